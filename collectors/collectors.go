@@ -1,0 +1,97 @@
+// Package collectors holds the words of the gathering side: what a reading is, how good it is, which point it
+// belongs to, and what a collector may ask of the agent that hosts it. It imports nothing of ours, so that a
+// collector can be built and tested knowing only this page.
+package collectors
+
+import (
+	"context"
+	"time"
+)
+
+// Quality says how far a reading may be trusted. The zero value is Bad, so that a forgotten field never passes for good.
+type Quality uint8
+
+// Bad readings never become money; Uncertain ones are shown and counted, but make no ticket; Good ones do.
+const (
+	Bad Quality = iota
+	Uncertain
+	Good
+)
+
+// String is the lower-case word that people and programs see.
+func (q Quality) String() string {
+	switch q {
+	case Good:
+		return "good"
+	case Uncertain:
+		return "uncertain"
+	}
+	return "bad"
+}
+
+// Point names one measured thing at the site: the device's name, a slash, the point's name ("battery-plc/tk1-level").
+type Point string
+
+// PointOf joins a device's name and a point's.
+func PointOf(device, point string) Point { return Point(device + "/" + point) }
+
+// Unit is the engineering unit of a value as configured: in, ft, m, percent, degF, degC, bbl, psi and so on.
+type Unit string
+
+// Reading is one value of one point at one instant.
+type Reading struct {
+	Point Point
+	// Value is the number in Unit after scale and offset; NaN when there is none.
+	Value float64
+	// Text is what a number cannot say: a status text, or every digit of a 64-bit integer beyond 2^53.
+	Text    string
+	Unit    Unit
+	Quality Quality
+	// At is when the value was true at its source. From time.Now it carries the monotonic clock, and then
+	// durations survive a step of the wall clock; a device's own time carries none.
+	At time.Time
+	// Boot and Mono are set by a recording only: the boot count of the recorded box (from 1) and its monotonic
+	// clock since then. Where Boot is 0 the agent takes its own.
+	Boot int64
+	Mono time.Duration
+	// Err says why the reading is not Good; nil for a Good one.
+	Err error
+}
+
+// Collector turns one or more field devices into readings.
+type Collector interface {
+	// Run polls or listens until ctx ends, and returns nil then. It is called once, from a goroutine of its own.
+	// A device that is away, refuses or talks nonsense is not an error of Run: it is Bad readings and a Notice.
+	// An error means that this collector can never work (its options contradict each other).
+	Run(ctx context.Context, host Host) error
+}
+
+// Host is what the agent offers a collector. All methods may be called from any goroutine.
+type Host interface {
+	// Emit hands over one batch: all points of one poll, or all messages that arrived while the last commit ran.
+	// nil means that whatever this batch changed is on disk, and a device may be told so. After an error nothing
+	// of the batch counts: a poll simply comes again, a message stays unacknowledged.
+	Emit(ctx context.Context, batch []Reading) error
+	// Refuse keeps what could not be decoded, with its source (a topic, a register) and the reason. nil: on disk.
+	Refuse(ctx context.Context, source string, raw []byte, why error) error
+	// Notice tells of something that happened to a session, a line or a unit.
+	Notice(ctx context.Context, n Notice) error
+	// Recall and Remember are a little memory over restarts (subscribed topics, split blocks, a position).
+	// Recall returns nil when nothing was remembered; Remember(nil) forgets.
+	Recall(name string) ([]byte, error)
+	Remember(name string, v []byte) error
+}
+
+// ReplayPosition is the name under which the agent keeps, in the same transaction as the tanks' state, the Boot and
+// Mono of the last batch of a recording that this state holds ("BOOT NANOSECONDS", decimal). A recording asks for it
+// with Recall at its start and goes on after it.
+const ReplayPosition = "replay-position"
+
+// Notice is one thing worth an event: a session lost, a subscription refused, a unit that does not answer.
+type Notice struct {
+	Rule   string    // kebab-case and stable: comm-loss, subscription-refused, session-lost
+	Source string    // what it is about: a device, a point, a broker. Rule and Source together name an episode
+	Note   string    // a sentence for a person
+	Since  time.Time // onset
+	Until  time.Time // end; zero while it lasts. An episode is announced open, then closed; equal to Since for an instant
+}

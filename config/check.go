@@ -1,0 +1,219 @@
+package config
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"strings"
+	"time"
+	_ "time/tzdata" // so that a zone's name means the same on a box without a zone database
+
+	"gauger/collectors"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// checker looks at what the decoder has made: what each value means, and how the values fit together.
+type checker struct {
+	d        *decoder
+	cfg      *Config
+	root     *yaml.Node
+	dir      string
+	warnings []Problem
+	told     map[string]bool // paths that have a problem
+	broken   map[string]bool // blocks in which the decoder found a mistake
+	points   map[collectors.Point]PointInfo
+}
+
+func newChecker(d *decoder, root *yaml.Node, dir string) *checker {
+	c := &checker{d: d, cfg: d.cfg, root: root, dir: dir, told: map[string]bool{}, broken: map[string]bool{}}
+	for _, p := range d.problems {
+		c.told[p.Path] = true
+		for path := p.Path; path != ""; path = parent(path) {
+			c.broken[parent(path)] = true
+		}
+	}
+	c.points = map[collectors.Point]PointInfo{}
+	for _, p := range c.cfg.Points() {
+		if _, twice := c.points[p.Point]; !twice {
+			c.points[p.Point] = p
+		}
+	}
+	return c
+}
+
+func (c *checker) check() {
+	c.site()
+	c.service()
+	c.loads()
+	c.devices()
+	c.lines()
+	c.tanks()
+	c.events()
+	c.wells()
+	c.objects()
+}
+
+// problemf reports a mistake at a path. One that follows from a mistake already told is left out: another at the
+// same path, or something that seems to be missing from a block in which a key was misspelt.
+func (c *checker) problemf(path, format string, args ...any) {
+	n, there := locate(c.root, path)
+	if c.follows(path, there) {
+		return
+	}
+	c.told[path] = true
+	c.d.addf(n, path, format, args...)
+}
+
+// warnf tells of something legal but doubtful at a path.
+func (c *checker) warnf(path, format string, args ...any) {
+	n, there := locate(c.root, path)
+	if c.follows(path, there) || len(c.warnings) >= maxProblems {
+		return
+	}
+	c.warnings = append(c.warnings, c.d.at(n, path, fmt.Sprintf(format, args...)))
+}
+
+func (c *checker) follows(path string, there bool) bool {
+	if c.told[path] {
+		return true
+	}
+	if there {
+		return path != "" && c.broken[path]
+	}
+	up := parent(path)
+	return up != "" && c.broken[up]
+}
+
+// given says that a key is written in the file.
+func (c *checker) given(path string) bool {
+	_, there := locate(c.root, path)
+	return there
+}
+
+// positive refuses a duration that is written as zero.
+func (c *checker) positive(path string, d time.Duration) {
+	if d <= 0 && c.given(path) {
+		c.problemf(path, "0 is no interval; write one such as 10s")
+	}
+}
+
+var (
+	siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
+	guid   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
+)
+
+func (c *checker) site() {
+	cfg := c.cfg
+	if c.given("site") && strings.TrimSpace(cfg.Site) == "" {
+		c.problemf("site", "empty; write the name that people use for the site")
+	}
+	switch upper := strings.ToUpper(cfg.ID); {
+	case siteID.MatchString(cfg.ID) || !c.given("id"):
+	case len(cfg.ID) > 12:
+		c.problemf("id", "%s has %d characters; write at most 12 of A-Z 0-9 -", quote(cfg.ID), len(cfg.ID))
+	case siteID.MatchString(upper):
+		c.problemf("id", "%s has small letters; write %s", quote(cfg.ID), upper)
+	default:
+		c.problemf("id", "%s has other characters than A-Z 0-9 -; write 1 to 12 of those", quote(cfg.ID))
+	}
+	c.guid("object", cfg.Object)
+	c.zone()
+	if lowest := Size(1 << 20); cfg.Store.MaxBytes < lowest {
+		c.problemf("store.max_bytes", "%s is too small; write at least %s", cfg.Store.MaxBytes, lowest)
+	}
+	if cfg.Store.Path == "" {
+		c.problemf("store.path", "empty; write a folder such as /var/lib/gauger")
+	}
+	c.listen()
+}
+
+func (c *checker) guid(path, s string) {
+	if (s != "" || c.given(path)) && !guid.MatchString(s) {
+		c.problemf(path, "%s is not a GUID; write one such as 6f9619ff-8b86-d011-b42d-00c04fc964ff", quote(s))
+	}
+}
+
+// zonesNearby are offered to whoever misspells a zone.
+var zonesNearby = strings.Fields("America/Anchorage America/Boise America/Chicago America/Denver America/Edmonton America/Los_Angeles " +
+	"America/Mexico_City America/New_York America/Phoenix America/Regina America/Winnipeg Europe/London UTC")
+
+func (c *checker) zone() {
+	name := c.cfg.TimeZone
+	if name == "" {
+		c.cfg.Zone = time.Local
+		if c.given("time_zone") {
+			c.problemf("time_zone", "empty; write a name such as America/Chicago")
+			return
+		}
+		c.warnf("time_zone", "missing; the box's own zone (%s) is used: write the site's, such as America/Chicago", time.Local)
+		return
+	}
+	zone, err := time.LoadLocation(name)
+	if err != nil || name == "Local" {
+		meant := near(name, zonesNearby)
+		if meant == "" {
+			meant = "America/Chicago"
+		}
+		c.problemf("time_zone", "%s is not a time zone's name; write one such as %s", quote(name), meant)
+		return
+	}
+	c.cfg.Zone = zone
+}
+
+func (c *checker) listen() {
+	at := c.cfg.HTTP.Listen
+	if at == "" {
+		return
+	}
+	host, port, err := net.SplitHostPort(at)
+	if err != nil || port == "" {
+		c.problemf("http.listen", "%s is no address and port; write 127.0.0.1:8480", quote(at))
+		return
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		c.problemf("http.listen", "%s is not a port; write 127.0.0.1:8480", quote(port))
+		return
+	}
+	if !loopback(host) {
+		c.warnf("http.listen", "everyone who reaches the box over the network can read the status page here; 127.0.0.1:%s is the box alone", port)
+	}
+}
+
+// loopback says that a host is the box itself.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// objects checks the GUIDs, and that there is one to name.
+func (c *checker) objects() {
+	cfg := c.cfg
+	paths := map[string]string{}
+	var order []string
+	add := func(path, object string) {
+		c.guid(path, object)
+		if object != "" {
+			paths[path] = object
+			order = append(order, path)
+		}
+	}
+	for i, dev := range cfg.Devices {
+		add(fmt.Sprintf("devices[%d].object", i), dev.Object)
+	}
+	for i, t := range cfg.Tanks {
+		add(fmt.Sprintf("tanks[%d].object", i), t.Object)
+	}
+	for i, e := range cfg.Events {
+		add(fmt.Sprintf("events[%d].object", i), e.Object)
+	}
+	if cfg.Object != "" || c.given("object") {
+		return
+	}
+	if len(order) == 0 {
+		c.problemf("object", "missing; gauger's diagnostics must name an object of the service: write its GUID")
+		return
+	}
+	cfg.Object = paths[order[0]]
+	c.warnf("object", "missing; gauger's own diagnostics name the object of %s (%s)", parent(order[0]), cfg.Object)
+}

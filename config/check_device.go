@@ -1,0 +1,236 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"path"
+	"strings"
+
+	"gauger/collectors"
+	"gauger/collectors/mqtt"
+)
+
+func (c *checker) devices() {
+	if len(c.cfg.Devices) == 0 && len(c.cfg.Tanks) > 0 {
+		c.problemf("devices", "missing; name at least one device that has the points of the tanks")
+	}
+	first := map[string]int{}
+	for i, dev := range c.cfg.Devices {
+		at := fmt.Sprintf("devices[%d]", i)
+		if dev.Kind() == "" {
+			continue
+		}
+		switch k, twice := first[dev.Name]; {
+		case strings.ContainsAny(dev.Name, "/,\" \t\r\n"):
+			c.problemf(at+".name", "%s has a slash, comma, quote or blank; use letters, digits, - and _", quote(dev.Name))
+		case twice && dev.Name != "":
+			c.problemf(at+".name", "%s is already the name of devices[%d]; give each device a name of its own", quote(dev.Name), k)
+		case !twice:
+			first[dev.Name] = i
+		}
+		for _, p := range c.own(dev) {
+			where := at
+			if p.Path != "" {
+				where = join(at, p.Path)
+			}
+			c.problemf(where, "%s", p.Message)
+		}
+		c.device(at, dev)
+	}
+}
+
+// own is what the device's kind itself finds wrong with its options.
+func (c *checker) own(dev Device) []collectors.Problem {
+	switch {
+	case dev.Modbus != nil:
+		return dev.Modbus.Check()
+	case dev.MQTT != nil:
+		return withPassword(dev).Check()
+	case dev.Recording != nil:
+		return dev.Recording.Check()
+	}
+	return dev.Host.Check()
+}
+
+// withPassword is the MQTT device with its password's source joined to it.
+func withPassword(dev Device) mqtt.Device {
+	m := *dev.MQTT
+	if dev.Password.Given() {
+		m.Password = dev.Password.Read
+	}
+	return m
+}
+
+// device checks what the kinds leave to the configuration.
+func (c *checker) device(at string, dev Device) {
+	switch {
+	case dev.Modbus != nil:
+		c.positive(at+".every", dev.Modbus.Every)
+		c.positive(at+".timeout", dev.Modbus.Timeout)
+	case dev.MQTT != nil:
+		c.exists(at+".ca_file", dev.MQTT.CAFile)
+		c.exists(at+".cert_file", dev.MQTT.CertFile)
+		c.exists(at+".key_file", dev.MQTT.KeyFile)
+	case dev.Recording != nil:
+		c.positive(at+".every", dev.Recording.Every)
+		c.exists(at+".recording", dev.Recording.File)
+		if c.remote() {
+			c.warnf(at+".recording", "a recording makes tickets of what is past, and the service is not on this box; use it for demonstrations alone")
+		}
+	case dev.Host != nil:
+		c.positive(at+".every", dev.Host.Every)
+	}
+}
+
+// lines checks what devices that share an endpoint must agree on.
+func (c *checker) lines() {
+	type user struct {
+		index int
+		line  line
+	}
+	users := map[string][]user{}
+	for i, dev := range c.cfg.Devices {
+		if dev.Modbus == nil {
+			continue
+		}
+		l, ok := lineOf(dev.Modbus.URL)
+		if !ok {
+			continue
+		}
+		at := fmt.Sprintf("devices[%d]", i)
+		for _, u := range users[l.place] {
+			other := c.cfg.Devices[u.index]
+			switch {
+			case u.line.scheme != l.scheme:
+				c.problemf(at+".modbus", "%s speaks %s to the same place as %s does %s; one socket has one protocol", at, l.scheme, other.describe(u.index), u.line.scheme)
+			case u.line.options != l.options:
+				c.problemf(at+".modbus", "the same line as %s with other settings (%s, there %s); a line has one speed and parity: make them equal", other.describe(u.index), orNone(l.options), orNone(u.line.options))
+			case unitOf(other) == unitOf(dev):
+				c.problemf(at+".unit", "unit %d at this address is already %s; put the points under one device, or correct the unit", unitOf(dev), other.describe(u.index))
+			}
+		}
+		users[l.place] = append(users[l.place], user{i, l})
+	}
+	c.sessions()
+}
+
+func unitOf(dev Device) int {
+	if dev.Modbus.Unit == nil {
+		return 1
+	}
+	return *dev.Modbus.Unit
+}
+
+func orNone(options string) string {
+	if options == "" {
+		return "none"
+	}
+	return options
+}
+
+// line is where a Modbus URL leads.
+type line struct{ scheme, place, options string }
+
+// lineOf is the line of a Modbus URL, and false for one that cannot be read, which the device's kind reports.
+func lineOf(raw string) (line, bool) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return line{}, false
+	}
+	l := line{u.Scheme, u.Host, u.Query().Encode()}
+	switch {
+	case u.Scheme == "rtu":
+		l.place = path.Clean(u.Path)
+	case u.Scheme == "tcp" && u.Port() == "":
+		l.place = strings.ToLower(u.Host) + ":502"
+	default:
+		l.place = strings.ToLower(u.Host)
+	}
+	return l, l.place != ""
+}
+
+// sessions checks what MQTT devices at one broker must agree on.
+func (c *checker) sessions() {
+	var devices []mqtt.Device
+	var index []int
+	for i, dev := range c.cfg.Devices {
+		if dev.MQTT != nil {
+			m := withPassword(dev)
+			m.ClientID = c.cfg.clientID(dev)
+			devices, index = append(devices, m), append(index, i)
+		}
+	}
+	for k, found := range mqtt.CheckShared(devices) {
+		for _, p := range found {
+			c.problemf(fmt.Sprintf("devices[%d].%s", index[k], p.Path), "%s", p.Message)
+		}
+	}
+}
+
+// point checks that a point that something names is there. It is not told when the point's device is itself wrong.
+func (c *checker) point(path string, p collectors.Point) (PointInfo, bool) {
+	if p == "" {
+		if c.given(path) {
+			c.problemf(path, "empty; write DEVICE/POINT, or remove the line")
+		}
+		return PointInfo{}, false
+	}
+	if info, ok := c.points[p]; ok {
+		return info, true
+	}
+	device, _, slash := strings.Cut(string(p), "/")
+	if !slash {
+		c.problemf(path, "%s is not a point; write DEVICE/POINT%s", quote(string(p)), c.hint(p))
+		return PointInfo{}, false
+	}
+	doubtful := c.told["devices"]
+	for i, dev := range c.cfg.Devices {
+		switch {
+		case dev.Name != device:
+			doubtful = doubtful || c.unnamed(i, dev)
+		case c.unpointed(i, dev):
+			return PointInfo{}, false
+		default:
+			c.problemf(path, "%s has no such point; %s", quote(device), suggest(string(p), c.pointNames()))
+			return PointInfo{}, false
+		}
+	}
+	if !doubtful {
+		c.problemf(path, "%s: no device is called %s; %s", quote(string(p)), quote(device), suggest(string(p), c.pointNames()))
+	}
+	return PointInfo{}, false
+}
+
+// unnamed says that a device's name is not to be relied on, because of a mistake already told.
+func (c *checker) unnamed(i int, dev Device) bool {
+	return dev.Name == "" || c.told[fmt.Sprintf("devices[%d].name", i)]
+}
+
+// unpointed says the same of the names of its points.
+func (c *checker) unpointed(i int, dev Device) bool {
+	points := dev.points()
+	for k, p := range points {
+		if p.name == "" || c.told[fmt.Sprintf("devices[%d].points[%d].name", i, k)] {
+			return true
+		}
+	}
+	return len(points) == 0
+}
+
+func (c *checker) pointNames() []string {
+	var names []string
+	for _, p := range c.cfg.Points() {
+		names = append(names, string(p.Point))
+	}
+	return names
+}
+
+// hint offers the point whose last part was written without its device.
+func (c *checker) hint(p collectors.Point) string {
+	for _, name := range c.pointNames() {
+		if strings.HasSuffix(name, "/"+string(p)) {
+			return ", here " + name
+		}
+	}
+	return ""
+}

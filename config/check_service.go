@@ -1,0 +1,152 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+)
+
+func (c *checker) service() {
+	s := c.cfg.Service
+	c.base()
+	if !s.SecondaryKey.Given() {
+		c.warnf("service.secondary_key", "missing; with one key alone a refused key stops the sending: add the second one")
+	} else if s.SecondaryKey == s.PrimaryKey {
+		c.problemf("service.secondary_key", "the same source as primary_key; name the place of the other key")
+	}
+	c.exists("service.ca_file", s.CAFile)
+	if l := s.Login; l != nil {
+		if *l == (Login{}) {
+			c.problemf("service.login", "sends nothing; write what Authenticate needs, or remove it")
+		}
+		if l.Customer != "" {
+			c.guid("service.login.customer", l.Customer)
+		}
+		if !l.SubscriptionKey.Given() {
+			c.warnf("service.login.subscription_key", "missing; Authenticate then works only where the gateway does not check the key")
+		}
+	}
+	for _, p := range s.Wire.Check() {
+		c.problemf("service.wire."+p.Key, "%s", p.Message)
+	}
+	for _, seg := range [][2]string{{"alpha", s.Segments.Alpha}, {"beta", s.Segments.Beta}} {
+		if path := "service.segments." + seg[0]; c.given(path) && (seg[1] == "" || strings.ContainsAny(seg[1], "/?# \t\n")) {
+			c.problemf(path, "%s is not one segment of a path; write it without slashes, such as vAlpha", quote(seg[1]))
+		}
+	}
+}
+
+// base checks the service's address.
+func (c *checker) base() {
+	const path = "service.url"
+	text := c.cfg.Service.URL
+	if text == "" && !c.given(path) {
+		return
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
+		c.problemf(path, "%s is not an address; write https://api.example.com", quote(withoutUser(text)))
+	case u.User != nil:
+		c.problemf(path, "holds a user or password; remove what stands before the @, keys have settings of their own")
+	case u.Scheme != "https" && u.Scheme != "http":
+		c.problemf(path, "%s is not spoken to a service; write https://%s", quote(u.Scheme), u.Host)
+	case u.Scheme == "http" && !loopback(u.Hostname()):
+		c.problemf(path, "http would send the key readable over the network; write https://%s (http only toward the box itself)", u.Host)
+	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
+		c.problemf(path, "has a ? or #; write the base address alone, https://%s", u.Host)
+	}
+}
+
+// withoutUser hides what may be a password in an address that cannot be read.
+func withoutUser(text string) string {
+	if i := strings.LastIndex(text, "@"); i >= 0 {
+		return "..." + text[i:]
+	}
+	return text
+}
+
+// remote says that the service is not on the box itself, as far as its address can be read.
+func (c *checker) remote() bool {
+	u, err := url.Parse(c.cfg.Service.URL)
+	return err == nil && u.Host != "" && !loopback(u.Hostname())
+}
+
+// exists warns of a file that is not there: a configuration may be checked on another box than its own.
+func (c *checker) exists(path, file string) {
+	if file == "" {
+		return
+	}
+	info, err := os.Stat(resolve(c.dir, file))
+	switch {
+	case err != nil:
+		c.warnf(path, "no file %s here; put it there before gauger starts", quote(file))
+	case !info.Mode().IsRegular():
+		c.problemf(path, "%s is not a file; name the file itself", quote(file))
+	}
+}
+
+// loads checks the detector's settings of the site and of each tank, and what rests on them.
+func (c *checker) loads() {
+	c.load("loads", c.cfg.Loads)
+	for i, t := range c.cfg.Tanks {
+		path := fmt.Sprintf("tanks[%d].loads", i)
+		if c.given(path) {
+			c.load(path, t.Loads)
+		}
+		if t.Loads.Speed != c.cfg.Loads.Speed {
+			c.problemf(path+".speed", "%g, while the site's is %g; the site has one clock: set speed under the top-level loads alone", t.Loads.Speed, c.cfg.Loads.Speed)
+		}
+	}
+	if least := c.leastHold(); c.given("tickets.hold") && c.cfg.Tickets.Hold < least {
+		c.problemf("tickets.hold", "%s is shorter than the detector's confirm; write at least %s, or shorten loads.confirm", short(c.cfg.Tickets.Hold), short(least))
+	}
+}
+
+// load checks one block of the detector's settings. The detector takes zero for its default where zero says nothing;
+// written out it is a mistake.
+func (c *checker) load(path string, l tank.Loads) {
+	for _, f := range fieldsOf(settable(&l).Type()) {
+		where := join(path, f.name)
+		if !c.given(where) {
+			continue
+		}
+		switch v := settable(&l).FieldByIndex(f.index); {
+		case v.CanFloat() && v.Float() < 0:
+			c.problemf(where, "%g is below zero; write a number above zero", v.Float())
+		case v.IsZero() && f.name != "truck_max" && f.name != "settle":
+			c.problemf(where, "zero makes no sense here; write a value above zero, or remove the line")
+		}
+	}
+	given := func(key string) bool { return c.given(join(path, key)) }
+	if given("speed") && l.Speed != 1 && c.remote() {
+		c.problemf(path+".speed", "%g would make tickets of a sped-up clock at a real service; remove speed, or use a service on this box", l.Speed)
+	}
+	if (given("max_rate") || given("min_rate")) && l.MaxRate <= l.MinRate {
+		c.problemf(path+".max_rate", "%g is not above min_rate, which is %g; nothing would be a load", l.MaxRate, l.MinRate)
+	}
+	if (given("truck_max") || given("min_load")) && l.TruckMax > 0 && l.TruckMax < l.MinLoad {
+		c.problemf(path+".truck_max", "%g is below min_load, which is %g; nothing would be a load", l.TruckMax, l.MinLoad)
+	}
+}
+
+// leastHold is the longest time that the detector itself needs after the end of a load.
+func (c *checker) leastHold() time.Duration {
+	confirm := func(l tank.Loads) time.Duration {
+		if l.Speed <= 0 {
+			return l.Confirm
+		}
+		return time.Duration(float64(l.Confirm) / l.Speed)
+	}
+	least := confirm(c.cfg.Loads)
+	for i, t := range c.cfg.Tanks {
+		if c := confirm(t.Loads); i == 0 || c > least {
+			least = c
+		}
+	}
+	return least
+}

@@ -1,0 +1,155 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// What a constant on a ticket can be. Outside it is most probably in another unit.
+const (
+	leastGravity, mostGravity         = 0.5, 1.1
+	leastTemperature, mostTemperature = -60.0, 300.0
+)
+
+func (c *checker) tanks() {
+	ids := map[string]int{}
+	levels := map[collectors.Point]int{}
+	groups := map[string][]int{}
+	for i := range c.cfg.Tanks {
+		t := &c.cfg.Tanks[i]
+		at := fmt.Sprintf("tanks[%d]", i)
+		c.identity(at, t)
+		if k, twice := ids[t.ID]; twice && t.ID != "" {
+			c.problemf(at+".id", "%s is already tanks[%d]; two tanks with one id would mix their tickets", quote(t.ID), k)
+		} else {
+			ids[t.ID] = i
+		}
+		if k, twice := levels[t.Level]; twice && t.Level != "" {
+			c.problemf(at+".level", "%s is already the level of tanks[%d] (%s); each load would make two tickets", quote(string(t.Level)), k, c.cfg.Tanks[k].ID)
+		} else {
+			levels[t.Level] = i
+		}
+		if t.Group != "" {
+			groups[t.Group] = append(groups[t.Group], i)
+		}
+		c.tankPoints(at, t)
+		c.constants(at, t)
+		c.shape(at, t)
+	}
+	for name, members := range groups {
+		if len(members) == 1 {
+			c.warnf(fmt.Sprintf("tanks[%d].group", members[0]), "%s has no other tank; an equaliser joins two or more: check the name", quote(name))
+		}
+	}
+}
+
+func (c *checker) identity(at string, t *Tank) {
+	if c.given(at+".id") && (t.ID == "" || strings.TrimSpace(t.ID) != t.ID || strings.ContainsAny(t.ID, "\t\r\n")) {
+		c.problemf(at+".id", "%s is no id; write the tank's external ID without blanks around it", quote(t.ID))
+	}
+	if t.Lact() {
+		return
+	}
+	switch {
+	case strings.TrimSpace(t.Purchaser) == "":
+		c.problemf(at+".purchaser", "missing; a ticket must name who buys the oil")
+	case strings.EqualFold(strings.TrimSpace(t.Purchaser), "unknown"):
+		c.problemf(at+".purchaser", "%s buys nothing; write who buys the oil", quote(t.Purchaser))
+	}
+}
+
+func (c *checker) tankPoints(at string, t *Tank) {
+	for _, k := range t.points() {
+		where := join(at, k.key)
+		info, ok := c.point(where, k.point)
+		if !ok {
+			continue
+		}
+		switch k.key {
+		case "level", "interface":
+			c.lengthUnit(where, info)
+		case "top_temperature", "bottom_temperature":
+			c.temperatureUnit(where, info)
+		}
+	}
+}
+
+// lengthUnit refuses a level that cannot be turned into inches.
+func (c *checker) lengthUnit(where string, info PointInfo) {
+	_, err := inchesPer(info.Unit, 1)
+	switch {
+	case info.Unit == "":
+		c.problemf(c.pointPath(info), "missing; %s is a level: write unit: in (or ft, m, cm, mm, percent)", info.Point)
+	case err != nil:
+		c.problemf(where, "%s is in %s, which is no length; a level is in in, ft, m, cm, mm or percent of the height", info.Point, quote(string(info.Unit)))
+	}
+}
+
+// pointPath is where a point's unit stands.
+func (c *checker) pointPath(info PointInfo) string {
+	return fmt.Sprintf("devices[%d].points[%d].unit", info.Device, info.Index)
+}
+
+// inchesPer is how many inches one of a unit is; a percent is of the height in inches.
+func inchesPer(unit collectors.Unit, height float64) (float64, error) {
+	switch strings.ToLower(string(unit)) {
+	case "percent", "pct", "%":
+		return height / 100, nil
+	case "":
+		return 1, nil
+	}
+	l, err := tank.ParseLength("1" + string(unit))
+	return float64(l), err
+}
+
+func (c *checker) temperatureUnit(where string, info PointInfo) {
+	switch strings.ToLower(string(info.Unit)) {
+	case "degf", "f", "fahrenheit", "degc", "c", "celsius", "k", "kelvin":
+	case "":
+		c.problemf(c.pointPath(info), "missing; %s is a temperature: write unit: degF or degC", info.Point)
+	default:
+		c.problemf(where, "%s is in %s, which is no temperature; use degF or degC", info.Point, quote(string(info.Unit)))
+	}
+}
+
+// constants refuses figures that are most probably in another unit.
+func (c *checker) constants(at string, t *Tank) {
+	between := func(key string, s Source, low, high float64, say string) {
+		if s.Constant != nil && (*s.Constant < low || *s.Constant > high) {
+			c.problemf(join(at, key), "%g %s", *s.Constant, say)
+		}
+	}
+	between("specific_gravity", t.SpecificGravity, leastGravity, mostGravity, "is no specific gravity of oil; write one such as 0.83 (141.5 / (131.5 + API))")
+	between("bsw", t.BSW, 0, 100, "is no percentage; write 0 to 100")
+	between("top_temperature", t.TopTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
+	between("bottom_temperature", t.BottomTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
+}
+
+// shape checks the height and builds the table.
+func (c *checker) shape(at string, t *Tank) {
+	if t.Height <= 0 {
+		if c.given(at + ".height") {
+			c.problemf(at+".height", "not above zero; write the tank's height such as 20ft")
+		}
+		return
+	}
+	if t.Diameter < 0 || c.given(at+".diameter") && t.Diameter == 0 {
+		c.problemf(at+".diameter", "not above zero; write the inside diameter such as 12ft")
+		return
+	}
+	if t.Strapping.Given() {
+		c.strapping(at, t)
+		return
+	}
+	if t.Diameter == 0 {
+		c.problemf(at+".strapping", "missing, and there is no diameter; name the strapping table, or write diameter: 12ft")
+		return
+	}
+	t.Table = tank.Cylinder(t.Diameter, t.Height)
+	if !t.Lact() {
+		c.warnf(at+".strapping", "missing; barrels come from the diameter, which is good to a percent: use the tank's strapping table")
+	}
+}

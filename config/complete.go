@@ -1,0 +1,150 @@
+package config
+
+import (
+	"cmp"
+	"math"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+	"gauger/collectors/modbus"
+)
+
+// resolve is a file name of the configuration as seen from where gauger runs.
+func resolve(dir, file string) string {
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
+}
+
+// complete fills in what follows from other keys: file names, inherited objects, the hold, client ids, and how a
+// tank's level is read on a serial line.
+func (c *Config) complete(dir string) {
+	c.resolveFiles(dir)
+	c.inherit()
+	c.Service.Wire.Zone = c.Zone
+	if c.Tickets.Hold == 0 {
+		c.Tickets.Hold = (&checker{cfg: c}).leastHold()
+	}
+	for i := range c.Devices {
+		if dev := &c.Devices[i]; dev.MQTT != nil {
+			dev.MQTT.ClientID = c.clientID(*dev)
+			*dev.MQTT = withPassword(*dev)
+		}
+	}
+	c.verify()
+}
+
+func (c *Config) resolveFiles(dir string) {
+	at := func(file *string) { *file = resolve(dir, *file) }
+	s := &c.Service
+	at(&s.CAFile)
+	at(&s.PrimaryKey.File)
+	at(&s.SecondaryKey.File)
+	if l := s.Login; l != nil {
+		at(&l.PasswordHash.File)
+		at(&l.Token.File)
+		at(&l.APIKey.File)
+		at(&l.SubscriptionKey.File)
+	}
+	at(&c.Store.Path)
+	for i := range c.Devices {
+		dev := &c.Devices[i]
+		at(&dev.Password.File)
+		switch {
+		case dev.MQTT != nil:
+			at(&dev.MQTT.CAFile)
+			at(&dev.MQTT.CertFile)
+			at(&dev.MQTT.KeyFile)
+		case dev.Recording != nil:
+			at(&dev.Recording.File)
+		}
+	}
+	for i := range c.Tanks {
+		at(&c.Tanks[i].Strapping.File)
+	}
+}
+
+// inherit gives devices, tanks and events without an object that of what they belong to.
+func (c *Config) inherit() {
+	from := func(object, kind *string, aboveObject, aboveKind string) {
+		if *object == "" {
+			*object = aboveObject
+			if *kind == "" {
+				*kind = aboveKind
+			}
+		}
+		*kind = cmp.Or(*kind, "Device")
+	}
+	c.ObjectType = cmp.Or(c.ObjectType, "Device")
+	devices := map[string]Device{}
+	for i := range c.Devices {
+		dev := &c.Devices[i]
+		from(&dev.Object, &dev.ObjectType, c.Object, c.ObjectType)
+		devices[dev.Name] = *dev
+	}
+	for i := range c.Tanks {
+		from(&c.Tanks[i].Object, &c.Tanks[i].ObjectType, c.Object, c.ObjectType)
+	}
+	owner := map[collectors.Point]string{}
+	for _, p := range c.Points() {
+		owner[p.Point] = c.Devices[p.Device].Name
+	}
+	for i := range c.Events {
+		e := &c.Events[i]
+		dev := devices[owner[e.Point]]
+		from(&e.Object, &e.ObjectType, dev.Object, dev.ObjectType)
+	}
+}
+
+// clientID is the MQTT client id of a device: its own, or one that no other box has.
+func (c *Config) clientID(dev Device) string {
+	if dev.MQTT.ClientID != "" {
+		return dev.MQTT.ClientID
+	}
+	return "gauger-" + c.ID + "-" + dev.Name
+}
+
+// verify has the level of every tank on a serial line read twice, unless the file says otherwise: an RTU frame
+// carries nothing that ties an answer to its request. The two readings may differ by what a load can move between
+// them, and by noise.
+func (c *Config) verify() {
+	for _, t := range c.Tanks {
+		info, ok := c.PointInfo(t.Level)
+		if !ok || c.Devices[info.Device].Modbus == nil {
+			continue
+		}
+		dev := c.Devices[info.Device].Modbus
+		p := &dev.Points[info.Index]
+		if p.Verify == "" && serial(dev.URL) {
+			p.Verify = "twice"
+		}
+		p.Agree = agree(t, *dev, info.Unit)
+	}
+}
+
+func serial(raw string) bool {
+	u, err := url.Parse(raw)
+	return err == nil && (u.Scheme == "rtu" || u.Scheme == "rtu+tcp")
+}
+
+// agree is how far two readings of a tank's level at most lie apart, in unit, when one follows the other within
+// the device's timeout.
+func agree(t Tank, dev modbus.Device, unit collectors.Unit) float64 {
+	per, err := inchesPer(unit, float64(t.Height))
+	if err != nil || per <= 0 {
+		return 0
+	}
+	return inchesApart(t.Table, t.Loads, dev.Timeout) / per
+}
+
+func inchesApart(table tank.Table, l tank.Loads, apart time.Duration) float64 {
+	inches := float64(l.Noise)
+	if perInch := table.PerInch(table.Top() / 2); perInch > 0 {
+		inches += l.MaxRate / perInch * apart.Minutes() * math.Max(1, l.Speed)
+	}
+	return inches
+}

@@ -1,0 +1,131 @@
+// Package config is the one YAML file of a site: its structs with their defaults, a strict reader that reports every
+// mistake at its line and column, the shipped example, the effective file as it is printed, and its JSON Schema.
+// The keys are the yaml tags of the structs; what a key means is its doc tag.
+package config
+
+import (
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Config is a whole configuration with its defaults filled in. Load and Parse make it; relative file names are
+// resolved against the file's folder.
+type Config struct {
+	Site          string     `yaml:"site,required" doc:"name of the site, for people: logs and the status page"`
+	ID            string     `yaml:"id,required" doc:"short name in every ticket number: A-Z 0-9 -, at most 12 characters"`
+	Object        string     `yaml:"object" doc:"GUID that gauger's own diagnostics name; devices, tanks and events without their own inherit it"`
+	ObjectType    string     `yaml:"object_type" doc:"type of that object in the service. Default Device"`
+	TimeZone      string     `yaml:"time_zone" doc:"the site's local time, as in America/Chicago. Default: the box's"`
+	ProductionDay TimeOfDay  `yaml:"production_day" doc:"local time at which the production day begins. Default 07:00"`
+	Service       Service    `yaml:"service,required" doc:"the web service that takes the tickets"`
+	Store         Store      `yaml:"store" doc:"where records wait until the service has taken them"`
+	Link          Link       `yaml:"link" doc:"pacing of requests"`
+	Tickets       Tickets    `yaml:"tickets" doc:"when a run ticket leaves"`
+	Loads         tank.Loads `yaml:"loads" doc:"the load detector's settings for every tank; a tank's own loads go over them"`
+	Devices       []Device   `yaml:"devices" doc:"what is read: each entry has one of the keys modbus, mqtt, recording and host"`
+	Tanks         []Tank     `yaml:"tanks" doc:"the tanks whose levels make run tickets"`
+	Events        []Event    `yaml:"events" doc:"rules that make diagnostic events from points"`
+	Wells         []Well     `yaml:"wells" doc:"values that are sent for wells"`
+	HTTP          HTTP       `yaml:"http" doc:"local status page, /metrics and /healthz; off when absent"`
+	Log           Log        `yaml:"log" doc:"the log on standard error"`
+
+	// Zone is TimeZone, resolved.
+	Zone *time.Location `yaml:"-"`
+	// Warnings are legal but doubtful things, in the order of the file's lines.
+	Warnings []Problem `yaml:"-"`
+
+	hash uint32
+}
+
+// Service is the web service and how gauger speaks to it.
+type Service struct {
+	URL          string         `yaml:"url,required" doc:"base address, as in https://api.example.com; http only toward the box itself"`
+	PrimaryKey   Secret         `yaml:"primary_key,required" doc:"primary subscription key: {credential: NAME}, {file: PATH} or {env: NAME}"`
+	SecondaryKey Secret         `yaml:"secondary_key" doc:"secondary subscription key, used when the primary is refused"`
+	Login        *Login         `yaml:"login" doc:"Authenticate with these when both keys are refused; send only what is given"`
+	Wire         cloud.Wire     `yaml:"wire" doc:"what the service's description leaves open, one key for each choice"`
+	Segments     cloud.Segments `yaml:"segments" doc:"the two literal path segments of the service"`
+	CAFile       string         `yaml:"ca_file" doc:"PEM file of the authorities that may sign the service's certificate. Default: the system's"`
+}
+
+// Login is what Authenticate sends, any subset of it, and the key that lets the request through the gateway.
+type Login struct {
+	Type            string `yaml:"type" doc:"authenticationType, as the service's operator names it"`
+	Customer        string `yaml:"customer" doc:"customerGuid"`
+	User            string `yaml:"user" doc:"userName"`
+	PasswordHash    Secret `yaml:"password_hash" doc:"passwordHash, sent as it is"`
+	Token           Secret `yaml:"token" doc:"token"`
+	APIKey          Secret `yaml:"api_key" doc:"apiKey"`
+	Feature         string `yaml:"feature" doc:"feature"`
+	SubscriptionKey Secret `yaml:"subscription_key" doc:"key in the header of the Authenticate request, which the gateway must accept"`
+}
+
+// Store is the folder of the state: outbox, keys, last good configuration.
+type Store struct {
+	Path     string `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
+	MaxBytes Size   `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
+}
+
+// Link is the pacing of requests.
+type Link struct {
+	Rate Rate `yaml:"rate" doc:"requests a second at most (0.5: one in two seconds), or off. Default 1"`
+}
+
+// Tickets says when a run ticket leaves.
+type Tickets struct {
+	Hold   time.Duration `yaml:"hold" doc:"time after the end of a load before its ticket is sent, at least the detector's confirm. Default: confirm"`
+	Review string        `yaml:"review" words:"send hold" doc:"send: doubtful tickets leave, marked; hold: they wait until a person releases them. Default send"`
+}
+
+// HTTP is the local web server; off when Listen is empty.
+type HTTP struct {
+	Listen string `yaml:"listen" doc:"address and port, as in 127.0.0.1:8480"`
+}
+
+// Log is the log on standard error.
+type Log struct {
+	Level string `yaml:"level" words:"trace debug info warn error" doc:"least level that is written. Default info"`
+}
+
+// Event is a rule that makes a diagnostic event while a point is in a condition. Exactly one of Above, Below,
+// Equals, Bit, Stale and Bad is set.
+type Event struct {
+	Rule       string           `yaml:"rule,required" doc:"name of the rule in the service"`
+	Object     string           `yaml:"object" doc:"GUID of the object that the event names. Default: the device's, then the site's"`
+	ObjectType string           `yaml:"object_type" doc:"type of that object"`
+	Point      collectors.Point `yaml:"point,required" doc:"the point to watch, as DEVICE/POINT"`
+	Above      *float64         `yaml:"above" doc:"opens above this value, in the point's unit"`
+	Below      *float64         `yaml:"below" doc:"opens below this value"`
+	Equals     *float64         `yaml:"equals" doc:"opens at this value"`
+	Bit        *int             `yaml:"bit" doc:"opens while this bit of the value is set, 0 (least) to 63"`
+	Stale      time.Duration    `yaml:"stale" doc:"opens when no good reading came for this long"`
+	Bad        bool             `yaml:"bad" doc:"true: opens while the point's readings are bad"`
+	Clear      *float64         `yaml:"clear" doc:"closes only at this value, for above and below. Default: the limit itself"`
+	For        time.Duration    `yaml:"for" doc:"the condition must last this long. Default: at once"`
+	Urgent     bool             `yaml:"urgent" doc:"true: sent when it opens and again when it closes; false: once, when it closes"`
+	Note       string           `yaml:"note" doc:"text of the event; {value}, {unit} and {point} are filled in"`
+}
+
+// Well is an object of the service that gets values.
+type Well struct {
+	ID        string     `yaml:"id,required" doc:"id of the well in the service"`
+	TagValues []TagValue `yaml:"tag_values" doc:"values saved as tag values"`
+	Targets   []Target   `yaml:"targets" doc:"values saved as production targets"`
+}
+
+// TagValue sends a point's value under a data classification code.
+type TagValue struct {
+	Code  string           `yaml:"code,required" doc:"data classification code, one of service.wire.codes"`
+	Point collectors.Point `yaml:"point,required" doc:"the point that has the value, as DEVICE/POINT"`
+	Every time.Duration    `yaml:"every" doc:"interval; 0s: every good reading. Default 1h"`
+}
+
+// Target sends a point's value as a production target.
+type Target struct {
+	Code  string           `yaml:"code,required" doc:"data classification code"`
+	Point collectors.Point `yaml:"point,required" doc:"the point that has the value, as DEVICE/POINT"`
+	Every time.Duration    `yaml:"every" doc:"interval; 0s: every good reading. Default 24h"`
+}

@@ -1,0 +1,194 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/collectors"
+)
+
+// edited parses good.yaml after one edit, which must still load.
+func edited(t *testing.T, old, new string) *Config {
+	t.Helper()
+	base := good(t)
+	if !strings.Contains(base, old) {
+		t.Fatalf("good.yaml does not hold %q", old)
+	}
+	cfg, err := Parse("gauger.yaml", []byte(strings.Replace(base, old, new, 1)), "testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func TestDoubtfulThingsAreWarnings(t *testing.T) {
+	for _, w := range []mistake{
+		{"no time zone", "time_zone: America/Chicago\n", "", 1, "time_zone", "the box's own zone"},
+		{"no second key", "  secondary_key: {file: /etc/gauger/secondary-key}\n", "", 7, "service.secondary_key", "add the second one"},
+		{"login without a key", "  segments:", "  login: {user: a}\n  segments:", 10, "service.login.subscription_key", "gateway"},
+		{"CA file that is not here", "  segments:", "  ca_file: nowhere.pem\n  segments:", 10, "service.ca_file", "nowhere.pem"},
+		{"geometry", "    strapping: tk-1001.csv\n", "    diameter: 12ft\n", 38, "tanks[0].strapping", "good to a percent"},
+		{"table that begins above zero", "[[0, 0], [240, 402.87]]", "[[2, 3], [240, 402.87]]", 60, "tanks[2].strapping", "begins at 2 in"},
+		{"group of one", "    sensor: radar", "    group: west", 45, "tanks[0].group", "no other tank"},
+		{"target code of the site's own", "targets:\n      - {code: \"Production Target Oil\"", "targets:\n      - {code: \"Tank level\"", 74, "wells[0].targets[0].code", "known codes"},
+		{"page open to the network", "127.0.0.1:8480", "0.0.0.0:8480", 75, "http.listen", "127.0.0.1:8480"},
+		{"recording toward a real service", "tanks:\n", "  - {name: rec, recording: good.yaml, points: [{name: a, unit: in}]}\ntanks:\n", 37, "devices[3].recording", "demonstrations"},
+	} {
+		t.Run(w.name, func(t *testing.T) {
+			ws := edited(t, w.old, w.new).Warnings
+			if len(ws) != 1 || ws[0].Line != w.line || ws[0].Path != w.path || !strings.Contains(ws[0].Message, w.say) {
+				t.Errorf("got  %v\nwant line %d, %s: ...%s...", ws, w.line, w.path, w.say)
+			}
+		})
+	}
+}
+
+func TestSomeObjectStandsInForTheSite(t *testing.T) {
+	const own = "11111111-2222-3333-4444-555555555555"
+	text := strings.Replace(good(t), "object: 6f9619ff-8b86-d011-b42d-00c04fc964ff\n", "", 1)
+	text = strings.Replace(text, "    sensor: radar", "    object: "+own, 1)
+	cfg, err := Parse("gauger.yaml", []byte(text), "testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Object != own || len(cfg.Warnings) != 1 || cfg.Warnings[0].Path != "object" || !strings.Contains(cfg.Warnings[0].Message, "tanks[0]") {
+		t.Errorf("object %q, warnings %v", cfg.Object, cfg.Warnings)
+	}
+}
+
+func TestObjectsAreInherited(t *testing.T) {
+	const site, own = "6f9619ff-8b86-d011-b42d-00c04fc964ff", "11111111-2222-3333-4444-555555555555"
+	cfg := edited(t, "    every: 5s\n", "    every: 5s\n    object: "+own+"\n    object_type: Well\n")
+	for _, c := range [][2]string{
+		{cfg.Devices[0].Object, own}, {cfg.Devices[0].ObjectType, "Well"},
+		{cfg.Devices[1].Object, site}, {cfg.Devices[1].ObjectType, "Device"},
+		{cfg.Tanks[0].Object, site}, {cfg.Tanks[0].ObjectType, "Device"},
+		{cfg.Events[0].Object, own}, {cfg.Events[0].ObjectType, "Well"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("got %q, want %q", c[0], c[1])
+		}
+	}
+}
+
+func TestDefaultsAndWhatFollowsFromOtherKeys(t *testing.T) {
+	cfg := edited(t, "tickets: {hold: 45m, review: send}", "link: {rate: off}")
+	if cfg.Tickets != (Tickets{45 * time.Minute, "send"}) || cfg.Link.Rate != 0 || cfg.Store.MaxBytes != 64<<20 {
+		t.Errorf("tickets %+v, link %+v, store %+v", cfg.Tickets, cfg.Link, cfg.Store)
+	}
+	if got := edited(t, "tickets: {hold: 45m, review: send}\nloads: {min_load: 20}", "loads: {confirm: 1h}").Tickets.Hold; got != time.Hour {
+		t.Errorf("hold follows confirm: got %s, want 1h", got)
+	}
+	if cfg.Zone.String() != "America/Chicago" || cfg.Service.Wire.Zone != cfg.Zone || time.Duration(cfg.ProductionDay) != 7*time.Hour {
+		t.Errorf("zone %v, wire's %v, production day %v", cfg.Zone, cfg.Service.Wire.Zone, cfg.ProductionDay)
+	}
+	if got := cfg.Devices[2].MQTT.ClientID; got != "gauger-COOPER12-7-radio" {
+		t.Errorf("client id %q", got)
+	}
+	if b := cfg.Service.Wire.Batch; b.Events != 20 || b.Tickets != 1 || b.TagValues != 20 {
+		t.Errorf("a key of batch must leave the others: %+v", b)
+	}
+	first, second := cfg.Tanks[0], cfg.Tanks[1]
+	if first.Loads.MinLoad != 20 || first.Loads.TruckMax != 200 || second.Loads.MinLoad != 20 || second.Loads.TruckMax != 215 {
+		t.Errorf("tanks' loads over the site's: %+v, %+v", first.Loads, second.Loads)
+	}
+	if first.Sales != "truck" || first.Temperatures != "in_tank" || first.Height != 240 {
+		t.Errorf("tank %+v", first)
+	}
+	m := first.Model(5 * time.Second)
+	if m.ID != "TK-1001" || !m.Valve || m.Interface || m.Lact || m.OpeningClosing || m.Every != 5*time.Second || m.Table.Top() != 240 {
+		t.Errorf("model %+v", m)
+	}
+}
+
+func TestStrappingFileIsRead(t *testing.T) {
+	cfg := edited(t, "log: {level: info}", "log: {level: warn}")
+	for in, want := range map[float64]float64{0: 0, 60: 100.71, 120: 201.43, 210: 352.51, 240: 402.87} {
+		got, err := cfg.Tanks[0].Table.Barrels(in)
+		if err != nil || math.Abs(got-want) > 1e-9 {
+			t.Errorf("%g in: %g bbl, %v; want %g", in, got, err, want)
+		}
+	}
+	if name := cfg.Tanks[0].Table.Name(); name != "strap" {
+		t.Errorf("table %q", name)
+	}
+}
+
+func TestRelativeNamesBeginAtTheFile(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.ReplaceAll(good(t), "tk-1001.csv", "tables/tk-1001.csv")
+	text = strings.Replace(text, "{file: /etc/gauger/secondary-key}", "{file: second}", 1)
+	text = strings.Replace(text, "/var/lib/gauger", "state", 1)
+	table, err := os.ReadFile("testdata/tk-1001.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, body := range map[string][]byte{"gauger.yaml": []byte(text), "tables/tk-1001.csv": table} {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, body, 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := Load(filepath.Join(dir, "gauger.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for got, want := range map[string]string{
+		cfg.Store.Path: "state", cfg.Service.SecondaryKey.File: "second", cfg.Tanks[0].Strapping.File: "tables/tk-1001.csv",
+	} {
+		if got != filepath.Join(dir, want) {
+			t.Errorf("got %q, want %q in %s", got, want, dir)
+		}
+	}
+}
+
+func TestLevelsOnASerialLineAreReadTwice(t *testing.T) {
+	verify := func(cfg *Config, device, point int) string { return cfg.Devices[device].Modbus.Points[point].Verify }
+	cfg := edited(t, "log: {level: info}", "log: {level: warn}")
+	if got := verify(cfg, 1, 0); got != "twice" {
+		t.Errorf("level on rtu: verify %q, want twice", got)
+	}
+	if got := verify(cfg, 0, 0) + verify(cfg, 0, 1); got != "" {
+		t.Errorf("points over tcp: verify %q, want none", got)
+	}
+	if got := verify(edited(t, "rtu:///dev/serial/by-id/usb-A?baud=9600&parity=N", "rtu+tcp://10.20.0.7:4001"), 1, 0); got != "twice" {
+		t.Errorf("level on rtu+tcp: verify %q, want twice", got)
+	}
+	if got := verify(edited(t, "input: 0, type: float32, unit: ft", "input: 0, type: float32, unit: ft, verify: once"), 1, 0); got != "once" {
+		t.Errorf("once in the file: verify %q", got)
+	}
+	// 15 bbl/min at 402.87/240 bbl/in for the time-out of one second, and 1.5 in of noise, in feet.
+	want := (15/(402.87/240)/60 + 1.5) / 12
+	if got := cfg.Devices[1].Modbus.Points[0].Agree; math.Abs(got-want) > 1e-9 {
+		t.Errorf("agree %g ft, want %g", got, want)
+	}
+}
+
+func TestPointsAreListedWithTheirUnits(t *testing.T) {
+	cfg := edited(t, "unit: in}\ntanks", "unit: in, expect_every: 10m}\ntanks")
+	got, ok := cfg.PointInfo("serial-plc/tk3-level")
+	if want := (PointInfo{"serial-plc/tk3-level", "ft", 1, 0, 10 * time.Second}); !ok || got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if got, _ := cfg.PointInfo("radio/tk2-level"); got.Every != 10*time.Minute {
+		t.Errorf("expected every %s, want 10m", got.Every)
+	}
+	if _, ok := cfg.PointInfo(collectors.Point("radio/none")); ok {
+		t.Error("found a point that is not there")
+	}
+}
+
+func TestLoadOfNoFileIsNoProblemList(t *testing.T) {
+	_, err := Load(filepath.Join(t.TempDir(), "none.yaml"))
+	if _, ok := errors.AsType[Problems](err); ok || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		t.Errorf("a folder: got %v", err)
+	}
+}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// locate walks a path such as devices[0].points[2].unit through the tree. It returns the last node that is there, and
+// whether that is the whole path.
+func locate(n *yaml.Node, path string) (*yaml.Node, bool) {
+	for path != "" {
+		var step string
+		step, path = cutStep(path)
+		next := child(n, step)
+		if next == nil {
+			return n, false
+		}
+		n = next
+	}
+	return n, true
+}
+
+// cutStep takes the first key or [index] off a path.
+func cutStep(path string) (step, rest string) {
+	path = strings.TrimPrefix(path, ".")
+	end := len(path)
+	if i := strings.IndexAny(path[1:], ".["); i >= 0 {
+		end = i + 1
+	}
+	return path[:end], path[end:]
+}
+
+// parent is a path without its last key or [index].
+func parent(path string) string {
+	return path[:max(0, strings.LastIndexAny(path, ".["))]
+}
+
+// child is the node under a key or [index]; nil when there is none. Merged keys come after those written out.
+func child(n *yaml.Node, step string) *yaml.Node {
+	n = target(n)
+	if n.Kind == yaml.SequenceNode {
+		i, err := strconv.Atoi(strings.Trim(step, "[]"))
+		if err != nil || i < 0 || i >= len(n.Content) {
+			return nil
+		}
+		return target(n.Content[i])
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == step {
+			return target(n.Content[i+1])
+		}
+	}
+	return mergedChild(n, step)
+}
+
+// mergedChild looks into the mappings that << names; those, but not theirs in turn.
+func mergedChild(n *yaml.Node, step string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag != "!!merge" {
+			continue
+		}
+		from := target(n.Content[i+1])
+		for k := 0; k+1 < len(from.Content) && from.Kind == yaml.MappingNode; k += 2 {
+			if from.Content[k].Value == step {
+				return target(from.Content[k+1])
+			}
+		}
+	}
+	return nil
+}
+
+// target is the node that an alias names.
+func target(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode && n.Alias != nil {
+		return n.Alias
+	}
+	return n
+}

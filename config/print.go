@@ -1,0 +1,183 @@
+package config
+
+import (
+	"encoding"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"hash/crc32"
+	"io"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Print writes the effective configuration as YAML: defaults filled in, file names resolved, of secrets only where
+// they are kept. What it writes loads again and means the same.
+func (c *Config) Print(w io.Writer) error {
+	node, err := printer{c}.encode(reflect.ValueOf(*c), reflect.ValueOf(defaultConfig()))
+	if err != nil {
+		return fmt.Errorf("print configuration: %w", err)
+	}
+	enc := yaml.NewEncoder(w)
+	enc.SetIndent(2)
+	if err := enc.Encode(node); err != nil {
+		return fmt.Errorf("print configuration: %w", err)
+	}
+	if err := enc.Close(); err != nil {
+		return fmt.Errorf("print configuration: %w", err)
+	}
+	return nil
+}
+
+// Hash is a CRC-32C over the effective configuration and the rows of its strapping tables, as Load found them. Every
+// record carries the hash of the configuration that made it.
+func (c *Config) Hash() uint32 { return c.hash }
+
+func (c *Config) checksum() (uint32, error) {
+	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
+	if err := c.Print(sum); err != nil {
+		return 0, err
+	}
+	for _, t := range c.Tanks {
+		hashTable(sum, t.Table)
+	}
+	return sum.Sum32(), nil
+}
+
+// hashTable adds what a table says at every quarter inch, which is as fine as tables are.
+func hashTable(sum hash.Hash32, table tank.Table) {
+	for at := table.Bottom(); at <= table.Top(); at += 0.25 {
+		barrels, err := table.Barrels(at)
+		if err != nil {
+			return
+		}
+		sum.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(barrels)))
+	}
+}
+
+// printer turns the values of one configuration into nodes.
+type printer struct{ cfg *Config }
+
+// encode is the node of a value. usual is what the value is when its key is left out.
+func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
+	switch x := v.Interface().(type) {
+	case time.Duration:
+		return scalarNode("", short(x)), nil
+	case tank.Length:
+		return scalarNode("", strconv.FormatFloat(float64(x), 'f', -1, 64)+"in"), nil
+	case Source:
+		return encodeSource(x), nil
+	case Strapping:
+		if x.File != "" {
+			return scalarNode("!!str", x.File), nil
+		}
+		return p.list(reflect.ValueOf(x.Rows))
+	case Device:
+		entry := reflect.ValueOf(x.entry())
+		return p.structure(entry, defaultOf(entry.Type()))
+	case encoding.TextMarshaler:
+		b, err := x.MarshalText()
+		return scalarNode("!!str", string(b)), err
+	case interface{ String() string }:
+		if v.Kind() != reflect.Struct {
+			return scalarNode("", x.String()), nil
+		}
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		return p.encode(v.Elem(), defaultOf(v.Type().Elem()))
+	case reflect.Struct:
+		return p.structure(v, usual)
+	case reflect.Slice, reflect.Array:
+		return p.list(v)
+	}
+	n := new(yaml.Node)
+	return n, n.Encode(v.Interface())
+}
+
+func scalarNode(tag, s string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: s}
+}
+
+// short is a duration without the zeros at its end: 45m, not 45m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
+
+func encodeSource(s Source) *yaml.Node {
+	if s.Constant != nil {
+		return scalarNode("", s.String())
+	}
+	return scalarNode("!!str", s.String())
+}
+
+// structure writes the keys that say something: those that are not zero, or that are zero where leaving them out
+// would say otherwise.
+func (p printer) structure(v, usual reflect.Value) (*yaml.Node, error) {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	for _, f := range fieldsOf(v.Type()) {
+		value, left := v.FieldByIndex(f.index), usual.FieldByIndex(f.index)
+		if value.IsZero() && left.IsZero() {
+			continue
+		}
+		inner, err := p.encode(value, left)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", f.name, err)
+		}
+		if inner.Kind == yaml.MappingNode && len(inner.Content) == 0 {
+			continue
+		}
+		n.Content = append(n.Content, scalarNode("!!str", f.name), inner)
+	}
+	return n, nil
+}
+
+// list writes entries of few plain values on one line each.
+func (p printer) list(v reflect.Value) (*yaml.Node, error) {
+	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
+	usual := defaultOf(v.Type().Elem())
+	if t, ok := usual.Interface().(Tank); ok {
+		t.Loads = p.cfg.Loads
+		usual = reflect.ValueOf(t)
+	}
+	flat := true
+	for i := range v.Len() {
+		inner, err := p.encode(v.Index(i), usual)
+		if err != nil {
+			return nil, fmt.Errorf("[%d]: %w", i, err)
+		}
+		flat = flat && inner.Kind == yaml.ScalarNode
+		if plain(inner) {
+			inner.Style |= yaml.FlowStyle
+		}
+		n.Content = append(n.Content, inner)
+	}
+	if flat {
+		n.Style |= yaml.FlowStyle
+	}
+	return n, nil
+}
+
+// plain says that a mapping or list has nothing nested but lists of numbers and words.
+func plain(n *yaml.Node) bool {
+	for _, c := range n.Content {
+		if c.Kind == yaml.MappingNode || c.Kind == yaml.SequenceNode && c.Style&yaml.FlowStyle == 0 {
+			return false
+		}
+	}
+	return n.Kind != yaml.ScalarNode
+}

@@ -1,0 +1,121 @@
+package config
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Schema is the JSON Schema (2020-12) of the file, made from the same structs that decode it, for editors and for
+// programs that write configurations. It knows keys and shapes; what values mean together, only Load knows.
+func Schema() []byte {
+	root := describe(reflect.TypeFor[Config]())
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "gauger configuration"
+	b, err := json.MarshalIndent(root, "", "  ")
+	if err != nil {
+		panic("config: schema: " + err.Error()) // maps, slices and strings always marshal
+	}
+	return append(b, '\n')
+}
+
+type object = map[string]any
+
+// special is the shape of the types that stand in the file otherwise than their fields say; nil for all others.
+func special(t reflect.Type) object {
+	switch t {
+	case durationType:
+		return object{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}
+	case reflect.TypeFor[tank.Length](), reflect.TypeFor[Source](), reflect.TypeFor[Rate]():
+		return object{"type": []string{"string", "number"}}
+	case reflect.TypeFor[Size]():
+		return object{"type": []string{"string", "integer"}}
+	case reflect.TypeFor[TimeOfDay]():
+		return object{"type": "string", "pattern": `^[0-2][0-9]:[0-5][0-9]$`}
+	case reflect.TypeFor[collectors.Point]():
+		return object{"type": "string", "pattern": `^[^/]+/[^/]+$`}
+	case reflect.TypeFor[Secret]():
+		return describeSecret()
+	case reflect.TypeFor[Strapping]():
+		return describeStrapping()
+	case reflect.TypeFor[Device]():
+		return describeDevice()
+	}
+	return nil
+}
+
+// describe is the schema of a type.
+func describe(t reflect.Type) object {
+	if own := special(t); own != nil {
+		return own
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return describe(t.Elem())
+	case reflect.Struct:
+		return describeStruct(t)
+	case reflect.Slice:
+		return object{"type": "array", "items": describe(t.Elem())}
+	case reflect.Array:
+		return object{"type": "array", "items": describe(t.Elem()), "minItems": t.Len(), "maxItems": t.Len()}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": describe(t.Elem())}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.String:
+		return object{"type": []string{"string", "number"}} // an id of digits is a number to YAML
+	}
+	return object{"type": "integer"}
+}
+
+func describeStruct(t reflect.Type) object {
+	properties := object{}
+	required := []string{}
+	for _, f := range fieldsOf(t) {
+		p := describe(f.typ)
+		p["description"] = f.doc
+		if f.words != "" {
+			p["type"], p["enum"] = "string", strings.Fields(f.words)
+		}
+		properties[f.name] = p
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	out := object{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		out["required"] = required
+	}
+	return out
+}
+
+func describeSecret() object {
+	out := object{"type": "object", "properties": object{}, "additionalProperties": false, "minProperties": 1, "maxProperties": 1}
+	for _, f := range fieldsOf(reflect.TypeFor[Secret]()) {
+		out["properties"].(object)[f.name] = object{"type": "string", "description": f.doc}
+	}
+	return out
+}
+
+func describeStrapping() object {
+	return object{"oneOf": []object{
+		{"type": "string"},
+		{"type": "array", "items": describe(reflect.TypeFor[[2]float64]()), "minItems": 2},
+	}}
+}
+
+// describeDevice has one alternative for each kind, told apart by the key that only it has.
+func describeDevice() object {
+	var alternatives []object
+	for _, kind := range kinds {
+		entry := describeStruct(entryOf(kind))
+		entry["required"] = []string{"name", kind}
+		alternatives = append(alternatives, entry)
+	}
+	return object{"oneOf": alternatives}
+}

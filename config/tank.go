@@ -1,0 +1,77 @@
+package config
+
+import (
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Tank is one stock tank: the points that feed it, its shape, and what its tickets say.
+type Tank struct {
+	ID                string           `yaml:"id,required" doc:"external ID of the tank in the service"`
+	Level             collectors.Point `yaml:"level,required" doc:"the point of its level, as DEVICE/POINT, in a length or percent of the height"`
+	TopTemperature    Source           `yaml:"top_temperature" doc:"a point, or a constant in degF"`
+	BottomTemperature Source           `yaml:"bottom_temperature" doc:"a point, or a constant in degF"`
+	SpecificGravity   Source           `yaml:"specific_gravity" doc:"a point, or a constant: specific gravity 60/60"`
+	BSW               Source           `yaml:"bsw" doc:"a point, or a constant: basic sediment and water in percent"`
+	LoadValve         collectors.Point `yaml:"load_valve" doc:"contact of the load valve: its opening and closing are sealOff and sealOn"`
+	Interface         collectors.Point `yaml:"interface" doc:"the point of the oil/water interface's level"`
+	Sensor            string           `yaml:"sensor" words:"radar float ultrasonic hydrostatic analog" doc:"kind of the level sensor; it says how long the level needs to settle"`
+	Height            tank.Length      `yaml:"height,required" doc:"height of the tank, as in 20ft: a level above it is no level"`
+	Diameter          tank.Length      `yaml:"diameter" doc:"inside diameter, as in 12ft; used when there is no strapping table"`
+	Strapping         Strapping        `yaml:"strapping" doc:"strapping table: a CSV file of inches and barrels, or rows in place, from 0 to the height"`
+	Temperatures      string           `yaml:"temperatures" words:"in_tank opening_closing" doc:"in_tank: top and bottom of the tank at the opening; opening_closing: at the opening and at the closing. Default in_tank"`
+	Offset            tank.Length      `yaml:"offset" doc:"from commissioning: added to every level. Default 0"`
+	Sales             string           `yaml:"sales" words:"truck lact" doc:"truck: levels make the tickets; lact: a meter does, never the level. Default truck"`
+	Group             string           `yaml:"group" doc:"name shared by tanks that are joined by an open equaliser"`
+	Purchaser         string           `yaml:"purchaser" doc:"who buys the oil, as it stands on the ticket"`
+	Comments          string           `yaml:"comments" doc:"put before the evidence in a ticket's comments"`
+	Object            string           `yaml:"object" doc:"GUID that this tank's diagnostics name. Default: the site's"`
+	ObjectType        string           `yaml:"object_type" doc:"type of that object. Default: the site's"`
+	Loads             tank.Loads       `yaml:"loads" doc:"the load detector's settings for this tank, over the site's"`
+
+	// Table is the strapping table, or the cylinder when there is none.
+	Table tank.Table `yaml:"-"`
+}
+
+// decodeNode lets a tank begin with the site's detector settings, which stand before the tanks in Config.
+func (t *Tank) decodeNode(d *decoder, n *yaml.Node, path string) {
+	t.Loads = d.cfg.Loads
+	d.structure(n, settable(t), path)
+}
+
+// Lact says that a meter makes the tickets of this tank.
+func (t Tank) Lact() bool { return t.Sales == "lact" }
+
+// Model is the tank as the detector needs it. every is the interval at which its level is read, 0 when unknown.
+func (t Tank) Model(every time.Duration) tank.Tank {
+	return tank.Tank{
+		ID: t.ID, Sensor: t.Sensor, Group: t.Group, Height: t.Height, Table: t.Table,
+		Lact: t.Lact(), OpeningClosing: t.Temperatures == "opening_closing",
+		Valve: t.LoadValve != "", Interface: t.Interface != "",
+		Every: every, Loads: t.Loads,
+	}
+}
+
+// points is the keys of a tank that name a point; a constant or nothing in place of a Source is none.
+func (t Tank) points() []keyed {
+	out := []keyed{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}}
+	for _, k := range []keyed{
+		{"top_temperature", t.TopTemperature.Point}, {"bottom_temperature", t.BottomTemperature.Point},
+		{"specific_gravity", t.SpecificGravity.Point}, {"bsw", t.BSW.Point},
+	} {
+		if k.point != "" {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// keyed is a point with the key under which it was named.
+type keyed struct {
+	key   string
+	point collectors.Point
+}

@@ -1,0 +1,139 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/collectors"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Size is a number of bytes: 64MiB, 1GiB, 500kB, or a plain number.
+type Size int64
+
+var sizeUnits = []struct {
+	name  string
+	bytes float64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1}, {"", 1}}
+
+// UnmarshalText reads a size.
+func (s *Size) UnmarshalText(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	for _, u := range sizeUnits {
+		digits, ok := strings.CutSuffix(text, u.name)
+		if !ok {
+			continue
+		}
+		n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+		if err != nil || !(n >= 0) || n*u.bytes > math.MaxInt64/2 || n*u.bytes != math.Trunc(n*u.bytes) {
+			break
+		}
+		*s = Size(n * u.bytes)
+		return nil
+	}
+	return fmt.Errorf("%s is not a size; write one such as 64MiB", quote(text))
+}
+
+// String is the size in the largest unit that leaves no rest.
+func (s Size) String() string {
+	for _, u := range sizeUnits[:3] {
+		if unit := Size(u.bytes); s >= unit && s%unit == 0 {
+			return strconv.FormatInt(int64(s/unit), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(int64(s), 10)
+}
+
+// Rate is a number of requests a second; 0 is no limit, written off.
+type Rate float64
+
+// UnmarshalText reads a number, or off.
+func (r *Rate) UnmarshalText(b []byte) error {
+	if string(b) == "off" {
+		*r = 0
+		return nil
+	}
+	n, err := number(string(b))
+	if err != nil || n <= 0 {
+		return fmt.Errorf("%s is not a rate; write the requests a second, such as 1 or 0.5, or off", quote(string(b)))
+	}
+	*r = Rate(n)
+	return nil
+}
+
+// String is the number, or off.
+func (r Rate) String() string {
+	if r == 0 {
+		return "off"
+	}
+	return strconv.FormatFloat(float64(r), 'g', -1, 64)
+}
+
+// TimeOfDay is a local time of the day, since midnight.
+type TimeOfDay time.Duration
+
+// UnmarshalText reads HH:MM.
+func (t *TimeOfDay) UnmarshalText(b []byte) error {
+	at, err := time.Parse("15:04", string(b))
+	if err != nil || len(b) != len("15:04") {
+		return fmt.Errorf("%s is not a time of the day; write hours and minutes such as \"07:00\"", quote(string(b)))
+	}
+	*t = TimeOfDay(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute)
+	return nil
+}
+
+// String is HH:MM.
+func (t TimeOfDay) String() string {
+	d := time.Duration(t)
+	return fmt.Sprintf("%02d:%02d", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Source is where a figure of a ticket comes from: a point, a constant, or nothing when both are empty.
+type Source struct {
+	Point    collectors.Point
+	Constant *float64
+}
+
+// UnmarshalText reads a number as a constant and DEVICE/POINT as a point.
+func (s *Source) UnmarshalText(b []byte) error {
+	text := string(b)
+	if n, err := number(text); err == nil {
+		*s = Source{Constant: &n}
+		return nil
+	}
+	if !strings.Contains(text, "/") || strings.ContainsAny(text, " \t\n") {
+		return fmt.Errorf("%s is neither a number nor a point; write a constant such as 68, or DEVICE/POINT", quote(text))
+	}
+	*s = Source{Point: collectors.Point(text)}
+	return nil
+}
+
+// String is the point or the number.
+func (s Source) String() string {
+	if s.Constant != nil {
+		return strconv.FormatFloat(*s.Constant, 'g', -1, 64)
+	}
+	return string(s.Point)
+}
+
+// Strapping is where a tank's table of inches and barrels stands: in a CSV file, or in the configuration itself.
+type Strapping struct {
+	File string
+	Rows [][2]float64
+}
+
+// Given says that there is a table.
+func (s Strapping) Given() bool { return s.File != "" || s.Rows != nil }
+
+func (s *Strapping) decodeNode(d *decoder, n *yaml.Node, path string) {
+	if n.Kind == yaml.SequenceNode {
+		s.Rows = [][2]float64{}
+		d.decode(n, settable(&s.Rows), path)
+		return
+	}
+	d.scalar(n, settable(&s.File), path)
+}
