@@ -1,0 +1,71 @@
+# make lists the targets. Everything is built by the Go command; the tools are pinned in deploy/tools.
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X main.version=$(VERSION)
+SHIP    := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "$(LDFLAGS)"
+# Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
+TOOLS   := bin/tools/$(shell go env GOVERSION)
+LIMIT   := 12000000
+FUZZTIME ?= 10s
+
+.PHONY: help build demo test check race fuzz bench cross package vuln clean
+help: ## list the targets (this)
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+build: ## build gauger and the simulated site into bin/
+	$(SHIP) -o bin/gauger ./cmd/gauger
+	$(SHIP) -o bin/wellsim ./cmd/wellsim
+
+demo: build ## show it on a simulated site, in under two minutes (KEEP=1 stays up)
+	bin/wellsim demo --gauger bin/gauger $(if $(KEEP),--keep)
+
+test: ## run every test; says which ones a missing tool left out
+	@go test ./...; status=$$?; missing=$$(deploy/missing.sh); \
+	  echo "integration tests left out for want of a tool: $${missing:-none}"; exit $$status
+
+check: cross $(TOOLS)/staticcheck ## formatting, vet, staticcheck, house rules, sizes, the arm program
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); [ -z "$$unformatted" ] || \
+	  { echo "not formatted (gofmt -w them):" $$unformatted; exit 1; }
+	go vet ./...
+	$(TOOLS)/staticcheck ./...
+	go test -count=1 -run '^TestHouse' ./cmd/gauger
+	deploy/arm_test.sh bin/gauger-linux-armv7
+
+race: ## run every test under the race detector
+	CGO_ENABLED=1 go test -race ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@grep -r --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' . | sed 's,/[^/]*_test.go:func , ,' | sort | \
+	  while read -r folder target; do \
+	    echo "fuzz $$folder $$target"; \
+	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$folder" || exit 1; \
+	  done
+
+bench: ## run every benchmark
+	go test -run '^$$' -bench . -benchmem ./...
+
+cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 12 MB
+cross-amd64: MACHINE := GOARCH=amd64
+cross-arm64: MACHINE := GOARCH=arm64
+cross-armv7: MACHINE := GOARCH=arm GOARM=7
+cross-%:
+	@GOOS=linux $(MACHINE) $(SHIP) -o bin/gauger-linux-$* ./cmd/gauger
+	@size=$$(stat -c %s bin/gauger-linux-$*); echo "bin/gauger-linux-$*: $$size bytes, limit $(LIMIT)"; [ $$size -le $(LIMIT) ]
+
+package: cross $(TOOLS)/nfpm ## make the Debian packages in dist/ and test them
+	deploy/package.sh $(TOOLS)/nfpm $(VERSION)
+	deploy/package_test.sh
+
+vuln: $(TOOLS)/govulncheck ## look the dependencies up in the Go vulnerability database (needs the network)
+	$(TOOLS)/govulncheck ./...
+
+clean: ## delete what was built
+	rm -rf bin dist
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck
+NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm
+GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck
+$(TOOLS)/staticcheck: TOOL := $(STATICCHECK)
+$(TOOLS)/nfpm: TOOL := $(NFPM)
+$(TOOLS)/govulncheck: TOOL := $(GOVULNCHECK)
+$(TOOLS)/%: deploy/tools/go.mod deploy/tools/go.sum
+	go build -C deploy/tools -buildvcs=false -o $(CURDIR)/$@ $(TOOL)

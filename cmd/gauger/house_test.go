@@ -1,0 +1,313 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+)
+
+// Bars of the house, in lines.
+const (
+	houseFileLines = 400
+	houseFuncLines = 80
+)
+
+// houseRoom is one package's line in the table: which of our rooms it may import, and why so.
+type houseRoom struct {
+	may   string // rooms, separated by blanks
+	tests string // rooms that only its tests may import besides
+	why   string
+}
+
+// houseRooms lists every package there may be. A new one fails until its line is written here.
+var houseRooms = map[string]houseRoom{
+	"collectors":    {tests: "collectors/collectorstest", why: "the words of the gathering side; every collector stands on them, so they stand on nothing"},
+	"outbox":        {tests: "outbox/outboxtest", why: "a general store that knows neither tanks nor the service, and can be proven alone"},
+	"agent/tank":    {why: "decides money; pure, so that the compiler guards it: the standard library only"},
+	"agent/cloud":   {tests: "agent/cloud/cloudtest", why: "the service's web interface; the drain acts on the receipt's class alone"},
+	"config":        {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
+	"cmd/gauger":    {may: "agent agent/console agent/tank agent/cloud config outbox collectors collectors/modbus collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest", why: "the one place that knows everybody"},
+	"cmd/wellsim":   {may: "collectors collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
+	"agent":         {may: "collectors outbox agent/tank agent/cloud", tests: "agent/cloud/cloudtest collectors/sim", why: "joins the parts; which collectors there are is decided above it"},
+	"agent/console": {may: "agent collectors outbox agent/tank agent/cloud", tests: "agent/cloud/cloudtest", why: "shows what the agent holds"},
+
+	"collectors/modbus": {may: "collectors", tests: "collectors/collectorstest collectors/modbus/modbustest", why: "a collector knows the words and its own protocol"},
+	"collectors/mqtt":   {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own protocol"},
+	"collectors/sim":    {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own recording"},
+	"collectors/host":   {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own box"},
+
+	"collectors/collectorstest":    {may: "collectors", why: "what every collector must do"},
+	"collectors/modbus/modbustest": {may: "collectors collectors/modbus", why: "a slave with faults"},
+	"agent/cloud/cloudtest":        {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
+	"outbox/outboxtest":            {may: "outbox", why: "a model to compare the outbox with"},
+}
+
+// houseFence keeps a dependency in the rooms that were built round it.
+type houseFence struct{ module, rooms, why string }
+
+// houseTests in a fence's rooms admits every test.
+const houseTests = "(tests)"
+
+var houseFences = []houseFence{
+	{"github.com/goburrow", "collectors/modbus", "its transports mix up answers; only modbus knows the way round"},
+	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt", "its acknowledgements must wait for the disk"},
+	{"go.etcd.io/bbolt", "outbox outbox/outboxtest", "one file, one owner"},
+	{"github.com/cenkalti/backoff/v4", "outbox agent/cloud", "only what speaks with the service waits for it"},
+	{"go.yaml.in/yaml/v3", "config", "one reader of the configuration"},
+	{"github.com/rs/zerolog", "agent cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
+	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
+	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
+	{"golang.org/x/sys", "collectors/modbus collectors/modbus/modbustest collectors/host outbox outbox/outboxtest agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
+}
+
+var (
+	houseBadNames = []string{"util", "utils", "common", "helpers", "types", "base", "misc"}
+	houseMark     = regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME)\b`)
+	// Paths that exist on one person's machine only.
+	housePath = regexp.MustCompile(`(^|[\s"'` + "`" + `=:(,])/(home|Users|root|work)/\w`)
+)
+
+// houseJudge reads the whole tree and returns every fault, each as "place: what is wrong".
+type houseJudge struct {
+	tree   fs.FS
+	fset   *token.FileSet
+	faults []string
+	spoken map[string]bool // packages, and whether one of their files has the package comment
+}
+
+func houseFaults(tree fs.FS) ([]string, error) {
+	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}}
+	err := fs.WalkDir(tree, ".", j.visit)
+	for room, spoken := range j.spoken {
+		if _, known := houseRooms[room]; !known {
+			j.fault(room, "unknown package: write its line into the table of house_test.go")
+		}
+		if !spoken {
+			j.fault(room, "no package comment")
+		}
+	}
+	slices.Sort(j.faults)
+	return j.faults, err
+}
+
+func (j *houseJudge) fault(place, format string, args ...any) {
+	j.faults = append(j.faults, place+": "+fmt.Sprintf(format, args...))
+}
+
+func (j *houseJudge) visit(name string, entry fs.DirEntry, err error) error {
+	if err != nil {
+		return err
+	}
+	if entry.IsDir() {
+		if slices.Contains([]string{".git", "bin", "dist"}, name) {
+			return fs.SkipDir
+		}
+		return nil
+	}
+	if !entry.Type().IsRegular() || path.Ext(name) == ".sum" {
+		return nil
+	}
+	text, err := fs.ReadFile(j.tree, name)
+	if err != nil || !utf8.Valid(text) {
+		return err
+	}
+	j.words(name, string(text))
+	if path.Ext(name) == ".go" {
+		return j.source(name, text)
+	}
+	return nil
+}
+
+// words judges what holds for every file of text.
+func (j *houseJudge) words(name, text string) {
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		if mark := houseMark.FindString(line); mark != "" {
+			j.fault(fmt.Sprintf("%s:%d", name, number), "%s: finish it or take it out", mark)
+		}
+		if housePath.MatchString(line) {
+			j.fault(fmt.Sprintf("%s:%d", name, number), "a path of one person's machine")
+		}
+	}
+	if path.Ext(name) == ".go" && number > houseFileLines {
+		j.fault(name, "%d lines, at most %d: split it by noun", number, houseFileLines)
+	}
+	if slices.Contains(houseBadNames, strings.TrimSuffix(path.Base(name), ".go")) {
+		j.fault(name, "a name that says nothing")
+	}
+}
+
+// source judges one Go file.
+func (j *houseJudge) source(name string, text []byte) error {
+	file, err := parser.ParseFile(j.fset, name, text, parser.ParseComments)
+	if err != nil {
+		return fmt.Errorf("parse %s: %w", name, err)
+	}
+	room, test := path.Dir(name), strings.HasSuffix(name, "_test.go")
+	if slices.Contains(houseBadNames, file.Name.Name) {
+		j.fault(name, "package %s: a name that says nothing", file.Name.Name)
+	}
+	if !test {
+		j.spoken[room] = j.spoken[room] || houseSpeaks(file)
+	}
+	for _, spec := range file.Imports {
+		if _, known := houseRooms[room]; !known {
+			break // an unknown package is one fault, not one for each import
+		}
+		j.imports(name, room, test, strings.Trim(spec.Path.Value, `"`))
+	}
+	j.functions(file)
+	if test {
+		j.sleeps(file)
+	}
+	return nil
+}
+
+// houseSpeaks reports a package comment in Go's form; a command's may begin with its own name.
+func houseSpeaks(file *ast.File) bool {
+	doc := file.Doc.Text()
+	return strings.HasPrefix(doc, "Package "+file.Name.Name+" ") || file.Name.Name == "main" && doc != ""
+}
+
+func (j *houseJudge) imports(name, room string, test bool, imported string) {
+	if inside, ours := strings.CutPrefix(imported, "gauger/"); ours {
+		rules := houseRooms[room]
+		allowed := strings.Fields(rules.may)
+		if test {
+			allowed = append(append(allowed, room), strings.Fields(rules.tests)...)
+		}
+		if !slices.Contains(allowed, inside) {
+			j.fault(name, "%s must not import %s: %s", room, inside, rules.why)
+		}
+		return
+	}
+	if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
+		return
+	}
+	for _, fence := range houseFences {
+		if imported != fence.module && !strings.HasPrefix(imported, fence.module+"/") {
+			continue
+		}
+		rooms := strings.Fields(fence.rooms)
+		if !slices.Contains(rooms, room) && !(test && slices.Contains(rooms, houseTests)) {
+			j.fault(name, "%s must not import %s: %s", room, imported, fence.why)
+		}
+		return
+	}
+	j.fault(name, "%s is a dependency that the table does not name", imported)
+}
+
+func (j *houseJudge) functions(file *ast.File) {
+	for _, declared := range file.Decls {
+		f, ok := declared.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		from, to := j.fset.Position(f.Pos()), j.fset.Position(f.End())
+		if lines := to.Line - from.Line + 1; lines > houseFuncLines {
+			j.fault(fmt.Sprintf("%s:%d", from.Filename, from.Line), "%s has %d lines, at most %d", f.Name.Name, lines, houseFuncLines)
+		}
+	}
+}
+
+// sleeps finds time.Sleep in a test under whatever name the package was imported.
+func (j *houseJudge) sleeps(file *ast.File) {
+	clock := ""
+	for _, spec := range file.Imports {
+		if spec.Path.Value == `"time"` {
+			clock = "time"
+			if spec.Name != nil {
+				clock = spec.Name.Name
+			}
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		call, ok := n.(*ast.SelectorExpr)
+		if !ok || call.Sel.Name != "Sleep" {
+			return true
+		}
+		if x, ok := call.X.(*ast.Ident); ok && x.Name == clock {
+			at := j.fset.Position(call.Pos())
+			j.fault(fmt.Sprintf("%s:%d", at.Filename, at.Line), "a test that sleeps: wait for what should happen")
+		}
+		return true
+	})
+}
+
+// TestHouse holds the tree as it is against the rules.
+func TestHouse(t *testing.T) {
+	faults, err := houseFaults(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+}
+
+// TestHouseTable asks that the table itself be whole: reasons given, rooms spelt as they are.
+func TestHouseTable(t *testing.T) {
+	for name, room := range houseRooms {
+		if room.why == "" {
+			t.Errorf("%s: no reason", name)
+		}
+		for _, other := range strings.Fields(room.may + " " + room.tests) {
+			if _, known := houseRooms[other]; !known {
+				t.Errorf("%s may import %s, which is no room", name, other)
+			}
+		}
+	}
+	for _, fence := range houseFences {
+		for _, room := range strings.Fields(fence.rooms) {
+			if _, known := houseRooms[room]; !known && room != houseTests {
+				t.Errorf("the fence of %s names %s, which is no room", fence.module, room)
+			}
+		}
+	}
+}
+
+// TestHouseSeesFaults gives the judge small trees with one fault each: a rule that finds nothing proves nothing.
+func TestHouseSeesFaults(t *testing.T) {
+	const tank = "// Package tank decides.\npackage tank\n"
+	cases := []struct{ name, file, text, want string }{
+		{"clean", "agent/tank/a.go", tank, ""},
+		{"clean test", "collectors/mqtt/a_test.go", "package mqtt\nimport _ \"github.com/mochi-mqtt/server/v2/listeners\"\n", ""},
+		{"unknown package", "agent/pump/a.go", "// Package pump pumps.\npackage pump\n", "agent/pump: unknown package"},
+		{"no package comment", "agent/tank/a.go", "package tank\n", "agent/tank: no package comment"},
+		{"comment of another", "agent/tank/a.go", "// Tanks.\npackage tank\n", "agent/tank: no package comment"},
+		{"upward import", "agent/tank/a.go", tank + `import _ "gauger/collectors"`, "agent/tank must not import collectors"},
+		{"fence", "agent/tank/a.go", tank + `import _ "go.etcd.io/bbolt"`, "agent/tank must not import go.etcd.io/bbolt"},
+		{"fence in a test", "agent/tank/a_test.go", "package tank\nimport _ \"github.com/goburrow/serial\"\n", "must not import github.com/goburrow/serial"},
+		{"test's tool", "agent/tank/a.go", tank + `import _ "github.com/rogpeppe/go-internal/testscript"`, "must not import github.com/rogpeppe"},
+		{"new dependency", "agent/tank/a.go", tank + `import _ "example.com/x"`, "example.com/x is a dependency"},
+		{"long file", "agent/tank/a.go", tank + strings.Repeat("\n", 399), "401 lines"},
+		{"long function", "agent/tank/a.go", tank + "func F() {" + strings.Repeat("\n", 80) + "}", "F has 81 lines"},
+		{"sleep", "agent/tank/a_test.go", "package tank\nimport \"time\"\nfunc f() { time.Sleep(1) }\n", "a_test.go:3: a test that sleeps"},
+		{"renamed sleep", "agent/tank/a_test.go", "package tank\nimport c \"time\"\nvar f = c.Sleep\n", "a_test.go:3: a test that sleeps"},
+		{"mark", "deploy/x.sh", "# TO" + "DO later\n", "deploy/x.sh:1: TO" + "DO"},
+		{"somebody's folder", "deploy/x.sh", "cd /ho" + "me/ann/gauger\n", "deploy/x.sh:1: a path of one person's machine"},
+		{"empty name", "agent/tank/util.go", tank, "agent/tank/util.go: a name that says nothing"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			faults, err := houseFaults(fstest.MapFS{c.file: {Data: []byte(c.text)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.want == "" && len(faults) > 0 || c.want != "" && (len(faults) != 1 || !strings.Contains(faults[0], c.want)) {
+				t.Errorf("faults %q, want one with %q", faults, c.want)
+			}
+		})
+	}
+}

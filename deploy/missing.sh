@@ -1,0 +1,12 @@
+#!/bin/sh
+# The tools that the integration tests need and this machine lacks, one word each, on one line. Nothing: all are here.
+set -eu
+
+missing=
+lacks() { missing="$missing $1"; }
+
+command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || lacks mosquitto
+{ python3 -c 'import pymodbus' || /usr/bin/python3 -c 'import pymodbus'; } >/dev/null 2>&1 || lacks python3-pymodbus
+{ command -v cc && pkg-config --exists libmodbus; } >/dev/null 2>&1 || lacks libmodbus
+command -v socat >/dev/null || lacks socat
+echo "${missing# }"
