@@ -1,0 +1,231 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"time"
+)
+
+// haul is a load as it truly happened.
+type haul struct {
+	tank             string
+	start, end       time.Time // wall clock
+	from, to         string    // the site's time of day
+	opening, closing float64   // inches
+	removed          float64   // barrels through the truck's meter
+	gauged           float64   // barrels by the strapping table: removed less what ran in
+	rows             [][2]float64
+}
+
+// alarm is a condition that truly was there.
+type alarm struct {
+	rule       string
+	start, end time.Time
+	told       string // how a person says it
+}
+
+// truth is what the site did.
+type truth struct {
+	hauls   []haul
+	alarms  []alarm
+	targets []float64 // in order
+	downs   []span    // when the agent was away
+}
+
+type span struct{ from, to time.Time }
+
+// ticket is a run ticket as the service stored it.
+type ticket struct {
+	number, tank     string
+	opening, closing float64
+	start, end       time.Time
+	comments         string
+	sent             int // times that the service took it
+}
+
+// event is a diagnostic event as the service stored it.
+type event struct {
+	rule, note string
+	start, end time.Time
+}
+
+// value is one tag value or production target as the service stored it.
+type value struct {
+	number float64
+	at     time.Time
+}
+
+// received is what the service has.
+type received struct {
+	tickets            []ticket
+	events             []event
+	tagValues, targets []value
+}
+
+// line is one row of the table: what the site did, what the service has, and whether they agree.
+type line struct {
+	left, right string
+	ok          bool
+}
+
+const (
+	slack    = 3 * time.Second // what a ticket's times may be off and still belong to a load
+	within   = 1.0             // barrels
+	share    = 0.01            // or this share of the load
+	tagEvery = 5 * time.Second
+	tagBeat  = 3 * time.Second // what a beat may be late
+)
+
+// compare sets the truth beside what the service has. All lines ok means that nothing is missing, doubled or wrong.
+func compare(t truth, r received) []line {
+	var out []line
+	used := map[string]bool{}
+	for _, h := range t.hauls {
+		out = append(out, h.compare(r.tickets, used)...)
+	}
+	for _, x := range r.tickets {
+		if !used[x.number] {
+			out = append(out, line{"no load at " + x.tank, fmt.Sprintf("%s  %.1f to %.1f in", x.number, x.opening, x.closing), false})
+		}
+	}
+	for _, a := range t.alarms {
+		out = append(out, a.compare(r.events))
+	}
+	out = append(out, compareValues("tag values", t, r.tagValues, tagEvery))
+	return append(out, compareValues("production targets", t, r.targets, 0))
+}
+
+// owns says whether a ticket is about this load.
+func (h haul) owns(x ticket) bool {
+	return x.tank == h.tank && !x.start.After(h.end.Add(slack)) && !x.end.Before(h.start.Add(-slack))
+}
+
+// compare finds the tickets of one load and marks them as used.
+func (h haul) compare(all []ticket, used map[string]bool) []line {
+	left := fmt.Sprintf("%-5s%s-%s %6.1f to %5.1f in %6.1f bbl", h.tank, h.from, h.to, h.opening, h.closing, h.gauged)
+	var out []line
+	for _, x := range all {
+		if !h.owns(x) {
+			continue
+		}
+		bbl := strapped(h.rows, x.opening) - strapped(h.rows, x.closing)
+		off := math.Abs(bbl - h.gauged)
+		good := off <= max(within, share*h.gauged)
+		right := fmt.Sprintf("%s %6.1f bbl", x.number, bbl)
+		if x.sent > 1 {
+			right += fmt.Sprintf(", sent %d times", x.sent)
+		}
+		if len(out) > 0 {
+			left, good = "  the same load again", false
+		}
+		out = append(out, line{left, right, good && !used[x.number]})
+		used[x.number] = true
+	}
+	if len(out) == 0 {
+		out = append(out, line{left, "no ticket", false})
+	}
+	return out
+}
+
+// compare looks for exactly one event of the alarm's rule at its time.
+func (a alarm) compare(all []event) line {
+	left := a.told
+	var found []event
+	for _, e := range all {
+		if e.rule == a.rule && e.start.Before(a.end.Add(slack)) && e.end.After(a.start.Add(-slack)) {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return line{left, "no event " + a.rule, false}
+	case 1:
+		return line{left, fmt.Sprintf("event %s: %s", a.rule, found[0].note), true}
+	}
+	return line{left, fmt.Sprintf("%d events %s", len(found), a.rule), false}
+}
+
+// compareValues wants every number that the register had, in order, nothing else, and no hole in the beat.
+func compareValues(what string, t truth, got []value, beat time.Duration) line {
+	var said, saw []string
+	for _, n := range t.targets {
+		said = append(said, fmt.Sprintf("%g", n))
+	}
+	sort.Slice(got, func(i, j int) bool { return got[i].at.Before(got[j].at) })
+	runs, ok := count(got)
+	for i, r := range runs {
+		saw = append(saw, fmt.Sprintf("%g x%d", r.number, r.times))
+		ok = ok && i < len(t.targets) && r.number == t.targets[i]
+	}
+	l := line{"oil target " + strings.Join(said, ", then ") + " bbl a day", what + " " + strings.Join(saw, ", "), ok && len(runs) == len(t.targets)}
+	if hole, is := t.hole(got, beat); is {
+		l.right += fmt.Sprintf("; none for %s", hole.Round(100*time.Millisecond))
+		l.ok = false
+	}
+	return l
+}
+
+// run is a number that came several times in a row.
+type run struct {
+	number float64
+	times  int
+}
+
+// count turns values into runs; false when two carry the same time.
+func count(got []value) (runs []run, distinct bool) {
+	distinct = true
+	for i, v := range got {
+		if i > 0 && v.at.Equal(got[i-1].at) {
+			distinct = false
+		}
+		if n := len(runs); n > 0 && runs[n-1].number == v.number {
+			runs[n-1].times++
+			continue
+		}
+		runs = append(runs, run{v.number, 1})
+	}
+	return runs, distinct
+}
+
+// hole finds a time without values that is longer than the beat and than what the agent was away.
+func (t truth) hole(got []value, beat time.Duration) (time.Duration, bool) {
+	for i := 1; beat > 0 && i < len(got); i++ {
+		allowed := beat + tagBeat
+		for _, d := range t.downs {
+			if d.from.Before(got[i].at) && d.to.After(got[i-1].at) {
+				allowed += d.to.Sub(d.from)
+			}
+		}
+		if gap := got[i].at.Sub(got[i-1].at); gap > allowed {
+			return gap, true
+		}
+	}
+	return 0, false
+}
+
+// summary is the day in two lines.
+func summary(t truth, r received) string {
+	out, ticketed := 0.0, 0.0
+	for _, h := range t.hauls {
+		out += h.gauged
+		for _, x := range r.tickets {
+			if h.owns(x) {
+				ticketed += strapped(h.rows, x.opening) - strapped(h.rows, x.closing)
+			}
+		}
+	}
+	return fmt.Sprintf("loads: %d, %.1f bbl left the tanks; tickets: %d, %.1f bbl.\nArrived: %d events, %d tag values, %d targets.",
+		len(t.hauls), out, len(r.tickets), ticketed, len(r.events), len(r.tagValues), len(r.targets))
+}
+
+// agreed says whether every line is right.
+func agreed(lines []line) bool {
+	for _, l := range lines {
+		if !l.ok {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,266 @@
+// Package sim plays recorded levels as if they came from a device, and holds the tanks of a simulated well site.
+package sim
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"gauger/collectors"
+)
+
+const (
+	header     = "ts,mono_s,boot,point,value,quality"
+	lineLimit  = 64 << 10 // bytes; a longer line is refused
+	kept       = 256      // bytes of an over-long line that are kept with its refusal
+	arenaSize  = 1024     // readings that are allocated at once
+	lookUp     = 4096     // lines between two looks at the context where nothing is handed over
+	emitTries  = 8
+	firstPause = 100 * time.Millisecond // before the second try of a batch; doubles, so that all tries take 13 s
+)
+
+// Counts says what became of a recording's rows.
+type Counts struct {
+	Played  int // readings handed over
+	Batches int // calls of Emit that succeeded
+	Skipped int // rows of points that are not configured
+	Resumed int // rows that an earlier run had already handed over
+	Refused int // rows that could not be read
+}
+
+// Recording is a collector that plays a file of readings once, in the file's order, as fast as the host takes them.
+type Recording struct {
+	device Device
+	points map[string]known
+	counts Counts
+}
+
+type known struct {
+	name collectors.Point
+	unit collectors.Unit
+}
+
+// New makes the collector for a device; its options must pass Check, but for one thing: a point's name with a slash in
+// it is taken as the whole name of a point, so that a device can play what was recorded of all devices of a site. The
+// file is opened by Run.
+func New(d Device) (collectors.Collector, error) {
+	if problems := d.check(""); len(problems) > 0 {
+		return nil, fmt.Errorf("recording %s: %s: %s", d.Name, problems[0].Path, problems[0].Message)
+	}
+	r := &Recording{device: d, points: make(map[string]known, len(d.Points))}
+	for _, p := range d.Points {
+		name := collectors.Point(p.Name)
+		if !strings.Contains(p.Name, "/") {
+			name = collectors.PointOf(d.Name, p.Name)
+		}
+		r.points[string(name)] = known{name: name, unit: collectors.Unit(p.Unit)}
+	}
+	return r, nil
+}
+
+// Counts is what became of the rows so far; to be asked after Run has returned.
+func (r *Recording) Counts() Counts { return r.counts }
+
+// Run plays the recording. It returns nil at the end of the file and when ctx ends, and an error when the file cannot
+// be read, is no recording, or the host refuses a batch time after time.
+func (r *Recording) Run(ctx context.Context, host collectors.Host) error {
+	f, err := os.Open(r.device.File)
+	if err != nil {
+		return fmt.Errorf("open recording: %w", err)
+	}
+	err = r.play(ctx, host, f)
+	if closed := f.Close(); err == nil && closed != nil {
+		err = fmt.Errorf("close recording: %w", closed)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (r *Recording) play(ctx context.Context, host collectors.Host, in io.Reader) error {
+	from, err := recall(host)
+	if err != nil {
+		return err
+	}
+	p := &player{Recording: r, host: host, from: from, lines: lines{in: bufio.NewReaderSize(in, lineLimit)}}
+	for {
+		line, err := p.lines.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = p.take(ctx, line)
+		}
+		if p.lines.number%lookUp == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			return fmt.Errorf("recording %s: line %d: %w", r.device.File, p.lines.number, err)
+		}
+	}
+	if err := p.flush(ctx); err != nil {
+		return fmt.Errorf("recording %s: line %d: %w", r.device.File, p.lines.number, err)
+	}
+	return r.warn(ctx, host)
+}
+
+// warn tells a person why nothing happened: a file in which no row names a configured point is a mistake, not a quiet site.
+func (r *Recording) warn(ctx context.Context, host collectors.Host) error {
+	if r.counts.Played+r.counts.Resumed > 0 || r.counts.Skipped == 0 {
+		return nil
+	}
+	now := time.Now()
+	err := host.Notice(ctx, collectors.Notice{
+		Rule: "recording-unmatched", Source: r.device.Name, Since: now, Until: now,
+		Note: fmt.Sprintf("none of the %d rows of %s names a configured point of %s", r.counts.Skipped, r.device.File, r.device.Name),
+	})
+	if err != nil {
+		return fmt.Errorf("tell about recording %s: %w", r.device.File, err)
+	}
+	return nil
+}
+
+// player is one pass through a file.
+type player struct {
+	*Recording
+	host  collectors.Host
+	from  position
+	lines lines
+	rows  rowReader
+	batch []collectors.Reading // the rows of one poll that have been read so far
+	stamp row                  // the instant of that poll
+	arena []collectors.Reading
+}
+
+// take adds one line to the batch, after handing over the batch before it when the line belongs to another instant.
+func (p *player) take(ctx context.Context, line []byte) error {
+	if len(line) == 0 || p.lines.number == 1 && isHeader(line) {
+		return nil
+	}
+	row, err := p.rows.parse(line)
+	if err != nil || p.lines.cut {
+		return p.refuse(ctx, line, err)
+	}
+	if p.from.holds(row) {
+		p.counts.Resumed++
+		return nil
+	}
+	point, ok := p.points[string(row.point)]
+	if !ok {
+		p.counts.Skipped++
+		return nil
+	}
+	if len(p.batch) > 0 && !row.sameInstant(p.stamp) {
+		if err := p.flush(ctx); err != nil {
+			return err
+		}
+	}
+	if len(p.batch) == 0 {
+		p.stamp = row
+	}
+	p.add(row, point)
+	return nil
+}
+
+// refuse keeps a line that cannot be read. A first line of that kind means that the file is something else.
+func (p *player) refuse(ctx context.Context, line []byte, why error) error {
+	if p.lines.cut {
+		why = fmt.Errorf("longer than %d bytes", lineLimit)
+	}
+	if p.lines.number == 1 {
+		return fmt.Errorf("not a recording: %w; the first line should be %s", why, header)
+	}
+	if err := p.flush(ctx); err != nil {
+		return err
+	}
+	p.counts.Refused++
+	source := fmt.Sprintf("%s line %d", p.device.Name, p.lines.number)
+	return p.persist(ctx, "keep a row that cannot be read", func() error {
+		return p.host.Refuse(ctx, source, bytes.Clone(line), why)
+	})
+}
+
+// add puts a reading into the batch. Batches are cut from larger pieces, never used twice: a host may keep them.
+func (p *player) add(r row, k known) {
+	if len(p.arena) == cap(p.arena) {
+		p.arena = append(make([]collectors.Reading, 0, max(arenaSize, 2*len(p.batch))), p.batch...)
+		p.batch = p.arena
+	}
+	start := len(p.arena) - len(p.batch)
+	p.arena = append(p.arena, collectors.Reading{
+		Point: k.name, Value: r.value, Unit: k.unit, Quality: r.quality, Err: r.why,
+		At: r.at, Boot: r.boot + 1, Mono: r.mono,
+	})
+	p.batch = p.arena[start:len(p.arena):len(p.arena)]
+}
+
+// flush hands the batch over.
+func (p *player) flush(ctx context.Context) error {
+	if len(p.batch) == 0 {
+		return ctx.Err()
+	}
+	err := p.persist(ctx, "hand over a batch", func() error { return p.host.Emit(ctx, p.batch) })
+	if err != nil {
+		return err
+	}
+	p.counts.Batches++
+	p.counts.Played += len(p.batch)
+	p.batch = nil
+	return ctx.Err()
+}
+
+// persist repeats what the host did not take: a recorded poll does not come again by itself, unlike a device's.
+func (p *player) persist(ctx context.Context, what string, do func() error) error {
+	pause := firstPause
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		if try == emitTries || ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", what, err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
+		pause *= 2
+	}
+}
+
+// lines cuts a stream into lines of bounded length.
+type lines struct {
+	in     *bufio.Reader
+	number int
+	cut    bool // the line was longer than the limit; only its beginning was kept
+}
+
+// next returns the next line without its end; it is valid until the next call. At the end of the stream: io.EOF.
+func (l *lines) next() ([]byte, error) {
+	l.cut = false
+	l.number++
+	line, err := l.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.cut = true
+		line = bytes.Clone(line[:kept])
+		for errors.Is(err, bufio.ErrBufferFull) {
+			_, err = l.in.ReadSlice('\n')
+		}
+	}
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil // the last line has no end
+	}
+	if err != nil {
+		return nil, err
+	}
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r")), nil
+}
