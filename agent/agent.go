@@ -1,0 +1,173 @@
+// Package agent joins the parts: readings become records in the ledger, records leave through the outbox to the
+// service. It starts every worker and waits for every one of them.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/cloud"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Named is a collector and the name under which it remembers things.
+type Named struct {
+	Name      string
+	Collector collectors.Collector
+}
+
+// Worker is anything that runs beside the rest until the context ends: a control socket, a status page.
+type Worker func(ctx context.Context) error
+
+// Agent is a site at work. Its fields are what it is made of; all but Workers are needed.
+type Agent struct {
+	Site       Site
+	Ledger     *Ledger
+	Box        *outbox.Box
+	Client     *cloud.Client
+	Clock      *Clock
+	Collectors []Named
+	Workers    []Worker
+	Supervisor Supervisor
+	Log        zerolog.Logger
+	Notes      <-chan outbox.Note // what the box has to say
+	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
+}
+
+// tickEvery is how often the ledger hears the clock, in the site's time; never more often than the limit in real time.
+const (
+	tickEvery = 5 * time.Second
+	tickLimit = 100 * time.Millisecond
+)
+
+// Run works until ctx ends or the outbox is out of service. A collector that cannot work is an event and a log line,
+// and stops nothing else.
+func (a *Agent) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if err := a.begin(); err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	essential := func(name string, w Worker) {
+		wg.Go(func() {
+			if err := w(ctx); err != nil && ctx.Err() == nil {
+				cancel(fmt.Errorf("%s: %w", name, err))
+			}
+		})
+	}
+	for _, c := range a.Collectors {
+		wg.Go(func() { a.collect(ctx, c) })
+	}
+	for stream := range operations {
+		essential("send "+stream, func(ctx context.Context) error {
+			return a.Box.Drain(ctx, stream, Sender{Client: a.Client, Clock: a.Clock})
+		})
+	}
+	if !a.Replay {
+		essential("clock", a.tick)
+	}
+	essential("notes", a.notes)
+	essential("watchdog", func(ctx context.Context) error { return a.Supervisor.Watch(ctx, a.alive) })
+	for i, w := range a.Workers {
+		essential(fmt.Sprintf("worker %d", i), w)
+	}
+	if err := a.Supervisor.Tell("READY=1\nSTATUS=" + a.Site.Name); err != nil {
+		a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is ready")
+	}
+	a.Log.Info().Str("site", a.Site.Name).Str("id", a.Site.ID).Msg("gauger is at work")
+	<-ctx.Done()
+	cause := context.Cause(ctx)
+	if err := a.Supervisor.Tell("STOPPING=1"); err != nil {
+		a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is stopping")
+	}
+	wg.Wait()
+	if errors.Is(cause, context.Canceled) {
+		return a.end()
+	}
+	return cause
+}
+
+// collect runs one collector.
+func (a *Agent) collect(ctx context.Context, c Named) {
+	err := c.Collector.Run(ctx, a.Ledger.Host(c.Name))
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		a.Log.Info().Str("device", c.Name).Msg("the recording has been played")
+	default:
+		a.Log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
+		now := time.Now().Round(0)
+		e := Event{Rule: "device-status", Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
+		if err := a.Ledger.Book(e); err != nil {
+			a.Log.Error().Err(err).Msg("the event about it could not be stored")
+		}
+	}
+}
+
+// tick lets the ledger hear the clock.
+func (a *Agent) tick(ctx context.Context) error {
+	t := time.NewTicker(a.Site.TickEvery())
+	defer t.Stop()
+	failed := false
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-t.C:
+			err := a.Ledger.Tick(now)
+			if errors.Is(err, outbox.ErrDead) {
+				return err
+			}
+			if (err != nil) != failed {
+				failed = err != nil
+				a.Log.Error().Err(err).Bool("failing", failed).Msg("storing what the clock changed")
+			}
+		}
+	}
+}
+
+// hung is how long one commit may take before the program counts as hung: systemd restarts it then.
+const hung = 30 * time.Second
+
+// alive says whether the box still takes transactions: a disk that hangs must not look like a program that works.
+func (a *Agent) alive() bool { return a.Box.Err() == nil && a.Box.Stalled() < hung }
+
+// run is how a run of the program began and ended.
+type run struct {
+	Began  time.Time
+	Clean  bool
+	Config uint32
+}
+
+// begin looks at how the last run ended, and notes that this one has begun.
+func (a *Agent) begin() error {
+	var last run
+	if err := a.Ledger.recall(runState, &last); err != nil {
+		return err
+	}
+	now := time.Now().Round(0)
+	if !last.Began.IsZero() && !last.Clean && !a.Replay {
+		note := "gauger started again after a run that did not end in order (power, kill or crash); that run began " + last.Began.In(a.Site.Zone).Format(time.RFC3339)
+		if err := a.Ledger.Book(Event{Rule: "power-restart", Note: note, Start: now, End: now}); err != nil {
+			return err
+		}
+	}
+	if !last.Began.IsZero() && last.Config != a.Site.Config {
+		if err := a.Ledger.Book(Event{Rule: "config-changed", Note: fmt.Sprintf("configuration %08x took the place of %08x", a.Site.Config, last.Config), Start: now, End: now}); err != nil {
+			return err
+		}
+	}
+	return a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config})
+}
+
+// end notes that this run ended in order.
+func (a *Agent) end() error {
+	return a.Ledger.remember(runState, run{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config})
+}

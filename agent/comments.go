@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"gauger/agent/tank"
+)
+
+// comments writes the evidence of a load in its fixed order, so that a person and a program find each figure where
+// they expect it. What the tank's configuration says comes first. The whole is at most limit characters; the reasons
+// for a review are the last to be cut.
+func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
+	load := h.Load
+	parts := []string{"auto observation, not a custody ticket",
+		fmt.Sprintf("conf=%.2f", load.Confidence),
+		"open=" + tank.Length(load.Open).Gauge(), "close=" + tank.Length(load.Close).Gauge(),
+		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl),
+		fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl), fmt.Sprintf("rate=%.1f", load.Rate),
+		fmt.Sprintf("parts=%d", load.Parts), "table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
+		"day=" + s.productionDay(load.End),
+	}
+	if load.Group != "" {
+		parts = append(parts, fmt.Sprintf("group=%s", load.Group), fmt.Sprintf("group_bbl=%.1f", load.GroupBbl))
+	}
+	if c := t.constants(load); c != "" {
+		parts = append(parts, "constant="+c)
+	}
+	if clock < Trusted {
+		parts = append(parts, "clock="+clock.String())
+	}
+	review := ""
+	if len(load.Review) > 0 {
+		review = "needs review: " + strings.Join(load.Review, ", ")
+	}
+	return join(t.Comments, parts, review, limit)
+}
+
+// join puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures.
+func join(words string, parts []string, review string, limit int) string {
+	for {
+		var all []string
+		for _, p := range append(append([]string{words}, parts...), review) {
+			if p != "" {
+				all = append(all, p)
+			}
+		}
+		text := []rune(strings.Join(all, "; "))
+		switch {
+		case len(text) <= limit:
+			return string(text)
+		case words != "":
+			words = ""
+		case len(parts) > 0:
+			parts = parts[:len(parts)-1]
+		default:
+			return string(text[:limit])
+		}
+	}
+}
+
+// constants names the figures of the ticket that nobody measured.
+func (t Tank) constants(load tank.Load) string {
+	var out []string
+	for _, c := range []struct {
+		name     string
+		source   Source
+		measured *float64
+	}{
+		{"top_temperature", t.Top, load.TopTemperature}, {"bottom_temperature", t.Bottom, load.BottomTemperature},
+		{"specific_gravity", t.Gravity, load.Gravity}, {"bsw", t.BSW, load.BSW},
+	} {
+		if c.source.Constant != nil && c.measured == nil {
+			out = append(out, c.name)
+		}
+	}
+	return strings.Join(out, "+")
+}
+
+// figure is what was measured, else the constant, else nil: nothing is ever invented.
+func figure(measured *float64, s Source) *float64 {
+	v := measured
+	if v == nil {
+		v = s.Constant
+	}
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}

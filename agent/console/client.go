@@ -1,0 +1,95 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"gauger/agent"
+)
+
+// Client asks a running daemon through its socket.
+type Client struct {
+	path string
+	http *http.Client
+}
+
+// ErrNoDaemon says that nobody answers on the socket.
+var ErrNoDaemon = errors.New("no gauger is running")
+
+// Dial finds the daemon behind the socket, or returns ErrNoDaemon.
+func Dial(path string) (*Client, error) {
+	c, err := net.DialTimeout("unix", path, 2*time.Second)
+	if err != nil {
+		if errors.Is(err, os.ErrPermission) {
+			return nil, fmt.Errorf("ask the running gauger on %s: %w; be in the group gauger, or use sudo", path, err)
+		}
+		return nil, fmt.Errorf("%w on %s", ErrNoDaemon, path)
+	}
+	c.Close()
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", path)
+	}
+	return &Client{path, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+}
+
+// Call asks for a verb and reads the result into result, which may be nil.
+func (c *Client) Call(ctx context.Context, verb string, args, result any) error {
+	body, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("write down the request: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gauger/"+url.PathEscape(verb), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("ask the running gauger: %w", err)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("ask the running gauger on %s: %w", c.path, err)
+	}
+	defer resp.Body.Close()
+	var a Answer
+	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+		return fmt.Errorf("read what the running gauger answered: %w", err)
+	}
+	if a.Error != "" {
+		return errors.New(a.Error)
+	}
+	if result == nil {
+		return nil
+	}
+	return json.Unmarshal(a.Result, result)
+}
+
+// Watch calls see with each reading until ctx ends; see's error ends it too.
+func (c *Client) Watch(ctx context.Context, points []string, see func(agent.Shown) error) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gauger/watch?"+url.Values{"point": points}.Encode(), nil)
+	if err != nil {
+		return fmt.Errorf("watch: %w", err)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("watch through the running gauger: %w", err)
+	}
+	defer resp.Body.Close()
+	lines := json.NewDecoder(resp.Body)
+	for {
+		var s agent.Shown
+		if err := lines.Decode(&s); err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("the running gauger went away: %w", err)
+		}
+		if err := see(s); err != nil {
+			return err
+		}
+	}
+}

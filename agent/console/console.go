@@ -1,0 +1,146 @@
+// Package console lets people and commands look at a running agent and ask it for things: a unix socket for the
+// commands, and a local web page, metrics and a health check for everyone on the box.
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/user"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gauger/agent"
+	"gauger/collectors"
+)
+
+// maxRequest is the longest request that the socket reads, in bytes.
+const maxRequest = 4 << 20
+
+// Answer is what the socket answers: a result, or an error in words.
+type Answer struct {
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  string          `json:"error,omitempty"`
+}
+
+// Listen opens the control socket with mode 0660, so that the group may use it. A socket file that nobody answers on
+// is left over from a crash and is replaced.
+func Listen(path string) (net.Listener, error) {
+	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c.Close()
+		return nil, fmt.Errorf("listen on %s: another gauger answers there; stop it first, or give --socket", path)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("remove the old socket: %w", err)
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listen for commands: %w; does the folder exist, and may this user write to it?", err)
+	}
+	if err := os.Chmod(path, 0o660); err != nil {
+		l.Close()
+		return nil, fmt.Errorf("let the group use the socket: %w", err)
+	}
+	return l, nil
+}
+
+// Serve answers on l until ctx ends.
+func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
+	s := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return agent.WithPerson(ctx, peer(c)) },
+	}
+	stop := context.AfterFunc(ctx, func() { s.Close() })
+	defer stop()
+	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// peer names the local user at the other end of a unix socket.
+func peer(c net.Conn) string {
+	u, ok := c.(*net.UnixConn)
+	if !ok {
+		return ""
+	}
+	raw, err := u.SyscallConn()
+	if err != nil {
+		return ""
+	}
+	var cred *unix.Ucred
+	if err := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || cred == nil {
+		return ""
+	}
+	id := strconv.FormatUint(uint64(cred.Uid), 10)
+	if u, err := user.LookupId(id); err == nil {
+		return u.Username
+	}
+	return "uid " + id
+}
+
+// Control is the handler behind the socket: POST /VERB with JSON, and GET /watch, which goes on until it is left.
+func Control(desk *agent.Desk) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /{verb}", func(w http.ResponseWriter, r *http.Request) {
+		args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		if err == nil {
+			var result any
+			if result, err = desk.Call(r.Context(), r.PathValue("verb"), args); err == nil {
+				answer(w, result)
+				return
+			}
+		}
+		reply(w, Answer{Error: err.Error()})
+	})
+	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, desk) })
+	return mux
+}
+
+func answer(w http.ResponseWriter, result any) {
+	b, err := json.Marshal(result)
+	if err != nil {
+		reply(w, Answer{Error: "write down the answer: " + err.Error()})
+		return
+	}
+	reply(w, Answer{Result: b})
+}
+
+// reply writes the answer; a client that has gone away is nobody's loss.
+func reply(w http.ResponseWriter, a Answer) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(a)
+}
+
+// watch writes each reading of the points in the query as a line of JSON while it arrives.
+func watch(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
+	wanted := map[collectors.Point]bool{}
+	for _, p := range r.URL.Query()["point"] {
+		wanted[collectors.Point(p)] = true
+	}
+	flush := http.NewResponseController(w)
+	if err := flush.Flush(); err != nil {
+		return
+	}
+	lines := json.NewEncoder(w)
+	_ = desk.Ledger.Watch(r.Context(), func(batch []collectors.Reading) error { // it ends when the client leaves
+		for _, x := range batch {
+			if len(wanted) > 0 && !wanted[x.Point] {
+				continue
+			}
+			if err := lines.Encode(agent.Show(x)); err != nil {
+				return err
+			}
+		}
+		return flush.Flush()
+	})
+}

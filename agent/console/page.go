@@ -1,0 +1,82 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"gauger/agent"
+)
+
+// Page is the local web page: / for people, /metrics for Prometheus, /healthz for a supervisor. It only shows; nothing
+// can be changed through it.
+func Page(desk *agent.Desk) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		s, err := desk.Status()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, render(s))
+	})
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := desk.Box.Err(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		s, err := desk.Status()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		fmt.Fprint(w, metrics(s))
+	})
+	return mux
+}
+
+// metrics writes the status in Prometheus' text format.
+func metrics(s agent.Status) string {
+	var b strings.Builder
+	family := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
+	family("gauger_info", "gauge", "What runs where.")
+	fmt.Fprintf(&b, "gauger_info{site=%q,version=%q,clock=%q} 1\n", s.ID, s.Version, s.Clock)
+	family("gauger_records", "gauge", "Records of the outbox by stream and by what became of them.")
+	names := make([]string, 0, len(s.Streams))
+	for name := range s.Streams {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		c := s.Streams[name]
+		for _, p := range []struct {
+			what string
+			n    uint64
+		}{{"accepted", c.Accepted}, {"delivered", c.Delivered}, {"waiting", c.Waiting}, {"dead", c.Dead}, {"evicted", c.Evicted}, {"dropped", c.Dropped}, {"lost", c.Lost}} {
+			fmt.Fprintf(&b, "gauger_records{stream=%q,state=%q} %d\n", name, p.what, p.n)
+		}
+	}
+	family("gauger_tank_level_inches", "gauge", "Newest good level of each tank.")
+	for _, t := range s.Tanks {
+		if t.Level != nil {
+			fmt.Fprintf(&b, "gauger_tank_level_inches{tank=%q} %g\n", t.ID, *t.Level)
+		}
+	}
+	family("gauger_point_good", "gauge", "1 when the newest reading of the point is good.")
+	for _, p := range s.Points {
+		good := 0
+		if p.Quality == "good" {
+			good = 1
+		}
+		fmt.Fprintf(&b, "gauger_point_good{point=%q} %d\n", string(p.Point), good)
+	}
+	family("gauger_problems", "gauge", "How many things a person should look at.")
+	fmt.Fprintf(&b, "gauger_problems %d\n", len(s.Problems))
+	return b.String()
+}

@@ -1,0 +1,228 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// draft is a batch's changes before they are on disk.
+type draft struct {
+	state
+	l        *Ledger
+	now      time.Time
+	records  []staged
+	puts     []small
+	problems []error
+	says     []func() // log lines for after the commit
+	copied   bool     // the map of episodes is this draft's own
+}
+
+// staged is a record on its way to a stream, and the book entry that wants to know its position.
+type staged struct {
+	stream string
+	record outbox.Record
+	booked *Booked
+}
+
+// small is one piece of state beside the streams; nil deletes it.
+type small struct {
+	name  string
+	value []byte
+}
+
+// draft opens a draft at now.
+func (l *Ledger) draft(now time.Time) *draft { return &draft{state: l.s, l: l, now: now} }
+
+// stage hands everything to the outbox; it runs inside Update.
+func (d *draft) stage(tx *outbox.Tx) error {
+	for _, p := range d.puts {
+		tx.Put(p.name, p.value)
+	}
+	for _, r := range d.records {
+		seq := tx.Append(r.stream, r.record)
+		if r.booked == nil {
+			continue
+		}
+		r.booked.Seq = seq
+		b, err := json.Marshal(r.booked)
+		if err != nil {
+			return fmt.Errorf("book ticket %s: %w", r.booked.Number, err)
+		}
+		tx.Put(bookState+r.booked.Number, b)
+	}
+	return nil
+}
+
+// put stages a piece of state.
+func (d *draft) put(name string, v []byte) { d.puts = append(d.puts, small{name, v}) }
+
+// keep stages a piece of state as JSON.
+func (d *draft) keep(name string, v any) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		d.problems = append(d.problems, fmt.Errorf("write down %s: %w", name, err))
+		return
+	}
+	d.put(name, b)
+}
+
+// append stages a record for a stream.
+func (d *draft) append(stream, address string, body []byte) {
+	d.records = append(d.records, staged{stream: stream, record: outbox.Record{
+		Address: address, Body: body, At: d.now.Round(0), Clock: byte(d.grade()), Config: d.l.site.Config,
+	}})
+}
+
+// feed is what one point is good for.
+type feed struct {
+	inputs []input
+	rules  []int
+	values []int
+}
+
+// input is a point's place in the detector.
+type input struct {
+	tank int
+	kind tank.Kind
+}
+
+// feeds turns the site's settings round: from each point to what it feeds.
+func (s Site) feeds() map[collectors.Point]*feed {
+	m := map[collectors.Point]*feed{}
+	at := func(p collectors.Point) *feed {
+		if m[p] == nil {
+			m[p] = &feed{}
+		}
+		return m[p]
+	}
+	for i, t := range s.Tanks {
+		for _, in := range []struct {
+			point collectors.Point
+			kind  tank.Kind
+		}{
+			{t.Level, tank.Level}, {t.Valve, tank.Valve}, {t.Interface, tank.Interface}, {t.Top.Point, tank.TopTemperature},
+			{t.Bottom.Point, tank.BottomTemperature}, {t.Gravity.Point, tank.Gravity}, {t.BSW.Point, tank.BSW},
+		} {
+			if in.point != "" {
+				f := at(in.point)
+				f.inputs = append(f.inputs, input{i, in.kind})
+			}
+		}
+	}
+	for i, r := range s.Rules {
+		at(r.Point).rules = append(at(r.Point).rules, i)
+	}
+	for i, v := range s.Values {
+		at(v.Point).values = append(at(v.Point).values, i)
+	}
+	return m
+}
+
+// take lets one reading have its effects.
+func (d *draft) take(r collectors.Reading) {
+	if r.At.IsZero() {
+		r.At = d.now
+	}
+	if r.Quality == collectors.Good {
+		d.recovered(r)
+	}
+	f := d.l.feeds[r.Point]
+	if f == nil {
+		return
+	}
+	for _, in := range f.inputs {
+		d.gauge(in, r)
+	}
+	for _, i := range f.rules {
+		d.judge(i, r)
+	}
+	for _, i := range f.values {
+		d.value(i, r)
+	}
+}
+
+// gauge gives the detector one reading, in its units.
+func (d *draft) gauge(in input, r collectors.Reading) {
+	t := d.l.site.Tanks[in.tank]
+	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && !math.IsNaN(r.Value)}
+	var err error
+	switch in.kind {
+	case tank.Level, tank.Interface:
+		x.Value, err = LevelInches(r.Value, r.Unit, float64(t.Height))
+		x.Value += float64(t.Offset)
+	case tank.TopTemperature, tank.BottomTemperature:
+		x.Value = fahrenheit(r.Value, r.Unit)
+	case tank.Gravity:
+		x.Value = specificGravity(r.Value, r.Unit)
+	}
+	if err != nil {
+		x.Good = false
+	}
+	x.At, x.Mono, x.Boot = d.instant(r)
+	d.next(x)
+}
+
+// next moves the detector on and books what came of it.
+func (d *draft) next(x tank.Input) {
+	var out []tank.Outcome
+	d.tanks, out = d.l.detect.Next(d.tanks, x)
+	for _, o := range out {
+		if o.Load != nil {
+			d.finished(*o.Load)
+		}
+		if o.Event != nil {
+			d.diagnosis(*o.Event)
+		}
+	}
+}
+
+// tick is the clock's own turn.
+func (d *draft) tick() {
+	x := tank.Input{Kind: tank.Tick, At: d.now.Round(0), Mono: d.mono, Boot: d.boot}
+	if d.boot == 0 {
+		x.Mono, x.Boot = d.now.Sub(d.l.born), d.l.boot
+	}
+	d.next(x)
+	d.silence()
+	d.overdue()
+	d.release()
+	d.flushLater()
+}
+
+// instant puts a reading on the wall clock and on a clock that never steps. A device's own time carries no monotonic
+// clock: where it is plausible, the reading is as old as the two wall clocks say; where not, it is as old as its arrival.
+func (d *draft) instant(r collectors.Reading) (at time.Time, mono time.Duration, boot int64) {
+	if r.Boot != 0 {
+		return r.At, r.Mono, r.Boot
+	}
+	wall := r.At.Round(0)
+	if r.At != wall {
+		return wall, r.At.Sub(d.l.born), d.l.boot
+	}
+	age := d.now.Round(0).Sub(wall)
+	if age < -time.Minute || age > 24*time.Hour {
+		return d.now.Round(0), d.now.Sub(d.l.born), d.l.boot
+	}
+	return wall, d.now.Sub(d.l.born) - age, d.l.boot
+}
+
+// ownEpisodes makes the episodes this draft's own before the first change.
+func (d *draft) ownEpisodes() {
+	if !d.copied {
+		d.open, d.copied = maps.Clone(d.open), true
+	}
+}
+
+// setValue replaces what was last sent of value i.
+func (d *draft) setValue(i int, v lastValue) {
+	d.values = slices.Clone(d.values)
+	d.values[i] = v
+}

@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Held is a finished load whose ticket has not left yet: it waits for its time, for a clock that can be believed, or
+// for a person.
+type Held struct {
+	Load   tank.Load
+	Number string    // empty until the clock is good enough to fix it
+	Due    time.Time // when it leaves by itself
+	Boot   int64     // the run that saw the load end
+	Zero   time.Time // what the wall clock said when that run began, by the clock at the end of the load
+	Person string    // who released it; a doubtful one waits for that when the site says so
+}
+
+// finished books a load that the detector has confirmed.
+func (d *draft) finished(load tank.Load) {
+	site := d.l.site
+	t := site.tank(load.Tank)
+	if t == nil {
+		d.problems = append(d.problems, fmt.Errorf("the detector named a tank %q that is not configured", load.Tank))
+		return
+	}
+	wait := max(0, site.Hold-site.scaled(t.Loads.Confirm)) // the hold is time on the wall, confirm the site's
+	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Boot: d.l.boot, Zero: d.zero()}
+	d.held = append(slices.Clone(d.held), h)
+	d.keep(heldState, d.held)
+	d.says = append(d.says, func() {
+		d.l.log.Info().Str("tank", load.Tank).Time("start", load.Start).Time("end", load.End).
+			Float64("bbl", load.GaugeBbl).Strs("review", load.Review).Msg("a load was found")
+	})
+	d.release()
+}
+
+// zero is what the wall clock says of the instant when this run began.
+func (d *draft) zero() time.Time { return d.now.Round(0).Add(-d.now.Sub(d.l.born)) }
+
+// release lets go of the held tickets whose time has come. The number is fixed as soon as the clock can be believed.
+func (d *draft) release() {
+	if len(d.held) == 0 || d.grade() < Assumed {
+		return
+	}
+	var keep []Held
+	changed := false
+	for _, h := range d.held {
+		if h.Number == "" {
+			h.date(d)
+			h.Number = unused(Number("A", d.l.site.ID, h.Load.Tank, h.start()), d.taken)
+			changed = true
+		}
+		doubtful := len(h.Load.Review) > 0 && d.l.site.HoldDoubtful
+		if h.Person == "" && (doubtful || d.now.Before(h.Due)) {
+			keep = append(keep, h)
+			continue
+		}
+		changed = true
+		if err := d.ticket(h); err != nil {
+			h.Due = d.now.Round(0).Add(time.Hour)
+			keep = append(keep, h)
+			d.notice(collectors.Notice{Rule: "ticket-unwritable", Source: h.Load.Tank, Note: h.Number + ": " + err.Error(), Since: d.now})
+		}
+	}
+	if changed {
+		d.held = keep
+		d.keep(heldState, d.held)
+	}
+}
+
+// sameStart is how far the start that was seen first and the final one may be apart and still be one.
+const sameStart = 5 * time.Minute
+
+// start is the instant that the number is made of: the one under which the load was first seen and stored, so that a
+// restart in the middle changes nothing, unless the clock was set since.
+func (h Held) start() time.Time {
+	if h.Load.Start.Sub(h.Load.Began).Abs() < sameStart {
+		return h.Load.Began
+	}
+	return h.Load.Start
+}
+
+// date moves a load that ended while the clock was not set to where it was, as far as this run can know.
+func (h *Held) date(d *draft) {
+	if h.Boot != d.l.boot || d.boot != 0 {
+		return
+	}
+	if off := d.zero().Sub(h.Zero); off.Abs() >= stepSize && h.Zero.Before(d.l.clock.notBefore) {
+		h.Load.Start, h.Load.End, h.Due = h.Load.Start.Add(off), h.Load.End.Add(off), h.Due.Add(off)
+	}
+	h.Zero = d.zero()
+}
+
+// taken says whether a number is in use: on a ticket of any time, a held one, or one of this very batch.
+func (d *draft) taken(number string) bool {
+	for _, h := range d.held {
+		if h.Number == number {
+			return true
+		}
+	}
+	for _, p := range d.puts {
+		if p.name == bookState+number {
+			return true
+		}
+	}
+	b, err := d.l.box.Get(bookState + number)
+	if err != nil {
+		d.problems = append(d.problems, fmt.Errorf("look whether ticket number %s is in use: %w", number, err))
+	}
+	return b != nil
+}
+
+// ErrNoTicket says that no ticket has the number that was asked for.
+var ErrNoTicket = errors.New("no such ticket")
+
+// Release lets a held ticket go now; Reject forgets it, and says so in an event.
+func (l *Ledger) Release(number, person string) error {
+	return l.changeHeld(number, func(d *draft, i int) {
+		d.held[i].Person = person
+		d.release()
+	})
+}
+
+// Reject forgets a held ticket for the reason given; the event names both.
+func (l *Ledger) Reject(number, person, why string) error {
+	return l.changeHeld(number, func(d *draft, i int) {
+		h := d.held[i]
+		d.held = slices.Delete(d.held, i, i+1)
+		d.book(Booked{Number: number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0)})
+		t := l.site.tank(h.Load.Tank)
+		d.event(Event{
+			Rule: "ticket-rejected", Object: t.Object, ObjectType: t.ObjectType, Start: h.Load.Start, End: h.Load.End,
+			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, number, h.Load.GaugeBbl, person, why),
+		})
+	})
+}
+
+func (l *Ledger) changeHeld(number string, change func(*draft, int)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(time.Now())
+	i := slices.IndexFunc(d.held, func(h Held) bool { return h.Number == number })
+	if i < 0 {
+		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
+	}
+	d.held = slices.Clone(d.held)
+	change(d, i)
+	d.keep(heldState, d.held)
+	return l.commit(d, "")
+}
+
+// tank finds a tank by its id; nil when there is none.
+func (s Site) tank(id string) *Tank {
+	i := slices.IndexFunc(s.Tanks, func(t Tank) bool { return t.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Tanks[i]
+}

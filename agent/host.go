@@ -1,0 +1,103 @@
+package agent
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// hostFor is what the ledger offers one collector: the same for all, but each has a memory of its own.
+type hostFor struct {
+	*Ledger
+	device string
+}
+
+// Host returns the ledger as the named device's host.
+func (l *Ledger) Host(device string) collectors.Host { return hostFor{l, device} }
+
+// Emit implements collectors.Host.
+func (h hostFor) Emit(ctx context.Context, batch []collectors.Reading) error {
+	return h.Ledger.Emit(ctx, h.device, batch)
+}
+
+// Refusal is what is kept of a message that could not be decoded.
+type Refusal struct {
+	Source string `json:"source"` // a topic, or a register
+	Raw    string `json:"raw"`    // base64
+	Why    string `json:"why"`
+}
+
+// Refuse implements collectors.Host: the bytes go to a stream that is never drained, for people to look at.
+func (h hostFor) Refuse(ctx context.Context, source string, raw []byte, why error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	body, err := json.Marshal(Refusal{source, base64.StdEncoding.EncodeToString(raw), why.Error()})
+	if err != nil {
+		return fmt.Errorf("keep what %s sent: %w", source, err)
+	}
+	return h.box.Update(func(tx *outbox.Tx) error {
+		tx.Append(Refused, outbox.Record{Address: h.device, Body: body, At: time.Now(), Config: h.site.Config})
+		return nil
+	})
+}
+
+// Notice implements collectors.Host.
+func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	d := h.draft(time.Now())
+	d.notice(n)
+	if err := h.commit(d, h.device); err != nil {
+		return fmt.Errorf("store the notice %s of %s: %w", n.Rule, n.Source, err)
+	}
+	return nil
+}
+
+// Recall implements collectors.Host.
+func (h hostFor) Recall(name string) ([]byte, error) {
+	return h.box.Get(memory + h.device + "/" + name)
+}
+
+// Remember implements collectors.Host.
+func (h hostFor) Remember(name string, v []byte) error {
+	return h.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(memory+h.device+"/"+name, v)
+		return nil
+	})
+}
+
+// recall reads a piece of state that was kept as JSON; absent leaves into alone.
+func (l *Ledger) recall(name string, into any) error {
+	b, err := l.box.Get(name)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if b == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		l.log.Error().Str("state", name).Err(err).Msg("a stored piece of state cannot be read; going on without it")
+	}
+	return nil
+}
+
+// remember stores a piece of state as JSON.
+func (l *Ledger) remember(name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write down %s: %w", name, err)
+	}
+	return l.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(name, b)
+		return nil
+	})
+}

@@ -1,0 +1,234 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Names of the small state beside the streams.
+const (
+	tanksState = "tanks"        // the detector's state
+	heldState  = "tickets/held" // finished loads whose ticket has not left yet
+	openState  = "episodes"     // what is going on: rules and notices that have begun
+	bookState  = "ticket/"      // one per ticket number, for ever
+	valueState = "value/"       // what was last sent of each well's value
+	memory     = "memory/"      // what a collector remembers
+	laterState = "later/"       // records that wait for the clock to be set
+	runState   = "run"          // how the last run began and ended
+)
+
+// Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
+// become one transaction: a new state is adopted only after the outbox has it on disk.
+type Ledger struct {
+	site   Site
+	detect tank.Site
+	box    *outbox.Box
+	clock  *Clock
+	log    zerolog.Logger
+	feeds  map[collectors.Point]*feed
+	born   time.Time
+	boot   int64
+
+	mu     sync.Mutex
+	s      state
+	latest map[collectors.Point]collectors.Reading
+	watch  watchers
+}
+
+// state is what a batch may change. Whatever a draft changes of it is copied first, so that a commit that failed
+// leaves the old one.
+type state struct {
+	tanks  tank.State
+	stored uint64 // the mark of the tanks' state that is on disk
+	held   []Held
+	open   map[string]Episode
+	values []lastValue
+	boot   int64         // of the recording that is playing; 0 live
+	mono   time.Duration // of its last batch
+	later  uint64        // highest key of a record that waits for the clock
+}
+
+// NewLedger takes up where the box's state stands.
+func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*Ledger, error) {
+	detect, err := site.detector()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	l := &Ledger{
+		site: site, detect: detect, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
+		latest: map[collectors.Point]collectors.Reading{}, feeds: site.feeds(),
+	}
+	l.s, err = l.load()
+	return l, err
+}
+
+// load reads the stored state. A piece that cannot be read is set aside and said: the rest must not suffer.
+func (l *Ledger) load() (state, error) {
+	s := state{open: map[string]Episode{}, values: make([]lastValue, len(l.site.Values))}
+	b, err := l.box.Get(tanksState)
+	if err != nil {
+		return s, fmt.Errorf("read the tanks' state: %w", err)
+	}
+	if b != nil {
+		if err := s.tanks.UnmarshalBinary(b); err != nil {
+			l.log.Error().Err(err).Msg("the stored state of the tanks cannot be read; starting from the next readings")
+			s.tanks = tank.State{}
+		}
+	}
+	s.stored = s.tanks.Mark()
+	for _, part := range []struct {
+		name string
+		into any
+	}{{heldState, &s.held}, {openState, &s.open}} {
+		if err := l.recall(part.name, part.into); err != nil {
+			return s, err
+		}
+	}
+	for k, e := range s.open {
+		e.Inherited = true
+		s.open[k] = e
+	}
+	for i, v := range l.site.Values {
+		if err := l.recall(valueState+v.key(), &s.values[i]); err != nil {
+			return s, err
+		}
+	}
+	s.later, err = l.lastLater()
+	return s, err
+}
+
+// Emit takes one batch. See collectors.Host.
+func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Reading) error {
+	if err := ctx.Err(); err != nil || len(batch) == 0 {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d, err := l.begin(batch[0])
+	if err != nil {
+		return err
+	}
+	for i := range batch {
+		d.take(batch[i])
+	}
+	if d.boot != 0 {
+		d.tick()
+	}
+	if err := l.commit(d, device); err != nil {
+		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
+	}
+	for i := range batch {
+		l.latest[batch[i].Point] = batch[i]
+	}
+	l.watch.send(batch)
+	return nil
+}
+
+// begin opens a draft. A recording carries its own clock, and a boot count that rises where the recorded box was
+// killed: what was only in memory is gone then.
+func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
+	if first.Boot == 0 {
+		return l.draft(time.Now()), nil
+	}
+	if l.s.boot != 0 && first.Boot != l.s.boot {
+		s, err := l.load()
+		if err != nil {
+			return nil, err
+		}
+		l.s = s
+	}
+	d := l.draft(first.At)
+	d.boot, d.mono = first.Boot, first.Mono
+	return d, nil
+}
+
+// Tick lets the ledger hear the clock: a load whose readings have stopped is still ticketed, held tickets leave, and
+// silence is noticed.
+func (l *Ledger) Tick(now time.Time) error {
+	step := l.clock.Observe(now)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(now)
+	if step != 0 {
+		d.shiftEpisodes(step)
+		l.log.Warn().Dur("step", step).Msg("the wall clock was set")
+	}
+	d.tick()
+	if err := l.commit(d, ""); err != nil {
+		return fmt.Errorf("store what the clock changed: %w", err)
+	}
+	return nil
+}
+
+// commit stores what the draft changed, all or nothing, and adopts it. A draft that changed nothing which must
+// survive opens no transaction, so that a week of quiet levels does not wear the flash.
+func (l *Ledger) commit(d *draft, device string) error {
+	if mark := d.tanks.Mark(); mark != d.stored {
+		b, err := d.tanks.MarshalBinary()
+		if err != nil {
+			return fmt.Errorf("write down the tanks' state: %w", err)
+		}
+		d.put(tanksState, b)
+		if d.boot != 0 {
+			d.put(memory+device+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", d.boot, d.mono))
+		}
+		d.stored = mark
+	}
+	if err := errors.Join(d.problems...); err != nil {
+		return err
+	}
+	if len(d.records) > 0 || len(d.puts) > 0 {
+		if err := l.box.Update(d.stage); err != nil {
+			return err
+		}
+	}
+	l.s = d.state
+	for _, say := range d.says {
+		say()
+	}
+	return nil
+}
+
+// Latest returns the newest reading of each of the points, or of every point when none is named.
+func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []collectors.Reading
+	if len(points) == 0 {
+		for _, r := range l.latest {
+			out = append(out, r)
+		}
+		return out
+	}
+	for _, p := range points {
+		if r, ok := l.latest[p]; ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// grade is the clock's; a recording's clock is what it is.
+func (d *draft) grade() Grade {
+	if d.boot != 0 {
+		return Trusted
+	}
+	return d.l.clock.Grade(d.now)
+}
+
+// deviceOf is the part of a point's name before the slash.
+func deviceOf(p collectors.Point) string {
+	device, _, _ := strings.Cut(string(p), "/")
+	return device
+}

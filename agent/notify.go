@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+// Supervisor speaks systemd's notification protocol (sd_notify): READY, STATUS, STOPPING and the watchdog. Without
+// NOTIFY_SOCKET in the environment every call does nothing.
+type Supervisor struct {
+	socket   string
+	watchdog time.Duration
+}
+
+// NewSupervisor reads NOTIFY_SOCKET and WATCHDOG_USEC.
+func NewSupervisor() Supervisor {
+	s := Supervisor{socket: os.Getenv("NOTIFY_SOCKET")}
+	if us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64); err == nil && us > 0 {
+		s.watchdog = time.Duration(us) * time.Microsecond
+	}
+	return s
+}
+
+// Tell sends one message such as "READY=1".
+func (s Supervisor) Tell(message string) error {
+	if s.socket == "" {
+		return nil
+	}
+	name := s.socket
+	if name[0] == '@' {
+		name = "\x00" + name[1:]
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		return fmt.Errorf("tell systemd %q: %w", message, err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte(message)); err != nil {
+		return fmt.Errorf("tell systemd %q: %w", message, err)
+	}
+	return nil
+}
+
+// Watch feeds the watchdog at half its interval for as long as alive says so, until ctx ends. When alive stays false
+// systemd restarts the program, which is what a hung disk needs.
+func (s Supervisor) Watch(ctx context.Context, alive func() bool) error {
+	if s.socket == "" || s.watchdog == 0 {
+		<-ctx.Done()
+		return nil
+	}
+	t := time.NewTicker(s.watchdog / 2)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			if !alive() {
+				continue
+			}
+			if err := s.Tell("WATCHDOG=1"); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,197 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"gauger/agent/cloud"
+)
+
+// Arguments and results of the verbs that ask the service or the key ring.
+type (
+	// KeyArgs names a slot, primary or secondary, and a new key for it.
+	KeyArgs struct {
+		Slot string `json:"slot"`
+		Key  string `json:"key,omitempty"`
+	}
+	// Renewed is what came of a renewal.
+	Renewed struct {
+		Slot    string    `json:"slot"`
+		Key     string    `json:"key"` // fingerprint of the value that came back; none: the value stays
+		Expires time.Time `json:"expires"`
+		Assumed bool      `json:"assumed"`
+		Warning string    `json:"warning,omitempty"`
+	}
+	// LoginArgs is what Authenticate sends; empty fields are taken from the configuration, or left out.
+	LoginArgs struct {
+		Type, Customer, User, PasswordHash, Token, APIKey, Feature, SubscriptionKey string
+		Keep                                                                        bool // take the keys into the ring
+	}
+	// LoggedIn is what a login brought, without the keys themselves.
+	LoggedIn struct {
+		User         string           `json:"user"`
+		Result       int              `json:"result"`
+		LoggedIn     bool             `json:"logged_in"`
+		Customer     string           `json:"authenticated_customer"`
+		Customers    []cloud.Customer `json:"customers"`
+		Primary      string           `json:"primary_key"` // fingerprints
+		PrimaryEnd   time.Time        `json:"primary_expires,omitzero"`
+		Secondary    string           `json:"secondary_key"`
+		SecondaryEnd time.Time        `json:"secondary_expires,omitzero"`
+		Kept         bool             `json:"kept"`
+	}
+	// DevicesArgs is a query, and whether to follow its pages to the end.
+	DevicesArgs struct {
+		cloud.DeviceQuery
+		All bool
+	}
+	// EventsArgs is a query, and whether to follow its pages to the end.
+	EventsArgs struct {
+		cloud.EventQuery
+		All bool
+	}
+	// Found is what a query brought: the elements that could be read, or the answers as they came.
+	Found[E any] struct {
+		Items []E               `json:"items"`
+		Raw   []json.RawMessage `json:"raw,omitempty"` // of pages whose shape was not understood
+		Note  string            `json:"note,omitempty"`
+	}
+)
+
+// cloudVerbs ask the service directly; nothing of them waits in the outbox.
+func (d *Desk) cloudVerbs() map[string]Verb {
+	return map[string]Verb{
+		"keys.show":     On(func(context.Context, None) ([]cloud.KeyStatus, error) { return d.Client.Keys().Status(), nil }),
+		"keys.renew":    On(d.renew),
+		"keys.set":      On(d.setKey),
+		"login":         On(d.login),
+		"devices.query": On(d.devices),
+		"events.get":    On(d.events),
+	}
+}
+
+// slotOf reads the name of a slot.
+func slotOf(name string) (cloud.KeySlot, error) {
+	switch name {
+	case "primary":
+		return cloud.Primary, nil
+	case "secondary":
+		return cloud.Secondary, nil
+	}
+	return 0, fmt.Errorf("a key is primary or secondary, not %q", name)
+}
+
+func (d *Desk) renew(ctx context.Context, a KeyArgs) (Renewed, error) {
+	slot, err := slotOf(a.Slot)
+	if err != nil {
+		return Renewed{}, err
+	}
+	warning := d.Client.Keys().Hasty(slot)
+	got, err := d.Client.RenewAPIKey(ctx, slot)
+	if err != nil {
+		return Renewed{}, err
+	}
+	d.Kick()
+	return Renewed{Slot: a.Slot, Key: got.Key.Fingerprint(), Expires: got.Expires.At, Assumed: got.Expires.Assumed, Warning: warning}, nil
+}
+
+func (d *Desk) setKey(_ context.Context, a KeyArgs) (None, error) {
+	slot, err := slotOf(a.Slot)
+	if err != nil {
+		return None{}, err
+	}
+	seeds := cloud.Seeds{Primary: cloud.Secret(a.Key)}
+	if slot == cloud.Secondary {
+		seeds = cloud.Seeds{Secondary: cloud.Secret(a.Key)}
+	}
+	if _, err := d.Client.Keys().Seed(seeds); err != nil {
+		return None{}, err
+	}
+	d.Kick()
+	return None{}, nil
+}
+
+func (d *Desk) login(ctx context.Context, a LoginArgs) (LoggedIn, error) {
+	l := d.Client.Login()
+	for _, f := range []struct {
+		into *string
+		from string
+	}{
+		{&l.AuthenticationType, a.Type}, {&l.CustomerGUID, a.Customer}, {&l.UserName, a.User}, {&l.Feature, a.Feature},
+		{(*string)(&l.PasswordHash), a.PasswordHash}, {(*string)(&l.Token), a.Token}, {(*string)(&l.APIKey), a.APIKey},
+		{(*string)(&l.SubscriptionKey), a.SubscriptionKey},
+	} {
+		if f.from != "" {
+			*f.into = f.from
+		}
+	}
+	r, err := d.Client.Authenticate(ctx, l)
+	if err != nil {
+		return LoggedIn{}, err
+	}
+	out := LoggedIn{
+		User: r.UserName, Result: r.Result, LoggedIn: r.LoggedIn, Customer: r.AuthenticatedCustomer, Customers: r.Customers,
+		Primary: r.PrimaryKey.Fingerprint(), PrimaryEnd: r.PrimaryExpires.At,
+		Secondary: r.SecondaryKey.Fingerprint(), SecondaryEnd: r.SecondaryExpires.At, Kept: a.Keep,
+	}
+	if a.Keep {
+		err = d.Client.Keys().Adopt(r)
+		d.Kick()
+	}
+	return out, err
+}
+
+func (d *Desk) devices(ctx context.Context, a DevicesArgs) (Found[cloud.Device], error) {
+	out := Found[cloud.Device]{Items: []cloud.Device{}}
+	take := func(p cloud.DevicePage) error { return out.add(p.Devices, p.Raw) }
+	var err error
+	if a.All {
+		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
+	} else {
+		err = one(d.Client.QueryDevices(ctx, a.DeviceQuery))(take)
+	}
+	return out, out.shape(err)
+}
+
+func (d *Desk) events(ctx context.Context, a EventsArgs) (Found[cloud.Event], error) {
+	out := Found[cloud.Event]{Items: []cloud.Event{}}
+	take := func(p cloud.EventPage) error { return out.add(p.Events, p.Raw) }
+	var err error
+	if a.All {
+		err = d.Client.AllEvents(ctx, a.EventQuery, take)
+	} else {
+		err = one(d.Client.GetEvents(ctx, a.EventQuery))(take)
+	}
+	return out, out.shape(err)
+}
+
+// one gives a single page to take, also when only its raw form is of use.
+func one[P any](page P, err error) func(take func(P) error) error {
+	return func(take func(P) error) error {
+		if err != nil && !errors.Is(err, cloud.ErrShape) {
+			return err
+		}
+		return errors.Join(err, take(page))
+	}
+}
+
+// add takes a page: what could be read of it, or else its raw form.
+func (f *Found[E]) add(items []E, raw []byte) error {
+	if items == nil && json.Valid(raw) {
+		f.Raw = append(f.Raw, raw)
+	}
+	f.Items = append(f.Items, items...)
+	return nil
+}
+
+// shape turns an answer of another shape into a note: what came is shown as it is.
+func (f *Found[E]) shape(err error) error {
+	if errors.Is(err, cloud.ErrShape) {
+		f.Note = err.Error()
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,181 @@
+package agent
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/collectors"
+)
+
+// Rule is one configured diagnostic event: a condition on a point.
+type Rule struct {
+	Name               string
+	Object, ObjectType string
+	Point              collectors.Point
+	Above, Below       *float64
+	Equals             *float64
+	Bit                *int
+	Stale              time.Duration
+	Bad                bool
+	Clear              *float64      // where the condition ends; default: where it begins
+	For                time.Duration // how long it must last to count
+	Urgent             bool          // sent when it opens and again when it closes; otherwise once, when it closes
+	Note               string        // {value}, {unit}, {point} are filled in
+}
+
+// A condition counts after two readings, and is over after three good ones; where readings come rarely, after this.
+const (
+	strikes   = 2
+	goods     = 3
+	patience  = 30 * time.Second
+	longWhile = time.Hour // an episode of gauger's own that lasts longer is told while it lasts
+)
+
+// Episode is something that has begun. It is kept over a restart once it counts.
+type Episode struct {
+	Rule, Source string
+	Since        time.Time // onset
+	Over         time.Time // first good reading after it; zero while it lasts
+	Value        string    // at the onset
+	Unit         string
+	Note         string
+	Open         bool // it counts
+	Told         bool // sent while open
+	Inherited    bool `json:"-"` // opened by an earlier run of the program
+	strikes      int
+	goods        int
+}
+
+// key names the episode of a rule and its source.
+func key(rule, source string) string { return rule + "|" + source }
+
+// state says whether the reading meets the condition, and whether it ends it; between the two thresholds neither.
+func (r Rule) state(x collectors.Reading) (on, off bool) {
+	good := x.Quality == collectors.Good && !math.IsNaN(x.Value)
+	switch {
+	case r.Bad:
+		return x.Quality == collectors.Bad, x.Quality != collectors.Bad
+	case r.Stale > 0:
+		return false, true
+	case !good:
+		return false, false
+	case r.Above != nil:
+		return x.Value > *r.Above, x.Value <= orElse(r.Clear, *r.Above)
+	case r.Below != nil:
+		return x.Value < *r.Below, x.Value >= orElse(r.Clear, *r.Below)
+	case r.Bit != nil:
+		on = uint64(int64(x.Value))>>uint(*r.Bit)&1 == 1
+	case r.Equals != nil:
+		on = x.Value == *r.Equals
+	}
+	return on, !on
+}
+
+func orElse(p *float64, v float64) float64 {
+	if p == nil {
+		return v
+	}
+	return *p
+}
+
+// judge lets one reading count for or against rule i.
+func (d *draft) judge(i int, x collectors.Reading) {
+	r := d.l.site.Rules[i]
+	on, off := r.state(x)
+	k := key(r.Name, string(r.Point))
+	e, known := d.open[k]
+	switch {
+	case on && !known:
+		e = Episode{Rule: r.Name, Source: string(r.Point), Since: x.At.Round(0), Value: shown(x), Unit: string(x.Unit)}
+		e.strikes = 1
+	case on:
+		e.strikes, e.goods, e.Over = e.strikes+1, 0, time.Time{}
+	case off && known:
+		if e.Over.IsZero() {
+			e.Over = x.At.Round(0)
+		}
+		e.goods++
+	default:
+		return
+	}
+	d.ownEpisodes()
+	d.open[k] = e
+	d.settle(r, k, x.At.Round(0))
+}
+
+// settle opens or closes rule r's episode when its time has come.
+func (d *draft) settle(r Rule, k string, at time.Time) {
+	e, known := d.open[k]
+	if !known {
+		return
+	}
+	if !e.Over.IsZero() {
+		if e.Open && e.goods < goods && at.Sub(e.Over) < patience {
+			return
+		}
+		d.ownEpisodes()
+		delete(d.open, k)
+		if e.Open {
+			d.event(r.diagnosis(e, e.Over))
+			d.keepEpisodes()
+		}
+		return
+	}
+	lasted := at.Sub(e.Since)
+	if e.Open || lasted < r.For || (e.strikes < strikes && lasted < patience) {
+		return
+	}
+	e.Open, e.Told = true, r.Urgent
+	d.ownEpisodes()
+	d.open[k] = e
+	d.keepEpisodes()
+	d.say(e, "an event has begun")
+	if r.Urgent {
+		d.event(r.diagnosis(e, at))
+	}
+}
+
+// diagnosis is the event of the episode as it stands at end.
+func (r Rule) diagnosis(e Episode, end time.Time) Event {
+	note := r.Note
+	if note == "" {
+		note = "{point}: {value} {unit}"
+	}
+	note = strings.NewReplacer("{value}", e.Value, "{unit}", e.Unit, "{point}", e.Source).Replace(note)
+	return Event{Rule: r.Name, Object: r.Object, ObjectType: r.ObjectType, Note: note, Start: e.Since, End: end}
+}
+
+// overdue gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
+func (d *draft) overdue() {
+	at := d.now.Round(0)
+	for _, r := range d.l.site.Rules {
+		k := key(r.Name, string(r.Point))
+		if r.Stale > 0 {
+			d.staleness(r, k)
+		}
+		d.settle(r, k, at)
+	}
+}
+
+// staleness begins the episode of a point that has been silent for too long.
+func (d *draft) staleness(r Rule, k string) {
+	last := d.l.born
+	if x, ok := d.l.latest[r.Point]; ok {
+		last = x.At
+	}
+	if _, known := d.open[k]; known || d.now.Sub(last) < r.Stale {
+		return
+	}
+	d.ownEpisodes()
+	d.open[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikes}
+}
+
+// shown is a reading's value as people read it.
+func shown(x collectors.Reading) string {
+	if x.Text != "" {
+		return x.Text
+	}
+	return strconv.FormatFloat(x.Value, 'g', 6, 64)
+}

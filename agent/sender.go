@@ -1,0 +1,49 @@
+package agent
+
+import (
+	"context"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/outbox"
+)
+
+// operations says which operation of the service takes which stream.
+var operations = map[string]cloud.Operation{
+	Tickets: cloud.SaveRunTickets, Events: cloud.SaveDiagnosticEvents, TagValues: cloud.SaveObjectTagValues,
+	Targets: cloud.SaveProductionTargets, Memos: cloud.AddDeviceMemo,
+}
+
+// classes translates what an answer means; the outbox and the cloud do not know each other.
+var classes = map[cloud.Class]outbox.Class{
+	cloud.Stored: outbox.Stored, cloud.Poison: outbox.Poison, cloud.TooLarge: outbox.TooLarge,
+	cloud.Ambiguous: outbox.Ambiguous, cloud.Wait: outbox.Wait, cloud.Key: outbox.Key, cloud.Path: outbox.Path,
+}
+
+// Sender posts batches of the outbox to the service.
+type Sender struct {
+	Client *cloud.Client
+	Clock  *Clock // hears the Date of the service's answers; may be nil
+}
+
+// Send implements outbox.Sender: one request, and its answer holds for every record of the batch.
+func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+	bodies := make([][]byte, len(batch))
+	attempt := 0
+	for i, r := range batch {
+		bodies[i] = r.Body
+		attempt = max(attempt, r.Attempt)
+	}
+	a := s.Client.Post(ctx, operations[stream], batch[0].Address, bodies, attempt)
+	if s.Clock != nil {
+		s.Clock.Compare(time.Now(), a.Date)
+	}
+	receipts := make([]outbox.Receipt, len(batch))
+	for i := range receipts {
+		receipts[i] = outbox.Receipt{
+			Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
+			RetryAfter: a.RetryAfter, Message: a.Message,
+		}
+	}
+	return receipts
+}

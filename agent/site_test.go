@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+func TestNumberFollowsTheFieldsAlphabetAndLength(t *testing.T) {
+	start := time.Date(2026, 3, 2, 7, 14, 59, 0, time.FixedZone("", -6*3600))
+	if got, want := Number("A", "COOPER12-7", "TK-1001", start), "A-COOPER12-7-TK-1001-20260302T1314Z"; got != want {
+		t.Errorf("number %q, want %q", got, want)
+	}
+	for _, id := range []string{"tk 1001", "a tank whose name is far too long for a number", "TK-ÄÖÜ", "TANK-NUMBER-1001-NORTH"} {
+		a, b := Number("A", "COOPER12-7", id, start), Number("A", "COOPER12-7", id+"x", start)
+		if len(a) > numberMax || strings.Trim(a, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-") != "" {
+			t.Errorf("number of %q is %q: not at most %d of A-Z 0-9 -", id, a, numberMax)
+		}
+		if a == b {
+			t.Errorf("tanks %q and %q share the number %q", id, id+"x", a)
+		}
+	}
+}
+
+func TestACollisionGetsASuffixThatStillFits(t *testing.T) {
+	number := strings.Repeat("N", numberMax)
+	used := map[string]bool{number: true, strings.Repeat("N", numberMax-2) + "-2": true}
+	got := unused(number, func(n string) bool { return used[n] })
+	if want := strings.Repeat("N", numberMax-2) + "-3"; got != want {
+		t.Errorf("unused number %q, want %q", got, want)
+	}
+	if got := unused("A-1", func(string) bool { return false }); got != "A-1" {
+		t.Errorf("a free number became %q", got)
+	}
+}
+
+func TestProductionDayTurnsAtTheGaugeOffAlsoWhenClocksChange(t *testing.T) {
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := Site{Zone: chicago, ProductionDay: 7 * time.Hour}
+	for at, want := range map[string]string{
+		"2026-03-02T06:59:59-06:00": "2026-03-01", "2026-03-02T07:00:00-06:00": "2026-03-02",
+		"2026-03-08T06:59:59-05:00": "2026-03-07", "2026-03-08T07:00:00-05:00": "2026-03-08", // the day has 23 hours
+		"2026-11-01T06:59:59-06:00": "2026-10-31", "2026-11-01T07:00:00-06:00": "2026-11-01", // 25 hours
+		"2026-01-01T00:30:00-06:00": "2025-12-31",
+	} {
+		in, err := time.Parse(time.RFC3339, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.productionDay(in); got != want {
+			t.Errorf("production day of %s is %s, want %s", at, got, want)
+		}
+	}
+}
+
+func TestLevelsBecomeInches(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  collectors.Unit
+		want  float64
+	}{{171.25, "in", 171.25}, {10.5, "ft", 126}, {2.54, "cm", 1}, {1, "m", 39.37007874015748}, {50, "percent", 120}, {25.4, "mm", 1}} {
+		got, err := LevelInches(c.value, c.unit, 240)
+		if err != nil || got < c.want-1e-9 || got > c.want+1e-9 {
+			t.Errorf("%g %s is %g in (%v), want %g", c.value, c.unit, got, err, c.want)
+		}
+	}
+	if _, err := LevelInches(1, "psi", 240); err == nil {
+		t.Error("a pressure passed for a level")
+	}
+}
+
+func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
+	zone := time.FixedZone("", -6*3600)
+	site := Site{Zone: zone, ProductionDay: 7 * time.Hour}
+	sg := 0.83
+	tk := Tank{Comments: "North battery", Gravity: Source{Constant: &sg}}
+	load := tank.Load{
+		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, Rate: 5.91, Confidence: 0.5,
+		Parts: 1, Samples: 212, Table: "strap", Review: []string{"data gap 42 min"}, End: time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC),
+	}
+	got := site.comments(tk, Held{Load: load}, Assumed, 500)
+	want := "North battery; auto observation, not a custody ticket; conf=0.50; open=14-03-1; close=04-01-2; gauge_bbl=203.3; " +
+		"removed_bbl=205.1; inflow_bbl=1.8; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
+		"clock=assumed; needs review: data gap 42 min"
+	if got != want {
+		t.Errorf("comments\n got %s\nwant %s", got, want)
+	}
+	for limit := 1; limit < 300; limit++ {
+		short := site.comments(tk, Held{Load: load}, Trusted, limit)
+		if n := len([]rune(short)); n > limit {
+			t.Fatalf("comments of %d characters, limit %d", n, limit)
+		}
+		if limit > 40 && !strings.Contains(short, "needs review") {
+			t.Fatalf("limit %d cut the review away: %s", limit, short)
+		}
+	}
+}
+
+func TestClockIsTrustedOnlyForAReason(t *testing.T) {
+	born := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	synced := false
+	c := NewClock(born, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 15*time.Minute, func() bool { return synced })
+	check := func(at time.Time, want Grade, why string) {
+		t.Helper()
+		if got := c.Grade(at); got != want {
+			t.Errorf("%s: grade %s, want %s", why, got, want)
+		}
+	}
+	check(born.AddDate(-56, 0, 0), Unset, "a clock in 1970")
+	check(born.Add(time.Minute), Set, "just started")
+	check(born.Add(15*time.Minute), Assumed, "steady for a quarter of an hour")
+	c.Compare(born, born.Add(10*time.Minute))
+	check(born.Add(time.Minute), Set, "the service's date is far off")
+	c.Compare(born, born.Add(time.Minute))
+	check(born.Add(time.Minute), Trusted, "the service's date agrees")
+	synced = true
+	check(born, Trusted, "the time daemon says so")
+}

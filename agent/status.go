@@ -1,0 +1,191 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Status is how the site stands, for people and programs.
+type Status struct {
+	Site     string                   `json:"site"`
+	ID       string                   `json:"id"`
+	Version  string                   `json:"version"`
+	Daemon   bool                     `json:"daemon"`
+	Began    time.Time                `json:"began"`
+	Now      time.Time                `json:"now"`
+	Clock    string                   `json:"clock"`
+	Tanks    []TankStatus             `json:"tanks"`
+	Points   []Shown                  `json:"points"`
+	Open     []Episode                `json:"open"` // what is wrong right now
+	Held     []Held                   `json:"held"`
+	Streams  map[string]outbox.Counts `json:"streams"`
+	Last     *Booked                  `json:"last_ticket,omitempty"`
+	Problems []string                 `json:"problems"` // sentences: what is wrong and what to do
+}
+
+// TankStatus is a tank's newest level.
+type TankStatus struct {
+	ID      string    `json:"id"`
+	Level   *float64  `json:"level_in"` // inches; null when there is no good reading
+	Gauge   string    `json:"gauge,omitempty"`
+	Barrels *float64  `json:"bbl"`
+	At      time.Time `json:"at,omitzero"`
+	Quality string    `json:"quality"`
+	Phase   string    `json:"phase"` // what the detector sees: idle, drawing and so on
+}
+
+// Shown is a reading as commands print it.
+type Shown struct {
+	At      time.Time        `json:"at"`
+	Point   collectors.Point `json:"point"`
+	Value   json.RawMessage  `json:"value"` // a number, a text, or null
+	Unit    collectors.Unit  `json:"unit"`
+	Quality string           `json:"quality"`
+	Error   string           `json:"error"`
+}
+
+// Show turns a reading into what commands print. A value that is no number is null; a status text is a text; a
+// 64-bit integer keeps all its digits.
+func Show(r collectors.Reading) Shown {
+	s := Shown{At: r.At.Round(0), Point: r.Point, Unit: r.Unit, Quality: r.Quality.String(), Value: json.RawMessage("null")}
+	if r.Err != nil {
+		s.Error = r.Err.Error()
+	}
+	finite := !math.IsNaN(r.Value) && !math.IsInf(r.Value, 0)
+	switch {
+	case r.Text != "" && finite:
+		s.Value = json.RawMessage(r.Text)
+	case r.Text != "":
+		s.Value = quoted(r.Text)
+	case finite:
+		s.Value = quoted(r.Value)
+	}
+	return s
+}
+
+// quoted marshals a text or a finite number, which cannot fail; if it ever did, null would say so.
+func quoted(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return b
+}
+
+// Status looks at everything once.
+func (d *Desk) Status() (Status, error) {
+	now := time.Now()
+	s := Status{
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.Began, Now: now.Round(0),
+		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []Shown{}, Problems: []string{},
+	}
+	s.Points, s.Tanks, s.Open, s.Held = d.Ledger.snapshot()
+	all, err := d.Ledger.Tickets()
+	if err != nil {
+		return s, err
+	}
+	for _, b := range slices.Backward(all) {
+		if b.Ticket != nil {
+			s.Last = &b
+			break
+		}
+	}
+	s.Problems = d.problems(s)
+	return s, nil
+}
+
+// problems says in sentences what a person should look at, the worst first.
+func (d *Desk) problems(s Status) []string {
+	out := []string{}
+	if err := d.Box.Err(); err != nil {
+		out = append(out, "the outbox is out of service: "+err.Error())
+	}
+	if s.Clock == Unset.String() {
+		out = append(out, "the clock is not set: tickets wait; set it, or say `gauger clock trust` once it is right")
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
+		if c := s.Streams[name]; c.Dead > 0 {
+			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused by the service: see `gauger outbox dead`")
+		}
+	}
+	for _, e := range s.Open {
+		out = append(out, e.Rule+": "+e.Source+" since "+e.Since.In(d.Site.Zone).Format("2006-01-02 15:04")+strings.TrimSuffix(" ("+e.Note+")", " ()"))
+	}
+	for _, h := range s.Held {
+		if len(h.Load.Review) > 0 {
+			out = append(out, "a load of "+h.Load.Tank+" is held: "+strings.Join(h.Load.Review, ", "))
+		}
+	}
+	return out
+}
+
+// snapshot copies what status shows, under the ledger's lock.
+func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	points, open := []Shown{}, []Episode{}
+	for _, p := range slices.Sorted(maps.Keys(l.latest)) {
+		points = append(points, Show(l.latest[p]))
+	}
+	for _, k := range slices.Sorted(maps.Keys(l.s.open)) {
+		if e := l.s.open[k]; e.Open {
+			open = append(open, e)
+		}
+	}
+	var tanks []TankStatus
+	for i, t := range l.site.Tanks {
+		tanks = append(tanks, l.tankStatus(i, t))
+	}
+	return points, tanks, open, slices.Clone(l.s.held)
+}
+
+func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
+	var points []collectors.Point
+	for _, name := range p.Points {
+		points = append(points, collectors.Point(name))
+	}
+	out := []Shown{}
+	for _, r := range d.Ledger.Latest(points...) {
+		out = append(out, Show(r))
+	}
+	slices.SortFunc(out, func(a, b Shown) int { return strings.Compare(string(a.Point), string(b.Point)) })
+	return out, nil
+}
+
+// tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
+func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
+	s := TankStatus{ID: t.ID, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i)}
+	r, ok := l.latest[t.Level]
+	if !ok {
+		return s
+	}
+	s.At, s.Quality = r.At.Round(0), r.Quality.String()
+	in, err := LevelInches(r.Value, r.Unit, float64(t.Height))
+	if err != nil || r.Quality == collectors.Bad || math.IsNaN(in) {
+		return s
+	}
+	in += float64(t.Offset)
+	s.Level, s.Gauge = &in, tank.Length(in).Gauge()
+	if bbl, err := t.Table.Barrels(in); err == nil {
+		s.Barrels = &bbl
+	}
+	return s
+}
+
+// plural is "1 record" or "3 records".
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

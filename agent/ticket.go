@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+	"gauger/outbox"
+)
+
+// Booked is what is kept, for ever, under a ticket's number.
+type Booked struct {
+	Number   string          `json:"number"`
+	Tank     string          `json:"tank"`
+	Seq      uint64          `json:"seq,omitempty"`    // position in the outbox
+	Queued   time.Time       `json:"queued"`           // or rejected
+	Ticket   json.RawMessage `json:"ticket,omitempty"` // the bytes that the service gets
+	Load     *tank.Load      `json:"load,omitempty"`   // what was seen; nil for a ticket that a person wrote
+	Start    time.Time       `json:"start"`
+	End      time.Time       `json:"end"`
+	Person   string          `json:"person,omitempty"`   // who wrote or released it
+	Rejected string          `json:"rejected,omitempty"` // by whom and why
+}
+
+// ticket turns a held load into the service's run ticket and queues it, together with its book entry.
+func (d *draft) ticket(h Held) error {
+	t := d.l.site.tank(h.Load.Tank)
+	if t == nil {
+		return fmt.Errorf("tank %s is no longer configured; put it back until this ticket has left", h.Load.Tank)
+	}
+	load := h.Load
+	w := d.l.site.Wire
+	ticket := cloud.RunTicket{
+		Number: h.Number, TankID: load.Tank, OpeningLevel: load.Open, ClosingLevel: load.Close, Start: load.Start, End: load.End,
+		TopTemperature: figure(load.TopTemperature, t.Top), BottomTemperature: figure(load.BottomTemperature, t.Bottom),
+		SpecificGravity: figure(load.Gravity, t.Gravity), BSW: figure(load.BSW, t.BSW),
+		Comments: d.l.site.comments(*t, h, d.grade(), w.CommentsMax), Purchaser: t.Purchaser,
+	}
+	body, err := w.EncodeRunTicket(ticket)
+	if err != nil {
+		return err
+	}
+	d.append(Tickets, "", body)
+	d.book(Booked{Number: h.Number, Tank: load.Tank, Queued: d.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
+		Start: load.Start, End: load.End})
+	if len(load.Review) > 0 {
+		d.diagnosis(tank.Event{Rule: "load-needs-review", Tank: load.Tank, Start: load.Start, End: load.End,
+			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
+	}
+	d.says = append(d.says, func() {
+		d.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", load.Open).Float64("close_in", load.Close).
+			Float64("bbl", load.GaugeBbl).Msg("ticket queued")
+	})
+	return nil
+}
+
+// book stages the entry of a number. The position in the outbox is known only inside the transaction.
+func (d *draft) book(b Booked) {
+	if b.Ticket == nil {
+		d.keep(bookState+b.Number, b)
+		return
+	}
+	d.records[len(d.records)-1].booked = &b
+	d.put(bookState+b.Number, []byte("{}")) // replaced in the same transaction, see stage; until then it says "taken"
+}
+
+// Written is a ticket that a person writes.
+type Written struct {
+	Number, Tank, SealOn, SealOff, Comments, Purchaser string
+	Open, Close                                        float64 // inches
+	Start, End                                         time.Time
+	TopTemperature, BottomTemperature                  *float64 // degrees Fahrenheit
+	SpecificGravity, BSW                               *float64
+}
+
+// Add queues a ticket that a person wrote, under a number of its own unless one is given. The warning names an
+// automatic ticket of the same tank and time: then both would be booked.
+func (l *Ledger) Add(w Written, person string) (number, warning string, err error) {
+	t := l.site.tank(w.Tank)
+	if t == nil {
+		return "", "", fmt.Errorf("no tank %q is configured; the tanks are %s", w.Tank, strings.Join(l.site.tankIDs(), ", "))
+	}
+	if !w.Start.Before(w.End) {
+		return "", "", errors.New("the load must end after it began")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(time.Now())
+	switch {
+	case w.Number == "":
+		w.Number = unused(Number("M", l.site.ID, w.Tank, w.Start), d.taken)
+	case d.taken(w.Number):
+		return "", "", fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
+	}
+	if warning, err = l.overlap(w); err != nil {
+		return "", "", err
+	}
+	body, err := l.site.Wire.EncodeRunTicket(cloud.RunTicket{
+		Number: w.Number, TankID: w.Tank, OpeningLevel: w.Open, ClosingLevel: w.Close, SealOn: w.SealOn, SealOff: w.SealOff,
+		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
+		Comments: w.Comments, Start: w.Start, End: w.End, Purchaser: cmp.Or(w.Purchaser, t.Purchaser),
+	})
+	if err != nil {
+		return "", "", err
+	}
+	d.append(Tickets, "", body)
+	d.book(Booked{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End})
+	return w.Number, warning, l.commit(d, "")
+}
+
+// overlap looks for another ticket of the same tank and time, queued, sent or held.
+func (l *Ledger) overlap(w Written) (string, error) {
+	all, err := l.tickets()
+	if err != nil {
+		return "", err
+	}
+	for _, b := range all {
+		if b.Tank == w.Tank && b.Rejected == "" && b.Start.Before(w.End) && w.Start.Before(b.End) {
+			return fmt.Sprintf("ticket %s already covers %s from %s to %s: both will be booked", b.Number, b.Tank,
+				b.Start.In(l.site.Zone).Format("2006-01-02 15:04"), b.End.In(l.site.Zone).Format("15:04")), nil
+		}
+	}
+	return "", nil
+}
+
+// Tickets lists every ticket there ever was, by start; held ones have no position yet.
+func (l *Ledger) Tickets() ([]Booked, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.tickets()
+}
+
+func (l *Ledger) tickets() ([]Booked, error) {
+	names, err := l.box.Names(bookState)
+	if err != nil {
+		return nil, fmt.Errorf("list the tickets: %w", err)
+	}
+	var all []Booked
+	for _, name := range names {
+		var b Booked
+		if err := l.recall(name, &b); err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	for _, h := range l.s.held {
+		load := h.Load
+		all = append(all, Booked{Number: h.Number, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End, Queued: h.Due, Person: "held"})
+	}
+	slices.SortStableFunc(all, func(a, b Booked) int { return a.Start.Compare(b.Start) })
+	return all, nil
+}
+
+func (s Site) tankIDs() []string {
+	var ids []string
+	for _, t := range s.Tanks {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// encodeEvent makes an event's wire JSON.
+func (s Site) encodeEvent(e Event) ([]byte, error) {
+	return s.Wire.EncodeEvent(cloud.DiagnosticEvent{
+		Start: e.Start, End: e.End, ObjectID: e.Object, ObjectType: e.ObjectType, Rule: e.Rule, Note: e.Note,
+	})
+}
+
+// encodeValue makes the wire JSON of one of a well's values.
+func (s Site) encodeValue(v Value, number float64, at time.Time) ([]byte, error) {
+	set := cloud.ValueSet{Code: v.Code, Values: []cloud.Value{{Value: number, At: at}}}
+	if !v.Target {
+		return s.Wire.EncodeTagValues(set)
+	}
+	body, _, err := s.Wire.EncodeTargets(set) // the warning about an unknown code was given by `gauger check`
+	return body, err
+}
+
+// Label is the few words by which a delivered record is found again: a ticket's number, an event's rule.
+func Label(stream string, r outbox.Record) string {
+	var b struct {
+		TicketNumber string `json:"ticketNumber"`
+		RuleName     string `json:"ruleName"`
+		Code         string `json:"dataClassificationCode"`
+	}
+	if err := json.Unmarshal(r.Body, &b); err != nil {
+		return stream
+	}
+	return cmp.Or(b.TicketNumber, b.RuleName, b.Code, stream)
+}
