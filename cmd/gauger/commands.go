@@ -1,0 +1,25 @@
+package main
+
+// commands are all there are, in the order in which help lists them.
+func commands() []command {
+	return []command{
+		{"run", "", "read the site, queue and send; this is what systemd starts", (*Main).runAgent},
+		{"check", "[--print] [--example] [--schema]", "look the configuration over, without a network", (*Main).check},
+		{"read", "[--watch] [POINT...]", "ask the devices once, or go on", (*Main).read},
+		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order and offset, ranked", (*Main).probe},
+		{"scan", "URL", "which Modbus unit ids answer on a line", (*Main).scan},
+		{"status", "", "is it reading, is it sending, what is wrong", (*Main).showStatus},
+		{"tickets list", "", "every run ticket and where it stands", (*Main).ticketsList},
+		{"tickets show", "NUMBER", "one ticket with its evidence", (*Main).ticketsShow},
+		{"tickets explain", "NUMBER", "why it is a ticket, in sentences", (*Main).ticketsExplain},
+		{"backtest", "--readings CSV", "the tickets that a configuration would have made", (*Main).backtest},
+		{"outbox list", "[STREAM]", "what waits and what was refused", (*Main).outboxList},
+		{"outbox show", "STREAM/SEQ", "one record, as the service gets it", (*Main).outboxShow},
+		{"outbox dead", "[STREAM]", "what the service refused, or nobody could decode", (*Main).outboxDead},
+		{"outbox retry", "STREAM[/SEQ]", "queue refused or parked records again", (*Main).outboxRetry},
+		{"outbox drop", "STREAM/SEQ --why TEXT", "give a record up", (*Main).outboxDrop},
+		{"outbox export", "[STREAM]", "all records as lines of JSON", (*Main).outboxExport},
+		{"outbox check", "FILE", "examine an outbox file, without the daemon", (*Main).outboxCheck},
+		{"version", "", "which gauger this is", (*Main).showVersion},
+	}
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/agent/console"
+	"gauger/collectors/modbus"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// lastGood is the copy of the last configuration that worked, in the store.
+const lastGood = "last-good.yaml"
+
+func (m *Main) runAgent(ctx context.Context, args []string) error {
+	f, c := m.flags("run")
+	strict := f.Bool("strict", false, "end with status 78 on a bad configuration instead of starting the last good one")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		return usage{fmt.Sprintf("run takes no arguments, only flags: %q", rest)}
+	}
+	cfg, bad, err := m.loadOrFallBack(c.config, *strict)
+	if err != nil {
+		return err
+	}
+	log := m.logger(cfg.Log.Level)
+	for _, w := range cfg.Warnings {
+		log.Warn().Msg(w.String())
+	}
+	d, err := assemble(cfg, log)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if bad != nil {
+		if err := d.fellBack(bad); err != nil {
+			return err
+		}
+	} else if err := keepGood(c.config, cfg); err != nil {
+		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
+	}
+	return d.run(ctx, c.socket)
+}
+
+// daemon is an agent with all that belongs to it.
+type daemon struct {
+	cfg    *config.Config
+	log    zerolog.Logger
+	box    *outbox.Box
+	client *cloud.Client
+	agent  *agent.Agent
+	desk   *agent.Desk
+}
+
+// assemble puts the parts together; nothing runs yet but the outbox.
+func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
+	site := siteOf(cfg)
+	notes := make(chan outbox.Note, 64)
+	box, err := openBox(cfg, func(n outbox.Note) {
+		select {
+		case notes <- n:
+		default: // a flood of notes says nothing new
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{cfg: cfg, log: log, box: box}
+	client, err := clientOf(cfg, log)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	d.client = client
+	clock := clockOf(site)
+	ledger, err := agent.NewLedger(site, box, clock, log)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	lines := &modbus.Lines{}
+	kinds := kindsOf(cfg)
+	gather, err := kinds.collectors(cfg.Store.Path, lines)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	d.desk = (&agent.Desk{
+		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now().Round(0), Daemon: true,
+	}).Open()
+	d.agent = &agent.Agent{
+		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: gather, Supervisor: agent.NewSupervisor(),
+		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
+	}
+	offerLines(d.desk, lines)
+	return d, nil
+}
+
+// run serves the socket and the page, and works until ctx ends.
+func (d *daemon) run(ctx context.Context, socket string) error {
+	l, err := console.Listen(socket)
+	if err != nil {
+		d.log.Warn().Err(err).Msg("commands cannot reach this gauger")
+	} else {
+		d.serve(l, console.Control(d.desk))
+	}
+	if d.cfg.HTTP.Listen != "" {
+		page, err := net.Listen("tcp", d.cfg.HTTP.Listen)
+		if err != nil {
+			d.log.Warn().Err(err).Msg("there is no status page: choose another http.listen")
+		} else {
+			d.serve(page, console.Page(d.desk))
+		}
+	}
+	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload)
+	err = d.agent.Run(ctx)
+	if err == nil {
+		d.log.Info().Msg("gauger has stopped in order")
+	}
+	return err
+}
+
+// serve lets a listener be answered for as long as the agent runs.
+func (d *daemon) serve(l net.Listener, h http.Handler) {
+	d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
+}
+
+// close ends what assemble began.
+func (d *daemon) close() {
+	d.client.Close()
+	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
+		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")
+	}
+}
+
+// reload takes new keys from their files on SIGHUP, without a restart.
+func (d *daemon) reload(ctx context.Context) error {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-hup:
+		}
+		seeds, err := seedsOf(d.cfg)
+		fresh := false
+		if err == nil {
+			fresh, err = d.client.Keys().Seed(seeds)
+		}
+		if err != nil {
+			d.log.Error().Err(err).Msg("the keys were not read again")
+			continue
+		}
+		d.log.Info().Bool("new", fresh).Msg("the keys were read again")
+		d.desk.Kick()
+	}
+}
+
+// loadOrFallBack reads the configuration. A bad one at boot must not leave the site blind: the last good one takes
+// its place, and bad says what is wrong.
+func (m *Main) loadOrFallBack(path string, strict bool) (cfg *config.Config, bad, err error) {
+	cfg, err = config.Load(path)
+	if err == nil || strict {
+		return cfg, nil, unreadable(err)
+	}
+	err = unreadable(err)
+	store := m.Getenv("STATE_DIRECTORY")
+	if store == "" {
+		store = config.StorePath(path)
+	}
+	kept := filepath.Join(store, lastGood)
+	b, readErr := os.ReadFile(kept)
+	if readErr != nil {
+		return nil, nil, err
+	}
+	good, goodErr := config.Parse(kept, b, filepath.Dir(path))
+	if goodErr != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintln(m.Err, err)
+	fmt.Fprintln(m.Err, "gauger: starting with the last good configuration, "+kept)
+	return good, err, nil
+}
+
+// fellBack tells that an older configuration is at work.
+func (d *daemon) fellBack(bad error) error {
+	d.log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
+	now := time.Now().Round(0)
+	return d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now,
+		Note: "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: " + firstLine(bad.Error())})
+}
+
+// keepGood keeps a copy of a configuration that works.
+func keepGood(path string, cfg *config.Config) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(cfg.Store.Path, lastGood)
+	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
+		return nil
+	}
+	if err := os.WriteFile(to+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(to+".new", to)
+}
