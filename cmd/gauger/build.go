@@ -91,10 +91,22 @@ func openBox(cfg *config.Config, notify func(outbox.Note)) (*outbox.Box, error) 
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
-	return outbox.Open(boxFile(cfg), outbox.Options{
+	pace := paceOf(cfg)
+	box, err := outbox.Open(boxFile(cfg), outbox.Options{
 		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire), Notify: notify, Label: agent.Label,
-		Preflight: preflight(), Pace: paceOf(cfg),
+		Preflight: preflight(), Pace: pace.wait,
 	})
+	if err != nil {
+		return nil, err
+	}
+	waiting := uint64(0)
+	for _, s := range streams(cfg.Service.Wire) {
+		if !s.Held {
+			waiting += box.Counts()[s.Name].Waiting
+		}
+	}
+	pace.backlog(waiting, time.Now())
+	return box, nil
 }
 
 // preflight lets a child process examine the outbox before it is opened: a damaged file can crash or hang its reader.

@@ -1,0 +1,172 @@
+// Package collectorstest is what every collector must do, as a suite, and a host in memory to try collectors with.
+package collectorstest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+
+	"gauger/collectors"
+)
+
+// Refusal is one payload that a collector could not decode.
+type Refusal struct {
+	Source string
+	Raw    []byte
+	Why    error
+}
+
+// Host is a collectors.Host that keeps everything in memory. The zero value is ready for use.
+type Host struct {
+	mu       sync.Mutex
+	batches  [][]collectors.Reading
+	notices  []collectors.Notice
+	refusals []Refusal
+	memory   map[string][]byte
+	failing  int
+	refused  int // emits that were answered with an error
+	changed  chan struct{}
+}
+
+// ErrEmit is what the host answers while FailEmits lasts.
+var ErrEmit = errors.New("collectorstest: the batch was not taken")
+
+// FailEmits makes the next n calls of Emit fail.
+func (h *Host) FailEmits(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failing = n
+}
+
+// Emit implements collectors.Host.
+func (h *Host) Emit(_ context.Context, batch []collectors.Reading) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	defer h.wake()
+	if h.failing > 0 {
+		h.failing--
+		h.refused++
+		return ErrEmit
+	}
+	h.batches = append(h.batches, slices.Clone(batch))
+	return nil
+}
+
+// Refuse implements collectors.Host.
+func (h *Host) Refuse(_ context.Context, source string, raw []byte, why error) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.refusals = append(h.refusals, Refusal{source, slices.Clone(raw), why})
+	h.wake()
+	return nil
+}
+
+// Notice implements collectors.Host.
+func (h *Host) Notice(_ context.Context, n collectors.Notice) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.notices = append(h.notices, n)
+	h.wake()
+	return nil
+}
+
+// Recall implements collectors.Host.
+func (h *Host) Recall(name string) ([]byte, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.memory[name]), nil
+}
+
+// Remember implements collectors.Host.
+func (h *Host) Remember(name string, v []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.memory == nil {
+		h.memory = map[string][]byte{}
+	}
+	if v == nil {
+		delete(h.memory, name)
+	} else {
+		h.memory[name] = slices.Clone(v)
+	}
+	h.wake()
+	return nil
+}
+
+// wake tells those who wait that something has changed. The lock is held.
+func (h *Host) wake() {
+	if h.changed != nil {
+		close(h.changed)
+		h.changed = nil
+	}
+}
+
+// Batches are the batches that were taken, in order.
+func (h *Host) Batches() [][]collectors.Reading {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.batches)
+}
+
+// Notices are all notices, in order.
+func (h *Host) Notices() []collectors.Notice {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.notices)
+}
+
+// Refusals are all payloads that were refused, in order.
+func (h *Host) Refusals() []Refusal {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.refusals)
+}
+
+// Memory is what is remembered now.
+func (h *Host) Memory() map[string][]byte {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return maps.Clone(h.memory)
+}
+
+// FailedEmits is how many batches were answered with ErrEmit.
+func (h *Host) FailedEmits() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.refused
+}
+
+// Last is the newest reading of a point, and false when there is none.
+func (h *Host) Last(p collectors.Point) (collectors.Reading, bool) {
+	for _, batch := range slices.Backward(h.Batches()) {
+		for _, r := range slices.Backward(batch) {
+			if r.Point == p {
+				return r, true
+			}
+		}
+	}
+	return collectors.Reading{}, false
+}
+
+// Await returns when done is true, which is asked again after everything that a collector tells the host; false
+// when ctx ends first.
+func (h *Host) Await(ctx context.Context, done func() bool) bool {
+	for {
+		h.mu.Lock()
+		if h.changed == nil {
+			h.changed = make(chan struct{})
+		}
+		changed := h.changed
+		h.mu.Unlock()
+		if done() {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package modbus
+
+import (
+	"errors"
+	"fmt"
+)
+
+// span is a run of addresses of one table: from, and so many.
+type span struct {
+	table Table
+	from  int
+	count int
+}
+
+func (s span) to() int { return s.from + s.count }
+
+// place finds the one key of a point that says where it is, and what it says.
+func (p Point) place() (key string, table Table, address int, err error) {
+	given := []struct {
+		key   string
+		value *int
+		table Table
+	}{
+		{"holding", p.Holding, Holding}, {"input", p.Input, Input}, {"coil", p.Coil, Coil}, {"discrete", p.Discrete, Discrete},
+		{"modicon", p.Modicon, 0},
+	}
+	for _, g := range given {
+		if g.value == nil {
+			continue
+		}
+		if key != "" {
+			return g.key, 0, 0, fmt.Errorf("both %s and %s say where the point is; keep one", key, g.key)
+		}
+		key, table, address = g.key, g.table, *g.value
+	}
+	switch {
+	case key == "":
+		return "name", 0, 0, errors.New("nothing says where the point is; one of holding, input, coil, discrete, modicon")
+	case key == "modicon":
+		table, address, err = modicon(address)
+	case address < 0 || address > 65535:
+		err = fmt.Errorf("%s %d: addresses go from 0 to 65535; for 4xxxx numbers use modicon", key, address)
+	}
+	return key, table, address, err
+}
+
+// modicon splits a one-based number with its kind in front: five digits reach 9999, six digits 65536.
+func modicon(n int) (Table, int, error) {
+	tables := map[int]Table{0: Coil, 1: Discrete, 3: Input, 4: Holding}
+	for _, reach := range []int{10_000, 100_000} {
+		table, known := tables[n/reach]
+		first := n % reach
+		if known && first >= 1 && first <= 65536 && (reach == 10_000 || n >= reach) {
+			return table, first - 1, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("modicon %d: 40001 to 49999 (or 400001 to 465536) holding, 30001 input, 10001 discrete, 1 to 9999 coil", n)
+}

@@ -1,0 +1,215 @@
+package modbus
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"gauger/collectors"
+)
+
+// What an option is that the configuration leaves out.
+const (
+	DefaultUnit    = 1
+	DefaultEvery   = 10 * time.Second
+	DefaultTimeout = time.Second
+)
+
+// UnitID is the unit id in force: the configured one, or 1.
+func (d Device) UnitID() int {
+	if d.Unit == nil {
+		return DefaultUnit
+	}
+	return *d.Unit
+}
+
+// SerialLine says whether the device answers over a serial line, where a late answer cannot be told from the
+// right one (rtu and rtu+tcp); a URL that cannot be read is none.
+func (d Device) SerialLine() bool {
+	at, err := parseEndpoint(d.URL)
+	return err == nil && at.serialLine()
+}
+
+// Check returns every mistake in the device's own options, each with the key that it is about. Names are checked
+// for being there; that they are unique is for whoever sees all devices.
+func (d Device) Check() []collectors.Problem {
+	c := checker{}
+	if d.Name == "" || strings.ContainsAny(d.Name, "/ ") {
+		c.add("name", "%q: a name without blanks and slashes is needed", d.Name)
+	}
+	at, err := parseEndpoint(d.URL)
+	if err != nil {
+		c.add("modbus", "%s", err)
+	}
+	if unit := d.UnitID(); unit < 0 || unit > 255 {
+		c.add("unit", "%d: unit ids go from 1 to 247", unit)
+	} else if err == nil && at.serialLine() && (unit == 0 || unit > 247) {
+		c.add("unit", "%d: 1 to 247 on a serial line (0 is everyone, and nobody answers)", unit)
+	}
+	if d.Every < 0 {
+		c.add("every", "%s: longer than zero, such as 10s", d.Every)
+	}
+	if d.Timeout < 0 {
+		c.add("timeout", "%s: longer than zero, such as 1s", d.Timeout)
+	}
+	if _, err := parseOrder(d.Order, 2); err != nil {
+		c.add("order", "%s", err)
+	}
+	if len(d.Points) == 0 {
+		c.add("points", "none; a device without points is never asked")
+	}
+	names := map[string]bool{}
+	for i, p := range d.Points {
+		c.under = fmt.Sprintf("points[%d].", i)
+		if names[p.Name] {
+			c.add("name", "%s is the name of an earlier point of this device", p.Name)
+		}
+		names[p.Name] = true
+		c.point(p)
+	}
+	return c.problems
+}
+
+type checker struct {
+	under    string
+	problems []collectors.Problem
+}
+
+func (c *checker) add(key, format string, args ...any) {
+	c.problems = append(c.problems, collectors.Problem{Path: c.under + key, Message: fmt.Sprintf(format, args...)})
+}
+
+func (c *checker) point(p Point) {
+	if p.Name == "" || strings.ContainsAny(p.Name, "/ ") {
+		c.add("name", "%q: a name without blanks and slashes is needed", p.Name)
+	}
+	key, table, address, err := p.place()
+	if err != nil {
+		c.add(key, "%s", err)
+	}
+	k, kindErr := p.kind(table)
+	if kindErr != nil {
+		c.add("type", "%s", kindErr)
+	} else if err == nil {
+		c.fits(p, key, table, address, k)
+	}
+	c.bit(p, table, k)
+	c.values(p, k)
+	if p.Verify != "" && p.Verify != "once" && p.Verify != "twice" {
+		c.add("verify", "%q: once or twice", p.Verify)
+	}
+}
+
+// fits checks what kind, length and order make of the address.
+func (c *checker) fits(p Point, key string, table Table, address int, k kind) {
+	if table.bits() && k != kindBool {
+		c.add("type", "%s: a %s is a bool", k, table)
+		return
+	}
+	count := p.count(k)
+	if k == kindString && (p.Length < 1 || p.Length > 125) {
+		c.add("length", "%d: a string needs the number of its registers, 1 to 125", p.Length)
+		return
+	}
+	if k != kindString && p.Length != 0 {
+		c.add("length", "only a string has one; %s takes %d", k, k.registers())
+	}
+	if address+count > 1<<16 {
+		c.add(key, "%s at %d takes %d registers, and %d is the last address; at most %d", k, address, count, 1<<16-1, 1<<16-count)
+	}
+	if _, err := parseOrder(p.Order, count); err != nil {
+		c.add("order", "%s", err)
+	}
+}
+
+func (c *checker) bit(p Point, table Table, k kind) {
+	if p.Bit == nil {
+		return
+	}
+	if table.bits() {
+		c.add("bit", "a %s is one bit already", table)
+	}
+	if *p.Bit < 0 || *p.Bit > 15 {
+		c.add("bit", "%d: 0 (least) to 15", *p.Bit)
+	}
+	if k != kindBool {
+		c.add("bit", "one bit is a bool, not %s; leave out the type", k)
+	}
+}
+
+// values checks what is done with the number.
+func (c *checker) values(p Point, k kind) {
+	if p.Scale != nil && (*p.Scale == 0 || math.IsNaN(*p.Scale) || math.IsInf(*p.Scale, 0)) {
+		c.add("scale", "%v: any number but zero", *p.Scale)
+	}
+	if math.IsNaN(p.Offset) || math.IsInf(p.Offset, 0) {
+		c.add("offset", "%v: a number", p.Offset)
+	}
+	if p.Range != nil && (len(p.Range) != 2 || !(p.Range[0] < p.Range[1])) {
+		c.add("range", "%v: [low, high], the lower one first", p.Range)
+	}
+	low, high := k.limits()
+	for i, b := range p.Bad {
+		if !(b >= low && b <= high) {
+			c.add(fmt.Sprintf("bad[%d]", i), "%v can never be read as %s (%v to %v)", b, k, low, high)
+		}
+	}
+	if k == kindString && (p.Scale != nil || p.Offset != 0 || p.Range != nil || p.Bad != nil) {
+		c.add("type", "a string has no scale, offset, range or bad numbers")
+	}
+}
+
+// kind is the configured type, or what the place implies.
+func (p Point) kind(table Table) (kind, error) {
+	if p.Type != "" {
+		return parseKind(p.Type)
+	}
+	if table.bits() || p.Bit != nil {
+		return kindBool, nil
+	}
+	return kindUint16, nil
+}
+
+func (p Point) count(k kind) int {
+	if k == kindString {
+		return p.Length
+	}
+	return k.registers()
+}
+
+// Conflict is a mistake that only shows when devices are seen together.
+type Conflict struct {
+	Device int // index of the later of the devices
+	collectors.Problem
+}
+
+// Conflicts returns what several devices say against each other: one place spoken to in two ways, and one unit
+// id twice on one line. Devices whose own options are wrong are passed over.
+func Conflicts(devices []Device) []Conflict {
+	type unit struct {
+		place string
+		id    int
+	}
+	var found []Conflict
+	lines, units := map[string]endpoint{}, map[unit]string{}
+	for i, d := range devices {
+		at, err := parseEndpoint(d.URL)
+		if err != nil {
+			continue
+		}
+		if first, known := lines[at.place]; !known {
+			lines[at.place] = at
+		} else if err := sameLine(first, at); err != nil {
+			found = append(found, Conflict{i, collectors.Problem{Path: "modbus", Message: err.Error()}})
+		}
+		u := unit{at.place, d.UnitID()}
+		if other, known := units[u]; known {
+			message := fmt.Sprintf("%d on this line is %s already; put all points of a unit under one device", u.id, other)
+			found = append(found, Conflict{i, collectors.Problem{Path: "unit", Message: message}})
+			continue
+		}
+		units[u] = d.Name
+	}
+	return found
+}

@@ -1,0 +1,163 @@
+package modbus
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func rightDevice() Device {
+	return Device{Name: "plc", URL: "tcp://10.20.0.5", Points: []Point{{Name: "level", Holding: new(100), Type: "float32", Order: "CDAB", Unit: "in", Range: []float64{0, 240}}}}
+}
+
+func TestRightDevicesHaveNoProblems(t *testing.T) {
+	for name, change := range map[string]func(*Device){
+		"as it is":        func(*Device) {},
+		"unit 0 on tcp":   func(d *Device) { d.Unit = new(0) },
+		"unit 255 on tcp": func(d *Device) { d.Unit = new(255) },
+		"serial":          func(d *Device) { d.URL, d.Unit = "rtu:///dev/ttyS0?baud=9600&parity=n&stop=2&data=8", new(247) },
+		"serial server":   func(d *Device) { d.URL = "rtu+tcp://10.20.0.7:4001?baud=9600" },
+		"IPv6":            func(d *Device) { d.URL = "tcp://[fe80::1]:502" },
+		"last address":    func(d *Device) { d.Points[0].Holding = new(65534) },
+		"modicon":         func(d *Device) { d.Points[0].Holding, d.Points[0].Modicon = nil, new(400001) },
+		"a string":        func(d *Device) { d.Points[0] = Point{Name: "tag", Input: new(0), Type: "string", Length: 8} },
+		"eight letters":   func(d *Device) { d.Points[0].Type, d.Points[0].Order = "float64", "GHEFCDAB" },
+		"a bit":           func(d *Device) { d.Points[0] = Point{Name: "b", Holding: new(0), Bit: new(15)} },
+		"sentinels":       func(d *Device) { d.Points[0].Bad = []float64{-9999, 9999.9} },
+		"lower case":      func(d *Device) { d.Order, d.Points[0].Order = "cdab", "dcba" },
+	} {
+		d := rightDevice()
+		change(&d)
+		if p := d.Check(); len(p) != 0 {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
+func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
+	tests := []struct {
+		change func(*Device)
+		path   string
+		says   string
+	}{
+		{func(d *Device) { d.Name = "" }, "name", "needed"},
+		{func(d *Device) { d.Name = "a/b" }, "name", "slashes"},
+		{func(d *Device) { d.URL = "10.20.0.5:502" }, "modbus", "tcp://"},
+		{func(d *Device) { d.URL = "udp://10.20.0.5" }, "modbus", `unknown kind "udp"`},
+		{func(d *Device) { d.URL = "tcp://10.20.0.5?baud=9600" }, "modbus", "tcp has no options"},
+		{func(d *Device) { d.URL = "rtu+tcp://10.20.0.5" }, "modbus", "a host and a port are needed"},
+		{func(d *Device) { d.URL = "tcp://h:70000" }, "modbus", "port"},
+		{func(d *Device) { d.URL = "rtu://dev/ttyS0" }, "modbus", "three slashes"},
+		{func(d *Device) { d.URL = "rtu:///dev/ttyS0?baud=fast" }, "modbus", "baud=fast"},
+		{func(d *Device) { d.URL = "rtu:///dev/ttyS0?parity=X" }, "modbus", "N, E or O"},
+		{func(d *Device) { d.URL = "rtu:///dev/ttyS0?stop=3" }, "modbus", "1 or 2"},
+		{func(d *Device) { d.URL = "rtu:///dev/ttyS0?data=7" }, "modbus", "8 data bits"},
+		{func(d *Device) { d.URL = "rtu:///dev/ttyS0?speed=9600" }, "modbus", `unknown option "speed"`},
+		{func(d *Device) { d.Unit = new(256) }, "unit", "1 to 247"},
+		{func(d *Device) { d.URL, d.Unit = "rtu:///dev/ttyS0", new(0) }, "unit", "everyone"},
+		{func(d *Device) { d.URL, d.Unit = "rtu:///dev/ttyS0", new(248) }, "unit", "1 to 247"},
+		{func(d *Device) { d.Every = -time.Second }, "every", "longer than zero"},
+		{func(d *Device) { d.Timeout = -time.Second }, "timeout", "longer than zero"},
+		{func(d *Device) { d.Order = "ABDC" }, "order", "unknown order"},
+		{func(d *Device) { d.Order = "GHEFCDAB" }, "order", "eight letters"},
+		{func(d *Device) { d.Points = nil }, "points", "never asked"},
+		{func(d *Device) { d.Points = append(d.Points, d.Points[0]) }, "points[1].name", "earlier point"},
+		{func(d *Device) { d.Points[0].Name = "" }, "points[0].name", "needed"},
+		{func(d *Device) { d.Points[0].Holding = nil }, "points[0].name", "nothing says where"},
+		{func(d *Device) { d.Points[0].Input = new(1) }, "points[0].input", "both holding and input"},
+		{func(d *Device) { d.Points[0].Holding = new(65535) }, "points[0].holding", "takes 2 registers, and 65535 is the last address; at most 65534"},
+		{func(d *Device) { d.Points[0].Holding, d.Points[0].Type = new(65533), "float64" }, "points[0].holding", "at most 65532"},
+		{func(d *Device) { d.Points[0].Holding = new(400001) }, "points[0].holding", "use modicon"},
+		{func(d *Device) { d.Points[0].Holding = new(-1) }, "points[0].holding", "from 0 to 65535"},
+		{func(d *Device) { d.Points[0].Holding, d.Points[0].Modicon = nil, new(20001) }, "points[0].modicon", "40001 to 49999"},
+		{func(d *Device) { d.Points[0].Holding, d.Points[0].Modicon = nil, new(10000) }, "points[0].modicon", "40001 to 49999"},
+		{func(d *Device) { d.Points[0].Holding, d.Points[0].Modicon = nil, new(465536) }, "points[0].modicon", "at most 65534"},
+		{func(d *Device) { d.Points[0].Type = "float" }, "points[0].type", `unknown type "float"; bool, int16`},
+		{func(d *Device) { d.Points[0].Holding, d.Points[0].Coil = nil, new(1) }, "points[0].type", "a coil is a bool"},
+		{func(d *Device) { d.Points[0].Order = "AB" }, "points[0].order", "two letters"},
+		{func(d *Device) { d.Points[0].Bit = new(16); d.Points[0].Type = "" }, "points[0].bit", "0 (least) to 15"},
+		{func(d *Device) { d.Points[0].Bit = new(3) }, "points[0].bit", "leave out the type"},
+		{func(d *Device) { d.Points[0].Length = 2 }, "points[0].length", "only a string"},
+		{func(d *Device) { d.Points[0].Type = "string" }, "points[0].length", "number of its registers"},
+		{func(d *Device) { d.Points[0].Scale = new(0.0) }, "points[0].scale", "any number but zero"},
+		{func(d *Device) { d.Points[0].Range = []float64{240, 0} }, "points[0].range", "lower one first"},
+		{func(d *Device) { d.Points[0].Range = []float64{240} }, "points[0].range", "[low, high]"},
+		{func(d *Device) { d.Points[0].Type, d.Points[0].Bad = "int16", []float64{1, 65535} }, "points[0].bad[1]", "can never be read as int16 (-32768 to 32767)"},
+		{func(d *Device) { d.Points[0].Verify = "thrice" }, "points[0].verify", "once or twice"},
+	}
+	for _, tt := range tests {
+		d := rightDevice()
+		tt.change(&d)
+		p := d.Check()
+		if len(p) == 0 || p[0].Path != tt.path || !strings.Contains(p[0].Message, tt.says) {
+			t.Errorf("want %s: %s; found %+v", tt.path, tt.says, p)
+		}
+		if _, err := New(&Lines{}, []Device{d}); err == nil {
+			t.Errorf("%s: New took it", tt.path)
+		}
+	}
+}
+
+func TestModiconNumbers(t *testing.T) {
+	for n, want := range map[int]span{
+		1: {Coil, 0, 0}, 9999: {Coil, 9998, 0}, 10001: {Discrete, 0, 0}, 19999: {Discrete, 9998, 0}, 30001: {Input, 0, 0}, 40001: {Holding, 0, 0},
+		49999: {Holding, 9998, 0}, 400001: {Holding, 0, 0}, 465536: {Holding, 65535, 0}, 300001: {Input, 0, 0}, 365536: {Input, 65535, 0}, 100001: {Discrete, 0, 0},
+	} {
+		table, address, err := modicon(n)
+		if err != nil || table != want.table || address != want.from {
+			t.Errorf("%d: %s %d (%v), want %s %d", n, table, address, err, want.table, want.from)
+		}
+	}
+	for _, n := range []int{0, -1, 10000, 20001, 30000, 40000, 50001, 200001, 400000, 465537, 500001} {
+		if table, address, err := modicon(n); err == nil {
+			t.Errorf("%d was taken for %s %d", n, table, address)
+		}
+	}
+}
+
+func TestConflicts(t *testing.T) {
+	device := func(name, url string, unit int) Device {
+		return Device{Name: name, URL: url, Unit: new(unit), Points: []Point{holding("p", 0)}}
+	}
+	all := []Device{
+		device("a", "tcp://h:502", 1), device("b", "tcp://H", 2), device("c", "rtu+tcp://h:502", 3), device("d", "tcp://h:502", 1),
+		device("e", "rtu:///dev/a?baud=9600", 1), device("f", "rtu:///dev/./a?baud=9600", 2), device("g", "rtu:///dev/a", 3), device("broken", "x", 1),
+	}
+	var got []string
+	for _, c := range Conflicts(all) {
+		got = append(got, all[c.Device].Name+" "+c.Path)
+	}
+	if want := []string{"c modbus", "d unit", "g modbus"}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if _, err := New(&Lines{}, all[:3]); err == nil || !strings.Contains(err.Error(), "one place spoken to in two ways") {
+		t.Errorf("New: %v", err)
+	}
+}
+
+func TestLinesAreShared(t *testing.T) {
+	lines := &Lines{}
+	one, other := openLine(t, lines, "tcp://H:502"), openLine(t, lines, "tcp://h")
+	if one != other {
+		t.Error("one place has two lines")
+	}
+	if _, err := lines.Open("rtu+tcp://h:502"); err == nil {
+		t.Error("another protocol on the same place was taken")
+	}
+	openLine(t, lines, "rtu:///dev/ttyS9")
+	var urls []string
+	lines.Each(func(l *Line) { urls = append(urls, l.URL()) })
+	if want := []string{"rtu:///dev/ttyS9?baud=19200&parity=E&stop=1", "tcp://h:502"}; !slices.Equal(urls, want) {
+		t.Errorf("%q, want %q", urls, want)
+	}
+	for _, raw := range []string{"tcp://a", "rtu+tcp://b:9?baud=300", "rtu:///dev/x?parity=O&stop=2"} {
+		first, err := parseEndpoint(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := parseEndpoint(first.String()); err != nil || again != first {
+			t.Errorf("%s is written %s, which is read as %+v (%v)", raw, first, again, err)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package modbus
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"gauger/collectors"
+)
+
+// compile makes the points of a device ready for reading. The device must have passed Check.
+func compile(d Device) ([]point, error) {
+	points := make([]point, 0, len(d.Points))
+	for _, p := range d.Points {
+		made, err := compilePoint(d, p)
+		if err != nil {
+			return nil, fmt.Errorf("point %s/%s: %w", d.Name, p.Name, err)
+		}
+		points = append(points, made)
+	}
+	return points, nil
+}
+
+func compilePoint(d Device, p Point) (point, error) {
+	_, table, address, err := p.place()
+	k, kindErr := p.kind(table)
+	o, orderErr := parseOrder(p.Order, p.count(k))
+	if p.Order == "" {
+		o, orderErr = parseOrder(d.Order, 2)
+	}
+	if err := errors.Join(err, kindErr, orderErr); err != nil {
+		return point{}, err
+	}
+	made := point{
+		id: collectors.PointOf(d.Name, p.Name), unit: collectors.Unit(p.Unit),
+		span: span{table, address, p.count(k)}, kind: k, order: o, bit: -1,
+		scale: 1, offset: p.Offset, agree: p.Agree, twice: p.Verify == "twice",
+	}
+	if p.Bit != nil {
+		made.bit = int8(*p.Bit)
+	}
+	if p.Scale != nil {
+		made.scale = *p.Scale
+	}
+	made.plain = made.scale == 1 && made.offset == 0
+	made.limits = limitsOf(p)
+	return made, nil
+}
+
+func limitsOf(p Point) *limits {
+	if p.Range == nil && p.Bad == nil {
+		return nil
+	}
+	l := &limits{low: math.Inf(-1), high: math.Inf(1), bad: p.Bad}
+	if p.Range != nil {
+		l.low, l.high = p.Range[0], p.Range[1]
+	}
+	return l
+}
+
+// problems turns what Check and Conflicts find into one error.
+func problems(devices []Device) error {
+	var errs []error
+	for _, d := range devices {
+		for _, p := range d.Check() {
+			errs = append(errs, fmt.Errorf("device %s: %s: %s", d.Name, p.Path, p.Message))
+		}
+	}
+	for _, c := range Conflicts(devices) {
+		errs = append(errs, fmt.Errorf("device %s: %s: %s", devices[c.Device].Name, c.Path, c.Message))
+	}
+	return errors.Join(errs...)
+}

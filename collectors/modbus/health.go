@@ -1,0 +1,117 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"gauger/collectors"
+)
+
+// demoteAfter is how many rounds without any answer make a unit absent, for the line and for people.
+const demoteAfter = 3
+
+// health is whether a unit answers at all.
+type health struct {
+	misses int           // rounds in a row without any answer
+	since  time.Time     // the first of them
+	pause  time.Duration // between two probes of an absent unit on a shared line
+	until  time.Time     // no probe before
+	why    error         // what the last request met
+	probes int
+
+	announced bool      // people know of the loss
+	opened    time.Time // since when, as they were told
+	back      time.Time // when it ended; zero while it lasts
+}
+
+// absent says whether the unit gets one probe instead of a whole round.
+func (h *health) absent() bool { return h.misses >= demoteAfter }
+
+// resting says whether an absent unit is not even probed now.
+func (h *health) resting(now time.Time) bool { return h.absent() && now.Before(h.until) }
+
+// note takes over what a round showed.
+func (d *device) note(s *sweep, now time.Time) {
+	h := &d.health
+	if s.answered {
+		if h.announced && h.back.IsZero() {
+			h.back = now
+		}
+		h.misses, h.pause, h.probes, h.why = 0, 0, 0, nil
+		return
+	}
+	if h.misses == 0 {
+		h.since = now
+	}
+	h.misses++
+	h.why = s.err
+	if h.absent() && d.shared && !errors.Is(s.err, ErrDown) {
+		h.pause = min(max(2*h.pause, 10*time.Second, 10*d.timeout), max(time.Minute, min(60*d.timeout, 5*time.Minute)))
+		h.until = now.Add(h.pause)
+	}
+}
+
+// probe asks an absent unit for one thing, each time for another one: whole requests and single places in turn,
+// since there are units that say nothing to a request that covers an address they do not have. If it answers,
+// the round goes on as usual.
+func (d *device) probe(ctx context.Context) *sweep {
+	s := d.newSweep()
+	n := d.health.probes / 2
+	d.health.probes++
+	b := d.blocks[n%len(d.blocks)]
+	if d.health.probes%2 == 0 {
+		places := placesOf(d.points, func(*point) bool { return true })
+		b = blockOf(places[n%len(places) : n%len(places)+1])
+	}
+	single := b.spans == 1
+	s.take(ctx, b)
+	for _, other := range d.blocks {
+		if s.answered && single && covers(other.span, b.span) && other.spans > 1 {
+			d.mutes[other.span] = muteAfter // whole it was never answered, a part of it was
+		}
+	}
+	if s.answered {
+		again := d.newSweep()
+		again.answered = true
+		again.run(ctx)
+		return again
+	}
+	for _, other := range d.blocks {
+		s.fail(other, s.err)
+	}
+	return s
+}
+
+func covers(whole, part span) bool {
+	return whole.table == part.table && whole.from <= part.from && part.to() <= whole.to()
+}
+
+// rest is the batch of a unit that is not asked.
+func (d *device) rest(now time.Time) []collectors.Reading {
+	why := fmt.Errorf("asked again in %s: %w", d.health.until.Sub(now).Round(time.Second), d.health.why)
+	batch := make([]collectors.Reading, len(d.points))
+	for i := range d.points {
+		batch[i] = d.points[i].bad(now, why)
+	}
+	return batch
+}
+
+// report tells of a lost unit, and of its return. What could not be told is told after the next round.
+func (d *device) report(ctx context.Context, host collectors.Host) {
+	h := &d.health
+	n := collectors.Notice{Rule: "comm-loss", Source: d.name, Since: h.since}
+	switch {
+	case !h.announced && h.absent():
+		h.opened = h.since
+		n.Note = fmt.Sprintf("unit %d at %s does not answer: %v", d.unit, d.line.URL(), h.why)
+		h.announced = host.Notice(ctx, n) == nil
+	case h.announced && !h.back.IsZero():
+		n.Since, n.Until = h.opened, h.back
+		n.Note = fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.back.Sub(h.opened).Round(time.Second))
+		if host.Notice(ctx, n) == nil {
+			h.announced, h.back = false, time.Time{}
+		}
+	}
+}

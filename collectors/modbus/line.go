@@ -1,0 +1,299 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	goburrow "github.com/goburrow/modbus"
+)
+
+// Stream is an open socket or serial port: reads and writes obey the deadlines, as those of net.Conn do.
+type Stream interface {
+	io.ReadWriteCloser
+	SetDeadline(t time.Time) error
+}
+
+// framer puts one request on a stream and returns the one frame that answers it.
+type framer interface {
+	exchange(s Stream, a *asking, adu []byte) ([]byte, error)
+	// fresh forgets what was known of the last stream.
+	fresh()
+	// suspect says that the last answers contradict each other: something on the line is out of step.
+	suspect(hold time.Duration)
+}
+
+// asking is the request that has the line.
+type asking struct {
+	ctx     context.Context
+	request Request
+	timeout time.Duration
+	heard   bool // a byte came after the request went out
+}
+
+// silence is the error of a request that nobody answered.
+func (a *asking) silence() error { return fmt.Errorf("%w within %s", ErrSilent, a.timeout) }
+
+// past is a deadline that wakes whoever reads.
+var past = time.Unix(1, 0)
+
+// deadline limits reads and writes, and keeps a context that ended meanwhile from being overlooked.
+func (a *asking) deadline(s Stream, t time.Time) error {
+	if err := s.SetDeadline(t); err != nil {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	return a.ctx.Err()
+}
+
+// closeAfter is how many requests in a row may stay unanswered before a socket is given up. A gateway that has
+// lost its way often finds it again on a new connection.
+const closeAfter = 3
+
+// Line is one socket or serial port. Its methods may be called from any goroutine; one request has it at a time.
+type Line struct {
+	at    endpoint
+	dial  func(context.Context) (Stream, error)
+	lock  chan struct{}
+	stats counters
+
+	// Below: for the holder of the lock.
+	frames  framer
+	stream  Stream
+	clients map[byte]goburrow.Client
+	now     *asking
+	silent  int // unanswered requests in a row
+	redial  redial
+}
+
+func newLine(at endpoint, dial func(context.Context) (Stream, error)) *Line {
+	l := &Line{at: at, dial: dial, lock: make(chan struct{}, 1), clients: map[byte]goburrow.Client{}}
+	if at.serialLine() {
+		l.frames = newRTU(at.serial, &l.stats)
+	} else {
+		l.frames = &mbap{stats: &l.stats}
+	}
+	return l
+}
+
+// URL is the endpoint as it is written in the configuration, with every default said.
+func (l *Line) URL() string { return l.at.String() }
+
+// Stats is what the line has seen since the program started.
+func (l *Line) Stats() Stats { return l.stats.read() }
+
+// Read asks once and returns the data of the answer: two bytes to a register, high byte first, or eight bits to a
+// byte, first bit lowest. The data has exactly the length that was asked for. timeout is the longest wait from
+// the request to the whole answer; on a serial line the time of the characters themselves comes on top.
+// Errors are ErrSilent, ErrDown, ErrFrame, an *Exception, or the context's.
+func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]byte, error) {
+	if err := r.check(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", r, err)
+	}
+	if err := l.acquire(ctx); err != nil {
+		return nil, fmt.Errorf("wait for %s: %w", l.URL(), err)
+	}
+	defer l.release()
+	l.now = &asking{ctx: ctx, request: r, timeout: timeout}
+	l.stats.requests.Add(1)
+	data, err := r.ask(l.client(r.Unit))
+	if err == nil {
+		return data, nil
+	}
+	if refusal, ok := errors.AsType[*goburrow.ModbusError](err); ok {
+		l.stats.exceptions.Add(1)
+		err = &Exception{Function: r.Table.function(), Code: refusal.ExceptionCode}
+	}
+	return nil, fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
+}
+
+func (l *Line) acquire(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.lock <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Line) release() {
+	l.now = nil
+	<-l.lock
+}
+
+func (l *Line) client(unit byte) goburrow.Client {
+	if c := l.clients[unit]; c != nil {
+		return c
+	}
+	var packager goburrow.Packager
+	if l.at.serialLine() {
+		rtu := goburrow.NewRTUClientHandler("")
+		rtu.SlaveId, packager = unit, rtu
+	} else {
+		tcp := goburrow.NewTCPClientHandler("")
+		tcp.SlaveId, packager = unit, tcp
+	}
+	c := goburrow.NewClient2(packager, wire{l})
+	l.clients[unit] = c
+	return c
+}
+
+// hangUp closes the socket or port; the next request opens it again.
+func (l *Line) hangUp(ctx context.Context) error {
+	if err := l.acquire(ctx); err != nil {
+		return err
+	}
+	defer l.release()
+	return l.close()
+}
+
+// Suspect is told when two answers to the same question contradict each other. On a serial line the next request
+// then waits until nothing has come for the given time, so that whatever is out of step comes to its end.
+func (l *Line) suspect(ctx context.Context, hold time.Duration) {
+	l.stats.mismatches.Add(1)
+	if l.acquire(ctx) != nil {
+		return // the context has ended, and with it every request that could follow
+	}
+	defer l.release()
+	l.frames.suspect(hold)
+}
+
+func (l *Line) close() error {
+	if l.stream == nil {
+		return nil
+	}
+	err := l.stream.Close()
+	l.stream, l.silent = nil, 0
+	if err != nil {
+		return fmt.Errorf("close %s: %w", l.URL(), err)
+	}
+	return nil
+}
+
+// wire is the line as goburrow's client sees it.
+type wire struct{ line *Line }
+
+// Send implements goburrow's Transporter for the request that has the line. A connection that was kept from
+// before may have ended unseen: then, and only if no byte came back, the request goes out once more on a new one.
+func (w wire) Send(adu []byte) ([]byte, error) {
+	l := w.line
+	for {
+		reused := l.stream != nil
+		if err := l.connect(); err != nil {
+			return nil, err
+		}
+		answer, err := l.exchange(adu)
+		if !errors.Is(err, errGone) || !reused || l.now.heard {
+			return answer, err
+		}
+	}
+}
+
+// connect opens the line unless it is open, or unless it failed to open a moment ago.
+func (l *Line) connect() error {
+	if l.stream != nil {
+		return nil
+	}
+	if err := l.redial.refuse(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(l.now.ctx, max(l.now.timeout, 3*time.Second))
+	defer cancel()
+	stream, err := l.dial(ctx)
+	if err != nil {
+		if l.now.ctx.Err() != nil {
+			return l.now.ctx.Err()
+		}
+		return l.redial.failed(err)
+	}
+	l.stream, l.silent, l.redial = stream, 0, redial{}
+	l.stats.opened.Add(1)
+	l.frames.fresh()
+	return nil
+}
+
+// exchange sends one request and waits for its answer, closing the line where going on could confuse answers.
+func (l *Line) exchange(adu []byte) ([]byte, error) {
+	s, a := l.stream, l.now
+	a.heard = false
+	woken := make(chan struct{})
+	stop := context.AfterFunc(a.ctx, func() {
+		defer close(woken)
+		_ = s.SetDeadline(past) // only a closed stream refuses, and that one wakes its reader anyway
+	})
+	answer, err := l.frames.exchange(s, a, adu)
+	if !stop() {
+		<-woken
+	}
+	if err == nil {
+		l.silent = 0
+		return answer, nil
+	}
+	l.count(err)
+	closing := l.closeIfLost(err)
+	if a.ctx.Err() != nil {
+		err = a.ctx.Err()
+	}
+	return nil, errors.Join(err, closing)
+}
+
+func (l *Line) count(err error) {
+	switch {
+	case l.now.ctx.Err() != nil: // whoever asked has left; that says nothing about the line
+	case errors.Is(err, ErrSilent):
+		l.stats.timeouts.Add(1)
+		l.silent++
+	case errors.Is(err, ErrFrame):
+		l.stats.frames.Add(1)
+	}
+}
+
+// closeIfLost closes the line when it went away, when a socket's frames can no longer be told apart, or when a
+// socket was silent for too long.
+func (l *Line) closeIfLost(err error) error {
+	lost := errors.Is(err, errGone)
+	if l.at.scheme == schemeTCP {
+		lost = lost || errors.Is(err, ErrFrame)
+	}
+	if l.at.scheme != schemeRTU {
+		lost = lost || l.silent >= closeAfter
+	}
+	if !lost {
+		return nil
+	}
+	if err := l.close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return err
+	}
+	return nil
+}
+
+// redial spaces the attempts to open a line that does not open.
+type redial struct {
+	pause time.Duration
+	next  time.Time
+	err   error
+}
+
+const (
+	redialFirst = 250 * time.Millisecond
+	redialMost  = 5 * time.Second
+)
+
+func (r *redial) refuse() error {
+	if r.err == nil || !time.Now().Before(r.next) {
+		return nil
+	}
+	return r.err
+}
+
+func (r *redial) failed(err error) error {
+	r.pause = min(max(2*r.pause, redialFirst), redialMost)
+	r.next = time.Now().Add(r.pause)
+	r.err = fmt.Errorf("%w: %w", ErrDown, err)
+	return r.err
+}

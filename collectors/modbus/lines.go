@@ -1,0 +1,93 @@
+package modbus
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Lines are the sockets and serial ports of one process, each opened once however many ask for it. One value is
+// made at the top and handed to the collectors and to whoever wants to ask a unit in between.
+type Lines struct {
+	// Dial opens an endpoint instead of the network and the serial ports, for a site that lives in memory. The
+	// argument is what Line.URL says.
+	Dial func(ctx context.Context, url string) (Stream, error)
+
+	mu    sync.Mutex
+	lines map[string]*Line // by place: host:port or the serial port's path
+}
+
+// Open returns the line behind a device URL. Nothing is connected yet. The error is a URL that cannot be read, or
+// one that gives the same place another protocol or other serial settings than an earlier one did.
+func (ls *Lines) Open(url string) (*Line, error) {
+	at, err := parseEndpoint(url)
+	if err != nil {
+		return nil, err
+	}
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	if l := ls.lines[at.place]; l != nil {
+		if err := sameLine(l.at, at); err != nil {
+			return nil, err
+		}
+		return l, nil
+	}
+	if ls.lines == nil {
+		ls.lines = map[string]*Line{}
+	}
+	l := newLine(at, ls.dialer(at))
+	ls.lines[at.place] = l
+	return l, nil
+}
+
+// sameLine refuses two ways of talking to one place.
+func sameLine(one, other endpoint) error {
+	if one == other {
+		return nil
+	}
+	return fmt.Errorf("%s and %s are one place spoken to in two ways; use one URL for both", one, other)
+}
+
+func (ls *Lines) dialer(at endpoint) func(context.Context) (Stream, error) {
+	if ls.Dial != nil {
+		return func(ctx context.Context) (Stream, error) { return ls.Dial(ctx, at.String()) }
+	}
+	if at.scheme == schemeRTU {
+		return func(context.Context) (Stream, error) { return openPort(at.place, at.serial) }
+	}
+	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
+	return func(ctx context.Context) (Stream, error) { return dialer.DialContext(ctx, "tcp", at.place) }
+}
+
+// Each calls f with every line, in the order of their URLs.
+func (ls *Lines) Each(f func(*Line)) {
+	for _, l := range ls.sorted() {
+		f(l)
+	}
+}
+
+func (ls *Lines) sorted() []*Line {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	all := make([]*Line, 0, len(ls.lines))
+	for _, l := range ls.lines {
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *Line) int { return cmp.Compare(a.URL(), b.URL()) })
+	return all
+}
+
+// Close closes every socket and port. A request that has a line is waited for. The lines stay usable: the next
+// request opens them again.
+func (ls *Lines) Close() error {
+	var errs []error
+	for _, l := range ls.sorted() {
+		errs = append(errs, l.hangUp(context.Background()))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,39 @@
+package modbus
+
+import "time"
+
+// Device is one Modbus device of the configuration: what to read from one unit id behind one endpoint.
+// Devices that name the same URL share its line or socket.
+type Device struct {
+	Name    string        `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
+	URL     string        `yaml:"modbus" doc:"tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200&data=8&parity=E&stop=1 (these are the defaults), or rtu+tcp://host:4001"`
+	Unit    *int          `yaml:"unit" doc:"unit id (slave address), 1 to 247; on TCP also 0 and 255. Default 1"`
+	Every   time.Duration `yaml:"every" doc:"poll interval. Default 10s"`
+	Timeout time.Duration `yaml:"timeout" doc:"longest wait for one answer. Default 1s"`
+	Order   string        `yaml:"order" doc:"word and byte order of points that do not name their own. Default ABCD"`
+	Points  []Point       `yaml:"points" doc:"what to read"`
+}
+
+// Point is one value in a device's registers. Exactly one of Holding, Input, Coil, Discrete and Modicon says where.
+type Point struct {
+	Name     string    `yaml:"name" doc:"name of the point within its device"`
+	Holding  *int      `yaml:"holding" doc:"holding register, zero-based as on the wire (function 3)"`
+	Input    *int      `yaml:"input" doc:"input register, zero-based as on the wire (function 4)"`
+	Coil     *int      `yaml:"coil" doc:"coil, zero-based (function 1)"`
+	Discrete *int      `yaml:"discrete" doc:"discrete input, zero-based (function 2)"`
+	Modicon  *int      `yaml:"modicon" doc:"one-based number with its kind in front: 40001 or 400001 holding, 30001 input, 10001 discrete, 1 coil"`
+	Type     string    `yaml:"type" doc:"bool int16 uint16 int32 uint32 int64 uint64 float32 float64 bcd16 bcd32 string. Default uint16; bool for coil, discrete and bit"`
+	Order    string    `yaml:"order" doc:"ABCD CDAB BADC DCBA; for 64 bits the same letters by rule, or eight letters: ABCDEFGH GHEFCDAB BADCFEHG HGFEDCBA"`
+	Bit      *int      `yaml:"bit" doc:"one bit of a register, 0 (least) to 15: the value is 0 or 1"`
+	Length   int       `yaml:"length" doc:"registers of a string (two characters each)"`
+	Scale    *float64  `yaml:"scale" doc:"the raw number times this. Default 1"`
+	Offset   float64   `yaml:"offset" doc:"added after the scale, in unit"`
+	Unit     string    `yaml:"unit" doc:"engineering unit of the result: in ft m cm mm percent degF degC bbl psi min ..."`
+	Range    []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
+	Bad      []float64 `yaml:"bad" doc:"raw numbers that mean no value (sentinels such as 32767, 65535, -9999): Bad"`
+	Verify   string    `yaml:"verify" doc:"twice: two requests that must agree; once: one. Default: twice for a tank's level on a serial line, else once"`
+	// Agree is how far the two readings of verify: twice may lie apart, in Unit: the plausible rate times the time
+	// between them plus the noise. It follows from the tank, so whoever joins tanks and devices sets it.
+	// Zero: both must be the same.
+	Agree float64 `yaml:"-"`
+}

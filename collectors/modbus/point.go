@@ -1,0 +1,129 @@
+package modbus
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+
+	"gauger/collectors"
+)
+
+// point is a Point made ready for reading, kept small: a site may have thousands.
+type point struct {
+	id     collectors.Point
+	unit   collectors.Unit
+	span   span
+	kind   kind
+	order  order
+	bit    int8 // -1: none
+	plain  bool // neither scale nor offset: whole numbers stay whole
+	twice  bool
+	scale  float64
+	offset float64
+	agree  float64
+	limits *limits // nil: none
+}
+
+// limits are what a value may not be. They are rare, and apart for that reason.
+type limits struct {
+	low, high float64   // of the result, in its unit
+	bad       []float64 // raw numbers that mean no value
+}
+
+// bad is a reading without a value, and why.
+func (p *point) bad(at time.Time, why error) collectors.Reading {
+	return collectors.Reading{Point: p.id, Unit: p.unit, Value: math.NaN(), At: at, Err: why}
+}
+
+// decode turns the point's registers, or the byte that holds its bit, into a reading. data is exactly the span.
+func (p *point) decode(data []byte, at time.Time) collectors.Reading {
+	if p.kind == kindString {
+		return p.decodeText(data, at)
+	}
+	bits := p.bits(data)
+	raw, err := p.kind.number(bits)
+	if err != nil {
+		return p.bad(at, err)
+	}
+	value := raw
+	if !p.plain {
+		value = raw*p.scale + p.offset
+	}
+	if err := p.judge(raw, value); err != nil {
+		return p.bad(at, err)
+	}
+	r := collectors.Reading{Point: p.id, Unit: p.unit, Value: value, At: at, Quality: collectors.Good}
+	if p.plain {
+		r.Text = p.kind.digits(bits)
+	}
+	return r
+}
+
+// bits are the point's bits as one number.
+func (p *point) bits(data []byte) uint64 {
+	if p.span.table.bits() {
+		return uint64(data[0] & 1)
+	}
+	v := p.order.number(data)
+	if p.bit >= 0 {
+		v = v >> p.bit & 1
+	}
+	return v
+}
+
+// judge says why a number is no value for this point; nil when it is one.
+func (p *point) judge(raw, value float64) error {
+	if math.IsInf(value, 0) || math.IsNaN(value) {
+		return fmt.Errorf("%v times %v plus %v is not a number", raw, p.scale, p.offset)
+	}
+	if p.limits == nil {
+		return nil
+	}
+	if p.sentinel(raw) {
+		return fmt.Errorf("the device says %v, which means no value", raw)
+	}
+	if value < p.limits.low || value > p.limits.high {
+		return fmt.Errorf("%v is outside %v to %v %s", value, p.limits.low, p.limits.high, p.unit)
+	}
+	return nil
+}
+
+func (p *point) sentinel(raw float64) bool {
+	for _, b := range p.limits.bad {
+		if raw == b || p.kind == kindFloat32 && float32(raw) == float32(b) {
+			return true
+		}
+	}
+	return false
+}
+
+// decodeText reads two characters from each register, up to the first zero, without the blanks around them.
+func (p *point) decodeText(data []byte, at time.Time) collectors.Reading {
+	text := bytes.Clone(data)
+	if p.order.swapsBytes() {
+		for i := 0; i+1 < len(text); i += 2 {
+			text[i], text[i+1] = text[i+1], text[i]
+		}
+	}
+	if end := bytes.IndexByte(text, 0); end >= 0 {
+		text = text[:end]
+	}
+	clean := strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, strings.ToValidUTF8(string(text), "\uFFFD"))
+	return collectors.Reading{Point: p.id, Unit: p.unit, Value: math.NaN(), Text: strings.TrimSpace(clean), At: at, Quality: collectors.Good}
+}
+
+// agrees says whether two readings of the point may both be true.
+func (p *point) agrees(one, other collectors.Reading) bool {
+	if p.kind == kindString || one.Text != "" || other.Text != "" {
+		return one.Text == other.Text
+	}
+	return math.Abs(one.Value-other.Value) <= p.agree
+}

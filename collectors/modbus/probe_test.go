@@ -1,0 +1,145 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors/modbus/modbustest"
+)
+
+// probeOne asks a slave in memory about register 100 of unit 1.
+func probeOne(t *testing.T, q Question, prepare func(*modbustest.Bank)) (found []Candidate, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		slave := modbustest.NewSlave()
+		prepare(slave.Unit(1))
+		lines := pipeLines(t, only(slave))
+		q.Unit, q.Address = 1, 100
+		found, err = Probe(t.Context(), openLine(t, lines, "tcp://site"), q)
+		closeLines(t, lines)
+	})
+	return found, err
+}
+
+func TestProbeRanksWhatIsExpectedFirst(t *testing.T) {
+	tests := []struct {
+		name    string
+		q       Question
+		prepare func(*modbustest.Bank)
+		want    string
+		value   float64
+	}{
+		{"a float with swapped words", Question{Low: 100, High: 150}, func(b *modbustest.Bank) { b.SetFloat32(modbustest.Holding, 100, 123.5, modbustest.CDAB) },
+			"- {name: NAME, holding: 100, type: float32, order: CDAB}", 123.5},
+		{"a float without a word about it", Question{}, func(b *modbustest.Bank) { b.SetFloat32(modbustest.Holding, 100, 123.456, modbustest.CDAB) },
+			"- {name: NAME, holding: 100, type: float32, order: CDAB}", 123.45600128173828},
+		{"one address too high", Question{Low: 87.2, High: 87.3}, func(b *modbustest.Bank) { b.SetFloat32(modbustest.Holding, 99, 87.25, modbustest.ABCD) },
+			"- {name: NAME, holding: 99, type: float32, order: ABCD}", 87.25},
+		{"one address too low", Question{Low: 1234, High: 1234}, func(b *modbustest.Bank) { b.Set(modbustest.Holding, 100, 77, 1234, 9) },
+			"- {name: NAME, holding: 101, type: int16}", 1234},
+		{"swapped bytes", Question{Low: 1234, High: 1234}, func(b *modbustest.Bank) { b.SetUint(modbustest.Holding, 100, 1234, 16, modbustest.DCBA) },
+			"- {name: NAME, holding: 100, type: int16, order: BADC}", 1234},
+		{"64 bits backwards", Question{Low: -70000.5, High: -70000.5}, func(b *modbustest.Bank) { b.SetFloat64(modbustest.Holding, 100, -70000.5, modbustest.DCBA) },
+			"- {name: NAME, holding: 100, type: float64, order: DCBA}", -70000.5},
+		{"packed decimals", Question{Low: 9876, High: 9876}, func(b *modbustest.Bank) { b.Set(modbustest.Holding, 100, 0x9876) },
+			"- {name: NAME, holding: 100, type: bcd16}", 9876},
+		{"input registers", Question{Table: Input, Low: 5, High: 5}, func(b *modbustest.Bank) { b.Set(modbustest.Input, 100, 5) },
+			"- {name: NAME, input: 100, type: int16}", 5},
+		{"the neighbours do not exist", Question{Low: 55, High: 55}, func(b *modbustest.Bank) { b.Strict(true); b.Set(modbustest.Holding, 100, 55) },
+			"- {name: NAME, holding: 100, type: int16}", 55},
+	}
+	for _, tt := range tests {
+		found, err := probeOne(t, tt.q, tt.prepare)
+		if err != nil {
+			t.Errorf("%s: %v", tt.name, err)
+			continue
+		}
+		if first := found[0]; first.YAML != tt.want || first.Value != tt.value {
+			t.Errorf("%s: first %s = %v, want %s = %v", tt.name, first.YAML, first.Value, tt.want, tt.value)
+		}
+	}
+}
+
+func TestProbeShowsEveryTypeOrderAndOffset(t *testing.T) {
+	found, err := probeOne(t, Question{}, func(b *modbustest.Bank) { b.Set(modbustest.Holding, 99, 1, 2, 3, 4, 5, 6) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, c := range found {
+		kinds[c.Type]++
+	}
+	// Three offsets; two orders of one register, four of more.
+	for kind, want := range map[string]int{"int16": 6, "uint16": 6, "bcd16": 6, "int32": 12, "uint32": 12, "float32": 12, "bcd32": 12, "int64": 12, "uint64": 12, "float64": 12} {
+		if kinds[kind] != want {
+			t.Errorf("%s: %d candidates, want %d", kind, kinds[kind], want)
+		}
+	}
+}
+
+func TestProbeFailsWithAReason(t *testing.T) {
+	if _, err := probeOne(t, Question{}, func(b *modbustest.Bank) { b.Strict(true) }); err == nil || !strings.Contains(err.Error(), "exception 2") {
+		t.Errorf("no register there: %v", err)
+	}
+	if _, err := probeOne(t, Question{Table: Coil}, func(*modbustest.Bank) {}); err == nil || !strings.Contains(err.Error(), "one bit") {
+		t.Errorf("a coil: %v", err)
+	}
+}
+
+func TestScanFindsTheUnitsThatAnswer(t *testing.T) {
+	for _, url := range []string{"tcp://site", "rtu:///dev/port"} {
+		synctest.Test(t, func(t *testing.T) {
+			slave := modbustest.NewSlave()
+			slave.Unit(3).Set(modbustest.Holding, 0, 77)
+			slave.Unit(7).Strict(true)
+			slave.Unit(9)
+			slave.SetFaults(modbustest.Fault{Unit: 9, Exception: 11})
+			lines := pipeLines(t, only(slave))
+			defer closeLines(t, lines)
+			var told []int
+			units := []int{1, 2, 3, 4, 7, 9, 10}
+			start := time.Now()
+			found, err := Scan(t.Context(), openLine(t, lines, url), units, 200*time.Millisecond, func(f Found) { told = append(told, f.Unit) })
+			if err != nil || !slices.Equal(told, units) {
+				t.Fatalf("told of %v: %v", told, err)
+			}
+			var answer []int
+			for _, f := range found {
+				if f.Answers {
+					answer = append(answer, f.Unit)
+				}
+			}
+			if !slices.Equal(answer, []int{3, 7}) || found[2].How != "holding 0 is 77" || !strings.Contains(found[5].How, "gateway target") {
+				t.Errorf("%+v", found)
+			}
+			if took := time.Since(start); took > 1500*time.Millisecond {
+				t.Errorf("%s: %s for four silent units of 200 ms", url, took)
+			}
+		})
+	}
+}
+
+func TestScanEndsWithItsContextAndItsLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines := pipeLines(t, only(modbustest.NewSlave()))
+		defer closeLines(t, lines)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		found, err := Scan(ctx, openLine(t, lines, "tcp://site"), []int{1, 2, 3, 4}, 200*time.Millisecond, nil)
+		if !errors.Is(err, context.DeadlineExceeded) || len(found) != 2 {
+			t.Errorf("%+v, %v", found, err)
+		}
+		down := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no route") })
+		if _, err := Scan(t.Context(), openLine(t, down, "tcp://site"), []int{1, 2}, time.Second, nil); !errors.Is(err, ErrDown) {
+			t.Errorf("a line that is down: %v", err)
+		}
+		if _, err := Scan(t.Context(), openLine(t, lines, "rtu:///dev/x"), []int{0}, time.Second, nil); err == nil {
+			t.Error("unit 0 was asked on a serial line")
+		}
+	})
+}

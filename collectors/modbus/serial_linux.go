@@ -1,0 +1,74 @@
+package modbus
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// openPort opens a serial port for this process alone. It is opened non-blocking, so that Go's poller gives real
+// deadlines and a close wakes whoever reads; a port that is pulled out ends reads with io.EOF or EIO at once.
+func openPort(path string, o serialOptions) (Stream, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, openHint(&os.PathError{Op: "open", Path: path, Err: err})
+	}
+	if err := preparePort(fd, o); err != nil {
+		return nil, errors.Join(fmt.Errorf("serial port %s: %w", path, err), unix.Close(fd))
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}
+
+func openHint(err error) error {
+	switch {
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("%w; add the user to the group that owns the port (dialout)", err)
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%w; is the adapter plugged in? ls /dev/serial/by-id shows those that are", err)
+	case errors.Is(err, unix.EBUSY):
+		return fmt.Errorf("%w; another program has the port", err)
+	}
+	return err
+}
+
+// preparePort takes the port for this process (flock keeps out programs that ask, TIOCEXCL all others), and sets
+// it raw with the given speed and character. Speeds outside the classic list work where the driver can do them.
+func preparePort(fd int, o serialOptions) error {
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("another program has it: %w", err)
+	}
+	if err := unix.IoctlSetInt(fd, unix.TIOCEXCL, 0); err != nil {
+		return fmt.Errorf("take it exclusively: %w", err)
+	}
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
+	if err != nil {
+		return fmt.Errorf("read its settings: %w", err)
+	}
+	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
+	t.Cflag = characterFlags(o)
+	t.Ispeed, t.Ospeed = uint32(o.baud), uint32(o.baud)
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
+		return fmt.Errorf("set %d baud 8%c%d: %w", o.baud, o.parity, o.stop, err)
+	}
+	if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIOFLUSH); err != nil {
+		return fmt.Errorf("empty its buffers: %w", err)
+	}
+	return nil
+}
+
+func characterFlags(o serialOptions) uint32 {
+	flags := uint32(unix.CREAD | unix.CLOCAL | unix.CS8 | unix.BOTHER)
+	if o.parity != 'N' {
+		flags |= unix.PARENB
+	}
+	if o.parity == 'O' {
+		flags |= unix.PARODD
+	}
+	if o.stop == 2 {
+		flags |= unix.CSTOPB
+	}
+	return flags
+}

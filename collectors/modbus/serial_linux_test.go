@@ -1,0 +1,183 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gauger/collectors"
+	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/modbustest"
+)
+
+func openPty(t *testing.T) *modbustest.Pty {
+	t.Helper()
+	pty, err := modbustest.OpenPty()
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	return pty
+}
+
+func TestAPortIsSetAsTheURLSays(t *testing.T) {
+	pty := openPty(t)
+	defer pty.Close()
+	port, err := openPort(pty.Path, serialOptions{baud: 31250, data: 8, parity: 'O', stop: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	raw, err := port.(syscall.Conn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got *unix.Termios
+	if err := raw.Control(func(fd uintptr) { got, err = unix.IoctlGetTermios(int(fd), unix.TCGETS2) }); err != nil || got == nil {
+		t.Fatal(err)
+	}
+	if got.Ospeed != 31250 || got.Ispeed != 31250 || got.Cflag&unix.CSTOPB == 0 || got.Lflag != 0 || got.Iflag != 0 || got.Oflag != 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCharacterFlags(t *testing.T) {
+	const always = unix.CREAD | unix.CLOCAL | unix.CS8 | unix.BOTHER
+	for o, want := range map[serialOptions]uint32{
+		{parity: 'N', stop: 1}: always, {parity: 'E', stop: 1}: always | unix.PARENB,
+		{parity: 'O', stop: 2}: always | unix.PARENB | unix.PARODD | unix.CSTOPB,
+	} {
+		if got := characterFlags(o); got != want {
+			t.Errorf("%+v: %o, want %o", o, got, want)
+		}
+	}
+}
+
+func TestAPortIsTakenOnce(t *testing.T) {
+	pty := openPty(t)
+	defer pty.Close()
+	port, err := openPort(pty.Path, defaultSerial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := openPort(pty.Path, defaultSerial); err == nil || !strings.Contains(err.Error(), "another program has") {
+		t.Errorf("opened twice: %v %v", second, err)
+	}
+	if err := port.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := openPort(pty.Path, defaultSerial)
+	if err != nil {
+		t.Fatalf("after it was closed: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAPortThatIsNotThere(t *testing.T) {
+	_, err := openPort("/dev/serial/by-id/none", defaultSerial)
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "plugged in") {
+		t.Error(err)
+	}
+	if _, err := openPort("/dev/null", defaultSerial); err == nil {
+		t.Error("/dev/null was taken for a serial port")
+	}
+}
+
+// TestUnplugging pulls the port out while an answer is awaited, and puts it in again at the same path.
+func TestUnplugging(t *testing.T) {
+	pty := openPty(t)
+	link := t.TempDir() + "/adapter"
+	if err := os.Symlink(pty.Path, link); err != nil {
+		t.Fatal(err)
+	}
+	lines := &Lines{}
+	defer closeLines(t, lines)
+	all, err := New(lines, []Device{{Name: "d", URL: "rtu://" + link + "?parity=N", Every: 10 * time.Millisecond, Timeout: 30 * time.Second, Points: []Point{holding("p", 0)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	host := &collectorstest.Host{}
+	ended := make(chan error, 1)
+	go func() { ended <- all[0].Run(ctx, host) }()
+	request := make([]byte, 8)
+	if _, err := pty.Read(request); err != nil { // the first request is on its way, and nobody answers
+		t.Fatal(err)
+	}
+	if err := pty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	patience, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	if !host.Await(patience, func() bool { return len(host.Batches()) > 0 }) {
+		t.Fatal("no reading after the port was pulled out: the request still waits for its 30 seconds")
+	}
+	if r, _ := host.Last("d/p"); r.Quality != collectors.Bad {
+		t.Errorf("%+v", r)
+	}
+	again := openPty(t)
+	slave := modbustest.NewSlave()
+	slave.Unit(1).Set(modbustest.Holding, 0, 42)
+	servePty(t, slave, again)
+	if err := errors.Join(os.Remove(link), os.Symlink(again.Path, link)); err != nil {
+		t.Fatal(err)
+	}
+	back := func() bool { r, _ := host.Last("d/p"); return r.Quality == collectors.Good && r.Value == 42 }
+	if !host.Await(patience, back) {
+		r, _ := host.Last("d/p")
+		t.Errorf("not read again: %+v", r)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// BenchmarkSerialLine reads 30 registers back to back over a pseudo-terminal whose slave takes the time that the
+// characters take. Besides the time it reports how much of what such a line can do that is.
+func BenchmarkSerialLine(b *testing.B) {
+	for _, baud := range []string{"9600", "19200", "115200"} {
+		b.Run(baud, func(b *testing.B) { serialBenchmark(b, baud) })
+	}
+}
+
+func serialBenchmark(b *testing.B, baud string) {
+	at, err := parseEndpoint("rtu:///dev/x?baud=" + baud)
+	if err != nil {
+		b.Fatal(err)
+	}
+	pty, err := modbustest.OpenPty()
+	if err != nil {
+		b.Skipf("no pseudo-terminals here: %v", err)
+	}
+	slave := modbustest.NewSlave()
+	slave.Unit(1)
+	slave.Turnaround, slave.Char = 5*time.Millisecond, at.serial.char()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- slave.ServeStream(ctx, pty, modbustest.RTU) }()
+	lines := &Lines{}
+	line, err := lines.Open("rtu://" + pty.Path + "?baud=" + baud)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := line.Read(ctx, Request{1, Holding, 0, 30}, time.Second); err != nil {
+			b.Fatal(err)
+		}
+	}
+	frames := 8 + 5 + 60
+	least := at.serial.char()*time.Duration(frames) + at.serial.gap() + slave.Turnaround
+	b.ReportMetric(100*float64(least)*float64(b.N)/float64(b.Elapsed()), "%possible")
+	cancel()
+	if err := errors.Join(lines.Close(), <-ended); err != nil {
+		b.Error(err)
+	}
+}

@@ -1,0 +1,165 @@
+package modbus
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/modbustest"
+)
+
+func TestOneAbsentPointLeavesTheOthersAlone(t *testing.T) {
+	for _, url := range []string{"tcp://site", "rtu+tcp://site:4001"} {
+		t.Run(url, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { absentPoint(t, url) }) })
+	}
+}
+
+func absentPoint(t *testing.T, url string) {
+	slave := modbustest.NewSlave()
+	bank := slave.Unit(1)
+	bank.Strict(true)
+	d := Device{Name: "d", URL: url, Every: time.Second}
+	for a := range 40 {
+		d.Points = append(d.Points, holding(fmt.Sprint(a), a))
+		if a != 17 {
+			bank.Set(modbustest.Holding, uint16(a), uint16(1000+a))
+		}
+	}
+	host := &collectorstest.Host{}
+	s := runSite(t, pipeLines(t, only(slave)), host, d)
+	await(t, 500*time.Millisecond)
+	first := slave.Requests(1)
+	for a := range 40 {
+		r, _ := host.Last(collectors.Point(fmt.Sprintf("d/%d", a)))
+		switch {
+		case a == 17 && (r.Quality != collectors.Bad || !strings.Contains(fmt.Sprint(r.Err), "exception 2")):
+			t.Errorf("the absent one: %+v", r)
+		case a != 17 && r.Value != float64(1000+a):
+			t.Errorf("%d in the first poll: %v (%v)", a, r.Value, r.Err)
+		}
+	}
+	await(t, 9*time.Second)
+	if n := slave.Requests(1) - first; first > 13 || n != 9*2 {
+		t.Errorf("%d requests in the first poll, then %d in nine; want two each", first, n)
+	}
+	s.stop()
+
+	again := numberedRequests(t, slave, host, url, d)
+	if again != 3 {
+		t.Errorf("%d requests in the first poll after a restart, want one before, one behind and one for the absent point", again)
+	}
+	bank.Set(modbustest.Holding, 17, 1017)
+	s = runSite(t, pipeLines(t, only(slave)), host, d)
+	await(t, 2*time.Minute)
+	if r, _ := host.Last("d/17"); r.Value != 1017 || len(host.Memory()) != 0 {
+		t.Errorf("the point that has come: %+v; still remembered: %q", r, host.Memory())
+	}
+	await(t, 500*time.Millisecond)
+	before := slave.Requests(1)
+	await(t, 10*time.Second)
+	if n := slave.Requests(1) - before; n != 10 {
+		t.Errorf("%d requests in ten polls, want one each again", n)
+	}
+	s.stop()
+}
+
+// numberedRequests is how many requests the first poll after a start takes.
+func numberedRequests(t *testing.T, slave *modbustest.Slave, host *collectorstest.Host, url string, d Device) int {
+	before := slave.Requests(1)
+	s := runSite(t, pipeLines(t, only(slave)), host, d)
+	await(t, 500*time.Millisecond)
+	s.stop()
+	return slave.Requests(1) - before
+}
+
+func TestAGapThatIsRefusedIsNoLongerReadAcross(t *testing.T) {
+	for name, fault := range map[string]modbustest.Fault{"refused": {From: 5, To: 6, Exception: 2}, "unanswered": {From: 5, To: 6, Silent: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slave := numberedSlave()
+				slave.SetFaults(fault)
+				d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 4), holding("c", 7), holding("e", 8)}}
+				host := &collectorstest.Host{}
+				s := runSite(t, pipeLines(t, only(slave)), host, d)
+				await(t, 5*time.Minute+5*time.Second)
+				before := len(host.Batches())
+				asked := slave.Requests(1)
+				await(t, 10*time.Minute)
+				_, good := s.tally(before)
+				for _, p := range []collectors.Point{"d/a", "d/b", "d/c", "d/e"} {
+					if good[p] != 60 {
+						t.Errorf("%s: good in %d of 60 polls", p, good[p])
+					}
+				}
+				if n := slave.Requests(1) - asked; n != 120 {
+					t.Errorf("%d requests in 60 polls, want one before the gap and one behind it each", n)
+				}
+				if got := string(host.Memory()["modbus/d/holes"]); got != "[[0,5,2]]" {
+					t.Errorf("remembered %q, want the two addresses of the gap", got)
+				}
+				s.stop()
+			})
+		})
+	}
+}
+
+func TestAUnitThatTakesOnlyShortRequestsIsStillRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.SetFaults(modbustest.Fault{Longer: 16, Exception: 3})
+		d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second}
+		for a := range 40 {
+			d.Points = append(d.Points, holding(fmt.Sprint(a), a))
+		}
+		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+		await(t, time.Minute+time.Second)
+		before, asked := len(s.host.Batches()), slave.Requests(1)
+		await(t, time.Minute)
+		_, good := s.tally(before)
+		for _, p := range d.Points {
+			if good[collectors.PointOf("d", p.Name)] != 6 {
+				t.Errorf("%s: good in %d of 6 polls", p.Name, good[collectors.PointOf("d", p.Name)])
+			}
+		}
+		if n := slave.Requests(1) - asked; n != 6*4 {
+			t.Errorf("%d requests in six polls, want four of ten registers each", n)
+		}
+		s.stop()
+	})
+}
+
+func TestAMuteUnitIsFoundByOneOfItsPoints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		// The only request of the plan covers register 5, and the unit says nothing to that.
+		slave.SetFaults(modbustest.Fault{From: 5, To: 5, Silent: true})
+		d := Device{Name: "d", URL: "rtu+tcp://site:4001", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 5), holding("c", 7)}}
+		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+		await(t, time.Minute)
+		before := len(s.host.Batches())
+		await(t, 10*time.Minute)
+		_, good := s.tally(before)
+		if good["d/a"] < 55 || good["d/c"] < 55 || good["d/b"] != 0 {
+			t.Errorf("good in 60 polls: %v, want nearly all of a and c", good)
+		}
+		s.stop()
+	})
+}
+
+func TestRefusalsOtherThanOfTheAddressAreNotSplit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.SetFaults(modbustest.Fault{Exception: 4})
+		d := Device{Name: "d", URL: "tcp://site", Points: []Point{holding("a", 3), holding("b", 4)}}
+		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+		await(t, 61*time.Second)
+		if n := slave.Requests(1); n != 7 || len(s.host.Notices()) != 0 {
+			t.Errorf("%d requests in seven polls, notices %+v; want one each, and a unit that refuses is there", n, s.host.Notices())
+		}
+		s.stop()
+	})
+}

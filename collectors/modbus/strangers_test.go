@@ -1,0 +1,248 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gauger/collectors"
+)
+
+// needs finds a program, or skips the test with what is to be installed.
+func needs(t *testing.T, program, install string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		t.Skipf("%s is not here; %s", program, install)
+	}
+	return path
+}
+
+// pythonWithPymodbus is the first interpreter that has the server's packages.
+func pythonWithPymodbus(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		path, err := exec.LookPath(name)
+		if err == nil && exec.Command(path, "-c", "import pymodbus.payload, serial_asyncio").Run() == nil {
+			return path
+		}
+	}
+	t.Skip("no Python with pymodbus 3.0 here; install python3-pymodbus")
+	return ""
+}
+
+// run starts a program that ends with the test.
+func run(t *testing.T, program string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second
+	said := &strings.Builder{}
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := cmd.Wait(); t.Failed() {
+			t.Logf("%s: %v\n%s", program, err, said)
+		}
+	})
+}
+
+// eventually tries until it succeeds or the test's patience is over.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	patience := time.NewTimer(15 * time.Second)
+	defer patience.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := try()
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-patience.C:
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+func freePort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+}
+
+// serialPair is two serial ports, joined by socat.
+func serialPair(t *testing.T) (ours, theirs string) {
+	t.Helper()
+	socat := needs(t, "socat", "install socat")
+	dir := t.TempDir()
+	ours, theirs = filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
+	run(t, socat, "pty,raw,echo=0,link="+ours, "pty,raw,echo=0,link="+theirs)
+	eventually(t, "socat's ports", func() error {
+		_, one := os.Stat(ours)
+		_, other := os.Stat(theirs)
+		return errors.Join(one, other)
+	})
+	return ours, theirs
+}
+
+// answers waits until a slave answers at all.
+func answers(t *testing.T, lines *Lines, url string, r Request) {
+	t.Helper()
+	line := openLine(t, lines, url)
+	eventually(t, url, func() error {
+		_, err := line.Read(t.Context(), r, 300*time.Millisecond)
+		return err
+	})
+}
+
+// bench is a stranger's slave on one transport.
+type stranger struct {
+	url   string
+	lines *Lines
+}
+
+// overBoth starts a slave over TCP and over a serial pair. command makes its arguments from the transport's.
+func overBoth(t *testing.T, first Request, program string, args []string, test func(t *testing.T, s stranger)) {
+	t.Run("tcp", func(t *testing.T) {
+		port := freePort(t)
+		run(t, program, append(args, "tcp", port)...)
+		s := stranger{url: "tcp://127.0.0.1:" + port, lines: &Lines{}}
+		defer closeLines(t, s.lines)
+		answers(t, s.lines, s.url, first)
+		test(t, s)
+	})
+	t.Run("serial", func(t *testing.T) {
+		ours, theirs := serialPair(t)
+		run(t, program, append(args, "rtu", theirs, "115200")...)
+		s := stranger{url: "rtu://" + ours + "?baud=115200&parity=N", lines: &Lines{}}
+		defer closeLines(t, s.lines)
+		answers(t, s.lines, s.url, first)
+		test(t, s)
+	})
+}
+
+// truth is what a stranger was told to hold: as text for it, and as the reading that must come of it.
+type truth struct {
+	kind, told string
+	value      float64
+	text       string
+}
+
+var truths = []truth{
+	{"int16", "-200", -200, ""}, {"uint16", "65336", 65336, ""}, {"bcd16", "1234", 1234, ""},
+	{"int32", "-100000", -100000, ""}, {"uint32", "4294867296", 4294867296, ""}, {"bcd32", "12345678", 12345678, ""},
+	{"float32", "123.456", float64(float32(123.456)), ""}, {"float64", "-98765.4321", -98765.4321, ""},
+	{"int64", "-9007199254740995", -9007199254740996, "-9007199254740995"}, {"uint64", "18446744073709551615", 18446744073709551616, "18446744073709551615"},
+	{"int64", "-100000", -100000, ""}, {"uint64", "123456789012", 123456789012, ""},
+}
+
+func TestAgainstPymodbus(t *testing.T) {
+	python := pythonWithPymodbus(t)
+	d := Device{Name: "d", Unit: new(7), Timeout: 2 * time.Second}
+	want := map[collectors.Point]truth{}
+	values := &strings.Builder{}
+	add := func(p Point, table string, address int, tr truth, order string) {
+		p.Name = fmt.Sprintf("%s-%d-%s-%s", table, address, tr.kind, order)
+		d.Points = append(d.Points, p)
+		want[collectors.PointOf("d", p.Name)] = tr
+		fmt.Fprintf(values, "7 %s %d %s %s %s\n", table, address, tr.kind, order, tr.told)
+	}
+	address := 0
+	for _, tr := range truths {
+		for _, o := range wireOrders {
+			add(Point{Holding: new(address), Type: tr.kind, Order: string(o)}, "holding", address, tr, string(o))
+			add(Point{Input: new(address + 1000), Type: tr.kind, Order: string(o)}, "input", address+1000, tr, string(o))
+			address += 4
+		}
+	}
+	add(Point{Holding: new(900), Type: "string", Length: 4}, "holding", 900, truth{kind: "string", told: "TK-10017", text: "TK-10017"}, "ABCD")
+	for a := range 12 {
+		on := strconv.Itoa(a % 2)
+		add(Point{Coil: new(a)}, "coil", a, truth{kind: "bool", told: on, value: float64(a % 2)}, "ABCD")
+		add(Point{Discrete: new(a + 3)}, "discrete", a+3, truth{kind: "bool", told: on, value: float64(a % 2)}, "ABCD")
+	}
+	file := filepath.Join(t.TempDir(), "values")
+	if err := os.WriteFile(file, []byte(values.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.Points = append(d.Points, holding("nowhere", 899))
+	overBoth(t, Request{7, Holding, 0, 1}, python, []string{"testdata/pymodbus_slave.py", file}, func(t *testing.T, s stranger) {
+		d.URL = s.url
+		s.holds(t, d, want)
+	})
+}
+
+// holds reads a device of which everything but the point nowhere must be as it should.
+func (s stranger) holds(t *testing.T, d Device, want map[collectors.Point]truth) {
+	got := readings(t, s.lines, d)
+	for p, tr := range want {
+		r := got[p]
+		if r.Quality != collectors.Good || r.Text != tr.text || tr.kind != "string" && r.Value != tr.value {
+			t.Errorf("%s: %s %v %q (%v), want %v %q", p, r.Quality, r.Value, r.Text, r.Err, tr.value, tr.text)
+		}
+	}
+	if r := got["d/nowhere"]; r.Quality != collectors.Bad || !strings.Contains(fmt.Sprint(r.Err), "exception 2") {
+		t.Errorf("the point that is not there: %s %v (%v)", r.Quality, r.Value, r.Err)
+	}
+	if len(got) != len(want)+1 {
+		t.Errorf("%d readings, want %d", len(got), len(want)+1)
+	}
+}
+
+func TestAgainstLibmodbus(t *testing.T) {
+	compiler := needs(t, "cc", "install gcc")
+	config := needs(t, "pkg-config", "install pkg-config")
+	flags, err := exec.Command(config, "--cflags", "--libs", "libmodbus").Output()
+	if err != nil {
+		t.Skip("libmodbus is not here; install libmodbus-dev")
+	}
+	program := filepath.Join(t.TempDir(), "slave")
+	args := append([]string{"-o", program, "testdata/libmodbus_slave.c"}, strings.Fields(string(flags))...)
+	if said, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	d := Device{Name: "d", Timeout: 2 * time.Second}
+	want := map[collectors.Point]truth{}
+	add := func(p Point, value float64) {
+		d.Points = append(d.Points, p)
+		want[collectors.PointOf("d", p.Name)] = truth{value: value}
+	}
+	for i, o := range wireOrders {
+		add(holding("float-"+string(o), 100+2*i, typed("float32", string(o))), float64(float32(123.456)))
+	}
+	add(holding("int32", 108, typed("int32", "")), -100000)
+	add(holding("int64", 110, typed("int64", "")), -100000)
+	add(holding("int16", 114, typed("int16", "")), -200)
+	add(holding("uint16", 115), 65336)
+	for a := 116; a < 140; a++ {
+		add(holding(fmt.Sprint(a), a), float64(900+a))
+	}
+	for a := range 20 {
+		add(Point{Name: fmt.Sprintf("coil-%d", a), Coil: new(a)}, oneIf(a%3 == 0))
+	}
+	d.Points = append(d.Points, holding("nowhere", 140))
+	overBoth(t, Request{1, Holding, 100, 1}, program, nil, func(t *testing.T, s stranger) {
+		d.URL = s.url
+		s.holds(t, d, want)
+	})
+}
