@@ -12,14 +12,14 @@ import (
 
 const (
 	changeEvery = time.Minute // a changed value is sent at once, but not more often than this
-	remembered  = 64          // readings per value that a redelivery is compared with
+	remembered  = 256         // readings per value that a redelivery is compared with; a broker repeats what was in flight
 )
 
 // lastValue is what was last sent of one of a well's values.
 type lastValue struct {
 	At     time.Time
 	Value  float64
-	Recent []uint64 `json:",omitempty"` // the last readings with a device time, hashed: a broker may deliver one again
+	Recent []byte `json:",omitempty"` // the last readings with a device time, eight bytes of hash each: a broker may deliver one again
 	Sent   bool
 }
 
@@ -39,10 +39,10 @@ func (d *draft) value(i int, r collectors.Reading) {
 	next := lastValue{At: r.At.Round(0), Value: r.Value, Sent: true}
 	if v.Every == 0 && r.At == r.At.Round(0) {
 		h := fingerprint(r)
-		if slices.Contains(last.Recent, h) {
+		if last.knows(h) {
 			return
 		}
-		next.Recent = append(slices.Clone(last.Recent[max(0, len(last.Recent)-remembered+1):]), h)
+		next.Recent = slices.Concat(last.Recent[max(0, len(last.Recent)-8*(remembered-1)):], h[:])
 	}
 	d.setValue(i, next)
 	d.keep(valueState+v.key(), next)
@@ -80,11 +80,22 @@ func (d *draft) queueValue(v Value, number float64, at time.Time) {
 }
 
 // fingerprint tells a reading from another by its device's time and its value.
-func fingerprint(r collectors.Reading) uint64 {
+func fingerprint(r collectors.Reading) (sum [8]byte) {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(r.At.UnixNano()))
 	binary.BigEndian.PutUint64(b[8:], math.Float64bits(r.Value))
 	h := fnv.New64a()
 	h.Write(b[:])
-	return h.Sum64()
+	binary.BigEndian.PutUint64(sum[:], h.Sum64())
+	return sum
+}
+
+// knows says whether a reading was sent before.
+func (l lastValue) knows(sum [8]byte) bool {
+	for known := range slices.Chunk(l.Recent, 8) {
+		if string(known) == string(sum[:]) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,0 +1,110 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+)
+
+// call makes a request with the keys in turn, and once more when all were refused and new ones could be had.
+// A refused request was not carried out, so that repeating it at once doubles nothing.
+func (c *Client) call(ctx context.Context, r request) reply {
+	p, seen := c.tryKeys(ctx, r)
+	if p.status != http.StatusUnauthorized && !errors.Is(p.err, errNoKey) || ctx.Err() != nil {
+		return p
+	}
+	if !c.keys.revive(ctx, seen) {
+		return p
+	}
+	p, _ = c.tryKeys(ctx, r)
+	return p
+}
+
+// tryKeys goes through the keys until one is not refused. A 403 is tried with the other keys too, but it says
+// nothing against the key: the right may be missing, or the quota used up.
+func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) {
+	keys, seen := c.keys.order()
+	p = reply{err: errNoKey}
+	var forbidden *reply
+	for _, k := range keys {
+		p = c.exchange(ctx, r, k.value)
+		switch {
+		case p.status == http.StatusUnauthorized:
+			c.keys.rejected(k)
+		case p.status == http.StatusForbidden:
+			forbidden = new(p)
+		default:
+			if p.status >= 200 && p.status <= 299 {
+				c.keys.accepted(k, true)
+			}
+			return p, seen
+		}
+	}
+	if forbidden != nil {
+		return *forbidden, seen
+	}
+	return p, seen
+}
+
+// save encodes records one by one, posts them and makes an error of everything but stored.
+func save[R any](ctx context.Context, c *Client, op Operation, address string, encode func(R) ([]byte, error), records []R) (Answer, error) {
+	bodies := make([][]byte, 0, len(records))
+	for _, record := range records {
+		b, err := encode(record)
+		if err != nil {
+			return Answer{Class: Poison, Message: err.Error()}, err
+		}
+		bodies = append(bodies, b)
+	}
+	a := c.Post(ctx, op, address, bodies, 0)
+	if a.Class != Stored {
+		return a, &Error{Op: op, Answer: a}
+	}
+	return a, nil
+}
+
+// SaveRunTickets posts tickets in one request. The error is an *Error, or says what cannot be encoded.
+func (c *Client) SaveRunTickets(ctx context.Context, tickets ...RunTicket) (Answer, error) {
+	return save(ctx, c, SaveRunTickets, "", c.wire.EncodeRunTicket, tickets)
+}
+
+// SaveDiagnosticEvents posts events in one request. The error is an *Error, or says what cannot be encoded.
+func (c *Client) SaveDiagnosticEvents(ctx context.Context, events ...DiagnosticEvent) (Answer, error) {
+	return save(ctx, c, SaveDiagnosticEvents, "", c.wire.EncodeEvent, events)
+}
+
+// SaveObjectTagValues posts the tag values of one well. The error is an *Error, or says what cannot be encoded.
+func (c *Client) SaveObjectTagValues(ctx context.Context, v TagValues) (Answer, error) {
+	return save(ctx, c, SaveObjectTagValues, v.WellID, c.wire.EncodeTagValues, v.Sets)
+}
+
+// SaveProductionTargets posts the targets of one well. warnings names codes that the service may not know. The
+// error is an *Error, or says what cannot be encoded.
+func (c *Client) SaveProductionTargets(ctx context.Context, t ProductionTargets) (a Answer, warnings []string, err error) {
+	a, err = save(ctx, c, SaveProductionTargets, t.WellID, func(s ValueSet) ([]byte, error) {
+		b, warning, err := c.wire.EncodeTargets(s)
+		if warning != "" {
+			warnings = append(warnings, warning)
+		}
+		return b, err
+	}, t.Sets)
+	return a, warnings, err
+}
+
+// AddDeviceMemo adds a memo to a device. The error is an *Error, or says what cannot be encoded.
+func (c *Client) AddDeviceMemo(ctx context.Context, deviceID string, m Memo) (Answer, error) {
+	return save(ctx, c, AddDeviceMemo, deviceID, c.wire.EncodeMemo, []Memo{m})
+}
+
+// fetch makes a request whose answer matters, and gives its body.
+func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
+	p := c.call(ctx, r)
+	if p.err != nil || p.status < 200 || p.status > 299 {
+		return nil, c.failure(r, p)
+	}
+	if p.bodyErr != nil {
+		return nil, fmt.Errorf("%s: reading the answer: %w", routes[r.op].doing, p.bodyErr)
+	}
+	return p.body, nil
+}

@@ -1,0 +1,184 @@
+package cloud
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+)
+
+// keyHeader carries the subscription key on every request.
+const keyHeader = "Ocp-Apim-Subscription-Key"
+
+// Limits of what an answer may cost this box.
+const (
+	headerLimit = 16 << 10
+	saveLimit   = 64 << 10 // answers to what was saved, to renewals and logins
+	pageLimit   = 4 << 20  // one page of devices or events
+)
+
+// Options say where the service is and how to speak to it. URL and Keys are required.
+type Options struct {
+	URL       string         // base address; http only toward this box itself
+	Segments  Segments       // the two literal path segments
+	Wire      Wire           // the site's choices over DefaultWire; zero: DefaultWire
+	Zone      *time.Location // the site's, when Wire has none; nil: UTC
+	CAFile    string         // PEM file of the authorities that may sign the service's certificate; empty: the system's
+	Keys      *KeyRing
+	Login     *Login            // nil: refused keys are not renewed by a login
+	UserAgent string            // empty: gauger
+	Transport http.RoundTripper // nil: HTTP/1.1 over TCP; tests give the reference service
+}
+
+// Client speaks to the service. Its methods may be called from any goroutine.
+type Client struct {
+	base      *url.URL
+	segments  Segments
+	wire      Wire
+	keys      *KeyRing
+	login     *Login
+	agent     string
+	transport http.RoundTripper
+
+	mu      sync.Mutex
+	idToken Secret // of the last login; only Wire.Headers use it
+}
+
+// New checks the options and binds the key ring to the client: renewals go through it from then on.
+func New(o Options) (*Client, error) {
+	base, err := baseURL(o.URL)
+	if err != nil {
+		return nil, err
+	}
+	if o.Keys == nil {
+		return nil, errors.New("making the service's client: there is no key ring")
+	}
+	if reflect.ValueOf(o.Wire).IsZero() {
+		o.Wire = DefaultWire()
+	}
+	if o.Wire.Zone == nil {
+		o.Wire.Zone = o.Zone
+	}
+	if p := o.Wire.Check(); len(p) > 0 {
+		return nil, fmt.Errorf("making the service's client: wire.%w", p[0])
+	}
+	if o.Wire.Proxy != "" && base.Scheme == "http" {
+		return nil, errors.New("making the service's client: wire.proxy would carry the key through the network without TLS; use https or no proxy")
+	}
+	c := &Client{
+		base: base, segments: o.Segments, wire: o.Wire, keys: o.Keys, login: o.Login,
+		agent: o.UserAgent, transport: o.Transport,
+	}
+	if c.agent == "" {
+		c.agent = "gauger"
+	}
+	if c.transport == nil {
+		if c.transport, err = newTransport(o); err != nil {
+			return nil, err
+		}
+	}
+	c.keys.bind(c, o.Wire.RenewEvery)
+	return c, nil
+}
+
+// Keys gives the key ring that the client uses.
+func (c *Client) Keys() *KeyRing { return c.keys }
+
+// Wire gives the choices that the client uses, with the site's zone.
+func (c *Client) Wire() Wire { return c.wire }
+
+// Close ends the connections that are kept for later requests.
+func (c *Client) Close() {
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// baseURL accepts https, and http only where no network is crossed, since the key travels in a header.
+func baseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, errors.New("service url: it is not an address; want https://host") // the cause would repeat it, with what may be a password
+	}
+	switch {
+	case u.Host == "" || u.Opaque != "" || u.Scheme != "https" && u.Scheme != "http":
+		return nil, errors.New("service url: want https://host")
+	case u.User != nil:
+		return nil, errors.New("service url: it must not hold a user or password; the key goes into primary_key")
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("service url: it must end with the path, without ? or #")
+	case u.Scheme == "http" && !Loopback(u.Hostname()):
+		return nil, fmt.Errorf("service url: http would show the key to the network; use https://%s", u.Host)
+	}
+	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")
+	return u, nil
+}
+
+// Loopback says whether a host name means this box itself.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// newTransport is HTTP/1.1 only: a connection that went silent then costs one request, while HTTP/2 would go on
+// using it. Redirects cannot be followed, since requests go to the transport itself.
+func newTransport(o Options) (*http.Transport, error) {
+	roots, err := authorities(o.CAFile)
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: o.Wire.ConnectTimeout, KeepAlive: 30 * time.Second}
+	t := &http.Transport{
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
+		TLSHandshakeTimeout:    o.Wire.ConnectTimeout,
+		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
+		Protocols:              new(http.Protocols),
+		MaxResponseHeaderBytes: headerLimit,
+		IdleConnTimeout:        90 * time.Second,
+		MaxIdleConns:           8,
+		MaxIdleConnsPerHost:    8,
+	}
+	t.Protocols.SetHTTP1(true)
+	if o.Wire.Proxy != "" {
+		proxy, err := url.Parse(o.Wire.Proxy)
+		if err != nil {
+			return nil, fmt.Errorf("making the service's client: wire.proxy: %w", err)
+		}
+		t.Proxy = http.ProxyURL(proxy)
+	}
+	return t, nil
+}
+
+// authorities reads the certificates that the service's may be signed by; nil means the system's.
+func authorities(file string) (*x509.CertPool, error) {
+	if file == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the service's ca_file: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("reading the service's ca_file %s: there is no PEM certificate in it", file)
+	}
+	return pool, nil
+}
+
+// target is the full address of one request.
+func (c *Client) target(r request) string {
+	u := c.base.Scheme + "://" + c.base.Host + c.base.EscapedPath() + c.segments.path(r.op, r.arg)
+	if len(r.query) > 0 {
+		u += "?" + r.query.Encode()
+	}
+	return u
+}

@@ -1,0 +1,109 @@
+package cloud
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// ErrorBody is the body of an answer that reports an error (interface specification 2.10). A field that the
+// answer does not have is zero.
+type ErrorBody struct {
+	Status      int    // httpStatusCode
+	Message     string // message
+	Code        int    // errorCode
+	Description string // errorDescription
+	Correlation string // correlationId
+	Timestamp   string // timestamp, as it was sent
+}
+
+// Error is an exchange that did not do what was asked.
+type Error struct {
+	Op Operation
+	Answer
+	Cause error // nil when the service answered
+}
+
+// Error says what was being done and what came of it. No key is ever part of it.
+func (e *Error) Error() string { return routes[e.Op].doing + ": " + e.Message }
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// parseErrorBody reads an error body leniently: gateways in front of the service answer with statusCode instead
+// of httpStatusCode, with numbers as strings, or with no JSON at all.
+func parseErrorBody(b []byte) ErrorBody {
+	var raw map[string]json.RawMessage
+	if json.Unmarshal(b, &raw) != nil {
+		return ErrorBody{}
+	}
+	text := func(name string) string { return clean(scalar(raw[name])) }
+	number := func(name string) int {
+		n, err := strconv.Atoi(text(name))
+		if err != nil {
+			return 0 // absent or no number: the status line says it as well
+		}
+		return n
+	}
+	return ErrorBody{
+		Status:      cmp.Or(number("httpStatusCode"), number("statusCode")),
+		Message:     text("message"),
+		Code:        number("errorCode"),
+		Description: text("errorDescription"),
+		Correlation: text("correlationId"),
+		Timestamp:   text("timestamp"),
+	}
+}
+
+// scrubbed hides secrets that the service repeats.
+func (b ErrorBody) scrubbed(secrets []Secret) ErrorBody {
+	for _, field := range [...]*string{&b.Message, &b.Description, &b.Correlation, &b.Timestamp} {
+		*field = scrub(*field, secrets)
+	}
+	return b
+}
+
+// sentence is the status with what the error body says, for a person.
+func (b ErrorBody) sentence(status int) string {
+	said := strconv.Itoa(status)
+	if t := http.StatusText(status); t != "" {
+		said += " " + t
+	}
+	if b.Message != "" && !strings.EqualFold(b.Message, http.StatusText(status)) {
+		said += ": " + b.Message
+	}
+	if b.Description != "" && b.Description != b.Message && !strings.EqualFold(b.Description, http.StatusText(status)) {
+		said += ": " + b.Description
+	}
+	if b.Code != 0 {
+		said += fmt.Sprintf(" (error code %d)", b.Code)
+	}
+	return said
+}
+
+// scalar gives the text of a JSON string, number or boolean; anything else is empty.
+func scalar(raw json.RawMessage) string {
+	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' || raw[0] == 'n' {
+		return ""
+	}
+	var s string
+	if raw[0] == '"' && json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// clean makes a text from outside one short line without control characters.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Cf, r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+	return cut(strings.TrimSpace(s), 500)
+}

@@ -1,0 +1,204 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// request is one call of one operation, before a key is chosen.
+type request struct {
+	op      Operation
+	arg     string // the part of the path that the caller gives
+	query   url.Values
+	body    []byte
+	records int // how many records body holds
+	attempt int // how many ambiguous attempts came before
+}
+
+// reply is what came of a request with one key: a status, or err.
+type reply struct {
+	status  int
+	header  http.Header
+	body    []byte
+	bodyErr error // the status arrived, the body did not arrive whole
+	date    time.Time
+	err     error
+	sent    bool // something of the request may have reached the service
+}
+
+// trailTime is how long the body of an answer may take once its status is known, when nothing depends on it.
+const trailTime = 10 * time.Second
+
+// exchange makes one HTTP request with the given key and reads the answer within the limits.
+func (c *Client) exchange(ctx context.Context, r request, key Secret) reply {
+	ctx, cancel := context.WithTimeout(ctx, c.timeLimit(r))
+	defer cancel()
+	var sent atomic.Bool
+	req, err := c.build(ctx, r, key, &sent)
+	if err != nil {
+		return reply{err: err}
+	}
+	resp, err := c.transport.RoundTrip(req)
+	if err != nil {
+		if timedOut(err) || ctx.Err() != nil {
+			c.Close() // a connection that went silent must not be used again
+		}
+		return reply{err: err, sent: sent.Load()}
+	}
+	defer resp.Body.Close()
+	if r.op.save() {
+		defer time.AfterFunc(trailTime, cancel).Stop()
+	}
+	out := reply{status: resp.StatusCode, header: resp.Header, sent: true, date: vouched(resp)}
+	out.body, out.bodyErr = readBody(resp.Body, r.op)
+	if out.bodyErr != nil && timedOut(out.bodyErr) {
+		c.Close()
+	}
+	return out
+}
+
+// build makes the HTTP request. sent is set as soon as the transport begins to write it.
+func (c *Client) build(ctx context.Context, r request, key Secret, sent *atomic.Bool) (*http.Request, error) {
+	if err := key.usable(); err != nil {
+		return nil, fmt.Errorf("the subscription key cannot be sent: %w", err)
+	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { sent.Store(true) },
+		WroteRequest: func(httptrace.WroteRequestInfo) { sent.Store(true) },
+	})
+	req, err := http.NewRequestWithContext(ctx, routes[r.op].method, c.target(r), nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.body != nil {
+		open := func() (io.ReadCloser, error) { return &watched{bytes.NewReader(r.body), sent}, nil }
+		req.Body, _ = open() // open never fails
+		req.GetBody, req.ContentLength = open, int64(len(r.body))
+	}
+	if req.Method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set(keyHeader, string(key))
+	c.addHeaders(req.Header)
+	return req, nil
+}
+
+// addHeaders adds the configured headers; one that needs the login's token waits until there is one.
+func (c *Client) addHeaders(h http.Header) {
+	c.mu.Lock()
+	token := string(c.idToken)
+	c.mu.Unlock()
+	for name, value := range c.wire.Headers {
+		if strings.Contains(value, "{idToken}") {
+			if token == "" {
+				continue
+			}
+			value = strings.ReplaceAll(value, "{idToken}", token)
+		}
+		h.Set(name, value)
+	}
+}
+
+// watched notes that a transport began to read the body, which it does only to write it.
+type watched struct {
+	*bytes.Reader
+	sent *atomic.Bool
+}
+
+// Read reads on, and notes it.
+func (b *watched) Read(p []byte) (int, error) {
+	b.sent.Store(true)
+	return b.Reader.Read(p)
+}
+
+// WriteTo does the same for transports that prefer it.
+func (b *watched) WriteTo(w io.Writer) (int64, error) {
+	b.sent.Store(true)
+	return b.Reader.WriteTo(w)
+}
+
+// Close does nothing: the bytes belong to the caller.
+func (b *watched) Close() error { return nil }
+
+// timeLimit is the configured limit and a second for each KB that is sent or may be fetched; a page comes at
+// 32 KB a second or is not worth waiting for. Each ambiguous attempt doubles it, up to a quarter of an hour.
+func (c *Client) timeLimit(r request) time.Duration {
+	limit := c.wire.RequestTimeout + time.Duration(len(r.body))*time.Second/1024
+	if r.op == QueryDevices || r.op == GetEvents {
+		limit += pageLimit / (32 << 10) * time.Second
+	}
+	for range min(r.attempt, 10) {
+		limit = min(2*limit, max(limit, 15*time.Minute))
+	}
+	return limit
+}
+
+// readBody reads at most the operation's limit. More than that is an error only where the body matters.
+func readBody(from io.Reader, op Operation) ([]byte, error) {
+	limit := int64(saveLimit)
+	if op == QueryDevices || op == GetEvents {
+		limit = pageLimit
+	}
+	b, err := io.ReadAll(io.LimitReader(from, limit+1))
+	if err == nil && int64(len(b)) > limit {
+		return b[:limit], fmt.Errorf("the answer is larger than %d KB; ask for smaller pages", limit>>10)
+	}
+	return b, err
+}
+
+// vouched is the answer's Date when a verified TLS connection stands behind it, else zero.
+func vouched(resp *http.Response) time.Time {
+	if resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 {
+		return time.Time{}
+	}
+	t, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return time.Time{} // no date, or one that is none: nothing to learn from it
+	}
+	return t
+}
+
+func timedOut(err error) bool {
+	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
+		return true
+	}
+	return errors.Is(err, context.DeadlineExceeded)
+}
+
+// explain says what a failed exchange means for a person. Go's own texts name neither the clock nor the remedy.
+func explain(err error, now time.Time) string {
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok && e.Reason == x509.Expired {
+		return fmt.Sprintf("the service's certificate is not yet valid or has expired; this box's clock says %s: set the clock if that is wrong, else the service must renew its certificate",
+			now.UTC().Format("2006-01-02 15:04 MST"))
+	}
+	if e, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "the service's certificate is signed by an unknown authority; set service.ca_file or update the system's certificates: " + clean(e.Error())
+	}
+	if e, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "the service's certificate is not accepted: " + clean(e.Err.Error())
+	}
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "the other side does not speak TLS; check service.url and what stands between"
+	}
+	if errors.Is(err, context.Canceled) {
+		return "stopped before an answer came"
+	}
+	if timedOut(err) {
+		return "no answer in time: " + clean(err.Error())
+	}
+	return clean(err.Error())
+}

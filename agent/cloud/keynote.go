@@ -1,0 +1,30 @@
+package cloud
+
+// KeyNote is something about the keys that a person should know. It is given once per episode, and again with
+// Open false when the episode is over.
+type KeyNote struct {
+	Rule string // key-refused, key-renewal-failed, key-file, key-unusable
+	Slot string // primary or secondary; empty: both
+	Note string
+	Open bool
+}
+
+// note opens an episode: the same one is told once until over ends it.
+func (r *KeyRing) note(rule, slot, text string) { r.tell(KeyNote{rule, slot, text, true}) }
+
+// over closes an episode if it is open.
+func (r *KeyRing) over(rule, slot, text string) { r.tell(KeyNote{rule, slot, text, false}) }
+
+func (r *KeyRing) tell(n KeyNote) {
+	if r.Notify == nil {
+		return // an episode that nobody heard of is not open
+	}
+	r.mu.Lock()
+	name := n.Rule + "/" + n.Slot
+	was := r.episodes[name]
+	r.episodes[name] = n.Open
+	r.mu.Unlock()
+	if was != n.Open {
+		r.Notify(n)
+	}
+}

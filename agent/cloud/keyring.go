@@ -1,0 +1,365 @@
+package cloud
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+)
+
+// KeySlot is one of the two keys that the service keeps for a subscription.
+type KeySlot uint8
+
+// The two slots, by the names that the service gives them.
+const (
+	Primary KeySlot = iota
+	Secondary
+)
+
+// String is the word that stands in the path of a renewal.
+func (s KeySlot) String() string {
+	if s == Secondary {
+		return "secondary"
+	}
+	return "primary"
+}
+
+func (s KeySlot) other() KeySlot { return 1 - s }
+
+// keyTrial is what is known of one value of a slot.
+type keyTrial uint8
+
+const (
+	untried keyTrial = iota // a candidate: no data was stored with it yet
+	proven                  // data was stored with it
+	refused                 // the service answered 401 to it
+)
+
+// A gateway may take ten minutes to learn a new key. Until youth is over a refusal proves nothing, and the key
+// is tried again after retrial.
+const (
+	youth   = 30 * time.Minute
+	retrial = 5 * time.Minute
+)
+
+// Limits of one call: how many keys it tries, how many values a slot remembers, and how long a failed recovery
+// (renewals and login with refused keys) is not repeated.
+const (
+	triesPerCall  = 4
+	entriesPer    = 4
+	recoveryPause = 15 * time.Minute
+)
+
+var errUnusable = errors.New("it cannot be used")
+
+var errNoKey = errors.New("there is no usable subscription key; put one into service.primary_key")
+
+// Seeds are the keys that a person configured. An empty one changes nothing.
+type Seeds struct{ Primary, Secondary Secret }
+
+// KeyRing holds the two keys and every value that either may have at the moment, and renews them. A new value
+// is kept beside the old one until data was stored with it, so that no lost answer and no slow gateway locks
+// the site out. Its methods may be called from any goroutine.
+type KeyRing struct {
+	// Notify is called, outside any lock, with what a person should know; set it before the ring is used. nil:
+	// nobody is told.
+	Notify func(KeyNote)
+
+	file   keyFile
+	opened time.Time
+	kick   chan struct{}
+	turn   chan struct{} // holds a token while a renewal or recovery is under way; a lock that ctx can end
+
+	mu       sync.Mutex
+	state    keyState
+	changes  uint64 // counts what may make a refused ring work again
+	retried  map[string]time.Time
+	episodes map[string]bool
+	via      caller
+	every    time.Duration
+	trouble  []KeyNote // found by OpenKeys, told by Run
+	nextTry  time.Time // no recovery before; guarded by turn
+}
+
+// OpenKeys reads the key file, which it makes when there is none, and takes the seeds: a seed that differs from
+// the one taken last becomes a candidate of its slot. An empty path keeps the keys in memory only.
+//
+// Nothing but a missing folder is an error, since a site without keys must still gather: a damaged or unwritable
+// file, or a seed that cannot be a key, is told by Notify when Run begins.
+func OpenKeys(path string, seeds Seeds) (*KeyRing, error) {
+	r := &KeyRing{
+		file: keyFile{path}, opened: time.Now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: DefaultWire().RenewEvery,
+		retried: map[string]time.Time{}, episodes: map[string]bool{},
+	}
+	if path != "" {
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return nil, fmt.Errorf("opening the key ring: %w", err)
+		}
+	}
+	var damaged error
+	r.state, _, damaged = r.file.load()
+	if damaged != nil {
+		r.trouble = append(r.trouble, KeyNote{Rule: "key-file", Note: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
+	}
+	for slot, one := range [...]Seeds{{Primary: seeds.Primary}, {Secondary: seeds.Secondary}} {
+		_, err := r.Seed(one)
+		if errors.Is(err, errUnusable) {
+			r.trouble = append(r.trouble, KeyNote{Rule: "key-unusable", Slot: KeySlot(slot).String(), Note: err.Error()})
+		} else if err != nil {
+			r.trouble = append(r.trouble, KeyNote{Rule: "key-file", Note: err.Error()})
+		}
+	}
+	return r, nil
+}
+
+// Format prints no more than what it is, under every verb.
+func (r *KeyRing) Format(f fmt.State, _ rune) {
+	_, _ = io.WriteString(f, "key ring") // a print that fails has nowhere to say so
+}
+
+// bind makes the client the way of renewals.
+func (r *KeyRing) bind(via caller, every time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.via, r.every = via, every
+}
+
+// Seed takes keys that a person gave, at start and whenever the configured files changed, and says whether
+// anything was new. The old values stay until the new ones have worked. A seed that was taken before is not
+// taken again, since renewals may have replaced it.
+func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
+	given := [...]Secret{Primary: seeds.Primary, Secondary: seeds.Secondary}
+	for slot, value := range given {
+		if err := value.usable(); value != "" && err != nil {
+			return false, fmt.Errorf("the configured %s key: %w: %w", KeySlot(slot), errUnusable, err)
+		}
+	}
+	fresh := false
+	r.mu.Lock()
+	for slot, value := range given {
+		s := &r.state.Slots[slot]
+		if value == "" || value.Fingerprint() == s.SeedSum && len(s.Entries) > 0 {
+			continue
+		}
+		s.SeedSum = value.Fingerprint()
+		s.add(value, "file", time.Now())
+		fresh = true
+		r.changes++
+	}
+	r.mu.Unlock()
+	if !fresh {
+		return false, nil
+	}
+	for slot, value := range given {
+		if value != "" {
+			r.over("key-unusable", KeySlot(slot).String(), "a key that can be used was given")
+		}
+	}
+	r.wake()
+	return true, r.keep()
+}
+
+// Adopt takes the keys of a login as candidates.
+func (r *KeyRing) Adopt(a AuthResult) error {
+	r.mu.Lock()
+	now := time.Now()
+	for slot, got := range [...]struct {
+		key     Secret
+		expires Expiry
+	}{{a.PrimaryKey, a.PrimaryExpires}, {a.SecondaryKey, a.SecondaryExpires}} {
+		if got.key == "" || got.key.usable() != nil {
+			continue
+		}
+		r.state.Slots[slot].add(got.key, "login", now)
+		r.state.Slots[slot].Expires = got.expires
+	}
+	r.state.Login = now
+	r.changes++
+	r.mu.Unlock()
+	r.wake()
+	return r.keep()
+}
+
+// wake lets Run look again.
+func (r *KeyRing) wake() {
+	select {
+	case r.kick <- struct{}{}:
+	default: // Run is awake already
+	}
+}
+
+// keep writes the state. A file that cannot be written does not stop the keys from working, so everyone but the
+// caller who can act on it hears of it by Notify.
+func (r *KeyRing) keep() error {
+	r.mu.Lock()
+	r.state.Generation++
+	err := r.file.save(r.state)
+	r.mu.Unlock()
+	if err != nil {
+		r.note("key-file", "", err.Error()+": a new key would be lost at a restart")
+	} else {
+		r.over("key-file", "", "the key file is written again")
+	}
+	return err
+}
+
+// held is a key value with its slot.
+type held struct {
+	slot  KeySlot
+	value Secret
+}
+
+// order is the keys as a call should try them: first candidates, whose trial this is, then what worked before,
+// then what was refused, since a refusal may have been the service's mistake. The primary goes first in each.
+func (r *KeyRing) order() (keys []held, changes uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	type ranked struct {
+		held
+		rank int
+	}
+	now := time.Now()
+	var all []ranked
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		for _, e := range r.state.Slots[slot].Entries {
+			all = append(all, ranked{held{slot, Secret(e.Value)}, r.rank(e, now)})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	for _, k := range all {
+		if !slices.ContainsFunc(keys, func(h held) bool { return h.value == k.value }) {
+			keys = append(keys, k.held)
+		}
+	}
+	return keys[:min(len(keys), triesPerCall)], r.changes
+}
+
+func (r *KeyRing) rank(e keyEntry, now time.Time) int {
+	switch {
+	case e.State == untried && now.Sub(r.retried[e.Value]) >= retrial:
+		return 0
+	case e.State == proven:
+		return 1
+	}
+	return 2
+}
+
+// accepted notes that the service took the key. stored says that it kept data sent with it: only that proves a
+// candidate, and ends the older values of its slot.
+func (r *KeyRing) accepted(k held, stored bool) {
+	r.mu.Lock()
+	s := &r.state.Slots[k.slot]
+	i := s.find(k.value)
+	if i < 0 {
+		r.mu.Unlock()
+		return // another value took its place meanwhile
+	}
+	e := &s.Entries[i]
+	before, last := e.State, e.OK
+	switch {
+	case stored:
+		e.State, e.OK = proven, time.Now()
+	case e.State == refused:
+		e.State = untried
+	}
+	changed := e.State != before || stored && (i < len(s.Entries)-1 || time.Since(last) >= 24*time.Hour)
+	if stored {
+		s.Entries = s.Entries[:i+1]
+	}
+	delete(r.retried, string(k.value))
+	r.mu.Unlock()
+	r.over("key-refused", "", "a key is accepted again")
+	if before == refused {
+		r.over("key-refused", k.slot.String(), "the key is accepted again")
+	}
+	if changed {
+		_ = r.keep() // told by Notify: the exchange itself worked
+	}
+}
+
+// rejected notes a 401. It is a young candidate's right to be unknown for a while.
+func (r *KeyRing) rejected(k held) {
+	r.mu.Lock()
+	s := &r.state.Slots[k.slot]
+	i := s.find(k.value)
+	if i < 0 {
+		r.mu.Unlock()
+		return
+	}
+	now := time.Now()
+	e := &s.Entries[i]
+	e.Refused = now
+	if age := now.Sub(e.Since); e.State == untried && age < youth && len(s.Entries) > 1 {
+		r.retried[e.Value] = now
+		r.mu.Unlock()
+		return
+	}
+	changed := e.State != refused
+	e.State = refused
+	dead := s.dead()
+	r.mu.Unlock()
+	if !changed {
+		return
+	}
+	_ = r.keep() // told by Notify
+	if dead {
+		r.note("key-refused", k.slot.String(), "the service refuses this key; the other one is asked to renew it")
+		r.wake()
+	}
+}
+
+// find gives the place of a value, -1 when the slot has it not.
+func (s *keySlot) find(value Secret) int {
+	return slices.IndexFunc(s.Entries, func(e keyEntry) bool { return e.Value == string(value) })
+}
+
+// dead says that the service refuses every value of the slot.
+func (s *keySlot) dead() bool {
+	return !slices.ContainsFunc(s.Entries, func(e keyEntry) bool { return e.State != refused })
+}
+
+// add puts a value first. One that the slot has already keeps what it has proven, but is no longer refused.
+func (s *keySlot) add(value Secret, source string, now time.Time) {
+	if i := s.find(value); i >= 0 {
+		e := s.Entries[i]
+		if e.State == refused {
+			e.State, e.Since = untried, now
+		}
+		s.Entries = slices.Insert(slices.Delete(s.Entries, i, i+1), 0, e)
+		return
+	}
+	s.Entries = slices.Insert(s.Entries, 0, keyEntry{Value: string(value), Source: source, Since: now})
+	for i := len(s.Entries) - 1; len(s.Entries) > entriesPer && i > 0; i-- {
+		if s.Entries[i].State != proven {
+			s.Entries = slices.Delete(s.Entries, i, i+1)
+		}
+	}
+}
+
+// values are all key values, as a call would try them.
+func (r *KeyRing) values() []Secret {
+	keys, _ := r.order()
+	out := make([]Secret, len(keys))
+	for i, k := range keys {
+		out[i] = k.value
+	}
+	return out
+}
+
+// secrets are all values that must not show in a text.
+func (r *KeyRing) secrets() []Secret {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Secret
+	for _, s := range r.state.Slots {
+		for _, e := range s.Entries {
+			all = append(all, Secret(e.Value))
+		}
+	}
+	return all
+}

@@ -1,0 +1,363 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/cloud/cloudtest"
+)
+
+const otherKey = "secondary-0123456789abcdef"
+
+// keyed is a client and its service, which knows both keys, in one process.
+func keyed(t *testing.T, path string, s *cloudtest.Service, change ...func(*Options)) *Client {
+	t.Helper()
+	if s.PrimaryKey == "" {
+		s.PrimaryKey, s.SecondaryKey = testKey, otherKey
+	}
+	ring, err := OpenKeys(path, Seeds{testKey, otherKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return clientOf(t, "https://api.example.com", append([]func(*Options){func(o *Options) { o.Keys, o.Transport = ring, s }}, change...)...)
+}
+
+func postTicket(t *testing.T, c *Client, number string) Answer {
+	t.Helper()
+	ticket := someTicket()
+	ticket.Number = number
+	b, err := c.wire.EncodeRunTicket(ticket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{b}, 0)
+}
+
+// carried lists whose key each call of an operation carried ("" for one that was refused).
+func carried(s *cloudtest.Service, op string) string {
+	var keys []string
+	for _, c := range s.Calls() {
+		if c.Op == op {
+			keys = append(keys, c.Key)
+		}
+	}
+	return strings.Join(keys, ",")
+}
+
+func TestOtherKeyAtOnce(t *testing.T) {
+	s := &cloudtest.Service{RefusePrimary: true}
+	c := keyed(t, "", s)
+	for _, number := range []string{"T-1", "T-2"} {
+		if a := postTicket(t, c, number); a.Class != Stored {
+			t.Fatalf("%s: %+v", number, a)
+		}
+	}
+	if got := carried(s, "SaveRunTickets"); got != ",secondary,secondary" {
+		t.Errorf("keys of the requests: %q", got)
+	}
+	if s.Count("RenewAPIKey") != 0 || s.Count("Authenticate") != 0 {
+		t.Error("a renewal or login was made although one key works")
+	}
+	st := c.keys.Status()
+	if st[0].State != "refused" || st[1].State != "proven" {
+		t.Errorf("%+v", st)
+	}
+}
+
+func TestForbiddenIsNotRenewed(t *testing.T) {
+	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat"}}}
+	c := keyed(t, "", s, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
+	s.Next(cloudtest.Fault{Status: 403}, cloudtest.Fault{Status: 403})
+	a := postTicket(t, c, "T-1")
+	if a.Class != Key || a.Status != 403 || len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
+		t.Errorf("%+v after %d requests", a, len(s.Calls()))
+	}
+	if st := c.keys.Status(); st[0].State == "refused" || st[1].State == "refused" {
+		t.Errorf("a key was blamed for a missing right: %+v", st)
+	}
+}
+
+// TestBothRefused: renewals are tried, then the login, whose keys then work; without one, the class is Key, and
+// the recovery is not repeated with every request.
+func TestBothRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{PrimaryKey: "new-primary", SecondaryKey: "new-secondary", LoginKey: "login-key", Users: []cloudtest.User{{UserName: "pat"}}}
+		var notes []KeyNote
+		c := keyed(t, "", s)
+		c.keys.Notify = func(n KeyNote) { notes = append(notes, n) }
+		for i := range 20 {
+			if a := postTicket(t, c, "T-1"); a.Class != Key || a.Status != 401 {
+				t.Fatalf("request %d: %+v", i, a)
+			}
+			<-time.After(time.Minute)
+		}
+		if n := s.Count("RenewAPIKey"); n < 2 || n > 8 {
+			t.Errorf("%d renewals in 20 minutes", n)
+		}
+		open := 0
+		for _, n := range notes {
+			if n.Rule == "key-refused" && n.Slot == "" && n.Open {
+				open++
+			}
+		}
+		if open != 1 {
+			t.Errorf("told %d times: %+v", open, notes)
+		}
+		c.login = &Login{AuthRequest: AuthRequest{UserName: "pat"}, SubscriptionKey: "login-key"}
+		<-time.After(20 * time.Minute)
+		if a := postTicket(t, c, "T-1"); a.Class != Stored {
+			t.Fatalf("after the login: %+v", a)
+		}
+		if got := carried(s, "Authenticate"); got != "login" {
+			t.Errorf("keys of the logins: %q", got)
+		}
+		if last := notes[len(notes)-1]; last.Open || last.Rule != "key-refused" {
+			t.Errorf("the last note leaves the episode open: %+v", last)
+		}
+	})
+}
+
+func TestLoginThatIsNone(t *testing.T) {
+	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat", NotLoggedIn: true}, {UserName: "sam", Result: 3}}}
+	c := keyed(t, "", s)
+	login := func(user string) error {
+		_, err := c.Authenticate(t.Context(), Login{AuthRequest: AuthRequest{UserName: user}})
+		return err
+	}
+	if err := login("pat"); err == nil || !strings.Contains(err.Error(), "not logged in") {
+		t.Errorf("isLoggedIn false: %v", err)
+	}
+	if err := login("sam"); err != nil {
+		t.Errorf("result 3 with no rule: %v", err)
+	}
+	c.wire.ResultOK = []int{0, 1}
+	if err := login("sam"); err == nil || !strings.Contains(err.Error(), "result 3") {
+		t.Errorf("result 3 against [0 1]: %v", err)
+	}
+	if err := login("nobody"); err == nil { // asked with both keys
+		t.Error("an unknown user was logged in")
+	}
+	if err := login(""); err == nil || s.Count("Authenticate") != 5 {
+		t.Errorf("an empty login: %v", err)
+	}
+}
+
+func TestTokenInHeaders(t *testing.T) {
+	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat"}}}
+	c := keyed(t, "", s, func(o *Options) {
+		o.Wire.Headers = map[string]string{"Authorization": "Bearer {idToken}", "X-Site": "cooper"}
+	})
+	postTicket(t, c, "T-1")
+	if _, err := c.Authenticate(t.Context(), Login{AuthRequest: AuthRequest{UserName: "pat"}}); err != nil {
+		t.Fatal(err)
+	}
+	postTicket(t, c, "T-2")
+	calls := s.Calls()
+	if _, early := calls[0].Header["Authorization"]; early || calls[0].Header.Get("X-Site") != "cooper" {
+		t.Errorf("before the login: %v", calls[0].Header)
+	}
+	if got := calls[2].Header.Get("Authorization"); got != "Bearer id-token-of-pat" {
+		t.Errorf("after the login: %q", got)
+	}
+}
+
+// TestYoungCandidate: a renewed key that the gateway does not know yet falls back to the old one within the same
+// call, and takes over once it has stored something.
+func TestYoungCandidate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{Rotate: true, Activation: 9 * time.Minute, Grace: time.Hour}
+		c := keyed(t, filepath.Join(t.TempDir(), "keys"), s)
+		postTicket(t, c, "T-0")
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Fatal(err)
+		}
+		if a := postTicket(t, c, "T-1"); a.Class != Stored {
+			t.Fatalf("%+v", a)
+		}
+		if st := c.keys.Status(); len(st) != 3 || st[0].State != "untried" || st[0].Source != "renewal" || st[1].State != "proven" {
+			t.Errorf("the candidate is not kept beside the old key: %+v", st)
+		}
+		postTicket(t, c, "T-2")
+		<-time.After(10 * time.Minute)
+		postTicket(t, c, "T-3")
+		st := c.keys.Status()
+		if len(st) != 2 || st[0].State != "proven" || st[0].Source != "renewal" {
+			t.Errorf("the candidate did not take over: %+v", st)
+		}
+		// T-0 with the old one; T-1 tries the new one and the secondary for the first time; T-2 does not try the new one again so soon.
+		if got, want := carried(s, "SaveRunTickets"), "primary,,secondary,primary,primary"; got != want {
+			t.Errorf("keys: %q, want %q", got, want)
+		}
+		again, err := OpenKeys(c.keys.file.path, Seeds{testKey, otherKey})
+		if err != nil || again.Status()[0].Fingerprint != st[0].Fingerprint || len(again.Status()) != 2 {
+			t.Errorf("after a restart: %+v, %v", again.Status(), err)
+		}
+	})
+}
+
+func TestRenewTooSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{}
+		c := keyed(t, "", s)
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Fatal(err)
+		}
+		if got := carried(s, "RenewAPIKey"); got != "secondary" {
+			t.Errorf("renewed with %q, want the other key", got)
+		}
+		if _, err := c.RenewAPIKey(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "a day") {
+			t.Errorf("both within a day: %v", err)
+		}
+		<-time.After(24 * time.Hour)
+		s.Next(cloudtest.Fault{DropAfter: true})
+		if _, err := c.RenewAPIKey(t.Context(), Secondary); err == nil {
+			t.Error("a lost answer was no error")
+		}
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not answered") {
+			t.Errorf("while the other is in doubt: %v", err)
+		}
+		s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = true })
+		postTicket(t, c, "T-1")
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Errorf("a refused key may be renewed at any time: %v", err)
+		}
+		if _, err := c.RenewAPIKey(t.Context(), KeySlot(7)); err == nil {
+			t.Error("slot 7 was renewed")
+		}
+	})
+}
+
+func TestSeedsAreTakenOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	s := &cloudtest.Service{}
+	c := keyed(t, path, s)
+	postTicket(t, c, "T-1")
+	if fresh, err := c.keys.Seed(Seeds{testKey, otherKey}); fresh || err != nil {
+		t.Errorf("the same seeds again: %v, %v", fresh, err)
+	}
+	if fresh, err := c.keys.Seed(Seeds{Primary: "mistyped-key"}); !fresh || err != nil {
+		t.Errorf("a new seed: %v, %v", fresh, err)
+	}
+	if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		t.Errorf("a mistyped seed stopped the site: %+v", a)
+	}
+	s.SetKey("primary", "right-key", time.Now().AddDate(0, 6, 0))
+	s.SetKey("secondary", "right-key-2", time.Now().AddDate(0, 6, 0))
+	if a := postTicket(t, c, "T-3"); a.Class != Key {
+		t.Errorf("%+v", a)
+	}
+	if _, err := c.keys.Seed(Seeds{"right-key", "right-key-2"}); err != nil {
+		t.Fatal(err)
+	}
+	if a := postTicket(t, c, "T-3"); a.Class != Stored {
+		t.Errorf("new keys by file: %+v", a)
+	}
+	if _, err := c.keys.Seed(Seeds{Primary: "not usable"}); err == nil {
+		t.Error("a seed with a space was taken")
+	}
+}
+
+func TestKeyFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	ring, err := OpenKeys(path, Seeds{Primary: "generation-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ring.Seed(Seeds{Primary: "generation-2"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{path, path + ".old"} {
+		if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v, %v", file, info, err)
+		}
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := func() string {
+		r, err := OpenKeys(path, Seeds{})
+		if err != nil {
+			return err.Error()
+		}
+		return r.Status()[0].Fingerprint
+	}
+	one, two := Secret("generation-1").Fingerprint(), Secret("generation-2").Fingerprint()
+	if got := newest(); got != two {
+		t.Fatalf("%s", got)
+	}
+	for n := range whole { // a torn write, at every byte
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := newest(); got != one {
+			t.Fatalf("cut after %d bytes: %s", n, got)
+		}
+	}
+	for n := range whole { // a flipped bit, in every byte
+		bent := []byte(string(whole))
+		bent[n] ^= 1
+		if err := os.WriteFile(path, bent, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := newest(); got != one {
+			t.Fatalf("bit %d flipped: %s", 8*n, got)
+		}
+	}
+	// The damaged file must not push out the sound generation when the next one is written.
+	ring, err = OpenKeys(path, Seeds{Primary: "generation-3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if old, err := readKeys(path + ".old"); err != nil || old.Slots[0].Entries[0].Value != "generation-1" {
+		t.Errorf("the old generation: %v", err)
+	}
+	if len(ring.Status()) != 2 {
+		t.Errorf("%+v", ring.Status())
+	}
+	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.WriteFile(path+".old", nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	ring, err = OpenKeys(path, Seeds{})
+	if err != nil || len(ring.Status()) != 0 {
+		t.Fatalf("both generations damaged: %v", err)
+	}
+	var told []KeyNote
+	ring.Notify = func(n KeyNote) { told = append(told, n) }
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := ring.Run(ended); err != nil || len(told) != 1 || !strings.Contains(told[0].Note, "gauger keys set") {
+		t.Errorf("%v, told %+v", err, told)
+	}
+	if r, err := OpenKeys(path, Seeds{Primary: "generation-4"}); err != nil || len(r.Status()) != 1 {
+		t.Errorf("both damaged, but a seed is there: %v", err)
+	}
+}
+
+func TestWhatAPersonSees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := keyed(t, "", &cloudtest.Service{}, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
+		if c.Login().UserName != "pat" || c.Keys().Hasty(Secondary) != "" {
+			t.Errorf("%+v, %q", c.Login(), c.Keys().Hasty(Secondary))
+		}
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Fatal(err)
+		}
+		if why := c.Keys().Hasty(Secondary); !strings.Contains(why, "a day") {
+			t.Errorf("%q", why)
+		}
+		st := c.Keys().Status()
+		now := time.Now()
+		if len(st) != 2 || st[0].Slot != "primary" || st[0].Fingerprint != Secret(testKey).Fingerprint() || st[0].Source != "file" ||
+			!st[0].Renewed.Equal(now) || st[0].Expires.Sub(now.AddDate(0, 6, 0)).Abs() > time.Second || st[0].Assumed ||
+			!st[0].Next.Equal(now.Add(7*day)) || !st[1].Next.Equal(now.Add(7*day/2)) {
+			t.Errorf("%+v", st)
+		}
+	})
+}

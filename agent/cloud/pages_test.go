@@ -1,0 +1,187 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent/cloud/cloudtest"
+)
+
+func TestAllPages(t *testing.T) {
+	cases := []struct {
+		name          string
+		devices, size int
+		service       *cloudtest.Service
+		requests      int
+	}{
+		{"whole pages", 20, 10, &cloudtest.Service{}, 3},
+		{"a short page", 25, 10, &cloudtest.Service{}, 3},
+		{"the service's limit is smaller than what is asked for", 25, 1000, &cloudtest.Service{MaxPage: 10}, 3},
+		{"the service's own size", 7, 0, &cloudtest.Service{DevicesPerPage: 3, ListName: "items"}, 3},
+		{"one page", 5, 10, &cloudtest.Service{}, 2},
+		{"none", 0, 10, &cloudtest.Service{}, 1},
+	}
+	for _, c := range cases {
+		s := c.service
+		for i := range c.devices {
+			s.AddDevices(cloudtest.Device{ID: fmt.Sprint(i), Name: "d"})
+		}
+		seen := map[string]int{}
+		err := keyed(t, "", s).AllDevices(t.Context(), DeviceQuery{PageSize: c.size}, func(p DevicePage) error {
+			for _, d := range p.Devices {
+				seen[d.ID]++
+			}
+			return nil
+		})
+		if err != nil || len(seen) != c.devices || s.Count("QueryDevices") != c.requests {
+			t.Errorf("%s: %v, %d devices, %d requests", c.name, err, len(seen), s.Count("QueryDevices"))
+		}
+		for id, n := range seen {
+			if n != 1 {
+				t.Errorf("%s: device %s came %d times", c.name, id, n)
+			}
+		}
+	}
+}
+
+// TestRepeatedPage: a service that does not know pageNumber gives the same page for ever.
+func TestRepeatedPage(t *testing.T) {
+	s := &cloudtest.Service{Fault: func(cloudtest.Call) *cloudtest.Fault {
+		return &cloudtest.Fault{Body: `{"at":"` + time.Now().String() + `","events":[{"ruleName":"gap"},{"ruleName":"step"}]}`}
+	}}
+	given := 0
+	q := EventQuery{Type: "Diagnostic", Start: time.Now().Add(-time.Hour), End: time.Now()}
+	err := keyed(t, "", s).AllEvents(t.Context(), q, func(p EventPage) error { given += len(p.Events); return nil })
+	if err != nil || given != 2 || s.Count("GetEvents") != 2 {
+		t.Errorf("%v, %d events in %d requests", err, given, s.Count("GetEvents"))
+	}
+}
+
+func TestPagesEndAtErrors(t *testing.T) {
+	s := &cloudtest.Service{DevicesPerPage: 1}
+	s.AddDevices(cloudtest.Device{ID: "1"}, cloudtest.Device{ID: "2"})
+	c := keyed(t, "", s)
+	stop := errors.New("enough")
+	if err := c.AllDevices(t.Context(), DeviceQuery{}, func(DevicePage) error { return stop }); !errors.Is(err, stop) || s.Count("QueryDevices") != 1 {
+		t.Errorf("%v after %d requests", err, s.Count("QueryDevices"))
+	}
+	s.Next(cloudtest.Fault{}, cloudtest.Fault{Status: 500})
+	if e, ok := errors.AsType[*Error](c.AllDevices(t.Context(), DeviceQuery{}, func(DevicePage) error { return nil })); !ok || e.Status != 500 {
+		t.Errorf("%v", e)
+	}
+	s.Next(cloudtest.Fault{Body: `{"a":[],"b":[]}`})
+	raw := ""
+	err := c.AllDevices(t.Context(), DeviceQuery{}, func(p DevicePage) error { raw = string(p.Raw); return nil })
+	if !errors.Is(err, ErrShape) || raw != `{"a":[],"b":[]}` {
+		t.Errorf("another shape: %v, %s", err, raw)
+	}
+}
+
+// TestRoundTripOfEvents reads back what was saved.
+func TestRoundTripOfEvents(t *testing.T) {
+	c := keyed(t, "", &cloudtest.Service{})
+	e := someEvent()
+	if _, err := c.SaveDiagnosticEvents(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	read := func(from, to time.Time) []Event {
+		p, err := c.GetEvents(t.Context(), EventQuery{Type: "Diagnostic", Start: from, End: to, ObjectID: deviceGUID, ObjectType: "Device"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Events
+	}
+	got := read(e.Start, e.Start.Add(time.Second))
+	if len(got) != 1 || got[0].Rule != e.Rule || got[0].Note != e.Note || got[0].ObjectID != e.ObjectID || got[0].ObjectType != "Device" ||
+		got[0].Start != "2026-03-02T13:04:00Z" || got[0].End != "2026-03-02T14:00:00Z" || got[0].ID == "" {
+		t.Errorf("%+v", got)
+	}
+	if got := read(e.Start.Add(-time.Hour), e.Start); len(got) != 0 {
+		t.Errorf("the end of the range is exclusive: %+v", got)
+	}
+}
+
+func TestQueriesThatMakeNoSense(t *testing.T) {
+	s := &cloudtest.Service{}
+	c := keyed(t, "", s)
+	now := time.Now()
+	good := EventQuery{Type: "Alarm", Start: now.Add(-time.Hour), End: now}
+	events := map[string]func(*EventQuery){
+		"event type":      func(q *EventQuery) { q.Type = "alarm" },
+		"time query type": func(q *EventQuery) { q.TimeQueryType = "Start" },
+		"object type":     func(q *EventQuery) { q.ObjectID = deviceGUID },
+		"not a GUID":      func(q *EventQuery) { q.OrganizationID = "1" },
+		"later end":       func(q *EventQuery) { q.End = q.Start },
+		"count from 1":    func(q *EventQuery) { q.Page = -1 },
+	}
+	for want, spoil := range events {
+		q := good
+		spoil(&q)
+		if _, err := c.GetEvents(t.Context(), q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	devices := map[string]DeviceQuery{
+		"text match": {TextMatch: "exact"}, "included": {Include: []string{"tag"}}, "comma": {IDs: []string{"a,b"}}, "count": {PageSize: -1},
+	}
+	for want, q := range devices {
+		if _, err := c.QueryDevices(t.Context(), q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if len(s.Calls()) != 0 {
+		t.Errorf("%d requests were made", len(s.Calls()))
+	}
+	if _, err := c.GetEvents(context.Background(), good); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	const doc = `{"data":{"items":[{"id":7,"name":null,"x":{"y":[["a"],["b","c"]]}}],"other":1},"top":"t"}`
+	cases := map[string]string{
+		"top": "t", "data.items[0].id": "7", "data.items[0].x.y[1][1]": "c", "data.items[0].name|top": "t", "none | data.other": "1",
+		"data.items[1].id": "", "data.items.id": "", "top.x": "", "data": "", "Top": "", "": "",
+	}
+	for path, want := range cases {
+		if got := text(json.RawMessage(doc), path); got != want {
+			t.Errorf("%s: %q, want %q", path, got, want)
+		}
+	}
+	for _, bad := range []string{".", "a.", "a..b", "a|", "a[", "a[]", "a[x]", "a[-1]", "a[0]b", "a[99999999]"} {
+		if p, err := parsePath(bad); err == nil {
+			t.Errorf("%q was read as %v", bad, p)
+		}
+	}
+}
+
+func TestShapes(t *testing.T) {
+	w := DefaultWire()
+	good := []string{`[{"id":1}]`, `{"value":[{"deviceId":1}],"count":1}`, ` {"items":[{"guid":1}]} `}
+	for _, body := range good {
+		if d, err := w.ReadDevices([]byte(body)); err != nil || len(d) != 1 || d[0].ID != "1" {
+			t.Errorf("%s: %+v, %v", body, d, err)
+		}
+	}
+	bad := []string{``, `null`, `7`, `"x"`, `{}`, `{"items":{}}`, `[{"unknown":1}]`, `[7]`, `[null]`, `{"a":[],"b":[]}`, `[{"id":1}`, `<html>`}
+	for _, body := range bad {
+		if d, err := w.ReadDevices([]byte(body)); !errors.Is(err, ErrShape) || d != nil {
+			t.Errorf("%s: %+v, %v", body, d, err)
+		}
+		if e, err := w.ReadEvents([]byte(body)); !errors.Is(err, ErrShape) && body != `[{"id":1}]` || e != nil {
+			t.Errorf("%s: %+v, %v", body, e, err)
+		}
+	}
+	w.Devices.List = "result.page"
+	if d, err := w.ReadDevices([]byte(`{"result":{"page":[]},"more":[1]}`)); err != nil || len(d) != 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+	if _, err := w.ReadDevices([]byte(`[]`)); !errors.Is(err, ErrShape) {
+		t.Errorf("a path that leads nowhere: %v", err)
+	}
+}

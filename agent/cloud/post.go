@@ -1,0 +1,129 @@
+package cloud
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Post sends records that were encoded earlier as one request and says what became of it; it never changes
+// their bytes. address is the well's id for tag values and targets, the device's id for a memo, else "".
+// attempt is how many ambiguous attempts with the same records came before: each doubles the time limit.
+//
+// All records share the answer: what of a refused batch is to blame, only smaller batches can tell.
+func (c *Client) Post(ctx context.Context, op Operation, address string, bodies [][]byte, attempt int) Answer {
+	r, problem := join(op, address, bodies, attempt)
+	if problem != nil {
+		return *problem
+	}
+	return c.answer(r, c.call(ctx, r))
+}
+
+// join makes the request of the records: an array, or an envelope around it with the well's id.
+func join(op Operation, address string, bodies [][]byte, attempt int) (request, *Answer) {
+	r := request{op: op, records: len(bodies), attempt: attempt}
+	refuse := func(class Class, message string) (request, *Answer) {
+		return r, &Answer{Class: class, Message: message}
+	}
+	if len(bodies) == 0 {
+		return refuse(Poison, "there is no record to send")
+	}
+	if needsAddress := op != SaveRunTickets && op != SaveDiagnosticEvents; needsAddress && address == "" {
+		return refuse(Poison, "the record has no well's or device's id")
+	}
+	var err error
+	switch op {
+	case SaveRunTickets, SaveDiagnosticEvents:
+		r.body = array(bodies)
+	case SaveObjectTagValues:
+		r.body, err = envelope(address, "tagValues", bodies, property{"objectType", []byte(`"Well"`)})
+	case SaveProductionTargets:
+		r.body, err = envelope(address, "targets", bodies)
+	case AddDeviceMemo:
+		if len(bodies) > 1 {
+			return refuse(TooLarge, "memos go one to a request")
+		}
+		if strings.Trim(address, ".") == "" {
+			return refuse(Poison, fmt.Sprintf("%q is no device's id", address))
+		}
+		r.arg, r.body = address, bodies[0]
+	default:
+		return refuse(Path, op.String()+" saves nothing")
+	}
+	if err != nil {
+		return refuse(Poison, err.Error())
+	}
+	return r, nil
+}
+
+// envelope is {"objectId": well, ...more, list: [sets]}.
+func envelope(well, list string, sets [][]byte, more ...property) ([]byte, error) {
+	id, err := encode(well)
+	if err != nil {
+		return nil, fmt.Errorf("the well's id: %w", err)
+	}
+	members := append([]property{{"objectId", id}}, more...)
+	return object(append(members, property{list, array(sets)})...)
+}
+
+// answer turns a reply into what it means.
+func (c *Client) answer(r request, p reply) Answer {
+	secrets := c.secrets()
+	if p.err != nil {
+		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets)}
+		if errors.Is(p.err, errNoKey) {
+			a.Class = Key
+		} else if p.sent {
+			a.Class = Ambiguous
+			a.Message += "; the service may have it"
+		}
+		return a
+	}
+	detail := parseErrorBody(p.body).scrubbed(secrets)
+	a := Answer{
+		Class:         Classify(r.op, p.status, r.records, r.attempt),
+		Status:        p.status,
+		CorrelationID: clean(cmp.Or(detail.Correlation, scrub(p.header.Get("X-Correlation-Id"), secrets))),
+		Message:       detail.sentence(p.status),
+		Date:          p.date,
+		Body:          excerpt(scrub(string(p.body), secrets)),
+	}
+	if a.Class == Stored {
+		return a
+	}
+	a.Detail = detail
+	a.RetryAfter = retryAfter(p.header, time.Now())
+	if where := p.header.Get("Location"); where != "" && p.status/100 == 3 {
+		a.Message += ": redirected to " + clean(scrub(where, secrets)) + ", which is not followed; check service.url"
+	}
+	return a
+}
+
+// excerpt is what the log keeps of a body.
+func excerpt(s string) string {
+	const most = 2 << 10
+	if len(s) > most {
+		s = s[:most]
+	}
+	return strings.ToValidUTF8(s, "")
+}
+
+// secrets are all values that must not show in a text.
+func (c *Client) secrets() []Secret {
+	all := c.keys.secrets()
+	c.mu.Lock()
+	all = append(all, c.idToken)
+	c.mu.Unlock()
+	if l := c.login; l != nil {
+		all = append(all, l.SubscriptionKey, l.PasswordHash, l.Token, l.APIKey)
+	}
+	return all
+}
+
+// failure makes an error of a reply that did not do what was asked.
+func (c *Client) failure(r request, p reply) *Error {
+	return &Error{Op: r.op, Answer: c.answer(r, p), Cause: p.err}
+}

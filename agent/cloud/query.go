@@ -1,0 +1,303 @@
+package cloud
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// DeviceQuery is what QueryDevices can be asked (interface specification 4.7). The zero value asks for all.
+type DeviceQuery struct {
+	IDs                []string // when given, the service ignores the other filters
+	Identifier         string
+	Name               string
+	ExternalID         string
+	OrganizationID     string
+	TextMatch          string   // Exact, Contains, StartsWith, EndsWith, DoesNotContain, DoesNotMatch; empty: Exact
+	Include            []string // attributes, commInfo, geo, tags
+	AttributeSchemaIDs []string // which attributes, with Include attributes
+	Codes              []string // which tags, with Include tags
+	Page               int      // from 1; 0: the first
+	PageSize           int      // 0: the service's choice
+}
+
+// EventQuery is what GetEvents can be asked (interface specification 4.9).
+type EventQuery struct {
+	Type           string    // Alarm, Diagnostic or DataQuality
+	Start          time.Time // inclusive
+	End            time.Time // exclusive
+	TimeQueryType  string    // EventStart, EventEnd, Created, Modified, EventAcknowledged; empty: EventStart
+	ObjectID       string    // GUID; empty: all objects
+	ObjectType     string    // Device or Well; needed with ObjectID
+	OrganizationID string    // GUID; empty: all organizations
+	Page           int       // from 1; 0: the first
+	PageSize       int       // 0: the service's 400
+}
+
+// Device is what could be read of a device with Wire.Devices. Raw is all of it.
+type Device struct {
+	ID             string          `json:"id"`
+	Identifier     string          `json:"identifier"`
+	Name           string          `json:"name"`
+	ExternalID     string          `json:"external_id"`
+	OrganizationID string          `json:"organization_id"`
+	Raw            json.RawMessage `json:"raw"`
+}
+
+// Event is what could be read of an event with Wire.Events; times are the service's texts. Raw is all of it.
+type Event struct {
+	ID         string          `json:"id"`
+	Start      string          `json:"start"`
+	End        string          `json:"end"`
+	ObjectID   string          `json:"object_id"`
+	ObjectType string          `json:"object_type"`
+	Rule       string          `json:"rule"`
+	Note       string          `json:"note"`
+	Raw        json.RawMessage `json:"raw"`
+}
+
+// DevicePage is one page of devices. Raw is the answer as it came, also when its shape was not understood.
+type DevicePage struct {
+	Devices []Device
+	Raw     []byte
+}
+
+// EventPage is one page of events; see DevicePage.
+type EventPage struct {
+	Events []Event
+	Raw    []byte
+}
+
+// mostPages ends a query whose service never stops giving pages.
+const mostPages = 10000
+
+// QueryDevices gets one page. An answer of another shape gives its Raw with ErrShape as the cause.
+func (c *Client) QueryDevices(ctx context.Context, q DeviceQuery) (DevicePage, error) {
+	query, err := q.values()
+	if err != nil {
+		return DevicePage{}, fmt.Errorf("querying devices: %w", err)
+	}
+	raw, err := c.fetch(ctx, request{op: QueryDevices, query: query})
+	if err != nil {
+		return DevicePage{}, err
+	}
+	devices, err := c.wire.ReadDevices(raw)
+	return DevicePage{devices, raw}, err
+}
+
+// AllDevices gives every page from q.Page on to each, until an empty, short or repeated page. A page of another
+// shape is given too, and ends it with ErrShape; so does an error of each.
+func (c *Client) AllDevices(ctx context.Context, q DeviceQuery, each func(DevicePage) error) error {
+	return follows(q.Page, func(page int) (elements, error) {
+		q.Page = page
+		got, err := c.QueryDevices(ctx, q)
+		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0}
+		for _, d := range got.Devices {
+			found.raw = append(found.raw, d.Raw)
+		}
+		return found, err
+	})
+}
+
+// GetEvents gets one page. An answer of another shape gives its Raw with ErrShape as the cause: whether there
+// are events is then unknown.
+func (c *Client) GetEvents(ctx context.Context, q EventQuery) (EventPage, error) {
+	query, err := q.values(c.wire.RangeLayout)
+	if err != nil {
+		return EventPage{}, fmt.Errorf("getting events: %w", err)
+	}
+	raw, err := c.fetch(ctx, request{op: GetEvents, arg: q.Type, query: query})
+	if err != nil {
+		return EventPage{}, err
+	}
+	events, err := c.wire.ReadEvents(raw)
+	return EventPage{events, raw}, err
+}
+
+// AllEvents gives every page from q.Page on to each; see AllDevices.
+func (c *Client) AllEvents(ctx context.Context, q EventQuery, each func(EventPage) error) error {
+	return follows(q.Page, func(page int) (elements, error) {
+		q.Page = page
+		got, err := c.GetEvents(ctx, q)
+		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0}
+		for _, e := range got.Events {
+			found.raw = append(found.raw, e.Raw)
+		}
+		return found, err
+	})
+}
+
+// elements is a page as paging sees it.
+type elements struct {
+	raw  []json.RawMessage
+	any  bool         // an answer came, understood or not
+	give func() error // hands the page to the caller
+}
+
+// follows gets pages until one is empty, was seen before, or is shorter than the first. The size that was asked
+// for does not tell a short page, since the service may have a limit of its own.
+func follows(first int, get func(page int) (elements, error)) error {
+	seen := map[[32]byte]bool{}
+	full := 0
+	first = max(first, 1)
+	for page := first; page < first+mostPages; page++ {
+		got, err := get(page)
+		if err != nil {
+			if got.any {
+				err = errors.Join(err, got.give())
+			}
+			return err
+		}
+		sum := sha256.Sum256(array(got.raw))
+		if seen[sum] || len(got.raw) == 0 && page > first {
+			return nil
+		}
+		if err := got.give(); err != nil {
+			return err
+		}
+		if len(got.raw) == 0 || len(got.raw) < full {
+			return nil
+		}
+		seen[sum], full = true, max(full, len(got.raw))
+	}
+	return fmt.Errorf("there are more than %d pages; ask for larger pages or less", mostPages)
+}
+
+func (q DeviceQuery) values() (url.Values, error) {
+	if q.TextMatch != "" && !slices.Contains([]string{"Exact", "Contains", "StartsWith", "EndsWith", "DoesNotContain", "DoesNotMatch"}, q.TextMatch) {
+		return nil, fmt.Errorf("text match %q is not known; use Exact, Contains, StartsWith, EndsWith, DoesNotContain or DoesNotMatch", q.TextMatch)
+	}
+	for _, i := range q.Include {
+		if !slices.Contains([]string{"attributes", "commInfo", "geo", "tags"}, i) {
+			return nil, fmt.Errorf("%q cannot be included; use attributes, commInfo, geo or tags", i)
+		}
+	}
+	v := url.Values{}
+	lists := [...]struct {
+		name string
+		list []string
+	}{{"deviceIds", q.IDs}, {"include", q.Include}, {"attributeSchemaIds", q.AttributeSchemaIDs}, {"dataClassificationCodes", q.Codes}}
+	for _, l := range lists {
+		if len(l.list) > 0 {
+			v.Set(l.name, strings.Join(l.list, ","))
+		}
+	}
+	for _, id := range append(slices.Clone(q.IDs), q.AttributeSchemaIDs...) {
+		if id == "" || strings.Contains(id, ",") {
+			return nil, fmt.Errorf("%q is no id: it is empty or has a comma", id)
+		}
+	}
+	put(v, "deviceIdentifier", q.Identifier)
+	put(v, "deviceName", q.Name)
+	put(v, "externalId", q.ExternalID)
+	put(v, "organizationId", q.OrganizationID)
+	put(v, "textMatchStyle", q.TextMatch)
+	return v, paging(v, q.Page, q.PageSize)
+}
+
+func (q EventQuery) values(layout string) (url.Values, error) {
+	one := func(what, have string, allowed ...string) error {
+		if !slices.Contains(allowed, have) {
+			return fmt.Errorf("%s %q is not known; use %s", what, have, strings.Join(allowed, ", "))
+		}
+		return nil
+	}
+	errs := []error{one("event type", q.Type, "Alarm", "Diagnostic", "DataQuality")}
+	if q.TimeQueryType != "" {
+		errs = append(errs, one("time query type", q.TimeQueryType, "EventStart", "EventEnd", "Created", "Modified", "EventAcknowledged"))
+	}
+	if q.ObjectID != "" || q.ObjectType != "" {
+		errs = append(errs, one("object type", q.ObjectType, "Device", "Well"))
+	}
+	for _, id := range [...]string{q.ObjectID, q.OrganizationID} {
+		if id != "" && !isGUID(id) {
+			errs = append(errs, fmt.Errorf("%q is not a GUID", id))
+		}
+	}
+	if !validTime(q.Start) || !validTime(q.End) || !q.Start.Before(q.End) {
+		errs = append(errs, errors.New("the range needs a start and a later end"))
+	}
+	v := url.Values{"startTime": {q.Start.UTC().Format(layout)}, "endTime": {q.End.UTC().Format(layout)}}
+	put(v, "timeQueryType", q.TimeQueryType)
+	put(v, "objectId", q.ObjectID)
+	put(v, "objectType", q.ObjectType)
+	put(v, "organizationId", q.OrganizationID)
+	return v, errors.Join(append(errs, paging(v, q.Page, q.PageSize))...)
+}
+
+func put(v url.Values, name, value string) {
+	if value != "" {
+		v.Set(name, value)
+	}
+}
+
+func paging(v url.Values, page, size int) error {
+	if page < 0 || size < 0 {
+		return errors.New("page and page size count from 1")
+	}
+	if page > 0 {
+		v.Set("pageNumber", strconv.Itoa(page))
+	}
+	if size > 0 {
+		v.Set("pageSize", strconv.Itoa(size))
+	}
+	return nil
+}
+
+// ReadDevices reads an answer of QueryDevices. A list whose elements have no id where one is expected is
+// ErrShape too.
+func (w Wire) ReadDevices(body []byte) ([]Device, error) {
+	elements, err := w.listed(body, w.Devices.List)
+	if err != nil {
+		return nil, fmt.Errorf("reading devices: %w", err)
+	}
+	devices := make([]Device, 0, len(elements))
+	for _, raw := range elements {
+		p := w.Devices
+		d := Device{
+			ID: text(raw, p.ID), Identifier: text(raw, p.Identifier), Name: text(raw, p.Name),
+			ExternalID: text(raw, p.ExternalID), OrganizationID: text(raw, p.OrganizationID), Raw: raw,
+		}
+		if d.ID == "" && d.Identifier == "" && d.Name == "" {
+			return nil, fmt.Errorf("reading devices: %w: a device has no id, identifier or name; name their paths in wire.devices", ErrShape)
+		}
+		devices = append(devices, d)
+	}
+	return devices, nil
+}
+
+// ReadEvents reads an answer of GetEvents. An element without rule and start is ErrShape: it may be no event.
+func (w Wire) ReadEvents(body []byte) ([]Event, error) {
+	elements, err := w.listed(body, w.Events.List)
+	if err != nil {
+		return nil, fmt.Errorf("reading events: %w", err)
+	}
+	events := make([]Event, 0, len(elements))
+	for _, raw := range elements {
+		p := w.Events
+		e := Event{
+			ID: text(raw, p.ID), Start: text(raw, p.Start), End: text(raw, p.End), ObjectID: text(raw, p.ObjectID),
+			ObjectType: text(raw, p.ObjectType), Rule: text(raw, p.Rule), Note: text(raw, p.Note), Raw: raw,
+		}
+		if e.Rule == "" && e.Start == "" {
+			return nil, fmt.Errorf("reading events: %w: an event has neither rule nor start; name their paths in wire.events", ErrShape)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func (w Wire) listed(body []byte, setting string) ([]json.RawMessage, error) {
+	at, err := parsePath(setting)
+	if err != nil {
+		return nil, err
+	}
+	return list(body, at)
+}

@@ -1,0 +1,335 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+// caller is how the ring reaches the service.
+type caller interface {
+	// exchange makes one request with one key.
+	exchange(ctx context.Context, r request, key Secret) reply
+	// signIn logs in with the configured login; errNoLogin when there is none.
+	signIn(ctx context.Context) (AuthResult, error)
+	// failure makes an error of a reply.
+	failure(r request, p reply) *Error
+}
+
+var errNoLogin = errors.New("no login is configured")
+
+// doubtLimit is how long an unanswered renewal of one key keeps the other from being renewed. Both in doubt at
+// once could lock the site out; a month of silence costs the other key a sixth of its life.
+const doubtLimit = 30 * 24 * time.Hour
+
+// Run renews each key weekly, the two half a week apart, until ctx ends. It sleeps between. A key that the
+// service refuses is renewed at once with the other one, and when both are refused a recovery is tried every
+// quarter of an hour.
+func (r *KeyRing) Run(ctx context.Context) error {
+	for _, n := range r.trouble {
+		r.note(n.Rule, n.Slot, n.Note)
+	}
+	var held [2]time.Time // after a failure: not before
+	var backoffs [2]*backoff.ExponentialBackOff
+	for i := range backoffs {
+		backoffs[i] = backoff.NewExponentialBackOff(backoff.WithInitialInterval(time.Minute),
+			backoff.WithMaxInterval(4*time.Hour), backoff.WithMaxElapsedTime(0))
+	}
+	for ctx.Err() == nil {
+		slot, wait := r.due(time.Now(), held)
+		if wait > 0 {
+			r.sleep(ctx, min(wait, time.Hour)) // at most an hour, so that a step of the clock is noticed
+			continue
+		}
+		if r.dead(Primary) && r.dead(Secondary) {
+			if !r.revive(ctx, r.seen()) {
+				r.sleep(ctx, recoveryPause)
+			}
+			continue
+		}
+		dead := r.dead(slot)
+		_, err := r.renew(ctx, slot)
+		if err != nil || dead { // a dead key that a renewal does not help must not be renewed in a circle
+			held[slot] = time.Now().Add(backoffs[slot].NextBackOff())
+		} else {
+			backoffs[slot].Reset()
+		}
+		r.report(slot, err)
+	}
+	return nil
+}
+
+// report tells of a renewal that a person should know of: one that was refused, or that has been failing for
+// as long again as the weekly interval. An outage of the link is neither.
+func (r *KeyRing) report(slot KeySlot, err error) {
+	if err == nil {
+		r.over("key-renewal-failed", slot.String(), "the key is renewed again")
+		return
+	}
+	r.mu.Lock()
+	renewed, every := r.state.Slots[slot].Renewed, r.every
+	r.mu.Unlock()
+	e, answered := errors.AsType[*Error](err)
+	if answered && (e.Class == Key || e.Class == Path || e.Class == Poison) ||
+		!renewed.IsZero() && time.Since(renewed) > 2*every {
+		r.note("key-renewal-failed", slot.String(), err.Error())
+	}
+}
+
+// sleep ends early when ctx ends or the keys changed.
+func (r *KeyRing) sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-r.kick:
+	case <-t.C:
+	}
+}
+
+// due gives the slot that is to be renewed next, and in how long.
+func (r *KeyRing) due(now time.Time, held [2]time.Time) (KeySlot, time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.state.Slots[Primary].Entries)+len(r.state.Slots[Secondary].Entries) == 0 {
+		return Primary, 0
+	}
+	best, wait := Primary, time.Duration(1<<62)
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		if len(r.state.Slots[slot].Entries) == 0 {
+			continue
+		}
+		in := max(r.dueIn(slot, now), held[slot].Sub(now))
+		if in < wait {
+			best, wait = slot, in
+		}
+	}
+	return best, max(wait, 0)
+}
+
+// dueIn is the rule for one slot: a week after its own renewal and half a week after the other's, at once when
+// it is refused or its own last renewal is in doubt, and not while the other one's is. A time in the future was written by a clock
+// that was wrong: of its own slot it counts as never, of the other slot as when this process began.
+func (r *KeyRing) dueIn(slot KeySlot, now time.Time) time.Duration {
+	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
+	if own.dead() || !own.Doubt.IsZero() {
+		return 0
+	}
+	var in time.Duration
+	if age := now.Sub(own.Renewed); !own.Renewed.IsZero() && age >= 0 {
+		in = r.every - age
+	}
+	if len(other.Entries) == 0 {
+		return in
+	}
+	in = max(in, r.every/2-r.age(other.Renewed, now))
+	if !other.Doubt.IsZero() {
+		in = max(in, doubtLimit-r.age(other.Doubt, now))
+	}
+	return in
+}
+
+// age is how long ago t was; never is very long.
+func (r *KeyRing) age(t, now time.Time) time.Duration {
+	if t.IsZero() {
+		return 1 << 62
+	}
+	if age := now.Sub(t); age >= 0 {
+		return age
+	}
+	return now.Sub(r.opened)
+}
+
+// renew is renewNow when no other renewal or recovery is under way, and unless it would be too soon.
+func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
+	if !r.enter(ctx) {
+		return KeyRenewal{}, fmt.Errorf("renewing the %s key: %w", slot, ctx.Err())
+	}
+	defer r.leave()
+	if err := r.tooSoon(slot, time.Now()); err != nil {
+		return KeyRenewal{}, err
+	}
+	return r.renewNow(ctx, slot)
+}
+
+// enter waits for its turn; false when ctx ended first.
+func (r *KeyRing) enter(ctx context.Context) bool {
+	select {
+	case r.turn <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *KeyRing) leave() { <-r.turn }
+
+// renewNow asks for half a year more of one slot, with the other slot's keys as header first, which proves them.
+func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
+	via := r.caller()
+	if via == nil {
+		return KeyRenewal{}, errors.New("renewing the key: the key ring has no client")
+	}
+	before := r.begin(slot)
+	req := request{op: RenewAPIKey, arg: slot.String()}
+	var last error = errNoKey
+	for _, k := range r.headersFor(slot) {
+		p := via.exchange(ctx, req, k.value)
+		if p.status == http.StatusUnauthorized {
+			r.rejected(k)
+			last = via.failure(req, p)
+			continue
+		}
+		if p.status < 200 || p.status > 299 {
+			if p.err != nil && !p.sent || p.status >= 300 && p.status < 500 {
+				r.settle(slot, before) // it was certainly not renewed
+			}
+			return KeyRenewal{}, via.failure(req, p)
+		}
+		return r.take(slot, k, p)
+	}
+	r.settle(slot, before)
+	return KeyRenewal{}, fmt.Errorf("no key is accepted to renew the %s key: %w", slot, last)
+}
+
+// take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
+func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
+	got, err := parseRenewal(p.body, time.Now())
+	if err == nil && p.bodyErr != nil {
+		err = p.bodyErr
+	}
+	if err != nil {
+		return got, fmt.Errorf("renewing the %s key: %w", slot, err)
+	}
+	r.mu.Lock()
+	s, now := &r.state.Slots[slot], time.Now()
+	s.Renewed, s.Doubt, s.Expires = now, time.Time{}, got.Expires
+	if s.Expires.Text == "" {
+		s.Expires = Expiry{At: now.UTC().AddDate(0, 6, -1), Assumed: true}
+	}
+	if got.Key != "" {
+		s.add(got.Key, "renewal", now)
+	}
+	r.changes++
+	r.mu.Unlock()
+	r.accepted(with, false)
+	_ = r.keep() // told by Notify: the renewal itself worked
+	return got, nil
+}
+
+// begin writes down that a renewal is under way, before it is sent, and gives what was written before.
+func (r *KeyRing) begin(slot KeySlot) time.Time {
+	r.mu.Lock()
+	before := r.state.Slots[slot].Doubt
+	if before.IsZero() {
+		r.state.Slots[slot].Doubt = time.Now()
+	}
+	r.mu.Unlock()
+	if before.IsZero() {
+		_ = r.keep() // told by Notify; without the note a restart only knows less
+	}
+	return before
+}
+
+// settle takes back the note of begin.
+func (r *KeyRing) settle(slot KeySlot, before time.Time) {
+	r.mu.Lock()
+	changed := r.state.Slots[slot].Doubt != before
+	r.state.Slots[slot].Doubt = before
+	r.mu.Unlock()
+	if changed {
+		_ = r.keep() // told by Notify
+	}
+}
+
+// headersFor is the keys to renew a slot with: the other slot's first.
+func (r *KeyRing) headersFor(slot KeySlot) []held {
+	keys, _ := r.order()
+	var first, then []held
+	for _, k := range keys {
+		if k.slot == slot {
+			then = append(then, k)
+		} else {
+			first = append(first, k)
+		}
+	}
+	return append(first, then...)
+}
+
+// revive is tried when the service refuses every key: renewals, then the login. seen is the count of changes at
+// which the caller found the keys refused; a ring that changed since is worth another try at once.
+func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
+	if !r.enter(ctx) {
+		return false
+	}
+	defer r.leave()
+	if r.seen() != seen {
+		return true
+	}
+	if time.Now().Before(r.nextTry) {
+		return false
+	}
+	r.nextTry = time.Now().Add(time.Duration((0.8 + 0.4*rand.Float64()) * float64(recoveryPause)))
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		if r.empty(slot) {
+			continue
+		}
+		_, err := r.renewNow(ctx, slot)
+		if err == nil {
+			return true
+		}
+		if e, ok := errors.AsType[*Error](err); !ok || e.Class == Key {
+			break // the other slot would be asked for with the same keys
+		}
+	}
+	err := r.signIn(ctx)
+	if err == nil {
+		return true
+	}
+	r.note("key-refused", "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
+	return false
+}
+
+// signIn takes the keys of a login.
+func (r *KeyRing) signIn(ctx context.Context) error {
+	via := r.caller()
+	if via == nil {
+		return errNoLogin
+	}
+	got, err := via.signIn(ctx)
+	if err != nil {
+		return err
+	}
+	_ = r.Adopt(got) // told by Notify: the keys work all the same
+	return nil
+}
+
+func (r *KeyRing) caller() caller {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.via
+}
+
+func (r *KeyRing) seen() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.changes
+}
+
+// dead says that the service refuses every value of a slot, or that it has none.
+func (r *KeyRing) dead(slot KeySlot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Slots[slot].dead()
+}
+
+func (r *KeyRing) empty(slot KeySlot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.state.Slots[slot].Entries) == 0
+}

@@ -1,0 +1,203 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/cloud/cloudtest"
+)
+
+const day = 24 * time.Hour
+
+// TestDue holds the rule of when a slot is renewed, with clocks that were wrong when a time was written.
+func TestDue(t *testing.T) {
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	never := time.Time{}
+	one := []keyEntry{{Value: "k"}}
+	dead := []keyEntry{{Value: "k", State: refused}}
+	cases := []struct {
+		name       string
+		own, other keySlot
+		want       time.Duration
+	}{
+		{"state lost: now", keySlot{Entries: one}, keySlot{Entries: one}, 0},
+		{"a day after its own", keySlot{Entries: one, Renewed: ago(day)}, keySlot{Entries: one, Renewed: ago(5 * day)}, 6 * day},
+		{"overdue, but the other one was just renewed", keySlot{Entries: one, Renewed: ago(170 * day)}, keySlot{Entries: one, Renewed: ago(time.Hour)}, 84*time.Hour - time.Hour},
+		{"never, the other one just renewed", keySlot{Entries: one}, keySlot{Entries: one, Renewed: now}, 84 * time.Hour},
+		{"no other key", keySlot{Entries: one, Renewed: ago(8 * day)}, keySlot{}, 0},
+		{"refused", keySlot{Entries: dead, Renewed: now}, keySlot{Entries: one, Renewed: now}, 0},
+		{"refused, the other in doubt", keySlot{Entries: dead}, keySlot{Entries: one, Doubt: ago(time.Hour)}, 0},
+		{"its own in doubt", keySlot{Entries: one, Renewed: ago(day), Doubt: ago(time.Hour)}, keySlot{Entries: one, Renewed: now}, 0},
+		{"the other in doubt", keySlot{Entries: one, Renewed: ago(9 * day)}, keySlot{Entries: one, Renewed: ago(9 * day), Doubt: ago(day)}, 29 * day},
+		{"the other in doubt for a month", keySlot{Entries: one, Renewed: ago(40 * day)}, keySlot{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day)}, 0},
+		{"own written ten years ahead", keySlot{Entries: one, Renewed: ago(-3650 * day)}, keySlot{Entries: one, Renewed: ago(9 * day)}, 0},
+		{"other written ten years ahead: counted from this start", keySlot{Entries: one, Renewed: never}, keySlot{Entries: one, Renewed: ago(-3650 * day)}, 82 * time.Hour},
+		{"both written in 1970", keySlot{Entries: one, Renewed: time.Unix(60, 0)}, keySlot{Entries: one, Renewed: time.Unix(30, 0)}, 0},
+	}
+	for _, c := range cases {
+		r := &KeyRing{every: 7 * day, opened: ago(2 * time.Hour), state: keyState{Slots: [2]keySlot{c.own, c.other}}}
+		if got := r.dueIn(Primary, now); got != c.want && max(got, 0) != c.want {
+			t.Errorf("%s: in %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// running runs the ring's worker for a test and ends it.
+func running(t *testing.T, c *Client, during func()) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	var w sync.WaitGroup
+	w.Go(func() {
+		if err := c.keys.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	during()
+	stop()
+	w.Wait()
+}
+
+func TestWeeklyRhythm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{}
+		c := keyed(t, "", s)
+		begin := time.Now()
+		running(t, c, func() { <-time.After(28*day - time.Hour) })
+		var got []string
+		for i, call := range s.Calls() {
+			if want := time.Duration(i) * 84 * time.Hour; call.At.Sub(begin) != want {
+				t.Errorf("renewal %d after %v, want %v", i, call.At.Sub(begin), want)
+			}
+			got = append(got, call.Path)
+		}
+		if len(got) != 8 || got[0] != "/v1/apikey/primary/renew" || got[1] != "/v1/apikey/secondary/renew" {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
+// TestRefusedKeyIsRenewedAtOnce: the worker wakes, uses the other key, and does not go in a circle when the
+// service goes on refusing.
+func TestRefusedKeyIsRenewedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{}
+		c := keyed(t, "", s)
+		running(t, c, func() {
+			<-time.After(day)
+			s.SetKey("primary", "rotated-at-the-portal", time.Now().AddDate(0, 6, 0))
+			postTicket(t, c, "T-1")
+			synctest.Wait()
+			if n := s.Count("RenewAPIKey"); n != 2 {
+				t.Errorf("%d renewals, want the weekly one and one at once", n)
+			}
+			postTicket(t, c, "T-2")
+			if st := c.keys.Status(); st[0].State != "proven" || st[0].Source != "renewal" {
+				t.Errorf("%+v", st)
+			}
+			s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = true })
+			for range 24 * 60 {
+				postTicket(t, c, "T-3")
+				<-time.After(time.Minute)
+			}
+			if n := s.Count("RenewAPIKey"); n > 30 {
+				t.Errorf("%d renewals in a day of refusals", n)
+			}
+		})
+	})
+}
+
+func TestRenewalFailureIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var back atomic.Bool
+		s := &cloudtest.Service{}
+		s.Fault = func(c cloudtest.Call) *cloudtest.Fault {
+			if c.Op == "RenewAPIKey" && !back.Load() {
+				return &cloudtest.Fault{Status: 404}
+			}
+			return nil
+		}
+		c := keyed(t, "", s)
+		notes := map[KeyNote]int{}
+		c.keys.Notify = func(n KeyNote) { n.Note = ""; notes[n]++ }
+		running(t, c, func() {
+			<-time.After(20 * day)
+			back.Store(true)
+			<-time.After(10 * day)
+		})
+		for _, slot := range []string{"primary", "secondary"} {
+			for _, open := range []bool{true, false} {
+				if n := notes[KeyNote{Rule: "key-renewal-failed", Slot: slot, Open: open}]; n != 1 {
+					t.Errorf("%s, open %v: told %d times", slot, open, n)
+				}
+			}
+		}
+		if n := s.Count("RenewAPIKey"); n > 400 {
+			t.Errorf("%d renewals in 30 days", n)
+		}
+	})
+}
+
+// TestOutageIsNoNote: a link that is away for a day is nobody's business here.
+func TestOutageIsNoNote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{Fault: func(cloudtest.Call) *cloudtest.Fault { return &cloudtest.Fault{Refuse: true} }}
+		c := keyed(t, "", s)
+		c.keys.Notify = func(n KeyNote) { t.Errorf("%+v", n) }
+		running(t, c, func() { <-time.After(day) })
+	})
+}
+
+func TestRingWithoutClient(t *testing.T) {
+	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ring.renew(t.Context(), Primary); err == nil {
+		t.Error("a ring without client renewed a key")
+	}
+	if _, err := OpenKeys("/proc/none/keys", Seeds{Primary: testKey}); err == nil {
+		t.Error("a folder that is not there was no error")
+	}
+}
+
+// TestFileThatCannotBeWritten: a folder stands where the file should be. The keys work all the same, and a
+// person is told once, and when it is well again.
+func TestFileThatCannotBeWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "keys")
+	if err := os.MkdirAll(filepath.Join(path, "in the way"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	c := keyed(t, path, &cloudtest.Service{})
+	var told []string
+	c.keys.Notify = func(n KeyNote) { told = append(told, fmt.Sprint(n.Rule, n.Slot, n.Open)) }
+	ended, stop := context.WithCancel(t.Context())
+	stop()
+	if err := c.keys.Run(ended); err != nil {
+		t.Fatal(err)
+	}
+	if a := postTicket(t, c, "T-1"); a.Class != Stored {
+		t.Errorf("%+v", a)
+	}
+	if err := os.RemoveAll(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+		t.Fatal(err)
+	}
+	want := "key-filetrue key-filefalse"
+	if got := strings.Join(told, " "); got != want {
+		t.Errorf("told %s, want %s", got, want)
+	}
+	if again, err := OpenKeys(path, Seeds{}); err != nil || len(again.Status()) != 2 {
+		t.Errorf("after it was well: %v", err)
+	}
+}

@@ -1,0 +1,112 @@
+package cloud
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestSecretsDoNotPrint(t *testing.T) {
+	const value = "s3cr3t-value-of-a-key"
+	s := Secret(value)
+	l := Login{AuthRequest{UserName: "pat", PasswordHash: s, Token: s, APIKey: s}, s}
+	things := []any{s, &s, l, &l, Seeds{s, s}, []Secret{s}, map[string]Secret{"a": s}, AuthResult{PrimaryKey: s, IDToken: s}, KeyRenewal{Key: s}}
+	ring, err := OpenKeys("", Seeds{s, s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	things = append(things, ring, ring.Status())
+	for _, thing := range things {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%08b", "%t", "%c"} {
+			shown := fmt.Sprintf(verb, thing)
+			if strings.Contains(shown, value) || strings.Contains(strings.ToLower(shown), fmt.Sprintf("%x", value)) {
+				t.Errorf("%s of %T shows the key: %s", verb, thing, shown)
+			}
+		}
+		if thing == any(ring) {
+			continue // JSON cannot hold it
+		}
+		b, err := json.Marshal(thing)
+		if err != nil || bytes.Contains(b, []byte(value)) {
+			t.Errorf("JSON of %T: %s, %v", thing, b, err)
+		}
+	}
+	// printf 's3cr3t-value-of-a-key' | sha256sum
+	if s.Fingerprint() != "fbe818a7" || Secret("").Fingerprint() != "none" {
+		t.Errorf("fingerprints: %s, %s", s.Fingerprint(), Secret("").Fingerprint())
+	}
+}
+
+// TestNoKeyInAnyText lets the service and the network repeat the key wherever they can.
+func TestNoKeyInAnyText(t *testing.T) {
+	echo := func(status int) tripper {
+		return func(r *http.Request) (*http.Response, error) {
+			key := r.Header.Get(keyHeader)
+			escaped := strings.ReplaceAll(key, "-", `\u002d`)
+			return &http.Response{
+				StatusCode: status,
+				Header:     http.Header{"Location": {"https://x/?k=" + key}, "X-Correlation-Id": {key}},
+				Body:       io.NopCloser(strings.NewReader(`{"message":"bad key ` + key + `","errorDescription":"` + escaped + `","subscriptionKey":17,"k":"` + key + `"}`)),
+			}, nil
+		}
+	}
+	var texts []string
+	for _, transport := range []tripper{echo(200), echo(301), echo(400), echo(401), echo(403), echo(500), func(r *http.Request) (*http.Response, error) {
+		return nil, fmt.Errorf("proxy said no to %s", r.Header.Get(keyHeader))
+	}} {
+		c := clientOf(t, "https://api.example.com", func(o *Options) {
+			o.Transport = transport
+			o.Login = &Login{AuthRequest{UserName: "pat", PasswordHash: "pass-word-hash"}, "login-subscription-key"}
+		})
+		c.keys.Notify = func(n KeyNote) { texts = append(texts, fmt.Sprintf("%+v", n)) }
+		texts = append(texts, fmt.Sprintf("%+v", post(t, c)))
+		_, err1 := c.RenewAPIKey(t.Context(), Primary)
+		_, err2 := c.QueryDevices(t.Context(), DeviceQuery{})
+		_, err3 := c.Authenticate(t.Context(), *c.login)
+		_, err4 := c.SaveRunTickets(t.Context(), someTicket())
+		for _, err := range []error{err1, err2, err3, err4} {
+			if e, ok := errors.AsType[*Error](err); ok {
+				texts = append(texts, fmt.Sprintf("%+v", e.Answer))
+			}
+			texts = append(texts, fmt.Sprint(err))
+		}
+		texts = append(texts, fmt.Sprintf("%+v", c.keys.Status()))
+	}
+	all := strings.Join(texts, "\n")
+	for _, secret := range []string{testKey, "pass-word-hash", "login-subscription-key"} {
+		if i := strings.Index(all, secret); i >= 0 {
+			t.Errorf("%s shows in ...%s", secret, all[max(0, i-200):i+len(secret)])
+		}
+	}
+	if !strings.Contains(all, "(hidden)") {
+		t.Error("nothing was hidden, so that nothing was tried")
+	}
+}
+
+func TestUnusableKeys(t *testing.T) {
+	for _, key := range []Secret{"a b", "a\n", "schlüssel", Secret(strings.Repeat("x", 1025))} {
+		ring, err := OpenKeys("", Seeds{Primary: key, Secondary: testKey})
+		if err != nil || len(ring.Status()) != 1 || len(ring.trouble) != 1 || strings.Contains(ring.trouble[0].Note, string(key)) {
+			t.Errorf("%d characters: %v, %+v", len(key), err, ring.trouble)
+		}
+		if _, err := ring.Seed(Seeds{Primary: key}); err == nil || strings.Contains(err.Error(), string(key)) {
+			t.Errorf("%d characters: %v", len(key), err)
+		}
+	}
+	ring, err := OpenKeys("", Seeds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := clientOf(t, "https://api.example.com", func(o *Options) {
+		o.Keys = ring
+		o.Transport = tripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("reached the network") })
+	})
+	if a := post(t, c); a.Class != Key || !strings.Contains(a.Message, "primary_key") {
+		t.Errorf("%+v", a)
+	}
+}

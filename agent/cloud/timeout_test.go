@@ -1,0 +1,111 @@
+package cloud
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// silent is a service that takes a request and then says nothing, or says only the status.
+type silent struct {
+	status int // 0: not even that
+	closed int // how often the idle connections were closed
+	waited []time.Duration
+}
+
+func (s *silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return nil, err
+		}
+	}
+	if s.status != 0 {
+		return &http.Response{StatusCode: s.status, Header: http.Header{}, Body: stuck{r.Context()}}, nil
+	}
+	began := time.Now()
+	<-r.Context().Done()
+	s.waited = append(s.waited, time.Since(began))
+	return nil, r.Context().Err()
+}
+
+func (s *silent) CloseIdleConnections() { s.closed++ }
+
+// stuck is a body that never comes.
+type stuck struct{ ctx context.Context }
+
+func (b stuck) Read([]byte) (int, error) {
+	<-b.ctx.Done()
+	return 0, b.ctx.Err()
+}
+
+func (b stuck) Close() error { return nil }
+
+func TestTimeLimits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &silent{}
+		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Transport = s })
+		body := [][]byte{make([]byte, 10<<10-2)} // with the array's brackets 10 KB
+		for attempt := range 12 {
+			a := c.Post(t.Context(), SaveRunTickets, "", body, attempt)
+			if a.Class != Ambiguous || !strings.Contains(a.Message, "no answer in time") {
+				t.Fatalf("%+v", a)
+			}
+		}
+		// 30 s and 10 s for 10 KB, doubled each time, up to a quarter of an hour.
+		want := []time.Duration{40, 80, 160, 320, 640, 900, 900, 900, 900, 900, 900, 900}
+		for i, w := range want {
+			if s.waited[i] != w*time.Second {
+				t.Errorf("attempt %d waited %v, want %ds", i, s.waited[i], w)
+			}
+		}
+		if s.closed != len(want) {
+			t.Errorf("idle connections were closed %d times after %d time-outs", s.closed, len(want))
+		}
+	})
+}
+
+// TestStatusIsEnough answers with a status whose body never comes: the record is stored, and nobody waits long.
+func TestStatusIsEnough(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &silent{status: 200}
+		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Transport = s })
+		began := time.Now()
+		if a := post(t, c); a.Class != Stored {
+			t.Errorf("%+v", a)
+		}
+		if took := time.Since(began); took != 10*time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if _, err := c.QueryDevices(t.Context(), DeviceQuery{}); err == nil || !strings.Contains(err.Error(), "reading the answer") {
+			t.Errorf("a page without body: %v", err)
+		}
+		if took := time.Since(began); took != 10*time.Second+158*time.Second {
+			t.Errorf("the query ended after %v", took)
+		}
+	})
+}
+
+func TestStopIsNotATimeOut(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := clientOf(t, "https://api.example.com", func(o *Options) {
+		o.Transport = tripper(func(r *http.Request) (*http.Response, error) {
+			cancel()
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				return nil, err
+			}
+			return nil, r.Context().Err()
+		})
+	})
+	a := c.Post(ctx, SaveRunTickets, "", [][]byte{[]byte("{}")}, 0)
+	if a.Class != Ambiguous || !strings.Contains(a.Message, "stopped before an answer came") {
+		t.Errorf("%+v", a)
+	}
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }

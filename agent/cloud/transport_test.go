@@ -1,0 +1,295 @@
+package cloud
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const testKey = "primary-0123456789abcdef"
+
+func clientOf(t *testing.T, url string, change ...func(*Options)) *Client {
+	t.Helper()
+	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{URL: url, Wire: siteWire(), Keys: ring}
+	for _, c := range change {
+		c(&o)
+	}
+	c, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+func post(t *testing.T, c *Client) Answer {
+	t.Helper()
+	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte(`{}`)}, 0)
+}
+
+func TestRedirectsAreNotFollowed(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		elsewhere.Add(1)
+	}))
+	defer other.Close()
+	for _, status := range []int{300, 301, 302, 303, 304, 305, 307, 308} {
+		home := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", other.URL)
+			w.WriteHeader(status)
+		}))
+		a := post(t, clientOf(t, home.URL))
+		if a.Class != Path || a.Status != status || !strings.Contains(a.Message, other.URL) {
+			t.Errorf("%d: %+v", status, a)
+		}
+		if _, err := clientOf(t, home.URL).QueryDevices(t.Context(), DeviceQuery{}); err == nil {
+			t.Errorf("%d: a query followed the redirect", status)
+		}
+		home.Close()
+	}
+	if n := elsewhere.Load(); n != 0 {
+		t.Errorf("the key went elsewhere %d times", n)
+	}
+}
+
+// TestAnswerCutAtEveryByte cuts the answer at each of its bytes: until the status is known the service may have
+// the record, and from then on it has it.
+func TestAnswerCutAtEveryByte(t *testing.T) {
+	const answer = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 11\r\n\r\n{\"saved\":1}"
+	known := strings.Index(answer, "{")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := make(chan int)
+	done := make(chan error)
+	go func() {
+		for n := range cut {
+			done <- serveCut(l, answer[:n])
+		}
+	}()
+	c := clientOf(t, "http://"+l.Addr().String())
+	for n := range len(answer) + 1 {
+		cut <- n
+		a := post(t, c)
+		if err := <-done; err != nil {
+			t.Fatal(err)
+		}
+		want := Ambiguous
+		if n >= known {
+			want = Stored
+		}
+		if a.Class != want {
+			t.Errorf("cut after %d bytes: %+v", n, a)
+		}
+	}
+	close(cut)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if a := post(t, c); a.Class != Wait {
+		t.Errorf("nobody listens: %+v", a)
+	}
+}
+
+// serveCut takes one connection, reads one request and answers with what is left of the answer.
+func serveCut(l net.Listener, answer string) error {
+	conn, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	buf, got := make([]byte, 4096), ""
+	for !strings.HasSuffix(got, "[{}]") {
+		n, err := conn.Read(buf)
+		if err != nil {
+			return err
+		}
+		got += string(buf[:n])
+	}
+	_, err = io.WriteString(conn, answer)
+	return err
+}
+
+func TestAnswerLimits(t *testing.T) {
+	big := strings.Repeat("x", 6<<20)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "renew") {
+			w.Header().Set("X-Large", big[:32<<10])
+		}
+		if _, err := io.WriteString(w, big); err != nil {
+			return // the client has enough
+		}
+	}))
+	defer s.Close()
+	c := clientOf(t, s.URL)
+	if a := post(t, c); a.Class != Stored || len(a.Body) != 2<<10 {
+		t.Errorf("save: %s, %d bytes kept", a.Class, len(a.Body))
+	}
+	if _, err := c.QueryDevices(t.Context(), DeviceQuery{}); err == nil || !strings.Contains(err.Error(), "larger than 4096 KB") {
+		t.Errorf("query: %v", err)
+	}
+	if _, err := c.RenewAPIKey(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "header") {
+		t.Errorf("headers: %v", err)
+	}
+}
+
+// authority signs certificates for 127.0.0.1.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	file string
+}
+
+func newAuthority(t *testing.T) authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "test authority"}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, NotBefore: time.Unix(0, 0), NotAfter: time.Now().AddDate(50, 0, 0)}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, tmpl, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return authority{cert, key, file}
+}
+
+func (a authority) serve(t *testing.T, ip string, from, until time.Time, h http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	tmpl := &x509.Certificate{SerialNumber: big.NewInt(2), NotBefore: from, NotAfter: until, IPAddresses: []net.IP{net.ParseIP(ip)}}
+	der, err := x509.CreateCertificate(rand.Reader, tmpl, a.cert, &a.key.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: a.key}}}
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
+
+func TestTLS(t *testing.T) {
+	a, now := newAuthority(t), time.Now()
+	var proto atomic.Value
+	var served atomic.Int32
+	h := func(_ http.ResponseWriter, r *http.Request) { proto.Store(r.Proto); served.Add(1) }
+	good := a.serve(t, "127.0.0.1", now.Add(-time.Hour), now.Add(time.Hour), h)
+	ours := func(o *Options) { o.CAFile = a.file }
+
+	got := post(t, clientOf(t, good.URL, ours))
+	if got.Class != Stored || proto.Load() != "HTTP/1.1" {
+		t.Fatalf("%+v over %v", got, proto.Load())
+	}
+	if d := got.Date.Sub(now); d < -time.Hour || d > time.Hour {
+		t.Errorf("the service's clock says %v", got.Date)
+	}
+	plain := httptest.NewServer(http.HandlerFunc(h))
+	defer plain.Close()
+	old := a.serve(t, "127.0.0.1", now.Add(-time.Hour), now.Add(time.Hour), h)
+	old.TLS.MaxVersion = tls.VersionTLS11
+	cases := []struct {
+		name, url, says string
+		change          func(*Options)
+	}{
+		{"expired", a.serve(t, "127.0.0.1", now.AddDate(-2, 0, 0), now.AddDate(-1, 0, 0), h).URL, "this box's clock says", ours},
+		{"not yet valid", a.serve(t, "127.0.0.1", now.AddDate(1, 0, 0), now.AddDate(2, 0, 0), h).URL, "this box's clock says", ours},
+		{"wrong name", a.serve(t, "127.0.0.2", now.Add(-time.Hour), now.Add(time.Hour), h).URL, "127.0.0.2", ours},
+		{"unknown authority", good.URL, "unknown authority", func(*Options) {}},
+		{"no TLS there", strings.Replace(plain.URL, "http:", "https:", 1), "does not speak TLS", ours},
+		{"TLS 1.1", old.URL, "protocol version", ours},
+	}
+	before := served.Load()
+	for _, c := range cases {
+		if a := post(t, clientOf(t, c.url, c.change)); a.Class != Wait || !strings.Contains(a.Message, c.says) || !a.Date.IsZero() {
+			t.Errorf("%s: %+v", c.name, a)
+		}
+	}
+	if served.Load() != before {
+		t.Error("a request went through a connection that must not be trusted")
+	}
+}
+
+func TestAddressOfTheService(t *testing.T) {
+	good := []string{"https://api.example.com", "https://api.example.com:8443/base/", "http://127.0.0.1:8480", "http://localhost", "http://[::1]:80"}
+	for _, url := range good {
+		if _, err := baseURL(url); err != nil {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+	bad := []string{"", "api.example.com", "ftp://x", "https://", "http://api.example.com", "http://10.0.0.1", "http://127.0.0.1.example.com",
+		"https://user:pw@api.example.com", "https://api.example.com/?key=1", "https://x/#a", "https:api", "https://%zz", ":"}
+	for _, url := range bad {
+		if _, err := baseURL(url); err == nil || strings.Contains(err.Error(), "pw") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestTransportSettings(t *testing.T) {
+	o := Options{Wire: siteWire()}
+	tr, err := newTransport(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr.Proxy != nil || tr.Protocols.HTTP2() || !tr.Protocols.HTTP1() || tr.TLSClientConfig.MinVersion != tls.VersionTLS12 || tr.MaxResponseHeaderBytes != 16<<10 {
+		t.Errorf("%+v", tr)
+	}
+	o.Wire.Proxy = "http://10.0.0.1:3128"
+	if tr, err = newTransport(o); err != nil || tr.Proxy == nil {
+		t.Errorf("proxy: %v", err)
+	}
+	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{URL: "http://127.0.0.1", Wire: o.Wire, Keys: ring}); err == nil || !strings.Contains(err.Error(), "without TLS") {
+		t.Errorf("http through a proxy: %v", err)
+	}
+	if c, err := New(Options{URL: "http://127.0.0.1", Keys: ring}); err != nil || c.Wire().LevelUnit != "in" {
+		t.Errorf("no wire: %v", err)
+	}
+	if _, err := New(Options{URL: "http://127.0.0.1"}); err == nil {
+		t.Error("a client without keys was made")
+	}
+	empty := filepath.Join(t.TempDir(), "empty.pem")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{empty, empty + ".none"} {
+		if _, err := newTransport(Options{Wire: siteWire(), CAFile: file}); err == nil || !strings.Contains(err.Error(), "ca_file") {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}

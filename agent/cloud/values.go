@@ -1,0 +1,169 @@
+package cloud
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ValueSet is a row of values with one data classification code: an element of a tag value or target request.
+type ValueSet struct {
+	Code   string
+	Values []Value
+}
+
+// Value is one number and when it held. It is sent as a whole number.
+type Value struct {
+	Value float64
+	At    time.Time
+}
+
+// TagValues is a whole request that saves tag values for a well (interface specification 2.5).
+type TagValues struct {
+	WellID string
+	Sets   []ValueSet
+}
+
+// ProductionTargets is a whole request that saves production targets for a well (interface specification 2.6).
+type ProductionTargets struct {
+	WellID string
+	Sets   []ValueSet
+}
+
+// Memo is a text that is added to a device (interface specification 4.8).
+type Memo struct {
+	Text  string
+	Email string // whose memo it is; empty: the user of the subscription
+}
+
+// valueLayout is ISO 8601 with a numeric offset, also for UTC (interface specification 2.5).
+const valueLayout = "2006-01-02T15:04:05-07:00"
+
+type setBody struct {
+	Code   string      `json:"dataClassificationCode"`
+	Values []valueBody `json:"values"`
+}
+
+type valueBody struct {
+	Value     int64  `json:"value"`
+	Timestamp string `json:"timestamp"`
+}
+
+// EncodeTagValues gives the JSON object of one tag value set. It refuses a code that the service does not take
+// and, with ErrRounding as the cause, a value that a whole number cannot stand for.
+func (w Wire) EncodeTagValues(s ValueSet) ([]byte, error) {
+	if !slices.Contains(w.Codes, s.Code) {
+		return nil, fmt.Errorf("encoding tag values %q: this code is not one of the service's; use %s", s.Code, quoted(w.Codes))
+	}
+	b, err := w.encodeSet(s)
+	if err != nil {
+		return nil, fmt.Errorf("encoding tag values %q: %w", s.Code, err)
+	}
+	return b, nil
+}
+
+// EncodeTargets gives the JSON object of one target set. A code that is not among Wire.TargetCodes is encoded
+// all the same, with a warning for a person; errors are those of EncodeTagValues.
+func (w Wire) EncodeTargets(s ValueSet) (body []byte, warning string, err error) {
+	if s.Code == "" {
+		return nil, "", errors.New("encoding production targets: the code is empty")
+	}
+	if !slices.Contains(w.TargetCodes, s.Code) {
+		warning = fmt.Sprintf("production target code %q is not among %s; the service may refuse it", s.Code, quoted(w.TargetCodes))
+	}
+	body, err = w.encodeSet(s)
+	if err != nil {
+		return nil, warning, fmt.Errorf("encoding production targets %q: %w", s.Code, err)
+	}
+	return body, warning, nil
+}
+
+func (w Wire) encodeSet(s ValueSet) ([]byte, error) {
+	if len(s.Values) == 0 {
+		return nil, errors.New("there is no value")
+	}
+	body := setBody{Code: s.Code, Values: make([]valueBody, 0, len(s.Values))}
+	for _, v := range s.Values {
+		n, err := w.whole(v.Value)
+		if err != nil {
+			return nil, err
+		}
+		if !validTime(v.At) {
+			return nil, errors.New("a value's time is not set or not a year of four digits")
+		}
+		body.Values = append(body.Values, valueBody{n, v.At.In(w.zone()).Format(valueLayout)})
+	}
+	return encode(body)
+}
+
+// EncodeMemo gives a memo's JSON object, with the property names of Wire.MemoText and Wire.MemoEmail.
+func (w Wire) EncodeMemo(m Memo) ([]byte, error) {
+	if strings.TrimSpace(m.Text) == "" {
+		return nil, errors.New("encoding memo: it has no text")
+	}
+	text, err := encode(m.Text)
+	if err != nil {
+		return nil, fmt.Errorf("encoding memo: %w", err)
+	}
+	pairs := []property{{w.MemoText, text}}
+	if m.Email != "" {
+		if a, err := mail.ParseAddress(m.Email); err != nil || a.Address != m.Email {
+			return nil, fmt.Errorf("encoding memo: %q is not an e-mail address", m.Email)
+		}
+		email, err := encode(m.Email)
+		if err != nil {
+			return nil, fmt.Errorf("encoding memo: %w", err)
+		}
+		pairs = append(pairs, property{w.MemoEmail, email})
+	}
+	return object(pairs...)
+}
+
+// property is one member of a JSON object whose name is a setting or whose value is encoded already.
+type property struct {
+	name  string
+	value []byte
+}
+
+// object joins members in the given order, which a map would not keep.
+func object(members ...property) ([]byte, error) {
+	var b bytes.Buffer
+	for i, m := range members {
+		name, err := encode(m.name)
+		if err != nil {
+			return nil, fmt.Errorf("property %q: %w", m.name, err)
+		}
+		b.WriteByte("{,"[min(i, 1)])
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(m.value)
+	}
+	b.WriteByte('}')
+	if !json.Valid(b.Bytes()) {
+		return nil, errors.New("joined properties are not JSON")
+	}
+	return b.Bytes(), nil
+}
+
+// array joins encoded elements.
+func array[B ~[]byte](elements []B) []byte {
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, e := range elements {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(e)
+	}
+	b.WriteByte(']')
+	return b.Bytes()
+}
+
+func quoted(codes []string) string {
+	return `"` + strings.Join(codes, `", "`) + `"`
+}

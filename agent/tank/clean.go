@@ -1,0 +1,125 @@
+package tank
+
+import "math"
+
+const (
+	lowest     = -1.0  // in
+	overTop    = 7.0   // in above the shell
+	stepFew    = 3     // readings that agree before a jump is believed
+	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
+	surely     = 120.0 // s of the fastest flow that one reading alone may show
+	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
+)
+
+// pending are readings that are too far from the last believed one, and agree.
+type pending struct {
+	n        int // readings
+	distinct int // different values
+	first    point
+	last     point
+	faint    bool // the first was not far beyond what is possible, as in slosh
+}
+
+// judge is what becomes of one reading.
+type judge uint8
+
+const (
+	refuse judge = iota
+	accept
+	stepTo   // the sensor was re-spanned: nothing before it compares
+	unfreeze // the value had been frozen: the time since then is a gap
+)
+
+// rate is the fastest believable change at a level, inches per second.
+func (t *Tank) rate(at float64) float64 {
+	per := math.Min(t.Table.PerInch(at), t.Table.PerInch(at+12))
+	return t.Loads.MaxRate / math.Max(per, 1e-6) / 60
+}
+
+// possible says that a value can be a level of this tank at all.
+func (t *Tank) possible(x float64) bool {
+	return finite(x) && x >= lowest && x <= float64(t.Height)+overTop
+}
+
+// floor is the jump that noise alone may make, inches.
+func (v *vessel) floor(t *Tank) float64 {
+	return math.Max(float64(t.Loads.Noise), math.Max(6*v.noise.sigma, 4*v.noise.fast))
+}
+
+// frozen says that the newest value has stood still for too long to be alive.
+func (v *vessel) frozen(t *Tank, now float64) bool {
+	age := now - v.since
+	return age >= t.Loads.StuckJump.Seconds() && v.pace.runs >= 8 && age > 10*v.pace.run
+}
+
+// reach is how far the level may have moved since the last believed reading.
+func (v *vessel) reach(t *Tank, now float64) float64 {
+	dt := math.Max(now-v.last.t, 0)
+	if v.unsure {
+		dt = longestAway
+	}
+	held := math.Min(now-v.since, heldMost)
+	if v.frozen(t, now) {
+		held = math.Min(2*v.pace.run, heldMost)
+	}
+	return t.rate(v.last.v)*math.Max(dt, held) + v.floor(t)
+}
+
+// weigh decides about a possible value x at a time.
+func (v *vessel) weigh(t *Tank, now, x float64) judge {
+	if !v.seen {
+		return accept
+	}
+	p := v.pend
+	off := math.Abs(x - v.last.v)
+	near := off <= v.reach(t, now)
+	joins := p.n > 0 && math.Abs(x-p.last.v) <= t.rate(x)*(now-p.last.t)+v.floor(t)
+	if near && p.n == 0 && off > t.rate(x)*surely+v.floor(t) && v.silent(now) {
+		near = false // after a silence a far value has to come twice
+	}
+	if near && p.n > 0 && joins && v.silent(p.first.t) {
+		v.pend = pending{}
+		return accept
+	}
+	if near && (!joins || p.faint || off < math.Abs(x-p.last.v)) {
+		if p.n > 0 && math.Abs(p.first.v-v.last.v) > spikeWorth {
+			v.spike.add(p.first.t, p.first.v)
+		}
+		v.pend = pending{}
+		return accept
+	}
+	at := point{now, x}
+	if !joins {
+		v.pend = pending{n: 1, distinct: 1, first: at, last: at, faint: off < 2*v.reach(t, now)}
+		return refuse
+	}
+	p.n++
+	if x != p.last.v {
+		p.distinct++
+	}
+	p.last = at
+	v.pend = p
+	return v.jumped(t)
+}
+
+// silent says that nothing was believed for a while before a time.
+func (v *vessel) silent(until float64) bool {
+	return v.unsure || until-v.last.t > math.Max(3*surely, 2*v.pace.usual)
+}
+
+// jumped decides whether the pending readings have stayed long enough to be the truth.
+func (v *vessel) jumped(t *Tank) judge {
+	p := v.pend
+	stayed := p.last.t - p.first.t
+	alive := p.distinct >= stepFew || stayed >= 5*t.Loads.StepHold.Seconds()
+	if p.n < stepFew || !alive {
+		return refuse
+	}
+	if v.frozen(t, p.first.t) && stayed >= stuckWait {
+		return unfreeze
+	}
+	if stayed >= t.Loads.StepHold.Seconds() {
+		return stepTo
+	}
+	return refuse
+}

@@ -1,0 +1,130 @@
+package tank
+
+import (
+	"math"
+	"time"
+)
+
+// Site time. A reading's place in time is counted in real seconds since the state was
+// new, on the clock that never steps; a restart adds what the wall clock says has passed.
+// Logic uses site seconds, which are real seconds times the speed.
+
+const (
+	clockSlack   = 5.0       // s; a stamp this near to the clock's is on time
+	clockStrikes = 6         // readings in a row that agree on another clock make it the clock
+	sparseNeeds  = 3         // the same, of readings a minute apart or more
+	longestAway  = 25 * 3600 // site s; a longer restart is not told from a wrong clock
+)
+
+// clock follows the wall clock of one source of readings: the box's own or a device's.
+type clock struct {
+	known  bool
+	resync bool    // the next stamp is taken as it is: a restart left nothing to compare
+	off    float64 // unix seconds when real time was 0
+	newest float64 // newest stamp taken, unix s
+	cand   float64 // an offset that may be the new one
+	strike int     // readings that agree on it
+}
+
+// take places one stamp. It gives the real time of the reading, whether to use the
+// reading at all, and the seconds of a step of the clock that this reading proved.
+func (c *clock) take(at, real, every float64) (when float64, use bool, step float64) {
+	dev := at - c.off - real
+	if !c.known || c.resync {
+		if c.known && math.Abs(dev) > clockSlack {
+			step = dev
+		}
+		*c = clock{known: true, off: at - real, newest: at}
+		return real, true, step
+	}
+	if math.Abs(dev) <= clockSlack {
+		c.off += dev
+		c.newest, c.strike = math.Max(c.newest, at), 0
+		return real, true, 0
+	}
+	needs := clockStrikes
+	if every >= 60 {
+		needs = sparseNeeds
+	}
+	if c.strike > 0 && math.Abs(at-real-c.cand) <= clockSlack {
+		c.strike++
+	} else {
+		c.cand, c.strike = at-real, 1
+	}
+	if c.strike >= needs {
+		*c = clock{known: true, off: at - real, newest: at}
+		return real, true, dev
+	}
+	if dev > 0 { // nothing comes before it was made: the clock moved, or two readings changed places
+		c.newest = math.Max(c.newest, at)
+		return real, true, 0
+	}
+	if at > c.newest { // late, but in order: it belongs where its stamp puts it
+		c.newest = at
+		return at - c.off, true, 0
+	}
+	return 0, false, 0
+}
+
+// wall is the instant of a real time by the newest known clock, to the millisecond.
+func (c *clock) wall(real float64) time.Time {
+	ms := math.Round((c.off + real) * 1000)
+	if !(math.Abs(ms) < 8e15) {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(ms)).UTC()
+}
+
+// stamp is a wall clock in unix seconds.
+func stamp(at time.Time) float64 { return float64(at.Unix()) + float64(at.Nanosecond())/1e9 }
+
+// advance moves the site's time to an input, over a restart where there was one.
+func (s Site) advance(st *State, in Input) {
+	mono := in.Mono.Seconds()
+	if !st.begun {
+		st.begun, st.boot, st.base = true, in.Boot, -mono
+		return
+	}
+	back := st.base+mono < st.now-60 // a clock that never steps did: its base is another
+	if in.Boot != st.boot || back {
+		s.restart(st, in, mono)
+	}
+	st.now = math.Max(st.now, st.base+mono)
+}
+
+func (s Site) restart(st *State, in Input, mono float64) {
+	c := st.source(in)
+	away := 0.0
+	if c.known {
+		away = stamp(in.At) - (c.off + st.now)
+	}
+	most := longestAway / s.speed
+	lost := !c.known || away < -clockSlack || away > most
+	st.boot = in.Boot
+	st.booted = st.now + math.Max(0, math.Min(away, most))
+	st.base = st.booted - mono
+	for i, v := range st.tanks {
+		n := *v
+		n.clk.resync = n.clk.resync || lost
+		n.unsure = n.unsure || lost
+		st.tanks[i] = &n
+	}
+	st.tick.resync = st.tick.resync || lost
+}
+
+// source is the clock that an input was stamped by, or any other that is known.
+func (st *State) source(in Input) clock {
+	c := st.tick
+	if in.Kind != Tick {
+		c = st.tanks[in.Tank].clk
+	}
+	if c.known {
+		return c
+	}
+	for _, v := range st.tanks {
+		if v.clk.known {
+			return v.clk
+		}
+	}
+	return st.tick
+}

@@ -1,0 +1,285 @@
+package tank
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+const (
+	stateFormat = 1
+	mostTanks   = 4096
+	timeGrain   = 0.05      // s
+	levelGrain  = 1.0 / 512 // in
+)
+
+var errStateShort = errors.New("it ends early")
+
+// archive writes or reads a state: the same walk does both, so that they cannot differ.
+type archive struct {
+	b       []byte
+	reading bool
+	err     error
+}
+
+// MarshalBinary is the state to store: some KiB a tank. Readings older than the last half
+// hour are left out, but for what a draw under way needs.
+func (st State) MarshalBinary() ([]byte, error) {
+	a := &archive{b: []byte{stateFormat}}
+	slim := st.slim()
+	a.state(&slim)
+	return a.b, a.err
+}
+
+// UnmarshalBinary takes a stored state back.
+func (st *State) UnmarshalBinary(b []byte) error {
+	if len(b) == 0 || b[0] != stateFormat {
+		return errors.New("reading the state of the tanks: its format is not known")
+	}
+	a := &archive{b: b[1:], reading: true}
+	var n State
+	a.state(&n)
+	if a.err != nil {
+		return fmt.Errorf("reading the state of the tanks: %w", a.err)
+	}
+	*st = n
+	return nil
+}
+
+func (a *archive) state(st *State) {
+	a.uint(&st.mark)
+	a.flag(&st.begun)
+	a.int(&st.boot)
+	a.floats(&st.base, &st.now, &st.booted, &st.stored)
+	a.clock(&st.tick)
+	n := a.count(len(st.tanks), mostTanks)
+	if a.reading {
+		st.tanks = make([]*vessel, n)
+	}
+	for i := range st.tanks {
+		if a.err != nil {
+			return
+		}
+		if a.reading {
+			st.tanks[i] = &vessel{}
+		}
+		a.vessel(st.tanks[i])
+	}
+}
+
+// slim is a copy with no more than a restart needs.
+func (st State) slim() State {
+	from := st.needed()
+	full := st.tanks
+	st.tanks = make([]*vessel, len(full))
+	for i, w := range full {
+		v := *w
+		v.buf, v.water = v.toStore(from), tailSamples(v.water, 64)
+		for k := range v.other {
+			v.other[k] = v.other[k][max(0, len(v.other[k])-48):]
+		}
+		st.tanks[i] = &v
+	}
+	return st
+}
+
+// needed is the time from which on the levels of every tank are needed: one that rose while
+// another fell explains it.
+func (st *State) needed() float64 {
+	from := math.Inf(1)
+	for _, v := range st.tanks {
+		if v.hot {
+			from = math.Min(from, v.onset-1200)
+		}
+	}
+	return from
+}
+
+// toStore is what of the buffer a restart needs: the last half hour; of a draw that is under
+// way anywhere the beginning, and the rest minute by minute; and of a value that stands
+// still what was before it.
+func (v *vessel) toStore(needed float64) []sample {
+	if len(v.buf) == 0 {
+		return nil
+	}
+	now := v.buf[len(v.buf)-1].t
+	fine := now - 1800
+	from := math.Min(fine, math.Min(needed, v.since-1200))
+	out := make([]sample, 0, 512)
+	for _, s := range between(v.buf, from, now) {
+		edge := v.hot && s.t >= v.onset-1200 && s.t <= v.onset+1500
+		n := len(out)
+		if s.t < fine && !edge && n > 0 && s.t-out[n-1].t < v.storeGap(s.t) {
+			continue
+		}
+		out = append(out, s)
+	}
+	return tailSamples(out, bufferMost-8)
+}
+
+// storeGap is the time between stored samples that are not recent.
+func (v *vessel) storeGap(t float64) float64 {
+	if t > v.since+coarse {
+		return 10 * coarse // the value stands: they are all the same
+	}
+	return coarse
+}
+
+func tailSamples(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
+
+func (a *archive) vessel(v *vessel) {
+	a.clock(&v.clk)
+	a.flag(&v.unsure)
+	a.flag(&v.seen)
+	a.flag(&v.hot)
+	a.floats(&v.last.t, &v.last.v, &v.since)
+	a.ints(&v.pend.n, &v.pend.distinct)
+	a.floats(&v.pend.first.t, &v.pend.first.v, &v.pend.last.t, &v.pend.last.v)
+	a.ints(&v.pace.n, &v.pace.runs)
+	a.floats(&v.pace.mean, &v.pace.usual, &v.pace.long, &v.pace.run, &v.pace.dev)
+	a.floats(&v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before)
+	a.ints(&v.bin.n)
+	a.floats(&v.bin.first, &v.bin.st, &v.bin.sv)
+	a.floats(&v.onset, &v.fell, &v.done, &v.due, &v.hinted, &v.jumpAt, &v.thawedAt, &v.leakDue, &v.roseAt, &v.lastStart, &v.lastEnd, &v.kept, &v.steppedAt, &v.stepped)
+	a.flag(&v.stuckTold)
+	a.flag(&v.pend.faint)
+	for _, s := range []*spell{&v.bad, &v.spike, &v.small, &v.loss} {
+		a.flag(&s.open)
+		a.ints(&s.n)
+		a.floats(&s.start, &s.last, &s.sum, &s.at)
+	}
+	n := a.count(len(v.begun), 64)
+	if a.reading {
+		v.begun = make([]float64, n)
+	}
+	for i := range v.begun {
+		a.floats(&v.begun[i])
+	}
+	a.samples(&v.buf, bufferMost)
+	a.samples(&v.hist, histMost)
+	a.samples(&v.water, waterMost)
+	for k := range v.other {
+		a.points(&v.other[k])
+	}
+}
+
+func (a *archive) clock(c *clock) {
+	a.flag(&c.known)
+	a.flag(&c.resync)
+	a.floats(&c.off, &c.newest, &c.cand)
+	a.ints(&c.strike)
+}
+
+// samples go as differences, to timeGrain and levelGrain.
+func (a *archive) samples(b *[]sample, most int) {
+	n := a.count(len(*b), most)
+	if a.reading {
+		*b = make([]sample, n, max(n, min(most, n*2+64)))
+	}
+	var t, v int64
+	for i := range *b {
+		s := &(*b)[i]
+		dt, dv := grains(s.t, timeGrain)-t, grains(float64(s.v), levelGrain)-v
+		a.int(&dt)
+		a.int(&dv)
+		k := uint64(s.n)<<1 | uint64(s.f&1)
+		a.uint(&k)
+		t, v = t+dt, v+dv
+		if a.reading {
+			*s = sample{t: float64(t) * timeGrain, v: float32(float64(v) * levelGrain), n: uint16(k >> 1), f: uint16(k & 1)}
+		}
+	}
+}
+
+func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
+
+func (a *archive) points(b *[]point) {
+	n := a.count(len(*b), otherMost)
+	if a.reading && n > 0 {
+		*b = make([]point, n)
+	}
+	for i := range *b {
+		a.floats(&(*b)[i].t, &(*b)[i].v)
+	}
+}
+
+// count writes or reads a length, refusing one beyond most.
+func (a *archive) count(n, most int) int {
+	v := uint64(n)
+	a.uint(&v)
+	if v > uint64(most) || a.reading && v > uint64(len(a.b)) {
+		a.fail(fmt.Errorf("a count of %d is more than there can be", v))
+	}
+	if a.err != nil {
+		return 0
+	}
+	return int(v)
+}
+
+func (a *archive) fail(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+func (a *archive) floats(p ...*float64) {
+	for _, f := range p {
+		if !a.reading {
+			a.b = binary.LittleEndian.AppendUint64(a.b, math.Float64bits(*f))
+			continue
+		}
+		if len(a.b) < 8 {
+			a.fail(errStateShort)
+			return
+		}
+		*f = math.Float64frombits(binary.LittleEndian.Uint64(a.b))
+		a.b = a.b[8:]
+		if !finite(*f) {
+			a.fail(errors.New("it holds a number that is none"))
+		}
+	}
+}
+
+func (a *archive) ints(p ...*int) {
+	for _, i := range p {
+		v := int64(*i)
+		a.int(&v)
+		*i = int(v)
+	}
+}
+
+func (a *archive) int(p *int64) {
+	if !a.reading {
+		a.b = binary.AppendVarint(a.b, *p)
+		return
+	}
+	v, n := binary.Varint(a.b)
+	if n <= 0 {
+		a.fail(errStateShort)
+		return
+	}
+	*p, a.b = v, a.b[n:]
+}
+
+func (a *archive) uint(p *uint64) {
+	if !a.reading {
+		a.b = binary.AppendUvarint(a.b, *p)
+		return
+	}
+	v, n := binary.Uvarint(a.b)
+	if n <= 0 {
+		a.fail(errStateShort)
+		return
+	}
+	*p, a.b = v, a.b[n:]
+}
+
+func (a *archive) flag(p *bool) {
+	v := uint64(0)
+	if *p {
+		v = 1
+	}
+	a.uint(&v)
+	*p = v != 0
+}

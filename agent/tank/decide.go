@@ -1,0 +1,149 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+)
+
+const most = 0.6 // the share of a draw that has to show elsewhere to explain it
+
+// decide says what a finished draw was.
+func (r *run) decide(i int, v *vessel, d draw, now float64) {
+	t := &r.site.tanks[i]
+	bbl := t.volume(d)
+	per := t.Table.PerInch(d.open.v)
+	removed := bbl + d.after*per*(d.end-d.start)
+	minutes := math.Max(d.end-d.start, 1) / 60
+	switch {
+	case t.Lact:
+	case removed < t.Loads.MinLoad:
+		v.small.add(d.end, removed)
+		v.small.start = math.Min(v.small.start, d.start)
+	case removed/minutes < 0.8*t.Loads.MinRate && d.inner > 0:
+		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.open.v, d.close.v))
+	case d.gap > t.Loads.MaxGapTicket.Seconds():
+		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.open.v, d.close.v, bbl, span(d.gap)))
+	case v.waterLeft(t, d):
+		r.event(v, i, "water-draw", d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.open.v, d.close.v))
+	default:
+		r.oil(i, v, d, removed, now)
+	}
+}
+
+// oil decides about a draw that took oil out of the tank.
+func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
+	if name, rose := r.received(i, d); rose >= most*removed {
+		r.event(v, i, "transfer", d.start, d.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v))
+		return
+	}
+	if back := v.regained(&r.site.tanks[i], d, now); back >= most*(d.open.v-d.close.v) && !r.gave(i, d, now) {
+		r.event(v, i, "recirc", d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", removed, d.open.v, d.close.v, back))
+		return
+	}
+	switch t := &r.site.tanks[i]; {
+	case t.Group != "":
+		r.jointly(i, v, &d)
+	case t.Valve:
+		v.byValve(t, &d)
+	}
+	l := r.load(i, v, d)
+	r.out = append(r.out, Outcome{Load: &l})
+}
+
+// waterLeft says that the interface fell as the level did: water was drawn from below.
+func (v *vessel) waterLeft(t *Tank, d draw) bool {
+	if !t.Interface {
+		return false
+	}
+	fell, ok := v.waterFell(d.start, d.end)
+	return ok && fell >= most*(d.open.v-d.close.v)
+}
+
+// received is the tank that rose most while this one fell, and the barrels that all
+// others rose beyond their own inflow.
+func (r *run) received(i int, d draw) (name string, bbl float64) {
+	best := 0.0
+	for j := range r.site.tanks {
+		o := &r.site.tanks[j]
+		if j == i || o.Group != "" && o.Group == r.site.tanks[i].Group {
+			continue
+		}
+		w := r.st.tanks[j]
+		rose := w.rise(o, d.start-30, d.end+150)
+		if rose > best {
+			best, name = rose, o.ID
+		}
+		bbl += math.Max(0, rose)
+	}
+	return name, bbl
+}
+
+// rise is the volume in barrels that a tank gained between two times beyond its inflow;
+// 0 where its level is not known.
+func (v *vessel) rise(t *Tank, from, to float64) float64 {
+	a, ok1 := v.about(from)
+	b, ok2 := v.about(to)
+	if !ok1 || !ok2 {
+		return 0
+	}
+	va, _ := t.Table.edge(a)
+	vb, _ := t.Table.edge(b)
+	return vb - va - v.inflow(t, from).usual*(to-from)*t.Table.PerInch(a)
+}
+
+// about is the level at a time, of the samples within 15 minutes.
+func (v *vessel) about(at float64) (float64, bool) {
+	k := lower(v.buf, at)
+	if k < len(v.buf) && k > 0 && v.buf[k].t-v.buf[k-1].t <= 1800 {
+		a, b := v.buf[k-1], v.buf[k]
+		w := (at - a.t) / (b.t - a.t)
+		return float64(a.v) + w*float64(b.v-a.v), true
+	}
+	if k == len(v.buf) && k > 0 && at-v.buf[k-1].t <= 900 {
+		return float64(v.buf[k-1].v), true
+	}
+	return 0, false
+}
+
+// regained is how much of its fall the level has won back since a draw, beyond the
+// inflow, inches.
+func (v *vessel) regained(t *Tank, d draw, now float64) float64 {
+	high := 0.0
+	for _, n := range nodes(between(v.buf, d.end+60, now), cell) {
+		if n.t > d.end+t.Loads.Confirm.Seconds() && n.v < d.close.v+high {
+			break
+		}
+		high = math.Max(high, n.v-d.close.v-d.usual*(n.t-d.end))
+	}
+	return high
+}
+
+// returning says that oil is still coming back after the confirmation: it may yet prove
+// a recirculation.
+func (v *vessel) returning(t *Tank, d draw, now float64) bool {
+	if now > d.end+4*t.Loads.Confirm.Seconds() {
+		return false
+	}
+	a, ok1 := v.about(v.last.t - 600)
+	b, ok2 := v.about(v.last.t - 20)
+	per := t.Table.PerInch(b)
+	flows := ok1 && ok2 && v.last.t-600 > d.end && (b-a-d.usual*580)*per >= t.Loads.MinRate*580/60
+	back := b - d.close.v
+	return flows && back > 0.15*(d.open.v-d.close.v) && back < most*(d.open.v-d.close.v)
+}
+
+// gave says that what came back came out of another tank of the site, so that it does not
+// undo the draw.
+func (r *run) gave(i int, d draw, now float64) bool {
+	to := math.Min(now, d.end+r.site.tanks[i].Loads.Confirm.Seconds())
+	for j := range r.site.tanks {
+		o := &r.site.tanks[j]
+		if j == i || o.Group != "" && o.Group == r.site.tanks[i].Group {
+			continue
+		}
+		if -r.st.tanks[j].rise(o, d.end+60, to) >= most*most*r.site.tanks[i].volume(d) {
+			return true
+		}
+	}
+	return false
+}

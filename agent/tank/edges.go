@@ -1,0 +1,166 @@
+package tank
+
+import "math"
+
+const (
+	usualRate = 6.0   // bbl/min, where nothing was seen of a draw but its two ends
+	lineLong  = 360.0 // s of a fall that say how it began or ended
+	lineFew   = 3
+	rampClear = 20.0 // s before the crossing that a pump's slow start may reach
+)
+
+// draw is one fall of the level, or several that are one, with its edges.
+type draw struct {
+	start, end  float64
+	open, close gauge
+	parts       int
+	gap         float64 // longest silence inside, s
+	inner       int     // samples inside
+	sparse      float64 // s between the samples about its edges, the worse
+	slosh       float64 // in
+	tail        line    // how it fell at last
+	before      float64 // inflow until the start, in/s
+	after       float64 // inflow from the start on, in/s
+	usual       float64 // inflow on other days, in/s
+}
+
+// room is the span of time that a fall's edges may use: from the end of the draw before
+// to the start of the one after.
+type room struct{ lo, hi float64 }
+
+// measure finds the edges of a fall by what is known now.
+func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64) draw {
+	next := v.resumed(t, f, math.Min(now, in.hi), made)
+	before := between(v.buf, math.Max(in.lo, f.from.t-restLong), f.from.t+cell/2)
+	after := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restLong))
+	d := draw{parts: 1, gap: f.gap, before: made.last, after: next, usual: made.usual}
+	s0 := line{f.from.t, f.from.v, made.last}
+	s1 := line{f.to.t, f.to.v, next}
+	if n := len(before); n > 0 {
+		s0.v = median(values(before[max(0, n-5):]))
+	}
+	if len(after) > 0 {
+		s1.v = median(values(after[:min(5, len(after))]))
+	}
+	inner := v.inside(f, s0.v, s1.v)
+	d.inner = len(inner)
+	head, tail := v.lines(t, f, inner, s0, s1)
+	d.slosh, d.tail = v.sloshing(inner, tail), tail
+
+	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+	rest := resting{back: true, sigma: v.grain(), b: between(v.buf, math.Max(in.lo, f.from.t-restLong), math.Max(d.start-rampClear, f.from.t))}
+	rest.at = d.start
+	d.open = rest.level(made.last).or(s0, d.start, v.grain())
+	s0 = line{d.start, d.open.v, made.last}
+	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+
+	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain())
+	s1 = line{d.end, d.close.v, next}
+	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.sparse = math.Max(d.open.away, d.close.away)
+	return d
+}
+
+// grain is the noise of a sample, never taken as none.
+func (v *vessel) grain() float64 { return math.Max(v.noise.sigma, 0.02) }
+
+// inside are the samples that are clearly under way: below the opening and above the closing.
+func (v *vessel) inside(f fall, open, closing float64) []sample {
+	b := between(v.buf, f.from.t-cell/2, f.to.t+cell/2)
+	drop := open - closing
+	edge := math.Min(math.Max(math.Max(0.3, 3*v.noise.sigma), 0.04*drop), 0.2*drop)
+	low, high := 0, len(b)
+	for low < len(b) && float64(b[low].v) > open-0.3*drop {
+		low++
+	}
+	for high > 0 && float64(b[high-1].v) < closing+0.3*drop {
+		high--
+	}
+	for low > 0 && float64(b[low-1].v) < open-edge {
+		low--
+	}
+	for high < len(b) && float64(b[high].v) > closing+edge {
+		high++
+	}
+	if low >= high {
+		return nil
+	}
+	return b[low:high]
+}
+
+// lines are the falling lines at the beginning and at the end of a draw.
+func (v *vessel) lines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
+	head, okHead := fit(headOf(inner))
+	tail, okTail := fit(tailOf(inner))
+	if okHead && okTail && head.slope < 0 && tail.slope < 0 {
+		return head, tail
+	}
+	return guessed(t, inner, s0, s1)
+}
+
+// headOf are the first samples of a draw, over lineLong or at least lineFew.
+func headOf(b []sample) []sample {
+	n := 0
+	for n < len(b) && (n < lineFew || b[n].t-b[0].t <= lineLong) {
+		n++
+	}
+	return b[:n]
+}
+
+func tailOf(b []sample) []sample {
+	n := len(b)
+	for n > 0 && (len(b)-n < lineFew || b[len(b)-1].t-b[n-1].t <= lineLong) {
+		n--
+	}
+	return b[n:]
+}
+
+// guessed are the lines of a draw of which one sample was seen at most: the usual rate, or
+// the least that fits between the gauges.
+func guessed(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
+	drop := s0.v - s1.v + s0.slope*(s1.t-s0.t)
+	rate := usualRate/t.Table.PerInch(s0.v)/60 - s0.slope
+	span := math.Max(s1.t-s0.t, 1)
+	if len(inner) == 0 {
+		rate = math.Max(rate, drop/span)
+		mid := line{(s0.t + s1.t) / 2, (s0.v + s1.v) / 2, -rate}
+		return mid, mid
+	}
+	p := inner[len(inner)/2]
+	rate = math.Max(rate, (s0.v-float64(p.v))/math.Max(p.t-s0.t, 1))
+	rate = math.Max(rate, (float64(p.v)-s1.v)/math.Max(s1.t-p.t, 1))
+	l := line{p.t, float64(p.v), -rate}
+	return l, l
+}
+
+// sloshing is the scatter of the samples about the falling line, beyond the noise.
+func (v *vessel) sloshing(inner []sample, tail line) float64 {
+	b := tailOf(inner)
+	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
+		return 0
+	}
+	return math.Sqrt(math.Max(0, sq(tail.spread(b))-sq(v.noise.sigma)))
+}
+
+func cross(l, m line, lo, hi float64) float64 {
+	at, ok := l.meet(m)
+	if !ok {
+		return lo
+	}
+	return clamp(at, lo, math.Max(lo, hi))
+}
+
+func firstTime(b []sample, none float64) float64 {
+	if len(b) == 0 {
+		return none
+	}
+	return b[0].t
+}
+
+func lastTime(b []sample, none float64) float64 {
+	if len(b) == 0 {
+		return none
+	}
+	return b[len(b)-1].t
+}

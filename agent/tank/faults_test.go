@@ -1,0 +1,228 @@
+package tank
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// hide takes the readings of a time away.
+func hide(from, to float64) seen {
+	return func(_ int, t, v float64) (float64, bool) { return v, t < from || t >= to }
+}
+
+func TestGapInsideALoad(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = hide(aLoad.from+500, aLoad.from+1200)
+	r.run(0, 6*hour)
+	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.only("gap")
+	if got := r.loads[0].Gap.Minutes(); got < 11 || got > 13 {
+		t.Errorf("gap %.1f min, want 12", got)
+	}
+	if len(r.loads[0].Review) > 0 {
+		t.Errorf("review %q for a gap that no gauge depends on", r.loads[0].Review)
+	}
+}
+
+func TestGapOverAWholeLoadIsALoadForAPerson(t *testing.T) {
+	r := newRig(t, aWell)
+	from, to := aLoad.from-1800, aLoad.end()+1800
+	r.sensor = hide(from, to)
+	r.run(0, 8*hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%d loads, want 1", len(r.loads))
+	}
+	l, want := r.loads[0], aWell.label(aLoad, aLoad)
+	if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 1 || l.Start.Before(r.at(from)) || l.End.After(r.at(to)) {
+		t.Errorf("%.2f bbl from %v to %v, want %.2f within the gap", l.GaugeBbl, l.Start, l.End, (want.open-want.close)*testPer)
+	}
+	if !said(l, "data gap") || l.Confidence >= 0.75 {
+		t.Errorf("review %q, confidence %v", l.Review, l.Confidence)
+	}
+	r.only("gap")
+}
+
+func TestFallOverAGapOfADayIsNoTicket(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = hide(3*hour, 29*hour)
+	r.run(0, 32*hour)
+	r.matches(0, 0)
+	r.only("gap", "unexplained-loss")
+}
+
+func TestRespanIsNoLoad(t *testing.T) {
+	for _, by := range []float64{-25, 25} {
+		r := newRig(t, well{level0: 120, inflow: 60})
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= 5*hour {
+				v += by
+			}
+			return v, true
+		}
+		r.run(0, 9*hour)
+		r.matches(0, 0)
+		r.only("step")
+		if d := r.events[0].Start.Sub(r.at(5 * hour)).Seconds(); d < 0 || d > 20 {
+			t.Errorf("step of %v in told %+.0f s off", by, d)
+		}
+	}
+}
+
+// A load that waits for its confirmation is not lost when the sensor is re-spanned.
+func TestRespanAfterALoadKeepsTheLoad(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s >= aLoad.end()+1200 {
+			v += 20
+		}
+		return v, true
+	}
+	r.run(0, 8*hour)
+	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.only("step")
+}
+
+func TestFrozenSensor(t *testing.T) {
+	freeze := func(w well, from, to float64) seen {
+		at := noisy(0, from, w.level(from))
+		return func(_ int, s, v float64) (float64, bool) {
+			if s >= from && s < to {
+				v = at
+			}
+			return v, true
+		}
+	}
+	idle := well{level0: 100, inflow: 240}
+	r := newRig(t, idle)
+	r.sensor = freeze(idle, 4*hour, 9*hour)
+	r.run(0, 12*hour)
+	r.matches(0, 0)
+	r.only("stuck")
+	e := r.events[0]
+	if math.Abs(e.Start.Sub(r.at(4*hour)).Seconds()) > 60 || math.Abs(e.End.Sub(r.at(9*hour)).Seconds()) > 120 {
+		t.Errorf("stuck from %v to %v, want %v to %v", e.Start, e.End, r.at(4*hour), r.at(9*hour))
+	}
+	for name, span := range map[string][2]float64{
+		"the whole load": {aLoad.from - 2400, aLoad.end() + 3000},
+		"its end":        {aLoad.from + 900, aLoad.end() + 5400},
+		"its start":      {aLoad.from - 4000, aLoad.from + 900},
+	} {
+		r := newRig(t, aWell)
+		r.sensor = freeze(aWell, span[0], span[1])
+		r.run(0, 10*hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("frozen over %s: %d loads, want 1", name, len(r.loads))
+		}
+		want := aWell.label(aLoad, aLoad)
+		if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 1.5 || l.Confidence >= 0.75 && name == "the whole load" {
+			t.Errorf("frozen over %s: %.2f bbl, confidence %v; want %.2f", name, l.GaugeBbl, l.Confidence, (want.open-want.close)*testPer)
+		}
+		r.only("stuck")
+	}
+}
+
+func TestValuesThatAreNoLevel(t *testing.T) {
+	r := newRig(t, aWell)
+	bad := []float64{9999, -999, 32767, -32768, 65535, 9999.9, math.NaN(), math.Inf(1), math.Inf(-1), 248, -1.5}
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if k := int(s/10) % 60; s > aLoad.from-1200 && s < aLoad.end()+1200 && k < len(bad) {
+			return bad[k], true
+		}
+		return v, true
+	}
+	r.run(0, 8*hour)
+	r.matches(0.08, 30, aWell.label(aLoad, aLoad))
+	r.only("bad-value")
+}
+
+func TestFalseEchoesChangeNothing(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if k := math.Mod(s, 700); k < 80 { // eleven minutes apart, up to 80 s long
+			return []float64{0, 240, v - 40, v + 15}[int(s/700)%4], true
+		}
+		return v, true
+	}
+	r.run(0, 8*hour)
+	r.matches(0.15, 40, aWell.label(aLoad, aLoad))
+	if got := r.rules(); len(got) > 1 || got["spike-rate"] > 1 {
+		t.Errorf("events %v", got)
+	}
+}
+
+// The link dies some minutes after the truck has left; only the clock goes on.
+func TestLoadComesOutByTheClockAlone(t *testing.T) {
+	r := newRig(t, aWell)
+	r.ticks = true
+	r.sensor = hide(aLoad.end()+120, 99*hour)
+	r.run(0, 6*hour)
+	r.matches(0.08, 25, aWell.label(aLoad, aLoad))
+	if wait := r.told[0] - aLoad.end(); wait > 50*60 {
+		t.Errorf("came out %.0f min after the end, want at most 50", wait/60)
+	}
+}
+
+// The link dies in the middle: nothing can be said until it is back, or for a day.
+func TestLoadThatIsCutOffWaitsForItsEnd(t *testing.T) {
+	r := newRig(t, aWell)
+	r.ticks = true
+	r.sensor = hide(aLoad.from+900, 12*hour)
+	r.run(0, 12*hour)
+	r.matches(0, 0)
+	r.run(12*hour, 15*hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-171) > 8 || !said(r.loads[0], "data gap") {
+		t.Fatalf("%+v", r.loads)
+	}
+	lost := newRig(t, aWell)
+	lost.ticks = true
+	lost.sensor = hide(aLoad.from+900, 99*hour)
+	lost.run(0, 30*hour)
+	if len(lost.loads) != 1 || !said(lost.loads[0], "readings stopped") {
+		t.Fatalf("after a day of silence: %+v", lost.loads)
+	}
+}
+
+func TestClockStepInsideALoad(t *testing.T) {
+	for _, step := range []float64{3300, -2400, 86400} {
+		r := newRig(t, aWell)
+		at := aLoad.from + 600
+		r.clock = func(s float64) float64 {
+			if s < at {
+				return -step // wrong until it is set right
+			}
+			return 0
+		}
+		r.run(0, 7*hour)
+		r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+		r.only("clock-step")
+		if l := r.loads[0]; len(l.Remarks) != 1 || !strings.Contains(l.Remarks[0], "clock stepped") || len(l.Review) > 0 {
+			t.Errorf("step of %v s: remarks %q, review %q; want a remark on the clock alone", step, l.Remarks, l.Review)
+		}
+	}
+}
+
+// A message that comes twice or late is not a level of now.
+func TestLateAndRepeatedReadings(t *testing.T) {
+	r := newRig(t, aWell)
+	r.side = func(r *rig, s float64) {
+		if s < 600 || int(s/10)%7 != 0 {
+			return
+		}
+		old := s - 300
+		r.clock = func(float64) float64 { return old - s }
+		r.feed(s-3, Input{Kind: Level, Value: noisy(0, old, aWell.level(old)), Good: true})
+		r.clock = nil
+	}
+	r.run(0, 6*hour)
+	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.only()
+}
+
+func TestNotesStayShort(t *testing.T) {
+	r := newRig(t, aWell)
+	r.site.tanks[0].ID = strings.Repeat("x", 60)
+	r.sensor = hide(aLoad.from-600, aLoad.end()+600)
+	r.run(0, 7*hour)
+	r.rules()
+}

@@ -1,0 +1,159 @@
+package tank
+
+const (
+	cell      = 30.0  // s between nodes
+	slopeHalf = 120.0 // s on either side over which the slope of a node is taken, at least
+	slopeMost = 360.0
+	joinRuns  = 90.0 // s between two falls that are one
+)
+
+// node is the median level of a cell of the buffer.
+type node struct{ t, v float64 }
+
+// fall is a stretch of the buffer in which the level falls as in a draw: from is before
+// it began, to after it ended.
+type fall struct {
+	from, to point
+	gap      float64 // longest silence inside, s
+}
+
+// nodes condenses samples: dense ones to one node a cell, the median of those up to blur
+// seconds away; sparse ones stay.
+func nodes(b []sample, blur float64) []node {
+	out := make([]node, 0, len(b)/2+1)
+	for i := 0; i < len(b); {
+		j := i + 1
+		for j < len(b) && b[j].t < b[i].t+cell {
+			j++
+		}
+		ts, k := 0.0, i
+		for ; k < j; k++ {
+			ts += b[k].t - b[i].t
+		}
+		mid := b[i].t + ts/float64(j-i)
+		lo, hi := i, j
+		for lo > 0 && b[lo-1].t >= mid-blur {
+			lo--
+		}
+		for hi < len(b) && b[hi].t <= mid+blur {
+			hi++
+		}
+		out = append(out, node{mid, median(values(b[lo:hi]))})
+		i = j
+	}
+	return out
+}
+
+// finder is what a fall has to be to count.
+type finder struct {
+	slope  float64 // in/s at least
+	gap    float64 // s of silence that are a gap
+	hidden float64 // in over a gap that are a draw of its own
+	least  float64 // in of any fall
+	half   float64 // s on either side over which a slope is taken
+}
+
+// finder is made for a tank as it is now.
+func (v *vessel) finder(t *Tank, speed, level float64) finder {
+	per := t.Table.PerInch(level)
+	f := finder{slope: t.Loads.MinRate / per / 60, gap: v.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, least: v.least()}
+	f.half = clamp(v.noise.sigma/f.slope, slopeHalf, slopeMost)
+	return f
+}
+
+// falls finds the stretches of samples in which the level falls as in a draw.
+func (f finder) falls(b []sample) []fall {
+	n := nodes(b, clamp(f.half/4, cell, 3*cell))
+	down := make([]bool, len(n))
+	lo, hi := 0, 0
+	for i := range n {
+		for n[i].t-n[lo].t > f.half {
+			lo++
+		}
+		hi = max(hi, i)
+		for hi < len(n)-1 && n[hi+1].t-n[i].t <= f.half {
+			hi++
+		}
+		a, z := lo, hi
+		if lo == i && i > 0 && n[i].t-n[i-1].t < f.gap {
+			a = i - 1
+		}
+		if hi == i && i+1 < len(n) && n[i+1].t-n[i].t < f.gap {
+			z = i + 1
+		}
+		if dt := n[z].t - n[a].t; dt > 0 {
+			down[i] = n[a].v-n[z].v >= f.slope*dt
+		}
+	}
+	f.blind(n, down)
+	return f.collect(n, down)
+}
+
+// blind adds the gaps over which the level fell: by itself as much as a load, or next to
+// a fall that is seen.
+func (f finder) blind(n []node, down []bool) {
+	for i := 0; i+1 < len(n); i++ {
+		if n[i+1].t-n[i].t < f.gap {
+			continue
+		}
+		need := f.hidden
+		if down[i] || down[i+1] || i > 0 && down[i-1] || i+2 < len(n) && down[i+2] {
+			need = f.least
+		}
+		if n[i].v-n[i+1].v >= need {
+			down[i], down[i+1] = true, true
+		}
+	}
+}
+
+// collect joins the falling nodes to stretches.
+func (f finder) collect(n []node, down []bool) []fall {
+	var out []fall
+	for i := 0; i < len(n); i++ {
+		if !down[i] {
+			continue
+		}
+		j := i
+		for j+1 < len(n) && (down[j+1] || joinable(n, down, j)) {
+			j++
+		}
+		a, z := f.back(n, i), f.ahead(n, j)
+		w := fall{from: point(n[a]), to: point(n[z])}
+		for k := a; k < z; k++ {
+			w.gap = max(w.gap, n[k+1].t-n[k].t)
+		}
+		if w.from.v-w.to.v >= f.least {
+			out = append(out, w)
+		}
+		i = j
+	}
+	return out
+}
+
+// joinable says that after node j the fall goes on within joinRuns.
+func joinable(n []node, down []bool, j int) bool {
+	for k := j + 1; k < len(n) && n[k].t-n[j].t <= joinRuns; k++ {
+		if down[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// back is the node up to half before i, but at least its neighbour.
+func (f finder) back(n []node, i int) int {
+	a := max(i-1, 0)
+	for a > 0 && n[i].t-n[a-1].t <= f.half {
+		a--
+	}
+	return a
+}
+
+// ahead is the node up to half after i, but at least its neighbour.
+func (f finder) ahead(n []node, i int) int {
+	z := min(i+1, len(n)-1)
+	for z < len(n)-1 && n[z+1].t-n[i].t <= f.half {
+		z++
+	}
+	return z
+}

@@ -1,0 +1,75 @@
+package tank
+
+import "time"
+
+// Kind says what an Input is about.
+type Kind uint8
+
+// The kinds of input. A Tick is the clock alone: it finishes what has waited long enough,
+// for every tank, also when readings have stopped. About one a minute of site time is right.
+const (
+	Level             Kind = iota // inches
+	TopTemperature                // degF
+	BottomTemperature             // degF
+	Interface                     // inches, the oil/water interface above the same reference
+	Valve                         // 0 closed, else open
+	Gravity                       // as measured; no unit is assumed
+	BSW                           // as measured; no unit is assumed
+	Tick                          // Tank and Value mean nothing
+	kinds
+)
+
+// Input is one thing that became known.
+type Input struct {
+	Kind  Kind
+	Tank  int           // index into the tanks of NewSite; out of range is ignored
+	Value float64       // see the kinds; a value that is no number is a fault, never a level
+	Good  bool          // the device vouches for it
+	At    time.Time     // wall clock as stamped; it may jump, come late, or come twice
+	Mono  time.Duration // a clock that never steps; its base is its own for every Boot
+	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
+}
+
+// Outcome is one thing that was decided: exactly one of the two is set.
+type Outcome struct {
+	Load  *Load
+	Event *Event
+}
+
+// Load is one removal from one tank, finished and confirmed. Levels are as gauged; the
+// oil that flowed in meanwhile is apart, in InflowBbl.
+type Load struct {
+	Tank       string
+	Began      time.Time // the start as it was fixed when the draw was first seen and stored: what a ticket number is made of
+	Start      time.Time // instant of the opening, by the newest clock
+	End        time.Time // instant of the closing
+	Open       float64   // inches at the start
+	Close      float64   // inches at the end
+	GaugeBbl   float64   // table volume of Open less that of Close
+	InflowBbl  float64   // barrels that flowed in from Start to End, estimated
+	RemovedBbl float64   // GaugeBbl + InflowBbl
+	Rate       float64   // barrels removed per minute of site time, over the whole load
+	Sigma      float64   // inches, the sensor's noise
+	Confidence float64   // 0 to 1
+	ErrorBbl   float64   // about twice the standard error of GaugeBbl
+	Parts      int       // 1 and the number of pauses
+	Samples    int       // readings from Start to End
+	Gap        time.Duration
+	Review     []string // reasons why a person should look; empty when good
+	Remarks    []string // what a reader should know and is no reason for doubt, as a step of the clock that was followed
+	Table      string   // strap or geometry
+	Group      string   // group of the tank
+	GroupBbl   float64  // gauged volume of all tanks of the group over this load; 0 without a group
+
+	// As measured at the opening, the Closing ones at the closing and only for a tank with
+	// OpeningClosing; nil: no measurement.
+	TopTemperature, BottomTemperature, ClosingTop, ClosingBottom, Gravity, BSW *float64
+}
+
+// Event is a diagnostic: a movement that is no run, or a fault of a sensor or clock. Rule
+// is one of stuck, step, gap, bad-value, spike-rate, unexplained-loss, water-draw,
+// transfer, recirc, small-draws, clock-step. Note names the tank and the values.
+type Event struct {
+	Rule, Tank, Note string
+	Start, End       time.Time
+}

@@ -1,0 +1,101 @@
+package tank
+
+import "math"
+
+// level takes one level reading the whole road.
+func (r *run) level(in Input) {
+	i, t := in.Tank, &r.site.tanks[in.Tank]
+	v := r.own(i)
+	every := math.Max(v.pace.usual, t.Every.Seconds()*r.site.speed)
+	real, use, step := v.clk.take(stamp(in.At), r.st.now, every)
+	now := real * r.site.speed
+	if math.Abs(step) >= stepWorth {
+		r.clockStepped(i, v, now, step)
+	}
+	if use && in.Good && (!v.seen || now > v.last.t) {
+		r.weigh(i, v, now, in.Value)
+	}
+	r.conclude(i, v, math.Max(now, r.st.now*r.site.speed))
+}
+
+// weigh cleans one reading and keeps what is believed.
+func (r *run) weigh(i int, v *vessel, now, x float64) {
+	t := &r.site.tanks[i]
+	if !t.possible(x) {
+		v.bad.add(now, x)
+		return
+	}
+	switch v.weigh(t, now, x) {
+	case accept:
+		r.believe(i, v, now, x)
+	case stepTo:
+		r.respan(i, v, now, x)
+	case unfreeze:
+		r.thaw(i, v, v.pend.first)
+		v.begin(now, x)
+	}
+}
+
+// believe takes a reading as the level of the tank.
+func (r *run) believe(i int, v *vessel, now, x float64) {
+	t := &r.site.tanks[i]
+	if !v.seen {
+		v.seen, v.last, v.since = true, point{now, x}, now
+		v.bin.add(now, x)
+		return
+	}
+	if x != v.last.v && v.stood(t, now) {
+		r.thaw(i, v, point{now, x})
+	}
+	dt, d := now-v.last.t, x-v.last.v
+	thawed := v.thawedAt == now
+	if dt >= v.gapMin(t, r.site.speed) && !thawed {
+		r.gapped(i, v, now, x)
+	}
+	if !thawed {
+		v.pace.came(dt)
+	}
+	if d != 0 && !thawed {
+		if !v.hot {
+			v.pace.changed(now - v.since)
+		}
+		v.noise.held = v.noise.sigma
+		v.noise.stepped(d, dt)
+	}
+	held := d == 0 && v.pace.cached() && now-v.since <= heldRegion*v.pace.run
+	if d != 0 {
+		v.since = now
+	}
+	v.last, v.unsure = point{now, x}, false
+	if held {
+		return
+	}
+	if v.bin.n > 0 && now-v.bin.first >= binWidth {
+		r.flush(i, v)
+	}
+	v.bin.add(now, x)
+}
+
+// flush moves the bin into the buffer and looks whether the level falls.
+func (r *run) flush(i int, v *vessel) {
+	if v.bin.n == 0 {
+		return
+	}
+	s := v.bin.sample()
+	v.bin = bin{}
+	n := len(v.buf)
+	if n > 0 && s.t <= v.buf[n-1].t {
+		return
+	}
+	if n > 1 && !v.hot && s.t-v.buf[n-2].t < 2000 {
+		v.noise.differs(v.buf[n-2], v.buf[n-1], s)
+	}
+	v.put(s)
+	r.watch(i, v, s)
+}
+
+// gapMin is the silence in seconds that is a gap for this tank.
+func (v *vessel) gapMin(t *Tank, speed float64) float64 {
+	usual := math.Max(v.pace.usual, t.Every.Seconds()*speed)
+	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*v.pace.long))
+}

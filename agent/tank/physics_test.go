@@ -1,0 +1,224 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// A small physics of tanks: levels are known in closed form, so every label is known by
+// construction.
+
+const testPer = 1.6786 // barrels per inch of a 12 ft tank, near enough
+
+// move is oil leaving at a steady rate from a time on; with a negative volume it comes in.
+type move struct{ from, bbl, rate float64 }
+
+func (m move) end() float64 { return m.from + math.Abs(m.bbl)/m.rate*60 }
+
+// well is one tank with what flows in and out.
+type well struct {
+	level0 float64 // in
+	inflow float64 // bbl a day
+	moves  []move
+	water  float64 // height of the interface, in; moves take water while it is above 0
+}
+
+func (w well) level(t float64) float64 {
+	bbl := w.inflow * t / 86400
+	for _, m := range w.moves {
+		out := clamp((t-m.from)*m.rate/60, 0, math.Abs(m.bbl))
+		bbl -= math.Copysign(out, m.bbl)
+	}
+	return w.level0 + bbl/testPer
+}
+
+// seen is what the sensor makes of a level at a time: the value, and whether it is there.
+type seen func(tank int, t, v float64) (float64, bool)
+
+// rig feeds a site and keeps what comes out, as the ledger does.
+type rig struct {
+	t      *testing.T
+	site   Site
+	wells  []well
+	every  float64                 // s
+	speed  float64                 // of the site; 0 is 1
+	sensor seen                    // nil: what it is
+	clock  func(t float64) float64 // error of the wall clock, s; nil: none
+	side   func(r *rig, t float64) // other inputs, before the level; nil: none
+	ticks  bool
+
+	st     State
+	stored []byte
+	boot   int64
+	booted float64
+	loads  []Load
+	events []Event
+	told   []float64 // when each load came out
+}
+
+var testStart = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
+
+func testTable(t testing.TB) Table {
+	tab, err := NewTable([][2]float64{{0, 0}, {240, 240 * testPer}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// newRig is a rig of plain tanks of 20 ft, polled each 10 s by a good radar.
+func newRig(t *testing.T, wells ...well) *rig {
+	tanks := make([]Tank, len(wells))
+	for i := range tanks {
+		tanks[i] = Tank{ID: fmt.Sprintf("TK-%d", i+1), Sensor: "radar", Height: 240, Table: testTable(t), Every: 10 * time.Second}
+	}
+	return &rig{t: t, site: testSite(t, tanks), wells: wells, every: 10, speed: 1}
+}
+
+func testSite(t testing.TB, tanks []Tank) Site {
+	s, err := NewSite(tanks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// noisy is the reading of a good radar: 0.05 in of noise, to 0.01 in.
+func noisy(tank int, t, v float64) float64 {
+	r := rand.New(rand.NewPCG(uint64(tank)+7, uint64(int64(t*10))))
+	return math.Round((v+0.05*r.NormFloat64())*100) / 100
+}
+
+// run plays the time from one site second to another.
+func (r *rig) run(from, to float64) {
+	r.t.Helper()
+	for t := from; t < to; t += r.every {
+		if r.side != nil {
+			r.side(r, t)
+		}
+		for i, w := range r.wells {
+			v, there := noisy(i, t, w.level(t)), true
+			if r.sensor != nil {
+				v, there = r.sensor(i, t, v)
+			}
+			if there {
+				r.feed(t, Input{Kind: Level, Tank: i, Value: v, Good: true})
+			}
+		}
+		if r.ticks {
+			r.feed(t, Input{Kind: Tick})
+		}
+	}
+}
+
+func (r *rig) feed(t float64, in Input) {
+	r.t.Helper()
+	off := 0.0
+	if r.clock != nil {
+		off = r.clock(t)
+	}
+	real := t / r.speed
+	in.At = testStart.Add(time.Duration((real + off) * 1e9))
+	in.Mono, in.Boot = time.Duration((real-r.booted)*1e9), r.boot
+	mark := r.st.Mark()
+	st, out := r.site.Next(r.st, in)
+	r.st = st
+	if st.Mark() != mark {
+		b, err := st.MarshalBinary()
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.stored = b
+	} else if len(out) > 0 {
+		r.t.Fatalf("%d outcomes at %v s without a growth of the mark", len(out), t)
+	}
+	for _, o := range out {
+		if o.Load != nil {
+			r.loads, r.told = append(r.loads, *o.Load), append(r.told, t)
+		} else {
+			r.events = append(r.events, *o.Event)
+		}
+	}
+}
+
+// kill loses what was not stored and boots again.
+func (r *rig) kill(t float64) {
+	r.t.Helper()
+	r.boot++
+	r.booted = t / r.speed
+	var st State
+	if err := st.UnmarshalBinary(r.stored); err != nil {
+		r.t.Fatal(err)
+	}
+	r.st = st
+}
+
+// at is the wall clock of a site second.
+func (r *rig) at(t float64) time.Time { return testStart.Add(time.Duration(t / r.speed * 1e9)) }
+
+// label is a true load.
+type label struct{ start, end, open, close, inflow float64 }
+
+func (w well) label(first, last move) label {
+	return label{first.from, last.end(), w.level(first.from), w.level(last.end()), w.inflow * (last.end() - first.from) / 86400}
+}
+
+// matches checks that the loads are the labels: levels to in, times to s, barrels to the two levels.
+func (r *rig) matches(in, s float64, want ...label) {
+	r.t.Helper()
+	if len(r.loads) != len(want) {
+		r.t.Fatalf("%d loads, want %d: %+v", len(r.loads), len(want), r.loads)
+	}
+	for i, w := range want {
+		l := r.loads[i]
+		if math.Abs(l.Open-w.open) > in || math.Abs(l.Close-w.close) > in {
+			r.t.Errorf("load %d: %.3f to %.3f in, want %.3f to %.3f", i, l.Open, l.Close, w.open, w.close)
+		}
+		if math.Abs(l.GaugeBbl-(w.open-w.close)*testPer) > 2*in*testPer {
+			r.t.Errorf("load %d: %.2f bbl, want %.2f", i, l.GaugeBbl, (w.open-w.close)*testPer)
+		}
+		ds, de := l.Start.Sub(r.at(w.start)).Seconds()*r.speed, l.End.Sub(r.at(w.end)).Seconds()*r.speed
+		if math.Abs(ds) > s || math.Abs(de) > s {
+			r.t.Errorf("load %d: start %+.0f s, end %+.0f s off", i, ds, de)
+		}
+		if math.Abs(l.InflowBbl-w.inflow) > 0.5+0.2*w.inflow {
+			r.t.Errorf("load %d: inflow %.2f bbl, want %.2f", i, l.InflowBbl, w.inflow)
+		}
+	}
+}
+
+// rules counts the events of each rule, and checks that each names its tank.
+func (r *rig) rules() map[string]int {
+	r.t.Helper()
+	out := map[string]int{}
+	for _, e := range r.events {
+		out[e.Rule]++
+		if want := "tank " + e.Tank + ": "; len(e.Note) < len(want) || e.Note[:len(want)] != want || len(e.Note) > 500 {
+			r.t.Errorf("note %q does not begin with %q, or is too long", e.Note, want)
+		}
+		if e.End.Before(e.Start) {
+			r.t.Errorf("event %+v ends before it starts", e)
+		}
+	}
+	return out
+}
+
+// only checks that the events are of these rules, once each.
+func (r *rig) only(rules ...string) {
+	r.t.Helper()
+	got := r.rules()
+	for _, x := range rules {
+		if got[x] != 1 {
+			r.t.Errorf("%d events %q, want 1: %+v", got[x], x, r.events)
+		}
+		delete(got, x)
+	}
+	if len(got) > 0 {
+		r.t.Errorf("events that nothing called for: %+v", r.events)
+	}
+}
+
+const hour = 3600.0

@@ -1,0 +1,103 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+const (
+	stepWorth  = 30.0   // s of a clock's step that is worth an event
+	badClose   = 1800.0 // s without a bad value that end an episode
+	badFew     = 2      // bad values that make an episode
+	spikeClose = 7200.0
+	spikeFew   = 6
+	smallDay   = 86400.0
+	smallWorth = 5.0 // bbl a day
+)
+
+// event tells of something between two site times.
+func (r *run) event(v *vessel, i int, rule string, start, end float64, note string) {
+	id := r.site.tanks[i].ID
+	wall := func(at float64) time.Time { return v.clk.wall(at / r.site.speed) }
+	e := &Event{Rule: rule, Tank: id, Note: "tank " + id + ": " + note, Start: wall(start), End: wall(math.Max(start, end))}
+	r.out = append(r.out, Outcome{Event: e})
+}
+
+// report closes the episodes that are over.
+func (r *run) report(i int, v *vessel, now float64) {
+	if s := v.bad; s.open && now-s.last >= badClose {
+		v.bad = spell{}
+		if s.n >= badFew {
+			r.event(v, i, "bad-value", s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.at))
+		}
+	}
+	if s := v.spike; s.open && now-s.last >= spikeClose {
+		v.spike = spell{}
+		if s.n >= spikeFew {
+			r.event(v, i, "spike-rate", s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.at))
+		}
+	}
+	r.stillStuck(i, v, now)
+	r.leaks(i, v, now)
+	if s := v.small; s.open && now-s.start >= smallDay {
+		v.small = spell{}
+		if s.sum >= smallWorth {
+			r.event(v, i, "small-draws", s.start, s.last, fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, r.site.tanks[i].Loads.MinLoad, s.sum))
+		}
+	}
+}
+
+// clockStepped tells of a step of the clock.
+func (r *run) clockStepped(i int, v *vessel, now, step float64) {
+	v.steppedAt, v.stepped = now, step
+	r.event(v, i, "clock-step", now, now, fmt.Sprintf("the clock of its readings stepped by %+.0f s", step))
+}
+
+// gapped tells of a silence and what the level did over it.
+func (r *run) gapped(i int, v *vessel, now, x float64) {
+	r.flush(i, v)
+	if v.pace.n < 8 && now-v.last.t < 3600 {
+		return
+	}
+	r.event(v, i, "gap", v.last.t, now, fmt.Sprintf("no reading for %s, level %.2f in before, %.2f in after", span(now-v.last.t), v.last.v, x))
+}
+
+// respan takes a jump that stayed as a new calibration of the sensor: what was before is
+// decided as it stands, and nothing is compared across it.
+func (r *run) respan(i int, v *vessel, now, x float64) {
+	r.flush(i, v)
+	p := v.pend
+	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", v.last.v, p.first.v))
+	if v.hot {
+		r.pass(i, v, now, true)
+	}
+	if p.first.v > v.last.v {
+		v.roseAt = p.first.t
+	}
+	v.buf, v.hot, v.begun = nil, false, nil
+	v.done, v.jumpAt = now, p.first.t
+	v.begin(now, x)
+}
+
+// thaw takes the time of a frozen value as a gap that ends at a reading.
+func (r *run) thaw(i int, v *vessel, to point) {
+	r.flush(i, v)
+	since := v.since
+	r.event(v, i, "stuck", since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", v.last.v, span(to.t-since), to.v))
+	k := min(lower(v.buf, since)+1, len(v.buf))
+	v.buf = append(make([]sample, 0, bufferMost), v.buf[:k]...)
+	h := lower(v.hist, since)
+	v.hist = v.hist[:h:h]
+	v.thawedAt, v.noise.sigma = to.t, v.noise.held
+	v.last, v.since, v.pend, v.stuckTold = point{since, v.last.v}, to.t, pending{}, false
+	v.put(sample{t: to.t, v: float32(to.v), n: 1})
+	r.watch(i, v, v.buf[len(v.buf)-1])
+}
+
+// begin takes x as the level from now on, after values that were not believed.
+func (v *vessel) begin(now, x float64) {
+	v.last, v.since, v.unsure, v.pend = point{now, x}, now, false, pending{}
+	v.bin = bin{}
+	v.bin.add(now, x)
+}

@@ -1,0 +1,164 @@
+package tank
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// near checks that two runs made the same loads: gauges to 0.05 in, times to 60 s, barrels to 0.5.
+func near(t *testing.T, what any, a, b []Load) {
+	t.Helper()
+	if len(a) != len(b) {
+		t.Fatalf("%v: %d loads, want %d", what, len(a), len(b))
+	}
+	for i := range a {
+		x, y := a[i], b[i]
+		if math.Abs(x.Open-y.Open) > 0.05 || math.Abs(x.Close-y.Close) > 0.05 || math.Abs(x.GaugeBbl-y.GaugeBbl) > 0.5 {
+			t.Errorf("%v: %.3f to %.3f in, want %.3f to %.3f", what, x.Open, x.Close, y.Open, y.Close)
+		}
+		if math.Abs(x.Start.Sub(y.Start).Seconds()) > 60 || math.Abs(x.End.Sub(y.End).Seconds()) > 60 {
+			t.Errorf("%v: %v to %v, want %v to %v", what, x.Start, x.End, y.Start, y.End)
+		}
+	}
+}
+
+// The box is killed at every sample of a load, once each, and is back at the next reading.
+// The load comes out once, the same; and the start that the ticket's number is made of is
+// the same to the second once it was fixed and stored.
+func TestKillAtEverySample(t *testing.T) {
+	whole := newRig(t, aWell)
+	whole.run(0, 6*hour)
+	fixed := 0
+	for at := aLoad.from - 300; at < aLoad.end()+3200; at += 10 {
+		r := newRig(t, aWell)
+		r.run(0, at)
+		r.kill(at)
+		r.run(at+30, 6*hour)
+		near(t, at, r.loads, whole.loads)
+		if len(r.loads) == 1 && at > aLoad.from+60 && r.loads[0].Began.Equal(whole.loads[0].Began) {
+			fixed++
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if want := int((aLoad.end()+3200-aLoad.from)/10) - 12; fixed < want {
+		t.Errorf("the start of the number was the same in %d runs, want %d", fixed, want)
+	}
+}
+
+// A box that restarts every few minutes forgets nothing that matters.
+func TestStormOfRestarts(t *testing.T) {
+	whole := newRig(t, aWell)
+	whole.run(0, 7*hour)
+	r := newRig(t, aWell)
+	s := 0.0
+	for k := 0; s < 7*hour; k++ {
+		next := s + 130 + float64(k*37%200)
+		r.run(s, next)
+		s = next + 25
+		r.kill(s)
+	}
+	near(t, "storm", r.loads, whole.loads)
+}
+
+func TestPowerIsLostUntilAfterTheEnd(t *testing.T) {
+	r := newRig(t, aWell)
+	at := aLoad.from + 900
+	r.run(0, at)
+	r.kill(at)
+	r.run(aLoad.end()+2400, 8*hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-177.5) > 1 || !said(r.loads[0], "data gap") {
+		t.Fatalf("%+v", r.loads)
+	}
+	if de := r.loads[0].End.Sub(r.at(aLoad.end())).Seconds(); math.Abs(de) > 90 {
+		t.Errorf("end %+.0f s off, carried over the gap", de)
+	}
+}
+
+// The clock is lost with the power: it starts years ago and is set right minutes later.
+func TestPowerAndClockAreLost(t *testing.T) {
+	r := newRig(t, aWell)
+	at := aLoad.from + 900
+	r.run(0, at)
+	r.kill(at)
+	r.clock = func(s float64) float64 {
+		if s < at+600 {
+			return -3e8
+		}
+		return 0
+	}
+	r.run(at+120, 8*hour)
+	want := aWell.label(aLoad, aLoad)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(want.open-want.close)*testPer) > 0.5 {
+		t.Fatalf("%+v", r.loads)
+	}
+	if de := r.loads[0].End.Sub(r.at(want.end)).Seconds(); math.Abs(de) > 20 {
+		t.Errorf("end %+.0f s off by the clock that was set right", de)
+	}
+}
+
+func TestTwoReplaysAreTheSameToTheByte(t *testing.T) {
+	once := func() ([]byte, []byte) {
+		r := newRig(t, aWell, well{level0: 60, inflow: 30})
+		r.sensor = hide(aLoad.from-700, aLoad.from+100)
+		r.run(0, 7*hour)
+		out, err := json.Marshal([]any{r.loads, r.events})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, r.stored
+	}
+	a, sa := once()
+	b, sb := once()
+	if !bytes.Equal(a, b) || !bytes.Equal(sa, sb) || len(a) < 100 {
+		t.Errorf("two replays differ:\n%s\n%s", a, b)
+	}
+}
+
+// A commit that failed leaves the old state, and the same input is played again.
+func TestADroppedSuccessorLeavesNoTrace(t *testing.T) {
+	plain, twice := newRig(t, aWell), newRig(t, aWell)
+	plain.run(0, 6*hour)
+	for s := 0.0; s < 6*hour; s += 10 {
+		keep := *twice
+		twice.feed(s, Input{Kind: Level, Value: 55, Good: true}) // something else altogether
+		twice.feed(s+1, Input{Kind: Level, Value: 56, Good: true})
+		*twice = keep
+		twice.run(s, s+10)
+	}
+	if !reflect.DeepEqual(plain.loads, twice.loads) || !reflect.DeepEqual(plain.events, twice.events) {
+		t.Errorf("dropped successors left a trace:\n%+v\n%+v", plain.loads, twice.loads)
+	}
+}
+
+// Sixty times as fast: the same levels, and times that are the same on the faster clock.
+func TestSpeedSixtyIsSpeedOne(t *testing.T) {
+	slow := newRig(t, aWell)
+	slow.ticks = true
+	slow.run(0, 6*hour)
+	fast := newRig(t, aWell)
+	fast.ticks = true
+	fast.speed = 60
+	tanks := []Tank{fast.site.tanks[0]}
+	tanks[0].Loads.Speed = 60
+	tanks[0].Every = 10 * time.Second / 60
+	fast.site = testSite(t, tanks)
+	fast.run(0, 6*hour)
+	if len(slow.loads) != 1 || len(fast.loads) != 1 {
+		t.Fatalf("%d and %d loads, want 1 and 1", len(slow.loads), len(fast.loads))
+	}
+	a, b := slow.loads[0], fast.loads[0]
+	if math.Abs(a.Open-b.Open) > 0.005 || math.Abs(a.Close-b.Close) > 0.005 || math.Abs(a.Rate-b.Rate) > 0.001 {
+		t.Errorf("%.4f to %.4f in at %.3f; at speed 60 %.4f to %.4f at %.3f", a.Open, a.Close, a.Rate, b.Open, b.Close, b.Rate)
+	}
+	da, db := a.Start.Sub(testStart).Seconds(), b.Start.Sub(testStart).Seconds()*60
+	ea, eb := a.End.Sub(testStart).Seconds(), b.End.Sub(testStart).Seconds()*60
+	if math.Abs(da-db) > 0.5 || math.Abs(ea-eb) > 0.5 {
+		t.Errorf("from %.1f to %.1f s; at speed 60 from %.1f to %.1f", da, ea, db, eb)
+	}
+}

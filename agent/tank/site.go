@@ -1,0 +1,71 @@
+package tank
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Tank is one stock tank as it is built and equipped.
+type Tank struct {
+	ID             string        // external id; every note names it
+	Sensor         string        // radar, float, ultrasonic, hydrostatic, analog; "" is radar
+	Group          string        // tanks with the same group are joined by an open equaliser; "" none
+	Height         Length        // top of the shell; values above it and 7 in are not believed
+	Table          Table         // volumes
+	Lact           bool          // a meter makes the tickets, never the level
+	OpeningClosing bool          // temperatures are sampled at the closing too, not only at the opening
+	Valve          bool          // a contact on the load valve is wired
+	Interface      bool          // an oil/water interface level is wired
+	Every          time.Duration // expected time between readings; 0 unknown, then it is learned
+	Loads          Loads         // the detector's settings; zero: DefaultLoads
+}
+
+// Site is the tanks of one site, which are judged together: a fall here may be a rise
+// there. It does not change and may be shared.
+type Site struct {
+	tanks []Tank
+	speed float64
+}
+
+// NewSite checks the tanks and joins them. The index of a tank in the slice is Input.Tank.
+func NewSite(tanks []Tank) (Site, error) {
+	s := Site{tanks: make([]Tank, len(tanks)), speed: 1}
+	var errs []error
+	seen := map[string]bool{}
+	for i, t := range tanks {
+		t.Loads = t.Loads.filled()
+		s.tanks[i] = t
+		if i == 0 {
+			s.speed = t.Loads.Speed
+		}
+		if seen[t.ID] {
+			errs = append(errs, fmt.Errorf("tank %q: the id is used twice", t.ID))
+		}
+		seen[t.ID] = true
+		if err := t.check(); err != nil {
+			errs = append(errs, fmt.Errorf("tank %q: %w", t.ID, err))
+		}
+		if t.Loads.Speed != s.speed {
+			errs = append(errs, fmt.Errorf("tank %q: loads.speed is %g, that of the site's other tanks %g; they must be the same", t.ID, t.Loads.Speed, s.speed))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return Site{}, fmt.Errorf("joining the tanks of the site: %w", err)
+	}
+	return s, nil
+}
+
+func (t Tank) check() error {
+	switch {
+	case t.ID == "":
+		return errors.New("it has no id")
+	case !finite(float64(t.Height)) || t.Height <= 0:
+		return fmt.Errorf("height %g in is not above 0", float64(t.Height))
+	case len(t.Table.in) < 2:
+		return errors.New("it has no table of volumes: give a strapping table or a diameter")
+	case t.Every < 0:
+		return fmt.Errorf("reading interval %s is below 0", t.Every)
+	}
+	return t.Loads.check()
+}

@@ -1,0 +1,133 @@
+package tank
+
+import "math"
+
+// State is where the tanks of a site stand. The zero value knows nothing. A State is a
+// value: Next leaves the one it was given as it was.
+type State struct {
+	mark   uint64
+	begun  bool
+	boot   int64
+	base   float64 // real s at which this boot's Mono was 0
+	now    float64 // newest real time, s
+	booted float64 // when this boot was first seen, s
+	stored float64 // site time of the last growth of mark
+	tick   clock
+	tanks  []*vessel
+}
+
+const (
+	storeHot   = 60.0
+	storeSlow  = 300.0 // a tank's level moved
+	storeIdle  = 900.0
+	storeMoved = 0.25 // in
+)
+
+// Mark grows when this state has to be stored before going on: at the first sign of a draw,
+// each minute of site time while one is under way and for 15 minutes after a restart, each
+// 5 minutes while a level moves, each 15 minutes otherwise, and with every outcome.
+func (st State) Mark() uint64 { return st.mark }
+
+// fresh is a copy whose vessels may be replaced.
+func (st State) fresh(n int) State {
+	v := make([]*vessel, n)
+	copy(v, st.tanks)
+	for i := range v {
+		if v[i] == nil {
+			v[i] = &vessel{}
+		}
+	}
+	st.tanks = v
+	return st
+}
+
+// Next takes one input and gives the next state and what was decided. st must not be used
+// again once Next was called on its successor; when the successor is dropped, as after a
+// commit that failed, st may be used again.
+func (s Site) Next(st State, in Input) (State, []Outcome) {
+	if in.Kind >= kinds || in.Kind != Tick && (in.Tank < 0 || in.Tank >= len(s.tanks)) {
+		return st, nil
+	}
+	st = st.fresh(len(s.tanks))
+	s.advance(&st, in)
+	r := &run{site: s, st: &st}
+	switch in.Kind {
+	case Tick:
+		r.tick(in)
+	case Level:
+		r.level(in)
+	default:
+		r.side(in)
+	}
+	r.keep()
+	return st, r.out
+}
+
+// run is one call of Next at work.
+type run struct {
+	site Site
+	st   *State
+	out  []Outcome
+	save bool // a draw began: store now
+}
+
+// own is a vessel that may be written to.
+func (r *run) own(i int) *vessel {
+	n := *r.st.tanks[i]
+	r.st.tanks[i] = &n
+	return &n
+}
+
+// keep lets the mark grow when it is time to.
+func (r *run) keep() {
+	now := r.st.now * r.site.speed
+	if r.save || len(r.out) > 0 || now-r.st.stored >= r.patience(now) || r.st.mark == 0 {
+		r.st.mark++
+		r.st.stored = now
+		for i, v := range r.st.tanks {
+			if v.kept != v.last.v {
+				r.own(i).kept = v.last.v
+			}
+		}
+	}
+}
+
+// patience is how long the stored state may be behind, s.
+func (r *run) patience(now float64) float64 {
+	every := storeIdle
+	for _, v := range r.st.tanks {
+		if math.Abs(v.last.v-v.kept) > storeMoved+4*v.noise.sigma {
+			every = min(every, storeSlow)
+		}
+		if v.hot && now-v.fell < storeIdle {
+			every = storeHot
+		}
+	}
+	if now-r.st.booted*r.site.speed < storeIdle { // a box that restarts once may do it again
+		every = storeHot
+	}
+	return every
+}
+
+func (r *run) tick(in Input) {
+	r.st.tick.take(stamp(in.At), r.st.now, 60)
+	for i := range r.site.tanks {
+		v := r.own(i)
+		r.conclude(i, v, r.st.now*r.site.speed)
+	}
+}
+
+// side takes everything that is not a level.
+func (r *run) side(in Input) {
+	if !in.Good || !finite(in.Value) {
+		return
+	}
+	v := r.own(in.Tank)
+	now := r.st.now * r.site.speed
+	switch in.Kind {
+	case Interface:
+		v.keepWater(now, in.Value)
+	default:
+		v.keepOther(place(in.Kind), now, in.Value)
+	}
+}

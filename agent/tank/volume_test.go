@@ -1,0 +1,87 @@
+package tank
+
+import (
+	"math"
+	"testing"
+)
+
+func TestCTLOfCrude(t *testing.T) {
+	for _, c := range []struct{ api, degF, want, old float64 }{
+		{30, 40, 1.00888, 0}, {30, 80, 0.99107, 0}, {30, 100, 0.98210, 0}, {35, 90, 0.98574, 0.98575}, {35, 120, 0.97137, 0.97138},
+		{28.5, 110.3, 0.97788, 0}, {44.1, 33, 1.01415, 0}, {40, 40, 1.01001, 0}, {40, 75, 0.99245, 0}, {40, 80, 0.98993, 0},
+		{40, 100, 0.97980, 0}, {45, 90, 0.98397, 0}, {36.7, 68.4, 0.99594, 0}, {50, 120, 0.96594, 0},
+		{41.2, 82, 0.98876, 0}, {41.2, 79, 0.99030, 0}, {40, 60, 1, 0},
+	} {
+		if got := CTL(c.api, c.degF); got != c.want {
+			t.Errorf("CTL(%v, %v) = %.5f, want %.5f", c.api, c.degF, got, c.want)
+		}
+		old := c.old
+		if old == 0 {
+			old = c.want
+		}
+		if got := CTL1980(c.api, c.degF); math.Abs(got-old) > 0.000011 {
+			t.Errorf("CTL1980(%v, %v) = %.5f, want %.5f", c.api, c.degF, got, old)
+		}
+	}
+}
+
+// The known slips in this formula move rho* by thousandths of a kg/m3 and hide below 0.00001
+// in the CTL of crude, so rho* is tested itself, against 40-digit arithmetic.
+func TestShiftedDensity(t *testing.T) {
+	for api, want := range map[float64]float64{10: 999.018347304, 30: 875.301527374, 41.2: 818.536530185, 60: 738.179490052} {
+		if got := shifted(APIDensity(api)); math.Abs(got-want) > 1e-7 {
+			t.Errorf("rho* of %v API = %.9f, want %.9f", api, got, want)
+		}
+	}
+}
+
+func TestScaleOf1968(t *testing.T) {
+	if got := ipts68(60); math.Abs(got-60.0068749) > 5e-8 {
+		t.Errorf("60 degF is %.8f on the older scale, want 60.0068749", got)
+	}
+}
+
+func TestGravityAt60(t *testing.T) {
+	for _, c := range []struct{ api, degF, glass, digital float64 }{{38.7, 80, 37.09, 37.04}, {40, 75, 38.76, 38.72}, {42.3, 95, 39.33, 39.26}} {
+		if g, d := round(GravityAt60(c.api, c.degF, true), 2), round(GravityAt60(c.api, c.degF, false), 2); g != c.glass || d != c.digital {
+			t.Errorf("%v at %v: %v by glass, %v digital; want %v, %v", c.api, c.degF, g, d, c.glass, c.digital)
+		}
+	}
+	// 0.920 g/cm3 observed at 42 degC: 937.417 kg/m3 at 60 degF, thermal expansion 0.00038816.
+	rho := APIDensity(GravityAt60(DensityAPI(920), 107.6, false))
+	if math.Abs(rho-937.417) > 0.001 || math.Abs(crudeK0/sq(shifted(rho))-0.00038816) > 5e-9 {
+		t.Errorf("920 kg/m3 at 42 degC is %.4f at 60 degF, alpha %.8f", rho, crudeK0/sq(shifted(rho)))
+	}
+	if got := round(SpecificGravity(41.2), 4); got != 0.8193 {
+		t.Errorf("SpecificGravity(41.2) = %v, want 0.8193", got)
+	}
+	if got := SpecificAPI(SpecificGravity(33.3)); math.Abs(got-33.3) > 1e-9 {
+		t.Errorf("33.3 API there and back is %v", got)
+	}
+}
+
+// 1.67 bbl/in, 171.25 to 49.50 in, 41.2 API at 60, 82 and 79 degF, 0.4 % S&W.
+func TestTicketChain(t *testing.T) {
+	gross := Gross(Observed{Barrels: 171.25 * 1.67, DegF: 82}, Observed{Barrels: 49.5 * 1.67, DegF: 79}, 41.2)
+	if gross != 200.91 {
+		t.Errorf("GSV = %v, want 200.91", gross)
+	}
+	if net := Net(gross, 0.4); net != 200.11 {
+		t.Errorf("NSV = %v, want 200.11", net)
+	}
+	// 10 bbl of free water in the opening are no oil.
+	if wet := Gross(Observed{171.25 * 1.67, 10, 82}, Observed{Barrels: 49.5 * 1.67, DegF: 79}, 41.2); math.Abs(gross-wet-9.89) > 0.0051 {
+		t.Errorf("free water of 10 bbl at 82 degF takes %v, want 9.89", gross-wet)
+	}
+}
+
+func TestRoundingIsHalfAwayFromZero(t *testing.T) {
+	for _, c := range []struct {
+		v, want float64
+		places  int
+	}{{0.125, 0.13, 2}, {-0.125, -0.13, 2}, {2.5, 3, 0}, {-2.5, -3, 0}} {
+		if got := round(c.v, c.places); got != c.want {
+			t.Errorf("round(%v, %d) = %v, want %v", c.v, c.places, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package tank
+
+import "math"
+
+const (
+	watchBack = 240.0 // s over which a fall is looked for
+	hintEvery = 300.0 // s between two hints that are stored
+)
+
+// watch looks, at each sample, whether the level falls as in a draw, and when it does,
+// sees to it that the buffer will be judged.
+func (r *run) watch(i int, v *vessel, s sample) {
+	t := &r.site.tanks[i]
+	per := t.Table.PerInch(float64(s.v))
+	ref, now, dt := v.compare(s.t)
+	if dt <= 0 {
+		return
+	}
+	drop := ref - now
+	gap := dt >= v.gapMin(t, r.site.speed)
+	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > v.least()
+	if gap && drop*per >= 0.3*t.Loads.MinLoad {
+		falls = true
+	}
+	if !falls {
+		r.hint(v, s)
+		return
+	}
+	if !v.hot {
+		v.hot, v.onset, v.due = true, s.t-dt-60, 0
+		v.onset = math.Max(v.onset, v.done)
+	}
+	if s.t-v.fell > 180 || len(v.begun) == 0 {
+		v.begun = append(v.begun[:len(v.begun):len(v.begun)], v.firstFall(s.t))
+		r.save = true
+	}
+	v.fell = s.t
+}
+
+// least is the fall in inches that noise does not make.
+func (v *vessel) least() float64 { return 0.3 + 2.3*v.noise.sigma }
+
+// compare gives the level some minutes ago and now, and the seconds between.
+func (v *vessel) compare(now float64) (before, after, dt float64) {
+	n := len(v.buf)
+	if n < 2 {
+		return 0, 0, 0
+	}
+	j := n - 2
+	for j > 0 && v.buf[j-1].t >= now-watchBack {
+		j--
+	}
+	a, b := v.buf[j], v.buf[n-1]
+	if n-j < 8 {
+		return float64(a.v), float64(b.v), b.t - a.t
+	}
+	return median3(v.buf[j : j+3]), median3(v.buf[n-3:]), v.buf[n-2].t - v.buf[j+1].t
+}
+
+func median3(b []sample) float64 {
+	x, y, z := float64(b[0].v), float64(b[1].v), float64(b[2].v)
+	return math.Max(math.Min(x, y), math.Min(math.Max(x, y), z))
+}
+
+// hint stores the state at the first sign of a fall, so that a power cut right after the
+// start of a load takes no more than seconds of it.
+func (r *run) hint(v *vessel, s sample) {
+	n := len(v.buf)
+	if v.hot || n < 4 || s.t-v.hinted < hintEvery {
+		return
+	}
+	if median3(v.buf[n-4:n-1])-float64(s.v) > 0.3+4*v.noise.sigma {
+		v.hinted, r.save = s.t, true
+	}
+}
+
+// firstFall is the instant at which the fall that is seen now began, by what is known now.
+func (v *vessel) firstFall(now float64) float64 {
+	b := between(v.buf, now-watchBack-360, now)
+	if len(b) < 2 {
+		return now
+	}
+	top := float64(b[0].v)
+	for _, s := range b {
+		top = math.Max(top, math.Min(float64(s.v), top+3*v.noise.sigma))
+	}
+	at := b[0].t
+	for _, s := range b {
+		if float64(s.v) >= top-v.least() {
+			at = s.t
+		}
+	}
+	return at
+}

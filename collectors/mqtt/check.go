@@ -1,0 +1,162 @@
+package mqtt
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+
+	"gauger/collectors"
+)
+
+// maxClientID is the longest client id that the protocol can carry, in bytes.
+const maxClientID = 65535
+
+// Check returns what is wrong with the options of one device; nothing when they can be used. It looks at no file
+// and no network.
+func (d Device) Check() []collectors.Problem {
+	var found []collectors.Problem
+	add := func(path, message string) { found = append(found, collectors.Problem{Path: path, Message: message}) }
+	if d.Name == "" {
+		add("name", "missing; the points of a device are named NAME/POINT")
+	}
+	d.checkBroker(add)
+	if len(d.Points) == 0 {
+		add("points", "missing; list at least one, like {name: tk2-level, topic: field/tk2, value: level.in, unit: in}")
+	}
+	seen := map[string]int{}
+	for i, p := range d.Points {
+		at := func(field, message string) { add(fmt.Sprintf("points[%d].%s", i, field), message) }
+		first, twice := seen[p.Name]
+		switch {
+		case p.Name == "":
+			at("name", "missing; give the part after the slash, like tk2-level")
+		case strings.ContainsAny(p.Name, "/,\" \t\r\n"):
+			at("name", fmt.Sprintf("%q has a slash, comma, quote or blank; use letters, digits, - and _", p.Name))
+		case twice:
+			at("name", fmt.Sprintf("%q is already points[%d]; each point needs a name of its own", p.Name, first))
+		}
+		seen[p.Name] = i
+		p.check(at)
+	}
+	return found
+}
+
+// checkBroker looks at the address and the credentials.
+func (d Device) checkBroker(add func(path, message string)) {
+	u, err := endpoint(d.URL)
+	if err != nil {
+		add("mqtt", err.Error())
+	}
+	if len(d.ClientID) > maxClientID || strings.ContainsRune(d.ClientID, 0) {
+		add("client_id", "too long, or has a NUL character; letters, digits and - are safe everywhere")
+	}
+	if d.Password != nil && d.Username == "" {
+		add("username", "missing; MQTT 3.1.1 has no password without a user name")
+	}
+	if (d.CertFile == "") != (d.KeyFile == "") {
+		missing := "cert_file"
+		if d.KeyFile == "" {
+			missing = "key_file"
+		}
+		add(missing, "missing; a client certificate needs both cert_file and key_file")
+	}
+	if err != nil || encrypted(u) {
+		return
+	}
+	for _, f := range [][2]string{{"ca_file", d.CAFile}, {"cert_file", d.CertFile}, {"key_file", d.KeyFile}} {
+		if f[1] != "" {
+			add(f[0], fmt.Sprintf("has no effect with %s://, which is not encrypted; use mqtts:// or wss://", u.Scheme))
+		}
+	}
+}
+
+// check looks at one point.
+func (p Point) check(add func(field, message string)) {
+	if message := filterProblem(p.Topic); message != "" {
+		add("topic", message)
+	}
+	if p.Value != "" {
+		if _, err := parsePath(p.Value); err != nil {
+			add("value", err.Error())
+		}
+	}
+	if p.Time != "" {
+		if _, err := parsePath(p.Time); err != nil {
+			add("time", err.Error())
+		}
+		if p.Value == "" {
+			add("time", "needs value as well: without a path to the value the whole payload is the number")
+		}
+	}
+	p.checkNumbers(add)
+	if p.ExpectEvery < 0 {
+		add("expect_every", fmt.Sprintf("%s is negative; give the longest normal silence, like 10m", p.ExpectEvery))
+	}
+}
+
+// checkNumbers looks at scale, offset, range and sentinels.
+func (p Point) checkNumbers(add func(field, message string)) {
+	if p.Scale != nil && (*p.Scale == 0 || !finite(*p.Scale)) {
+		add("scale", fmt.Sprintf("%v makes every value the same; give a finite number other than 0", *p.Scale))
+	}
+	if !finite(p.Offset) {
+		add("offset", fmt.Sprintf("%v is no number to add", p.Offset))
+	}
+	switch {
+	case len(p.Range) == 0:
+	case len(p.Range) != 2:
+		add("range", fmt.Sprintf("has %d numbers; give two, like [0, 240]", len(p.Range)))
+	case !(p.Range[0] < p.Range[1]):
+		add("range", fmt.Sprintf("[%v, %v] is empty; the first must be less than the second", p.Range[0], p.Range[1]))
+	}
+	for i, b := range p.Bad {
+		if !finite(b) {
+			add(fmt.Sprintf("bad[%d]", i), fmt.Sprintf("%v cannot be sent as a number", b))
+		}
+	}
+	if p.Unit == words && (p.Scale != nil || p.Offset != 0 || len(p.Range) > 0 || len(p.Bad) > 0) {
+		add("unit", "text has no scale, offset, range or bad; leave them out, or give the unit of a number")
+	}
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// CheckShared returns what is wrong between devices, one list for each in the order given: devices that share a
+// session must agree on how it is opened, and one client id may not open two sessions at one broker, because there
+// each connection would throw out the other.
+func CheckShared(devices []Device) [][]collectors.Problem {
+	found := make([][]collectors.Problem, len(devices))
+	for i, d := range devices {
+		u, err := endpoint(d.URL)
+		if err != nil {
+			continue // Check tells
+		}
+		for _, e := range devices[:i] {
+			v, err := endpoint(e.URL)
+			if err == nil && d.id() == e.id() && u.Hostname() == v.Hostname() {
+				found[i] = append(found[i], d.quarrel(u, e, v)...)
+			}
+		}
+	}
+	return found
+}
+
+// quarrel compares a device with an earlier one that uses the same client id at the same host.
+func (d Device) quarrel(u *url.URL, e Device, v *url.URL) []collectors.Problem {
+	if u.String() != v.String() {
+		return []collectors.Problem{{Path: "client_id", Message: fmt.Sprintf(
+			"%q is also the client id of %s at the same host by another URL, and a broker lets only one of them stay; give each its own, or the same URL", d.id(), e.Name)}}
+	}
+	var found []collectors.Problem
+	for _, f := range [][3]string{
+		{"username", d.Username, e.Username}, {"ca_file", d.CAFile, e.CAFile},
+		{"cert_file", d.CertFile, e.CertFile}, {"key_file", d.KeyFile, e.KeyFile},
+	} {
+		if f[1] != f[2] {
+			found = append(found, collectors.Problem{Path: f[0], Message: fmt.Sprintf(
+				"%q differs from %q of %s, which shares this session (same URL and client id); make them equal, or give another client_id", f[1], f[2], e.Name)})
+		}
+	}
+	return found
+}

@@ -1,0 +1,91 @@
+package mqtt
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func good() Device {
+	return Device{Name: "radio", URL: "mqtts://10.20.0.9", ClientID: "gauger-cooper", Username: "gauger", CAFile: "ca.pem",
+		Points: []Point{{Name: "tk2-level", Topic: "field/tk2", Value: "level.in", Time: "ts", Unit: "in", Range: []float64{0, 240}}}}
+}
+
+func TestCheckFindsEachMistakeAtItsPlace(t *testing.T) {
+	if found := good().Check(); len(found) > 0 {
+		t.Fatalf("without a mistake: %v", found)
+	}
+	cases := []struct {
+		spoil      func(d *Device)
+		path, part string
+	}{
+		{func(d *Device) { d.Name = "" }, "name", "missing"},
+		{func(d *Device) { d.URL = "" }, "mqtt", "missing"},
+		{func(d *Device) { d.URL = "tcp://host:1883" }, "mqtt", "mqtt://"},
+		{func(d *Device) { d.URL = "mqtts://" }, "mqtt", "names no host"},
+		{func(d *Device) { d.URL = "mqtts://u:secret@host" }, "mqtt", "username and password"},
+		{func(d *Device) { d.URL = "mqtts://host/path" }, "mqtt", "after the host"},
+		{func(d *Device) { d.URL = "mqtt://host" }, "ca_file", "not encrypted"},
+		{func(d *Device) { d.ClientID = "a\x00b" }, "client_id", "NUL"},
+		{func(d *Device) { d.Username, d.Password = "", func() (string, error) { return "", nil } }, "username", "missing"},
+		{func(d *Device) { d.CertFile = "c.pem" }, "key_file", "missing"},
+		{func(d *Device) { d.KeyFile = "k.pem" }, "cert_file", "missing"},
+		{func(d *Device) { d.Points = nil }, "points", "missing"},
+		{func(d *Device) { d.Points = append(d.Points, d.Points[0]) }, "points[1].name", "already points[0]"},
+		{func(d *Device) { d.Points[0].Name = "a/b" }, "points[0].name", "slash"},
+		{func(d *Device) { d.Points[0].Name = "" }, "points[0].name", "missing"},
+		{func(d *Device) { d.Points[0].Topic = "" }, "points[0].topic", "missing"},
+		{func(d *Device) { d.Points[0].Topic = "field/#/level" }, "points[0].topic", "last level"},
+		{func(d *Device) { d.Points[0].Topic = "field/tk+" }, "points[0].topic", "alone between slashes"},
+		{func(d *Device) { d.Points[0].Topic = "$share/g/field" }, "points[0].topic", "shared"},
+		{func(d *Device) { d.Points[0].Value = "$.level" }, "points[0].value", "begins with $"},
+		{func(d *Device) { d.Points[0].Time = "t[" }, "points[0].time", "needs ]"},
+		{func(d *Device) { d.Points[0].Value = "" }, "points[0].time", "needs value"},
+		{func(d *Device) { d.Points[0].Scale = new(0.0) }, "points[0].scale", "same"},
+		{func(d *Device) { d.Points[0].Range = []float64{240, 0} }, "points[0].range", "less than"},
+		{func(d *Device) { d.Points[0].Range = []float64{1} }, "points[0].range", "two"},
+		{func(d *Device) { d.Points[0].ExpectEvery = -time.Second }, "points[0].expect_every", "negative"},
+		{func(d *Device) { d.Points[0].Unit = "text" }, "points[0].unit", "text"},
+	}
+	for _, c := range cases {
+		d := good()
+		c.spoil(&d)
+		found := d.Check()
+		if len(found) != 1 || found[0].Path != c.path || !strings.Contains(found[0].Message, c.part) {
+			t.Errorf("%s: %+v", c.path, found)
+		}
+		if _, err := New([]Device{d}); err == nil {
+			t.Errorf("New took a device with a wrong %s", c.path)
+		}
+	}
+}
+
+func TestCheckSharedFindsQuarrels(t *testing.T) {
+	other := good()
+	other.Name, other.Username = "radio2", "somebody"
+	if found := CheckShared([]Device{good(), other}); len(found[0]) != 0 || len(found[1]) != 1 || found[1][0].Path != "username" {
+		t.Errorf("different users: %v", found)
+	}
+	other = good()
+	other.Name, other.URL = "radio2", "wss://10.20.0.9/mqtt"
+	if found := CheckShared([]Device{good(), other}); len(found[1]) != 1 || found[1][0].Path != "client_id" {
+		t.Errorf("one client id by two ways: %v", found)
+	}
+	other.ClientID = "another"
+	if found := CheckShared([]Device{good(), other}); len(found[1]) != 0 {
+		t.Errorf("two client ids: %v", found)
+	}
+}
+
+func TestOneSessionForEachBrokerAndClientID(t *testing.T) {
+	a, b, c := good(), good(), good()
+	b.Name, b.URL = "radio2", "mqtts://10.20.0.9:8883" // the usual port, spelled out
+	c.Name, c.ClientID = "radio3", "another"
+	sessions, err := build([]Device{a, b, c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(sessions) != 2 || sessions[0].label != "radio,radio2" || len(sessions[0].points) != 2 {
+		t.Errorf("%d sessions; the first is %q", len(sessions), sessions[0].label)
+	}
+}

@@ -1,0 +1,272 @@
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"strconv"
+	"time"
+
+	"gauger/collectors"
+)
+
+const (
+	// firstRetry and longestRetry bound the wait before something that the host did not take is offered again.
+	firstRetry   = 100 * time.Millisecond
+	longestRetry = 10 * time.Second
+	// unknownTopics bounds the topics without a point that are told apart.
+	unknownTopics = 64
+	// askAgain is the wait before a topic that comes nevertheless is unsubscribed once more.
+	askAgain = 10 * time.Minute
+)
+
+// refusal is a message that could not be decoded, and why.
+type refusal struct {
+	topic   string
+	payload []byte
+	why     error
+}
+
+// commit takes what arrives, in groups, until ctx ends.
+func (s *session) commit(ctx context.Context) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.queue.ready:
+			s.settle(ctx, s.queue.gather(ctx))
+		case <-s.link.wake:
+			s.watch(ctx, time.Now())
+		case <-tick.C:
+			s.watch(ctx, time.Now())
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// settle decodes one group, hands it over, and only then acknowledges it.
+func (s *session) settle(ctx context.Context, group []arrival) {
+	var batch []collectors.Reading
+	var refused []refusal
+	for _, a := range group {
+		readings, why := s.digest(a)
+		batch = append(batch, readings...)
+		if why != nil {
+			refused = append(refused, refusal{a.Topic(), a.Payload(), why})
+		}
+	}
+	if s.deliver(ctx, refused, batch) != nil {
+		return // not acknowledged: the broker sends it again
+	}
+	acknowledge(group)
+}
+
+// acknowledge tells the broker that a group is kept. What came through a connection that is gone cannot be
+// acknowledged any more; the broker sends it again, and then it is recognised.
+func acknowledge(group []arrival) {
+	due := map[*guard]int{}
+	for _, a := range group {
+		if a.Qos() > 0 {
+			due[a.via]++
+		}
+	}
+	for via, n := range due {
+		via.expect(n)
+	}
+	for _, a := range group {
+		a.Ack()
+	}
+}
+
+// deliver hands over until the host has taken everything; the error is the end of ctx. What the host does not take
+// stays here, and behind it the queue and then the broker hold what comes: nothing is dropped.
+func (s *session) deliver(ctx context.Context, refused []refusal, batch []collectors.Reading) error {
+	wait := firstRetry
+	for {
+		var err error
+		if refused, err = s.offer(ctx, refused, batch); err == nil {
+			return nil
+		}
+		if !collectors.Wait(ctx, wait/2+rand.N(wait/2)) {
+			return ctx.Err()
+		}
+		wait = min(wait*2, longestRetry)
+	}
+}
+
+// offer hands over once. It returns the refusals that are still to be kept, so that none is kept twice.
+func (s *session) offer(ctx context.Context, refused []refusal, batch []collectors.Reading) ([]refusal, error) {
+	for len(refused) > 0 {
+		r := refused[0]
+		if err := s.host.Refuse(ctx, r.topic, r.payload, r.why); err != nil {
+			return refused, err
+		}
+		refused = refused[1:]
+	}
+	if len(batch) == 0 {
+		return nil, nil
+	}
+	return nil, s.host.Emit(ctx, batch)
+}
+
+// digest turns one message into readings, and says why it must be kept as it is when something in it could not be
+// decoded. It remembers the message, because whatever was digested is delivered before anything else.
+func (s *session) digest(a arrival) ([]collectors.Reading, error) {
+	points := s.routes.find(a.Topic())
+	if len(points) == 0 {
+		s.stranger(a)
+		return nil, nil
+	}
+	outcomes, why := s.decode(points, a)
+	if s.repeated(a, outcomes) {
+		return nil, nil
+	}
+	var readings []collectors.Reading
+	for i, o := range outcomes {
+		if r, use := points[i].judge(o, a); use {
+			readings = append(readings, r)
+			s.alive(points[i], a)
+		}
+	}
+	s.heard = s.heard || len(readings) > 0
+	return readings, why
+}
+
+// decode reads every point out of a message. A point that the message says nothing about is left alone as long as
+// another finds something: gateways send what has changed. The error is what makes the message worth keeping.
+func (s *session) decode(points []*point, a arrival) ([]outcome, error) {
+	outcomes := make([]outcome, len(points))
+	doc := &document{payload: a.Payload()}
+	var whys []error
+	var absent error
+	found := false
+	for i, p := range points {
+		if a.trueLen > 0 {
+			outcomes[i] = p.oversized(a, s.limit)
+		} else {
+			outcomes[i] = p.decode(doc, a.at)
+		}
+		o := &outcomes[i]
+		found = found || !o.absent
+		if o.absent {
+			absent = o.reading.Err
+		}
+		if o.refuse != nil {
+			whys = append(whys, fmt.Errorf("point %s: %w", p.name, o.refuse))
+		}
+	}
+	if !found {
+		whys = append(whys, absent)
+	}
+	for i := range outcomes {
+		// A filter with wildcards may well catch messages of another kind; a topic of its own should not.
+		outcomes[i].absent = outcomes[i].absent && (found || wildcard(points[i].Topic))
+	}
+	return outcomes, errors.Join(whys...)
+}
+
+// oversized is what a message means that was too long to be taken whole.
+func (p *point) oversized(a arrival, limit int) outcome {
+	out := p.decode(&document{}, a.at)
+	out.refuse = fmt.Errorf("payload of %d bytes is longer than a packet may be (%d); only its beginning was kept", a.trueLen, limit)
+	out.reading.Err, out.absent = out.refuse, false
+	return out
+}
+
+// repeated tells whether a message was digested before. With the device's time in it, the same payload is the same
+// message, and so is a retained one that comes with every new subscription. Else two equal ones may both be meant;
+// then only a redelivery under the same packet id counts.
+func (s *session) repeated(a arrival, outcomes []outcome) bool {
+	same := a.Retained()
+	for _, o := range outcomes {
+		same = same || o.timed
+	}
+	key := s.key(a, same)
+	if (same || a.Duplicate()) && s.recent.has(key) {
+		return true
+	}
+	if same || a.Qos() > 0 {
+		s.recent.add(key)
+	}
+	return false
+}
+
+// key stands for a message in the memory of recent ones: topic and payload, and the packet id unless those are enough.
+func (s *session) key(a arrival, enough bool) uint64 {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	_, _ = h.WriteString(a.Topic()) // a maphash never fails
+	_ = h.WriteByte(0)
+	if !enough {
+		_, _ = h.WriteString(strconv.Itoa(int(a.MessageID())))
+	}
+	_ = h.WriteByte(0)
+	_, _ = h.Write(a.Payload())
+	return h.Sum64()
+}
+
+// judge decides whether an outcome is used, and how good it is. A retained message may be any age: it counts only
+// when the device says that it is newer than what we have.
+func (p *point) judge(o outcome, a arrival) (collectors.Reading, bool) {
+	r := o.reading
+	if o.absent || a.Retained() && o.timed && !r.At.After(p.newest) {
+		return r, false
+	}
+	if o.timed && r.At.After(p.newest) {
+		p.newest = r.At
+	}
+	if r.Quality == collectors.Good && !o.timed {
+		switch {
+		case a.Retained():
+			r.Quality, r.Err = collectors.Uncertain, errors.New("retained by the broker, without a time of the device: its age is not known")
+		case a.waited:
+			r.Quality, r.Err = collectors.Uncertain, errors.New("waited at the broker, without a time of the device: its age is not known")
+		}
+	}
+	return r, true
+}
+
+// unread is a topic whose messages no point reads.
+type unread struct {
+	messages uint64
+	asked    time.Time // when it was last to be unsubscribed
+}
+
+// stranger counts a message that no point reads and has its topic unsubscribed: left alone, such messages fill the
+// broker's window until nothing else comes. It is told of at the first, tenth, hundredth message and so on.
+func (s *session) stranger(a arrival) {
+	topic := a.Topic()
+	u := s.unknown[topic]
+	if u == nil {
+		if len(s.unknown) >= unknownTopics {
+			return
+		}
+		u = &unread{}
+		s.unknown[topic] = u
+	}
+	u.messages++
+	if u.asked.IsZero() || a.at.Sub(u.asked) >= askAgain {
+		select {
+		case s.strange <- topic:
+			u.asked = a.at
+		default: // the next message asks
+		}
+	}
+	if !powerOfTen(u.messages) {
+		return
+	}
+	s.link.tell(collectors.Notice{
+		Rule: "unknown-topic", Source: s.label + " " + topic, Since: a.at, Until: a.at,
+		Note: fmt.Sprintf("%d messages on topic %s, which no point reads, were acknowledged and dropped; the subscription was made by an earlier configuration or another program with the client id %q", u.messages, topic, s.client),
+	})
+}
+
+func powerOfTen(n uint64) bool {
+	for n >= 10 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
+}

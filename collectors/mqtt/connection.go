@@ -1,0 +1,181 @@
+package mqtt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+)
+
+const (
+	// keepAlive and pingLimit find a dead link; on a cellular one, shorter intervals cost money.
+	keepAlive = 60 * time.Second
+	pingLimit = 20 * time.Second
+	// answerLimit is how long the broker may take to answer a subscription.
+	answerLimit = 20 * time.Second
+	// backlogEnd is the silence after which what a broker had kept for us is taken to be through, and backlogLimit
+	// the longest time that it may take.
+	backlogEnd   = time.Second
+	backlogLimit = 30 * time.Second
+	// subscribeAtOnce bounds the topics of one subscription packet.
+	subscribeAtOnce = 64
+)
+
+// refusals says what to do about a broker's answer to a connection, by its code (MQTT 3.1.1, table 3.1).
+var refusals = map[byte]string{
+	1: "it does not speak MQTT 3.1.1",
+	2: "it does not accept the client id; choose another client_id",
+	3: "it is not available now",
+	4: "bad user name or password; check username and password",
+	5: "not authorized; check username, password and the broker's list of permissions for this client_id",
+}
+
+// connection is one network connection with its client. The client never reconnects by itself: its waits have no
+// jitter and cannot be interrupted.
+type connection struct {
+	session *session
+	client  paho.Client
+	guard   *guard // nil until the network connection is open
+	openErr error
+	lost    chan error
+	release func() bool // ends the tie between ctx and the network connection
+
+	// Only receive, which the library calls for one message at a time, uses these.
+	last time.Time // latest arrival
+	live bool      // what the broker had kept is through
+}
+
+// connect opens a connection and waits for the broker's answer.
+func (s *session) connect(ctx context.Context) (*connection, error) {
+	c := &connection{session: s, lost: make(chan error, 1)}
+	o := paho.NewClientOptions().AddBroker(s.url.String()).SetClientID(s.client).SetCleanSession(s.clean)
+	o.SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false)
+	o.SetKeepAlive(keepAlive).SetPingTimeout(pingLimit).SetWriteTimeout(writeLimit).SetConnectTimeout(dialLimit)
+	// In order, because readings without a time of their own would otherwise overtake each other. The handler only
+	// puts into the queue and leaves when the connection closes, so nothing else can hold up the reader.
+	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
+	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
+	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.open(ctx) })
+	o.SetUsername(s.access.username)
+	if s.access.password != nil {
+		secret, err := s.access.password()
+		if err != nil {
+			return nil, fmt.Errorf("read the password for %s: %w", s.url, err)
+		}
+		o.SetPassword(secret)
+	}
+	c.client = paho.NewClient(o)
+	token := c.client.Connect().(*paho.ConnectToken)
+	<-token.Done() // open heeds ctx, and the answer has a deadline
+	if c.release != nil {
+		c.release()
+	}
+	if token.Error() != nil || ctx.Err() != nil {
+		return nil, c.explain(token)
+	}
+	return c, nil
+}
+
+// open makes the network connection, and ties it to ctx until the broker has answered.
+func (c *connection) open(ctx context.Context) (net.Conn, error) {
+	conn, err := c.session.open(ctx)
+	if err != nil {
+		c.openErr = err
+		return nil, err
+	}
+	c.guard = newGuard(conn, c.session.limit)
+	c.release = context.AfterFunc(ctx, func() { _ = c.guard.Close() }) // the error of an interrupted attempt says nothing
+	return c.guard, nil
+}
+
+// explain says why no connection came about, in words of use to the person at the site.
+func (c *connection) explain(token *paho.ConnectToken) error {
+	if c.guard != nil {
+		c.close()
+	}
+	if reason := refusals[token.ReturnCode()]; reason != "" {
+		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.session.url, c.session.client, reason)
+	}
+	err := cmp.Or(c.openErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
+	if c.guard != nil && encrypted(c.session.url) && c.session.access.certFile == "" {
+		// With TLS 1.3 a broker that misses our certificate says so after the handshake, or just hangs up.
+		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.session.url, err)
+	}
+	return fmt.Errorf("connect to %s: %w", c.session.url, err)
+}
+
+// close ends the connection, orderly if that is still possible.
+func (c *connection) close() {
+	c.client.Disconnect(uint(farewell.Milliseconds()))
+	_ = c.guard.Close() // mostly closed already; nothing depends on how it ends
+}
+
+// receive puts a message into the queue. The library calls it in the order of arrival.
+func (c *connection) receive(_ paho.Client, m paho.Message) {
+	now := time.Now()
+	waited := m.Duplicate() || c.backlog(now)
+	// A message that finds no room before the connection closes is not acknowledged, and so comes again.
+	c.session.queue.put(arrival{Message: m, via: c.guard, at: now, waited: waited, trueLen: c.guard.wasCut(m)}, c.guard.closed)
+}
+
+// backlog tells whether a message that arrives now may have waited at the broker while we were away. The protocol
+// does not say; but such messages come first, and close together.
+func (c *connection) backlog(now time.Time) bool {
+	if c.live {
+		return false
+	}
+	last := c.last
+	if last.IsZero() {
+		last = c.guard.since
+	}
+	c.last = now
+	c.live = !c.guard.present || now.Sub(last) >= backlogEnd || now.Sub(c.guard.since) >= backlogLimit
+	return !c.live
+}
+
+// subscribe asks for topics and returns the broker's answer to each: 0 or 1, the quality of service, or 128, refused.
+func (c *connection) subscribe(ctx context.Context, filters []string) (map[string]byte, error) {
+	answers := make(map[string]byte, len(filters))
+	for len(filters) > 0 {
+		n := min(len(filters), subscribeAtOnce)
+		asked := make(map[string]byte, n)
+		for _, f := range filters[:n] {
+			asked[f] = 1
+			answers[f] = 128 // unless the broker says otherwise
+		}
+		c.guard.asked.Store(int32(n))
+		token := c.client.SubscribeMultiple(asked, nil).(*paho.SubscribeToken)
+		if err := await(ctx, token); err != nil {
+			return nil, fmt.Errorf("subscribe to %d topics at %s: %w", n, c.session.url, err)
+		}
+		for f, code := range token.Result() {
+			answers[f] = code
+		}
+		filters = filters[n:]
+	}
+	return answers, nil
+}
+
+// unsubscribe ends subscriptions that were made by an earlier configuration.
+func (c *connection) unsubscribe(ctx context.Context, filters []string) error {
+	if err := await(ctx, c.client.Unsubscribe(filters...)); err != nil {
+		return fmt.Errorf("unsubscribe %d old topics at %s: %w", len(filters), c.session.url, err)
+	}
+	return nil
+}
+
+// await waits for the broker's answer.
+func await(ctx context.Context, token paho.Token) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("no answer within %s", answerLimit))
+	defer cancel()
+	select {
+	case <-token.Done():
+		return token.Error()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

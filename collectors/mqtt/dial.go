@@ -1,0 +1,114 @@
+package mqtt
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+)
+
+// dialLimit is how long opening a connection may take, TLS and websocket included.
+const dialLimit = 20 * time.Second
+
+// ports are the usual ones of each scheme.
+var ports = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
+
+// encrypted tells whether an endpoint is reached over TLS.
+func encrypted(u *url.URL) bool { return u.Scheme == "mqtts" || u.Scheme == "wss" }
+
+// endpoint reads a broker's address and fills in the usual port.
+func endpoint(text string) (*url.URL, error) {
+	if text == "" {
+		return nil, errors.New("missing; give the broker's address, like mqtt://10.20.0.9:1883")
+	}
+	u, err := url.Parse(text)
+	if err == nil && u.User != nil {
+		return nil, errors.New("has a user name in it; use the keys username and password")
+	}
+	if err != nil || ports[u.Scheme] == "" {
+		return nil, fmt.Errorf("%s is no broker's address; write mqtt://, mqtts://, ws:// or wss:// and then the host", excerpt(text))
+	}
+	if u.Hostname() == "" {
+		return nil, fmt.Errorf("%s names no host; write it like %s://10.20.0.9:%s", excerpt(text), u.Scheme, ports[u.Scheme])
+	}
+	plain := u.Scheme == "mqtt" || u.Scheme == "mqtts"
+	if u.RawQuery != "" || u.Fragment != "" || plain && u.Path != "" && u.Path != "/" {
+		return nil, fmt.Errorf("%s has something after the host that means nothing there; write %s://%s", excerpt(text), u.Scheme, u.Host)
+	}
+	if plain {
+		u.Path = ""
+	}
+	if u.Port() == "" {
+		u.Host = net.JoinHostPort(u.Hostname(), ports[u.Scheme])
+	}
+	return u, nil
+}
+
+// open makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
+func (s *session) open(ctx context.Context) (net.Conn, error) {
+	var config *tls.Config
+	if encrypted(s.url) {
+		var err error
+		if config, err = s.access.tls(s.url.Hostname()); err != nil {
+			return nil, err
+		}
+	}
+	if s.url.Scheme == "ws" || s.url.Scheme == "wss" {
+		return paho.NewWebsocket(s.url.String(), config, dialLimit/2, nil, nil)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	defer cancel()
+	conn, err := s.dial(ctx, "tcp", s.url.Host)
+	if err != nil || config == nil {
+		return conn, err
+	}
+	secure := tls.Client(conn, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("TLS with %s: %w", s.url.Host, err), conn.Close())
+	}
+	return secure, nil
+}
+
+// tcpDial opens a TCP connection. The system's own keep-alive probes are off: on a cellular link they cost more than
+// MQTT's pings, and find nothing that those do not.
+func tcpDial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{KeepAlive: -1}
+	return d.DialContext(ctx, network, address)
+}
+
+// access is what a broker wants to see before it lets somebody in.
+type access struct {
+	username                  string
+	password                  func() (string, error)
+	caFile, certFile, keyFile string
+}
+
+// tls prepares the encryption toward a host.
+func (a access) tls(host string) (*tls.Config, error) {
+	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	if a.caFile != "" {
+		pem, err := os.ReadFile(a.caFile)
+		if err != nil {
+			return nil, fmt.Errorf("read ca_file: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(pem) {
+			return nil, fmt.Errorf("read ca_file %s: no certificate in it; it must be a PEM file", a.caFile)
+		}
+	}
+	if a.certFile != "" {
+		pair, err := tls.LoadX509KeyPair(a.certFile, a.keyFile)
+		if err != nil {
+			return nil, fmt.Errorf("read cert_file %s and key_file %s: %w", a.certFile, a.keyFile, err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+	}
+	return config, nil
+}

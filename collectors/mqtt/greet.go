@@ -1,0 +1,181 @@
+package mqtt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gauger/collectors"
+)
+
+// aliveEvery is how often a session that goes on is remembered with the time: the precision with which the interval
+// of a lost session is known after a power cut. More often would wear the flash.
+const aliveEvery = time.Hour
+
+const (
+	// secondAsk is the wait before a refused topic is asked for again. Some brokers refuse a subscription whose packet
+	// id is that of a message they have in flight; a moment later it is not.
+	secondAsk = time.Second
+	// upkeepEvery is how often refused topics are asked for while the connection lasts: somebody may have permitted them.
+	upkeepEvery = 10 * time.Minute
+	// refusedFrom is the least answer to a subscription that is no quality of service.
+	refusedFrom = 3
+)
+
+// memory is what the host keeps for a session over restarts.
+type memory struct {
+	Topics []string  `json:"topics"` // every filter that the broker may still hold for us
+	Alive  time.Time `json:"alive"`  // a time at which the session was known to exist
+}
+
+// greet brings the broker's idea of the session and ours together: old subscriptions end, all present ones are made
+// anew, and a session that the broker has forgotten is announced.
+func (s *session) greet(ctx context.Context, c *connection) error {
+	wanted := s.filters()
+	if s.clean {
+		return s.subscribe(ctx, c, wanted)
+	}
+	now := time.Now()
+	old, known, err := s.recall()
+	if err != nil {
+		return err
+	}
+	if known && !c.guard.present {
+		s.announceLoss(old.Alive, now)
+	}
+	// Remembered before the broker hears of it: a topic that was forgotten between would never be unsubscribed.
+	held := union(old.Topics, wanted)
+	if !slices.Equal(held, old.Topics) {
+		if err := s.remember(held, now); err != nil {
+			return err
+		}
+	} else if s.lastAlive = old.Alive; !c.guard.present {
+		s.lastAlive = time.Time{}
+	}
+	s.stillAlive(held, now)
+	stale := slices.DeleteFunc(slices.Clone(held), func(f string) bool { return slices.Contains(wanted, f) })
+	if len(stale) > 0 {
+		if err := c.unsubscribe(ctx, stale); err != nil {
+			return err
+		}
+	}
+	if err := s.subscribe(ctx, c, wanted); err != nil {
+		return err
+	}
+	if len(stale) > 0 {
+		return s.remember(wanted, now)
+	}
+	return nil
+}
+
+// subscribe asks for topics, and once more for those that are refused. It is done at every connection: a broker that
+// lost the session says so, but one that lost a single subscription does not.
+func (s *session) subscribe(ctx context.Context, c *connection, wanted []string) error {
+	answers, err := c.subscribe(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	if refused := refusedIn(answers); len(refused) > 0 {
+		collectors.Wait(ctx, secondAsk)
+		again, err := c.subscribe(ctx, refused)
+		if err != nil {
+			return err
+		}
+		maps.Copy(answers, again)
+	}
+	s.link.subscribed(answers)
+	return nil
+}
+
+// refusedIn are the topics that were not granted.
+func refusedIn(answers map[string]byte) []string {
+	var refused []string
+	for filter, code := range answers {
+		if code >= refusedFrom {
+			refused = append(refused, filter)
+		}
+	}
+	return refused
+}
+
+// upkeep is done now and then while a connection lasts.
+func (s *session) upkeep(ctx context.Context, c *connection) error {
+	if !s.clean {
+		s.stillAlive(s.filters(), time.Now())
+	}
+	_, answers := s.link.state()
+	refused := refusedIn(answers)
+	if len(refused) == 0 {
+		return nil
+	}
+	return s.subscribe(ctx, c, refused)
+}
+
+// announceLoss tells of a session that existed at the given time and does not any more.
+func (s *session) announceLoss(alive, now time.Time) {
+	if state, _ := s.link.state(); state.before {
+		alive = state.since
+	}
+	s.link.tell(collectors.Notice{
+		Rule: "session-lost", Source: s.label, Since: alive, Until: now,
+		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published between %s and %s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
+			s.url, s.client, alive.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)),
+	})
+}
+
+// filters are the topics to subscribe to, sorted, none within another.
+func (s *session) filters() []string {
+	all := make([]string, len(s.points))
+	for i, p := range s.points {
+		all[i] = p.Topic
+	}
+	return widest(all)
+}
+
+// memoryName is the name under which the host keeps this session's memory.
+func (s *session) memoryName() string { return "mqtt " + s.client + " " + s.url.String() }
+
+// recall reads the memory; known is false when there is none.
+func (s *session) recall() (m memory, known bool, err error) {
+	raw, err := s.host.Recall(s.memoryName())
+	if err != nil {
+		return m, false, fmt.Errorf("recall the topics at %s: %w", s.url, err)
+	}
+	if raw == nil || json.Unmarshal(raw, &m) != nil {
+		return memory{}, false, nil // what cannot be read is as good as none: old topics are then found by their messages
+	}
+	return m, true, nil
+}
+
+// stillAlive renews the time in the memory when it is old. That it fails is no reason to give up a connection that works.
+func (s *session) stillAlive(topics []string, now time.Time) {
+	if age := now.Sub(s.lastAlive); age >= 0 && age < aliveEvery {
+		return
+	}
+	if err := s.remember(topics, now); err != nil {
+		s.link.tell(collectors.Notice{Rule: "memory-failed", Source: s.label, Since: now, Until: now, Note: err.Error()})
+	}
+}
+
+// remember writes the memory.
+func (s *session) remember(topics []string, alive time.Time) error {
+	raw, err := json.Marshal(memory{Topics: topics, Alive: alive.UTC().Truncate(time.Second)})
+	if err == nil {
+		err = s.host.Remember(s.memoryName(), raw)
+	}
+	if err != nil {
+		return fmt.Errorf("remember the topics at %s: %w", s.url, err)
+	}
+	s.lastAlive = alive
+	return nil
+}
+
+// union is the sorted union of two lists of filters.
+func union(a, b []string) []string {
+	both := slices.Concat(a, b)
+	slices.Sort(both)
+	return slices.Compact(both)
+}

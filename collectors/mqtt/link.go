@@ -1,0 +1,129 @@
+package mqtt
+
+import (
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+const (
+	// firstPause and longestPause bound the wait between two attempts to connect.
+	firstPause   = 250 * time.Millisecond
+	longestPause = 2 * time.Minute
+	// steady is how long a connection must last to count as one. Two clients with the same id throw each other out
+	// at once, over and over, and that must look like the trouble it is.
+	steady = 10 * time.Second
+	// notices bounds what waits to be told; more than that is a storm, and its oldest words are worth least.
+	notices = 256
+)
+
+// link is what the goroutine that keeps the connection tells the committer.
+type link struct {
+	wake chan struct{}
+
+	mu      sync.Mutex
+	now     linkState
+	answers map[string]byte     // the broker's latest answer about each topic
+	untold  []collectors.Notice // in order
+}
+
+// linkState is how the connection stands.
+type linkState struct {
+	up      bool
+	since   time.Time // beginning of this connection, or end of the last
+	trouble time.Time // beginning of the present trouble: the end of the last steady connection
+	tries   int       // attempts since then that failed or did not last
+	why     error     // of the latest
+	before  bool      // there was a connection before, in this run
+}
+
+// begin says that there is no connection yet.
+func (l *link) begin(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = linkState{since: at, trouble: at}
+}
+
+// restored says that a connection is open and its subscriptions are made.
+func (l *link) restored(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now.up, l.now.since, l.now.before = true, at, true
+	signal(l.wake)
+}
+
+// lost says that the connection has ended, or that an attempt failed.
+func (l *link) lost(at time.Time, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now.up {
+		if at.Sub(l.now.since) >= steady {
+			l.now.trouble, l.now.tries = at, 0
+		}
+		l.now.since = at
+	}
+	l.now.up, l.now.why = false, why
+	l.now.tries++
+	signal(l.wake)
+}
+
+// subscribed hands over the broker's answers to a subscription.
+func (l *link) subscribed(answers map[string]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	merged := map[string]byte{} // a new one: the committer may be reading the old
+	maps.Copy(merged, l.answers)
+	maps.Copy(merged, answers)
+	l.answers = merged
+	signal(l.wake)
+}
+
+// tell leaves a notice for the committer to pass on.
+func (l *link) tell(n collectors.Notice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.untold) >= notices {
+		l.untold = l.untold[1:]
+	}
+	l.untold = append(l.untold, n)
+	signal(l.wake)
+}
+
+// told takes a notice that was passed on off the list.
+func (l *link) told() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.untold) > 0 {
+		l.untold = l.untold[1:]
+	}
+}
+
+// next is the oldest notice that waits, if there is one.
+func (l *link) next() (collectors.Notice, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.untold) == 0 {
+		return collectors.Notice{}, false
+	}
+	return l.untold[0], true
+}
+
+// state is how things stand now.
+func (l *link) state() (linkState, map[string]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now, l.answers
+}
+
+// pause is the wait before the next attempt: a quarter of the time that the trouble has lasted, so that a short
+// absence is over soon after the broker is back and a long one does not wear out the line; with jitter, so that a
+// hundred sites do not come back together.
+func (l *link) pause(at time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := min(max(at.Sub(l.now.trouble)/4, firstPause), longestPause)
+	return d/2 + rand.N(d/2)
+}

@@ -1,0 +1,94 @@
+// Package mqtt collects readings from MQTT brokers. There is one persistent session for each broker and client id,
+// however many devices and points it serves; a message is acknowledged only after what it changed is on disk, and
+// what a broker sends twice counts once.
+package mqtt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"gauger/collectors"
+)
+
+// group is the collector: all sessions of one New.
+type group []*session
+
+// New prepares the sessions that the devices need; nothing is opened before Run. At most one Session may be given.
+// An error means that the devices' options contradict themselves or each other; Check and CheckShared say where.
+//
+// Notices: comm-loss (a broker is away; its points are Bad meanwhile), session-lost (the broker forgot the session,
+// and what was published in the interval may be missing), subscription-refused and subscription-weak (a topic that
+// the broker does not give, or gives without repeating what gets lost), unknown-topic (messages that nobody asked
+// for; they are acknowledged and dropped, and the topic is unsubscribed), silent (a point was not heard for three
+// times its expect_every). Their source is the device's name, or the names of all devices of a shared session; for a
+// topic the name, a blank and the topic, for a silence the point.
+func New(devices []Device, opt ...Session) (collectors.Collector, error) {
+	sessions, err := build(devices, opt...)
+	if err != nil {
+		return nil, err
+	}
+	return sessions, nil
+}
+
+// build makes the sessions; devices with the same broker and client id come together.
+func build(devices []Device, opt ...Session) (group, error) {
+	var chosen Session
+	if len(opt) > 0 {
+		chosen = opt[0]
+	}
+	if err := verify(devices); err != nil {
+		return nil, err
+	}
+	var sessions group
+	byKey := map[string]*session{}
+	for _, d := range devices {
+		u, err := endpoint(d.URL)
+		if err != nil {
+			return nil, fmt.Errorf("device %s: mqtt: %w", d.Name, err)
+		}
+		key := u.String() + " " + d.id()
+		s := byKey[key]
+		if s == nil {
+			s = newSession(u, d, chosen)
+			byKey[key] = s
+			sessions = append(sessions, s)
+		}
+		if err := s.add(d); err != nil {
+			return nil, err
+		}
+	}
+	return sessions, nil
+}
+
+// verify turns what the checks find into one error.
+func verify(devices []Device) error {
+	var errs []error
+	shared := CheckShared(devices)
+	for i, d := range devices {
+		for _, p := range append(d.Check(), shared[i]...) {
+			errs = append(errs, fmt.Errorf("device %s: %s: %s", d.Name, p.Path, p.Message))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Run keeps every session until ctx ends. It returns nil then, after at most ten seconds while a websocket is being
+// opened, else at once.
+func (g group) Run(ctx context.Context, host collectors.Host) error {
+	var wg sync.WaitGroup
+	for _, s := range g {
+		wg.Go(func() { s.run(ctx, host) })
+	}
+	wg.Wait()
+	return nil
+}
+
+// id is the client id of the device's session.
+func (d Device) id() string {
+	if d.ClientID == "" {
+		return "gauger-" + d.Name
+	}
+	return d.ClientID
+}

@@ -1,0 +1,47 @@
+package mqtt
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// Device is one source behind an MQTT broker. Devices that name the same broker and client id share one session.
+type Device struct {
+	Name     string                 `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
+	URL      string                 `yaml:"mqtt" doc:"mqtt://host:1883, mqtts://host:8883, ws://host/path or wss://host/path"`
+	ClientID string                 `yaml:"client_id" doc:"fixed client id of the persistent session. Default gauger-SITEID-NAME"`
+	Username string                 `yaml:"username" doc:"user name at the broker"`
+	Password func() (string, error) `yaml:"-"` // asked at every connect, so that a changed secret needs no restart
+	CAFile   string                 `yaml:"ca_file" doc:"PEM file of the authorities that may sign the broker's certificate. Default: the system's"`
+	CertFile string                 `yaml:"cert_file" doc:"PEM file of the client certificate"`
+	KeyFile  string                 `yaml:"key_file" doc:"PEM file of the client certificate's key"`
+	Points   []Point                `yaml:"points" doc:"what to take from which topic"`
+}
+
+// Point is one value in the messages of one topic.
+type Point struct {
+	Name   string    `yaml:"name" doc:"name of the point within its device"`
+	Topic  string    `yaml:"topic" doc:"topic, or topic filter with + and #"`
+	Value  string    `yaml:"value" doc:"path of the value in a JSON payload: level.in, values[0].v, [\"a.b\"]. None: the payload itself is the number"`
+	Time   string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339, seconds or milliseconds since 1970. None: the time of arrival"`
+	Scale  *float64  `yaml:"scale" doc:"the raw number times this. Default 1"`
+	Offset float64   `yaml:"offset" doc:"added after the scale, in unit"`
+	Unit   string    `yaml:"unit" doc:"engineering unit of the result; text: the value is words, not a number"`
+	Range  []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
+	Bad    []float64 `yaml:"bad" doc:"raw numbers that mean no value: Bad"`
+	// ExpectEvery is how long silence is normal.
+	ExpectEvery time.Duration `yaml:"expect_every" doc:"longest normal silence; after three times this the point is Bad. Default: none"`
+}
+
+// Session is what can be chosen about the sessions themselves; the zero value is right for the daemon.
+type Session struct {
+	// Clean asks the broker for a session that leaves nothing behind, under a random client id: for looking on
+	// beside a running daemon. Nothing is remembered, and what was published while away does not come.
+	Clean bool
+	// MaxPacket is the largest packet taken from a broker, in bytes; 0 means 64 KiB. Of a larger message the
+	// beginning goes to Host.Refuse, and the rest is thrown away unread.
+	MaxPacket int
+	// Dial opens the network connection for mqtt and mqtts; nil means a net.Dialer. It must heed ctx.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}

@@ -1,0 +1,121 @@
+package mqtt
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// path leads to one value within a JSON document.
+type path []step
+
+// step is one part of a path: a key of an object, or an index into an array.
+type step struct {
+	key   string
+	index int
+	array bool
+}
+
+// maxIndex is larger than any array that fits into a message of the usual limit.
+const maxIndex = 1 << 20
+
+// errAbsent means that a document has nothing at a path.
+var errAbsent = errors.New("not in the message")
+
+// parsePath reads names joined by dots, indexes in brackets, and quoted keys in brackets: a.b, values[0].v, ["a.b"][2].
+func parsePath(text string) (path, error) {
+	if text == "$" || strings.HasPrefix(text, "$.") || strings.HasPrefix(text, "$[") {
+		return nil, errors.New("begins with $; write the keys alone, like level.in")
+	}
+	var p path
+	rest := text
+	for rest != "" {
+		var s step
+		var err error
+		if rest[0] == '[' {
+			s, rest, err = parseBracket(rest)
+		} else {
+			s, rest, err = parseName(rest, len(p) == 0)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p = append(p, s)
+	}
+	if len(p) == 0 {
+		return nil, errors.New("is empty")
+	}
+	return p, nil
+}
+
+// parseName takes a key that stands without quotes from the front; all but the first follow a dot.
+func parseName(text string, first bool) (step, string, error) {
+	name := text
+	if !first {
+		if text[0] != '.' {
+			return step{}, "", fmt.Errorf("needs a dot before %q", text)
+		}
+		name = text[1:]
+	}
+	end := strings.IndexAny(name, ".[")
+	if end < 0 {
+		end = len(name)
+	}
+	key := name[:end]
+	if key == "" {
+		return step{}, "", errors.New(`has an empty key; quote keys with dots, like ["a.b"]`)
+	}
+	if strings.ContainsAny(key, `]"`) {
+		return step{}, "", fmt.Errorf(`has a stray bracket or quote in %q; quote such a key, like ["a.b"]`, key)
+	}
+	return step{key: key}, name[end:], nil
+}
+
+// parseBracket takes an index or a quoted key in brackets from the front.
+func parseBracket(text string) (step, string, error) {
+	inner := text[1:]
+	if quoted, err := strconv.QuotedPrefix(inner); err == nil && inner[0] == '"' {
+		key, err := strconv.Unquote(quoted)
+		if err != nil {
+			return step{}, "", fmt.Errorf("key %s: %w", quoted, err)
+		}
+		after, closed := strings.CutPrefix(inner[len(quoted):], "]")
+		if !closed {
+			return step{}, "", fmt.Errorf("needs ] after %s", quoted)
+		}
+		return step{key: key}, after, nil
+	}
+	digits, after, closed := strings.Cut(inner, "]")
+	if !closed {
+		return step{}, "", fmt.Errorf("needs ] after %q", text)
+	}
+	n, err := strconv.ParseUint(digits, 10, 32)
+	if err != nil || n > maxIndex {
+		return step{}, "", fmt.Errorf("%q is no index; write a number from 0, or a key in quotes", digits)
+	}
+	return step{index: int(n), array: true}, after, nil
+}
+
+// find follows the path from the root of a decoded document. The error is errAbsent when it leads nowhere.
+func (p path) find(root any) (any, error) {
+	at := root
+	for _, s := range p {
+		if s.array {
+			list, ok := at.([]any)
+			if !ok || s.index >= len(list) {
+				return nil, errAbsent
+			}
+			at = list[s.index]
+			continue
+		}
+		object, ok := at.(map[string]any)
+		if !ok {
+			return nil, errAbsent
+		}
+		if at, ok = object[s.key]; !ok {
+			return nil, errAbsent
+		}
+	}
+	return at, nil
+}

@@ -1,0 +1,155 @@
+package mqtt
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+)
+
+const (
+	// queueItems and queueBytes bound what has arrived and is not yet committed.
+	queueItems = 4096
+	queueBytes = 4 << 20
+	// groupItems is the most that one commit takes, so that a long queue does not make a long transaction.
+	groupItems = 1024
+	// window is how many unacknowledged messages a broker usually lets out at a time.
+	window = 20
+	// linger is the longest wait for a group to fill; stillness ends it earlier.
+	linger    = 2 * time.Millisecond
+	stillness = 500 * time.Microsecond
+)
+
+// arrival is one message as it came.
+type arrival struct {
+	paho.Message
+	via     *guard
+	at      time.Time
+	waited  bool // it may have waited at the broker for any length of time
+	trueLen int  // payload bytes that were sent, when the guard has cut it; else 0
+}
+
+// queue is the hand-over from the library's callback to the committer: bounded in number and in bytes.
+type queue struct {
+	mu    sync.Mutex
+	items []arrival
+	bytes int
+	ready chan struct{} // something is there
+	room  chan struct{} // something was taken
+}
+
+func newQueue() *queue {
+	return &queue{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+}
+
+// put appends one message, and waits while the queue is full: so the network pushes back on the broker.
+// It gives up when stop is closed, and then the message was not taken.
+func (q *queue) put(a arrival, stop <-chan struct{}) bool {
+	for {
+		if q.offer(a) {
+			signal(q.ready)
+			return true
+		}
+		select {
+		case <-q.room:
+		case <-stop:
+			return false
+		}
+	}
+}
+
+func (q *queue) offer(a arrival) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	size := len(a.Payload()) + len(a.Topic())
+	if len(q.items) >= queueItems || len(q.items) > 0 && q.bytes+size > queueBytes {
+		return false
+	}
+	q.items = append(q.items, a)
+	q.bytes += size
+	return true
+}
+
+// take removes up to groupItems messages, oldest first.
+func (q *queue) take() []arrival {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.items), groupItems)
+	taken := q.items[:n:n]
+	q.items = q.items[n:]
+	if len(q.items) == 0 {
+		q.items = nil
+	} else {
+		signal(q.ready)
+	}
+	for _, a := range taken {
+		q.bytes -= len(a.Payload()) + len(a.Topic())
+	}
+	signal(q.room)
+	return taken
+}
+
+// gather takes what has arrived. While messages keep coming and the broker's window is not full it waits a moment
+// for more, since a commit costs the same for one as for many.
+func (q *queue) gather(ctx context.Context) []arrival {
+	group := q.take()
+	limit := time.NewTimer(linger)
+	defer limit.Stop()
+	for len(group) > 0 && len(group) < window {
+		still := time.NewTimer(stillness)
+		select {
+		case <-q.ready:
+			group = append(group, q.take()...)
+			still.Stop()
+			continue
+		case <-still.C:
+		case <-limit.C:
+		case <-ctx.Done():
+		}
+		still.Stop()
+		break
+	}
+	return group
+}
+
+// signal leaves word in a channel of capacity one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// recent remembers which messages were handled lately, in bounded memory.
+type recent struct {
+	seen map[uint64]struct{}
+	ring []uint64
+	next int
+}
+
+// recentItems is more than any broker was seen to have in flight, and more than the queue holds: what was queued when
+// a connection broke comes again behind it.
+const recentItems = 2 * queueItems
+
+func newRecent() *recent { return &recent{seen: map[uint64]struct{}{}} }
+
+func (r *recent) has(key uint64) bool {
+	_, ok := r.seen[key]
+	return ok
+}
+
+// add remembers a key and forgets the oldest.
+func (r *recent) add(key uint64) {
+	if r.has(key) {
+		return
+	}
+	if len(r.ring) < recentItems {
+		r.ring = append(r.ring, key)
+	} else {
+		delete(r.seen, r.ring[r.next])
+		r.ring[r.next] = key
+		r.next = (r.next + 1) % recentItems
+	}
+	r.seen[key] = struct{}{}
+}

@@ -1,0 +1,93 @@
+package mqtt
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+// Read listens beside a running daemon, with sessions of its own that leave nothing behind, until each point has had
+// one message or ctx ends. It returns one reading for each point, in the order of the devices: Uncertain for what the
+// broker had retained without a time, Bad with the reason where nothing came. Give ctx a time limit: a point that is
+// published every ten minutes may need ten. The error is about the options, as with New.
+func Read(ctx context.Context, devices []Device, opt ...Session) ([]collectors.Reading, error) {
+	chosen := Session{Clean: true}
+	if len(opt) > 0 {
+		chosen = opt[0]
+		chosen.Clean = true
+	}
+	sessions, err := build(devices, chosen)
+	if err != nil {
+		return nil, err
+	}
+	begun := time.Now()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	sink := &reader{first: map[collectors.Point]collectors.Reading{}, done: cancel}
+	for _, d := range devices {
+		sink.open += len(d.Points)
+	}
+	if err := sessions.Run(ctx, sink); err != nil {
+		return nil, err
+	}
+	return sink.readings(devices, time.Since(begun)), nil
+}
+
+// reader is the host of a Read: it keeps the first reading of each point and ends the listening with the last.
+type reader struct {
+	mu    sync.Mutex
+	first map[collectors.Point]collectors.Reading
+	open  int // points without a reading
+	done  func()
+}
+
+// Emit takes the first reading of each point.
+func (r *reader) Emit(_ context.Context, batch []collectors.Reading) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, reading := range batch {
+		if _, has := r.first[reading.Point]; has {
+			continue
+		}
+		r.first[reading.Point] = reading
+		if r.open--; r.open == 0 {
+			r.done()
+		}
+	}
+	return nil
+}
+
+// Refuse has nothing to keep: the Bad reading that comes with it says what was wrong.
+func (r *reader) Refuse(context.Context, string, []byte, error) error { return nil }
+
+// Notice has nobody to tell: a broker that is away makes Bad readings.
+func (r *reader) Notice(context.Context, collectors.Notice) error { return nil }
+
+// Recall knows nothing: a clean session has no past.
+func (r *reader) Recall(string) ([]byte, error) { return nil, nil }
+
+// Remember keeps nothing.
+func (r *reader) Remember(string, []byte) error { return nil }
+
+// readings are the results in the order of the configuration.
+func (r *reader) readings(devices []Device, waited time.Duration) []collectors.Reading {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []collectors.Reading
+	for _, d := range devices {
+		for _, p := range d.Points {
+			name := collectors.PointOf(d.Name, p.Name)
+			reading, has := r.first[name]
+			if !has {
+				reading = collectors.Reading{Point: name, Value: math.NaN(), Unit: collectors.Unit(p.Unit), At: time.Now(),
+					Err: fmt.Errorf("no message on topic %s within %s", p.Topic, waited.Round(time.Second/10))}
+			}
+			all = append(all, reading)
+		}
+	}
+	return all
+}

@@ -1,0 +1,29 @@
+package mqtt
+
+// routes finds the points that read a topic.
+type routes struct {
+	exact map[string][]*point
+	wild  []*point // in the order of the configuration
+}
+
+func (r *routes) add(p *point) {
+	if wildcard(p.Topic) {
+		r.wild = append(r.wild, p)
+		return
+	}
+	if r.exact == nil {
+		r.exact = map[string][]*point{}
+	}
+	r.exact[p.Topic] = append(r.exact[p.Topic], p)
+}
+
+// find returns the points that read a topic; none when nobody does.
+func (r *routes) find(topic string) []*point {
+	found := r.exact[topic]
+	for _, p := range r.wild {
+		if matches(p.Topic, topic) {
+			found = append(found[:len(found):len(found)], p)
+		}
+	}
+	return found
+}

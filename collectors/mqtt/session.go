@@ -1,0 +1,149 @@
+package mqtt
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+const (
+	// farewell is how long an orderly disconnection may take.
+	farewell = 500 * time.Millisecond
+	// strangers is how many unknown topics may wait to be unsubscribed; further ones are left for the next connection.
+	strangers = 16
+)
+
+// session is one client id at one broker, with all points that are read through it.
+//
+// Three goroutines meet in it: the library's, which only puts messages into the queue; the one that keeps the
+// connection (run); and the committer, which decodes, hands over and acknowledges. What the first two tell the
+// third is the queue and the link. What stands below the committer's line belongs to it alone.
+type session struct {
+	url    *url.URL // fixed after New, like all of this block
+	client string
+	label  string
+	access access
+	clean  bool
+	limit  int
+	dial   func(ctx context.Context, network, address string) (net.Conn, error)
+	grace  time.Duration // how long the broker may be away without a word about it
+	points []*point
+	routes routes
+	host   collectors.Host
+
+	queue   *queue
+	link    link
+	strange chan string // topics that nobody reads and that come nevertheless
+
+	lastAlive time.Time // the time in the memory; run's alone
+
+	// The committer's.
+	seed     maphash.Seed
+	recent   *recent
+	unknown  map[string]*unread    // by topic
+	away     time.Time             // beginning of the comm-loss episode that was announced; zero when there is none
+	heard    bool                  // something has come since the points were last made Bad
+	troubles map[trouble]time.Time // subscriptions that were announced as not in order
+}
+
+// newSession prepares the session that the first device of it asks for.
+func newSession(u *url.URL, d Device, opt Session) *session {
+	s := &session{
+		url: u, client: d.id(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
+		access: access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile},
+		grace:  grace, queue: newQueue(), link: link{wake: make(chan struct{}, 1)}, strange: make(chan string, strangers),
+		seed: maphash.MakeSeed(), recent: newRecent(), unknown: map[string]*unread{}, heard: true,
+		troubles: map[trouble]time.Time{},
+	}
+	if s.clean {
+		s.client, s.grace = fmt.Sprintf("gauger-%08x", rand.Uint32()), 0
+	}
+	if s.limit == 0 {
+		s.limit = maxPacket
+	}
+	s.limit = max(s.limit, minPacket)
+	if s.dial == nil {
+		s.dial = tcpDial
+	}
+	return s
+}
+
+// add takes a device into the session.
+func (s *session) add(d Device) error {
+	s.label = strings.TrimPrefix(s.label+","+d.Name, ",")
+	for _, opts := range d.Points {
+		p, err := newPoint(d.Name, opts)
+		if err != nil {
+			return err
+		}
+		s.points = append(s.points, p)
+		s.routes.add(p)
+	}
+	return nil
+}
+
+// run keeps the connection and commits what comes through it, until ctx ends.
+func (s *session) run(ctx context.Context, host collectors.Host) {
+	s.host = host
+	s.link.begin(time.Now())
+	var wg sync.WaitGroup
+	committed := make(chan struct{})
+	wg.Go(func() {
+		defer close(committed)
+		s.commit(ctx)
+	})
+	for ctx.Err() == nil {
+		err := s.visit(ctx, committed)
+		if ctx.Err() != nil {
+			break
+		}
+		s.link.lost(time.Now(), err)
+		collectors.Wait(ctx, s.link.pause(time.Now()))
+	}
+	wg.Wait()
+}
+
+// visit is one connection, from the first packet to the last. It returns why it ended.
+func (s *session) visit(ctx context.Context, committed <-chan struct{}) error {
+	c, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	if err := s.greet(ctx, c); err != nil {
+		return cmp.Or(c.guard.complaint(), err)
+	}
+	s.link.restored(time.Now())
+	tick := time.NewTicker(upkeepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-c.lost:
+			return fmt.Errorf("connection to %s: %w", s.url, cmp.Or(c.guard.complaint(), err))
+		case topic := <-s.strange:
+			if err := c.unsubscribe(ctx, []string{topic}); err != nil {
+				return err
+			}
+		case <-tick.C:
+			if err := s.upkeep(ctx, c); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			// What is being committed is acknowledged before the connection goes.
+			select {
+			case <-committed:
+			case <-time.After(farewell):
+			}
+			return nil
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package mqtt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+)
+
+const address = "mqtt://broker:1883"
+
+// goods are the values of a point that are Good, so far.
+func (h *memo) goods(point string) []float64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var values []float64
+	for _, r := range h.readings(point) {
+		if r.Quality == collectors.Good {
+			values = append(values, r.Value)
+		}
+	}
+	return values
+}
+
+// momentarily lets virtual time go on for long enough that what was published is committed.
+func momentarily() { later(20 * time.Millisecond) }
+
+// later lets virtual time go on, and waits until everything that was due has been done.
+func later(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+// unacknowledged is how many messages the broker still holds for a client.
+func (b *broker) unacknowledged(client string) int {
+	c, ok := b.server.Clients.Get(client)
+	if !ok {
+		return -1
+	}
+	return c.State.Inflight.Len()
+}
+
+func TestMessagesBecomeReadingsInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1", "field/tk2")))
+		momentarily()
+		var want []float64
+		for i := range 300 {
+			b.publish(t, "field/tk1", fmt.Sprintf("%d.5", i))
+			want = append(want, float64(i)+0.5)
+		}
+		b.publish(t, "field/tk2", " 7 \n")
+		h.values(t, "radio/field-tk1", len(want))
+		h.values(t, "radio/field-tk2", 1)
+		if got := h.goods("radio/field-tk1"); !slices.Equal(got, want) {
+			t.Errorf("tk1: %v", got)
+		}
+		if got := h.goods("radio/field-tk2"); !slices.Equal(got, []float64{7}) {
+			t.Errorf("tk2: %v", got)
+		}
+		if h.commits() >= len(want) {
+			t.Errorf("%d messages took %d commits: they are not grouped", len(want), h.commits())
+		}
+	})
+}
+
+func TestNothingIsAcknowledgedBeforeItIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		var open atomic.Bool
+		h.emitting = func([]collectors.Reading) error {
+			if open.Load() {
+				return nil
+			}
+			return errors.New("disk full")
+		}
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		momentarily()
+		for i := range 50 {
+			b.publish(t, "field/tk1", fmt.Sprint(i))
+		}
+		later(5 * time.Minute) // virtual
+		if n := b.unacknowledged("gauger-test"); n != 50 {
+			t.Errorf("%d of 50 messages are unacknowledged while the disk is full", n)
+		}
+		open.Store(true)
+		if got := h.values(t, "radio/field-tk1", 50); len(got) != 50 || got[49] != 49 {
+			t.Errorf("after the disk has room: %v", got)
+		}
+		momentarily()
+		if n := b.unacknowledged("gauger-test"); n != 0 {
+			t.Errorf("%d messages are still unacknowledged", n)
+		}
+	})
+}
+
+func TestAShortAbsenceIsNoEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		later(time.Minute)
+		for _, absence := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+			before := len(h.goods("radio/field-tk1"))
+			b.down()
+			later(absence)
+			b.up(t)
+			later(3 * time.Second) // it must be flowing again by now
+			b.publish(t, "field/tk1", "5")
+			momentarily()
+			if len(h.goods("radio/field-tk1")) != before+1 {
+				t.Errorf("not flowing 3 s after an absence of %s", absence)
+			}
+			later(time.Minute)
+		}
+		if n := h.noticed("comm-loss"); len(n) != 0 {
+			t.Errorf("announced: %v", n)
+		}
+	})
+}
+
+func TestALongAbsenceIsOneEpisode(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1", "field/tk2")))
+		later(time.Minute)
+		b.publish(t, "field/tk1", "5")
+		later(time.Minute)
+		begin, dials := time.Now(), b.attempts()
+		b.down()
+		later(8 * time.Hour)
+		if n := b.attempts() - dials; n < 200 || n > 500 {
+			t.Errorf("%d attempts in eight hours; with a longest pause of one to two minutes there are 240 to 480", n)
+		}
+		open := h.noticed("comm-loss")
+		if len(open) != 1 || !open[0].Since.Equal(begin) || !open[0].Until.IsZero() || open[0].Source != "radio" {
+			t.Fatalf("opened: %+v", open)
+		}
+		if !strings.Contains(open[0].Note, "connection refused") {
+			t.Errorf("the note does not say why: %s", open[0].Note)
+		}
+		for _, point := range []string{"radio/field-tk1", "radio/field-tk2"} {
+			all := h.all(point)
+			last := all[len(all)-1]
+			if last.Quality != collectors.Bad || last.Err == nil || last.At.Sub(begin) > patience {
+				t.Errorf("%s is %+v", point, last)
+			}
+		}
+		if n := len(h.all("")); n != 3 {
+			t.Errorf("%d readings; expected one good and two bad", n)
+		}
+		b.up(t)
+		later(longestPause + steady + time.Second)
+		closed := h.noticed("comm-loss")
+		if len(closed) != 2 || !closed[1].Since.Equal(begin) || closed[1].Until.Before(begin.Add(8*time.Hour)) {
+			t.Errorf("closed: %+v", closed)
+		}
+		lost := h.noticed("session-lost")
+		if len(lost) != 1 || !lost[0].Since.Equal(begin) || lost[0].Until.Before(begin.Add(8*time.Hour)) {
+			t.Errorf("the new broker knows no session, and that was told as %+v", lost)
+		}
+	})
+}
+
+func TestTwoProgramsWithOneClientID(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		start(t, newMemo(), collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		later(10 * time.Minute)
+		n := h.noticed("comm-loss")
+		if len(n) == 0 || !strings.Contains(n[0].Note, "another program with the client id") {
+			t.Errorf("told: %+v", n)
+		}
+		if b.attempts() > 200 {
+			t.Errorf("%d connections in ten minutes", b.attempts())
+		}
+	})
+}
+
+func TestRefusedSubscription(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		b.forbid = "secret/"
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "secret/tk1", "field/tk2")))
+		later(time.Minute)
+		n := h.noticed("subscription-refused")
+		if len(n) != 1 || n[0].Source != "radio secret/tk1" || !strings.Contains(n[0].Note, "secret/tk1") || !n[0].Until.IsZero() {
+			t.Fatalf("told: %+v", n)
+		}
+		if r := h.all("radio/secret-tk1"); len(r) != 1 || r[0].Quality != collectors.Bad || r[0].Err == nil {
+			t.Errorf("the point is %+v", r)
+		}
+		b.publish(t, "field/tk2", "3")
+		momentarily()
+		if got := h.goods("radio/field-tk2"); len(got) != 1 {
+			t.Errorf("the other topic: %v", got)
+		}
+		b.mu.Lock()
+		b.forbid = ""
+		b.mu.Unlock()
+		b.cut()
+		later(time.Minute)
+		if n := h.noticed("subscription-refused"); len(n) != 2 || n[1].Until.IsZero() {
+			t.Errorf("permitted again, and told: %+v", n)
+		}
+	})
+}
+
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		d := at(address, "field/tk1", "field/tk2")
+		d.Points[0].ExpectEvery = 10 * time.Minute
+		start(t, h, collect(t, Session{Dial: b.dial}, d))
+		later(25 * time.Minute)
+		heard := time.Now()
+		b.publish(t, "field/tk1", "5")
+		momentarily()
+		later(29 * time.Minute)
+		if n := h.noticed("silent"); len(n) != 0 {
+			t.Fatalf("too early: %+v", n)
+		}
+		later(40 * time.Minute)
+		n := h.noticed("silent")
+		if len(n) != 1 || n[0].Source != "radio/field-tk1" || n[0].Since.Sub(heard).Abs() > linger || !n[0].Until.IsZero() {
+			t.Fatalf("opened: %+v", n)
+		}
+		all := h.all("")
+		last := all[len(all)-1]
+		if len(all) != 2 || last.Quality != collectors.Bad || !strings.Contains(last.Err.Error(), "silent for 30m") {
+			t.Errorf("readings: %+v", all)
+		}
+		b.publish(t, "field/tk1", "6")
+		momentarily()
+		if n := h.noticed("silent"); len(n) != 2 || n[1].Until.IsZero() || n[1].Since.Sub(heard).Abs() > linger {
+			t.Errorf("closed: %+v", n)
+		}
+	})
+}
+
+func TestANoticeThatWasNotTakenIsToldAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		later(time.Minute)
+		h.mu.Lock()
+		h.deny = errors.New("disk full")
+		h.mu.Unlock()
+		b.down()
+		later(time.Hour)
+		h.mu.Lock()
+		h.deny = nil
+		h.mu.Unlock()
+		later(time.Minute)
+		if n := h.noticed("comm-loss"); len(n) != 1 {
+			t.Errorf("told: %+v", n)
+		}
+	})
+}

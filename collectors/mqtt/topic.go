@@ -1,0 +1,102 @@
+package mqtt
+
+import (
+	"slices"
+	"strings"
+)
+
+// maxTopic is the longest topic that the protocol can carry, in bytes.
+const maxTopic = 65535
+
+// wildcard tells whether a filter stands for more than one topic.
+func wildcard(filter string) bool { return strings.ContainsAny(filter, "+#") }
+
+// matches tells whether a topic falls under a filter (MQTT 3.1.1, section 4.7). A wildcard in front does not
+// match topics that begin with $: those are the broker's own.
+func matches(filter, topic string) bool {
+	if strings.HasPrefix(topic, "$") && !strings.HasPrefix(filter, "$") {
+		return false
+	}
+	for {
+		f, restF, moreF := strings.Cut(filter, "/")
+		if f == "#" {
+			return true
+		}
+		t, restT, moreT := strings.Cut(topic, "/")
+		if f != "+" && f != t {
+			return false
+		}
+		switch {
+		case moreF && !moreT:
+			return restF == "#" // a/# also means a
+		case !moreF:
+			return !moreT
+		}
+		filter, topic = restF, restT
+	}
+}
+
+// covers tells whether every topic under the narrow filter also falls under the wide one.
+func covers(wide, narrow string) bool {
+	if strings.HasPrefix(narrow, "$") != strings.HasPrefix(wide, "$") {
+		return false
+	}
+	w, n := strings.Split(wide, "/"), strings.Split(narrow, "/")
+	for i, level := range w {
+		if level == "#" {
+			return len(n) >= i
+		}
+		if i >= len(n) || n[i] == "#" {
+			return false
+		}
+		if level != "+" && level != n[i] {
+			return false
+		}
+	}
+	return len(w) == len(n)
+}
+
+// widest is the shortest list of filters that covers all that are given. A broker may send one copy of a message
+// for each subscription that matches it, so no filter may lie within another.
+func widest(filters []string) []string {
+	var kept []string
+	for i, f := range filters {
+		inside := false
+		for j, other := range filters {
+			twin := covers(f, other)
+			if i != j && covers(other, f) && (!twin || j < i) {
+				inside = true
+				break
+			}
+		}
+		if !inside {
+			kept = append(kept, f)
+		}
+	}
+	slices.Sort(kept)
+	return kept
+}
+
+// filterProblem says what is wrong with a topic filter; nothing when a broker would take it.
+func filterProblem(filter string) string {
+	switch {
+	case filter == "":
+		return "missing; name a topic, like field/tk2, or a filter, like field/+/level"
+	case len(filter) > maxTopic:
+		return "longer than 65535 bytes, which no broker takes"
+	case strings.ContainsRune(filter, 0):
+		return "has a NUL character, which no broker takes"
+	case strings.HasPrefix(filter, "$share/"), strings.HasPrefix(filter, "$queue/"):
+		return "a shared subscription gives each subscriber only a part of the messages; name the topic itself"
+	}
+	levels := strings.Split(filter, "/")
+	for i, level := range levels {
+		if strings.Contains(level, "#") && (level != "#" || i != len(levels)-1) {
+			return "# stands for all levels below and must be the last level by itself, like field/#"
+		}
+		if strings.Contains(level, "+") && level != "+" {
+			return "+ stands for one whole level and must be alone between slashes, like field/+/level"
+		}
+	}
+	return ""
+}
