@@ -1,0 +1,160 @@
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// amendStep is how many records one commit of Retry or Drop moves.
+const amendStep = 256
+
+// maxComplaints bounds how many records an error of Retry or Drop names.
+const maxComplaints = 10
+
+// each runs change for every number, in steps of one commit, and joins what did not work.
+func (b *Box) each(seqs []uint64, change func(*group, uint64) error) (n int, err error) {
+	var complaints []error
+	for step := range slices.Chunk(seqs, amendStep) {
+		done := 0
+		err := b.submit(func(g *group) error {
+			for _, seq := range step {
+				if err := change(g, seq); err != nil {
+					complaints = append(complaints, err)
+					continue
+				}
+				done++
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+		n += done
+	}
+	b.tell()
+	if more := len(complaints) - maxComplaints; more > 0 {
+		complaints = append(complaints[:maxComplaints], fmt.Errorf("and %d more", more))
+	}
+	return n, errors.Join(complaints...)
+}
+
+// fetch reads one value of a bucket, unless it is on its way out. The lock is held.
+func (b *Box) fetch(bucket string, seq uint64) (v []byte, err error) {
+	if b.gone[ref{bucket: bucket, seq: seq}] {
+		return nil, nil
+	}
+	err = b.view("read "+bucket, func(tx *bbolt.Tx) error {
+		v = bytes.Clone(tx.Bucket([]byte(bucket)).Get(seqKey(seq)))
+		return nil
+	})
+	return v, err
+}
+
+func (b *Box) retry(g *group, s *stream, seq uint64) error {
+	if m := s.marks[seq]; m != nil && !m.parked.IsZero() {
+		m.parked, m.row = time.Time{}, 0
+		g.putSealed(s.marksBucket, seqKey(seq), m.encode())
+		g.wakes(s)
+		return nil
+	}
+	v, err := b.fetch(s.deadBucket, seq)
+	if err != nil {
+		return err
+	}
+	if v == nil {
+		return fmt.Errorf("retry record %d of %s: no dead letter and not parked: %w", seq, s.Name, ErrRecord)
+	}
+	_, value, err := readTomb(s, seqKey(seq), v)
+	if err == nil {
+		_, err = decodeRecord(s.Name, seqKey(seq), value)
+	}
+	if err != nil {
+		return fmt.Errorf("retry record %d of %s: its bytes cannot be trusted, it can only be dropped: %w", seq, s.Name, err)
+	}
+	b.stageRemoval(g, s, s.deadBucket, seq)
+	g.put(s.queue, seqKey(seq), value)
+	g.wakes(s)
+	s.led.Dead--
+	s.led.Waiting++
+	s.led.deadBytes -= deadSize(v[sealHeader:])
+	s.led.bytes += recordSize(value)
+	return nil
+}
+
+func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
+	if s.inFlight[seq] {
+		return fmt.Errorf("drop record %d of %s: it is being sent, try again: %w", seq, s.Name, ErrRefused)
+	}
+	v, err := b.fetch(s.queue, seq)
+	if err != nil {
+		return err
+	}
+	if v != nil {
+		b.stageRemoval(g, s, s.queue, seq)
+		s.led.Waiting--
+		s.led.bytes -= recordSize(v)
+	} else {
+		if v, err = b.fetch(s.deadBucket, seq); err != nil {
+			return err
+		}
+		if v == nil {
+			return fmt.Errorf("drop record %d of %s: %w", seq, s.Name, ErrRecord)
+		}
+		b.stageRemoval(g, s, s.deadBucket, seq)
+		s.led.Dead--
+		s.led.deadBytes -= deadSize(v[sealHeader:])
+	}
+	s.led.Dropped++
+	b.keepReceipts(s, []slot{{state: Dropped, seq: seq, at: time.Now(), since: time.Now(), label: why}})
+	return nil
+}
+
+// reconcile deletes what the receipts show as delivered: the process ended between the service's answer and its commit,
+// or the file is an older state. A receipt counts only with the same checksum and enqueue time.
+func (b *Box) reconcile() error {
+	for _, s := range b.streams {
+		slots, err := b.receipts.list(s.Name)
+		if err != nil {
+			return err
+		}
+		if len(slots) == 0 || s.led.Waiting == 0 {
+			continue
+		}
+		known := map[uint64]slot{}
+		for _, r := range slots {
+			if r.state == Delivered {
+				known[r.seq] = r
+			}
+		}
+		err = b.submit(func(g *group) error {
+			for seq, r := range known {
+				if err := b.reconcileRecord(g, s, seq, r); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r slot) error {
+	v, err := b.fetch(s.queue, seq)
+	if v == nil || err != nil {
+		return err
+	}
+	record, err := decodeRecord(s.Name, seqKey(seq), v)
+	if err != nil || sumOf(v) != r.sum || !record.At.Equal(r.since) {
+		return nil // another record, or one that the drain will bury
+	}
+	b.stageDelivered(g, s, record)
+	return nil
+}

@@ -1,0 +1,280 @@
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// The buckets of the file: per stream a queue, its dead letters and its marks of attempts; for the box its state and
+// the rows of counts. The last one is small enough to stay inline, so counting costs no page.
+const (
+	bucketState   = "state"
+	bucketMeta    = "meta"
+	prefixQueue   = "q/"
+	prefixDead    = "d/"
+	prefixMarks   = "j/"
+	keyGeneration = "\x00generation"
+)
+
+// Box is one open outbox. Its methods may be called from any goroutine.
+type Box struct {
+	path     string
+	opt      Options
+	lock     *os.File
+	receipts *ring
+	streams  map[string]*stream
+
+	commitMu sync.Mutex   // one commit or replacement at a time; taken before mu
+	dbMu     sync.RWMutex // read: db is in use; write: db is exchanged or closed
+	db       *bbolt.DB
+
+	mu      sync.Mutex // everything below, the streams' fields, and staging
+	next    *group     // takes what is staged now; nil: nothing yet
+	running *group     // is being committed
+	gen     uint64
+	gone    map[ref]bool // what next and running move or remove outside a drain's batch
+	closed  bool
+	full    bool // ErrFull was given and nothing was accepted since
+	pressed bool // room was made because of pages since the last commit
+
+	dead       atomic.Pointer[error]
+	inUse      atomic.Int64 // bytes of pages that are not free
+	length     atomic.Int64 // bytes of all pages
+	committing atomic.Int64 // since when a commit runs, nanoseconds; 0: none
+	retryRenew atomic.Int64 // no replacement of the file before this length, after one that did not work
+
+	noteMu sync.Mutex
+	notes  []Note
+}
+
+// stream is one queue in memory: its rules, its counts, and what its drain is at.
+type stream struct {
+	Stream
+	queue, deadBucket, marksBucket string
+
+	led      ledger
+	staged   uint64           // records of the running Tx
+	inFlight map[uint64]bool  // being sent, or its outcome being committed
+	marks    map[uint64]*mark // attempts that may have stored a record
+	draining bool
+	thinned  uint64        // thinning goes on after this record
+	wake     chan struct{} // holds one: there may be something to send
+	kick     chan struct{} // holds one: do not wait any longer
+}
+
+func newStream(o Stream) *stream {
+	o.Batch = max(o.Batch, 1)
+	return &stream{
+		Stream: o, queue: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, marksBucket: prefixMarks + o.Name,
+		led: ledger{next: 1}, inFlight: map[uint64]bool{}, marks: map[uint64]*mark{},
+		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+	}
+}
+
+func (s *stream) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Kick ends the wait of a stream's drain: try now, the keys or the link are back.
+func (b *Box) Kick(stream string) {
+	if s := b.streams[stream]; s != nil {
+		select {
+		case s.kick <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// Close waits for what is being committed, and closes the files. Drains must have ended. A box that is dead leaves its
+// file as it is, for the next Open.
+func (b *Box) Close() error {
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return ErrClosed
+	}
+	b.closed = true
+	waitFor := []*group{b.running, b.next}
+	b.mu.Unlock()
+	for _, g := range waitFor {
+		if g != nil {
+			<-g.done
+		}
+	}
+	var err error
+	if b.dead.Load() == nil {
+		b.commitMu.Lock()
+		b.dbMu.Lock()
+		err = guard("close the outbox", b.db.Close)
+		b.db = nil
+		b.dbMu.Unlock()
+		b.commitMu.Unlock()
+	}
+	return errors.Join(err, b.receipts.close(), b.lock.Close())
+}
+
+// Err returns nil while the box works, and otherwise the error (ErrDead or ErrClosed) that every call gets.
+func (b *Box) Err() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.usable()
+}
+
+// Stalled returns for how long the commit that is running has been at it; zero when none is. A commit of half a minute
+// means that the disk hangs, and that the process should not claim to be well.
+func (b *Box) Stalled() time.Duration {
+	since := b.committing.Load()
+	if since == 0 {
+		return 0
+	}
+	return time.Since(time.Unix(0, since))
+}
+
+// usable returns why the box cannot be used. The lock is held.
+func (b *Box) usable() error {
+	if dead := b.dead.Load(); dead != nil {
+		return *dead
+	}
+	if b.closed {
+		return ErrClosed
+	}
+	return nil
+}
+
+// die makes every later call return ErrDead with the first cause, and returns that.
+func (b *Box) die(cause error) error {
+	err := fmt.Errorf("%w: %w", ErrDead, cause)
+	if b.dead.CompareAndSwap(nil, &err) {
+		b.note(Note{Kind: NoteDead, Message: cause.Error()})
+	}
+	return *b.dead.Load()
+}
+
+// view runs f in a short read transaction. A panic out of the file is the end of the box.
+func (b *Box) view(doing string, f func(*bbolt.Tx) error) error {
+	if dead := b.dead.Load(); dead != nil {
+		return *dead
+	}
+	b.dbMu.RLock()
+	defer b.dbMu.RUnlock()
+	if b.db == nil {
+		return ErrClosed
+	}
+	err := guard(doing, func() error { return b.db.View(f) })
+	if errors.Is(err, ErrDamaged) {
+		return b.die(err)
+	}
+	return err
+}
+
+// note queues a note; tell hands the queue to Notify when no lock is held any more.
+func (b *Box) note(n Note) {
+	n.At = time.Now()
+	b.noteMu.Lock()
+	defer b.noteMu.Unlock()
+	b.notes = append(b.notes, n)
+}
+
+func (b *Box) tell() {
+	b.noteMu.Lock()
+	notes := b.notes
+	b.notes = nil
+	b.noteMu.Unlock()
+	if b.opt.Notify == nil {
+		return
+	}
+	for _, n := range notes {
+		b.opt.Notify(n)
+	}
+}
+
+// Get returns a copy of the state under a name; nil: none.
+func (b *Box) Get(name string) ([]byte, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.usable(); err != nil {
+		return nil, err
+	}
+	return b.getStaged(name)
+}
+
+// getStaged reads through what is staged and being committed. The lock is held.
+func (b *Box) getStaged(name string) (v []byte, err error) {
+	for _, g := range []*group{b.next, b.running} {
+		if g == nil {
+			continue
+		}
+		if v, ok := g.state[name]; ok {
+			return bytes.Clone(v), nil
+		}
+	}
+	err = b.view("read state "+name, func(tx *bbolt.Tx) error {
+		raw := tx.Bucket([]byte(bucketState)).Get([]byte(name))
+		if raw == nil {
+			return nil
+		}
+		content, _, err := unseal(bucketState, []byte(name), raw)
+		v = append([]byte{}, content...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Names returns the names of all state that begins with prefix, sorted.
+func (b *Box) Names(prefix string) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.usable(); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	err := b.view("list state", func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(bucketState)).Cursor()
+		for k, _ := c.Seek([]byte(prefix)); k != nil && bytes.HasPrefix(k, []byte(prefix)); k, _ = c.Next() {
+			found[string(k)] = true
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range []*group{b.running, b.next} {
+		overlay(found, g, prefix)
+	}
+	names := make([]string, 0, len(found))
+	for name := range found {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+func overlay(found map[string]bool, g *group, prefix string) {
+	if g == nil {
+		return
+	}
+	for name, v := range g.state {
+		switch {
+		case !strings.HasPrefix(name, prefix):
+		case v == nil:
+			delete(found, name)
+		default:
+			found[name] = true
+		}
+	}
+}

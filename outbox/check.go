@@ -1,0 +1,216 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Report is what Check found in a file.
+type Report struct {
+	Bytes       int64    // length of the file
+	Pages       uint64   // pages that bbolt uses
+	Free        int      // of them, free ones
+	Records     int      // sound waiting records
+	DeadLetters int      // sound dead letters
+	State       int      // sound pieces of state
+	Bad         int      // problems in all
+	Problems    []string // the first ten, for people
+}
+
+// Check reads a whole box file: every page, every checksum, and whether the counts fit the records. It changes nothing.
+// An error that wraps ErrDamaged means the file; ErrHeld, a process has it open; any other error, it could not be read.
+//
+// It reads the pages by itself first and lets bbolt look only at what was found sound; still, run it in a process of
+// its own with a time limit (CheckInChild) where the caller must not fail.
+func Check(path string) (Report, error) {
+	p, err := openPages(path)
+	if err != nil {
+		return Report{}, fmt.Errorf("check %s: %w", path, err)
+	}
+	defer p.close() //nolint:errcheck // opened for reading only
+	if err := shareLock(p.f); err != nil {
+		return Report{}, fmt.Errorf("check %s: %w", path, err)
+	}
+	c := &checker{p: p, ledgers: map[string]*ledger{}, queued: map[string]uint64{}, dead: map[string]uint64{}}
+	c.report.Bytes, c.report.Pages = p.size, p.meta.high
+	p.walk(c.visit)
+	c.compare()
+	if p.problems.n == 0 {
+		if err := bboltCheck(path); err != nil {
+			p.problems.add(err)
+		}
+	}
+	c.report.Bad = p.problems.n
+	for _, err := range p.problems.first {
+		c.report.Problems = append(c.report.Problems, err.Error())
+	}
+	if err := p.problems.err(); err != nil {
+		return c.report, fmt.Errorf("check %s: %w", path, err)
+	}
+	return c.report, nil
+}
+
+// checker verifies what the walk visits.
+type checker struct {
+	p            *pageFile
+	report       Report
+	ledgers      map[string]*ledger
+	queued, dead map[string]uint64
+}
+
+func (c *checker) visit(bucket string, key, value []byte) {
+	kind, stream := splitBucket(bucket)
+	var err error
+	switch kind {
+	case prefixQueue:
+		c.queued[stream]++
+		if err = checkRecord(stream, key, value); err == nil {
+			c.report.Records++
+		}
+	case prefixDead:
+		c.dead[stream]++
+		var content []byte
+		if content, _, err = unseal(bucket, key, value); err == nil {
+			_, _, err = decodeTomb(content)
+			c.report.DeadLetters++
+		}
+	case prefixMarks, bucketState:
+		_, _, err = unseal(bucket, key, value)
+		c.report.State++
+	case bucketMeta:
+		err = c.visitMeta(key, value)
+	default:
+		err = fmt.Errorf("bucket %q is not of an outbox", bucket)
+	}
+	if err != nil {
+		c.p.problems.add(err)
+	}
+}
+
+func (c *checker) visitMeta(key, value []byte) error {
+	content, _, err := unseal(bucketMeta, key, value)
+	if err != nil || string(key) == keyGeneration {
+		return err
+	}
+	l := &ledger{}
+	c.ledgers[string(key)] = l
+	return l.decode(content)
+}
+
+// splitBucket returns a bucket's kind (a prefix, or the whole name) and stream.
+func splitBucket(bucket string) (kind, stream string) {
+	for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
+		if name, ok := strings.CutPrefix(bucket, prefix); ok {
+			return prefix, name
+		}
+	}
+	return bucket, ""
+}
+
+// compare holds the pages against the list of free ones, and the records against the counts.
+func (c *checker) compare() {
+	if !c.p.sound {
+		return
+	}
+	free, ok := c.p.freePages()
+	if !ok {
+		c.p.problems.add(errors.New("the list of free pages cannot be trusted"))
+	}
+	for id := uint64(firstPage); ok && id < c.p.meta.high; id++ {
+		if free.has(id) {
+			c.report.Free++
+		} else if !c.p.reached.has(id) {
+			c.p.problems.add(fmt.Errorf("page %d is neither used nor free", id))
+		}
+	}
+	names := map[string]bool{}
+	for _, m := range []map[string]uint64{c.queued, c.dead} {
+		for name := range m {
+			names[name] = true
+		}
+	}
+	for name := range c.ledgers {
+		names[name] = true
+	}
+	for name := range names {
+		l := c.ledgers[name]
+		if l == nil {
+			l = &ledger{}
+		}
+		if l.Waiting != c.queued[name] || l.Dead != c.dead[name] || !l.Balanced() {
+			c.p.problems.add(fmt.Errorf("stream %s: %d records and %d dead letters, counted were %d and %d of %d",
+				name, c.queued[name], c.dead[name], l.Waiting, l.Dead, l.Accepted))
+		}
+	}
+}
+
+// bboltCheck lets bbolt compare its own structures.
+func bboltCheck(path string) error {
+	return guard("check with bbolt", func() error {
+		db, err := bbolt.Open(path, 0o640, &bbolt.Options{ReadOnly: true, Timeout: lockWait, PreLoadFreelist: true,
+			FreelistType: bbolt.FreelistMapType})
+		if err != nil {
+			return err
+		}
+		err = db.View(func(tx *bbolt.Tx) error {
+			var first error
+			for err := range tx.Check() {
+				if first == nil {
+					first = err
+				}
+			}
+			return first
+		})
+		return errors.Join(err, db.Close())
+	})
+}
+
+// quickCheck looks at what opening the file would trust: meta page, length, list of free pages.
+func quickCheck(path string) error {
+	p, err := openPages(path)
+	if err != nil {
+		return err
+	}
+	defer p.close() //nolint:errcheck // opened for reading only
+	if !p.sound {
+		return fmt.Errorf("%s has no sound meta page: %w", path, ErrDamaged)
+	}
+	if need := p.meta.high * uint64(p.pageSize); uint64(p.size) < need {
+		return fmt.Errorf("%s has %d of its %d bytes: %w", path, p.size, need, ErrDamaged)
+	}
+	if _, ok := p.freePages(); !ok {
+		return fmt.Errorf("%s: the list of free pages cannot be trusted: %w", path, ErrDamaged)
+	}
+	return nil
+}
+
+// CheckInChild returns a function for Options.Preflight that runs a command with the file's path behind its arguments,
+// for at most 10 s and 1 s per 10 MB. The command calls Check and exits 0 for a sound file. Any other end of it, a crash
+// and the time limit too, means a damaged file; only a command that cannot be started at all does not.
+func CheckInChild(command string, args ...string) func(path string) error {
+	return func(path string) error {
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		limit := 10*time.Second + time.Duration(info.Size()/10_000_000)*time.Second
+		ctx, cancel := context.WithTimeout(context.Background(), limit)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, command, append(append([]string{}, args...), path)...)
+		out, err := cmd.CombinedOutput()
+		if err == nil {
+			return nil
+		}
+		if _, ended := errors.AsType[*exec.ExitError](err); !ended && ctx.Err() == nil {
+			return fmt.Errorf("run %s: %w", command, err)
+		}
+		return fmt.Errorf("the check of %s ended with %w: %s: %w", path, err, cut(strings.TrimSpace(string(out)), maxReason), ErrDamaged)
+	}
+}

@@ -1,0 +1,306 @@
+package outbox
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// scanLimit bounds how far one choice looks for records of the same address.
+const scanLimit = 4096
+
+// picked is what one look at the queue found.
+type picked struct {
+	batch  []Record
+	rotten []rotten
+}
+
+// rotten is a record whose bytes cannot be trusted.
+type rotten struct {
+	seq   uint64
+	value []byte
+	why   error
+}
+
+// choose returns the next request's records, marked as in flight; none: wait, or go on after the delay that was set.
+func (d *drain) choose() ([]Record, error) {
+	d.again = false
+	d.b.mu.Lock()
+	p, err := d.pick(time.Now())
+	d.b.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	if len(p.rotten) > 0 {
+		d.again = true
+		if err := d.b.buryRotten(d.s, p.rotten); err != nil {
+			return nil, err
+		}
+	}
+	return p.batch, nil
+}
+
+// pick goes by urgency: the same batch again, pieces of a refused one, a probe while everything is refused, records
+// that were refused once and are tried a second time, and then the queue.
+func (d *drain) pick(now time.Time) (p picked, err error) {
+	if err := d.b.usable(); err != nil {
+		return p, err
+	}
+	for len(p.batch) == 0 && len(d.frozen) > 0 {
+		seqs := d.frozen
+		d.frozen = nil
+		if err := d.b.claim(&p, d.s, seqs, now); err != nil {
+			return p, err
+		}
+	}
+	for len(p.batch) == 0 && len(d.pieces) > 0 {
+		seqs := d.pieces[0]
+		d.pieces = d.pieces[1:]
+		if err := d.b.claim(&p, d.s, seqs, now); err != nil {
+			return p, err
+		}
+	}
+	if len(p.batch) > 0 {
+		return p, nil
+	}
+	if d.refused.open {
+		return p, d.probe(&p, now)
+	}
+	if seq, ok := d.refused.second(); ok {
+		err = d.b.claim(&p, d.s, []uint64{seq}, now)
+		if len(p.batch) == 0 {
+			d.refused.forget(seq)
+			d.again = true
+		}
+		return p, err
+	}
+	d.refused.batchOK = false
+	if err := d.b.take(&p, d.s, takeRule{most: d.s.most(), skip: d.refused.has}, now); err != nil {
+		return p, err
+	}
+	if len(p.batch) == 0 && len(p.rotten) == 0 && len(d.refused.suspects) > 0 {
+		d.open()
+	}
+	return p, nil
+}
+
+// most is how many records a request may have.
+func (s *stream) most() int {
+	if s.led.limit > 0 {
+		return int(min(s.led.limit, uint64(s.Batch)))
+	}
+	return s.Batch
+}
+
+// takeRule says which records of the queue a request may have.
+type takeRule struct {
+	after uint64 // only records behind this one
+	most  int
+	skip  func(seq uint64) bool
+}
+
+// take collects the oldest records that may go, all with the first one's address. The lock is held.
+func (b *Box) take(p *picked, s *stream, rule takeRule, now time.Time) error {
+	if s.led.Waiting == 0 {
+		return nil
+	}
+	err := b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
+		var address []byte
+		size, scanned := 0, 0
+		c := tx.Bucket([]byte(s.queue)).Cursor()
+		for k, v := c.Seek(seqKey(rule.after + 1)); k != nil && scanned < scanLimit; k, v = c.Next() {
+			seq, ok := keySeq(k)
+			if !ok || b.busy(s, seq, now) || rule.skip(seq) {
+				continue // a key that is none is for Check to find
+			}
+			scanned++
+			if len(p.batch) > 0 && !bytes.Equal(addressOf(v), address) {
+				continue
+			}
+			if len(p.batch) > 0 && (len(p.batch) >= rule.most || size+len(v) > MaxRequest) {
+				break
+			}
+			if p.read(s, k, v) && len(p.batch) == 1 {
+				address = bytes.Clone(addressOf(v))
+			}
+			size += len(v)
+		}
+		return nil
+	})
+	b.fly(s, p)
+	return err
+}
+
+// claim collects exactly the given records, as far as they are still in the queue. The lock is held.
+func (b *Box) claim(p *picked, s *stream, seqs []uint64, now time.Time) error {
+	err := b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
+		queue := tx.Bucket([]byte(s.queue))
+		for _, seq := range seqs {
+			k := seqKey(seq)
+			if v := queue.Get(k); v != nil && !b.busy(s, seq, now) {
+				p.read(s, k, v)
+			}
+		}
+		return nil
+	})
+	b.fly(s, p)
+	return err
+}
+
+// busy reports whether a record is not to be touched now: in flight, on its way elsewhere, or parked.
+func (b *Box) busy(s *stream, seq uint64, now time.Time) bool {
+	return s.inFlight[seq] || b.gone[ref{bucket: s.queue, seq: seq}] || s.marks[seq].waits(now)
+}
+
+// read adds one record, or what is left of it.
+func (p *picked) read(s *stream, k, v []byte) bool {
+	r, err := decodeRecord(s.Name, k, v)
+	if err != nil {
+		p.rotten = append(p.rotten, rotten{seq: r.Seq, value: bytes.Clone(v), why: err})
+		return false
+	}
+	r.Attempt = s.marks[r.Seq].attempt()
+	p.batch = append(p.batch, r)
+	return true
+}
+
+// fly marks what was picked, so that nobody else moves it.
+func (b *Box) fly(s *stream, p *picked) {
+	for _, r := range p.batch {
+		s.inFlight[r.Seq] = true
+	}
+	for _, r := range p.rotten {
+		s.inFlight[r.seq] = true
+	}
+}
+
+func (d *drain) release(batch []Record) {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	for _, r := range batch {
+		delete(d.s.inFlight, r.Seq)
+	}
+}
+
+// probe picks one record while everything is refused: in turn one that was not tried yet, further and further down the
+// queue, and one that was.
+func (d *drain) probe(p *picked, now time.Time) error {
+	r := &d.refused
+	r.turn = !r.turn
+	if r.turn || len(r.suspects) == 0 {
+		rule := takeRule{after: r.cursor, most: 1, skip: r.has}
+		if err := d.b.take(p, d.s, rule, now); err != nil {
+			return err
+		}
+		if len(p.batch) > 0 {
+			r.cursor = p.batch[0].Seq
+			return nil
+		}
+		r.cursor = 0
+	}
+	for len(p.batch) == 0 && len(r.suspects) > 0 {
+		first := r.suspects[0]
+		r.suspects = append(r.suspects[1:], first)
+		if err := d.b.claim(p, d.s, []uint64{first.seq}, now); err != nil {
+			return err
+		}
+		if len(p.batch) == 0 {
+			r.forget(first.seq)
+		}
+	}
+	if len(p.batch) == 0 {
+		d.again = true
+		r.open = r.cursor != 0 // nothing is left that was refused
+	}
+	return nil
+}
+
+// maxInRow is how many records may become dead letters without one being accepted in between.
+const maxInRow = 3
+
+// maxSuspects bounds what is remembered of refused records; the others are simply tried again.
+const maxSuspects = 16
+
+// refusals is what a drain knows of records that were refused. A record becomes a dead letter when it was refused
+// alone, and something beside or behind it was accepted; so an interface that refuses everything costs nothing.
+type refusals struct {
+	suspects []suspect
+	credit   int     // dead letters that are still allowed before the next success
+	row      int     // records refused alone since the last success
+	batchOK  bool    // something of the batch that is being taken apart was accepted
+	open     bool    // the breaker: everything is refused, only probes go
+	cursor   uint64  // the newest record that was probed
+	turn     bool    // whose turn it is to be probed
+	last     Receipt // for the words of a note
+}
+
+type suspect struct {
+	seq     uint64
+	vouched bool // something was accepted since: the next refusal is the last
+}
+
+func (r *refusals) index(seq uint64) int {
+	return slices.IndexFunc(r.suspects, func(s suspect) bool { return s.seq == seq })
+}
+
+func (r *refusals) has(seq uint64) bool { return r.index(seq) >= 0 }
+
+func (r *refusals) forget(seq uint64) {
+	r.suspects = slices.DeleteFunc(r.suspects, func(s suspect) bool { return s.seq == seq })
+}
+
+// second returns a record that was refused once and may now be refused for good.
+func (r *refusals) second() (uint64, bool) {
+	if r.credit == 0 {
+		return 0, false
+	}
+	i := slices.IndexFunc(r.suspects, func(s suspect) bool { return s.vouched })
+	if i < 0 {
+		return 0, false
+	}
+	return r.suspects[i].seq, true
+}
+
+// accepted notes a success: whatever was refused before may be refused for good now.
+func (r *refusals) accepted() {
+	r.credit, r.row, r.batchOK, r.open, r.cursor = maxInRow, 0, true, false, 0
+	for i := range r.suspects {
+		r.suspects[i].vouched = true
+	}
+}
+
+// verdict judges a record that was refused alone: true, it is to become a dead letter.
+func (r *refusals) verdict(seq uint64, answer Receipt) bool {
+	r.last = answer
+	i := r.index(seq)
+	final := answer.Class == TooLarge || r.batchOK || i >= 0 && r.suspects[i].vouched
+	if final && r.credit > 0 {
+		r.credit--
+		r.forget(seq)
+		return true
+	}
+	r.row++
+	if i < 0 && len(r.suspects) < maxSuspects {
+		r.suspects = append(r.suspects, suspect{seq: seq})
+	}
+	return false
+}
+
+// open stops the stream but for probes; whoever is told is told at the first probe that is refused too.
+func (d *drain) open() {
+	d.refused.open, d.pieces = true, nil
+	d.backOff(Poison, 0)
+}
+
+func (d *drain) tellPaused() {
+	if d.told {
+		return
+	}
+	d.told = true
+	d.b.note(Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf(
+		"%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
+		d.s.Name, d.refused.last.describe())})
+}

@@ -1,0 +1,210 @@
+package outbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"time"
+	"unicode/utf8"
+)
+
+// The layout of a record's value, little-endian:
+//
+//	0  format version, 1
+//	1  clock grade
+//	2  reserved, 0
+//	3  length of the address
+//	4  CRC-32C over stream name, 0, key and the whole value but these four bytes
+//	8  enqueue time, nanoseconds since 1970
+//	16 configuration hash
+//	20 address, then body
+const (
+	recordFormat = 1
+	recordHeader = 20
+	keyLen       = 8
+)
+
+// pageCost is what an element with a value of n bytes costs on pages of 4 KiB that are full of its like: what the page
+// has left over counts too, so that the quota means blocks of the disk.
+func pageCost(n int) uint64 {
+	const room = 4096 - pageHeader
+	size := elemSize + keyLen + n
+	if size > room {
+		return uint64(size+pageHeader+4095) / 4096 * 4096
+	}
+	return uint64(4096 / (room / size))
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+var errChecksum = errors.New("the checksum does not hold")
+
+func seqKey(seq uint64) []byte {
+	return binary.BigEndian.AppendUint64(make([]byte, 0, keyLen), seq)
+}
+
+func keySeq(key []byte) (uint64, bool) {
+	if len(key) != keyLen {
+		return 0, false
+	}
+	return binary.BigEndian.Uint64(key), true
+}
+
+// nameSum is the checksum of a name and a zero byte.
+func nameSum(name string) uint32 {
+	var buf [maxStreamName + 4]byte
+	return crc32.Update(0, castagnoli, append(append(buf[:0], name...), 0))
+}
+
+// recordSum is the checksum of a record's value under its stream and key.
+func recordSum(stream string, key, value []byte) uint32 {
+	sum := nameSum(stream)
+	sum = crc32.Update(sum, castagnoli, key)
+	sum = crc32.Update(sum, castagnoli, value[:4])
+	return crc32.Update(sum, castagnoli, value[8:])
+}
+
+// encodeRecord returns key and value of a record; both live in one allocation.
+func encodeRecord(stream string, r Record) (key, value []byte) {
+	buf := make([]byte, keyLen+recordHeader+len(r.Address)+len(r.Body))
+	key, value = buf[:keyLen:keyLen], buf[keyLen:]
+	binary.BigEndian.PutUint64(key, r.Seq)
+	value[0], value[1], value[3] = recordFormat, r.Clock, byte(len(r.Address))
+	binary.LittleEndian.PutUint64(value[8:], uint64(r.At.UnixNano()))
+	binary.LittleEndian.PutUint32(value[16:], r.Config)
+	copy(value[recordHeader:], r.Address)
+	copy(value[recordHeader+len(r.Address):], r.Body)
+	binary.LittleEndian.PutUint32(value[4:], recordSum(stream, key, value))
+	return key, value
+}
+
+// checkRecord says why a value is not a sound record of the stream under that key.
+func checkRecord(stream string, key, value []byte) error {
+	seq, ok := keySeq(key)
+	switch {
+	case !ok:
+		return fmt.Errorf("key of %d bytes in stream %s", len(key), stream)
+	case len(value) < recordHeader || len(value) < recordHeader+int(value[3]):
+		return fmt.Errorf("record %d of stream %s has only %d bytes", seq, stream, len(value))
+	case sumOf(value) != recordSum(stream, key, value):
+		return fmt.Errorf("record %d of stream %s: %w", seq, stream, errChecksum)
+	case value[0] != recordFormat:
+		return fmt.Errorf("record %d of stream %s has format %d, this program reads %d", seq, stream, value[0], recordFormat)
+	}
+	return nil
+}
+
+// decodeRecord checks the checksum and copies the record out of the file's memory.
+func decodeRecord(stream string, key, value []byte) (Record, error) {
+	seq, _ := keySeq(key)
+	if err := checkRecord(stream, key, value); err != nil {
+		return Record{Seq: seq}, err
+	}
+	body := recordHeader + int(value[3])
+	return Record{
+		Seq:     seq,
+		Address: string(value[recordHeader:body]),
+		Body:    append([]byte(nil), value[body:]...),
+		At:      time.Unix(0, int64(binary.LittleEndian.Uint64(value[8:]))),
+		Clock:   value[1],
+		Config:  binary.LittleEndian.Uint32(value[16:]),
+	}, nil
+}
+
+// addressOf reads the address without the checksum, to choose what is decoded at all.
+func addressOf(value []byte) []byte {
+	if len(value) < recordHeader || len(value) < recordHeader+int(value[3]) {
+		return nil
+	}
+	return value[recordHeader : recordHeader+int(value[3])]
+}
+
+// Everything that is no record (state, counts, marks, the words of a dead letter) is sealed: CRC-32C over bucket, key,
+// generation and content, and the generation, so that of two copies on a damaged file the younger is known.
+const sealHeader = 12
+
+func sealSum(bucket string, key, tail []byte) uint32 {
+	sum := nameSum(bucket)
+	sum = crc32.Update(sum, castagnoli, key)
+	return crc32.Update(sum, castagnoli, tail)
+}
+
+func seal(bucket string, key []byte, gen uint64, content []byte) []byte {
+	v := make([]byte, sealHeader, sealHeader+len(content))
+	binary.LittleEndian.PutUint64(v[4:], gen)
+	v = append(v, content...)
+	binary.LittleEndian.PutUint32(v, sealSum(bucket, key, v[4:]))
+	return v
+}
+
+// unseal returns the content, still in the file's memory, and its generation.
+func unseal(bucket string, key, v []byte) ([]byte, uint64, error) {
+	if len(v) < sealHeader {
+		return nil, 0, fmt.Errorf("value of %q in %s has only %d bytes", key, bucket, len(v))
+	}
+	if binary.LittleEndian.Uint32(v) != sealSum(bucket, key, v[4:]) {
+		return nil, 0, fmt.Errorf("value of %q in %s: %w", key, bucket, errChecksum)
+	}
+	return v[sealHeader:], binary.LittleEndian.Uint64(v[4:]), nil
+}
+
+// tomb is what a dead letter keeps beside the record's own value.
+type tomb struct {
+	at     time.Time
+	class  Class
+	status int
+	corr   string
+	reason string
+}
+
+const (
+	maxCorr   = 64
+	maxReason = 512
+)
+
+// encodeTomb puts the words before the record's value; the whole is sealed by the caller.
+func encodeTomb(t tomb, value []byte) []byte {
+	t.corr, t.reason = cut(t.corr, maxCorr), cut(t.reason, maxReason)
+	var v []byte
+	v = binary.LittleEndian.AppendUint64(v, uint64(t.at.UnixNano()))
+	v = binary.LittleEndian.AppendUint16(v, uint16(t.status))
+	v = append(v, byte(t.class), byte(len(t.corr)))
+	v = binary.LittleEndian.AppendUint16(v, uint16(len(t.reason)))
+	v = append(v, t.corr...)
+	v = append(v, t.reason...)
+	return append(v, value...)
+}
+
+func decodeTomb(v []byte) (tomb, []byte, error) {
+	const head = 14
+	if len(v) < head {
+		return tomb{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
+	}
+	corr, reason := int(v[11]), int(binary.LittleEndian.Uint16(v[12:]))
+	if len(v) < head+corr+reason {
+		return tomb{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
+	}
+	t := tomb{
+		at:     time.Unix(0, int64(binary.LittleEndian.Uint64(v))),
+		status: int(binary.LittleEndian.Uint16(v[8:])),
+		class:  Class(v[10]),
+		corr:   string(v[head : head+corr]),
+		reason: string(v[head+corr : head+corr+reason]),
+	}
+	return t, v[head+corr+reason:], nil
+}
+
+// cut shortens to at most n bytes without splitting a character.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// sumOf is the checksum that a record's value carries.
+func sumOf(value []byte) uint32 { return binary.LittleEndian.Uint32(value[4:]) }

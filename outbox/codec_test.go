@@ -1,0 +1,116 @@
+package outbox
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+func FuzzRecord(f *testing.F) {
+	key, value := encodeRecord("tickets", Record{Seq: 7, Address: "well", Body: []byte(`{"a":1}`), At: time.Unix(1, 2), Clock: 2, Config: 9})
+	f.Add(key, value)
+	f.Add([]byte{}, []byte{})
+	f.Add(key, value[:recordHeader-1])
+	f.Fuzz(func(t *testing.T, key, value []byte) {
+		r, err := decodeRecord("tickets", key, value)
+		_ = addressOf(value)
+		if err != nil {
+			return
+		}
+		k, v := encodeRecord("tickets", r)
+		value = bytes.Clone(value)
+		value[2] = 0 // reserved
+		if !bytes.Equal(k, key) || len(v) != len(value) || !bytes.Equal(v[8:], value[8:]) {
+			t.Errorf("%x under %x came back as %x under %x", value, key, v, k)
+		}
+	})
+}
+
+func FuzzTombAndSlotAndCounts(f *testing.F) {
+	f.Add(encodeTomb(tomb{at: time.Unix(5, 6), class: Poison, status: 400, corr: "c", reason: "bad"}, []byte("value")))
+	f.Add(slot{state: Delivered, status: 200, number: 3, seq: 4, at: time.Unix(7, 8), stream: "tickets", corr: "c", label: "l"}.encode())
+	f.Add((&ledger{next: 5}).encode())
+	f.Fuzz(func(t *testing.T, v []byte) {
+		if tb, value, err := decodeTomb(v); err == nil {
+			if again := encodeTomb(tb, value); len(tb.reason) <= maxReason && len(tb.corr) <= maxCorr && !bytes.Equal(again, v) {
+				t.Errorf("tomb %x came back as %x", v, again)
+			}
+		}
+		if s, ok := decodeSlot(v); ok && len(s.stream) <= maxStreamName && len(s.corr) <= maxCorr && len(s.label) <= maxLabel {
+			if again, ok := decodeSlot(s.encode()); !ok || again != s {
+				t.Errorf("slot %+v came back as %+v", s, again)
+			}
+		}
+		var l, again ledger
+		if l.decode(v) == nil && (again.decode(l.encode()) != nil || again != l) {
+			t.Errorf("counts %+v came back as %+v", l, again)
+		}
+		_ = decodeMark(v)
+		_, _, _ = unseal(bucketState, []byte("k"), v)
+	})
+}
+
+// FuzzPages gives the page reader, the check and the salvage any bytes for a file.
+func FuzzPages(f *testing.F) {
+	path := filepath.Join(f.TempDir(), "seed.db")
+	b, err := Open(path, Options{MaxBytes: 1 << 20, Streams: []Stream{{Name: "tickets"}}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	for range 20 {
+		err := b.Update(func(tx *Tx) error { tx.Append("tickets", Record{Body: make([]byte, 700)}); return nil })
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
+	if err := b.Close(); err != nil {
+		f.Fatal(err)
+	}
+	seed, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	seed = bytes.TrimRight(seed, "\x00")
+	f.Add(seed, uint32(0), byte(0))
+	f.Add(seed, uint32(4096*3+20), byte(0xff))
+	f.Add([]byte("no box"), uint32(1), byte(1))
+	f.Fuzz(func(t *testing.T, file []byte, at uint32, with byte) {
+		file = bytes.Clone(file)
+		if len(file) > 0 {
+			file[int(at)%len(file)] ^= with
+		}
+		path := filepath.Join(t.TempDir(), "outbox.db")
+		if err := os.WriteFile(path, file, 0o640); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(path, Options{MaxBytes: 1 << 20, Streams: []Stream{{Name: "tickets"}},
+			Preflight: func(path string) error { _, err := Check(path); return err }})
+		if err != nil {
+			t.Fatalf("a damaged file must not keep the box from opening: %v", err)
+		}
+		if !b.Counts()["tickets"].Balanced() {
+			t.Errorf("counts are %+v", b.Counts())
+		}
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestCutKeepsCharactersWhole(t *testing.T) {
+	for n, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aé", 9: "aéb"} {
+		if got := cut("aéb", n); got != want {
+			t.Errorf("cut to %d is %q, want %q", n, got, want)
+		}
+	}
+}
+
+func TestPageCost(t *testing.T) {
+	for n, want := range map[int]uint64{300: 341, 1000: 1365, 2000: 2048, 2100: 4096, 5000: 8192} {
+		if got := pageCost(n); got != want {
+			t.Errorf("a value of %d bytes costs %d, want %d", n, got, want)
+		}
+	}
+}

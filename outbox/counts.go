@@ -1,0 +1,69 @@
+package outbox
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+)
+
+// Counts says what became of every record of one stream. At any time, over restarts and salvage:
+//
+//	Accepted = Delivered + Waiting + Dead + Evicted + Dropped + Lost
+type Counts struct {
+	Accepted  uint64 // appended and committed
+	Delivered uint64 // the service has them
+	Waiting   uint64 // in the queue, parked ones among them
+	Dead      uint64 // dead letters, kept for a person
+	Evicted   uint64 // gave way to the quota
+	Dropped   uint64 // given up by a person
+	Lost      uint64 // were in a damaged file and could not be read from it
+}
+
+// Balanced reports whether every accepted record is accounted for.
+func (c Counts) Balanced() bool {
+	return c.Accepted == c.Delivered+c.Waiting+c.Dead+c.Evicted+c.Dropped+c.Lost
+}
+
+// ledger is what a stream's row in the file keeps.
+type ledger struct {
+	Counts
+	next      uint64 // sequence number of the next record
+	bytes     uint64 // size of the waiting records, as the quota counts
+	deadBytes uint64 // size of the dead letters
+	limit     uint64 // records a request at most, halved by answers "too large"; 0: the stream's own
+}
+
+func (l *ledger) fields() []*uint64 {
+	return []*uint64{&l.Accepted, &l.Delivered, &l.Waiting, &l.Dead, &l.Evicted, &l.Dropped, &l.Lost,
+		&l.next, &l.bytes, &l.deadBytes, &l.limit}
+}
+
+func (l *ledger) encode() []byte {
+	var v []byte
+	for _, f := range l.fields() {
+		v = binary.AppendUvarint(v, *f)
+	}
+	return v
+}
+
+func (l *ledger) decode(v []byte) error {
+	for _, f := range l.fields() {
+		n, size := binary.Uvarint(v)
+		if size <= 0 {
+			return fmt.Errorf("counts of only %d fields", len(l.fields()))
+		}
+		*f, v = n, v[size:]
+	}
+	return nil
+}
+
+// Counts returns the counts of every stream, what is being committed included.
+func (b *Box) Counts() map[string]Counts {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]Counts, len(b.streams))
+	for name, s := range maps.All(b.streams) {
+		all[name] = s.led.Counts
+	}
+	return all
+}

@@ -1,0 +1,209 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v4"
+)
+
+const (
+	firstWait = 500 * time.Millisecond
+	// The jitter of half comes on top of these, so the longest waits are 300 s and 15 min.
+	waitCap = 200 * time.Second
+	keyCap  = 10 * time.Minute
+	// stallAfter is how long nothing may be taken before somebody is told.
+	stallAfter = 10 * time.Minute
+)
+
+// drain is the state of one stream's Drain; only its goroutine touches it.
+type drain struct {
+	b  *Box
+	s  *stream
+	to Sender
+
+	frozen  []uint64   // an ambiguous batch: the same records go together again
+	pieces  [][]uint64 // of a refused batch, still to be sent one by one
+	refused refusals
+	again   bool // nothing was chosen, but looking again is worth it
+
+	fullTaken int // full requests taken since the limit was halved
+
+	waits, keyWaits *backoff.ExponentialBackOff
+	delay           time.Duration // before the next request; 0: none
+	troubled        time.Time     // since when nothing is taken; zero: all is well
+	told            bool          // NoteStalled or NotePaused is out
+}
+
+func newBackOff(longest time.Duration) *backoff.ExponentialBackOff {
+	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstWait), backoff.WithMultiplier(2),
+		backoff.WithMaxInterval(longest), backoff.WithMaxElapsedTime(0))
+}
+
+// Drain takes the records of a stream to the service, in batches of one address, oldest first, until ctx ends; then it
+// returns nil, with every answer that came in committed. It deletes what is Stored, isolates what is Poison, keeps and
+// repeats everything else (Stream, Class and NoteKind say how). An empty stream costs nothing: it waits for an Update.
+//
+// One Drain per stream at a time. It returns an error when the stream is unknown, held or being drained, or when the
+// box is dead or closed.
+func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
+	s, err := b.claimDrain(stream)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		b.mu.Lock()
+		s.draining = false
+		b.mu.Unlock()
+	}()
+	d := &drain{b: b, s: s, to: to, waits: newBackOff(waitCap), keyWaits: newBackOff(keyCap)}
+	d.refused.credit = maxInRow
+	for ctx.Err() == nil {
+		err := d.step(ctx)
+		b.tell()
+		if err != nil && ctx.Err() != nil && !errors.Is(err, ErrDead) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("drain %s: %w", stream, err)
+		}
+	}
+	return nil
+}
+
+func (b *Box) claimDrain(stream string) (*stream, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	switch {
+	case s == nil:
+		return nil, fmt.Errorf("drain %q: %w", stream, ErrStream)
+	case s.Held:
+		return nil, fmt.Errorf("drain %s: the stream is held: %w", stream, ErrRefused)
+	case s.draining:
+		return nil, fmt.Errorf("drain %s: it is being drained: %w", stream, ErrRefused)
+	}
+	s.draining = true
+	return s, b.usable()
+}
+
+// step waits, chooses, sends and settles one request.
+func (d *drain) step(ctx context.Context) error {
+	if err := d.pause(ctx); err != nil {
+		return err
+	}
+	batch, err := d.choose()
+	if err != nil {
+		return err
+	}
+	if len(batch) == 0 {
+		if d.again || d.delay > 0 {
+			return nil
+		}
+		return d.idle(ctx)
+	}
+	defer d.release(batch)
+	if err := d.b.begin(d.s, batch); err != nil {
+		return err
+	}
+	if d.b.opt.Pace != nil {
+		if err := d.b.opt.Pace(ctx, d.s.Name); err != nil {
+			return fmt.Errorf("pace: %w", err)
+		}
+	}
+	receipts := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
+	return d.settle(ctx, batch, receipts)
+}
+
+// cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
+func cloneBatch(batch []Record) []Record { return append([]Record(nil), batch...) }
+
+// pause sits out the delay, unless somebody kicks.
+func (d *drain) pause(ctx context.Context) error {
+	if d.delay <= 0 {
+		return nil
+	}
+	d.tellStall()
+	timer := time.NewTimer(d.delay)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.s.kick:
+		d.waits.Reset()
+		d.keyWaits.Reset()
+	case <-timer.C:
+	}
+	d.delay = 0
+	return nil
+}
+
+// idle waits for something to send: an Update, a Kick, or the end of a parked record's day.
+func (d *drain) idle(ctx context.Context) error {
+	d.b.mu.Lock()
+	until := d.s.nextParked(time.Now())
+	d.b.mu.Unlock()
+	var expired <-chan time.Time
+	if !until.IsZero() {
+		timer := time.NewTimer(time.Until(until))
+		defer timer.Stop()
+		expired = timer.C
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-d.s.wake:
+	case <-d.s.kick:
+	case <-expired:
+	}
+	return d.b.Err()
+}
+
+// backOff sets the delay before the next request.
+func (d *drain) backOff(class Class, wish time.Duration) {
+	policy := d.waits
+	if class == Key || class == Path {
+		policy = d.keyWaits
+	}
+	d.delay = max(policy.NextBackOff(), wish)
+	if d.troubled.IsZero() {
+		d.troubled = time.Now()
+	}
+}
+
+// tellStall notes once that nothing is taken for longer than people should have to guess.
+func (d *drain) tellStall() {
+	if d.told || d.troubled.IsZero() || time.Since(d.troubled) < stallAfter {
+		return
+	}
+	d.told = true
+	d.b.note(Note{Kind: NoteStalled, Stream: d.s.Name, Message: fmt.Sprintf(
+		"%s: nothing was taken since %s; everything is kept and tried again; the last answer: %s",
+		d.s.Name, d.troubled.Format(time.RFC3339), d.refused.last.describe())})
+	d.b.tell()
+}
+
+// success ends every kind of trouble.
+func (d *drain) success() {
+	d.waits.Reset()
+	d.keyWaits.Reset()
+	if d.told {
+		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name, Message: fmt.Sprintf(
+			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubled).Round(time.Second))})
+	}
+	d.troubled, d.told, d.delay = time.Time{}, false, 0
+}
+
+// describe is the receipt in words, for a note or a dead letter.
+func (r Receipt) describe() string {
+	text := r.Class.String()
+	if r.Status != 0 {
+		text += fmt.Sprintf(", status %d", r.Status)
+	}
+	if r.Message != "" {
+		text += ": " + cut(r.Message, maxReason/2)
+	}
+	return text
+}

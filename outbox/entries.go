@@ -1,0 +1,224 @@
+package outbox
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// State is where a record is.
+type State uint8
+
+// The states that a person can look into. The values are kept in the receipts file.
+const (
+	Waiting   State = 1 // in the queue, or parked
+	Dead      State = 2 // a dead letter
+	Delivered State = 3 // the service has it; known from the newest 1,024 receipts of a stream
+	Dropped   State = 4 // given up by a person; known from the receipts too
+)
+
+// String is the lower-case word that people and programs see.
+func (s State) String() string {
+	words := [...]string{"unknown", "waiting", "dead", "delivered", "dropped"}
+	if int(s) < len(words) {
+		return words[s]
+	}
+	return words[0]
+}
+
+// Entry is what is known of one record.
+type Entry struct {
+	Stream string
+	State  State
+	Record Record // only Seq and At for a delivered or dropped one
+	// Reason says why a record is a dead letter or was dropped.
+	Reason string
+	// Class is the last answer's for a dead letter.
+	Class         Class
+	Status        int       // HTTP status of the last answer, of dead letters and delivered ones
+	CorrelationID string    // of the last answer
+	Since         time.Time // when it became a dead letter, was delivered or was dropped
+	Parked        time.Time // a waiting record is not sent before; zero: it is not parked
+	// Label is what Options.Label said of a delivered record, or why it was dropped.
+	Label string
+	// Raw has the bytes of a dead letter that cannot be read as a record; Record has only its Seq then.
+	Raw []byte
+}
+
+const (
+	pageEntries = 256
+	pageBytes   = 256 << 10
+)
+
+// Entries returns the records of a stream in one state, by sequence number, those behind after. limit is cut to 256
+// records and 256 KiB of bodies; a page shorter than limit is not the end, an empty one is. Delivered ones come without
+// bodies.
+func (b *Box) Entries(stream string, state State, after uint64, limit int) ([]Entry, error) {
+	s := b.streams[stream]
+	if s == nil {
+		return nil, fmt.Errorf("list %q: %w", stream, ErrStream)
+	}
+	if limit <= 0 || limit > pageEntries {
+		limit = pageEntries
+	}
+	switch state {
+	case Waiting:
+		return b.walk(s, s.queue, after, limit, b.waitingEntry)
+	case Dead:
+		return b.walk(s, s.deadBucket, after, limit, b.deadEntry)
+	case Delivered, Dropped:
+		return b.receiptEntries(s, state, after, limit)
+	}
+	return nil, fmt.Errorf("list %s: state %d: %w", stream, state, ErrRefused)
+}
+
+// Entry finds one record of a stream, in whatever state it is. ErrRecord: it never was, or it is too long ago.
+func (b *Box) Entry(stream string, seq uint64) (Entry, error) {
+	if seq > 0 {
+		for _, state := range []State{Waiting, Dead, Delivered, Dropped} {
+			found, err := b.Entries(stream, state, seq-1, 1)
+			if err != nil {
+				return Entry{}, err
+			}
+			if len(found) == 1 && found[0].Record.Seq == seq {
+				return found[0], nil
+			}
+		}
+	}
+	return Entry{}, fmt.Errorf("record %d of %s: %w", seq, stream, ErrRecord)
+}
+
+func (b *Box) walk(s *stream, bucket string, after uint64, limit int, read func(*stream, []byte, []byte) Entry) (all []Entry, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.usable(); err != nil {
+		return nil, err
+	}
+	err = b.view("list "+s.Name, func(tx *bbolt.Tx) error {
+		size := 0
+		c := tx.Bucket([]byte(bucket)).Cursor()
+		for k, v := c.Seek(seqKey(after + 1)); k != nil && len(all) < limit && size < pageBytes; k, v = c.Next() {
+			seq, ok := keySeq(k)
+			if !ok || b.gone[ref{bucket: bucket, seq: seq}] {
+				continue
+			}
+			all, size = append(all, read(s, k, v)), size+len(v)
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (b *Box) waitingEntry(s *stream, k, v []byte) Entry {
+	e := Entry{Stream: s.Name, State: Waiting}
+	e.readRecord(k, v)
+	if m := s.marks[e.Record.Seq]; m != nil {
+		e.Record.Attempt, e.Parked = m.attempt(), m.parked
+	}
+	return e
+}
+
+func (b *Box) deadEntry(s *stream, k, v []byte) Entry {
+	e := Entry{Stream: s.Name, State: Dead}
+	t, value, err := readTomb(s, k, v)
+	if err != nil {
+		e.Record.Seq, _ = keySeq(k)
+		e.Raw, e.Reason = bytes.Clone(v), err.Error()
+		return e
+	}
+	e.readRecord(k, value)
+	e.Reason, e.Class, e.Status, e.CorrelationID, e.Since = t.reason, t.class, t.status, t.corr, t.at
+	return e
+}
+
+func readTomb(s *stream, k, v []byte) (tomb, []byte, error) {
+	content, _, err := unseal(s.deadBucket, k, v)
+	if err != nil {
+		return tomb{}, nil, err
+	}
+	return decodeTomb(content)
+}
+
+func (e *Entry) readRecord(k, v []byte) {
+	r, err := decodeRecord(e.Stream, k, v)
+	e.Record = r
+	if err != nil {
+		e.Raw, e.Reason = bytes.Clone(v), err.Error()
+	}
+}
+
+func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([]Entry, error) {
+	if err := b.Err(); err != nil {
+		return nil, err
+	}
+	slots, err := b.receipts.list(s.Name)
+	if err != nil {
+		return nil, err
+	}
+	slots = slices.DeleteFunc(slots, func(r slot) bool { return r.state != state || r.seq <= after })
+	slices.SortStableFunc(slots, func(a, b slot) int { return cmp.Compare(a.seq, b.seq) })
+	all := make([]Entry, 0, min(limit, len(slots)))
+	for _, r := range slots[:min(limit, len(slots))] {
+		all = append(all, Entry{Stream: s.Name, State: state, Record: Record{Seq: r.seq, At: r.since},
+			Status: r.status, CorrelationID: r.corr, Since: r.at, Label: r.label})
+	}
+	return all, nil
+}
+
+// Retry puts dead letters back into the queue, at their old place, and ends the wait of parked records; without numbers,
+// of all there are. It returns how many; a number that is neither, or whose bytes are damaged, is an error, and the
+// others are done all the same.
+func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
+	s := b.streams[stream]
+	if s == nil {
+		return 0, fmt.Errorf("retry %q: %w", stream, ErrStream)
+	}
+	if len(seqs) == 0 {
+		var err error
+		if seqs, err = b.retryable(s); err != nil {
+			return 0, err
+		}
+	}
+	return b.each(seqs, func(g *group, seq uint64) error { return b.retry(g, s, seq) })
+}
+
+// retryable lists the sound dead letters and the parked records.
+func (b *Box) retryable(s *stream) (seqs []uint64, err error) {
+	for after := uint64(0); ; {
+		page, err := b.Entries(s.Name, Dead, after, pageEntries)
+		if err != nil {
+			return nil, err
+		}
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			if after = e.Record.Seq; e.Raw == nil {
+				seqs = append(seqs, after)
+			}
+		}
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for seq, m := range s.marks {
+		if !m.parked.IsZero() {
+			seqs = append(seqs, seq)
+		}
+	}
+	slices.Sort(seqs)
+	return seqs, nil
+}
+
+// Drop gives records up, waiting ones or dead letters, for ever. why is kept with the receipts. It returns how many; a
+// number that is not there, or that is just being sent, is an error, and the others are done all the same.
+func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
+	s := b.streams[stream]
+	if s == nil {
+		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
+	}
+	return b.each(seqs, func(g *group, seq uint64) error { return b.drop(g, s, seq, why) })
+}

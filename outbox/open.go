@@ -1,0 +1,265 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+const (
+	// lockWait is how long Open waits for another process to let go.
+	lockWait = 5 * time.Second
+	// allocSize is the step in which the file grows.
+	allocSize = 1 << 20
+)
+
+// Open opens the box at path, and makes it when there is none; the folder is made too. Beside the file it keeps
+// path.lock, path.receipts, and after damage path.damaged-N, the last two.
+//
+// A file that is damaged (does not open, panics, or fails Options.Preflight) is set aside, what is sound in it is
+// carried into a fresh file, and the box opens: Notify tells what was found. ErrHeld: another process has it open.
+func Open(path string, o Options) (*Box, error) {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultBytes
+	}
+	if err := validate(o); err != nil {
+		return nil, fmt.Errorf("open outbox %s: %w", path, err)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return nil, fmt.Errorf("open outbox %s: %w", path, err)
+	}
+	lock, err := holdLock(path+".lock", lockWait)
+	if err != nil {
+		return nil, fmt.Errorf("open outbox %s: %w", path, err)
+	}
+	b := &Box{path: path, opt: o, lock: lock, streams: map[string]*stream{}, gone: map[ref]bool{}}
+	for _, s := range o.Streams {
+		b.streams[s.Name] = newStream(s)
+	}
+	if err := b.open(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open outbox %s: %w", path, err), lock.Close())
+	}
+	b.tell()
+	return b, nil
+}
+
+func validate(o Options) error {
+	if o.MaxBytes < 1<<20 {
+		return fmt.Errorf("quota of %d bytes: at least 1 MiB is needed: %w", o.MaxBytes, ErrRefused)
+	}
+	seen := map[string]bool{}
+	for _, s := range o.Streams {
+		if s.Name == "" || len(s.Name) > maxStreamName || strings.ContainsRune(s.Name, 0) {
+			return fmt.Errorf("stream %q: a name has 1 to %d bytes: %w", s.Name, maxStreamName, ErrRefused)
+		}
+		if seen[s.Name] {
+			return fmt.Errorf("stream %q is there twice: %w", s.Name, ErrRefused)
+		}
+		seen[s.Name] = true
+	}
+	return nil
+}
+
+// open does what needs the lock.
+func (b *Box) open() error {
+	if err := settleRename(b.path); err != nil {
+		return err
+	}
+	var err error
+	if b.receipts, err = openRing(b.path + ".receipts"); err != nil {
+		return err
+	}
+	err = b.examine()
+	if err == nil {
+		err = b.load()
+	}
+	if errors.Is(err, ErrDamaged) {
+		if err = b.salvage(err); err == nil {
+			err = b.load()
+		}
+	}
+	if err == nil {
+		err = b.reconcile()
+	}
+	if err != nil {
+		return errors.Join(err, b.closeDB(), b.receipts.close())
+	}
+	b.reserve()
+	for _, s := range b.streams {
+		s.signal()
+	}
+	return nil
+}
+
+// examine asks the preflight and makes the quick check, so that only a file that looks sound is opened.
+func (b *Box) examine() error {
+	if info, err := os.Stat(b.path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	if b.opt.Preflight != nil {
+		err := b.opt.Preflight(b.path)
+		if errors.Is(err, ErrDamaged) {
+			return err
+		}
+		if err != nil {
+			b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("the outbox file could not be examined before the start: %v", err)})
+		}
+	}
+	return quickCheck(b.path)
+}
+
+// load opens the file and reads the counts. An error that wraps ErrDamaged means the file, any other the surroundings.
+func (b *Box) load() error {
+	err := guard("open the file", func() error {
+		db, err := openDB(b.path, b.opt.MaxBytes)
+		if err != nil {
+			return err
+		}
+		b.db = db
+		if err := b.prepare(); err != nil {
+			return err
+		}
+		return errors.Join(db.View(b.readLedgers), b.measure(db))
+	})
+	if err != nil && b.db != nil {
+		if errors.Is(err, ErrDamaged) {
+			b.abandonDB()
+			return err
+		}
+		return errors.Join(err, b.closeDB())
+	}
+	return err
+}
+
+// abandonDB lets go of a handle that may hang in its own Close: it stays open until the process ends, at most once per
+// start.
+func (b *Box) abandonDB() { b.db = nil }
+
+func (b *Box) closeDB() error {
+	if b.db == nil {
+		return nil
+	}
+	db := b.db
+	b.db = nil
+	return guard("close the file", db.Close)
+}
+
+// openDB opens a bbolt file the way every file of the box is opened.
+func openDB(path string, quota int64) (*bbolt.DB, error) {
+	_, err := os.Stat(path)
+	fresh := errors.Is(err, os.ErrNotExist)
+	db, err := bbolt.Open(path, 0o640, &bbolt.Options{
+		Timeout:         lockWait,
+		FreelistType:    bbolt.FreelistMapType,
+		InitialMmapSize: int(min(quota, 1<<30)),
+	})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("lock %s: %w", path, ErrHeld)
+	case errors.Is(err, berrors.ErrInvalid), errors.Is(err, berrors.ErrVersionMismatch), errors.Is(err, berrors.ErrChecksum):
+		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+	case err != nil:
+		return nil, err
+	}
+	db.AllocSize = allocSize
+	if fresh {
+		if err := syncDir(path); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
+	}
+	return db, nil
+}
+
+// prepare makes the buckets that are missing. A file that has them all is not written.
+func (b *Box) prepare() error {
+	missing := false
+	err := b.db.View(func(tx *bbolt.Tx) error {
+		for _, name := range b.bucketNames() {
+			missing = missing || tx.Bucket([]byte(name)) == nil
+		}
+		return nil
+	})
+	if err != nil || !missing {
+		return err
+	}
+	return b.db.Update(func(tx *bbolt.Tx) error {
+		for _, name := range b.bucketNames() {
+			if _, err := tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+				return fmt.Errorf("make bucket %s: %w", name, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (b *Box) bucketNames() []string {
+	names := []string{bucketState, bucketMeta}
+	for _, s := range b.streams {
+		names = append(names, s.queue, s.deadBucket, s.marksBucket)
+	}
+	return names
+}
+
+// readLedgers reads counts and marks, and compares what is cheap to compare.
+func (b *Box) readLedgers(tx *bbolt.Tx) error {
+	err := tx.Bucket([]byte(bucketMeta)).ForEach(func(k, v []byte) error {
+		content, gen, err := unseal(bucketMeta, k, v)
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, ErrDamaged)
+		}
+		b.gen = max(b.gen, gen)
+		if string(k) == keyGeneration {
+			return nil
+		}
+		s := b.streams[string(k)]
+		if s == nil {
+			s = newStream(Stream{Name: string(k), Held: true})
+			b.streams[s.Name] = s
+		}
+		if err := s.led.decode(content); err != nil {
+			return fmt.Errorf("counts of %s: %w: %w", k, err, ErrDamaged)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, s := range b.streams {
+		if err := s.readStream(tx); err != nil {
+			return err
+		}
+		s.led.next = max(s.led.next, b.receipts.last(s.Name)+1)
+	}
+	return nil
+}
+
+func (s *stream) readStream(tx *bbolt.Tx) error {
+	queue, marks := tx.Bucket([]byte(s.queue)), tx.Bucket([]byte(s.marksBucket))
+	if queue == nil || marks == nil || tx.Bucket([]byte(s.deadBucket)) == nil {
+		return fmt.Errorf("stream %s has no buckets: %w", s.Name, ErrDamaged)
+	}
+	last, _ := queue.Cursor().Last()
+	if seq, ok := keySeq(last); last != nil && (!ok || seq >= s.led.next) {
+		return fmt.Errorf("stream %s ends at record %d, its counts at %d: %w", s.Name, seq, s.led.next-1, ErrDamaged)
+	}
+	if (last != nil) != (s.led.Waiting > 0) || !s.led.Balanced() {
+		return fmt.Errorf("stream %s: the counts do not fit its records: %w", s.Name, ErrDamaged)
+	}
+	return marks.ForEach(func(k, v []byte) error {
+		content, _, err := unseal(s.marksBucket, k, v)
+		if err != nil {
+			return fmt.Errorf("%w: %w", err, ErrDamaged)
+		}
+		seq, _ := keySeq(k)
+		s.marks[seq] = decodeMark(content)
+		return nil
+	})
+}

@@ -1,0 +1,176 @@
+// Package outbox keeps records on disk until a service has taken them.
+//
+// Four nouns: a Box is one file; a stream is one queue in it; a Record is one element of a queue, its body frozen as
+// the bytes that the service gets; a Tx stages records and small state, so that both are on disk together or not at all.
+//
+// What Update has returned nil for has survived a power cut, as far as the flash obeys its flush. Every record ends in
+// exactly one place, and the counts of the places always add up to what was accepted.
+//
+// Caveats. One process at a time: a lock file beside the box sees to it. A function given to Update runs under the
+// box's lock: it stages and returns, and calls nothing of the box but its Tx. A record whose checksum does not hold is
+// never sent; it becomes a dead letter. After ErrDead the process must end and start again; opening repairs the file.
+package outbox
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// What a caller can act on. All errors of the package that have one of these causes wrap it.
+var (
+	// ErrFull says that the quota is used up and nothing that is allowed to give way is left.
+	ErrFull = errors.New("the outbox is full")
+	// ErrDead says that the file or its disk failed under the open box. Nothing can be stored or sent any more: end the
+	// process; the next Open examines and repairs the file.
+	ErrDead = errors.New("the outbox is out of service")
+	// ErrClosed says that Close was called before.
+	ErrClosed = errors.New("the outbox is closed")
+	// ErrHeld says that another process has the box open.
+	ErrHeld = errors.New("another gauger holds the outbox")
+	// ErrDamaged says that a file is not a sound box. Open mends it; Check reports it.
+	ErrDamaged = errors.New("the outbox file is damaged")
+	// ErrStream says that the box has no stream of that name.
+	ErrStream = errors.New("no such stream")
+	// ErrRecord says that a stream has no record of that sequence number (any more).
+	ErrRecord = errors.New("no such record")
+	// ErrRefused says that a record or a name cannot be stored as it is: no body, too long an address or name.
+	ErrRefused = errors.New("cannot be stored")
+)
+
+// Limits of what one record may be.
+const (
+	// MaxAddress is the longest address in bytes.
+	MaxAddress = 255
+	// MaxRequest is how many bytes of bodies go into one request; a single larger record goes alone.
+	MaxRequest = 256 << 10
+	// DefaultBytes is the quota when Options.MaxBytes is zero.
+	DefaultBytes = 64 << 20
+)
+
+// Record is one element of a stream.
+type Record struct {
+	Seq     uint64    // position in its stream, from 1; set by Append
+	Address string    // what the path needs: a well's or device's id; "" for tickets and events
+	Body    []byte    // wire JSON, made once; the service gets these bytes
+	At      time.Time // when it was enqueued; Append sets it when zero
+	Clock   byte      // grade of the clock at that time, by whoever appends
+	Config  uint32    // hash of the configuration that made it
+
+	// Attempt is set for a Sender only: how many attempts before this one may have stored the record without an answer
+	// that says so, in a row. 0: the service cannot have it yet.
+	Attempt int
+}
+
+// Options say what a box is made of. The zero value of every field works, except that a box without streams holds none.
+type Options struct {
+	// MaxBytes is the quota: so many bytes of disk are reserved, and four fifths of them take records; the rest is kept
+	// so that deleting always works. 0: DefaultBytes.
+	MaxBytes int64
+	// Streams are the streams that exist, with their rules. A stream that the file has and this list has not is kept
+	// and counted, but not drained.
+	Streams []Stream
+	// Notify is told once of every change of state: evictions, dead letters, pauses, salvage. It is called on the
+	// goroutine that caused the change, with no lock and no transaction held, and before Open returns for what Open
+	// found. It must not block. nil: nobody is told.
+	Notify func(Note)
+	// Pace is asked before each request of a drain, and may wait or end it with an error (of ctx). nil: no pacing.
+	Pace func(ctx context.Context, stream string) error
+	// Label gives the few words that a delivered record's receipt keeps, a ticket's number for instance. nil: none.
+	Label func(stream string, r Record) string
+	// Preflight examines the file before it is opened, best in a process of its own (CheckInChild), since a damaged file
+	// can crash or hang its reader. nil: sound; an error that wraps ErrDamaged: set aside and salvage; any other error:
+	// the examination itself could not be made, Notify is told and the open goes on. A nil func checks only what is
+	// quickly checked.
+	Preflight func(path string) error
+}
+
+// Stream is one queue and its rules.
+type Stream struct {
+	Name    string // lower-case word, at most 32 bytes: tickets, events, tags
+	Batch   int    // records per request at most; 0: 1
+	Keep    Keep   // what gives way when the quota is full
+	Journal bool   // write "attempt started" before sending, and park a record after five ambiguous attempts: tickets
+	Held    bool   // never drained: a stream of refused messages
+}
+
+// Keep says how a stream gives way when the quota is full. Streams give way in the order ThinFirst, OldestFirst,
+// OldestLast, each only when the one before has nothing left.
+type Keep uint8
+
+// The zero value never gives way, so that a forgotten field loses nothing.
+const (
+	Never       Keep = iota // never gives way: Update returns ErrFull instead
+	OldestLast              // the oldest go, after everything else
+	OldestFirst             // the oldest go, after the thinned streams
+	ThinFirst               // first to give way: of the oldest, one in eight is kept
+)
+
+// Class is what became of a record at the service, as the drain acts on it.
+type Class uint8
+
+// The zero value is Ambiguous: an answer that was not understood may mean that the record was stored.
+const (
+	Ambiguous Class = iota // sent, no answer that says so: the same bytes are sent again
+	Stored                 // the service has it
+	Poison                 // refused as invalid
+	TooLarge               // the request was too big
+	Wait                   // not stored, try again later
+	Key                    // not stored: no valid key
+	Path                   // not stored: wrong path, redirect, or a service that does not know the operation
+)
+
+// String is the lower-case word that people and programs see.
+func (c Class) String() string {
+	words := [...]string{"ambiguous", "stored", "poison", "too large", "wait", "key", "path"}
+	if int(c) < len(words) {
+		return words[c]
+	}
+	return "unknown"
+}
+
+// Receipt is the service's answer for one record.
+type Receipt struct {
+	Class         Class
+	Status        int           // HTTP status; 0 when there was no answer
+	CorrelationID string        // of the error body, or ""
+	RetryAfter    time.Duration // the service's wish; 0: none
+	Message       string        // for people
+}
+
+// Sender takes batches to the service.
+type Sender interface {
+	// Send sends one request with all records of the batch and returns a receipt for each, in order. It is called from
+	// the stream's drain, one call at a time per stream; the batch is the Sender's to keep. A record without a receipt
+	// counts as Ambiguous. It returns soon after ctx ends.
+	Send(ctx context.Context, stream string, batch []Record) []Receipt
+}
+
+// NoteKind says what a Note is about.
+type NoteKind string
+
+// The kinds of notes.
+const (
+	NoteEvicted    NoteKind = "evicted"     // records gave way to the quota; Count of them
+	NoteFull       NoteKind = "full"        // the quota refuses records; told once until it takes one again
+	NoteDeadLetter NoteKind = "dead-letter" // Count records, the first is Seq, became dead letters
+	NoteParked     NoteKind = "parked"      // five ambiguous attempts: Seq waits for Retry or a day
+	NotePaused     NoteKind = "paused"      // everything is refused: the stream keeps all and probes
+	NoteStalled    NoteKind = "stalled"     // nothing was taken for ten minutes; Message has the last answer
+	NoteResumed    NoteKind = "resumed"     // the end of paused or stalled
+	NoteShrunk     NoteKind = "shrunk"      // requests were too large: Count is the new limit of records a request
+	NoteSalvaged   NoteKind = "salvaged"    // the file was damaged and was mended; Message has the figures
+	NoteUnreserved NoteKind = "unreserved"  // the disk did not give the space; the quota is not certain
+	NoteTrouble    NoteKind = "trouble"     // something beside the records did not work: receipts, preflight, replacement
+	NoteDead       NoteKind = "dead"        // ErrDead from here on
+)
+
+// Note is one change of state, told once.
+type Note struct {
+	Kind    NoteKind
+	Stream  string // "" when it concerns the whole box
+	Seq     uint64 // the record, where one is meant
+	Count   int    // how many, where something is counted
+	At      time.Time
+	Message string // a sentence for a person
+}

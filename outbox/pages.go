@@ -1,0 +1,348 @@
+package outbox
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+)
+
+// This file reads bbolt's pages by itself: no memory map, every offset checked, every page read once. So a damaged file
+// can neither crash nor hang its reader, which bbolt's own check does not promise.
+
+// The page layout of bbolt's format 2, in the machine's byte order.
+const (
+	pageHeader = 16 // id, flags, count, overflow
+	elemSize   = 16 // of a leaf's or a branch's element
+	inBucket   = 16 // root page and sequence before an inline bucket's page
+	metaSize   = 64
+	metaSummed = 56
+
+	flagBranch   = 0x01
+	flagLeaf     = 0x02
+	flagFreelist = 0x10
+	elemBucket   = 0x01
+
+	metaMagic   = 0xED0CDAED
+	metaVersion = 2
+	firstPage   = 2 // behind the two meta pages
+	maxDepth    = 64
+)
+
+var native = binary.NativeEndian
+
+// pageFile is a bbolt file as bytes.
+type pageFile struct {
+	f        *os.File
+	size     int64
+	pageSize int64
+	meta     pageMeta
+	sound    bool // meta holds; otherwise pageSize is a guess
+	reached  bitmap
+	problems problems
+	lastKey  []byte // of the bucket that is being walked
+}
+
+type pageMeta struct {
+	root, freelist, high, txid uint64
+}
+
+type bitmap []uint64
+
+func (m bitmap) has(id uint64) bool { return id/64 < uint64(len(m)) && m[id/64]&(1<<(id%64)) != 0 }
+func (m bitmap) set(id uint64)      { m[id/64] |= 1 << (id % 64) }
+
+// problems keeps the first few things that are wrong, and counts all.
+type problems struct {
+	first []error
+	n     int
+}
+
+func (p *problems) add(err error) {
+	if p.n++; len(p.first) < 10 {
+		p.first = append(p.first, err)
+	}
+}
+
+func (p *problems) err() error {
+	if p.n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d problems, the first: %w: %w", p.n, p.first[0], ErrDamaged)
+}
+
+// openPages opens the file and finds its newest sound meta page; without one, sound is false.
+func openPages(path string) (*pageFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	p := &pageFile{f: f, size: info.Size(), pageSize: int64(os.Getpagesize())}
+	p.findMeta()
+	p.reached = make(bitmap, p.pages()/64+1)
+	return p, nil
+}
+
+func (p *pageFile) pages() uint64 { return uint64(p.size / p.pageSize) }
+
+// findMeta tries both places of every page size that bbolt may have used.
+func (p *pageFile) findMeta() {
+	for size := int64(1024); size <= 64<<10; size *= 2 {
+		for _, at := range []int64{0, size} {
+			m, pageSize, ok := p.readMeta(at)
+			if ok && pageSize == size && (!p.sound || m.txid > p.meta.txid) {
+				p.meta, p.pageSize, p.sound = m, pageSize, true
+			}
+		}
+	}
+}
+
+func (p *pageFile) readMeta(at int64) (m pageMeta, pageSize int64, ok bool) {
+	buf := make([]byte, pageHeader+metaSize)
+	if _, err := p.f.ReadAt(buf, at); err != nil {
+		return m, 0, false
+	}
+	b := buf[pageHeader:]
+	sum := fnv.New64a()
+	sum.Write(b[:metaSummed])
+	if native.Uint32(b) != metaMagic || native.Uint32(b[4:]) != metaVersion || native.Uint64(b[metaSummed:]) != sum.Sum64() {
+		return m, 0, false
+	}
+	m = pageMeta{root: native.Uint64(b[16:]), freelist: native.Uint64(b[32:]), high: native.Uint64(b[40:]), txid: native.Uint64(b[48:])}
+	return m, int64(native.Uint32(b[8:])), true
+}
+
+// page is one page with its overflow.
+type page struct {
+	id       uint64
+	flags    uint16
+	count    int
+	overflow uint64
+	buf      []byte
+}
+
+// read reads a page once; a second time, or a page that cannot be, is an error.
+func (p *pageFile) read(id uint64) (page, error) {
+	high := min(p.pages(), p.meta.high)
+	if !p.sound {
+		high = p.pages()
+	}
+	if id < firstPage || id >= high {
+		return page{}, fmt.Errorf("page %d is outside the file", id)
+	}
+	if p.reached.has(id) {
+		return page{}, fmt.Errorf("page %d is reached twice", id)
+	}
+	pg, err := p.head(id)
+	if err != nil {
+		return page{}, err
+	}
+	if pg.id != id || pg.overflow >= high-id {
+		return page{}, fmt.Errorf("page %d has the header of another", id)
+	}
+	for n := id; n <= id+pg.overflow; n++ {
+		if p.reached.has(n) {
+			return page{}, fmt.Errorf("page %d is reached twice", n)
+		}
+	}
+	for n := id; n <= id+pg.overflow; n++ {
+		p.reached.set(n)
+	}
+	pg.buf = make([]byte, int64(pg.overflow+1)*p.pageSize)
+	if _, err := p.f.ReadAt(pg.buf, int64(id)*p.pageSize); err != nil {
+		return page{}, fmt.Errorf("read page %d: %w", id, err)
+	}
+	return pg, nil
+}
+
+// head reads a page's header only.
+func (p *pageFile) head(id uint64) (page, error) {
+	var b [pageHeader]byte
+	if _, err := p.f.ReadAt(b[:], int64(id)*p.pageSize); err != nil {
+		return page{}, fmt.Errorf("read page %d: %w", id, err)
+	}
+	return page{id: native.Uint64(b[:]), flags: native.Uint16(b[8:]), count: int(native.Uint16(b[10:])),
+		overflow: uint64(native.Uint32(b[12:]))}, nil
+}
+
+// element cuts element i of a leaf or branch: flags, key, and a leaf's value or a branch's child.
+type element struct {
+	flags      uint32
+	key, value []byte
+	child      uint64
+}
+
+func (pg page) element(i int) (e element, err error) {
+	off := pageHeader + i*elemSize
+	if off+elemSize > len(pg.buf) {
+		return e, fmt.Errorf("page %d has no room for element %d", pg.id, i)
+	}
+	b := pg.buf[off:]
+	var pos, ksize, vsize uint64
+	if pg.flags == flagBranch {
+		pos, ksize = uint64(native.Uint32(b)), uint64(native.Uint32(b[4:]))
+		e.child = native.Uint64(b[8:])
+	} else {
+		e.flags = native.Uint32(b)
+		pos, ksize, vsize = uint64(native.Uint32(b[4:])), uint64(native.Uint32(b[8:])), uint64(native.Uint32(b[12:]))
+	}
+	if pos+ksize+vsize > uint64(len(b)) {
+		return e, fmt.Errorf("element %d of page %d ends outside the page", i, pg.id)
+	}
+	e.key, e.value = b[pos:pos+ksize], b[pos+ksize:pos+ksize+vsize]
+	return e, nil
+}
+
+// visitor gets every key of a bucket. The bytes are only lent.
+type visitor func(bucket string, key, value []byte)
+
+// walk visits everything that can be reached from the root; what is wrong on the way is counted and passed over.
+func (p *pageFile) walk(visit visitor) {
+	if !p.sound {
+		p.problems.add(errors.New("no sound meta page"))
+		return
+	}
+	if uint64(p.size) < p.meta.high*uint64(p.pageSize) {
+		p.problems.add(fmt.Errorf("the file ends at byte %d, its pages at %d", p.size, p.meta.high*uint64(p.pageSize)))
+	}
+	p.tree("", p.meta.root, 0, visit)
+}
+
+func (p *pageFile) tree(bucket string, id uint64, depth int, visit visitor) {
+	pg, err := p.read(id)
+	if err == nil && depth > maxDepth {
+		err = fmt.Errorf("page %d is too deep", id)
+	}
+	if err == nil && pg.flags != flagBranch && pg.flags != flagLeaf {
+		err = fmt.Errorf("page %d has flags %#x", id, pg.flags)
+	}
+	if err != nil {
+		p.problems.add(fmt.Errorf("bucket %q: %w", bucket, err))
+		return
+	}
+	if pg.flags == flagLeaf {
+		p.leaf(bucket, pg, visit)
+		return
+	}
+	if pg.count == 0 {
+		p.problems.add(fmt.Errorf("bucket %q: branch page %d is empty", bucket, id))
+	}
+	for i := range pg.count {
+		e, err := pg.element(i)
+		if err != nil {
+			p.problems.add(err)
+			return
+		}
+		p.tree(bucket, e.child, depth+1, visit)
+	}
+}
+
+// leaf visits a leaf's elements; an element that is a bucket is walked, from its root or in place.
+func (p *pageFile) leaf(bucket string, pg page, visit visitor) {
+	for i := range pg.count {
+		e, err := pg.element(i)
+		if err != nil {
+			p.problems.add(err)
+			return
+		}
+		if p.lastKey != nil && bytes.Compare(p.lastKey, e.key) >= 0 {
+			p.problems.add(fmt.Errorf("bucket %q: keys of page %d are out of order", bucket, pg.id))
+		}
+		p.lastKey = bytes.Clone(e.key)
+		if e.flags&elemBucket == 0 {
+			visit(bucket, e.key, e.value)
+			continue
+		}
+		if bucket != "" || len(e.value) < inBucket {
+			p.problems.add(fmt.Errorf("bucket %q in %q cannot be", e.key, bucket))
+			continue
+		}
+		p.inner(string(e.key), e.value, visit)
+		p.lastKey = bytes.Clone(e.key)
+	}
+}
+
+func (p *pageFile) inner(name string, value []byte, visit visitor) {
+	p.lastKey = nil
+	if root := native.Uint64(value); root != 0 {
+		p.tree(name, root, 0, visit)
+		return
+	}
+	p.inline(name, value, visit)
+}
+
+func (p *pageFile) inline(name string, value []byte, visit visitor) {
+	buf := value[inBucket:]
+	if len(buf) < pageHeader || native.Uint16(buf[8:]) != flagLeaf {
+		p.problems.add(fmt.Errorf("bucket %q: its inline page is none", name))
+		return
+	}
+	p.leaf(name, page{flags: flagLeaf, count: int(native.Uint16(buf[10:])), buf: buf}, visit)
+}
+
+// freePages reads the list of free pages; ok is false when it cannot be trusted.
+func (p *pageFile) freePages() (free bitmap, ok bool) {
+	free = make(bitmap, len(p.reached))
+	pg, err := p.read(p.meta.freelist)
+	if err != nil || pg.flags != flagFreelist {
+		return free, false
+	}
+	n, at := uint64(pg.count), pageHeader
+	if pg.count == 0xFFFF {
+		n, at = native.Uint64(pg.buf[at:]), at+8
+	}
+	if n > uint64(len(pg.buf)-at)/8 {
+		return free, false
+	}
+	last := uint64(firstPage - 1)
+	for i := range n {
+		id := native.Uint64(pg.buf[uint64(at)+8*i:])
+		if id <= last || id >= p.meta.high || id >= p.pages() || p.reached.has(id) {
+			return free, false
+		}
+		free.set(id)
+		last = id
+	}
+	return free, true
+}
+
+// orphans visits the leaves that wanted asks for and that were not reached from the root.
+func (p *pageFile) orphans(wanted func(id uint64) bool, visit visitor) {
+	for id := uint64(firstPage); id < p.pages(); id++ {
+		if p.reached.has(id) || !wanted(id) {
+			continue
+		}
+		pg, err := p.head(id)
+		if err != nil || pg.id != id || pg.flags != flagLeaf {
+			continue
+		}
+		if pg, err = p.read(id); err == nil {
+			p.orphanLeaf(pg, visit)
+		}
+	}
+}
+
+func (p *pageFile) orphanLeaf(pg page, visit visitor) {
+	p.lastKey = nil
+	for i := range pg.count {
+		e, err := pg.element(i)
+		if err != nil {
+			return
+		}
+		switch {
+		case e.flags&elemBucket == 0:
+			visit("", e.key, e.value)
+		case len(e.value) >= inBucket && native.Uint64(e.value) == 0:
+			p.lastKey = nil
+			p.inline(string(e.key), e.value, visit)
+		}
+	}
+}
+
+func (p *pageFile) close() error { return p.f.Close() }

@@ -1,0 +1,227 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.etcd.io/bbolt"
+)
+
+const (
+	// renewAbove is the length from which a file that holds little is replaced by a fresh one: bbolt never shrinks, and
+	// writes the list of its free pages in every commit.
+	renewAbove = 4 << 20
+	// renewShare: it holds little when that is less than such a part of its length, and at most renewMost.
+	renewShare = 8
+	renewMost  = 4 << 20
+	// buildStep is how many keys one transaction of a copy writes.
+	buildStep = 1000
+	// keepDamaged is how many damaged files are kept for a look.
+	keepDamaged = 2
+)
+
+// builder fills a fresh file beside the box.
+type builder struct {
+	path    string
+	db      *bbolt.DB
+	tx      *bbolt.Tx
+	pending int
+}
+
+func newBuilder(path string, quota int64) (*builder, error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	db, err := openDB(path, quota)
+	if err != nil {
+		return nil, err
+	}
+	return &builder{path: path, db: db}, nil
+}
+
+// bucket returns a bucket of the copy for writing, made when it is not there.
+func (w *builder) bucket(name string) (bk *bbolt.Bucket, err error) {
+	if w.tx == nil {
+		if w.tx, err = w.db.Begin(true); err != nil {
+			return nil, err
+		}
+	}
+	if bk, err = w.tx.CreateBucketIfNotExists([]byte(name)); err != nil {
+		return nil, fmt.Errorf("make bucket %s: %w", name, err)
+	}
+	bk.FillPercent = 1
+	return bk, nil
+}
+
+// put writes one key; when the bucket has it already, the first value stays and fresh is false.
+func (w *builder) put(bucket string, key, value []byte) (fresh bool, err error) {
+	bk, err := w.bucket(bucket)
+	if err != nil {
+		return false, err
+	}
+	if bk.Get(key) != nil {
+		return false, nil
+	}
+	if err := bk.Put(key, slices.Clone(value)); err != nil {
+		return false, fmt.Errorf("copy key %x of %s: %w", key, bucket, err)
+	}
+	if w.pending++; w.pending >= buildStep {
+		return true, w.flush()
+	}
+	return true, nil
+}
+
+// has reports whether a bucket of the copy has a key.
+func (w *builder) has(bucket string, key []byte) (bool, error) {
+	bk, err := w.bucket(bucket)
+	if err != nil {
+		return false, err
+	}
+	return bk.Get(key) != nil, nil
+}
+
+// flush commits what was put so far.
+func (w *builder) flush() error {
+	tx := w.tx
+	w.tx, w.pending = nil, 0
+	if tx == nil {
+		return nil
+	}
+	return tx.Commit()
+}
+
+// abort gives up and removes the file.
+func (w *builder) abort() error {
+	var err error
+	if w.tx != nil {
+		err = w.tx.Rollback()
+	}
+	return errors.Join(err, w.db.Close(), os.Remove(w.path))
+}
+
+// renew replaces a long file that holds little by a fresh one. Commits wait; commitMu is held. When it does not work
+// the old file goes on.
+func (b *Box) renew() {
+	length := b.length.Load()
+	held := b.inUse.Load()
+	if length < renewAbove || length < b.retryRenew.Load() || held*renewShare > length || held > renewMost {
+		return
+	}
+	if err := b.replace(); err != nil {
+		b.retryRenew.Store(length * 2)
+		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("the outbox file could not be made shorter, it goes on as it is: %v", err)})
+	}
+}
+
+// replace copies everything into a fresh file, puts that in the old one's place and goes on with it.
+func (b *Box) replace() error {
+	var w *builder
+	err := b.view("copy the outbox", func(tx *bbolt.Tx) (err error) {
+		w, err = copyAll(tx, b.path+".new", b.opt.MaxBytes)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(w.path, b.path); err != nil {
+		return errors.Join(err, w.abort())
+	}
+	b.dbMu.Lock()
+	old := b.db
+	b.db = w.db
+	b.dbMu.Unlock()
+	if err := syncDir(b.path); err != nil { // a power cut could bring the old file back, without what comes now
+		return b.die(fmt.Errorf("sync the folder of %s: %w", b.path, err))
+	}
+	err = errors.Join(b.measure(w.db), guard("close the old file", old.Close))
+	b.reserve()
+	return err
+}
+
+// copyAll writes what a transaction sees into a new file.
+func copyAll(tx *bbolt.Tx, path string, quota int64) (*builder, error) {
+	w, err := newBuilder(path, quota)
+	if err != nil {
+		return nil, err
+	}
+	err = tx.ForEach(func(name []byte, bk *bbolt.Bucket) error {
+		if _, err := w.bucket(string(name)); err != nil {
+			return err
+		}
+		return bk.ForEach(func(k, v []byte) error {
+			_, err := w.put(string(name), k, v)
+			return err
+		})
+	})
+	if err == nil {
+		err = w.flush()
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.abort())
+	}
+	return w, nil
+}
+
+// setAside gives the damaged file another name and the fresh one its place, so that at no time the box has no file.
+func setAside(path, fresh string) (aside string, err error) {
+	old, err := damagedFiles(path)
+	if err != nil {
+		return "", err
+	}
+	n := 1
+	if len(old) > 0 {
+		n = old[len(old)-1] + 1
+	}
+	aside = damagedName(path, n)
+	if err := os.Link(path, aside); err != nil { // a file system without links: two steps, settleRename mends a cut between
+		if err := os.Rename(path, aside); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Rename(fresh, path); err != nil {
+		return "", err
+	}
+	err = errors.Join(syncDir(path), releaseBlocks(aside))
+	for i := 0; i+keepDamaged-1 < len(old); i++ {
+		err = errors.Join(err, os.Remove(damagedName(path, old[i])))
+	}
+	return aside, err
+}
+
+func damagedName(path string, n int) string { return fmt.Sprintf("%s.damaged-%d", path, n) }
+
+// damagedFiles lists the numbers of the files that were set aside, lowest first.
+func damagedFiles(path string) (numbers []int, err error) {
+	found, err := filepath.Glob(escapeGlob(path) + ".damaged-*")
+	for _, name := range found {
+		if n, err := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:]); err == nil {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, err
+}
+
+func escapeGlob(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// settleRename ends what a cut in the middle of a replacement left: with no box file, a complete fresh one takes its
+// place; beside a box file it is removed.
+func settleRename(path string) error {
+	fresh := path + ".new"
+	if _, err := os.Stat(fresh); err != nil {
+		return nil //nolint:nilerr // there is none
+	}
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if _, err := Check(fresh); err == nil {
+			return errors.Join(os.Rename(fresh, path), syncDir(path))
+		}
+	}
+	return os.Remove(fresh)
+}

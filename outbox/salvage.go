@@ -1,0 +1,359 @@
+package outbox
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// salvage carries what is sound in the damaged file into a fresh one and sets the damaged one aside.
+//
+// What can be reached from the root is current. What lies on a page that is neither reached nor free is current too: its
+// way was damaged. What lies anywhere else may be old, delivered long ago; a record found only there becomes a dead
+// letter for a person to judge, since sending it could make a doubled ticket and forgetting it could lose one.
+func (b *Box) salvage(cause error) error {
+	p, err := openPages(b.path)
+	if err != nil {
+		return fmt.Errorf("salvage %s: %w", b.path, err)
+	}
+	defer p.close() //nolint:errcheck // opened for reading only
+	for _, s := range b.streams {
+		*s = *newStream(s.Stream)
+	}
+	v := &salvager{b: b, p: p, rows: map[string]*row{}, state: map[string]aged{}, inTree: true}
+	var aside string
+	err = guard("salvage", func() error {
+		if v.out, err = newBuilder(b.path+".new", b.opt.MaxBytes); err != nil {
+			return err
+		}
+		if err := v.run(); err != nil {
+			return errors.Join(err, v.out.abort())
+		}
+		if err := v.out.db.Close(); err != nil {
+			return err
+		}
+		aside, err = setAside(b.path, b.path+".new")
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("mend %s: %w", b.path, err)
+	}
+	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
+		"the outbox file was damaged (%v) and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
+			"%d records are in doubt and became dead letters, %d are lost; the damaged file is kept as %s",
+		cause, v.records, v.letters, len(v.state), v.doubtful, v.lost, filepath.Base(aside))})
+	return nil
+}
+
+// maxDoubtful bounds the records in doubt of one stream.
+const maxDoubtful = 4096
+
+// salvager sorts what the pages hold into the fresh file.
+type salvager struct {
+	b      *Box
+	p      *pageFile
+	out    *builder
+	rows   map[string]*row // per stream
+	state  map[string]aged
+	inTree bool // what is visited is reached from the root
+	proven bool // what is visited is current
+	gen    uint64
+	err    error // of writing the fresh file
+
+	records, letters, doubtful int
+	lost                       uint64
+}
+
+// row is what is known of one stream.
+type row struct {
+	led      ledger // of the youngest counts that were found
+	gen      uint64
+	found    ledger // what was carried over
+	known    bool   // counts were found
+	highest  uint64
+	receipts map[uint64]slot
+	oldest   uint64 // sequence number before which receipts no longer tell
+	doubtful map[uint64][]byte
+}
+
+// aged is one sealed value and its generation.
+type aged struct {
+	value []byte
+	gen   uint64
+}
+
+func (v *salvager) run() error {
+	for name := range v.b.streams {
+		v.rowOf(name)
+	}
+	v.proven = true
+	v.p.walk(v.visit)
+	if v.p.problems.n > 0 && v.p.sound {
+		v.inTree = false
+		free, ok := v.p.freePages()
+		v.proven = ok
+		v.p.orphans(func(id uint64) bool { return !free.has(id) }, v.visit)
+	}
+	if v.incomplete() {
+		v.inTree, v.proven = false, false
+		v.p.orphans(func(uint64) bool { return true }, v.visit)
+	}
+	v.judge()
+	if v.err == nil {
+		v.err = v.finish()
+	}
+	return v.err
+}
+
+// incomplete reports whether the pages that are current hold less than the counts say.
+func (v *salvager) incomplete() bool {
+	for _, r := range v.rows {
+		if !r.known || r.led.Waiting > r.found.Waiting || r.led.Dead > r.found.Dead {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *salvager) rowOf(stream string) *row {
+	if r := v.rows[stream]; r != nil {
+		return r
+	}
+	r := &row{receipts: map[uint64]slot{}}
+	v.rows[stream] = r
+	slots, err := v.b.receipts.list(stream)
+	if err != nil {
+		v.fail(err)
+		return r
+	}
+	for _, s := range slots {
+		r.receipts[s.seq] = s
+	}
+	if len(slots) >= laneSlots {
+		r.oldest = slices.MinFunc(slots, func(a, b slot) int { return cmp.Compare(a.number, b.number) }).seq
+	}
+	return r
+}
+
+func (v *salvager) fail(err error) {
+	if v.err == nil && err != nil {
+		v.err = err
+	}
+}
+
+// visit takes one value. A bucket whose name does not fit its content is looked for by the checksum.
+func (v *salvager) visit(bucket string, key, value []byte) {
+	if v.err != nil {
+		return
+	}
+	if v.take(bucket, key, value) {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.rows)) {
+		for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
+			if v.take(prefix+name, key, value) {
+				return
+			}
+		}
+	}
+	if v.take(bucketState, key, value) || v.take(bucketMeta, key, value) {
+		return
+	}
+	kind, stream := splitBucket(bucket)
+	if v.inTree && kind == prefixQueue && v.rows[stream] != nil && len(key) == keyLen {
+		v.letter(stream, key, value, "the record was damaged in the file and was not sent: "+checkRecord(stream, key, value).Error())
+	}
+}
+
+// take takes the value if it is sound under this bucket.
+func (v *salvager) take(bucket string, key, value []byte) bool {
+	kind, stream := splitBucket(bucket)
+	if kind == prefixQueue {
+		if stream == "" || checkRecord(stream, key, value) != nil {
+			return false
+		}
+		v.record(stream, key, value)
+		return true
+	}
+	content, gen, err := unseal(bucket, key, value)
+	if err != nil {
+		return false
+	}
+	switch kind {
+	case prefixDead:
+		v.deadLetter(stream, key, value, content)
+	case prefixMarks:
+		_, err := v.out.put(bucket, key, value)
+		v.fail(err)
+	case bucketState:
+		if old, ok := v.state[string(key)]; !ok || gen > old.gen {
+			v.state[string(key)] = aged{value: bytes.Clone(value), gen: gen}
+		}
+	case bucketMeta:
+		v.counts(string(key), content, gen)
+	}
+	v.gen = max(v.gen, gen)
+	return true
+}
+
+func (v *salvager) counts(stream string, content []byte, gen uint64) {
+	if stream == keyGeneration {
+		return
+	}
+	var l ledger
+	if r := v.rowOf(stream); l.decode(content) == nil && (!r.known || gen > r.gen) {
+		r.led, r.gen, r.known = l, gen, true
+	}
+}
+
+// record carries a sound record over, unless it is known to be delivered; where it may be old, as a dead letter.
+func (v *salvager) record(stream string, key, value []byte) {
+	seq, _ := keySeq(key)
+	r := v.rowOf(stream)
+	if s, ok := r.receipts[seq]; ok && (!v.proven || s.state == Delivered && s.sum == sumOf(value)) {
+		return
+	}
+	if !v.proven {
+		if seq > r.oldest && !v.taken(stream, key) {
+			r.doubt(seq, value)
+		}
+		return
+	}
+	if v.taken(stream, key) {
+		return
+	}
+	_, err := v.out.put(prefixQueue+stream, key, value)
+	v.fail(err)
+	v.records++
+	r.found.Waiting++
+	r.found.bytes += recordSize(value)
+	r.highest = max(r.highest, seq)
+}
+
+// missing is how many records the counts have and the current pages have not, at most what is kept in memory.
+func (r *row) missing() int {
+	if !r.known {
+		return maxDoubtful
+	}
+	if r.led.Waiting <= r.found.Waiting {
+		return 0
+	}
+	return int(min(r.led.Waiting-r.found.Waiting, maxDoubtful))
+}
+
+// doubt keeps a record that may be old. A queue loses its oldest first, so the newest ones are the likely ones.
+func (r *row) doubt(seq uint64, value []byte) {
+	if r.doubtful == nil {
+		r.doubtful = map[uint64][]byte{}
+	}
+	r.doubtful[seq] = bytes.Clone(value)
+	if len(r.doubtful) > 2*maxDoubtful {
+		r.prune()
+	}
+}
+
+// prune forgets all but the newest, as many as are missing.
+func (r *row) prune() {
+	seqs := slices.Sorted(maps.Keys(r.doubtful))
+	for _, seq := range seqs[:max(len(seqs)-r.missing(), 0)] {
+		delete(r.doubtful, seq)
+	}
+}
+
+// judge makes dead letters of the records in doubt.
+func (v *salvager) judge() {
+	for _, name := range slices.Sorted(maps.Keys(v.rows)) {
+		r := v.rows[name]
+		r.prune()
+		for seq, value := range r.doubtful {
+			v.doubtful++
+			v.letter(name, seqKey(seq), value, "found in a damaged file where it may be an old copy: it may have been delivered")
+		}
+	}
+}
+
+func (v *salvager) taken(stream string, key []byte) bool {
+	for _, prefix := range []string{prefixQueue, prefixDead} {
+		has, err := v.out.has(prefix+stream, key)
+		v.fail(err)
+		if has {
+			return true
+		}
+	}
+	return false
+}
+
+// letter makes a dead letter of raw bytes.
+func (v *salvager) letter(stream string, key, value []byte, why string) {
+	bucket := prefixDead + stream
+	content := encodeTomb(tomb{at: time.Now(), reason: why}, value)
+	v.deadLetter(stream, key, seal(bucket, key, v.gen, content), content)
+}
+
+func (v *salvager) deadLetter(stream string, key, value, content []byte) {
+	if v.taken(stream, key) {
+		return
+	}
+	_, err := v.out.put(prefixDead+stream, key, value)
+	v.fail(err)
+	seq, _ := keySeq(key)
+	r := v.rowOf(stream)
+	v.letters++
+	r.found.Dead++
+	r.found.deadBytes += deadSize(content)
+	r.highest = max(r.highest, seq)
+}
+
+// alsoDelivered is how many of the records that are missing the receipts show as delivered: counts that were found on an
+// old page, or not at all, do not have them.
+func (v *salvager) alsoDelivered(stream string, r *row, l ledger) uint64 {
+	total, counted := v.b.receipts.total(stream), l.Delivered+l.Dropped
+	if total <= counted {
+		return 0
+	}
+	if !r.known {
+		return total - counted
+	}
+	sum := counted + l.Waiting + l.Dead + l.Evicted + l.Lost
+	return min(total-counted, max(l.Accepted, sum)-sum)
+}
+
+// finish writes state and counts. What the old counts say beyond what was found is lost, and said so.
+func (v *salvager) finish() error {
+	for name, a := range v.state {
+		if _, err := v.out.put(bucketState, []byte(name), a.value); err != nil {
+			return err
+		}
+	}
+	v.gen++
+	for name, r := range v.rows {
+		l := r.led
+		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes
+		l.next = max(l.next, r.highest+1, v.b.receipts.last(name)+1, 1)
+		l.Delivered += v.alsoDelivered(name, r, l)
+		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
+		if l.Accepted > sum {
+			v.lost += l.Accepted - sum
+			l.Lost += l.Accepted - sum
+		}
+		l.Accepted = max(l.Accepted, sum)
+		key := []byte(name)
+		if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, l.encode())); err != nil {
+			return err
+		}
+		for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
+			if _, err := v.out.bucket(prefix + name); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := v.out.bucket(bucketState); err != nil {
+		return err
+	}
+	return v.out.flush()
+}
