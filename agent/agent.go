@@ -164,8 +164,14 @@ func (a *Agent) begin() error {
 			return err
 		}
 	}
+	if err := a.Ledger.CloseInherited(KeySource); err != nil {
+		return err
+	}
 	return a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config})
 }
+
+// KeySource is how the sources of notices about the service's keys begin.
+const KeySource = "service key"
 
 // end notes that this run ended in order.
 func (a *Agent) end() error {

@@ -165,3 +165,17 @@ func (l *Ledger) Book(e Event) error {
 	}
 	return nil
 }
+
+// CloseInherited ends the episodes of an earlier run whose source begins with prefix: whoever told of them knows nothing
+// of that run, and will tell again if it is still so.
+func (l *Ledger) CloseInherited(prefix string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(time.Now())
+	for k, e := range l.s.open {
+		if e.Inherited && strings.HasPrefix(e.Source, prefix) {
+			d.close(k, e, d.now.Round(0))
+		}
+	}
+	return l.commit(d, "")
+}

@@ -5,6 +5,7 @@ import "math"
 const (
 	usualRate = 6.0   // bbl/min, where nothing was seen of a draw but its two ends
 	lineLong  = 360.0 // s of a fall that say how it began or ended
+	lineGroup = 60.0  // the same at the start in a group, before the other tank helps
 	lineFew   = 3
 	rampClear = 20.0 // s before the crossing that a pump's slow start may reach
 )
@@ -91,7 +92,11 @@ func (v *vessel) inside(f fall, open, closing float64) []sample {
 
 // lines are the falling lines at the beginning and at the end of a draw.
 func (v *vessel) lines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
-	head, okHead := fit(headOf(inner))
+	long := lineLong
+	if t.Group != "" {
+		long = lineGroup
+	}
+	head, okHead := fit(headOf(inner, long))
 	tail, okTail := fit(tailOf(inner))
 	if okHead && okTail && head.slope < 0 && tail.slope < 0 {
 		return head, tail
@@ -99,10 +104,10 @@ func (v *vessel) lines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail
 	return guessed(t, inner, s0, s1)
 }
 
-// headOf are the first samples of a draw, over lineLong or at least lineFew.
-func headOf(b []sample) []sample {
+// headOf are the first samples of a draw, over a time or at least lineFew.
+func headOf(b []sample, long float64) []sample {
 	n := 0
-	for n < len(b) && (n < lineFew || b[n].t-b[0].t <= lineLong) {
+	for n < len(b) && (n < lineFew || b[n].t-b[0].t <= long) {
 		n++
 	}
 	return b[:n]

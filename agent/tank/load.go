@@ -6,7 +6,10 @@ import (
 	"time"
 )
 
-const reviewUnder = 0.75
+const (
+	reviewUnder = 0.75 // confidence
+	reviewError = 1.35 // times the greater of a barrel and a hundredth of the load
+)
 
 // load makes the record of a draw that is a run.
 func (r *run) load(i int, v *vessel, d draw) Load {
@@ -102,7 +105,7 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	_, low := t.Table.edge(l.Close)
 	_, high := t.Table.edge(l.Open)
 	say(low || high, 0.5, "outside table")
-	say(l.ErrorBbl > math.Max(1, 0.01*l.GaugeBbl), 0.7, "volume uncertain by %.1f bbl", l.ErrorBbl)
+	say(l.ErrorBbl > reviewError*math.Max(1, 0.01*l.GaugeBbl), 0.7, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	say(t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.9, "")
 	say(v.pace.usual > 120, 0.8, "")
 	say(v.noise.sigma > 0.3, 0.9, "")

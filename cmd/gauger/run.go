@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/console"
+	"gauger/collectors"
 	"gauger/collectors/modbus"
 	"gauger/config"
 	"gauger/outbox"
@@ -93,6 +95,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
+	client.Keys().Notify = keyNotes(ledger, log)
 	lines := &modbus.Lines{}
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
@@ -108,6 +111,20 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	}
 	offerLines(d.desk, lines)
 	return d, nil
+}
+
+// keyNotes turns what the key ring has to say into notices: one event per episode.
+func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.KeyNote) {
+	return func(n cloud.KeyNote) {
+		now := time.Now()
+		notice := collectors.Notice{Rule: n.Rule, Source: strings.TrimSpace(agent.KeySource + " " + n.Slot), Note: n.Note, Since: now}
+		if !n.Open {
+			notice.Until = now
+		}
+		if err := ledger.Host("keys").Notice(context.Background(), notice); err != nil {
+			log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
+		}
+	}
 }
 
 // run serves the socket and the page, and works until ctx ends.
