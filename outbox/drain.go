@@ -11,6 +11,8 @@ import (
 
 const (
 	firstWait = 500 * time.Millisecond
+	// Half as long again each time: after an outage of two minutes the next attempt is at most one more away.
+	waitGrowth = 1.5
 	// The jitter of half comes on top of these, so the longest waits are 300 s and 15 min.
 	waitCap = 200 * time.Second
 	keyCap  = 10 * time.Minute
@@ -38,7 +40,7 @@ type drain struct {
 }
 
 func newBackOff(longest time.Duration) *backoff.ExponentialBackOff {
-	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstWait), backoff.WithMultiplier(2),
+	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstWait), backoff.WithMultiplier(waitGrowth),
 		backoff.WithMaxInterval(longest), backoff.WithMaxElapsedTime(0))
 }
 
@@ -168,6 +170,7 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 		policy = d.keyWaits
 	}
 	d.delay = max(policy.NextBackOff(), wish)
+	d.s.cutOff.Store(class == Wait || class == Ambiguous)
 	if d.troubled.IsZero() {
 		d.troubled = time.Now()
 	}
@@ -185,8 +188,12 @@ func (d *drain) tellStall() {
 	d.b.tell()
 }
 
-// success ends every kind of trouble.
+// success ends every kind of trouble. When the service has just come back, the other streams need not sit out their
+// waits to find out.
 func (d *drain) success() {
+	if d.s.cutOff.Swap(false) {
+		d.b.rouse()
+	}
 	d.waits.Reset()
 	d.keyWaits.Reset()
 	if d.told {
@@ -194,6 +201,15 @@ func (d *drain) success() {
 			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubled).Round(time.Second))})
 	}
 	d.troubled, d.told, d.delay = time.Time{}, false, 0
+}
+
+// rouse lets every stream try again that could not reach the service.
+func (b *Box) rouse() {
+	for name, s := range b.streams {
+		if s.cutOff.Load() {
+			b.Kick(name)
+		}
+	}
 }
 
 // describe is the receipt in words, for a note or a dead letter.
