@@ -170,7 +170,7 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 		policy = d.keyWaits
 	}
 	d.delay = max(policy.NextBackOff(), wish)
-	d.s.cutOff.Store(class == Wait || class == Ambiguous)
+	d.s.cutOff.Store(wish == 0 && (class == Wait || class == Ambiguous))
 	if d.troubled.IsZero() {
 		d.troubled = time.Now()
 	}

@@ -40,9 +40,16 @@ func (b *bin) add(t, v float64) {
 	b.sv += v
 }
 
+// sample is the bin to the grain that is stored, so that a restart changes nothing.
 func (b *bin) sample() sample {
 	n := float64(b.n)
-	return sample{t: b.first + b.st/n, v: float32(b.sv / n), n: uint16(min(b.n, math.MaxUint16))}
+	return grained(b.first+b.st/n, b.sv/n, b.n)
+}
+
+// grained is a sample to the grain that is stored.
+func grained(t, v float64, n int) sample {
+	t, v = float64(grains(t, timeGrain))*timeGrain, float64(grains(v, levelGrain))*levelGrain
+	return sample{t: t, v: float32(v), n: uint16(min(n, math.MaxUint16>>1))}
 }
 
 // put appends a sample to the buffer and thins it when it is full. The old array is left
@@ -97,7 +104,7 @@ func (v *vessel) record(s sample) {
 	if n > 0 && s.t-v.hist[n-1].t < histEvery {
 		return
 	}
-	h := sample{t: s.t, v: float32(median(tailValues(v.buf, s.t-45))), n: 1}
+	h := grained(s.t, median(tailValues(v.buf, s.t-45)), 1)
 	if v.moving(s.t) || n == 0 || v.jumpAt > v.hist[n-1].t || s.t-v.hist[n-1].t > 4*3600 {
 		h.f = apart
 	}

@@ -10,7 +10,7 @@ import (
 // Logic uses site seconds, which are real seconds times the speed.
 
 const (
-	clockSlack   = 5.0       // s; a stamp this near to the clock's is on time
+	clockSlack   = 5.0       // site s; a stamp this near to the clock's is on time
 	clockStrikes = 6         // readings in a row that agree on another clock make it the clock
 	sparseNeeds  = 3         // the same, of readings a minute apart or more
 	longestAway  = 25 * 3600 // site s; a longer restart is not told from a wrong clock
@@ -23,21 +23,23 @@ type clock struct {
 	off    float64 // unix seconds when real time was 0
 	newest float64 // newest stamp taken, unix s
 	cand   float64 // an offset that may be the new one
+	from   float64 // real time of the first reading that agreed on it
 	strike int     // readings that agree on it
 }
 
-// take places one stamp. It gives the real time of the reading, whether to use the
-// reading at all, and the seconds of a step of the clock that this reading proved.
-func (c *clock) take(at, real, every float64) (when float64, use bool, step float64) {
-	dev := at - c.off - real
+// take places one stamp; every is the usual time between readings, in site seconds. It
+// gives the real time of the reading, whether to use the reading at all, and the
+// seconds of a step of the clock that this reading proved.
+func (c *clock) take(at, real, every, speed float64) (when float64, use bool, step float64) {
+	dev, slack := at-c.off-real, clockSlack/speed
 	if !c.known || c.resync {
-		if c.known && math.Abs(dev) > clockSlack {
+		if c.known && math.Abs(dev) > slack {
 			step = dev
 		}
 		*c = clock{known: true, off: at - real, newest: at}
 		return real, true, step
 	}
-	if math.Abs(dev) <= clockSlack {
+	if math.Abs(dev) <= slack {
 		c.off += dev
 		c.newest, c.strike = math.Max(c.newest, at), 0
 		return real, true, 0
@@ -46,10 +48,10 @@ func (c *clock) take(at, real, every float64) (when float64, use bool, step floa
 	if every >= 60 {
 		needs = sparseNeeds
 	}
-	if c.strike > 0 && math.Abs(at-real-c.cand) <= clockSlack {
+	if c.strike > 0 && math.Abs(at-real-c.cand) <= math.Min(slack, (at-c.cand-c.from)/2) {
 		c.strike++
-	} else {
-		c.cand, c.strike = at-real, 1
+	} else { // the first, or stamps that come faster than they were made: a backlog, not another clock
+		c.cand, c.from, c.strike = at-real, real, 1
 	}
 	if c.strike >= needs {
 		*c = clock{known: true, off: at - real, newest: at}
@@ -85,11 +87,17 @@ func (s Site) advance(st *State, in Input) {
 		st.begun, st.boot, st.base = true, in.Boot, -mono
 		return
 	}
-	back := st.base+mono < st.now-60 // a clock that never steps did: its base is another
+	back := st.base+mono < st.now-60 && !st.late(in, st.base+mono) // a clock that never steps did: its base is another
 	if in.Boot != st.boot || back {
 		s.restart(st, in, mono)
 	}
 	st.now = math.Max(st.now, st.base+mono)
+}
+
+// late says that an input is as old by its stamp as by its monotonic clock: a broker kept it for a box that was away.
+func (st *State) late(in Input, real float64) bool {
+	c := st.source(in)
+	return c.known && math.Abs(stamp(in.At)-c.off-real) <= clockSlack
 }
 
 func (s Site) restart(st *State, in Input, mono float64) {

@@ -139,6 +139,7 @@ func (a *archive) vessel(v *vessel) {
 	a.ints(&v.pace.n, &v.pace.runs)
 	a.floats(&v.pace.mean, &v.pace.usual, &v.pace.long, &v.pace.run, &v.pace.dev)
 	a.floats(&v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before)
+	a.differences(&v.noise)
 	a.ints(&v.bin.n)
 	a.floats(&v.bin.first, &v.bin.st, &v.bin.sv)
 	a.floats(&v.onset, &v.fell, &v.done, &v.due, &v.hinted, &v.jumpAt, &v.thawedAt, &v.leakDue, &v.roseAt, &v.lastStart, &v.lastEnd, &v.kept, &v.steppedAt, &v.stepped)
@@ -167,8 +168,18 @@ func (a *archive) vessel(v *vessel) {
 func (a *archive) clock(c *clock) {
 	a.flag(&c.known)
 	a.flag(&c.resync)
-	a.floats(&c.off, &c.newest, &c.cand)
+	a.floats(&c.off, &c.newest, &c.cand, &c.from)
 	a.ints(&c.strike)
+}
+
+// differences are what the noise is being learned from.
+func (a *archive) differences(z *noise) {
+	z.n = a.count(z.n, len(z.d)-1)
+	for i := range z.n {
+		d := float64(z.d[i])
+		a.floats(&d)
+		z.d[i] = float32(d)
+	}
 }
 
 // samples go as differences, to timeGrain and levelGrain.

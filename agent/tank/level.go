@@ -7,7 +7,7 @@ func (r *run) level(in Input) {
 	i, t := in.Tank, &r.site.tanks[in.Tank]
 	v := r.own(i)
 	every := math.Max(v.pace.usual, t.Every.Seconds()*r.site.speed)
-	real, use, step := v.clk.take(stamp(in.At), r.st.now, every)
+	real, use, step := v.clk.take(stamp(in.At), r.st.now, every, r.site.speed)
 	now := real * r.site.speed
 	if math.Abs(step) >= stepWorth {
 		r.clockStepped(i, v, now, step)

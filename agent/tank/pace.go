@@ -90,3 +90,6 @@ func (z *noise) differs(a, b, c sample) {
 	z.sigma += 0.2 * (m - z.sigma)
 	z.n = 0
 }
+
+// coarse is the noise to the next power of two.
+func (z *noise) coarse() float64 { return math.Exp2(math.Ceil(math.Log2(math.Max(z.sigma, 0.01)))) }

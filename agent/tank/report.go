@@ -91,7 +91,7 @@ func (r *run) thaw(i int, v *vessel, to point) {
 	v.hist = v.hist[:h:h]
 	v.thawedAt, v.noise.sigma = to.t, v.noise.held
 	v.last, v.since, v.pend, v.stuckTold = point{since, v.last.v}, to.t, pending{}, false
-	v.put(sample{t: to.t, v: float32(to.v), n: 1})
+	v.put(grained(to.t, to.v, 1))
 	r.watch(i, v, v.buf[len(v.buf)-1])
 }
 

@@ -91,7 +91,7 @@ func (v *vessel) keepWater(now, x float64) {
 	if n >= waterMost {
 		v.water = append(make([]sample, 0, waterMost), v.water[waterMost/4:]...)
 	}
-	v.water = append(v.water, sample{t: now, v: float32(x), n: 1})
+	v.water = append(v.water, grained(now, x, 1))
 }
 
 // waterFell is the fall of the interface over a draw, inches; false when it is not known.

@@ -11,6 +11,7 @@ const (
 	lossEvery  = 1200.0
 	lossBbl    = 8.0 // bbl and inches that neither drift nor foam explain
 	lossIn     = 4.5
+	lossTop    = 0.3        // in below the highest level at which a loss has begun
 	foamLong   = 4.5 * 3600 // s that a lift of the level may take to go down again
 	stoodNoise = 0.02       // in; a quieter sensor, or one of coarse steps, may stand still for hours
 	stoodLong  = 60.0       // times the usual stay of a value, after which it is stuck
@@ -53,8 +54,9 @@ func (r *run) leaks(i int, v *vessel, now float64) {
 		v.loss.last, v.loss.sum = z.t, v.loss.at-float64(z.v)
 		return
 	}
-	v.loss = spell{open: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: fell}
-	r.event(v, i, "unexplained-loss", a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, fell*per, fell*per/(z.t-a.t)*60))
+	a = v.hist[v.topFrom(first)]
+	v.loss = spell{open: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
+	r.event(v, i, "unexplained-loss", a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.loss.sum*per, v.loss.sum*per/(z.t-a.t)*60))
 }
 
 // lossOver tells how much a slow loss took, when it has ended and was more than first told.
@@ -76,6 +78,20 @@ func (v *vessel) quietFrom(from float64) int {
 	}
 	k := len(v.hist) - 1
 	for k > 0 && v.hist[k-1].t >= from && v.hist[k].f != apart {
+		k--
+	}
+	return k
+}
+
+// topFrom is the last point of the history, from one on, at which the level was about its
+// highest: there the loss began.
+func (v *vessel) topFrom(first int) int {
+	top := v.hist[first].v
+	for _, h := range v.hist[first:] {
+		top = max(top, h.v)
+	}
+	k := len(v.hist) - 1
+	for k > first && v.hist[k].v < top-lossTop {
 		k--
 	}
 	return k

@@ -110,7 +110,7 @@ func (r *run) patience(now float64) float64 {
 }
 
 func (r *run) tick(in Input) {
-	r.st.tick.take(stamp(in.At), r.st.now, 60)
+	r.st.tick.take(stamp(in.At), r.st.now, 60, r.site.speed)
 	for i := range r.site.tanks {
 		v := r.own(i)
 		r.conclude(i, v, r.st.now*r.site.speed)

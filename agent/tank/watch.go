@@ -5,6 +5,7 @@ import "math"
 const (
 	watchBack = 240.0 // s over which a fall is looked for
 	hintEvery = 300.0 // s between two hints that are stored
+	leastFall = 0.3   // in
 )
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
@@ -37,8 +38,10 @@ func (r *run) watch(i int, v *vessel, s sample) {
 	v.fell = s.t
 }
 
-// least is the fall in inches that noise does not make.
-func (v *vessel) least() float64 { return 0.3 + 2.3*v.noise.sigma }
+// least is the fall in inches that noise does not make. The noise is taken in coarse steps:
+// a restart that cost some readings must not shift the moment at which a draw is first
+// seen, which the ticket's number is made of.
+func (v *vessel) least() float64 { return leastFall + 2.3*v.noise.coarse() }
 
 // compare gives the level some minutes ago and now, and the seconds between.
 func (v *vessel) compare(now float64) (before, after, dt float64) {
@@ -82,7 +85,7 @@ func (v *vessel) firstFall(now float64) float64 {
 	}
 	top := float64(b[0].v)
 	for _, s := range b {
-		top = math.Max(top, math.Min(float64(s.v), top+3*v.noise.sigma))
+		top = math.Max(top, math.Min(float64(s.v), top+3*v.noise.coarse()))
 	}
 	at := b[0].t
 	for _, s := range b {

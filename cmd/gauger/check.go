@@ -33,6 +33,9 @@ func (m *Main) check(_ context.Context, args []string) error {
 		return err
 	}
 	cfg, err := config.Load(c.config)
+	if c.json() && !*print {
+		return m.checkJSON(c, cfg, err)
+	}
 	if err != nil {
 		return unreadable(err)
 	}
@@ -42,16 +45,61 @@ func (m *Main) check(_ context.Context, args []string) error {
 	if *print {
 		return cfg.Print(m.Out)
 	}
-	fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(len(cfg.Points()), "point"), count(len(cfg.Tanks), "tank"))
-	return nil
+	_, err = fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(len(cfg.Points()), "point"), count(len(cfg.Tanks), "tank"))
+	return err
+}
+
+// verdict is what check finds, for a program.
+type verdict struct {
+	File     string    `json:"file"`
+	Good     bool      `json:"good"`
+	Problems []problem `json:"problems"`
+	Warnings []problem `json:"warnings"`
+	Devices  int       `json:"devices"`
+	Points   int       `json:"points"`
+	Tanks    int       `json:"tanks"`
+}
+
+// problem is one mistake, or one thing that is legal but doubtful; line and column count from 1.
+type problem struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+func problemsOf(all []config.Problem) []problem {
+	out := []problem{}
+	for _, p := range all {
+		out = append(out, problem{p.Line, p.Column, p.Path, p.Message})
+	}
+	return out
+}
+
+// checkJSON prints the verdict; the exit status is the same as that of the text.
+func (m *Main) checkJSON(c *common, cfg *config.Config, err error) error {
+	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: []problem{}}
+	if cfg != nil {
+		v.Warnings, v.Devices, v.Points, v.Tanks = problemsOf(cfg.Warnings), len(cfg.Devices), len(cfg.Points()), len(cfg.Tanks)
+	}
+	if problems, ok := errors.AsType[config.Problems](err); ok {
+		v.Problems = problemsOf(problems)
+	}
+	if printed := printJSON(m.Out, v); printed != nil {
+		return printed
+	}
+	return unreadable(err)
 }
 
 // unreadable is a configuration that is not there: as bad as a wrong one, exit status 78.
 func unreadable(err error) error {
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return config.Problems{{File: path.Path, Message: fmt.Sprintf("cannot be read: %v; `gauger check --example` prints one to begin with", path.Err)}}
+	if _, ok := errors.AsType[config.Problems](err); ok || err == nil {
+		return err
 	}
-	return err
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return misconfigured{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger check --example`", path.Path, path.Err)}
+	}
+	return misconfigured{err}
 }
 
 // count is "1 tank" or "2 tanks".

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
-	"time"
+	"syscall"
 
 	"github.com/rs/zerolog"
 
@@ -20,6 +22,7 @@ import (
 type desk struct {
 	remote *console.Client
 	local  *agent.Desk
+	person string // who asks, where there is no daemon to see it
 	close  func() error
 }
 
@@ -34,14 +37,67 @@ func (m *Main) desk(c *common) (*desk, error) {
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return nil, err
+		return nil, unreadable(err)
 	}
 	d, err := assemble(cfg, zerolog.New(io.Discard))
 	if err != nil {
 		return nil, err
 	}
 	d.desk.Daemon = false
-	return &desk{local: d.desk, close: func() error { d.close(); return nil }}, nil
+	return &desk{local: d.desk, person: m.person(), close: func() error {
+		d.close()
+		return handOver(cfg.Store.Path)
+	}}, nil
+}
+
+// with does something at a desk, and leaves the store in order behind it.
+func (m *Main) with(c *common, do func(d *desk) error) error {
+	d, err := m.desk(c)
+	if err != nil {
+		return err
+	}
+	err = do(d)
+	left := d.close()
+	if left != nil && errors.Is(err, errQuiet) {
+		return left
+	}
+	return errors.Join(err, left)
+}
+
+// handOver gives what root has written in the store to the store's owner: the daemon is not root, and must be able to
+// read it at its next start. Only plain files that root owns alone are touched.
+func handOver(store string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	root, err := os.OpenRoot(store)
+	if err != nil {
+		return fmt.Errorf("leave the store to its owner: %w", err)
+	}
+	defer root.Close()
+	folder, err := root.Stat(".")
+	if err != nil {
+		return fmt.Errorf("leave the store to its owner: %w", err)
+	}
+	owner, ok := folder.Sys().(*syscall.Stat_t)
+	if !ok || owner.Uid == 0 {
+		return nil
+	}
+	names, err := fs.ReadDir(root.FS(), ".")
+	for _, name := range names {
+		info, gone := root.Lstat(name.Name())
+		if gone != nil {
+			continue // another command has replaced it meanwhile
+		}
+		is, ok := info.Sys().(*syscall.Stat_t)
+		if ok && info.Mode().IsRegular() && is.Uid == 0 && is.Nlink == 1 {
+			err = errors.Join(err, root.Lchown(name.Name(), int(owner.Uid), int(owner.Gid)))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("leave the store to its owner: %w", err)
+	}
+	return nil
 }
 
 // call asks for a verb and reads the result into result, which may be nil.
@@ -53,7 +109,7 @@ func (d *desk) call(ctx context.Context, verb string, args, result any) error {
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	got, err := d.local.Call(ctx, verb, raw)
+	got, err := d.local.Call(agent.WithPerson(ctx, d.person), verb, raw)
 	if err != nil || result == nil {
 		return err
 	}
@@ -62,55 +118,6 @@ func (d *desk) call(ctx context.Context, verb string, args, result any) error {
 		return fmt.Errorf("write down the answer: %w", err)
 	}
 	return json.Unmarshal(b, result)
-}
-
-// patience is how long a command that writes waits for the service before it leaves the rest to the daemon.
-const patience = 15 * time.Second
-
-// send queues a record and sees it off. It says what became of it: delivered, refused, or still waiting. A record that
-// waits is not a failure: it leaves when the service is there again.
-func (d *desk) send(ctx context.Context, w io.Writer, q agent.Queued) error {
-	if d.local != nil {
-		stop := d.drain(ctx, q.Stream)
-		defer stop()
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var e agent.Entry
-		err := d.call(ctx, "outbox.show", agent.Which{Stream: q.Stream, Seqs: []uint64{q.Seq}}, &e)
-		switch {
-		case err != nil && ctx.Err() == nil:
-			return err
-		case e.State == "delivered":
-			fmt.Fprintf(w, "delivered: %s/%d, status %d\n", q.Stream, q.Seq, e.Status)
-			return nil
-		case e.State == "dead":
-			return fmt.Errorf("the service refused it (status %d): %s; it is kept as %s/%d, see `gauger outbox show %s/%d`",
-				e.Status, e.Reason, q.Stream, q.Seq, q.Stream, q.Seq)
-		}
-		select {
-		case <-ctx.Done():
-			fmt.Fprintf(w, "queued: %s/%d; it leaves by itself when the service can be reached and gauger runs\n", q.Stream, q.Seq)
-			return nil
-		case <-tick.C:
-		}
-	}
-}
-
-// drain sends a stream while there is no daemon to do it; the returned function ends that.
-func (d *desk) drain(ctx context.Context, stream string) func() {
-	ctx, cancel := context.WithCancel(ctx)
-	done := make(chan error, 1)
-	go func() {
-		done <- d.local.Box.Drain(ctx, stream, agent.Sender{Client: d.local.Client, Clock: d.local.Clock})
-	}()
-	return func() {
-		cancel()
-		<-done // what could not be sent is still queued, and send has said so
-	}
 }
 
 // person is the local user, for what a command does without a daemon.

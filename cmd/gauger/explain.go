@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"gauger/agent/tank"
 )
 
 // ticketsExplain says in sentences why a ticket is a ticket.
@@ -15,7 +13,7 @@ func (m *Main) ticketsExplain(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	says := r.sentences()
+	says := r.sentences(around(c))
 	if c.json() {
 		return printJSON(m.Out, says)
 	}
@@ -24,18 +22,26 @@ func (m *Main) ticketsExplain(ctx context.Context, args []string) error {
 }
 
 // sentences is the story of a ticket.
-func (r ticketRow) sentences() []string {
-	clock := func(t time.Time) string { return t.Local().Format("15:04 on January 2") }
+func (r ticketRow) sentences(h here) []string {
+	clock := func(t time.Time) string { return t.In(h.zone()).Format("15:04 on January 2") }
+	last := "The ticket is " + r.standing(h) + "."
 	l := r.Load
 	if l == nil {
-		return []string{fmt.Sprintf("Ticket %s of %s was written by %s for %s to %s; gauger did not see it by itself.", r.Number, r.Tank, r.Person,
-			clock(r.Start), clock(r.End))}
+		g := r.figures(h)
+		out := []string{fmt.Sprintf("Ticket %s was written by %s; gauger did not see the load by itself.", r.Number, r.Person)}
+		if g.open != nil {
+			out = append(out, fmt.Sprintf("It says that from %s to %s the level of %s fell from %s to %s.", clock(r.Start), clock(r.End), r.Tank,
+				gauge(*g.open), gauge(*g.closing)))
+		}
+		if g.bbl != nil {
+			out = append(out, fmt.Sprintf("By the tank's table that is %.1f bbl.", *g.bbl))
+		}
+		return append(out, last)
 	}
 	out := []string{
-		fmt.Sprintf("From %s to %s the level of %s fell from %s to %s.", clock(l.Start), clock(l.End), l.Tank,
-			tank.Length(l.Open).Gauge(), tank.Length(l.Close).Gauge()),
-		fmt.Sprintf("By the %s table that is %.1f bbl, give or take %.1f; about %.1f bbl flowed in meanwhile, so %.1f bbl left the tank.",
-			l.Table, l.GaugeBbl, l.ErrorBbl, l.InflowBbl, l.RemovedBbl),
+		fmt.Sprintf("From %s to %s the level of %s fell from %s to %s.", clock(l.Start), clock(l.End), l.Tank, gauge(l.Open), gauge(l.Close)),
+		fmt.Sprintf("By the %s that is %.1f bbl, give or take %.1f; about %.1f bbl flowed in meanwhile, so %.1f bbl left the tank.",
+			tableName(l.Table), l.GaugeBbl, l.ErrorBbl, l.InflowBbl, l.RemovedBbl),
 		fmt.Sprintf("It left at %.1f bbl a minute, in %s, seen in %s.", l.Rate, count(l.Parts, "part"), count(l.Samples, "reading")),
 		"It is a run and not something else: it is larger than a drain, faster than a leak, no other tank of the site rose with it, and the oil did not come back while gauger waited.",
 	}
@@ -45,10 +51,15 @@ func (r ticketRow) sentences() []string {
 	if l.Gap > 0 {
 		out = append(out, fmt.Sprintf("No reading came for %s of it.", l.Gap.Round(time.Second)))
 	}
+	if len(l.Remarks) > 0 {
+		out = append(out, fmt.Sprintf("A reader should know: %s.", strings.Join(l.Remarks, ", ")))
+	}
 	if len(l.Review) > 0 {
 		out = append(out, fmt.Sprintf("A person should look at it: %s.", strings.Join(l.Review, ", ")))
+	} else {
+		out = append(out, "Nothing makes it doubtful.")
 	}
-	out = append(out, fmt.Sprintf("The confidence is %.0f %%. The ticket is %s.", 100*l.Confidence, r.State))
+	out = append(out, fmt.Sprintf("gauger is %.0f %% sure of it.", 100*l.Confidence), last)
 	if r.Rejected != "" {
 		out = append(out, "It was rejected by "+r.Rejected+".")
 	}

@@ -56,6 +56,12 @@ type usage struct{ text string }
 
 func (u usage) Error() string { return u.text }
 
+// misconfigured is a configuration that cannot be read at all: exit status 78.
+type misconfigured struct{ cause error }
+
+func (m misconfigured) Error() string { return m.cause.Error() }
+func (m misconfigured) Unwrap() error { return m.cause }
+
 // errQuiet ends with status 1 after everything has been said.
 var errQuiet = errors.New("")
 
@@ -75,6 +81,7 @@ func (m *Main) Run(ctx context.Context, args []string) int {
 // status says what went wrong and turns it into an exit status.
 func (m *Main) status(err error) int {
 	problems, isConfig := errors.AsType[config.Problems](err)
+	_, isMissing := errors.AsType[misconfigured](err)
 	_, isUsage := errors.AsType[usage](err)
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
@@ -83,6 +90,9 @@ func (m *Main) status(err error) int {
 		return exitFailed
 	case isConfig:
 		fmt.Fprintln(m.Err, problems.Error())
+		return exitConfig
+	case isMissing:
+		fmt.Fprintln(m.Err, "gauger: "+err.Error())
 		return exitConfig
 	case isUsage:
 		fmt.Fprintln(m.Err, "gauger: "+err.Error())
@@ -103,16 +113,21 @@ func find(args []string) (command, []string, error) {
 			return commands()[i], args[n:], nil
 		}
 	}
-	var sub []string
+	var first, sub []string
 	for _, c := range commands() {
-		if group, word, ok := strings.Cut(c.name, " "); ok && group == args[0] {
+		group, word, ok := strings.Cut(c.name, " ")
+		first = append(first, group)
+		if ok && group == args[0] {
 			sub = append(sub, word)
 		}
 	}
-	if sub != nil {
+	switch {
+	case sub != nil && len(args) > 1 && !strings.HasPrefix(args[1], "-"):
+		return command{}, nil, usage{fmt.Sprintf("%s %s is no command%s; %s can %s", args[0], args[1], didYouMean(args[1], sub), args[0], strings.Join(sub, ", "))}
+	case sub != nil:
 		return command{}, nil, usage{fmt.Sprintf("%s what? one of %s", args[0], strings.Join(sub, ", "))}
 	}
-	return command{}, nil, usage{fmt.Sprintf("there is no command %q; `gauger help` lists them", args[0])}
+	return command{}, nil, usage{fmt.Sprintf("there is no command %q%s; `gauger help` lists them", args[0], didYouMean(args[0], first))}
 }
 
 // help lists the commands, a line each.
@@ -124,47 +139,4 @@ func (m *Main) help(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "`gauger COMMAND -h` lists a command's flags. Exit status: 0 done, 1 failed, 2 usage, 75 busy, 78 bad configuration.")
-}
-
-// flags begins a command's flags. The configuration and the socket are the same everywhere.
-func (m *Main) flags(name string) (*flag.FlagSet, *common) {
-	f := flag.NewFlagSet("gauger "+name, flag.ContinueOnError)
-	f.SetOutput(m.Err)
-	c := &common{}
-	f.StringVar(&c.config, "c", defaultConfig, "configuration `file`")
-	f.StringVar(&c.socket, "socket", defaultSocket, "control `socket` of the running gauger")
-	f.StringVar(&c.format, "format", "text", "text, or json for a program")
-	return f, c
-}
-
-// common is what every command may be told.
-type common struct{ config, socket, format string }
-
-const (
-	defaultConfig = "/etc/gauger/gauger.yaml"
-	defaultSocket = "/run/gauger/gauger.sock"
-)
-
-// json says that a program reads the result.
-func (c *common) json() bool { return c.format == "json" }
-
-// parse reads the flags wherever they stand among the arguments, and returns the arguments that are none.
-func parse(f *flag.FlagSet, c *common, args []string) ([]string, error) {
-	var rest []string
-	for {
-		if err := f.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				return nil, err
-			}
-			return nil, usage{err.Error()}
-		}
-		if f.NArg() == 0 {
-			break
-		}
-		rest, args = append(rest, f.Arg(0)), f.Args()[1:]
-	}
-	if c.format != "text" && c.format != "json" {
-		return nil, usage{fmt.Sprintf("--format is text or json, not %q", c.format)}
-	}
-	return rest, nil
 }

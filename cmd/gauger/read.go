@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,16 +23,19 @@ import (
 func (m *Main) read(ctx context.Context, args []string) error {
 	f, c := m.flags("read")
 	watch := f.Bool("watch", false, "go on until interrupted")
-	wait := f.Duration("wait", 30*time.Second, "how long to wait for a point that speaks when it likes")
+	wait := f.Duration("wait", 30*time.Second, "how `LONG` to wait for a point that speaks when it likes")
 	points, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	out := &readings{out: m.Out, json: c.json()}
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
+		h := around(c)
+		if err := h.known(points); err != nil {
+			return err
+		}
 		fmt.Fprintln(m.Err, "gauger is running; these are its readings")
-		return out.fromDaemon(ctx, daemon, points, *watch)
+		return newReadings(m.Out, c, h).fromDaemon(ctx, daemon, points, *watch)
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return err
@@ -39,32 +44,42 @@ func (m *Main) read(ctx context.Context, args []string) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	only, err := onlyPoints(cfg, points)
-	if err != nil {
+	h := here{cfg}
+	if err := h.known(points); err != nil {
 		return err
 	}
-	return out.fromDevices(ctx, only, *watch, *wait)
+	out := newReadings(m.Out, c, h)
+	return out.fromDevices(ctx, onlyPoints(cfg, points), *watch, *wait)
 }
 
-// onlyPoints leaves only the named points in the configuration; none means all.
-func onlyPoints(cfg *config.Config, names []string) (*config.Config, error) {
+// known refuses names that no point has. Without a configuration nobody can say.
+func (h here) known(names []string) error {
+	if h.cfg == nil {
+		return nil
+	}
 	all := map[string]bool{}
-	for _, p := range cfg.Points() {
+	for _, p := range h.cfg.Points() {
 		all[string(p.Point)] = true
 	}
 	for _, name := range names {
 		if !all[name] {
-			return nil, usage{fmt.Sprintf("there is no point %q; the points are %s", name, sortedNames(all))}
+			points := sortedNames(all)
+			return usage{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
 		}
 	}
+	return nil
+}
+
+// onlyPoints leaves only the named points in the configuration; none means all.
+func onlyPoints(cfg *config.Config, names []string) *config.Config {
 	if len(names) == 0 {
-		return cfg, nil
+		return cfg
 	}
 	for i := range cfg.Devices {
 		cfg.Devices[i].Keep(func(p collectors.Point) bool { return slices.Contains(names, string(p)) })
 	}
 	cfg.Devices = slices.DeleteFunc(cfg.Devices, func(d config.Device) bool { return d.Empty() })
-	return cfg, nil
+	return cfg
 }
 
 // readings prints what arrives. It is a host too: without a daemon the collectors speak to it.
@@ -72,11 +87,23 @@ type readings struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
+	here   here
+	width  int // of the longest point's name
 	bad    bool
 	err    error                     // of the output
 	open   map[collectors.Point]bool // still to come; nil: everything is printed as it arrives
 	done   context.CancelFunc
 	memory map[string][]byte
+}
+
+func newReadings(out io.Writer, c *common, h here) *readings {
+	r := &readings{out: out, json: c.json(), here: h, width: 20}
+	if h.cfg != nil {
+		for _, p := range h.cfg.Points() {
+			r.width = max(r.width, len(p.Point))
+		}
+	}
+	return r
 }
 
 // show prints one reading.
@@ -90,7 +117,12 @@ func (r *readings) show(s agent.Shown) error {
 		_, err = fmt.Fprintln(r.out, string(b))
 		return err
 	}
-	_, err := fmt.Fprintf(r.out, "%s  %-28s %14s %-8s %-9s %s\n", s.At.Local().Format("15:04:05.000"), s.Point, s.Value, s.Unit, s.Quality, s.Error)
+	value, unit := string(s.Value), string(s.Unit)
+	if value == "null" {
+		value, unit = "-", ""
+	}
+	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", s.At.In(r.here.zone()).Format(time.TimeOnly), r.width, s.Point, value, unit, s.Quality, s.Error)
+	_, err := fmt.Fprintln(r.out, strings.TrimRight(line, " "))
 	return err
 }
 
@@ -103,15 +135,44 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 	if err := daemon.Call(ctx, "read", agent.Points{Points: points}, &all); err != nil {
 		return err
 	}
+	seen := map[collectors.Point]bool{}
 	for _, s := range all {
+		seen[s.Point] = true
 		if err := r.show(s); err != nil {
 			return err
 		}
 	}
-	if len(all) < len(points) {
-		return fmt.Errorf("%d of the %d points have not been read yet, or are not configured", len(points)-len(all), len(points))
+	for _, p := range r.here.wanted(points) {
+		if seen[p.Point] {
+			continue
+		}
+		if err := r.nothing(p, errors.New("the running gauger has not read it yet")); err != nil {
+			return err
+		}
 	}
 	return r.verdict()
+}
+
+// wanted are the named points with their units, all of the configuration's when none is named.
+func (h here) wanted(names []string) []config.PointInfo {
+	var out []config.PointInfo
+	if h.cfg == nil {
+		for _, name := range names {
+			out = append(out, config.PointInfo{Point: collectors.Point(name)})
+		}
+		return out
+	}
+	for _, p := range h.cfg.Points() {
+		if len(names) == 0 || slices.Contains(names, string(p.Point)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// nothing prints a bad reading of a point that was not heard.
+func (r *readings) nothing(p config.PointInfo, why error) error {
+	return r.show(agent.Show(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
 }
 
 // verdict is status 1 when a reading was not good; each has said why.
@@ -123,14 +184,14 @@ func (r *readings) verdict() error {
 }
 
 // fromDevices runs the collectors with a host that only prints.
-func (r *readings) fromDevices(ctx context.Context, cfg *config.Config, watch bool, wait time.Duration) error {
+func (r *readings) fromDevices(parent context.Context, cfg *config.Config, watch bool, wait time.Duration) (err error) {
 	lines := &modbus.Lines{}
-	defer lines.Close()
+	defer func() { err = errors.Join(err, lines.Close()) }()
 	gather, err := kindsOf(cfg).glance(cfg.Store.Path, lines)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	r.done, r.memory = cancel, map[string][]byte{}
 	if !watch {
@@ -145,8 +206,11 @@ func (r *readings) fromDevices(ctx context.Context, cfg *config.Config, watch bo
 	if err := runAll(ctx, gather, r); err != nil {
 		return err
 	}
-	if watch {
+	switch {
+	case watch:
 		return r.err
+	case parent.Err() != nil:
+		return errors.New("interrupted before every point was heard")
 	}
 	return r.missing(cfg, wait)
 }
@@ -168,10 +232,7 @@ func (r *readings) missing(cfg *config.Config, wait time.Duration) error {
 		if !r.open[p.Point] {
 			continue
 		}
-		nothing := collectors.Reading{Point: p.Point, Unit: p.Unit, At: time.Now(), Err: fmt.Errorf("nothing was heard for %s", wait)}
-		s := agent.Show(nothing)
-		s.Value = json.RawMessage("null")
-		if err := r.show(s); err != nil {
+		if err := r.nothing(p, fmt.Errorf("nothing was heard for %s", wait)); err != nil {
 			return err
 		}
 	}

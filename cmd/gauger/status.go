@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"strings"
+	"io"
 	"text/tabwriter"
 	"time"
 
@@ -16,20 +16,19 @@ func (m *Main) showStatus(ctx context.Context, args []string) error {
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "status takes no arguments")
 	}
-	d, err := m.desk(c)
-	if err != nil {
-		return err
-	}
-	defer d.close()
 	var s agent.Status
-	if err := d.call(ctx, "status", agent.None{}, &s); err != nil {
+	err := m.with(c, func(d *desk) error {
+		err := d.call(ctx, "status", agent.None{}, &s)
+		s.Daemon = d.remote != nil
 		return err
-	}
-	s.Daemon = d.remote != nil
-	if c.json() {
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.json():
 		return printJSON(m.Out, s)
 	}
-	return m.statusText(s)
+	return (&page{s: s, h: around(c)}).print(m.Out)
 }
 
 // orUsage is err, or a usage error with text.
@@ -40,62 +39,136 @@ func orUsage(err error, text string) error {
 	return usage{text}
 }
 
-func (m *Main) statusText(s agent.Status) error {
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "%s (%s), gauger %s\n", s.Site, s.ID, s.Version)
-	fmt.Fprintln(t, headline(s))
-	for _, p := range s.Problems {
-		fmt.Fprintln(t, "  ! "+p)
-	}
-	fmt.Fprintln(t)
-	for _, k := range s.Tanks {
-		level := "no level yet"
-		if k.Level != nil {
-			level = fmt.Sprintf("%s  (%.2f in)", k.Gauge, *k.Level)
-		}
-		if k.Barrels != nil {
-			level += fmt.Sprintf("  %.1f bbl", *k.Barrels)
-		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", k.ID, level, k.Quality, k.Phase)
-	}
-	if s.Last != nil {
-		fmt.Fprintf(t, "\nlast ticket\t%s\t%s to %s\n", s.Last.Number, s.Last.Start.Local().Format("2006-01-02 15:04"), s.Last.End.Local().Format("15:04"))
-	} else {
-		fmt.Fprintln(t, "\nno ticket yet")
-	}
-	for _, h := range s.Held {
-		fmt.Fprintf(t, "held\t%s\t%s to %s, leaves %s\n", h.Load.Tank, h.Load.Start.Local().Format("15:04"), h.Load.End.Local().Format("15:04"), h.Due.Local().Format("15:04"))
-	}
-	fmt.Fprintln(t, "\noutbox\twaiting\tdelivered\trefused\tgave way")
-	for _, name := range sortedNames(s.Streams) {
-		n := s.Streams[name]
-		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\n", name, n.Waiting, n.Delivered, n.Dead, n.Evicted)
-	}
-	return t.Flush()
+// page is the status as text.
+type page struct {
+	s agent.Status
+	h here
+	t *tabwriter.Writer
 }
 
-// headline says in one line whether the site is read and whether anything leaves.
-func headline(s agent.Status) string {
-	if !s.Daemon {
-		return "gauger is NOT running: nothing is read and nothing is sent. `systemctl start gauger` starts it. The store holds:"
+func (p *page) print(w io.Writer) error {
+	p.t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	p.line("%s", p.headline())
+	p.line("%s (%s), gauger %s, %s here, clock %s", p.s.Site, p.s.ID, p.s.Version, minute(p.s.Now, p.h.zone()), p.s.Clock)
+	for _, problem := range p.s.Problems {
+		p.line("  ! %s", problem)
 	}
-	good, waiting := 0, uint64(0)
-	for _, p := range s.Points {
-		if p.Quality == "good" {
+	p.tanks()
+	p.badPoints()
+	p.lastTicket()
+	p.outbox()
+	return p.t.Flush()
+}
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p.t, format+"\n", args...) }
+
+// headline answers the two questions first: is it reading, is it sending.
+func (p *page) headline() string {
+	if !p.s.Daemon {
+		return "gauger is NOT running: nothing is read and nothing is sent. `systemctl start gauger` starts it. What the store holds:"
+	}
+	return p.reading() + "; " + p.sending() + "; running for " + p.s.Now.Sub(p.s.Began).Round(time.Second).String()
+}
+
+func (p *page) reading() string {
+	good, all := 0, max(len(p.s.Points), len(p.h.wanted(nil)))
+	for _, x := range p.s.Points {
+		if x.Quality == "good" {
 			good++
 		}
 	}
-	for name, n := range s.Streams {
+	switch {
+	case all == 0:
+		return "there is nothing to read"
+	case good == 0:
+		return fmt.Sprintf("NOT READING: none of %s is good", count(all, "point"))
+	case good < all:
+		return fmt.Sprintf("reading, but %d of %d points not", all-good, all)
+	}
+	return fmt.Sprintf("reading all %s", count(all, "point"))
+}
+
+func (p *page) sending() string {
+	waiting := uint64(0)
+	for name, n := range p.s.Streams {
 		if name != agent.Refused {
 			waiting += n.Waiting
 		}
 	}
-	parts := []string{fmt.Sprintf("running for %s", s.Now.Sub(s.Began).Round(time.Second)), fmt.Sprintf("reads %d of %d points", good, len(s.Points))}
-	switch waiting {
-	case 0:
-		parts = append(parts, "everything is sent")
-	default:
-		parts = append(parts, count(int(waiting), "record")+" waiting to be sent")
+	if waiting == 0 {
+		return "everything is sent"
 	}
-	return strings.Join(append(parts, "clock "+s.Clock), ", ")
+	return count(int(waiting), "record") + " waiting to be sent"
+}
+
+// tanks shows each tank's newest level. What was read long ago says when.
+func (p *page) tanks() {
+	if len(p.s.Tanks) == 0 || !p.s.Daemon {
+		return // the store does not keep levels
+	}
+	p.line("\nTANK\tGAUGE\tINCHES\tBARRELS\tAT\tQUALITY\tSEEN")
+	for _, k := range p.s.Tanks {
+		level := "no level"
+		if k.Level != nil {
+			level = k.Gauge
+		}
+		at := "-"
+		if !k.At.IsZero() {
+			at = k.At.In(p.h.zone()).Format(time.TimeOnly)
+			if p.s.Now.Sub(k.At) > 12*time.Hour {
+				at = minute(k.At, p.h.zone())
+			}
+		}
+		p.line("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, shown(k.Level, 2), shown(k.Barrels, 1), at, k.Quality, k.Phase)
+	}
+}
+
+// badPoints names what is not read, and why.
+func (p *page) badPoints() {
+	known := map[string]bool{}
+	head := "\nNOT READ\t"
+	for _, x := range p.s.Points {
+		known[string(x.Point)] = true
+		if x.Quality != "good" {
+			p.line("%s%s\t%s\t%s", head, x.Point, x.Quality, x.Error)
+			head = "\t"
+		}
+	}
+	if !p.s.Daemon {
+		return
+	}
+	for _, w := range p.h.wanted(nil) {
+		if !known[string(w.Point)] {
+			p.line("%s%s\t\tno reading yet", head, w.Point)
+			head = "\t"
+		}
+	}
+}
+
+func (p *page) lastTicket() {
+	zone := p.h.zone()
+	if l := p.s.Last; l != nil {
+		p.line("\nlast ticket\t%s\t%s to %s", l.Number, minute(l.Start, zone), l.End.In(zone).Format("15:04"))
+	} else {
+		p.line("\nno ticket yet")
+	}
+	for _, h := range p.s.Held {
+		leaves := "leaves " + minute(h.Due, zone)
+		if len(h.Load.Review) > 0 && p.h.cfg != nil && p.h.cfg.Tickets.Review == "hold" {
+			leaves = "waits for a person: `gauger tickets release` or `tickets reject`"
+		}
+		p.line("held\t%s\t%s to %s, %s", h.Load.Tank, minute(h.Load.Start, zone), h.Load.End.In(zone).Format("15:04"), leaves)
+	}
+}
+
+func (p *page) outbox() {
+	p.line("\nOUTBOX\tWAITING\tDELIVERED\tREFUSED\tGAVE WAY")
+	for _, name := range sortedNames(p.s.Streams) {
+		n := p.s.Streams[name]
+		if name == agent.Refused {
+			p.line("unreadable messages\t%d\t\t\t%d", n.Waiting, n.Evicted)
+			continue
+		}
+		p.line("%s\t%d\t%d\t%d\t%d", name, n.Waiting, n.Delivered, n.Dead, n.Evicted)
+	}
 }
