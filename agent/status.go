@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -30,7 +31,18 @@ type Status struct {
 	Held     []Held                   `json:"held"`
 	Streams  map[string]outbox.Counts `json:"streams"`
 	Last     *Booked                  `json:"last_ticket,omitempty"`
-	Problems []string                 `json:"problems"` // sentences: what is wrong and what to do
+	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued
+	Problems []string                 `json:"problems"`                // sentences: what is wrong and what to do
+}
+
+// Waiting is how many records have not left yet; what could not be decoded is none of them.
+func (s Status) Waiting() (n uint64) {
+	for name, c := range s.Streams {
+		if name != Refused {
+			n += c.Waiting
+		}
+	}
+	return n
 }
 
 // TankStatus is a tank's newest level.
@@ -63,7 +75,7 @@ func Show(r collectors.Reading) Shown {
 	}
 	finite := !math.IsNaN(r.Value) && !math.IsInf(r.Value, 0)
 	switch {
-	case r.Text != "" && finite:
+	case r.Text != "" && finite && digits(r.Text):
 		s.Value = json.RawMessage(r.Text)
 	case r.Text != "":
 		s.Value = quoted(r.Text)
@@ -71,6 +83,12 @@ func Show(r collectors.Reading) Shown {
 		s.Value = quoted(r.Value)
 	}
 	return s
+}
+
+// digits says that a text is a whole number as JSON writes one.
+func digits(text string) bool {
+	plain := strings.TrimPrefix(text, "-")
+	return plain != "" && strings.Trim(plain, "0123456789") == "" && (plain == "0" || plain[0] != '0')
 }
 
 // quoted marshals a text or a finite number, which cannot fail; if it ever did, null would say so.
@@ -100,8 +118,28 @@ func (d *Desk) Status() (Status, error) {
 			break
 		}
 	}
+	if s.Oldest, err = d.oldest(s); err != nil {
+		return s, err
+	}
 	s.Problems = d.problems(s)
 	return s, nil
+}
+
+// oldest is when the record that has waited longest was queued; zero when none waits.
+func (d *Desk) oldest(s Status) (at time.Time, err error) {
+	for name, c := range s.Streams {
+		if name == Refused || c.Waiting == 0 {
+			continue
+		}
+		first, err := d.Box.Entries(name, outbox.Waiting, 0, 1)
+		if err != nil {
+			return at, fmt.Errorf("look for the oldest record of %s: %w", name, err)
+		}
+		if len(first) > 0 && (at.IsZero() || first[0].Record.At.Before(at)) {
+			at = first[0].Record.At
+		}
+	}
+	return at, nil
 }
 
 // problems says in sentences what a person should look at, the worst first.

@@ -17,7 +17,10 @@ var style string
 
 // sheet is a page while it is written. Everything that comes from the site is escaped; a template would cost the
 // binary two megabytes.
-type sheet struct{ strings.Builder }
+type sheet struct {
+	strings.Builder
+	zone *time.Location // the site's
+}
 
 // add writes format, its arguments escaped.
 func (p *sheet) add(format string, args ...any) {
@@ -27,19 +30,18 @@ func (p *sheet) add(format string, args ...any) {
 	fmt.Fprintf(p, format, args...)
 }
 
-// render is the status as a page.
-func render(s agent.Status) string {
-	p := &sheet{}
+// render is the status as a page, its times in the site's zone.
+func render(s agent.Status, zone *time.Location) string {
+	p := &sheet{zone: zone}
 	p.add(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">`)
 	p.add(`<meta http-equiv="refresh" content="5"><title>%v – gauger</title><style>`, s.Site)
 	p.WriteString(style)
 	p.add(`</style></head><body><h1>%v</h1><p class="sub">%v · gauger %v · %v · clock %v · running since %v</p>`,
-		s.Site, s.ID, s.Version, moment(s.Now), s.Clock, moment(s.Began))
+		s.Site, s.ID, s.Version, p.moment(s.Now), s.Clock, p.moment(s.Began))
+	p.reading(s)
+	p.sending(s)
 	for _, problem := range s.Problems {
 		p.add(`<p class="bad">%v</p>`, problem)
-	}
-	if len(s.Problems) == 0 {
-		p.add(`<p class="ok">Reading and sending. Nothing needs a person.</p>`)
 	}
 	p.tanks(s)
 	p.tickets(s)
@@ -49,15 +51,53 @@ func render(s agent.Status) string {
 	return p.String()
 }
 
+// reading answers the first question: are there good readings of everything.
+func (p *sheet) reading(s agent.Status) {
+	good := 0
+	for _, x := range s.Points {
+		if x.Quality == "good" {
+			good++
+		}
+	}
+	var blind []string
+	for _, t := range s.Tanks {
+		if t.Quality != "good" {
+			blind = append(blind, t.ID)
+		}
+	}
+	switch {
+	case len(blind) > 0:
+		p.add(`<p class="bad">No good level of %v. Good are %v of %v points.</p>`, strings.Join(blind, ", "), good, len(s.Points))
+	case good < len(s.Points):
+		p.add(`<p class="bad">Good are only %v of %v points.</p>`, good, len(s.Points))
+	default:
+		p.add(`<p class="ok">Reading: all points are good.</p>`)
+	}
+}
+
+// overdue is how long a record may wait before the site counts as not sending.
+const overdue = 2 * time.Minute
+
+// sending answers the second: does what was read leave.
+func (p *sheet) sending(s agent.Status) {
+	switch waiting := s.Waiting(); {
+	case waiting == 0:
+		p.add(`<p class="ok">Sending: nothing waits.</p>`)
+	case s.Now.Sub(s.Oldest) > overdue:
+		p.add(`<p class="bad">Not sending: %v records wait, the oldest since %v. They are kept and leave by themselves.</p>`, waiting, p.moment(s.Oldest))
+	default:
+		p.add(`<p class="ok">Sending: nothing is overdue, records that wait to leave: %v.</p>`, waiting)
+	}
+}
+
 func (p *sheet) tanks(s agent.Status) {
 	p.add(`<h2>Tanks</h2><div class="tanks">`)
 	for _, t := range s.Tanks {
-		gauge := t.Gauge
-		if gauge == "" {
-			gauge = "no level"
+		gauge, figures := "no level", ""
+		if t.Level != nil {
+			gauge, figures = t.Gauge, fmt.Sprintf("%.2f in · %s bbl", *t.Level, number(t.Barrels))
 		}
-		p.add(`<div class="tank">%v <span class="q-%v">%v</span><b>%v</b>%v in · %v bbl<br>%v</div>`,
-			t.ID, t.Quality, t.Quality, gauge, number(t.Level), number(t.Barrels), t.Phase)
+		p.add(`<div class="tank">%v <span class="q-%v">%v</span><b>%v</b>%v<br>%v</div>`, t.ID, t.Quality, t.Quality, gauge, figures, t.Phase)
 	}
 	p.add(`</div>`)
 }
@@ -67,10 +107,10 @@ func (p *sheet) tickets(s agent.Status) {
 	if s.Last == nil {
 		p.add(`<p>None yet.</p>`)
 	} else {
-		p.add(`<p>%v · %v · %v to %v</p>`, s.Last.Number, s.Last.Tank, moment(s.Last.Start), moment(s.Last.End))
+		p.add(`<p>%v · %v · %v to %v</p>`, s.Last.Number, s.Last.Tank, p.moment(s.Last.Start), p.moment(s.Last.End))
 	}
 	for _, h := range s.Held {
-		p.add(`<p>Held: %v · %v to %v · leaves %v</p>`, h.Load.Tank, moment(h.Load.Start), moment(h.Load.End), moment(h.Due))
+		p.add(`<p>Held: %v · %v to %v · leaves %v</p>`, h.Load.Tank, p.moment(h.Load.Start), p.moment(h.Load.End), p.moment(h.Due))
 	}
 }
 
@@ -88,7 +128,7 @@ func (p *sheet) points(s agent.Status) {
 	p.add(`<h2>Points</h2><table><tr><th>point<th class="n">value<th>unit<th>quality<th>at<th>why</tr>`)
 	for _, x := range s.Points {
 		p.add(`<tr><td>%v<td class="n">%v<td>%v<td class="q-%v">%v<td>%v<td>%v</tr>`,
-			x.Point, string(x.Value), x.Unit, x.Quality, x.Quality, moment(x.At), x.Error)
+			x.Point, string(x.Value), x.Unit, x.Quality, x.Quality, p.moment(x.At), x.Error)
 	}
 	p.add(`</table>`)
 }
@@ -101,5 +141,5 @@ func number(v *float64) string {
 	return fmt.Sprintf("%.1f", *v)
 }
 
-// moment is a time as people read it.
-func moment(t time.Time) string { return t.Format("2006-01-02 15:04:05") }
+// moment is a time as people at the site read it.
+func (p *sheet) moment(t time.Time) string { return t.In(p.zone).Format("2006-01-02 15:04:05") }

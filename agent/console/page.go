@@ -20,7 +20,7 @@ func Page(desk *agent.Desk) http.Handler {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, render(s))
+		fmt.Fprint(w, render(s, desk.Site.Zone))
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := desk.Box.Err(); err != nil {

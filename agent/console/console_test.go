@@ -1,0 +1,231 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+const guid = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+
+// newDesk is a site with one tank on a box of its own.
+func newDesk(t *testing.T) *agent.Desk {
+	t.Helper()
+	site := agent.Site{
+		Name: `The <"best"> & only site`, ID: "TEST", Object: guid, Zone: time.UTC, Wire: cloud.DefaultWire(),
+		Tanks: []agent.Tank{{
+			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Loads: tank.DefaultLoads()},
+			Level: "plc/level", Purchaser: "Acme",
+		}},
+	}
+	box, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.db"), outbox.Options{MaxBytes: 1 << 20, Streams: []outbox.Stream{
+		{Name: agent.Tickets}, {Name: agent.Events}, {Name: agent.TagValues}, {Name: agent.Targets}, {Name: agent.Memos}, {Name: agent.Refused, Held: true},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { box.Close() })
+	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "a-key-that-must-not-show"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := cloud.New(cloud.Options{URL: "http://127.0.0.1:9", Keys: keys})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := agent.NewClock(time.Now(), time.Time{}, time.Minute, nil)
+	ledger, err := agent.NewLedger(site, box, clock, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return (&agent.Desk{Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: "1.2", Began: time.Now(), Daemon: true}).Open()
+}
+
+// reads hands the ledger one level.
+func reads(t *testing.T, d *agent.Desk, level float64) {
+	t.Helper()
+	err := d.Ledger.Host("plc").Emit(t.Context(), []collectors.Reading{
+		{Point: "plc/level", Value: level, Unit: "in", Quality: collectors.Good, At: time.Now()},
+		{Point: "plc/status", Text: "<script>alert(1)</script>", Quality: collectors.Bad, At: time.Now(), Err: errors.New("a & b")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// served is a desk behind its socket.
+func served(t *testing.T, d *agent.Desk) *Client {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "gauger.sock")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- Serve(ctx, l, Control(d)) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("serving ended with %v", err)
+		}
+	})
+	c, err := Dial(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestACommandAsksTheDaemonThroughItsSocket(t *testing.T) {
+	d := newDesk(t)
+	reads(t, d, 171.25)
+	c := served(t, d)
+	var s agent.Status
+	if err := c.Call(t.Context(), "status", agent.None{}, &s); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Tanks) != 1 || s.Tanks[0].Gauge != "14-03-1" || s.Version != "1.2" {
+		t.Errorf("status %+v", s)
+	}
+	if err := c.Call(t.Context(), "no.such", agent.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
+		t.Errorf("an unknown verb answered %v", err)
+	}
+}
+
+func TestTheSocketIsTheGroupsAndSaysWhoAsks(t *testing.T) {
+	d := newDesk(t)
+	d.Offer("who", agent.On(func(ctx context.Context, _ agent.None) (string, error) { return agent.Person(ctx), nil }))
+	c := served(t, d)
+	info, err := os.Stat(c.path)
+	if err != nil || info.Mode().Perm() != 0o660 {
+		t.Errorf("the socket has mode %v (%v), want 0660", info.Mode().Perm(), err)
+	}
+	me, err := user.Current()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var name string
+	if err := c.Call(t.Context(), "who", agent.None{}, &name); err != nil || name != me.Username {
+		t.Errorf("the peer is %q (%v), want %q", name, err, me.Username)
+	}
+}
+
+func TestASecondDaemonIsRefusedAndAStaleSocketReplaced(t *testing.T) {
+	c := served(t, newDesk(t))
+	if _, err := Listen(c.path); err == nil {
+		t.Error("two daemons listen on one socket")
+	}
+	stale := filepath.Join(t.TempDir(), "stale.sock")
+	if err := os.WriteFile(stale, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := Listen(stale)
+	if err != nil {
+		t.Fatalf("a socket file that nobody answers on was not replaced: %v", err)
+	}
+	l.Close()
+	if _, err := Dial(filepath.Join(t.TempDir(), "none")); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("without a daemon: %v", err)
+	}
+}
+
+func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
+	d := newDesk(t)
+	c := served(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	seen := make(chan agent.Shown, 1)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- c.Watch(ctx, []string{"plc/level"}, func(s agent.Shown) error {
+			select {
+			case seen <- s:
+			default:
+			}
+			return nil
+		})
+	}()
+	for {
+		reads(t, d, 100) // until the watcher is there
+		select {
+		case s := <-seen:
+			if s.Point != "plc/level" || string(s.Value) != "100" || s.Quality != "good" {
+				t.Errorf("watched %+v", s)
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Errorf("watching ended with %v", err)
+			}
+			return
+		case err := <-ended:
+			t.Fatalf("watching ended early: %v", err)
+		default:
+		}
+	}
+}
+
+// get asks the page handler.
+func get(t *testing.T, d *agent.Desk, path string) (int, string) {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Page(d).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	b, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.Code, string(b)
+}
+
+func TestThePageEscapesWhatComesFromTheSite(t *testing.T) {
+	d := newDesk(t)
+	reads(t, d, 171.25)
+	code, body := get(t, d, "/")
+	if code != http.StatusOK || !strings.Contains(body, "14-03-1") || !strings.Contains(body, "a &amp; b") {
+		t.Errorf("status %d, page without what it should show", code)
+	}
+	for _, raw := range []string{"<script>", `<"best">`, "a-key-that-must-not-show"} {
+		if strings.Contains(body, raw) {
+			t.Errorf("the page holds %s", raw)
+		}
+	}
+	if code, _ := get(t, d, "/anything"); code != http.StatusNotFound {
+		t.Errorf("an unknown path answers %d", code)
+	}
+}
+
+func TestMetricsAndHealth(t *testing.T) {
+	d := newDesk(t)
+	reads(t, d, 171.25)
+	_, body := get(t, d, "/metrics")
+	for _, line := range []string{`gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`} {
+		if !strings.Contains(body, line+"\n") {
+			t.Errorf("metrics lack %s", line)
+		}
+	}
+	if code, _ := get(t, d, "/healthz"); code != http.StatusOK {
+		t.Errorf("healthy: %d", code)
+	}
+	if err := d.Box.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if code, _ := get(t, d, "/healthz"); code != http.StatusServiceUnavailable {
+		t.Errorf("with the outbox closed: %d", code)
+	}
+}
