@@ -38,6 +38,7 @@ type Agent struct {
 	Log        zerolog.Logger
 	Notes      <-chan outbox.Note // what the box has to say
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
+	Boot       Boot               // of the box
 }
 
 // tickEvery is how often the ledger hears the clock, in the site's time; never more often than the limit in real time.
@@ -115,7 +116,7 @@ func (a *Agent) collect(ctx context.Context, c Named) {
 func (a *Agent) tick(ctx context.Context) error {
 	t := time.NewTicker(a.Site.TickEvery())
 	defer t.Stop()
-	failed := false
+	failed, kept := false, Unset
 	for {
 		select {
 		case <-ctx.Done():
@@ -124,6 +125,9 @@ func (a *Agent) tick(ctx context.Context) error {
 			err := a.Ledger.Tick(now)
 			if errors.Is(err, outbox.ErrDead) {
 				return err
+			}
+			if grade := a.Clock.Grade(now); err == nil && grade != kept {
+				kept, err = grade, a.keepClock(now)
 			}
 			if (err != nil) != failed {
 				failed = err != nil
@@ -139,6 +143,27 @@ const hung = 30 * time.Second
 // alive says whether the box still takes transactions: a disk that hangs must not look like a program that works.
 func (a *Agent) alive() bool { return a.Box.Err() == nil && a.Box.Stalled() < hung }
 
+// keepClock stores how the clock stands, for the next run on this boot of the box.
+func (a *Agent) keepClock(now time.Time) error {
+	if a.Boot.ID == "" {
+		return nil
+	}
+	r, err := a.Clock.record(now, a.Boot)
+	if err != nil {
+		return err
+	}
+	return a.Ledger.remember(clockState, r)
+}
+
+// resumeClock takes up how the clock stood in an earlier run on this boot.
+func (a *Agent) resumeClock() error {
+	var r clockRecord
+	if err := a.Ledger.recall(clockState, &r); err != nil || a.Boot.ID == "" {
+		return err
+	}
+	return a.Clock.resume(r, time.Now(), a.Boot)
+}
+
 // run is how a run of the program began and ended.
 type run struct {
 	Began  time.Time
@@ -149,7 +174,7 @@ type run struct {
 // begin looks at how the last run ended, and notes that this one has begun.
 func (a *Agent) begin() error {
 	var last run
-	if err := a.Ledger.recall(runState, &last); err != nil {
+	if err := errors.Join(a.Ledger.recall(runState, &last), a.resumeClock()); err != nil {
 		return err
 	}
 	now := time.Now().Round(0)

@@ -122,3 +122,40 @@ func TestClockIsTrustedOnlyForAReason(t *testing.T) {
 	synced = true
 	check(born, Trusted, "the time daemon says so")
 }
+
+func TestARestartDoesNotUndoASteadyClock(t *testing.T) {
+	up := 2 * time.Hour
+	boot := Boot{ID: "b1", Uptime: func() (time.Duration, error) { return up, nil }}
+	born := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	first := NewClock(born, time.Time{}, 15*time.Minute, nil)
+	up += 16 * time.Minute
+	r, err := first.record(born.Add(16*time.Minute), boot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := born.Add(20 * time.Minute)
+	up += 4 * time.Minute
+	for _, c := range []struct {
+		why  string
+		boot Boot
+		at   time.Time
+		want Grade
+	}{
+		{"the same boot", boot, again, Assumed},
+		{"another boot", Boot{ID: "b2", Uptime: boot.Uptime}, again, Set},
+		{"the clock was set in between", boot, again.Add(time.Hour), Set},
+	} {
+		next := NewClock(c.at, time.Time{}, 15*time.Minute, nil)
+		if err := next.resume(r, c.at, c.boot); err != nil {
+			t.Fatal(err)
+		}
+		if got := next.Grade(c.at.Add(time.Second)); got != c.want {
+			t.Errorf("%s: grade %s, want %s", c.why, got, c.want)
+		}
+	}
+	if b := ThisBoot(); b.ID != "" {
+		if d, err := b.Uptime(); err != nil || d <= 0 {
+			t.Errorf("uptime of this box: %s, %v", d, err)
+		}
+	}
+}

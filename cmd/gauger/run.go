@@ -108,6 +108,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	d.agent = &agent.Agent{
 		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: gather, Supervisor: agent.NewSupervisor(),
 		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
+		Boot: agent.ThisBoot(),
 	}
 	offerLines(d.desk, lines)
 	return d, nil

@@ -1,0 +1,77 @@
+package agent
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Boot is the box's boot that a run of the program belongs to: several runs share one, and with it a clock.
+type Boot struct {
+	ID     string                        // the kernel's own; empty when it cannot be read
+	Uptime func() (time.Duration, error) // since the boot, suspends included
+}
+
+// ThisBoot asks the kernel.
+func ThisBoot() Boot {
+	b := Boot{Uptime: uptime}
+	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {
+		b.ID = strings.TrimSpace(string(id))
+	}
+	return b
+}
+
+func uptime() (time.Duration, error) {
+	b, err := os.ReadFile("/proc/uptime")
+	if err != nil {
+		return 0, fmt.Errorf("read the box's uptime: %w", err)
+	}
+	seconds, _, _ := strings.Cut(string(b), " ")
+	v, err := strconv.ParseFloat(seconds, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the box's uptime: %w", err)
+	}
+	return time.Duration(v * float64(time.Second)), nil
+}
+
+// clockRecord is what a run leaves of its clock, for the next run on the same boot: a restart of the program is no
+// reason to doubt a clock that has been steady all the time.
+type clockRecord struct {
+	Boot      string
+	Zero      time.Time     // what the wall clock said when the box's uptime was 0
+	Steady    time.Duration // for how long it had run without a step
+	Uptime    time.Duration // when this was written
+	Confirmed bool
+}
+
+// record is the clock as it stands.
+func (c *Clock) record(now time.Time, boot Boot) (clockRecord, error) {
+	up, err := boot.Uptime()
+	if err != nil {
+		return clockRecord{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return clockRecord{Boot: boot.ID, Zero: now.Round(0).Add(-up), Steady: now.Sub(c.born) - c.since, Uptime: up, Confirmed: c.confirmed}, nil
+}
+
+// resume takes up what an earlier run left, if the box was not booted and the clock was not set in between.
+func (c *Clock) resume(r clockRecord, now time.Time, boot Boot) error {
+	if r.Boot == "" || r.Boot != boot.ID {
+		return nil
+	}
+	up, err := boot.Uptime()
+	if err != nil {
+		return err
+	}
+	if now.Round(0).Add(-up).Sub(r.Zero).Abs() >= stepSize || up < r.Uptime {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.since = now.Sub(c.born) - (r.Steady + up - r.Uptime)
+	c.confirmed = c.confirmed || r.Confirmed
+	return nil
+}
