@@ -27,6 +27,7 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 	if c := t.constants(load); c != "" {
 		parts = append(parts, "constant="+c)
 	}
+	parts = append(parts, load.Remarks...)
 	if clock < Trusted {
 		parts = append(parts, "clock="+clock.String())
 	}

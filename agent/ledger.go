@@ -25,6 +25,7 @@ const (
 	memory     = "memory/"      // what a collector remembers
 	laterState = "later/"       // records that wait for the clock to be set
 	runState   = "run"          // how the last run began and ended
+	clockState = "clock"        // how the clock stood in the last run
 )
 
 // Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket

@@ -201,30 +201,43 @@ func TestYoungCandidate(t *testing.T) {
 	})
 }
 
+// TestRenewTooSoon: the ring itself waits, a person is warned and may insist.
 func TestRenewTooSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &cloudtest.Service{}
 		c := keyed(t, "", s)
+		if w := c.keys.Hasty(Primary); w != "" {
+			t.Errorf("warned before any renewal: %s", w)
+		}
 		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
 			t.Fatal(err)
 		}
 		if got := carried(s, "RenewAPIKey"); got != "secondary" {
 			t.Errorf("renewed with %q, want the other key", got)
 		}
-		if _, err := c.RenewAPIKey(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "a day") {
+		if _, err := c.keys.renew(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "a day") {
 			t.Errorf("both within a day: %v", err)
 		}
-		<-time.After(24 * time.Hour)
-		s.Next(cloudtest.Fault{DropAfter: true})
-		if _, err := c.RenewAPIKey(t.Context(), Secondary); err == nil {
-			t.Error("a lost answer was no error")
+		if w := c.keys.Hasty(Secondary); !strings.Contains(w, "a day") || s.Count("RenewAPIKey") != 1 {
+			t.Errorf("warning %q after %d renewals", w, s.Count("RenewAPIKey"))
 		}
-		if _, err := c.RenewAPIKey(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not answered") {
+		s.Next(cloudtest.Fault{DropAfter: true})
+		if _, err := c.RenewAPIKey(t.Context(), Secondary); err == nil || s.Count("RenewAPIKey") != 2 {
+			t.Errorf("a lost answer was no error, or the person was refused: %v", err)
+		}
+		<-time.After(24 * time.Hour)
+		if _, err := c.keys.renew(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not answered") {
 			t.Errorf("while the other is in doubt: %v", err)
+		}
+		if w := c.keys.Hasty(Primary); !strings.Contains(w, "not answered") {
+			t.Errorf("warning %q", w)
+		}
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Errorf("a person was refused: %v", err)
 		}
 		s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = true })
 		postTicket(t, c, "T-1")
-		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
 			t.Errorf("a refused key may be renewed at any time: %v", err)
 		}
 		if _, err := c.RenewAPIKey(t.Context(), KeySlot(7)); err == nil {

@@ -145,16 +145,28 @@ func (r *KeyRing) age(t, now time.Time) time.Duration {
 	return now.Sub(r.opened)
 }
 
-// renew is renewNow when no other renewal or recovery is under way, and unless it would be too soon.
+// renew renews a slot in its turn, unless it would be too soon.
 func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
+	return r.inTurn(ctx, slot, func() (KeyRenewal, error) {
+		if err := r.tooSoon(slot, time.Now()); err != nil {
+			return KeyRenewal{}, err
+		}
+		return r.renewNow(ctx, slot)
+	})
+}
+
+// insist renews a slot in its turn, soon or not.
+func (r *KeyRing) insist(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
+	return r.inTurn(ctx, slot, func() (KeyRenewal, error) { return r.renewNow(ctx, slot) })
+}
+
+// inTurn waits until no other renewal or recovery is under way.
+func (r *KeyRing) inTurn(ctx context.Context, slot KeySlot, do func() (KeyRenewal, error)) (KeyRenewal, error) {
 	if !r.enter(ctx) {
 		return KeyRenewal{}, fmt.Errorf("renewing the %s key: %w", slot, ctx.Err())
 	}
 	defer r.leave()
-	if err := r.tooSoon(slot, time.Now()); err != nil {
-		return KeyRenewal{}, err
-	}
-	return r.renewNow(ctx, slot)
+	return do()
 }
 
 // enter waits for its turn; false when ctx ended first.

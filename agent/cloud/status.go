@@ -43,17 +43,17 @@ func (r *KeyRing) Status() []KeyStatus {
 	return list
 }
 
-// RenewAPIKey renews one key now and keeps what came of it in the ring. It refuses within a day of the other
-// key's renewal, or while that is in doubt, unless the service refuses this one: two new keys at once could
-// both be unknown to the gateway.
+// RenewAPIKey renews one key now and keeps what came of it in the ring. It asks nobody whether that is wise: a
+// person may insist, and KeyRing.Hasty is there to warn. The ring's own renewals are more careful.
 func (c *Client) RenewAPIKey(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
 	if slot != Primary && slot != Secondary {
 		return KeyRenewal{}, fmt.Errorf("renewing the key: there is no slot %d", slot)
 	}
-	return c.keys.renew(ctx, slot)
+	return c.keys.insist(ctx, slot)
 }
 
-// tooSoon says why a slot must not be renewed now; nil when it may.
+// tooSoon says why a slot had better not be renewed now; nil when it may: within a day of the other key's renewal, or
+// while that is in doubt, unless the service refuses this one. Two new keys at once could both be unknown to the gateway.
 func (r *KeyRing) tooSoon(slot KeySlot, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -7,7 +7,8 @@ const (
 	overTop    = 7.0   // in above the shell
 	stepFew    = 3     // readings that agree before a jump is believed
 	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
-	surely     = 120.0 // s of the fastest flow that one reading alone may show
+	echoLong   = 100.0 // s; the longest false echo seen took 90
+	surely     = 60.0  // s of the fastest flow that one reading alone may show
 	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
 )
 
@@ -26,6 +27,7 @@ type judge uint8
 const (
 	refuse judge = iota
 	accept
+	resume   // what is pending is the level, since it first came
 	stepTo   // the sensor was re-spanned: nothing before it compares
 	unfreeze // the value had been frozen: the time since then is a gap
 )
@@ -58,10 +60,7 @@ func (v *vessel) reach(t *Tank, now float64) float64 {
 	if v.unsure {
 		dt = longestAway
 	}
-	held := math.Min(now-v.since, heldMost)
-	if v.frozen(t, now) {
-		held = math.Min(2*v.pace.run, heldMost)
-	}
+	held := math.Min(now-v.since, math.Min(2*v.pace.run, heldMost)) // a cached value is as old as this
 	return t.rate(v.last.v)*math.Max(dt, held) + v.floor(t)
 }
 
@@ -74,12 +73,11 @@ func (v *vessel) weigh(t *Tank, now, x float64) judge {
 	off := math.Abs(x - v.last.v)
 	near := off <= v.reach(t, now)
 	joins := p.n > 0 && math.Abs(x-p.last.v) <= t.rate(x)*(now-p.last.t)+v.floor(t)
-	if near && p.n == 0 && off > t.rate(x)*surely+v.floor(t) && v.silent(now) {
-		near = false // after a silence a far value has to come twice
+	if near && !joins && off > t.rate(x)*surely+v.floor(t) && v.silent(now) {
+		near = false // after a silence a far value has to stay for longer than an echo does
 	}
 	if near && p.n > 0 && joins && v.silent(p.first.t) {
-		v.pend = pending{}
-		return accept
+		return v.lasting(now, x)
 	}
 	if near && (!joins || p.faint || off < math.Abs(x-p.last.v)) {
 		if p.n > 0 && math.Abs(p.first.v-v.last.v) > spikeWorth {
@@ -104,7 +102,17 @@ func (v *vessel) weigh(t *Tank, now, x float64) judge {
 
 // silent says that nothing was believed for a while before a time.
 func (v *vessel) silent(until float64) bool {
-	return v.unsure || until-v.last.t > math.Max(3*surely, 2*v.pace.usual)
+	return v.unsure || until-v.last.t > math.Max(1.5*surely, 2.5*v.pace.usual)
+}
+
+// lasting believes a far value after a silence once it has outlived a false echo.
+func (v *vessel) lasting(now, x float64) judge {
+	p := &v.pend
+	p.n, p.last = p.n+1, point{now, x}
+	if now-p.first.t < echoLong {
+		return refuse
+	}
+	return resume
 }
 
 // jumped decides whether the pending readings have stayed long enough to be the truth.

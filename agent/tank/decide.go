@@ -32,6 +32,9 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 
 // oil decides about a draw that took oil out of the tank.
 func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
+	if r.stepped && d.end > v.last.t-echoLong && r.steppedTo-d.close.v >= most*(d.open.v-d.close.v) {
+		return // the level was back at once: a false echo that was believed, and told of as a step
+	}
 	if name, rose := r.received(i, d); rose >= most*removed {
 		r.event(v, i, "transfer", d.start, d.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v))
 		return

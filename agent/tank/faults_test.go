@@ -226,3 +226,23 @@ func TestNotesStayShort(t *testing.T) {
 	r.run(0, 7*hour)
 	r.rules()
 }
+
+// After a silence anything could have happened, so one echo of 80 s, or one alone, must not
+// pass for a load.
+func TestFalseEchoAfterASilence(t *testing.T) {
+	for _, c := range []struct{ quiet, long float64 }{{150, 10}, {400, 10}, {1500, 10}, {150, 80}, {400, 80}, {1500, 80}} {
+		r := newRig(t, well{level0: 150, inflow: 60})
+		from, to := 5*hour, 5*hour+c.quiet
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= to && s < to+c.long {
+				v -= 22
+			}
+			return v, s < from || s >= to
+		}
+		r.run(0, 8*hour)
+		r.matches(0, 0)
+		if got := r.rules(); got["step"] > 0 || len(got) > 1 {
+			t.Errorf("an echo of %v s after %v s: events %v", c.long, c.quiet, got)
+		}
+	}
+}

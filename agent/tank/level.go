@@ -28,6 +28,11 @@ func (r *run) weigh(i int, v *vessel, now, x float64) {
 	switch v.weigh(t, now, x) {
 	case accept:
 		r.believe(i, v, now, x)
+	case resume:
+		first := v.pend.first
+		v.pend = pending{}
+		r.believe(i, v, first.t, first.v)
+		r.believe(i, v, now, x)
 	case stepTo:
 		r.respan(i, v, now, x)
 	case unfreeze:

@@ -29,7 +29,7 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 	l.InflowBbl = d.after * per * (d.end - d.start)
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
-	l.ErrorBbl = 2 * per * math.Hypot(d.open.doubt(d.before, per), d.close.doubt(d.after, per))
+	l.ErrorBbl = 2 * per * math.Hypot(d.open.doubt(v.noise.sigma, d.before, per), d.close.doubt(v.noise.sigma, d.after, per))
 	if t.Group != "" {
 		l.GroupBbl = r.grouped(i, d)
 	}
@@ -57,12 +57,12 @@ func (v *vessel) began(d draw) float64 {
 }
 
 // doubt is the standard error of a gauge in inches, with what may have flowed in between
-// it and its nearest sample.
-func (g gauge) doubt(inflow, per float64) float64 {
+// it and its nearest sample. A noisy sensor drifts as well, by a part of its noise.
+func (g gauge) doubt(sigma, inflow, per float64) float64 {
 	away := math.Max(0, g.away-30)
 	came := inflow * away
 	dumps := math.Sqrt(came * dumpBbl / math.Max(per, 1e-6))
-	return math.Sqrt(sq(g.err) + sq(0.3*came) + sq(dumps))
+	return math.Sqrt(sq(g.err) + sq(0.4*sigma) + sq(0.3*came) + sq(dumps))
 }
 
 // grouped is the gauged volume of all tanks of a group over a draw.

@@ -4,7 +4,7 @@ package tank
 // draw may be under way or waits for its confirmation.
 func (st State) Phase(tank int) string {
 	switch {
-	case tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen:
+	case tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen:
 		return "waiting"
 	case st.tanks[tank].hot:
 		return "drawing"

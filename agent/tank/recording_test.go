@@ -82,31 +82,8 @@ func TestRecordings(t *testing.T) {
 		byCase[b.Case] = append(byCase[b.Case], b)
 	}
 	tickets, events := []benchTicket{}, []benchEvent{}
-	type result struct {
-		t []benchTicket
-		e []benchEvent
-	}
-	res := make([]result, len(names))
-	work := make(chan int)
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			for k := range work {
-				tk, ev, err := replayCase(filepath.Join(dir, names[k]+".csv"), byCase[names[k]], kill)
-				if err != nil {
-					t.Error(err)
-				}
-				res[k] = result{tk, ev}
-			}
-		})
-	}
-	for k := range names {
-		work <- k
-	}
-	close(work)
-	wg.Wait()
-	for _, r := range res {
-		tickets, events = append(tickets, r.t...), append(events, r.e...)
+	for _, p := range replayAll(t, dir, names, byCase, kill) {
+		tickets, events = append(tickets, p.tickets...), append(events, p.events...)
 	}
 	save := func(name string, v any) {
 		b, err := json.Marshal(v)
@@ -119,6 +96,30 @@ func TestRecordings(t *testing.T) {
 	}
 	save("tickets.json", tickets)
 	save("events.json", events)
+}
+
+// replayAll replays the cases two at a time, and gives what came of them in their order.
+func replayAll(t *testing.T, dir string, names []string, byCase map[string][]benchTank, kill int) []player {
+	out := make([]player, len(names))
+	work := make(chan int)
+	var wg sync.WaitGroup
+	replay := func() {
+		for k := range work {
+			p, err := replayCase(filepath.Join(dir, names[k]+".csv"), byCase[names[k]], kill)
+			if err != nil {
+				t.Error(err)
+			}
+			out[k] = p
+		}
+	}
+	wg.Go(replay)
+	wg.Go(replay)
+	for k := range names {
+		work <- k
+	}
+	close(work)
+	wg.Wait()
+	return out
 }
 
 func benchSite(tanks []benchTank) (Site, error) {
@@ -135,10 +136,10 @@ func benchSite(tanks []benchTank) (Site, error) {
 	return NewSite(ts)
 }
 
-func replayCase(path string, tanks []benchTank, kill int) (tickets []benchTicket, events []benchEvent, err error) {
+func replayCase(path string, tanks []benchTank, kill int) (player, error) {
 	site, err := benchSite(tanks)
 	if err != nil {
-		return nil, nil, err
+		return player{}, err
 	}
 	index := map[string]int{}
 	for i, b := range tanks {
@@ -146,12 +147,12 @@ func replayCase(path string, tanks []benchTank, kill int) (tickets []benchTicket
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return player{}, err
 	}
 	defer f.Close()
 	r := csv.NewReader(bufio.NewReaderSize(f, 1<<20))
 	if _, err := r.Read(); err != nil {
-		return nil, nil, err
+		return player{}, err
 	}
 	p := player{site: site}
 	for row := 0; ; row++ {
@@ -160,18 +161,18 @@ func replayCase(path string, tanks []benchTank, kill int) (tickets []benchTicket
 			break
 		}
 		if err != nil {
-			return nil, nil, err
+			return player{}, err
 		}
 		if kill > 0 && row%kill == kill-1 || kill < 0 && row == once(path, -kill) {
 			if err := p.kill(); err != nil {
-				return nil, nil, err
+				return player{}, err
 			}
 		}
 		if err := p.row(c, tanks, index); err != nil {
-			return nil, nil, err
+			return player{}, err
 		}
 	}
-	return p.tickets, p.events, nil
+	return p, nil
 }
 
 // once is a row of a case at which it is killed, another for each n.

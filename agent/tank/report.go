@@ -69,6 +69,7 @@ func (r *run) respan(i int, v *vessel, now, x float64) {
 	r.flush(i, v)
 	p := v.pend
 	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", v.last.v, p.first.v))
+	r.stepped, r.steppedTo = true, p.first.v
 	if v.hot {
 		r.pass(i, v, now, true)
 	}

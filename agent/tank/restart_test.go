@@ -33,11 +33,13 @@ func TestKillAtEverySample(t *testing.T) {
 	whole := newRig(t, aWell)
 	whole.run(0, 6*hour)
 	fixed := 0
+	alive := newRig(t, aWell)
+	alive.run(0, aLoad.from-300)
 	for at := aLoad.from - 300; at < aLoad.end()+3200; at += 10 {
-		r := newRig(t, aWell)
-		r.run(0, at)
+		r := new(*alive)
+		alive.run(at, at+10)
 		r.kill(at)
-		r.run(at+30, 6*hour)
+		r.run(at+30, 5.7*hour)
 		near(t, at, r.loads, whole.loads)
 		if len(r.loads) == 1 && at > aLoad.from+60 && r.loads[0].Began.Equal(whole.loads[0].Began) {
 			fixed++
@@ -160,5 +162,37 @@ func TestSpeedSixtyIsSpeedOne(t *testing.T) {
 	ea, eb := a.End.Sub(testStart).Seconds(), b.End.Sub(testStart).Seconds()*60
 	if math.Abs(da-db) > 0.5 || math.Abs(ea-eb) > 0.5 {
 		t.Errorf("from %.1f to %.1f s; at speed 60 from %.1f to %.1f", da, ea, db, eb)
+	}
+}
+
+// The first sign of a fall is stored within seconds, and a minute is all that is lost after.
+func TestDrawIsStoredAtItsFirstSign(t *testing.T) {
+	r := newRig(t, aWell)
+	r.run(0, aLoad.from)
+	for s := aLoad.from; s < aLoad.from+1200; s += 60 {
+		before := r.st.Mark()
+		r.run(s, s+60)
+		if r.st.Mark() == before {
+			t.Errorf("nothing was stored from %+.0f to %+.0f s of the load", s-aLoad.from, s-aLoad.from+60)
+		}
+	}
+	first := newRig(t, aWell)
+	first.run(0, aLoad.from)
+	before := first.st.Mark()
+	first.run(aLoad.from, aLoad.from+40)
+	if first.st.Mark() == before {
+		t.Error("nothing was stored in the first 40 s of the load")
+	}
+}
+
+// A box that has just restarted may do it again: it stores each minute for a quarter of an hour.
+func TestRestartIsStoredOften(t *testing.T) {
+	r := newRig(t, well{level0: 100})
+	r.run(0, 2*hour)
+	r.kill(2 * hour)
+	before := r.st.Mark()
+	r.run(2*hour, 2*hour+900)
+	if grew := r.st.Mark() - before; grew < 13 {
+		t.Errorf("stored %d times in the 15 minutes after a restart, want 13 at least", grew)
 	}
 }

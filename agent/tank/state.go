@@ -69,6 +69,9 @@ type run struct {
 	st   *State
 	out  []Outcome
 	save bool // a draw began: store now
+
+	stepped   bool    // the level has just jumped to another one
+	steppedTo float64 // in
 }
 
 // own is a vessel that may be written to.

@@ -67,11 +67,8 @@ func (r resting) level(slope float64) gauge {
 		return g
 	}
 	still, rising := r.grow(0), r.grow(slope)
-	g, lead := rising, 1.0
-	if r.sigma > restBlur {
-		lead = 2 // noise ends a stretch by chance: only much more of it is a proof
-	}
-	if float64(still.n) > lead*float64(rising.n) {
+	g := rising
+	if still.n > rising.n && r.sigma < restBlur {
 		g = still
 	}
 	if g.n <= restFew && len(r.b) > restFew {

@@ -77,21 +77,20 @@ func (r *run) hint(v *vessel, s sample) {
 	}
 }
 
-// firstFall is the instant at which the fall that is seen now began, by what is known now.
+// firstFall is the instant at which the fall that is seen now began, by what is known now:
+// the last sample that was not clearly below the level of the minutes before.
 func (v *vessel) firstFall(now float64) float64 {
 	b := between(v.buf, now-watchBack-360, now)
 	if len(b) < 2 {
 		return now
 	}
-	top := float64(b[0].v)
-	for _, s := range b {
-		top = math.Max(top, math.Min(float64(s.v), top+3*v.noise.coarse()))
+	edge := math.Max(0.5, 4*v.noise.coarse())
+	k := len(b) - 1
+	for k > 0 && float64(b[k].v) < median(values(b[max(0, k-12):k]))-edge {
+		k--
 	}
-	at := b[0].t
-	for _, s := range b {
-		if float64(s.v) >= top-v.least() {
-			at = s.t
-		}
+	for k > 0 && float64(b[k].v) < float64(b[0].v)-edge {
+		k--
 	}
-	return at
+	return b[k].t
 }

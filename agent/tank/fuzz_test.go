@@ -1,0 +1,151 @@
+package tank
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+	"time"
+)
+
+// wild makes inputs of bytes: most are plausible, some are anything at all.
+func wild(b []byte) (Input, []byte) {
+	in := Input{Kind: Kind(b[0] & 15), Tank: int(int8(b[1])) % 4, Good: b[2]&7 != 0}
+	real := time.Duration(binary.LittleEndian.Uint16(b[3:])) * time.Second
+	in.Mono, in.At = real, testStart.Add(real)
+	in.Value = float64(binary.LittleEndian.Uint16(b[5:])) / 256
+	switch b[7] & 31 {
+	case 1:
+		in.Value = []float64{math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e300, 9999, 0}[int(b[5])%7]
+	case 2:
+		in.Mono = time.Duration(binary.LittleEndian.Uint64(b))
+	case 3:
+		in.At = time.Unix(int64(binary.LittleEndian.Uint64(b)), 0)
+	case 4:
+		in.Boot = int64(b[5])
+	case 5:
+		in.At = time.Time{}
+	case 6:
+		in.At = in.At.Add(time.Duration(int8(b[6])) * time.Hour)
+	}
+	return in, b[8:]
+}
+
+// Whatever comes, Next gives an answer, and every number in it is one; what it wants stored
+// can be stored and read back.
+func FuzzNext(f *testing.F) {
+	f.Add([]byte("01234567abcdefgh"))
+	var load []byte
+	for k := range 900 { // a load, an hour of rest, and ticks
+		level := 200.0 - clamp(float64(k-200)*0.5, 0, 100)
+		row := [8]byte{0, 0, 1}
+		binary.LittleEndian.PutUint16(row[3:], uint16(k*20))
+		binary.LittleEndian.PutUint16(row[5:], uint16(level*256)+uint16(k%3))
+		load = append(load, row[:]...)
+		if k%9 == 0 {
+			row[0] = byte(Tick)
+			load = append(load, row[:]...)
+		}
+	}
+	f.Add(load)
+	tab := testTable(f)
+	site := testSite(f, []Tank{
+		{ID: "A", Height: 240, Table: tab, Interface: true, Every: 20 * time.Second}, {ID: "B", Height: 240, Table: tab, Group: "g", Sensor: "hydrostatic"},
+		{ID: "C", Height: 240, Table: tab, Group: "g", Valve: true, OpeningClosing: true}, {ID: "D", Height: 240, Table: tab, Lact: true},
+	})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var st State
+		for len(b) >= 8 {
+			var in Input
+			in, b = wild(b)
+			next, out := site.Next(st, in)
+			sane(t, out)
+			if next.Mark() < st.Mark() || len(out) > 0 && next.Mark() == st.Mark() {
+				t.Fatalf("mark %d after %d, %d outcomes", next.Mark(), st.Mark(), len(out))
+			}
+			if next.Mark() != st.Mark() {
+				stores(t, next)
+			}
+			st = next
+		}
+	})
+}
+
+func sane(t *testing.T, out []Outcome) {
+	t.Helper()
+	for _, o := range out {
+		if (o.Load == nil) == (o.Event == nil) {
+			t.Fatalf("outcome %+v is not one of the two", o)
+		}
+		if e := o.Event; e != nil {
+			if e.Rule == "" || e.Tank == "" || e.Note == "" || len(e.Note) > 500 {
+				t.Fatalf("event %+v", e)
+			}
+			continue
+		}
+		l := o.Load
+		for _, v := range []float64{l.Open, l.Close, l.GaugeBbl, l.RemovedBbl, l.InflowBbl, l.Rate, l.Sigma, l.Confidence, l.ErrorBbl, l.GroupBbl} {
+			if !finite(v) {
+				t.Fatalf("load %+v holds a number that is none", l)
+			}
+		}
+		if l.End.Before(l.Start) || l.Confidence < 0 || l.Confidence > 1 || l.RemovedBbl < 25 {
+			t.Fatalf("load %+v", l)
+		}
+	}
+}
+
+func stores(t *testing.T, st State) {
+	t.Helper()
+	raw, err := st.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back State
+	if err := back.UnmarshalBinary(raw); err != nil {
+		t.Fatalf("reading back what was stored: %v", err)
+	}
+	if again, err := back.MarshalBinary(); err != nil || back.Mark() != st.Mark() || len(again) > len(raw)+64 {
+		t.Fatalf("stored again: %v, %d bytes after %d", err, len(again), len(raw))
+	}
+}
+
+// A stored state that was damaged is refused or is one that can go on.
+func FuzzState(f *testing.F) {
+	site := testSite(f, []Tank{{ID: "A", Height: 240, Table: testTable(f)}})
+	var st State
+	for n := range 1600 {
+		at := time.Duration(n) * 10 * time.Second
+		st, _ = site.Next(st, Input{Value: aWell.level(at.Seconds()), Good: true, At: testStart.Add(at), Mono: at})
+	}
+	raw, err := st.MarshalBinary()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add(raw[:len(raw)/2])
+	f.Add([]byte{stateFormat})
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var st State
+		if st.UnmarshalBinary(b) != nil {
+			return
+		}
+		for n := range 40 {
+			at := time.Duration(20000+n*60) * time.Second
+			st, _ = site.Next(st, Input{Kind: Level, Value: 100 + float64(n%3), Good: true, At: testStart.Add(at), Mono: at})
+		}
+		if _, err := st.MarshalBinary(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestDamagedStatesAreRefused(t *testing.T) {
+	r := newRig(t, aWell)
+	r.run(0, 5*hour)
+	for n := range r.stored {
+		if err := new(State).UnmarshalBinary(r.stored[:n]); err == nil {
+			t.Fatalf("a state cut to %d of %d bytes was taken", n, len(r.stored))
+		}
+	}
+}
