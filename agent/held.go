@@ -29,7 +29,7 @@ func (d *draft) finished(load tank.Load) {
 		d.problems = append(d.problems, fmt.Errorf("the detector named a tank %q that is not configured", load.Tank))
 		return
 	}
-	wait := max(0, site.Hold-site.scaled(t.Loads.Confirm)) // the hold is time on the wall, confirm the site's
+	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Boot: d.l.boot, Zero: d.zero()}
 	d.held = append(slices.Clone(d.held), h)
 	d.keep(heldState, d.held)

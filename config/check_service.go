@@ -134,7 +134,8 @@ func (c *checker) load(path string, l tank.Loads) {
 	}
 }
 
-// leastHold is the longest time that the detector itself needs after the end of a load.
+// leastHold is the longest time that the detector itself needs after the end of a load. In a demonstration it is
+// counted on the wall's clock, so that a hold in the site's time passes as well as one in the wall's.
 func (c *checker) leastHold() time.Duration {
 	confirm := func(l tank.Loads) time.Duration {
 		if l.Speed <= 0 {

@@ -13,7 +13,7 @@ func (m *Main) ticketsExplain(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	says := r.sentences(around(c))
+	says := r.sentences(m.around(c))
 	if c.json() {
 		return printJSON(m.Out, says)
 	}

@@ -64,7 +64,7 @@ var houseFences = []houseFence{
 	{"go.etcd.io/bbolt", "outbox outbox/outboxtest", "one file, one owner"},
 	{"github.com/cenkalti/backoff/v4", "outbox agent/cloud", "only what speaks with the service waits for it"},
 	{"go.yaml.in/yaml/v3", "config", "one reader of the configuration"},
-	{"github.com/rs/zerolog", "agent cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
+	{"github.com/rs/zerolog", "agent agent/console cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
 	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
 	{"golang.org/x/sys", "collectors/modbus collectors/modbus/modbustest collectors/host outbox outbox/outboxtest agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},

@@ -135,7 +135,7 @@ func (m *Main) help(w io.Writer) {
 	fmt.Fprintln(w, "gauger reads the site's tanks and writes the run tickets.")
 	fmt.Fprintln(w)
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  gauger %-34s %s\n", strings.TrimSpace(c.name+" "+c.args), c.about)
+		fmt.Fprintf(w, "  gauger %-38s %s\n", strings.TrimSpace(c.name+" "+c.args), c.about)
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "`gauger COMMAND -h` lists a command's flags. Exit status: 0 done, 1 failed, 2 usage, 75 busy, 78 bad configuration.")

@@ -62,7 +62,7 @@ func (m *Main) entries(ctx context.Context, name string, args []string, gather f
 	case c.json():
 		return printJSON(m.Out, all)
 	}
-	return table(m.Out, all, around(c).zone())
+	return table(m.Out, all, m.around(c).zone())
 }
 
 // table prints records, a line each.
@@ -208,7 +208,7 @@ func (m *Main) outboxShow(ctx context.Context, args []string) error {
 	if c.json() {
 		return printJSON(m.Out, e)
 	}
-	return showEntry(m.Out, e, around(c).zone())
+	return showEntry(m.Out, e, m.around(c).zone())
 }
 
 // showEntry prints one record for a person, its body as the service gets it.

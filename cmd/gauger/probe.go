@@ -74,16 +74,22 @@ func probeOn(ctx context.Context, lines *modbus.Lines, a asked) ([]guess, error)
 func (m *Main) probe(ctx context.Context, args []string) error {
 	f, c := m.flags("probe")
 	a := asked{}
-	expect := f.String("expect", "", "the `value` that the gauge shows, or LOW,HIGH")
-	most := f.Int("n", 12, "how many to print")
-	f.BoolVar(&a.Input, "input", false, "an input register; default: a holding register")
-	f.DurationVar(&a.Timeout, "timeout", time.Second, "longest wait for an answer")
+	expect := f.String("expect", "", "the `VALUE` that the gauge shows")
+	between := f.String("range", "", "the `LOW,HIGH` between which it lies")
+	most := f.Uint("n", 12, "how `MANY` to print")
+	kind := "holding"
+	word(f, &kind, "kind", "kind of register, default holding", "holding", "input")
+	f.DurationVar(&a.Timeout, "timeout", time.Second, "how `LONG` to wait for an answer")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	if err := a.fill(rest, *expect); err != nil {
+	a.Input = kind == "input"
+	if err := errors.Join(a.where(rest), a.expects(*expect, *between)); err != nil {
 		return err
+	}
+	if a.Address >= 30001 && a.Address <= 49999 {
+		fmt.Fprintf(m.Err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", a.Address, a.Address%10000-1)
 	}
 	var all []guess
 	err = m.onLine(ctx, c, "modbus.probe", a, &all, func(ctx context.Context, lines *modbus.Lines) (err error) {
@@ -98,7 +104,7 @@ func (m *Main) probe(ctx context.Context, args []string) error {
 	}
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION")
-	for _, g := range all[:min(*most, len(all))] {
+	for _, g := range all[:min(int(*most), len(all))] {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%d (%+d)\t%s\n", g.shown(), g.Type, g.Order, g.Address, g.Offset, g.YAML)
 	}
 	return t.Flush()
@@ -118,8 +124,8 @@ func (g guess) shown() string {
 	return strconv.FormatFloat(*g.Value, 'g', 8, 64)
 }
 
-// fill reads URL UNIT REGISTER and what is expected.
-func (a *asked) fill(rest []string, expect string) error {
+// where reads URL UNIT REGISTER.
+func (a *asked) where(rest []string) error {
 	if len(rest) != 3 {
 		return usage{"probe wants URL UNIT REGISTER, such as: probe tcp://10.20.0.5:502 1 100 --expect 184.2"}
 	}
@@ -129,20 +135,31 @@ func (a *asked) fill(rest []string, expect string) error {
 		return usage{fmt.Sprintf("unit and register are whole numbers, not %q and %q; the register counts from 0 as on the wire", rest[1], rest[2])}
 	}
 	a.URL, a.Unit, a.Address = rest[0], unit, register
-	if expect == "" {
+	return nil
+}
+
+// expects reads what the value should be. A gauge is read to the nearest half unit.
+func (a *asked) expects(value, between string) error {
+	low, high, isRange := strings.Cut(between, ",")
+	switch {
+	case value == "" && between == "":
+		return nil
+	case value != "" && between != "":
+		return usage{"--expect and --range say the same; give one of them"}
+	case between != "" && !isRange:
+		return usage{fmt.Sprintf("--range is LOW,HIGH such as 0,240, not %q", between)}
+	case value != "":
+		v, err := number(value)
+		if err != nil {
+			return usage{"--expect: " + err.Error()}
+		}
+		a.Low, a.High = v-0.5, v+0.5
 		return nil
 	}
-	low, high, isRange := strings.Cut(expect, ",")
-	if !isRange {
-		high = low
-	}
-	lowest, err1 := strconv.ParseFloat(strings.TrimSpace(low), 64)
-	highest, err2 := strconv.ParseFloat(strings.TrimSpace(high), 64)
-	if err1 != nil || err2 != nil {
-		return usage{fmt.Sprintf("--expect is a number or LOW,HIGH, not %q", expect)}
-	}
-	if !isRange { // a gauge is read to the nearest half unit
-		lowest, highest = lowest-0.5, highest+0.5
+	lowest, err1 := number(low)
+	highest, err2 := number(high)
+	if err := errors.Join(err1, err2); err != nil {
+		return usage{"--range: " + err.Error()}
 	}
 	a.Low, a.High = lowest, highest
 	return nil
@@ -176,8 +193,8 @@ func scanOn(ctx context.Context, lines *modbus.Lines, a asked, progress func(mod
 // scan asks which unit ids answer on a line.
 func (m *Main) scan(ctx context.Context, args []string) error {
 	f, c := m.flags("scan")
-	units := f.String("units", "1-247", "unit ids to try, such as 1-20,40")
-	timeout := f.Duration("timeout", 300*time.Millisecond, "wait for each unit")
+	units := f.String("units", "1-247", "unit `IDS` to try, such as 1-20,40")
+	timeout := f.Duration("timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
 	all := f.Bool("all", false, "print the units that do not answer too")
 	rest, err := parse(f, c, args)
 	if err != nil {
@@ -207,9 +224,22 @@ func (m *Main) scan(ctx context.Context, args []string) error {
 	return m.showScan(c, found, *all)
 }
 
+// answering is what one unit did, with the names that a program reads.
+type answering struct {
+	Unit    int    `json:"unit"`
+	Answers bool   `json:"answers"`
+	How     string `json:"how"`
+}
+
 func (m *Main) showScan(c *common, found []modbus.Found, all bool) error {
 	if c.json() {
-		return printJSON(m.Out, found)
+		out := []answering{}
+		for _, f := range found {
+			if f.Answers || all {
+				out = append(out, answering(f))
+			}
+		}
+		return printJSON(m.Out, out)
 	}
 	answers := 0
 	for _, f := range found {

@@ -30,7 +30,7 @@ func (m *Main) read(ctx context.Context, args []string) error {
 	}
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
-		h := around(c)
+		h := m.around(c)
 		if err := h.known(points); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -26,9 +27,10 @@ func (m *Main) showStatus(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case c.json():
+		s.Tanks, s.Held = append([]agent.TankStatus{}, s.Tanks...), append([]agent.Held{}, s.Held...) // a list is never null
 		return printJSON(m.Out, s)
 	}
-	return (&page{s: s, h: around(c)}).print(m.Out)
+	return (&page{s: s, h: m.around(c)}).print(m.Out)
 }
 
 // orUsage is err, or a usage error with text.
@@ -77,28 +79,39 @@ func (p *page) reading() string {
 			good++
 		}
 	}
+	var blind []string
+	for _, k := range p.s.Tanks {
+		if k.Quality != "good" {
+			blind = append(blind, k.ID)
+		}
+	}
+	text := fmt.Sprintf("reading %d of %s", good, count(all, "point"))
 	switch {
 	case all == 0:
 		return "there is nothing to read"
 	case good == 0:
 		return fmt.Sprintf("NOT READING: none of %s is good", count(all, "point"))
-	case good < all:
-		return fmt.Sprintf("reading, but %d of %d points not", all-good, all)
+	case good == all:
+		text = "reading all " + count(all, "point")
 	}
-	return fmt.Sprintf("reading all %s", count(all, "point"))
+	if len(blind) > 0 {
+		text += ", NO GOOD LEVEL of " + strings.Join(blind, ", ")
+	}
+	return text
 }
 
+// overdue is how long a record may wait before the site counts as not sending.
+const overdue = 2 * time.Minute
+
 func (p *page) sending() string {
-	waiting := uint64(0)
-	for name, n := range p.s.Streams {
-		if name != agent.Refused {
-			waiting += n.Waiting
-		}
-	}
-	if waiting == 0 {
+	waiting := count(int(p.s.Waiting()), "record")
+	switch {
+	case p.s.Waiting() == 0:
 		return "everything is sent"
+	case !p.s.Oldest.IsZero() && p.s.Now.Sub(p.s.Oldest) > overdue:
+		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, minute(p.s.Oldest, p.h.zone()))
 	}
-	return count(int(waiting), "record") + " waiting to be sent"
+	return "sending, " + waiting + " on the way"
 }
 
 // tanks shows each tank's newest level. What was read long ago says when.
@@ -126,7 +139,7 @@ func (p *page) tanks() {
 // badPoints names what is not read, and why.
 func (p *page) badPoints() {
 	known := map[string]bool{}
-	head := "\nNOT READ\t"
+	head := "\nNOT GOOD\t"
 	for _, x := range p.s.Points {
 		known[string(x.Point)] = true
 		if x.Quality != "good" {

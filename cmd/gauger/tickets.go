@@ -22,7 +22,7 @@ func (m *Main) ticketsList(ctx context.Context, args []string) error {
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "tickets list takes flags only; `gauger tickets show NUMBER` shows one")
 	}
-	h := around(c)
+	h := m.around(c)
 	times := siteTimes(h.zone())
 	from := times.at("since", *since, time.Time{})
 	if times.err != nil {
@@ -113,7 +113,7 @@ func (m *Main) ticketsShow(ctx context.Context, args []string) error {
 		return printJSON(m.Out, r)
 	}
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
-	for _, line := range r.evidence(around(c)) {
+	for _, line := range r.evidence(m.around(c)) {
 		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
 	}
 	return t.Flush()

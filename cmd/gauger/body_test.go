@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// readTickets reads text as a file of tickets.
+func readTickets(text string) ([]ticketBody, error) {
+	return recordsOf[ticketBody](&Main{In: strings.NewReader(text)}, "-")
+}
+
+func TestRecordsOf(t *testing.T) {
+	good := `{"ticketNumber": "A", "openingLevel": {"level": 1}}`
+	for text, want := range map[string]int{good: 1, " [" + good + ",\n" + good + "] ": 2} {
+		all, err := readTickets(text)
+		if err != nil || len(all) != want || all[0].Number != "A" || *all[0].Opening.Level != 1 {
+			t.Errorf("%s: %+v, %v", text, all, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"":                              "it is no JSON",
+		"[]":                            "0 records; want 1 to 1000",
+		"[" + good + ",]":               "line 1",
+		"{\n\"ticketNumber\": \"A\"\n]": "line 3",
+		good + good:                     "something follows",
+		`"A"`:                           "a string stands where an object is wanted",
+		`{"ticketNumber": 4}`:           "ticketNumber: a number stands where a text is wanted",
+		`{"openingLevel": {"levl": 4}}`: "no field levl (did you mean level?)",
+		`{"tank": []}`:                  "tank: a array stands where an object is wanted",
+		"[" + strings.Repeat("{},", 1000) + "{}]": "1001 records",
+		strings.Repeat(" ", maxFile+1):            "larger than 4 MB",
+	} {
+		if _, err := readTickets(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// FuzzRecordsOf: whatever a file holds, it is records or an error of one line, never a panic.
+func FuzzRecordsOf(f *testing.F) {
+	for _, seed := range []string{`{"ticketNumber":"A"}`, `[{"tank":{"externalID":"T"}}]`, `[`, `{"x":1}`, `[{},{}]`, "\x00", `{"openingLevel":{"level":1e999}}`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		all, err := recordsOf[ticketBody](&Main{In: bytes.NewReader(b)}, "-")
+		if (err == nil) != (len(all) > 0) {
+			t.Errorf("%d records and %v", len(all), err)
+		}
+	})
+}
+
+// TestHandOver: what root writes in a store of somebody else's must be readable for its owner. Only root can try it.
+func TestHandOver(t *testing.T) {
+	store := t.TempDir()
+	file, shared := filepath.Join(store, "keys"), filepath.Join(store, "shared")
+	for _, path := range []string{file, shared} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(shared, filepath.Join(t.TempDir(), "elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() != 0 {
+		if err := handOver(store); err != nil {
+			t.Errorf("a plain user has nothing to hand over: %v", err)
+		}
+		t.Skip("only root can give files away")
+	}
+	const owner = 12345
+	if err := os.Chown(store, owner, owner); err != nil {
+		t.Fatal(err)
+	}
+	if err := handOver(store); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]uint32{file: owner, shared: 0} {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := info.Sys().(*syscall.Stat_t).Uid; got != want {
+			t.Errorf("%s belongs to %d, want %d", path, got, want)
+		}
+	}
+	if err := handOver(filepath.Join(store, "nowhere")); err == nil {
+		t.Error("a store that is not there was handed over")
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+)
+
+// devicesQuery asks the service for devices.
+func (m *Main) devicesQuery(ctx context.Context, args []string) error {
+	f, c := m.flags("devices query")
+	var q agent.DevicesArgs
+	f.StringVar(&q.Identifier, "device-identifier", "", "only devices with this `IDENTIFIER`")
+	f.StringVar(&q.Name, "device-name", "", "only devices with this `NAME`")
+	f.StringVar(&q.ExternalID, "external-id", "", "only devices with this external `ID`")
+	f.StringVar(&q.OrganizationID, "organization-id", "", "only devices of the organization with this `ID`")
+	word(f, &q.TextMatch, "text-match-style", "how identifier, name and external id are compared, default Exact",
+		"Exact", "Contains", "StartsWith", "EndsWith", "DoesNotContain", "DoesNotMatch")
+	list(f, &q.IDs, "device-ids", "only the devices with these `IDS`, whatever the other filters say")
+	f.Func("include", "related information to bring along, of `WHAT`: attributes, commInfo, geo, tags, with commas between them", func(text string) error {
+		for part := range strings.SplitSeq(text, ",") {
+			got, err := oneOf(strings.TrimSpace(part), "attributes", "commInfo", "geo", "tags")
+			if err != nil {
+				return err
+			}
+			q.Include = append(q.Include, got)
+		}
+		return nil
+	})
+	list(f, &q.AttributeSchemaIDs, "attribute-schema-ids", "which attributes, by the `IDS` of their schemas")
+	f.Func("data-classification-codes", "which tags, by their `CODES`, with commas between them", func(text string) error {
+		q.Codes = append(q.Codes, text) // a code may have a comma in it; the service gets the list as it stands
+		return nil
+	})
+	pages(f, &q.Page, &q.PageSize, &q.All)
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "devices query takes flags only; --device-name NAME finds a device")
+	}
+	var found agent.Found[cloud.Device]
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "devices.query", q, &found) }); err != nil {
+		return err
+	}
+	var raw []json.RawMessage
+	for _, d := range found.Items {
+		raw = append(raw, d.Raw)
+	}
+	return m.showFound(c, answered{raw, found.Raw, found.Note, q.All, "device"}, func(w io.Writer) {
+		fmt.Fprintln(w, "ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION")
+		for _, d := range found.Items {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
+		}
+	})
+}
+
+// answered is what the service answered to a query.
+type answered struct {
+	items []json.RawMessage // understood
+	other []json.RawMessage // whole answers that were not
+	note  string            // why not
+	all   bool              // every page was asked for
+	noun  string
+}
+
+// showFound prints a table of what was understood, or the answers as they came.
+func (m *Main) showFound(c *common, a answered, rows func(io.Writer)) error {
+	if err := m.printFound(c, a, rows); err != nil {
+		return err
+	}
+	switch {
+	case a.note != "":
+		fmt.Fprintf(m.Err, "the answer is shown as it came, since its shape is not known: %s\n", a.note)
+		if a.all {
+			return errQuiet // its pages could not be followed
+		}
+	case c.json():
+	case a.all:
+		fmt.Fprintf(m.Err, "%s in all\n", count(len(a.items), a.noun))
+	default:
+		fmt.Fprintf(m.Err, "%s on this page; --all follows the pages to the end\n", count(len(a.items), a.noun))
+	}
+	return nil
+}
+
+func (m *Main) printFound(c *common, a answered, rows func(io.Writer)) error {
+	switch {
+	case len(a.other) > 0:
+		return printJSON(m.Out, append(a.items, a.other...))
+	case c.json():
+		return printJSON(m.Out, append([]json.RawMessage{}, a.items...))
+	case len(a.items) == 0:
+		return nil
+	}
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	rows(t)
+	return t.Flush()
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+)
+
+// eventsGet asks the service for events of a time range.
+func (m *Main) eventsGet(ctx context.Context, args []string) error {
+	f, c := m.flags("events get")
+	var q agent.EventsArgs
+	start := f.String("start", "24h", "first `TIME`, or how long ago")
+	end := f.String("end", "now", "`TIME` before which they lie")
+	word(f, &q.TimeQueryType, "time-query-type", "which of an event's times must lie there, default EventStart",
+		"EventStart", "EventEnd", "Created", "Modified", "EventAcknowledged")
+	f.StringVar(&q.ObjectID, "object-id", "", "only events of the object with this `GUID`; wants --object-type")
+	word(f, &q.ObjectType, "object-type", "type of that object", "Device", "Well")
+	f.StringVar(&q.OrganizationID, "organization-id", "", "only events of the organization with this `GUID`")
+	pages(f, &q.Page, &q.PageSize, &q.All)
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	if q.Type, err = oneOf(strings.Join(rest, " "), "Alarm", "Diagnostic", "DataQuality"); err != nil {
+		return usage{"events get wants the type of the events: Alarm, Diagnostic or DataQuality"}
+	}
+	if q.ObjectID != "" && q.ObjectType == "" {
+		return usage{"--object-id wants --object-type Device or --object-type Well"}
+	}
+	times := siteTimes(m.around(c).zone())
+	q.Start, q.End = times.at("start", *start, time.Time{}), times.at("end", *end, time.Time{})
+	switch {
+	case times.err != nil:
+		return times.err
+	case !q.Start.Before(q.End):
+		return usage{"--start must lie before --end"}
+	}
+	var found agent.Found[cloud.Event]
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "events.get", q, &found) }); err != nil {
+		return err
+	}
+	var raw []json.RawMessage
+	for _, e := range found.Items {
+		raw = append(raw, e.Raw)
+	}
+	return m.showFound(c, answered{raw, found.Raw, found.Note, q.All, "event"}, func(w io.Writer) {
+		fmt.Fprintln(w, "START\tEND\tRULE\tOBJECT\tNOTE")
+		for _, e := range found.Items {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)
+		}
+	})
+}
+
+// pages are the flags of everything that comes in pages.
+func pages(f *flag.FlagSet, page, size *int, all *bool) {
+	f.Func("page-number", "`NUMBER` of the page, from 1 (default 1)", fromOne(page))
+	f.Func("page-size", "how many to a page, a `NUMBER`; default as the service likes", fromOne(size))
+	f.BoolVar(all, "all", false, "follow the pages to the end")
+}
+
+// fromOne reads a number that counts from 1.
+func fromOne(into *int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return errors.New("want a whole number from 1")
+		}
+		*into = n
+		return nil
+	}
+}

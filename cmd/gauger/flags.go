@@ -1,0 +1,148 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+const (
+	defaultConfig = "/etc/gauger/gauger.yaml"
+	defaultSocket = "/run/gauger/gauger.sock"
+)
+
+// common is what every command may be told.
+type common struct {
+	config, socket, format string
+	formats                []string // that the command knows
+	help                   func()   // prints what the command can be told
+	command                string
+}
+
+// json says that a program reads the result.
+func (c *common) json() bool { return c.format == "json" }
+
+// flags begins a command's flags. The configuration and the socket are the same everywhere.
+func (m *Main) flags(name string) (*flag.FlagSet, *common) {
+	f := flag.NewFlagSet("gauger "+name, flag.ContinueOnError)
+	f.SetOutput(io.Discard) // what is wrong is said once, by status
+	c := &common{formats: []string{"text", "json"}, command: name}
+	f.StringVar(&c.config, "c", cmp.Or(m.Getenv("GAUGER_CONFIG"), defaultConfig), "configuration `FILE`; $GAUGER_CONFIG has another default")
+	f.StringVar(&c.socket, "socket", cmp.Or(m.Getenv("GAUGER_SOCKET"), defaultSocket), "control `SOCKET` of the running gauger; $GAUGER_SOCKET has another default")
+	f.Func("format", "output `FORMAT`: text, or json for a program (default text)", func(s string) error { c.format = s; return nil })
+	c.format = "text"
+	c.help = func() { m.usageOf(f, name) }
+	return f, c
+}
+
+// usageOf prints what a command is for and its flags.
+func (m *Main) usageOf(f *flag.FlagSet, name string) {
+	for _, c := range commands() {
+		if c.name == name {
+			fmt.Fprintf(m.Out, "gauger %s\n  %s\n\n", strings.TrimSpace(c.name+" "+c.args), c.about)
+		}
+	}
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	f.VisitAll(func(x *flag.Flag) {
+		value, about := flag.UnquoteUsage(x)
+		if value != "" && value != "FILE" {
+			value = strings.ToUpper(value)
+		}
+		if x.DefValue != "" && x.DefValue != "false" && x.DefValue != "0" {
+			about += " (default " + x.DefValue + ")"
+		}
+		fmt.Fprintf(t, "  %s\t%s\n", strings.TrimSpace(dashed(x.Name)+" "+value), about)
+	})
+	_ = t.Flush() // a help that cannot be printed has nobody to tell
+}
+
+// dashed is a flag as people write it.
+func dashed(name string) string {
+	if len(name) == 1 {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// parse reads the flags wherever they stand among the arguments, and returns the arguments that are none. What stands
+// behind -- is never a flag.
+func parse(f *flag.FlagSet, c *common, args []string) ([]string, error) {
+	var rest []string
+	for {
+		if err := f.Parse(args); err != nil {
+			return nil, c.flagError(f, err)
+		}
+		read := len(args) - f.NArg()
+		if read > 0 && args[read-1] == "--" {
+			rest = append(rest, f.Args()...)
+			break
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		rest, args = append(rest, f.Arg(0)), f.Args()[1:]
+	}
+	if !slices.Contains(c.formats, c.format) {
+		return nil, usage{fmt.Sprintf("--format is %s, not %q", alternatives(c.formats), c.format)}
+	}
+	return rest, nil
+}
+
+// flagError says what is wrong with a flag; asking for help is no mistake.
+func (c *common) flagError(f *flag.FlagSet, err error) error {
+	if errors.Is(err, flag.ErrHelp) {
+		c.help()
+		return err
+	}
+	hint := fmt.Sprintf("; `gauger %s -h` lists the flags", c.command)
+	name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !unknown {
+		return usage{err.Error() + hint}
+	}
+	var known []string
+	f.VisitAll(func(x *flag.Flag) { known = append(known, dashed(x.Name)) })
+	return usage{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
+}
+
+// alternatives is "text or json", or "text, json or csv".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// word makes a flag that takes one of some words, in upper or lower case.
+func word(f *flag.FlagSet, into *string, name, about string, words ...string) {
+	f.Func(name, about+" (`WORD`: "+alternatives(words)+")", func(text string) error {
+		got, err := oneOf(text, words...)
+		*into = got
+		return err
+	})
+}
+
+// oneOf finds a word among those allowed, in upper or lower case.
+func oneOf(text string, words ...string) (string, error) {
+	for _, w := range words {
+		if strings.EqualFold(w, text) {
+			return w, nil
+		}
+	}
+	return "", fmt.Errorf("want %s", alternatives(words))
+}
+
+// list makes a flag that takes values with commas between them, and may be given more than once.
+func list(f *flag.FlagSet, into *[]string, name, about string) {
+	f.Func(name, about+", with commas between them", func(text string) error {
+		for part := range strings.SplitSeq(text, ",") {
+			*into = append(*into, strings.TrimSpace(part))
+		}
+		return nil
+	})
+}

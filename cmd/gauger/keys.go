@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/config"
+)
+
+// keysShow lists the subscription keys in plain words, never their values.
+func (m *Main) keysShow(ctx context.Context, args []string) error {
+	f, c := m.flags("keys show")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "keys show takes no arguments")
+	}
+	all := []cloud.KeyStatus{}
+	err := m.with(c, func(d *desk) error { return d.call(ctx, "keys.show", agent.None{}, &all) })
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return printJSON(m.Out, all)
+	case len(all) == 0:
+		_, err := fmt.Fprintln(m.Out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
+		return err
+	}
+	at := m.around(c).zone()
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
+	for _, k := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyState(k, at), keyEnd(k.Expires, k.Assumed, at),
+			keyRenewal(k, at), keyNext(k.Next, at), k.Source)
+	}
+	return t.Flush()
+}
+
+// keyState is what a key is good for.
+func keyState(k cloud.KeyStatus, at *time.Location) string {
+	switch {
+	case k.State == "refused":
+		return "refused by the service at " + minute(k.Refused, at)
+	case k.State == "proven" && !k.Accepted.IsZero():
+		return "works (used " + minute(k.Accepted, at) + ")"
+	case k.State == "proven":
+		return "works"
+	}
+	return "not tried yet"
+}
+
+func keyEnd(t time.Time, assumed bool, at *time.Location) string {
+	switch {
+	case t.IsZero():
+		return "unknown"
+	case assumed:
+		return "about " + t.In(at).Format(time.DateOnly)
+	}
+	return minute(t, at)
+}
+
+func keyRenewal(k cloud.KeyStatus, at *time.Location) string {
+	if !k.Doubt.IsZero() {
+		return "asked at " + minute(k.Doubt, at) + ", answer lost"
+	}
+	return minute(k.Renewed, at)
+}
+
+// keyNext is when a key is renewed by itself; that is the running gauger's work.
+func keyNext(t time.Time, at *time.Location) string {
+	if t.Before(time.Now().Add(time.Minute)) {
+		return "now"
+	}
+	return minute(t, at)
+}
+
+// slotArg reads the one argument of the commands that change a key.
+func slotArg(rest []string, name string) (string, error) {
+	if len(rest) == 1 {
+		if slot, err := oneOf(rest[0], "primary", "secondary"); err == nil {
+			return slot, nil
+		}
+	}
+	return "", usage{name + " wants primary or secondary"}
+}
+
+// keysRenew renews a key now. A person may insist: a renewal that is too soon is done, with a warning.
+func (m *Main) keysRenew(ctx context.Context, args []string) error {
+	f, c := m.flags("keys renew")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	slot, err := slotArg(rest, "keys renew")
+	if err != nil {
+		return err
+	}
+	var got agent.Renewed
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
+		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
+	}
+	if got.Warning != "" {
+		fmt.Fprintln(m.Err, "warning: it was renewed all the same, though "+got.Warning)
+	}
+	if c.json() {
+		return printJSON(m.Out, got)
+	}
+	value := "its value stays"
+	if got.Key != "none" {
+		value = "its value now has the fingerprint " + got.Key
+	}
+	_, err = fmt.Fprintf(m.Out, "renewed: the %s key ends %s; %s\n", slot, keyEnd(got.Expires, got.Assumed, m.around(c).zone()), value)
+	return err
+}
+
+// keysSet gives a new key, which never stands on the command line: it would be in the shell's history.
+func (m *Main) keysSet(ctx context.Context, args []string) error {
+	f, c := m.flags("keys set")
+	file := f.String("file", "", "`FILE` that holds the key and nothing else; default standard input")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	slot, err := slotArg(rest, "keys set")
+	if err != nil {
+		return err
+	}
+	key, err := m.secretFrom(ctx, *file, "the "+slot+" key")
+	if err != nil {
+		return err
+	}
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "keys.set", agent.KeyArgs{Slot: slot, Key: key}, nil) }); err != nil {
+		return err
+	}
+	if cfg, err := config.Load(c.config); err == nil {
+		from := cfg.Service.PrimaryKey
+		if slot == "secondary" {
+			from = cfg.Service.SecondaryKey
+		}
+		if from.Given() {
+			fmt.Fprintf(m.Err, "put it into its place too (%s), or the next start tries the old one again\n", from)
+		}
+	}
+	if c.json() {
+		return printJSON(m.Out, agent.KeyArgs{Slot: slot, Key: cloud.Secret(key).Fingerprint()})
+	}
+	_, err = fmt.Fprintf(m.Out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, cloud.Secret(key).Fingerprint())
+	return err
+}
+
+// secretFrom reads a secret of one line from a file, or from standard input, where nothing of it shows on a terminal.
+func (m *Main) secretFrom(ctx context.Context, file, what string) (string, error) {
+	if file != "" {
+		text, err := config.Secret{File: file}.Read()
+		return text, asUsage(err)
+	}
+	if terminal, ok := m.In.(*os.File); ok {
+		if restore := hideTyping(terminal); restore != nil {
+			defer restore()
+			fmt.Fprintf(m.Err, "paste %s and press Enter; it does not show: ", what)
+			defer fmt.Fprintln(m.Err)
+		}
+	}
+	line, err := firstLineOf(ctx, m.In)
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("read %s: %w", what, err)
+	case line == "":
+		return "", usage{what + " is read from standard input, and nothing came; or give --file FILE"}
+	}
+	return line, nil
+}
+
+// firstLineOf reads a line, or gives up when ctx ends: nothing else ends the wait for a person at a terminal.
+func firstLineOf(ctx context.Context, in io.Reader) (string, error) {
+	type read struct {
+		line string
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() { // ends with the line, else with the program
+		line, err := bufio.NewReader(io.LimitReader(in, 16<<10)).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		done <- read{strings.TrimSpace(line), err}
+	}()
+	select {
+	case r := <-done:
+		return r.line, r.err
+	case <-ctx.Done():
+		return "", errors.New("interrupted")
+	}
+}
+
+// hideTyping stops a terminal from showing what is typed; nil where the file is no terminal.
+func hideTyping(f *os.File) (restore func()) {
+	fd := int(f.Fd())
+	shown, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return nil
+	}
+	hidden := *shown
+	hidden.Lflag &^= unix.ECHO
+	if unix.IoctlSetTermios(fd, unix.TCSETS, &hidden) != nil {
+		return nil
+	}
+	return func() { _ = unix.IoctlSetTermios(fd, unix.TCSETS, shown) } // the terminal is gone then
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+
+	"gauger/agent"
+)
+
+// login authenticates at the service. What no flag gives comes from service.login of the configuration.
+func (m *Main) login(ctx context.Context, args []string) error {
+	f, c := m.flags("login")
+	var a agent.LoginArgs
+	f.StringVar(&a.Type, "type", "", "authentication `TYPE`")
+	f.StringVar(&a.Customer, "customer", "", "`GUID` of the customer")
+	f.StringVar(&a.User, "user", "", "`NAME` of the user")
+	f.StringVar(&a.Feature, "feature", "", "`FEATURE`")
+	secrets := map[string]*string{}
+	for _, x := range []struct {
+		name, about string
+		into        *string
+	}{
+		{"password-hash-file", "the password's hash", &a.PasswordHash}, {"token-file", "the token", &a.Token},
+		{"api-key-file", "the API key", &a.APIKey}, {"subscription-key-file", "the subscription key of this request", &a.SubscriptionKey},
+	} {
+		secrets[x.name] = x.into
+		f.StringVar(x.into, x.name, "", "`FILE` that holds "+x.about+" and nothing else")
+	}
+	f.BoolVar(&a.Keep, "keep", false, "take the keys that come back into the key ring")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "login takes flags only")
+	}
+	for _, name := range sortedNames(secrets) {
+		if file := *secrets[name]; file != "" {
+			text, err := m.secretFrom(ctx, file, name)
+			if err != nil {
+				return fmt.Errorf("--%s: %w", name, err)
+			}
+			*secrets[name] = text
+		}
+	}
+	var got agent.LoggedIn
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "login", a, &got) }); err != nil {
+		return err
+	}
+	if c.json() {
+		return printJSON(m.Out, got)
+	}
+	return m.loginText(c, got)
+}
+
+func (m *Main) loginText(c *common, got agent.LoggedIn) error {
+	at := m.around(c).zone()
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "logged in\t%s (result %d)\n", got.User, got.Result)
+	for _, customer := range got.Customers {
+		mark := ""
+		if customer.ID == got.Customer {
+			mark = " (this one)"
+		}
+		fmt.Fprintf(t, "customer\t%s %s%s\n", customer.ID, customer.Name, mark)
+	}
+	if got.Primary != "none" {
+		fmt.Fprintf(t, "primary key\t%s, ends %s\n", got.Primary, keyEnd(got.PrimaryEnd, false, at))
+	}
+	if got.Secondary != "none" {
+		fmt.Fprintf(t, "secondary key\t%s, ends %s\n", got.Secondary, keyEnd(got.SecondaryEnd, false, at))
+	}
+	if got.Kept {
+		fmt.Fprintln(t, "kept\tthe keys are in the key ring now")
+	} else {
+		fmt.Fprintln(t, "not kept\t--keep takes the keys into the key ring")
+	}
+	return t.Flush()
+}

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"gauger/agent"
+	"gauger/outbox"
+)
+
+// patience is how long a command that writes waits for the service before it leaves the rest to the daemon.
+const patience = 15 * time.Second
+
+// glanceEvery is how often it looks whether a record has left.
+const glanceEvery = 50 * time.Millisecond
+
+// sent is what became of a record that a command has queued.
+type sent struct {
+	Stream string `json:"stream"`
+	Seq    uint64 `json:"seq"`
+	State  string `json:"state"`            // delivered, refused or queued
+	Status int    `json:"status,omitempty"` // of the service's answer; 0 when there is none
+	Number string `json:"number,omitempty"` // of a ticket
+	Reason string `json:"reason,omitempty"` // why it was refused, or why it still waits, as far as that is known
+	What   string `json:"-"`
+}
+
+// add queues records that have been checked.
+func (d *desk) add(ctx context.Context, records []record) ([]sent, error) {
+	var all []sent
+	for _, r := range records {
+		var q agent.Queued
+		if err := d.call(ctx, "queue", agent.Queue{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
+			return all, err
+		}
+		all = append(all, sent{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
+	}
+	return all, nil
+}
+
+// follow sees records off until each is delivered or refused, or until the wait is over. A record that waits is not a
+// failure: it leaves when the service is there again.
+func (d *desk) follow(ctx context.Context, all []sent, w waiting) error {
+	if w.none || len(all) == 0 {
+		return nil
+	}
+	var heard *witness
+	if d.local != nil {
+		var stop func()
+		heard, stop = d.drain(ctx, all[0].Stream)
+		defer stop()
+	}
+	looking, cancel := context.WithTimeout(ctx, w.most)
+	defer cancel()
+	tick := time.NewTicker(glanceEvery)
+	defer tick.Stop()
+	for next := 0; next < len(all); {
+		if err := d.look(looking, &all[next]); err != nil && looking.Err() == nil {
+			return err
+		}
+		if all[next].State != "queued" {
+			next++
+			continue
+		}
+		select {
+		case <-looking.Done():
+			return d.last(ctx, all[next:], heard)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// last looks once more at those that are still open, and says what is known of why they wait.
+func (d *desk) last(ctx context.Context, open []sent, heard *witness) error {
+	for i := range open {
+		if err := d.look(context.WithoutCancel(ctx), &open[i]); err != nil {
+			return err
+		}
+		if open[i].State == "queued" {
+			open[i].Reason = heard.answer()
+		}
+	}
+	return nil
+}
+
+// look asks where one record is.
+func (d *desk) look(ctx context.Context, s *sent) error {
+	var e agent.Entry
+	if err := d.call(ctx, "outbox.show", agent.Which{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
+		return err
+	}
+	s.Status = e.Status
+	switch e.State {
+	case "delivered":
+		s.State = "delivered"
+	case "dead", "dropped":
+		s.State, s.Reason = "refused", e.Reason
+	}
+	return nil
+}
+
+// drain sends a stream while there is no daemon to do it; stop ends that.
+func (d *desk) drain(ctx context.Context, stream string) (heard *witness, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	heard = &witness{to: agent.Sender{Client: d.local.Client, Clock: d.local.Clock}}
+	go func() { done <- d.local.Box.Drain(ctx, stream, heard) }()
+	return heard, func() {
+		cancel()
+		<-done // what could not be sent is still queued, and is said to be
+	}
+}
+
+// witness passes batches on and remembers the last answer that did not take them.
+type witness struct {
+	to   outbox.Sender
+	mu   sync.Mutex
+	text string
+}
+
+// Send implements outbox.Sender.
+func (w *witness) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+	receipts := w.to.Send(ctx, stream, batch)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range receipts {
+		if r.Class != outbox.Stored && ctx.Err() == nil {
+			w.text = r.Message
+		}
+	}
+	return receipts
+}
+
+// answer is what the witness has heard; nobody has heard nothing.
+func (w *witness) answer() string {
+	if w == nil {
+		return ""
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text
+}
+
+// tell prints what became of the records: status 1 when one was refused.
+func (m *Main) tell(c *common, d *desk, all []sent) error {
+	left := map[string]int{}
+	for _, s := range all {
+		left[s.State]++
+	}
+	if c.json() {
+		if err := printJSON(m.Out, all); err != nil {
+			return err
+		}
+	} else if err := tellText(m.Out, all); err != nil {
+		return err
+	}
+	switch {
+	case left["queued"] > 0 && d.remote != nil:
+		fmt.Fprintln(m.Err, "what is queued leaves by itself as soon as the service takes it; `gauger status` says what is in the way")
+	case left["queued"] > 0:
+		fmt.Fprintln(m.Err, "gauger is not running: what is queued leaves when it runs again (`systemctl start gauger`)")
+	}
+	if left["refused"] > 0 {
+		fmt.Fprintf(m.Err, "the service refused %s; nothing is lost: `gauger outbox dead` lists them, `gauger outbox retry STREAM/NUMBER` sends one again\n", count(left["refused"], "record"))
+		return errQuiet
+	}
+	return nil
+}
+
+func tellText(w io.Writer, all []sent) error {
+	var errs []error
+	for _, s := range all {
+		_, err := fmt.Fprintln(w, s.line())
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// line is a record's fate in a line: what became of it, where it is, what it says, and the service's answer.
+func (s sent) line() string {
+	text := fmt.Sprintf("%s: %s/%d", s.State, s.Stream, s.Seq)
+	if s.What != "" {
+		text += ": " + s.What
+	}
+	switch {
+	case s.State == "queued" && s.Reason != "":
+		text += "; not taken yet: " + s.Reason
+	case s.Reason != "":
+		text += ": " + s.Reason
+	case s.Status != 0:
+		text += fmt.Sprintf(" (status %d)", s.Status)
+	}
+	return text
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"gauger/agent"
+)
+
+// ticketRow is a ticket as the list shows it.
+type ticketRow struct {
+	agent.Booked
+	// State is held, waiting, delivered, refused, dropped or rejected; left: it is in the outbox no more, and its receipt
+	// is too old to be kept.
+	State  string `json:"state"`
+	Status int    `json:"status,omitempty"` // of the service's last answer
+	Reason string `json:"reason,omitempty"` // why it was refused or dropped
+}
+
+// tickets asks for all tickets and where each stands, the oldest first.
+func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
+	var all []agent.Booked
+	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
+		return nil, err
+	}
+	at := map[uint64]agent.Entry{}
+	for _, state := range []string{"dropped", "delivered", "dead", "waiting"} {
+		err := d.listed(ctx, agent.Tickets, state, func(e agent.Entry) error { at[e.Seq] = e; return nil })
+		if err != nil {
+			return nil, err
+		}
+	}
+	rows := []ticketRow{}
+	for _, b := range all {
+		row := ticketRow{Booked: b, State: "left"}
+		e, known := at[b.Seq]
+		switch {
+		case b.Rejected != "":
+			row.State = "rejected"
+		case b.Ticket == nil:
+			row.State, row.Person = "held", ""
+		case known:
+			row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// figures are a ticket's gauges in inches and its volume in barrels; nil where they are not known.
+type figures struct{ open, closing, bbl *float64 }
+
+// figures of a ticket that gauger saw come from the load, those of a person's from what was sent.
+func (r ticketRow) figures(h here) figures {
+	if r.Load != nil {
+		return figures{&r.Load.Open, &r.Load.Close, &r.Load.GaugeBbl}
+	}
+	var b ticketBody
+	if json.Unmarshal(r.Ticket, &b) != nil || b.Opening.Level == nil || b.Closing.Level == nil {
+		return figures{}
+	}
+	open, closing := inches(h.wire(), *b.Opening.Level), inches(h.wire(), *b.Closing.Level)
+	f := figures{open: &open, closing: &closing}
+	if bbl, ok := h.barrels(r.Tank, open, closing); ok {
+		f.bbl = &bbl
+	}
+	return f
+}
+
+// name is the ticket's number; one that is not fixed yet has none.
+func (r ticketRow) name() string {
+	if r.Number == "" {
+		return "(no number yet)"
+	}
+	return r.Number
+}
+
+// review is why a person should look at it, or who wrote it.
+func (r ticketRow) review() string {
+	switch {
+	case r.Rejected != "":
+		return "rejected by " + r.Rejected
+	case r.Load == nil:
+		return "written by " + r.Person
+	}
+	return strings.Join(r.Load.Review, ", ")
+}
+
+// shown prints a figure with so many places, or nothing.
+func shown(v *float64, places int) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', places, 64)
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"gauger/agent"
+)
+
+// ticketsRelease lets a held ticket go.
+func (m *Main) ticketsRelease(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets release")
+	var w waiting
+	waitFlags(f, &w)
+	rest, err := parse(f, c, args)
+	if err != nil || len(rest) != 1 {
+		return orUsage(err, "tickets release wants the number of a held ticket; `gauger tickets list` shows them")
+	}
+	return m.with(c, func(d *desk) error {
+		if err := d.call(ctx, "tickets.release", agent.Ticket{Number: rest[0]}, nil); err != nil {
+			return err
+		}
+		queued, err := d.booked(ctx, rest)
+		if err != nil { // it is marked, but has not become a record yet
+			_, err = fmt.Fprintf(m.Out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", rest[0])
+			return err
+		}
+		if err := d.follow(ctx, queued, w); err != nil {
+			return err
+		}
+		return m.tell(c, d, queued)
+	})
+}
+
+// ticketsReject forgets a held ticket; the reason is kept, and goes to the service as an event.
+func (m *Main) ticketsReject(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets reject")
+	why := f.String("why", "", "`TEXT` of the reason, which is kept")
+	rest, err := parse(f, c, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 1:
+		return usage{"tickets reject wants the number of a held ticket; `gauger tickets list` shows them"}
+	case strings.TrimSpace(*why) == "":
+		return usage{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
+	}
+	return m.with(c, func(d *desk) error {
+		if err := d.call(ctx, "tickets.reject", agent.Ticket{Number: rest[0], Why: *why}, nil); err != nil {
+			return err
+		}
+		if c.json() {
+			return printJSON(m.Out, map[string]string{"number": rest[0], "state": "rejected"})
+		}
+		_, err := fmt.Fprintf(m.Out, "rejected: %s\n", rest[0])
+		return err
+	})
+}

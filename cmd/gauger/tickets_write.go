@@ -1,0 +1,250 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+	"gauger/config"
+)
+
+// handTicket is a ticket as the flags have it: times and gauges as a person writes them.
+type handTicket struct {
+	agent.Written
+	start, end, open, closing string
+}
+
+func ticketFlags(f *flag.FlagSet) *handTicket {
+	t := &handTicket{}
+	for _, x := range []struct {
+		into        *string
+		name, about string
+	}{
+		{&t.Tank, "tank", "`ID` of the tank, as in the configuration"},
+		{&t.start, "start", "`TIME` at which the load began"},
+		{&t.end, "end", "`TIME` at which it ended"},
+		{&t.open, "open", "opening `GAUGE`: 14'3 1/4\", 14-03-1 (feet-inches-quarters) or 171.25in"},
+		{&t.closing, "close", "closing `GAUGE`"},
+		{&t.Purchaser, "purchaser", "`NAME`; default the tank's"},
+		{&t.SealOff, "seal-off", "`TEXT` of the seal that was taken off; default as configured"},
+		{&t.SealOn, "seal-on", "`TEXT` of the seal that was put on; default as configured"},
+		{&t.Comments, "comments", "`TEXT`"},
+		{&t.Number, "number", "`NUMBER` of A-Z 0-9 and -; default one made of site, tank and start"},
+	} {
+		f.StringVar(x.into, x.name, "", x.about)
+	}
+	optional(f, &t.TopTemperature, "top-temperature", "top temperature of the oil, `DEGREES` Fahrenheit")
+	optional(f, &t.BottomTemperature, "bottom-temperature", "bottom temperature, `DEGREES` Fahrenheit")
+	optional(f, &t.SpecificGravity, "specific-gravity", "specific `GRAVITY`, such as 0.83")
+	optional(f, &t.BSW, "bsw", "sediment and water, `PERCENT`")
+	return t
+}
+
+// given says that any flag of the ticket was set.
+func (t *handTicket) given() bool {
+	w := t.Written
+	figures := w.TopTemperature != nil || w.BottomTemperature != nil || w.SpecificGravity != nil || w.BSW != nil
+	return figures || t.start+t.end+t.open+t.closing+w.Tank+w.Purchaser+w.SealOn+w.SealOff+w.Comments+w.Number != ""
+}
+
+// written reads times and gauges.
+func (t *handTicket) written(zone *time.Location) (agent.Written, error) {
+	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
+		if x[1] == "" {
+			return t.Written, usage{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
+		}
+	}
+	at, w := siteTimes(zone), t.Written
+	w.Start, w.End = at.at("start", t.start, time.Time{}), at.at("end", t.end, time.Time{})
+	open, err1 := tank.ParseLength(t.open)
+	closing, err2 := tank.ParseLength(t.closing)
+	w.Open, w.Close = float64(open), float64(closing)
+	return w, errors.Join(at.err, err1, err2)
+}
+
+// ticketsAdd queues tickets that a person writes.
+func (m *Main) ticketsAdd(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets add")
+	t := ticketFlags(f)
+	s := saveFlags(f)
+	rest, err := parse(f, c, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 0:
+		return usage{fmt.Sprintf("tickets add takes flags only, not %q; put texts with blanks in quotes", rest)}
+	case s.file != "" && t.given():
+		return usage{"--file has everything in it; leave the other flags out"}
+	}
+	cfg, err := config.Load(c.config)
+	if err != nil {
+		return unreadable(err)
+	}
+	var all []agent.Written
+	if s.file != "" {
+		all, err = m.ticketFile(cfg, s.file)
+	} else {
+		all = make([]agent.Written, 1)
+		all[0], err = t.written(cfg.Zone)
+	}
+	if err == nil {
+		err = m.checkTickets(cfg, s.file, all)
+	}
+	if err != nil {
+		return asUsage(err)
+	}
+	return m.with(c, func(d *desk) error { return m.addTickets(ctx, c, d, s, cfg, all) })
+}
+
+// addTickets queues tickets that have been checked, and sees them off.
+func (m *Main) addTickets(ctx context.Context, c *common, d *desk, s *saving, cfg *config.Config, all []agent.Written) error {
+	if err := d.unusedNumbers(ctx, all); err != nil {
+		return err
+	}
+	var numbers []string
+	for _, w := range all {
+		var q agent.Queued
+		if err := d.call(ctx, "tickets.add", w, &q); err != nil {
+			return fmt.Errorf("%w%s", err, already(numbers))
+		}
+		if q.Warning != "" {
+			fmt.Fprintln(m.Err, "warning: "+q.Warning)
+		}
+		numbers = append(numbers, q.Number)
+	}
+	queued, err := d.booked(ctx, numbers)
+	if err != nil {
+		return err
+	}
+	for i, w := range all {
+		queued[i].What = numbers[i] + ": " + gauged(cfg, w)
+	}
+	if err := d.follow(ctx, queued, s.waiting); err != nil {
+		return err
+	}
+	return m.tell(c, d, queued)
+}
+
+// already names the tickets that were queued before something went wrong.
+func already(numbers []string) string {
+	if len(numbers) == 0 {
+		return ""
+	}
+	return "; queued before that: " + strings.Join(numbers, ", ")
+}
+
+// unusedNumbers sees to it that none of the tickets fails for its number after others have been queued.
+func (d *desk) unusedNumbers(ctx context.Context, all []agent.Written) error {
+	var known []agent.Booked
+	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
+		return err
+	}
+	taken := map[string]bool{}
+	for _, b := range known {
+		taken[b.Number] = true
+	}
+	for _, w := range all {
+		if w.Number != "" && taken[w.Number] {
+			return usage{fmt.Sprintf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)}
+		}
+		taken[w.Number] = true
+	}
+	return nil
+}
+
+// booked finds the records of tickets.
+func (d *desk) booked(ctx context.Context, numbers []string) ([]sent, error) {
+	var known []agent.Booked
+	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
+		return nil, err
+	}
+	var all []sent
+	for _, number := range numbers {
+		i := slices.IndexFunc(known, func(b agent.Booked) bool { return b.Number == number && b.Ticket != nil })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: %s", agent.ErrNoTicket, number)
+		}
+		all = append(all, sent{Stream: agent.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
+	}
+	return all, nil
+}
+
+// gauged is what a ticket says, for the person to compare with the paper.
+func gauged(cfg *config.Config, w agent.Written) string {
+	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gauge(w.Open), w.Open, gauge(w.Close), w.Close)
+	if bbl, ok := (here{cfg}).barrels(w.Tank, w.Open, w.Close); ok {
+		text += fmt.Sprintf(", %.1f bbl", bbl)
+	}
+	return text
+}
+
+// checkTickets refuses what cannot be a run, before anything is queued. path is the file that they come from, if any.
+func (m *Main) checkTickets(cfg *config.Config, path string, all []agent.Written) error {
+	for i, w := range all {
+		if err := m.checkTicket(cfg, w); err != nil {
+			if path == "" {
+				return err
+			}
+			return fmt.Errorf("%s: record %d: %w", path, i+1, err)
+		}
+	}
+	return nil
+}
+
+func (m *Main) checkTicket(cfg *config.Config, w agent.Written) error {
+	var ids []string
+	for _, t := range cfg.Tanks {
+		ids = append(ids, t.ID)
+	}
+	i := slices.Index(ids, w.Tank)
+	if i < 0 {
+		return fmt.Errorf("no tank %q is configured%s; the tanks are %s", w.Tank, didYouMean(w.Tank, ids), strings.Join(ids, ", "))
+	}
+	t := cfg.Tanks[i]
+	switch {
+	case !w.Start.Before(w.End):
+		return errors.New("the load must end after it began")
+	case w.Close < 0:
+		return fmt.Errorf("the closing gauge %s is below the bottom of the tank", gauge(w.Close))
+	case w.Open > float64(t.Height):
+		return fmt.Errorf("the opening gauge %s is above the tank, which is %s high", gauge(w.Open), gauge(float64(t.Height)))
+	case w.Open <= w.Close:
+		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gauge(w.Open), gauge(w.Close))
+	}
+	if w.End.After(time.Now().Add(time.Hour)) {
+		fmt.Fprintf(m.Err, "warning: the load ends at %s, which has not come yet by this box's clock\n", minute(w.End, cfg.Zone))
+	}
+	if err := plausible(w); err != nil {
+		return err
+	}
+	_, err := cfg.Service.Wire.EncodeRunTicket(cloud.RunTicket{
+		Number: cmp.Or(w.Number, "M"), TankID: w.Tank, OpeningLevel: w.Open, ClosingLevel: w.Close, Start: w.Start, End: w.End,
+		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
+		Comments: w.Comments, Purchaser: cmp.Or(w.Purchaser, t.Purchaser),
+	})
+	return err
+}
+
+// plausible refuses figures in another unit than the ticket's.
+func plausible(w agent.Written) error {
+	outside := func(v *float64, low, high float64) bool { return v != nil && !(*v >= low && *v <= high) }
+	switch {
+	case outside(w.SpecificGravity, 0.5, 1.2):
+		return fmt.Errorf("specific gravity %g is no oil's; want a figure such as 0.83, not degrees API (SG = 141.5 / (131.5 + API))", *w.SpecificGravity)
+	case outside(w.BSW, 0, 100):
+		return fmt.Errorf("bsw %g is no percentage; want 0 to 100, such as 0.4", *w.BSW)
+	case outside(w.TopTemperature, -60, 300):
+		return fmt.Errorf("a top temperature of %g degF cannot be", *w.TopTemperature)
+	case outside(w.BottomTemperature, -60, 300):
+		return fmt.Errorf("a bottom temperature of %g degF cannot be", *w.BottomTemperature)
+	}
+	return nil
+}

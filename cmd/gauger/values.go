@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// maxAddress is the longest id of a well or device.
+const maxAddress = outbox.MaxAddress
+
+// The service's shapes of what is saved for a well.
+type (
+	wellTags struct {
+		ObjectID   string     `json:"objectId"`
+		ObjectType string     `json:"objectType"`
+		TagValues  []valueSet `json:"tagValues"`
+	}
+	wellTargets struct {
+		ObjectID string     `json:"objectId"`
+		Targets  []valueSet `json:"targets"`
+	}
+	valueSet struct {
+		Code   string  `json:"dataClassificationCode"`
+		Values []value `json:"values"`
+	}
+	value struct {
+		Value     *float64 `json:"value"`
+		Timestamp string   `json:"timestamp"`
+	}
+)
+
+// wellSets are the value sets of one well.
+type wellSets struct {
+	well string
+	sets []valueSet
+}
+
+func (m *Main) tagValuesSave(ctx context.Context, args []string) error {
+	return m.saveValues(ctx, "tagvalues save", args, agent.TagValues, func(path string) ([]wellSets, error) {
+		all, err := recordsOf[wellTags](m, path)
+		var out []wellSets
+		for i, w := range all {
+			if w.ObjectType != "" && w.ObjectType != "Well" {
+				return nil, fmt.Errorf("%s: record %d: objectType is Well, not %q", path, i+1, w.ObjectType)
+			}
+			out = append(out, wellSets{w.ObjectID, w.TagValues})
+		}
+		return out, err
+	})
+}
+
+func (m *Main) targetsSave(ctx context.Context, args []string) error {
+	return m.saveValues(ctx, "targets save", args, agent.Targets, func(path string) ([]wellSets, error) {
+		all, err := recordsOf[wellTargets](m, path)
+		var out []wellSets
+		for _, w := range all {
+			out = append(out, wellSets{w.ObjectID, w.Targets})
+		}
+		return out, err
+	})
+}
+
+// saveValues saves values of wells: one from flags, or all of a file.
+func (m *Main) saveValues(ctx context.Context, name string, args []string, stream string, read func(path string) ([]wellSets, error)) error {
+	f, c := m.flags(name)
+	code := f.String("code", "", "data classification `CODE`, such as \"Production Target Oil\"")
+	figure := f.String("value", "", "the `NUMBER`; the service takes whole ones")
+	at := f.String("at", "", "`TIME` for which it holds; default now")
+	s := saveFlags(f)
+	rest, err := parse(f, c, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) > 1 || s.file == "" && len(rest) == 0:
+		return usage{name + " wants the well's id, such as: " + name + " 3fa85f64-5717-4562-b3fc-2c963f66afa6 --code \"Production Target Oil\" --value 412"}
+	case s.file != "" && *code+*figure+*at != "":
+		return usage{"--file has code, value and time in it; leave --code, --value and --at out"}
+	case s.file == "" && (*code == "" || *figure == ""):
+		return usage{name + " wants --code and --value, or --file"}
+	}
+	well := strings.Join(rest, "")
+	return m.save(ctx, c, s, func(cfg *config.Config) ([]record, error) {
+		var all []wellSets
+		if s.file != "" {
+			all, err = read(s.file)
+		} else {
+			all, err = oneValue(well, *code, *figure, *at)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return m.valueRecords(cfg, stream, well, all)
+	})
+}
+
+// oneValue is what the flags say.
+func oneValue(well, code, figure, at string) ([]wellSets, error) {
+	v, err := number(figure)
+	if err != nil {
+		return nil, fmt.Errorf("--value: %w", err)
+	}
+	return []wellSets{{well, []valueSet{{code, []value{{&v, cmp.Or(at, "now")}}}}}}, nil
+}
+
+// valueRecords makes a record of each set.
+func (m *Main) valueRecords(cfg *config.Config, stream, well string, all []wellSets) ([]record, error) {
+	var records []record
+	for _, w := range all {
+		w.well = cmp.Or(w.well, well)
+		switch {
+		case w.well == "" || len(w.well) > maxAddress:
+			return nil, errors.New("objectId: the id of the well is missing, or longer than 255 characters")
+		case well != "" && w.well != well:
+			return nil, fmt.Errorf("the file is for the well %s, not %s", w.well, well)
+		case len(w.sets) == 0:
+			return nil, fmt.Errorf("well %s: there is no value", w.well)
+		}
+		m.warnWell(cfg, w.well)
+		for _, set := range w.sets {
+			r, err := m.valueRecord(cfg, stream, w.well, set)
+			if err != nil {
+				return nil, err
+			}
+			records = append(records, r)
+		}
+	}
+	return records, nil
+}
+
+// warnWell says that a well is none of the configured ones, where there are any: its id may be mistyped.
+func (m *Main) warnWell(cfg *config.Config, id string) {
+	known := slices.ContainsFunc(cfg.Wells, func(w config.Well) bool { return w.ID == id })
+	if len(cfg.Wells) > 0 && !known {
+		fmt.Fprintf(m.Err, "warning: %s is not a well of the configuration; check the id\n", id)
+	}
+}
+
+// valueRecord encodes one set, in the order in which it stands.
+func (m *Main) valueRecord(cfg *config.Config, stream, well string, set valueSet) (record, error) {
+	w := cfg.Service.Wire
+	out := cloud.ValueSet{Code: set.Code}
+	now := time.Now()
+	for _, v := range set.Values {
+		if v.Value == nil {
+			return record{}, fmt.Errorf("%s: a value is missing", set.Code)
+		}
+		at, err := instant(v.Timestamp, cfg.Zone, now)
+		if err != nil {
+			return record{}, fmt.Errorf("%s: %w", set.Code, err)
+		}
+		out.Values = append(out.Values, cloud.Value{Value: *v.Value, At: at})
+	}
+	if stream == agent.TagValues {
+		body, err := w.EncodeTagValues(out)
+		return record{stream, well, body, said(body)}, err
+	}
+	body, warning, err := w.EncodeTargets(out)
+	if warning != "" {
+		fmt.Fprintln(m.Err, "warning: "+warning)
+	}
+	return record{stream, well, body, said(body)}, err
+}
+
+// said is what the service gets, for a person: a value may have been rounded.
+func said(body []byte) string {
+	var set valueSet
+	if json.Unmarshal(body, &set) != nil || len(set.Values) == 0 || set.Values[0].Value == nil {
+		return ""
+	}
+	first := fmt.Sprintf("%s = %.0f at %s", set.Code, *set.Values[0].Value, set.Values[0].Timestamp)
+	if more := len(set.Values) - 1; more > 0 {
+		first += " and " + count(more, "more value")
+	}
+	return first
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestInstant(t *testing.T) {
+	chicago, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for _, c := range []struct{ text, want string }{
+		{"2026-03-01 14:30", "2026-03-01T20:30:00Z"},    // winter: six hours behind
+		{"2026-07-01 14:30", "2026-07-01T19:30:00Z"},    // summer: five
+		{"2026-07-01 14:30:15", "2026-07-01T19:30:15Z"}, // seconds
+		{"2026-07-01T14:30", "2026-07-01T19:30:00Z"},
+		{" 2026-07-01 ", "2026-07-01T05:00:00Z"},
+		{"2026-07-01T14:30:00+02:00", "2026-07-01T12:30:00Z"}, // its own offset wins
+		{"2026-07-01T14:30:00Z", "2026-07-01T14:30:00Z"},
+		{"now", "2026-07-01T12:00:00Z"},
+		{"24h", "2026-06-30T12:00:00Z"},
+		{"1h30m", "2026-07-01T10:30:00Z"},
+		{"7d", "2026-06-24T12:00:00Z"},
+	} {
+		got, err := instant(c.text, chicago, now)
+		if err != nil || got.UTC().Format(time.RFC3339) != c.want {
+			t.Errorf("%q: %v, %v; want %s", c.text, got, err, c.want)
+		}
+	}
+	for _, text := range []string{"", "yesterday", "14:30", "-24h", "-7d", "2026-13-01", "2026-02-30", "1.5d", "01/03/2026"} {
+		if got, err := instant(text, chicago, now); err == nil {
+			t.Errorf("%q was read as %v", text, got)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	points := []string{"plc/level", "plc/top", "radio/level"}
+	for _, c := range []struct{ got, want string }{
+		{"plc/levl", "plc/level"},
+		{"PLC/LEVEL", "plc/level"},
+		{"top", "plc/top"}, // the only one that ends so
+		{"level", ""},      // two do
+		{"radio/levels", "radio/level"},
+		{"something else", ""},
+		{"", ""},
+	} {
+		if got := near(c.got, points); got != c.want {
+			t.Errorf("%q: %q, want %q", c.got, got, c.want)
+		}
+	}
+}
