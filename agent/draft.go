@@ -18,6 +18,8 @@ type draft struct {
 	state
 	l        *Ledger
 	now      time.Time
+	boot     int64         // of the recording that this batch is from; 0: it is live
+	mono     time.Duration // of the recording, at this batch
 	records  []staged
 	puts     []small
 	problems []error

@@ -54,9 +54,8 @@ type state struct {
 	held   []Held
 	open   map[string]Episode
 	values []lastValue
-	boot   int64         // of the recording that is playing; 0 live
-	mono   time.Duration // of its last batch
-	later  uint64        // highest key of a record that waits for the clock
+	replay int64  // boot of the recording that is playing; 0: none
+	later  uint64 // highest key of a record that waits for the clock
 }
 
 // NewLedger takes up where the box's state stands.
@@ -142,7 +141,7 @@ func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
 	if first.Boot == 0 {
 		return l.draft(time.Now()), nil
 	}
-	if l.s.boot != 0 && first.Boot != l.s.boot {
+	if l.s.replay != 0 && first.Boot != l.s.replay {
 		s, err := l.load()
 		if err != nil {
 			return nil, err
@@ -150,7 +149,7 @@ func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
 		l.s = s
 	}
 	d := l.draft(first.At)
-	d.boot, d.mono = first.Boot, first.Mono
+	d.boot, d.mono, d.replay = first.Boot, first.Mono, first.Boot
 	return d, nil
 }
 

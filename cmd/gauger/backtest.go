@@ -30,7 +30,7 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return err
+		return unreadable(err)
 	}
 	dir, err := os.MkdirTemp("", "gauger-backtest-")
 	if err != nil {
