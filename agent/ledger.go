@@ -219,9 +219,9 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	return out
 }
 
-// grade is the clock's; a recording's clock is what it is.
+// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays.
 func (d *draft) grade() Grade {
-	if d.boot != 0 {
+	if d.replay != 0 {
 		return Trusted
 	}
 	return d.l.clock.Grade(d.now)

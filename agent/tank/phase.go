@@ -1,13 +1,19 @@
 package tank
 
-// Phase says in a word what the detector sees of a tank: waiting before the first reading, idle, or drawing while a
-// draw may be under way or waits for its confirmation.
+// stillFalls is how long after the last sign of a fall a draw counts as under way, site seconds.
+const stillFalls = 300.0
+
+// Phase says in a word what the detector sees of a tank: waiting before the first reading, idle, drawing while the level
+// falls, or confirming while the end of a draw waits for its confirmation.
 func (st State) Phase(tank int) string {
-	switch {
-	case tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen:
+	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen {
 		return "waiting"
-	case st.tanks[tank].hot:
-		return "drawing"
 	}
-	return "idle"
+	switch v := st.tanks[tank]; {
+	case !v.hot:
+		return "idle"
+	case v.last.t-v.fell > stillFalls:
+		return "confirming"
+	}
+	return "drawing"
 }

@@ -184,21 +184,12 @@ func newRoad(t *testing.T) *road {
 	t.Setenv("GAUGER_PRIMARY_KEY", primaryKey)
 	t.Setenv("GAUGER_SECONDARY_KEY", secondaryKey)
 	broker, mosquitto := newBroker(t)
-	plc := freeAddress(t)
-	registers, in, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { in.Close(); registers.Close() })
-	launch(t, registers, python, filepath.Join("testdata", "road_slave.py"), plc[strings.LastIndex(plc, ":")+1:])
-	r.plc = in
+	plc := r.newPLC(python)
 	text := strings.NewReplacer("SERVICE", r.office.address, "STORE", filepath.Join(dir, "store"), "PLC", plc, "BROKER", broker).Replace(roadYAML)
 	if err := os.WriteFile(r.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r.began = time.Now()
-	fmt.Fprintf(in, "%.4f\n", plcTank.level(0))
-	wait(t, "the PLC and the broker listen", func() bool { return listens(plc) && listens(broker) })
+	wait(t, "the broker listens", func() bool { return listens(broker) })
 	if r.gateway, err = newGateway(broker); err != nil {
 		t.Fatal(err)
 	}
@@ -207,6 +198,27 @@ func newRoad(t *testing.T) *road {
 	wait(t, "gauger listens to the radio", func() bool { return strings.Contains(mosquitto.said(), " 1 field/tk2") })
 	r.began = time.Now()
 	return r
+}
+
+// newPLC starts the PLC with its tank as it stands at first, and gives its address.
+func (r *road) newPLC(python string) string {
+	r.t.Helper()
+	registers, in, err := os.Pipe()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { in.Close(); registers.Close() })
+	p := launch(r.t, registers, python, filepath.Join("testdata", "road_slave.py"))
+	r.plc = in
+	fmt.Fprintf(in, "%.4f\n", plcTank.level(0))
+	port := ""
+	wait(r.t, "the PLC says its port", func() bool {
+		_, said, _ := strings.Cut(p.said(), "port ")
+		line, _, whole := strings.Cut(said, "\n")
+		port = line
+		return whole
+	})
+	return "127.0.0.1:" + port
 }
 
 // wait polls for a condition.

@@ -1,13 +1,14 @@
 """A tank's PLC made with pymodbus: holding 100 is a float32, low word first, and holds what standard input says last.
 
-usage: road_slave.py PORT
+It prints its port and serves on loopback until it is killed.
 """
+import asyncio
 import struct
 import sys
 import threading
 
 from pymodbus.datastore import ModbusSequentialDataBlock, ModbusServerContext, ModbusSlaveContext
-from pymodbus.server import StartTcpServer
+from pymodbus.server.async_io import ModbusTcpServer
 
 LEVEL = 100
 
@@ -24,7 +25,15 @@ def follow():
         write(line)
 
 
+async def serve():
+    context = ModbusServerContext(slaves=ModbusSlaveContext(hr=block, zero_mode=True), single=True)
+    server = ModbusTcpServer(context, address=("127.0.0.1", 0))
+    forever = asyncio.create_task(server.serve_forever())
+    await server.serving
+    print("port", server.server.sockets[0].getsockname()[1], flush=True)
+    await forever
+
+
 write(sys.stdin.readline())
 threading.Thread(target=follow, daemon=True).start()
-context = ModbusServerContext(slaves=ModbusSlaveContext(hr=block, zero_mode=True), single=True)
-StartTcpServer(context=context, address=("127.0.0.1", int(sys.argv[1])))
+asyncio.run(serve())
