@@ -35,7 +35,7 @@ func (d *draft) finished(load tank.Load) {
 	d.keep(heldState, d.held)
 	d.says = append(d.says, func() {
 		d.l.log.Info().Str("tank", load.Tank).Time("start", load.Start).Time("end", load.End).
-			Float64("bbl", load.GaugeBbl).Strs("review", load.Review).Msg("a load was found")
+			Float64("bbl", hundredths(load.GaugeBbl)).Strs("review", load.Review).Msg("a load was found")
 	})
 	d.release()
 }

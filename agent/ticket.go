@@ -54,8 +54,8 @@ func (d *draft) ticket(h Held) error {
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
 	}
 	d.says = append(d.says, func() {
-		d.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", load.Open).Float64("close_in", load.Close).
-			Float64("bbl", load.GaugeBbl).Msg("ticket queued")
+		d.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", hundredths(load.Open)).
+			Float64("close_in", hundredths(load.Close)).Float64("bbl", hundredths(load.GaugeBbl)).Msg("ticket queued")
 	})
 	return nil
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"gauger/collectors"
@@ -45,3 +46,6 @@ func specificGravity(v float64, unit collectors.Unit) float64 {
 	}
 	return v
 }
+
+// hundredths rounds a figure for people.
+func hundredths(v float64) float64 { return math.Round(v*100) / 100 }

@@ -2,10 +2,12 @@ package console
 
 import (
 	_ "embed"
+	"encoding/json"
 	"fmt"
 	"html"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -128,7 +130,7 @@ func (p *sheet) points(s agent.Status) {
 	p.add(`<h2>Points</h2><table><tr><th>point<th class="n">value<th>unit<th>quality<th>at<th>why</tr>`)
 	for _, x := range s.Points {
 		p.add(`<tr><td>%v<td class="n">%v<td>%v<td class="q-%v">%v<td>%v<td>%v</tr>`,
-			x.Point, string(x.Value), x.Unit, x.Quality, x.Quality, p.moment(x.At), x.Error)
+			x.Point, brief(x.Value), x.Unit, x.Quality, x.Quality, p.moment(x.At), x.Error)
 	}
 	p.add(`</table>`)
 }
@@ -143,3 +145,12 @@ func number(v *float64) string {
 
 // moment is a time as people at the site read it.
 func (p *sheet) moment(t time.Time) string { return t.In(p.zone).Format("2006-01-02 15:04:05") }
+
+// brief is a reading's value for the eye: a number with seven digits, anything else as it is.
+func brief(value json.RawMessage) string {
+	var v float64
+	if json.Unmarshal(value, &v) != nil || string(value) == "null" {
+		return string(value)
+	}
+	return strconv.FormatFloat(v, 'g', 7, 64)
+}
