@@ -89,6 +89,9 @@ func (s *Slave) Serve(ctx context.Context, listener net.Listener, framing Framin
 	for {
 		conn, err := listener.Accept()
 		if ctx.Err() != nil {
+			if err == nil {
+				_ = conn.Close() // it came in the last moment
+			}
 			return nil
 		}
 		if err != nil {
