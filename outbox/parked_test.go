@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -50,15 +51,14 @@ func TestTicketIsParkedAfterFiveAmbiguousAttempts(t *testing.T) {
 func TestParkedTicketGoesAgainAfterADay(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
 		put(t, b, "tickets", "lost answer")
-		tries := 0
+		var tries atomic.Int32
 		s := &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Receipt, bool, bool) {
-			tries++
-			return answer(outbox.Ambiguous, 0), false, tries <= 5
+			return answer(outbox.Ambiguous, 0), false, tries.Add(1) <= 5
 		}}
 		stop := running(t, b, "tickets", s)
 		wait(23 * time.Hour)
-		if tries != 5 {
-			t.Errorf("%d tries within the day", tries)
+		if got := tries.Load(); got != 5 {
+			t.Errorf("%d tries within the day", got)
 		}
 		wait(2 * time.Hour)
 		stop()
