@@ -16,6 +16,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/console"
 	"gauger/config"
+	"gauger/outbox"
 )
 
 // desk is where a command asks for things: the running daemon's, or one of its own when none runs.
@@ -40,6 +41,9 @@ func (m *Main) desk(c *common) (*desk, error) {
 		return nil, unreadable(err)
 	}
 	d, err := assemble(cfg, zerolog.New(io.Discard))
+	if errors.Is(err, outbox.ErrHeld) {
+		err = fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)
+	}
 	if err != nil {
 		return nil, err
 	}
