@@ -17,3 +17,16 @@ func (c *Client) Login() Login {
 	}
 	return *c.login
 }
+
+// tellRefused tells of the keys that an earlier run left refused: whoever listens now has not heard of them.
+func (r *KeyRing) tellRefused() {
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		r.mu.Lock()
+		s := &r.state.Slots[slot]
+		refused := len(s.Entries) > 0 && s.dead()
+		r.mu.Unlock()
+		if refused {
+			r.note("key-refused", slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
+		}
+	}
+}

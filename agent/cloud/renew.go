@@ -40,6 +40,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 		backoffs[i] = backoff.NewExponentialBackOff(backoff.WithInitialInterval(time.Minute),
 			backoff.WithMaxInterval(4*time.Hour), backoff.WithMaxElapsedTime(0))
 	}
+	r.tellRefused()
 	for ctx.Err() == nil {
 		slot, wait := r.due(time.Now(), held)
 		if wait > 0 {

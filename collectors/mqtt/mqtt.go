@@ -21,9 +21,10 @@ type group []*session
 // Notices: comm-loss (a broker is away; its points are Bad meanwhile), session-lost (the broker forgot the session,
 // and what was published in the interval may be missing), subscription-refused and subscription-weak (a topic that
 // the broker does not give, or gives without repeating what gets lost), unknown-topic (messages that nobody asked
-// for; they are acknowledged and dropped, and the topic is unsubscribed), silent (a point was not heard for three
+// for; they are acknowledged and dropped, and the topic is unsubscribed), device-time (a
+// device's time cannot be one; the arrival counts), silent (a point was not heard for three
 // times its expect_every). Their source is the device's name, or the names of all devices of a shared session; for a
-// topic the name, a blank and the topic, for a silence the point.
+// topic the name, a blank and the topic, for a silence and a device's time the point.
 func New(devices []Device, opt ...Session) (collectors.Collector, error) {
 	sessions, err := build(devices, opt...)
 	if err != nil {

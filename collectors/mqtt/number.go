@@ -66,15 +66,22 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// instant reads a device's time: RFC 3339 with a zone, or seconds or milliseconds since 1970. The two cannot be
-// mistaken for each other: between 2015 and 2100 their numbers do not overlap.
-func instant(text string) (time.Time, error) {
+// zoneless are the layouts of a time that does not say its zone, as many programs write it.
+var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
+
+// instant reads a device's time: RFC 3339, seconds or milliseconds since 1970, or a date and time without a zone. Seconds
+// and milliseconds cannot be mistaken for each other: between 2015 and 2100 their numbers do not overlap. A time without
+// a zone is UTC or the box's local time, whichever is nearer to the arrival and not after it.
+func instant(text string, arrived time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
+		t, err = local(text, arrived)
+	}
+	if err != nil {
 		n, errN := strconv.ParseFloat(text, 64)
 		if errN != nil || math.IsNaN(n) {
-			return time.Time{}, fmt.Errorf("%s is no time; RFC 3339 with a zone, or seconds or milliseconds since 1970, are understood", excerpt(text))
+			return time.Time{}, fmt.Errorf("%s is no time; RFC 3339, or seconds or milliseconds since 1970, are understood", excerpt(text))
 		}
 		if math.Abs(n) < float64(earliest.UnixMilli()) {
 			n *= 1000
@@ -88,4 +95,24 @@ func instant(text string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("%s is outside the years 2015 to 2100", excerpt(text))
 	}
 	return t.UTC(), nil
+}
+
+// local reads a time without a zone.
+func local(text string, arrived time.Time) (time.Time, error) {
+	const ahead = time.Minute // how far a device's clock may be ahead of ours
+	var err error
+	for _, layout := range zoneless {
+		var utc, here time.Time
+		if utc, err = time.Parse(layout, text); err != nil {
+			continue
+		}
+		if here, err = time.ParseInLocation(layout, text, time.Local); err != nil {
+			continue
+		}
+		if here.After(arrived.Add(ahead)) || !utc.After(arrived.Add(ahead)) && arrived.Sub(utc) < arrived.Sub(here) {
+			return utc, nil
+		}
+		return here, nil
+	}
+	return time.Time{}, err
 }

@@ -54,6 +54,8 @@ type point struct {
 	newest time.Time // latest device time that was used
 	heard  time.Time // last arrival of a message, by this machine's clock
 	silent time.Time // beginning of a silence that was announced; zero when there is none
+
+	undated time.Time // since when the device's time makes no sense; zero when it does
 }
 
 // newPoint prepares a point of a device. Its options have been checked; what was not is refused here.
@@ -80,6 +82,7 @@ func newPoint(device string, opts Point) (*point, error) {
 type outcome struct {
 	reading collectors.Reading
 	timed   bool  // At is the device's own time
+	undated error // a device time is configured, and what came cannot be one: At is the arrival
 	absent  bool  // the message is in order, and says nothing about this point
 	refuse  error // the message holds something that could not be decoded
 }
@@ -96,14 +99,9 @@ func (p *point) decode(doc *document, arrived time.Time) outcome {
 		}
 		return out
 	}
-	timeErr := p.stamp(doc, &out)
-	err = p.fill(r, raw, &out)
-	switch {
-	case err != nil:
-		r.Err = err
-	case timeErr != nil:
-		r.Quality, r.Err = collectors.Uncertain, timeErr
-	default:
+	// A device whose clock is wrong still measures right: the level counts, at the time of its arrival.
+	out.undated = p.stamp(doc, &out)
+	if r.Err = p.fill(r, raw, &out); r.Err == nil {
 		r.Quality = collectors.Good
 	}
 	return out
@@ -144,7 +142,7 @@ func (p *point) stamp(doc *document, out *outcome) error {
 	case json.Number:
 		text = v.String()
 	}
-	at, err := instant(text)
+	at, err := instant(text, out.reading.At)
 	if err != nil {
 		return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)
 	}

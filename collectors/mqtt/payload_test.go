@@ -141,7 +141,8 @@ func TestTimes(t *testing.T) {
 		{`86400000`, arrived, "outside the years"}, // a clock that counts from its own start
 		{`1772366400250000`, arrived, "outside the years"},
 		{`1e300`, arrived, "outside the years"},
-		{`"2026-03-01T12:00:00"`, arrived, "no time"}, // whose noon?
+		{`"2026-03-01T12:00:00.25"`, want, ""}, // no zone: the one that is nearer and not yet to come
+		{`"2026-03-01 12:00:00.25"`, want, ""},
 		{`"NaN"`, arrived, "no time"},
 		{`null`, arrived, "no time"},
 		{`[1]`, arrived, "no time"},
@@ -152,14 +153,14 @@ func TestTimes(t *testing.T) {
 		if !r.At.Equal(c.want) || r.Value != 5 || o.timed != (c.err == "") {
 			t.Errorf("%s: at %s, want %s; timed %v", c.ts, r.At, c.want, o.timed)
 		}
-		if c.err == "" && r.Quality != collectors.Good {
+		if r.Quality != collectors.Good { // a wrong clock does not make a level wrong
 			t.Errorf("%s: %s, %v", c.ts, r.Quality, r.Err)
 		}
-		if c.err != "" && (r.Quality != collectors.Uncertain || !strings.Contains(r.Err.Error(), c.err)) {
-			t.Errorf("%s: %s, %v", c.ts, r.Quality, r.Err)
+		if c.err == "" != (o.undated == nil) || c.err != "" && !strings.Contains(o.undated.Error(), c.err) {
+			t.Errorf("%s: the time is said to be wrong because: %v", c.ts, o.undated)
 		}
 	}
-	if o := decodeOne(t, Point{Value: "v", Time: "ts"}, `{"v":5}`); o.reading.Quality != collectors.Uncertain || !o.reading.At.Equal(arrived) {
+	if o := decodeOne(t, Point{Value: "v", Time: "ts"}, `{"v":5}`); o.undated == nil || !o.reading.At.Equal(arrived) {
 		t.Errorf("without a time: %+v", o.reading)
 	}
 }
@@ -202,4 +203,16 @@ func FuzzPayload(f *testing.F) {
 			t.Fatalf("at %s, timed %v", r.At, o.timed)
 		}
 	})
+}
+
+func TestATimeWithoutAZoneIsTheNearerOne(t *testing.T) {
+	box := time.Local
+	time.Local = time.FixedZone("box", -6*3600)
+	t.Cleanup(func() { time.Local = box })
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, text := range []string{"2026-03-01T12:00:00", "2026-03-01T06:00:00"} { // in UTC, and as the box's clock shows it
+		if got, err := instant(text, arrived); err != nil || !got.Equal(noon) {
+			t.Errorf("%s is %s (%v), want %s", text, got, err, noon)
+		}
+	}
 }
