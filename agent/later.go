@@ -78,7 +78,13 @@ func (d *draft) dated(p postponed, off time.Duration) {
 		}
 		d.event(*e)
 	}
-	if p.Value == nil || !same {
+	switch {
+	case p.Value == nil:
+		return
+	case !same: // a value without a time helps nobody, but that it was lost must be said
+		now := d.now.Round(0)
+		d.event(Event{Rule: "value-refused", Start: now, End: now, Note: fmt.Sprintf(
+			"%s: %g was read while the clock was not set, and gauger was restarted since, so that nobody knows when; it was not sent", p.Value.Index, p.Value.Number)})
 		return
 	}
 	for _, v := range d.l.site.Values {
