@@ -14,6 +14,7 @@ const (
 	DefaultUnit    = 1
 	DefaultEvery   = 10 * time.Second
 	DefaultTimeout = time.Second
+	DefaultRetries = 1
 )
 
 // UnitID is the unit id in force: the configured one, or 1.
@@ -25,7 +26,7 @@ func (d Device) UnitID() int {
 }
 
 // SerialLine says whether the device answers over a serial line, where a late answer cannot be told from the
-// right one (rtu and rtu+tcp); a URL that cannot be read is none.
+// right one (all kinds but tcp and tls); a URL that cannot be read is none.
 func (d Device) SerialLine() bool {
 	at, err := parseEndpoint(d.URL)
 	return err == nil && at.serialLine()
@@ -34,7 +35,7 @@ func (d Device) SerialLine() bool {
 // Check returns every mistake in the device's own options, each with the key that it is about. Names are checked
 // for being there; that they are unique is for whoever sees all devices.
 func (d Device) Check() []collectors.Problem {
-	c := checker{}
+	c := checker{enron: d.Enron}
 	if d.Name == "" || strings.ContainsAny(d.Name, "/ ") {
 		c.add("name", "%q: a name without blanks and slashes is needed", d.Name)
 	}
@@ -52,6 +53,9 @@ func (d Device) Check() []collectors.Problem {
 	}
 	if d.Timeout < 0 {
 		c.add("timeout", "%s: longer than zero, such as 1s", d.Timeout)
+	}
+	if d.Retries != nil && (*d.Retries < 0 || *d.Retries > 5) {
+		c.add("retries", "%d: 0 to 5", *d.Retries)
 	}
 	if _, err := parseOrder(d.Order, 2); err != nil {
 		c.add("order", "%s", err)
@@ -72,6 +76,7 @@ func (d Device) Check() []collectors.Problem {
 }
 
 type checker struct {
+	enron    bool // the device's
 	under    string
 	problems []collectors.Problem
 }
@@ -107,7 +112,14 @@ func (c *checker) fits(p Point, key string, table Table, address int, k kind) {
 		c.add("type", "%s: a %s is a bool", k, table)
 		return
 	}
+	if p.Enron != nil && *p.Enron && !(k.enron() && table.withEnron().enron()) {
+		c.add("enron", "only int32, uint32 and float32 in holding or input registers are values of 32 bits in Enron's way, not %s", k)
+		return
+	}
 	count := p.count(k)
+	if p.enron(c.enron, k, table) {
+		count = 1
+	}
 	if k == kindString && (p.Length < 1 || p.Length > 125) {
 		c.add("length", "%d: a string needs the number of its registers, 1 to 125", p.Length)
 		return
@@ -118,7 +130,7 @@ func (c *checker) fits(p Point, key string, table Table, address int, k kind) {
 	if address+count > 1<<16 {
 		c.add(key, "%s at %d takes %d registers, and %d is the last address; at most %d", k, address, count, 1<<16-1, 1<<16-count)
 	}
-	if _, err := parseOrder(p.Order, count); err != nil {
+	if _, err := parseOrder(p.Order, p.count(k)); err != nil {
 		c.add("order", "%s", err)
 	}
 }
@@ -178,6 +190,25 @@ func (p Point) count(k kind) int {
 	return k.registers()
 }
 
+// enron says whether the point is one address of 32 bits: as it says itself, or as its device does where the type
+// allows it.
+func (p Point) enron(device bool, k kind, table Table) bool {
+	if p.Enron != nil {
+		device = *p.Enron
+	}
+	return device && k.enron() && !table.bits()
+}
+
+// Warnings returns what is legal but doubtful in the device's options.
+func (d Device) Warnings() []collectors.Problem {
+	at, err := parseEndpoint(d.URL)
+	if err != nil || !at.port() || !strings.HasPrefix(at.place, "/dev/ttyUSB") && !strings.HasPrefix(at.place, "/dev/ttyACM") {
+		return nil
+	}
+	return []collectors.Problem{{Path: "modbus", Message: at.place + " is another adapter after a restart or when it was pulled out; " +
+		"ls -l /dev/serial/by-id shows the name that stays"}}
+}
+
 // Conflict is a mistake that only shows when devices are seen together.
 type Conflict struct {
 	Device int // index of the later of the devices
@@ -185,31 +216,37 @@ type Conflict struct {
 }
 
 // Conflicts returns what several devices say against each other: one place spoken to in two ways, and one unit
-// id twice on one line. Devices whose own options are wrong are passed over.
+// id twice on one line. Devices whose URL is wrong are passed over.
 func Conflicts(devices []Device) []Conflict {
 	type unit struct {
 		place string
 		id    int
 	}
 	var found []Conflict
+	add := func(i int, path string, err error) {
+		found = append(found, Conflict{i, collectors.Problem{Path: path, Message: err.Error()}})
+	}
 	lines, units := map[string]endpoint{}, map[unit]string{}
 	for i, d := range devices {
 		at, err := parseEndpoint(d.URL)
 		if err != nil {
 			continue
 		}
-		if first, known := lines[at.place]; !known {
-			lines[at.place] = at
-		} else if err := sameLine(first, at); err != nil {
-			found = append(found, Conflict{i, collectors.Problem{Path: "modbus", Message: err.Error()}})
-		}
 		u := unit{at.place, d.UnitID()}
-		if other, known := units[u]; known {
-			message := fmt.Sprintf("%d on this line is %s already; put all points of a unit under one device", u.id, other)
-			found = append(found, Conflict{i, collectors.Problem{Path: "unit", Message: message}})
-			continue
+		first, known := lines[at.place]
+		other, taken := units[u]
+		switch err := sameLine(first, at); {
+		case known && err != nil:
+			add(i, "modbus", err)
+		case taken:
+			add(i, "unit", fmt.Errorf("unit %d on this line is %s already; put all points of a unit under one device, or correct the unit", u.id, other))
 		}
-		units[u] = d.Name
+		if !known {
+			lines[at.place] = at
+		}
+		if !taken {
+			units[u] = d.Name
+		}
 	}
 	return found
 }

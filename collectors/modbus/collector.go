@@ -67,7 +67,11 @@ func (c *collector) Run(ctx context.Context, host collectors.Host) error {
 	for ctx.Err() == nil {
 		now := time.Now()
 		t := c.next(now)
-		if !collectors.Wait(ctx, t.due.Sub(now)) {
+		if c.line.Await(ctx, t.due) {
+			c.rouse()
+			continue
+		}
+		if ctx.Err() != nil {
 			break
 		}
 		t.asked = time.Now()
@@ -76,6 +80,13 @@ func (c *collector) Run(ctx context.Context, host collectors.Host) error {
 	}
 	_ = c.line.hangUp(context.WithoutCancel(ctx)) // nothing was being written, so a close that fails loses nothing
 	return nil
+}
+
+// rouse makes every unit due, since the line that they are on is open again.
+func (c *collector) rouse() {
+	for _, t := range c.turns {
+		t.due, t.device.health.until = time.Now(), time.Time{}
+	}
 }
 
 // next is the turn that comes first: of those that are due the one that was asked longest ago. A round that does

@@ -31,9 +31,13 @@ func compilePoint(d Device, p Point) (point, error) {
 	if err := errors.Join(err, kindErr, orderErr); err != nil {
 		return point{}, err
 	}
+	count := p.count(k)
+	if p.enron(d.Enron, k, table) {
+		table, count = table.withEnron(), 1
+	}
 	made := point{
 		id: collectors.PointOf(d.Name, p.Name), unit: collectors.Unit(p.Unit),
-		span: span{table, address, p.count(k)}, kind: k, order: o, bit: -1,
+		span: span{table, address, count}, kind: k, order: o, bit: -1,
 		scale: 1, offset: p.Offset, agree: p.Agree, twice: p.Verify == "twice",
 	}
 	if p.Bit != nil {

@@ -17,6 +17,7 @@ type device struct {
 	unit    byte
 	every   time.Duration
 	timeout time.Duration
+	retries int  // of a request whose answer came damaged
 	shared  bool // other units are on the line
 
 	points []point
@@ -42,8 +43,11 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 	}
 	made := &device{
 		name: d.Name, line: line, unit: byte(d.UnitID()), points: points,
-		every: cmp.Or(d.Every, DefaultEvery), timeout: cmp.Or(d.Timeout, DefaultTimeout),
+		every: cmp.Or(d.Every, DefaultEvery), timeout: cmp.Or(d.Timeout, DefaultTimeout), retries: DefaultRetries,
 		doubts: map[hole]int{}, mutes: map[span]int{}, parked: map[span]parking{},
+	}
+	if d.Retries != nil {
+		made.retries = *d.Retries
 	}
 	made.twice = placesOf(points, func(p *point) bool { return p.twice })
 	made.replan()
@@ -54,18 +58,26 @@ func (d *device) replan() {
 	d.blocks = plan(d.points, func(*point) bool { return true }, d.holes, d.line.at.cost())
 }
 
-// ask puts one request for s on the line.
-func (d *device) ask(ctx context.Context, s span) ([]byte, error) {
-	return d.line.Read(ctx, Request{Unit: d.unit, Table: s.table, Address: uint16(s.from), Quantity: uint16(s.count)}, d.timeout)
+// ask puts a request for s on the line. One whose answer was damaged on its way is repeated: noise passes, while a
+// unit that is silent or refuses would only do so again.
+func (d *device) ask(ctx context.Context, s span) (data []byte, err error) {
+	r := Request{Unit: d.unit, Table: s.table, Address: uint16(s.from), Quantity: uint16(s.count)}
+	for range 1 + d.retries {
+		data, err = d.line.Read(ctx, r, d.timeout)
+		if !errors.Is(err, errDamaged) {
+			break
+		}
+	}
+	return data, err
 }
 
-// cut is what belongs to s in the data of a request for whole: its registers, or a byte with its bit lowest.
+// cut is what belongs to s in the data of a request for whole: its bytes, or a byte with its bit lowest.
 func cut(data []byte, whole, s span) []byte {
 	at := s.from - whole.from
 	if s.table.bits() {
 		return []byte{data[at/8] >> (at % 8) & 1}
 	}
-	return data[2*at : 2*(at+s.count)]
+	return data[s.table.bytes(at):s.table.bytes(at+s.count)]
 }
 
 // sweep is one round of requests to a device, and what came of it.

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -11,52 +12,48 @@ import (
 	"time"
 )
 
-// The three ways to a unit, as they stand in front of a URL.
+// The ways to a unit, as they stand in front of a URL.
 const (
-	schemeTCP        = "tcp"
-	schemeRTU        = "rtu"
-	schemeRTUOverTCP = "rtu+tcp"
+	schemeTCP          = "tcp"
+	schemeTLS          = "tls"
+	schemeRTU          = "rtu"
+	schemeRTUOverTCP   = "rtu+tcp"
+	schemeASCII        = "ascii"
+	schemeASCIIOverTCP = "ascii+tcp"
 )
+
+var schemes = []string{schemeTCP, schemeTLS, schemeRTU, schemeRTUOverTCP, schemeASCII, schemeASCIIOverTCP}
+
+// ports are the numbers that a URL may leave out.
+var ports = map[string]string{schemeTCP: "502", schemeTLS: "802"}
 
 // endpoint is a parsed device URL. Two devices share a line exactly when their endpoints are equal.
 type endpoint struct {
 	scheme string
 	place  string // host:port, or the path of the serial port
 	serial serialOptions
+	tls    tlsOptions
+
+	pause        time.Duration // of silence before each request, on top of what the frames need
+	connectPause time.Duration // after the socket or port was opened
 }
 
-// serialOptions are the settings of a serial port. For rtu+tcp they are the serial server's, and serve to compute
-// how long frames and silences are.
-type serialOptions struct {
-	baud   int
-	data   int
-	parity byte // N, E or O
-	stop   int
-}
+// serialLine says whether answers carry no number, as on a serial line, so that a late one looks like the right one.
+func (e endpoint) serialLine() bool { return e.scheme != schemeTCP && e.scheme != schemeTLS }
 
-// The Modbus serial line specification asks for 19200 baud and even parity unless something else is agreed.
-var defaultSerial = serialOptions{baud: 19200, data: 8, parity: 'E', stop: 1}
+// port says whether the line is a serial port of this box.
+func (e endpoint) port() bool { return e.scheme == schemeRTU || e.scheme == schemeASCII }
 
-// char is the time of one character on the wire.
-func (o serialOptions) char() time.Duration {
-	bits := 1 + o.data + o.stop
-	if o.parity != 'N' {
-		bits++
+// text says whether frames are ASCII.
+func (e endpoint) text() bool { return e.scheme == schemeASCII || e.scheme == schemeASCIIOverTCP }
+
+// codec is how frames look there; for a serial line only.
+func (e endpoint) codec() codec {
+	if e.text() {
+		return ascii{}
 	}
-	return time.Duration(bits) * time.Second / time.Duration(o.baud)
+	return rtu{}
 }
-
-// gap is the silence between two frames: 3.5 characters, and a fixed 1.75 ms above 19200 baud (Modbus over
-// Serial Line V1.02, 2.5.1.1).
-func (o serialOptions) gap() time.Duration {
-	if o.baud > 19200 {
-		return 1750 * time.Microsecond
-	}
-	return o.char() * 7 / 2
-}
-
-// serialLine says whether units behind this endpoint answer in RTU frames.
-func (e endpoint) serialLine() bool { return e.scheme != schemeTCP }
 
 // parseEndpoint reads a device's URL.
 func parseEndpoint(raw string) (endpoint, error) {
@@ -64,14 +61,17 @@ func parseEndpoint(raw string) (endpoint, error) {
 	if err != nil {
 		return endpoint{}, fmt.Errorf("%q is not a URL: tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200 or rtu+tcp://host:4001", raw)
 	}
-	e := endpoint{scheme: u.Scheme, serial: defaultSerial}
-	switch u.Scheme {
-	case schemeTCP, schemeRTUOverTCP:
-		e.place, err = socketPlace(u)
-	case schemeRTU:
+	e := endpoint{scheme: u.Scheme}
+	if !slices.Contains(schemes, e.scheme) {
+		return endpoint{}, fmt.Errorf("%q: unknown kind %q; tcp://, tls://, rtu://, rtu+tcp://, ascii:// or ascii+tcp://", raw, u.Scheme)
+	}
+	if e.serialLine() {
+		e.serial = serialDefault(e.text())
+	}
+	if e.port() {
 		e.place, err = portPlace(u)
-	default:
-		err = fmt.Errorf("%q: unknown kind %q; tcp://, rtu:// or rtu+tcp://", raw, u.Scheme)
+	} else {
+		e.place, err = socketPlace(u)
 	}
 	if err != nil {
 		return endpoint{}, err
@@ -81,8 +81,8 @@ func parseEndpoint(raw string) (endpoint, error) {
 
 func socketPlace(u *url.URL) (string, error) {
 	port := u.Port()
-	if port == "" && u.Scheme == schemeTCP {
-		port = "502"
+	if port == "" {
+		port = ports[u.Scheme]
 	}
 	n, err := strconv.Atoi(port)
 	if u.Hostname() == "" || err != nil || n < 1 || n > 65535 {
@@ -96,74 +96,88 @@ func socketPlace(u *url.URL) (string, error) {
 
 func portPlace(u *url.URL) (string, error) {
 	if u.Host != "" || !path.IsAbs(u.Path) || u.Path == "/" {
-		return "", fmt.Errorf("%q: a serial port is named by its full path, after three slashes: rtu:///dev/serial/by-id/X", u.String())
+		return "", fmt.Errorf("%q: a serial port is named by its full path, after three slashes: %s:///dev/serial/by-id/X", u.String(), u.Scheme)
 	}
 	return path.Clean(u.Path), nil
 }
 
-// options reads baud, data, parity and stop from the URL's query.
+// options reads the URL's query.
 func (e *endpoint) options(u *url.URL) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return fmt.Errorf("%q: the part after the question mark is not key=value&key=value", u.String())
 	}
-	if e.scheme == schemeTCP && len(query) > 0 {
-		return fmt.Errorf("%q: tcp has no options; baud and parity belong to rtu and rtu+tcp", u.String())
-	}
 	for key, values := range query {
 		if len(values) != 1 {
 			return fmt.Errorf("%q: %s is given twice", u.String(), key)
 		}
-		if err := e.serial.set(key, values[0]); err != nil {
+		if err := e.set(key, values[0]); err != nil {
 			return fmt.Errorf("%q: %w", u.String(), err)
 		}
 	}
-	return nil
-}
-
-func (o *serialOptions) set(key, value string) error {
-	n, err := strconv.Atoi(value)
-	switch key {
-	case "baud":
-		if err != nil || n < 300 || n > 4_000_000 {
-			return fmt.Errorf("baud=%s: a number from 300 to 4000000", value)
-		}
-		o.baud = n
-	case "data":
-		if value != "8" {
-			return fmt.Errorf("data=%s: RTU frames need 8 data bits", value)
-		}
-		o.data = n
-	case "stop":
-		if value != "1" && value != "2" {
-			return fmt.Errorf("stop=%s: 1 or 2", value)
-		}
-		o.stop = n
-	case "parity":
-		return o.setParity(value)
-	default:
-		return fmt.Errorf("unknown option %q; baud, data, parity and stop are known", key)
+	if err := cmp.Or(e.tls.fits(), e.serial.fits(e.text())); err != nil {
+		return fmt.Errorf("%q: %w", u.String(), err)
 	}
 	return nil
 }
 
-func (o *serialOptions) setParity(value string) error {
-	known := []string{"n", "none", "e", "even", "o", "odd"}
-	i := slices.Index(known, strings.ToLower(value))
-	if i < 0 {
-		return fmt.Errorf("parity=%s: N, E or O", value)
+// set takes one option. Each belongs to some of the schemes.
+func (e *endpoint) set(key, value string) error {
+	switch {
+	case key == "pause":
+		return setPause(&e.pause, key, value, 10*time.Second)
+	case key == "connect_pause":
+		return setPause(&e.connectPause, key, value, time.Minute)
+	case e.scheme == schemeTLS && e.tls.set(key, value):
+		return nil
+	case e.port() && slices.Contains(directionKeys, key):
+		return e.serial.direction.set(key, value)
+	case e.serialLine() && slices.Contains(characterKeys, key):
+		return e.serial.set(key, value)
 	}
-	o.parity = "NEO"[i/2]
+	return fmt.Errorf("%s has no option %q; it has %s", e.scheme, key, strings.Join(e.optionKeys(), ", "))
+}
+
+func (e endpoint) optionKeys() []string {
+	var keys []string
+	if e.scheme == schemeTLS {
+		keys = append(keys, tlsKeys...)
+	}
+	if e.serialLine() {
+		keys = append(keys, characterKeys...)
+	}
+	if e.port() {
+		keys = append(keys, directionKeys...)
+	}
+	return append(keys, "pause", "connect_pause")
+}
+
+func setPause(pause *time.Duration, key, value string, most time.Duration) error {
+	d, err := time.ParseDuration(value)
+	if err != nil || d < 0 || d > most {
+		return fmt.Errorf("%s=%s: a time from 0s to %s, such as 20ms", key, value, most)
+	}
+	*pause = d
 	return nil
 }
 
 // String is the URL that a person would write for this endpoint.
 func (e endpoint) String() string {
-	if !e.serialLine() {
-		return e.scheme + "://" + e.place
+	var said []string
+	say := func(key string, value any) { said = append(said, fmt.Sprintf("%s=%v", key, value)) }
+	if e.port() || e.serialLine() && e.serial != serialDefault(e.text()) {
+		e.serial.say(say, e.text())
 	}
-	if e.scheme == schemeRTUOverTCP && e.serial == defaultSerial {
-		return e.scheme + "://" + e.place
+	e.tls.say(say)
+	if e.pause != 0 {
+		say("pause", e.pause)
 	}
-	return fmt.Sprintf("%s://%s?baud=%d&parity=%c&stop=%d", e.scheme, e.place, e.serial.baud, e.serial.parity, e.serial.stop)
+	if e.connectPause != 0 {
+		say("connect_pause", e.connectPause)
+	}
+	raw := e.scheme + "://" + e.place
+	if len(said) > 0 {
+		raw += "?" + strings.Join(said, "&")
+	}
+	return raw
 }

@@ -13,6 +13,9 @@ var (
 	ErrDown = errors.New("line is down")
 	// ErrFrame: something came, but not an answer to this request; nothing of it is used.
 	ErrFrame = errors.New("not an answer to this request")
+	// errDamaged is the ErrFrame of an answer that was spoilt on its way: asking again may bring a good one, and
+	// where the next frame begins on a socket is not known any more.
+	errDamaged = fmt.Errorf("%w", ErrFrame)
 	// errGone: the socket or serial port went away under the request.
 	errGone = errors.New("connection lost")
 )

@@ -55,7 +55,7 @@ func FuzzAnswerOverRTU(f *testing.F) {
 		want := append([]byte{1, 3, 4}, data...)
 		crc := crc16(want)
 		want = append(want, byte(crc), byte(crc>>8))
-		if start, end := findAnswer(answer, Request{1, Holding, 16, 2}); len(data) != 4 || string(answer[start:end]) != string(want) {
+		if start, end := findAnswer(rtu{}, answer, Request{1, Holding, 16, 2}); len(data) != 4 || string(answer[start:end]) != string(want) {
 			t.Errorf("% x was taken for % x", answer, data)
 		}
 	})

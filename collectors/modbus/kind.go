@@ -49,6 +49,9 @@ func (k kind) registers() int {
 	return 1
 }
 
+// enron says whether a value of this kind can be one address of 32 bits.
+func (k kind) enron() bool { return k == kindInt32 || k == kindUint32 || k == kindFloat32 }
+
 // limits are the least and the greatest raw number of this kind.
 func (k kind) limits() (low, high float64) {
 	switch k {

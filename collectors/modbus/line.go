@@ -17,9 +17,9 @@ type Stream interface {
 	SetDeadline(t time.Time) error
 }
 
-// framer puts one request on a stream and returns the one frame that answers it.
+// framer puts one request on a stream and returns the one answer to it, both without what frames them.
 type framer interface {
-	exchange(s Stream, a *asking, adu []byte) ([]byte, error)
+	exchange(s Stream, a *asking, pdu []byte) ([]byte, error)
 	// fresh forgets what was known of the last stream.
 	fresh()
 	// suspect says that the last answers contradict each other: something on the line is out of step.
@@ -60,20 +60,25 @@ type Line struct {
 	stats counters
 
 	// Below: for the holder of the lock.
-	frames  framer
-	stream  Stream
-	clients map[byte]goburrow.Client
-	now     *asking
-	silent  int // unanswered requests in a row
-	redial  redial
+	frames framer
+	stream Stream
+	client goburrow.Client
+	now    *asking
+	silent int  // unanswered requests in a row
+	lost   bool // the stream went away, and nobody has opened it again
+	redial redial
 }
 
 func newLine(at endpoint, dial func(context.Context) (Stream, error)) *Line {
-	l := &Line{at: at, dial: dial, lock: make(chan struct{}, 1), clients: map[byte]goburrow.Client{}}
+	l := &Line{at: at, dial: dial, lock: make(chan struct{}, 1), redial: redial{first: redialFirst, most: redialMost}}
+	l.client = goburrow.NewClient2(bare{}, wire{l})
+	if at.port() {
+		l.redial = redial{first: portRetry, most: portRetry}
+	}
 	if at.serialLine() {
-		l.frames = newRTU(at.serial, &l.stats)
+		l.frames = newBus(at, &l.stats)
 	} else {
-		l.frames = &mbap{stats: &l.stats}
+		l.frames = &mbap{stats: &l.stats, pause: at.pause}
 	}
 	return l
 }
@@ -98,7 +103,7 @@ func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]by
 	defer l.release()
 	l.now = &asking{ctx: ctx, request: r, timeout: timeout}
 	l.stats.requests.Add(1)
-	data, err := r.ask(l.client(r.Unit))
+	data, err := r.ask(l.client)
 	if err == nil {
 		return data, nil
 	}
@@ -124,23 +129,6 @@ func (l *Line) acquire(ctx context.Context) error {
 func (l *Line) release() {
 	l.now = nil
 	<-l.lock
-}
-
-func (l *Line) client(unit byte) goburrow.Client {
-	if c := l.clients[unit]; c != nil {
-		return c
-	}
-	var packager goburrow.Packager
-	if l.at.serialLine() {
-		rtu := goburrow.NewRTUClientHandler("")
-		rtu.SlaveId, packager = unit, rtu
-	} else {
-		tcp := goburrow.NewTCPClientHandler("")
-		tcp.SlaveId, packager = unit, tcp
-	}
-	c := goburrow.NewClient2(packager, wire{l})
-	l.clients[unit] = c
-	return c
 }
 
 // hangUp closes the socket or port; the next request opens it again.
@@ -180,45 +168,22 @@ type wire struct{ line *Line }
 
 // Send implements goburrow's Transporter for the request that has the line. A connection that was kept from
 // before may have ended unseen: then, and only if no byte came back, the request goes out once more on a new one.
-func (w wire) Send(adu []byte) ([]byte, error) {
+func (w wire) Send(pdu []byte) ([]byte, error) {
 	l := w.line
 	for {
 		reused := l.stream != nil
-		if err := l.connect(); err != nil {
+		if err := l.connect(l.now.ctx, l.now.timeout); err != nil {
 			return nil, err
 		}
-		answer, err := l.exchange(adu)
+		answer, err := l.exchange(pdu)
 		if !errors.Is(err, errGone) || !reused || l.now.heard {
 			return answer, err
 		}
 	}
 }
 
-// connect opens the line unless it is open, or unless it failed to open a moment ago.
-func (l *Line) connect() error {
-	if l.stream != nil {
-		return nil
-	}
-	if err := l.redial.refuse(); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(l.now.ctx, max(l.now.timeout, 3*time.Second))
-	defer cancel()
-	stream, err := l.dial(ctx)
-	if err != nil {
-		if l.now.ctx.Err() != nil {
-			return l.now.ctx.Err()
-		}
-		return l.redial.failed(err)
-	}
-	l.stream, l.silent, l.redial = stream, 0, redial{}
-	l.stats.opened.Add(1)
-	l.frames.fresh()
-	return nil
-}
-
 // exchange sends one request and waits for its answer, closing the line where going on could confuse answers.
-func (l *Line) exchange(adu []byte) ([]byte, error) {
+func (l *Line) exchange(pdu []byte) ([]byte, error) {
 	s, a := l.stream, l.now
 	a.heard = false
 	woken := make(chan struct{})
@@ -226,7 +191,7 @@ func (l *Line) exchange(adu []byte) ([]byte, error) {
 		defer close(woken)
 		_ = s.SetDeadline(past) // only a closed stream refuses, and that one wakes its reader anyway
 	})
-	answer, err := l.frames.exchange(s, a, adu)
+	answer, err := l.frames.exchange(s, a, pdu)
 	if !stop() {
 		<-woken
 	}
@@ -256,44 +221,17 @@ func (l *Line) count(err error) {
 // closeIfLost closes the line when it went away, when a socket's frames can no longer be told apart, or when a
 // socket was silent for too long.
 func (l *Line) closeIfLost(err error) error {
-	lost := errors.Is(err, errGone)
-	if l.at.scheme == schemeTCP {
-		lost = lost || errors.Is(err, ErrFrame)
-	}
-	if l.at.scheme != schemeRTU {
-		lost = lost || l.silent >= closeAfter
-	}
-	if !lost {
+	gone := errors.Is(err, errGone)
+	spoilt := !l.at.serialLine() && errors.Is(err, errDamaged)
+	mute := !l.at.port() && l.silent >= closeAfter
+	if !gone && !spoilt && !mute {
 		return nil
+	}
+	if l.lost = gone; gone {
+		l.redial.lost()
 	}
 	if err := l.close(); err != nil && !errors.Is(err, os.ErrClosed) {
 		return err
 	}
 	return nil
-}
-
-// redial spaces the attempts to open a line that does not open.
-type redial struct {
-	pause time.Duration
-	next  time.Time
-	err   error
-}
-
-const (
-	redialFirst = 250 * time.Millisecond
-	redialMost  = 5 * time.Second
-)
-
-func (r *redial) refuse() error {
-	if r.err == nil || !time.Now().Before(r.next) {
-		return nil
-	}
-	return r.err
-}
-
-func (r *redial) failed(err error) error {
-	r.pause = min(max(2*r.pause, redialFirst), redialMost)
-	r.next = time.Now().Add(r.pause)
-	r.err = fmt.Errorf("%w: %w", ErrDown, err)
-	return r.err
 }

@@ -18,6 +18,8 @@ type Lines struct {
 	// argument is what Line.URL says.
 	Dial func(ctx context.Context, url string) (Stream, error)
 
+	retry time.Duration // between two attempts to open a serial port; 0: portRetry
+
 	mu    sync.Mutex
 	lines map[string]*Line // by place: host:port or the serial port's path
 }
@@ -41,27 +43,39 @@ func (ls *Lines) Open(url string) (*Line, error) {
 		ls.lines = map[string]*Line{}
 	}
 	l := newLine(at, ls.dialer(at))
+	if ls.retry > 0 && at.port() {
+		l.redial.first, l.redial.most = ls.retry, ls.retry
+	}
 	ls.lines[at.place] = l
 	return l, nil
 }
 
 // sameLine refuses two ways of talking to one place.
 func sameLine(one, other endpoint) error {
-	if one == other {
+	switch {
+	case one == other:
 		return nil
+	case one.scheme != other.scheme:
+		return fmt.Errorf("%s and %s are one place spoken to in two ways; it has one protocol: use one URL for both", one, other)
 	}
-	return fmt.Errorf("%s and %s are one place spoken to in two ways; use one URL for both", one, other)
+	return fmt.Errorf("%s and %s are one line with different settings; it has one speed and parity: use one URL for both", one, other)
 }
 
 func (ls *Lines) dialer(at endpoint) func(context.Context) (Stream, error) {
 	if ls.Dial != nil {
 		return func(ctx context.Context) (Stream, error) { return ls.Dial(ctx, at.String()) }
 	}
-	if at.scheme == schemeRTU {
+	if at.port() {
 		return func(context.Context) (Stream, error) { return openPort(at.place, at.serial) }
 	}
 	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
-	return func(ctx context.Context) (Stream, error) { return dialer.DialContext(ctx, "tcp", at.place) }
+	return func(ctx context.Context) (Stream, error) {
+		conn, err := dialer.DialContext(ctx, "tcp", at.place)
+		if err != nil || at.scheme != schemeTLS {
+			return conn, err
+		}
+		return secure(ctx, conn, at)
+	}
 }
 
 // Each calls f with every line, in the order of their URLs.

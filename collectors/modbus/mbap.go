@@ -2,12 +2,14 @@ package modbus
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"time"
+
+	"gauger/collectors"
 )
 
 // mbap frames requests for Modbus TCP: transaction id, protocol id (0), length of what follows, unit id, and the
@@ -17,8 +19,11 @@ import (
 // comes late or twice is known by its number and passed over.
 type mbap struct {
 	stats *counters
+	pause time.Duration // between the end of an answer and the next request
 	id    uint16
 	in    *bufio.Reader
+	out   []byte
+	last  time.Time // when the last answer had come
 }
 
 const (
@@ -26,68 +31,67 @@ const (
 	mbapMost   = 254 // unit id and at most 253 bytes of answer
 )
 
-var errTorn = fmt.Errorf("%w: it ended in the middle", ErrFrame)
+var errTorn = fmt.Errorf("%w: it ended in the middle", errDamaged)
 
 func (m *mbap) fresh() { m.in = nil }
 
 // suspect has nothing to do: no answer is ever taken for another's here.
 func (m *mbap) suspect(time.Duration) {}
 
-func (m *mbap) exchange(s Stream, a *asking, adu []byte) ([]byte, error) {
+func (m *mbap) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	if m.in == nil {
 		m.in = bufio.NewReaderSize(s, mbapHeader+mbapMost)
+	}
+	if !collectors.Wait(a.ctx, time.Until(m.last.Add(m.pause))) {
+		return nil, a.ctx.Err()
 	}
 	if err := a.deadline(s, time.Now().Add(a.timeout)); err != nil {
 		return nil, err
 	}
-	theirs := binary.BigEndian.Uint16(adu) // the packager's own count, which it expects back
 	m.id++
-	binary.BigEndian.PutUint16(adu, m.id)
-	_, err := s.Write(adu)
-	binary.BigEndian.PutUint16(adu, theirs)
-	if err != nil {
+	m.out = binary.BigEndian.AppendUint16(m.out[:0], m.id)
+	m.out = append(m.out, 0, 0, 0, byte(1+len(pdu)), a.request.Unit)
+	m.out = append(m.out, pdu...)
+	if _, err := s.Write(m.out); err != nil {
 		return nil, fmt.Errorf("send: %w: %w", errGone, err)
 	}
 	for {
-		frame, err := m.frame(a)
-		if err != nil {
+		id, unit, answer, err := m.frame(a)
+		switch {
+		case err != nil:
 			return nil, err
+		case id == m.id:
+			return answer, m.judge(unit, answer, a.request)
 		}
-		if binary.BigEndian.Uint16(frame) != m.id {
-			m.stats.late.Add(1)
-			continue
-		}
-		if err := m.answers(frame, a.request); err != nil {
-			return nil, err
-		}
-		binary.BigEndian.PutUint16(frame, theirs)
-		return frame, nil
+		m.stats.late.Add(1)
 	}
 }
 
 // frame reads the next whole frame, whatever it answers.
-func (m *mbap) frame(a *asking) ([]byte, error) {
+func (m *mbap) frame(a *asking) (id uint16, unit byte, answer []byte, err error) {
 	if _, err := m.in.Peek(1); err != nil {
-		return nil, broken(err, a.silence())
+		return 0, 0, nil, broken(err, a.silence())
 	}
 	a.heard = true
-	var header [mbapHeader]byte
-	if _, err := io.ReadFull(m.in, header[:]); err != nil {
-		return nil, broken(err, errTorn)
+	header, err := m.in.Peek(mbapHeader)
+	if err != nil {
+		return 0, 0, nil, broken(err, errTorn)
 	}
 	length := int(binary.BigEndian.Uint16(header[4:]))
 	if protocol := binary.BigEndian.Uint16(header[2:]); protocol != 0 {
-		return nil, fmt.Errorf("%w: protocol id %d instead of 0; this is no Modbus TCP (rtu+tcp, perhaps)", ErrFrame, protocol)
+		return 0, 0, nil, fmt.Errorf("%w: protocol id %d instead of 0; this is no Modbus TCP (rtu+tcp, perhaps)", errDamaged, protocol)
 	}
 	if length < 2 || length > mbapMost {
-		return nil, fmt.Errorf("%w: length %d; 2 to %d are possible", ErrFrame, length, mbapMost)
+		return 0, 0, nil, fmt.Errorf("%w: length %d; 2 to %d are possible", errDamaged, length, mbapMost)
 	}
-	frame := make([]byte, mbapHeader-1+length)
-	copy(frame, header[:])
-	if _, err := io.ReadFull(m.in, frame[mbapHeader:]); err != nil {
-		return nil, broken(err, errTorn)
+	frame, err := m.in.Peek(mbapHeader - 1 + length)
+	if err != nil {
+		return 0, 0, nil, broken(err, errTorn)
 	}
-	return frame, nil
+	id, unit, answer = binary.BigEndian.Uint16(frame), frame[6], bytes.Clone(frame[mbapHeader:])
+	m.last = time.Now()
+	_, err = m.in.Discard(len(frame))
+	return id, unit, answer, err
 }
 
 // broken sorts a failed read: the time was up (and then it is what the caller says), or the connection is lost.
@@ -98,22 +102,20 @@ func broken(err, timeUp error) error {
 	return fmt.Errorf("%w: %w", errGone, err)
 }
 
-// answers says whether a frame with the right number is an answer to the request and to nothing else.
-func (m *mbap) answers(frame []byte, r Request) error {
-	if unit := frame[6]; unit != r.Unit {
+// judge says whether a frame with the right number is an answer to the request and to nothing else. A frame of
+// another unit or function is whole all the same: the next one is found after it, and the connection stays.
+func (m *mbap) judge(unit byte, answer []byte, r Request) error {
+	switch {
+	case unit != r.Unit:
 		m.stats.crossTalk.Add(1)
 		return fmt.Errorf("%w: it comes from unit %d; if the device calls itself so, say unit: %d", ErrFrame, unit, unit)
-	}
-	pdu := frame[mbapHeader:]
-	if pdu[0] == r.Table.function()|0x80 && len(pdu) == 2 {
+	case r.isRefusal(answer) || r.isData(answer):
 		return nil
-	}
-	if pdu[0] != r.Table.function() {
+	case answer[0] != r.Table.function():
 		m.stats.crossTalk.Add(1)
-		return fmt.Errorf("%w: function %d instead of %d", ErrFrame, pdu[0], r.Table.function())
+		return fmt.Errorf("%w: function %d instead of %d", ErrFrame, answer[0], r.Table.function())
+	case len(answer) > 1 && int(answer[1]) == len(answer)-2:
+		return fmt.Errorf("%w: %d bytes of data instead of %d", ErrFrame, len(answer)-2, r.bytes())
 	}
-	if len(pdu) != 2+r.bytes() || int(pdu[1]) != r.bytes() {
-		return fmt.Errorf("%w: %d bytes of data instead of %d", ErrFrame, len(pdu)-2, r.bytes())
-	}
-	return nil
+	return fmt.Errorf("%w: %d bytes of data instead of %d", errDamaged, len(answer)-2, r.bytes())
 }

@@ -6,10 +6,12 @@ import "time"
 // Devices that name the same URL share its line or socket.
 type Device struct {
 	Name    string        `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
-	URL     string        `yaml:"modbus" doc:"tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200&data=8&parity=E&stop=1 (these are the defaults), or rtu+tcp://host:4001"`
+	URL     string        `yaml:"modbus" doc:"tcp://host:502, tls://host:802?ca_file=F&cert_file=F&key_file=F&server_name=N, rtu:///dev/serial/by-id/X?baud=19200&data=8&parity=E&stop=1 (these are the defaults), rtu+tcp://host:4001, ascii:///dev/serial/by-id/X (7 data bits), or ascii+tcp://host:4001. For serial ports also rs485=high or low (RTS while sending) with rts_before and rts_after in ms; for all pause=20ms before each request and connect_pause=500ms"`
 	Unit    *int          `yaml:"unit" doc:"unit id (slave address), 1 to 247; on TCP also 0 and 255. Default 1"`
 	Every   time.Duration `yaml:"every" doc:"poll interval. Default 10s"`
 	Timeout time.Duration `yaml:"timeout" doc:"longest wait for one answer. Default 1s"`
+	Retries *int          `yaml:"retries" doc:"how often a request whose answer came damaged is repeated at once, 0 to 5; silence and refusals are not. Default 1"`
+	Enron   bool          `yaml:"enron" doc:"the device numbers 32-bit values as Enron (Daniel) does: int32, uint32 and float32 points take one address, not two. Default false"`
 	Order   string        `yaml:"order" doc:"word and byte order of points that do not name their own. Default ABCD"`
 	Points  []Point       `yaml:"points" doc:"what to read"`
 }
@@ -24,6 +26,7 @@ type Point struct {
 	Modicon  *int      `yaml:"modicon" doc:"one-based number with its kind in front: 40001 or 400001 holding, 30001 input, 10001 discrete, 1 coil"`
 	Type     string    `yaml:"type" doc:"bool int16 uint16 int32 uint32 int64 uint64 float32 float64 bcd16 bcd32 string. Default uint16; bool for coil, discrete and bit"`
 	Order    string    `yaml:"order" doc:"ABCD CDAB BADC DCBA; for 64 bits the same letters by rule, or eight letters: ABCDEFGH GHEFCDAB BADCFEHG HGFEDCBA"`
+	Enron    *bool     `yaml:"enron" doc:"this point is one address of 32 bits (int32, uint32, float32), or two ordinary ones. Default: the device's"`
 	Bit      *int      `yaml:"bit" doc:"one bit of a register, 0 (least) to 15: the value is 0 or 1"`
 	Length   int       `yaml:"length" doc:"registers of a string (two characters each)"`
 	Scale    *float64  `yaml:"scale" doc:"the raw number times this. Default 1"`

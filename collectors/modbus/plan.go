@@ -28,9 +28,10 @@ func (e endpoint) cost() cost {
 	if !e.serialLine() {
 		return cost{request: 21, register: 1}
 	}
-	char := e.serial.char()
-	frames := 13*char + 2*e.serial.gap() + 5*time.Millisecond
-	return cost{request: float64(frames), register: float64(2 * char)}
+	c, char := e.codec(), e.serial.char()
+	characters := len(c.request(0, Request{}.pdu())) + c.size(0)
+	frames := time.Duration(characters)*char + 2*e.serial.gap() + 5*time.Millisecond
+	return cost{request: float64(frames), register: float64(time.Duration(c.size(2)-c.size(0)) * char)}
 }
 
 // hole is a run of addresses that the unit refuses to read together with others: a register that it does not
@@ -117,11 +118,7 @@ func cheapest(places []place, holes []hole, c cost) []block {
 }
 
 func (c cost) of(s span) float64 {
-	registers := float64(s.count)
-	if s.table.bits() {
-		registers /= 16
-	}
-	return c.request + c.register*registers
+	return c.request + c.register*float64(s.table.bytes(s.count))/2
 }
 
 func allowed(s span, holes []hole) bool {

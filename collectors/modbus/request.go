@@ -1,30 +1,35 @@
 package modbus
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	goburrow "github.com/goburrow/modbus"
 )
 
-// Table is one of the four address spaces of a unit.
+// Table is one of the address spaces of a unit.
 type Table uint8
 
-// The four tables, with the functions that read them: 3, 4, 1 and 2.
+// The four tables of the standard, with the functions that read them: 3, 4, 1 and 2. In Enron's (Daniel's) way of
+// numbering an address of holding or input registers is one value of 32 bits, and a request counts values: asked
+// for 7 a unit sends 28 bytes. Those are tables of their own here, so that no request mixes them with registers.
 const (
 	Holding Table = iota
 	Input
 	Coil
 	Discrete
+	EnronHolding
+	EnronInput
 )
 
-var tableNames = [...]string{"holding", "input", "coil", "discrete"}
+var tableNames = [...]string{"holding", "input", "coil", "discrete", "enron holding", "enron input"}
 
-// String is the table's key in the configuration.
+// String is the table's key in the configuration, with the word enron before it where that is set.
 func (t Table) String() string { return tableNames[t] }
 
-// ParseTable finds a table by its name: holding, input, coil or discrete.
+// ParseTable finds one of the standard's tables by its name: holding, input, coil or discrete.
 func ParseTable(name string) (Table, error) {
-	for i, n := range tableNames {
+	for i, n := range tableNames[:EnronHolding] {
 		if n == name {
 			return Table(i), nil
 		}
@@ -32,15 +37,44 @@ func ParseTable(name string) (Table, error) {
 	return 0, fmt.Errorf("unknown table %q; holding, input, coil or discrete", name)
 }
 
-func (t Table) function() byte { return [...]byte{3, 4, 1, 2}[t] }
+func (t Table) function() byte { return [...]byte{3, 4, 1, 2, 3, 4}[t] }
 
-// bits says whether an address of this table is one bit, not a register of sixteen.
-func (t Table) bits() bool { return t >= Coil }
+// bits says whether an address of this table is one bit.
+func (t Table) bits() bool { return t == Coil || t == Discrete }
 
-// most is how many addresses one request may ask for (Modbus Application Protocol V1.1b3, 6.1 to 6.4).
+// enron says whether an address of this table is 32 bits.
+func (t Table) enron() bool { return t >= EnronHolding }
+
+// withEnron is the table when its addresses are numbered in Enron's way.
+func (t Table) withEnron() Table {
+	switch t {
+	case Holding:
+		return EnronHolding
+	case Input:
+		return EnronInput
+	}
+	return t
+}
+
+// bytes is how much data so many addresses of the table are.
+func (t Table) bytes(quantity int) int {
+	switch {
+	case t.bits():
+		return (quantity + 7) / 8
+	case t.enron():
+		return 4 * quantity
+	}
+	return 2 * quantity
+}
+
+// most is how many addresses one request may ask for (Modbus Application Protocol V1.1b3, 6.1 to 6.4); of Enron's
+// as many as fit into the same answer.
 func (t Table) most() int {
-	if t.bits() {
+	switch {
+	case t.bits():
 		return 2000
+	case t.enron():
+		return 62
 	}
 	return 125
 }
@@ -54,11 +88,22 @@ type Request struct {
 }
 
 // bytes is the length of the data that a right answer carries.
-func (r Request) bytes() int {
-	if r.Table.bits() {
-		return (int(r.Quantity) + 7) / 8
-	}
-	return 2 * int(r.Quantity)
+func (r Request) bytes() int { return r.Table.bytes(int(r.Quantity)) }
+
+// pdu is the request without what a transport puts round it: function, address, quantity.
+func (r Request) pdu() []byte {
+	pdu := binary.BigEndian.AppendUint16([]byte{r.Table.function()}, r.Address)
+	return binary.BigEndian.AppendUint16(pdu, r.Quantity)
+}
+
+// isRefusal says whether an answer is an exception to this request.
+func (r Request) isRefusal(pdu []byte) bool {
+	return len(pdu) == 2 && pdu[0] == r.Table.function()|0x80
+}
+
+// isData says whether an answer is exactly the data that was asked for.
+func (r Request) isData(pdu []byte) bool {
+	return len(pdu) == 2+r.bytes() && pdu[0] == r.Table.function() && int(pdu[1]) == r.bytes()
 }
 
 // String names the registers for a person, in the words of the configuration.
@@ -82,7 +127,7 @@ func (r Request) check() error {
 // ask lets goburrow's client code the request and decode the answer.
 func (r Request) ask(client goburrow.Client) ([]byte, error) {
 	switch r.Table {
-	case Input:
+	case Input, EnronInput:
 		return client.ReadInputRegisters(r.Address, r.Quantity)
 	case Coil:
 		return client.ReadCoils(r.Address, r.Quantity)
@@ -90,4 +135,20 @@ func (r Request) ask(client goburrow.Client) ([]byte, error) {
 		return client.ReadDiscreteInputs(r.Address, r.Quantity)
 	}
 	return client.ReadHoldingRegisters(r.Address, r.Quantity)
+}
+
+// bare has goburrow's client code requests and decode answers without any frame; the frames are the transports'.
+type bare struct{}
+
+// Encode implements goburrow's Packager: function and data.
+func (bare) Encode(pdu *goburrow.ProtocolDataUnit) ([]byte, error) {
+	return append([]byte{pdu.FunctionCode}, pdu.Data...), nil
+}
+
+// Verify implements goburrow's Packager. The transport has seen to it.
+func (bare) Verify(request, response []byte) error { return nil }
+
+// Decode implements goburrow's Packager.
+func (bare) Decode(answer []byte) (*goburrow.ProtocolDataUnit, error) {
+	return &goburrow.ProtocolDataUnit{FunctionCode: answer[0], Data: answer[1:]}, nil
 }

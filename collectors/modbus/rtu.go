@@ -1,343 +1,61 @@
 package modbus
 
-import (
-	"encoding/binary"
-	"errors"
-	"fmt"
-	"os"
-	"slices"
-	"syscall"
-	"time"
-)
+import "encoding/binary"
 
-// rtu frames requests for a serial line: unit id, request, CRC-16 (Modbus over Serial Line V1.02, 2.5.1).
-//
-// An answer names its unit, its function and its length, but not which request it belongs to. A late answer is
-// therefore the great danger here, and what follows keeps it out:
-//   - what lies in the input before a request is thrown away;
-//   - a unit that has not answered owes an answer. It is not asked again until the line has been silent for one
-//     more time-out, and then first for another number of registers: only when an answer of that length has come
-//     are the two in step again, since answers do not overtake each other;
-//   - two answers to one request are none;
-//   - after a frame that made no sense the line must have been silent for one time-out.
-//
-// Frames of other units carry their own unit id and are passed over, so that one slow unit costs the others little.
-type rtu struct {
-	char  time.Duration
-	gap   time.Duration
-	stats *counters
+// rtu frames with the unit id in front and a CRC-16 behind (Modbus over Serial Line V1.02, 2.5.1).
+type rtu struct{}
 
-	buf  []byte
-	last time.Time         // when the line last carried a byte
-	hold time.Duration     // how long the line must have been silent before the next request; 0: the gap
-	owed map[byte]*arrears // units that did not answer
+func (rtu) request(unit byte, pdu []byte) []byte {
+	frame := append([]byte{unit}, pdu...)
+	return binary.LittleEndian.AppendUint16(frame, crc16(frame))
 }
 
-// arrears is what a unit still owes.
-type arrears struct {
-	again   time.Time // when it may be asked again
-	lengths []int     // bytes of data in the answers that have not come, the last ones only
+// size: unit, function, count, data and the checksum's two.
+func (rtu) size(data int) int { return 5 + data }
+
+func (c rtu) whole(b []byte) int {
+	if len(b) < fewest(c) {
+		return 0
+	}
+	n := fewest(c)
+	switch f := b[1]; {
+	case f >= 1 && f <= 4:
+		n += int(b[2])
+	case f < 0x80:
+		return 0
+	}
+	if len(b) < n || crc16(b[:n]) != 0 {
+		return 0
+	}
+	return n
 }
 
-// remembered is how many answers a unit can owe: with the shortest time-out in use that is several seconds of delay.
-const remembered = 4
+func (rtu) open(frame []byte) (unit byte, pdu []byte) { return frame[0], frame[1 : len(frame)-2] }
 
-// fewBytes is the length of the shortest answer. What is shorter is noise: many RS-485 drivers add a byte or two
-// when they turn round.
-const fewBytes = 5
-
-// settleMost is how many time-outs a request waits for a silent line.
-const settleMost = 5
-
-func newRTU(o serialOptions, stats *counters) *rtu {
-	return &rtu{char: o.char(), gap: o.gap(), stats: stats, owed: map[byte]*arrears{}}
+func (rtu) begins(b []byte, r Request) bool {
+	return b[0] == r.Unit && b[1] == r.Table.function() && int(b[2]) == r.bytes()
 }
 
-// fresh leaves the debts: a serial server may hand the late answer to the new connection.
-func (r *rtu) fresh() { r.last = time.Now() }
-
-func (r *rtu) suspect(hold time.Duration) {
-	r.last, r.hold = time.Now(), max(r.hold, hold)
+// crc16 is the checksum of RTU frames: polynomial 0xA001, start 0xFFFF, sent low byte first.
+func crc16(b []byte) uint16 {
+	crc := uint16(0xFFFF)
+	for _, c := range b {
+		crc = crc>>8 ^ crcTable[byte(crc)^c]
+	}
+	return crc
 }
 
-func (r *rtu) exchange(s Stream, a *asking, adu []byte) ([]byte, error) {
-	if debt := r.owed[a.request.Unit]; debt != nil {
-		step := *a
-		step.request = inStep(a.request, debt.lengths)
-		_, err := r.turn(s, &step, rtuRequest(step.request))
-		a.heard = step.heard
-		if err != nil {
-			return nil, err
+var crcTable = func() (table [256]uint16) {
+	for i := range table {
+		crc := uint16(i)
+		for range 8 {
+			if crc&1 == 1 {
+				crc = crc>>1 ^ 0xA001
+			} else {
+				crc >>= 1
+			}
 		}
-		delete(r.owed, a.request.Unit)
+		table[i] = crc
 	}
-	return r.turn(s, a, adu)
-}
-
-// inStep is a request of the same unit and table whose answer has none of the given lengths.
-func inStep(r Request, lengths []int) Request {
-	for r.Quantity = 1; slices.Contains(lengths, r.bytes()); {
-		if r.Table.bits() {
-			r.Quantity += 8
-		} else {
-			r.Quantity++
-		}
-	}
-	r.Address = uint16(min(int(r.Address), 1<<16-int(r.Quantity)))
-	return r
-}
-
-// rtuRequest is the frame of a request.
-func rtuRequest(r Request) []byte {
-	adu := []byte{r.Unit, r.Table.function()}
-	adu = binary.BigEndian.AppendUint16(adu, r.Address)
-	adu = binary.BigEndian.AppendUint16(adu, r.Quantity)
-	return binary.LittleEndian.AppendUint16(adu, crc16(adu))
-}
-
-// turn sends one request and returns the one answer to it.
-func (r *rtu) turn(s Stream, a *asking, adu []byte) ([]byte, error) {
-	if err := r.settle(s, a); err != nil {
-		return nil, err
-	}
-	until := time.Now().Add(a.timeout + r.char*time.Duration(len(adu)+fewBytes+a.request.bytes()))
-	if err := a.deadline(s, until); err != nil {
-		return nil, err
-	}
-	_, err := s.Write(adu)
-	r.last = time.Now().Add(r.char * time.Duration(len(adu)))
-	if err != nil {
-		return nil, fmt.Errorf("send: %w: %w", errGone, err)
-	}
-	answer, rest, err := r.await(s, a)
-	switch {
-	case errors.Is(err, errGone):
-		r.owes(a, 0)
-	case err != nil && (len(r.buf) < fewBytes || !begins(r.buf, a.request)):
-		r.owes(a, a.timeout)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return answer, r.alone(s, a, rest)
-}
-
-// owes notes that the unit may still answer the request that has just failed, and how long it is left alone.
-func (r *rtu) owes(a *asking, alone time.Duration) {
-	debt := r.owed[a.request.Unit]
-	if debt == nil {
-		debt = &arrears{}
-		r.owed[a.request.Unit] = debt
-	}
-	debt.again = time.Now().Add(alone)
-	debt.lengths = append(debt.lengths, a.request.bytes())
-	debt.lengths = debt.lengths[max(0, len(debt.lengths)-remembered):]
-}
-
-// settle waits until the line is silent and its input is empty.
-func (r *rtu) settle(s Stream, a *asking) error {
-	debt := r.owed[a.request.Unit]
-	for start := time.Now(); ; {
-		n, err := r.drain(s)
-		if err != nil {
-			return err
-		}
-		if n >= fewBytes {
-			r.stats.late.Add(1)
-			r.hold = max(r.hold, a.timeout)
-		}
-		free := r.last.Add(max(r.gap, r.hold))
-		if debt != nil && debt.again.After(free) {
-			free = debt.again
-		}
-		if time.Until(free) <= 0 && n == 0 {
-			r.hold = 0
-			return nil
-		}
-		if time.Since(start) > settleMost*a.timeout {
-			return fmt.Errorf("%w: the line does not become silent; another master, or wrong baud rate or wiring", ErrFrame)
-		}
-		if err := r.listen(s, a, free); err != nil {
-			return err
-		}
-	}
-}
-
-// listen reads and throws away until the time comes or something was heard.
-func (r *rtu) listen(s Stream, a *asking, until time.Time) error {
-	if time.Until(until) <= 0 {
-		return a.ctx.Err()
-	}
-	if err := a.deadline(s, until); err != nil {
-		return err
-	}
-	var junk [256]byte
-	n, err := s.Read(junk[:])
-	if n > 0 {
-		r.last = time.Now()
-	}
-	if n >= fewBytes {
-		r.stats.late.Add(1)
-		r.hold = max(r.hold, a.timeout)
-	}
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%w: %w", errGone, err)
-	}
-	return a.ctx.Err()
-}
-
-// await reads until a frame that answers the request has come, and returns what came after it apart.
-func (r *rtu) await(s Stream, a *asking) (answer, rest []byte, err error) {
-	r.buf = r.buf[:0]
-	var chunk [256]byte
-	for {
-		n, err := s.Read(chunk[:])
-		if n > 0 {
-			r.last, a.heard = time.Now(), true
-			r.buf = append(r.buf, chunk[:n]...)
-		}
-		if start, end := findAnswer(r.buf, a.request); end > 0 {
-			r.others(r.buf[:start], a)
-			return append([]byte(nil), r.buf[start:end]...), r.buf[end:], nil
-		}
-		if err == nil && len(r.buf) < 4096 {
-			continue
-		}
-		return nil, nil, r.nothing(a, err)
-	}
-}
-
-// nothing explains why await has found no answer in what it has read.
-func (r *rtu) nothing(a *asking, err error) error {
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		return fmt.Errorf("%w: %w", errGone, err)
-	}
-	if len(r.buf) < fewBytes {
-		return a.silence()
-	}
-	unknown := r.others(r.buf, a)
-	if unknown < fewBytes {
-		return fmt.Errorf("%w, but one of another unit, function or length", a.silence())
-	}
-	r.hold = max(r.hold, a.timeout)
-	return fmt.Errorf("%w: %d bytes came, with a wrong checksum, length, unit or function", ErrFrame, len(r.buf))
-}
-
-// alone waits for the silence that ends a frame, and refuses the answer if another one follows it.
-func (r *rtu) alone(s Stream, a *asking, rest []byte) error {
-	more, err := r.trail(s, a)
-	if err != nil {
-		return err
-	}
-	after := append(rest, more...)
-	if len(after) < fewBytes || r.others(after, a) < fewBytes {
-		return nil
-	}
-	r.hold = max(r.hold, a.timeout)
-	r.stats.late.Add(1)
-	return fmt.Errorf("%w: a second one followed it, and one of the two is another request's", ErrFrame)
-}
-
-// trail reads what comes until the line was silent for the gap.
-func (r *rtu) trail(s Stream, a *asking) ([]byte, error) {
-	var all []byte
-	var chunk [256]byte
-	for len(all) < 4096 {
-		if err := a.deadline(s, r.last.Add(r.gap)); err != nil {
-			return nil, err
-		}
-		n, err := s.Read(chunk[:])
-		if n > 0 {
-			r.last = time.Now()
-			all = append(all, chunk[:n]...)
-			continue
-		}
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, fmt.Errorf("%w: %w", errGone, err)
-		}
-		break
-	}
-	return all, nil
-}
-
-// others counts the whole frames in what is left over that are no answer to this request, and returns how many
-// bytes belong to none of them.
-func (r *rtu) others(left []byte, a *asking) (unknown int) {
-	for len(left) > 0 {
-		n := wholeFrame(left)
-		if n == 0 || isAnswer(left[:n], a.request) {
-			unknown++
-			left = left[1:]
-			continue
-		}
-		if r.owed[left[0]] != nil {
-			r.stats.late.Add(1)
-		} else {
-			r.stats.crossTalk.Add(1)
-		}
-		left = left[n:]
-	}
-	return unknown
-}
-
-// drain empties the input without waiting, and says how many bytes there were.
-func (r *rtu) drain(s Stream) (total int, err error) {
-	var junk [256]byte
-	for {
-		n, err := readNow(s, junk[:])
-		total += n
-		if n > 0 {
-			r.last = time.Now()
-		}
-		if err != nil {
-			return total, fmt.Errorf("%w: %w", errGone, err)
-		}
-		if n < len(junk) {
-			return total, nil
-		}
-	}
-}
-
-// readNow reads what is there already. A deadline cannot do that: one that has passed forbids the read, and one
-// that is near can pass before the read begins, on a busy machine.
-func readNow(s Stream, b []byte) (n int, err error) {
-	if err := s.SetDeadline(time.Time{}); err != nil {
-		return 0, err
-	}
-	raw, ok := s.(syscall.Conn)
-	if !ok {
-		return readSoon(s, b)
-	}
-	c, err := raw.SyscallConn()
-	if err != nil {
-		return 0, err
-	}
-	var readErr error
-	err = c.Read(func(fd uintptr) bool {
-		n, readErr = syscall.Read(int(fd), b)
-		return true
-	})
-	switch {
-	case err != nil:
-		return 0, err
-	case errors.Is(readErr, syscall.EAGAIN) || errors.Is(readErr, syscall.EINTR):
-		return 0, nil
-	case readErr != nil:
-		return 0, readErr
-	case n <= 0:
-		return 0, errors.New("end of file")
-	}
-	return n, nil
-}
-
-// readSoon is readNow for a stream without a file descriptor, such as a pipe in a test.
-func readSoon(s Stream, b []byte) (int, error) {
-	if err := s.SetDeadline(time.Now().Add(time.Millisecond)); err != nil {
-		return 0, err
-	}
-	n, err := s.Read(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		err = nil
-	}
-	return n, err
-}
+	return table
+}()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -51,7 +52,10 @@ func preparePort(fd int, o serialOptions) error {
 	t.Ispeed, t.Ospeed = uint32(o.baud), uint32(o.baud)
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
-		return fmt.Errorf("set %d baud 8%c%d: %w", o.baud, o.parity, o.stop, err)
+		return fmt.Errorf("set %d baud %d%c%d: %w", o.baud, o.data, o.parity, o.stop, err)
+	}
+	if err := direct(fd, o.direction); err != nil {
+		return err
 	}
 	if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIOFLUSH); err != nil {
 		return fmt.Errorf("empty its buffers: %w", err)
@@ -61,6 +65,9 @@ func preparePort(fd int, o serialOptions) error {
 
 func characterFlags(o serialOptions) uint32 {
 	flags := uint32(unix.CREAD | unix.CLOCAL | unix.CS8 | unix.BOTHER)
+	if o.data == 7 {
+		flags = flags&^unix.CSIZE | unix.CS7
+	}
 	if o.parity != 'N' {
 		flags |= unix.PARENB
 	}
@@ -71,4 +78,43 @@ func characterFlags(o serialOptions) uint32 {
 		flags |= unix.CSTOPB
 	}
 	return flags
+}
+
+// rs485 is the kernel's struct serial_rs485 (include/uapi/linux/serial.h), which is the same on every machine.
+type rs485 struct {
+	flags         uint32
+	before, after uint32 // ms
+	_             [5]uint32
+}
+
+// The flags of struct serial_rs485 that are of use here.
+const (
+	rs485Enabled      = 1 << 0
+	rs485RTSOnSend    = 1 << 1
+	rs485RTSAfterSend = 1 << 2
+)
+
+func rs485Of(d direction) rs485 {
+	r := rs485{flags: rs485Enabled | rs485RTSOnSend, before: uint32(d.before), after: uint32(d.after)}
+	if d.send == "low" {
+		r.flags = rs485Enabled | rs485RTSAfterSend
+	}
+	return r
+}
+
+// direct has the kernel turn the line's direction, where the URL says so. A driver that cannot either refuses or
+// clears the flag.
+func direct(fd int, d direction) error {
+	if d.send == "" {
+		return nil
+	}
+	r := rs485Of(d)
+	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSRS485, uintptr(unsafe.Pointer(&r)))
+	if errno == 0 && r.flags&rs485Enabled != 0 {
+		return nil
+	}
+	if errno == 0 {
+		errno = unix.ENOTTY
+	}
+	return fmt.Errorf("turn the RS-485 direction by RTS: the driver of this port cannot; leave out rs485= and use an adapter that turns by itself: %w", errno)
 }
