@@ -24,14 +24,22 @@ var deviceMistakes = []mistake{
 
 var lineMistakes = []mistake{
 	{"modbus address", "tcp://10.20.0.5:502", "udp://10.20.0.5:502", 17, "devices[0].modbus", "tcp://"},
-	{"one unit twice on a line", "rtu:///dev/serial/by-id/usb-A?baud=9600&parity=N\n    unit: 3", "tcp://10.20.0.5\n    unit: 1", 28, "devices[1].unit", "already devices[0] (battery-plc)"},
-	{"one unit twice by default", "rtu:///dev/serial/by-id/usb-A?baud=9600&parity=N\n    unit: 3", "tcp://10.20.0.5", 26, "devices[1].unit", "already devices[0] (battery-plc)"},
+	{"one unit twice on a line", "rtu:///dev/serial/by-id/usb-A?baud=9600&parity=N\n    unit: 3", "tcp://10.20.0.5\n    unit: 1", 28, "devices[1].unit", "is devices[0] (battery-plc) already"},
+	{"one unit twice by default", "rtu:///dev/serial/by-id/usb-A?baud=9600&parity=N\n    unit: 3", "tcp://10.20.0.5", 26, "devices[1].unit", "is devices[0] (battery-plc) already"},
 	{"two protocols at one place", "rtu:///dev/serial/by-id/usb-A?baud=9600&parity=N", "rtu+tcp://10.20.0.5:502", 27, "devices[1].modbus", "one protocol"},
+	{"two kinds of frames on one port", "  - name: radio\n", "  - {name: third, modbus: \"ascii:///dev/serial/by-id/usb-A\", unit: 9, points: [{name: a, coil: 1}]}\n  - name: radio\n", 31, "devices[2].modbus", "one protocol"},
+	{"a certificate without its key", "tcp://10.20.0.5:502", "tls://10.20.0.5?cert_file=a.pem", 17, "devices[0].modbus", "belong together"},
+	{"seven bits for RTU", "baud=9600&parity=N", "baud=9600&data=7", 27, "devices[1].modbus", "ascii:// has 7"},
+	{"RTS times without RS-485", "baud=9600&parity=N", "baud=9600&rts_after=2", 27, "devices[1].modbus", "rs485=high"},
+	{"a pause without a unit", "tcp://10.20.0.5:502", "tcp://10.20.0.5:502?pause=20", 17, "devices[0].modbus", "such as 20ms"},
+	{"an option of another kind", "tcp://10.20.0.5:502", "tcp://10.20.0.5:502?ca_file=a.pem", 17, "devices[0].modbus", "tcp has no option"},
+	{"too many retries", "    unit: 3\n", "    unit: 3\n    retries: 9\n", 29, "devices[1].retries", "0 to 5"},
 	{"one line with two speeds", "  - name: radio\n", "  - {name: third, modbus: \"rtu:///dev/serial/by-id/usb-A?baud=19200\", unit: 9, points: [{name: a, coil: 1}]}\n  - name: radio\n", 31, "devices[2].modbus", "one speed"},
 	{"one session with two users", "tanks:\n", "  - {name: other, mqtt: \"mqtts://10.20.0.9:8883\", client_id: gauger-COOPER12-7-radio, username: b, points: [{name: a, topic: x}]}\ntanks:\n", 37, "devices[3].username", "shares this session"},
 }
 
 var pointMistakes = []mistake{
+	{"Enron's numbering for 16 bits", "type: int16", "type: int16, enron: true", 23, "devices[0].points[1].enron", "int32, uint32 and float32"},
 	{"unknown type", "type: int32", "type: int23", 25, "devices[0].points[3].type", "int32"},
 	{"unknown order", "order: CDAB", "order: CDBA", 22, "devices[0].points[0].order", "CDAB"},
 	{"float32 at the last register", "holding: 100", "holding: 65535", 22, "devices[0].points[0].holding", "65535"},

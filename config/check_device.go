@@ -2,11 +2,10 @@ package config
 
 import (
 	"fmt"
-	"net/url"
-	"path"
 	"strings"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus"
 	"gauger/collectors/mqtt"
 )
 
@@ -67,6 +66,14 @@ func (c *checker) device(at string, dev Device) {
 	case dev.Modbus != nil:
 		c.positive(at+".every", dev.Modbus.Every)
 		c.positive(at+".timeout", dev.Modbus.Timeout)
+		for _, w := range dev.Modbus.Warnings() {
+			c.warnf(join(at, w.Path), "%s", w.Message)
+		}
+		m := *dev.Modbus
+		m.MapFiles(func(file string) string {
+			c.exists(at+".modbus", file)
+			return file
+		})
 	case dev.MQTT != nil:
 		c.exists(at+".ca_file", dev.MQTT.CAFile)
 		c.exists(at+".cert_file", dev.MQTT.CertFile)
@@ -84,69 +91,19 @@ func (c *checker) device(at string, dev Device) {
 
 // lines checks what devices that share an endpoint must agree on.
 func (c *checker) lines() {
-	type user struct {
-		index int
-		line  line
-	}
-	users := map[string][]user{}
+	var devices []modbus.Device
+	var index []int
 	for i, dev := range c.cfg.Devices {
-		if dev.Modbus == nil {
-			continue
+		if dev.Modbus != nil {
+			m := *dev.Modbus
+			m.Name = dev.describe(i)
+			devices, index = append(devices, m), append(index, i)
 		}
-		l, ok := lineOf(dev.Modbus.URL)
-		if !ok {
-			continue
-		}
-		at := fmt.Sprintf("devices[%d]", i)
-		for _, u := range users[l.place] {
-			other := c.cfg.Devices[u.index]
-			switch {
-			case u.line.scheme != l.scheme:
-				c.problemf(at+".modbus", "%s speaks %s to the same place as %s does %s; one socket has one protocol", at, l.scheme, other.describe(u.index), u.line.scheme)
-			case u.line.options != l.options:
-				c.problemf(at+".modbus", "the same line as %s with other settings (%s, there %s); a line has one speed and parity: make them equal", other.describe(u.index), orNone(l.options), orNone(u.line.options))
-			case unitOf(other) == unitOf(dev):
-				c.problemf(at+".unit", "unit %d at this address is already %s; put the points under one device, or correct the unit", unitOf(dev), other.describe(u.index))
-			}
-		}
-		users[l.place] = append(users[l.place], user{i, l})
+	}
+	for _, found := range modbus.Conflicts(devices) {
+		c.problemf(fmt.Sprintf("devices[%d].%s", index[found.Device], found.Path), "%s", found.Message)
 	}
 	c.sessions()
-}
-
-func unitOf(dev Device) int {
-	if dev.Modbus.Unit == nil {
-		return 1
-	}
-	return *dev.Modbus.Unit
-}
-
-func orNone(options string) string {
-	if options == "" {
-		return "none"
-	}
-	return options
-}
-
-// line is where a Modbus URL leads.
-type line struct{ scheme, place, options string }
-
-// lineOf is the line of a Modbus URL, and false for one that cannot be read, which the device's kind reports.
-func lineOf(raw string) (line, bool) {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return line{}, false
-	}
-	l := line{u.Scheme, u.Host, u.Query().Encode()}
-	switch {
-	case u.Scheme == "rtu":
-		l.place = path.Clean(u.Path)
-	case u.Scheme == "tcp" && u.Port() == "":
-		l.place = strings.ToLower(u.Host) + ":502"
-	default:
-		l.place = strings.ToLower(u.Host)
-	}
-	return l, l.place != ""
 }
 
 // sessions checks what MQTT devices at one broker must agree on.

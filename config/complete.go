@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"math"
-	"net/url"
 	"path/filepath"
 	"time"
 
@@ -55,6 +54,8 @@ func (c *Config) resolveFiles(dir string) {
 		dev := &c.Devices[i]
 		at(&dev.Password.File)
 		switch {
+		case dev.Modbus != nil:
+			dev.Modbus.MapFiles(func(file string) string { return resolve(dir, file) })
 		case dev.MQTT != nil:
 			at(&dev.MQTT.CAFile)
 			at(&dev.MQTT.CertFile)
@@ -108,7 +109,7 @@ func (c *Config) clientID(dev Device) string {
 	return "gauger-" + c.ID + "-" + dev.Name
 }
 
-// verify has the level of every tank on a serial line read twice, unless the file says otherwise: an RTU frame
+// verify has the level of every tank on a serial line read twice, unless the file says otherwise: a frame there
 // carries nothing that ties an answer to its request. The two readings may differ by what a load can move between
 // them, and by noise.
 func (c *Config) verify() {
@@ -119,16 +120,11 @@ func (c *Config) verify() {
 		}
 		dev := c.Devices[info.Device].Modbus
 		p := &dev.Points[info.Index]
-		if p.Verify == "" && serial(dev.URL) {
+		if p.Verify == "" && dev.SerialLine() {
 			p.Verify = "twice"
 		}
 		p.Agree = agree(t, *dev, info.Unit)
 	}
-}
-
-func serial(raw string) bool {
-	u, err := url.Parse(raw)
-	return err == nil && (u.Scheme == "rtu" || u.Scheme == "rtu+tcp")
 }
 
 // agree is how far two readings of a tank's level at most lie apart, in unit, when one follows the other within

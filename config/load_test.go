@@ -32,6 +32,8 @@ func TestDoubtfulThingsAreWarnings(t *testing.T) {
 		{"no second key", "  secondary_key: {file: /etc/gauger/secondary-key}\n", "", 7, "service.secondary_key", "add the second one"},
 		{"login without a key", "  segments:", "  login: {user: a}\n  segments:", 10, "service.login.subscription_key", "gateway"},
 		{"CA file that is not here", "  segments:", "  ca_file: nowhere.pem\n  segments:", 10, "service.ca_file", "nowhere.pem"},
+		{"a port whose name changes", "/dev/serial/by-id/usb-A", "/dev/ttyUSB0", 27, "devices[1].modbus", "ls -l /dev/serial/by-id"},
+		{"a device's CA that is not here", "tcp://10.20.0.5:502", "tls://10.20.0.5?ca_file=plc-ca.pem", 17, "devices[0].modbus", "plc-ca.pem"},
 		{"geometry", "    strapping: tk-1001.csv\n", "    diameter: 12ft\n", 38, "tanks[0].strapping", "good to a percent"},
 		{"table that begins above zero", "[[0, 0], [240, 402.87]]", "[[2, 3], [240, 402.87]]", 60, "tanks[2].strapping", "begins at 2 in"},
 		{"group of one", "    sensor: radar", "    group: west", 45, "tanks[0].group", "no other tank"},
@@ -190,5 +192,27 @@ func TestLoadOfNoFileIsNoProblemList(t *testing.T) {
 	}
 	if _, err := Load(t.TempDir()); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("a folder: got %v", err)
+	}
+}
+
+func TestFilesOfATLSLineAreThoseBesideTheConfiguration(t *testing.T) {
+	cfg := edited(t, "tcp://10.20.0.5:502", "tls://10.20.0.5?ca_file=a/ca.pem&cert_file=/etc/gauger/c.pem&key_file=k.pem&server_name=plc")
+	want := "tls://10.20.0.5:802?ca_file=testdata/a/ca.pem&cert_file=/etc/gauger/c.pem&key_file=testdata/k.pem&server_name=plc"
+	if got := cfg.Devices[0].Modbus.URL; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestALevelOverASCIIIsReadTwice(t *testing.T) {
+	for _, url := range []string{"ascii:///dev/serial/by-id/usb-B", "ascii+tcp://10.20.0.5:4001", "rtu+tcp://10.20.0.5:4001"} {
+		cfg := edited(t, "tcp://10.20.0.5:502", url)
+		if p := cfg.Devices[0].Modbus.Points[0]; p.Verify != "twice" || p.Agree <= 0 {
+			t.Errorf("%s: %+v", url, p)
+		}
+	}
+	for _, url := range []string{"tcp://10.20.0.5", "tls://10.20.0.5"} {
+		if p := edited(t, "tcp://10.20.0.5:502", url).Devices[0].Modbus.Points[0]; p.Verify != "" {
+			t.Errorf("%s: %+v", url, p)
+		}
 	}
 }
