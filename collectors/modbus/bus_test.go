@@ -32,12 +32,8 @@ func earLine(t *testing.T, url string, slave *modbustest.Slave) (*Lines, *Line, 
 	near, far := modbustest.Pipe()
 	e := &ear{ReadWriteCloser: far}
 	lines := &Lines{Dial: func(context.Context, string) (Stream, error) { return near, nil }}
-	framing := modbustest.RTU
-	if strings.HasPrefix(url, "tcp:") {
-		framing = modbustest.TCP
-	}
 	go func() {
-		if err := slave.ServeStream(t.Context(), e, framing); err != nil {
+		if err := slave.ServeStream(t.Context(), e, framingOf(url)); err != nil {
 			t.Errorf("slave: %v", err)
 		}
 	}()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -81,8 +82,11 @@ func carries(data []byte, r Request) bool {
 // everyFault is each kind of fault at each byte and each lateness where that makes a difference.
 func everyFault(framing modbustest.Framing) map[string]modbustest.Fault {
 	length, unprotected := 9, 99 // RTU: unit, function, count, four bytes of data, checksum
-	if framing == modbustest.TCP {
+	switch framing {
+	case modbustest.TCP:
 		length, unprotected = 13, 9 // the data itself is TCP's to protect
+	case modbustest.ASCII:
+		length = 19 // the same in text: a colon, two characters a byte, a checksum of one byte, and the end
 	}
 	faults := map[string]modbustest.Fault{
 		"silent": {Silent: true}, "doubled": {Doubled: true}, "reset": {Reset: true}, "short": {Short: 2}, "odd": {Short: 1},
@@ -119,8 +123,18 @@ func everyFault(framing modbustest.Framing) map[string]modbustest.Fault {
 
 // lines under test, by framing. The serial options only set how long characters and gaps are.
 var framings = map[modbustest.Framing][]string{
-	modbustest.TCP: {"tcp://site:502"},
-	modbustest.RTU: {"rtu:///dev/port?baud=9600", "rtu+tcp://site:4001?baud=115200"},
+	modbustest.TCP:   {"tcp://site:502", "tls://site:802"},
+	modbustest.RTU:   {"rtu:///dev/port?baud=9600", "rtu+tcp://site:4001?baud=115200"},
+	modbustest.ASCII: {"ascii:///dev/port?baud=9600", "ascii+tcp://site:4001?baud=115200"},
+}
+
+// moments are after how many requests, and with how much time between requests, a fault strikes. Inside TLS it is
+// the same frames again, and each conversation begins with a costly handshake.
+func moments(url string) (skips []int, between []time.Duration) {
+	if strings.HasPrefix(url, "tls:") {
+		return []int{1}, []time.Duration{0}
+	}
+	return []int{0, 1, 3}, []time.Duration{0, 700 * time.Millisecond}
 }
 
 func TestNoFaultBringsAnotherRegistersValue(t *testing.T) {
@@ -128,10 +142,11 @@ func TestNoFaultBringsAnotherRegistersValue(t *testing.T) {
 	cases := 0
 	for framing, urls := range framings {
 		for _, url := range urls {
+			skips, pauses := moments(url)
 			for name, fault := range everyFault(framing) {
-				for _, skip := range []int{0, 1, 3} {
+				for _, skip := range skips {
 					fault.Skip, fault.Times = skip, 1
-					for _, between := range []time.Duration{0, 700 * time.Millisecond} {
+					for _, between := range pauses {
 						got, _ := converse(t, url, between, fault)
 						most := 3 + int(fault.Delay/time.Second) // a unit that is busy answers nobody meanwhile
 						if got.wrong > 0 || got.failed > most {

@@ -125,7 +125,7 @@ func TestUnplugging(t *testing.T) {
 	again := openPty(t)
 	slave := modbustest.NewSlave()
 	slave.Unit(1).Set(modbustest.Holding, 0, 42)
-	servePty(t, slave, again)
+	servePty(t, slave, again, modbustest.RTU)
 	if err := errors.Join(os.Remove(link), os.Symlink(again.Path, link)); err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"slices"
@@ -15,18 +16,26 @@ import (
 	"gauger/collectors/modbus/modbustest"
 )
 
-// transports are the three ways to a slave, each started as the site would have it.
+// transports are the ways to a slave, each started as the site would have it.
 var transports = map[string]func(t *testing.T, s *modbustest.Slave) (url string){
-	"tcp":     func(t *testing.T, s *modbustest.Slave) string { return "tcp://" + listen(t, s, modbustest.TCP) },
-	"rtu+tcp": func(t *testing.T, s *modbustest.Slave) string { return "rtu+tcp://" + listen(t, s, modbustest.RTU) },
-	"rtu": func(t *testing.T, s *modbustest.Slave) string {
-		pty, err := modbustest.OpenPty()
-		if err != nil {
-			t.Skipf("no pseudo-terminals here: %v", err)
-		}
-		servePty(t, s, pty)
-		return "rtu://" + pty.Path + "?baud=115200&parity=N"
+	"tcp":       func(t *testing.T, s *modbustest.Slave) string { return "tcp://" + listen(t, s, modbustest.TCP) },
+	"rtu+tcp":   func(t *testing.T, s *modbustest.Slave) string { return "rtu+tcp://" + listen(t, s, modbustest.RTU) },
+	"ascii+tcp": func(t *testing.T, s *modbustest.Slave) string { return "ascii+tcp://" + listen(t, s, modbustest.ASCII) },
+	"tls":       tlsSlave,
+	"rtu":       func(t *testing.T, s *modbustest.Slave) string { return "rtu://" + serialSlave(t, s, modbustest.RTU) },
+	"ascii": func(t *testing.T, s *modbustest.Slave) string {
+		return "ascii://" + serialSlave(t, s, modbustest.ASCII)
 	},
+}
+
+// serialSlave is the path and the settings of a port with a slave behind it.
+func serialSlave(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) string {
+	pty, err := modbustest.OpenPty()
+	if err != nil {
+		t.Skipf("no pseudo-terminals here: %v", err)
+	}
+	servePty(t, s, pty, framing)
+	return pty.Path + "?baud=115200&parity=N"
 }
 
 func listen(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) string {
@@ -43,10 +52,10 @@ func listen(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) strin
 	return server.Addr
 }
 
-func servePty(t *testing.T, s *modbustest.Slave, pty *modbustest.Pty) {
+func servePty(t *testing.T, s *modbustest.Slave, pty *modbustest.Pty, framing modbustest.Framing) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.ServeStream(ctx, pty, modbustest.RTU) }()
+	go func() { ended <- s.ServeStream(ctx, pty, framing) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -63,18 +72,29 @@ func pipeLines(t *testing.T, slave func(url string) (*modbustest.Slave, error)) 
 			return nil, err
 		}
 		near, far := modbustest.Pipe()
-		framing := modbustest.RTU
-		if strings.HasPrefix(url, "tcp:") {
-			framing = modbustest.TCP
+		master, served := Stream(near), io.ReadWriteCloser(far)
+		if strings.HasPrefix(url, "tls:") {
+			master, served = pipeTLS(near, far)
 		}
 		go func() {
-			if err := s.ServeStream(t.Context(), far, framing); err != nil {
+			if err := s.ServeStream(t.Context(), served, framingOf(url)); err != nil {
 				t.Errorf("slave: %v", err)
 			}
 		}()
-		return near, nil
+		return master, nil
 	}}
 	return lines
+}
+
+// framingOf is how a slave behind a URL has to talk.
+func framingOf(url string) modbustest.Framing {
+	switch {
+	case strings.HasPrefix(url, "rtu"):
+		return modbustest.RTU
+	case strings.HasPrefix(url, "ascii"):
+		return modbustest.ASCII
+	}
+	return modbustest.TCP
 }
 
 // only is a site with one slave behind every URL.

@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -114,10 +115,12 @@ func secure(ctx context.Context, conn net.Conn, at endpoint) (Stream, error) {
 	client := tls.Client(conn, config)
 	if err := client.HandshakeContext(ctx); err != nil {
 		_ = conn.Close() // the handshake's error says what happened
-		return nil, tlsHint(err, time.Now())
+		return nil, tlsHint(fmt.Errorf("%w: %w", errHandshake, err), time.Now())
 	}
 	return secured{client}, nil
 }
+
+var errHandshake = errors.New("TLS handshake")
 
 // secured is a TLS stream that explains why the other end hung up: since TLS 1.3 a refused certificate of ours
 // shows only then.
@@ -152,6 +155,9 @@ func tlsHint(err error, now time.Time) error {
 	}
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return fmt.Errorf("nobody known here has signed the device's certificate; name its authority with ca_file=...: %w", err)
+	}
+	if errors.Is(err, errHandshake) && (errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded)) {
+		return fmt.Errorf("%w; does the device speak TLS there? without it the kind is tcp://", err)
 	}
 	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
 		return fmt.Errorf("the device does not speak TLS there; without it the kind is tcp://: %w", err)

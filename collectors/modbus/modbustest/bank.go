@@ -38,10 +38,11 @@ type Bank struct {
 	words  [4]map[uint16]uint16
 	frozen *[4]map[uint16]uint16
 	strict bool
+	enron  [2]map[uint16]uint32 // holding and input addresses of 32 bits
 }
 
 func newBank() *Bank {
-	b := &Bank{}
+	b := &Bank{enron: [2]map[uint16]uint32{{}, {}}}
 	for t := range b.words {
 		b.words[t] = map[uint16]uint16{}
 	}
@@ -104,6 +105,30 @@ func (b *Bank) SetFloat32(t Table, address uint16, v float32, o Order) {
 	b.Set(t, address, Words(binary.BigEndian.AppendUint32(nil, math.Float32bits(v)), o)...)
 }
 
+// SetEnron makes addresses of holding or input registers values of 32 bits each, as Enron's numbering has them: asked
+// for 7 of them the unit sends 28 bytes. A request that mixes them with other registers gets exception 2.
+func (b *Bank) SetEnron(t Table, address uint16, values ...uint32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, v := range values {
+		b.enron[t][address+uint16(i)] = v
+	}
+}
+
+// readEnron is the values of 32 bits at the addresses, and how many there are.
+func (b *Bank) readEnron(t Table, address, quantity int) (data []byte, found int) {
+	if t >= Coil {
+		return nil, 0
+	}
+	for i := range quantity {
+		if v, known := b.enron[t][uint16(address+i)]; known {
+			data = binary.BigEndian.AppendUint32(data, v)
+			found++
+		}
+	}
+	return data, found
+}
+
 // SetFloat64 writes four registers.
 func (b *Bank) SetFloat64(t Table, address uint16, v float64, o Order) {
 	b.Set(t, address, Words(binary.BigEndian.AppendUint64(nil, math.Float64bits(v)), o)...)
@@ -152,6 +177,14 @@ func (b *Bank) read(t Table, address, quantity int) (data []byte, exception byte
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	switch data, found := b.readEnron(t, address, quantity); {
+	case found > 0 && found < quantity:
+		return nil, 2
+	case found > 62:
+		return nil, 3
+	case found > 0:
+		return data, 0
+	}
 	words := b.words[t]
 	if b.frozen != nil {
 		words = b.frozen[t]

@@ -3,18 +3,27 @@ package modbustest
 import (
 	"bufio"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Framing is how requests and answers are put on the wire.
 type Framing uint8
 
-// Modbus TCP frames with a header; RTU frames with a checksum, on a serial line or through a socket.
+// Modbus TCP frames with a header; RTU frames with a checksum and ASCII frames as text, on a serial line or through
+// a socket.
 const (
 	TCP Framing = iota
 	RTU
+	ASCII
 )
+
+// requestSize is how many characters a request has.
+func (f Framing) requestSize() int {
+	return [...]int{12, 8, 17}[f]
+}
 
 // request is a read that a master asks for.
 type request struct {
@@ -27,8 +36,11 @@ type request struct {
 
 // next reads the next request from the stream.
 func (f Framing) next(r *bufio.Reader) (request, error) {
-	if f == TCP {
+	switch f {
+	case TCP:
 		return nextTCP(r)
+	case ASCII:
+		return nextASCII(r)
 	}
 	return nextRTU(r)
 }
@@ -67,13 +79,40 @@ func nextRTU(r *bufio.Reader) (request, error) {
 			}
 			continue
 		}
-		q := request{
-			unit: frame[0], function: frame[1],
-			address: int(binary.BigEndian.Uint16(frame[2:])), quantity: int(binary.BigEndian.Uint16(frame[4:])),
-		}
+		q := readOf(frame)
 		_, err = r.Discard(8)
 		return q, err
 	}
+}
+
+// readOf is the request in the first six bytes: unit, function, address, quantity.
+func readOf(b []byte) request {
+	return request{
+		unit: b[0], function: b[1],
+		address: int(binary.BigEndian.Uint16(b[2:])), quantity: int(binary.BigEndian.Uint16(b[4:])),
+	}
+}
+
+// nextASCII finds the next line of text from a colon to a line feed with a right checksum, passing over all else.
+func nextASCII(r *bufio.Reader) (request, error) {
+	for {
+		line, err := r.ReadString('\n')
+		if err != nil {
+			return request{}, err
+		}
+		text := strings.TrimSuffix(line[strings.LastIndexByte(line, ':')+1:], "\r\n")
+		if b, err := hex.DecodeString(text); err == nil && len(b) == 7 && sum(b) == 0 {
+			return readOf(b), nil
+		}
+	}
+}
+
+// sum adds bytes up; over an ASCII frame with its checksum it is 0.
+func sum(b []byte) (total byte) {
+	for _, c := range b {
+		total += c
+	}
+	return total
 }
 
 // frame wraps an answer for the wire.
@@ -85,6 +124,9 @@ func (f Framing) frame(id uint16, unit byte, pdu []byte) []byte {
 		return append(append(b, unit), pdu...)
 	}
 	b := append([]byte{unit}, pdu...)
+	if f == ASCII {
+		return fmt.Appendf(nil, ":%X%02X\r\n", b, -sum(b))
+	}
 	return binary.LittleEndian.AppendUint16(b, checksum(b))
 }
 

@@ -140,7 +140,7 @@ func (s *Slave) answer(ctx context.Context, w io.Writer, framing Framing, r requ
 		return send(ctx, w, due)
 	}
 	frame := fault.frame(framing, r, bank)
-	if !wait(ctx, s.Turnaround+fault.Delay+s.Char*time.Duration(8+len(frame))) {
+	if !wait(ctx, s.Turnaround+fault.Delay+s.Char*time.Duration(framing.requestSize()+len(frame))) {
 		return ctx.Err()
 	}
 	switch {

@@ -19,6 +19,8 @@ var exchanges = []struct {
 }{
 	{"registers over RTU", RTU, []byte{0x01, 0x03, 0x00, 0x00, 0x00, 0x02, 0xC4, 0x0B}, []byte{0x01, 0x03, 0x04, 0x00, 0x06, 0x00, 0x05, 0xDA, 0x31}},
 	{"an address that is not there", RTU, []byte{0x01, 0x04, 0x00, 0x09, 0x00, 0x01, 0xE1, 0xC8}, []byte{0x01, 0x84, 0x02, 0xC2, 0xC1}},
+	{"registers over ASCII", ASCII, []byte(":010300000002FA\r\n"), []byte(":01030400060005ED\r\n")},
+	{"an address that is not there, over ASCII", ASCII, []byte(":010400090001f1\r\n"), []byte(":01840279\r\n")},
 	{"registers over TCP", TCP, []byte{0x15, 0x01, 0, 0, 0, 6, 1, 3, 0, 0, 0, 2}, []byte{0x15, 0x01, 0, 0, 0, 7, 1, 3, 4, 0, 6, 0, 5}},
 	{"coils", TCP, []byte{0, 1, 0, 0, 0, 6, 1, 1, 0, 0, 0, 10}, []byte{0, 1, 0, 0, 0, 5, 1, 1, 2, 0x05, 0x02}},
 	{"a write", TCP, []byte{0, 2, 0, 0, 0, 6, 1, 6, 0, 0, 0, 10}, []byte{0, 2, 0, 0, 0, 3, 1, 0x86, 1}},
