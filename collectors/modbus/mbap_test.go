@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -185,4 +186,55 @@ func TestWaitingForALineObeysTheContext(t *testing.T) {
 		}
 		closeLines(t, lines)
 	})
+}
+
+// TestAForeignAnswerKeepsTheConnection: a whole frame tells where the next one begins, whatever it says.
+func TestAForeignAnswerKeepsTheConnection(t *testing.T) {
+	for name, fault := range map[string]modbustest.Fault{
+		"another unit": {Unitshift: 1, Times: 1}, "another function": {Function: 4, Times: 1}, "less data": {Short: 2, Times: 1},
+	} {
+		sum, stats := converse(t, "tcp://site", 0, fault)
+		if sum.failed != 1 || stats.Opened != 1 || stats.BadFrames != 1 {
+			t.Errorf("%s: %+v, %+v; want one failure on one connection", name, sum, stats)
+		}
+	}
+	if _, stats := converse(t, "tcp://site", 0, modbustest.Fault{Flip: 3, Times: 1}); stats.Opened != 2 {
+		t.Errorf("a damaged header: opened %d times, want a new connection", stats.Opened)
+	}
+}
+
+func TestOnlyADamagedAnswerIsAskedForAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fault    modbustest.Fault
+		retries  *int
+		requests int // for one round
+		quality  collectors.Quality
+	}{
+		"damaged once":             {modbustest.Fault{Flip: 4, Times: 1}, nil, 2, collectors.Good},
+		"damaged for ever":         {modbustest.Fault{Flip: 4}, nil, 2, collectors.Bad},
+		"damaged, never repeated":  {modbustest.Fault{Flip: 4, Times: 1}, new(0), 1, collectors.Bad},
+		"damaged for long":         {modbustest.Fault{Flip: 4, Times: 5}, new(5), 6, collectors.Good},
+		"a refusal":                {modbustest.Fault{Exception: 4, Times: 1}, nil, 1, collectors.Bad},
+		"silence":                  {modbustest.Fault{Silent: true, Times: 1}, nil, 1, collectors.Bad},
+		"an answer of another one": {modbustest.Fault{Unitshift: 1, Times: 1}, nil, 1, collectors.Bad},
+	} {
+		for _, url := range memoryURLs {
+			synctest.Test(t, func(t *testing.T) {
+				slave := numberedSlave()
+				if tt.fault.Flip > 0 && framingOf(url) == modbustest.ASCII {
+					tt.fault.Flip = 8 // the first character of the data, as 4 is the first byte of RTU's
+				}
+				slave.SetFaults(tt.fault)
+				lines := pipeLines(t, only(slave))
+				defer closeLines(t, lines)
+				d := Device{Name: "d", URL: url, Retries: tt.retries, Points: []Point{holding("p", 7)}}
+				if r := readings(t, lines, d)["d/p"]; r.Quality != tt.quality {
+					t.Errorf("%s, %s: %+v", name, url, r)
+				}
+				if n := slave.Requests(1); n != tt.requests {
+					t.Errorf("%s, %s: %d requests, want %d", name, url, n, tt.requests)
+				}
+			})
+		}
+	}
 }
