@@ -24,6 +24,10 @@ func TestRightDevicesHaveNoProblems(t *testing.T) {
 		"a string":        func(d *Device) { d.Points[0] = Point{Name: "tag", Input: new(0), Type: "string", Length: 8} },
 		"eight letters":   func(d *Device) { d.Points[0].Type, d.Points[0].Order = "float64", "GHEFCDAB" },
 		"a bit":           func(d *Device) { d.Points[0] = Point{Name: "b", Holding: new(0), Bit: new(15)} },
+		"Enron":           func(d *Device) { d.Enron, d.Points[0].Holding = true, new(65535) },
+		"an Enron point":  func(d *Device) { d.Points[0].Enron, d.Points[0].Holding = new(true), new(65535) },
+		"ASCII":           func(d *Device) { d.URL = "ascii:///dev/ttyS0?data=8&parity=N&pause=10ms&rs485=low" },
+		"TLS":             func(d *Device) { d.URL, d.Unit = "tls://10.20.0.5?ca_file=ca.pem", new(255) },
 		"sentinels":       func(d *Device) { d.Points[0].Bad = []float64{-9999, 9999.9} },
 		"lower case":      func(d *Device) { d.Order, d.Points[0].Order = "cdab", "dcba" },
 	} {
@@ -59,6 +63,9 @@ func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
 		{func(d *Device) { d.URL, d.Unit = "rtu:///dev/ttyS0", new(248) }, "unit", "1 to 247"},
 		{func(d *Device) { d.Every = -time.Second }, "every", "longer than zero"},
 		{func(d *Device) { d.Timeout = -time.Second }, "timeout", "longer than zero"},
+		{func(d *Device) { d.Retries = new(6) }, "retries", "0 to 5"},
+		{func(d *Device) { d.Points[0].Type, d.Points[0].Order, d.Points[0].Enron = "float64", "", new(true) }, "points[0].enron", "not float64"},
+		{func(d *Device) { d.Points[0] = Point{Name: "c", Coil: new(1), Enron: new(true)} }, "points[0].enron", "not bool"},
 		{func(d *Device) { d.Order = "ABDC" }, "order", "unknown order"},
 		{func(d *Device) { d.Order = "GHEFCDAB" }, "order", "eight letters"},
 		{func(d *Device) { d.Points = nil }, "points", "never asked"},
@@ -95,6 +102,16 @@ func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
 		}
 		if _, err := New(&Lines{}, []Device{d}); err == nil {
 			t.Errorf("%s: New took it", tt.path)
+		}
+	}
+}
+
+func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {
+	for url, want := range map[string]int{
+		"rtu:///dev/ttyUSB0": 1, "ascii:///dev/ttyACM1?baud=9600": 1, "rtu:///dev/ttyS0": 0, "rtu:///dev/serial/by-id/usb-ttyUSB0": 0, "tcp://h": 0, "x": 0,
+	} {
+		if got := (Device{URL: url}).Warnings(); len(got) != want || want > 0 && (got[0].Path != "modbus" || !strings.Contains(got[0].Message, "/dev/serial/by-id")) {
+			t.Errorf("%s: %+v", url, got)
 		}
 	}
 }

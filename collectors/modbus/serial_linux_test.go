@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -50,11 +51,43 @@ func TestCharacterFlags(t *testing.T) {
 	const always = unix.CREAD | unix.CLOCAL | unix.CS8 | unix.BOTHER
 	for o, want := range map[serialOptions]uint32{
 		{parity: 'N', stop: 1}: always, {parity: 'E', stop: 1}: always | unix.PARENB,
-		{parity: 'O', stop: 2}: always | unix.PARENB | unix.PARODD | unix.CSTOPB,
+		{parity: 'O', stop: 2}:          always | unix.PARENB | unix.PARODD | unix.CSTOPB,
+		{data: 7, parity: 'E', stop: 1}: always&^unix.CSIZE | unix.CS7 | unix.PARENB,
 	} {
 		if got := characterFlags(o); got != want {
 			t.Errorf("%+v: %o, want %o", o, got, want)
 		}
+	}
+}
+
+// TestTheKernelsRS485Struct compares with struct serial_rs485 of linux/serial.h: eight words of 32 bits, the flags
+// first, then the two delays.
+func TestTheKernelsRS485Struct(t *testing.T) {
+	for d, want := range map[direction][8]uint32{
+		{send: "high", before: 3, after: 5}: {0b011, 3, 5},
+		{send: "low"}:                       {0b101},
+	} {
+		r := rs485Of(d)
+		if unsafe.Sizeof(r) != 32 || *(*[8]uint32)(unsafe.Pointer(&r)) != want {
+			t.Errorf("%+v: %d bytes, %v, want 32 bytes, %v", d, unsafe.Sizeof(r), r, want)
+		}
+	}
+}
+
+func TestADriverWithoutRS485(t *testing.T) {
+	pty := openPty(t)
+	defer pty.Close()
+	at, err := parseEndpoint("rtu://" + pty.Path + "?rs485=high")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if port, err := openPort(at.place, at.serial); err == nil || !strings.Contains(err.Error(), "use an adapter that turns by itself") {
+		t.Errorf("%v, %v", port, err)
+	}
+	if port, err := openPort(at.place, defaultSerial); err != nil {
+		t.Errorf("without it: %v", err)
+	} else if err := port.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -1,0 +1,167 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/modbustest"
+)
+
+// adapter is a serial adapter behind a link that stays, as udev keeps one in /dev/serial/by-id. Each time that it is
+// put in, its port has another name.
+type adapter struct {
+	*testing.T
+	scheme string
+	link   string
+	slave  *modbustest.Slave
+	pty    *modbustest.Pty
+	stop   context.CancelFunc
+	ended  chan error
+}
+
+// put plugs it in under a port's name: first the port is there, then the link.
+func (a *adapter) put(pty *modbustest.Pty) {
+	a.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	a.pty, a.stop, a.ended = pty, cancel, make(chan error, 1)
+	go func() { a.ended <- a.slave.ServeStream(ctx, pty, framingOf(a.scheme)) }()
+	if err := os.Symlink(pty.Path, a.link); err != nil {
+		a.Fatal(err)
+	}
+}
+
+// pull takes it out in the middle of whatever goes on.
+func (a *adapter) pull() {
+	a.Helper()
+	if err := os.Remove(a.link); err != nil {
+		a.Fatal(err)
+	}
+	a.stop()
+	if err := <-a.ended; err != nil {
+		a.Errorf("slave: %v", err)
+	}
+}
+
+// replugs is how often the adapter is pulled: 20 times, or GAUGER_REPLUGS.
+func replugs(t *testing.T) int {
+	if s := os.Getenv("GAUGER_REPLUGS"); s != "" {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	return 20
+}
+
+// footprint is what a leak would show in.
+type footprint struct{ goroutines, files, heap int }
+
+func footprintNow(t *testing.T) footprint {
+	t.Helper()
+	files, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return footprint{runtime.NumGoroutine(), len(files), int(m.HeapAlloc)}
+}
+
+// TestAnAdapterPulledAndPutBackManyTimes reads from it each time again, and leaves nothing behind. It is polled so
+// often that it is pulled in the middle of a request now and then, and tried every few ms instead of every second,
+// for the test's sake.
+func TestAnAdapterPulledAndPutBackManyTimes(t *testing.T) {
+	for _, scheme := range []string{schemeRTU, schemeASCII} {
+		t.Run(scheme, func(t *testing.T) {
+			a := &adapter{T: t, scheme: scheme, link: t.TempDir() + "/usb-adapter", slave: modbustest.NewSlave()}
+			a.slave.Unit(1)
+			a.put(openPty(t))
+			defer a.pull()
+			lines := &Lines{retry: 5 * time.Millisecond}
+			all, err := New(lines, []Device{{Name: "d", URL: scheme + "://" + a.link + "?baud=115200", Every: 10 * time.Millisecond, Points: []Point{holding("p", 0)}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			host := &newest{readings: make(chan collectors.Reading, 1)}
+			ended := make(chan error, 1)
+			go func() { ended <- all[0].Run(ctx, host) }()
+			a.cycle(host)
+			cancel()
+			if err := errors.Join(<-ended, lines.Close()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// cycle pulls and puts back, and compares what the program holds after the first few times with the end.
+func (a *adapter) cycle(host *newest) {
+	n := replugs(a.T)
+	var early footprint
+	for i := range n {
+		if i == min(10, n/2) {
+			early = footprintNow(a.T)
+		}
+		next := openPty(a.T) // while the old one is there, so that its name is another
+		if next.Path == a.pty.Path {
+			a.Fatalf("%s again", next.Path)
+		}
+		a.pull()
+		a.slave.Unit(1).Set(modbustest.Holding, 0, uint16(i+1))
+		a.put(next)
+		if err := host.await(uint16(i + 1)); err != nil {
+			a.Fatalf("pulled for the %d. time: %v", i+1, err)
+		}
+	}
+	late := footprintNow(a.T)
+	if late.goroutines > early.goroutines+2 || late.files > early.files+2 || late.heap > early.heap+1<<20 {
+		a.Errorf("after %d times %+v, before %+v", n, late, early)
+	}
+	a.Logf("pulled %d times: %+v, then %+v", n, early, late)
+}
+
+// newest is a host that keeps the newest reading and nothing else, so that what grows is the collector's.
+type newest struct {
+	collectorstest.Host
+	readings chan collectors.Reading
+}
+
+func (h *newest) Emit(_ context.Context, batch []collectors.Reading) error {
+	select {
+	case <-h.readings:
+	default:
+	}
+	h.readings <- batch[0]
+	return nil
+}
+
+func (h *newest) Notice(context.Context, collectors.Notice) error { return nil }
+
+// await returns when a good reading has the value, or fails after a while.
+func (h *newest) await(value uint16) error {
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	var last collectors.Reading
+	for {
+		select {
+		case last = <-h.readings:
+			if last.Quality == collectors.Good && last.Value == float64(value) {
+				return nil
+			}
+		case <-late.C:
+			return fmt.Errorf("not read within %s; last %+v", patience, last)
+		}
+	}
+}
