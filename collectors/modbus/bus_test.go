@@ -215,3 +215,23 @@ func TestTheFrameOfAStepIsTheStandards(t *testing.T) {
 		t.Errorf("% X, want % X", got, want)
 	}
 }
+
+// TestALateRefusalPutsNobodyInStep: refusals have no length of their own, so one that comes in place of the answer to
+// a step says nothing.
+func TestALateRefusalPutsNobodyInStep(t *testing.T) {
+	for _, url := range []string{serialURL, asciiURL, "rtu+tcp://site:4001?baud=115200"} {
+		for delay := 1000; delay < 3000; delay += 10 {
+			synctest.Test(t, func(t *testing.T) {
+				slave := numberedSlave()
+				slave.SetFaults(modbustest.Fault{Exception: 4, Delay: time.Duration(delay) * time.Millisecond, Times: 1})
+				lines, line, _ := earLine(t, url, slave)
+				defer closeLines(t, lines)
+				for _, r := range []Request{{1, Holding, 0, 2}, {1, Holding, 10, 1}, {1, Holding, 12, 1}, {1, Holding, 14, 1}, {1, Holding, 16, 1}} {
+					if data, err := line.Read(t.Context(), r, time.Second); err == nil && !carries(data, r) {
+						t.Errorf("%s, %d ms late: % x for %s", url, delay, data, r)
+					}
+				}
+			})
+		}
+	}
+}

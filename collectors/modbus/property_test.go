@@ -103,7 +103,10 @@ func everyFault(framing modbustest.Framing) map[string]modbustest.Fault {
 		faults[fmt.Sprintf("byte %d inverted", k)] = modbustest.Fault{Flip: k}
 	}
 	for ms := 100; ms <= 6000; ms += 100 {
-		faults[fmt.Sprintf("%d ms late", ms)] = modbustest.Fault{Delay: time.Duration(ms) * time.Millisecond}
+		late := modbustest.Fault{Delay: time.Duration(ms) * time.Millisecond}
+		faults[fmt.Sprintf("%d ms late", ms)] = late
+		late.Exception = 2
+		faults[fmt.Sprintf("a refusal %d ms late", ms)] = late
 	}
 	for n := 1; n <= 6; n++ {
 		faults[fmt.Sprintf("%d requests late", n)] = modbustest.Fault{Late: n}
