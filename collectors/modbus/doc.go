@@ -1,4 +1,5 @@
-// Package modbus reads the registers of Modbus units over TCP, serial lines and serial lines behind a TCP socket.
+// Package modbus reads the registers of Modbus units over TCP, TLS, and serial lines at a port of this box or behind a
+// socket, in RTU or ASCII frames.
 //
 // A Line is one socket or serial port: it has one owner at a time and one request on the wire, whatever number of
 // devices name it. A serial answer carries neither an address nor a number of its request, so an answer that

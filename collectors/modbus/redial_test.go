@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,30 +16,46 @@ import (
 // plug is a site whose adapter can be pulled out and put back.
 type plug struct {
 	*modbustest.Slave
+
+	mu    sync.Mutex
 	out   bool
 	dials int
-	far   []*modbustest.End
+	far   *modbustest.End
 }
 
 var errUnplugged = errors.New("no such device")
 
 func (p *plug) lines(t *testing.T, framing modbustest.Framing) *Lines {
 	return &Lines{Dial: func(context.Context, string) (Stream, error) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		if p.dials++; p.out {
 			return nil, errUnplugged
 		}
 		near, far := modbustest.Pipe()
-		p.far = append(p.far, far)
+		p.far = far
 		go func() { _ = p.ServeStream(t.Context(), far, framing) }()
 		return near, nil
 	}}
 }
 
 func (p *plug) pull(t *testing.T) {
-	p.out = true
-	if err := p.far[len(p.far)-1].Close(); err != nil {
+	p.put(true)
+	if err := p.far.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+func (p *plug) put(out bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.out = out
+}
+
+func (p *plug) attempts() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.dials
 }
 
 // TestALineIsTriedWhileItIsDown pulls the adapter of a unit that is polled once a minute. What is put back is read
@@ -59,16 +76,16 @@ func TestALineIsTriedWhileItIsDown(t *testing.T) {
 			s := runSite(t, p.lines(t, tt.framing), &collectorstest.Host{}, d)
 			await(t, 90*time.Second)
 			p.pull(t)
-			before := p.dials
+			before := p.attempts()
 			await(t, 5*time.Minute+200*time.Millisecond)
-			if n := p.dials - before; n < tt.least || n > tt.most {
+			if n := p.attempts() - before; n < tt.least || n > tt.most {
 				t.Errorf("%s: %d attempts in five minutes, want %d to %d", url, n, tt.least, tt.most)
 			}
 			if r, _ := s.host.Last("d/p"); r.Quality != collectors.Bad || !errors.Is(r.Err, ErrDown) || !errors.Is(r.Err, errUnplugged) {
 				t.Errorf("%s: %+v while it is out", url, r)
 			}
 			back := time.Now()
-			p.out = false
+			p.put(false)
 			await(t, 20*time.Second)
 			if r, _ := s.host.Last("d/p"); r.Quality != collectors.Good || r.At.Sub(back) > tt.within {
 				t.Errorf("%s: %s %s after it was put back, want good within %s", url, r.Quality, r.At.Sub(back), tt.within)
@@ -98,8 +115,8 @@ func TestAServerThatHangsUpBringsNobodyOutOfStep(t *testing.T) {
 		if polls["live"] < 60 || polls["live"] > 61 || good["live/p"] < 60 {
 			t.Errorf("%d polls and %d good readings in ten minutes, want one every ten seconds", polls["live"], good["live/p"])
 		}
-		if p.dials > 130 {
-			t.Errorf("%d connections", p.dials)
+		if n := p.attempts(); n > 130 {
+			t.Errorf("%d connections", n)
 		}
 		s.stop()
 	})
