@@ -3,6 +3,7 @@ package modbus
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 )
 
 // ascii frames as text: a colon, each byte as two hexadecimal digits, the checksum LRC, carriage return and line
@@ -10,12 +11,9 @@ import (
 // nothing of where a frame ends; the line feed does.
 type ascii struct{}
 
-func (ascii) request(unit byte, pdu []byte) []byte {
+func (ascii) request(dst []byte, unit byte, pdu []byte) []byte {
 	plain := append([]byte{unit}, pdu...)
-	plain = append(plain, lrc(plain))
-	frame := make([]byte, 1, 3+2*len(plain))
-	frame[0] = ':'
-	return append(bytes.ToUpper(hex.AppendEncode(frame, plain)), "\r\n"...)
+	return fmt.Appendf(dst, ":%X%02X\r\n", plain, lrc(plain))
 }
 
 // size: the colon, two characters each for unit, function, count, data and checksum, and the end.

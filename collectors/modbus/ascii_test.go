@@ -14,7 +14,7 @@ const asciiURL = "ascii:///dev/port?baud=9600" // 7E1, 10 bits: a character is 1
 
 func TestTheFramesOfASCIIAreTheStandards(t *testing.T) {
 	// Unit 1, function 3, address 0, two registers: 1 + 3 + 2 is 6, and FA is missing from 256.
-	if got := (ascii{}).request(1, Request{1, Holding, 0, 2}.pdu()); string(got) != ":010300000002FA\r\n" {
+	if got := (ascii{}).request(nil, 1, Request{1, Holding, 0, 2}.pdu()); string(got) != ":010300000002FA\r\n" {
 		t.Errorf("%q", got)
 	}
 	for frame, want := range map[string]int{
@@ -123,7 +123,7 @@ func FuzzAnswerOverASCII(f *testing.F) {
 			return
 		}
 		text := strings.ToUpper(string(answer))
-		if want := string((ascii{}).request(1, append([]byte{3, 4}, data...))); len(data) != 4 || !strings.Contains(text, want) {
+		if want := string((ascii{}).request(nil, 1, append([]byte{3, 4}, data...))); len(data) != 4 || !strings.Contains(text, want) {
 			t.Errorf("% x was taken for %q", data, answer)
 		}
 	})

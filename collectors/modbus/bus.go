@@ -29,10 +29,12 @@ type bus struct {
 	pause time.Duration // of silence on top of that before a request
 	stats *counters
 
-	buf  []byte
-	last time.Time         // when the line last carried a byte
-	hold time.Duration     // how long the line must have been silent before the next request; 0: the gap
-	owed map[byte]*arrears // units that did not answer
+	out   []byte            // the request
+	chunk [256]byte         // what a read has brought
+	buf   []byte            // what came since the request
+	last  time.Time         // when the line last carried a byte
+	hold  time.Duration     // how long the line must have been silent before the next request; 0: the gap
+	owed  map[byte]*arrears // units that did not answer
 }
 
 // arrears is what a unit still owes.
@@ -93,13 +95,13 @@ func (b *bus) turn(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	if err := b.settle(s, a); err != nil {
 		return nil, err
 	}
-	frame := b.codec.request(a.request.Unit, pdu)
-	until := time.Now().Add(a.timeout + b.char*time.Duration(len(frame)+b.codec.size(a.request.bytes())))
+	b.out = b.codec.request(b.out[:0], a.request.Unit, pdu)
+	until := time.Now().Add(a.timeout + b.char*time.Duration(len(b.out)+b.codec.size(a.request.bytes())))
 	if err := a.deadline(s, until); err != nil {
 		return nil, err
 	}
-	_, err := s.Write(frame)
-	b.last = time.Now().Add(b.char * time.Duration(len(frame)))
+	_, err := s.Write(b.out)
+	b.last = time.Now().Add(b.char * time.Duration(len(b.out)))
 	if err != nil {
 		return nil, fmt.Errorf("send: %w: %w", errGone, err)
 	}
@@ -165,8 +167,7 @@ func (b *bus) listen(s Stream, a *asking, until time.Time) error {
 	if err := a.deadline(s, until); err != nil {
 		return err
 	}
-	var junk [256]byte
-	n, err := s.Read(junk[:])
+	n, err := s.Read(b.chunk[:])
 	if n > 0 {
 		b.last = time.Now()
 	}
@@ -183,12 +184,11 @@ func (b *bus) listen(s Stream, a *asking, until time.Time) error {
 // await reads until a frame that answers the request has come, and returns what came after it apart.
 func (b *bus) await(s Stream, a *asking) (answer, rest []byte, err error) {
 	b.buf = b.buf[:0]
-	var chunk [256]byte
 	for {
-		n, err := s.Read(chunk[:])
+		n, err := s.Read(b.chunk[:])
 		if n > 0 {
 			b.last, a.heard = time.Now(), true
-			b.buf = append(b.buf, chunk[:n]...)
+			b.buf = append(b.buf, b.chunk[:n]...)
 		}
 		if start, end := findAnswer(b.codec, b.buf, a.request); end > 0 {
 			b.others(b.buf[:start], a)
@@ -236,15 +236,14 @@ func (b *bus) alone(s Stream, a *asking, rest []byte) error {
 // trail reads what comes until the line was silent for the gap.
 func (b *bus) trail(s Stream, a *asking) ([]byte, error) {
 	var all []byte
-	var chunk [256]byte
 	for len(all) < 4096 {
 		if err := a.deadline(s, b.last.Add(b.gap)); err != nil {
 			return nil, err
 		}
-		n, err := s.Read(chunk[:])
+		n, err := s.Read(b.chunk[:])
 		if n > 0 {
 			b.last = time.Now()
-			all = append(all, chunk[:n]...)
+			all = append(all, b.chunk[:n]...)
 			continue
 		}
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -277,9 +276,8 @@ func (b *bus) others(left []byte, a *asking) (unknown int) {
 
 // drain empties the input without waiting, and says how many bytes there were.
 func (b *bus) drain(s Stream) (total int, err error) {
-	var junk [256]byte
 	for {
-		n, err := readNow(s, junk[:])
+		n, err := readNow(s, b.chunk[:])
 		total += n
 		if n > 0 {
 			b.last = time.Now()
@@ -287,7 +285,7 @@ func (b *bus) drain(s Stream) (total int, err error) {
 		if err != nil {
 			return total, fmt.Errorf("%w: %w", errGone, err)
 		}
-		if n < len(junk) {
+		if n < len(b.chunk) {
 			return total, nil
 		}
 	}

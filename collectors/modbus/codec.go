@@ -2,8 +2,8 @@ package modbus
 
 // codec is how frames look on a serial line. The guard against late answers is the bus's, and the same for all.
 type codec interface {
-	// request is the frame that carries a request to a unit.
-	request(unit byte, pdu []byte) []byte
+	// request appends the frame that carries a request to a unit.
+	request(dst []byte, unit byte, pdu []byte) []byte
 	// size is how many characters the frame of an answer with so many bytes of data has.
 	size(data int) int
 	// whole is the length of the answer frame that b begins with, of whatever unit: a read's data, or an

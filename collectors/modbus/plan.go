@@ -29,7 +29,7 @@ func (e endpoint) cost() cost {
 		return cost{request: 21, register: 1}
 	}
 	c, char := e.codec(), e.serial.char()
-	characters := len(c.request(0, Request{}.pdu())) + c.size(0)
+	characters := len(c.request(nil, 0, Request{}.pdu())) + c.size(0)
 	frames := time.Duration(characters)*char + 2*e.serial.gap() + 5*time.Millisecond
 	return cost{request: float64(frames), register: float64(time.Duration(c.size(2)-c.size(0)) * char)}
 }

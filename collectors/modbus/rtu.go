@@ -5,9 +5,10 @@ import "encoding/binary"
 // rtu frames with the unit id in front and a CRC-16 behind (Modbus over Serial Line V1.02, 2.5.1).
 type rtu struct{}
 
-func (rtu) request(unit byte, pdu []byte) []byte {
-	frame := append([]byte{unit}, pdu...)
-	return binary.LittleEndian.AppendUint16(frame, crc16(frame))
+func (rtu) request(dst []byte, unit byte, pdu []byte) []byte {
+	start := len(dst)
+	dst = append(append(dst, unit), pdu...)
+	return binary.LittleEndian.AppendUint16(dst, crc16(dst[start:]))
 }
 
 // size: unit, function, count, data and the checksum's two.
