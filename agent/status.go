@@ -58,7 +58,8 @@ type TankStatus struct {
 
 // Shown is a reading as commands print it.
 type Shown struct {
-	At      time.Time        `json:"at"`
+	At      time.Time        `json:"at"`             // when the value was true
+	Asked   time.Time        `json:"asked,omitzero"` // when the device was asked for it; absent where it speaks when it likes
 	Point   collectors.Point `json:"point"`
 	Value   json.RawMessage  `json:"value"` // a number, a text, or null
 	Unit    collectors.Unit  `json:"unit"`
@@ -69,7 +70,7 @@ type Shown struct {
 // Show turns a reading into what commands print. A value that is no number is null; a status text is a text; a
 // 64-bit integer keeps all its digits.
 func Show(r collectors.Reading) Shown {
-	s := Shown{At: r.At.Round(0), Point: r.Point, Unit: r.Unit, Quality: r.Quality.String(), Value: json.RawMessage("null")}
+	s := Shown{At: r.At.Round(0), Asked: r.Asked.Round(0), Point: r.Point, Unit: r.Unit, Quality: r.Quality.String(), Value: json.RawMessage("null")}
 	if r.Err != nil {
 		s.Error = r.Err.Error()
 	}

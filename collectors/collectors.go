@@ -47,7 +47,9 @@ type Reading struct {
 	Text    string
 	Unit    Unit
 	Quality Quality
-	// At is when the value was true at its source. From time.Now it carries the monotonic clock, and then
+	// Asked is when the device was asked for it; zero where it speaks when it likes, or was not asked.
+	Asked time.Time
+	// At is when the value was true at its source: its answer's arrival, unless the device knows better. From time.Now it carries the monotonic clock, and then
 	// durations survive a step of the wall clock; a device's own time carries none.
 	At time.Time
 	// Boot and Mono are set by a recording only: the boot count of the recorded box (from 1) and its monotonic

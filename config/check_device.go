@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gauger/collectors"
@@ -27,6 +28,7 @@ func (c *checker) devices() {
 		case !twice:
 			first[dev.Name] = i
 		}
+		c.companions(at, dev)
 		for _, p := range c.own(dev) {
 			where := at
 			if p.Path != "" {
@@ -190,4 +192,22 @@ func (c *checker) hint(p collectors.Point) string {
 		}
 	}
 	return ""
+}
+
+// companions finds names that are no point of their device, to offer the one that was meant.
+func (c *checker) companions(at string, dev Device) {
+	if dev.Modbus == nil {
+		return
+	}
+	var names []string
+	for _, p := range dev.points() {
+		names = append(names, p.name)
+	}
+	for i, p := range dev.Modbus.Points {
+		for _, ref := range p.Companions() {
+			if ref.Point != "" && !slices.Contains(names, ref.Point) {
+				c.problemf(fmt.Sprintf("%s.points[%d].%s", at, i, ref.Key), "%s is no point of this device; %s", quote(ref.Point), suggest(ref.Point, names))
+			}
+		}
+	}
 }

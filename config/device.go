@@ -38,8 +38,9 @@ type named struct {
 // The entries of the four kinds as they stand in the file.
 type (
 	modbusEntry struct {
-		Options modbus.Device `yaml:",inline"`
-		Named   named         `yaml:",inline"`
+		Options  modbus.Device `yaml:",inline"`
+		Template template      `yaml:",inline"`
+		Named    named         `yaml:",inline"`
 	}
 	mqttEntry struct {
 		Options  mqtt.Device `yaml:",inline"`
@@ -80,6 +81,9 @@ func (dev *Device) decodeNode(d *decoder, n *yaml.Node, path string) {
 	kind := d.kindOf(n, path)
 	if kind == "" {
 		return
+	}
+	if kind == "modbus" {
+		d.fill(n, path)
 	}
 	entry := reflect.New(entryOf(kind)).Elem()
 	entry.Set(defaultOf(entry.Type()))
@@ -132,7 +136,7 @@ func (dev Device) entry() any {
 	n := named{dev.Object, dev.ObjectType}
 	switch {
 	case dev.Modbus != nil:
-		return modbusEntry{*dev.Modbus, n}
+		return modbusEntry{*dev.Modbus, template{}, n}
 	case dev.MQTT != nil:
 		return mqttEntry{*dev.MQTT, dev.Password, n}
 	case dev.Recording != nil:

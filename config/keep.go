@@ -5,15 +5,21 @@ import (
 	"slices"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus"
 )
 
-// Keep leaves the device only the points that wanted accepts.
+// Keep leaves the device only the points that wanted accepts, and those that they rest on.
 func (dev *Device) Keep(wanted func(collectors.Point) bool) {
 	drop := func(name string) bool { return !wanted(collectors.PointOf(dev.Name, name)) }
+	restedOn := func(name string) bool {
+		return slices.ContainsFunc(dev.Modbus.Points, func(p modbus.Point) bool {
+			return !drop(p.Name) && slices.ContainsFunc(p.Companions(), func(c modbus.Companion) bool { return c.Point == name })
+		})
+	}
 	switch {
 	case dev.Modbus != nil:
 		d := *dev.Modbus
-		d.Points, dev.Modbus = without(d.Points, func(i int) bool { return drop(d.Points[i].Name) }), &d
+		d.Points, dev.Modbus = without(d.Points, func(i int) bool { return drop(d.Points[i].Name) && !restedOn(d.Points[i].Name) }), &d
 	case dev.MQTT != nil:
 		d := *dev.MQTT
 		d.Points, dev.MQTT = without(d.Points, func(i int) bool { return drop(d.Points[i].Name) }), &d

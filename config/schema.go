@@ -7,6 +7,7 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/collectors/modbus"
 )
 
 // Schema is the JSON Schema (2020-12) of the file, made from the same structs that decode it, for editors and for
@@ -115,6 +116,9 @@ func describeDevice() object {
 	for _, kind := range kinds {
 		entry := describeStruct(entryOf(kind))
 		entry["required"] = []string{"name", kind}
+		if kind == "modbus" {
+			entry["properties"].(object)["template"].(object)["enum"] = modbus.Templates()
+		}
 		alternatives = append(alternatives, entry)
 	}
 	return object{"oneOf": alternatives}

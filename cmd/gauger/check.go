@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
+	"gauger/collectors/modbus"
 	"gauger/config"
 )
 
@@ -15,6 +17,8 @@ func (m *Main) check(_ context.Context, args []string) error {
 	print := f.Bool("print", false, "print the effective configuration, secrets by their source only")
 	example := f.Bool("example", false, "print the example configuration, which is the documentation")
 	schema := f.Bool("schema", false, "print the JSON Schema for an editor")
+	templates := f.Bool("templates", false, "list the register maps that devices may name with template:")
+	template := f.String("template", "", "print the register map `NAME`")
 	rest, err := parse(f, c, args)
 	switch {
 	case err != nil:
@@ -31,6 +35,10 @@ func (m *Main) check(_ context.Context, args []string) error {
 	case *schema:
 		_, err := m.Out.Write(config.Schema())
 		return err
+	case *templates:
+		return m.templates()
+	case *template != "":
+		return m.template(*template)
 	}
 	cfg, err := config.Load(c.config)
 	if c.json() && !*print {
@@ -46,6 +54,27 @@ func (m *Main) check(_ context.Context, args []string) error {
 		return cfg.Print(m.Out)
 	}
 	_, err = fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(len(cfg.Points()), "point"), count(len(cfg.Tanks), "tank"))
+	return err
+}
+
+// templates lists the register maps, each with the first line of its file.
+func (m *Main) templates() error {
+	for _, name := range modbus.Templates() {
+		text, _ := modbus.Template(name)
+		about, _, _ := strings.Cut(string(text), "\n")
+		if _, err := fmt.Fprintf(m.Out, "%-24s %s\n", name, strings.TrimPrefix(about, "# ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *Main) template(name string) error {
+	text, known := modbus.Template(name)
+	if !known {
+		return usage{fmt.Sprintf("there is no template %q%s; the templates are %s", name, didYouMean(name, modbus.Templates()), strings.Join(modbus.Templates(), ", "))}
+	}
+	_, err := m.Out.Write(text)
 	return err
 }
 

@@ -71,6 +71,7 @@ func (d Device) Check() []collectors.Problem {
 		}
 		names[p.Name] = true
 		c.point(p)
+		c.companions(d, p)
 	}
 	return c.problems
 }

@@ -18,6 +18,16 @@ func compile(d Device) ([]point, error) {
 		}
 		points = append(points, made)
 	}
+	for i := range points {
+		p := &points[i]
+		p.again = p.again || p.twice
+		if p.twice && p.age != nil {
+			points[p.age.index].again = true
+		}
+		if p.twice && p.good != nil {
+			points[p.good.index].again = true
+		}
+	}
 	return points, nil
 }
 
@@ -48,7 +58,7 @@ func compilePoint(d Device, p Point) (point, error) {
 	}
 	made.plain = made.scale == 1 && made.offset == 0
 	made.limits = limitsOf(p)
-	return made, nil
+	return made, made.accompany(d, p)
 }
 
 func limitsOf(p Point) *limits {

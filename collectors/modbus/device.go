@@ -20,15 +20,16 @@ type device struct {
 	retries int  // of a request whose answer came damaged
 	shared  bool // other units are on the line
 
-	points []point
-	blocks []block
-	twice  []place // what is asked for twice
-	holes  []hole
-	learnt bool             // the holes changed since they were remembered
-	doubts map[hole]int     // holes that were seen, but not often enough to believe
-	mutes  map[span]int     // requests that go unanswered while the unit answers others
-	parked map[span]parking // places that are refused even when asked for alone
-	health health
+	points  []point
+	blocks  []block
+	twice   []place // what is asked for twice
+	holes   []hole
+	learnt  bool             // the holes changed since they were remembered
+	doubts  map[hole]int     // holes that were seen, but not often enough to believe
+	mutes   map[span]int     // requests that go unanswered while the unit answers others
+	samples map[int]*sample  // by point, of those that have an age
+	parked  map[span]parking // places that are refused even when asked for alone
+	health  health
 }
 
 // newDevice makes a device of checked options.
@@ -45,17 +46,19 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 		name: d.Name, line: line, unit: byte(d.UnitID()), points: points,
 		every: cmp.Or(d.Every, DefaultEvery), timeout: cmp.Or(d.Timeout, DefaultTimeout), retries: DefaultRetries,
 		doubts: map[hole]int{}, mutes: map[span]int{}, parked: map[span]parking{},
+		samples: map[int]*sample{},
 	}
 	if d.Retries != nil {
 		made.retries = *d.Retries
 	}
-	made.twice = placesOf(points, func(p *point) bool { return p.twice })
+	made.twice = placesOf(points, func(p *point) bool { return p.again })
 	made.replan()
 	return made, nil
 }
 
 func (d *device) replan() {
 	d.blocks = plan(d.points, func(*point) bool { return true }, d.holes, d.line.at.cost())
+	d.agesFirst()
 }
 
 // ask puts a request for s on the line. One whose answer was damaged on its way is repeated: noise passes, while a
@@ -86,12 +89,13 @@ type sweep struct {
 	batch  []collectors.Reading // one for each point, in the points' order
 	good   []span               // what was answered with data, where something is to be asked for twice
 
-	answered bool    // the unit is there, even if it only refuses
-	silent   int     // requests in a row without an answer, from which it would be concluded that the unit is gone
-	unheard  int     // requests in a row without an answer
-	stop     error   // no further request makes sense, for this reason
-	mute     []block // what was not answered
-	err      error   // the last thing that went wrong
+	asked    time.Time // the last request; zero: what is failing now was not asked for
+	answered bool      // the unit is there, even if it only refuses
+	silent   int       // requests in a row without an answer, from which it would be concluded that the unit is gone
+	unheard  int       // requests in a row without an answer
+	stop     error     // no further request makes sense, for this reason
+	mute     []block   // what was not answered
+	err      error     // the last thing that went wrong
 }
 
 func (d *device) newSweep() *sweep {
@@ -112,6 +116,7 @@ func (s *sweep) run(ctx context.Context) {
 	}
 	s.hearMutes(ctx)
 	s.verify(ctx)
+	s.consult()
 	if s.device.learnt {
 		s.device.replan()
 	}
@@ -119,6 +124,7 @@ func (s *sweep) run(ctx context.Context) {
 
 // take asks for one block and turns it into readings. It is true when every point of it was answered with data.
 func (s *sweep) take(ctx context.Context, b block) bool {
+	s.asked = time.Time{}
 	if s.stop != nil {
 		s.fail(b, s.stop)
 		return false
@@ -127,6 +133,7 @@ func (s *sweep) take(ctx context.Context, b block) bool {
 		s.fail(b, p.err)
 		return false
 	}
+	s.asked = time.Now()
 	data, err := s.device.ask(ctx, b.span)
 	switch {
 	case err == nil:
@@ -156,6 +163,7 @@ func (s *sweep) decode(b block, data []byte) {
 	for _, i := range b.points {
 		p := &s.device.points[i]
 		s.batch[i] = p.decode(cut(data, b.span, p.span), now)
+		s.batch[i].Asked = s.asked
 	}
 	if b.spans == 1 {
 		s.device.heal(b.span)
@@ -169,6 +177,7 @@ func (s *sweep) fail(b block, why error) {
 	s.err = why
 	for _, i := range b.points {
 		s.batch[i] = s.device.points[i].bad(now, why)
+		s.batch[i].Asked = s.asked
 	}
 }
 
@@ -205,6 +214,7 @@ func (s *sweep) verify(ctx context.Context) {
 }
 
 func (s *sweep) compare(ctx context.Context, b block) {
+	s.asked = time.Now()
 	data, err := s.device.ask(ctx, b.span)
 	now, differs := time.Now(), false
 	for _, i := range b.points {
@@ -214,13 +224,15 @@ func (s *sweep) compare(ctx context.Context, b block) {
 		}
 		if err != nil {
 			s.batch[i] = p.bad(now, fmt.Errorf("verify: %w", err))
+			s.batch[i].Asked = s.asked
 			continue
 		}
 		s.batch[i] = p.decode(cut(data, b.span, p.span), now)
-		if second := s.batch[i]; second.Quality == collectors.Good && !p.agrees(first, second) {
+		if second := s.batch[i]; p.twice && second.Quality == collectors.Good && !p.agrees(first, second) {
 			differs = true
 			s.batch[i] = p.bad(now, fmt.Errorf("two requests do not agree: %s and then %s; at most %v %s apart are plausible", show(first), show(second), p.agree, p.unit))
 		}
+		s.batch[i].Asked = s.asked
 	}
 	if differs {
 		s.device.line.suspect(ctx, s.device.timeout)

@@ -25,6 +25,9 @@ type point struct {
 	offset float64
 	agree  float64
 	limits *limits // nil: none
+	age    *ageRule
+	good   *goodRule
+	again  bool // asked for a second time: twice itself, or a companion of one that is
 }
 
 // limits are what a value may not be. They are rare, and apart for that reason.
