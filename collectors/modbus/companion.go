@@ -106,11 +106,11 @@ func (g *goodRule) refuses(c collectors.Reading) error {
 	v := c.Value
 	switch {
 	case g.Is != nil && !slices.Contains(g.Is, v):
-		return fmt.Errorf("%s says %v; the value is good at %s only", c.Point, v, numbers(g.Is))
+		return fmt.Errorf("%s says %s; the value is good at %s only", c.Point, figure(v), numbers(g.Is))
 	case g.Not != nil && slices.Contains(g.Not, v):
-		return fmt.Errorf("%s says %v; the value is no good then", c.Point, v)
+		return fmt.Errorf("%s says %s; the value is no good then", c.Point, figure(v))
 	case g.Between != nil && (v < g.Between[0] || v > g.Between[1]):
-		return fmt.Errorf("%s says %v; the value is good from %v to %v only", c.Point, v, g.Between[0], g.Between[1])
+		return fmt.Errorf("%s says %s; the value is good from %v to %v only", c.Point, figure(v), g.Between[0], g.Between[1])
 	}
 	for _, bit := range g.Clear {
 		if bits := uint64(int64(v)); bits>>bit&1 == 1 {
@@ -123,9 +123,17 @@ func (g *goodRule) refuses(c collectors.Reading) error {
 func numbers(list []float64) string {
 	words := make([]string, len(list))
 	for i, v := range list {
-		words[i] = strconv.FormatFloat(v, 'g', -1, 64)
+		words[i] = figure(v)
 	}
 	return strings.Join(words, ", ")
+}
+
+// figure is a number as a person writes it: 2147483647, not 2.147483647e+09.
+func figure(v float64) string {
+	if math.Abs(v) < 1e15 && math.Abs(v) >= 1e-4 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
 }
 
 // of is the age that the companion's reading tells.

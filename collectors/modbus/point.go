@@ -86,7 +86,7 @@ func (p *point) judge(raw, value float64) error {
 		return nil
 	}
 	if p.sentinel(raw) {
-		return fmt.Errorf("the device says %v, which means no value", raw)
+		return fmt.Errorf("the device says %s, which means no value", figure(raw))
 	}
 	if value < p.limits.low || value > p.limits.high {
 		return fmt.Errorf("%v is outside %v to %v %s", value, p.limits.low, p.limits.high, p.unit)
