@@ -26,9 +26,12 @@ var places = []string{"holding", "input", "coil", "discrete", "modicon"}
 // names it.
 func (d *decoder) fill(n *yaml.Node, path string) {
 	name := child(n, "template")
-	if name == nil {
+	switch {
+	case name == nil:
 		d.needsTemplate(n, path)
 		return
+	case isNull(name):
+		return // told when the key is decoded
 	}
 	text, known := modbus.Template(name.Value)
 	if !known {

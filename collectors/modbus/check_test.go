@@ -178,3 +178,45 @@ func TestLinesAreShared(t *testing.T) {
 		}
 	}
 }
+
+func TestMistakesInCompanions(t *testing.T) {
+	age := func(a Age) Point { return holding("level", 0, func(p *Point) { p.Age = &a }) }
+	when := func(g GoodWhen) Point { return holding("level", 0, func(p *Point) { p.GoodWhen = &g }) }
+	half := 30 * time.Minute
+	tests := []struct {
+		name  string
+		point Point
+		path  string
+		say   string
+	}{
+		{"no such point", age(Age{Point: "agee", Max: half}), "points[0].age.point", "no point of this device"},
+		{"itself", when(GoodWhen{Point: "level", Is: []float64{0}}), "points[0].good_when.point", "cannot speak about itself"},
+		{"a text", when(GoodWhen{Point: "text", Is: []float64{0}}), "points[0].good_when.point", "a number is needed"},
+		{"one that rests on another", when(GoodWhen{Point: "judged", Is: []float64{0}}), "points[0].good_when.point", "rests on another point itself"},
+		{"age in volts", age(Age{Point: "status", Max: half}), "points[0].age.unit", `unit of status is "mV", which is no time`},
+		{"age in days", age(Age{Point: "age", Max: half, Unit: "d"}), "points[0].age.unit", "ms, s, min or h"},
+		{"no limit", age(Age{Point: "age"}), "points[0].age.max", "longer than zero"},
+		{"countdown from zero", age(Age{Point: "age", Max: half, DownFrom: new(0.0)}), "points[0].age.down_from", "more than zero"},
+		{"limit beyond the countdown", age(Age{Point: "age", Max: 2 * time.Hour, DownFrom: new(60.0)}), "points[0].age.max", "2h0m0s is never reached: age counts down from 60"},
+		{"nothing said", when(GoodWhen{Point: "status"}), "points[0].good_when", "exactly one of is, not, between and clear"},
+		{"two things said", when(GoodWhen{Point: "status", Is: []float64{0}, Clear: []int{1}}), "points[0].good_when", "exactly one of"},
+		{"between upside down", when(GoodWhen{Point: "status", Between: []float64{3, 1}}), "points[0].good_when", "the lower one first"},
+		{"an empty list", when(GoodWhen{Point: "status", Is: []float64{}}), "points[0].good_when", "an empty list says nothing"},
+		{"bit 16 of a register", when(GoodWhen{Point: "status", Clear: []int{16}}), "points[0].good_when", "from 0 (least) to 15"},
+		{"bits of a signed number", when(GoodWhen{Point: "signed", Clear: []int{1}}), "points[0].good_when", "must be uint16, uint32 or uint64"},
+	}
+	for _, tt := range tests {
+		status := holding("status", 5)
+		status.Unit = "mV"
+		minutes := holding("age", 6)
+		minutes.Unit = "min"
+		judged := holding("judged", 7, func(p *Point) { p.GoodWhen = &GoodWhen{Point: "status", Is: []float64{0}} })
+		text := holding("text", 8, typed("string", ""))
+		text.Length = 2
+		d := Device{Name: "d", URL: "tcp://h", Points: []Point{tt.point, status, minutes, judged, text, holding("signed", 9, typed("int16", ""))}}
+		found := d.Check()
+		if len(found) != 1 || found[0].Path != tt.path || !strings.Contains(found[0].Message, tt.say) {
+			t.Errorf("%s: %v, want %s: ...%s...", tt.name, found, tt.path, tt.say)
+		}
+	}
+}
