@@ -58,13 +58,13 @@ type TankStatus struct {
 
 // Shown is a reading as commands print it.
 type Shown struct {
-	At      time.Time        `json:"at"`             // when the value was true
-	Asked   time.Time        `json:"asked,omitzero"` // when the device was asked for it; absent where it speaks when it likes
+	At      time.Time        `json:"at"` // when the value was true
 	Point   collectors.Point `json:"point"`
 	Value   json.RawMessage  `json:"value"` // a number, a text, or null
 	Unit    collectors.Unit  `json:"unit"`
 	Quality string           `json:"quality"`
 	Error   string           `json:"error"`
+	Asked   time.Time        `json:"asked,omitzero"` // when the device was asked for it; absent where it speaks when it likes
 }
 
 // Show turns a reading into what commands print. A value that is no number is null; a status text is a text; a
