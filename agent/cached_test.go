@@ -33,7 +33,12 @@ func radioHaul(t *testing.T, off time.Duration) {
 	var checkIn time.Duration
 	var at time.Time
 	told := map[time.Duration]bool{}
+	restarts := map[int]bool{200: true, 420: true, 700: true} // while it is idle, drawn from, and at rest
 	for round := 0; time.Since(begin) < 4*time.Hour; round++ {
+		if restarts[round] {
+			b.again()
+			pass(40 * time.Second)
+		}
 		if checkIn = time.Since(begin) / every * every; !told[checkIn] { // a sample keeps the time that it was first given
 			at, told[checkIn] = begin.Add(checkIn+off), true
 			if at.After(time.Now()) {
