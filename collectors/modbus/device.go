@@ -20,16 +20,15 @@ type device struct {
 	retries int  // of a request whose answer came damaged
 	shared  bool // other units are on the line
 
-	points  []point
-	blocks  []block
-	twice   []place // what is asked for twice
-	holes   []hole
-	learnt  bool             // the holes changed since they were remembered
-	doubts  map[hole]int     // holes that were seen, but not often enough to believe
-	mutes   map[span]int     // requests that go unanswered while the unit answers others
-	samples map[int]*sample  // by point, of those that have an age
-	parked  map[span]parking // places that are refused even when asked for alone
-	health  health
+	points []point
+	blocks []block
+	twice  []place // what is asked for twice
+	holes  []hole
+	learnt bool             // the holes changed since they were remembered
+	doubts map[hole]int     // holes that were seen, but not often enough to believe
+	mutes  map[span]int     // requests that go unanswered while the unit answers others
+	parked map[span]parking // places that are refused even when asked for alone
+	health health
 }
 
 // newDevice makes a device of checked options.
@@ -46,7 +45,6 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 		name: d.Name, line: line, unit: byte(d.UnitID()), points: points,
 		every: cmp.Or(d.Every, DefaultEvery), timeout: cmp.Or(d.Timeout, DefaultTimeout), retries: DefaultRetries,
 		doubts: map[hole]int{}, mutes: map[span]int{}, parked: map[span]parking{},
-		samples: map[int]*sample{},
 	}
 	if d.Retries != nil {
 		made.retries = *d.Retries

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -129,4 +130,12 @@ func (p *point) agrees(one, other collectors.Reading) bool {
 		return one.Text == other.Text
 	}
 	return math.Abs(one.Value-other.Value) <= p.agree
+}
+
+// figure is a number as a person writes it: 2147483647, not 2.147483647e+09.
+func figure(v float64) string {
+	if math.Abs(v) < 1e15 && math.Abs(v) >= 1e-4 {
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
 }

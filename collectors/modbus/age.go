@@ -1,0 +1,141 @@
+package modbus
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gauger/collectors"
+)
+
+// Age names the point that says how old a value is. Gateways have one where they keep what a radio node sent last:
+// minutes since its check-in, or minutes until its time-out.
+type Age struct {
+	Point    string        `yaml:"point" doc:"point of this device that says how old the value is"`
+	Max      time.Duration `yaml:"max" doc:"a value older than this is Bad"`
+	DownFrom *float64      `yaml:"down_from" doc:"that point counts down to a time-out, from this number: the age is this less the point"`
+	Unit     string        `yaml:"unit" doc:"what one of that point is: ms s min h. Default: the point's own unit"`
+}
+
+// ageRule is an Age made ready for reading, and what it has dated last.
+type ageRule struct {
+	index int // of the companion among the device's points
+	max   time.Duration
+	from  float64 // of a countdown; NaN: the companion is the age
+	unit  time.Duration
+	word  string // the unit's name
+	last  sample
+}
+
+var ageUnits = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour}
+
+// unit is what one of the age's point is; c is that point.
+func (a Age) unit(c Point) (word string, of time.Duration, err error) {
+	key, word := "unit", a.Unit
+	if word == "" {
+		key, word = "unit of "+c.Name, c.Unit
+	}
+	if of = ageUnits[word]; of == 0 {
+		return "", 0, fmt.Errorf("%s is %q, which is no time; write unit: ms, s, min or h", key, word)
+	}
+	return word, of, nil
+}
+
+// of is the age that the companion's reading tells.
+func (a *ageRule) of(c collectors.Reading) (time.Duration, error) {
+	if c.Quality != collectors.Good {
+		return 0, fmt.Errorf("how old it is cannot be told: %s is %s: %w", c.Point, c.Quality, c.Err)
+	}
+	age := c.Value
+	if !math.IsNaN(a.from) {
+		age = a.from - c.Value
+		if c.Value < 0 || age < 0 {
+			return 0, fmt.Errorf("how old it is cannot be told: %s says %v, and counts down from %v", c.Point, c.Value, a.from)
+		}
+	}
+	const longest = 100 * 365 * 24 * time.Hour
+	if age < 0 || age*float64(a.unit) > float64(longest) {
+		return 0, fmt.Errorf("how old it is cannot be told: %s says %v %s", c.Point, c.Value, a.word)
+	}
+	return time.Duration(age * float64(a.unit)), nil
+}
+
+// sample is the newest value that came with an age.
+type sample struct {
+	value float64
+	text  string
+	at    time.Time // when it was true; zero: nothing is known yet
+	seen  time.Time // when the age was last asked for and this was still the newest
+}
+
+// ageSlack is how far two instants of one sample may lie apart beside the step of its age: the time on the line.
+const ageSlack = 2 * time.Second
+
+// date puts a good value where its age says. An age is coarse, so that the instant that follows from it wanders
+// by up to one unit from poll to poll; the same value within that is the same sample, and keeps the first instant.
+// A new sample is dated by its age, but not before the moment when the old one was still the newest.
+func (a *ageRule) date(r, c collectors.Reading) collectors.Reading {
+	age, err := a.of(c)
+	if err != nil {
+		r.Quality, r.Err = collectors.Uncertain, err
+		return r
+	}
+	last, before := &a.last, a.last.seen
+	last.seen = c.At
+	if age > a.max {
+		r.Value, r.Text, r.Quality, r.Err = math.NaN(), "", collectors.Bad, a.tooOld(age, c.Point)
+		return r
+	}
+	at := c.At.Add(-age)
+	same := (r.Value == last.value || math.IsNaN(r.Value)) && r.Text == last.text && at.Sub(last.at) <= a.unit+ageSlack
+	if last.at.IsZero() || !same {
+		if at.Before(before) {
+			at = before
+		}
+		last.value, last.text, last.at = r.Value, r.Text, at
+	}
+	r.At = last.at
+	return r
+}
+
+func (a *ageRule) tooOld(age time.Duration, by collectors.Point) error {
+	steps := func(d time.Duration) float64 { return float64(d) / float64(a.unit) }
+	return fmt.Errorf("%.4g %s old by %s; more than %.4g %s is not believed", steps(age), a.word, by, steps(a.max), a.word)
+}
+
+// agesFirst puts requests that read an age before those that read only values: a check-in between the two then
+// makes the new value look old for one poll, and never an old value new.
+func (d *device) agesFirst() {
+	ages := map[uint16]bool{}
+	for _, p := range d.points {
+		if p.age != nil {
+			ages[uint16(p.age.index)] = true
+		}
+	}
+	rank := func(b block) int {
+		if slices.ContainsFunc(b.points, func(i uint16) bool { return ages[i] }) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(d.blocks, func(a, b block) int { return rank(a) - rank(b) })
+}
+
+func (c *checker) age(a Age, other Point) {
+	_, unit, err := a.unit(other)
+	if err != nil {
+		c.add("age.unit", "%s", err)
+	}
+	if a.Max <= 0 {
+		c.add("age.max", "%s: longer than zero, such as 30m: how old a value may be", a.Max)
+	}
+	if a.DownFrom == nil {
+		return
+	}
+	if !(*a.DownFrom > 0) {
+		c.add("age.down_from", "%v: the number that %s begins at, more than zero", *a.DownFrom, other.Name)
+	} else if err == nil && float64(a.Max) > *a.DownFrom*float64(unit) {
+		c.add("age.max", "%s is never reached: %s counts down from %v", a.Max, other.Name, *a.DownFrom)
+	}
+}
