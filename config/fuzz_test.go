@@ -26,6 +26,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(b)
 	}
 	for _, s := range []string{"", "a", "- a", "---", "? I", "a: &a [*a]", "<<: *x", "? {a: b}\n: c", "site: !!binary aGk=", "devices: [{modbus: }]",
+		"devices: [{name: a, modbus: tcp://h, template: vegaflex, only: [level, sv], shift: 1, points: [&x {name: level, good_when: }, *x, a, [b], {<<: *x}]}]",
 		"tanks: [{strapping: [[0, 0], [1, 1]], height: 1in, diameter: 1in}]", "%YAML 1.1\n---\nsite: x", "site: \"\\ud800\"", "a: 'b\n\nc'\n d: e"} {
 		f.Add([]byte(s))
 	}

@@ -203,7 +203,7 @@ func TestMistakesInCompanions(t *testing.T) {
 		{"between upside down", when(GoodWhen{Point: "status", Between: []float64{3, 1}}), "points[0].good_when", "the lower one first"},
 		{"an empty list", when(GoodWhen{Point: "status", Is: []float64{}}), "points[0].good_when", "an empty list says nothing"},
 		{"bit 16 of a register", when(GoodWhen{Point: "status", Clear: []int{16}}), "points[0].good_when", "from 0 (least) to 15"},
-		{"bits of a signed number", when(GoodWhen{Point: "signed", Clear: []int{1}}), "points[0].good_when", "must be uint16, uint32 or uint64"},
+		{"bits of a signed number", when(GoodWhen{Point: "signed", Clear: []int{1}}), "points[0].good_when", "must be uint16 or uint32"},
 	}
 	for _, tt := range tests {
 		status := holding("status", 5)

@@ -15,7 +15,7 @@ type GoodWhen struct {
 	Is      []float64 `yaml:"is" doc:"numbers of that point at which the value is good; at others it is Bad"`
 	Not     []float64 `yaml:"not" doc:"numbers of that point at which the value is Bad; at others it is good"`
 	Between []float64 `yaml:"between" doc:"[low, high] of that point, both included, within which the value is good"`
-	Clear   []int     `yaml:"clear" doc:"bits of that point that must not be set, 0 (least) to 63"`
+	Clear   []int     `yaml:"clear" doc:"bits of that point that must not be set, 0 (least) to 15, or 31 of a uint32"`
 }
 
 // goodRule is a GoodWhen made ready for reading.
@@ -39,7 +39,7 @@ func (g *goodRule) refuses(c collectors.Reading) error {
 		return fmt.Errorf("%s says %s; the value is good from %v to %v only", c.Point, figure(v), g.Between[0], g.Between[1])
 	}
 	for _, bit := range g.Clear {
-		if bits := uint64(int64(v)); bits>>bit&1 == 1 {
+		if bits := uint32(v); bits>>bit&1 == 1 {
 			return fmt.Errorf("%s says 0x%04X; the value is no good while bit %d is set", c.Point, bits, bit)
 		}
 	}
@@ -81,8 +81,8 @@ func (g GoodWhen) checkBits(other Point) error {
 	if err != nil || kindErr != nil {
 		return nil // told with that point
 	}
-	if k != kindUint16 && k != kindUint32 && k != kindUint64 || other.Scale != nil || other.Offset != 0 {
-		return fmt.Errorf("clear looks at bits; %s must be uint16, uint32 or uint64 without scale and offset", other.Name)
+	if k != kindUint16 && k != kindUint32 || other.Scale != nil || other.Offset != 0 {
+		return fmt.Errorf("clear looks at bits; %s must be uint16 or uint32 without scale and offset", other.Name)
 	}
 	for _, bit := range g.Clear {
 		if most := 16*k.registers() - 1; bit < 0 || bit > most {
