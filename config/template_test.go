@@ -42,6 +42,9 @@ func TestEveryTemplateIsADevice(t *testing.T) {
 		if found := d.Check(); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
+		if !strings.Contains(string(Schema()), `"`+name+`"`) {
+			t.Errorf("the schema does not offer %s", name)
+		}
 		root, flaw := parse(text)
 		if flaw != nil {
 			t.Fatalf("%s: %v", name, flaw)
