@@ -77,7 +77,17 @@ func TestTheFixedCopies(t *testing.T) {
 }
 
 func fixedCopy(base uint16, yaml string, order modbustest.Order) mapped {
-	return mapped{unit: 246, yaml: yaml + hartUnits, fill: func(b *modbustest.Bank) { hart(b, base, order, 0, 0) }, want: hartPoints(0)}
+	invalid := []expected{{"level", 0, "", "the value is no good while bit"}, {"sv", 42.5, "", ""}, {"tv", 71.5, "degF", ""}, {"qv", 8.25, "", ""}}
+	return mapped{
+		unit: 246, yaml: yaml + hartUnits, fill: func(b *modbustest.Bank) { hart(b, base, order, 0, 0) }, want: hartPoints(0),
+		states: []state{
+			{"PV invalid, a double word in the floats' order", func(b *modbustest.Bank) { b.SetUint(modbustest.Input, base, 1, 32, order) }, invalid},
+			{"PV invalid, a plain double word", func(b *modbustest.Bank) { b.Set(modbustest.Input, base, 0, 1) }, invalid},
+			{"PV invalid, one plain word", func(b *modbustest.Bank) { b.Set(modbustest.Input, base, 1, 0) }, invalid},
+			{"SV invalid, bytes turned round", func(b *modbustest.Bank) { b.Set(modbustest.Input, base, 0x0200, 0) }, []expected{
+				{"level", 171.25, "in", ""}, {"sv", 0, "", "no good while bit"}}},
+		},
+	}
 }
 
 // TestRosemountWithoutFunctionFour reads the same variables 5000 higher, among the holding registers.
