@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"gauger/collectors"
@@ -73,6 +74,16 @@ func (h hostFor) Remember(name string, v []byte) error {
 		tx.Put(memory+h.device+"/"+name, v)
 		return nil
 	})
+}
+
+// Hurry implements collectors.Host.
+func (h hostFor) Hurry(points []collectors.Point) bool {
+	for i, t := range h.site.Tanks {
+		if h.loading[i].Load() && slices.Contains(points, t.Level) {
+			return true
+		}
+	}
+	return false
 }
 
 // recall reads a piece of state that was kept as JSON; absent leaves into alone.

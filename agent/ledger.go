@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -40,6 +41,10 @@ type Ledger struct {
 	born   time.Time
 	boot   int64
 
+	// loading is whether each tank is being hauled. It is read without the lock, which a commit holds for as long as
+	// the disk takes.
+	loading []atomic.Bool
+
 	mu     sync.Mutex
 	s      state
 	latest map[collectors.Point]collectors.Reading
@@ -67,10 +72,19 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	now := time.Now()
 	l := &Ledger{
 		site: site, detect: detect, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: map[collectors.Point]collectors.Reading{}, feeds: site.feeds(),
+		latest: map[collectors.Point]collectors.Reading{}, feeds: site.feeds(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
-	l.s, err = l.load()
+	s, err := l.load()
+	l.adopt(s)
 	return l, err
+}
+
+// adopt makes s the state from now on.
+func (l *Ledger) adopt(s state) {
+	l.s = s
+	for i := range l.loading {
+		l.loading[i].Store(s.tanks.Loading(i))
+	}
 }
 
 // load reads the stored state. A piece that cannot be read is set aside and said: the rest must not suffer.
@@ -146,7 +160,7 @@ func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.s = s
+		l.adopt(s)
 	}
 	d := l.draft(first.At)
 	d.boot, d.mono, d.replay = first.Boot, first.Mono, first.Boot
@@ -193,7 +207,7 @@ func (l *Ledger) commit(d *draft, device string) error {
 			return err
 		}
 	}
-	l.s = d.state
+	l.adopt(d.state)
 	for _, say := range d.says {
 		say()
 	}

@@ -82,6 +82,9 @@ type Host interface {
 	// Recall returns nil when nothing was remembered; Remember(nil) forgets.
 	Recall(name string) ([]byte, error)
 	Remember(name string, v []byte) error
+	// Hurry says whether one of the points is the level of a tank that is being hauled: a draw has begun and is not
+	// decided yet. It is cheap; a collector may ask it after every poll.
+	Hurry(points []Point) bool
 }
 
 // ReplayPosition is the name under which the agent keeps, in the same transaction as the tanks' state, the Boot and

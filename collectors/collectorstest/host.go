@@ -27,6 +27,7 @@ type Host struct {
 	memory   map[string][]byte
 	failing  int
 	refused  int // emits that were answered with an error
+	loading  map[collectors.Point]bool
 	changed  chan struct{}
 }
 
@@ -93,6 +94,23 @@ func (h *Host) Remember(name string, v []byte) error {
 	}
 	h.wake()
 	return nil
+}
+
+// Load says which points are levels of tanks that are being hauled from now on.
+func (h *Host) Load(points ...collectors.Point) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.loading = map[collectors.Point]bool{}
+	for _, p := range points {
+		h.loading[p] = true
+	}
+}
+
+// Hurry implements collectors.Host.
+func (h *Host) Hurry(points []collectors.Point) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(points, func(p collectors.Point) bool { return h.loading[p] })
 }
 
 // wake tells those who wait that something has changed. The lock is held.

@@ -73,6 +73,9 @@ func (r *reader) Recall(string) ([]byte, error) { return nil, nil }
 // Remember keeps nothing.
 func (r *reader) Remember(string, []byte) error { return nil }
 
+// Hurry implements collectors.Host.
+func (r *reader) Hurry([]collectors.Point) bool { return false }
+
 // readings are the results in the order of the configuration.
 func (r *reader) readings(devices []Device, waited time.Duration) []collectors.Reading {
 	r.mu.Lock()

@@ -59,6 +59,8 @@ func (a *agent) Notice(_ context.Context, n collectors.Notice) error {
 
 func (a *agent) Recall(name string) ([]byte, error) { return a.memory[name], a.recall }
 
+func (a *agent) Hurry([]collectors.Point) bool { return false }
+
 func (a *agent) Remember(name string, v []byte) error {
 	a.memory[name] = v
 	return nil
