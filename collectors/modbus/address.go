@@ -14,6 +14,9 @@ type span struct {
 
 func (s span) to() int { return s.from + s.count }
 
+// bytes is the length of its data in an answer.
+func (s span) bytes() int { return Request{Table: s.table, Quantity: uint16(s.count)}.bytes() }
+
 // place finds the one key of a point that says where it is, and what it says.
 func (p Point) place() (key string, table Table, address int, err error) {
 	given := []struct {

@@ -63,7 +63,7 @@ func (b *bus) suspect(hold time.Duration) {
 func (b *bus) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	if debt := b.owed[a.request.Unit]; debt != nil {
 		step := *a
-		step.request = inStep(a.request, debt.lengths)
+		step.request = inStep(a.request, debt.lengths, a.avoid)
 		answer, err := b.turn(s, &step, step.request.pdu())
 		a.heard = step.heard
 		if err != nil {
@@ -77,8 +77,9 @@ func (b *bus) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	return b.turn(s, a, pdu)
 }
 
-// inStep is a request of the same unit and table whose answer has none of the given lengths.
-func inStep(r Request, lengths []int) Request {
+// inStep is a request of the same unit and table whose answer has none of the given lengths, near the same address
+// but touching nothing that is to be avoided.
+func inStep(r Request, lengths []int, avoid []span) Request {
 	for r.Quantity = 1; slices.Contains(lengths, r.bytes()); {
 		if r.Table.bits() {
 			r.Quantity += 8
@@ -86,7 +87,18 @@ func inStep(r Request, lengths []int) Request {
 			r.Quantity++
 		}
 	}
-	r.Address = uint16(min(int(r.Address), 1<<16-int(r.Quantity)))
+	last := 1<<16 - int(r.Quantity)
+	first := min(int(r.Address), last)
+	for away := range last + 1 {
+		for _, address := range [...]int{first - away, first + away} {
+			s := span{r.Table, address, int(r.Quantity)}
+			if address >= 0 && address <= last && !slices.ContainsFunc(avoid, func(h span) bool { return overlap(h, s) }) {
+				r.Address = uint16(address)
+				return r
+			}
+		}
+	}
+	r.Address = uint16(first)
 	return r
 }
 

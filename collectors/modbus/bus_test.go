@@ -202,7 +202,7 @@ func TestStepsAreOfALengthThatIsNotOwed(t *testing.T) {
 		{Request{1, Coil, 12, 1}, []int{1}, Request{1, Coil, 12, 9}},
 		{Request{1, Discrete, 12, 20}, []int{3}, Request{1, Discrete, 12, 1}},
 	} {
-		if got := inStep(tt.asked, tt.lengths); got != tt.want {
+		if got := inStep(tt.asked, tt.lengths, nil); got != tt.want {
 			t.Errorf("%+v owing %v: %+v, want %+v", tt.asked, tt.lengths, got, tt.want)
 		}
 	}

@@ -60,6 +60,7 @@ func (d Device) Check() []collectors.Problem {
 	if _, err := parseOrder(d.Order, 2); err != nil {
 		c.add("order", "%s", err)
 	}
+	c.limits(d)
 	if len(d.Points) == 0 {
 		c.add("points", "none; a device without points is never asked")
 	}
@@ -72,6 +73,7 @@ func (d Device) Check() []collectors.Problem {
 		names[p.Name] = true
 		c.point(p)
 		c.companions(d, p)
+		c.allowed(d, p)
 	}
 	return c.problems
 }

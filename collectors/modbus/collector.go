@@ -27,28 +27,18 @@ func New(lines *Lines, devices []Device) ([]collectors.Collector, error) {
 			byLine[d.line] = c
 			all = append(all, c)
 		}
-		c.turns = append(c.turns, &turn{device: d})
-	}
-	for _, c := range byLine {
-		for _, t := range c.turns {
-			t.device.shared = len(c.turns) > 1
-		}
+		c.turns = append(c.turns, newTurn(d))
 	}
 	return all, nil
 }
 
-// collector asks the units of one line.
+// collector asks the units of one line, one request at a time.
 type collector struct {
 	line  *Line
 	turns []*turn
-}
 
-// turn is a device and when it is to be asked.
-type turn struct {
-	device *device
-	beat   collectors.Phase
-	due    time.Time
-	asked  time.Time // when it was last asked
+	probed time.Time // when a silent unit was last asked
+	free   time.Time // no silent unit is asked before
 }
 
 // String names the collector by its line.
@@ -56,79 +46,92 @@ func (c *collector) String() string { return "modbus " + c.line.URL() }
 
 // Run implements collectors.Collector.
 func (c *collector) Run(ctx context.Context, host collectors.Host) error {
-	start := time.Now()
-	for _, t := range c.turns {
-		t.beat, t.due = collectors.Phase{Start: start, Every: t.device.every}, start
-		if memory, err := host.Recall(t.device.memory()); err == nil {
-			// Without the memory, or with a damaged one, the same is learnt again in a few rounds.
-			_ = t.device.loadHoles(memory)
-		}
-	}
+	c.begin(time.Now(), host)
 	for ctx.Err() == nil {
 		now := time.Now()
-		t := c.next(now)
-		if c.line.Await(ctx, t.due) {
-			c.rouse()
+		if t := c.next(now); t != nil {
+			c.serve(ctx, host, t)
 			continue
 		}
-		if ctx.Err() != nil {
-			break
+		if c.line.Await(ctx, c.wake(now)) {
+			c.rouse(time.Now())
 		}
-		t.asked = time.Now()
-		t.due = t.beat.After(t.asked)
-		t.device.round(ctx, host)
 	}
 	_ = c.line.hangUp(context.WithoutCancel(ctx)) // nothing was being written, so a close that fails loses nothing
 	return nil
 }
 
 // rouse makes every unit due, since the line that they are on is open again.
-func (c *collector) rouse() {
+func (c *collector) rouse(now time.Time) {
+	c.free = now
 	for _, t := range c.turns {
-		t.due, t.device.health.until = time.Now(), time.Time{}
+		t.due = now
 	}
 }
 
-// next is the turn that comes first: of those that are due the one that was asked longest ago. A round that does
-// not fit into its interval then takes longer for all alike, and a unit that costs a time-out comes after the
-// others, which have been due while it was waited for.
-func (c *collector) next(now time.Time) *turn {
-	var first *turn
-	for _, t := range c.turns {
-		if first == nil || t.before(first, now) {
-			first = t
+// begin has every unit asked at once, in the order of the configuration. From then on the beats of the units are
+// spread over their intervals in the same order, so that no burst of requests makes them wait for each other.
+func (c *collector) begin(start time.Time, host collectors.Host) {
+	for i, t := range c.turns {
+		every := t.device.every
+		t.start = start.Add(every * time.Duration(i) / time.Duration(len(c.turns)))
+		t.every, t.due = every, start
+		if memory, err := host.Recall(t.device.memory()); err == nil {
+			// Without the memory, or with a damaged one, the same is learnt again in a few rounds.
+			_ = t.device.loadHoles(memory)
 		}
 	}
-	return first
+	c.probed = start
 }
 
-func (t *turn) before(other *turn, now time.Time) bool {
-	if t.due.After(now) || other.due.After(now) {
-		return t.due.Before(other.due)
+// serve asks one unit for everything it has.
+func (c *collector) serve(ctx context.Context, host collectors.Host, t *turn) {
+	deadline := t.deadline()
+	if t.device.health.silent() {
+		deadline = endOfTime // whoever answers comes first
+		c.probed = time.Now()
 	}
-	return t.asked.Before(other.asked)
+	t.asked, t.busy = time.Now(), true
+	t.device.yield = func(ctx context.Context) { c.letPass(ctx, host, deadline) }
+	t.device.round(ctx, host)
+	t.busy = false
+	t.hurry(host)
+	if !t.device.health.silent() {
+		c.line.rounds.note(Round{t.device.name, t.every, t.device.took, t.asked})
+	}
+	if t.device.health.silent() {
+		c.free = time.Now().Add(c.rest(t.device))
+	}
+}
+
+// letPass asks the units that are due and have an earlier deadline, each of them once. They may be passed in turn,
+// but only by still earlier ones.
+func (c *collector) letPass(ctx context.Context, host collectors.Host, deadline time.Time) {
+	for now := time.Now(); ctx.Err() == nil; {
+		var first *turn
+		for _, t := range c.turns {
+			if t.passes(now, deadline) && (first == nil || t.deadline().Before(first.deadline())) {
+				first = t
+			}
+		}
+		if first == nil {
+			return
+		}
+		c.serve(ctx, host, first)
+	}
 }
 
 // round asks the device once and hands over one batch.
 func (d *device) round(ctx context.Context, host collectors.Host) {
-	batch := d.batch(ctx)
+	s := d.visit(ctx)
+	d.note(s, time.Now())
 	if ctx.Err() != nil {
 		return
 	}
 	// A batch that the host does not take is not kept: the next round has newer values.
-	_ = host.Emit(ctx, batch)
+	_ = host.Emit(ctx, s.batch)
 	d.report(ctx, host)
 	d.keep(host)
-}
-
-// batch is a reading for each point, asked for now unless the unit is left alone.
-func (d *device) batch(ctx context.Context) []collectors.Reading {
-	if now := time.Now(); d.health.resting(now) {
-		return d.rest(now)
-	}
-	s := d.visit(ctx)
-	d.note(s, time.Now())
-	return s.batch
 }
 
 func (d *device) visit(ctx context.Context) *sweep {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"gauger/collectors"
@@ -16,19 +17,23 @@ type device struct {
 	line    *Line
 	unit    byte
 	every   time.Duration
+	hurried time.Duration // the interval while one of its tanks is being hauled; 0: every
 	timeout time.Duration
-	retries int  // of a request whose answer came damaged
-	shared  bool // other units are on the line
+	retries int                   // of a request whose answer came damaged
+	yield   func(context.Context) // lets more urgent units go before the next request; nil: there are none
 
-	points []point
-	blocks []block
-	twice  []place // what is asked for twice
-	holes  []hole
-	learnt bool             // the holes changed since they were remembered
-	doubts map[hole]int     // holes that were seen, but not often enough to believe
-	mutes  map[span]int     // requests that go unanswered while the unit answers others
-	parked map[span]parking // places that are refused even when asked for alone
-	health health
+	points    []point
+	blocks    []block
+	twice     []place // what is asked for twice
+	terms     terms   // of the configuration; the holes in it are forbidden
+	holes     []hole
+	learnt    bool             // the holes changed since they were remembered
+	doubts    map[hole]int     // holes that were seen, but not often enough to believe
+	mutes     map[span]int     // requests that go unanswered while the unit answers others
+	parked    map[span]parking // places that are refused even when asked for alone
+	following following
+	took      time.Duration // that the last round which was answered had the line
+	health    health
 }
 
 // newDevice makes a device of checked options.
@@ -41,35 +46,44 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &device{
-		name: d.Name, line: line, unit: byte(d.UnitID()), points: points,
-		every: cmp.Or(d.Every, DefaultEvery), timeout: cmp.Or(d.Timeout, DefaultTimeout), retries: DefaultRetries,
-		doubts: map[hole]int{}, mutes: map[span]int{}, parked: map[span]parking{},
-	}
-	if d.Retries != nil {
-		made.retries = *d.Retries
-	}
-	made.twice = placesOf(points, func(p *point) bool { return p.again })
+	made := outline(d, points, line.at)
+	made.line = line
 	made.replan()
 	return made, nil
 }
 
+// outline is the device without its line: enough to plan with.
+func outline(d Device, points []point, at endpoint) *device {
+	retries := DefaultRetries
+	if d.Retries != nil {
+		retries = *d.Retries
+	}
+	return &device{
+		name: d.Name, unit: byte(d.UnitID()), points: points,
+		every: cmp.Or(d.Every, DefaultEvery), hurried: d.EveryWhileLoading, timeout: cmp.Or(d.Timeout, DefaultTimeout), retries: retries,
+		terms: d.terms(at), twice: placesOf(points, func(p *point) bool { return p.again }),
+		doubts: map[hole]int{}, mutes: map[span]int{}, parked: map[span]parking{},
+	}
+}
+
 func (d *device) replan() {
-	d.blocks = plan(d.points, func(*point) bool { return true }, d.holes, d.line.at.cost())
+	t := d.terms
+	t.holes = slices.Concat(t.holes, d.holes)
+	d.blocks = plan(d.points, func(*point) bool { return true }, t)
 	d.agesFirst()
 }
 
-// ask puts a request for s on the line. One whose answer was damaged on its way is repeated: noise passes, while a
-// unit that is silent or refuses would only do so again.
-func (d *device) ask(ctx context.Context, s span) (data []byte, err error) {
+// places are the places of a block.
+func (d *device) places(b block) []place {
+	return placesOf(d.points, func(p *point) bool {
+		return slices.ContainsFunc(b.points, func(i uint16) bool { return &d.points[i] == p })
+	})
+}
+
+// request puts a request for s on the line.
+func (d *device) request(ctx context.Context, s span) ([]byte, error) {
 	r := Request{Unit: d.unit, Table: s.table, Address: uint16(s.from), Quantity: uint16(s.count)}
-	for range 1 + d.retries {
-		data, err = d.line.Read(ctx, r, d.timeout)
-		if !errors.Is(err, errDamaged) {
-			break
-		}
-	}
-	return data, err
+	return d.line.read(ctx, r, d.timeout, d.terms.holes)
 }
 
 // cut is what belongs to s in the data of a request for whole: its bytes, or a byte with its bit lowest.
@@ -94,6 +108,7 @@ type sweep struct {
 	stop     error     // no further request makes sense, for this reason
 	mute     []block   // what was not answered
 	err      error     // the last thing that went wrong
+	took     time.Duration // that its requests had the line, or waited for it
 }
 
 func (d *device) newSweep() *sweep {
@@ -111,6 +126,7 @@ func (d *device) read(ctx context.Context) *sweep {
 func (s *sweep) run(ctx context.Context) {
 	for _, b := range s.device.blocks {
 		s.take(ctx, b)
+		s.verify(ctx)
 	}
 	s.hearMutes(ctx)
 	s.verify(ctx)
@@ -118,6 +134,21 @@ func (s *sweep) run(ctx context.Context) {
 	if s.device.learnt {
 		s.device.replan()
 	}
+}
+
+// ask puts the request for one block on the line, when whoever is more urgent has gone.
+func (s *sweep) ask(ctx context.Context, b block) ([]byte, error) {
+	if s.device.yield != nil {
+		s.device.yield(ctx)
+	}
+	return s.askNow(ctx, b)
+}
+
+func (s *sweep) askNow(ctx context.Context, b block) ([]byte, error) {
+	s.asked = time.Now()
+	data, err := s.device.ask(ctx, b)
+	s.took += time.Since(s.asked)
+	return data, err
 }
 
 // take asks for one block and turns it into readings. It is true when every point of it was answered with data.
@@ -131,8 +162,7 @@ func (s *sweep) take(ctx context.Context, b block) bool {
 		s.fail(b, p.err)
 		return false
 	}
-	s.asked = time.Now()
-	data, err := s.device.ask(ctx, b.span)
+	data, err := s.ask(ctx, b)
 	switch {
 	case err == nil:
 		s.decode(b, data)
@@ -196,24 +226,33 @@ func (s *sweep) miss(b block, err error) {
 	}
 }
 
-// verify asks once more for the points that say so, and believes only what both answers agree on.
+// verify asks at once again for the points that say so, and believes only what both answers agree on.
 func (s *sweep) verify(ctx context.Context) {
-	for _, b := range s.good {
-		var again []place
-		for _, p := range s.device.twice {
-			if covers(b, p.span) {
-				again = append(again, p)
-			}
-		}
-		if len(again) > 0 {
-			s.compare(ctx, blockOf(again))
+	good := s.good
+	s.good = nil
+	for _, first := range good {
+		if b, ok := s.device.second(first); ok {
+			s.compare(ctx, b)
 		}
 	}
 }
 
+// second is the request that asks again for what of a first one is asked for twice, if anything.
+func (d *device) second(first span) (b block, ok bool) {
+	var again []place
+	for _, p := range d.twice {
+		if covers(first, p.span) {
+			again = append(again, p)
+		}
+	}
+	if len(again) == 0 {
+		return block{}, false
+	}
+	return blockOf(again), true
+}
+
 func (s *sweep) compare(ctx context.Context, b block) {
-	s.asked = time.Now()
-	data, err := s.device.ask(ctx, b.span)
+	data, err := s.askNow(ctx, b)
 	now, differs := time.Now(), false
 	for _, i := range b.points {
 		p, first := &s.device.points[i], s.batch[i]

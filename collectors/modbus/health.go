@@ -2,7 +2,6 @@ package modbus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,8 +15,7 @@ const demoteAfter = 3
 type health struct {
 	misses int           // rounds in a row without any answer
 	since  time.Time     // the first of them
-	pause  time.Duration // between two probes of an absent unit on a shared line
-	until  time.Time     // no probe before
+	cost   time.Duration // that the last of them had the line
 	why    error         // what the last request met
 	probes int
 
@@ -29,8 +27,8 @@ type health struct {
 // absent says whether the unit gets one probe instead of a whole round.
 func (h *health) absent() bool { return h.misses >= demoteAfter }
 
-// resting says whether an absent unit is not even probed now.
-func (h *health) resting(now time.Time) bool { return h.absent() && now.Before(h.until) }
+// silent says whether the unit gave no answer in its last round: it is asked again when that costs the others nothing.
+func (h *health) silent() bool { return h.misses > 0 }
 
 // note takes over what a round showed.
 func (d *device) note(s *sweep, now time.Time) {
@@ -39,18 +37,14 @@ func (d *device) note(s *sweep, now time.Time) {
 		if h.announced && h.back.IsZero() {
 			h.back = now
 		}
-		h.misses, h.pause, h.probes, h.why = 0, 0, 0, nil
+		h.misses, h.probes, h.why, d.took = 0, 0, nil, s.took
 		return
 	}
 	if h.misses == 0 {
 		h.since = now
 	}
 	h.misses++
-	h.why = s.err
-	if h.absent() && d.shared && !errors.Is(s.err, ErrDown) {
-		h.pause = min(max(2*h.pause, 10*time.Second, 10*d.timeout), max(time.Minute, min(60*d.timeout, 5*time.Minute)))
-		h.until = now.Add(h.pause)
-	}
+	h.why, h.cost = s.err, s.took
 }
 
 // probe asks an absent unit for one thing, each time for another one: whole requests and single places in turn,
@@ -76,6 +70,7 @@ func (d *device) probe(ctx context.Context) *sweep {
 		again := d.newSweep()
 		again.answered = true
 		again.run(ctx)
+		again.took += s.took
 		return again
 	}
 	for _, other := range d.blocks {
@@ -86,16 +81,6 @@ func (d *device) probe(ctx context.Context) *sweep {
 
 func covers(whole, part span) bool {
 	return whole.table == part.table && whole.from <= part.from && part.to() <= whole.to()
-}
-
-// rest is the batch of a unit that is not asked.
-func (d *device) rest(now time.Time) []collectors.Reading {
-	why := fmt.Errorf("asked again in %s: %w", d.health.until.Sub(now).Round(time.Second), d.health.why)
-	batch := make([]collectors.Reading, len(d.points))
-	for i := range d.points {
-		batch[i] = d.points[i].bad(now, why)
-	}
-	return batch
 }
 
 // report tells of a lost unit, and of its return. What could not be told is told after the next round.

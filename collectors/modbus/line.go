@@ -31,7 +31,8 @@ type asking struct {
 	ctx     context.Context
 	request Request
 	timeout time.Duration
-	heard   bool // a byte came after the request went out
+	avoid   []span // what no request to the unit may touch
+	heard   bool   // a byte came after the request went out
 }
 
 // silence is the error of a request that nobody answered.
@@ -58,6 +59,8 @@ type Line struct {
 	dial  func(context.Context) (Stream, error)
 	lock  chan struct{}
 	stats counters
+
+	rounds rounds
 
 	// Below: for the holder of the lock.
 	frames framer
@@ -89,11 +92,19 @@ func (l *Line) URL() string { return l.at.String() }
 // Stats is what the line has seen since the program started.
 func (l *Line) Stats() Stats { return l.stats.read() }
 
+// Rounds are the last answered rounds of the devices that are polled on the line.
+func (l *Line) Rounds() []Round { return l.rounds.read() }
+
 // Read asks once and returns the data of the answer: two bytes to a register, high byte first, or eight bits to a
 // byte, first bit lowest. The data has exactly the length that was asked for. timeout is the longest wait from
 // the request to the whole answer; on a serial line the time of the characters themselves comes on top.
 // Errors are ErrSilent, ErrDown, ErrFrame, an *Exception, or the context's.
 func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]byte, error) {
+	return l.read(ctx, r, timeout, nil)
+}
+
+// read is Read for a unit that has addresses which no request may touch, those that put it back in step included.
+func (l *Line) read(ctx context.Context, r Request, timeout time.Duration, avoid []span) ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", r, err)
 	}
@@ -101,7 +112,9 @@ func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]by
 		return nil, fmt.Errorf("wait for %s: %w", l.URL(), err)
 	}
 	defer l.release()
-	l.now = &asking{ctx: ctx, request: r, timeout: timeout}
+	l.stats.use.begin(time.Now())
+	defer func() { l.stats.use.end(time.Now()) }()
+	l.now = &asking{ctx: ctx, request: r, timeout: timeout, avoid: avoid}
 	l.stats.requests.Add(1)
 	data, err := r.ask(l.client)
 	if err == nil {

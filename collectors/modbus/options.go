@@ -5,15 +5,20 @@ import "time"
 // Device is one Modbus device of the configuration: what to read from one unit id behind one endpoint.
 // Devices that name the same URL share its line or socket.
 type Device struct {
-	Name    string        `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
-	URL     string        `yaml:"modbus" doc:"tcp://host:502, tls://host:802?ca_file=F&cert_file=F&key_file=F&server_name=N, rtu:///dev/serial/by-id/X?baud=19200&data=8&parity=E&stop=1 (these are the defaults), rtu+tcp://host:4001, ascii:///dev/serial/by-id/X (7 data bits), or ascii+tcp://host:4001. For serial ports also rs485=high or low (RTS while sending) with rts_before and rts_after in ms; for all pause=20ms before each request and connect_pause=500ms"`
-	Unit    *int          `yaml:"unit" doc:"unit id (slave address), 1 to 247; on TCP also 0 and 255. Default 1"`
-	Every   time.Duration `yaml:"every" doc:"poll interval. Default 10s"`
-	Timeout time.Duration `yaml:"timeout" doc:"longest wait for one answer. Default 1s"`
-	Retries *int          `yaml:"retries" doc:"how often a request whose answer came damaged is repeated at once, 0 to 5; silence and refusals are not. Default 1"`
-	Enron   bool          `yaml:"enron" doc:"the device numbers 32-bit values as Enron (Daniel) does: int32, uint32 and float32 points take one address, not two. Default false"`
-	Order   string        `yaml:"order" doc:"word and byte order of points that do not name their own. Default ABCD"`
-	Points  []Point       `yaml:"points" doc:"what to read"`
+	Name              string        `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
+	URL               string        `yaml:"modbus" doc:"tcp://host:502, tls://host:802?ca_file=F&cert_file=F&key_file=F&server_name=N, rtu:///dev/serial/by-id/X?baud=19200&data=8&parity=E&stop=1 (these are the defaults), rtu+tcp://host:4001, ascii:///dev/serial/by-id/X (7 data bits), or ascii+tcp://host:4001. For serial ports also rs485=high or low (RTS while sending) with rts_before and rts_after in ms; for all pause=20ms before each request and connect_pause=500ms"`
+	Unit              *int          `yaml:"unit" doc:"unit id (slave address), 1 to 247; on TCP also 0 and 255. Default 1"`
+	Every             time.Duration `yaml:"every" doc:"poll interval. Default 10s"`
+	Timeout           time.Duration `yaml:"timeout" doc:"longest wait for one answer. Default 1s"`
+	Retries           *int          `yaml:"retries" doc:"how often a request whose answer came damaged is repeated at once, 0 to 5; silence and refusals are not. Default 1"`
+	Enron             bool          `yaml:"enron" doc:"the device numbers 32-bit values as Enron (Daniel) does: int32, uint32 and float32 points take one address, not two. Default false"`
+	EveryWhileLoading time.Duration `yaml:"every_while_loading" doc:"poll interval while a tank whose level is a point of this device is being hauled; shorter than every"`
+	Turnaround        time.Duration `yaml:"turnaround" doc:"how long the unit thinks before it answers: for the plan and the bus time that check computes. Default 5ms on a serial line, 1ms on a socket"`
+	MaxRegisters      int           `yaml:"max_registers" doc:"most registers that the unit takes in one request, 1 to 125. Default 125"`
+	MaxBits           int           `yaml:"max_bits" doc:"most coils or discrete inputs that the unit takes in one request, 1 to 2000. Default 2000"`
+	Forbidden         []Forbidden   `yaml:"forbidden" doc:"addresses that no request may touch, not even to read across them"`
+	Order             string        `yaml:"order" doc:"word and byte order of points that do not name their own. Default ABCD"`
+	Points            []Point       `yaml:"points" doc:"what to read"`
 }
 
 // Point is one value in a device's registers. Exactly one of Holding, Input, Coil, Discrete and Modicon says where.
@@ -41,4 +46,14 @@ type Point struct {
 	// between them plus the noise. It follows from the tank, so whoever joins tanks and devices sets it.
 	// Zero: both must be the same.
 	Agree float64 `yaml:"-"`
+}
+
+// Forbidden is a run of addresses that no request may touch. Exactly one of Holding, Input, Coil and Discrete says
+// where it begins.
+type Forbidden struct {
+	Holding  *int `yaml:"holding" doc:"first holding register, zero-based"`
+	Input    *int `yaml:"input" doc:"first input register, zero-based"`
+	Coil     *int `yaml:"coil" doc:"first coil, zero-based"`
+	Discrete *int `yaml:"discrete" doc:"first discrete input, zero-based"`
+	Count    int  `yaml:"count" doc:"how many addresses. Default 1"`
 }

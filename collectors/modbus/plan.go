@@ -12,26 +12,7 @@ type block struct {
 	span
 	points []uint16 // indices, in the order of their addresses
 	spans  int      // how many different places those points have
-}
-
-// cost is what a request takes on the wire, in any one unit.
-type cost struct {
-	request  float64 // for asking at all
-	register float64 // for each register more
-}
-
-// costOf models the endpoint. On a serial line a request is 8 characters, an answer 5 and two for each register,
-// with 3.5 characters of silence after each and 5 ms for the unit to think: at 19200 baud it pays to read through
-// a gap of up to 14 registers. Behind a TCP socket bytes cost next to nothing, but units with holes in their map,
-// and gateways with a serial line behind them, are common: a request counts as much as 21 registers.
-func (e endpoint) cost() cost {
-	if !e.serialLine() {
-		return cost{request: 21, register: 1}
-	}
-	c, char := e.codec(), e.serial.char()
-	characters := len(c.request(nil, 0, Request{}.pdu())) + c.size(0)
-	frames := time.Duration(characters)*char + 2*e.serial.gap() + 5*time.Millisecond
-	return cost{request: float64(frames), register: float64(time.Duration(c.size(2)-c.size(0)) * char)}
+	gaps   int      // addresses that no point wants
 }
 
 // hole is a run of addresses that the unit refuses to read together with others: a register that it does not
@@ -55,9 +36,17 @@ type place struct {
 	points []uint16
 }
 
+// terms are what a plan must obey.
+type terms struct {
+	cost      cost
+	registers int    // most in one request; 0: what the standard allows
+	bits      int    // the same for coils and discrete inputs
+	holes     []hole // learnt, and forbidden by the configuration
+}
+
 // plan finds the cheapest set of requests for the points that use accepts, around the holes. A place that is
 // itself a hole, or lies in one, is asked for alone.
-func plan(points []point, use func(*point) bool, holes []hole, c cost) []block {
+func plan(points []point, use func(*point) bool, t terms) []block {
 	places := placesOf(points, use)
 	var blocks []block
 	for len(places) > 0 {
@@ -65,7 +54,7 @@ func plan(points []point, use func(*point) bool, holes []hole, c cost) []block {
 		for n < len(places) && places[n].table == places[0].table {
 			n++
 		}
-		blocks = append(blocks, cheapest(places[:n], holes, c)...)
+		blocks = append(blocks, t.cheapest(places[:n])...)
 		places = places[n:]
 	}
 	return blocks
@@ -94,17 +83,17 @@ func placesOf(points []point, use func(*point) bool) []place {
 
 // cheapest cuts the sorted places of one table into requests so that the sum of their costs is least: best[n] is
 // the least cost of the first n places, and start[n] where the last request of that begins.
-func cheapest(places []place, holes []hole, c cost) []block {
-	best, start := make([]float64, len(places)+1), make([]int, len(places)+1)
+func (t terms) cheapest(places []place) []block {
+	best, start := make([]time.Duration, len(places)+1), make([]int, len(places)+1)
 	for n := 1; n <= len(places); n++ {
-		best[n] = math.Inf(1)
+		best[n] = math.MaxInt64
 		cover := places[n-1].span
 		for i := n - 1; i >= 0; i-- {
 			cover = join(cover, places[i].span)
-			if i < n-1 && !allowed(cover, holes) {
+			if i < n-1 && !t.allow(cover) {
 				break
 			}
-			if sum := best[i] + c.of(cover); sum < best[n] {
+			if sum := best[i] + t.cost.price(cover); sum < best[n] {
 				best[n], start[n] = sum, i
 			}
 		}
@@ -117,15 +106,24 @@ func cheapest(places []place, holes []hole, c cost) []block {
 	return blocks
 }
 
-func (c cost) of(s span) float64 {
-	return c.request + c.register*float64(s.table.bytes(s.count))/2
+// allow says whether one request may cover s.
+func (t terms) allow(s span) bool {
+	return s.count <= t.most(s.table) && !slices.ContainsFunc(t.holes, func(h hole) bool { return forbids(h, s) })
 }
 
-func allowed(s span, holes []hole) bool {
-	if s.count > s.table.most() {
-		return false
+// most is how many addresses of a table one request may ask for.
+func (t terms) most(table Table) int {
+	limit := t.registers
+	switch {
+	case table.bits():
+		limit = t.bits
+	case table.enron():
+		limit = (t.registers + 1) / 2 // of 32 bits
 	}
-	return !slices.ContainsFunc(holes, func(h hole) bool { return forbids(h, s) })
+	if limit == 0 {
+		return table.most()
+	}
+	return min(limit, table.most())
 }
 
 // join is the least run that covers both.
@@ -134,9 +132,11 @@ func join(a, b span) span {
 	return span{a.table, from, to - from}
 }
 
+// blockOf is the request for places, which are sorted.
 func blockOf(places []place) block {
 	b := block{span: places[0].span, spans: len(places)}
 	for _, p := range places {
+		b.gaps += max(0, p.from-b.to())
 		b.span = join(b.span, p.span)
 		b.points = append(b.points, p.points...)
 	}

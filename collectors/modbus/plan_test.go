@@ -28,13 +28,13 @@ func steps(n, step int) []int {
 	return all
 }
 
-func costFor(t *testing.T, url string) cost {
+func termsFor(t *testing.T, url string, holes ...hole) terms {
 	t.Helper()
 	at, err := parseEndpoint(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return at.cost()
+	return terms{cost: at.cost(0), holes: holes}
 }
 
 func TestRequestsPerPoll(t *testing.T) {
@@ -52,14 +52,17 @@ func TestRequestsPerPoll(t *testing.T) {
 		{"a gap of 15 at 19200", "rtu:///dev/x?parity=E", registers(0, 16), 2},
 		{"a gap of 12 at 9600", "rtu:///dev/x?baud=9600&parity=E", registers(0, 13), 1},
 		{"a gap of 13 at 9600", "rtu:///dev/x?baud=9600&parity=E", registers(0, 14), 2},
-		{"a gap of 40 at 115200", "rtu:///dev/x?baud=115200", registers(0, 41), 1},
+		{"a gap of 51 at 115200", "rtu:///dev/x?baud=115200", registers(0, 52), 1},
+		{"a gap of 52 at 115200", "rtu:///dev/x?baud=115200", registers(0, 53), 2},
+		{"a gap of 20 on a socket", "tcp://s", registers(0, 21), 1},
+		{"a gap of 22 on a socket", "tcp://s", registers(0, 23), 2},
 		{"two tables", "tcp://s", append(registers(0), point{span: span{Input, 1, 1}}), 2},
 		{"bits of one word", "tcp://s", []point{{span: span{Holding, 5, 1}, bit: 0}, {span: span{Holding, 5, 1}, bit: 1}}, 1},
 		{"2000 coils", "tcp://s", coils(2000), 1},
 		{"2001 coils", "tcp://s", coils(2001), 2},
 	}
 	for _, tt := range tests {
-		got := plan(tt.points, everyPoint, nil, costFor(t, tt.url))
+		got := plan(tt.points, everyPoint, termsFor(t, tt.url))
 		if len(got) != tt.want {
 			t.Errorf("%s: %d requests, want %d: %+v", tt.name, len(got), tt.want, got)
 		}
@@ -79,8 +82,8 @@ func TestAValueIsNeverCutInTwo(t *testing.T) {
 	for a := range 40 {
 		points = append(points, point{span: span{Holding, 4 * a, 4}})
 	}
-	blocks := plan(points, everyPoint, nil, costFor(t, "tcp://s"))
-	checkPlan(t, points, nil, blocks)
+	blocks := plan(points, everyPoint, termsFor(t, "tcp://s"))
+	checkPlan(t, points, terms{}, blocks)
 	if len(blocks) != 2 {
 		t.Errorf("160 registers in %d requests, want 2", len(blocks))
 	}
@@ -88,11 +91,11 @@ func TestAValueIsNeverCutInTwo(t *testing.T) {
 
 // checkPlan says what holds for every plan: each point in exactly one request that covers it, no request too
 // long, none with more than one place across a hole.
-func checkPlan(t *testing.T, points []point, holes []hole, blocks []block) {
+func checkPlan(t *testing.T, points []point, terms terms, blocks []block) {
 	t.Helper()
 	seen := make([]int, len(points))
 	for _, b := range blocks {
-		if b.count > b.table.most() {
+		if b.count > terms.most(b.table) {
 			t.Errorf("%+v is too long", b)
 		}
 		for _, i := range b.points {
@@ -101,8 +104,8 @@ func checkPlan(t *testing.T, points []point, holes []hole, blocks []block) {
 				t.Errorf("point %d at %+v is not in %+v", i, points[i].span, b)
 			}
 		}
-		if b.spans > 1 && !allowed(b.span, holes) {
-			t.Errorf("%+v runs across one of %+v", b, holes)
+		if b.spans > 1 && !terms.allow(b.span) {
+			t.Errorf("%+v runs across one of %+v", b, terms.holes)
 		}
 	}
 	for i, n := range seen {
@@ -113,15 +116,15 @@ func checkPlan(t *testing.T, points []point, holes []hole, blocks []block) {
 }
 
 // cheapestOfAll tries every way to cut the places into runs; for a few places only.
-func cheapestOfAll(places []place, holes []hole, c cost) float64 {
+func cheapestOfAll(places []place, t terms) time.Duration {
 	if len(places) == 0 {
 		return 0
 	}
-	best := math.Inf(1)
+	best := time.Duration(math.MaxInt64)
 	for n := 1; n <= len(places); n++ {
 		b := blockOf(places[:n])
-		if n == 1 || allowed(b.span, holes) {
-			best = min(best, c.of(b.span)+cheapestOfAll(places[n:], holes, c))
+		if n == 1 || t.allow(b.span) {
+			best = min(best, t.cost.price(b.span)+cheapestOfAll(places[n:], t))
 		}
 	}
 	return best
@@ -134,18 +137,18 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 		for range 1 + random.IntN(11) {
 			points = append(points, point{span: span{Holding, random.IntN(200), 1 + random.IntN(4)}})
 		}
-		var holes []hole
+		terms := terms{registers: []int{0, 8, 40}[random.IntN(3)]}
 		for range random.IntN(3) {
-			holes = append(holes, hole{Holding, random.IntN(200), random.IntN(3)})
+			terms.holes = append(terms.holes, hole{Holding, random.IntN(200), random.IntN(3)})
 		}
-		c := cost{request: 1 + 30*random.Float64(), register: 1}
-		blocks := plan(points, everyPoint, holes, c)
-		checkPlan(t, points, holes, blocks)
-		sum := 0.0
+		terms.cost = cost{turnaround: time.Duration(1000 + random.IntN(30_000)), char: 500, perByte: 1}
+		blocks := plan(points, everyPoint, terms)
+		checkPlan(t, points, terms, blocks)
+		var sum time.Duration
 		for _, b := range blocks {
-			sum += c.of(b.span)
+			sum += terms.cost.price(b.span)
 		}
-		if least := cheapestOfAll(placesOf(points, everyPoint), holes, c); math.Abs(sum-least) > 1e-9 {
+		if least := cheapestOfAll(placesOf(points, everyPoint), terms); sum != least {
 			t.Errorf("seed %d: the plan costs %v, the cheapest %v", seed, sum, least)
 		}
 	}
@@ -153,7 +156,7 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 
 func TestAPlaceInAHoleIsAskedForAlone(t *testing.T) {
 	points := registers(steps(10, 1)...)
-	blocks := plan(points, everyPoint, []hole{{Holding, 4, 1}}, costFor(t, "tcp://s"))
+	blocks := plan(points, everyPoint, termsFor(t, "tcp://s", hole{Holding, 4, 1}))
 	var spans []span
 	for _, b := range blocks {
 		spans = append(spans, b.span)
@@ -182,17 +185,6 @@ func TestHolesAreRemembered(t *testing.T) {
 	}
 }
 
-func TestCostOfASerialLine(t *testing.T) {
-	// 19200 baud, 11 bits a character: 20 characters and 5 ms for a request, two characters for a register.
-	c := costFor(t, "rtu:///dev/x")
-	if request := time.Duration(c.request); request < 16400*time.Microsecond || request > 16500*time.Microsecond {
-		t.Errorf("a request costs %s, want 16.46 ms", request)
-	}
-	if register := time.Duration(c.register); register < 1145*time.Microsecond || register > 1147*time.Microsecond {
-		t.Errorf("a register costs %s, want 1.146 ms", register)
-	}
-}
-
 func BenchmarkPlanOf100Points(b *testing.B) {
 	points := registers(steps(100, 3)...)
 	at, err := parseEndpoint("tcp://s")
@@ -200,7 +192,7 @@ func BenchmarkPlanOf100Points(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if len(plan(points, everyPoint, nil, at.cost())) != 3 {
+		if len(plan(points, everyPoint, terms{cost: at.cost(0)})) != 3 {
 			b.Fatal("want three requests")
 		}
 	}

@@ -13,12 +13,23 @@ type parking struct {
 	until time.Time
 	pause time.Duration
 	err   error
+	times int // that it was refused after it had been answered
+	fine  int // answers in a row since
 }
 
 const (
 	parkFirst = 10 * time.Second
 	parkMost  = time.Minute
 )
+
+// probation is how many answers in a row a place that was refused must give until it is read together with others
+// again: one, but more and more where it is refused only at times. Each return would cost a round of splitting.
+func (p parking) probation() int {
+	if p.times <= 1 {
+		return 1
+	}
+	return 5 << min(p.times, 8)
+}
 
 // believeAfter is how often two halves must succeed where the whole is refused, before the whole is no longer
 // asked for. Once may be a unit that is just starting.
@@ -63,10 +74,7 @@ func (s *sweep) part(ctx context.Context, b block) bool {
 
 // halves cuts a block at its widest gap, which is the likeliest reason for a refusal, or else in the middle.
 func (s *sweep) halves(b block) (left, right block) {
-	inside := func(p *point) bool {
-		return slices.ContainsFunc(b.points, func(i uint16) bool { return &s.device.points[i] == p })
-	}
-	places := placesOf(s.device.points, inside)
+	places := s.device.places(b)
 	at, widest := len(places)/2, 0
 	for i := 1; i < len(places); i++ {
 		if gap := places[i].from - blockOf(places[:i]).to(); gap > widest {
@@ -94,17 +102,27 @@ func (s *sweep) hearMutes(ctx context.Context) {
 
 // park notes a place that is refused when asked for alone: no request may run across it, and it is asked for less often.
 func (d *device) park(s span, why error) {
-	pause := min(max(2*d.parked[s].pause, parkFirst), parkMost)
-	d.parked[s] = parking{until: time.Now().Add(pause), pause: pause, err: why}
+	p := d.parked[s]
+	if p.fine > 0 || p.times == 0 {
+		p.times, p.pause = p.times+1, 0
+	}
+	p.pause = min(max(2*p.pause, parkFirst), parkMost)
+	p.until, p.err, p.fine = time.Now().Add(p.pause), why, 0
+	d.parked[s] = p
 	d.dig(s)
 }
 
-// heal forgets that a place was refused.
+// heal notes that a place that may have been refused was answered, and after a while forgets the refusal.
 func (d *device) heal(s span) {
-	delete(d.parked, s)
-	if i := slices.Index(d.holes, s); i >= 0 {
-		d.holes = slices.Delete(d.holes, i, i+1)
-		d.learnt = true
+	i := slices.Index(d.holes, s)
+	if i < 0 {
+		return
+	}
+	p := d.parked[s]
+	p.fine++
+	d.parked[s] = p
+	if p.fine >= p.probation() {
+		d.fill(s)
 	}
 }
 
@@ -120,6 +138,14 @@ func (d *device) doubt(h hole) {
 func (d *device) dig(h hole) {
 	if !slices.Contains(d.holes, h) {
 		d.holes = append(d.holes, h)
+		d.learnt = true
+	}
+}
+
+// fill forgets a hole.
+func (d *device) fill(h hole) {
+	if i := slices.Index(d.holes, h); i >= 0 {
+		d.holes = slices.Delete(d.holes, i, i+1)
 		d.learnt = true
 	}
 }

@@ -1,6 +1,11 @@
 package modbus
 
-import "sync/atomic"
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
 // Stats counts what a line has seen since the program started.
 type Stats struct {
@@ -12,14 +17,23 @@ type Stats struct {
 	CrossTalk  uint64 // answers dropped because another unit or function sent them
 	Opened     uint64 // times that the socket or port was opened; reconnects are this less one
 	Mismatches uint64 // values that two requests did not agree on
+	// Busy is how long requests had the line, their time-outs and silences included.
+	Busy time.Duration
+	// Load is the share of the last minute or two in which they did, from 0 to 1.
+	Load float64
 }
 
 type counters struct {
 	requests, timeouts, exceptions, frames, late, crossTalk, opened, mismatches atomic.Uint64
+
+	use use
 }
 
 func (c *counters) read() Stats {
+	busy, load := c.use.read(time.Now())
 	return Stats{
+		Busy:       busy,
+		Load:       load,
 		Requests:   c.requests.Load(),
 		Timeouts:   c.timeouts.Load(),
 		Exceptions: c.exceptions.Load(),
@@ -29,4 +43,90 @@ func (c *counters) read() Stats {
 		Opened:     c.opened.Load(),
 		Mismatches: c.mismatches.Load(),
 	}
+}
+
+// use measures how much of its time a line is taken.
+type use struct {
+	mu    sync.Mutex
+	busy  time.Duration
+	since time.Time  // taken since then; zero: free
+	marks [2]useMark // the last full minutes, the older first
+}
+
+// useMark is how long the line had been busy at a time.
+type useMark struct {
+	at   time.Time
+	busy time.Duration
+}
+
+// useWindow is over how long at least the load is measured, once so much time has passed.
+const useWindow = time.Minute
+
+func (u *use) begin(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.turn(now)
+	u.since = now
+}
+
+func (u *use) end(now time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.busy += now.Sub(u.since)
+	u.since = time.Time{}
+	u.turn(now)
+}
+
+// turn moves the window on. The lock is held.
+func (u *use) turn(now time.Time) {
+	if u.marks[1].at.IsZero() {
+		u.marks = [2]useMark{{now, u.busy}, {now, u.busy}}
+	}
+	if now.Sub(u.marks[1].at) >= useWindow {
+		u.marks = [2]useMark{u.marks[1], {now, u.busy}}
+	}
+}
+
+// read is the time that the line was busy, and the share of the window.
+func (u *use) read(now time.Time) (busy time.Duration, load float64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	busy = u.busy
+	if !u.since.IsZero() {
+		busy += now.Sub(u.since)
+	}
+	if window := now.Sub(u.marks[0].at); window > 0 && !u.marks[0].at.IsZero() {
+		load = (busy - u.marks[0].busy).Seconds() / window.Seconds()
+	}
+	return busy, load
+}
+
+// Round is what the last answered round of requests to a device took.
+type Round struct {
+	Device string
+	Every  time.Duration // its interval now
+	Took   time.Duration // that its requests had the line
+	At     time.Time
+}
+
+// rounds keeps the last one of each device of a line.
+type rounds struct {
+	mu  sync.Mutex
+	all []Round
+}
+
+func (r *rounds) note(done Round) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.all, func(x Round) bool { return x.Device == done.Device }); i >= 0 {
+		r.all[i] = done
+		return
+	}
+	r.all = append(r.all, done)
+}
+
+func (r *rounds) read() []Round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all)
 }
