@@ -24,7 +24,8 @@ type Desk struct {
 	Site    Site
 	Version string
 	Began   time.Time
-	Daemon  bool // the collectors run and the streams are drained
+	Daemon  bool                // the collectors run and the streams are drained
+	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
 	verbs   map[string]Verb
 }
 

@@ -32,7 +32,32 @@ type Status struct {
 	Streams  map[string]outbox.Counts `json:"streams"`
 	Last     *Booked                  `json:"last_ticket,omitempty"`
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued
-	Problems []string                 `json:"problems"`                // sentences: what is wrong and what to do
+	Lines    []LineStatus             `json:"lines,omitempty"`
+	Problems []string                 `json:"problems"` // sentences: what is wrong and what to do
+}
+
+// LineStatus is what one socket or serial port with polled devices has done since the program started.
+type LineStatus struct {
+	Line       string        `json:"line"`
+	Load       float64       `json:"load"`   // share of the last minute or two in which requests had it
+	Busy       float64       `json:"busy_s"` // how long requests had it in all
+	Requests   uint64        `json:"requests"`
+	Timeouts   uint64        `json:"timeouts"`
+	Exceptions uint64        `json:"exceptions"`
+	BadFrames  uint64        `json:"bad_frames"`
+	Late       uint64        `json:"late"`
+	CrossTalk  uint64        `json:"cross_talk"`
+	Reconnects uint64        `json:"reconnects"`
+	Mismatches uint64        `json:"mismatches"`
+	Rounds     []RoundStatus `json:"rounds"`
+}
+
+// RoundStatus is the last round of requests to one device that was answered.
+type RoundStatus struct {
+	Device string    `json:"device"`
+	Every  float64   `json:"every_s"`
+	Took   float64   `json:"took_s"`
+	At     time.Time `json:"at"`
 }
 
 // Waiting is how many records have not left yet; what could not be decoded is none of them.
@@ -121,6 +146,9 @@ func (d *Desk) Status() (Status, error) {
 	}
 	if s.Oldest, err = d.oldest(s); err != nil {
 		return s, err
+	}
+	if d.Lines != nil {
+		s.Lines = d.Lines()
 	}
 	s.Problems = d.problems(s)
 	return s, nil

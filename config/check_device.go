@@ -76,6 +76,7 @@ func (c *checker) device(at string, dev Device) {
 			c.exists(at+".modbus", file)
 			return file
 		})
+		c.atLeastOne(at, *dev.Modbus)
 	case dev.MQTT != nil:
 		c.exists(at+".ca_file", dev.MQTT.CAFile)
 		c.exists(at+".cert_file", dev.MQTT.CertFile)
@@ -88,6 +89,17 @@ func (c *checker) device(at string, dev Device) {
 		}
 	case dev.Host != nil:
 		c.positive(at+".every", dev.Host.Every)
+	}
+}
+
+// atLeastOne refuses a written zero where leaving the key out means the usual.
+func (c *checker) atLeastOne(at string, d modbus.Device) {
+	for key, zero := range map[string]bool{
+		"every_while_loading": d.EveryWhileLoading == 0, "turnaround": d.Turnaround == 0, "max_registers": d.MaxRegisters == 0, "max_bits": d.MaxBits == 0,
+	} {
+		if zero && c.given(at+"."+key) {
+			c.problemf(at+"."+key, "zero; write more, or leave it out for the usual")
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/collectors/modbus"
 )
 
 // Config is a whole configuration with its defaults filled in. Load and Parse make it; relative file names are
@@ -36,6 +37,11 @@ type Config struct {
 	Zone *time.Location `yaml:"-"`
 	// Warnings are legal but doubtful things, in the order of the file's lines.
 	Warnings []Problem `yaml:"-"`
+	// Budgets are what the Modbus devices take of the time of their lines.
+	Budgets []modbus.Budget `yaml:"-"`
+	// Slow are the lines that cannot keep up with the intervals asked of them. Whoever sets up a site must not let
+	// that pass unseen; a site that runs goes on, with each poll later than asked for.
+	Slow []Problem `yaml:"-"`
 
 	hash uint32
 }

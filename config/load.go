@@ -35,6 +35,7 @@ func Parse(name string, b []byte, dir string) (*Config, error) {
 		return nil, Problems(sorted(d.problems))
 	}
 	cfg.complete(dir)
+	c.busTime()
 	cfg.Warnings = sorted(c.warnings)
 	var err error
 	if cfg.hash, err = cfg.checksum(); err != nil {

@@ -213,8 +213,13 @@ func TestThePageEscapesWhatComesFromTheSite(t *testing.T) {
 func TestMetricsAndHealth(t *testing.T) {
 	d := newDesk(t)
 	reads(t, d, 171.25)
+	d.Lines = func() []agent.LineStatus {
+		return []agent.LineStatus{{Line: "tcp://plc:502", Load: 0.25, Requests: 7, Timeouts: 2, Rounds: []agent.RoundStatus{{Device: "plc", Took: 0.5}}}}
+	}
 	_, body := get(t, d, "/metrics")
-	for _, line := range []string{`gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`} {
+	for _, line := range []string{`gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`,
+		`gauger_line_load{line="tcp://plc:502"} 0.25`, `gauger_line_requests_total{line="tcp://plc:502"} 7`, `gauger_line_timeouts_total{line="tcp://plc:502"} 2`,
+		`gauger_device_round_seconds{device="plc",line="tcp://plc:502"} 0.5`} {
 		if !strings.Contains(body, line+"\n") {
 			t.Errorf("metrics lack %s", line)
 		}

@@ -76,6 +76,7 @@ func metrics(s agent.Status) string {
 		}
 		fmt.Fprintf(&b, "gauger_point_good{point=%q} %d\n", string(p.Point), good)
 	}
+	writeLines(&b, s.Lines)
 	family("gauger_problems", "gauge", "How many things a person should look at.")
 	fmt.Fprintf(&b, "gauger_problems %d\n", len(s.Problems))
 	return b.String()

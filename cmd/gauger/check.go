@@ -19,6 +19,8 @@ func (m *Main) check(_ context.Context, args []string) error {
 	schema := f.Bool("schema", false, "print the JSON Schema for an editor")
 	templates := f.Bool("templates", false, "list the register maps that devices may name with template:")
 	template := f.String("template", "", "print the register map `NAME`")
+	plan := f.Bool("plan", false, "print every Modbus request of a round, and what it takes")
+	slow := f.Bool("allow-slow", false, "only warn of a line that cannot keep up with its intervals")
 	rest, err := parse(f, c, args)
 	switch {
 	case err != nil:
@@ -41,8 +43,12 @@ func (m *Main) check(_ context.Context, args []string) error {
 		return m.template(*template)
 	}
 	cfg, err := config.Load(c.config)
+	var late error
+	if err == nil {
+		late = unkept(cfg, *slow)
+	}
 	if c.json() && !*print {
-		return m.checkJSON(c, cfg, err)
+		return m.checkJSON(c, cfg, errors.Join(err, late))
 	}
 	if err != nil {
 		return unreadable(err)
@@ -51,10 +57,28 @@ func (m *Main) check(_ context.Context, args []string) error {
 		fmt.Fprintln(m.Err, "warning: "+w.String())
 	}
 	if *print {
-		return cfg.Print(m.Out)
+		return errors.Join(late, cfg.Print(m.Out))
 	}
-	_, err = fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(len(cfg.Points()), "point"), count(len(cfg.Tanks), "tank"))
-	return err
+	if late == nil {
+		fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(len(cfg.Points()), "point"), count(len(cfg.Tanks), "tank"))
+	} else {
+		fmt.Fprintln(m.Err, late)
+		late = misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
+	}
+	return errors.Join(printBudgets(m.Out, cfg.Budgets, *plan), late)
+}
+
+// unkept is the mistake that a line cannot keep up with the intervals asked of it; nil when all can, or when that is
+// allowed: then it is a warning.
+func unkept(cfg *config.Config, allowed bool) error {
+	switch {
+	case len(cfg.Slow) == 0:
+		return nil
+	case allowed:
+		cfg.Warnings = append(cfg.Warnings, cfg.Slow...)
+		return nil
+	}
+	return config.Problems(cfg.Slow)
 }
 
 // templates lists the register maps, each with the first line of its file.
@@ -87,6 +111,7 @@ type verdict struct {
 	Devices  int       `json:"devices"`
 	Points   int       `json:"points"`
 	Tanks    int       `json:"tanks"`
+	Lines    []budget  `json:"lines"`
 }
 
 // problem is one mistake, or one thing that is legal but doubtful; line and column count from 1.
@@ -107,9 +132,10 @@ func problemsOf(all []config.Problem) []problem {
 
 // checkJSON prints the verdict; the exit status is the same as that of the text.
 func (m *Main) checkJSON(c *common, cfg *config.Config, err error) error {
-	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: []problem{}}
+	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: []problem{}, Lines: []budget{}}
 	if cfg != nil {
 		v.Warnings, v.Devices, v.Points, v.Tanks = problemsOf(cfg.Warnings), len(cfg.Devices), len(cfg.Points()), len(cfg.Tanks)
+		v.Lines = budgetsOf(cfg.Budgets)
 	}
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		v.Problems = problemsOf(problems)

@@ -46,6 +46,9 @@ func (m *Main) runAgent(ctx context.Context, args []string) error {
 	for _, w := range cfg.Warnings {
 		log.Warn().Msg(w.String())
 	}
+	for _, p := range cfg.Slow {
+		log.Warn().Msg(p.String())
+	}
 	d, err := assemble(cfg, log)
 	if err != nil {
 		return err
@@ -111,6 +114,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 		Boot: agent.ThisBoot(),
 	}
 	offerLines(d.desk, lines)
+	d.desk.Lines = func() []agent.LineStatus { return statusOf(lines) }
 	return d, nil
 }
 

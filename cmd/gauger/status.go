@@ -57,6 +57,7 @@ func (p *page) print(w io.Writer) error {
 	}
 	p.tanks()
 	p.badPoints()
+	p.lines()
 	p.lastTicket()
 	p.outbox()
 	return p.t.Flush()

@@ -101,13 +101,13 @@ type sweep struct {
 	batch  []collectors.Reading // one for each point, in the points' order
 	good   []span               // what was answered with data, where something is to be asked for twice
 
-	asked    time.Time // the last request; zero: what is failing now was not asked for
-	answered bool      // the unit is there, even if it only refuses
-	silent   int       // requests in a row without an answer, from which it would be concluded that the unit is gone
-	unheard  int       // requests in a row without an answer
-	stop     error     // no further request makes sense, for this reason
-	mute     []block   // what was not answered
-	err      error     // the last thing that went wrong
+	asked    time.Time     // the last request; zero: what is failing now was not asked for
+	answered bool          // the unit is there, even if it only refuses
+	silent   int           // requests in a row without an answer, from which it would be concluded that the unit is gone
+	unheard  int           // requests in a row without an answer
+	stop     error         // no further request makes sense, for this reason
+	mute     []block       // what was not answered
+	err      error         // the last thing that went wrong
 	took     time.Duration // that its requests had the line, or waited for it
 }
 

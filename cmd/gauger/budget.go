@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"gauger/collectors/modbus"
+)
+
+// budget is what the devices of one line take of its time, for a program; times are milliseconds.
+type budget struct {
+	Line    string  `json:"line"`
+	Round   float64 `json:"round_ms"`
+	Silent  float64 `json:"round_with_one_silent_ms"`
+	Load    float64 `json:"load"`
+	Loading float64 `json:"load_while_loading"`
+	Devices []share `json:"devices"`
+}
+
+type share struct {
+	Device   string  `json:"device"`
+	Unit     int     `json:"unit"`
+	Every    float64 `json:"every_ms"`
+	Hurried  float64 `json:"every_while_loading_ms,omitempty"`
+	Round    float64 `json:"round_ms"`
+	Load     float64 `json:"load"`
+	Requests []ask   `json:"requests"`
+}
+
+type ask struct {
+	Table  string  `json:"table"`
+	From   int     `json:"from"`
+	To     int     `json:"to"`
+	Points int     `json:"points"`
+	Gaps   int     `json:"gaps"`
+	Again  bool    `json:"again,omitempty"`
+	Takes  float64 `json:"ms"`
+}
+
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
+}
+
+func budgetsOf(all []modbus.Budget) []budget {
+	out := []budget{}
+	for _, b := range all {
+		line := budget{Line: b.Line, Round: milliseconds(b.Round), Silent: milliseconds(b.Silent), Load: b.Load, Loading: b.Loading}
+		for _, s := range b.Shares {
+			line.Devices = append(line.Devices, shareOf(s))
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func shareOf(s modbus.Share) share {
+	out := share{Device: s.Device, Unit: s.Unit, Every: milliseconds(s.Every), Hurried: milliseconds(s.Hurried), Round: milliseconds(s.Round), Load: s.Load}
+	for _, r := range s.Requests {
+		out.Requests = append(out.Requests, ask{r.Table, r.From, r.To, r.Points, r.Gaps, r.Again, milliseconds(r.Takes)})
+	}
+	return out
+}
+
+// printBudgets prints a line of text for each Modbus line, and with the plan one for each request.
+func printBudgets(w io.Writer, all []modbus.Budget, plan bool) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, b := range all {
+		requests := 0
+		for _, s := range b.Shares {
+			requests += len(s.Requests)
+		}
+		fmt.Fprintf(t, "line %s: %s in a round of %s, %.3g %% of its time", b.Line, count(requests, "request"), lasting(b.Round), 100*b.Load)
+		if b.Loading > b.Load {
+			fmt.Fprintf(t, ", %.3g %% while tanks are hauled", 100*b.Loading)
+		}
+		fmt.Fprintf(t, "; %s at worst with a unit silent\n", lasting(b.Silent))
+		if plan {
+			printPlan(t, b)
+		}
+	}
+	return t.Flush()
+}
+
+func printPlan(t io.Writer, b modbus.Budget) {
+	for _, s := range b.Shares {
+		fmt.Fprintf(t, "  %s, unit %d, every %s: %s, %.3g %%\n", s.Device, s.Unit, s.Every, lasting(s.Round), 100*s.Load)
+		for _, r := range s.Requests {
+			why := ""
+			switch {
+			case r.Again:
+				why = "again, to compare (verify: twice)"
+			case r.Gaps > 0:
+				why = fmt.Sprintf("reads across %d that nobody wants", r.Gaps)
+			}
+			fmt.Fprintf(t, "    %s %d-%d\t%s\t%s\t%s\n", r.Table, r.From, r.To, count(r.Points, "point"), lasting(r.Takes), why)
+		}
+	}
+}
+
+// lasting is a duration for the eye.
+func lasting(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%.1f ms", milliseconds(d))
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}
