@@ -27,6 +27,7 @@ type Desk struct {
 	Daemon  bool                // the collectors run and the streams are drained
 	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
 	verbs   map[string]Verb
+	feeds   map[string]Feed
 }
 
 // Verb is one thing that can be asked for: JSON in, something that marshals out.
@@ -115,6 +116,7 @@ type (
 
 // Open lays out the verbs.
 func (d *Desk) Open() *Desk {
+	d.feeds = map[string]Feed{}
 	d.verbs = map[string]Verb{
 		"status": On(func(context.Context, None) (Status, error) { return d.Status() }),
 		"read":   On(d.read),

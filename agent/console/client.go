@@ -68,6 +68,42 @@ func (c *Client) Call(ctx context.Context, verb string, args, result any) error 
 	return json.Unmarshal(a.Result, result)
 }
 
+// Follow calls see with each thing of a feed until it is over. The error is the feed's, see's, or the context's.
+func (c *Client) Follow(ctx context.Context, feed string, args any, see func(json.RawMessage) error) error {
+	body, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("write down the request: %w", err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gauger/follow/"+url.PathEscape(feed), bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("ask the running gauger: %w", err)
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return fmt.Errorf("ask the running gauger on %s: %w", c.path, err)
+	}
+	defer resp.Body.Close()
+	answers := json.NewDecoder(resp.Body)
+	for {
+		var a Answer
+		if err := answers.Decode(&a); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return fmt.Errorf("the running gauger went away: %w", err)
+		}
+		switch {
+		case a.Error != "":
+			return errors.New(a.Error)
+		case a.Over:
+			return nil
+		}
+		if err := see(a.Result); err != nil {
+			return err
+		}
+	}
+}
+
 // Watch calls see with each reading until ctx ends; see's error ends it too.
 func (c *Client) Watch(ctx context.Context, points []string, see func(agent.Shown) error) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gauger/watch?"+url.Values{"point": points}.Encode(), nil)

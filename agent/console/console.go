@@ -26,10 +26,12 @@ import (
 // maxRequest is the longest request that the socket reads, in bytes.
 const maxRequest = 4 << 20
 
-// Answer is what the socket answers: a result, or an error in words.
+// Answer is what the socket answers: a result, or an error in words. A feed gives many results and a last one that
+// says that it is over.
 type Answer struct {
 	Result json.RawMessage `json:"result,omitempty"`
 	Error  string          `json:"error,omitempty"`
+	Over   bool            `json:"over,omitempty"`
 }
 
 // Listen opens the control socket with mode 0660, so that the group may use it. A socket file that nobody answers on
@@ -92,7 +94,8 @@ func peer(c net.Conn) string {
 	return "uid " + id
 }
 
-// Control is the handler behind the socket: POST /VERB with JSON, and GET /watch, which goes on until it is left.
+// Control is the handler behind the socket: POST /VERB with JSON, POST /follow/FEED with JSON for one result after the
+// other, and GET /watch, which goes on until it is left.
 func Control(desk *agent.Desk) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{verb}", func(w http.ResponseWriter, r *http.Request) {
@@ -106,6 +109,7 @@ func Control(desk *agent.Desk) http.Handler {
 		}
 		reply(w, Answer{Error: err.Error()})
 	})
+	mux.HandleFunc("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, desk) })
 	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, desk) })
 	return mux
 }
@@ -123,6 +127,27 @@ func answer(w http.ResponseWriter, result any) {
 func reply(w http.ResponseWriter, a Answer) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(a)
+}
+
+// follow writes each thing of a feed as a line of JSON while it comes, and at last that it is over or what went wrong.
+func follow(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
+	last := Answer{Over: true}
+	flush := http.NewResponseController(w)
+	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	if err == nil {
+		err = desk.Follow(r.Context(), r.PathValue("feed"), args, func(thing any) error {
+			b, err := json.Marshal(thing)
+			if err != nil {
+				return fmt.Errorf("write down the answer: %w", err)
+			}
+			reply(w, Answer{Result: b})
+			return flush.Flush()
+		})
+	}
+	if err != nil {
+		last.Error = err.Error()
+	}
+	reply(w, last)
 }
 
 // watch writes each reading of the points in the query as a line of JSON while it arrives.

@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -178,6 +179,44 @@ func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
 			t.Fatalf("watching ended early: %v", err)
 		default:
 		}
+	}
+}
+
+func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
+	d := newDesk(t)
+	left := make(chan struct{})
+	d.OfferFeed("count", agent.Following(func(ctx context.Context, to int, see func(any) error) error {
+		for i := range to {
+			if err := see(i); err != nil {
+				return err
+			}
+		}
+		if to == 2 {
+			return errors.New("no more than two")
+		}
+		return nil
+	}))
+	d.OfferFeed("endless", agent.Following(func(ctx context.Context, _ agent.None, see func(any) error) error {
+		defer close(left)
+		err := see("begun")
+		<-ctx.Done()
+		return err
+	}))
+	c := served(t, d)
+	for to, want := range map[int]string{0: "", 2: "no more than two", 3: ""} {
+		var seen []string
+		err := c.Follow(t.Context(), "count", to, func(raw json.RawMessage) error { seen = append(seen, string(raw)); return nil })
+		if got := strings.Join(seen, ""); got != "012"[:to] || (err != nil) != (want != "") || err != nil && err.Error() != want {
+			t.Errorf("%d: saw %q, %v", to, got, err)
+		}
+	}
+	enough := errors.New("enough")
+	if err := c.Follow(t.Context(), "endless", agent.None{}, func(json.RawMessage) error { return enough }); !errors.Is(err, enough) {
+		t.Errorf("whoever has seen enough got %v", err)
+	}
+	<-left // the feed ends when nobody follows it
+	if err := c.Follow(t.Context(), "no.such", agent.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
+		t.Errorf("an unknown feed: %v", err)
 	}
 }
 

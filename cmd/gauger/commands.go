@@ -5,9 +5,9 @@ func commands() []command {
 	return []command{
 		{"run", "", "read the site, queue and send; this is what systemd starts", (*Main).runAgent},
 		{"check", "[--plan] [--print] [--example]", "look the configuration over, without a network", (*Main).check},
-		{"read", "[--watch] [POINT...]", "ask the devices once, or go on", (*Main).read},
-		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order and offset, ranked", (*Main).probe},
-		{"scan", "URL", "which Modbus unit ids answer on a line", (*Main).scan},
+		{"read", "[--watch] [--trace] [POINT...]", "ask the devices once, or go on", (*Main).read},
+		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", (*Main).probe},
+		{"scan", "URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", (*Main).scan},
 		{"status", "", "is it reading, is it sending, what is wrong", (*Main).showStatus},
 		{"tickets list", "", "every run ticket and where it stands", (*Main).ticketsList},
 		{"tickets show", "NUMBER", "one ticket with its evidence", (*Main).ticketsShow},

@@ -4,110 +4,215 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 
-	"gauger/agent"
-	"gauger/agent/console"
+	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 )
 
-// asked is one register to look at, or the unit ids to try, on a line.
-type asked struct {
+// probing is one register to look at, and what a person knows of it.
+type probing struct {
 	URL     string        `json:"url"`
-	Unit    int           `json:"unit,omitempty"`
-	Address int           `json:"address,omitempty"`
+	Unit    int           `json:"unit"`
+	Address int           `json:"address"`
 	Input   bool          `json:"input,omitempty"`
 	Low     float64       `json:"low,omitempty"`
 	High    float64       `json:"high,omitempty"`
-	Units   []int         `json:"units,omitempty"`
+	Within  float64       `json:"within,omitempty"`
+	Name    string        `json:"name,omitempty"`
+	Measure string        `json:"measure,omitempty"`
 	Timeout time.Duration `json:"timeout"`
+}
+
+// probed is what a register and its neighbours hold, and what that may mean.
+type probed struct {
+	Registers []register `json:"registers"`
+	Guesses   []guess    `json:"guesses"`
+}
+
+// register is one register as it was read.
+type register struct {
+	Address int    `json:"address"`
+	Word    uint16 `json:"word"`
+	Why     string `json:"why,omitempty"` // why there is no word
 }
 
 // guess is one way to read a register, the likeliest first.
 type guess struct {
 	Address int      `json:"address"`
 	Offset  int      `json:"offset"`
+	Words   []string `json:"words"`
 	Type    string   `json:"type"`
 	Order   string   `json:"order,omitempty"`
+	Scale   float64  `json:"scale"`
 	Value   *float64 `json:"value"` // null when it is no number
 	Text    string   `json:"digits,omitempty"`
 	Fits    bool     `json:"fits"`
+	Same    []string `json:"same,omitempty"`
 	Why     string   `json:"why,omitempty"`
 	YAML    string   `json:"yaml"`
 }
 
-// offerLines lets commands use the lines that the daemon has open: a serial port has one owner.
-func offerLines(d *agent.Desk, lines *modbus.Lines) {
-	d.Offer("modbus.probe", agent.On(func(ctx context.Context, a asked) ([]guess, error) { return probeOn(ctx, lines, a) }))
-	d.Offer("modbus.scan", agent.On(func(ctx context.Context, a asked) ([]modbus.Found, error) { return scanOn(ctx, lines, a, nil) }))
-}
-
-func probeOn(ctx context.Context, lines *modbus.Lines, a asked) ([]guess, error) {
-	line, err := lines.Open(a.URL)
+func probeOn(ctx context.Context, lines *modbus.Lines, a probing) (p probed, err error) {
+	line, giveBack, err := lines.Borrow(a.URL)
 	if err != nil {
-		return nil, usage{err.Error()}
+		return p, usage{err.Error()}
 	}
-	table := modbus.Holding
+	defer func() { err = errors.Join(err, giveBack()) }()
+	q := modbus.Question{
+		Unit: a.Unit, Address: a.Address, Low: a.Low, High: a.High, Within: a.Within, Name: a.Name, Measure: a.Measure, Timeout: a.Timeout,
+	}
 	if a.Input {
-		table = modbus.Input
+		q.Table = modbus.Input
 	}
-	found, err := modbus.Probe(ctx, line, modbus.Question{Unit: a.Unit, Table: table, Address: a.Address, Low: a.Low, High: a.High, Timeout: a.Timeout})
+	seen, err := modbus.Probe(ctx, line, q)
 	if err != nil {
-		return nil, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
+		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
 	}
-	all := []guess{}
-	for _, c := range found {
-		g := guess{Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Text: c.Text, Fits: c.Fits, Why: c.Why, YAML: c.YAML}
+	for _, r := range seen.Registers {
+		p.Registers = append(p.Registers, register{r.Address, r.Word, reason(r.Err)})
+	}
+	for _, c := range seen.Candidates {
+		g := guess{
+			Address: c.Address, Offset: c.Offset, Type: c.Type, Order: c.Order, Scale: c.Scale, Text: c.Text, Fits: c.Fits, Same: c.Same, Why: c.Why, YAML: c.YAML,
+		}
+		for _, w := range c.Words {
+			g.Words = append(g.Words, fmt.Sprintf("%04X", w))
+		}
 		if !math.IsNaN(c.Value) && !math.IsInf(c.Value, 0) {
 			g.Value = &c.Value
 		}
-		all = append(all, g)
+		p.Guesses = append(p.Guesses, g)
 	}
-	return all, nil
+	return p, nil
 }
 
-// probe shows one register in every type, order and offset, ranked.
-func (m *Main) probe(ctx context.Context, args []string) error {
+// reason is why a register has no word, without saying again which one.
+func reason(err error) string {
+	if err == nil {
+		return ""
+	}
+	if refusal, ok := errors.AsType[*modbus.Exception](err); ok {
+		return refusal.Error()
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return err.Error()
+}
+
+// probe shows one register as it is and in every type, order, scale and offset, ranked.
+func (m *Main) probe(ctx context.Context, args []string) (err error) {
 	f, c := m.flags("probe")
-	a := asked{}
-	expect := f.String("expect", "", "the `VALUE` that the gauge shows")
+	a := probing{}
+	expect := f.String("expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
 	between := f.String("range", "", "the `LOW,HIGH` between which it lies")
+	f.StringVar(&a.Name, "name", "", "`NAME` of the point for the configuration")
+	f.StringVar(&a.Measure, "unit", "", "its engineering `UNIT` for the configuration, such as in")
 	most := f.Uint("n", 12, "how `MANY` to print")
 	kind := "holding"
 	word(f, &kind, "kind", "kind of register, default holding", "holding", "input")
 	f.DurationVar(&a.Timeout, "timeout", time.Second, "how `LONG` to wait for an answer")
+	trace := f.Bool("trace", false, "show the frames on the wire")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
 	a.Input = kind == "input"
-	if err := errors.Join(a.where(rest), a.expects(*expect, *between)); err != nil {
+	if err := errors.Join(a.where(rest), a.expects(*expect, *between), a.named()); err != nil {
 		return err
 	}
 	if a.Address >= 30001 && a.Address <= 49999 {
 		fmt.Fprintf(m.Err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", a.Address, a.Address%10000-1)
 	}
-	var all []guess
-	err = m.onLine(ctx, c, "modbus.probe", a, &all, func(ctx context.Context, lines *modbus.Lines) (err error) {
-		all, err = probeOn(ctx, lines, a)
+	t, err := openTools(c)
+	if err != nil {
 		return err
-	})
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	p, err := m.probeTraced(ctx, t, a, *trace)
 	switch {
 	case err != nil:
 		return err
 	case c.json():
-		return printJSON(m.Out, all)
+		return printJSON(m.Out, p.Guesses)
 	}
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	return p.show(m.Out, a, int(*most))
+}
+
+func (m *Main) probeTraced(ctx context.Context, t *tools, a probing, trace bool) (probed, error) {
+	if trace {
+		stop, err := t.trace(ctx, tracer{mu: &sync.Mutex{}, out: m.Err, zone: time.Local}.show)
+		if err != nil {
+			return probed{}, err
+		}
+		defer stop()
+	}
+	return t.probe(ctx, a)
+}
+
+// show prints the registers, and below them the likeliest readings.
+func (p probed) show(out io.Writer, a probing, most int) error {
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "ADDRESS\tHEX\tDECIMAL\tSIGNED\tCHARACTERS")
+	for _, r := range p.Registers {
+		fmt.Fprintf(t, "%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.shown())
+	}
+	fmt.Fprintln(t)
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("write the registers: %w", err)
+	}
 	fmt.Fprintln(t, "VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION")
-	for _, g := range all[:min(int(*most), len(all))] {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d (%+d)\t%s\n", g.shown(), g.Type, g.Order, g.Address, g.Offset, g.YAML)
+	told := map[string]bool{}
+	for _, g := range p.Guesses {
+		if most == 0 {
+			break
+		}
+		if told[g.key(g.Type, g.Order)] {
+			continue
+		}
+		most--
+		for _, same := range g.Same {
+			name, order, _ := strings.Cut(same, " ")
+			told[g.key(name, order)] = true
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.shown(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.twins())
 	}
 	return t.Flush()
+}
+
+// key names one reading among those of one scale.
+func (g guess) key(kind, order string) string { return fmt.Sprint(g.Address, kind, order, g.Scale) }
+
+// twins is what else reads the same number.
+func (g guess) twins() string {
+	const most = 4
+	switch {
+	case len(g.Same) == 0:
+		return ""
+	case len(g.Same) > most:
+		return fmt.Sprintf("  # the same number: %s and %d more", strings.Join(g.Same[:most], ", "), len(g.Same)-most)
+	}
+	return "  # the same number: " + strings.Join(g.Same, ", ")
+}
+
+func (r register) shown() string {
+	if r.Why != "" {
+		return "-\t-\t-\t" + r.Why
+	}
+	characters := strings.Map(func(c rune) rune {
+		if c < ' ' || c > '~' {
+			return '.'
+		}
+		return c
+	}, string([]rune{rune(r.Word >> 8), rune(r.Word & 0xFF)}))
+	return fmt.Sprintf("%04X\t%d\t%d\t%s", r.Word, r.Word, int16(r.Word), characters)
 }
 
 func (g guess) shown() string {
@@ -118,28 +223,44 @@ func (g guess) shown() string {
 		return g.Text
 	case g.Value == nil:
 		return "no number"
-	case g.Fits:
-		return strconv.FormatFloat(*g.Value, 'g', 8, 64) + " fits"
 	}
-	return strconv.FormatFloat(*g.Value, 'g', 8, 64)
+	text := strconv.FormatFloat(*g.Value, 'g', 8, 64)
+	if !strings.HasPrefix(g.Type, "float") || *g.Value == math.Trunc(*g.Value) && math.Abs(*g.Value) < 1e15 {
+		text = strconv.FormatFloat(*g.Value, 'f', -1, 64)
+	}
+	if g.Fits {
+		text += " fits"
+	}
+	return text
 }
 
 // where reads URL UNIT REGISTER.
-func (a *asked) where(rest []string) error {
+func (a *probing) where(rest []string) error {
 	if len(rest) != 3 {
 		return usage{"probe wants URL UNIT REGISTER, such as: probe tcp://10.20.0.5:502 1 100 --expect 184.2"}
 	}
 	unit, err1 := strconv.Atoi(rest[1])
-	register, err2 := strconv.Atoi(rest[2])
+	address, err2 := strconv.Atoi(rest[2])
 	if err1 != nil || err2 != nil {
 		return usage{fmt.Sprintf("unit and register are whole numbers, not %q and %q; the register counts from 0 as on the wire", rest[1], rest[2])}
 	}
-	a.URL, a.Unit, a.Address = rest[0], unit, register
+	a.URL, a.Unit, a.Address = rest[0], unit, address
 	return nil
 }
 
-// expects reads what the value should be. A gauge is read to the nearest half unit.
-func (a *asked) expects(value, between string) error {
+// named checks what goes into the configuration's line as it is.
+func (a *probing) named() error {
+	if strings.ContainsAny(a.Name, "/ ,{}[]:#\"'") {
+		return usage{fmt.Sprintf("--name %q: letters, digits, - and _", a.Name)}
+	}
+	return nil
+}
+
+// gaugeError is how far a gauge that is read by hand may lie from what the transmitter says.
+const gaugeError = 0.5
+
+// expects reads what the value should be.
+func (a *probing) expects(value, between string) error {
 	low, high, isRange := strings.Cut(between, ",")
 	switch {
 	case value == "" && between == "":
@@ -149,128 +270,31 @@ func (a *asked) expects(value, between string) error {
 	case between != "" && !isRange:
 		return usage{fmt.Sprintf("--range is LOW,HIGH such as 0,240, not %q", between)}
 	case value != "":
-		v, err := number(value)
-		if err != nil {
-			return usage{"--expect: " + err.Error()}
-		}
-		a.Low, a.High = v-0.5, v+0.5
-		return nil
+		v, err := gaugeOrNumber(value)
+		a.Low, a.High, a.Within = v, v, gaugeError
+		return err
 	}
 	lowest, err1 := number(low)
 	highest, err2 := number(high)
 	if err := errors.Join(err1, err2); err != nil {
 		return usage{"--range: " + err.Error()}
 	}
+	if lowest >= highest {
+		return usage{fmt.Sprintf("--range %s: the lower number comes first", between)}
+	}
 	a.Low, a.High = lowest, highest
 	return nil
 }
 
-// onLine does something with a line: through the daemon when one runs, else on lines of its own.
-func (m *Main) onLine(ctx context.Context, c *common, verb string, args, result any, own func(context.Context, *modbus.Lines) error) error {
-	daemon, err := console.Dial(c.socket)
+// gaugeOrNumber reads a number, or feet and inches, which become inches.
+func gaugeOrNumber(text string) (float64, error) {
+	v, err := number(text)
 	if err == nil {
-		return daemon.Call(ctx, verb, args, result)
+		return v, nil
 	}
-	if !errors.Is(err, console.ErrNoDaemon) {
-		return err
+	length, lengthErr := tank.ParseLength(text)
+	if lengthErr != nil {
+		return 0, usage{fmt.Sprintf("--expect: %s; or feet and inches such as 15'4 1/4\"", err)}
 	}
-	lines := &modbus.Lines{}
-	return errors.Join(own(ctx, lines), lines.Close())
-}
-
-func scanOn(ctx context.Context, lines *modbus.Lines, a asked, progress func(modbus.Found)) ([]modbus.Found, error) {
-	line, err := lines.Open(a.URL)
-	if err != nil {
-		return nil, usage{err.Error()}
-	}
-	found, err := modbus.Scan(ctx, line, a.Units, a.Timeout, progress)
-	if err != nil {
-		return found, fmt.Errorf("scan %s: %w", a.URL, err)
-	}
-	return found, nil
-}
-
-// scan asks which unit ids answer on a line.
-func (m *Main) scan(ctx context.Context, args []string) error {
-	f, c := m.flags("scan")
-	units := f.String("units", "1-247", "unit `IDS` to try, such as 1-20,40")
-	timeout := f.Duration("timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
-	all := f.Bool("all", false, "print the units that do not answer too")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 {
-		return usage{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
-	}
-	ids, err := unitsOf(*units)
-	if err != nil {
-		return err
-	}
-	a := asked{URL: rest[0], Units: ids, Timeout: *timeout}
-	fmt.Fprintf(m.Err, "asking %s on %s; at most %s\n", count(len(ids), "unit"), a.URL, (time.Duration(len(ids)) * a.Timeout).Round(time.Second))
-	var found []modbus.Found
-	err = m.onLine(ctx, c, "modbus.scan", a, &found, func(ctx context.Context, lines *modbus.Lines) (err error) {
-		found, err = scanOn(ctx, lines, a, func(f modbus.Found) {
-			if f.Answers {
-				fmt.Fprintf(m.Err, "unit %d answers\n", f.Unit)
-			}
-		})
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return m.showScan(c, found, *all)
-}
-
-// answering is what one unit did, with the names that a program reads.
-type answering struct {
-	Unit    int    `json:"unit"`
-	Answers bool   `json:"answers"`
-	How     string `json:"how"`
-}
-
-func (m *Main) showScan(c *common, found []modbus.Found, all bool) error {
-	if c.json() {
-		out := []answering{}
-		for _, f := range found {
-			if f.Answers || all {
-				out = append(out, answering(f))
-			}
-		}
-		return printJSON(m.Out, out)
-	}
-	answers := 0
-	for _, f := range found {
-		if f.Answers {
-			answers++
-		}
-		if f.Answers || all {
-			fmt.Fprintf(m.Out, "unit %3d  %s\n", f.Unit, f.How)
-		}
-	}
-	_, err := fmt.Fprintf(m.Out, "%d of %s answered. A unit that is off, has other baud or parity settings, or is slower than --timeout cannot be seen.\n",
-		answers, count(len(found), "unit"))
-	return err
-}
-
-// unitsOf reads 1-20,40.
-func unitsOf(text string) ([]int, error) {
-	var ids []int
-	for part := range strings.SplitSeq(text, ",") {
-		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
-		if !isRange {
-			high = low
-		}
-		from, err1 := strconv.Atoi(low)
-		to, err2 := strconv.Atoi(high)
-		if err1 != nil || err2 != nil || from < 0 || to > 255 || from > to {
-			return nil, usage{fmt.Sprintf("%q are no unit ids; write 1-247, or 1,2,5-9", text)}
-		}
-		for id := from; id <= to; id++ {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
+	return float64(length), nil
 }

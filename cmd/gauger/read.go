@@ -23,7 +23,8 @@ import (
 func (m *Main) read(ctx context.Context, args []string) error {
 	f, c := m.flags("read")
 	watch := f.Bool("watch", false, "go on until interrupted")
-	wait := f.Duration("wait", 30*time.Second, "how `LONG` to wait for a point that speaks when it likes")
+	wait := f.Duration("wait", 30*time.Second, "how `LONG` to wait for a point that speaks when it likes, and how long to trace beside a running gauger")
+	trace := f.Bool("trace", false, "show the frames on the Modbus lines, timed and explained")
 	points, err := parse(f, c, args)
 	if err != nil {
 		return err
@@ -34,8 +35,13 @@ func (m *Main) read(ctx context.Context, args []string) error {
 		if err := h.known(points); err != nil {
 			return err
 		}
+		out := newReadings(m.Out, c, h)
+		if *trace {
+			fmt.Fprintf(m.Err, "gauger is running; these are its frames and readings%s\n", traceSpan(*watch, *wait))
+			return out.tracedFromDaemon(ctx, &tools{daemon: daemon}, points, m.tracer(out), *watch, *wait)
+		}
 		fmt.Fprintln(m.Err, "gauger is running; these are its readings")
-		return newReadings(m.Out, c, h).fromDaemon(ctx, daemon, points, *watch)
+		return out.fromDaemon(ctx, daemon, points, *watch)
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return err
@@ -49,7 +55,11 @@ func (m *Main) read(ctx context.Context, args []string) error {
 		return err
 	}
 	out := newReadings(m.Out, c, h)
-	return out.fromDevices(ctx, onlyPoints(cfg, points), *watch, *wait)
+	lines := &modbus.Lines{}
+	if *trace {
+		defer lines.Trace(m.tracer(out).show)()
+	}
+	return out.fromDevices(ctx, onlyPoints(cfg, points), lines, *watch, *wait)
 }
 
 // known refuses names that no point has. Without a configuration nobody can say.
@@ -184,8 +194,7 @@ func (r *readings) verdict() error {
 }
 
 // fromDevices runs the collectors with a host that only prints.
-func (r *readings) fromDevices(parent context.Context, cfg *config.Config, watch bool, wait time.Duration) (err error) {
-	lines := &modbus.Lines{}
+func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines *modbus.Lines, watch bool, wait time.Duration) (err error) {
 	defer func() { err = errors.Join(err, lines.Close()) }()
 	gather, err := kindsOf(cfg).glance(cfg.Store.Path, lines)
 	if err != nil {

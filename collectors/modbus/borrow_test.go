@@ -30,7 +30,7 @@ func TestALineIsSharedWithWhoeverAsks(t *testing.T) {
 			defer done()
 			for range 20 {
 				before := len(host.Batches())
-				if found, err := Scan(t.Context(), openLine(t, lines, d.URL), []int{1, 3}, 2*time.Second, nil); err != nil || !found[0].Answers || !found[1].Answers {
+				if found, err := Scan(t.Context(), openLine(t, lines, d.URL), Search{Units: []int{1, 3}, Timeout: 2 * time.Second}, nil); err != nil || !found[0].Answers || !found[1].Answers {
 					t.Errorf("%+v, %v", found, err)
 				}
 				if !host.Await(patience, func() bool { return len(host.Batches()) > before }) {

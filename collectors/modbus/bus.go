@@ -306,6 +306,11 @@ func (b *bus) drain(s Stream) (total int, err error) {
 // readNow reads what is there already. A deadline cannot do that: one that has passed forbids the read, and one
 // that is near can pass before the read begins, on a busy machine.
 func readNow(s Stream, b []byte) (n int, err error) {
+	if t, ok := s.(*traced); ok {
+		n, err := readNow(t.Stream, b)
+		t.heard(b[:n], err)
+		return n, err
+	}
 	if err := s.SetDeadline(time.Time{}); err != nil {
 		return 0, err
 	}

@@ -22,17 +22,25 @@ type Lines struct {
 
 	mu    sync.Mutex
 	lines map[string]*Line // by place: host:port or the serial port's path
+	loans map[*Line]int    // lines that nobody but a command asked for, and how many use them now
+	trace trace
 }
 
 // Open returns the line behind a device URL. Nothing is connected yet. The error is a URL that cannot be read, or
 // one that gives the same place another protocol or other serial settings than an earlier one did.
 func (ls *Lines) Open(url string) (*Line, error) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	l, err := ls.open(url)
+	delete(ls.loans, l)
+	return l, err
+}
+
+func (ls *Lines) open(url string) (*Line, error) {
 	at, err := parseEndpoint(url)
 	if err != nil {
 		return nil, err
 	}
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
 	if l := ls.lines[at.place]; l != nil {
 		if err := sameLine(l.at, at); err != nil {
 			return nil, err
@@ -42,7 +50,7 @@ func (ls *Lines) Open(url string) (*Line, error) {
 	if ls.lines == nil {
 		ls.lines = map[string]*Line{}
 	}
-	l := newLine(at, ls.dialer(at))
+	l := newLine(at, ls.trace.around(at, ls.dialer(at)))
 	if ls.retry > 0 && at.port() {
 		l.redial.first, l.redial.most = ls.retry, ls.retry
 	}

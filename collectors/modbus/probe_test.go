@@ -13,7 +13,7 @@ import (
 )
 
 // probeOne asks a slave in memory about register 100 of unit 1.
-func probeOne(t *testing.T, q Question, prepare func(*modbustest.Bank)) (found []Candidate, err error) {
+func probeOne(t *testing.T, q Question, prepare func(*modbustest.Bank)) (found Probed, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
@@ -59,7 +59,7 @@ func TestProbeRanksWhatIsExpectedFirst(t *testing.T) {
 			t.Errorf("%s: %v", tt.name, err)
 			continue
 		}
-		if first := found[0]; first.YAML != tt.want || first.Value != tt.value {
+		if first := found.Candidates[0]; first.YAML != tt.want || first.Value != tt.value {
 			t.Errorf("%s: first %s = %v, want %s = %v", tt.name, first.YAML, first.Value, tt.want, tt.value)
 		}
 	}
@@ -71,11 +71,13 @@ func TestProbeShowsEveryTypeOrderAndOffset(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := map[string]int{}
-	for _, c := range found {
-		kinds[c.Type]++
+	for _, c := range found.Candidates {
+		if c.Scale == 1 {
+			kinds[c.Type]++
+		}
 	}
-	// Three offsets; two orders of one register, four of more.
-	for kind, want := range map[string]int{"int16": 6, "uint16": 6, "bcd16": 6, "int32": 12, "uint32": 12, "float32": 12, "bcd32": 12, "int64": 12, "uint64": 12, "float64": 12} {
+	// Three offsets; two orders of one register, four of two, eight of four.
+	for kind, want := range map[string]int{"int16": 6, "uint16": 6, "bcd16": 6, "int32": 12, "uint32": 12, "float32": 12, "bcd32": 12, "int64": 24, "uint64": 24, "float64": 24} {
 		if kinds[kind] != want {
 			t.Errorf("%s: %d candidates, want %d", kind, kinds[kind], want)
 		}
@@ -104,7 +106,7 @@ func TestScanFindsTheUnitsThatAnswer(t *testing.T) {
 			var told []int
 			units := []int{1, 2, 3, 4, 7, 9, 10}
 			start := time.Now()
-			found, err := Scan(t.Context(), openLine(t, lines, url), units, 200*time.Millisecond, func(f Found) { told = append(told, f.Unit) })
+			found, err := Scan(t.Context(), openLine(t, lines, url), Search{Units: units, Timeout: 200 * time.Millisecond}, func(f Found) { told = append(told, f.Unit) })
 			if err != nil || !slices.Equal(told, units) {
 				t.Fatalf("told of %v: %v", told, err)
 			}
@@ -130,15 +132,15 @@ func TestScanEndsWithItsContextAndItsLine(t *testing.T) {
 		defer closeLines(t, lines)
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		found, err := Scan(ctx, openLine(t, lines, "tcp://site"), []int{1, 2, 3, 4}, 200*time.Millisecond, nil)
+		found, err := Scan(ctx, openLine(t, lines, "tcp://site"), Search{Units: []int{1, 2, 3, 4}, Timeout: 200 * time.Millisecond}, nil)
 		if !errors.Is(err, context.DeadlineExceeded) || len(found) != 2 {
 			t.Errorf("%+v, %v", found, err)
 		}
 		down := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no route") })
-		if _, err := Scan(t.Context(), openLine(t, down, "tcp://site"), []int{1, 2}, time.Second, nil); !errors.Is(err, ErrDown) {
+		if _, err := Scan(t.Context(), openLine(t, down, "tcp://site"), Search{Units: []int{1, 2}, Timeout: time.Second}, nil); !errors.Is(err, ErrDown) {
 			t.Errorf("a line that is down: %v", err)
 		}
-		if _, err := Scan(t.Context(), openLine(t, lines, "rtu:///dev/x"), []int{0}, time.Second, nil); err == nil {
+		if _, err := Scan(t.Context(), openLine(t, lines, "rtu:///dev/x"), Search{Units: []int{0}, Timeout: time.Second}, nil); err == nil {
 			t.Error("unit 0 was asked on a serial line")
 		}
 	})

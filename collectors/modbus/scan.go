@@ -4,39 +4,45 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
+	"strconv"
 	"time"
 )
+
+// Search is what Scan asks for.
+type Search struct {
+	Units   []int
+	Table   Table         // of the register or bit that is asked for; its address is 0
+	Timeout time.Duration // the wait for each unit; 300 ms suit most serial lines
+}
 
 // Found is what one unit id did when it was asked.
 type Found struct {
 	Unit    int
 	Answers bool
+	Damaged bool   // something came back, but no answer that can be used
 	How     string // for a person: holding 0 is 17, or the refusal, or why there was no answer
 }
 
-// Scan asks every given unit id for its first holding register and returns what each did, in the order given. A
+// Scan asks every given unit id for the first register of a table and returns what each did, in the order given. A
 // refusal is an answer; a gateway's word that nothing is there is none. After each unit progress is called, unless
-// it is nil. timeout is the wait for each one; 300 ms suit most serial lines. Other users of the line get their
-// turn between two units. The error is the context's, or a line that cannot be opened.
-func Scan(ctx context.Context, line *Line, units []int, timeout time.Duration, progress func(Found)) ([]Found, error) {
-	var all []Found
-	for _, unit := range units {
+// it is nil. Other users of the line get their turn between two units. The error is the context's, or a line that
+// cannot be opened; what was found until then is returned with it.
+func Scan(ctx context.Context, line *Line, s Search, progress func(Found)) ([]Found, error) {
+	for _, unit := range s.Units {
 		if unit < 0 || unit > 255 || line.at.serialLine() && (unit < 1 || unit > 247) {
-			return all, fmt.Errorf("unit %d: unit ids go from 1 to 247", unit)
+			return nil, fmt.Errorf("unit %d: unit ids go from 1 to 247", unit)
 		}
-		data, err := line.Read(ctx, Request{Unit: byte(unit), Table: Holding, Quantity: 1}, timeout)
+	}
+	var all []Found
+	for _, unit := range s.Units {
+		data, err := line.Read(ctx, Request{Unit: byte(unit), Table: s.Table, Quantity: 1}, s.Timeout)
 		if ctx.Err() != nil || errors.Is(err, ErrDown) {
 			return all, err
 		}
-		found := Found{Unit: unit, Answers: true}
-		refusal, refused := errors.AsType[*Exception](err)
-		switch {
-		case err == nil:
-			found.How = fmt.Sprintf("holding 0 is %d", orderABCD.number(data))
-		case refused:
-			found.Answers, found.How = !errors.Is(err, ErrSilent), refusal.Error()
-		default:
-			found.Answers, found.How = false, err.Error()
+		found := line.found(unit, err)
+		if err == nil {
+			found.How = fmt.Sprintf("%s 0 is %s", s.Table, firstValue(s.Table, data))
 		}
 		all = append(all, found)
 		if progress != nil {
@@ -44,4 +50,100 @@ func Scan(ctx context.Context, line *Line, units []int, timeout time.Duration, p
 		}
 	}
 	return all, nil
+}
+
+func firstValue(t Table, data []byte) string {
+	if t.bits() {
+		return strconv.Itoa(int(data[0] & 1))
+	}
+	return fmt.Sprint(orderABCD.number(data))
+}
+
+// found makes of a request's error what a person should know of the unit.
+func (l *Line) found(unit int, err error) Found {
+	refusal, refused := errors.AsType[*Exception](err)
+	switch {
+	case err == nil:
+		return Found{Unit: unit, Answers: true}
+	case refused:
+		return Found{Unit: unit, Answers: !errors.Is(err, ErrSilent), How: refusal.Error()}
+	}
+	cause := errors.Unwrap(err) // without the register and the line, which are the same for all
+	if cause == nil {
+		cause = err
+	}
+	if !errors.Is(err, ErrFrame) {
+		return Found{Unit: unit, How: cause.Error()}
+	}
+	why := "damaged: " + cause.Error()
+	if l.at.serialLine() {
+		why = fmt.Sprintf("something answered damaged: two units with this id, or another baud rate or parity (%s)", cause)
+	}
+	return Found{Unit: unit, Damaged: true, How: why}
+}
+
+// Longest is how long Scan takes at most behind a URL, when no unit answers: each time-out with the request in front
+// of it, on a serial line the characters and silences, and on a socket, which is given up when nobody answers for
+// some requests, the pause after it is opened.
+func (s Search) Longest(url string) time.Duration {
+	at, err := parseEndpoint(url)
+	if err != nil {
+		return 0
+	}
+	each := s.Timeout + at.pause
+	if at.serialLine() {
+		codec := at.codec()
+		frames := len(codec.request(nil, 1, Request{}.pdu())) + codec.size(Holding.bytes(1))
+		each += time.Duration(frames)*at.serial.char() + 2*at.serial.gap()
+	}
+	opened := 1
+	if !at.port() {
+		opened += len(s.Units) / closeAfter
+	}
+	return time.Duration(len(s.Units))*each + time.Duration(opened)*at.connectPause
+}
+
+// Settings are the URLs of one serial port at every combination of the baud rates and parities; an empty list keeps
+// what the URL says. The error is a URL that cannot be read, or one that is no serial port: the settings behind a
+// socket are its server's.
+func Settings(raw string, bauds, parities []string) ([]string, error) {
+	at, err := parseEndpoint(raw)
+	if err != nil || len(bauds) == 0 && len(parities) == 0 {
+		return []string{raw}, err
+	}
+	if !at.port() {
+		return nil, fmt.Errorf("%s is a socket, and the serial settings behind it are made in its server; --baud and --parity are for a serial port such as rtu:///dev/ttyUSB0", at)
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, baud := range orKept(bauds, u.Query().Get("baud")) {
+		for _, parity := range orKept(parities, u.Query().Get("parity")) {
+			query := u.Query()
+			set(query, "baud", baud)
+			set(query, "parity", parity)
+			one := *u
+			one.RawQuery = query.Encode()
+			if _, err := parseEndpoint(one.String()); err != nil {
+				return nil, err
+			}
+			all = append(all, one.String())
+		}
+	}
+	return all, nil
+}
+
+func orKept(wanted []string, kept string) []string {
+	if len(wanted) == 0 {
+		return []string{kept}
+	}
+	return wanted
+}
+
+func set(query url.Values, key, value string) {
+	if value != "" {
+		query.Set(key, value)
+	}
 }

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// progress tells a person how far the search is: on a terminal in one line that is written again and again, else in
+// a line every few seconds. What answers is told at once.
+type progress struct {
+	mu       sync.Mutex
+	out      io.Writer
+	terminal bool
+	asks     scanning
+	urls     []string
+	all      int // requests
+	most     time.Duration
+	began    time.Time
+	told     time.Time
+	found    []found
+}
+
+// tellEvery is how often progress is told where it is not on a terminal.
+const tellEvery = 5 * time.Second
+
+func (m *Main) newProgress(a scanning, urls []string) *progress {
+	p := &progress{out: m.Err, asks: a, urls: urls, all: len(urls) * len(a.Units)}
+	for _, url := range urls {
+		p.most += a.search().Longest(url)
+	}
+	if file, ok := m.Err.(*os.File); ok {
+		_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
+		p.terminal = err == nil
+	}
+	return p
+}
+
+func (p *progress) begin() {
+	p.began = time.Now()
+	p.told = p.began
+	where := p.asks.URL
+	if len(p.urls) > 1 {
+		where += fmt.Sprintf(" at %d settings", len(p.urls))
+	}
+	fmt.Fprintf(p.out, "asking %s on %s; at most %s\n", count(len(p.asks.Units), "unit"), where, rounded(p.most))
+}
+
+// see takes what one unit did.
+func (p *progress) see(f found) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.found = append(p.found, f)
+	if f.Answers || f.Damaged {
+		p.wipe()
+		what := "answers"
+		if f.Damaged {
+			what = "answers damaged"
+		}
+		fmt.Fprintf(p.out, "unit %d %s%s\n", f.Unit, what, p.at(f))
+	}
+	now := time.Now()
+	switch {
+	case p.terminal:
+		fmt.Fprintf(p.out, "\r\033[K%s", p.line(f, now))
+	case now.Sub(p.told) >= tellEvery:
+		p.told = now
+		fmt.Fprintln(p.out, p.line(f, now))
+	}
+	return nil
+}
+
+// line says where the search is and how long it still takes, as it went until now, at most as it can take.
+func (p *progress) line(f found, now time.Time) string {
+	done := len(p.found)
+	left := time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(p.all-done))
+	return fmt.Sprintf("%d of %d%s, unit %d, about %s still", done, p.all, p.at(f), f.Unit, rounded(left))
+}
+
+// at names the setting, where there are several.
+func (p *progress) at(f found) string {
+	if len(p.urls) < 2 {
+		return ""
+	}
+	_, query, _ := strings.Cut(f.URL, "?")
+	return " at " + strings.ReplaceAll(query, "&", " ")
+}
+
+func rounded(d time.Duration) time.Duration {
+	if d < time.Second {
+		return max(d.Round(100*time.Millisecond), 100*time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+func (p *progress) clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.wipe()
+}
+
+func (p *progress) wipe() {
+	if p.terminal {
+		fmt.Fprint(p.out, "\r\033[K")
+	}
+}

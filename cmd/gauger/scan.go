@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/collectors/modbus"
+)
+
+// scanning is a search for unit ids on a line, at one or several settings of its port.
+type scanning struct {
+	URL     string        `json:"url"`
+	Bauds   []string      `json:"bauds,omitempty"`
+	Parity  []string      `json:"parity,omitempty"`
+	Units   []int         `json:"units"`
+	Table   modbus.Table  `json:"table"`
+	Timeout time.Duration `json:"timeout"`
+}
+
+// found is what one unit did, with the names that a program reads.
+type found struct {
+	URL     string `json:"url"`
+	Unit    int    `json:"unit"`
+	Answers bool   `json:"answers"`
+	Damaged bool   `json:"damaged,omitempty"`
+	How     string `json:"how"`
+}
+
+func (a scanning) search() modbus.Search {
+	return modbus.Search{Units: a.Units, Table: a.Table, Timeout: a.Timeout}
+}
+
+// scanOn searches at one setting after the other, each on a line that is given back after it.
+func scanOn(ctx context.Context, lines *modbus.Lines, a scanning, see func(found) error) error {
+	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
+	if err != nil {
+		return usage{err.Error()}
+	}
+	for _, url := range urls { // before anything is asked
+		_, giveBack, err := lines.Borrow(url)
+		if err != nil {
+			return taken{err}
+		}
+		if err := giveBack(); err != nil {
+			return err
+		}
+	}
+	for _, url := range urls {
+		if err := scanAt(ctx, lines, a, url, see); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func scanAt(parent context.Context, lines *modbus.Lines, a scanning, url string, see func(found) error) (err error) {
+	line, giveBack, err := lines.Borrow(url)
+	if err != nil {
+		return taken{err}
+	}
+	defer func() { err = errors.Join(err, giveBack()) }()
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	_, err = modbus.Scan(ctx, line, a.search(), func(f modbus.Found) {
+		if err := see(found{URL: url, Unit: f.Unit, Answers: f.Answers, Damaged: f.Damaged, How: f.How}); err != nil {
+			cancel(err)
+		}
+	})
+	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
+		return cause
+	}
+	if err != nil {
+		return fmt.Errorf("scan %s: %w", url, err)
+	}
+	return nil
+}
+
+// scan asks which unit ids answer on a line.
+func (m *Main) scan(ctx context.Context, args []string) error {
+	f, c := m.flags("scan")
+	a := scanning{}
+	units := f.String("units", "1-247", "unit `IDS` to try, such as 1-20,40")
+	list(f, &a.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
+	list(f, &a.Parity, "parity", "`PARITIES` to try: N,E,O")
+	table := "holding"
+	word(f, &table, "type", "what to ask for, default holding", "holding", "input", "coil", "discrete")
+	f.DurationVar(&a.Timeout, "timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
+	all := f.Bool("all", false, "print the units that do not answer too")
+	trace := f.Bool("trace", false, "show the frames on the wire")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usage{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
+	}
+	a.URL = rest[0]
+	if a.Units, err = unitsOf(*units); err != nil {
+		return err
+	}
+	if a.Table, err = modbus.ParseTable(table); err != nil {
+		return usage{err.Error()}
+	}
+	if a.Timeout <= 0 {
+		return usage{"--timeout is longer than zero, such as 300ms"}
+	}
+	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
+	if err != nil {
+		return usage{err.Error()}
+	}
+	p := m.newProgress(a, urls)
+	err = m.scanWith(ctx, c, a, *trace, p)
+	return errors.Join(m.showScan(c, p, *all), err)
+}
+
+func (m *Main) scanWith(ctx context.Context, c *common, a scanning, trace bool, p *progress) (err error) {
+	t, err := openTools(c)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	if trace {
+		p.terminal = false // one line that is written again and again would break into the frames
+		stop, err := t.trace(ctx, tracer{mu: &p.mu, out: m.Err, zone: time.Local}.show)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
+	p.begin()
+	err = t.scan(ctx, a, p.see)
+	p.clear()
+	if ctx.Err() != nil {
+		return fmt.Errorf("interrupted after %d of %d requests", len(p.found), p.all)
+	}
+	return err
+}
+
+func (m *Main) showScan(c *common, p *progress, all bool) error {
+	shown := slices.DeleteFunc(slices.Clone(p.found), func(f found) bool { return !all && !f.Answers && !f.Damaged })
+	if c.json() {
+		return printJSON(m.Out, append([]found{}, shown...))
+	}
+	if p.began.IsZero() {
+		return nil
+	}
+	answers, damaged := 0, false
+	for _, f := range p.found {
+		damaged = damaged || f.Damaged
+		if f.Answers {
+			answers++
+		}
+	}
+	for _, f := range shown {
+		fmt.Fprintf(m.Out, "unit %3d%s  %s\n", f.Unit, p.at(f), f.How)
+	}
+	sum := fmt.Sprintf("%d of %s answered.", answers, count(len(p.found), "unit"))
+	if len(p.urls) > 1 {
+		sum = fmt.Sprintf("%s to %s at %d settings.", count(answers, "answer"), count(len(p.found), "request"), len(p.urls))
+	}
+	_, err := fmt.Fprintf(m.Out, "%s\n%s\n", sum, strings.Join(p.unseen(damaged), "\n"))
+	return err
+}
+
+// unseen says honestly what a search like this cannot see.
+func (p *progress) unseen(damaged bool) []string {
+	other := "input"
+	if p.asks.Table == modbus.Input {
+		other = "holding"
+	}
+	words := []string{fmt.Sprintf("It cannot see a unit that is off, one that is slower than %s (--timeout 1s), and one that says nothing when asked for %s 0 (--type %s).",
+		p.asks.Timeout, p.asks.Table, other)}
+	if serialURL(p.asks.URL) {
+		words = append(words,
+			"Nor one with other settings (--baud 9600,19200,115200 --parity N,E,O), or with its two wires crossed.",
+			"Two units with one id answer at the same time, which looks damaged.")
+	} else {
+		words = append(words,
+			"Behind a gateway its own serial settings and time-out count.",
+			"A device that has no units behind it may answer to every id, or to 0 or 255 alone (--units 0,255).")
+	}
+	if damaged {
+		words = append(words, "What answered damaged is there: set its baud rate and parity, or give one of two units another id.")
+	}
+	return words
+}
+
+// serialURL says whether answers come over a serial line.
+func serialURL(url string) bool { return modbus.Device{URL: url}.SerialLine() }
+
+// unitsOf reads 1-20,40.
+func unitsOf(text string) ([]int, error) {
+	var ids []int
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
+		if !isRange {
+			high = low
+		}
+		from, err1 := strconv.Atoi(low)
+		to, err2 := strconv.Atoi(high)
+		if err1 != nil || err2 != nil || from < 0 || to > 255 || from > to {
+			return nil, usage{fmt.Sprintf("%q are no unit ids; write 1-247, or 1,2,5-9", text)}
+		}
+		for id := from; id <= to; id++ {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/console"
+	"gauger/collectors"
+	"gauger/collectors/modbus"
+)
+
+// tools are where a command finds the Modbus lines: with the daemon when one runs, since a serial port has one owner,
+// else on lines of its own.
+type tools struct {
+	daemon *console.Client // nil: none runs
+	lines  *modbus.Lines
+}
+
+func openTools(c *common) (*tools, error) {
+	daemon, err := console.Dial(c.socket)
+	if err == nil {
+		return &tools{daemon: daemon}, nil
+	}
+	if !errors.Is(err, console.ErrNoDaemon) {
+		return nil, err
+	}
+	return &tools{lines: &modbus.Lines{}}, nil
+}
+
+func (t *tools) close() error {
+	if t.lines == nil {
+		return nil
+	}
+	return t.lines.Close()
+}
+
+// offerLines lets commands use the lines that the daemon has open.
+func offerLines(d *agent.Desk, lines *modbus.Lines) {
+	d.Offer("modbus.probe", agent.On(func(ctx context.Context, a probing) (probed, error) { return probeOn(ctx, lines, a) }))
+	d.OfferFeed("modbus.scan", agent.Following(func(ctx context.Context, a scanning, see func(any) error) error {
+		err := scanOn(ctx, lines, a, func(f found) error { return see(f) })
+		if _, busy := errors.AsType[taken](err); busy {
+			return fmt.Errorf("%w; gauger reads this line with its own settings: sudo systemctl stop gauger, scan, and start it again", err)
+		}
+		return err
+	}))
+	d.OfferFeed("modbus.trace", agent.Following(func(ctx context.Context, _ agent.None, see func(any) error) error {
+		return traceOn(ctx, lines, func(f modbus.Frame) error { return see(f) })
+	}))
+}
+
+// taken is a line that cannot be had with the settings that were asked for.
+type taken struct{ error }
+
+func (t taken) Unwrap() error { return t.error }
+
+// probe looks at one register.
+func (t *tools) probe(ctx context.Context, a probing) (p probed, err error) {
+	if t.daemon == nil {
+		return probeOn(ctx, t.lines, a)
+	}
+	err = t.daemon.Call(ctx, "modbus.probe", a, &p)
+	return p, err
+}
+
+// scan calls see with what each unit did.
+func (t *tools) scan(ctx context.Context, a scanning, see func(found) error) error {
+	if t.daemon == nil {
+		return scanOn(ctx, t.lines, a, see)
+	}
+	return t.daemon.Follow(ctx, "modbus.scan", a, func(raw json.RawMessage) error {
+		var f found
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return fmt.Errorf("read what the running gauger found: %w", err)
+		}
+		return see(f)
+	})
+}
+
+// traceLag is how long what is on the lines may take from the daemon to here.
+const traceLag = 200 * time.Millisecond
+
+// trace calls see with what is on the lines until stop is called; see is called by one goroutine at a time.
+func (t *tools) trace(ctx context.Context, see func(modbus.Frame)) (stop func(), err error) {
+	if t.daemon == nil {
+		return t.lines.Trace(see), nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	begun, ended := make(chan struct{}), make(chan error, 1)
+	go func() { ended <- t.follow(ctx, sync.OnceFunc(func() { close(begun) }), see) }()
+	select {
+	case <-begun:
+		return func() {
+			collectors.Wait(ctx, traceLag)
+			cancel()
+			<-ended
+		}, nil
+	case err := <-ended:
+		cancel()
+		return nil, err
+	}
+}
+
+func (t *tools) follow(ctx context.Context, begun func(), see func(modbus.Frame)) error {
+	return t.daemon.Follow(ctx, "modbus.trace", agent.None{}, func(raw json.RawMessage) error {
+		begun()
+		var f modbus.Frame
+		if err := json.Unmarshal(raw, &f); err != nil {
+			return fmt.Errorf("read what the running gauger saw: %w", err)
+		}
+		if f.Words != "" {
+			see(f)
+		}
+		return nil
+	})
+}
+
+// traceQueue is how many frames may wait for somebody who looks on from afar.
+const traceQueue = 1024
+
+// traceOn calls see with every frame on the lines until ctx ends or see fails, and before the first with an empty one.
+// Who is too slow misses frames, and is told so: looking on must never hold up a line.
+func traceOn(ctx context.Context, lines *modbus.Lines, see func(modbus.Frame) error) error {
+	frames := make(chan modbus.Frame, traceQueue)
+	missed := make(chan struct{}, 1)
+	stop := lines.Trace(func(f modbus.Frame) {
+		select {
+		case frames <- f:
+		default:
+			select {
+			case missed <- struct{}{}:
+			default: // it is known already
+			}
+		}
+	})
+	defer stop()
+	if err := see(modbus.Frame{}); err != nil {
+		return err
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-missed:
+			if err := see(modbus.Frame{At: time.Now(), Words: "some frames are missing here: they came faster than they could be shown"}); err != nil {
+				return err
+			}
+		case f := <-frames:
+			if err := see(f); err != nil {
+				return err
+			}
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"gauger/agent"
+	"gauger/collectors/modbus"
+)
+
+// tracer prints frames, each as a line of words and the bytes below it.
+type tracer struct {
+	mu   sync.Locker // of the output, which others may write to as well
+	out  io.Writer
+	zone *time.Location
+}
+
+// bytesInLine is how many bytes of a frame stand in one line: what 100 columns hold.
+const bytesInLine = 24
+
+func (t tracer) show(f modbus.Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	way := "--      "
+	switch {
+	case f.Sent:
+		way = "sent    "
+	case len(f.Bytes) > 0:
+		way = "received"
+	}
+	at := f.At.In(t.zone).Format("15:04:05.000")
+	fmt.Fprintf(t.out, "%s %s %s\n", at, way, strings.TrimSpace(f.URL+"  "+f.Words))
+	if strings.Contains(f.URL, "ascii") && len(f.Bytes) > 0 && f.Bytes[0] == ':' {
+		fmt.Fprintf(t.out, "%*s %q\n", len(at)+len(way)+1, "", f.Bytes)
+		return
+	}
+	for b := f.Bytes; len(b) > 0; {
+		n := min(bytesInLine, len(b))
+		fmt.Fprintf(t.out, "%*s % 02X\n", len(at)+len(way)+1, "", b[:n])
+		b = b[n:]
+	}
+}
+
+// tracer prints frames among the readings, in the order in which both come; beside readings for a program, on
+// standard error.
+func (m *Main) tracer(r *readings) tracer {
+	t := tracer{mu: &r.mu, out: r.out, zone: r.here.zone()}
+	if r.json {
+		t.out = m.Err
+	}
+	return t
+}
+
+// traceSpan says how long a trace goes on.
+func traceSpan(watch bool, wait time.Duration) string {
+	if watch {
+		return ""
+	}
+	return ", for " + wait.String()
+}
+
+// tracedFromDaemon shows what the running gauger sends and hears, and the readings that it makes of it.
+func (r *readings) tracedFromDaemon(parent context.Context, t *tools, points []string, show tracer, watch bool, wait time.Duration) error {
+	ctx, cancel := context.WithCancel(parent)
+	defer cancel()
+	if !watch {
+		ctx, cancel = context.WithTimeout(ctx, wait)
+		defer cancel()
+	}
+	stop, err := t.trace(ctx, show.show)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	err = t.daemon.Watch(ctx, points, func(s agent.Shown) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.show(s)
+	})
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,286 @@
+package modbus
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Candidate is one way to read the register.
+type Candidate struct {
+	Offset  int // -1, 0 or +1 from the address in question
+	Address int // zero-based
+	Words   []uint16
+	Type    string
+	Order   string  // empty where it makes no difference
+	Scale   float64 // what the raw number is multiplied with
+	Value   float64
+	Text    string   // every digit of a 64-bit integer that Value cannot hold
+	Fits    bool     // Value lies where it was expected
+	Why     string   // why it is no value; empty when it is one
+	Same    []string // other types and orders that read the same number here
+	YAML    string   // the line for the configuration
+	Rank    float64  // the smaller the likelier
+}
+
+// picture is the registers that could be read.
+type picture map[int]uint16
+
+// divisors are the scales that transmitters use for whole numbers: tenths, hundredths and so on; sixteenths and
+// eighths of an inch. A raw number divided by one of them is the value.
+var divisors = []float64{1, 10, 100, 1000, 10_000, 16, 8}
+
+// candidates are all readings that begin at one address.
+func (p picture) candidates(q Question, offset int) []*Candidate {
+	var all []*Candidate
+	for k := kindInt16; k < kindString; k++ {
+		words, ok := p.together(q.Address+offset, k.registers())
+		if !ok {
+			continue
+		}
+		for _, o := range ordersOf(k) {
+			for _, divisor := range divisors {
+				if divisor != 1 && k.floats() {
+					break
+				}
+				c := p.candidate(q, offset, reading{k, o, divisor, words})
+				all = append(all, &c)
+			}
+		}
+	}
+	return all
+}
+
+func ordersOf(k kind) []string {
+	switch k.registers() {
+	case 1:
+		return []string{"", "BADC"}
+	case 2:
+		return []string{"ABCD", "CDAB", "BADC", "DCBA"}
+	}
+	return []string{"ABCD", "CDAB", "BADC", "DCBA", "EFGHABCD", "CDABGHEF", "FEHGBADC", "DCBAHGFE"}
+}
+
+func (k kind) floats() bool { return k == kindFloat32 || k == kindFloat64 }
+
+func (p picture) together(from, count int) ([]uint16, bool) {
+	var words []uint16
+	for a := from; a < from+count; a++ {
+		w, ok := p[a]
+		if !ok {
+			return nil, false
+		}
+		words = append(words, w)
+	}
+	return words, true
+}
+
+// reading is one way to make a number of some registers.
+type reading struct {
+	kind    kind
+	order   string
+	divisor float64
+	words   []uint16
+}
+
+func (r reading) bits() uint64 {
+	data := make([]byte, 0, 8)
+	for _, w := range r.words {
+		data = append(data, byte(w>>8), byte(w))
+	}
+	return orderNames[r.order].number(data)
+}
+
+func (p picture) candidate(q Question, offset int, r reading) Candidate {
+	c := Candidate{Offset: offset, Address: q.Address + offset, Words: r.words, Type: r.kind.String(), Order: r.order, Scale: 1 / r.divisor}
+	raw, err := r.kind.number(r.bits())
+	c.Value = raw / r.divisor
+	if r.divisor == 1 {
+		c.Text = r.kind.digits(r.bits())
+	}
+	c.YAML = c.line(q)
+	if err != nil {
+		c.Why, c.Rank = err.Error(), 1000
+		return c
+	}
+	c.Fits = q.expects() && c.Value >= q.Low-q.Within && c.Value <= q.High+q.Within
+	c.Rank = -p.credit(q, c, r)
+	return c
+}
+
+func (q Question) expects() bool { return q.Low != 0 || q.High != 0 || q.Within != 0 }
+
+// line is the point for the configuration.
+func (c Candidate) line(q Question) string {
+	name := q.Name
+	if name == "" {
+		name = "NAME"
+	}
+	text := "- {name: " + name + ", " + q.Table.String() + ": " + strconv.Itoa(c.Address) + ", type: " + c.Type
+	if c.Order != "" {
+		text += ", order: " + c.Order
+	}
+	if c.Scale != 1 {
+		text += ", scale: " + strconv.FormatFloat(c.Scale, 'f', -1, 64)
+	}
+	if q.Measure != "" {
+		text += ", unit: " + plainOrQuoted(q.Measure)
+	}
+	return text + "}"
+}
+
+// plainOrQuoted writes a text so that YAML reads it as one.
+func plainOrQuoted(text string) string {
+	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// nameTwins tells each candidate of the other types and orders that read the same number with the same scale at the
+// same address. Nothing is said of zero, which nearly everything reads from empty registers.
+func nameTwins(all []*Candidate) {
+	type number struct {
+		address      int
+		value, scale float64
+	}
+	twins := map[number][]int{}
+	for i, c := range all {
+		if c.Why == "" && c.Value != 0 {
+			n := number{c.Address, c.Value, c.Scale}
+			twins[n] = append(twins[n], i)
+		}
+	}
+	for _, group := range twins {
+		for _, i := range group {
+			for _, other := range group {
+				if other != i {
+					all[i].Same = append(all[i].Same, strings.TrimSpace(all[other].Type+" "+all[other].Order))
+				}
+			}
+		}
+	}
+}
+
+// credit is how well a reading explains what is seen, in natural logarithms of probabilities: the bits that it
+// accounts for, were they chance; the chance of this very number where it is right, which is how likely a value
+// near it is times how finely the type can tell values apart; and how usual such a device is. So a float that has
+// the expected value to seven digits weighs more than a scaled byte that comes near it, and a float of 1e-8 within
+// the range 0 to 240 weighs nothing.
+func (p picture) credit(q Question, c Candidate, r reading) float64 {
+	sum := q.density(c.Value) + math.Log(r.resolution()) + r.usual()
+	if c.Offset != 0 {
+		sum -= q.mistaken()
+	}
+	for _, w := range c.Words {
+		sum += byChance(w)
+	}
+	if c.Value < 0 {
+		sum-- // hardly anything in a tank is below zero
+	}
+	return sum + p.neighbourhood(c, r)
+}
+
+// mistaken is how unlikely it is that a person asks for a register beside the right one. A mere range is little to
+// tell the neighbours by, so that the asked one then weighs more.
+func (q Question) mistaken() float64 {
+	if q.High > q.Low {
+		return 10
+	}
+	return 7
+}
+
+// byChance is the surprise at a register of this content. Empty ones are everywhere, and so are states, counters and
+// other small numbers.
+func byChance(w uint16) float64 {
+	switch w {
+	case 0:
+		return 0.7
+	case 0xFFFF:
+		return 3
+	}
+	return min(2.5+math.Log(float64(w)), 16*math.Ln2)
+}
+
+// density is the logarithm of how likely a value near v is, per unit.
+func (q Question) density(v float64) float64 {
+	if !q.expects() {
+		size := max(math.Abs(v), 1e-2) // any size between a hundredth and a hundred thousand is equally likely
+		far := max(0, math.Log10(size/1e5)) + max(0, math.Log10(1e-2/max(math.Abs(v), 1e-40)))
+		return -math.Log(16*size) - 3*far
+	}
+	width := q.High - q.Low
+	blur := max(q.Within/3, 0.01*width, 1e-3*math.Abs(q.High), 1e-6)
+	away := max(0, q.Low-v, v-q.High) / blur
+	return -math.Log(width+2*blur) - 4*math.Log1p(away*min(away, 1e100))
+}
+
+// resolution is the step between two neighbouring values. A float whose last binary digits are zero was made from
+// a round number, which is as good as a coarser step, though not quite.
+func (r reading) resolution() float64 {
+	if !r.kind.floats() {
+		return 1 / r.divisor
+	}
+	mantissa := 52
+	if r.kind == kindFloat32 {
+		mantissa = 23
+	}
+	bits := r.bits()
+	v, _ := r.kind.number(bits) // what is no number does not come here
+	if v == 0 {
+		return 1e-2
+	}
+	_, exponent := math.Frexp(v)
+	step := math.Ldexp(1, exponent-1-mantissa)
+	round := step
+	for round < 1 && bits&1 == 0 {
+		round, bits = 2*round, bits>>1
+	}
+	return max(step, min(round, 1)/8)
+}
+
+// usual is how often devices are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
+// level that dips below zero is then -1, not 65535.
+func (r reading) usual() float64 {
+	order, four := usualOrders[r.order]
+	if !four {
+		order = -4
+	}
+	return usualTypes[r.kind] + order + usualScales[r.divisor]
+}
+
+var (
+	usualTypes = map[kind]float64{
+		kindFloat32: 0, kindInt16: -0.3, kindUint16: -0.6, kindInt32: -1, kindUint32: -1.3, kindFloat64: -1.5,
+		kindBCD16: -2.5, kindBCD32: -3, kindInt64: -5, kindUint64: -5.3,
+	}
+	usualOrders = map[string]float64{"": 0, "ABCD": 0, "CDAB": -0.3, "BADC": -2, "DCBA": -2}
+	usualScales = map[float64]float64{1: 0, 10: -0.5, 100: -0.5, 1000: -1, 10_000: -3, 16: -3, 8: -3.5}
+)
+
+// neighbourhood is what the registers beside it say for a value of two registers: that it fills exactly what the
+// unit has there, and that its neighbour has its empty half in the same place.
+func (p picture) neighbourhood(c Candidate, r reading) float64 {
+	n := len(c.Words)
+	if n != 2 {
+		return 0
+	}
+	sum := 0.0
+	_, before := p[c.Address-1]
+	_, after := p[c.Address+n]
+	if !before && !after {
+		sum += 1.5
+	}
+	empty := slices.Index(c.Words, 0)
+	if r.kind.floats() || empty < 0 {
+		return sum
+	}
+	for _, at := range []int{c.Address - n, c.Address + n} {
+		if pair, ok := p.together(at, n); ok && pair[empty] == 0 && pair[1-empty] != 0 {
+			sum += 1.5
+		}
+	}
+	return sum
+}
