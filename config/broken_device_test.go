@@ -40,6 +40,8 @@ var lineMistakes = []mistake{
 	{"a pause without a unit", "tcp://10.20.0.5:502", "tcp://10.20.0.5:502?pause=20", 17, "devices[0].modbus", "such as 20ms"},
 	{"an option of another kind", "tcp://10.20.0.5:502", "tcp://10.20.0.5:502?ca_file=a.pem", 17, "devices[0].modbus", "tcp has no option"},
 	{"too many retries", "    unit: 3\n", "    unit: 3\n    retries: 9\n", 29, "devices[1].retries", "0 to 5"},
+	{"shared at no port", "    unit: 3\n", "    unit: 3\n    share: 127.0.0.1\n", 29, "devices[1].share", "127.0.0.1:1502"},
+	{"two devices shared as one unit", "  - name: radio\n", "  - {name: a, modbus: \"tcp://10.0.0.1\", share: \"127.0.0.1:1502\", points: [{name: a, coil: 1}]}\n  - {name: b, modbus: \"tcp://10.0.0.2\", share: \"127.0.0.1:1502\", points: [{name: a, coil: 1}]}\n  - name: radio\n", 32, "devices[3].share", "at another port"},
 	{"one line with two speeds", "  - name: radio\n", "  - {name: third, modbus: \"rtu:///dev/serial/by-id/usb-A?baud=19200\", unit: 9, points: [{name: a, coil: 1}]}\n  - name: radio\n", 31, "devices[2].modbus", "one speed"},
 	{"one session with two users", "tanks:\n", "  - {name: other, mqtt: \"mqtts://10.20.0.9:8883\", client_id: gauger-COOPER12-7-radio, username: b, points: [{name: a, topic: x}]}\ntanks:\n", 37, "devices[3].username", "shares this session"},
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"gauger/agent"
 	"gauger/collectors/host"
@@ -74,10 +75,14 @@ func (k kinds) collectors(store string, lines *modbus.Lines) ([]agent.Named, err
 	return all, nil
 }
 
-// glance makes collectors for a look beside everything else: MQTT sessions that leave nothing behind.
+// glance makes collectors for a look beside everything else: MQTT sessions that leave nothing behind,
+// and no address that others could read devices at.
 func (k kinds) glance(store string, lines *modbus.Lines) ([]agent.Named, error) {
 	brokers := k.mqtt
-	k.mqtt = nil
+	k.mqtt, k.modbus = nil, slices.Clone(k.modbus)
+	for i := range k.modbus {
+		k.modbus[i].Share = "" // nobody else is served meanwhile
+	}
 	all, err := k.collectors(store, lines)
 	if err != nil || len(brokers) == 0 {
 		return all, err

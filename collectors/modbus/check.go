@@ -57,6 +57,11 @@ func (d Device) Check() []collectors.Problem {
 	if d.Retries != nil && (*d.Retries < 0 || *d.Retries > 5) {
 		c.add("retries", "%d: 0 to 5", *d.Retries)
 	}
+	if d.Share != "" {
+		if err := checkShare(d.Share); err != nil {
+			c.add("share", "%s", err)
+		}
+	}
 	if _, err := parseOrder(d.Order, 2); err != nil {
 		c.add("order", "%s", err)
 	}
@@ -203,13 +208,17 @@ func (p Point) enron(device bool, k kind, table Table) bool {
 }
 
 // Warnings returns what is legal but doubtful in the device's options.
-func (d Device) Warnings() []collectors.Problem {
+func (d Device) Warnings() (all []collectors.Problem) {
 	at, err := parseEndpoint(d.URL)
-	if err != nil || !at.port() || !strings.HasPrefix(at.place, "/dev/ttyUSB") && !strings.HasPrefix(at.place, "/dev/ttyACM") {
-		return nil
+	if err == nil && at.port() && (strings.HasPrefix(at.place, "/dev/ttyUSB") || strings.HasPrefix(at.place, "/dev/ttyACM")) {
+		all = append(all, collectors.Problem{Path: "modbus", Message: at.place + " is another adapter after a restart or when it was pulled out; " +
+			"ls -l /dev/serial/by-id shows the name that stays"})
 	}
-	return []collectors.Problem{{Path: "modbus", Message: at.place + " is another adapter after a restart or when it was pulled out; " +
-		"ls -l /dev/serial/by-id shows the name that stays"}}
+	if d.Share != "" && openShare(d.Share) {
+		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
+			"127.0.0.1 for programs on the box itself"})
+	}
+	return all
 }
 
 // Conflict is a mistake that only shows when devices are seen together.
@@ -219,7 +228,7 @@ type Conflict struct {
 }
 
 // Conflicts returns what several devices say against each other: one place spoken to in two ways, and one unit
-// id twice on one line. Devices whose URL is wrong are passed over.
+// id twice on one line or at one address that it is shared at. Devices whose URL is wrong are passed over.
 func Conflicts(devices []Device) []Conflict {
 	type unit struct {
 		place string
@@ -249,6 +258,13 @@ func Conflicts(devices []Device) []Conflict {
 		}
 		if !taken {
 			units[u] = d.Name
+		}
+		guest := unit{"share " + d.Share, d.UnitID()}
+		switch other, taken := units[guest]; {
+		case d.Share != "" && taken:
+			add(i, "share", fmt.Errorf("unit %d at %s is %s already; share this one at another port", guest.id, d.Share, other))
+		case d.Share != "":
+			units[guest] = d.Name
 		}
 	}
 	return found

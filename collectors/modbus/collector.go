@@ -8,8 +8,9 @@ import (
 	"gauger/collectors"
 )
 
-// New makes one collector for each line that the devices name. A line's collector asks its units one after the
-// other, each on its own beat; lines do not wait for each other. The error names every mistake in the options.
+// New makes one collector for each line that the devices name, and one for each address that they are shared at. A
+// line's collector asks its units one after the other, each on its own beat; lines do not wait for each other. The
+// error names every mistake in the options.
 func New(lines *Lines, devices []Device) ([]collectors.Collector, error) {
 	if err := problems(devices); err != nil {
 		return nil, err
@@ -29,7 +30,7 @@ func New(lines *Lines, devices []Device) ([]collectors.Collector, error) {
 		}
 		c.turns = append(c.turns, newTurn(d))
 	}
-	return all, nil
+	return append(all, servers(all)...), nil
 }
 
 // collector asks the units of one line, one request at a time.

@@ -34,6 +34,7 @@ type device struct {
 	following following
 	took      time.Duration // that the last round which was answered had the line
 	health    health
+	shelf     *shelf // for other masters; nil: none
 }
 
 // newDevice makes a device of checked options.
@@ -48,6 +49,7 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 	}
 	made := outline(d, points, line.at)
 	made.line = line
+	made.shelf = newShelf(d.Share, made)
 	made.replan()
 	return made, nil
 }
@@ -185,6 +187,7 @@ func (s *sweep) take(ctx context.Context, b block) bool {
 func (s *sweep) decode(b block, data []byte) {
 	now := time.Now()
 	s.heard()
+	s.device.shelf.put(b.span, data)
 	if len(s.device.twice) > 0 {
 		s.good = append(s.good, b.span)
 	}
@@ -203,6 +206,7 @@ func (s *sweep) decode(b block, data []byte) {
 func (s *sweep) fail(b block, why error) {
 	now := time.Now()
 	s.err = why
+	s.device.shelf.refuse(b, why)
 	for _, i := range b.points {
 		s.batch[i] = s.device.points[i].bad(now, why)
 		s.batch[i].Asked = s.asked

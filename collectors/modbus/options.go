@@ -17,6 +17,7 @@ type Device struct {
 	MaxRegisters      int           `yaml:"max_registers" doc:"most registers that the unit takes in one request, 1 to 125. Default 125"`
 	MaxBits           int           `yaml:"max_bits" doc:"most coils or discrete inputs that the unit takes in one request, 1 to 2000. Default 2000"`
 	Forbidden         []Forbidden   `yaml:"forbidden" doc:"addresses that no request may touch, not even to read across them"`
+	Share             string        `yaml:"share" doc:"address of this box, such as 127.0.0.1:1502, where other masters may read this device over Modbus TCP at its own unit id: from what gauger read last, nothing older than two rounds, and nothing can be written. Default: not shared"`
 	Order             string        `yaml:"order" doc:"word and byte order of points that do not name their own. Default ABCD"`
 	Points            []Point       `yaml:"points" doc:"what to read"`
 }

@@ -1,0 +1,182 @@
+package modbus
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+// server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
+// unit id, from what the units answered last. Nothing is asked for on their behalf, and nothing can be written.
+type server struct {
+	address string
+	shelves map[byte]*shelf
+	told    time.Time // since when people know that the address cannot be had; zero: they do not
+}
+
+const (
+	shareMost  = 16               // connections at a time
+	shareIdle  = time.Minute      // after which a silent connection is closed
+	shareSlow  = 5 * time.Second  // that the rest of a request, or taking its answer, may last
+	shareRetry = 10 * time.Second // between two attempts to have the address
+)
+
+// servers makes one server for each address that the devices of the lines are shared at.
+func servers(lines []collectors.Collector) (all []collectors.Collector) {
+	made := map[string]*server{}
+	for _, line := range lines {
+		for _, t := range line.(*collector).turns {
+			one := t.device.shelf
+			if one == nil {
+				continue
+			}
+			if made[one.address] == nil {
+				made[one.address] = &server{address: one.address, shelves: map[byte]*shelf{}}
+				all = append(all, made[one.address])
+			}
+			made[one.address].shelves[one.unit] = one
+		}
+	}
+	return all
+}
+
+// checkShare says what is wrong with an address to be shared at.
+func checkShare(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	n, portErr := strconv.Atoi(port)
+	if err != nil || portErr != nil || host == "" || n < 1 || n > 65535 {
+		return fmt.Errorf("%q: an address of this box and a port, such as 127.0.0.1:1502", address)
+	}
+	return nil
+}
+
+// openShare says whether a shared device can be read from other machines.
+func openShare(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// String names the collector by its address.
+func (s *server) String() string { return "modbus share " + s.address }
+
+// Run implements collectors.Collector: it has no readings of its own. An address that cannot be had is a notice, and
+// tried again.
+func (s *server) Run(ctx context.Context, host collectors.Host) error {
+	for ctx.Err() == nil {
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
+		s.report(ctx, host, err)
+		if err == nil {
+			s.serve(ctx, listener)
+		}
+		collectors.Wait(ctx, shareRetry)
+	}
+	return nil
+}
+
+func (s *server) report(ctx context.Context, host collectors.Host, err error) {
+	n := collectors.Notice{Rule: "share-down", Source: s.address, Since: s.told}
+	switch {
+	case ctx.Err() != nil:
+	case err != nil && s.told.IsZero():
+		n.Since = time.Now()
+		n.Note = fmt.Sprintf("other masters cannot read the shared devices: %v; stop what has this address, or choose another one (share:)", err)
+		if host.Notice(ctx, n) == nil {
+			s.told = n.Since
+		}
+	case err == nil && !s.told.IsZero():
+		n.Until = time.Now()
+		n.Note = fmt.Sprintf("other masters can read the shared devices again at %s", s.address)
+		if host.Notice(ctx, n) == nil {
+			s.told = time.Time{}
+		}
+	}
+}
+
+// serve accepts connections until ctx ends or the listener fails, and returns when all of them are closed.
+func (s *server) serve(parent context.Context, listener net.Listener) {
+	ctx, cancel := context.WithCancel(parent)
+	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	defer stop()
+	var guests sync.WaitGroup
+	defer guests.Wait()
+	defer cancel()
+	seats := make(chan struct{}, shareMost)
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return // the listener was closed, or comes again after a pause
+		}
+		select {
+		case seats <- struct{}{}:
+		default:
+			_ = conn.Close() // all seats are taken, and whoever came cannot be told in Modbus
+			continue
+		}
+		guests.Go(func() {
+			defer func() { <-seats }()
+			s.converse(ctx, conn)
+		})
+	}
+}
+
+// converse answers one master until it leaves, talks nonsense or is slow.
+func (s *server) converse(ctx context.Context, conn net.Conn) {
+	defer conn.Close()
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	for {
+		request, err := nextRequest(conn)
+		if err != nil || conn.SetDeadline(time.Now().Add(shareSlow)) != nil {
+			return
+		}
+		unit, pdu := request[6], request[mbapHeader:]
+		answer := []byte{pdu[0] | 0x80, codeSilent}
+		if shelf := s.shelves[unit]; shelf != nil {
+			answer = shelf.answer(pdu, time.Now())
+		}
+		if _, err := conn.Write(frameTCP(request[:2], unit, answer)); err != nil {
+			return
+		}
+	}
+}
+
+var errNoRequest = errors.New("no Modbus TCP")
+
+// nextRequest reads one whole request: it may begin when it likes, but must then come at once.
+func nextRequest(conn net.Conn) ([]byte, error) {
+	frame := make([]byte, mbapHeader+1, mbapHeader-1+mbapMost)
+	if err := conn.SetDeadline(time.Now().Add(shareIdle)); err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(conn, frame[:1]); err != nil {
+		return nil, err
+	}
+	if err := conn.SetDeadline(time.Now().Add(shareSlow)); err != nil {
+		return nil, err
+	}
+	if _, err := io.ReadFull(conn, frame[1:]); err != nil {
+		return nil, err
+	}
+	if !soundHeader(frame) {
+		return nil, errNoRequest
+	}
+	frame = slices.Grow(frame, mbapMost)[:6+int(binary.BigEndian.Uint16(frame[4:]))]
+	_, err := io.ReadFull(conn, frame[mbapHeader+1:])
+	return frame, err
+}
+
+// frameTCP puts the header of Modbus TCP before an answer.
+func frameTCP(id []byte, unit byte, pdu []byte) []byte {
+	b := append([]byte{id[0], id[1], 0, 0}, byte((len(pdu)+1)>>8), byte(len(pdu)+1))
+	return append(append(b, unit), pdu...)
+}
