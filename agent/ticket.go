@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -153,7 +153,7 @@ func (l *Ledger) tickets() ([]Booked, error) {
 		load := h.Load
 		all = append(all, Booked{Number: h.Number, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End, Queued: h.Due, Person: "held"})
 	}
-	slices.SortStableFunc(all, func(a, b Booked) int { return a.Start.Compare(b.Start) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) }) // as in status.go, for the size of the binary
 	return all, nil
 }
 

@@ -2,9 +2,9 @@ package outbox
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -160,7 +160,7 @@ func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([
 		return nil, err
 	}
 	slots = slices.DeleteFunc(slots, func(r slot) bool { return r.state != state || r.seq <= after })
-	slices.SortStableFunc(slots, func(a, b slot) int { return cmp.Compare(a.seq, b.seq) })
+	sort.SliceStable(slots, func(i, j int) bool { return slots[i].seq < slots[j].seq }) // as in receipts.go, for the size of the binary
 	all := make([]Entry, 0, min(limit, len(slots)))
 	for _, r := range slots[:min(limit, len(slots))] {
 		all = append(all, Entry{Stream: s.Name, State: state, Record: Record{Seq: r.seq, At: r.since},

@@ -6,7 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
+	"sort"
 	"time"
 )
 
@@ -68,7 +68,7 @@ func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
 	for _, offset := range []int{0, -1, 1} {
 		all = append(all, seen.candidates(q, offset)...)
 	}
-	slices.SortStableFunc(all, func(a, b *Candidate) int { return cmp.Compare(a.Rank, b.Rank) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Rank < all[j].Rank })
 	nameTwins(all)
 	found := Probed{Registers: registers}
 	for _, c := range all {
