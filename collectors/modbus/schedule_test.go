@@ -202,7 +202,7 @@ func TestNobodyComesBetweenTheTwoRequestsOfVerify(t *testing.T) {
 		slave := numberedSlave()
 		slave.Turnaround = 40 * time.Millisecond
 		twice := Device{Name: "level", URL: "tcp://site", Every: 5 * time.Second, Points: []Point{
-			holding("a", 0), holding("b", 500), holding("level", 900, func(p *Point) { p.Verify = "twice" })}}
+			holding("a", 0), holding("level", 500, func(p *Point) { p.Verify = "twice" }), holding("b", 900)}}
 		devices := []Device{twice}
 		for unit := 2; unit <= 9; unit++ {
 			slave.Unit(byte(unit)).Set(modbustest.Holding, 0, 1)
@@ -217,12 +217,12 @@ func TestNobodyComesBetweenTheTwoRequestsOfVerify(t *testing.T) {
 		for i, r := range requests.all {
 			switch {
 			case r.unit != 1 || i == 0:
-			case r.address == 900 && requests.all[i-1].unit != 1:
+			case r.address == 500 && requests.all[i-1].unit != 1:
 				passed++
-				if i+1 < len(requests.all) && requests.all[i+1].address != 900 {
+				if i+1 < len(requests.all) && (requests.all[i+1].address != 500 || requests.all[i+1].unit != 1) {
 					t.Fatalf("behind the first request of the level comes %+v", requests.all[i+1])
 				}
-			case r.address == 900:
+			case r.address == 500:
 				pairs++
 			}
 		}
