@@ -104,6 +104,7 @@ type sweep struct {
 	good   []span               // what was answered with data, where something is to be asked for twice
 
 	asked    time.Time     // the last request; zero: what is failing now was not asked for
+	tried    bool          // something was asked for
 	answered bool          // the unit is there, even if it only refuses
 	silent   int           // requests in a row without an answer, from which it would be concluded that the unit is gone
 	unheard  int           // requests in a row without an answer
@@ -147,7 +148,7 @@ func (s *sweep) ask(ctx context.Context, b block) ([]byte, error) {
 }
 
 func (s *sweep) askNow(ctx context.Context, b block) ([]byte, error) {
-	s.asked = time.Now()
+	s.asked, s.tried = time.Now(), true
 	data, err := s.device.ask(ctx, b)
 	s.took += time.Since(s.asked)
 	return data, err

@@ -33,6 +33,9 @@ func (h *health) silent() bool { return h.misses > 0 }
 // note takes over what a round showed.
 func (d *device) note(s *sweep, now time.Time) {
 	h := &d.health
+	if !s.tried {
+		return // every place is parked, so nothing was asked for
+	}
 	if s.answered {
 		if h.announced && h.back.IsZero() {
 			h.back = now

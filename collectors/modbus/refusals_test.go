@@ -99,6 +99,26 @@ func TestARegisterThatIsRefusedAtTimes(t *testing.T) {
 	})
 }
 
+// TestAUnitThatRefusesAllItIsAskedForIsThere: it answers, and nobody is told that it does not.
+func TestAUnitThatRefusesAllItIsAskedForIsThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.SetFaults(modbustest.Fault{Unit: 1, Exception: 2})
+		host := &collectorstest.Host{}
+		s := runSite(t, pipeLines(t, only(slave)), host,
+			Device{Name: "d", URL: "tcp://site", Every: time.Second, Points: []Point{holding("a", 3)}},
+			Device{Name: "e", URL: "tcp://site", Unit: new(2), Every: time.Second, Points: []Point{holding("a", 3)}})
+		await(t, 5*time.Minute)
+		if n := host.Notices(); len(n) != 0 {
+			t.Errorf("notices: %+v", n)
+		}
+		if r, _ := host.Last("d/a"); r.Quality != collectors.Bad || time.Since(r.At) > 2*time.Second {
+			t.Errorf("%s at %s", r.Quality, r.At)
+		}
+		s.stop()
+	})
+}
+
 // TestAUnitThatIsBusyIsNeitherSplitNorLost: exceptions 4, 5 and 6 are no word about an address.
 func TestAUnitThatIsBusyIsNeitherSplitNorLost(t *testing.T) {
 	for _, url := range []string{"tcp://site", "rtu+tcp://site:4001"} {

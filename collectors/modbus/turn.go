@@ -150,9 +150,9 @@ func (c *collector) rest(d *device) time.Duration {
 
 // wake is when next may have an answer.
 func (c *collector) wake(now time.Time) time.Time {
-	var first time.Time
+	first := now.Add(time.Minute)
 	sooner := func(t time.Time) {
-		if t.After(now) && (first.IsZero() || t.Before(first)) {
+		if t.After(now) && t.Before(first) {
 			first = t
 		}
 	}
