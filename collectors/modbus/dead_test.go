@@ -17,7 +17,7 @@ var deaths = map[string]modbustest.Fault{
 	"it closes the connection": {Unit: 5, Reset: true},
 }
 
-var busLines = map[string]string{"gateway": "tcp://site", "rtu": "rtu+tcp://site:4001?baud=115200"}
+var busLines = map[string]string{"gateway": "tcp://site", "rtu": "rtu+tcp://site:4001?baud=115200", "ascii": "ascii:///dev/x?baud=115200"}
 
 // tenUnits are ten units that are asked each second for one register, in 20 ms.
 func tenUnits(url string) (*modbustest.Slave, []Device) {

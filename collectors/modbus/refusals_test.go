@@ -41,7 +41,7 @@ func (s *site) onlyBad(when string, missing ...int) {
 }
 
 func TestOnlyTheRefusedRegistersAreBad(t *testing.T) {
-	for _, url := range []string{"tcp://site", "rtu:///dev/x", "rtu+tcp://site:4001"} {
+	for _, url := range []string{"tcp://site", "tls://site", "rtu:///dev/x", "rtu+tcp://site:4001", "ascii:///dev/x", "ascii+tcp://site:4002"} {
 		for _, missing := range [][]int{{0}, {17}, {39}, {17, 18}, {5, 6, 7, 8, 9}, {3, 20, 36}} {
 			t.Run(fmt.Sprint(url, missing), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
