@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -131,6 +132,44 @@ func comesBack(t *testing.T, url string, fault modbustest.Fault, away time.Durat
 		}
 	}
 	s.stop()
+}
+
+// stalling is a stream on which the first silence after ten seconds is noticed half a second late.
+type stalling struct {
+	Stream
+	from *time.Time
+}
+
+func (s stalling) Read(b []byte) (int, error) {
+	n, err := s.Stream.Read(b)
+	if err != nil && time.Now().After(*s.from) {
+		*s.from = s.from.Add(time.Hour)
+		collectors.Wait(context.Background(), 500*time.Millisecond)
+	}
+	return n, err
+}
+
+// TestABusyMomentOfThisBoxIsNotTakenForTheCostOfAProbe: the silent unit would otherwise be asked as if each probe
+// took as long as that one, which costs the others too much, and be back half a minute late.
+func TestABusyMomentOfThisBoxIsNotTakenForTheCostOfAProbe(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave, devices := tenUnits("tcp://site")
+		slave.Remove(5)
+		lines, busy := pipeLines(t, only(slave)), time.Now().Add(10*time.Second)
+		dial := lines.Dial
+		lines.Dial = func(ctx context.Context, url string) (Stream, error) {
+			s, err := dial(ctx, url)
+			return stalling{s, &busy}, err
+		}
+		s := runSite(t, lines, &collectorstest.Host{}, devices...)
+		await(t, 15*time.Second)
+		before := slave.Requests(5)
+		await(t, 10*time.Second)
+		if n := slave.Requests(5) - before; n < 5 {
+			t.Errorf("asked %d times in ten seconds, want every second second", n)
+		}
+		s.stop()
+	})
 }
 
 func TestSeveralDeadUnitsShareTheProbing(t *testing.T) {

@@ -47,7 +47,17 @@ func (d *device) note(s *sweep, now time.Time) {
 		h.since = now
 	}
 	h.misses++
-	h.why, h.cost = s.err, s.took
+	h.why, h.cost = s.err, min(s.took, d.silence())
+}
+
+// silence is how long an unanswered request has the line at most: when it took longer this box was busy with something
+// else. A serial line may have to be left alone for a time-out before.
+func (d *device) silence() time.Duration {
+	most := d.terms.cost.silent(d.timeout, d.blocks[0].span)
+	if d.line.at.serialLine() {
+		most += d.timeout
+	}
+	return most
 }
 
 // probe asks an absent unit for one thing, each time for another one: whole requests and single places in turn,
