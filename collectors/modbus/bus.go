@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -16,8 +15,8 @@ import (
 // therefore the great danger here, and what follows keeps it out:
 //   - what lies in the input before a request is thrown away;
 //   - a unit that has not answered owes an answer. It is not asked again until the line has been silent for one
-//     more time-out, and then first for another number of registers: only when an answer of that length has come
-//     are the two in step again, since answers do not overtake each other;
+//     more time-out, and if what is owed could be taken for the next answer, then first for another number of
+//     registers: only when an answer of that length has come are the two in step again (arrears);
 //   - two answers to one request are none;
 //   - after a frame that made no sense the line must have been silent for one time-out.
 //
@@ -37,14 +36,8 @@ type bus struct {
 	owed  map[byte]*arrears // units that did not answer
 }
 
-// arrears is what a unit still owes.
-type arrears struct {
-	again   time.Time // when it may be asked again
-	lengths []int     // bytes of data in the answers that have not come, the last ones only
-}
-
-// remembered is how many answers a unit can owe: with the shortest time-out in use that is several seconds of delay.
-const remembered = 4
+// outOfStep is how many answers of a unit in a row may be an earlier request's.
+const outOfStep = 20
 
 // settleMost is how many time-outs a request waits for a silent line.
 const settleMost = 5
@@ -61,45 +54,30 @@ func (b *bus) suspect(hold time.Duration) {
 }
 
 func (b *bus) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
-	if debt := b.owed[a.request.Unit]; debt != nil {
-		step := *a
-		step.request = inStep(a.request, debt.lengths, a.avoid)
-		answer, err := b.turn(s, &step, step.request.pdu())
-		a.heard = step.heard
-		if err != nil {
-			return nil, err
+	unit := a.request.Unit
+	for range outOfStep {
+		turn, ask := *a, pdu
+		debt := b.owed[unit]
+		if debt != nil && debt.owes(a.request) {
+			turn.request = debt.inStep(a.request, a.avoid)
+			ask = turn.request.pdu()
 		}
-		if step.request.isRefusal(answer) {
-			b.hold = max(b.hold, a.timeout) // refusals are all alike: this one may be what was owed
+		answer, err := b.turn(s, &turn, ask)
+		a.heard = turn.heard
+		if err != nil || debt == nil {
+			return answer, err
 		}
-		delete(b.owed, a.request.Unit)
-	}
-	return b.turn(s, a, pdu)
-}
-
-// inStep is a request of the same unit and table whose answer has none of the given lengths, near the same address
-// but touching nothing that is to be avoided.
-func inStep(r Request, lengths []int, avoid []span) Request {
-	for r.Quantity = 1; slices.Contains(lengths, r.bytes()); {
-		if r.Table.bits() {
-			r.Quantity += 8
-		} else {
-			r.Quantity++
+		debt.sent(turn.request)
+		debt.came(turn.request, turn.request.isRefusal(answer))
+		if len(debt.owed) > 0 {
+			continue
+		}
+		delete(b.owed, unit)
+		if turn.request == a.request {
+			return answer, nil
 		}
 	}
-	last := 1<<16 - int(r.Quantity)
-	first := min(int(r.Address), last)
-	for away := range last + 1 {
-		for _, address := range [...]int{first - away, first + away} {
-			s := span{r.Table, address, int(r.Quantity)}
-			if address >= 0 && address <= last && !slices.ContainsFunc(avoid, func(h span) bool { return overlap(h, s) }) {
-				r.Address = uint16(address)
-				return r
-			}
-		}
-	}
-	r.Address = uint16(first)
-	return r
+	return nil, fmt.Errorf("%w: the unit still answers earlier ones", ErrFrame)
 }
 
 // turn sends one request and returns the one answer to it.
@@ -118,28 +96,34 @@ func (b *bus) turn(s Stream, a *asking, pdu []byte) ([]byte, error) {
 		return nil, fmt.Errorf("send: %w: %w", errGone, err)
 	}
 	answer, rest, err := b.await(s, a)
-	switch {
-	case errors.Is(err, errGone):
-		b.owes(a, 0)
-	case err != nil && (len(b.buf) < fewest(b.codec) || !b.codec.begins(b.buf, a.request)):
-		b.owes(a, a.timeout)
-	}
 	if err == nil {
 		err = b.alone(s, a, rest)
+	}
+	if err != nil && !b.hasAnswered(a) {
+		b.owes(a, err)
 	}
 	return answer, err
 }
 
-// owes notes that the unit may still answer the request that has just failed, and how long it is left alone.
-func (b *bus) owes(a *asking, alone time.Duration) {
+// hasAnswered says whether what came, though it could not be used, was as long as the answer and began as it does,
+// so that nothing more is to come. A unit that owes something already may have answered an earlier request.
+func (b *bus) hasAnswered(a *asking) bool {
+	size := b.codec.size(a.request.bytes())
+	return b.owed[a.request.Unit] == nil && len(b.buf) >= size && b.codec.begins(b.buf, a.request)
+}
+
+// owes notes that the unit may still answer the request that has just failed, and leaves it alone for a time-out
+// if nothing has come of it.
+func (b *bus) owes(a *asking, why error) {
 	debt := b.owed[a.request.Unit]
 	if debt == nil {
 		debt = &arrears{}
 		b.owed[a.request.Unit] = debt
 	}
-	debt.again = time.Now().Add(alone)
-	debt.lengths = append(debt.lengths, a.request.bytes())
-	debt.lengths = debt.lengths[max(0, len(debt.lengths)-remembered):]
+	debt.sent(a.request)
+	if errors.Is(why, ErrSilent) {
+		debt.again = time.Now().Add(a.timeout)
+	}
 }
 
 // settle waits until the line is silent and its input is empty.

@@ -190,24 +190,6 @@ func TestTheTimeOfTheCharactersComesOnTop(t *testing.T) {
 	})
 }
 
-func TestStepsAreOfALengthThatIsNotOwed(t *testing.T) {
-	for _, tt := range []struct {
-		asked   Request
-		lengths []int
-		want    Request
-	}{
-		{Request{1, Holding, 100, 2}, []int{4}, Request{1, Holding, 100, 1}},
-		{Request{1, Holding, 100, 1}, []int{2}, Request{1, Holding, 100, 2}},
-		{Request{1, Holding, 65535, 1}, []int{2, 4}, Request{1, Holding, 65533, 3}},
-		{Request{1, Coil, 12, 1}, []int{1}, Request{1, Coil, 12, 9}},
-		{Request{1, Discrete, 12, 20}, []int{3}, Request{1, Discrete, 12, 1}},
-	} {
-		if got := inStep(tt.asked, tt.lengths, nil); got != tt.want {
-			t.Errorf("%+v owing %v: %+v, want %+v", tt.asked, tt.lengths, got, tt.want)
-		}
-	}
-}
-
 func TestTheFrameOfAStepIsTheStandards(t *testing.T) {
 	// The example of Modbus over Serial Line that every manual prints: unit 1, function 3, address 0, ten registers.
 	want := []byte{0x01, 0x03, 0x00, 0x00, 0x00, 0x0A, 0xC5, 0xCD}

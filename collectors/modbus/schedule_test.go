@@ -292,12 +292,14 @@ func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 // of registers first, which must keep away from what is forbidden, too.
 func TestNoForbiddenAddressPutsAUnitBackInStep(t *testing.T) {
 	avoid := []span{{Holding, 11, 4}, {Input, 8, 1}, {Holding, 9, 1}}
-	for lengths, want := range map[int]Request{
-		0: {1, Holding, 10, 1}, // one register, where nothing is owed
-		2: {1, Holding, 7, 2},  // two: not 9 to 10, nor 8 to 9, nor 10 to 15
+	for _, tt := range []struct{ asked, want Request }{
+		{Request{1, Holding, 10, 3}, Request{1, Holding, 10, 1}},
+		{Request{1, Holding, 10, 1}, Request{1, Holding, 7, 2}}, // not 9 to 10, nor 8 to 9, nor 10 to 15
 	} {
-		if got := inStep(Request{1, Holding, 10, 1}, []int{lengths}, avoid); got != want {
-			t.Errorf("after an answer of %d bytes: %s, want %s", lengths, got, want)
+		var debt arrears
+		debt.sent(tt.asked)
+		if got := debt.inStep(tt.asked, avoid); got != tt.want {
+			t.Errorf("%s is owed: %s, want %s", tt.asked, got, tt.want)
 		}
 	}
 }

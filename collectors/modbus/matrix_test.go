@@ -1,0 +1,155 @@
+package modbus
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+)
+
+// wraps are the lines of the matrix. The options only set how long characters and silences are.
+var wraps = []struct {
+	url  string
+	wrap wrapping
+}{
+	{"tcp://site:502", inTCP},
+	{"rtu:///dev/port?baud=9600", inRTU},
+	{"rtu:///dev/port?baud=115200", inRTU},
+	{"rtu+tcp://site:4001", inRTU},
+}
+
+// roundOf is one poll: three units with equal counts in turn, the places that get mixed up most easily.
+var roundOf = []Request{
+	{1, Holding, 0, 2}, {2, Holding, 0, 2}, {3, Holding, 0, 2}, {1, Holding, 4, 2}, {1, Holding, 8, 2}, {2, Holding, 4, 2},
+	{1, Input, 0, 2}, {3, Coil, 32, 32}, {3, Discrete, 32, 32}, {3, Holding, 12, 4}, {2, Holding, 0, 2},
+}
+
+// trial is a line with one fault for some requests, and what is asked of it.
+type trial struct {
+	url      string
+	wrap     wrapping
+	spoils   []spoiling // in turn
+	first    int        // the first request to be spoilt, from 1
+	times    int
+	queued   bool
+	beat     time.Duration
+	timeouts [3]time.Duration // of the units 1 to 3
+}
+
+func (c trial) String() string {
+	names := ""
+	for _, s := range c.spoils {
+		names += s.name + ", "
+	}
+	return fmt.Sprintf("%s, %s%d times from request %d, queued %v, a poll every %s, time-outs %v", c.url, names, c.times, c.first, c.queued, c.beat, c.timeouts)
+}
+
+// outcome of a trial.
+type outcome struct {
+	right, failed int
+	faults        []string // what must not be
+}
+
+func (o *outcome) add(more outcome) {
+	o.right, o.failed, o.faults = o.right+more.right, o.failed+more.failed, append(o.faults, more.faults...)
+}
+
+func (o *outcome) fault(format string, args ...any) {
+	o.faults = append(o.faults, fmt.Sprintf(format, args...))
+}
+
+// run polls on a beat until two polls after the fault were whole, and judges every value. The fault may cost what
+// it costs while it lasts, and one poll more.
+func (c trial) run(t *testing.T) (sum outcome) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &witness{wrap: c.wrap, turnaround: thinks, queued: c.queued}
+		w.spoil = c.spoil(w)
+		lines := &Lines{Dial: w.dial}
+		line := openLine(t, lines, c.url)
+		calls, after := 0, 0
+		for poll := 0; after < 3; poll++ {
+			begun := time.Now()
+			over := w.asks >= c.first+c.times-1 && begun.After(w.ended)
+			got := c.poll(t.Context(), w, line)
+			calls += len(roundOf)
+			sum.add(got)
+			if over {
+				if after++; after > 1 && got.failed > 0 {
+					sum.fault("%d of the poll failed that began %s after the fault", got.failed, begun.Sub(w.ended))
+				}
+			}
+			if poll > 300 {
+				t.Fatalf("%s: the fault does not end", c)
+			}
+			collectors.Wait(t.Context(), c.beat-time.Since(begun))
+		}
+		if most := 40*calls + 30*c.times; w.reads > most || w.asks > 3*calls || w.open != 1 {
+			sum.fault("%d reads and %d requests for %d calls, %d open streams", w.reads, w.asks, calls, w.open)
+		}
+		closeLines(t, lines)
+		if w.open != 0 {
+			sum.fault("%d streams are open after the end", w.open)
+		}
+	})
+	return sum
+}
+
+// poll asks everything once.
+func (c trial) poll(ctx context.Context, w *witness, line *Line) (sum outcome) {
+	for _, r := range roundOf {
+		before := w.asks
+		data, err := line.Read(ctx, r, c.timeouts[r.Unit-1])
+		if err != nil {
+			sum.failed++
+			continue
+		}
+		if err := w.judge(data, r, before); err != nil {
+			sum.fault("%s: %v", r, err)
+			continue
+		}
+		sum.right++
+	}
+	return sum
+}
+
+// spoil is what the witness does to each request of the fault.
+func (c trial) spoil(w *witness) func(q asked, right []byte) ([]piece, bool) {
+	return func(q asked, right []byte) ([]piece, bool) {
+		n := q.number - c.first
+		if n < 0 || n >= c.times {
+			return nil, false
+		}
+		return c.spoils[n%len(c.spoils)].do(w, q, right), true
+	}
+}
+
+var equal = [3]time.Duration{time.Second, time.Second, time.Second}
+var unequal = [3]time.Duration{time.Second, 300 * time.Millisecond, 2 * time.Second}
+
+func TestTheMatrix(t *testing.T) {
+	var sum outcome
+	cases := 0
+	for _, l := range wraps {
+		for _, s := range spoilings(l.wrap) {
+			if s.twin && l.wrap != inTCP {
+				continue
+			}
+			for _, first := range []int{12, 13, 15, 17} {
+				for _, times := range []int{1, 3} {
+					c := trial{l.url, l.wrap, []spoiling{s}, first, times, true, 2 * time.Second, unequal}
+					got := c.run(t)
+					for _, f := range got.faults {
+						t.Errorf("%s: %s", c, f)
+					}
+					sum.right, sum.failed = sum.right+got.right, sum.failed+got.failed
+					cases++
+				}
+			}
+		}
+	}
+	t.Logf("%d trials: %d answers right, %d requests failed", cases, sum.right, sum.failed)
+}
