@@ -3,6 +3,10 @@ package modbus
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -127,12 +131,27 @@ func (c trial) spoil(w *witness) func(q asked, right []byte) ([]piece, bool) {
 	}
 }
 
-var equal = [3]time.Duration{time.Second, time.Second, time.Second}
+// unequal time-outs make one unit's patience outlast another's.
 var unequal = [3]time.Duration{time.Second, 300 * time.Millisecond, 2 * time.Second}
 
-func TestTheMatrix(t *testing.T) {
-	var sum outcome
-	cases := 0
+// census adds up trials, and fails the test for what must not be.
+type census struct{ trials, right, failed int }
+
+func (s *census) try(t *testing.T, c trial) {
+	t.Helper()
+	got := c.run(t)
+	for _, f := range got.faults {
+		t.Errorf("%s: %s", c, f)
+	}
+	s.trials, s.right, s.failed = s.trials+1, s.right+got.right, s.failed+got.failed
+}
+
+func (s *census) String() string {
+	return fmt.Sprintf("%d trials: %d answers right, %d requests failed, no value of another place or poll", s.trials, s.right, s.failed)
+}
+
+func TestEachFaultAlone(t *testing.T) {
+	var sum census
 	for _, l := range wraps {
 		for _, s := range spoilings(l.wrap) {
 			if s.twin && l.wrap != inTCP {
@@ -140,16 +159,48 @@ func TestTheMatrix(t *testing.T) {
 			}
 			for _, first := range []int{12, 13, 15, 17} {
 				for _, times := range []int{1, 3} {
-					c := trial{l.url, l.wrap, []spoiling{s}, first, times, true, 2 * time.Second, unequal}
-					got := c.run(t)
-					for _, f := range got.faults {
-						t.Errorf("%s: %s", c, f)
-					}
-					sum.right, sum.failed = sum.right+got.right, sum.failed+got.failed
-					cases++
+					sum.try(t, trial{l.url, l.wrap, []spoiling{s}, first, times, true, 2 * time.Second, unequal})
 				}
 			}
 		}
 	}
-	t.Logf("%d trials: %d answers right, %d requests failed", cases, sum.right, sum.failed)
+	t.Log(&sum)
+}
+
+// TestFaultsTogether mixes faults at random, so far as something in the bytes still tells right from wrong.
+// GAUGER_TRIALS is how many mixtures each line gets.
+func TestFaultsTogether(t *testing.T) {
+	trials := numberFrom(t, "GAUGER_TRIALS", 500)
+	var sum census
+	for _, l := range wraps {
+		known := slices.DeleteFunc(spoilings(l.wrap), func(s spoiling) bool { return s.alone || s.twin && l.wrap != inTCP })
+		for seed := range uint64(trials) {
+			random := rand.New(rand.NewPCG(seed, 3))
+			c := trial{url: l.url, wrap: l.wrap, first: 12 + random.IntN(11), times: 2 + random.IntN(12), timeouts: unequal}
+			c.beat = []time.Duration{500 * time.Millisecond, 2 * time.Second, 10 * time.Second}[random.IntN(3)]
+			kinds := known
+			if c.queued = l.wrap != inTCP || random.IntN(3) > 0; !c.queued {
+				kinds = lateOnes() // whole answers may overtake each other where they are numbered
+			}
+			for range c.times {
+				c.spoils = append(c.spoils, kinds[random.IntN(len(kinds))])
+			}
+			sum.try(t, c)
+		}
+	}
+	t.Log(&sum)
+}
+
+// numberFrom is a number of the environment, for long runs of what is short otherwise.
+func numberFrom(t testing.TB, name string, otherwise int) int {
+	t.Helper()
+	given := os.Getenv(name)
+	if given == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(given)
+	if err != nil {
+		t.Fatalf("%s=%s: a number is needed", name, given)
+	}
+	return n
 }

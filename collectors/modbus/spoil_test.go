@@ -14,6 +14,8 @@ type spoiling struct {
 	// twin: the unit says something that nothing but its time tells from the right answer, which only transaction
 	// ids see through. Without them such a value can be caught by asking twice, and in no other way.
 	twin bool
+	// alone: a lie about the request, which another fault beside it can turn into a right answer to another one.
+	alone bool
 }
 
 // thinks is how long the witness takes to answer; the fault's own times count from there.
@@ -24,10 +26,14 @@ var frameOf = map[wrapping]int{inTCP: 13, inRTU: 9, inASCII: 19}
 
 // spoilings is every way, at every byte and at every lateness where that makes a difference.
 func spoilings(wrap wrapping) []spoiling {
-	all := slices.Concat(lateOnes(), tornOnes(wrap), liars(wrap), noises(wrap))
+	lies, all := liars(wrap), slices.Concat(lateOnes(), tornOnes(wrap), damaged(wrap), noises(wrap))
+	for i := range lies {
+		lies[i].alone = wrap != inTCP
+	}
+	all = append(all, lies...)
 	if wrap == inTCP {
 		for _, by := range []uint16{1, 2, 0xFFFF, 0xFFFE, 256, 0x8000} {
-			all = append(all, spoiling{name: fmt.Sprintf("transaction %d more", by), do: func(w *witness, q asked, _ []byte) []piece {
+			all = append(all, spoiling{name: fmt.Sprintf("transaction %d more", by), alone: true, do: func(w *witness, q asked, _ []byte) []piece {
 				pdu := w.pdu(q)
 				q.id += by
 				return soon(w.wrap.answer(q, pdu))
@@ -85,7 +91,7 @@ func tornOnes(wrap wrapping) (all []spoiling) {
 	return all
 }
 
-// liars are whole frames that are no answer to the request: of another unit, function or length, or damaged.
+// liars are whole frames that are no answer to the request: of another unit, function or length, or a refusal.
 func liars(wrap wrapping) (all []spoiling) {
 	frame := func(name string, change func(q *asked, pdu []byte) []byte) {
 		all = append(all, spoiling{name: name, do: func(w *witness, q asked, _ []byte) []piece {
@@ -118,6 +124,11 @@ func liars(wrap wrapping) (all []spoiling) {
 	}
 	frame("no data at all", func(_ *asked, pdu []byte) []byte { return pdu[:1] })
 	frame("an exception with data", func(_ *asked, pdu []byte) []byte { return append([]byte{pdu[0] | 0x80}, pdu[1:]...) })
+	return all
+}
+
+// damaged are answers of which one byte was changed on the way.
+func damaged(wrap wrapping) (all []spoiling) {
 	protected := frameOf[wrap]
 	if wrap == inTCP {
 		protected = 9 // what follows is TCP's to protect
@@ -154,6 +165,9 @@ func noises(wrap wrapping) (all []spoiling) {
 		q.id += 77
 		return w.wrap.answer(q, w.pdu(q))
 	})
+	for i := range strange {
+		strange[i].alone = wrap != inTCP
+	}
 	strange[3].twin = true // it comes when that unit is asked
 	return append(all, strange...)
 }
