@@ -7,9 +7,9 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 12000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz bench cross package vuln clean
+.PHONY: help build demo test check race fuzz prove-modbus bench cross package vuln clean
 help: ## list the targets (this)
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
 build: ## build gauger and the simulated site into bin/
 	$(SHIP) -o bin/gauger ./cmd/gauger
@@ -39,6 +39,12 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	    echo "fuzz $$folder $$target"; \
 	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$folder" || exit 1; \
 	  done
+
+N    ?= 10000000
+SEED ?= 1
+prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs of the Modbus lines (N=, SEED=)
+	GAUGER_FRAMES=$(N) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(N) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \
+	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|.*Replug.*|TestOneOfTenUnits.*)$$' ./collectors/modbus
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...

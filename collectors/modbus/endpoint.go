@@ -88,6 +88,9 @@ func socketPlace(u *url.URL) (string, error) {
 	if u.Hostname() == "" || err != nil || n < 1 || n > 65535 {
 		return "", fmt.Errorf("%q: a host and a port are needed: %s://10.20.0.5:502", u.String(), u.Scheme)
 	}
+	if strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
+		return "", fmt.Errorf("%q: an IPv6 address stands in brackets: %s://[fd00::5]:502", u.String(), u.Scheme)
+	}
 	if u.Path != "" && u.Path != "/" {
 		return "", fmt.Errorf("%q: a path means nothing here; %s://%s", u.String(), u.Scheme, u.Host)
 	}
@@ -95,7 +98,7 @@ func socketPlace(u *url.URL) (string, error) {
 }
 
 func portPlace(u *url.URL) (string, error) {
-	if u.Host != "" || !path.IsAbs(u.Path) || u.Path == "/" {
+	if u.Host != "" || !path.IsAbs(u.Path) || path.Clean(u.Path) == "/" {
 		return "", fmt.Errorf("%q: a serial port is named by its full path, after three slashes: %s:///dev/serial/by-id/X", u.String(), u.Scheme)
 	}
 	return path.Clean(u.Path), nil

@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -80,6 +81,72 @@ func FuzzDeviceOptions(f *testing.F) {
 		}
 		if err := sound(p.decode(make([]byte, 2*p.span.count), testTime)); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// FuzzWhatFollowsAnAnswer has a line answer anything once, as it is or in a right envelope, and then as it should:
+// nothing but that one answer may be spoilt.
+func FuzzWhatFollowsAnAnswer(f *testing.F) {
+	f.Add(byte(0), true, []byte{3, 4, 1, 2, 3, 4})
+	f.Add(byte(1), true, []byte{0x83, 2})
+	f.Add(byte(2), false, []byte{1, 3, 4, 0, 6, 0, 5, 0xDA, 0x31, 1, 3, 4})
+	f.Add(byte(3), true, []byte{3, 200, 0})
+	f.Fuzz(func(t *testing.T, kind byte, sealed bool, answer []byte) {
+		l := wraps[int(kind)%len(wraps)]
+		if l.wrap == inTCP && !sealed || len(answer) > 250 {
+			return // it could carry the number of a request to come
+		}
+		var said []byte
+		once := spoiling{do: func(w *witness, q asked, _ []byte) []piece {
+			if said = answer; sealed {
+				said = w.wrap.answer(q, answer)
+			}
+			return soon(said)
+		}}
+		c := trial{url: l.url, wrap: l.wrap, spoils: []spoiling{once}, first: 12, times: 1, beat: time.Second, timeouts: unequal, itsWord: true}
+		for _, fault := range c.run(t).faults {
+			t.Errorf("%s after % x: %s", c.url, said, fault)
+		}
+	})
+}
+
+func FuzzEndpoint(f *testing.F) {
+	f.Add("tcp://10.0.0.1")
+	f.Add("rtu:///dev/ttyS0?baud=9600&data=8&parity=N&stop=2")
+	f.Add("rtu+tcp://[fe80::1]:4001?parity=even")
+	f.Fuzz(func(t *testing.T, url string) {
+		at, err := parseEndpoint(url)
+		if err != nil || strings.ContainsAny(at.place, "%?#\"<>^`{}|\\ ") || strings.ContainsFunc(at.place, func(c rune) bool { return c <= ' ' || c > '~' }) {
+			return // a place that would have to be escaped
+		}
+		again, err := parseEndpoint(at.String())
+		if err != nil || again != at {
+			t.Errorf("%q is %q, which is %+v (%v) and not %+v", url, at, again, err, at)
+		}
+	})
+}
+
+func FuzzRememberedHoles(f *testing.F) {
+	f.Add([]byte(`[[0,17,1],[3,100,0]]`))
+	f.Add([]byte(`[[0,-5,70000],[9,1,1]]`))
+	f.Fuzz(func(t *testing.T, memory []byte) {
+		d, err := newDevice(&Lines{}, Device{Name: "d", URL: "tcp://site", Points: []Point{holding("a", 0), holding("b", 9), holding("c", 65535)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = d.loadHoles(memory) // whatever it says, a poll must ask for every point
+		asked := map[uint16]bool{}
+		for _, b := range d.blocks {
+			if b.from < 0 || b.to() > 1<<16 || b.count < 1 || b.count > b.table.most() {
+				t.Fatalf("%s makes a request for %+v", memory, b.span)
+			}
+			for _, p := range b.points {
+				asked[p] = true
+			}
+		}
+		if len(asked) != len(d.points) {
+			t.Fatalf("%s leaves %d of %d points", memory, len(asked), len(d.points))
 		}
 	})
 }

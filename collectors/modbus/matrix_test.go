@@ -41,6 +41,7 @@ type trial struct {
 	queued   bool
 	beat     time.Duration
 	timeouts [3]time.Duration // of the units 1 to 3
+	itsWord  bool             // the spoilt answer itself may say anything
 }
 
 func (c trial) String() string {
@@ -111,7 +112,7 @@ func (c trial) poll(ctx context.Context, w *witness, line *Line) (sum outcome) {
 			sum.failed++
 			continue
 		}
-		if err := w.judge(data, r, before); err != nil {
+		if err := w.judge(data, r, before); err != nil && !(c.itsWord && w.asks == c.first) {
 			sum.fault("%s: %v", r, err)
 			continue
 		}
@@ -159,7 +160,7 @@ func TestEachFaultAlone(t *testing.T) {
 			}
 			for _, first := range []int{12, 13, 15, 17} {
 				for _, times := range []int{1, 3} {
-					sum.try(t, trial{l.url, l.wrap, []spoiling{s}, first, times, true, 2 * time.Second, unequal})
+					sum.try(t, trial{url: l.url, wrap: l.wrap, spoils: []spoiling{s}, first: first, times: times, queued: true, beat: 2 * time.Second, timeouts: unequal})
 				}
 			}
 		}
