@@ -1,6 +1,6 @@
 """A Modbus slave made with pymodbus, as a stranger to test against.
 
-usage: pymodbus_slave.py VALUES tcp PORT | pymodbus_slave.py VALUES rtu DEVICE BAUD
+usage: pymodbus_slave.py VALUES tcp PORT | rtu+tcp PORT | rtu DEVICE BAUD
 
 VALUES has one value per line: unit, table, address, type, order, value. Addresses that no line names do not exist.
 """
@@ -10,10 +10,11 @@ from pymodbus.constants import Endian
 from pymodbus.datastore import ModbusServerContext, ModbusSlaveContext, ModbusSparseDataBlock
 from pymodbus.payload import BinaryPayloadBuilder
 from pymodbus.server import StartSerialServer, StartTcpServer
-from pymodbus.transaction import ModbusRtuFramer
+from pymodbus.transaction import ModbusRtuFramer, ModbusSocketFramer
 
 BYTES = {"ABCD": Endian.Big, "CDAB": Endian.Big, "BADC": Endian.Little, "DCBA": Endian.Little}
 WORDS = {"ABCD": Endian.Big, "CDAB": Endian.Little, "BADC": Endian.Big, "DCBA": Endian.Little}
+FRAMERS = {"tcp": ModbusSocketFramer, "rtu": ModbusRtuFramer}
 TABLES = {"holding": "hr", "input": "ir", "coil": "co", "discrete": "di"}
 
 
@@ -54,10 +55,12 @@ def load(path):
 
 def main():
     context = load(sys.argv[1])
-    if sys.argv[2] == "tcp":
-        StartTcpServer(context=context, address=("127.0.0.1", int(sys.argv[3])))
+    kind, place = sys.argv[2], sys.argv[3]
+    framer = FRAMERS[kind.split("+")[0]]
+    if kind.endswith("tcp"):
+        StartTcpServer(context=context, framer=framer, address=("127.0.0.1", int(place)))
     else:
-        StartSerialServer(context=context, framer=ModbusRtuFramer, port=sys.argv[3], baudrate=int(sys.argv[4]), parity="N", timeout=1)
+        StartSerialServer(context=context, framer=framer, port=place, baudrate=int(sys.argv[4]), parity="N", timeout=1)
 
 
 main()
