@@ -32,8 +32,8 @@ func rows(url string) []Device {
 	return []Device{row, {Name: "other", URL: url, Unit: new(2), Every: time.Second, Points: []Point{holding("a", 0), holding("b", 4)}}}
 }
 
-// rounds has a collector poll so many times, and returns which points of the row were not good in each.
-func rounds(t *testing.T, host *collectorstest.Host, w *witness, url string, n int) (bad [][]collectors.Point) {
+// pollRow has a collector poll so many times, and returns which points of the row were not good in each.
+func pollRow(t *testing.T, host *collectorstest.Host, w *witness, url string, n int) (bad [][]collectors.Point) {
 	t.Helper()
 	lines := &Lines{Dial: w.dial}
 	all, err := New(lines, rows(url))
@@ -75,7 +75,7 @@ func TestARefusedRegisterCostsOnlyItself(t *testing.T) {
 					host := &collectorstest.Host{}
 					w := &witness{wrap: l.wrap, turnaround: thinks}
 					w.spoil = refusing(w, code, registers...)
-					first = rounds(t, host, w, l.url, 6)
+					first = pollRow(t, host, w, l.url, 6)
 					refuse := w.spoil
 					w.spoil = func(q asked, right []byte) ([]piece, bool) {
 						pieces, refused := refuse(q, right)
@@ -84,7 +84,7 @@ func TestARefusedRegisterCostsOnlyItself(t *testing.T) {
 						}
 						return pieces, refused
 					}
-					again = rounds(t, host, w, l.url, 3)
+					again = pollRow(t, host, w, l.url, 3)
 				})
 				if len(first) < 5 || len(again) < 2 {
 					t.Fatalf("%s: %d rounds and %d after the restart", l.url, len(first), len(again))
