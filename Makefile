@@ -44,7 +44,7 @@ N    ?= 10000000
 SEED ?= 1
 prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs of the Modbus lines (N=, SEED=)
 	GAUGER_FRAMES=$(N) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(N) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \
-	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|.*Replug.*|TestOneOfTenUnits.*)$$' ./collectors/modbus
+	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|TestAnAdapterPulledAndPutBack.*|TestOneOfTenUnitsIsDead|TestTwinsAreCaughtByAskingTwice)$$' ./collectors/modbus
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...

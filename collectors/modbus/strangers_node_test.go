@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/collectors"
 )
 
 // nodeModules is a folder with the packages of testdata/node, installed once for each of their versions and kept
@@ -75,6 +77,33 @@ func TestAgainstNodesJsmodbus(t *testing.T) {
 	d, want, values := everything()
 	command := []string{node, "testdata/node/slave.js", folder, "jsmodbus", toldIn(t, values)}
 	over(t, []string{"tcp", "rtu", "rtu+tcp"}, Request{7, Holding, 0, 1}, command, func(t *testing.T, s stranger) {
+		d.URL = s.url
+		s.holds(t, d, want)
+	})
+}
+
+func TestEnronAgainstNodesModbusSerial(t *testing.T) {
+	node, folder := nodeModules(t)
+	d := Device{Name: "d", Unit: new(7), Enron: true, Timeout: 2 * time.Second}
+	want, told := map[collectors.Point]truth{}, &strings.Builder{}
+	for i, tr := range []truth{
+		{"float32", "123.456", float64(float32(123.456)), ""}, {"float32", "-0.25", -0.25, ""}, {"int32", "-100000", -100000, ""}, {"uint32", "4294867296", 4294867296, ""},
+	} {
+		for j, o := range wireOrders {
+			address := 5001 + 4*i + j
+			if tr.kind == "float32" {
+				address += 2000
+			}
+			p := holding(fmt.Sprint(address), address, typed(tr.kind, string(o)))
+			d.Points, want[collectors.PointOf("d", p.Name)] = append(d.Points, p), tr
+			fmt.Fprintf(told, "7 enron %d %s %s %s\n", address, tr.kind, o, tr.told)
+		}
+	}
+	d.Points = append(d.Points, holding("short", 3001, typed("int16", "")), holding("nowhere", 7900, typed("float32", "")))
+	want["d/short"] = truth{value: -200}
+	fmt.Fprintln(told, "7 holding 3001 int16 ABCD -200")
+	command := []string{node, "testdata/node/slave.js", folder, "modbus-serial", toldIn(t, told.String())}
+	over(t, []string{"tcp", "rtu"}, Request{7, Holding, 3001, 1}, command, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})

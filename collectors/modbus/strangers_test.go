@@ -127,21 +127,33 @@ type stranger struct {
 func over(t *testing.T, transports []string, first Request, command []string, test func(t *testing.T, s stranger)) {
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) {
-			place, theirs := "127.0.0.1:", []string{transport}
-			if strings.HasSuffix(transport, "tcp") {
-				port := freePort(t)
-				place, theirs = place+port, append(theirs, port)
-			} else {
-				ours, port := serialPair(t)
-				place, theirs = ours+"?baud=115200&parity=N", append(theirs, port, "115200")
-			}
-			run(t, command[0], slices.Concat(command[1:], theirs)...)
+			place, theirs := placeFor(t, transport)
+			run(t, command[0], slices.Concat(command[1:], []string{transport}, theirs)...)
 			s := stranger{url: transport + "://" + place, lines: &Lines{}}
 			defer closeLines(t, s.lines)
 			answers(t, s.lines, s.url, first)
 			test(t, s)
 		})
 	}
+}
+
+// placeFor is where a slave on a transport is found, and what it is told of that.
+func placeFor(t *testing.T, transport string) (ours string, theirs []string) {
+	t.Helper()
+	switch {
+	case transport == "tls":
+		port, a := freePort(t), newAuthority(t, "authority")
+		certificate, key, err := a.Issue("127.0.0.1", longAgo, farAway)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return "127.0.0.1:" + port + "?ca_file=" + a.File, []string{port, certificate, key}
+	case strings.HasSuffix(transport, "tcp"):
+		port := freePort(t)
+		return "127.0.0.1:" + port, []string{port}
+	}
+	near, far := serialPair(t)
+	return near + "?baud=115200&parity=N&data=8", []string{far, "115200"}
 }
 
 // truth is what a stranger was told to hold: as text for it, and as the reading that must come of it.
@@ -202,7 +214,7 @@ func TestAgainstPymodbus(t *testing.T) {
 	d, want, values := everything()
 	d.Points = append(d.Points, holding("nowhere", 899))
 	command := []string{python, "testdata/pymodbus_slave.py", toldIn(t, values)}
-	over(t, []string{"tcp", "rtu", "rtu+tcp"}, Request{7, Holding, 0, 1}, command, func(t *testing.T, s stranger) {
+	over(t, []string{"tcp", "tls", "rtu", "rtu+tcp", "ascii", "ascii+tcp"}, Request{7, Holding, 0, 1}, command, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})

@@ -1,6 +1,7 @@
 """A Modbus slave made with pymodbus, as a stranger to test against.
 
-usage: pymodbus_slave.py VALUES tcp PORT | rtu+tcp PORT | rtu DEVICE BAUD
+usage: pymodbus_slave.py VALUES tcp PORT | rtu+tcp PORT | ascii+tcp PORT | tls PORT CERTIFICATE KEY
+       pymodbus_slave.py VALUES rtu DEVICE BAUD | ascii DEVICE BAUD
 
 VALUES has one value per line: unit, table, address, type, order, value. Addresses that no line names do not exist.
 """
@@ -9,12 +10,13 @@ import sys
 from pymodbus.constants import Endian
 from pymodbus.datastore import ModbusServerContext, ModbusSlaveContext, ModbusSparseDataBlock
 from pymodbus.payload import BinaryPayloadBuilder
-from pymodbus.server import StartSerialServer, StartTcpServer
-from pymodbus.transaction import ModbusRtuFramer, ModbusSocketFramer
+from pymodbus.server import StartSerialServer, StartTcpServer, StartTlsServer
+from pymodbus.transaction import ModbusAsciiFramer, ModbusRtuFramer, ModbusSocketFramer
 
 BYTES = {"ABCD": Endian.Big, "CDAB": Endian.Big, "BADC": Endian.Little, "DCBA": Endian.Little}
 WORDS = {"ABCD": Endian.Big, "CDAB": Endian.Little, "BADC": Endian.Big, "DCBA": Endian.Little}
-FRAMERS = {"tcp": ModbusSocketFramer, "rtu": ModbusRtuFramer}
+# Secured Modbus carries the same frames as Modbus TCP; this library's own framer for it leaves their header out.
+FRAMERS = {"tcp": ModbusSocketFramer, "tls": ModbusSocketFramer, "rtu": ModbusRtuFramer, "ascii": ModbusAsciiFramer}
 TABLES = {"holding": "hr", "input": "ir", "coil": "co", "discrete": "di"}
 
 
@@ -59,6 +61,9 @@ def main():
     framer = FRAMERS[kind.split("+")[0]]
     if kind.endswith("tcp"):
         StartTcpServer(context=context, framer=framer, address=("127.0.0.1", int(place)))
+    elif kind == "tls":
+        certificate, key = sys.argv[4:6]
+        StartTlsServer(context=context, framer=framer, address=("127.0.0.1", int(place)), certfile=certificate, keyfile=key)
     else:
         StartSerialServer(context=context, framer=framer, port=place, baudrate=int(sys.argv[4]), parity="N", timeout=1)
 

@@ -38,10 +38,16 @@ function words (kind, order, value) {
   return wordsSwapped ? all.reverse() : all
 }
 
-const tables = { holding: new Map(), input: new Map(), coil: new Map(), discrete: new Map() }
+// In the table enron each address is one value of 32 bits.
+const tables = { holding: new Map(), input: new Map(), coil: new Map(), discrete: new Map(), enron: new Map() }
 for (const line of fs.readFileSync(values, 'utf8').trim().split('\n')) {
   const [, table, address, kind, order, value] = line.split(' ')
-  words(kind, order, value).forEach((word, i) => tables[table].set(Number(address) + i, word))
+  const all = words(kind, order, value)
+  if (table === 'enron') {
+    tables.enron.set(Number(address), all[0] * 0x10000 + all[1])
+    continue
+  }
+  all.forEach((word, i) => tables[table].set(Number(address) + i, word))
 }
 
 function modbusSerial () {
@@ -55,14 +61,16 @@ function modbusSerial () {
     return yes(tables[table].get(address))
   }
   const number = (word) => word
+  const enron = tables.enron.size > 0
+  const short = { shortRange: [3001, 3999] }
   const vector = {
-    getHoldingRegister: get('holding', number),
+    getHoldingRegister: (address) => get(enron && (address < 3001 || address > 3999) ? 'enron' : 'holding', number)(address),
     getInputRegister: get('input', number),
     getCoil: get('coil', Boolean),
     getDiscreteInput: get('discrete', Boolean)
   }
-  if (transport === 'rtu') return new ServerSerial(vector, { path: place, baudRate: Number(baud), unitID: 7, interval: 5 })
-  return new ServerTCP(vector, { host: '127.0.0.1', port: Number(place), unitID: 7 })
+  if (transport === 'rtu') return new ServerSerial(vector, { path: place, baudRate: Number(baud), unitID: 7, interval: 5, enron, enronTables: short })
+  return new ServerTCP(vector, { host: '127.0.0.1', port: Number(place), unitID: 7, enron, enronTables: short })
 }
 
 function jsmodbus () {
