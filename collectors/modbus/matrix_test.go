@@ -45,6 +45,7 @@ type trial struct {
 	beat     time.Duration
 	timeouts [3]time.Duration // of the units 1 to 3
 	itsWord  bool             // the spoilt answer itself may say anything
+	leaves   *rand.Rand       // when whoever asks leaves before the answer has come, while the fault lasts; nil: never
 }
 
 func (c trial) String() string {
@@ -82,7 +83,7 @@ func (c trial) run(t *testing.T) (sum outcome) {
 		for poll := 0; after < 3; poll++ {
 			begun := time.Now()
 			over := w.asks >= c.first+c.times-1 && begun.After(w.ended)
-			got := c.poll(t.Context(), w, line)
+			got := c.poll(t.Context(), w, line, over)
 			calls += len(roundOf)
 			sum.add(got)
 			if over {
@@ -107,10 +108,16 @@ func (c trial) run(t *testing.T) (sum outcome) {
 }
 
 // poll asks everything once.
-func (c trial) poll(ctx context.Context, w *witness, line *Line) (sum outcome) {
+func (c trial) poll(ctx context.Context, w *witness, line *Line, over bool) (sum outcome) {
 	for _, r := range roundOf {
 		before := w.asks
-		data, err := line.Read(ctx, r, c.timeouts[r.Unit-1])
+		patience := time.Minute
+		if !over && c.leaves != nil && c.leaves.IntN(8) == 0 {
+			patience = time.Duration(c.leaves.IntN(60)) * time.Millisecond
+		}
+		asking, stop := context.WithTimeout(ctx, patience)
+		data, err := line.Read(asking, r, c.timeouts[r.Unit-1])
+		stop()
 		if err != nil {
 			sum.failed++
 			continue
@@ -189,6 +196,9 @@ func TestFaultsTogether(t *testing.T) {
 			kinds := known
 			if c.queued = l.wrap != inTCP || random.IntN(3) > 0; !c.queued {
 				kinds = lateOnes() // whole answers may overtake each other where they are numbered
+			}
+			if random.IntN(2) == 0 {
+				c.leaves = random
 			}
 			for range c.times {
 				c.spoils = append(c.spoils, kinds[random.IntN(len(kinds))])
