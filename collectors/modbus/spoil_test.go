@@ -45,6 +45,9 @@ func spoilings(wrap wrapping) []spoiling {
 
 func soon(b []byte) []piece { return []piece{{after: thinks, bytes: b}} }
 
+// idle is how many milliseconds after any request of a poll nobody asks for anything.
+const idle = 1000
+
 // lateOnes come late by less than a time-out, by it, by more, by several polls; and twice.
 func lateOnes() (all []spoiling) {
 	all = append(all, spoiling{name: "silence", do: func(*witness, asked, []byte) []piece { return nil }})
@@ -53,9 +56,9 @@ func lateOnes() (all []spoiling) {
 			return []piece{{after: thinks + ms*time.Millisecond, bytes: right}}
 		}})
 	}
-	for _, ms := range []time.Duration{0, 1, 4, 60, 400, 1000, 1700, 6200} {
-		all = append(all, spoiling{name: fmt.Sprintf("doubled after %d ms", ms), twin: ms > 1, do: func(_ *witness, _ asked, right []byte) []piece {
-			return []piece{{after: thinks, bytes: right}, {after: thinks + ms*time.Millisecond, bytes: right}}
+	for _, ms := range []time.Duration{0, 1, 4, 60, 400, idle, 1700, 6200} {
+		all = append(all, spoiling{name: fmt.Sprintf("doubled after %d ms", ms), twin: ms > 1 && ms != idle, alone: ms == idle, do: func(_ *witness, _ asked, right []byte) []piece {
+			return []piece{{after: thinks, bytes: right}, {after: thinks + ms*time.Millisecond, bytes: right, echo: true}}
 		}})
 	}
 	return all
@@ -169,7 +172,18 @@ func noises(wrap wrapping) (all []spoiling) {
 		strange[i].alone = wrap != inTCP
 	}
 	strange[3].twin = true // it comes when that unit is asked
-	return append(all, strange...)
+	elsewhere := around("another place's frame", func(w *witness, q asked) []byte {
+		q.address += 4
+		q.id -= 3
+		return w.wrap.answer(q, w.pdu(q))
+	})
+	for i := range elsewhere {
+		elsewhere[i].alone, elsewhere[i].twin = wrap != inTCP, i == 1 || i == 3
+	}
+	if wrap != inTCP {
+		elsewhere = elsewhere[:4] // instead of the right answer it is a lie that nothing can see through
+	}
+	return slices.Concat(all, strange, elsewhere)
 }
 
 // around is the noise before the answer, after it, close or with a pause, and in its place.
