@@ -1,0 +1,144 @@
+package modbus
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/collectorstest"
+)
+
+// logbook is a host that notes when each unit was read, in whole polls, and keeps nothing else.
+type logbook struct {
+	collectorstest.Host
+	begun time.Time
+	good  map[string][]time.Duration // by device, since the beginning
+}
+
+// Emit implements collectors.Host.
+func (h *logbook) Emit(_ context.Context, batch []collectors.Reading) error {
+	for _, r := range batch {
+		if r.Quality != collectors.Good {
+			return nil
+		}
+	}
+	device, _, _ := strings.Cut(string(batch[0].Point), "/")
+	h.good[device] = append(h.good[device], time.Since(h.begun))
+	return nil
+}
+
+// within counts the polls of a device from one moment until another.
+func (h *logbook) within(device string, from, to time.Duration) int {
+	first, _ := slices.BinarySearch(h.good[device], from)
+	end, _ := slices.BinarySearch(h.good[device], to)
+	return end - first
+}
+
+// death is how one of ten units behaves while it is dead.
+type death struct {
+	name string
+	url  string
+	wrap wrapping
+	do   func(w *witness, q asked) []piece
+}
+
+func waysToBeDead() (all []death) {
+	refuses := func(after time.Duration) func(*witness, asked) []piece {
+		return func(w *witness, q asked) []piece {
+			return []piece{{after: after, bytes: w.wrap.answer(q, []byte{q.function | 0x80, 0x0B})}}
+		}
+	}
+	silent := func(*witness, asked) []piece { return nil }
+	for _, l := range wraps {
+		all = append(all, death{"silent", l.url, l.wrap, silent})
+		if l.wrap != inTCP {
+			continue
+		}
+		all = append(all,
+			death{"0x0B after 0.98 s", l.url, l.wrap, refuses(980 * time.Millisecond)},
+			death{"0x0B after 1.02 s", l.url, l.wrap, refuses(1020 * time.Millisecond)},
+			death{"0x0B at once", l.url, l.wrap, refuses(thinks)},
+			death{"closes the connection", l.url, l.wrap, func(*witness, asked) []piece { return []piece{{after: thinks, hangUp: true}} }})
+	}
+	return all
+}
+
+// TestOneOfTenUnitsIsDead counts the polls of the nine others, and how soon the dead one is back. The line takes
+// 20 ms for a transaction and does one at a time; every unit is to be polled once a second, with a time-out of one.
+// GAUGER_DEAD_HOURS is how long it is dead.
+func TestOneOfTenUnitsIsDead(t *testing.T) {
+	dead := 3 * time.Minute
+	if hours := numberFrom(t, "GAUGER_DEAD_HOURS", 0); hours > 0 {
+		dead = time.Duration(hours) * time.Hour
+	}
+	for _, d := range waysToBeDead() {
+		for _, from := range []time.Duration{0, 95*time.Second + 300*time.Millisecond} {
+			t.Run(fmt.Sprintf("%s %s from %s", d.wrap, d.name, from), func(t *testing.T) { d.run(t, from, from+dead) })
+		}
+	}
+}
+
+func (d death) run(t *testing.T, from, until time.Duration) {
+	const unit, after = 5, 2 * time.Minute
+	var book *logbook
+	dials := 0
+	synctest.Test(t, func(t *testing.T) {
+		book = &logbook{begun: time.Now(), good: map[string][]time.Duration{}}
+		w := &witness{wrap: d.wrap, turnaround: thinks, queued: true}
+		w.spoil = func(q asked, _ []byte) ([]piece, bool) {
+			if now := time.Since(book.begun); q.unit != unit || now < from || now >= until {
+				return nil, false
+			}
+			return d.do(w, q), true
+		}
+		lines := &Lines{Dial: w.dial}
+		var site []Device
+		for u := 1; u <= 10; u++ {
+			site = append(site, Device{Name: fmt.Sprint(u), URL: d.url, Unit: new(u), Every: time.Second, Timeout: time.Second, Points: []Point{holding("level", 0)}})
+		}
+		all, err := New(lines, site)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%d collectors, %v", len(all), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), until+after)
+		defer cancel()
+		if err := all[0].Run(ctx, book); err != nil {
+			t.Error(err)
+		}
+		dials = w.dials
+	})
+	d.judge(t, book, from, until, until+after)
+	if strings.HasPrefix(d.name, "0x0B at once") && dials > 1 {
+		t.Errorf("%d connections; an exception is no reason for a second one", dials)
+	}
+}
+
+func (d death) judge(t *testing.T, book *logbook, from, until, end time.Duration) {
+	const minute, least = 60 * time.Second, 57
+	for u := 1; u <= 10; u++ {
+		name := fmt.Sprint(u)
+		worst, at := 60, time.Duration(0)
+		for start := from + 10*time.Second; start+minute <= end; start += time.Second {
+			if u == 5 && start < until+2*time.Second {
+				continue
+			}
+			if n := book.within(name, start, start+minute); n < worst {
+				worst, at = n, start
+			}
+		}
+		if worst < least {
+			t.Errorf("unit %s: %d polls in the minute from %s, want at least %d", name, worst, at, least)
+		}
+	}
+	if book.within("5", until, until+2*time.Second+100*time.Millisecond) == 0 {
+		t.Errorf("the unit is back at %s, and not read within two of its intervals", until)
+	}
+	if before := book.within("5", 0, until); from > 0 && before < int(from/time.Second)-1 {
+		t.Errorf("%d polls of the unit while it was alive", before)
+	}
+}
