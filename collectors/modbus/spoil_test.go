@@ -45,7 +45,8 @@ func spoilings(wrap wrapping) []spoiling {
 
 func soon(b []byte) []piece { return []piece{{after: thinks, bytes: b}} }
 
-// idle is how many milliseconds after any request of a poll nobody asks for anything.
+// idle is how many milliseconds after any request of a poll nobody asks for anything. What comes then comes of
+// itself, and could come into the middle of another answer if there were other faults.
 const idle = 1000
 
 // lateOnes come late by less than a time-out, by it, by more, by several polls; and twice.
@@ -58,7 +59,7 @@ func lateOnes() (all []spoiling) {
 	}
 	for _, ms := range []time.Duration{0, 1, 4, 60, 400, idle, 1700, 6200} {
 		all = append(all, spoiling{name: fmt.Sprintf("doubled after %d ms", ms), twin: ms > 1 && ms != idle, alone: ms == idle, do: func(_ *witness, _ asked, right []byte) []piece {
-			return []piece{{after: thinks, bytes: right}, {after: thinks + ms*time.Millisecond, bytes: right, echo: true}}
+			return []piece{{after: thinks, bytes: right}, {after: thinks + ms*time.Millisecond, bytes: right, echo: ms == idle}}
 		}})
 	}
 	return all
