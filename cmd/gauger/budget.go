@@ -90,13 +90,21 @@ func printPlan(t io.Writer, b modbus.Budget) {
 			why := ""
 			switch {
 			case r.Again:
-				why = "again, to compare (verify: twice)"
+				why = "\tagain, to compare (verify: twice)"
 			case r.Gaps > 0:
-				why = fmt.Sprintf("reads across %d that nobody wants", r.Gaps)
+				why = fmt.Sprintf("\treads across %d that nobody wants", r.Gaps)
 			}
-			fmt.Fprintf(t, "    %s %d-%d\t%s\t%s\t%s\n", r.Table, r.From, r.To, count(r.Points, "point"), lasting(r.Takes), why)
+			fmt.Fprintf(t, "    %s\t%s\t%s%s\n", placed(r), count(r.Points, "point"), lasting(r.Takes), why)
 		}
 	}
+}
+
+// placed is where a request reads: "holding 100-103".
+func placed(r modbus.Ask) string {
+	if r.From == r.To {
+		return fmt.Sprintf("%s %d", r.Table, r.From)
+	}
+	return fmt.Sprintf("%s %d-%d", r.Table, r.From, r.To)
 }
 
 // lasting is a duration for the eye.

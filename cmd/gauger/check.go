@@ -19,7 +19,7 @@ func (m *Main) check(_ context.Context, args []string) error {
 	schema := f.Bool("schema", false, "print the JSON Schema for an editor")
 	templates := f.Bool("templates", false, "list the register maps that devices may name with template:")
 	template := f.String("template", "", "print the register map `NAME`")
-	plan := f.Bool("plan", false, "print every Modbus request of a round, and what it takes")
+	plan := f.Bool("plan", true, "print every Modbus request of a round, and what it takes; --plan=false does not")
 	slow := f.Bool("allow-slow", false, "only warn of a line that cannot keep up with its intervals")
 	rest, err := parse(f, c, args)
 	switch {

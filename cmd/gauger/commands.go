@@ -4,7 +4,7 @@ package main
 func commands() []command {
 	return []command{
 		{"run", "", "read the site, queue and send; this is what systemd starts", (*Main).runAgent},
-		{"check", "[--plan] [--print] [--example]", "look the configuration over, without a network", (*Main).check},
+		{"check", "[--print] [--example] [--templates]", "look the configuration over, without a network", (*Main).check},
 		{"read", "[--watch] [--trace] [POINT...]", "ask the devices once, or go on", (*Main).read},
 		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", (*Main).probe},
 		{"scan", "URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", (*Main).scan},

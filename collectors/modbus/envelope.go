@@ -162,7 +162,7 @@ func (e envelope) answer() string {
 	case !known || len(e.pdu) < 2 || len(e.pdu) != 2+int(e.pdu[1]):
 		return fmt.Sprintf("unit %d: function %d with %d bytes", e.unit, function, len(e.pdu)-1)
 	case table.bits():
-		return fmt.Sprintf("unit %d: %d bytes of bits: % 08b", e.unit, len(e.pdu)-2, e.pdu[2:])
+		return fmt.Sprintf("unit %d: bits, the first one last in each group: %s", e.unit, strings.Trim(fmt.Sprintf("%08b", e.pdu[2:]), "[]"))
 	}
 	words := make([]string, 0, len(e.pdu)/2)
 	for i := 2; i+1 < len(e.pdu); i += 2 {
