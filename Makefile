@@ -7,7 +7,7 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 12000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove-modbus bench cross package vuln clean
+.PHONY: help build demo test check race fuzz prove-modbus bench bench-modbus cross package vuln clean
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
@@ -48,6 +48,10 @@ prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs 
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for some; some five minutes)
+	go build -o bin/modbusbench ./collectors/modbus/modbusbench
+	bin/modbusbench -gauger bin/gauger -rows "$(ROWS)"
 
 cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 12 MB
 cross-amd64: MACHINE := GOARCH=amd64

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxVisits bounds what aliases can blow a small file up to.
-const maxVisits = 400_000
+// maxVisits bounds what aliases can blow a small file up to: 2,000 devices of 100 points fit.
+const maxVisits = 1 << 20
 
 // maxProblems is how many mistakes one file is told; after so many it is not the file that was meant.
 const maxProblems = 100

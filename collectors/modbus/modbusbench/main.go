@@ -1,0 +1,112 @@
+// Command modbusbench measures the Modbus collector and the whole program against what the line, the machine and
+// the least possible program allow, and prints the theoretical figure beside each measured one. The slaves are a
+// process of their own; a pseudo-terminal or a socket with true character times stands for the serial line. Each
+// row is a goal of the project; a number alone depends on the machine, so the ratio is what counts. It never ships.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+func main() {
+	gauger := flag.String("gauger", "bin/gauger", "the program that rows 3 and 4 measure")
+	rows := flag.String("rows", "", "the rows to measure, such as 6,8; default: all")
+	role := flag.String("role", "", "what this process does for another one of the benchmark: slave, collector, floor")
+	flag.Parse()
+	err := error(nil)
+	if *role != "" {
+		err = play(*role)
+	} else {
+		err = bench(*gauger, *rows)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "modbusbench:", err)
+		os.Exit(1)
+	}
+}
+
+// play is the life of a child.
+func play(role string) error {
+	switch role {
+	case "slave":
+		return obey(os.Stdin, os.Stdout, startSlaves)
+	case "collector":
+		return obey(os.Stdin, os.Stdout, startCollectors)
+	case "floor":
+		return obey(os.Stdin, os.Stdout, startFloor)
+	}
+	return fmt.Errorf("unknown role %q", role)
+}
+
+// section measures the rows that go together.
+type section struct {
+	rows    string
+	measure func(gauger string) ([]finding, error)
+}
+
+var sections = []section{
+	{"3,4", func(gauger string) ([]finding, error) { return measureDaemon(gauger) }},
+	{"6", func(string) ([]finding, error) { return measureThroughput() }},
+	{"7", func(string) ([]finding, error) { return measureDead() }},
+	{"8", func(string) ([]finding, error) { return measureBackToBack() }},
+	{"9", func(string) ([]finding, error) { return measureIntervals() }},
+	{"10", func(string) ([]finding, error) { return measurePlans() }},
+}
+
+// errUnmet ends the program with status 1 after the whole table.
+var errUnmet = errors.New("not every goal was met")
+
+func bench(gauger, rows string) error {
+	wanted, err := parseRows(rows)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s %s/%s, %d cores, load average %s at the start\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), machineLoad())
+	var all []finding
+	for _, s := range sections {
+		if !slices.ContainsFunc(strings.Split(s.rows, ","), func(r string) bool { return wanted[r] }) {
+			continue
+		}
+		found, err := s.measure(gauger)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", s.rows, err)
+		}
+		all = append(all, found...)
+	}
+	if err := printTable(os.Stdout, all); err != nil {
+		return err
+	}
+	fmt.Printf("load average %s at the end\n", machineLoad())
+	if slices.ContainsFunc(all, finding.unmet) {
+		return errUnmet
+	}
+	return nil
+}
+
+// parseRows reads a list of row numbers; the empty one is every row.
+func parseRows(list string) (map[string]bool, error) {
+	known := map[string]bool{}
+	for _, s := range sections {
+		for _, r := range strings.Split(s.rows, ",") {
+			known[r] = true
+		}
+	}
+	if list == "" {
+		return known, nil
+	}
+	wanted := map[string]bool{}
+	for _, r := range strings.Split(list, ",") {
+		r = strings.TrimSpace(r)
+		if !known[r] {
+			return nil, fmt.Errorf("-rows %q: there are 3, 4, 6, 7, 8, 9 and 10", r)
+		}
+		wanted[r] = true
+	}
+	return wanted, nil
+}
