@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,7 +48,7 @@ type Ledger struct {
 
 	mu     sync.Mutex
 	s      state
-	latest map[collectors.Point]collectors.Reading
+	latest newest
 	watch  watchers
 }
 
@@ -72,7 +73,7 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	now := time.Now()
 	l := &Ledger{
 		site: site, detect: detect, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: map[collectors.Point]collectors.Reading{}, feeds: site.feeds(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: newest{}, feeds: site.feeds(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	s, err := l.load()
 	l.adopt(s)
@@ -142,9 +143,7 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 	if err := l.commit(d, device); err != nil {
 		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
 	}
-	for i := range batch {
-		l.latest[batch[i].Point] = batch[i]
-	}
+	l.latest.take(batch)
 	l.watch.send(batch)
 	return nil
 }
@@ -218,15 +217,12 @@ func (l *Ledger) commit(d *draft, device string) error {
 func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []collectors.Reading
 	if len(points) == 0 {
-		for _, r := range l.latest {
-			out = append(out, r)
-		}
-		return out
+		points = slices.Collect(l.latest.points())
 	}
+	var out []collectors.Reading
 	for _, p := range points {
-		if r, ok := l.latest[p]; ok {
+		if r, ok := l.latest.get(p); ok {
 			out = append(out, r)
 		}
 	}

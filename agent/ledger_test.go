@@ -177,7 +177,7 @@ func TestAFailedCommitLeavesTheOldState(t *testing.T) {
 		if b.s.values[0].Value != before.Value {
 			t.Errorf("the ledger believes %g was queued, but nothing is on disk", b.s.values[0].Value)
 		}
-		if _, ok := b.latest["plc/target"]; ok && b.latest["plc/target"].Value == 200 {
+		if r, ok := b.latest.get("plc/target"); ok && r.Value == 200 {
 			t.Error("a reading that was not stored is shown as the newest")
 		}
 	})

@@ -162,7 +162,7 @@ func (d *draft) overdue() {
 // staleness begins the episode of a point that has been silent for too long.
 func (d *draft) staleness(r Rule, k string) {
 	last := d.l.born
-	if x, ok := d.l.latest[r.Point]; ok {
+	if x, ok := d.l.latest.get(r.Point); ok {
 		last = x.At
 	}
 	if _, known := d.open[k]; known || d.now.Sub(last) < r.Stale {

@@ -202,8 +202,9 @@ func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	points, open := []Shown{}, []Episode{}
-	for _, p := range slices.Sorted(maps.Keys(l.latest)) {
-		points = append(points, Show(l.latest[p]))
+	for _, p := range slices.Sorted(l.latest.points()) {
+		r, _ := l.latest.get(p)
+		points = append(points, Show(r))
 	}
 	for _, k := range slices.Sorted(maps.Keys(l.s.open)) {
 		if e := l.s.open[k]; e.Open {
@@ -233,7 +234,7 @@ func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
 func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 	s := TankStatus{ID: t.ID, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i)}
-	r, ok := l.latest[t.Level]
+	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s
 	}

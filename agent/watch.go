@@ -14,10 +14,13 @@ type watchers struct {
 	all []chan []collectors.Reading
 }
 
-// send gives everyone the batch; who is slow misses it. Looking on must never hold up the disk.
+// send gives everyone a copy of the batch; who is slow misses it. Looking on must never hold up the disk.
 func (w *watchers) send(batch []collectors.Reading) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if len(w.all) > 0 {
+		batch = slices.Clone(batch)
+	}
 	for _, c := range w.all {
 		select {
 		case c <- batch:

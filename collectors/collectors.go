@@ -72,7 +72,8 @@ type Collector interface {
 type Host interface {
 	// Emit hands over one batch: all points of one poll, or all messages that arrived while the last commit ran.
 	// nil means that whatever this batch changed is on disk, and a device may be told so. After an error nothing
-	// of the batch counts: a poll simply comes again, a message stays unacknowledged.
+	// of the batch counts: a poll simply comes again, a message stays unacknowledged. The host keeps nothing of the
+	// slice: the collector may fill it again after Emit has returned.
 	Emit(ctx context.Context, batch []Reading) error
 	// Refuse keeps what could not be decoded, with its source (a topic, a register) and the reason. nil: on disk.
 	Refuse(ctx context.Context, source string, raw []byte, why error) error

@@ -98,8 +98,35 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 	case reflect.Slice, reflect.Array:
 		return p.list(v)
 	}
+	return encodeScalar(v)
+}
+
+// encodeScalar is the node of one value. The library's own way is a parser and an emitter for each, and a
+// configuration has thousands.
+func encodeScalar(v reflect.Value) (*yaml.Node, error) {
+	switch v.Kind() {
+	case reflect.String:
+		return stringNode(v.String()), nil
+	case reflect.Bool:
+		return scalarNode("", strconv.FormatBool(v.Bool())), nil
+	case reflect.Int, reflect.Int64:
+		return scalarNode("", strconv.FormatInt(v.Int(), 10)), nil
+	case reflect.Float64:
+		return scalarNode("", strconv.FormatFloat(v.Float(), 'g', -1, 64)), nil
+	}
 	n := new(yaml.Node)
 	return n, n.Encode(v.Interface())
+}
+
+// stringNode quotes what older readers of YAML take for a truth value.
+func stringNode(s string) *yaml.Node {
+	n := new(yaml.Node)
+	n.SetString(s)
+	switch strings.ToLower(s) {
+	case "y", "n", "yes", "no", "on", "off":
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	return n
 }
 
 func scalarNode(tag, s string) *yaml.Node {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -61,6 +62,10 @@ func (m *Main) runAgent(ctx context.Context, args []string) error {
 	} else if err := keepGood(c.config, cfg); err != nil {
 		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
 	}
+	// The collectors have taken what they need of the devices. What reading the file took goes back to the box now,
+	// and not when the runtime comes round to it.
+	cfg.Devices = nil
+	debug.FreeOSMemory()
 	return d.run(ctx, c.socket)
 }
 
