@@ -2,14 +2,22 @@ package agent
 
 import (
 	"iter"
-	"maps"
+	"slices"
 
 	"gauger/collectors"
 )
 
-// newest holds the last reading of every point. A poll's readings mostly differ in point and value alone, so the
-// rest of them is kept once for all: a site may have a hundred thousand points, on a box with little memory.
-type newest map[collectors.Point]held
+// newest holds the last reading of every point, by device: a site may have a hundred thousand points, on a box with
+// little memory. A poll's readings come in the same order each time and mostly differ in point and value alone; so
+// their places are guessed, and the rest of them is kept once for all.
+type newest map[string]*shelf
+
+// shelf is one device's points and their readings.
+type shelf struct {
+	points []collectors.Point
+	held   []held
+	index  map[collectors.Point]int // made when readings have come in another order; nil: they never have
+}
 
 // held is a reading taken apart: rest is everything but its point and its value.
 type held struct {
@@ -20,6 +28,9 @@ type held struct {
 // take keeps a batch, and nothing of the slice.
 func (n newest) take(batch []collectors.Reading) {
 	var last *collectors.Reading
+	var device string
+	var s *shelf
+	at := 0
 	for _, r := range batch {
 		point, value := r.Point, r.Value
 		r.Point, r.Value = "", 0
@@ -27,20 +38,74 @@ func (n newest) take(batch []collectors.Reading) {
 		if last == nil || last.Err != nil || r.Err != nil || r != *last {
 			last = new(r)
 		}
-		n[point] = held{value, last}
+		if d := deviceOf(point); s == nil || d != device {
+			device, s, at = d, n.shelf(d, len(batch)), 0
+		}
+		at = s.place(point, at)
+		s.held[at] = held{value, last}
+		at++
 	}
+}
+
+// shelf is the device's, a new one with room for so many points.
+func (n newest) shelf(device string, room int) *shelf {
+	if n[device] == nil {
+		n[device] = &shelf{points: make([]collectors.Point, 0, room), held: make([]held, 0, room)}
+	}
+	return n[device]
+}
+
+// place is where the point stands, which is probably the guess; a new one is given a place.
+func (s *shelf) place(p collectors.Point, guess int) int {
+	if guess < len(s.points) && s.points[guess] == p {
+		return guess
+	}
+	if s.index == nil && guess == len(s.points) && !slices.Contains(s.points, p) {
+		return s.add(p)
+	}
+	if s.index == nil {
+		s.index = map[collectors.Point]int{}
+		for i, known := range s.points {
+			s.index[known] = i
+		}
+	}
+	at, known := s.index[p]
+	if !known {
+		at = s.add(p)
+		s.index[p] = at
+	}
+	return at
+}
+
+func (s *shelf) add(p collectors.Point) int {
+	s.points, s.held = append(s.points, p), append(s.held, held{})
+	return len(s.points) - 1
 }
 
 // get is the last reading of a point, if there has been one.
 func (n newest) get(p collectors.Point) (collectors.Reading, bool) {
-	h, ok := n[p]
-	if !ok {
+	s := n[deviceOf(p)]
+	if s == nil {
 		return collectors.Reading{}, false
 	}
-	r := *h.rest
-	r.Point, r.Value = p, h.value
+	at := slices.Index(s.points, p)
+	if at < 0 {
+		return collectors.Reading{}, false
+	}
+	r := *s.held[at].rest
+	r.Point, r.Value = p, s.held[at].value
 	return r, true
 }
 
 // points are all points that have a reading, in any order.
-func (n newest) points() iter.Seq[collectors.Point] { return maps.Keys(n) }
+func (n newest) points() iter.Seq[collectors.Point] {
+	return func(yield func(collectors.Point) bool) {
+		for _, s := range n {
+			for _, p := range s.points {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+	}
+}

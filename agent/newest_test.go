@@ -2,7 +2,9 @@ package agent
 
 import (
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -43,7 +45,32 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 	if got, _ := n.get("a/2"); got != want[1] {
 		t.Errorf("%+v: the next reading of its neighbour changed it", got)
 	}
-	if _, ok := n.get("a/7"); ok {
-		t.Error("a point that never was has a reading")
+	for _, p := range []collectors.Point{"a/7", "b/1"} {
+		if _, ok := n.get(p); ok {
+			t.Errorf("%s never was, and has a reading", p)
+		}
+	}
+}
+
+// TestTheNewestReadingsInAnyOrder lets points of several devices come as messages do.
+func TestTheNewestReadingsInAnyOrder(t *testing.T) {
+	n, want := newest{}, map[collectors.Point]float64{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 2000 {
+		var batch []collectors.Reading
+		for range 1 + random.IntN(6) {
+			p := collectors.PointOf(fmt.Sprint("d", random.IntN(3)), fmt.Sprint("p", random.IntN(1+i/20)))
+			want[p] = random.Float64()
+			batch = append(batch, collectors.Reading{Point: p, Value: want[p], Quality: collectors.Good})
+		}
+		n.take(batch)
+	}
+	if got := slices.Collect(n.points()); len(got) != len(want) {
+		t.Fatalf("%d points, want %d", len(got), len(want))
+	}
+	for p, v := range want {
+		if got, ok := n.get(p); !ok || got.Value != v || got.Point != p {
+			t.Errorf("%s: %+v, want %v", p, got, v)
+		}
 	}
 }
