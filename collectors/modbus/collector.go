@@ -131,6 +131,7 @@ func (d *device) round(ctx context.Context, host collectors.Host) {
 	}
 	// A batch that the host does not take is not kept: the next round has newer values.
 	_ = host.Emit(ctx, s.batch)
+	returnBatch(s.batch)
 	d.report(ctx, host)
 	d.keep(host)
 }

@@ -100,7 +100,7 @@ func cut(data []byte, whole, s span) []byte {
 // sweep is one round of requests to a device, and what came of it.
 type sweep struct {
 	device *device
-	batch  []collectors.Reading // one for each point, in the points' order
+	batch  []collectors.Reading // one for each point, in the points' order; nil before the first answer
 	good   []span               // what was answered with data, where something is to be asked for twice
 
 	asked    time.Time     // the last request; zero: what is failing now was not asked for
@@ -115,7 +115,16 @@ type sweep struct {
 }
 
 func (d *device) newSweep() *sweep {
-	return &sweep{device: d, batch: make([]collectors.Reading, len(d.points))}
+	return &sweep{device: d}
+}
+
+// set puts what was just asked for in its point's place.
+func (s *sweep) set(i uint16, r collectors.Reading) {
+	if s.batch == nil {
+		s.batch = borrowBatch(len(s.device.points))
+	}
+	r.Asked = s.asked
+	s.batch[i] = r
 }
 
 // read asks for every point once.
@@ -194,8 +203,7 @@ func (s *sweep) decode(b block, data []byte) {
 	}
 	for _, i := range b.points {
 		p := &s.device.points[i]
-		s.batch[i] = p.decode(cut(data, b.span, p.span), now)
-		s.batch[i].Asked = s.asked
+		s.set(i, p.decode(cut(data, b.span, p.span), now))
 	}
 	if b.spans == 1 {
 		s.device.heal(b.span)
@@ -209,8 +217,7 @@ func (s *sweep) fail(b block, why error) {
 	s.err = why
 	s.device.shelf.refuse(b, why)
 	for _, i := range b.points {
-		s.batch[i] = s.device.points[i].bad(now, why)
-		s.batch[i].Asked = s.asked
+		s.set(i, s.device.points[i].bad(now, why))
 	}
 }
 
