@@ -16,8 +16,8 @@ const (
 func serialTrial(baud int, pty bool, every time.Duration) trial {
 	return trial{
 		field:  []stationSpec{{Pty: pty, Serial: &wire{Baud: baud, Turnaround: busTurnaround}, Every: every}},
-		poller: "collector", how: launch{exact: true},
-		load: load{URLs: []string{""}, Units: busUnits, Registers: busRegisters, Every: every, Timeout: time.Second},
+		poller: "collector",
+		load:   load{URLs: []string{""}, Units: busUnits, Registers: busRegisters, Every: every, Timeout: time.Second},
 		url: func(address string) string {
 			scheme := "rtu+tcp"
 			if pty {

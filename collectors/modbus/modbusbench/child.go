@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 )
 
 // child is a process of the benchmark's own: what is measured and what it talks to are apart, so that the CPU time
@@ -57,14 +58,17 @@ func (c *child) tell(what, answer any) error {
 // stop ends the process by closing its input, and waits for it.
 func (c *child) stop() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }
 
-// launch is how a process is started.
+// launch is how a process is started: ahead of everything else on the machine, where that is permitted, so that
+// other work does not count.
 type launch struct {
 	oneCore bool // GOMAXPROCS=1
-	exact   bool // ahead of everything else on the machine, where that is permitted
 }
 
+// ahead says whether a process may go ahead of all others.
+var ahead = sync.OnceValue(func() bool { return exec.Command("chrt", "-f", "10", "true").Run() == nil })
+
 func (l launch) command(name string, args ...string) *exec.Cmd {
-	if l.exact && exec.Command("chrt", "-f", "10", "true").Run() == nil {
+	if ahead() {
 		args = append([]string{"-f", "10", name}, args...)
 		name = "chrt"
 	}

@@ -28,7 +28,7 @@ var deaths = []struct {
 // measureDead runs all of them side by side: they hardly take the processor.
 func measureDead() ([]finding, error) {
 	t := trial{
-		poller: "collector", how: launch{exact: true}, settle: deadSettle, window: deadWindow,
+		poller: "collector", settle: deadSettle, window: deadWindow,
 		load: load{Units: 10, Registers: 10, Every: deadInterval, Timeout: time.Second},
 	}
 	for _, d := range deaths {

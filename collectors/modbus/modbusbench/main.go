@@ -68,6 +68,9 @@ func bench(gauger, rows string) error {
 		return err
 	}
 	fmt.Printf("%s %s/%s, %d cores, load average %s at the start\n", runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), machineLoad())
+	if !ahead() {
+		fmt.Println("other work on this machine disturbs what follows: chrt -f is not permitted here")
+	}
 	var all []finding
 	for _, s := range sections {
 		if !slices.ContainsFunc(strings.Split(s.rows, ","), func(r string) bool { return wanted[r] }) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -59,9 +60,8 @@ type pollReport struct {
 
 // gatherer runs the collectors alone: the host counts, and keeps nothing.
 type gatherer struct {
-	counts  pollCounts
-	opened  pollReport
-	running []collectors.Collector
+	counts pollCounts
+	opened pollReport
 }
 
 type pollCounts struct{ batches, good, bad atomic.Uint64 }
@@ -89,7 +89,8 @@ func startCollectors(l load) (worker, any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &gatherer{running: all}
+	debug.FreeOSMemory() // of what the options took, as the program itself does
+	g := &gatherer{}
 	for _, c := range all {
 		go func() {
 			if err := c.Run(context.Background(), g); err != nil {

@@ -30,7 +30,7 @@ type outcome struct {
 // run measures.
 func (t trial) run() (_ outcome, err error) {
 	var addresses []string
-	field, err := spawn(launch{exact: t.how.exact}, "slave", t.field, &addresses)
+	field, err := spawn(launch{}, "slave", t.field, &addresses)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -50,7 +50,7 @@ func TestThroughputIsScaledByItsCPU(t *testing.T) {
 		o.lines = append(o.lines, lineReport{Units: []unitReport{{tally: tally{Mean: time.Second}}}})
 	}
 	found := throughputFindings(o, o)
-	if !found[0].met || found[0].measured != "1000000, 0 polls missed, 0 bad values" {
+	if !found[0].met || found[0].measured != "1000000, 0 polls missed, 0 bad values; 0.00 s waited for the core" {
 		t.Errorf("%+v", found[0])
 	}
 	if want := "3333333 (30.0 % of a core)"; found[1].measured != want || found[1].ratio != 1 {

@@ -41,7 +41,7 @@ func throughputFindings(ours, floor outcome) []finding {
 	return []finding{
 		{
 			row: 6, what: fmt.Sprintf("%d devices x %d registers at 1 s, one core, registers/s", throughputDevices, registersEach),
-			theory: fmt.Sprint(throughputDevices * registersEach), measured: fmt.Sprintf("%.0f, %d polls missed, %d bad values", rate, missed, ours.self.Bad),
+			theory: fmt.Sprint(throughputDevices * registersEach), measured: fmt.Sprintf("%.0f, %d polls missed, %d bad values; %.2f s waited for the core", rate, missed, ours.self.Bad, ours.used.Wait.Seconds()),
 			ratio: rate / (throughputDevices * registersEach), goal: ">= 1,000,000 and none missed", judged: true,
 			met: rate >= 0.9999*throughputGoal && missed == 0 && ours.self.Bad == 0,
 		},
