@@ -128,6 +128,9 @@ func (g *gatherer) Refuse(context.Context, string, []byte, error) error { return
 // Notice implements collectors.Host.
 func (g *gatherer) Notice(context.Context, collectors.Notice) error { return nil }
 
+// Hurry implements collectors.Host.
+func (g *gatherer) Hurry([]collectors.Point) bool { return false }
+
 // Recall implements collectors.Host.
 func (g *gatherer) Recall(string) ([]byte, error) { return nil, nil }
 
