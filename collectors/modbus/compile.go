@@ -16,6 +16,9 @@ func compile(d Device) ([]point, error) {
 		if err != nil {
 			return nil, fmt.Errorf("point %s/%s: %w", d.Name, p.Name, err)
 		}
+		if last := len(points) - 1; last >= 0 && *points[last].manner == *made.manner {
+			made.manner = points[last].manner
+		}
 		points = append(points, made)
 	}
 	for i := range points {
@@ -46,9 +49,8 @@ func compilePoint(d Device, p Point) (point, error) {
 		table, count = table.withEnron(), 1
 	}
 	made := point{
-		id: collectors.PointOf(d.Name, p.Name), unit: collectors.Unit(p.Unit),
-		span: span{table, address, count}, kind: k, order: o, bit: -1,
-		scale: 1, offset: p.Offset, agree: p.Agree, twice: p.Verify == "twice",
+		id: collectors.PointOf(d.Name, p.Name), span: span{table, address, count}, twice: p.Verify == "twice",
+		manner: &manner{unit: collectors.Unit(p.Unit), kind: k, order: o, bit: -1, scale: 1, offset: p.Offset, agree: p.Agree},
 	}
 	if p.Bit != nil {
 		made.bit = int8(*p.Bit)

@@ -14,21 +14,26 @@ import (
 
 // point is a Point made ready for reading, kept small: a site may have thousands.
 type point struct {
-	id     collectors.Point
+	id   collectors.Point
+	span span
+	*manner
+	twice bool
+	again bool // asked for a second time: twice itself, or a companion of one that is
+}
+
+// manner is what becomes of a point's registers. Points in a row that are treated alike share one.
+type manner struct {
 	unit   collectors.Unit
-	span   span
 	kind   kind
 	order  order
 	bit    int8 // -1: none
 	plain  bool // neither scale nor offset: whole numbers stay whole
-	twice  bool
 	scale  float64
 	offset float64
 	agree  float64
 	limits *limits // nil: none
 	age    *ageRule
 	good   *goodRule
-	again  bool // asked for a second time: twice itself, or a companion of one that is
 }
 
 // limits are what a value may not be. They are rare, and apart for that reason.
