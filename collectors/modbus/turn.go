@@ -21,6 +21,9 @@ type turn struct {
 
 func newTurn(d *device) *turn {
 	t := &turn{device: d, every: d.every}
+	if d.hurried == 0 {
+		return t // nobody is going to be asked about its points
+	}
 	for i := range d.points {
 		t.points = append(t.points, d.points[i].id)
 	}
