@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 )
 
@@ -59,14 +61,11 @@ func measureDead() ([]finding, error) {
 }
 
 func deadFinding(what, fault string, l lineReport) finding {
-	least, dead, nominal := int(^uint(0)>>1), 0, int(deadWindow/deadInterval)
-	for _, u := range l.Units {
-		if u.Unit == deadUnit {
-			dead += u.Count
-			continue
-		}
-		least = min(least, u.Count)
-	}
+	nominal := int(deadWindow / deadInterval)
+	polls := pollsOf(l)
+	dead := polls[deadUnit]
+	delete(polls, deadUnit)
+	least := slices.Min(slices.Collect(maps.Values(polls)))
 	f := finding{
 		row: 7, what: "one of ten dead, " + what + ": polls of the worst live unit in 60 s", theory: fmt.Sprint(nominal),
 		measured: fmt.Sprintf("%d; the dead one was asked %d times, %d connections", least, dead, l.Connections),
@@ -76,4 +75,14 @@ func deadFinding(what, fault string, l lineReport) finding {
 		f.goal, f.met = f.goal+", no reconnect", f.met && l.Connections == 1
 	}
 	return f
+}
+
+// pollsOf counts each unit's polls. A unit may have been asked for something else besides, such as whether it is there:
+// what it was asked for most often is the poll.
+func pollsOf(l lineReport) map[byte]int {
+	polls := map[byte]int{}
+	for _, u := range l.Units {
+		polls[u.Unit] = max(polls[u.Unit], u.Count)
+	}
+	return polls
 }
