@@ -174,7 +174,7 @@ func (d *daemon) stop() error {
 
 // closedPort is a loopback address where nobody listens.
 func closedPort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", loopback)
 	if err != nil {
 		return "", err
 	}

@@ -25,6 +25,10 @@ type unitReport struct {
 	tally
 }
 
+// loopback is any free port of an address that nobody else uses: a program that still asks for a port which another
+// one had on 127.0.0.1 must not be taken for ours.
+const loopback = "127.77.0.1:0"
+
 // slaves is the child process that stands for the field: its CPU time is not ours.
 type slaves struct{ stations []*station }
 
@@ -53,7 +57,7 @@ func (s *station) start() (address string, err error) {
 		go s.serve(pty)
 		return pty.Path, nil
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", loopback)
 	if err != nil {
 		return "", fmt.Errorf("a slave's socket: %w", err)
 	}
