@@ -11,14 +11,14 @@ import (
 
 func everyPoint(*point) bool { return true }
 
-// placed is a point of which only the place matters.
-func placed(s span) point { return point{span: s, manner: &manner{}} }
+// pointAt is a point of which only the place matters.
+func pointAt(s span) point { return point{span: s, manner: &manner{}} }
 
 // registers are uint16 points at the given addresses.
 func registers(addresses ...int) []point {
 	var points []point
 	for _, a := range addresses {
-		points = append(points, placed(span{Holding, a, 1}))
+		points = append(points, pointAt(span{Holding, a, 1}))
 	}
 	return points
 }
@@ -59,8 +59,8 @@ func TestRequestsPerPoll(t *testing.T) {
 		{"a gap of 52 at 115200", "rtu:///dev/x?baud=115200", registers(0, 53), 2},
 		{"a gap of 20 on a socket", "tcp://s", registers(0, 21), 1},
 		{"a gap of 22 on a socket", "tcp://s", registers(0, 23), 2},
-		{"two tables", "tcp://s", append(registers(0), placed(span{Input, 1, 1})), 2},
-		{"bits of one word", "tcp://s", []point{placed(span{Holding, 5, 1}), placed(span{Holding, 5, 1})}, 1},
+		{"two tables", "tcp://s", append(registers(0), pointAt(span{Input, 1, 1})), 2},
+		{"bits of one word", "tcp://s", []point{pointAt(span{Holding, 5, 1}), pointAt(span{Holding, 5, 1})}, 1},
 		{"2000 coils", "tcp://s", coils(2000), 1},
 		{"2001 coils", "tcp://s", coils(2001), 2},
 	}
@@ -75,7 +75,7 @@ func TestRequestsPerPoll(t *testing.T) {
 func coils(n int) []point {
 	var points []point
 	for a := range n {
-		points = append(points, placed(span{Coil, a, 1}))
+		points = append(points, pointAt(span{Coil, a, 1}))
 	}
 	return points
 }
@@ -83,7 +83,7 @@ func coils(n int) []point {
 func TestAValueIsNeverCutInTwo(t *testing.T) {
 	var points []point
 	for a := range 40 {
-		points = append(points, placed(span{Holding, 4 * a, 4}))
+		points = append(points, pointAt(span{Holding, 4 * a, 4}))
 	}
 	blocks := plan(points, everyPoint, termsFor(t, "tcp://s"))
 	checkPlan(t, points, terms{}, blocks)
@@ -138,7 +138,7 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		var points []point
 		for range 1 + random.IntN(11) {
-			points = append(points, placed(span{Holding, random.IntN(200), 1 + random.IntN(4)}))
+			points = append(points, pointAt(span{Holding, random.IntN(200), 1 + random.IntN(4)}))
 		}
 		terms := terms{registers: []int{0, 8, 40}[random.IntN(3)]}
 		for range random.IntN(3) {
