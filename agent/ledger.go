@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -218,7 +217,7 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(points) == 0 {
-		points = slices.Collect(l.latest.points())
+		points = l.latest.points()
 	}
 	var out []collectors.Reading
 	for _, p := range points {

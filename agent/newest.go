@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"iter"
 	"slices"
 
 	"gauger/collectors"
@@ -60,26 +59,37 @@ func (s *shelf) place(p collectors.Point, guess int) int {
 	if guess < len(s.points) && s.points[guess] == p {
 		return guess
 	}
-	if s.index == nil && guess == len(s.points) && !slices.Contains(s.points, p) {
-		return s.add(p)
-	}
-	if s.index == nil {
+	if guess < len(s.points) && s.index == nil {
 		s.index = map[collectors.Point]int{}
 		for i, known := range s.points {
 			s.index[known] = i
 		}
 	}
-	at, known := s.index[p]
-	if !known {
+	at := s.find(p)
+	if at < 0 {
 		at = s.add(p)
-		s.index[p] = at
 	}
 	return at
 }
 
+// find is where the point stands; negative: it does not.
+func (s *shelf) find(p collectors.Point) int {
+	if s.index == nil {
+		return slices.Index(s.points, p)
+	}
+	if at, ok := s.index[p]; ok {
+		return at
+	}
+	return -1
+}
+
 func (s *shelf) add(p collectors.Point) int {
+	at := len(s.points)
 	s.points, s.held = append(s.points, p), append(s.held, held{})
-	return len(s.points) - 1
+	if s.index != nil {
+		s.index[p] = at
+	}
+	return at
 }
 
 // get is the last reading of a point, if there has been one.
@@ -88,7 +98,7 @@ func (n newest) get(p collectors.Point) (collectors.Reading, bool) {
 	if s == nil {
 		return collectors.Reading{}, false
 	}
-	at := slices.Index(s.points, p)
+	at := s.find(p)
 	if at < 0 {
 		return collectors.Reading{}, false
 	}
@@ -97,15 +107,12 @@ func (n newest) get(p collectors.Point) (collectors.Reading, bool) {
 	return r, true
 }
 
-// points are all points that have a reading, in any order.
-func (n newest) points() iter.Seq[collectors.Point] {
-	return func(yield func(collectors.Point) bool) {
-		for _, s := range n {
-			for _, p := range s.points {
-				if !yield(p) {
-					return
-				}
-			}
-		}
+// points are all points that have a reading, by name.
+func (n newest) points() []collectors.Point {
+	var all []collectors.Point
+	for _, s := range n {
+		all = append(all, s.points...)
 	}
+	slices.Sort(all)
+	return all
 }

@@ -202,7 +202,7 @@ func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	points, open := []Shown{}, []Episode{}
-	for _, p := range slices.Sorted(l.latest.points()) {
+	for _, p := range l.latest.points() {
 		r, _ := l.latest.get(p)
 		points = append(points, Show(r))
 	}

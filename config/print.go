@@ -107,12 +107,8 @@ func encodeScalar(v reflect.Value) (*yaml.Node, error) {
 	switch v.Kind() {
 	case reflect.String:
 		return stringNode(v.String()), nil
-	case reflect.Bool:
-		return scalarNode("", strconv.FormatBool(v.Bool())), nil
-	case reflect.Int, reflect.Int64:
-		return scalarNode("", strconv.FormatInt(v.Int(), 10)), nil
-	case reflect.Float64:
-		return scalarNode("", strconv.FormatFloat(v.Float(), 'g', -1, 64)), nil
+	case reflect.Bool, reflect.Int, reflect.Float64:
+		return scalarNode("", fmt.Sprint(v.Interface())), nil
 	}
 	n := new(yaml.Node)
 	return n, n.Encode(v.Interface())
@@ -120,8 +116,7 @@ func encodeScalar(v reflect.Value) (*yaml.Node, error) {
 
 // stringNode quotes what older readers of YAML take for a truth value.
 func stringNode(s string) *yaml.Node {
-	n := new(yaml.Node)
-	n.SetString(s)
+	n := scalarNode("!!str", s)
 	switch strings.ToLower(s) {
 	case "y", "n", "yes", "no", "on", "off":
 		n.Style = yaml.DoubleQuotedStyle
