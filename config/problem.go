@@ -3,7 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
-	"slices"
+	"sort"
 	"strings"
 )
 
@@ -37,8 +37,9 @@ func (ps Problems) Error() string {
 
 // sorted is the same problems in the order in which a person goes through the file.
 func sorted(ps []Problem) []Problem {
-	slices.SortStableFunc(ps, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Path, b.Path))
+	sort.SliceStable(ps, func(i, j int) bool {
+		a, b := ps[i], ps[j]
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.Path, b.Path)) < 0
 	})
 	return ps
 }

@@ -1,13 +1,13 @@
 package cloud
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -230,7 +230,7 @@ func (r *KeyRing) order() (keys []held, changes uint64) {
 			all = append(all, ranked{held{slot, Secret(e.Value)}, r.rank(e, now)})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].rank < all[j].rank })
 	for _, k := range all {
 		if !slices.ContainsFunc(keys, func(h held) bool { return h.value == k.value }) {
 			keys = append(keys, k.held)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"time"
 
 	"gauger/collectors"
@@ -113,13 +114,8 @@ func (d *device) agesFirst() {
 			ages[uint16(p.age.index)] = true
 		}
 	}
-	rank := func(b block) int {
-		if slices.ContainsFunc(b.points, func(i uint16) bool { return ages[i] }) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(d.blocks, func(a, b block) int { return rank(a) - rank(b) })
+	tells := func(b block) bool { return slices.ContainsFunc(b.points, func(i uint16) bool { return ages[i] }) }
+	sort.SliceStable(d.blocks, func(i, j int) bool { return tells(d.blocks[i]) && !tells(d.blocks[j]) })
 }
 
 func (c *checker) age(a Age, other Point) {

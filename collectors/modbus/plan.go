@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 	"time"
 )
 
@@ -67,8 +68,9 @@ func placesOf(points []point, use func(*point) bool) []place {
 			places = append(places, place{points[i].span, []uint16{uint16(i)}})
 		}
 	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from), cmp.Compare(a.count, b.count))
+	sort.SliceStable(places, func(i, j int) bool { // slices.SortStableFunc costs the binary 6 kB for each struct
+		a, b := places[i], places[j]
+		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from), cmp.Compare(a.count, b.count)) < 0
 	})
 	merged := places[:0]
 	for _, p := range places {
