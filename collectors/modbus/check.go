@@ -69,6 +69,9 @@ func (d Device) Check() []collectors.Problem {
 	if len(d.Points) == 0 {
 		c.add("points", "none; a device without points is never asked")
 	}
+	if len(d.Points) > mostPoints {
+		c.add("points", "%d; one device has at most %d", len(d.Points), mostPoints)
+	}
 	names := map[string]bool{}
 	for i, p := range d.Points {
 		c.under = fmt.Sprintf("points[%d].", i)

@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,6 +71,7 @@ func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
 		{func(d *Device) { d.Order = "GHEFCDAB" }, "order", "eight letters"},
 		{func(d *Device) { d.Points = nil }, "points", "never asked"},
 		{func(d *Device) { d.Points = append(d.Points, d.Points[0]) }, "points[1].name", "earlier point"},
+		{func(d *Device) { d.Points = everyAddressTwice() }, "points", "65552; one device has at most 65536"},
 		{func(d *Device) { d.Points[0].Name = "" }, "points[0].name", "needed"},
 		{func(d *Device) { d.Points[0].Holding = nil }, "points[0].name", "nothing says where"},
 		{func(d *Device) { d.Points[0].Input = new(1) }, "points[0].input", "both holding and input"},
@@ -104,6 +106,14 @@ func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
 			t.Errorf("%s: New took it", tt.path)
 		}
 	}
+}
+
+// everyAddressTwice are more points than the plan can number.
+func everyAddressTwice() (all []Point) {
+	for i := range 1<<16 + 16 {
+		all = append(all, Point{Name: strconv.Itoa(i), Holding: new(i % (1 << 16))})
+	}
+	return all
 }
 
 func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {

@@ -8,6 +8,9 @@ import (
 	"time"
 )
 
+// mostPoints is how many points of one device a block can number.
+const mostPoints = 1 << 16
+
 // block is one request: a run of addresses and the points whose values lie in it.
 type block struct {
 	span
