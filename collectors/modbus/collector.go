@@ -71,11 +71,12 @@ func (c *collector) rouse(now time.Time) {
 }
 
 // begin has every unit asked at once, in the order of the configuration. From then on the beats of the units are
-// spread over their intervals in the same order, so that no burst of requests makes them wait for each other.
+// spread over their intervals in the same order, so that no burst of requests makes them wait for each other. A beat
+// counts from an interval ago: a faster one, for a haul that is under way, must not wait until the slow one begins.
 func (c *collector) begin(start time.Time, host collectors.Host) {
 	for i, t := range c.turns {
 		every := t.device.every
-		t.start = start.Add(every * time.Duration(i) / time.Duration(len(c.turns)))
+		t.start = start.Add(every*time.Duration(i)/time.Duration(len(c.turns)) - every)
 		t.every, t.due = every, start
 		if memory, err := host.Recall(t.device.memory()); err == nil {
 			// Without the memory, or with a damaged one, the same is learnt again in a few rounds.

@@ -263,6 +263,25 @@ func TestAHauledTankIsReadFaster(t *testing.T) {
 	})
 }
 
+// TestAHaulThatARestartFindsIsReadFasterAtOnce: the beat of the second unit begins half an interval later, and the
+// faster one must not wait for it.
+func TestAHaulThatARestartFindsIsReadFasterAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.Unit(2).Set(modbustest.Holding, 0, 1)
+		host := &collectorstest.Host{}
+		host.Load("b/level")
+		slow := Device{Name: "a", URL: "tcp://site", Every: time.Minute, Points: []Point{holding("p", 0)}}
+		hauled := Device{Name: "b", URL: "tcp://site", Unit: new(2), Every: time.Minute, EveryWhileLoading: 2 * time.Second, Points: []Point{holding("level", 0)}}
+		s := runSite(t, pipeLines(t, only(slave)), host, slow, hauled)
+		await(t, 21*time.Second)
+		if n := slave.Requests(2); n != 11 {
+			t.Errorf("%d polls in 21 s of a haul, want one each two seconds", n)
+		}
+		s.stop()
+	})
+}
+
 func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 	for _, url := range []string{"tcp://site", "rtu+tcp://site:4001"} {
 		synctest.Test(t, func(t *testing.T) {
