@@ -279,6 +279,7 @@ func (s *sweep) compare(ctx context.Context, b block) {
 		s.batch[i] = p.decode(cut(data, b.span, p.span), now)
 		if second := s.batch[i]; p.twice && second.Quality == collectors.Good && !p.agrees(first, second) {
 			differs = true
+			s.device.shelf.forget(p.span)
 			s.batch[i] = p.bad(now, fmt.Errorf("two requests do not agree: %s and then %s; at most %v %s apart are plausible", show(first), show(second), p.agree, p.unit))
 		}
 		s.batch[i].Asked = s.asked

@@ -23,7 +23,7 @@ type shelved struct {
 	span
 	data    []byte
 	refusal byte
-	at      time.Time
+	at      time.Time // zero: there is no answer
 }
 
 // shelfMost is how many answers a shelf holds. A plan has a few dozen requests, and the new ones replace the old.
@@ -35,7 +35,11 @@ func newShelf(address string, d *device) *shelf {
 	if address == "" {
 		return nil
 	}
-	return &shelf{address: address, unit: d.unit, keep: 2*d.every + d.timeout}
+	s := &shelf{address: address, unit: d.unit, keep: 2*d.every + d.timeout}
+	for _, p := range placesOf(d.points, func(*point) bool { return true }) {
+		s.forget(p.span)
+	}
+	return s
 }
 
 // put keeps the data of an answer.
@@ -50,6 +54,13 @@ func (s *shelf) refuse(b block, why error) {
 	e, refused := errors.AsType[*Exception](why)
 	if s != nil && refused && refusesAddress(why) && b.spans == 1 {
 		s.add(shelved{span: b.span, refusal: e.Code, at: time.Now()})
+	}
+}
+
+// forget leaves a place known, but without an answer: nothing has come of it yet, or two answers contradict each other.
+func (s *shelf) forget(where span) {
+	if s != nil {
+		s.add(shelved{span: where})
 	}
 }
 
