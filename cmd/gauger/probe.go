@@ -125,6 +125,9 @@ func (m *Main) probe(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	a.Input = kind == "input"
+	if a.Timeout <= 0 {
+		return usage{"--timeout is longer than zero, such as 1s"}
+	}
 	if err := errors.Join(a.where(rest), a.expects(*expect, *between), a.named()); err != nil {
 		return err
 	}

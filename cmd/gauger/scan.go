@@ -146,8 +146,8 @@ func (m *Main) showScan(c *common, p *progress, all bool) error {
 	if c.json() {
 		return printJSON(m.Out, append([]found{}, shown...))
 	}
-	if p.began.IsZero() {
-		return nil
+	if len(p.found) == 0 {
+		return nil // the error says why nobody was asked
 	}
 	answers, damaged := 0, false
 	for _, f := range p.found {
@@ -167,6 +167,8 @@ func (m *Main) showScan(c *common, p *progress, all bool) error {
 	return err
 }
 
+const sameID = "Two units with one id answer at the same time, which looks damaged."
+
 // unseen says honestly what a search like this cannot see.
 func (p *progress) unseen(damaged bool) []string {
 	other := "input"
@@ -175,17 +177,20 @@ func (p *progress) unseen(damaged bool) []string {
 	}
 	words := []string{fmt.Sprintf("It cannot see a unit that is off, one that is slower than %s (--timeout 1s), and one that says nothing when asked for %s 0 (--type %s).",
 		p.asks.Timeout, p.asks.Table, other)}
-	if serialURL(p.asks.URL) {
-		words = append(words,
-			"Nor one with other settings (--baud 9600,19200,115200 --parity N,E,O), or with its two wires crossed.",
-			"Two units with one id answer at the same time, which looks damaged.")
-	} else {
+	repair := "What answered damaged is there: set its baud rate and parity, or give one of two units another id."
+	switch {
+	case !serialURL(p.asks.URL):
 		words = append(words,
 			"Behind a gateway its own serial settings and time-out count.",
 			"A device that has no units behind it may answer to every id, or to 0 or 255 alone (--units 0,255).")
+		repair = "What answered damaged is there, but does not speak Modbus TCP: rtu+tcp:// if it passes a serial line on, or another port."
+	case strings.Contains(p.asks.URL, "+tcp:"):
+		words = append(words, "Nor one with other settings than the serial server's, or with its two wires crossed.", sameID)
+	default:
+		words = append(words, "Nor one with other settings (--baud 9600,19200,115200 --parity N,E,O), or with its two wires crossed.", sameID)
 	}
 	if damaged {
-		words = append(words, "What answered damaged is there: set its baud rate and parity, or give one of two units another id.")
+		words = append(words, repair)
 	}
 	return words
 }

@@ -92,3 +92,14 @@ func TestScanTellsItsProgress(t *testing.T) {
 		}
 	})
 }
+
+func TestScanOffersOnlyWhatCanBeDoneAtTheURL(t *testing.T) {
+	for url, want := range map[string]string{
+		"tcp://host": "does not speak Modbus TCP: rtu+tcp://", "rtu+tcp://host:4001": "than the serial server's", "rtu:///dev/ttyS1": "--baud 9600",
+	} {
+		p := progress{asks: scanning{URL: url}}
+		if words := strings.Join(p.unseen(true), "\n"); !strings.Contains(words, want) || strings.Contains(words, "--baud") != (url == "rtu:///dev/ttyS1") {
+			t.Errorf("%s:\n%s", url, words)
+		}
+	}
+}
