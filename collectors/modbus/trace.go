@@ -80,6 +80,7 @@ type traced struct {
 	trace *trace
 
 	asked *pending  // the request that is not answered yet
+	blind bool      // the last request went out while nobody looked
 	in    []byte    // what was heard and is no whole frame yet
 	began time.Time // when the first byte of it was heard
 	last  time.Time // and the last one
@@ -103,7 +104,8 @@ func (t *traced) event(format string, args ...any) {
 
 // Write shows the request.
 func (t *traced) Write(b []byte) (int, error) {
-	if !t.trace.on.Load() {
+	t.blind = !t.trace.on.Load()
+	if t.blind {
 		t.asked, t.in = nil, nil
 		return t.Stream.Write(b)
 	}
@@ -189,6 +191,9 @@ func (t *traced) frame(b []byte) {
 	opened := openEnvelope(t.at, b)
 	f := Frame{At: t.began, URL: t.at.String(), Bytes: slices.Clone(b), Words: opened.answer()}
 	switch {
+	case t.blind:
+		t.blind = false
+		f.Words = "to a request from before: " + f.Words
 	case t.asked == nil:
 		f.Words = "late, or answering nobody: " + f.Words
 	case opened.id != t.asked.id:

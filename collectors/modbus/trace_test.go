@@ -96,6 +96,28 @@ func TestTraceShowsALateAnswerWhereItComes(t *testing.T) {
 	}
 }
 
+// TestTraceThatBeginsBeforeAnAnswerCallsNothingLate: on a busy line that is how most of them begin.
+func TestTraceThatBeginsBeforeAnAnswerCallsNothingLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.Turnaround = 20 * time.Millisecond
+		lines := pipeLines(t, only(slave))
+		defer closeLines(t, lines)
+		line := openLine(t, lines, "rtu:///dev/port")
+		ended := make(chan error, 1)
+		go func() {
+			_, err := line.Read(t.Context(), Request{Unit: 1, Table: Holding, Quantity: 1}, time.Second)
+			ended <- err
+		}()
+		await(t, 10*time.Millisecond)
+		var all []Frame
+		defer lines.Trace(func(f Frame) { all = append(all, f) })()
+		if err := <-ended; err != nil || len(all) != 1 || !strings.HasPrefix(all[0].Words, "to a request from before: unit 1: 1 register") {
+			t.Errorf("%v, %+v", err, all)
+		}
+	})
+}
+
 // The bytes and words are those of the examples in Modbus over Serial Line V1.02 and of the standard's own checksums.
 func TestTraceReadsTextFrames(t *testing.T) {
 	at, err := parseEndpoint("ascii:///dev/port")
