@@ -1,6 +1,13 @@
 package modbus
 
-import "testing"
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors/modbus/modbustest"
+)
 
 func TestStepsAreOfALengthThatIsNotOwed(t *testing.T) {
 	for _, tt := range []struct {
@@ -62,5 +69,31 @@ func TestWhatAnAnswerProves(t *testing.T) {
 				t.Errorf("%s: %+v is still owed", tt.name, r)
 			}
 		}
+	}
+}
+
+// TestAUnitThatOnlyRefusesDoesNotKeepTheLine: refusals look all alike, so that none of them proves that an answer which
+// once came too late is out of the way; a gateway's word that its unit is silent is none to wait for another second.
+func TestAUnitThatOnlyRefusesDoesNotKeepTheLine(t *testing.T) {
+	for code, most := range map[byte]time.Duration{11: 2 * time.Second, 4: (settleMost + 2) * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			slave := numberedSlave()
+			slave.SetFaults(modbustest.Fault{Times: 1, Delay: 1500 * time.Millisecond, Exception: code}, modbustest.Fault{Delay: 900 * time.Millisecond, Exception: code})
+			lines := pipeLines(t, only(slave))
+			defer closeLines(t, lines)
+			line := openLine(t, lines, "rtu:///dev/port")
+			r := Request{Unit: 1, Table: Holding, Address: 100, Quantity: 2}
+			if _, err := line.Read(t.Context(), r, time.Second); !errors.Is(err, ErrSilent) {
+				t.Fatal(err)
+			}
+			await(t, 3*time.Second)
+			for range 3 {
+				start := time.Now()
+				_, err := line.Read(t.Context(), r, time.Second)
+				if took := time.Since(start); err == nil || took > most {
+					t.Errorf("exception %d: %v after %s, at most %s", code, err, took, most)
+				}
+			}
+		})
 	}
 }

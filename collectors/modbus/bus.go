@@ -17,6 +17,7 @@ import (
 //   - a unit that has not answered owes an answer. It is not asked again until the line has been silent for one
 //     more time-out, and if what is owed could be taken for the next answer, then first for another number of
 //     registers: only when an answer of that length has come are the two in step again (arrears);
+//   - a gateway's word that the unit behind it is silent says nothing else, whichever request it answers;
 //   - two answers to one request are none;
 //   - after a frame that made no sense the line must have been silent for one time-out.
 //
@@ -36,10 +37,13 @@ type bus struct {
 	owed  map[byte]*arrears // units that did not answer
 }
 
-// outOfStep is how many answers of a unit in a row may be an earlier request's.
+// outOfStep is how many answers of a unit in a row may be an earlier request's. Refusals look all alike, so that a unit
+// that only refuses never gets in step; it is given up sooner when it is slow.
 const outOfStep = 20
 
-// settleMost is how many time-outs a request waits for a silent line.
+var errOutOfStep = fmt.Errorf("%w: the unit still answers earlier ones", ErrFrame)
+
+// settleMost is how many time-outs a request waits for a silent line, or for its unit to get in step.
 const settleMost = 5
 
 func newBus(at endpoint, stats *counters) *bus {
@@ -55,6 +59,7 @@ func (b *bus) suspect(hold time.Duration) {
 
 func (b *bus) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	unit := a.request.Unit
+	start := time.Now()
 	for range outOfStep {
 		turn, ask := *a, pdu
 		debt := b.owed[unit]
@@ -67,17 +72,20 @@ func (b *bus) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 		if err != nil || debt == nil {
 			return answer, err
 		}
+		refusal := turn.request.isRefusal(answer)
 		debt.sent(turn.request)
-		debt.came(turn.request, turn.request.isRefusal(answer))
-		if len(debt.owed) > 0 {
-			continue
+		debt.came(turn.request, refusal)
+		if len(debt.owed) == 0 {
+			delete(b.owed, unit)
 		}
-		delete(b.owed, unit)
-		if turn.request == a.request {
+		switch {
+		case b.owed[unit] == nil && turn.request == a.request, refusal && isSilence(answer[1]):
 			return answer, nil
+		case time.Since(start) > settleMost*a.timeout:
+			return nil, errOutOfStep
 		}
 	}
-	return nil, fmt.Errorf("%w: the unit still answers earlier ones", ErrFrame)
+	return nil, errOutOfStep
 }
 
 // turn sends one request and returns the one answer to it.

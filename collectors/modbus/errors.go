@@ -47,10 +47,11 @@ func (e *Exception) Error() string {
 	return fmt.Sprintf("exception %d (%s)", e.Code, name)
 }
 
-// Is makes a gateway's word that the unit behind it is silent (codes 10 and 11) equal to that silence.
-func (e *Exception) Is(target error) bool {
-	return target == ErrSilent && (e.Code == 10 || e.Code == 11)
-}
+// Is makes a gateway's word that the unit behind it is silent equal to that silence.
+func (e *Exception) Is(target error) bool { return target == ErrSilent && isSilence(e.Code) }
+
+// isSilence says whether an exception's code is a gateway's word that the unit behind it is silent.
+func isSilence(code byte) bool { return code == 10 || code == 11 }
 
 // refusesAddress says whether the unit refuses the place or the length of the request (codes 2 and 3), so that
 // another cut of the same registers may succeed.
