@@ -175,8 +175,8 @@ func (p *progress) unseen(damaged bool) []string {
 	if p.asks.Table == modbus.Input {
 		other = "holding"
 	}
-	words := []string{fmt.Sprintf("It cannot see a unit that is off, one that is slower than %s (--timeout 1s), and one that says nothing when asked for %s 0 (--type %s).",
-		p.asks.Timeout, p.asks.Table, other)}
+	words := []string{fmt.Sprintf("It cannot see a unit that is off, one that is slower than %s (--timeout %s), and one that says nothing when asked for %s 0 (--type %s).",
+		p.asks.Timeout, max(time.Second, 3*p.asks.Timeout), p.asks.Table, other)}
 	repair := "What answered damaged is there: set its baud rate and parity, or give one of two units another id."
 	switch {
 	case !serialURL(p.asks.URL):
