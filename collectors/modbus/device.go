@@ -170,8 +170,8 @@ func (s *sweep) take(ctx context.Context, b block) bool {
 		s.fail(b, s.stop)
 		return false
 	}
-	if p, ok := s.device.parked[b.span]; ok && time.Now().Before(p.until) {
-		s.fail(b, p.err)
+	if why := s.device.parkedFor(b.span); why != nil {
+		s.fail(b, why)
 		return false
 	}
 	data, err := s.ask(ctx, b)

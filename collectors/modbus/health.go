@@ -60,18 +60,10 @@ func (d *device) silence() time.Duration {
 	return most
 }
 
-// probe asks an absent unit for one thing, each time for another one: whole requests and single places in turn,
-// since there are units that say nothing to a request that covers an address they do not have. If it answers,
-// the round goes on as usual.
+// probe asks an absent unit for one thing, each time for another one. If it answers, the round goes on as usual.
 func (d *device) probe(ctx context.Context) *sweep {
 	s := d.newSweep()
-	n := d.health.probes / 2
-	d.health.probes++
-	b := d.blocks[n%len(d.blocks)]
-	if d.health.probes%2 == 0 {
-		places := placesOf(d.points, func(*point) bool { return true })
-		b = blockOf(places[n%len(places) : n%len(places)+1])
-	}
+	b := d.toProbe()
 	single := b.spans == 1
 	s.take(ctx, b)
 	for _, other := range d.blocks {
@@ -86,10 +78,32 @@ func (d *device) probe(ctx context.Context) *sweep {
 		again.took += s.took
 		return again
 	}
+	why := s.err
+	if !s.tried {
+		why = d.health.why // that of the last probe: all places are parked, each for a reason of its own
+	}
 	for _, other := range d.blocks {
-		s.fail(other, s.err)
+		s.fail(other, why)
 	}
 	return s
+}
+
+// toProbe is what an absent unit is asked for now: whole requests and single places in turn, since there are units
+// that say nothing to a request that covers an address they do not have. What is parked would not be asked for.
+func (d *device) toProbe() block {
+	n := d.health.probes / 2
+	d.health.probes++
+	count, at := len(d.blocks), func(i int) block { return d.blocks[i%len(d.blocks)] }
+	if d.health.probes%2 == 0 {
+		places := placesOf(d.points, func(*point) bool { return true })
+		count, at = len(places), func(i int) block { return blockOf(places[i%len(places):][:1]) }
+	}
+	for i := range count {
+		if b := at(n + i); d.parkedFor(b.span) == nil {
+			return b
+		}
+	}
+	return at(n)
 }
 
 func covers(whole, part span) bool {

@@ -112,6 +112,14 @@ func (d *device) park(s span, why error) {
 	d.dig(s)
 }
 
+// parkedFor is why a place is not asked for now; nil: it is.
+func (d *device) parkedFor(s span) error {
+	if p, ok := d.parked[s]; ok && time.Now().Before(p.until) {
+		return p.err
+	}
+	return nil
+}
+
 // heal notes that a place that may have been refused was answered, and after a while forgets the refusal.
 func (d *device) heal(s span) {
 	i := slices.Index(d.holes, s)

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -159,6 +160,33 @@ func TestRefusalsOtherThanOfTheAddressAreNotSplit(t *testing.T) {
 		await(t, 61*time.Second)
 		if n := slave.Requests(1); n != 7 || len(s.host.Notices()) != 0 {
 			t.Errorf("%d requests in seven polls, notices %+v; want one each, and a unit that refuses is there", n, s.host.Notices())
+		}
+		s.stop()
+	})
+}
+
+// TestAProbeIsNotSpentOnAPlaceThatWasRefused: a lost unit is asked at each of its beats, and the reason that its points
+// have is that it is lost, not that a neighbour was refused before.
+func TestAProbeIsNotSpentOnAPlaceThatWasRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.SetFaults(modbustest.Fault{From: 200, To: 200, Exception: 2})
+		host := &collectorstest.Host{}
+		s := runSite(t, pipeLines(t, only(slave)), host, Device{Name: "d", URL: "tcp://site", Every: time.Second, Timeout: 100 * time.Millisecond,
+			Points: []Point{holding("a", 198), holding("b", 200), holding("c", 202)}})
+		await(t, 100*time.Second)
+		slave.Remove(1)
+		await(t, 5*time.Second)
+		polls, asked := len(host.Batches()), slave.Requests(1)
+		await(t, 20*time.Second)
+		lost := host.Batches()[polls:]
+		if n := slave.Requests(1) - asked; n < len(lost) || len(lost) < 20 {
+			t.Errorf("%d requests at %d beats", n, len(lost))
+		}
+		for _, batch := range lost {
+			if !errors.Is(batch[0].Err, ErrSilent) || !errors.Is(batch[2].Err, ErrSilent) {
+				t.Fatalf("%v; %v", batch[0].Err, batch[2].Err)
+			}
 		}
 		s.stop()
 	})
