@@ -217,7 +217,7 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(points) == 0 {
-		points = l.latest.points()
+		return l.latest.all()
 	}
 	var out []collectors.Reading
 	for _, p := range points {

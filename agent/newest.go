@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"sort"
 
 	"gauger/collectors"
 )
@@ -102,17 +103,23 @@ func (n newest) get(p collectors.Point) (collectors.Reading, bool) {
 	if at < 0 {
 		return collectors.Reading{}, false
 	}
-	r := *s.held[at].rest
-	r.Point, r.Value = p, s.held[at].value
-	return r, true
+	return s.reading(at), true
 }
 
-// points are all points that have a reading, by name.
-func (n newest) points() []collectors.Point {
-	var all []collectors.Point
+// all are the last readings of all points, by name.
+func (n newest) all() []collectors.Reading {
+	var all []collectors.Reading
 	for _, s := range n {
-		all = append(all, s.points...)
+		for at := range s.points {
+			all = append(all, s.reading(at))
+		}
 	}
-	slices.Sort(all)
+	sort.Slice(all, func(i, j int) bool { return all[i].Point < all[j].Point }) // slices.SortFunc costs the binary more
 	return all
+}
+
+func (s *shelf) reading(at int) collectors.Reading {
+	r := *s.held[at].rest
+	r.Point, r.Value = s.points[at], s.held[at].value
+	return r
 }

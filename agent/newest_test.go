@@ -35,8 +35,8 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", w.Point, got, w)
 		}
 	}
-	if len(n.points()) != len(want) {
-		t.Errorf("%d points, want %d", len(n.points()), len(want))
+	if len(n.all()) != len(want) {
+		t.Errorf("%d points, want %d", len(n.all()), len(want))
 	}
 	n.take([]collectors.Reading{{Point: "a/1", Value: math.NaN(), At: at, Err: why}})
 	if got, _ := n.get("a/1"); !math.IsNaN(got.Value) || got.Err != why || got.Unit != "" {
@@ -65,7 +65,7 @@ func TestTheNewestReadingsInAnyOrder(t *testing.T) {
 		}
 		n.take(batch)
 	}
-	if got := n.points(); len(got) != len(want) {
+	if got := n.all(); len(got) != len(want) {
 		t.Fatalf("%d points, want %d", len(got), len(want))
 	}
 	for p, v := range want {

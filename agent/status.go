@@ -202,8 +202,7 @@ func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	points, open := []Shown{}, []Episode{}
-	for _, p := range l.latest.points() {
-		r, _ := l.latest.get(p)
+	for _, r := range l.latest.all() {
 		points = append(points, Show(r))
 	}
 	for _, k := range slices.Sorted(maps.Keys(l.s.open)) {
