@@ -49,8 +49,9 @@ type Reading struct {
 	Quality Quality
 	// Asked is when the device was asked for it; zero where it speaks when it likes, or was not asked.
 	Asked time.Time
-	// At is when the value was true at its source: its answer's arrival, unless the device knows better. From time.Now it carries the monotonic clock, and then
-	// durations survive a step of the wall clock; a device's own time carries none.
+	// At is when the value was true at its source: its answer's arrival, unless the device knows better. From time.Now
+	// it carries the monotonic clock, and then durations survive a step of the wall clock; a device's own time carries
+	// none.
 	At time.Time
 	// Boot and Mono are set by a recording only: the boot count of the recorded box (from 1) and its monotonic
 	// clock since then. Where Boot is 0 the agent takes its own.

@@ -75,7 +75,7 @@ func (p *progress) see(f found) error {
 	return nil
 }
 
-// line says where the search is and how long it still takes, as it went until now, at most as it can take.
+// line says where the search is, and how long it still takes if it goes on as it went until now.
 func (p *progress) line(f found, now time.Time) string {
 	done := len(p.found)
 	left := time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(p.all-done))

@@ -153,7 +153,7 @@ func (l *Line) hangUp(ctx context.Context) error {
 	return l.close()
 }
 
-// Suspect is told when two answers to the same question contradict each other. On a serial line the next request
+// suspect is told when two answers to the same question contradict each other. On a serial line the next request
 // then waits until nothing has come for the given time, so that whatever is out of step comes to its end.
 func (l *Line) suspect(ctx context.Context, hold time.Duration) {
 	l.stats.mismatches.Add(1)

@@ -117,5 +117,5 @@ func (m *mbap) judge(unit byte, answer []byte, r Request) error {
 	case len(answer) > 1 && int(answer[1]) == len(answer)-2:
 		return fmt.Errorf("%w: %d bytes of data instead of %d", ErrFrame, len(answer)-2, r.bytes())
 	}
-	return fmt.Errorf("%w: %d bytes of data instead of %d", errDamaged, len(answer)-2, r.bytes())
+	return fmt.Errorf("%w: %d bytes of data instead of %d", errDamaged, max(len(answer)-2, 0), r.bytes())
 }
