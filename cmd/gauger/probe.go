@@ -60,6 +60,9 @@ type guess struct {
 }
 
 func probeOn(ctx context.Context, lines *modbus.Lines, a probing) (p probed, err error) {
+	if err := waitable(a.Timeout); err != nil {
+		return p, err
+	}
 	line, giveBack, err := lines.Borrow(a.URL)
 	if err != nil {
 		return p, usage{err.Error()}
@@ -125,10 +128,7 @@ func (m *Main) probe(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	a.Input = kind == "input"
-	if a.Timeout <= 0 {
-		return usage{"--timeout is longer than zero, such as 1s"}
-	}
-	if err := errors.Join(a.where(rest), a.expects(*expect, *between), a.named()); err != nil {
+	if err := errors.Join(waitable(a.Timeout), a.where(rest), a.expects(*expect, *between), a.named()); err != nil {
 		return err
 	}
 	if a.Address >= 30001 && a.Address <= 49999 {

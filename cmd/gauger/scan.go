@@ -37,6 +37,12 @@ func (a scanning) search() modbus.Search {
 
 // scanOn searches at one setting after the other, each on a line that is given back after it.
 func scanOn(ctx context.Context, lines *modbus.Lines, a scanning, see func(found) error) error {
+	if err := waitable(a.Timeout); err != nil {
+		return err
+	}
+	if a.Table > modbus.Discrete {
+		return usage{fmt.Sprintf("table %d: 0 holding, 1 input, 2 coil, 3 discrete", a.Table)}
+	}
 	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
 	if err != nil {
 		return usage{err.Error()}
@@ -106,8 +112,8 @@ func (m *Main) scan(ctx context.Context, args []string) error {
 	if a.Table, err = modbus.ParseTable(table); err != nil {
 		return usage{err.Error()}
 	}
-	if a.Timeout <= 0 {
-		return usage{"--timeout is longer than zero, such as 300ms"}
+	if err := waitable(a.Timeout); err != nil {
+		return err
 	}
 	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
 	if err != nil {

@@ -39,6 +39,14 @@ func (t *tools) close() error {
 	return t.lines.Close()
 }
 
+// waitable checks how long a command lets a unit take. Beside a daemon it holds a line that others wait for.
+func waitable(timeout time.Duration) error {
+	if timeout <= 0 || timeout > time.Minute {
+		return usage{fmt.Sprintf("--timeout %s: longer than zero and at most 1m, such as 1s", timeout)}
+	}
+	return nil
+}
+
 // offerLines lets commands use the lines that the daemon has open.
 func offerLines(d *agent.Desk, lines *modbus.Lines) {
 	d.Offer("modbus.probe", agent.On(func(ctx context.Context, a probing) (probed, error) { return probeOn(ctx, lines, a) }))

@@ -49,6 +49,7 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 	}
 	made := outline(d, points, line.at)
 	made.line = line
+	line.forbid(made.unit, made.terms.holes)
 	made.shelf = newShelf(d.Share, made)
 	made.replan()
 	return made, nil
@@ -85,7 +86,7 @@ func (d *device) places(b block) []place {
 // request puts a request for s on the line.
 func (d *device) request(ctx context.Context, s span) ([]byte, error) {
 	r := Request{Unit: d.unit, Table: s.table, Address: uint16(s.from), Quantity: uint16(s.count)}
-	return d.line.read(ctx, r, d.timeout, d.terms.holes)
+	return d.line.Read(ctx, r, d.timeout)
 }
 
 // cut is what belongs to s in the data of a request for whole: its bytes, or a byte with its bit lowest.

@@ -11,6 +11,8 @@ var (
 	ErrSilent = errors.New("no answer")
 	// ErrDown: the socket or serial port could not be opened, so no unit on it can be asked.
 	ErrDown = errors.New("line is down")
+	// ErrForbidden: the configuration of the unit's device forbids to touch this place.
+	ErrForbidden = errors.New("forbidden by the configuration")
 	// ErrFrame: something came, but not an answer to this request; nothing of it is used.
 	ErrFrame = errors.New("not an answer to this request")
 	// errDamaged is the ErrFrame of an answer that was spoilt on its way: asking again may bring a good one, and

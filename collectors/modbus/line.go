@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	goburrow "github.com/goburrow/modbus"
@@ -63,6 +64,8 @@ type Line struct {
 	rounds rounds
 
 	// Below: for the holder of the lock.
+	forbidden map[byte][]span // by unit: what no request may touch, those that put it back in step included
+
 	frames framer
 	stream Stream
 	client goburrow.Client
@@ -98,13 +101,8 @@ func (l *Line) Rounds() []Round { return l.rounds.read() }
 // Read asks once and returns the data of the answer: two bytes to a register, high byte first, or eight bits to a
 // byte, first bit lowest. The data has exactly the length that was asked for. timeout is the longest wait from
 // the request to the whole answer; on a serial line the time of the characters themselves comes on top.
-// Errors are ErrSilent, ErrDown, ErrFrame, an *Exception, or the context's.
+// Errors are ErrForbidden, ErrSilent, ErrDown, ErrFrame, an *Exception, or the context's.
 func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]byte, error) {
-	return l.read(ctx, r, timeout, nil)
-}
-
-// read is Read for a unit that has addresses which no request may touch, those that put it back in step included.
-func (l *Line) read(ctx context.Context, r Request, timeout time.Duration, avoid []span) ([]byte, error) {
 	if err := r.check(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", r, err)
 	}
@@ -112,6 +110,10 @@ func (l *Line) read(ctx context.Context, r Request, timeout time.Duration, avoid
 		return nil, fmt.Errorf("wait for %s: %w", l.URL(), err)
 	}
 	defer l.release()
+	avoid := l.forbidden[r.Unit]
+	if i := slices.IndexFunc(avoid, func(s span) bool { return overlap(s, r.span()) }); i >= 0 {
+		return nil, fmt.Errorf("read %s at %s: %w: %s", r, l.URL(), ErrForbidden, avoid[i])
+	}
 	l.stats.use.begin(time.Now())
 	defer func() { l.stats.use.end(time.Now()) }()
 	l.now = &asking{ctx: ctx, request: r, timeout: timeout, avoid: avoid}
@@ -125,6 +127,18 @@ func (l *Line) read(ctx context.Context, r Request, timeout time.Duration, avoid
 		err = &Exception{Function: r.Table.function(), Code: refusal.ExceptionCode}
 	}
 	return nil, fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
+}
+
+// forbid keeps every request to a unit, whoever makes it, from touching what its device forbids.
+func (l *Line) forbid(unit byte, where []span) {
+	if len(where) == 0 || l.acquire(context.Background()) != nil {
+		return // a background context never ends
+	}
+	defer l.release()
+	if l.forbidden == nil {
+		l.forbidden = map[byte][]span{}
+	}
+	l.forbidden[unit] = where
 }
 
 func (l *Line) acquire(ctx context.Context) error {

@@ -118,7 +118,7 @@ func oneByOne(registers []Register, from, asked int, read func(int) ([]byte, err
 				found++
 			}
 		}
-		if _, refused := errors.AsType[*Exception](r.Err); r.Err != nil && (!refused || errors.Is(r.Err, ErrSilent)) {
+		if _, refused := errors.AsType[*Exception](r.Err); r.Err != nil && (!refused || errors.Is(r.Err, ErrSilent)) && !errors.Is(r.Err, ErrForbidden) {
 			mute = r.Err
 		}
 		registers[address-from] = r

@@ -84,6 +84,29 @@ func TestProbeShowsEveryTypeOrderAndOffset(t *testing.T) {
 	}
 }
 
+// TestGuestsKeepAwayFromWhatADeviceForbids: whoever touches the forbidden register makes the unit silent for good.
+func TestGuestsKeepAwayFromWhatADeviceForbids(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := numberedSlave()
+		slave.SetFaults(modbustest.Fault{From: 103, To: 103, Silent: true})
+		lines := pipeLines(t, only(slave))
+		defer closeLines(t, lines)
+		d := Device{Name: "d", URL: "tcp://site", Forbidden: []Forbidden{{Holding: new(103)}}, Points: []Point{holding("a", 100)}}
+		if _, err := newDevice(lines, d); err != nil {
+			t.Fatal(err)
+		}
+		found, err := Probe(t.Context(), openLine(t, lines, d.URL), Question{Unit: 1, Address: 100})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range found.Registers {
+			if there := r.Address != 103; there != (r.Err == nil) || !there && !errors.Is(r.Err, ErrForbidden) {
+				t.Errorf("holding %d: %v", r.Address, r.Err)
+			}
+		}
+	})
+}
+
 func TestProbeFailsWithAReason(t *testing.T) {
 	if _, err := probeOne(t, Question{}, func(b *modbustest.Bank) { b.Strict(true) }); err == nil || !strings.Contains(err.Error(), "exception 2") {
 		t.Errorf("no register there: %v", err)

@@ -90,6 +90,9 @@ type Request struct {
 // bytes is the length of the data that a right answer carries.
 func (r Request) bytes() int { return r.Table.bytes(int(r.Quantity)) }
 
+// span is where the request reads.
+func (r Request) span() span { return span{r.Table, int(r.Address), int(r.Quantity)} }
+
 // pdu is the request without what a transport puts round it: function, address, quantity.
 func (r Request) pdu() []byte {
 	pdu := binary.BigEndian.AppendUint16([]byte{r.Table.function()}, r.Address)
