@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -127,13 +128,25 @@ func (r *readings) show(s agent.Shown) error {
 		_, err = fmt.Fprintln(r.out, string(b))
 		return err
 	}
-	value, unit := string(s.Value), string(s.Unit)
+	value, unit := forTheEye(string(s.Value)), string(s.Unit)
 	if value == "null" {
 		value, unit = "-", ""
 	}
 	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", s.At.In(r.here.zone()).Format(time.TimeOnly), r.width, s.Point, value, unit, s.Quality, s.Error)
 	_, err := fmt.Fprintln(r.out, strings.TrimRight(line, " "))
 	return err
+}
+
+// forTheEye cuts a fraction to the seven digits that a float32 has; all else stays as it is.
+func forTheEye(value string) string {
+	v, err := strconv.ParseFloat(value, 64)
+	if err != nil || !strings.Contains(value, ".") {
+		return value
+	}
+	if size := math.Abs(v); size >= 1e7 && size < 1e15 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 7, 64)
 }
 
 // fromDaemon prints what the running gauger reads.

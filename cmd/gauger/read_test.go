@@ -1,0 +1,14 @@
+package main
+
+import "testing"
+
+func TestAFractionIsCutForTheEye(t *testing.T) {
+	for value, want := range map[string]string{
+		"36.80711364746094": "36.80711", "171.25": "171.25", "-0.5": "-0.5", "9.438855233854214e-32": "9.438855e-32",
+		"1234567.891": "1234568", "123456789.5": "123456790", "-3.4e+38": "-3.4e+38", "18446744073709551615": "18446744073709551615", "2147483647": "2147483647", "null": "null", `"v1.23456789"`: `"v1.23456789"`,
+	} {
+		if got := forTheEye(value); got != want {
+			t.Errorf("%s shows as %s, want %s", value, got, want)
+		}
+	}
+}
