@@ -64,7 +64,7 @@ func (m *Main) runAgent(ctx context.Context, args []string) error {
 	}
 	// The collectors have taken what they need of the devices. What reading the file took goes back to the box now,
 	// and not when the runtime comes round to it.
-	cfg.Devices = nil
+	cfg.Devices, cfg.Budgets = nil, nil
 	debug.FreeOSMemory()
 	return d.run(ctx, c.socket)
 }

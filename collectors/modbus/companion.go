@@ -26,12 +26,12 @@ func (p Point) Companions() []Companion {
 }
 
 // accompany ties a compiled point to its companions. The device must have passed Check.
-func (made *point) accompany(d Device, p Point) error {
+func (m *manner) accompany(d Device, p Point) error {
 	index := func(name string) int {
 		return slices.IndexFunc(d.Points, func(c Point) bool { return c.Name == name })
 	}
 	if g := p.GoodWhen; g != nil {
-		made.good = &goodRule{index(g.Point), *g}
+		m.good = &goodRule{index(g.Point), *g}
 	}
 	a := p.Age
 	if a == nil {
@@ -39,9 +39,9 @@ func (made *point) accompany(d Device, p Point) error {
 	}
 	i := index(a.Point)
 	word, unit, err := a.unit(d.Points[i])
-	made.age = &ageRule{index: i, max: a.Max, from: math.NaN(), unit: unit, word: word}
+	m.age = &ageRule{index: i, max: a.Max, from: math.NaN(), unit: unit, word: word}
 	if a.DownFrom != nil {
-		made.age.from = *a.DownFrom
+		m.age.from = *a.DownFrom
 	}
 	return err
 }

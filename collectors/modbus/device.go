@@ -204,7 +204,7 @@ func (s *sweep) decode(b block, data []byte) {
 	}
 	for _, i := range b.points {
 		p := &s.device.points[i]
-		s.set(i, p.decode(cut(data, b.span, p.span), now))
+		s.set(i, p.decode(cut(data, b.span, p.span()), now))
 	}
 	if b.spans == 1 {
 		s.device.heal(b.span)
@@ -277,10 +277,10 @@ func (s *sweep) compare(ctx context.Context, b block) {
 			s.batch[i].Asked = s.asked
 			continue
 		}
-		s.batch[i] = p.decode(cut(data, b.span, p.span), now)
+		s.batch[i] = p.decode(cut(data, b.span, p.span()), now)
 		if second := s.batch[i]; p.twice && second.Quality == collectors.Good && !p.agrees(first, second) {
 			differs = true
-			s.device.shelf.forget(p.span)
+			s.device.shelf.forget(p.span())
 			s.batch[i] = p.bad(now, fmt.Errorf("two requests do not agree: %s and then %s; at most %v %s apart are plausible", show(first), show(second), p.agree, p.unit))
 		}
 		s.batch[i].Asked = s.asked

@@ -76,10 +76,10 @@ func FuzzDeviceOptions(f *testing.F) {
 			t.Fatalf("Check passes what cannot be compiled: %v", err)
 		}
 		p := points[0]
-		if p.span.to() > 1<<16 || p.span.count < 1 || p.span.count > p.span.table.most() {
-			t.Fatalf("%+v", p.span)
+		if p.span().to() > 1<<16 || p.count < 1 || int(p.count) > p.table.most() {
+			t.Fatalf("%+v", p.span())
 		}
-		if err := sound(p.decode(make([]byte, 2*p.span.count), testTime)); err != nil {
+		if err := sound(p.decode(make([]byte, 2*p.count), testTime)); err != nil {
 			t.Error(err)
 		}
 	})

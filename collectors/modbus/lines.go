@@ -76,8 +76,8 @@ func (ls *Lines) dialer(at endpoint) func(context.Context) (Stream, error) {
 	if at.port() {
 		return func(context.Context) (Stream, error) { return openPort(at.place, at.serial) }
 	}
-	dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
 	return func(ctx context.Context) (Stream, error) {
+		dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
 		conn, err := dialer.DialContext(ctx, "tcp", at.place)
 		if err != nil || at.scheme != schemeTLS {
 			return conn, err

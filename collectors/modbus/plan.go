@@ -68,7 +68,7 @@ func placesOf(points []point, use func(*point) bool) []place {
 	var places []place
 	for i := range points {
 		if use(&points[i]) {
-			places = append(places, place{points[i].span, []uint16{uint16(i)}})
+			places = append(places, place{points[i].span(), []uint16{uint16(i)}})
 		}
 	}
 	sort.SliceStable(places, func(i, j int) bool { // slices.SortStableFunc costs the binary 6 kB for each struct

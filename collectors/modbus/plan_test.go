@@ -12,7 +12,9 @@ import (
 func everyPoint(*point) bool { return true }
 
 // pointAt is a point of which only the place matters.
-func pointAt(s span) point { return point{span: s, manner: &manner{}} }
+func pointAt(s span) point {
+	return point{table: s.table, from: uint16(s.from), count: uint16(s.count), manner: &manner{}}
+}
 
 // registers are uint16 points at the given addresses.
 func registers(addresses ...int) []point {
@@ -103,8 +105,8 @@ func checkPlan(t *testing.T, points []point, terms terms, blocks []block) {
 		}
 		for _, i := range b.points {
 			seen[i]++
-			if !covers(b.span, points[i].span) {
-				t.Errorf("point %d at %+v is not in %+v", i, points[i].span, b)
+			if !covers(b.span, points[i].span()) {
+				t.Errorf("point %d at %+v is not in %+v", i, points[i].span(), b)
 			}
 		}
 		if b.spans > 1 && !terms.allow(b.span) {

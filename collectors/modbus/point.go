@@ -14,12 +14,17 @@ import (
 
 // point is a Point made ready for reading, kept small: a site may have thousands.
 type point struct {
-	id   collectors.Point
-	span span
+	id collectors.Point
 	*manner
+	from  uint16 // the first of its addresses
+	count uint16
+	table Table
 	twice bool
 	again bool // asked for a second time: twice itself, or a companion of one that is
 }
+
+// span is where the point stands.
+func (p *point) span() span { return span{p.table, int(p.from), int(p.count)} }
 
 // manner is what becomes of a point's registers. Points in a row that are treated alike share one.
 type manner struct {
@@ -73,7 +78,7 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 
 // bits are the point's bits as one number.
 func (p *point) bits(data []byte) uint64 {
-	if p.span.table.bits() {
+	if p.table.bits() {
 		return uint64(data[0] & 1)
 	}
 	v := p.order.number(data)
