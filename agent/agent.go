@@ -97,9 +97,14 @@ func (a *Agent) Run(ctx context.Context) error {
 
 // collect runs one collector.
 func (a *Agent) collect(ctx context.Context, c Named) {
-	err := c.Collector.Run(ctx, a.Ledger.Host(c.Name))
+	if err := c.Collector.Run(ctx, a.Ledger.Host(c.Name)); ctx.Err() == nil {
+		a.ended(c, err)
+	}
+}
+
+// ended says that a collector has ended before the agent.
+func (a *Agent) ended(c Named, err error) {
 	switch {
-	case ctx.Err() != nil:
 	case err == nil:
 		a.Log.Info().Str("device", c.Name).Msg("the recording has been played")
 	default:

@@ -98,12 +98,16 @@ func (c *collector) serve(ctx context.Context, host collectors.Host, t *turn) {
 	t.device.round(ctx, host)
 	t.busy = false
 	t.hurry(host)
-	if !t.device.health.silent() {
-		c.line.rounds.note(Round{t.device.name, t.every, t.device.took, t.asked})
-	}
+	c.served(t)
+}
+
+// served notes what a round took, or how long the line is to be left to others after a silent unit.
+func (c *collector) served(t *turn) {
 	if t.device.health.silent() {
 		c.free = time.Now().Add(c.rest(t.device))
+		return
 	}
+	c.line.rounds.note(Round{t.device.name, t.every, t.device.took, t.asked})
 }
 
 // letPass asks the units that are due and have an earlier deadline, each of them once. They may be passed in turn,

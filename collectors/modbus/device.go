@@ -150,14 +150,14 @@ func (s *sweep) run(ctx context.Context) {
 }
 
 // ask puts the request for one block on the line, when whoever is more urgent has gone.
-func (s *sweep) ask(ctx context.Context, b block) ([]byte, error) {
+func (s *sweep) ask(ctx context.Context, b *block) ([]byte, error) {
 	if s.device.yield != nil {
 		s.device.yield(ctx)
 	}
 	return s.askNow(ctx, b)
 }
 
-func (s *sweep) askNow(ctx context.Context, b block) ([]byte, error) {
+func (s *sweep) askNow(ctx context.Context, b *block) ([]byte, error) {
 	s.asked, s.tried = time.Now(), true
 	data, err := s.device.ask(ctx, b)
 	s.took += time.Since(s.asked)
@@ -167,19 +167,29 @@ func (s *sweep) askNow(ctx context.Context, b block) ([]byte, error) {
 // take asks for one block and turns it into readings. It is true when every point of it was answered with data.
 func (s *sweep) take(ctx context.Context, b block) bool {
 	s.asked = time.Time{}
-	if s.stop != nil {
-		s.fail(b, s.stop)
-		return false
-	}
-	if why := s.device.parkedFor(b.span); why != nil {
+	if why := s.spares(b.span); why != nil {
 		s.fail(b, why)
 		return false
 	}
-	data, err := s.ask(ctx, b)
+	data, err := s.ask(ctx, &b)
+	if err != nil {
+		return s.without(ctx, b, err)
+	}
+	s.decode(b, data)
+	return true
+}
+
+// spares is why a request is not put on the line now; nil: it is.
+func (s *sweep) spares(where span) error {
+	if s.stop != nil {
+		return s.stop
+	}
+	return s.device.parkedFor(where)
+}
+
+// without goes on after a request that failed. It is true when every point of it was answered with data all the same.
+func (s *sweep) without(ctx context.Context, b block, err error) bool {
 	switch {
-	case err == nil:
-		s.decode(b, data)
-		return true
 	case ctx.Err() != nil || errors.Is(err, ErrDown):
 		s.stop = err
 		s.fail(b, err)
@@ -265,7 +275,7 @@ func (d *device) second(first span) (b block, ok bool) {
 }
 
 func (s *sweep) compare(ctx context.Context, b block) {
-	data, err := s.askNow(ctx, b)
+	data, err := s.askNow(ctx, &b)
 	now, differs := time.Now(), false
 	for _, i := range b.points {
 		p, first := &s.device.points[i], s.batch[i]

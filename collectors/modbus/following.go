@@ -41,27 +41,31 @@ const (
 // ask asks for a block. A request whose answer was damaged on its way is repeated: noise passes, while a unit that is
 // silent or refuses would only do so again. Behind a read across gaps a missing answer is asked for again too: whether
 // it comes then tells whether the read before spoilt it.
-func (d *device) ask(ctx context.Context, b block) ([]byte, error) {
-	f := &d.following
-	before := f.last
-	f.last = block{}
+func (d *device) ask(ctx context.Context, b *block) ([]byte, error) {
 	data, err := d.request(ctx, b.span)
+	if spoilt(err) && ctx.Err() == nil {
+		data, err = d.repeat(ctx, b.span, err)
+	}
+	d.following.last = block{}
+	if err == nil && b.gaps > 0 {
+		d.following.last = *b
+	}
+	return data, err
+}
+
+// repeat asks again where that tells something or may help; err is what became of the first request.
+func (d *device) repeat(ctx context.Context, s span, err error) (data []byte, _ error) {
 	left := d.retries
-	switch {
-	case !spoilt(err) || ctx.Err() != nil:
-	case before.gaps > 0:
-		data, err = d.request(ctx, b.span)
-		d.judge(before, b.span, err)
+	if before := d.following.last; before.gaps > 0 {
+		data, err = d.request(ctx, s)
+		d.judge(before, s, err)
 		left--
-	default:
-		d.acquit(b.span)
-		d.relapse(b.span)
+	} else {
+		d.acquit(s)
+		d.relapse(s)
 	}
 	for ; left > 0 && errors.Is(err, errDamaged); left-- {
-		data, err = d.request(ctx, b.span)
-	}
-	if err == nil && b.gaps > 0 {
-		f.last = b
+		data, err = d.request(ctx, s)
 	}
 	return data, err
 }
@@ -78,6 +82,9 @@ func (d *device) judge(before block, victim span, again error) {
 
 // spoilt says whether an answer came damaged or not at all. A gateway that says so is sound itself.
 func spoilt(err error) bool {
+	if err == nil {
+		return false
+	}
 	if _, refusal := errors.AsType[*Exception](err); refusal {
 		return false
 	}

@@ -104,29 +104,45 @@ func (l *Line) Rounds() []Round { return l.rounds.read() }
 // Errors are ErrForbidden, ErrSilent, ErrDown, ErrFrame, an *Exception, or the context's.
 func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]byte, error) {
 	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", r, err)
+		return nil, err
 	}
 	if err := l.acquire(ctx); err != nil {
-		return nil, fmt.Errorf("wait for %s: %w", l.URL(), err)
+		return nil, l.busy(err)
 	}
 	defer l.release()
+	if err := l.keepsOff(r); err != nil {
+		return nil, err
+	}
+	l.now = &asking{ctx: ctx, request: r, timeout: timeout, avoid: l.forbidden[r.Unit]}
+	l.stats.requests.Add(1)
+	l.stats.use.begin(time.Now())
+	data, err := r.ask(l.client)
+	l.stats.use.end(time.Now())
+	if err != nil {
+		return nil, l.unread(r, err)
+	}
+	return data, nil
+}
+
+// busy is the error of a request that did not get the line.
+func (l *Line) busy(err error) error { return fmt.Errorf("wait for %s: %w", l.URL(), err) }
+
+// keepsOff refuses a request that touches what its unit's device forbids.
+func (l *Line) keepsOff(r Request) error {
 	avoid := l.forbidden[r.Unit]
 	if i := slices.IndexFunc(avoid, func(s span) bool { return overlap(s, r.span()) }); i >= 0 {
-		return nil, fmt.Errorf("read %s at %s: %w: %s", r, l.URL(), ErrForbidden, avoid[i])
+		return fmt.Errorf("read %s at %s: %w: %s", r, l.URL(), ErrForbidden, avoid[i])
 	}
-	l.stats.use.begin(time.Now())
-	defer func() { l.stats.use.end(time.Now()) }()
-	l.now = &asking{ctx: ctx, request: r, timeout: timeout, avoid: avoid}
-	l.stats.requests.Add(1)
-	data, err := r.ask(l.client)
-	if err == nil {
-		return data, nil
-	}
+	return nil
+}
+
+// unread is the error of a request that failed.
+func (l *Line) unread(r Request, err error) error {
 	if refusal, ok := errors.AsType[*goburrow.ModbusError](err); ok {
 		l.stats.exceptions.Add(1)
 		err = &Exception{Function: r.Table.function(), Code: refusal.ExceptionCode}
 	}
-	return nil, fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
+	return fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
 }
 
 // forbid keeps every request to a unit, whoever makes it, from touching what its device forbids.
@@ -222,16 +238,21 @@ func (l *Line) exchange(pdu []byte) ([]byte, error) {
 	if !stop() {
 		<-woken
 	}
-	if err == nil {
-		l.silent = 0
-		return answer, nil
+	if err != nil {
+		return nil, l.failed(err)
 	}
+	l.silent = 0
+	return answer, nil
+}
+
+// failed draws the conclusions from a request that failed.
+func (l *Line) failed(err error) error {
 	l.count(err)
 	closing := l.closeIfLost(err)
-	if a.ctx.Err() != nil {
-		err = a.ctx.Err()
+	if l.now.ctx.Err() != nil {
+		err = l.now.ctx.Err()
 	}
-	return nil, errors.Join(err, closing)
+	return errors.Join(err, closing)
 }
 
 func (l *Line) count(err error) {

@@ -42,18 +42,8 @@ func (m *mbap) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	if m.in == nil {
 		m.in = bufio.NewReaderSize(s, mbapHeader+mbapMost)
 	}
-	if !collectors.Wait(a.ctx, time.Until(m.last.Add(m.pause))) {
-		return nil, a.ctx.Err()
-	}
-	if err := a.deadline(s, time.Now().Add(a.timeout)); err != nil {
+	if err := m.send(s, a, pdu); err != nil {
 		return nil, err
-	}
-	m.id++
-	m.out = binary.BigEndian.AppendUint16(m.out[:0], m.id)
-	m.out = append(m.out, 0, 0, 0, byte(1+len(pdu)), a.request.Unit)
-	m.out = append(m.out, pdu...)
-	if _, err := s.Write(m.out); err != nil {
-		return nil, fmt.Errorf("send: %w: %w", errGone, err)
 	}
 	for {
 		id, unit, answer, err := m.frame(a)
@@ -67,6 +57,24 @@ func (m *mbap) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
 	}
 }
 
+// send puts a request on the stream, under the next number.
+func (m *mbap) send(s Stream, a *asking, pdu []byte) error {
+	if !collectors.Wait(a.ctx, time.Until(m.last.Add(m.pause))) {
+		return a.ctx.Err()
+	}
+	if err := a.deadline(s, time.Now().Add(a.timeout)); err != nil {
+		return err
+	}
+	m.id++
+	m.out = binary.BigEndian.AppendUint16(m.out[:0], m.id)
+	m.out = append(m.out, 0, 0, 0, byte(1+len(pdu)), a.request.Unit)
+	m.out = append(m.out, pdu...)
+	if _, err := s.Write(m.out); err != nil {
+		return fmt.Errorf("send: %w: %w", errGone, err)
+	}
+	return nil
+}
+
 // frame reads the next whole frame, whatever it answers.
 func (m *mbap) frame(a *asking) (id uint16, unit byte, answer []byte, err error) {
 	if _, err := m.in.Peek(1); err != nil {
@@ -77,12 +85,9 @@ func (m *mbap) frame(a *asking) (id uint16, unit byte, answer []byte, err error)
 	if err != nil {
 		return 0, 0, nil, broken(err, errTorn)
 	}
-	length := int(binary.BigEndian.Uint16(header[4:]))
-	if protocol := binary.BigEndian.Uint16(header[2:]); protocol != 0 {
-		return 0, 0, nil, fmt.Errorf("%w: protocol id %d instead of 0; this is no Modbus TCP (rtu+tcp, perhaps)", errDamaged, protocol)
-	}
-	if length < 2 || length > mbapMost {
-		return 0, 0, nil, fmt.Errorf("%w: length %d; 2 to %d are possible", errDamaged, length, mbapMost)
+	length, err := lengthIn(header)
+	if err != nil {
+		return 0, 0, nil, err
 	}
 	frame, err := m.in.Peek(mbapHeader - 1 + length)
 	if err != nil {
@@ -92,6 +97,18 @@ func (m *mbap) frame(a *asking) (id uint16, unit byte, answer []byte, err error)
 	m.last = time.Now()
 	_, err = m.in.Discard(len(frame))
 	return id, unit, answer, err
+}
+
+// lengthIn is how many bytes follow the length in a header, the unit id included.
+func lengthIn(header []byte) (int, error) {
+	length := int(binary.BigEndian.Uint16(header[4:]))
+	if protocol := binary.BigEndian.Uint16(header[2:]); protocol != 0 {
+		return 0, fmt.Errorf("%w: protocol id %d instead of 0; this is no Modbus TCP (rtu+tcp, perhaps)", errDamaged, protocol)
+	}
+	if length < 2 || length > mbapMost {
+		return 0, fmt.Errorf("%w: length %d; 2 to %d are possible", errDamaged, length, mbapMost)
+	}
+	return length, nil
 }
 
 // broken sorts a failed read: the time was up (and then it is what the caller says), or the connection is lost.

@@ -117,12 +117,13 @@ func (r Request) String() string {
 	return fmt.Sprintf("%s %d-%d of unit %d", r.Table, r.Address, int(r.Address)+int(r.Quantity)-1, r.Unit)
 }
 
+// check says why a request cannot be made.
 func (r Request) check() error {
 	if r.Quantity == 0 || int(r.Quantity) > r.Table.most() {
-		return fmt.Errorf("%d addresses in one request; 1 to %d are allowed", r.Quantity, r.Table.most())
+		return fmt.Errorf("read %s: %d addresses in one request; 1 to %d are allowed", r, r.Quantity, r.Table.most())
 	}
 	if int(r.Address)+int(r.Quantity) > 1<<16 {
-		return fmt.Errorf("address %d is the last one", 1<<16-1)
+		return fmt.Errorf("read %s: address %d is the last one", r, 1<<16-1)
 	}
 	return nil
 }

@@ -109,6 +109,11 @@ func (t *traced) Write(b []byte) (int, error) {
 		t.asked, t.in = nil, nil
 		return t.Stream.Write(b)
 	}
+	return t.show(b)
+}
+
+// show is Write while somebody looks on.
+func (t *traced) show(b []byte) (int, error) {
 	t.flush()
 	f := Frame{At: time.Now(), URL: t.at.String(), Sent: true, Bytes: slices.Clone(b)}
 	n, err := t.Stream.Write(b)
