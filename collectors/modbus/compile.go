@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"gauger/collectors"
 )
@@ -40,11 +41,16 @@ func compile(d Device) ([]point, error) {
 // nameTogether puts the names of the points into one piece of memory: a hundred small ones, scattered among what the
 // configuration leaves behind, cost several times as much.
 func nameTogether(points []point) {
-	var all []byte
+	length := 0
 	for _, p := range points {
-		all = append(all, p.id...)
+		length += len(p.id)
 	}
-	rest := collectors.Point(all)
+	var all strings.Builder
+	all.Grow(length)
+	for _, p := range points {
+		all.WriteString(string(p.id))
+	}
+	rest := collectors.Point(all.String())
 	for i := range points {
 		n := len(points[i].id)
 		points[i].id, rest = rest[:n], rest[n:]

@@ -50,7 +50,7 @@ func (ls *Lines) open(url string) (*Line, error) {
 	if ls.lines == nil {
 		ls.lines = map[string]*Line{}
 	}
-	l := newLine(at, ls.trace.around(at, ls.dialer(at)))
+	l := newLine(at, ls.trace.around(&at, ls.dialer(&at)))
 	if ls.retry > 0 && at.port() {
 		l.redial.first, l.redial.most = ls.retry, ls.retry
 	}
@@ -69,7 +69,7 @@ func sameLine(one, other endpoint) error {
 	return fmt.Errorf("%s and %s are one line with different settings; it has one speed and parity: use one URL for both", one, other)
 }
 
-func (ls *Lines) dialer(at endpoint) func(context.Context) (Stream, error) {
+func (ls *Lines) dialer(at *endpoint) func(context.Context) (Stream, error) {
 	if ls.Dial != nil {
 		return func(ctx context.Context) (Stream, error) { return ls.Dial(ctx, at.String()) }
 	}
@@ -82,7 +82,7 @@ func (ls *Lines) dialer(at endpoint) func(context.Context) (Stream, error) {
 		if err != nil || at.scheme != schemeTLS {
 			return conn, err
 		}
-		return secure(ctx, conn, at)
+		return secure(ctx, conn, *at)
 	}
 }
 

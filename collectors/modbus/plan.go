@@ -87,25 +87,28 @@ func placesOf(points []point, use func(*point) bool) []place {
 }
 
 // cheapest cuts the sorted places of one table into requests so that the sum of their costs is least: best[n] is
-// the least cost of the first n places, and start[n] where the last request of that begins.
+// that of the first n places, and where the last request of it begins.
 func (t terms) cheapest(places []place) []block {
-	best, start := make([]time.Duration, len(places)+1), make([]int, len(places)+1)
+	best := make([]struct {
+		cost  time.Duration
+		start int
+	}, len(places)+1)
 	for n := 1; n <= len(places); n++ {
-		best[n] = math.MaxInt64
+		best[n].cost = math.MaxInt64
 		cover := places[n-1].span
 		for i := n - 1; i >= 0; i-- {
 			cover = join(cover, places[i].span)
 			if i < n-1 && !t.allow(cover) {
 				break
 			}
-			if sum := best[i] + t.cost.price(cover); sum < best[n] {
-				best[n], start[n] = sum, i
+			if sum := best[i].cost + t.cost.price(cover); sum < best[n].cost {
+				best[n].cost, best[n].start = sum, i
 			}
 		}
 	}
 	var blocks []block
-	for n := len(places); n > 0; n = start[n] {
-		blocks = append(blocks, blockOf(places[start[n]:n]))
+	for n := len(places); n > 0; n = best[n].start {
+		blocks = append(blocks, blockOf(places[best[n].start:n]))
 	}
 	slices.Reverse(blocks)
 	return blocks

@@ -58,7 +58,7 @@ func (t *trace) show(f Frame) {
 }
 
 // around makes the streams of a dialer ones that can be looked at.
-func (t *trace) around(at endpoint, dial func(context.Context) (Stream, error)) func(context.Context) (Stream, error) {
+func (t *trace) around(at *endpoint, dial func(context.Context) (Stream, error)) func(context.Context) (Stream, error) {
 	return func(ctx context.Context) (Stream, error) {
 		s, err := dial(ctx)
 		if err != nil {
@@ -76,7 +76,7 @@ func (t *trace) around(at endpoint, dial func(context.Context) (Stream, error)) 
 // traced is a stream that shows what goes through it. Whoever has the line uses it, so one goroutine at a time.
 type traced struct {
 	Stream
-	at    endpoint
+	at    *endpoint
 	trace *trace
 
 	asked *pending  // the request that is not answered yet
@@ -117,7 +117,7 @@ func (t *traced) show(b []byte) (int, error) {
 	t.flush()
 	f := Frame{At: time.Now(), URL: t.at.String(), Sent: true, Bytes: slices.Clone(b)}
 	n, err := t.Stream.Write(b)
-	opened := openEnvelope(t.at, f.Bytes)
+	opened := openEnvelope(*t.at, f.Bytes)
 	f.Words = opened.request()
 	if err != nil {
 		f.Words += ", which could not be sent: " + err.Error()
@@ -177,7 +177,7 @@ func (t *traced) heard(b []byte, err error) {
 // frames shows the whole frames of what was heard, and what stands before them.
 func (t *traced) frames() {
 	for {
-		start, end := nextFrame(t.at, t.in)
+		start, end := nextFrame(*t.at, t.in)
 		if end == 0 {
 			return
 		}
@@ -193,7 +193,7 @@ func (t *traced) frames() {
 
 // frame shows one whole frame, and whose answer it is.
 func (t *traced) frame(b []byte) {
-	opened := openEnvelope(t.at, b)
+	opened := openEnvelope(*t.at, b)
 	f := Frame{At: t.began, URL: t.at.String(), Bytes: slices.Clone(b), Words: opened.answer()}
 	switch {
 	case t.blind:
@@ -225,13 +225,13 @@ func (t *traced) flush() {
 // strange shows bytes that are no answer.
 func (t *traced) strange(b []byte) {
 	f := Frame{At: t.began, URL: t.at.String(), Bytes: slices.Clone(b)}
-	switch r, asks := otherMaster(t.at, b); {
+	switch r, asks := otherMaster(*t.at, b); {
 	case t.asked != nil && bytes.Equal(b, t.asked.frame):
 		f.Words = "an echo of our own request: the adapter hears what it sends"
 	case asks:
 		f.Words = "another master asks " + r.request()
 	default:
-		f.Words = "damaged: " + damage(t.at, b)
+		f.Words = "damaged: " + damage(*t.at, b)
 	}
 	t.trace.show(f)
 }

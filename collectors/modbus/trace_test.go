@@ -153,7 +153,7 @@ func FuzzTraceShowsEveryByte(f *testing.F) {
 			t.Fatal(err)
 		}
 		var shown []byte
-		tap := &traced{at: at, trace: &trace{}}
+		tap := &traced{at: &at, trace: &trace{}}
 		see := func(f Frame) { shown = append(shown, f.Bytes...) }
 		tap.trace.watchers = map[*func(Frame)]bool{&see: true}
 		tap.trace.on.Store(true)
