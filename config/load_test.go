@@ -35,6 +35,7 @@ func TestDoubtfulThingsAreWarnings(t *testing.T) {
 		{"a port whose name changes", "/dev/serial/by-id/usb-A", "/dev/ttyUSB0", 27, "devices[1].modbus", "ls -l /dev/serial/by-id"},
 		{"a device's CA that is not here", "tcp://10.20.0.5:502", "tls://10.20.0.5?ca_file=plc-ca.pem", 17, "devices[0].modbus", "plc-ca.pem"},
 		{"a device shared with the network", "    unit: 3\n", "    unit: 3\n    share: 0.0.0.0:1502\n", 29, "devices[1].share", "no password"},
+		{"a device shared where only root may", "    unit: 3\n", "    unit: 3\n    share: 127.0.0.1:502\n", 29, "devices[1].share", "below 1024"},
 		{"geometry", "    strapping: tk-1001.csv\n", "    diameter: 12ft\n", 38, "tanks[0].strapping", "good to a percent"},
 		{"table that begins above zero", "[[0, 0], [240, 402.87]]", "[[2, 3], [240, 402.87]]", 60, "tanks[2].strapping", "begins at 2 in"},
 		{"group of one", "    sensor: radar", "    group: west", 45, "tanks[0].group", "no other tank"},

@@ -221,6 +221,9 @@ func (d Device) Warnings() (all []collectors.Problem) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
 			"127.0.0.1 for programs on the box itself"})
 	}
+	if d.Share != "" && lowPort(d.Share) {
+		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
+	}
 	return all
 }
 

@@ -66,6 +66,13 @@ func openShare(address string) bool {
 	return err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
+// lowPort says whether only root may listen at an address.
+func lowPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	n, portErr := strconv.Atoi(port)
+	return err == nil && portErr == nil && n < 1024
+}
+
 // String names the collector by its address.
 func (s *server) String() string { return "modbus share " + s.address }
 
