@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -42,21 +43,13 @@ func Dial(path string) (*Client, error) {
 
 // Call asks for a verb and reads the result into result, which may be nil.
 func (c *Client) Call(ctx context.Context, verb string, args, result any) error {
-	body, err := json.Marshal(args)
+	answer, err := c.post(ctx, url.PathEscape(verb), args)
 	if err != nil {
-		return fmt.Errorf("write down the request: %w", err)
+		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gauger/"+url.PathEscape(verb), bytes.NewReader(body))
-	if err != nil {
-		return fmt.Errorf("ask the running gauger: %w", err)
-	}
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return fmt.Errorf("ask the running gauger on %s: %w", c.path, err)
-	}
-	defer resp.Body.Close()
+	defer answer.Close()
 	var a Answer
-	if err := json.NewDecoder(resp.Body).Decode(&a); err != nil {
+	if err := json.NewDecoder(answer).Decode(&a); err != nil {
 		return fmt.Errorf("read what the running gauger answered: %w", err)
 	}
 	if a.Error != "" {
@@ -68,22 +61,31 @@ func (c *Client) Call(ctx context.Context, verb string, args, result any) error 
 	return json.Unmarshal(a.Result, result)
 }
 
-// Follow calls see with each thing of a feed until it is over. The error is the feed's, see's, or the context's.
-func (c *Client) Follow(ctx context.Context, feed string, args any, see func(json.RawMessage) error) error {
+// post sends a request to the socket; whoever gets the answer closes it.
+func (c *Client) post(ctx context.Context, path string, args any) (answer io.ReadCloser, err error) {
 	body, err := json.Marshal(args)
 	if err != nil {
-		return fmt.Errorf("write down the request: %w", err)
+		return nil, fmt.Errorf("write down the request: %w", err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gauger/follow/"+url.PathEscape(feed), bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://gauger/"+path, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("ask the running gauger: %w", err)
+		return nil, fmt.Errorf("ask the running gauger: %w", err)
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return fmt.Errorf("ask the running gauger on %s: %w", c.path, err)
+		return nil, fmt.Errorf("ask the running gauger on %s: %w", c.path, err)
 	}
-	defer resp.Body.Close()
-	answers := json.NewDecoder(resp.Body)
+	return resp.Body, nil
+}
+
+// Follow calls see with each thing of a feed until it is over. The error is the feed's, see's, or the context's.
+func (c *Client) Follow(ctx context.Context, feed string, args any, see func(json.RawMessage) error) error {
+	answer, err := c.post(ctx, "follow/"+url.PathEscape(feed), args)
+	if err != nil {
+		return err
+	}
+	defer answer.Close()
+	answers := json.NewDecoder(answer)
 	for {
 		var a Answer
 		if err := answers.Decode(&a); err != nil {
