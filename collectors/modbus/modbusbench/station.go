@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gauger/collectors/modbus/modbustest"
 )
 
 // stationSpec is a line with units behind it, or many alike.
@@ -147,7 +149,7 @@ func (s *station) serveRTU(stream io.ReadWriter) {
 			return
 		}
 		at := time.Now()
-		if checksum(request[:]) != 0 {
+		if modbustest.Checksum(request[:]) != 0 {
 			s.noise()
 			have = copy(request[:], request[1:])
 			continue
@@ -162,7 +164,7 @@ func (s *station) serveRTU(stream io.ReadWriter) {
 			continue
 		}
 		frame := appendData([]byte{from.Unit}, from.Address, registers)
-		frame = binary.LittleEndian.AppendUint16(frame, checksum(frame))
+		frame = binary.LittleEndian.AppendUint16(frame, modbustest.Checksum(frame))
 		if s.emit(stream, frame, ended.Add(s.Serial.gap()+s.Serial.Turnaround)) != nil {
 			return
 		}
@@ -214,22 +216,6 @@ func sleepUntil(t time.Time) {
 		pause := unix.NsecToTimespec(left.Nanoseconds())
 		_ = unix.Nanosleep(&pause, nil) // interrupted or not, the clock is looked at again
 	}
-}
-
-// checksum is the CRC-16 of RTU frames; over a frame with its own checksum it is 0.
-func checksum(b []byte) uint16 {
-	crc := uint16(0xFFFF)
-	for _, c := range b {
-		crc ^= uint16(c)
-		for range 8 {
-			carry := crc & 1
-			crc >>= 1
-			if carry == 1 {
-				crc ^= 0xA001
-			}
-		}
-	}
-	return crc
 }
 
 // accept serves every connection of a listener.

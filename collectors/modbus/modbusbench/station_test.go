@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/collectors/modbus/modbustest"
 )
 
 // exchange sends bytes to a station and reads so many back; the deadline only ends a test that has failed.
@@ -55,7 +57,7 @@ var rtuRequest = []byte{1, 3, 0, 0, 0, 2, 0xC4, 0x0B}
 func TestSerialStationPassesOverNoise(t *testing.T) {
 	s := newStation(stationSpec{Serial: &wire{Baud: 4_000_000}})
 	got := exchange(t, s, append([]byte{0xFF}, rtuRequest...), 9)
-	if checksum(got) != 0 || !bytes.Equal(got[:7], []byte{1, 3, 4, 0, 0, 0, 1}) {
+	if modbustest.Checksum(got) != 0 || !bytes.Equal(got[:7], []byte{1, 3, 4, 0, 0, 0, 1}) {
 		t.Errorf("% x", got)
 	}
 	if r := s.report(time.Now()); r.Damaged != 1 || r.Requests.Count != 1 {

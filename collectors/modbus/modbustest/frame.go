@@ -73,7 +73,7 @@ func nextRTU(r *bufio.Reader) (request, error) {
 		if err != nil {
 			return request{}, err
 		}
-		if checksum(frame) != 0 {
+		if Checksum(frame) != 0 {
 			if _, err := r.Discard(1); err != nil {
 				return request{}, err
 			}
@@ -127,11 +127,11 @@ func (f Framing) frame(id uint16, unit byte, pdu []byte) []byte {
 	if f == ASCII {
 		return fmt.Appendf(nil, ":%X%02X\r\n", b, -sum(b))
 	}
-	return binary.LittleEndian.AppendUint16(b, checksum(b))
+	return binary.LittleEndian.AppendUint16(b, Checksum(b))
 }
 
-// checksum is the CRC-16 of RTU frames; over a frame with its own checksum it is 0.
-func checksum(b []byte) uint16 {
+// Checksum is the CRC-16 of RTU frames; over a frame with its own checksum it is 0.
+func Checksum(b []byte) uint16 {
 	crc := uint16(0xFFFF)
 	for _, c := range b {
 		crc ^= uint16(c)
