@@ -1,8 +1,11 @@
 package mqtt
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -168,10 +171,35 @@ func TestALongAbsenceIsOneEpisode(t *testing.T) {
 	})
 }
 
+// A network that takes its time, and a broker that lets us in and then says nothing: the announcement comes before the
+// first attempt has failed, and still says something.
+func TestABrokerThatDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newMemo()
+		slow := func(context.Context, string, string) (net.Conn, error) {
+			<-time.After(dialLimit - time.Second)
+			ours, theirs := net.Pipe()
+			go func() { // ends with the pipe
+				_, _ = theirs.Read(make([]byte, 256))
+				_, _ = theirs.Write([]byte{0x20, 2, 0, 0}) // CONNACK: accepted
+				_, _ = io.Copy(io.Discard, theirs)
+			}()
+			return ours, nil
+		}
+		start(t, h, collect(t, Session{Dial: slow}, at(address, "field/tk1")))
+		later(patience + 2*time.Second)
+		n := h.noticed("comm-loss")
+		if len(n) != 1 || !strings.Contains(n[0].Note, "it has not answered yet") {
+			t.Errorf("told: %+v", n)
+		}
+	})
+}
+
 func TestTwoProgramsWithOneClientID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := newBroker(t), newMemo()
 		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		later(time.Second) // of two that come at the same instant, this broker now and then lets both in
 		start(t, newMemo(), collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
 		later(10 * time.Minute)
 		n := h.noticed("comm-loss")

@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -53,6 +54,9 @@ func (s *session) watchLink(ctx context.Context, state linkState, now time.Time)
 	gone := now.Sub(state.trouble)
 	if gone < patience && (state.tries < failures || gone < s.grace) {
 		return
+	}
+	if state.why == nil { // the first attempt is still under way
+		state.why = errors.New("it has not answered yet")
 	}
 	if s.away.IsZero() {
 		s.away = state.trouble
