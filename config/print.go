@@ -21,9 +21,9 @@ import (
 // Print writes the effective configuration as YAML: defaults filled in, file names resolved, of secrets only where
 // they are kept. What it writes loads again and means the same.
 func (c *Config) Print(w io.Writer) error {
-	node, err := printer{c}.encode(reflect.ValueOf(*c), reflect.ValueOf(defaultConfig()))
+	node, err := c.node()
 	if err != nil {
-		return fmt.Errorf("print configuration: %w", err)
+		return err
 	}
 	enc := yaml.NewEncoder(w)
 	enc.SetIndent(2)
@@ -36,19 +36,55 @@ func (c *Config) Print(w io.Writer) error {
 	return nil
 }
 
+// node is the effective configuration as YAML nodes.
+func (c *Config) node() (*yaml.Node, error) {
+	node, err := printer{c}.encode(reflect.ValueOf(*c), reflect.ValueOf(defaultConfig()))
+	if err != nil {
+		return nil, fmt.Errorf("print configuration: %w", err)
+	}
+	return node, nil
+}
+
 // Hash is a CRC-32C over the effective configuration and the rows of its strapping tables, as Load found them. Every
 // record carries the hash of the configuration that made it.
 func (c *Config) Hash() uint32 { return c.hash }
 
+// checksum goes through the devices one by one: all at once, the nodes of a large site take a gigabyte.
 func (c *Config) checksum() (uint32, error) {
 	sum := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	if err := c.Print(sum); err != nil {
+	rest := *c
+	rest.Devices = nil
+	if err := rest.hashInto(sum); err != nil {
 		return 0, err
+	}
+	for i := range c.Devices {
+		one := Config{Devices: c.Devices[i : i+1]}
+		if err := one.hashInto(sum); err != nil {
+			return 0, err
+		}
 	}
 	for _, t := range c.Tanks {
 		hashTable(sum, t.Table)
 	}
 	return sum.Sum32(), nil
+}
+
+// hashInto adds what Print would write.
+func (c *Config) hashInto(sum hash.Hash32) error {
+	node, err := c.node()
+	if err != nil {
+		return err
+	}
+	hashNode(sum, node)
+	return nil
+}
+
+// hashNode adds a node and what is in it; its length before each value keeps neighbours apart.
+func hashNode(sum hash.Hash32, n *yaml.Node) {
+	sum.Write(append(binary.LittleEndian.AppendUint32([]byte{byte(n.Kind)}, uint32(len(n.Value)+len(n.Content))), n.Value...))
+	for _, c := range n.Content {
+		hashNode(sum, c)
+	}
 }
 
 // hashTable adds what a table says at every quarter inch, which is as fine as tables are.
