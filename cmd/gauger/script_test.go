@@ -18,8 +18,13 @@ import (
 	"gauger/agent/console"
 )
 
-// TestMain lets the test binary be gauger itself when a script calls it.
+// TestMain lets the test binary be gauger itself when a script calls it, and when a test of this package opens an
+// outbox: the child that examines the file would otherwise run the tests again, and they would have children.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == "outbox" && os.Args[2] == "check" {
+		main()
+		return
+	}
 	testscript.Main(m, map[string]func(){"gauger": main})
 }
 
