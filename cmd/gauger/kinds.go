@@ -30,7 +30,9 @@ func kindsOf(cfg *config.Config) kinds {
 		case d.MQTT != nil:
 			k.mqtt = append(k.mqtt, *d.MQTT)
 		case d.Recording != nil:
-			k.recordings = append(k.recordings, *d.Recording)
+			played := *d.Recording
+			played.Zone = cfg.Zone
+			k.recordings = append(k.recordings, played)
 		case d.Host != nil:
 			k.hosts = append(k.hosts, *d.Host)
 		}

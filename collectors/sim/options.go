@@ -8,6 +8,9 @@ type Device struct {
 	File   string        `yaml:"recording" doc:"CSV file of readings: ts,mono_s,boot,point,value,quality, in arrival order"`
 	Every  time.Duration `yaml:"every" doc:"the poll interval with which it was recorded. Default 10s"`
 	Points []Point       `yaml:"points" doc:"the recorded points"`
+
+	// Zone is what times without one are meant in; nil: UTC.
+	Zone *time.Location `yaml:"-"`
 }
 
 // Point is one column of values in the recording.

@@ -72,7 +72,7 @@ func (r *Recording) Counts() Counts { return r.counts }
 func (r *Recording) Run(ctx context.Context, host collectors.Host) error {
 	f, err := os.Open(r.device.File)
 	if err != nil {
-		return fmt.Errorf("open recording: %w", err)
+		return fmt.Errorf("open recording: %w; name a CSV file with the columns %s", err, header)
 	}
 	err = r.play(ctx, host, f)
 	if closed := f.Close(); err == nil && closed != nil {
@@ -90,6 +90,7 @@ func (r *Recording) play(ctx context.Context, host collectors.Host, in io.Reader
 		return err
 	}
 	p := &player{Recording: r, host: host, from: from, lines: lines{in: bufio.NewReaderSize(in, lineLimit)}}
+	p.rows.columns, p.rows.zone = usual(), r.device.Zone
 	for {
 		line, err := p.lines.next()
 		if errors.Is(err, io.EOF) {
@@ -141,7 +142,13 @@ type player struct {
 
 // take adds one line to the batch, after handing over the batch before it when the line belongs to another instant.
 func (p *player) take(ctx context.Context, line []byte) error {
-	if len(line) == 0 || p.lines.number == 1 && isHeader(line) {
+	if p.lines.number == 1 {
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+		if is, err := p.head(line); is || err != nil {
+			return err
+		}
+	}
+	if len(bytes.TrimSpace(line)) == 0 {
 		return nil
 	}
 	row, err := p.rows.parse(line)
@@ -167,6 +174,18 @@ func (p *player) take(ctx context.Context, line []byte) error {
 	}
 	p.add(row, point)
 	return nil
+}
+
+// head reads the first line where it is a header.
+func (p *player) head(line []byte) (is bool, err error) {
+	c, is, err := headed(line)
+	if err != nil {
+		return is, fmt.Errorf("not a recording: %w; the first line should be %s", err, header)
+	}
+	if is {
+		p.rows.columns = c
+	}
+	return is, nil
 }
 
 // refuse keeps a line that cannot be read. A first line of that kind means that the file is something else.

@@ -84,8 +84,8 @@ func TestMalformedRowsCostNothingElse(t *testing.T) {
 	good := "2026-03-02T07:00:%02dZ,%d,0,rec/t1-level,%d,good\n"
 	bad := []struct{ line, why string }{
 		{"", ""},
-		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,5", "six columns"},
-		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,5,good,", "quality"},
+		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,5", "5 columns, not 6"},
+		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,5,good,", "more than 6 columns"},
 		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,5,goo", "quality"},
 		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,five,good", "not a number"},
 		{"2026-03-02T07:00:60Z,1,0,rec/t1-level,5,good", "ts"},

@@ -28,57 +28,56 @@ func (r row) sameInstant(o row) bool {
 }
 
 var (
-	errColumns  = errors.New("not six columns; expected " + header)
 	errNoNumber = errors.New("recorded without a number")
 	errBad      = errors.New("recorded as bad")
 	errDoubt    = errors.New("recorded as uncertain")
 )
 
-func isHeader(line []byte) bool {
-	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	return string(bytes.TrimSpace(line)) == header
-}
-
 // rowReader parses rows. It remembers the last time and date, since most rows repeat them.
 type rowReader struct {
-	last   [40]byte
-	lastN  int
-	lastAt time.Time
-	date   [10]byte
-	day    time.Time
+	columns columns
+	zone    *time.Location // of times without one
+	since   time.Duration  // the latest time of a recording without mono_s
+	last    [40]byte
+	lastN   int
+	lastAt  time.Time
+	date    [10]byte
+	day     time.Time
 }
 
 // parse reads one line.
 func (p *rowReader) parse(line []byte) (row, error) {
-	var f [6][]byte
-	rest := line
-	for i := range 5 {
-		cut := bytes.IndexByte(rest, ',')
-		if cut < 0 {
-			return row{}, errColumns
-		}
-		f[i], rest = rest[:cut], rest[cut+1:]
+	var f [fieldCount][]byte
+	if err := p.columns.split(line, &f); err != nil {
+		return row{}, err
 	}
-	f[5] = rest
 	var r row
 	var err error
-	if r.at, err = p.time(f[0]); err != nil {
+	if r.at, err = p.time(f[fieldTs]); err != nil {
 		return row{}, err
 	}
-	if r.mono, err = seconds(f[1]); err != nil {
-		return row{}, err
-	}
-	if r.boot, err = count(f[2]); err != nil {
-		return row{}, err
-	}
-	if r.point = f[3]; len(r.point) == 0 {
+	if r.point = f[fieldPoint]; len(r.point) == 0 {
 		return row{}, errors.New("point: empty")
 	}
-	return r, r.judge(f[4], f[5])
+	if !p.columns.has[fieldMono] {
+		if y := r.at.Year(); y < 1970 || y > 2200 {
+			return row{}, fmt.Errorf("ts %q: a recording without mono_s and boot needs times of a clock that was set", f[fieldTs])
+		}
+		p.since = max(p.since, time.Duration(r.at.UnixNano()))
+		r.mono = p.since
+		return r, r.judge(f[fieldValue], f[fieldQuality], p.columns.has[fieldQuality])
+	}
+	if r.mono, err = seconds(f[fieldMono]); err != nil {
+		return row{}, err
+	}
+	if r.boot, err = count(f[fieldBoot]); err != nil {
+		return row{}, err
+	}
+	return r, r.judge(f[fieldValue], f[fieldQuality], p.columns.has[fieldQuality])
 }
 
-// judge sets value and quality. A reading without a number is Bad whatever the recording says of it.
-func (r *row) judge(value, quality []byte) error {
+// judge sets value and quality; judged says that the recording has a quality. A reading without a number is Bad whatever the recording says of it.
+func (r *row) judge(value, quality []byte, judged bool) error {
 	r.value = math.NaN()
 	if len(value) > 0 {
 		v, err := strconv.ParseFloat(string(value), 64)
@@ -87,12 +86,12 @@ func (r *row) judge(value, quality []byte) error {
 		}
 		r.value = v
 	}
-	switch string(quality) {
-	case "good":
+	switch {
+	case !judged || bytes.EqualFold(quality, []byte("good")):
 		r.quality = collectors.Good
-	case "uncertain":
+	case bytes.EqualFold(quality, []byte("uncertain")):
 		r.quality, r.why = collectors.Uncertain, errDoubt
-	case "bad":
+	case bytes.EqualFold(quality, []byte("bad")):
 		r.quality, r.why = collectors.Bad, errBad
 	default:
 		return fmt.Errorf("quality %q: neither good, uncertain nor bad", quality)
@@ -103,7 +102,35 @@ func (r *row) judge(value, quality []byte) error {
 	return nil
 }
 
-// time parses RFC 3339.
+// zoneless are the layouts of a time without a zone.
+var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"}
+
+// slowly parses RFC 3339 with a blank or a T, without a zone too, and seconds since 1970.
+func (p *rowReader) slowly(text string) (time.Time, error) {
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00"} {
+		if at, err := time.Parse(layout, text); err == nil {
+			return at, nil
+		}
+	}
+	zone := p.zone
+	if zone == nil {
+		zone = time.UTC
+	}
+	for _, layout := range zoneless {
+		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return at, nil
+		}
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil && v >= 0 && v < epochMost {
+		return time.Unix(0, int64(math.Round(v*1e6))*1000).UTC(), nil
+	}
+	return time.Time{}, fmt.Errorf("ts %q: not a time like 2026-03-02T07:00:00Z, nor seconds since 1970", text)
+}
+
+// epochMost is the year 2200 in seconds since 1970; a greater number is no count of seconds.
+const epochMost = 7258118400
+
+// time parses a time in any of the forms.
 func (p *rowReader) time(b []byte) (time.Time, error) {
 	if p.lastN > 0 && string(b) == string(p.last[:p.lastN]) {
 		return p.lastAt, nil
@@ -111,8 +138,8 @@ func (p *rowReader) time(b []byte) (time.Time, error) {
 	at, ok := p.utc(b)
 	if !ok {
 		var err error
-		if at, err = time.Parse(time.RFC3339Nano, string(b)); err != nil {
-			return time.Time{}, fmt.Errorf("ts %q: not a time like 2026-03-02T07:00:00Z", b)
+		if at, err = p.slowly(string(b)); err != nil {
+			return time.Time{}, err
 		}
 	}
 	p.lastN = 0
