@@ -1,0 +1,197 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+
+	"gauger/agent/tank"
+)
+
+const (
+	loadLook   = `fill="#cfe4f2" stroke="#0072b2"`
+	reviewLook = `fill="url(#review)" stroke="#b34700" stroke-dasharray="4 2"`
+	lanesFull  = 3  // lanes of labels with everything in them
+	lanesShort = 4  // and of those with barrels only
+	reasonWide = 46 // characters of a line of reasons
+	reasonMost = 3  // lines
+)
+
+// label is the words above a load.
+type label struct {
+	box    box
+	lines  []string
+	review bool
+	stem   float64 // x of the line down to the load
+}
+
+// labels puts a label above each load: with everything where there is room for all, else with the barrels alone. It
+// returns the height that they need.
+func (l *plan) label(v view, y float64) float64 {
+	height, out := l.stack(v, y, Load.words, lanesFull)
+	if out > 0 {
+		height, out = l.stack(v, y, Load.barrels, lanesShort)
+	}
+	l.out += out
+	return height
+}
+
+// stack places the labels in lanes, the lowest first, and counts those that find no room.
+func (l *plan) stack(v view, y float64, lines func(Load) []string, lanes int) (height float64, out int) {
+	l.labels = nil
+	lane := 0.0
+	for _, x := range l.loads {
+		lane = math.Max(lane, float64(len(lines(x)))*lineSize+4)
+	}
+	var b board
+	deepest := 0
+	for _, x := range l.loads {
+		a, at, ok := place(&b, v, x, lines(x), lane, lanes)
+		if !ok {
+			out++
+			continue
+		}
+		deepest = max(deepest, at+1)
+		l.labels = append(l.labels, a)
+	}
+	height = float64(deepest) * lane
+	for i := range l.labels { // they were placed above a plot at 0
+		l.labels[i].box.y += y + height
+	}
+	return height, out
+}
+
+// place finds the lowest lane with room for a label. Its stem may pass behind the labels below.
+func place(b *board, v view, x Load, lines []string, lane float64, lanes int) (a label, at int, ok bool) {
+	w := 0.0
+	for i, words := range lines {
+		size := width(words)
+		if i == 0 {
+			size *= 1.1 // bold
+		}
+		w = math.Max(w, size)
+	}
+	stem := (v.x(math.Max(seconds(x.Start), v.from)) + v.x(math.Min(seconds(x.End), v.to))) / 2
+	for at = range lanes {
+		for _, left := range []float64{stem - w/2, stem - 8, stem - w + 8} {
+			left = math.Max(plotLeft, math.Min(left, plotRight-w))
+			a = label{lines: lines, review: x.Review != "", stem: stem, box: box{left, -float64(at+1) * lane, w, float64(len(lines)) * lineSize}}
+			if b.take(box{left - 5, a.box.y, w + 10, lane}) {
+				return a, at, true
+			}
+		}
+	}
+	return a, at, false
+}
+
+// words are all that the picture says of a load.
+func (x Load) words() []string {
+	number := x.Number
+	if number == "" {
+		number = "not final yet"
+	}
+	lines := []string{number, fmt.Sprintf("%s to %s, %.1f bbl", tank.Length(x.Open).Gauge(), tank.Length(x.Close).Gauge(), x.Bbl)}
+	if x.Error > 0 {
+		lines[1] += fmt.Sprintf(" ± %.1f", x.Error)
+	}
+	if x.Review != "" {
+		reasons := wrapped("review: "+x.Review, reasonWide)
+		if len(reasons) > reasonMost {
+			reasons[reasonMost-1] += "…"
+		}
+		lines = append(lines, reasons[:min(len(reasons), reasonMost)]...)
+	}
+	return lines
+}
+
+func (x Load) barrels() []string { return []string{fmt.Sprintf("%.0f bbl", x.Bbl)} }
+
+// spans shade the loads from start to end.
+func (l *plan) spans(c *canvas, v view, used *legend) {
+	for _, x := range l.loads {
+		look := loadLook
+		if x.Review != "" {
+			look, used.review = reviewLook, true
+		} else {
+			used.load = true
+		}
+		from, to := v.x(math.Max(seconds(x.Start), v.from)), v.x(math.Min(seconds(x.End), v.to))
+		title := fmt.Sprintf("%s: %s to %s. %s", x.words()[0], v.local(seconds(x.Start)).Format("2 Jan 15:04:05"), v.local(seconds(x.End)).Format("15:04:05"), x.words()[1])
+		if x.Review != "" {
+			title += ". Review: " + x.Review
+		}
+		c.rect(box{from, l.plot.y, math.Max(to-from, 2), l.plot.h}, look+` fill-opacity="0.75"`, title)
+	}
+}
+
+func (a label) colour() string {
+	if a.review {
+		return red
+	}
+	return blue
+}
+
+// captions writes the labels above the plot.
+func (l *plan) captions(c *canvas) {
+	for _, a := range l.labels {
+		c.line(a.stem, a.box.y+a.box.h, a.stem, l.plot.y, `stroke="`+a.colour()+`" stroke-width="0.8"`)
+	}
+	for _, a := range l.labels {
+		c.rect(box{a.box.x - 3, a.box.y, a.box.w + 6, a.box.h + 1}, `fill="#fff"`, "")
+		for i, words := range a.lines {
+			more := ""
+			switch {
+			case i == 0:
+				more = `font-weight="bold" fill="` + a.colour() + `"`
+			case i >= 2:
+				more = `fill="` + a.colour() + `"`
+			}
+			c.text(a.box.x, a.box.y+float64(i+1)*lineSize-3, words, more)
+		}
+	}
+}
+
+// gauges marks the opening and the closing of each load, with words where they hide nothing.
+func (l *plan) gauges(c *canvas, v view) {
+	var b board
+	for _, x := range l.loads {
+		for i, at := range []float64{seconds(x.Start), seconds(x.End)} {
+			if at < v.from || at > v.to {
+				continue
+			}
+			inches := []float64{x.Open, x.Close}[i]
+			px, py := v.x(at), l.y(inches)
+			c.circle(px, py, 4, `fill="#fff" stroke="`+ink+`" stroke-width="1.6"`)
+			b.taken = append(b.taken, box{px - 5, py - 5, 10, 10})
+		}
+	}
+	for _, x := range l.loads {
+		if x.Review != "" { // the level may not show the way from one to the other
+			c.line(v.x(seconds(x.Start)), l.y(x.Open), v.x(seconds(x.End)), l.y(x.Close), `stroke="`+red+`" stroke-width="1.4" stroke-dasharray="3 3" clip-path="url(#plot)"`)
+		}
+		l.gauge(c, v, &b, seconds(x.Start), x.Open, [][2]float64{{-1, -1}, {-1, 0}, {1, -1}, {-1, 1}, {1, 0}})
+		l.gauge(c, v, &b, seconds(x.End), x.Close, [][2]float64{{1, 1}, {1, 0}, {-1, 1}, {1, -1}, {-1, 0}})
+	}
+}
+
+// gauge writes what a gauge reads beside its mark, on the first of the sides that is free.
+func (l *plan) gauge(c *canvas, v view, b *board, at, inches float64, sides [][2]float64) {
+	if at < v.from || at > v.to {
+		return
+	}
+	words := tank.Length(inches).Gauge()
+	if bbl, err := l.panel.Table.Barrels(inches); err == nil {
+		words += fmt.Sprintf(" = %.1f bbl", bbl)
+	}
+	w, x, y := width(words), v.x(at), l.y(inches)
+	for _, side := range sides {
+		area := box{x + 8, y - lineSize/2 + side[1]*12, w, lineSize}
+		if side[0] < 0 {
+			area.x = x - 8 - w
+		}
+		inside := area.x > plotLeft && area.x+w < plotRight && area.y > l.plot.y && area.y+area.h < l.plot.y+l.plot.h
+		if inside && !l.crosses(area) && b.take(area) {
+			c.text(area.x, area.y+lineSize-3, words, halo)
+			return
+		}
+	}
+}

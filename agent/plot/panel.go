@@ -1,0 +1,138 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"sort"
+)
+
+const (
+	nameHeight  = 22.0
+	badHeight   = 9.0  // below the levels, for readings that are none
+	panelMargin = 14.0 // below a panel
+	rangeLeast  = 18.0 // in; a quiet tank's noise is not blown up
+	marksMost   = 400  // loads and events of a panel that are drawn
+)
+
+// plan is where everything of a panel goes.
+type plan struct {
+	panel    *Panel
+	plot     box
+	bottom   float64
+	top, low float64 // level at the plot's edges, in
+	pieces   []span
+	bad      []span
+	loads    []Load
+	events   []Event
+	columns  []column
+	labels   []label
+	strips   []strip
+	out      int // labels without room
+}
+
+// plan lays a panel out below y.
+func (p *Panel) plan(v view, y, height float64) *plan {
+	l := &plan{panel: p}
+	if p.Level != nil {
+		l.pieces, l.bad = p.Level.good.between(v.from, v.to), p.Level.bad.between(v.from, v.to)
+	}
+	for _, x := range p.Loads {
+		if seconds(x.End) >= v.from && seconds(x.Start) <= v.to {
+			l.loads = append(l.loads, x)
+		}
+	}
+	for _, e := range p.Events {
+		if seconds(e.End) >= v.from && seconds(e.Start) <= v.to {
+			l.events = append(l.events, e)
+		}
+	}
+	l.out = max(0, len(l.loads)-marksMost) + max(0, len(l.events)-marksMost)
+	l.loads, l.events = l.loads[:min(len(l.loads), marksMost)], l.events[:min(len(l.events), marksMost)]
+	sort.SliceStable(l.loads, func(i, j int) bool { return l.loads[i].Start.Before(l.loads[j].Start) })
+	sort.SliceStable(l.events, func(i, j int) bool { return l.events[i].Start.Before(l.events[j].Start) })
+	room := l.label(v, y+nameHeight)
+	l.plot = box{plotLeft, y + nameHeight + room, plotRight - plotLeft, height}
+	l.scale()
+	l.columns = columnsOf(l.pieces, v)
+	l.bottom = l.strip(v, l.plot.y+height+badHeight+3) + panelMargin
+	return l
+}
+
+// scale lets the levels and the gauges fill the plot.
+func (l *plan) scale() {
+	l.low, l.top = math.Inf(1), math.Inf(-1)
+	for _, p := range l.pieces {
+		l.low, l.top = math.Min(l.low, p.lo), math.Max(l.top, p.hi)
+	}
+	for _, x := range l.loads {
+		l.low, l.top = math.Min(l.low, math.Min(x.Open, x.Close)), math.Max(l.top, math.Max(x.Open, x.Close))
+	}
+	if math.IsInf(l.low, 0) {
+		l.low, l.top = l.panel.Table.Bottom(), l.panel.Table.Top()
+	}
+	spare := math.Max((rangeLeast-(l.top-l.low))/2, 0.08*(l.top-l.low))
+	l.low, l.top = l.low-spare, l.top+spare
+}
+
+func (l *plan) y(inches float64) float64 {
+	return l.plot.y + (l.top-inches)/(l.top-l.low)*l.plot.h
+}
+
+// draw draws the panel, what lies below first.
+func (l *plan) draw(c *canvas, v view, used *legend) {
+	c.text(plotLeft, l.head(), l.panel.Name, `font-size="14" font-weight="bold"`)
+	c.text(plotLeft+width(l.panel.Name)*14/fontSize+10, l.head(), l.panel.About, `fill="`+middle+`"`)
+	l.gaps(c, v, used)
+	v.grid(c, l.plot)
+	l.levels(c)
+	l.spans(c, v, used)
+	l.line(c)
+	l.badReadings(c, v, used)
+	c.rect(l.plot, `fill="none" stroke="`+middle+`"`, "")
+	if len(l.pieces) == 0 {
+		c.text((plotLeft+plotRight)/2, l.plot.y+l.plot.h/2, "no level was read in this time", `text-anchor="middle" font-size="14" fill="`+middle+`"`)
+	}
+	l.gauges(c, v)
+	l.captions(c)
+	l.episodes(c, used)
+}
+
+// head is the baseline of the panel's name.
+func (l *plan) head() float64 {
+	y := l.plot.y
+	for _, a := range l.labels {
+		y = math.Min(y, a.box.y)
+	}
+	return y - 8
+}
+
+// legend is what of it occurs in the picture.
+type legend struct{ load, review, gap, bad, event bool }
+
+// draw explains the signs that were used.
+func (g legend) draw(c *canvas, y float64, out int) {
+	x := plotLeft
+	item := func(when bool, words string, sign func(b box)) {
+		if !when {
+			return
+		}
+		sign(box{x, y - 9, 22, 11})
+		c.text(x+28, y, words, "")
+		x += 28 + width(words) + 12
+	}
+	fill := func(more string) func(box) { return func(b box) { c.rect(b, more, "") } }
+	stroke := func(more string) func(box) {
+		return func(b box) { c.line(b.x, b.y+b.h/2, b.x+b.w, b.y+b.h/2, more) }
+	}
+	item(true, "level", stroke(`stroke="`+ink+`" stroke-width="1.6"`))
+	item(g.load, "load with a ticket", fill(loadLook))
+	item(g.review, "load that a person should look at", fill(reviewLook))
+	item(g.gap, "no readings", fill(`fill="url(#gap)"`))
+	item(g.bad, "bad reading", func(b box) { c.line(b.x+11, b.y, b.x+11, b.y+b.h-2, badLook) })
+	item(g.event, "event that is no load", func(b box) { c.rect(box{b.x, b.y + 1, b.w, b.h - 2}, eventLook, "") })
+	item(true, "midnight", stroke(`stroke="#9a9a9a"`))
+	item(true, "production day begins", stroke(`stroke="#9a9a9a" stroke-dasharray="7 4"`))
+	if out > 0 {
+		c.text(plotLeft, y+14, fmt.Sprintf("%d labels found no room; cut the picture with --from, --to or --tank", out), `fill="`+red+`"`)
+	}
+}

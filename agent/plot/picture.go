@@ -1,0 +1,162 @@
+// Package plot draws the levels of tanks as an SVG, with loads, events, gaps and bad readings. It knows nothing of where
+// they come from.
+package plot
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"gauger/agent/tank"
+)
+
+// Picture is what is to be drawn: a panel for each tank over one time axis.
+type Picture struct {
+	Title         string
+	Zone          *time.Location
+	ProductionDay time.Duration // since local midnight
+	From, To      time.Time     // zero: as long as there are readings
+	Panels        []Panel
+}
+
+// Panel is one tank.
+type Panel struct {
+	Name   string
+	About  string // a few words behind the name
+	Table  tank.Table
+	Level  *Series // nil: no readings
+	Loads  []Load
+	Events []Event
+}
+
+// Load is a run ticket, or what will become one.
+type Load struct {
+	Number      string // empty: it has none yet
+	Start, End  time.Time
+	Open, Close float64 // in
+	Bbl, Error  float64 // gauged, and give or take
+	Review      string  // why a person should look at it; empty: nothing to look at
+}
+
+// Event is a diagnostic event of a tank.
+type Event struct {
+	Rule, Note string
+	Start, End time.Time
+}
+
+// Pixels of the page.
+const (
+	pageWidth  = 1400.0
+	plotLeft   = 72.0
+	plotRight  = pageWidth - 76
+	headHeight = 58.0
+	axisHeight = 50.0
+	legendRoom = 34.0
+)
+
+// view places a time on the page.
+type view struct {
+	from, to float64 // seconds since 1970
+	zone     *time.Location
+	day      time.Duration
+}
+
+func (v view) x(t float64) float64 {
+	return plotLeft + (t-v.from)/(v.to-v.from)*(plotRight-plotLeft)
+}
+
+func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// WriteTo writes the picture as an SVG of its own: no script, no font and no file besides. Labels that find no room are left out,
+// and the picture says how many.
+func (p Picture) WriteTo(w io.Writer) (int64, error) {
+	v := p.view()
+	c := &canvas{}
+	y, out := headHeight, 0
+	plans := make([]*plan, len(p.Panels))
+	for i := range p.Panels {
+		plans[i] = p.Panels[i].plan(v, y, plotHeight(len(p.Panels)))
+		y, out = plans[i].bottom, out+plans[i].out
+	}
+	c.begin(y + axisHeight + legendRoom)
+	p.heading(c, v)
+	used := legend{}
+	for _, l := range plans {
+		l.draw(c, v, &used)
+	}
+	v.axis(c, y)
+	used.draw(c, y+axisHeight+18, out)
+	c.WriteString("</svg>\n")
+	n, err := c.Buffer.WriteTo(w)
+	if err != nil {
+		return n, fmt.Errorf("write the picture: %w", err)
+	}
+	return n, nil
+}
+
+// plotHeight is how high a panel's levels are drawn: fewer panels have more room.
+func plotHeight(panels int) float64 {
+	return math.Max(150, 460/math.Sqrt(float64(max(panels, 1))))
+}
+
+// view spans all readings, where the picture was not cut.
+func (p Picture) view() view {
+	v := view{from: math.Inf(1), to: math.Inf(-1), zone: p.Zone, day: p.ProductionDay}
+	if v.zone == nil {
+		v.zone = time.UTC
+	}
+	for _, t := range p.Panels {
+		if t.Level == nil {
+			continue
+		}
+		for _, s := range append(t.Level.good.between(eraBegins, math.MaxFloat64), t.Level.bad.between(eraBegins, math.MaxFloat64)...) {
+			v.from, v.to = math.Min(v.from, s.from), math.Max(v.to, s.to)
+		}
+	}
+	if !p.From.IsZero() {
+		v.from = seconds(p.From)
+	}
+	if !p.To.IsZero() {
+		v.to = seconds(p.To)
+	}
+	switch {
+	case math.IsInf(v.from, 0) && math.IsInf(v.to, 0):
+		v.from, v.to = eraBegins, eraBegins+86400
+	case math.IsInf(v.from, 0):
+		v.from = v.to - 86400
+	case math.IsInf(v.to, 0):
+		v.to = v.from + 86400
+	}
+	v.to = math.Max(v.to, v.from+60)
+	return v
+}
+
+// begin writes the page, the patterns that a grey printer shows, and the white behind everything.
+func (c *canvas) begin(height float64) {
+	fmt.Fprintf(c, `<?xml version="1.0" encoding="UTF-8"?>
+<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" font-family="Helvetica, Arial, sans-serif" font-size="%s" fill="%s">
+`, px(pageWidth), px(height), px(pageWidth), px(height), px(fontSize), ink)
+	c.WriteString(`<defs>
+<pattern id="review" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="7" height="7" fill="#fdeadd"/><path d="M0 0V7" stroke="#d98c5f" stroke-width="2"/></pattern>
+<pattern id="gap" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" fill="#f3f3f3"/><circle cx="3" cy="3" r="0.9" fill="#b5b5b5"/></pattern>
+`)
+	fmt.Fprintf(c, `<clipPath id="plot"><rect x="%s" width="%s" height="%s"/></clipPath>
+</defs>
+`, px(plotLeft), px(plotRight-plotLeft), px(height))
+	c.rect(box{0, 0, pageWidth, height}, `fill="#fff"`, "")
+}
+
+// heading says which site, which tanks and which time this is.
+func (p Picture) heading(c *canvas, v view) {
+	c.text(plotLeft, 26, short(p.Title, 90), `font-size="18" font-weight="bold"`)
+	from, to := v.local(v.from), v.local(v.to)
+	zone := from.Format("MST")
+	if summer := to.Format("MST"); summer != zone {
+		zone += "/" + summer
+	}
+	c.text(plotLeft, 45, fmt.Sprintf("%s to %s, %s time (%s)", from.Format("2 January 2006 15:04"), to.Format("2 January 2006 15:04"),
+		zone, v.zone), `font-size="12" fill="`+middle+`"`)
+}
+
+func (v view) local(t float64) time.Time { return time.Unix(0, int64(t*1e9)).In(v.zone) }

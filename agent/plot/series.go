@@ -1,0 +1,178 @@
+package plot
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+	"time"
+)
+
+const (
+	spansMost = 4096        // pieces of one tank's level that are kept
+	stepWorth = 5.0         // s of a clock's step that is believed
+	stepAfter = 6           // readings that must agree on it
+	stepReach = 6 * 3600.0  // s before a step that are dated by the new clock, as a load that is under way is
+	unsetStep = 24 * 3600.0 // s; a clock that was wrong by more had never been set
+	gapLeast  = 10 * 60.0   // s without a reading that are shown as a gap
+	eraBegins = 946684800.0 // 2000-01-01; a time before it comes from a clock that was not set
+	seamsMost = 256
+	longAgo   = -math.MaxInt64 // no boot has this number
+)
+
+// Series is the level of one tank over time. It is thinned as it comes, so that a recording of any length needs the
+// same memory. The zero Series is empty.
+type Series struct {
+	good, bad spans
+	clock     offset
+	intervals [40]int   // between good readings, by powers of two seconds
+	last      float64   // good reading
+	seams     []float64 // where a step of the clock has torn the time apart
+}
+
+// offset is how far the wall clock is ahead of the clock that never steps.
+type offset struct {
+	known bool
+	boot  int64
+	by    float64
+	odd   int // readings in a row that say otherwise
+}
+
+// Add takes one reading: its time on the wall clock and on the clock of the boot, which never steps, the level in inches, and
+// whether it can be believed.
+func (s *Series) Add(at time.Time, boot int64, mono time.Duration, inches float64, good bool) {
+	wall, since := float64(at.UnixNano())/1e9, mono.Seconds()
+	t := s.place(wall-since, boot) + since
+	if !good || math.IsNaN(inches) || math.IsInf(inches, 0) {
+		s.bad.add(span{from: t, to: t, boot: boot})
+		return
+	}
+	if len(s.good.list) > 0 && t > s.last {
+		s.intervals[min(bits.Len64(uint64(t-s.last)), len(s.intervals)-1)]++
+	}
+	s.last = t
+	s.good.add(span{from: t, to: t, lo: inches, hi: inches, boot: boot})
+}
+
+// place is the offset by which a reading is dated. A clock that was set dates what came shortly before as well, and
+// everything of the boot where it had not been set at all.
+func (s *Series) place(by float64, boot int64) float64 {
+	c := &s.clock
+	switch {
+	case !c.known || c.boot != boot:
+		*c = offset{known: true, boot: boot, by: by}
+	case math.Abs(by-c.by) <= stepWorth:
+		c.by, c.odd = by, 0
+	default:
+		if c.odd++; c.odd >= stepAfter {
+			step, reach := by-c.by, s.last-stepReach
+			if math.Abs(step) > unsetStep {
+				reach = longAgo
+			} else if len(s.seams) < seamsMost {
+				s.seams = append(s.seams, reach)
+			}
+			s.good.shift(boot, reach, step)
+			s.bad.shift(boot, reach, step)
+			s.last += step
+			c.by, c.odd = by, 0
+		}
+	}
+	return c.by
+}
+
+// gap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
+func (s *Series) gap() float64 {
+	all := 0
+	for _, n := range s.intervals {
+		all += n
+	}
+	sum := 0
+	for i, n := range s.intervals {
+		if sum += n; 100*sum >= 95*all && all > 0 {
+			return math.Max(gapLeast, 4*math.Exp2(float64(i)))
+		}
+	}
+	return gapLeast
+}
+
+// torn says whether a silence is only a step of the clock.
+func (s *Series) torn(from, to float64) bool {
+	for _, t := range s.seams {
+		if from <= t && t <= to {
+			return true
+		}
+	}
+	return false
+}
+
+// span is one or more readings that follow each other: seconds since 1970 and inches.
+type span struct {
+	from, to, lo, hi float64
+	boot             int64
+}
+
+// spans is a list that makes its pieces longer when they become too many.
+type spans struct {
+	list  []span
+	width float64 // s that a piece may be long
+}
+
+func (l *spans) add(p span) {
+	if n := len(l.list); n > 0 && l.list[n-1].join(p, l.width) {
+		return
+	}
+	if len(l.list) == spansMost {
+		l.thin()
+	}
+	l.list = append(l.list, p)
+}
+
+// join takes p into the piece before it, if that does not become longer than width.
+func (p *span) join(o span, width float64) bool {
+	from, to := math.Min(p.from, o.from), math.Max(p.to, o.to)
+	if p.boot != o.boot || to-from > width {
+		return false
+	}
+	*p = span{from, to, math.Min(p.lo, o.lo), math.Max(p.hi, o.hi), p.boot}
+	return true
+}
+
+// thin doubles the length of the pieces until there is room. Where boots are so short that this does not help, they
+// are taken together.
+func (l *spans) thin() {
+	for len(l.list) > spansMost/2+spansMost/4 {
+		l.width = math.Max(1, 2*l.width)
+		n := 1
+		for _, p := range l.list[1:] {
+			last := &l.list[n-1]
+			if p.to-last.from <= l.width && p.from >= last.from {
+				last.boot = p.boot
+			}
+			if !last.join(p, l.width) {
+				l.list[n] = p
+				n++
+			}
+		}
+		l.list = l.list[:n]
+	}
+}
+
+// shift moves what one boot has read since a time.
+func (l *spans) shift(boot int64, since, by float64) {
+	for i := range l.list {
+		if p := &l.list[i]; p.boot == boot && p.from >= since {
+			p.from, p.to = p.from+by, p.to+by
+		}
+	}
+}
+
+// between are the pieces of a time, in its order.
+func (l *spans) between(from, to float64) []span {
+	var out []span
+	for _, p := range l.list {
+		if p.to >= from && p.from <= to {
+			out = append(out, p)
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].from < out[j].from })
+	return out
+}

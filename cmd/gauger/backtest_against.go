@@ -1,0 +1,318 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"gauger/config"
+)
+
+// compared is one ticket of either side of a comparison.
+type compared struct {
+	Number string    `json:"number,omitempty"`
+	Tank   string    `json:"tank"`
+	Start  time.Time `json:"start"`
+	End    time.Time `json:"end"`
+	Open   *float64  `json:"open_in,omitempty"`
+	Close  *float64  `json:"close_in,omitempty"`
+	Bbl    *float64  `json:"gauge_bbl,omitempty"`
+	State  string    `json:"state,omitempty"`  // held, waiting, delivered, ...
+	Remark string    `json:"remark,omitempty"` // why it needs review, who wrote or rejected it
+}
+
+// Verdicts of a comparison.
+const (
+	same        = "same"
+	differs     = "differs"
+	onlyThere   = "only there"
+	onlyHere    = "only here"
+	sentTickets = "sent" // the other side of --against that is no file
+)
+
+// pair is a ticket of the backtest beside the other side's; one of them may be missing.
+type pair struct {
+	Verdict string    `json:"verdict"` // same, differs, only here (the backtest), only there (what it is held against)
+	Here    *compared `json:"here,omitempty"`
+	There   *compared `json:"there,omitempty"`
+	// Of here from there: what the backtest has more.
+	Open  *float64 `json:"open_in_difference,omitempty"`
+	Close *float64 `json:"close_in_difference,omitempty"`
+	Bbl   *float64 `json:"gauge_bbl_difference,omitempty"`
+	Start *float64 `json:"start_s_difference,omitempty"`
+	End   *float64 `json:"end_s_difference,omitempty"`
+}
+
+// comparison is the whole of it.
+type comparison struct {
+	Against   string    `json:"against"`
+	From      time.Time `json:"from,omitzero"` // of the readings, or as they were cut
+	To        time.Time `json:"to,omitzero"`
+	Same      int       `json:"same"`
+	Differ    int       `json:"differ"`
+	OnlyHere  int       `json:"only_here"`
+	OnlyThere int       `json:"only_there"`
+	Bbl       float64   `json:"gauge_bbl_difference"` // of those that both sides have, together
+	Tickets   []pair    `json:"tickets"`
+}
+
+// others are the tickets of the other side: what the store's book has, or the file of another backtest.
+func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, against string) ([]compared, error) {
+	h := here{cfg}
+	var all []compared
+	if against == sentTickets {
+		rows, err := m.rows(ctx, c)
+		for _, r := range rows {
+			all = append(all, sideOf(h, r))
+		}
+		return all, err
+	}
+	written, err := m.ticketFile(cfg, against)
+	if err != nil {
+		return nil, fmt.Errorf("%w; --against takes the word sent, or what `gauger backtest --format json` printed into a file", err)
+	}
+	for _, w := range written {
+		t := compared{Number: w.Number, Tank: w.Tank, Start: w.Start, End: w.End, Open: &w.Open, Close: &w.Close}
+		if bbl, ok := h.barrels(w.Tank, w.Open, w.Close); ok {
+			t.Bbl = &bbl
+		}
+		if _, review, doubtful := strings.Cut(w.Comments, "needs review: "); doubtful {
+			t.Remark = "review: " + review
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// sideOf is a ticket of a book as one side of a comparison.
+func sideOf(h here, r ticketRow) compared {
+	g := r.figures(h)
+	t := compared{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.review()}
+	if t.Remark != "" && r.Load != nil && r.Rejected == "" {
+		t.Remark = "review: " + t.Remark
+	}
+	return t
+}
+
+// compare puts the trial's tickets beside the others of the same time.
+func (t *trial) compare(against string, other []compared, c cut) comparison {
+	out := comparison{Against: against, From: t.watch.first, To: t.watch.last, Tickets: []pair{}}
+	if !c.from.IsZero() {
+		out.From = c.from
+	}
+	if !c.to.IsZero() {
+		out.To = c.to
+	}
+	span := cut{from: out.From, to: out.To, tank: c.tank}
+	outside := func(x compared) bool { return !span.holds(x.Tank, x.Start, x.End) }
+	var mine []compared
+	for _, b := range t.booked {
+		row := ticketRow{Booked: b, State: "sent"}
+		if b.Ticket == nil {
+			row.State, row.Person = "held at the end of the readings", ""
+		}
+		mine = append(mine, sideOf(here{t.cfg}, row))
+	}
+	mine, other = slices.DeleteFunc(mine, outside), slices.DeleteFunc(other, outside)
+	for _, p := range paired(mine, other) {
+		out.Tickets = append(out.Tickets, p)
+		switch p.Verdict {
+		case same:
+			out.Same++
+		case differs:
+			out.Differ++
+		case onlyHere:
+			out.OnlyHere++
+		case onlyThere:
+			out.OnlyThere++
+		}
+		if p.Bbl != nil {
+			out.Bbl += *p.Bbl
+		}
+	}
+	out.Bbl = math.Round(100*out.Bbl) / 100
+	return out
+}
+
+// paired matches tickets by number, the rest by tank and the longest common time, and judges each pair.
+func paired(mine, other []compared) []pair {
+	partner := make([]int, len(mine)) // index in other plus one
+	taken := make([]bool, len(other))
+	type match struct {
+		i, j   int
+		number bool
+		common time.Duration
+	}
+	var all []match
+	for i, a := range mine {
+		for j, b := range other {
+			number := a.Number != "" && a.Number == b.Number
+			common := min(a.End.Sub(b.Start), b.End.Sub(a.Start), a.End.Sub(a.Start), b.End.Sub(b.Start))
+			if number || a.Tank == b.Tank && common > 0 {
+				all = append(all, match{i, j, number, common})
+			}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool {
+		a, b := all[i], all[j]
+		return a.number && !b.number || a.number == b.number && a.common > b.common
+	})
+	for _, m := range all {
+		if partner[m.i] == 0 && !taken[m.j] {
+			partner[m.i], taken[m.j] = m.j+1, true
+		}
+	}
+	var pairs []pair
+	for i := range mine {
+		if partner[i] == 0 {
+			pairs = append(pairs, pair{Verdict: onlyHere, Here: &mine[i]})
+			continue
+		}
+		pairs = append(pairs, judged(&mine[i], &other[partner[i]-1]))
+	}
+	for j := range other {
+		if !taken[j] {
+			pairs = append(pairs, pair{Verdict: onlyThere, There: &other[j]})
+		}
+	}
+	sort.SliceStable(pairs, func(i, j int) bool { return pairs[i].any().Start.Before(pairs[j].any().Start) })
+	return pairs
+}
+
+// any is the backtest's ticket, or the other where it has none.
+func (p pair) any() *compared { return cmp.Or(p.Here, p.There) }
+
+// judged compares two tickets of one load: what the accountant sees of them, to a hundredth of an inch and a second.
+func judged(a, b *compared) pair {
+	p := pair{Verdict: same, Here: a, There: b}
+	differ := func(x, y *float64) *float64 {
+		switch {
+		case x == nil && y == nil:
+			return nil
+		case x == nil || y == nil:
+			p.Verdict = differs
+			return nil
+		}
+		d := math.Round(100*(*x-*y)) / 100
+		if d != 0 {
+			p.Verdict = differs
+		}
+		return &d
+	}
+	at := func(x, y time.Time) *float64 {
+		return differ(new(float64(x.Truncate(time.Second).Unix())), new(float64(y.Truncate(time.Second).Unix())))
+	}
+	p.Open, p.Close = differ(a.Open, b.Open), differ(a.Close, b.Close)
+	p.Start, p.End = at(a.Start, b.Start), at(a.End, b.End)
+	if a.Bbl != nil && b.Bbl != nil {
+		p.Bbl = new(math.Round(100*(*a.Bbl-*b.Bbl)) / 100)
+	}
+	if a.Number != b.Number && a.Number != "" && b.Number != "" {
+		p.Verdict = differs
+	}
+	return p
+}
+
+// showComparison prints a comparison.
+func (m *Main) showComparison(c *common, all comparison) error {
+	if c.json() {
+		return printJSON(m.Out, all)
+	}
+	h := m.around(c)
+	there := "SENT"
+	if all.Against != sentTickets {
+		there = "IN " + all.Against
+	}
+	w := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	if len(all.Tickets) > 0 {
+		fmt.Fprintf(w, "VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", there)
+	}
+	for _, p := range all.Tickets {
+		x := p.any()
+		number := cmp.Or(x.Number, "(no number yet)")
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.words(all.Against), number, x.Tank, minute(x.Start, h.zone()), x.End.In(h.zone()).Format("15:04"),
+			p.Here.gauged(), p.There.gauged(), p.difference())
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(all.Tickets) > 0 {
+		fmt.Fprintln(m.Out)
+	}
+	_, err := fmt.Fprintln(m.Out, all.summary())
+	return err
+}
+
+// words is a verdict as a person reads it.
+func (p pair) words(against string) string {
+	switch {
+	case p.Verdict == onlyHere:
+		return "only in the backtest"
+	case p.Verdict == onlyThere && against == sentTickets:
+		return "only sent"
+	case p.Verdict == onlyThere:
+		return "only in the file"
+	}
+	return p.Verdict
+}
+
+// gauged is a ticket's gauges and volume.
+func (t *compared) gauged() string {
+	if t == nil || t.Open == nil || t.Close == nil {
+		return "-"
+	}
+	words := gauge(*t.Open) + " to " + gauge(*t.Close)
+	if t.Bbl != nil {
+		words += ", " + shown(t.Bbl, 1) + " bbl"
+	}
+	return words
+}
+
+// difference says what is not the same, and what a reader should know of either side.
+func (p pair) difference() string {
+	var all []string
+	add := func(v *float64, format string) {
+		if v != nil && *v != 0 {
+			all = append(all, fmt.Sprintf(format, *v))
+		}
+	}
+	add(p.Open, "opening %+.2f in")
+	add(p.Close, "closing %+.2f in")
+	add(p.Bbl, "%+.1f bbl")
+	add(p.Start, "start %+.0f s")
+	add(p.End, "end %+.0f s")
+	if p.Here != nil && p.There != nil && p.Here.Number != p.There.Number {
+		all = append(all, "there it is "+cmp.Or(p.There.Number, "without a number yet"))
+	}
+	for _, x := range []struct {
+		side string
+		t    *compared
+	}{{"backtest", p.Here}, {"there", p.There}} {
+		if x.t == nil {
+			continue
+		}
+		if x.t.State != "sent" && x.t.State != "delivered" && x.t.State != "" {
+			all = append(all, x.side+": "+x.t.State)
+		}
+		if x.t.Remark != "" {
+			all = append(all, x.side+": "+x.t.Remark)
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// summary is the comparison in one line.
+func (all comparison) summary() string {
+	there := "only sent"
+	if all.Against != sentTickets {
+		there = "only in the file"
+	}
+	return fmt.Sprintf("%s: %d the same, %d different (%+.1f bbl together), %d only in the backtest, %d %s",
+		count(len(all.Tickets), "ticket"), all.Same, all.Differ, all.Bbl, all.OnlyHere, all.OnlyThere, there)
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/plot"
+	"gauger/collectors"
+	"gauger/config"
+)
+
+// cut is the part of a backtest that is looked at more closely; zero: all of it.
+type cut struct {
+	from, to time.Time
+	tank     string
+}
+
+// cutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
+func cutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
+	from := f.String("from", "", "begin the picture and the comparison at this `TIME`, as \"2026-03-01 14:30\"")
+	to := f.String("to", "", "end them at this `TIME`")
+	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
+	return func(cfg *config.Config) (cut, error) {
+		times := siteTimes(cfg.Zone)
+		c := cut{from: times.at("from", *from, time.Time{}), to: times.at("to", *to, time.Time{}), tank: *id}
+		switch {
+		case times.err != nil:
+			return c, times.err
+		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
+			return c, usage{"--to must be later than --from"}
+		case *id != "" && !tankNamed(cfg, *id):
+			var ids []string
+			for _, t := range cfg.Tanks {
+				ids = append(ids, t.ID)
+			}
+			return c, usage{fmt.Sprintf("--tank: no tank %q is configured%s; the tanks are %s", *id, didYouMean(*id, ids), strings.Join(ids, ", "))}
+		}
+		return c, nil
+	}
+}
+
+// holds says whether a time of a tank lies in the cut.
+func (c cut) holds(tank string, from, to time.Time) bool {
+	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
+}
+
+// tankLevel gathers the levels of one tank for a picture.
+type tankLevel struct {
+	tank   *config.Tank
+	point  collectors.Point
+	cut    cut
+	series *plot.Series
+}
+
+// levelsOf prepares the tanks that will be drawn.
+func levelsOf(cfg *config.Config, c cut) (all []tankLevel) {
+	for i := range cfg.Tanks {
+		if t := &cfg.Tanks[i]; c.tank == "" || c.tank == t.ID {
+			all = append(all, tankLevel{t, t.Level, c, &plot.Series{}})
+		}
+	}
+	return all
+}
+
+// add takes a reading, in inches and with the tank's offset. What the detector takes for no level is a bad reading. A
+// reading of a clock that was not set may turn out to lie within the cut.
+func (l tankLevel) add(r collectors.Reading) {
+	if r.At.After(built) && !l.cut.holds(l.tank.ID, r.At, r.At) {
+		return
+	}
+	inches, err := agent.LevelInches(r.Value, r.Unit, float64(l.tank.Height))
+	inches += float64(l.tank.Offset)
+	good := err == nil && r.Quality == collectors.Good && inches >= -1 && inches <= float64(l.tank.Height)+7
+	l.series.Add(r.At, r.Boot, r.Mono, inches, good)
+}
+
+// titleTanks is how many tanks a picture's title names; each has its name above its levels as well.
+const titleTanks = 4
+
+// plot draws the trial into a file.
+func (t *trial) plot(path string, c cut) error {
+	p := plot.Picture{Title: cmp.Or(t.cfg.Site, t.cfg.ID), Zone: t.cfg.Zone, ProductionDay: time.Duration(t.cfg.ProductionDay), From: c.from, To: c.to}
+	events, err := t.tankEvents()
+	if err != nil {
+		return err
+	}
+	for _, l := range t.watch.levels {
+		if len(t.watch.levels) <= titleTanks {
+			p.Title += " · " + l.tank.ID
+		}
+		panel := plot.Panel{Name: l.tank.ID, About: aboutTank(l.tank), Table: l.tank.Table, Level: l.series, Events: events[l.tank.ID]}
+		for _, b := range t.booked {
+			if b.Tank == l.tank.ID && b.Load != nil {
+				panel.Loads = append(panel.Loads, plot.Load{Number: b.Number, Start: b.Start, End: b.End, Open: b.Load.Open, Close: b.Load.Close,
+					Bbl: b.Load.GaugeBbl, Error: b.Load.ErrorBbl, Review: strings.Join(b.Load.Review, ", ")})
+			}
+		}
+		p.Panels = append(p.Panels, panel)
+	}
+	return writeFile(path, "draw the picture", func(w io.Writer) error { _, err := p.WriteTo(w); return err })
+}
+
+// aboutTank is what a tank is, in a few words.
+func aboutTank(t *config.Tank) string {
+	words := fmt.Sprintf("%.0f ft high", float64(t.Height)/12)
+	if full, err := t.Table.Barrels(t.Table.Top()); err == nil {
+		words += fmt.Sprintf(", %.0f bbl by the %s", full, tableName(t.Table.Name()))
+	}
+	if t.Lact() {
+		words += "; a meter makes its tickets"
+	}
+	return words
+}
+
+// eventBody is an event as it would have been sent.
+type eventBody struct {
+	Rule  string `json:"ruleName"`
+	Note  string `json:"note"`
+	Start string `json:"startTimeString"`
+	End   string `json:"endTimeString"`
+}
+
+// tankEvents sorts the events to the tanks that they name. Those that name none stand with the first tank, and say so. A
+// doubtful load is no event of the picture: it has its own colour.
+func (t *trial) tankEvents() (map[string][]plot.Event, error) {
+	all := map[string][]plot.Event{}
+	for _, raw := range t.events {
+		var d eventBody
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return nil, fmt.Errorf("read an event: %w", err)
+		}
+		if d.Rule == "load-needs-review" {
+			continue
+		}
+		start, end, err := d.times(t.cfg)
+		if err != nil {
+			return nil, err
+		}
+		id, rule := tankIn(t.cfg, d.Note), d.Rule
+		note := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(d.Note, "tank "), id), ": ")
+		if id == "" && len(t.watch.levels) > 0 {
+			id, rule = t.watch.levels[0].tank.ID, "(site) "+rule
+		}
+		all[id] = append(all[id], plot.Event{Rule: rule, Note: note, Start: start, End: end})
+	}
+	return all, nil
+}
+
+// times reads an event's times back: they are sent without a zone.
+func (d eventBody) times(cfg *config.Config) (start, end time.Time, err error) {
+	zone := time.UTC
+	if cfg.Service.Wire.EventZone == "site" {
+		zone = cfg.Zone
+	}
+	if start, err = instant(d.Start, zone, time.Time{}); err == nil {
+		end, err = instant(d.End, zone, time.Time{})
+	}
+	if err != nil {
+		return start, end, fmt.Errorf("read the times of an event %s: %w", d.Rule, err)
+	}
+	return start, end, nil
+}
+
+// tankIn is the tank that a note names first, empty when it names none.
+func tankIn(cfg *config.Config, note string) string {
+	id, at := "", len(note)
+	for _, t := range cfg.Tanks {
+		if i := strings.Index(note, t.ID); i >= 0 && (i < at || i == at && len(t.ID) > len(id)) {
+			id, at = t.ID, i
+		}
+	}
+	return id
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+)
+
+// backtestText prints what a person wants to see of a backtest: the tickets, then the events.
+func (m *Main) backtestText(t *trial) error {
+	h := here{t.cfg}
+	w := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	if len(t.booked) > 0 {
+		fmt.Fprintln(w, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tGIVE OR TAKE\tREMARK")
+	}
+	held, doubtful := 0, 0
+	for _, b := range t.booked {
+		if b.Load == nil {
+			continue
+		}
+		number, remark := b.Number, strings.Join(b.Load.Review, ", ")
+		if remark != "" {
+			remark = "review: " + remark
+			doubtful++
+		}
+		if b.Ticket == nil {
+			held++
+			number = "(not sent by the end)"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, minute(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
+			gauge(b.Load.Open), gauge(b.Load.Close), b.Load.GaugeBbl, b.Load.ErrorBbl, remark)
+	}
+	for i, raw := range t.events {
+		var d eventBody
+		if err := json.Unmarshal(raw, &d); err != nil {
+			return fmt.Errorf("read an event: %w", err)
+		}
+		start, end, err := d.times(t.cfg)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "\nEVENT\tFROM\tTO\tNOTE\n")
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Rule, minute(start, h.zone()), minute(end, h.zone()), d.Note)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	last := fmt.Sprintf("%s, %s", count(len(t.sent), "ticket"), count(len(t.events), "event"))
+	if doubtful > 0 {
+		last += fmt.Sprintf("; %s for a person to look at", count(doubtful, "load"))
+	}
+	if held > 0 {
+		last += fmt.Sprintf("; %s not sent by the end of the readings", count(held, "load"))
+	}
+	_, err := fmt.Fprintln(m.Out, "\n"+last)
+	return err
+}
