@@ -7,15 +7,27 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/collectors"
 	"gauger/collectors/sim"
 	"gauger/config"
 	"gauger/outbox"
 )
+
+// trial is a configuration that is tried on readings of the past, and what came of it.
+type trial struct {
+	cfg    *config.Config
+	watch  watcher
+	booked []agent.Booked    // every ticket, with its load; those that were not final at the end are held
+	sent   []json.RawMessage // the tickets as they would have left
+	events []json.RawMessage
+}
 
 // backtest plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
 // prints the tickets that would have been sent.
@@ -23,6 +35,9 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	f, c := m.flags("backtest")
 	readings := f.String("readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality")
 	events := f.String("events", "", "write the diagnostic events to this `file` as JSON")
+	plot := f.String("plot", "", "draw levels, loads and events into this SVG `file`")
+	against := f.String("against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
+	cutAt := cutFlags(f)
 	if rest, err := parse(f, c, args); err != nil {
 		return err
 	} else if len(rest) > 0 || *readings == "" {
@@ -32,64 +47,93 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	if err != nil {
 		return unreadable(err)
 	}
+	cut, err := cutAt(cfg)
+	if err != nil {
+		return err
+	}
+	var other []compared
+	if *against != "" {
+		if other, err = m.others(ctx, c, cfg, *against); err != nil {
+			return err
+		}
+	}
+	t := &trial{cfg: cfg, watch: watcher{warn: m.Err}}
+	if *plot != "" {
+		t.watch.levels = levelsOf(cfg, cut)
+	}
+	if err := t.replay(ctx, *readings, m.logger("error")); err != nil {
+		return err
+	}
+	if *events != "" {
+		if err := writeFile(*events, "write the events", func(w io.Writer) error { return printJSON(w, t.events) }); err != nil {
+			return err
+		}
+	}
+	if *plot != "" {
+		if err := t.plot(*plot, cut); err != nil {
+			return err
+		}
+	}
+	switch {
+	case *against != "":
+		return m.showComparison(c, t.compare(*against, other, cut))
+	case c.json():
+		return printJSON(m.Out, t.sent)
+	}
+	return m.backtestText(t)
+}
+
+// replay plays the file.
+func (t *trial) replay(ctx context.Context, file string, log zerolog.Logger) (err error) {
 	dir, err := os.MkdirTemp("", "gauger-backtest-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the backtest: %w", err)
 	}
 	defer os.RemoveAll(dir)
+	cfg := *t.cfg
 	cfg.Store.Path = dir
-	made, err := replay(ctx, cfg, *readings, m.logger("error"))
+	box, err := openBox(&cfg, nil)
 	if err != nil {
 		return err
 	}
-	if *events != "" {
-		if err := writeJSON(*events, made[agent.Events]); err != nil {
+	defer func() { err = errors.Join(err, box.Close()) }()
+	site := siteOf(&cfg)
+	ledger, err := agent.NewLedger(site, box, clockOf(site), log)
+	if err != nil {
+		return err
+	}
+	for _, d := range recordingsOf(&cfg, file) {
+		player, err := sim.New(d)
+		if err != nil {
+			return err
+		}
+		if err := player.Run(ctx, t.watch.host(ledger.Host(d.Name), file)); err != nil {
 			return err
 		}
 	}
-	if c.json() {
-		return printJSON(m.Out, made[agent.Tickets])
+	if err := ctx.Err(); err != nil {
+		return err
 	}
-	return m.backtestText(made)
+	return t.gather(ledger, box)
 }
 
-// replay plays the file and returns the bodies of each stream, in the order in which they would have left.
-func replay(ctx context.Context, cfg *config.Config, file string, log zerolog.Logger) (made map[string][]json.RawMessage, err error) {
-	box, err := openBox(cfg, nil)
-	if err != nil {
-		return nil, err
+// gather takes what came of it out of the outbox, in the order in which it would have left.
+func (t *trial) gather(ledger *agent.Ledger, box *outbox.Box) (err error) {
+	t.watch.summary()
+	if t.booked, err = ledger.Tickets(); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, box.Close()) }()
-	site := siteOf(cfg)
-	ledger, err := agent.NewLedger(site, box, clockOf(site), log)
-	if err != nil {
-		return nil, err
+	if t.sent, err = bodies(box, agent.Tickets); err != nil {
+		return err
 	}
-	for _, d := range recordingsOf(cfg, file) {
-		player, err := sim.New(d)
-		if err != nil {
-			return nil, err
-		}
-		if err := player.Run(ctx, ledger.Host(d.Name)); err != nil {
-			return nil, err
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	made = map[string][]json.RawMessage{agent.Tickets: {}, agent.Events: {}}
-	for stream := range made {
-		if made[stream], err = bodies(box, stream); err != nil {
-			return nil, err
-		}
-	}
-	return made, nil
+	t.events, err = bodies(box, agent.Events)
+	return err
 }
 
 // recordingsOf lets the file stand for the configured recordings. Any other devices become recordings too, so that
 // the configuration of a real site can be tested on what was recorded there.
 func recordingsOf(cfg *config.Config, file string) []sim.Device {
-	all := sim.Device{Name: "recording", File: file}
+	all := sim.Device{Name: "recording", File: file, Zone: cfg.Zone}
 	for _, p := range cfg.Points() {
 		all.Points = append(all.Points, sim.Point{Name: string(p.Point), Unit: string(p.Unit)})
 	}
@@ -111,31 +155,88 @@ func bodies(box *outbox.Box, stream string) ([]json.RawMessage, error) {
 	}
 }
 
-// backtestText prints what a person wants to see of it.
-func (m *Main) backtestText(made map[string][]json.RawMessage) error {
-	for _, raw := range made[agent.Tickets] {
-		var t struct {
-			TicketNumber, Comments, Start, End string
-			Tank                               struct{ ExternalID string }
-			OpeningLevel, ClosingLevel         struct{ Level float64 }
-		}
-		if err := json.Unmarshal(raw, &t); err != nil {
-			return fmt.Errorf("read a ticket: %w", err)
-		}
-		fmt.Fprintf(m.Out, "%s  %s  %s to %s  %.2f to %.2f\n    %s\n", t.TicketNumber, t.Tank.ExternalID, t.Start, t.End,
-			t.OpeningLevel.Level, t.ClosingLevel.Level, t.Comments)
+// refusedMost is how many rows that cannot be read are told one by one.
+const refusedMost = 10
+
+// watcher sees what a backtest plays: the time that it covers, and the rows that cannot be read.
+type watcher struct {
+	warn        io.Writer
+	levels      []tankLevel
+	refused     int
+	first, last time.Time
+}
+
+// watched is a host with a watcher before it.
+type watched struct {
+	collectors.Host
+	*watcher
+	file string
+}
+
+func (w *watcher) host(h collectors.Host, file string) collectors.Host { return watched{h, w, file} }
+
+// Emit implements collectors.Host.
+func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
+	if err := w.Host.Emit(ctx, batch); err != nil {
+		return err
 	}
-	fmt.Fprintf(m.Out, "%d tickets, %d events\n", len(made[agent.Tickets]), len(made[agent.Events]))
+	if at := batch[0].At; at.After(built) {
+		if w.first.IsZero() || at.Before(w.first) {
+			w.first = at
+		}
+		if at.After(w.last) {
+			w.last = at
+		}
+	}
+	if len(w.levels) > 0 {
+		for _, r := range batch {
+			w.see(r)
+		}
+	}
 	return nil
 }
 
-// writeJSON writes v to a file.
-func writeJSON(path string, v any) error {
+// Refuse implements collectors.Host: a row that cannot be read is told to whoever asked for the backtest.
+func (w watched) Refuse(_ context.Context, source string, _ []byte, why error) error {
+	if w.refused++; w.refused <= refusedMost {
+		_, line, _ := strings.Cut(source, " ")
+		fmt.Fprintf(w.warn, "%s %s: %v; the row was left out\n", w.file, line, why)
+	}
+	return nil
+}
+
+// Notice implements collectors.Host: the notices of a recording are about the file, not about the site.
+func (w watched) Notice(_ context.Context, n collectors.Notice) error {
+	fmt.Fprintln(w.warn, n.Note)
+	return nil
+}
+
+// summary says how many more rows could not be read.
+func (w *watcher) summary() {
+	if more := w.refused - refusedMost; more > 0 {
+		fmt.Fprintf(w.warn, "and %d more rows that cannot be read\n", more)
+	}
+}
+
+// see takes a reading for the picture.
+func (w *watcher) see(r collectors.Reading) {
+	for i := range w.levels {
+		if w.levels[i].point == r.Point {
+			w.levels[i].add(r)
+		}
+	}
+}
+
+// writeFile writes a result into a file.
+func writeFile(path, what string, write func(io.Writer) error) error {
 	f, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("write the events: %w", err)
+		return fmt.Errorf("%s: %w", what, err)
 	}
-	return errors.Join(printJSON(f, v), f.Close())
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("%s to %s: %w", what, path, err)
+	}
+	return nil
 }
 
 // printJSON prints v for a program.
@@ -153,4 +254,9 @@ func printJSON(w io.Writer, v any) error {
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
+}
+
+// tankNamed says whether a configuration has the tank.
+func tankNamed(cfg *config.Config, id string) bool {
+	return slices.ContainsFunc(cfg.Tanks, func(t config.Tank) bool { return t.ID == id })
 }

@@ -15,7 +15,7 @@ func commands() []command {
 		{"tickets add", "--tank ID ...", "queue a ticket that a person writes", (*Main).ticketsAdd},
 		{"tickets release", "NUMBER", "let a held ticket go", (*Main).ticketsRelease},
 		{"tickets reject", "NUMBER --why TEXT", "forget a held ticket, with an event", (*Main).ticketsReject},
-		{"backtest", "--readings CSV", "the tickets that a configuration would have made", (*Main).backtest},
+		{"backtest", "--readings CSV [--plot SVG] [--against sent]", "the tickets that a configuration would have made", (*Main).backtest},
 		{"outbox list", "[STREAM]", "what waits and what was refused", (*Main).outboxList},
 		{"outbox show", "STREAM/SEQ", "one record, as the service gets it", (*Main).outboxShow},
 		{"outbox dead", "[STREAM]", "what the service refused, or nobody could decode", (*Main).outboxDead},
