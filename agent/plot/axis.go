@@ -35,7 +35,7 @@ func (v view) ticks() (all []time.Time, days bool) {
 	for day := 0; seconds(t) <= v.to; day++ {
 		for minute := 0; minute < 1440; minute += step {
 			t = time.Date(y, m, d+day, 0, minute, 0, 0, v.zone)
-			if n := len(all); n == 0 || t.After(all[n-1]) {
+			if t.Hour()*60+t.Minute() == minute { // else summer time has left this hour out
 				all = append(all, t)
 			}
 		}

@@ -68,6 +68,9 @@ func (e Event) place(b *board, v view, notes bool) (s strip, lane int, ok bool) 
 func (l *plan) episodes(c *canvas, used *legend) {
 	for _, s := range l.strips {
 		used.event = true
+		if !l.rich {
+			continue
+		}
 		top := l.plot.y
 		c.line(s.bar.x, top, s.bar.x, s.bar.y, `stroke="#6a4c93" stroke-width="0.7" stroke-dasharray="1 3"`)
 		if s.bar.w > 3 {
@@ -76,7 +79,11 @@ func (l *plan) episodes(c *canvas, used *legend) {
 	}
 	for _, s := range l.strips {
 		e := s.event
-		c.rect(s.bar, eventLook, fmt.Sprintf("%s, %s long: %s", e.Rule, e.End.Sub(e.Start), e.Note))
+		title := ""
+		if l.rich {
+			title = fmt.Sprintf("%s, %s long: %s", e.Rule, e.End.Sub(e.Start), e.Note)
+		}
+		c.rect(s.bar, eventLook, title)
 		c.text(s.x, s.y, s.words, halo)
 	}
 }

@@ -15,11 +15,11 @@ type column struct {
 	from, to  float64 // seconds since 1970
 }
 
-// columnsOf thins the pieces to columns of pixels.
-func columnsOf(pieces []span, v view) []column {
+// columnsOf thins the pieces to columns of so many pixels.
+func columnsOf(pieces []span, v view, grain float64) []column {
 	var all []column
 	for _, p := range pieces {
-		x := math.Floor(v.x(math.Max(p.from, v.from)))
+		x := grain * math.Floor(v.x(math.Max(p.from, v.from))/grain)
 		n := len(all)
 		if n == 0 || all[n-1].x != x {
 			all = append(all, column{x, p.lo, p.hi, p.from, p.to})
@@ -96,10 +96,10 @@ func (l *plan) badReadings(c *canvas, v view, used *legend) {
 	y := l.plot.y + l.plot.h
 	for _, p := range l.bad {
 		to := v.x(math.Min(p.to, v.to))
-		for x := math.Floor(v.x(math.Max(p.from, v.from))); x <= to; x++ {
+		for x := l.grain * math.Floor(v.x(math.Max(p.from, v.from))/l.grain); x <= to; x += l.grain {
 			if x > before {
 				c.WriteString("M" + px(x+0.5) + " " + px(y+2) + "V" + px(y+badHeight))
-				before = x + 1
+				before = x
 			}
 		}
 	}

@@ -115,6 +115,10 @@ func (l *plan) spans(c *canvas, v view, used *legend) {
 			used.load = true
 		}
 		from, to := v.x(math.Max(seconds(x.Start), v.from)), v.x(math.Min(seconds(x.End), v.to))
+		if !l.rich {
+			c.rect(box{from, l.plot.y, math.Max(to-from, 2), l.plot.h}, look, "")
+			continue
+		}
 		title := fmt.Sprintf("%s: %s to %s. %s", x.words()[0], v.local(seconds(x.Start)).Format("2 Jan 15:04:05"), v.local(seconds(x.End)).Format("15:04:05"), x.words()[1])
 		if x.Review != "" {
 			title += ". Review: " + x.Review

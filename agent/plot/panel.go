@@ -11,7 +11,9 @@ const (
 	badHeight   = 9.0  // below the levels, for readings that are none
 	panelMargin = 14.0 // below a panel
 	rangeLeast  = 18.0 // in; a quiet tank's noise is not blown up
-	marksMost   = 400  // loads and events of a panel that are drawn
+	marksMost   = 1200 // loads and as many events that a picture draws, and
+	marksRich   = 300  // of both together that it explains with all it has, so that the file stays small
+	columnsAll  = 5000 // columns of pixels of a picture that show a level of their own
 )
 
 // plan is where everything of a panel goes.
@@ -27,12 +29,14 @@ type plan struct {
 	columns  []column
 	labels   []label
 	strips   []strip
-	out      int // labels without room
+	grain    float64 // pixels of a column
+	rich     bool    // there is room for every detail
+	out      int     // labels without room
 }
 
-// plan lays a panel out below y.
-func (p *Panel) plan(v view, y, height float64) *plan {
-	l := &plan{panel: p}
+// plan lays a panel out below y; it is one of so many.
+func (p *Panel) plan(v view, y float64, panels int) *plan {
+	l := &plan{panel: p, grain: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
 	if p.Level != nil {
 		l.pieces, l.bad = p.Level.good.between(v.from, v.to), p.Level.bad.between(v.from, v.to)
 	}
@@ -46,15 +50,17 @@ func (p *Panel) plan(v view, y, height float64) *plan {
 			l.events = append(l.events, e)
 		}
 	}
-	l.out = max(0, len(l.loads)-marksMost) + max(0, len(l.events)-marksMost)
-	l.loads, l.events = l.loads[:min(len(l.loads), marksMost)], l.events[:min(len(l.events), marksMost)]
+	l.rich = (len(l.loads)+len(l.events))*panels <= marksRich
+	most := marksMost / panels
+	l.out = max(0, len(l.loads)-most) + max(0, len(l.events)-most)
+	l.loads, l.events = l.loads[:min(len(l.loads), most)], l.events[:min(len(l.events), most)]
 	sort.SliceStable(l.loads, func(i, j int) bool { return l.loads[i].Start.Before(l.loads[j].Start) })
 	sort.SliceStable(l.events, func(i, j int) bool { return l.events[i].Start.Before(l.events[j].Start) })
 	room := l.label(v, y+nameHeight)
-	l.plot = box{plotLeft, y + nameHeight + room, plotRight - plotLeft, height}
+	l.plot = box{plotLeft, y + nameHeight + room, plotRight - plotLeft, plotHeight(panels)}
 	l.scale()
-	l.columns = columnsOf(l.pieces, v)
-	l.bottom = l.strip(v, l.plot.y+height+badHeight+3) + panelMargin
+	l.columns = columnsOf(l.pieces, v, l.grain)
+	l.bottom = l.strip(v, l.plot.y+l.plot.h+badHeight+3) + panelMargin
 	return l
 }
 
@@ -92,7 +98,9 @@ func (l *plan) draw(c *canvas, v view, used *legend) {
 	if len(l.pieces) == 0 {
 		c.text((plotLeft+plotRight)/2, l.plot.y+l.plot.h/2, "no level was read in this time", `text-anchor="middle" font-size="14" fill="`+middle+`"`)
 	}
-	l.gauges(c, v)
+	if l.rich {
+		l.gauges(c, v)
+	}
 	l.captions(c)
 	l.episodes(c, used)
 }

@@ -76,7 +76,7 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 	y, out := headHeight, 0
 	plans := make([]*plan, len(p.Panels))
 	for i := range p.Panels {
-		plans[i] = p.Panels[i].plan(v, y, plotHeight(len(p.Panels)))
+		plans[i] = p.Panels[i].plan(v, y, len(p.Panels))
 		y, out = plans[i].bottom, out+plans[i].out
 	}
 	c.begin(y + axisHeight + legendRoom)
@@ -97,7 +97,7 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 
 // plotHeight is how high a panel's levels are drawn: fewer panels have more room.
 func plotHeight(panels int) float64 {
-	return math.Max(150, 460/math.Sqrt(float64(max(panels, 1))))
+	return math.Max(150, 460/math.Sqrt(float64(panels)))
 }
 
 // view spans all readings, where the picture was not cut.
