@@ -15,7 +15,7 @@ const (
 )
 
 // ticks are the instants of the time axis, at whole local times, and whether they stand for days.
-func (v view) ticks() (all []time.Time, days bool) {
+func (v *view) ticks() (all []time.Time, days bool) {
 	step := tickSteps[len(tickSteps)-1]
 	for _, s := range tickSteps {
 		if (v.to-v.from)/60/float64(s) <= ticksMost {
@@ -43,7 +43,7 @@ func (v view) ticks() (all []time.Time, days bool) {
 	return v.inside(all), false
 }
 
-func (v view) inside(all []time.Time) (in []time.Time) {
+func (v *view) inside(all []time.Time) (in []time.Time) {
 	for _, t := range all {
 		if s := seconds(t); s >= v.from && s <= v.to {
 			in = append(in, t)
@@ -53,7 +53,7 @@ func (v view) inside(all []time.Time) (in []time.Time) {
 }
 
 // daily are the instants of one time of day; nil where the picture is too long for that.
-func (v view) daily(at time.Duration) (all []time.Time) {
+func (v *view) daily(at time.Duration) (all []time.Time) {
 	if v.to-v.from > midnightsIn {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (v view) daily(at time.Duration) (all []time.Time) {
 }
 
 // grid draws the lines of the time axis through a panel.
-func (v view) grid(c *canvas, b box) {
+func (v *view) grid(c *canvas, b box) {
 	ticks, _ := v.ticks()
 	for _, t := range ticks {
 		x := v.x(seconds(t))
@@ -86,7 +86,7 @@ func (v view) grid(c *canvas, b box) {
 }
 
 // axis writes times, dates and production days below the last panel.
-func (v view) axis(c *canvas, y float64) {
+func (v *view) axis(c *canvas, y float64) {
 	c.line(plotLeft, y, plotRight, y, `stroke="`+middle+`"`)
 	var times, dates board
 	ticks, days := v.ticks()
@@ -109,7 +109,7 @@ func (v view) axis(c *canvas, y float64) {
 }
 
 // label writes words centred below a time, if nothing stands there.
-func (v view) label(c *canvas, b *board, t, y float64, words, more string) {
+func (v *view) label(c *canvas, b *board, t, y float64, words, more string) {
 	w := width(words)
 	x := math.Min(math.Max(v.x(t), plotLeft+w/2), plotRight-w/2)
 	if b.take(box{x - w/2 - 3, y - fontSize, w + 6, lineSize}) {
@@ -118,7 +118,7 @@ func (v view) label(c *canvas, b *board, t, y float64, words, more string) {
 }
 
 // productionDays names each production day between its two ends.
-func (v view) productionDays(c *canvas, y float64) {
+func (v *view) productionDays(c *canvas, y float64) {
 	begins := v.daily(v.day)
 	for i, t := range begins {
 		from, to := seconds(t), seconds(t.AddDate(0, 0, 1))

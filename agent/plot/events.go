@@ -15,17 +15,18 @@ const (
 
 // strip is an event below the plot.
 type strip struct {
-	event Event
+	event *Event
 	bar   box
 	words string
 	x, y  float64 // of the words
 }
 
 // strip puts the events into lanes below y and returns where they end.
-func (l *plan) strip(v view, y float64) float64 {
+func (l *plan) strip(v *view, y float64) float64 {
 	var b board
 	deepest := 0
-	for _, e := range l.events {
+	for i := range l.events {
+		e := &l.events[i]
 		s, lane, ok := e.place(&b, v, len(l.events) <= notesMost)
 		if !ok {
 			l.out++
@@ -39,7 +40,7 @@ func (l *plan) strip(v view, y float64) float64 {
 }
 
 // place finds a lane with room for an event's bar and as many of its words as possible.
-func (e Event) place(b *board, v view, notes bool) (s strip, lane int, ok bool) {
+func (e *Event) place(b *board, v *view, notes bool) (s strip, lane int, ok bool) {
 	from, to := v.x(math.Max(seconds(e.Start), v.from)), v.x(math.Min(seconds(e.End), v.to))
 	s = strip{event: e, bar: box{from, 0, math.Max(to-from, 3), eventLane - 5}}
 	all := []string{e.Rule}

@@ -16,7 +16,7 @@ type column struct {
 }
 
 // columnsOf thins the pieces to columns of so many pixels.
-func columnsOf(pieces []span, v view, grain float64) []column {
+func columnsOf(pieces []span, v *view, grain float64) []column {
 	var all []column
 	for _, p := range pieces {
 		x := grain * math.Floor(v.x(math.Max(p.from, v.from))/grain)
@@ -65,7 +65,7 @@ func (l *plan) line(c *canvas) {
 }
 
 // gaps shade the times without a reading.
-func (l *plan) gaps(c *canvas, v view, used *legend) {
+func (l *plan) gaps(c *canvas, v *view, used *legend) {
 	if l.panel.Level == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (l *plan) gaps(c *canvas, v view, used *legend) {
 }
 
 // badReadings are ticks below the plot.
-func (l *plan) badReadings(c *canvas, v view, used *legend) {
+func (l *plan) badReadings(c *canvas, v *view, used *legend) {
 	if len(l.bad) == 0 {
 		return
 	}

@@ -26,26 +26,28 @@ type label struct {
 
 // labels puts a label above each load: with everything where there is room for all, else with the barrels alone. It
 // returns the height that they need.
-func (l *plan) label(v view, y float64) float64 {
-	height, out := l.stack(v, y, Load.words, lanesFull)
+func (l *plan) label(v *view, y float64) float64 {
+	height, out := l.stack(v, y, (*Load).words, lanesFull)
 	if out > 0 {
-		height, out = l.stack(v, y, Load.barrels, lanesShort)
+		height, out = l.stack(v, y, (*Load).barrels, lanesShort)
 	}
 	l.out += out
 	return height
 }
 
 // stack places the labels in lanes, the lowest first, and counts those that find no room.
-func (l *plan) stack(v view, y float64, lines func(Load) []string, lanes int) (height float64, out int) {
+func (l *plan) stack(v *view, y float64, lines func(*Load) []string, lanes int) (height float64, out int) {
 	l.labels = nil
 	lane := 0.0
-	for _, x := range l.loads {
+	for i := range l.loads {
+		x := &l.loads[i]
 		lane = math.Max(lane, float64(len(lines(x)))*lineSize+4)
 	}
 	var b board
 	deepest := 0
-	for _, x := range l.loads {
-		a, at, ok := place(&b, v, x, lines(x), lane, lanes)
+	for i := range l.loads {
+		x := &l.loads[i]
+		a, at, ok := l.place(&b, v, i, lines(x), lane, lanes)
 		if !ok {
 			out++
 			continue
@@ -60,8 +62,10 @@ func (l *plan) stack(v view, y float64, lines func(Load) []string, lanes int) (h
 	return height, out
 }
 
-// place finds the lowest lane with room for a label. Its stem may pass behind the labels below.
-func place(b *board, v view, x Load, lines []string, lane float64, lanes int) (a label, at int, ok bool) {
+// place finds the lowest lane with room for the label of a load. Its stem may pass behind the labels below; where
+// another load is near it stands on the other side.
+func (l *plan) place(b *board, v *view, i int, lines []string, lane float64, lanes int) (a label, at int, ok bool) {
+	x := &l.loads[i]
 	w := 0.0
 	for i, words := range lines {
 		size := width(words)
@@ -70,9 +74,17 @@ func place(b *board, v view, x Load, lines []string, lane float64, lanes int) (a
 		}
 		w = math.Max(w, size)
 	}
-	stem := (v.x(math.Max(seconds(x.Start), v.from)) + v.x(math.Min(seconds(x.End), v.to))) / 2
+	stem := l.stem(v, i)
+	sides := [3]float64{stem - w/2, stem - 8, stem - w + 8}
+	before, behind := i > 0 && stem-l.stem(v, i-1) < w, i+1 < len(l.loads) && l.stem(v, i+1)-stem < w
+	switch {
+	case before && !behind:
+		sides[0], sides[1] = sides[1], sides[0]
+	case behind && !before:
+		sides[0], sides[2] = sides[2], sides[0]
+	}
 	for at = range lanes {
-		for _, left := range []float64{stem - w/2, stem - 8, stem - w + 8} {
+		for _, left := range sides {
 			left = math.Max(plotLeft, math.Min(left, plotRight-w))
 			a = label{lines: lines, review: x.Review != "", stem: stem, box: box{left, -float64(at+1) * lane, w, float64(len(lines)) * lineSize}}
 			if b.take(box{left - 5, a.box.y, w + 10, lane}) {
@@ -83,8 +95,14 @@ func place(b *board, v view, x Load, lines []string, lane float64, lanes int) (a
 	return a, at, false
 }
 
+// stem is the middle of a load, as far as it lies in the picture.
+func (l *plan) stem(v *view, i int) float64 {
+	x := &l.loads[i]
+	return (v.x(math.Max(seconds(x.Start), v.from)) + v.x(math.Min(seconds(x.End), v.to))) / 2
+}
+
 // words are all that the picture says of a load.
-func (x Load) words() []string {
+func (x *Load) words() []string {
 	number := x.Number
 	if number == "" {
 		number = "not final yet"
@@ -103,11 +121,12 @@ func (x Load) words() []string {
 	return lines
 }
 
-func (x Load) barrels() []string { return []string{fmt.Sprintf("%.0f bbl", x.Bbl)} }
+func (x *Load) barrels() []string { return []string{fmt.Sprintf("%.0f bbl", x.Bbl)} }
 
 // spans shade the loads from start to end.
-func (l *plan) spans(c *canvas, v view, used *legend) {
-	for _, x := range l.loads {
+func (l *plan) spans(c *canvas, v *view, used *legend) {
+	for i := range l.loads {
+		x := &l.loads[i]
 		look := loadLook
 		if x.Review != "" {
 			look, used.review = reviewLook, true
@@ -155,20 +174,15 @@ func (l *plan) captions(c *canvas) {
 }
 
 // gauges marks the opening and the closing of each load, with words where they hide nothing.
-func (l *plan) gauges(c *canvas, v view) {
+func (l *plan) gauges(c *canvas, v *view) {
 	var b board
-	for _, x := range l.loads {
-		for i, at := range []float64{seconds(x.Start), seconds(x.End)} {
-			if at < v.from || at > v.to {
-				continue
-			}
-			inches := []float64{x.Open, x.Close}[i]
-			px, py := v.x(at), l.y(inches)
-			c.circle(px, py, 4, `fill="#fff" stroke="`+ink+`" stroke-width="1.6"`)
-			b.taken = append(b.taken, box{px - 5, py - 5, 10, 10})
-		}
+	for i := range l.loads {
+		x := &l.loads[i]
+		l.mark(c, v, &b, seconds(x.Start), x.Open)
+		l.mark(c, v, &b, seconds(x.End), x.Close)
 	}
-	for _, x := range l.loads {
+	for i := range l.loads {
+		x := &l.loads[i]
 		if x.Review != "" { // the level may not show the way from one to the other
 			c.line(v.x(seconds(x.Start)), l.y(x.Open), v.x(seconds(x.End)), l.y(x.Close), `stroke="`+red+`" stroke-width="1.4" stroke-dasharray="3 3" clip-path="url(#plot)"`)
 		}
@@ -177,8 +191,18 @@ func (l *plan) gauges(c *canvas, v view) {
 	}
 }
 
+// mark is the ring at a gauge.
+func (l *plan) mark(c *canvas, v *view, b *board, at, inches float64) {
+	if at < v.from || at > v.to {
+		return
+	}
+	x, y := v.x(at), l.y(inches)
+	c.circle(x, y, 4, `fill="#fff" stroke="`+ink+`" stroke-width="1.6"`)
+	b.taken = append(b.taken, box{x - 5, y - 5, 10, 10})
+}
+
 // gauge writes what a gauge reads beside its mark, on the first of the sides that is free.
-func (l *plan) gauge(c *canvas, v view, b *board, at, inches float64, sides [][2]float64) {
+func (l *plan) gauge(c *canvas, v *view, b *board, at, inches float64, sides [][2]float64) {
 	if at < v.from || at > v.to {
 		return
 	}

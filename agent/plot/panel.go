@@ -35,7 +35,7 @@ type plan struct {
 }
 
 // plan lays a panel out below y; it is one of so many.
-func (p *Panel) plan(v view, y float64, panels int) *plan {
+func (p *Panel) plan(v *view, y float64, panels int) *plan {
 	l := &plan{panel: p, grain: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
 	if p.Level != nil {
 		l.pieces, l.bad = p.Level.good.between(v.from, v.to), p.Level.bad.between(v.from, v.to)
@@ -70,7 +70,8 @@ func (l *plan) scale() {
 	for _, p := range l.pieces {
 		l.low, l.top = math.Min(l.low, p.lo), math.Max(l.top, p.hi)
 	}
-	for _, x := range l.loads {
+	for i := range l.loads {
+		x := &l.loads[i]
 		l.low, l.top = math.Min(l.low, math.Min(x.Open, x.Close)), math.Max(l.top, math.Max(x.Open, x.Close))
 	}
 	if math.IsInf(l.low, 0) {
@@ -85,7 +86,7 @@ func (l *plan) y(inches float64) float64 {
 }
 
 // draw draws the panel, what lies below first.
-func (l *plan) draw(c *canvas, v view, used *legend) {
+func (l *plan) draw(c *canvas, v *view, used *legend) {
 	c.text(plotLeft, l.head(), l.panel.Name, `font-size="14" font-weight="bold"`)
 	c.text(plotLeft+width(l.panel.Name)*14/fontSize+10, l.head(), l.panel.About, `fill="`+middle+`"`)
 	l.gaps(c, v, used)

@@ -62,7 +62,7 @@ type view struct {
 	day      time.Duration
 }
 
-func (v view) x(t float64) float64 {
+func (v *view) x(t float64) float64 {
 	return plotLeft + (t-v.from)/(v.to-v.from)*(plotRight-plotLeft)
 }
 
@@ -101,8 +101,8 @@ func plotHeight(panels int) float64 {
 }
 
 // view spans all readings, where the picture was not cut.
-func (p Picture) view() view {
-	v := view{from: math.Inf(1), to: math.Inf(-1), zone: p.Zone, day: p.ProductionDay}
+func (p Picture) view() *view {
+	v := &view{from: math.Inf(1), to: math.Inf(-1), zone: p.Zone, day: p.ProductionDay}
 	if v.zone == nil {
 		v.zone = time.UTC
 	}
@@ -148,7 +148,7 @@ func (c *canvas) begin(height float64) {
 }
 
 // heading says which site, which tanks and which time this is.
-func (p Picture) heading(c *canvas, v view) {
+func (p Picture) heading(c *canvas, v *view) {
 	c.text(plotLeft, 26, short(p.Title, 90), `font-size="18" font-weight="bold"`)
 	from, to := v.local(v.from), v.local(v.to)
 	zone := from.Format("MST")
@@ -159,4 +159,4 @@ func (p Picture) heading(c *canvas, v view) {
 		zone, v.zone), `font-size="12" fill="`+middle+`"`)
 }
 
-func (v view) local(t float64) time.Time { return time.Unix(0, int64(t*1e9)).In(v.zone) }
+func (v *view) local(t float64) time.Time { return time.Unix(0, int64(t*1e9)).In(v.zone) }

@@ -9,7 +9,7 @@ import (
 
 const (
 	spansMost = 4096        // pieces of one tank's level that are kept
-	stepWorth = 5.0         // s of a clock's step that is believed
+	stepWorth = 5.0         // s
 	stepAfter = 6           // readings that must agree on it
 	stepReach = 6 * 3600.0  // s before a step that are dated by the new clock, as a load that is under way is
 	unsetStep = 24 * 3600.0 // s; a clock that was wrong by more had never been set
@@ -35,48 +35,61 @@ type offset struct {
 	boot  int64
 	by    float64
 	odd   int // readings in a row that say otherwise
+	// The last step: on the boot's clock, when it was seen and from when on it dates the readings.
+	seen, reach float64
 }
 
 // Add takes one reading: its time on the wall clock and on the clock of the boot, which never steps, the level in inches, and
 // whether it can be believed.
 func (s *Series) Add(at time.Time, boot int64, mono time.Duration, inches float64, good bool) {
 	wall, since := float64(at.UnixNano())/1e9, mono.Seconds()
-	t := s.place(wall-since, boot) + since
+	t := s.place(wall-since, boot, since) + since
 	if !good || math.IsNaN(inches) || math.IsInf(inches, 0) {
-		s.bad.add(span{from: t, to: t, boot: boot})
+		s.bad.add(span{from: t, to: t, boot: boot, mono: since})
 		return
 	}
 	if len(s.good.list) > 0 && t > s.last {
 		s.intervals[min(bits.Len64(uint64(t-s.last)), len(s.intervals)-1)]++
 	}
 	s.last = t
-	s.good.add(span{from: t, to: t, lo: inches, hi: inches, boot: boot})
+	s.good.add(span{from: t, to: t, lo: inches, hi: inches, boot: boot, mono: since})
 }
 
-// place is the offset by which a reading is dated. A clock that was set dates what came shortly before as well, and
-// everything of the boot where it had not been set at all.
-func (s *Series) place(by float64, boot int64) float64 {
+// place is the offset by which a reading at a time of its boot is dated.
+func (s *Series) place(by float64, boot int64, mono float64) float64 {
 	c := &s.clock
 	switch {
 	case !c.known || c.boot != boot:
-		*c = offset{known: true, boot: boot, by: by}
+		*c = offset{known: true, boot: boot, by: by, seen: math.Inf(-1)}
 	case math.Abs(by-c.by) <= stepWorth:
 		c.by, c.odd = by, 0
 	default:
 		if c.odd++; c.odd >= stepAfter {
-			step, reach := by-c.by, s.last-stepReach
-			if math.Abs(step) > unsetStep {
-				reach = longAgo
-			} else if len(s.seams) < seamsMost {
-				s.seams = append(s.seams, reach)
-			}
-			s.good.shift(boot, reach, step)
-			s.bad.shift(boot, reach, step)
-			s.last += step
+			s.step(by-c.by, mono)
 			c.by, c.odd = by, 0
 		}
 	}
 	return c.by
+}
+
+// step dates by the new clock what came shortly before it was set, or everything of the boot where it had not been set
+// at all. A step that follows soon takes the same readings along, so that a clock that is set back and forth leaves
+// them where they were.
+func (s *Series) step(by, mono float64) {
+	c := &s.clock
+	switch {
+	case math.Abs(by) > unsetStep:
+		c.reach = math.Inf(-1)
+	case mono-c.seen > stepReach:
+		c.reach = mono - stepReach
+		if len(s.seams) < seamsMost {
+			s.seams = append(s.seams, c.reach+c.by)
+		}
+	}
+	c.seen = mono
+	s.good.shift(c.boot, c.reach, by)
+	s.bad.shift(c.boot, c.reach, by)
+	s.last += by
 }
 
 // gap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
@@ -108,6 +121,7 @@ func (s *Series) torn(from, to float64) bool {
 type span struct {
 	from, to, lo, hi float64
 	boot             int64
+	mono             float64 // s of the boot, of the first reading
 }
 
 // spans is a list that makes its pieces longer when they become too many.
@@ -132,7 +146,7 @@ func (p *span) join(o span, width float64) bool {
 	if p.boot != o.boot || to-from > width {
 		return false
 	}
-	*p = span{from, to, math.Min(p.lo, o.lo), math.Max(p.hi, o.hi), p.boot}
+	*p = span{from, to, math.Min(p.lo, o.lo), math.Max(p.hi, o.hi), p.boot, math.Min(p.mono, o.mono)}
 	return true
 }
 
@@ -145,7 +159,7 @@ func (l *spans) thin() {
 		for _, p := range l.list[1:] {
 			last := &l.list[n-1]
 			if p.to-last.from <= l.width && p.from >= last.from {
-				last.boot = p.boot
+				last.boot, last.mono = p.boot, p.mono
 			}
 			if !last.join(p, l.width) {
 				l.list[n] = p
@@ -156,10 +170,10 @@ func (l *spans) thin() {
 	}
 }
 
-// shift moves what one boot has read since a time.
+// shift moves what was read in a boot since a time of it.
 func (l *spans) shift(boot int64, since, by float64) {
 	for i := range l.list {
-		if p := &l.list[i]; p.boot == boot && p.from >= since {
+		if p := &l.list[i]; p.boot == boot && p.mono >= since {
 			p.from, p.to = p.from+by, p.to+by
 		}
 	}

@@ -81,8 +81,23 @@ func TestAClockThatIsSetDatesWhatCameBefore(t *testing.T) {
 		t.Errorf("with a step the readings go from %g to %g s", from, to)
 	}
 	// from six hours before the step on everything is dated by the new clock, as a load that was under way is
-	if got := stepped.good.between(seconds(begin)+3*3600+31, seconds(begin)+3*3600+54*60); len(got) != 0 || !stepped.torn(seconds(begin)+3*3600-20, seconds(begin)+3*3600+3300) {
+	if got := stepped.good.between(seconds(begin)+3*3600+51, seconds(begin)+3*3600+54*60); len(got) != 0 || !stepped.torn(seconds(begin)+3*3600-20, seconds(begin)+3*3600+3300) {
 		t.Errorf("%d pieces within the step, seams %v", len(got), stepped.seams)
+	}
+	forth := levels(10*360, func(i int) time.Duration {
+		if i < 9*360 || i >= 9*360+20 {
+			return 0
+		}
+		return -40 * time.Minute // for three minutes
+	})
+	if from, to := ends(forth); from != 0 || to != 10*3600-10 {
+		t.Errorf("with a step back and forth the readings go from %g to %g s", from, to)
+	}
+	for last, all := 0.0, forth.good.between(0, math.Inf(1)); len(all) > 0; all = all[1:] {
+		if last != 0 && all[0].from != last+10 {
+			t.Fatalf("with a step back and forth a reading is %g s behind the one before", all[0].from-last)
+		}
+		last = all[0].to
 	}
 	late := levels(360, func(i int) time.Duration {
 		if i%50 == 7 {
@@ -120,7 +135,7 @@ func TestTheAxisOfADayThatHas23Or25Hours(t *testing.T) {
 		{time.Date(2026, 3, 8, 0, 0, 0, 0, zone), "00:00 04:00 06:00 08:00 10:00 12:00 14:00 16:00 18:00 20:00 22:00 00:00"},
 		{time.Date(2026, 11, 1, 0, 0, 0, 0, zone), "00:00 02:00 04:00 06:00 08:00 10:00 12:00 14:00 16:00 18:00 20:00 22:00 00:00"},
 	} {
-		v := view{from: seconds(c.day), to: seconds(c.day.AddDate(0, 0, 1)), zone: zone, day: 7 * time.Hour}
+		v := &view{from: seconds(c.day), to: seconds(c.day.AddDate(0, 0, 1)), zone: zone, day: 7 * time.Hour}
 		ticks, days := v.ticks()
 		var got []string
 		for _, at := range ticks {

@@ -51,7 +51,7 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var other []compared
+	var other []*compared
 	if *against != "" {
 		if other, err = m.others(ctx, c, cfg, *against); err != nil {
 			return err

@@ -59,17 +59,17 @@ type comparison struct {
 	OnlyHere  int       `json:"only_here"`
 	OnlyThere int       `json:"only_there"`
 	Bbl       float64   `json:"gauge_bbl_difference"` // of those that both sides have, together
-	Tickets   []pair    `json:"tickets"`
+	Tickets   []*pair   `json:"tickets"`
 }
 
 // others are the tickets of the other side: what the store's book has, or the file of another backtest.
-func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, against string) ([]compared, error) {
+func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, against string) ([]*compared, error) {
 	h := here{cfg}
-	var all []compared
+	var all []*compared
 	if against == sentTickets {
 		rows, err := m.rows(ctx, c)
-		for _, r := range rows {
-			all = append(all, sideOf(h, r))
+		for i := range rows {
+			all = append(all, sideOf(h, &rows[i]))
 		}
 		return all, err
 	}
@@ -77,8 +77,9 @@ func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, agains
 	if err != nil {
 		return nil, fmt.Errorf("%w; --against takes the word sent, or what `gauger backtest --format json` printed into a file", err)
 	}
-	for _, w := range written {
-		t := compared{Number: w.Number, Tank: w.Tank, Start: w.Start, End: w.End, Open: &w.Open, Close: &w.Close}
+	for i := range written {
+		w := &written[i]
+		t := &compared{Number: w.Number, Tank: w.Tank, Start: w.Start, End: w.End, Open: &w.Open, Close: &w.Close}
 		if bbl, ok := h.barrels(w.Tank, w.Open, w.Close); ok {
 			t.Bbl = &bbl
 		}
@@ -91,9 +92,9 @@ func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, agains
 }
 
 // sideOf is a ticket of a book as one side of a comparison.
-func sideOf(h here, r ticketRow) compared {
+func sideOf(h here, r *ticketRow) *compared {
 	g := r.figures(h)
-	t := compared{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.review()}
+	t := &compared{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.review()}
 	if t.Remark != "" && r.Load != nil && r.Rejected == "" {
 		t.Remark = "review: " + t.Remark
 	}
@@ -101,8 +102,8 @@ func sideOf(h here, r ticketRow) compared {
 }
 
 // compare puts the trial's tickets beside the others of the same time.
-func (t *trial) compare(against string, other []compared, c cut) comparison {
-	out := comparison{Against: against, From: t.watch.first, To: t.watch.last, Tickets: []pair{}}
+func (t *trial) compare(against string, other []*compared, c cut) *comparison {
+	out := &comparison{Against: against, From: t.watch.first, To: t.watch.last, Tickets: []*pair{}}
 	if !c.from.IsZero() {
 		out.From = c.from
 	}
@@ -110,11 +111,11 @@ func (t *trial) compare(against string, other []compared, c cut) comparison {
 		out.To = c.to
 	}
 	span := cut{from: out.From, to: out.To, tank: c.tank}
-	outside := func(x compared) bool { return !span.holds(x.Tank, x.Start, x.End) }
-	var mine []compared
-	for _, b := range t.booked {
-		row := ticketRow{Booked: b, State: "sent"}
-		if b.Ticket == nil {
+	outside := func(x *compared) bool { return !span.holds(x.Tank, x.Start, x.End) }
+	var mine []*compared
+	for i := range t.booked {
+		row := &ticketRow{Booked: t.booked[i], State: "sent"}
+		if row.Ticket == nil {
 			row.State, row.Person = "held at the end of the readings", ""
 		}
 		mine = append(mine, sideOf(here{t.cfg}, row))
@@ -141,7 +142,7 @@ func (t *trial) compare(against string, other []compared, c cut) comparison {
 }
 
 // paired matches tickets by number, the rest by tank and the longest common time, and judges each pair.
-func paired(mine, other []compared) []pair {
+func paired(mine, other []*compared) []*pair {
 	partner := make([]int, len(mine)) // index in other plus one
 	taken := make([]bool, len(other))
 	type match struct {
@@ -168,17 +169,17 @@ func paired(mine, other []compared) []pair {
 			partner[m.i], taken[m.j] = m.j+1, true
 		}
 	}
-	var pairs []pair
+	var pairs []*pair
 	for i := range mine {
 		if partner[i] == 0 {
-			pairs = append(pairs, pair{Verdict: onlyHere, Here: &mine[i]})
+			pairs = append(pairs, &pair{Verdict: onlyHere, Here: mine[i]})
 			continue
 		}
-		pairs = append(pairs, judged(&mine[i], &other[partner[i]-1]))
+		pairs = append(pairs, judged(mine[i], other[partner[i]-1]))
 	}
 	for j := range other {
 		if !taken[j] {
-			pairs = append(pairs, pair{Verdict: onlyThere, There: &other[j]})
+			pairs = append(pairs, &pair{Verdict: onlyThere, There: other[j]})
 		}
 	}
 	sort.SliceStable(pairs, func(i, j int) bool { return pairs[i].any().Start.Before(pairs[j].any().Start) })
@@ -186,11 +187,11 @@ func paired(mine, other []compared) []pair {
 }
 
 // any is the backtest's ticket, or the other where it has none.
-func (p pair) any() *compared { return cmp.Or(p.Here, p.There) }
+func (p *pair) any() *compared { return cmp.Or(p.Here, p.There) }
 
 // judged compares two tickets of one load: what the accountant sees of them, to a hundredth of an inch and a second.
-func judged(a, b *compared) pair {
-	p := pair{Verdict: same, Here: a, There: b}
+func judged(a, b *compared) *pair {
+	p := &pair{Verdict: same, Here: a, There: b}
 	differ := func(x, y *float64) *float64 {
 		switch {
 		case x == nil && y == nil:
@@ -220,7 +221,7 @@ func judged(a, b *compared) pair {
 }
 
 // showComparison prints a comparison.
-func (m *Main) showComparison(c *common, all comparison) error {
+func (m *Main) showComparison(c *common, all *comparison) error {
 	if c.json() {
 		return printJSON(m.Out, all)
 	}
@@ -250,7 +251,7 @@ func (m *Main) showComparison(c *common, all comparison) error {
 }
 
 // words is a verdict as a person reads it.
-func (p pair) words(against string) string {
+func (p *pair) words(against string) string {
 	switch {
 	case p.Verdict == onlyHere:
 		return "only in the backtest"
@@ -275,7 +276,7 @@ func (t *compared) gauged() string {
 }
 
 // difference says what is not the same, and what a reader should know of either side.
-func (p pair) difference() string {
+func (p *pair) difference() string {
 	var all []string
 	add := func(v *float64, format string) {
 		if v != nil && *v != 0 {
@@ -308,7 +309,7 @@ func (p pair) difference() string {
 }
 
 // summary is the comparison in one line.
-func (all comparison) summary() string {
+func (all *comparison) summary() string {
 	there := "only sent"
 	if all.Against != sentTickets {
 		there = "only in the file"
