@@ -132,7 +132,8 @@ func (l *Ledger) Reject(number, person, why string) error {
 	return l.changeHeld(number, func(d *draft, i int) {
 		h := d.held[i]
 		d.held = slices.Delete(d.held, i, i+1)
-		d.book(Booked{Number: number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0)})
+		d.book(Booked{Number: number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),
+			Start: h.Load.Start, End: h.Load.End})
 		t := l.site.tank(h.Load.Tank)
 		d.event(Event{
 			Rule: "ticket-rejected", Object: t.Object, ObjectType: t.ObjectType, Start: h.Load.Start, End: h.Load.End,

@@ -95,6 +95,9 @@ func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, agains
 func sideOf(h here, r *ticketRow) *compared {
 	g := r.figures(h)
 	t := &compared{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.review()}
+	if t.Start.IsZero() && r.Load != nil { // an earlier version kept a rejected ticket without its times
+		t.Start, t.End = r.Load.Start, r.Load.End
+	}
 	if t.Remark != "" && r.Load != nil && r.Rejected == "" {
 		t.Remark = "review: " + t.Remark
 	}
@@ -298,7 +301,7 @@ func (p *pair) difference() string {
 		if x.t == nil {
 			continue
 		}
-		if x.t.State != "sent" && x.t.State != "delivered" && x.t.State != "" {
+		if x.t.State != "sent" && x.t.State != "delivered" && x.t.State != "rejected" && x.t.State != "" {
 			all = append(all, x.side+": "+x.t.State)
 		}
 		if x.t.Remark != "" {
