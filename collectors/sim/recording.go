@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"strings"
 	"time"
@@ -47,21 +48,34 @@ type known struct {
 }
 
 // New makes the collector for a device; its options must pass Check, but for one thing: a point's name with a slash in
-// it is taken as the whole name of a point, so that a device can play what was recorded of all devices of a site. The
-// file is opened by Run.
+// it is taken as the whole name of a point, so that a device can play what was recorded of all devices of a site. A row
+// may leave the device's name out where that leaves no doubt. The file is opened by Run.
 func New(d Device) (collectors.Collector, error) {
 	if problems := d.check(""); len(problems) > 0 {
 		return nil, fmt.Errorf("recording %s: %s: %s", d.Name, problems[0].Path, problems[0].Message)
 	}
 	r := &Recording{device: d, points: make(map[string]known, len(d.Points))}
+	bare := map[string]int{}
 	for _, p := range d.Points {
 		name := collectors.Point(p.Name)
 		if !strings.Contains(p.Name, "/") {
 			name = collectors.PointOf(d.Name, p.Name)
 		}
 		r.points[string(name)] = known{name: name, unit: collectors.Unit(p.Unit)}
+		bare[afterSlash(name)]++
+	}
+	for _, k := range maps.Clone(r.points) {
+		if short := afterSlash(k.name); bare[short] == 1 {
+			r.points[short] = k
+		}
 	}
 	return r, nil
+}
+
+// afterSlash is the name that a point has within its device.
+func afterSlash(p collectors.Point) string {
+	_, name, _ := strings.Cut(string(p), "/")
+	return name
 }
 
 // Counts is what became of the rows so far; to be asked after Run has returned.

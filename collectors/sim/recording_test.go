@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -334,4 +337,28 @@ func BenchmarkPlay(b *testing.B) {
 		played += rec.Counts().Played
 	}
 	b.ReportMetric(float64(played)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func TestARowMayLeaveTheDeviceOut(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "readings.csv")
+	rows := "ts,mono_s,boot,point,value,quality\n2026-03-01T06:00:00Z,0,0,t1-level,1,good\n2026-03-01T06:00:10Z,10,0,plc/t1-level,2,good\n" +
+		"2026-03-01T06:00:20Z,20,0,both,3,good\n2026-03-01T06:00:30Z,30,0,radio/both,4,good\n"
+	if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := New(Device{Name: "rec", File: file, Points: []Point{{Name: "plc/t1-level"}, {Name: "plc/both"}, {Name: "radio/both"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &agent{}
+	if err := c.Run(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, b := range a.batches {
+		got = append(got, fmt.Sprint(b[0].Point, b[0].Value))
+	}
+	if want := []string{"plc/t1-level1", "plc/t1-level2", "radio/both4"}; !slices.Equal(got, want) {
+		t.Errorf("played %v; expected %v", got, want)
+	}
 }
