@@ -1,0 +1,254 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	suffix     = ".rec"
+	leastPages = 8  // that a ring needs
+	mostPages  = 64 // in one file: what is deleted at once is small beside the whole
+	mostOld    = 2  // files that one new file may replace because of their age
+)
+
+// files are the numbered files of a ring, the oldest first. Only the last is written to.
+type files struct {
+	dir   string
+	most  int64 // bytes
+	days  int
+	pages int // of one file
+	all   []file
+	out   *os.File
+	page  int // that is next in the last file
+}
+
+// file is one of them.
+type file struct {
+	number int
+	size   int64 // bytes that it has, or will have when it is full
+}
+
+// fileName is the file with a number.
+func fileName(dir string, number int) string {
+	return filepath.Join(dir, fmt.Sprintf("%08d%s", number, suffix))
+}
+
+// numbersIn lists a ring's files, the oldest first. A folder that is not there has none.
+func numbersIn(dir string) ([]int, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !gone(err) {
+		return nil, err
+	}
+	var all []int
+	for _, e := range entries {
+		base, ours := strings.CutSuffix(e.Name(), suffix)
+		if n, err := strconv.Atoi(base); ours && err == nil && n > 0 {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all, nil
+}
+
+// openFiles looks what is there. The last file is gone on with, behind its last page, whole or torn.
+func openFiles(dir string, o Options) (files, error) {
+	f := files{dir: dir, most: o.MaxBytes, days: o.Days, pages: int(min(o.MaxBytes/pageSize/leastPages, mostPages))}
+	numbers, err := numbersIn(dir)
+	if err != nil {
+		return f, err
+	}
+	for _, n := range numbers {
+		info, err := os.Stat(fileName(dir, n))
+		if err != nil {
+			return f, err
+		}
+		f.page = int((info.Size() + pageSize - 1) / pageSize)
+		f.all = append(f.all, file{n, int64(f.page) * pageSize})
+	}
+	if n := len(f.all); n > 0 {
+		f.all[n-1].size = max(f.all[n-1].size, int64(f.pages)*pageSize)
+	}
+	return f, f.keepWithin(0)
+}
+
+func (f *files) name(i int) string { return fileName(f.dir, f.all[i].number) }
+
+func (f *files) last() string { return f.name(len(f.all) - 1) }
+
+// append writes a page behind the others. After an error its place is free for the next one.
+func (f *files) append(page []byte, now time.Time) error {
+	if len(f.all) == 0 || f.page >= f.pages {
+		if err := f.begin(now); err != nil {
+			return err
+		}
+	}
+	if f.out == nil {
+		out, err := os.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE, 0o600)
+		if err != nil {
+			return err
+		}
+		f.out = out
+	}
+	if _, err := f.out.WriteAt(page, int64(f.page)*pageSize); err != nil {
+		return errors.Join(err, f.shut())
+	}
+	f.page++
+	return nil
+}
+
+// begin starts the next file, after the oldest have made room.
+func (f *files) begin(now time.Time) error {
+	if err := f.shut(); err != nil {
+		return err
+	}
+	if err := f.keepWithin(int64(f.pages) * pageSize); err != nil {
+		return err
+	}
+	if err := f.dropOld(now); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.dir, 0o700); err != nil {
+		return err
+	}
+	number := 1
+	if n := len(f.all); n > 0 {
+		number = f.all[n-1].number + 1
+	}
+	out, err := os.OpenFile(fileName(f.dir, number), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	reserve(out, int64(f.pages)*pageSize)
+	f.out, f.page, f.all = out, 0, append(f.all, file{number, int64(f.pages) * pageSize})
+	return nil
+}
+
+// reserve asks for the space of a file at once, so that a page that is written later changes only the file's own entry
+// on the disk, and no map of free space. Where the file system cannot do that nothing is lost but a little flash.
+func reserve(out *os.File, size int64) {
+	const keepSize = 1 // FALLOC_FL_KEEP_SIZE
+	_ = syscall.Fallocate(int(out.Fd()), keepSize, 0, size)
+}
+
+// keepWithin deletes the oldest files until there is room for so many more bytes.
+func (f *files) keepWithin(more int64) error {
+	for len(f.all) > 1 && f.bytes()+more > f.most {
+		if err := f.dropFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dropOld deletes what is older than the days that are kept. Since the clock may be wrong, a file must be old by two
+// clocks, now and the beginning of the file that is full now, and no more than mostOld go for each that comes.
+func (f *files) dropOld(now time.Time) error {
+	if f.days <= 0 || len(f.all) == 0 {
+		return nil
+	}
+	began, _ := firstIn(f.last())
+	limit := min(now.UnixMicro(), began) - int64(f.days)*int64(24*time.Hour/time.Microsecond)
+	for range mostOld {
+		if len(f.all) < 2 || newestIn(f.name(0)) >= limit {
+			return nil
+		}
+		if err := f.dropFirst(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *files) dropFirst() error {
+	if err := os.Remove(f.name(0)); err != nil && !gone(err) {
+		return err
+	}
+	f.all = f.all[1:]
+	return nil
+}
+
+// headersIn gives the headers of a file's good pages.
+func headersIn(name string) iter.Seq[header] {
+	return func(yield func(header) bool) {
+		in, err := os.Open(name)
+		if err != nil {
+			return
+		}
+		defer in.Close()
+		page := make([]byte, pageSize)
+		for {
+			if _, err := io.ReadFull(in, page); err != nil {
+				return
+			}
+			if h, err := unseal(page); err == nil && !yield(h) {
+				return
+			}
+		}
+	}
+}
+
+// firstIn is the least wall time of a file's first good page.
+func firstIn(name string) (least int64, ok bool) {
+	for h := range headersIn(name) {
+		return h.least, true
+	}
+	return 0, false
+}
+
+// newestIn is the greatest wall time in a file; the beginning of all time when nothing in it can be read.
+func newestIn(name string) int64 {
+	most := int64(math.MinInt64)
+	for h := range headersIn(name) {
+		most = max(most, h.most)
+	}
+	return most
+}
+
+// bytes is what the files take of the disk, the space reserved for the last one included.
+func (f *files) bytes() (sum int64) {
+	for _, x := range f.all {
+		sum += x.size
+	}
+	return sum
+}
+
+// oldest is the least wall time of the oldest block.
+func (f *files) oldest() time.Time {
+	if len(f.all) == 0 {
+		return time.Time{}
+	}
+	least, ok := firstIn(f.name(0))
+	if !ok {
+		return time.Time{}
+	}
+	return time.UnixMicro(least).UTC()
+}
+
+// shut closes the file that is written to.
+func (f *files) shut() error {
+	if f.out == nil {
+		return nil
+	}
+	out := f.out
+	f.out = nil
+	return out.Close()
+}
+
+// close waits until the disk has what was written, and closes the file.
+func (f *files) close() error {
+	if f.out == nil {
+		return nil
+	}
+	return errors.Join(f.out.Sync(), f.shut())
+}

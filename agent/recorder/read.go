@@ -1,0 +1,130 @@
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"slices"
+	"time"
+
+	"gauger/collectors"
+)
+
+// Read gives the rows in dir with from <= At < to of the points, in the order in which they came; a zero time is no
+// bound, and no points are all. A block that cannot be read is skipped, with one error that names it. One file is open
+// at a time, and one block in memory.
+func Read(dir string, from, to time.Time, points []collectors.Point) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		numbers, err := numbersIn(dir)
+		if err != nil {
+			yield(Row{}, fmt.Errorf("read the recorder: %w", err))
+			return
+		}
+		s := newScan(from, to, points, yield)
+		s.files(dir, numbers, -1)
+	}
+}
+
+// Rows is Read of a ring that is at work, its open block included. What comes after the call is not among them.
+func (r *Ring) Rows(from, to time.Time, points ...collectors.Point) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		r.mu.Lock()
+		pages := r.files.page
+		var numbers []int
+		for _, f := range r.files.all {
+			numbers = append(numbers, f.number)
+		}
+		var open []byte
+		if r.block.rows > 0 {
+			open = slices.Clone(r.block.sealed())
+		}
+		r.mu.Unlock()
+		s := newScan(from, to, points, yield)
+		if s.files(r.files.dir, numbers, pages) && open != nil {
+			s.page(open, "the open block")
+		}
+	}
+}
+
+// scan is one pass over blocks.
+type scan struct {
+	from, to time.Time
+	points   map[collectors.Point]bool // nil: all
+	reader   reader
+	yield    func(Row, error) bool
+}
+
+func newScan(from, to time.Time, points []collectors.Point, yield func(Row, error) bool) *scan {
+	s := &scan{from: from, to: to, reader: reader{names: map[string]string{}}, yield: yield}
+	if len(points) > 0 {
+		s.points = map[collectors.Point]bool{}
+	}
+	for _, p := range points {
+		s.points[p] = true
+	}
+	return s
+}
+
+// files goes through the files; false when the caller has had enough. Of the last one only so many pages count; -1: all.
+func (s *scan) files(dir string, numbers []int, pages int) (more bool) {
+	for i, n := range numbers {
+		most := -1
+		if i == len(numbers)-1 {
+			most = pages
+		}
+		if !s.file(fileName(dir, n), most) {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *scan) file(name string, pages int) (more bool) {
+	in, err := os.Open(name)
+	if gone(err) {
+		return true
+	}
+	if err != nil {
+		return s.yield(Row{}, fmt.Errorf("read the recorder: %w", err))
+	}
+	defer in.Close()
+	page := make([]byte, pageSize)
+	for i := 0; i != pages; i++ {
+		n, err := io.ReadFull(in, page)
+		if errors.Is(err, io.EOF) {
+			return true
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return s.yield(Row{}, fmt.Errorf("read the recorder: %w", err))
+		}
+		if !s.page(page[:n], fmt.Sprintf("%s, block %d", name, i+1)) {
+			return false
+		}
+	}
+	return true
+}
+
+// page gives the rows of one block.
+func (s *scan) page(page []byte, name string) (more bool) {
+	h, err := unseal(page)
+	if err == nil {
+		if !s.from.IsZero() && h.most < s.from.UnixMicro() || !s.to.IsZero() && h.least > s.to.UnixMicro() {
+			return true
+		}
+		more, err = s.reader.rows(page, h, s.row)
+	}
+	if err != nil {
+		return s.yield(Row{}, fmt.Errorf("recorder: %s is skipped: %w", name, err))
+	}
+	return more
+}
+
+// row gives one row that is wanted.
+func (s *scan) row(r Row) (more bool) {
+	if s.points != nil && !s.points[r.Point] || !r.within(s.from, s.to) {
+		return true
+	}
+	return s.yield(r, nil)
+}

@@ -1,0 +1,131 @@
+// Package recorder keeps the readings that count in a bounded ring of files, so that a configuration can be tried on
+// what a site has really seen, and a ticket be looked into weeks later.
+//
+// Rows are gathered in memory and leave in blocks of one page: when the page is full, after ten minutes, and at the end
+// of the run. Nothing is synced before the end of the run, since a sync costs flash several times what a page does: the
+// system writes a page within about half a minute by itself. A kill therefore costs the open block, a power cut that and
+// what was closed in the half minute before; a block that was torn by it is recognised and skipped. Never is one lost
+// that lay on the disk before.
+package recorder
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+)
+
+// blockAge is how long a block stays open at most.
+const blockAge = 10 * time.Minute
+
+// Options bound a ring.
+type Options struct {
+	MaxBytes int64 // of all its files together, at least 8 pages of 4 KiB
+	Days     int   // age in days at which a file is deleted; 0: any
+}
+
+// Stats is how a ring stands.
+type Stats struct {
+	Rows   uint64    // taken since it was opened
+	Lost   uint64    // of them, those that could not be written
+	Bytes  int64     // of disk space that its files have
+	Oldest time.Time // wall time of its oldest row on disk; zero when there is none
+	Err    error     // of the last write; nil while all is well
+}
+
+// Ring is the recorder of one running program: the only writer in its folder. Its methods may be called from any
+// goroutine.
+type Ring struct {
+	files files
+
+	mu    sync.Mutex
+	block *writer
+	since time.Time // when the open block began
+	stats Stats
+}
+
+// Open takes up the ring in dir. The folder is made with the first block; a folder that cannot be read is an error.
+func Open(dir string, o Options) (*Ring, error) {
+	if o.MaxBytes < leastPages*pageSize {
+		return nil, fmt.Errorf("recorder in %s: %d bytes are too few, give it at least %d", dir, o.MaxBytes, leastPages*pageSize)
+	}
+	f, err := openFiles(dir, o)
+	if err != nil {
+		return nil, fmt.Errorf("open the recorder: %w", err)
+	}
+	return &Ring{files: f, block: newWriter()}, nil
+}
+
+// Add takes rows at now, which ought to carry the monotonic clock. Without rows it only looks whether the open block has
+// become old. After an error the rows of the block that could not be written are lost and counted; the next block is
+// tried anew.
+func (r *Ring) Add(now time.Time, rows []Row) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.block.rows > 0 && now.Sub(r.since).Abs() >= blockAge {
+		err = r.flush(now)
+	}
+	for i := range rows {
+		if e := r.add(now, &rows[i]); e != nil {
+			err = e
+		}
+	}
+	return err
+}
+
+// add takes one row.
+func (r *Ring) add(now time.Time, row *Row) (err error) {
+	r.stats.Rows++
+	if len(row.Point) > longestName || len(row.Unit) > longestName {
+		r.stats.Lost++
+		return fmt.Errorf("record %.40s...: its name or unit is longer than %d bytes", row.Point, longestName)
+	}
+	if r.block.rows == 0 {
+		r.since = now
+	}
+	if r.block.take(row) {
+		return nil
+	}
+	err = r.flush(now)
+	r.since = now
+	r.block.take(row)
+	return err
+}
+
+// flush closes the open block.
+func (r *Ring) flush(now time.Time) error {
+	err := r.files.append(r.block.sealed(), now)
+	if err != nil {
+		r.stats.Lost += uint64(r.block.rows)
+		err = fmt.Errorf("record %d readings: %w", r.block.rows, err)
+	}
+	r.stats.Err = err
+	r.block.reset()
+	return err
+}
+
+// Close writes the open block and waits until the disk has it.
+func (r *Ring) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var err error
+	if r.block.rows > 0 {
+		err = r.flush(r.since)
+	}
+	return errors.Join(err, r.files.close())
+}
+
+// Stats looks at the ring.
+func (r *Ring) Stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := r.stats
+	s.Bytes = r.files.bytes()
+	s.Oldest = r.files.oldest()
+	return s
+}
+
+// gone says that a file is not there any more: the ring has gone on while it was read.
+func gone(err error) bool { return errors.Is(err, os.ErrNotExist) }
