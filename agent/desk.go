@@ -116,7 +116,7 @@ type (
 
 // Open lays out the verbs.
 func (d *Desk) Open() *Desk {
-	d.feeds = map[string]Feed{}
+	d.feeds = map[string]Feed{"readings": Following(d.readings)}
 	d.verbs = map[string]Verb{
 		"status": On(func(context.Context, None) (Status, error) { return d.Status() }),
 		"read":   On(d.read),

@@ -130,9 +130,7 @@ func (s Site) feeds() map[collectors.Point]*feed {
 
 // take lets one reading have its effects.
 func (d *draft) take(r collectors.Reading) {
-	if r.At.IsZero() {
-		r.At = d.now
-	}
+	r = d.timed(r)
 	if r.Quality == collectors.Good {
 		d.recovered(r)
 	}
@@ -149,6 +147,14 @@ func (d *draft) take(r collectors.Reading) {
 	for _, i := range f.values {
 		d.value(i, r)
 	}
+}
+
+// timed gives a reading that has no time the batch's.
+func (d *draft) timed(r collectors.Reading) collectors.Reading {
+	if r.At.IsZero() {
+		r.At = d.now
+	}
+	return r
 }
 
 // gauge gives the detector one reading, in its units.

@@ -49,6 +49,7 @@ type Ledger struct {
 	s      state
 	latest newest
 	watch  watchers
+	keep   keeper
 }
 
 // state is what a batch may change. Whatever a draft changes of it is copied first, so that a commit that failed
@@ -144,6 +145,7 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 	}
 	l.latest.take(batch)
 	l.watch.send(batch)
+	l.record(d, batch)
 	return nil
 }
 
@@ -180,6 +182,7 @@ func (l *Ledger) Tick(now time.Time) error {
 	if err := l.commit(d, ""); err != nil {
 		return fmt.Errorf("store what the clock changed: %w", err)
 	}
+	l.record(d, nil)
 	return nil
 }
 

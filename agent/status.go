@@ -34,7 +34,8 @@ type Status struct {
 	Last     *Booked                  `json:"last_ticket,omitempty"`
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued
 	Lines    []LineStatus             `json:"lines,omitempty"`
-	Problems []string                 `json:"problems"` // sentences: what is wrong and what to do
+	Recorder *RecorderStatus          `json:"recorder,omitempty"` // absent when no readings are kept
+	Problems []string                 `json:"problems"`           // sentences: what is wrong and what to do
 }
 
 // LineStatus is what one socket or serial port with polled devices has done since the program started.
@@ -151,6 +152,7 @@ func (d *Desk) Status() (Status, error) {
 	if d.Lines != nil {
 		s.Lines = d.Lines()
 	}
+	s.Recorder = d.Ledger.recorderStatus()
 	s.Problems = d.problems(s)
 	return s, nil
 }
@@ -185,6 +187,9 @@ func (d *Desk) problems(s Status) []string {
 		if c := s.Streams[name]; c.Dead > 0 {
 			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused by the service: see `gauger outbox dead`")
 		}
+	}
+	if s.Recorder != nil && s.Recorder.Error != "" {
+		out = append(out, "readings are not being recorded: "+s.Recorder.Error)
 	}
 	for _, e := range s.Open {
 		out = append(out, e.Rule+": "+e.Source+" since "+e.Since.In(d.Site.Zone).Format("2006-01-02 15:04")+strings.TrimSuffix(" ("+e.Note+")", " ()"))

@@ -23,7 +23,7 @@ var syntaxMistakes = []mistake{
 
 var siteMistakes = []mistake{
 	{"misspelt key", "time_zone:", "timezone:", 4, "timezone", "did you mean time_zone?"},
-	{"key in another block", "log: {level: info}", "log: {level: info, max_bytes: 1MiB}", 76, "log.max_bytes", "belongs at store.max_bytes"},
+	{"key in another block", "log: {level: info}", "log: {level: info, review: hold}", 76, "log.review", "belongs at tickets.review"},
 	{"unknown key", "log: {level: info}", "log: {level: info, colour: red}", 76, "log.colour", "here stand: level"},
 	{"site missing", "site: Cooper 12-7 battery\n", "", 1, "site", "missing"},
 	{"site empty", "site: Cooper 12-7 battery", `site: ""`, 1, "site", "empty"},
@@ -40,6 +40,8 @@ var siteMistakes = []mistake{
 	{"production day past midnight", `"07:00"`, `"24:00"`, 5, "production_day", "time of the day"},
 	{"size without a unit that exists", "64MiB", "64megs", 12, "store.max_bytes", "write one such as 64MiB"},
 	{"size too small", "64MiB", "64KiB", 12, "store.max_bytes", "at least 1MiB"},
+	{"recorder too small", "http: {listen: 127.0.0.1:8480}", "recorder: {max_bytes: 64KiB}", 75, "recorder.max_bytes", "0 to keep no readings"},
+	{"recorder without days", "http: {listen: 127.0.0.1:8480}", "recorder: {days: 0}", 75, "recorder.days", "at least 1"},
 	{"hold shorter than confirm", "hold: 45m", "hold: 30m", 13, "tickets.hold", "at least 45m"},
 	{"hold shorter than a tank's confirm", "loads: {truck_max: 200}", "loads: {confirm: 1h}", 13, "tickets.hold", "at least 1h"},
 	{"unknown review", "review: send", "review: sent", 13, "tickets.review", "did you mean send?"},

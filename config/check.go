@@ -125,7 +125,18 @@ func (c *checker) site() {
 	if cfg.Store.Path == "" {
 		c.problemf("store.path", "empty; write a folder such as /var/lib/gauger")
 	}
+	c.recorder()
 	c.listen()
+}
+
+func (c *checker) recorder() {
+	r := c.cfg.Recorder
+	if lowest := Size(1 << 20); r.MaxBytes != 0 && r.MaxBytes < lowest {
+		c.problemf("recorder.max_bytes", "%s is too small; write at least %s, or 0 to keep no readings", r.MaxBytes, lowest)
+	}
+	if r.Days < 1 {
+		c.problemf("recorder.days", "%d days; write at least 1, or max_bytes: 0 to keep no readings", r.Days)
+	}
 }
 
 func (c *checker) guid(path, s string) {

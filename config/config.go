@@ -23,6 +23,7 @@ type Config struct {
 	ProductionDay TimeOfDay  `yaml:"production_day" doc:"local time at which the production day begins. Default 07:00"`
 	Service       Service    `yaml:"service,required" doc:"the web service that takes the tickets"`
 	Store         Store      `yaml:"store" doc:"where records wait until the service has taken them"`
+	Recorder      Recorder   `yaml:"recorder" doc:"the readings that are kept on this box, for backtest and export"`
 	Link          Link       `yaml:"link" doc:"pacing of requests"`
 	Tickets       Tickets    `yaml:"tickets" doc:"when a run ticket leaves"`
 	Loads         tank.Loads `yaml:"loads" doc:"the load detector's settings for every tank; a tank's own loads go over them"`
@@ -73,6 +74,12 @@ type Login struct {
 type Store struct {
 	Path     string `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
 	MaxBytes Size   `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
+}
+
+// Recorder bounds the ring of readings in the store's folder.
+type Recorder struct {
+	MaxBytes Size `yaml:"max_bytes" doc:"disk space for the readings, beside the outbox's; 0: none are kept. Default 64MiB"`
+	Days     int  `yaml:"days" doc:"readings older than this are deleted, a file of them at a time. Default 30"`
 }
 
 // Link is the pacing of requests.

@@ -38,6 +38,7 @@ func defaultConfig() Config {
 		ProductionDay: TimeOfDay(7 * time.Hour),
 		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
 		Store:         Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20},
+		Recorder:      Recorder{MaxBytes: 64 << 20, Days: 30},
 		Link:          Link{Rate: 1},
 		Tickets:       Tickets{Review: "send"},
 		Loads:         tank.DefaultLoads(),

@@ -77,6 +77,12 @@ func metrics(s agent.Status) string {
 		fmt.Fprintf(&b, "gauger_point_good{point=%q} %d\n", string(p.Point), good)
 	}
 	writeLines(&b, s.Lines)
+	if r := s.Recorder; r != nil {
+		family("gauger_recorder_bytes", "gauge", "Disk space that the recorded readings have.")
+		fmt.Fprintf(&b, "gauger_recorder_bytes %d\n", r.Bytes)
+		family("gauger_recorder_readings_total", "counter", "Readings since the start, by what became of them.")
+		fmt.Fprintf(&b, "gauger_recorder_readings_total{state=\"taken\"} %d\ngauger_recorder_readings_total{state=\"lost\"} %d\n", r.Rows, r.Lost)
+	}
 	family("gauger_problems", "gauge", "How many things a person should look at.")
 	fmt.Fprintf(&b, "gauger_problems %d\n", len(s.Problems))
 	return b.String()

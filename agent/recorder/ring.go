@@ -31,7 +31,7 @@ type Stats struct {
 	Lost   uint64    // of them, those that could not be written
 	Bytes  int64     // of disk space that its files have
 	Oldest time.Time // wall time of its oldest row on disk; zero when there is none
-	Err    error     // of the last write; nil while all is well
+	Err    error     // as Ring.Err
 }
 
 // Ring is the recorder of one running program: the only writer in its folder. Its methods may be called from any
@@ -80,7 +80,8 @@ func (r *Ring) add(now time.Time, row *Row) (err error) {
 	r.stats.Rows++
 	if len(row.Point) > longestName || len(row.Unit) > longestName {
 		r.stats.Lost++
-		return fmt.Errorf("record %.40s...: its name or unit is longer than %d bytes", row.Point, longestName)
+		r.stats.Err = fmt.Errorf("record %.40s...: its name or unit is longer than %d bytes", row.Point, longestName)
+		return r.stats.Err
 	}
 	if r.block.rows == 0 {
 		r.since = now
@@ -115,6 +116,13 @@ func (r *Ring) Close() error {
 		err = r.flush(r.since)
 	}
 	return errors.Join(err, r.files.close())
+}
+
+// Err is why rows are being lost: the error of the last write, nil while all is well.
+func (r *Ring) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.stats.Err
 }
 
 // Stats looks at the ring.

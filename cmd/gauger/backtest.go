@@ -30,18 +30,18 @@ type trial struct {
 }
 
 // backtest plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
-// prints the tickets that would have been sent.
+// prints the tickets that would have been sent. Without a recording it plays what the recorder has kept.
 func (m *Main) backtest(ctx context.Context, args []string) error {
 	f, c := m.flags("backtest")
-	readings := f.String("readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality")
+	readings := f.String("readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality; without it, what the recorder has kept")
 	events := f.String("events", "", "write the diagnostic events to this `file` as JSON")
 	plot := f.String("plot", "", "draw levels, loads and events into this SVG `file`")
 	against := f.String("against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
 	cutAt := cutFlags(f)
 	if rest, err := parse(f, c, args); err != nil {
 		return err
-	} else if len(rest) > 0 || *readings == "" {
-		return usage{"backtest wants --readings FILE and no other arguments"}
+	} else if len(rest) > 0 {
+		return usage{"backtest takes flags only, such as --readings FILE"}
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
@@ -61,7 +61,7 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	if *plot != "" {
 		t.watch.levels = levelsOf(cfg, cut)
 	}
-	if err := t.replay(ctx, *readings, m.logger("error")); err != nil {
+	if err := m.play(ctx, c, t, *readings, cut); err != nil {
 		return err
 	}
 	if *events != "" {
@@ -83,8 +83,19 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	return m.backtestText(t)
 }
 
-// replay plays the file.
-func (t *trial) replay(ctx context.Context, file string, log zerolog.Logger) (err error) {
+// play tries the configuration on a file, or without one on what the recorder has kept of the time that the cut leaves.
+func (m *Main) play(ctx context.Context, c *common, t *trial, file string, part cut) error {
+	log := m.logger("error")
+	if file != "" {
+		return t.replay(ctx, sim.Device{File: file}, log)
+	}
+	return m.recorded(ctx, c, agent.Wanted{From: part.from, To: part.to}, func(in io.Reader) error {
+		return t.replay(ctx, sim.Device{File: "the recorder's readings", From: in}, log)
+	})
+}
+
+// replay plays the recording.
+func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Logger) (err error) {
 	dir, err := os.MkdirTemp("", "gauger-backtest-")
 	if err != nil {
 		return fmt.Errorf("make a folder for the backtest: %w", err)
@@ -102,12 +113,12 @@ func (t *trial) replay(ctx context.Context, file string, log zerolog.Logger) (er
 	if err != nil {
 		return err
 	}
-	for _, d := range recordingsOf(&cfg, file) {
+	for _, d := range recordingsOf(&cfg, recording) {
 		player, err := sim.New(d)
 		if err != nil {
 			return err
 		}
-		if err := player.Run(ctx, t.watch.host(ledger.Host(d.Name), file)); err != nil {
+		if err := player.Run(ctx, t.watch.host(ledger.Host(d.Name), d.File)); err != nil {
 			return err
 		}
 	}
@@ -130,10 +141,10 @@ func (t *trial) gather(ledger *agent.Ledger, box *outbox.Box) (err error) {
 	return err
 }
 
-// recordingsOf lets the file stand for the configured recordings. Any other devices become recordings too, so that
+// recordingsOf lets the recording stand for the configured recordings. Any other devices become recordings too, so that
 // the configuration of a real site can be tested on what was recorded there.
-func recordingsOf(cfg *config.Config, file string) []sim.Device {
-	all := sim.Device{Name: "recording", File: file, Zone: cfg.Zone}
+func recordingsOf(cfg *config.Config, all sim.Device) []sim.Device {
+	all.Name, all.Zone = "recording", cfg.Zone
 	for _, p := range cfg.Points() {
 		all.Points = append(all.Points, sim.Point{Name: string(p.Point), Unit: string(p.Unit)})
 	}

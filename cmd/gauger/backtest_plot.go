@@ -23,7 +23,7 @@ type cut struct {
 
 // cutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
 func cutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
-	from := f.String("from", "", "begin the picture and the comparison at this `TIME`, as \"2026-03-01 14:30\"")
+	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
 	to := f.String("to", "", "end them at this `TIME`")
 	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
 	return func(cfg *config.Config) (cut, error) {

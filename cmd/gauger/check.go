@@ -65,6 +65,8 @@ func (m *Main) check(_ context.Context, args []string) error {
 		fmt.Fprintln(m.Err, late)
 		late = misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
 	}
+	fmt.Fprintf(m.Out, "disk: at most %s in %s: %s for the outbox, %s for the recorder\n",
+		cfg.Store.MaxBytes+cfg.Recorder.MaxBytes, cfg.Store.Path, cfg.Store.MaxBytes, cfg.Recorder.MaxBytes)
 	return errors.Join(printBudgets(m.Out, cfg.Budgets, *plan), late)
 }
 
@@ -112,6 +114,13 @@ type verdict struct {
 	Points   int       `json:"points"`
 	Tanks    int       `json:"tanks"`
 	Lines    []budget  `json:"lines"`
+	Disk     disk      `json:"disk"`
+}
+
+// disk is how many bytes of it gauger may take, and what for.
+type disk struct {
+	Outbox   int64 `json:"outbox"`
+	Recorder int64 `json:"recorder"`
 }
 
 // problem is one mistake, or one thing that is legal but doubtful; line and column count from 1.
@@ -136,6 +145,7 @@ func (m *Main) checkJSON(c *common, cfg *config.Config, err error) error {
 	if cfg != nil {
 		v.Warnings, v.Devices, v.Points, v.Tanks = problemsOf(cfg.Warnings), len(cfg.Devices), len(cfg.Points()), len(cfg.Tanks)
 		v.Lines = budgetsOf(cfg.Budgets)
+		v.Disk = disk{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
 	}
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		v.Problems = problemsOf(problems)

@@ -20,6 +20,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/console"
+	"gauger/agent/recorder"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
 	"gauger/config"
@@ -85,6 +86,7 @@ type daemon struct {
 	client *cloud.Client
 	agent  *agent.Agent
 	desk   *agent.Desk
+	ring   *recorder.Ring // of the readings; nil when none are kept
 }
 
 // assemble puts the parts together; nothing runs yet but the outbox.
@@ -111,6 +113,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
+	d.keepReadings(ledger)
 	client.Keys().Notify = keyNotes(ledger, log)
 	lines := &modbus.Lines{}
 	kinds := kindsOf(cfg)
@@ -177,6 +180,7 @@ func (d *daemon) serve(l net.Listener, h http.Handler) {
 // close ends what assemble began.
 func (d *daemon) close() {
 	d.client.Close()
+	d.closeReadings()
 	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
 		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")
 	}

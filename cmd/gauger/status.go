@@ -60,6 +60,7 @@ func (p *page) print(w io.Writer) error {
 	p.lines()
 	p.lastTicket()
 	p.outbox()
+	p.recorder()
 	return p.t.Flush()
 }
 
@@ -185,4 +186,20 @@ func (p *page) outbox() {
 		}
 		p.line("%s\t%d\t%d\t%d\t%d", name, n.Waiting, n.Delivered, n.Dead, n.Evicted)
 	}
+}
+
+// recorder shows how far back the readings are kept.
+func (p *page) recorder() {
+	r := p.s.Recorder
+	if r == nil || r.Bytes == 0 && r.Rows == 0 {
+		return
+	}
+	text := fmt.Sprintf("recorder\t%.1f of %.1f MiB", float64(r.Bytes)/(1<<20), float64(r.MaxBytes)/(1<<20))
+	if !r.Oldest.IsZero() {
+		text += ", readings since " + minute(r.Oldest, p.h.zone())
+	}
+	if r.Lost > 0 {
+		text += fmt.Sprintf(", %s LOST", count(int(r.Lost), "reading"))
+	}
+	p.line("\n%s", text)
 }

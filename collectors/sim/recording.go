@@ -84,6 +84,12 @@ func (r *Recording) Counts() Counts { return r.counts }
 // Run plays the recording. It returns nil at the end of the file and when ctx ends, and an error when the file cannot
 // be read, is no recording, or the host refuses a batch time after time.
 func (r *Recording) Run(ctx context.Context, host collectors.Host) error {
+	if r.device.From != nil {
+		if err := r.play(ctx, host, r.device.From); ctx.Err() == nil {
+			return err
+		}
+		return nil
+	}
 	f, err := os.Open(r.device.File)
 	if err != nil {
 		return fmt.Errorf("open recording: %w; name a CSV file with the columns %s", err, header)

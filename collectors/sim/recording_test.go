@@ -93,7 +93,7 @@ func TestMalformedRowsCostNothingElse(t *testing.T) {
 		{"2026-03-02T07:00:00Z,1,0,rec/t1-level,five,good", "not a number"},
 		{"2026-03-02T07:00:60Z,1,0,rec/t1-level,5,good", "ts"},
 		{"2026-02-30T07:00:00Z,1,0,rec/t1-level,5,good", "ts"},
-		{"2026-03-02T07:00:00Z,-1,0,rec/t1-level,5,good", "mono_s"},
+		{"2026-03-02T07:00:00Z,-1e99,0,rec/t1-level,5,good", "mono_s"},
 		{"2026-03-02T07:00:00Z,1e99,0,rec/t1-level,5,good", "mono_s"},
 		{"2026-03-02T07:00:00Z,,0,rec/t1-level,5,good", "mono_s"},
 		{"2026-03-02T07:00:00Z,1,-1,rec/t1-level,5,good", "boot"},

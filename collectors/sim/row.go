@@ -196,10 +196,10 @@ func seconds(b []byte) (time.Duration, error) {
 // longest is more seconds than a box runs between two boots, and few enough that nanoseconds do not overflow.
 const longest = 10 * 366 * 86400
 
-// fraction is the slow way: decimal seconds.
+// fraction is the slow way: decimal seconds, below zero for what a device knew before the box started.
 func fraction(b []byte) (time.Duration, error) {
 	v, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || !(v >= 0 && v < longest) {
+	if err != nil || !(math.Abs(v) < longest) {
 		return 0, fmt.Errorf("mono_s %q: not seconds since the box started", b)
 	}
 	return time.Duration(math.Round(v * 1e9)), nil

@@ -19,7 +19,7 @@ func slow(line string) (at time.Time, value float64, ok bool) {
 		return at, 0, false
 	}
 	mono, err := strconv.ParseFloat(f[1], 64)
-	if err != nil || !(mono >= 0 && mono < 10*366*86400) {
+	if err != nil || !(math.Abs(mono) < 10*366*86400) {
 		return at, 0, false
 	}
 	if boot, err := strconv.ParseInt(f[2], 10, 32); err != nil || boot < 0 {

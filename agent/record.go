@@ -1,0 +1,74 @@
+package agent
+
+import (
+	"errors"
+	"time"
+
+	"gauger/agent/recorder"
+	"gauger/collectors"
+)
+
+// keeper is the ledger's side of the recorder. The ledger's lock guards it.
+type keeper struct {
+	ring    *recorder.Ring // nil: no readings are kept
+	most    int64
+	rows    []recorder.Row // used again for each batch
+	failing bool
+}
+
+// Record lets every reading that counts be kept in ring, which may take so many bytes. It is called before the first
+// reading.
+func (l *Ledger) Record(ring *recorder.Ring, most int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep = keeper{ring: ring, most: most}
+}
+
+// record keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
+// told. A disk that does not take it stops nothing: it is said once, and counted.
+func (l *Ledger) record(d *draft, batch []collectors.Reading) {
+	k := &l.keep
+	if k.ring == nil {
+		return
+	}
+	k.rows = k.rows[:0]
+	for i := range batch {
+		r := &batch[i]
+		if l.feeds[r.Point] == nil {
+			continue
+		}
+		row := recorder.Row{Point: r.Point, Value: r.Value, Unit: r.Unit, Quality: r.Quality}
+		row.At, row.Mono, row.Boot = d.instant(d.timed(*r))
+		k.rows = append(k.rows, row)
+	}
+	err := errors.Join(k.ring.Add(d.now, k.rows), k.ring.Err())
+	if failing := err != nil; failing != k.failing {
+		k.failing = failing
+		l.log.Error().Err(err).Bool("failing", failing).Msg("recording the readings")
+	}
+}
+
+// RecorderStatus is how the recorder stands.
+type RecorderStatus struct {
+	Rows     uint64    `json:"rows"` // since the program started
+	Lost     uint64    `json:"lost"` // of them, those that could not be written
+	Bytes    int64     `json:"bytes"`
+	MaxBytes int64     `json:"max_bytes"`
+	Oldest   time.Time `json:"oldest,omitzero"` // reading that is still there
+	Error    string    `json:"error,omitempty"` // why readings are being lost
+}
+
+func (l *Ledger) recorderStatus() *RecorderStatus {
+	l.mu.Lock()
+	k := l.keep
+	l.mu.Unlock()
+	if k.ring == nil {
+		return nil
+	}
+	s := k.ring.Stats()
+	out := &RecorderStatus{Rows: s.Rows, Lost: s.Lost, Bytes: s.Bytes, MaxBytes: k.most, Oldest: s.Oldest}
+	if s.Err != nil {
+		out.Error = s.Err.Error()
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/recorder"
+	"gauger/collectors"
+	"gauger/config"
+)
+
+// recorderDir is the recorder's place in the store.
+func recorderDir(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "recorder") }
+
+// openRecorder takes up the recorder of the store; nil when no readings are kept.
+func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
+	if cfg.Recorder.MaxBytes == 0 {
+		return nil, nil
+	}
+	return recorder.Open(recorderDir(cfg), recorder.Options{MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days})
+}
+
+// keepReadings lets the daemon record. A recorder that cannot be opened is said, and stops nothing.
+func (d *daemon) keepReadings(ledger *agent.Ledger) {
+	ring, err := openRecorder(d.cfg)
+	if err != nil {
+		d.log.Error().Err(err).Msg("no readings are recorded; `gauger check` and the store's folder may say why")
+	}
+	d.ring = ring
+	if ring != nil {
+		ledger.Record(ring, int64(d.cfg.Recorder.MaxBytes))
+	}
+}
+
+// closeReadings writes down what the recorder has in memory.
+func (d *daemon) closeReadings() {
+	if d.ring == nil {
+		return
+	}
+	if err := d.ring.Close(); err != nil {
+		d.log.Error().Err(err).Msg("the newest readings could not be recorded")
+	}
+}
+
+// exportReadings prints recorded readings as the CSV that backtest plays.
+func (m *Main) exportReadings(ctx context.Context, args []string) error {
+	f, c := m.flags("export readings")
+	c.format, c.formats = "csv", []string{"csv"}
+	var points []string
+	list(f, &points, "point", "only the points with these `NAMES`, as DEVICE/POINT")
+	within := windowFlags(f)
+	file := f.String("o", "", "write to this `file` instead of standard output")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "export readings takes flags only, such as --from 24h --point plc/level")
+	}
+	wanted, err := within.wanted(m, c, points)
+	if err != nil {
+		return err
+	}
+	return m.with(c, func(d *desk) error {
+		if *file == "" {
+			return m.writeReadings(ctx, d, wanted, m.Out)
+		}
+		out, err := os.Create(*file)
+		if err != nil {
+			return fmt.Errorf("write the readings: %w", err)
+		}
+		return errors.Join(m.writeReadings(ctx, d, wanted, out), out.Close())
+	})
+}
+
+// window is what two flags say of the time that is wanted.
+type window struct{ from, to *string }
+
+func windowFlags(f *flag.FlagSet) window {
+	return window{
+		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
+		f.String("to", "", "end before this `TIME`"),
+	}
+}
+
+// wanted reads them.
+func (s window) wanted(m *Main, c *common, points []string) (agent.Wanted, error) {
+	var w agent.Wanted
+	for _, p := range points {
+		w.Points = append(w.Points, collectors.Point(p))
+	}
+	for _, x := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"--from", *s.from, &w.From}, {"--to", *s.to, &w.To}} {
+		if x.text == "" {
+			continue
+		}
+		at, err := instant(x.text, m.around(c).zone(), time.Now())
+		if err != nil {
+			return w, usage{x.name + ": " + err.Error()}
+		}
+		*x.into = at
+	}
+	if !w.To.IsZero() && !w.From.Before(w.To) {
+		return w, usage{"--to must be later than --from"}
+	}
+	return w, nil
+}
+
+// writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.
+func (m *Main) writeReadings(ctx context.Context, d *desk, w agent.Wanted, out io.Writer) error {
+	if _, err := io.WriteString(out, agent.ReadingsHeader); err != nil {
+		return fmt.Errorf("write the readings: %w", err)
+	}
+	return d.feed(ctx, "readings", w, func(raw json.RawMessage) error {
+		var r agent.Readings
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return fmt.Errorf("read what the recorder gave: %w", err)
+		}
+		if r.Damage != "" {
+			fmt.Fprintln(m.Err, "warning: "+r.Damage)
+		}
+		if _, err := io.WriteString(out, r.CSV); err != nil {
+			return fmt.Errorf("write the readings: %w", err)
+		}
+		return nil
+	})
+}
+
+// feed looks at one of the desk's feeds until it is over.
+func (d *desk) feed(ctx context.Context, name string, args any, see func(json.RawMessage) error) error {
+	if d.remote != nil {
+		return d.remote.Follow(ctx, name, args, see)
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		return fmt.Errorf("write down the request: %w", err)
+	}
+	return d.local.Follow(ctx, name, raw, func(thing any) error {
+		b, err := json.Marshal(thing)
+		if err != nil {
+			return fmt.Errorf("write down the answer: %w", err)
+		}
+		return see(b)
+	})
+}
+
+// recorded calls play with the recorder's readings as a recording. play may end before the recording does.
+func (m *Main) recorded(ctx context.Context, c *common, w agent.Wanted, play func(io.Reader) error) error {
+	return m.with(c, func(d *desk) error {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		in, out := io.Pipe()
+		ended := make(chan error, 1)
+		go func() {
+			err := m.writeReadings(ctx, d, w, out)
+			out.CloseWithError(err)
+			ended <- err
+		}()
+		err := play(in)
+		in.Close()
+		if wrote := <-ended; err == nil && !errors.Is(wrote, io.ErrClosedPipe) {
+			err = wrote
+		}
+		return err
+	})
+}
