@@ -3,6 +3,7 @@ package recorder
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -110,6 +111,62 @@ func TestAWrongClockDeletesNothingThatCounts(t *testing.T) {
 			t.Errorf("clock in %d: %d rows of %d are kept, %v", wrong.Year(), len(rows), want, errs)
 		}
 	}
+}
+
+// TestReadingWhileTheRingGoesOn: what is deleted under a reader's hands is no error, and it gets no row that came later.
+func TestReadingWhileTheRingGoesOn(t *testing.T) {
+	ring := openRing(t, t.TempDir(), Options{MaxBytes: 20 * pageSize})
+	at := noon
+	for range 20 {
+		page(t, ring, at)
+		at = at.Add(blockAge)
+	}
+	var seen []float64
+	for r, err := range ring.Rows(time.Time{}, time.Time{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if seen = append(seen, r.Value); len(seen) == 1 {
+			for i := range 12 {
+				page(t, ring, at.Add(time.Duration(i)*blockAge))
+			}
+		}
+	}
+	if n := len(seen); n < 2 || n > 18 || seen[n-1] != float64(at.Add(-blockAge).Unix()) {
+		t.Errorf("%d rows, want the first file's, fewer than all 18 others, and at last the newest before the reading began", n)
+	}
+}
+
+// TestMemoryIsBounded: a ring of 200 points at work, read through once.
+func TestMemoryIsBounded(t *testing.T) {
+	site := newSimSite(200, radar)
+	dir := t.TempDir()
+	site.poll(0)
+	before := live()
+	ring := openRing(t, dir, usual)
+	for at := time.Duration(0); at < time.Hour; at += 10 * time.Second {
+		add(t, ring, noon.Add(at), site.poll(at)...)
+	}
+	scanned, n := uint64(0), 0
+	for range ring.Rows(time.Time{}, time.Time{}) {
+		if n++; n == 60_000 {
+			scanned = live()
+		}
+	}
+	if used := int64(scanned) - int64(before); n != 72_000 || used > 200<<10 {
+		t.Errorf("%d rows; ring and reader have %d bytes, want at most 200 kB", n, used)
+	}
+	if err := ring.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// live is what is in use, in bytes.
+func live() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
 
 func TestAFolderThatIsNone(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -157,10 +155,13 @@ func (f *files) dropOld(now time.Time) error {
 	if f.days <= 0 || len(f.all) == 0 {
 		return nil
 	}
-	began, _ := firstIn(f.last())
+	began, _, _ := span(f.last(), mostPages)
 	limit := min(now.UnixMicro(), began) - int64(f.days)*int64(24*time.Hour/time.Microsecond)
 	for range mostOld {
-		if len(f.all) < 2 || newestIn(f.name(0)) >= limit {
+		if len(f.all) < 2 {
+			return nil
+		}
+		if _, newest, ok := span(f.name(0), mostPages); ok && newest >= limit {
 			return nil
 		}
 		if err := f.dropFirst(); err != nil {
@@ -178,41 +179,29 @@ func (f *files) dropFirst() error {
 	return nil
 }
 
-// headersIn gives the headers of a file's good pages.
-func headersIn(name string) iter.Seq[header] {
-	return func(yield func(header) bool) {
-		in, err := os.Open(name)
+// span looks at a file's first pages, so many of them: the least wall time of the first good one, and the greatest of
+// them all. ok is false when there is no good one.
+func span(name string, pages int) (first, most int64, ok bool) {
+	in, err := os.Open(name)
+	if err != nil {
+		return 0, 0, false
+	}
+	defer in.Close()
+	page := make([]byte, pageSize)
+	for range pages {
+		if _, err := io.ReadFull(in, page); err != nil {
+			break
+		}
+		h, err := unseal(page)
 		if err != nil {
-			return
+			continue
 		}
-		defer in.Close()
-		page := make([]byte, pageSize)
-		for {
-			if _, err := io.ReadFull(in, page); err != nil {
-				return
-			}
-			if h, err := unseal(page); err == nil && !yield(h) {
-				return
-			}
+		if !ok {
+			first, most, ok = h.least, h.most, true
 		}
-	}
-}
-
-// firstIn is the least wall time of a file's first good page.
-func firstIn(name string) (least int64, ok bool) {
-	for h := range headersIn(name) {
-		return h.least, true
-	}
-	return 0, false
-}
-
-// newestIn is the greatest wall time in a file; the beginning of all time when nothing in it can be read.
-func newestIn(name string) int64 {
-	most := int64(math.MinInt64)
-	for h := range headersIn(name) {
 		most = max(most, h.most)
 	}
-	return most
+	return first, most, ok
 }
 
 // bytes is what the files take of the disk, the space reserved for the last one included.
@@ -223,16 +212,12 @@ func (f *files) bytes() (sum int64) {
 	return sum
 }
 
-// oldest is the least wall time of the oldest block.
-func (f *files) oldest() time.Time {
+// first is the oldest file's name; empty when there is none.
+func (f *files) first() string {
 	if len(f.all) == 0 {
-		return time.Time{}
+		return ""
 	}
-	least, ok := firstIn(f.name(0))
-	if !ok {
-		return time.Time{}
-	}
-	return time.UnixMicro(least).UTC()
+	return f.name(0)
 }
 
 // shut closes the file that is written to.

@@ -128,10 +128,13 @@ func (r *Ring) Err() error {
 // Stats looks at the ring.
 func (r *Ring) Stats() Stats {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	s := r.stats
 	s.Bytes = r.files.bytes()
-	s.Oldest = r.files.oldest()
+	first := r.files.first()
+	r.mu.Unlock()
+	if least, _, ok := span(first, mostPages); ok { // without the lock, which the readings wait for
+		s.Oldest = time.UnixMicro(least).UTC()
+	}
 	return s
 }
 
