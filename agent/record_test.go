@@ -165,6 +165,47 @@ func TestARecordingOfARecordingIsTheSame(t *testing.T) {
 	}
 }
 
+// TestADamagedBlockIsToldBesideTheRest: an export names it once, and gives all others.
+func TestADamagedBlockIsToldBesideTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		dir := t.TempDir()
+		ring := b.recording(dir)
+		for i := range 3 {
+			b.emit("level", float64(100+i))
+			pass(11 * time.Minute)
+		}
+		file, err := os.OpenFile(filepath.Join(dir, "00000001.rec"), os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.WriteAt([]byte{0xff}, 40); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		var rows, damage string
+		see := func(thing any) error {
+			piece := thing.(Readings)
+			rows, damage = rows+piece.CSV, damage+piece.Damage
+			return nil
+		}
+		if err := (&Desk{Ledger: b.Ledger}).Open().Follow(t.Context(), "readings", []byte("{}"), see); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Count(rows, "\n") != 2 || !strings.Contains(rows, ",101,good\n") || !strings.Contains(rows, ",102,good\n") {
+			t.Errorf("rows:\n%s", rows)
+		}
+		if !strings.HasSuffix(damage, "00000001.rec, block 1 is skipped: damaged: its checksum is wrong") {
+			t.Errorf("told of the damage: %q", damage)
+		}
+		if err := ring.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
 // TestADiskThatTakesNoReadingsStopsNothing: the load is ticketed, and status says what is wrong.
 func TestADiskThatTakesNoReadingsStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
