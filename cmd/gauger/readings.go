@@ -117,7 +117,8 @@ func (m *Main) writeReadings(ctx context.Context, d *desk, w agent.Wanted, out i
 	if _, err := io.WriteString(out, agent.ReadingsHeader); err != nil {
 		return fmt.Errorf("write the readings: %w", err)
 	}
-	return d.feed(ctx, "readings", w, func(raw json.RawMessage) error {
+	none := true
+	err := d.feed(ctx, "readings", w, func(raw json.RawMessage) error {
 		var r agent.Readings
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return fmt.Errorf("read what the recorder gave: %w", err)
@@ -125,11 +126,16 @@ func (m *Main) writeReadings(ctx context.Context, d *desk, w agent.Wanted, out i
 		if r.Damage != "" {
 			fmt.Fprintln(m.Err, "warning: "+r.Damage)
 		}
+		none = none && r.CSV == ""
 		if _, err := io.WriteString(out, r.CSV); err != nil {
 			return fmt.Errorf("write the readings: %w", err)
 		}
 		return nil
 	})
+	if err == nil && none {
+		fmt.Fprintln(m.Err, "the recorder has no readings of these points and this time")
+	}
+	return err
 }
 
 // feed looks at one of the desk's feeds until it is over.
