@@ -3,6 +3,7 @@ package agent
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gauger/agent/tank"
@@ -24,18 +25,23 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 	if load.Group != "" {
 		parts = append(parts, fmt.Sprintf("group=%s", load.Group), fmt.Sprintf("group_bbl=%.1f", load.GroupBbl))
 	}
-	if c := t.constants(load); c != "" {
+	if c := t.constants(load, h.Edits); c != "" {
 		parts = append(parts, "constant="+c)
 	}
 	parts = append(parts, load.Remarks...)
 	if clock < Trusted {
 		parts = append(parts, "clock="+clock.String())
 	}
-	review := ""
+	tail := edited(h.Edits)
 	if len(load.Review) > 0 {
-		review = "needs review: " + strings.Join(load.Review, ", ")
+		tail = strings.TrimPrefix(tail+"; needs review: "+strings.Join(load.Review, ", "), "; ")
 	}
-	return join(t.Comments, parts, review, limit)
+	text, written := h.comments(t)
+	if !written || text == "" {
+		return join(text, parts, tail, limit)
+	}
+	said := len([]rune(text)) + len("; ") // what a person has written is never left out
+	return join("", []string{text}, join("", parts, tail, max(0, limit-said)), limit)
 }
 
 // join puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures.
@@ -61,8 +67,11 @@ func join(words string, parts []string, review string, limit int) string {
 	}
 }
 
-// constants names the figures of the ticket that nobody measured.
-func (t Tank) constants(load tank.Load) string {
+// constants names the figures of the ticket that nobody measured or edited.
+func (t Tank) constants(load tank.Load, edits []Edit) string {
+	byHand := func(name string) bool {
+		return slices.ContainsFunc(edits, func(e Edit) bool { return e.Field == name || "specific_"+e.Field == name })
+	}
 	var out []string
 	for _, c := range []struct {
 		name     string
@@ -72,7 +81,7 @@ func (t Tank) constants(load tank.Load) string {
 		{"top_temperature", t.Top, load.TopTemperature}, {"bottom_temperature", t.Bottom, load.BottomTemperature},
 		{"specific_gravity", t.Gravity, load.Gravity}, {"bsw", t.BSW, load.BSW},
 	} {
-		if c.source.Constant != nil && c.measured == nil {
+		if c.source.Constant != nil && c.measured == nil && !byHand(c.name) {
 			out = append(out, c.name)
 		}
 	}

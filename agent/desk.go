@@ -131,13 +131,8 @@ func (d *Desk) Open() *Desk {
 		"outbox.drop":  On(d.drop),
 		"tickets.list": On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
 		"tickets.add":  On(d.add),
-		"tickets.release": On(func(ctx context.Context, t Ticket) (None, error) {
-			return None{}, d.Ledger.Release(t.Number, Person(ctx))
-		}),
-		"tickets.reject": On(func(ctx context.Context, t Ticket) (None, error) {
-			return None{}, d.Ledger.Reject(t.Number, Person(ctx), t.Why)
-		}),
 	}
+	maps.Copy(d.verbs, d.siteVerbs())
 	maps.Copy(d.verbs, d.cloudVerbs())
 	return d
 }

@@ -41,7 +41,13 @@ type small struct {
 }
 
 // draft opens a draft at now.
-func (l *Ledger) draft(now time.Time) *draft { return &draft{state: l.s, l: l, now: now} }
+func (l *Ledger) draft(now time.Time) *draft {
+	d := &draft{state: l.s, l: l, now: now}
+	if d.unfit {
+		d.refit()
+	}
+	return d
+}
 
 // stage hands everything to the outbox; it runs inside Update.
 func (d *draft) stage(tx *outbox.Tx) error {
@@ -159,7 +165,7 @@ func (d *draft) timed(r collectors.Reading) collectors.Reading {
 
 // gauge gives the detector one reading, in its units.
 func (d *draft) gauge(in input, r collectors.Reading) {
-	t := d.l.site.Tanks[in.tank]
+	t := &d.gears[in.tank]
 	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && !math.IsNaN(r.Value)}
 	var err error
 	switch in.kind {
@@ -181,13 +187,16 @@ func (d *draft) gauge(in input, r collectors.Reading) {
 // next moves the detector on and books what came of it.
 func (d *draft) next(x tank.Input) {
 	var out []tank.Outcome
-	d.tanks, out = d.l.detect.Next(d.tanks, x)
+	d.tanks, out = d.detect.Next(d.tanks, x)
 	for _, o := range out {
 		if o.Load != nil {
 			d.finished(*o.Load)
 		}
-		if o.Event != nil {
+		if o.Event != nil && !d.folded(*o.Event) {
 			d.diagnosis(*o.Event)
+		}
+		if o.Correction != nil {
+			d.corrected(*o.Correction)
 		}
 	}
 }
@@ -201,6 +210,7 @@ func (d *draft) tick() {
 	d.next(x)
 	d.silence()
 	d.overdue()
+	d.workOver()
 	d.release()
 	d.flushLater()
 }

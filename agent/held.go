@@ -1,7 +1,7 @@
 package agent
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -19,6 +19,22 @@ type Held struct {
 	Boot   int64     // the run that saw the load end
 	Zero   time.Time // what the wall clock said when that run began, by the clock at the end of the load
 	Person string    // who released it; a doubtful one waits for that when the site says so
+
+	Handle string    `json:",omitempty"` // what it is called until it has a number
+	Edits  []Edit    `json:",omitempty"` // by people, in order
+	Stop   *Stop     `json:",omitempty"` // a person's hold
+	Asked  time.Time `json:",omitzero"`  // when it was first told that it waits for a person: the time of day of those that follow
+	Told   time.Time `json:",omitzero"`  // when it was last told
+	Barred string    `json:",omitempty"` // the tank was inhibited, by whom and why: it is booked and no ticket is made
+}
+
+// name is what people call it.
+func (h Held) name() string { return cmp.Or(h.Number, h.Handle) }
+
+// awaited says that it waits for a person, and no hour will let it go.
+func (h Held) awaited(s Site) bool {
+	stopped := h.Stop != nil && h.Stop.Until.IsZero()
+	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
 }
 
 // finished books a load that the detector has confirmed.
@@ -31,6 +47,11 @@ func (d *draft) finished(load tank.Load) {
 	}
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Boot: d.l.boot, Zero: d.zero()}
+	if d.grade() < Assumed {
+		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), d.handled)
+	}
+	h.Load.Remarks = append(slices.Clone(load.Remarks), d.news(load.Tank)...)
+	d.during(&h)
 	d.held = append(slices.Clone(d.held), h)
 	d.keep(heldState, d.held)
 	d.says = append(d.says, func() {
@@ -56,12 +77,17 @@ func (d *draft) release() {
 			h.Number = unused(Number("A", d.l.site.ID, h.Load.Tank, h.start()), d.taken)
 			changed = true
 		}
-		doubtful := len(h.Load.Review) > 0 && d.l.site.HoldDoubtful
-		if h.Person == "" && (doubtful || d.now.Before(h.Due)) {
+		if h.awaited(d.l.site) || h.Person == "" && h.Barred == "" && d.now.Before(h.Due) {
+			changed = d.remind(&h) || changed
 			keep = append(keep, h)
 			continue
 		}
 		changed = true
+		if h.Barred != "" {
+			d.book(Booked{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: h.Barred, Queued: d.now.Round(0),
+				Start: h.Load.Start, End: h.Load.End})
+			continue
+		}
 		if err := d.ticket(h); err != nil {
 			h.Due = d.now.Round(0).Add(time.Hour)
 			keep = append(keep, h)
@@ -72,6 +98,11 @@ func (d *draft) release() {
 		d.held = keep
 		d.keep(heldState, d.held)
 	}
+}
+
+// handled says whether a held ticket goes by a handle.
+func (d *draft) handled(handle string) bool {
+	return slices.ContainsFunc(d.held, func(h Held) bool { return h.Handle == handle })
 }
 
 // sameStart is how far the start that was seen first and the final one may be apart and still be one.
@@ -114,46 +145,6 @@ func (d *draft) taken(number string) bool {
 		d.problems = append(d.problems, fmt.Errorf("look whether ticket number %s is in use: %w", number, err))
 	}
 	return b != nil
-}
-
-// ErrNoTicket says that no ticket has the number that was asked for.
-var ErrNoTicket = errors.New("no such ticket")
-
-// Release lets a held ticket go now; Reject forgets it, and says so in an event.
-func (l *Ledger) Release(number, person string) error {
-	return l.changeHeld(number, func(d *draft, i int) {
-		d.held[i].Person = person
-		d.release()
-	})
-}
-
-// Reject forgets a held ticket for the reason given; the event names both.
-func (l *Ledger) Reject(number, person, why string) error {
-	return l.changeHeld(number, func(d *draft, i int) {
-		h := d.held[i]
-		d.held = slices.Delete(d.held, i, i+1)
-		d.book(Booked{Number: number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),
-			Start: h.Load.Start, End: h.Load.End})
-		t := l.site.tank(h.Load.Tank)
-		d.event(Event{
-			Rule: "ticket-rejected", Object: t.Object, ObjectType: t.ObjectType, Start: h.Load.Start, End: h.Load.End,
-			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, number, h.Load.GaugeBbl, person, why),
-		})
-	})
-}
-
-func (l *Ledger) changeHeld(number string, change func(*draft, int)) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	d := l.draft(time.Now())
-	i := slices.IndexFunc(d.held, func(h Held) bool { return h.Number == number })
-	if i < 0 {
-		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
-	}
-	d.held = slices.Clone(d.held)
-	change(d, i)
-	d.keep(heldState, d.held)
-	return l.commit(d, "")
 }
 
 // tank finds a tank by its id; nil when there is none.

@@ -27,19 +27,20 @@ const (
 	laterState = "later/"       // records that wait for the clock to be set
 	runState   = "run"          // how the last run began and ended
 	clockState = "clock"        // how the clock stood in the last run
+	gearState  = "gear"         // how each tank is measured, in the order of the tanks' state
+	workState  = "inhibited"    // work on tanks that is going on, or whose event waits
 )
 
 // Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
 // become one transaction: a new state is adopted only after the outbox has it on disk.
 type Ledger struct {
-	site   Site
-	detect tank.Site
-	box    *outbox.Box
-	clock  *Clock
-	log    zerolog.Logger
-	feeds  map[collectors.Point]*feed
-	born   time.Time
-	boot   int64
+	site  Site
+	box   *outbox.Box
+	clock *Clock
+	log   zerolog.Logger
+	feeds map[collectors.Point]*feed
+	born  time.Time
+	boot  int64
 
 	// loading is whether each tank is being hauled. It is read without the lock, which a commit holds for as long as
 	// the disk takes.
@@ -62,17 +63,20 @@ type state struct {
 	values []lastValue
 	replay int64  // boot of the recording that is playing; 0: none
 	later  uint64 // highest key of a record that waits for the clock
+
+	gears  []gear     // in force, by tank
+	detect tank.Site  // with them
+	unfit  bool       // the configuration has something else
+	come   []string   // tanks that are new in the configuration, and those that it has no more,
+	gone   []departed // until that is told
+	work   []Inhibit
 }
 
 // NewLedger takes up where the box's state stands.
 func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*Ledger, error) {
-	detect, err := site.detector()
-	if err != nil {
-		return nil, err
-	}
 	now := time.Now()
 	l := &Ledger{
-		site: site, detect: detect, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
+		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
 		latest: newest{}, feeds: site.feeds(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	s, err := l.load()
@@ -102,10 +106,13 @@ func (l *Ledger) load() (state, error) {
 		}
 	}
 	s.stored = s.tanks.Mark()
+	if err := l.outfit(&s); err != nil {
+		return s, err
+	}
 	for _, part := range []struct {
 		name string
 		into any
-	}{{heldState, &s.held}, {openState, &s.open}} {
+	}{{heldState, &s.held}, {openState, &s.open}, {workState, &s.work}} {
 		if err := l.recall(part.name, part.into); err != nil {
 			return s, err
 		}
@@ -176,6 +183,8 @@ func (l *Ledger) Tick(now time.Time) error {
 	d := l.draft(now)
 	if step != 0 {
 		d.shiftEpisodes(step)
+		d.shiftWork(step)
+		d.shiftHeld(step)
 		l.log.Warn().Dur("step", step).Msg("the wall clock was set")
 	}
 	d.tick()

@@ -79,15 +79,6 @@ func (s Site) speed() float64 {
 // scaled turns a duration of the site's time into one of the wall clock's.
 func (s Site) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed()) }
 
-// detector builds the pure part from the tanks.
-func (s Site) detector() (tank.Site, error) {
-	list := make([]tank.Tank, len(s.Tanks))
-	for i, t := range s.Tanks {
-		list[i] = t.Tank
-	}
-	return tank.NewSite(list)
-}
-
 // productionDay is the local date of the production day that holds t.
 func (s Site) productionDay(t time.Time) string {
 	local := t.In(s.Zone)

@@ -81,6 +81,8 @@ type TankStatus struct {
 	At      time.Time `json:"at,omitzero"`
 	Quality string    `json:"quality"`
 	Phase   string    `json:"phase"` // what the detector sees: idle, drawing and so on
+
+	Inhibited *Inhibit `json:"inhibited,omitempty"` // the work on it that is going on
 }
 
 // Shown is a reading as commands print it.
@@ -237,19 +239,20 @@ func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
 func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
-	s := TankStatus{ID: t.ID, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i)}
+	g := l.s.gears[i]
+	s := TankStatus{ID: t.ID, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
 	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s
 	}
 	s.At, s.Quality = r.At.Round(0), r.Quality.String()
-	in, err := LevelInches(r.Value, r.Unit, float64(t.Height))
+	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
 	if err != nil || r.Quality == collectors.Bad || math.IsNaN(in) {
 		return s
 	}
-	in += float64(t.Offset)
+	in += float64(g.Offset)
 	s.Level, s.Gauge = &in, tank.Length(in).Gauge()
-	if bbl, err := t.Table.Barrels(in); err == nil {
+	if bbl, err := g.Table.Barrels(in); err == nil {
 		s.Barrels = &bbl
 	}
 	return s

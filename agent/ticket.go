@@ -26,30 +26,40 @@ type Booked struct {
 	End      time.Time       `json:"end"`
 	Person   string          `json:"person,omitempty"`   // who wrote or released it
 	Rejected string          `json:"rejected,omitempty"` // by whom and why
+	Handle   string          `json:"handle,omitempty"`   // of a held ticket that has no number yet: commands take it in the number's place
+	Stop     *Stop           `json:"stop,omitempty"`     // a person's hold
+	Edits    []Edit          `json:"edits,omitempty"`    // by people, before it left
+	Found    []Finding       `json:"found,omitempty"`    // what was learned after it had left
+}
+
+// wire is the run ticket of a held load, as people have edited it.
+func (d *draft) wire(h Held, t Tank) cloud.RunTicket {
+	load := h.Load
+	r := cloud.RunTicket{
+		Number: h.Number, TankID: load.Tank, OpeningLevel: load.Open, ClosingLevel: load.Close, Start: load.Start, End: load.End,
+		TopTemperature: figure(load.TopTemperature, t.Top), BottomTemperature: figure(load.BottomTemperature, t.Bottom),
+		SpecificGravity: figure(load.Gravity, t.Gravity), BSW: figure(load.BSW, t.BSW),
+		Comments: d.l.site.comments(t, h, d.grade(), d.l.site.Wire.CommentsMax), Purchaser: t.Purchaser,
+	}
+	amend(&r, h.Edits)
+	return r
 }
 
 // ticket turns a held load into the service's run ticket and queues it, together with its book entry.
 func (d *draft) ticket(h Held) error {
 	t := d.l.site.tank(h.Load.Tank)
 	if t == nil {
-		return fmt.Errorf("tank %s is no longer configured; put it back until this ticket has left", h.Load.Tank)
+		return unconfigured(h.Load.Tank)
 	}
 	load := h.Load
-	w := d.l.site.Wire
-	ticket := cloud.RunTicket{
-		Number: h.Number, TankID: load.Tank, OpeningLevel: load.Open, ClosingLevel: load.Close, Start: load.Start, End: load.End,
-		TopTemperature: figure(load.TopTemperature, t.Top), BottomTemperature: figure(load.BottomTemperature, t.Bottom),
-		SpecificGravity: figure(load.Gravity, t.Gravity), BSW: figure(load.BSW, t.BSW),
-		Comments: d.l.site.comments(*t, h, d.grade(), w.CommentsMax), Purchaser: t.Purchaser,
-	}
-	body, err := w.EncodeRunTicket(ticket)
+	body, err := d.l.site.Wire.EncodeRunTicket(d.wire(h, *t))
 	if err != nil {
 		return err
 	}
 	d.append(Tickets, "", body)
 	d.book(Booked{Number: h.Number, Tank: load.Tank, Queued: d.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
-		Start: load.Start, End: load.End})
-	if len(load.Review) > 0 {
+		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop})
+	if len(load.Review) > 0 && h.Told.IsZero() {
 		d.diagnosis(tank.Event{Rule: "load-needs-review", Tank: load.Tank, Start: load.Start, End: load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
 	}
@@ -58,6 +68,11 @@ func (d *draft) ticket(h Held) error {
 			Float64("close_in", hundredths(load.Close)).Float64("bbl", hundredths(load.GaugeBbl)).Msg("ticket queued")
 	})
 	return nil
+}
+
+// unconfigured says that a held ticket's tank is gone from the configuration.
+func unconfigured(id string) error {
+	return fmt.Errorf("tank %s is no longer configured; put it back until this ticket has left", id)
 }
 
 // book stages the entry of a number. The position in the outbox is known only inside the transaction.
@@ -151,7 +166,8 @@ func (l *Ledger) tickets() ([]Booked, error) {
 	}
 	for _, h := range l.s.held {
 		load := h.Load
-		all = append(all, Booked{Number: h.Number, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End, Queued: h.Due, Person: "held"})
+		all = append(all, Booked{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
+			Queued: h.Due, Person: "held", Stop: h.Stop, Edits: h.Edits})
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) }) // as in status.go, for the size of the binary
 	return all, nil

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	stateFormat = 1
+	stateFormat = 2 // 1 had no reported loads
 	mostTanks   = 4096
 	timeGrain   = 0.05      // s
 	levelGrain  = 1.0 / 512 // in
@@ -20,13 +20,14 @@ var errStateShort = errors.New("it ends early")
 type archive struct {
 	b       []byte
 	reading bool
+	format  byte
 	err     error
 }
 
 // MarshalBinary is the state to store: some KiB a tank. Readings older than the last half
 // hour are left out, but for what a draw under way needs.
 func (st State) MarshalBinary() ([]byte, error) {
-	a := &archive{b: []byte{stateFormat}}
+	a := &archive{b: []byte{stateFormat}, format: stateFormat}
 	slim := st.slim()
 	a.state(&slim)
 	return a.b, a.err
@@ -34,10 +35,10 @@ func (st State) MarshalBinary() ([]byte, error) {
 
 // UnmarshalBinary takes a stored state back.
 func (st *State) UnmarshalBinary(b []byte) error {
-	if len(b) == 0 || b[0] != stateFormat {
+	if len(b) == 0 || b[0] == 0 || b[0] > stateFormat {
 		return errors.New("reading the state of the tanks: its format is not known")
 	}
-	a := &archive{b: b[1:], reading: true}
+	a := &archive{b: b[1:], reading: true, format: b[0]}
 	var n State
 	a.state(&n)
 	if a.err != nil {
@@ -162,6 +163,24 @@ func (a *archive) vessel(v *vessel) {
 	a.samples(&v.water, waterMost)
 	for k := range v.other {
 		a.points(&v.other[k])
+	}
+	if a.format >= 2 {
+		a.told(v)
+	}
+}
+
+// told are the reported loads.
+func (a *archive) told(v *vessel) {
+	a.floats(&v.revised)
+	n := a.count(len(v.told), toldMost)
+	if a.reading {
+		v.told = make([]told, n)
+	}
+	for i := range v.told {
+		l := &v.told[i]
+		a.int(&l.key)
+		a.floats(&l.end, &l.open, &l.close, &l.inflow)
+		a.flag(&l.wrong)
 	}
 }
 

@@ -50,6 +50,7 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		v.byValve(t, &d)
 	}
 	l := r.load(i, v, d)
+	v.remember(l, d)
 	r.out = append(r.out, Outcome{Load: &l})
 }
 

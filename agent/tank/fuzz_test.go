@@ -73,8 +73,14 @@ func FuzzNext(f *testing.F) {
 func sane(t *testing.T, out []Outcome) {
 	t.Helper()
 	for _, o := range out {
-		if (o.Load == nil) == (o.Event == nil) {
-			t.Fatalf("outcome %+v is not one of the two", o)
+		if c := o.Correction; c != nil && o.Load == nil && o.Event == nil {
+			if c.Tank == "" || c.Note == "" || len(c.Note) > 300 {
+				t.Fatalf("correction %+v", c)
+			}
+			continue
+		}
+		if (o.Load == nil) == (o.Event == nil) || o.Correction != nil {
+			t.Fatalf("outcome %+v is not one of the three", o)
 		}
 		if e := o.Event; e != nil {
 			if e.Rule == "" || e.Tank == "" || e.Note == "" || len(e.Note) > 500 {

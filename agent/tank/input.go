@@ -30,10 +30,11 @@ type Input struct {
 	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
 }
 
-// Outcome is one thing that was decided: exactly one of the two is set.
+// Outcome is one thing that was decided: exactly one of them is set.
 type Outcome struct {
-	Load  *Load
-	Event *Event
+	Load       *Load
+	Event      *Event
+	Correction *Correction
 }
 
 // Load is one removal from one tank, finished and confirmed. Levels are as gauged; the

@@ -7,10 +7,14 @@ func (r *run) level(in Input) {
 	i, t := in.Tank, &r.site.tanks[in.Tank]
 	v := r.own(i)
 	every := math.Max(v.pace.usual, t.Every.Seconds()*r.site.speed)
+	lost := v.clk.resync // then a step may as well be a time that nobody knows
 	real, use, step := v.clk.take(stamp(in.At), r.st.now, every, r.site.speed)
 	now := real * r.site.speed
 	if math.Abs(step) >= stepWorth {
 		r.clockStepped(i, v, now, step)
+		if !lost {
+			r.redated(i, v, now, step)
+		}
 	}
 	if use && in.Good && (!v.seen || now > v.last.t) {
 		r.weigh(i, v, now, in.Value)

@@ -57,6 +57,8 @@ type rig struct {
 	loads  []Load
 	events []Event
 	told   []float64 // when each load came out
+
+	corrections []Correction
 }
 
 var testStart = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
@@ -136,10 +138,13 @@ func (r *rig) feed(t float64, in Input) {
 		r.t.Fatalf("%d outcomes at %v s without a growth of the mark", len(out), t)
 	}
 	for _, o := range out {
-		if o.Load != nil {
+		switch {
+		case o.Load != nil:
 			r.loads, r.told = append(r.loads, *o.Load), append(r.told, t)
-		} else {
+		case o.Event != nil:
 			r.events = append(r.events, *o.Event)
+		default:
+			r.corrections = append(r.corrections, *o.Correction)
 		}
 	}
 }

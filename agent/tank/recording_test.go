@@ -261,6 +261,10 @@ func (p *player) take(o Outcome) {
 		p.events = append(p.events, benchEvent{e.Rule, e.Note, stamp(e.Start), stamp(e.End)})
 		return
 	}
+	if c := o.Correction; c != nil {
+		p.events = append(p.events, benchEvent{"ticket-correction", c.Note, stamp(c.Began), stamp(c.Began)})
+		return
+	}
 	l := o.Load
 	var t benchTicket
 	t.TicketNumber = fmt.Sprintf("A-%s-%s", l.Tank, l.Began.Format("20060102T1504Z"))

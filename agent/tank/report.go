@@ -39,6 +39,7 @@ func (r *run) report(i int, v *vessel, now float64) {
 		}
 	}
 	r.stillStuck(i, v, now)
+	r.returned(i, v, now)
 	r.leaks(i, v, now)
 	if s := v.small; s.open && now-s.start >= smallDay {
 		v.small = spell{}
@@ -70,6 +71,7 @@ func (r *run) respan(i int, v *vessel, now, x float64) {
 	p := v.pend
 	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", v.last.v, p.first.v))
 	r.stepped, r.steppedTo = true, p.first.v
+	r.sprung(i, v, v.last.v, p.first)
 	if v.hot {
 		r.pass(i, v, now, true)
 	}
@@ -86,6 +88,7 @@ func (r *run) thaw(i int, v *vessel, to point) {
 	r.flush(i, v)
 	since := v.since
 	r.event(v, i, "stuck", since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", v.last.v, span(to.t-since), to.v))
+	r.hidden(i, v, since, to)
 	k := min(lower(v.buf, since)+1, len(v.buf))
 	v.buf = append(make([]sample, 0, bufferMost), v.buf[:k]...)
 	h := lower(v.hist, since)

@@ -38,6 +38,9 @@ type vessel struct {
 	stuckTold bool    // the value that stands now was told of
 	leakDue   float64 // when to look for a slow loss again
 
+	told    []told  // the newest loads that were reported
+	revised float64 // up to where they were looked over again
+
 	bad   spell // values that cannot be
 	spike spell // jumps that came back
 	small spell // draws below the least load

@@ -1,0 +1,182 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+)
+
+// Inhibit is work on a tank: its levels are read as ever, but what begins meanwhile makes no ticket.
+type Inhibit struct {
+	Tank   string    `json:"tank"`
+	Person string    `json:"person"`
+	Why    string    `json:"why"`
+	From   time.Time `json:"from"`
+	Until  time.Time `json:"until"`
+	Seen   []string  `json:"seen,omitempty"` // movements and faults that began meanwhile, in words
+}
+
+const (
+	inhibitMost = 31 * 24 * time.Hour // longer is a tank that is out of use
+	seenMost    = 6                   // things that the event names
+	afterWork   = 5 * time.Minute     // of readings after the end, in which a movement that began before it shows
+	workLost    = 26 * time.Hour      // without readings for so long after the end nothing will show any more
+)
+
+// inhibiting is the place of the work on a tank that was going on at an instant; -1 when there was none.
+func (d *draft) inhibiting(id string, at time.Time) int {
+	return slices.IndexFunc(d.work, func(w Inhibit) bool { return w.Tank == id && !at.Before(w.From) && at.Before(w.Until) })
+}
+
+// Inhibit keeps a tank from making tickets for a while; work that is going on gets the new end and reason.
+func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w Inhibit, err error) {
+	why, err = words("the reason", strings.TrimSpace(why), wordsMost)
+	t := l.site.tank(id)
+	switch {
+	case err != nil:
+		return w, err
+	case t == nil:
+		return w, fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(l.site.tankIDs(), ", "))
+	case why == "":
+		return w, errors.New("say why: the reason stands in the event")
+	case span <= 0 || span > inhibitMost:
+		return w, fmt.Errorf("%s is no time for work on a tank; want more than nothing and at most 31 days, as in 2h", span)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(time.Now())
+	now := d.now.Round(0)
+	w = Inhibit{Tank: id, Person: person, Why: why, From: now, Until: now.Add(span)}
+	d.work = slices.Clone(d.work)
+	if i := d.inhibiting(id, now); i >= 0 {
+		w.From, w.Seen = d.work[i].From, d.work[i].Seen
+		d.work[i] = w
+	} else {
+		d.work = append(d.work, w)
+	}
+	d.keep(workState, d.work)
+	return w, l.commit(d, "")
+}
+
+// Allow ends the work on a tank now.
+func (l *Ledger) Allow(id string) (w Inhibit, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(time.Now())
+	i := d.inhibiting(id, d.now.Round(0))
+	switch {
+	case l.site.tank(id) == nil && i < 0:
+		return w, fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(l.site.tankIDs(), ", "))
+	case i < 0:
+		return w, fmt.Errorf("tank %s is not inhibited; `gauger tanks list` shows which are", id)
+	}
+	d.work = slices.Clone(d.work)
+	d.work[i].Until = d.now.Round(0)
+	d.keep(workState, d.work)
+	return d.work[i], l.commit(d, "")
+}
+
+// during judges a load by the work on its tank. One that began meanwhile makes no ticket, but stays in the book; one
+// that was under way when the work began is the truck's, and a person should look at it.
+func (d *draft) during(h *Held) {
+	load := &h.Load
+	if i := d.inhibiting(load.Tank, load.Start); i >= 0 {
+		w := d.work[i]
+		h.Barred = w.Person + ": tank inhibited: " + w.Why
+		d.see(i, fmt.Sprintf("%.1f bbl left %s to %s, %.2f to %.2f in", load.RemovedBbl, d.l.site.timeOfDay(load.Start),
+			d.l.site.timeOfDay(load.End), load.Open, load.Close))
+		return
+	}
+	for _, w := range d.work {
+		if w.Tank == load.Tank && load.Start.Before(w.From) && load.End.After(w.From) {
+			load.Review = append(slices.Clone(load.Review), fmt.Sprintf("the tank was inhibited at %s, before it had ended, by %s: %s",
+				d.l.site.timeOfDay(w.From), w.Person, w.Why))
+		}
+	}
+}
+
+// see notes what began while a tank was worked on.
+func (d *draft) see(i int, what string) {
+	d.work = slices.Clone(d.work)
+	if seen := d.work[i].Seen; len(seen) < seenMost {
+		d.work[i].Seen = append(seen[:len(seen):len(seen)], what)
+	}
+	d.keep(workState, d.work)
+}
+
+// folded takes what the detector says of a tank that was being worked on into the one event that the work makes.
+func (d *draft) folded(e tank.Event) bool {
+	i := d.inhibiting(e.Tank, e.Start)
+	if i < 0 || e.Rule == "clock-step" {
+		return false
+	}
+	note := strings.TrimPrefix(e.Note, "tank "+e.Tank+": ")
+	d.see(i, e.Rule+": "+note)
+	return true
+}
+
+// workOver tells of the work that is over, once everything is known that began meanwhile.
+func (d *draft) workOver() {
+	now := d.now.Round(0)
+	var keep []Inhibit
+	for _, w := range d.work {
+		if now.Before(w.Until) || !d.settled(w, now) {
+			keep = append(keep, w)
+			continue
+		}
+		note := fmt.Sprintf("%s: inhibited by %s: %s; no ticket was made", w.Tank, w.Person, w.Why)
+		if len(w.Seen) > 0 {
+			note += " for what began meanwhile: " + strings.Join(w.Seen, "; ")
+		}
+		d.diagnosis(tank.Event{Rule: "tank-inhibited", Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
+	}
+	if len(keep) != len(d.work) {
+		d.work = keep
+		d.keep(workState, d.work)
+	}
+}
+
+// settled says that nothing which began during the work can show any more.
+func (d *draft) settled(w Inhibit, now time.Time) bool {
+	i := slices.IndexFunc(d.l.site.Tanks, func(t Tank) bool { return t.ID == w.Tank })
+	if i < 0 || now.After(w.Until.Add(workLost)) {
+		return true
+	}
+	r, known := d.l.latest.get(d.l.site.Tanks[i].Level)
+	read := known && r.At.Round(0).After(w.Until.Add(max(d.l.site.scaled(afterWork), 3*d.l.site.Tanks[i].Every)))
+	return read && !d.tanks.Loading(i)
+}
+
+// shiftWork moves the work that is going on when the wall clock was set: two hours stay two hours.
+func (d *draft) shiftWork(step time.Duration) {
+	if len(d.work) == 0 {
+		return
+	}
+	d.work = slices.Clone(d.work)
+	for i := range d.work {
+		d.work[i].From, d.work[i].Until = d.work[i].From.Add(step), d.work[i].Until.Add(step)
+	}
+	d.keep(workState, d.work)
+}
+
+// shiftHeld moves the hour at which numbered tickets leave when the wall clock was set; one without a number is dated
+// when it gets one.
+func (d *draft) shiftHeld(step time.Duration) {
+	if len(d.held) == 0 {
+		return
+	}
+	d.held = slices.Clone(d.held)
+	for i := range d.held {
+		if d.held[i].Number != "" {
+			d.held[i].Due = d.held[i].Due.Add(step)
+		}
+	}
+	d.keep(heldState, d.held)
+}
+
+// timeOfDay is an instant as the site's people say it.
+func (s Site) timeOfDay(t time.Time) string { return t.In(s.Zone).Format("15:04") }

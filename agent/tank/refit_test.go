@@ -1,0 +1,87 @@
+package tank
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestAChangedOffsetIsNoMovement(t *testing.T) {
+	for _, by := range []float64{12, -12, 0.5} {
+		r := newRig(t, aWell)
+		change := aLoad.from - 900
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= change {
+				v += by
+			}
+			return v, true
+		}
+		r.run(0, change)
+		r.st = r.st.Shifted(0, Length(by))
+		raw, err := r.st.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.stored = raw
+		r.kill(change)
+		r.run(change+30, 6*hour)
+		want := aWell.label(aLoad, aLoad)
+		want.open, want.close = want.open+by, want.close+by
+		r.matches(0.06, 20, want)
+		r.only()
+	}
+}
+
+func TestTanksThatChangePlacesKeepTheirStates(t *testing.T) {
+	r := newRig(t, aWell, well{level0: 60, inflow: 20})
+	half := aLoad.from + 600
+	r.run(0, half)
+	r.st = r.st.Arranged([]int{1, 0})
+	r.wells[0], r.wells[1] = r.wells[1], r.wells[0]
+	r.run(half, 6*hour)
+	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	if r.loads[0].Tank != "TK-2" {
+		t.Errorf("the load is of %s, want TK-2", r.loads[0].Tank)
+	}
+	r.only()
+	st := r.st.Arranged([]int{-1, 0, 7})
+	if st.Phase(0) != "waiting" || st.Phase(1) != "idle" || st.Phase(2) != "waiting" || st.Mark() <= r.st.Mark() {
+		t.Errorf("phases %s %s %s", st.Phase(0), st.Phase(1), st.Phase(2))
+	}
+}
+
+func TestATableIsTheSameAfterItWasStored(t *testing.T) {
+	strap := testTable(t)
+	for _, tab := range []Table{strap, Cylinder(144, 240)} {
+		b, err := json.Marshal(tab)
+		var back Table
+		if err == nil {
+			err = json.Unmarshal(b, &back)
+		}
+		if err != nil || !back.Same(tab) {
+			t.Errorf("%s came back as %+v (%v)", b, back, err)
+		}
+	}
+	if strap.Same(Cylinder(144, 240)) {
+		t.Error("two tables are not the same")
+	}
+	if err := json.Unmarshal([]byte(`{"rows":[[0,0]]}`), new(Table)); err == nil {
+		t.Error("a table of one row was taken")
+	}
+}
+
+// A state of the format before, which had no reported loads, is read as it was.
+func TestTheFormatBeforeIsRead(t *testing.T) {
+	r := newRig(t, aWell)
+	r.run(0, aLoad.from+600)
+	slim := r.st.slim()
+	a := &archive{b: []byte{1}, format: 1}
+	a.state(&slim)
+	var st State
+	if err := st.UnmarshalBinary(a.b); err != nil {
+		t.Fatal(err)
+	}
+	r.stored = a.b
+	r.kill(aLoad.from + 600)
+	r.run(aLoad.from+630, 6*hour)
+	r.matches(0.06, 30, aWell.label(aLoad, aLoad))
+}
