@@ -20,34 +20,58 @@ func (d *draft) corrected(c tank.Correction) {
 	i := slices.IndexFunc(d.held, func(h Held) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
 	if i >= 0 {
 		d.held = slices.Clone(d.held)
-		d.held[i].correct(c)
+		d.held[i].correct(c, d.zero())
 		d.keep(heldState, d.held)
 		return
+	}
+	if c.Note == "" && !c.Settled {
+		return // a clock that goes wrong for half an hour comes back
 	}
 	b := d.bookedOf(c)
 	if b == nil || b.Ticket == nil {
 		return // a rejected one concerns nobody
 	}
-	note := fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, c.Note)
-	b.Found = append(b.Found, Finding{d.now.Round(0), c.Note})
+	found := c.Note
+	if found == "" {
+		if c.Start.Sub(b.Load.Start).Abs() <= timesOff && c.End.Sub(b.Load.End).Abs() <= timesOff {
+			return
+		}
+		found = fmt.Sprintf("by the clock that was set since it went from %s to %s, not from %s to %s", d.clock(c.Start), d.clock(c.End),
+			d.clock(b.Load.Start), d.clock(b.Load.End))
+	}
+	b.Found = append(b.Found, Finding{d.now.Round(0), found})
 	d.keep(bookState+b.Number, b)
-	d.diagnosis(tank.Event{Rule: "ticket-correction", Tank: c.Tank, Note: note, Start: b.Start, End: d.now.Round(0)})
+	d.diagnosis(tank.Event{Rule: "ticket-correction", Tank: c.Tank, Start: b.Start, End: d.now.Round(0),
+		Note: fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, found)})
 }
 
-// correct changes a held load: a clock that was set moves its times, all else is for a person to judge. One without a
-// number is dated when it gets one.
-func (h *Held) correct(c tank.Correction) {
-	if c.Shift == 0 {
-		h.Load.Review = append(slices.Clone(h.Load.Review), c.Note)
+// timesOff is how far the times of a ticket that has left may be off before that is told.
+const timesOff = time.Minute
+
+// clock is an instant as the site's people write it.
+func (d *draft) clock(t time.Time) string { return t.In(d.l.site.Zone).Format("2006-01-02 15:04:05") }
+
+// correct changes a held load: a clock that was set moves its times, all else is for a person to judge.
+func (h *Held) correct(c tank.Correction, zero time.Time) {
+	load := &h.Load
+	if c.Note != "" {
+		load.Review = append(slices.Clone(load.Review), c.Note)
+		return
+	}
+	off := c.Start.Sub(load.Start)
+	if off.Abs() < stepSize {
 		return
 	}
 	if h.Number == "" {
-		return
+		h.Due = h.Due.Add(off)
 	}
-	h.Load.Start, h.Load.End = h.Load.Start.Add(c.Shift), h.Load.End.Add(c.Shift)
-	h.Load.Remarks = append(slices.Clone(h.Load.Remarks), c.Note)
-	h.Zero = h.Zero.Add(c.Shift)
+	load.Start, load.End, h.Zero = c.Start, c.End, zero
+	if !slices.Contains(load.Remarks, newClock) {
+		load.Remarks = append(slices.Clone(load.Remarks), newClock)
+	}
 }
+
+const newClock = "the clock was set after the load, times are by the new one"
 
 // bookedOf finds the ticket of a load, by the number that its first start gives, else among all; nil when it never
 // became one.

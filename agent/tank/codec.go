@@ -171,7 +171,7 @@ func (a *archive) vessel(v *vessel) {
 
 // told are the reported loads.
 func (a *archive) told(v *vessel) {
-	a.floats(&v.revised)
+	a.floats(&v.revised, &v.redate)
 	n := a.count(len(v.told), toldMost)
 	if a.reading {
 		v.told = make([]told, n)
@@ -179,7 +179,7 @@ func (a *archive) told(v *vessel) {
 	for i := range v.told {
 		l := &v.told[i]
 		a.int(&l.key)
-		a.floats(&l.end, &l.open, &l.close, &l.inflow)
+		a.floats(&l.start, &l.end, &l.open, &l.close, &l.inflow)
 		a.flag(&l.wrong)
 	}
 }

@@ -40,6 +40,7 @@ func (r *run) report(i int, v *vessel, now float64) {
 	}
 	r.stillStuck(i, v, now)
 	r.returned(i, v, now)
+	r.clockHeld(i, v, now)
 	r.leaks(i, v, now)
 	if s := v.small; s.open && now-s.start >= smallDay {
 		v.small = spell{}

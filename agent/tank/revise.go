@@ -6,18 +6,21 @@ import (
 	"time"
 )
 
-// Correction is what became known of a load after it was reported.
+// Correction is what became known of a load after it was reported: something about its levels, which Note says, or its
+// times by a clock that was set since.
 type Correction struct {
-	Tank  string
-	Began time.Time     // the load's, as it was reported: it names the load
-	Shift time.Duration // how far its times have to move; 0: it is about its levels
-	Note  string        // old and new levels, or times, in a sentence
+	Tank       string
+	Began      time.Time // the load's, as it was reported: it names the load
+	Note       string    // about its levels, in a sentence; empty: it is about its times
+	Start, End time.Time // the load's times by the newest clock
+	Settled    bool      // the clock has not been set again for a while
 }
 
 const (
 	toldFor   = 24 * 3600.0 // s after its end for which a load may still be found wrong
 	toldMost  = 4           // loads of a tank that are remembered
 	shiftLong = 60.0        // s; a smaller step of the clock leaves the times as they are
+	shiftHold = 2 * 3600.0  // s after which a step of the clock will not be taken back any more
 	stoodFrom = 300.0       // s after its end in which a value that freezes hides the closing level
 	stoodOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
@@ -25,7 +28,7 @@ const (
 // told is a load that was reported.
 type told struct {
 	key         int64 // Load.Began in milliseconds of unix time
-	end         float64
+	start, end  float64
 	open, close float64 // in
 	inflow      float64 // in/s, the most that was seen
 	wrong       bool    // its levels were corrected
@@ -35,7 +38,7 @@ type told struct {
 func (v *vessel) remember(l Load, d draw) {
 	from := max(0, len(v.told)-toldMost+1)
 	v.told = append(v.told[from:len(v.told):len(v.told)], told{
-		key: l.Began.UnixMilli(), end: d.end, open: l.Open, close: l.Close, inflow: math.Max(d.usual, math.Max(d.before, d.after)),
+		key: l.Began.UnixMilli(), start: d.start, end: d.end, open: l.Open, close: l.Close, inflow: math.Max(d.usual, math.Max(d.before, d.after)),
 	})
 }
 
@@ -48,13 +51,14 @@ func (r *run) revise(i int, v *vessel, now float64, wrong func(told) string) {
 		if note := wrong(l); note != "" {
 			v.told = append([]told(nil), v.told...)
 			v.told[k].wrong = true
-			r.correct(i, l, Correction{Note: note})
+			r.correct(i, v, l, Correction{Note: note})
 		}
 	}
 }
 
-func (r *run) correct(i int, l told, c Correction) {
+func (r *run) correct(i int, v *vessel, l told, c Correction) {
 	c.Tank, c.Began = r.site.tanks[i].ID, time.UnixMilli(l.key).UTC()
+	c.Start, c.End = v.clk.wall(l.start/r.site.speed), v.clk.wall(l.end/r.site.speed)
 	r.out = append(r.out, Outcome{Correction: &c})
 }
 
@@ -131,16 +135,28 @@ func (r *run) sprung(i int, v *vessel, before float64, to point) {
 	})
 }
 
-// redated moves the reported loads of the last day with a clock that was set.
+// redated gives the reported loads of the last day the times of a clock that was set, and does so again once it has
+// held: a clock that goes wrong for half an hour comes back.
 func (r *run) redated(i int, v *vessel, now, step float64) {
-	if math.Abs(step) <= shiftLong {
+	if math.Abs(step) <= shiftLong || len(v.told) == 0 {
 		return
 	}
+	v.redate = now + shiftHold
+	r.retime(i, v, now, false)
+}
+
+// clockHeld tells what has become of the times of the reported loads, some time after the clock was set.
+func (r *run) clockHeld(i int, v *vessel, now float64) {
+	if v.redate > 0 && now >= v.redate {
+		v.redate = 0
+		r.retime(i, v, now, true)
+	}
+}
+
+func (r *run) retime(i int, v *vessel, now float64, settled bool) {
 	for _, l := range v.told {
-		if now-l.end <= toldFor {
-			by := time.Duration(math.Round(step*1000)) * time.Millisecond
-			r.correct(i, l, Correction{Shift: by, Note: fmt.Sprintf("the clock was set by %+.0f s after the load; by the new one its times are that much %s", step,
-				map[bool]string{true: "later", false: "earlier"}[step > 0])})
+		if now-l.end <= toldFor+shiftHold {
+			r.correct(i, v, l, Correction{Settled: settled})
 		}
 	}
 }

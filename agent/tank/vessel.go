@@ -40,6 +40,7 @@ type vessel struct {
 
 	told    []told  // the newest loads that were reported
 	revised float64 // up to where they were looked over again
+	redate  float64 // when to tell their times again, by a clock that was set
 
 	bad   spell // values that cannot be
 	spike spell // jumps that came back

@@ -29,6 +29,7 @@ func (r ticketRow) evidence(h here) [][2]string {
 	case g.bbl != nil:
 		lines = append(lines, [2]string{"by gauge", shown(g.bbl, 1) + " bbl"})
 	}
+	lines = append(lines, r.touched(h)...)
 	if r.Ticket != nil {
 		lines = append(lines, [2]string{"as sent", string(r.Ticket)})
 	}
@@ -81,6 +82,8 @@ func tableName(name string) string {
 // standing is the state of a ticket and what comes next.
 func (r ticketRow) standing(h here) string {
 	switch {
+	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
+		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"
 	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && h.cfg != nil && h.cfg.Tickets.Review == "hold":
 		return "held until a person looks: `gauger tickets release NUMBER` or `gauger tickets reject NUMBER --why TEXT`"
 	case r.State == "held":

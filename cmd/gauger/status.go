@@ -169,7 +169,9 @@ func (p *page) lastTicket() {
 	}
 	for _, h := range p.s.Held {
 		leaves := "leaves " + minute(h.Due, zone)
-		if len(h.Load.Review) > 0 && p.h.cfg != nil && p.h.cfg.Tickets.Review == "hold" {
+		if h.Stop != nil && h.Stop.Until.IsZero() {
+			leaves = "on hold by " + h.Stop.Person + " until `gauger tickets release`"
+		} else if len(h.Load.Review) > 0 && p.h.cfg != nil && p.h.cfg.Tickets.Review == "hold" {
 			leaves = "waits for a person: `gauger tickets release` or `tickets reject`"
 		}
 		p.line("held\t%s\t%s to %s, %s", h.Load.Tank, minute(h.Load.Start, zone), h.Load.End.In(zone).Format("15:04"), leaves)

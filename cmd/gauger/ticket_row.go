@@ -69,12 +69,9 @@ func (r ticketRow) figures(h here) figures {
 	return f
 }
 
-// name is the ticket's number; one that is not fixed yet has none.
+// name is the ticket's number, or what it is called until that is fixed.
 func (r ticketRow) name() string {
-	if r.Number == "" {
-		return "(no number yet)"
-	}
-	return r.Number
+	return bookedName(r.Booked)
 }
 
 // review is why a person should look at it, or who wrote it.
@@ -84,6 +81,9 @@ func (r ticketRow) review() string {
 		return "rejected by " + r.Rejected
 	case r.Load == nil:
 		return "written by " + r.Person
+	}
+	if r.Stop != nil && r.State == "held" {
+		return strings.TrimPrefix(strings.Join(r.Load.Review, ", ")+", on hold by "+r.Stop.Person, ", ")
 	}
 	return strings.Join(r.Load.Review, ", ")
 }

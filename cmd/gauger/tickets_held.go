@@ -18,7 +18,12 @@ func (m *Main) ticketsRelease(ctx context.Context, args []string) error {
 		return orUsage(err, "tickets release wants the number of a held ticket; `gauger tickets list` shows them")
 	}
 	return m.with(c, func(d *desk) error {
-		if err := d.call(ctx, "tickets.release", agent.Ticket{Number: rest[0]}, nil); err != nil {
+		number, err := d.heldNumber(ctx, rest[0])
+		if err != nil {
+			return err
+		}
+		rest = []string{number}
+		if err := d.call(ctx, "tickets.release", agent.Ticket{Number: number}, nil); err != nil {
 			return err
 		}
 		queued, err := d.booked(ctx, rest)
@@ -47,13 +52,17 @@ func (m *Main) ticketsReject(ctx context.Context, args []string) error {
 		return usage{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
 	}
 	return m.with(c, func(d *desk) error {
-		if err := d.call(ctx, "tickets.reject", agent.Ticket{Number: rest[0], Why: *why}, nil); err != nil {
+		number, err := d.heldNumber(ctx, rest[0])
+		if err != nil {
+			return err
+		}
+		if err := d.call(ctx, "tickets.reject", agent.Ticket{Number: number, Why: *why}, nil); err != nil {
 			return err
 		}
 		if c.json() {
-			return printJSON(m.Out, map[string]string{"number": rest[0], "state": "rejected"})
+			return printJSON(m.Out, map[string]string{"number": number, "state": "rejected"})
 		}
-		_, err := fmt.Fprintf(m.Out, "rejected: %s\n", rest[0])
+		_, err = fmt.Fprintf(m.Out, "rejected: %s\n", number)
 		return err
 	})
 }

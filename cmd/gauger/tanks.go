@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"gauger/agent"
+)
+
+// tanksList shows how each tank stands.
+func (m *Main) tanksList(ctx context.Context, args []string) error {
+	f, c := m.flags("tanks list")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "tanks list takes flags only")
+	}
+	var rows []agent.TankRow
+	live := false
+	err := m.with(c, func(d *desk) error {
+		live = d.remote != nil
+		return d.call(ctx, "tanks.list", agent.None{}, &rows)
+	})
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		return printJSON(m.Out, rows)
+	}
+	zone := m.around(c).zone()
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK")
+	for _, r := range rows {
+		last, remark := "-", ""
+		if r.Last != nil {
+			last = minute(r.Last.Start, zone)
+			if r.Last.Load != nil {
+				last += fmt.Sprintf(", %.1f bbl", r.Last.Load.GaugeBbl)
+			}
+		}
+		if w := r.Inhibited; w != nil {
+			remark = fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, dash(r.Gauge), dash(shown(r.Level, 2)), dash(shown(r.Barrels, 1)), minute(r.At, zone), r.Phase, last, remark)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if !live {
+		fmt.Fprintln(m.Err, "gauger is not running: there are no levels")
+	}
+	return nil
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}
+
+// tanksInhibit keeps a tank from making tickets while somebody works on it.
+func (m *Main) tanksInhibit(ctx context.Context, args []string) error {
+	f, c := m.flags("tanks inhibit")
+	why := f.String("why", "", "`TEXT` of the reason, which stands in the event")
+	rest, err := parse(f, c, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 2:
+		return usage{"tanks inhibit wants a tank and for how long, as in `gauger tanks inhibit TK-1001 2h --why \"cleaning\"`"}
+	case strings.TrimSpace(*why) == "":
+		return usage{"say why with --why: the reason stands in the event"}
+	}
+	length, ok := span(rest[1])
+	if !ok || length == 0 {
+		return usage{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", rest[1])}
+	}
+	return m.work(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: rest[0], For: length, Why: *why},
+		"inhibited: %s until %s: its levels are read, and no ticket is made for what begins meanwhile; one event tells of it when it is over\n")
+}
+
+// tanksAllow ends the work on a tank.
+func (m *Main) tanksAllow(ctx context.Context, args []string) error {
+	f, c := m.flags("tanks allow")
+	rest, err := parse(f, c, args)
+	if err != nil || len(rest) != 1 {
+		return orUsage(err, "tanks allow wants one tank; `gauger tanks list` shows which are inhibited")
+	}
+	return m.work(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: rest[0]}, "allowed: %s makes tickets again for what begins after %s\n")
+}
+
+// work asks for a verb about work on a tank and says what came of it: the tank and the end.
+func (m *Main) work(ctx context.Context, c *common, verb string, a agent.InhibitArgs, text string) error {
+	return m.with(c, func(d *desk) (err error) {
+		if a.Tank, err = d.tankNamed(ctx, a.Tank); err != nil {
+			return err
+		}
+		var w agent.Inhibit
+		if err := d.call(ctx, verb, a, &w); err != nil {
+			return err
+		}
+		if c.json() {
+			return printJSON(m.Out, w)
+		}
+		_, err = fmt.Fprintf(m.Out, text, w.Tank, minute(w.Until, m.around(c).zone()))
+		return err
+	})
+}
+
+// tankNamed finds a tank as a person writes it, in upper or lower case.
+func (d *desk) tankNamed(ctx context.Context, given string) (string, error) {
+	var rows []agent.TankRow
+	if err := d.call(ctx, "tanks.list", agent.None{}, &rows); err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, r := range rows {
+		if r.ID == given {
+			return given, nil
+		}
+		ids = append(ids, r.ID)
+	}
+	for _, id := range ids {
+		if strings.EqualFold(id, given) {
+			return id, nil
+		}
+	}
+	if ids == nil {
+		return "", errors.New("no tank is configured")
+	}
+	return "", fmt.Errorf("no tank %q is configured%s; the tanks are %s", given, didYouMean(given, ids), strings.Join(ids, ", "))
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gauger/agent"
+)
+
+// editFlags name the fields of a held ticket that a person may change.
+var editFlags = []struct{ flag, field, about string }{
+	{"gravity", "gravity", "`GRAVITY` at 60 degF: a specific gravity such as 0.83, or degrees API as in \"39.0 API\""},
+	{"bsw", "bsw", "sediment and water, `PERCENT`"},
+	{"top-temperature", "top_temperature", "top temperature of the oil, `DEGREES` Fahrenheit"},
+	{"bottom-temperature", "bottom_temperature", "bottom temperature, `DEGREES` Fahrenheit"},
+	{"seal-off", "seal_off", "`TEXT` of the seal that was taken off"},
+	{"seal-on", "seal_on", "`TEXT` of the seal that was put on"},
+	{"purchaser", "purchaser", "`NAME` of the buyer"},
+	{"comments", "comments", "`TEXT` in place of the tank's own, before the evidence"},
+}
+
+// ticketsEdit changes figures of a held ticket. Levels and times are as gauged and have no flag.
+func (m *Main) ticketsEdit(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets edit")
+	set := map[string]string{}
+	for _, e := range editFlags {
+		f.Func(e.flag, e.about, func(text string) (err error) {
+			set[e.field], err = agent.EditValue(e.field, text)
+			return err
+		})
+	}
+	for _, name := range []string{"open", "close", "start", "end"} {
+		f.Func(name, "cannot be edited: levels and times are as gauged", func(string) error {
+			return errors.New("levels and times are as gauged; who disagrees rejects the ticket with `gauger tickets reject` and writes another with `gauger tickets add`")
+		})
+	}
+	rest, err := parse(f, c, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 1:
+		return usage{"tickets edit wants the number of a held ticket; `gauger tickets list` shows them"}
+	case len(set) == 0:
+		return usage{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
+	}
+	return m.with(c, func(d *desk) error {
+		number, err := d.heldNumber(ctx, rest[0])
+		if err != nil {
+			return err
+		}
+		var made []agent.Edit
+		if err := d.call(ctx, "tickets.edit", agent.Change{Number: number, Set: set}, &made); err != nil {
+			return err
+		}
+		if c.json() {
+			return printJSON(m.Out, map[string]any{"number": number, "edits": made})
+		}
+		for _, e := range made {
+			if _, err := fmt.Fprintf(m.Out, "edited: %s: %s\n", number, editText(e)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// editText is one edit in words.
+func editText(e agent.Edit) string {
+	field := strings.ReplaceAll(e.Field, "_", " ")
+	switch {
+	case e.New == "":
+		return fmt.Sprintf("%s %q taken back", field, e.Old)
+	case e.Old == "":
+		return fmt.Sprintf("%s %s, which it had not", field, e.New)
+	}
+	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
+}
+
+// ticketsHold keeps a held ticket from leaving.
+func (m *Main) ticketsHold(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets hold")
+	a := agent.HoldArgs{}
+	until := f.String("until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
+	f.Func("for", "`DURATION` after which it leaves by itself: 4h, 2d", func(text string) error {
+		d, ok := span(text)
+		if !ok || d == 0 {
+			return errors.New("want a time such as 4h or 2d")
+		}
+		a.For = d
+		return nil
+	})
+	f.StringVar(&a.Why, "why", "", "`TEXT` of the reason")
+	rest, err := parse(f, c, args)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 1:
+		return usage{"tickets hold wants the number of a held ticket; `gauger tickets list` shows them"}
+	case *until != "" && a.For > 0:
+		return usage{"give --for or --until, not both"}
+	}
+	h := m.around(c)
+	if *until != "" {
+		if a.Until, err = coming(*until, h.zone(), time.Now()); err != nil {
+			return usage{"--until: " + err.Error()}
+		}
+	}
+	return m.with(c, func(d *desk) (err error) {
+		if a.Number, err = d.heldNumber(ctx, rest[0]); err != nil {
+			return err
+		}
+		var got agent.Stopped
+		if err := d.call(ctx, "tickets.hold", a, &got); err != nil {
+			return err
+		}
+		if c.json() {
+			return printJSON(m.Out, struct {
+				Number string `json:"number"`
+				agent.Stopped
+			}{a.Number, got})
+		}
+		leaves := "until `gauger tickets release " + a.Number + "`; an event tells of it every day"
+		if !got.Leaves.IsZero() {
+			leaves = "until " + minute(got.Leaves, h.zone()) + ", then it leaves by itself"
+		}
+		_, err = fmt.Fprintf(m.Out, "on hold: %s %s\n", a.Number, leaves)
+		return err
+	})
+}
+
+// coming reads a time to come; a time of day alone is the next one.
+func coming(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	if of, err := time.ParseInLocation("15:04", text, zone); err == nil {
+		y, mo, d := now.In(zone).Date()
+		t := time.Date(y, mo, d, of.Hour(), of.Minute(), 0, 0, zone)
+		if !t.After(now) {
+			t = time.Date(y, mo, d+1, of.Hour(), of.Minute(), 0, 0, zone)
+		}
+		return t, nil
+	}
+	t, err := instant(text, zone, now)
+	if err == nil && !t.After(now) {
+		err = fmt.Errorf("%s has passed; give a time to come, such as 17:00 or \"2026-03-02 17:00\"", minute(t, zone))
+	}
+	return t, err
+}
+
+// heldNumber finds a ticket by its number, or by what it is called until it has one. One that is held no more is left
+// to the ledger, which knows what became of it.
+func (d *desk) heldNumber(ctx context.Context, given string) (string, error) {
+	var all []agent.Booked
+	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
+		return "", err
+	}
+	var held []string
+	for _, b := range all {
+		if strings.EqualFold(b.Number, given) || strings.EqualFold(b.Handle, given) && b.Handle != "" {
+			return bookedName(b), nil
+		}
+		if b.Ticket == nil && b.Rejected == "" {
+			held = append(held, bookedName(b))
+		}
+	}
+	hint := didYouMean(given, held)
+	if hint == "" && len(held) > 0 && len(held) <= 3 {
+		hint = " (held: " + strings.Join(held, ", ") + ")"
+	}
+	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", agent.ErrNoTicket, given, hint)
+}
+
+// bookedName is a ticket's number, or what it is called until it has one.
+func bookedName(b agent.Booked) string {
+	if b.Number == "" {
+		return b.Handle
+	}
+	return b.Number
+}
+
+// touched is what people have done to a ticket and what was learned after it had left, for its evidence.
+func (r ticketRow) touched(h here) [][2]string {
+	var lines [][2]string
+	for _, e := range r.Edits {
+		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s", editText(e), e.Person, minute(e.At, h.zone()))})
+	}
+	if r.Stop != nil {
+		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, minute(r.Stop.At, h.zone()), r.Stop.Why), ": ")})
+	}
+	for _, f := range r.Found {
+		lines = append(lines, [2]string{"learned later", fmt.Sprintf("%s (%s); the ticket stays as it was sent", f.Note, minute(f.At, h.zone()))})
+	}
+	return lines
+}
