@@ -28,7 +28,7 @@ func gearOf(t Tank) gear {
 }
 
 // changes says what the gear has that old had not: in short, for the ticket, and with both values, for the event.
-func (g gear) changes(old gear) (short, long []string) {
+func (g *gear) changes(old *gear) (short, long []string) {
 	add := func(changed bool, name, format string, args ...any) {
 		if changed {
 			short, long = append(short, name), append(long, name+" "+fmt.Sprintf(format, args...))
@@ -87,38 +87,53 @@ func (l *Ledger) outfit(s *state) (err error) {
 	if err := l.recall(gearState, &stored); err != nil {
 		return err
 	}
-	s.gone = nil
-	s.gears = wanted(l.site)
-	s.unfit = stored == nil
-	from, moved := make([]int, len(l.site.Tanks)), len(stored) != len(l.site.Tanks)
-	for i, t := range l.site.Tanks {
-		from[i] = slices.IndexFunc(stored, func(g gear) bool { return g.ID == t.ID })
-		if from[i] >= 0 {
-			short, _ := s.gears[i].changes(stored[from[i]])
-			s.gears[i] = stored[from[i]]
-			s.unfit = s.unfit || short != nil
-		}
-		moved = moved || from[i] != i
-	}
-	if moved && stored != nil {
-		s.unfit = true
-		for i, g := range stored {
-			if !slices.Contains(from, i) {
-				s.gone = append(s.gone, departed{g.ID, s.tanks.Loading(i)})
-			}
-		}
-		for i := range from {
-			if from[i] < 0 {
-				s.come = append(s.come, l.site.Tanks[i].ID)
-			}
-		}
-		s.tanks = s.tanks.Arranged(from)
-	}
-	if _, err := l.site.detector(wanted(l.site)); err != nil {
+	s.gears, s.unfit, s.come, s.gone = wanted(l.site), stored == nil, nil, nil
+	if _, err := l.site.detector(s.gears); err != nil {
 		return err
+	}
+	if stored != nil {
+		s.place(stored)
 	}
 	s.detect, err = l.site.detector(s.gears)
 	return err
+}
+
+// place gives each tank the stored gear of its id, and its state.
+func (s *state) place(stored []gear) {
+	from, moved := make([]int, len(s.gears)), len(stored) != len(s.gears)
+	left := make([]bool, len(stored))
+	for i := range s.gears {
+		g := &s.gears[i]
+		from[i] = placeOf(stored, g.ID)
+		moved = moved || from[i] != i
+		if from[i] < 0 {
+			s.come = append(s.come, g.ID)
+			continue
+		}
+		old := stored[from[i]]
+		short, _ := g.changes(&old)
+		s.unfit = s.unfit || short != nil
+		*g, left[from[i]] = old, true
+	}
+	if !moved {
+		return
+	}
+	for i := range stored {
+		if !left[i] {
+			s.gone = append(s.gone, departed{stored[i].ID, s.tanks.Loading(i)})
+		}
+	}
+	s.unfit, s.tanks = true, s.tanks.Arranged(from)
+}
+
+// placeOf is where the gear of a tank stands; -1 when it has none.
+func placeOf(gears []gear, id string) int {
+	for i := range gears {
+		if gears[i].ID == id {
+			return i
+		}
+	}
+	return -1
 }
 
 // departed is a tank that the configuration has no more.
@@ -143,7 +158,7 @@ func (d *draft) refit() {
 	d.come, d.gone = nil, nil
 	for i, t := range d.l.site.Tanks {
 		g, old := gearOf(t), d.gears[i]
-		short, long := g.changes(old)
+		short, long := g.changes(&old)
 		switch {
 		case short == nil:
 			continue
@@ -176,7 +191,7 @@ func (d *draft) changed(id, note string) {
 
 // news is what was changed of a tank since its last load; it is said once.
 func (d *draft) news(id string) []string {
-	i := slices.IndexFunc(d.gears, func(g gear) bool { return g.ID == id })
+	i := placeOf(d.gears, id)
 	if i < 0 || d.gears[i].News == nil {
 		return nil
 	}

@@ -100,6 +100,15 @@ func (d *draft) release() {
 	}
 }
 
+// nameHeld gives those that an older version has left without a number something that people can call them by.
+func (s *state) nameHeld(site string) {
+	for i := range s.held {
+		if h := &s.held[i]; h.name() == "" {
+			h.Handle = Number("H", site, h.Load.Tank, h.Load.Began)
+		}
+	}
+}
+
 // handled says whether a held ticket goes by a handle.
 func (d *draft) handled(handle string) bool {
 	return slices.ContainsFunc(d.held, func(h Held) bool { return h.Handle == handle })
@@ -148,10 +157,20 @@ func (d *draft) taken(number string) bool {
 }
 
 // tank finds a tank by its id; nil when there is none.
-func (s Site) tank(id string) *Tank {
-	i := slices.IndexFunc(s.Tanks, func(t Tank) bool { return t.ID == id })
+func (s *Site) tank(id string) *Tank {
+	i := s.index(id)
 	if i < 0 {
 		return nil
 	}
 	return &s.Tanks[i]
+}
+
+// index is a tank's place in the configuration; -1 when it has none.
+func (s *Site) index(id string) int {
+	for i := range s.Tanks {
+		if s.Tanks[i].ID == id {
+			return i
+		}
+	}
+	return -1
 }

@@ -29,18 +29,27 @@ const (
 
 // inhibiting is the place of the work on a tank that was going on at an instant; -1 when there was none.
 func (d *draft) inhibiting(id string, at time.Time) int {
-	return slices.IndexFunc(d.work, func(w Inhibit) bool { return w.Tank == id && !at.Before(w.From) && at.Before(w.Until) })
+	for i := range d.work {
+		if d.work[i].covers(id, at) {
+			return i
+		}
+	}
+	return -1
+}
+
+// covers says that a tank was being worked on at an instant.
+func (w *Inhibit) covers(id string, at time.Time) bool {
+	return w.Tank == id && !at.Before(w.From) && at.Before(w.Until)
 }
 
 // Inhibit keeps a tank from making tickets for a while; work that is going on gets the new end and reason.
 func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w Inhibit, err error) {
 	why, err = words("the reason", strings.TrimSpace(why), wordsMost)
-	t := l.site.tank(id)
 	switch {
 	case err != nil:
 		return w, err
-	case t == nil:
-		return w, fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(l.site.tankIDs(), ", "))
+	case l.site.tank(id) == nil:
+		return w, l.site.noTank(id)
 	case why == "":
 		return w, errors.New("say why: the reason stands in the event")
 	case span <= 0 || span > inhibitMost:
@@ -70,7 +79,7 @@ func (l *Ledger) Allow(id string) (w Inhibit, err error) {
 	i := d.inhibiting(id, d.now.Round(0))
 	switch {
 	case l.site.tank(id) == nil && i < 0:
-		return w, fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(l.site.tankIDs(), ", "))
+		return w, l.site.noTank(id)
 	case i < 0:
 		return w, fmt.Errorf("tank %s is not inhibited; `gauger tanks list` shows which are", id)
 	}
@@ -142,12 +151,12 @@ func (d *draft) workOver() {
 
 // settled says that nothing which began during the work can show any more.
 func (d *draft) settled(w Inhibit, now time.Time) bool {
-	i := slices.IndexFunc(d.l.site.Tanks, func(t Tank) bool { return t.ID == w.Tank })
-	if i < 0 || now.After(w.Until.Add(workLost)) {
+	i, t := d.l.site.index(w.Tank), d.l.site.tank(w.Tank)
+	if t == nil || now.After(w.Until.Add(workLost)) {
 		return true
 	}
-	r, known := d.l.latest.get(d.l.site.Tanks[i].Level)
-	read := known && r.At.Round(0).After(w.Until.Add(max(d.l.site.scaled(afterWork), 3*d.l.site.Tanks[i].Every)))
+	r, known := d.l.latest.get(t.Level)
+	read := known && r.At.Round(0).After(w.Until.Add(max(d.l.site.scaled(afterWork), 3*t.Every)))
 	return read && !d.tanks.Loading(i)
 }
 

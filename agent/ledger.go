@@ -117,6 +117,7 @@ func (l *Ledger) load() (state, error) {
 			return s, err
 		}
 	}
+	s.nameHeld(l.site.ID)
 	for k, e := range s.open {
 		e.Inherited = true
 		s.open[k] = e

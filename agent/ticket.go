@@ -99,7 +99,7 @@ type Written struct {
 func (l *Ledger) Add(w Written, person string) (number, warning string, err error) {
 	t := l.site.tank(w.Tank)
 	if t == nil {
-		return "", "", fmt.Errorf("no tank %q is configured; the tanks are %s", w.Tank, strings.Join(l.site.tankIDs(), ", "))
+		return "", "", l.site.noTank(w.Tank)
 	}
 	if !w.Start.Before(w.End) {
 		return "", "", errors.New("the load must end after it began")
@@ -173,12 +173,13 @@ func (l *Ledger) tickets() ([]Booked, error) {
 	return all, nil
 }
 
-func (s Site) tankIDs() []string {
+// noTank says that a tank is not configured, and which are.
+func (s *Site) noTank(id string) error {
 	var ids []string
-	for _, t := range s.Tanks {
-		ids = append(ids, t.ID)
+	for i := range s.Tanks {
+		ids = append(ids, s.Tanks[i].ID)
 	}
-	return ids
+	return fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(ids, ", "))
 }
 
 // encodeEvent makes an event's wire JSON.

@@ -82,7 +82,7 @@ func (l *Ledger) Tanks() ([]TankRow, error) {
 // inhibited is the work on a tank that is going on; nil when there is none. The ledger's lock is held.
 func (l *Ledger) inhibited(id string, now time.Time) *Inhibit {
 	for _, w := range l.s.work {
-		if w.Tank == id && !now.Before(w.From) && now.Before(w.Until) {
+		if w.covers(id, now) {
 			return &w
 		}
 	}

@@ -134,7 +134,11 @@ func (p *page) tanks() {
 				at = minute(k.At, p.h.zone())
 			}
 		}
-		p.line("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, shown(k.Level, 2), shown(k.Barrels, 1), at, k.Quality, k.Phase)
+		phase := k.Phase
+		if w := k.Inhibited; w != nil {
+			phase += ", inhibited until " + minute(w.Until, p.h.zone()) + " by " + w.Person
+		}
+		p.line("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, shown(k.Level, 2), shown(k.Barrels, 1), at, k.Quality, phase)
 	}
 }
 
