@@ -87,7 +87,7 @@ func (l *Ledger) outfit(s *state) (err error) {
 	if err := l.recall(gearState, &stored); err != nil {
 		return err
 	}
-	s.gears, s.unfit, s.come, s.gone = wanted(l.site), stored == nil, nil, nil
+	s.gears, s.unfit, s.replaced = wanted(l.site), stored == nil, stored == nil
 	if _, err := l.site.detector(s.gears); err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (s *state) place(stored []gear) {
 			s.gone = append(s.gone, departed{stored[i].ID, s.tanks.Loading(i)})
 		}
 	}
-	s.unfit, s.tanks = true, s.tanks.Arranged(from)
+	s.unfit, s.replaced, s.tanks = true, true, s.tanks.Arranged(from)
 }
 
 // placeOf is where the gear of a tank stands; -1 when it has none.
@@ -142,11 +142,11 @@ type departed struct {
 	loading bool
 }
 
-// refit lets a changed configuration take effect for every tank that is not being hauled, and tells of it.
+// refit lets a changed configuration take effect for every tank that is not being hauled, and tells of it. Where
+// there is nothing to do yet it stores nothing.
 func (d *draft) refit() {
-	d.gears, d.unfit = slices.Clone(d.gears), false
-	for _, t := range d.come {
-		d.changed(t, "the tank was added to the configuration")
+	for _, id := range d.come {
+		d.changed(id, "the tank was added to the configuration")
 	}
 	for _, t := range d.gone {
 		note := "the tank is no longer in the configuration"
@@ -155,32 +155,34 @@ func (d *draft) refit() {
 		}
 		d.changed(t.id, note)
 	}
-	d.come, d.gone = nil, nil
+	store, gears := d.replaced, slices.Clone(d.gears)
+	d.come, d.gone, d.unfit, d.replaced = nil, nil, false, false
 	for i, t := range d.l.site.Tanks {
-		g, old := gearOf(t), d.gears[i]
-		short, long := g.changes(&old)
-		switch {
+		g := gearOf(t)
+		switch short, long := g.changes(&gears[i]); {
 		case short == nil:
-			continue
 		case d.tanks.Loading(i):
 			d.unfit = true // a load is finished by the gear with which it began
-			continue
+		default:
+			d.tanks = d.tanks.Shifted(i, g.Offset-gears[i].Offset)
+			g.News = slices.Clone(gears[i].News)
+			for _, s := range short {
+				g.News = append(g.News, s+" changed "+d.now.In(d.l.site.Zone).Format(time.DateOnly))
+			}
+			gears[i], store = g, true
+			d.changed(t.ID, strings.Join(long, "; ")+"; no load is measured by both")
 		}
-		d.tanks = d.tanks.Shifted(i, g.Offset-old.Offset)
-		g.News = slices.Clone(old.News)
-		for _, s := range short {
-			g.News = append(g.News, s+" changed "+d.now.In(d.l.site.Zone).Format(time.DateOnly))
-		}
-		d.gears[i] = g
-		d.changed(t.ID, strings.Join(long, "; ")+"; no load is measured by both")
 	}
-	detect, err := d.l.site.detector(d.gears)
+	if !store {
+		return
+	}
+	detect, err := d.l.site.detector(gears)
 	if err != nil {
 		d.problems = append(d.problems, err)
 		return
 	}
-	d.detect = detect
-	d.keep(gearState, d.gears)
+	d.gears, d.detect = gears, detect
+	d.keep(gearState, gears)
 }
 
 // changed tells of a change of a tank's configuration.

@@ -53,8 +53,12 @@ func TestALoadUnderWayIsFinishedByTheOldOffsetAndTable(t *testing.T) {
 			s.Tanks[0].Offset, s.Tanks[0].Table = 5, tank.Cylinder(186, 240)
 		})
 		b.play(15*time.Minute, func(e time.Duration) float64 { return 140 - 4*e.Minutes() })
-		if len(b.notes("config-changed")) != 0 {
+		if len(b.notes("config-changed")) != 0 || !b.s.unfit {
 			t.Error("the change took effect inside the load")
+		}
+		d := b.draft(time.Now())
+		if len(d.puts) > 0 {
+			t.Errorf("a change that waits stores %d things with each reading", len(d.puts))
 		}
 		b.again()
 		b.play(2*time.Hour, func(time.Duration) float64 { return 80 })

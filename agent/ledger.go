@@ -66,10 +66,12 @@ type state struct {
 
 	gears  []gear     // in force, by tank
 	detect tank.Site  // with them
-	unfit  bool       // the configuration has something else
+	unfit  bool       // the configuration has something else, or the gear is not stored
 	come   []string   // tanks that are new in the configuration, and those that it has no more,
 	gone   []departed // until that is told
 	work   []Inhibit
+
+	replaced bool // the gear in force is other than what is stored
 }
 
 // NewLedger takes up where the box's state stands.

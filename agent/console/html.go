@@ -99,7 +99,11 @@ func (p *sheet) tanks(s agent.Status) {
 		if t.Level != nil {
 			gauge, figures = t.Gauge, fmt.Sprintf("%.2f in · %s bbl", *t.Level, number(t.Barrels))
 		}
-		p.add(`<div class="tank">%v <span class="q-%v">%v</span><b>%v</b>%v<br>%v</div>`, t.ID, t.Quality, t.Quality, gauge, figures, t.Phase)
+		phase := t.Phase
+		if w := t.Inhibited; w != nil {
+			phase += ", inhibited by " + w.Person + ": " + w.Why
+		}
+		p.add(`<div class="tank">%v <span class="q-%v">%v</span><b>%v</b>%v<br>%v</div>`, t.ID, t.Quality, t.Quality, gauge, figures, phase)
 	}
 	p.add(`</div>`)
 }
@@ -112,6 +116,10 @@ func (p *sheet) tickets(s agent.Status) {
 		p.add(`<p>%v · %v · %v to %v</p>`, s.Last.Number, s.Last.Tank, p.moment(s.Last.Start), p.moment(s.Last.End))
 	}
 	for _, h := range s.Held {
+		if h.Stop != nil && h.Stop.Until.IsZero() {
+			p.add(`<p>Held: %v · %v to %v · on hold by %v</p>`, h.Load.Tank, p.moment(h.Load.Start), p.moment(h.Load.End), h.Stop.Person)
+			continue
+		}
 		p.add(`<p>Held: %v · %v to %v · leaves %v</p>`, h.Load.Tank, p.moment(h.Load.Start), p.moment(h.Load.End), p.moment(h.Due))
 	}
 }
