@@ -81,7 +81,13 @@ func TestTheTimesOfAHeldTicketAreThoseOfTheNewestClock(t *testing.T) {
 			d.corrected(tank.Correction{Tank: "TK-1", Began: h.Load.Began, Start: h.Load.Start.Add(time.Hour), End: h.Load.End.Add(time.Hour)})
 			b.must(b.commit(d, ""))
 		}
+		d := b.draft(time.Now())
+		d.shiftHeld(time.Hour) // the wait stays as long as it was
+		b.must(b.commit(d, ""))
 		got := b.only()
+		if !got.Due.Equal(h.Due.Add(time.Hour)) {
+			t.Errorf("it leaves at %v, by the old clock at %v", got.Due, h.Due)
+		}
 		if !got.Load.Start.Equal(h.Load.Start.Add(time.Hour)) || got.Number != h.Number || len(got.Load.Remarks) != 1 {
 			t.Errorf("held %+v", got)
 		}

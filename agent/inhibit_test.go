@@ -136,3 +136,16 @@ func TestWorkNeedsATankATimeAndAReason(t *testing.T) {
 		t.Errorf("longer work is %+v, of %d", again, len(b.s.work))
 	}
 }
+
+func TestTwoHoursOfWorkStayTwoHoursWhenTheClockIsSet(t *testing.T) {
+	b := newBench(t, nil)
+	w, err := b.Inhibit("TK-1", 2*time.Hour, "ann", "x")
+	b.must(err)
+	d := b.draft(time.Now())
+	d.shiftWork(55 * time.Minute)
+	b.must(b.commit(d, ""))
+	b.again()
+	if got := b.s.work[0]; !got.From.Equal(w.From.Add(55*time.Minute)) || !got.Until.Equal(w.Until.Add(55*time.Minute)) {
+		t.Errorf("work from %v to %v, was %v to %v", got.From, got.Until, w.From, w.Until)
+	}
+}

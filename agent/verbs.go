@@ -70,6 +70,9 @@ func (l *Ledger) Tanks() ([]TankRow, error) {
 		row := TankRow{TankStatus: l.tankStatus(i, t)}
 		for _, b := range slices.Backward(all) {
 			if b.Tank == t.ID && b.Rejected == "" {
+				if b.Ticket == nil {
+					b.Person = "" // it is held: nobody has written or released it
+				}
 				row.Last = &b
 				break
 			}
