@@ -131,6 +131,7 @@ func (d *Desk) Open() *Desk {
 		"outbox.drop":  On(d.drop),
 		"tickets.list": On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
 		"tickets.add":  On(d.add),
+		"book":         On(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookVerb(p) }),
 	}
 	maps.Copy(d.verbs, d.siteVerbs())
 	maps.Copy(d.verbs, d.cloudVerbs())

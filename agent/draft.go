@@ -94,6 +94,7 @@ type feed struct {
 	inputs []input
 	rules  []int
 	values []int
+	meters []int // tanks whose production it counts
 }
 
 // input is a point's place in the detector.
@@ -125,6 +126,11 @@ func (s Site) feeds() map[collectors.Point]*feed {
 			}
 		}
 	}
+	for i, t := range s.Tanks {
+		if t.Production != "" {
+			at(t.Production).meters = append(at(t.Production).meters, i)
+		}
+	}
 	for i, r := range s.Rules {
 		at(r.Point).rules = append(at(r.Point).rules, i)
 	}
@@ -143,6 +149,9 @@ func (d *draft) take(r collectors.Reading) {
 	f := d.l.feeds[r.Point]
 	if f == nil {
 		return
+	}
+	for _, i := range f.meters {
+		d.counted(i, r)
 	}
 	for _, in := range f.inputs {
 		d.gauge(in, r)
@@ -199,6 +208,7 @@ func (d *draft) next(x tank.Input) {
 			d.corrected(*o.Correction)
 		}
 	}
+	d.books(x, out)
 }
 
 // tick is the clock's own turn.

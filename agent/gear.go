@@ -124,6 +124,7 @@ func (s *state) place(stored []gear) {
 		}
 	}
 	s.unfit, s.replaced, s.tanks = true, true, s.tanks.Arranged(from)
+	s.daybook = s.daybook.Arranged(from)
 }
 
 // placeOf is where the gear of a tank stands; -1 when it has none.
@@ -165,6 +166,7 @@ func (d *draft) refit() {
 			d.unfit = true // a load is finished by the gear with which it began
 		default:
 			d.tanks = d.tanks.Shifted(i, g.Offset-gears[i].Offset)
+			d.daybook = d.daybook.Refitted(i)
 			g.News = slices.Clone(gears[i].News)
 			for _, s := range short {
 				g.News = append(g.News, s+" changed "+d.now.In(d.l.site.Zone).Format(time.DateOnly))

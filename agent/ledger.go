@@ -39,6 +39,7 @@ type Ledger struct {
 	clock *Clock
 	log   zerolog.Logger
 	feeds map[collectors.Point]*feed
+	rules tank.BookRules
 	born  time.Time
 	boot  int64
 
@@ -56,13 +57,14 @@ type Ledger struct {
 // state is what a batch may change. Whatever a draft changes of it is copied first, so that a commit that failed
 // leaves the old one.
 type state struct {
-	tanks  tank.State
-	stored uint64 // the mark of the tanks' state that is on disk
-	held   []Held
-	open   map[string]Episode
-	values []lastValue
-	replay int64  // boot of the recording that is playing; 0: none
-	later  uint64 // highest key of a record that waits for the clock
+	tanks   tank.State
+	daybook tank.Book
+	stored  uint64 // the mark of the tanks' state that is on disk
+	held    []Held
+	open    map[string]Episode
+	values  []lastValue
+	replay  int64  // boot of the recording that is playing; 0: none
+	later   uint64 // highest key of a record that waits for the clock
 
 	gears  []gear     // in force, by tank
 	detect tank.Site  // with them
@@ -79,7 +81,7 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	now := time.Now()
 	l := &Ledger{
 		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: newest{}, feeds: site.feeds(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: newest{}, feeds: site.feeds(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	s, err := l.load()
 	l.adopt(s)
@@ -108,6 +110,9 @@ func (l *Ledger) load() (state, error) {
 		}
 	}
 	s.stored = s.tanks.Mark()
+	if s.daybook, err = l.loadBook(); err != nil {
+		return s, err
+	}
 	if err := l.outfit(&s); err != nil {
 		return s, err
 	}
@@ -207,6 +212,7 @@ func (l *Ledger) commit(d *draft, device string) error {
 			return fmt.Errorf("write down the tanks' state: %w", err)
 		}
 		d.put(tanksState, b)
+		d.keepBook()
 		if d.boot != 0 {
 			d.put(memory+device+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", d.boot, d.mono))
 		}

@@ -29,6 +29,7 @@ type Site struct {
 	Rules              []Rule
 	Values             []Value
 	Hold               time.Duration // total time after the end of a load before its ticket leaves
+	LossLimit          float64       // barrels a day that may be unexplained in the tank book
 	HoldDoubtful       bool          // a doubtful ticket waits for a person
 	Wire               cloud.Wire
 	Config             uint32 // hash of the configuration, kept with each record
@@ -45,6 +46,7 @@ type Source struct {
 type Tank struct {
 	tank.Tank
 	Level, Valve, Interface   collectors.Point
+	Production                collectors.Point // a totaliser of what comes into the tank; empty: none
 	Top, Bottom, Gravity, BSW Source
 	Offset                    tank.Length // from commissioning: added to the level
 	Purchaser, Comments       string

@@ -73,6 +73,8 @@ func (c *checker) tankPoints(at string, t *Tank) {
 			c.lengthUnit(where, info)
 		case "top_temperature", "bottom_temperature":
 			c.temperatureUnit(where, info)
+		case "production":
+			c.volumeUnit(where, info)
 		}
 	}
 }

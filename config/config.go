@@ -26,6 +26,7 @@ type Config struct {
 	Recorder      Recorder   `yaml:"recorder" doc:"the readings that are kept on this box, for backtest and export"`
 	Link          Link       `yaml:"link" doc:"pacing of requests"`
 	Tickets       Tickets    `yaml:"tickets" doc:"when a run ticket leaves"`
+	Book          Book       `yaml:"book" doc:"the tank book: stocks, production, runs and what is left unexplained, day by day"`
 	Loads         tank.Loads `yaml:"loads" doc:"the load detector's settings for every tank; a tank's own loads go over them"`
 	Devices       []Device   `yaml:"devices" doc:"what is read: each entry has one of the keys modbus, mqtt, recording and host"`
 	Tanks         []Tank     `yaml:"tanks" doc:"the tanks whose levels make run tickets"`
@@ -91,6 +92,11 @@ type Link struct {
 type Tickets struct {
 	Hold   time.Duration `yaml:"hold" doc:"time after the end of a load before its ticket is sent, at least the detector's confirm. Default: confirm"`
 	Review string        `yaml:"review" words:"send hold" doc:"send: doubtful tickets leave, marked; hold: they wait until a person releases them. Default send"`
+}
+
+// Book says when the tank book tells of a loss.
+type Book struct {
+	LossLimit float64 `yaml:"loss_limit" doc:"barrels that a tank may lose in a production day unexplained; three quarters of it a day over two or three days. Default 0.8"`
 }
 
 // HTTP is the local web server; off when Listen is empty.

@@ -41,6 +41,7 @@ func defaultConfig() Config {
 		Recorder:      Recorder{MaxBytes: 64 << 20, Days: 30},
 		Link:          Link{Rate: 1},
 		Tickets:       Tickets{Review: "send"},
+		Book:          Book{LossLimit: 0.8},
 		Loads:         tank.DefaultLoads(),
 		Log:           Log{Level: "info"},
 	}

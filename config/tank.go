@@ -19,6 +19,7 @@ type Tank struct {
 	BSW               Source           `yaml:"bsw" doc:"a point, or a constant: basic sediment and water in percent"`
 	LoadValve         collectors.Point `yaml:"load_valve" doc:"contact of the load valve: its opening and closing are sealOff and sealOn"`
 	Interface         collectors.Point `yaml:"interface" doc:"the point of the oil/water interface's level"`
+	Production        collectors.Point `yaml:"production" doc:"totaliser of the oil that comes into the tank: the tank book then compares instead of estimating"`
 	Sensor            string           `yaml:"sensor" words:"radar float ultrasonic hydrostatic analog" doc:"kind of the level sensor; it says how long the level needs to settle"`
 	Height            tank.Length      `yaml:"height,required" doc:"height of the tank, as in 20ft: a level above it is no level"`
 	Diameter          tank.Length      `yaml:"diameter" doc:"inside diameter, as in 12ft; used when there is no strapping table"`
@@ -58,7 +59,7 @@ func (t Tank) Model(every time.Duration) tank.Tank {
 
 // points is the keys of a tank that name a point; a constant or nothing in place of a Source is none.
 func (t Tank) points() []keyed {
-	out := []keyed{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}}
+	out := []keyed{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}, {"production", t.Production}}
 	for _, k := range []keyed{
 		{"top_temperature", t.TopTemperature.Point}, {"bottom_temperature", t.BottomTemperature.Point},
 		{"specific_gravity", t.SpecificGravity.Point}, {"bsw", t.BSW.Point},

@@ -21,10 +21,13 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 		v.small.start = math.Min(v.small.start, d.start)
 	case removed/minutes < 0.8*t.Loads.MinRate && d.inner > 0:
 		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.open.v, d.close.v))
+		r.moved(removed, "")
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
 		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.open.v, d.close.v, bbl, span(d.gap)))
+		r.moved(removed, "")
 	case v.waterLeft(t, d):
 		r.event(v, i, "water-draw", d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.open.v, d.close.v))
+		r.moved(removed, "")
 	default:
 		r.oil(i, v, d, removed, now)
 	}
@@ -37,6 +40,7 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 	}
 	if name, rose := r.received(i, d); rose >= most*removed {
 		r.event(v, i, "transfer", d.start, d.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v))
+		r.moved(removed, name)
 		return
 	}
 	if back := v.regained(&r.site.tanks[i], d, now); back >= most*(d.open.v-d.close.v) && !r.gave(i, d, now) {

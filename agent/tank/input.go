@@ -73,4 +73,6 @@ type Load struct {
 type Event struct {
 	Rule, Tank, Note string
 	Start, End       time.Time
+	Bbl              float64 // barrels that moved; 0 where the rule is not about a movement
+	To               string  // of a transfer: the tank that rose most
 }

@@ -24,6 +24,12 @@ func (r *run) event(v *vessel, i int, rule string, start, end float64, note stri
 	r.out = append(r.out, Outcome{Event: e})
 }
 
+// moved says of the newest event how much oil it is about, and where that went.
+func (r *run) moved(bbl float64, to string) {
+	e := r.out[len(r.out)-1].Event
+	e.Bbl, e.To = bbl, to
+}
+
 // report closes the episodes that are over.
 func (r *run) report(i int, v *vessel, now float64) {
 	if s := v.bad; s.open && now-s.last >= badClose {

@@ -27,7 +27,7 @@ const timesyncMarker = "/run/systemd/timesync/synchronized"
 func siteOf(cfg *config.Config) agent.Site {
 	s := agent.Site{
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
-		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold",
+		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
 		Wire: cfg.Service.Wire, Config: cfg.Hash(),
 	}
 	s.Wire.Zone = cfg.Zone
@@ -38,7 +38,7 @@ func siteOf(cfg *config.Config) agent.Site {
 	}
 	for _, t := range cfg.Tanks {
 		s.Tanks = append(s.Tanks, agent.Tank{
-			Tank: t.Model(every[t.Level]), Level: t.Level, Valve: t.LoadValve, Interface: t.Interface,
+			Tank: t.Model(every[t.Level]), Level: t.Level, Production: t.Production, Valve: t.LoadValve, Interface: t.Interface,
 			Top: agent.Source(t.TopTemperature), Bottom: agent.Source(t.BottomTemperature),
 			Gravity: agent.Source(t.SpecificGravity), BSW: agent.Source(t.BSW), Offset: t.Offset,
 			Purchaser: t.Purchaser, Comments: t.Comments, Object: t.Object, ObjectType: t.ObjectType,

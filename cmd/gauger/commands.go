@@ -9,6 +9,7 @@ func commands() []command {
 		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", (*Main).probe},
 		{"scan", "URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", (*Main).scan},
 		{"status", "", "is it reading, is it sending, what is wrong", (*Main).showStatus},
+		{"book", "[--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", (*Main).book},
 		{"tickets list", "", "every run ticket and where it stands", (*Main).ticketsList},
 		{"tickets show", "NUMBER", "one ticket with its evidence", (*Main).ticketsShow},
 		{"tickets explain", "NUMBER", "why it is a ticket, in sentences", (*Main).ticketsExplain},

@@ -1,0 +1,195 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+const (
+	bookOpen = "book-open" // the tank book's open days
+	bookDays = "book/"     // one per closed production day and tank
+	bookKept = 420         // days for which a closed one is kept
+)
+
+// barrelsPer is how many barrels one unit of a production meter is.
+var barrelsPer = map[string]float64{"": 1, "bbl": 1, "gal": 1. / 42, "m3": 6.28981077, "l": 0.00628981077, "ft3": 1728. / 9702, "mbbl": 1000}
+
+// Barrels turns a volume in its unit into barrels of 42 US gallons.
+func Barrels(v float64, unit collectors.Unit) (float64, error) {
+	per, ok := barrelsPer[strings.ToLower(string(unit))]
+	if !ok {
+		return 0, fmt.Errorf("a volume in %q cannot be turned into barrels; use bbl, gal, m3, l, ft3 or mbbl (a thousand)", unit)
+	}
+	return v * per, nil
+}
+
+// bookRules are how the tank book of a site is kept.
+func (s Site) bookRules() tank.BookRules {
+	r := tank.BookRules{Zone: s.Zone, Day: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
+	if r.Zone == nil {
+		r.Zone = time.UTC
+	}
+	for i, t := range s.Tanks {
+		r.Metered[i] = t.Production != ""
+	}
+	return r
+}
+
+// counted gives the book one reading of a tank's production meter.
+func (d *draft) counted(i int, r collectors.Reading) {
+	v, err := Barrels(r.Value, r.Unit)
+	if err != nil || r.Quality != collectors.Good || math.IsNaN(v) {
+		return
+	}
+	at, _, _ := d.instant(r)
+	d.daybook = d.detect.Meter(d.daybook, i, at, v)
+}
+
+// books lets the tank book hear what the detector made of an input.
+func (d *draft) books(x tank.Input, out []tank.Outcome) {
+	var said []tank.BookOutcome
+	d.daybook, said = d.detect.Book(d.daybook, d.l.rules, d.tanks, x, out)
+	for _, o := range said {
+		if o.Day != nil {
+			d.closeDay(*o.Day)
+		}
+		if o.Loss != nil {
+			d.diagnosis(*o.Loss)
+		}
+	}
+}
+
+// closeDay keeps a day that the book has closed, and lets go of those that are too old.
+func (d *draft) closeDay(day tank.BookDay) {
+	d.keep(bookDays+d.l.site.productionDay(day.From)+"/"+day.Tank, day)
+	oldest := bookDays + d.l.site.productionDay(day.From.AddDate(0, 0, -bookKept))
+	names, err := d.l.box.Names(bookDays)
+	if err != nil {
+		d.problems = append(d.problems, fmt.Errorf("look for old days of the tank book: %w", err))
+	}
+	for _, name := range names {
+		if name >= oldest {
+			break
+		}
+		d.put(name, nil)
+	}
+	d.put(bookOpen, nil) // replaced below, in the same transaction
+	d.keepBook()
+}
+
+// keepBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
+func (d *draft) keepBook() {
+	b, err := d.daybook.MarshalBinary()
+	if err != nil {
+		d.problems = append(d.problems, fmt.Errorf("write down the tank book: %w", err))
+		return
+	}
+	d.put(bookOpen, b)
+}
+
+// loadBook reads the open days. What cannot be read is begun anew: the day is then incomplete, and says so.
+func (l *Ledger) loadBook() (b tank.Book, err error) {
+	raw, err := l.box.Get(bookOpen)
+	if err != nil {
+		return b, fmt.Errorf("read the tank book: %w", err)
+	}
+	if raw == nil {
+		return b, nil
+	}
+	if err := b.UnmarshalBinary(raw); err != nil {
+		l.log.Error().Err(err).Msg("the open days of the tank book cannot be read; they begin anew")
+		return tank.Book{}, nil
+	}
+	return b, nil
+}
+
+// BookPeriod names production days of the tank book, as dates of the site's zone; empty: all.
+type BookPeriod struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"` // the last one
+	Tank string `json:"tank,omitempty"`
+}
+
+// BookRow is a closed production day of a tank, with what has become of its runs.
+type BookRow struct {
+	Date string `json:"date"` // the local date on which the day began
+	tank.BookDay
+	Tickets []BookTicket `json:"tickets"`
+}
+
+// BookTicket is a run of the book by its ticket.
+type BookTicket struct {
+	Number string  `json:"number"` // empty until it is fixed
+	Bbl    float64 `json:"bbl"`
+	State  string  `json:"state"` // queued, held, rejected, or unknown
+	Why    string  `json:"why,omitempty"`
+}
+
+// BookDays lists the closed days of a period by date, and within a date in the order of the site's tanks.
+func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names, err := l.box.Names(bookDays)
+	if err != nil {
+		return nil, fmt.Errorf("list the tank book: %w", err)
+	}
+	tickets, err := l.tickets()
+	if err != nil {
+		return nil, err
+	}
+	rows := []BookRow{}
+	for _, name := range names {
+		date, id, _ := strings.Cut(name[len(bookDays):], "/")
+		if date < p.From || p.To != "" && date > p.To || p.Tank != "" && id != p.Tank {
+			continue
+		}
+		r := BookRow{Date: date, Tickets: []BookTicket{}}
+		if err := l.recall(name, &r.BookDay); err != nil {
+			return nil, err
+		}
+		for _, run := range r.RunList {
+			r.Tickets = append(r.Tickets, ticketOf(run, id, tickets))
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// ticketOf finds the ticket of a run of the book: the one of its tank that begins with it.
+func ticketOf(run tank.BookRun, id string, all []Booked) BookTicket {
+	t := BookTicket{Bbl: run.Bbl, State: "unknown"}
+	for _, b := range all {
+		if b.Tank != id || b.Load == nil || b.Load.Start.Sub(run.Start).Abs() > sameStart {
+			continue
+		}
+		t.Number, t.State = b.Number, "queued"
+		switch {
+		case b.Rejected != "":
+			t.State, t.Why = "rejected", b.Rejected
+		case b.Ticket == nil:
+			t.State = "held"
+		}
+	}
+	return t
+}
+
+// bookVerb answers `gauger book`.
+func (d *Desk) bookVerb(p BookPeriod) ([]BookRow, error) {
+	rows, err := d.Ledger.BookDays(p)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(rows)
+	if err != nil || len(b) > bookAnswer {
+		return nil, fmt.Errorf("the tank book of this period is %d kB long, more than one answer; ask for fewer days with --from and --to, or for one --tank", len(b)>>10)
+	}
+	return rows, nil
+}
+
+const bookAnswer = 8 << 20

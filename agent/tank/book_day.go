@@ -1,0 +1,241 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"time"
+)
+
+// gaugeOff is the begin and the end of the production day that holds t.
+func (r BookRules) gaugeOff(t time.Time) (from, to time.Time) {
+	y, m, d := t.In(r.Zone).Date()
+	at := func(d int) time.Time {
+		return time.Date(y, m, d, int(r.Day/time.Hour), int(r.Day%time.Hour/time.Minute), 0, 0, r.Zone)
+	}
+	if t.Before(at(d)) {
+		d--
+	}
+	return at(d), at(d + 1)
+}
+
+// sheetAt opens the day that holds a time, unix s.
+func (w *bookkeeper) sheetAt(wall float64) sheet {
+	from, to := w.rules.gaugeOff(unix(wall))
+	return sheet{from: stamp(from), to: stamp(to)}
+}
+
+// turn ends the day that is open; e is the first level that belongs to the next.
+func (w *bookkeeper) turn(i int, p *page, e entry) {
+	wall := e.t + p.off
+	if wall < p.now.from { // the clock was set back: what is written belongs to no day
+		p.now = w.sheetAt(wall)
+		p.now.remark("the clock was set back")
+		return
+	}
+	p.cut(&p.now.still)
+	p.now.end, p.now.shut = p.stockAt(p.now.to, e)
+	next := w.sheetAt(wall)
+	if next.from == p.now.to {
+		next.open, next.opened = p.now.end, p.now.shut
+	}
+	var mine []shift
+	for _, m := range p.now.moves {
+		if m.to > p.now.to {
+			next.moves = append(next.moves, m)
+			continue
+		}
+		mine = append(mine, m)
+	}
+	p.now.moves = mine
+	if p.isDue {
+		w.shut(i, p)
+	}
+	p.due, p.isDue, p.now, p.edge = p.now, true, next, nil
+}
+
+// stockAt is the stock at a gauge-off: the middle of the levels about it, or what lies between
+// the nearest on either side; false when nobody knows.
+func (p *page) stockAt(at float64, e entry) (entry, bool) {
+	var near []entry
+	for _, x := range p.edge {
+		if math.Abs(x.t+p.off-at) <= bookEdge {
+			near = append(near, x)
+		}
+	}
+	if n := len(near); n >= 5 && near[0].t+p.off < at && near[n-1].t+p.off > at {
+		mid := func(of func(entry) float64) float64 {
+			v := make([]float64, n)
+			for k, x := range near {
+				v[k] = of(x)
+			}
+			return median(v)
+		}
+		return entry{t: at - p.off, stock: mid(func(x entry) float64 { return x.stock }),
+			meter: mid(func(x entry) float64 { return x.meter }), level: mid(func(x entry) float64 { return x.level })}, true
+	}
+	all := append(append([]entry{p.last}, p.edge...), e)
+	sort.SliceStable(all, func(a, b int) bool { return all[a].t < all[b].t })
+	for k := 1; k < len(all); k++ {
+		a, b := all[k-1], all[k]
+		if a.t <= 0 || a.t+p.off > at || b.t+p.off < at || b.t == a.t || b.t-a.t > bookNear {
+			continue
+		}
+		share := (at - p.off - a.t) / (b.t - a.t)
+		between := func(x, y float64) float64 { return x + share*(y-x) }
+		return entry{t: at - p.off, stock: between(a.stock, b.stock), meter: between(a.meter, b.meter), level: between(a.level, b.level)}, true
+	}
+	return entry{}, false
+}
+
+// outcome books what the detector decided.
+func (w *bookkeeper) outcome(o Outcome) {
+	switch {
+	case o.Load != nil:
+		w.run(o.Load)
+	case o.Event != nil:
+		w.event(o.Event)
+	}
+}
+
+// index is a tank's place by its id; false before its book was begun.
+func (w *bookkeeper) index(id string) (int, bool) {
+	for i := range w.site.tanks {
+		if w.site.tanks[i].ID == id {
+			return i, w.page(i) != nil && w.page(i).seen
+		}
+	}
+	return 0, false
+}
+
+// sheet is the day of a page that holds an instant.
+func (p *page) sheet(at float64) *sheet {
+	if p.isDue && at <= p.due.to {
+		return &p.due
+	}
+	return &p.now
+}
+
+// explain takes the movements of a time off both days.
+func (p *page) explain(from, to float64) {
+	p.now.explained(from-bookEdge, to+3*bookEdge)
+	p.due.explained(from-bookEdge, to+3*bookEdge)
+}
+
+// run books a load whole on the day of its closing. What had left at a gauge-off in its middle
+// is counted as if it still were in the tank.
+func (w *bookkeeper) run(l *Load) {
+	i, ok := w.index(l.Tank)
+	if !ok {
+		return
+	}
+	p, t := w.own(i), &w.site.tanks[i]
+	start, end := stamp(l.Start), stamp(l.End)
+	r := BookRun{Start: l.Start, End: l.End, GaugeBbl: l.GaugeBbl, Inflow: l.InflowBbl}
+	if w.metered(i, p) {
+		r.Inflow = p.counted(end-p.off) - p.counted(start-p.off)
+	}
+	r.Bbl = r.GaugeBbl + r.Inflow
+	s := p.sheet(end)
+	s.runs = append(s.runs[max(0, len(s.runs)-runsMost+1):len(s.runs):len(s.runs)], r)
+	s.doubt += sq(l.ErrorBbl / 2)
+	p.explain(start, end)
+	if gaugeOff := p.due.to; p.isDue && p.due.shut && start < gaugeOff && end > gaugeOff {
+		opening, _ := t.Table.edge(l.Open)
+		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.due.end.stock
+		p.due.endRun += left
+		p.now.openRun += left
+		text := fmt.Sprintf("a run was under way at gauge-off: %.1f bbl of it had left, and count as in the tank; it is booked whole on the day of its closing", left)
+		p.due.remark(text)
+		p.now.remark(text)
+	}
+}
+
+// event books a movement that is no run, and what a reader of the day should know.
+func (w *bookkeeper) event(e *Event) {
+	i, ok := w.index(e.Tank)
+	if !ok {
+		return
+	}
+	p := w.own(i)
+	start, end := stamp(e.Start), stamp(e.End)
+	s := p.sheet(end)
+	switch e.Rule {
+	case "water-draw":
+		s.water += e.Bbl
+	case "transfer":
+		s.given += e.Bbl
+		if j, ok := w.index(e.To); ok && j != i {
+			o := w.own(j)
+			o.sheet(end).got += e.Bbl
+			o.explain(start, end)
+		}
+	case "recirc":
+		s.remark("oil was rolled: " + e.Note)
+	case "unexplained-loss":
+		s.knows, s.told = true, s.told+e.Bbl
+		p.now.knows = p.now.knows || p.isDue && end > p.due.to-bookSettle
+	case "step":
+		s.upset = end
+		s.remark("the level stepped without flow: the figures of this day are doubtful")
+		return
+	case "stuck":
+		s.remark("the level stood still " + w.clocks(start, end))
+		return
+	case "clock-step":
+		s.remark("the clock was set")
+		return
+	default:
+		return
+	}
+	p.explain(start, end)
+}
+
+// Arranged is the book with its tanks in other places: from has, for each place, the one that
+// its tank had before, or -1.
+func (b Book) Arranged(from []int) Book {
+	pages := make([]*page, len(from))
+	for i, k := range from {
+		if k >= 0 && k < len(b.pages) {
+			pages[i] = b.pages[k]
+		}
+	}
+	return Book{pages}
+}
+
+// Refitted is the book after a tank began to be measured in another way: by another table, offset
+// or sensor. What its level does from the last reading to the next says nothing.
+func (b Book) Refitted(i int) Book {
+	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].seen {
+		return b
+	}
+	pages := append([]*page(nil), b.pages...)
+	p := *b.pages[i]
+	p.cut(&p.now.still)
+	p.n, p.in, p.moving = 0, 0, false
+	p.now.upset = p.last.t + p.off
+	p.now.remark("how the tank is measured was changed: the figures of this day are doubtful")
+	pages[i] = &p
+	return Book{pages}
+}
+
+// settle closes the day before once nothing can change it any more.
+func (w *bookkeeper) settle(i int) {
+	p := w.page(i)
+	if p == nil || !p.isDue {
+		return
+	}
+	since := math.Max(w.now, p.last.t+p.off) - p.due.to
+	if since < bookSettle || w.st.Loading(i) && since < bookPatient {
+		return
+	}
+	w.shut(i, w.own(i))
+}
+
+// shut closes the day that is due.
+func (w *bookkeeper) shut(i int, p *page) {
+	d := w.balance(i, p)
+	out := BookOutcome{Day: &d, Loss: w.loss(i, p, &d)}
+	w.said = append(w.said, out)
+	p.due, p.isDue = sheet{}, false
+}

@@ -1,0 +1,77 @@
+package tank
+
+import "math"
+
+const (
+	trailMost  = 300
+	meterMost  = 10.0  // bbl/min; faster is no production
+	meterSlack = 10.0  // bbl
+	meterAgree = 3     // readings in a row that make another count the meter's
+	rollLeast  = 1000. // a count that falls from below this was reset
+)
+
+// meter follows a totaliser over its rollovers and resets.
+type meter struct {
+	known  bool
+	sum    float64 // bbl counted since the book began
+	last   float64 // newest count
+	at     float64 // unix s
+	odd    float64 // a count that makes no sense yet
+	strike int
+}
+
+// take is one reading of the count.
+func (m *meter) take(at, total float64) {
+	if !m.known {
+		*m = meter{known: true, last: total, at: at}
+		return
+	}
+	most := meterSlack + meterMost*math.Max(0, at-m.at)/60
+	came := total - m.last
+	if came < 0 {
+		came = m.over(total, most)
+	}
+	if came >= 0 && came <= most {
+		m.sum, m.last, m.at, m.strike = m.sum+came, total, math.Max(at, m.at), 0
+		return
+	}
+	if m.strike == 0 || math.Abs(total-m.odd) > most {
+		m.strike = 0
+	}
+	m.odd = total
+	if m.strike++; m.strike >= meterAgree {
+		m.last, m.at, m.strike = total, at, 0
+	}
+}
+
+// over is what came when the count is less than before: it went over a round number of tens, or
+// began anew; -1 where neither can be.
+func (m *meter) over(total, most float64) float64 {
+	for top := rollLeast; top <= 1e12; top *= 10 {
+		if came := total + top - m.last; m.last < top && came >= 0 && came <= most {
+			return came
+		}
+	}
+	if total >= 0 && total <= most && m.last > most {
+		return total
+	}
+	return -1
+}
+
+// counted is what the meter had counted at a time, by the readings about it.
+func (p *page) counted(t float64) float64 {
+	k := 0
+	for k < len(p.trail) && p.trail[k].t < t {
+		k++
+	}
+	switch {
+	case len(p.trail) == 0:
+		return p.meter.sum
+	case k == 0:
+		return p.trail[0].v
+	case k == len(p.trail):
+		return p.trail[k-1].v
+	}
+	a, b := p.trail[k-1], p.trail[k]
+	return a.v + (b.v-a.v)*(t-a.t)/(b.t-a.t)
+}

@@ -1,0 +1,198 @@
+package tank
+
+import "math"
+
+// The slope of a stock at rest. Between a separator's dumps, and beside a production meter, the
+// stock of a tight tank stands still but for the drift of its sensor, which comes back day by day.
+// So what is fitted is one slope and the first two harmonics of the day, common to all rests, and
+// a level of its own for each rest, which is eliminated before the sums are kept: a day takes the
+// same few figures however many rests it has, and days can be added.
+
+const (
+	terms     = 5 // days since the rest began; cosine and sine of the day, and of half of it
+	pairs     = terms * (terms + 1) / 2
+	wavesIn   = 1.0 // inches of drift that are usual: the amplitude of the day
+	rippleIn  = 0.3 // and of half of it
+	fitLeast  = 12  // readings; fewer tell nothing
+	likeLeast = 1e-3
+)
+
+// sums are the moments of one rest, stocks counted from its first.
+type sums struct {
+	n, z, zz float64
+	x, xz    [terms]float64
+	xx       [pairs]float64
+	from, z0 float64 // where it began: s, bbl
+	last     float64 // the newest stock less z0
+	head     float64 // sum of the first few
+	to       float64
+}
+
+const headFew = 5
+
+// basis is what a stock at rest may follow, at a time.
+func basis(from, t float64) [terms]float64 {
+	s, c := math.Sincos(2 * math.Pi * math.Mod(t, day) / day)
+	return [terms]float64{(t - from) / day, c, s, 2*c*c - 1, 2 * s * c}
+}
+
+// add takes one stock, and what it differs from the one before into the day's stills.
+func (s *sums) add(f *stills, t, z float64) {
+	if s.n == 0 {
+		*s = sums{from: t, z0: z}
+	}
+	z -= s.z0
+	if s.n > 0 {
+		f.steps++
+		f.rough += sq(z - s.last)
+		if z != s.last {
+			f.moved++
+		}
+	}
+	if s.n < headFew {
+		s.head += z
+	}
+	x := basis(s.from, t)
+	s.n, s.z, s.zz, s.last, s.to = s.n+1, s.z+z, s.zz+z*z, z, t
+	k := 0
+	for i := range terms {
+		s.x[i] += x[i]
+		s.xz[i] += x[i] * z
+		for j := range i + 1 {
+			s.xx[k] += x[i] * x[j]
+			k++
+		}
+	}
+}
+
+// stills is the sums of all rests of a day, each about its own mean.
+type stills struct {
+	n, rests, seconds   float64
+	zz, rough           float64 // squares about the means, and of the steps from stock to stock, bbl2
+	steps, moved, rises float64 // steps, those that were not zero, and rises between two rests
+	fell                float64 // bbl by which the rests went down, from begin to end each
+	xz                  [terms]float64
+	xx                  [pairs]float64
+}
+
+// close adds a rest that is over; end is the mean of its last stocks.
+func (f *stills) close(s *sums, end float64) {
+	if s.n >= 2 {
+		f.n, f.rests, f.seconds = f.n+s.n, f.rests+1, f.seconds+s.to-s.from
+		f.zz += s.zz - s.z*s.z/s.n
+		f.fell += s.head/math.Min(s.n, headFew) - (end - s.z0)
+		k := 0
+		for i := range terms {
+			f.xz[i] += s.xz[i] - s.x[i]*s.z/s.n
+			for j := range i + 1 {
+				f.xx[k] += s.xx[k] - s.x[i]*s.x[j]/s.n
+				k++
+			}
+		}
+	}
+	*s = sums{}
+}
+
+// plus is the sums of two days.
+func (f stills) plus(o stills) stills {
+	f.n, f.rests, f.seconds, f.zz, f.rough = f.n+o.n, f.rests+o.rests, f.seconds+o.seconds, f.zz+o.zz, f.rough+o.rough
+	f.steps, f.moved, f.rises, f.fell = f.steps+o.steps, f.moved+o.moved, f.rises+o.rises, f.fell+o.fell
+	for i := range f.xz {
+		f.xz[i] += o.xz[i]
+	}
+	for i := range f.xx {
+		f.xx[i] += o.xx[i]
+	}
+	return f
+}
+
+// slope is the change of the stock at rest in barrels a day, and its standard error; false when
+// the readings do not tell. Errors that follow each other, as of a sensor with coarse steps or
+// one that sticks, are weighed by how much smoother the rest is than noise would be.
+func (f stills) slope(perInch float64) (perDay, err float64, ok bool) {
+	free := f.n - f.rests - terms
+	if f.n < fitLeast || free < fitLeast/2 || f.steps == 0 {
+		return 0, 0, false
+	}
+	white := math.Max(f.rough/(2*f.steps), 1e-8)
+	a := f.xx
+	for i, wave := range [terms]float64{0, wavesIn, wavesIn, rippleIn, rippleIn} {
+		if i > 0 {
+			a[i*(i+3)/2] += white / sq(wave*math.Max(perInch, 1e-3))
+		}
+	}
+	b, inverse, ok := solve(a, f.xz)
+	if !ok {
+		return 0, 0, false
+	}
+	left := f.zz
+	k := 0
+	for i := range terms {
+		left -= 2 * b[i] * f.xz[i]
+		for j := range i + 1 {
+			w := 2.0
+			if j == i {
+				w = 1
+			}
+			left += w * b[i] * b[j] * f.xx[k]
+			k++
+		}
+	}
+	scatter := math.Max(left/free, 1e-8)
+	like := clamp(white/scatter, likeLeast, 1)
+	return b[0], math.Sqrt(scatter * inverse * (2 - like) / like), true
+}
+
+// grain is the size of the steps that a coarse sensor makes, in barrels; 0 for one whose noise
+// is finer than its steps.
+func (f stills) grain() float64 {
+	if f.moved == 0 || f.moved >= coarseMove*f.steps {
+		return 0
+	}
+	return math.Sqrt(f.rough / f.moved)
+}
+
+// solve finds b of a b = y for a symmetric a (lower triangle, row by row) by Cholesky's way, and
+// the first element of the inverse of a.
+func solve(a [pairs]float64, y [terms]float64) (b [terms]float64, inverse float64, ok bool) {
+	var l factor
+	k := 0
+	for i := range terms {
+		for j := range i + 1 {
+			v := a[k]
+			k++
+			for m := range j {
+				v -= l[i][m] * l[j][m]
+			}
+			switch {
+			case i != j:
+				l[i][j] = v / l[j][j]
+			case v < 1e-12:
+				return b, 0, false
+			default:
+				l[i][i] = math.Sqrt(v)
+			}
+		}
+	}
+	b = l.back(y)
+	return b, l.back([terms]float64{1})[0], true
+}
+
+// factor is the lower triangle of a matrix's factor.
+type factor [terms][terms]float64
+
+func (l *factor) back(y [terms]float64) [terms]float64 {
+	for i := range terms {
+		for m := range i {
+			y[i] -= l[i][m] * y[m]
+		}
+		y[i] /= l[i][i]
+	}
+	for i := terms - 1; i >= 0; i-- {
+		for m := i + 1; m < terms; m++ {
+			y[i] -= l[m][i] * y[m]
+		}
+		y[i] /= l[i][i]
+	}
+	return y
+}

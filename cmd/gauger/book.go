@@ -1,0 +1,234 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"gauger/agent"
+)
+
+// book prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
+func (m *Main) book(ctx context.Context, args []string) error {
+	f, c := m.flags("book")
+	c.formats = append(c.formats, "csv")
+	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
+	var p agent.BookPeriod
+	one := f.String("day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")
+	f.StringVar(&p.From, "from", "", "first production day, a `DATE`")
+	f.StringVar(&p.To, "to", "", "last production day, a `DATE`")
+	f.StringVar(&p.Tank, "tank", "", "only the tank with this `ID`")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "book takes flags only: --day, or --from and --to, and --tank")
+	}
+	if *one != "" {
+		if p.From != "" || p.To != "" {
+			return usage{"--day is one day; leave --from and --to out"}
+		}
+		p.From, p.To = *one, *one
+	}
+	for _, date := range []string{p.From, p.To} {
+		if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
+			return usage{fmt.Sprintf("%q is no date; write one such as 2026-03-02", date)}
+		}
+	}
+	h := m.around(c)
+	var rows []agent.BookRow
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "book", p, &rows) }); err != nil {
+		return err
+	}
+	switch {
+	case c.json():
+		return printJSON(m.Out, rows)
+	case c.format == "csv":
+		return bookCSV(m.Out, rows)
+	}
+	return bookText(m.Out, rows, h.unbooked(p, rows, time.Now()))
+}
+
+// unbooked names the days that were asked for and have no row, with the reason as far as it is known.
+func (h here) unbooked(p agent.BookPeriod, rows []agent.BookRow, now time.Time) []string {
+	if h.cfg == nil || p.From == "" || p.To == "" {
+		return nil
+	}
+	have := map[string]bool{}
+	for _, r := range rows {
+		have[r.Date+"/"+r.Tank] = true
+	}
+	var out []string
+	day, _ := time.ParseInLocation(time.DateOnly, p.From, h.zone())
+	for ; day.Format(time.DateOnly) <= p.To && len(out) < 400; day = day.AddDate(0, 0, 1) {
+		ends := time.Date(day.Year(), day.Month(), day.Day()+1, 0, 0, 0, 0, h.zone()).Add(time.Duration(h.cfg.ProductionDay))
+		why := "no readings, or gauger did not run"
+		if now.Before(ends.Add(time.Hour)) {
+			why = "the day is not closed yet"
+		}
+		for _, t := range h.cfg.Tanks {
+			if (p.Tank == "" || p.Tank == t.ID) && !have[day.Format(time.DateOnly)+"/"+t.ID] {
+				out = append(out, fmt.Sprintf("%s %s: %s", day.Format(time.DateOnly), t.ID, why))
+			}
+		}
+	}
+	return out
+}
+
+// bookColumns are the columns of volumes, in the order of the balance.
+var bookColumns = []struct {
+	name, head string
+	of         func(r *agent.BookRow) *float64
+}{
+	{"opening_bbl", "OPENING", func(r *agent.BookRow) *float64 { return r.Opening }},
+	{"production_bbl", "PRODUCED", func(r *agent.BookRow) *float64 { return r.Production }},
+	{"runs_bbl", "RUNS", func(r *agent.BookRow) *float64 { return &r.Runs }},
+	{"water_bbl", "WATER", func(r *agent.BookRow) *float64 { return &r.Water }},
+	{"transfers_out_bbl", "OUT", func(r *agent.BookRow) *float64 { return &r.TransfersOut }},
+	{"transfers_in_bbl", "IN", func(r *agent.BookRow) *float64 { return &r.TransfersIn }},
+	{"other_bbl", "OTHER", func(r *agent.BookRow) *float64 { return &r.Other }},
+	{"closing_bbl", "CLOSING", func(r *agent.BookRow) *float64 { return r.Closing }},
+	{"residual_bbl", "RESIDUAL", func(r *agent.BookRow) *float64 { return r.Residual }},
+}
+
+// bookText prints the days with a total of the site, and below what has to be said of them.
+func bookText(out io.Writer, rows []agent.BookRow, unbooked []string) error {
+	if len(rows) == 0 && len(unbooked) == 0 {
+		_, err := fmt.Fprintln(out, "no closed production days; a day is closed some time after its gauge-off")
+		return err
+	}
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	head := "DAY\tTANK\t"
+	for _, c := range bookColumns {
+		head += c.head + "\t"
+	}
+	fmt.Fprintln(t, head)
+	for i := 0; i < len(rows); {
+		n := i
+		for n < len(rows) && rows[n].Date == rows[i].Date {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[n].Date, rows[n].Tank, volumes(rows[n:n+1]))
+			n++
+		}
+		if n-i > 1 {
+			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[i].Date, "site", volumes(rows[i:n]))
+		}
+		i = n
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	for _, r := range rows {
+		for _, line := range bookNotes(&r) {
+			fmt.Fprintf(out, "%s %s: %s\n", r.Date, r.Tank, line)
+		}
+	}
+	for _, line := range unbooked {
+		fmt.Fprintln(out, line)
+	}
+	return nil
+}
+
+// volumes are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
+func volumes(rows []agent.BookRow) string {
+	text := ""
+	for _, c := range bookColumns {
+		text += shown(sumOf(rows, c.of), 1) + "\t"
+	}
+	return text
+}
+
+func sumOf(rows []agent.BookRow, of func(r *agent.BookRow) *float64) *float64 {
+	sum := 0.0
+	for i := range rows {
+		v := of(&rows[i])
+		if v == nil {
+			return nil
+		}
+		sum += *v
+	}
+	sum = math.Round(sum*1000) / 1000
+	if math.Abs(sum) < 0.05 {
+		sum = 0 // no minus before a zero
+	}
+	return &sum
+}
+
+// bookNotes are the sentences about a day: its runs, where production is from, what a loss would have had to be to be
+// seen, and what was amiss.
+func bookNotes(r *agent.BookRow) []string {
+	var out []string
+	for _, t := range r.Tickets {
+		name := t.Number
+		if name == "" {
+			name = "a run without a number yet"
+		}
+		line := fmt.Sprintf("run %s of %.1f bbl", name, t.Bbl)
+		switch t.State {
+		case "held":
+			line += " is held: its ticket has not left"
+		case "rejected":
+			line += " was rejected by " + t.Why + "; its oil is counted as run, since the level fell"
+		case "unknown":
+			line += " has no ticket in this store"
+		}
+		out = append(out, line)
+	}
+	if r.Residual != nil {
+		out = append(out, loss(r))
+	}
+	return append(out, r.Remarks...)
+}
+
+// loss says what the residual rests on and how little would have been noticed.
+func loss(r *agent.BookRow) string {
+	text := "production is estimated from the level"
+	if r.Measured {
+		text = "production is by the meter"
+	}
+	if r.Error > 0 {
+		text += fmt.Sprintf("; residual give or take %.1f bbl", r.Error)
+	}
+	switch {
+	case r.Sees != nil:
+		text += fmt.Sprintf("; a loss of %.1f bbl a day would be told of within three days", *r.Sees)
+		if r.Blind != "" {
+			text += ", if it began after the days that this one is compared with (" + r.Blind + ")"
+		}
+	case r.Blind != "":
+		text += "; a slow loss cannot be seen: " + r.Blind
+		if !r.Measured {
+			text += " (a production meter would show it)"
+		}
+	}
+	return text
+}
+
+// bookCSV writes a row for each tank and day, volumes in barrels, empty where nobody knows.
+func bookCSV(out io.Writer, rows []agent.BookRow) error {
+	head := []string{"day", "tank", "from", "to", "opening_in", "closing_in"}
+	for _, c := range bookColumns {
+		head = append(head, c.name)
+	}
+	lines := [][]string{append(head, "error_bbl", "sees_bbl_a_day", "measured", "run_numbers", "remarks")}
+	for i := range rows {
+		r := &rows[i]
+		line := []string{r.Date, r.Tank, r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), shown(r.OpeningIn, 2), shown(r.ClosingIn, 2)}
+		for _, c := range bookColumns {
+			line = append(line, shown(c.of(r), 2))
+		}
+		var numbers []string
+		for _, t := range r.Tickets {
+			numbers = append(numbers, strings.TrimSpace(t.Number+" "+strings.ReplaceAll(t.State, "queued", "")))
+		}
+		remarks := r.Remarks
+		if r.Blind != "" {
+			remarks = append([]string{"a slow loss is hard to see: " + r.Blind}, remarks...)
+		}
+		lines = append(lines, append(line, shown(&r.Error, 2), shown(r.Sees, 2), strconv.FormatBool(r.Measured),
+			strings.Join(numbers, " "), strings.Join(remarks, "; ")))
+	}
+	return csv.NewWriter(out).WriteAll(lines)
+}
