@@ -5,6 +5,7 @@ import "math"
 const (
 	lossErrors = 3.0  // standard errors by which a loss has to stand out
 	lossShare  = 0.75 // of the limit that counts over two or three days
+	lossSudden = 3.0  // times the limit that the gauge-offs of a day have to show where its rests show nothing
 	tightBbl   = 5.0  // bbl a day that fell between rests, beyond which the fall itself is the loss
 	blurBbl    = 4.0  // bbl a day of standard error beyond which nothing is seen
 	coarseMove = 0.3  // share of steps that move, below which a sensor's steps are coarse
@@ -116,7 +117,7 @@ func (w *bookkeeper) explain(d *BookDay, p *page, slope float64, metered bool) {
 		}
 	}
 	left -= s.told
-	if change-left < 0 && s.upset == 0 { // nothing was produced, and more than that is gone
+	if change-left < idleBbl && s.upset == 0 { // nothing was produced: the gauge-offs alone speak
 		left = change
 	}
 	d.Production, d.Residual = new(change-left), new(left)

@@ -144,6 +144,7 @@ func (w *bookkeeper) run(l *Load) {
 		opening, _ := t.Table.edge(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.due.end.stock
 		p.due.endRun += left
+		p.due.doubt += sq(l.ErrorBbl/2) + sq(dumpBbl)/3
 		p.now.openRun += left
 		text := fmt.Sprintf("a run was under way at gauge-off: %.1f bbl of it had left, and count as in the tank; it is booked whole on the day of its closing", left)
 		p.due.remark(text)

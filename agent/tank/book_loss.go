@@ -42,7 +42,11 @@ func (w *bookkeeper) loss(i int, p *page, d *BookDay) *Event {
 		worst, d.Sees = short, new(least)
 	}
 	if !worst.believed {
-		if l := p.over(w.rules.LossLimit, s.left(d), s.still.ends(t, per)); l.believed {
+		limit := w.rules.LossLimit
+		if d.Blind == "" && d.Measured {
+			limit *= lossSudden
+		}
+		if l := p.over(limit, s.left(d), s.still.ends(t, per)); l.believed {
 			worst = l
 		}
 	}
@@ -65,11 +69,13 @@ func (w *bookkeeper) leak(p *page, per, ends float64) (lack, float64) {
 			limit *= lossShare
 		}
 		if ok {
-			l = lack{days: k + 1, lost: -slope, err: err, since: since}
-			l.believed = l.lost > limit && l.lost > lossErrors*err
 			least = math.Min(least, math.Max(limit, lossErrors*err))
 		}
-		if l.believed || k == len(p.past) || p.past[k].n == 0 {
+		if ok && !l.believed {
+			l = lack{days: k + 1, lost: -slope, err: err, since: since}
+			l.believed = l.lost > limit && l.lost > lossErrors*err
+		}
+		if k == len(p.past) || p.past[k].n == 0 {
 			return l, least
 		}
 		sum, since = sum.plus(p.past[k]), since-day

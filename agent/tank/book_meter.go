@@ -40,20 +40,20 @@ func (m *meter) take(at, total float64) {
 	}
 	m.odd = total
 	if m.strike++; m.strike >= meterAgree {
+		if total >= 0 && total < m.last && total <= most { // it began anew at zero
+			m.sum += total
+		}
 		m.last, m.at, m.strike = total, at, 0
 	}
 }
 
 // over is what came when the count is less than before: it went over a round number of tens, or
-// began anew; -1 where neither can be.
+// -1 where that cannot be.
 func (m *meter) over(total, most float64) float64 {
 	for top := rollLeast; top <= 1e12; top *= 10 {
 		if came := total + top - m.last; m.last < top && came >= 0 && came <= most {
 			return came
 		}
-	}
-	if total >= 0 && total <= most && m.last > most {
-		return total
 	}
 	return -1
 }

@@ -8,6 +8,7 @@ const (
 	admitAfter = 30.0   // s by which a stock has to be older than the newest to count as at rest
 	restBreak  = 5.0    // standard deviations by which a level has to jump to end a rest
 	fallRate   = 0.2    // bbl/min; a slower fall is no draw
+	fallLeast  = 1.0    // bbl; nor is a smaller one: a sensor of coarse steps may take one
 	restGap    = 1200.0 // s; a longer silence ends a rest
 	restBig    = 5.0    // bbl; after such a movement the level has to settle
 	restSettle = 600.0  // s
@@ -96,7 +97,7 @@ func (r *rests) breaks(e entry, least float64) bool {
 	}
 	old := max(0, r.n-5)
 	off, dt := e.z-r.middle(old, r.n), e.t-r.tail[r.n-1].t
-	if math.Abs(off) > 1.1*least && (off > 0 || -off > fallRate*dt/60) {
+	if off > 1.1*least || -off > math.Max(math.Max(1.1*least, fallLeast), fallRate*dt/60) {
 		return true
 	}
 	if r.n < 8 {
@@ -104,7 +105,7 @@ func (r *rests) breaks(e entry, least float64) bool {
 	}
 	newest := (e.z + r.tail[r.n-1].z + r.tail[r.n-2].z) / 3
 	off, dt = newest-r.middle(r.n-8, r.n-2), e.t-r.tail[r.n-5].t
-	return math.Abs(off) > 0.65*least && (off > 0 || -off > fallRate*dt/60)
+	return off > 0.65*least || -off > math.Max(math.Max(0.65*least, fallLeast), fallRate*dt/60)
 }
 
 // leave ends the rest; what is too young to be sure of belongs to the movement.
