@@ -30,6 +30,10 @@ var tankMistakes = []mistake{
 	{"purchaser missing", "    purchaser: Acme Crude Gathering\n", "", 38, "tanks[0].purchaser", "missing"},
 	{"purchaser unknown", "purchaser: Acme Crude Gathering", "purchaser: UNKNOWN", 50, "tanks[0].purchaser", "who buys the oil"},
 	{"object of a tank no GUID", "    sensor: radar", "    object: tank-1", 45, "tanks[0].object", "not a GUID"},
+	{"production of no point", "    sensor: radar", "    production: battery-plc/oil-totl", 45, "tanks[0].production", "no such point"},
+	{"production in inches", "    sensor: radar", "    production: battery-plc/tk1-level", 45, "tanks[0].production", "no volume"},
+	{"no loss allowed", "loads: {min_load: 20}", "book: {loss_limit: 0}", 14, "book.loss_limit", "barrels a day such as 0.8"},
+	{"loss in words", "loads: {min_load: 20}", "book: {loss_limit: some}", 14, "book.loss_limit", "number"},
 	{"detector key misspelt", "truck_max: 200", "truck_mx: 200", 51, "tanks[0].loads.truck_mx", "did you mean truck_max?"},
 }
 

@@ -123,7 +123,7 @@ type BookOutcome struct {
 // Book lets the book hear what the detector made of an input: st is the state after it, out what
 // it decided.
 func (s Site) Book(b Book, rules BookRules, st State, in Input, out []Outcome) (Book, []BookOutcome) {
-	w := &bookkeeper{site: s, rules: rules, st: st, b: b, now: stamp(in.At)}
+	w := &bookkeeper{site: s, rules: rules, st: st, b: b}
 	from, to := in.Tank, in.Tank+1
 	if in.Kind == Tick {
 		from, to = 0, len(s.tanks)
@@ -160,7 +160,6 @@ type bookkeeper struct {
 	rules BookRules
 	st    State
 	b     Book
-	now   float64 // unix s
 	mine  bool
 	said  []BookOutcome
 }

@@ -226,7 +226,7 @@ func (w *bookkeeper) settle(i int) {
 	if p == nil || !p.isDue {
 		return
 	}
-	since := math.Max(w.now, p.last.t+p.off) - p.due.to
+	since := math.Max(w.st.now*w.site.speed, p.last.t) + p.off - p.due.to
 	if since < bookSettle || w.st.Loading(i) && since < bookPatient {
 		return
 	}

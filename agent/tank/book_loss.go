@@ -46,9 +46,12 @@ func (w *bookkeeper) loss(i int, p *page, d *BookDay) *Event {
 		if d.Blind == "" && d.Measured {
 			limit *= lossSudden
 		}
-		if l := p.over(limit, s.left(d), s.still.ends(t, per)); l.believed {
+		if l := p.over(limit, s.left(d), s.still.ends(t, per)); l.believed || l.days > 0 && l.lost > worst.lost {
 			worst = l
 		}
+	}
+	if d.Sees == nil && d.Measured && d.Residual != nil {
+		d.Sees = new(math.Max(w.rules.LossLimit, lossErrors*d.Error/2))
 	}
 	p.remember(s, d, w.rules.LossLimit)
 	return w.tell(i, p, worst)

@@ -9,7 +9,7 @@ const (
 	restBreak  = 5.0    // standard deviations by which a level has to jump to end a rest
 	fallRate   = 0.2    // bbl/min; a slower fall is no draw
 	fallLeast  = 1.0    // bbl; nor is a smaller one: a sensor of coarse steps may take one
-	restGap    = 1200.0 // s; a longer silence ends a rest
+	restGap    = 4000.0 // s; a longer silence ends a rest
 	restBig    = 5.0    // bbl; after such a movement the level has to settle
 	restSettle = 600.0  // s
 	restStill  = 3      // stocks that agree after a movement
