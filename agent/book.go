@@ -67,6 +67,9 @@ func (d *draft) books(x tank.Input, out []tank.Outcome) {
 
 // closeDay keeps a day that the book has closed, and lets go of those that are too old.
 func (d *draft) closeDay(day tank.BookDay) {
+	if day.To.Before(d.l.clock.notBefore) {
+		return // of a clock that was not set
+	}
 	d.keep(bookDays+d.l.site.productionDay(day.From)+"/"+day.Tank, day)
 	oldest := bookDays + d.l.site.productionDay(day.From.AddDate(0, 0, -bookKept))
 	names, err := d.l.box.Names(bookDays)
@@ -79,7 +82,6 @@ func (d *draft) closeDay(day tank.BookDay) {
 		}
 		d.put(name, nil)
 	}
-	d.put(bookOpen, nil) // replaced below, in the same transaction
 	d.keepBook()
 }
 

@@ -48,6 +48,7 @@ type page struct {
 	last  entry
 	edge  []entry // about the gauge-off
 	meter meter
+	clear shift   // the time of the newest movement that was explained
 	trail []point // what the meter had counted, minute by minute: for runs
 
 	now    sheet
@@ -121,8 +122,11 @@ type BookOutcome struct {
 }
 
 // Book lets the book hear what the detector made of an input: st is the state after it, out what
-// it decided.
+// it decided. A site whose speed is not 1 has no book.
 func (s Site) Book(b Book, rules BookRules, st State, in Input, out []Outcome) (Book, []BookOutcome) {
+	if s.speed != 1 {
+		return b, nil // a demonstration's days are no production days
+	}
 	w := &bookkeeper{site: s, rules: rules, st: st, b: b}
 	from, to := in.Tank, in.Tank+1
 	if in.Kind == Tick {
@@ -213,7 +217,9 @@ func (w *bookkeeper) stock(i int, c stand) {
 		p.now.remark("no readings " + w.clocks(p.last.t+p.off, wall))
 	}
 	if m := p.take(&p.now.still, e, c.sigma*t.Table.PerInch(c.level), metered); m != nil {
-		p.now.moved(shift{m.from + p.off, m.to + p.off, m.bbl})
+		if m := (shift{m.from + p.off, m.to + p.off, m.bbl}); !m.meets(p.clear) {
+			p.now.moved(m)
+		}
 	}
 	p.last = e
 	p.count(metered)
@@ -263,10 +269,10 @@ func (s *sheet) moved(m shift) {
 }
 
 // explained takes the movements of a time off the list.
-func (s *sheet) explained(from, to float64) {
+func (s *sheet) explained(by shift) {
 	var left []shift
 	for _, m := range s.moves {
-		if m.to < from || m.from > to {
+		if !m.meets(by) {
 			left = append(left, m)
 		}
 	}

@@ -37,7 +37,7 @@ func (w *bookkeeper) balance(i int, p *page) BookDay {
 	metered := w.metered(i, p)
 	d := BookDay{
 		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Water: s.water, TransfersOut: s.given,
-		TransfersIn: s.got, Other: s.other, RunList: s.runs, Remarks: s.remarks,
+		TransfersIn: s.got, Other: s.other, RunList: append([]BookRun(nil), s.runs...), Remarks: s.remarks,
 	}
 	for _, r := range s.runs {
 		d.Runs += r.Bbl
@@ -71,6 +71,29 @@ func (w *bookkeeper) balance(i int, p *page) BookDay {
 		d.Error = 2 * math.Sqrt(s.doubt+sq(ends)+sq(dumpBbl)/3*float64(len(s.runs)))
 	}
 	return d
+}
+
+// tidy rounds a day's figures to a thousandth of a barrel; what is no number is left out.
+func (d *BookDay) tidy() {
+	for _, p := range []**float64{&d.OpeningIn, &d.ClosingIn, &d.Opening, &d.Closing, &d.Production, &d.Residual, &d.Sees} {
+		if *p == nil {
+			continue
+		}
+		if !finite(**p) {
+			*p = nil
+			continue
+		}
+		*p = new(round(**p, 3))
+	}
+	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.Error} {
+		if *v = round(*v, 3); !finite(*v) {
+			*v = 0
+		}
+	}
+	for i := range d.RunList {
+		r := &d.RunList[i]
+		r.GaugeBbl, r.Inflow, r.Bbl = round(r.GaugeBbl, 3), round(r.Inflow, 3), round(r.Bbl, 3)
+	}
 }
 
 // blind says why the rests of a day tell nothing of a loss; empty when they do.

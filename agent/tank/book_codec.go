@@ -72,7 +72,7 @@ func (a *archive) page(p *page) {
 		a.flag(&p.left[k].known)
 		a.floats(&p.left[k].bbl, &p.left[k].variance)
 	}
-	a.floats(&p.short[0], &p.short[1], &p.since)
+	a.floats(&p.clear.from, &p.clear.to, &p.short[0], &p.short[1], &p.since)
 	list(a, &p.usual, usualMost, func(x *float64) { a.floats(x) })
 	a.flag(&p.losing)
 }

@@ -116,10 +116,11 @@ func (p *page) sheet(at float64) *sheet {
 	return &p.now
 }
 
-// explain takes the movements of a time off both days.
+// explain takes the movements of a time off both days, also one that is not over yet.
 func (p *page) explain(from, to float64) {
-	p.now.explained(from-bookEdge, to+3*bookEdge)
-	p.due.explained(from-bookEdge, to+3*bookEdge)
+	p.clear = shift{from: from - bookEdge, to: to + 3*bookEdge}
+	p.now.explained(p.clear)
+	p.due.explained(p.clear)
 }
 
 // run books a load whole on the day of its closing. What had left at a gauge-off in its middle
@@ -160,7 +161,7 @@ func (w *bookkeeper) event(e *Event) {
 	}
 	p := w.own(i)
 	start, end := stamp(e.Start), stamp(e.End)
-	s := p.sheet(end)
+	s, text, flow := p.sheet(end), "", true
 	switch e.Rule {
 	case "water-draw":
 		s.water += e.Bbl
@@ -172,24 +173,26 @@ func (w *bookkeeper) event(e *Event) {
 			o.explain(start, end)
 		}
 	case "recirc":
-		s.remark("oil was rolled: " + e.Note)
+		text = "oil was rolled: " + e.Note
 	case "unexplained-loss":
 		s.knows, s.told = true, s.told+e.Bbl
 		p.now.knows = p.now.knows || p.isDue && end > p.due.to-bookSettle
 	case "step":
-		s.upset = end
-		s.remark("the level stepped without flow: the figures of this day are doubtful")
-		return
+		s.upset, flow = end, false
+		text = "the level stepped without flow: the figures of this day are doubtful"
 	case "stuck":
-		s.remark("the level stood still " + w.clocks(start, end))
-		return
+		text, flow = "the level stood still "+w.clocks(start, end), false
 	case "clock-step":
-		s.remark("the clock was set")
-		return
+		text, flow = "the clock was set", false
 	default:
-		return
+		flow = false
 	}
-	p.explain(start, end)
+	if text != "" {
+		s.remark(text)
+	}
+	if flow {
+		p.explain(start, end)
+	}
 }
 
 // Arranged is the book with its tanks in other places: from has, for each place, the one that
@@ -237,6 +240,7 @@ func (w *bookkeeper) settle(i int) {
 func (w *bookkeeper) shut(i int, p *page) {
 	d := w.balance(i, p)
 	out := BookOutcome{Day: &d, Loss: w.loss(i, p, &d)}
+	d.tidy()
 	w.said = append(w.said, out)
 	p.due, p.isDue = sheet{}, false
 }

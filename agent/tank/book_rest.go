@@ -26,6 +26,9 @@ type shift struct {
 	bbl      float64
 }
 
+// meets says that two stretches of time have an instant in common.
+func (m shift) meets(o shift) bool { return m.from <= o.to && m.to >= o.from }
+
 // rests parts the stock of one tank into rests and movements.
 type rests struct {
 	tail   [tailMost]entry // the newest, the oldest first
