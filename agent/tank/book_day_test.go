@@ -11,8 +11,11 @@ import (
 // happened between the gauge-offs.
 func TestBookTellsTheTruth(t *testing.T) {
 	for _, metered := range []bool{false, true} {
-		l := lease{inflow: 150, dumps: 0.7, loads: true, leak: 1, noise: 0.05, every: 10, metered: metered}.open(t, 3).play(8)
-		within, days := 0, 0
+		l := lease{inflow: 150, dumps: 0.7, loads: true, leak: 1, noise: 0.05, every: 20, metered: metered}.open(t, 3).play(8)
+		within, days, off := 0, 0, 5.0 // a dump or some during a run go uncounted
+		if metered {
+			off = 2.5
+		}
 		for _, d := range l.days {
 			d.adds(t)
 			a, b := l.truth[d.From.Unix()], l.truth[d.To.Unix()]
@@ -24,7 +27,7 @@ func TestBookTellsTheTruth(t *testing.T) {
 			if math.Abs(*d.Residual+lost) <= d.Error {
 				within++
 			}
-			if math.Abs(*d.Residual+lost) > 2*d.Error || math.Abs(d.Runs-(b.hauled-a.hauled)) > 2.5 || math.Abs(*d.Production-(b.produced-a.produced)) > 4 {
+			if math.Abs(*d.Residual+lost) > 2*d.Error || math.Abs(d.Runs-(b.hauled-a.hauled)) > off || math.Abs(*d.Production-(b.produced-a.produced)) > off+1 {
 				t.Errorf("metered %t, %s: residual %.2f give or take %.2f, runs %.1f, production %.1f; in truth %.2f, %.1f, %.1f",
 					metered, d.From.Format(time.DateOnly), *d.Residual, d.Error, d.Runs, *d.Production, -lost, b.hauled-a.hauled, b.produced-a.produced)
 			}
