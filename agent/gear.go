@@ -185,6 +185,7 @@ func (d *draft) refit() {
 	}
 	d.gears, d.detect = gears, detect
 	d.keep(gearState, gears)
+	d.keepBook()
 }
 
 // changed tells of a change of a tank's configuration.

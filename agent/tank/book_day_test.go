@@ -183,3 +183,25 @@ func TestMeterFollowsItsTotaliser(t *testing.T) {
 		}
 	}
 }
+
+// TestBookOfATankThatIsMeasuredAnew: another offset takes twenty inches off the level, and nothing out of the tank.
+func TestBookOfATankThatIsMeasuredAnew(t *testing.T) {
+	l := lease{inflow: 20, dumps: 0.7, noise: 0.05, every: 60}.open(t, 2)
+	l.restart = func(l *leased, s float64) {
+		if s == 1.5*day {
+			l.now.stock -= 20 * testPer
+			l.book = l.book.Refitted(0)
+		}
+	}
+	l.play(4)
+	if len(l.losses) > 0 {
+		t.Errorf("an offset is no loss: %s", l.losses[0].Note)
+	}
+	if len(l.days) != 3 || !strings.Contains(strings.Join(l.days[1].Remarks, "\n"), "measured was changed") {
+		t.Fatalf("the day does not say that the tank was measured anew: %+v", l.days)
+	}
+	moved := l.book.Arranged([]int{-1, 0})
+	if len(moved.pages) != 2 || moved.pages[0] != nil || moved.pages[1] == nil {
+		t.Error("the book did not move with its tank")
+	}
+}
