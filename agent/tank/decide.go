@@ -16,18 +16,23 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 	minutes := math.Max(d.end-d.start, 1) / 60
 	switch {
 	case t.Lact:
+		r.drop(i, v, d, Metered, "a meter makes the tickets of this tank, never its level")
 	case removed < t.Loads.MinLoad:
+		r.drop(i, v, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad))
 		v.small.add(d.end, removed)
 		v.small.start = math.Min(v.small.start, d.start)
 	case removed/minutes < 0.8*t.Loads.MinRate && d.inner > 0:
 		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.open.v, d.close.v))
 		r.moved(removed, "")
+		r.drop(i, v, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
 		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.open.v, d.close.v, bbl, span(d.gap)))
 		r.moved(removed, "")
+		r.drop(i, v, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", span(d.gap), span(t.Loads.MaxGapTicket.Seconds())))
 	case v.waterLeft(t, d):
 		r.event(v, i, "water-draw", d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.open.v, d.close.v))
 		r.moved(removed, "")
+		r.drop(i, v, d, WaterDrawn, "the oil/water interface fell with the level")
 	default:
 		r.oil(i, v, d, removed, now)
 	}
@@ -36,15 +41,18 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 // oil decides about a draw that took oil out of the tank.
 func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 	if r.stepped && d.end > v.last.t-echoLong && r.steppedTo-d.close.v >= most*(d.open.v-d.close.v) {
-		return // the level was back at once: a false echo that was believed, and told of as a step
+		r.drop(i, v, d, Echo, "the level was back at once")
+		return // a false echo that was believed, and told of as a step
 	}
 	if name, rose := r.received(i, d); rose >= most*removed {
 		r.event(v, i, "transfer", d.start, d.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v))
 		r.moved(removed, name)
+		r.drop(i, v, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
 	if back := v.regained(&r.site.tanks[i], d, now); back >= most*(d.open.v-d.close.v) && !r.gave(i, d, now) {
-		r.event(v, i, "recirc", d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", removed, d.open.v, d.close.v, back))
+		r.event(v, i, "recirc", d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", r.site.tanks[i].volume(d), d.open.v, d.close.v, back))
+		r.drop(i, v, d, Recirculated, fmt.Sprintf("%.1f in of the %.1f in came back", back, d.open.v-d.close.v))
 		return
 	}
 	switch t := &r.site.tanks[i]; {
@@ -54,6 +62,7 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		v.byValve(t, &d)
 	}
 	l := r.load(i, v, d)
+	r.witness(i, v, d, now, &l)
 	v.remember(l, d)
 	r.out = append(r.out, Outcome{Load: &l})
 }

@@ -46,43 +46,34 @@ func TestValveTellsTwoTrucksFromAPause(t *testing.T) {
 	}
 }
 
-// What is measured beside the level is taken as it was at the opening, and with
-// OpeningClosing at the closing.
+// What is measured beside the level is taken as it was at the opening, temperatures at the
+// closing too.
 func TestValuesAtTheOpeningAndTheClosing(t *testing.T) {
-	for _, both := range []bool{false, true} {
-		r := newRig(t, aWell)
-		r.site.tanks[0].OpeningClosing = both
-		r.side = func(r *rig, s float64) {
-			r.feed(s, Input{Kind: TopTemperature, Value: 60 + s/600, Good: true})
-			r.feed(s, Input{Kind: BottomTemperature, Value: 50 + s/1200, Good: true})
-			r.feed(s, Input{Kind: BSW, Value: 0.4, Good: s < aLoad.from-4*hour+600}) // bad for hours
-			r.feed(s, Input{Kind: Gravity, Value: math.NaN(), Good: true})
-		}
-		r.run(0, 7*hour)
-		if len(r.loads) != 1 {
-			t.Fatalf("%d loads, want 1", len(r.loads))
-		}
-		l := r.loads[0]
-		is := func(name string, p *float64, want float64) {
-			t.Helper()
-			if p == nil || math.Abs(*p-want) > 0.25 {
-				t.Errorf("%s = %v, want %.2f", name, p, want)
-			}
-		}
-		is("top", l.TopTemperature, 60+aLoad.from/600)
-		is("bottom", l.BottomTemperature, 50+aLoad.from/1200)
-		if l.BSW != nil || l.Gravity != nil {
-			t.Errorf("BS&W %v and gravity %v that nobody measured", l.BSW, l.Gravity)
-		}
-		if !both {
-			if l.ClosingTop != nil || l.ClosingBottom != nil {
-				t.Errorf("closing temperatures that nobody asked for")
-			}
-			continue
-		}
-		is("closing top", l.ClosingTop, 60+aLoad.end()/600)
-		is("closing bottom", l.ClosingBottom, 50+aLoad.end()/1200)
+	r := newRig(t, aWell)
+	r.side = func(r *rig, s float64) {
+		r.feed(s, Input{Kind: TopTemperature, Value: 60 + s/600, Good: true})
+		r.feed(s, Input{Kind: BottomTemperature, Value: 50 + s/1200, Good: true})
+		r.feed(s, Input{Kind: BSW, Value: 0.4, Good: s < aLoad.from-4*hour+600}) // bad for hours
+		r.feed(s, Input{Kind: Gravity, Value: math.NaN(), Good: true})
 	}
+	r.run(0, 7*hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%d loads, want 1", len(r.loads))
+	}
+	l := r.loads[0]
+	is := func(name string, p *float64, want float64) {
+		t.Helper()
+		if p == nil || math.Abs(*p-want) > 0.25 {
+			t.Errorf("%s = %v, want %.2f", name, p, want)
+		}
+	}
+	is("top", l.TopTemperature, 60+aLoad.from/600)
+	is("bottom", l.BottomTemperature, 50+aLoad.from/1200)
+	if l.BSW != nil || l.Gravity != nil {
+		t.Errorf("BS&W %v and gravity %v that nobody measured", l.BSW, l.Gravity)
+	}
+	is("closing top", l.ClosingTop, 60+aLoad.end()/600)
+	is("closing bottom", l.ClosingBottom, 50+aLoad.end()/1200)
 }
 
 // An equaliser of 0.6 bbl/min an inch joins two tanks and a truck pulls from the first.

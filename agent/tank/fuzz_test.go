@@ -79,8 +79,14 @@ func sane(t *testing.T, out []Outcome) {
 			}
 			continue
 		}
-		if (o.Load == nil) == (o.Event == nil) || o.Correction != nil {
-			t.Fatalf("outcome %+v is not one of the three", o)
+		if v := o.Verdict; v != nil && o.Load == nil && o.Event == nil {
+			if v.What == "" || v.Tank == "" || v.Why == "" || v.End.Before(v.Start) || !finite(v.Bbl) || !finite(v.Open) || !finite(v.Close) {
+				t.Fatalf("verdict %+v", v)
+			}
+			continue
+		}
+		if (o.Load == nil) == (o.Event == nil) || o.Verdict != nil || o.Correction != nil {
+			t.Fatalf("outcome %+v is not one of the four", o)
 		}
 		if e := o.Event; e != nil {
 			if e.Rule == "" || e.Tank == "" || e.Note == "" || len(e.Note) > 500 {

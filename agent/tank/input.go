@@ -30,11 +30,14 @@ type Input struct {
 	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
 }
 
-// Outcome is one thing that was decided: exactly one of them is set.
+// Outcome is one thing that was decided: exactly one of them is set. A Verdict may tell of the
+// same movement as an Event beside it: the one is for the service, the other for people who ask
+// why there is no ticket.
 type Outcome struct {
 	Load       *Load
 	Event      *Event
 	Correction *Correction
+	Verdict    *Verdict
 }
 
 // Load is one removal from one tank, finished and confirmed. Levels are as gauged; the
@@ -62,8 +65,15 @@ type Load struct {
 	Group      string   // group of the tank
 	GroupBbl   float64  // gauged volume of all tanks of the group over this load; 0 without a group
 
-	// As measured at the opening, the Closing ones at the closing and only for a tank with
-	// OpeningClosing; nil: no measurement.
+	OpenBbl  float64 `json:",omitempty"` // table volume of Open, barrels; 0 in loads of before it was kept
+	CloseBbl float64 `json:",omitempty"`
+	Trend    *Trend  `json:",omitempty"` // nil in loads of before it was kept
+	Rivals   *Rivals `json:",omitempty"`
+
+	// Level of the oil/water interface in inches at the opening and the closing; nil: it is not known.
+	OpenWater, CloseWater *float64 `json:",omitempty"`
+
+	// As measured at the opening, the Closing ones at the closing; nil: no measurement.
 	TopTemperature, BottomTemperature, ClosingTop, ClosingBottom, Gravity, BSW *float64
 }
 

@@ -46,6 +46,9 @@ func ParseLength(s string) (Length, error) {
 		v, ok = parseMarks(t)
 	case strings.Count(t, "-") == 2 && !strings.HasPrefix(t, "-"):
 		v, ok = parseGauge(t)
+	case strings.Count(t, "-") == 3 && strings.HasPrefix(t, "-"):
+		v, ok = parseGauge(t[1:])
+		v = -v
 	default:
 		v, ok = parseUnit(t)
 	}

@@ -34,9 +34,6 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 		l.GroupBbl = r.grouped(i, d)
 	}
 	l.TopTemperature, l.BottomTemperature = v.asOf(topAt, d.start), v.asOf(bottomAt, d.start)
-	if t.OpeningClosing {
-		l.ClosingTop, l.ClosingBottom = v.asOf(topAt, d.end), v.asOf(bottomAt, d.end)
-	}
 	l.Gravity, l.BSW = v.asOf(gravityAt, d.start), v.asOf(bswAt, d.start)
 	l.Confidence, l.Review = r.doubts(t, v, d, l)
 	if v.steppedAt >= d.start-3600 && v.stepped != 0 {

@@ -50,13 +50,14 @@ type rig struct {
 	side   func(r *rig, t float64) // other inputs, before the level; nil: none
 	ticks  bool
 
-	st     State
-	stored []byte
-	boot   int64
-	booted float64
-	loads  []Load
-	events []Event
-	told   []float64 // when each load came out
+	st       State
+	stored   []byte
+	boot     int64
+	booted   float64
+	loads    []Load
+	events   []Event
+	verdicts []Verdict
+	told     []float64 // when each load came out
 
 	corrections []Correction
 }
@@ -143,6 +144,8 @@ func (r *rig) feed(t float64, in Input) {
 			r.loads, r.told = append(r.loads, *o.Load), append(r.told, t)
 		case o.Event != nil:
 			r.events = append(r.events, *o.Event)
+		case o.Verdict != nil:
+			r.verdicts = append(r.verdicts, *o.Verdict)
 		default:
 			r.corrections = append(r.corrections, *o.Correction)
 		}

@@ -14,7 +14,7 @@ type Tank struct {
 	Height         Length        // top of the shell; values above it and 7 in are not believed
 	Table          Table         // volumes
 	Lact           bool          // a meter makes the tickets, never the level
-	OpeningClosing bool          // temperatures are sampled at the closing too, not only at the opening
+	OpeningClosing bool          // the ticket's two temperatures are those of the opening and of the closing, not of top and bottom
 	Valve          bool          // a contact on the load valve is wired
 	Interface      bool          // an oil/water interface level is wired
 	Every          time.Duration // expected time between readings; 0 unknown, then it is learned

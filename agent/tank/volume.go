@@ -88,18 +88,26 @@ type Observed struct {
 // Gross is the gross standard volume (GSV) of a run in barrels at 60 degF, to 0.01: each
 // side's oil times its own CTL, the tank's shell taken as 1.
 func Gross(open, closing Observed, api60 float64) float64 {
-	o := (open.Barrels - open.FreeWater) * CTL(api60, open.DegF)
-	c := (closing.Barrels - closing.FreeWater) * CTL(api60, closing.DegF)
-	return round(o-c, 2)
+	return round(gross(open, closing, api60), 2)
 }
 
-// Net is the net standard volume (NSV): the gross without its sediment and water in percent.
-func Net(gross, percentBSW float64) float64 { return round(gross*(1-percentBSW/100), 2) }
+// Net is the net standard volume (NSV) in barrels, to 0.01: the gross without its sediment and water in percent,
+// rounded once, at the end.
+func Net(open, closing Observed, api60, percentBSW float64) float64 {
+	return round(gross(open, closing, api60)*(1-percentBSW/100), 2)
+}
 
-// round rounds half away from zero to a number of decimal places.
+func gross(open, closing Observed, api60 float64) float64 {
+	o := (open.Barrels - open.FreeWater) * CTL(api60, open.DegF)
+	c := (closing.Barrels - closing.FreeWater) * CTL(api60, closing.DegF)
+	return o - c
+}
+
+// round rounds half away from zero to a number of decimal places. A decimal half that binary cannot hold, as 0.145,
+// counts as one.
 func round(v float64, places int) float64 {
 	p := math.Pow(10, float64(places))
-	return math.Round(v*p) / p
+	return math.Round(v*p+math.Copysign(1e-9, v)) / p
 }
 
 func sq(v float64) float64 { return v * v }

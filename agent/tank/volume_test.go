@@ -66,8 +66,12 @@ func TestTicketChain(t *testing.T) {
 	if gross != 200.91 {
 		t.Errorf("GSV = %v, want 200.91", gross)
 	}
-	if net := Net(gross, 0.4); net != 200.11 {
+	if net := Net(Observed{Barrels: 171.25 * 1.67, DegF: 82}, Observed{Barrels: 49.5 * 1.67, DegF: 79}, 41.2, 0.4); net != 200.11 {
 		t.Errorf("NSV = %v, want 200.11", net)
+	}
+	// 99 % of 100.106 bbl is 99.105 less a hair; of a gross that was rounded to 100.11 before it would be 99.11.
+	if net := Net(Observed{Barrels: 100.106, DegF: 60}, Observed{DegF: 60}, 40, 1); net != 99.10 {
+		t.Errorf("NSV of 100.106 bbl with 1 %% of water = %v, want 99.10: rounded once, at the end", net)
 	}
 	// 10 bbl of free water in the opening are no oil.
 	if wet := Gross(Observed{171.25 * 1.67, 10, 82}, Observed{Barrels: 49.5 * 1.67, DegF: 79}, 41.2); math.Abs(gross-wet-9.89) > 0.0051 {
@@ -79,7 +83,7 @@ func TestRoundingIsHalfAwayFromZero(t *testing.T) {
 	for _, c := range []struct {
 		v, want float64
 		places  int
-	}{{0.125, 0.13, 2}, {-0.125, -0.13, 2}, {2.5, 3, 0}, {-2.5, -3, 0}} {
+	}{{0.125, 0.13, 2}, {-0.125, -0.13, 2}, {2.5, 3, 0}, {-2.5, -3, 0}, {0.145, 0.15, 2}, {-1.005, -1.01, 2}, {0.14499, 0.14, 2}, {0, 0, 2}} {
 		if got := round(c.v, c.places); got != c.want {
 			t.Errorf("round(%v, %d) = %v, want %v", c.v, c.places, got, c.want)
 		}
