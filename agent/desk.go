@@ -132,6 +132,11 @@ func (d *Desk) Open() *Desk {
 		"tickets.list": On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
 		"tickets.add":  On(d.add),
 		"book":         On(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookVerb(p) }),
+		"tickets.match": On(func(ctx context.Context, a MatchArgs) (Matched, error) {
+			b, warning, err := d.Ledger.Match(a, Person(ctx))
+			return Matched{b, warning}, err
+		}),
+		"tickets.why": On(func(_ context.Context, a WhyArgs) (*Why, error) { return d.Ledger.why(a) }),
 	}
 	maps.Copy(d.verbs, d.siteVerbs())
 	maps.Copy(d.verbs, d.cloudVerbs())

@@ -209,6 +209,7 @@ func (d *draft) next(x tank.Input) {
 		}
 	}
 	d.books(x, out)
+	d.journal(out)
 }
 
 // tick is the clock's own turn.

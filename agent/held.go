@@ -26,6 +26,8 @@ type Held struct {
 	Asked  time.Time `json:",omitzero"`  // when it was first told that it waits for a person: the time of day of those that follow
 	Told   time.Time `json:",omitzero"`  // when it was last told
 	Barred string    `json:",omitempty"` // the tank was inhibited, by whom and why: it is booked and no ticket is made
+
+	Matches []Match `json:",omitempty"` // what the truck's own tickets say
 }
 
 // name is what people call it.

@@ -67,7 +67,7 @@ func (l *Ledger) Reject(number, person, why string) error {
 		}
 		d.held = slices.Delete(d.held, i, i+1)
 		d.book(Booked{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),
-			Start: h.Load.Start, End: h.Load.End, Edits: h.Edits, Stop: h.Stop})
+			Start: h.Load.Start, End: h.Load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches})
 		d.diagnosis(tank.Event{Rule: "ticket-rejected", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, person, why)})
 		return nil

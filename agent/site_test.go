@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -98,6 +99,24 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 		}
 		if limit > 40 && !strings.Contains(short, "needs review") {
 			t.Fatalf("limit %d cut the review away: %s", limit, short)
+		}
+	}
+}
+
+// However long the words of a configuration and however strange their letters, the reason to look at a ticket stays.
+func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
+	site := Site{Zone: time.UTC, ProductionDay: 7 * time.Hour}
+	load := tank.Load{Tank: "TK-1", Table: "strap", Group: strings.Repeat("Gruppe-", 30), GroupBbl: 3, Remarks: []string{strings.Repeat("ж", 90)},
+		Review: []string{"data gap 42 min at an edge", "volume uncertain by 3.2 bbl"}}
+	for _, words := range []string{"", strings.Repeat("Käufer-Öl ", 60), strings.Repeat("\U0001F6E2", 600)} {
+		for _, limit := range []int{500, 250, 120, 80} {
+			got := site.comments(Tank{Comments: words}, Held{Load: load}, Trusted, limit)
+			if n := len([]rune(got)); n > limit || !strings.HasSuffix(got, "needs review: data gap 42 min at an edge, volume uncertain by 3.2 bbl") {
+				t.Errorf("limit %d, %d characters: %s", limit, n, got)
+			}
+			if !utf8.ValidString(got) {
+				t.Errorf("limit %d cut a letter in two", limit)
+			}
 		}
 	}
 }

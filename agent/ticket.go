@@ -30,17 +30,18 @@ type Booked struct {
 	Stop     *Stop           `json:"stop,omitempty"`     // a person's hold
 	Edits    []Edit          `json:"edits,omitempty"`    // by people, before it left
 	Found    []Finding       `json:"found,omitempty"`    // what was learned after it had left
+	Volumes  *Volumes        `json:"volumes,omitempty"`  // by the tank's table and constants of then
+	Matches  []Match         `json:"matches,omitempty"`  // what the truck's own tickets say
+	Day      string          `json:"production_day,omitempty"`
 }
 
 // wire is the run ticket of a held load, as people have edited it.
 func (d *draft) wire(h Held, t Tank) cloud.RunTicket {
 	load := h.Load
-	r := cloud.RunTicket{
-		Number: h.Number, TankID: load.Tank, OpeningLevel: load.Open, ClosingLevel: load.Close, Start: load.Start, End: load.End,
-		TopTemperature: figure(load.TopTemperature, t.Top), BottomTemperature: figure(load.BottomTemperature, t.Bottom),
-		SpecificGravity: figure(load.Gravity, t.Gravity), BSW: figure(load.BSW, t.BSW),
-		Comments: d.l.site.comments(t, h, d.grade(), d.l.site.Wire.CommentsMax), Purchaser: t.Purchaser,
-	}
+	r := *t.stated(&load)
+	r.Number, r.TankID, r.Purchaser = h.Number, load.Tank, t.Purchaser
+	r.OpeningLevel, r.ClosingLevel, r.Start, r.End = load.Open, load.Close, load.Start, load.End
+	r.Comments = d.l.site.comments(t, h, d.grade(), d.l.site.Wire.CommentsMax)
 	amend(&r, h.Edits)
 	return r
 }
@@ -52,13 +53,15 @@ func (d *draft) ticket(h Held) error {
 		return unconfigured(h.Load.Tank)
 	}
 	load := h.Load
-	body, err := d.l.site.Wire.EncodeRunTicket(d.wire(h, *t))
+	ticket := d.wire(h, *t)
+	body, err := d.l.site.Wire.EncodeRunTicket(ticket)
 	if err != nil {
 		return err
 	}
 	d.append(Tickets, "", body)
 	d.book(Booked{Number: h.Number, Tank: load.Tank, Queued: d.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
-		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop})
+		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches,
+		Volumes: d.l.site.volumes(t, &load, &ticket)})
 	if len(load.Review) > 0 && h.Told.IsZero() {
 		d.diagnosis(tank.Event{Rule: "load-needs-review", Tank: load.Tank, Start: load.Start, End: load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
@@ -125,7 +128,8 @@ func (l *Ledger) Add(w Written, person string) (number, warning string, err erro
 		return "", "", err
 	}
 	d.append(Tickets, "", body)
-	d.book(Booked{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End})
+	d.book(Booked{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
+		Volumes: d.l.site.written(*t, &w)})
 	return w.Number, warning, l.commit(d, "")
 }
 
@@ -167,7 +171,10 @@ func (l *Ledger) tickets() ([]Booked, error) {
 	for _, h := range l.s.held {
 		load := h.Load
 		all = append(all, Booked{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
-			Queued: h.Due, Person: "held", Stop: h.Stop, Edits: h.Edits})
+			Queued: h.Due, Person: "held", Stop: h.Stop, Edits: h.Edits, Matches: h.Matches})
+	}
+	for i := range all {
+		l.site.complete(&all[i])
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) }) // as in status.go, for the size of the binary
 	return all, nil

@@ -1,0 +1,218 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bases of a hauler's volume.
+const (
+	AsObserved = "observed" // as it was in the tank or the truck
+	AsGross    = "gross"    // at 60 degF
+	AsNet      = "net"      // at 60 degF, without sediment and water
+)
+
+// Match is what a truck's own ticket says of a load. It is kept for ever, also when it was removed.
+type Match struct {
+	Hauler  string    `json:"hauler"` // the number on the truck's ticket
+	Bbl     float64   `json:"bbl"`
+	Basis   string    `json:"basis"`
+	Person  string    `json:"person"`       // the local user who recorded it
+	By      string    `json:"by,omitempty"` // for whom
+	At      time.Time `json:"at"`
+	Removed *Removal  `json:"removed,omitempty"`
+}
+
+// Removal says who took something back.
+type Removal struct {
+	Person string    `json:"person"`
+	At     time.Time `json:"at"`
+	Why    string    `json:"why,omitempty"`
+}
+
+// MatchArgs records a truck's ticket with one of ours, or takes one back.
+type MatchArgs struct {
+	Number string  `json:"number"`
+	Hauler string  `json:"hauler"`
+	Bbl    float64 `json:"bbl,omitempty"`
+	Basis  string  `json:"basis,omitempty"`
+	By     string  `json:"by,omitempty"`
+	Remove bool    `json:"remove,omitempty"`
+	Why    string  `json:"why,omitempty"`
+}
+
+// Matched is a ticket after one of the hauler's was recorded with it.
+type Matched struct {
+	Ticket  *Booked `json:"ticket"`
+	Warning string  `json:"warning,omitempty"`
+}
+
+// Hauled is what all truck tickets of a load say together, beside ours.
+type Hauled struct {
+	Numbers    []string `json:"numbers"`
+	Bbl        float64  `json:"bbl"`
+	Basis      string   `json:"basis"`
+	Ours       *float64 `json:"ours_bbl,omitempty"` // on the same basis; nil: it could not be computed
+	Difference *float64 `json:"difference_bbl,omitempty"`
+	Percent    *float64 `json:"difference_percent,omitempty"` // of ours
+	Within     *bool    `json:"within_error,omitempty"`       // of our own error
+	Close      *bool    `json:"within_tolerance,omitempty"`   // half a percent or one barrel, whichever is more
+}
+
+// Hauled sums the truck tickets; nil when there is none.
+func (b *Booked) Hauled() *Hauled {
+	h := &Hauled{}
+	for _, m := range b.Matches {
+		if m.Removed == nil {
+			h.Numbers, h.Bbl, h.Basis = append(h.Numbers, m.Hauler), h.Bbl+m.Bbl, m.Basis
+		}
+	}
+	if h.Numbers == nil {
+		return nil
+	}
+	h.Bbl = hundredths(h.Bbl)
+	if h.Ours = b.volume(h.Basis); h.Ours == nil {
+		return h
+	}
+	d := hundredths(h.Bbl - *h.Ours)
+	h.Difference = &d
+	if *h.Ours > 0 {
+		h.Percent = new(hundredths(100 * d / *h.Ours))
+	}
+	h.Close = new(math.Abs(d) <= max(1, 0.005**h.Ours))
+	if b.Load != nil {
+		h.Within = new(math.Abs(d) <= b.Load.ErrorBbl)
+	}
+	return h
+}
+
+// volume is the ticket's own volume on a basis, to the hundredth of a barrel. As observed it is what left the tank,
+// the oil that flowed in meanwhile included, since that is what a truck takes.
+func (b *Booked) volume(basis string) *float64 {
+	switch {
+	case basis == AsObserved && b.Load != nil:
+		return new(hundredths(b.Load.RemovedBbl))
+	case b.Volumes == nil:
+		return nil
+	case basis == AsGross:
+		return b.Volumes.GrossBbl
+	case basis == AsNet:
+		return b.Volumes.NetBbl
+	}
+	return new(hundredths(b.Volumes.OpenBbl - b.Volumes.CloseBbl))
+}
+
+// Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
+// ours that has the same number of the hauler's.
+func (l *Ledger) Match(a MatchArgs, person string) (b *Booked, warning string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, err := l.tickets()
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range all {
+		if a.Number != "" && (strings.EqualFold(all[i].Number, a.Number) || strings.EqualFold(all[i].Handle, a.Number)) {
+			b = &all[i]
+		}
+	}
+	if b == nil {
+		return nil, "", fmt.Errorf("%w: %s; `gauger tickets list` shows them", ErrNoTicket, a.Number)
+	}
+	d := l.draft(time.Now())
+	m := Match{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: d.now.Round(0)}
+	if a.Remove {
+		b.Matches, err = unmatched(b.Matches, a.Hauler, Removal{person, d.now.Round(0), a.Why})
+	} else {
+		b.Matches, err = matched(b, m)
+		warning = elsewhere(all, b.Number, a.Hauler)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	d.rematch(b)
+	return b, warning, l.commit(d, "")
+}
+
+// rematch stages a ticket's truck tickets: with a held load, or in the book.
+func (d *draft) rematch(b *Booked) {
+	for i := range d.held {
+		if h := &d.held[i]; h.Number == b.Number && h.Handle == b.Handle {
+			d.held = slices.Clone(d.held)
+			d.held[i].Matches = b.Matches
+			d.keep(heldState, d.held)
+			return
+		}
+	}
+	raw, err := d.l.box.Get(bookState + b.Number)
+	var kept Booked
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err != nil {
+		d.problems = append(d.problems, fmt.Errorf("read ticket %s: %w", b.Number, err))
+		return
+	}
+	kept.Matches = b.Matches
+	d.keep(bookState+b.Number, kept)
+}
+
+// matched adds a truck's ticket to those of one of ours.
+func matched(b *Booked, m Match) ([]Match, error) {
+	switch {
+	case strings.TrimSpace(m.Hauler) == "":
+		return nil, errors.New("the number on the truck's ticket is missing")
+	case math.IsNaN(m.Bbl) || m.Bbl <= 0 || m.Bbl > 10000:
+		return nil, fmt.Errorf("%g bbl cannot be what a truck took", m.Bbl)
+	case b.Rejected != "":
+		return nil, fmt.Errorf("ticket %s was rejected by %s; a truck's ticket for it belongs to another one, `gauger tickets add` writes it", b.Number, b.Rejected)
+	}
+	for _, x := range b.Matches {
+		switch {
+		case x.Removed != nil:
+		case strings.EqualFold(x.Hauler, m.Hauler):
+			return nil, fmt.Errorf("the truck's ticket %s is with %s already, with %g bbl; take it back with --remove first", m.Hauler, b.Number, x.Bbl)
+		case x.Basis != m.Basis:
+			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them", x.Hauler, b.Number, x.Basis, m.Basis)
+		}
+	}
+	return append(slices.Clone(b.Matches), m), nil
+}
+
+// unmatched marks a truck's ticket as taken back.
+func unmatched(all []Match, hauler string, r Removal) ([]Match, error) {
+	all = slices.Clone(all)
+	var there []string
+	for i, m := range all {
+		if m.Removed != nil {
+			continue
+		}
+		if strings.EqualFold(m.Hauler, hauler) {
+			all[i].Removed = &r
+			return all, nil
+		}
+		there = append(there, m.Hauler)
+	}
+	if there == nil {
+		return nil, errors.New("no truck's ticket is recorded with it")
+	}
+	return nil, fmt.Errorf("no truck's ticket %s is recorded with it; there is %s", hauler, strings.Join(there, ", "))
+}
+
+// elsewhere warns of a truck's ticket that stands with another of ours: the same oil would be booked twice.
+func elsewhere(all []Booked, number, hauler string) string {
+	for i := range all {
+		b := &all[i]
+		for _, m := range b.Matches {
+			if b.Number != number && m.Removed == nil && strings.EqualFold(m.Hauler, hauler) {
+				return fmt.Sprintf("the truck's ticket %s is recorded with %s too; one load may be booked twice", hauler, b.Number)
+			}
+		}
+	}
+	return ""
+}
