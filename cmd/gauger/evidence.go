@@ -1,75 +1,237 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"gauger/agent"
 	"gauger/agent/tank"
 )
 
-// evidence is all that is known of a ticket, name and figure.
-func (r ticketRow) evidence(h here) [][2]string {
+// sheet is a ticket's evidence, name and figure, in the order of a paper run ticket.
+type sheet [][2]string
+
+func (s *sheet) add(name, format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); text != "" {
+		*s = append(*s, [2]string{name, text})
+	}
+}
+
+// evidence is all that is known of a ticket.
+func (r *ticketRow) evidence(h here) sheet {
 	at := func(t time.Time) string { return t.In(h.zone()).Format("2006-01-02 15:04:05 MST") }
-	lines := [][2]string{{"number", r.name()}, {"state", r.standing(h)}, {"tank", r.Tank}, {"start", at(r.Start)}, {"end", at(r.End)}}
-	if r.Person != "" {
-		lines = append(lines, [2]string{map[bool]string{true: "written by", false: "released by"}[r.Load == nil], r.Person})
+	b := r.body()
+	var s sheet
+	s.add("number", "%s", r.name())
+	s.add("state", "%s", r.standing(h))
+	s.add("tank", "%s", r.Tank)
+	s.add("purchaser", "%s", r.purchaser(h))
+	s.add("start", "%s", at(r.Start))
+	s.add("end", "%s", at(r.End))
+	s.add("production day", "%s", r.Day)
+	r.gauges(&s, h)
+	if r.Volumes != nil {
+		at60(&s, r.Volumes)
 	}
-	if r.Rejected != "" {
-		lines = append(lines, [2]string{"rejected by", r.Rejected})
+	if r.Load != nil {
+		measured(&s, r.Load)
 	}
+	s.add("seal off", "%s", b.SealOff)
+	s.add("seal on", "%s", b.SealOn)
+	s = append(s, r.touched(h)...)
+	r.hands(&s, at)
+	s.add("comments", "%s", b.Comments)
+	s.add("as sent", "%s", string(r.Ticket))
+	r.receipt(&s, at)
+	return s
+}
+
+// gauges are the two levels and what the tank's table makes of them.
+func (r *ticketRow) gauges(s *sheet, h here) {
 	g := r.figures(h)
-	if g.open != nil {
-		lines = append(lines, [2]string{"opening gauge", feet(*g.open)}, [2]string{"closing gauge", feet(*g.closing)})
+	if g.open == nil {
+		return
 	}
+	open, closing := feet(*g.open), feet(*g.closing)
+	if r.Volumes != nil && r.Volumes.OpenBbl > 0 {
+		open, closing = fmt.Sprintf("%s, %.2f bbl", open, r.Volumes.OpenBbl), fmt.Sprintf("%s, %.2f bbl", closing, r.Volumes.CloseBbl)
+	}
+	s.add("opening gauge", "%s", open)
+	s.add("closing gauge", "%s", closing)
+	if r.Load != nil {
+		s.add("by gauge", "%.2f bbl, %s, by the %s", r.Load.GaugeBbl, errorOf(r.Load), tableName(r.Load.Table))
+		return
+	}
+	if g.bbl != nil {
+		s.add("by gauge", "%.2f bbl", *g.bbl)
+	}
+}
+
+// errorOf is how far the volume may be off, in words that claim no more than was computed.
+func errorOf(l *tank.Load) string {
 	switch {
-	case r.Load != nil:
-		lines = append(lines, measured(*r.Load)...)
-	case g.bbl != nil:
-		lines = append(lines, [2]string{"by gauge", shown(g.bbl, 1) + " bbl"})
+	case l.ErrorBbl <= 0:
+		return "its error is not known"
+	case l.ErrorBbl < 0.1:
+		return "give or take less than 0.1"
 	}
-	lines = append(lines, r.touched(h)...)
-	if r.Ticket != nil {
-		lines = append(lines, [2]string{"as sent", string(r.Ticket)})
+	return fmt.Sprintf("give or take %.1f", l.ErrorBbl)
+}
+
+// at60 is the chain from the gauges to barrels at 60 degrees.
+func at60(s *sheet, v *agent.Volumes) {
+	if v.OpenWaterBbl+v.CloseWaterBbl > 0 {
+		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)
 	}
-	return lines
+	if v.OpenDegF != nil {
+		s.add("temperature", "%.1f degF at the opening, %.1f degF at the closing", *v.OpenDegF, *v.CloseDegF)
+	}
+	if v.API60 != nil {
+		s.add("gravity", "%.4f specific, %.1f API, at 60 degF", *v.Gravity, *v.API60)
+	}
+	if v.BSW != nil {
+		s.add("BS&W", "%s %%", strconv.FormatFloat(*v.BSW, 'f', -1, 64))
+	}
+	if v.OpenCTL != nil {
+		s.add("CTL", "%.5f at the opening, %.5f at the closing (API MPMS 11.1)", *v.OpenCTL, *v.CloseCTL)
+	}
+	missing := strings.Join(v.Missing, ", ")
+	switch {
+	case v.GrossBbl == nil:
+		s.add("gross and net", "no %s, so not computed", missing)
+	case v.NetBbl == nil:
+		s.add("gross", "%.2f bbl at 60 degF", *v.GrossBbl)
+		s.add("net", "no %s, so not computed", missing)
+	default:
+		s.add("gross", "%.2f bbl at 60 degF", *v.GrossBbl)
+		s.add("net", "%.2f bbl at 60 degF", *v.NetBbl)
+	}
+	for _, n := range v.Notes {
+		s.add("", "%s", n)
+	}
+}
+
+// measured is what gauger saw of a load beside its gauges.
+func measured(s *sheet, l *tank.Load) {
+	s.add("flowed in meanwhile", "%s", inflowOf(l))
+	s.add("removed", "%.1f bbl", l.RemovedBbl)
+	s.add("rate", "%.1f bbl/min", l.Rate)
+	s.add("parts", "%d", l.Parts)
+	s.add("readings", "%d", l.Samples)
+	if l.Gap >= gapWorth {
+		s.add("longest gap", "%s", minutes(l.Gap))
+	}
+	if l.Group != "" {
+		s.add("group", "%s, %.1f bbl together", l.Group, l.GroupBbl)
+	}
+	for _, x := range []struct {
+		name            string
+		opening, closes *float64
+	}{{"top thermometer", l.TopTemperature, l.ClosingTop}, {"bottom thermometer", l.BottomTemperature, l.ClosingBottom}} {
+		if x.opening != nil {
+			s.add(x.name, "%s", between(x.opening, x.closes))
+		}
+	}
+	s.add("confidence", "%.2f", min(l.Confidence, 0.99))
+	s.add("needs review", "%s", strings.Join(l.Review, ", "))
+	s.add("remarks", "%s", strings.Join(l.Remarks, ", "))
+}
+
+// gapWorth is the shortest silence inside a load that is worth a word.
+const gapWorth = 5 * time.Minute
+
+// minutes is a duration as people say it.
+func minutes(d time.Duration) string {
+	switch m := d.Minutes(); {
+	case m < 1.5:
+		return count(int(d.Seconds()+0.5), "second")
+	case m < 120:
+		return count(int(m+0.5), "minute")
+	}
+	return fmt.Sprintf("%.1f hours", d.Hours())
+}
+
+// between is a temperature that was measured at the opening, and at the closing where it was.
+func between(opening, closing *float64) string {
+	if closing == nil {
+		return fmt.Sprintf("%.1f degF at the opening", *opening)
+	}
+	return fmt.Sprintf("%.1f degF at the opening, %.1f degF at the closing", *opening, *closing)
+}
+
+// inflowOf is what flowed in while the tank was hauled.
+func inflowOf(l *tank.Load) string {
+	for _, r := range l.Remarks {
+		if strings.Contains(r, "inflow") {
+			return r
+		}
+	}
+	if l.InflowBbl < 0.05 {
+		return "none that could be seen"
+	}
+	return fmt.Sprintf("%.1f bbl", l.InflowBbl)
+}
+
+// hands are what people did to the ticket.
+func (r *ticketRow) hands(s *sheet, at func(time.Time) string) {
+	if r.Person != "" {
+		s.add(map[bool]string{true: "written by", false: "released by"}[r.Load == nil], "%s", r.Person)
+	}
+	s.add("rejected by", "%s", r.Rejected)
+	for _, m := range r.Matches {
+		by := m.Person
+		if m.By != "" {
+			by += " for " + m.By
+		}
+		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s on %s", m.Hauler, m.Bbl, basisWords[m.Basis], by, at(m.At))
+		if x := m.Removed; x != nil {
+			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), because(x.Why))
+		}
+		s.add("truck's ticket", "%s", text)
+	}
+	if d := r.Hauled; d != nil {
+		s.add("difference", "%s", differenceOf(d, r.Load))
+	}
+}
+
+// because is a reason that somebody gave, behind what was done.
+func because(why string) string {
+	if why == "" {
+		return ""
+	}
+	return ": " + why
+}
+
+// receipt is what the service answered.
+func (r *ticketRow) receipt(s *sheet, at func(time.Time) string) {
+	if r.Status == 0 {
+		return
+	}
+	text := fmt.Sprintf("status %d", r.Status)
+	if r.Corr != "" {
+		text += ", correlation id " + r.Corr
+	}
+	if !r.Answered.IsZero() {
+		text += ", " + at(r.Answered)
+	}
+	s.add("receipt", "%s", text)
+}
+
+// purchaser is who buys, as the ticket says, or as it will say.
+func (r *ticketRow) purchaser(h here) string {
+	b := r.body()
+	t := h.tank(r.Tank)
+	if t == nil {
+		return b.Purchaser
+	}
+	return cmp.Or(b.Purchaser, t.Purchaser)
 }
 
 // feet is a level as a gauger writes it, and in inches.
 func feet(inches float64) string { return fmt.Sprintf("%s (%.2f in)", gauge(inches), inches) }
-
-// measured is what gauger saw of a load.
-func measured(l tank.Load) [][2]string {
-	lines := [][2]string{
-		{"by gauge", fmt.Sprintf("%.1f bbl, give or take %.1f, by the %s", l.GaugeBbl, l.ErrorBbl, tableName(l.Table))},
-		{"flowed in meanwhile", fmt.Sprintf("%.1f bbl", l.InflowBbl)},
-		{"removed", fmt.Sprintf("%.1f bbl", l.RemovedBbl)},
-		{"rate", fmt.Sprintf("%.1f bbl/min", l.Rate)},
-		{"parts", strconv.Itoa(l.Parts)},
-		{"readings", strconv.Itoa(l.Samples)},
-	}
-	for _, x := range []struct {
-		name   string
-		v      *float64
-		format string
-	}{
-		{"top temperature", l.TopTemperature, "%.1f degF"}, {"bottom temperature", l.BottomTemperature, "%.1f degF"},
-		{"specific gravity", l.Gravity, "%.4f"}, {"bsw", l.BSW, "%.2f %%"},
-	} {
-		if x.v != nil {
-			lines = append(lines, [2]string{x.name, fmt.Sprintf(x.format, *x.v) + " (measured)"})
-		}
-	}
-	lines = append(lines, [2]string{"confidence", fmt.Sprintf("%.0f %%", 100*l.Confidence)})
-	if len(l.Review) > 0 {
-		lines = append(lines, [2]string{"needs review", strings.Join(l.Review, ", ")})
-	}
-	if len(l.Remarks) > 0 {
-		lines = append(lines, [2]string{"remarks", strings.Join(l.Remarks, ", ")})
-	}
-	return lines
-}
 
 // tableName says which table made barrels of inches.
 func tableName(name string) string {
@@ -80,7 +242,7 @@ func tableName(name string) string {
 }
 
 // standing is the state of a ticket and what comes next.
-func (r ticketRow) standing(h here) string {
+func (r *ticketRow) standing(h here) string {
 	switch {
 	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
 		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"

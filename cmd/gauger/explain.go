@@ -3,65 +3,194 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"time"
+
+	"gauger/agent/tank"
 )
 
-// ticketsExplain says in sentences why a ticket is a ticket.
+// ticketsExplain says in sentences why a ticket is a ticket, or for a time and a tank why there is none.
 func (m *Main) ticketsExplain(ctx context.Context, args []string) error {
-	c, r, err := m.ticket(ctx, "tickets explain", args)
+	f, c := m.flags("tickets explain")
+	id := f.String("tank", "", "`ID` of the tank, to ask about a time")
+	at := f.String("at", "", "`TIME` to ask about: \"2026-03-01 14:30\", 14:30 (the last one), 2h (ago)")
+	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	says := r.sentences(m.around(c))
+	q, err := m.question(c, *id, *at, rest)
+	if err != nil {
+		return err
+	}
+	if q.tank != "" {
+		return m.explainTime(ctx, c, q)
+	}
+	rows, err := m.rows(ctx, c)
+	if err != nil {
+		return err
+	}
+	r, err := byNumber(rows, q.number)
+	if err != nil {
+		return err
+	}
+	return m.say(c, r.sentences(m.around(c)))
+}
+
+// say prints sentences, each on a line of its own.
+func (m *Main) say(c *common, says []string) error {
 	if c.json() {
 		return printJSON(m.Out, says)
 	}
-	_, err = fmt.Fprintln(m.Out, strings.Join(says, "\n"))
+	_, err := fmt.Fprintln(m.Out, strings.Join(says, "\n"))
 	return err
 }
 
+// spoken is a level as people say it: 14 ft 3 1/4 in.
+func spoken(inches float64) string {
+	q := int64(math.Round(math.Abs(inches) * 4))
+	text := fmt.Sprintf("%d ft %d in", q/48, q%48/4)
+	if part := [4]string{"", " 1/4", " 1/2", " 3/4"}[q%4]; part != "" {
+		text = fmt.Sprintf("%d ft %d%s in", q/48, q%48/4, part)
+	}
+	if inches < 0 && q > 0 {
+		text = "minus " + text
+	}
+	return text
+}
+
+// spell is a stretch of time as people say it, with the date where it is not clear from the end.
+func spell(from, to time.Time, zone *time.Location) string {
+	a, z := from.In(zone).Round(time.Minute), to.In(zone).Round(time.Minute)
+	if a.Format(time.DateOnly) == z.Format(time.DateOnly) {
+		return fmt.Sprintf("On %s from %s to %s", a.Format("January 2"), a.Format("15:04"), z.Format("15:04"))
+	}
+	return fmt.Sprintf("From %s on %s to %s on %s", a.Format("15:04"), a.Format("January 2"), z.Format("15:04"), z.Format("January 2"))
+}
+
 // sentences is the story of a ticket.
-func (r ticketRow) sentences(h here) []string {
-	clock := func(t time.Time) string { return t.In(h.zone()).Format("15:04 on January 2") }
-	last := "The ticket is " + r.standing(h) + "."
+func (r *ticketRow) sentences(h here) []string {
 	l := r.Load
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if l == nil {
 		g := r.figures(h)
-		out := []string{fmt.Sprintf("Ticket %s was written by %s; gauger did not see the load by itself.", r.Number, r.Person)}
+		say("Ticket %s was written by %s; gauger did not see the load by itself.", r.Number, r.Person)
 		if g.open != nil {
-			out = append(out, fmt.Sprintf("It says that from %s to %s the level of %s fell from %s to %s.", clock(r.Start), clock(r.End), r.Tank,
-				gauge(*g.open), gauge(*g.closing)))
+			say("It says: %s the level of tank %s fell from %s to %s.", lower(spell(r.Start, r.End, h.zone())), r.Tank, spoken(*g.open), spoken(*g.closing))
 		}
 		if g.bbl != nil {
-			out = append(out, fmt.Sprintf("By the tank's table that is %.1f bbl.", *g.bbl))
+			say("By the tank's table that is %.1f bbl.", *g.bbl)
 		}
-		return append(out, last)
+		return append(out, r.ending(h)...)
 	}
-	out := []string{
-		fmt.Sprintf("From %s to %s the level of %s fell from %s to %s.", clock(l.Start), clock(l.End), l.Tank, gauge(l.Open), gauge(l.Close)),
-		fmt.Sprintf("By the %s that is %.1f bbl, give or take %.1f; about %.1f bbl flowed in meanwhile, so %.1f bbl left the tank.",
-			tableName(l.Table), l.GaugeBbl, l.ErrorBbl, l.InflowBbl, l.RemovedBbl),
-		fmt.Sprintf("It left at %.1f bbl a minute, in %s, seen in %s.", l.Rate, count(l.Parts, "part"), count(l.Samples, "reading")),
-		"It is a run and not something else: it is larger than a drain, faster than a leak, no other tank of the site rose with it, and the oil did not come back while gauger waited.",
+	say("%s the level of tank %s fell from %s to %s.", spell(l.Start, l.End, h.zone()), l.Tank, spoken(l.Open), spoken(l.Close))
+	if v := r.Volumes; v != nil && v.OpenBbl > 0 {
+		say("By the %s there were %.1f bbl in the tank before and %.1f after.", tableName(l.Table), v.OpenBbl, v.CloseBbl)
 	}
+	say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorOf(l))
+	switch in := inflowOf(l); {
+	case strings.HasSuffix(in, "bbl"):
+		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", in, l.RemovedBbl)
+	case strings.HasPrefix(in, "none"):
+		say("No inflow could be seen meanwhile, so that is also what left the tank.")
+	default:
+		say("What flowed in meanwhile is not known (%s), so more than that may have left the tank.", in)
+	}
+	say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsOf(l.Parts), count(l.Samples, "reading"))
+	out = append(out, against(l)...)
 	if l.Group != "" {
-		out = append(out, fmt.Sprintf("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl))
+		say("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl)
 	}
-	if l.Gap > 0 {
-		out = append(out, fmt.Sprintf("No reading came for %s of it.", l.Gap.Round(time.Second)))
+	if l.Gap >= gapWorth {
+		say("No reading came for %s of it.", minutes(l.Gap))
 	}
 	if len(l.Remarks) > 0 {
-		out = append(out, fmt.Sprintf("A reader should know: %s.", strings.Join(l.Remarks, ", ")))
+		say("A reader should know: %s.", strings.Join(l.Remarks, ", "))
 	}
-	if len(l.Review) > 0 {
-		out = append(out, fmt.Sprintf("A person should look at it: %s.", strings.Join(l.Review, ", ")))
+	out = append(out, sureness(l)...)
+	return append(out, r.ending(h)...)
+}
+
+// lower makes the first letter small.
+func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+func partsOf(n int) string {
+	if n <= 1 {
+		return "without a pause"
+	}
+	return fmt.Sprintf("in %d parts with pauses between them", n)
+}
+
+// against is what else it could have been, and the figure that speaks against it.
+func against(l *tank.Load) []string {
+	v := l.Rivals
+	if v == nil {
+		return []string{"A version of gauger made it that did not keep what else the fall could have been."}
+	}
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	say("Could it have been something else?")
+	say("A sample or a drain: no, those take less than the %g bbl that count as a load here, and this took %.1f.", v.MinLoad, l.RemovedBbl)
+	say("A leak: no, a leak takes hours; this fell at %.1f bbl a minute, and below %g it would have been told of as a loss.", l.Rate, v.MinRate)
+	switch {
+	case v.Others == 0:
+		say("A transfer to another tank: gauger watches no other tank here into which it could have gone.")
+	case v.RoseBbl < 0.5 && v.Others == 1:
+		say("A transfer to another tank: no, the other tank that gauger watches here did not rise meanwhile.")
+	case v.RoseBbl < 0.5:
+		say("A transfer to another tank: no, none of the %d others that gauger watches here rose meanwhile.", v.Others)
+	case v.Others == 1:
+		say("A transfer to another tank: no, %s is the only other tank that gauger watches here, and it took %.1f bbl.", v.Rose, v.RoseBbl)
+	default:
+		say("A transfer to another tank: no, of the %d others that gauger watches here %s rose most, and together they took %.1f bbl.",
+			v.Others, v.Rose, v.RoseBbl)
+	}
+	watched := minutes(v.Watched)
+	if v.BackIn < 0.5 {
+		say("A recirculation: no, gauger watched for %s after the end, and nothing came back.", watched)
 	} else {
-		out = append(out, "Nothing makes it doubtful.")
+		say("A recirculation: no, gauger watched for %s after the end, and of %.1f in only %.1f in came back.", watched, l.Open-l.Close, v.BackIn)
 	}
-	out = append(out, fmt.Sprintf("gauger is %.0f %% sure of it.", 100*l.Confidence), last)
+	if v.WaterIn != nil {
+		say("Water: no, the water under the oil fell by %.1f in, the level by %.1f in.", *v.WaterIn, l.Open-l.Close)
+	}
+	if l.Samples >= 3 {
+		say("A jump of the sensor: no, %s came while the level fell.", count(l.Samples, "reading"))
+	}
+	return out
+}
+
+// sureness is how good the ticket is and what that rests on.
+func sureness(l *tank.Load) []string {
+	text := fmt.Sprintf("How sure: gauger puts the chance that the barrels are right, to one barrel or one in a hundred, at %.0f in 100; it never claims more than 99.",
+		min(100*l.Confidence, 99))
+	if len(l.Review) > 0 {
+		return []string{text, fmt.Sprintf("A person should look at it: %s.", strings.Join(l.Review, ", "))}
+	}
+	if l.Sigma > 0 {
+		text += fmt.Sprintf(" The sensor's readings scatter by %.2f in.", l.Sigma)
+	}
+	return []string{text, "Nothing was found that calls for a person."}
+}
+
+// ending is what people did to the ticket and what comes next.
+func (r *ticketRow) ending(h here) []string {
+	var out []string
+	if d := r.Hauled; d != nil {
+		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisWords[d.Basis], differenceOf(d, r.Load)))
+	}
 	if r.Rejected != "" {
-		out = append(out, "It was rejected by "+r.Rejected+".")
+		return append(out, "It was rejected by "+r.Rejected+".", "It never leaves, and nothing of it is booked.")
+	}
+	out = append(out, "The ticket is "+r.standing(h)+".")
+	switch r.State {
+	case "delivered":
+		out = append(out, "It cannot be changed any more; should gauger learn better, it says so in an event.")
+	case "waiting":
+		out = append(out, "It leaves as soon as the service can be reached, and with the same number however often it has to be sent.")
+	case "held":
+		out = append(out, "Until then a person can still `gauger tickets reject` it.")
 	}
 	return out
 }

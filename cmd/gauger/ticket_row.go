@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"time"
 
 	"gauger/agent"
 )
@@ -14,9 +15,12 @@ type ticketRow struct {
 	agent.Booked
 	// State is held, waiting, delivered, refused, dropped or rejected; left: it is in the outbox no more, and its receipt
 	// is too old to be kept.
-	State  string `json:"state"`
-	Status int    `json:"status,omitempty"` // of the service's last answer
-	Reason string `json:"reason,omitempty"` // why it was refused or dropped
+	State    string        `json:"state"`
+	Status   int           `json:"status,omitempty"` // of the service's last answer
+	Corr     string        `json:"correlation_id,omitempty"`
+	Answered time.Time     `json:"answered,omitzero"`
+	Reason   string        `json:"reason,omitempty"` // why it was refused or dropped
+	Hauled   *agent.Hauled `json:"hauled,omitempty"` // what the truck's tickets say together
 }
 
 // tickets asks for all tickets and where each stands, the oldest first.
@@ -34,7 +38,7 @@ func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
 	}
 	rows := []ticketRow{}
 	for _, b := range all {
-		row := ticketRow{Booked: b, State: "left"}
+		row := ticketRow{Booked: b, State: "left", Hauled: b.Hauled()}
 		e, known := at[b.Seq]
 		switch {
 		case b.Rejected != "":
@@ -43,6 +47,7 @@ func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
 			row.State, row.Person = "held", ""
 		case known:
 			row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason
+			row.Corr, row.Answered = e.Corr, e.Since
 		}
 		rows = append(rows, row)
 	}
@@ -53,12 +58,12 @@ func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
 type figures struct{ open, closing, bbl *float64 }
 
 // figures of a ticket that gauger saw come from the load, those of a person's from what was sent.
-func (r ticketRow) figures(h here) figures {
+func (r *ticketRow) figures(h here) figures {
 	if r.Load != nil {
 		return figures{&r.Load.Open, &r.Load.Close, &r.Load.GaugeBbl}
 	}
-	var b ticketBody
-	if json.Unmarshal(r.Ticket, &b) != nil || b.Opening.Level == nil || b.Closing.Level == nil {
+	b := r.body()
+	if b.Opening.Level == nil || b.Closing.Level == nil {
 		return figures{}
 	}
 	open, closing := inches(h.wire(), *b.Opening.Level), inches(h.wire(), *b.Closing.Level)
@@ -69,13 +74,21 @@ func (r ticketRow) figures(h here) figures {
 	return f
 }
 
+// body is what the service gets. A ticket that has not left has none yet.
+func (r *ticketRow) body() (b ticketBody) {
+	if r.Ticket == nil || json.Unmarshal(r.Ticket, &b) != nil {
+		return ticketBody{}
+	}
+	return b
+}
+
 // name is the ticket's number, or what it is called until that is fixed.
-func (r ticketRow) name() string {
+func (r *ticketRow) name() string {
 	return bookedName(r.Booked)
 }
 
 // review is why a person should look at it, or who wrote it.
-func (r ticketRow) review() string {
+func (r *ticketRow) review() string {
 	switch {
 	case r.Rejected != "":
 		return "rejected by " + r.Rejected

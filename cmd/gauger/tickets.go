@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,22 +17,28 @@ func (m *Main) ticketsList(ctx context.Context, args []string) error {
 	f, c := m.flags("tickets list")
 	c.formats = append(c.formats, "csv")
 	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
+	var p period
 	id := f.String("tank", "", "only those of the tank with this `ID`")
-	since := f.String("since", "", "only those that ended after this `TIME`: 2026-03-01, 24h, 7d")
+	f.StringVar(&p.from, "from", "", "from this production `DAY` on, or those that ended after a time: 2026-03-01, 24h, 7d")
+	f.StringVar(&p.to, "to", "", "up to and with this production `DAY`, or those that ended before a time")
+	since := f.String("since", "", "the same as --from with a `TIME`; a date is its midnight")
+	unmatched := f.Bool("unmatched", false, "only those with which no truck's ticket is recorded")
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "tickets list takes flags only; `gauger tickets show NUMBER` shows one")
 	}
 	h := m.around(c)
 	times := siteTimes(h.zone())
-	from := times.at("since", *since, time.Time{})
-	if times.err != nil {
-		return times.err
+	after := times.at("since", *since, time.Time{})
+	if err := errors.Join(times.err, p.read(h.zone())); err != nil {
+		return err
 	}
 	rows, err := m.rows(ctx, c)
 	if err != nil {
 		return err
 	}
-	rows = slices.DeleteFunc(rows, func(r ticketRow) bool { return *id != "" && r.Tank != *id || r.End.Before(from) })
+	rows = slices.DeleteFunc(rows, func(r ticketRow) bool {
+		return *id != "" && r.Tank != *id || r.End.Before(after) || !p.holds(&r) || *unmatched && (r.Hauled != nil || r.State == "rejected")
+	})
 	switch {
 	case c.json():
 		return printJSON(m.Out, rows)
@@ -42,18 +48,108 @@ func (m *Main) ticketsList(ctx context.Context, args []string) error {
 		_, err := fmt.Fprintln(m.Out, "no tickets")
 		return err
 	}
+	return m.ticketsTable(h, rows)
+}
+
+// period is a stretch of production days, or of times.
+type period struct {
+	from, to       string
+	fromAt, toAt   time.Time
+	fromDay, toDay string
+}
+
+// read takes a date for a production day and anything else for a time.
+func (p *period) read(zone *time.Location) error {
+	for _, x := range []struct {
+		name, text string
+		day        *string
+		at         *time.Time
+	}{{"from", p.from, &p.fromDay, &p.fromAt}, {"to", p.to, &p.toDay, &p.toAt}} {
+		if _, err := time.Parse(time.DateOnly, x.text); err == nil {
+			*x.day = x.text
+			continue
+		}
+		times := siteTimes(zone)
+		*x.at = times.at(x.name, x.text, time.Time{})
+		if times.err != nil {
+			return times.err
+		}
+	}
+	return nil
+}
+
+func (p *period) holds(r *ticketRow) bool {
+	switch {
+	case p.fromDay != "" && r.Day < p.fromDay, p.toDay != "" && r.Day > p.toDay:
+		return false
+	case !p.fromAt.IsZero() && r.End.Before(p.fromAt), !p.toAt.IsZero() && r.End.After(p.toAt):
+		return false
+	}
+	return true
+}
+
+// ticketsTable prints the tickets, and what each production day comes to.
+func (m *Main) ticketsTable(h here, rows []ticketRow) error {
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tSTATE\tREMARK")
-	for _, r := range rows {
+	fmt.Fprintln(t, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK")
+	days := []string{}
+	for i := range rows {
+		r := &rows[i]
 		g := r.figures(h)
-		open, closing := "", ""
+		open, closing, truck, diff := "", "", "", ""
 		if g.open != nil {
 			open, closing = gauge(*g.open), gauge(*g.closing)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, minute(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
-			open, closing, shown(g.bbl, 1), r.State, r.review())
+		if r.Hauled != nil {
+			truck = strings.Join(r.Hauled.Numbers, "+")
+			if r.Hauled.Difference != nil {
+				diff = fmt.Sprintf("%+.1f", *r.Hauled.Difference)
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, minute(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
+			open, closing, shown(g.bbl, 1), truck, diff, r.State, r.review())
+		if !slices.Contains(days, r.Day) {
+			days = append(days, r.Day)
+		}
+	}
+	slices.Sort(days)
+	fmt.Fprintln(t)
+	for _, day := range days {
+		fmt.Fprintf(t, "production day %s: %s\n", day, totals(rows, day, h))
 	}
 	return t.Flush()
+}
+
+// totals sums the tickets of a production day that somebody will book.
+func totals(rows []ticketRow, day string, h here) string {
+	n, bbl := 0, 0.0
+	gross, net := true, true
+	var grossBbl, netBbl float64
+	for i := range rows {
+		r := &rows[i]
+		if r.Day != day || r.State == "rejected" || r.State == "dropped" {
+			continue
+		}
+		n++
+		if g := r.figures(h); g.bbl != nil {
+			bbl += *g.bbl
+		}
+		v := r.Volumes
+		if gross = gross && v != nil && v.GrossBbl != nil; gross {
+			grossBbl += *v.GrossBbl
+		}
+		if net = net && v != nil && v.NetBbl != nil; net {
+			netBbl += *v.NetBbl
+		}
+	}
+	text := fmt.Sprintf("%s, %.1f bbl by gauge", count(n, "ticket"), bbl)
+	if n > 0 && gross {
+		text += fmt.Sprintf(", %.1f gross", grossBbl)
+	}
+	if n > 0 && net {
+		text += fmt.Sprintf(", %.1f net", netBbl)
+	}
+	return text
 }
 
 // rows asks for all tickets at a desk.
@@ -65,56 +161,48 @@ func (m *Main) rows(ctx context.Context, c *common) (rows []ticketRow, err error
 	return rows, err
 }
 
-// ticketsCSV writes a row for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
-func (m *Main) ticketsCSV(h here, rows []ticketRow) error {
-	w := csv.NewWriter(m.Out)
-	lines := [][]string{{"number", "tank", "start", "end", "open_in", "close_in", "gauge_bbl", "removed_bbl", "state", "remark"}}
-	for _, r := range rows {
-		g := r.figures(h)
-		removed := ""
-		if r.Load != nil {
-			removed = shown(&r.Load.RemovedBbl, 2)
+// byNumber finds one ticket; in a number capitals do not matter.
+func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
+	var numbers []string
+	for i := range rows {
+		r := &rows[i]
+		if name := r.name(); name != "" && (strings.EqualFold(name, number) || strings.EqualFold(r.Handle, number)) {
+			return r, nil
 		}
-		lines = append(lines, []string{
-			r.Number, r.Tank, r.Start.In(h.zone()).Format(time.RFC3339), r.End.In(h.zone()).Format(time.RFC3339),
-			shown(g.open, 2), shown(g.closing, 2), shown(g.bbl, 2), removed, r.State, r.review(),
-		})
+		numbers = append(numbers, r.name())
 	}
-	return w.WriteAll(lines)
+	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", agent.ErrNoTicket, number, didYouMean(number, numbers))
 }
 
-// ticket finds one ticket by its number.
-func (m *Main) ticket(ctx context.Context, name string, args []string) (*common, ticketRow, error) {
-	f, c := m.flags(name)
+// ticketsShow prints all that is known of one ticket, with a picture of the level.
+func (m *Main) ticketsShow(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets show")
+	ascii := f.Bool("ascii", false, "draw the level in plain ASCII")
 	rest, err := parse(f, c, args)
 	if err != nil || len(rest) != 1 {
-		return nil, ticketRow{}, orUsage(err, name+" wants one ticket number; `gauger tickets list` shows them")
+		return orUsage(err, "tickets show wants one ticket number; `gauger tickets list` shows them")
 	}
 	rows, err := m.rows(ctx, c)
 	if err != nil {
-		return nil, ticketRow{}, err
+		return err
 	}
-	var numbers []string
-	for _, r := range rows {
-		if strings.EqualFold(r.Number, rest[0]) {
-			return c, r, nil
-		}
-		numbers = append(numbers, r.Number)
-	}
-	return nil, ticketRow{}, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", agent.ErrNoTicket, rest[0], didYouMean(rest[0], numbers))
-}
-
-func (m *Main) ticketsShow(ctx context.Context, args []string) error {
-	c, r, err := m.ticket(ctx, "tickets show", args)
+	r, err := byNumber(rows, rest[0])
 	if err != nil {
 		return err
 	}
 	if c.json() {
 		return printJSON(m.Out, r)
 	}
+	h := m.around(c)
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
-	for _, line := range r.evidence(m.around(c)) {
+	for _, line := range r.evidence(h) {
 		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || r.Load == nil {
+		return err
+	}
+	if drawing, ok := chartOf(r.Load, h.zone(), m.plain(*ascii)); ok {
+		_, err = fmt.Fprintln(m.Out, "\n"+strings.Join(drawing.lines(), "\n"))
+	}
+	return err
 }

@@ -180,7 +180,7 @@ func bookedName(b agent.Booked) string {
 }
 
 // touched is what people have done to a ticket and what was learned after it had left, for its evidence.
-func (r ticketRow) touched(h here) [][2]string {
+func (r *ticketRow) touched(h here) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {
 		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s", editText(e), e.Person, minute(e.At, h.zone()))})

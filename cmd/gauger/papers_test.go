@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/tank"
+	"gauger/config"
+)
+
+// paper is a ticket as the list has it.
+func paper(change func(*ticketRow)) *ticketRow {
+	start := time.Date(2026, 3, 2, 15, 0, 0, 0, time.UTC)
+	l := tank.Load{
+		Tank: "TK-1", Start: start, End: start.Add(34 * time.Minute), Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78,
+		Rate: 5.98, Sigma: 0.05, Confidence: 0.93, ErrorBbl: 0.42, Parts: 2, Samples: 212, Table: "strap",
+		Rivals: &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 2, Rose: "TK-2", RoseBbl: 0.9, BackIn: 0.7, Watched: 45 * time.Minute, WaterIn: new(0.1)},
+	}
+	r := &ticketRow{State: "delivered", Status: 200, Booked: agent.Booked{
+		Number: "A-TEST-TK-1-20260302T1500Z", Tank: "TK-1", Load: &l, Start: l.Start, End: l.End, Day: "2026-03-02",
+		Volumes: &agent.Volumes{OpenBbl: 285.99, CloseBbl: 82.67, GrossBbl: new(200.91), NetBbl: new(200.11), OpenCTL: new(0.98876), CloseCTL: new(0.9903)},
+	}}
+	if change != nil {
+		change(r)
+	}
+	return r
+}
+
+// A spreadsheet that opens the file must not run what a free text says.
+func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
+	cfg := &config.Config{}
+	cfg.Zone = time.FixedZone("CST", -6*3600)
+	cfg.Tanks = []config.Tank{{ID: "TK-1", Purchaser: "=HYPERLINK(\"x\"), \"Acme\"\nCrude"}}
+	row := paper(func(r *ticketRow) {
+		r.Matches = []agent.Match{{Hauler: "+1", Bbl: 100, Basis: agent.AsNet}, {Hauler: "@2", Bbl: 99, Basis: agent.AsNet}}
+		r.Hauled = r.Booked.Hauled()
+		r.Load.Review = []string{"-no reading"}
+	})
+	var out bytes.Buffer
+	if err := (&Main{Out: &out}).ticketsCSV(here{cfg}, []ticketRow{*row}); err != nil {
+		t.Fatal(err)
+	}
+	all, err := csv.NewReader(&out).ReadAll()
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d lines (%v)", len(all), err)
+	}
+	got := map[string]string{}
+	for i, name := range all[0] {
+		got[name] = all[1][i]
+	}
+	for name, want := range map[string]string{
+		"production_day": "2026-03-02", "purchaser": "'=HYPERLINK(\"x\"), \"Acme\"\nCrude", "hauler": "'+1 + @2", "hauler_bbl": "199.00", "difference_bbl": "-1.11",
+		"review": "'-no reading", "open_ft_in_q": "14-03-1", "close_ft_in_q": "04-01-2", "open_in": "171.25", "gross_bbl": "200.91", "net_bbl": "200.11",
+		"open_ctl": "0.98876", "close_ctl": "0.99030", "start": "2026-03-02T09:00:00-06:00", "error_bbl": "0.42", "bsw_percent": "", "open_degf": "",
+	} {
+		if got[name] != want {
+			t.Errorf("%s is %q, want %q", name, got[name], want)
+		}
+	}
+}
+
+func TestATicketIsExplainedByItsFigures(t *testing.T) {
+	text := strings.Join(paper(nil).sentences(here{}), "\n")
+	for _, want := range []string{
+		"fell from 14 ft 3 1/4 in to 4 ft 1 1/2 in.", "The difference is 203.3 bbl, give or take 0.4.",
+		"Meanwhile about 1.8 bbl flowed in, so 205.1 bbl left the tank.", "in 2 parts with pauses between them",
+		"less than the 25 bbl that count as a load here, and this took 205.1", "this fell at 6.0 bbl a minute, and below 0.5",
+		"of the 2 others that gauger watches here TK-2 rose most, and together they took 0.9 bbl", "watched for 45 minutes after the end, and of 121.8 in only 0.7 in came back",
+		"the water under the oil fell by 0.1 in, the level by 121.8 in", "at 93 in 100; it never claims more than 99.", "The ticket is delivered (status 200).",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+}
+
+// Nothing is claimed that was not computed, however good or bare a load is.
+func TestNothingIsClaimedThatWasNotComputed(t *testing.T) {
+	for name, change := range map[string]func(*ticketRow){
+		"perfect": func(r *ticketRow) {
+			r.Load.Confidence, r.Load.ErrorBbl, r.Load.InflowBbl, r.Load.Rivals = 1, 0.01, 0.001, &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 1}
+		},
+		"bare":    func(r *ticketRow) { r.Load.ErrorBbl, r.Load.Rivals, r.Volumes, r.Load.InflowBbl = 0, nil, nil, 0 },
+		"unknown": func(r *ticketRow) { r.Load.Remarks = []string{"inflow unknown"} },
+	} {
+		r := paper(change)
+		text := strings.Join(r.sentences(here{}), "\n")
+		for _, line := range r.evidence(here{}) {
+			text += "\n" + line[0] + " " + line[1]
+		}
+		for _, never := range []string{"100 %", "1.00", "give or take 0.0", " 0.0 bbl", "-0.0", "NaN", "<nil>", "%!"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s: %q in\n%s", name, never, text)
+			}
+		}
+	}
+}
+
+func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
+	at := time.Date(2026, 3, 2, 14, 10, 0, 0, time.UTC)
+	verdict := func(what, why string, bbl float64) tank.Verdict {
+		return tank.Verdict{Tank: "TK-1", What: what, Why: why, Bbl: bbl, Start: at.Add(-5 * time.Minute), End: at, Open: 171.25, Close: 166.25, Until: at.Add(45 * time.Minute)}
+	}
+	levels := func(from, to time.Duration, v, rise float64) (all []tank.Moment) {
+		for d := from; d <= to; d += 10 * time.Minute {
+			all = append(all, tank.Moment{At: at.Add(d), In: v + rise*d.Minutes()})
+		}
+		return all
+	}
+	known := agent.Why{Tank: "TK-1", At: at, Now: at.Add(3 * time.Hour), MinLoad: 25, MinRate: 0.5}
+	for want, change := range map[string]func(*agent.Why){
+		"8.2 bbl of the 25 that min_load wants": func(w *agent.Why) {
+			w.Verdicts = []tank.Verdict{verdict(tank.TooSmall, "8.2 bbl of the 25 that min_load wants", 8.2)}
+		},
+		"it was moved: meanwhile other tanks": func(w *agent.Why) {
+			w.Verdicts = []tank.Verdict{verdict(tank.Transferred, "meanwhile other tanks", 60)}
+		},
+		"makes no ticket: the tank was inhibited":   func(w *agent.Why) { w.Verdicts = []tank.Verdict{verdict("inhibited", "the tank was inhibited", 180)} },
+		"the sensor's value was stuck: value stood": func(w *agent.Why) { w.Verdicts = []tank.Verdict{verdict("stuck", "value stood", 0)} },
+		"It is not decided yet": func(w *agent.Why) {
+			w.Waiting = []tank.Verdict{verdict(tank.Undecided, "the level has to stay down for 45m0s", 180)}
+		},
+		"a load here has 25 bbl or more": func(w *agent.Why) { w.Waiting = []tank.Verdict{verdict(tank.Undecided, "x", 5)} },
+		"a meter makes the tickets of this tank": func(w *agent.Why) {
+			w.Lact, w.Waiting = true, []tank.Verdict{verdict(tank.Undecided, "x", 180)}
+		},
+		"there is a ticket": func(w *agent.Why) { w.Tickets = []agent.Booked{{Number: "A-1", Tank: "TK-1", Start: at, End: at}} },
+		"Ticket A-1 is near, from 13:10 to 13:40": func(w *agent.Why) {
+			w.Tickets = []agent.Booked{{Number: "A-1", Tank: "TK-1", Start: at.Add(-time.Hour), End: at.Add(-30 * time.Minute)}}
+		},
+		"it stood":          func(w *agent.Why) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.001) },
+		"it rose by 6.0 in": func(w *agent.Why) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.1) },
+		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *agent.Why) {
+			w.Levels = append(levels(-time.Hour, -30*time.Minute, 120, 0), levels(30*time.Minute, time.Hour, 60, 0)...)
+		},
+		"No reading has come since 13:40":          func(w *agent.Why) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
+		"those that are begin at 2026-03-02 15:10": func(w *agent.Why) { w.Oldest = at.Add(time.Hour) },
+		"came within the hour before or after":     func(w *agent.Why) { w.Oldest = at.Add(-9 * time.Hour) },
+		"has not come yet":                         func(w *agent.Why) { w.Now = at.Add(-time.Hour) },
+	} {
+		w := known
+		change(&w)
+		cfg := &config.Config{}
+		cfg.Zone = time.UTC
+		text := strings.Join((&answer{Why: &w, h: here{cfg}}).sentences(), "\n")
+		if !strings.Contains(text, want) || strings.Contains(text, "%!") {
+			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+}
+
+func TestATimeOfDayIsTheLastOne(t *testing.T) {
+	zone, err := time.LoadLocation("America/Chicago")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 3, 8, 12, 0, 0, 0, zone) // the clocks were set forward at two
+	for text, want := range map[string]string{
+		"09:30": "2026-03-08T09:30:00-05:00", "14:10": "2026-03-07T14:10:00-06:00", "2026-03-02 14:10": "2026-03-02T14:10:00-06:00", "2h": "2026-03-08T10:00:00-05:00",
+	} {
+		got, err := clockTime(text, zone, now)
+		if err != nil || got.In(zone).Format(time.RFC3339) != want {
+			t.Errorf("%q is %v (%v), want %s", text, got, err, want)
+		}
+	}
+	if _, err := clockTime("TK-1", zone, now); err == nil {
+		t.Error("a tank passed for a time")
+	}
+}

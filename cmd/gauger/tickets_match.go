@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"gauger/agent"
+	"gauger/agent/tank"
+)
+
+// basisWords are the bases of a hauler's volume as people read them.
+var basisWords = map[string]string{agent.AsObserved: "as observed", agent.AsGross: "gross at 60 degF", agent.AsNet: "net at 60 degF"}
+
+// ticketsMatch records what a truck's own ticket says of a load.
+func (m *Main) ticketsMatch(ctx context.Context, args []string) error {
+	f, c := m.flags("tickets match")
+	var a agent.MatchArgs
+	f.StringVar(&a.Hauler, "hauler", "", "`NUMBER` of the truck's ticket")
+	f.Float64Var(&a.Bbl, "barrels", 0, "`BBL` on the truck's ticket, as observed unless --gross or --net says otherwise")
+	gross := f.Bool("gross", false, "they are gross barrels at 60 degF")
+	net := f.Bool("net", false, "they are net barrels at 60 degF, without sediment and water")
+	f.StringVar(&a.By, "by", "", "`NAME` of the person for whom you record it")
+	f.BoolVar(&a.Remove, "remove", false, "take a wrong one back; that it was there is kept")
+	f.StringVar(&a.Why, "why", "", "`TEXT` of why it is taken back")
+	rest, err := parse(f, c, args)
+	a.Hauler = strings.TrimSpace(a.Hauler)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 1:
+		return usage{"tickets match wants one ticket number of gauger's; `gauger tickets list` shows them, and `gauger tickets explain TIME TANK` finds one"}
+	case a.Hauler == "":
+		return usage{"tickets match wants the number on the truck's ticket: --hauler NUMBER"}
+	case *gross && *net:
+		return usage{"--gross and --net exclude each other"}
+	case !a.Remove && a.Bbl <= 0:
+		return usage{"tickets match wants what the truck's ticket says: --barrels 180.25"}
+	}
+	a.Basis = agent.AsObserved
+	if *gross {
+		a.Basis = agent.AsGross
+	}
+	if *net {
+		a.Basis = agent.AsNet
+	}
+	return m.with(c, func(d *desk) error {
+		rows, err := d.tickets(ctx)
+		if err != nil {
+			return err
+		}
+		row, err := byNumber(rows, rest[0])
+		if err != nil {
+			return err
+		}
+		a.Number = row.name()
+		var got agent.Matched
+		if err := d.call(ctx, "tickets.match", a, &got); err != nil {
+			return err
+		}
+		if got.Warning != "" {
+			fmt.Fprintln(m.Err, "warning: "+got.Warning)
+		}
+		return m.tellMatch(c, got.Ticket)
+	})
+}
+
+// tellMatch shows the difference after a change.
+func (m *Main) tellMatch(c *common, b *agent.Booked) error {
+	h := b.Hauled()
+	if c.json() {
+		return printJSON(m.Out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
+	}
+	if h == nil {
+		_, err := fmt.Fprintf(m.Out, "%s: no truck's ticket is recorded any more\n", b.Number)
+		return err
+	}
+	_, err := fmt.Fprintf(m.Out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisWords[h.Basis],
+		differenceOf(h, b.Load))
+	return err
+}
+
+// differenceOf is the truck's volume beside ours, in words.
+func differenceOf(h *agent.Hauled, l *tank.Load) string {
+	if h.Difference == nil {
+		return "gauger has no volume on that basis, so no difference"
+	}
+	text := fmt.Sprintf("gauger has %.2f, so the truck has %.2f bbl", *h.Ours, math.Abs(*h.Difference))
+	if h.Percent != nil {
+		text += fmt.Sprintf(" (%.2f %%)", math.Abs(*h.Percent))
+	}
+	text += map[bool]string{true: " less", false: " more"}[*h.Difference < 0]
+	if h.Within != nil && l.ErrorBbl > 0 {
+		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), l.ErrorBbl)
+	}
+	return text + fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close))
+}
+
+func inside(yes bool) string {
+	if yes {
+		return "within"
+	}
+	return "beyond"
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/tank"
+)
+
+const (
+	whyNear  = 15 * time.Minute // a person's time is no better than this
+	whyQuiet = 30 * time.Minute // about the time for which the level is told
+	whyGap   = 20 * time.Minute // without a reading: nobody can say what happened
+)
+
+// question is what `tickets explain` is asked: a ticket's number, or a time and a tank.
+type question struct {
+	number, tank string
+	at           time.Time
+}
+
+// question reads the arguments; a tank and a time may come in either order.
+func (m *Main) question(c *common, id, at string, rest []string) (q question, err error) {
+	wants := usage{"tickets explain wants a ticket's number, or a time and a tank: `gauger tickets explain \"2026-03-01 14:30\" TK-1001`"}
+	if id == "" && at == "" && len(rest) == 1 {
+		return question{number: rest[0]}, nil
+	}
+	zone := m.around(c).zone()
+	for _, word := range rest {
+		_, err := clockTime(word, zone, time.Now())
+		switch {
+		case at == "" && err == nil:
+			at = word
+		case id == "":
+			id = word
+		default:
+			return q, wants
+		}
+	}
+	if id == "" || at == "" {
+		return q, wants
+	}
+	q.tank = id
+	if q.at, err = clockTime(at, zone, time.Now()); err != nil {
+		return q, usage{err.Error()}
+	}
+	return q, nil
+}
+
+// clockTime reads a time as instant does, and a time of day as the last one that was.
+func clockTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	day, err := time.Parse("15:04", text)
+	if err != nil {
+		return instant(text, zone, now)
+	}
+	y, month, d := now.In(zone).Date()
+	t := time.Date(y, month, d, day.Hour(), day.Minute(), 0, 0, zone)
+	if t.After(now) {
+		t = time.Date(y, month, d-1, day.Hour(), day.Minute(), 0, 0, zone)
+	}
+	return t, nil
+}
+
+// explainTime says what became of a tank's level at a time.
+func (m *Main) explainTime(ctx context.Context, c *common, q question) error {
+	var w agent.Why
+	var rows []ticketRow
+	err := m.with(c, func(d *desk) (err error) {
+		if err = d.call(ctx, "tickets.why", agent.WhyArgs{Tank: q.tank, At: q.at}, &w); err == nil {
+			rows, err = d.tickets(ctx)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	a := answer{&w, m.around(c), rows}
+	says := a.sentences()
+	if c.json() {
+		return printJSON(m.Out, map[string]any{"says": says, "known": w})
+	}
+	return m.say(c, says)
+}
+
+// answer is what is known of a time, on its way into sentences.
+type answer struct {
+	*agent.Why
+	h    here
+	rows []ticketRow
+}
+
+func (a *answer) clock(t time.Time) string {
+	return t.In(a.h.zone()).Round(time.Minute).Format("15:04")
+}
+
+// sentences tell of what covers the time first, then of the hour about it.
+func (a *answer) sentences() []string {
+	when := a.At.In(a.h.zone()).Format("15:04 on January 2, 2006")
+	if a.At.After(a.Now) {
+		return []string{fmt.Sprintf("%s has not come yet; it is %s.", when, a.clock(a.Now))}
+	}
+	var hit, near []string
+	for i := range a.Tickets {
+		b := &a.Tickets[i]
+		if covers(b.Start, b.End, a.At) {
+			hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, map[bool]string{true: "there is a ticket", false: "its ticket was rejected"}[b.Rejected == ""]))
+			hit = append(hit, a.ticket(b)...)
+		} else {
+			near = append(near, fmt.Sprintf("Ticket %s is near, from %s to %s; `gauger tickets explain` tells of it.", b.Number, a.clock(b.Start), a.clock(b.End)))
+		}
+	}
+	for _, all := range [][]tank.Verdict{a.Verdicts, a.Waiting} {
+		for i := range all {
+			if says := a.verdict(&all[i]); covers(all[i].Start, all[i].End, a.At) {
+				hit = append(hit, says...)
+			} else {
+				near = append(near, "Near it: "+lower(strings.Join(says, " ")))
+			}
+		}
+	}
+	if len(hit) == 0 {
+		hit = append([]string{fmt.Sprintf("At %s no oil was hauled from tank %s that gauger could see.", when, a.Tank)}, a.quiet()...)
+	}
+	return append(hit, near...)
+}
+
+// covers says that a time lies in a stretch, as exactly as people know their times.
+func covers(from, to, at time.Time) bool {
+	return !at.Before(from.Add(-whyNear)) && !at.After(to.Add(whyNear))
+}
+
+// ticket is the story of the ticket that covers the time.
+func (a *answer) ticket(b *agent.Booked) []string {
+	for i := range a.rows {
+		if r := &a.rows[i]; r.Number == b.Number && r.Tank == b.Tank && r.Start.Equal(b.Start) {
+			return append([]string{"It is " + r.name() + "."}, r.sentences(a.h)...)
+		}
+	}
+	return []string{fmt.Sprintf("It is %s; `gauger tickets show` tells of it.", b.Number)} // it came while we asked
+}
+
+// notRuns say why a movement is no run, by what it was.
+var notRuns = map[string]string{
+	tank.Metered:       "It makes no ticket: %s.",
+	tank.TooSmall:      "That is no run but a small draw, as a sample or a drain makes it: %s. Small draws of a day are told of in one event.",
+	tank.TooSlow:       "That is no run but a loss: %s. An event told of it.",
+	tank.TooLongUnseen: "It makes no ticket: %s, so nobody knows what happened in that time. An event told of it.",
+	tank.WaterDrawn:    "That was water and no oil: %s. An event told of it.",
+	tank.Transferred:   "The oil did not leave the site, it was moved: %s. An event told of it.",
+	tank.Recirculated:  "The oil came back, so that is a recirculation and no run: %s. An event told of it.",
+	tank.Echo:          "The sensor saw something that was not the level: %s.",
+}
+
+// faults are what a sensor's event says in words.
+var faults = map[string]string{
+	"stuck": "the sensor's value was stuck", "step": "the sensor's value jumped, as when somebody sets it anew", "gap": "no reading came",
+	"bad-value": "the sensor gave values that are no level", "spike-rate": "the sensor gave false echoes", "clock-step": "the clock of the readings jumped",
+	"unexplained-loss": "the level went down more slowly than any load",
+}
+
+// verdict tells what the detector made of a movement or a fault.
+func (a *answer) verdict(v *tank.Verdict) []string {
+	if what, isFault := faults[v.What]; isFault {
+		return []string{fmt.Sprintf("%s %s: %s.", spell(v.Start, v.End, a.h.zone()), what, v.Why)}
+	}
+	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl.", spell(v.Start, v.End, a.h.zone()), a.Tank, spoken(v.Open), spoken(v.Close), v.Bbl)
+	if v.What != tank.Undecided {
+		text, known := notRuns[v.What]
+		if !known {
+			text = "It makes no ticket: %s."
+		}
+		return []string{fell, fmt.Sprintf(text, v.Why)}
+	}
+	if a.Lact {
+		return []string{fell, "It will make no ticket: a meter makes the tickets of this tank, never its level."}
+	}
+	if v.Bbl < a.MinLoad {
+		return []string{fell, fmt.Sprintf("It is not over yet, or gauger still waits whether it goes on until %s; a load here has %g bbl or more.", a.clock(v.Until), a.MinLoad)}
+	}
+	return []string{fell, fmt.Sprintf("That may become a ticket. It is not decided yet: %s, which would be until %s.", v.Why, a.clock(v.Until))}
+}
+
+// quiet tells how the level stood about the time, or that nobody knows.
+func (a *answer) quiet() []string {
+	before, after := a.around()
+	switch {
+	case len(a.Levels) == 0 && a.Damage != "":
+		return []string{fmt.Sprintf("What was recorded of that time cannot be read: %s.", a.Damage)}
+	case len(a.Levels) == 0 && (a.Oldest.IsZero() || a.At.Before(a.Oldest)):
+		text := "No reading of that time is kept any more"
+		if !a.Oldest.IsZero() {
+			text += fmt.Sprintf("; those that are begin at %s", minute(a.Oldest, a.h.zone()))
+		}
+		return []string{text + ". Nothing was noted of that time either."}
+	case len(a.Levels) == 0:
+		return []string{"No reading of the level came within the hour before or after."}
+	case before.At.IsZero():
+		return []string{fmt.Sprintf("No reading of the level came before %s.", a.clock(after.At))}
+	case after.At.IsZero() && a.At.Sub(before.At) > whyGap, !after.At.IsZero() && after.At.Sub(before.At) > whyGap:
+		if after.At.IsZero() {
+			return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spoken(before.In))}
+		}
+		return []string{fmt.Sprintf("No reading came from %s to %s; the level was %s before and %s after.", a.clock(before.At), a.clock(after.At),
+			spoken(before.In), spoken(after.In))}
+	}
+	return []string{a.stood(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}
+}
+
+// around are the last level at or before the time and the first after it.
+func (a *answer) around() (before, after tank.Moment) {
+	for _, l := range a.Levels {
+		if !l.At.After(a.At) {
+			before = l
+		} else if after.At.IsZero() {
+			after = l
+		}
+	}
+	return before, after
+}
+
+// stood tells where the level was in the half hour before and after.
+func (a *answer) stood() string {
+	var first, last, low, high tank.Moment
+	for _, l := range a.Levels {
+		if l.At.Sub(a.At).Abs() > whyQuiet {
+			continue
+		}
+		if first.At.IsZero() {
+			first, low, high = l, l, l
+		}
+		last = l
+		if l.In < low.In {
+			low = l
+		}
+		if l.In > high.In {
+			high = l
+		}
+	}
+	if first.At.IsZero() {
+		return "The level of that time is known by few readings only, and none within half an hour."
+	}
+	where := fmt.Sprintf("between %s and %s", spoken(low.In), spoken(high.In))
+	if spoken(low.In) == spoken(high.In) {
+		where = "at " + spoken(low.In)
+	}
+	text := fmt.Sprintf("Between %s and %s the level lay %s (%.2f to %.2f in)", a.clock(first.At), a.clock(last.At), where, low.In, high.In)
+	switch d := last.In - first.In; {
+	case d > 1:
+		return text + fmt.Sprintf(": it rose by %.1f in.", d)
+	case d < -1:
+		return text + fmt.Sprintf(": it fell by %.1f in.", -d)
+	}
+	return text + ": it stood."
+}
