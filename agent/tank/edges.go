@@ -7,7 +7,12 @@ const (
 	lineLong  = 360.0 // s of a fall that say how it began or ended
 	lineGroup = 60.0  // the same at the start in a group, before the other tank helps
 	lineFew   = 3
-	rampClear = 20.0 // s before the crossing that a pump's slow start may reach
+	lineEven  = 8     // samples from which on a line is asked whether it is one
+	lineRough = 2.5   // times the scatter of neighbours that a line may miss its edge by
+	lineMiss  = 0.25  // in that it may in any case
+	edgeMost  = 1.0   // in about a gauge that are left out at most, for slosh and a pump's slow start
+	restNear  = 120.0 // s of rest next to a fall that place it roughly
+	rampClear = 20.0  // s before the crossing that a pump's slow start may reach
 )
 
 // draw is one fall of the level, or several that are one, with its edges.
@@ -23,6 +28,8 @@ type draw struct {
 	before      float64 // inflow until the start, in/s
 	after       float64 // inflow from the start on, in/s
 	usual       float64 // inflow on other days, in/s
+	flow        production
+	manner
 }
 
 // room is the span of time that a fall's edges may use: from the end of the draw before
@@ -34,14 +41,14 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	next := v.resumed(t, f, math.Min(now, in.hi), made)
 	before := between(v.buf, math.Max(in.lo, f.from.t-restLong), f.from.t+cell/2)
 	after := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restLong))
-	d := draw{parts: 1, gap: f.gap, before: made.last, after: next, usual: made.usual}
+	d := draw{parts: 1, gap: f.gap, before: made.last, after: next, usual: made.usual, flow: made, manner: v.manner(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}
-	if n := len(before); n > 0 {
-		s0.v = median(values(before[max(0, n-5):]))
+	if b := between(before, f.from.t-restNear, f.from.t+cell/2); len(b) > 0 {
+		s0.v = median(values(b[max(0, len(b)-5):]))
 	}
-	if len(after) > 0 {
-		s1.v = median(values(after[:min(5, len(after))]))
+	if b := between(after, f.to.t-cell/2, f.to.t+restNear); len(b) > 0 {
+		s1.v = median(values(b[:min(5, len(b))]))
 	}
 	inner := v.inside(f, s0.v, s1.v)
 	d.inner = len(inner)
@@ -49,14 +56,15 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	d.slosh, d.tail = v.sloshing(inner, tail), tail
 
 	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
-	rest := resting{back: true, sigma: v.grain(), b: between(v.buf, math.Max(in.lo, f.from.t-restLong), math.Max(d.start-rampClear, f.from.t))}
+	rest := resting{back: true, sigma: v.grain(), flow: made, manner: d.manner, b: between(v.buf, math.Max(in.lo, f.from.t-restLong), math.Max(d.start-rampClear, f.from.t))}
+	rest.b = rest.unmoved(f.from.t)
 	rest.at = d.start
 	d.open = rest.level(made.last).or(s0, d.start, v.grain())
 	s0 = line{d.start, d.open.v, made.last}
 	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
-	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain())
+	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain()).above(between(v.buf, f.from.t, d.end), d.dead, v.grain())
 	s1 = line{d.end, d.close.v, next}
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	d.sparse = math.Max(d.open.away, d.close.away)
@@ -70,7 +78,7 @@ func (v *vessel) grain() float64 { return math.Max(v.noise.sigma, 0.02) }
 func (v *vessel) inside(f fall, open, closing float64) []sample {
 	b := between(v.buf, f.from.t-cell/2, f.to.t+cell/2)
 	drop := open - closing
-	edge := math.Min(math.Max(math.Max(0.3, 3*v.noise.sigma), 0.04*drop), 0.2*drop)
+	edge := math.Min(math.Max(math.Max(0.3, 3*v.noise.sigma), math.Min(0.04*drop, edgeMost)), 0.2*drop)
 	low, high := 0, len(b)
 	for low < len(b) && float64(b[low].v) > open-0.3*drop {
 		low++
@@ -96,8 +104,8 @@ func (v *vessel) lines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail
 	if t.Group != "" {
 		long = lineGroup
 	}
-	head, okHead := fit(headOf(inner, long))
-	tail, okTail := fit(tailOf(inner))
+	head, okHead := v.even(inner, long, headOf)
+	tail, okTail := v.even(inner, lineLong, tailOf)
 	if okHead && okTail && head.slope < 0 && tail.slope < 0 {
 		return head, tail
 	}
@@ -113,12 +121,40 @@ func headOf(b []sample, long float64) []sample {
 	return b[:n]
 }
 
-func tailOf(b []sample) []sample {
+func tailOf(b []sample, long float64) []sample {
 	n := len(b)
-	for n > 0 && (len(b)-n < lineFew || b[len(b)-1].t-b[n-1].t <= lineLong) {
+	for n > 0 && (len(b)-n < lineFew || b[len(b)-1].t-b[n-1].t <= long) {
 		n--
 	}
 	return b[n:]
+}
+
+// even is the line through one end of a draw: over a shorter time where the pump stood still
+// or changed its rate, so that the line misses the samples next to the edge.
+func (v *vessel) even(b []sample, long float64, part func([]sample, float64) []sample) (line, bool) {
+	for {
+		p := part(b, long)
+		l, ok := fit(p)
+		if !ok || len(p) < lineEven {
+			return l, ok
+		}
+		near := part(p, 0)
+		if l.spread(near) <= math.Max(lineMiss, lineRough*math.Max(v.noise.sigma, scatter(p))) {
+			return l, true
+		}
+		long = math.Min(long, p[len(p)-1].t-p[0].t) / 2
+	}
+}
+
+// scatter is the standard deviation of samples about the lines between their neighbours.
+func scatter(b []sample) float64 {
+	d := make([]float64, 0, len(b))
+	for i := 1; i+1 < len(b); i++ {
+		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
+		e := float64(b[i].v) - (float64(b[i-1].v)*(1-w) + float64(b[i+1].v)*w)
+		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+sq(1-w)))
+	}
+	return median(d) / 0.6745
 }
 
 // guessed are the lines of a draw of which one sample was seen at most: the usual rate, or
@@ -141,7 +177,7 @@ func guessed(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
 
 // sloshing is the scatter of the samples about the falling line, beyond the noise.
 func (v *vessel) sloshing(inner []sample, tail line) float64 {
-	b := tailOf(inner)
+	b := tailOf(inner, lineLong)
 	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
 		return 0
 	}

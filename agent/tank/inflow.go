@@ -3,48 +3,62 @@ package tank
 import "math"
 
 const (
-	inflowDay   = 24 * 3600.0
-	inflowLong  = 4 * 3600.0
-	inflowShort = 3600.0
-	inflowMost  = 0.01   // in/s; 0.6 in/min
-	fillRate    = 2.5    // bbl/min; a faster rise is not production
-	fullWithin  = 18.0   // in below the top of the shell at which a well is shut in
-	resumeFirst = 180.0  // s after a draw before what flows in again is measured
-	resumeTrust = 2400.0 // s of measuring that weigh as much as the hours before
+	inflowDay     = 24 * 3600.0
+	inflowLongest = 12 * 3600.0
+	inflowLong    = 4 * 3600.0
+	inflowShort   = 3600.0
+	inflowMost    = 0.01   // in/s; 0.6 in/min
+	fillRate      = 2.5    // bbl/min; a faster rise is not production
+	fullWithin    = 18.0   // in below the top of the shell at which a well is shut in
+	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
+	resumeTrust   = 2400.0 // s of measuring that weigh as much as the hours before
+	dumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
+	dumpPrior     = 4.0    // steps of the history that this assumption is worth
+	moodShare     = 0.06   // share by which a well's rate changes within hours
+	strayRun      = 12     // steps of a stretch whose straying is measured
+	evenLeast     = 0.02   // share of a separator's straying that any well has
+	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
 )
 
-// production is what flows into a tank at rest, inches per second.
+// production is what flows into a tank at rest, inches per second, and how well that is known.
 type production struct {
-	last  float64 // now
-	usual float64 // while the tank has room: a full one is shut in
+	last   float64 // now
+	usual  float64 // while the tank has room: a full one is shut in
+	unsure float64 // standard error of either
+	wander float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
+	known  bool    // an hour of rest was seen, or most of one
 }
 
-// inflow is the production before a time, from the history at rest. The last hour overrules
-// the last four where they differ by more than the chance of a separator's dumps.
+// inflow is the production before a time, from the history at rest. A shorter time overrules
+// a longer one where they differ by more than chance.
 func (v *vessel) inflow(t *Tank, at float64) production {
-	per := t.Table.PerInch(v.last.v)
-	long, ok := v.climb(at, inflowLong, per, math.Inf(1))
-	if !ok {
-		return production{}
+	per := math.Max(t.Table.PerInch(v.last.v), 1e-6)
+	slope, long := v.climb(at, inflowLongest, per, math.Inf(1))
+	if long < inflowShort/2 {
+		rate := unknownDay / 86400 / per
+		return production{unsure: rate, wander: rate * dumpBbl / per}
 	}
-	p := production{last: long, usual: long}
-	short, ok := v.climb(at, inflowShort, per, math.Inf(1))
-	if ok && v.unlike(short, long, inflowShort, per) {
-		p.last, p.usual = short, short
+	p := production{last: slope, usual: slope, known: true}
+	p.wander = v.straying(at, math.Max(slope, 0), per)
+	for _, over := range []float64{inflowLong, inflowShort} {
+		short, seen := v.climb(at, over, per, math.Inf(1))
+		if seen >= over/4 && seen >= inflowShort/4 && v.unlike(short, p.last, seen, per, p.wander) {
+			p.last, p.usual, long = short, short, seen
+		}
 	}
 	if h, known := v.levelBefore(at); known && h >= float64(t.Height)-fullWithin {
-		if room, ok := v.climb(at, inflowDay, per, h-1.5); ok {
+		if room, seen := v.climb(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
 			p.usual = room
 		}
 	}
 	p.last, p.usual = clamp(p.last, 0, inflowMost), clamp(p.usual, 0, inflowMost)
+	p.unsure = math.Sqrt(p.wander/long + sq(moodShare*p.usual))
 	return p
 }
 
 // unlike says that two slopes over a time differ by more than dumps and noise make by chance.
-func (v *vessel) unlike(a, b, over, per float64) bool {
-	dumps := math.Max(0, b) * over * per / dumpBbl
-	return math.Abs(a-b)*over*per/dumpBbl > 2*math.Sqrt(dumps)+1+2*v.noise.sigma*per/dumpBbl
+func (v *vessel) unlike(a, b, over, per, wander float64) bool {
+	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*v.noise.sigma
 }
 
 func (v *vessel) levelBefore(at float64) (float64, bool) {
@@ -55,25 +69,69 @@ func (v *vessel) levelBefore(at float64) (float64, bool) {
 	return float64(v.hist[k-1].v), true
 }
 
-// climb is the mean slope of the history at rest in the time before at, as far as the level
-// was below top; a quarter of that time has to be known.
-func (v *vessel) climb(at, over, per, top float64) (float64, bool) {
-	var rise, time float64
-	for i := lower(v.hist, at-over); i < len(v.hist); i++ {
-		h := v.hist[i]
-		if h.t > at {
-			break
-		}
-		if i == 0 || h.f == apart || float64(h.v) > top {
-			continue
-		}
-		dv, dt := float64(h.v-v.hist[i-1].v), h.t-v.hist[i-1].t
-		if math.Abs(dv)*per > fillRate*dt/60 {
-			continue
-		}
-		rise, time = rise+dv, time+dt
+// step is one step of the history at rest that ends at point i; false where the level moved
+// otherwise than by production.
+func (v *vessel) step(i int, per float64) (dv, dt float64, ok bool) {
+	h := v.hist[i]
+	if i == 0 || h.f == apart {
+		return 0, 0, false
 	}
-	return rise / math.Max(time, 1), time >= math.Min(over, inflowLong)/4
+	dv, dt = float64(h.v-v.hist[i-1].v), h.t-v.hist[i-1].t
+	return dv, dt, math.Abs(dv)*per <= fillRate*dt/60
+}
+
+// climb is the mean slope of the history at rest in the time before at, as far as the level
+// was below top, and the seconds of rest that show it.
+func (v *vessel) climb(at, over, per, top float64) (slope, time float64) {
+	var rise float64
+	for i := lower(v.hist, at-over); i < len(v.hist) && v.hist[i].t <= at; i++ {
+		if dv, dt, ok := v.step(i, per); ok && float64(v.hist[i].v) <= top {
+			rise, time = rise+dv, time+dt
+		}
+	}
+	return rise / math.Max(time, 1), time
+}
+
+// straying is the variance per second by which the level at rest strays from an even rise,
+// as the stretches of the last day show it, the middle one of them: a well that was shut in
+// meanwhile makes one of them odd.
+func (v *vessel) straying(at, slope, per float64) float64 {
+	even := slope * dumpBbl / per
+	var shown []float64
+	var run []sample // rise and time of the steps of a stretch
+	steps := 0.0
+	for i := lower(v.hist, at-inflowDay); i < len(v.hist) && v.hist[i].t <= at; i++ {
+		if dv, dt, ok := v.step(i, per); ok {
+			run = append(run, sample{t: dt, v: float32(dv)})
+		}
+		if len(run) == strayRun {
+			shown, steps, run = append(shown, strayed(run)), steps+strayRun, run[:0]
+		}
+	}
+	if len(run) >= strayRun/2 {
+		shown, steps = append(shown, strayed(run)), steps+float64(len(run))
+	}
+	if len(shown) == 0 {
+		return even
+	}
+	return (math.Max(median(shown), evenLeast*even)*steps + even*dumpPrior) / (steps + dumpPrior)
+}
+
+// strayed is what the steps of one stretch differ by, beyond noise: the noise of a point
+// makes one step too long and the next too short, so that the product of neighbours takes
+// it out. Three steps' worth goes into the stretch's own mean.
+func strayed(run []sample) float64 {
+	var rise, time float64
+	for _, s := range run {
+		rise, time = rise+float64(s.v), time+s.t
+	}
+	var sum, before float64
+	for _, s := range run {
+		off := float64(s.v) - rise/time*s.t
+		sum += off*off + 2*off*before
+		before = off
+	}
+	return sum / time * float64(len(run)) / float64(len(run)-3)
 }
 
 // resumed is the inflow from a fall on: what is usual, and what the rest after it shows.
@@ -91,7 +149,7 @@ func (v *vessel) resumed(t *Tank, f fall, until float64, made production) float6
 		return made.usual
 	}
 	shown := clamp((z-a)/dt, 0, inflowMost)
-	if v.unlike(shown, made.usual, dt, per) {
+	if !made.known || v.unlike(shown, made.usual, dt, per, made.wander) {
 		return shown
 	}
 	return (made.usual*resumeTrust + shown*dt) / (resumeTrust + dt)

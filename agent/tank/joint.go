@@ -38,14 +38,14 @@ func (r *run) jointly(i int, v *vessel, d *draw) {
 // startAt moves the start of a draw to an instant that is known better.
 func (v *vessel) startAt(d *draw, at float64) {
 	b := between(v.buf, math.Max(v.done, at-restLong), at)
-	d.open = resting{at: at, back: true, sigma: v.grain(), b: b}.level(d.before).or(line{d.start, d.open.v, d.before}, at, v.grain())
+	d.open = resting{at: at, back: true, sigma: v.grain(), b: b, flow: d.flow, manner: d.manner}.level(d.before).or(line{d.start, d.open.v, d.before}, at, v.grain())
 	d.start = at
 }
 
 // endAt moves the end of a draw to an instant that is known better.
 func (v *vessel) endAt(d *draw, at float64) {
 	b := between(v.buf, math.Max(at, d.end+settleShort), at+restLong)
-	d.close = resting{at: at, sigma: v.grain(), b: b}.level(d.after).or(line{d.end, d.close.v, d.after}, at, v.grain())
+	d.close = resting{at: at, sigma: v.grain(), b: b, flow: d.flow, manner: d.manner}.level(d.after).or(line{d.end, d.close.v, d.after}, at, v.grain())
 	d.end = at
 }
 

@@ -6,11 +6,6 @@ import (
 	"time"
 )
 
-const (
-	reviewUnder = 0.75 // confidence
-	reviewError = 1.35 // times the greater of a barrel and a hundredth of the load
-)
-
 // load makes the record of a draw that is a run.
 func (r *run) load(i int, v *vessel, d draw) Load {
 	t := &r.site.tanks[i]
@@ -29,7 +24,7 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 	l.InflowBbl = d.after * per * (d.end - d.start)
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
-	l.ErrorBbl = 2 * per * math.Hypot(d.open.doubt(v.noise.sigma, d.before, per), d.close.doubt(v.noise.sigma, d.after, per))
+	l.ErrorBbl = 2 * t.sureness(d)
 	if t.Group != "" {
 		l.GroupBbl = r.grouped(i, d)
 	}
@@ -53,15 +48,6 @@ func (v *vessel) began(d draw) float64 {
 	return d.start
 }
 
-// doubt is the standard error of a gauge in inches, with what may have flowed in between
-// it and its nearest sample. A noisy sensor drifts as well, by a part of its noise.
-func (g gauge) doubt(sigma, inflow, per float64) float64 {
-	away := math.Max(0, g.away-30)
-	came := inflow * away
-	dumps := math.Sqrt(came * dumpBbl / math.Max(per, 1e-6))
-	return math.Sqrt(sq(g.err) + sq(0.4*sigma) + sq(0.3*came) + sq(dumps))
-}
-
 // grouped is the gauged volume of all tanks of a group over a draw.
 func (r *run) grouped(i int, d draw) float64 {
 	own := &r.site.tanks[i]
@@ -80,42 +66,4 @@ func (r *run) grouped(i int, d draw) float64 {
 		}
 	}
 	return sum
-}
-
-// doubts are the confidence in a load and why a person should look at it.
-func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
-	c := 1.0
-	var why []string
-	say := func(when bool, factor float64, format string, args ...any) {
-		if !when {
-			return
-		}
-		c *= factor
-		if factor < reviewUnder {
-			why = append(why, fmt.Sprintf(format, args...))
-		}
-	}
-	gap := v.gapMin(t, r.site.speed)
-	say(math.Max(d.open.away, d.close.away) >= gap, 0.5, "data gap %s at an edge", span(math.Max(d.open.away, d.close.away)))
-	say(!v.stopped(d), 0.5, "the readings stopped while the level fell")
-	say(d.inner == 0, 0.5, "no reading inside the load")
-	_, low := t.Table.edge(l.Close)
-	_, high := t.Table.edge(l.Open)
-	say(low || high, 0.5, "outside table")
-	say(l.ErrorBbl > reviewError*math.Max(1, 0.01*l.GaugeBbl), 0.7, "volume uncertain by %.1f bbl", l.ErrorBbl)
-	say(t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.9, "")
-	say(v.pace.usual > 120, 0.8, "")
-	say(v.noise.sigma > 0.3, 0.9, "")
-	say(t.Group != "", 0.9, "")
-	say(t.Table.Name() == "geometry", 0.9, "")
-	return round(c, 2), why
-}
-
-// span writes seconds for a person.
-func span(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	if d < time.Hour {
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.1f h", d.Hours())
 }

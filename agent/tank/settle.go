@@ -7,6 +7,7 @@ const (
 	vapourFade  = 150.0 // s in which the dip of a hydrostatic sensor fades by e
 	vapourLong  = 900.0 // s of rest in which the dip is fitted
 	vapourMost  = 4.0   // in
+	vapourUsual = 0.75  // in, give or take as much
 )
 
 // settled is the closing level: the rest after the end carried back to it. Tanks of a
@@ -17,15 +18,15 @@ func (v *vessel) settled(t *Tank, d *draw, in room) gauge {
 	}
 	from := d.end + math.Max(settleShort, t.Loads.Settle.Seconds())
 	b := between(v.buf, from, math.Min(in.hi, from+restLong))
-	if len(b) == 0 { // nothing but what came right after
-		b = between(v.buf, d.end+1, math.Min(in.hi, from+restLong))
+	if len(b) == 0 { // nothing but what came right after, or long after
+		b = between(v.buf, d.end+1, in.hi)
+		b = b[:lower(b, firstTime(b, 0)+restLong)]
 	}
-	if t.Sensor == "hydrostatic" && t.Loads.Settle == 0 {
-		if g, ok := v.undipped(b, d.end, d.after); ok {
-			return g
-		}
+	r := resting{at: d.end, b: b, sigma: v.grain(), slosh: d.slosh, flow: d.flow, manner: d.manner}
+	if t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 {
+		return r.undipped(d.after)
 	}
-	return resting{at: d.end, b: b, sigma: v.grain(), slosh: d.slosh}.level(d.after)
+	return r.level(d.after)
 }
 
 // levelled is the level of a group's tank after the equaliser.
@@ -44,23 +45,35 @@ func (v *vessel) levelled(t *Tank, d *draw, in room) gauge {
 }
 
 // undipped fits the rest after a truck as a level less a vacuum's dip that fades: a
-// pressure sensor at the bottom feels the vapour space too.
-func (v *vessel) undipped(b []sample, end, inflow float64) (gauge, bool) {
-	b = b[:lower(b, end+vapourLong)]
-	if len(b) < 8 || b[len(b)-1].t-b[0].t < 2*vapourFade {
-		return gauge{}, false
-	}
-	var n, sx, sxx, sy, sxy float64
+// pressure sensor at the bottom feels the vapour space too. Few samples are told apart from
+// a dip by what such sensors do.
+func (r resting) undipped(inflow float64) gauge {
+	b := r.b[:lower(r.b, r.at+vapourLong)]
+	usual := sq(r.sigma / vapourUsual)
+	n, sx, sxx, sy, sxy := 0.0, 0.0, usual, 0.0, usual*vapourUsual
 	for _, s := range b {
-		x := -math.Exp(-(s.t - end) / vapourFade)
-		y := float64(s.v) - inflow*(s.t-end)
+		x := -math.Exp(-(s.t - r.at) / vapourFade)
+		y := float64(s.v) - inflow*(s.t-r.at)
 		n, sx, sxx, sy, sxy = n+1, sx+x, sxx+x*x, sy+y, sxy+x*y
 	}
 	det := n*sxx - sx*sx
-	if det < 1e-9 {
-		return gauge{}, false
-	}
 	dip := clamp((n*sxy-sx*sy)/det, 0, vapourMost)
-	g := gauge{v: (sy - dip*sx) / n, err: v.grain() * math.Sqrt(sxx/det), n: len(b), away: b[0].t - end}
-	return g, true
+	g := gauge{v: (sy - dip*sx) / n, n: len(b), away: b[0].t - r.at}
+	if g.away > restFar {
+		g.lean = g.away
+	}
+	g.err = math.Sqrt(sq(r.sigma)*sxx/det + r.flow.wander*math.Max(g.away, vapourFade))
+	return g
+}
+
+// above is a gauge of a sensor that reports by exception, for what it said while the level
+// fell: at the end that was less than a deadband below the last report.
+func (g gauge) above(falling []sample, dead, sigma float64) gauge {
+	if dead == 0 || len(falling) == 0 {
+		return g
+	}
+	mid, own := float64(falling[len(falling)-1].v)-dead/2, sq(dead)/12+sq(sigma)
+	share := own / (own + sq(g.err))
+	g.v, g.err, g.lean = mid+share*(g.v-mid), math.Sqrt(share)*g.err, share*g.lean
+	return g
 }

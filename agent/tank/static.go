@@ -10,15 +10,16 @@ const (
 	restFar   = 60.0   // s to the nearest sample, from which on the inflow carries the level
 	restBlur  = 0.2    // in of noise that hides the dumps of a separator
 	restApart = 45.0   // s between samples of which each stands for itself
+	restBrink = 25.0   // s about an edge in which a dump cannot be told from the truck
 	sloshFade = 80.0   // s in which slosh fades by e
-	dumpBbl   = 0.7    // barrels that a separator dumps at once
 )
 
 // gauge is a level at an instant, taken from the rest before or after it.
 type gauge struct {
-	v, err float64 // inches; standard error
+	v, err float64 // inches; standard error but for that of the inflow
 	n      int     // samples used
 	away   float64 // s from the nearest sample
+	lean   float64 // s that the inflow carried the level
 }
 
 // or is the gauge, or where no sample was at rest, the level of a line.
@@ -26,7 +27,8 @@ func (g gauge) or(l line, at, sigma float64) gauge {
 	if finite(g.v) {
 		return g
 	}
-	return gauge{v: l.at(at), err: 3 * sigma, n: 1, away: math.Abs(l.t - at)}
+	away := math.Abs(l.t - at)
+	return gauge{v: l.at(at), err: 3 * sigma, n: 1, away: away, lean: away}
 }
 
 // resting is a stretch of samples at rest, the nearest to the instant first.
@@ -36,6 +38,8 @@ type resting struct {
 	b     []sample
 	sigma float64
 	slosh float64 // amplitude at the instant
+	flow  production
+	manner
 }
 
 func (r resting) sample(i int) sample {
@@ -52,20 +56,67 @@ func (r resting) variance(s sample, slope float64) float64 {
 	return sq(r.sigma) + sq(r.slosh*math.Exp(-dt/sloshFade)) + sq(restLean*slope*dt)
 }
 
-// level carries the rest to its instant. The longest stretch is used that agrees with
-// itself, either lying still (between two dumps of a separator) or rising at the inflow's
-// slope, in inches per second.
+// level carries the rest to its instant, rising at the inflow's slope in inches per second,
+// with what may have flowed in or sloshed meanwhile as its error.
 func (r resting) level(slope float64) gauge {
 	if len(r.b) == 0 {
 		return gauge{v: math.NaN(), err: math.Inf(1), away: math.Inf(1)}
 	}
-	if near := r.sample(0).t; math.Abs(near-r.at) > restFar {
-		away := r.at - near
-		r.at = near
-		g := r.level(slope)
-		g.v, g.away = g.v+slope*away, math.Abs(away)
+	away := r.at - r.sample(0).t
+	if r.step >= stairLeast && math.Abs(away) <= restFar {
+		return r.stair(slope)
+	}
+	if math.Abs(away) <= restFar {
+		g := r.near(slope)
+		g.err = math.Sqrt(sq(g.err) + r.flow.wander*math.Max(g.away, restBrink))
 		return g
 	}
+	r.at = r.sample(0).t
+	g := r.near(slope)
+	g.away, g.lean = math.Abs(away), math.Abs(away)
+	g.err = math.Sqrt(sq(g.err) + sq(r.step)/12)
+	if r.dead > 0 && r.back {
+		return r.silent(g, slope*away)
+	}
+	g.v += slope * away
+	g.err = math.Sqrt(sq(g.err) + r.flow.wander*g.away)
+	return g
+}
+
+// silent is a level since whose report by exception nothing was said: it has moved by less
+// than the deadband.
+func (r resting) silent(g gauge, moved float64) gauge {
+	g.v += clamp(moved, -r.dead, r.dead)
+	free := r.flow.wander*g.away + sq(r.flow.unsure*g.away)
+	g.err = math.Sqrt(sq(g.err) + math.Min(free, sq(r.dead)/3))
+	g.lean = 0
+	return g
+}
+
+// stair is the level of a sensor of coarse steps: where its value changed the level was
+// between the two, and from there the inflow carries it, by half a step at most.
+func (r resting) stair(slope float64) gauge {
+	first := r.sample(0)
+	v, half := float64(first.v), r.step/2
+	g := gauge{v: v, err: r.step / math.Sqrt(12), n: 1, away: math.Abs(first.t - r.at)}
+	for ; g.n < len(r.b); g.n++ {
+		s := r.sample(g.n)
+		if s.v == first.v {
+			continue
+		}
+		mid := v + math.Copysign(half, float64(s.v)-v)
+		g.v = clamp(mid+slope*(r.at-s.t), v-half, v+half)
+		since := math.Abs(s.t - r.at)
+		free := r.flow.wander*since + sq(r.flow.unsure*since)
+		g.err = math.Min(g.err, math.Sqrt(free+sq(stairSway*r.step)))
+		break
+	}
+	return g
+}
+
+// near is the level at an instant close to the samples. The longest stretch is used that
+// agrees with itself, either lying still (between two dumps of a separator) or rising.
+func (r resting) near(slope float64) gauge {
 	still, rising := r.grow(0), r.grow(slope)
 	g := rising
 	if still.n > rising.n && r.sigma < restBlur {

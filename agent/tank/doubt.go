@@ -1,0 +1,74 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+const (
+	reviewChance = 0.10 // that a volume is off by more than a barrel and a hundredth
+	sureMost     = 0.99 // no observation is surer
+	hiddenShare  = 0.25 // share by which the duration of a draw that nobody saw is not known
+)
+
+// classes are the least standard errors of a gauge in inches by the kind of sensor: a good
+// one may be used for custody at 1/8 in either way (API MPMS 18.2), the others not at all.
+var classes = map[string]float64{"ultrasonic": 0.1, "hydrostatic": 0.1, "analog": 1.0 / 24}
+
+const bestClass = 1.0 / 32
+
+func (t *Tank) class() float64 { return math.Max(bestClass, classes[t.Sensor]) }
+
+// sureness is the standard error of the volume between the gauges of a draw, barrels. What
+// is not known of the inflow pushes both gauges the same way.
+func (t *Tank) sureness(d draw) float64 {
+	per := t.Table.PerInch((d.open.v + d.close.v) / 2)
+	lean := d.open.lean + d.close.lean
+	hidden := 0.0
+	if d.inner == 0 && d.open.lean > 0 && d.close.lean > 0 {
+		hidden = hiddenShare * (d.end - d.start) * d.after
+	}
+	return per * math.Sqrt(sq(d.open.err)+sq(d.close.err)+2*sq(t.class())+sq(d.flow.unsure*lean)+sq(hidden))
+}
+
+// chance is that of a volume with a standard error to be off by more than the greater of a
+// barrel and a hundredth of it.
+func chance(bbl, sigma float64) float64 {
+	return math.Erfc(math.Max(1, 0.01*bbl) / (sigma * math.Sqrt2))
+}
+
+// doubts are the confidence in a load, which is the chance of its volume to be right less
+// what else speaks against it, and why a person should look at it.
+func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
+	wrong := chance(l.GaugeBbl, l.ErrorBbl/2)
+	c := sureMost * (1 - wrong)
+	var why []string
+	say := func(when bool, factor float64, format string, args ...any) {
+		if when {
+			c *= factor
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	away := math.Max(d.open.away, d.close.away)
+	say(d.inner == 0, 0.7, "no reading inside the load")
+	say(away >= v.gapMin(t, r.site.speed) && (wrong > reviewChance || d.inner == 0), 1, "data gap %s at an edge", span(away))
+	say(!v.stopped(d), 0.5, "the readings stopped while the level fell")
+	_, low := t.Table.edge(l.Close)
+	_, high := t.Table.edge(l.Open)
+	say(low || high, 0.5, "outside table")
+	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
+	if t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax {
+		c *= 0.9
+	}
+	return round(c, 2), why
+}
+
+// span writes seconds for a person.
+func span(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	if d < time.Hour {
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}

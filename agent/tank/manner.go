@@ -1,0 +1,80 @@
+package tank
+
+import "math"
+
+const (
+	mannerLong = 4 * 3600.0 // s before a draw that show how its sensor speaks
+	stairShare = 0.5        // share of unchanged values from which on a sensor speaks in steps
+	stairLeast = 0.1        // in; finer steps are as good as none
+	stairSway  = 0.15       // share of a step by which a float sticks
+	exceptEven = 3.0        // times that intervals between reports by exception differ at least
+	exceptMost = 6.0        // in; no deadband is wider
+)
+
+// manner is how a sensor speaks while its tank is at rest and drawn from.
+type manner struct {
+	step float64 // in; its values are multiples of this; 0: fine
+	dead float64 // in; it reports only what moved as far since its last report; 0: it reports by the clock
+}
+
+// manner is learned from the samples up to the end of a fall.
+func (v *vessel) manner(from, to float64) manner {
+	b := between(v.buf, from-mannerLong, to)
+	return manner{step: v.stairs(between(b, 0, from)), dead: deadband(b)}
+}
+
+// stairs is the step of a sensor most of whose values repeat the one before.
+func (v *vessel) stairs(b []sample) float64 {
+	same, step := 0, math.Inf(1)
+	least := func(b []sample) {
+		for i := 1; i < len(b); i++ {
+			if d := math.Abs(float64(b[i].v - b[i-1].v)); d > 2*levelGrain {
+				step = math.Min(step, d)
+			} else {
+				same++
+			}
+		}
+	}
+	least(b)
+	if len(b) < 8 || float64(same) < stairShare*float64(len(b)) {
+		return 0
+	}
+	least(v.hist)
+	if step > exceptMost {
+		return 0
+	}
+	return step
+}
+
+// deadband is the least change that is reported between heartbeats, where reports come as
+// unevenly as they do by exception.
+func deadband(b []sample) float64 {
+	beat := 0.0
+	for i := 1; i < len(b); i++ {
+		beat = math.Max(beat, b[i].t-b[i-1].t)
+	}
+	least, few, short, long := math.Inf(1), 0, math.Inf(1), 0.0
+	for i := 1; i < len(b); i++ {
+		dt := b[i].t - b[i-1].t
+		if dt >= 0.9*beat || b[i].n > 1 || b[i-1].n > 1 {
+			continue
+		}
+		few++
+		short, long = math.Min(short, dt), math.Max(long, dt)
+		least = math.Min(least, math.Abs(float64(b[i].v-b[i-1].v)))
+	}
+	if few < 3 || beat < restFar || long < exceptEven*short || least < stairLeast || least > exceptMost {
+		return 0
+	}
+	return least
+}
+
+// unmoved leaves out the last samples of a rest that a sensor which reports by exception
+// sent because the level had begun to fall.
+func (r resting) unmoved(from float64) []sample {
+	b := r.b
+	for n := len(b) - 1; r.dead > 0 && n > 0 && b[n].t > from && float64(b[n-1].v-b[n].v) > 0.9*r.dead; n-- {
+		b = b[:n]
+	}
+	return b
+}
