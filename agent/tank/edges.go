@@ -56,15 +56,15 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	d.slosh, d.tail = v.sloshing(inner, tail), tail
 
 	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
-	rest := resting{back: true, sigma: v.grain(), flow: made, manner: d.manner, b: between(v.buf, math.Max(in.lo, f.from.t-restLong), math.Max(d.start-rampClear, f.from.t))}
-	rest.b = rest.unmoved(f.from.t)
+	rest := resting{back: true, sigma: v.grain(), flow: made, manner: d.manner}
+	rest.b = d.unmoved(between(v.buf, math.Max(in.lo, f.from.t-d.long()), math.Max(d.start-rampClear, f.from.t)))
 	rest.at = d.start
 	d.open = rest.level(made.last).or(s0, d.start, v.grain())
 	s0 = line{d.start, d.open.v, made.last}
 	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
-	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain()).above(between(v.buf, f.from.t, d.end), d.dead, v.grain())
+	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain())
 	s1 = line{d.end, d.close.v, next}
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	d.sparse = math.Max(d.open.away, d.close.away)

@@ -69,12 +69,29 @@ func deadband(b []sample) float64 {
 	return least
 }
 
-// unmoved leaves out the last samples of a rest that a sensor which reports by exception
-// sent because the level had begun to fall.
-func (r resting) unmoved(from float64) []sample {
-	b := r.b
-	for n := len(b) - 1; r.dead > 0 && n > 0 && b[n].t > from && float64(b[n-1].v-b[n].v) > 0.9*r.dead; n-- {
-		b = b[:n]
+// long is how far from a draw the samples at rest may lie, s.
+func (m manner) long() float64 {
+	if m.dead > 0 {
+		return mannerLong
+	}
+	return restLong
+}
+
+// fell says that a report by exception was sent because the level fell.
+func (m manner) fell(a, b sample) bool { return m.dead > 0 && float64(a.v-b.v) > 0.9*m.dead }
+
+// unmoved leaves out the last samples of a rest that were sent because the draw had begun.
+func (m manner) unmoved(b []sample) []sample {
+	for len(b) > 1 && m.fell(b[len(b)-2], b[len(b)-1]) {
+		b = b[:len(b)-1]
 	}
 	return b
+}
+
+// rested is the time from which on no more samples were sent because the draw still went on.
+func (m manner) rested(b []sample, from float64) float64 {
+	for i := max(1, lower(b, from)); i < len(b) && m.fell(b[i-1], b[i]); i++ {
+		from = b[i].t + 1
+	}
+	return from
 }

@@ -16,15 +16,18 @@ func (v *vessel) settled(t *Tank, d *draw, in room) gauge {
 	if t.Group != "" {
 		return v.levelled(t, d, in)
 	}
-	from := d.end + math.Max(settleShort, t.Loads.Settle.Seconds())
+	from := d.rested(v.buf, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
 	b := between(v.buf, from, math.Min(in.hi, from+restLong))
 	if len(b) == 0 { // nothing but what came right after, or long after
-		b = between(v.buf, d.end+1, in.hi)
+		b = between(v.buf, math.Min(d.end+1, from), in.hi)
 		b = b[:lower(b, firstTime(b, 0)+restLong)]
 	}
 	r := resting{at: d.end, b: b, sigma: v.grain(), slosh: d.slosh, flow: d.flow, manner: d.manner}
-	if t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2 {
+	switch {
+	case t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2:
 		return r.undipped(d.after)
+	case d.dead > 0:
+		return r.level(d.after).below(between(v.buf, d.start, from), d.dead, v.grain())
 	}
 	return r.level(d.after)
 }
@@ -66,9 +69,9 @@ func (r resting) undipped(inflow float64) gauge {
 	return g
 }
 
-// above is a gauge of a sensor that reports by exception, for what it said while the level
+// below is a gauge of a sensor that reports by exception, for what it said while the level
 // fell: at the end that was less than a deadband below the last report.
-func (g gauge) above(falling []sample, dead, sigma float64) gauge {
+func (g gauge) below(falling []sample, dead, sigma float64) gauge {
 	if dead == 0 || len(falling) == 0 {
 		return g
 	}
