@@ -21,13 +21,15 @@ const bestClass = 1.0 / 32
 func (t *Tank) class() float64 { return math.Max(bestClass, classes[t.Sensor]) }
 
 // sureness is the standard error of the volume between the gauges of a draw, barrels. What
-// is not known of the inflow pushes both gauges the same way.
+// is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
+// neither the duration is known, nor which part of the gap was before it, when a full
+// tank's well was shut in.
 func (t *Tank) sureness(d draw) float64 {
 	per := t.Table.PerInch((d.open.v + d.close.v) / 2)
 	lean := d.open.lean + d.close.lean
 	hidden := 0.0
 	if d.inner == 0 && d.open.lean > 0 && d.close.lean > 0 {
-		hidden = hiddenShare * (d.end - d.start) * d.after
+		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.after, lean*(d.after-d.before)/math.Sqrt(12))
 	}
 	return per * math.Sqrt(sq(d.open.err)+sq(d.close.err)+2*sq(t.class())+sq(d.flow.unsure*lean)+sq(hidden))
 }

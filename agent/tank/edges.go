@@ -56,7 +56,8 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	d.slosh, d.tail = v.sloshing(inner, tail), tail
 
 	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
-	rest := resting{back: true, sigma: v.grain(), flow: made, manner: d.manner}
+	rest := v.rest(t, d)
+	rest.back = true
 	rest.b = d.unmoved(between(v.buf, math.Max(in.lo, f.from.t-d.long()), math.Max(d.start-rampClear, f.from.t)))
 	rest.at = d.start
 	d.open = rest.level(made.last).or(s0, d.start, v.grain())
@@ -69,6 +70,11 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	d.sparse = math.Max(d.open.away, d.close.away)
 	return d
+}
+
+// rest is a stretch of samples about a draw that is yet to be chosen.
+func (v *vessel) rest(t *Tank, d draw) resting {
+	return resting{sigma: v.grain(), flow: d.flow, manner: d.manner, top: float64(t.Height) - freeboard, class: t.class()}
 }
 
 // grain is the noise of a sample, never taken as none.

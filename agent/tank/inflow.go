@@ -119,19 +119,18 @@ func (v *vessel) straying(at, slope, per float64) float64 {
 
 // strayed is what the steps of one stretch differ by, beyond noise: the noise of a point
 // makes one step too long and the next too short, so that the product of neighbours takes
-// it out. Three steps' worth goes into the stretch's own mean.
+// it out, of which chance may make too much. Three steps' worth goes into the stretch's own mean.
 func strayed(run []sample) float64 {
 	var rise, time float64
 	for _, s := range run {
 		rise, time = rise+float64(s.v), time+s.t
 	}
-	var sum, before float64
+	var sum, shared, before float64
 	for _, s := range run {
 		off := float64(s.v) - rise/time*s.t
-		sum += off*off + 2*off*before
-		before = off
+		sum, shared, before = sum+off*off, shared+2*off*before, off
 	}
-	return sum / time * float64(len(run)) / float64(len(run)-3)
+	return math.Max(sum+shared, sum/2) / time * float64(len(run)) / float64(len(run)-3)
 }
 
 // resumed is the inflow from a fall on: what is usual, and what the rest after it shows.

@@ -31,21 +31,25 @@ func (r *run) jointly(i int, v *vessel, d *draw) {
 		}
 	}
 	if start < d.start && start > d.start-jointLead {
-		v.startAt(d, start)
+		v.startAt(t, d, start)
 	}
 }
 
 // startAt moves the start of a draw to an instant that is known better.
-func (v *vessel) startAt(d *draw, at float64) {
+func (v *vessel) startAt(t *Tank, d *draw, at float64) {
 	b := between(v.buf, math.Max(v.done, at-restLong), at)
-	d.open = resting{at: at, back: true, sigma: v.grain(), b: b, flow: d.flow, manner: d.manner}.level(d.before).or(line{d.start, d.open.v, d.before}, at, v.grain())
+	r := v.rest(t, *d)
+	r.at, r.back, r.b = at, true, b
+	d.open = r.level(d.before).or(line{d.start, d.open.v, d.before}, at, v.grain())
 	d.start = at
 }
 
 // endAt moves the end of a draw to an instant that is known better.
-func (v *vessel) endAt(d *draw, at float64) {
+func (v *vessel) endAt(t *Tank, d *draw, at float64) {
 	b := between(v.buf, math.Max(at, d.end+settleShort), at+restLong)
-	d.close = resting{at: at, sigma: v.grain(), b: b, flow: d.flow, manner: d.manner}.level(d.after).or(line{d.end, d.close.v, d.after}, at, v.grain())
+	r := v.rest(t, *d)
+	r.at, r.b = at, b
+	d.close = r.level(d.after).or(line{d.end, d.close.v, d.after}, at, v.grain())
 	d.end = at
 }
 
@@ -56,9 +60,9 @@ func (v *vessel) byValve(t *Tank, d *draw) {
 		return
 	}
 	if from <= d.start+120 && d.start-from < valveFar {
-		v.startAt(d, math.Min(from, d.end))
+		v.startAt(t, d, math.Min(from, d.end))
 	}
 	if t.Group == "" && to >= d.end-120 && to-d.end < valveFar {
-		v.endAt(d, math.Max(to, d.start))
+		v.endAt(t, d, math.Max(to, d.start))
 	}
 }

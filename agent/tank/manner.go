@@ -3,12 +3,13 @@ package tank
 import "math"
 
 const (
-	mannerLong = 4 * 3600.0 // s before a draw that show how its sensor speaks
-	stairShare = 0.5        // share of unchanged values from which on a sensor speaks in steps
-	stairLeast = 0.1        // in; finer steps are as good as none
-	stairSway  = 0.15       // share of a step by which a float sticks
-	exceptEven = 3.0        // times that intervals between reports by exception differ at least
-	exceptMost = 6.0        // in; no deadband is wider
+	mannerLong  = 4 * 3600.0 // s before a draw that show how its sensor speaks
+	stairShare  = 0.5        // share of unchanged values from which on a sensor speaks in steps
+	stairLeast  = 0.1        // in; finer steps are as good as none
+	stairSway   = 0.15       // share of a step by which a float sticks
+	exceptEven  = 3.0        // times that intervals between reports by exception differ at least
+	exceptClass = 3.0        // standard errors of its kind by which a report that noise made is off
+	exceptMost  = 6.0        // in; no deadband is wider
 )
 
 // manner is how a sensor speaks while its tank is at rest and drawn from.
@@ -80,7 +81,8 @@ func (m manner) long() float64 {
 // fell says that a report by exception was sent because the level fell.
 func (m manner) fell(a, b sample) bool { return m.dead > 0 && float64(a.v-b.v) > 0.9*m.dead }
 
-// unmoved leaves out the last samples of a rest that were sent because the draw had begun.
+// unmoved leaves out the last samples of a rest that a sensor which reports by exception
+// sent because the draw had begun.
 func (m manner) unmoved(b []sample) []sample {
 	for len(b) > 1 && m.fell(b[len(b)-2], b[len(b)-1]) {
 		b = b[:len(b)-1]

@@ -22,7 +22,8 @@ func (v *vessel) settled(t *Tank, d *draw, in room) gauge {
 		b = between(v.buf, math.Min(d.end+1, from), in.hi)
 		b = b[:lower(b, firstTime(b, 0)+restLong)]
 	}
-	r := resting{at: d.end, b: b, sigma: v.grain(), slosh: d.slosh, flow: d.flow, manner: d.manner}
+	r := v.rest(t, *d)
+	r.at, r.b, r.slosh = d.end, b, d.slosh
 	switch {
 	case t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2:
 		return r.undipped(d.after)

@@ -10,7 +10,9 @@ const (
 	restFar   = 60.0   // s to the nearest sample, from which on the inflow carries the level
 	restBlur  = 0.2    // in of noise that hides the dumps of a separator
 	restApart = 45.0   // s between samples of which each stands for itself
+	freeboard = 8.0    // in below the top of the shell to which a well fills a tank at most
 	restBrink = 25.0   // s about an edge in which a dump cannot be told from the truck
+	fallLeast = 0.12   // in; a fall that is no noise
 	sloshFade = 80.0   // s in which slosh fades by e
 )
 
@@ -39,6 +41,8 @@ type resting struct {
 	sigma float64
 	slosh float64 // amplitude at the instant
 	flow  production
+	top   float64 // in, the highest that a well may fill the tank; 0: unknown
+	class float64 // in, the standard error of its kind of sensor
 	manner
 }
 
@@ -49,11 +53,21 @@ func (r resting) sample(i int) sample {
 	return r.b[i]
 }
 
+// fade is the time in which a sample loses weight by e, because the level strays from an
+// even rise: where the noise hides the dumps, and the best mean is that of a random walk in
+// noise, whose variance is then the inverse of the weights.
+func (r resting) fade() float64 {
+	if n := len(r.b); n > 1 && r.sigma >= restBlur && r.flow.wander > 0 {
+		return math.Sqrt(sq(r.sigma) * (r.b[n-1].t - r.b[0].t) / float64(n-1) / r.flow.wander)
+	}
+	return math.Inf(1)
+}
+
 // variance is what is not known of a sample carried to the instant: its noise, the slosh,
 // and how well the slope is known.
-func (r resting) variance(s sample, slope float64) float64 {
+func (r resting) variance(s sample, slope, fade float64) float64 {
 	dt := math.Abs(s.t - r.at)
-	return sq(r.sigma) + sq(r.slosh*math.Exp(-dt/sloshFade)) + sq(restLean*slope*dt)
+	return sq(r.sigma)*math.Exp(dt/fade) + sq(r.slosh*math.Exp(-dt/sloshFade)) + sq(restLean*slope*dt)
 }
 
 // level carries the rest to its instant, rising at the inflow's slope in inches per second,
@@ -62,11 +76,14 @@ func (r resting) level(slope float64) gauge {
 	if len(r.b) == 0 {
 		return gauge{v: math.NaN(), err: math.Inf(1), away: math.Inf(1)}
 	}
+	r.b = r.clear()
 	away := r.at - r.sample(0).t
-	if r.step >= stairLeast && math.Abs(away) <= restFar {
+	switch {
+	case r.step >= stairLeast && math.Abs(away) <= restFar:
 		return r.stair(slope)
-	}
-	if math.Abs(away) <= restFar {
+	case r.dead > 0 && r.back:
+		return r.silent(slope)
+	case math.Abs(away) <= restFar:
 		g := r.near(slope)
 		g.err = math.Sqrt(sq(g.err) + r.flow.wander*math.Max(g.away, restBrink))
 		return g
@@ -75,21 +92,23 @@ func (r resting) level(slope float64) gauge {
 	g := r.near(slope)
 	g.away, g.lean = math.Abs(away), math.Abs(away)
 	g.err = math.Sqrt(sq(g.err) + sq(r.step)/12)
-	if r.dead > 0 && r.back {
-		return r.silent(g, slope*away)
-	}
+	full := math.Max(g.v, r.top) // a full tank's well is shut in
 	g.v += slope * away
+	if over := g.v - full; r.top > 0 && over > 0 {
+		g.v, g.err = full, math.Hypot(g.err, over/4)
+	}
 	g.err = math.Sqrt(sq(g.err) + r.flow.wander*g.away)
 	return g
 }
 
-// silent is a level since whose report by exception nothing was said: it has moved by less
-// than the deadband.
-func (r resting) silent(g gauge, moved float64) gauge {
-	g.v += clamp(moved, -r.dead, r.dead)
-	free := r.flow.wander*g.away + sq(r.flow.unsure*g.away)
-	g.err = math.Sqrt(sq(g.err) + math.Min(free, sq(r.dead)/3))
-	g.lean = 0
+// silent is the level before a draw of a sensor that reports by exception: since the last
+// report it has moved by less than the deadband.
+func (r resting) silent(slope float64) gauge {
+	last := r.sample(0)
+	g := gauge{n: 1, away: math.Abs(r.at - last.t)}
+	g.v = float64(last.v) + clamp(slope*(r.at-last.t), -r.dead, r.dead)
+	free := r.flow.wander*math.Max(g.away, restBrink) + sq(r.flow.unsure*g.away)
+	g.err = math.Sqrt(sq(exceptClass*r.class) + math.Min(free, sq(r.dead)/3))
 	return g
 }
 
@@ -114,6 +133,27 @@ func (r resting) stair(slope float64) gauge {
 	return g
 }
 
+// clear leaves out the nearest of sparse samples when it was taken while the draw went on:
+// at rest a level does not fall.
+func (r resting) clear() []sample {
+	n := len(r.b)
+	if n < 3 || r.dead > 0 {
+		return r.b
+	}
+	low := math.Max(fallLeast, 4*r.sigma)
+	a, z := r.b[0], r.b[1]
+	if r.back {
+		a, z = r.b[n-2], r.b[n-1]
+	}
+	switch {
+	case z.t-a.t < restApart || float64(a.v-z.v) < low:
+		return r.b
+	case r.back:
+		return r.b[:n-1]
+	}
+	return r.b[1:]
+}
+
 // near is the level at an instant close to the samples. The longest stretch is used that
 // agrees with itself, either lying still (between two dumps of a separator) or rising.
 func (r resting) near(slope float64) gauge {
@@ -131,6 +171,7 @@ func (r resting) near(slope float64) gauge {
 // grow takes block after block while it agrees with what was taken before.
 func (r resting) grow(slope float64) gauge {
 	var sum, weight float64
+	fade := r.fade()
 	g := gauge{away: math.Abs(r.sample(0).t - r.at)}
 	first := restFew
 	if len(r.b) > 1 && math.Abs(r.sample(1).t-r.sample(0).t) > restApart {
@@ -144,7 +185,7 @@ func (r resting) grow(slope float64) gauge {
 		}
 		for k := i; k < j; k++ {
 			s := r.sample(k)
-			w := 1 / r.variance(s, slope)
+			w := 1 / r.variance(s, slope, fade)
 			bs += w * (float64(s.v) - slope*(s.t-r.at))
 			bw += w
 		}
