@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	reviewChance = 0.10 // that a volume is off by more than a barrel and a hundredth
+	reviewChance = 0.06 // that a volume is off by more than a barrel and a hundredth
 	sureMost     = 0.99 // no observation is surer
 	hiddenShare  = 0.25 // share by which the duration of a draw that nobody saw is not known
 )
@@ -53,8 +53,8 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 		}
 	}
 	away := math.Max(d.open.away, d.close.away)
-	say(d.inner == 0, 0.7, "no reading inside the load")
-	say(away >= v.gapMin(t, r.site.speed) && (wrong > reviewChance || d.inner == 0), 1, "data gap %s at an edge", span(away))
+	say(d.inner == 0, 0.7, "no reading inside the load: data gap %s", span(d.gap))
+	say(wrong > reviewChance && d.inner > 0 && away >= v.gapMin(t, r.site.speed), 1, "data gap %s at an edge", span(away))
 	say(!v.stopped(d), 0.5, "the readings stopped while the level fell")
 	_, low := t.Table.edge(l.Close)
 	_, high := t.Table.edge(l.Open)
@@ -64,6 +64,28 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 		c *= 0.9
 	}
 	return round(c, 2), why
+}
+
+// remarks are what a reader should know of a load and is no reason for doubt, and the factor
+// by which its confidence is the less.
+func (r *run) remarks(t *Tank, v *vessel, d draw, l Load) (says []string, factor float64) {
+	factor = 1
+	say := func(less float64, format string, args ...any) {
+		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
+	}
+	if v.steppedAt >= d.start-3600 && v.stepped != 0 {
+		say(0.8, "clock stepped %+.0f s, times are by the new one", v.stepped)
+	}
+	if l.InflowUnknown {
+		say(1, "inflow unknown")
+	}
+	if at := r.st.booted * r.site.speed; at > d.start && at < d.end {
+		say(0.9, "restarted inside the load")
+	}
+	if len(l.Review) == 0 && d.gap >= v.gapMin(t, r.site.speed) {
+		say(1, "data gap %s", span(d.gap))
+	}
+	return says, factor
 }
 
 // span writes seconds for a person.

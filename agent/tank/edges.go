@@ -22,7 +22,6 @@ type draw struct {
 	parts       int
 	gap         float64 // longest silence inside, s
 	inner       int     // samples inside
-	sparse      float64 // s between the samples about its edges, the worse
 	slosh       float64 // in
 	tail        line    // how it fell at last
 	before      float64 // inflow until the start, in/s
@@ -38,7 +37,7 @@ type room struct{ lo, hi float64 }
 
 // measure finds the edges of a fall by what is known now.
 func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64) draw {
-	next := v.resumed(t, f, math.Min(now, in.hi), made)
+	next, made := v.resumed(t, f, math.Min(now, in.hi), made)
 	before := between(v.buf, math.Max(in.lo, f.from.t-restLong), f.from.t+cell/2)
 	after := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restLong))
 	d := draw{parts: 1, gap: f.gap, before: made.last, after: next, usual: made.usual, flow: made, manner: v.manner(f.from.t, f.to.t)}
@@ -68,7 +67,6 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain())
 	s1 = line{d.end, d.close.v, next}
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
-	d.sparse = math.Max(d.open.away, d.close.away)
 	return d
 }
 

@@ -11,6 +11,7 @@ const (
 	fillRate      = 2.5    // bbl/min; a faster rise is not production
 	fullWithin    = 18.0   // in below the top of the shell at which a well is shut in
 	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
+	resumeDipped  = 600.0  // the same for a sensor that the truck's vacuum dips
 	resumeTrust   = 2400.0 // s of measuring that weigh as much as the hours before
 	dumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
 	dumpPrior     = 4.0    // steps of the history that this assumption is worth
@@ -39,7 +40,7 @@ func (v *vessel) inflow(t *Tank, at float64) production {
 		return production{unsure: rate, wander: rate * dumpBbl / per}
 	}
 	p := production{last: slope, usual: slope, known: true}
-	p.wander = v.straying(at, math.Max(slope, 0), per)
+	p.wander = v.straying(at, math.Max(slope, 0), per, float64(t.Height)-fullWithin)
 	for _, over := range []float64{inflowLong, inflowShort} {
 		short, seen := v.climb(at, over, per, math.Inf(1))
 		if seen >= over/4 && seen >= inflowShort/4 && v.unlike(short, p.last, seen, per, p.wander) {
@@ -70,14 +71,20 @@ func (v *vessel) levelBefore(at float64) (float64, bool) {
 }
 
 // step is one step of the history at rest that ends at point i; false where the level moved
-// otherwise than by production.
+// otherwise than by production, or began or ceased to.
 func (v *vessel) step(i int, per float64) (dv, dt float64, ok bool) {
-	h := v.hist[i]
-	if i == 0 || h.f == apart {
+	if i == 0 || v.hist[i].f == apart || v.filled(i-1, per) || v.filled(i, per) || v.filled(i+1, per) {
 		return 0, 0, false
 	}
-	dv, dt = float64(h.v-v.hist[i-1].v), h.t-v.hist[i-1].t
-	return dv, dt, math.Abs(dv)*per <= fillRate*dt/60
+	return float64(v.hist[i].v - v.hist[i-1].v), v.hist[i].t - v.hist[i-1].t, true
+}
+
+// filled says that the step to point i is faster than production.
+func (v *vessel) filled(i int, per float64) bool {
+	if i < 1 || i >= len(v.hist) || v.hist[i].f == apart {
+		return false
+	}
+	return math.Abs(float64(v.hist[i].v-v.hist[i-1].v))*per > fillRate*(v.hist[i].t-v.hist[i-1].t)/60
 }
 
 // climb is the mean slope of the history at rest in the time before at, as far as the level
@@ -94,14 +101,14 @@ func (v *vessel) climb(at, over, per, top float64) (slope, time float64) {
 
 // straying is the variance per second by which the level at rest strays from an even rise,
 // as the stretches of the last day show it, the middle one of them: a well that was shut in
-// meanwhile makes one of them odd.
-func (v *vessel) straying(at, slope, per float64) float64 {
+// meanwhile makes one of them odd. Above top a well is shut in anyway.
+func (v *vessel) straying(at, slope, per, top float64) float64 {
 	even := slope * dumpBbl / per
 	var shown []float64
 	var run []sample // rise and time of the steps of a stretch
 	steps := 0.0
 	for i := lower(v.hist, at-inflowDay); i < len(v.hist) && v.hist[i].t <= at; i++ {
-		if dv, dt, ok := v.step(i, per); ok {
+		if dv, dt, ok := v.step(i, per); ok && float64(v.hist[i].v) <= top {
 			run = append(run, sample{t: dt, v: float32(dv)})
 		}
 		if len(run) == strayRun {
@@ -133,11 +140,16 @@ func strayed(run []sample) float64 {
 	return math.Max(sum+shared, sum/2) / time * float64(len(run)) / float64(len(run)-3)
 }
 
-// resumed is the inflow from a fall on: what is usual, and what the rest after it shows.
-func (v *vessel) resumed(t *Tank, f fall, until float64, made production) float64 {
-	b := between(v.buf, f.to.t+resumeFirst, until)
+// resumed is the production from a fall on: what is usual, and what the rest after it shows.
+// Where nothing was known before, the rest speaks for the time before as well.
+func (v *vessel) resumed(t *Tank, f fall, until float64, made production) (after float64, p production) {
+	first := resumeFirst
+	if t.Sensor == "hydrostatic" {
+		first = resumeDipped
+	}
+	b := between(v.buf, f.to.t+first, until)
 	if len(b) < 4 || t.Group != "" {
-		return made.usual
+		return made.usual, made
 	}
 	k := min(len(b)/4, 5)
 	dt := b[len(b)-1].t - b[0].t
@@ -145,11 +157,15 @@ func (v *vessel) resumed(t *Tank, f fall, until float64, made production) float6
 	dt -= (b[k].t - b[0].t + b[len(b)-1].t - b[len(b)-k-1].t) / 2
 	per := t.Table.PerInch(f.to.v)
 	if dt < 900 || (z-a)*per > fillRate*dt/60 {
-		return made.usual
+		return made.usual, made
 	}
 	shown := clamp((z-a)/dt, 0, inflowMost)
-	if !made.known || v.unlike(shown, made.usual, dt, per, made.wander) {
-		return shown
+	switch {
+	case !made.known:
+		wander := shown * dumpBbl / per
+		return shown, production{last: shown, usual: shown, wander: wander, unsure: math.Hypot(math.Sqrt(wander/dt), moodShare*shown), known: true}
+	case v.unlike(shown, made.usual, dt, per, made.wander):
+		return shown, made
 	}
-	return (made.usual*resumeTrust + shown*dt) / (resumeTrust + dt)
+	return (made.usual*resumeTrust + shown*dt) / (resumeTrust + dt), made
 }

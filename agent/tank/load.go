@@ -1,7 +1,6 @@
 package tank
 
 import (
-	"fmt"
 	"math"
 	"time"
 )
@@ -22,6 +21,7 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
 	l.InflowBbl = d.after * per * (d.end - d.start)
+	l.InflowUnknown = !d.flow.known && d.after == 0
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
 	l.ErrorBbl = 2 * t.sureness(d)
@@ -31,10 +31,8 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 	l.TopTemperature, l.BottomTemperature = v.asOf(topAt, d.start), v.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = v.asOf(gravityAt, d.start), v.asOf(bswAt, d.start)
 	l.Confidence, l.Review = r.doubts(t, v, d, l)
-	if v.steppedAt >= d.start-3600 && v.stepped != 0 {
-		l.Remarks = append(l.Remarks, fmt.Sprintf("clock stepped %+.0f s, times are by the new one", v.stepped))
-		l.Confidence = round(0.8*l.Confidence, 2)
-	}
+	says, factor := r.remarks(t, v, d, l)
+	l.Remarks, l.Confidence = says, round(factor*l.Confidence, 2)
 	return l
 }
 

@@ -11,7 +11,7 @@ const (
 	restBlur  = 0.2    // in of noise that hides the dumps of a separator
 	restApart = 45.0   // s between samples of which each stands for itself
 	freeboard = 8.0    // in below the top of the shell to which a well fills a tank at most
-	restBrink = 25.0   // s about an edge in which a dump cannot be told from the truck
+	restBrink = 35.0   // s about an edge in which a dump cannot be told from the truck
 	fallLeast = 0.12   // in; a fall that is no noise
 	sloshFade = 80.0   // s in which slosh fades by e
 )
