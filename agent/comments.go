@@ -18,7 +18,7 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 		fmt.Sprintf("conf=%.2f", load.Confidence),
 		"open=" + tank.Length(load.Open).Gauge(), "close=" + tank.Length(load.Close).Gauge(),
 		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl),
-		fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl), fmt.Sprintf("rate=%.1f", load.Rate),
+		fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl), inflow(load), fmt.Sprintf("rate=%.1f", load.Rate),
 		fmt.Sprintf("parts=%d", load.Parts), "table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
 		"day=" + s.productionDay(load.End),
 	}
@@ -42,6 +42,14 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 	}
 	said := len([]rune(text)) + len("; ") // what a person has written is never left out
 	return join("", []string{text}, join("", parts, tail, max(0, limit-said)), limit)
+}
+
+// inflow is what flowed in meanwhile, and nothing where that is not known: 0.0 would be a claim.
+func inflow(load tank.Load) string {
+	if load.InflowUnknown {
+		return ""
+	}
+	return fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl)
 }
 
 // join puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures.

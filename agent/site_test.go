@@ -82,15 +82,20 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 	sg := 0.83
 	tk := Tank{Comments: "North battery", Gravity: Source{Constant: &sg}}
 	load := tank.Load{
-		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, Rate: 5.91, Confidence: 0.5,
+		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, Rate: 5.91, Confidence: 0.5, ErrorBbl: 0.42,
 		Parts: 1, Samples: 212, Table: "strap", Review: []string{"data gap 42 min"}, End: time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC),
 	}
 	got := site.comments(tk, Held{Load: load}, Assumed, 500)
 	want := "North battery; auto observation, not a custody ticket; conf=0.50; open=14-03-1; close=04-01-2; gauge_bbl=203.3; " +
-		"removed_bbl=205.1; inflow_bbl=1.8; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
+		"removed_bbl=205.1; err_bbl=0.4; inflow_bbl=1.8; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
 		"clock=assumed; needs review: data gap 42 min"
 	if got != want {
 		t.Errorf("comments\n got %s\nwant %s", got, want)
+	}
+	unknown := load
+	unknown.InflowUnknown = true
+	if got := site.comments(tk, Held{Load: unknown}, Trusted, 500); strings.Contains(got, "inflow_bbl") {
+		t.Errorf("an inflow that nobody saw is given: %s", got)
 	}
 	for limit := 1; limit < 300; limit++ {
 		short := site.comments(tk, Held{Load: load}, Trusted, limit)

@@ -18,10 +18,10 @@ func TestCleanLoad(t *testing.T) {
 	r.matches(0.05, 20, aWell.label(aLoad, aLoad))
 	r.only()
 	l := r.loads[0]
-	if l.Tank != "TK-1" || l.Parts != 1 || len(l.Review) > 0 || l.Confidence != 1 || l.Table != "strap" || l.Gap > 30*time.Second {
+	if l.Tank != "TK-1" || l.Parts != 1 || len(l.Review) > 0 || l.Confidence != 0.99 || l.Table != "strap" || l.Gap > 30*time.Second {
 		t.Errorf("%+v", l)
 	}
-	if math.Abs(l.RemovedBbl-180) > 0.5 || math.Abs(l.Rate-6) > 0.1 || math.Abs(l.Sigma-0.05) > 0.02 || l.ErrorBbl > 1 || l.Samples < 175 || l.Samples > 185 {
+	if math.Abs(l.RemovedBbl-180) > 0.5 || math.Abs(l.Rate-6) > 0.1 || math.Abs(l.Sigma-0.05) > 0.02 || l.ErrorBbl > 0.5 || l.ErrorBbl < 0.1 || l.Samples < 175 || l.Samples > 185 {
 		t.Errorf("removed %.2f, rate %.2f, sigma %.3f, error %.2f, %d samples", l.RemovedBbl, l.Rate, l.Sigma, l.ErrorBbl, l.Samples)
 	}
 	if d := l.Began.Sub(l.Start); d < -2*time.Minute || d > 2*time.Minute {

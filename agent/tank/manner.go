@@ -6,6 +6,7 @@ const (
 	mannerLong  = 4 * 3600.0 // s before a draw that show how its sensor speaks
 	stairShare  = 0.5        // share of unchanged values from which on a sensor speaks in steps
 	stairLeast  = 0.1        // in; finer steps are as good as none
+	stairMost   = 1.0        // in; no sensor's steps are coarser
 	stairSway   = 0.15       // share of a step by which a float sticks
 	exceptEven  = 3.0        // times that intervals between reports by exception differ at least
 	exceptClass = 3.0        // standard errors of its kind by which a report that noise made is off
@@ -21,18 +22,20 @@ type manner struct {
 // manner is learned from the samples up to the end of a fall.
 func (v *vessel) manner(from, to float64) manner {
 	b := between(v.buf, from-mannerLong, to)
-	return manner{step: v.stairs(between(b, 0, from)), dead: deadband(b)}
+	return manner{step: stairs(between(b, 0, from), between(v.hist, 0, from)), dead: deadband(b)}
 }
 
-// stairs is the step of a sensor most of whose values repeat the one before.
-func (v *vessel) stairs(b []sample) float64 {
+// stairs is the step of a sensor most of whose values repeat the one before: its least
+// change there or, where nothing changed, in the history.
+func stairs(b, hist []sample) float64 {
 	same, step := 0, math.Inf(1)
 	least := func(b []sample) {
 		for i := 1; i < len(b); i++ {
-			if d := math.Abs(float64(b[i].v - b[i-1].v)); d > 2*levelGrain {
-				step = math.Min(step, d)
-			} else {
+			switch d := math.Abs(float64(b[i].v - b[i-1].v)); {
+			case d <= 2*levelGrain:
 				same++
+			case b[i].f != apart:
+				step = math.Min(step, d)
 			}
 		}
 	}
@@ -40,8 +43,8 @@ func (v *vessel) stairs(b []sample) float64 {
 	if len(b) < 8 || float64(same) < stairShare*float64(len(b)) {
 		return 0
 	}
-	least(v.hist)
-	if step > exceptMost {
+	least(hist)
+	if step > stairMost {
 		return 0
 	}
 	return step

@@ -74,7 +74,7 @@ func TestPowerIsLostUntilAfterTheEnd(t *testing.T) {
 	r.run(0, at)
 	r.kill(at)
 	r.run(aLoad.end()+2400, 8*hour)
-	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-177.5) > 1 || !said(r.loads[0], "data gap") {
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-177.5) > 1 || !remarked(r.loads[0], "data gap") {
 		t.Fatalf("%+v", r.loads)
 	}
 	if de := r.loads[0].End.Sub(r.at(aLoad.end())).Seconds(); math.Abs(de) > 90 {

@@ -1,0 +1,153 @@
+package tank
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func remarked(l Load, what string) bool {
+	return strings.Contains(strings.Join(l.Remarks, "; "), what)
+}
+
+// dumped is what a separator that dumps 0.7 bbl at a time has brought more than an even
+// inflow by each second, in inches.
+func dumped(seed uint64, perDay float64, until int) []float64 {
+	rnd := rand.New(rand.NewPCG(seed, 11))
+	off := make([]float64, until)
+	bbl := 0.0
+	for s := range off {
+		if rnd.Float64() < perDay/86400/0.7 {
+			bbl += 0.7
+		}
+		off[s] = (bbl - perDay*float64(s)/86400) / testPer
+	}
+	return off
+}
+
+// dumpedVolume is the truth of a load of a tank whose inflow comes in dumps: the gauged volume.
+func dumpedVolume(w well, m move, off []float64) float64 {
+	want := w.label(m, m)
+	return (want.open + off[int(want.start)] - want.close - off[int(want.end)]) * testPer
+}
+
+// The error that a load names is what it says: over tanks fed evenly and by dumps, seen well,
+// seldom, and not at all while it was hauled, 19 of 20 volumes are off by less, and the
+// errors are not made wide to be safe.
+func TestErrorsAreAsWideAsTheyAre(t *testing.T) {
+	const until = 8 * 3600
+	ways := []struct {
+		every float64
+		gone  func(s float64) bool
+	}{
+		{10, func(float64) bool { return false }},
+		{60, func(float64) bool { return false }},
+		{300, func(float64) bool { return false }},
+		{10, func(s float64) bool { return s > aLoad.from-1500 && s < aLoad.from+600 }},
+		{10, func(s float64) bool { return s > aLoad.from+900 && s < aLoad.end()+2400 }},
+		{10, func(s float64) bool { return s > aLoad.from-1200 && s < aLoad.end()+1800 }},
+	}
+	n, inside, squares := 0, 0, 0.0
+	for seed := range uint64(60) {
+		way, w := ways[seed%6], aWell
+		off := make([]float64, until)
+		if seed%4 > 0 {
+			off = dumped(seed, w.inflow, until)
+		}
+		r := newRig(t, w)
+		r.every, r.site.tanks[0].Every = way.every, time.Duration(way.every*1e9)
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + off[int(s)], !way.gone(s) }
+		r.run(float64(seed), until)
+		if len(r.loads) != 1 {
+			t.Fatalf("tank %d: %d loads", seed, len(r.loads))
+		}
+		z := (r.loads[0].GaugeBbl - dumpedVolume(w, aLoad, off)) / (r.loads[0].ErrorBbl / 2)
+		n, squares = n+1, squares+z*z
+		if math.Abs(z) <= 2 {
+			inside++
+		}
+	}
+	rms := math.Sqrt(squares / float64(n))
+	t.Logf("%d of %d within the error, standard deviation %.2f of the one named", inside, n, rms)
+	if inside < n*9/10 || rms < 0.6 || rms > 1.25 {
+		t.Errorf("%d of %d volumes within the error, want 95 %%; %.2f standard errors, want 1", inside, n, rms)
+	}
+}
+
+// A well that flows evenly is known to better than one that dumps, and only the second makes
+// a load with a gap at its edge doubtful.
+func TestDumpsMakeAGapDoubtful(t *testing.T) {
+	const until = 9 * 3600
+	gap := hide(aLoad.end()-600, aLoad.end()+3000)
+	even := newRig(t, aWell)
+	even.sensor = gap
+	even.run(0, until)
+	off := dumped(5, aWell.inflow, until)
+	dumps := newRig(t, aWell)
+	dumps.sensor = func(i int, s, v float64) (float64, bool) { return gap(i, s, v+off[int(s)]) }
+	dumps.run(0, until)
+	if len(even.loads) != 1 || len(dumps.loads) != 1 {
+		t.Fatalf("%d and %d loads", len(even.loads), len(dumps.loads))
+	}
+	a, b := even.loads[0], dumps.loads[0]
+	if len(a.Review) > 0 || !remarked(a, "data gap") || a.ErrorBbl > 2 || a.Confidence < 0.9 {
+		t.Errorf("even inflow: %+v", a)
+	}
+	if !said(b, "volume uncertain") || !said(b, "data gap") || b.ErrorBbl < 2*a.ErrorBbl || b.Confidence > 0.9 {
+		t.Errorf("dumps: %+v", b)
+	}
+}
+
+// A load in whose gap nobody saw anything says so and how long, whatever the error.
+func TestHiddenLoadSaysHowLong(t *testing.T) {
+	r := newRig(t, aWell)
+	r.sensor = hide(aLoad.from-1800, aLoad.end()+1800)
+	r.run(0, 8*hour)
+	if l := r.loads[0]; !said(l, "no reading inside the load: data gap 1.5 h") || l.ErrorBbl < 0.5 {
+		t.Errorf("review %q, error %.2f", l.Review, l.ErrorBbl)
+	}
+}
+
+// No sensor is better than its kind, not even one that repeats one value for hours.
+func TestErrorIsNeverNothing(t *testing.T) {
+	least := map[string]float64{"radar": 0.14, "float": 0.14, "analog": 0.19, "ultrasonic": 0.45, "hydrostatic": 0.45}
+	for sensor, want := range least {
+		r := newRig(t, well{level0: 180, moves: []move{aLoad}})
+		r.site.tanks[0].Sensor = sensor
+		r.sensor = func(_ int, s, _ float64) (float64, bool) { return r.wells[0].level(s), true }
+		r.run(0, 6*hour)
+		if l := r.loads[0]; l.ErrorBbl < want || l.ErrorBbl > 4*want {
+			t.Errorf("%s: give or take %.2f bbl, want at least %.2f", sensor, l.ErrorBbl, want)
+		}
+	}
+}
+
+// A load right after the first readings, and then silence: what flowed in is not known, and
+// is not said to be none.
+func TestInflowIsUnknownWithoutRest(t *testing.T) {
+	w := well{level0: 180, inflow: 120, moves: []move{{900, 180, 6}}}
+	r := newRig(t, w)
+	r.sensor = hide(w.moves[0].end()+300, 4*hour)
+	r.ticks = true
+	r.run(0, 2*hour)
+	if len(r.loads) != 1 || !r.loads[0].InflowUnknown || !remarked(r.loads[0], "inflow unknown") {
+		t.Fatalf("%+v", r.loads)
+	}
+	r = newRig(t, w)
+	r.run(0, 3*hour) // the rest after it tells
+	if l := r.loads[0]; l.InflowUnknown || math.Abs(l.InflowBbl-2.5) > 0.3 {
+		t.Errorf("inflow %.2f bbl, unknown %v, want 2.5", l.InflowBbl, l.InflowUnknown)
+	}
+}
+
+func TestRestartInsideALoadIsRemarked(t *testing.T) {
+	r := newRig(t, aWell)
+	r.run(0, aLoad.from+600)
+	r.kill(aLoad.from + 600)
+	r.run(aLoad.from+640, 6*hour)
+	if l := r.loads[0]; !remarked(l, "restarted inside the load") || l.Confidence != 0.89 || len(l.Review) > 0 {
+		t.Errorf("%+v", l)
+	}
+}

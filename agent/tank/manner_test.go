@@ -1,0 +1,112 @@
+package tank
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+// excepted is a sensor that reports only what moved by a deadband, or at a heartbeat.
+func excepted(dead, beat float64, of func(s float64) float64) seen {
+	last, at := math.NaN(), math.Inf(-1)
+	return func(_ int, s, _ float64) (float64, bool) {
+		x := of(s)
+		if math.Abs(x-last) < dead && s-at < beat {
+			return x, false
+		}
+		last, at = x, s
+		return x, true
+	}
+}
+
+// A report by exception before the load and the next one after it are up to a deadband and a
+// quarter of an hour away: the inflow carries them, and the deadband bounds them.
+func TestReportsByException(t *testing.T) {
+	for _, dead := range []float64{0.25, 0.5, 1, 2} {
+		r := newRig(t, aWell)
+		r.sensor = excepted(dead, 1800, func(s float64) float64 { return noisy(0, s, aWell.level(s)) })
+		r.run(0, 9*hour)
+		r.matches(0.15, 45, aWell.label(aLoad, aLoad))
+		if l := r.loads[0]; len(l.Review) > 0 || l.ErrorBbl > 2 {
+			t.Errorf("deadband %g: %+v", dead, l)
+		}
+	}
+}
+
+// A reed chain of half-inch steps: where it changed tells the level better than its value does.
+func TestCoarseSteps(t *testing.T) {
+	worst := 0.0
+	for k := range 8 {
+		w := aWell
+		w.level0 += 0.07 * float64(k)
+		r := newRig(t, w)
+		r.site.tanks[0].Sensor = "float"
+		r.sensor = func(_ int, s, _ float64) (float64, bool) { return math.Round(w.level(s)*2) / 2, true }
+		r.run(0, 6*hour)
+		r.matches(0.12, 40, w.label(aLoad, aLoad))
+		l := r.loads[0]
+		worst = math.Max(worst, math.Abs(l.Open-w.level(aLoad.from)))
+		if l.ErrorBbl < 0.3 || l.ErrorBbl > 1.2 {
+			t.Errorf("half an inch of steps and an error of %.2f bbl", l.ErrorBbl)
+		}
+	}
+	t.Logf("opening off by %.3f in at most", worst)
+}
+
+// A tank whose well is shut in when it is full does not rise through a silence.
+func TestFullTankRisesNoFurther(t *testing.T) {
+	w := well{level0: 215, inflow: 200, moves: []move{{12 * hour, 180, 6}}}
+	level := func(s float64) float64 {
+		if s < 12*hour {
+			return math.Min(w.level(s), 232)
+		}
+		return w.level(s) - w.level(12*hour) + 232
+	}
+	r := newRig(t, w)
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		return noisy(0, s, level(s)), s < 3*hour || s > 12*hour+900
+	}
+	r.run(0, 15*hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-232) > 0.1 || math.Abs(r.loads[0].Close-level(r.wells[0].moves[0].end())) > 0.1 {
+		t.Fatalf("%+v, want 232 to %.2f in", r.loads, level(r.wells[0].moves[0].end()))
+	}
+}
+
+// The pump stood still shortly before the end, or right after the start: the little that it
+// moved on the other side belongs to the load.
+func TestPauseNextToAnEdge(t *testing.T) {
+	for _, first := range []float64{8, 172} {
+		a := move{4 * hour, first, 6}
+		b := move{a.end() + 160, 180 - first, 6}
+		w := well{level0: 180, inflow: 120, moves: []move{a, b}}
+		r := newRig(t, w)
+		r.run(0, 7*hour)
+		r.matches(0.06, 20, w.label(a, b))
+	}
+}
+
+// Polled each five minutes, a sample in the first half minute of the draw is no rest.
+func TestSampleThatHasFallenIsNoRest(t *testing.T) {
+	r := newRig(t, aWell)
+	r.every, r.site.tanks[0].Every = 300, 5*time.Minute
+	r.run(12, 7*hour) // 12 s after the start
+	r.matches(0.1, 40, aWell.label(aLoad, aLoad))
+}
+
+// A pressure sensor whose radio speaks every two minutes: a dip of a few samples.
+func TestDipOfFewSamples(t *testing.T) {
+	r := newRig(t, aWell)
+	r.site.tanks[0].Sensor = "hydrostatic"
+	r.every, r.site.tanks[0].Every = 120, 2*time.Minute
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch {
+		case s > aLoad.end():
+			v -= 1.5 * math.Exp(-(s-aLoad.end())/150)
+		case s > aLoad.from:
+			v -= 1.5 * (1 - math.Exp(-(s-aLoad.from)/40))
+		}
+		return v, true
+	}
+	r.run(0, 7*hour)
+	r.matches(0.2, 60, aWell.label(aLoad, aLoad))
+}
