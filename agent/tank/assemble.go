@@ -92,11 +92,11 @@ func (v *vessel) dead(t *Tank, d draw, now float64) bool {
 // draws are the draws of the buffer that are not decided yet, in order. waits says that the
 // last may still turn out to be one with the one before.
 func (v *vessel) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
-	b := between(v.buf, math.Max(v.done, v.onset-restLong), now)
+	b, seen := v.recent(t, speed, now)
 	if len(b) < 2 {
 		return nil, false
 	}
-	in := v.inflow(t, v.onset)
+	in := v.inflow(t, seen)
 	fs := v.finder(t, speed, float64(b[len(b)-1].v)).falls(b)
 	lo := v.done
 	for k, f := range fs {
@@ -115,6 +115,22 @@ func (v *vessel) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
 		out = append(out, d)
 	}
 	return out, waits
+}
+
+// recent are the samples in which a draw that is not decided may be, with the last one before
+// a gap that its beginning may lie in, and until when the tank was last seen at rest.
+func (v *vessel) recent(t *Tank, speed, now float64) (b []sample, seen float64) {
+	lo, hi := lower(v.buf, math.Max(v.done, v.onset-restLong)), lower(v.buf, math.Nextafter(now, math.Inf(1)))
+	if lo > 0 && v.buf[lo-1].t >= v.done {
+		lo--
+	}
+	b, seen = v.buf[lo:max(lo, hi)], v.onset
+	for i := len(b) - 2; i >= 0; i-- {
+		if b[i].t < v.onset && b[i+1].t-b[i].t >= v.gapMin(t, speed) {
+			return b, b[i].t
+		}
+	}
+	return b, seen
 }
 
 // joined says whether two draws are one truck with a pause.

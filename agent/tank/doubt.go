@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	reviewChance = 0.06 // that a volume is off by more than a barrel and a hundredth
+	reviewChance = 0.04 // that a volume is off by more than a barrel and a hundredth
 	sureMost     = 0.99 // no observation is surer
 	hiddenShare  = 0.25 // share by which the duration of a draw that nobody saw is not known
 )

@@ -151,3 +151,19 @@ func TestRestartInsideALoadIsRemarked(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 }
+
+// The value stood still for two hours while oil came in, and came to life ten minutes into
+// the load, hardly lower than it had stood: what rose unseen was hauled too.
+func TestFrozenUntilInsideALoad(t *testing.T) {
+	w := well{level0: 120, inflow: 190, moves: []move{{9 * hour, 160, 4}}}
+	r := newRig(t, w)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s > 7*hour && s < 9*hour+600 {
+			return noisy(0, 7*hour, w.level(7*hour)), true
+		}
+		return v, true
+	}
+	r.run(0, 13*hour)
+	r.matches(0.5, 60, w.label(w.moves[0], w.moves[0]))
+	r.only("stuck")
+}

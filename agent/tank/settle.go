@@ -48,25 +48,30 @@ func (v *vessel) levelled(t *Tank, d *draw, in room) gauge {
 	return gauge{v: median(values(b)), err: v.grain() / math.Sqrt(n), n: len(b), away: 0}
 }
 
-// undipped fits the rest after a truck as a level less a vacuum's dip that fades: a
-// pressure sensor at the bottom feels the vapour space too. Few samples are told apart from
-// a dip by what such sensors do.
+// undipped follows the rest after a truck back to its end, as a level that strays from an
+// even rise less a vacuum's dip that fades: a pressure sensor at the bottom feels the vapour
+// space too. It is Kalman's filter for the two; what few samples cannot tell is taken to be
+// as usual.
 func (r resting) undipped(inflow float64) gauge {
 	b := r.b[:lower(r.b, r.at+vapourLong)]
-	usual := sq(r.sigma / vapourUsual)
-	n, sx, sxx, sy, sxy := 0.0, 0.0, usual, 0.0, usual*vapourUsual
-	for _, s := range b {
-		x := -math.Exp(-(s.t - r.at) / vapourFade)
-		y := float64(s.v) - inflow*(s.t-r.at)
-		n, sx, sxx, sy, sxy = n+1, sx+x, sxx+x*x, sy+y, sxy+x*y
+	last := b[len(b)-1]
+	level, at, dip := float64(last.v), last.t, vapourUsual
+	ll, ld, dd := sq(vapourMost), 0.0, sq(vapourUsual) // variances, and what they share
+	for i := len(b) - 1; i >= 0; i-- {
+		s := b[i]
+		level, ll, at = level-inflow*(at-s.t), ll+r.flow.wander*(at-s.t), s.t
+		fade := math.Exp(-(s.t - r.at) / vapourFade)
+		off := float64(s.v) - (level - fade*dip)
+		kl, kd := ll-fade*ld, ld-fade*dd
+		all := kl - fade*kd + r.variance(s, 0, math.Inf(1))
+		level, dip = level+off*kl/all, dip+off*kd/all
+		ll, ld, dd = ll-kl*kl/all, ld-kl*kd/all, dd-kd*kd/all
 	}
-	det := n*sxx - sx*sx
-	dip := clamp((n*sxy-sx*sy)/det, 0, vapourMost)
-	g := gauge{v: (sy - dip*sx) / n, n: len(b), away: b[0].t - r.at}
+	g := gauge{v: level - inflow*(at-r.at), n: len(b), away: at - r.at}
 	if g.away > restFar {
 		g.lean = g.away
 	}
-	g.err = math.Sqrt(sq(r.sigma)*sxx/det + r.flow.wander*math.Max(g.away, vapourFade))
+	g.err = math.Sqrt(ll + r.flow.wander*math.Max(g.away, restBrink))
 	return g
 }
 
