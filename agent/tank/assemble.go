@@ -66,7 +66,7 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
 	}
 	usual := math.Max(v.pace.usual, t.Every.Seconds()*speed)
 	newest, rest := v.buf[len(v.buf)-1].t, len(v.buf)-lower(v.buf, d.end)
-	if !v.stopped(d) || rest < 3 && now-v.last.t < 2*usual+300 {
+	if !v.stopped(t, d) || rest < 3 && now-v.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.close.away > t.Loads.GapMin.Seconds() && v.pace.usual < 120 && newest-d.end-d.close.away < afterGap {
@@ -76,8 +76,11 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
 }
 
 // stopped says that the newest samples lie off the falling line: the draw was seen to end.
-func (v *vessel) stopped(d draw) bool {
-	b := v.buf[max(0, len(v.buf)-3):]
+// What came long after it says nothing: the tank may have been drawn from again.
+func (v *vessel) stopped(t *Tank, d draw) bool {
+	n := max(lower(v.buf, d.end)+3, lower(v.buf, d.end+t.Loads.Confirm.Seconds()))
+	b := v.buf[:min(n, len(v.buf))]
+	b = b[max(0, len(b)-3):]
 	l := line{b[len(b)/2].t, median(values(b)), 0}
 	return l.t > d.end && l.v-d.tail.at(l.t) >= math.Max(0.6, 4*math.Max(v.noise.sigma, d.slosh))
 }
