@@ -6,6 +6,7 @@ const (
 	pauseSure = 300.0  // s; no second truck connects faster
 	partBbl   = 3.0    // a smaller part some minutes apart is no part of a load
 	pipeRate  = 1.75   // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
+	stopSeen  = 600.0  // s after an end that show it
 	afterGap  = 2400.0 // s of readings after a gap that hid the end of a draw
 )
 
@@ -66,7 +67,7 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
 	}
 	usual := math.Max(v.pace.usual, t.Every.Seconds()*speed)
 	newest, rest := v.buf[len(v.buf)-1].t, len(v.buf)-lower(v.buf, d.end)
-	if !v.stopped(t, d) || rest < 3 && now-v.last.t < 2*usual+300 {
+	if !v.stopped(d) || rest < 3 && now-v.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.close.away > t.Loads.GapMin.Seconds() && v.pace.usual < 120 && newest-d.end-d.close.away < afterGap {
@@ -77,8 +78,8 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
 
 // stopped says that the newest samples lie off the falling line: the draw was seen to end.
 // What came long after it says nothing: the tank may have been drawn from again.
-func (v *vessel) stopped(t *Tank, d draw) bool {
-	n := max(lower(v.buf, d.end)+3, lower(v.buf, d.end+t.Loads.Confirm.Seconds()))
+func (v *vessel) stopped(d draw) bool {
+	n := max(lower(v.buf, d.end)+3, lower(v.buf, d.end+stopSeen))
 	b := v.buf[:min(n, len(v.buf))]
 	b = b[max(0, len(b)-3):]
 	l := line{b[len(b)/2].t, median(values(b)), 0}

@@ -55,7 +55,7 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	away := math.Max(d.open.away, d.close.away)
 	say(d.inner == 0, 0.7, "no reading inside the load: data gap %s", span(d.gap))
 	say(wrong > reviewChance && d.inner > 0 && away >= v.gapMin(t, r.site.speed), 1, "data gap %s at an edge", span(away))
-	say(!v.stopped(t, d), 0.5, "the readings stopped while the level fell")
+	say(!v.stopped(d), 0.5, "the readings stopped while the level fell")
 	_, low := t.Table.edge(l.Close)
 	_, high := t.Table.edge(l.Open)
 	say(low || high, 0.5, "outside table")
