@@ -6,7 +6,6 @@ const (
 	pauseSure = 300.0  // s; no second truck connects faster
 	partBbl   = 3.0    // a smaller part some minutes apart is no part of a load
 	pipeRate  = 1.75   // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
-	stopSeen  = 600.0  // s after an end that show it
 	afterGap  = 2400.0 // s of readings after a gap that hid the end of a draw
 )
 
@@ -28,8 +27,8 @@ func (r *run) pass(i int, v *vessel, now float64, all bool) {
 	confirm := t.Loads.Confirm.Seconds()
 	draws, waits := v.draws(t, r.site.speed, now)
 	v.due = now + 60
-	for _, d := range draws {
-		if !all && !v.ripe(t, r.site.speed, d, now) {
+	for k, d := range draws {
+		if !all && !v.ripe(t, r.site.speed, d, now, k+1 < len(draws)) {
 			if !waits {
 				v.due = math.Max(v.due, d.end+confirm)
 			}
@@ -53,8 +52,9 @@ func after(b []float64, t float64) []float64 {
 	return b
 }
 
-// ripe says that a draw is over and its confirmation has passed.
-func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
+// ripe says that a draw is over and its confirmation has passed. One that another followed
+// is over, however little of its end was seen.
+func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64, followed bool) bool {
 	wait := t.Loads.Confirm.Seconds()
 	if t.Group != "" {
 		wait = math.Max(wait, t.Loads.GroupSettle.Seconds()+180)
@@ -67,7 +67,7 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
 	}
 	usual := math.Max(v.pace.usual, t.Every.Seconds()*speed)
 	newest, rest := v.buf[len(v.buf)-1].t, len(v.buf)-lower(v.buf, d.end)
-	if !v.stopped(d) || rest < 3 && now-v.last.t < 2*usual+300 {
+	if !followed && !v.stopped(d) || rest < 3 && now-v.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.close.away > t.Loads.GapMin.Seconds() && v.pace.usual < 120 && newest-d.end-d.close.away < afterGap {
@@ -76,14 +76,15 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64) bool {
 	return !v.dead(t, d, now) && !v.returning(t, d, now)
 }
 
-// stopped says that the newest samples lie off the falling line: the draw was seen to end.
-// What came long after it says nothing: the tank may have been drawn from again.
+// stopped says that samples after a draw lie off its falling line: it was seen to end.
 func (v *vessel) stopped(d draw) bool {
-	n := max(lower(v.buf, d.end)+3, lower(v.buf, d.end+stopSeen))
-	b := v.buf[:min(n, len(v.buf))]
-	b = b[max(0, len(b)-3):]
-	l := line{b[len(b)/2].t, median(values(b)), 0}
-	return l.t > d.end && l.v-d.tail.at(l.t) >= math.Max(0.6, 4*math.Max(v.noise.sigma, d.slosh))
+	off := math.Max(0.6, 4*math.Max(v.noise.sigma, d.slosh))
+	for b := v.buf[max(0, lower(v.buf, d.end)-2):]; len(b) > 2; b = b[1:] {
+		if b[1].t > d.end && median3(b[:3])-d.tail.at(b[1].t) >= off {
+			return true
+		}
+	}
+	return false
 }
 
 // dead says that the value stands still since the end of a draw as this sensor never

@@ -170,3 +170,16 @@ func said(l Load, what string) bool {
 	}
 	return false
 }
+
+// The pumper drains some water half an hour before the truck: when that is to be judged, the
+// level is falling again, and it must not hold the load back.
+func TestSmallDrawBeforeTheTruckHoldsNothingBack(t *testing.T) {
+	small := move{from: aLoad.from - 2100, bbl: 6, rate: 0.7}
+	w := well{level0: 180, inflow: 120, moves: []move{small, aLoad}}
+	r := newRig(t, w)
+	r.run(0, 8*hour)
+	r.matches(0.06, 20, w.label(aLoad, aLoad))
+	if wait := r.told[0] - aLoad.end(); wait > 50*60 {
+		t.Errorf("came out %.0f min after the end, want at most 50", wait/60)
+	}
+}

@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -29,6 +30,22 @@ func TestReportsByException(t *testing.T) {
 		r.matches(0.15, 45, aWell.label(aLoad, aLoad))
 		if l := r.loads[0]; len(l.Review) > 0 || l.ErrorBbl > 2 {
 			t.Errorf("deadband %g: %+v", dead, l)
+		}
+	}
+}
+
+// An ultrasonic sensor's noise is wider than the deadband: its reports jump to and fro, and
+// the small falls that they seem to be hold back no load.
+func TestNoisyReportsByException(t *testing.T) {
+	for seed := range uint64(12) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		r := newRig(t, aWell)
+		r.site.tanks[0].Sensor = "ultrasonic"
+		r.sensor = excepted(0.7, 900, func(s float64) float64 { return aWell.level(s) + 0.35*rnd.NormFloat64() })
+		r.run(0, 9*hour)
+		want := aWell.label(aLoad, aLoad)
+		if len(r.loads) != 1 || math.Abs(r.loads[0].Open-want.open) > 1.2 || math.Abs(r.loads[0].Close-want.close) > 1.2 {
+			t.Errorf("sensor %d: %+v, want one load, %.2f to %.2f in", seed, r.loads, want.open, want.close)
 		}
 	}
 }
