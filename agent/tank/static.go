@@ -137,7 +137,7 @@ func (r resting) stair(slope float64) gauge {
 // at rest a level does not fall.
 func (r resting) clear() []sample {
 	n := len(r.b)
-	if n < 3 || r.dead > 0 {
+	if n < 2 || r.dead > 0 {
 		return r.b
 	}
 	low := math.Max(fallLeast, 4*r.sigma)
