@@ -17,7 +17,7 @@ func (v *vessel) settled(t *Tank, d *draw, in room) gauge {
 		return v.levelled(t, d, in)
 	}
 	from := d.rested(v.buf, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
-	b := between(v.buf, from, math.Min(in.hi, from+restLong))
+	b := between(v.buf, from, math.Min(in.hi, from+math.Max(restLong, 2.5*v.pace.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after
 		b = between(v.buf, math.Min(d.end+1, from), in.hi)
 		b = b[:lower(b, firstTime(b, 0)+restLong)]
