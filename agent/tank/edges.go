@@ -27,8 +27,8 @@ type draw struct {
 	before      float64 // inflow until the start, in/s
 	after       float64 // inflow from the start on, in/s
 	usual       float64 // inflow on other days, in/s
-	flow        production
-	manner
+	flow        production // how well the inflow is known
+	manner                 // of the sensor
 }
 
 // room is the span of time that a fall's edges may use: from the end of the draw before
@@ -38,15 +38,13 @@ type room struct{ lo, hi float64 }
 // measure finds the edges of a fall by what is known now.
 func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64) draw {
 	next, made := v.resumed(t, f, math.Min(now, in.hi), made)
-	before := between(v.buf, math.Max(in.lo, f.from.t-restLong), f.from.t+cell/2)
-	after := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restLong))
 	d := draw{parts: 1, gap: f.gap, before: made.last, after: next, usual: made.usual, flow: made, manner: v.manner(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}
-	if b := between(before, f.from.t-restNear, f.from.t+cell/2); len(b) > 0 {
+	if b := between(v.buf, math.Max(in.lo, f.from.t-restNear), f.from.t+cell/2); len(b) > 0 {
 		s0.v = median(values(b[max(0, len(b)-5):]))
 	}
-	if b := between(after, f.to.t-cell/2, f.to.t+restNear); len(b) > 0 {
+	if b := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
 		s1.v = median(values(b[:min(5, len(b))]))
 	}
 	inner := v.inside(f, s0.v, s1.v)
