@@ -20,13 +20,13 @@ type draw struct {
 	start, end  float64
 	open, close gauge
 	parts       int
-	gap         float64 // longest silence inside, s
-	inner       int     // samples inside
-	slosh       float64 // in
-	tail        line    // how it fell at last
-	before      float64 // inflow until the start, in/s
-	after       float64 // inflow from the start on, in/s
-	usual       float64 // inflow on other days, in/s
+	gap         float64    // longest silence inside, s
+	inner       int        // samples inside
+	slosh       float64    // in
+	tail        line       // how it fell at last
+	before      float64    // inflow until the start, in/s
+	after       float64    // inflow from the start on, in/s
+	usual       float64    // inflow on other days, in/s
 	flow        production // how well the inflow is known
 	manner                 // of the sensor
 }
