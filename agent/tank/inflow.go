@@ -40,16 +40,18 @@ func (v *vessel) inflow(t *Tank, at float64) production {
 		return production{unsure: rate, wander: rate * dumpBbl / per}
 	}
 	p := production{last: slope, usual: slope, known: true}
-	p.wander = v.straying(at, math.Max(slope, 0), per, float64(t.Height)-fullWithin)
+	room := float64(t.Height) - fullWithin
+	p.wander = v.straying(at, math.Max(slope, 0), per, room)
 	for _, over := range []float64{inflowLong, inflowShort} {
 		short, seen := v.climb(at, over, per, math.Inf(1))
 		if seen >= over/4 && seen >= inflowShort/4 && v.unlike(short, p.last, seen, per, p.wander) {
 			p.last, p.usual, long = short, short, seen
 		}
 	}
-	if h, known := v.levelBefore(at); known && h >= float64(t.Height)-fullWithin {
-		if room, seen := v.climb(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
-			p.usual = room
+	if h, known := v.levelBefore(at); known && h >= room {
+		if free, seen := v.climb(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
+			p.usual = free
+			p.wander = v.straying(at, math.Max(free, 0), per, room)
 		}
 	}
 	p.last, p.usual = clamp(p.last, 0, inflowMost), clamp(p.usual, 0, inflowMost)
