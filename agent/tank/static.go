@@ -12,7 +12,7 @@ const (
 	restApart = 45.0   // s between samples of which each stands for itself
 	freeboard = 8.0    // in below the top of the shell to which a well fills a tank at most
 	restBrink = 35.0   // s about an edge in which a dump cannot be told from the truck
-	fallLeast = 0.12   // in; a fall that is no noise
+	sagLeast  = 0.12   // in; a fall that is no noise
 	sloshFade = 80.0   // s in which slosh fades by e
 )
 
@@ -140,7 +140,7 @@ func (r resting) clear() []sample {
 	if n < 2 || r.dead > 0 {
 		return r.b
 	}
-	low := math.Max(fallLeast, 4*r.sigma)
+	low := math.Max(sagLeast, 4*r.sigma)
 	a, z := r.b[0], r.b[1]
 	if r.back {
 		a, z = r.b[n-2], r.b[n-1]
