@@ -164,12 +164,10 @@ func between(opening, closing *float64) string {
 
 // inflowOf is what flowed in while the tank was hauled.
 func inflowOf(l *tank.Load) string {
-	for _, r := range l.Remarks {
-		if strings.Contains(r, "inflow") {
-			return r
-		}
-	}
-	if l.InflowBbl < 0.05 {
+	switch {
+	case l.InflowUnknown:
+		return "not known"
+	case l.InflowBbl < 0.05:
 		return "none that could be seen"
 	}
 	return fmt.Sprintf("%.1f bbl", l.InflowBbl)

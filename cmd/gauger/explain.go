@@ -89,13 +89,13 @@ func (r *ticketRow) sentences(h here) []string {
 		say("By the %s there were %.1f bbl in the tank before and %.1f after.", tableName(l.Table), v.OpenBbl, v.CloseBbl)
 	}
 	say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorOf(l))
-	switch in := inflowOf(l); {
-	case strings.HasSuffix(in, "bbl"):
-		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", in, l.RemovedBbl)
-	case strings.HasPrefix(in, "none"):
+	switch {
+	case l.InflowUnknown:
+		say("What flowed in meanwhile is not known, since the tank was not seen at rest for long enough; more than that may have left it.")
+	case l.InflowBbl < 0.05:
 		say("No inflow could be seen meanwhile, so that is also what left the tank.")
 	default:
-		say("What flowed in meanwhile is not known (%s), so more than that may have left the tank.", in)
+		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", inflowOf(l), l.RemovedBbl)
 	}
 	say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsOf(l.Parts), count(l.Samples, "reading"))
 	out = append(out, against(l)...)

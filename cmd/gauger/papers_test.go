@@ -85,7 +85,7 @@ func TestNothingIsClaimedThatWasNotComputed(t *testing.T) {
 			r.Load.Confidence, r.Load.ErrorBbl, r.Load.InflowBbl, r.Load.Rivals = 1, 0.01, 0.001, &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 1}
 		},
 		"bare":    func(r *ticketRow) { r.Load.ErrorBbl, r.Load.Rivals, r.Volumes, r.Load.InflowBbl = 0, nil, nil, 0 },
-		"unknown": func(r *ticketRow) { r.Load.Remarks = []string{"inflow unknown"} },
+		"unknown": func(r *ticketRow) { r.Load.InflowUnknown, r.Load.InflowBbl = true, 0 },
 	} {
 		r := paper(change)
 		text := strings.Join(r.sentences(here{}), "\n")
