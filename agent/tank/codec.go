@@ -12,6 +12,7 @@ const (
 	mostTanks   = 4096
 	timeGrain   = 0.05      // s
 	levelGrain  = 1.0 / 512 // in
+	storedRest  = 2700.0    // s of samples that are stored as they are, before a draw or before now
 )
 
 var errStateShort = errors.New("it ends early")
@@ -24,8 +25,8 @@ type archive struct {
 	err     error
 }
 
-// MarshalBinary is the state to store: some KiB a tank. Readings older than the last half
-// hour are left out, but for what a draw under way needs.
+// MarshalBinary is the state to store: some KiB a tank. Readings older than the last three quarters
+// of an hour are left out, but for what a draw under way needs.
 func (st State) MarshalBinary() ([]byte, error) {
 	a := &archive{b: []byte{stateFormat}, format: stateFormat}
 	slim := st.slim()
@@ -69,20 +70,30 @@ func (a *archive) state(st *State) {
 	}
 }
 
-// slim is a copy with no more than a restart needs.
+// slim is a copy with no more than a restart needs: a run that goes on from it decides what the one before would have.
 func (st State) slim() State {
 	from := st.needed()
 	full := st.tanks
 	st.tanks = make([]*vessel, len(full))
 	for i, w := range full {
 		v := *w
-		v.buf, v.water = v.toStore(from), tailSamples(v.water, 64)
+		back := v.fineFrom()
+		v.buf, v.water = v.toStore(from), v.water[min(lower(v.water, back), max(0, len(v.water)-64)):]
 		for k := range v.other {
-			v.other[k] = v.other[k][max(0, len(v.other[k])-48):]
+			v.other[k] = storedPoints(v.other[k], back)
 		}
 		st.tanks[i] = &v
 	}
 	return st
+}
+
+// storedPoints are the values since a time, the one that was known then, and at least the last 48.
+func storedPoints(b []point, from float64) []point {
+	k := max(0, len(b)-48)
+	for k > 0 && b[k-1].t >= from {
+		k--
+	}
+	return b[max(0, k-1):]
 }
 
 // needed is the time from which on the levels of every tank are needed: one that rose while
@@ -97,21 +108,28 @@ func (st *State) needed() float64 {
 	return from
 }
 
-// toStore is what of the buffer a restart needs: the last half hour; of a draw that is under
-// way anywhere the beginning, and the rest minute by minute; and of a value that stands
-// still what was before it.
+// fineFrom is the time from which on a tank's own samples are stored as they are: the rest that an opening may be taken
+// from, before a draw that is under way or that the next sample may show.
+func (v *vessel) fineFrom() float64 {
+	from := v.last.t
+	if v.hot {
+		from = math.Min(from, v.onset)
+	}
+	return from - storedRest
+}
+
+// toStore is what of the buffer a restart needs: all since fineFrom; of a draw that is under way in another tank the
+// rest minute by minute; and of a value that stands still what was before it.
 func (v *vessel) toStore(needed float64) []sample {
 	if len(v.buf) == 0 {
 		return nil
 	}
-	now := v.buf[len(v.buf)-1].t
-	fine := now - 1800
+	fine := v.fineFrom()
 	from := math.Min(fine, math.Min(needed, v.since-1200))
 	out := make([]sample, 0, 512)
-	for _, s := range between(v.buf, from, now) {
-		edge := v.hot && s.t >= v.onset-1200 && s.t <= v.onset+1500
+	for _, s := range between(v.buf, from, math.Inf(1)) {
 		n := len(out)
-		if s.t < fine && !edge && n > 0 && s.t-out[n-1].t < v.storeGap(s.t) {
+		if s.t < fine && n > 0 && s.t-out[n-1].t < v.storeGap(s.t) {
 			continue
 		}
 		out = append(out, s)

@@ -61,11 +61,12 @@ func (r *run) believe(i int, v *vessel, now, x float64) {
 	if dt >= v.gapMin(t, r.site.speed) && !thawed {
 		r.gapped(i, v, now, x)
 	}
-	if !thawed {
+	booted := r.st.booted * r.site.speed // the time that a restart took says nothing of the pace
+	if !thawed && v.last.t >= booted {
 		v.pace.came(dt)
 	}
 	if d != 0 && !thawed {
-		if !v.hot {
+		if !v.hot && v.since >= booted {
 			v.pace.changed(now - v.since)
 		}
 		v.noise.held = v.noise.sigma

@@ -20,12 +20,16 @@ const (
 	storeHot   = 60.0
 	storeSlow  = 300.0 // a tank's level moved
 	storeIdle  = 900.0
-	storeMoved = 0.25 // in
+	storeMoved = 0.25  // in
+	storeFar   = 1.5   // in; so much of a tank that is filled up is not lost again
+	sparse     = 240.0 // s between readings of which each is dear
+	silentFor  = 120.0 // s without a reading, after which what came before is stored
 )
 
 // Mark grows when this state has to be stored before going on: at the first sign of a draw,
 // each minute of site time while one is under way and for 15 minutes after a restart, each
-// 5 minutes while a level moves, each 15 minutes otherwise, and with every outcome.
+// 5 minutes while a level moves, each 15 minutes otherwise, with every reading where they are
+// minutes apart, once when readings stop, and with every outcome.
 func (st State) Mark() uint64 { return st.mark }
 
 // fresh is a copy whose vessels may be replaced.
@@ -99,17 +103,27 @@ func (r *run) keep() {
 func (r *run) patience(now float64) float64 {
 	every := storeIdle
 	for _, v := range r.st.tanks {
-		if math.Abs(v.last.v-v.kept) > storeMoved+4*v.noise.sigma {
-			every = min(every, storeSlow)
-		}
-		if v.hot && now-v.fell < storeIdle {
-			every = storeHot
-		}
+		every = min(every, v.patience(now, r.st.stored))
 	}
 	if now-r.st.booted*r.site.speed < storeIdle { // a box that restarts once may do it again
 		every = storeHot
 	}
 	return every
+}
+
+// patience is how long the stored state of one tank may be behind, s.
+func (v *vessel) patience(now, stored float64) float64 {
+	moved := math.Abs(v.last.v-v.kept) - 4*v.noise.sigma
+	fresh := v.last.t > stored
+	switch {
+	case v.hot && now-v.fell < storeIdle, moved > storeFar:
+		return storeHot
+	case fresh && (v.pace.usual >= sparse || now-v.last.t > math.Max(silentFor, 3*v.pace.usual)):
+		return storeHot
+	case moved > storeMoved:
+		return storeSlow
+	}
+	return storeIdle
 }
 
 func (r *run) tick(in Input) {
