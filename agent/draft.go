@@ -25,6 +25,7 @@ type draft struct {
 	problems []error
 	says     []func() // log lines for after the commit
 	copied   bool     // the map of episodes is this draft's own
+	ticked   bool     // the detector has heard the clock
 }
 
 // staged is a record on its way to a stream, and the book entry that wants to know its position.
@@ -219,6 +220,7 @@ func (d *draft) tick() {
 		x.Mono, x.Boot = d.now.Sub(d.l.born), d.l.boot
 	}
 	d.next(x)
+	d.ticked = true
 	d.silence()
 	d.overdue()
 	d.workOver()

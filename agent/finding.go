@@ -20,7 +20,7 @@ func (d *draft) corrected(c tank.Correction) {
 	i := slices.IndexFunc(d.held, func(h Held) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
 	if i >= 0 {
 		d.held = slices.Clone(d.held)
-		d.held[i].correct(c, d.zero())
+		d.held[i].correct(c, d.clocks(c.Tank))
 		d.keep(heldState, d.held)
 		return
 	}
@@ -52,7 +52,7 @@ const timesOff = time.Minute
 func (d *draft) clock(t time.Time) string { return t.In(d.l.site.Zone).Format("2006-01-02 15:04:05") }
 
 // correct changes a held load: a clock that was set moves its times, all else is for a person to judge.
-func (h *Held) correct(c tank.Correction, zero time.Time) {
+func (h *Held) correct(c tank.Correction, by *Clocks) {
 	load := &h.Load
 	if c.Note != "" {
 		load.Review = append(slices.Clone(load.Review), c.Note)
@@ -65,9 +65,14 @@ func (h *Held) correct(c tank.Correction, zero time.Time) {
 	if h.Number == "" {
 		h.Due = h.Due.Add(off)
 	}
-	load.Start, load.End, h.Zero = c.Start, c.End, zero
-	if !slices.Contains(load.Remarks, newClock) {
-		load.Remarks = append(slices.Clone(load.Remarks), newClock)
+	load.Start, load.End, h.Clocks = c.Start, c.End, by
+	h.remark()
+}
+
+// remark says on the ticket that its times were moved.
+func (h *Held) remark() {
+	if !slices.Contains(h.Load.Remarks, newClock) {
+		h.Load.Remarks = append(slices.Clone(h.Load.Remarks), newClock)
 	}
 }
 

@@ -16,8 +16,7 @@ type Held struct {
 	Load   tank.Load
 	Number string    // empty until the clock is good enough to fix it
 	Due    time.Time // when it leaves by itself
-	Boot   int64     // the run that saw the load end
-	Zero   time.Time // what the wall clock said when that run began, by the clock at the end of the load
+	Clocks *Clocks   `json:",omitempty"` // at the end of the load; nil: held by a program that did not know them
 	Person string    // who released it; a doubtful one waits for that when the site says so
 
 	Handle string    `json:",omitempty"` // what it is called until it has a number
@@ -39,6 +38,9 @@ func (h Held) awaited(s Site) bool {
 	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
 }
 
+// Clocks are what the wall clock said when the detector's own time was 0: the box's, and the one of a tank's readings.
+type Clocks struct{ Box, Own time.Time }
+
 // finished books a load that the detector has confirmed.
 func (d *draft) finished(load tank.Load) {
 	site := d.l.site
@@ -48,7 +50,7 @@ func (d *draft) finished(load tank.Load) {
 		return
 	}
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
-	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Boot: d.l.boot, Zero: d.zero()}
+	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Clocks: d.clocks(load.Tank)}
 	if d.grade() < Assumed {
 		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), d.handled)
 	}
@@ -63,8 +65,12 @@ func (d *draft) finished(load tank.Load) {
 	d.release()
 }
 
-// zero is what the wall clock says of the instant when this run began.
-func (d *draft) zero() time.Time { return d.now.Round(0).Add(-d.now.Sub(d.l.born)) }
+// clocks are those of a tank as they stand.
+func (d *draft) clocks(id string) *Clocks {
+	i := slices.IndexFunc(d.l.site.Tanks, func(t Tank) bool { return t.ID == id })
+	box, own := d.tanks.Zeros(i)
+	return &Clocks{box, own}
+}
 
 // release lets go of the held tickets whose time has come. The number is fixed as soon as the clock can be believed.
 func (d *draft) release() {
@@ -72,8 +78,12 @@ func (d *draft) release() {
 		return
 	}
 	var keep []Held
-	changed := false
+	changed, agrees := false, d.tanks.Agrees(d.now)
 	for _, h := range d.held {
+		if h.Number == "" && !agrees {
+			keep = append(keep, h) // the clock was set a moment ago
+			continue
+		}
 		if h.Number == "" {
 			h.date(d)
 			h.Number = unused(Number("A", d.l.site.ID, h.Load.Tank, h.start()), d.taken)
@@ -116,6 +126,9 @@ func (d *draft) handled(handle string) bool {
 	return slices.ContainsFunc(d.held, func(h Held) bool { return h.Handle == handle })
 }
 
+// stampedAlike is how far the clock of a tank's readings may be from the box's and still be that one.
+const stampedAlike = 10 * time.Second
+
 // sameStart is how far the start that was seen first and the final one may be apart and still be one.
 const sameStart = 5 * time.Minute
 
@@ -128,15 +141,23 @@ func (h Held) start() time.Time {
 	return h.Load.Start
 }
 
-// date moves a load that ended while the clock was not set to where it was, as far as this run can know.
+// date moves a load that ended before its clock was set to where it was. Readings that were stamped by the box's clock
+// go with it, also when none came since; those of a device with a clock of its own go with that one.
 func (h *Held) date(d *draft) {
-	if h.Boot != d.l.boot || d.boot != 0 {
+	then, now := h.Clocks, d.clocks(h.Load.Tank)
+	if h.Clocks = nil; then == nil {
 		return
 	}
-	if off := d.zero().Sub(h.Zero); off.Abs() >= stepSize && h.Zero.Before(d.l.clock.notBefore) {
-		h.Load.Start, h.Load.End, h.Due = h.Load.Start.Add(off), h.Load.End.Add(off), h.Due.Add(off)
+	off := now.Own.Sub(then.Own)
+	if then.Own.Sub(then.Box).Abs() < stampedAlike {
+		off = now.Box.Sub(then.Box)
 	}
-	h.Zero = d.zero()
+	if off.Abs() < stepSize || then.Box.IsZero() || then.Own.IsZero() {
+		return
+	}
+	h.Load.Start, h.Load.End = h.Load.Start.Add(off), h.Load.End.Add(off)
+	h.remark()
+	h.Due = h.Due.Add(now.Box.Sub(then.Box))
 }
 
 // taken says whether a number is in use: on a ticket of any time, a held one, or one of this very batch.

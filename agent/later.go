@@ -25,8 +25,17 @@ type laterValue struct {
 // postpone keeps a record under a key of its own until the clock is set.
 func (d *draft) postpone(p postponed) {
 	d.later++
-	p.Boot, p.Zero = d.l.boot, d.now.Round(0).Add(-d.now.Sub(d.l.born))
+	p.Boot, p.Zero = d.l.boot, d.zero()
 	d.keep(laterState+fmt.Sprintf("%012d", d.later), p)
+}
+
+// zero is what the wall clock says of an instant that stays: the beginning of this run, or of a recording.
+func (d *draft) zero() time.Time {
+	if d.replay != 0 {
+		box, _ := d.tanks.Zeros(-1)
+		return box
+	}
+	return d.now.Round(0).Add(-d.now.Sub(d.l.born))
 }
 
 // lastLater finds the highest key in use; 0 when nothing waits.
@@ -41,7 +50,7 @@ func (l *Ledger) lastLater() (uint64, error) {
 // flushLater dates what waited for the clock, once it is set. A record of another run keeps the time that it has: how
 // far that clock was off nobody knows, and its note says so.
 func (d *draft) flushLater() {
-	if d.later == 0 || d.grade() == Unset {
+	if d.later == 0 || d.grade() == Unset || !d.tanks.Agrees(d.now) {
 		return
 	}
 	names, err := d.l.box.Names(laterState)
@@ -49,7 +58,7 @@ func (d *draft) flushLater() {
 		d.problems = append(d.problems, fmt.Errorf("look for records that wait for the clock: %w", err))
 		return
 	}
-	zero := d.now.Round(0).Add(-d.now.Sub(d.l.born))
+	zero := d.zero()
 	for _, name := range names {
 		var p postponed
 		b, err := d.l.box.Get(name)

@@ -48,6 +48,7 @@ type Ledger struct {
 	loading []atomic.Bool
 
 	mu     sync.Mutex
+	ticked bool // in this run
 	s      state
 	latest newest
 	watch  watchers
@@ -168,7 +169,11 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 // killed: what was only in memory is gone then.
 func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
 	if first.Boot == 0 {
-		return l.draft(time.Now()), nil
+		d := l.draft(time.Now())
+		if !l.ticked { // how long the program was away is told by the clock, never by a reading that may be old
+			d.tick()
+		}
+		return d, nil
 	}
 	if l.s.replay != 0 && first.Boot != l.s.replay {
 		s, err := l.load()
@@ -227,6 +232,7 @@ func (l *Ledger) commit(d *draft, device string) error {
 		}
 	}
 	l.adopt(d.state)
+	l.ticked = l.ticked || d.ticked
 	for _, say := range d.says {
 		say()
 	}
@@ -249,9 +255,16 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	return out
 }
 
-// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays.
+// firstYear is the first in which a recording can have been made: a clock before it was not set.
+const firstYear = 2015
+
+// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
+// not set.
 func (d *draft) grade() Grade {
-	if d.replay != 0 {
+	switch {
+	case d.replay != 0 && d.now.Year() < firstYear:
+		return Unset
+	case d.replay != 0:
 		return Trusted
 	}
 	return d.l.clock.Grade(d.now)

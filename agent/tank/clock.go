@@ -77,6 +77,24 @@ func (c *clock) wall(real float64) time.Time {
 	return time.UnixMilli(int64(ms)).UTC()
 }
 
+// Zeros are what the wall clock said when this state's own time was 0: the box's clock, and the one that a tank's
+// readings carry. They move when a clock was set, and are comparable over restarts. The zero time: not known.
+func (st State) Zeros(tank int) (box, own time.Time) {
+	if st.tick.known {
+		box = st.tick.wall(0)
+	}
+	if tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].clk.known {
+		own = st.tanks[tank].clk.wall(0)
+	}
+	return box, own
+}
+
+// Agrees says whether the box's clock, as it was last understood, agrees with now: it does not for some seconds after
+// it was set. What was not told of the clock yet agrees with every clock.
+func (st State) Agrees(now time.Time) bool {
+	return !st.tick.known || math.Abs(stamp(now)-st.tick.off-st.now) <= clockSlack
+}
+
 // stamp is a wall clock in unix seconds.
 func stamp(at time.Time) float64 { return float64(at.Unix()) + float64(at.Nanosecond())/1e9 }
 

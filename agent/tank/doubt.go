@@ -10,6 +10,7 @@ const (
 	reviewChance = 0.04 // that a volume is off by more than a barrel and a hundredth
 	sureMost     = 0.99 // no observation is surer
 	hiddenShare  = 0.25 // share by which the duration of a draw that nobody saw is not known
+	restShort    = 300. // s of readings after an end, of which less may have been slosh
 )
 
 // classes are the least standard errors of a gauge in inches by the kind of sensor: a good
@@ -55,7 +56,10 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	away := math.Max(d.open.away, d.close.away)
 	say(d.inner == 0, 0.7, "no reading inside the load: data gap %s", span(d.gap))
 	say(wrong > reviewChance && d.inner > 0 && away >= v.gapMin(t, r.site.speed), 1, "data gap %s at an edge", span(away))
-	say(!v.stopped(d), 0.5, "the readings stopped while the level fell")
+	stopped := v.stopped(d)
+	say(!stopped, 0.5, "the readings stopped while the level fell")
+	rest, few := v.last.t-d.end, math.Min(math.Max(restShort, 2*v.pace.usual), t.Loads.Confirm.Seconds()/2)
+	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
 	_, low := t.Table.edge(l.Close)
 	_, high := t.Table.edge(l.Open)
 	say(low || high, 0.5, "outside table")
