@@ -70,6 +70,27 @@ func (d *draft) stage(tx *outbox.Tx) error {
 	return nil
 }
 
+// stages says whether there is anything to put on disk.
+func (d *draft) stages() bool { return len(d.records) > 0 || len(d.puts) > 0 }
+
+// position is how far a recording was played.
+type position struct {
+	boot int64
+	mono time.Duration
+}
+
+// putPositions stages how far the recordings are whose rows the tanks' state holds: they go on from there.
+func (d *draft) putPositions(device string) {
+	if d.boot == 0 {
+		return
+	}
+	all := maps.Clone(d.l.played)
+	all[device] = position{d.boot, d.mono}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		d.put(memory+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", all[name].boot, all[name].mono))
+	}
+}
+
 // put stages a piece of state.
 func (d *draft) put(name string, v []byte) { d.puts = append(d.puts, small{name, v}) }
 

@@ -48,7 +48,8 @@ type Ledger struct {
 	loading []atomic.Bool
 
 	mu     sync.Mutex
-	ticked bool // in this run
+	ticked bool                // in this run
+	played map[string]position // how far each recording is, by its device
 	s      state
 	latest newest
 	watch  watchers
@@ -82,7 +83,7 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	now := time.Now()
 	l := &Ledger{
 		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: newest{}, feeds: site.feeds(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: newest{}, feeds: site.feeds(), played: map[string]position{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	s, err := l.load()
 	l.adopt(s)
@@ -211,28 +212,29 @@ func (l *Ledger) Tick(now time.Time) error {
 // commit stores what the draft changed, all or nothing, and adopts it. A draft that changed nothing which must
 // survive opens no transaction, so that a week of quiet levels does not wear the flash.
 func (l *Ledger) commit(d *draft, device string) error {
-	if mark := d.tanks.Mark(); mark != d.stored {
+	if mark := d.tanks.Mark(); mark != d.stored || d.boot != 0 && d.stages() {
 		b, err := d.tanks.MarshalBinary()
 		if err != nil {
 			return fmt.Errorf("write down the tanks' state: %w", err)
 		}
 		d.put(tanksState, b)
 		d.keepBook()
-		if d.boot != 0 {
-			d.put(memory+device+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", d.boot, d.mono))
-		}
+		d.putPositions(device)
 		d.stored = mark
 	}
 	if err := errors.Join(d.problems...); err != nil {
 		return err
 	}
-	if len(d.records) > 0 || len(d.puts) > 0 {
+	if d.stages() {
 		if err := l.box.Update(d.stage); err != nil {
 			return err
 		}
 	}
 	l.adopt(d.state)
 	l.ticked = l.ticked || d.ticked
+	if d.boot != 0 {
+		l.played[device] = position{d.boot, d.mono}
+	}
 	for _, say := range d.says {
 		say()
 	}

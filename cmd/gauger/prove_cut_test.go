@@ -1,0 +1,113 @@
+package main
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"gauger/agent"
+	"gauger/outbox"
+)
+
+// told is what was in the queues after a row.
+type told struct {
+	at      time.Duration // batches handed over so far
+	tickets int
+	events  int
+}
+
+// The same recording twice is the same to the byte, and a recording that ends at any instant gives exactly what was final
+// by then in the whole one: nothing is decided by what comes later.
+func TestProveNoHindsight(t *testing.T) {
+	cuts, cases := 0, proveCases(t, 10)
+	each := max(1, int(proveNumber("GAUGER_CUTS", 30))/len(cases))
+	for _, folder := range cases {
+		p := newProof(t, folder)
+		var after []told
+		batches := time.Duration(0)
+		whole := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), func(box *outbox.Box) {
+			batches++
+			n := box.Counts()
+			now := told{batches, int(n[agent.Tickets].Waiting), int(n[agent.Events].Waiting)}
+			if len(after) == 0 || now.tickets != after[len(after)-1].tickets || now.events != after[len(after)-1].events {
+				after = append(after, now)
+			}
+		})
+		if again := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil); !sameBytes(again, whole) {
+			t.Errorf("%s: two replays differ", p.name())
+		}
+		rng := p.seeded()
+		for range each {
+			batches = 0
+			k := p.victim(rng, whole[agent.Tickets])
+			cut := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows[:k]), func(*outbox.Box) { batches++ })
+			cuts++
+			final := told{}
+			for _, a := range after {
+				if a.at <= batches {
+					final = a
+				}
+			}
+			want := map[string][]json.RawMessage{agent.Tickets: whole[agent.Tickets][:final.tickets], agent.Events: whole[agent.Events][:final.events]}
+			if !sameBytes(cut, want) {
+				t.Errorf("%s cut at row %d: %d tickets and %d events, want the first %d and %d of the whole", p.name(), k,
+					len(cut[agent.Tickets]), len(cut[agent.Events]), final.tickets, final.events)
+			}
+		}
+	}
+	t.Logf("%d cuts of %d recordings", cuts, len(cases))
+}
+
+func sameBytes(a, b map[string][]json.RawMessage) bool {
+	for _, stream := range []string{agent.Tickets, agent.Events} {
+		if !slices.EqualFunc(a[stream], b[stream], func(x, y json.RawMessage) bool { return string(x) == string(y) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// What the real program sends of a recording is to the byte what backtest says of it: tickets, and the events of tanks.
+func TestProveRunIsBacktest(t *testing.T) {
+	program, err := exec.LookPath("gauger") // this test binary, by the name under which it is gauger
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GAUGER_KEY", primaryKey)
+	for _, folder := range proveCases(t, 2) {
+		p := newProof(t, folder)
+		dir := t.TempDir()
+		backtest := exec.Command(program, "backtest", "-c", filepath.Join(p.folder, "gauger.yaml"), "--readings", p.recording(dir, p.rows), "--format", "json")
+		out, err := backtest.Output()
+		if err != nil {
+			t.Fatalf("%s: backtest: %v", p.name(), err)
+		}
+		var want []json.RawMessage
+		if err := json.Unmarshal(out, &want); err != nil {
+			t.Fatal(err)
+		}
+		whole := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil)
+		got, _ := p.killed(program, nil, p.seeded(), want)
+		if len(got) != len(want) {
+			t.Fatalf("%s: run sent %d tickets, backtest says %d", p.name(), len(got), len(want))
+		}
+		for i := range want {
+			if compact(t, got[i]) != compact(t, want[i]) || compact(t, whole[agent.Tickets][i]) != compact(t, want[i]) {
+				t.Errorf("%s: run sent\n%s\nbacktest says\n%s", p.name(), got[i], want[i])
+			}
+		}
+	}
+}
+
+// compact is JSON without the white space that backtest puts in for people.
+func compact(t *testing.T, raw json.RawMessage) string {
+	t.Helper()
+	b, err := json.Marshal(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
