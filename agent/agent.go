@@ -179,7 +179,7 @@ type run struct {
 // begin looks at how the last run ended, and notes that this one has begun.
 func (a *Agent) begin() error {
 	var last run
-	if err := errors.Join(a.Ledger.recall(runState, &last), a.resumeClock()); err != nil {
+	if err := errors.Join(a.Ledger.recall(runState, &last), a.resumeClock(), a.Ledger.Join(a.Boot)); err != nil {
 		return err
 	}
 	now := time.Now().Round(0)

@@ -211,7 +211,9 @@ func (d *draft) gauge(in input, r collectors.Reading) {
 	if err != nil {
 		x.Good = false
 	}
-	x.At, x.Mono, x.Boot = d.instant(r)
+	if x.At, x.Mono, x.Boot = d.instant(r); r.Boot == 0 {
+		x.Box = d.l.bootID
+	}
 	d.next(x)
 }
 
@@ -238,7 +240,7 @@ func (d *draft) next(x tank.Input) {
 func (d *draft) tick() {
 	x := tank.Input{Kind: tank.Tick, At: d.now.Round(0), Mono: d.mono, Boot: d.boot}
 	if d.boot == 0 {
-		x.Mono, x.Boot = d.now.Sub(d.l.born), d.l.boot
+		x.Mono, x.Boot, x.Box = d.l.mono(d.now), d.l.boot, d.l.bootID
 	}
 	d.next(x)
 	d.ticked = true
@@ -257,13 +259,13 @@ func (d *draft) instant(r collectors.Reading) (at time.Time, mono time.Duration,
 	}
 	wall := r.At.Round(0)
 	if r.At != wall {
-		return wall, r.At.Sub(d.l.born), d.l.boot
+		return wall, d.l.mono(r.At), d.l.boot
 	}
 	age := d.now.Round(0).Sub(wall)
 	if age < -time.Minute || age > 24*time.Hour {
-		return d.now.Round(0), d.now.Sub(d.l.born), d.l.boot
+		return d.now.Round(0), d.l.mono(d.now), d.l.boot
 	}
-	return wall, d.now.Sub(d.l.born) - age, d.l.boot
+	return wall, d.l.mono(d.now) - age, d.l.boot
 }
 
 // ownEpisodes makes the episodes this draft's own before the first change.

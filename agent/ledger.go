@@ -34,14 +34,16 @@ const (
 // Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
 // become one transaction: a new state is adopted only after the outbox has it on disk.
 type Ledger struct {
-	site  Site
-	box   *outbox.Box
-	clock *Clock
-	log   zerolog.Logger
-	feeds map[collectors.Point]*feed
-	rules tank.BookRules
-	born  time.Time
-	boot  int64
+	site   Site
+	box    *outbox.Box
+	clock  *Clock
+	log    zerolog.Logger
+	feeds  map[collectors.Point]*feed
+	rules  tank.BookRules
+	born   time.Time
+	boot   int64
+	bootID int64         // of the box; 0: not known
+	uptime time.Duration // of the box when this run was born
 
 	// loading is whether each tank is being hauled. It is read without the lock, which a commit holds for as long as
 	// the disk takes.

@@ -102,13 +102,17 @@ func stamp(at time.Time) float64 { return float64(at.Unix()) + float64(at.Nanose
 func (s Site) advance(st *State, in Input) {
 	mono := in.Mono.Seconds()
 	if !st.begun {
-		st.begun, st.boot, st.base = true, in.Boot, -mono
+		st.begun, st.boot, st.box, st.base = true, in.Boot, in.Box, -mono
 		return
 	}
 	back := st.base+mono < st.now-60 && !st.late(in, st.base+mono) // a clock that never steps did: its base is another
-	if in.Boot != st.boot || back {
+	switch {
+	case in.Boot != st.boot && in.Box != 0 && in.Box == st.box: // the clock that never steps tells how long the program was away
+		st.boot, st.booted = in.Boot, math.Max(st.now, st.base+mono)
+	case in.Boot != st.boot || back:
 		s.restart(st, in, mono)
 	}
+	st.box = in.Box
 	st.now = math.Max(st.now, st.base+mono)
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	stateFormat = 2 // 1 had no reported loads
+	stateFormat = 3 // 1 had no reported loads, 2 did not know the box's boot
 	mostTanks   = 4096
 	timeGrain   = 0.05      // s
 	levelGrain  = 1.0 / 512 // in
@@ -67,6 +67,9 @@ func (a *archive) state(st *State) {
 			st.tanks[i] = &vessel{}
 		}
 		a.vessel(st.tanks[i])
+	}
+	if a.format >= 3 {
+		a.int(&st.box)
 	}
 }
 

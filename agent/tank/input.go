@@ -28,6 +28,7 @@ type Input struct {
 	At    time.Time     // wall clock as stamped; it may jump, come late, or come twice
 	Mono  time.Duration // a clock that never steps; its base is its own for every Boot
 	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
+	Box   int64         // not 0: Mono goes on from one Boot to the next as long as this is the same
 }
 
 // Outcome is one thing that was decided: exactly one of them is set. A Verdict may tell of the

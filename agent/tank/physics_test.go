@@ -53,6 +53,7 @@ type rig struct {
 	st       State
 	stored   []byte
 	boot     int64
+	box      int64 // not 0: only the program is killed, and Mono goes on
 	booted   float64
 	loads    []Load
 	events   []Event
@@ -126,6 +127,7 @@ func (r *rig) feed(t float64, in Input) {
 	real := t / r.speed
 	in.At = testStart.Add(time.Duration((real + off) * 1e9))
 	in.Mono, in.Boot = time.Duration((real-r.booted)*1e9), r.boot
+	in.Box = r.box
 	mark := r.st.Mark()
 	st, out := r.site.Next(r.st, in)
 	r.st = st
@@ -156,7 +158,9 @@ func (r *rig) feed(t float64, in Input) {
 func (r *rig) kill(t float64) {
 	r.t.Helper()
 	r.boot++
-	r.booted = t / r.speed
+	if r.box == 0 {
+		r.booted = t / r.speed
+	}
 	var st State
 	if err := st.UnmarshalBinary(r.stored); err != nil {
 		r.t.Fatal(err)

@@ -8,6 +8,7 @@ type State struct {
 	mark   uint64
 	begun  bool
 	boot   int64
+	box    int64
 	base   float64 // real s at which this boot's Mono was 0
 	now    float64 // newest real time, s
 	booted float64 // when this boot was first seen, s
