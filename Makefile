@@ -11,7 +11,7 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 12000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove-modbus bench bench-modbus cross package vuln clean
+.PHONY: help build demo test check race fuzz prove-modbus prove-judgement bench bench-modbus cross package vuln clean
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
 
@@ -49,6 +49,13 @@ SEED ?= 1
 prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs of the Modbus lines (N=, SEED=)
 	GAUGER_FRAMES=$(N) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(N) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \
 	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|TestAnAdapterPulledAndPutBack.*|TestOneOfTenUnitsIsDead|TestTwinsAreCaughtByAskingTwice)$$' ./collectors/modbus
+
+prove-judgement: KILLS := $(if $(filter 10000000,$(N)),200,$(N))
+prove-judgement: ## kill the real program (N=200, SEED=), cut and replay recordings: ten made here, or the folders of CASES=
+	GAUGER_CASES=$(abspath $(CASES)) GAUGER_KILLS=$(KILLS) GAUGER_CUTS=$$(($(KILLS) * 5 / 2)) GAUGER_SEED=$(SEED) \
+	  go test -count=1 -v -timeout 2h -run '^TestProve' ./cmd/gauger
+	go test -count=1 -v -run '^(TestLoadInAnUnsetClock|TestStepsOfTheClockAboutALoad|TestDeviceDiesAfterTheEnd|TestRestartBetweenSlowCheckIns)$$' ./agent
+	go test -count=1 -v -run '^(TestThirtyDaysAreBounded|TestQuietWeekIsSeldomStored|TestProgramIsKilled.*)$$' -bench '^BenchmarkNext$$' ./agent/tank
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...

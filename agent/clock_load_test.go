@@ -163,10 +163,10 @@ func TestDeviceDiesAfterTheEnd(t *testing.T) {
 			for s := time.Duration(0); s <= (clockedTo+60)*time.Second; s += every {
 				level := 120 - min(max(0, s.Seconds()-clockedFrom), clockedTo-clockedFrom)/30
 				b.emit("level", level+0.02*math.Sin(s.Seconds()))
-				time.Sleep(every)
+				<-time.After(every)
 			}
 			for len(b.bodies(Tickets)) == 0 && time.Since(began) < 8*time.Hour {
-				time.Sleep(tickEvery)
+				<-time.After(tickEvery)
 				if err := b.Tick(time.Now()); err != nil {
 					t.Fatal(err)
 				}
@@ -196,11 +196,11 @@ func TestRestartBetweenSlowCheckIns(t *testing.T) {
 				check(last, s)
 			}
 			if s == clockedFrom+1000 {
-				time.Sleep(20 * time.Second)
+				<-time.After(20 * time.Second)
 				b.again()
 				check(last, lastLevel)
 			}
-			time.Sleep(5 * time.Second)
+			<-time.After(5 * time.Second)
 			if err := b.Tick(time.Now()); err != nil {
 				t.Fatal(err)
 			}

@@ -43,14 +43,14 @@ type haul struct {
 const proveHours = 9.0
 
 func scenarios() []scenario {
-	one := []haul{{0, 4 * 3600, 175, 6.5, nil}}
+	one := []haul{{0, 14423, 175, 6.5, nil}}
 	return []scenario{
 		{name: "plain", every: 10, noise: 0.05, inflow: 0.1, draws: one},
 		{name: "slosh", every: 2, noise: 0.05, slosh: 1.5, inflow: 0.2, draws: one},
-		{name: "paused", every: 10, noise: 0.05, inflow: 0.15, draws: []haul{{0, 4 * 3600, 170, 7, []sim.Pause{{After: 60, For: 5 * time.Minute}, {After: 120, For: 8 * time.Minute}}}}},
-		{name: "trucks", every: 10, noise: 0.05, inflow: 0.2, draws: []haul{{0, 3 * 3600, 160, 6, nil}, {0, 15000, 150, 8, nil}}},
+		{name: "paused", every: 10, noise: 0.05, inflow: 0.15, draws: []haul{{0, 14423, 170, 7, []sim.Pause{{After: 60, For: 5 * time.Minute}, {After: 120, For: 8 * time.Minute}}}}},
+		{name: "trucks", every: 10, noise: 0.05, inflow: 0.2, draws: []haul{{0, 10823, 160, 6, nil}, {0, 15000, 150, 8, nil}}},
 		{name: "sparse", every: 300, noise: 0.05, inflow: 0.1, draws: one},
-		{name: "twins", every: 10, noise: 0.08, inflow: 0.1, tanks: 2, draws: []haul{{0, 3 * 3600, 95, 6, nil}, {1, 13000, 90, 6, nil}}},
+		{name: "twins", every: 10, noise: 0.08, inflow: 0.1, tanks: 2, draws: []haul{{0, 10823, 95, 6, nil}, {1, 13000, 90, 6, nil}}},
 		{name: "noisy", every: 10, noise: 0.35, inflow: 0.1, draws: one},
 		{name: "silent", every: 10, noise: 0.05, inflow: 0.2, draws: one, silent: [2]float64{4*3600 + 600, 4*3600 + 1080}},
 		{name: "clock", every: 10, noise: 0.05, inflow: 0.1, draws: one, steps: [][2]float64{{4*3600 + 500, 3300}, {6 * 3600, -2400}}},

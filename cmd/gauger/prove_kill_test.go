@@ -58,14 +58,16 @@ func TestProveKills(t *testing.T) {
 	for _, folder := range cases {
 		p := newProof(t, folder)
 		rng := p.seeded()
-		whole := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil)[agent.Tickets]
+		made := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil)
+		whole := made[agent.Tickets]
 		var rows []int
 		for range each {
 			rows = append(rows, p.victim(rng, whole))
 		}
 		slices.Sort(rows)
-		got, again := p.killed(program, rows, rng, whole)
-		kills, resent = kills+len(rows), resent+again
+		out := p.killed(program, rows, rng, made)
+		got := out.tickets
+		kills, resent = kills+len(rows), resent+out.again
 		if diff := alike(got, whole); diff != "" {
 			t.Errorf("%s killed at rows %d: %s", p.name(), rows, diff)
 		}
@@ -78,9 +80,14 @@ func TestProveKills(t *testing.T) {
 	t.Logf("%d kills over %d recordings; %d tickets the same to the byte; %d sent again because the program died before the answer was stored", kills, len(cases), same, resent)
 }
 
-// killed plays the case with a process that dies after each of the rows, and gives the tickets that the service has in
-// the end, and how many came to it again.
-func (p *proof) killed(program string, rows []int, rng *rand.Rand, whole []json.RawMessage) (tickets []json.RawMessage, again int) {
+// arrived is what the service has in the end.
+type arrived struct {
+	tickets, events []json.RawMessage
+	again           int // tickets that came once more
+}
+
+// killed plays the case with a process that dies after each of the rows, then to its end, until the service has all.
+func (p *proof) killed(program string, rows []int, rng *rand.Rand, whole map[string][]json.RawMessage) arrived {
 	p.t.Helper()
 	dir, office := p.t.TempDir(), newOffice(p.t)
 	yaml, err := os.ReadFile(filepath.Join(p.folder, "gauger.yaml"))
@@ -110,28 +117,35 @@ func (p *proof) killed(program string, rows []int, rng *rand.Rand, whole []json.
 		gauger.stop(syscall.SIGKILL)
 	}
 	gauger := run(len(p.rows), "the recording has been played")
-	numbers := map[string]string{}
-	count := func() int {
-		again = 0
-		clear(numbers)
-		tickets = nil
-		for _, k := range office.store.Tickets() {
-			if first, known := numbers[k.TicketNumber]; known {
-				again++
-				if first != string(k.Raw) {
-					p.t.Errorf("%s: ticket %s came twice, and not the same", p.name(), k.TicketNumber)
-				}
-				continue
-			}
-			numbers[k.TicketNumber] = string(k.Raw)
-			tickets = append(tickets, k.Raw)
-		}
-		return len(tickets)
-	}
-	wait(p.t, p.name()+": every ticket is at the service", func() bool { return count() >= len(whole) })
+	wait(p.t, p.name()+": everything is at the service", func() bool {
+		out := p.counted(office)
+		return len(out.tickets) >= len(whole[agent.Tickets]) && len(out.events) >= len(whole[agent.Events])
+	})
 	gauger.stop(syscall.SIGTERM)
-	count()
-	return tickets, again
+	return p.counted(office)
+}
+
+// counted is what the service has by now, each ticket once.
+func (p *proof) counted(office *office) arrived {
+	p.t.Helper()
+	var out arrived
+	numbers := map[string]string{}
+	for _, k := range office.store.Tickets() {
+		first, known := numbers[k.TicketNumber]
+		if !known {
+			numbers[k.TicketNumber] = string(k.Raw)
+			out.tickets = append(out.tickets, k.Raw)
+			continue
+		}
+		out.again++
+		if first != string(k.Raw) {
+			p.t.Errorf("%s: ticket %s came twice, and not the same", p.name(), k.TicketNumber)
+		}
+	}
+	for _, e := range office.store.Events() {
+		out.events = append(out.events, e.Raw)
+	}
+	return out
 }
 
 // Gauger dies after a row, and what it had not stored is lost, as with live readings: those of up to a quarter of an

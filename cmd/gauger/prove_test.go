@@ -86,7 +86,7 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	if err == nil {
 		var player collectors.Collector
 		if player, err = sim.New(recordingsOf(cfg, file)[0]); err == nil {
-			err = player.Run(context.Background(), watched{ledger.Host("rec"), func() {
+			err = player.Run(context.Background(), lookedAt{ledger.Host("rec"), func() {
 				if each != nil {
 					each(box)
 				}
@@ -104,14 +104,14 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	return made
 }
 
-// watched is a host that is looked at after each batch.
-type watched struct {
+// lookedAt is a host that is looked at after each batch.
+type lookedAt struct {
 	collectors.Host
 	after func()
 }
 
 // Emit implements collectors.Host.
-func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
+func (w lookedAt) Emit(ctx context.Context, batch []collectors.Reading) error {
 	err := w.Host.Emit(ctx, batch)
 	w.after()
 	return err
