@@ -85,7 +85,7 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	ledger, err := agent.NewLedger(site, box, clockOf(site), zerolog.Nop())
 	if err == nil {
 		var player collectors.Collector
-		if player, err = sim.New(recordingsOf(cfg, file)[0]); err == nil {
+		if player, err = sim.New(recordingsOf(cfg, sim.Device{File: file})[0]); err == nil {
 			err = player.Run(context.Background(), lookedAt{ledger.Host("rec"), func() {
 				if each != nil {
 					each(box)
