@@ -260,7 +260,7 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 }
 
 // firstYear is the first in which a recording can have been made: a clock before it was not set.
-const firstYear = 2015
+const firstYear = 2000
 
 // grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
 // not set.
