@@ -34,7 +34,7 @@ func newChecker(d *decoder, root *yaml.Node, dir string) *checker {
 		}
 	}
 	c.points = map[collectors.Point]PointInfo{}
-	for _, p := range c.cfg.Points() {
+	for p := range c.cfg.Points() {
 		if _, twice := c.points[p.Point]; !twice {
 			c.points[p.Point] = p
 		}

@@ -190,7 +190,7 @@ func (c *checker) unpointed(i int, dev Device) bool {
 
 func (c *checker) pointNames() []string {
 	var names []string
-	for _, p := range c.cfg.Points() {
+	for p := range c.cfg.Points() {
 		names = append(names, string(p.Point))
 	}
 	return names

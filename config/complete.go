@@ -91,7 +91,7 @@ func (c *Config) inherit() {
 		from(&c.Tanks[i].Object, &c.Tanks[i].ObjectType, c.Object, c.ObjectType)
 	}
 	owner := map[collectors.Point]string{}
-	for _, p := range c.Points() {
+	for p := range c.Points() {
 		owner[p.Point] = c.Devices[p.Device].Name
 	}
 	for i := range c.Events {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"iter"
 	"reflect"
 	"slices"
 	"strings"
@@ -186,20 +187,31 @@ type PointInfo struct {
 	Every  time.Duration // how often a reading is expected; 0: unknown
 }
 
-// Points is every point that the devices have, in the order of the file.
-func (c *Config) Points() []PointInfo {
-	var out []PointInfo
-	for i, dev := range c.Devices {
-		for k, p := range dev.points() {
-			out = append(out, PointInfo{collectors.PointOf(dev.Name, p.name), collectors.Unit(p.unit), i, k, dev.Every(k)})
+// Points is every point that the devices have, in the order of the file. A site may have some hundred thousand.
+func (c *Config) Points() iter.Seq[PointInfo] {
+	return func(yield func(PointInfo) bool) {
+		for i := range c.Devices {
+			dev := &c.Devices[i]
+			for k, p := range dev.points() {
+				if !yield(PointInfo{collectors.PointOf(dev.Name, p.name), collectors.Unit(p.unit), i, k, dev.Every(k)}) {
+					return
+				}
+			}
 		}
 	}
-	return out
+}
+
+// CountPoints is how many points the devices have.
+func (c *Config) CountPoints() (n int) {
+	for range c.Points() {
+		n++
+	}
+	return n
 }
 
 // PointInfo finds a point by its name.
 func (c *Config) PointInfo(p collectors.Point) (PointInfo, bool) {
-	for _, info := range c.Points() {
+	for info := range c.Points() {
 		if info.Point == p {
 			return info, true
 		}

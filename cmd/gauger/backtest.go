@@ -145,7 +145,7 @@ func (t *trial) gather(ledger *agent.Ledger, box *outbox.Box) (err error) {
 // the configuration of a real site can be tested on what was recorded there.
 func recordingsOf(cfg *config.Config, all sim.Device) []sim.Device {
 	all.Name, all.Zone = "recording", cfg.Zone
-	for _, p := range cfg.Points() {
+	for p := range cfg.Points() {
 		all.Points = append(all.Points, sim.Point{Name: string(p.Point), Unit: string(p.Unit)})
 	}
 	return []sim.Device{all}

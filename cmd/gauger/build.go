@@ -33,7 +33,7 @@ func siteOf(cfg *config.Config) agent.Site {
 	s.Wire.Zone = cfg.Zone
 	every := map[collectors.Point]time.Duration{}
 	objects := map[collectors.Point]config.Device{}
-	for _, p := range cfg.Points() {
+	for p := range cfg.Points() {
 		every[p.Point], objects[p.Point] = p.Every, cfg.Devices[p.Device]
 	}
 	for _, t := range cfg.Tanks {

@@ -60,7 +60,7 @@ func (m *Main) check(_ context.Context, args []string) error {
 		return errors.Join(late, cfg.Print(m.Out))
 	}
 	if late == nil {
-		fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(len(cfg.Points()), "point"), count(len(cfg.Tanks), "tank"))
+		fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(cfg.CountPoints(), "point"), count(len(cfg.Tanks), "tank"))
 	} else {
 		fmt.Fprintln(m.Err, late)
 		late = misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
@@ -143,7 +143,7 @@ func problemsOf(all []config.Problem) []problem {
 func (m *Main) checkJSON(c *common, cfg *config.Config, err error) error {
 	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: []problem{}, Lines: []budget{}}
 	if cfg != nil {
-		v.Warnings, v.Devices, v.Points, v.Tanks = problemsOf(cfg.Warnings), len(cfg.Devices), len(cfg.Points()), len(cfg.Tanks)
+		v.Warnings, v.Devices, v.Points, v.Tanks = problemsOf(cfg.Warnings), len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
 		v.Lines = budgetsOf(cfg.Budgets)
 		v.Disk = disk{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
 	}

@@ -69,7 +69,7 @@ func (h here) known(names []string) error {
 		return nil
 	}
 	all := map[string]bool{}
-	for _, p := range h.cfg.Points() {
+	for p := range h.cfg.Points() {
 		all[string(p.Point)] = true
 	}
 	for _, name := range names {
@@ -110,7 +110,7 @@ type readings struct {
 func newReadings(out io.Writer, c *common, h here) *readings {
 	r := &readings{out: out, json: c.json(), here: h, width: 20}
 	if h.cfg != nil {
-		for _, p := range h.cfg.Points() {
+		for p := range h.cfg.Points() {
 			r.width = max(r.width, len(p.Point))
 		}
 	}
@@ -185,7 +185,7 @@ func (h here) wanted(names []string) []config.PointInfo {
 		}
 		return out
 	}
-	for _, p := range h.cfg.Points() {
+	for p := range h.cfg.Points() {
 		if len(names) == 0 || slices.Contains(names, string(p.Point)) {
 			out = append(out, p)
 		}
@@ -218,7 +218,7 @@ func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines
 	r.done, r.memory = cancel, map[string][]byte{}
 	if !watch {
 		r.open = map[collectors.Point]bool{}
-		for _, p := range cfg.Points() {
+		for p := range cfg.Points() {
 			r.open[p.Point] = true
 		}
 		var stop context.CancelFunc
@@ -250,7 +250,7 @@ func runAll(ctx context.Context, gather []agent.Named, host collectors.Host) err
 
 // missing prints a bad reading for each point that was not heard.
 func (r *readings) missing(cfg *config.Config, wait time.Duration) error {
-	for _, p := range cfg.Points() {
+	for p := range cfg.Points() {
 		if !r.open[p.Point] {
 			continue
 		}
