@@ -4,6 +4,7 @@ import "math"
 
 const (
 	pauseSure = 300.0  // s; no second truck connects faster
+	pauseLate = 1.25   // times the longest pause, after which what a truck still holds is its own
 	partBbl   = 3.0    // a smaller part some minutes apart is no part of a load
 	pipeRate  = 1.75   // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 	afterGap  = 2400.0 // s of readings after a gap that hid the end of a draw
@@ -35,11 +36,12 @@ func (r *run) pass(i int, v *vessel, now float64, all bool) {
 			return
 		}
 		r.decide(i, v, d, now)
-		v.done, v.lastStart, v.lastEnd = math.Max(v.done, d.end), d.start, d.end
+		v.done, v.lastStart, v.lastEnd = math.Max(v.done, math.Max(d.end, d.stuck.to)), d.start, d.end
 		v.begun = after(v.begun, d.end)
 	}
 	if all || now-v.fell > confirm {
 		v.hot, v.begun = false, nil
+		v.calm()
 		return
 	}
 	v.due = math.Max(v.due, v.fell+confirm)
@@ -111,12 +113,16 @@ func (v *vessel) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
 		}
 		d := v.measure(t, f, room{lo, hi}, in, now)
 		lo = d.end + 30
-		if n := len(out); n > 0 && v.joined(t, out[n-1], d) {
+		n := len(out)
+		waits = n > 0 && v.joined(t, out[n-1], d)
+		if waits {
 			out[n-1] = merge(out[n-1], d)
-			waits = true
 			continue
 		}
-		waits = false
+		if n > 0 && v.stuckBetween(t, out[n-1], d) {
+			out[n-1] = unstuck(out[n-1], d)
+			continue
+		}
 		out = append(out, d)
 	}
 	return out, waits
@@ -140,15 +146,17 @@ func (v *vessel) recent(t *Tank, speed, now float64) (b []sample, seen float64) 
 
 // joined says whether two draws are one truck with a pause.
 func (v *vessel) joined(t *Tank, a, b draw) bool {
-	from, to, wired := v.valve(t, a)
-	if wired {
-		return b.start >= from && b.end <= to+120
+	if one, sure := v.oneOpening(t, a, b); sure {
+		return one
 	}
-	pause := b.start - a.end
-	if pause > t.Loads.PauseMerge.Seconds() {
+	if t.Interface && v.waterLeft(t, a) != v.waterLeft(t, b) {
 		return false
 	}
+	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
+	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
+		return false
+	}
 	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.open.v-a.close.v, b.open.v-b.close.v) < 2*v.least() {
 		return pause < 120
 	}
@@ -156,13 +164,6 @@ func (v *vessel) joined(t *Tank, a, b draw) bool {
 		return true
 	}
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
-}
-
-func (v *vessel) valve(t *Tank, d draw) (from, to float64, ok bool) {
-	if !t.Valve {
-		return 0, 0, false
-	}
-	return v.opened(d.start, d.end)
 }
 
 // volume is the barrels between the gauges of a draw.

@@ -114,6 +114,23 @@ func (v *vessel) record(s sample) {
 	v.hist = append(v.hist, h)
 }
 
+// calm takes back that the level moved since the last draw: it fell, but not as in a draw, and
+// the history of a slow loss must not be cut up.
+func (v *vessel) calm() {
+	from := math.Max(v.onset, v.lastEnd)
+	k := lower(v.hist, from)
+	if v.lastEnd >= v.onset {
+		k++ // its rise is the draw's
+	}
+	if k >= len(v.hist) || v.jumpAt >= from {
+		return
+	}
+	v.hist = append(make([]sample, 0, histMost), v.hist...)
+	for ; k < len(v.hist); k++ {
+		v.hist[k].f = 0
+	}
+}
+
 // moving says whether a draw lay between the last point of the history and t.
 func (v *vessel) moving(t float64) bool {
 	n := len(v.hist)

@@ -6,10 +6,13 @@ const (
 	lowest     = -1.0  // in
 	overTop    = 7.0   // in above the shell
 	stepFew    = 3     // readings that agree before a jump is believed
+	stepInDraw = 5     // times as long in a draw, and where one value stands
 	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
 	echoLong   = 100.0 // s; the longest false echo seen took 90
 	surely     = 60.0  // s of the fastest flow that one reading alone may show
 	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
+	deadEnd    = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
+	pumpStood  = 300.0 // s; the least that a value stands still while oil was leaving, to be stuck
 )
 
 // pending are readings that are too far from the last believed one, and agree.
@@ -19,6 +22,18 @@ type pending struct {
 	first    point
 	last     point
 	faint    bool // the first was not far beyond what is possible, as in slosh
+	before   stay // what stood before them and was not believed either; not stored
+}
+
+// stay is a value that stood for so many seconds.
+type stay struct{ v, long float64 }
+
+// stay is what was shown instead of a level, for a minute or more.
+func (p pending) stay() stay {
+	if long := p.last.t - p.first.t; p.n > 0 && long >= surely {
+		return stay{p.last.v, long}
+	}
+	return p.before
 }
 
 // judge is what becomes of one reading.
@@ -51,7 +66,17 @@ func (v *vessel) floor(t *Tank) float64 {
 // frozen says that the newest value has stood still for too long to be alive.
 func (v *vessel) frozen(t *Tank, now float64) bool {
 	age := now - v.since
-	return age >= t.Loads.StuckJump.Seconds() && v.pace.runs >= 8 && age > 10*v.pace.run
+	return age >= v.stuckAfter(t) && v.pace.runs >= 8 && age > 10*v.pace.run
+}
+
+// stuckAfter is how long a value must stand, in seconds, before a jump says that it was stuck:
+// not as long where it stopped while oil was leaving.
+func (v *vessel) stuckAfter(t *Tank) float64 {
+	least := t.Loads.StuckJump.Seconds()
+	if v.hot && v.since < v.fell+joinRuns && v.since > v.onset {
+		return math.Max(pumpStood, least/9)
+	}
+	return least
 }
 
 // reach is how far the level may have moved since the last believed reading.
@@ -79,16 +104,16 @@ func (v *vessel) weigh(t *Tank, now, x float64) judge {
 	if near && p.n > 0 && joins && v.silent(p.first.t) {
 		return v.lasting(now, x)
 	}
-	if near && (!joins || p.faint || off < math.Abs(x-p.last.v)) {
+	if near && (!joins || p.faint && !v.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
 		if p.n > 0 && math.Abs(p.first.v-v.last.v) > spikeWorth {
-			v.spike.add(p.first.t, p.first.v)
+			v.spike.again(p.first.t, p.first.v)
 		}
 		v.pend = pending{}
 		return accept
 	}
 	at := point{now, x}
 	if !joins {
-		v.pend = pending{n: 1, distinct: 1, first: at, last: at, faint: off < 2*v.reach(t, now)}
+		v.pend = pending{n: 1, distinct: 1, first: at, last: at, faint: off < 2*v.reach(t, now), before: p.stay()}
 		return refuse
 	}
 	p.n++
@@ -119,15 +144,41 @@ func (v *vessel) lasting(now, x float64) judge {
 func (v *vessel) jumped(t *Tank) judge {
 	p := v.pend
 	stayed := p.last.t - p.first.t
-	alive := p.distinct >= stepFew || stayed >= 5*t.Loads.StepHold.Seconds()
-	if p.n < stepFew || !alive {
+	if p.n < stepFew || !v.alive(t, stayed) {
 		return refuse
 	}
 	if v.frozen(t, p.first.t) && stayed >= stuckWait {
 		return unfreeze
 	}
-	if stayed >= t.Loads.StepHold.Seconds() {
+	if stayed >= v.stepHold(t) {
 		return stepTo
 	}
 	return refuse
+}
+
+// stepHold is how long a jump has to stay to be a re-span. In the middle of a draw foam and
+// waves are likelier than a technician, unless the draw goes on at the new span.
+func (v *vessel) stepHold(t *Tank) float64 {
+	hold, p := t.Loads.StepHold.Seconds(), v.pend
+	if v.hot && p.first.t-v.fell < shiftBack && !v.drawsOn(t, p.last.t, p.last.v) {
+		return stepInDraw * hold
+	}
+	return hold
+}
+
+// alive says that what is pending can come from a sensor that works. A transmitter without
+// power or a float that fell off shows one value, at an end of the tank mostly, to which nobody
+// spans: there it is a gap, elsewhere believed if this sensor's values stand as long.
+func (v *vessel) alive(t *Tank, stayed float64) bool {
+	if x := v.pend.last.v; x < deadEnd || x > float64(t.Height)-deadEnd {
+		return stayed >= t.Loads.MaxGapTicket.Seconds()
+	}
+	if v.pend.distinct >= stepFew {
+		return true
+	}
+	least := stepInDraw * t.Loads.StepHold.Seconds()
+	if v.pace.runs >= 8 {
+		least = math.Max(least, math.Min(stoodLong*v.pace.run, t.Loads.Stuck.Seconds()))
+	}
+	return stayed >= least
 }

@@ -44,7 +44,16 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		r.drop(i, v, d, Echo, "the level was back at once")
 		return // a false echo that was believed, and told of as a step
 	}
-	if name, rose := r.received(i, d); rose >= most*removed {
+	name, rose := r.received(i, d)
+	if rose < most*removed {
+		if into, ok := r.filledWhileDrawn(i, d); ok {
+			name, rose = into, removed
+		}
+	}
+	if into, ok := r.evenedOut(i, d); ok {
+		name, rose = into, removed
+	}
+	if rose >= most*removed {
 		r.event(v, i, "transfer", d.start, d.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v))
 		r.moved(removed, name)
 		r.drop(i, v, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
@@ -61,6 +70,9 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 	case t.Valve:
 		v.byValve(t, &d)
 	}
+	if d.stuck.to > 0 {
+		r.event(v, i, "stuck", d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", span(d.stuck.to-d.stuck.from), d.close.v))
+	}
 	l := r.load(i, v, d)
 	r.witness(i, v, d, now, &l)
 	v.remember(l, d)
@@ -73,12 +85,18 @@ func (v *vessel) waterLeft(t *Tank, d draw) bool {
 		return false
 	}
 	fell, ok := v.waterFell(d.start, d.end)
-	return ok && fell >= most*(d.open.v-d.close.v)
+	return ok && fell >= most*(d.open.v-d.close.v) && v.waterFollowed(d, fell)
 }
 
-// received is the tank that rose most while this one fell, and the barrels that all
-// others rose beyond their own inflow.
+// received is the tank that rose most over a draw, and the barrels that all others rose: from
+// before it to after it, also where a gap hid its ends.
 func (r *run) received(i int, d draw) (name string, bbl float64) {
+	return r.risen(i, d.start-30-d.open.away, d.end+150+d.close.away)
+}
+
+// risen is the tank that rose most in a time in which this one fell, and the barrels that
+// all others rose beyond their own inflow.
+func (r *run) risen(i int, from, to float64) (name string, bbl float64) {
 	best := 0.0
 	for j := range r.site.tanks {
 		o := &r.site.tanks[j]
@@ -86,7 +104,7 @@ func (r *run) received(i int, d draw) (name string, bbl float64) {
 			continue
 		}
 		w := r.st.tanks[j]
-		rose := w.rise(o, d.start-30, d.end+150)
+		rose := w.rise(o, from, to)
 		if rose > best {
 			best, name = rose, o.ID
 		}
@@ -119,6 +137,9 @@ func (v *vessel) about(at float64) (float64, bool) {
 	if k == len(v.buf) && k > 0 && at-v.buf[k-1].t <= 900 {
 		return float64(v.buf[k-1].v), true
 	}
+	if k == 0 && len(v.buf) > 0 && v.buf[0].t-at <= 900 {
+		return float64(v.buf[0].v), true
+	}
 	return 0, false
 }
 
@@ -145,7 +166,7 @@ func (v *vessel) returning(t *Tank, d draw, now float64) bool {
 	b, ok2 := v.about(v.last.t - 20)
 	per := t.Table.PerInch(b)
 	flows := ok1 && ok2 && v.last.t-600 > d.end && (b-a-d.usual*580)*per >= t.Loads.MinRate*580/60
-	back := b - d.close.v
+	back := b - d.close.v - d.usual*(v.last.t-20-d.end) // as regained counts it
 	return flows && back > 0.15*(d.open.v-d.close.v) && back < most*(d.open.v-d.close.v)
 }
 

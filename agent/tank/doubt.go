@@ -60,6 +60,10 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	say(!stopped, 0.5, "the readings stopped while the level fell")
 	rest, few := v.last.t-d.end, math.Min(math.Max(restShort, 2*v.pace.usual), t.Loads.Confirm.Seconds()/2)
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
+	say(v.buf[0].t > d.start-cell, 0.5, "it began before the first reading")
+	say(d.gap >= v.gapMin(t, r.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", span(d.gap))
+	say(v.jumpAt > 0 && v.jumpAt > d.start && v.jumpAt < d.end, 0.5, "sensor re-spanned during the load")
+	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", span(d.stuck.to-d.stuck.from))
 	_, low := t.Table.edge(l.Close)
 	_, high := t.Table.edge(l.Open)
 	say(low || high, 0.5, "outside table")
@@ -79,6 +83,9 @@ func (r *run) remarks(t *Tank, v *vessel, d draw, l Load) (says []string, factor
 	}
 	if v.steppedAt >= d.start-3600 && v.stepped != 0 {
 		say(0.8, "clock stepped %+.0f s, times are by the new one", v.stepped)
+	}
+	if t.Valve && t.Group == "" && !d.valved {
+		say(1, "the load valve's contact did not follow, times are the level's")
 	}
 	if l.InflowUnknown {
 		say(1, "inflow unknown")

@@ -28,6 +28,8 @@ type draw struct {
 	after       float64    // inflow from the start on, in/s
 	usual       float64    // inflow on other days, in/s
 	flow        production // how well the inflow is known
+	stuck       hang       // when the value stood still meanwhile
+	valved      bool       // the contact on the load valve speaks of it
 	manner                 // of the sensor
 }
 

@@ -1,5 +1,7 @@
 package tank
 
+import "math"
+
 const (
 	cell      = 30.0  // s between nodes
 	slopeHalf = 120.0 // s on either side over which the slope of a node is taken, at least
@@ -49,6 +51,7 @@ type finder struct {
 	slope  float64 // in/s at least
 	gap    float64 // s of silence that are a gap
 	hidden float64 // in over a gap that are a draw of its own
+	part   float64 // in over a gap that are a part of the draw beside it
 	least  float64 // in of any fall
 	half   float64 // s on either side over which a slope is taken
 }
@@ -56,7 +59,7 @@ type finder struct {
 // finder is made for a tank as it is now.
 func (v *vessel) finder(t *Tank, speed, level float64) finder {
 	per := t.Table.PerInch(level)
-	f := finder{slope: t.Loads.MinRate / per / 60, gap: v.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, least: v.least()}
+	f := finder{slope: t.Loads.MinRate / per / 60, gap: v.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: v.least()}
 	f.half = clamp(v.noise.sigma/f.slope, slopeHalf, slopeMost)
 	return f
 }
@@ -98,7 +101,7 @@ func (f finder) blind(n []node, down []bool) {
 		}
 		need := f.hidden
 		if down[i] || down[i+1] || i > 0 && down[i-1] || i+2 < len(n) && down[i+2] {
-			need = f.least
+			need = math.Max(f.part, f.least)
 		}
 		if n[i].v-n[i+1].v >= need {
 			down[i], down[i+1] = true, true
@@ -114,10 +117,13 @@ func (f finder) collect(n []node, down []bool) []fall {
 			continue
 		}
 		j := i
-		for j+1 < len(n) && (down[j+1] || joinable(n, down, j)) {
+		for j+1 < len(n) && (down[j+1] && f.goesOn(n[j], n[j+1]) || joinable(n, down, j)) {
 			j++
 		}
 		a, z := f.back(n, i), f.ahead(n, j)
+		if j+1 < len(n) && down[j+1] {
+			z = j // what comes is the next fall
+		}
 		w := fall{from: point(n[a]), to: point(n[z])}
 		for k := a; k < z; k++ {
 			w.gap = max(w.gap, n[k+1].t-n[k].t)
@@ -128,6 +134,13 @@ func (f finder) collect(n []node, down []bool) []fall {
 		i = j
 	}
 	return out
+}
+
+// goesOn says that from one falling node to the next the level falls too: one that reports
+// only changes is silent from one truck to the next.
+func (f finder) goesOn(a, b node) bool {
+	dt := b.t - a.t
+	return dt <= f.half || a.v-b.v >= f.slope*dt || dt >= f.gap && a.v-b.v >= f.part
 }
 
 // joinable says that after node j the fall goes on within joinRuns.

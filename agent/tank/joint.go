@@ -2,10 +2,7 @@ package tank
 
 import "math"
 
-const (
-	jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from
-	valveFar  = 1800.0 // s between a contact and the flow that it is about
-)
+const jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from
 
 // jointly gives a group's tank the start of the draw that pulled it down through the
 // equaliser.
@@ -33,6 +30,11 @@ func (r *run) jointly(i int, v *vessel, d *draw) {
 	if start < d.start && start > d.start-jointLead {
 		v.startAt(t, d, start)
 	}
+	if r.alone(i, *d) {
+		s := line{d.end, v.rested(t, d, room{d.start, math.Inf(1)}).or(line{d.end, d.close.v, 0}, d.end, v.grain()).v, d.after}
+		d.end = cross(d.tail, s, d.end-watchBack, d.end+watchBack)
+		d.close = v.rested(t, d, room{d.start, math.Inf(1)}).or(s, d.end, v.grain())
+	}
 }
 
 // startAt moves the start of a draw to an instant that is known better.
@@ -46,23 +48,9 @@ func (v *vessel) startAt(t *Tank, d *draw, at float64) {
 
 // endAt moves the end of a draw to an instant that is known better.
 func (v *vessel) endAt(t *Tank, d *draw, at float64) {
-	b := between(v.buf, math.Max(at, d.end+settleShort), at+restLong)
+	b := between(v.buf, math.Max(at, d.end+settleShort), at+pauseSure) // what comes later may be the next truck
 	r := v.rest(t, *d)
 	r.at, r.b = at, b
 	d.close = r.level(d.after).or(line{d.end, d.close.v, d.after}, at, v.grain())
 	d.end = at
-}
-
-// byValve gives a draw the instants at which the load valve was opened and closed.
-func (v *vessel) byValve(t *Tank, d *draw) {
-	from, to, ok := v.valve(t, *d)
-	if !ok {
-		return
-	}
-	if from <= d.start+120 && d.start-from < valveFar {
-		v.startAt(t, d, math.Min(from, d.end))
-	}
-	if t.Group == "" && to >= d.end-120 && to-d.end < valveFar {
-		v.endAt(t, d, math.Max(to, d.start))
-	}
 }

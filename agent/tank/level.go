@@ -26,17 +26,18 @@ func (r *run) level(in Input) {
 func (r *run) weigh(i int, v *vessel, now, x float64) {
 	t := &r.site.tanks[i]
 	if !t.possible(x) {
-		v.bad.add(now, x)
+		v.bad.again(now, x)
 		return
 	}
+	shown := v.pend.stay()
 	switch v.weigh(t, now, x) {
 	case accept:
-		r.believe(i, v, now, x)
+		r.believe(i, v, now, x, shown)
 	case resume:
-		first := v.pend.first
+		first, shown := v.pend.first, v.pend.before
 		v.pend = pending{}
-		r.believe(i, v, first.t, first.v)
-		r.believe(i, v, now, x)
+		r.believe(i, v, first.t, first.v, shown)
+		r.believe(i, v, now, x, stay{})
 	case stepTo:
 		r.respan(i, v, now, x)
 	case unfreeze:
@@ -45,8 +46,8 @@ func (r *run) weigh(i int, v *vessel, now, x float64) {
 	}
 }
 
-// believe takes a reading as the level of the tank.
-func (r *run) believe(i int, v *vessel, now, x float64) {
+// believe takes a reading as the level of the tank; shown is what was not believed before it.
+func (r *run) believe(i int, v *vessel, now, x float64, shown stay) {
 	t := &r.site.tanks[i]
 	if !v.seen {
 		v.seen, v.last, v.since = true, point{now, x}, now
@@ -59,7 +60,7 @@ func (r *run) believe(i int, v *vessel, now, x float64) {
 	dt, d := now-v.last.t, x-v.last.v
 	thawed := v.thawedAt == now
 	if dt >= v.gapMin(t, r.site.speed) && !thawed {
-		r.gapped(i, v, now, x)
+		r.gapped(i, v, now, x, shown)
 	}
 	booted := r.st.booted * r.site.speed // the time that a restart took says nothing of the pace
 	if !thawed && v.last.t >= booted {

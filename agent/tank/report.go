@@ -8,10 +8,13 @@ import (
 
 const (
 	stepWorth  = 30.0   // s of a clock's step that is worth an event
+	stepSmall  = 600.0  // s; smaller steps that come again and again, as of a clock that is set each hour, are told of once
 	badClose   = 1800.0 // s without a bad value that end an episode
 	badFew     = 2      // bad values that make an episode
 	spikeClose = 7200.0
 	spikeFew   = 6
+	episodeDay = 86400.0 // s within which the same fault is told of once
+	blindLong  = 3600.0  // s of bad values alone, after which they are told of at once
 	smallDay   = 86400.0
 	smallWorth = 5.0 // bbl a day
 )
@@ -32,17 +35,13 @@ func (r *run) moved(bbl float64, to string) {
 
 // report closes the episodes that are over.
 func (r *run) report(i int, v *vessel, now float64) {
-	if s := v.bad; s.open && now-s.last >= badClose {
-		v.bad = spell{}
-		if s.n >= badFew {
-			r.event(v, i, "bad-value", s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.at))
-		}
+	if s := v.bad; v.bad.tell(now, badClose, badFew) || v.blinded(now) {
+		v.bad = spell{sum: now}
+		r.event(v, i, "bad-value", s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.at))
 	}
-	if s := v.spike; s.open && now-s.last >= spikeClose {
-		v.spike = spell{}
-		if s.n >= spikeFew {
-			r.event(v, i, "spike-rate", s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.at))
-		}
+	if s := v.spike; v.spike.tell(now, spikeClose, spikeFew) {
+		v.spike = spell{sum: now}
+		r.event(v, i, "spike-rate", s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.at))
 	}
 	r.stillStuck(i, v, now)
 	r.returned(i, v, now)
@@ -56,19 +55,33 @@ func (r *run) report(i int, v *vessel, now float64) {
 	}
 }
 
+// blinded says that for an hour there was no level but bad values, and nobody was told since.
+func (v *vessel) blinded(now float64) bool {
+	s := v.bad
+	return s.open && s.n >= badFew && s.last-v.last.t >= blindLong && now-s.last < badClose && (s.sum < v.last.t || s.sum > s.last)
+}
+
 // clockStepped tells of a step of the clock.
 func (r *run) clockStepped(i int, v *vessel, now, step float64) {
+	again := v.stepped != 0 && now-v.steppedAt < episodeDay && math.Abs(step) < stepSmall && math.Abs(step) < 2*math.Abs(v.stepped)
 	v.steppedAt, v.stepped = now, step
+	if again {
+		return
+	}
 	r.event(v, i, "clock-step", now, now, fmt.Sprintf("the clock of its readings stepped by %+.0f s", step))
 }
 
-// gapped tells of a silence and what the level did over it.
-func (r *run) gapped(i int, v *vessel, now, x float64) {
+// gapped tells of a silence and what the level did over it, and what was shown instead.
+func (r *run) gapped(i int, v *vessel, now, x float64, shown stay) {
 	r.flush(i, v)
 	if v.pace.n < 8 && now-v.last.t < 3600 {
 		return
 	}
-	r.event(v, i, "gap", v.last.t, now, fmt.Sprintf("no reading for %s, level %.2f in before, %.2f in after", span(now-v.last.t), v.last.v, x))
+	showed := ""
+	if shown.long > 0 {
+		showed = fmt.Sprintf(" (it showed %.2f in for %s)", shown.v, span(shown.long))
+	}
+	r.event(v, i, "gap", v.last.t, now, fmt.Sprintf("no reading to believe for %s%s, level %.2f in before, %.2f in after", span(now-v.last.t), showed, v.last.v, x))
 }
 
 // respan takes a jump that stayed as a new calibration of the sensor: what was before is
@@ -76,6 +89,10 @@ func (r *run) gapped(i int, v *vessel, now, x float64) {
 func (r *run) respan(i int, v *vessel, now, x float64) {
 	r.flush(i, v)
 	p := v.pend
+	if v.drawsOn(&r.site.tanks[i], now, x) {
+		r.shift(i, v, now, x)
+		return
+	}
 	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", v.last.v, p.first.v))
 	r.stepped, r.steppedTo = true, p.first.v
 	r.sprung(i, v, v.last.v, p.first)
@@ -86,7 +103,8 @@ func (r *run) respan(i int, v *vessel, now, x float64) {
 		v.roseAt = p.first.t
 	}
 	v.buf, v.hot, v.begun = nil, false, nil
-	v.done, v.jumpAt = now, p.first.t
+	v.done, v.jumpAt = p.first.t-1, p.first.t
+	v.put(grained(p.first.t, p.first.v, p.n)) // a load may have begun since
 	v.begin(now, x)
 }
 

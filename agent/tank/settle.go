@@ -16,6 +16,11 @@ func (v *vessel) settled(t *Tank, d *draw, in room) gauge {
 	if t.Group != "" {
 		return v.levelled(t, d, in)
 	}
+	return v.rested(t, d, in)
+}
+
+// rested is the closing level of a tank that no equaliser moves.
+func (v *vessel) rested(t *Tank, d *draw, in room) gauge {
 	from := d.rested(v.buf, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
 	b := between(v.buf, from, math.Min(in.hi, from+math.Max(restLong, 2.5*v.pace.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after

@@ -96,13 +96,43 @@ func (v *vessel) keepWater(now, x float64) {
 
 // waterFell is the fall of the interface over a draw, inches; false when it is not known.
 func (v *vessel) waterFell(start, end float64) (float64, bool) {
-	a, b := between(v.water, start-900, start), between(v.water, end+30, end+1200)
+	a, b := v.waterBefore(start), between(v.water, end+30, end+1200)
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
 	}
-	a = a[max(0, len(a)-5):]
 	b = b[:min(5, len(b))]
 	return median(values(a)) - median(values(b)), true
+}
+
+const (
+	waterLate  = 0.2 // share of its fall by which the interface may differ from the level's, on average
+	waterDrift = 1.5 // times the level's fall that the interface may fall
+)
+
+// waterFollowed says that the interface went down with the level and not at once, as a float
+// that fell off does. Where it was not seen meanwhile it must not have fallen by much more.
+func (v *vessel) waterFollowed(d draw, fell float64) bool {
+	drop := d.open.v - d.close.v
+	b := between(v.water, d.start, d.end)
+	if len(b) < 3 {
+		return fell <= waterDrift*drop
+	}
+	top := median(values(v.waterBefore(d.start)))
+	off := 0.0
+	for _, s := range b {
+		level, ok := v.about(s.t)
+		if !ok {
+			level = d.open.v - drop*(s.t-d.start)/(d.end-d.start)
+		}
+		off += math.Abs((top-float64(s.v))/fell - (d.open.v-level)/drop)
+	}
+	return off <= waterLate*float64(len(b))
+}
+
+// waterBefore are the newest values of the interface before a draw.
+func (v *vessel) waterBefore(start float64) []sample {
+	a := between(v.water, start-900, start)
+	return a[max(0, len(a)-5):]
 }
 
 func values(b []sample) []float64 {
@@ -111,22 +141,4 @@ func values(b []sample) []float64 {
 		out[i] = float64(s.v)
 	}
 	return out
-}
-
-// opened are the times at which the load valve was opened and closed about a draw; false
-// when no contact speaks of it.
-func (v *vessel) opened(start, end float64) (from, to float64, ok bool) {
-	b := v.other[valveAt]
-	from, to = math.NaN(), math.NaN()
-	for _, p := range b {
-		switch {
-		case p.v != 0 && p.t <= start+120:
-			from, to = p.t, math.NaN()
-		case p.v == 0 && math.IsNaN(to) && !math.IsNaN(from) && p.t >= start:
-			to = p.t
-		case p.v == 0 && p.t < start:
-			from = math.NaN()
-		}
-	}
-	return from, to, !math.IsNaN(from) && !math.IsNaN(to) && to >= end-120
 }

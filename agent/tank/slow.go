@@ -11,6 +11,7 @@ const (
 	lossEvery  = 1200.0
 	lossBbl    = 8.0 // bbl and inches that neither drift nor foam explain
 	lossIn     = 4.5
+	lossKnown  = 2          // in place of 1: the oil went to another tank
 	lossTop    = 0.3        // in below the highest level at which a loss has begun
 	foamLong   = 4.5 * 3600 // s that a lift of the level may take to go down again
 	stoodNoise = 0.02       // in; a quieter sensor, or one of coarse steps, may stand still for hours
@@ -21,7 +22,7 @@ const (
 // was stuck, whatever comes next.
 func (v *vessel) stood(t *Tank, now float64) bool {
 	age := now - v.since
-	return v.noise.held >= stoodNoise && age >= t.Loads.StuckJump.Seconds() && v.pace.runs >= 8 && age > stoodLong*v.pace.run && now-v.last.t < age/10
+	return v.noise.held >= stoodNoise && age >= v.stuckAfter(t) && v.pace.runs >= 8 && age > stoodLong*v.pace.run && now-v.last.t < age/10
 }
 
 // stillStuck tells of a value that stands as it never does, while it does.
@@ -47,8 +48,10 @@ func (r *run) leaks(i int, v *vessel, now float64) {
 	per := t.Table.PerInch(float64(z.v))
 	fell := float64(a.v - z.v)
 	if z.t-a.t < lossLeast || fell < lossIn || fell*per < lossBbl || !v.steady(first, fell) {
-		r.lossOver(i, v, z)
-		return
+		if !v.loss.open || fell < lossIn/2 && z.t-a.t >= lossLeast {
+			r.lossOver(i, v, z)
+			return
+		}
 	}
 	if v.loss.open {
 		v.loss.last, v.loss.sum = z.t, v.loss.at-float64(z.v)
@@ -56,17 +59,22 @@ func (r *run) leaks(i int, v *vessel, now float64) {
 	}
 	a = v.hist[v.topFrom(first)]
 	v.loss = spell{open: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
+	if name, rose := r.risen(i, a.t, z.t); rose >= most*v.loss.sum*per {
+		v.loss.n = lossKnown
+		r.event(v, i, "transfer", a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", v.loss.sum*per, name, a.v, z.v))
+		return
+	}
 	r.event(v, i, "unexplained-loss", a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.loss.sum*per, v.loss.sum*per/(z.t-a.t)*60))
 }
 
-// lossOver tells how much a slow loss took, when it has ended and was more than first told.
+// lossOver tells how much a slow loss took, when it has ended and was much more than first told.
 func (r *run) lossOver(i int, v *vessel, z sample) {
 	s := v.loss
 	v.loss = spell{}
-	if !s.open || s.last-s.start < 1.3*lossOver {
+	per := r.site.tanks[i].Table.PerInch(float64(z.v))
+	if !s.open || s.n == lossKnown || s.last-s.start < 1.3*lossOver || s.sum*per < 2*lossBbl {
 		return
 	}
-	per := r.site.tanks[i].Table.PerInch(float64(z.v))
 	r.event(v, i, "unexplained-loss", s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
 }
 

@@ -42,8 +42,8 @@ type vessel struct {
 	revised float64 // up to where they were looked over again
 	redate  float64 // when to tell their times again, by a clock that was set
 
-	bad   spell // values that cannot be
-	spike spell // jumps that came back
+	bad   spell // values that cannot be; sum is when the newest episode of them was told of
+	spike spell // jumps that came back; sum as of bad
 	small spell // draws below the least load
 	loss  spell // a slow loss: sum is its inches, at where it began
 }
@@ -67,4 +67,35 @@ func (s *spell) add(t, v float64) {
 	if finite(v) {
 		s.at, s.sum = v, s.sum+v
 	}
+}
+
+// again counts one more of what is told of once a day at most.
+func (s *spell) again(t, v float64) {
+	if !s.open {
+		*s = spell{open: true, start: t, sum: s.sum}
+	}
+	s.last, s.n = t, s.n+1
+	if finite(v) {
+		s.at = v
+	}
+}
+
+// tell says that an episode is over, or has gone on for a day since it was last told of, and is
+// worth an event. What comes within a day of that one is told of together.
+func (s *spell) tell(now, quiet float64, few int) bool {
+	told := s.sum
+	if told > s.start || told < 0 {
+		told = 0
+	}
+	over := now-s.last >= quiet
+	switch {
+	case !s.open || s.n < few && !over:
+		return false
+	case s.n < few:
+		*s = spell{sum: told}
+		return false
+	case told > 0 && now-told < episodeDay || !over && now-s.start < episodeDay:
+		return false
+	}
+	return true
 }

@@ -1,0 +1,139 @@
+package tank
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// A transmitter without power shows zero, of good quality, with the noise of its wire. That is a
+// gap, and no step; a load in it is ticketed for a person.
+func TestZeroIsNoLevel(t *testing.T) {
+	for name, c := range map[string]struct {
+		from, to float64
+		events   []string
+	}{
+		"while nothing happens": {8 * hour, 9 * hour, []string{"gap"}},
+		"inside a load":         {aLoad.from + 300, aLoad.from + 1200, []string{"gap"}},
+		"over its end":          {aLoad.from + 900, aLoad.end() + 1800, []string{"gap"}},
+		"over all of it":        {aLoad.from - 1200, aLoad.end() + 1500, []string{"gap"}},
+		"for eight hours":       {aLoad.from - 1200, aLoad.from + 8*hour, []string{"gap"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, aWell)
+			rnd := rand.New(rand.NewPCG(5, 5))
+			r.sensor = func(_ int, s, v float64) (float64, bool) {
+				if s >= c.from && s < c.to {
+					v = math.Max(0, 0.05*rnd.NormFloat64())
+				}
+				return v, true
+			}
+			r.run(0, 15*hour)
+			r.only(c.events...)
+			if len(r.loads) != 1 {
+				t.Fatalf("%d loads, want 1", len(r.loads))
+			}
+			want := aWell.label(aLoad, aLoad)
+			if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 3 {
+				t.Errorf("%.1f bbl, want %.1f", l.GaugeBbl, (want.open-want.close)*testPer)
+			}
+			for _, e := range r.events {
+				if !strings.Contains(e.Note, "it showed 0.") {
+					t.Errorf("%q does not say what was shown", e.Note)
+				}
+			}
+		})
+	}
+}
+
+// A float that hangs before the truck is done and comes free later: one load, to the level at
+// which it came free, for a person.
+func TestFloatThatHangsBeforeTheEnd(t *testing.T) {
+	half := func(v float64) float64 { return math.Round(2*v) / 2 }
+	for name, c := range map[string]struct {
+		long  float64
+		grain func(float64) float64
+	}{
+		"radar for 7 min":    {420, nil},
+		"radar for 18 min":   {1080, nil},
+		"radar for 40 min":   {2400, nil},
+		"chain for 21 min":   {1260, half},
+		"chain for 40 min":   {2400, half},
+		"radar for two hour": {7200, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, aWell)
+			from := aLoad.end() - 300
+			hung := math.NaN()
+			r.sensor = func(_ int, s, v float64) (float64, bool) {
+				if c.grain != nil {
+					v = c.grain(v)
+				}
+				if s >= from && s < from+c.long {
+					if math.IsNaN(hung) {
+						hung = v
+					}
+					v = hung
+				}
+				return v, true
+			}
+			r.run(0, 9*hour)
+			r.only("stuck")
+			if len(r.loads) != 1 {
+				t.Fatalf("%d loads, want 1: %+v", len(r.loads), r.loads)
+			}
+			l, want := r.loads[0], aWell.label(aLoad, aLoad)
+			if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 2 || math.Abs(l.End.Sub(r.at(want.end)).Seconds()) > 90 {
+				t.Errorf("%.1f bbl until %v, want %.1f until %v", l.GaugeBbl, l.End, (want.open-want.close)*testPer, r.at(want.end))
+			}
+		})
+	}
+}
+
+// Somebody spans the transmitter while a truck loads: one load, of what left before and after.
+func TestRespanDuringALoad(t *testing.T) {
+	for _, by := range []float64{-18, 20} {
+		r := newRig(t, aWell)
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= aLoad.from+900 {
+				v += by
+			}
+			return v, true
+		}
+		r.run(0, 7*hour)
+		r.only("step")
+		if len(r.loads) != 1 {
+			t.Fatalf("%d loads, want 1", len(r.loads))
+		}
+		want := aWell.label(aLoad, aLoad)
+		l := r.loads[0]
+		if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 3 || math.Abs(l.Close-want.close-by) > 0.1 || !said(l, "re-spanned") {
+			t.Errorf("by %v: %.1f bbl to %.2f in, review %q; want %.1f to %.2f", by, l.GaugeBbl, l.Close, l.Review, (want.open-want.close)*testPer, want.close+by)
+		}
+	}
+}
+
+// A false echo of four minutes in the middle of a load is believed after it neither as a
+// re-span nor as an end.
+func TestLongEchoInsideALoad(t *testing.T) {
+	for _, at := range []float64{0, 300, 1200} {
+		r := newRig(t, aWell)
+		from := aLoad.from + at
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s >= from && s < from+240 {
+				v = noisy(1, s, 60)
+			}
+			return v, true
+		}
+		r.run(0, 7*hour)
+		if at == 0 {
+			if len(r.loads) != 1 {
+				t.Errorf("an echo at the start: %d loads, want 1", len(r.loads))
+			}
+			continue
+		}
+		r.matches(0.1, 40, aWell.label(aLoad, aLoad))
+		r.only()
+	}
+}

@@ -1,0 +1,94 @@
+package tank
+
+import "math"
+
+const (
+	shareBbl  = 8.0   // bbl of a draw that are compared with the other tank at a time
+	shareLong = 900.0 // s; at most this long
+	aloneMost = 0.05  // share of a draw that another tank of a group may fall by chance
+	shareRun  = 2     // stretches in a row that have to agree
+)
+
+// filledWhileDrawn is the tank that a draw went into although that tank was drawn from as well:
+// it rose as this one fell, except while it was falling itself.
+func (r *run) filledWhileDrawn(i int, d draw) (name string, ok bool) {
+	own := &r.site.tanks[i]
+	step := math.Min(shareLong, math.Max(2*joinRuns, shareBbl/math.Max(own.pumped(d), 0.1)*60))
+	for j := range r.site.tanks {
+		o := &r.site.tanks[j]
+		if j == i || o.Group != "" && o.Group == own.Group {
+			continue
+		}
+		if w := r.st.tanks[j]; r.st.tanks[i].followed(own, d, w, o, step) {
+			return o.ID, true
+		}
+	}
+	return "", false
+}
+
+// followed compares a draw, stretch by stretch, with another tank.
+func (v *vessel) followed(t *Tank, d draw, w *vessel, o *Tank, step float64) bool {
+	rising, row, drawn, neither := 0, 0, 0, 0
+	for at := d.start + cell; at+step <= d.end; at += step {
+		out, came := -v.rise(t, at, at+step), w.rise(o, at, at+step)
+		switch {
+		case came >= most*out && came <= out/most:
+			row++
+			rising = max(rising, row)
+			continue
+		case came <= -o.Loads.MinRate*step/60:
+			drawn++
+		default:
+			neither++
+		}
+		row = 0
+	}
+	return rising >= shareRun && drawn > 0 && neither <= 2
+}
+
+// evenedOut is the tank of the same group into which a draw went through an equaliser that was
+// opened with neither of them being hauled.
+func (r *run) evenedOut(i int, d draw) (name string, ok bool) {
+	own := &r.site.tanks[i]
+	if own.Group == "" {
+		return "", false
+	}
+	for j := range r.site.tanks {
+		o, w := &r.site.tanks[j], r.st.tanks[j]
+		if j == i || o.Group != own.Group || w.lastDrawn(o, r.site.speed, d.end, r.st.now*r.site.speed) > d.start-cell {
+			continue
+		}
+		if w.rise(o, d.start-30, d.end+150) >= most*own.volume(d) {
+			return o.ID, true
+		}
+	}
+	return "", false
+}
+
+// lastDrawn is when the newest draw that began before a time ended.
+func (v *vessel) lastDrawn(t *Tank, speed, before, now float64) float64 {
+	last := v.lastEnd
+	if !v.hot {
+		return last
+	}
+	ds, _ := v.draws(t, speed, now)
+	for _, d := range ds {
+		if d.start < before {
+			last = math.Max(last, d.end)
+		}
+	}
+	return last
+}
+
+// alone says that no other tank of the group fell while this one was drawn from: the equaliser
+// was shut.
+func (r *run) alone(i int, d draw) bool {
+	own := &r.site.tanks[i]
+	for j := range r.site.tanks {
+		o := &r.site.tanks[j]
+		if j != i && o.Group == own.Group && -r.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,99 @@
+package tank
+
+import "math"
+
+// The contact on the load valve says when a load began and ended, and what is one load. It may
+// chatter, stick, be wired the wrong way round or die: what it says counts only where oil left
+// while it was open. Whether anything left is the level's to say, always.
+
+const (
+	valveFar    = 1800.0 // s between a contact and the flow that it is about
+	valveSlack  = 120.0  // s by which the level may see a start too early, or an end too late
+	valveBounce = 60.0   // s; a contact that closes for less chatters
+	valveShare  = 0.8    // of a draw that lies in one opening
+)
+
+// opening is a time over which the load valve was open; to is +Inf where it still is.
+type opening struct{ from, to float64 }
+
+// openings are the times over which the load valve was open, without its chatter.
+func (v *vessel) openings() []opening {
+	var out []opening
+	for _, p := range v.other[valveAt] {
+		n := len(out)
+		switch {
+		case p.v == 0:
+			if n > 0 {
+				out[n-1].to = p.t
+			}
+		case n > 0 && p.t-out[n-1].to < valveBounce:
+			out[n-1].to = math.Inf(1)
+		default:
+			out = append(out, opening{p.t, math.Inf(1)})
+		}
+	}
+	return out
+}
+
+// during is the opening that the greater part of a draw lies in, and whether there is one.
+func (v *vessel) during(t *Tank, d draw) (opening, bool) {
+	if !t.Valve || t.Group != "" {
+		return opening{}, false
+	}
+	for _, o := range v.openings() {
+		in := math.Min(o.to, d.end) - math.Max(o.from, d.start)
+		if in >= valveShare*(d.end-d.start) {
+			return o, true
+		}
+	}
+	return opening{}, false
+}
+
+// oneOpening says whether the valve was open from one draw to the next, so that they are one
+// load, or was shut between them for so long that they are two; sure is false where the
+// contact tells neither.
+func (v *vessel) oneOpening(t *Tank, a, b draw) (one, sure bool) {
+	x, ok1 := v.during(t, a)
+	y, ok2 := v.during(t, b)
+	switch {
+	case !ok1 || !ok2:
+		return false, false
+	case x != y:
+		return false, y.from-x.to >= pauseSure
+	}
+	shut := x.to-b.end < valveFar || math.IsInf(x.to, 1) && b.start-a.end < valveFar
+	most := t.Loads.TruckMax
+	one = shut && a.start-x.from < valveFar && (most == 0 || t.volume(a)+t.volume(b) <= most)
+	return one, one
+}
+
+// byValve gives a draw the instants at which the load valve was opened and closed. Where the
+// level saw the flow a little outside of them the gauges stay.
+func (v *vessel) byValve(t *Tank, d *draw) {
+	first, last := *d, *d
+	if d.parts > 1 { // the valve may have been shut in a pause
+		first.end, last.start = math.Min(d.end, d.start+valveSlack), math.Max(d.start, d.end-valveSlack)
+	}
+	if o, ok := v.during(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
+		d.valved = true
+		v.openedAt(t, d, o.from)
+	}
+	if o, ok := v.during(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
+		d.valved = true
+		v.shutAt(t, d, o.to)
+	}
+}
+
+func (v *vessel) openedAt(t *Tank, d *draw, at float64) {
+	if at < d.start {
+		v.startAt(t, d, at)
+	}
+	d.start = math.Min(at, d.end)
+}
+
+func (v *vessel) shutAt(t *Tank, d *draw, at float64) {
+	if at > d.end {
+		v.endAt(t, d, at)
+	}
+	d.end = math.Max(at, d.start)
+}

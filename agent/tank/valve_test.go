@@ -1,0 +1,95 @@
+package tank
+
+import (
+	"math"
+	"testing"
+)
+
+// wired gives a rig's first tank a contact that shows open(s) each ten seconds; NaN is silence.
+func (r *rig) wired(open func(s float64) float64) {
+	r.site.tanks[0].Valve = true
+	r.side = func(r *rig, s float64) {
+		if x := open(s); !math.IsNaN(x) {
+			r.feed(s, Input{Kind: Valve, Value: x, Good: true})
+		}
+	}
+}
+
+// flag is 1 while a time lies in one of the spans.
+func flag(s float64, spans ...[2]float64) float64 {
+	for _, p := range spans {
+		if s >= p[0] && s < p[1] {
+			return 1
+		}
+	}
+	return 0
+}
+
+// A contact that tells nothing, or nonsense, neither loses nor splits a load: the level judges.
+func TestContactsThatFail(t *testing.T) {
+	first := move{4 * hour, 100, 6}
+	last := move{first.end() + 480, 60, 6} // a pause of eight minutes
+	w := well{level0: 180, inflow: 60, moves: []move{first, last}}
+	whole := [2]float64{first.from - 40, last.end() + 40}
+	for name, open := range map[string]func(float64) float64{
+		"stuck open":      func(float64) float64 { return 1 },
+		"stuck shut":      func(float64) float64 { return 0 },
+		"inverted":        func(s float64) float64 { return 1 - flag(s, whole) },
+		"dead":            func(float64) float64 { return math.NaN() },
+		"chatters":        func(s float64) float64 { return flag(s, whole) * math.Mod(math.Floor(s/20), 2) },
+		"chatters always": func(s float64) float64 { return math.Mod(math.Floor(s/10), 2) },
+		"flickers":        func(s float64) float64 { return flag(math.Mod(s, 1700), [2]float64{0, 20}) },
+		"dies open": func(s float64) float64 {
+			if s > first.from+300 {
+				return math.NaN()
+			}
+			return flag(s, whole)
+		},
+		"late": func(s float64) float64 { return flag(s, [2]float64{first.from + 400, last.end() + 40}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, w)
+			r.wired(open)
+			r.run(0, 7*hour)
+			r.matches(0.1, 60, w.label(first, last))
+			r.only()
+		})
+	}
+}
+
+// The valve stays open over a pause that is longer than any other would be taken for one.
+func TestOpenValveJoinsALongPause(t *testing.T) {
+	a := move{4 * hour, 90, 6}
+	b := move{a.end() + 1500, 80, 6}
+	w := well{level0: 180, inflow: 0, moves: []move{a, b}}
+	r := newRig(t, w)
+	r.wired(func(s float64) float64 { return flag(s, [2]float64{a.from - 30, b.end() + 30}) })
+	r.run(0, 7*hour)
+	if len(r.loads) != 1 || r.loads[0].Parts != 2 || len(r.loads[0].Remarks) > 0 {
+		t.Fatalf("%+v", r.loads)
+	}
+}
+
+// One opening over two full trucks is a valve that nobody shut, not one load.
+func TestOpenValveDoesNotJoinTwoTrucks(t *testing.T) {
+	a := move{4 * hour, 170, 6}
+	b := move{a.end() + 1500, 175, 6}
+	w := well{level0: 235, inflow: 0, moves: []move{a, b}}
+	r := newRig(t, w)
+	r.wired(func(s float64) float64 { return flag(s, [2]float64{a.from - 30, b.end() + 30}) })
+	r.run(0, 8*hour)
+	if len(r.loads) != 2 || math.Abs(r.loads[0].GaugeBbl-170) > 1 || math.Abs(r.loads[1].GaugeBbl-175) > 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+}
+
+// A ticket says when the contact had nothing to say about it.
+func TestSilentContactIsRemarked(t *testing.T) {
+	r := newRig(t, aWell)
+	r.wired(func(float64) float64 { return 0 })
+	r.run(0, 7*hour)
+	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	if l := r.loads[0]; len(l.Remarks) != 1 || len(l.Review) > 0 {
+		t.Errorf("remarks %q, review %q", l.Remarks, l.Review)
+	}
+}
