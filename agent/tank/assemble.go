@@ -111,7 +111,7 @@ func (v *vessel) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
 		if k+1 < len(fs) {
 			hi = fs[k+1].from.t
 		}
-		d := v.measure(t, f, room{lo, hi}, in, now)
+		d := v.measure(t, f.own(), room{lo, hi}, in, now)
 		lo = d.end + 30
 		n := len(out)
 		waits = n > 0 && v.joined(t, out[n-1], d)

@@ -17,6 +17,13 @@ type node struct{ t, v float64 }
 type fall struct {
 	from, to point
 	gap      float64 // longest silence inside, s
+	quiet    float64 // s after from in which nothing came since the fall before; 0 where none is near
+}
+
+// own is a fall without the silence before it, in which the level rested.
+func (f fall) own() fall {
+	f.from.t += math.Max(0, f.quiet)
+	return f
 }
 
 // nodes condenses samples: dense ones to one node a cell, the median of those up to blur
@@ -125,6 +132,9 @@ func (f finder) collect(n []node, down []bool) []fall {
 			z = j // what comes is the next fall
 		}
 		w := fall{from: point(n[a]), to: point(n[z])}
+		if a > 0 && a == i-1 && down[a] {
+			w.quiet = n[i].t - f.half - w.from.t
+		}
 		for k := a; k < z; k++ {
 			w.gap = max(w.gap, n[k+1].t-n[k].t)
 		}
