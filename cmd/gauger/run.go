@@ -33,7 +33,7 @@ const lastGood = "last-good.yaml"
 // gcPercent is how much garbage may lie beside what lives before it is collected. Nearly all of the heap lives as long
 // as the program and the polls make little garbage, so that the runtime's own hundred would double the memory of a
 // large site to save it a hundredth of a core.
-const gcPercent = 25
+const gcPercent = 15
 
 func (m *Main) runAgent(ctx context.Context, args []string) error {
 	f, c := m.flags("run")
