@@ -218,7 +218,7 @@ func (w *bookkeeper) stock(i int, c stand) {
 	}
 	if m := p.take(&p.now.still, e, c.sigma*t.Table.PerInch(c.level), metered); m != nil {
 		if m := (shift{m.from + p.off, m.to + p.off, m.bbl}); !m.meets(p.clear) {
-			p.now.moved(m)
+			p.now.moved(m, metered)
 		}
 	}
 	p.last = e
@@ -253,11 +253,14 @@ func (p *page) count(metered bool) {
 	p.trail = append(p.trail, point{p.last.t, p.last.meter})
 }
 
-// moved keeps a movement until something explains it. Where there are too many, the oldest are
-// taken together.
-func (s *sheet) moved(m shift) {
-	if s.upset != 0 && m.from <= s.upset+bookSettle && m.to >= s.upset-bookSettle {
+// moved keeps a movement until something explains it. What came in is production where no meter
+// says otherwise: it is not kept, since where there are too many the oldest are taken together.
+func (s *sheet) moved(m shift, metered bool) {
+	switch {
+	case s.upset != 0 && m.from <= s.upset+bookSettle && m.to >= s.upset-bookSettle:
 		s.other -= m.bbl
+		return
+	case m.bbl >= 0 && (!metered || m.bbl <= restBig):
 		return
 	}
 	moves := append(s.moves[:len(s.moves):len(s.moves)], m)

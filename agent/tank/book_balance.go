@@ -8,6 +8,7 @@ const (
 	lossSudden = 3.0  // times the limit that the gauge-offs of a day have to show where its rests show nothing
 	tightBbl   = 5.0  // bbl a day that fell between rests, beyond which the fall itself is the loss
 	blurBbl    = 4.0  // bbl a day of standard error beyond which nothing is seen
+	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
 	coarseMove = 0.3  // share of steps that move, below which a sensor's steps are coarse
 	coarseRise = 3.0  // rises a day that such a sensor hides the rest between
 )
@@ -43,9 +44,7 @@ func (w *bookkeeper) balance(i int, p *page) BookDay {
 		d.Runs += r.Bbl
 	}
 	for _, m := range s.moves {
-		if m.bbl < 0 || metered && m.bbl > restBig {
-			d.Other -= m.bbl
-		}
+		d.Other -= m.bbl
 	}
 	if s.opened {
 		d.OpeningIn, d.Opening = new(s.open.level), new(s.open.stock+s.openRun)
@@ -67,7 +66,7 @@ func (w *bookkeeper) balance(i int, p *page) BookDay {
 	if s.opened && s.shut {
 		w.explain(&d, p, slope, metered)
 	}
-	if metered && d.Residual != nil {
+	if d.Residual != nil && (metered || *d.Production == 0) { // the gauge-offs alone speak
 		d.Error = 2 * math.Sqrt(s.doubt+sq(ends)+sq(dumpBbl)/3*float64(len(s.runs)))
 	}
 	return d

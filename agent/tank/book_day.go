@@ -165,11 +165,15 @@ func (w *bookkeeper) event(e *Event) {
 	switch e.Rule {
 	case "water-draw":
 		s.water += e.Bbl
+		s.doubt += sq(moveShare * e.Bbl)
 	case "transfer":
 		s.given += e.Bbl
+		s.doubt += sq(moveShare * e.Bbl)
 		if j, ok := w.index(e.To); ok && j != i {
 			o := w.own(j)
-			o.sheet(end).got += e.Bbl
+			to := o.sheet(end)
+			to.got += e.Bbl
+			to.doubt += sq(moveShare * e.Bbl)
 			o.explain(start, end)
 		}
 	case "recirc":

@@ -67,3 +67,89 @@ func TestBookBooksAMovementWhereItBelongs(t *testing.T) {
 		}
 	}
 }
+
+// dumping is the level (in) of a tank that gets bbl at a time and loses what takes away.
+func dumping(perDay, each float64, takes func(t float64) float64) func(t float64) float64 {
+	return func(t float64) float64 {
+		return (100 + math.Floor(perDay*t/day/each)*each - takes(t)) / testPer
+	}
+}
+
+// pumped is what is pumped out by a time, at 3 bbl a minute from an hour of some days on.
+func pumped(bbl, begins float64, days ...float64) func(t float64) float64 {
+	return func(t float64) float64 {
+		sum := 0.0
+		for _, d := range days {
+			sum += clamp((t-d*day-begins)/20, 0, bbl)
+		}
+		return sum
+	}
+}
+
+// bookOf plays levels, one tank each, and returns the closed days by tank and the losses that were told of.
+func bookOf(t *testing.T, site Site, days float64, levels ...func(float64) float64) (map[string][]BookDay, []Event) {
+	t.Helper()
+	rules := BookRules{Zone: time.UTC, Day: 7 * time.Hour, LossLimit: 0.8}
+	var st State
+	var b Book
+	var losses []Event
+	out := map[string][]BookDay{}
+	for s := 0.0; s < days*day; s += 60 {
+		for i, level := range levels {
+			at := testStart.Add(time.Duration(s) * time.Second)
+			in := Input{Kind: Level, Tank: i, Value: noisy(i, s, level(s)), Good: true, At: at, Mono: at.Sub(testStart)}
+			var o []Outcome
+			var said []BookOutcome
+			st, o = site.Next(st, in)
+			b, said = site.Book(b, rules, st, in, o)
+			for _, x := range said {
+				out[x.Day.Tank] = append(out[x.Day.Tank], *x.Day)
+				if x.Loss != nil {
+					losses = append(losses, *x.Loss)
+				}
+			}
+		}
+	}
+	return out, losses
+}
+
+// TestBookKeepsADrawAmongManyDumps: what a pipeline pump takes stays in the book however often the separator dumps
+// that day.
+func TestBookKeepsADrawAmongManyDumps(t *testing.T) {
+	r := newRig(t, well{})
+	r.site.tanks[0].Lact = true
+	days, losses := bookOf(t, r.site, 4.2, dumping(120, 0.7, pumped(120, 9*3600, 0, 1, 2, 3)))
+	for _, d := range days["TK-1"][1:] {
+		d.adds(t)
+		if math.Abs(d.Other-118) > 4 || math.Abs(*d.Production-118) > 6 { // by gauge: 3.3 bbl flow in meanwhile
+			t.Errorf("%s: %.1f bbl left and %.1f were produced, in truth 120 each", d.From.Format(time.DateOnly), d.Other, *d.Production)
+		}
+	}
+	if len(losses) != 0 || len(days["TK-1"]) < 4 {
+		t.Errorf("%d days, losses %v", len(days["TK-1"]), losses)
+	}
+}
+
+// TestBookTakesATransferForNoLoss: what flowed into the giver meanwhile is an estimate, and no oil that the receiver
+// has lost.
+func TestBookTakesATransferForNoLoss(t *testing.T) {
+	r := newRig(t, well{}, well{})
+	moves := pumped(50, 15*3600, 1, 2, 3, 4)
+	days, losses := bookOf(t, r.site, 5.2, dumping(60, 3, moves), func(s float64) float64 { return (20 + moves(s)) / testPer })
+	if len(losses) != 0 {
+		t.Errorf("a loss was told of: %s", losses[0].Note)
+	}
+	moved := 0
+	for _, d := range days["TK-2"] {
+		if d.TransfersIn == 0 || d.Residual == nil {
+			continue
+		}
+		moved++
+		if d.adds(t); math.Abs(*d.Residual) > d.Error {
+			t.Errorf("%s: %.1f bbl came in, residual %.2f give or take %.2f; in truth nothing was lost", d.From.Format(time.DateOnly), d.TransfersIn, *d.Residual, d.Error)
+		}
+	}
+	if moved < 4 {
+		t.Errorf("%d days with a transfer, want 4", moved)
+	}
+}
