@@ -129,11 +129,11 @@ type BookRow struct {
 type BookTicket struct {
 	Number string  `json:"number"` // empty until it is fixed
 	Bbl    float64 `json:"bbl"`
-	State  string  `json:"state"` // queued, held, rejected, or unknown
+	State  string  `json:"state"` // queued, held, rejected or unknown; written: by a person, and none of the book's runs
 	Why    string  `json:"why,omitempty"`
 }
 
-// BookDays lists the closed days of a period by date, and within a date in the order of the site's tanks.
+// BookDays lists the closed days of a period by date, and within a date by the tanks' ids.
 func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -158,6 +158,11 @@ func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 		for _, run := range r.RunList {
 			r.Tickets = append(r.Tickets, ticketOf(run, id, tickets))
 		}
+		for _, b := range tickets {
+			if b.Load == nil && b.Tank == id && b.Day == date && b.Volumes != nil {
+				r.Tickets = append(r.Tickets, BookTicket{b.Number, b.Volumes.OpenBbl - b.Volumes.CloseBbl, "written", b.Person})
+			}
+		}
 		rows = append(rows, r)
 	}
 	return rows, nil
@@ -167,8 +172,8 @@ func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 func ticketOf(run tank.BookRun, id string, all []Booked) BookTicket {
 	t := BookTicket{Bbl: run.Bbl, State: "unknown"}
 	for _, b := range all {
-		if b.Tank != id || b.Load == nil || b.Load.Start.Sub(run.Start).Abs() > sameStart {
-			continue
+		if b.Tank != id || b.Load == nil || !near(b.Load.Start, run.Start) && !near(b.Load.Began, run.Start) {
+			continue // its clock may have been set since the run was booked
 		}
 		t.Number, t.State = b.Number, "queued"
 		switch {
@@ -180,6 +185,9 @@ func ticketOf(run tank.BookRun, id string, all []Booked) BookTicket {
 	}
 	return t
 }
+
+// near says that two starts are of one load.
+func near(a, b time.Time) bool { return a.Sub(b).Abs() <= sameStart }
 
 // bookVerb answers `gauger book`.
 func (d *Desk) bookVerb(p BookPeriod) ([]BookRow, error) {

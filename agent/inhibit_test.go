@@ -149,3 +149,22 @@ func TestTwoHoursOfWorkStayTwoHoursWhenTheClockIsSet(t *testing.T) {
 		t.Errorf("work from %v to %v, was %v to %v", got.From, got.Until, w.From, w.Until)
 	}
 }
+
+// A load that began during the work is none to match or to release, also while it waits for its hour.
+func TestALoadDuringTheWorkIsNoHeldTicket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) { s.Hold = 6 * time.Hour })
+		b.play(time.Hour, func(time.Duration) float64 { return 180 })
+		_, err := b.Inhibit("TK-1", 2*time.Hour, "ann", "cleaning")
+		b.must(err)
+		b.play(2*time.Hour, fall(10*time.Minute, 35*time.Minute))
+		all, err := b.Tickets()
+		b.must(err)
+		if len(all) != 1 || all[0].Rejected != "ann: tank inhibited: cleaning" {
+			t.Fatalf("tickets %+v", all)
+		}
+		if _, _, err := b.Match(MatchArgs{Number: all[0].Number, Hauler: "1", Bbl: 160, Basis: AsObserved}, "ann"); err == nil {
+			t.Error("a truck's ticket was recorded with a load that makes none")
+		}
+	})
+}

@@ -91,20 +91,32 @@ func (b *Booked) Hauled() *Hauled {
 	return h
 }
 
-// volume is the ticket's own volume on a basis, to the hundredth of a barrel. As observed it is what left the tank,
-// the oil that flowed in meanwhile included, since that is what a truck takes.
+// volume is the ticket's own volume on a basis, to the hundredth of a barrel. It is what left the tank, the oil that
+// flowed in meanwhile included, since that is what a truck takes.
 func (b *Booked) volume(basis string) *float64 {
+	v := b.Volumes
 	switch {
 	case basis == AsObserved && b.Load != nil:
 		return new(hundredths(b.Load.RemovedBbl))
-	case b.Volumes == nil:
+	case v == nil:
 		return nil
 	case basis == AsGross:
-		return b.Volumes.GrossBbl
+		return b.withInflow(v.GrossBbl, 1)
+	case basis == AsNet && v.BSW != nil:
+		return b.withInflow(v.NetBbl, 1-*v.BSW/100)
 	case basis == AsNet:
-		return b.Volumes.NetBbl
+		return v.NetBbl
 	}
-	return new(hundredths(b.Volumes.OpenBbl - b.Volumes.CloseBbl))
+	return new(hundredths(v.OpenBbl - v.CloseBbl))
+}
+
+// withInflow adds what flowed in meanwhile to a volume at 60 degF; share is how much of it counts.
+func (b *Booked) withInflow(bbl *float64, share float64) *float64 {
+	v := b.Volumes
+	if bbl == nil || b.Load == nil || v.OpenCTL == nil {
+		return bbl
+	}
+	return new(hundredths(*bbl + (b.Load.RemovedBbl-b.Load.GaugeBbl)*(*v.OpenCTL+*v.CloseCTL)/2*share))
 }
 
 // Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of

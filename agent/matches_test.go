@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gauger/agent/tank"
 )
 
 // match records a truck's ticket, or says why not.
@@ -129,6 +131,18 @@ func TestVolumesAreComparedOnTheSameBasis(t *testing.T) {
 		}
 		if h.Ours == nil || *h.Ours != *want || *h.Difference != 199-*want || !*h.Close {
 			t.Errorf("%s: %+v, want ours %v", basis, h, *want)
+		}
+	}
+}
+
+// A truck takes what flows in meanwhile on every basis alike.
+func TestWhatFlowedInIsOnTheTruckOnEveryBasis(t *testing.T) {
+	b := &Booked{Load: &tank.Load{GaugeBbl: 200, InflowBbl: 10, RemovedBbl: 210},
+		Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, OpenCTL: new(0.99), CloseCTL: new(0.99), GrossBbl: new(198.0), BSW: new(1.0), NetBbl: new(196.02)}}
+	for basis, want := range map[string]float64{AsObserved: 210, AsGross: 207.9, AsNet: 205.82} {
+		b.Matches = []Match{{Hauler: "1", Bbl: want, Basis: basis}}
+		if h := b.Hauled(); h.Ours == nil || *h.Ours != want || *h.Difference != 0 {
+			t.Errorf("%s: %+v, want %v", basis, h, want)
 		}
 	}
 }

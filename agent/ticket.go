@@ -33,6 +33,7 @@ type Booked struct {
 	Volumes  *Volumes        `json:"volumes,omitempty"`  // by the tank's table and constants of then
 	Matches  []Match         `json:"matches,omitempty"`  // what the truck's own tickets say
 	Day      string          `json:"production_day,omitempty"`
+	Gauged   []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 }
 
 // wire is the run ticket of a held load, as people have edited it.
@@ -80,6 +81,7 @@ func unconfigured(id string) error {
 
 // book stages the entry of a number. The position in the outbox is known only inside the transaction.
 func (d *draft) book(b Booked) {
+	d.l.site.complete(&b)
 	if b.Ticket == nil {
 		d.keep(bookState+b.Number, b)
 		return
@@ -129,7 +131,7 @@ func (l *Ledger) Add(w Written, person string) (number, warning string, err erro
 	}
 	d.append(Tickets, "", body)
 	d.book(Booked{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
-		Volumes: d.l.site.written(*t, &w)})
+		Gauged: []float64{w.Open, w.Close}, Volumes: d.l.site.written(*t, &w)})
 	return w.Number, warning, l.commit(d, "")
 }
 
@@ -171,7 +173,7 @@ func (l *Ledger) tickets() ([]Booked, error) {
 	for _, h := range l.s.held {
 		load := h.Load
 		all = append(all, Booked{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
-			Queued: h.Due, Person: "held", Stop: h.Stop, Edits: h.Edits, Matches: h.Matches})
+			Queued: h.Due, Person: "held", Rejected: h.Barred, Stop: h.Stop, Edits: h.Edits, Matches: h.Matches})
 	}
 	for i := range all {
 		l.site.complete(&all[i])

@@ -108,7 +108,8 @@ func (v *Volumes) temperatures(t *Tank, load *tank.Load, r *cloud.RunTicket) {
 
 // later is a temperature at the closing: as measured; a constant and a person's hold for both sides.
 func later(closing, opening, stated *float64) *float64 {
-	if closing != nil || opening != nil {
+	edited := opening != nil && stated != nil && *stated != *opening
+	if !edited && (closing != nil || opening != nil) {
 		return closing
 	}
 	return stated
@@ -181,7 +182,9 @@ func (s *Site) complete(b *Booked) {
 	if b.End.IsZero() && b.Load != nil {
 		b.Start, b.End = b.Load.Start, b.Load.End
 	}
-	b.Day = s.productionDay(b.End)
+	if b.Day == "" { // one that is booked keeps the day that its comments name
+		b.Day = s.productionDay(b.End)
+	}
 	t := s.tank(b.Tank)
 	if b.Volumes == nil && b.Load != nil && t != nil {
 		r := t.stated(b.Load)

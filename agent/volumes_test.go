@@ -2,8 +2,10 @@ package agent
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
@@ -102,5 +104,44 @@ func TestTheTwoTemperaturesMayBeThoseOfTheTwoGauges(t *testing.T) {
 	}
 	if v := site.volumes(tk, load, r); !has(v.GrossBbl, 200.91) {
 		t.Errorf("gross %v, want 200.91", v.GrossBbl)
+	}
+}
+
+// Who corrects a thermometer at the opening corrects it at the closing too: it is the same one.
+func TestAnEditedTemperatureHoldsForBothSides(t *testing.T) {
+	site, tk, load := chainTank(t)
+	r := tk.stated(load)
+	amend(r, []Edit{{Field: "top_temperature", New: "72"}})
+	if v := site.volumes(tk, load, r); !has(v.OpenDegF, 72) || !has(v.CloseDegF, 72) {
+		t.Errorf("temperatures %v and %v, want 72 on both sides", *v.OpenDegF, *v.CloseDegF)
+	}
+}
+
+// A month that is closed stays as it was booked, whatever the configuration says since; a person's ticket is beside
+// the book's runs.
+func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
+	b := newBench(t, func(s *Site) { s.ProductionDay = 7 * time.Hour })
+	b.leaking(52)
+	at := time.Date(2026, 3, 3, 7, 30, 0, 0, time.UTC)
+	number, _, err := b.Add(Written{Tank: "TK-1", Open: 150, Close: 100, Start: at.Add(-time.Hour), End: at}, "ann")
+	b.must(err)
+	rows, err := b.BookDays(BookPeriod{From: "2026-03-03", To: "2026-03-03"})
+	b.must(err)
+	if len(rows) != 1 || len(rows[0].Tickets) != 2 || rows[0].Tickets[1].Number != number || rows[0].Tickets[1].State != "written" {
+		t.Errorf("the book has %+v, want the run and the ticket that ann wrote", rows)
+	}
+	b.reconfigured(func(s *Site) { s.ProductionDay, s.Wire.LevelUnit = 9*time.Hour, "ft" })
+	all, err := b.Tickets()
+	b.must(err)
+	if len(all) != 2 {
+		t.Fatalf("%d tickets, want 2", len(all))
+	}
+	for _, x := range all {
+		if x.Day != "2026-03-03" {
+			t.Errorf("%s is of %s now", x.Number, x.Day)
+		}
+		if x.Load == nil && !slices.Equal(x.Gauged, []float64{150, 100}) {
+			t.Errorf("%s has the gauges %v", x.Number, x.Gauged)
+		}
 	}
 }

@@ -47,7 +47,7 @@ func (m *Main) book(ctx context.Context, args []string) error {
 	case c.json():
 		return printJSON(m.Out, rows)
 	case c.format == "csv":
-		return bookCSV(m.Out, rows)
+		return bookCSV(m.Out, h.zone(), rows)
 	}
 	return bookText(m.Out, rows, h.unbooked(p, rows, time.Now()))
 }
@@ -173,6 +173,8 @@ func bookNotes(r *agent.BookRow) []string {
 			line += " was rejected by " + t.Why + "; its oil is counted as run, since the level fell"
 		case "unknown":
 			line += " has no ticket in this store"
+		case "written":
+			line = fmt.Sprintf("ticket %s of %.1f bbl was written by %s; the figures go by the level alone and do not count it", name, t.Bbl, t.Why)
 		}
 		out = append(out, line)
 	}
@@ -206,8 +208,9 @@ func loss(r *agent.BookRow) string {
 	return text
 }
 
-// bookCSV writes a row for each tank and day, volumes in barrels, empty where nobody knows.
-func bookCSV(out io.Writer, rows []agent.BookRow) error {
+// bookCSV writes a row for each tank and day: times in the site's zone, volumes in barrels, empty where nobody knows.
+func bookCSV(out io.Writer, zone *time.Location, rows []agent.BookRow) error {
+	at := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
 	head := []string{"day", "tank", "from", "to", "opening_in", "closing_in"}
 	for _, c := range bookColumns {
 		head = append(head, c.name)
@@ -215,7 +218,7 @@ func bookCSV(out io.Writer, rows []agent.BookRow) error {
 	lines := [][]string{append(head, "error_bbl", "sees_bbl_a_day", "measured", "run_numbers", "remarks")}
 	for i := range rows {
 		r := &rows[i]
-		line := []string{r.Date, r.Tank, r.From.Format(time.RFC3339), r.To.Format(time.RFC3339), shown(r.OpeningIn, 2), shown(r.ClosingIn, 2)}
+		line := []string{r.Date, plainText(r.Tank), at(r.From), at(r.To), shown(r.OpeningIn, 2), shown(r.ClosingIn, 2)}
 		for _, c := range bookColumns {
 			line = append(line, shown(c.of(r), 2))
 		}

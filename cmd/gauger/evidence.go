@@ -221,6 +221,11 @@ func (r *ticketRow) receipt(s *sheet, at func(time.Time) string) {
 // purchaser is who buys, as the ticket says, or as it will say.
 func (r *ticketRow) purchaser(h here) string {
 	b := r.body()
+	for _, e := range r.Edits {
+		if e.Field == "purchaser" {
+			b.Purchaser = e.New
+		}
+	}
 	t := h.tank(r.Tank)
 	if t == nil {
 		return b.Purchaser

@@ -171,3 +171,21 @@ func TestATimeOfDayIsTheLastOne(t *testing.T) {
 		t.Error("a tank passed for a time")
 	}
 }
+
+// Papers of one ticket say the same before and after it left, and whatever the configuration says since.
+func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
+	cfg := &config.Config{}
+	cfg.Tanks = []config.Tank{{ID: "TK-1", Purchaser: "Acme"}}
+	cfg.Service.Wire.LevelUnit = "ft"
+	held := paper(func(r *ticketRow) { r.Edits = []agent.Edit{{Field: "purchaser", New: "Beta"}} })
+	if got := held.purchaser(here{cfg}); got != "Beta" {
+		t.Errorf("the purchaser of a held ticket is %s, was edited to Beta", got)
+	}
+	written := paper(func(r *ticketRow) {
+		r.Load, r.Gauged = nil, []float64{171.25, 49.5}
+		r.Ticket = []byte(`{"openingLevel":{"level":171.25},"closingLevel":{"level":49.5}}`)
+	})
+	if f := written.figures(here{cfg}); *f.open != 171.25 || *f.closing != 49.5 || f.bbl == nil || *f.bbl != 285.99-82.67 {
+		t.Errorf("gauges %v and %v, want 171.25 and 49.50 in", *f.open, *f.closing)
+	}
+}

@@ -42,7 +42,7 @@ func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
 		e, known := at[b.Seq]
 		switch {
 		case b.Rejected != "":
-			row.State = "rejected"
+			row.State, row.Person = "rejected", ""
 		case b.Ticket == nil:
 			row.State, row.Person = "held", ""
 		case known:
@@ -62,7 +62,10 @@ func (r *ticketRow) figures(h here) figures {
 	if r.Load != nil {
 		return figures{&r.Load.Open, &r.Load.Close, &r.Load.GaugeBbl}
 	}
-	b := r.body()
+	if g := r.Gauged; len(g) == 2 && r.Volumes != nil {
+		return figures{&g[0], &g[1], new(r.Volumes.OpenBbl - r.Volumes.CloseBbl)}
+	}
+	b := r.body() // booked by a version that did not keep them: in the unit and by the table of today
 	if b.Opening.Level == nil || b.Closing.Level == nil {
 		return figures{}
 	}

@@ -86,7 +86,11 @@ func differenceOf(h *agent.Hauled, l *tank.Load) string {
 	if h.Difference == nil {
 		return "gauger has no volume on that basis, so no difference"
 	}
-	text := fmt.Sprintf("gauger has %.2f, so the truck has %.2f bbl", *h.Ours, math.Abs(*h.Difference))
+	text := fmt.Sprintf("gauger has %.2f, ", *h.Ours)
+	if l != nil && l.RemovedBbl-l.GaugeBbl >= 0.05 {
+		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", l.RemovedBbl-l.GaugeBbl)
+	}
+	text += fmt.Sprintf("so the truck has %.2f bbl", math.Abs(*h.Difference))
 	if h.Percent != nil {
 		text += fmt.Sprintf(" (%.2f %%)", math.Abs(*h.Percent))
 	}
