@@ -20,6 +20,26 @@ type gear struct {
 	Sensor string
 	Table  tank.Table
 	News   []string `json:",omitempty"` // what was changed since the last load, for the comments of the next
+	Past   []gauge  `json:",omitempty"` // how it was read before, the oldest first
+}
+
+// gauge is how a tank's level was read until a time.
+type gauge struct {
+	Until          time.Time
+	Level          collectors.Point
+	Offset, Height tank.Length
+}
+
+const pastMost = 8 // changes of which each tank remembers what was before
+
+// gauge is how the tank's level was read at a time.
+func (g *gear) gauge(at time.Time) gauge {
+	for _, p := range g.Past {
+		if at.Before(p.Until) {
+			return p
+		}
+	}
+	return gauge{Level: g.Level, Offset: g.Offset, Height: g.Height}
 }
 
 // gearOf is a tank's gear as it is configured.
@@ -167,6 +187,9 @@ func (d *draft) refit() {
 		default:
 			d.tanks = d.tanks.Shifted(i, g.Offset-gears[i].Offset)
 			d.daybook = d.daybook.Refitted(i)
+			was := gears[i].gauge(d.now)
+			was.Until = d.now.Round(0)
+			g.Past = append(slices.Clone(gears[i].Past[max(0, len(gears[i].Past)-pastMost+1):]), was)
 			g.News = slices.Clone(gears[i].News)
 			for _, s := range short {
 				g.News = append(g.News, s+" changed "+d.now.In(d.l.site.Zone).Format(time.DateOnly))

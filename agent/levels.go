@@ -18,8 +18,11 @@ func (l *Ledger) levels(w *Why, i int, from, to time.Time) {
 	l.mu.Lock()
 	known := l.s.detect.Levels(l.s.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
 	w.Levels = l.s.detect.Levels(l.s.tanks, i, from, to)
-	ring := l.keep.ring
+	ring, g := l.keep.ring, l.s.gears[i]
 	l.mu.Unlock()
+	for k := range w.Levels { // the detector's are all by the offset of today
+		w.Levels[k].In = hundredths(w.Levels[k].In + float64(g.gauge(w.Levels[k].At).Offset-g.Offset))
+	}
 	if len(known) > 0 {
 		w.Oldest = known[0].At
 	}
@@ -29,19 +32,23 @@ func (l *Ledger) levels(w *Why, i int, from, to time.Time) {
 	if oldest := ring.Stats().Oldest; !oldest.IsZero() && (w.Oldest.IsZero() || oldest.Before(w.Oldest)) {
 		w.Oldest = oldest
 	}
-	t := &l.site.Tanks[i]
+	points := []collectors.Point{g.Level}
+	for _, p := range g.Past {
+		points = append(points, p.Level)
+	}
 	var kept []tank.Moment
-	for row, err := range ring.Rows(from, to, t.Level) {
+	for row, err := range ring.Rows(from, to, points...) {
 		if err != nil {
 			w.Damage = err.Error()
 			continue
 		}
-		in, err := LevelInches(row.Value, row.Unit, float64(t.Height))
+		then := g.gauge(row.At)
+		in, err := LevelInches(row.Value, row.Unit, float64(then.Height))
 		n := len(kept)
-		if err != nil || row.Quality != collectors.Good || n > 0 && row.At.Sub(kept[n-1].At) < levelApart || n >= levelsMost {
+		if err != nil || row.Point != then.Level || row.Quality != collectors.Good || n > 0 && row.At.Sub(kept[n-1].At) < levelApart || n >= levelsMost {
 			continue
 		}
-		kept = append(kept, tank.Moment{At: row.At, In: hundredths(in + float64(t.Offset))})
+		kept = append(kept, tank.Moment{At: row.At, In: hundredths(in + float64(then.Offset))})
 	}
 	if len(kept) > len(w.Levels) {
 		w.Levels = kept

@@ -30,3 +30,34 @@ func TestTheLevelOfLongAgoComesFromTheRecorder(t *testing.T) {
 		}
 	})
 }
+
+// A level is told by the offset that was in force when it was read, as the tickets of that time say it.
+func TestALevelIsToldByTheOffsetOfItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.recording(t.TempDir()).Close()
+		began := time.Now()
+		hours := func(n int) {
+			for range n * 30 {
+				b.emit("level", 100)
+				pass(2 * time.Minute)
+			}
+		}
+		hours(10)
+		ring := b.Ledger.keep.ring
+		b.reconfigured(func(s *Site) { s.Tanks[0].Offset = -12 })
+		b.Ledger.keep.ring = ring
+		hours(2)
+		for after, want := range map[time.Duration]float64{2 * time.Hour: 100, 8*time.Hour + 30*time.Minute: 100, 11*time.Hour + 30*time.Minute: 88} {
+			w := b.know(began.Add(after))
+			if len(w.Levels) == 0 {
+				t.Errorf("no level after %v", after)
+			}
+			for _, m := range w.Levels {
+				if m.In != want {
+					t.Errorf("level at %v is %g in, want %g", m.At.Sub(began), m.In, want)
+				}
+			}
+		}
+	})
+}
