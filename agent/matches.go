@@ -122,6 +122,12 @@ func (b *Booked) withInflow(bbl *float64, share float64) *float64 {
 // Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
 // ours that has the same number of the hauler's.
 func (l *Ledger) Match(a MatchArgs, person string) (b *Booked, warning string, err error) {
+	_, err1 := words("the number on the truck's ticket", a.Hauler, labelMost)
+	_, err2 := words("the name", a.By, labelMost)
+	_, err3 := words("the reason", a.Why, wordsMost)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, "", err
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all, err := l.tickets()
@@ -221,7 +227,7 @@ func elsewhere(all []Booked, number, hauler string) string {
 	for i := range all {
 		b := &all[i]
 		for _, m := range b.Matches {
-			if b.Number != number && m.Removed == nil && strings.EqualFold(m.Hauler, hauler) {
+			if b.Number != number && b.Rejected == "" && m.Removed == nil && strings.EqualFold(m.Hauler, hauler) {
 				return fmt.Sprintf("the truck's ticket %s is recorded with %s too; one load may be booked twice", hauler, b.Number)
 			}
 		}

@@ -96,6 +96,8 @@ func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
 		for want, a := range map[string]MatchArgs{
 			"no such ticket":             {Number: "A-X", Hauler: "1", Bbl: 1, Basis: AsObserved},
 			"cannot be what a truck":     {Number: n, Hauler: "1", Bbl: -3, Basis: AsObserved},
+			"one line of plain text":     {Number: n, Hauler: "1\n2", Bbl: 3, Basis: AsObserved},
+			"too long; 64 fit":           {Number: n, Hauler: strings.Repeat("1", 65), Bbl: 3, Basis: AsObserved},
 			"is missing":                 {Number: n, Hauler: " ", Bbl: 3, Basis: AsObserved},
 			"already, with 168 bbl":      {Number: n, Hauler: "a1", Bbl: 3, Basis: AsObserved},
 			"gross ones cannot be":       {Number: n, Hauler: "2", Bbl: 3, Basis: AsGross},

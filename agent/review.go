@@ -60,6 +60,10 @@ func (l *Ledger) Hold(number, person, why string, until time.Time) (leaves time.
 
 // Reject forgets a held ticket for the reason given; the event names both.
 func (l *Ledger) Reject(number, person, why string) error {
+	why, err := words("the reason", strings.TrimSpace(why), wordsMost)
+	if err != nil {
+		return err
+	}
 	return l.changeHeld(number, func(d *draft, i int) error {
 		h := d.held[i]
 		if h.Number == "" { // the book goes by numbers; this one will never be a ticket's

@@ -130,12 +130,19 @@ func TestAPersonReleasesOrRejects(t *testing.T) {
 		if err := b.Release(all[0].Number, "pat"); err != nil {
 			t.Fatal(err)
 		}
+		if err := b.Reject(all[1].Number, "pat", "two\nlines"); err == nil {
+			t.Error("a reason of two lines was taken")
+		}
+		b.match(MatchArgs{Number: all[1].Number, Hauler: "7", Bbl: 160})
 		if err := b.Reject(all[1].Number, "pat", "a hose test"); err != nil {
 			t.Fatal(err)
 		}
 		tickets := b.bodies(Tickets)
 		if len(tickets) != 1 || tickets[0]["ticketNumber"] != all[0].Number {
 			t.Errorf("queued %v, want the released %s alone", tickets, all[0].Number)
+		}
+		if _, warning := b.match(MatchArgs{Number: all[0].Number, Hauler: "7", Bbl: 160}); warning != "" {
+			t.Errorf("a truck's ticket that was with a rejected one: %s", warning)
 		}
 		if err := b.Release(all[1].Number, "pat"); err == nil {
 			t.Error("a rejected ticket was released")

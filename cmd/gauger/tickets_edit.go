@@ -12,7 +12,7 @@ import (
 
 // editFlags name the fields of a held ticket that a person may change.
 var editFlags = []struct{ flag, field, about string }{
-	{"gravity", "gravity", "`GRAVITY` at 60 degF: a specific gravity such as 0.83, or degrees API as in \"39.0 API\""},
+	{"gravity", "gravity", "`GRAVITY` at 60 degF, or in the tank where wire.gravity is observed: a specific gravity such as 0.83, or degrees API as in \"39.0 API\""},
 	{"bsw", "bsw", "sediment and water, `PERCENT`"},
 	{"top-temperature", "top_temperature", "top temperature of the oil, `DEGREES` Fahrenheit"},
 	{"bottom-temperature", "bottom_temperature", "bottom temperature, `DEGREES` Fahrenheit"},
