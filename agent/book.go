@@ -182,6 +182,9 @@ func ticketOf(run tank.BookRun, id string, all []Booked) BookTicket {
 		case b.Ticket == nil:
 			t.State = "held"
 		}
+		for _, f := range b.Found {
+			t.Why = "learned later: " + f.Note
+		}
 	}
 	return t
 }

@@ -30,6 +30,16 @@ func TestALaterFindingOfASentTicketIsOneEvent(t *testing.T) {
 		if len(n) != 1 || !strings.Contains(n[0], "ticket "+all[0].Number+", 180.00 to 80.00 in as sent: ") || !strings.Contains(n[0], "came back within") {
 			t.Errorf("events %q", n)
 		}
+		load := all[0].Load
+		if r := ticketOf(tank.BookRun{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "queued" || !strings.Contains(r.Why, "came back within") {
+			t.Errorf("the tank book says %+v of its run", r)
+		}
+		b.match(MatchArgs{Number: all[0].Number, Hauler: "1", Bbl: 168})
+		all, err = b.Tickets()
+		b.must(err)
+		if len(all[0].Found) != 1 || len(all[0].Matches) != 1 {
+			t.Errorf("after a match the book has %+v", all[0])
+		}
 	})
 }
 

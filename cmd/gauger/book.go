@@ -167,6 +167,8 @@ func bookNotes(r *agent.BookRow) []string {
 		}
 		line := fmt.Sprintf("run %s of %.1f bbl", name, t.Bbl)
 		switch t.State {
+		case "queued":
+			line = strings.TrimSuffix(line+"; "+t.Why, "; ")
 		case "held":
 			line += " is held: its ticket has not left"
 		case "rejected":

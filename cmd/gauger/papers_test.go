@@ -181,6 +181,12 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	if got := held.purchaser(here{cfg}); got != "Beta" {
 		t.Errorf("the purchaser of a held ticket is %s, was edited to Beta", got)
 	}
+	found := paper(func(r *ticketRow) {
+		r.Found, r.Load.Review = []agent.Finding{{Note: "it came back"}}, []string{"a gap"}
+	})
+	if got := found.review(); got != "a gap, learned later: it came back" {
+		t.Errorf("of a ticket that was corrected the list says %q", got)
+	}
 	written := paper(func(r *ticketRow) {
 		r.Load, r.Gauged = nil, []float64{171.25, 49.5}
 		r.Ticket = []byte(`{"openingLevel":{"level":171.25},"closingLevel":{"level":49.5}}`)

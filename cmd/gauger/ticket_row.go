@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -98,10 +99,14 @@ func (r *ticketRow) review() string {
 	case r.Load == nil:
 		return "written by " + r.Person
 	}
+	all := r.Load.Review
 	if r.Stop != nil && r.State == "held" {
-		return strings.TrimPrefix(strings.Join(r.Load.Review, ", ")+", on hold by "+r.Stop.Person, ", ")
+		all = append(slices.Clone(all), "on hold by "+r.Stop.Person)
 	}
-	return strings.Join(r.Load.Review, ", ")
+	for _, f := range r.Found {
+		all = append(slices.Clone(all), "learned later: "+f.Note)
+	}
+	return strings.Join(all, ", ")
 }
 
 // shown prints a figure with so many places, or nothing.
