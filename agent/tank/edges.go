@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 const (
 	usualRate = 6.0   // bbl/min, where nothing was seen of a draw but its two ends
@@ -13,6 +16,8 @@ const (
 	edgeMost  = 1.0   // in about a gauge that are left out at most, for slosh and a pump's slow start
 	restNear  = 120.0 // s of rest next to a fall that place it roughly
 	rampClear = 20.0  // s before the crossing that a pump's slow start may reach
+	openTries = 4     // times that an opening is looked for, each time with a better start
+	peakLong  = 60.0  // s before a draw in which its peak lies
 )
 
 // draw is one fall of the level, or several that are one, with its edges.
@@ -57,17 +62,31 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := v.rest(t, d)
 	rest.back = true
-	rest.b = d.unmoved(between(v.buf, math.Max(in.lo, f.from.t-d.long()), math.Max(d.start-rampClear, f.from.t)))
-	rest.at = d.start
-	d.open = rest.level(made.last).or(s0, d.start, v.grain())
-	s0 = line{d.start, d.open.v, made.last}
-	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+	for range openTries {
+		rest.at = d.start
+		rest.b = d.unmoved(between(v.buf, math.Max(in.lo, f.from.t-d.long()), math.Max(d.start-rampClear, f.from.t)))
+		rest.peak = highest(between(v.buf, d.start-peakLong, d.start+rampClear))
+		d.open = rest.level(made.last).or(s0, d.start, v.grain())
+		s0 = line{d.start, d.open.v, made.last}
+		d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+		if rest.at-d.start < rampClear {
+			break // else what was taken for rest had begun to fall: the tank was topped up until then
+		}
+	}
 
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain())
 	s1 = line{d.end, d.close.v, next}
 	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	return d
+}
+
+// highest is the greatest value of some samples; without any there is no bound.
+func highest(b []sample) float64 {
+	if len(b) == 0 {
+		return math.Inf(1)
+	}
+	return slices.Max(values(b))
 }
 
 // rest is a stretch of samples about a draw that is yet to be chosen.

@@ -127,3 +127,25 @@ func TestDipOfFewSamples(t *testing.T) {
 	r.run(0, 7*hour)
 	r.matches(0.2, 60, aWell.label(aLoad, aLoad))
 }
+
+// A tank that is topped up until a minute or two before the truck opens at the peak, not at the level from which it was
+// being filled, nor below it.
+func TestToppedUpUntilTheTruck(t *testing.T) {
+	for _, rested := range []float64{40, 60, 90, 150} {
+		w := well{level0: 60}
+		truck := move{4 * hour, 170, 5}
+		w.moves = []move{{truck.from - rested - 1000, -100, 6}, truck}
+		r := newRig(t, w)
+		r.sensor = func(tank int, at, v float64) (float64, bool) {
+			rnd := rand.New(rand.NewPCG(uint64(rested), uint64(int64(at*10))))
+			return math.Round((v+0.15*rnd.NormFloat64())*100) / 100, true
+		}
+		r.run(0, 6*hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("rested %g s: %d loads", rested, len(r.loads))
+		}
+		if l, peak := r.loads[0], w.level(truck.from); math.Abs(l.Open-peak) > 0.35 {
+			t.Errorf("rested %g s: opening %.2f in, the peak was %.2f", rested, l.Open, peak)
+		}
+	}
+}

@@ -40,6 +40,7 @@ type resting struct {
 	b     []sample
 	sigma float64
 	slosh float64 // amplitude at the instant
+	peak  float64 // in, the highest about the instant, before a draw
 	flow  production
 	top   float64 // in, the highest that a well may fill the tank; 0: unknown
 	class float64 // in, the standard error of its kind of sensor
@@ -208,12 +209,17 @@ func (r resting) grow(slope float64) gauge {
 func (r resting) leaning(g gauge) gauge {
 	n := min(len(r.b), 8)
 	near := r.b[:n]
-	if r.back {
+	if r.back { // few: the filling may have ended a minute before the pump began
+		n = min(n, 5)
 		near = r.b[len(r.b)-n:]
 	}
 	l, ok := fit(near)
-	if !ok || math.Abs(l.slope) < 0.3/60 {
-		return g
+	if !ok || math.Abs(l.slope) < 0.3/60 || r.back && l.slope < 0 {
+		return g // what falls before a draw is the draw
 	}
-	return gauge{v: l.at(r.at), err: 2 * r.sigma, n: n, away: g.away}
+	v := l.at(r.at)
+	if r.back {
+		v = math.Min(v, r.peak)
+	}
+	return gauge{v: v, err: 2 * r.sigma, n: n, away: g.away}
 }
