@@ -124,3 +124,19 @@ func TestAMeterCountsInItsUnit(t *testing.T) {
 		t.Error("an inch was taken for a volume")
 	}
 }
+
+// TestARecordingOfYearsAgoHasItsDays: a recording may be older than the program.
+func TestARecordingOfYearsAgoHasItsDays(t *testing.T) {
+	b := newBench(t, nil)
+	b.clock.notBefore = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for minute := 0; minute < 60*60; minute += 10 {
+		mono := time.Duration(minute) * time.Minute
+		r := collectors.Reading{Point: "plc/level", Unit: "in", Value: 150, Quality: collectors.Good, At: time.Date(2019, 3, 2, 5, 0, 0, 0, time.UTC).Add(mono), Boot: 1, Mono: mono}
+		if err := b.Host("plc").Emit(t.Context(), []collectors.Reading{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rows, err := b.BookDays(BookPeriod{}); err != nil || len(rows) < 2 {
+		t.Errorf("%d closed days, %v; want those of 2019", len(rows), err)
+	}
+}

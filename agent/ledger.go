@@ -259,14 +259,14 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	return out
 }
 
-// firstYear is the first in which a recording can have been made: a clock before it was not set.
-const firstYear = 2000
+// Recordable says whether a recording can have been made at this time: a clock before the year 2000 was not set.
+func Recordable(at time.Time) bool { return at.Year() >= 2000 }
 
 // grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
 // not set.
 func (d *draft) grade() Grade {
 	switch {
-	case d.replay != 0 && d.now.Year() < firstYear:
+	case d.replay != 0 && !Recordable(d.now):
 		return Unset
 	case d.replay != 0:
 		return Trusted

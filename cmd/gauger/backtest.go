@@ -191,7 +191,7 @@ func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
 	if err := w.Host.Emit(ctx, batch); err != nil {
 		return err
 	}
-	if at := batch[0].At; at.After(built) {
+	if at := batch[0].At; agent.Recordable(at) {
 		if w.first.IsZero() || at.Before(w.first) {
 			w.first = at
 		}
