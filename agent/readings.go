@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -34,9 +35,12 @@ const pieceSize = 32 << 10
 // readings gives what the recorder holds, in the order in which it came.
 func (d *Desk) readings(ctx context.Context, w Wanted, see func(any) error) error {
 	d.Ledger.mu.Lock()
-	ring := d.Ledger.keep.ring
+	ring, broken := d.Ledger.keep.ring, d.Ledger.keep.broken
 	d.Ledger.mu.Unlock()
-	if ring == nil {
+	switch {
+	case broken != nil:
+		return fmt.Errorf("no readings can be kept here: %w", broken)
+	case ring == nil:
 		return errors.New("no readings are kept here: the configuration has recorder.max_bytes: 0")
 	}
 	var lines csvLines

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"errors"
 	"time"
 
 	"gauger/agent/recorder"
@@ -12,6 +11,7 @@ import (
 type keeper struct {
 	ring    *recorder.Ring // nil: no readings are kept
 	most    int64
+	broken  error          // why there is no ring, where readings should be kept
 	rows    []recorder.Row // used again for each batch
 	failing bool
 }
@@ -22,6 +22,13 @@ func (l *Ledger) Record(ring *recorder.Ring, most int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep = keeper{ring: ring, most: most}
+}
+
+// Unrecorded says that readings should be kept, and why they cannot be.
+func (l *Ledger) Unrecorded(why error, most int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep = keeper{broken: why, most: most}
 }
 
 // record keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
@@ -41,10 +48,17 @@ func (l *Ledger) record(d *draft, batch []collectors.Reading) {
 		row.At, row.Mono, row.Boot = d.instant(d.timed(*r))
 		k.rows = append(k.rows, row)
 	}
-	err := errors.Join(k.ring.Add(d.now, k.rows), k.ring.Err())
+	err := k.ring.Add(d.now, k.rows)
+	if err == nil {
+		err = k.ring.Err() // of a block before this one, until one is written again
+	}
 	if failing := err != nil; failing != k.failing {
 		k.failing = failing
-		l.log.Error().Err(err).Bool("failing", failing).Msg("recording the readings")
+		if failing {
+			l.log.Error().Err(err).Msg("readings cannot be recorded, and are lost for backtest and export")
+		} else {
+			l.log.Info().Msg("readings are recorded again")
+		}
 	}
 }
 
@@ -62,7 +76,10 @@ func (l *Ledger) recorderStatus() *RecorderStatus {
 	l.mu.Lock()
 	k := l.keep
 	l.mu.Unlock()
-	if k.ring == nil {
+	switch {
+	case k.broken != nil:
+		return &RecorderStatus{MaxBytes: k.most, Error: k.broken.Error()}
+	case k.ring == nil:
 		return nil
 	}
 	s := k.ring.Stats()

@@ -240,3 +240,19 @@ func TestADiskThatTakesNoReadingsStopsNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestARecorderThatCannotBeOpenedIsTold: in the status, and to who exports.
+func TestARecorderThatCannotBeOpenedIsTold(t *testing.T) {
+	b := newBench(t, nil)
+	b.Unrecorded(errors.New("open state/recorder: not a directory"), 4<<20)
+	b.emit("level", 171.25)
+	d := &Desk{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}
+	all, err := d.Status()
+	if err != nil || !strings.Contains(strings.Join(all.Problems, "\n"), "readings are not being recorded: open state/recorder: not a directory") {
+		t.Errorf("problems %q, %v", all.Problems, err)
+	}
+	err = d.Open().Follow(t.Context(), "readings", []byte("{}"), func(any) error { return nil })
+	if err == nil || !strings.Contains(err.Error(), "not a directory") {
+		t.Errorf("an export says %v", err)
+	}
+}

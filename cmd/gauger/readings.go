@@ -32,7 +32,8 @@ func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
 func (d *daemon) keepReadings(ledger *agent.Ledger) {
 	ring, err := openRecorder(d.cfg)
 	if err != nil {
-		d.log.Error().Err(err).Msg("no readings are recorded; `gauger check` and the store's folder may say why")
+		d.log.Error().Err(err).Msg("no readings are recorded; mend the folder recorder in the store, then start gauger again")
+		ledger.Unrecorded(err, int64(d.cfg.Recorder.MaxBytes))
 	}
 	d.ring = ring
 	if ring != nil {
