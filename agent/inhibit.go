@@ -137,9 +137,11 @@ func (d *draft) workOver() {
 			keep = append(keep, w)
 			continue
 		}
-		note := fmt.Sprintf("%s: inhibited by %s: %s; no ticket was made", w.Tank, w.Person, w.Why)
+		note := fmt.Sprintf("%s: inhibited by %s: %s; ", w.Tank, w.Person, w.Why)
 		if len(w.Seen) > 0 {
-			note += " for what began meanwhile: " + strings.Join(w.Seen, "; ")
+			note += "no ticket was made for what began meanwhile: " + strings.Join(w.Seen, "; ")
+		} else {
+			note += "nothing began meanwhile"
 		}
 		d.diagnosis(tank.Event{Rule: "tank-inhibited", Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
 	}

@@ -77,6 +77,9 @@ func TestALoadUnderWayWhenTheWorkBeginsIsTicketedForAPerson(t *testing.T) {
 		if len(tickets) != 1 {
 			t.Fatalf("%d tickets, want the one", len(tickets))
 		}
+		if notes := b.notes("tank-inhibited"); len(notes) != 1 || !strings.HasSuffix(notes[0], "; nothing began meanwhile") {
+			t.Errorf("the work is told as %q", notes)
+		}
 		if text := tickets[0]["comments"].(string); !strings.Contains(text, "needs review: the tank was inhibited at") {
 			t.Errorf("comments %q", text)
 		}
