@@ -134,13 +134,16 @@ func (r *Recording) play(ctx context.Context, host collectors.Host, in io.Reader
 
 // warn tells a person why nothing happened: a file in which no row names a configured point is a mistake, not a quiet site.
 func (r *Recording) warn(ctx context.Context, host collectors.Host) error {
-	if r.counts.Played+r.counts.Resumed > 0 || r.counts.Skipped == 0 {
+	if r.counts.Played+r.counts.Resumed > 0 || r.counts.Skipped == 0 && r.device.From != nil {
 		return nil
 	}
-	now := time.Now()
+	now, note := time.Now(), fmt.Sprintf("%s holds no rows that can be read", r.device.File)
+	if r.counts.Skipped > 0 {
+		note = fmt.Sprintf("none of the %d rows of %s names a configured point of %s", r.counts.Skipped, r.device.File, r.device.Name)
+	}
 	err := host.Notice(ctx, collectors.Notice{
 		Rule: "recording-unmatched", Source: r.device.Name, Since: now, Until: now,
-		Note: fmt.Sprintf("none of the %d rows of %s names a configured point of %s", r.counts.Skipped, r.device.File, r.device.Name),
+		Note: note,
 	})
 	if err != nil {
 		return fmt.Errorf("tell about recording %s: %w", r.device.File, err)

@@ -251,6 +251,18 @@ func TestTellsWhenNoRowNamesAPoint(t *testing.T) {
 	}
 }
 
+func TestTellsWhenThereIsNoRow(t *testing.T) {
+	for _, text := range []string{"", header + "\n"} {
+		a := &agent{}
+		if err := recording(t, text).Run(t.Context(), a); err != nil {
+			t.Fatal(err)
+		}
+		if len(a.notices) != 1 || !strings.Contains(a.notices[0].Note, "holds no rows that can be read") {
+			t.Errorf("%q: notices %+v", text, a.notices)
+		}
+	}
+}
+
 func TestPlaysWhatWasRecordedOfSeveralDevices(t *testing.T) {
 	file := recording(t, header+"\n2026-03-02T07:00:00Z,1,0,plc/tk1,5,good\n2026-03-02T07:00:00Z,1,0,radio/tk2,6,good\n").device.File
 	d := Device{Name: "recording", File: file, Points: []Point{{Name: "plc/tk1"}, {Name: "radio/tk2"}}}
