@@ -281,16 +281,19 @@ func (t *compared) gauged() string {
 // difference says what is not the same, and what a reader should know of either side.
 func (p *pair) difference() string {
 	var all []string
-	add := func(v *float64, format string) {
-		if v != nil && *v != 0 {
-			all = append(all, fmt.Sprintf(format, *v))
+	add := func(v *float64, before string, places int, unit string) {
+		if v == nil {
+			return
+		}
+		if by := signed(*v, places); by != signed(0, places) {
+			all = append(all, before+by+unit)
 		}
 	}
-	add(p.Open, "opening %+.2f in")
-	add(p.Close, "closing %+.2f in")
-	add(p.Bbl, "%+.1f bbl")
-	add(p.Start, "start %+.0f s")
-	add(p.End, "end %+.0f s")
+	add(p.Open, "opening ", 2, " in")
+	add(p.Close, "closing ", 2, " in")
+	add(p.Bbl, "", 1, " bbl")
+	add(p.Start, "start ", 0, " s")
+	add(p.End, "end ", 0, " s")
 	if p.Here != nil && p.There != nil && p.Here.Number != p.There.Number {
 		all = append(all, "there it is "+cmp.Or(p.There.Number, "without a number yet"))
 	}
@@ -317,6 +320,12 @@ func (all *comparison) summary() string {
 	if all.Against != sentTickets {
 		there = "only in the file"
 	}
-	return fmt.Sprintf("%s: %d the same, %d different (%+.1f bbl together), %d only in the backtest, %d %s",
-		count(len(all.Tickets), "ticket"), all.Same, all.Differ, all.Bbl, all.OnlyHere, all.OnlyThere, there)
+	return fmt.Sprintf("%s: %d the same, %d different (%s bbl together), %d only in the backtest, %d %s",
+		count(len(all.Tickets), "ticket"), all.Same, all.Differ, signed(all.Bbl, 1), all.OnlyHere, all.OnlyThere, there)
+}
+
+// signed is a difference with its sign; one that rounds to nothing is +0, never -0.
+func signed(v float64, places int) string {
+	scale := math.Pow10(places)
+	return fmt.Sprintf("%+.*f", places, math.Round(v*scale)/scale+0)
 }

@@ -103,7 +103,7 @@ func (m *Main) ticketsTable(h here, rows []ticketRow) error {
 		if r.Hauled != nil {
 			truck = strings.Join(r.Hauled.Numbers, "+")
 			if r.Hauled.Difference != nil {
-				diff = fmt.Sprintf("%+.1f", *r.Hauled.Difference)
+				diff = signed(*r.Hauled.Difference, 1)
 			}
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, minute(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
