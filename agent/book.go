@@ -88,6 +88,9 @@ func (d *draft) closeDay(day tank.BookDay) {
 // keepBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
 func (d *draft) keepBook() {
 	b, err := d.daybook.MarshalBinary()
+	if err == nil {
+		b, err = pack(b)
+	}
 	if err != nil {
 		d.problems = append(d.problems, fmt.Errorf("write down the tank book: %w", err))
 		return
@@ -104,7 +107,10 @@ func (l *Ledger) loadBook() (b tank.Book, err error) {
 	if raw == nil {
 		return b, nil
 	}
-	if err := b.UnmarshalBinary(raw); err != nil {
+	if raw, err = unpack(raw); err == nil {
+		err = b.UnmarshalBinary(raw)
+	}
+	if err != nil {
 		l.log.Error().Err(err).Msg("the open days of the tank book cannot be read; they begin anew")
 		return tank.Book{}, nil
 	}

@@ -108,7 +108,10 @@ func (l *Ledger) load() (state, error) {
 		return s, fmt.Errorf("read the tanks' state: %w", err)
 	}
 	if b != nil {
-		if err := s.tanks.UnmarshalBinary(b); err != nil {
+		if b, err = unpack(b); err == nil {
+			err = s.tanks.UnmarshalBinary(b)
+		}
+		if err != nil {
 			l.log.Error().Err(err).Msg("the stored state of the tanks cannot be read; starting from the next readings")
 			s.tanks = tank.State{}
 		}
@@ -216,6 +219,9 @@ func (l *Ledger) Tick(now time.Time) error {
 func (l *Ledger) commit(d *draft, device string) error {
 	if mark := d.tanks.Mark(); mark != d.stored || d.boot != 0 && d.stages() {
 		b, err := d.tanks.MarshalBinary()
+		if err == nil {
+			b, err = pack(b)
+		}
 		if err != nil {
 			return fmt.Errorf("write down the tanks' state: %w", err)
 		}
