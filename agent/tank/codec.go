@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	stateFormat = 3 // 1 had no reported loads, 2 did not know the box's boot
+	stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
 	mostTanks   = 4096
 	timeGrain   = 0.05      // s
 	levelGrain  = 1.0 / 512 // in
@@ -187,6 +187,9 @@ func (a *archive) vessel(v *vessel) {
 	}
 	if a.format >= 2 {
 		a.told(v)
+	}
+	if a.format >= 4 {
+		a.floats(&v.rolled)
 	}
 }
 

@@ -18,9 +18,7 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 	case t.Lact:
 		r.drop(i, v, d, Metered, "a meter makes the tickets of this tank, never its level")
 	case removed < t.Loads.MinLoad:
-		r.drop(i, v, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad))
-		v.small.add(d.end, removed)
-		v.small.start = math.Min(v.small.start, d.start)
+		r.small(i, v, d, removed, now)
 	case removed/minutes < 0.8*t.Loads.MinRate && d.inner > 0:
 		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.open.v, d.close.v))
 		r.moved(removed, "")
@@ -36,6 +34,23 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 	default:
 		r.oil(i, v, d, removed, now)
 	}
+}
+
+// small counts a draw below the least load, and whether its oil came back.
+func (r *run) small(i int, v *vessel, d draw, removed, now float64) {
+	t := &r.site.tanks[i]
+	if !v.small.open {
+		v.rolled = 0
+	}
+	back := ""
+	if fall := d.open.v - d.close.v; v.regained(t, d, now) >= most*fall && !r.gave(i, d, now) {
+		removed = t.volume(d) // what came back is no inflow
+		v.rolled += removed
+		back = fmt.Sprintf(", and the %.1f in came back", fall)
+	}
+	r.drop(i, v, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
+	v.small.add(d.end, removed)
+	v.small.start = math.Min(v.small.start, d.start)
 }
 
 // oil decides about a draw that took oil out of the tank.

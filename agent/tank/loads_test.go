@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -88,6 +89,22 @@ func TestSmallDrawsAndSalesByMeterMakeNoTicket(t *testing.T) {
 	lact.run(0, 6*hour)
 	lact.matches(0, 0)
 	lact.only()
+}
+
+func TestWhatComesBackOfSmallDrawsIsSaid(t *testing.T) {
+	out, drain := move{3 * hour, 10, 2}, move{12 * hour, 6, 1}
+	r := newRig(t, well{level0: 150, inflow: 20, moves: []move{out, {out.end() + 600, -10, 2}, drain}})
+	r.run(0, 30*hour)
+	r.matches(0, 0)
+	r.only("small-draws")
+	var together, back float64
+	note := r.events[0].Note
+	if _, err := fmt.Sscanf(note[strings.Index(note, ": ")+2:], "2 draws below 25 bbl, %f bbl together; %f bbl of them came back", &together, &back); err != nil {
+		t.Fatalf("note %q: %v", note, err)
+	}
+	if math.Abs(together-16) > 1 || math.Abs(back-10) > 0.7 {
+		t.Errorf("note %q, want 16 bbl and 10 that came back", note)
+	}
 }
 
 func TestOilThatComesBackIsNoLoad(t *testing.T) {

@@ -50,7 +50,11 @@ func (r *run) report(i int, v *vessel, now float64) {
 	if s := v.small; s.open && now-s.start >= smallDay {
 		v.small = spell{}
 		if s.sum >= smallWorth {
-			r.event(v, i, "small-draws", s.start, s.last, fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, r.site.tanks[i].Loads.MinLoad, s.sum))
+			note := fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, r.site.tanks[i].Loads.MinLoad, s.sum)
+			if v.rolled > 0 {
+				note += fmt.Sprintf("; %.1f bbl of them came back", v.rolled)
+			}
+			r.event(v, i, "small-draws", s.start, s.last, note)
 		}
 	}
 }

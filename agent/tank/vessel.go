@@ -42,10 +42,11 @@ type vessel struct {
 	revised float64 // up to where they were looked over again
 	redate  float64 // when to tell their times again, by a clock that was set
 
-	bad   spell // values that cannot be; sum is when the newest episode of them was told of
-	spike spell // jumps that came back; sum as of bad
-	small spell // draws below the least load
-	loss  spell // a slow loss: sum is its inches, at where it began
+	bad    spell   // values that cannot be; sum is when the newest episode of them was told of
+	spike  spell   // jumps that came back; sum as of bad
+	small  spell   // draws below the least load
+	rolled float64 // bbl of them that came back
+	loss   spell   // a slow loss: sum is its inches, at where it began
 }
 
 // point is a value at a time.
