@@ -195,3 +195,11 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 		t.Errorf("gauges %v and %v, want 171.25 and 49.50 in", *f.open, *f.closing)
 	}
 }
+
+// A load in the time of a clock that was not set leaves when that is set, not in 1970.
+func TestATicketThatWaitsForTheClockSaysSo(t *testing.T) {
+	row := paper(func(r *ticketRow) { r.State, r.Load.Start = "held", time.Date(1970, 1, 1, 3, 0, 0, 0, time.UTC) })
+	if got := row.standing(here{&config.Config{}}); got != "held until the clock is set, which will date it" {
+		t.Errorf("it stands as %q", got)
+	}
+}

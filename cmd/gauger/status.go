@@ -177,6 +177,8 @@ func (p *page) lastTicket() {
 			leaves = "on hold by " + h.Stop.Person + " until `gauger tickets release`"
 		} else if len(h.Load.Review) > 0 && p.h.cfg != nil && p.h.cfg.Tickets.Review == "hold" {
 			leaves = "waits for a person: `gauger tickets release` or `tickets reject`"
+		} else if !agent.Recordable(h.Load.Start) {
+			leaves = "waits for the clock to be set"
 		}
 		p.line("held\t%s\t%s to %s, %s", h.Load.Tank, minute(h.Load.Start, zone), h.Load.End.In(zone).Format("15:04"), leaves)
 	}
