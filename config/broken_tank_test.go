@@ -24,6 +24,7 @@ var tankMistakes = []mistake{
 	{"sensor of another name", "sensor: radar", "sensor: guided wave", 45, "tanks[0].sensor", "radar, float, ultrasonic, hydrostatic, analog"},
 	{"unknown sales", "sales: truck", "sales: trucks", 49, "tanks[0].sales", "did you mean truck?"},
 	{"unknown temperatures", "temperatures: in_tank", "temperatures: both", 48, "tanks[0].temperatures", "opening_closing"},
+	{"offset beyond the tank", "    sensor: radar", "    offset: 21ft", 45, "tanks[0].offset", "more than the tank's height of 240.00 in"},
 	{"height missing", "    level: radio/tk2-level\n    height: 20ft\n", "    level: radio/tk2-level\n", 52, "tanks[1].height", "missing"},
 	{"height of zero", "height: 20ft", "height: 0ft", 46, "tanks[0].height", "not above zero"},
 	{"height in a unit unknown", "height: 20ft", "height: 20 yards", 46, "tanks[0].height", "20ft"},

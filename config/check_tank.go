@@ -138,6 +138,9 @@ func (c *checker) shape(at string, t *Tank) {
 		}
 		return
 	}
+	if off := t.Offset; off > t.Height || off < -t.Height {
+		c.problemf(at+".offset", "%.2f in is more than the tank's height of %.2f in; write what commissioning found, such as 0.5in", float64(off), float64(t.Height))
+	}
 	if t.Diameter < 0 || c.given(at+".diameter") && t.Diameter == 0 {
 		c.problemf(at+".diameter", "not above zero; write the inside diameter such as 12ft")
 		return
