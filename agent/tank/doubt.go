@@ -81,7 +81,10 @@ func (r *run) remarks(t *Tank, v *vessel, d draw, l Load) (says []string, factor
 	say := func(less float64, format string, args ...any) {
 		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
 	}
-	if v.steppedAt >= d.start-3600 && v.stepped != 0 {
+	switch recent := v.steppedAt >= d.start-3600; {
+	case recent && v.stepped >= firstSet:
+		say(0.8, "the clock was not set before, times are by the new one")
+	case recent && v.stepped != 0:
 		say(0.8, "clock stepped %+.0f s, times are by the new one", v.stepped)
 	}
 	if t.Valve && t.Group == "" && !d.valved {

@@ -183,6 +183,24 @@ func TestLoadThatIsCutOffWaitsForItsEnd(t *testing.T) {
 	}
 }
 
+func TestAClockThatIsFirstSetIsToldInWords(t *testing.T) {
+	r := newRig(t, aWell)
+	r.clock = func(s float64) float64 {
+		if s < aLoad.from+600 {
+			return -1.77e9
+		}
+		return 0
+	}
+	r.run(0, 7*hour)
+	r.only("clock-step")
+	if l := r.loads; len(l) != 1 || len(l[0].Remarks) != 1 || !strings.HasPrefix(l[0].Remarks[0], "the clock was not set before") {
+		t.Errorf("loads %+v", l)
+	}
+	if note := r.events[0].Note; !strings.HasSuffix(note, "which had not been set, was set") {
+		t.Errorf("note %q", note)
+	}
+}
+
 func TestClockStepInsideALoad(t *testing.T) {
 	for _, step := range []float64{3300, -2400, 86400} {
 		r := newRig(t, aWell)

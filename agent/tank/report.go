@@ -9,6 +9,7 @@ import (
 const (
 	stepWorth  = 30.0   // s of a clock's step that is worth an event
 	stepSmall  = 600.0  // s; smaller steps that come again and again, as of a clock that is set each hour, are told of once
+	firstSet   = 6e8    // s, some twenty years; a clock that steps so far had begun in 1970
 	badClose   = 1800.0 // s without a bad value that end an episode
 	badFew     = 2      // bad values that make an episode
 	spikeClose = 7200.0
@@ -72,7 +73,11 @@ func (r *run) clockStepped(i int, v *vessel, now, step float64) {
 	if again {
 		return
 	}
-	r.event(v, i, "clock-step", now, now, fmt.Sprintf("the clock of its readings stepped by %+.0f s", step))
+	note := fmt.Sprintf("the clock of its readings stepped by %+.0f s", step)
+	if step >= firstSet {
+		note = "the clock of its readings, which had not been set, was set"
+	}
+	r.event(v, i, "clock-step", now, now, note)
 }
 
 // gapped tells of a silence and what the level did over it, and what was shown instead.
