@@ -225,7 +225,7 @@ func (d *draft) next(x tank.Input) {
 		if o.Load != nil {
 			d.finished(*o.Load)
 		}
-		if o.Event != nil && !d.folded(*o.Event) {
+		if o.Event != nil && !d.folded(*o.Event) && !d.daybook.Knows(d.l.site.index(o.Event.Tank), *o.Event) {
 			d.diagnosis(*o.Event)
 		}
 		if o.Correction != nil {

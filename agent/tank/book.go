@@ -21,6 +21,7 @@ const (
 	bookNear    = 1800.0 // s that the nearest readings may be apart for a stock between them
 	bookSettle  = 2700.0 // s after the gauge-off before a day is closed: a run may wait for its confirmation
 	bookPatient = 20 * 3600.0
+	bookOthers  = 4 * 3600.0
 	bookEdgeMax = 80
 	bookSilent  = 3600.0 // s without a reading that the day's book says
 	remarksMost = 8
@@ -51,34 +52,39 @@ type page struct {
 	clear shift   // the time of the newest movement that was explained
 	trail []point // what the meter had counted, minute by minute: for runs
 
-	now    sheet
-	due    sheet // the day before, while runs of it may be undecided
-	isDue  bool
-	past   [2]stills  // of the days before, the newest first; zero where one is not known
-	short  [2]float64 // bbl that they were short of what is usual, for a tank with steady inflow
-	left   [2]left    // what their balance left over
-	usual  []float64  // production of the days before, bbl a day, of a tank whose inflow is steady
-	losing bool       // a loss was told of, and goes on
-	since  float64    // and since when, unix s
+	now     sheet
+	due     sheet // the day before, while runs of it may be undecided
+	isDue   bool
+	past    [2]stills  // of the days before, the newest first; zero where one is not known
+	short   [2]float64 // bbl that they were short of what is usual, for a tank with steady inflow
+	left    [2]left    // what their balance left over
+	usual   []float64  // production of the days before, bbl a day, of a tank whose inflow is steady
+	losing  bool       // a loss was told of, and goes on
+	since   float64    // and since when, unix s
+	told    float64    // bbl a day of the loss that the book itself has told of; 0: none
+	seepsTo int        // the tank that it goes to
+	seeped  float64    // bbl that ran slowly over to another tank and are booked, while it goes on
 }
 
 // sheet is one production day of one tank that is not closed yet.
 type sheet struct {
-	from, to          float64 // unix s
-	opened, shut      bool    // the stock at the gauge-off is known
-	open, end         entry
-	openRun, endRun   float64 // bbl that had left in a run across the gauge-off
-	still             stills
-	moves             []shift
-	runs              []BookRun
-	water, given, got float64
-	other             float64 // bbl by which the level stepped down without flow
-	doubt             float64 // standard error of the runs, squared
-	told              float64 // bbl of losses that the detector has told of
-	knows             bool    // that it has told of one
-	upset             float64 // when the level stepped, unix s: its change says nothing; 0: it did not
-	made              float64 // bbl a day that came in at rest, of a tank whose inflow is steady
-	remarks           []string
+	from, to        float64 // unix s
+	opened, shut    bool    // the stock at the gauge-off is known
+	open, end       entry
+	openRun, endRun float64 // bbl that had left in a run across the gauge-off
+	still           stills
+	moves           []shift
+	runs            []BookRun
+	water, given    float64
+	got             []shift // that came in from other tanks
+	seeps           bool    // oil runs slowly over to another tank
+	other           float64 // bbl by which the level stepped down without flow
+	doubt           float64 // standard error of the runs, squared
+	told            float64 // bbl of losses that the detector has told of
+	knows           bool    // that it has told of one
+	upset           float64 // when the level stepped, unix s: its change says nothing; 0: it did not
+	made            float64 // bbl a day that came in at rest, of a tank whose inflow is steady
+	remarks         []string
 }
 
 // BookRun is a run as it stands in a book.
@@ -218,10 +224,11 @@ func (w *bookkeeper) stock(i int, c stand) {
 	}
 	if m := p.take(&p.now.still, e, c.sigma*t.Table.PerInch(c.level), metered); m != nil {
 		if m := (shift{m.from + p.off, m.to + p.off, m.bbl}); !m.meets(p.clear) {
-			p.now.moved(m, metered)
+			p.now.moved(m)
 		}
 	}
 	p.last = e
+	w.seeps(i, p, wall)
 	p.count(metered)
 }
 
@@ -253,14 +260,14 @@ func (p *page) count(metered bool) {
 	p.trail = append(p.trail, point{p.last.t, p.last.meter})
 }
 
-// moved keeps a movement until something explains it. What came in is production where no meter
-// says otherwise: it is not kept, since where there are too many the oldest are taken together.
-func (s *sheet) moved(m shift, metered bool) {
+// moved keeps a movement until something explains it. What came in is production where no meter says otherwise: it is
+// not kept but where it came as no production does, since where there are too many the oldest are taken together.
+func (s *sheet) moved(m shift) {
 	switch {
 	case s.upset != 0 && m.from <= s.upset+bookSettle && m.to >= s.upset-bookSettle:
 		s.other -= m.bbl
 		return
-	case m.bbl >= 0 && (!metered || m.bbl <= restBig):
+	case m.bbl >= 0 && (m.bbl <= restBig || m.bbl < liftRate*(m.to-m.from)/60):
 		return
 	}
 	moves := append(s.moves[:len(s.moves):len(s.moves)], m)

@@ -10,6 +10,7 @@ const (
 	blurBbl    = 4.0  // bbl a day of standard error beyond which nothing is seen
 	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
 	coarseMove = 0.3  // share of steps that move, below which a sensor's steps are coarse
+	lossGrown  = 2.0  // times as fast as told, and it is told of again
 	coarseRise = 3.0  // rises a day that such a sensor hides the rest between
 )
 
@@ -35,16 +36,22 @@ func (f stills) ends(t *Tank, perInch float64) float64 {
 // balance makes the closed day of what was written.
 func (w *bookkeeper) balance(i int, p *page) BookDay {
 	s, t := &p.due, &w.site.tanks[i]
+	got := s.received()
 	metered := w.metered(i, p)
+	if !metered {
+		p.lifted()
+	}
 	d := BookDay{
 		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Water: s.water, TransfersOut: s.given,
-		TransfersIn: s.got, Other: s.other, RunList: append([]BookRun(nil), s.runs...), Remarks: s.remarks,
+		TransfersIn: got, Other: s.other, RunList: append([]BookRun(nil), s.runs...), Remarks: s.remarks,
 	}
 	for _, r := range s.runs {
 		d.Runs += r.Bbl
 	}
 	for _, m := range s.moves {
-		d.Other -= m.bbl
+		if m.bbl < 0 || metered {
+			d.Other -= m.bbl
+		}
 	}
 	if s.opened {
 		d.OpeningIn, d.Opening = new(s.open.level), new(s.open.stock+s.openRun)
@@ -102,7 +109,9 @@ func (w *bookkeeper) blind(t *Tank, s *sheet, slope, err float64, seen, metered 
 	case t.Group != "":
 		return "the equaliser moves oil between the tanks"
 	case s.upset != 0:
-		return "the level stepped"
+		return "the level stepped, or was lifted"
+	case s.seeps:
+		return "oil runs slowly over to another tank"
 	case !seen || err > blurBbl:
 		return "too little of the day was at rest"
 	case metered:

@@ -7,23 +7,23 @@ import (
 )
 
 const (
-	bookFormat = 1
+	bookFormat = 2 // 1 kept the oil that came from other tanks as one sum
 	runsMost   = 64
 )
 
 // MarshalBinary is the books to store: one or two KiB a tank, and five beside a meter.
 func (b Book) MarshalBinary() ([]byte, error) {
-	a := &archive{b: []byte{bookFormat}}
+	a := &archive{b: []byte{bookFormat}, format: bookFormat}
 	a.book(&b)
 	return a.b, a.err
 }
 
 // UnmarshalBinary takes stored books back.
 func (b *Book) UnmarshalBinary(raw []byte) error {
-	if len(raw) == 0 || raw[0] != bookFormat {
+	if len(raw) == 0 || raw[0] == 0 || raw[0] > bookFormat {
 		return errors.New("reading the tank book: its format is not known")
 	}
-	a := &archive{b: raw[1:], reading: true}
+	a := &archive{b: raw[1:], reading: true, format: raw[0]}
 	var n Book
 	a.book(&n)
 	if a.err != nil {
@@ -75,6 +75,10 @@ func (a *archive) page(p *page) {
 	a.floats(&p.clear.from, &p.clear.to, &p.short[0], &p.short[1], &p.since)
 	list(a, &p.usual, usualMost, func(x *float64) { a.floats(x) })
 	a.flag(&p.losing)
+	if a.format >= 2 {
+		a.floats(&p.seeped, &p.told)
+		a.ints(&p.seepsTo)
+	}
 }
 
 func (a *archive) rests(r *rests) {
@@ -101,7 +105,8 @@ func (a *archive) still(f *stills) {
 }
 
 func (a *archive) sheet(s *sheet) {
-	a.floats(&s.from, &s.to, &s.openRun, &s.endRun, &s.water, &s.given, &s.got, &s.other, &s.doubt, &s.told, &s.upset, &s.made)
+	got := 0.0
+	a.floats(&s.from, &s.to, &s.openRun, &s.endRun, &s.water, &s.given, &got, &s.other, &s.doubt, &s.told, &s.upset, &s.made)
 	for _, f := range []*bool{&s.opened, &s.shut, &s.knows} {
 		a.flag(f)
 	}
@@ -115,6 +120,12 @@ func (a *archive) sheet(s *sheet) {
 		a.floats(&r.GaugeBbl, &r.Inflow, &r.Bbl)
 	})
 	list(a, &s.remarks, remarksMost, a.text)
+	if a.format >= 2 {
+		list(a, &s.got, movesMost, func(m *shift) { a.floats(&m.from, &m.to, &m.bbl) })
+		a.flag(&s.seeps)
+	} else if got != 0 {
+		s.got = []shift{{s.from, s.from, got}}
+	}
 }
 
 // list writes or reads the things of a slice.

@@ -48,6 +48,9 @@ func (w *bookkeeper) turn(i int, p *page, e entry) {
 		mine = append(mine, m)
 	}
 	p.now.moves = mine
+	if s := p.now.upset; s != 0 && p.now.to-s < liftLong {
+		next.upset = s
+	}
 	if p.isDue {
 		w.shut(i, p)
 	}
@@ -164,22 +167,25 @@ func (w *bookkeeper) event(e *Event) {
 	s, text, flow := p.sheet(end), "", true
 	switch e.Rule {
 	case "water-draw":
-		s.water += e.Bbl
-		s.doubt += sq(moveShare * e.Bbl)
+		p.book(shift{start, end, e.Bbl}, func(s *sheet, part shift) { s.water += part.bbl })
 	case "transfer":
-		s.given += e.Bbl
-		s.doubt += sq(moveShare * e.Bbl)
-		if j, ok := w.index(e.To); ok && j != i {
-			o := w.own(j)
-			to := o.sheet(end)
-			to.got += e.Bbl
-			to.doubt += sq(moveShare * e.Bbl)
-			o.explain(start, end)
+		if w.st.tanks[i].seeping() {
+			p.seeped, p.seepsTo, s.seeps, flow = e.Bbl, -1, true, false
+			if j, ok := w.index(e.To); ok {
+				p.seepsTo = j
+			}
 		}
+		w.transfer(i, p, shift{start, end, e.Bbl}, e.To)
 	case "recirc":
 		text = "oil was rolled: " + e.Note
 	case "unexplained-loss":
-		s.knows, s.told = true, s.told+e.Bbl
+		s.knows = true
+		if !e.Slow { // the rests show a slow one
+			s.told += e.Bbl
+		}
+		if e.Slow && w.st.tanks[i].loss.open && !p.losing { // it goes on
+			p.losing, p.since = true, start
+		}
 		p.now.knows = p.now.knows || p.isDue && end > p.due.to-bookSettle
 	case "step":
 		s.upset, flow = end, false
@@ -205,10 +211,25 @@ func (b Book) Arranged(from []int) Book {
 	pages := make([]*page, len(from))
 	for i, k := range from {
 		if k >= 0 && k < len(b.pages) {
-			pages[i] = b.pages[k]
+			pages[i] = b.pages[k].arranged(from)
 		}
 	}
 	return Book{pages}
+}
+
+// arranged is a page whose tank's oil seeps into one in another place.
+func (p *page) arranged(from []int) *page {
+	if p == nil || p.seeped == 0 {
+		return p
+	}
+	n := *p
+	n.seepsTo = -1
+	for i, k := range from {
+		if k == p.seepsTo {
+			n.seepsTo = i
+		}
+	}
+	return &n
 }
 
 // Refitted is the book after a tank began to be measured in another way: by another table, offset
@@ -236,6 +257,11 @@ func (w *bookkeeper) settle(i int) {
 	since := math.Max(w.st.now*w.site.speed, p.last.t) + p.off - p.due.to
 	if since < bookSettle || w.st.Loading(i) && since < bookPatient {
 		return
+	}
+	for k := range w.site.tanks { // what is drawn there may have come here
+		if w.st.Loading(k) && since < bookOthers {
+			return
+		}
 	}
 	w.shut(i, w.own(i))
 }

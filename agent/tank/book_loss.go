@@ -95,7 +95,7 @@ type left struct {
 const idleBbl = 0.5 // bbl a day below which nothing came
 
 func (s *sheet) left(d *BookDay) left {
-	if d.Residual == nil || s.upset != 0 || !d.Measured && *d.Production > idleBbl {
+	if d.Residual == nil || s.upset != 0 || s.seeps || !d.Measured && *d.Production > idleBbl {
 		return left{}
 	}
 	return left{true, *d.Residual + s.told, s.doubt + sq(dumpBbl)/3*float64(len(s.runs))}
@@ -197,17 +197,27 @@ func (w *bookkeeper) tell(i int, p *page, l lack) *Event {
 	case l.believed && !p.losing:
 		p.losing, p.since = true, l.since
 	case p.losing && l.days > 0 && !l.believed && l.lost+2*l.err < w.rules.LossLimit:
-		p.losing = false
+		p.losing, p.told = false, 0
 	}
 	if !l.believed || known || s.knows {
 		return nil
 	}
+	p.told = l.lost
 	span := "production day " + w.dayOf(s.from)
 	if l.days > 1 {
 		span = fmt.Sprintf("production days %s to %s", w.dayOf(l.since), w.dayOf(s.from))
 	}
 	return &Event{Rule: "unexplained-loss", Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.lost * float64(l.days), Note: fmt.Sprintf(
 		"tank %s: the tank book of %s is short of %.1f bbl, %.1f bbl a day, give or take %.1f", t.ID, span, l.lost*float64(l.days), l.lost, 2*l.err)}
+}
+
+// Knows says that the book has told of a loss that the detector tells of: the same one, unless it has grown.
+func (b Book) Knows(i int, e Event) bool {
+	if !e.Slow || i < 0 || i >= len(b.pages) || b.pages[i] == nil {
+		return false
+	}
+	days := math.Max(e.End.Sub(e.Start).Hours()/24, 0.01)
+	return e.Bbl/days < lossGrown*b.pages[i].told
 }
 
 // dayOf is the local date of a production day.

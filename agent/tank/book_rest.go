@@ -4,8 +4,10 @@ import "math"
 
 const (
 	day        = 86400.0
-	tailMost   = 10
+	tailMost   = 16
 	admitAfter = 30.0   // s by which a stock has to be older than the newest to count as at rest
+	drawBefore = 150.0  // s before a draw shows, in which it may have begun
+	drawAfter  = 90.0   // s that a level has to stand after a fall: a slow pump seems to rest sooner
 	restBreak  = 5.0    // standard deviations by which a level has to jump to end a rest
 	fallRate   = 0.2    // bbl/min; a slower fall is no draw
 	fallLeast  = 1.0    // bbl; nor is a smaller one: a sensor of coarse steps may take one
@@ -108,7 +110,11 @@ func (r *rests) breaks(e entry, least float64) bool {
 	}
 	newest := (e.z + r.tail[r.n-1].z + r.tail[r.n-2].z) / 3
 	off, dt = newest-r.middle(r.n-8, r.n-2), e.t-r.tail[r.n-5].t
-	return off > 0.65*least || -off > math.Max(math.Max(0.65*least, fallLeast), fallRate*dt/60)
+	if off > 0.65*least || -off > math.Max(math.Max(0.65*least, fallLeast), fallRate*dt/60) {
+		return true
+	}
+	off, dt = newest-r.middle(0, 5), e.t-r.tail[2].t // a slow pump
+	return -off > math.Max(math.Max(least, fallLeast), fallRate*dt/60)
 }
 
 // leave ends the rest; what is too young to be sure of belongs to the movement.
@@ -117,6 +123,10 @@ func (r *rests) leave(f *stills, e entry, gap bool) {
 		for ; r.in < r.n; r.in++ {
 			r.rest.add(f, r.tail[r.in].t, r.tail[r.in].z)
 		}
+	}
+	fell := !gap && e.z < r.middle(0, max(r.in, 1))
+	for ; fell && r.in > 1 && e.t-r.tail[r.in-1].t < drawBefore; r.in-- {
+		r.rest.drop(f, r.tail[r.in-1], r.tail[r.in-2])
 	}
 	k := max(r.in, 1)
 	r.before = r.tail[k-1]
@@ -134,6 +144,9 @@ func (r *rests) arrive(f *stills, e entry, least float64) *shift {
 		return nil
 	}
 	was, is := r.middle(0, r.n-1), e.z
+	if was < r.before.z-fallLeast && e.t-r.tail[0].t < drawAfter {
+		return nil
+	}
 	dt := e.t - r.tail[max(0, r.n-restStill)].t
 	if math.Abs(is-r.tail[r.n-2].z) > least || math.Abs(is-was) > math.Min(least, least/2+fallRate*dt/60) {
 		r.keepLast(restStill - 1)

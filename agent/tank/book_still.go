@@ -43,23 +43,32 @@ func (s *sums) add(f *stills, t, z float64) {
 	}
 	z -= s.z0
 	if s.n > 0 {
-		f.steps++
-		f.rough += sq(z - s.last)
-		if z != s.last {
-			f.moved++
-		}
+		f.step(z-s.last, 1)
 	}
-	if s.n < headFew {
-		s.head += z
+	s.count(t, z, 1)
+	s.last, s.to = z, t
+}
+
+// drop takes back the newest stock; before is the one that is the newest then.
+func (s *sums) drop(f *stills, e, before entry) {
+	s.count(e.t, e.z-s.z0, -1)
+	s.last, s.to = before.z-s.z0, before.t
+	f.step(e.z-before.z, -1)
+}
+
+// count adds a stock to the moments, or with -1 takes it from them.
+func (s *sums) count(t, z, by float64) {
+	if s.n < headFew && by > 0 || s.n <= headFew && by < 0 {
+		s.head += by * z
 	}
 	x := basis(s.from, t)
-	s.n, s.z, s.zz, s.last, s.to = s.n+1, s.z+z, s.zz+z*z, z, t
+	s.n, s.z, s.zz = s.n+by, s.z+by*z, s.zz+by*z*z
 	k := 0
 	for i := range terms {
-		s.x[i] += x[i]
-		s.xz[i] += x[i] * z
+		s.x[i] += by * x[i]
+		s.xz[i] += by * x[i] * z
 		for j := range i + 1 {
-			s.xx[k] += x[i] * x[j]
+			s.xx[k] += by * x[i] * x[j]
 			k++
 		}
 	}
@@ -73,6 +82,15 @@ type stills struct {
 	fell                float64 // bbl by which the rests went down, from begin to end each
 	xz                  [terms]float64
 	xx                  [pairs]float64
+}
+
+// step counts what one stock differs from the one before.
+func (f *stills) step(by, n float64) {
+	f.steps += n
+	f.rough += n * sq(by)
+	if by != 0 {
+		f.moved += n
+	}
 }
 
 // close adds a rest that is over; end is the mean of its last stocks.

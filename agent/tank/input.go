@@ -87,4 +87,5 @@ type Event struct {
 	Start, End       time.Time
 	Bbl              float64 // barrels that moved; 0 where the rule is not about a movement
 	To               string  // of a transfer: the tank that rose most
+	Slow             bool    // of a loss: over hours, at rest
 }

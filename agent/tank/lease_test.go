@@ -125,12 +125,16 @@ func (l *leased) read(s float64, at time.Time) {
 	var out []Outcome
 	var said []BookOutcome
 	l.st, out = l.site.Next(l.st, x)
+	known := false
+	for _, o := range out {
+		known = known || o.Event != nil && l.book.Knows(0, *o.Event)
+	}
 	l.book, said = l.site.Book(l.book, l.rules, l.st, x, out)
 	for _, o := range out {
 		if o.Load != nil {
 			l.runs = append(l.runs, o.Load)
 		}
-		if o.Event != nil && o.Event.Rule == "unexplained-loss" {
+		if o.Event != nil && o.Event.Rule == "unexplained-loss" && !known {
 			l.losses = append(l.losses, o.Event)
 		}
 	}

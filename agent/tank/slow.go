@@ -62,20 +62,43 @@ func (r *run) leaks(i int, v *vessel, now float64) {
 	if name, rose := r.risen(i, a.t, z.t); rose >= most*v.loss.sum*per {
 		v.loss.n = lossKnown
 		r.event(v, i, "transfer", a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", v.loss.sum*per, name, a.v, z.v))
+		r.moved(v.loss.fell(t), name)
+		r.drop(i, v, v.loss.draw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	r.event(v, i, "unexplained-loss", a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.loss.sum*per, v.loss.sum*per/(z.t-a.t)*60))
+	rate := v.loss.sum * per / (z.t - a.t) * 60
+	r.event(v, i, "unexplained-loss", a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.loss.sum*per, rate))
+	r.seeped(v.loss.fell(t))
+	r.drop(i, v, v.loss.draw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
+
+// seeped says of the newest event that it is a slow loss of so many barrels.
+func (r *run) seeped(bbl float64) {
+	r.moved(bbl, "")
+	r.out[len(r.out)-1].Event.Slow = true
+}
+
+// draw is a slow loss as if it were a draw.
+func (s spell) draw() draw {
+	return draw{start: s.start, end: s.last, open: gauge{v: s.at}, close: gauge{v: s.at - s.sum}}
+}
+
+// fell is the volume of a slow loss in barrels.
+func (s spell) fell(t *Tank) float64 { return t.volume(s.draw()) }
 
 // lossOver tells how much a slow loss took, when it has ended and was much more than first told.
 func (r *run) lossOver(i int, v *vessel, z sample) {
 	s := v.loss
 	v.loss = spell{}
 	per := r.site.tanks[i].Table.PerInch(float64(z.v))
+	if s.open && s.n == lossKnown { // what was kept when it was told of gives way to the whole
+		r.drop(i, v, s.draw(), Transferred, "meanwhile other tanks rose slowly")
+	}
 	if !s.open || s.n == lossKnown || s.last-s.start < 1.3*lossOver || s.sum*per < 2*lossBbl {
 		return
 	}
 	r.event(v, i, "unexplained-loss", s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
+	r.seeped(s.fell(&r.site.tanks[i]))
 }
 
 // quietFrom is the first point of the history from which on, after a time, nothing but slow
