@@ -67,8 +67,7 @@ func (d *draft) finished(load tank.Load) {
 
 // clocks are those of a tank as they stand.
 func (d *draft) clocks(id string) *Clocks {
-	i := slices.IndexFunc(d.l.site.Tanks, func(t Tank) bool { return t.ID == id })
-	box, own := d.tanks.Zeros(i)
+	box, own := d.tanks.Zeros(d.l.site.index(id))
 	return &Clocks{box, own}
 }
 
@@ -124,6 +123,21 @@ func (s *state) nameHeld(site string) {
 // handled says whether a held ticket goes by a handle.
 func (d *draft) handled(handle string) bool {
 	return slices.ContainsFunc(d.held, func(h Held) bool { return h.Handle == handle })
+}
+
+// shiftHeld moves the hour at which numbered tickets leave when the wall clock was set; one without a number is dated
+// when it gets one.
+func (d *draft) shiftHeld(step time.Duration) {
+	if len(d.held) == 0 {
+		return
+	}
+	d.held = slices.Clone(d.held)
+	for i := range d.held {
+		if d.held[i].Number != "" {
+			d.held[i].Due = d.held[i].Due.Add(step)
+		}
+	}
+	d.keep(heldState, d.held)
 }
 
 // stampedAlike is how far the clock of a tank's readings may be from the box's and still be that one.

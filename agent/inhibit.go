@@ -174,20 +174,5 @@ func (d *draft) shiftWork(step time.Duration) {
 	d.keep(workState, d.work)
 }
 
-// shiftHeld moves the hour at which numbered tickets leave when the wall clock was set; one without a number is dated
-// when it gets one.
-func (d *draft) shiftHeld(step time.Duration) {
-	if len(d.held) == 0 {
-		return
-	}
-	d.held = slices.Clone(d.held)
-	for i := range d.held {
-		if d.held[i].Number != "" {
-			d.held[i].Due = d.held[i].Due.Add(step)
-		}
-	}
-	d.keep(heldState, d.held)
-}
-
 // timeOfDay is an instant as the site's people say it.
 func (s Site) timeOfDay(t time.Time) string { return t.In(s.Zone).Format("15:04") }

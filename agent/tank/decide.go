@@ -11,8 +11,7 @@ const most = 0.6 // the share of a draw that has to show elsewhere to explain it
 func (r *run) decide(i int, v *vessel, d draw, now float64) {
 	t := &r.site.tanks[i]
 	bbl := t.volume(d)
-	per := t.Table.PerInch(d.open.v)
-	removed := bbl + d.after*per*(d.end-d.start)
+	removed := t.removed(d)
 	minutes := math.Max(d.end-d.start, 1) / 60
 	switch {
 	case t.Lact:

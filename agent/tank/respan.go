@@ -27,18 +27,8 @@ func (r *run) shift(i int, v *vessel, now, x float64) {
 	l, _ := fit(between(v.buf, p.first.t-shiftBack, p.first.t))
 	by := p.first.v - l.at(p.first.t)
 	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", v.last.v, p.first.v, by))
-	v.buf, v.hist = moved(v.buf, by, bufferMost), moved(v.hist, by, histMost)
+	v.buf, v.hist = raised(v.buf, by, bufferMost), raised(v.hist, by, histMost)
 	v.jumpAt = p.first.t
 	v.put(grained(p.first.t, p.first.v, p.n))
 	v.begin(now, x)
-}
-
-// moved is a copy of samples, all higher by so many inches.
-func moved(b []sample, by float64, room int) []sample {
-	out := append(make([]sample, 0, room), b...)
-	for k, s := range out {
-		out[k] = grained(s.t, float64(s.v)+by, int(s.n))
-		out[k].f = s.f
-	}
-	return out
 }
