@@ -11,9 +11,10 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 12000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove-modbus prove-judgement bench bench-modbus cross package vuln clean
+.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt cross package vuln clean
+.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt
 help: ## list the targets (this)
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
 build: ## build gauger and the simulated site into bin/
 	$(SHIP) -o bin/gauger ./cmd/gauger
@@ -44,16 +45,44 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 	    go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) "$$folder" || exit 1; \
 	  done
 
-N    ?= 10000000
 SEED ?= 1
+FROM ?= 0
+# A proof's cases are numbered; the targets below run the cases FROM to FROM+N-1 of the long form and print figures and seed.
+PROVE = GAUGER_SEED=$(SEED) GAUGER_FROM=$(FROM) GAUGER_N=$(or $(N),$(1)) go test -count=1 -v -timeout 12h -run '^($(2))$$' $(3)
+
+prove: prove-kill prove-powercut prove-mutants prove-faults prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd ## every proof of outbox and delivery (SEED=, FROM=, N= cases of each)
+prove-kill: ## kill the whole agent at random instants (10,000 cycles)
+	$(call PROVE,10000,TestProveKill,./cmd/gauger)
+prove-powercut: ## replay power cuts on an honest disk and on one that lies (10,000)
+	$(call PROVE,10000,TestProvePowerCut|TestProveLyingDisk,./outbox)
+prove-mutants: ## open damaged outbox files (20,000)
+	$(call PROVE,20000,TestProveMutants,./outbox)
+prove-faults: ## EIO, ENOSPC and short writes at each storage call of a scripted run (all)
+	$(call PROVE,100000,TestProveFaults,./outbox)
+prove-sync: ## strace shows a finished sync before every Update returns
+	$(call PROVE,200,TestProveSync,./outbox)
+prove-answers: ## every status, cut, slow, huge, foreign answer and certificate
+	$(call PROVE,100000,TestProveAnswers,./agent)
+prove-poison: ## poison records in batches, and a week of refusals (5,000)
+	$(call PROVE,5000,TestProvePoison,./outbox)
+prove-keys: ## three-year lives of the key ring (10,000)
+	$(call PROVE,10000,TestProveKeys,./agent/cloud)
+prove-weeks: ## half years of simulated time with weekly outages (10)
+	$(call PROVE,10,TestProveWeeks,./agent)
+prove-herd: ## 10,000 agents after an outage (10 outages)
+	$(call PROVE,10,TestProveHerd,./agent)
+prove-mqtt: ## kill agent and broker at 500 messages a second, and a million malformed payloads (1,000 kills)
+	$(call PROVE,1000,TestProveMQTT.*,./collectors/mqtt ./cmd/gauger)
+
+prove-modbus: FRAMES := $(or $(N),10000000)
 prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs of the Modbus lines (N=, SEED=)
-	GAUGER_FRAMES=$(N) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(N) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \
+	GAUGER_FRAMES=$(FRAMES) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(FRAMES) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \
 	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|TestAnAdapterPulledAndPutBack.*|TestOneOfTenUnitsIsDead|TestTwinsAreCaughtByAskingTwice)$$' ./collectors/modbus
 
-prove-judgement: KILLS := $(if $(filter 10000000,$(N)),200,$(N))
+prove-judgement: KILLS := $(or $(N),200)
 prove-judgement: ## kill the real program (N=200, SEED=), cut and replay recordings: ten made here, or the folders of CASES=
 	GAUGER_CASES=$(abspath $(CASES)) GAUGER_KILLS=$(KILLS) GAUGER_CUTS=$$(($(KILLS) * 5 / 2)) GAUGER_SEED=$(SEED) \
-	  go test -count=1 -v -timeout 2h -run '^TestProve' ./cmd/gauger
+	  go test -count=1 -v -timeout 2h -run '^(TestProveKills|TestProveLostRows|TestProveNoHindsight|TestProveRunIsBacktest)$$' ./cmd/gauger
 	go test -count=1 -v -run '^(TestLoadInAnUnsetClock|TestStepsOfTheClockAboutALoad|TestDeviceDiesAfterTheEnd|TestRestartBetweenSlowCheckIns)$$' ./agent
 	go test -count=1 -v -run '^(TestThirtyDaysAreBounded|TestQuietWeekIsSeldomStored|TestProgramIsKilled.*)$$' -bench '^BenchmarkNext$$' ./agent/tank
 
