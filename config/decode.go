@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"gauger/collectors/mqtt"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -81,6 +83,9 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 		d.scalar(n, v, path)
 	case t.Kind() == reflect.Struct:
 		d.structure(n, v, path)
+	case t == reflect.TypeFor[mqtt.Brokers]() && n.Kind == yaml.ScalarNode && !isNull(n):
+		v.Set(reflect.ValueOf(make(mqtt.Brokers, 1)))
+		d.decode(n, v.Index(0), path)
 	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
 		d.list(n, v, path)
 	case t.Kind() == reflect.Map:

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/collectors/mqtt"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -115,6 +116,10 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 			return scalarNode("!!str", x.File), nil
 		}
 		return p.list(reflect.ValueOf(x.Rows))
+	case mqtt.Brokers:
+		if len(x) == 1 {
+			return stringNode(x[0]), nil
+		}
 	case Device:
 		entry := reflect.ValueOf(x.entry())
 		return p.structure(entry, defaultOf(entry.Type()))

@@ -8,6 +8,7 @@ import (
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
+	"gauger/collectors/mqtt"
 )
 
 // Schema is the JSON Schema (2020-12) of the file, made from the same structs that decode it, for editors and for
@@ -42,6 +43,9 @@ func special(t reflect.Type) object {
 		return describeSecret()
 	case reflect.TypeFor[Strapping]():
 		return describeStrapping()
+	case reflect.TypeFor[mqtt.Brokers]():
+		one := object{"type": "string"}
+		return object{"oneOf": []object{one, {"type": "array", "items": one, "minItems": 1}}}
 	case reflect.TypeFor[Device]():
 		return describeDevice()
 	}

@@ -83,7 +83,7 @@ func BenchmarkWindow(b *testing.B) {
 				defer l.Close()
 				go pump(l, b.N, window)
 				d := timed("field/tk1")
-				d.URL = "mqtt://" + l.Addr().String()
+				d.Brokers = Brokers{"mqtt://" + l.Addr().String()}
 				b.ResetTimer()
 				used := cpu()
 				stop := start(b, s, collect(b, Session{}, d))
@@ -141,7 +141,7 @@ func BenchmarkMosquitto(b *testing.B) {
 	m := newMosquitto(b, "allow_anonymous true")
 	s := newSink(b, true)
 	d := timed("field/tk1")
-	d.URL = m.url("mqtt")
+	d.Brokers = Brokers{m.url("mqtt")}
 	c := collect(b, Session{}, d)
 	stop := start(b, s, c)
 	connected(b, c)

@@ -142,7 +142,7 @@ func waitFor(t testing.TB, token paho.Token) {
 
 // at is a device with one plain point per topic at a broker.
 func at(address string, topics ...string) Device {
-	d := Device{Name: "radio", URL: address, ClientID: "gauger-test"}
+	d := Device{Name: "radio", Brokers: Brokers{address}, ClientID: "gauger-test"}
 	for _, topic := range topics {
 		u := url.PathEscape(strings.ReplaceAll(topic, "/", "-"))
 		d.Points = append(d.Points, Point{Name: u, Topic: topic, Unit: "in"})

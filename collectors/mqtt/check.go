@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 
 	"gauger/collectors"
@@ -44,15 +45,24 @@ func (d Device) Check() []collectors.Problem {
 
 // checkBroker looks at the address and the credentials.
 func (d Device) checkBroker(add func(path, message string)) {
-	u, err := endpoint(d.URL)
+	brokers, err := d.Brokers.endpoints()
 	if err != nil {
 		add("mqtt", err.Error())
+	}
+	open := slices.IndexFunc(brokers, func(u *url.URL) bool { return !encrypted(u) })
+	for i, u := range brokers {
+		if slices.ContainsFunc(brokers[:i], func(v *url.URL) bool { return *u == *v }) {
+			add(fmt.Sprintf("mqtt[%d]", i), u.String()+" stands there twice; leave one out")
+		}
 	}
 	if len(d.ClientID) > maxClientID || strings.ContainsRune(d.ClientID, 0) {
 		add("client_id", "too long, or has a NUL character; letters, digits and - are safe everywhere")
 	}
 	if d.Password != nil && d.Username == "" {
 		add("username", "missing; MQTT 3.1.1 has no password without a user name")
+	}
+	if d.Status != "" && (wildcard(d.Status) || filterProblem(d.Status) != "") {
+		add("status_topic", fmt.Sprintf("%q cannot be published to; give one topic, like field/gauger/status", d.Status))
 	}
 	if (d.CertFile == "") != (d.KeyFile == "") {
 		missing := "cert_file"
@@ -61,12 +71,12 @@ func (d Device) checkBroker(add func(path, message string)) {
 		}
 		add(missing, "missing; a client certificate needs both cert_file and key_file")
 	}
-	if err != nil || encrypted(u) {
+	if err != nil || open < 0 {
 		return
 	}
-	for _, f := range [][2]string{{"ca_file", d.CAFile}, {"cert_file", d.CertFile}, {"key_file", d.KeyFile}} {
+	for _, f := range [][2]string{{"ca_file", d.CAFile}, {"cert_file", d.CertFile}, {"key_file", d.KeyFile}, {"server_name", d.Server}} {
 		if f[1] != "" {
-			add(f[0], fmt.Sprintf("has no effect with %s://, which is not encrypted; use mqtts:// or wss://", u.Scheme))
+			add(f[0], fmt.Sprintf("has no effect with %s, which is not encrypted; use mqtts:// or wss://", brokers[open]))
 		}
 	}
 }
@@ -91,7 +101,7 @@ func (p Point) check(add func(field, message string)) {
 	}
 	p.checkNumbers(add)
 	if p.ExpectEvery < 0 {
-		add("expect_every", fmt.Sprintf("%s is negative; give the longest normal silence, like 10m", p.ExpectEvery))
+		add("expect_every", fmt.Sprintf("%s is negative; give the usual interval between messages, like 10m", p.ExpectEvery))
 	}
 }
 
@@ -128,30 +138,37 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 func CheckShared(devices []Device) [][]collectors.Problem {
 	found := make([][]collectors.Problem, len(devices))
 	for i, d := range devices {
-		u, err := endpoint(d.URL)
+		ours, err := d.Brokers.endpoints()
 		if err != nil {
 			continue // Check tells
 		}
 		for _, e := range devices[:i] {
-			v, err := endpoint(e.URL)
-			if err == nil && d.id() == e.id() && u.Hostname() == v.Hostname() {
-				found[i] = append(found[i], d.quarrel(u, e, v)...)
+			theirs, err := e.Brokers.endpoints()
+			if err == nil && d.id() == e.id() && meet(ours, theirs) {
+				found[i] = append(found[i], d.quarrel(ours, e, theirs)...)
 			}
 		}
 	}
 	return found
 }
 
+// meet says whether two devices have a broker's host in common.
+func meet(a, b []*url.URL) bool {
+	return slices.ContainsFunc(a, func(u *url.URL) bool {
+		return slices.ContainsFunc(b, func(v *url.URL) bool { return u.Hostname() == v.Hostname() })
+	})
+}
+
 // quarrel compares a device with an earlier one that uses the same client id at the same host.
-func (d Device) quarrel(u *url.URL, e Device, v *url.URL) []collectors.Problem {
-	if u.String() != v.String() {
+func (d Device) quarrel(ours []*url.URL, e Device, theirs []*url.URL) []collectors.Problem {
+	if fmt.Sprint(ours) != fmt.Sprint(theirs) {
 		return []collectors.Problem{{Path: "client_id", Message: fmt.Sprintf(
-			"%q is also the client id of %s at the same host by another URL, and a broker lets only one of them stay; give each its own, or the same URL", d.id(), e.Name)}}
+			"%q is also the client id of %s at the same host by another URL, and a broker lets only one of them stay; give each its own, or the same URLs", d.id(), e.Name)}}
 	}
 	var found []collectors.Problem
 	for _, f := range [][3]string{
 		{"username", d.Username, e.Username}, {"ca_file", d.CAFile, e.CAFile},
-		{"cert_file", d.CertFile, e.CertFile}, {"key_file", d.KeyFile, e.KeyFile},
+		{"cert_file", d.CertFile, e.CertFile}, {"key_file", d.KeyFile, e.KeyFile}, {"server_name", d.Server, e.Server}, {"status_topic", d.Status, e.Status},
 	} {
 		if f[1] != f[2] {
 			found = append(found, collectors.Problem{Path: f[0], Message: fmt.Sprintf(

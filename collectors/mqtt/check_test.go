@@ -7,7 +7,7 @@ import (
 )
 
 func good() Device {
-	return Device{Name: "radio", URL: "mqtts://10.20.0.9", ClientID: "gauger-cooper", Username: "gauger", CAFile: "ca.pem",
+	return Device{Name: "radio", Brokers: Brokers{"mqtts://10.20.0.9"}, ClientID: "gauger-cooper", Username: "gauger", CAFile: "ca.pem",
 		Points: []Point{{Name: "tk2-level", Topic: "field/tk2", Value: "level.in", Time: "ts", Unit: "in", Range: []float64{0, 240}}}}
 }
 
@@ -20,12 +20,12 @@ func TestCheckFindsEachMistakeAtItsPlace(t *testing.T) {
 		path, part string
 	}{
 		{func(d *Device) { d.Name = "" }, "name", "missing"},
-		{func(d *Device) { d.URL = "" }, "mqtt", "missing"},
-		{func(d *Device) { d.URL = "tcp://host:1883" }, "mqtt", "mqtt://"},
-		{func(d *Device) { d.URL = "mqtts://" }, "mqtt", "names no host"},
-		{func(d *Device) { d.URL = "mqtts://u:secret@host" }, "mqtt", "username and password"},
-		{func(d *Device) { d.URL = "mqtts://host/path" }, "mqtt", "after the host"},
-		{func(d *Device) { d.URL = "mqtt://host" }, "ca_file", "not encrypted"},
+		{func(d *Device) { d.Brokers = Brokers{""} }, "mqtt", "missing"},
+		{func(d *Device) { d.Brokers = Brokers{"tcp://host:1883"} }, "mqtt", "mqtt://"},
+		{func(d *Device) { d.Brokers = Brokers{"mqtts://"} }, "mqtt", "names no host"},
+		{func(d *Device) { d.Brokers = Brokers{"mqtts://u:secret@host"} }, "mqtt", "username and password"},
+		{func(d *Device) { d.Brokers = Brokers{"mqtts://host/path"} }, "mqtt", "after the host"},
+		{func(d *Device) { d.Brokers = Brokers{"mqtt://host"} }, "ca_file", "not encrypted"},
 		{func(d *Device) { d.ClientID = "a\x00b" }, "client_id", "NUL"},
 		{func(d *Device) { d.Username, d.Password = "", func() (string, error) { return "", nil } }, "username", "missing"},
 		{func(d *Device) { d.CertFile = "c.pem" }, "key_file", "missing"},
@@ -67,7 +67,7 @@ func TestCheckSharedFindsQuarrels(t *testing.T) {
 		t.Errorf("different users: %v", found)
 	}
 	other = good()
-	other.Name, other.URL = "radio2", "wss://10.20.0.9/mqtt"
+	other.Name, other.Brokers = "radio2", Brokers{"wss://10.20.0.9/mqtt"}
 	if found := CheckShared([]Device{good(), other}); len(found[1]) != 1 || found[1][0].Path != "client_id" {
 		t.Errorf("one client id by two ways: %v", found)
 	}
@@ -79,7 +79,7 @@ func TestCheckSharedFindsQuarrels(t *testing.T) {
 
 func TestOneSessionForEachBrokerAndClientID(t *testing.T) {
 	a, b, c := good(), good(), good()
-	b.Name, b.URL = "radio2", "mqtts://10.20.0.9:8883" // the usual port, spelled out
+	b.Name, b.Brokers = "radio2", Brokers{"mqtts://10.20.0.9:8883"} // the usual port, spelled out
 	c.Name, c.ClientID = "radio3", "another"
 	sessions, err := build([]Device{a, b, c})
 	if err != nil {

@@ -38,6 +38,7 @@ var refusals = map[byte]string{
 // jitter and cannot be interrupted.
 type connection struct {
 	session *session
+	broker  *url.URL
 	client  paho.Client
 	guard   *guard // nil until the network connection is open
 	openErr error
@@ -50,9 +51,9 @@ type connection struct {
 }
 
 // connect opens a connection and waits for the broker's answer.
-func (s *session) connect(ctx context.Context) (*connection, error) {
-	c := &connection{session: s, lost: make(chan error, 1)}
-	o := paho.NewClientOptions().AddBroker(s.url.String()).SetClientID(s.client).SetCleanSession(s.clean)
+func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, error) {
+	c := &connection{session: s, broker: broker, lost: make(chan error, 1)}
+	o := paho.NewClientOptions().AddBroker(broker.String()).SetClientID(s.client).SetCleanSession(s.clean)
 	o.SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false)
 	o.SetKeepAlive(keepAlive).SetPingTimeout(pingLimit).SetWriteTimeout(writeLimit).SetConnectTimeout(dialLimit)
 	// In order, because readings without a time of their own would otherwise overtake each other. The handler only
@@ -60,11 +61,14 @@ func (s *session) connect(ctx context.Context) (*connection, error) {
 	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
 	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
 	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.open(ctx) })
+	if s.status != "" && !s.clean {
+		o.SetWill(s.status, offline, 1, true)
+	}
 	o.SetUsername(s.access.username)
 	if s.access.password != nil {
 		secret, err := s.access.password()
 		if err != nil {
-			return nil, fmt.Errorf("read the password for %s: %w", s.url, err)
+			return nil, fmt.Errorf("read the password for %s: %w", broker, err)
 		}
 		o.SetPassword(secret)
 	}
@@ -82,7 +86,7 @@ func (s *session) connect(ctx context.Context) (*connection, error) {
 
 // open makes the network connection, and ties it to ctx until the broker has answered.
 func (c *connection) open(ctx context.Context) (net.Conn, error) {
-	conn, err := c.session.open(ctx)
+	conn, err := c.session.open(ctx, c.broker)
 	if err != nil {
 		c.openErr = err
 		return nil, err
@@ -98,14 +102,31 @@ func (c *connection) explain(token *paho.ConnectToken) error {
 		c.close()
 	}
 	if reason := refusals[token.ReturnCode()]; reason != "" {
-		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.session.url, c.session.client, reason)
+		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.broker, c.session.client, reason)
 	}
 	err := cmp.Or(c.openErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
-	if c.guard != nil && encrypted(c.session.url) && c.session.access.certFile == "" {
+	if c.guard != nil && encrypted(c.broker) && c.session.access.certFile == "" {
 		// With TLS 1.3 a broker that misses our certificate says so after the handshake, or just hangs up.
-		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.session.url, err)
+		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.broker, err)
 	}
-	return fmt.Errorf("connect to %s: %w", c.session.url, err)
+	return fmt.Errorf("connect to %s: %w", c.broker, err)
+}
+
+// What is retained on the status topic.
+const (
+	online  = "online"
+	offline = "offline"
+)
+
+// present says on the status topic whether we are there. Of an orderly end the broker would not tell by itself.
+func (c *connection) present(ctx context.Context, word string) error {
+	if c.session.status == "" || c.session.clean {
+		return nil
+	}
+	if err := c.await(ctx, c.client.Publish(c.session.status, 1, true, word)); err != nil {
+		return fmt.Errorf("say %s on %s at %s: %w", word, c.session.status, c.broker, err)
+	}
+	return nil
 }
 
 // close ends the connection, orderly if that is still possible.
@@ -149,8 +170,8 @@ func (c *connection) subscribe(ctx context.Context, filters []string) (map[strin
 		}
 		c.guard.asked.Store(int32(n))
 		token := c.client.SubscribeMultiple(asked, nil).(*paho.SubscribeToken)
-		if err := await(ctx, token); err != nil {
-			return nil, fmt.Errorf("subscribe to %d topics at %s: %w", n, c.session.url, err)
+		if err := c.await(ctx, token); err != nil {
+			return nil, fmt.Errorf("subscribe to %d topics at %s: %w", n, c.broker, err)
 		}
 		for f, code := range token.Result() {
 			answers[f] = code
@@ -162,19 +183,21 @@ func (c *connection) subscribe(ctx context.Context, filters []string) (map[strin
 
 // unsubscribe ends subscriptions that were made by an earlier configuration.
 func (c *connection) unsubscribe(ctx context.Context, filters []string) error {
-	if err := await(ctx, c.client.Unsubscribe(filters...)); err != nil {
-		return fmt.Errorf("unsubscribe %d old topics at %s: %w", len(filters), c.session.url, err)
+	if err := c.await(ctx, c.client.Unsubscribe(filters...)); err != nil {
+		return fmt.Errorf("unsubscribe %d old topics at %s: %w", len(filters), c.broker, err)
 	}
 	return nil
 }
 
-// await waits for the broker's answer.
-func await(ctx context.Context, token paho.Token) error {
+// await waits for the broker's answer, or the end of the connection: the library leaves whoever waits then waiting.
+func (c *connection) await(ctx context.Context, token paho.Token) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("no answer within %s", answerLimit))
 	defer cancel()
 	select {
 	case <-token.Done():
 		return token.Error()
+	case err := <-c.lost:
+		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

@@ -14,7 +14,7 @@ import (
 
 // timed is a device whose messages carry their own time.
 func timed(topic string) Device {
-	return Device{Name: "radio", URL: address, ClientID: "gauger-test", Points: []Point{
+	return Device{Name: "radio", Brokers: Brokers{address}, ClientID: "gauger-test", Points: []Point{
 		{Name: "level", Topic: topic, Value: "v", Time: "ts", Unit: "in"},
 	}}
 }

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -51,27 +52,43 @@ func endpoint(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// endpoints are the brokers' addresses, in the order in which they are tried.
+func (b Brokers) endpoints() ([]*url.URL, error) {
+	if len(b) == 0 {
+		b = Brokers{""}
+	}
+	var all []*url.URL
+	for _, text := range b {
+		u, err := endpoint(text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	return all, nil
+}
+
 // open makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
-func (s *session) open(ctx context.Context) (net.Conn, error) {
+func (s *session) open(ctx context.Context, broker *url.URL) (net.Conn, error) {
 	var config *tls.Config
-	if encrypted(s.url) {
+	if encrypted(broker) {
 		var err error
-		if config, err = s.access.tls(s.url.Hostname()); err != nil {
+		if config, err = s.access.tls(broker.Hostname()); err != nil {
 			return nil, err
 		}
 	}
-	if s.url.Scheme == "ws" || s.url.Scheme == "wss" {
-		return paho.NewWebsocket(s.url.String(), config, dialLimit/2, nil, nil)
+	if broker.Scheme == "ws" || broker.Scheme == "wss" {
+		return paho.NewWebsocket(broker.String(), config, dialLimit/2, nil, nil)
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	conn, err := s.dial(ctx, "tcp", s.url.Host)
+	conn, err := s.dial(ctx, "tcp", broker.Host)
 	if err != nil || config == nil {
 		return conn, err
 	}
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("TLS with %s: %w", s.url.Host, err), conn.Close())
+		return nil, errors.Join(fmt.Errorf("TLS with %s: %w", broker.Host, err), conn.Close())
 	}
 	return secure, nil
 }
@@ -88,11 +105,12 @@ type access struct {
 	username                  string
 	password                  func() (string, error)
 	caFile, certFile, keyFile string
+	server                    string // the name in the certificate; empty: the host's
 }
 
 // tls prepares the encryption toward a host.
 func (a access) tls(host string) (*tls.Config, error) {
-	config := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	config := &tls.Config{ServerName: cmp.Or(a.server, host), MinVersion: tls.VersionTLS12}
 	if a.caFile != "" {
 		pem, err := os.ReadFile(a.caFile)
 		if err != nil {

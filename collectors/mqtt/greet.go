@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"time"
 
@@ -39,23 +40,23 @@ func (s *session) greet(ctx context.Context, c *connection) error {
 		return s.subscribe(ctx, c, wanted)
 	}
 	now := time.Now()
-	old, known, err := s.recall()
+	old, known, err := s.recall(c.broker)
 	if err != nil {
 		return err
 	}
 	if known && !c.guard.present {
-		s.announceLoss(old.Alive, now)
+		s.announceLoss(c.broker, old.Alive, now)
 	}
 	// Remembered before the broker hears of it: a topic that was forgotten between would never be unsubscribed.
 	held := union(old.Topics, wanted)
 	if !slices.Equal(held, old.Topics) {
-		if err := s.remember(held, now); err != nil {
+		if err := s.remember(c.broker, held, now); err != nil {
 			return err
 		}
 	} else if s.lastAlive = old.Alive; !c.guard.present {
 		s.lastAlive = time.Time{}
 	}
-	s.stillAlive(held, now)
+	s.stillAlive(c.broker, held, now)
 	stale := slices.DeleteFunc(slices.Clone(held), func(f string) bool { return slices.Contains(wanted, f) })
 	if len(stale) > 0 {
 		if err := c.unsubscribe(ctx, stale); err != nil {
@@ -66,7 +67,7 @@ func (s *session) greet(ctx context.Context, c *connection) error {
 		return err
 	}
 	if len(stale) > 0 {
-		return s.remember(wanted, now)
+		return s.remember(c.broker, wanted, now)
 	}
 	return nil
 }
@@ -104,7 +105,7 @@ func refusedIn(answers map[string]byte) []string {
 // upkeep is done now and then while a connection lasts.
 func (s *session) upkeep(ctx context.Context, c *connection) error {
 	if !s.clean {
-		s.stillAlive(s.filters(), time.Now())
+		s.stillAlive(c.broker, s.filters(), time.Now())
 	}
 	_, answers := s.link.state()
 	refused := refusedIn(answers)
@@ -115,14 +116,14 @@ func (s *session) upkeep(ctx context.Context, c *connection) error {
 }
 
 // announceLoss tells of a session that existed at the given time and does not any more.
-func (s *session) announceLoss(alive, now time.Time) {
+func (s *session) announceLoss(broker *url.URL, alive, now time.Time) {
 	if state, _ := s.link.state(); state.before {
 		alive = state.since
 	}
 	s.link.tell(collectors.Notice{
 		Rule: "session-lost", Source: s.label, Since: alive, Until: now,
 		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published between %s and %s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
-			s.url, s.client, alive.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)),
+			broker, s.client, alive.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)),
 	})
 }
 
@@ -135,14 +136,16 @@ func (s *session) filters() []string {
 	return widest(all)
 }
 
-// memoryName is the name under which the host keeps this session's memory.
-func (s *session) memoryName() string { return "mqtt " + s.client + " " + s.url.String() }
+// memoryName is the name under which the host keeps this session's memory of a broker: each has a session of its own.
+func (s *session) memoryName(broker *url.URL) string {
+	return "mqtt " + s.client + " " + broker.String()
+}
 
 // recall reads the memory; known is false when there is none.
-func (s *session) recall() (m memory, known bool, err error) {
-	raw, err := s.host.Recall(s.memoryName())
+func (s *session) recall(broker *url.URL) (m memory, known bool, err error) {
+	raw, err := s.host.Recall(s.memoryName(broker))
 	if err != nil {
-		return m, false, fmt.Errorf("recall the topics at %s: %w", s.url, err)
+		return m, false, fmt.Errorf("recall the topics at %s: %w", broker, err)
 	}
 	if raw == nil || json.Unmarshal(raw, &m) != nil {
 		return memory{}, false, nil // what cannot be read is as good as none: old topics are then found by their messages
@@ -151,23 +154,23 @@ func (s *session) recall() (m memory, known bool, err error) {
 }
 
 // stillAlive renews the time in the memory when it is old. That it fails is no reason to give up a connection that works.
-func (s *session) stillAlive(topics []string, now time.Time) {
+func (s *session) stillAlive(broker *url.URL, topics []string, now time.Time) {
 	if age := now.Sub(s.lastAlive); age >= 0 && age < aliveEvery {
 		return
 	}
-	if err := s.remember(topics, now); err != nil {
+	if err := s.remember(broker, topics, now); err != nil {
 		s.link.tell(collectors.Notice{Rule: "memory-failed", Source: s.label, Since: now, Until: now, Note: err.Error()})
 	}
 }
 
 // remember writes the memory.
-func (s *session) remember(topics []string, alive time.Time) error {
+func (s *session) remember(broker *url.URL, topics []string, alive time.Time) error {
 	raw, err := json.Marshal(memory{Topics: topics, Alive: alive.UTC().Truncate(time.Second)})
 	if err == nil {
-		err = s.host.Remember(s.memoryName(), raw)
+		err = s.host.Remember(s.memoryName(broker), raw)
 	}
 	if err != nil {
-		return fmt.Errorf("remember the topics at %s: %w", s.url, err)
+		return fmt.Errorf("remember the topics at %s: %w", broker, err)
 	}
 	s.lastAlive = alive
 	return nil

@@ -49,7 +49,7 @@ func child(url, disk, death string) error {
 		return err
 	}
 	device := timed("field/tk1")
-	device.URL = url
+	device.Brokers = Brokers{url}
 	c, err := New([]Device{device})
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func committed(t *testing.T, disk string) [][2]int {
 func prime(t *testing.T, m *mosquitto) {
 	t.Helper()
 	device := timed("field/tk1")
-	device.URL = m.url("mqtt")
+	device.Brokers = Brokers{m.url("mqtt")}
 	c := collect(t, Session{}, device)
 	stop := start(t, newMemo(), c)
 	connected(t, c)

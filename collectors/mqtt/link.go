@@ -37,6 +37,7 @@ type linkState struct {
 	trouble time.Time // beginning of the present trouble: the end of the last steady connection
 	tries   int       // attempts since then that failed or did not last
 	why     error     // of the latest
+	broker  string    // the one that is connected, or that was tried last
 	before  bool      // there was a connection before, in this run
 }
 
@@ -55,7 +56,14 @@ func (l *link) restored(at time.Time) {
 	signal(l.wake)
 }
 
-// lost says that the connection has ended, or that an attempt failed.
+// trying says which broker is tried now.
+func (l *link) trying(broker string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now.broker = broker
+}
+
+// lost says that the connection has ended, or that no broker let us in.
 func (l *link) lost(at time.Time, why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

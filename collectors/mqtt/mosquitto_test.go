@@ -105,7 +105,7 @@ func TestMosquittoKeepsWhatComesWhileWeAreAway(t *testing.T) {
 	m := newMosquitto(t, "allow_anonymous true")
 	h := newMemo()
 	device := timed("field/tk1")
-	device.URL = m.url("mqtt")
+	device.Brokers = Brokers{m.url("mqtt")}
 	c := collect(t, Session{}, device)
 	stop := start(t, h, c)
 	out := publisher(t, m.url("mqtt"))
@@ -137,7 +137,7 @@ func TestMosquittoRestartsWhileMessagesFlow(t *testing.T) {
 	m := newMosquitto(t, "allow_anonymous true")
 	h := newMemo()
 	device := timed("field/tk1")
-	device.URL = m.url("mqtt")
+	device.Brokers = Brokers{m.url("mqtt")}
 	c := collect(t, Session{}, device)
 	start(t, h, c)
 	connected(t, c)

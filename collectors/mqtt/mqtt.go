@@ -22,8 +22,8 @@ type group []*session
 // and what was published in the interval may be missing), subscription-refused and subscription-weak (a topic that
 // the broker does not give, or gives without repeating what gets lost), unknown-topic (messages that nobody asked
 // for; they are acknowledged and dropped, and the topic is unsubscribed), device-time (a
-// device's time cannot be one; the arrival counts), silent (a point was not heard for three
-// times its expect_every). Their source is the device's name, or the names of all devices of a shared session; for a
+// device's time cannot be one; the arrival counts), silent (a point was not heard for half as
+// long again as its expect_every). Their source is the device's name, or the names of all devices of a shared session; for a
 // topic the name, a blank and the topic, for a silence and a device's time the point.
 func New(devices []Device, opt ...Session) (collectors.Collector, error) {
 	sessions, err := build(devices, opt...)
@@ -45,14 +45,14 @@ func build(devices []Device, opt ...Session) (group, error) {
 	var sessions group
 	byKey := map[string]*session{}
 	for _, d := range devices {
-		u, err := endpoint(d.URL)
+		brokers, err := d.Brokers.endpoints()
 		if err != nil {
 			return nil, fmt.Errorf("device %s: mqtt: %w", d.Name, err)
 		}
-		key := u.String() + " " + d.id()
+		key := fmt.Sprint(brokers, d.id())
 		s := byKey[key]
 		if s == nil {
-			s = newSession(u, d, chosen)
+			s = newSession(brokers, d, chosen)
 			byKey[key] = s
 			sessions = append(sessions, s)
 		}

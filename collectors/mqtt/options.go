@@ -6,16 +6,22 @@ import (
 	"time"
 )
 
-// Device is one source behind an MQTT broker. Devices that name the same broker and client id share one session.
+// Brokers are the addresses of a broker, or of several that stand in for each other: the first that lets us in is used,
+// and after a loss of the connection they are tried from the first again.
+type Brokers []string
+
+// Device is one source behind an MQTT broker. Devices that name the same brokers and client id share one session.
 type Device struct {
 	Name     string                 `yaml:"name" doc:"name of the device; points are named NAME/POINT"`
-	URL      string                 `yaml:"mqtt" doc:"mqtt://host:1883, mqtts://host:8883, ws://host/path or wss://host/path"`
+	Brokers  Brokers                `yaml:"mqtt" doc:"mqtt://host:1883, mqtts://host:8883, ws://host/path or wss://host/path; several in a list are tried in turn"`
 	ClientID string                 `yaml:"client_id" doc:"fixed client id of the persistent session. Default gauger-SITEID-NAME"`
 	Username string                 `yaml:"username" doc:"user name at the broker"`
 	Password func() (string, error) `yaml:"-"` // asked at every connect, so that a changed secret needs no restart
 	CAFile   string                 `yaml:"ca_file" doc:"PEM file of the authorities that may sign the broker's certificate. Default: the system's"`
 	CertFile string                 `yaml:"cert_file" doc:"PEM file of the client certificate"`
 	KeyFile  string                 `yaml:"key_file" doc:"PEM file of the client certificate's key"`
+	Server   string                 `yaml:"server_name" doc:"name in the broker's certificate, when it is another than in the address"`
+	Status   string                 `yaml:"status_topic" doc:"topic on which online is retained while the session is connected, and offline otherwise (last will). Default: none"`
 	Points   []Point                `yaml:"points" doc:"what to take from which topic"`
 }
 
@@ -31,7 +37,7 @@ type Point struct {
 	Range  []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
 	Bad    []float64 `yaml:"bad" doc:"raw numbers that mean no value: Bad"`
 	// ExpectEvery is how long silence is normal.
-	ExpectEvery time.Duration `yaml:"expect_every" doc:"longest normal silence; after three times this the point is Bad. Default: none"`
+	ExpectEvery time.Duration `yaml:"expect_every" doc:"usual interval between messages; when one is overdue by half as long the point is Bad, with an event. Default: none"`
 }
 
 // Session is what can be chosen about the sessions themselves; the zero value is right for the daemon.

@@ -28,17 +28,18 @@ const (
 // connection (run); and the committer, which decodes, hands over and acknowledges. What the first two tell the
 // third is the queue and the link. What stands below the committer's line belongs to it alone.
 type session struct {
-	url    *url.URL // fixed after New, like all of this block
-	client string
-	label  string
-	access access
-	clean  bool
-	limit  int
-	dial   func(ctx context.Context, network, address string) (net.Conn, error)
-	grace  time.Duration // how long the broker may be away without a word about it
-	points []*point
-	routes routes
-	host   collectors.Host
+	brokers []*url.URL // fixed after New, like all of this block
+	client  string
+	label   string
+	access  access
+	status  string // topic of our own presence; empty: none
+	clean   bool
+	limit   int
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	grace   time.Duration // how long the broker may be away without a word about it
+	points  []*point
+	routes  routes
+	host    collectors.Host
 
 	queue   *queue
 	link    link
@@ -56,10 +57,11 @@ type session struct {
 }
 
 // newSession prepares the session that the first device of it asks for.
-func newSession(u *url.URL, d Device, opt Session) *session {
+func newSession(brokers []*url.URL, d Device, opt Session) *session {
 	s := &session{
-		url: u, client: d.id(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
-		access: access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile},
+		brokers: brokers, client: d.id(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
+		access: access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
+		status: d.Status,
 		grace:  grace, queue: newQueue(), link: link{wake: make(chan struct{}, 1)}, strange: make(chan string, strangers),
 		seed: maphash.MakeSeed(), recent: newRecent(), unknown: map[string]*unread{}, heard: true,
 		troubles: map[trouble]time.Time{},
@@ -102,19 +104,46 @@ func (s *session) run(ctx context.Context, host collectors.Host) {
 		s.commit(ctx)
 	})
 	for ctx.Err() == nil {
-		err := s.visit(ctx, committed)
-		if ctx.Err() != nil {
-			break
-		}
-		s.link.lost(time.Now(), err)
+		s.round(ctx, committed)
 		collectors.Wait(ctx, s.link.pause(time.Now()))
 	}
 	wg.Wait()
 }
 
+// round tries the brokers in turn until one has let us in and that connection has ended.
+func (s *session) round(ctx context.Context, committed <-chan struct{}) {
+	var whys error
+	for _, broker := range s.brokers {
+		s.link.trying(broker.String())
+		why := s.visit(ctx, broker, committed)
+		if ctx.Err() != nil {
+			return
+		}
+		if state, _ := s.link.state(); state.up {
+			whys = why
+			break
+		}
+		if whys == nil {
+			whys = why
+		} else {
+			whys = fmt.Errorf("%w; %w", whys, why)
+		}
+	}
+	s.link.lost(time.Now(), whys)
+}
+
+// names are the brokers, for a person.
+func (s *session) names() string {
+	all := make([]string, len(s.brokers))
+	for i, broker := range s.brokers {
+		all[i] = broker.String()
+	}
+	return strings.Join(all, " or ")
+}
+
 // visit is one connection, from the first packet to the last. It returns why it ended.
-func (s *session) visit(ctx context.Context, committed <-chan struct{}) error {
-	c, err := s.connect(ctx)
+func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan struct{}) error {
+	c, err := s.connect(ctx, broker)
 	if err != nil {
 		return err
 	}
@@ -123,12 +152,15 @@ func (s *session) visit(ctx context.Context, committed <-chan struct{}) error {
 		return cmp.Or(c.guard.complaint(), err)
 	}
 	s.link.restored(time.Now())
+	if err := c.present(ctx, online); err != nil {
+		return err
+	}
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-c.lost:
-			return fmt.Errorf("connection to %s: %w", s.url, cmp.Or(c.guard.complaint(), err))
+			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.guard.complaint(), err))
 		case topic := <-s.strange:
 			if err := c.unsubscribe(ctx, []string{topic}); err != nil {
 				return err
@@ -143,6 +175,9 @@ func (s *session) visit(ctx context.Context, committed <-chan struct{}) error {
 			case <-committed:
 			case <-time.After(farewell):
 			}
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			defer cancel()
+			_ = c.present(ctx, offline) // a broker that does not answer any more tells it by itself
 			return nil
 		}
 	}

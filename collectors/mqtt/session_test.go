@@ -247,22 +247,22 @@ func TestSilence(t *testing.T) {
 		d := at(address, "field/tk1", "field/tk2")
 		d.Points[0].ExpectEvery = 10 * time.Minute
 		start(t, h, collect(t, Session{Dial: b.dial}, d))
-		later(25 * time.Minute)
+		later(14 * time.Minute)
 		heard := time.Now()
 		b.publish(t, "field/tk1", "5")
 		momentarily()
-		later(29 * time.Minute)
+		later(14 * time.Minute)
 		if n := h.noticed("silent"); len(n) != 0 {
 			t.Fatalf("too early: %+v", n)
 		}
-		later(40 * time.Minute)
+		later(2 * time.Minute)
 		n := h.noticed("silent")
 		if len(n) != 1 || n[0].Source != "radio/field-tk1" || n[0].Since.Sub(heard).Abs() > linger || !n[0].Until.IsZero() {
 			t.Fatalf("opened: %+v", n)
 		}
 		all := h.all("")
 		last := all[len(all)-1]
-		if len(all) != 2 || last.Quality != collectors.Bad || !strings.Contains(last.Err.Error(), "silent for 30m") {
+		if len(all) != 2 || last.Quality != collectors.Bad || !strings.Contains(last.Err.Error(), "silent for 15m") {
 			t.Errorf("readings: %+v", all)
 		}
 		b.publish(t, "field/tk1", "6")

@@ -16,8 +16,8 @@ const (
 	failures = 3
 	grace    = 5 * time.Second
 	patience = 30 * time.Second
-	// silences is how many times its usual interval a point may be silent.
-	silences = 3
+	// silences is how many times its usual interval a point may be silent: the next message is overdue by half as long.
+	silences = 1.5
 )
 
 // trouble is a subscription that is not as it was asked for.
@@ -27,7 +27,7 @@ type trouble struct{ rule, filter string }
 func (s *session) watch(ctx context.Context, now time.Time) {
 	state, answers := s.link.state()
 	s.watchLink(ctx, state, now)
-	s.watchTopics(ctx, answers, now)
+	s.watchTopics(ctx, state.broker, answers, now)
 	if state.up {
 		s.watchSilence(ctx, state.since, now)
 	}
@@ -45,7 +45,7 @@ func (s *session) watchLink(ctx context.Context, state linkState, now time.Time)
 	if state.up {
 		if !s.away.IsZero() && now.Sub(state.since) >= steady {
 			notice.Since, notice.Until = s.away, state.since
-			notice.Note = fmt.Sprintf("broker %s is back", s.url)
+			notice.Note = fmt.Sprintf("broker %s is back", state.broker)
 			s.link.tell(notice)
 			s.away = time.Time{}
 		}
@@ -60,37 +60,37 @@ func (s *session) watchLink(ctx context.Context, state linkState, now time.Time)
 	}
 	if s.away.IsZero() {
 		s.away = state.trouble
-		notice.Since, notice.Note = s.away, fmt.Sprintf("broker %s is away: %v", s.url, state.why)
+		notice.Since, notice.Note = s.away, fmt.Sprintf("broker %s is away: %v", s.names(), state.why)
 		if state.before && now.Sub(state.since) < gone {
 			notice.Note += fmt.Sprintf("; it lets us in and then closes the connection: is there another program with the client id %q?", s.client)
 		}
 		s.link.tell(notice)
 	}
 	if s.heard {
-		s.spoil(ctx, s.points, fmt.Errorf("broker %s is away: %w", s.url, state.why), now)
+		s.spoil(ctx, s.points, fmt.Errorf("broker %s is away: %w", s.names(), state.why), now)
 		s.heard = false
 	}
 }
 
 // watchTopics opens and closes an episode for each topic that the broker does not give as asked.
-func (s *session) watchTopics(ctx context.Context, answers map[string]byte, now time.Time) {
+func (s *session) watchTopics(ctx context.Context, broker string, answers map[string]byte, now time.Time) {
 	for filter, code := range answers {
-		s.watchTopic(ctx, trouble{"subscription-refused", filter}, code >= refusedFrom, now,
-			fmt.Sprintf("broker %s refused the topic %s; let it permit reading to the client %q, or correct the topic", s.url, filter, s.client))
-		s.watchTopic(ctx, trouble{"subscription-weak", filter}, code == 0, now,
-			fmt.Sprintf("broker %s gives the topic %s only with quality of service 0: what is on the way when the link breaks is lost", s.url, filter))
+		s.watchTopic(ctx, broker, trouble{"subscription-refused", filter}, code >= refusedFrom, now,
+			fmt.Sprintf("broker %s refused the topic %s; let it permit reading to the client %q, or correct the topic", broker, filter, s.client))
+		s.watchTopic(ctx, broker, trouble{"subscription-weak", filter}, code == 0, now,
+			fmt.Sprintf("broker %s gives the topic %s only with quality of service 0: what is on the way when the link breaks is lost", broker, filter))
 	}
 }
 
 // watchTopic opens or closes one episode.
-func (s *session) watchTopic(ctx context.Context, t trouble, bad bool, now time.Time, note string) {
+func (s *session) watchTopic(ctx context.Context, broker string, t trouble, bad bool, now time.Time, note string) {
 	since, open := s.troubles[t]
 	if bad == open {
 		return
 	}
 	notice := collectors.Notice{Rule: t.rule, Source: s.label + " " + t.filter, Since: now, Note: note}
 	if !bad {
-		notice.Since, notice.Until, notice.Note = since, now, fmt.Sprintf("broker %s gives the topic %s again", s.url, t.filter)
+		notice.Since, notice.Until, notice.Note = since, now, fmt.Sprintf("broker %s gives the topic %s again", broker, t.filter)
 		delete(s.troubles, t)
 		s.link.tell(notice)
 		return
@@ -106,7 +106,7 @@ func (s *session) watchTopic(ctx context.Context, t trouble, bad bool, now time.
 			deaf = append(deaf, p)
 		}
 	}
-	s.spoil(ctx, deaf, fmt.Errorf("broker %s refused the topic %s", s.url, t.filter), now)
+	s.spoil(ctx, deaf, fmt.Errorf("broker %s refused the topic %s", broker, t.filter), now)
 }
 
 // watchSilence makes points Bad that have not been heard for too long while the broker was there.
@@ -120,7 +120,7 @@ func (s *session) watchSilence(ctx context.Context, up, now time.Time) {
 			last = up
 		}
 		quiet := now.Sub(last)
-		if quiet < silences*p.ExpectEvery {
+		if quiet < time.Duration(silences*float64(p.ExpectEvery)) {
 			continue
 		}
 		p.silent = last
