@@ -112,8 +112,8 @@ func TestPresenceIsRetained(t *testing.T) {
 	expect(online)
 }
 
-// TestConnectionBreaksDuringTheSubscription: nobody waits then for an answer that cannot come any more.
-func TestConnectionBreaksDuringTheSubscription(t *testing.T) {
+// TestConnectionBreaksBeforeAnAnswer: nobody waits then for an answer that cannot come any more.
+func TestConnectionBreaksBeforeAnAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := newBroker(t), newMemo()
 		broken := false
@@ -123,20 +123,12 @@ func TestConnectionBreaksDuringTheSubscription(t *testing.T) {
 			}
 			broken = true
 			near, far := net.Pipe()
-			go func() {
-				defer far.Close()
-				for _, answer := range [][]byte{{connack << 4, 2, 0, 0}, nil} {
-					if _, err := far.Read(make([]byte, 512)); err != nil {
-						t.Error(err)
-					}
-					if _, err := far.Write(answer); err != nil {
-						t.Error(err)
-					}
-				}
-			}()
+			go answerTwice(t, far)
 			return near, nil
 		}
-		start(t, h, collect(t, Session{Dial: dial}, at(address, "field/tk1")))
+		d := at(address, "field/tk1")
+		d.Status = "field/status"
+		start(t, h, collect(t, Session{Dial: dial}, d))
 		later(2 * time.Second)
 		b.publish(t, "field/tk1", "7")
 		momentarily()
@@ -144,4 +136,19 @@ func TestConnectionBreaksDuringTheSubscription(t *testing.T) {
 			t.Errorf("values two seconds later: %v, want 7", got)
 		}
 	})
+}
+
+// answerTwice is a broker that takes a connection and a subscription and closes at what comes then.
+func answerTwice(t *testing.T, conn net.Conn) {
+	defer conn.Close()
+	packet := make([]byte, 512)
+	for i := range 3 {
+		if _, err := conn.Read(packet); err != nil {
+			t.Errorf("packet %d: %v", i, err)
+		}
+		answer := [][]byte{{connack << 4, 2, 0, 0}, {suback << 4, 3, packet[2], packet[3], 1}, nil}[i]
+		if _, err := conn.Write(answer); err != nil {
+			t.Errorf("answer %d: %v", i, err)
+		}
+	}
 }
