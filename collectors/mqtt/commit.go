@@ -176,7 +176,7 @@ func (s *session) decode(points []*point, a arrival) ([]outcome, error) {
 	}
 	for i := range outcomes {
 		// A filter with wildcards may well catch messages of another kind; a topic of its own should not.
-		outcomes[i].absent = outcomes[i].absent && (found || wildcard(points[i].Topic))
+		outcomes[i].absent = outcomes[i].absent && (found || wildcard(plain(points[i].Topic)))
 	}
 	return outcomes, errors.Join(whys...)
 }

@@ -127,11 +127,14 @@ func (s *session) announceLoss(broker *url.URL, alive, now time.Time) {
 	})
 }
 
-// filters are the topics to subscribe to, sorted, none within another.
+// filters are the topics to subscribe to, sorted, none within another. Who only looks on takes no share from a group:
+// what it got would be lost to the others.
 func (s *session) filters() []string {
 	all := make([]string, len(s.points))
 	for i, p := range s.points {
-		all[i] = p.Topic
+		if all[i] = p.Topic; s.clean {
+			all[i] = plain(p.Topic)
+		}
 	}
 	return widest(all)
 }

@@ -28,7 +28,7 @@ type Device struct {
 // Point is one value in the messages of one topic.
 type Point struct {
 	Name   string    `yaml:"name" doc:"name of the point within its device"`
-	Topic  string    `yaml:"topic" doc:"topic, or topic filter with + and #"`
+	Topic  string    `yaml:"topic" doc:"topic, or topic filter with + and #; $share/GROUP/FILTER shares the messages with others of a group"`
 	Value  string    `yaml:"value" doc:"path of the value in a JSON payload: level.in, values[0].v, [\"a.b\"]. None: the payload itself is the number"`
 	Time   string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339, seconds or milliseconds since 1970. None: the time of arrival"`
 	Scale  *float64  `yaml:"scale" doc:"the raw number times this. Default 1"`

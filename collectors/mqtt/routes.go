@@ -7,21 +7,22 @@ type routes struct {
 }
 
 func (r *routes) add(p *point) {
-	if wildcard(p.Topic) {
+	if wildcard(plain(p.Topic)) {
 		r.wild = append(r.wild, p)
 		return
 	}
 	if r.exact == nil {
 		r.exact = map[string][]*point{}
 	}
-	r.exact[p.Topic] = append(r.exact[p.Topic], p)
+	topic := plain(p.Topic)
+	r.exact[topic] = append(r.exact[topic], p)
 }
 
 // find returns the points that read a topic; none when nobody does.
 func (r *routes) find(topic string) []*point {
 	found := r.exact[topic]
 	for _, p := range r.wild {
-		if matches(p.Topic, topic) {
+		if matches(plain(p.Topic), topic) {
 			found = append(found[:len(found):len(found)], p)
 		}
 	}

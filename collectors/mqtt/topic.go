@@ -8,6 +8,19 @@ import (
 // maxTopic is the longest topic that the protocol can carry, in bytes.
 const maxTopic = 65535
 
+// share is how the filter of a shared subscription begins: of those who subscribe for one group, each gets a part of the
+// messages.
+const share = "$share/"
+
+// plain is a filter without its group.
+func plain(filter string) string {
+	rest, shared := strings.CutPrefix(filter, share)
+	if group, topics, ok := strings.Cut(rest, "/"); shared && ok && group != "" && topics != "" && !wildcard(group) {
+		return topics
+	}
+	return filter
+}
+
 // wildcard tells whether a filter stands for more than one topic.
 func wildcard(filter string) bool { return strings.ContainsAny(filter, "+#") }
 
@@ -86,10 +99,12 @@ func filterProblem(filter string) string {
 		return "longer than 65535 bytes, which no broker takes"
 	case strings.ContainsRune(filter, 0):
 		return "has a NUL character, which no broker takes"
-	case strings.HasPrefix(filter, "$share/"), strings.HasPrefix(filter, "$queue/"):
-		return "a shared subscription gives each subscriber only a part of the messages; name the topic itself"
+	case strings.HasPrefix(filter, "$queue/"):
+		return "$queue/ is one broker's own way; write a shared subscription as $share/GROUP/" + strings.TrimPrefix(filter, "$queue/")
+	case strings.HasPrefix(filter, share) && plain(filter) == filter:
+		return "a shared subscription is written $share/GROUP/FILTER, the group without + and #"
 	}
-	levels := strings.Split(filter, "/")
+	levels := strings.Split(plain(filter), "/")
 	for i, level := range levels {
 		if strings.Contains(level, "#") && (level != "#" || i != len(levels)-1) {
 			return "# stands for all levels below and must be the last level by itself, like field/#"
