@@ -8,6 +8,7 @@ func commands() []command {
 		{"read", "[--watch] [--trace] [POINT...]", "ask the devices once, or go on", (*Main).read},
 		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", (*Main).probe},
 		{"scan", "URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", (*Main).scan},
+		{"discover mqtt", "URL|DEVICE [--for 30s]", "what a broker's topics hold, and the lines that would read it", (*Main).discoverMQTT},
 		{"status", "", "is it reading, is it sending, what is wrong", (*Main).showStatus},
 		{"book", "[--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", (*Main).book},
 		{"tickets list", "", "every run ticket, where it stands, and the days' totals", (*Main).ticketsList},

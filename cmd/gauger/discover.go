@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gauger/collectors/mqtt"
+	"gauger/config"
+)
+
+// discovered is one topic, with the names that a program reads.
+type discovered struct {
+	Topic    string       `json:"topic"`
+	Messages int          `json:"messages"`
+	Retained bool         `json:"retained"`
+	Every    float64      `json:"every_seconds,omitempty"`
+	Sample   string       `json:"sample"`
+	Points   []mqttPoints `json:"points"`
+}
+
+type mqttPoints struct {
+	Name   string `json:"name"`
+	Value  string `json:"value,omitempty"`
+	Time   string `json:"time,omitempty"`
+	Sample string `json:"sample"`
+}
+
+// discoverMQTT listens at a broker and prints the lines that would read what it hears.
+func (m *Main) discoverMQTT(ctx context.Context, args []string) error {
+	f, c := m.flags("discover mqtt")
+	span := f.Duration("for", 30*time.Second, "how `LONG` to listen")
+	filter := f.String("topic", "#", "`FILTER` of the topics to listen to")
+	dev := config.Device{Name: "broker", MQTT: &mqtt.Device{Name: "broker"}}
+	f.StringVar(&dev.MQTT.Username, "username", "", "user `NAME` at the broker")
+	f.StringVar(&dev.Password.File, "password-file", "", "`FILE` that holds the password")
+	f.StringVar(&dev.Password.Env, "password-env", "", "environment `VARIABLE` that holds the password")
+	f.StringVar(&dev.MQTT.CAFile, "ca-file", "", "PEM `FILE` of the authorities that may sign the broker's certificate")
+	f.StringVar(&dev.MQTT.CertFile, "cert-file", "", "PEM `FILE` of the client certificate")
+	f.StringVar(&dev.MQTT.KeyFile, "key-file", "", "PEM `FILE` of its key")
+	f.StringVar(&dev.MQTT.Server, "server-name", "", "`NAME` in the broker's certificate, when it is another than in the address")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 || *span <= 0 {
+		return usage{"discover mqtt wants a broker, such as mqtt://10.20.0.9, or the name of a configured device, and --for longer than zero"}
+	}
+	dev.MQTT.Brokers = mqtt.Brokers{rest[0]}
+	if dev.Password.Given() {
+		dev.MQTT.Password = dev.Password.Read
+	}
+	if !strings.Contains(rest[0], "://") {
+		if dev, err = m.configuredBroker(c, rest[0]); err != nil {
+			return err
+		}
+	}
+	for _, p := range dev.MQTT.Check() {
+		if p.Path != "points" {
+			return usage{p.Path + ": " + p.Message}
+		}
+	}
+	fmt.Fprintf(m.Err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", *filter, strings.Join(dev.MQTT.Brokers, " or "), *span)
+	ctx, cancel := context.WithTimeout(ctx, *span)
+	defer cancel()
+	all, more, err := mqtt.Discover(ctx, *dev.MQTT, *filter, mqtt.Session{})
+	if len(all) == 0 && err != nil {
+		return err
+	}
+	return errors.Join(m.showDiscovered(c, dev, all, more), err)
+}
+
+// configuredBroker is the named device of the configuration.
+func (m *Main) configuredBroker(c *common, name string) (config.Device, error) {
+	cfg, err := config.Load(c.config)
+	if err != nil {
+		return config.Device{}, unreadable(err)
+	}
+	var names []string
+	for _, d := range cfg.Devices {
+		if d.MQTT == nil {
+			continue
+		}
+		if d.Name == name {
+			return d, nil
+		}
+		names = append(names, d.Name)
+	}
+	return config.Device{}, usage{fmt.Sprintf("%q is neither a broker's address, such as mqtt://10.20.0.9, nor an MQTT device of %s (those are: %s)", name, c.config, strings.Join(names, ", "))}
+}
+
+func (m *Main) showDiscovered(c *common, dev config.Device, all []mqtt.Heard, more int) error {
+	taken := map[string]bool{}
+	var topics []discovered
+	var points [][]mqtt.Suggestion
+	for _, h := range all {
+		found := h.Suggest()
+		d := discovered{Topic: h.Topic, Messages: h.Messages, Retained: h.Retained, Every: h.Every().Seconds(), Sample: sampleOf(h.Payload), Points: []mqttPoints{}}
+		for i := range found {
+			p := &found[i].Point
+			p.Name = unused(p.Name, taken)
+			d.Points = append(d.Points, mqttPoints{p.Name, p.Value, p.Time, found[i].Sample})
+		}
+		topics, points = append(topics, d), append(points, found)
+	}
+	if c.json() {
+		return printJSON(m.Out, append([]discovered{}, topics...))
+	}
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(m.Out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)")
+		return err
+	}
+	return errors.Join(writeDiscovered(m.Out, dev, topics, points), m.restOfTopics(more))
+}
+
+func (m *Main) restOfTopics(more int) error {
+	if more == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(m.Out, "# and %s on further topics; name a narrower --topic\n", count(more, "message"))
+	return err
+}
+
+// writeDiscovered prints a device that a configuration can take over as it stands; everything else is a comment.
+func writeDiscovered(w io.Writer, dev config.Device, topics []discovered, points [][]mqtt.Suggestion) error {
+	indent := ""
+	if slices.ContainsFunc(points, func(p []mqtt.Suggestion) bool { return len(p) > 0 }) {
+		lines, err := config.Lines(dev)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(w, "# Take what you need into the configuration; give each point a unit, a range, and a name that people know.")
+		fmt.Fprintf(w, "devices:\n  - %s\n    points:\n", strings.Join(lines, "\n    "))
+		indent = "      "
+	}
+	for i, t := range topics {
+		if _, err := fmt.Fprintf(w, "%s# %s: %s%s\n", indent, oneLine(t.Topic), heardHow(t), t.Sample); err != nil {
+			return err
+		}
+		if len(points[i]) == 0 {
+			fmt.Fprintf(w, "%s#   no number in it\n", indent)
+		}
+		for _, p := range points[i] {
+			line, err := config.Line(p.Point)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(w, "%s- %s   # %s\n", indent, line, oneLine(p.Sample))
+		}
+	}
+	return nil
+}
+
+// oneLine is a text from outside without anything that could end a comment.
+func oneLine(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// heardHow says how a topic is published.
+func heardHow(t discovered) string {
+	how := count(t.Messages, "message")
+	if t.Retained {
+		how += ", kept by the broker"
+	}
+	if t.Every > 0 {
+		how += ", every " + lasting(time.Duration(t.Every*float64(time.Second)))
+	}
+	return how + ": "
+}
+
+// sampleOf is a payload on one line: as text, or as hexadecimal digits.
+func sampleOf(payload []byte) string {
+	const most = 200
+	if utf8.Valid(payload) && !slices.ContainsFunc(payload, func(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }) {
+		text := []rune(strings.Join(strings.Fields(string(payload)), " "))
+		if len(text) > most {
+			return string(text[:most]) + "..."
+		}
+		return string(text)
+	}
+	if len(payload) > most/2 {
+		return fmt.Sprintf("hex %x...", payload[:most/2])
+	}
+	return fmt.Sprintf("hex %x", payload)
+}
+
+// unused is a name that no other point has yet.
+func unused(name string, taken map[string]bool) string {
+	fresh := name
+	for n := 2; taken[fresh]; n++ {
+		fresh = fmt.Sprintf("%s-%d", name, n)
+	}
+	taken[fresh] = true
+	return fresh
+}

@@ -1,0 +1,120 @@
+package mqtt
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+)
+
+// Bounds of what a Discover keeps.
+const (
+	heardTopics = 1000
+	heardSample = 4 << 10 // bytes of a payload
+)
+
+// Heard is what a Discover heard on one topic.
+type Heard struct {
+	Topic    string
+	Messages int
+	Retained bool      // the broker had kept the first one
+	First    time.Time // arrival of the first message
+	Last     time.Time // and of the latest
+	Payload  []byte    // of the latest, its beginning if it is long
+}
+
+// Every is the usual interval between messages; zero when too few were heard to tell.
+func (h Heard) Every() time.Duration {
+	if h.Messages < 3 {
+		return 0
+	}
+	return h.Last.Sub(h.First) / time.Duration(h.Messages-1)
+}
+
+// Discover listens to everything under a filter ("#" is all but the broker's own topics) with a session that leaves
+// nothing behind, until ctx ends, and returns what it heard by topic, sorted, and how many further topics there was no
+// room for. Of the device only how its broker is reached counts. An error means that nobody let us in or that the
+// connection broke; what was heard until then comes with it.
+func Discover(ctx context.Context, d Device, filter string, opt Session) (all []Heard, more int, err error) {
+	brokers, err := d.Brokers.endpoints()
+	if err != nil {
+		return nil, 0, fmt.Errorf("device %s: mqtt: %w", d.Name, err)
+	}
+	if problem := filterProblem(filter); problem != "" {
+		return nil, 0, fmt.Errorf("topic filter %s: %s", excerpt(filter), problem)
+	}
+	opt.Clean = true
+	s := newSession(brokers, d, opt)
+	var whys []error
+	for _, broker := range brokers {
+		c, err := s.connect(ctx, broker)
+		if err != nil {
+			whys = append(whys, err)
+			continue
+		}
+		defer c.close()
+		answers, err := c.subscribe(ctx, []string{filter})
+		if err != nil {
+			return nil, 0, err
+		}
+		if answers[filter] >= refusedFrom {
+			return nil, 0, fmt.Errorf("broker %s does not permit us to hear %s; name a topic that it permits, or ask whoever keeps the broker", broker, filter)
+		}
+		ear := ear{heard: map[string]*Heard{}}
+		err = ear.listen(ctx, s, c)
+		return ear.all(), ear.more, err
+	}
+	return nil, 0, errors.Join(whys...)
+}
+
+// ear collects what arrives.
+type ear struct {
+	heard map[string]*Heard
+	more  int
+}
+
+func (e *ear) listen(ctx context.Context, s *session, c *connection) error {
+	for {
+		select {
+		case <-s.queue.ready:
+			group := s.queue.take()
+			for _, a := range group {
+				e.hear(a, a.at)
+			}
+			acknowledge(group)
+		case err := <-c.lost:
+			return fmt.Errorf("connection to %s: %w", c.broker, cmp.Or(c.guard.complaint(), err))
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (e *ear) hear(m paho.Message, at time.Time) {
+	h := e.heard[m.Topic()]
+	if h == nil {
+		if len(e.heard) >= heardTopics {
+			e.more++
+			return
+		}
+		h = &Heard{Topic: m.Topic(), Retained: m.Retained(), First: at}
+		e.heard[m.Topic()] = h
+	}
+	h.Messages++
+	h.Last = at
+	payload := m.Payload()
+	h.Payload = append([]byte(nil), payload[:min(len(payload), heardSample)]...)
+}
+
+func (e *ear) all() []Heard {
+	all := make([]Heard, 0, len(e.heard))
+	for _, h := range e.heard {
+		all = append(all, *h)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Topic < all[j].Topic })
+	return all
+}

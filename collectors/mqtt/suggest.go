@@ -1,0 +1,144 @@
+package mqtt
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Bounds of what is suggested for one topic.
+const (
+	suggestedFields = 64
+	suggestedItems  = 8 // of a list
+)
+
+// Suggestion is a value that a message holds and the point that would read it.
+type Suggestion struct {
+	Point  Point
+	Sample string // as it came
+}
+
+// Suggest looks into a message and returns the points that would read its numbers, in the order of their paths. A time
+// that stands beside a value, or above it, is taken with it. None means that the message holds no number.
+func (h Heard) Suggest() []Suggestion {
+	name := nameOf(h.Topic)
+	doc := &document{payload: h.Payload}
+	root, _ := doc.tree() // what is no JSON may still be a number
+	switch root.(type) {
+	case map[string]any, []any:
+	default:
+		if _, err := number(string(h.Payload)); err != nil {
+			return nil
+		}
+		return []Suggestion{{Point{Name: name, Topic: h.Topic}, strings.TrimSpace(string(h.Payload))}}
+	}
+	w := &walk{heard: h}
+	w.visit(nil, root, "")
+	for i := range w.found {
+		f := &w.found[i]
+		f.Point.Topic = h.Topic
+		f.Point.Name = name + "-" + nameOf(f.Point.Value)
+		if len(w.found) == 1 {
+			f.Point.Name = name
+		}
+	}
+	return w.found
+}
+
+// walk goes through a JSON document.
+type walk struct {
+	heard Heard
+	found []Suggestion
+}
+
+// visit looks at one place; when is the path of the nearest time so far.
+func (w *walk) visit(at path, v any, when string) {
+	switch v := v.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(v))
+		clock := slices.IndexFunc(keys, func(k string) bool { return w.time(k, v[k]) })
+		if clock >= 0 {
+			when = write(append(slices.Clip(at), step{key: keys[clock]}))
+		}
+		for i, k := range keys {
+			if i != clock {
+				w.visit(append(slices.Clip(at), step{key: k}), v[k], when)
+			}
+		}
+	case []any:
+		for i, item := range v[:min(len(v), suggestedItems)] {
+			w.visit(append(slices.Clip(at), step{index: i, array: true}), item, when)
+		}
+	default:
+		w.leaf(at, v, when)
+	}
+}
+
+// leaf keeps a value that a point can read.
+func (w *walk) leaf(at path, v any, when string) {
+	sample := scalar(v)
+	if _, err := number(sample); err != nil || len(at) == 0 || len(w.found) >= suggestedFields {
+		return
+	}
+	w.found = append(w.found, Suggestion{Point{Value: write(at), Time: when}, sample})
+}
+
+// clocks are the keys under which a number may be a time; a text that is a time may have any.
+var clocks = []string{"ts", "t", "time", "timestamp", "date", "datetime", "utc", "when", "epoch"}
+
+// time tells whether a member of an object is the time of the others.
+func (w *walk) time(key string, v any) bool {
+	if _, err := instant(scalar(v), w.heard.Last); err != nil {
+		return false
+	}
+	if _, isNumber := v.(json.Number); !isNumber {
+		return true
+	}
+	key = strings.ToLower(key)
+	return slices.Contains(clocks, key) || strings.HasSuffix(key, "time") || strings.HasSuffix(key, "timestamp") || strings.HasSuffix(key, "_ts")
+}
+
+// scalar is a value that is neither object nor list as text; what has none is empty.
+func scalar(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
+
+// write is a path as parsePath reads it.
+func write(p path) string {
+	var b strings.Builder
+	for _, s := range p {
+		switch {
+		case s.array:
+			b.WriteString("[" + strconv.Itoa(s.index) + "]")
+		case s.key == "" || strings.ContainsAny(s.key, `.[]"$`) || strings.IndexFunc(s.key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
+			b.WriteString("[" + strconv.Quote(s.key) + "]")
+		case b.Len() == 0:
+			b.WriteString(s.key)
+		default:
+			b.WriteString("." + s.key)
+		}
+	}
+	return b.String()
+}
+
+// nameOf makes a point's name of a topic or a path: its last three parts in letters, digits and dashes.
+func nameOf(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
+	})
+	words = words[max(0, len(words)-3):]
+	if len(words) == 0 {
+		return "value"
+	}
+	return strings.ToLower(strings.Join(words, "-"))
+}
