@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
+	"sort"
 	"strconv"
 	"time"
 
@@ -58,10 +59,35 @@ func (s *session) settle(ctx context.Context, group []arrival) {
 			refused = append(refused, refusal{a.Topic(), a.Payload(), why})
 		}
 	}
+	inOrder(batch)
 	if s.deliver(ctx, refused, batch) != nil {
 		return // not acknowledged: the broker sends it again
 	}
 	acknowledge(group)
+}
+
+// inOrder puts the readings of each point in the order of their times, as far as they came together: a gateway that
+// catches up sends the newest first, now and then.
+func inOrder(batch []collectors.Reading) {
+	places := map[collectors.Point][]int{}
+	mixed := map[collectors.Point]bool{}
+	for i, r := range batch {
+		at := places[r.Point]
+		if n := len(at); n > 0 && r.At.Before(batch[at[n-1]].At) {
+			mixed[r.Point] = true
+		}
+		places[r.Point] = append(at, i)
+	}
+	for p := range mixed {
+		sorted := make([]collectors.Reading, len(places[p]))
+		for i, at := range places[p] {
+			sorted[i] = batch[at]
+		}
+		sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].At.Before(sorted[j].At) })
+		for i, at := range places[p] {
+			batch[at] = sorted[i]
+		}
+	}
 }
 
 // acknowledge tells the broker that a group is kept. What came through a connection that is gone cannot be

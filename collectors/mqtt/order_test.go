@@ -1,0 +1,39 @@
+package mqtt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+)
+
+// TestMessagesThatComeTogetherAreInTheOrderOfTheirTimes: a gateway that catches up sends the newest first.
+func TestMessagesThatComeTogetherAreInTheOrderOfTheirTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		var open atomic.Bool
+		h.emitting = func([]collectors.Reading) error {
+			if !open.Load() {
+				return errors.New("disk busy")
+			}
+			return nil
+		}
+		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
+		momentarily()
+		begin := time.Now().Add(-time.Hour).Unix()
+		for _, second := range []int{1, 5, 4, 2, 3, 6} { // the first is on its way to the host when the others come
+			b.publish(t, "field/tk1", fmt.Sprintf(`{"v":%d,"ts":%d}`, second, begin+int64(second)))
+			momentarily()
+		}
+		open.Store(true)
+		later(time.Minute)
+		if got, want := h.goods("radio/level"), []float64{1, 2, 3, 4, 5, 6}; !slices.Equal(got, want) {
+			t.Errorf("values %v, want %v", got, want)
+		}
+	})
+}
