@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -25,9 +24,8 @@ func TestMessagesThatComeTogetherAreInTheOrderOfTheirTimes(t *testing.T) {
 		}
 		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
 		momentarily()
-		begin := time.Now().Add(-time.Hour).Unix()
 		for _, second := range []int{1, 5, 4, 2, 3, 6} { // the first is on its way to the host when the others come
-			b.publish(t, "field/tk1", fmt.Sprintf(`{"v":%d,"ts":%d}`, second, begin+int64(second)))
+			b.publish(t, "field/tk1", sample(float64(second), noon.Add(time.Duration(second)*time.Second)))
 			momentarily()
 		}
 		open.Store(true)
