@@ -26,7 +26,7 @@ func (h hostFor) Emit(ctx context.Context, batch []collectors.Reading) error {
 	return h.Ledger.Emit(ctx, h.device, batch)
 }
 
-// Refusal is what is kept of a message that could not be decoded.
+// Refusal is what is kept of a message that could not be decoded. When it came is the record's own time.
 type Refusal struct {
 	Source string `json:"source"` // a topic, or a register
 	Raw    string `json:"raw"`    // base64
@@ -34,16 +34,25 @@ type Refusal struct {
 }
 
 // Refuse implements collectors.Host: the bytes go to a stream that is never drained, for people to look at.
-func (h hostFor) Refuse(ctx context.Context, source string, raw []byte, why error) error {
+func (h hostFor) Refuse(ctx context.Context, batch []collectors.Refusal) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	body, err := json.Marshal(Refusal{source, base64.StdEncoding.EncodeToString(raw), why.Error()})
-	if err != nil {
-		return fmt.Errorf("keep what %s sent: %w", source, err)
+	bodies := make([][]byte, len(batch))
+	for i, r := range batch {
+		var err error
+		if bodies[i], err = json.Marshal(Refusal{r.Source, base64.StdEncoding.EncodeToString(r.Raw), r.Err.Error()}); err != nil {
+			return fmt.Errorf("keep what %s sent: %w", r.Source, err)
+		}
 	}
 	return h.box.Update(func(tx *outbox.Tx) error {
-		tx.Append(Refused, outbox.Record{Address: h.device, Body: body, At: time.Now(), Config: h.site.Config})
+		for i, r := range batch {
+			at := r.At
+			if at.IsZero() {
+				at = time.Now()
+			}
+			tx.Append(Refused, outbox.Record{Address: h.device, Body: bodies[i], At: at, Config: h.site.Config})
+		}
 		return nil
 	})
 }

@@ -290,7 +290,7 @@ func TestNoticesAreOneEventPerEpisodeAlsoOverARestart(t *testing.T) {
 
 func TestRefusedBytesAreKept(t *testing.T) {
 	b := newBench(t, nil)
-	if err := b.Host("radio").Refuse(t.Context(), "field/tk2", []byte{0xff, 0x00}, errors.New("not JSON")); err != nil {
+	if err := b.Host("radio").Refuse(t.Context(), []collectors.Refusal{{Source: "field/tk2", Raw: []byte{0xff, 0x00}, Err: errors.New("not JSON")}}); err != nil {
 		t.Fatal(err)
 	}
 	page, err := b.box.Entries(Refused, outbox.Waiting, 0, 10)

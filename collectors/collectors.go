@@ -69,6 +69,14 @@ type Collector interface {
 	Run(ctx context.Context, host Host) error
 }
 
+// Refusal is something that came from a device and could not be decoded.
+type Refusal struct {
+	Source string // a topic, a register, a line
+	Raw    []byte // as it came
+	Err    error  // why
+	At     time.Time
+}
+
 // Host is what the agent offers a collector. All methods may be called from any goroutine.
 type Host interface {
 	// Emit hands over one batch: all points of one poll, or all messages that arrived while the last commit ran.
@@ -76,8 +84,8 @@ type Host interface {
 	// of the batch counts: a poll simply comes again, a message stays unacknowledged. The host keeps nothing of the
 	// slice: the collector may fill it again after Emit has returned.
 	Emit(ctx context.Context, batch []Reading) error
-	// Refuse keeps what could not be decoded, with its source (a topic, a register) and the reason. nil: on disk.
-	Refuse(ctx context.Context, source string, raw []byte, why error) error
+	// Refuse keeps what could not be decoded. nil: all of it is on disk.
+	Refuse(ctx context.Context, batch []Refusal) error
 	// Notice tells of something that happened to a session, a line or a unit.
 	Notice(ctx context.Context, n Notice) error
 	// Recall and Remember are a little memory over restarts (subscribed topics, split blocks, a position).

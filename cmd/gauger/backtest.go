@@ -208,10 +208,12 @@ func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse implements collectors.Host: a row that cannot be read is told to whoever asked for the backtest.
-func (w watched) Refuse(_ context.Context, source string, _ []byte, why error) error {
-	if w.refused++; w.refused <= refusedMost {
-		_, line, _ := strings.Cut(source, " ")
-		fmt.Fprintf(w.warn, "%s %s: %v; the row was left out\n", w.file, line, why)
+func (w watched) Refuse(_ context.Context, batch []collectors.Refusal) error {
+	for _, r := range batch {
+		if w.refused++; w.refused <= refusedMost {
+			_, line, _ := strings.Cut(r.Source, " ")
+			fmt.Fprintf(w.warn, "%s %s: %v; the row was left out\n", w.file, line, r.Err)
+		}
 	}
 	return nil
 }

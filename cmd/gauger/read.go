@@ -279,7 +279,7 @@ func (r *readings) Emit(ctx context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse has nothing to keep: a Bad reading says the same.
-func (r *readings) Refuse(context.Context, string, []byte, error) error { return nil }
+func (r *readings) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice has nobody to tell: what it is about comes as Bad readings.
 func (r *readings) Notice(context.Context, collectors.Notice) error { return nil }

@@ -56,10 +56,12 @@ func (h *Host) Emit(_ context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse implements collectors.Host.
-func (h *Host) Refuse(_ context.Context, source string, raw []byte, why error) error {
+func (h *Host) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.refusals = append(h.refusals, Refusal{source, slices.Clone(raw), why})
+	for _, r := range batch {
+		h.refusals = append(h.refusals, Refusal{r.Source, slices.Clone(r.Raw), r.Err})
+	}
 	h.wake()
 	return nil
 }

@@ -23,13 +23,6 @@ const (
 	askAgain = 10 * time.Minute
 )
 
-// refusal is a message that could not be decoded, and why.
-type refusal struct {
-	topic   string
-	payload []byte
-	why     error
-}
-
 // commit takes what arrives, in groups, until ctx ends.
 func (s *session) commit(ctx context.Context) {
 	tick := time.NewTicker(time.Second)
@@ -51,12 +44,12 @@ func (s *session) commit(ctx context.Context) {
 // settle decodes one group, hands it over, and only then acknowledges it.
 func (s *session) settle(ctx context.Context, group []arrival) {
 	var batch []collectors.Reading
-	var refused []refusal
+	var refused []collectors.Refusal
 	for _, a := range group {
 		readings, why := s.digest(a)
 		batch = append(batch, readings...)
 		if why != nil {
-			refused = append(refused, refusal{a.Topic(), a.Payload(), why})
+			refused = append(refused, collectors.Refusal{Source: a.Topic(), Raw: a.Payload(), Err: why, At: a.at})
 		}
 	}
 	inOrder(batch)
@@ -109,7 +102,7 @@ func acknowledge(group []arrival) {
 
 // deliver hands over until the host has taken everything; the error is the end of ctx. What the host does not take
 // stays here, and behind it the queue and then the broker hold what comes: nothing is dropped.
-func (s *session) deliver(ctx context.Context, refused []refusal, batch []collectors.Reading) error {
+func (s *session) deliver(ctx context.Context, refused []collectors.Refusal, batch []collectors.Reading) error {
 	wait := firstRetry
 	for {
 		var err error
@@ -124,13 +117,11 @@ func (s *session) deliver(ctx context.Context, refused []refusal, batch []collec
 }
 
 // offer hands over once. It returns the refusals that are still to be kept, so that none is kept twice.
-func (s *session) offer(ctx context.Context, refused []refusal, batch []collectors.Reading) ([]refusal, error) {
-	for len(refused) > 0 {
-		r := refused[0]
-		if err := s.host.Refuse(ctx, r.topic, r.payload, r.why); err != nil {
+func (s *session) offer(ctx context.Context, refused []collectors.Refusal, batch []collectors.Reading) ([]collectors.Refusal, error) {
+	if len(refused) > 0 {
+		if err := s.host.Refuse(ctx, refused); err != nil {
 			return refused, err
 		}
-		refused = refused[1:]
 	}
 	if len(batch) == 0 {
 		return nil, nil

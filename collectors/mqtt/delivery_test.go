@@ -179,7 +179,7 @@ func TestUndecodableMessagesAreKept(t *testing.T) {
 		if len(h.kept()) != 4 {
 			t.Fatalf("kept %d of 4 once each: %v", len(h.kept()), h.kept())
 		}
-		if r := h.kept()[0]; r.topic != "field/tk1" || string(r.payload) != `{"v": "E05", "ts": 1772366400}` || !strings.Contains(r.why.Error(), "E05") {
+		if r := h.kept()[0]; r.Source != "field/tk1" || string(r.Raw) != `{"v": "E05", "ts": 1772366400}` || !strings.Contains(r.Err.Error(), "E05") {
 			t.Errorf("kept %+v", r)
 		}
 		for _, r := range h.all("radio/level") {

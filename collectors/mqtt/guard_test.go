@@ -152,10 +152,10 @@ func TestAMessageThatIsTooLongIsKeptInPartAndAcknowledged(t *testing.T) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if len(h.refused) != 1 || len(h.refused[0].payload) != 10_000-2-len("field/tk1")-2 {
+	if len(h.refused) != 1 || len(h.refused[0].Raw) != 10_000-2-len("field/tk1")-2 {
 		t.Fatalf("kept %d messages", len(h.refused))
 	}
-	if why := h.refused[0].why.Error(); !strings.Contains(why, "300000 bytes") {
+	if why := h.refused[0].Err.Error(); !strings.Contains(why, "300000 bytes") {
 		t.Errorf("why: %s", why)
 	}
 	if r := h.readings("radio/field-tk1")[0]; r.Quality != collectors.Bad {

@@ -18,7 +18,7 @@ type memo struct {
 	mu       sync.Mutex
 	batches  [][]collectors.Reading
 	notices  []collectors.Notice
-	refused  []refusal
+	refused  []collectors.Refusal
 	memory   map[string][]byte
 	emitting func(batch []collectors.Reading) error // asked before a batch is taken
 	deny     error                                  // for Notice, Recall and Remember
@@ -51,10 +51,13 @@ func (h *memo) Emit(_ context.Context, batch []collectors.Reading) error {
 	return nil
 }
 
-func (h *memo) Refuse(_ context.Context, source string, raw []byte, why error) error {
+func (h *memo) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.refused = append(h.refused, refusal{source, slices.Clone(raw), why})
+	for _, r := range batch {
+		r.Raw = slices.Clone(r.Raw)
+		h.refused = append(h.refused, r)
+	}
 	h.touch()
 	return nil
 }
@@ -129,7 +132,7 @@ func (h *memo) commits() int {
 }
 
 // kept are the refused messages so far, for a test that does not hold mu.
-func (h *memo) kept() []refusal {
+func (h *memo) kept() []collectors.Refusal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return slices.Clone(h.refused)

@@ -62,7 +62,7 @@ func (r *reader) Emit(_ context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse has nothing to keep: the Bad reading that comes with it says what was wrong.
-func (r *reader) Refuse(context.Context, string, []byte, error) error { return nil }
+func (r *reader) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice has nobody to tell: a broker that is away makes Bad readings.
 func (r *reader) Notice(context.Context, collectors.Notice) error { return nil }

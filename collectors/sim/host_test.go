@@ -43,10 +43,12 @@ func (a *agent) Emit(_ context.Context, batch []collectors.Reading) error {
 	return nil
 }
 
-func (a *agent) Refuse(_ context.Context, source string, raw []byte, why error) error {
+func (a *agent) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.refused = append(a.refused, refusal{source, string(raw), why.Error()})
+	for _, r := range batch {
+		a.refused = append(a.refused, refusal{r.Source, string(r.Raw), r.Err.Error()})
+	}
 	return nil
 }
 

@@ -225,7 +225,7 @@ func (p *player) refuse(ctx context.Context, line []byte, why error) error {
 	p.counts.Refused++
 	source := fmt.Sprintf("%s line %d", p.device.Name, p.lines.number)
 	return p.persist(ctx, "keep a row that cannot be read", func() error {
-		return p.host.Refuse(ctx, source, bytes.Clone(line), why)
+		return p.host.Refuse(ctx, []collectors.Refusal{{Source: source, Raw: bytes.Clone(line), Err: why, At: time.Now()}})
 	})
 }
 

@@ -123,7 +123,7 @@ func (g *gatherer) Emit(_ context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse implements collectors.Host.
-func (g *gatherer) Refuse(context.Context, string, []byte, error) error { return nil }
+func (g *gatherer) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice implements collectors.Host.
 func (g *gatherer) Notice(context.Context, collectors.Notice) error { return nil }
