@@ -93,6 +93,10 @@ bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for so
 	go build -o bin/modbusbench ./collectors/modbus/modbusbench
 	bin/modbusbench -gauger bin/gauger -rows "$(ROWS)"
 
+bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two minutes)
+	go build -o bin/mqttbench ./collectors/mqtt/mqttbench
+	bin/mqttbench -gauger bin/gauger
+
 cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 12 MB
 cross-amd64: MACHINE := GOARCH=amd64
 cross-arm64: MACHINE := GOARCH=arm64

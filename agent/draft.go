@@ -26,6 +26,8 @@ type draft struct {
 	says     []func() // log lines for after the commit
 	copied   bool     // the map of episodes is this draft's own
 	ticked   bool     // the detector has heard the clock
+	sent     []bool   // the values that this draft has sent; nil: none
+	graded   *Grade   // of the clock, once it was asked
 }
 
 // staged is a record on its way to a stream, and the book entry that wants to know its position.
@@ -275,8 +277,19 @@ func (d *draft) ownEpisodes() {
 	}
 }
 
-// setValue replaces what was last sent of value i.
-func (d *draft) setValue(i int, v lastValue) {
-	d.values = slices.Clone(d.values)
-	d.values[i] = v
+// ownValue is what was last sent of value i, for this draft to change.
+func (d *draft) ownValue(i int) *lastValue {
+	if d.sent == nil {
+		d.sent, d.values = make([]bool, len(d.values)), slices.Clone(d.values)
+	}
+	v := &d.values[i]
+	if !d.sent[i] {
+		d.sent[i] = true
+		pages := recent{}
+		if v.recent != nil {
+			pages = *v.recent
+		}
+		v.recent = &pages
+	}
+	return v
 }

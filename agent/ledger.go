@@ -18,17 +18,18 @@ import (
 
 // Names of the small state beside the streams.
 const (
-	tanksState = "tanks"        // the detector's state
-	heldState  = "tickets/held" // finished loads whose ticket has not left yet
-	openState  = "episodes"     // what is going on: rules and notices that have begun
-	bookState  = "ticket/"      // one per ticket number, for ever
-	valueState = "value/"       // what was last sent of each well's value
-	memory     = "memory/"      // what a collector remembers
-	laterState = "later/"       // records that wait for the clock to be set
-	runState   = "run"          // how the last run began and ended
-	clockState = "clock"        // how the clock stood in the last run
-	gearState  = "gear"         // how each tank is measured, in the order of the tanks' state
-	workState  = "inhibited"    // work on tanks that is going on, or whose event waits
+	tanksState  = "tanks"        // the detector's state
+	heldState   = "tickets/held" // finished loads whose ticket has not left yet
+	openState   = "episodes"     // what is going on: rules and notices that have begun
+	bookState   = "ticket/"      // one per ticket number, for ever
+	valueState  = "value/"       // what was last sent of each well's value
+	recentState = "recent/"      // and the readings that a broker may deliver again
+	memory      = "memory/"      // what a collector remembers
+	laterState  = "later/"       // records that wait for the clock to be set
+	runState    = "run"          // how the last run began and ended
+	clockState  = "clock"        // how the clock stood in the last run
+	gearState   = "gear"         // how each tank is measured, in the order of the tanks' state
+	workState   = "inhibited"    // work on tanks that is going on, or whose event waits
 )
 
 // Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
@@ -140,6 +141,11 @@ func (l *Ledger) load() (state, error) {
 		if err := l.recall(valueState+v.key(), &s.values[i]); err != nil {
 			return s, err
 		}
+		if v.Every == 0 {
+			if err := l.recallRecent(v, &s.values[i]); err != nil {
+				return s, err
+			}
+		}
 	}
 	s.later, err = l.lastLater()
 	return s, err
@@ -230,6 +236,7 @@ func (l *Ledger) commit(d *draft, device string) error {
 		d.putPositions(device)
 		d.stored = mark
 	}
+	d.keepValues()
 	if err := errors.Join(d.problems...); err != nil {
 		return err
 	}
@@ -276,8 +283,10 @@ func (d *draft) grade() Grade {
 		return Unset
 	case d.replay != 0:
 		return Trusted
+	case d.graded == nil:
+		d.graded = new(d.l.clock.Grade(d.now))
 	}
-	return d.l.clock.Grade(d.now)
+	return *d.graded
 }
 
 // deviceOf is the part of a point's name before the slash.

@@ -1,26 +1,24 @@
 package agent
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"math"
-	"slices"
 	"time"
 
 	"gauger/collectors"
 )
 
-const (
-	changeEvery = time.Minute // a changed value is sent at once, but not more often than this
-	remembered  = 256         // readings per value that a redelivery is compared with; a broker repeats what was in flight
-)
+// changeEvery: a changed value is sent at once, but not more often than this.
+const changeEvery = time.Minute
 
 // lastValue is what was last sent of one of a well's values.
 type lastValue struct {
 	At     time.Time
 	Value  float64
-	Recent []byte `json:",omitempty"` // the last readings with a device time, eight bytes of hash each: a broker may deliver one again
+	Recent []byte `json:",omitempty"` // of the version before: the last readings with a device time, eight bytes each
+	Page   int    `json:",omitempty"` // of recent, the one that is being filled
 	Sent   bool
+
+	recent *recent // nil: nothing was remembered
 }
 
 // key names a value's state.
@@ -36,19 +34,19 @@ func (d *draft) value(i int, r collectors.Reading) {
 	if !v.due(last, r) {
 		return
 	}
-	next := lastValue{At: r.At.Round(0), Value: r.Value, Sent: true}
-	if last.Sent && next.At.Equal(last.At) && next.Value == last.Value {
+	if last.Sent && last.At.Equal(r.At) && last.Value == r.Value {
 		return // the same sample, read once more from a gateway that keeps it
 	}
-	if v.Every == 0 && r.At == r.At.Round(0) {
-		h := fingerprint(r)
-		if last.knows(h) {
-			return
-		}
-		next.Recent = slices.Concat(last.Recent[max(0, len(last.Recent)-8*(remembered-1)):], h[:])
+	repeatable := v.Every == 0 && r.At == r.At.Round(0) // it has a device time: a broker may deliver it again
+	sum := fingerprint(r)
+	if repeatable && last.recent.knows(sum) {
+		return
 	}
-	d.setValue(i, next)
-	d.keep(valueState+v.key(), next)
+	next := d.ownValue(i)
+	next.At, next.Value, next.Sent = r.At.Round(0), r.Value, true
+	if repeatable {
+		next.recent.add(sum)
+	}
 	if d.grade() == Unset {
 		d.postpone(postponed{Value: &laterValue{Index: v.key(), Number: r.Value, At: r.At.Round(0)}})
 		return
@@ -80,25 +78,4 @@ func (d *draft) queueValue(v Value, number float64, at time.Time) {
 		d.notice(collectors.Notice{Rule: "value-refused", Source: source, Since: at, Until: at})
 	}
 	d.append(v.stream(), v.Well, body)
-}
-
-// fingerprint tells a reading from another by its device's time and its value.
-func fingerprint(r collectors.Reading) (sum [8]byte) {
-	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], uint64(r.At.UnixNano()))
-	binary.BigEndian.PutUint64(b[8:], math.Float64bits(r.Value))
-	h := fnv.New64a()
-	h.Write(b[:])
-	binary.BigEndian.PutUint64(sum[:], h.Sum64())
-	return sum
-}
-
-// knows says whether a reading was sent before.
-func (l lastValue) knows(sum [8]byte) bool {
-	for known := range slices.Chunk(l.Recent, 8) {
-		if string(known) == string(sum[:]) {
-			return true
-		}
-	}
-	return false
 }

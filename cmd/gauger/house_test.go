@@ -51,6 +51,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/collectorstest":     {may: "collectors", why: "what every collector must do"},
 	"collectors/modbus/modbustest":  {may: "collectors collectors/modbus", why: "a slave with faults"},
 	"collectors/modbus/modbusbench": {may: "collectors collectors/modbus collectors/modbus/modbustest", why: "measures, and never ships"},
+	"collectors/mqtt/mqttbench":     {why: "measures, and never ships"},
 	"agent/cloud/cloudtest":         {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/outboxtest":             {may: "outbox", why: "a model to compare the outbox with"},
 	"deploy/proof":                  {why: "which stretch of a long proof is run; for tests of every room"},
@@ -64,7 +65,7 @@ const houseTests = "(tests)"
 
 var houseFences = []houseFence{
 	{"github.com/goburrow", "collectors/modbus collectors/modbus/modbusbench", "its transports mix up answers; only modbus knows the way round"},
-	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt", "its acknowledgements must wait for the disk"},
+	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt collectors/mqtt/mqttbench", "its acknowledgements must wait for the disk"},
 	{"go.etcd.io/bbolt", "outbox outbox/outboxtest", "one file, one owner"},
 	{"github.com/cenkalti/backoff/v4", "outbox agent/cloud", "only what speaks with the service waits for it"},
 	{"go.yaml.in/yaml/v3", "config", "one reader of the configuration"},

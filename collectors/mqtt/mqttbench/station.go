@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	paho "github.com/eclipse/paho.mqtt.golang"
+)
+
+// patience is how long anything may take.
+const patience = 2 * time.Minute
+
+// round starts a broker and a consumer of their own, feeds them, and ends both.
+func round(who, gauger string, n int) (r result, err error) {
+	dir, err := os.MkdirTemp("", "mqttbench-")
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	broker, err := freeAddress()
+	if err != nil {
+		return r, err
+	}
+	_, port, _ := net.SplitHostPort(broker)
+	settings := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\nlog_dest none\n", port, dir)
+	file := filepath.Join(dir, "mosquitto.conf")
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		return r, err
+	}
+	mosquitto := exec.CommandContext(ctx, "/usr/sbin/mosquitto", "-c", file)
+	if err := mosquitto.Start(); err != nil {
+		return r, fmt.Errorf("needs Mosquitto (package mosquitto): %w", err)
+	}
+	defer mosquitto.Wait()         //nolint:errcheck // it is killed
+	defer mosquitto.Process.Kill() //nolint:errcheck // it ends with the round
+	if err := until(ctx, "the broker listens", func() bool { return listens(broker) }); err != nil {
+		return r, err
+	}
+	c, err := startConsumer(ctx, who, gauger, dir, broker, n)
+	if err != nil {
+		return r, err
+	}
+	defer c.cmd.Wait()         //nolint:errcheck // it is killed
+	defer c.cmd.Process.Kill() //nolint:errcheck // it ends with the round
+	if err := until(ctx, who+" has subscribed", c.ready); err != nil {
+		return r, fmt.Errorf("%w\n%s", err, c.said)
+	}
+	had := c.count()
+	before, began := cpuOf(c.cmd.Process.Pid), time.Now()
+	if err := feed(broker, n); err != nil {
+		return r, fmt.Errorf("publish: %w", err)
+	}
+	if err := until(ctx, "all messages count", func() bool { return c.count() >= had+n }); err != nil {
+		return r, fmt.Errorf("%w; %d of %d\n%s", err, c.count()-had, n, c.said)
+	}
+	return result{took: time.Since(began), cpu: cpuOf(c.cmd.Process.Pid) - before, rss: rssOf(c.cmd.Process.Pid)}, nil
+}
+
+// consumer is the program that is measured.
+type consumer struct {
+	cmd   *exec.Cmd
+	said  *bytes.Buffer
+	ready func() bool
+	count func() int // messages that count so far
+}
+
+func startConsumer(ctx context.Context, who, gauger, dir, broker string, n int) (*consumer, error) {
+	if who == "bare" {
+		return startBare(ctx, dir, broker, n)
+	}
+	status, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "gauger.yaml")
+	text := strings.NewReplacer("BROKER", broker, "STATUS", status, "STORE", filepath.Join(dir, "store")).Replace(siteYAML)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return nil, err
+	}
+	c := &consumer{cmd: exec.CommandContext(ctx, gauger, "run", "-c", file, "--socket", filepath.Join(dir, "sock")), said: &bytes.Buffer{}}
+	c.cmd.Env = append(os.Environ(), "KEY=0123456789abcdef")
+	c.cmd.Stdout, c.cmd.Stderr = c.said, c.said
+	c.count = func() int { return metric(status, `gauger_records{stream="tagvalues",state="accepted"}`) }
+	probes := 0
+	c.ready = func() bool { // a message that arrives says that the subscription stands
+		if !listens(status) || c.count() > 0 {
+			return c.count() > 0
+		}
+		probes++
+		return feed(broker, 1) == nil && c.count() > 0
+	}
+	return c, c.cmd.Start()
+}
+
+// siteYAML is a site of one number; its service is nowhere, so that every record stays.
+const siteYAML = `site: Bench
+id: BENCH
+object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
+service: {url: "http://127.0.0.1:1", primary_key: {env: KEY}}
+store: {path: STORE, max_bytes: 512MiB}
+recorder: {max_bytes: 0}
+devices:
+  - name: radio
+    mqtt: mqtt://BROKER
+    points: [{name: n, topic: bench/n, value: n, time: ts}]
+wells:
+  - id: 3fa85f64-5717-4562-b3fc-2c963f66afa6
+    tag_values: [{code: "Production Target Oil", point: radio/n, every: 0s}]
+http: {listen: STATUS}
+`
+
+// startBare starts this program once more as the bare consumer. It writes how many messages it had into a file that is
+// as long as that number.
+func startBare(ctx context.Context, dir, broker string, n int) (*consumer, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &consumer{cmd: exec.CommandContext(ctx, self, "-bare", "mqtt://"+broker, "-n", strconv.Itoa(n)), said: &bytes.Buffer{}}
+	c.cmd.Dir = dir
+	c.cmd.Stderr = c.said
+	size := func(name string) int {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		got, _ := strconv.Atoi(string(b)) // none yet counts as 0
+		if err != nil {
+			return -1
+		}
+		return got
+	}
+	c.ready = func() bool { return size("bare") >= 0 }
+	c.count = func() int { return size("bare") }
+	return c, c.cmd.Start()
+}
+
+// consume is the bare consumer: it acknowledges at once, and keeps a count.
+func consume(broker string, n int) error {
+	done := make(chan struct{})
+	had := 0
+	o := paho.NewClientOptions().AddBroker(broker).SetClientID("bare").SetCleanSession(false)
+	c := paho.NewClient(o)
+	if t := c.Connect(); t.Wait() && t.Error() != nil {
+		return t.Error()
+	}
+	t := c.Subscribe(topic, 1, func(paho.Client, paho.Message) {
+		if had++; had == n {
+			close(done)
+		}
+	})
+	if t.Wait() && t.Error() != nil {
+		return t.Error()
+	}
+	if err := os.WriteFile("bare", []byte("0"), 0o600); err != nil {
+		return err
+	}
+	<-done
+	if err := os.WriteFile("bare", []byte(strconv.Itoa(n)), 0o600); err != nil {
+		return err
+	}
+	select {} // until it is killed: what it used is read from outside
+}
+
+// metric reads one number from a status page; 0 while there is none.
+func metric(address, name string) int {
+	answer, err := http.Get("http://" + address + "/metrics")
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		return 0
+	}
+	_, after, found := strings.Cut(string(b), "\n"+name+" ")
+	line, _, _ := strings.Cut(after, "\n")
+	v, err := strconv.ParseFloat(line, 64)
+	if !found || err != nil {
+		return 0
+	}
+	return int(v)
+}
+
+func until(ctx context.Context, what string, is func() bool) error {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !is() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("waited in vain: %s", what)
+		}
+	}
+	return nil
+}
+
+func listens(address string) bool {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// cpuOf is the processor time that a process has used, threads that have ended included.
+func cpuOf(pid int) time.Duration {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	user, _ := strconv.Atoi(fields[11])
+	system, _ := strconv.Atoi(fields[12])
+	return time.Duration(user+system) * time.Second / ticksPerSecond
+}
+
+// ticksPerSecond is the unit of /proc's times on every Linux that gauger is built for.
+const ticksPerSecond = 100
+
+// rssOf is a process's resident memory in KiB.
+func rssOf(pid int) int64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
+	return pages * int64(syscall.Getpagesize()) / 1024
+}
