@@ -10,7 +10,9 @@ import (
 )
 
 // everyReading is a site whose readings of radio/n all become records.
-func everyReading(s *Site) { s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "radio/n"}} }
+func everyReading(s *Site) {
+	s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "radio/n"}}
+}
 
 func numbered(from, to int) []collectors.Reading {
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
