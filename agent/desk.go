@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/link"
 	"gauger/outbox"
 )
 
@@ -25,6 +26,7 @@ type Desk struct {
 	Version string
 	Began   time.Time
 	Daemon  bool                // the collectors run and the streams are drained
+	Link    *link.Link          // nil: nothing is held back
 	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
 	verbs   map[string]Verb
 	feeds   map[string]Feed

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/link"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -34,6 +35,7 @@ type Status struct {
 	Last     *Booked                  `json:"last_ticket,omitempty"`
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued
 	Lines    []LineStatus             `json:"lines,omitempty"`
+	Link     *link.Status             `json:"link,omitempty"`
 	Recorder *RecorderStatus          `json:"recorder,omitempty"` // absent when no readings are kept
 	Problems []string                 `json:"problems"`           // sentences: what is wrong and what to do
 }
@@ -70,6 +72,16 @@ func (s Status) Waiting() (n uint64) {
 		}
 	}
 	return n
+}
+
+// ByPlan says that everything that waits does so for the link's windows, its bytes of the day or its rate.
+func (s Status) ByPlan() bool {
+	for name, c := range s.Streams {
+		if name != Refused && c.Waiting > 0 && (s.Link == nil || s.Link.Held[name] == "") {
+			return false
+		}
+	}
+	return true
 }
 
 // TankStatus is a tank's newest level.
@@ -153,6 +165,9 @@ func (d *Desk) Status() (Status, error) {
 	}
 	if d.Lines != nil {
 		s.Lines = d.Lines()
+	}
+	if d.Link != nil {
+		s.Link = new(d.Link.Status(now))
 	}
 	s.Recorder = d.Ledger.recorderStatus()
 	s.Problems = d.problems(s)

@@ -49,6 +49,7 @@ func (c *checker) check() {
 	c.devices()
 	c.lines()
 	c.tanks()
+	c.link()
 	c.book()
 	c.events()
 	c.wells()

@@ -28,6 +28,12 @@ func (c *Config) complete(dir string) {
 	if c.Tickets.Hold == 0 {
 		c.Tickets.Hold = (&checker{cfg: c}).leastHold()
 	}
+	if c.Link.Rate == rateByPlace {
+		c.Link.Rate = 0
+		if (&checker{cfg: c}).remote() {
+			c.Link.Rate = 1
+		}
+	}
 	for i := range c.Devices {
 		if dev := &c.Devices[i]; dev.MQTT != nil {
 			dev.MQTT.ClientID = c.clientID(*dev)

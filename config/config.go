@@ -85,7 +85,9 @@ type Recorder struct {
 
 // Link is the pacing of requests.
 type Link struct {
-	Rate Rate `yaml:"rate" doc:"requests a second at most (0.5: one in two seconds), or off. Default 1"`
+	Rate           Rate     `yaml:"rate" doc:"requests a second at most (0.5: one in two seconds, 6/min: six a minute), or off. Default 1, and off toward the box itself"`
+	MaxBytesPerDay Size     `yaml:"max_bytes_per_day" doc:"what may cross the link in a local day, both ways, as in 5MB: tag values wait at 80 % of it, targets at 90 %, events and memos at 95 %; tickets still leave when it is spent, one every 15 minutes. Default 0: no limit"`
+	Windows        []Window `yaml:"windows" doc:"local times of day in which tag values and targets leave, as in 22:00-06:00; tickets, events and memos leave at any time. Default: always"`
 }
 
 // Tickets says when a run ticket leaves.

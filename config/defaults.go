@@ -39,7 +39,7 @@ func defaultConfig() Config {
 		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
 		Store:         Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20},
 		Recorder:      Recorder{MaxBytes: 64 << 20, Days: 30},
-		Link:          Link{Rate: 1},
+		Link:          Link{Rate: rateByPlace},
 		Tickets:       Tickets{Review: "send"},
 		Book:          Book{LossLimit: 0.8},
 		Loads:         tank.DefaultLoads(),

@@ -134,7 +134,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	if !reflect.DeepEqual(cfg.Service.Wire, usual.Service.Wire) || cfg.Service.Segments != usual.Service.Segments {
 		t.Errorf("wire in the example\n%+v\ndefaults\n%+v", cfg.Service.Wire, usual.Service.Wire)
 	}
-	if cfg.Loads != usual.Loads || cfg.Link != usual.Link || cfg.Log != usual.Log || cfg.Store != usual.Store || cfg.ProductionDay != usual.ProductionDay {
+	if cfg.Loads != usual.Loads || !reflect.DeepEqual(cfg.Link, Link{Rate: 1}) || cfg.Log != usual.Log || cfg.Store != usual.Store || cfg.ProductionDay != usual.ProductionDay {
 		t.Errorf("loads in the example %+v, defaults %+v", cfg.Loads, usual.Loads)
 	}
 }

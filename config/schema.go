@@ -37,6 +37,8 @@ func special(t reflect.Type) object {
 		return object{"type": []string{"string", "integer"}}
 	case reflect.TypeFor[TimeOfDay]():
 		return object{"type": "string", "pattern": `^[0-2][0-9]:[0-5][0-9]$`}
+	case reflect.TypeFor[Window]():
+		return object{"type": "string", "pattern": `^ *[0-2][0-9]:[0-5][0-9] *- *[0-2][0-9]:[0-5][0-9] *$`}
 	case reflect.TypeFor[collectors.Point]():
 		return object{"type": "string", "pattern": `^[^/]+/[^/]+$`}
 	case reflect.TypeFor[Secret]():

@@ -51,26 +51,38 @@ func (s Size) String() string {
 // Rate is a number of requests a second; 0 is no limit, written off.
 type Rate float64
 
-// UnmarshalText reads a number, or off.
+// rateByPlace stands for a rate that is not written: 1, but none toward the box itself.
+const rateByPlace Rate = -1
+
+// UnmarshalText reads a number, one with /s or /min behind it, or off.
 func (r *Rate) UnmarshalText(b []byte) error {
-	if string(b) == "off" {
+	text := strings.TrimSpace(string(b))
+	if text == "off" {
 		*r = 0
 		return nil
 	}
-	n, err := number(string(b))
+	digits, perMinute := strings.CutSuffix(text, "/min")
+	n, err := number(strings.TrimSpace(strings.TrimSuffix(digits, "/s")))
 	if err != nil || n <= 0 {
-		return fmt.Errorf("%s is not a rate; write the requests a second, such as 1 or 0.5, or off", quote(string(b)))
+		return fmt.Errorf("%s is not a rate; write the requests a second, such as 1 or 0.5, or a minute, such as 6/min, or off", quote(string(b)))
 	}
-	*r = Rate(n)
+	if *r = Rate(n); perMinute {
+		*r /= 60
+	}
 	return nil
 }
 
-// String is the number, or off.
+// String is the number a second, the number a minute where that is shorter, or off.
 func (r Rate) String() string {
 	if r == 0 {
 		return "off"
 	}
-	return strconv.FormatFloat(float64(r), 'g', -1, 64)
+	second := strconv.FormatFloat(float64(r), 'g', -1, 64)
+	minute := math.Round(float64(r)*60e6) / 1e6
+	if text := strconv.FormatFloat(minute, 'g', -1, 64) + "/min"; len(text) < len(second) && Rate(minute)/60 == r {
+		return text
+	}
+	return second
 }
 
 // TimeOfDay is a local time of the day, since midnight.
@@ -90,6 +102,26 @@ func (t *TimeOfDay) UnmarshalText(b []byte) error {
 func (t TimeOfDay) String() string {
 	d := time.Duration(t)
 	return fmt.Sprintf("%02d:%02d", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// Window is a local time of day, every day; one that ends before it begins goes over midnight.
+type Window struct{ From, To TimeOfDay }
+
+// UnmarshalText reads HH:MM-HH:MM.
+func (w *Window) UnmarshalText(b []byte) error {
+	from, to, _ := strings.Cut(string(b), "-")
+	if to = strings.TrimSpace(to); to == "24:00" {
+		to = "00:00"
+	}
+	if w.From.UnmarshalText([]byte(strings.TrimSpace(from))) != nil || w.To.UnmarshalText([]byte(to)) != nil {
+		return fmt.Errorf("%s is no time of day from and to; write one such as \"22:00-06:00\"", quote(string(b)))
+	}
+	return nil
+}
+
+// MarshalText is HH:MM-HH:MM.
+func (w Window) MarshalText() ([]byte, error) {
+	return []byte(w.From.String() + "-" + w.To.String()), nil
 }
 
 // Source is where a figure of a ticket comes from: a point, a constant, or nothing when both are empty.

@@ -96,6 +96,14 @@ func (d *drain) step(ctx context.Context) error {
 	if err := d.pause(ctx); err != nil {
 		return err
 	}
+	if !d.b.waits(d.s) {
+		return d.idle(ctx)
+	}
+	if d.b.opt.Pace != nil { // before anything is chosen: what waits for hours must not be in flight
+		if err := d.b.opt.Pace(ctx, d.s.Name); err != nil {
+			return fmt.Errorf("pace: %w", err)
+		}
+	}
 	batch, err := d.choose()
 	if err != nil {
 		return err
@@ -110,13 +118,15 @@ func (d *drain) step(ctx context.Context) error {
 	if err := d.b.begin(d.s, batch); err != nil {
 		return err
 	}
-	if d.b.opt.Pace != nil {
-		if err := d.b.opt.Pace(ctx, d.s.Name); err != nil {
-			return fmt.Errorf("pace: %w", err)
-		}
-	}
 	receipts := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
 	return d.settle(ctx, batch, receipts)
+}
+
+// waits says that a stream has records that have not left.
+func (b *Box) waits(s *stream) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return s.led.Waiting > 0
 }
 
 // cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.

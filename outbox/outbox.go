@@ -74,7 +74,8 @@ type Options struct {
 	// goroutine that caused the change, with no lock and no transaction held, and before Open returns for what Open
 	// found. It must not block. nil: nobody is told.
 	Notify func(Note)
-	// Pace is asked before each request of a drain, and may wait or end it with an error (of ctx). nil: no pacing.
+	// Pace is asked before each request of a drain, when nothing is chosen yet, and may wait, for hours too, or end it with
+	// an error (of ctx). nil: no pacing.
 	Pace func(ctx context.Context, stream string) error
 	// Label gives the few words that a delivered record's receipt keeps, a ticket's number for instance. nil: none.
 	Label func(stream string, r Record) string

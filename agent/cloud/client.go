@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -36,6 +37,9 @@ type Options struct {
 	Login     *Login            // nil: refused keys are not renewed by a login
 	UserAgent string            // empty: gauger
 	Transport http.RoundTripper // nil: HTTP/1.1 over TCP; tests give the reference service
+
+	// Meter is given each new connection, under its TLS, and returns what is used instead. nil: nobody counts.
+	Meter func(net.Conn) net.Conn
 }
 
 // Client speaks to the service. Its methods may be called from any goroutine.
@@ -135,9 +139,21 @@ func newTransport(o Options) (*http.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	dialer := &net.Dialer{Timeout: o.Wire.ConnectTimeout, KeepAlive: 30 * time.Second}
+	// No probes of idle connections: they would cost a metered link a packet each way every half minute, and every request
+	// has a time limit of its own.
+	dialer := &net.Dialer{Timeout: o.Wire.ConnectTimeout, KeepAlive: -1}
+	dial := dialer.DialContext
+	if o.Meter != nil {
+		dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := dialer.DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			return o.Meter(c), nil
+		}
+	}
 	t := &http.Transport{
-		DialContext:            dialer.DialContext,
+		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 		TLSHandshakeTimeout:    o.Wire.ConnectTimeout,
 		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},

@@ -85,6 +85,8 @@ func (p *sheet) sending(s agent.Status) {
 	switch waiting := s.Waiting(); {
 	case waiting == 0:
 		p.add(`<p class="ok">Sending: nothing waits.</p>`)
+	case s.ByPlan():
+		p.add(`<p class="ok">Sending by plan: %v records wait for the link.</p>`, waiting)
 	case s.Now.Sub(s.Oldest) > overdue:
 		p.add(`<p class="bad">Not sending: %v records wait, the oldest since %v. They are kept and leave by themselves.</p>`, waiting, p.moment(s.Oldest))
 	default:
@@ -132,6 +134,25 @@ func (p *sheet) outbox(s agent.Status) {
 			name, c.Accepted, c.Delivered, c.Waiting, c.Dead, c.Evicted)
 	}
 	p.add(`</table>`)
+	p.link(s)
+}
+
+// link shows what the day has cost, and why something that waits does not leave.
+func (p *sheet) link(s agent.Status) {
+	l := s.Link
+	if l == nil {
+		return
+	}
+	p.add(`<p>%v MB crossed the link on %v`, fmt.Sprintf("%.2f", float64(l.Bytes)/1e6), l.Date)
+	if l.MaxBytes > 0 {
+		p.add(`; %v of %v MB left`, fmt.Sprintf("%.2f", float64(l.Left)/1e6), fmt.Sprintf("%.2f", float64(l.MaxBytes)/1e6))
+	}
+	p.add(`.</p>`)
+	for _, name := range slices.Sorted(maps.Keys(l.Held)) {
+		if s.Streams[name].Waiting > 0 {
+			p.add(`<p>%v: %v.</p>`, name, l.Held[name])
+		}
+	}
 }
 
 func (p *sheet) points(s agent.Status) {

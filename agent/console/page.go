@@ -77,6 +77,20 @@ func metrics(s agent.Status) string {
 		fmt.Fprintf(&b, "gauger_point_good{point=%q} %d\n", string(p.Point), good)
 	}
 	writeLines(&b, s.Lines)
+	if l := s.Link; l != nil {
+		family("gauger_link_bytes", "gauge", "Bytes that crossed the link in the local day, both ways.")
+		fmt.Fprintf(&b, "gauger_link_bytes %d\n", l.Bytes)
+		if l.MaxBytes > 0 {
+			family("gauger_link_max_bytes", "gauge", "Bytes that may cross the link in a local day.")
+			fmt.Fprintf(&b, "gauger_link_max_bytes %d\n", l.MaxBytes)
+		}
+		family("gauger_link_held", "gauge", "1 when nothing of the stream leaves now because of link's settings.")
+		for _, name := range names {
+			if l.Held[name] != "" {
+				fmt.Fprintf(&b, "gauger_link_held{stream=%q} 1\n", name)
+			}
+		}
+	}
 	if r := s.Recorder; r != nil {
 		family("gauger_recorder_bytes", "gauge", "Disk space that the recorded readings have.")
 		fmt.Fprintf(&b, "gauger_recorder_bytes %d\n", r.Bytes)

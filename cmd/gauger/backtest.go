@@ -103,7 +103,7 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 	defer os.RemoveAll(dir)
 	cfg := *t.cfg
 	cfg.Store.Path = dir
-	box, err := openBox(&cfg, nil)
+	box, err := openBox(&cfg, nil, nil)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,26 +89,14 @@ func streams(w cloud.Wire) []outbox.Stream {
 func boxFile(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "outbox.db") }
 
 // openBox opens the outbox of the store, and makes the folder when there is none.
-func openBox(cfg *config.Config, notify func(outbox.Note)) (*outbox.Box, error) {
+func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
-	pace := paceOf(cfg)
-	box, err := outbox.Open(boxFile(cfg), outbox.Options{
+	return outbox.Open(boxFile(cfg), outbox.Options{
 		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire), Notify: notify, Label: agent.Label,
-		Preflight: preflight(), Pace: pace.wait,
+		Preflight: preflight(), Pace: pace,
 	})
-	if err != nil {
-		return nil, err
-	}
-	waiting := uint64(0)
-	for _, s := range streams(cfg.Service.Wire) {
-		if !s.Held {
-			waiting += box.Counts()[s.Name].Waiting
-		}
-	}
-	pace.backlog(waiting, time.Now())
-	return box, nil
 }
 
 // preflight lets a child process examine the outbox before it is opened: a damaged file can crash or hang its reader.
@@ -129,7 +119,7 @@ func clockOf(site agent.Site) *agent.Clock {
 
 // clientOf opens the key ring and the way to the service. A key that cannot be read does not hold the site up: what is
 // read is queued, and leaves when the key is there.
-func clientOf(cfg *config.Config, log zerolog.Logger) (*cloud.Client, error) {
+func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn, log zerolog.Logger) (*cloud.Client, error) {
 	seeds, err := seedsOf(cfg)
 	if err != nil {
 		log.Error().Err(err).Msg("a subscription key cannot be read: `gauger keys set` gives one now; a file is read again on reload, a systemd credential on restart")
@@ -147,7 +137,7 @@ func clientOf(cfg *config.Config, log zerolog.Logger) (*cloud.Client, error) {
 	}
 	return cloud.New(cloud.Options{
 		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,
-		Keys: keys, Login: login, UserAgent: "gauger/" + version,
+		Keys: keys, Login: login, UserAgent: "gauger/" + version, Meter: meter,
 	})
 }
 

@@ -20,6 +20,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/console"
+	"gauger/agent/link"
 	"gauger/agent/recorder"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
@@ -86,6 +87,7 @@ type daemon struct {
 	client *cloud.Client
 	agent  *agent.Agent
 	desk   *agent.Desk
+	link   *link.Link
 	ring   *recorder.Ring // of the readings; nil when none are kept
 }
 
@@ -93,7 +95,8 @@ type daemon struct {
 func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	site := siteOf(cfg)
 	notes := make(chan outbox.Note, 64)
-	box, err := openBox(cfg, func(n outbox.Note) {
+	pace := linkOf(cfg)
+	box, err := openBox(cfg, pace.Wait, func(n outbox.Note) {
 		select {
 		case notes <- n:
 		default: // a flood of notes says nothing new
@@ -102,8 +105,11 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &daemon{cfg: cfg, log: log, box: box}
-	client, err := clientOf(cfg, log)
+	d := &daemon{cfg: cfg, log: log, box: box, link: pace}
+	if err := resumeLink(pace, cfg, box, log); err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	client, err := clientOf(cfg, pace.Meter, log)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
@@ -123,6 +129,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	}
 	d.desk = (&agent.Desk{
 		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now().Round(0), Daemon: true,
+		Link: pace,
 	}).Open()
 	d.agent = &agent.Agent{
 		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: gather, Supervisor: agent.NewSupervisor(),
@@ -164,7 +171,8 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 			d.serve(page, console.Page(d.desk))
 		}
 	}
-	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload)
+	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload,
+		func(ctx context.Context) error { return d.link.Run(ctx, d.keepLink) })
 	err = d.agent.Run(ctx)
 	if err == nil {
 		d.log.Info().Msg("gauger has stopped in order")
@@ -181,6 +189,9 @@ func (d *daemon) serve(l net.Listener, h http.Handler) {
 func (d *daemon) close() {
 	d.client.Close()
 	d.closeReadings()
+	if d.box.Err() == nil {
+		d.link.Keep(d.keepLink)
+	}
 	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
 		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")
 	}

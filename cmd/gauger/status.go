@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -60,6 +61,7 @@ func (p *page) print(w io.Writer) error {
 	p.lines()
 	p.lastTicket()
 	p.outbox()
+	p.link()
 	p.recorder()
 	return p.t.Flush()
 }
@@ -110,6 +112,8 @@ func (p *page) sending() string {
 	switch {
 	case p.s.Waiting() == 0:
 		return "everything is sent"
+	case p.s.ByPlan():
+		return "sending by plan, " + waiting + " waiting for the link"
 	case !p.s.Oldest.IsZero() && p.s.Now.Sub(p.s.Oldest) > overdue:
 		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, minute(p.s.Oldest, p.h.zone()))
 	}
@@ -195,6 +199,30 @@ func (p *page) outbox() {
 		p.line("%s\t%d\t%d\t%d\t%d", name, n.Waiting, n.Delivered, n.Dead, n.Evicted)
 	}
 }
+
+// link shows what the day has cost, and why something that waits does not leave.
+func (p *page) link() {
+	l := p.s.Link
+	if l == nil || !p.s.Daemon && l.MaxBytes == 0 {
+		return
+	}
+	text := fmt.Sprintf("\nlink\t%s crossed it on %s", megabytes(l.Bytes), l.Date)
+	switch {
+	case l.MaxBytes > 0:
+		text += fmt.Sprintf(" of the day's %s, %s left", megabytes(l.MaxBytes), megabytes(l.Left))
+	case p.s.Began.In(p.h.zone()).Format(time.DateOnly) == l.Date:
+		text += ", since the start"
+	}
+	p.line("%s", text)
+	for _, name := range sortedNames(l.Held) {
+		if n := p.s.Streams[name].Waiting; n > 0 {
+			p.line("%s\t%s: %s", name, count(int(n), "record"), l.Held[name])
+		}
+	}
+}
+
+// megabytes is how a data plan counts.
+func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) + " MB" }
 
 // recorder shows how far back the readings are kept.
 func (p *page) recorder() {

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"net/url"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/agent/link"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// linkState is the name under which the box keeps the bytes of the day.
+const linkState = "link"
+
+// urgency is how the streams share the link: what makes the money first. A memo is a person's, who waits for it.
+var urgency = map[string]link.Class{
+	agent.Tickets: link.Must, agent.Events: link.Soon, agent.Memos: link.Soon, agent.Targets: link.Later, agent.TagValues: link.Bulk,
+}
+
+// linkOf is the configured link.
+func linkOf(cfg *config.Config) *link.Link {
+	o := link.Options{MaxBytes: int64(cfg.Link.MaxBytesPerDay), Zone: cfg.Zone, NotBefore: built, Streams: urgency}
+	if cfg.Link.Rate > 0 {
+		o.Every = time.Duration(float64(time.Second) / float64(cfg.Link.Rate))
+	}
+	for _, w := range cfg.Link.Windows {
+		o.Windows = append(o.Windows, link.Window{From: time.Duration(w.From), To: time.Duration(w.To)})
+	}
+	return link.New(o)
+}
+
+// resumeLink takes up the bytes of the day, and spreads what waits already. Toward the box itself there is no herd.
+func resumeLink(l *link.Link, cfg *config.Config, box *outbox.Box, log zerolog.Logger) error {
+	kept, err := box.Get(linkState)
+	if err != nil {
+		return err
+	}
+	if err := l.Resume(kept); err != nil {
+		log.Warn().Err(err).Msg("the bytes of the day are counted anew")
+	}
+	if u, err := url.Parse(cfg.Service.URL); err != nil || cloud.Loopback(u.Hostname()) {
+		return nil
+	}
+	waiting := uint64(0)
+	for name := range urgency {
+		waiting += box.Counts()[name].Waiting
+	}
+	l.Backlog(waiting, time.Now())
+	return nil
+}
+
+// keepLink stores the bytes of the day. A disk that does not take them is the outbox's to tell.
+func (d *daemon) keepLink(count []byte) {
+	err := d.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(linkState, count)
+		return nil
+	})
+	if err != nil {
+		d.log.Warn().Err(err).Msg("the bytes of the day were not stored; a restart counts fewer")
+	}
+}

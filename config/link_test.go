@@ -1,0 +1,50 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+const plainLog = "log: {level: info}"
+
+// TestLinkAsWrittenAndPrinted: what is printed means what was written.
+func TestLinkAsWrittenAndPrinted(t *testing.T) {
+	night := Window{TimeOfDay(22 * time.Hour), TimeOfDay(6 * time.Hour)}
+	for _, c := range []struct {
+		text    string
+		link    Link
+		printed string
+	}{
+		{"{}", Link{Rate: 1}, "rate: 1\n"},
+		{"{rate: 0.5}", Link{Rate: 0.5}, "rate: 0.5\n"},
+		{"{rate: 2/s}", Link{Rate: 2}, "rate: 2\n"},
+		{"{rate: 6/min}", Link{Rate: 0.1}, "rate: 0.1\n"},
+		{"{rate: 7 /min}", Link{Rate: Rate(7.0) / 60}, "rate: 7/min\n"},
+		{"{rate: 0.1234567891234}", Link{Rate: 0.1234567891234}, "rate: 0.1234567891234\n"},
+		{"{rate: off, max_bytes_per_day: 5MB}", Link{MaxBytesPerDay: 5_000_000}, "max_bytes_per_day: 5000000\n"},
+		{`{windows: ["22:00-06:00", "12:00 - 24:00"]}`, Link{Rate: 1, Windows: []Window{night, {TimeOfDay(12 * time.Hour), 0}}}, "22:00-06:00"},
+	} {
+		cfg := edited(t, plainLog, "link: "+c.text)
+		got := printed(t, cfg)
+		if !reflect.DeepEqual(cfg.Link, c.link) || !strings.Contains(got, c.printed) {
+			t.Errorf("%s: %+v, printed\n%s", c.text, cfg.Link, got)
+		}
+		again, err := Parse("gauger.yaml", []byte(got), "")
+		if err != nil || !reflect.DeepEqual(again.Link, c.link) {
+			t.Errorf("%s: read again %+v, %v", c.text, again.Link, err)
+		}
+	}
+}
+
+// TestRateTowardTheBoxItself: nothing is spared there unless somebody asks for it.
+func TestRateTowardTheBoxItself(t *testing.T) {
+	for text, want := range map[string]Rate{"": 0, "link: {rate: 2}": 2, "link: {max_bytes_per_day: 1MB}": 0} {
+		local := strings.Replace(good(t), "https://api.example.com", "http://127.0.0.1:8080", 1)
+		cfg, err := Parse("gauger.yaml", []byte(strings.Replace(local, plainLog, text, 1)), "testdata")
+		if err != nil || cfg.Link.Rate != want {
+			t.Errorf("%q: rate %v, %v, want %v", text, cfg.Link.Rate, err, want)
+		}
+	}
+}
