@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 )
 
@@ -25,7 +26,10 @@ type keySlot struct {
 	Expires Expiry     `json:"expires"`
 	Renewed time.Time  `json:"renewed,omitzero"` // the last renewal that was answered
 	Doubt   time.Time  `json:"doubt,omitzero"`   // a renewal was sent then and its answer is not known
+	Tries   int        `json:"tries,omitempty"`  // how many were sent in vain since
 	SeedSum string     `json:"seed_sum"`         // fingerprint of the seed that was taken last
+	Serial  uint64     `json:"serial,omitempty"` // the state's generation at that renewal: tells what came first, whatever the clock
+	Warned  int        `json:"warned,omitempty"` // days before the end at which a person was warned last; 0: not yet
 }
 
 // keyEntry is one value of a slot.
@@ -40,7 +44,18 @@ type keyEntry struct {
 
 // keyFile is where the ring keeps its state over restarts: a file and the generation before it, both 0600.
 // An empty path keeps nothing.
-type keyFile struct{ path string }
+type keyFile struct {
+	path string
+	on   disk
+}
+
+// disk holds files by their paths. A rename is certain once sync of the folder has returned nil.
+type disk interface {
+	read(path string) ([]byte, error)
+	write(path string, b []byte) error
+	rename(from, to string) error
+	sync(folder string) error
+}
 
 const keyMagic = "gauger-keys 1"
 
@@ -52,7 +67,7 @@ func (f keyFile) load() (state keyState, found bool, damaged error) {
 		return state, false, nil
 	}
 	for _, path := range [...]string{f.path, f.path + ".old"} {
-		s, err := readKeys(path)
+		s, err := f.state(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -64,20 +79,30 @@ func (f keyFile) load() (state keyState, found bool, damaged error) {
 	return state, found, damaged
 }
 
-func readKeys(path string) (keyState, error) {
-	var s keyState
-	b, err := os.ReadFile(path)
+// state is what one file holds.
+func (f keyFile) state(path string) (s keyState, err error) {
+	body, err := f.body(path)
+	if err == nil && json.Unmarshal(body, &s) != nil { // the cause may quote a key
+		err = fmt.Errorf("reading keys: %s cannot be understood", path)
+	}
+	return s, err
+}
+
+// body is what one file holds, when its checksum is right.
+func (f keyFile) body(path string) ([]byte, error) {
+	b, err := f.on.read(path)
 	if err != nil {
-		return s, fmt.Errorf("reading keys: %w", err)
+		return nil, fmt.Errorf("reading keys: %w", err)
 	}
 	head, body, found := bytes.Cut(b, []byte("\n"))
-	if !found || string(head) != fmt.Sprintf("%s %08x", keyMagic, crc32.Checksum(body, castagnoli)) {
-		return s, fmt.Errorf("reading keys: %s is damaged", path)
+	if !found || string(head) != keyHead(body) {
+		return nil, fmt.Errorf("reading keys: %s is damaged", path)
 	}
-	if json.Unmarshal(body, &s) != nil { // the cause may quote a key
-		return s, fmt.Errorf("reading keys: %s cannot be understood", path)
-	}
-	return s, nil
+	return body, nil
+}
+
+func keyHead(body []byte) string {
+	return fmt.Sprintf("%s %08x", keyMagic, crc32.Checksum(body, castagnoli))
 }
 
 // save writes the state so that a cut at any moment leaves this one or the one before.
@@ -89,29 +114,31 @@ func (f keyFile) save(s keyState) error {
 	if err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
-	head := fmt.Sprintf("%s %08x\n", keyMagic, crc32.Checksum(body, castagnoli))
-	root, err := os.OpenRoot(filepath.Dir(f.path))
-	if err != nil {
+	if err := f.on.write(f.path+".new", append([]byte(keyHead(body)+"\n"), body...)); err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
-	defer root.Close()
-	name := filepath.Base(f.path)
-	if err := writeSynced(root, name+".new", append([]byte(head), body...)); err != nil {
-		return fmt.Errorf("writing keys: %w", err)
-	}
-	if _, err := readKeys(f.path); err == nil { // a damaged file must not push out the sound one before it
-		if err := root.Rename(name, name+".old"); err != nil {
+	if _, err := f.body(f.path); err == nil { // a damaged file must not push out the sound one before it
+		if err := f.on.rename(f.path, f.path+".old"); err != nil {
 			return fmt.Errorf("writing keys: %w", err)
 		}
 	}
-	if err := root.Rename(name+".new", name); err != nil {
+	if err := f.on.rename(f.path+".new", f.path); err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
-	return syncDir(root)
+	if err := f.on.sync(filepath.Dir(f.path)); err != nil {
+		return fmt.Errorf("writing keys: the folder: %w", err)
+	}
+	return nil
 }
 
-func writeSynced(root *os.Root, name string, b []byte) error {
-	file, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+// realDisk is the file system.
+type realDisk struct{}
+
+func (realDisk) read(path string) ([]byte, error) { return os.ReadFile(path) }
+func (realDisk) rename(from, to string) error     { return os.Rename(from, to) }
+
+func (realDisk) write(path string, b []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return err
 	}
@@ -125,13 +152,10 @@ func writeSynced(root *os.Root, name string, b []byte) error {
 	return errors.Join(err, file.Close())
 }
 
-func syncDir(root *os.Root) error {
-	dir, err := root.Open(".")
+func (realDisk) sync(folder string) error {
+	dir, err := os.Open(folder)
 	if err != nil {
-		return fmt.Errorf("writing keys: %w", err)
+		return err
 	}
-	if err := errors.Join(dir.Sync(), dir.Close()); err != nil {
-		return fmt.Errorf("writing keys: the folder: %w", err)
-	}
-	return nil
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -2,76 +2,333 @@ package cloud
 
 import (
 	"context"
-	"flag"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/deploy/proof"
 )
 
-var (
-	lives    = flag.Int("lives", 3, "how many three-year lives of the key ring are simulated")
-	lifeSeed = flag.Uint64("lifeseed", 0, "run only the life of this seed")
-)
-
-// life is three years of one site: a link that goes away for up to 170 days, answers that are lost, a process
-// that is stopped at any moment, and a service that may give new values and be slow to know them.
-type life struct {
-	rng     *rand.Rand // the test's own
-	link    *rand.Rand // the link's; guarded by mu
-	service *cloudtest.Service
-	path    string
-	down    bool // guarded by mu
-	loss    float64
-	mu      sync.Mutex
-	locked  []string
-	renewed [2]time.Time
-	close2  int // renewals of both keys within a day
+// clockOfBox is the clock of a box: it can be set while it runs, and the monotonic clock does not notice.
+type clockOfBox struct {
+	mu    sync.Mutex
+	ahead time.Duration // of the world's
 }
 
-func newLife(seed uint64, path string) *life {
-	rng := rand.New(rand.NewPCG(seed, 1))
-	l := &life{rng: rng, link: rand.New(rand.NewPCG(seed, 2)), path: path, loss: rng.Float64() * 0.5}
+func (c *clockOfBox) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	return monotonic(now.Add(c.ahead), now.Sub(began))
+}
+
+// began is when a bubble's time begins.
+var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// monotonic gives a time the reading of a monotonic clock, which times in a bubble have not. With it a time is a flag, the
+// seconds since 1885 and the nanoseconds in one word, and that reading in the next.
+func monotonic(wall time.Time, since time.Duration) time.Time {
+	t := wall.Round(0)
+	words := (*[2]uint64)(unsafe.Pointer(&t))
+	words[0] = 1<<63 | uint64(wall.Sub(time.Date(1885, 1, 1, 0, 0, 0, 0, time.UTC))/time.Second)<<30 | uint64(wall.Nanosecond())
+	words[1] = uint64(since) + 1
+	return t
+}
+
+// set moves the clock so that it shows at.
+func (c *clockOfBox) set(at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead = time.Until(at)
+}
+
+// TestAClockThatIsSet: the tool itself. A step shows on the wall clock and not on the monotonic one.
+func TestAClockThatIsSet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var c clockOfBox
+		before := c.now()
+		c.set(before.AddDate(-10, 0, 0))
+		<-time.After(time.Minute)
+		after := c.now()
+		if after.Sub(before) != time.Minute || after.Year() != before.Year()-10 || after.Minute() != 1 {
+			t.Errorf("%v after %v, which is %v", after, before, after.Sub(before))
+		}
+	})
+}
+
+var errPower = errors.New("the power is off")
+
+// ramDisk is a disk in memory whose power goes off before a certain operation. A write that it hits is torn.
+type ramDisk struct {
+	mu    sync.Mutex
+	files map[string][]byte
+	left  int    // operations until the power goes off; -1: it stays
+	off   func() // told then
+}
+
+func (d *ramDisk) power() bool {
+	if d.left == 0 {
+		d.off()
+		return false
+	}
+	d.left = max(d.left-1, -1)
+	return true
+}
+
+func (d *ramDisk) read(path string) ([]byte, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	b, there := d.files[path]
+	if !there {
+		return nil, fs.ErrNotExist
+	}
+	return b, nil
+}
+
+func (d *ramDisk) write(path string, b []byte) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.power() {
+		d.files[path] = slices.Clone(b[:len(b)/2])
+		return errPower
+	}
+	d.files[path] = b
+	return nil
+}
+
+func (d *ramDisk) rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.power() {
+		return errPower
+	}
+	d.files[to] = d.files[from]
+	delete(d.files, from)
+	return nil
+}
+
+func (d *ramDisk) sync(string) error { return nil } // renames are on this disk at once; without one a cut leaves the file before
+
+// suffer does to the newest file what happens to files.
+func (d *ramDisk) suffer(rng *rand.Rand, mayBeLost bool) string {
+	newest, there := d.files["keys"]
+	switch what := rng.IntN(3); {
+	case !there:
+		return ""
+	case what == 0:
+		delete(d.files, "keys") // what is left is the generation before
+		return "rolled back"
+	case what == 1 && mayBeLost:
+		clear(d.files)
+		return "lost"
+	}
+	bent := slices.Clone(newest)
+	bent[rng.IntN(len(bent))] ^= byte(1 << rng.IntN(8))
+	d.files["keys"] = bent
+	return "damaged"
+}
+
+// worst is how long a site may be without power or link.
+const worst = 170 * day
+
+// life is three years of one site.
+type life struct {
+	rng     *rand.Rand // the box's
+	net     *rand.Rand // the link's; guarded by mu
+	service *cloudtest.Service
+	login   *Login
+	disk    *ramDisk
+	clock   clockOfBox
+	end     time.Time
+	calm    bool // neither the clock nor the file suffers
+	away    time.Time
+	figures
+
+	mu      sync.Mutex
+	down    bool
+	off     bool
+	stop    func() // of the process that runs
+	loss    float64
+	locked  string
+	renewed [2]time.Time
+}
+
+// figures are what a stretch of lives adds up to.
+type figures struct{ visits, renewals, lost, cuts, jumps, files, boots, logins, hasty int }
+
+func newLife(rng *rand.Rand) *life {
+	l := &life{rng: rng, net: rand.New(rand.NewPCG(rng.Uint64(), 2)), loss: rng.Float64() * 0.5, calm: rng.IntN(4) == 0}
 	l.service = &cloudtest.Service{
-		PrimaryKey: testKey, SecondaryKey: otherKey,
+		PrimaryKey: testKey, SecondaryKey: otherKey, KeyLife: 182 * day,
 		Rotate:     rng.IntN(3) > 0,
 		Activation: time.Duration(rng.IntN(11)) * time.Minute,
-		Grace:      []time.Duration{0, 0, 10 * time.Minute, 24 * time.Hour}[rng.IntN(4)],
+		Grace:      []time.Duration{0, 0, 10 * time.Minute, day}[rng.IntN(4)],
+		Users:      []cloudtest.User{{UserName: "pat"}}, LoginKey: "login-key",
+		ExpiryLayout: []string{time.RFC3339, "1/2/2006 3:04:05 PM", "Monday"}[rng.IntN(3)],
 	}
+	if rng.IntN(3) == 0 {
+		l.login = &Login{AuthRequest: AuthRequest{UserName: "pat"}, SubscriptionKey: "login-key"}
+	}
+	l.service.AddDevices(cloudtest.Device{ID: "1"})
 	l.service.Fault = l.fault
+	l.disk = &ramDisk{files: map[string][]byte{}, left: -1, off: l.cut}
 	return l
 }
 
-// fault is the link: down, or losing an answer now and then.
+// cut is the end of the power: nothing leaves the box any more, and its process is gone.
+func (l *life) cut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.off = true
+	l.stop()
+}
+
+// fault is the link: away, or losing a request or an answer now and then. While a renewal is under way the power goes off
+// more often than by chance, before one of the next operations of the disk.
 func (l *life) fault(c cloudtest.Call) *cloudtest.Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.down {
+	if l.down || l.off {
 		return &cloudtest.Fault{Refuse: true}
 	}
+	loss := l.loss
 	if c.Op != "RenewAPIKey" {
-		return nil
+		loss = 0.02
+	} else if l.net.IntN(40) == 0 {
+		l.cuts++
+		l.disk.mu.Lock()
+		l.disk.left = l.net.IntN(7)
+		l.disk.mu.Unlock()
 	}
-	if l.link.Float64() < l.loss {
+	if l.net.Float64() < loss {
+		l.lost++
 		ways := []cloudtest.Fault{{DropBefore: true}, {DropAfter: true}, {Status: 503}, {Status: 500, Store: true}, {DropAfter: true, Delay: time.Minute}}
-		return &ways[l.link.IntN(len(ways))]
+		return &ways[l.net.IntN(len(ways))]
 	}
-	slot := Primary
-	if strings.Contains(c.Path, "secondary") {
-		slot = Secondary
-	}
-	l.renewed[slot] = c.At
-	if other := l.renewed[slot.other()]; !other.IsZero() && c.At.Sub(other) < 24*time.Hour {
-		l.close2++
+	switch c.Op {
+	case "Authenticate":
+		l.logins++
+	case "RenewAPIKey":
+		l.renewals++
+		slot := Primary
+		if strings.Contains(c.Path, "secondary") {
+			slot = Secondary
+		}
+		l.renewed[slot] = c.At
+		if other := l.renewed[slot.other()]; !other.IsZero() && c.At.Sub(other) < day {
+			l.hasty++
+		}
 	}
 	return nil
+}
+
+// run lives through the years: boot after boot, each from the key file.
+func (l *life) run(t *testing.T) {
+	l.away, l.end = time.Now(), time.Now().AddDate(3, 0, 0)
+	l.clock.set(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
+	for time.Now().Before(l.end) && l.locked == "" {
+		l.boot(t)
+		if l.rng.IntN(4) == 0 {
+			<-time.After(l.bounded(60 * day))
+		}
+	}
+}
+
+// bounded is a time of up to most without link or power, as far as the worst is not reached.
+func (l *life) bounded(most time.Duration) time.Duration {
+	return time.Duration(l.rng.Float64() * float64(max(0, min(most, worst-time.Since(l.away)))))
+}
+
+func (l *life) boot(t *testing.T) {
+	l.boots++
+	if !l.calm {
+		l.mishap()
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	l.mu.Lock()
+	l.off, l.stop = false, stop
+	l.mu.Unlock()
+	l.disk.left = -1
+	ring := openKeys(keyFile{"keys", l.disk}, l.clock.now, Seeds{testKey, otherKey})
+	c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport, o.Login = ring, l.service, l.login })
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := ring.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	l.process(ctx, t, c)
+	stop()
+	running.Wait()
+}
+
+// mishap is what a boot may find: a clock of 1970 or of another decade, a key file that is lost, damaged or rolled back.
+// Keys that the service has replaced since cannot come from a lost file: only a login brings them back.
+func (l *life) mishap() {
+	if l.rng.IntN(10) == 0 && l.disk.suffer(l.rng, l.login != nil || !l.service.Rotate) != "" {
+		l.files++
+	}
+	if l.rng.IntN(3) == 0 {
+		l.step()
+	}
+}
+
+// step sets the clock wrong, mostly, or right.
+func (l *life) step() {
+	l.jumps++
+	right := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC).Add(time.Until(l.end.AddDate(-3, 0, 0)).Abs())
+	l.clock.set([]time.Time{
+		right, right, time.Unix(0, 0), right.AddDate(10, 0, 0), right.AddDate(-10, 0, 0), right.Add(-400 * day), right.Add(3 * day),
+	}[l.rng.IntN(7)])
+}
+
+// process is the time between a boot and the next: stretches with a link and without one, of which those with a link are
+// longer than a good week, since what is promised holds after one.
+func (l *life) process(ctx context.Context, t *testing.T, c *Client) {
+	for range 1 + l.rng.IntN(4) {
+		if l.rng.IntN(3) == 0 {
+			l.setDown(true)
+			most := 3 * day
+			if l.rng.IntN(4) == 0 {
+				most = worst
+			}
+			pass(ctx, l.bounded(most))
+			l.setDown(false)
+		}
+		for until := time.Now().Add(8*day + time.Duration(l.rng.IntN(30*24))*time.Hour); time.Now().Before(until); {
+			gap := time.Duration(l.rng.IntN(60)) * time.Minute
+			if l.rng.IntN(4) > 0 {
+				gap = time.Duration(l.rng.IntN(90*60)) * time.Minute
+			}
+			if !l.calm && l.rng.IntN(30) == 0 {
+				l.step()
+			}
+			pass(ctx, gap)
+			if ctx.Err() != nil || time.Now().After(l.end) || !l.visit(ctx, t, c) {
+				return
+			}
+		}
+		l.away = time.Now()
+	}
+}
+
+// pass lets time go by, until the process ends.
+func pass(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
 }
 
 func (l *life) setDown(down bool) {
@@ -80,100 +337,48 @@ func (l *life) setDown(down bool) {
 	l.down = down
 }
 
-// run lives through the years. Each turn the process runs for a while, in which tickets go out four times a day
-// as far as the link allows; then it is stopped, and started again from its file.
-func (l *life) run(t *testing.T) {
-	end := time.Now().AddDate(3, 0, 0)
-	for time.Now().Before(end) {
-		ring, err := OpenKeys(l.path, Seeds{testKey, otherKey})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, l.service })
-		ctx, stop := context.WithCancel(t.Context())
-		var running sync.WaitGroup
-		running.Go(func() {
-			if err := ring.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
-		l.process(t, c, end)
-		stop()
-		running.Wait()
-		if l.rng.IntN(4) == 0 { // the power is off for a while, too
-			<-time.After(time.Duration(l.rng.IntN(60*24)) * time.Hour)
-		}
-	}
-}
-
-// process is the time between two starts: stretches with a link and without one.
-func (l *life) process(t *testing.T, c *Client, end time.Time) {
-	for range 1 + l.rng.IntN(4) {
-		if l.rng.IntN(3) == 0 {
-			l.setDown(true)
-			<-time.After(l.outage())
-			l.setDown(false)
-		}
-		// At least a good week, since what is promised holds after one.
-		for until := time.Now().Add(time.Duration(8*24+l.rng.IntN(30*24)) * time.Hour); time.Now().Before(until) && time.Now().Before(end); {
-			<-time.After(6*time.Hour + time.Duration(l.rng.IntN(3600))*time.Second)
-			l.visit(t, c)
-		}
-	}
-}
-
-// outage is mostly hours, sometimes the longest that must be survived.
-func (l *life) outage() time.Duration {
-	if l.rng.IntN(5) == 0 {
-		return time.Duration(l.rng.IntN(110)) * 24 * time.Hour // with up to 60 days without power: 170 in a row
-	}
-	return time.Duration(l.rng.IntN(72)) * time.Hour
-}
-
-// visit sends a ticket. A refusal that lasts longer than a gateway needs to learn a key is a lock-out.
-func (l *life) visit(t *testing.T, c *Client) {
+// visit stores something. A refusal that lasts longer than a gateway needs to learn a key is a lock-out.
+func (l *life) visit(ctx context.Context, t *testing.T, c *Client) bool {
+	l.visits++
 	for range 5 {
-		a := postTicket(t, c, "T-1")
-		if a.Class == Stored {
-			return
+		a := c.Post(t.Context(), AddDeviceMemo, "1", [][]byte{[]byte(`{"text":"x"}`)}, 0)
+		if ctx.Err() != nil || a.Class != Key {
+			return true
 		}
-		if a.Class != Key {
-			t.Fatalf("%+v", a)
-		}
-		<-time.After(20 * time.Minute)
+		pass(ctx, 20*time.Minute)
 	}
-	l.locked = append(l.locked, fmt.Sprintf("at %v: %+v, the service has %+v", time.Now(), c.keys.Status(), l.service.Keys()))
+	if ctx.Err() == nil {
+		l.locked = fmt.Sprintf("at %v, on the box %v: %+v, the service has %+v", time.Now(), l.clock.now(), c.keys.Status(), l.service.Keys())
+	}
+	return false
 }
 
-// fastDir is a folder in memory where there is one, since a life writes its keys a thousand times.
-func fastDir(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "gauger-keys-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
-func TestThreeYears(t *testing.T) {
-	first, last := uint64(1), uint64(*lives)
-	if *lifeSeed != 0 {
-		first, last = *lifeSeed, *lifeSeed
-	}
-	for seed := first; seed <= last; seed++ {
+// TestProveKeys lives three-year lives of the key ring: links and power away for up to 170 days, requests and answers
+// lost, the power cut between two steps of a renewal, clocks of 1970 and ten years off, key files lost, damaged and
+// rolled back, and a service that rotates values, is slow to know them, and ends a key after 182 days exactly. Nobody is
+// locked out. Where clock and file are sound the two keys are never renewed within a day.
+func TestProveKeys(t *testing.T) {
+	stretch := proof.Of(t, 8)
+	var all figures
+	begin, out := time.Now(), 0
+	for i, rng := range stretch.Cases() {
+		var l *life
 		synctest.Test(t, func(t *testing.T) {
-			l := newLife(seed, filepath.Join(fastDir(t), "keys"))
+			l = newLife(rng)
 			l.run(t)
-			if len(l.locked) > 0 {
-				t.Fatalf("seed %d: locked out %d times, first %s", seed, len(l.locked), l.locked[0])
-			}
-			if l.close2 > 0 {
-				t.Errorf("seed %d: both keys were renewed within a day %d times", seed, l.close2)
-			}
 		})
+		if l.locked != "" {
+			out++
+			t.Errorf("seed %d, case %d: locked out %s", stretch.Seed, i, l.locked)
+		}
+		if l.calm && l.hasty > 0 {
+			t.Errorf("seed %d, case %d: both keys were renewed within a day %d times", stretch.Seed, i, l.hasty)
+		}
+		f := &l.figures
+		for j, n := range []*int{&all.visits, &all.renewals, &all.lost, &all.cuts, &all.jumps, &all.files, &all.boots, &all.logins} {
+			*n += *[]*int{&f.visits, &f.renewals, &f.lost, &f.cuts, &f.jumps, &f.files, &f.boots, &f.logins}[j]
+		}
 	}
+	stretch.Tell(t, "%d of %d lives locked out; %d boots, %d power cuts in renewals, %d steps of the clock, %d key files damaged, lost or rolled back, %d renewals, %d lost exchanges, %d logins, %d requests; %.0f lives a minute",
+		out, stretch.N, all.boots, all.cuts, all.jumps, all.files, all.renewals, all.lost, all.logins, all.visits, float64(stretch.N)/time.Since(begin).Minutes())
 }

@@ -71,6 +71,7 @@ type KeyRing struct {
 	Notify func(KeyNote)
 
 	file   keyFile
+	now    func() time.Time // time.Now; a test has one that is set while it runs
 	opened time.Time
 	kick   chan struct{}
 	turn   chan struct{} // holds a token while a renewal or recovery is under way; a lock that ctx can end
@@ -82,8 +83,9 @@ type KeyRing struct {
 	episodes map[string]bool
 	via      caller
 	every    time.Duration
-	trouble  []KeyNote // found by OpenKeys, told by Run
-	nextTry  time.Time // no recovery before; guarded by turn
+	trouble  []KeyNote    // found by OpenKeys, told by Run
+	done     [2]time.Time // when this process renewed each slot
+	nextTry  time.Time    // no recovery before; guarded by turn
 }
 
 // OpenKeys reads the key file, which it makes when there is none, and takes the seeds: a seed that differs from
@@ -92,14 +94,19 @@ type KeyRing struct {
 // Nothing but a missing folder is an error, since a site without keys must still gather: a damaged or unwritable
 // file, or a seed that cannot be a key, is told by Notify when Run begins.
 func OpenKeys(path string, seeds Seeds) (*KeyRing, error) {
-	r := &KeyRing{
-		file: keyFile{path}, opened: time.Now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: DefaultWire().RenewEvery,
-		retried: map[string]time.Time{}, episodes: map[string]bool{},
-	}
 	if path != "" {
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return nil, fmt.Errorf("opening the key ring: %w", err)
 		}
+	}
+	return openKeys(keyFile{path, realDisk{}}, time.Now, seeds), nil
+}
+
+// openKeys opens a ring on any disk and clock.
+func openKeys(f keyFile, now func() time.Time, seeds Seeds) *KeyRing {
+	r := &KeyRing{
+		file: f, now: now, opened: now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: DefaultWire().RenewEvery,
+		retried: map[string]time.Time{}, episodes: map[string]bool{},
 	}
 	var damaged error
 	r.state, _, damaged = r.file.load()
@@ -114,7 +121,7 @@ func OpenKeys(path string, seeds Seeds) (*KeyRing, error) {
 			r.trouble = append(r.trouble, KeyNote{Rule: "key-file", Note: err.Error()})
 		}
 	}
-	return r, nil
+	return r
 }
 
 // Format prints no more than what it is, under every verb.
@@ -147,7 +154,7 @@ func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
 			continue
 		}
 		s.SeedSum = value.Fingerprint()
-		s.add(value, "file", time.Now())
+		s.add(value, "file", r.now())
 		fresh = true
 		r.changes++
 	}
@@ -167,7 +174,7 @@ func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
 // Adopt takes the keys of a login as candidates.
 func (r *KeyRing) Adopt(a AuthResult) error {
 	r.mu.Lock()
-	now := time.Now()
+	now := r.now()
 	for slot, got := range [...]struct {
 		key     Secret
 		expires Expiry
@@ -223,7 +230,7 @@ func (r *KeyRing) order() (keys []held, changes uint64) {
 		held
 		rank int
 	}
-	now := time.Now()
+	now := r.now()
 	var all []ranked
 	for _, slot := range [...]KeySlot{Primary, Secondary} {
 		for _, e := range r.state.Slots[slot].Entries {
@@ -263,11 +270,11 @@ func (r *KeyRing) accepted(k held, stored bool) {
 	before, last := e.State, e.OK
 	switch {
 	case stored:
-		e.State, e.OK = proven, time.Now()
+		e.State, e.OK = proven, r.now()
 	case e.State == refused:
 		e.State = untried
 	}
-	changed := e.State != before || stored && (i < len(s.Entries)-1 || time.Since(last) >= 24*time.Hour)
+	changed := e.State != before || stored && (i < len(s.Entries)-1 || r.now().Sub(last) >= 24*time.Hour)
 	if stored {
 		s.Entries = s.Entries[:i+1]
 	}
@@ -291,10 +298,10 @@ func (r *KeyRing) rejected(k held) {
 		r.mu.Unlock()
 		return
 	}
-	now := time.Now()
+	now := r.now()
 	e := &s.Entries[i]
 	e.Refused = now
-	if age := now.Sub(e.Since); e.State == untried && age < youth && len(s.Entries) > 1 {
+	if age := r.age(e.Since, now); e.State == untried && age < youth && len(s.Entries) > 1 {
 		r.retried[e.Value] = now
 		r.mu.Unlock()
 		return

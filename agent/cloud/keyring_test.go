@@ -328,7 +328,7 @@ func TestKeyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if old, err := readKeys(path + ".old"); err != nil || old.Slots[0].Entries[0].Value != "generation-1" {
+	if old, err := ring.file.state(path + ".old"); err != nil || old.Slots[0].Entries[0].Value != "generation-1" {
 		t.Errorf("the old generation: %v", err)
 	}
 	if len(ring.Status()) != 2 {

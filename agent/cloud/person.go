@@ -1,10 +1,8 @@
 package cloud
 
-import "time"
-
 // Hasty says why a renewal of this key right now is unwise, or "" when nothing speaks against it. A person may insist.
 func (r *KeyRing) Hasty(slot KeySlot) string {
-	if err := r.tooSoon(slot, time.Now()); err != nil {
+	if err := r.tooSoon(slot, r.now()); err != nil {
 		return err.Error()
 	}
 	return ""

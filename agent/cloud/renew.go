@@ -23,9 +23,13 @@ type caller interface {
 
 var errNoLogin = errors.New("no login is configured")
 
-// doubtLimit is how long an unanswered renewal of one key keeps the other from being renewed. Both in doubt at
-// once could lock the site out; a month of silence costs the other key a sixth of its life.
-const doubtLimit = 30 * 24 * time.Hour
+// doubtTries is how many renewals of one key must have gone unanswered before the other one is renewed all the same: some
+// five days of trying. Both in doubt at once could lock the site out. Time alone does not count, since a link that is away
+// and a clock that is set prove nothing.
+const doubtTries = 30
+
+// lookAgain is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
+const lookAgain = 6 * time.Hour
 
 // Run renews each key weekly, the two half a week apart, until ctx ends. It sleeps between. A key that the
 // service refuses is renewed at once with the other one, and when both are refused a recovery is tried every
@@ -42,9 +46,9 @@ func (r *KeyRing) Run(ctx context.Context) error {
 	}
 	r.tellRefused()
 	for ctx.Err() == nil {
-		slot, wait := r.due(time.Now(), held)
+		slot, wait := r.due(r.now(), held)
 		if wait > 0 {
-			r.sleep(ctx, min(wait, time.Hour)) // at most an hour, so that a step of the clock is noticed
+			r.sleep(ctx, min(wait, lookAgain))
 			continue
 		}
 		if r.dead(Primary) && r.dead(Secondary) {
@@ -56,7 +60,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 		dead := r.dead(slot)
 		_, err := r.renew(ctx, slot)
 		if err != nil || dead { // a dead key that a renewal does not help must not be renewed in a circle
-			held[slot] = time.Now().Add(backoffs[slot].NextBackOff())
+			held[slot] = r.now().Add(backoffs[slot].NextBackOff())
 		} else {
 			backoffs[slot].Reset()
 		}
@@ -77,7 +81,7 @@ func (r *KeyRing) report(slot KeySlot, err error) {
 	r.mu.Unlock()
 	e, answered := errors.AsType[*Error](err)
 	if answered && (e.Class == Key || e.Class == Path || e.Class == Poison) ||
-		!renewed.IsZero() && time.Since(renewed) > 2*every {
+		!renewed.IsZero() && r.now().Sub(renewed) > 2*every {
 		r.note("key-renewal-failed", slot.String(), err.Error())
 	}
 }
@@ -100,45 +104,82 @@ func (r *KeyRing) due(now time.Time, held [2]time.Time) (KeySlot, time.Duration)
 	if len(r.state.Slots[Primary].Entries)+len(r.state.Slots[Secondary].Entries) == 0 {
 		return Primary, 0
 	}
-	best, wait := Primary, time.Duration(1<<62)
+	best, wait := Primary, long
 	for _, slot := range [...]KeySlot{Primary, Secondary} {
 		if len(r.state.Slots[slot].Entries) == 0 {
 			continue
 		}
-		in := max(r.dueIn(slot, now), held[slot].Sub(now))
-		if in < wait {
+		in := max(r.dueIn(slot, now), held[slot].Sub(now), 0)
+		if in < wait || in == wait && r.sooner(slot) {
 			best, wait = slot, in
 		}
 	}
-	return best, max(wait, 0)
+	return best, wait
+}
+
+// sooner says which of two slots that are due goes first: one in doubt, else the one that was renewed before the other.
+func (r *KeyRing) sooner(slot KeySlot) bool {
+	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
+	if own.Doubt.IsZero() != other.Doubt.IsZero() {
+		return other.Doubt.IsZero()
+	}
+	return own.Serial < other.Serial
 }
 
 // dueIn is the rule for one slot: a week after its own renewal and half a week after the other's, at once when
-// it is refused or its own last renewal is in doubt, and not while the other one's is. A time in the future was written by a clock
-// that was wrong: of its own slot it counts as never, of the other slot as when this process began.
+// it is refused or its own last renewal is in doubt, and not (long) while the other one's is. A slot of which nobody can tell when
+// it was renewed is due.
 func (r *KeyRing) dueIn(slot KeySlot, now time.Time) time.Duration {
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
 	if own.dead() || !own.Doubt.IsZero() {
 		return 0
 	}
 	var in time.Duration
-	if age := now.Sub(own.Renewed); !own.Renewed.IsZero() && age >= 0 {
+	if age, known := r.renewed(slot, now); known {
 		in = r.every - age
 	}
 	if len(other.Entries) == 0 {
 		return in
 	}
-	in = max(in, r.every/2-r.age(other.Renewed, now))
-	if !other.Doubt.IsZero() {
-		in = max(in, doubtLimit-r.age(other.Doubt, now))
+	if other.unsettled() {
+		return long
 	}
-	return in
+	return max(in, r.every/2-r.rested(slot.other(), now))
 }
+
+// clockless is the time before which no clock of this program was ever set: what was written then, or is compared with
+// it, tells no age.
+var clockless = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// renewed is how long ago a slot was renewed. Of a renewal by this process that is certain, of an earlier one as far as the
+// clocks of then and now can be believed.
+func (r *KeyRing) renewed(slot KeySlot, now time.Time) (age time.Duration, known bool) {
+	if at := r.done[slot]; !at.IsZero() {
+		return now.Sub(at), true
+	}
+	at := r.state.Slots[slot].Renewed
+	return now.Sub(at), !at.Before(clockless) && !at.After(now)
+}
+
+// rested is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
+// enough that data was stored with the newest value since; else it counts from the start of this process.
+func (r *KeyRing) rested(slot KeySlot, now time.Time) time.Duration {
+	if age, known := r.renewed(slot, now); known {
+		return age
+	}
+	s := &r.state.Slots[slot]
+	if s.Renewed.IsZero() || s.Doubt.IsZero() && len(s.Entries) > 0 && s.Entries[0].State == proven {
+		return long
+	}
+	return now.Sub(r.opened)
+}
+
+const long = time.Duration(1 << 62)
 
 // age is how long ago t was; never is very long.
 func (r *KeyRing) age(t, now time.Time) time.Duration {
 	if t.IsZero() {
-		return 1 << 62
+		return long
 	}
 	if age := now.Sub(t); age >= 0 {
 		return age
@@ -149,7 +190,7 @@ func (r *KeyRing) age(t, now time.Time) time.Duration {
 // renew renews a slot in its turn, unless it would be too soon.
 func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
 	return r.inTurn(ctx, slot, func() (KeyRenewal, error) {
-		if err := r.tooSoon(slot, time.Now()); err != nil {
+		if err := r.tooSoon(slot, r.now()); err != nil {
 			return KeyRenewal{}, err
 		}
 		return r.renewNow(ctx, slot)
@@ -201,6 +242,8 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 		if p.status < 200 || p.status > 299 {
 			if p.err != nil && !p.sent || p.status >= 300 && p.status < 500 {
 				r.settle(slot, before) // it was certainly not renewed
+			} else {
+				r.unanswered(slot)
 			}
 			return KeyRenewal{}, via.failure(req, p)
 		}
@@ -212,16 +255,19 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 
 // take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
 func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
-	got, err := parseRenewal(p.body, time.Now())
+	got, err := parseRenewal(p.body, r.now())
 	if err == nil && p.bodyErr != nil {
 		err = p.bodyErr
 	}
 	if err != nil {
+		r.unanswered(slot)
 		return got, fmt.Errorf("renewing the %s key: %w", slot, err)
 	}
 	r.mu.Lock()
-	s, now := &r.state.Slots[slot], time.Now()
-	s.Renewed, s.Doubt, s.Expires = now, time.Time{}, got.Expires
+	s, now := &r.state.Slots[slot], r.now()
+	s.Tries = 0
+	s.Renewed, s.Doubt, s.Expires, s.Serial = now, time.Time{}, got.Expires, r.state.Generation+1
+	r.done[slot] = now
 	if s.Expires.Text == "" {
 		s.Expires = Expiry{At: now.UTC().AddDate(0, 6, -1), Assumed: true}
 	}
@@ -240,7 +286,7 @@ func (r *KeyRing) begin(slot KeySlot) time.Time {
 	r.mu.Lock()
 	before := r.state.Slots[slot].Doubt
 	if before.IsZero() {
-		r.state.Slots[slot].Doubt = time.Now()
+		r.state.Slots[slot].Doubt = r.now()
 	}
 	r.mu.Unlock()
 	if before.IsZero() {
@@ -259,6 +305,17 @@ func (r *KeyRing) settle(slot KeySlot, before time.Time) {
 		_ = r.keep() // told by Notify
 	}
 }
+
+// unanswered counts a renewal of which nobody knows whether it was made.
+func (r *KeyRing) unanswered(slot KeySlot) {
+	r.mu.Lock()
+	r.state.Slots[slot].Tries++
+	r.mu.Unlock()
+	_ = r.keep() // told by Notify
+}
+
+// unsettled says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
+func (s *keySlot) unsettled() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
 
 // headersFor is the keys to renew a slot with: the other slot's first.
 func (r *KeyRing) headersFor(slot KeySlot) []held {
@@ -284,10 +341,10 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 	if r.seen() != seen {
 		return true
 	}
-	if time.Now().Before(r.nextTry) {
+	if r.now().Before(r.nextTry) {
 		return false
 	}
-	r.nextTry = time.Now().Add(time.Duration((0.8 + 0.4*rand.Float64()) * float64(recoveryPause)))
+	r.nextTry = r.now().Add(time.Duration((0.8 + 0.4*rand.Float64()) * float64(recoveryPause)))
 	for _, slot := range [...]KeySlot{Primary, Secondary} {
 		if r.empty(slot) {
 			continue

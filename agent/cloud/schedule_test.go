@@ -24,6 +24,7 @@ func TestDue(t *testing.T) {
 	never := time.Time{}
 	one := []keyEntry{{Value: "k"}}
 	dead := []keyEntry{{Value: "k", State: refused}}
+	works := []keyEntry{{Value: "k", State: proven}}
 	cases := []struct {
 		name       string
 		own, other keySlot
@@ -37,11 +38,13 @@ func TestDue(t *testing.T) {
 		{"refused", keySlot{Entries: dead, Renewed: now}, keySlot{Entries: one, Renewed: now}, 0},
 		{"refused, the other in doubt", keySlot{Entries: dead}, keySlot{Entries: one, Doubt: ago(time.Hour)}, 0},
 		{"its own in doubt", keySlot{Entries: one, Renewed: ago(day), Doubt: ago(time.Hour)}, keySlot{Entries: one, Renewed: now}, 0},
-		{"the other in doubt", keySlot{Entries: one, Renewed: ago(9 * day)}, keySlot{Entries: one, Renewed: ago(9 * day), Doubt: ago(day)}, 29 * day},
-		{"the other in doubt for a month", keySlot{Entries: one, Renewed: ago(40 * day)}, keySlot{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day)}, 0},
+		{"the other in doubt", keySlot{Entries: one, Renewed: ago(9 * day)}, keySlot{Entries: one, Renewed: ago(9 * day), Doubt: ago(200 * day), Tries: doubtTries - 1}, long},
+		{"the other was tried in vain for days", keySlot{Entries: one, Renewed: ago(40 * day)}, keySlot{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day), Tries: doubtTries}, 0},
 		{"own written ten years ahead", keySlot{Entries: one, Renewed: ago(-3650 * day)}, keySlot{Entries: one, Renewed: ago(9 * day)}, 0},
 		{"other written ten years ahead: counted from this start", keySlot{Entries: one, Renewed: never}, keySlot{Entries: one, Renewed: ago(-3650 * day)}, 82 * time.Hour},
-		{"both written in 1970", keySlot{Entries: one, Renewed: time.Unix(60, 0)}, keySlot{Entries: one, Renewed: time.Unix(30, 0)}, 0},
+		{"both written in 1970: counted from this start", keySlot{Entries: one, Renewed: time.Unix(60, 0)}, keySlot{Entries: one, Renewed: time.Unix(30, 0)}, 82 * time.Hour},
+		{"both written in 1970, the other one has worked since", keySlot{Entries: one, Renewed: time.Unix(60, 0)}, keySlot{Entries: works, Renewed: time.Unix(30, 0)}, 0},
+		{"the other ten years ahead has worked since", keySlot{Entries: one, Renewed: never}, keySlot{Entries: works, Renewed: ago(-3650 * day)}, 0},
 	}
 	for _, c := range cases {
 		r := &KeyRing{every: 7 * day, opened: ago(2 * time.Hour), state: keyState{Slots: [2]keySlot{c.own, c.other}}}

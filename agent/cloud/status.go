@@ -19,24 +19,28 @@ type KeyStatus struct {
 	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it
 	Assumed     bool      `json:"assumed,omitempty"` // Expires is a guess: the service's text could not be read
 	Doubt       time.Time `json:"doubt,omitzero"`    // a renewal was sent then and its answer is not known
-	Next        time.Time `json:"next"`              // when the slot is to be renewed
+	Next        time.Time `json:"next,omitzero"`     // when the slot is to be renewed; zero: when the other one's renewal is answered
 }
 
 // Status lists every value that the ring holds, primary first, in each slot the newest first.
 func (r *KeyRing) Status() []KeyStatus {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	now := time.Now()
+	now := r.now()
 	var list []KeyStatus
 	for _, slot := range [...]KeySlot{Primary, Secondary} {
 		s := &r.state.Slots[slot]
+		next := time.Time{}
+		if in := r.dueIn(slot, now); in < long {
+			next = now.Add(max(0, in))
+		}
 		for _, e := range s.Entries {
 			list = append(list, KeyStatus{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
 				State: [...]string{"untried", "proven", "refused"}[min(e.State, refused)], Source: e.Source,
 				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: s.Renewed,
 				Expires: s.Expires.At, Assumed: s.Expires.Assumed, Doubt: s.Doubt,
-				Next: now.Add(max(0, r.dueIn(slot, now))),
+				Next: next,
 			})
 		}
 	}
@@ -61,10 +65,10 @@ func (r *KeyRing) tooSoon(slot KeySlot, now time.Time) error {
 	if own.dead() || len(other.Entries) == 0 || !own.Doubt.IsZero() {
 		return nil
 	}
-	if !other.Doubt.IsZero() && r.age(other.Doubt, now) < doubtLimit {
+	if other.unsettled() {
 		return fmt.Errorf("renewing the %s key: the %s key's renewal was not answered; renew that one first", slot, slot.other())
 	}
-	if age := r.age(other.Renewed, now); age < 24*time.Hour {
+	if age := r.rested(slot.other(), now); age < 24*time.Hour {
 		return fmt.Errorf("renewing the %s key: the %s key was renewed %s ago; wait until a day has passed", slot, slot.other(), age.Round(time.Minute))
 	}
 	return nil

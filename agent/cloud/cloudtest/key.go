@@ -38,10 +38,7 @@ func (s *Service) open() {
 	}
 	s.opened = true
 	now := time.Now()
-	until := now.AddDate(0, 6, 0)
-	if s.KeyLife > 0 {
-		until = now.Add(s.KeyLife)
-	}
+	until := s.end(now)
 	for slot, value := range [2]string{s.PrimaryKey, s.SecondaryKey} {
 		if value != "" {
 			s.keys[slot] = []keyValue{{value, now, until}}
@@ -97,7 +94,7 @@ func (s *Service) renew(c *Call, args []string) (any, error) {
 
 func (s *Service) extend(slot int, now time.Time) keyValue {
 	newest := &s.keys[slot][len(s.keys[slot])-1]
-	until := now.AddDate(0, 6, 0)
+	until := s.end(now)
 	if !s.Rotate {
 		newest.until = until
 		return *newest
@@ -113,6 +110,14 @@ func (s *Service) extend(slot int, now time.Time) keyValue {
 	k := keyValue{fmt.Sprintf("%s-key-%06d", slotNames[slot], s.serial), now.Add(s.Activation), until}
 	s.keys[slot] = append(kept, k)
 	return k
+}
+
+// end is when a key that is given or renewed now expires.
+func (s *Service) end(now time.Time) time.Time {
+	if s.KeyLife > 0 {
+		return now.Add(s.KeyLife)
+	}
+	return now.AddDate(0, 6, 0)
 }
 
 func minTime(a, b time.Time) time.Time {
