@@ -3,17 +3,20 @@ package cloud
 // KeyNote is something about the keys that a person should know. It is given once per episode, and again with
 // Open false when the episode is over.
 type KeyNote struct {
-	Rule string // key-refused, key-renewal-failed, key-file, key-unusable
+	Rule string // key-refused, key-renewal-failed, key-file, key-unusable, key-expiring
 	Slot string // primary or secondary; empty: both
 	Note string
 	Open bool
+	Once bool // an instant, no episode: nothing ends it
 }
 
 // note opens an episode: the same one is told once until over ends it.
-func (r *KeyRing) note(rule, slot, text string) { r.tell(KeyNote{rule, slot, text, true}) }
+func (r *KeyRing) note(rule, slot, text string) {
+	r.tell(KeyNote{Rule: rule, Slot: slot, Note: text, Open: true})
+}
 
 // over closes an episode if it is open.
-func (r *KeyRing) over(rule, slot, text string) { r.tell(KeyNote{rule, slot, text, false}) }
+func (r *KeyRing) over(rule, slot, text string) { r.tell(KeyNote{Rule: rule, Slot: slot, Note: text}) }
 
 func (r *KeyRing) tell(n KeyNote) {
 	if r.Notify == nil {

@@ -69,6 +69,9 @@ type KeyRing struct {
 	// Notify is called, outside any lock, with what a person should know; set it before the ring is used. nil:
 	// nobody is told.
 	Notify func(KeyNote)
+	// Believed says that the box's clock can be believed; set it before the ring is used. Nothing but the warnings that a
+	// key ends asks it. nil: any clock of this program's time is.
+	Believed func() bool
 
 	file   keyFile
 	now    func() time.Time // time.Now; a test has one that is set while it runs

@@ -23,11 +23,6 @@ type caller interface {
 
 var errNoLogin = errors.New("no login is configured")
 
-// doubtTries is how many renewals of one key must have gone unanswered before the other one is renewed all the same: some
-// five days of trying. Both in doubt at once could lock the site out. Time alone does not count, since a link that is away
-// and a clock that is set prove nothing.
-const doubtTries = 30
-
 // lookAgain is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
 const lookAgain = 6 * time.Hour
 
@@ -47,6 +42,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 	r.tellRefused()
 	for ctx.Err() == nil {
 		slot, wait := r.due(r.now(), held)
+		r.warn()
 		if wait > 0 {
 			r.sleep(ctx, min(wait, lookAgain))
 			continue
@@ -95,96 +91,6 @@ func (r *KeyRing) sleep(ctx context.Context, d time.Duration) {
 	case <-r.kick:
 	case <-t.C:
 	}
-}
-
-// due gives the slot that is to be renewed next, and in how long.
-func (r *KeyRing) due(now time.Time, held [2]time.Time) (KeySlot, time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.state.Slots[Primary].Entries)+len(r.state.Slots[Secondary].Entries) == 0 {
-		return Primary, 0
-	}
-	best, wait := Primary, long
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
-		if len(r.state.Slots[slot].Entries) == 0 {
-			continue
-		}
-		in := max(r.dueIn(slot, now), held[slot].Sub(now), 0)
-		if in < wait || in == wait && r.sooner(slot) {
-			best, wait = slot, in
-		}
-	}
-	return best, wait
-}
-
-// sooner says which of two slots that are due goes first: one in doubt, else the one that was renewed before the other.
-func (r *KeyRing) sooner(slot KeySlot) bool {
-	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
-	if own.Doubt.IsZero() != other.Doubt.IsZero() {
-		return other.Doubt.IsZero()
-	}
-	return own.Serial < other.Serial
-}
-
-// dueIn is the rule for one slot: a week after its own renewal and half a week after the other's, at once when
-// it is refused or its own last renewal is in doubt, and not (long) while the other one's is. A slot of which nobody can tell when
-// it was renewed is due.
-func (r *KeyRing) dueIn(slot KeySlot, now time.Time) time.Duration {
-	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
-	if own.dead() || !own.Doubt.IsZero() {
-		return 0
-	}
-	var in time.Duration
-	if age, known := r.renewed(slot, now); known {
-		in = r.every - age
-	}
-	if len(other.Entries) == 0 {
-		return in
-	}
-	if other.unsettled() {
-		return long
-	}
-	return max(in, r.every/2-r.rested(slot.other(), now))
-}
-
-// clockless is the time before which no clock of this program was ever set: what was written then, or is compared with
-// it, tells no age.
-var clockless = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// renewed is how long ago a slot was renewed. Of a renewal by this process that is certain, of an earlier one as far as the
-// clocks of then and now can be believed.
-func (r *KeyRing) renewed(slot KeySlot, now time.Time) (age time.Duration, known bool) {
-	if at := r.done[slot]; !at.IsZero() {
-		return now.Sub(at), true
-	}
-	at := r.state.Slots[slot].Renewed
-	return now.Sub(at), !at.Before(clockless) && !at.After(now)
-}
-
-// rested is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
-// enough that data was stored with the newest value since; else it counts from the start of this process.
-func (r *KeyRing) rested(slot KeySlot, now time.Time) time.Duration {
-	if age, known := r.renewed(slot, now); known {
-		return age
-	}
-	s := &r.state.Slots[slot]
-	if s.Renewed.IsZero() || s.Doubt.IsZero() && len(s.Entries) > 0 && s.Entries[0].State == proven {
-		return long
-	}
-	return now.Sub(r.opened)
-}
-
-const long = time.Duration(1 << 62)
-
-// age is how long ago t was; never is very long.
-func (r *KeyRing) age(t, now time.Time) time.Duration {
-	if t.IsZero() {
-		return long
-	}
-	if age := now.Sub(t); age >= 0 {
-		return age
-	}
-	return now.Sub(r.opened)
 }
 
 // renew renews a slot in its turn, unless it would be too soon.
@@ -313,9 +219,6 @@ func (r *KeyRing) unanswered(slot KeySlot) {
 	r.mu.Unlock()
 	_ = r.keep() // told by Notify
 }
-
-// unsettled says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
-func (s *keySlot) unsettled() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
 
 // headersFor is the keys to renew a slot with: the other slot's first.
 func (r *KeyRing) headersFor(slot KeySlot) []held {

@@ -18,12 +18,14 @@ type KeyStatus struct {
 	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
 	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it
 	Assumed     bool      `json:"assumed,omitempty"` // Expires is a guess: the service's text could not be read
+	Warning     string    `json:"warning,omitempty"` // what is wrong when the slot ends soon and is not renewed
 	Doubt       time.Time `json:"doubt,omitzero"`    // a renewal was sent then and its answer is not known
 	Next        time.Time `json:"next,omitzero"`     // when the slot is to be renewed; zero: when the other one's renewal is answered
 }
 
 // Status lists every value that the ring holds, primary first, in each slot the newest first.
 func (r *KeyRing) Status() []KeyStatus {
+	trusted := r.believed()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -34,13 +36,17 @@ func (r *KeyRing) Status() []KeyStatus {
 		if in := r.dueIn(slot, now); in < long {
 			next = now.Add(max(0, in))
 		}
+		warning := ""
+		if trusted && r.near(slot, now) > 0 {
+			warning = r.sentence(slot, now)
+		}
 		for _, e := range s.Entries {
 			list = append(list, KeyStatus{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
 				State: [...]string{"untried", "proven", "refused"}[min(e.State, refused)], Source: e.Source,
 				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: s.Renewed,
 				Expires: s.Expires.At, Assumed: s.Expires.Assumed, Doubt: s.Doubt,
-				Next: next,
+				Next: next, Warning: warning,
 			})
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -17,71 +15,6 @@ import (
 	"gauger/agent/cloud"
 	"gauger/config"
 )
-
-// keysShow lists the subscription keys in plain words, never their values.
-func (m *Main) keysShow(ctx context.Context, args []string) error {
-	f, c := m.flags("keys show")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "keys show takes no arguments")
-	}
-	all := []cloud.KeyStatus{}
-	err := m.with(c, func(d *desk) error { return d.call(ctx, "keys.show", agent.None{}, &all) })
-	switch {
-	case err != nil:
-		return err
-	case c.json():
-		return printJSON(m.Out, all)
-	case len(all) == 0:
-		_, err := fmt.Fprintln(m.Out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
-		return err
-	}
-	at := m.around(c).zone()
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
-	for _, k := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyState(k, at), keyEnd(k.Expires, k.Assumed, at),
-			keyRenewal(k, at), keyNext(k.Next, at), k.Source)
-	}
-	return t.Flush()
-}
-
-// keyState is what a key is good for.
-func keyState(k cloud.KeyStatus, at *time.Location) string {
-	switch {
-	case k.State == "refused":
-		return "refused by the service at " + minute(k.Refused, at)
-	case k.State == "proven" && !k.Accepted.IsZero():
-		return "works (used " + minute(k.Accepted, at) + ")"
-	case k.State == "proven":
-		return "works"
-	}
-	return "not tried yet"
-}
-
-func keyEnd(t time.Time, assumed bool, at *time.Location) string {
-	switch {
-	case t.IsZero():
-		return "unknown"
-	case assumed:
-		return "about " + t.In(at).Format(time.DateOnly)
-	}
-	return minute(t, at)
-}
-
-func keyRenewal(k cloud.KeyStatus, at *time.Location) string {
-	if !k.Doubt.IsZero() {
-		return "asked at " + minute(k.Doubt, at) + ", answer lost"
-	}
-	return minute(k.Renewed, at)
-}
-
-// keyNext is when a key is renewed by itself; that is the running gauger's work.
-func keyNext(t time.Time, at *time.Location) string {
-	if t.Before(time.Now().Add(time.Minute)) {
-		return "now"
-	}
-	return minute(t, at)
-}
 
 // slotArg reads the one argument of the commands that change a key.
 func slotArg(rest []string, name string) (string, error) {

@@ -121,6 +121,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	}
 	d.keepReadings(ledger)
 	client.Keys().Notify = keyNotes(ledger, log)
+	client.Keys().Believed = func() bool { return clock.Grade(time.Now()) >= agent.Assumed }
 	lines := &modbus.Lines{}
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
@@ -145,6 +146,13 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.KeyNote) {
 	return func(n cloud.KeyNote) {
 		now := time.Now()
+		if n.Once {
+			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Note)
+			if err := ledger.Book(agent.Event{Rule: n.Rule, Note: n.Note, Start: now.Round(0), End: now.Round(0)}); err != nil {
+				log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
+			}
+			return
+		}
 		notice := collectors.Notice{Rule: n.Rule, Source: strings.TrimSpace(agent.KeySource + " " + n.Slot), Note: n.Note, Since: now}
 		if !n.Open {
 			notice.Until = now

@@ -1,0 +1,115 @@
+package cloud
+
+import (
+	"fmt"
+	"time"
+)
+
+// warnDays are how many days before its end a key that cannot be renewed is told of, once each.
+var warnDays = [...]int{7, 14, 30}
+
+// slack is how much later than planned a renewal may be before the end of its key is anybody's business.
+const slack = 2 * 24 * time.Hour
+
+// ending is when the slot's key ends. Of one that was never renewed the service has not said it: it has half a year from
+// the day on which it was given here, or less.
+func (s *keySlot) ending() Expiry {
+	if !s.Expires.At.IsZero() || len(s.Entries) == 0 {
+		return s.Expires
+	}
+	return Expiry{At: s.Entries[len(s.Entries)-1].Since.UTC().AddDate(0, 6, -1), Assumed: true}
+}
+
+// near gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The
+// lock is held.
+func (r *KeyRing) near(slot KeySlot, now time.Time) int {
+	s := &r.state.Slots[slot]
+	end := s.ending().At
+	if age, known := r.renewed(slot, now); end.IsZero() || known && age < r.every+slack {
+		return 0
+	}
+	left := end.Sub(now.Round(0))
+	for _, days := range warnDays {
+		if left > 0 && left <= time.Duration(days)*24*time.Hour {
+			return days
+		}
+	}
+	return 0
+}
+
+// warn tells of each slot whose end came near since it was told last. Only a clock that is believed can tell that.
+func (r *KeyRing) warn() {
+	if !r.believed() {
+		return
+	}
+	var notes []KeyNote
+	r.mu.Lock()
+	now := r.now()
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		s, days := &r.state.Slots[slot], r.near(slot, now)
+		if days > 0 && (s.Warned == 0 || days < s.Warned) {
+			notes = append(notes, KeyNote{Rule: "key-expiring", Slot: slot.String(), Note: r.sentence(slot, now), Once: true})
+		}
+		if days > 0 || s.ending().At.Sub(now) > time.Duration(warnDays[len(warnDays)-1])*24*time.Hour {
+			s.Warned = days
+		}
+	}
+	r.mu.Unlock()
+	if len(notes) == 0 {
+		return
+	}
+	_ = r.keep() // told by Notify
+	for _, n := range notes {
+		if r.Notify != nil {
+			r.Notify(n)
+		}
+	}
+}
+
+// sentence says in words what is wrong with a slot whose end is near. The lock is held.
+func (r *KeyRing) sentence(slot KeySlot, now time.Time) string {
+	s, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
+	end := s.ending()
+	days := int(end.At.Sub(now.Round(0)).Hours() / 24)
+	text := fmt.Sprintf("the %s key ends in %d days, on %s", slot, days, end.At.Format(time.DateOnly))
+	if end.Assumed {
+		text += " (assumed, since the service has not said when)"
+	}
+	if s.Renewed.IsZero() {
+		text += ", and was never renewed"
+	} else {
+		text += ", and was not renewed since " + s.Renewed.UTC().Format(time.DateOnly)
+	}
+	if until := other.ending(); len(other.Entries) > 0 && !other.dead() && until.At.After(now) {
+		text += fmt.Sprintf("; the %s key is good until %s", slot.other(), until.At.Format(time.DateOnly))
+	}
+	return fmt.Sprintf("%s; `gauger keys renew %s` says why it fails, `gauger keys set %s` takes a new one", text, slot, slot)
+}
+
+// believed says that the clock can tell how long a key lasts.
+func (r *KeyRing) believed() bool {
+	if r.Believed != nil {
+		return r.Believed()
+	}
+	return !r.now().Before(clockless)
+}
+
+// Endings says in sentences which keys end soon and are not renewed, for a person who looks; none when all is well.
+func (r *KeyRing) Endings() []string {
+	trusted := r.believed()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.now()
+	var out []string
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		age, known := r.renewed(slot, now)
+		switch {
+		case len(r.state.Slots[slot].Entries) == 0:
+		case trusted && r.near(slot, now) > 0:
+			out = append(out, r.sentence(slot, now))
+		case !trusted && !(known && age < r.every+slack):
+			out = append(out, fmt.Sprintf("how long the %s key lasts cannot be told, since the clock is not set", slot))
+		}
+	}
+	return out
+}

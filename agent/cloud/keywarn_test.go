@@ -1,0 +1,132 @@
+package cloud
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/cloud/cloudtest"
+)
+
+// told is what a ring warned of.
+type told struct {
+	mu    sync.Mutex
+	notes []KeyNote
+}
+
+func (w *told) hear(n KeyNote) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n.Rule == "key-expiring" {
+		w.notes = append(w.notes, n)
+	}
+}
+
+func (w *told) all() []KeyNote {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.notes
+}
+
+// warned runs a ring for a while, in processes of some days, each from the disk of the one before.
+func warned(t *testing.T, disk *ramDisk, s *cloudtest.Service, days, process int, believed func() bool) (*told, *KeyRing) {
+	w := &told{}
+	var ring *KeyRing
+	for ; days > 0; days -= process {
+		ring = openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		ring.Notify, ring.Believed = w.hear, believed
+		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() {
+			if err := ring.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		for range process {
+			postTicket(t, c, "T-1")
+			<-time.After(day)
+		}
+		stop()
+		running.Wait()
+	}
+	return w, ring
+}
+
+func yes() bool { return true }
+
+func newDisk() *ramDisk { return &ramDisk{files: map[string][]byte{}, left: -1} }
+
+// A key that the service does not renew is told of 30, 14 and 7 days before its end, once each over all restarts; the
+// other one, that is renewed, never.
+func TestAKeyThatEndsIsToldOfThreeTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var broken atomic.Bool
+		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey, KeyLife: 182 * day}
+		s.Fault = func(c cloudtest.Call) *cloudtest.Fault {
+			if broken.Load() && strings.Contains(c.Path, "primary/renew") {
+				return &cloudtest.Fault{Status: 404}
+			}
+			return nil
+		}
+		disk := newDisk()
+		if w, ring := warned(t, disk, s, 150, 5, yes); len(w.all()) > 0 || len(ring.Endings()) > 0 {
+			t.Errorf("renewed as planned, and told %+v, %v", w.all(), ring.Endings())
+		}
+		broken.Store(true)
+		began := time.Now()
+		w, ring := warned(t, disk, s, 180, 5, yes)
+		var left []string
+		for _, n := range w.all() {
+			if n.Slot != "primary" || !n.Once || !strings.Contains(n.Note, "the secondary key is good until") || strings.Contains(n.Note, "assumed") {
+				t.Errorf("%+v", n)
+			}
+			_, after, _ := strings.Cut(n.Note, "ends in ")
+			days, _, _ := strings.Cut(after, " days")
+			left = append(left, days)
+		}
+		if got := strings.Join(left, " "); got != "30 14 7" {
+			t.Errorf("told with %s days left, want 30 14 7, in %s", got, time.Since(began))
+		}
+		if len(ring.Endings()) != 0 {
+			t.Errorf("when it has ended the refusal is told, not %v", ring.Endings())
+		}
+		broken.Store(false)
+		again, ring := warned(t, disk, s, 30, 5, yes)
+		if len(again.all()) > 0 || len(ring.Endings()) > 0 {
+			t.Errorf("renewed again, and told %+v, %v", again.all(), ring.Endings())
+		}
+	})
+}
+
+// The end of keys that were never renewed is assumed, and said to be; a clock that nobody believes tells nothing.
+func TestAnAssumedEndIsToldAsSuch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey, KeyLife: 400 * day}
+		s.Fault = func(c cloudtest.Call) *cloudtest.Fault {
+			if c.Op == "RenewAPIKey" {
+				return &cloudtest.Fault{Status: 404}
+			}
+			return nil
+		}
+		disk := newDisk()
+		w, ring := warned(t, disk, s, 160, 160, func() bool { return false })
+		if len(w.all()) > 0 {
+			t.Errorf("without a clock: %+v", w.all())
+		}
+		if e := ring.Endings(); len(e) != 2 || !strings.Contains(e[0], "the clock is not set") {
+			t.Errorf("without a clock: %v", e)
+		}
+		w, ring = warned(t, disk, s, 4, 2, yes)
+		if n := w.all(); len(n) != 2 || !strings.Contains(n[0].Note, "assumed") || !strings.Contains(n[0].Note, "never renewed") {
+			t.Errorf("%+v", n)
+		}
+		if e := ring.Endings(); len(e) != 2 || !strings.Contains(e[1], "the secondary key ends in ") {
+			t.Errorf("%v", e)
+		}
+	})
+}

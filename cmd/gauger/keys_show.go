@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+)
+
+// keysShow lists the subscription keys in plain words, never their values.
+func (m *Main) keysShow(ctx context.Context, args []string) error {
+	f, c := m.flags("keys show")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "keys show takes no arguments")
+	}
+	all, running := []cloud.KeyStatus{}, false
+	err := m.with(c, func(d *desk) error {
+		running = d.remote != nil
+		return d.call(ctx, "keys.show", agent.None{}, &all)
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return printJSON(m.Out, all)
+	case len(all) == 0:
+		_, err := fmt.Fprintln(m.Out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
+		return err
+	}
+	at := m.around(c).zone()
+	for _, line := range keySentences(all, running, at) {
+		fmt.Fprintln(m.Out, line)
+	}
+	fmt.Fprintln(m.Out)
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
+	for _, k := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyState(k, at), keyEnd(k.Expires, k.Assumed, at),
+			keyRenewal(k, at), keyNext(k.Next, at), k.Source)
+	}
+	return t.Flush()
+}
+
+// keySentences say what a person at the site wants to know: does a key work, until when, who renews it, what is to be
+// done.
+func keySentences(all []cloud.KeyStatus, running bool, at *time.Location) []string {
+	var lines []string
+	works, tried := 0, 0
+	for _, slot := range []string{"primary", "secondary"} {
+		var values []cloud.KeyStatus
+		for _, k := range all {
+			if k.Slot == slot {
+				values = append(values, k)
+			}
+		}
+		if len(values) == 0 {
+			lines = append(lines, fmt.Sprintf("The %s key is missing. With one key alone a refused key stops the sending: `gauger keys set %s` takes it.", slot, slot))
+			continue
+		}
+		best := values[0]
+		for _, k := range values {
+			if k.State == "proven" || best.State == "refused" {
+				best = k
+			}
+		}
+		if best.State == "proven" {
+			works++
+		}
+		if best.State != "refused" {
+			tried++
+		}
+		lines = append(lines, keySentence(slot, best, at))
+		if values[0].Warning != "" {
+			lines = append(lines, "WARNING: "+values[0].Warning+".")
+		}
+	}
+	head := "A key works, and records are sent with it."
+	switch {
+	case tried == 0:
+		head = "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`."
+	case works == 0:
+		head = "No key is known to work; those that were not used yet are tried with the next record."
+	case works == 2:
+		head = "Both keys work."
+	}
+	if !running {
+		lines = append(lines, "gauger is not running, so that nothing renews the keys now.")
+	}
+	return append([]string{head}, lines...)
+}
+
+// keySentence is one key in words.
+func keySentence(slot string, k cloud.KeyStatus, at *time.Location) string {
+	text := fmt.Sprintf("The %s key ", slot)
+	switch {
+	case k.State == "refused":
+		text += "is refused since " + minute(k.Refused, at) + ". gauger asks for a new one with the other key by itself"
+	case k.State == "proven" && !k.Accepted.IsZero():
+		text += "works, last used " + minute(k.Accepted, at)
+	case k.State == "proven":
+		text += "works"
+	default:
+		text += "was not used yet"
+	}
+	if k.State != "refused" && !k.Expires.IsZero() {
+		text += "; it ends " + keyEnd(k.Expires, k.Assumed, at)
+	}
+	switch {
+	case !k.Doubt.IsZero():
+		text += "; it was to be renewed at " + minute(k.Doubt, at) + " and no answer came, so that gauger asks again by itself"
+	case k.State == "refused":
+		text += fmt.Sprintf("; if that lasts for a day, give one with `gauger keys set %s`", slot)
+	case k.Next.IsZero():
+		text += "; it is renewed when the other one's renewal is answered"
+	default:
+		text += "; it is renewed by itself " + keyNext(k.Next, at) + ", nothing to do"
+	}
+	return text + "."
+}
+
+// keyState is what a key is good for.
+func keyState(k cloud.KeyStatus, at *time.Location) string {
+	switch {
+	case k.State == "refused":
+		return "refused by the service at " + minute(k.Refused, at)
+	case k.State == "proven" && !k.Accepted.IsZero():
+		return "works (used " + minute(k.Accepted, at) + ")"
+	case k.State == "proven":
+		return "works"
+	}
+	return "not tried yet"
+}
+
+func keyEnd(t time.Time, assumed bool, at *time.Location) string {
+	switch {
+	case t.IsZero():
+		return "unknown"
+	case assumed:
+		return "about " + t.In(at).Format(time.DateOnly)
+	}
+	return minute(t, at)
+}
+
+func keyRenewal(k cloud.KeyStatus, at *time.Location) string {
+	if !k.Doubt.IsZero() {
+		return "asked at " + minute(k.Doubt, at) + ", answer lost"
+	}
+	return minute(k.Renewed, at)
+}
+
+// keyNext is when a key is renewed by itself; that is the running gauger's work.
+func keyNext(t time.Time, at *time.Location) string {
+	if t.IsZero() {
+		return "after the other"
+	}
+	if t.Before(time.Now().Add(time.Minute)) {
+		return "now"
+	}
+	return minute(t, at)
+}
