@@ -191,6 +191,18 @@ func quickCheck(path string) error {
 	return nil
 }
 
+// bareEnv is what Go's runtime reads of an environment. Nothing else is the child's business: secrets may stand there.
+func bareEnv(all []string) []string {
+	bare := []string{}
+	for _, v := range all {
+		switch name, _, _ := strings.Cut(v, "="); name {
+		case "GOMEMLIMIT", "GOGC", "GOMAXPROCS", "GODEBUG", "GOTRACEBACK", "GORACE", "GOCOVERDIR":
+			bare = append(bare, v)
+		}
+	}
+	return bare
+}
+
 // CheckInChild returns a function for Options.Preflight that runs a command with the file's path behind its arguments,
 // for at most 10 s and 1 s per 10 MB. The command calls Check and exits 0 for a sound file. Any other end of it, a crash
 // and the time limit too, means a damaged file; only a command that cannot be started at all does not.
@@ -204,6 +216,7 @@ func CheckInChild(command string, args ...string) func(path string) error {
 		ctx, cancel := context.WithTimeout(context.Background(), limit)
 		defer cancel()
 		cmd := exec.CommandContext(ctx, command, append(append([]string{}, args...), path)...)
+		cmd.Env = bareEnv(os.Environ())
 		out, err := cmd.CombinedOutput()
 		if err == nil {
 			return nil

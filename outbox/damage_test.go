@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"gauger/outbox"
@@ -195,5 +196,20 @@ func (d *damage) judge(path string) {
 	shut(d.t, b)
 	if _, err := outbox.Check(path); err != nil {
 		d.t.Errorf("after mending: %v", err)
+	}
+}
+
+// TestTheChildSeesNoSecret: of the environment it gets what Go's runtime reads, and no more.
+func TestTheChildSeesNoSecret(t *testing.T) {
+	t.Setenv("GAUGER_PRIMARY_KEY", "a-secret-key")
+	t.Setenv("PRIMARY_KEY", "a-secret-key")
+	t.Setenv("GOMEMLIMIT", "40MiB")
+	path := boxPath(t)
+	if err := os.WriteFile(path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := outbox.CheckInChild("/bin/sh", "-c", "env; exit 1")(path)
+	if err == nil || !strings.Contains(err.Error(), "GOMEMLIMIT=40MiB") || strings.Contains(err.Error(), "a-secret-key") {
+		t.Errorf("the child's environment: %v", err)
 	}
 }

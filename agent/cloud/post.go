@@ -89,7 +89,7 @@ func (c *Client) answer(r request, p reply) Answer {
 		CorrelationID: clean(cmp.Or(detail.Correlation, scrub(p.header.Get("X-Correlation-Id"), secrets))),
 		Message:       detail.sentence(p.status),
 		Date:          p.date,
-		Body:          excerpt(scrub(string(p.body), secrets)),
+		Body:          excerpt(scrub(string(p.body[:min(len(p.body), 2*mostExcerpt)]), secrets)),
 	}
 	if a.Class == Stored {
 		return a
@@ -102,12 +102,12 @@ func (c *Client) answer(r request, p reply) Answer {
 	return a
 }
 
+// mostExcerpt is how many bytes of a body the log keeps.
+const mostExcerpt = 2 << 10
+
 // excerpt is what the log keeps of a body.
 func excerpt(s string) string {
-	const most = 2 << 10
-	if len(s) > most {
-		s = s[:most]
-	}
+	s = s[:min(len(s), mostExcerpt)]
 	return strings.ToValidUTF8(s, "")
 }
 

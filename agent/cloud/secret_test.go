@@ -110,3 +110,29 @@ func TestUnusableKeys(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// TestScrub: no eight bytes of a secret in a row are left, and nothing else is lost.
+func TestScrub(t *testing.T) {
+	secrets := []Secret{"0123456789abcdef0123456789ABCDEF", "shorty", "", "abc"}
+	for text, want := range map[string]string{
+		"":                                      "",
+		"nothing to hide":                       "nothing to hide",
+		"key 0123456789abcdef0123456789abcdef.": "key (hidden).",
+		"KEY 0123456789ABCDEF0123456789ABCDEF":  "KEY (hidden)",
+		"begins with 0123456789ab":              "begins with (hidden)",
+		"and ends with 89abcdef":                "and ends with (hidden)",
+		"01234567":                              "(hidden)",
+		"0123456 is too short to tell":          "0123456 is too short to tell",
+		"a shorty one, abc":                     "a (hidden) one, abc",
+		"01234567 and cdef0123 é":               "(hidden) and (hidden) é",
+		"012345678 next":                        "(hidden) next",
+	} {
+		if got := scrub(text, secrets); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	long := strings.Repeat("x", 490) + string(secrets[0])
+	if got := parseErrorBody([]byte(`{"message":"` + long + `"}`)).scrubbed(secrets).Message; strings.Contains(got, "01234567") {
+		t.Errorf("half a key at the end of a message that is cut: %q", got)
+	}
+}
