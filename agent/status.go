@@ -200,7 +200,9 @@ func (d *Desk) problems(s Status) []string {
 	if s.Clock == Unset.String() {
 		out = append(out, "the clock is not set: tickets wait; set it, or say `gauger clock trust` once it is right")
 	}
-	out = append(out, d.Client.Keys().Endings()...)
+	if d.Client != nil {
+		out = append(out, d.Client.Keys().Endings()...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
 		if c := s.Streams[name]; c.Dead > 0 {
 			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused by the service: see `gauger outbox dead`")

@@ -102,14 +102,24 @@ func (r *KeyRing) Endings() []string {
 	now := r.now()
 	var out []string
 	for _, slot := range [...]KeySlot{Primary, Secondary} {
-		age, known := r.renewed(slot, now)
-		switch {
-		case len(r.state.Slots[slot].Entries) == 0:
-		case trusted && r.near(slot, now) > 0:
-			out = append(out, r.sentence(slot, now))
-		case !trusted && !(known && age < r.every+slack):
-			out = append(out, fmt.Sprintf("how long the %s key lasts cannot be told, since the clock is not set", slot))
+		if text := r.outlook(slot, now, trusted); text != "" {
+			out = append(out, text)
 		}
 	}
 	return out
+}
+
+// outlook is what a person should know of a slot's end; empty when all is well. The lock is held.
+func (r *KeyRing) outlook(slot KeySlot, now time.Time, trusted bool) string {
+	switch age, known := r.renewed(slot, now); {
+	case len(r.state.Slots[slot].Entries) == 0, known && age < r.every+slack:
+		return ""
+	case now.Before(clockless) && !trusted:
+		return fmt.Sprintf("how long the %s key lasts cannot be told, since the clock is not set", slot)
+	case r.near(slot, now) == 0:
+		return ""
+	case !trusted:
+		return r.sentence(slot, now) + "; this by a clock that nothing has confirmed yet"
+	}
+	return r.sentence(slot, now)
 }

@@ -36,10 +36,7 @@ func (r *KeyRing) Status() []KeyStatus {
 		if in := r.dueIn(slot, now); in < long {
 			next = now.Add(max(0, in))
 		}
-		warning := ""
-		if trusted && r.near(slot, now) > 0 {
-			warning = r.sentence(slot, now)
-		}
+		warning := r.outlook(slot, now, trusted)
 		for _, e := range s.Entries {
 			list = append(list, KeyStatus{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
