@@ -4,7 +4,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # HTTP/2 is left out: the client speaks HTTP/1.1 only (agent/cloud says why), and it is half a megabyte. Inlining is
 # left out where nobody feels it: another 0.4 MB. What reads, judges and stores levels is built as usual.
 CALM    := crypto/tls crypto/x509 encoding/json fmt math/big net net/http reflect go.yaml.in/yaml/v3 \
-           gauger/agent/cloud gauger/agent/plot gauger/cmd/gauger
+           gauger/agent/cloud gauger/agent/link gauger/agent/plot gauger/cmd/gauger
 SHIP    := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nethttpomithttp2 $(CALM:%=-gcflags=%=-l) -ldflags "$(LDFLAGS)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
 TOOLS   := bin/tools/$(shell go env GOVERSION)

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
-	"syscall"
 
 	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
 
 	"gauger/agent"
 	"gauger/agent/console"
@@ -74,28 +73,27 @@ func handOver(store string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
-	root, err := os.OpenRoot(store)
+	folder, err := os.Open(store)
 	if err != nil {
 		return fmt.Errorf("leave the store to its owner: %w", err)
 	}
-	defer root.Close()
-	folder, err := root.Stat(".")
-	if err != nil {
+	defer folder.Close()
+	at := int(folder.Fd())
+	var owner unix.Stat_t
+	if err := unix.Fstat(at, &owner); err != nil {
 		return fmt.Errorf("leave the store to its owner: %w", err)
 	}
-	owner, ok := folder.Sys().(*syscall.Stat_t)
-	if !ok || owner.Uid == 0 {
+	if owner.Uid == 0 {
 		return nil
 	}
-	names, err := fs.ReadDir(root.FS(), ".")
+	names, err := folder.Readdirnames(-1)
 	for _, name := range names {
-		info, gone := root.Lstat(name.Name())
-		if gone != nil {
+		var is unix.Stat_t
+		if unix.Fstatat(at, name, &is, unix.AT_SYMLINK_NOFOLLOW) != nil {
 			continue // another command has replaced it meanwhile
 		}
-		is, ok := info.Sys().(*syscall.Stat_t)
-		if ok && info.Mode().IsRegular() && is.Uid == 0 && is.Nlink == 1 {
-			err = errors.Join(err, root.Lchown(name.Name(), int(owner.Uid), int(owner.Gid)))
+		if is.Mode&unix.S_IFMT == unix.S_IFREG && is.Uid == 0 && is.Nlink == 1 {
+			err = errors.Join(err, unix.Fchownat(at, name, int(owner.Uid), int(owner.Gid), unix.AT_SYMLINK_NOFOLLOW))
 		}
 	}
 	if err != nil {
