@@ -43,11 +43,12 @@ var houseRooms = map[string]houseRoom{
 	"agent":         {may: "collectors outbox agent/recorder agent/tank agent/cloud agent/link", tests: "agent/cloud/cloudtest collectors/sim deploy/proof", why: "joins the parts; which collectors there are is decided above it"},
 	"agent/console": {may: "agent collectors outbox agent/tank agent/cloud", tests: "agent/cloud/cloudtest", why: "shows what the agent holds"},
 
-	"agent/recorder":    {may: "collectors", why: "a ring of readings on disk, that can be proven alone"},
-	"collectors/modbus": {may: "collectors", tests: "collectors/collectorstest collectors/modbus/modbustest", why: "a collector knows the words and its own protocol"},
-	"collectors/mqtt":   {may: "collectors", tests: "collectors/collectorstest deploy/proof", why: "a collector knows the words and its own protocol"},
-	"collectors/sim":    {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own recording"},
-	"collectors/host":   {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own box"},
+	"agent/recorder":       {may: "collectors", why: "a ring of readings on disk, that can be proven alone"},
+	"collectors/registers": {why: "what 16-bit words mean, whichever protocol brings them"},
+	"collectors/modbus":    {may: "collectors collectors/registers", tests: "collectors/collectorstest collectors/modbus/modbustest", why: "a collector knows the words and its own protocol"},
+	"collectors/mqtt":      {may: "collectors collectors/registers", tests: "collectors/collectorstest deploy/proof", why: "a collector knows the words and its own protocol"},
+	"collectors/sim":       {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own recording"},
+	"collectors/host":      {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own box"},
 
 	"collectors/collectorstest":     {may: "collectors", why: "what every collector must do"},
 	"collectors/modbus/modbustest":  {may: "collectors collectors/modbus", why: "a slave with faults"},

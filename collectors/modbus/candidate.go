@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"gauger/collectors/registers"
 )
 
 // Candidate is one way to read the register.
@@ -35,14 +37,14 @@ var divisors = []float64{1, 10, 100, 1000, 10_000, 16, 8}
 // candidates are all readings that begin at one address.
 func (p picture) candidates(q Question, offset int) []*Candidate {
 	var all []*Candidate
-	for k := kindInt16; k < kindString; k++ {
-		words, ok := p.together(q.Address+offset, k.registers())
+	for k := registers.Int16; k < registers.String; k++ {
+		words, ok := p.together(q.Address+offset, k.Registers())
 		if !ok {
 			continue
 		}
 		for _, o := range ordersOf(k) {
 			for _, divisor := range divisors {
-				if divisor != 1 && k.floats() {
+				if divisor != 1 && floats(k) {
 					break
 				}
 				c := p.candidate(q, offset, reading{k, o, divisor, words})
@@ -53,8 +55,8 @@ func (p picture) candidates(q Question, offset int) []*Candidate {
 	return all
 }
 
-func ordersOf(k kind) []string {
-	switch k.registers() {
+func ordersOf(k registers.Kind) []string {
+	switch k.Registers() {
 	case 1:
 		return []string{"", "BADC"}
 	case 2:
@@ -63,7 +65,7 @@ func ordersOf(k kind) []string {
 	return []string{"ABCD", "CDAB", "BADC", "DCBA", "EFGHABCD", "CDABGHEF", "FEHGBADC", "DCBAHGFE"}
 }
 
-func (k kind) floats() bool { return k == kindFloat32 || k == kindFloat64 }
+func floats(k registers.Kind) bool { return k == registers.Float32 || k == registers.Float64 }
 
 func (p picture) together(from, count int) ([]uint16, bool) {
 	var words []uint16
@@ -79,7 +81,7 @@ func (p picture) together(from, count int) ([]uint16, bool) {
 
 // reading is one way to make a number of some registers.
 type reading struct {
-	kind    kind
+	kind    registers.Kind
 	order   string
 	divisor float64
 	words   []uint16
@@ -90,15 +92,16 @@ func (r reading) bits() uint64 {
 	for _, w := range r.words {
 		data = append(data, byte(w>>8), byte(w))
 	}
-	return orderNames[r.order].number(data)
+	o, _ := registers.ParseOrder(r.order, len(r.words)) // one of ours
+	return o.Number(data)
 }
 
 func (p picture) candidate(q Question, offset int, r reading) Candidate {
 	c := Candidate{Offset: offset, Address: q.Address + offset, Words: r.words, Type: r.kind.String(), Order: r.order, Scale: 1 / r.divisor}
-	raw, err := r.kind.number(r.bits())
+	raw, err := r.kind.Number(r.bits())
 	c.Value = raw / r.divisor
 	if r.divisor == 1 {
-		c.Text = r.kind.digits(r.bits())
+		c.Text = r.kind.Digits(r.bits())
 	}
 	c.YAML = c.line(q)
 	if err != nil {
@@ -220,15 +223,15 @@ func (q Question) density(v float64) float64 {
 // resolution is the step between two neighbouring values. A float whose last binary digits are zero was made from
 // a round number, which is as good as a coarser step, though not quite.
 func (r reading) resolution() float64 {
-	if !r.kind.floats() {
+	if !floats(r.kind) {
 		return 1 / r.divisor
 	}
 	mantissa := 52
-	if r.kind == kindFloat32 {
+	if r.kind == registers.Float32 {
 		mantissa = 23
 	}
 	bits := r.bits()
-	v, _ := r.kind.number(bits) // what is no number does not come here
+	v, _ := r.kind.Number(bits) // what is no number does not come here
 	if v == 0 {
 		return 1e-2
 	}
@@ -252,9 +255,9 @@ func (r reading) usual() float64 {
 }
 
 var (
-	usualTypes = map[kind]float64{
-		kindFloat32: 0, kindInt16: -0.3, kindUint16: -0.6, kindInt32: -1, kindUint32: -1.3, kindFloat64: -1.5,
-		kindBCD16: -2.5, kindBCD32: -3, kindInt64: -5, kindUint64: -5.3,
+	usualTypes = map[registers.Kind]float64{
+		registers.Float32: 0, registers.Int16: -0.3, registers.Uint16: -0.6, registers.Int32: -1, registers.Uint32: -1.3, registers.Float64: -1.5,
+		registers.BCD16: -2.5, registers.BCD32: -3, registers.Int64: -5, registers.Uint64: -5.3,
 	}
 	usualOrders = map[string]float64{"": 0, "ABCD": 0, "CDAB": -0.3, "BADC": -2, "DCBA": -2}
 	usualScales = map[float64]float64{1: 0, 10: -0.5, 100: -0.5, 1000: -1, 10_000: -3, 16: -3, 8: -3.5}
@@ -274,7 +277,7 @@ func (p picture) neighbourhood(c Candidate, r reading) float64 {
 		sum += 1.5
 	}
 	empty := slices.Index(c.Words, 0)
-	if r.kind.floats() || empty < 0 {
+	if floats(r.kind) || empty < 0 {
 		return sum
 	}
 	for _, at := range []int{c.Address - n, c.Address + n} {

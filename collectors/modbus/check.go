@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/registers"
 )
 
 // What an option is that the configuration leaves out.
@@ -62,7 +63,7 @@ func (d Device) Check() []collectors.Problem {
 			c.add("share", "%s", err)
 		}
 	}
-	if _, err := parseOrder(d.Order, 2); err != nil {
+	if _, err := registers.ParseOrder(d.Order, 2); err != nil {
 		c.add("order", "%s", err)
 	}
 	c.limits(d)
@@ -118,12 +119,12 @@ func (c *checker) point(p Point) {
 }
 
 // fits checks what kind, length and order make of the address.
-func (c *checker) fits(p Point, key string, table Table, address int, k kind) {
-	if table.bits() && k != kindBool {
+func (c *checker) fits(p Point, key string, table Table, address int, k registers.Kind) {
+	if table.bits() && k != registers.Bool {
 		c.add("type", "%s: a %s is a bool", k, table)
 		return
 	}
-	if p.Enron != nil && *p.Enron && !(k.enron() && table.withEnron().enron()) {
+	if p.Enron != nil && *p.Enron && !(k.Enron() && table.withEnron().enron()) {
 		c.add("enron", "only int32, uint32 and float32 in holding or input registers are values of 32 bits in Enron's way, not %s", k)
 		return
 	}
@@ -131,22 +132,22 @@ func (c *checker) fits(p Point, key string, table Table, address int, k kind) {
 	if p.enron(c.enron, k, table) {
 		count = 1
 	}
-	if k == kindString && (p.Length < 1 || p.Length > 125) {
+	if k == registers.String && (p.Length < 1 || p.Length > 125) {
 		c.add("length", "%d: a string needs the number of its registers, 1 to 125", p.Length)
 		return
 	}
-	if k != kindString && p.Length != 0 {
-		c.add("length", "only a string has one; %s takes %d", k, k.registers())
+	if k != registers.String && p.Length != 0 {
+		c.add("length", "only a string has one; %s takes %d", k, k.Registers())
 	}
 	if address+count > 1<<16 {
 		c.add(key, "%s at %d takes %d registers, and %d is the last address; at most %d", k, address, count, 1<<16-1, 1<<16-count)
 	}
-	if _, err := parseOrder(p.Order, p.count(k)); err != nil {
+	if _, err := registers.ParseOrder(p.Order, p.count(k)); err != nil {
 		c.add("order", "%s", err)
 	}
 }
 
-func (c *checker) bit(p Point, table Table, k kind) {
+func (c *checker) bit(p Point, table Table, k registers.Kind) {
 	if p.Bit == nil {
 		return
 	}
@@ -156,13 +157,13 @@ func (c *checker) bit(p Point, table Table, k kind) {
 	if *p.Bit < 0 || *p.Bit > 15 {
 		c.add("bit", "%d: 0 (least) to 15", *p.Bit)
 	}
-	if k != kindBool {
+	if k != registers.Bool {
 		c.add("bit", "one bit is a bool, not %s; leave out the type", k)
 	}
 }
 
 // values checks what is done with the number.
-func (c *checker) values(p Point, k kind) {
+func (c *checker) values(p Point, k registers.Kind) {
 	if p.Scale != nil && (*p.Scale == 0 || math.IsNaN(*p.Scale) || math.IsInf(*p.Scale, 0)) {
 		c.add("scale", "%v: any number but zero", *p.Scale)
 	}
@@ -172,42 +173,42 @@ func (c *checker) values(p Point, k kind) {
 	if p.Range != nil && (len(p.Range) != 2 || !(p.Range[0] < p.Range[1])) {
 		c.add("range", "%v: [low, high], the lower one first", p.Range)
 	}
-	low, high := k.limits()
+	low, high := k.Limits()
 	for i, b := range p.Bad {
 		if !(b >= low && b <= high) {
 			c.add(fmt.Sprintf("bad[%d]", i), "%v can never be read as %s (%v to %v)", b, k, low, high)
 		}
 	}
-	if k == kindString && (p.Scale != nil || p.Offset != 0 || p.Range != nil || p.Bad != nil) {
+	if k == registers.String && (p.Scale != nil || p.Offset != 0 || p.Range != nil || p.Bad != nil) {
 		c.add("type", "a string has no scale, offset, range or bad numbers")
 	}
 }
 
 // kind is the configured type, or what the place implies.
-func (p Point) kind(table Table) (kind, error) {
+func (p Point) kind(table Table) (registers.Kind, error) {
 	if p.Type != "" {
-		return parseKind(p.Type)
+		return registers.ParseKind(p.Type)
 	}
 	if table.bits() || p.Bit != nil {
-		return kindBool, nil
+		return registers.Bool, nil
 	}
-	return kindUint16, nil
+	return registers.Uint16, nil
 }
 
-func (p Point) count(k kind) int {
-	if k == kindString {
+func (p Point) count(k registers.Kind) int {
+	if k == registers.String {
 		return p.Length
 	}
-	return k.registers()
+	return k.Registers()
 }
 
 // enron says whether the point is one address of 32 bits: as it says itself, or as its device does where the type
 // allows it.
-func (p Point) enron(device bool, k kind, table Table) bool {
+func (p Point) enron(device bool, k registers.Kind, table Table) bool {
 	if p.Enron != nil {
 		device = *p.Enron
 	}
-	return device && k.enron() && !table.bits()
+	return device && k.Enron() && !table.bits()
 }
 
 // Warnings returns what is legal but doubtful in the device's options.

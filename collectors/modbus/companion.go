@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gauger/collectors"
+	"gauger/collectors/registers"
 )
 
 // Companion is a point that another one rests on, and the key that names it.
@@ -76,7 +77,7 @@ func (c *checker) companions(d Device, p Point) {
 			c.add(ref.Key, "%q: no point of this device has that name", ref.Point)
 		case ref.Point == p.Name:
 			c.add(ref.Key, "%s cannot speak about itself", p.Name)
-		case d.Points[i].Type == kindString.String():
+		case d.Points[i].Type == registers.String.String():
 			c.add(ref.Key, "%s is a text; a number is needed", ref.Point)
 		case d.Points[i].Age != nil || d.Points[i].GoodWhen != nil:
 			c.add(ref.Key, "%s rests on another point itself; name one that does not", ref.Point)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gauger/collectors"
+	"gauger/collectors/registers"
 )
 
 // compile makes the points of a device ready for reading. The device must have passed Check.
@@ -61,9 +62,9 @@ func nameTogether(points []point) {
 func compilePoint(d Device, p Point) (point, manner, error) {
 	_, table, address, err := p.place()
 	k, kindErr := p.kind(table)
-	o, orderErr := parseOrder(p.Order, p.count(k))
+	o, orderErr := registers.ParseOrder(p.Order, p.count(k))
 	if p.Order == "" {
-		o, orderErr = parseOrder(d.Order, 2)
+		o, orderErr = registers.ParseOrder(d.Order, 2)
 	}
 	if err := errors.Join(err, kindErr, orderErr); err != nil {
 		return point{}, manner{}, err

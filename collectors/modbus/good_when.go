@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gauger/collectors"
+	"gauger/collectors/registers"
 )
 
 // GoodWhen names the point that says whether a value is any good. Exactly one of Is, Not, Between and Clear is set.
@@ -81,11 +82,11 @@ func (g GoodWhen) checkBits(other Point) error {
 	if err != nil || kindErr != nil {
 		return nil // told with that point
 	}
-	if k != kindUint16 && k != kindUint32 || other.Scale != nil || other.Offset != 0 {
+	if k != registers.Uint16 && k != registers.Uint32 || other.Scale != nil || other.Offset != 0 {
 		return fmt.Errorf("clear looks at bits; %s must be uint16 or uint32 without scale and offset", other.Name)
 	}
 	for _, bit := range g.Clear {
-		if most := 16*k.registers() - 1; bit < 0 || bit > most {
+		if most := 16*k.Registers() - 1; bit < 0 || bit > most {
 			return fmt.Errorf("clear %d: the bits of %s go from 0 (least) to %d", bit, other.Name, most)
 		}
 	}

@@ -16,8 +16,8 @@ func pointAt(s span) point {
 	return point{table: s.table, from: uint16(s.from), count: uint16(s.count), manner: &manner{}}
 }
 
-// registers are uint16 points at the given addresses.
-func registers(addresses ...int) []point {
+// wordsAt are uint16 points at the given addresses.
+func wordsAt(addresses ...int) []point {
 	var points []point
 	for _, a := range addresses {
 		points = append(points, pointAt(span{Holding, a, 1}))
@@ -49,19 +49,19 @@ func TestRequestsPerPoll(t *testing.T) {
 		points []point
 		want   int
 	}{
-		{"30 in a row", "tcp://s", registers(steps(30, 1)...), 1},
-		{"every second one", "tcp://s", registers(steps(30, 2)...), 1},
-		{"every tenth one", "tcp://s", registers(steps(30, 10)...), 3},
-		{"300 in a row", "tcp://s", registers(steps(300, 1)...), 3},
-		{"a gap of 14 at 19200", "rtu:///dev/x?parity=E", registers(0, 15), 1},
-		{"a gap of 15 at 19200", "rtu:///dev/x?parity=E", registers(0, 16), 2},
-		{"a gap of 12 at 9600", "rtu:///dev/x?baud=9600&parity=E", registers(0, 13), 1},
-		{"a gap of 13 at 9600", "rtu:///dev/x?baud=9600&parity=E", registers(0, 14), 2},
-		{"a gap of 51 at 115200", "rtu:///dev/x?baud=115200", registers(0, 52), 1},
-		{"a gap of 52 at 115200", "rtu:///dev/x?baud=115200", registers(0, 53), 2},
-		{"a gap of 20 on a socket", "tcp://s", registers(0, 21), 1},
-		{"a gap of 22 on a socket", "tcp://s", registers(0, 23), 2},
-		{"two tables", "tcp://s", append(registers(0), pointAt(span{Input, 1, 1})), 2},
+		{"30 in a row", "tcp://s", wordsAt(steps(30, 1)...), 1},
+		{"every second one", "tcp://s", wordsAt(steps(30, 2)...), 1},
+		{"every tenth one", "tcp://s", wordsAt(steps(30, 10)...), 3},
+		{"300 in a row", "tcp://s", wordsAt(steps(300, 1)...), 3},
+		{"a gap of 14 at 19200", "rtu:///dev/x?parity=E", wordsAt(0, 15), 1},
+		{"a gap of 15 at 19200", "rtu:///dev/x?parity=E", wordsAt(0, 16), 2},
+		{"a gap of 12 at 9600", "rtu:///dev/x?baud=9600&parity=E", wordsAt(0, 13), 1},
+		{"a gap of 13 at 9600", "rtu:///dev/x?baud=9600&parity=E", wordsAt(0, 14), 2},
+		{"a gap of 51 at 115200", "rtu:///dev/x?baud=115200", wordsAt(0, 52), 1},
+		{"a gap of 52 at 115200", "rtu:///dev/x?baud=115200", wordsAt(0, 53), 2},
+		{"a gap of 20 on a socket", "tcp://s", wordsAt(0, 21), 1},
+		{"a gap of 22 on a socket", "tcp://s", wordsAt(0, 23), 2},
+		{"two tables", "tcp://s", append(wordsAt(0), pointAt(span{Input, 1, 1})), 2},
 		{"bits of one word", "tcp://s", []point{pointAt(span{Holding, 5, 1}), pointAt(span{Holding, 5, 1})}, 1},
 		{"2000 coils", "tcp://s", coils(2000), 1},
 		{"2001 coils", "tcp://s", coils(2001), 2},
@@ -160,7 +160,7 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 }
 
 func TestAPlaceInAHoleIsAskedForAlone(t *testing.T) {
-	points := registers(steps(10, 1)...)
+	points := wordsAt(steps(10, 1)...)
 	blocks := plan(points, everyPoint, termsFor(t, "tcp://s", hole{Holding, 4, 1}))
 	var spans []span
 	for _, b := range blocks {
@@ -172,7 +172,7 @@ func TestAPlaceInAHoleIsAskedForAlone(t *testing.T) {
 }
 
 func TestHolesAreRemembered(t *testing.T) {
-	d := &device{name: "d", line: newLine(endpoint{scheme: "tcp", serial: defaultSerial}, nil), points: registers(1, 2, 3)}
+	d := &device{name: "d", line: newLine(endpoint{scheme: "tcp", serial: defaultSerial}, nil), points: wordsAt(1, 2, 3)}
 	d.holes = []hole{{Holding, 2, 1}, {Coil, 7, 0}}
 	b, err := d.saveHoles()
 	if err != nil {
@@ -191,7 +191,7 @@ func TestHolesAreRemembered(t *testing.T) {
 }
 
 func BenchmarkPlanOf100Points(b *testing.B) {
-	points := registers(steps(100, 3)...)
+	points := wordsAt(steps(100, 3)...)
 	at, err := parseEndpoint("tcp://s")
 	if err != nil {
 		b.Fatal(err)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"gauger/collectors"
+	"gauger/collectors/registers"
 )
 
 // point is a Point made ready for reading, kept small: a site may have thousands.
@@ -29,8 +30,8 @@ func (p *point) span() span { return span{p.table, int(p.from), int(p.count)} }
 // manner is what becomes of a point's registers. Points in a row that are treated alike share one.
 type manner struct {
 	unit   collectors.Unit
-	kind   kind
-	order  order
+	kind   registers.Kind
+	order  registers.Order
 	bit    int8 // -1: none
 	plain  bool // neither scale nor offset: whole numbers stay whole
 	scale  float64
@@ -54,11 +55,11 @@ func (p *point) bad(at time.Time, why error) collectors.Reading {
 
 // decode turns the point's registers, or the byte that holds its bit, into a reading. data is exactly the span.
 func (p *point) decode(data []byte, at time.Time) collectors.Reading {
-	if p.kind == kindString {
+	if p.kind == registers.String {
 		return p.decodeText(data, at)
 	}
 	bits := p.bits(data)
-	raw, err := p.kind.number(bits)
+	raw, err := p.kind.Number(bits)
 	if err != nil {
 		return p.bad(at, err)
 	}
@@ -71,7 +72,7 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 	}
 	r := collectors.Reading{Point: p.id, Unit: p.unit, Value: value, At: at, Quality: collectors.Good}
 	if p.plain {
-		r.Text = p.kind.digits(bits)
+		r.Text = p.kind.Digits(bits)
 	}
 	return r
 }
@@ -81,7 +82,7 @@ func (p *point) bits(data []byte) uint64 {
 	if p.table.bits() {
 		return uint64(data[0] & 1)
 	}
-	v := p.order.number(data)
+	v := p.order.Number(data)
 	if p.bit >= 0 {
 		v = v >> p.bit & 1
 	}
@@ -107,7 +108,7 @@ func (p *point) judge(raw, value float64) error {
 
 func (p *point) sentinel(raw float64) bool {
 	for _, b := range p.limits.bad {
-		if raw == b || p.kind == kindFloat32 && float32(raw) == float32(b) {
+		if raw == b || p.kind == registers.Float32 && float32(raw) == float32(b) {
 			return true
 		}
 	}
@@ -117,7 +118,7 @@ func (p *point) sentinel(raw float64) bool {
 // decodeText reads two characters from each register, up to the first zero, without the blanks around them.
 func (p *point) decodeText(data []byte, at time.Time) collectors.Reading {
 	text := bytes.Clone(data)
-	if p.order.swapsBytes() {
+	if p.order.SwapsBytes() {
 		for i := 0; i+1 < len(text); i += 2 {
 			text[i], text[i+1] = text[i+1], text[i]
 		}
@@ -136,7 +137,7 @@ func (p *point) decodeText(data []byte, at time.Time) collectors.Reading {
 
 // agrees says whether two readings of the point may both be true.
 func (p *point) agrees(one, other collectors.Reading) bool {
-	if p.kind == kindString || one.Text != "" || other.Text != "" {
+	if p.kind == registers.String || one.Text != "" || other.Text != "" {
 		return one.Text == other.Text
 	}
 	return math.Abs(one.Value-other.Value) <= p.agree

@@ -12,6 +12,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/modbus/modbustest"
+	"gauger/collectors/registers"
 )
 
 // word is what register a of a table of a unit holds: no two registers of the site hold the same.
@@ -72,7 +73,7 @@ func carries(data []byte, r Request) bool {
 		return false
 	}
 	for i := range int(r.Quantity) {
-		if orderABCD.number(data[2*i:2*i+2]) != uint64(word(r.Unit, r.Table, int(r.Address)+i)) {
+		if registers.ABCD.Number(data[2*i:2*i+2]) != uint64(word(r.Unit, r.Table, int(r.Address)+i)) {
 			return false
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"time"
+
+	"gauger/collectors/registers"
 )
 
 // Search is what Scan asks for.
@@ -56,7 +58,7 @@ func firstValue(t Table, data []byte) string {
 	if t.bits() {
 		return strconv.Itoa(int(data[0] & 1))
 	}
-	return fmt.Sprint(orderABCD.number(data))
+	return fmt.Sprint(registers.ABCD.Number(data))
 }
 
 // found makes of a request's error what a person should know of the unit.

@@ -1,64 +1,19 @@
 package modbus
 
 import (
-	"context"
-	"crypto/sha256"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/collectorstest"
 )
 
-// nodeModules is a folder with the packages of testdata/node, installed once for each of their versions and kept
-// in the user's cache, outside the tree.
+// nodeModules is where the packages of testdata/node are.
 func nodeModules(t *testing.T) (node, folder string) {
 	t.Helper()
-	node, npm := needs(t, "node", "install Node.js 20 or newer"), needs(t, "npm", "install npm")
-	version, err := exec.Command(node, "--version").Output()
-	if major, _, _ := strings.Cut(strings.TrimPrefix(string(version), "v"), "."); err != nil || len(major) < 2 || major < "20" {
-		t.Skipf("node is %s (%v), and the strangers of testdata/node need 20 or newer", version, err)
-	}
-	wanted, err := os.ReadFile("testdata/node/package.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Skipf("no cache folder for npm's packages: %v", err)
-	}
-	folder = filepath.Join(cache, "gauger", fmt.Sprintf("node-%.6x", sha256.Sum256(wanted)))
-	if _, err := os.Stat(filepath.Join(folder, "node_modules", "jsmodbus")); err == nil {
-		return node, folder
-	}
-	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	fresh, err := os.MkdirTemp(filepath.Dir(folder), "installing-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(fresh)
-	if err := os.WriteFile(filepath.Join(fresh, "package.json"), wanted, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	install := exec.CommandContext(ctx, npm, "install", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
-	install.Dir = fresh
-	if said, err := install.CombinedOutput(); err != nil {
-		t.Skipf("npm cannot install the strangers of testdata/node, for which it needs the network once: %v\n%s", err, said)
-	}
-	if err := os.Rename(fresh, folder); err != nil {
-		if _, there := os.Stat(filepath.Join(folder, "node_modules", "jsmodbus")); there != nil {
-			t.Fatal(err) // not another test that was faster
-		}
-	}
-	return node, folder
+	return collectorstest.NodeModules(t, "testdata/node/package.json", "jsmodbus")
 }
 
 func TestAgainstNodesModbusSerial(t *testing.T) {
