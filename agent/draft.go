@@ -166,6 +166,10 @@ func (s Site) feeds() map[collectors.Point]*feed {
 
 // take lets one reading have its effects.
 func (d *draft) take(r collectors.Reading) {
+	if r.Past {
+		d.bygone(r)
+		return
+	}
 	r = d.timed(r)
 	if r.Quality == collectors.Good {
 		d.recovered(r)

@@ -171,6 +171,7 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 	if err := l.commit(d, device); err != nil {
 		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
 	}
+	batch = present(batch)
 	l.latest.take(batch)
 	l.watch.send(batch)
 	l.record(d, batch)

@@ -57,6 +57,8 @@ type Reading struct {
 	// clock since then. Where Boot is 0 the agent takes its own.
 	Boot int64
 	Mono time.Duration
+	// Past marks a value that a device kept and tells afterwards: it says how things were at At, and nothing about now.
+	Past bool
 	// Err says why the reading is not Good; nil for a Good one.
 	Err error
 }

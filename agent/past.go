@@ -1,0 +1,30 @@
+package agent
+
+import (
+	"slices"
+
+	"gauger/collectors"
+)
+
+// present is a batch without what devices kept and tell afterwards; the batch itself, mostly.
+func present(batch []collectors.Reading) []collectors.Reading {
+	past := func(r collectors.Reading) bool { return r.Past }
+	if !slices.ContainsFunc(batch, past) {
+		return batch
+	}
+	return slices.DeleteFunc(slices.Clone(batch), past)
+}
+
+// bygone takes a reading of the past. It says nothing about now, so tanks, rules and meters do not see it; a value of
+// which every reading is a record has it under its own time.
+func (d *draft) bygone(r collectors.Reading) {
+	f := d.l.feeds[r.Point]
+	if f == nil || r.At.IsZero() {
+		return
+	}
+	for _, i := range f.values {
+		if d.l.site.Values[i].Every == 0 {
+			d.value(i, r)
+		}
+	}
+}
