@@ -24,6 +24,10 @@ var deviceMistakes = []mistake{
 	{"key of another kind", "    unit: 3\n", "    unit: 3\n    client_id: x\n", 29, "devices[1].client_id", "here stand"},
 	{"password in the file", "{credential: mqtt-password}", "hunter2", 34, "devices[2].password", "{file: PATH}"},
 	{"object of a device no GUID", "    unit: 3\n", "    unit: 3\n    object: plc\n", 29, "devices[1].object", "not a GUID"},
+	{"a metric of no node", "topic: field/tk2, value: level.in, time: ts,", "metric: Tank 2/Level,", 36, "devices[2].points[0].sparkplug", "Lease/Node1"},
+	{"a metric beside a topic", "value: level.in, time: ts,", "sparkplug: G/N, metric: Level,", 36, "devices[2].points[0].topic", "no place beside sparkplug"},
+	{"a level of the topic that is not there", "{name: tk2-level, topic: field/tk2,", "{name: tk2-level, topic: field/tk2, unit: in}\n      - {name: \"{2}-x\", topic: field/+,", 37, "devices[2].points[1].name", "one for each +"},
+	{"registers without an encoding", "value: level.in, time: ts,", "type: float32,", 36, "devices[2].points[0].type", "hex, base64 or binary"},
 	{"broker without a scheme", "mqtts://10.20.0.9:8883", "10.20.0.9:8883", 32, "devices[2].mqtt", "mqtt"},
 	{"password without a user", "    username: gauger\n", "", 31, "devices[2].username", "user name"},
 }

@@ -187,12 +187,16 @@ type PointInfo struct {
 	Every  time.Duration // how often a reading is expected; 0: unknown
 }
 
-// Points is every point that the devices have, in the order of the file. A site may have some hundred thousand.
+// Points is every point that the devices have, in the order of the file. A site may have some hundred thousand. What a
+// template makes is among them where something names it; the rest is known from the messages alone.
 func (c *Config) Points() iter.Seq[PointInfo] {
 	return func(yield func(PointInfo) bool) {
 		for i := range c.Devices {
 			dev := &c.Devices[i]
 			for k, p := range dev.points() {
+				if dev.MQTT != nil && dev.MQTT.Points[k].Template() {
+					continue
+				}
 				if !yield(PointInfo{collectors.PointOf(dev.Name, p.name), collectors.Unit(p.unit), i, k, dev.Every(k)}) {
 					return
 				}

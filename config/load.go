@@ -29,6 +29,7 @@ func Parse(name string, b []byte, dir string) (*Config, error) {
 	cfg := new(defaultConfig())
 	d := &decoder{file: name, last: lastLine(b), cfg: cfg, open: map[*yaml.Node]bool{}}
 	d.decode(root, settable(cfg), "")
+	cfg.referAll()
 	c := newChecker(d, root, dir)
 	c.check()
 	if len(d.problems) > 0 {

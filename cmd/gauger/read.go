@@ -68,6 +68,9 @@ func (h here) known(names []string) error {
 	if h.cfg == nil {
 		return nil
 	}
+	for _, name := range names {
+		h.cfg.Refer(collectors.Point(name))
+	}
 	all := map[string]bool{}
 	for p := range h.cfg.Points() {
 		all[string(p.Point)] = true

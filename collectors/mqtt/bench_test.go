@@ -173,7 +173,7 @@ func BenchmarkDecode(b *testing.B) {
 	payload := []byte(`{"ts":1772366400250,"level":{"in":120.25,"status":"ok"},"battery":3.61}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if o := p.decode(&document{payload: payload}, noon); o.reading.Value != 120.25 {
+		if o := p.decode(&document{payload: payload}, noon)[0]; o.reading.Value != 120.25 {
 			b.Fatal(o)
 		}
 	}

@@ -32,8 +32,10 @@ func (d Device) Check() []collectors.Problem {
 		switch {
 		case p.Name == "":
 			at("name", "missing; give the part after the slash, like tk2-level")
-		case strings.ContainsAny(p.Name, "/,\" \t\r\n"):
-			at("name", fmt.Sprintf("%q has a slash, comma, quote or blank; use letters, digits, - and _", p.Name))
+		case p.Template():
+			p.checkTemplate(at)
+		case strings.ContainsAny(p.Name, "/,\" \t\r\n}"):
+			at("name", fmt.Sprintf("%q has a slash, comma, quote, brace or blank; use letters, digits, - and _", p.Name))
 		case twice:
 			at("name", fmt.Sprintf("%q is already points[%d]; each point needs a name of its own", p.Name, first))
 		}
@@ -64,6 +66,15 @@ func (d Device) checkBroker(add func(path, message string)) {
 	if d.Status != "" && (wildcard(d.Status) || filterProblem(d.Status) != "") {
 		add("status_topic", fmt.Sprintf("%q cannot be published to; give one topic, like field/gauger/status", d.Status))
 	}
+	if strings.ContainsAny(strings.TrimPrefix(d.SparkplugHost, "STATE/"), "/+# \x00") {
+		add("sparkplug_host", fmt.Sprintf("%s has a slash, blank, + or #; letters, digits and - are safe everywhere", excerpt(d.SparkplugHost)))
+	}
+	if d.ListenOnly && d.SparkplugHost+d.Status != "" {
+		add("listen_only", "contradicts sparkplug_host and status_topic, which publish that gauger is online; leave one out")
+	}
+	if d.SparkplugHost != "" && d.Status != "" {
+		add("status_topic", "has no place beside sparkplug_host: a session has one last will; leave one out")
+	}
 	if (d.CertFile == "") != (d.KeyFile == "") {
 		missing := "cert_file"
 		if d.KeyFile == "" {
@@ -83,25 +94,59 @@ func (d Device) checkBroker(add func(path, message string)) {
 
 // check looks at one point.
 func (p Point) check(add func(field, message string)) {
-	if message := filterProblem(p.Topic); message != "" {
+	if p.Sparkplug != "" || p.Metric != "" {
+		p.checkSparkplug(add)
+	} else if message := filterProblem(p.Topic); message != "" {
 		add("topic", message)
 	}
-	if p.Value != "" {
-		if _, err := parsePath(p.Value); err != nil {
-			add("value", err.Error())
-		}
-	}
-	if p.Time != "" {
-		if _, err := parsePath(p.Time); err != nil {
-			add("time", err.Error())
-		}
-		if p.Value == "" {
-			add("time", "needs value as well: without a path to the value the whole payload is the number")
-		}
-	}
+	p.checkPacked(add)
+	p.checkBeside(add)
 	p.checkNumbers(add)
 	if p.ExpectEvery < 0 {
 		add("expect_every", fmt.Sprintf("%s is negative; give the usual interval between messages, like 10m", p.ExpectEvery))
+	}
+}
+
+// checkSparkplug looks at a point that is a metric of a Sparkplug node.
+func (p Point) checkSparkplug(add func(field, message string)) {
+	switch _, _, _, err := plugPath(p.Sparkplug); {
+	case p.Sparkplug == "":
+		add("sparkplug", "missing; name the node that publishes the metric, like Lease/Node1 or Lease/Node1/PLC")
+	case err != nil:
+		add("sparkplug", err.Error())
+	}
+	if p.Metric == "" {
+		add("metric", "missing; write the metric's name as the node's birth has it, like Tank 1/Level")
+	}
+	for _, f := range [][2]string{{"topic", p.Topic}, {"value", p.Value}, {"time", p.Time}, {"quality", p.Quality}, {"unit_path", p.UnitPath}, {"encoding", p.Encoding}} {
+		if f[1] != "" {
+			add(f[0], "has no place beside sparkplug: a metric has its own value, time and quality; leave it out")
+		}
+	}
+}
+
+// checkBeside looks at the path of the value, and of what belongs to it.
+func (p Point) checkBeside(add func(field, message string)) {
+	ready := point{Point: p}
+	if p.Value != "" {
+		whole, err := parsePath(p.Value)
+		if err == nil {
+			ready.each, _, err = whole.split()
+		}
+		if err != nil {
+			add("value", err.Error())
+			return
+		}
+	}
+	for _, f := range [][2]string{{"time", p.Time}, {"quality", p.Quality}, {"unit_path", p.UnitPath}} {
+		if _, err := ready.beside(f[1]); err != nil {
+			add(f[0], err.Error())
+		} else if f[1] != "" && p.Value == "" && p.Sparkplug == "" {
+			add(f[0], "needs value as well: without a path to the value the whole payload is the number")
+		}
+	}
+	if len(p.GoodQuality) > 0 && p.Quality == "" {
+		add("good_quality", "needs quality as well: the path that leads to the words")
 	}
 }
 
@@ -169,6 +214,7 @@ func (d Device) quarrel(ours []*url.URL, e Device, theirs []*url.URL) []collecto
 	for _, f := range [][3]string{
 		{"username", d.Username, e.Username}, {"ca_file", d.CAFile, e.CAFile},
 		{"cert_file", d.CertFile, e.CertFile}, {"key_file", d.KeyFile, e.KeyFile}, {"server_name", d.Server, e.Server}, {"status_topic", d.Status, e.Status},
+		{"sparkplug_host", d.SparkplugHost, e.SparkplugHost}, {"listen_only", fmt.Sprint(d.ListenOnly), fmt.Sprint(e.ListenOnly)},
 	} {
 		if f[1] != f[2] {
 			found = append(found, collectors.Problem{Path: f[0], Message: fmt.Sprintf(

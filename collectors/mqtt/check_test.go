@@ -1,7 +1,6 @@
 package mqtt
 
 import (
-	"strings"
 	"testing"
 	"time"
 )
@@ -15,10 +14,7 @@ func TestCheckFindsEachMistakeAtItsPlace(t *testing.T) {
 	if found := good().Check(); len(found) > 0 {
 		t.Fatalf("without a mistake: %v", found)
 	}
-	cases := []struct {
-		spoil      func(d *Device)
-		path, part string
-	}{
+	findsEach(t, []spoiled{
 		{func(d *Device) { d.Name = "" }, "name", "missing"},
 		{func(d *Device) { d.Brokers = Brokers{""} }, "mqtt", "missing"},
 		{func(d *Device) { d.Brokers = Brokers{"tcp://host:1883"} }, "mqtt", "mqtt://"},
@@ -52,18 +48,7 @@ func TestCheckFindsEachMistakeAtItsPlace(t *testing.T) {
 		{func(d *Device) { d.Points[0].Range = []float64{1} }, "points[0].range", "two"},
 		{func(d *Device) { d.Points[0].ExpectEvery = -time.Second }, "points[0].expect_every", "negative"},
 		{func(d *Device) { d.Points[0].Unit = "text" }, "points[0].unit", "text"},
-	}
-	for _, c := range cases {
-		d := good()
-		c.spoil(&d)
-		found := d.Check()
-		if len(found) != 1 || found[0].Path != c.path || !strings.Contains(found[0].Message, c.part) {
-			t.Errorf("%s: %+v", c.path, found)
-		}
-		if _, err := New([]Device{d}); err == nil {
-			t.Errorf("New took a device with a wrong %s", c.path)
-		}
-	}
+	})
 }
 
 func TestCheckSharedFindsQuarrels(t *testing.T) {

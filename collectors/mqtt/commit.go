@@ -21,6 +21,8 @@ const (
 	unknownTopics = 64
 	// askAgain is the wait before a topic that comes nevertheless is unsubscribed once more.
 	askAgain = 10 * time.Minute
+	// reasons is how many are kept of why parts of one message could not be decoded.
+	reasons = 8
 )
 
 // commit takes what arrives, in groups, until ctx ends.
@@ -132,25 +134,39 @@ func (s *session) offer(ctx context.Context, refused []collectors.Refusal, batch
 // digest turns one message into readings, and says why it must be kept as it is when something in it could not be
 // decoded. It remembers the message, because whatever was digested is delivered before anything else.
 func (s *session) digest(a arrival) ([]collectors.Reading, error) {
+	if n, kind, device := s.plug.find(a.Topic()); n != nil {
+		if s.repeated(a, nil) {
+			return nil, nil
+		}
+		return s.hear(n, kind, device, a)
+	}
+	if a.Topic() == s.presence.watched() {
+		s.corrected(a)
+		return nil, nil
+	}
 	points := s.routes.find(a.Topic())
 	if len(points) == 0 {
 		s.stranger(a)
 		return nil, nil
+	}
+	points, unnamed := s.instances(points, a.Topic())
+	if len(points) == 0 {
+		return nil, unnamed
 	}
 	outcomes, why := s.decode(points, a)
 	if s.repeated(a, outcomes) {
 		return nil, nil
 	}
 	var readings []collectors.Reading
-	for i, o := range outcomes {
-		if r, use := points[i].judge(o, a); use {
+	for _, o := range outcomes {
+		if r, use := o.point.judge(o, a); use {
 			readings = append(readings, r)
-			s.alive(points[i], a)
-			s.dated(points[i], o, a)
+			s.alive(o.point, a)
+			s.dated(o.point, o, a)
 		}
 	}
 	s.heard = s.heard || len(readings) > 0
-	return readings, why
+	return readings, errors.Join(why, unnamed)
 }
 
 // dated tells when a device's time begins to make no sense, and when it makes sense again.
@@ -168,24 +184,25 @@ func (s *session) dated(p *point, o outcome, a arrival) {
 // decode reads every point out of a message. A point that the message says nothing about is left alone as long as
 // another finds something: gateways send what has changed. The error is what makes the message worth keeping.
 func (s *session) decode(points []*point, a arrival) ([]outcome, error) {
-	outcomes := make([]outcome, len(points))
+	var outcomes []outcome
 	doc := &document{payload: a.Payload()}
+	for _, p := range points {
+		if a.trueLen > 0 {
+			outcomes = append(outcomes, p.oversized(a, s.limit))
+		} else {
+			outcomes = append(outcomes, p.decode(doc, a.at)...)
+		}
+	}
 	var whys []error
 	var absent error
 	found := false
-	for i, p := range points {
-		if a.trueLen > 0 {
-			outcomes[i] = p.oversized(a, s.limit)
-		} else {
-			outcomes[i] = p.decode(doc, a.at)
-		}
-		o := &outcomes[i]
+	for _, o := range outcomes {
 		found = found || !o.absent
 		if o.absent {
 			absent = o.reading.Err
 		}
-		if o.refuse != nil {
-			whys = append(whys, fmt.Errorf("point %s: %w", p.name, o.refuse))
+		if o.refuse != nil && len(whys) < reasons {
+			whys = append(whys, fmt.Errorf("point %s: %w", o.point.name, o.refuse))
 		}
 	}
 	if !found {
@@ -193,16 +210,16 @@ func (s *session) decode(points []*point, a arrival) ([]outcome, error) {
 	}
 	for i := range outcomes {
 		// A filter with wildcards may well catch messages of another kind; a topic of its own should not.
-		outcomes[i].absent = outcomes[i].absent && (found || wildcard(plain(points[i].Topic)))
+		outcomes[i].absent = outcomes[i].absent && (found || wildcard(plain(outcomes[i].point.Topic)))
 	}
 	return outcomes, errors.Join(whys...)
 }
 
 // oversized is what a message means that was too long to be taken whole.
 func (p *point) oversized(a arrival, limit int) outcome {
-	out := p.decode(&document{}, a.at)
+	out := p.blank(a.at)
 	out.refuse = fmt.Errorf("payload of %d bytes is longer than a packet may be (%d); only its beginning was kept", a.trueLen, limit)
-	out.reading.Err, out.absent = out.refuse, false
+	out.reading.Err = out.refuse
 	return out
 }
 
@@ -212,7 +229,7 @@ func (p *point) oversized(a arrival, limit int) outcome {
 func (s *session) repeated(a arrival, outcomes []outcome) bool {
 	same := a.Retained()
 	for _, o := range outcomes {
-		same = same || o.timed
+		same = same || o.stamped
 	}
 	key := s.key(a, same)
 	if (same || a.Duplicate()) && s.recent.has(key) {

@@ -43,6 +43,7 @@ type connection struct {
 	guard   *guard // nil until the network connection is open
 	openErr error
 	lost    chan error
+	begun   time.Time
 	release func() bool // ends the tie between ctx and the network connection
 
 	// Only receive, which the library calls for one message at a time, uses these.
@@ -52,7 +53,7 @@ type connection struct {
 
 // connect opens a connection and waits for the broker's answer.
 func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, error) {
-	c := &connection{session: s, broker: broker, lost: make(chan error, 1)}
+	c := &connection{session: s, broker: broker, lost: make(chan error, 1), begun: time.Now()}
 	o := paho.NewClientOptions().AddBroker(broker.String()).SetClientID(s.client).SetCleanSession(s.clean)
 	o.SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false)
 	o.SetKeepAlive(keepAlive).SetPingTimeout(pingLimit).SetWriteTimeout(writeLimit).SetConnectTimeout(dialLimit)
@@ -61,8 +62,9 @@ func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, er
 	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
 	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
 	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.open(ctx) })
-	if s.status != "" && !s.clean {
-		o.SetWill(s.status, offline, 1, true)
+	if s.presence.topic != "" {
+		will := s.presence.says(false, c.begun)
+		o.SetBinaryWill(will.topic, will.payload, will.qos, will.retain)
 	}
 	o.SetUsername(s.access.username)
 	if s.access.password != nil {
@@ -92,6 +94,7 @@ func (c *connection) open(ctx context.Context) (net.Conn, error) {
 		return nil, err
 	}
 	c.guard = newGuard(conn, c.session.limit)
+	c.guard.begun = c.begun
 	c.release = context.AfterFunc(ctx, func() { _ = c.guard.Close() }) // the error of an interrupted attempt says nothing
 	return c.guard, nil
 }
@@ -110,23 +113,6 @@ func (c *connection) explain(token *paho.ConnectToken) error {
 		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.broker, err)
 	}
 	return fmt.Errorf("connect to %s: %w", c.broker, err)
-}
-
-// What is retained on the status topic.
-const (
-	online  = "online"
-	offline = "offline"
-)
-
-// present says on the status topic whether we are there. Of an orderly end the broker would not tell by itself.
-func (c *connection) present(ctx context.Context, word string) error {
-	if c.session.status == "" || c.session.clean {
-		return nil
-	}
-	if err := c.await(ctx, c.client.Publish(c.session.status, 1, true, word)); err != nil {
-		return fmt.Errorf("say %s on %s at %s: %w", word, c.session.status, c.broker, err)
-	}
-	return nil
 }
 
 // close ends the connection, orderly if that is still possible.

@@ -136,6 +136,9 @@ func (s *session) filters() []string {
 			all[i] = plain(p.Topic)
 		}
 	}
+	if own := s.presence.watched(); own != "" {
+		all = append(all, own)
+	}
 	return widest(all)
 }
 

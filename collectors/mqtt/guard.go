@@ -45,6 +45,7 @@ type guard struct {
 
 	asked   atomic.Int32 // topics in the latest subscription
 	present bool         // the broker had a session for us; fixed, like since, before the first message is handed on
+	begun   time.Time    // when the connection was begun
 	since   time.Time    // when the broker answered the connection
 	greeted bool         // the first packet has come
 

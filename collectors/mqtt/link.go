@@ -38,6 +38,7 @@ type linkState struct {
 	tries   int       // attempts since then that failed or did not last
 	why     error     // of the latest
 	broker  string    // the one that is connected, or that was tried last
+	via     *guard    // this connection; nil before the first
 	before  bool      // there was a connection before, in this run
 }
 
@@ -49,10 +50,10 @@ func (l *link) begin(at time.Time) {
 }
 
 // restored says that a connection is open and its subscriptions are made.
-func (l *link) restored(at time.Time) {
+func (l *link) restored(at time.Time, via *guard) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.now.up, l.now.since, l.now.before = true, at, true
+	l.now.up, l.now.since, l.now.before, l.now.via = true, at, true, via
 	signal(l.wake)
 }
 

@@ -19,9 +19,9 @@ func number(text string) (float64, error) {
 	switch strings.ToLower(text) {
 	case "":
 		return 0, errors.New("is empty")
-	case "on", "true":
+	case "on", "true", "open", "yes":
 		return 1, nil
-	case "off", "false":
+	case "off", "false", "closed", "no":
 		return 0, nil
 	}
 	digits := strings.IndexFunc(text, func(r rune) bool { return !strings.ContainsRune("0123456789.+-eE", r) })
@@ -41,6 +41,38 @@ func number(text string) (float64, error) {
 		return 0, fmt.Errorf("is %s, too large for a number", excerpt(text))
 	}
 	return v, nil
+}
+
+// withoutUnit takes the point's own unit off the end of a number, where a device writes it there: 12.5 in.
+func (p *point) withoutUnit(text string) string {
+	trimmed := strings.TrimSpace(strings.TrimRight(text, "\x00"))
+	end := strings.LastIndexAny(trimmed, "0123456789.") + 1
+	if after := trimmed[end:]; end > 0 && p.Unit != "" && after != "" && unitWord(after) == unitWord(p.Unit) {
+		return trimmed[:end]
+	}
+	return text
+}
+
+// unitWord is the name that the configuration has for a unit as devices write it.
+func unitWord(text string) string {
+	text = strings.TrimSpace(text)
+	switch strings.ToLower(text) {
+	case "inch", "inches", "in.", "\"", "\u2033", "in":
+		return "in"
+	case "foot", "feet", "ft.", "'", "ft":
+		return "ft"
+	case "meter", "meters", "metre", "metres", "m":
+		return "m"
+	case "%", "pct", "percent":
+		return "percent"
+	case "f", "\u00b0f", "degf", "deg f", "fahrenheit":
+		return "degF"
+	case "c", "\u00b0c", "degc", "deg c", "celsius":
+		return "degC"
+	case "barrel", "barrels", "bbls", "bbl":
+		return "bbl"
+	}
+	return text
 }
 
 // exactDigits returns the digits of a whole number too long for a float64 to hold exactly, else nothing.
@@ -66,11 +98,14 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+// farAhead is how far a device's clock may be ahead of ours before its time is not believed.
+const farAhead = 10 * time.Minute
+
 // zoneless are the layouts of a time that does not say its zone, as many programs write it.
 var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
-// instant reads a device's time: RFC 3339, seconds or milliseconds since 1970, or a date and time without a zone. Seconds
-// and milliseconds cannot be mistaken for each other: between 2015 and 2100 their numbers do not overlap. A time without
+// instant reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
+// time without a zone. These cannot be mistaken for each other: between 2015 and 2100 their numbers do not overlap. A time without
 // a zone is UTC or the box's local time, whichever is nearer to the arrival and not after it.
 func instant(text string, arrived time.Time) (time.Time, error) {
 	text = strings.TrimSpace(text)
@@ -83,16 +118,25 @@ func instant(text string, arrived time.Time) (time.Time, error) {
 		if errN != nil || math.IsNaN(n) {
 			return time.Time{}, fmt.Errorf("%s is no time; RFC 3339, or seconds or milliseconds since 1970, are understood", excerpt(text))
 		}
-		if math.Abs(n) < float64(earliest.UnixMilli()) {
-			n *= 1000
+		micros := 1e6 // in one of the units that n counts
+		for first := float64(earliest.Unix()) * 1000; n >= first && micros > 1e-3; first *= 1000 {
+			micros /= 1000
 		}
-		if math.Abs(n) > 1e15 {
+		if math.Abs(n*micros) > 1e16 {
 			return time.Time{}, fmt.Errorf("%s is outside the years 2015 to 2100", excerpt(text))
 		}
-		t = time.UnixMicro(int64(math.Round(n * 1000)))
+		t = time.UnixMicro(int64(math.Round(n * micros)))
 	}
-	if t.Before(earliest) || !t.Before(latest) {
-		return time.Time{}, fmt.Errorf("%s is outside the years 2015 to 2100", excerpt(text))
+	return plausible(t, arrived)
+}
+
+// plausible refuses a time that no clock in order can tell. A box whose own clock was never set judges nothing by it.
+func plausible(t, arrived time.Time) (time.Time, error) {
+	switch {
+	case t.Before(earliest) || !t.Before(latest):
+		return t, fmt.Errorf("%s is outside the years 2015 to 2100", t.UTC().Format(time.RFC3339))
+	case t.Sub(arrived) > farAhead && arrived.After(earliest):
+		return t, fmt.Errorf("%s is %s ahead of this box's clock", t.UTC().Format(time.RFC3339), t.Sub(arrived).Round(time.Minute))
 	}
 	return t.UTC(), nil
 }

@@ -22,20 +22,33 @@ type Device struct {
 	KeyFile  string                 `yaml:"key_file" doc:"PEM file of the client certificate's key"`
 	Server   string                 `yaml:"server_name" doc:"name in the broker's certificate, when it is another than in the address"`
 	Status   string                 `yaml:"status_topic" doc:"topic on which online is retained while the session is connected, and offline otherwise (last will). Default: none"`
-	Points   []Point                `yaml:"points" doc:"what to take from which topic"`
+	// SparkplugHost makes the session a Sparkplug primary host; STATE/ID speaks version 2 of the specification.
+	SparkplugHost string  `yaml:"sparkplug_host" doc:"be the Sparkplug primary host of this id, for edge nodes that hold their data back until it is online; STATE/ID where the nodes speak version 2. Default: none"`
+	ListenOnly    bool    `yaml:"listen_only" doc:"publish nothing, not even the request to a Sparkplug node to tell its birth again. Default false"`
+	Points        []Point `yaml:"points" doc:"what to take from which topic"`
 }
 
 // Point is one value in the messages of one topic.
 type Point struct {
-	Name   string    `yaml:"name" doc:"name of the point within its device"`
-	Topic  string    `yaml:"topic" doc:"topic, or topic filter with + and #; $share/GROUP/FILTER shares the messages with others of a group"`
-	Value  string    `yaml:"value" doc:"path of the value in a JSON payload: level.in, values[0].v, [\"a.b\"]. None: the payload itself is the number"`
-	Time   string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339, seconds or milliseconds since 1970. None: the time of arrival"`
-	Scale  *float64  `yaml:"scale" doc:"the raw number times this. Default 1"`
-	Offset float64   `yaml:"offset" doc:"added after the scale, in unit"`
-	Unit   string    `yaml:"unit" doc:"engineering unit of the result; text: the value is words, not a number"`
-	Range  []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
-	Bad    []float64 `yaml:"bad" doc:"raw numbers that mean no value: Bad"`
+	Name        string    `yaml:"name" doc:"name of the point within its device; with + in the topic, {1} stands for what the first + is, {2} for the second"`
+	Topic       string    `yaml:"topic" doc:"topic, or topic filter with + and #; $share/GROUP/FILTER shares the messages with others of a group"`
+	Sparkplug   string    `yaml:"sparkplug" doc:"instead of a topic: the Sparkplug B node that publishes the metric, GROUP/NODE or GROUP/NODE/DEVICE"`
+	Metric      string    `yaml:"metric" doc:"name of the metric in the birth of that node or device"`
+	Value       string    `yaml:"value" doc:"path of the value in a JSON payload: level.in, values[0].v, [\"a.b\"]; [*].v takes every element of a list. None: the payload itself is the number"`
+	Time        string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339, or seconds, milliseconds or microseconds since 1970. None: the time of arrival"`
+	Quality     string    `yaml:"quality" doc:"path of the value's quality in a JSON payload: good, ok, valid, uncertain, true, false, or an OPC number (192 good, 64 uncertain, 0 bad)"`
+	GoodQuality []string  `yaml:"good_quality" doc:"what stands at quality when the value is good, where the device has words or numbers of its own: everything else is Bad"`
+	UnitPath    string    `yaml:"unit_path" doc:"path of the unit in a JSON payload: another unit than the configured one makes the value Bad"`
+	Encoding    string    `yaml:"encoding" doc:"the value is registers: hex, base64, or binary for a payload of plain bytes. Default: it is a number or a word"`
+	Word        int       `yaml:"word" doc:"the first register of the value in those bytes, counted from 0"`
+	Type        string    `yaml:"type" doc:"of registers: int16 uint16 int32 uint32 int64 uint64 float32 float64 bcd16 bcd32, or bool with bit. Default uint16"`
+	Order       string    `yaml:"order" doc:"of registers: ABCD CDAB BADC DCBA. Default ABCD"`
+	Bit         *int      `yaml:"bit" doc:"of registers: one bit of one, 0 (least) to 15: the value is 0 or 1"`
+	Scale       *float64  `yaml:"scale" doc:"the raw number times this. Default 1"`
+	Offset      float64   `yaml:"offset" doc:"added after the scale, in unit"`
+	Unit        string    `yaml:"unit" doc:"engineering unit of the result; text: the value is words, not a number"`
+	Range       []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
+	Bad         []float64 `yaml:"bad" doc:"raw numbers that mean no value: Bad"`
 	// ExpectEvery is how long silence is normal.
 	ExpectEvery time.Duration `yaml:"expect_every" doc:"usual interval between messages; when one is overdue by half as long the point is Bad, with an event. Default: none"`
 }

@@ -3,6 +3,7 @@ package mqtt
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -10,11 +11,12 @@ import (
 // path leads to one value within a JSON document.
 type path []step
 
-// step is one part of a path: a key of an object, or an index into an array.
+// step is one part of a path: a key of an object, an index into an array, or each element of one.
 type step struct {
 	key   string
 	index int
 	array bool
+	each  bool
 }
 
 // maxIndex is larger than any array that fits into a message of the usual limit.
@@ -90,11 +92,28 @@ func parseBracket(text string) (step, string, error) {
 	if !closed {
 		return step{}, "", fmt.Errorf("needs ] after %q", text)
 	}
+	if digits == "*" {
+		return step{array: true, each: true}, after, nil
+	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || n > maxIndex {
 		return step{}, "", fmt.Errorf("%q is no index; write a number from 0, or a key in quotes", digits)
 	}
 	return step{index: int(n), array: true}, after, nil
+}
+
+// split parts a path at [*]: what leads to the list, and what leads on from each of its elements. The list is nil where
+// there is none, and not nil but empty where the whole document is one.
+func (p path) split() (list, rest path, err error) {
+	at := slices.IndexFunc(p, func(s step) bool { return s.each })
+	if at < 0 {
+		return nil, p, nil
+	}
+	list, rest = append(path{}, p[:at]...), p[at+1:]
+	if slices.ContainsFunc(rest, func(s step) bool { return s.each }) {
+		return nil, nil, errors.New("has more than one [*]; a list in a list cannot be told apart")
+	}
+	return list, rest, nil
 }
 
 // find follows the path from the root of a decoded document. The error is errAbsent when it leads nowhere.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -43,76 +44,97 @@ func (d *document) tree() (any, error) {
 	return d.root, d.err
 }
 
-// point is a configured point, ready for use, with what the session remembers of it.
-type point struct {
-	Point
-	name  collectors.Point
-	value path
-	when  path
-	scale float64
-
-	newest time.Time // latest device time that was used
-	heard  time.Time // last arrival of a message, by this machine's clock
-	silent time.Time // beginning of a silence that was announced; zero when there is none
-
-	undated time.Time // since when the device's time makes no sense; zero when it does
-}
-
-// newPoint prepares a point of a device. Its options have been checked; what was not is refused here.
-func newPoint(device string, opts Point) (*point, error) {
-	p := &point{Point: opts, name: collectors.PointOf(device, opts.Name), scale: 1}
-	if opts.Scale != nil {
-		p.scale = *opts.Scale
-	}
-	var err error
-	if opts.Value != "" {
-		if p.value, err = parsePath(opts.Value); err != nil {
-			return nil, fmt.Errorf("value %q of %s: %w", opts.Value, p.name, err)
-		}
-	}
-	if opts.Time != "" {
-		if p.when, err = parsePath(opts.Time); err != nil {
-			return nil, fmt.Errorf("time %q of %s: %w", opts.Time, p.name, err)
-		}
-	}
-	return p, nil
-}
-
-// outcome is what one message means for one point.
+// outcome is what one message, or one element of its list, means for one point.
 type outcome struct {
+	point   *point
 	reading collectors.Reading
 	timed   bool  // At is the device's own time
+	stamped bool  // the message has a time of its own, perhaps one that cannot be
 	undated error // a device time is configured, and what came cannot be one: At is the arrival
 	absent  bool  // the message is in order, and says nothing about this point
 	refuse  error // the message holds something that could not be decoded
 }
 
-// decode reads this point out of a message that arrived at the given time.
-func (p *point) decode(doc *document, arrived time.Time) outcome {
-	out := outcome{reading: collectors.Reading{Point: p.name, Value: math.NaN(), Unit: collectors.Unit(p.Unit), At: arrived}}
-	r := &out.reading
-	raw, err := p.raw(doc)
+// blank is an outcome without a value yet.
+func (p *point) blank(arrived time.Time) outcome {
+	return outcome{point: p, reading: p.bad(arrived, nil)}
+}
+
+// decode reads this point out of a message that arrived at the given time: once, or once for each element of a list,
+// the oldest first.
+func (p *point) decode(doc *document, arrived time.Time) []outcome {
+	if p.each == nil || len(doc.payload) == 0 {
+		return []outcome{p.sample(doc, nil, arrived)}
+	}
+	list, err := p.list(doc)
 	if err != nil {
-		r.Err = fmt.Errorf("%s: %w", p.subject(), err)
-		if out.absent = errors.Is(err, errAbsent); !out.absent {
-			out.refuse = r.Err
+		return []outcome{p.failed(p.blank(arrived), err)}
+	}
+	all := make([]outcome, 0, min(len(list), 64))
+	for _, element := range list {
+		if o := p.sample(doc, element, arrived); !o.absent {
+			all = append(all, o)
 		}
-		return out
+	}
+	if len(all) == 0 {
+		return []outcome{p.failed(p.blank(arrived), errAbsent)}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].reading.At.Before(all[j].reading.At) })
+	return all
+}
+
+// list is what the value's path leads through. A device that has one element to tell may leave the list away.
+func (p *point) list(doc *document) ([]any, error) {
+	root, err := doc.tree()
+	if err != nil {
+		return nil, err
+	}
+	at, err := p.each.find(root)
+	if err != nil {
+		return nil, err
+	}
+	if list, ok := at.([]any); ok {
+		return list, nil
+	}
+	return []any{at}, nil
+}
+
+// failed is the outcome of a message in which the value was not found.
+func (p *point) failed(out outcome, err error) outcome {
+	out.reading.Err = fmt.Errorf("%s: %w", p.subject(), err)
+	if out.absent = errors.Is(err, errAbsent); !out.absent {
+		out.refuse = out.reading.Err
+	}
+	return out
+}
+
+// sample reads one value.
+func (p *point) sample(doc *document, element any, arrived time.Time) outcome {
+	out := p.blank(arrived)
+	r := &out.reading
+	raw, err := p.raw(doc, element)
+	if err != nil {
+		return p.failed(out, err)
 	}
 	// A device whose clock is wrong still measures right: the level counts, at the time of its arrival.
-	out.undated = p.stamp(doc, &out)
-	if r.Err = p.fill(r, raw, &out); r.Err == nil {
-		r.Quality = collectors.Good
+	out.undated = p.stamp(doc, element, &out)
+	if r.Err = p.measured(doc, element, &out); r.Err == nil {
+		r.Err = p.fill(r, raw, &out)
+	}
+	if r.Err == nil {
+		r.Quality, r.Err = p.graded(doc, element)
 	}
 	return out
 }
 
 // raw is the value as the device sent it: a string, a json.Number, a bool, or nil for a JSON null or an empty payload.
-func (p *point) raw(doc *document) (any, error) {
-	if len(doc.payload) == 0 {
+func (p *point) raw(doc *document, element any) (any, error) {
+	switch {
+	case len(doc.payload) == 0:
 		return nil, nil
-	}
-	if p.value == nil {
+	case p.each != nil:
+		return p.value.find(element)
+	case p.value == nil:
 		return string(doc.payload), nil
 	}
 	root, err := doc.tree()
@@ -122,32 +144,73 @@ func (p *point) raw(doc *document) (any, error) {
 	return p.value.find(root)
 }
 
+// text is what stands at a place as words; empty for a null, an object or a list.
+func (pl place) text(doc *document, element any) (string, error) {
+	at, err := element, error(nil)
+	if !pl.inside {
+		at, err = doc.tree()
+	}
+	if err == nil {
+		at, err = pl.path.find(at)
+	}
+	switch v := at.(type) {
+	case string:
+		return v, err
+	case json.Number:
+		return v.String(), err
+	case bool:
+		return fmt.Sprint(v), err
+	}
+	return "", err
+}
+
 // stamp gives the reading the device's time, when one is configured and makes sense.
-func (p *point) stamp(doc *document, out *outcome) error {
-	if p.when == nil {
+func (p *point) stamp(doc *document, element any, out *outcome) error {
+	if p.when.path == nil {
 		return nil
 	}
-	root, err := doc.tree()
+	text, err := p.when.text(doc, element)
+	if err == nil {
+		out.stamped = text != ""
+		var at time.Time
+		if at, err = instant(text, out.reading.At); err == nil {
+			out.reading.At, out.timed = at, true
+			return nil
+		}
+	}
+	return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)
+}
+
+// measured takes the unit from the message. A device that measures in another unit than was configured is Bad: a foot
+// taken for an inch is the worst of mistakes.
+func (p *point) measured(doc *document, element any, out *outcome) error {
+	if p.unit.path == nil {
+		return nil
+	}
+	text, err := p.unit.text(doc, element)
 	if err != nil {
-		return fmt.Errorf("time %s: %w", p.Time, err)
+		return fmt.Errorf("unit %s: %w", p.UnitPath, err)
 	}
-	v, err := p.when.find(root)
-	if err != nil {
-		return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)
+	unit := unitWord(text)
+	switch {
+	case p.Unit == "":
+		out.reading.Unit = collectors.Unit(unit)
+	case unit != unitWord(p.Unit):
+		return fmt.Errorf("unit %s is %s, and %s is configured", p.UnitPath, excerpt(text), p.Unit)
 	}
-	var text string
-	switch v := v.(type) {
-	case string:
-		text = v
-	case json.Number:
-		text = v.String()
-	}
-	at, err := instant(text, out.reading.At)
-	if err != nil {
-		return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)
-	}
-	out.reading.At, out.timed = at, true
 	return nil
+}
+
+// graded is what the message says of the value's quality.
+func (p *point) graded(doc *document, element any) (collectors.Quality, error) {
+	if p.grade.path == nil {
+		return collectors.Good, nil
+	}
+	text, err := p.grade.text(doc, element)
+	if err != nil {
+		return collectors.Uncertain, fmt.Errorf("quality %s: %w", p.Quality, err)
+	}
+	return qualityWord(text, p.GoodQuality)
 }
 
 // fill gives the reading its value. An error makes it Bad.
@@ -175,18 +238,26 @@ func (p *point) fill(r *collectors.Reading, raw any, out *outcome) error {
 		}
 		return nil
 	}
-	v, err := number(text)
+	if p.words != nil {
+		v, digits, err := p.words.number(text)
+		if err != nil {
+			return refuse(err)
+		}
+		return p.scaled(r, digits, v)
+	}
+	v, err := number(p.withoutUnit(text))
 	if err != nil {
 		return refuse(err)
-	}
-	if slices.Contains(p.Bad, v) {
-		return fmt.Errorf("%s is %v, which means no value", p.subject(), v)
 	}
 	return p.scaled(r, text, v)
 }
 
-// scaled puts a raw number into the reading in its unit, and holds it against the range.
+// scaled puts a raw number into the reading in its unit, unless it is one that means no value, and holds it against
+// the range.
 func (p *point) scaled(r *collectors.Reading, text string, v float64) error {
+	if slices.ContainsFunc(p.Bad, func(b float64) bool { return b == v || p.words.single() && float32(b) == float32(v) }) {
+		return fmt.Errorf("%s is %v, which means no value", p.subject(), v)
+	}
 	if p.scale == 1 && p.Offset == 0 {
 		r.Text = exactDigits(text, v)
 	}
@@ -203,7 +274,10 @@ func (p *point) scaled(r *collectors.Reading, text string, v float64) error {
 
 // subject is what an error about the value is about.
 func (p *point) subject() string {
-	if p.value == nil {
+	switch {
+	case p.Sparkplug != "":
+		return "metric " + p.Metric
+	case p.Value == "":
 		return "payload"
 	}
 	return "value " + p.Value

@@ -18,7 +18,7 @@ func decodeOne(t testing.TB, opts Point, payload string) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.decode(&document{payload: []byte(payload)}, arrived)
+	return p.decode(&document{payload: []byte(payload)}, arrived)[0]
 }
 
 func TestValues(t *testing.T) {
@@ -132,14 +132,18 @@ func TestTimes(t *testing.T) {
 		{`1.77236640025e12`, want, ""},
 		{`1420070400`, earliest, ""},
 		{`1420070400000`, earliest, ""},
-		{`4102444799`, latest.Add(-time.Second), ""},
-		{`4102444799999`, latest.Add(-time.Millisecond), ""},
+		{`1772366400250000`, want, ""},
+		{`1772366400250000000`, want, ""},
+		{`1420070400000000`, earliest, ""},
+		{`1772366640`, want.Truncate(time.Second).Add(4 * time.Minute), ""},
+		{`4102444799`, arrived, "ahead of this box's clock"},
+		{`"2026-03-02T12:00:00Z"`, arrived, "24h0m0s ahead"},
 		{`1420070399`, arrived, "outside the years"},
 		{`4102444800`, arrived, "outside the years"},
 		{`0`, arrived, "outside the years"},
 		{`-1772366400`, arrived, "outside the years"},
 		{`86400000`, arrived, "outside the years"}, // a clock that counts from its own start
-		{`1772366400250000`, arrived, "outside the years"},
+		{`1772366400250000000000`, arrived, "outside the years"},
 		{`1e300`, arrived, "outside the years"},
 		{`"2026-03-01T12:00:00.25"`, want, ""}, // no zone: the one that is nearer and not yet to come
 		{`"2026-03-01 12:00:00.25"`, want, ""},
@@ -191,7 +195,7 @@ func FuzzPayload(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o := p.decode(&document{payload: []byte(payload)}, arrived)
+		o := p.decode(&document{payload: []byte(payload)}, arrived)[0]
 		r := o.reading
 		if (r.Quality == collectors.Good) != (r.Err == nil) {
 			t.Fatalf("%s with error %v", r.Quality, r.Err)

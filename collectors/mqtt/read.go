@@ -29,7 +29,11 @@ func Read(ctx context.Context, devices []Device, opt ...Session) ([]collectors.R
 	defer cancel()
 	sink := &reader{first: map[collectors.Point]collectors.Reading{}, done: cancel}
 	for _, d := range devices {
-		sink.open += len(d.Points)
+		for _, p := range d.Points {
+			if !p.Template() {
+				sink.open++
+			}
+		}
 	}
 	if err := sessions.Run(ctx, sink); err != nil {
 		return nil, err
@@ -50,7 +54,7 @@ func (r *reader) Emit(_ context.Context, batch []collectors.Reading) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, reading := range batch {
-		if _, has := r.first[reading.Point]; has {
+		if _, has := r.first[reading.Point]; has || reading.Past {
 			continue
 		}
 		r.first[reading.Point] = reading
@@ -83,14 +87,25 @@ func (r *reader) readings(devices []Device, waited time.Duration) []collectors.R
 	var all []collectors.Reading
 	for _, d := range devices {
 		for _, p := range d.Points {
+			if p.Template() {
+				continue // what it makes is known from the messages alone
+			}
 			name := collectors.PointOf(d.Name, p.Name)
 			reading, has := r.first[name]
 			if !has {
 				reading = collectors.Reading{Point: name, Value: math.NaN(), Unit: collectors.Unit(p.Unit), At: time.Now(),
-					Err: fmt.Errorf("no message on topic %s within %s", p.Topic, waited.Round(time.Second/10))}
+					Err: fmt.Errorf("no message %s within %s", p.source(), waited.Round(time.Second/10))}
 			}
 			all = append(all, reading)
 		}
 	}
 	return all
+}
+
+// source is where the point's messages come from, for a person.
+func (p Point) source() string {
+	if p.Sparkplug != "" {
+		return fmt.Sprintf("of %s with the metric %s", p.Sparkplug, excerpt(p.Metric))
+	}
+	return "on topic " + p.Topic
 }

@@ -28,21 +28,22 @@ const (
 // connection (run); and the committer, which decodes, hands over and acknowledges. What the first two tell the
 // third is the queue and the link. What stands below the committer's line belongs to it alone.
 type session struct {
-	brokers []*url.URL // fixed after New, like all of this block
-	client  string
-	label   string
-	access  access
-	status  string // topic of our own presence; empty: none
-	clean   bool
-	limit   int
-	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	grace   time.Duration // how long the broker may be away without a word about it
-	points  []*point
-	routes  routes
-	host    collectors.Host
+	brokers  []*url.URL // fixed after New, like all of this block
+	client   string
+	label    string
+	presence presence
+	access   access
+	clean    bool
+	limit    int
+	dial     func(ctx context.Context, network, address string) (net.Conn, error)
+	grace    time.Duration // how long the broker may be away without a word about it
+	points   []*point
+	routes   routes
+	host     collectors.Host
 
 	queue   *queue
 	link    link
+	orders  chan order  // messages to be published
 	strange chan string // topics that nobody reads and that come nevertheless
 
 	lastAlive time.Time // the time in the memory; run's alone
@@ -50,6 +51,10 @@ type session struct {
 	// The committer's.
 	seed     maphash.Seed
 	recent   *recent
+	plug     sparkplug
+	echo     *guard                // the connection over which our own word of being there came back
+	grown    []*point              // of templates
+	taken    map[string]bool       // of all points that there are
 	unknown  map[string]*unread    // by topic
 	away     time.Time             // beginning of the comm-loss episode that was announced; zero when there is none
 	heard    bool                  // something has come since the points were last made Bad
@@ -60,10 +65,9 @@ type session struct {
 func newSession(brokers []*url.URL, d Device, opt Session) *session {
 	s := &session{
 		brokers: brokers, client: d.id(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
-		access: access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
-		status: d.Status,
-		grace:  grace, queue: newQueue(), link: link{wake: make(chan struct{}, 1)}, strange: make(chan string, strangers),
-		seed: maphash.MakeSeed(), recent: newRecent(), unknown: map[string]*unread{}, heard: true,
+		access:   access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
+		presence: presenceOf(d, opt.Clean), grace: grace, queue: newQueue(), link: link{wake: make(chan struct{}, 1)}, strange: make(chan string, strangers), orders: make(chan order, orders),
+		seed: maphash.MakeSeed(), recent: newRecent(), unknown: map[string]*unread{}, taken: map[string]bool{}, heard: true,
 		troubles: map[trouble]time.Time{},
 	}
 	if s.clean {
@@ -82,13 +86,22 @@ func newSession(brokers []*url.URL, d Device, opt Session) *session {
 // add takes a device into the session.
 func (s *session) add(d Device) error {
 	s.label = strings.TrimPrefix(s.label+","+d.Name, ",")
+	s.plug.silent = d.ListenOnly
 	for _, opts := range d.Points {
 		p, err := newPoint(d.Name, opts)
 		if err != nil {
 			return err
 		}
 		s.points = append(s.points, p)
-		s.routes.add(p)
+		s.taken[string(p.name)] = true
+		if p.Sparkplug == "" {
+			s.routes.add(p)
+			continue
+		}
+		if err := s.plug.add(p); err != nil {
+			return err
+		}
+		s.limit = max(s.limit, maxBirth)
 	}
 	return nil
 }
@@ -151,8 +164,8 @@ func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan s
 	if err := s.greet(ctx, c); err != nil {
 		return cmp.Or(c.guard.complaint(), err)
 	}
-	s.link.restored(time.Now())
-	if err := c.present(ctx, online); err != nil {
+	s.link.restored(time.Now(), c.guard)
+	if err := c.present(ctx, true); err != nil {
 		return err
 	}
 	tick := time.NewTicker(upkeepEvery)
@@ -163,6 +176,10 @@ func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan s
 			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.guard.complaint(), err))
 		case topic := <-s.strange:
 			if err := c.unsubscribe(ctx, []string{topic}); err != nil {
+				return err
+			}
+		case o := <-s.orders:
+			if err := c.publish(ctx, o); err != nil {
 				return err
 			}
 		case <-tick.C:
@@ -177,7 +194,7 @@ func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan s
 			}
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 			defer cancel()
-			_ = c.present(ctx, offline) // a broker that does not answer any more tells it by itself
+			_ = c.present(ctx, false) // a broker that does not answer any more tells it by itself
 			return nil
 		}
 	}

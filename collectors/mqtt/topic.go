@@ -99,6 +99,8 @@ func filterProblem(filter string) string {
 		return "longer than 65535 bytes, which no broker takes"
 	case strings.ContainsRune(filter, 0):
 		return "has a NUL character, which no broker takes"
+	case strings.HasPrefix(plain(filter), sparkplugSpace+"/"):
+		return "is Sparkplug B, which is no text; write sparkplug: GROUP/NODE or GROUP/NODE/DEVICE, and metric: NAME, instead"
 	case strings.HasPrefix(filter, "$queue/"):
 		return "$queue/ is one broker's own way; write a shared subscription as $share/GROUP/" + strings.TrimPrefix(filter, "$queue/")
 	case strings.HasPrefix(filter, share) && plain(filter) == filter:

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"time"
 
 	"gauger/collectors"
@@ -28,6 +27,7 @@ func (s *session) watch(ctx context.Context, now time.Time) {
 	state, answers := s.link.state()
 	s.watchLink(ctx, state, now)
 	s.watchTopics(ctx, state.broker, answers, now)
+	s.watchNodes(ctx, state, now)
 	if state.up {
 		s.watchSilence(ctx, state.since, now)
 	}
@@ -67,7 +67,7 @@ func (s *session) watchLink(ctx context.Context, state linkState, now time.Time)
 		s.link.tell(notice)
 	}
 	if s.heard {
-		s.spoil(ctx, s.points, fmt.Errorf("broker %s is away: %w", s.names(), state.why), now)
+		s.spoil(ctx, s.speaking(), fmt.Errorf("broker %s is away: %w", s.names(), state.why), now)
 		s.heard = false
 	}
 }
@@ -101,7 +101,7 @@ func (s *session) watchTopic(ctx context.Context, broker string, t trouble, bad 
 		return
 	}
 	var deaf []*point
-	for _, p := range s.points {
+	for _, p := range s.speaking() {
 		if covers(t.filter, p.Topic) {
 			deaf = append(deaf, p)
 		}
@@ -111,7 +111,7 @@ func (s *session) watchTopic(ctx context.Context, broker string, t trouble, bad 
 
 // watchSilence makes points Bad that have not been heard for too long while the broker was there.
 func (s *session) watchSilence(ctx context.Context, up, now time.Time) {
-	for _, p := range s.points {
+	for _, p := range s.speaking() {
 		if p.ExpectEvery <= 0 || !p.silent.IsZero() {
 			continue
 		}
@@ -145,9 +145,5 @@ func (s *session) alive(p *point, a arrival) {
 
 // spoil hands over a Bad reading of each point. An error is the end of ctx, which the committer sees next.
 func (s *session) spoil(ctx context.Context, points []*point, why error, now time.Time) {
-	batch := make([]collectors.Reading, len(points))
-	for i, p := range points {
-		batch[i] = collectors.Reading{Point: p.name, Value: math.NaN(), Unit: collectors.Unit(p.Unit), At: now, Err: why}
-	}
-	_ = s.deliver(ctx, nil, batch)
+	_ = s.deliver(ctx, nil, allBad(points, now, why))
 }

@@ -1,0 +1,277 @@
+package mqtt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// The fields of a Sparkplug B payload and of its metrics.
+const (
+	payloadTime    = 1
+	payloadMetrics = 2
+	payloadSeq     = 3
+
+	metricName       = 1
+	metricAlias      = 2
+	metricTime       = 3
+	metricType       = 4
+	metricHistorical = 5
+	metricNull       = 7
+	metricProperties = 9
+	valueInt         = 10
+	valueLong        = 11
+	valueFloat       = 12
+	valueDouble      = 13
+	valueBool        = 14
+	valueString      = 15
+	valueLast        = 19
+)
+
+// dataType is a metric's type by its number in Sparkplug B.
+type dataType uint32
+
+const (
+	typeInt8 dataType = 1 + iota
+	typeInt16
+	typeInt32
+	typeInt64
+	typeUInt8
+	typeUInt16
+	typeUInt32
+	typeUInt64
+	typeFloat
+	typeDouble
+	typeBoolean
+	typeString
+	typeDateTime
+	typeText
+	typeUUID
+)
+
+var dataTypes = strings.Fields("unknown Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float Double Boolean String DateTime Text UUID " +
+	"DataSet Bytes File Template PropertySet PropertySetList Int8Array Int16Array Int32Array Int64Array UInt8Array UInt16Array " +
+	"UInt32Array UInt64Array FloatArray DoubleArray BooleanArray StringArray DateTimeArray")
+
+// String is the type's name in the specification.
+func (t dataType) String() string {
+	if int(t) < len(dataTypes) {
+		return dataTypes[t]
+	}
+	return fmt.Sprintf("type %d", uint32(t))
+}
+
+// metric is one value in a payload. Name and value lie in the message.
+type metric struct {
+	name    []byte
+	alias   uint64
+	aliased bool
+	at      uint64 // milliseconds since 1970; 0: not told
+	kind    dataType
+	past    bool // historical: not the present value
+	null    bool
+	value   field // id 0: none
+	quality opc
+}
+
+// payload is a Sparkplug B message that has been found in order.
+type payload struct {
+	raw []byte
+	ms  uint64 // when it was sent, in milliseconds since 1970; 0: not told
+	seq uint64
+	has bool // seq is there
+}
+
+// parsePayload checks a message and every metric in it.
+func parsePayload(raw []byte) (*payload, error) {
+	p := &payload{raw: raw}
+	err := fields(raw, func(f field) error {
+		switch f.id {
+		case payloadTime:
+			p.ms = f.bits
+			return f.as(wireVarint)
+		case payloadSeq:
+			p.seq, p.has = f.bits, true
+			return f.as(wireVarint)
+		case payloadMetrics:
+			if err := f.as(wireBytes); err != nil {
+				return err
+			}
+			_, err := parseMetric(f.bytes)
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return p, fmt.Errorf("is no Sparkplug B payload: %w", err)
+	}
+	return p, nil
+}
+
+// each shows the metrics in order. They are read again each time: a list of them could be many times the message.
+func (p *payload) each(see func(*metric)) {
+	var m metric
+	_ = fields(p.raw, func(f field) (err error) { // parsePayload has found it in order
+		if f.id == payloadMetrics {
+			m, err = parseMetric(f.bytes)
+			see(&m)
+		}
+		return err
+	})
+}
+
+// parseMetric reads one metric. Data sets and templates in it are not gone into, so that their depth does not matter.
+func parseMetric(raw []byte) (m metric, err error) {
+	m.quality = opcUntold
+	err = fields(raw, func(f field) error {
+		wire := byte(wireVarint)
+		switch f.id {
+		case metricName:
+			m.name, wire = f.bytes, wireBytes
+		case metricAlias:
+			m.alias, m.aliased = f.bits, true
+		case metricTime:
+			m.at = f.bits
+		case metricType:
+			m.kind = dataType(min(f.bits, math.MaxUint32))
+		case metricHistorical:
+			m.past = f.bits != 0
+		case metricNull:
+			m.null = f.bits != 0
+		case metricProperties:
+			quality, err := qualityOf(f.bytes)
+			if err != nil {
+				return err
+			}
+			m.quality, wire = quality, wireBytes
+		default:
+			if f.id < valueInt || f.id > valueLast {
+				return nil
+			}
+			m.value, wire = f, wireOf(f.id)
+		}
+		return f.as(wire)
+	})
+	return m, err
+}
+
+// wireOf is how a value of each kind stands in a metric.
+func wireOf(id uint64) byte {
+	switch id {
+	case valueInt, valueLong, valueBool:
+		return wireVarint
+	case valueFloat:
+		return wireFixed32
+	case valueDouble:
+		return wireFixed64
+	}
+	return wireBytes
+}
+
+// qualityOf looks for the property Quality: keys and values stand in two lists beside each other.
+func qualityOf(set []byte) (opc, error) {
+	const propertyKey, propertyValue, propertyInt, propertyLong = 1, 2, 3, 4
+	at, keys := -1, 0
+	err := fields(set, func(f field) error {
+		if f.id != propertyKey {
+			return nil
+		}
+		if bytes.EqualFold(f.bytes, []byte("quality")) {
+			at = keys
+		}
+		keys++
+		return f.as(wireBytes)
+	})
+	quality, values := opcUntold, 0
+	if err != nil || at < 0 {
+		return quality, err
+	}
+	err = fields(set, func(f field) error {
+		if f.id != propertyValue {
+			return nil
+		}
+		values++
+		if values-1 != at {
+			return f.as(wireBytes)
+		}
+		return fields(f.bytes, func(v field) error {
+			if v.id == propertyInt || v.id == propertyLong {
+				quality = opc(min(v.bits, math.MaxInt32))
+			}
+			return nil
+		})
+	})
+	return quality, err
+}
+
+// raw is the value as a point takes it: a json.Number, a string, a bool; nil when the node says that there is none.
+// kind is the type, from the metric or from its birth.
+func (m *metric) raw(kind dataType) (any, error) {
+	if m.null {
+		return nil, nil
+	}
+	v := m.value
+	whole := v.id == valueInt || v.id == valueLong
+	switch {
+	case v.id == 0:
+		return nil, errors.New("has no value")
+	case kind >= typeInt8 && kind <= typeInt64 && whole:
+		return signed(kind, &v)
+	case (kind >= typeUInt8 && kind <= typeUInt64 || kind == typeDateTime) && whole:
+		return unsigned(kind, v.bits)
+	case (kind == typeFloat || kind == typeDouble) && v.id == valueFloat:
+		return decimal(float64(math.Float32frombits(uint32(v.bits))), 32)
+	case (kind == typeFloat || kind == typeDouble) && v.id == valueDouble:
+		return decimal(math.Float64frombits(v.bits), 64)
+	case kind == typeBoolean && (v.id == valueBool || whole):
+		return v.bits != 0, nil
+	case (kind == typeString || kind == typeText || kind == typeUUID) && v.id == valueString:
+		return string(v.bytes), nil
+	case kind == 0:
+		return nil, errors.New("comes without its type, neither with the value nor at the birth")
+	case kind > typeUUID:
+		return nil, fmt.Errorf("is a %s, which is not one value; let the node publish the value as a metric of its own", kind)
+	}
+	return nil, fmt.Errorf("is announced as %s, and its value stands in field %d", kind, v.id)
+}
+
+// signed reads a signed integer from the unsigned field that carries it: by some encoders in the width of its type,
+// by others in that of the field.
+func signed(kind dataType, v *field) (any, error) {
+	n := int64(v.bits)
+	if v.id == valueInt {
+		if v.bits > math.MaxUint32 {
+			return nil, fmt.Errorf("is announced as %s, and is %d", kind, v.bits)
+		}
+		n = int64(int32(uint32(v.bits)))
+	}
+	bits := 8 << (kind - typeInt8)
+	least, most := int64(-1)<<(bits-1), int64(1)<<(bits-1)-1
+	if bits < 64 && n > most && n < 1<<bits {
+		n -= 1 << bits
+	}
+	if n < least || n > most {
+		return nil, fmt.Errorf("is announced as %s, and is %d", kind, n)
+	}
+	return json.Number(strconv.FormatInt(n, 10)), nil
+}
+
+// unsigned reads an unsigned integer and holds it against its type.
+func unsigned(kind dataType, n uint64) (any, error) {
+	if kind <= typeUInt32 && n >= 1<<(8<<(kind-typeUInt8)) {
+		return nil, fmt.Errorf("is announced as %s, and is %d", kind, n)
+	}
+	return json.Number(strconv.FormatUint(n, 10)), nil
+}
+
+// decimal writes a number with the digits that it has in its own precision, so that 12.3 stays 12.3.
+func decimal(v float64, precision int) (any, error) {
+	if !finite(v) {
+		return nil, fmt.Errorf("is %v", v)
+	}
+	return json.Number(strconv.FormatFloat(v, 'g', -1, precision)), nil
+}

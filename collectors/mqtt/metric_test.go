@@ -1,0 +1,173 @@
+package mqtt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"gauger/collectors"
+)
+
+func flt(id int, v float32) []byte {
+	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(nil, uint64(id<<3|5)), math.Float32bits(v))
+}
+
+func TestEveryTypeOfMetric(t *testing.T) {
+	minus := func(n int64) uint64 { return uint64(n) }
+	cases := []struct {
+		kind  dataType
+		value []byte
+		want  any // a string: part of the error
+	}{
+		{typeInt8, num(valueInt, uint64(uint32(0xFFFFFFFB))), json.Number("-5")}, // in the width of the field
+		{typeInt8, num(valueInt, 0xFB), json.Number("-5")},                       // in the width of the type
+		{typeInt8, num(valueInt, 127), json.Number("127")},
+		{typeInt8, num(valueInt, 300), "announced as Int8"},
+		{typeInt16, num(valueInt, 0x8000), json.Number("-32768")},
+		{typeInt16, num(valueInt, uint64(uint32(0xFFFF8000))), json.Number("-32768")},
+		{typeInt16, num(valueLong, minus(-32768)), json.Number("-32768")},
+		{typeInt16, num(valueInt, 70000), "announced as Int16"},
+		{typeInt32, num(valueInt, uint64(uint32(0xFFFFFFFF))), json.Number("-1")},
+		{typeInt32, num(valueLong, minus(-1)), json.Number("-1")},
+		{typeInt32, num(valueLong, 0xFFFFFFFF), json.Number("-1")},
+		{typeInt32, num(valueInt, minus(-1)), "announced as Int32"},
+		{typeInt64, num(valueLong, minus(math.MinInt64)), json.Number("-9223372036854775808")},
+		{typeUInt8, num(valueInt, 255), json.Number("255")},
+		{typeUInt8, num(valueInt, 256), "announced as UInt8"},
+		{typeUInt16, num(valueInt, 65536), "announced as UInt16"},
+		{typeUInt32, num(valueLong, 4294967295), json.Number("4294967295")},
+		{typeUInt32, num(valueInt, 4294967295), json.Number("4294967295")},
+		{typeUInt32, num(valueLong, 4294967296), "announced as UInt32"},
+		{typeUInt64, num(valueLong, math.MaxUint64), json.Number("18446744073709551615")},
+		{typeDateTime, num(valueLong, 1772366400250), json.Number("1772366400250")},
+		{typeFloat, flt(valueFloat, 12.3), json.Number("12.3")},
+		{typeFloat, dbl(valueDouble, 12.3), json.Number("12.3")},
+		{typeDouble, dbl(valueDouble, 0.1), json.Number("0.1")},
+		{typeDouble, dbl(valueDouble, math.NaN()), "is NaN"},
+		{typeFloat, flt(valueFloat, float32(math.Inf(-1))), "is -Inf"},
+		{typeBoolean, num(valueBool, 1), true},
+		{typeBoolean, num(valueInt, 0), false},
+		{typeString, str(valueString, "7.5"), "7.5"},
+		{typeText, str(valueString, ""), ""},
+		{typeUUID, str(valueString, "x"), "x"},
+		{0, num(valueInt, 5), "without its type"},
+		{16, str(17, "x"), "is a DataSet"},
+		{17, str(16, "x"), "is a Bytes"},
+		{18, str(16, "x"), "is a File"},
+		{19, str(18, "x"), "is a Template"},
+		{31, str(16, "x"), "is a DoubleArray"},
+		{99, str(16, "x"), "is a type 99"},
+		{typeDouble, num(valueInt, 5), "is announced as Double"},
+		{typeInt32, nil, "has no value"},
+		{typeInt32, num(metricNull, 1), nil},
+	}
+	for _, c := range cases {
+		m, err := parseMetric(c.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.raw(c.kind)
+		part, text := c.want.(string)
+		if err != nil && (!text || !strings.Contains(err.Error(), part)) || err == nil && got != c.want {
+			t.Errorf("%s of %x: %v (%v), want %v", c.kind, c.value, got, err, c.want)
+		}
+	}
+}
+
+func TestQualities(t *testing.T) {
+	property := func(name string, v uint64) []byte {
+		return str(metricProperties, slices.Concat(str(1, "first"), str(1, name), str(2, num(1, 3)), str(2, append(num(1, 3), num(3, v)...))))
+	}
+	for v, want := range map[uint64]collectors.Quality{0: collectors.Bad, 192: collectors.Good, 216: collectors.Good, 64: collectors.Uncertain, 500: collectors.Bad, 1 << 40: collectors.Bad} {
+		for _, name := range []string{"Quality", "quality"} {
+			m, err := parseMetric(property(name, v))
+			if q, why := m.quality.judge(); err != nil || q != want || (why == nil) != (q == collectors.Good) {
+				t.Errorf("%d: %s (%v, %v), want %s", v, q, why, err, want)
+			}
+		}
+	}
+	m, err := parseMetric(property("Engineering", 0))
+	if q, _ := m.quality.judge(); err != nil || q != collectors.Good {
+		t.Errorf("without a quality: %s, %v", q, err)
+	}
+}
+
+func TestBrokenPayloads(t *testing.T) {
+	cases := [][]byte{
+		{0x08}, {0x80}, {0x12, 5, 1}, {0x0b}, {0x00, 1}, {0x09, 1, 2}, {0x0d, 1}, bytes.Repeat([]byte{0xff}, 12),
+		num(payloadMetrics, 5), str(payloadTime, "x"), str(payloadMetrics, num(metricName, 1)), str(payloadMetrics, str(metricAlias, "x")),
+		str(payloadMetrics, str(valueDouble, "x")), str(payloadMetrics, str(metricProperties, num(1, 1))), str(payloadMetrics, num(metricProperties, 1)),
+	}
+	for _, c := range cases {
+		if _, err := parsePayload(c); err == nil || !strings.Contains(err.Error(), "is no Sparkplug B payload") {
+			t.Errorf("%x: %v", c, err)
+		}
+	}
+}
+
+// TestAPayloadCostsNoMoreThanItself: a packet full of the smallest metrics would be thirty times as large as a list.
+func TestAPayloadCostsNoMoreThanItself(t *testing.T) {
+	metrics := bytes.Repeat(str(payloadMetrics, num(metricAlias, 5)), maxBirth/4)
+	s := &scope{what: "G/N", wanted: map[string]*wanted{"x": {}}}
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	p, err := parsePayload(metrics)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.birth(p)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16*maxBirth {
+		t.Errorf("a birth of %d bytes costs %d", len(metrics), got)
+	}
+}
+
+func FuzzSparkplug(f *testing.F) {
+	f.Add("NBIRTH", spb(0, bdSeq(1), level("n", 1, 10)))
+	f.Add("NDATA", spb(1, level("", 1, 10)))
+	f.Add("NDEATH", str(payloadMetrics, bdSeq(1)))
+	f.Add("DDATA", spb(2, slices.Concat(str(metricName, "d"), num(metricNull, 1))))
+	f.Add("NDATA", slices.Concat(num(metricTime, math.MaxUint64), str(payloadMetrics, str(metricProperties, slices.Concat(str(1, "Quality"), str(2, num(3, 192)))))))
+	f.Fuzz(func(t *testing.T, kind string, payload []byte) {
+		sessions, err := build([]Device{{Name: "edge", Brokers: Brokers{address}, Points: []Point{
+			{Name: "n", Sparkplug: "G/N", Metric: "n"}, {Name: "w", Sparkplug: "G/N", Metric: "n", Unit: "text"}, {Name: "d", Sparkplug: "G/N/D", Metric: "d"}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, via := sessions[0], &guard{}
+		for _, m := range []struct {
+			topic   string
+			payload []byte
+		}{{"NBIRTH/N", spb(0, level("n", 1, 10))}, {"DBIRTH/N/D", spb(1, level("d", 2, 20))}, {kind + "/N", payload}, {kind + "/N/D", payload}, {"NDATA/N", spb(2, level("", 1, 11))}} {
+			a := arrival{Message: &heard{"spBv1.0/G/" + m.topic, m.payload}, via: via, at: arrived}
+			readings, _ := s.digest(a)
+			for _, r := range readings {
+				if (r.Quality == collectors.Good) != (r.Err == nil) || r.Quality != collectors.Bad && r.Text == "" && !finite(r.Value) || r.Past && r.At.Equal(arrived) {
+					t.Fatalf("%s: %+v", m.topic, r)
+				}
+			}
+		}
+	})
+}
+
+// heard is a message that no broker has sent.
+type heard struct {
+	topic   string
+	payload []byte
+}
+
+func (h *heard) Duplicate() bool   { return false }
+func (h *heard) Qos() byte         { return 0 }
+func (h *heard) Retained() bool    { return false }
+func (h *heard) Topic() string     { return h.topic }
+func (h *heard) MessageID() uint16 { return 0 }
+func (h *heard) Payload() []byte   { return h.payload }
+func (h *heard) Ack()              {}
+func (h *heard) String() string    { return fmt.Sprintf("%s %x", h.topic, h.payload) }

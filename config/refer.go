@@ -1,0 +1,55 @@
+package config
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"gauger/collectors"
+)
+
+var pointType = reflect.TypeFor[collectors.Point]()
+
+// referAll makes a point of its own of everything that tanks, events and wells name and a template makes.
+func (c *Config) referAll() {
+	for _, part := range []any{c.Tanks, c.Events, c.Wells} {
+		c.referIn(reflect.ValueOf(part))
+	}
+}
+
+// referIn looks for the names of points in a part of the configuration.
+func (c *Config) referIn(v reflect.Value) {
+	switch {
+	case v.Type() == pointType:
+		c.Refer(collectors.Point(v.String()))
+	case v.Kind() == reflect.Slice:
+		for i := range v.Len() {
+			c.referIn(v.Index(i))
+		}
+	case v.Kind() == reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				c.referIn(v.Field(i))
+			}
+		}
+	}
+}
+
+// Refer makes a point of its own of one that only a template of an MQTT device would make: it is expected then, whether
+// it is heard or not. Nothing is changed for any other name.
+func (c *Config) Refer(p collectors.Point) {
+	device, name, _ := strings.Cut(string(p), "/")
+	for i := range c.Devices {
+		dev := &c.Devices[i]
+		if dev.Name != device || dev.MQTT == nil || slices.ContainsFunc(dev.points(), func(m measured) bool { return m.name == name }) {
+			continue
+		}
+		for _, template := range dev.MQTT.Points {
+			if made, ok := template.Named(name); ok {
+				d := *dev.MQTT
+				d.Points, dev.MQTT = append(slices.Clip(d.Points), made), &d
+				break
+			}
+		}
+	}
+}
