@@ -28,6 +28,8 @@ type discovered struct {
 type mqttPoints struct {
 	Name   string `json:"name"`
 	Value  string `json:"value,omitempty"`
+	Node   string `json:"sparkplug,omitempty"`
+	Metric string `json:"metric,omitempty"`
 	Time   string `json:"time,omitempty"`
 	Sample string `json:"sample"`
 }
@@ -105,7 +107,7 @@ func (m *Main) showDiscovered(c *common, dev config.Device, all []mqtt.Heard, mo
 		for i := range found {
 			p := &found[i].Point
 			p.Name = unused(p.Name, taken)
-			d.Points = append(d.Points, mqttPoints{p.Name, p.Value, p.Time, found[i].Sample})
+			d.Points = append(d.Points, mqttPoints{p.Name, p.Value, p.Sparkplug, p.Metric, p.Time, found[i].Sample})
 		}
 		topics, points = append(topics, d), append(points, found)
 	}
@@ -143,7 +145,11 @@ func writeDiscovered(w io.Writer, dev config.Device, topics []discovered, points
 		if _, err := fmt.Fprintf(w, "%s# %s: %s%s\n", indent, oneLine(t.Topic), heardHow(t), t.Sample); err != nil {
 			return err
 		}
-		if len(points[i]) == 0 {
+		switch {
+		case len(points[i]) > 0:
+		case (mqtt.Heard{Topic: t.Topic}).Sparkplug():
+			fmt.Fprintf(w, "%s#   Sparkplug B: the points stand at the births of the node (NBIRTH, DBIRTH)\n", indent)
+		default:
 			fmt.Fprintf(w, "%s#   no number in it\n", indent)
 		}
 		for _, p := range points[i] {

@@ -37,6 +37,7 @@ var mixedTopics = []struct {
 	{"t/1/level", "12", []string{"12"}},
 	{"z/s/1/level", "13", []string{"13"}},
 	{"öl/stand", "14", []string{"14"}},
+	{"spBv1.0/Lease/NBIRTH/Edge", "\x12\x1b\x0a\x0cTank 1/Level\x10\x01\x20\x0a\x69\x00\x00\x00\x00\x00\x20\x56\x40\x18\x00", []string{"88.5"}},
 	{"count/ts", `{"ts":17,"n":18}`, []string{"18", "17"}},
 }
 

@@ -15,6 +15,7 @@ import (
 const (
 	heardTopics = 1000
 	heardSample = 4 << 10 // bytes of a payload
+	heardBirths = 8 << 20 // bytes of all births of Sparkplug nodes, which are kept whole
 )
 
 // Heard is what a Discover heard on one topic.
@@ -48,6 +49,9 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 		return nil, 0, fmt.Errorf("topic filter %s: %s", excerpt(filter), problem)
 	}
 	opt.Clean = true
+	if opt.MaxPacket == 0 {
+		opt.MaxPacket = maxBirth
+	}
 	s := newSession(brokers, d, opt)
 	var whys []error
 	for _, broker := range brokers {
@@ -64,7 +68,7 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 		if answers[filter] >= refusedFrom {
 			return nil, 0, fmt.Errorf("broker %s does not permit us to hear %s; name a topic that it permits, or ask whoever keeps the broker", broker, filter)
 		}
-		ear := ear{heard: map[string]*Heard{}}
+		ear := ear{heard: map[string]*Heard{}, asked: map[string]bool{}, silent: d.ListenOnly}
 		err = ear.listen(ctx, s, c)
 		return ear.all(), ear.more, err
 	}
@@ -73,8 +77,11 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 
 // ear collects what arrives.
 type ear struct {
-	heard map[string]*Heard
-	more  int
+	heard  map[string]*Heard
+	more   int
+	births int             // bytes of them
+	asked  map[string]bool // Sparkplug nodes that were asked for their births
+	silent bool            // nobody may be asked
 }
 
 func (e *ear) listen(ctx context.Context, s *session, c *connection) error {
@@ -86,6 +93,9 @@ func (e *ear) listen(ctx context.Context, s *session, c *connection) error {
 				e.hear(a, a.at)
 			}
 			acknowledge(group)
+			if err := e.ask(ctx, c, group); err != nil {
+				return err
+			}
 		case err := <-c.lost:
 			return fmt.Errorf("connection to %s: %w", c.broker, cmp.Or(c.guard.complaint(), err))
 		case <-ctx.Done():
@@ -106,8 +116,27 @@ func (e *ear) hear(m paho.Message, at time.Time) {
 	}
 	h.Messages++
 	h.Last = at
-	payload := m.Payload()
-	h.Payload = append([]byte(nil), payload[:min(len(payload), heardSample)]...)
+	payload, most := m.Payload(), heardSample
+	if h.birth() && e.births+len(payload) <= heardBirths {
+		e.births, most = e.births+len(payload)-len(h.Payload), len(payload)
+	}
+	h.Payload = append([]byte(nil), payload[:min(len(payload), most)]...)
+}
+
+// ask has the Sparkplug nodes that were heard tell their births, each once: without them nobody knows their metrics.
+func (e *ear) ask(ctx context.Context, c *connection, group []arrival) error {
+	for _, a := range group {
+		group, kind, name, _ := plugTopic(a.Topic())
+		who := group + "/" + name
+		if e.silent || kind == "" || name == "" || kind == "NCMD" || kind == "DCMD" || e.asked[who] || len(e.asked) >= heardTopics {
+			continue
+		}
+		e.asked[who] = true
+		if err := c.publish(ctx, rebirth(&node{group: group, name: name}, time.Now())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (e *ear) all() []Heard {

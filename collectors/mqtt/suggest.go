@@ -12,6 +12,8 @@ import (
 const (
 	suggestedFields = 64
 	suggestedItems  = 8 // of a list
+
+	suggestedMetrics = 1000 // of a birth
 )
 
 // Suggestion is a value that a message holds and the point that would read it.
@@ -23,6 +25,9 @@ type Suggestion struct {
 // Suggest looks into a message and returns the points that would read its numbers, in the order of their paths. A time
 // that stands beside a value, or above it, is taken with it. None means that the message holds no number.
 func (h Heard) Suggest() []Suggestion {
+	if h.birth() {
+		return h.metrics()
+	}
 	name := nameOf(h.Topic)
 	doc := &document{payload: h.Payload}
 	root, _ := doc.tree() // what is no JSON may still be a number
@@ -45,6 +50,37 @@ func (h Heard) Suggest() []Suggestion {
 		}
 	}
 	return w.found
+}
+
+// birth says that the message is that of a Sparkplug node or device.
+func (h Heard) birth() bool {
+	_, kind, name, _ := plugTopic(h.Topic)
+	return name != "" && (kind == "NBIRTH" || kind == "DBIRTH")
+}
+
+// Sparkplug says that the message is one of Sparkplug B. Which metrics there are stands in the births alone.
+func (h Heard) Sparkplug() bool { return strings.HasPrefix(h.Topic, sparkplugSpace+"/") }
+
+// metrics are the points that a birth holds: every metric that is a number.
+func (h Heard) metrics() (found []Suggestion) {
+	p, err := parsePayload(h.Payload)
+	if err != nil {
+		return nil
+	}
+	group, _, name, device := plugTopic(h.Topic)
+	where := strings.TrimSuffix(group+"/"+name+"/"+device, "/")
+	p.each(func(m *metric) {
+		metric := string(m.name)
+		if metric == "" || metric == "bdSeq" || strings.HasPrefix(metric, "Node Control/") || len(found) >= suggestedMetrics {
+			return
+		}
+		raw, err := m.raw(m.kind)
+		if _, no := number(scalar(raw)); err != nil || no != nil && raw != nil {
+			return
+		}
+		found = append(found, Suggestion{Point{Name: nameOf(metric), Sparkplug: where, Metric: metric}, scalar(raw)})
+	})
+	return found
 }
 
 // walk goes through a JSON document.
@@ -118,6 +154,8 @@ func write(p path) string {
 	var b strings.Builder
 	for _, s := range p {
 		switch {
+		case s.each:
+			b.WriteString("[*]")
 		case s.array:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
 		case s.key == "" || strings.ContainsAny(s.key, `.[]"$`) || strings.IndexFunc(s.key, func(r rune) bool { return r < ' ' || r > '~' }) >= 0:
