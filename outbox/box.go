@@ -40,6 +40,7 @@ type Box struct {
 	mu      sync.Mutex // everything below, the streams' fields, and staging
 	next    *group     // takes what is staged now; nil: nothing yet
 	running *group     // is being committed
+	spare   staging    // of the last group, for the next one
 	gen     uint64
 	gone    map[ref]bool // what next and running move or remove outside a drain's batch
 	closed  bool
@@ -61,22 +62,24 @@ type stream struct {
 	Stream
 	queue, deadBucket, marksBucket string
 
-	led      ledger
-	staged   uint64           // records of the running Tx
-	inFlight map[uint64]bool  // being sent, or its outcome being committed
-	marks    map[uint64]*mark // attempts that may have stored a record
-	draining bool
-	thinned  uint64        // thinning goes on after this record
-	wake     chan struct{} // holds one: there may be something to send
-	kick     chan struct{} // holds one: do not wait any longer
-	cutOff   atomic.Bool   // its drain waits because the service could not be reached, not because it refused
+	led         ledger
+	sum         uint32           // of the name: where a record's checksum begins
+	staged      uint64           // records of the running Tx
+	stagedBytes uint64           // what they add to the quota
+	inFlight    map[uint64]bool  // being sent, or its outcome being committed
+	marks       map[uint64]*mark // attempts that may have stored a record
+	draining    bool
+	thinned     uint64        // thinning goes on after this record
+	wake        chan struct{} // holds one: there may be something to send
+	kick        chan struct{} // holds one: do not wait any longer
+	cutOff      atomic.Bool   // its drain waits because the service could not be reached, not because it refused
 }
 
 func newStream(o Stream) *stream {
 	o.Batch = max(o.Batch, 1)
 	return &stream{
 		Stream: o, queue: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, marksBucket: prefixMarks + o.Name,
-		led: ledger{next: 1}, inFlight: map[uint64]bool{}, marks: map[uint64]*mark{},
+		led: ledger{next: 1}, sum: nameSum(o.Name), inFlight: map[uint64]bool{}, marks: map[uint64]*mark{},
 		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
 	}
 }

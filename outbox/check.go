@@ -120,13 +120,16 @@ func (c *checker) compare() {
 		return
 	}
 	free, ok := c.p.freePages()
-	if !ok {
+	listed := c.p.meta.freelist != noFreelist
+	if listed && !ok {
 		c.p.problems.add(errors.New("the list of free pages cannot be trusted"))
 	}
-	for id := uint64(firstPage); ok && id < c.p.meta.high; id++ {
-		if free.has(id) {
+	for id := uint64(firstPage); (ok || !listed) && id < c.p.meta.high; id++ {
+		switch {
+		case c.p.reached.has(id):
+		case free.has(id) || !listed:
 			c.report.Free++
-		} else if !c.p.reached.has(id) {
+		default:
 			c.p.problems.add(fmt.Errorf("page %d is neither used nor free", id))
 		}
 	}
@@ -155,7 +158,7 @@ func (c *checker) compare() {
 func bboltCheck(path string) error {
 	return guard("check with bbolt", func() error {
 		db, err := bbolt.Open(path, 0o640, &bbolt.Options{ReadOnly: true, Timeout: lockWait, PreLoadFreelist: true,
-			FreelistType: bbolt.FreelistMapType})
+			FreelistType: bbolt.FreelistArrayType})
 		if err != nil {
 			return err
 		}
@@ -172,7 +175,8 @@ func bboltCheck(path string) error {
 	})
 }
 
-// quickCheck looks at what opening the file would trust: meta page, length, list of free pages.
+// quickCheck looks at what opening the file would trust: meta page, length, list of free pages. A file with
+// few pages in use has no such list: opening it reads all of them, so that is what is done here.
 func quickCheck(path string) error {
 	p, err := openPages(path)
 	if err != nil {
@@ -184,6 +188,10 @@ func quickCheck(path string) error {
 	}
 	if need := p.meta.high * uint64(p.pageSize); uint64(p.size) < need {
 		return fmt.Errorf("%s has %d of its %d bytes: %w", path, p.size, need, ErrDamaged)
+	}
+	if p.meta.freelist == noFreelist {
+		p.walk(func(string, []byte, []byte) {})
+		return p.problems.err()
 	}
 	if _, ok := p.freePages(); !ok {
 		return fmt.Errorf("%s: the list of free pages cannot be trusted: %w", path, ErrDamaged)

@@ -59,7 +59,10 @@ func nameSum(name string) uint32 {
 
 // recordSum is the checksum of a record's value under its stream and key.
 func recordSum(stream string, key, value []byte) uint32 {
-	sum := nameSum(stream)
+	return recordSumFrom(nameSum(stream), key, value)
+}
+
+func recordSumFrom(sum uint32, key, value []byte) uint32 {
 	sum = crc32.Update(sum, castagnoli, key)
 	sum = crc32.Update(sum, castagnoli, value[:4])
 	return crc32.Update(sum, castagnoli, value[8:])
@@ -67,15 +70,22 @@ func recordSum(stream string, key, value []byte) uint32 {
 
 // encodeRecord returns key and value of a record; both live in one allocation.
 func encodeRecord(stream string, r Record) (key, value []byte) {
-	buf := make([]byte, keyLen+recordHeader+len(r.Address)+len(r.Body))
+	return writeRecord(make([]byte, recordLen(r)), nameSum(stream), r)
+}
+
+// recordLen is how many bytes key and value of a record have together.
+func recordLen(r Record) int { return keyLen + recordHeader + len(r.Address) + len(r.Body) }
+
+// writeRecord writes key and value of a record into buf, which is recordLen long; sum is the nameSum of its stream.
+func writeRecord(buf []byte, sum uint32, r Record) (key, value []byte) {
 	key, value = buf[:keyLen:keyLen], buf[keyLen:]
 	binary.BigEndian.PutUint64(key, r.Seq)
-	value[0], value[1], value[3] = recordFormat, r.Clock, byte(len(r.Address))
+	value[0], value[1], value[2], value[3] = recordFormat, r.Clock, 0, byte(len(r.Address))
 	binary.LittleEndian.PutUint64(value[8:], uint64(r.At.UnixNano()))
 	binary.LittleEndian.PutUint32(value[16:], r.Config)
 	copy(value[recordHeader:], r.Address)
 	copy(value[recordHeader+len(r.Address):], r.Body)
-	binary.LittleEndian.PutUint32(value[4:], recordSum(stream, key, value))
+	binary.LittleEndian.PutUint32(value[4:], recordSumFrom(sum, key, value))
 	return key, value
 }
 
@@ -109,6 +119,7 @@ func decodeRecord(stream string, key, value []byte) (Record, error) {
 		At:      time.Unix(0, int64(binary.LittleEndian.Uint64(value[8:]))),
 		Clock:   value[1],
 		Config:  binary.LittleEndian.Uint32(value[16:]),
+		sum:     sumOf(value),
 	}, nil
 }
 

@@ -158,7 +158,7 @@ func openDB(path string, quota int64) (*bbolt.DB, error) {
 	fresh := errors.Is(err, os.ErrNotExist)
 	db, err := bbolt.Open(path, 0o640, &bbolt.Options{
 		Timeout:         lockWait,
-		FreelistType:    bbolt.FreelistMapType,
+		FreelistType:    bbolt.FreelistArrayType,
 		InitialMmapSize: int(min(quota, 1<<30)),
 	})
 	switch {

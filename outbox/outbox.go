@@ -60,6 +60,8 @@ type Record struct {
 	// Attempt is set for a Sender only: how many attempts before this one may have stored the record without an answer
 	// that says so, in a row. 0: the service cannot have it yet.
 	Attempt int
+
+	sum uint32 // the checksum that its value has on disk, once it was read from there
 }
 
 // Options say what a box is made of. The zero value of every field works, except that a box without streams holds none.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"os"
 )
 
@@ -29,6 +30,8 @@ const (
 	metaVersion = 2
 	firstPage   = 2 // behind the two meta pages
 	maxDepth    = 64
+
+	noFreelist = math.MaxUint64 // in place of the list's page: free is what nothing reaches
 )
 
 var native = binary.NativeEndian
@@ -286,9 +289,12 @@ func (p *pageFile) inline(name string, value []byte, visit visitor) {
 	p.leaf(name, page{flags: flagLeaf, count: int(native.Uint16(buf[10:])), buf: buf}, visit)
 }
 
-// freePages reads the list of free pages; ok is false when it cannot be trusted.
+// freePages reads the list of free pages; ok is false when there is none or it cannot be trusted.
 func (p *pageFile) freePages() (free bitmap, ok bool) {
 	free = make(bitmap, len(p.reached))
+	if p.meta.freelist == noFreelist {
+		return free, false
+	}
 	pg, err := p.read(p.meta.freelist)
 	if err != nil || pg.flags != flagFreelist {
 		return free, false

@@ -112,7 +112,7 @@ func (b *Box) stageRemoval(g *group, s *stream, bucket string, seq uint64) {
 	if bucket == s.queue {
 		s.unqueue(g, seq)
 	} else {
-		g.remove(bucket, seqKey(seq))
+		g.remove(bucket, g.seqKey(seq))
 	}
 	r := ref{bucket: bucket, seq: seq}
 	b.gone[r] = true
@@ -122,7 +122,7 @@ func (b *Box) stageRemoval(g *group, s *stream, bucket string, seq uint64) {
 
 // unqueue takes a record and its mark out of the queue.
 func (s *stream) unqueue(g *group, seq uint64) {
-	key := seqKey(seq)
+	key := g.seqKey(seq)
 	g.remove(s.queue, key)
 	if s.marks[seq] != nil {
 		delete(s.marks, seq)

@@ -13,12 +13,17 @@ import (
 )
 
 const (
-	// renewAbove is the length from which a file that holds little is replaced by a fresh one: bbolt never shrinks, and
-	// writes the list of its free pages in every commit.
-	renewAbove = 4 << 20
-	// renewShare: it holds little when that is less than such a part of its length, and at most renewMost.
+	// renewAbove is the length of all pages from which a file that holds little is replaced by a fresh one, since bbolt
+	// never shrinks. The file itself is at most a step longer: 4 MiB.
+	renewAbove = 4<<20 - allocSize
+	// listAbove is how much must be in use for the list of free pages to be kept in the file. It is written in every
+	// commit, so it must stay short.
+	listAbove = 4 << 20
+	// renewShare: a file holds little when that is less than such a part of its length.
 	renewShare = 8
-	renewMost  = 4 << 20
+	// renewMost is how much is copied at most, while commits wait. A file that holds less than that is replaced when as
+	// much is free in it: each byte that was drained costs at most one that is copied.
+	renewMost = 16 << 20
 	// buildStep is how many keys one transaction of a copy writes.
 	buildStep = 1000
 	// keepDamaged is how many damaged files are kept for a look.
@@ -107,15 +112,19 @@ func (w *builder) abort() error {
 // renew replaces a long file that holds little by a fresh one. Commits wait; commitMu is held. When it does not work
 // the old file goes on.
 func (b *Box) renew() {
-	length := b.length.Load()
-	held := b.inUse.Load()
-	if length < renewAbove || length < b.retryRenew.Load() || held*renewShare > length || held > renewMost {
+	length, held := b.length.Load(), b.inUse.Load()
+	if length <= max(renewAbove, b.retryRenew.Load()) || !holdsLittle(length, held) {
 		return
 	}
 	if err := b.replace(); err != nil {
 		b.retryRenew.Store(length * 2)
 		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("the outbox file could not be made shorter, it goes on as it is: %v", err)})
 	}
+}
+
+func holdsLittle(length, held int64) bool {
+	free := length - held
+	return held <= renewMost && (held*renewShare <= length || free >= max(held, renewAbove))
 }
 
 // replace copies everything into a fresh file, puts that in the old one's place and goes on with it.
@@ -143,12 +152,14 @@ func (b *Box) replace() error {
 	return err
 }
 
-// copyAll writes what a transaction sees into a new file.
+// copyAll writes what a transaction sees into a new file. It is synced once, at the end: until it is renamed nobody
+// looks into it.
 func copyAll(tx *bbolt.Tx, path string, quota int64) (*builder, error) {
 	w, err := newBuilder(path, quota)
 	if err != nil {
 		return nil, err
 	}
+	w.db.NoSync = true
 	err = tx.ForEach(func(name []byte, bk *bbolt.Bucket) error {
 		if _, err := w.bucket(string(name)); err != nil {
 			return err
@@ -161,9 +172,13 @@ func copyAll(tx *bbolt.Tx, path string, quota int64) (*builder, error) {
 	if err == nil {
 		err = w.flush()
 	}
+	if err == nil {
+		err = w.db.Sync()
+	}
 	if err != nil {
 		return nil, errors.Join(err, w.abort())
 	}
+	w.db.NoSync = false
 	return w, nil
 }
 

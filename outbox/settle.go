@@ -72,9 +72,7 @@ func (d *drain) delivered(batch []Record, receipts []Receipt, at []int) error {
 
 // slotOf is the receipt that the ring keeps of a record.
 func (b *Box) slotOf(s *stream, r Record, state State, status int, corr string) slot {
-	_, value := encodeRecord(s.Name, r)
-	kept := slot{state: state, status: status, seq: r.Seq, at: time.Now(), since: r.At, corr: corr,
-		sum: sumOf(value)}
+	kept := slot{state: state, status: status, seq: r.Seq, at: time.Now(), since: r.At, corr: corr, sum: r.sum}
 	if b.opt.Label != nil {
 		kept.label = b.opt.Label(s.Name, r)
 	}

@@ -12,16 +12,15 @@ const maxName = 512
 // Tx stages what one Update wants on disk. It is valid only inside the function that Update calls, and only in its
 // goroutine.
 type Tx struct {
-	b        *Box
-	appended []staged
-	bytes    uint64 // what they add to the quota
-	puts     []put
-	err      error // the first thing that cannot be stored; Update returns it
-}
-
-type staged struct {
-	s          *stream
-	key, value []byte
+	b       *Box
+	g       *group
+	from    int       // operations that the group had before
+	streams []*stream // that got records
+	bytes   uint64    // what the records add to the quota
+	now     time.Time // of records without a time
+	puts    []put
+	kept    bool  // what was staged stays in the group
+	err     error // the first thing that cannot be stored; Update returns it
 }
 
 type put struct {
@@ -41,14 +40,22 @@ func (t *Tx) Append(stream string, r Record) uint64 {
 		t.fail(fmt.Errorf("append to %s: body of %d bytes, address of %d: %w", stream, len(r.Body), len(r.Address), ErrRefused))
 		return 0
 	}
-	r.Seq = s.led.next + s.staged
-	s.staged++
-	if r.At.IsZero() {
-		r.At = time.Now()
+	if s.staged == 0 {
+		t.streams = append(t.streams, s)
 	}
-	key, value := encodeRecord(stream, r)
-	t.appended = append(t.appended, staged{s: s, key: key, value: value})
-	t.bytes += recordSize(value)
+	r.Seq = s.led.next + s.staged
+	if r.At.IsZero() {
+		if t.now.IsZero() {
+			t.now = time.Now()
+		}
+		r.At = t.now
+	}
+	key, value := writeRecord(t.g.cut(recordLen(r)), s.sum, r)
+	t.g.put(s.queue, key, value)
+	size := recordSize(value)
+	s.staged++
+	s.stagedBytes += size
+	t.bytes += size
 	return r.Seq
 }
 
@@ -87,25 +94,29 @@ func (t *Tx) fail(err error) {
 
 func recordSize(value []byte) uint64 { return pageCost(len(value)) }
 
-// end forgets how many records were staged, whatever became of them. The box's lock is held.
-func (t *Tx) end() {
-	for _, a := range t.appended {
-		a.s.staged = 0
-	}
-}
-
-// merge hands what was staged over to the group that will be committed. The box's lock is held.
-func (t *Tx) merge(g *group) {
-	for _, a := range t.appended {
-		g.put(a.s.queue, a.key, a.value)
-		a.s.led.next++
-		a.s.led.Accepted++
-		a.s.led.Waiting++
-		a.s.led.bytes += recordSize(a.value)
-		g.touch(a.s)
-		g.wakes(a.s)
+// keep counts what was staged as accepted: it will be committed. The box's lock is held.
+func (t *Tx) keep() {
+	for _, s := range t.streams {
+		s.led.next += s.staged
+		s.led.Accepted += s.staged
+		s.led.Waiting += s.staged
+		s.led.bytes += s.stagedBytes
+		t.g.touch(s)
+		t.g.wakes(s)
 	}
 	for _, p := range t.puts {
-		g.putState(p.name, p.value)
+		t.g.putState(p.name, p.value)
+	}
+	t.kept = true
+}
+
+// end takes what was staged out of the group again unless it was kept, after a panic too. The box's lock is held.
+func (t *Tx) end() {
+	for _, s := range t.streams {
+		s.staged, s.stagedBytes = 0, 0
+	}
+	if !t.kept {
+		clear(t.g.ops[t.from:])
+		t.g.ops = t.g.ops[:t.from]
 	}
 }

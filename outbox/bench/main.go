@@ -1,0 +1,92 @@
+// Command bench measures the outbox beside a raw append and beside three other stores, in one run and on one disk, and
+// prints each figure with its goal. Times count as multiples of the raw append's only: each cell is a process of its
+// own, the contenders take turns inside each round, and what is told is the median of the rounds. It is a module of its
+// own, so that no contender becomes a dependency of gauger, and it never ships.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+func main() {
+	dir := flag.String("dir", os.TempDir(), "where to store: a folder on the disk to measure")
+	rows := flag.String("rows", "", "the rows to measure, such as 12,14; default: all")
+	scale := flag.Float64("scale", 1, "how much of the full size is measured: 0.1 is quick and coarse")
+	rounds := flag.Int("rounds", 5, "how often each cell of row 12 is measured")
+	only := flag.String("only", "", "the contenders of row 12 besides raw, separated by commas; default: all")
+	child := flag.Bool("child", false, "be one cell: the arguments say which")
+	flag.Parse()
+	var err error
+	if *child {
+		err = beChild(flag.Args())
+	} else {
+		err = bench(run{dir: *dir, scale: *scale, rounds: *rounds, only: *only}, *rows)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// run is what was asked for.
+type run struct {
+	dir    string
+	scale  float64
+	rounds int
+	only   string
+}
+
+// size is a number of records at the scale of the run, a multiple of 1,000.
+func (r run) size(full int) int { return max(int(float64(full)*r.scale)/1000, 1) * 1000 }
+
+// sections measure the rows of the project's goals.
+var sections = []struct {
+	rows    string
+	measure func(run) ([]finding, error)
+}{
+	{"12", measureLoads},
+	{"2,13,14,15", measureBacklog},
+	{"16", measureService},
+}
+
+// errUnmet ends the program with status 1 after the whole table.
+var errUnmet = errors.New("not every goal was met")
+
+func bench(r run, rows string) error {
+	var all []finding
+	fmt.Printf("%s %s/%s, %d cores, load average %s; %s\n", runtime.Version(), runtime.GOOS, runtime.GOARCH,
+		runtime.NumCPU(), machineLoad(), r.dir)
+	for _, s := range sections {
+		if rows != "" && !slices.ContainsFunc(strings.Split(rows, ","), func(row string) bool {
+			return slices.Contains(strings.Split(s.rows, ","), strings.TrimSpace(row))
+		}) {
+			continue
+		}
+		found, err := s.measure(r)
+		if err != nil {
+			return fmt.Errorf("row %s: %w", s.rows, err)
+		}
+		all = append(all, found...)
+	}
+	fmt.Println()
+	printFindings(all)
+	if slices.ContainsFunc(all, func(f finding) bool { return f.missed }) {
+		return errUnmet
+	}
+	return nil
+}
+
+func machineLoad() string {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "unknown"
+	}
+	first, _, _ := strings.Cut(string(text), " ")
+	return first
+}
