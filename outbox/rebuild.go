@@ -21,8 +21,10 @@ const (
 	listAbove = 4 << 20
 	// renewShare: a file holds little when that is less than such a part of its length.
 	renewShare = 8
-	// renewMost is how much is copied at most, while commits wait. A file that holds less than that is replaced when as
-	// much is free in it: each byte that was drained costs at most one that is copied.
+	// renewFree: it holds little, too, when so many times as much is free in it. Three bytes were drained then for each
+	// that is copied.
+	renewFree = 3
+	// renewMost is how much is copied at most, while commits wait.
 	renewMost = 16 << 20
 	// buildStep is how many keys one transaction of a copy writes.
 	buildStep = 1000
@@ -35,6 +37,8 @@ type builder struct {
 	path    string
 	db      *bbolt.DB
 	tx      *bbolt.Tx
+	name    string        // of the bucket that was used last
+	bk      *bbolt.Bucket // that bucket, while tx lasts
 	pending int
 }
 
@@ -56,29 +60,38 @@ func (w *builder) bucket(name string) (bk *bbolt.Bucket, err error) {
 			return nil, err
 		}
 	}
+	if w.bk != nil && w.name == name {
+		return w.bk, nil
+	}
 	if bk, err = w.tx.CreateBucketIfNotExists([]byte(name)); err != nil {
 		return nil, fmt.Errorf("make bucket %s: %w", name, err)
 	}
 	bk.FillPercent = 1
+	w.name, w.bk = name, bk
 	return bk, nil
 }
 
 // put writes one key; when the bucket has it already, the first value stays and fresh is false.
 func (w *builder) put(bucket string, key, value []byte) (fresh bool, err error) {
-	bk, err := w.bucket(bucket)
-	if err != nil {
+	if held, err := w.has(bucket, key); held || err != nil {
 		return false, err
 	}
-	if bk.Get(key) != nil {
-		return false, nil
+	return true, w.add(bucket, key, slices.Clone(value))
+}
+
+// add writes one key that the bucket does not have. The value must stay as it is until the next flush.
+func (w *builder) add(bucket string, key, value []byte) error {
+	bk, err := w.bucket(bucket)
+	if err != nil {
+		return err
 	}
-	if err := bk.Put(key, slices.Clone(value)); err != nil {
-		return false, fmt.Errorf("copy key %x of %s: %w", key, bucket, err)
+	if err := bk.Put(key, value); err != nil {
+		return fmt.Errorf("copy key %x of %s: %w", key, bucket, err)
 	}
 	if w.pending++; w.pending >= buildStep {
-		return true, w.flush()
+		return w.flush()
 	}
-	return true, nil
+	return nil
 }
 
 // has reports whether a bucket of the copy has a key.
@@ -93,7 +106,7 @@ func (w *builder) has(bucket string, key []byte) (bool, error) {
 // flush commits what was put so far.
 func (w *builder) flush() error {
 	tx := w.tx
-	w.tx, w.pending = nil, 0
+	w.tx, w.bk, w.pending = nil, nil, 0
 	if tx == nil {
 		return nil
 	}
@@ -124,7 +137,7 @@ func (b *Box) renew() {
 
 func holdsLittle(length, held int64) bool {
 	free := length - held
-	return held <= renewMost && (held*renewShare <= length || free >= max(held, renewAbove))
+	return held <= renewMost && (held*renewShare <= length || free >= max(renewFree*held, renewAbove))
 }
 
 // replace copies everything into a fresh file, puts that in the old one's place and goes on with it.
@@ -165,8 +178,7 @@ func copyAll(tx *bbolt.Tx, path string, quota int64) (*builder, error) {
 			return err
 		}
 		return bk.ForEach(func(k, v []byte) error {
-			_, err := w.put(string(name), k, v)
-			return err
+			return w.add(string(name), k, v)
 		})
 	})
 	if err == nil {

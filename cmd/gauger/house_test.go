@@ -56,6 +56,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/mqtt/mqttbench":     {why: "measures, and never ships"},
 	"agent/cloud/cloudtest":         {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/outboxtest":             {may: "outbox", why: "a model to compare the outbox with"},
+	"outbox/bench":                  {may: "outbox agent agent/cloud agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
 	"deploy/proof":                  {why: "which stretch of a long proof is run; for tests of every room"},
 }
 
@@ -68,13 +69,18 @@ const houseTests = "(tests)"
 var houseFences = []houseFence{
 	{"github.com/goburrow", "collectors/modbus collectors/modbus/modbusbench", "its transports mix up answers; only modbus knows the way round"},
 	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt collectors/mqtt/mqttbench", "its acknowledgements must wait for the disk"},
-	{"go.etcd.io/bbolt", "outbox outbox/outboxtest", "one file, one owner"},
+	{"go.etcd.io/bbolt", "outbox outbox/outboxtest outbox/bench", "one file, one owner"},
+	{"github.com/tidwall/wal", "outbox/bench", "a store to be measured beside"},
+	{"modernc.org/sqlite", "outbox/bench", "a store to be measured beside"},
+	{"github.com/open-telemetry", "outbox/bench", "a store to be measured beside"},
+	{"go.opentelemetry.io/collector", "outbox/bench", "the file storage is made through it"},
+	{"go.uber.org/zap", "outbox/bench", "the file storage wants its logger"},
 	{"github.com/cenkalti/backoff/v4", "outbox agent/cloud", "only what speaks with the service waits for it"},
 	{"go.yaml.in/yaml/v3", "config", "one reader of the configuration"},
 	{"github.com/rs/zerolog", "agent agent/console cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
 	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
-	{"golang.org/x/sys", "collectors/modbus collectors/modbus/modbustest collectors/modbus/modbusbench collectors/host outbox outbox/outboxtest agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
+	{"golang.org/x/sys", "collectors/modbus collectors/modbus/modbustest collectors/modbus/modbusbench collectors/host outbox outbox/outboxtest outbox/bench agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
 }
 
 var (
