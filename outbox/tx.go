@@ -110,7 +110,8 @@ func (t *Tx) keep() {
 	t.kept = true
 }
 
-// end takes what was staged out of the group again unless it was kept, after a panic too. The box's lock is held.
+// end takes what was staged out of the group again unless it was kept, after a panic too; from here on the Tx is of no
+// use. The box's lock is held.
 func (t *Tx) end() {
 	for _, s := range t.streams {
 		s.staged, s.stagedBytes = 0, 0
@@ -119,4 +120,5 @@ func (t *Tx) end() {
 		clear(t.g.ops[t.from:])
 		t.g.ops = t.g.ops[:t.from]
 	}
+	t.g = nil
 }
