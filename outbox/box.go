@@ -33,9 +33,10 @@ type Box struct {
 	receipts *ring
 	streams  map[string]*stream
 
-	commitMu sync.Mutex   // one commit or replacement at a time; taken before mu
-	dbMu     sync.RWMutex // read: db is in use; write: db is exchanged or closed
-	db       *bbolt.DB
+	commitMu  sync.Mutex   // one commit or replacement at a time; taken before mu
+	stretched int64        // length of the file as far as stretch knows; under commitMu
+	dbMu      sync.RWMutex // read: db is in use; write: db is exchanged or closed
+	db        *bbolt.DB
 
 	mu      sync.Mutex // everything below, the streams' fields, and staging
 	next    *group     // takes what is staged now; nil: nothing yet

@@ -204,6 +204,7 @@ func (b *Box) lead(g *group) {
 	close(g.done)
 	if dead == nil {
 		b.renew()
+		b.stretch()
 	}
 	b.gather(g.follows)
 }

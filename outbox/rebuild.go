@@ -14,8 +14,8 @@ import (
 
 const (
 	// renewAbove is the length of all pages from which a file that holds little is replaced by a fresh one, since bbolt
-	// never shrinks. The file itself is at most a step longer: 4 MiB.
-	renewAbove = 4<<20 - allocSize
+	// never shrinks. The file itself is longer by what is kept ready behind them: at most 4 MiB.
+	renewAbove = 4<<20 - allocSize - stretchAhead
 	// listAbove is how much must be in use for the list of free pages to be kept in the file. It is written in every
 	// commit, so it must stay short.
 	listAbove = 4 << 20
@@ -156,6 +156,7 @@ func (b *Box) replace() error {
 	b.dbMu.Lock()
 	old := b.db
 	b.db = w.db
+	b.stretched = 0
 	b.dbMu.Unlock()
 	if err := syncDir(b.path); err != nil { // a power cut could bring the old file back, without what comes now
 		return b.die(fmt.Errorf("sync the folder of %s: %w", b.path, err))
