@@ -9,13 +9,22 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
-// child runs this program again as one cell and returns what it printed.
-func child(args ...string) (string, error) {
+// cell is this program again, as one cell. It ends when this process does.
+func cell(args ...string) *exec.Cmd {
 	cmd := exec.Command("/proc/self/exe", append([]string{"-child"}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Stderr = os.Stderr
+	return cmd
+}
+
+// child runs a cell and returns what it printed.
+func child(args ...string) (string, error) {
+	cmd := cell(args...)
 	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, os.Stderr
+	cmd.Stdout = &out
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("cell %s: %w", strings.Join(args, " "), err)
 	}
@@ -24,8 +33,7 @@ func child(args ...string) (string, error) {
 
 // killed runs a cell that goes on until it is killed: when it has printed a line, which is what it returns.
 func killed(args ...string) (string, error) {
-	cmd := exec.Command("/proc/self/exe", append([]string{"-child"}, args...)...)
-	cmd.Stderr = os.Stderr
+	cmd := cell(args...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return "", err

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -151,8 +150,7 @@ func (d *delivery) until(ok func(outbox.Counts) bool) {
 
 // startService runs the reference service as a process of its own.
 func startService() (url string, stop func() error, err error) {
-	cmd := exec.Command("/proc/self/exe", "-child", "service", "reference", ".", "0")
-	cmd.Stderr = os.Stderr
+	cmd := cell("service", "reference", ".", "0")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return "", nil, err
