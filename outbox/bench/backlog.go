@@ -53,8 +53,12 @@ type backlog struct {
 }
 
 func (b backlog) line(name string, n int) string {
-	return fmt.Sprintf("  %-12s %6.0f bytes a record; %d queued: open %.1f ms and %.1f MiB; drained at %.0f/s, %.2f MiB left; then %.0f bytes a record",
-		name, b.before, n, b.openMS, b.openMiB, b.rate, b.length, b.after)
+	line := fmt.Sprintf("  %-12s %6.0f bytes a record", name, b.before)
+	if b.rate == 0 {
+		return line
+	}
+	return line + fmt.Sprintf("; killed with %d queued: open and the first 100 out %.1f ms, %.1f MiB; drained at %.0f/s, %.2f MiB left; then %.0f bytes a record",
+		n, b.openMS, b.openMiB, b.rate, b.length, b.after)
 }
 
 func (b backlog) judge(n int) []finding {
