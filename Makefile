@@ -5,10 +5,10 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # left out where nobody feels it: another 0.5 MB. What polls, judges and stores levels is
 # built as usual; a message over MQTT waits a thousand times longer for its commit than for a call.
 CALM    := crypto/tls crypto/x509 encoding/json fmt math/big net net/http reflect go.yaml.in/yaml/v3 \
-           encoding/asn1 mime mime/multipart net/http/httptrace net/http/internal net/mail net/netip net/textproto net/url \
+           encoding/asn1 mime mime/multipart net/http/httptrace net/http/internal crypto/internal/fips140/... time compress/flate net/mail net/netip net/textproto net/url \
            os os/exec regexp regexp/syntax crypto/x509/pkix golang.org/x/net/internal/socks golang.org/x/net/proxy \
            $(addprefix vendor/golang.org/x/,crypto/cryptobyte net/dns/dnsmessage net/idna text/unicode/bidi text/unicode/norm) \
-           github.com/eclipse/paho.mqtt.golang gauger/collectors/mqtt \
+           github.com/eclipse/paho.mqtt.golang github.com/gorilla/websocket gauger/collectors/mqtt \
            gauger/agent/cloud gauger/agent/console gauger/agent/link gauger/agent/plot gauger/cmd/gauger gauger/config
 SHIP    := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nethttpomithttp2 $(CALM:%=-gcflags=%=-l) -ldflags "$(LDFLAGS)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
