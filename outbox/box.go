@@ -92,6 +92,14 @@ func (s *stream) signal() {
 	}
 }
 
+// calm forgets a signal.
+func (s *stream) calm() {
+	select {
+	case <-s.wake:
+	default:
+	}
+}
+
 // Kick ends the wait of a stream's drain: try now, the keys or the link are back.
 func (b *Box) Kick(stream string) {
 	if s := b.streams[stream]; s != nil {

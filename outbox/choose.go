@@ -2,8 +2,6 @@ package outbox
 
 import (
 	"bytes"
-	"fmt"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -28,6 +26,10 @@ type rotten struct {
 // choose returns the next request's records, marked as in flight; none: wait, or go on after the delay that was set.
 func (d *drain) choose() ([]Record, error) {
 	d.again = false
+	if err := d.sentence(); err != nil {
+		return nil, err
+	}
+	d.s.calm() // before the queue is looked at, so that what comes later wakes the drain again
 	d.b.mu.Lock()
 	p, err := d.pick(time.Now())
 	d.b.mu.Unlock()
@@ -44,7 +46,7 @@ func (d *drain) choose() ([]Record, error) {
 }
 
 // pick goes by urgency: the same batch again, pieces of a refused one, a probe while everything is refused, records
-// that were refused once and are tried a second time, and then the queue.
+// that were refused before others were accepted and are tried a second time, and then the queue.
 func (d *drain) pick(now time.Time) (p picked, err error) {
 	if err := d.b.usable(); err != nil {
 		return p, err
@@ -216,91 +218,4 @@ func (d *drain) probe(p *picked, now time.Time) error {
 		r.open = r.cursor != 0 // nothing is left that was refused
 	}
 	return nil
-}
-
-// maxInRow is how many records may become dead letters without one being accepted in between.
-const maxInRow = 3
-
-// maxSuspects bounds what is remembered of refused records; the others are simply tried again.
-const maxSuspects = 16
-
-// refusals is what a drain knows of records that were refused. A record becomes a dead letter when it was refused
-// alone, and something beside or behind it was accepted; so an interface that refuses everything costs nothing.
-type refusals struct {
-	suspects []suspect
-	credit   int     // dead letters that are still allowed before the next success
-	row      int     // records refused alone since the last success
-	batchOK  bool    // something of the batch that is being taken apart was accepted
-	open     bool    // the breaker: everything is refused, only probes go
-	cursor   uint64  // the newest record that was probed
-	turn     bool    // whose turn it is to be probed
-	last     Receipt // for the words of a note
-}
-
-type suspect struct {
-	seq     uint64
-	vouched bool // something was accepted since: the next refusal is the last
-}
-
-func (r *refusals) index(seq uint64) int {
-	return slices.IndexFunc(r.suspects, func(s suspect) bool { return s.seq == seq })
-}
-
-func (r *refusals) has(seq uint64) bool { return r.index(seq) >= 0 }
-
-func (r *refusals) forget(seq uint64) {
-	r.suspects = slices.DeleteFunc(r.suspects, func(s suspect) bool { return s.seq == seq })
-}
-
-// second returns a record that was refused once and may now be refused for good.
-func (r *refusals) second() (uint64, bool) {
-	if r.credit == 0 {
-		return 0, false
-	}
-	i := slices.IndexFunc(r.suspects, func(s suspect) bool { return s.vouched })
-	if i < 0 {
-		return 0, false
-	}
-	return r.suspects[i].seq, true
-}
-
-// accepted notes a success: whatever was refused before may be refused for good now.
-func (r *refusals) accepted() {
-	r.credit, r.row, r.batchOK, r.open, r.cursor = maxInRow, 0, true, false, 0
-	for i := range r.suspects {
-		r.suspects[i].vouched = true
-	}
-}
-
-// verdict judges a record that was refused alone: true, it is to become a dead letter.
-func (r *refusals) verdict(seq uint64, answer Receipt) bool {
-	r.last = answer
-	i := r.index(seq)
-	final := answer.Class == TooLarge || r.batchOK || i >= 0 && r.suspects[i].vouched
-	if final && r.credit > 0 {
-		r.credit--
-		r.forget(seq)
-		return true
-	}
-	r.row++
-	if i < 0 && len(r.suspects) < maxSuspects {
-		r.suspects = append(r.suspects, suspect{seq: seq})
-	}
-	return false
-}
-
-// open stops the stream but for probes; whoever is told is told at the first probe that is refused too.
-func (d *drain) open() {
-	d.refused.open, d.pieces = true, nil
-	d.backOff(Poison, 0)
-}
-
-func (d *drain) tellPaused() {
-	if d.told {
-		return
-	}
-	d.told = true
-	d.b.note(Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf(
-		"%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
-		d.s.Name, d.refused.last.describe())})
 }

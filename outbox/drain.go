@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -11,6 +12,8 @@ import (
 
 const (
 	firstWait = 500 * time.Millisecond
+	// firstProbe is the first wait while records are refused and there is no evidence that they are to blame.
+	firstProbe = time.Minute
 	// Half as long again each time: after an outage of two minutes the next attempt is at most one more away.
 	waitGrowth = 1.5
 	// The jitter of half comes on top of these, so the longest waits are 300 s and 15 min.
@@ -27,20 +30,21 @@ type drain struct {
 	to Sender
 
 	frozen  []uint64   // an ambiguous batch: the same records go together again
-	pieces  [][]uint64 // of a refused batch, still to be sent one by one
+	pieces  [][]uint64 // of a refused batch, still to be sent
 	refused refusals
 	again   bool // nothing was chosen, but looking again is worth it
 
 	fullTaken int // full requests taken since the limit was halved
 
-	waits, keyWaits *backoff.ExponentialBackOff
-	delay           time.Duration // before the next request; 0: none
-	troubled        time.Time     // since when nothing is taken; zero: all is well
-	told            bool          // NoteStalled or NotePaused is out
+	waits, keyWaits, probes *backoff.ExponentialBackOff
+
+	delay    time.Duration // before the next request; 0: none
+	troubled time.Time     // since when nothing is taken; zero: all is well
+	told     bool          // NoteStalled or NotePaused is out
 }
 
-func newBackOff(longest time.Duration) *backoff.ExponentialBackOff {
-	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(firstWait), backoff.WithMultiplier(waitGrowth),
+func newBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
+	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMultiplier(waitGrowth),
 		backoff.WithMaxInterval(longest), backoff.WithMaxElapsedTime(0))
 }
 
@@ -60,8 +64,8 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 		s.draining = false
 		b.mu.Unlock()
 	}()
-	d := &drain{b: b, s: s, to: to, waits: newBackOff(waitCap), keyWaits: newBackOff(keyCap)}
-	d.refused.credit = maxInRow
+	d := &drain{b: b, s: s, to: to, waits: newBackOff(firstWait, waitCap), keyWaits: newBackOff(firstWait, keyCap),
+		probes: newBackOff(firstProbe, keyCap)}
 	for ctx.Err() == nil {
 		err := d.step(ctx)
 		b.tell()
@@ -132,7 +136,8 @@ func (b *Box) waits(s *stream) bool {
 // cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
 func cloneBatch(batch []Record) []Record { return append([]Record(nil), batch...) }
 
-// pause sits out the delay, unless somebody kicks.
+// pause sits out the delay, unless somebody kicks. While few records are refused and there is nothing to compare them
+// with, a new one ends it too: it goes by itself, and tells.
 func (d *drain) pause(ctx context.Context) error {
 	if d.delay <= 0 {
 		return nil
@@ -140,12 +145,17 @@ func (d *drain) pause(ctx context.Context) error {
 	d.tellStall()
 	timer := time.NewTimer(d.delay)
 	defer timer.Stop()
+	var fresh <-chan struct{}
+	if d.refused.open && d.refused.few() {
+		fresh = d.s.wake
+	}
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-d.s.kick:
-		d.waits.Reset()
-		d.keyWaits.Reset()
+		d.resetWaits()
+	case <-fresh:
+		d.refused.open, d.refused.row = false, 0
 	case <-timer.C:
 	}
 	d.delay = 0
@@ -176,8 +186,14 @@ func (d *drain) idle(ctx context.Context) error {
 // backOff sets the delay before the next request.
 func (d *drain) backOff(class Class, wish time.Duration) {
 	policy := d.waits
-	if class == Key || class == Path {
+	switch class {
+	case Key, Path:
 		policy = d.keyWaits
+	case Poison:
+		policy = d.probes
+	}
+	if wish > 0 {
+		wish += rand.N(wish/4 + 1) // many sites are told the same time at once
 	}
 	d.delay = max(policy.NextBackOff(), wish)
 	d.s.cutOff.Store(wish == 0 && (class == Wait || class == Ambiguous))
@@ -204,13 +220,18 @@ func (d *drain) success() {
 	if d.s.cutOff.Swap(false) {
 		d.b.rouse()
 	}
-	d.waits.Reset()
-	d.keyWaits.Reset()
+	d.resetWaits()
 	if d.told {
 		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name, Message: fmt.Sprintf(
 			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubled).Round(time.Second))})
 	}
 	d.troubled, d.told, d.delay = time.Time{}, false, 0
+}
+
+func (d *drain) resetWaits() {
+	d.waits.Reset()
+	d.keyWaits.Reset()
+	d.probes.Reset()
 }
 
 // rouse lets every stream try again that could not reach the service.

@@ -146,15 +146,15 @@ func TestPoisonTicketWaitsForAGoodOne(t *testing.T) {
 	})
 }
 
-// Many poison records in a row before a good one: never more than three dead letters without a success between.
-func TestNeverMoreThanThreeInARow(t *testing.T) {
+// Many poison records in a row before a good one: never more than ten dead letters without a success between.
+func TestNeverMoreThanTenInARow(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
 		all := append(slices.Repeat([]string{"bad"}, 40), slices.Repeat([]string{"good"}, 20)...)
 		put(t, b, "tickets", all...)
 		stored, deadAtSuccess := 0, 0
 		s := &outboxtest.Service{Refuse: poisoned, Fault: func(_ int, _ string, batch []outbox.Record) (a outbox.Receipt, x, y bool) {
 			dead := n.count(outbox.NoteDeadLetter)
-			if dead-deadAtSuccess > 3 {
+			if dead-deadAtSuccess > 10 {
 				t.Errorf("%d dead letters since the last success", dead-deadAtSuccess)
 			}
 			if !poisoned("", batch[0]) {

@@ -37,11 +37,10 @@ func (d *drain) settle(ctx context.Context, batch []Record, receipts []Receipt) 
 			return err
 		}
 	} else if len(at) == 1 {
-		if err := d.alone(batch[at[0]], receipts[at[0]]); err != nil {
-			return err
-		}
+		d.alone(batch[at[0]].Seq, receipts[at[0]])
 	}
-	return d.poisoned(batch, receipts, by[Poison])
+	d.poisoned(batch, receipts, by[Poison])
+	return nil
 }
 
 // delivered deletes what the service has, its receipt in the ring first.
@@ -151,24 +150,18 @@ func longest(receipts []Receipt, at []int) (wish time.Duration) {
 }
 
 // poisoned takes a refused batch apart, or judges a record that was refused alone. When only some records of a batch
-// were refused, the service itself has told them apart.
-func (d *drain) poisoned(batch []Record, receipts []Receipt, at []int) error {
-	if len(at) == 0 {
-		return nil
-	}
-	if len(at) == len(batch) && len(at) > 1 {
-		half := (len(at) + 1) / 2
-		first, second := seqsOf(batch[:half]), seqsOf(batch[half:])
-		d.pieces = append([][]uint64{first, second}, d.pieces...)
+// were refused, the service itself has told them apart. The smaller half goes first: so the way to the first record is
+// the shortest, which is the one that may have to go a second time, nothing having been accepted before it.
+func (d *drain) poisoned(batch []Record, receipts []Receipt, at []int) {
+	if len(at) > 1 && len(at) == len(batch) {
+		half := len(at) / 2
+		d.pieces = append([][]uint64{seqsOf(batch[:half]), seqsOf(batch[half:])}, d.pieces...)
 		d.refused.last = receipts[0]
-		return nil
+		return
 	}
 	for _, i := range at {
-		if err := d.alone(batch[i], receipts[i]); err != nil {
-			return err
-		}
+		d.alone(batch[i].Seq, receipts[i])
 	}
-	return nil
 }
 
 func seqsOf(batch []Record) []uint64 {
@@ -177,23 +170,6 @@ func seqsOf(batch []Record) []uint64 {
 		seqs[i] = r.Seq
 	}
 	return seqs
-}
-
-// alone judges one record that was refused by itself.
-func (d *drain) alone(r Record, answer Receipt) error {
-	r.Attempt = 0
-	if d.refused.verdict(r.Seq, answer) {
-		_, value := encodeRecord(d.s.Name, r)
-		t := tomb{at: time.Now(), class: answer.Class, status: answer.Status, corr: answer.CorrelationID, reason: answer.describe()}
-		return d.b.bury(d.s, r.Seq, value, t)
-	}
-	if d.refused.open {
-		d.tellPaused()
-		d.backOff(Poison, answer.RetryAfter)
-	} else if d.refused.row >= maxInRow {
-		d.open()
-	}
-	return nil
 }
 
 // shrink halves the records per request, and remembers it over restarts.
@@ -233,10 +209,14 @@ func (b *Box) bury(s *stream, seq uint64, value []byte, t tomb) error {
 		return nil
 	})
 	if err == nil {
-		b.note(Note{Kind: NoteDeadLetter, Stream: s.Name, Seq: seq, Count: 1, Message: fmt.Sprintf(
-			"record %d of %s became a dead letter: %s", seq, s.Name, t.reason)})
+		b.noteDead(s, seq, t)
 	}
 	return err
+}
+
+func (b *Box) noteDead(s *stream, seq uint64, t tomb) {
+	b.note(Note{Kind: NoteDeadLetter, Stream: s.Name, Seq: seq, Count: 1, Message: fmt.Sprintf(
+		"record %d of %s became a dead letter: %s", seq, s.Name, t.reason)})
 }
 
 func (b *Box) stageDead(g *group, s *stream, seq uint64, value []byte, t tomb) {
