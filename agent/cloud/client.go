@@ -26,6 +26,9 @@ const (
 	pageLimit   = 4 << 20  // one page of devices or events
 )
 
+// Dial makes a connection, as net.Dialer.DialContext does.
+type Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Options say where the service is and how to speak to it. URL and Keys are required.
 type Options struct {
 	URL       string         // base address; http only toward this box itself
@@ -36,7 +39,8 @@ type Options struct {
 	Keys      *KeyRing
 	Login     *Login            // nil: refused keys are not renewed by a login
 	UserAgent string            // empty: gauger
-	Transport http.RoundTripper // nil: HTTP/1.1 over TCP; tests give the reference service
+	Transport http.RoundTripper // nil: HTTP/1.1 over Dial; tests give the reference service
+	Dial      Dial              // nil: TCP; tests give a network of their own
 
 	// Meter is given each new connection, under its TLS, and returns what is used instead. nil: nobody counts.
 	Meter func(net.Conn) net.Conn
@@ -141,11 +145,14 @@ func newTransport(o Options) (*http.Transport, error) {
 	}
 	// No probes of idle connections: they would cost a metered link a packet each way every half minute, and every request
 	// has a time limit of its own.
-	dialer := &net.Dialer{Timeout: o.Wire.ConnectTimeout, KeepAlive: -1}
-	dial := dialer.DialContext
+	dial := Dial((&net.Dialer{Timeout: o.Wire.ConnectTimeout, KeepAlive: -1}).DialContext)
+	if o.Dial != nil {
+		dial = o.Dial
+	}
 	if o.Meter != nil {
+		plain := dial
 		dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			c, err := dialer.DialContext(ctx, network, address)
+			c, err := plain(ctx, network, address)
 			if err != nil {
 				return nil, err
 			}

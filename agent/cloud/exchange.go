@@ -62,6 +62,9 @@ func (c *Client) exchange(ctx context.Context, r request, key Secret) reply {
 		defer time.AfterFunc(trailTime, cancel).Stop()
 	}
 	out := reply{status: resp.StatusCode, header: resp.Header, sent: true, date: vouched(resp)}
+	if resp.StatusCode == http.StatusSwitchingProtocols {
+		return out // what follows is the raw connection, which no context ends; nobody asked for it
+	}
 	out.body, out.bodyErr = readBody(resp.Body, r.op)
 	if out.bodyErr != nil && timedOut(out.bodyErr) {
 		c.Close()

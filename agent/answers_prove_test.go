@@ -1,0 +1,273 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gauger/agent/cloud"
+	"gauger/deploy/proof"
+	"gauger/outbox"
+)
+
+// trial is one scene, played to an outbox, a drain, a sender and a client as the daemon has them.
+type trial struct {
+	*testing.T
+	site   *wellSite
+	box    *outbox.Box
+	sender Sender
+	cancel context.CancelFunc
+
+	ends  time.Time // when the last Send ended
+	waits time.Duration
+	sent  []outbox.Class
+	dead  bool
+}
+
+// play runs a scene until everything is delivered or dead. It ends with no goroutine left: the bubble sees to it.
+func play(t *testing.T, name string, sc scene, certs certificates) {
+	if sc.socket {
+		(&trial{T: t}).run(name, sc, certs)
+		return
+	}
+	synctest.Test(t, func(t *testing.T) { (&trial{T: t}).run(name, sc, certs) })
+}
+
+func (t *trial) run(name string, sc scene, certs certificates) {
+	defer func() {
+		if t.Failed() {
+			t.Fatalf("%s: %s, %s: sent %v", name, sc.stream, sc.what, t.sent)
+		}
+	}()
+	var err error
+	if t.site, err = newWellSite(sc, certs); err != nil {
+		t.Fatal(err)
+	}
+	defer t.site.close()
+	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := cloud.Options{URL: t.site.url(), Wire: cloud.DefaultWire(), Keys: keys, CAFile: certs.file, Dial: t.site.dial}
+	if sc.alien {
+		o.CAFile = ""
+	}
+	client, err := cloud.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	t.sender = Sender{Client: client}
+	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Hour)
+	defer cancel()
+	t.cancel = cancel
+	t.box, err = outbox.Open(filepath.Join(memoryFolder(t), "outbox.db"), outbox.Options{MaxBytes: 1 << 20, Notify: t.note, Streams: []outbox.Stream{
+		{Name: Tickets, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets, Batch: 20}, {Name: Memos},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.put(1)
+	if err := t.box.Drain(ctx, sc.stream, t); err != nil {
+		t.Errorf("drain: %v", err)
+	}
+	client.Close()
+	t.site.close()
+	t.check()
+	if err := t.box.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// put adds record n to the scene's stream.
+func (t *trial) put(n int) {
+	err := t.box.Update(func(tx *outbox.Tx) error {
+		r := outbox.Record{Body: fmt.Appendf(nil, `{"record":%d}`, n)}
+		if t.site.stream != Tickets && t.site.stream != Events {
+			r.Address = "well-or-device"
+		}
+		tx.Append(t.site.stream, r)
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// note ends the trial when the record has become a dead letter.
+func (t *trial) note(n outbox.Note) {
+	if n.Kind == outbox.NoteDeadLetter {
+		t.dead = true
+		t.cancel()
+	}
+}
+
+// Send hands the batch to the real Sender, and looks at what came of it.
+func (t *trial) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+	begin := time.Now()
+	if len(t.sent) > 0 {
+		t.waited(begin.Sub(t.ends))
+	}
+	receipts := t.sender.Send(ctx, stream, batch)
+	t.ends = time.Now()
+	class := receipts[0].Class
+	if t.site.warm && len(t.sent) == 0 {
+		t.sent = append(t.sent, class)
+		t.put(2)
+		return receipts
+	}
+	send := len(t.sent)
+	if t.site.warm {
+		send--
+	}
+	t.sent = append(t.sent, class)
+	t.judge(send, receipts[0], t.ends.Sub(begin))
+	t.site.next()
+	if class == outbox.Stored || t.site.alien { // a client that does not know the authority never will
+		t.cancel()
+	} else if t.site.socket {
+		t.box.Kick(stream) // in real time nobody waits
+	}
+	return receipts
+}
+
+// judge holds one Send against the outcome table and the limit of its time.
+func (t *trial) judge(send int, r outbox.Receipt, took time.Duration) {
+	limit := 30*time.Second + time.Second
+	if r.Class == outbox.Key {
+		limit *= 6 // both keys, and as many attempts to renew them
+	}
+	for range min(send, 5) {
+		limit *= 2
+	}
+	if !t.site.socket && took > limit {
+		t.Errorf("a request took %v, at most %v", took, limit)
+	}
+	if send >= len(t.site.answers) {
+		// A connection that the service closed without a word may be used once more before that is seen.
+		if r.Class != outbox.Stored && (r.Class != outbox.Ambiguous || send > len(t.site.answers)+1) {
+			t.Errorf("the service is well, and the answer is %+v", r)
+		}
+		return
+	}
+	if !t.site.allowed(send, r.Class) {
+		t.Errorf("send %d became %s: %+v", send, r.Class, r)
+	}
+}
+
+// waited holds the pause before a Send against the service's wish.
+func (t *trial) waited(d time.Duration) {
+	if want := t.site.wait; want > 0 && len(t.sent) == 1 && (d < want || d > want*5/4+time.Second) {
+		t.Errorf("the next request came after %v, the service asked for %v", d, want)
+	}
+}
+
+// check looks where everything ended.
+func (t *trial) check() {
+	c := t.box.Counts()[t.site.stream]
+	if !c.Balanced() || c.Waiting != 0 != t.site.alien || t.dead != (c.Dead == 1) || t.dead && t.sent[0] != outbox.TooLarge {
+		t.Errorf("in the end %+v", c)
+	}
+	t.site.mu.Lock()
+	defer t.site.mu.Unlock()
+	saved := 0
+	for n := range 2 {
+		for body := range t.site.taken {
+			if strings.Contains(body, fmt.Sprintf(`{"record":%d}`, n+1)) {
+				saved++
+				break
+			}
+		}
+	}
+	if uint64(saved) < c.Delivered && !strings.HasSuffix(t.site.what, "then 409") {
+		t.Errorf("%d records are deleted, %d had a 2xx", c.Delivered, saved)
+	}
+	for address := range t.site.dialled {
+		if !strings.HasPrefix(address, "127.0.0.1:") {
+			t.Errorf("a connection went to %s", address)
+		}
+	}
+	if t.site.requests > 0 && t.site.scene.tls != nil && t.site.allowed(0, outbox.Wait) && !t.site.allowed(0, outbox.Ambiguous) {
+		t.Errorf("%d requests, with the key, went to a service that must not be trusted", t.site.requests)
+	}
+}
+
+// memoryFolder is a folder that no disk slows down, where there is one.
+func memoryFolder(t *trial) string {
+	var st unix.Statfs_t
+	if unix.Statfs("/dev/shm", &st) != nil || int64(st.Bavail)*st.Bsize < 256<<20 {
+		return t.TempDir()
+	}
+	dir, err := os.MkdirTemp("/dev/shm", "answers-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// series makes a scene of several at random, one after the other: what each allows is allowed in its turn.
+func series(all []scene, rng *rand.Rand) scene {
+	out := scene{stream: fiveStreams[rng.IntN(5)], plain: rng.IntN(2) == 0}
+	var allowed []func(int, outbox.Class) bool
+	for range 2 + rng.IntN(6) {
+		sc := all[rng.IntN(len(all))]
+		if sc.warm || sc.early != nil || sc.wire != nil || sc.tls != nil || len(sc.answers) > 1 || sc.allowed(0, outbox.TooLarge) {
+			continue
+		}
+		out.what += "; " + sc.what
+		out.answers = append(out.answers, sc.answers[0])
+		allowed = append(allowed, sc.allowed)
+	}
+	out.allowed = func(send int, c outbox.Class) bool {
+		// After a lost answer a conflict says that the ticket is there.
+		return allowed[send](0, c) || c == outbox.Stored && allowed[send](0, outbox.Poison)
+	}
+	return out
+}
+
+// TestProveAnswers gives the client every answer that a service, a gateway, a portal or a broken link can give, in all
+// five streams: nothing is deleted without a 2xx, everything arrives in the end, no request outlasts its limit, no key
+// goes astray, and memory stays small. The first cases are each answer once, in an order that mixes them; the others are
+// series of them.
+func TestProveAnswers(t *testing.T) {
+	log.SetOutput(io.Discard) // net/http tells what a server says unasked
+	defer log.SetOutput(os.Stderr)
+	defer debug.SetGCPercent(debug.SetGCPercent(15)) // as the daemon has it
+	s := proof.Of(t, 300)
+	var all []scene
+	for _, some := range [][]scene{statuses(), cuts(), slow(), huge(), garbage(s.Seed), kept(), trust(), ways()} {
+		all = append(all, some...)
+	}
+	certs := newCertificates(t)
+	const stride = 1_000_003 // a prime: every scene has its turn
+	alone, joined := 0, 0
+	for i, rng := range s.Cases() {
+		sc := all[(i*stride+int(s.Seed))%len(all)]
+		if i >= len(all) {
+			sc, joined = series(all, rng), joined+1
+		} else {
+			alone++
+		}
+		play(t, fmt.Sprintf("case %d", i), sc, certs)
+	}
+	if heapMost.bytes > 64<<20 {
+		t.Errorf("%d MB of memory", heapMost.bytes>>20)
+	}
+	s.Tell(t, "%d of %d answers alone, %d series of them: nothing deleted without a 2xx, everything arrived, at most %d MB of heap in a flood", alone, len(all), joined, heapMost.bytes>>20)
+}
