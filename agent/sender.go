@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"gauger/agent/cloud"
@@ -36,7 +37,11 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 	}
 	a := s.Client.Post(ctx, operations[stream], batch[0].Address, bodies, attempt)
 	if s.Clock != nil {
-		s.Clock.Compare(time.Now(), a.Date)
+		now := time.Now()
+		s.Clock.Compare(now, a.Date)
+		if grade := s.Clock.Grade(now); a.ClockDoubt && grade != Trusted {
+			a.Message += fmt.Sprintf("; nothing has confirmed this box's clock yet (it is %s), so it is the first to look at", grade)
+		}
 	}
 	receipts := make([]outbox.Receipt, len(batch))
 	for i := range receipts {

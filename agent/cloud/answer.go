@@ -71,6 +71,7 @@ type Answer struct {
 	Date          time.Time     // the service's clock, only when a verified TLS connection vouches for it
 	Detail        ErrorBody     // the error body, as far as there was one
 	Body          string        // the first 2 KB of what the service answered, for the log
+	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 
 // Limits of Retry-After: less hammers the service, more would let a wrong header stop the site.

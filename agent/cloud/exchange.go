@@ -182,9 +182,15 @@ func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded)
 }
 
+// untimely says that a certificate is too young or too old for this box's clock.
+func untimely(err error) bool {
+	e, ok := errors.AsType[x509.CertificateInvalidError](err)
+	return ok && e.Reason == x509.Expired
+}
+
 // explain says what a failed exchange means for a person. Go's own texts name neither the clock nor the remedy.
 func explain(err error, now time.Time) string {
-	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok && e.Reason == x509.Expired {
+	if untimely(err) {
 		return fmt.Sprintf("the service's certificate is not yet valid or has expired; this box's clock says %s: set the clock if that is wrong, else the service must renew its certificate",
 			now.UTC().Format("2006-01-02 15:04 MST"))
 	}

@@ -73,7 +73,7 @@ func envelope(well, list string, sets [][]byte, more ...property) ([]byte, error
 func (c *Client) answer(r request, p reply) Answer {
 	secrets := c.secrets()
 	if p.err != nil {
-		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets)}
+		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets), ClockDoubt: untimely(p.err)}
 		if errors.Is(p.err, errNoKey) {
 			a.Class = Key
 		} else if p.sent {
