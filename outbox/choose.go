@@ -99,9 +99,10 @@ func (s *stream) most() int {
 
 // takeRule says which records of the queue a request may have.
 type takeRule struct {
-	after uint64 // only records behind this one
-	most  int
-	skip  func(seq uint64) bool
+	after  uint64 // only records behind this one
+	newest bool   // the newest first
+	most   int
+	skip   func(seq uint64) bool
 }
 
 // take collects the oldest records that may go, all with the first one's address. The lock is held.
@@ -113,7 +114,13 @@ func (b *Box) take(p *picked, s *stream, rule takeRule, now time.Time) error {
 		var address []byte
 		size, scanned := 0, 0
 		c := tx.Bucket([]byte(s.queue)).Cursor()
-		for k, v := c.Seek(seqKey(rule.after + 1)); k != nil && scanned < scanLimit; k, v = c.Next() {
+		k, v := c.Seek(seqKey(rule.after + 1))
+		next := c.Next
+		if rule.newest {
+			k, v = c.Last()
+			next = c.Prev
+		}
+		for ; k != nil && scanned < scanLimit; k, v = next() {
 			seq, ok := keySeq(k)
 			if !ok || b.busy(s, seq, now) || rule.skip(seq) {
 				continue // a key that is none is for Check to find
@@ -187,18 +194,20 @@ func (d *drain) release(batch []Record) {
 	}
 }
 
-// probe picks one record while everything is refused: in turn one that was not tried yet, further and further down the
-// queue, and one that was.
+// probe picks one record while everything is refused: in turn the next that was not tried yet, further and further down
+// the queue, the newest, which may have been made by a version that does better, and one that was refused.
 func (d *drain) probe(p *picked, now time.Time) error {
 	r := &d.refused
-	r.turn = !r.turn
-	if r.turn || len(r.suspects) == 0 {
-		rule := takeRule{after: r.cursor, most: 1, skip: r.has}
+	r.turn = (r.turn + 1) % 3
+	if r.turn < 2 || len(r.suspects) == 0 {
+		rule := takeRule{after: r.cursor, newest: r.turn == 1, most: 1, skip: r.has}
 		if err := d.b.take(p, d.s, rule, now); err != nil {
 			return err
 		}
 		if len(p.batch) > 0 {
-			r.cursor = p.batch[0].Seq
+			if !rule.newest {
+				r.cursor = p.batch[0].Seq
+			}
 			return nil
 		}
 		r.cursor = 0

@@ -26,7 +26,7 @@ type refusals struct {
 	batchOK  bool    // something of the batch that is being taken apart was accepted
 	open     bool    // the breaker: everything is refused, only probes go
 	cursor   uint64  // the newest record that was probed
-	turn     bool    // whose turn it is to be probed
+	turn     int     // whose turn it is to be probed
 	last     Receipt // for the words of a note
 }
 

@@ -171,6 +171,22 @@ func TestNeverMoreThanTenInARow(t *testing.T) {
 	})
 }
 
+// A version that made nothing but bad records for a while is mended: the good ones behind hundreds of bad ones are there
+// within the day, and the bad ones are dead letters.
+func TestGoodRecordsBehindManyBadOnes(t *testing.T) {
+	bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
+		all := append(slices.Repeat([]string{"bad"}, 300), slices.Repeat([]string{"good"}, 60)...)
+		put(t, b, "events", all...)
+		s := &outboxtest.Service{Refuse: poisoned}
+		stop := running(t, b, "events", s)
+		wait(24 * time.Hour)
+		stop()
+		if c := counts(t, b, "events"); c.Delivered != 60 || c.Dead < 250 {
+			t.Errorf("after a day and %d requests: %+v", s.Requests(), c)
+		}
+	})
+}
+
 // While one record of a batch is told apart by the service itself, the others count as delivered.
 func TestMixedReceipts(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
