@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -261,6 +262,7 @@ func TestProveAnswers(t *testing.T) {
 	log.SetOutput(io.Discard) // net/http tells what a server says unasked
 	defer log.SetOutput(os.Stderr)
 	defer debug.SetGCPercent(debug.SetGCPercent(15)) // as the daemon has it
+	runtime.GC()                                     // what tests before this one have left
 	s := proof.Of(t, 300)
 	var all []scene
 	for _, some := range [][]scene{statuses(), cuts(), slow(), huge(), garbage(s.Seed), kept(), trust(), ways()} {
