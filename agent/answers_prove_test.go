@@ -74,7 +74,9 @@ func (t *trial) run(name string, sc scene, certs certificates) {
 	ctx, cancel := context.WithTimeout(t.Context(), 40*time.Hour)
 	defer cancel()
 	t.cancel = cancel
-	t.box, err = outbox.Open(filepath.Join(memoryFolder(t), "outbox.db"), outbox.Options{MaxBytes: 1 << 20, Notify: t.note, Streams: []outbox.Stream{
+	dir := memoryFolder(t)
+	defer os.RemoveAll(dir) // at once: thousands of trials follow each other
+	t.box, err = outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 1 << 20, Notify: t.note, Streams: []outbox.Stream{
 		{Name: Tickets, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets, Batch: 20}, {Name: Memos},
 	}})
 	if err != nil {
@@ -216,21 +218,17 @@ func (t *trial) check() {
 	}
 }
 
-// memoryFolder is a folder that no disk slows down, where there is one.
+// memoryFolder makes a folder that no disk slows down, where there is one.
 func memoryFolder(t *trial) string {
+	under := "/dev/shm"
 	var st unix.Statfs_t
-	if unix.Statfs("/dev/shm", &st) != nil || int64(st.Bavail)*st.Bsize < 256<<20 {
-		return t.TempDir()
+	if unix.Statfs(under, &st) != nil || int64(st.Bavail)*st.Bsize < 256<<20 {
+		under = t.TempDir()
 	}
-	dir, err := os.MkdirTemp("/dev/shm", "answers-test-")
+	dir, err := os.MkdirTemp(under, "answers-test-")
 	if err != nil {
-		return t.TempDir()
+		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
 	return dir
 }
 
