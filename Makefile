@@ -17,7 +17,7 @@ LIMIT   := 12000000
 FUZZTIME ?= 10s
 
 .PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt cross package vuln clean
-.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt
+.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
@@ -64,6 +64,8 @@ prove-mutants: ## open damaged outbox files (20,000)
 	$(call PROVE,20000,TestProveMutants,./outbox)
 prove-faults: ## EIO, ENOSPC and short writes at each storage call of a scripted run (all)
 	$(call PROVE,100000,TestProveFaults,./outbox)
+prove-fulldisk: build ## play the demonstration on a disk that is full
+	deploy/fulldisk.sh
 prove-sync: ## strace shows a finished sync before every Update returns
 	$(call PROVE,200,TestProveSync,./outbox)
 prove-answers: ## every status, cut, slow, huge, foreign answer and certificate

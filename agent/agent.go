@@ -176,7 +176,8 @@ type run struct {
 	Config uint32
 }
 
-// begin looks at how the last run ended, and notes that this one has begun.
+// begin looks at how the last run ended, and notes that this one has begun. Where the outbox takes nothing, that is
+// told and the site is read all the same.
 func (a *Agent) begin() error {
 	var last run
 	if err := errors.Join(a.Ledger.recall(runState, &last), a.resumeClock(), a.Ledger.Join(a.Boot)); err != nil {
@@ -185,19 +186,29 @@ func (a *Agent) begin() error {
 	now := time.Now().Round(0)
 	if !last.Began.IsZero() && !last.Clean && !a.Replay {
 		note := "gauger started again after a run that did not end in order (power, kill or crash); that run began " + last.Began.In(a.Site.Zone).Format(time.RFC3339)
-		if err := a.Ledger.Book(Event{Rule: "power-restart", Note: note, Start: now, End: now}); err != nil {
+		if err := a.unlessFull(a.Ledger.Book(Event{Rule: "power-restart", Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
 	if !last.Began.IsZero() && last.Config != a.Site.Config {
-		if err := a.Ledger.Book(Event{Rule: "config-changed", Note: fmt.Sprintf("configuration %08x took the place of %08x", a.Site.Config, last.Config), Start: now, End: now}); err != nil {
+		note := fmt.Sprintf("configuration %08x took the place of %08x", a.Site.Config, last.Config)
+		if err := a.unlessFull(a.Ledger.Book(Event{Rule: "config-changed", Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
-	if err := a.Ledger.CloseInherited(KeySource); err != nil {
+	if err := a.unlessFull(a.Ledger.CloseInherited(KeySource)); err != nil {
 		return err
 	}
-	return a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config})
+	return a.unlessFull(a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config}))
+}
+
+// unlessFull passes an error on, but for one that room will mend: that is told, and is no reason not to read the site.
+func (a *Agent) unlessFull(err error) error {
+	if outbox.NoRoom(err) {
+		a.Log.Error().Err(err).Msg("the outbox takes nothing until there is room; readings go on")
+		return nil
+	}
+	return err
 }
 
 // KeySource is how the sources of notices about the service's keys begin.
@@ -205,5 +216,5 @@ const KeySource = "service key"
 
 // end notes that this run ended in order.
 func (a *Agent) end() error {
-	return a.Ledger.remember(runState, run{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config})
+	return a.unlessFull(a.Ledger.remember(runState, run{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config}))
 }

@@ -11,4 +11,5 @@ command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || lacks mosquitto
 { command -v node && command -v npm && [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ]; } >/dev/null 2>&1 || lacks node20
 command -v socat >/dev/null || lacks socat
 command -v mbpoll >/dev/null || lacks mbpoll
+command -v strace >/dev/null || lacks strace
 echo "${missing# }"

@@ -118,32 +118,46 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
 // or the file is an older state. A receipt counts only with the same checksum and enqueue time.
 func (b *Box) reconcile() error {
 	for _, s := range b.streams {
-		slots, err := b.receipts.list(s.Name)
-		if err != nil {
-			return err
-		}
-		if len(slots) == 0 || s.led.Waiting == 0 {
-			continue
-		}
-		known := map[uint64]slot{}
-		for _, r := range slots {
-			if r.state == Delivered {
-				known[r.seq] = r
-			}
-		}
-		err = b.submit(func(g *group) error {
-			for seq, r := range known {
-				if err := b.reconcileRecord(g, s, seq, r); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-		if err != nil {
+		if err := b.reconcileStream(s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (b *Box) reconcileStream(s *stream) error {
+	slots, err := b.receipts.list(s.Name)
+	if err != nil || len(slots) == 0 || s.led.Waiting == 0 {
+		return err
+	}
+	known := map[uint64]slot{}
+	for _, r := range slots {
+		if r.state == Delivered {
+			known[r.seq] = r
+		}
+	}
+	err = b.submit(func(g *group) error {
+		for seq, r := range known {
+			if err := b.reconcileRecord(g, s, seq, r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, ErrNoSpace) {
+		b.hide(s, known)
+		return nil
+	}
+	return err
+}
+
+// hide keeps what cannot be deleted now from being sent a second time; the next start deletes it.
+func (b *Box) hide(s *stream, known map[uint64]slot) {
+	for seq := range known {
+		s.inFlight[seq] = true
+	}
+	b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
+		"the disk is full: records of %s that are delivered cannot be taken out of the queue before the next start; they are not sent again", s.Name)})
 }
 
 func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r slot) error {

@@ -56,6 +56,9 @@ type Box struct {
 
 	noteMu sync.Mutex
 	notes  []Note
+
+	high      *highWater // under commitMu; nil when it does not work
+	spaceless int        // commits that the full disk refused since the last one that worked; under mu
 }
 
 // stream is one queue in memory: its rules, its counts, and what its drain is at.
@@ -74,6 +77,8 @@ type stream struct {
 	wake        chan struct{} // holds one: there may be something to send
 	kick        chan struct{} // holds one: do not wait any longer
 	cutOff      atomic.Bool   // its drain waits because the service could not be reached, not because it refused
+
+	top atomic.Uint64 // the highest number that was delivered
 }
 
 func newStream(o Stream) *stream {
@@ -135,7 +140,7 @@ func (b *Box) Close() error {
 		b.dbMu.Unlock()
 		b.commitMu.Unlock()
 	}
-	return errors.Join(err, b.receipts.close(), b.lock.Close())
+	return errors.Join(err, b.receipts.close(), b.high.close(), b.lock.Close())
 }
 
 // Err returns nil while the box works, and otherwise the error (ErrDead or ErrClosed) that every call gets.

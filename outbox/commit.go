@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"runtime"
@@ -183,6 +184,11 @@ func (b *Box) lead(g *group) {
 	b.commitMu.Lock()
 	defer b.commitMu.Unlock()
 	b.mu.Lock()
+	if g.err != nil { // what it was staged on top of is not on disk
+		b.mu.Unlock()
+		close(g.done)
+		return
+	}
 	b.next, b.running = nil, g
 	var dead error
 	if cause := b.dead.Load(); cause != nil {
@@ -197,7 +203,12 @@ func (b *Box) lead(g *group) {
 
 	if dead == nil {
 		b.committing.Store(time.Now().UnixNano())
-		dead = b.commit(g)
+		if dead = b.commit(g); diskFull(dead) {
+			dead = b.recover(g, dead)
+		}
+		if dead == nil {
+			b.keepHigh(g)
+		}
 		b.committing.Store(0)
 	}
 	b.settle(g, dead)
@@ -231,11 +242,16 @@ func (b *Box) settle(g *group, err error) {
 	for _, r := range g.gone {
 		delete(b.gone, r)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNoSpace):
+		g.err = err
+		return
+	case err != nil:
 		g.err = b.die(err)
 		return
 	}
 	b.pressed = false
+	b.acceptedAgain()
 	b.spare = g.reuse()
 	g.staging = staging{}
 	for _, s := range g.woken {

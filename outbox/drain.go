@@ -72,6 +72,10 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 		if err != nil && ctx.Err() != nil && !errors.Is(err, ErrDead) {
 			return nil
 		}
+		if errors.Is(err, ErrNoSpace) { // nothing was sent, or it stays to be judged again
+			d.delay = d.waits.NextBackOff()
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("drain %s: %w", stream, err)
 		}

@@ -27,6 +27,16 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	if order := os.Getenv(scriptedBox); order != "" {
+		os.Exit(scripted(order))
+	}
+	if order := os.Getenv(syncedBox); order != "" {
+		if err := synced(order); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if path := os.Getenv(killedBox); path != "" {
 		if err := work(path); err != nil {
 			fmt.Fprintln(os.Stderr, err)

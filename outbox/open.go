@@ -20,7 +20,7 @@ const (
 )
 
 // Open opens the box at path, and makes it when there is none; the folder is made too. Beside the file it keeps
-// path.lock, path.receipts, and after damage path.damaged-N, the last two.
+// path.lock, path.receipts, path.high, and after damage path.damaged-N, the last two.
 //
 // A file that is damaged (does not open, panics, or fails Options.Preflight) is set aside, what is sound in it is
 // carried into a fresh file, and the box opens: Notify tells what was found. ErrHeld: another process has it open.
@@ -75,20 +75,28 @@ func (b *Box) open() error {
 	if b.receipts, err = openRing(b.path + ".receipts"); err != nil {
 		return err
 	}
+	if b.high, err = openHigh(b.path + ".high"); err != nil {
+		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("a disk that forgets cannot be noticed: %v", err)})
+	}
 	err = b.examine()
 	if err == nil {
 		err = b.load()
 	}
-	if errors.Is(err, ErrDamaged) {
+	found, salvaged := b.gen, errors.Is(err, ErrDamaged)
+	if salvaged {
 		if err = b.salvage(err); err == nil {
 			err = b.load()
 		}
+		found = max(b.gen, 1) - 1 // the salvage was a generation of its own
+	}
+	if err == nil {
+		err = b.catchUp(found, salvaged)
 	}
 	if err == nil {
 		err = b.reconcile()
 	}
 	if err != nil {
-		return errors.Join(err, b.closeDB(), b.receipts.close())
+		return errors.Join(err, b.closeDB(), b.receipts.close(), b.high.close())
 	}
 	b.reserve()
 	for _, s := range b.streams {
@@ -236,7 +244,6 @@ func (b *Box) readLedgers(tx *bbolt.Tx) error {
 		if err := s.readStream(tx); err != nil {
 			return err
 		}
-		s.led.next = max(s.led.next, b.receipts.last(s.Name)+1)
 	}
 	return nil
 }

@@ -21,6 +21,9 @@ import (
 var (
 	// ErrFull says that the quota is used up and nothing that is allowed to give way is left.
 	ErrFull = errors.New("the outbox is full")
+	// ErrNoSpace says that the disk is full, although the quota is not: nothing of the Update was stored, the box works on,
+	// and a later Update works when there is room again.
+	ErrNoSpace = errors.New("the disk is full")
 	// ErrDead says that the file or its disk failed under the open box. Nothing can be stored or sent any more: end the
 	// process; the next Open examines and repairs the file.
 	ErrDead = errors.New("the outbox is out of service")
@@ -37,6 +40,10 @@ var (
 	// ErrRefused says that a record or a name cannot be stored as it is: no body, too long an address or name.
 	ErrRefused = errors.New("cannot be stored")
 )
+
+// NoRoom reports whether an Update was refused for want of room, in the quota or on the disk: nothing of it was stored,
+// and nothing else is wrong.
+func NoRoom(err error) bool { return errors.Is(err, ErrFull) || errors.Is(err, ErrNoSpace) }
 
 // Limits of what one record may be.
 const (
@@ -155,7 +162,7 @@ type NoteKind string
 // The kinds of notes.
 const (
 	NoteEvicted    NoteKind = "evicted"     // records gave way to the quota; Count of them
-	NoteFull       NoteKind = "full"        // the quota refuses records; told once until it takes one again
+	NoteFull       NoteKind = "full"        // the quota or the disk refuses records; told once until it takes one again
 	NoteDeadLetter NoteKind = "dead-letter" // Count records, the first is Seq, became dead letters
 	NoteParked     NoteKind = "parked"      // five ambiguous attempts: Seq waits for Retry or a day
 	NotePaused     NoteKind = "paused"      // everything is refused: the stream keeps all and probes

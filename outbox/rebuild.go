@@ -158,7 +158,11 @@ func (b *Box) replace() error {
 	b.db = w.db
 	b.stretched = 0
 	b.dbMu.Unlock()
-	if err := syncDir(b.path); err != nil { // a power cut could bring the old file back, without what comes now
+	err = syncDir(b.path)
+	if noSpace(err) {
+		err = syncDir(b.path)
+	}
+	if err != nil { // a power cut could bring the old file back, without what comes now
 		return b.die(fmt.Errorf("sync the folder of %s: %w", b.path, err))
 	}
 	err = errors.Join(b.measure(w.db), guard("close the old file", old.Close))

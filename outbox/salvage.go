@@ -65,6 +65,9 @@ type salvager struct {
 	gen    uint64
 	err    error // of writing the fresh file
 
+	counted bool // the root leads to the counts,
+	spoilt  bool // and one of them is damaged
+
 	records, letters, doubtful int
 	lost                       uint64
 }
@@ -110,10 +113,11 @@ func (v *salvager) run() error {
 	return v.err
 }
 
-// incomplete reports whether the pages that are current hold less than the counts say.
+// incomplete reports whether the pages that are current hold less than the counts say. A stream without counts has had
+// no record; what stray pages say of it comes from a transaction that never ended.
 func (v *salvager) incomplete() bool {
 	for _, r := range v.rows {
-		if !r.known || r.led.Waiting > r.found.Waiting || r.led.Dead > r.found.Dead {
+		if !r.known && (v.spoilt || !v.counted) || r.led.Waiting > r.found.Waiting || r.led.Dead > r.found.Dead {
 			return true
 		}
 	}
@@ -165,8 +169,11 @@ func (v *salvager) visit(bucket string, key, value []byte) {
 		return
 	}
 	kind, stream := splitBucket(bucket)
+	v.spoilt = v.spoilt || v.inTree && kind == bucketMeta
 	if v.inTree && kind == prefixQueue && v.rows[stream] != nil && len(key) == keyLen {
+		highest := v.rows[stream].highest
 		v.letter(stream, key, value, "the record was damaged in the file and was not sent: "+checkRecord(stream, key, value).Error())
+		v.rows[stream].highest = highest // a damaged record's number may be damaged too
 	}
 }
 
@@ -203,6 +210,7 @@ func (v *salvager) take(bucket string, key, value []byte) bool {
 
 func (v *salvager) counts(stream string, content []byte, gen uint64) {
 	if stream == keyGeneration {
+		v.counted = v.counted || v.inTree
 		return
 	}
 	var l ledger
@@ -336,6 +344,7 @@ func (v *salvager) finish() error {
 		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes
 		l.next = max(l.next, r.highest+1, v.b.receipts.last(name)+1, 1)
 		l.Delivered += v.alsoDelivered(name, r, l)
+		l.Accepted = max(l.Accepted, l.next-1) // every number was given to a record
 		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
 		if l.Accepted > sum {
 			v.lost += l.Accepted - sum

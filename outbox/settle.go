@@ -20,7 +20,7 @@ func (d *drain) settle(ctx context.Context, batch []Record, receipts []Receipt) 
 		by[receipts[i].Class] = append(by[receipts[i].Class], i)
 	}
 	if stored := by[Stored]; len(stored) > 0 {
-		if err := d.delivered(batch, receipts, stored); err != nil {
+		if err := d.delivered(ctx, batch, receipts, stored); err != nil {
 			return err
 		}
 	}
@@ -44,14 +44,14 @@ func (d *drain) settle(ctx context.Context, batch []Record, receipts []Receipt) 
 }
 
 // delivered deletes what the service has, its receipt in the ring first.
-func (d *drain) delivered(batch []Record, receipts []Receipt, at []int) error {
+func (d *drain) delivered(ctx context.Context, batch []Record, receipts []Receipt, at []int) error {
 	slots := make([]slot, 0, len(at))
 	for _, i := range at {
 		slots = append(slots, d.b.slotOf(d.s, batch[i], Delivered, receipts[i].Status, receipts[i].CorrelationID))
 	}
 	d.b.keepReceipts(d.s, slots)
 	full := len(at) == d.s.most()
-	err := d.b.submit(func(g *group) error {
+	err := d.putDown(ctx, func(g *group) error {
 		for _, i := range at {
 			d.b.stageDelivered(g, d.s, batch[i])
 		}
@@ -88,6 +88,7 @@ func (b *Box) keepReceipts(s *stream, slots []slot) {
 
 func (b *Box) stageDelivered(g *group, s *stream, r Record) {
 	s.unqueue(g, r.Seq)
+	s.top.Store(max(s.top.Load(), r.Seq))
 	s.led.Waiting--
 	s.led.Delivered++
 	s.led.bytes -= sizeOf(r)

@@ -260,8 +260,13 @@ func (m *Main) loadOrFallBack(path string, strict bool) (cfg *config.Config, bad
 func (d *daemon) fellBack(bad error) error {
 	d.log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
 	now := time.Now().Round(0)
-	return d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now,
+	err := d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now,
 		Note: "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: " + firstLine(bad.Error())})
+	if outbox.NoRoom(err) {
+		d.log.Error().Err(err).Msg("the event about it could not be stored")
+		return nil
+	}
+	return err
 }
 
 // keepGood keeps a copy of a configuration that works.

@@ -1,0 +1,161 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// catchUp compares the box with the high-water marks and the receipts. Where the box is behind them, its disk has
+// forgotten what it had confirmed, or an older copy was put in its place: the counts are taken over, so that no number is
+// used twice and what is lost is counted; a record that waits again although it had left the queue becomes a dead
+// letter, since sending it could double it. found is the generation that the file was at, before it was salvaged if it
+// was.
+func (b *Box) catchUp(found uint64, salvaged bool) error {
+	h := b.high
+	b.high = nil // it stays as it is until all is done
+	older := h != nil && h.Generation > found
+	var told []string
+	for name, s := range b.streams {
+		r, m, ok := h.mark(name)
+		if !ok {
+			m = s.led
+		}
+		s.top.Store(r.Top)
+		if err := b.addReceipts(name, &m); err != nil {
+			return err
+		}
+		if !older && !salvaged && m.next <= s.led.next {
+			continue
+		}
+		lost, doubtful, err := b.catchUpStream(s, m, r, salvaged)
+		if err != nil {
+			return err
+		}
+		if lost > 0 || doubtful > 0 {
+			told = append(told, fmt.Sprintf("of %s %d records are lost, and %d wait again that had left the queue", name, lost, doubtful))
+		}
+	}
+	b.high = h
+	if older {
+		b.gen = max(b.gen, h.Generation)
+	}
+	if len(told) > 0 {
+		b.note(Note{Kind: NoteSalvaged, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
+			"confirmed, or an older copy was put in its place; " + strings.Join(told, "; ") +
+			"; those that had left became dead letters: compare them with the service, then retry or drop them"})
+	}
+	if !older {
+		return nil
+	}
+	return b.submit(func(g *group) error { // the marks and the box are level again
+		for _, s := range b.streams {
+			g.touch(s)
+		}
+		return nil
+	})
+}
+
+// addReceipts counts what only the receipts know of.
+func (b *Box) addReceipts(stream string, m *ledger) error {
+	last := b.receipts.last(stream)
+	if last < m.next {
+		return nil
+	}
+	slots, err := b.receipts.list(stream)
+	for _, r := range slots {
+		switch {
+		case r.seq < m.next:
+		case r.state == Delivered:
+			m.Delivered++
+		case r.state == Dropped:
+			m.Dropped++
+		}
+	}
+	m.next = last + 1
+	return err
+}
+
+// catchUpStream brings one stream up to its marks.
+func (b *Box) catchUpStream(s *stream, m ledger, r highMark, salvaged bool) (lost uint64, doubtful int, err error) {
+	back, err := b.waiting(s, r.left)
+	if err == nil {
+		lost, err = b.takeOver(s, m, uint64(len(back)), salvaged)
+	}
+	if err == nil {
+		doubtful, err = b.doubt(s, back)
+	}
+	return lost, doubtful, err
+}
+
+// takeOver makes the counts m those of the stream, but for what it has of them: back records wait again that are counted
+// in m where they went, or in the counts that were salvaged. It returns how many are lost.
+func (b *Box) takeOver(s *stream, m ledger, back uint64, salvaged bool) (lost uint64, err error) {
+	err = b.submit(func(g *group) error {
+		l := &s.led
+		l.next = max(l.next, m.next)
+		l.Accepted = max(l.Accepted, m.Accepted, l.next-1) // every number was given to a record
+		for _, f := range []struct{ have, then *uint64 }{
+			{&l.Delivered, &m.Delivered}, {&l.Evicted, &m.Evicted}, {&l.Dropped, &m.Dropped}, {&l.Lost, &m.Lost},
+		} {
+			if *f.then > *f.have {
+				took := min(back, *f.then-*f.have)
+				*f.have, back = *f.then-took, back-took
+			}
+		}
+		if salvaged {
+			l.Delivered -= min(back, l.Delivered)
+		}
+		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
+		l.Accepted = max(l.Accepted, sum)
+		lost = l.Accepted - sum
+		l.Lost += lost
+		g.touch(s)
+		return nil
+	})
+	return lost, err
+}
+
+// doubt makes dead letters of records that wait again, where no receipt shows them as delivered.
+func (b *Box) doubt(s *stream, back []uint64) (n int, err error) {
+	if err := b.reconcileStream(s); err != nil {
+		return 0, err
+	}
+	why := tomb{at: time.Now(), reason: "had left the queue in a later state of the file, which the disk forgot: it was probably delivered"}
+	for step := range slices.Chunk(back, amendStep) {
+		err := b.submit(func(g *group) error {
+			for _, seq := range step {
+				v, err := b.fetch(s.queue, seq)
+				if err != nil {
+					return err
+				}
+				if v != nil {
+					b.stageDead(g, s, seq, v, why)
+					n++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// waiting lists what waits of a stream, as far as it is wanted.
+func (b *Box) waiting(s *stream, wanted func(seq uint64) bool) (found []uint64, err error) {
+	err = b.view("list "+s.Name, func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(s.queue)).Cursor()
+		for k, _ := c.First(); k != nil; k, _ = c.Next() {
+			if seq, ok := keySeq(k); ok && wanted(seq) {
+				found = append(found, seq)
+			}
+		}
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,175 @@
+package outbox
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"slices"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// The high-water file tells, beside the box, how far each stream was at the last commit. A disk that confirms what it
+// then forgets can bring back an older state of the box; what was accepted meanwhile would be lost without a word, its
+// numbers used twice, and what was delivered sent again. Two slots are written in turn, each after its commit: CRC-32C
+// over the rest, length of what follows, and that: highMarks as JSON.
+const (
+	highSlot = 4096
+	highHead = 8
+)
+
+// highBelow is how many records below the highest delivered one are remembered.
+const highBelow = 48
+
+// highEvery is how often the file is synced at most: it is there for disks that lie, and must not cost a sync per commit.
+var highEvery = 10 * time.Second
+
+// highWater is the open file, and what its newest slot says.
+type highWater struct {
+	highMarks
+	f      *os.File
+	turn   int64 // the slot that is written next
+	synced time.Time
+}
+
+// highMarks are all streams', by name.
+type highMarks struct {
+	Generation uint64
+	Streams    map[string]highMark
+}
+
+// highMark is one stream's.
+type highMark struct {
+	Counts []byte   // as the box has them
+	Top    uint64   // the highest number that was delivered
+	Below  []uint64 // what waits before it: parked, refused once, retried
+}
+
+// openHigh opens or makes the file. Slots that are not sound count as empty.
+func openHigh(path string) (*highWater, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	if err != nil {
+		return nil, fmt.Errorf("open the high-water marks: %w", err)
+	}
+	h := &highWater{f: f, highMarks: highMarks{Streams: map[string]highMark{}}}
+	buf := make([]byte, 2*highSlot)
+	n, err := f.ReadAt(buf, 0)
+	if n < len(buf) && (err == nil || errors.Is(err, io.EOF)) { // takes its blocks now, so that a full disk does not matter later
+		_, err = f.WriteAt(buf[n:], int64(n))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read the high-water marks: %w", err), f.Close())
+	}
+	for slot := range int64(2) {
+		if m, ok := decodeHigh(buf[slot*highSlot:][:highSlot]); ok && m.Generation >= h.Generation {
+			h.highMarks, h.turn = m, 1-slot
+		}
+	}
+	return h, nil
+}
+
+func (m highMarks) encode() ([]byte, error) {
+	content, err := json.Marshal(m)
+	if err == nil && highHead+len(content) > highSlot {
+		err = fmt.Errorf("%d streams are too many", len(m.Streams))
+	}
+	v := binary.LittleEndian.AppendUint64(nil, uint64(len(content))<<32)
+	v = append(v, content...)
+	binary.LittleEndian.PutUint32(v, crc32.Checksum(v[4:], castagnoli))
+	return v, err
+}
+
+func decodeHigh(v []byte) (m highMarks, ok bool) {
+	n := binary.LittleEndian.Uint32(v[4:])
+	if n > highSlot-highHead || binary.LittleEndian.Uint32(v) != crc32.Checksum(v[4:highHead+n], castagnoli) {
+		return m, false
+	}
+	return m, json.Unmarshal(v[highHead:highHead+n], &m) == nil && m.Streams != nil
+}
+
+// mark is what is known of a stream; not ok where nothing is.
+func (h *highWater) mark(stream string) (r highMark, m ledger, ok bool) {
+	if h != nil {
+		r, ok = h.Streams[stream]
+		ok = ok && m.decode(r.Counts) == nil
+	}
+	return r, m, ok
+}
+
+// left reports whether a record is known to have left the queue.
+func (r highMark) left(seq uint64) bool {
+	known := r.Top
+	if len(r.Below) == highBelow {
+		known = r.Below[highBelow-1]
+	}
+	return seq <= known && !slices.Contains(r.Below, seq)
+}
+
+// keepHigh writes how far the streams are that the group changed. Not being able to is told once and costs nothing else.
+// commitMu is held.
+func (b *Box) keepHigh(g *group) {
+	h := b.high
+	if h == nil || len(g.touched) == 0 {
+		return
+	}
+	err := b.view("read how far the streams are", func(tx *bbolt.Tx) error {
+		for _, o := range g.ops {
+			if o.bucket != bucketMeta {
+				continue
+			}
+			r := highMark{Counts: o.value}
+			if s := b.streams[string(o.key)]; s != nil {
+				r.Top = s.top.Load()
+			}
+			c := tx.Bucket([]byte(prefixQueue + string(o.key))).Cursor()
+			for k, _ := c.First(); k != nil && len(r.Below) < highBelow; k, _ = c.Next() {
+				seq, ok := keySeq(k)
+				if seq >= r.Top {
+					break
+				}
+				if ok {
+					r.Below = append(r.Below, seq)
+				}
+			}
+			h.Streams[string(o.key)] = r
+		}
+		return nil
+	})
+	if err == nil {
+		err = h.write(g.gen)
+	}
+	if err != nil {
+		b.high = nil
+		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
+			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
+	}
+}
+
+func (h *highWater) write(gen uint64) error {
+	h.Generation = gen
+	v, err := h.encode()
+	if err != nil {
+		return err
+	}
+	if _, err = h.f.WriteAt(v, h.turn*highSlot); err != nil {
+		return err
+	}
+	h.turn = 1 - h.turn
+	if time.Since(h.synced) < highEvery {
+		return nil
+	}
+	h.synced = time.Now()
+	return h.f.Sync()
+}
+
+func (h *highWater) close() error {
+	if h == nil {
+		return nil
+	}
+	return errors.Join(h.f.Sync(), h.f.Close())
+}

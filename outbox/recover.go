@@ -1,0 +1,161 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"strings"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+)
+
+// recover decides about a commit that ended because the disk is full, and keeps the box in service. Such a commit may be
+// in the file or not: the file is closed, examined, opened again, and the generation in it tells. nil: it is there, on
+// disk. ErrNoSpace: it is not, and what was staged on top of it goes too. Any other error is the end of the box.
+// commitMu is held.
+func (b *Box) recover(g *group, cause error) error {
+	err := b.reopen(cause)
+	if err != nil {
+		return errors.Join(cause, err)
+	}
+	refused := fmt.Errorf("%w: nothing of this was stored: %w", ErrNoSpace, cause)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	there := false
+	err = b.view("read the outbox again", func(tx *bbolt.Tx) error {
+		there = generationOf(tx) == g.gen
+		if there {
+			return nil
+		}
+		return b.forget(tx)
+	})
+	if err != nil || there {
+		return err
+	}
+	if b.next != nil { // whoever staged it saw what is not there
+		b.next.err = refused
+		b.next = nil
+	}
+	b.gone = map[ref]bool{}
+	b.refusedAny(cause)
+	return refused
+}
+
+// diskFull reports whether a commit ended because the disk is full. Of what makes a file longer bbolt hands on only the
+// words.
+func diskFull(err error) bool {
+	return err != nil && !errors.Is(err, ErrDamaged) && (noSpace(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()))
+}
+
+// reopen exchanges the handle, so that nothing which the failed commit left in memory is believed.
+func (b *Box) reopen(cause error) error {
+	b.dbMu.Lock()
+	defer b.dbMu.Unlock()
+	if err := b.closeDB(); err != nil {
+		return err
+	}
+	if err := quickCheck(b.path); err != nil {
+		return err
+	}
+	if _, writing := errors.AsType[*fs.PathError](cause); !writing { // a sync: the system may have forgotten what it was given
+		if err := rewrite(b.path); err != nil {
+			return err
+		}
+	}
+	return guard("open the file again", func() error {
+		db, err := openDB(b.path, b.opt.MaxBytes)
+		if err != nil {
+			return err
+		}
+		b.db = db
+		return errors.Join(db.Sync(), b.measure(db))
+	})
+}
+
+// rewrite writes down once more what the file shows, so that a sync means it.
+func rewrite(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fmt.Errorf("write %s down again: %w", path, err)
+	}
+	buf := make([]byte, 256<<10)
+	for at := int64(0); ; {
+		n, readErr := f.ReadAt(buf, at)
+		if _, err = f.WriteAt(buf[:n], at); err != nil || readErr != nil {
+			break
+		}
+		at += int64(n)
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("write %s down again: %w", path, err)
+	}
+	return nil
+}
+
+// generationOf is the number of the last group of commits in the file.
+func generationOf(tx *bbolt.Tx) uint64 {
+	v := tx.Bucket([]byte(bucketMeta)).Get([]byte(keyGeneration))
+	_, gen, err := unseal(bucketMeta, []byte(keyGeneration), v)
+	if err != nil {
+		return 0
+	}
+	return gen
+}
+
+// forget makes counts and marks what the file says. What this process knows besides stays: which attempts were its own,
+// and the marks of streams that are not journaled. The lock is held.
+func (b *Box) forget(tx *bbolt.Tx) error {
+	old := map[*stream]map[uint64]*mark{}
+	for _, s := range b.streams {
+		s.led = ledger{next: 1}
+		old[s] = maps.Clone(s.marks)
+		if s.Journal {
+			clear(s.marks)
+		}
+	}
+	if err := b.readLedgers(tx); err != nil {
+		return err
+	}
+	for s, marks := range old {
+		for seq, m := range s.marks {
+			if was := marks[seq]; was != nil {
+				m.doubt = was.doubt
+			}
+		}
+	}
+	return nil
+}
+
+// refusedAny tells once that the disk is full; accepted tells when it no longer is. The lock is held.
+func (b *Box) refusedAny(cause error) {
+	if b.spaceless++; b.spaceless == 1 {
+		b.note(Note{Kind: NoteFull, Message: fmt.Sprintf(
+			"the disk is full: new records are refused until it has room again, what is stored stays: %v", cause)})
+	}
+}
+
+func (b *Box) acceptedAgain() {
+	if b.spaceless > 0 {
+		b.note(Note{Kind: NoteFull, Count: b.spaceless, Message: fmt.Sprintf(
+			"the disk has room again; while it was full, %d changes were refused", b.spaceless)})
+	}
+	b.spaceless = 0
+}
+
+// putDown commits what must not be forgotten: while the disk is full it tries again. When ctx ends it tries once more and
+// gives up; the receipts tell the next start.
+func (d *drain) putDown(ctx context.Context, stage func(*group) error) error {
+	for last := false; ; {
+		err := d.b.submit(stage)
+		if last || !errors.Is(err, ErrNoSpace) {
+			return err
+		}
+		d.b.tell()
+		d.delay = d.waits.NextBackOff()
+		last = d.pause(ctx) != nil
+	}
+}
