@@ -47,6 +47,7 @@ type Box struct {
 	closed  bool
 	full    bool // ErrFull was given and nothing was accepted since
 	pressed bool // room was made because of pages since the last commit
+	knock   knock
 
 	dead       atomic.Pointer[error]
 	inUse      atomic.Int64 // bytes of pages that are not free

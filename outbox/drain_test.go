@@ -132,8 +132,8 @@ func TestBatchesHaveOneAddressAndABound(t *testing.T) {
 }
 
 func TestKeptClassesWaitAndLoseNothing(t *testing.T) {
-	longest := map[outbox.Class]time.Duration{outbox.Wait: 5 * time.Minute, outbox.Key: 15 * time.Minute,
-		outbox.Path: 15 * time.Minute, outbox.Ambiguous: 5 * time.Minute}
+	longest := map[outbox.Class]time.Duration{outbox.Wait: 8 * time.Minute, outbox.Key: 15 * time.Minute,
+		outbox.Path: 15 * time.Minute, outbox.Ambiguous: 8 * time.Minute}
 	for class, limit := range longest {
 		t.Run(class.String(), func(t *testing.T) {
 			bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
