@@ -213,7 +213,8 @@ func bareEnv(all []string) []string {
 
 // CheckInChild returns a function for Options.Preflight that runs a command with the file's path behind its arguments,
 // for at most 10 s and 1 s per 10 MB. The command calls Check and exits 0 for a sound file. Any other end of it, a crash
-// and the time limit too, means a damaged file; only a command that cannot be started at all does not.
+// and the time limit too, means a damaged file; only a command that cannot be started at all, or hardly ran in all that
+// time, does not.
 func CheckInChild(command string, args ...string) func(path string) error {
 	return func(path string) error {
 		info, err := os.Stat(path)
@@ -225,9 +226,12 @@ func CheckInChild(command string, args ...string) func(path string) error {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, command, append(append([]string{}, args...), path)...)
 		cmd.Env = bareEnv(os.Environ())
-		out, err := cmd.CombinedOutput()
+		out, err := runBound(cmd)
 		if err == nil {
 			return nil
+		}
+		if ctx.Err() != nil && starved(cmd, limit) {
+			return fmt.Errorf("the check of %s was not done after %s, in which it hardly ran: box or disk are busy", path, limit)
 		}
 		if _, ended := errors.AsType[*exec.ExitError](err); !ended && ctx.Err() == nil {
 			return fmt.Errorf("run %s: %w", command, err)

@@ -16,6 +16,9 @@ import (
 // killedBox names the box that a child of this test binary works on until it is killed.
 const killedBox = "OUTBOX_TEST_KILLED_BOX"
 
+// hangingCheck names a file that a child of this test binary has examined by a child that hangs.
+const hangingCheck = "OUTBOX_TEST_HANGING_CHECK"
+
 // checkWord before a path makes the test binary check a box, as a preflight's child.
 const checkWord = "check-outbox"
 
@@ -36,6 +39,10 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	if path := os.Getenv(hangingCheck); path != "" {
+		_ = outbox.CheckInChild("sh", "-c", `echo $$ >"$0.pid"; exec sleep 600`)(path) // it is killed before that ends
+		os.Exit(1)
 	}
 	if path := os.Getenv(killedBox); path != "" {
 		if err := work(path); err != nil {
