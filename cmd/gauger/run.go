@@ -54,6 +54,15 @@ func (m *Main) runAgent(ctx context.Context, args []string) error {
 		return err
 	}
 	log := m.logger(cfg.Log.Level)
+	done, err := within(ctx, func() error { return m.runSite(ctx, c, cfg, bad, log) })
+	if !done {
+		log.Warn().Dur("after", stopLimit).Msg("gauger ends without having stopped in order; what was acknowledged is on disk")
+	}
+	return err
+}
+
+// runSite assembles the site and lets it work until ctx ends. bad is why an older configuration is at work; nil: none is.
+func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad error, log zerolog.Logger) error {
 	for _, w := range cfg.Warnings {
 		log.Warn().Msg(w.String())
 	}
