@@ -94,6 +94,7 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
 	if err != nil {
 		return err
 	}
+	record := v
 	if v != nil {
 		b.stageRemoval(g, s, s.queue, seq)
 		s.led.Waiting--
@@ -108,9 +109,18 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
 		b.stageRemoval(g, s, s.deadBucket, seq)
 		s.led.Dead--
 		s.led.deadBytes -= deadSize(v[sealHeader:])
+		if _, record, err = readTomb(s, seqKey(seq), v); err != nil {
+			record = nil // damaged: it can be dropped all the same
+		}
 	}
 	s.led.Dropped++
-	b.keepReceipts(s, []slot{{state: Dropped, seq: seq, at: time.Now(), since: time.Now(), label: why}})
+	kept := slot{state: Dropped, seq: seq, at: time.Now(), label: why}
+	if kept.since = kept.at; record != nil {
+		if r, err := decodeRecord(s.Name, seqKey(seq), record); err == nil {
+			kept.since, kept.sum = r.At, sumOf(record)
+		}
+	}
+	b.keepReceipts(s, []slot{kept})
 	return nil
 }
 
@@ -126,15 +136,21 @@ func (b *Box) reconcile() error {
 }
 
 func (b *Box) reconcileStream(s *stream) error {
-	slots, err := b.receipts.list(s.Name)
-	if err != nil || len(slots) == 0 || s.led.Waiting == 0 {
+	if s.led.Waiting == 0 {
+		return nil
+	}
+	first, err := b.firstWaiting(s)
+	if err != nil {
 		return err
 	}
 	known := map[uint64]slot{}
-	for _, r := range slots {
+	err = b.receipts.each(s.Name, first, func(r slot) {
 		if r.state == Delivered {
 			known[r.seq] = r
 		}
+	})
+	if err != nil {
+		return err
 	}
 	err = b.submit(func(g *group) error {
 		for seq, r := range known {
@@ -158,6 +174,16 @@ func (b *Box) hide(s *stream, known map[uint64]slot) {
 	}
 	b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
 		"the disk is full: records of %s that are delivered cannot be taken out of the queue before the next start; they are not sent again", s.Name)})
+}
+
+// firstWaiting is the lowest sequence number in a queue that is not empty.
+func (b *Box) firstWaiting(s *stream) (first uint64, err error) {
+	err = b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
+		key, _ := tx.Bucket([]byte(s.queue)).Cursor().First()
+		first, _ = keySeq(key)
+		return nil
+	})
+	return first, err
 }
 
 func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r slot) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -17,7 +16,7 @@ type State uint8
 const (
 	Waiting   State = 1 // in the queue, or parked
 	Dead      State = 2 // a dead letter
-	Delivered State = 3 // the service has it; known from the newest 1,024 receipts of a stream
+	Delivered State = 3 // the service has it; known from its receipt
 	Dropped   State = 4 // given up by a person; known from the receipts too
 )
 
@@ -79,7 +78,7 @@ func (b *Box) Entries(stream string, state State, after uint64, limit int) ([]En
 // Entry finds one record of a stream, in whatever state it is. ErrRecord: it never was, or it is too long ago.
 func (b *Box) Entry(stream string, seq uint64) (Entry, error) {
 	if seq > 0 {
-		for _, state := range []State{Waiting, Dead, Delivered, Dropped} {
+		for _, state := range []State{Waiting, Dead} {
 			found, err := b.Entries(stream, state, seq-1, 1)
 			if err != nil {
 				return Entry{}, err
@@ -87,6 +86,9 @@ func (b *Box) Entry(stream string, seq uint64) (Entry, error) {
 			if len(found) == 1 && found[0].Record.Seq == seq {
 				return found[0], nil
 			}
+		}
+		if r, ok, err := b.receipts.find(stream, seq); ok || err != nil {
+			return r.entry(), err
 		}
 	}
 	return Entry{}, fmt.Errorf("record %d of %s: %w", seq, stream, ErrRecord)
@@ -155,18 +157,18 @@ func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	slots, err := b.receipts.list(s.Name)
-	if err != nil {
-		return nil, err
+	slots, err := b.receipts.page(s.Name, state, after, limit)
+	all := make([]Entry, len(slots))
+	for i, r := range slots {
+		all[i] = r.entry()
 	}
-	slots = slices.DeleteFunc(slots, func(r slot) bool { return r.state != state || r.seq <= after })
-	sort.SliceStable(slots, func(i, j int) bool { return slots[i].seq < slots[j].seq }) // as in receipts.go, for the size of the binary
-	all := make([]Entry, 0, min(limit, len(slots)))
-	for _, r := range slots[:min(limit, len(slots))] {
-		all = append(all, Entry{Stream: s.Name, State: state, Record: Record{Seq: r.seq, At: r.since},
-			Status: r.status, CorrelationID: r.corr, Since: r.at, Label: r.label})
-	}
-	return all, nil
+	return all, err
+}
+
+// entry is what a receipt tells.
+func (r slot) entry() Entry {
+	return Entry{Stream: r.stream, State: r.state, Record: Record{Seq: r.seq, At: r.since},
+		Status: r.status, CorrelationID: r.corr, Since: r.at, Label: r.label}
 }
 
 // Retry puts dead letters back into the queue, at their old place, and ends the wait of parked records; without numbers,

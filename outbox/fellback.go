@@ -65,16 +65,14 @@ func (b *Box) addReceipts(stream string, m *ledger) error {
 	if last < m.next {
 		return nil
 	}
-	slots, err := b.receipts.list(stream)
-	for _, r := range slots {
-		switch {
-		case r.seq < m.next:
-		case r.state == Delivered:
+	err := b.receipts.each(stream, m.next, func(r slot) {
+		switch r.state {
+		case Delivered:
 			m.Delivered++
-		case r.state == Dropped:
+		case Dropped:
 			m.Dropped++
 		}
-	}
+	})
 	m.next = last + 1
 	return err
 }

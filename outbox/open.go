@@ -72,7 +72,7 @@ func (b *Box) open() error {
 		return err
 	}
 	var err error
-	if b.receipts, err = openRing(b.path + ".receipts"); err != nil {
+	if b.receipts, err = openRing(b.path+".receipts", b.opt, b.giving); err != nil {
 		return err
 	}
 	if b.high, err = openHigh(b.path + ".high"); err != nil {

@@ -53,6 +53,10 @@ const (
 	MaxRequest = 256 << 10
 	// DefaultBytes is the quota when Options.MaxBytes is zero.
 	DefaultBytes = 64 << 20
+	// DefaultReceiptsFor is how long receipts are kept when Options.ReceiptsFor is zero: last month, on its last day too.
+	DefaultReceiptsFor = 62 * 24 * time.Hour
+	// DefaultReceiptsBytes is the room for receipts when Options.ReceiptsBytes is zero: 65,536 of them.
+	DefaultReceiptsBytes = 16 << 20
 )
 
 // Record is one element of a stream.
@@ -76,6 +80,10 @@ type Options struct {
 	// MaxBytes is the quota: so many bytes of disk are reserved, and four fifths of them take records; the rest is kept
 	// so that deleting always works. 0: DefaultBytes.
 	MaxBytes int64
+	// ReceiptsFor is how long the receipt of a delivered or dropped record is kept at least, as far as ReceiptsBytes
+	// reach; where they do not, the bytes win, and the streams give way in the order of Keep. 0: the defaults.
+	ReceiptsFor   time.Duration
+	ReceiptsBytes int64
 	// Streams are the streams that exist, with their rules. A stream that the file has and this list has not is kept
 	// and counted, but not drained.
 	Streams []Stream
@@ -171,6 +179,7 @@ const (
 	NoteShrunk     NoteKind = "shrunk"      // requests were too large: Count is the new limit of records a request
 	NoteSalvaged   NoteKind = "salvaged"    // the file was damaged and was mended; Message has the figures
 	NoteUnreserved NoteKind = "unreserved"  // the disk did not give the space; the quota is not certain
+	NoteReceipts   NoteKind = "receipts"    // receipts of Stream went before their time, since their room is used up; told once per Open
 	NoteTrouble    NoteKind = "trouble"     // something beside the records did not work: receipts, preflight, replacement
 	NoteDead       NoteKind = "dead"        // ErrDead from here on
 )

@@ -39,6 +39,14 @@ func (b *Box) reserve() {
 	}
 }
 
+// giving says how a stream gives way; one that this program does not know goes first.
+func (b *Box) giving(stream string) Keep {
+	if s := b.streams[stream]; s != nil {
+		return s.Keep
+	}
+	return ThinFirst
+}
+
 // limit is what records may use: four fifths; the rest lets deletes always work, since bbolt writes before it frees.
 func (b *Box) limit() int64 { return b.opt.MaxBytes / 5 * 4 }
 

@@ -1,10 +1,9 @@
 package outbox
 
 import (
-	"encoding/binary"
+	"cmp"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
 	"slices"
@@ -13,105 +12,62 @@ import (
 	"time"
 )
 
-// The receipts file: lanes of 1,024 slots of 256 bytes, a lane per stream, each a ring. A slot never crosses a disk
-// sector, so a torn write spoils at most the slots being written, and their checksums tell. Receipts are written
-// before the records are deleted: after a crash between the two they show what the service already has.
+// The receipts file is segments of 256 slots, each of one stream: that of its first sound slot. A stream goes on in its
+// newest segment. When that is full it takes, in this order, a segment whose receipts are older than they need be, room
+// at the end of the file while the file may grow, or the oldest segment of the stream that gives way first. What the
+// segment held is overwritten slot by slot.
 //
-//	0  CRC-32C over the rest        32 enqueue time
-//	4  what became of it            40 the record's own CRC-32C
-//	6  HTTP status                  44 lengths of stream, correlation id, label
-//	8  number in the lane, from 1   48 those three
-//	16 sequence number
-//	24 time of delivery
+// Receipts are written before the records are deleted: after a crash between the two they show what the service already
+// has. Those of a Journal stream are on disk before; the others follow within ten seconds of further ones.
 const (
-	slotSize  = 256
-	slotHead  = 48
-	laneSlots = 1024
-	laneSize  = laneSlots * slotSize
-
-	maxStreamName = 32
-	maxLabel      = slotSize - slotHead - maxStreamName - maxCorr
+	segmentSlots = 256
+	segmentSize  = segmentSlots * slotSize
+	// laxSync is how long the receipts of streams without a journal may stay in the kernel's memory.
+	laxSync = 10 * time.Second
 )
-
-// slot is one receipt.
-type slot struct {
-	state  State // Delivered or Dropped
-	status int
-	number uint64
-	seq    uint64
-	at     time.Time
-	since  time.Time
-	sum    uint32
-	stream string
-	corr   string
-	label  string
-}
-
-func (r slot) encode() []byte {
-	r.corr, r.label = cut(r.corr, maxCorr), cut(r.label, maxLabel)
-	v := make([]byte, slotSize)
-	v[4] = byte(r.state)
-	binary.LittleEndian.PutUint16(v[6:], uint16(r.status))
-	binary.LittleEndian.PutUint64(v[8:], r.number)
-	binary.LittleEndian.PutUint64(v[16:], r.seq)
-	binary.LittleEndian.PutUint64(v[24:], uint64(r.at.UnixNano()))
-	binary.LittleEndian.PutUint64(v[32:], uint64(r.since.UnixNano()))
-	binary.LittleEndian.PutUint32(v[40:], r.sum)
-	v[44], v[45], v[46] = byte(len(r.stream)), byte(len(r.corr)), byte(len(r.label))
-	n := copy(v[slotHead:], r.stream)
-	n += copy(v[slotHead+n:], r.corr)
-	copy(v[slotHead+n:], r.label)
-	binary.LittleEndian.PutUint32(v, crc32.Checksum(v[4:], castagnoli))
-	return v
-}
-
-func decodeSlot(v []byte) (slot, bool) {
-	if len(v) != slotSize || binary.LittleEndian.Uint32(v) != crc32.Checksum(v[4:], castagnoli) {
-		return slot{}, false
-	}
-	stream, corr, label := int(v[44]), int(v[45]), int(v[46])
-	if slotHead+stream+corr+label > slotSize {
-		return slot{}, false
-	}
-	text := v[slotHead:]
-	return slot{
-		state:  State(v[4]),
-		status: int(binary.LittleEndian.Uint16(v[6:])),
-		number: binary.LittleEndian.Uint64(v[8:]),
-		seq:    binary.LittleEndian.Uint64(v[16:]),
-		at:     time.Unix(0, int64(binary.LittleEndian.Uint64(v[24:]))),
-		since:  time.Unix(0, int64(binary.LittleEndian.Uint64(v[32:]))),
-		sum:    binary.LittleEndian.Uint32(v[40:]),
-		stream: string(text[:stream]),
-		corr:   string(text[stream : stream+corr]),
-		label:  string(text[stream+corr : stream+corr+label]),
-	}, true
-}
 
 // ring is the open receipts file.
 type ring struct {
-	mu    sync.Mutex
-	f     *os.File
-	lanes []string // the stream of each lane
-	heads map[string]head
+	mu       sync.Mutex
+	f        *os.File
+	keep     time.Duration
+	most     int // segments that the file may have
+	give     func(stream string) Keep
+	segments []segment
+	heads    map[string]head
+	synced   time.Time
+	short    map[string]bool // streams that gave up receipts before their time; true: it is not told yet
 }
 
+// segment is what is known of one segment.
+type segment struct {
+	stream    string // "": it holds nothing
+	low, high uint64 // sequence numbers of its receipts
+	number    uint64 // highest of its receipts
+	newest    int64  // time of its newest receipt
+}
+
+// head is where a stream goes on.
 type head struct {
-	lane    int
+	segment int
+	place   int    // of the next receipt; segmentSlots: the segment is full
 	number  uint64 // of the newest receipt; 0: none
-	highest uint64 // sequence number that any receipt has
+	highest uint64 // sequence number that any receipt has had
 }
 
 // openRing opens or makes the file. What is not a receipt counts as an empty slot.
-func openRing(path string) (*ring, error) {
+func openRing(path string, o Options, give func(stream string) Keep) (*ring, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open receipts: %w", err)
 	}
-	r := &ring{f: f, heads: map[string]head{}}
+	r := &ring{
+		f: f, keep: cmp.Or(o.ReceiptsFor, DefaultReceiptsFor), most: int(cmp.Or(o.ReceiptsBytes, DefaultReceiptsBytes) / segmentSize),
+		give: give, heads: map[string]head{}, short: map[string]bool{},
+	}
 	info, err := f.Stat()
 	if err == nil {
-		err = r.scan(int((info.Size() + laneSize - 1) / laneSize))
+		err = r.scan(int((info.Size() + segmentSize - 1) / segmentSize))
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read receipts: %w", err), f.Close())
@@ -119,106 +75,223 @@ func openRing(path string) (*ring, error) {
 	return r, nil
 }
 
-func (r *ring) scan(lanes int) error {
-	r.lanes = make([]string, lanes)
-	for lane := range lanes {
-		all, err := r.readLane(lane)
+func (r *ring) scan(segments int) error {
+	r.segments = make([]segment, segments)
+	for i := range r.segments {
+		err := r.read(i, func(place int, s slot) {
+			g := &r.segments[i]
+			if g.stream == "" {
+				g.stream, g.low = s.stream, s.seq
+			}
+			if g.stream != s.stream {
+				return
+			}
+			g.hold(s)
+			h := r.heads[s.stream]
+			if s.number > h.number {
+				h.segment, h.place, h.number = i, place+1, s.number
+			}
+			h.highest = max(h.highest, s.seq)
+			r.heads[s.stream] = h
+		})
 		if err != nil {
 			return err
 		}
-		for _, s := range all {
-			h, known := r.heads[s.stream]
-			if known && h.lane != lane {
-				continue
-			}
-			r.lanes[lane] = s.stream
-			r.heads[s.stream] = head{lane: lane, number: max(h.number, s.number), highest: max(h.highest, s.seq)}
+	}
+	return nil
+}
+
+// hold notes that a segment has a receipt.
+func (g *segment) hold(s slot) {
+	g.low, g.high, g.number = min(g.low, s.seq), max(g.high, s.seq), max(g.number, s.number)
+	g.newest = max(g.newest, s.at.UnixNano())
+}
+
+// read calls see with every sound slot of a segment.
+func (r *ring) read(segment int, see func(place int, s slot)) error {
+	buf := make([]byte, segmentSize)
+	n, err := r.f.ReadAt(buf, int64(segment)*segmentSize)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	for place := 0; (place+1)*slotSize <= n; place++ {
+		if s, ok := decodeSlot(buf[place*slotSize : (place+1)*slotSize]); ok {
+			see(place, s)
 		}
 	}
 	return nil
 }
 
-// readLane returns the sound receipts of a lane, oldest first.
-func (r *ring) readLane(lane int) ([]slot, error) {
-	buf := make([]byte, laneSize)
-	n, err := r.f.ReadAt(buf, int64(lane)*laneSize)
-	if err != nil && n == 0 && !errors.Is(err, io.EOF) {
-		return nil, err
+// add writes receipts of one stream behind its newest; durable: they are on disk when it returns.
+func (r *ring) add(stream string, durable bool, receipts []slot) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for len(receipts) > 0 {
+		h, ok := r.heads[stream]
+		if !ok || h.place == segmentSlots {
+			h.segment, h.place = r.take(stream), 0
+		}
+		n := min(len(receipts), segmentSlots-h.place)
+		err := r.write(stream, &h, receipts[:n])
+		if noSpace(err) && len(r.segments) > 0 { // a full disk still takes what is written over something
+			r.most = min(r.most, len(r.segments))
+			h.segment, h.place = r.take(stream), 0
+			n = min(len(receipts), segmentSlots)
+			err = r.write(stream, &h, receipts[:n])
+		}
+		if err != nil {
+			return fmt.Errorf("write receipts of %s: %w", stream, err)
+		}
+		receipts = receipts[n:]
+		r.heads[stream] = h
 	}
-	var all []slot
-	for off := 0; off+slotSize <= n; off += slotSize {
-		if s, ok := decodeSlot(buf[off : off+slotSize]); ok {
-			all = append(all, s)
+	now := time.Now()
+	if !durable && now.Sub(r.synced) < laxSync {
+		return nil
+	}
+	r.synced = now
+	if err := syncData(r.f); err != nil {
+		return fmt.Errorf("sync receipts of %s: %w", stream, err)
+	}
+	return nil
+}
+
+// write puts receipts into the head's segment, which has room for them.
+func (r *ring) write(stream string, h *head, receipts []slot) error {
+	buf := make([]byte, 0, len(receipts)*slotSize)
+	for i, s := range receipts {
+		s.stream, s.number = stream, h.number+uint64(i)+1
+		buf = s.append(buf)
+	}
+	if _, err := r.f.WriteAt(buf, int64(h.segment)*segmentSize+int64(h.place)*slotSize); err != nil {
+		return err
+	}
+	if h.segment == len(r.segments) {
+		r.segments = append(r.segments, segment{})
+	}
+	g := &r.segments[h.segment]
+	if g.stream != stream {
+		*g = segment{stream: stream, low: receipts[0].seq}
+	}
+	for _, s := range receipts {
+		h.number++
+		h.place++
+		h.highest = max(h.highest, s.seq)
+		s.number = h.number
+		g.hold(s)
+	}
+	return nil
+}
+
+// take chooses the segment in which a stream goes on; one behind the last makes the file longer.
+func (r *ring) take(stream string) int {
+	expired := time.Now().Add(-r.keep).UnixNano()
+	victim, worst := -1, segment{}
+	for i, g := range r.segments {
+		if g.stream == "" {
+			return i
+		}
+		if h, ok := r.heads[g.stream]; ok && h.segment == i && g.stream != stream {
+			continue // where another stream goes on; its newest receipts stay
+		}
+		if g.newest < expired {
+			return i
+		}
+		if own, its := r.give(stream), r.give(g.stream); its < own {
+			continue
+		}
+		if victim < 0 || r.sooner(g, worst) {
+			victim, worst = i, g
 		}
 	}
-	sort.Slice(all, func(i, j int) bool { return all[i].number < all[j].number }) // slices.SortFunc costs the binary 27 kB for a struct of this size
+	if victim < 0 || len(r.segments) < r.most {
+		return len(r.segments)
+	}
+	if _, known := r.short[worst.stream]; !known {
+		r.short[worst.stream] = true
+	}
+	return victim
+}
+
+// sooner says which of two segments goes first: that of the stream that gives way first, then the oldest.
+func (r *ring) sooner(a, b segment) bool {
+	if x, y := r.give(a.stream), r.give(b.stream); x != y {
+		return x > y
+	}
+	if a.stream == b.stream {
+		return a.number < b.number
+	}
+	return a.newest < b.newest
+}
+
+// each calls see with the receipts of a stream from a sequence number on, in no particular order. see must not come
+// back to the ring.
+func (r *ring) each(stream string, from uint64, see func(slot)) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, g := range r.segments {
+		if g.stream != stream || g.high < from {
+			continue
+		}
+		err := r.read(i, func(_ int, s slot) {
+			if s.stream == stream && s.seq >= from {
+				see(s)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("read receipts of %s: %w", stream, err)
+		}
+	}
+	return nil
+}
+
+// page returns the receipts of a stream in one state behind a sequence number, by it, at most limit.
+func (r *ring) page(stream string, state State, after uint64, limit int) (all []slot, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var at []int
+	for i, g := range r.segments {
+		if g.stream == stream && g.high > after {
+			at = append(at, i)
+		}
+	}
+	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(r.segments[a].low, r.segments[b].low) })
+	for _, i := range at {
+		if len(all) >= limit && r.segments[i].low > all[limit-1].seq {
+			break
+		}
+		err := r.read(i, func(_ int, s slot) {
+			if s.stream == stream && s.state == state && s.seq > after {
+				all = append(all, s)
+			}
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read receipts of %s: %w", stream, err)
+		}
+		sort.SliceStable(all, func(i, j int) bool { return all[i].seq < all[j].seq }) // slices.SortFunc costs the binary 27 kB for a struct of this size
+		all = all[:min(limit, len(all))]
+	}
 	return all, nil
 }
 
-// add writes receipts of one stream behind its newest.
-func (r *ring) add(stream string, receipts []slot) error {
+// find returns a record's receipt.
+func (r *ring) find(stream string, seq uint64) (found slot, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	h := r.headOf(stream)
-	var run []byte
-	start := h.number % laneSlots
-	flush := func() error {
-		if len(run) == 0 {
-			return nil
-		}
-		_, err := r.f.WriteAt(run, int64(h.lane)*laneSize+int64(start)*slotSize)
-		run = run[:0]
-		return err
-	}
-	for _, s := range receipts {
-		s.stream, s.number = stream, h.number+1
-		run = append(run, s.encode()...)
-		h.number++
-		h.highest = max(h.highest, s.seq)
-		if h.number%laneSlots != 0 {
+	for i, g := range r.segments {
+		if g.stream != stream || seq < g.low || seq > g.high {
 			continue
 		}
-		if err := flush(); err != nil {
-			return fmt.Errorf("write receipts of %s: %w", stream, err)
+		err := r.read(i, func(_ int, s slot) {
+			if s.stream == stream && s.seq == seq && s.number > found.number {
+				found, ok = s, true
+			}
+		})
+		if err != nil {
+			return slot{}, false, fmt.Errorf("read receipts of %s: %w", stream, err)
 		}
-		start = 0
 	}
-	if err := flush(); err != nil {
-		return fmt.Errorf("write receipts of %s: %w", stream, err)
-	}
-	r.heads[stream] = h
-	return nil
-}
-
-// headOf finds the stream's lane, or takes a free one, or the next behind the last.
-func (r *ring) headOf(stream string) head {
-	if h, ok := r.heads[stream]; ok {
-		return h
-	}
-	lane := slices.Index(r.lanes, "")
-	if lane < 0 {
-		lane = len(r.lanes)
-		r.lanes = append(r.lanes, "")
-	}
-	r.lanes[lane] = stream
-	h := head{lane: lane}
-	r.heads[stream] = h
-	return h
-}
-
-// list returns a stream's receipts, oldest first.
-func (r *ring) list(stream string) ([]slot, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h, ok := r.heads[stream]
-	if !ok {
-		return nil, nil
-	}
-	all, err := r.readLane(h.lane)
-	if err != nil {
-		return nil, fmt.Errorf("read receipts of %s: %w", stream, err)
-	}
-	return slices.DeleteFunc(all, func(s slot) bool { return s.stream != stream }), nil
+	return found, ok, nil
 }
 
 // last returns the highest sequence number that a stream's receipts have had.
@@ -233,6 +306,19 @@ func (r *ring) total(stream string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.heads[stream].number
+}
+
+// gaveUp tells once of a stream whose receipts went before their time.
+func (r *ring) gaveUp() (stream string, ok bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for stream, untold := range r.short {
+		if untold {
+			r.short[stream] = false
+			return stream, true
+		}
+	}
+	return "", false
 }
 
 func (r *ring) close() error {

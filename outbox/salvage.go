@@ -2,10 +2,10 @@ package outbox
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"path/filepath"
 	"slices"
 	"time"
@@ -79,9 +79,15 @@ type row struct {
 	found    ledger // what was carried over
 	known    bool   // counts were found
 	highest  uint64
-	receipts map[uint64]slot
+	receipts map[uint64]taken
 	oldest   uint64 // sequence number before which receipts no longer tell
 	doubtful map[uint64][]byte
+}
+
+// taken is what a receipt says of a record.
+type taken struct {
+	sum   uint32
+	state State
 }
 
 // aged is one sealed value and its generation.
@@ -128,18 +134,17 @@ func (v *salvager) rowOf(stream string) *row {
 	if r := v.rows[stream]; r != nil {
 		return r
 	}
-	r := &row{receipts: map[uint64]slot{}}
+	r := &row{receipts: map[uint64]taken{}}
 	v.rows[stream] = r
-	slots, err := v.b.receipts.list(stream)
-	if err != nil {
-		v.fail(err)
-		return r
-	}
-	for _, s := range slots {
-		r.receipts[s.seq] = s
-	}
-	if len(slots) >= laneSlots {
-		r.oldest = slices.MinFunc(slots, func(a, b slot) int { return cmp.Compare(a.number, b.number) }).seq
+	first := uint64(math.MaxUint64)
+	v.fail(v.b.receipts.each(stream, 0, func(s slot) {
+		r.receipts[s.seq] = taken{s.sum, s.state}
+		if s.number < first {
+			first, r.oldest = s.number, s.seq
+		}
+	}))
+	if first <= 1 {
+		r.oldest = 0 // none was given up
 	}
 	return r
 }
@@ -227,12 +232,12 @@ func (v *salvager) record(stream string, key, value []byte) {
 		return
 	}
 	if !v.proven {
-		if seq > r.oldest && !v.taken(stream, key) {
+		if seq > r.oldest && !v.placed(stream, key) {
 			r.doubt(seq, value)
 		}
 		return
 	}
-	if v.taken(stream, key) {
+	if v.placed(stream, key) {
 		return
 	}
 	_, err := v.out.put(prefixQueue+stream, key, value)
@@ -285,7 +290,7 @@ func (v *salvager) judge() {
 	}
 }
 
-func (v *salvager) taken(stream string, key []byte) bool {
+func (v *salvager) placed(stream string, key []byte) bool {
 	for _, prefix := range []string{prefixQueue, prefixDead} {
 		has, err := v.out.has(prefix+stream, key)
 		v.fail(err)
@@ -304,7 +309,7 @@ func (v *salvager) letter(stream string, key, value []byte, why string) {
 }
 
 func (v *salvager) deadLetter(stream string, key, value, content []byte) {
-	if v.taken(stream, key) {
+	if v.placed(stream, key) {
 		return
 	}
 	_, err := v.out.put(prefixDead+stream, key, value)

@@ -80,9 +80,13 @@ func (b *Box) slotOf(s *stream, r Record, state State, status int, corr string) 
 
 // keepReceipts writes to the ring. Not being able to costs the receipts only: the counts are in the box.
 func (b *Box) keepReceipts(s *stream, slots []slot) {
-	if err := b.receipts.add(s.Name, slots); err != nil {
+	if err := b.receipts.add(s.Name, s.Journal, slots); err != nil {
 		b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
 			"the receipts of %s could not be kept, the records are delivered all the same: %v", s.Name, err)})
+	}
+	if stream, ok := b.receipts.gaveUp(); ok {
+		b.note(Note{Kind: NoteReceipts, Stream: stream, Message: fmt.Sprintf(
+			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.keep.Hours()/24)})
 	}
 }
 
