@@ -77,6 +77,7 @@ type stream struct {
 	thinned     uint64        // thinning goes on after this record
 	wake        chan struct{} // holds one: there may be something to send
 	kick        chan struct{} // holds one: do not wait any longer
+	standing    Standing      // of its drain
 	cutOff      atomic.Bool   // its drain waits because the service could not be reached, not because it refused
 
 	top atomic.Uint64 // the highest number that was delivered

@@ -68,6 +68,7 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 	}()
 	d := &drain{b: b, s: s, to: to, waits: newBackOff(firstWait, waitCap), keyWaits: newBackOff(firstWait, keyCap),
 		probes: newBackOff(firstProbe, keyCap)}
+	defer d.is(Stopped)
 	for ctx.Err() == nil {
 		err := d.step(ctx)
 		b.tell()
@@ -110,6 +111,7 @@ func (d *drain) step(ctx context.Context) error {
 		return d.idle(ctx)
 	}
 	if d.b.opt.Pace != nil { // before anything is chosen: what waits for hours must not be in flight
+		d.is(Pacing)
 		if err := d.b.opt.Pace(ctx, d.s.Name); err != nil {
 			return fmt.Errorf("pace: %w", err)
 		}
@@ -128,6 +130,7 @@ func (d *drain) step(ctx context.Context) error {
 	if err := d.b.begin(d.s, batch); err != nil {
 		return err
 	}
+	d.is(Sending)
 	receipts := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
 	return d.settle(ctx, batch, receipts)
 }
@@ -149,6 +152,7 @@ func (d *drain) pause(ctx context.Context) error {
 		return nil
 	}
 	d.tellStall()
+	d.is(BackOff)
 	timer := time.NewTimer(d.delay)
 	defer timer.Stop()
 	var fresh <-chan struct{}
@@ -172,6 +176,7 @@ func (d *drain) pause(ctx context.Context) error {
 
 // idle waits for something to send: an Update, a Kick, or the end of a parked record's day.
 func (d *drain) idle(ctx context.Context) error {
+	d.is(Idle)
 	d.b.mu.Lock()
 	until := d.s.nextParked(time.Now())
 	d.b.mu.Unlock()

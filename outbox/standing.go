@@ -1,0 +1,136 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Activity is what the drain of a stream is at.
+type Activity string
+
+// The activities.
+const (
+	Stopped Activity = ""        // nobody drains the stream
+	Idle    Activity = "idle"    // nothing is there that could be sent
+	Pacing  Activity = "pacing"  // Options.Pace holds the next request back
+	Sending Activity = "sending" // a request is out
+	BackOff Activity = "waiting" // until Next, after an answer that did not take the records
+	Paused  Activity = "paused"  // everything is refused; one record is tried at Next
+)
+
+// Standing is how far a stream's drain is, and what holds it up.
+type Standing struct {
+	Activity Activity
+	Since    time.Time // the activity began
+	Next     time.Time // of the next attempt, while it is waiting or paused
+	Troubled time.Time // since when nothing was taken; zero: all is well
+	Answer   Receipt   // the last that did not take its records, while there is trouble
+	Answered time.Time // when that was
+	Parked   int       // records that were sent without a clear answer too often
+	Limit    int       // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
+}
+
+// Standing says how a stream's drain stands; zero for a stream that does not exist.
+func (b *Box) Standing(stream string) Standing {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	if s == nil {
+		return Standing{}
+	}
+	now, out := time.Now(), s.standing
+	for _, m := range s.marks {
+		if m.waits(now) {
+			out.Parked++
+		}
+	}
+	if most := s.most(); most < s.Batch {
+		out.Limit = most
+	}
+	return out
+}
+
+// is notes what the drain is at from now on.
+func (d *drain) is(a Activity) {
+	now := time.Now()
+	next := Standing{Activity: a, Since: now, Troubled: d.troubled}
+	if a == BackOff {
+		next.Next = now.Add(d.delay)
+		if d.refused.open {
+			next.Activity = Paused
+		}
+	}
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	was := d.s.standing
+	if !d.troubled.IsZero() {
+		next.Answer, next.Answered = d.refused.last, was.Answered
+		if was.Activity == Sending {
+			next.Answered = now
+		}
+	}
+	d.s.standing = next
+}
+
+// Audited is what the file itself has of one stream: its counts, and its records counted one by one.
+type Audited struct {
+	Counts
+	Queued  uint64 // records in the queue
+	Letters uint64 // dead letters
+}
+
+// Holds reports whether every accepted record is accounted for, and those that should be here are here.
+func (a Audited) Holds() bool { return a.Balanced() && a.Waiting == a.Queued && a.Dead == a.Letters }
+
+// Audit counts what the file has, of all streams at one instant: after the same commit.
+func (b *Box) Audit() (map[string]Audited, error) {
+	all := map[string]Audited{}
+	err := b.view("audit the outbox", func(tx *bbolt.Tx) error {
+		for name, s := range b.streams {
+			a, err := s.audit(tx)
+			if err != nil {
+				return err
+			}
+			all[name] = a
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (s *stream) audit(tx *bbolt.Tx) (a Audited, err error) {
+	key := []byte(s.Name)
+	if raw := tx.Bucket([]byte(bucketMeta)).Get(key); raw != nil {
+		content, _, err := unseal(bucketMeta, key, raw)
+		var l ledger
+		if err = errors.Join(err, l.decode(content)); err != nil {
+			return a, fmt.Errorf("counts of %s: %w", s.Name, err)
+		}
+		a.Counts = l.Counts
+	}
+	for _, x := range []struct {
+		bucket string
+		n      *uint64
+	}{{s.queue, &a.Queued}, {s.deadBucket, &a.Letters}} {
+		c := tx.Bucket([]byte(x.bucket)).Cursor()
+		for k, _ := c.First(); k != nil; k, _ = c.Next() {
+			*x.n++
+		}
+	}
+	return a, nil
+}
+
+// ReceiptsSince says from when on a stream's receipts are there; all: every one that it ever had.
+func (b *Box) ReceiptsSince(stream string) (since time.Time, all bool, err error) {
+	lowest := uint64(0)
+	err = b.receipts.each(stream, 0, func(r slot) {
+		if lowest == 0 || r.number < lowest {
+			lowest, since = r.number, r.at
+		}
+	})
+	c := b.Counts()[stream]
+	return since, lowest <= 1 && b.receipts.total(stream) >= c.Delivered+c.Dropped, err
+}
