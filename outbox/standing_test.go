@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,9 +24,11 @@ func TestStandingSaysWhatHoldsAStreamUp(t *testing.T) {
 		}
 		check("before the drain", outbox.Stopped, false, false, 0)
 		put(t, b, "events", "one", "two")
-		fault := answer(outbox.Wait, 503)
+		var fault atomic.Pointer[outbox.Receipt]
+		say := func(r outbox.Receipt) { fault.Store(&r) }
+		say(answer(outbox.Wait, 503))
 		s := &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Receipt, bool, bool) {
-			return fault, false, fault.Class != outbox.Stored
+			return *fault.Load(), false, fault.Load().Class != outbox.Stored
 		}}
 		stop := running(t, b, "events", s)
 		began := time.Now()
@@ -33,10 +36,10 @@ func TestStandingSaysWhatHoldsAStreamUp(t *testing.T) {
 		if s := check("the service is away", outbox.BackOff, true, true, 503); s.Troubled.Sub(began) > time.Second {
 			t.Errorf("in trouble since %s, want %s", s.Troubled, began)
 		}
-		fault = answer(outbox.Poison, 400)
+		say(answer(outbox.Poison, 400))
 		wait(time.Hour)
 		check("everything is refused", outbox.Paused, true, true, 400)
-		fault = answer(outbox.Stored, 200)
+		say(answer(outbox.Stored, 200))
 		wait(time.Hour)
 		check("all is well", outbox.Idle, false, false, 0)
 		stop()
