@@ -75,6 +75,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		essential("clock", a.tick)
 	}
 	essential("notes", a.notes)
+	essential("look up the tanks", a.lookUp)
 	essential("watchdog", func(ctx context.Context) error { return a.Supervisor.Watch(ctx, a.alive) })
 	for i, w := range a.Workers {
 		essential(fmt.Sprintf("worker %d", i), w)

@@ -89,6 +89,7 @@ type (
 		Limit  int      `json:"limit,omitempty"`
 		Seqs   []uint64 `json:"seqs,omitempty"`
 		Why    string   `json:"why,omitempty"`
+		Whole  bool     `json:"whole,omitempty"` // with the request that takes each to the service
 	}
 	// Queue is a record that a command has made and checked.
 	Queue struct {
@@ -131,6 +132,7 @@ func (d *Desk) Open() *Desk {
 		"outbox.show":  On(d.show),
 		"outbox.retry": On(d.retry),
 		"outbox.drop":  On(d.drop),
+		"proof":        On(d.prove),
 		"tickets.list": On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
 		"tickets.add":  On(d.add),
 		"book":         On(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookVerb(p) }),
@@ -194,7 +196,11 @@ func (d *Desk) list(_ context.Context, w Which) ([]Entry, error) {
 				return nil, err
 			}
 			for _, e := range found {
-				all = append(all, entryOf(e))
+				one, err := d.shown(e, w.Whole)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, one)
 			}
 		}
 	}
@@ -206,7 +212,10 @@ func (d *Desk) show(_ context.Context, w Which) (Entry, error) {
 		return Entry{}, errors.New("name one record, as STREAM/NUMBER")
 	}
 	e, err := d.Box.Entry(w.Stream, w.Seqs[0])
-	return entryOf(e), err
+	if err != nil {
+		return Entry{}, err
+	}
+	return d.shown(e, true)
 }
 
 func (d *Desk) retry(_ context.Context, w Which) (int, error) {
@@ -220,12 +229,12 @@ func (d *Desk) drop(ctx context.Context, w Which) (int, error) {
 		return 0, errors.New("say why with --why: a dropped record is gone, and the reason is kept")
 	}
 	n, err := d.Box.Drop(w.Stream, Person(ctx)+": "+w.Why, w.Seqs...)
-	if err != nil || n == 0 {
+	if n == 0 {
 		return n, err
 	}
 	now := time.Now().Round(0)
-	return n, d.Ledger.Book(Event{Rule: "outbox-dropped", Start: now, End: now,
-		Note: fmt.Sprintf("%d records of %s (%v) were dropped by %s: %s", n, w.Stream, w.Seqs, Person(ctx), w.Why)})
+	return n, errors.Join(err, d.Ledger.Book(Event{Rule: "outbox-dropped", Start: now, End: now,
+		Note: fmt.Sprintf("%s of %s (%v) dropped by %s: %s", plural(n, "record"), w.Stream, w.Seqs, Person(ctx), w.Why)}))
 }
 
 // Kick lets every stream try again now: new keys have come, or a person asks.

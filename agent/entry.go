@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"gauger/outbox"
@@ -13,29 +16,48 @@ type Entry struct {
 	Stream  string          `json:"stream"`
 	Seq     uint64          `json:"seq"`
 	State   string          `json:"state"`
-	Label   string          `json:"label"` // ticket number, rule, code or source
+	Label   string          `json:"label"`            // ticket number, rule, code or source
+	Start   string          `json:"start,omitempty"`  // of an event, as it was sent
+	Object  string          `json:"object,omitempty"` // that an event names
 	Address string          `json:"address,omitempty"`
 	At      time.Time       `json:"at,omitzero"`    // when it was queued
 	Since   time.Time       `json:"since,omitzero"` // when it was delivered, refused or dropped
 	Parked  time.Time       `json:"parked_until,omitzero"`
-	Status  int             `json:"status,omitempty"` // of the service's last answer
+	Attempt int             `json:"attempts_without_answer,omitempty"` // that may have stored it
+	Status  int             `json:"status,omitempty"`                  // of the service's last answer
 	Corr    string          `json:"correlation_id,omitempty"`
 	Reason  string          `json:"reason,omitempty"` // the service's words, or a person's
+	Waits   string          `json:"waits,omitempty"`  // why it has not left, in a sentence
 	Body    json.RawMessage `json:"body,omitempty"`
-	Raw     []byte          `json:"raw,omitempty"` // of a record that cannot be read
+	Raw     []byte          `json:"raw,omitempty"`     // of a record that cannot be read
+	Request *Request        `json:"request,omitempty"` // that takes it to the service; only where one record is shown
+}
+
+// Request is what goes over the wire for one record, but for the headers.
+type Request struct {
+	Method string          `json:"method"`
+	URL    string          `json:"url"`
+	Body   json.RawMessage `json:"body"`
 }
 
 // entryOf turns what the outbox knows into what is shown.
 func entryOf(e outbox.Entry) Entry {
 	out := Entry{
 		Stream: e.Stream, Seq: e.Record.Seq, State: e.State.String(), Label: e.Label, Address: e.Record.Address, At: e.Record.At,
-		Since: e.Since, Parked: e.Parked, Status: e.Status, Corr: e.CorrelationID, Reason: e.Reason, Raw: e.Raw,
+		Since: e.Since, Parked: e.Parked, Attempt: e.Record.Attempt, Status: e.Status, Corr: e.CorrelationID, Reason: e.Reason, Raw: e.Raw,
 	}
 	if json.Valid(e.Record.Body) {
 		out.Body = e.Record.Body
 	}
+	if e.State == outbox.Dropped {
+		out.Label, out.Reason = "", e.Label
+		return out
+	}
 	if out.Label == "" && out.Body != nil {
 		out.Label = Label(e.Stream, e.Record)
+	}
+	if ref, ok := refOf(out.Label); ok {
+		out.Label, out.Start, out.Object = ref.Rule, ref.Start, ref.Object
 	}
 	return out
 }
@@ -49,4 +71,57 @@ func (e Entry) Message() (source string, raw []byte, why string, ok bool) {
 	}
 	raw, err := base64.StdEncoding.DecodeString(r.Raw)
 	return r.Source, raw, r.Why, err == nil
+}
+
+// EventRef is what tells one event from another at the service.
+type EventRef struct {
+	Rule   string `json:"rule"`
+	Start  string `json:"start"` // as it was sent
+	Object string `json:"object"`
+	Type   string `json:"object_type"`
+}
+
+// mostRule is how much of a rule's name the receipt of an event keeps: the rest of its room is for start and object.
+const mostRule = 46
+
+// Label is the few words by which a delivered record is found again: a ticket's number; an event's rule, start, object
+// and type of object with tabs between; a code.
+func Label(stream string, r outbox.Record) string {
+	var b struct {
+		TicketNumber string `json:"ticketNumber"`
+		Code         string `json:"dataClassificationCode"`
+		RuleName     string `json:"ruleName"`
+		Start        string `json:"startTimeString"`
+		ObjectGUID   string `json:"objectGuid"`
+		ObjectTypeID string `json:"objectTypeID"`
+		ObjectID     string `json:"objectID"`
+		ObjectType   string `json:"objectType"`
+	}
+	if err := json.Unmarshal(r.Body, &b); err != nil {
+		return stream
+	}
+	if stream == Events && b.RuleName != "" {
+		return strings.Join([]string{
+			shortRule(b.RuleName), b.Start, cmp.Or(b.ObjectGUID, b.ObjectID), cmp.Or(b.ObjectTypeID, b.ObjectType),
+		}, "\t")
+	}
+	return cmp.Or(b.TicketNumber, b.RuleName, b.Code, stream)
+}
+
+// shortRule is what a receipt keeps of a rule's name.
+func shortRule(name string) string {
+	name = strings.ReplaceAll(name, "\t", " ")
+	if len(name) > mostRule {
+		name = string(bytes.ToValidUTF8([]byte(name[:mostRule]), nil))
+	}
+	return name
+}
+
+// refOf reads an event's label; false: it is another record's, or of a version that kept only the rule.
+func refOf(label string) (EventRef, bool) {
+	part := strings.Split(label, "\t")
+	if len(part) != 4 {
+		return EventRef{}, false
+	}
+	return EventRef{part[0], part[1], part[2], part[3]}, true
 }

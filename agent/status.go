@@ -32,6 +32,7 @@ type Status struct {
 	Open     []Episode                `json:"open"` // what is wrong right now
 	Held     []Held                   `json:"held"`
 	Streams  map[string]outbox.Counts `json:"streams"`
+	Drains   map[string]Drain         `json:"drains"`
 	Last     *Booked                  `json:"last_ticket,omitempty"`
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued
 	Lines    []LineStatus             `json:"lines,omitempty"`
@@ -95,6 +96,7 @@ type TankStatus struct {
 	Phase   string    `json:"phase"` // what the detector sees: idle, drawing and so on
 
 	Inhibited *Inhibit `json:"inhibited,omitempty"` // the work on it that is going on
+	Known     string   `json:"service_knows_it"`    // known, unknown, unclear; empty: the service was not asked yet
 }
 
 // Shown is a reading as commands print it.
@@ -150,6 +152,7 @@ func (d *Desk) Status() (Status, error) {
 		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []Shown{}, Problems: []string{},
 	}
 	s.Points, s.Tanks, s.Open, s.Held = d.Ledger.snapshot()
+	s.Drains = d.drains(s.Streams)
 	all, err := d.Ledger.Tickets()
 	if err != nil {
 		return s, err
@@ -208,6 +211,11 @@ func (d *Desk) problems(s Status) []string {
 			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused by the service: see `gauger outbox dead`")
 		}
 	}
+	for _, t := range s.Tanks {
+		if t.Known == unknown {
+			out = append(out, fmt.Sprintf("the service knows no device with the external id %s; tickets are sent all the same: compare tanks.id with `gauger devices query`", t.ID))
+		}
+	}
 	if s.Recorder != nil && s.Recorder.Error != "" {
 		out = append(out, "readings are not being recorded: "+s.Recorder.Error)
 	}
@@ -258,7 +266,7 @@ func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
 func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 	g := l.s.gears[i]
-	s := TankStatus{ID: t.ID, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	s := TankStatus{ID: t.ID, Known: l.lookup(t.ID).Found, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
 	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s

@@ -11,7 +11,6 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
-	"gauger/outbox"
 )
 
 // Booked is what is kept, for ever, under a ticket's number.
@@ -206,17 +205,4 @@ func (s Site) encodeValue(v Value, number float64, at time.Time) ([]byte, error)
 	}
 	body, _, err := s.Wire.EncodeTargets(set) // the warning about an unknown code was given by `gauger check`
 	return body, err
-}
-
-// Label is the few words by which a delivered record is found again: a ticket's number, an event's rule.
-func Label(stream string, r outbox.Record) string {
-	var b struct {
-		TicketNumber string `json:"ticketNumber"`
-		RuleName     string `json:"ruleName"`
-		Code         string `json:"dataClassificationCode"`
-	}
-	if err := json.Unmarshal(r.Body, &b); err != nil {
-		return stream
-	}
-	return cmp.Or(b.TicketNumber, b.RuleName, b.Code, stream)
 }

@@ -124,11 +124,25 @@ func (c *checker) site() {
 	if lowest := Size(1 << 20); cfg.Store.MaxBytes < lowest {
 		c.problemf("store.max_bytes", "%s is too small; write at least %s", cfg.Store.MaxBytes, lowest)
 	}
+	c.receipts()
 	if cfg.Store.Path == "" {
 		c.problemf("store.path", "empty; write a folder such as /var/lib/gauger")
 	}
 	c.recorder()
 	c.listen()
+}
+
+// mostDays is how long receipts can be kept.
+const mostDays = 3650
+
+func (c *checker) receipts() {
+	r := c.cfg.Store.Receipts
+	if lowest := Size(1 << 20); r.MaxBytes < lowest {
+		c.problemf("store.receipts.max_bytes", "%s is too small; write at least %s", r.MaxBytes, lowest)
+	}
+	if r.Days < 1 || r.Days > mostDays {
+		c.problemf("store.receipts.days", "%d days; write 1 to %d", r.Days, mostDays)
+	}
 }
 
 func (c *checker) recorder() {

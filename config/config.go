@@ -75,6 +75,15 @@ type Login struct {
 type Store struct {
 	Path     string `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
 	MaxBytes Size   `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
+
+	Receipts Receipts `yaml:"receipts" doc:"what is kept of records that the service has taken: when, its status, its correlation id"`
+}
+
+// Receipts bound what is kept of delivered records. Where days need more than the bytes, the bytes win: tag values'
+// receipts go first, tickets' last.
+type Receipts struct {
+	Days     int  `yaml:"days" doc:"they are kept at least so long, as far as max_bytes reach. Default 62"`
+	MaxBytes Size `yaml:"max_bytes" doc:"disk space for them, beside the outbox's; 256 bytes each. Default 16MiB"`
 }
 
 // Recorder bounds the ring of readings in the store's folder.

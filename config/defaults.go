@@ -37,7 +37,7 @@ func defaultConfig() Config {
 		ObjectType:    "Device",
 		ProductionDay: TimeOfDay(7 * time.Hour),
 		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
-		Store:         Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20},
+		Store:         Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
 		Recorder:      Recorder{MaxBytes: 64 << 20, Days: 30},
 		Link:          Link{Rate: rateByPlace},
 		Tickets:       Tickets{Review: "send"},

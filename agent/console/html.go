@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"html"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -126,18 +124,7 @@ func (p *sheet) tickets(s agent.Status) {
 	}
 }
 
-func (p *sheet) outbox(s agent.Status) {
-	p.add(`<h2>Outbox</h2><table><tr><th>stream<th class="n">accepted<th class="n">delivered<th class="n">waiting<th class="n">refused<th class="n">gave way</tr>`)
-	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
-		c := s.Streams[name]
-		p.add(`<tr><td>%v<td class="n">%v<td class="n">%v<td class="n">%v<td class="n">%v<td class="n">%v</tr>`,
-			name, c.Accepted, c.Delivered, c.Waiting, c.Dead, c.Evicted)
-	}
-	p.add(`</table>`)
-	p.link(s)
-}
-
-// link shows what the day has cost, and why something that waits does not leave.
+// link shows what the day has cost.
 func (p *sheet) link(s agent.Status) {
 	l := s.Link
 	if l == nil {
@@ -148,11 +135,6 @@ func (p *sheet) link(s agent.Status) {
 		p.add(`; %v of %v MB left`, fmt.Sprintf("%.2f", float64(l.Left)/1e6), fmt.Sprintf("%.2f", float64(l.MaxBytes)/1e6))
 	}
 	p.add(`.</p>`)
-	for _, name := range slices.Sorted(maps.Keys(l.Held)) {
-		if s.Streams[name].Waiting > 0 {
-			p.add(`<p>%v: %v.</p>`, name, l.Held[name])
-		}
-	}
 }
 
 func (p *sheet) points(s agent.Status) {

@@ -95,6 +95,7 @@ func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) e
 	}
 	return outbox.Open(boxFile(cfg), outbox.Options{
 		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire), Notify: notify, Label: agent.Label,
+		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
 		Preflight: preflight(), Pace: pace,
 	})
 }

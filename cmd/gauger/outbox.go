@@ -2,7 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,56 +12,116 @@ import (
 	"time"
 
 	"gauger/agent"
-	"gauger/outbox"
 )
 
-// listed asks for the records of one or all streams in one state, page by page, and gives each to see.
-func (d *desk) listed(ctx context.Context, stream, state string, see func(agent.Entry) error) error {
-	streams := []string{stream}
-	if stream == "" {
-		var s agent.Status
-		if err := d.call(ctx, "status", agent.None{}, &s); err != nil {
+// sieve is which records a command is about.
+type sieve struct {
+	stream   string // "": all
+	states   []string
+	from, to time.Time // when they were queued; zero: any time
+	whole    bool      // with the requests that take them to the service
+}
+
+// everyState is every place that a record can be seen in, and the words for it.
+var everyState = []string{"waiting", "dead", "delivered", "dropped"}
+
+// sieveFlags are the flags of everything that lists records.
+func sieveFlags(f *flag.FlagSet) (state *string, within window) {
+	state = new(string)
+	word(f, state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
+	return state, window{
+		f.String("from", "", "only records that were queued from this `TIME` (the site's) on, or so long ago: 24h, 7d"),
+		f.String("to", "", "only records that were queued before this `TIME`"),
+	}
+}
+
+// sieve reads what the flags say; usual are the states that are shown when none is named.
+func (m *Main) sieve(c *common, rest []string, state string, within window, usual ...string) (sieve, error) {
+	if len(rest) > 1 {
+		return sieve{}, usage{c.command + " takes one stream, or none for all"}
+	}
+	w, err := within.wanted(m, c, nil)
+	s := sieve{stream: strings.Join(rest, ""), states: usual, from: w.From, to: w.To}
+	switch state {
+	case "":
+	case "all":
+		s.states = everyState
+	case "refused":
+		s.states = []string{"dead"}
+	default:
+		s.states = []string{state}
+	}
+	return s, err
+}
+
+// holds says whether a record was queued in the sieve's time.
+func (s sieve) holds(e agent.Entry) bool {
+	return !e.At.Before(s.from) && (s.to.IsZero() || e.At.Before(s.to))
+}
+
+// sifted asks for the records of a sieve, page by page, and gives each to see.
+func (d *desk) sifted(ctx context.Context, s sieve, see func(agent.Entry) error) error {
+	streams := []string{s.stream}
+	if s.stream == "" {
+		var status agent.Status
+		if err := d.call(ctx, "status", agent.None{}, &status); err != nil {
 			return err
 		}
-		streams = sortedNames(s.Streams)
+		streams = sortedNames(status.Streams)
 	}
-	for _, name := range streams {
-		which := agent.Which{Stream: name, State: state, Limit: 256}
-		for {
-			var page []agent.Entry
-			if err := d.call(ctx, "outbox.list", which, &page); err != nil {
-				return err
-			}
-			if len(page) == 0 {
-				break
-			}
-			for _, e := range page {
-				which.After = e.Seq
-				if err := see(e); err != nil {
-					return err
+	for _, state := range s.states {
+		for _, name := range streams {
+			err := d.pages(ctx, agent.Which{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
+				if !s.holds(e) {
+					return nil
 				}
+				return see(e)
+			})
+			if err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// entries runs a command that shows the records that gather collects.
-func (m *Main) entries(ctx context.Context, name string, args []string, gather func(d *desk, stream string, see func(agent.Entry) error) error) error {
-	f, c := m.flags(name)
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) > 1 {
-		return orUsage(err, name+" takes one stream, or none for all")
+// pages asks for the records of one stream in one state.
+func (d *desk) pages(ctx context.Context, which agent.Which, see func(agent.Entry) error) error {
+	for {
+		var page []agent.Entry
+		if err := d.call(ctx, "outbox.list", which, &page); err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, e := range page {
+			which.After = e.Seq
+			if err := see(e); err != nil {
+				return err
+			}
+		}
 	}
+}
+
+// entries prints the records that a command is about.
+func (m *Main) entries(ctx context.Context, c *common, sieves ...sieve) error {
 	all := []agent.Entry{}
-	err = m.with(c, func(d *desk) error {
-		return gather(d, strings.Join(rest, ""), func(e agent.Entry) error { all = append(all, e); return nil })
+	err := m.with(c, func(d *desk) error {
+		for _, s := range sieves {
+			if err := d.sifted(ctx, s, func(e agent.Entry) error { all = append(all, e); return nil }); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	switch {
 	case err != nil:
 		return err
 	case c.json():
 		return printJSON(m.Out, all)
+	case c.format == "csv":
+		return entriesCSV(m.Out, all, m.around(c).zone())
 	}
 	return table(m.Out, all, m.around(c).zone())
 }
@@ -74,50 +135,92 @@ func table(w io.Writer, all []agent.Entry, zone *time.Location) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "RECORD\tSTATE\tSINCE\tWHAT\tWHY")
 	for _, e := range all {
-		since, why := e.At, e.Reason
+		since := e.At
 		if !e.Since.IsZero() {
 			since = e.Since
 		}
-		state, what := strings.Replace(e.State, "dead", "refused", 1), e.Label
-		if e.Address != "" {
-			what += " for " + e.Address
-		}
-		if source, raw, reason, ok := e.Message(); ok {
-			state, why = "unreadable", fmt.Sprintf("%s; %d bytes of %s", reason, len(raw), source)
-		}
-		if !e.Parked.IsZero() {
-			why = "sent without an answer too often; waits until " + minute(e.Parked, zone)
-		}
-		fmt.Fprintf(t, "%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, state, minute(since, zone), what, why)
+		fmt.Fprintf(t, "%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateOf(e), minute(since, zone), whatOf(e), whyOf(e))
 	}
 	return t.Flush()
 }
 
-// outboxList shows what waits, and what is kept because it was refused.
+// stateOf is a record's state as people call it.
+func stateOf(e agent.Entry) string {
+	if _, _, _, unreadable := e.Message(); unreadable {
+		return "unreadable"
+	}
+	return strings.Replace(e.State, "dead", "refused", 1)
+}
+
+// whatOf says what a record is.
+func whatOf(e agent.Entry) string {
+	what := e.Label
+	if e.Address != "" {
+		what += " for " + e.Address
+	}
+	return what
+}
+
+// whyOf says why a record is where it is.
+func whyOf(e agent.Entry) string {
+	source, raw, reason, unreadable := e.Message()
+	switch {
+	case unreadable:
+		return fmt.Sprintf("%s; %d bytes of %s", reason, len(raw), source)
+	case e.Reason != "":
+		return e.Reason
+	case e.State == "delivered" && e.Corr != "":
+		return fmt.Sprintf("status %d, correlation id %s", e.Status, e.Corr)
+	case e.State == "delivered":
+		return fmt.Sprintf("status %d", e.Status)
+	}
+	return e.Waits
+}
+
+// outboxList shows what waits, and what is kept because it was refused; with --state what was delivered or dropped too.
 func (m *Main) outboxList(ctx context.Context, args []string) error {
-	return m.entries(ctx, "outbox list", args, func(d *desk, stream string, see func(agent.Entry) error) error {
-		for _, state := range []string{"waiting", "dead"} {
-			if err := d.listed(ctx, stream, state, see); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	f, c := m.flags("outbox list")
+	csvToo(f, c)
+	state, within := sieveFlags(f)
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	s, err := m.sieve(c, rest, *state, within, "waiting", "dead")
+	if err != nil {
+		return err
+	}
+	return m.entries(ctx, c, s)
 }
 
 // outboxDead shows what the service refused, and what nobody could decode.
 func (m *Main) outboxDead(ctx context.Context, args []string) error {
-	return m.entries(ctx, "outbox dead", args, func(d *desk, stream string, see func(agent.Entry) error) error {
-		if stream != agent.Refused {
-			if err := d.listed(ctx, stream, "dead", see); err != nil {
-				return err
-			}
-		}
-		if stream == "" || stream == agent.Refused {
-			return d.listed(ctx, agent.Refused, "waiting", see)
-		}
-		return nil
-	})
+	f, c := m.flags("outbox dead")
+	csvToo(f, c)
+	_, within := sieveFlags(f)
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	refused, err := m.sieve(c, rest, "", within, "dead")
+	if err != nil {
+		return err
+	}
+	unreadable := refused
+	unreadable.stream, unreadable.states = agent.Refused, []string{"waiting"}
+	switch refused.stream {
+	case "":
+		return m.entries(ctx, c, refused, unreadable)
+	case agent.Refused:
+		return m.entries(ctx, c, unreadable)
+	}
+	return m.entries(ctx, c, refused)
+}
+
+// csvToo lets a command print csv.
+func csvToo(f *flag.FlagSet, c *common) {
+	c.formats = append(c.formats, "csv")
+	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
 }
 
 // recordOf reads STREAM/SEQ; the number may be left out where several records may be meant.
@@ -148,24 +251,24 @@ func (m *Main) onRecords(ctx context.Context, c *common, verb, done, why string,
 		all = append(all, which)
 	}
 	total := 0
-	err := m.with(c, func(d *desk) error {
-		for _, which := range all {
+	told := m.with(c, func(d *desk) error {
+		var errs []error
+		for i, which := range all {
 			var n int
 			if err := d.call(ctx, verb, which, &n); err != nil {
-				return err
+				errs = append(errs, err) // the others are done all the same
+				continue
 			}
-			total += n
+			if total += n; !c.json() {
+				fmt.Fprintf(m.Out, "%s: %s %s\n", rest[i], count(n, "record"), done)
+			}
 		}
-		return nil
+		return errors.Join(errs...)
 	})
-	switch {
-	case err != nil:
-		return err
-	case c.json():
-		return printJSON(m.Out, map[string]int{"records": total})
+	if c.json() {
+		return errors.Join(told, printJSON(m.Out, map[string]int{"records": total}))
 	}
-	_, err = fmt.Fprintf(m.Out, "%s %s\n", count(total, "record"), done)
-	return err
+	return told
 }
 
 func (m *Main) outboxRetry(ctx context.Context, args []string) error {
@@ -188,110 +291,4 @@ func (m *Main) outboxDrop(ctx context.Context, args []string) error {
 		return usage{"say why with --why: a dropped record is gone, and the reason is kept"}
 	}
 	return m.onRecords(ctx, c, "outbox.drop", "given up", *why, rest, true)
-}
-
-// outboxShow prints one record whole.
-func (m *Main) outboxShow(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox show")
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) != 1 {
-		return orUsage(err, "outbox show wants one record, as STREAM/NUMBER")
-	}
-	which, err := recordOf(rest[0], true)
-	if err != nil {
-		return err
-	}
-	var e agent.Entry
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "outbox.show", which, &e) }); err != nil {
-		return err
-	}
-	if c.json() {
-		return printJSON(m.Out, e)
-	}
-	return showEntry(m.Out, e, m.around(c).zone())
-}
-
-// showEntry prints one record for a person, its body as the service gets it.
-func showEntry(w io.Writer, e agent.Entry, zone *time.Location) error {
-	if err := table(w, []agent.Entry{e}, zone); err != nil {
-		return err
-	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, x := range [][2]string{{"queued", minute(e.At, zone)}, {"service's own name for its answer", e.Corr}} {
-		if x[1] != "" {
-			fmt.Fprintf(t, "%s\t%s\n", x[0], x[1])
-		}
-	}
-	if e.Status != 0 {
-		fmt.Fprintf(t, "last answer\t%d\n", e.Status)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	if source, raw, _, ok := e.Message(); ok {
-		_, err := fmt.Fprintf(w, "%s sent %q\n", source, raw)
-		return err
-	}
-	if e.Body == nil {
-		_, err := fmt.Fprintln(w, "its body is not kept any more")
-		return err
-	}
-	return printJSON(w, e.Body)
-}
-
-// outboxExport prints every record that is there, a line of JSON each: waiting, refused, and the receipts.
-func (m *Main) outboxExport(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox export")
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) > 1 {
-		return orUsage(err, "outbox export takes one stream, or none for all")
-	}
-	lines := json.NewEncoder(m.Out)
-	return m.with(c, func(d *desk) error {
-		for _, state := range []string{"waiting", "dead", "delivered", "dropped"} {
-			if err := d.listed(ctx, strings.Join(rest, ""), state, func(e agent.Entry) error { return lines.Encode(e) }); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// checked is a report with the names that a program reads.
-type checked struct {
-	Bytes       int64    `json:"bytes"`
-	Pages       uint64   `json:"pages"`
-	Free        int      `json:"free_pages"`
-	Records     int      `json:"waiting"`
-	DeadLetters int      `json:"refused"`
-	State       int      `json:"state"`
-	Bad         int      `json:"bad"`
-	Problems    []string `json:"problems"`
-}
-
-// outboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
-func (m *Main) outboxCheck(_ context.Context, args []string) error {
-	f, c := m.flags("outbox check")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 {
-		return usage{"outbox check wants the outbox file"}
-	}
-	r, err := outbox.Check(rest[0])
-	if c.json() {
-		r.Problems = append([]string{}, r.Problems...)
-		if printed := printJSON(m.Out, checked(r)); printed != nil {
-			return printed
-		}
-		return err
-	}
-	if r.Bytes > 0 {
-		fmt.Fprintf(m.Out, "%s: %d bytes, %d waiting, %d refused, %s\n", rest[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
-	}
-	for _, p := range r.Problems {
-		fmt.Fprintln(m.Out, "  "+p)
-	}
-	return err
 }

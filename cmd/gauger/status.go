@@ -188,19 +188,7 @@ func (p *page) lastTicket() {
 	}
 }
 
-func (p *page) outbox() {
-	p.line("\nOUTBOX\tWAITING\tDELIVERED\tREFUSED\tGAVE WAY")
-	for _, name := range sortedNames(p.s.Streams) {
-		n := p.s.Streams[name]
-		if name == agent.Refused {
-			p.line("unreadable messages\t%d\t\t\t%d", n.Waiting, n.Evicted)
-			continue
-		}
-		p.line("%s\t%d\t%d\t%d\t%d", name, n.Waiting, n.Delivered, n.Dead, n.Evicted)
-	}
-}
-
-// link shows what the day has cost, and why something that waits does not leave.
+// link shows what the day has cost.
 func (p *page) link() {
 	l := p.s.Link
 	if l == nil || !p.s.Daemon && l.MaxBytes == 0 {
@@ -214,11 +202,6 @@ func (p *page) link() {
 		text += ", since the start"
 	}
 	p.line("%s", text)
-	for _, name := range sortedNames(l.Held) {
-		if n := p.s.Streams[name].Waiting; n > 0 {
-			p.line("%s\t%s: %s", name, count(int(n), "record"), l.Held[name])
-		}
-	}
 }
 
 // megabytes is how a data plan counts.

@@ -31,11 +31,10 @@ func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
 		return nil, err
 	}
 	at := map[uint64]agent.Entry{}
-	for _, state := range []string{"dropped", "delivered", "dead", "waiting"} {
-		err := d.listed(ctx, agent.Tickets, state, func(e agent.Entry) error { at[e.Seq] = e; return nil })
-		if err != nil {
-			return nil, err
-		}
+	states := []string{"dropped", "delivered", "dead", "waiting"}
+	err := d.sifted(ctx, sieve{stream: agent.Tickets, states: states}, func(e agent.Entry) error { at[e.Seq] = e; return nil })
+	if err != nil {
+		return nil, err
 	}
 	rows := []ticketRow{}
 	for _, b := range all {

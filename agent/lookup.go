@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Lookup is what the service said when it was asked for a tank's external id.
+type Lookup struct {
+	Tank   string    `json:"tank"`
+	Found  string    `json:"found"` // known, unknown, or unclear: the answer could not be read
+	Device string    `json:"device,omitempty"`
+	At     time.Time `json:"at"`
+	Config uint32    `json:"config"` // that asked
+	Note   string    `json:"note,omitempty"`
+}
+
+// What a lookup may find.
+const (
+	known   = "known"
+	unknown = "unknown"
+	unclear = "unclear"
+)
+
+const (
+	lookupState = "lookup/" // one per tank
+	// A lookup without an answer is tried again after these, and one that found nothing after a day: somebody may have
+	// put the tank into the service.
+	firstLook = time.Minute
+	mostLook  = time.Hour
+	lookAgain = 24 * time.Hour
+)
+
+// lookUp asks the service once for each tank and configuration whether it knows the tank's external id, so that a
+// mistyped one is seen before its first ticket is missed. It is never an obstacle to a ticket.
+func (a *Agent) lookUp(ctx context.Context) error {
+	for wait := firstLook; ; {
+		again, err := a.lookAround(ctx)
+		switch {
+		case errors.Is(err, outbox.ErrDead):
+			return err
+		case err != nil:
+			a.Log.Debug().Err(err).Msg("the service could not be asked for the tanks; it is tried again")
+			again, wait = wait, min(2*wait, mostLook)
+		default:
+			wait = firstLook
+		}
+		if again == 0 {
+			<-ctx.Done()
+			return nil
+		}
+		if !collectors.Wait(ctx, again) {
+			return nil
+		}
+	}
+}
+
+// lookAround asks for every tank that wants it, and returns when to look again; zero: never in this run.
+func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error) {
+	for _, t := range a.Site.Tanks {
+		var last Lookup
+		if err := a.Ledger.recall(lookupState+t.ID, &last); err != nil {
+			return 0, err
+		}
+		asked := last.Tank != "" && last.Config == a.Site.Config
+		if !asked || last.Found == unknown && time.Since(last.At).Abs() >= lookAgain {
+			found, err := a.ask(ctx, t.ID)
+			if err == nil {
+				err = a.Ledger.looked(found, last.Found != unknown)
+			}
+			if err != nil {
+				return 0, err
+			}
+			last = found
+		}
+		if last.Found == unknown {
+			again = lookAgain
+		}
+	}
+	return again, nil
+}
+
+// errEnough ends a query that has found what it looks for.
+var errEnough = errors.New("found")
+
+// ask queries one external id. An answer that cannot be read says nothing, and so does one with devices that have no
+// external id where one is expected.
+func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
+	l := Lookup{Tank: id, Found: unknown, At: time.Now().Round(0), Config: a.Site.Config}
+	err := a.Client.AllDevices(ctx, cloud.DeviceQuery{ExternalID: id}, func(p cloud.DevicePage) error {
+		for _, d := range p.Devices {
+			switch {
+			case strings.EqualFold(d.ExternalID, id):
+				l.Found, l.Device = known, d.ID
+				return errEnough
+			case d.ExternalID == "":
+				l.Found, l.Note = unclear, "a device of the answer has no external id where service.wire.devices expects it"
+			}
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, cloud.ErrShape):
+		l.Found, l.Note = unclear, err.Error()
+	case err != nil && !errors.Is(err, errEnough):
+		return l, err
+	}
+	return l, nil
+}
+
+// looked remembers what was found; an unknown tank is an event when it was not known to be unknown.
+func (l *Ledger) looked(found Lookup, news bool) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.draft(time.Now())
+	d.keep(lookupState+found.Tank, found)
+	if found.Found == unknown && news {
+		d.diagnosis(tank.Event{Rule: "tank-unknown", Tank: found.Tank, Start: found.At, End: found.At,
+			Note: found.Tank + ": the service knows no device with this external id; the tank's tickets are sent all the same: compare tanks.id with the service"})
+	}
+	d.says = append(d.says, func() {
+		l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
+			Msg("the service was asked for the tank's external id")
+	})
+	return l.commit(d, "")
+}
+
+// lookup is what is remembered of a tank; zero when the service was not asked yet.
+func (l *Ledger) lookup(id string) (found Lookup) {
+	if err := l.recall(lookupState+id, &found); err != nil {
+		return Lookup{} // the box is out of service, and that is said
+	}
+	return found
+}

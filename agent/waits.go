@@ -1,0 +1,141 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"gauger/outbox"
+)
+
+// Drain is how far the sending of one stream is.
+type Drain struct {
+	Activity string    `json:"activity"`            // idle, pacing, sending, waiting, paused; empty: nobody sends it
+	Held     time.Time `json:"held_since,omitzero"` // since when nothing of it was taken; absent: all is well
+	Next     time.Time `json:"next_attempt,omitzero"`
+	Answer   string    `json:"last_answer,omitempty"` // that did not take its records, while there is trouble
+	Status   int       `json:"status,omitempty"`      // of that answer
+	Corr     string    `json:"correlation_id,omitempty"`
+	Answered time.Time `json:"answered,omitzero"`
+	Parked   int       `json:"parked,omitempty"`      // records that wait because they may have been stored
+	Batch    int       `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
+	Why      string    `json:"why,omitempty"`         // why what waits has not left, in a sentence
+}
+
+// drains says of each stream that has an operation how far its sending is.
+func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
+	all := map[string]Drain{}
+	for stream := range operations {
+		s := d.Box.Standing(stream)
+		out := Drain{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit}
+		if !s.Troubled.IsZero() {
+			out.Answer, out.Status, out.Corr, out.Answered = answerOf(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
+		}
+		if c := streams[stream]; c.Waiting > 0 {
+			if out.Why = d.waits(stream, s); c.Waiting == uint64(s.Parked) {
+				out.Why = ParkedWhy
+			}
+		}
+		all[stream] = out
+	}
+	return all
+}
+
+// answerOf is an answer in words.
+func answerOf(r outbox.Receipt) string {
+	if r.Status != 0 && r.Message == "" {
+		return fmt.Sprintf("status %d", r.Status)
+	}
+	return cmp.Or(r.Message, r.Class.String())
+}
+
+// ParkedWhy says why a parked record waits, and what to do.
+const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox retry` or `outbox drop`; " +
+	"it is sent again after a day"
+
+// waits says why what is in a stream has not left.
+func (d *Desk) waits(stream string, s outbox.Standing) string {
+	at := func(t time.Time) string { return t.In(d.Site.Zone).Format("2006-01-02 15:04:05") }
+	next := func(what string) string {
+		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, at(s.Troubled), answerOf(s.Answer), at(s.Next))
+	}
+	switch {
+	case d.Box.Err() != nil:
+		return "the outbox is out of service: " + d.Box.Err().Error()
+	case stream == Refused:
+		return "it could not be decoded and is kept for a person; it is never sent"
+	case !d.Daemon:
+		return "gauger is not running; it leaves when it runs again"
+	}
+	switch s.Activity {
+	case outbox.Pacing:
+		return d.paced(stream)
+	case outbox.Paused:
+		return next("the service refuses everything") + ", with one record; nothing is given up"
+	case outbox.BackOff:
+		switch s.Answer.Class {
+		case outbox.Key:
+			return next("no key is accepted") + "; see `gauger keys show`"
+		case outbox.Path:
+			return next("the service does not answer as it should at this address") + "; see service.url and service.segments"
+		case outbox.Ambiguous:
+			return next("sent without a clear answer")
+		}
+		return next("the service does not take it")
+	case outbox.Sending, outbox.Idle:
+		if s.Troubled.IsZero() {
+			return "its turn is now"
+		}
+		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", at(s.Troubled), answerOf(s.Answer))
+	}
+	return "nobody sends this stream"
+}
+
+// paced says what of the link holds a stream back.
+func (d *Desk) paced(stream string) string {
+	if d.Link != nil {
+		if why := d.Link.Status(time.Now()).Held[stream]; why != "" {
+			return why
+		}
+	}
+	return "link.rate lets one request after the other leave"
+}
+
+// explained is a record as commands show it, with why it waits.
+func (d *Desk) explained(e outbox.Entry) Entry {
+	out := entryOf(e)
+	switch {
+	case e.State != outbox.Waiting:
+	case !e.Parked.IsZero() && e.Parked.After(time.Now()):
+		out.Waits = fmt.Sprintf("sent %d times without a clear answer, so that the service may have it: look there, then `gauger outbox retry %s/%d` "+
+			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
+	default:
+		out.Waits = d.waits(e.Stream, d.Box.Standing(e.Stream))
+	}
+	return out
+}
+
+// shown is one record as commands show it; whole: with the request that takes it to the service, or took it there, as far
+// as its bytes are still here. Of a delivered ticket the book has them.
+func (d *Desk) shown(e outbox.Entry, whole bool) (Entry, error) {
+	out := d.explained(e)
+	if !whole {
+		return out, nil
+	}
+	if out.Body == nil && e.Stream == Tickets && e.State == outbox.Delivered {
+		var b Booked
+		if err := d.Ledger.recall(bookState+e.Label, &b); err != nil {
+			return out, err
+		}
+		out.Body = b.Ticket
+	}
+	op, sends := operations[e.Stream]
+	if !sends || out.Body == nil {
+		return out, nil
+	}
+	method, url, body, err := d.Client.Preview(op, out.Address, out.Body)
+	if err == nil {
+		out.Request = &Request{Method: method, URL: url, Body: body}
+	}
+	return out, nil // what cannot be sent is shown all the same
+}

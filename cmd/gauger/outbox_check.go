@@ -1,0 +1,47 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"gauger/outbox"
+)
+
+// checked is a report with the names that a program reads.
+type checked struct {
+	Bytes       int64    `json:"bytes"`
+	Pages       uint64   `json:"pages"`
+	Free        int      `json:"free_pages"`
+	Records     int      `json:"waiting"`
+	DeadLetters int      `json:"refused"`
+	State       int      `json:"state"`
+	Bad         int      `json:"bad"`
+	Problems    []string `json:"problems"`
+}
+
+// outboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
+func (m *Main) outboxCheck(_ context.Context, args []string) error {
+	f, c := m.flags("outbox check")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 1 {
+		return usage{"outbox check wants the outbox file"}
+	}
+	r, err := outbox.Check(rest[0])
+	if c.json() {
+		r.Problems = append([]string{}, r.Problems...)
+		if printed := printJSON(m.Out, checked(r)); printed != nil {
+			return printed
+		}
+		return err
+	}
+	if r.Bytes > 0 {
+		fmt.Fprintf(m.Out, "%s: %d bytes, %d waiting, %d refused, %s\n", rest[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintln(m.Out, "  "+p)
+	}
+	return err
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"gauger/agent"
+)
+
+// outboxShow prints one record whole.
+func (m *Main) outboxShow(ctx context.Context, args []string) error {
+	f, c := m.flags("outbox show")
+	rest, err := parse(f, c, args)
+	if err != nil || len(rest) != 1 {
+		return orUsage(err, "outbox show wants one record, as STREAM/NUMBER")
+	}
+	which, err := recordOf(rest[0], true)
+	if err != nil {
+		return err
+	}
+	var e agent.Entry
+	if err := m.with(c, func(d *desk) error { return d.call(ctx, "outbox.show", which, &e) }); err != nil {
+		return err
+	}
+	if c.json() {
+		return printJSON(m.Out, e)
+	}
+	return showEntry(m.Out, e, m.around(c).zone())
+}
+
+// showEntry prints one record for a person: where it is and why, the service's answer, and what goes over the wire.
+func showEntry(w io.Writer, e agent.Entry, zone *time.Location) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	answer := ""
+	if e.Status != 0 {
+		answer = strconv.Itoa(e.Status)
+	}
+	for _, x := range [][2]string{
+		{e.Stream + "/" + strconv.FormatUint(e.Seq, 10), strings.TrimSpace(stateOf(e) + " " + whatOf(e))},
+		{"queued", minute(e.At, zone)}, {"start", e.Start}, {"object", e.Object},
+		{sinceWord(e), minute(e.Since, zone)}, {"last answer", answer}, {"correlation id", e.Corr},
+		{"why", e.Reason}, {"why it waits", e.Waits},
+	} {
+		if x[1] != "" && x[1] != "-" {
+			fmt.Fprintf(t, "%s\t%s\n", x[0], x[1])
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if source, raw, why, ok := e.Message(); ok {
+		_, err := fmt.Fprintf(w, "%s sent %q: %s\n", source, raw, why)
+		return err
+	}
+	switch {
+	case e.Request != nil:
+		fmt.Fprintf(w, "%s %s\n", e.Request.Method, e.Request.URL)
+		return printJSON(w, e.Request.Body)
+	case e.Body != nil:
+		return printJSON(w, e.Body)
+	case e.Raw != nil:
+		_, err := fmt.Fprintf(w, "its bytes cannot be trusted: %q\n", e.Raw)
+		return err
+	}
+	_, err := fmt.Fprintln(w, "its body is not kept any more")
+	return err
+}
+
+// sinceWord says what happened when its state began.
+func sinceWord(e agent.Entry) string {
+	return strings.Replace(e.State, "dead", "refused", 1)
+}
+
+// outboxExport writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
+// receipts. Nothing of a key is among it.
+func (m *Main) outboxExport(ctx context.Context, args []string) error {
+	f, c := m.flags("outbox export")
+	c.format, c.formats = "json", []string{"json", "csv"}
+	f.Lookup("format").Usage = "output `FORMAT`: json (a line for each record, with the request that takes it to the service) or csv (default json)"
+	state, within := sieveFlags(f)
+	file := f.String("o", "", "write to this `file` instead of standard output")
+	rest, err := parse(f, c, args)
+	if err != nil {
+		return err
+	}
+	s, err := m.sieve(c, rest, *state, within, everyState...)
+	if err != nil {
+		return err
+	}
+	s.whole = true
+	return m.with(c, func(d *desk) error {
+		if *file == "" {
+			_, err := m.export(ctx, c, d, s, m.Out)
+			return err
+		}
+		out, err := os.OpenFile(*file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+		if err != nil {
+			return fmt.Errorf("export the records: %w", err)
+		}
+		n, err := m.export(ctx, c, d, s, out)
+		if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+			_, err = fmt.Fprintf(m.Err, "%s written to %s\n", count(n, "record"), *file)
+		}
+		return err
+	})
+}
+
+// export writes the records of a sieve, and says how many.
+func (m *Main) export(ctx context.Context, c *common, d *desk, s sieve, out io.Writer) (n int, err error) {
+	lines, rows, zone := json.NewEncoder(out), csv.NewWriter(out), m.around(c).zone()
+	if !c.json() {
+		err = rows.Write(strings.Split(entryColumns, ","))
+	}
+	err = errors.Join(err, d.sifted(ctx, s, func(e agent.Entry) error {
+		n++
+		if c.json() {
+			return lines.Encode(e)
+		}
+		return rows.Write(entryRow(e, zone))
+	}))
+	rows.Flush()
+	return n, errors.Join(err, rows.Error())
+}
+
+// entryColumns are those of records as csv; entryRow writes them in the same order.
+const entryColumns = "stream,number,state,what,start,object,address,queued,since,status,correlation_id,why,body"
+
+func entryRow(e agent.Entry, zone *time.Location) []string {
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.In(zone).Format(time.RFC3339)
+	}
+	status := ""
+	if e.Status != 0 {
+		status = strconv.Itoa(e.Status)
+	}
+	return []string{e.Stream, strconv.FormatUint(e.Seq, 10), stateOf(e), plainText(e.Label), e.Start, e.Object, plainText(e.Address),
+		at(e.At), at(e.Since), status, plainText(e.Corr), plainText(whyOf(e)), string(e.Body)}
+}
+
+// entriesCSV writes records as csv.
+func entriesCSV(w io.Writer, all []agent.Entry, zone *time.Location) error {
+	lines := [][]string{strings.Split(entryColumns, ",")}
+	for _, e := range all {
+		lines = append(lines, entryRow(e, zone))
+	}
+	return csv.NewWriter(w).WriteAll(lines)
+}

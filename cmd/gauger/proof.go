@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"gauger/agent"
+)
+
+// ledgerProof is all that `gauger proof` says. Tickets are those whose load ended in the stretch.
+type ledgerProof struct {
+	agent.Proof
+	Tickets []ticketRow `json:"tickets"`
+}
+
+// proof prints where every record is, and fails when one is nowhere.
+func (m *Main) proof(ctx context.Context, args []string) error {
+	f, c := m.flags("proof")
+	csvToo(f, c)
+	from := f.String("from", "7d", "begin with this production `DAY`, this time (the site's), or so long ago")
+	to := f.String("to", "now", "up to and with this production `DAY`, or before this time")
+	of := "streams"
+	word(f, &of, "of", "what a csv is of, default streams", "streams", "tickets", "events")
+	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
+		return orUsage(err, "proof takes flags only, such as --from 2026-03-01 --to 2026-03-31")
+	}
+	h := m.around(c)
+	p := ledgerProof{Tickets: []ticketRow{}}
+	stretch, err := h.stretch(*from, *to)
+	if err != nil {
+		return err
+	}
+	err = m.with(c, func(d *desk) error {
+		rows, err := d.tickets(ctx)
+		p.Tickets = append(p.Tickets, slices.DeleteFunc(rows, func(r ticketRow) bool {
+			return r.End.Before(stretch.From) || !r.End.Before(stretch.To)
+		})...)
+		return errors.Join(err, d.call(ctx, "proof", stretch, &p.Proof))
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.json():
+		err = printJSON(m.Out, p)
+	case c.format == "csv":
+		err = csv.NewWriter(m.Out).WriteAll(p.csv(of, h))
+	default:
+		err = m.proofText(h, p)
+	}
+	if err == nil && !p.Holds {
+		fmt.Fprintln(m.Err, "THE LEDGER DOES NOT HOLD: a record is nowhere, or here without having been accepted; keep the store's folder as it is, and ask for help")
+		return errQuiet
+	}
+	return err
+}
+
+// stretch reads the time of a proof. A date is a production day, the last one included.
+func (h here) stretch(from, to string) (a agent.ProofArgs, err error) {
+	for _, x := range []struct {
+		name, text string
+		days       int
+		into       *time.Time
+	}{{"--from", from, 0, &a.From}, {"--to", to, 1, &a.To}} {
+		if day, err := time.Parse(time.DateOnly, x.text); err == nil {
+			*x.into = h.production(day.AddDate(0, 0, x.days))
+			continue
+		}
+		if *x.into, err = instant(x.text, h.zone(), time.Now().Round(0)); err != nil {
+			return a, usage{x.name + ": " + err.Error()}
+		}
+	}
+	if !a.From.Before(a.To) {
+		return a, usage{"--to must be later than --from"}
+	}
+	return a, nil
+}
+
+// production is when the production day of a date begins.
+func (h here) production(day time.Time) time.Time {
+	begin := 7 * time.Hour
+	if h.cfg != nil {
+		begin = time.Duration(h.cfg.ProductionDay)
+	}
+	return time.Date(day.Year(), day.Month(), day.Day(), int(begin.Hours()), int(begin.Minutes())%60, int(begin.Seconds())%60, 0, h.zone())
+}
+
+// proofText prints the proof for people.
+func (m *Main) proofText(h here, p ledgerProof) error {
+	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "from %s to before %s\n\n", minute(p.From, h.zone()), minute(p.To, h.zone()))
+	fmt.Fprintln(t, "RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t")
+	for _, s := range p.Streams {
+		ends := "every one accounted for"
+		if !s.Holds {
+			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
+		}
+		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", s.Stream, sums(s.Whole), ends)
+		ends = ""
+		if s.NoReceipt > 0 {
+			ends = fmt.Sprintf("+ %s without a receipt", count(int(s.NoReceipt), "record"))
+		}
+		if !s.Since.IsZero() {
+			ends = strings.TrimSpace(ends + " (receipts are kept since " + minute(s.Since, h.zone()) + ")")
+		}
+		fmt.Fprintf(t, "\taccepted then\t%s\t%s\n", sums(s.Within), ends)
+	}
+	fmt.Fprintf(t, "\nTICKETS by the end of the load: %d\n", len(p.Tickets))
+	for i, line := range p.ticketLines(h, time.DateTime) {
+		if i > 0 || len(p.Tickets) > 0 {
+			fmt.Fprintln(t, strings.Join(line, "\t"))
+		}
+	}
+	p.eventsText(t)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	if p.Holds {
+		_, err := fmt.Fprintln(m.Out, "\nThe ledger holds: every record that was accepted is accounted for.")
+		return err
+	}
+	return nil
+}
+
+func sums(n agent.Tally) string {
+	return fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%d\t%d", n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped, n.Lost)
+}
+
+// eventsText says how the service's events compare with those that were sent.
+func (p *ledgerProof) eventsText(t *tabwriter.Writer) {
+	e := p.Events
+	fmt.Fprintf(t, "\nDIAGNOSTIC EVENTS by their start: %d delivered", e.Delivered)
+	if e.Compared {
+		fmt.Fprintf(t, ", the service has %d: %d missing, %d doubled, %d not known here", e.Service, len(e.Missing), len(e.Doubled), len(e.Unknown))
+	}
+	fmt.Fprintln(t)
+	if e.Note != "" {
+		fmt.Fprintln(t, e.Note)
+	}
+	for i, line := range p.eventLines() {
+		if i > 0 || len(e.Missing)+len(e.Doubled)+len(e.Unknown) > 0 {
+			fmt.Fprintln(t, strings.Join(line, "\t"))
+		}
+	}
+}
+
+// csv is one part of the proof as lines.
+func (p *ledgerProof) csv(of string, h here) [][]string {
+	switch of {
+	case "tickets":
+		return headed("number,tank,start,end,state,answered,status,correlation_id", p.ticketLines(h, time.RFC3339))
+	case "events":
+		return headed("difference,rule,start,object,delivered,service", p.eventLines())
+	}
+	lines := [][]string{strings.Split("stream,stretch,accepted,delivered,waiting,dead,evicted,dropped,lost,no_receipt,holds", ",")}
+	for _, s := range p.Streams {
+		for _, x := range []struct {
+			stretch   string
+			n         agent.Tally
+			noReceipt uint64
+		}{{"all", s.Whole, 0}, {"within", s.Within, s.NoReceipt}} {
+			line := append([]string{s.Stream, x.stretch}, strings.Split(sums(x.n), "\t")...)
+			lines = append(lines, append(line, strconv.FormatUint(x.noReceipt, 10), strconv.FormatBool(s.Holds)))
+		}
+	}
+	return lines
+}
+
+// headed puts the names that a program reads over lines, in the place of a person's.
+func headed(names string, lines [][]string) [][]string {
+	lines[0] = strings.Split(names, ",")
+	for _, line := range lines[1:] {
+		for i := range line {
+			line[i] = plainText(line[i])
+		}
+	}
+	return lines
+}
+
+// ticketLines are the tickets by when they left and what the service said.
+func (p *ledgerProof) ticketLines(h here, layout string) [][]string {
+	lines := [][]string{{"NUMBER", "TANK", "START", "END", "STATE", "ANSWERED", "STATUS", "CORRELATION ID"}}
+	at := func(t time.Time) string {
+		if t.IsZero() {
+			return ""
+		}
+		return t.In(h.zone()).Format(layout)
+	}
+	for i := range p.Tickets {
+		r, status := &p.Tickets[i], ""
+		if r.Status != 0 {
+			status = strconv.Itoa(r.Status)
+		}
+		lines = append(lines, []string{r.name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr})
+	}
+	return lines
+}
+
+// eventLines are the events in which the service and the receipts differ.
+func (p *ledgerProof) eventLines() [][]string {
+	lines := [][]string{{"DIFFERENCE", "RULE", "START", "OBJECT", "DELIVERED", "SERVICE"}}
+	for _, x := range []struct {
+		what string
+		all  []agent.EventCount
+	}{{"missing", p.Events.Missing}, {"doubled", p.Events.Doubled}, {"unknown", p.Events.Unknown}} {
+		for _, e := range x.all {
+			lines = append(lines, []string{x.what, e.Rule, e.Start, e.Object, strconv.Itoa(e.Delivered), strconv.Itoa(e.Service)})
+		}
+	}
+	return lines
+}
