@@ -259,7 +259,11 @@ func (m *Main) onRecords(ctx context.Context, c *common, verb, done, why string,
 				errs = append(errs, err) // the others are done all the same
 				continue
 			}
-			if total += n; !c.json() {
+			switch total += n; {
+			case c.json():
+			case n == 0:
+				fmt.Fprintf(m.Out, "%s: nothing there is refused or parked; what waits is tried now\n", rest[i])
+			default:
 				fmt.Fprintf(m.Out, "%s: %s %s\n", rest[i], count(n, "record"), done)
 			}
 		}

@@ -131,7 +131,8 @@ func (s *testSite) close() {
 	}
 }
 
-// serviceCmd is the script's hand at the service: service down | up | fault STATUS | poison TEXT | well |
+// serviceCmd is the script's hand at the service: service down | up | fault STATUS | answer BODY | poison TEXT | well |
+// forget TEXT | double TEXT (events with it) | stranger RULE TIME (an event of another's) |
 // refuse primary|secondary|both|none | rotate | list NAME | page SIZE | got WHAT.
 func (s *testSite) serviceCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
@@ -157,6 +158,23 @@ func (s *testSite) serviceCmd(ts *testscript.TestScript, neg bool, args []string
 				}
 				return nil
 			}
+		})
+	case "answer":
+		s.store.Adjust(func(c *cloudtest.Service) {
+			c.Fault = func(cloudtest.Call) *cloudtest.Fault { return &cloudtest.Fault{Status: http.StatusOK, Body: arg} }
+		})
+	case "forget", "double":
+		s.store.EditEvents(func(e cloudtest.Event) int {
+			if !strings.Contains(string(e.Raw), arg) {
+				return 1
+			}
+			return map[string]int{"double": 2}[args[0]]
+		})
+	case "stranger":
+		at, err := time.Parse(time.RFC3339, args[2])
+		ts.Check(err)
+		s.store.AddEvents(cloudtest.Event{
+			Type: "Diagnostic", Start: at, End: at, ObjectID: "6f9619ff-8b86-d011-b42d-00c04fc964ff", ObjectType: "Device", RuleName: args[1],
 		})
 	case "well":
 		s.store.Adjust(func(c *cloudtest.Service) { c.Fault = nil })

@@ -102,6 +102,19 @@ func (s *Service) AddEvents(events ...Event) {
 	}
 }
 
+// EditEvents keeps each event as often as times says: 0 forgets it.
+func (s *Service) EditEvents(times func(Event) int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kept []Event
+	for _, e := range s.events {
+		for range times(e) {
+			kept = append(kept, e)
+		}
+	}
+	s.events = kept
+}
+
 // Events gives every event in the order of arrival.
 func (s *Service) Events() []Event {
 	s.mu.Lock()
