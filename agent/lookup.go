@@ -39,7 +39,8 @@ const (
 )
 
 // lookUp asks the service once for each tank and configuration whether it knows the tank's external id, so that a
-// mistyped one is seen before its first ticket is missed. It is never an obstacle to a ticket.
+// mistyped one is seen before its first ticket is missed. It is never an obstacle to a ticket. While a recording plays an
+// unknown one is no event: what a recording sends is the same each time.
 func (a *Agent) lookUp(ctx context.Context) error {
 	for wait := firstLook; ; {
 		again, err := a.lookAround(ctx)
@@ -73,7 +74,7 @@ func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error)
 		if !asked || last.Found == unknown && time.Since(last.At).Abs() >= lookAgain {
 			found, err := a.ask(ctx, t.ID)
 			if err == nil {
-				err = a.Ledger.looked(found, last.Found != unknown)
+				err = a.Ledger.looked(found, last.Found != unknown && !a.Replay)
 			}
 			if err != nil {
 				return 0, err
@@ -115,7 +116,7 @@ func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
 	return l, nil
 }
 
-// looked remembers what was found; an unknown tank is an event when it was not known to be unknown.
+// looked remembers what was found; news: an unknown tank is an event.
 func (l *Ledger) looked(found Lookup, news bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
