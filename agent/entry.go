@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
@@ -112,7 +111,7 @@ func Label(stream string, r outbox.Record) string {
 func shortRule(name string) string {
 	name = strings.ReplaceAll(name, "\t", " ")
 	if len(name) > mostRule {
-		name = string(bytes.ToValidUTF8([]byte(name[:mostRule]), nil))
+		name = strings.ToValidUTF8(name[:mostRule], "")
 	}
 	return name
 }

@@ -52,7 +52,7 @@ func newBench(t *testing.T, change func(*Site)) *bench {
 func (b *bench) open() {
 	b.t.Helper()
 	var err error
-	b.box, err = outbox.Open(b.path, outbox.Options{MaxBytes: 16 << 20, Streams: []outbox.Stream{
+	b.box, err = outbox.Open(b.path, outbox.Options{MaxBytes: 16 << 20, Label: Label, Streams: []outbox.Stream{
 		{Name: Tickets, Journal: true}, {Name: Events}, {Name: TagValues}, {Name: Targets}, {Name: Memos}, {Name: Refused, Held: true},
 	}})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -142,14 +143,16 @@ type object struct{ id, kind string }
 func (o object) asked() bool { return o.kind == "Device" || o.kind == "Well" }
 
 // objects are those that the events of a stretch name, and the site's own.
-func (d *Desk) objects(l *eventLedger) []object {
-	all := []object{{strings.ToLower(d.Site.Object), d.Site.ObjectType}}
+func (d *Desk) objects(l *eventLedger) (all []object) {
+	kinds := map[string]string{strings.ToLower(d.Site.Object): d.Site.ObjectType}
 	for _, t := range l.all {
-		all = append(all, object{strings.ToLower(t.Object), t.Type})
+		kinds[strings.ToLower(t.Object)] = t.Type
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].id < all[j].id })
-	all = slices.CompactFunc(all, func(a, b object) bool { return a.id == b.id })
-	return slices.DeleteFunc(all, func(o object) bool { return o.id == "" })
+	delete(kinds, "")
+	for _, id := range slices.Sorted(maps.Keys(kinds)) {
+		all = append(all, object{id, kinds[id]})
+	}
+	return all
 }
 
 // fetchEvents counts what the service has.

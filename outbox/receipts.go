@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -255,7 +254,7 @@ func (r *ring) page(stream string, state State, after uint64, limit int) (all []
 			at = append(at, i)
 		}
 	}
-	slices.SortFunc(at, func(a, b int) int { return cmp.Compare(r.segments[a].low, r.segments[b].low) })
+	sort.Slice(at, func(i, j int) bool { return r.segments[at[i]].low < r.segments[at[j]].low })
 	for _, i := range at {
 		if len(all) >= limit && r.segments[i].low > all[limit-1].seq {
 			break

@@ -104,24 +104,31 @@ func (d *desk) pages(ctx context.Context, which agent.Which, see func(agent.Entr
 	}
 }
 
-// entries prints the records that a command is about.
-func (m *Main) entries(ctx context.Context, c *common, sieves ...sieve) error {
-	all := []agent.Entry{}
-	err := m.with(c, func(d *desk) error {
+// sifted gives the records of all sieves to see.
+func (m *Main) sifted(ctx context.Context, c *common, sieves []sieve, see func(agent.Entry) error) error {
+	return m.with(c, func(d *desk) error {
 		for _, s := range sieves {
-			if err := d.sifted(ctx, s, func(e agent.Entry) error { all = append(all, e); return nil }); err != nil {
+			if err := d.sifted(ctx, s, see); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// entries prints the records that a command is about.
+func (m *Main) entries(ctx context.Context, c *common, sieves ...sieve) error {
+	if c.format == "csv" {
+		_, err := m.export(ctx, c, m.Out, sieves...)
+		return err
+	}
+	all := []agent.Entry{}
+	err := m.sifted(ctx, c, sieves, func(e agent.Entry) error { all = append(all, e); return nil })
 	switch {
 	case err != nil:
 		return err
 	case c.json():
 		return printJSON(m.Out, all)
-	case c.format == "csv":
-		return entriesCSV(m.Out, all, m.around(c).zone())
 	}
 	return table(m.Out, all, m.around(c).zone())
 }
@@ -179,42 +186,34 @@ func whyOf(e agent.Entry) string {
 
 // outboxList shows what waits, and what is kept because it was refused; with --state what was delivered or dropped too.
 func (m *Main) outboxList(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox list")
+	return m.listing(ctx, "outbox list", args, "waiting", "dead")
+}
+
+// outboxDead shows what the service refused, and what nobody could decode.
+func (m *Main) outboxDead(ctx context.Context, args []string) error {
+	return m.listing(ctx, "outbox dead", args, "dead")
+}
+
+// listing runs a command that lists records; usual are the states that it shows. Among what was refused belongs what
+// nobody could decode.
+func (m *Main) listing(ctx context.Context, name string, args []string, usual ...string) error {
+	f, c := m.flags(name)
 	csvToo(f, c)
 	state, within := sieveFlags(f)
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	s, err := m.sieve(c, rest, *state, within, "waiting", "dead")
+	s, err := m.sieve(c, rest, *state, within, usual...)
 	if err != nil {
 		return err
 	}
-	return m.entries(ctx, c, s)
-}
-
-// outboxDead shows what the service refused, and what nobody could decode.
-func (m *Main) outboxDead(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox dead")
-	csvToo(f, c)
-	_, within := sieveFlags(f)
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
+	all := []sieve{s}
+	if unreadable := s; usual[0] == "dead" && (s.stream == "" || s.stream == agent.Refused) {
+		unreadable.stream, unreadable.states = agent.Refused, []string{"waiting"}
+		all = append(all, unreadable)
 	}
-	refused, err := m.sieve(c, rest, "", within, "dead")
-	if err != nil {
-		return err
-	}
-	unreadable := refused
-	unreadable.stream, unreadable.states = agent.Refused, []string{"waiting"}
-	switch refused.stream {
-	case "":
-		return m.entries(ctx, c, refused, unreadable)
-	case agent.Refused:
-		return m.entries(ctx, c, unreadable)
-	}
-	return m.entries(ctx, c, refused)
+	return m.entries(ctx, c, all...)
 }
 
 // csvToo lets a command print csv.

@@ -97,30 +97,28 @@ func (m *Main) outboxExport(ctx context.Context, args []string) error {
 		return err
 	}
 	s.whole = true
-	return m.with(c, func(d *desk) error {
-		if *file == "" {
-			_, err := m.export(ctx, c, d, s, m.Out)
-			return err
-		}
-		out, err := os.OpenFile(*file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-		if err != nil {
-			return fmt.Errorf("export the records: %w", err)
-		}
-		n, err := m.export(ctx, c, d, s, out)
-		if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-			_, err = fmt.Fprintf(m.Err, "%s written to %s\n", count(n, "record"), *file)
-		}
+	if *file == "" {
+		_, err := m.export(ctx, c, m.Out, s)
 		return err
-	})
+	}
+	out, err := os.OpenFile(*file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("export the records: %w", err)
+	}
+	n, err := m.export(ctx, c, out, s)
+	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
+		_, err = fmt.Fprintf(m.Err, "%s written to %s\n", count(n, "record"), *file)
+	}
+	return err
 }
 
-// export writes the records of a sieve, and says how many.
-func (m *Main) export(ctx context.Context, c *common, d *desk, s sieve, out io.Writer) (n int, err error) {
+// export writes the records of sieves as lines of csv or JSON, and says how many.
+func (m *Main) export(ctx context.Context, c *common, out io.Writer, sieves ...sieve) (n int, err error) {
 	lines, rows, zone := json.NewEncoder(out), csv.NewWriter(out), m.around(c).zone()
 	if !c.json() {
 		err = rows.Write(strings.Split(entryColumns, ","))
 	}
-	err = errors.Join(err, d.sifted(ctx, s, func(e agent.Entry) error {
+	err = errors.Join(err, m.sifted(ctx, c, sieves, func(e agent.Entry) error {
 		n++
 		if c.json() {
 			return lines.Encode(e)
@@ -147,13 +145,4 @@ func entryRow(e agent.Entry, zone *time.Location) []string {
 	}
 	return []string{e.Stream, strconv.FormatUint(e.Seq, 10), stateOf(e), plainText(e.Label), e.Start, e.Object, plainText(e.Address),
 		at(e.At), at(e.Since), status, plainText(e.Corr), plainText(whyOf(e)), string(e.Body)}
-}
-
-// entriesCSV writes records as csv.
-func entriesCSV(w io.Writer, all []agent.Entry, zone *time.Location) error {
-	lines := [][]string{strings.Split(entryColumns, ",")}
-	for _, e := range all {
-		lines = append(lines, entryRow(e, zone))
-	}
-	return csv.NewWriter(w).WriteAll(lines)
 }

@@ -1,0 +1,186 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/cloud/cloudtest"
+	"gauger/outbox"
+)
+
+// proving is a desk on a bench whose streams are sent.
+func (b *bench) proving(service *cloudtest.Service) (desk *Desk, stop func()) {
+	b.t.Helper()
+	service.PrimaryKey = "primary-key-value"
+	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value"})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	client, err := cloud.New(cloud.Options{URL: "https://service.test", Wire: b.site.Wire, Keys: keys, Transport: service})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.t.Context())
+	done := make(chan error, len(operations))
+	for stream := range operations {
+		go func() { done <- b.box.Drain(ctx, stream, Sender{Client: client}) }()
+	}
+	desk = (&Desk{Ledger: b.Ledger, Box: b.box, Client: client, Site: b.site, Daemon: true}).Open()
+	return desk, func() {
+		cancel()
+		for range operations {
+			if err := <-done; err != nil {
+				b.t.Error(err)
+			}
+		}
+		client.Close()
+	}
+}
+
+// provenAs asks for a proof as a command does.
+func provenAs(t *testing.T, d *Desk, from, to time.Time) (p Proof) {
+	t.Helper()
+	args, err := json.Marshal(ProofArgs{From: from, To: to})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Call(t.Context(), "proof", args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, ok := got.(Proof)
+	if !ok {
+		t.Fatalf("the proof is a %T", got)
+	}
+	return p
+}
+
+func (p Proof) of(stream string) StreamProof {
+	for _, s := range p.Streams {
+		if s.Stream == stream {
+			return s
+		}
+	}
+	return StreamProof{}
+}
+
+// A fortnight of events, a few an hour, some refused, some dropped, some waiting at the end. Of any stretch the proof
+// counts exactly those that were accepted in it, and of the events those that began in it.
+func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rng := rand.New(rand.NewPCG(7, 7))
+		service := &cloudtest.Service{}
+		b := newBench(t, nil)
+		b.clock.Confirm()
+		desk, stop := b.proving(service)
+		defer stop()
+		began := time.Now()
+		var at, starts []time.Time
+		for i := range 250 {
+			pass(time.Duration(rng.IntN(160)) * time.Minute)
+			start := time.Now().Add(-time.Duration(rng.IntN(100)) * time.Hour)
+			if err := b.Book(Event{Rule: fmt.Sprint("rule ", i%7), Note: "x", Start: start, End: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			at, starts = append(at, time.Now()), append(starts, start)
+		}
+		pass(time.Minute)
+		away := time.Now()
+		service.Adjust(func(s *cloudtest.Service) {
+			s.Fault = func(c cloudtest.Call) *cloudtest.Fault {
+				if c.Op == "SaveDiagnosticEvents" {
+					return &cloudtest.Fault{Status: 503}
+				}
+				return nil
+			}
+		})
+		for range 20 {
+			pass(time.Minute)
+			if err := b.Book(Event{Rule: "late", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
+				t.Fatal(err)
+			}
+			at, starts = append(at, time.Now()), append(starts, time.Now())
+		}
+		if n, err := b.box.Drop(Events, "not wanted", 255); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+		pass(time.Second)
+		for range 25 {
+			from := began.Add(time.Duration(rng.Int64N(int64(time.Since(began)))))
+			to := from.Add(time.Duration(rng.Int64N(int64(100 * time.Hour))))
+			p := provenAs(t, desk, from, to)
+			var want Tally
+			service := 0
+			for i := range at {
+				if in := !at[i].Before(from) && at[i].Before(to); in && at[i].Before(away) {
+					want.Accepted, want.Delivered = want.Accepted+1, want.Delivered+1
+				} else if in && i == 254 {
+					want.Accepted, want.Dropped = want.Accepted+1, want.Dropped+1
+				} else if in {
+					want.Accepted, want.Waiting = want.Accepted+1, want.Waiting+1
+				}
+				if s := starts[i].Truncate(time.Second); !s.Before(from) && s.Before(to) && i < 250 {
+					service++
+				}
+			}
+			s := p.of(Events)
+			if !p.Holds || s.Within != want || s.NoReceipt != 0 {
+				t.Fatalf("%s to %s: %+v, want %+v", from, to, s, want)
+			}
+			e := p.Events
+			if !e.Compared || e.Delivered != service || e.Service != service || len(e.Missing)+len(e.Doubled)+len(e.Unknown) != 0 {
+				t.Fatalf("%s to %s: events %+v, want %d", from, to, e, service)
+			}
+		}
+		why := desk.drains(b.box.Counts())[Events]
+		if why.Status != 503 || why.Held.Before(away) || why.Next.IsZero() || why.Why == "" {
+			t.Errorf("what waits is explained by %+v", why)
+		}
+	})
+}
+
+// A record that gave way to the quota is counted in the stretch in which it was accepted.
+func TestProofCountsWhatGaveWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := StreamProof{Whole: Tally{Accepted: 100, Waiting: 88, Evicted: 12}}
+		var places []place
+		for seq := uint64(1); seq <= 100; seq++ {
+			if seq < 20 || seq > 30 {
+				places = append(places, place{seq, outbox.Waiting, seq > 10 && seq != 60})
+			}
+		}
+		s.sum(places)
+		if want := (Tally{Accepted: 89, Waiting: 78, Evicted: 11}); s.Within != want || s.NoReceipt != 0 || s.First != 11 || s.Last != 100 {
+			t.Errorf("summed to %+v, want %+v", s, want)
+		}
+		s = StreamProof{Whole: Tally{Accepted: 100, Delivered: 88, Evicted: 5}}
+		s.sum(places)
+		if s.NoReceipt != 6 || s.Within.Evicted != 5 || s.Within.Accepted != 89 {
+			t.Errorf("with five evicted it is %+v", s)
+		}
+	})
+}
+
+// The label of an event keeps what the comparison needs, however long its rule is, and one of the version before is told
+// from it.
+func TestAnEventsLabelTellsItFromOthers(t *testing.T) {
+	long := "a rule whose name is far longer than a receipt has room for, ü included"
+	body, err := cloud.DefaultWire().EncodeEvent(cloud.DiagnosticEvent{Rule: long, ObjectID: guid, Start: time.Unix(1e9, 0), End: time.Unix(1e9, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	label := Label(Events, outbox.Record{Body: body})
+	ref, ok := refOf(label)
+	if want := (EventRef{long[:46], "2001-09-09T01:46:40", guid, "Device"}); !ok || ref != want || len(label) > 112 {
+		t.Errorf("label %q of %d bytes says %+v, want %+v", label, len(label), ref, want)
+	}
+	if _, ok := refOf("Tank full"); ok {
+		t.Error("a rule alone says which event it was")
+	}
+}
