@@ -264,7 +264,7 @@ func (r Receipt) describe() string {
 		text += fmt.Sprintf(", status %d", r.Status)
 	}
 	if r.Message != "" {
-		text += ": " + cut(r.Message, maxReason/2)
+		text += ": " + cut(r.Message, maxReason-64)
 	}
 	return text
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sort"
 	"sync"
@@ -52,6 +53,7 @@ type head struct {
 	place   int    // of the next receipt; segmentSlots: the segment is full
 	number  uint64 // of the newest receipt; 0: none
 	highest uint64 // sequence number that any receipt has had
+	low     uint64 // lowest sequence number since the segment was begun; 0: by an earlier run
 }
 
 // openRing opens or makes the file. What is not a receipt counts as an empty slot.
@@ -128,13 +130,13 @@ func (r *ring) add(stream string, durable bool, receipts []slot) error {
 	for len(receipts) > 0 {
 		h, ok := r.heads[stream]
 		if !ok || h.place == segmentSlots {
-			h.segment, h.place = r.take(stream), 0
+			h.begin(r.take(stream))
 		}
 		n := min(len(receipts), segmentSlots-h.place)
 		err := r.write(stream, &h, receipts[:n])
 		if noSpace(err) && len(r.segments) > 0 { // a full disk still takes what is written over something
 			r.most = min(r.most, len(r.segments))
-			h.segment, h.place = r.take(stream), 0
+			h.begin(r.take(stream))
 			n = min(len(receipts), segmentSlots)
 			err = r.write(stream, &h, receipts[:n])
 		}
@@ -154,6 +156,9 @@ func (r *ring) add(stream string, durable bool, receipts []slot) error {
 	}
 	return nil
 }
+
+// begin goes on in a segment that was taken.
+func (h *head) begin(segment int) { h.segment, h.place, h.low = segment, 0, math.MaxUint64 }
 
 // write puts receipts into the head's segment, which has room for them.
 func (r *ring) write(stream string, h *head, receipts []slot) error {
@@ -175,9 +180,12 @@ func (r *ring) write(stream string, h *head, receipts []slot) error {
 	for _, s := range receipts {
 		h.number++
 		h.place++
-		h.highest = max(h.highest, s.seq)
+		h.highest, h.low = max(h.highest, s.seq), min(h.low, s.seq)
 		s.number = h.number
 		g.hold(s)
+	}
+	if h.place == segmentSlots && h.low > 0 {
+		g.low = h.low // nothing of what it held before is left
 	}
 	return nil
 }

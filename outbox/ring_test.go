@@ -75,7 +75,7 @@ func TestReceiptsOfTagsGiveWayToThoseOfTickets(t *testing.T) {
 	whole(t, r, "tickets", 1, 300)
 	whole(t, r, "events", 1, 1000)
 	tags := kept(t, r, "tags")
-	if len(tags) < 9*segmentSlots || tags[len(tags)-1] != 10_000 {
+	if len(tags) < 9*segmentSlots || tags[len(tags)-1] != 10_000 || !slices.IsSorted(tags) {
 		t.Errorf("tags keep %d receipts, the newest of record %d", len(tags), tags[len(tags)-1])
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {

@@ -95,6 +95,9 @@ func (c *Client) answer(r request, p reply) Answer {
 		return a
 	}
 	a.Detail = detail
+	if said := clean(a.Body); detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
+		a.Message += ": " + cut(said, mostSaid)
+	}
 	a.RetryAfter = retryAfter(p.header, time.Now())
 	if where := p.header.Get("Location"); where != "" && p.status/100 == 3 {
 		a.Message += ": redirected to " + clean(scrub(where, secrets)) + ", which is not followed; check service.url"
@@ -104,6 +107,10 @@ func (c *Client) answer(r request, p reply) Answer {
 
 // mostExcerpt is how many bytes of a body the log keeps.
 const mostExcerpt = 2 << 10
+
+// mostSaid is how many characters of an answer in another shape than the error body's are taken for the service's words;
+// a page for a browser is never.
+const mostSaid = 400
 
 // excerpt is what the log keeps of a body.
 func excerpt(s string) string {

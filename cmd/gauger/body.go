@@ -14,7 +14,7 @@ import (
 // What a file of records may hold at most.
 const (
 	maxFile    = 4 << 20 // bytes
-	maxRecords = 1000    // as many receipts are kept of what was delivered
+	maxRecords = 1000    // each is followed until it is delivered
 )
 
 // input reads a file, or standard input for -.
