@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,10 +104,10 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				away := true
+				var back atomic.Bool
 				service := &cloudtest.Service{PrimaryKey: "primary-key-value"}
 				service.Fault = func(cloudtest.Call) *cloudtest.Fault {
-					if away {
+					if !back.Load() {
 						return &cloudtest.Fault{Refuse: true}
 					}
 					return &cloudtest.Fault{Status: http.StatusOK, Body: c.answer}
@@ -117,7 +118,7 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 				if got := b.lookup("TK-1"); got.Found != "" || len(b.rules()) != 0 {
 					t.Errorf("while the service is away: %+v, events %v", got, b.rules())
 				}
-				service.Adjust(func(*cloudtest.Service) { away = false })
+				back.Store(true)
 				pass(time.Hour + time.Minute)
 				if got := b.lookup("TK-1"); got.Found != c.want || len(b.rules()) != map[string]int{unknown: 1}[c.want] {
 					t.Errorf("%s: %+v, events %v; want %s", c.answer, got, b.rules(), c.want)

@@ -93,6 +93,9 @@ func counts(t testing.TB, b *outbox.Box, stream string) outbox.Counts {
 	if !c.Balanced() {
 		t.Fatalf("counts of %s do not add up: %+v", stream, c)
 	}
+	if all, err := b.Audit(); err != nil || !all[stream].Holds() {
+		t.Fatalf("the file has %+v of %s, %v", all[stream], stream, err)
+	}
 	return c
 }
 

@@ -62,6 +62,12 @@ func metrics(s agent.Status) string {
 			fmt.Fprintf(&b, "gauger_records{stream=%q,state=%q} %d\n", name, p.what, p.n)
 		}
 	}
+	family("gauger_stream_held", "gauge", "1 while the service takes nothing of the stream.")
+	for _, name := range names {
+		if d, sent := s.Drains[name]; sent {
+			fmt.Fprintf(&b, "gauger_stream_held{stream=%q} %d\n", name, map[bool]int{true: 1}[!d.Held.IsZero()])
+		}
+	}
 	family("gauger_tank_level_inches", "gauge", "Newest good level of each tank.")
 	for _, t := range s.Tanks {
 		if t.Level != nil {

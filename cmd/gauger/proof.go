@@ -102,7 +102,7 @@ func (m *Main) proofText(h here, p ledgerProof) error {
 		if !s.Holds {
 			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
 		}
-		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", s.Stream, sums(s.Whole), ends)
+		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", streamName(s.Stream), sums(s.Whole), ends)
 		ends = ""
 		if s.NoReceipt > 0 {
 			ends = fmt.Sprintf("+ %s without a receipt", count(int(s.NoReceipt), "record"))

@@ -2,15 +2,19 @@ package main
 
 import "gauger/agent"
 
+// streamName is what people call a stream: refused is for those the service refused.
+func streamName(name string) string {
+	if name == agent.Refused {
+		return "unreadable messages"
+	}
+	return name
+}
+
 // outbox shows each stream's ledger, and what holds up what waits in it.
 func (p *page) outbox() {
 	p.line("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
 	for _, name := range sortedNames(p.s.Streams) {
-		n, shown := p.s.Streams[name], name
-		if name == agent.Refused {
-			shown = "unreadable messages"
-		}
-		p.line("%s\t%s", shown, sums(agent.Tally(n)))
+		p.line("%s\t%s", streamName(name), sums(agent.Tally(p.s.Streams[name])))
 	}
 	if !p.s.Daemon {
 		return // the first line says why nothing leaves
