@@ -77,21 +77,48 @@ func (b *Box) Entries(stream string, state State, after uint64, limit int) ([]En
 
 // Entry finds one record of a stream, in whatever state it is. ErrRecord: it never was, or it is too long ago.
 func (b *Box) Entry(stream string, seq uint64) (Entry, error) {
+	if seq > 0 && b.streams[stream] == nil {
+		return Entry{}, fmt.Errorf("look for record %d of %q: %w", seq, stream, ErrStream)
+	}
 	if seq > 0 {
-		for _, state := range []State{Waiting, Dead} {
-			found, err := b.Entries(stream, state, seq-1, 1)
-			if err != nil {
-				return Entry{}, err
-			}
-			if len(found) == 1 && found[0].Record.Seq == seq {
-				return found[0], nil
-			}
+		if e, ok, err := b.inFile(b.streams[stream], seq); ok || err != nil {
+			return e, err
 		}
 		if r, ok, err := b.receipts.find(stream, seq); ok || err != nil {
 			return r.entry(), err
 		}
 	}
 	return Entry{}, fmt.Errorf("record %d of %s: %w", seq, stream, ErrRecord)
+}
+
+// inFile finds a record in the queue or among the dead letters. One that is being moved is waited for: until its commit it
+// would be seen in neither.
+func (b *Box) inFile(s *stream, seq uint64) (e Entry, ok bool, err error) {
+	b.mu.Lock()
+	for b.gone[ref{bucket: s.queue, seq: seq}] || b.gone[ref{bucket: s.deadBucket, seq: seq}] {
+		moving := []*group{b.running, b.next}
+		b.mu.Unlock()
+		for _, g := range moving {
+			if g != nil {
+				<-g.done
+			}
+		}
+		b.mu.Lock()
+	}
+	defer b.mu.Unlock()
+	if err := b.usable(); err != nil {
+		return e, false, err
+	}
+	err = b.view("look for a record of "+s.Name, func(tx *bbolt.Tx) error {
+		k := seqKey(seq)
+		if v := tx.Bucket([]byte(s.queue)).Get(k); v != nil {
+			e, ok = b.waitingEntry(s, k, v), true
+		} else if v := tx.Bucket([]byte(s.deadBucket)).Get(k); v != nil {
+			e, ok = b.deadEntry(s, k, v), true
+		}
+		return nil
+	})
+	return e, ok, err
 }
 
 func (b *Box) walk(s *stream, bucket string, after uint64, limit int, read func(*stream, []byte, []byte) Entry) (all []Entry, err error) {
