@@ -29,7 +29,7 @@ func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
 		s := d.Box.Standing(stream)
 		out := Drain{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit}
 		if !s.Troubled.IsZero() {
-			out.Answer, out.Status, out.Corr, out.Answered = answerOf(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
+			out.Answer, out.Status, out.Corr, out.Answered = lastWords(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
 		}
 		if c := streams[stream]; c.Waiting > 0 {
 			if out.Why = d.waits(stream, s); c.Waiting == uint64(s.Parked) {
@@ -41,8 +41,8 @@ func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
 	return all
 }
 
-// answerOf is an answer in words.
-func answerOf(r outbox.Receipt) string {
+// lastWords is an answer in words.
+func lastWords(r outbox.Receipt) string {
 	if r.Status != 0 && r.Message == "" {
 		return fmt.Sprintf("status %d", r.Status)
 	}
@@ -57,7 +57,7 @@ const ParkedWhy = "sent without a clear answer too often, so that the service ma
 func (d *Desk) waits(stream string, s outbox.Standing) string {
 	at := func(t time.Time) string { return t.In(d.Site.Zone).Format("2006-01-02 15:04:05") }
 	next := func(what string) string {
-		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, at(s.Troubled), answerOf(s.Answer), at(s.Next))
+		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, at(s.Troubled), lastWords(s.Answer), at(s.Next))
 	}
 	switch {
 	case d.Box.Err() != nil:
@@ -86,7 +86,7 @@ func (d *Desk) waits(stream string, s outbox.Standing) string {
 		if s.Troubled.IsZero() {
 			return "its turn is now"
 		}
-		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", at(s.Troubled), answerOf(s.Answer))
+		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", at(s.Troubled), lastWords(s.Answer))
 	}
 	return "nobody sends this stream"
 }
