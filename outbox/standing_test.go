@@ -78,11 +78,15 @@ func TestStandingWhilePacedAndWhileSending(t *testing.T) {
 
 // The audit counts records, not counts: what a file has must be what its ledger says.
 func TestAuditCountsTheRecordsThemselves(t *testing.T) {
-	b := open(t, boxPath(t), outbox.Options{})
-	defer shut(t, b)
+	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) { auditCounts(t, b) })
+}
+
+func auditCounts(t *testing.T, b *outbox.Box) {
 	put(t, b, "events", mixed(40)...)
 	s := &outboxtest.Service{Refuse: func(_ string, r outbox.Record) bool { return r.Seq == 3 }}
-	drainSome(t, b, "events", s, 39)
+	stop := running(t, b, "events", s)
+	wait(time.Hour)
+	stop()
 	put(t, b, "events", "a", "b")
 	if n, err := b.Drop("events", "not wanted", 41); n != 1 || err != nil {
 		t.Fatal(n, err)
@@ -96,7 +100,7 @@ func TestAuditCountsTheRecordsThemselves(t *testing.T) {
 	if tickets := all["tickets"]; !tickets.Holds() || tickets.Accepted != 0 {
 		t.Errorf("tickets: %+v", tickets)
 	}
-	if since, whole, err := b.ReceiptsSince("events"); err != nil || !whole || time.Since(since) > time.Minute {
+	if since, whole, err := b.ReceiptsSince("events"); err != nil || !whole || since.IsZero() {
 		t.Errorf("receipts since %s, all: %t, %v", since, whole, err)
 	}
 	if a.Queued++; a.Holds() {
