@@ -8,6 +8,9 @@ CALM    := crypto/tls crypto/x509 encoding/json fmt math/big net net/http reflec
            encoding/asn1 mime mime/multipart net/http/httptrace net/http/internal crypto/internal/fips140/... time compress/flate net/mail net/netip net/textproto net/url \
            os os/exec regexp regexp/syntax crypto/x509/pkix golang.org/x/net/internal/socks golang.org/x/net/proxy \
            $(addprefix vendor/golang.org/x/,crypto/cryptobyte net/dns/dnsmessage net/idna text/unicode/bidi text/unicode/norm) \
+           bufio compress/gzip crypto/ecdh crypto/ecdsa crypto/elliptic crypto/hpke crypto/mlkem crypto/rsa encoding/csv flag html log \
+           os/signal os/user syscall text/tabwriter github.com/rs/zerolog github.com/rs/zerolog/internal/json \
+           github.com/eclipse/paho.mqtt.golang/packets \
            github.com/eclipse/paho.mqtt.golang github.com/gorilla/websocket gauger/collectors/mqtt \
            gauger/agent/cloud gauger/agent/console gauger/agent/link gauger/agent/plot gauger/cmd/gauger gauger/config
 SHIP    := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nethttpomithttp2 $(CALM:%=-gcflags=%=-l) -ldflags "$(LDFLAGS)"
