@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	_ "time/tzdata" // so that a zone's name means the same on a box without a zone database
 
 	"gauger/collectors"
+	"gauger/config/zone"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -176,7 +176,7 @@ func (c *checker) zone() {
 		c.warnf("time_zone", "missing; the box's own zone (%s) is used: write the site's, such as America/Chicago", time.Local)
 		return
 	}
-	zone, err := time.LoadLocation(name)
+	found, err := zone.Load(name)
 	if err != nil || name == "Local" {
 		meant := near(name, zonesNearby)
 		if meant == "" {
@@ -185,7 +185,7 @@ func (c *checker) zone() {
 		c.problemf("time_zone", "%s is not a time zone's name; write one such as %s", quote(name), meant)
 		return
 	}
-	c.cfg.Zone = zone
+	c.cfg.Zone = found
 }
 
 func (c *checker) listen() {
