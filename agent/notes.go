@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"gauger/outbox"
 )
@@ -14,23 +15,45 @@ var noted = map[outbox.NoteKind]string{
 	outbox.NoteSalvaged: "outbox-salvaged", outbox.NoteUnreserved: "outbox-full",
 }
 
-// notes turns what the box says into log lines and events.
+// notes turns what the box says into log lines and events. What gives way to the quota is summed up.
 func (a *Agent) notes(ctx context.Context) error {
+	gone := evictions{}
+	timer := time.NewTimer(evictionsEvery)
+	defer timer.Stop()
 	for {
+		if at, ok := gone.next(); ok {
+			timer.Reset(time.Until(at))
+		}
 		select {
 		case <-ctx.Done():
+			a.book(gone.due(time.Now().Add(evictionsEvery)))
 			return nil
+		case <-timer.C:
+			a.book(gone.due(time.Now()))
 		case n := <-a.Notes:
-			if err := a.note(n); err != nil {
-				a.Log.Error().Err(err).Msg("an event about the outbox could not be stored")
+			a.Log.Warn().Str("what", string(n.Kind)).Str("stream", n.Stream).Uint64("seq", n.Seq).Int("count", n.Count).Msg(n.Message)
+			ok := true
+			if n.Kind == outbox.NoteEvicted {
+				n, ok = gone.take(n)
+			}
+			if ok {
+				a.book([]outbox.Note{n})
 			}
 		}
 	}
 }
 
-// note books one note. A box that is dead ends the program: the next start examines the file.
+// book makes events of notes.
+func (a *Agent) book(notes []outbox.Note) {
+	for _, n := range notes {
+		if err := a.note(n); err != nil {
+			a.Log.Error().Err(err).Msg("an event about the outbox could not be stored")
+		}
+	}
+}
+
+// note books one note, where it is an event at all.
 func (a *Agent) note(n outbox.Note) error {
-	a.Log.Warn().Str("what", string(n.Kind)).Str("stream", n.Stream).Uint64("seq", n.Seq).Int("count", n.Count).Msg(n.Message)
 	rule, ok := noted[n.Kind]
 	if !ok {
 		return nil

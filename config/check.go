@@ -125,6 +125,11 @@ func (c *checker) site() {
 		c.problemf("store.max_bytes", "%s is too small; write at least %s", cfg.Store.MaxBytes, lowest)
 	}
 	c.receipts()
+	shares := cfg.Store.Shares
+	c.share("events", shares.Events)
+	c.share("tag_values", shares.TagValues)
+	c.share("targets", shares.Targets)
+	c.share("refused", shares.Refused)
 	if cfg.Store.Path == "" {
 		c.problemf("store.path", "empty; write a folder such as /var/lib/gauger")
 	}
@@ -142,6 +147,13 @@ func (c *checker) receipts() {
 	}
 	if r.Days < 1 || r.Days > mostDays {
 		c.problemf("store.receipts.days", "%d days; write 1 to %d", r.Days, mostDays)
+	}
+}
+
+// share checks what one kind of record may use of the outbox.
+func (c *checker) share(key string, percent int) {
+	if percent < 1 || percent > 100 {
+		c.problemf("store.shares."+key, "%d percent; write 1 to 100", percent)
 	}
 }
 

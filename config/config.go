@@ -75,6 +75,7 @@ type Login struct {
 type Store struct {
 	Path     string `yaml:"path" doc:"folder of outbox, keys and state. Default /var/lib/gauger"`
 	MaxBytes Size   `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
+	Shares   Shares `yaml:"shares" doc:"percent of that which each kind of record may use at most; tickets and memos have no limit and never give way"`
 
 	Receipts Receipts `yaml:"receipts" doc:"what is kept of records that the service has taken: when, its status, its correlation id"`
 }
@@ -84,6 +85,15 @@ type Store struct {
 type Receipts struct {
 	Days     int  `yaml:"days" doc:"they are kept at least so long, as far as max_bytes reach. Default 62"`
 	MaxBytes Size `yaml:"max_bytes" doc:"disk space for them, beside the outbox's; 256 bytes each. Default 16MiB"`
+}
+
+// Shares bound what each stream of the outbox may use, dead letters included: so that no kind of record takes the room
+// of the others. Together they may be more than 100: when all is full, tag values give way first and events last.
+type Shares struct {
+	Events    int `yaml:"events" doc:"diagnostic events; beyond it the oldest give way. Default 50"`
+	TagValues int `yaml:"tag_values" doc:"tag values; beyond it the older ones are thinned, one in eight is kept. Default 50"`
+	Targets   int `yaml:"targets" doc:"production targets; beyond it the oldest give way. Default 25"`
+	Refused   int `yaml:"refused" doc:"messages of devices that could not be decoded; beyond it the oldest give way. Default 10"`
 }
 
 // Recorder bounds the ring of readings in the store's folder.

@@ -37,13 +37,14 @@ func defaultConfig() Config {
 		ObjectType:    "Device",
 		ProductionDay: TimeOfDay(7 * time.Hour),
 		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
-		Store:         Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
-		Recorder:      Recorder{MaxBytes: 64 << 20, Days: 30},
-		Link:          Link{Rate: rateByPlace},
-		Tickets:       Tickets{Review: "send"},
-		Book:          Book{LossLimit: 0.8},
-		Loads:         tank.DefaultLoads(),
-		Log:           Log{Level: "info"},
+		Store: Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Shares: Shares{Events: 50, TagValues: 50, Targets: 25, Refused: 10},
+			Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
+		Recorder: Recorder{MaxBytes: 64 << 20, Days: 30},
+		Link:     Link{Rate: rateByPlace},
+		Tickets:  Tickets{Review: "send"},
+		Book:     Book{LossLimit: 0.8},
+		Loads:    tank.DefaultLoads(),
+		Log:      Log{Level: "info"},
 	}
 }
 

@@ -35,6 +35,7 @@ type Box struct {
 
 	commitMu  sync.Mutex   // one commit or replacement at a time; taken before mu
 	stretched int64        // length of the file as far as stretch knows; under commitMu
+	state     tally        // of the state on disk; under commitMu
 	dbMu      sync.RWMutex // read: db is in use; write: db is exchanged or closed
 	db        *bbolt.DB
 

@@ -1,12 +1,14 @@
 package outbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -63,6 +65,8 @@ type checker struct {
 	report       Report
 	ledgers      map[string]*ledger
 	queued, dead map[string]uint64
+	state        tally
+	written      []byte // what the generation says of the state
 }
 
 func (c *checker) visit(bucket string, key, value []byte) {
@@ -81,7 +85,10 @@ func (c *checker) visit(bucket string, key, value []byte) {
 			_, _, err = decodeTomb(content)
 			c.report.DeadLetters++
 		}
-	case prefixMarks, bucketState:
+	case bucketState:
+		c.state.swap(nil, value)
+		fallthrough
+	case prefixMarks:
 		_, _, err = unseal(bucket, key, value)
 		c.report.State++
 	case bucketMeta:
@@ -96,8 +103,12 @@ func (c *checker) visit(bucket string, key, value []byte) {
 
 func (c *checker) visitMeta(key, value []byte) error {
 	content, _, err := unseal(bucketMeta, key, value)
-	if err != nil || string(key) == keyGeneration {
+	if err != nil {
 		return err
+	}
+	if string(key) == keyGeneration {
+		c.written = bytes.Clone(content)
+		return nil
 	}
 	l := &ledger{}
 	c.ledgers[string(key)] = l
@@ -118,6 +129,12 @@ func splitBucket(bucket string) (kind, stream string) {
 func (c *checker) compare() {
 	if !c.p.sound {
 		return
+	}
+	if name := c.p.missing(); name != "" {
+		c.p.problems.add(fmt.Errorf("bucket %q is missing", name))
+	}
+	if err := c.state.against(c.written); err != nil {
+		c.p.problems.add(err)
 	}
 	free, ok := c.p.freePages()
 	listed := c.p.meta.freelist != noFreelist
@@ -213,8 +230,8 @@ func bareEnv(all []string) []string {
 
 // CheckInChild returns a function for Options.Preflight that runs a command with the file's path behind its arguments,
 // for at most 10 s and 1 s per 10 MB. The command calls Check and exits 0 for a sound file. Any other end of it, a crash
-// and the time limit too, means a damaged file; only a command that cannot be started at all, or hardly ran in all that
-// time, does not.
+// and the time limit too, means a damaged file, but four: it cannot be started at all, it hardly ran in all that time, it
+// exits 75 since it could not look, or the system does not let it run (SIGSYS, of a unit's filter).
 func CheckInChild(command string, args ...string) func(path string) error {
 	return func(path string) error {
 		info, err := os.Stat(path)
@@ -226,6 +243,7 @@ func CheckInChild(command string, args ...string) func(path string) error {
 		defer cancel()
 		cmd := exec.CommandContext(ctx, command, append(append([]string{}, args...), path)...)
 		cmd.Env = bareEnv(os.Environ())
+		cmd.WaitDelay = time.Second // whoever still holds its output is not waited for
 		out, err := runBound(cmd)
 		if err == nil {
 			return nil
@@ -233,9 +251,20 @@ func CheckInChild(command string, args ...string) func(path string) error {
 		if ctx.Err() != nil && starved(cmd, limit) {
 			return fmt.Errorf("the check of %s was not done after %s, in which it hardly ran: box or disk are busy", path, limit)
 		}
-		if _, ended := errors.AsType[*exec.ExitError](err); !ended && ctx.Err() == nil {
-			return fmt.Errorf("run %s: %w", command, err)
+		if ctx.Err() == nil && !looked(err) {
+			return fmt.Errorf("run %s: %w: %s", command, err, cut(strings.TrimSpace(string(out)), maxReason))
 		}
 		return fmt.Errorf("the check of %s ended with %w: %s: %w", path, err, cut(strings.TrimSpace(string(out)), maxReason), ErrDamaged)
 	}
+}
+
+// looked reports whether a child that ended with err has looked at the file.
+func looked(err error) bool {
+	const tempFail = 75
+	ended, ok := errors.AsType[*exec.ExitError](err)
+	if !ok || ended.ExitCode() == tempFail {
+		return false
+	}
+	status, ok := ended.Sys().(syscall.WaitStatus)
+	return !ok || !status.Signaled() || status.Signal() != syscall.SIGSYS
 }

@@ -60,7 +60,11 @@ func FuzzPages(f *testing.F) {
 		f.Fatal(err)
 	}
 	for range 20 {
-		err := b.Update(func(tx *Tx) error { tx.Append("tickets", Record{Body: make([]byte, 700)}); return nil })
+		err := b.Update(func(tx *Tx) error {
+			tx.Append("tickets", Record{Body: make([]byte, 700)})
+			tx.Put("tank", []byte("state"))
+			return nil
+		})
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -75,13 +79,21 @@ func FuzzPages(f *testing.F) {
 	seed = bytes.TrimRight(seed, "\x00")
 	f.Add(seed, uint32(0), byte(0))
 	f.Add(seed, uint32(4096*3+20), byte(0xff))
+	f.Add(append([]byte("in front"), seed...), uint32(0), byte(0))
+	f.Add(append(bytes.Clone(seed[:3*4096]), seed[4*4096:]...), uint32(0), byte(0))
+	f.Add(append(make([]byte, 8192), seed[8192:]...), uint32(0), byte(0))
 	f.Add([]byte("no box"), uint32(1), byte(1))
 	f.Fuzz(func(t *testing.T, file []byte, at uint32, with byte) {
 		file = bytes.Clone(file)
 		if len(file) > 0 {
 			file[int(at)%len(file)] ^= with
 		}
-		path := filepath.Join(t.TempDir(), "outbox.db")
+		dir, err := os.MkdirTemp("/dev/shm", "outbox-fuzz-") // in memory where there is such a folder: no disk to wait for
+		if err != nil {
+			dir = t.TempDir()
+		}
+		defer os.RemoveAll(dir) //nolint:errcheck // a scratch folder
+		path := filepath.Join(dir, "outbox.db")
 		if err := os.WriteFile(path, file, 0o640); err != nil {
 			t.Fatal(err)
 		}
@@ -92,6 +104,15 @@ func FuzzPages(f *testing.F) {
 		}
 		if !b.Counts()["tickets"].Balanced() {
 			t.Errorf("counts are %+v", b.Counts())
+		}
+		waiting, err := b.Entries("tickets", Waiting, 0, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, e := range waiting {
+			if r := e.Record; e.Raw != nil || !bytes.Equal(r.Body, make([]byte, 700)) {
+				t.Errorf("record %d is %x", r.Seq, r.Body)
+			}
 		}
 		if err := b.Close(); err != nil {
 			t.Error(err)

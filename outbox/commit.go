@@ -268,17 +268,19 @@ func (b *Box) commit(g *group) error {
 		if err != nil {
 			return err
 		}
-		if err := g.apply(tx); err != nil {
+		state := b.state
+		if err := g.apply(tx, &state); err != nil {
 			return fmt.Errorf("%w; %w", err, tx.Rollback())
 		}
 		if err := tx.Commit(); err != nil {
 			return err
 		}
+		b.state = state
 		return b.measure(b.db)
 	})
 }
 
-func (g *group) apply(tx *bbolt.Tx) error {
+func (g *group) apply(tx *bbolt.Tx, state *tally) error {
 	w := writer{tx: tx, gen: g.gen}
 	for i := range g.ops {
 		if err := w.apply(&g.ops[i]); err != nil {
@@ -286,11 +288,16 @@ func (g *group) apply(tx *bbolt.Tx) error {
 		}
 	}
 	for name, v := range maps.All(g.state) {
-		if err := w.apply(&op{bucket: bucketState, key: []byte(name), value: v, sealed: true}); err != nil {
+		o := op{bucket: bucketState, key: []byte(name), value: v}
+		if v != nil {
+			o.value = seal(bucketState, o.key, g.gen, v)
+		}
+		state.swap(tx.Bucket([]byte(bucketState)).Get(o.key), o.value)
+		if err := w.apply(&o); err != nil {
 			return err
 		}
 	}
-	return w.apply(&op{bucket: bucketMeta, key: []byte(keyGeneration), value: []byte{}, sealed: true})
+	return w.apply(&op{bucket: bucketMeta, key: []byte(keyGeneration), value: state.encode(), sealed: true})
 }
 
 // writer puts operations into one transaction.

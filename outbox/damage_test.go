@@ -1,51 +1,15 @@
 package outbox_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"gauger/outbox"
 	"gauger/outbox/outboxtest"
 )
-
-// mutations are the ways in which a file goes bad. Each gets the bytes of a sound one.
-var mutations = map[string]func(rng *rand.Rand, file []byte) []byte{
-	"bit": func(rng *rand.Rand, file []byte) []byte {
-		file[rng.IntN(len(file))] ^= 1 << rng.IntN(8)
-		return file
-	},
-	"zero page": func(rng *rand.Rand, file []byte) []byte {
-		clear(pageOf(rng, file))
-		return file
-	},
-	"garbage page": func(rng *rand.Rand, file []byte) []byte {
-		page := pageOf(rng, file)
-		for i := range page {
-			page[i] = byte(rng.Uint32())
-		}
-		return file
-	},
-	"stale page": func(rng *rand.Rand, file []byte) []byte {
-		copy(pageOf(rng, file), bytes.Clone(pageOf(rng, file)))
-		return file
-	},
-	"truncated": func(rng *rand.Rand, file []byte) []byte { return file[:rng.IntN(len(file))] },
-	"both metas": func(rng *rand.Rand, file []byte) []byte {
-		clear(file[:8192])
-		return file
-	},
-}
-
-func pageOf(rng *rand.Rand, file []byte) []byte {
-	at := rng.IntN(len(file)/4096) * 4096
-	return file[at : at+4096]
-}
 
 // backlog makes a box as it is after a week: much delivered, some dead letters, a queue, state.
 func backlog(t *testing.T, path string) (bodies map[string][]byte) {
@@ -71,44 +35,6 @@ func backlog(t *testing.T, path string) (bodies map[string][]byte) {
 		drainSome(t, b, stream, &outboxtest.Service{}, 100)
 	}
 	return bodies
-}
-
-// Whatever is done to the file, the box opens, sends no wrong byte, doubles nothing that it had delivered, and accounts
-// for every record.
-func TestDamagedFiles(t *testing.T) {
-	dir := scratch(t)
-	sound := filepath.Join(dir, "sound.db")
-	bodies := backlog(t, sound)
-	file, err := os.ReadFile(sound)
-	if err != nil {
-		t.Fatal(err)
-	}
-	used := len(bytes.TrimRight(file, "\x00"))
-	file = file[:(used+4095)/4096*4096]
-	receipts, err := os.ReadFile(sound + ".receipts")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, mutate := range mutations {
-		t.Run(name, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(5, uint64(len(name))))
-			d := &damage{t: t, bodies: bodies}
-			for i := range 12 {
-				path := filepath.Join(dir, fmt.Sprint(name, i, ".db"))
-				write(t, path, mutate(rng, bytes.Clone(file)))
-				write(t, path+".receipts", receipts)
-				d.judge(path)
-			}
-			t.Logf("%d of 12 files were found damaged; %d of %d waiting records were kept for sending, %d became dead letters, %d are lost",
-				d.damaged, d.waiting, 12*600, d.dead, d.lost)
-			if name == "both metas" && d.dead != 12*600 {
-				t.Errorf("%d dead letters: what the receipts show as delivered is none", d.dead)
-			}
-			if name != "truncated" && name != "both metas" && d.waiting < 12*600*90/100 {
-				t.Errorf("only %d of %d records survived one bad page each", d.waiting, 12*600)
-			}
-		})
-	}
 }
 
 func write(t *testing.T, path string, content []byte) {
@@ -154,48 +80,6 @@ func TestNothingInDoubtIsSent(t *testing.T) {
 	}
 	if n.count(outbox.NoteSalvaged) != 1 {
 		t.Errorf("%d notes", n.count(outbox.NoteSalvaged))
-	}
-}
-
-// damage judges files one by one and sums up.
-type damage struct {
-	t                            *testing.T
-	bodies                       map[string][]byte
-	damaged, waiting, dead, lost int
-}
-
-func (d *damage) judge(path string) {
-	d.t.Helper()
-	checked := 0
-	n := &notes{}
-	b := open(d.t, path, outbox.Options{MaxBytes: 4 * mib, Notify: n.add, Preflight: func(path string) error {
-		checked++
-		_, err := outbox.Check(path)
-		if err != nil && !errors.Is(err, outbox.ErrDamaged) {
-			d.t.Errorf("check: %v", err)
-		}
-		return err
-	}})
-	d.damaged += n.count(outbox.NoteSalvaged)
-	s := &outboxtest.Service{}
-	for _, stream := range []string{"tickets", "events", "tags"} {
-		c := counts(d.t, b, stream)
-		d.waiting, d.dead, d.lost = d.waiting+int(c.Waiting), d.dead+int(c.Dead), d.lost+int(c.Lost)
-		drainAll(d.t, b, stream, s)
-		for _, r := range s.Taken(stream) {
-			if want := d.bodies[fmt.Sprint(stream, r.Seq)]; !bytes.Equal(r.Body, want) || r.Seq <= 100 {
-				d.t.Fatalf("%s: record %s %d was sent as %q", path, stream, r.Seq, r.Body)
-			}
-		}
-		put(d.t, b, stream, "after")
-		counts(d.t, b, stream)
-	}
-	if s.Doubled() != 0 {
-		d.t.Errorf("%s: %d doubled", path, s.Doubled())
-	}
-	shut(d.t, b)
-	if _, err := outbox.Check(path); err != nil {
-		d.t.Errorf("after mending: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -58,6 +59,9 @@ func validate(o Options) error {
 		if s.Name == "" || len(s.Name) > maxStreamName || strings.ContainsRune(s.Name, 0) {
 			return fmt.Errorf("stream %q: a name has 1 to %d bytes: %w", s.Name, maxStreamName, ErrRefused)
 		}
+		if s.Share < 0 || s.Share > 100 {
+			return fmt.Errorf("stream %s: share of %d percent: %w", s.Name, s.Share, ErrRefused)
+		}
 		if seen[s.Name] {
 			return fmt.Errorf("stream %q is there twice: %w", s.Name, ErrRefused)
 		}
@@ -105,7 +109,8 @@ func (b *Box) open() error {
 	return nil
 }
 
-// examine asks the preflight and makes the quick check, so that only a file that looks sound is opened.
+// examine asks the preflight and makes the quick check, so that only a file that looks sound is opened. Where the
+// preflight cannot be made the file is examined in this process.
 func (b *Box) examine() error {
 	if info, err := os.Stat(b.path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
@@ -118,7 +123,11 @@ func (b *Box) examine() error {
 			return err
 		}
 		if err != nil {
-			b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("the outbox file could not be examined before the start: %v", err)})
+			b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
+				"the outbox file could not be examined by a process of its own, it was examined by this one: %v", err)})
+			if _, err = Check(b.path); errors.Is(err, ErrDamaged) {
+				return err
+			}
 		}
 	}
 	return quickCheck(b.path)
@@ -218,6 +227,7 @@ func (b *Box) bucketNames() []string {
 
 // readLedgers reads counts and marks, and compares what is cheap to compare.
 func (b *Box) readLedgers(tx *bbolt.Tx) error {
+	var written []byte
 	err := tx.Bucket([]byte(bucketMeta)).ForEach(func(k, v []byte) error {
 		content, gen, err := unseal(bucketMeta, k, v)
 		if err != nil {
@@ -225,6 +235,7 @@ func (b *Box) readLedgers(tx *bbolt.Tx) error {
 		}
 		b.gen = max(b.gen, gen)
 		if string(k) == keyGeneration {
+			written = content
 			return nil
 		}
 		s := b.streams[string(k)]
@@ -238,6 +249,11 @@ func (b *Box) readLedgers(tx *bbolt.Tx) error {
 		return nil
 	})
 	if err != nil {
+		return err
+	}
+	b.state = tally{}
+	err = tx.Bucket([]byte(bucketState)).ForEach(func(_, v []byte) error { b.state.swap(nil, v); return nil })
+	if err = cmp.Or(err, b.state.against(written)); err != nil {
 		return err
 	}
 	for _, s := range b.streams {

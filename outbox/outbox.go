@@ -98,8 +98,8 @@ type Options struct {
 	Label func(stream string, r Record) string
 	// Preflight examines the file before it is opened, best in a process of its own (CheckInChild), since a damaged file
 	// can crash or hang its reader. nil: sound; an error that wraps ErrDamaged: set aside and salvage; any other error:
-	// the examination itself could not be made, Notify is told and the open goes on. A nil func checks only what is
-	// quickly checked.
+	// the examination itself could not be made, Notify is told and Check looks at the file in this process. A nil func
+	// checks only what is quickly checked.
 	Preflight func(path string) error
 }
 
@@ -107,7 +107,8 @@ type Options struct {
 type Stream struct {
 	Name    string // lower-case word, at most 32 bytes: tickets, events, tags
 	Batch   int    // records per request at most; 0: 1
-	Keep    Keep   // what gives way when the quota is full
+	Keep    Keep   // what gives way when the quota or the stream's share of it is full
+	Share   int    // percent of the quota's room for records that the stream may use, dead letters included; 0: all of it
 	Journal bool   // write "attempt started" before sending, and park a record after five ambiguous attempts: tickets
 	Held    bool   // never drained: a stream of refused messages
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math"
 	"os"
 )
@@ -18,18 +17,15 @@ const (
 	pageHeader = 16 // id, flags, count, overflow
 	elemSize   = 16 // of a leaf's or a branch's element
 	inBucket   = 16 // root page and sequence before an inline bucket's page
-	metaSize   = 64
-	metaSummed = 56
 
 	flagBranch   = 0x01
 	flagLeaf     = 0x02
+	flagMeta     = 0x04
 	flagFreelist = 0x10
 	elemBucket   = 0x01
 
-	metaMagic   = 0xED0CDAED
-	metaVersion = 2
-	firstPage   = 2 // behind the two meta pages
-	maxDepth    = 64
+	firstPage = 2 // behind the two meta pages
+	maxDepth  = 64
 
 	noFreelist = math.MaxUint64 // in place of the list's page: free is what nothing reaches
 )
@@ -43,13 +39,12 @@ type pageFile struct {
 	pageSize int64
 	meta     pageMeta
 	sound    bool // meta holds; otherwise pageSize is a guess
+	metas    int  // sound meta pages in their places, of two
 	reached  bitmap
 	problems problems
-	lastKey  []byte // of the bucket that is being walked
-}
-
-type pageMeta struct {
-	root, freelist, high, txid uint64
+	lastKey  []byte           // of the bucket that is being walked
+	buckets  map[string]bool  // that were met on the walk
+	strays   map[uint64]int64 // pages that stand elsewhere than in their place (carve.go); nil: not looked for
 }
 
 type bitmap []uint64
@@ -88,41 +83,32 @@ func openPages(path string) (*pageFile, error) {
 	}
 	p := &pageFile{f: f, size: info.Size(), pageSize: int64(os.Getpagesize())}
 	p.findMeta()
-	p.reached = make(bitmap, p.pages()/64+1)
+	p.forget()
 	return p, nil
+}
+
+// forget makes the next walk the first one.
+func (p *pageFile) forget() {
+	p.reached, p.buckets, p.problems = make(bitmap, p.limit()/64+1), map[string]bool{}, problems{}
 }
 
 func (p *pageFile) pages() uint64 { return uint64(p.size / p.pageSize) }
 
-// findMeta tries both places of every page size that bbolt may have used.
-func (p *pageFile) findMeta() {
-	for size := int64(1024); size <= 64<<10; size *= 2 {
-		for _, at := range []int64{0, size} {
-			m, pageSize, ok := p.readMeta(at)
-			if ok && pageSize == size && (!p.sound || m.txid > p.meta.txid) {
-				p.meta, p.pageSize, p.sound = m, pageSize, true
-			}
-		}
+// limit is the number behind the last page that there can be.
+func (p *pageFile) limit() uint64 {
+	n := p.pages()
+	if p.strays != nil { // a piece may be missing in the middle
+		n = 2*n + 1024
 	}
-}
-
-func (p *pageFile) readMeta(at int64) (m pageMeta, pageSize int64, ok bool) {
-	buf := make([]byte, pageHeader+metaSize)
-	if _, err := p.f.ReadAt(buf, at); err != nil {
-		return m, 0, false
+	if p.sound {
+		n = min(n, p.meta.high)
 	}
-	b := buf[pageHeader:]
-	sum := fnv.New64a()
-	sum.Write(b[:metaSummed])
-	if native.Uint32(b) != metaMagic || native.Uint32(b[4:]) != metaVersion || native.Uint64(b[metaSummed:]) != sum.Sum64() {
-		return m, 0, false
-	}
-	m = pageMeta{root: native.Uint64(b[16:]), freelist: native.Uint64(b[32:]), high: native.Uint64(b[40:]), txid: native.Uint64(b[48:])}
-	return m, int64(native.Uint32(b[8:])), true
+	return n
 }
 
 // page is one page with its overflow.
 type page struct {
+	at       int64 // where in the file it stands
 	id       uint64
 	flags    uint16
 	count    int
@@ -132,22 +118,12 @@ type page struct {
 
 // read reads a page once; a second time, or a page that cannot be, is an error.
 func (p *pageFile) read(id uint64) (page, error) {
-	high := min(p.pages(), p.meta.high)
-	if !p.sound {
-		high = p.pages()
-	}
-	if id < firstPage || id >= high {
-		return page{}, fmt.Errorf("page %d is outside the file", id)
-	}
 	if p.reached.has(id) {
 		return page{}, fmt.Errorf("page %d is reached twice", id)
 	}
-	pg, err := p.head(id)
+	pg, err := p.load(id)
 	if err != nil {
 		return page{}, err
-	}
-	if pg.id != id || pg.overflow >= high-id {
-		return page{}, fmt.Errorf("page %d has the header of another", id)
 	}
 	for n := id; n <= id+pg.overflow; n++ {
 		if p.reached.has(n) {
@@ -157,21 +133,50 @@ func (p *pageFile) read(id uint64) (page, error) {
 	for n := id; n <= id+pg.overflow; n++ {
 		p.reached.set(n)
 	}
+	return pg, nil
+}
+
+// load reads a page with its overflow.
+func (p *pageFile) load(id uint64) (page, error) {
+	high := p.limit()
+	if id < firstPage || id >= high {
+		return page{}, fmt.Errorf("page %d is outside the file", id)
+	}
+	pg, err := p.head(id)
+	if err != nil {
+		return page{}, err
+	}
+	if pg.id != id || pg.overflow >= high-id || pg.overflow > p.pages() {
+		return page{}, fmt.Errorf("page %d has the header of another", id)
+	}
 	pg.buf = make([]byte, int64(pg.overflow+1)*p.pageSize)
-	if _, err := p.f.ReadAt(pg.buf, int64(id)*p.pageSize); err != nil {
+	if _, err := p.f.ReadAt(pg.buf, pg.at); err != nil {
 		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
 	return pg, nil
 }
 
-// head reads a page's header only.
+// head reads a page's header only, in its place or, where that holds another, where it strayed to.
 func (p *pageFile) head(id uint64) (page, error) {
-	var b [pageHeader]byte
-	if _, err := p.f.ReadAt(b[:], int64(id)*p.pageSize); err != nil {
+	pg, err := p.headAt(int64(id) * p.pageSize)
+	if at, strayed := p.strays[id]; strayed && (err != nil || pg.id != id) {
+		pg, err = p.headAt(at)
+	}
+	if err != nil {
 		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
-	return page{id: native.Uint64(b[:]), flags: native.Uint16(b[8:]), count: int(native.Uint16(b[10:])),
-		overflow: uint64(native.Uint32(b[12:]))}, nil
+	return pg, nil
+}
+
+func (p *pageFile) headAt(at int64) (page, error) {
+	var b [pageHeader]byte
+	_, err := p.f.ReadAt(b[:], at)
+	return headOf(b[:], at), err
+}
+
+func headOf(b []byte, at int64) page {
+	return page{at: at, id: native.Uint64(b), flags: native.Uint16(b[8:]), count: int(native.Uint16(b[10:])),
+		overflow: uint64(native.Uint32(b[12:]))}
 }
 
 // element cuts element i of a leaf or branch: flags, key, and a leaf's value or a branch's child.
@@ -207,11 +212,13 @@ type visitor func(bucket string, key, value []byte)
 
 // walk visits everything that can be reached from the root; what is wrong on the way is counted and passed over.
 func (p *pageFile) walk(visit visitor) {
-	if !p.sound {
-		p.problems.add(errors.New("no sound meta page"))
+	if p.metas < 2 {
+		p.problems.add(fmt.Errorf("%d of the 2 meta pages are sound", p.metas))
+	}
+	if p.meta.root == 0 {
 		return
 	}
-	if uint64(p.size) < p.meta.high*uint64(p.pageSize) {
+	if p.sound && uint64(p.size) < p.meta.high*uint64(p.pageSize) {
 		p.problems.add(fmt.Errorf("the file ends at byte %d, its pages at %d", p.size, p.meta.high*uint64(p.pageSize)))
 	}
 	p.tree("", p.meta.root, 0, visit)
@@ -240,7 +247,7 @@ func (p *pageFile) tree(bucket string, id uint64, depth int, visit visitor) {
 		e, err := pg.element(i)
 		if err != nil {
 			p.problems.add(err)
-			return
+			continue
 		}
 		p.tree(bucket, e.child, depth+1, visit)
 	}
@@ -252,7 +259,7 @@ func (p *pageFile) leaf(bucket string, pg page, visit visitor) {
 		e, err := pg.element(i)
 		if err != nil {
 			p.problems.add(err)
-			return
+			continue
 		}
 		if p.lastKey != nil && bytes.Compare(p.lastKey, e.key) >= 0 {
 			p.problems.add(fmt.Errorf("bucket %q: keys of page %d are out of order", bucket, pg.id))
@@ -266,6 +273,7 @@ func (p *pageFile) leaf(bucket string, pg page, visit visitor) {
 			p.problems.add(fmt.Errorf("bucket %q in %q cannot be", e.key, bucket))
 			continue
 		}
+		p.buckets[string(e.key)] = true
 		p.inner(string(e.key), e.value, visit)
 		p.lastKey = bytes.Clone(e.key)
 	}
@@ -309,7 +317,7 @@ func (p *pageFile) freePages() (free bitmap, ok bool) {
 	last := uint64(firstPage - 1)
 	for i := range n {
 		id := native.Uint64(pg.buf[uint64(at)+8*i:])
-		if id <= last || id >= p.meta.high || id >= p.pages() || p.reached.has(id) {
+		if id <= last || id >= p.limit() || p.reached.has(id) {
 			return free, false
 		}
 		free.set(id)
@@ -320,7 +328,7 @@ func (p *pageFile) freePages() (free bitmap, ok bool) {
 
 // orphans visits the leaves that wanted asks for and that were not reached from the root.
 func (p *pageFile) orphans(wanted func(id uint64) bool, visit visitor) {
-	for id := uint64(firstPage); id < p.pages(); id++ {
+	for id := uint64(firstPage); id < p.limit(); id++ {
 		if p.reached.has(id) || !wanted(id) {
 			continue
 		}
@@ -339,7 +347,7 @@ func (p *pageFile) orphanLeaf(pg page, visit visitor) {
 	for i := range pg.count {
 		e, err := pg.element(i)
 		if err != nil {
-			return
+			continue
 		}
 		switch {
 		case e.flags&elemBucket == 0:

@@ -2,19 +2,16 @@ package outbox
 
 import (
 	"fmt"
-	"slices"
-
-	"go.etcd.io/bbolt"
 )
 
-// keepEvery: of a stream that is thinned, one record in so many stays. Eight, since the file gives a page back only
-// when less than a quarter of it is left.
-const keepEvery = 8
-
-// reserve takes the quota from the disk. When the disk has less, the quota becomes what it has.
+// reserve takes the quota from the disk. On a full disk the damaged files that were kept for a look make room; when the
+// disk still has less, the quota becomes what it has.
 func (b *Box) reserve() {
 	for quota := b.opt.MaxBytes; ; quota /= 2 {
 		certain, err := reserveBlocks(b.path, quota)
+		if noSpace(err) && b.clearDamaged() {
+			certain, err = reserveBlocks(b.path, quota)
+		}
 		switch {
 		case err == nil && certain && quota == b.opt.MaxBytes:
 			return
@@ -47,72 +44,37 @@ func (b *Box) giving(stream string) Keep {
 	return ThinFirst
 }
 
+// clearDamaged removes the damaged files that were kept, and tells it; false: there were none, or it did not work.
+func (b *Box) clearDamaged() bool {
+	kept, err := damagedFiles(b.path)
+	if err != nil || len(kept) == 0 || removeDamaged(b.path) != nil {
+		return false
+	}
+	b.note(Note{Kind: NoteUnreserved, Count: len(kept), Message: fmt.Sprintf(
+		"the disk is full: %d damaged outbox files that were kept for a look were removed to make room for records", len(kept))})
+	return true
+}
+
 // limit is what records may use: four fifths; the rest lets deletes always work, since bbolt writes before it frees.
 func (b *Box) limit() int64 { return b.opt.MaxBytes / 5 * 4 }
 
 // used is what the records and dead letters of all streams use. The lock is held.
 func (b *Box) used() (n int64) {
 	for _, s := range b.streams {
-		n += int64(s.led.bytes + s.led.deadBytes)
+		n += s.used()
 	}
 	return n
 }
 
-// makeRoom stages evictions into g until add bytes fit, or returns ErrFull and stages nothing. The lock is held.
-func (b *Box) makeRoom(g *group, add uint64) error {
-	if add == 0 {
-		return nil
-	}
-	over := b.used() + int64(add) - b.limit()
-	need := over
-	if over <= 0 {
-		// Half-empty pages can fill the file while the records alone would fit.
-		if over = b.inUse.Load() - b.opt.MaxBytes/20*19; over <= 0 || b.pressed {
-			b.full = false
-			return nil
-		}
-		b.pressed, need = true, 0
-	}
-	plan, freed, err := b.planEvictions(over + b.limit()/20)
-	if err != nil {
-		return err
-	}
-	if freed < need {
-		if !b.full {
-			b.full = true
-			b.note(Note{Kind: NoteFull, Message: fmt.Sprintf(
-				"the outbox is full: %d bytes are used and nothing that may give way is left; new records are refused", b.used())})
-		}
-		return fmt.Errorf("store %d bytes beside %d of %d: %w", add, b.used(), b.limit(), ErrFull)
-	}
-	b.full = false
-	for _, e := range plan {
-		b.stageEvictions(g, e)
-	}
-	return nil
-}
+// used is what the records and dead letters of one stream use.
+func (s *stream) used() int64 { return int64(s.led.bytes + s.led.deadBytes) }
 
-// eviction is what one stream gives way.
-type eviction struct {
-	s     *stream
-	seqs  []uint64
-	bytes uint64
-	at    uint64 // where thinning goes on
-}
-
-func (b *Box) stageEvictions(g *group, e eviction) {
-	if len(e.seqs) == 0 {
-		return
+// room is what a stream may use at most.
+func (b *Box) room(s *stream) int64 {
+	if s.Share <= 0 {
+		return b.limit()
 	}
-	for _, seq := range e.seqs {
-		b.stageRemoval(g, e.s, e.s.queue, seq)
-	}
-	e.s.led.Waiting -= uint64(len(e.seqs))
-	e.s.led.Evicted += uint64(len(e.seqs))
-	e.s.led.bytes -= e.bytes
-	e.s.thinned = e.at
-	b.note(Note{Kind: NoteEvicted, Stream: e.s.Name, Count: len(e.seqs), Message: fmt.Sprintf(
-		"the outbox's quota is used up: %d of the oldest %s gave way, %d in all", len(e.seqs), e.s.Name, e.s.led.Evicted)})
+	return b.limit() * int64(s.Share) / 100
 }
 
 // stageRemoval takes one record out of a bucket and hides it from everybody until that is on disk. The lock is held.
@@ -137,74 +99,4 @@ func (s *stream) unqueue(g *group, seq uint64) {
 		g.remove(s.marksBucket, key)
 	}
 	g.touch(s)
-}
-
-// planEvictions chooses what gives way until want bytes are free, stream by stream in their order.
-func (b *Box) planEvictions(want int64) (plan []eviction, freed int64, err error) {
-	var giving []*stream
-	for _, s := range b.streams {
-		if s.Keep != Never && s.led.Waiting > 0 {
-			giving = append(giving, s)
-		}
-	}
-	slices.SortFunc(giving, func(a, b *stream) int {
-		if a.Keep != b.Keep {
-			return int(b.Keep) - int(a.Keep)
-		}
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
-	err = b.view("make room in the outbox", func(tx *bbolt.Tx) error {
-		for _, s := range giving {
-			if freed >= want {
-				break
-			}
-			e := b.planStream(tx, s, uint64(want-freed))
-			plan, freed = append(plan, e), freed+int64(e.bytes)
-		}
-		return nil
-	})
-	return plan, freed, err
-}
-
-// planStream walks one stream from its oldest record; a stream that is thinned keeps one in eight, goes round when it
-// comes to the end, and in the end keeps none.
-func (b *Box) planStream(tx *bbolt.Tx, s *stream, want uint64) eviction {
-	e := eviction{s: s, at: s.thinned}
-	taken := map[uint64]bool{}
-	keep := 0
-	if s.Keep == ThinFirst {
-		keep = keepEvery
-	} else {
-		e.at = 0
-	}
-	for e.bytes < want {
-		before, from := e.bytes, e.at
-		b.planPass(tx, &e, taken, keep, want)
-		if e.bytes >= want || from == 0 && e.bytes == before {
-			break
-		}
-		e.at = 0
-	}
-	return e
-}
-
-// planPass goes from e.at to the end of the stream or until enough is found.
-func (b *Box) planPass(tx *bbolt.Tx, e *eviction, taken map[uint64]bool, keep int, want uint64) {
-	c := tx.Bucket([]byte(e.s.queue)).Cursor()
-	n := 0
-	for k, v := c.Seek(seqKey(e.at + 1)); k != nil && e.bytes < want; k, v = c.Next() {
-		seq, ok := keySeq(k)
-		if !ok || taken[seq] || e.s.inFlight[seq] || b.gone[ref{bucket: e.s.queue, seq: seq}] {
-			continue
-		}
-		e.at = seq
-		if n++; keep > 0 && n%keep == 0 {
-			continue
-		}
-		taken[seq] = true
-		e.seqs, e.bytes = append(e.seqs, seq), e.bytes+recordSize(v)
-	}
 }

@@ -225,6 +225,15 @@ func setAside(path, fresh string) (aside string, err error) {
 	return aside, err
 }
 
+// removeDamaged removes the damaged files that were kept.
+func removeDamaged(path string) error {
+	old, err := damagedFiles(path)
+	for _, n := range old {
+		err = errors.Join(err, os.Remove(damagedName(path, n)))
+	}
+	return err
+}
+
 func damagedName(path string, n int) string { return fmt.Sprintf("%s.damaged-%d", path, n) }
 
 // damagedFiles lists the numbers of the files that were set aside, lowest first.

@@ -33,7 +33,13 @@ func spoilRecord(t *testing.T, path, body string) {
 	if n == 0 {
 		t.Fatalf("%q is not in the file", body)
 	}
-	write(t, path, file)
+	f, err := os.OpenFile(path, os.O_WRONLY, 0) // in place: what is reserved behind the end stays
+	if err == nil {
+		_, err = f.WriteAt(file, 0)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // One bit of one record is wrong, and nobody checked the file before the start: the record is never sent.
@@ -114,13 +120,33 @@ func TestCheckInChildTellsItsEnds(t *testing.T) {
 	}
 	path := boxPath(t)
 	shut(t, open(t, path, outbox.Options{}))
-	for script, damaged := range map[string]bool{"exit 0": false, "exit 1": true, "kill -SEGV $$": true} {
+	for script, want := range map[string]struct{ damaged, fails bool }{
+		"exit 0": {false, false}, "exit 1": {true, true}, "exit 2": {true, true}, "kill -SEGV $$": {true, true}, "kill -KILL $$": {true, true},
+		"exit 75": {false, true}, "kill -SYS $$": {false, true},
+	} {
 		err := outbox.CheckInChild("/bin/sh", "-c", script)(path)
-		if errors.Is(err, outbox.ErrDamaged) != damaged || (err != nil) != damaged {
+		if errors.Is(err, outbox.ErrDamaged) != want.damaged || (err != nil) != want.fails {
 			t.Errorf("%s: %v", script, err)
 		}
 	}
 	if err := outbox.CheckInChild("/no/such/program")(path); err == nil || errors.Is(err, outbox.ErrDamaged) {
 		t.Errorf("a child that does not start: %v", err)
+	}
+}
+
+// Where no child can be started, the file is examined all the same.
+func TestFileIsExaminedWithoutAChild(t *testing.T) {
+	path, n := boxPath(t), &notes{}
+	b := open(t, path, outbox.Options{})
+	put(t, b, "events", "first record", "second record")
+	shut(t, b)
+	spoilRecord(t, path, "second record")
+	b = open(t, path, outbox.Options{Notify: n.add, Preflight: outbox.CheckInChild("/no/such/program")})
+	defer shut(t, b)
+	if n.count(outbox.NoteTrouble) != 1 || n.count(outbox.NoteSalvaged) != 1 {
+		t.Errorf("notes: %+v", n.all)
+	}
+	if c := counts(t, b, "events"); c != (outbox.Counts{Accepted: 2, Waiting: 1, Dead: 1}) {
+		t.Errorf("counts are %+v", c)
 	}
 }

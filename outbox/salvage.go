@@ -16,17 +16,40 @@ import (
 // What can be reached from the root is current. What lies on a page that is neither reached nor free is current too: its
 // way was damaged. What lies anywhere else may be old, delivered long ago; a record found only there becomes a dead
 // letter for a person to judge, since sending it could make a doubled ticket and forgetting it could lose one.
+//
+// What is reserved behind the damaged file's end makes room for the fresh one, and on a full disk the damaged files that
+// were kept before.
 func (b *Box) salvage(cause error) error {
+	err := releaseBlocks(b.path)
+	var v *salvager
+	var aside string
+	if err == nil {
+		v, aside, err = b.mend()
+	}
+	if noSpace(err) && removeDamaged(b.path) == nil {
+		v, aside, err = b.mend()
+	}
+	if err != nil {
+		return fmt.Errorf("mend %s: %w", b.path, err)
+	}
+	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
+		"the outbox file was damaged (%v) and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
+			"%d records are in doubt and became dead letters, %d are lost%s; the damaged file is kept as %s",
+		cause, v.records, v.letters, len(v.state), v.doubtful, v.lost, v.stateLoss(), filepath.Base(aside))})
+	return nil
+}
+
+// mend fills the fresh file and exchanges the two.
+func (b *Box) mend() (v *salvager, aside string, err error) {
 	p, err := openPages(b.path)
 	if err != nil {
-		return fmt.Errorf("salvage %s: %w", b.path, err)
+		return nil, "", err
 	}
 	defer p.close() //nolint:errcheck // opened for reading only
 	for _, s := range b.streams {
 		*s = *newStream(s.Stream)
 	}
-	v := &salvager{b: b, p: p, rows: map[string]*row{}, state: map[string]aged{}, inTree: true}
-	var aside string
+	v = &salvager{b: b, p: p, rows: map[string]*row{}, state: map[string]aged{}, inTree: true}
 	err = guard("salvage", func() error {
 		if v.out, err = newBuilder(b.path+".new", b.opt.MaxBytes); err != nil {
 			return err
@@ -40,30 +63,25 @@ func (b *Box) salvage(cause error) error {
 		aside, err = setAside(b.path, b.path+".new")
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("mend %s: %w", b.path, err)
-	}
-	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
-		"the outbox file was damaged (%v) and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
-			"%d records are in doubt and became dead letters, %d are lost; the damaged file is kept as %s",
-		cause, v.records, v.letters, len(v.state), v.doubtful, v.lost, filepath.Base(aside))})
-	return nil
+	return v, aside, err
 }
-
-// maxDoubtful bounds the records in doubt of one stream.
-const maxDoubtful = 4096
 
 // salvager sorts what the pages hold into the fresh file.
 type salvager struct {
-	b      *Box
-	p      *pageFile
-	out    *builder
-	rows   map[string]*row // per stream
-	state  map[string]aged
-	inTree bool // what is visited is reached from the root
-	proven bool // what is visited is current
-	gen    uint64
-	err    error // of writing the fresh file
+	b     *Box
+	p     *pageFile
+	out   *builder
+	rows  map[string]*row // per stream
+	state map[string]aged
+	// written is what the youngest generation says of the state.
+	written []byte
+	newest  uint64 // that generation
+	inTree  bool   // what is visited is reached from the root
+	whole   bool   // the state that the root leads to is what was written
+	proven  bool   // what is visited is current
+	gen     uint64
+	walked  int   // problems on the way from the root
+	err     error // of writing the fresh file
 
 	counted bool // the root leads to the counts,
 	spoilt  bool // and one of them is damaged
@@ -82,6 +100,7 @@ type row struct {
 	receipts map[uint64]taken
 	oldest   uint64 // sequence number before which receipts no longer tell
 	doubtful map[uint64][]byte
+	spoilt   map[uint64][]byte // damaged where they wait: a sound copy elsewhere is as good
 }
 
 // taken is what a receipt says of a record.
@@ -94,22 +113,26 @@ type taken struct {
 type aged struct {
 	value []byte
 	gen   uint64
+	old   bool // it may be older than what was there
 }
 
 func (v *salvager) run() error {
 	for name := range v.b.streams {
 		v.rowOf(name)
 	}
-	v.proven = true
+	if err := v.p.findRoot(); err != nil {
+		return err
+	}
+	v.proven = v.p.sound
 	v.p.walk(v.visit)
+	v.walked, v.inTree, v.whole = v.p.problems.n, false, v.stateWhole()
 	if v.p.problems.n > 0 && v.p.sound {
-		v.inTree = false
 		free, ok := v.p.freePages()
 		v.proven = ok
 		v.p.orphans(func(id uint64) bool { return !free.has(id) }, v.visit)
 	}
-	if v.incomplete() {
-		v.inTree, v.proven = false, false
+	if v.incomplete() || !v.whole && !v.stateWhole() {
+		v.proven = false
 		v.p.orphans(func(uint64) bool { return true }, v.visit)
 	}
 	v.judge()
@@ -134,7 +157,7 @@ func (v *salvager) rowOf(stream string) *row {
 	if r := v.rows[stream]; r != nil {
 		return r
 	}
-	r := &row{receipts: map[uint64]taken{}}
+	r := &row{receipts: map[uint64]taken{}, spoilt: map[uint64][]byte{}}
 	v.rows[stream] = r
 	first := uint64(math.MaxUint64)
 	v.fail(v.b.receipts.each(stream, 0, func(s slot) {
@@ -175,10 +198,8 @@ func (v *salvager) visit(bucket string, key, value []byte) {
 	}
 	kind, stream := splitBucket(bucket)
 	v.spoilt = v.spoilt || v.inTree && kind == bucketMeta
-	if v.inTree && kind == prefixQueue && v.rows[stream] != nil && len(key) == keyLen {
-		highest := v.rows[stream].highest
-		v.letter(stream, key, value, "the record was damaged in the file and was not sent: "+checkRecord(stream, key, value).Error())
-		v.rows[stream].highest = highest // a damaged record's number may be damaged too
+	if seq, ok := keySeq(key); ok && v.inTree && kind == prefixQueue && v.rows[stream] != nil {
+		v.rows[stream].spoilt[seq] = bytes.Clone(value)
 	}
 }
 
@@ -203,8 +224,8 @@ func (v *salvager) take(bucket string, key, value []byte) bool {
 		_, err := v.out.put(bucket, key, value)
 		v.fail(err)
 	case bucketState:
-		if old, ok := v.state[string(key)]; !ok || gen > old.gen {
-			v.state[string(key)] = aged{value: bytes.Clone(value), gen: gen}
+		if old, ok := v.state[string(key)]; (!ok || gen > old.gen) && (v.inTree || !v.whole) {
+			v.state[string(key)] = aged{value: bytes.Clone(value), gen: gen, old: !v.proven}
 		}
 	case bucketMeta:
 		v.counts(string(key), content, gen)
@@ -216,6 +237,9 @@ func (v *salvager) take(bucket string, key, value []byte) bool {
 func (v *salvager) counts(stream string, content []byte, gen uint64) {
 	if stream == keyGeneration {
 		v.counted = v.counted || v.inTree
+		if gen > v.newest {
+			v.written, v.newest = bytes.Clone(content), gen
+		}
 		return
 	}
 	var l ledger
@@ -228,66 +252,36 @@ func (v *salvager) counts(stream string, content []byte, gen uint64) {
 func (v *salvager) record(stream string, key, value []byte) {
 	seq, _ := keySeq(key)
 	r := v.rowOf(stream)
-	if s, ok := r.receipts[seq]; ok && (!v.proven || s.state == Delivered && s.sum == sumOf(value)) {
+	spoilt := r.spoilt[seq]
+	waits := len(spoilt) >= recordHeader && sumOf(spoilt) == sumOf(value) // of that key and no other
+	current := v.proven && (v.inTree || r.short()) || waits || v.inTree && v.reachBack(stream, r)
+	if s, ok := r.receipts[seq]; ok && (!current || s.state == Delivered && s.sum == sumOf(value)) {
 		return
 	}
-	if !v.proven {
+	if !current {
 		if seq > r.oldest && !v.placed(stream, key) {
 			r.doubt(seq, value)
 		}
 		return
 	}
-	if v.placed(stream, key) {
-		return
+	if waits {
+		delete(r.spoilt, seq)
 	}
+	if !v.placed(stream, key) {
+		v.queue(stream, key, value)
+	}
+}
+
+// queue carries a record over to be sent.
+func (v *salvager) queue(stream string, key, value []byte) {
 	_, err := v.out.put(prefixQueue+stream, key, value)
 	v.fail(err)
+	seq, _ := keySeq(key)
+	r := v.rowOf(stream)
 	v.records++
 	r.found.Waiting++
 	r.found.bytes += recordSize(value)
 	r.highest = max(r.highest, seq)
-}
-
-// missing is how many records the counts have and the current pages have not, at most what is kept in memory.
-func (r *row) missing() int {
-	if !r.known {
-		return maxDoubtful
-	}
-	if r.led.Waiting <= r.found.Waiting {
-		return 0
-	}
-	return int(min(r.led.Waiting-r.found.Waiting, maxDoubtful))
-}
-
-// doubt keeps a record that may be old. A queue loses its oldest first, so the newest ones are the likely ones.
-func (r *row) doubt(seq uint64, value []byte) {
-	if r.doubtful == nil {
-		r.doubtful = map[uint64][]byte{}
-	}
-	r.doubtful[seq] = bytes.Clone(value)
-	if len(r.doubtful) > 2*maxDoubtful {
-		r.prune()
-	}
-}
-
-// prune forgets all but the newest, as many as are missing.
-func (r *row) prune() {
-	seqs := slices.Sorted(maps.Keys(r.doubtful))
-	for _, seq := range seqs[:max(len(seqs)-r.missing(), 0)] {
-		delete(r.doubtful, seq)
-	}
-}
-
-// judge makes dead letters of the records in doubt.
-func (v *salvager) judge() {
-	for _, name := range slices.Sorted(maps.Keys(v.rows)) {
-		r := v.rows[name]
-		r.prune()
-		for seq, value := range r.doubtful {
-			v.doubtful++
-			v.letter(name, seqKey(seq), value, "found in a damaged file where it may be an old copy: it may have been delivered")
-		}
-	}
 }
 
 func (v *salvager) placed(stream string, key []byte) bool {
@@ -344,6 +338,10 @@ func (v *salvager) finish() error {
 		}
 	}
 	v.gen++
+	key := []byte(keyGeneration)
+	if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, v.stateTally().encode())); err != nil {
+		return err
+	}
 	for name, r := range v.rows {
 		l := r.led
 		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes

@@ -72,16 +72,16 @@ func ruleOf(e config.Event, d config.Device) agent.Rule {
 	return r
 }
 
-// streams are the outbox's queues. Tickets, memos and what could not be decoded never give way to the quota; events
-// go oldest last, and of tag values the older are thinned.
-func streams(w cloud.Wire) []outbox.Stream {
+// streams are the outbox's queues. Tickets and memos never give way to the quota; events go oldest last, and of tag
+// values the older are thinned. Each of the others has a share that it does not exceed.
+func streams(w cloud.Wire, s config.Shares) []outbox.Stream {
 	return []outbox.Stream{
 		{Name: agent.Tickets, Batch: w.Batch.Tickets, Journal: true},
 		{Name: agent.Memos, Batch: 1},
-		{Name: agent.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast},
-		{Name: agent.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast},
-		{Name: agent.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst},
-		{Name: agent.Refused, Keep: outbox.OldestFirst, Held: true},
+		{Name: agent.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast, Share: s.Events},
+		{Name: agent.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets},
+		{Name: agent.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues},
+		{Name: agent.Refused, Keep: outbox.OldestFirst, Held: true, Share: s.Refused},
 	}
 }
 
@@ -94,7 +94,7 @@ func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) e
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
 	return outbox.Open(boxFile(cfg), outbox.Options{
-		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire), Notify: notify, Label: agent.Label,
+		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.Label,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
 		Preflight: preflight(), Pace: pace,
 	})

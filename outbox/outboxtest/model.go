@@ -22,6 +22,7 @@ type Queue struct {
 	Waiting, Dead map[uint64]outbox.Record
 	Delivered     uint64
 	Dropped       uint64
+	Evicted       uint64
 }
 
 // NewModel returns the model of an empty box with these streams.
@@ -88,11 +89,24 @@ func (m *Model) Drop(stream string, seq uint64) bool {
 	return false
 }
 
+// Evict moves what gave way to the quota: a waiting record or a dead letter; false: there is none.
+func (m *Model) Evict(stream string, seq uint64) bool {
+	q := m.Streams[stream]
+	for _, place := range []map[uint64]outbox.Record{q.Waiting, q.Dead} {
+		if _, ok := place[seq]; ok {
+			delete(place, seq)
+			q.Evicted++
+			return true
+		}
+	}
+	return false
+}
+
 // Compare returns the first difference between the model and a box, byte by byte, or nil.
 func (m *Model) Compare(b *outbox.Box) error {
 	counts := b.Counts()
 	for name, q := range m.Streams {
-		want := outbox.Counts{Accepted: q.Next - 1, Delivered: q.Delivered, Dropped: q.Dropped,
+		want := outbox.Counts{Accepted: q.Next - 1, Delivered: q.Delivered, Dropped: q.Dropped, Evicted: q.Evicted,
 			Waiting: uint64(len(q.Waiting)), Dead: uint64(len(q.Dead))}
 		if counts[name] != want {
 			return fmt.Errorf("counts of %s: %+v, want %+v", name, counts[name], want)

@@ -1,0 +1,209 @@
+package outbox
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sort"
+)
+
+// This file finds what a damaged file does not lead to any more: pages that stand elsewhere than in their place, since
+// a piece was put in or is missing or two were exchanged, and the root, when no meta page tells it.
+
+const (
+	// surveyStep is how much of the file is looked at at a time.
+	surveyStep = 1 << 20
+	// surveyHead is what must be seen of a page to take it for one: its header and its first element.
+	surveyHead = pageHeader + elemSize
+	// maxTops bounds how many roots are tried when no meta page tells the newest.
+	maxTops = 3
+)
+
+// top is a page that was a root once: its buckets are those of a box, the counts and their generation among them.
+type top struct {
+	id, gen uint64
+}
+
+// survey goes through the whole file, byte by byte, and notes the pages that are not in their places, the tops and the
+// branches that may be a root.
+func (p *pageFile) survey() (tops, branches []uint64, err error) {
+	p.strays = map[uint64]int64{}
+	high := p.limit()
+	buf := make([]byte, surveyStep+surveyHead)
+	for start := int64(0); start < p.size; start += surveyStep {
+		n, err := p.f.ReadAt(buf, start)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, nil, err
+		}
+		for i := 0; i < surveyStep && i+surveyHead <= n; i++ {
+			flags := native.Uint16(buf[i+8:])
+			if flags == 0 || flags > flagFreelist {
+				continue
+			}
+			at := start + int64(i)
+			if flags == flagMeta && p.metas == 0 {
+				if m, pageSize, ok := p.readMeta(at); ok {
+					p.takeMeta(m, pageSize)
+				}
+				continue
+			}
+			pg := headOf(buf[i:], at)
+			if pg.id < firstPage || pg.id >= high || !plausible(pg, buf[i+pageHeader:]) {
+				continue
+			}
+			if at != int64(pg.id)*p.pageSize {
+				p.strays[pg.id] = at
+			}
+			switch {
+			case flags == flagLeaf && native.Uint32(buf[i+pageHeader:])&elemBucket != 0:
+				tops = append(tops, pg.id)
+			case flags == flagBranch:
+				branches = append(branches, pg.id)
+			}
+		}
+	}
+	p.forget()
+	return tops, branches, nil
+}
+
+// plausible reports whether bytes look like a page: behind its elements come, without a gap, the first one's key and
+// value. A list of free pages must not be empty: three numbers of a list in a row look like the header of an empty one.
+func plausible(pg page, first []byte) bool {
+	behind := uint32(pg.count) * elemSize
+	switch {
+	case pg.overflow > 1<<16:
+		return false
+	case pg.flags == flagLeaf:
+		return pg.count > 0 && native.Uint32(first) <= elemBucket && native.Uint32(first[4:]) == behind
+	case pg.flags == flagBranch:
+		return pg.count > 0 && native.Uint32(first) == behind
+	}
+	return pg.flags == flagFreelist && pg.count > 0
+}
+
+// findRoot makes the newest root the one to walk from. A meta page that holds is believed, unless the other one is
+// damaged and a younger root leads to no problem: then it was the damaged one's. Without a sound meta page the generation
+// alone tells; the list of free pages is not known then.
+func (p *pageFile) findRoot() error {
+	ids, branches, err := p.survey()
+	if err != nil {
+		return err
+	}
+	own, known := uint64(0), false
+	if p.sound {
+		own, known = p.generation(p.meta.root)
+		if p.metas == 2 || !known {
+			return nil
+		}
+	}
+	tops := p.younger(ids, own)
+	was := p.meta
+	for _, t := range tops[:min(maxTops, len(tops))] {
+		for _, root := range append(p.parents(branches, t.id), t.id) {
+			p.meta = pageMeta{root: root, high: was.high}
+			if p.leadsWell() {
+				return nil
+			}
+		}
+	}
+	p.meta = was
+	if !p.sound && len(tops) > 0 {
+		p.meta.root = tops[0].id
+	}
+	return nil
+}
+
+// younger reads the generations of tops, and returns those above own, the newest first.
+func (p *pageFile) younger(ids []uint64, own uint64) (tops []top) {
+	for _, id := range ids {
+		if gen, ok := p.generation(id); ok && (gen > own || !p.sound) {
+			tops = append(tops, top{id: id, gen: gen})
+		}
+	}
+	sort.Slice(tops, func(i, j int) bool { return tops[i].gen > tops[j].gen })
+	return tops
+}
+
+// parents are the branches that have a page for a child: the root has one when it does not fit on one page.
+func (p *pageFile) parents(branches []uint64, child uint64) (ids []uint64) {
+	for _, id := range branches {
+		pg, err := p.load(id)
+		if err != nil {
+			continue
+		}
+		for i := range pg.count {
+			if e, err := pg.element(i); err == nil && e.child == child {
+				ids = append(ids, id)
+			}
+		}
+	}
+	return ids
+}
+
+// leadsWell walks from the root and reports whether nothing is wrong and nothing is missing on the way.
+func (p *pageFile) leadsWell() bool {
+	p.forget()
+	p.tree("", p.meta.root, 0, func(string, []byte, []byte) {})
+	well := p.problems.n == 0 && p.missing() == ""
+	p.forget()
+	return well
+}
+
+// missing names a bucket that the walk should have met and has not; "": none.
+func (p *pageFile) missing() string {
+	want := []string{bucketState, bucketMeta}
+	for name := range p.buckets {
+		if _, stream := splitBucket(name); stream != "" {
+			want = append(want, prefixQueue+stream, prefixDead+stream, prefixMarks+stream)
+		}
+	}
+	for _, name := range want {
+		if !p.buckets[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// generation returns the generation of the root that a page is or that leads to it; false: it is none.
+func (p *pageFile) generation(id uint64) (gen uint64, ok bool) {
+	for range maxDepth {
+		pg, err := p.load(id)
+		if err != nil {
+			return 0, false
+		}
+		next := uint64(0)
+		for i := range pg.count {
+			e, err := pg.element(i)
+			if err != nil {
+				return 0, false
+			}
+			switch {
+			case pg.flags == flagBranch && bytes.Compare(e.key, []byte(bucketMeta)) <= 0:
+				next = e.child
+			case pg.flags == flagLeaf && string(e.key) == bucketMeta && e.flags == elemBucket && len(e.value) >= inBucket:
+				return p.sealedGeneration(e.value)
+			}
+		}
+		id = next
+	}
+	return 0, false
+}
+
+// sealedGeneration reads the generation out of the bucket of counts, which is small enough to be inline.
+func (p *pageFile) sealedGeneration(bucket []byte) (gen uint64, ok bool) {
+	if native.Uint64(bucket) != 0 {
+		return 0, false
+	}
+	quiet := *p
+	quiet.problems, quiet.lastKey = problems{}, nil
+	quiet.inline(bucketMeta, bucket, func(_ string, key, value []byte) {
+		if string(key) != keyGeneration {
+			return
+		}
+		if _, g, err := unseal(bucketMeta, key, value); err == nil {
+			gen, ok = g, true
+		}
+	})
+	return gen, ok
+}

@@ -1,0 +1,113 @@
+package outbox_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"gauger/outbox"
+	"gauger/outbox/outboxtest"
+)
+
+// smallDisk is a disk of so many bytes in memory.
+func smallDisk(t *testing.T, options string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, options); err != nil {
+		t.Skipf("no disk of its own for this test, which needs root: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fillUp takes every byte that the disk has left.
+func fillUp(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "others"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for size := 1 << 20; size >= 1; size /= 2 {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		if !errors.Is(err, unix.ENOSPC) {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Others have filled the disk to the last byte. What was reserved still takes tickets up to the quota, delivered ones
+// are deleted, state is kept, and all that over a restart; nothing is in doubt, nothing is lost.
+func TestFullDiskStillTakesTickets(t *testing.T) {
+	dir := smallDisk(t, "size=14m")
+	path, n := filepath.Join(dir, "outbox.db"), &notes{}
+	o := outbox.Options{MaxBytes: 8 * mib, Streams: shared(), Notify: n.add, Preflight: checkHere}
+	b := open(t, path, o)
+	put(t, b, "tickets", "first") // its receipt has a place then
+	drainAll(t, b, "tickets", &outboxtest.Service{})
+	fillUp(t, dir)
+	body := strings.Repeat("x", 3900) // a page each: the quota holds 1,638
+	for range 15 {
+		put(t, b, "tickets", repeat(body, 70)...)
+		put(t, b, "tags", repeat(body, 70)...)
+	}
+	for range 2 {
+		s := &outboxtest.Service{}
+		drainSome(t, b, "tickets", s, 250)
+		if err := b.Update(func(tx *outbox.Tx) error { tx.Put("tank/1", []byte(body)); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		put(t, b, "tickets", repeat(body, 225)...)
+		shut(t, b)
+		b = open(t, path, o)
+	}
+	if c := counts(t, b, "tickets"); c != (outbox.Counts{Accepted: 1501, Delivered: 501, Waiting: 1000}) {
+		t.Errorf("tickets: %+v", c)
+	}
+	if n.count(outbox.NoteSalvaged)+n.count(outbox.NoteFull) != 0 {
+		t.Errorf("notes: %+v", n.all)
+	}
+	drainAll(t, b, "tags", &outboxtest.Service{})
+	shut(t, b)
+	if _, err := outbox.Check(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// The file is damaged and the disk is full: what was reserved for the old file makes room for the mended one.
+func TestDamagedFileIsMendedOnAFullDisk(t *testing.T) {
+	dir := smallDisk(t, "size=14m")
+	path, n := filepath.Join(dir, "outbox.db"), &notes{}
+	o := outbox.Options{MaxBytes: 8 * mib, Streams: shared(), Notify: n.add, Preflight: checkHere}
+	b := open(t, path, o)
+	body := strings.Repeat("x", 1000)
+	put(t, b, "tickets", repeat(body, 1500)...)
+	put(t, b, "events", "the spoilt one")
+	shut(t, b)
+	for round := range 3 {
+		spoilRecord(t, path, []string{"the spoilt one", "another one 0", "another one 1"}[round])
+		if round == 0 {
+			fillUp(t, dir)
+		}
+		b = open(t, path, o)
+		if c := counts(t, b, "tickets"); c.Waiting != 1500 || n.count(outbox.NoteSalvaged) != round+1 {
+			t.Errorf("round %d: %+v, %d notes", round, c, n.count(outbox.NoteSalvaged))
+		}
+		put(t, b, "events", "another one "+string(rune('0'+round)))
+		put(t, b, "tickets", body)
+		drainSome(t, b, "tickets", &outboxtest.Service{}, 1)
+		shut(t, b)
+	}
+}
