@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -47,6 +46,6 @@ func BenchmarkEveryReading(b *testing.B) {
 	}
 	b.StopTimer()
 	if n := box.Counts()[TagValues].Accepted; int(n) < b.N {
-		b.Fatal(fmt.Sprintf("%d records of %d readings", n, b.N))
+		b.Fatalf("%d records of %d readings", n, b.N)
 	}
 }
