@@ -27,7 +27,7 @@ func (p Point) Named(name string) (Point, bool) {
 	levels := make([]string, strings.Count(p.Topic, "+")+1)
 	rest, ok := strings.CutPrefix(name, parts[0])
 	for i, n := range which {
-		end := len(rest)
+		var end int
 		if next := parts[i+1]; i == len(which)-1 {
 			ok, end = ok && strings.HasSuffix(rest, next), len(rest)-len(next)
 		} else {
