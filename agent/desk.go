@@ -27,6 +27,7 @@ type Desk struct {
 	Began   time.Time
 	Daemon  bool                // the collectors run and the streams are drained
 	Link    *link.Link          // nil: nothing is held back
+	Gather  []Named             // the collectors, for what they could not decode
 	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
 	verbs   map[string]Verb
 	feeds   map[string]Feed
@@ -128,14 +129,15 @@ func (d *Desk) Open() *Desk {
 			d.Clock.Confirm()
 			return None{}, nil
 		}),
-		"outbox.list":  On(d.list),
-		"outbox.show":  On(d.show),
-		"outbox.retry": On(d.retry),
-		"outbox.drop":  On(d.drop),
-		"proof":        On(d.prove),
-		"tickets.list": On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
-		"tickets.add":  On(d.add),
-		"book":         On(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookVerb(p) }),
+		"outbox.list":   On(d.list),
+		"outbox.show":   On(d.show),
+		"outbox.retry":  On(d.retry),
+		"outbox.drop":   On(d.drop),
+		"outbox.decode": On(d.decode),
+		"proof":         On(d.prove),
+		"tickets.list":  On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
+		"tickets.add":   On(d.add),
+		"book":          On(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookVerb(p) }),
 		"tickets.match": On(func(ctx context.Context, a MatchArgs) (Matched, error) {
 			b, warning, err := d.Ledger.Match(a, Person(ctx))
 			return Matched{b, warning}, err

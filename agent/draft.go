@@ -22,6 +22,7 @@ type draft struct {
 	mono     time.Duration // of the recording, at this batch
 	records  []staged
 	puts     []small
+	decoded  []uint64 // kept messages that leave the stream of refused ones
 	problems []error
 	says     []func() // log lines for after the commit
 	copied   bool     // the map of episodes is this draft's own
@@ -57,6 +58,9 @@ func (d *draft) stage(tx *outbox.Tx) error {
 	for _, p := range d.puts {
 		tx.Put(p.name, p.value)
 	}
+	for _, seq := range d.decoded {
+		tx.Take(Refused, seq)
+	}
 	for _, r := range d.records {
 		seq := tx.Append(r.stream, r.record)
 		if r.booked == nil {
@@ -73,7 +77,7 @@ func (d *draft) stage(tx *outbox.Tx) error {
 }
 
 // stages says whether there is anything to put on disk.
-func (d *draft) stages() bool { return len(d.records) > 0 || len(d.puts) > 0 }
+func (d *draft) stages() bool { return len(d.records)+len(d.puts)+len(d.decoded) > 0 }
 
 // position is how far a recording was played.
 type position struct {

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"cmp"
-	"encoding/base64"
 	"encoding/json"
 	"strings"
 	"time"
@@ -68,8 +67,7 @@ func (e Entry) Message() (source string, raw []byte, why string, ok bool) {
 	if e.Stream != Refused || json.Unmarshal(e.Body, &r) != nil {
 		return "", nil, "", false
 	}
-	raw, err := base64.StdEncoding.DecodeString(r.Raw)
-	return r.Source, raw, r.Why, err == nil
+	return r.Source, r.Raw, r.Why, true
 }
 
 // EventRef is what tells one event from another at the service.

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -28,9 +27,12 @@ func (h hostFor) Emit(ctx context.Context, batch []collectors.Reading) error {
 
 // Refusal is what is kept of a message that could not be decoded. When it came is the record's own time.
 type Refusal struct {
-	Source string `json:"source"` // a topic, or a register
-	Raw    string `json:"raw"`    // base64
-	Why    string `json:"why"`
+	Source string             `json:"source"` // a topic, or a register
+	Raw    []byte             `json:"raw"`    // base64
+	Why    string             `json:"why"`
+	Device string             `json:"device,omitempty"` // as in collectors.Refusal, like the rest
+	Old    bool               `json:"old,omitempty"`
+	Given  []collectors.Point `json:"given,omitempty"`
 }
 
 // Refuse implements collectors.Host: the bytes go to a stream that is never drained, for people to look at.
@@ -41,7 +43,7 @@ func (h hostFor) Refuse(ctx context.Context, batch []collectors.Refusal) error {
 	bodies := make([][]byte, len(batch))
 	for i, r := range batch {
 		var err error
-		if bodies[i], err = json.Marshal(Refusal{r.Source, base64.StdEncoding.EncodeToString(r.Raw), r.Err.Error()}); err != nil {
+		if bodies[i], err = json.Marshal(Refusal{r.Source, r.Raw, r.Err.Error(), r.Device, r.Old, r.Given}); err != nil {
 			return fmt.Errorf("keep what %s sent: %w", r.Source, err)
 		}
 	}

@@ -73,10 +73,21 @@ type Collector interface {
 
 // Refusal is something that came from a device and could not be decoded.
 type Refusal struct {
+	Device string // whose it is: the names of all devices of a shared session, with commas between; empty: the collector's
 	Source string // a topic, a register, a line
 	Raw    []byte // as it came
 	Err    error  // why
 	At     time.Time
+	Old    bool    // it may be older than At, so that only a time of its own counts
+	Given  []Point // what could be decoded in it all the same, and was handed over
+}
+
+// Decoder is a collector that can decode again what was refused, with the options that it has now.
+type Decoder interface {
+	// Decoder returns a function for one goroutine, which has nothing to do with what the collector itself does
+	// meanwhile: it gives the readings of a refusal but those of the points that were given. The error says why there are
+	// none, or not all.
+	Decoder() func(Refusal) ([]Reading, error)
 }
 
 // Host is what the agent offers a collector. All methods may be called from any goroutine.

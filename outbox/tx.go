@@ -19,6 +19,7 @@ type Tx struct {
 	bytes   uint64    // what the records add to the quota
 	now     time.Time // of records without a time
 	puts    []put
+	done    []settled
 	kept    bool  // what was staged stays in the group
 	err     error // the first thing that cannot be stored; Update returns it
 }
@@ -26,6 +27,12 @@ type Tx struct {
 type put struct {
 	name  string
 	value []byte // nil: delete
+}
+
+// settled is a record that leaves a held stream.
+type settled struct {
+	s *stream
+	r Record
 }
 
 // Append stages a record at the end of a stream and returns its sequence number. The record's Seq and Attempt are
@@ -57,6 +64,29 @@ func (t *Tx) Append(stream string, r Record) uint64 {
 	s.stagedBytes += size
 	t.bytes += size
 	return r.Seq
+}
+
+// Take takes a record out of a stream that is never drained: what it was kept for is done, and it counts as delivered.
+// A record that is not there (any more), or whose bytes cannot be trusted, makes Update fail.
+func (t *Tx) Take(stream string, seq uint64) {
+	s := t.b.streams[stream]
+	if s == nil || !s.Held {
+		t.fail(fmt.Errorf("take from %q: %w", stream, ErrStream))
+		return
+	}
+	v, err := t.b.fetch(s.queue, seq)
+	if err == nil && v == nil {
+		err = ErrRecord
+	}
+	if err != nil {
+		t.fail(fmt.Errorf("take record %d of %s: %w", seq, stream, err))
+		return
+	}
+	r, err := decodeRecord(stream, seqKey(seq), v)
+	if err != nil {
+		t.fail(err)
+	}
+	t.done = append(t.done, settled{s, r})
 }
 
 // Put stages a piece of state under a name; nil deletes it, an empty value is one. The bytes are copied.
@@ -106,6 +136,12 @@ func (t *Tx) keep() {
 	}
 	for _, p := range t.puts {
 		t.g.putState(p.name, p.value)
+	}
+	for _, x := range t.done {
+		if at := (ref{bucket: x.s.queue, seq: x.r.Seq}); !t.b.gone[at] { // it may just have given way to what was staged
+			t.b.stageDelivered(t.g, x.s, x.r)
+			t.b.gone[at], t.g.gone = true, append(t.g.gone, at)
+		}
 	}
 	t.kept = true
 }

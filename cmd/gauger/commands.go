@@ -29,7 +29,7 @@ func commands() []command {
 		{"outbox list", "[STREAM] [--state STATE]", "what waits and why, and what was refused", (*Main).outboxList},
 		{"outbox show", "STREAM/SEQ", "one record: the request that takes it, why it waits, the answer", (*Main).outboxShow},
 		{"outbox dead", "[STREAM]", "what the service refused, or nobody could decode", (*Main).outboxDead},
-		{"outbox retry", "STREAM[/SEQ]", "queue refused or parked records again", (*Main).outboxRetry},
+		{"outbox retry", "STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", (*Main).outboxRetry},
 		{"outbox drop", "STREAM/SEQ --why TEXT", "give a record up", (*Main).outboxDrop},
 		{"outbox export", "[STREAM] [-o FILE]", "all records and receipts, for support or to be sent by hand", (*Main).outboxExport},
 		{"outbox check", "FILE", "examine an outbox file, without the daemon", (*Main).outboxCheck},

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -279,6 +280,9 @@ func (m *Main) outboxRetry(ctx context.Context, args []string) error {
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
+	}
+	if slices.ContainsFunc(rest, keptMessage) {
+		return m.decodeAgain(ctx, c, rest)
 	}
 	return m.onRecords(ctx, c, "outbox.retry", "queued again", "", rest, false)
 }

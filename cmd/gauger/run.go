@@ -139,7 +139,7 @@ func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
 	}
 	d.desk = (&agent.Desk{
 		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now().Round(0), Daemon: true,
-		Link: pace,
+		Link: pace, Gather: gather,
 	}).Open()
 	d.agent = &agent.Agent{
 		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: gather, Supervisor: agent.NewSupervisor(),

@@ -51,7 +51,7 @@ func (s *session) settle(ctx context.Context, group []arrival) {
 		readings, why := s.digest(a)
 		batch = append(batch, readings...)
 		if why != nil {
-			refused = append(refused, collectors.Refusal{Source: a.Topic(), Raw: a.Payload(), Err: why, At: a.at})
+			refused = append(refused, s.refusal(a, readings, why))
 		}
 	}
 	inOrder(batch)

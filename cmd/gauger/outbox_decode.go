@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"gauger/agent"
+)
+
+// keptMessage says that a person means messages that could not be decoded.
+func keptMessage(record string) bool {
+	stream, _, _ := strings.Cut(record, "/")
+	return stream == agent.Refused
+}
+
+// decodedAgain is what a program reads of messages that were decoded again.
+type decodedAgain struct {
+	Decoded int             `json:"decoded"`
+	Values  int             `json:"values"` // that were queued of them
+	Left    []agent.Decoded `json:"left"`   // still cannot be decoded
+}
+
+// decodeAgain decodes messages with the configuration of now: all that are kept, or those that are named.
+func (m *Main) decodeAgain(ctx context.Context, c *common, rest []string) error {
+	which := agent.Which{Stream: agent.Refused}
+	for _, text := range rest {
+		w, err := recordOf(text, false)
+		if err != nil {
+			return err
+		}
+		if w.Stream != agent.Refused || len(w.Seqs) == 0 && len(rest) > 1 {
+			return usage{"name messages by themselves, as refused/12, or say refused for all of them"}
+		}
+		which.Seqs = append(which.Seqs, w.Seqs...)
+	}
+	all := decodedAgain{Left: []agent.Decoded{}}
+	err := m.with(c, func(d *desk) error {
+		for {
+			var page []agent.Decoded
+			if err := d.call(ctx, "outbox.decode", which, &page); err != nil {
+				return err
+			}
+			for _, x := range page {
+				all.add(x)
+				which.After = x.Seq
+			}
+			if len(page) == 0 || len(which.Seqs) > 0 {
+				return nil
+			}
+		}
+	})
+	err = errors.Join(m.showDecoded(c, all), err) // an error may come after many were decoded
+	if err == nil && len(all.Left) > 0 {
+		return errQuiet
+	}
+	return err
+}
+
+// mostLeft is how many messages a person is told of that still cannot be decoded.
+const mostLeft = 20
+
+func (m *Main) showDecoded(c *common, all decodedAgain) error {
+	if c.json() {
+		return printJSON(m.Out, all)
+	}
+	for _, x := range all.Left[:min(len(all.Left), mostLeft)] {
+		if _, err := fmt.Fprintf(m.Out, "%s/%d still cannot be decoded: %s\n", agent.Refused, x.Seq, oneLine(x.Why)); err != nil {
+			return err
+		}
+	}
+	if more := len(all.Left) - mostLeft; more > 0 {
+		fmt.Fprintf(m.Out, "and %d more, as `gauger outbox dead %s` shows\n", more, agent.Refused)
+	}
+	_, err := fmt.Fprintf(m.Out, "%s decoded, %s queued\n", count(all.Decoded, "message"), count(all.Values, "value"))
+	if all.Decoded > 0 && all.Values == 0 {
+		fmt.Fprintln(m.Err, "what is past goes to tag_values and targets only, and those points are in none: it makes no ticket and no event")
+	}
+	return err
+}
+
+func (a *decodedAgain) add(x agent.Decoded) {
+	if x.Why != "" {
+		a.Left = append(a.Left, x)
+		return
+	}
+	a.Decoded++
+	a.Values += x.Values
+}

@@ -1,0 +1,145 @@
+package mqtt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/collectors"
+)
+
+// refusal is what is kept of a message that could not be decoded whole.
+func (s *session) refusal(a arrival, readings []collectors.Reading, why error) collectors.Refusal {
+	r := collectors.Refusal{Device: s.label, Source: a.Topic(), Raw: a.Payload(), Err: why, At: a.at, Old: a.waited || a.Retained()}
+	bad := map[collectors.Point]bool{}
+	for _, x := range readings {
+		bad[x.Point] = bad[x.Point] || x.Quality == collectors.Bad
+	}
+	for _, x := range readings {
+		if x.Quality == collectors.Good && !bad[x.Point] && !slices.Contains(r.Given, x.Point) {
+			r.Given = append(r.Given, x.Point)
+		}
+	}
+	return r
+}
+
+// Decoder implements collectors.Decoder, with sessions that never had a connection.
+func (g group) Decoder() func(collectors.Refusal) ([]collectors.Reading, error) {
+	var bare []*session
+	for _, s := range g {
+		bare = append(bare, s.bare())
+	}
+	return func(r collectors.Refusal) ([]collectors.Reading, error) {
+		s, err := whose(bare, r)
+		if err != nil {
+			return nil, err
+		}
+		return s.again(r)
+	}
+}
+
+// bare is a session with the same points that has heard nothing. What it is made of is fixed after New.
+func (s *session) bare() *session {
+	b := newSession(s.brokers, Device{ClientID: s.client, ListenOnly: true}, Session{MaxPacket: s.limit})
+	for _, p := range s.points {
+		device := strings.TrimSuffix(string(p.name), "/"+p.Name)
+		_ = b.add(Device{Name: device, ListenOnly: true, Points: []Point{p.Point}}) // New has taken the same
+	}
+	b.label = s.label
+	return b
+}
+
+// whose is the session that a message came through. Where its devices have other names now, it is the only one that
+// reads the topic.
+func whose(all []*session, r collectors.Refusal) (*session, error) {
+	var found []*session
+	for _, s := range all {
+		ours := func(name string) bool { return slices.Contains(strings.Split(s.label, ","), name) }
+		if r.Device != "" && slices.ContainsFunc(strings.Split(r.Device, ","), ours) {
+			return s, nil
+		}
+		if n, _, _ := s.plug.find(r.Source); n != nil || len(s.routes.find(r.Source)) > 0 {
+			found = append(found, s)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, errUnread
+	case 1:
+		return found[0], nil
+	}
+	return nil, errors.New("several brokers have devices with a point for this topic, and which of them it came from is not known")
+}
+
+// errUnread says that the configuration has no point for a message.
+var errUnread = errors.New("no point reads this topic")
+
+// again decodes one message that was kept.
+func (s *session) again(r collectors.Refusal) ([]collectors.Reading, error) {
+	for _, header := range []int{2, 4} { // without and with a packet id; see guard.shorten
+		if header+len(r.Source)+len(r.Raw) == s.limit {
+			return nil, errors.New("only its beginning was kept, since it was longer than a packet may be")
+		}
+	}
+	n, kind, device := s.plug.find(r.Source)
+	switch {
+	case n != nil:
+		s.lend(n, kind, device)
+	case len(s.routes.find(r.Source)) == 0:
+		return nil, errUnread
+	}
+	s.recent = newRecent()
+	readings, err := s.digest(arrival{Message: kept{r.Source, r.Raw}, at: r.At.Round(0), waited: r.Old})
+	if n != nil && err != nil && kind != "NBIRTH" && kind != "DBIRTH" {
+		err = fmt.Errorf("%w (the birth that it followed is over)", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return fresh(readings, r.Given)
+}
+
+// lend makes a node seem born, so that metrics that come with their names can be read: which birth it was is not known.
+func (s *session) lend(n *node, kind, device string) {
+	n.reset(time.Time{})
+	n.last = 0
+	n.born = kind != "NBIRTH"
+	if sc := n.scopes[device]; sc != nil {
+		sc.born = true
+	}
+}
+
+// fresh are the good ones of the readings, of points that were not given before. None of them is an error.
+func fresh(readings []collectors.Reading, given []collectors.Point) (good []collectors.Reading, err error) {
+	err = errors.New("it holds nothing that a point reads")
+	for _, r := range readings {
+		switch {
+		case slices.Contains(given, r.Point):
+		case r.Quality == collectors.Good:
+			r.Past = true
+			good = append(good, r)
+		default:
+			err = fmt.Errorf("point %s: %w", r.Point, r.Err)
+		}
+	}
+	if len(good) > 0 {
+		return good, nil
+	}
+	return nil, err
+}
+
+// kept is a message that came long ago.
+type kept struct {
+	topic   string
+	payload []byte
+}
+
+func (kept) Duplicate() bool   { return false }
+func (kept) Qos() byte         { return 0 }
+func (kept) Retained() bool    { return false }
+func (kept) MessageID() uint16 { return 0 }
+func (kept) Ack()              {}
+func (k kept) Topic() string   { return k.topic }
+func (k kept) Payload() []byte { return k.payload }

@@ -1,0 +1,99 @@
+package mqtt
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"gauger/collectors"
+)
+
+// decoderOf is that of a collector with these devices.
+func decoderOf(t *testing.T, devices ...Device) func(collectors.Refusal) ([]collectors.Reading, error) {
+	t.Helper()
+	c, err := New(devices)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.(collectors.Decoder).Decoder()
+}
+
+// TestDecodedAgain: what was kept is read with the options of now, as values of the past, under the device's time or
+// that of their arrival; what still cannot be read says why.
+func TestDecodedAgain(t *testing.T) {
+	radio := Device{Name: "radio", Brokers: Brokers{"mqtt://127.0.0.1:1"}, Points: []Point{
+		{Name: "level", Topic: "field/tk2", Value: "level.in", Time: "ts", Unit: "in"},
+		{Name: "temp", Topic: "field/tk2", Value: "temp", Time: "ts", Unit: "degF"},
+		{Name: "{1}-rate", Topic: "well/+/rate"},
+		{Name: "narrow", Topic: "narrow", Range: []float64{0, 10}},
+		{Name: "twice", Topic: "both"},
+		{Name: "oil", Sparkplug: "Lease/N1", Metric: "Tank 1/Level", Unit: "in"},
+	}}
+	other := Device{Name: "other", Brokers: Brokers{"mqtt://127.0.0.2:1"}, Points: []Point{{Name: "twice", Topic: "both", Scale: new(10.0)}}}
+	decode := decoderOf(t, radio, other)
+	birth := "\x12\x1b\x0a\x0cTank 1/Level\x10\x01\x20\x0a\x69\x00\x00\x00\x00\x00\x20\x56\x40\x18\x00"
+	alias := "\x12\x0d\x10\x01\x20\x0a\x69\x00\x00\x00\x00\x00\x20\x56\x40\x18\x03"
+	at := arrived
+	cases := []struct {
+		name string
+		r    collectors.Refusal
+		want string // point=value, and @ where the time is the device's; or what the error says
+	}{
+		{"whole", collectors.Refusal{Source: "field/tk2", Raw: []byte(`{"level":{"in":55.5},"temp":60,"ts":"2026-03-01T11:00:00Z"}`)}, "radio/level=55.5@ radio/temp=60@"},
+		{"one was given", collectors.Refusal{Source: "field/tk2", Raw: []byte(`{"level":{"in":55.5},"temp":60,"ts":"2026-03-01T11:00:00Z"}`), Given: []collectors.Point{"radio/temp"}}, "radio/level=55.5@"},
+		{"all were given", collectors.Refusal{Source: "narrow", Raw: []byte("5"), Given: []collectors.Point{"radio/narrow"}}, "nothing that a point reads"},
+		{"still half", collectors.Refusal{Source: "field/tk2", Raw: []byte(`{"level":{"in":"deep"},"temp":60,"ts":"2026-03-01T11:00:00Z"}`)}, "value level.in"},
+		{"by arrival", collectors.Refusal{Source: "well/a/rate", Raw: []byte("7")}, "radio/a-rate=7"},
+		{"by arrival, which is not its time", collectors.Refusal{Source: "well/a/rate", Raw: []byte("7"), Old: true}, "its age is not known"},
+		{"out of range", collectors.Refusal{Source: "narrow", Raw: []byte("11")}, "outside its range"},
+		{"nobody reads it", collectors.Refusal{Source: "field/tk3", Raw: []byte("1")}, "no point reads this topic"},
+		{"its session", collectors.Refusal{Device: "other", Source: "both", Raw: []byte("2")}, "other/twice=20"},
+		{"one of its devices", collectors.Refusal{Device: "gone,radio", Source: "both", Raw: []byte("2")}, "radio/twice=2"},
+		{"whose it was is not known", collectors.Refusal{Device: "gone", Source: "both", Raw: []byte("2")}, "several brokers"},
+		{"its device was renamed", collectors.Refusal{Device: "gone", Source: "narrow", Raw: []byte("2")}, "radio/narrow=2"},
+		{"cut", collectors.Refusal{Source: "narrow", Raw: []byte(strings.Repeat(" ", maxBirth-len("narrow")-5) + "1")}, "only its beginning"},
+		{"a birth", collectors.Refusal{Source: "spBv1.0/Lease/NBIRTH/N1", Raw: []byte(birth)}, "radio/oil=88.5"},
+		{"data by name", collectors.Refusal{Source: "spBv1.0/Lease/NDATA/N1", Raw: []byte(birth)}, "radio/oil=88.5"},
+		{"data by alias", collectors.Refusal{Source: "spBv1.0/Lease/NDATA/N1", Raw: []byte(alias)}, "the birth that it followed is over"},
+	}
+	for range 2 { // a message is decoded without memory of those before
+		for _, c := range cases {
+			c.r.At = at
+			readings, err := decode(c.r)
+			var got []string
+			for _, r := range readings {
+				text := fmt.Sprintf("%s=%v", r.Point, r.Value)
+				if !r.At.Equal(at) {
+					text += "@"
+				}
+				if !r.Past || r.Quality != collectors.Good {
+					t.Errorf("%s: %+v is not a good one of the past", c.name, r)
+				}
+				got = append(got, text)
+			}
+			if err != nil && (len(got) > 0 || !strings.Contains(err.Error(), c.want)) || err == nil && strings.Join(got, " ") != c.want {
+				t.Errorf("%s: %v, %v; want %s", c.name, got, err, c.want)
+			}
+		}
+	}
+}
+
+// TestWhatIsKeptSaysWhatWasGiven: of a message that was read in part, only the rest may be read again.
+func TestWhatIsKeptSaysWhatWasGiven(t *testing.T) {
+	g, err := build([]Device{{Name: "d", Brokers: Brokers{"mqtt://127.0.0.1:1"}, Points: []Point{
+		{Name: "a", Topic: "x", Value: "a"}, {Name: "b", Topic: "x", Value: "b"}, {Name: "c", Topic: "x", Value: "c[*]"},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := g[0]
+	a := arrival{Message: kept{"x", []byte(`{"a":1,"b":"?","c":[1,"?"]}`)}, at: arrived, waited: false}
+	readings, why := s.digest(a)
+	r := s.refusal(a, readings, why)
+	if r.Device != "d" || r.Old || len(r.Given) != 1 || r.Given[0] != "d/a" {
+		t.Errorf("kept is %+v, want a alone given", r)
+	}
+	if a.waited = true; !s.refusal(a, nil, why).Old {
+		t.Error("a message that waited may be old")
+	}
+}
