@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/collectors"
 )
 
 // showStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
@@ -77,7 +78,7 @@ func (p *page) headline() string {
 }
 
 func (p *page) reading() string {
-	good, all := 0, max(len(p.s.Points), len(p.h.wanted(nil)))
+	good, all := 0, len(p.s.Points)+len(p.unread())
 	for _, x := range p.s.Points {
 		if x.Quality == "good" {
 			good++
@@ -148,10 +149,8 @@ func (p *page) tanks() {
 
 // badPoints names what is not read, and why.
 func (p *page) badPoints() {
-	known := map[string]bool{}
 	head := "\nNOT GOOD\t"
 	for _, x := range p.s.Points {
-		known[string(x.Point)] = true
 		if x.Quality != "good" {
 			p.line("%s%s\t%s\t%s", head, x.Point, x.Quality, x.Error)
 			head = "\t"
@@ -160,12 +159,24 @@ func (p *page) badPoints() {
 	if !p.s.Daemon {
 		return
 	}
+	for _, name := range p.unread() {
+		p.line("%s%s\t\tno reading yet", head, name)
+		head = "\t"
+	}
+}
+
+// unread are the points of the configuration of which there has been no reading.
+func (p *page) unread() (names []collectors.Point) {
+	known := map[collectors.Point]bool{}
+	for _, x := range p.s.Points {
+		known[x.Point] = true
+	}
 	for _, w := range p.h.wanted(nil) {
-		if !known[string(w.Point)] {
-			p.line("%s%s\t\tno reading yet", head, w.Point)
-			head = "\t"
+		if !known[w.Point] {
+			names = append(names, w.Point)
 		}
 	}
+	return names
 }
 
 func (p *page) lastTicket() {

@@ -125,7 +125,7 @@ func (s *session) watchSilence(ctx context.Context, up, now time.Time) {
 		}
 		p.silent = last
 		err := fmt.Errorf("silent for %s, expected every %s", quiet.Round(time.Second), p.ExpectEvery)
-		s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: last, Note: fmt.Sprintf("%s on topic %s: %v", p.name, p.Topic, err)})
+		s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
 		s.spoil(ctx, []*point{p}, err, now)
 	}
 }
@@ -139,7 +139,7 @@ func (s *session) alive(p *point, a arrival) {
 	if p.silent.IsZero() {
 		return
 	}
-	s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: p.silent, Until: a.at, Note: fmt.Sprintf("%s is heard again", p.name)})
+	s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: p.silent, Until: a.at, Note: "heard again"})
 	p.silent = time.Time{}
 }
 
