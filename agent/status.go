@@ -153,6 +153,7 @@ func (d *Desk) Status() (Status, error) {
 	}
 	s.Points, s.Tanks, s.Open, s.Held = d.Ledger.snapshot()
 	s.Drains = d.drains(s.Streams)
+	s.Points = d.withUnheard(s.Points)
 	all, err := d.Ledger.Tickets()
 	if err != nil {
 		return s, err
@@ -175,6 +176,27 @@ func (d *Desk) Status() (Status, error) {
 	s.Recorder = d.Ledger.recorderStatus()
 	s.Problems = d.problems(s)
 	return s, nil
+}
+
+// withUnheard adds the points that have said nothing since this run began: a topic with a wrong letter in it is as silent
+// as a device without power.
+func (d *Desk) withUnheard(points []Shown) []Shown {
+	known := map[collectors.Point]bool{}
+	for _, x := range points {
+		known[x.Point] = true
+	}
+	for _, c := range d.Gather {
+		speaker, ok := c.Collector.(collectors.Speaker)
+		if !ok || !d.Daemon {
+			continue
+		}
+		for _, name := range speaker.Points() {
+			if !known[name] {
+				points = append(points, Shown{At: d.Began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
+			}
+		}
+	}
+	return points
 }
 
 // oldest is when the record that has waited longest was queued; zero when none waits.

@@ -90,6 +90,12 @@ type Decoder interface {
 	Decoder() func(Refusal) ([]Reading, error)
 }
 
+// Speaker is a collector of devices that speak when they like: of some points there may never be a reading.
+type Speaker interface {
+	// Points are those that the configuration names, in its order.
+	Points() []Point
+}
+
 // Host is what the agent offers a collector. All methods may be called from any goroutine.
 type Host interface {
 	// Emit hands over one batch: all points of one poll, or all messages that arrived while the last commit ran.

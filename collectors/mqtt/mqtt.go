@@ -86,6 +86,18 @@ func (g group) Run(ctx context.Context, host collectors.Host) error {
 	return nil
 }
 
+// Points implements collectors.Speaker.
+func (g group) Points() (all []collectors.Point) {
+	for _, s := range g {
+		for _, p := range s.points {
+			if !p.Template() {
+				all = append(all, p.name)
+			}
+		}
+	}
+	return all
+}
+
 // id is the client id of the device's session.
 func (d Device) id() string {
 	if d.ClientID == "" {
