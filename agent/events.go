@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,11 @@ func (d *draft) notice(n collectors.Notice) {
 	note := n.Source + ": " + n.Note
 	switch {
 	case n.Until.IsZero() && known:
+		if e.Inherited { // whoever tells of it now will tell of its end
+			e.Inherited = false
+			d.ownEpisodes()
+			d.open[k] = e
+		}
 		return
 	case n.Until.IsZero():
 		e = Episode{Rule: n.Rule, Source: n.Source, Since: n.Since.Round(0), Note: note, Open: true}
@@ -90,10 +96,17 @@ func (d *draft) close(k string, e Episode, at time.Time) {
 // collector of this run does not know of them.
 func (d *draft) recovered(r collectors.Reading) {
 	for k, e := range d.open {
-		if e.Inherited && (e.Source == string(r.Point) || e.Source == deviceOf(r.Point)) && d.l.ruleOf(e) == nil {
+		if e.Inherited && e.about(r.Point) && d.l.ruleOf(e) == nil {
 			d.close(k, e, r.At.Round(0))
 		}
 	}
+}
+
+// about says that an episode's source is a point, its device, devices of which it is one, or something of theirs that
+// is named after them and a blank.
+func (e Episode) about(p collectors.Point) bool {
+	devices, _, _ := strings.Cut(e.Source, " ")
+	return e.Source == string(p) || slices.Contains(strings.Split(devices, ","), deviceOf(p))
 }
 
 // ruleOf is the configured rule behind an episode, or nil for one of gauger's own.
