@@ -97,7 +97,7 @@ func (d *draft) close(k string, e Episode, at time.Time) {
 func (d *draft) recovered(r collectors.Reading) {
 	for k, e := range d.open {
 		if e.Inherited && e.about(r.Point) && d.l.ruleOf(e) == nil {
-			d.close(k, e, r.At.Round(0))
+			d.close(k, e, d.now.Round(0)) // the reading may be of a time before
 		}
 	}
 }

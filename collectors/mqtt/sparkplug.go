@@ -244,7 +244,7 @@ func (s *session) take(m *said, birth bool) {
 			return
 		}
 		if err := x.agrees(w); err != nil {
-			m.n.wonder(err, m.at)
+			m.n.wonder(fmt.Errorf("metric %s %w", w.points[0].Metric, err), m.at)
 		}
 		for _, p := range w.points {
 			s.metric(p, w, x, m)
