@@ -3,6 +3,7 @@ package mqtt
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -81,7 +82,7 @@ func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, er
 		c.release()
 	}
 	if token.Error() != nil || ctx.Err() != nil {
-		return nil, c.explain(token)
+		return nil, c.explain(ctx, token)
 	}
 	return c, nil
 }
@@ -100,14 +101,18 @@ func (c *connection) open(ctx context.Context) (net.Conn, error) {
 }
 
 // explain says why no connection came about, in words of use to the person at the site.
-func (c *connection) explain(token *paho.ConnectToken) error {
+func (c *connection) explain(ctx context.Context, token *paho.ConnectToken) error {
+	var odd error
 	if c.guard != nil {
+		if odd = c.guard.complaint(); odd == nil && ctx.Err() != nil {
+			odd = errors.New("no answer; perhaps this is no MQTT broker, or one that wants TLS (mqtts://)")
+		}
 		c.close()
 	}
 	if reason := refusals[token.ReturnCode()]; reason != "" {
 		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.broker, c.session.client, reason)
 	}
-	err := cmp.Or(c.openErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
+	err := cmp.Or(odd, c.openErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
 	if c.guard != nil && encrypted(c.broker) && c.session.access.certFile == "" {
 		// With TLS 1.3 a broker that misses our certificate says so after the handshake, or just hangs up.
 		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.broker, err)

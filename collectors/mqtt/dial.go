@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
@@ -88,9 +89,28 @@ func (s *session) open(ctx context.Context, broker *url.URL) (net.Conn, error) {
 	}
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("TLS with %s: %w", broker.Host, err), conn.Close())
+		_ = conn.Close() // the handshake's error says more
+		return nil, fmt.Errorf("TLS with %s: %w%s", broker.Host, err, advice(err))
 	}
 	return secure, nil
+}
+
+// advice is what to do about a certificate that is not believed; empty where nothing is known to help.
+func advice(err error) string {
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return "; set ca_file to the PEM file of the authority that signed the broker's certificate"
+	}
+	if e, ok := errors.AsType[x509.HostnameError](err); ok {
+		names := e.Certificate.DNSNames
+		for _, ip := range e.Certificate.IPAddresses {
+			names = append(names, ip.String())
+		}
+		return "; these names stand in the broker's certificate, set server_name to one of them: " + strings.Join(names, ", ")
+	}
+	if e, ok := errors.AsType[x509.CertificateInvalidError](err); ok && e.Reason == x509.Expired {
+		return "; the box's clock says " + time.Now().UTC().Format(time.RFC3339) + ": set it if that is wrong, else the broker needs a new certificate"
+	}
+	return ""
 }
 
 // tcpDial opens a TCP connection. The system's own keep-alive probes are off: on a cellular link they cost more than
