@@ -17,6 +17,7 @@ import (
 	"gauger/agent/console"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
+	"gauger/collectors/mqtt"
 	"gauger/config"
 )
 
@@ -105,7 +106,8 @@ type readings struct {
 	width  int // of the longest point's name
 	bad    bool
 	err    error                     // of the output
-	open   map[collectors.Point]bool // still to come; nil: everything is printed as it arrives
+	open   map[collectors.Point]bool // still to come, templates under their own names; nil: everything is printed as it arrives
+	heard  map[collectors.Point]bool // printed
 	done   context.CancelFunc
 	memory map[string][]byte
 }
@@ -220,8 +222,8 @@ func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines
 	defer cancel()
 	r.done, r.memory = cancel, map[string][]byte{}
 	if !watch {
-		r.open = map[collectors.Point]bool{}
-		for p := range cfg.Points() {
+		r.here, r.open = here{cfg}, map[collectors.Point]bool{}
+		for _, p := range pointsAndTemplates(cfg) {
 			r.open[p.Point] = true
 		}
 		var stop context.CancelFunc
@@ -253,7 +255,7 @@ func runAll(ctx context.Context, gather []agent.Named, host collectors.Host) err
 
 // missing prints a bad reading for each point that was not heard.
 func (r *readings) missing(cfg *config.Config, wait time.Duration) error {
-	for p := range cfg.Points() {
+	for _, p := range pointsAndTemplates(cfg) {
 		if !r.open[p.Point] {
 			continue
 		}
@@ -269,16 +271,67 @@ func (r *readings) Emit(ctx context.Context, batch []collectors.Reading) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, x := range batch {
-		if r.open != nil && !r.open[x.Point] || r.err != nil || ctx.Err() != nil {
+		if r.heard[x.Point] || x.Past || r.err != nil || ctx.Err() != nil {
 			continue
 		}
-		delete(r.open, x.Point)
+		if r.open != nil {
+			r.close(x.Point)
+		}
 		r.err = r.show(agent.Show(x))
 	}
 	if r.err != nil || r.open != nil && len(r.open) == 0 {
 		r.done()
 	}
 	return ctx.Err()
+}
+
+// close notes that a point was heard, and with it the template that has made it.
+func (r *readings) close(p collectors.Point) {
+	if r.heard == nil {
+		r.heard = map[collectors.Point]bool{}
+	}
+	r.heard[p] = true
+	if r.open[p] {
+		delete(r.open, p)
+		return
+	}
+	for _, t := range templates(r.here.cfg) {
+		if _, made := t.Named(strings.TrimPrefix(string(p), t.device+"/")); made {
+			delete(r.open, collectors.PointOf(t.device, t.Name))
+		}
+	}
+}
+
+// template is a point of a device that stands for many.
+type template struct {
+	mqtt.Point
+	device string
+}
+
+func templates(cfg *config.Config) (all []template) {
+	if cfg == nil {
+		return nil
+	}
+	for _, dev := range cfg.Devices {
+		if dev.MQTT == nil {
+			continue
+		}
+		for _, p := range dev.MQTT.Points {
+			if p.Template() {
+				all = append(all, template{p, dev.Name})
+			}
+		}
+	}
+	return all
+}
+
+// pointsAndTemplates are what must be heard before all is read: of a template one point that it makes.
+func pointsAndTemplates(cfg *config.Config) []config.PointInfo {
+	all := slices.Collect(cfg.Points())
+	for _, t := range templates(cfg) {
+		all = append(all, config.PointInfo{Point: collectors.PointOf(t.device, t.Name), Unit: collectors.Unit(t.Unit)})
+	}
+	return all
 }
 
 // Refuse has nothing to keep: a Bad reading says the same.

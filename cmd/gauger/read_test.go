@@ -1,6 +1,12 @@
 package main
 
-import "testing"
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"gauger/collectors"
+)
 
 func TestAFractionIsCutForTheEye(t *testing.T) {
 	for value, want := range map[string]string{
@@ -10,5 +16,21 @@ func TestAFractionIsCutForTheEye(t *testing.T) {
 		if got := forTheEye(value); got != want {
 			t.Errorf("%s shows as %s, want %s", value, got, want)
 		}
+	}
+}
+
+// TestReadDoesNotTakeThePastForNow: what a device kept and tells afterwards is not what it measures.
+func TestReadDoesNotTakeThePastForNow(t *testing.T) {
+	var out bytes.Buffer
+	ended := false
+	r := &readings{out: &out, open: map[collectors.Point]bool{"radio/n": true}, done: func() { ended = true }}
+	for _, x := range []collectors.Reading{{Value: 1, Past: true}, {Value: 2}, {Value: 3}} {
+		x.Point, x.Quality = "radio/n", collectors.Good
+		if err := r.Emit(t.Context(), []collectors.Reading{x}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Fields(out.String()); len(got) != 4 || got[2] != "2" || !ended {
+		t.Errorf("printed: %q, ended: %t; want the 2 alone", got, ended)
 	}
 }
