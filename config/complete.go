@@ -36,7 +36,7 @@ func (c *Config) complete(dir string) {
 	}
 	for i := range c.Devices {
 		if dev := &c.Devices[i]; dev.MQTT != nil {
-			dev.MQTT.ClientID = c.clientID(*dev)
+			dev.MQTT.ClientID, dev.MQTT.Zone = c.clientID(*dev), c.Zone
 			*dev.MQTT = withPassword(*dev)
 		}
 	}

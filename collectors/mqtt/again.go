@@ -45,7 +45,7 @@ func (s *session) bare() *session {
 	b := newSession(s.brokers, Device{ClientID: s.client, ListenOnly: true}, Session{MaxPacket: s.limit})
 	for _, p := range s.points {
 		device := strings.TrimSuffix(string(p.name), "/"+p.Name)
-		_ = b.add(Device{Name: device, ListenOnly: true, Points: []Point{p.Point}}) // New has taken the same
+		_ = b.add(Device{Name: device, Zone: p.zone, ListenOnly: true, Points: []Point{p.Point}}) // New has taken the same
 	}
 	b.label = s.label
 	return b

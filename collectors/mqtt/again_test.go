@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/collectors"
 )
@@ -95,5 +96,20 @@ func TestWhatIsKeptSaysWhatWasGiven(t *testing.T) {
 	}
 	if a.waited = true; !s.refusal(a, nil, why).Old {
 		t.Error("a message that waited may be old")
+	}
+}
+
+// TestATimeWithoutAZoneIsTheSites: gateways write the local time of the site, while the box mostly keeps UTC.
+func TestATimeWithoutAZoneIsTheSites(t *testing.T) {
+	decode := decoderOf(t, Device{Name: "d", Brokers: Brokers{"mqtt://127.0.0.1:1"}, Zone: time.FixedZone("site", -5*3600), Points: []Point{
+		{Name: "n", Topic: "x", Value: "n", Time: "t"}, {Name: "{1}", Topic: "y/+", Value: "n", Time: "t"},
+	}})
+	for _, topic := range []string{"x", "y/a"} {
+		for _, text := range []string{"2026-03-01T12:00:00", "2026-03-01 07:00:00"} { // in UTC, and as people at the site have it
+			got, err := decode(collectors.Refusal{Source: topic, Raw: fmt.Appendf(nil, `{"n":1,"t":%q}`, text), At: arrived})
+			if err != nil || len(got) != 1 || !got[0].At.Equal(arrived.Truncate(time.Minute)) {
+				t.Errorf("%s on %s is %+v, %v", text, topic, got, err)
+			}
+		}
 	}
 }

@@ -106,12 +106,12 @@ var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
 // instant reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
 // time without a zone. These cannot be mistaken for each other: between 2015 and 2100 their numbers do not overlap. A time without
-// a zone is UTC or the box's local time, whichever is nearer to the arrival and not after it.
-func instant(text string, arrived time.Time) (time.Time, error) {
+// a zone is UTC or local time, whichever is nearer to the arrival and not after it.
+func instant(text string, arrived time.Time, zone *time.Location) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		t, err = local(text, arrived)
+		t, err = local(text, arrived, zone)
 	}
 	if err != nil {
 		n, errN := strconv.ParseFloat(text, 64)
@@ -142,7 +142,7 @@ func plausible(t, arrived time.Time) (time.Time, error) {
 }
 
 // local reads a time without a zone.
-func local(text string, arrived time.Time) (time.Time, error) {
+func local(text string, arrived time.Time, zone *time.Location) (time.Time, error) {
 	const ahead = time.Minute // how far a device's clock may be ahead of ours
 	var err error
 	for _, layout := range zoneless {
@@ -150,7 +150,7 @@ func local(text string, arrived time.Time) (time.Time, error) {
 		if utc, err = time.Parse(layout, text); err != nil {
 			continue
 		}
-		if here, err = time.ParseInLocation(layout, text, time.Local); err != nil {
+		if here, err = time.ParseInLocation(layout, text, zone); err != nil {
 			continue
 		}
 		if here.After(arrived.Add(ahead)) || !utc.After(arrived.Add(ahead)) && arrived.Sub(utc) < arrived.Sub(here) {

@@ -17,6 +17,7 @@ type Device struct {
 	ClientID string                 `yaml:"client_id" doc:"fixed client id of the persistent session. Default gauger-SITEID-NAME"`
 	Username string                 `yaml:"username" doc:"user name at the broker"`
 	Password func() (string, error) `yaml:"-"` // asked at every connect, so that a changed secret needs no restart
+	Zone     *time.Location         `yaml:"-"` // of times that do not say theirs; nil: the box's
 	CAFile   string                 `yaml:"ca_file" doc:"PEM file of the authorities that may sign the broker's certificate. Default: the system's"`
 	CertFile string                 `yaml:"cert_file" doc:"PEM file of the client certificate"`
 	KeyFile  string                 `yaml:"key_file" doc:"PEM file of the client certificate's key"`
@@ -35,7 +36,7 @@ type Point struct {
 	Sparkplug   string    `yaml:"sparkplug" doc:"instead of a topic: the Sparkplug B node that publishes the metric, GROUP/NODE or GROUP/NODE/DEVICE"`
 	Metric      string    `yaml:"metric" doc:"name of the metric in the birth of that node or device"`
 	Value       string    `yaml:"value" doc:"path of the value in a JSON payload: level.in, values[0].v, [\"a.b\"]; [*].v takes every element of a list. None: the payload itself is the number"`
-	Time        string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339, or seconds, milliseconds or microseconds since 1970. None: the time of arrival"`
+	Time        string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339 (without a zone: UTC or the time of the site, whichever is nearer), or seconds, milliseconds or microseconds since 1970. None: the time of arrival"`
 	Quality     string    `yaml:"quality" doc:"path of the value's quality in a JSON payload: good, ok, valid, uncertain, true, false, or an OPC number (192 good, 64 uncertain, 0 bad)"`
 	GoodQuality []string  `yaml:"good_quality" doc:"what stands at quality when the value is good, where the device has words or numbers of its own: everything else is Bad"`
 	UnitPath    string    `yaml:"unit_path" doc:"path of the unit in a JSON payload: another unit than the configured one makes the value Bad"`

@@ -173,7 +173,7 @@ func (p *point) stamp(doc *document, element any, out *outcome) error {
 	if err == nil {
 		out.stamped = text != ""
 		var at time.Time
-		if at, err = instant(text, out.reading.At); err == nil {
+		if at, err = instant(text, out.reading.At, p.zone); err == nil {
 			out.reading.At, out.timed = at, true
 			return nil
 		}

@@ -215,7 +215,7 @@ func TestATimeWithoutAZoneIsTheNearerOne(t *testing.T) {
 	t.Cleanup(func() { time.Local = box })
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, text := range []string{"2026-03-01T12:00:00", "2026-03-01T06:00:00"} { // in UTC, and as the box's clock shows it
-		if got, err := instant(text, arrived); err != nil || !got.Equal(noon) {
+		if got, err := instant(text, arrived, time.Local); err != nil || !got.Equal(noon) {
 			t.Errorf("%s is %s (%v), want %s", text, got, err, noon)
 		}
 	}

@@ -92,6 +92,7 @@ func (s *session) add(d Device) error {
 		if err != nil {
 			return err
 		}
+		p.zone = cmp.Or(d.Zone, time.Local)
 		s.points = append(s.points, p)
 		s.taken[string(p.name)] = true
 		if p.Sparkplug == "" {
