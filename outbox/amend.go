@@ -128,6 +128,9 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
 // or the file is an older state. A receipt counts only with the same checksum and enqueue time.
 func (b *Box) reconcile() error {
 	for _, s := range b.streams {
+		if s.Held {
+			continue // no service has what is never drained
+		}
 		if err := b.reconcileStream(s); err != nil {
 			return err
 		}

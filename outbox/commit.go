@@ -122,8 +122,9 @@ func including(all []*stream, s *stream) []*stream {
 // it is (after ErrDead: it may be, and the next Open tells). Concurrent calls share one commit. fn runs at once, under
 // the box's lock, exactly once; an Update that staged nothing costs nothing.
 func (b *Box) Update(fn func(*Tx) error) error {
+	t := &Tx{b: b}
 	err := b.submit(func(g *group) error {
-		t := &Tx{b: b, g: g, from: len(g.ops)}
+		t.g, t.from = g, len(g.ops)
 		defer t.end()
 		if err := fn(t); err != nil {
 			return err
@@ -137,6 +138,12 @@ func (b *Box) Update(fn func(*Tx) error) error {
 		t.keep()
 		return nil
 	})
+	if err == nil {
+		// Not before the commit: what was made of them would be lost if the receipts alone came to the disk.
+		for _, x := range t.done {
+			b.keepReceipts(x.s, []slot{b.slotOf(x.s, x.r, Delivered, 0, "")})
+		}
+	}
 	b.tell()
 	return err
 }

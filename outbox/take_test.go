@@ -49,6 +49,9 @@ func TestTakeGoesWithWhatItsTransactionStores(t *testing.T) {
 		if !refused.Balanced() || refused.Waiting != 1 || refused.Delivered != 2 || tags.Accepted != 1 {
 			t.Errorf("refused %+v, tags %+v; want one waiting, two done, one made of them", refused, tags)
 		}
+		if e, err := b.Entry("refused", 3); err != nil || e.State != outbox.Delivered {
+			t.Errorf("what was taken is %+v, %v", e, err)
+		}
 		left, err := b.Entries("refused", outbox.Waiting, 0, 10)
 		if err != nil || len(left) != 1 || string(left[0].Record.Body) != "two" {
 			t.Errorf("left is %+v, %v", left, err)

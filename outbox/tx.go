@@ -137,12 +137,15 @@ func (t *Tx) keep() {
 	for _, p := range t.puts {
 		t.g.putState(p.name, p.value)
 	}
+	done := t.done[:0]
 	for _, x := range t.done {
 		if at := (ref{bucket: x.s.queue, seq: x.r.Seq}); !t.b.gone[at] { // it may just have given way to what was staged
 			t.b.stageDelivered(t.g, x.s, x.r)
 			t.b.gone[at], t.g.gone = true, append(t.g.gone, at)
+			done = append(done, x)
 		}
 	}
+	t.done = done
 	t.kept = true
 }
 
