@@ -115,15 +115,20 @@ func (s *session) upkeep(ctx context.Context, c *connection) error {
 	return s.subscribe(ctx, c, refused)
 }
 
-// announceLoss tells of a session that existed at the given time and does not any more.
+// announceLoss tells of a session that existed at the given time and does not any more. A time that a clock told which was
+// not set, or is behind now, says nothing: what is missing began before this connection, and nobody knows when.
 func (s *session) announceLoss(broker *url.URL, alive, now time.Time) {
 	if state, _ := s.link.state(); state.before {
 		alive = state.since
 	}
+	between := "between " + alive.UTC().Format(time.RFC3339) + " and "
+	if alive.Year() < 2000 || alive.After(now) {
+		alive, between = now, "before "
+	}
 	s.link.tell(collectors.Notice{
 		Rule: "session-lost", Source: s.label, Since: alive, Until: now,
-		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published between %s and %s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
-			broker, s.client, alive.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339)),
+		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published %s%s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
+			broker, s.client, between, now.UTC().Format(time.RFC3339)),
 	})
 }
 
