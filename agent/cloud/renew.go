@@ -136,9 +136,15 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 		return KeyRenewal{}, errors.New("renewing the key: the key ring has no client")
 	}
 	before := r.begin(slot)
+	otherLost := r.dead(slot.other())
 	req := request{op: RenewAPIKey, arg: slot.String()}
 	var last error = errNoKey
 	for _, k := range r.headersFor(slot) {
+		if k.slot == slot && !otherLost && r.dead(slot.other()) && !r.empty(slot.other()) {
+			// Its answer could be lost, and the only key that works with it: the other one is renewed first.
+			r.settle(slot, before)
+			return KeyRenewal{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; that one is renewed first: %w", slot, slot.other(), last)
+		}
 		p := via.exchange(ctx, req, k.value)
 		if p.status == http.StatusUnauthorized {
 			r.rejected(k)

@@ -204,3 +204,27 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 		t.Errorf("after it was well: %v", err)
 	}
 }
+
+// TestTheOnlyKeyIsNotRenewedFirst: when it turns out that the other key is refused, that one is renewed with this one. The
+// other way round a lost answer would cost the only key that works.
+func TestTheOnlyKeyIsNotRenewedFirst(t *testing.T) {
+	s := &cloudtest.Service{Rotate: true}
+	c := keyed(t, "", s)
+	postTicket(t, c, "T-1")
+	s.SetKey("primary", "rotated-at-the-portal", time.Now().AddDate(0, 6, 0))
+	before := s.Keys()
+	if _, err := c.keys.renew(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "the primary key turned out to be refused") {
+		t.Errorf("renewing the secondary key: %v", err)
+	}
+	if after := s.Keys(); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("the service has %+v, want %+v", after, before)
+	}
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		if _, err := c.keys.insist(t.Context(), slot); err != nil {
+			t.Errorf("renewing the %s key then: %v", slot, err)
+		}
+	}
+	if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		t.Errorf("%+v", a)
+	}
+}
