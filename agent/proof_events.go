@@ -155,10 +155,11 @@ func (d *Desk) objects(l *eventLedger) (all []object) {
 	return all
 }
 
-// fetchEvents counts what the service has.
+// fetchEvents counts what the service has. It is asked for a minute more, since the query's times are cut to whole seconds
+// or minutes and its end is exclusive.
 func (d *Desk) fetchEvents(ctx context.Context, l *eventLedger, p *EventProof) error {
 	for _, o := range d.objects(l) {
-		q := cloud.EventQuery{Type: "Diagnostic", Start: l.from, End: l.to}
+		q := cloud.EventQuery{Type: "Diagnostic", Start: l.from, End: l.to.Add(time.Minute)}
 		if o.asked() {
 			q.ObjectID, q.ObjectType = o.id, o.kind
 		}

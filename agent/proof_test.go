@@ -145,6 +145,24 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 	})
 }
 
+// The service's ranges end at whole seconds, and times are cut: an event of the second in which a stretch ends is not missing.
+func TestProofFindsTheEventsOfItsLastSecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		b.clock.Confirm()
+		desk, stop := b.proving(&cloudtest.Service{})
+		defer stop()
+		pass(100 * time.Millisecond)
+		if err := b.Book(Event{Rule: "now", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		pass(100 * time.Millisecond)
+		if e := provenAs(t, desk, time.Now().Add(-time.Hour), time.Now()).Events; e.Delivered != 1 || e.Service != 1 || len(e.Missing) != 0 {
+			t.Errorf("events %+v, want one that the service has", e)
+		}
+	})
+}
+
 // A record that gave way to the quota is counted in the stretch in which it was accepted.
 func TestProofCountsWhatGaveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
