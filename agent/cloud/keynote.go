@@ -15,12 +15,15 @@ func (r *KeyRing) note(rule, slot, text string) {
 	r.tell(KeyNote{Rule: rule, Slot: slot, Note: text, Open: true})
 }
 
-// over closes an episode if it is open.
-func (r *KeyRing) over(rule, slot, text string) { r.tell(KeyNote{Rule: rule, Slot: slot, Note: text}) }
+// over closes an episode, and says whether it was open.
+func (r *KeyRing) over(rule, slot, text string) bool {
+	return r.tell(KeyNote{Rule: rule, Slot: slot, Note: text})
+}
 
-func (r *KeyRing) tell(n KeyNote) {
+// tell says whether the note was news.
+func (r *KeyRing) tell(n KeyNote) bool {
 	if r.Notify == nil {
-		return // an episode that nobody heard of is not open
+		return false // an episode that nobody heard of is not open
 	}
 	r.mu.Lock()
 	name := n.Rule + "/" + n.Slot
@@ -30,4 +33,5 @@ func (r *KeyRing) tell(n KeyNote) {
 	if was != n.Open {
 		r.Notify(n)
 	}
+	return was != n.Open
 }

@@ -284,8 +284,8 @@ func (r *KeyRing) accepted(k held, stored bool) {
 	delete(r.retried, string(k.value))
 	r.mu.Unlock()
 	r.over("key-refused", "", "a key is accepted again")
-	if before == refused {
-		r.over("key-refused", k.slot.String(), "the key is accepted again")
+	if slot := k.slot.String(); r.over("key-refused", slot, "the key is accepted again") {
+		r.over("key-renewal-failed", slot, "the key is accepted again")
 	}
 	if changed {
 		_ = r.keep() // told by Notify: the exchange itself worked

@@ -37,3 +37,32 @@ func TestARefusedKeyIsToldAgainAfterARestart(t *testing.T) {
 		}
 	})
 }
+
+// What is told of a refused key ends when the key that took its place is accepted: a new value that a person gave, and the
+// old one after the other key renewed it.
+func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{PrimaryKey: "another-primary", SecondaryKey: "another-secondary"}
+		c := keyed(t, "", s)
+		open := map[string]bool{}
+		c.keys.Notify = func(n KeyNote) {
+			open[n.Rule+" "+n.Slot] = n.Open
+		}
+		c.keys.report(Primary, func() error { _, err := c.keys.renewNow(t.Context(), Primary); return err }())
+		if a := postTicket(t, c, "T-1"); a.Class != Key || !open["key-refused primary"] || !open["key-refused secondary"] || !open["key-renewal-failed primary"] {
+			t.Fatalf("with refused keys: %+v, told %v", a, open)
+		}
+		if _, err := c.keys.Seed(Seeds{Primary: "another-primary"}); err != nil {
+			t.Fatal(err)
+		}
+		if a := postTicket(t, c, "T-1"); a.Class != Stored || open["key-refused primary"] || open["key-renewal-failed primary"] || !open["key-refused secondary"] {
+			t.Errorf("with a new primary key: %+v, told %v", a, open)
+		}
+		if _, err := c.keys.renewNow(t.Context(), Secondary); err != nil {
+			t.Fatal(err)
+		}
+		if a := postTicket(t, c, "T-2"); a.Class != Stored || open["key-refused secondary"] {
+			t.Errorf("with a renewed secondary key: %+v, told %v", a, open)
+		}
+	})
+}
