@@ -45,7 +45,11 @@ func (d *Desk) Call(ctx context.Context, verb string, args json.RawMessage) (any
 	if !ok {
 		return nil, fmt.Errorf("%w (%s)", ErrVerb, verb)
 	}
-	return v(ctx, args)
+	got, err := v(ctx, args)
+	if errors.Is(err, outbox.ErrStream) {
+		err = fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
+	}
+	return got, err
 }
 
 // Offer adds a verb; the commands bring what needs a device's own protocol.

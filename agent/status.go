@@ -85,6 +85,16 @@ func (s Status) ByPlan() bool {
 	return true
 }
 
+// Stuck says that the service takes nothing of any stream in which something waits.
+func (s Status) Stuck() bool {
+	for name, c := range s.Streams {
+		if name != Refused && c.Waiting > 0 && s.Drains[name].Held.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
 // TankStatus is a tank's newest level.
 type TankStatus struct {
 	ID      string    `json:"id"`

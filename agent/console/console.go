@@ -87,7 +87,12 @@ func peer(c net.Conn) string {
 	if err := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || cred == nil {
 		return ""
 	}
-	id := strconv.FormatUint(uint64(cred.Uid), 10)
+	return UserName(int(cred.Uid))
+}
+
+// UserName is the name of a local user, or the number where there is none.
+func UserName(uid int) string {
+	id := strconv.Itoa(uid)
 	if u, err := user.LookupId(id); err == nil {
 		return u.Username
 	}

@@ -40,10 +40,12 @@ func (m *Main) desk(c *common) (*desk, error) {
 		return nil, unreadable(err)
 	}
 	d, err := assemble(cfg, zerolog.New(io.Discard))
-	if errors.Is(err, outbox.ErrHeld) {
-		err = fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, outbox.ErrHeld):
+		return nil, fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)
+	case errors.Is(err, os.ErrPermission):
+		return nil, fmt.Errorf("%w; no gauger is running on %s, and the store is not yours: use sudo", err, c.socket)
+	case err != nil:
 		return nil, err
 	}
 	d.desk.Daemon = false
@@ -129,7 +131,7 @@ func (m *Main) person() string {
 			return v
 		}
 	}
-	return "unknown"
+	return console.UserName(os.Getuid())
 }
 
 // sortedNames are the names of a set, in order.

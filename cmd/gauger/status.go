@@ -115,7 +115,7 @@ func (p *page) sending() string {
 		return "everything is sent"
 	case p.s.ByPlan():
 		return "sending by plan, " + waiting + " waiting for the link"
-	case !p.s.Oldest.IsZero() && p.s.Now.Sub(p.s.Oldest) > overdue:
+	case !p.s.Oldest.IsZero() && (p.s.Stuck() || p.s.Now.Sub(p.s.Oldest) > overdue):
 		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, minute(p.s.Oldest, p.h.zone()))
 	}
 	return "sending, " + waiting + " on the way"
