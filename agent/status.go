@@ -34,7 +34,7 @@ type Status struct {
 	Streams  map[string]outbox.Counts `json:"streams"`
 	Drains   map[string]Drain         `json:"drains"`
 	Last     *Booked                  `json:"last_ticket,omitempty"`
-	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued
+	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
 	Recorder *RecorderStatus          `json:"recorder,omitempty"` // absent when no readings are kept
@@ -75,20 +75,30 @@ func (s Status) Waiting() (n uint64) {
 	return n
 }
 
-// ByPlan says that everything that waits does so for the link's windows, its bytes of the day or its rate.
+// planned says that the link's windows, its bytes of the day or its rate hold a stream back.
+func (s Status) planned(stream string) bool { return s.Link != nil && s.Link.Held[stream] != "" }
+
+// ByPlan says that everything that waits does so for the link.
 func (s Status) ByPlan() bool {
 	for name, c := range s.Streams {
-		if name != Refused && c.Waiting > 0 && (s.Link == nil || s.Link.Held[name] == "") {
+		if name != Refused && c.Waiting > 0 && !s.planned(name) {
 			return false
 		}
 	}
 	return true
 }
 
-// Stuck says that the service takes nothing of any stream in which something waits.
-func (s Status) Stuck() bool {
+// overdue is how long a record may wait before the site counts as not sending.
+const overdue = 2 * time.Minute
+
+// Overdue says that what the link does not hold back does not leave: for a while, or since the service takes nothing of any
+// such stream.
+func (s Status) Overdue() bool {
+	if s.Oldest.IsZero() || s.Now.Sub(s.Oldest) > overdue {
+		return !s.Oldest.IsZero()
+	}
 	for name, c := range s.Streams {
-		if name != Refused && c.Waiting > 0 && s.Drains[name].Held.IsZero() {
+		if name != Refused && c.Waiting > 0 && !s.planned(name) && s.Drains[name].Held.IsZero() {
 			return false
 		}
 	}
@@ -174,14 +184,14 @@ func (d *Desk) Status() (Status, error) {
 			break
 		}
 	}
-	if s.Oldest, err = d.oldest(s); err != nil {
-		return s, err
-	}
 	if d.Lines != nil {
 		s.Lines = d.Lines()
 	}
 	if d.Link != nil {
 		s.Link = new(d.Link.Status(now))
+	}
+	if s.Oldest, err = d.oldest(s); err != nil {
+		return s, err
 	}
 	s.Recorder = d.Ledger.recorderStatus()
 	s.Problems = d.problems(s)
@@ -212,7 +222,7 @@ func (d *Desk) withUnheard(points []Shown) []Shown {
 // oldest is when the record that has waited longest was queued; zero when none waits.
 func (d *Desk) oldest(s Status) (at time.Time, err error) {
 	for name, c := range s.Streams {
-		if name == Refused || c.Waiting == 0 {
+		if name == Refused || c.Waiting == 0 || s.planned(name) {
 			continue
 		}
 		first, err := d.Box.Entries(name, outbox.Waiting, 0, 1)

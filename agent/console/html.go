@@ -75,9 +75,6 @@ func (p *sheet) reading(s agent.Status) {
 	}
 }
 
-// overdue is how long a record may wait before the site counts as not sending.
-const overdue = 2 * time.Minute
-
 // sending answers the second: does what was read leave.
 func (p *sheet) sending(s agent.Status) {
 	switch waiting := s.Waiting(); {
@@ -85,7 +82,7 @@ func (p *sheet) sending(s agent.Status) {
 		p.add(`<p class="ok">Sending: nothing waits.</p>`)
 	case s.ByPlan():
 		p.add(`<p class="ok">Sending by plan: %v records wait for the link.</p>`, waiting)
-	case s.Now.Sub(s.Oldest) > overdue:
+	case s.Overdue():
 		p.add(`<p class="bad">Not sending: %v records wait, the oldest since %v. They are kept and leave by themselves.</p>`, waiting, p.moment(s.Oldest))
 	default:
 		p.add(`<p class="ok">Sending: nothing is overdue, records that wait to leave: %v.</p>`, waiting)

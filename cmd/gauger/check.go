@@ -65,8 +65,9 @@ func (m *Main) check(_ context.Context, args []string) error {
 		fmt.Fprintln(m.Err, late)
 		late = misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
 	}
-	fmt.Fprintf(m.Out, "disk: at most %s in %s: %s for the outbox, %s for the recorder\n",
-		cfg.Store.MaxBytes+cfg.Recorder.MaxBytes, cfg.Store.Path, cfg.Store.MaxBytes, cfg.Recorder.MaxBytes)
+	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
+	fmt.Fprintf(m.Out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
+		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
 	return errors.Join(printBudgets(m.Out, cfg.Budgets, *plan), late)
 }
 

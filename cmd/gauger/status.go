@@ -105,9 +105,6 @@ func (p *page) reading() string {
 	return text
 }
 
-// overdue is how long a record may wait before the site counts as not sending.
-const overdue = 2 * time.Minute
-
 func (p *page) sending() string {
 	waiting := count(int(p.s.Waiting()), "record")
 	switch {
@@ -115,7 +112,7 @@ func (p *page) sending() string {
 		return "everything is sent"
 	case p.s.ByPlan():
 		return "sending by plan, " + waiting + " waiting for the link"
-	case !p.s.Oldest.IsZero() && (p.s.Stuck() || p.s.Now.Sub(p.s.Oldest) > overdue):
+	case p.s.Overdue():
 		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, minute(p.s.Oldest, p.h.zone()))
 	}
 	return "sending, " + waiting + " on the way"
