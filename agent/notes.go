@@ -2,7 +2,7 @@ package agent
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"gauger/outbox"
@@ -52,6 +52,18 @@ func (a *Agent) book(notes []outbox.Note) {
 	}
 }
 
+// Told books the notes that have come so far, and gives what they say: for a command that works without a daemon.
+func (a *Agent) Told() (said []string, err error) {
+	for {
+		select {
+		case n := <-a.Notes:
+			said, err = append(said, n.Message), errors.Join(err, a.note(n))
+		default:
+			return said, err
+		}
+	}
+}
+
 // note books one note, where it is an event at all.
 func (a *Agent) note(n outbox.Note) error {
 	rule, ok := noted[n.Kind]
@@ -59,6 +71,9 @@ func (a *Agent) note(n outbox.Note) error {
 		return nil
 	}
 	at := n.At.Round(0)
-	note := fmt.Sprintf("outbox %s: %s", n.Stream, n.Message)
+	note := n.Message
+	if n.Stream != "" {
+		note = "outbox " + n.Stream + ": " + note
+	}
 	return a.Ledger.Book(Event{Rule: rule, Note: note, Start: at, End: at})
 }

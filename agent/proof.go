@@ -46,7 +46,7 @@ type StreamProof struct {
 	Letters uint64 `json:"letters"`
 	Holds   bool   `json:"holds"`
 	// Within is the same of the records that were accepted in the stretch. One that is neither here nor has a receipt
-	// counts as evicted as long as the stream has evicted or lost so many, else it is in NoReceipt.
+	// counts as evicted as long as the stream has evicted so many, then as lost likewise, else it is in NoReceipt.
 	Within    Tally     `json:"within"`
 	NoReceipt uint64    `json:"no_receipt"`
 	First     uint64    `json:"first,omitempty"` // sequence numbers of those records
@@ -167,7 +167,8 @@ func (s *StreamProof) sum(places []place) {
 		return
 	}
 	nowhere := s.Last - s.First + 1 - known
-	w.Evicted = min(nowhere, s.Whole.Evicted+s.Whole.Lost)
-	s.NoReceipt = nowhere - w.Evicted
-	w.Accepted = w.Delivered + w.Waiting + w.Dead + w.Evicted + w.Dropped + s.NoReceipt
+	w.Evicted = min(nowhere, s.Whole.Evicted)
+	w.Lost = min(nowhere-w.Evicted, s.Whole.Lost)
+	s.NoReceipt = nowhere - w.Evicted - w.Lost
+	w.Accepted = w.Delivered + w.Waiting + w.Dead + w.Evicted + w.Dropped + w.Lost + s.NoReceipt
 }

@@ -177,10 +177,10 @@ func TestProofCountsWhatGaveWay(t *testing.T) {
 		if want := (Tally{Accepted: 89, Waiting: 78, Evicted: 11}); s.Within != want || s.NoReceipt != 0 || s.First != 11 || s.Last != 100 {
 			t.Errorf("summed to %+v, want %+v", s, want)
 		}
-		s = StreamProof{Whole: Tally{Accepted: 100, Delivered: 88, Evicted: 5}}
+		s = StreamProof{Whole: Tally{Accepted: 100, Delivered: 88, Evicted: 5, Lost: 4}}
 		s.sum(places)
-		if s.NoReceipt != 6 || s.Within.Evicted != 5 || s.Within.Accepted != 89 {
-			t.Errorf("with five evicted it is %+v", s)
+		if s.NoReceipt != 2 || s.Within.Evicted != 5 || s.Within.Lost != 4 || s.Within.Accepted != 89 {
+			t.Errorf("with five evicted and four lost it is %+v", s)
 		}
 	})
 }

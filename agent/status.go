@@ -250,7 +250,7 @@ func (d *Desk) problems(s Status) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
 		if c := s.Streams[name]; c.Dead > 0 {
-			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused by the service: see `gauger outbox dead`")
+			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused, or damaged on disk, and are kept: see `gauger outbox dead`")
 		}
 	}
 	for _, t := range s.Tanks {

@@ -33,9 +33,9 @@ func (b *Box) salvage(cause error) error {
 		return fmt.Errorf("mend %s: %w", b.path, err)
 	}
 	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
-		"the outbox file was damaged (%v) and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
-			"%d records are in doubt and became dead letters, %d are lost%s; the damaged file is kept as %s",
-		cause, v.records, v.letters, len(v.state), v.doubtful, v.lost, v.stateLoss(), filepath.Base(aside))})
+		"the outbox file was damaged and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
+			"%d records are in doubt and became dead letters, %d are lost%s; the damaged file is kept as %s; what was found: %v",
+		v.records, v.letters, len(v.state), v.doubtful, v.lost, v.stateLoss(), filepath.Base(aside), cause)})
 	return nil
 }
 

@@ -49,10 +49,20 @@ func (m *Main) desk(c *common) (*desk, error) {
 		return nil, err
 	}
 	d.desk.Daemon = false
+	untold := m.told(d)
 	return &desk{local: d.desk, person: m.person(), close: func() error {
 		d.close()
-		return handOver(cfg.Store.Path)
+		return errors.Join(untold, handOver(cfg.Store.Path))
 	}}, nil
+}
+
+// told says what the outbox found when it was opened, such as a damaged file, and leaves the event of it.
+func (m *Main) told(d *daemon) error {
+	said, err := d.agent.Told()
+	for _, text := range said {
+		fmt.Fprintln(m.Err, text)
+	}
+	return err
 }
 
 // with does something at a desk, and leaves the store in order behind it.
