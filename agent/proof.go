@@ -49,6 +49,7 @@ type StreamProof struct {
 	// counts as evicted as long as the stream has evicted so many, then as lost likewise, else it is in NoReceipt.
 	Within    Tally     `json:"within"`
 	NoReceipt uint64    `json:"no_receipt"`
+	Before    uint64    `json:"unknown_before"`  // right before First, and nowhere: some may have been accepted in the stretch
 	First     uint64    `json:"first,omitempty"` // sequence numbers of those records
 	Last      uint64    `json:"last,omitempty"`
 	Since     time.Time `json:"receipts_since,omitzero"` // where receipts went because they were old or their room used up
@@ -137,7 +138,7 @@ func (d *Desk) each(stream string, state outbox.State, see func(outbox.Entry)) e
 func (s *StreamProof) sum(places []place) {
 	w := &s.Within
 	known := uint64(0) // places from the first of the stretch on, and up to its last
-	since := uint64(0)
+	since, last := uint64(0), uint64(0)
 	for i, p := range places {
 		if i+1 < len(places) && places[i+1].seq == p.seq {
 			continue // the same record, further on
@@ -145,11 +146,13 @@ func (s *StreamProof) sum(places []place) {
 		if s.First > 0 {
 			since++
 		}
+		before := last
+		last = p.seq
 		if !p.in {
 			continue
 		}
 		if s.First == 0 {
-			s.First, since = p.seq, 1
+			s.First, since, s.Before = p.seq, 1, p.seq-1-before
 		}
 		s.Last, known = p.seq, since
 		switch p.state {

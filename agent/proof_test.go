@@ -182,6 +182,11 @@ func TestProofCountsWhatGaveWay(t *testing.T) {
 		if s.NoReceipt != 2 || s.Within.Evicted != 5 || s.Within.Lost != 4 || s.Within.Accepted != 89 {
 			t.Errorf("with five evicted and four lost it is %+v", s)
 		}
+		s = StreamProof{Whole: Tally{Accepted: 100, Delivered: 69, Evicted: 31}}
+		s.sum(places[19:])
+		if s.First != 31 || s.Before != 30 || s.Within.Evicted != 0 {
+			t.Errorf("with all evicted up to the first it is %+v", s)
+		}
 	})
 }
 

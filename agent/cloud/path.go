@@ -111,7 +111,7 @@ func list(body []byte, at path) ([]json.RawMessage, error) {
 	}
 	var members map[string]json.RawMessage
 	if at != nil || json.Unmarshal(raw, &members) != nil {
-		return nil, fmt.Errorf("%w: there is no list where one is expected; name its path in wire", ErrShape)
+		return nil, fmt.Errorf("%w: there is no list where one is expected; name its path in service.wire", ErrShape)
 	}
 	found := 0
 	for _, m := range members {

@@ -107,6 +107,9 @@ func (m *Main) proofText(h here, p ledgerProof) error {
 		if s.NoReceipt > 0 {
 			ends = fmt.Sprintf("+ %s without a receipt", count(int(s.NoReceipt), "record"))
 		}
+		if s.Before > 0 {
+			ends = strings.TrimSpace(ends + fmt.Sprintf(" (before them %s whose time is no longer known)", count(int(s.Before), "record")))
+		}
 		if !s.Since.IsZero() {
 			ends = strings.TrimSpace(ends + " (receipts are kept since " + minute(s.Since, h.zone()) + ")")
 		}
