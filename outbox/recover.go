@@ -27,8 +27,9 @@ func (b *Box) recover(g *group, cause error) error {
 	defer b.mu.Unlock()
 	there := false
 	err = b.view("read the outbox again", func(tx *bbolt.Tx) error {
-		there = generationOf(tx) == g.gen
-		if there {
+		gen, state := generationOf(tx)
+		if there = gen == g.gen; there {
+			b.state = state
 			return nil
 		}
 		return b.forget(tx)
@@ -96,14 +97,15 @@ func rewrite(path string) error {
 	return nil
 }
 
-// generationOf is the number of the last group of commits in the file.
-func generationOf(tx *bbolt.Tx) uint64 {
+// generationOf is the number of the last group of commits in the file, and what it says of the state.
+func generationOf(tx *bbolt.Tx) (gen uint64, state tally) {
 	v := tx.Bucket([]byte(bucketMeta)).Get([]byte(keyGeneration))
-	_, gen, err := unseal(bucketMeta, []byte(keyGeneration), v)
+	content, gen, err := unseal(bucketMeta, []byte(keyGeneration), v)
 	if err != nil {
-		return 0
+		return 0, tally{}
 	}
-	return gen
+	state, _ = decodeTally(content)
+	return gen, state
 }
 
 // forget makes counts and marks what the file says. What this process knows besides stays: which attempts were its own,

@@ -63,7 +63,9 @@ func TestFullDiskIsDecidedByTheFile(t *testing.T) {
 func halfCommitted(b *Box, there bool, cause error) (later *group, err error) {
 	g := stageOne(b)
 	if there {
+		before := b.state
 		b.lead(g)
+		b.state = before // as lead does, when the commit returns an error
 	} else { // as lead does, but for the commit
 		b.next, b.running = nil, g
 		b.gen++
@@ -89,6 +91,7 @@ func stageOne(b *Box) *group {
 		s.led.next, s.led.Accepted, s.led.Waiting = s.led.next+1, s.led.Accepted+1, s.led.Waiting+1
 		s.led.bytes += recordSize(value)
 		g.touch(s)
+		g.putState("tank/1", fmt.Append(nil, "with record ", s.led.next))
 		return nil
 	})
 	if err != nil {
