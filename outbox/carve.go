@@ -143,7 +143,7 @@ func (p *pageFile) parents(branches []uint64, child uint64) (ids []uint64) {
 // leadsWell walks from the root and reports whether nothing is wrong and nothing is missing on the way.
 func (p *pageFile) leadsWell() bool {
 	p.forget()
-	p.tree("", p.meta.root, 0, func(string, []byte, []byte) {})
+	p.tree("", p.meta.root, nil, 0, func(string, []byte, []byte) {})
 	well := p.problems.n == 0 && p.missing() == ""
 	p.forget()
 	return well

@@ -221,10 +221,12 @@ func (p *pageFile) walk(visit visitor) {
 	if p.sound && uint64(p.size) < p.meta.high*uint64(p.pageSize) {
 		p.problems.add(fmt.Errorf("the file ends at byte %d, its pages at %d", p.size, p.meta.high*uint64(p.pageSize)))
 	}
-	p.tree("", p.meta.root, 0, visit)
+	p.tree("", p.meta.root, nil, 0, visit)
 }
 
-func (p *pageFile) tree(bucket string, id uint64, depth int, visit visitor) {
+// tree walks from a page on; first is the key by which a branch leads to it, nil at a root. That must be the page's own
+// first key: bbolt looks for it there when it writes the page anew, and would otherwise keep both.
+func (p *pageFile) tree(bucket string, id uint64, first []byte, depth int, visit visitor) {
 	pg, err := p.read(id)
 	if err == nil && depth > maxDepth {
 		err = fmt.Errorf("page %d is too deep", id)
@@ -235,6 +237,9 @@ func (p *pageFile) tree(bucket string, id uint64, depth int, visit visitor) {
 	if err != nil {
 		p.problems.add(fmt.Errorf("bucket %q: %w", bucket, err))
 		return
+	}
+	if e, err := pg.element(0); first != nil && (err != nil || pg.count == 0 || !bytes.Equal(e.key, first)) {
+		p.problems.add(fmt.Errorf("bucket %q: the branch above page %d has another key for it", bucket, id))
 	}
 	if pg.flags == flagLeaf {
 		p.leaf(bucket, pg, visit)
@@ -249,7 +254,7 @@ func (p *pageFile) tree(bucket string, id uint64, depth int, visit visitor) {
 			p.problems.add(err)
 			continue
 		}
-		p.tree(bucket, e.child, depth+1, visit)
+		p.tree(bucket, e.child, e.key, depth+1, visit)
 	}
 }
 
@@ -282,7 +287,7 @@ func (p *pageFile) leaf(bucket string, pg page, visit visitor) {
 func (p *pageFile) inner(name string, value []byte, visit visitor) {
 	p.lastKey = nil
 	if root := native.Uint64(value); root != 0 {
-		p.tree(name, root, 0, visit)
+		p.tree(name, root, nil, 0, visit)
 		return
 	}
 	p.inline(name, value, visit)
