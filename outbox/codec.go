@@ -44,11 +44,13 @@ func seqKey(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(make([]byte, 0, keyLen), seq)
 }
 
-func keySeq(key []byte) (uint64, bool) {
+// keySeq is the number that a key says; false: it is none. Numbers begin at 1.
+func keySeq(key []byte) (seq uint64, ok bool) {
 	if len(key) != keyLen {
 		return 0, false
 	}
-	return binary.BigEndian.Uint64(key), true
+	seq = binary.BigEndian.Uint64(key)
+	return seq, seq > 0
 }
 
 // nameSum is the checksum of a name and a zero byte.
@@ -94,7 +96,7 @@ func checkRecord(stream string, key, value []byte) error {
 	seq, ok := keySeq(key)
 	switch {
 	case !ok:
-		return fmt.Errorf("key of %d bytes in stream %s", len(key), stream)
+		return fmt.Errorf("key %x in stream %s is no record's number", key, stream)
 	case len(value) < recordHeader || len(value) < recordHeader+int(value[3]):
 		return fmt.Errorf("record %d of stream %s has only %d bytes", seq, stream, len(value))
 	case sumOf(value) != recordSum(stream, key, value):

@@ -92,7 +92,7 @@ func (f *lies) stream(s *story, b *outbox.Box, stream string, mark uint64) error
 	// A dead letter in doubt may stand where a lost one is missing: an old copy, or one whose number is damaged.
 	told := int(c.Lost) + int(c.Waiting+c.Dead) - len(held)
 	for seq, state := range held {
-		if state == outbox.Dead && (s.sent[stream][seq] > 0 || s.dropped[stream][seq] || seq > s.accepted[stream]) {
+		if state == outbox.Dead && (s.sent[stream][seq] > 0 || s.dropped[stream][seq] || seq > min(s.accepted[stream], c.Accepted)) {
 			told++
 		}
 	}
