@@ -63,6 +63,9 @@ func (v *salvager) judge() {
 	for _, name := range slices.Sorted(maps.Keys(v.rows)) {
 		r := v.rows[name]
 		for seq, value := range r.spoilt {
+			if r.known && seq >= r.led.next {
+				continue // its number was never given, and will be another record's: it is lost, and counted so
+			}
 			key, highest := seqKey(seq), r.highest
 			v.letter(name, key, value, "the record was damaged in the file and was not sent: "+checkRecord(name, key, value).Error())
 			r.highest = highest // a damaged record's number may be damaged too
