@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"sort"
+	"syscall"
 )
 
 // This file finds what a damaged file does not lead to any more: pages that stand elsewhere than in their place, since
@@ -15,6 +17,8 @@ const (
 	surveyStep = 1 << 20
 	// surveyHead is what must be seen of a page to take it for one: its header and its first element.
 	surveyHead = pageHeader + elemSize
+	// readBlock is how much is given up where the disk cannot read.
+	readBlock = 4096
 	// maxTops bounds how many roots are tried when no meta page tells the newest.
 	maxTops = 3
 )
@@ -31,8 +35,8 @@ func (p *pageFile) survey() (tops, branches []uint64, err error) {
 	high := p.limit()
 	buf := make([]byte, surveyStep+surveyHead)
 	for start := int64(0); start < p.size; start += surveyStep {
-		n, err := p.f.ReadAt(buf, start)
-		if err != nil && !errors.Is(err, io.EOF) {
+		n, err := readOver(p.f, buf, start)
+		if err != nil {
 			return nil, nil, err
 		}
 		for i := 0; i < surveyStep && i+surveyHead <= n; i++ {
@@ -64,6 +68,24 @@ func (p *pageFile) survey() (tops, branches []uint64, err error) {
 	}
 	p.forget()
 	return tops, branches, nil
+}
+
+// readOver reads as much as there is from a place in the file on. Blocks that the disk cannot read any more are zeros.
+func readOver(f *os.File, buf []byte, start int64) (n int, err error) {
+	if n, err = f.ReadAt(buf, start); errors.Is(err, syscall.EIO) {
+		for n, err = 0, nil; n < len(buf) && err == nil; {
+			block, got := buf[n:min(n+readBlock, len(buf))], 0
+			if got, err = f.ReadAt(block, start+int64(n)); errors.Is(err, syscall.EIO) {
+				clear(block)
+				got, err = len(block), nil
+			}
+			n += got
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
 }
 
 // plausible reports whether bytes look like a page: behind its elements come, without a gap, the first one's key and

@@ -169,13 +169,14 @@ func (b *Box) closeDB() error {
 	return guard("close the file", db.Close)
 }
 
-// openDB opens a bbolt file the way every file of the box is opened.
+// openDB opens a bbolt file the way every file of the box is opened. Opening writes nothing: a disk may be full.
 func openDB(path string, quota int64) (*bbolt.DB, error) {
 	_, err := os.Stat(path)
 	fresh := errors.Is(err, os.ErrNotExist)
 	db, err := bbolt.Open(path, 0o640, &bbolt.Options{
 		Timeout:         lockWait,
 		FreelistType:    bbolt.FreelistArrayType,
+		NoFreelistSync:  true, // or bbolt would write a list that is missing; each commit decides for itself
 		InitialMmapSize: int(min(quota, 1<<30)),
 	})
 	switch {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"sort"
@@ -111,8 +110,8 @@ func (g *segment) hold(s slot) {
 // read calls see with every sound slot of a segment.
 func (r *ring) read(segment int, see func(place int, s slot)) error {
 	buf := make([]byte, segmentSize)
-	n, err := r.f.ReadAt(buf, int64(segment)*segmentSize)
-	if err != nil && !errors.Is(err, io.EOF) {
+	n, err := readOver(r.f, buf, int64(segment)*segmentSize)
+	if err != nil {
 		return err
 	}
 	for place := 0; (place+1)*slotSize <= n; place++ {

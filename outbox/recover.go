@@ -1,9 +1,11 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -84,12 +86,14 @@ func rewrite(path string) error {
 		return fmt.Errorf("write %s down again: %w", path, err)
 	}
 	buf := make([]byte, 256<<10)
-	for at := int64(0); ; {
-		n, readErr := f.ReadAt(buf, at)
-		if _, err = f.WriteAt(buf[:n], at); err != nil || readErr != nil {
-			break
+	for at, n := int64(0), 0; err == nil; at += int64(n) {
+		if n, err = f.ReadAt(buf, at); err == nil || errors.Is(err, io.EOF) {
+			_, writing := f.WriteAt(buf[:n], at)
+			err = cmp.Or(writing, err)
 		}
-		at += int64(n)
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
 	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("write %s down again: %w", path, err)

@@ -9,7 +9,8 @@ type Call struct {
 	Path string // base name of the file or folder, as it was opened
 	File int    // which file it is, whatever its name becomes; -1: a folder
 	To   string // the other name of renameat and linkat
-	Off  int64  // of pwrite64; the length of ftruncate
+	Off  int64  // of pwrite64 and pread64; the length of ftruncate
+	Len  int64  // how many bytes pread64 wants
 	Data []byte // what is written or said
 	New  bool   // openat made the file
 	Ret  int64  // what the kernel returned; negative: an error's number

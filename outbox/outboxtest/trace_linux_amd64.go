@@ -227,6 +227,8 @@ func (t *tracer) readByFile(name string, regs *syscall.PtraceRegs) (c *Call, err
 	switch name {
 	case "pwrite64":
 		c.Off = int64(regs.R10)
+	case "pread64":
+		c.Off, c.Len = int64(regs.R10), int64(regs.Rdx)
 	case "ftruncate":
 		c.Off = int64(regs.Rsi)
 	}
