@@ -107,32 +107,47 @@ func plausible(pg page, first []byte) bool {
 // damaged and a younger root leads to no problem: then it was the damaged one's. Without a sound meta page the generation
 // alone tells; the list of free pages is not known then.
 func (p *pageFile) findRoot() error {
+	high := p.meta.high
+	if p.metas == 1 {
+		p.meta.high = max(high, p.pages()) // the other one may have told of more
+	}
 	ids, branches, err := p.survey()
 	if err != nil {
 		return err
 	}
+	was := p.meta
+	if p.metas == 1 {
+		was.high = high
+	}
 	own, known := uint64(0), false
 	if p.sound {
 		own, known = p.generation(p.meta.root)
-		if p.metas == 2 || !known {
-			return nil
+	}
+	if p.sound && (p.metas == 2 || !known) {
+		p.meta = was
+		return nil
+	}
+	if tops := p.younger(ids, own); !p.takeRoot(tops, branches) {
+		p.meta = was
+		if !p.sound && len(tops) > 0 {
+			p.meta.root = tops[0].id
 		}
 	}
-	tops := p.younger(ids, own)
-	was := p.meta
+	return nil
+}
+
+// takeRoot makes the newest top that leads to no problem, or its parent, the root; false: there is none.
+func (p *pageFile) takeRoot(tops []top, branches []uint64) bool {
+	high := p.meta.high
 	for _, t := range tops[:min(maxTops, len(tops))] {
 		for _, root := range append(p.parents(branches, t.id), t.id) {
-			p.meta = pageMeta{root: root, high: was.high}
+			p.meta = pageMeta{root: root, high: high}
 			if p.leadsWell() {
-				return nil
+				return true
 			}
 		}
 	}
-	p.meta = was
-	if !p.sound && len(tops) > 0 {
-		p.meta.root = tops[0].id
-	}
-	return nil
+	return false
 }
 
 // younger reads the generations of tops, and returns those above own, the newest first.

@@ -89,7 +89,7 @@ func openPages(path string) (*pageFile, error) {
 
 // forget makes the next walk the first one.
 func (p *pageFile) forget() {
-	p.reached, p.buckets, p.problems = make(bitmap, p.limit()/64+1), map[string]bool{}, problems{}
+	p.reached, p.buckets, p.problems, p.lastKey = make(bitmap, p.limit()/64+1), map[string]bool{}, problems{}, nil
 }
 
 func (p *pageFile) pages() uint64 { return uint64(p.size / p.pageSize) }
