@@ -33,11 +33,12 @@ type Box struct {
 	receipts *ring
 	streams  map[string]*stream
 
-	commitMu  sync.Mutex   // one commit or replacement at a time; taken before mu
-	stretched int64        // length of the file as far as stretch knows; under commitMu
-	state     tally        // of the state on disk; under commitMu
-	dbMu      sync.RWMutex // read: db is in use; write: db is exchanged or closed
-	db        *bbolt.DB
+	commitMu   sync.Mutex   // one commit or replacement at a time; taken before mu
+	stretched  int64        // length of the file as far as stretch knows; under commitMu
+	unreserved bool         // it is told that the disk cannot be reserved; under commitMu
+	state      tally        // of the state on disk; under commitMu
+	dbMu       sync.RWMutex // read: db is in use; write: db is exchanged or closed
+	db         *bbolt.DB
 
 	mu      sync.Mutex // everything below, the streams' fields, and staging
 	next    *group     // takes what is staged now; nil: nothing yet
@@ -53,7 +54,7 @@ type Box struct {
 	dead       atomic.Pointer[error]
 	inUse      atomic.Int64 // bytes of pages that are not free
 	length     atomic.Int64 // bytes of all pages
-	committing atomic.Int64 // since when a commit runs, nanoseconds; 0: none
+	committing atomic.Int64 // since when a commit runs, and what follows it; nanoseconds; 0: none
 	retryRenew atomic.Int64 // no replacement of the file before this length, after one that did not work
 
 	noteMu sync.Mutex
@@ -153,8 +154,8 @@ func (b *Box) Err() error {
 	return b.usable()
 }
 
-// Stalled returns for how long the commit that is running has been at it; zero when none is. A commit of half a minute
-// means that the disk hangs, and that the process should not claim to be well.
+// Stalled returns for how long the commit that is running has been at it, with the replacement of the file that follows
+// some; zero when none is. Half a minute means that the disk hangs, and that the process should not claim to be well.
 func (b *Box) Stalled() time.Duration {
 	since := b.committing.Load()
 	if since == 0 {

@@ -210,13 +210,13 @@ func (b *Box) lead(g *group) {
 
 	if dead == nil {
 		b.committing.Store(time.Now().UnixNano())
+		defer b.committing.Store(0)
 		if dead = b.commit(g); diskFull(dead) {
 			dead = b.recover(g, dead)
 		}
 		if dead == nil {
 			b.keepHigh(g)
 		}
-		b.committing.Store(0)
 	}
 	b.settle(g, dead)
 	close(g.done)
@@ -277,7 +277,7 @@ func (b *Box) commit(g *group) error {
 		}
 		state := b.state
 		if err := g.apply(tx, &state); err != nil {
-			return fmt.Errorf("%w; %w", err, tx.Rollback())
+			return errors.Join(err, tx.Rollback())
 		}
 		if err := tx.Commit(); err != nil {
 			return err

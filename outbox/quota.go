@@ -18,7 +18,7 @@ func (b *Box) reserve() {
 		case err == nil && certain:
 			b.note(Note{Kind: NoteUnreserved, Message: fmt.Sprintf(
 				"the disk has no room for the outbox's %d bytes; it works with %d until the next start", b.opt.MaxBytes, quota)})
-			b.opt.MaxBytes = quota
+			b.keepTo(quota)
 			return
 		case noSpace(err) && quota > 2<<20:
 			continue
@@ -28,12 +28,23 @@ func (b *Box) reserve() {
 			why = err.Error()
 		}
 		if free, err := freeBytes(b.path); err == nil {
-			b.opt.MaxBytes = max(min(b.opt.MaxBytes, b.length.Load()+free/2), 1<<20)
+			b.keepTo(max(min(b.opt.MaxBytes, b.length.Load()+free/2), 1<<20))
 		}
+		if b.unreserved {
+			return
+		}
+		b.unreserved = true
 		b.note(Note{Kind: NoteUnreserved, Message: fmt.Sprintf(
 			"%s; the outbox keeps itself to %d bytes, but another program can use them up", why, b.opt.MaxBytes)})
 		return
 	}
+}
+
+// keepTo makes the quota less. It is read under mu and under commitMu, which is held or not needed yet.
+func (b *Box) keepTo(quota int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.opt.MaxBytes = quota
 }
 
 // giving says how a stream gives way; one that this program does not know goes first.
