@@ -16,18 +16,25 @@ const amendStep = 256
 // maxComplaints bounds how many records an error of Retry or Drop names.
 const maxComplaints = 10
 
-// each runs change for every number, in steps of one commit, and joins what did not work.
-func (b *Box) each(seqs []uint64, change func(*group, uint64) error) (n int, err error) {
+// each runs change for every number, in steps of one commit, and joins what did not work. The receipts that change returns
+// are kept before the commit, those of a step together: each time costs a sync, and the lock is held.
+func (b *Box) each(s *stream, seqs []uint64, change func(*group, uint64) ([]slot, error)) (n int, err error) {
 	var complaints []error
 	for step := range slices.Chunk(seqs, amendStep) {
 		done := 0
 		err := b.submit(func(g *group) error {
+			var receipts []slot
 			for _, seq := range step {
-				if err := change(g, seq); err != nil {
+				kept, err := change(g, seq)
+				if err != nil {
 					complaints = append(complaints, err)
 					continue
 				}
+				receipts = append(receipts, kept...)
 				done++
+			}
+			if len(receipts) > 0 {
+				b.keepReceipts(s, receipts)
 			}
 			return nil
 		})
@@ -86,13 +93,13 @@ func (b *Box) retry(g *group, s *stream, seq uint64) error {
 	return nil
 }
 
-func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
+func (b *Box) drop(g *group, s *stream, seq uint64, why string) ([]slot, error) {
 	if s.inFlight[seq] {
-		return fmt.Errorf("drop record %d of %s: it is being sent, try again: %w", seq, s.Name, ErrRefused)
+		return nil, fmt.Errorf("drop record %d of %s: it is being sent, try again: %w", seq, s.Name, ErrRefused)
 	}
 	v, err := b.fetch(s.queue, seq)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	record := v
 	if v != nil {
@@ -101,10 +108,10 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
 		s.led.bytes -= recordSize(v)
 	} else {
 		if v, err = b.fetch(s.deadBucket, seq); err != nil {
-			return err
+			return nil, err
 		}
 		if v == nil {
-			return fmt.Errorf("drop record %d of %s: %w", seq, s.Name, ErrRecord)
+			return nil, fmt.Errorf("drop record %d of %s: %w", seq, s.Name, ErrRecord)
 		}
 		b.stageRemoval(g, s, s.deadBucket, seq)
 		s.led.Dead--
@@ -120,8 +127,7 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) error {
 			kept.since, kept.sum = r.At, sumOf(record)
 		}
 	}
-	b.keepReceipts(s, []slot{kept})
-	return nil
+	return []slot{kept}, nil
 }
 
 // reconcile deletes what the receipts show as delivered: the process ended between the service's answer and its commit,

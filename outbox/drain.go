@@ -22,6 +22,8 @@ const (
 	keyCap  = 10 * time.Minute
 	// stallAfter is how long nothing may be taken before somebody is told.
 	stallAfter = 10 * time.Minute
+	// lookAgain is how often the clock is asked whether a parked record's day is over.
+	lookAgain = time.Minute
 )
 
 // drain is the state of one stream's Drain; only its goroutine touches it.
@@ -180,20 +182,25 @@ func (d *drain) idle(ctx context.Context) error {
 	d.b.mu.Lock()
 	until := d.s.nextParked(time.Now())
 	d.b.mu.Unlock()
-	var expired <-chan time.Time
-	if !until.IsZero() {
-		timer := time.NewTimer(time.Until(until))
+	var look <-chan time.Time
+	if !until.IsZero() { // by the clock on the wall, which may be set meanwhile
+		timer := time.NewTicker(max(min(time.Until(until), lookAgain), time.Nanosecond))
 		defer timer.Stop()
-		expired = timer.C
+		look = timer.C
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-d.s.wake:
-	case <-d.s.kick:
-	case <-expired:
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-look:
+			if time.Now().Before(until) {
+				continue
+			}
+		case <-d.s.wake:
+		case <-d.s.kick:
+		}
+		return d.b.Err()
 	}
-	return d.b.Err()
 }
 
 // backOff sets the delay before the next request.

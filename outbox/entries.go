@@ -212,7 +212,7 @@ func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
 			return 0, err
 		}
 	}
-	return b.each(seqs, func(g *group, seq uint64) error { return b.retry(g, s, seq) })
+	return b.each(s, seqs, func(g *group, seq uint64) ([]slot, error) { return nil, b.retry(g, s, seq) })
 }
 
 // retryable lists the sound dead letters and the parked records.
@@ -249,5 +249,5 @@ func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
 	if s == nil {
 		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
 	}
-	return b.each(seqs, func(g *group, seq uint64) error { return b.drop(g, s, seq, why) })
+	return b.each(s, seqs, func(g *group, seq uint64) ([]slot, error) { return b.drop(g, s, seq, why) })
 }

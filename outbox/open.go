@@ -21,7 +21,7 @@ const (
 )
 
 // Open opens the box at path, and makes it when there is none; the folder is made too. Beside the file it keeps
-// path.lock, path.receipts, path.high, and after damage path.damaged-N, the last two.
+// path.lock, path.receipts and path.high, for a moment path.new, and after damage path.damaged-N, the last two.
 //
 // A file that is damaged (does not open, panics, or fails Options.Preflight) is set aside, what is sound in it is
 // carried into a fresh file, and the box opens: Notify tells what was found. ErrHeld: another process has it open.

@@ -6,9 +6,15 @@
 // What Update has returned nil for has survived a power cut, as far as the flash obeys its flush. Every record ends in
 // exactly one place, and the counts of the places always add up to what was accepted.
 //
-// Caveats. One process at a time: a lock file beside the box sees to it. A function given to Update runs under the
-// box's lock: it stages and returns, and calls nothing of the box but its Tx. A record whose checksum does not hold is
-// never sent; it becomes a dead letter. After ErrDead the process must end and start again; opening repairs the file.
+// Beside the file stand its lock, the receipts (.receipts: what was delivered or dropped, and when), the high-water marks
+// (.high: how far the streams were, should the disk forget), for a moment the file that takes its place (.new), and after
+// damage the files that were set aside (.damaged-N). Without receipts or marks the box works on, and knows less after damage.
+//
+// Caveats. One process at a time: the lock sees to it. A function given to Update runs under the box's lock: it stages
+// and returns, and calls nothing of the box but its Tx. A record whose checksum does not hold is never sent; it becomes
+// a dead letter. On a full disk an Update fails with ErrNoSpace and the box works on; after ErrDead the process must end
+// and start again, and opening repairs the file. A record of a Journal stream can reach the service twice only when an
+// answer was lost. A disk that lies about flushes can lose records: what the marks knew of is counted as Lost.
 package outbox
 
 import (
