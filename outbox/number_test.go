@@ -49,3 +49,24 @@ func TestRecordWithoutItsNumberIsLost(t *testing.T) {
 		})
 	}
 }
+
+// Nothing is left of the counts but what the receipts show: what a person gave up does not count as delivered.
+func TestReceiptsAloneTellDroppedFromDelivered(t *testing.T) {
+	path := boxPath(t)
+	b := open(t, path, outbox.Options{})
+	put(t, b, "tickets", "first", "second", "third", "fourth")
+	drainSome(t, b, "tickets", &outboxtest.Service{}, 2)
+	if n, err := b.Drop("tickets", "test", 3); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	shut(t, b)
+	write(t, path, make([]byte, 100_000))
+	if err := os.Remove(path + ".high"); err != nil {
+		t.Fatal(err)
+	}
+	b = open(t, path, outbox.Options{})
+	defer shut(t, b)
+	if c := counts(t, b, "tickets"); c != (outbox.Counts{Accepted: 3, Delivered: 2, Dropped: 1}) {
+		t.Errorf("%+v", c)
+	}
+}

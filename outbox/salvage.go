@@ -316,18 +316,25 @@ func (v *salvager) deadLetter(stream string, key, value, content []byte) {
 	r.highest = max(r.highest, seq)
 }
 
-// alsoDelivered is how many of the records that are missing the receipts show as delivered: counts that were found on an
-// old page, or not at all, do not have them.
-func (v *salvager) alsoDelivered(stream string, r *row, l ledger) uint64 {
+// alsoLeft is how many of the records that are missing the receipts show as delivered, and how many as dropped: counts that
+// were found on an old page, or not at all, do not have them. A receipt that was given up counts as a delivery.
+func (v *salvager) alsoLeft(stream string, r *row, l ledger) (delivered, dropped uint64) {
 	total, counted := v.b.receipts.total(stream), l.Delivered+l.Dropped
 	if total <= counted {
-		return 0
+		return 0, 0
 	}
-	if !r.known {
-		return total - counted
+	left := total - counted
+	if r.known {
+		sum := counted + l.Waiting + l.Dead + l.Evicted + l.Lost
+		left = min(left, max(l.Accepted, sum)-sum)
 	}
-	sum := counted + l.Waiting + l.Dead + l.Evicted + l.Lost
-	return min(total-counted, max(l.Accepted, sum)-sum)
+	for _, t := range r.receipts {
+		if t.state == Dropped {
+			dropped++
+		}
+	}
+	dropped = min(left, max(dropped, l.Dropped)-l.Dropped)
+	return left - dropped, dropped
 }
 
 // finish writes state and counts. What the old counts say beyond what was found is lost, and said so.
@@ -346,7 +353,8 @@ func (v *salvager) finish() error {
 		l := r.led
 		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes
 		l.next = max(l.next, r.highest+1, v.b.receipts.last(name)+1, 1)
-		l.Delivered += v.alsoDelivered(name, r, l)
+		delivered, dropped := v.alsoLeft(name, r, l)
+		l.Delivered, l.Dropped = l.Delivered+delivered, l.Dropped+dropped
 		l.Accepted = max(l.Accepted, l.next-1) // every number was given to a record
 		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
 		if l.Accepted > sum {
