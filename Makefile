@@ -4,7 +4,7 @@ LDFLAGS := -s -w -X main.version=$(VERSION)
 # HTTP/2 is left out: the client speaks HTTP/1.1 only (agent/cloud says why), and it is half a megabyte. Inlining is
 # left out where nobody feels it: another 0.6 MB. What polls, judges and stores levels is built as usual; a message over MQTT waits a thousand times longer for its commit than for a call.
 CALM    := crypto/tls crypto/x509 encoding/json fmt math/big net net/http reflect go.yaml.in/yaml/v3 \
-           encoding/asn1 mime mime/multipart net/http/httptrace net/http/internal crypto/internal/fips140/... time compress/flate net/mail net/netip net/textproto net/url \
+           encoding/asn1 mime mime/multipart net/http/httptrace net/http/internal crypto/internal/fips140/... compress/flate net/mail net/netip net/textproto net/url \
            os os/exec regexp regexp/syntax crypto/x509/pkix golang.org/x/net/internal/socks golang.org/x/net/proxy \
            $(addprefix vendor/golang.org/x/,crypto/cryptobyte net/dns/dnsmessage net/idna text/unicode/bidi text/unicode/norm) \
            compress/gzip crypto/ecdh crypto/ecdsa crypto/elliptic crypto/hpke crypto/mlkem crypto/rsa encoding/csv flag html log \

@@ -47,6 +47,8 @@ type Reading struct {
 	Text    string
 	Unit    Unit
 	Quality Quality
+	// Past marks a value that a device kept and tells afterwards: it says how things were at At, and nothing about now.
+	Past bool
 	// Asked is when the device was asked for it; zero where it speaks when it likes, or was not asked.
 	Asked time.Time
 	// At is when the value was true at its source: its answer's arrival, unless the device knows better. From time.Now
@@ -57,8 +59,6 @@ type Reading struct {
 	// clock since then. Where Boot is 0 the agent takes its own.
 	Boot int64
 	Mono time.Duration
-	// Past marks a value that a device kept and tells afterwards: it says how things were at At, and nothing about now.
-	Past bool
 	// Err says why the reading is not Good; nil for a Good one.
 	Err error
 }
