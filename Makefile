@@ -18,11 +18,11 @@ PACKED  := $(if $(ZONES),config/zone/bin/zones)
 SHIP    := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nethttpomithttp2$(if $(ZONES),$(shell echo ,)packedzones) $(CALM:%=-gcflags=%=-l) -ldflags "$(LDFLAGS)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
 TOOLS   := bin/tools/$(shell go env GOVERSION)
-LIMIT   := 12000000
+LIMIT   := 20000000
 FUZZTIME ?= 10s
 
 .PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt cross package vuln clean
-.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt
+.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
@@ -99,6 +99,9 @@ prove-judgement: ## kill the real program (N=200, SEED=), cut and replay recordi
 	go test -count=1 -v -run '^(TestLoadInAnUnsetClock|TestStepsOfTheClockAboutALoad|TestDeviceDiesAfterTheEnd|TestRestartBetweenSlowCheckIns)$$' ./agent
 	go test -count=1 -v -run '^(TestThirtyDaysAreBounded|TestQuietWeekIsSeldomStored|TestProgramIsKilled.*)$$' -bench '^BenchmarkNext$$' ./agent/tank
 
+mutate: $(TOOLS)/gremlins ## change the code of DIR= a little, over and over: which change does no test notice (minutes to hours)
+	$(TOOLS)/gremlins unleash ./$(DIR) --workers 1 --timeout-coefficient 10 $(MUTATE)
+
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
 
@@ -114,7 +117,7 @@ bench-outbox: ## measure the outbox beside a raw append, tidwall/wal, SQLite and
 	go build -C outbox/bench -buildvcs=false -o $(CURDIR)/bin/outboxbench .
 	bin/outboxbench -rows "$(ROWS)" $(if $(SCALE),-scale $(SCALE)) $(if $(DIR),-dir $(DIR))
 
-cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 12 MB
+cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 20 MB
 cross-amd64: MACHINE := GOARCH=amd64
 cross-arm64: MACHINE := GOARCH=arm64
 cross-armv7: MACHINE := GOARCH=arm GOARM=7
@@ -137,9 +140,11 @@ clean: ## delete what was built
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck
 NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm
+GREMLINS    := github.com/go-gremlins/gremlins/cmd/gremlins
 GOVULNCHECK := golang.org/x/vuln/cmd/govulncheck
 $(TOOLS)/staticcheck: TOOL := $(STATICCHECK)
 $(TOOLS)/nfpm: TOOL := $(NFPM)
+$(TOOLS)/gremlins: TOOL := $(GREMLINS)
 $(TOOLS)/govulncheck: TOOL := $(GOVULNCHECK)
 $(TOOLS)/%: deploy/tools/go.mod deploy/tools/go.sum
 	go build -C deploy/tools -buildvcs=false -o $(CURDIR)/$@ $(TOOL)
