@@ -74,6 +74,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	if !a.Replay {
 		essential("clock", a.tick)
 	}
+	essential("store", a.lookAtStore)
 	essential("notes", a.notes)
 	essential("look up the tanks", a.lookUp)
 	essential("watchdog", func(ctx context.Context) error { return a.Supervisor.Watch(ctx, a.alive) })
@@ -138,6 +139,25 @@ func (a *Agent) tick(ctx context.Context) error {
 			if (err != nil) != failed {
 				failed = err != nil
 				a.Log.Error().Err(err).Bool("failing", failed).Msg("storing what the clock changed")
+			}
+		}
+	}
+}
+
+// storeEvery is how often a quiet site looks whether its store is still there: each commit looks by itself.
+const storeEvery = 15 * time.Second
+
+// lookAtStore ends the agent when the outbox's file was removed or replaced: what would be stored then is lost.
+func (a *Agent) lookAtStore(ctx context.Context) error {
+	t := time.NewTicker(storeEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+			if err := a.Box.InPlace(); err != nil {
+				return err
 			}
 		}
 	}

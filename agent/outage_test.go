@@ -89,7 +89,13 @@ func TestTwoDaysWithoutTheServiceLoseNothing(t *testing.T) {
 // start assembles an agent on a box of its own and runs it.
 func start(t *testing.T, ctx context.Context, site Site, service http.RoundTripper, c collectors.Collector) <-chan error {
 	t.Helper()
-	box, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: Label, Streams: []outbox.Stream{
+	return startIn(t, ctx, t.TempDir(), site, service, c)
+}
+
+// startIn is start with the box in a folder.
+func startIn(t *testing.T, ctx context.Context, dir string, site Site, service http.RoundTripper, c collectors.Collector) <-chan error {
+	t.Helper()
+	box, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: Label, Streams: []outbox.Stream{
 		{Name: Tickets, Batch: 1, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets, Batch: 20},
 		{Name: Memos}, {Name: Refused, Held: true},
 	}})

@@ -37,6 +37,7 @@ type Box struct {
 	stretched  int64        // length of the file as far as stretch knows; under commitMu
 	unreserved bool         // it is told that the disk cannot be reserved; under commitMu
 	state      tally        // of the state on disk; under commitMu
+	place      os.FileInfo  // of the file that db has open; under commitMu
 	dbMu       sync.RWMutex // read: db is in use; write: db is exchanged or closed
 	db         *bbolt.DB
 

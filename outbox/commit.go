@@ -215,6 +215,9 @@ func (b *Box) lead(g *group) {
 			dead = b.recover(g, dead)
 		}
 		if dead == nil {
+			dead = b.misplaced()
+		}
+		if dead == nil {
 			b.keepHigh(g)
 		}
 	}

@@ -141,6 +141,9 @@ func (b *Box) load() error {
 			return err
 		}
 		b.db = db
+		if b.place, err = os.Stat(b.path); err != nil {
+			return err
+		}
 		if err := b.prepare(); err != nil {
 			return err
 		}

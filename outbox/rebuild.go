@@ -150,12 +150,16 @@ func (b *Box) replace() error {
 	if err != nil {
 		return err
 	}
-	if err := os.Rename(w.path, b.path); err != nil {
+	place, err := os.Stat(w.path)
+	if err == nil {
+		err = os.Rename(w.path, b.path)
+	}
+	if err != nil {
 		return errors.Join(err, w.abort())
 	}
 	b.dbMu.Lock()
 	old := b.db
-	b.db = w.db
+	b.db, b.place = w.db, place
 	b.stretched = 0
 	b.dbMu.Unlock()
 	err = syncDir(b.path)

@@ -75,6 +75,9 @@ func (b *Box) reopen(cause error) error {
 			return err
 		}
 		b.db = db
+		if b.place, err = os.Stat(b.path); err != nil {
+			return err
+		}
 		return errors.Join(db.Sync(), b.measure(db))
 	})
 }
