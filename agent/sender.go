@@ -47,7 +47,7 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 	for i := range receipts {
 		receipts[i] = outbox.Receipt{
 			Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
-			RetryAfter: a.RetryAfter, Message: a.Message,
+			RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign,
 		}
 	}
 	return receipts

@@ -225,7 +225,7 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 
 // tellStall notes once that nothing is taken for longer than people should have to guess.
 func (d *drain) tellStall() {
-	if d.told || d.troubled.IsZero() || time.Since(d.troubled) < stallAfter {
+	if d.told || d.troubled.IsZero() || time.Since(d.troubled) < stallAfter && !d.refused.last.Tell {
 		return
 	}
 	d.told = true

@@ -161,6 +161,7 @@ type Receipt struct {
 	CorrelationID string        // of the error body, or ""
 	RetryAfter    time.Duration // the service's wish; 0: none
 	Message       string        // for people
+	Tell          bool          // people should hear of it at once: NoteStalled does not wait its ten minutes
 }
 
 // Sender takes batches to the service.

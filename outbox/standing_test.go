@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,4 +111,23 @@ func auditCounts(t *testing.T, b *outbox.Box) {
 	if err != nil || e.State != outbox.Dropped || e.Record.At.IsZero() || e.Since.Before(e.Record.At) {
 		t.Errorf("the dropped record is %+v, %v", e, err)
 	}
+}
+
+// An answer that people should hear of is told at once, and not after ten minutes; so is its end.
+func TestAnAnswerToHearOfIsToldAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
+		put(t, b, "events", "one")
+		page := outbox.Receipt{Class: outbox.Path, Status: 200, Message: "a web page", Tell: true}
+		s := &outboxtest.Service{Fault: func(i int, _ string, _ []outbox.Record) (outbox.Receipt, bool, bool) { return page, false, i < 4 }}
+		stop := running(t, b, "events", s)
+		wait(time.Millisecond)
+		if n.count(outbox.NoteStalled) != 1 || !strings.Contains(n.all[0].Message, "a web page") {
+			t.Errorf("told %+v", n.all)
+		}
+		wait(time.Minute)
+		stop()
+		if c := counts(t, b, "events"); c.Delivered != 1 || n.count(outbox.NoteStalled) != 1 || n.count(outbox.NoteResumed) != 1 {
+			t.Errorf("%+v, told %+v", c, n.all)
+		}
+	})
 }

@@ -71,6 +71,7 @@ type Answer struct {
 	Date          time.Time     // the service's clock, only when a verified TLS connection vouches for it
 	Detail        ErrorBody     // the error body, as far as there was one
 	Body          string        // the first 2 KB of what the service answered, for the log
+	Foreign       bool          // a web page came: who answered is not the service
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 

@@ -35,7 +35,7 @@ func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) 
 		case p.status == http.StatusForbidden:
 			forbidden = new(p)
 		default:
-			if p.status >= 200 && p.status <= 299 {
+			if p.ok() {
 				c.keys.accepted(k, true)
 			}
 			return p, seen
@@ -100,7 +100,7 @@ func (c *Client) AddDeviceMemo(ctx context.Context, deviceID string, m Memo) (An
 // fetch makes a request whose answer matters, and gives its body.
 func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 	p := c.call(ctx, r)
-	if p.err != nil || p.status < 200 || p.status > 299 {
+	if !p.ok() {
 		return nil, c.failure(r, p)
 	}
 	if p.bodyErr != nil {

@@ -36,7 +36,11 @@ type reply struct {
 	date    time.Time
 	err     error
 	sent    bool // something of the request may have reached the service
+	page    bool // what could count as stored came with a web page: who answered is not the service
 }
+
+// ok says that the service did what it was asked.
+func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page }
 
 // trailTime is how long the body of an answer may take once its status is known, when nothing depends on it.
 const trailTime = 10 * time.Second
@@ -68,6 +72,9 @@ func (c *Client) exchange(ctx context.Context, r request, key Secret) reply {
 	out.body, out.bodyErr = readBody(resp.Body, r.op)
 	if out.bodyErr != nil && timedOut(out.bodyErr) {
 		c.Close()
+	}
+	if good := out.ok() || out.status == http.StatusConflict; good && !c.wire.AcceptHTML && webPage(out.header, out.body) {
+		out.page, out.date = true, time.Time{} // nor is it the service's clock
 	}
 	return out
 }

@@ -75,7 +75,7 @@ func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) 
 			break
 		}
 	}
-	if p.status != http.StatusOK {
+	if p.status != http.StatusOK || p.page {
 		return AuthResult{}, c.failure(r, p)
 	}
 	result, err := parseAuth(p.body, time.Now())

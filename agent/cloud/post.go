@@ -91,11 +91,14 @@ func (c *Client) answer(r request, p reply) Answer {
 		Date:          p.date,
 		Body:          excerpt(scrub(string(p.body[:min(len(p.body), 2*mostExcerpt)]), secrets)),
 	}
+	if p.page && a.Class == Stored {
+		a.Class, a.Message, a.Foreign = Path, scrub(aboutPage(p), secrets), true
+	}
 	if a.Class == Stored {
 		return a
 	}
 	a.Detail = detail
-	if said := clean(a.Body); detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
+	if said := clean(a.Body); !a.Foreign && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
 		a.Message += ": " + cut(said, mostSaid)
 	}
 	a.RetryAfter = retryAfter(p.header, time.Now())

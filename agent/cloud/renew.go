@@ -151,7 +151,7 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 			last = via.failure(req, p)
 			continue
 		}
-		if p.status < 200 || p.status > 299 {
+		if !p.ok() {
 			if p.err != nil && !p.sent || p.status >= 300 && p.status < 500 {
 				r.settle(slot, before) // it was certainly not renewed
 			} else {
