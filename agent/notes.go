@@ -15,28 +15,27 @@ var noted = map[outbox.NoteKind]string{
 	outbox.NoteSalvaged: "outbox-salvaged", outbox.NoteUnreserved: "outbox-full",
 }
 
-// notes turns what the box says into log lines and events. What gives way to the quota is summed up.
+// notes turns what the box says into log lines and events. What it says again and again is summed up.
 func (a *Agent) notes(ctx context.Context) error {
-	gone := evictions{}
-	timer := time.NewTimer(evictionsEvery)
+	told := summed{sums: map[subject]*sum{}}
+	timer := time.NewTimer(tellEvery)
 	defer timer.Stop()
 	for {
-		if at, ok := gone.next(); ok {
+		if at, ok := told.next(); ok {
 			timer.Reset(time.Until(at))
 		}
 		select {
 		case <-ctx.Done():
-			a.book(gone.due(time.Now().Add(evictionsEvery)))
+			a.book(told.due(time.Now().Add(tellEvery)))
 			return nil
 		case <-timer.C:
-			a.book(gone.due(time.Now()))
+			a.book(told.due(time.Now()))
 		case n := <-a.Notes:
 			a.Log.Warn().Str("what", string(n.Kind)).Str("stream", n.Stream).Uint64("seq", n.Seq).Int("count", n.Count).Msg(n.Message)
-			ok := true
-			if n.Kind == outbox.NoteEvicted {
-				n, ok = gone.take(n)
+			if a.tellsOfEvents(n) {
+				continue
 			}
-			if ok {
+			if n, ok := told.take(n); ok {
 				a.book([]outbox.Note{n})
 			}
 		}

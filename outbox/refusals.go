@@ -10,8 +10,6 @@ const (
 	// maxInRow is how many records may be refused alone, one after the other, before it is the service that is doubted and
 	// not the records.
 	maxInRow = 10
-	// maxTooLarge is how many of them may be dead letters for their size without any other evidence.
-	maxTooLarge = 3
 	// maxSuspects bounds what is remembered of refused records; the others are simply tried again.
 	maxSuspects = 16
 )
@@ -78,7 +76,7 @@ func (r *refusals) refuse(seq uint64, answer Receipt) {
 	}
 	s := &r.suspects[i]
 	s.answer = answer
-	s.guilty = s.vouched || r.batchOK || answer.Class == TooLarge && r.row <= maxTooLarge
+	s.guilty = s.vouched || r.batchOK
 }
 
 // few says that not many different records are refused: a new one may be another matter, and is tried at once.
@@ -140,6 +138,7 @@ func (d *drain) condemn(c suspect) error {
 	})
 	if err == nil && found {
 		d.b.noteDead(d.s, c.seq, t)
+		d.b.tell() // at once: when nothing is left to send, the drain's next step may be days away
 	}
 	return err
 }
@@ -149,11 +148,12 @@ func (d *drain) tellPaused() {
 		return
 	}
 	d.told = true
-	message := fmt.Sprintf("%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
-		d.s.Name, d.refused.last.describe())
+	n := Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf("%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
+		d.s.Name, d.refused.last.describe())}
 	if len(d.refused.suspects) == 1 {
-		message = fmt.Sprintf("%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time",
-			d.s.Name, d.refused.suspects[0].seq, d.refused.last.describe())
+		n.Seq = d.refused.suspects[0].seq
+		n.Message = fmt.Sprintf("%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time",
+			d.s.Name, n.Seq, d.refused.last.describe())
 	}
-	d.b.note(Note{Kind: NotePaused, Stream: d.s.Name, Message: message})
+	d.b.note(n)
 }

@@ -1,0 +1,186 @@
+package agent
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/cloud"
+	"gauger/outbox"
+)
+
+// judged is a service that says of each record what becomes of it; a batch is taken or refused whole.
+type judged struct {
+	mu       sync.Mutex
+	judge    func(stream, body string) outbox.Class
+	requests int
+	taken    []string // bodies of events
+}
+
+func (j *judged) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.requests++
+	class := outbox.Stored
+	for _, r := range batch {
+		if c := j.judge(stream, string(r.Body)); c != outbox.Stored {
+			class = c
+		}
+	}
+	for _, r := range batch {
+		if class == outbox.Stored && stream == Events {
+			j.taken = append(j.taken, string(r.Body))
+		}
+	}
+	return slices.Repeat([]outbox.Receipt{{Class: class, Message: "as told"}}, len(batch))
+}
+
+func (j *judged) told(part string) (n int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for _, body := range j.taken {
+		if strings.Contains(body, part) {
+			n++
+		}
+	}
+	return n
+}
+
+// delivering runs f beside the drains and the notes of an agent.
+func delivering(t *testing.T, to *judged, f func(a *Agent)) {
+	synctest.Test(t, func(t *testing.T) {
+		site := Site{Name: "test", ID: "TEST", Object: guid, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire()}
+		notes := make(chan outbox.Note, 64)
+		box, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Notify: func(n outbox.Note) { notes <- n },
+			Streams: []outbox.Stream{{Name: Tickets, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets}, {Name: Memos}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger, err := NewLedger(site, box, NewClock(time.Now(), time.Time{}, 0, nil), zerolog.Nop())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &Agent{Site: site, Ledger: ledger, Box: box, Log: zerolog.Nop(), Notes: notes}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		for stream := range operations {
+			wg.Go(func() {
+				if err := box.Drain(ctx, stream, to); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Go(func() {
+			if err := a.notes(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		f(a)
+		cancel()
+		wg.Wait()
+		if err := box.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// queue puts records into a stream.
+func queue(t *testing.T, a *Agent, stream string, bodies ...string) {
+	t.Helper()
+	err := a.Box.Update(func(tx *outbox.Tx) error {
+		for _, b := range bodies {
+			tx.Append(stream, outbox.Record{Body: []byte(b)})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The service refuses every event for a day, in either way: no event comes of that before it is over, and then one.
+func TestRefusedEventsMakeNoEvents(t *testing.T) {
+	for _, class := range []outbox.Class{outbox.TooLarge, outbox.Poison} {
+		all := class
+		to := &judged{judge: func(stream, _ string) outbox.Class {
+			if stream == Events {
+				return all
+			}
+			return outbox.Stored
+		}}
+		delivering(t, to, func(a *Agent) {
+			queue(t, a, Events, "one", "two", "three")
+			queue(t, a, Tickets, "ticket")
+			<-time.After(24 * time.Hour)
+			if c := a.Box.Counts()[Events]; c.Accepted != 3 || c.Dead != 0 || to.requests > 700 {
+				t.Errorf("%s: after a day and %d requests %+v", class, to.requests, c)
+			}
+			to.mu.Lock()
+			all = outbox.Stored
+			to.mu.Unlock()
+			<-time.After(3 * time.Hour)
+			if c := a.Box.Counts()[Events]; c.Accepted != 4 || c.Delivered != 4 || to.told("taken again") != 1 {
+				t.Errorf("%s: afterwards %+v, %q", class, c, to.taken)
+			}
+		})
+	}
+}
+
+// The service takes events, but none that tells of a refusal, and refuses one in two others: each makes no other, and the
+// end of it is one event.
+func TestARefusedEventOfARefusalMakesNoOther(t *testing.T) {
+	to := &judged{judge: func(stream, body string) outbox.Class {
+		if strings.Contains(body, "send-rejected") || strings.HasPrefix(body, "bad") {
+			return outbox.Poison
+		}
+		return outbox.Stored
+	}}
+	delivering(t, to, func(a *Agent) {
+		for range 50 {
+			queue(t, a, Events, "bad", "good")
+			<-time.After(30 * time.Second)
+		}
+		queue(t, a, Tickets, "good", "bad", "good")
+		for range 48 {
+			<-time.After(time.Hour)
+			queue(t, a, Events, "good")
+		}
+		<-time.After(time.Hour)
+		// 50 bad ones and an event about the ticket, and two about events: when the first was over, and an hour later.
+		if c := a.Box.Counts()[Events]; c.Dead != 53 || c.Accepted != 151 || c.Waiting != 0 {
+			t.Errorf("%+v", c)
+		}
+	})
+}
+
+// A thousand values are refused within a day while others are taken: an event at once, and one an hour with the sum. Each
+// ticket has one of its own.
+func TestRefusedValuesAreToldOnceAnHour(t *testing.T) {
+	to := &judged{judge: func(_, body string) outbox.Class {
+		if strings.HasPrefix(body, "bad") {
+			return outbox.Poison
+		}
+		return outbox.Stored
+	}}
+	delivering(t, to, func(a *Agent) {
+		for range 1000 {
+			queue(t, a, TagValues, "bad", "good")
+			<-time.After(90 * time.Second)
+		}
+		queue(t, a, Tickets, "bad 1", "bad 2", "good")
+		<-time.After(2 * time.Hour)
+		if n := to.told("outbox tagvalues"); n < 24 || n > 27 || to.told("records became dead letters since") != n-1 {
+			t.Errorf("%d events of a thousand values", n)
+		}
+		if n := to.told("outbox tickets"); n != 2 {
+			t.Errorf("%d events of two tickets", n)
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package agent
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"gauger/outbox"
+)
+
+// tellEvery is how far apart the events are that say one thing of one stream: an outage makes one at once and then one an
+// hour, and not one for every record.
+const tellEvery = time.Hour
+
+// settled is how long no event may be refused before that counts as over.
+const settled = time.Minute
+
+// summed keeps what the box says from becoming as many events. What it says of refused events never goes through the
+// stream that refuses them, or each would be the next: it is counted, and told by one event when it is over.
+type summed struct {
+	sums map[subject]*sum
+	own  sum // of refused events
+}
+
+// subject is one kind of note about one stream.
+type subject struct {
+	kind   outbox.NoteKind
+	stream string
+}
+
+type sum struct {
+	told   time.Time // of the last event
+	from   time.Time // of the first note since
+	count  int       // records since
+	last   outbox.Note
+	paused bool // everything is refused still
+}
+
+func (s *sum) add(n outbox.Note) {
+	if s.from.IsZero() {
+		s.from = n.At
+	}
+	s.count, s.last = s.count+n.Count, n
+}
+
+// end gives the sum with these words, and begins anew.
+func (s *sum) end(now time.Time, words string) outbox.Note {
+	n := s.last
+	n.Message = fmt.Sprintf("%s since %s; the last time: %s", words, s.from.Format(time.RFC3339), n.Message)
+	n.Count = s.count
+	*s = sum{told: now}
+	return n
+}
+
+// take adds a note. It returns the one that an event is to be made of at once, if any.
+func (all *summed) take(n outbox.Note) (now outbox.Note, ok bool) {
+	refusal := n.Kind == outbox.NoteDeadLetter || n.Kind == outbox.NotePaused
+	switch {
+	case n.Stream == Events && refusal:
+		all.own.add(n)
+		all.own.paused = n.Kind == outbox.NotePaused
+		return n, false
+	case n.Stream == Events && n.Kind == outbox.NoteResumed && all.own.paused:
+		all.own.paused, all.own.last.At = false, n.At
+		return n, false
+	case noted[n.Kind] == "":
+		return n, false
+	case n.Stream == Tickets && (refusal || n.Kind == outbox.NoteParked):
+		return n, true // each is somebody's money
+	}
+	about := subject{n.Kind, n.Stream}
+	s := all.sums[about]
+	if s == nil {
+		s = &sum{}
+		all.sums[about] = s
+	}
+	if s.from.IsZero() && n.At.Sub(s.told) >= tellEvery {
+		s.told = n.At
+		return n, true
+	}
+	s.add(n)
+	return n, false
+}
+
+// next returns when the next event is due; false: none is.
+func (all *summed) next() (at time.Time, ok bool) {
+	for _, s := range all.sums {
+		if due := s.told.Add(tellEvery); !s.from.IsZero() && (!ok || due.Before(at)) {
+			at, ok = due, true
+		}
+	}
+	if due, waits := all.ownDue(); waits && (!ok || due.Before(at)) {
+		at, ok = due, true
+	}
+	return at, ok
+}
+
+// ownDue is when refused events may be told of; false: there are none, or it goes on.
+func (all *summed) ownDue() (at time.Time, ok bool) {
+	at = all.own.last.At.Add(settled)
+	if again := all.own.told.Add(tellEvery); again.After(at) {
+		at = again
+	}
+	return at, !all.own.from.IsZero() && !all.own.paused
+}
+
+// due returns what has been summed up by a time, a note for each subject.
+func (all *summed) due(now time.Time) (notes []outbox.Note) {
+	for about, s := range all.sums {
+		if s.from.IsZero() || now.Before(s.told.Add(tellEvery)) {
+			continue
+		}
+		words := "the same again"
+		switch about.kind {
+		case outbox.NoteEvicted:
+			words = fmt.Sprintf("%d records gave way", s.count)
+		case outbox.NoteDeadLetter:
+			words = fmt.Sprintf("%d records became dead letters", s.count)
+		}
+		notes = append(notes, s.end(now, words))
+	}
+	if at, ok := all.ownDue(); ok && !now.Before(at) {
+		notes = append(notes, all.over(now))
+	}
+	return notes
+}
+
+// over is the one note about events that were refused.
+func (all *summed) over(now time.Time) outbox.Note {
+	words := fmt.Sprintf("%d events became dead letters, and others are taken,", all.own.count)
+	if all.own.count == 0 {
+		words = "every event was refused for a while, none is given up, and they are taken again,"
+	}
+	n := all.own.end(now, words)
+	n.Kind, n.Seq = outbox.NoteDeadLetter, 0
+	return n
+}
+
+// aboutEvents is how the note of an event begins that tells of the events' own stream.
+const aboutEvents = "outbox " + Events + ": "
+
+// tellsOfEvents says that a refused event is itself one about refused events: it is counted, and nothing is made of it.
+func (a *Agent) tellsOfEvents(n outbox.Note) bool {
+	if n.Stream != Events || n.Seq == 0 || n.Kind != outbox.NoteDeadLetter && n.Kind != outbox.NotePaused {
+		return false
+	}
+	e, err := a.Box.Entry(Events, n.Seq)
+	if err != nil {
+		return false // it went meanwhile: one event more at most
+	}
+	var body struct{ Note string }
+	return json.Unmarshal(e.Record.Body, &body) == nil && strings.HasPrefix(body.Note, aboutEvents)
+}
