@@ -98,7 +98,7 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 		answer string
 		want   string
 	}{
-		"no JSON": {"<html>", unclear}, "no list": {`{"result": 3}`, unclear}, "two lists": {`{"a": [], "b": []}`, unclear},
+		"no JSON": {"sorry", unclear}, "a gateway's page": {"<html>", ""}, "no list": {`{"result": 3}`, unclear}, "two lists": {`{"a": [], "b": []}`, unclear},
 		"no ids": {`[{"name": "Cooper"}]`, unclear}, "nothing": {"", unclear}, "empty list": {"[]", unknown},
 		"others only": {`[{"id": "1", "externalId": "X"}]`, unknown}, "enveloped": {`{"data": [{"id": 5, "externalId": "TK-1"}]}`, known},
 	} {
