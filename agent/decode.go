@@ -97,7 +97,7 @@ func (l *Ledger) takeDecoded(all []decodedMessage) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := l.draft(time.Now())
-	last := map[int]time.Time{}
+	last := map[int]lastValue{}
 	for _, m := range all {
 		before := len(d.records)
 		for _, r := range m.readings {
@@ -113,17 +113,22 @@ func (l *Ledger) takeDecoded(all []decodedMessage) error {
 }
 
 // late takes a reading that could not be decoded when it came. It is one of the past, but nothing was sent of it then: a
-// value that is sent now and then has it as well, as often as it would have had it; last is when that was.
-func (d *draft) late(r collectors.Reading, last map[int]time.Time) {
+// value that is sent now and then has it as well, as often as it would have had it; last are the reading before and its
+// interval.
+func (d *draft) late(r collectors.Reading, last map[int]lastValue) {
 	d.bygone(r)
 	f := d.l.feeds[r.Point]
 	if f == nil {
 		return
 	}
 	for _, i := range f.values {
-		v := d.l.site.Values[i]
-		if before, any := last[i]; v.Every > 0 && (!any || r.At.Sub(before).Abs() >= v.Every) {
-			last[i] = r.At
+		v, before := d.l.site.Values[i], last[i]
+		if v.Every == 0 {
+			continue
+		}
+		begin, due := v.interval(before.Begin, r.At, max(0, r.At.Sub(before.At)))
+		last[i] = lastValue{At: r.At, Begin: begin}
+		if due {
 			d.queueValue(v, r.Value, r.At)
 		}
 	}

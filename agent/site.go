@@ -33,7 +33,6 @@ type Site struct {
 	HoldDoubtful       bool          // a doubtful ticket waits for a person
 	Wire               cloud.Wire
 	Config             uint32 // hash of the configuration, kept with each record
-	Every              map[string]time.Duration
 }
 
 // Source is a point, a constant, or nothing.

@@ -13,6 +13,7 @@ const changeEvery = time.Minute
 // lastValue is what was last sent of one of a well's values.
 type lastValue struct {
 	At     time.Time
+	Begin  time.Time `json:",omitzero"` // of the interval whose record it is; zero: the version before knew none
 	Value  float64
 	Recent []byte `json:",omitempty"` // of the version before: the last readings with a device time, eight bytes each
 	Page   int    `json:",omitempty"` // of recent, the one that is being filled
@@ -24,14 +25,15 @@ type lastValue struct {
 // key names a value's state.
 func (v Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code + "/" + string(v.Point) }
 
-// value sends a reading of value i when it is due: the first one, every one where Every is 0, then each Every, and a
+// value sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
 // changed whole number between.
 func (d *draft) value(i int, r collectors.Reading) {
 	if r.Quality != collectors.Good || math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
 		return
 	}
 	v, last := d.l.site.Values[i], d.values[i]
-	if !v.due(last, r) {
+	begin, due := d.due(v, last, &r)
+	if !due {
 		return
 	}
 	if last.Sent && last.At.Equal(r.At) && last.Value == r.Value {
@@ -43,7 +45,7 @@ func (d *draft) value(i int, r collectors.Reading) {
 		return
 	}
 	next := d.ownValue(i)
-	next.At, next.Value, next.Sent = r.At.Round(0), r.Value, true
+	next.At, next.Begin, next.Value, next.Sent = r.At.Round(0), begin, r.Value, true
 	if repeatable {
 		next.recent.add(sum)
 	}
@@ -54,14 +56,49 @@ func (d *draft) value(i int, r collectors.Reading) {
 	d.queueValue(v, r.Value, r.At)
 }
 
-// due says whether a reading has to be sent, given the last one that was.
-func (v Value) due(last lastValue, r collectors.Reading) bool {
-	since := r.At.Round(0).Sub(last.At)
-	switch {
-	case !last.Sent, v.Every == 0, since >= v.Every, since < -v.Every:
-		return true
+// due says whether a reading has to be sent, and which interval it stands for.
+func (d *draft) due(v Value, last lastValue, r *collectors.Reading) (begin time.Time, due bool) {
+	if v.Every == 0 {
+		return last.Begin, true
 	}
-	return math.Round(r.Value) != math.Round(last.Value) && since >= min(changeEvery, v.Every)
+	at := r.At.Round(0)
+	before := last.At
+	if latest, ok := d.l.latest.get(r.Point); ok {
+		before = latest.At.Round(0)
+	}
+	gap := max(0, at.Sub(before))
+	if begin, due = v.interval(last.begin(), at, gap); due {
+		return begin, true
+	}
+	changed := min(changeEvery, v.Every)
+	changed -= min(gap/2, changed/12)
+	return begin, math.Round(r.Value) != math.Round(last.Value) && at.Sub(last.At) >= changed
+}
+
+// begin is where the interval of the last record began; the version before sent each Every after the last.
+func (l lastValue) begin() time.Time {
+	if l.Begin.IsZero() && l.Sent {
+		return l.At
+	}
+	return l.Begin
+}
+
+// interval says whether a reading is the first of an interval, and where that begins, given the beginning of the last one
+// that has a record; none yet: the grid begins here. Devices are not exact: where an interval has its reading already, one
+// that comes before the next and nearer to its beginning than the reading after will be (by the gap since the one before)
+// is the next one's. So a device that is read as often as its value is sent has each of its readings sent, wherever its
+// beat lies on the grid.
+func (v Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool) {
+	since := at.Sub(begin)
+	switch {
+	case begin.IsZero(), since < -v.Every: // or the clock was set back
+		return at, true
+	case since >= v.Every:
+		return begin.Add(since.Truncate(v.Every)), true
+	case v.Every-since <= min(gap, v.Every)/2:
+		return begin.Add(v.Every), true
+	}
+	return begin, false
 }
 
 // queueValue makes the record. A value that the integer rule refuses is an episode, not a wrong number.

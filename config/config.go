@@ -160,12 +160,12 @@ type Well struct {
 type TagValue struct {
 	Code  string           `yaml:"code,required" doc:"data classification code, one of service.wire.codes"`
 	Point collectors.Point `yaml:"point,required" doc:"the point that has the value, as DEVICE/POINT"`
-	Every time.Duration    `yaml:"every" doc:"interval; 0s: every good reading. Default 1h"`
+	Every time.Duration    `yaml:"every" doc:"interval, of which the first good reading counts; 0s: every good reading. Default 1h"`
 }
 
 // Target sends a point's value as a production target.
 type Target struct {
 	Code  string           `yaml:"code,required" doc:"data classification code"`
 	Point collectors.Point `yaml:"point,required" doc:"the point that has the value, as DEVICE/POINT"`
-	Every time.Duration    `yaml:"every" doc:"interval; 0s: every good reading. Default 24h"`
+	Every time.Duration    `yaml:"every" doc:"interval, of which the first good reading counts; 0s: every good reading. Default 24h"`
 }

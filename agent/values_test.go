@@ -1,0 +1,124 @@
+package agent
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+)
+
+// instants are when the queued values of a stream were read, in seconds since begin.
+func (b *bench) instants(stream string, begin time.Time) (all []float64) {
+	b.t.Helper()
+	for _, set := range b.bodies(stream) {
+		text := set["values"].([]any)[0].(map[string]any)["timestamp"].(string)
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		all = append(all, at.Sub(begin).Seconds())
+	}
+	return all
+}
+
+// TestTheFirstGoodReadingOfEachIntervalCounts: whatever the beat of the device and however it jitters, each interval that
+// has a good reading has one record: of tag values and of targets, of a device that is polled and of one that speaks when
+// it likes, also over a restart.
+func TestTheFirstGoodReadingOfEachIntervalCounts(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		every, beat           time.Duration
+		jitter                time.Duration // on each side
+		readings, least, most int
+	}{
+		{"the device's own interval, polled", 10 * time.Second, 10 * time.Second, 40 * time.Millisecond, 200, 200, 200},
+		{"an interval that drifts ahead", 10 * time.Second, 9990 * time.Millisecond, 40 * time.Millisecond, 200, 199, 200},
+		{"an interval that drifts behind", 10 * time.Second, 10010 * time.Millisecond, 40 * time.Millisecond, 200, 200, 200},
+		{"a radio that is seconds off", 10 * time.Second, 10 * time.Second, 2 * time.Second, 200, 200, 200},
+		{"twice in an interval", 10 * time.Second, 5 * time.Second, 40 * time.Millisecond, 200, 100, 101},
+		{"ten times in an interval", 10 * time.Second, time.Second, 40 * time.Millisecond, 200, 20, 21},
+		{"an interval that the beat does not divide", 10 * time.Second, 7 * time.Second, 40 * time.Millisecond, 200, 140, 141},
+		{"a beat that is slower than the interval", 10 * time.Second, 15 * time.Second, 40 * time.Millisecond, 100, 100, 100},
+	} {
+		for _, v := range []Value{{}, {Target: true}} {
+			v.Well, v.Code, v.Point, v.Every = guid, "Production Target Oil", "plc/n", c.every
+			t.Run(c.name+", "+v.stream(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					b := newBench(t, func(s *Site) { s.Values = []Value{v} })
+					chance := rand.New(rand.NewPCG(1, uint64(c.beat)))
+					begin := time.Now()
+					for n := range c.readings {
+						off := time.Duration(chance.Int64N(int64(2*c.jitter))) - c.jitter
+						pass(time.Until(begin.Add(time.Duration(n)*c.beat + c.jitter + off)))
+						b.emit("n", 7)
+						if n == c.readings/2 {
+							b.again()
+						}
+					}
+					if got := b.box.Counts()[v.stream()].Accepted; int(got) < c.least || int(got) > c.most {
+						t.Errorf("%d readings every %s gave %d records every %s, want %d to %d", c.readings, c.beat, got, c.every, c.least, c.most)
+					}
+				})
+			})
+		}
+	}
+}
+
+// TestTheGridOfAValueStays: a late reading, a bad one, a change between, an outage and a clock that is set back.
+func TestTheGridOfAValueStays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) {
+			s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/n", Every: 10 * time.Minute}}
+		})
+		begin := time.Now()
+		at := func(seconds, value float64, change ...func(*collectors.Reading)) {
+			t.Helper()
+			when := begin.Add(time.Duration(seconds * float64(time.Second)))
+			b.emit("n", value, append(change, func(r *collectors.Reading) { r.At = when })...)
+		}
+		bad := func(r *collectors.Reading) { r.Quality = collectors.Bad }
+		beats := func(from, to, value float64) {
+			for s := from; s <= to; s += 20 {
+				at(s, value)
+			}
+		}
+		beats(0, 580, 5)
+		at(599, 5) // the beat of 600, a moment early
+		beats(620, 1180, 5)
+		at(1200, 5, bad)
+		beats(1220, 1300, 5) // late, but the first good one
+		at(1320, 6)          // changed
+		at(1340, 7)          // changed again, within a minute
+		beats(1360, 1780, 7) // still another than what was sent
+		at(1799.9, 7)
+		beats(6000, 6580, 7) // after an outage
+		at(6599.5, 7)
+		beats(4000, 4620, 7) // the clock was set back
+		if got, want := fmt.Sprint(b.instants(TagValues, begin)), "[0 599 1220 1320 1380 1799 6000 6599 4000 4600]"; got != want {
+			t.Errorf("records of %s, want %s", got, want)
+		}
+	})
+}
+
+// TestAnIntervalOfTheVersionBeforeGoesOn: its state has no grid; the last record is where it begins.
+func TestAnIntervalOfTheVersionBeforeGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := Value{Well: guid, Code: "Production Target Oil", Point: "plc/n", Every: 24 * time.Hour, Target: true}
+		b := newBench(t, func(s *Site) { s.Values = []Value{v} })
+		begin := time.Now()
+		if err := b.remember(valueState+v.key(), lastValue{At: begin.Round(0), Value: 7, Sent: true}); err != nil {
+			t.Fatal(err)
+		}
+		b.again()
+		for range 27 {
+			pass(time.Hour)
+			b.emit("n", 7)
+		}
+		if got := fmt.Sprint(b.instants(Targets, begin)); got != "[86400]" {
+			t.Errorf("targets of %s, want one a day after the last", got)
+		}
+	})
+}
