@@ -10,7 +10,7 @@ import (
 )
 
 // Post sends records that were encoded earlier as one request and says what became of it; it never changes
-// their bytes. address is the well's id for tag values and targets, the device's id for a memo, else "".
+// their bytes, but for joining value sets of one code. address is the well's id for tag values and targets, the device's id for a memo, else "".
 // attempt is how many ambiguous attempts with the same records came before: each doubles the time limit.
 //
 // All records share the answer: what of a refused batch is to blame, only smaller batches can tell.
@@ -59,11 +59,14 @@ func join(op Operation, address string, bodies [][]byte, attempt int) (request, 
 	return r, nil
 }
 
-// envelope is {"objectId": well, ...more, list: [sets]}.
+// envelope is {"objectId": well, ...more, list: [sets]}, with one set of each code.
 func envelope(well, list string, sets [][]byte, more ...property) ([]byte, error) {
 	id, err := encode(well)
 	if err != nil {
 		return nil, fmt.Errorf("the well's id: %w", err)
+	}
+	if sets, err = setPerCode(sets); err != nil {
+		return nil, err
 	}
 	members := append([]property{{"objectId", id}}, more...)
 	return object(append(members, property{list, array(sets)})...)

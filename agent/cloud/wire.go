@@ -68,8 +68,8 @@ type Wire struct {
 type Batch struct {
 	Tickets   int `yaml:"tickets" doc:"run tickets in one request. Default 1"`
 	Events    int `yaml:"events" doc:"diagnostic events in one request. Default 50"`
-	TagValues int `yaml:"tag_values" doc:"tag value sets of one well in one request. Default 20"`
-	Targets   int `yaml:"targets" doc:"target sets of one well in one request. Default 20"`
+	TagValues int `yaml:"tag_values" doc:"tag values of one well in one request, where those of one code make one set. Default 20"`
+	Targets   int `yaml:"targets" doc:"targets of one well in one request, where those of one code make one set. Default 20"`
 }
 
 // DevicePaths say where the fields of a device are in an answer. Each is a path such as data.items[0].id, or

@@ -63,14 +63,15 @@ func (s *Service) saveTargets(c *Call, _ []string) (any, error) {
 	return map[string]int{"saved": len(got)}, nil
 }
 
-// readSets reads value sets. strict holds the two rules that are stated for tag values only: the six codes, and
-// times with an offset.
+// readSets reads value sets, one of each code. strict holds the two rules that are stated for tag values only: the six
+// codes, and times with an offset.
 func readSets(raw json.RawMessage, what string, strict bool) ([]Value, error) {
 	list, err := elements(raw, what)
 	if err != nil {
 		return nil, err
 	}
 	var got []Value
+	seen := map[string]bool{}
 	for i, set := range list {
 		what := fmt.Sprintf("%s[%d]", what, i)
 		fields, err := members(set, what, []string{"dataClassificationCode", "values"}, nil)
@@ -82,6 +83,10 @@ func readSets(raw json.RawMessage, what string, strict bool) ([]Value, error) {
 		if strict && !slices.Contains(codes, code) {
 			r.wrong("dataClassificationCode", "%q is not one of the six", code)
 		}
+		if seen[code] {
+			r.wrong("dataClassificationCode", "%q has a set in this request already", code)
+		}
+		seen[code] = true
 		if r.err != nil {
 			return nil, r.err
 		}
