@@ -131,9 +131,15 @@ func TestEventBody(t *testing.T) {
 				`"objectGuid":"6f9619ff-8b86-d011-b42d-00c04fc964ff","objectTypeID":"Device","ruleName":"gap","note":"TK-1001: no reading for 56 min"}`},
 		{"sample names, site time, own id", func(w *Wire, e *DiagnosticEvent) {
 			w.EventNames, w.EventZone, w.EventID = "sample", "site", "string"
-			e.ID, e.ObjectType = "e-7", "Well"
+			e.ID, e.ObjectType = []byte(`"e-7"`), "Well"
 		}, `{"ID":"e-7","startTimeString":"2026-03-02T07:04:00","endTimeString":"2026-03-02T08:00:00",` +
 			`"objectID":"6f9619ff-8b86-d011-b42d-00c04fc964ff","objectType":"Well","ruleName":"gap","note":"TK-1001: no reading for 56 min"}`},
+		{"a number given by a person, where none is sent otherwise", func(w *Wire, e *DiagnosticEvent) { e.ID = []byte("4") },
+			`{"ID":4,"startTimeString":"2026-03-02T13:04:00","endTimeString":"2026-03-02T14:00:00",` +
+				`"objectGuid":"6f9619ff-8b86-d011-b42d-00c04fc964ff","objectTypeID":"Device","ruleName":"gap","note":"TK-1001: no reading for 56 min"}`},
+		{"a number where IDs are texts", func(w *Wire, e *DiagnosticEvent) { w.EventID, e.ID = "string", []byte("9007199254740993") },
+			`{"ID":"9007199254740993","startTimeString":"2026-03-02T13:04:00","endTimeString":"2026-03-02T14:00:00",` +
+				`"objectGuid":"6f9619ff-8b86-d011-b42d-00c04fc964ff","objectTypeID":"Device","ruleName":"gap","note":"TK-1001: no reading for 56 min"}`},
 		{"both names, no id", func(w *Wire, e *DiagnosticEvent) {
 			w.EventNames, w.EventID = "both", "omit"
 			e.Note = ""
@@ -148,6 +154,19 @@ func TestEventBody(t *testing.T) {
 		if err != nil || string(got) != c.want {
 			t.Errorf("%s: %v\ngot  %s\nwant %s", c.name, err, got, c.want)
 		}
+	}
+}
+
+// TestAnIDIsNeverLeftOut: where the site sends none, one that a person gave is refused with the setting's name.
+func TestAnIDIsNeverLeftOut(t *testing.T) {
+	w, e := siteWire(), someEvent()
+	w.EventID, e.ID = "omit", []byte("4")
+	if body, err := w.EncodeEvent(e); err == nil || !strings.Contains(err.Error(), "wire.event_id") {
+		t.Errorf("%s, %v", body, err)
+	}
+	e.ID = []byte("null")
+	if body, err := w.EncodeEvent(e); err != nil || strings.Contains(string(body), `"ID"`) {
+		t.Errorf("%s, %v", body, err)
 	}
 }
 
@@ -172,11 +191,12 @@ func TestEventIDIsStable(t *testing.T) {
 
 func TestEventRefused(t *testing.T) {
 	cases := map[string]func(*DiagnosticEvent){
-		"no rule":       func(e *DiagnosticEvent) { e.Rule = "" },
-		"not a GUID":    func(e *DiagnosticEvent) { e.ObjectID = "6f9619ff8b86d011b42d00c04fc964ff" },
-		`"" is not a`:   func(e *DiagnosticEvent) { e.ObjectID = "" },
-		"its start is":  func(e *DiagnosticEvent) { e.Start = time.Time{} },
-		"its end is no": func(e *DiagnosticEvent) { e.End = time.Time{} },
+		"neither a text nor": func(e *DiagnosticEvent) { e.ID = []byte("[4]") },
+		"no rule":            func(e *DiagnosticEvent) { e.Rule = "" },
+		"not a GUID":         func(e *DiagnosticEvent) { e.ObjectID = "6f9619ff8b86d011b42d00c04fc964ff" },
+		`"" is not a`:        func(e *DiagnosticEvent) { e.ObjectID = "" },
+		"its start is":       func(e *DiagnosticEvent) { e.Start = time.Time{} },
+		"its end is no":      func(e *DiagnosticEvent) { e.End = time.Time{} },
 	}
 	for want, spoil := range cases {
 		e := someEvent()

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -14,10 +15,10 @@ const eventLayout = "2006-01-02T15:04:05"
 
 // DiagnosticEvent is one event that gauger tells the service (interface specification 2.4a).
 type DiagnosticEvent struct {
-	ID         string    // used with Wire.EventID string; empty: made of object, rule and start
-	Start, End time.Time // sent to the second, in the zone that Wire.EventZone names
-	ObjectID   string    // GUID
-	ObjectType string    // empty: Device
+	ID         json.RawMessage // a text or a number that is sent as it is; none or null: what Wire.EventID says
+	Start, End time.Time       // sent to the second, in the zone that Wire.EventZone names
+	ObjectID   string          // GUID
+	ObjectType string          // empty: Device
 	Rule       string
 	Note       string // cut at Wire.NoteMax
 }
@@ -50,15 +51,9 @@ func (w Wire) EncodeEvent(e DiagnosticEvent) ([]byte, error) {
 	if w.EventNames != "schema" {
 		body.ObjectID, body.ObjectType = e.ObjectID, kind
 	}
-	switch w.EventID {
-	case "null", "":
-		body.ID = json.RawMessage("null")
-	case "string":
-		id, err := json.Marshal(eventID(e, body.Start))
-		if err != nil {
-			return nil, fmt.Errorf("encoding event %q: its id: %w", e.Rule, err)
-		}
-		body.ID = id
+	var err error
+	if body.ID, err = w.eventID(e, body.Start); err != nil {
+		return nil, fmt.Errorf("encoding event %q: its ID: %w", e.Rule, err)
 	}
 	b, err := encode(body)
 	if err != nil {
@@ -88,11 +83,29 @@ func (w Wire) eventTime(t time.Time) string {
 	return t.UTC().Format(eventLayout)
 }
 
-// eventID is the caller's id, or one in the form of a name-based UUID that the same event always gets.
-func eventID(e DiagnosticEvent, start string) string {
-	if e.ID != "" {
-		return e.ID
+// eventID is what stands at ID: the caller's, null, or one that the same event always gets; nil: there is no ID.
+func (w Wire) eventID(e DiagnosticEvent, start string) (json.RawMessage, error) {
+	given := bytes.TrimSpace(e.ID)
+	none := len(given) == 0 || string(given) == "null"
+	switch {
+	case none && w.EventID == "omit":
+		return nil, nil
+	case none && w.EventID == "string":
+		return encode(nameID(e, start))
+	case none:
+		return json.RawMessage("null"), nil
+	case w.EventID == "omit":
+		return nil, fmt.Errorf("%s would not be sent, since service.wire.event_id is omit; leave the ID out, or change the setting", given)
+	case !json.Valid(given) || strings.ContainsRune("[{tf", rune(given[0])):
+		return nil, fmt.Errorf("%s is neither a text nor a number", given)
+	case w.EventID == "string" && given[0] != '"':
+		return encode(string(given))
 	}
+	return given, nil
+}
+
+// nameID has the form of a name-based UUID.
+func nameID(e DiagnosticEvent, start string) string {
 	s := sha256.Sum256([]byte(strings.ToLower(e.ObjectID) + "\x00" + e.Rule + "\x00" + start))
 	s[6] = s[6]&0x0f | 0x80 // version 8: made by a rule of our own (RFC 9562)
 	s[8] = s[8]&0x3f | 0x80

@@ -42,7 +42,7 @@ func (m *Main) eventsSave(ctx context.Context, args []string) error {
 		return err
 	case len(rest) > 0:
 		return usage{fmt.Sprintf("events save takes flags only, not %q", rest)}
-	case s.file != "" && (e.Rule+e.Start+e.End+e.ObjectGUID+e.Note != ""):
+	case s.file != "" && (e.Rule+e.Start+e.End+e.ObjectGUID+e.ObjectTypeID+e.Note != ""):
 		return usage{"--file has everything in it; leave the other flags out"}
 	case s.file == "" && e.Rule == "":
 		return usage{"events save wants --rule, or --file"}
@@ -95,13 +95,11 @@ func eventRecord(w cloud.Wire, e diagnostic, at *time.Location) (record, error) 
 		return record{}, fmt.Errorf("it ends at %s, before it begins", e.End)
 	case e.ObjectGUID != "" && e.ObjectID != "" && e.ObjectGUID != e.ObjectID:
 		return record{}, fmt.Errorf("objectGuid and objectID name two objects")
-	}
-	var id string
-	if json.Unmarshal(e.ID, &id) != nil {
-		id = string(e.ID) // null is none, a number is sent as its digits
+	case e.ObjectTypeID != "" && e.ObjectType != "" && e.ObjectTypeID != e.ObjectType:
+		return record{}, fmt.Errorf("objectTypeID and objectType name two types")
 	}
 	body, err := w.EncodeEvent(cloud.DiagnosticEvent{
-		ID: id, Start: start, End: end, ObjectID: cmp.Or(e.ObjectGUID, e.ObjectID),
+		ID: e.ID, Start: start, End: end, ObjectID: cmp.Or(e.ObjectGUID, e.ObjectID),
 		ObjectType: cmp.Or(e.ObjectTypeID, e.ObjectType), Rule: e.Rule, Note: e.Note,
 	})
 	return record{agent.Events, "", body, e.Rule}, err
