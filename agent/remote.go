@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -53,7 +54,8 @@ type (
 		cloud.EventQuery
 		All bool
 	}
-	// Found is what a query brought: the elements that could be read, or the answers as they came.
+	// Found is what a query brought: the elements that could be read, or the answers as they came. With a note it is not
+	// known what there is.
 	Found[E any] struct {
 		Items []E               `json:"items"`
 		Raw   []json.RawMessage `json:"raw,omitempty"` // of pages whose shape was not understood
@@ -146,7 +148,7 @@ func (d *Desk) login(ctx context.Context, a LoginArgs) (LoggedIn, error) {
 
 func (d *Desk) devices(ctx context.Context, a DevicesArgs) (Found[cloud.Device], error) {
 	out := Found[cloud.Device]{Items: []cloud.Device{}}
-	take := func(p cloud.DevicePage) error { return out.add(p.Devices, p.Raw) }
+	take := func(p cloud.DevicePage) error { return out.add(p.Devices, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
@@ -158,7 +160,7 @@ func (d *Desk) devices(ctx context.Context, a DevicesArgs) (Found[cloud.Device],
 
 func (d *Desk) events(ctx context.Context, a EventsArgs) (Found[cloud.Event], error) {
 	out := Found[cloud.Event]{Items: []cloud.Event{}}
-	take := func(p cloud.EventPage) error { return out.add(p.Events, p.Raw) }
+	take := func(p cloud.EventPage) error { return out.add(p.Events, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllEvents(ctx, a.EventQuery, take)
@@ -179,9 +181,9 @@ func one[P any](page P, err error) func(take func(P) error) error {
 }
 
 // add takes a page: what could be read of it, or else its raw form.
-func (f *Found[E]) add(items []E, raw []byte) error {
-	if items == nil && json.Valid(raw) {
-		f.Raw = append(f.Raw, raw)
+func (f *Found[E]) add(items []E, raw []byte, from *cloud.Client) error {
+	if items == nil && len(bytes.TrimSpace(raw)) > 0 {
+		f.Raw = append(f.Raw, from.Shown(raw))
 	}
 	f.Items = append(f.Items, items...)
 	return nil

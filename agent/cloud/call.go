@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -107,4 +108,18 @@ func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 		return nil, fmt.Errorf("%s: reading the answer: %w", routes[r.op].doing, p.bodyErr)
 	}
 	return p.body, nil
+}
+
+// Shown is an answer as people get to see it when its shape was not understood: JSON as it came, another text shortened
+// and as a JSON string.
+func (c *Client) Shown(answer []byte) json.RawMessage {
+	text := scrub(string(answer), c.secrets())
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	b, err := encode(excerpt(text))
+	if err != nil {
+		return nil // a valid text always has a JSON form
+	}
+	return b
 }

@@ -168,13 +168,19 @@ func TestShapes(t *testing.T) {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 	}
-	bad := []string{``, `null`, `7`, `"x"`, `{}`, `{"items":{}}`, `[{"unknown":1}]`, `[7]`, `[null]`, `{"a":[],"b":[]}`, `[{"id":1}`, `<html>`}
+	bad := []string{``, `null`, `7`, `"x"`, `{}`, `{"items":{}}`, `[{"unknown":1}]`, `[7]`, `[null]`, `{"a":[],"b":[]}`, `[{"id":1}`, `<html>`,
+		`{"httpStatusCode":503,"items":[]}`, `{"message":"Forbidden","errors":[]}`, `{"errorDescription":"later","value":[]}`}
 	for _, body := range bad {
 		if d, err := w.ReadDevices([]byte(body)); !errors.Is(err, ErrShape) || d != nil {
 			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 		if e, err := w.ReadEvents([]byte(body)); !errors.Is(err, ErrShape) && body != `[{"id":1}]` || e != nil {
 			t.Errorf("%s: %+v, %v", body, e, err)
+		}
+	}
+	for _, body := range []string{`[]`, `{"items":[]}`, `{"message":"ok","httpStatusCode":200,"value":[]}`} {
+		if d, err := w.ReadDevices([]byte(body)); err != nil || len(d) != 0 {
+			t.Errorf("%s: %+v, %v", body, d, err)
 		}
 	}
 	w.Devices.List = "result.page"

@@ -99,9 +99,12 @@ func follow(raw json.RawMessage, steps []step) json.RawMessage {
 }
 
 // list gives the elements of an answer's list: the one that the path names, else the answer itself, else the
-// only list among its members. Anything else is ErrShape.
+// only list among its members that is no list of errors. Anything else, and an error body, is ErrShape.
 func list(body []byte, at path) ([]json.RawMessage, error) {
 	raw := json.RawMessage(bytes.TrimSpace(body))
+	if len(raw) == 0 {
+		return nil, fmt.Errorf("%w: the answer is empty", ErrShape)
+	}
 	if at != nil {
 		raw = at.find(raw)
 	}
@@ -110,13 +113,16 @@ func list(body []byte, at path) ([]json.RawMessage, error) {
 		return elements, nil
 	}
 	var members map[string]json.RawMessage
-	if at != nil || json.Unmarshal(raw, &members) != nil {
+	if at != nil || json.Unmarshal(raw, &members) != nil || members == nil {
 		return nil, fmt.Errorf("%w: there is no list where one is expected; name its path in service.wire", ErrShape)
 	}
+	if e := parseErrorBody(body); e.Status > 299 || e.Code != 0 || e.Description != "" {
+		return nil, fmt.Errorf("%w: it reports an error", ErrShape)
+	}
 	found := 0
-	for _, m := range members {
+	for name, m := range members {
 		var l []json.RawMessage
-		if m[0] == '[' && json.Unmarshal(m, &l) == nil {
+		if m[0] == '[' && json.Unmarshal(m, &l) == nil && !strings.Contains(strings.ToLower(name), "error") {
 			elements = l
 			found++
 		}

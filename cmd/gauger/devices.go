@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,10 +75,8 @@ func (m *Main) showFound(c *common, a answered, rows func(io.Writer)) error {
 	}
 	switch {
 	case a.note != "":
-		fmt.Fprintf(m.Err, "the answer is shown as it came, since its shape is not known: %s\n", a.note)
-		if a.all {
-			return errQuiet // its pages could not be followed
-		}
+		fmt.Fprintf(m.Err, "unknown: %s; what came is shown as it is\n", a.note)
+		return errQuiet
 	case c.json():
 	case a.all:
 		fmt.Fprintf(m.Err, "%s in all\n", count(len(a.items), a.noun))
@@ -89,8 +88,10 @@ func (m *Main) showFound(c *common, a answered, rows func(io.Writer)) error {
 
 func (m *Main) printFound(c *common, a answered, rows func(io.Writer)) error {
 	switch {
+	case len(a.other) == 0 && a.note != "":
+		return nil // nothing came
 	case len(a.other) > 0:
-		return printJSON(m.Out, append(a.items, a.other...))
+		return printJSON(m.Out, append(a.items, legible(a.other)...))
 	case c.json():
 		return printJSON(m.Out, append([]json.RawMessage{}, a.items...))
 	case len(a.items) == 0:
@@ -99,4 +100,19 @@ func (m *Main) printFound(c *common, a answered, rows func(io.Writer)) error {
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
 	rows(t)
 	return t.Flush()
+}
+
+// legible writes texts anew: on the way from the daemon a page's tags became escapes.
+func legible(answers []json.RawMessage) []json.RawMessage {
+	for i, raw := range answers {
+		var text string
+		if raw[0] != '"' || json.Unmarshal(raw, &text) != nil {
+			continue
+		}
+		var b bytes.Buffer
+		if err := printJSON(&b, text); err == nil {
+			answers[i] = b.Bytes()
+		}
+	}
+	return answers
 }
