@@ -154,6 +154,9 @@ func (s *session) digest(a arrival) ([]collectors.Reading, error) {
 		return nil, unnamed
 	}
 	outcomes, why := s.decode(points, a)
+	for i := range outcomes {
+		outcomes[i].point.believe(&outcomes[i], a)
+	}
 	if s.repeated(a, outcomes) {
 		return nil, nil
 	}
@@ -223,13 +226,13 @@ func (p *point) oversized(a arrival, limit int) outcome {
 	return out
 }
 
-// repeated tells whether a message was digested before. With the device's time in it, the same payload is the same
-// message, and so is a retained one that comes with every new subscription. Else two equal ones may both be meant;
-// then only a redelivery under the same packet id counts.
+// repeated tells whether a message was digested before. With a device's time in it that was understood and believed, the
+// same payload is the same message, and so is a retained one that comes with every new subscription. Else two equal ones
+// may both be meant, as from a device whose clock is dead; then only a redelivery under the same packet id counts.
 func (s *session) repeated(a arrival, outcomes []outcome) bool {
 	same := a.Retained()
 	for _, o := range outcomes {
-		same = same || o.stamped
+		same = same || o.timed
 	}
 	key := s.key(a, same)
 	if (same || a.Duplicate()) && s.recent.has(key) {

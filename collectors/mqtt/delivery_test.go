@@ -38,9 +38,11 @@ func cutOnce(b *broker, n int) func([]collectors.Reading) error {
 }
 
 func TestRedeliveryAfterACommitCountsOnce(t *testing.T) {
-	for _, device := range []Device{timed("field/tk1"), at(address, "field/tk1")} {
+	dead := timed("field/tk1")
+	dead.Points[0].Time = "clock"
+	for _, device := range []Device{timed("field/tk1"), at(address, "field/tk1"), dead} {
 		point := "radio/" + device.Points[0].Name
-		t.Run(point, func(t *testing.T) {
+		t.Run(point+device.Points[0].Time, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b, h := newBroker(t), newMemo()
 				h.emitting = cutOnce(b, 1)
@@ -49,8 +51,11 @@ func TestRedeliveryAfterACommitCountsOnce(t *testing.T) {
 				var want []float64
 				for i := range 10 {
 					payload := fmt.Sprint(i)
-					if device.Points[0].Time != "" {
+					switch device.Points[0].Time {
+					case "ts":
 						payload = sample(float64(i), noon.Add(time.Duration(i)*time.Second))
+					case "clock":
+						payload = fmt.Sprintf(`{"v": %d, "clock": 0}`, i)
 					}
 					b.publish(t, "field/tk1", payload)
 					want = append(want, float64(i))

@@ -48,8 +48,7 @@ func (d *document) tree() (any, error) {
 type outcome struct {
 	point   *point
 	reading collectors.Reading
-	timed   bool  // At is the device's own time
-	stamped bool  // the message has a time of its own, perhaps one that cannot be
+	timed   bool  // At is the device's own time, understood and believed
 	undated error // a device time is configured, and what came cannot be one: At is the arrival
 	absent  bool  // the message is in order, and says nothing about this point
 	refuse  error // the message holds something that could not be decoded
@@ -171,7 +170,6 @@ func (p *point) stamp(doc *document, element any, out *outcome) error {
 	}
 	text, err := p.when.text(doc, element)
 	if err == nil {
-		out.stamped = text != ""
 		var at time.Time
 		if at, err = instant(text, out.reading.At, p.zone); err == nil {
 			out.reading.At, out.timed = at, true

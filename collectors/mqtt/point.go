@@ -28,6 +28,7 @@ type point struct {
 	heard  time.Time // last arrival of a message, by this machine's clock
 	silent time.Time // beginning of a silence that was announced; zero when there is none
 
+	latest  sampled   // by the device's time
 	undated time.Time // since when the device's time makes no sense; zero when it does
 }
 

@@ -305,6 +305,7 @@ func (s *session) metric(p *point, w *wanted, x *metric, m *said) {
 	if n := m.n; r.Quality == collectors.Good && n.doubt != nil && len(x.name) == 0 {
 		r.Quality, r.Err = collectors.Uncertain, fmt.Errorf("%w; until %s/%s is born again its aliases are not sure", n.doubt, n.group, n.name)
 	}
+	p.believe(&out, m.arrival)
 	s.use(p, out, m)
 }
 

@@ -1,0 +1,73 @@
+package mqtt
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestADeadDeviceClockLosesNothing: a level at rest is sent as the same bytes again and again, and what stands where the
+// time should be makes no two of these messages one.
+func TestADeadDeviceClockLosesNothing(t *testing.T) {
+	for _, ts := range []string{`0`, `"0"`, `"1970-01-01T00:00:00Z"`, `"1970-01-01 00:00:00"`, `86400`, `"--:--"`, `""`, `null`, `true`, `"2099-01-01T00:00:00Z"`} {
+		t.Run(ts, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				<-time.After(time.Until(noon)) // the box's own clock is right
+				b, h := newBroker(t), newMemo()
+				start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
+				momentarily()
+				var want []float64
+				for i := range 30 {
+					v := []float64{180, 180, 180, 120, 120, 180}[i%6]
+					want = append(want, v)
+					b.publish(t, "field/tk1", fmt.Sprintf(`{"v": %v, "ts": %s}`, v, ts))
+					later(10 * time.Second)
+				}
+				if got := h.goods("radio/level"); !slices.Equal(got, want) {
+					t.Errorf("%d of %d levels were used: %v", len(got), len(want), got)
+				}
+				if n := h.noticed("device-time"); len(n) != 1 {
+					t.Errorf("told of the clock: %v", n)
+				}
+			})
+		})
+	}
+}
+
+// TestADeviceTimeThatStandsIsNoTime: a time that could be one, but stays the same for minutes while the level moves.
+func TestADeviceTimeThatStandsIsNoTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
+		momentarily()
+		send := func(v float64, at time.Time) {
+			b.publish(t, "field/tk1", sample(v, at))
+			later(30 * time.Second)
+		}
+		send(180, noon.Add(-time.Hour))
+		send(181, noon) // two samples within one second of the device are two samples
+		send(182, noon)
+		for _, v := range []float64{182, 182, 120, 120, 120, 180, 120} {
+			send(v, noon) // and here its clock stands
+		}
+		want := []float64{180, 181, 182, 120, 120, 120, 180, 120}
+		if got := h.goods("radio/level"); !slices.Equal(got, want) {
+			t.Errorf("used %v, want %v", got, want)
+		}
+		for i, r := range h.all("radio/level") {
+			if device := i < 3; device != (r.At.Year() == 2026) {
+				t.Errorf("reading %d, %v, has the time %s", i, r.Value, r.At)
+			}
+		}
+		if n := h.noticed("device-time"); len(n) != 1 || !strings.Contains(n[0].Note, "stands") {
+			t.Errorf("told %v", n)
+		}
+		send(121, noon.Add(time.Hour))
+		if n := h.noticed("device-time"); len(n) != 2 || n[1].Until.IsZero() {
+			t.Errorf("told %v of the clock that goes again", n)
+		}
+	})
+}
