@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"time"
 
 	"gauger/outbox"
@@ -35,6 +36,19 @@ type Tally struct {
 	Evicted   uint64 `json:"evicted"`
 	Dropped   uint64 `json:"dropped"`
 	Lost      uint64 `json:"lost"`
+
+	LostUnknown bool `json:"lost_unknown,omitempty"` // more may be lost than Lost: damage took the counts as well
+}
+
+// Losses is how many records are lost, in words where that is not known.
+func (t Tally) Losses() string {
+	switch {
+	case t.LostUnknown && t.Lost == 0:
+		return "unknown"
+	case t.LostUnknown:
+		return strconv.FormatUint(t.Lost, 10) + " or more"
+	}
+	return strconv.FormatUint(t.Lost, 10)
 }
 
 // StreamProof is the ledger of one stream.
@@ -65,7 +79,7 @@ func (d *Desk) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 	events := eventLedger{zone: d.Client.Wire(), from: a.From, to: a.To, all: map[eventKey]*eventTally{}}
 	for _, name := range slices.Sorted(maps.Keys(audited)) {
 		s := StreamProof{Stream: name, Whole: Tally(audited[name].Counts), Queued: audited[name].Queued, Letters: audited[name].Letters,
-			Holds: audited[name].Holds()}
+			Holds: audited[name].Holds() && !audited[name].Counts.LostUnknown}
 		see := func(outbox.Entry) {}
 		if name == Events {
 			see = events.take
@@ -137,6 +151,7 @@ func (d *Desk) each(stream string, state outbox.State, see func(outbox.Entry)) e
 // stretch and is nowhere was evicted or lost, or its receipt is no longer kept.
 func (s *StreamProof) sum(places []place) {
 	w := &s.Within
+	w.LostUnknown = s.Whole.LostUnknown
 	known := uint64(0) // places from the first of the stretch on, and up to its last
 	since, last := uint64(0), uint64(0)
 	for i, p := range places {

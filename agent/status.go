@@ -249,6 +249,9 @@ func (d *Desk) problems(s Status) []string {
 		out = append(out, d.Client.Keys().Endings()...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
+		if s.Streams[name].LostUnknown {
+			out = append(out, "nobody knows how many records of "+name+" are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers")
+		}
 		if c := s.Streams[name]; c.Dead > 0 {
 			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused, or damaged on disk, and are kept: see `gauger outbox dead`")
 		}

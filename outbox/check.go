@@ -22,6 +22,7 @@ type Report struct {
 	Records     int      // sound waiting records
 	DeadLetters int      // sound dead letters
 	State       int      // sound pieces of state
+	LostUnknown bool     // records are missing, or were lost before, and nobody knows how many
 	Bad         int      // problems in all
 	Problems    []string // the first ten, for people
 }
@@ -44,6 +45,7 @@ func Check(path string) (Report, error) {
 	c.report.Bytes, c.report.Pages = p.size, p.meta.high
 	p.walk(c.visit)
 	c.compare()
+	c.report.LostUnknown = c.lostUnknown()
 	if p.problems.n == 0 {
 		if err := bboltCheck(path); err != nil {
 			p.problems.add(err)
@@ -115,6 +117,16 @@ func (c *checker) visitMeta(key, value []byte) error {
 	return l.decode(content)
 }
 
+// lostUnknown reports whether the counts, as far as they can be read, do not tell how many records are lost. A file that
+// is wholly without buckets was just made.
+func (c *checker) lostUnknown() bool {
+	unknown := c.p.problems.n > 0 && (c.written == nil || c.p.metas < 2)
+	for _, l := range c.ledgers {
+		unknown = unknown || l.LostUnknown || l.next == 0
+	}
+	return unknown
+}
+
 // splitBucket returns a bucket's kind (a prefix, or the whole name) and stream.
 func splitBucket(bucket string) (kind, stream string) {
 	for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
@@ -162,7 +174,8 @@ func (c *checker) compare() {
 	for name := range names {
 		l := c.ledgers[name]
 		if l == nil {
-			l = &ledger{}
+			c.p.problems.add(fmt.Errorf("stream %s: %d records and %d dead letters, and no counts of it can be read", name, c.queued[name], c.dead[name]))
+			continue
 		}
 		if l.Waiting != c.queued[name] || l.Dead != c.dead[name] || !l.Balanced() {
 			c.p.problems.add(fmt.Errorf("stream %s: %d records and %d dead letters, counted were %d and %d of %d",

@@ -17,6 +17,9 @@ type Counts struct {
 	Evicted   uint64 // gave way to the quota
 	Dropped   uint64 // given up by a person
 	Lost      uint64 // were in a damaged file and could not be read from it
+	// LostUnknown says that more than Lost may be lost, and more than Accepted have been accepted: damage took the counts
+	// as well, and nothing beside the file tells them. It stays.
+	LostUnknown bool
 }
 
 // Balanced reports whether every accepted record is accounted for.
@@ -43,6 +46,9 @@ func (l *ledger) encode() []byte {
 	for _, f := range l.fields() {
 		v = binary.AppendUvarint(v, *f)
 	}
+	if l.LostUnknown { // behind what an older program reads
+		v = append(v, 1)
+	}
 	return v
 }
 
@@ -54,6 +60,7 @@ func (l *ledger) decode(v []byte) error {
 		}
 		*f, v = n, v[size:]
 	}
+	l.LostUnknown = len(v) > 0 && v[0] != 0
 	return nil
 }
 

@@ -13,12 +13,14 @@ import (
 // forgotten what it had confirmed, or an older copy was put in its place: the counts are taken over, so that no number is
 // used twice and what is lost is counted; a record that waits again although it had left the queue becomes a dead
 // letter, since sending it could double it. found is the generation that the file was at, before it was salvaged if it
-// was.
-func (b *Box) catchUp(found uint64, salvaged bool) error {
+// was: mended.
+func (b *Box) catchUp(found uint64, mended *salvager) error {
 	h := b.high
 	b.high = nil // it stays as it is until all is done
-	older := h != nil && h.Generation > found
+	older, salvaged := h != nil && h.Generation > found, mended != nil
+	unmarked := !salvaged && !h.knows(found) && b.behindReceipts() // how far it had been the receipts alone tell, and not of all
 	var told []string
+	var gone uint64
 	for name, s := range b.streams {
 		r, m, ok := h.mark(name)
 		if !ok {
@@ -28,22 +30,31 @@ func (b *Box) catchUp(found uint64, salvaged bool) error {
 		if err := b.addReceipts(name, &m); err != nil {
 			return err
 		}
-		if !older && !salvaged && m.next <= s.led.next {
+		if !older && !salvaged && !unmarked && m.next <= s.led.next {
 			continue
 		}
+		m.LostUnknown = m.LostUnknown || unmarked
 		lost, doubtful, err := b.catchUpStream(s, m, r, salvaged)
 		if err != nil {
 			return err
 		}
-		if lost > 0 || doubtful > 0 {
-			told = append(told, fmt.Sprintf("of %s %d records are lost, and %d wait again that had left the queue", name, lost, doubtful))
+		gone += lost
+		if lost > 0 || doubtful > 0 || unmarked {
+			least := map[bool]string{true: "at least "}[unmarked]
+			told = append(told, fmt.Sprintf("of %s %s%d records are lost, and %d wait again that had left the queue", name, least, lost, doubtful))
 		}
 	}
 	b.high = h
 	if older {
 		b.gen = max(b.gen, h.Generation)
 	}
-	if len(told) > 0 {
+	switch {
+	case salvaged && len(told) > 0:
+		b.tellMended(mended, gone, " (by the marks and receipts beside it: "+strings.Join(told, "; ")+
+			"; those that had left became dead letters: compare them with the service, then retry or drop them)")
+	case salvaged:
+		b.tellMended(mended, 0, "")
+	case len(told) > 0:
 		b.note(Note{Kind: NoteSalvaged, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
 			"confirmed, or an older copy was put in its place; " + strings.Join(told, "; ") +
 			"; those that had left became dead letters: compare them with the service, then retry or drop them"})
@@ -57,6 +68,16 @@ func (b *Box) catchUp(found uint64, salvaged bool) error {
 		}
 		return nil
 	})
+}
+
+// behindReceipts reports whether a receipt shows a record that the box never had.
+func (b *Box) behindReceipts() bool {
+	for name, s := range b.streams {
+		if b.receipts.last(name) >= s.led.next {
+			return true
+		}
+	}
+	return false
 }
 
 // addReceipts counts what only the receipts know of.
@@ -109,6 +130,7 @@ func (b *Box) takeOver(s *stream, m ledger, back uint64, salvaged bool) (lost ui
 		}
 		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
 		l.Accepted = max(l.Accepted, sum)
+		l.LostUnknown = l.LostUnknown || m.LostUnknown
 		lost = l.Accepted - sum
 		l.Lost += lost
 		g.touch(s)

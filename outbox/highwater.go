@@ -35,6 +35,7 @@ type highWater struct {
 	f      *os.File
 	turn   int64 // the slot that is written next
 	synced time.Time
+	absent bool // there was no such file before
 }
 
 // highMarks are all streams', by name.
@@ -52,11 +53,12 @@ type highMark struct {
 
 // openHigh opens or makes the file. Slots that are not sound count as empty.
 func openHigh(path string) (*highWater, error) {
+	_, before := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open the high-water marks: %w", err)
 	}
-	h := &highWater{f: f, highMarks: highMarks{Streams: map[string]highMark{}}}
+	h := &highWater{f: f, highMarks: highMarks{Streams: map[string]highMark{}}, absent: errors.Is(before, os.ErrNotExist)}
 	buf := make([]byte, 2*highSlot)
 	n, err := f.ReadAt(buf, 0)
 	if n < len(buf) && (err == nil || errors.Is(err, io.EOF)) { // takes its blocks now, so that a full disk does not matter later
@@ -99,6 +101,11 @@ func (h *highWater) mark(stream string) (r highMark, m ledger, ok bool) {
 		ok = ok && m.decode(r.Counts) == nil
 	}
 	return r, m, ok
+}
+
+// knows reports whether there are marks, and they are no older than a generation of the box.
+func (h *highWater) knows(gen uint64) bool {
+	return h != nil && h.Generation > 0 && h.Generation >= gen
 }
 
 // left reports whether a record is known to have left the queue.

@@ -47,6 +47,16 @@ type needle struct {
 	bytes []byte
 }
 
+// accepted is how many records a stream ever had.
+func (b *mutantBase) accepted(stream string) (n uint64) {
+	for id := range b.bodies {
+		if id.stream == stream {
+			n++
+		}
+	}
+	return n
+}
+
 // healthy finds the records whose bytes stand in a file, wherever that is.
 func (b *mutantBase) healthy(file []byte) map[recordID]bool {
 	found := map[recordID]bool{}

@@ -86,15 +86,16 @@ func (b *Box) open() error {
 	if err == nil {
 		err = b.load()
 	}
-	found, salvaged := b.gen, errors.Is(err, ErrDamaged)
-	if salvaged {
-		if err = b.salvage(err); err == nil {
+	found := b.gen
+	var mended *salvager
+	if errors.Is(err, ErrDamaged) {
+		if mended, err = b.salvage(err); err == nil {
 			err = b.load()
 		}
 		found = max(b.gen, 1) - 1 // the salvage was a generation of its own
 	}
 	if err == nil {
-		err = b.catchUp(found, salvaged)
+		err = b.catchUp(found, mended)
 	}
 	if err == nil {
 		err = b.reconcile()
@@ -113,6 +114,9 @@ func (b *Box) open() error {
 // preflight cannot be made the file is examined in this process.
 func (b *Box) examine() error {
 	if info, err := os.Stat(b.path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+		if err == nil && b.high != nil && b.high.absent { // one that was never filled has marks beside it
+			return fmt.Errorf("%s is empty, and the marks beside it are gone: %w", b.path, ErrDamaged)
+		}
 		return nil
 	} else if err != nil {
 		return err

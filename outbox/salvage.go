@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -19,31 +18,27 @@ import (
 //
 // What is reserved behind the damaged file's end makes room for the fresh one, and on a full disk the damaged files that
 // were kept before.
-func (b *Box) salvage(cause error) error {
+func (b *Box) salvage(cause error) (*salvager, error) {
 	err := releaseBlocks(b.path)
 	var v *salvager
-	var aside string
 	if err == nil {
-		v, aside, err = b.mend()
+		v, err = b.mend()
 	}
 	if noSpace(err) && removeDamaged(b.path) == nil {
-		v, aside, err = b.mend()
+		v, err = b.mend()
 	}
 	if err != nil {
-		return fmt.Errorf("mend %s: %w", b.path, err)
+		return nil, fmt.Errorf("mend %s: %w", b.path, err)
 	}
-	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
-		"the outbox file was damaged and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
-			"%d records are in doubt and became dead letters, %d are lost%s; the damaged file is kept as %s; what was found: %v",
-		v.records, v.letters, len(v.state), v.doubtful, v.lost, v.stateLoss(), filepath.Base(aside), cause)})
-	return nil
+	v.cause = cause
+	return v, nil
 }
 
 // mend fills the fresh file and exchanges the two.
-func (b *Box) mend() (v *salvager, aside string, err error) {
+func (b *Box) mend() (v *salvager, err error) {
 	p, err := openPages(b.path)
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	defer p.close() //nolint:errcheck // opened for reading only
 	for _, s := range b.streams {
@@ -60,10 +55,10 @@ func (b *Box) mend() (v *salvager, aside string, err error) {
 		if err := v.out.db.Close(); err != nil {
 			return err
 		}
-		aside, err = setAside(b.path, b.path+".new")
+		v.aside, err = setAside(b.path, b.path+".new")
 		return err
 	})
-	return v, aside, err
+	return v, err
 }
 
 // salvager sorts what the pages hold into the fresh file.
@@ -80,8 +75,10 @@ type salvager struct {
 	whole   bool   // the state that the root leads to is what was written
 	proven  bool   // what is visited is current
 	gen     uint64
-	walked  int   // problems on the way from the root
-	err     error // of writing the fresh file
+	walked  int    // problems on the way from the root
+	err     error  // of writing the fresh file
+	cause   error  // why the file is mended
+	aside   string // the damaged file's new name
 
 	counted bool // the root leads to the counts,
 	spoilt  bool // and one of them is damaged
@@ -95,7 +92,8 @@ type row struct {
 	led      ledger // of the youngest counts that were found
 	gen      uint64
 	found    ledger // what was carried over
-	known    bool   // counts were found
+	known    bool   // counts were found,
+	current  bool   // and both meta pages lead to them
 	highest  uint64
 	receipts map[uint64]taken
 	oldest   uint64 // sequence number before which receipts no longer tell
@@ -244,7 +242,7 @@ func (v *salvager) counts(stream string, content []byte, gen uint64) {
 	}
 	var l ledger
 	if r := v.rowOf(stream); l.decode(content) == nil && (!r.known || gen > r.gen) {
-		r.led, r.gen, r.known = l, gen, true
+		r.led, r.gen, r.known, r.current = l, gen, true, v.inTree && v.p.metas == 2
 	}
 }
 
@@ -343,6 +341,9 @@ func (v *salvager) finish() error {
 		if _, err := v.out.put(bucketState, []byte(name), a.value); err != nil {
 			return err
 		}
+	}
+	for name, r := range v.rows {
+		r.led.LostUnknown = r.led.LostUnknown || v.uncertain(name, r)
 	}
 	v.gen++
 	key := []byte(keyGeneration)

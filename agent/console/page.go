@@ -62,6 +62,10 @@ func metrics(s agent.Status) string {
 			fmt.Fprintf(&b, "gauger_records{stream=%q,state=%q} %d\n", name, p.what, p.n)
 		}
 	}
+	family("gauger_records_lost_unknown", "gauge", "1 when more records of the stream may be lost than are counted: damage took the counts as well.")
+	for _, name := range names {
+		fmt.Fprintf(&b, "gauger_records_lost_unknown{stream=%q} %d\n", name, map[bool]int{true: 1}[s.Streams[name].LostUnknown])
+	}
 	family("gauger_stream_held", "gauge", "1 while the service takes nothing of the stream.")
 	for _, name := range names {
 		if d, sent := s.Drains[name]; sent {

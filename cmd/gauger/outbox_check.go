@@ -15,6 +15,7 @@ type checked struct {
 	Records     int      `json:"waiting"`
 	DeadLetters int      `json:"refused"`
 	State       int      `json:"state"`
+	LostUnknown bool     `json:"lost_unknown"`
 	Bad         int      `json:"bad"`
 	Problems    []string `json:"problems"`
 }
@@ -39,6 +40,9 @@ func (m *Main) outboxCheck(_ context.Context, args []string) error {
 	}
 	if r.Bytes > 0 {
 		fmt.Fprintf(m.Out, "%s: %d bytes, %d waiting, %d refused, %s\n", rest[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
+	}
+	if r.LostUnknown {
+		fmt.Fprintln(m.Out, "  how many records are missing, or were lost in an earlier damage, is not known: the counts are damaged, or were")
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintln(m.Out, "  "+p)

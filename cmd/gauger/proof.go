@@ -56,10 +56,20 @@ func (m *Main) proof(ctx context.Context, args []string) error {
 		err = m.proofText(h, p)
 	}
 	if err == nil && !p.Holds {
-		fmt.Fprintln(m.Err, "THE LEDGER DOES NOT HOLD: a record is nowhere, or here without having been accepted; keep the store's folder as it is, and ask for help")
+		fmt.Fprintln(m.Err, p.fault())
 		return errQuiet
 	}
 	return err
+}
+
+// fault says why the ledger does not hold.
+func (p *ledgerProof) fault() string {
+	for _, s := range p.Streams {
+		if !s.Holds && !onlyUnknown(s) {
+			return "THE LEDGER DOES NOT HOLD: a record is nowhere, or here without having been accepted; keep the store's folder as it is, and ask for help"
+		}
+	}
+	return "WHETHER THE LEDGER HOLDS IS NOT KNOWN: the outbox was damaged, its counts too; what was accepted before that, compare with the service"
 }
 
 // stretch reads the time of a proof. A date is a production day, the last one included.
@@ -99,8 +109,11 @@ func (m *Main) proofText(h here, p ledgerProof) error {
 	fmt.Fprintln(t, "RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t")
 	for _, s := range p.Streams {
 		ends := "every one accounted for"
-		if !s.Holds {
+		switch {
+		case !s.Holds && !onlyUnknown(s):
 			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
+		case !s.Holds:
+			ends = lossUnknown
 		}
 		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", streamName(s.Stream), sums(s.Whole), ends)
 		ends = ""
@@ -133,8 +146,16 @@ func (m *Main) proofText(h here, p ledgerProof) error {
 }
 
 func sums(n agent.Tally) string {
-	return fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%d\t%d", n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped, n.Lost)
+	return fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%d\t%s", n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped, n.Losses())
 }
+
+// onlyUnknown says that a stream's ledger fits its records, and only what damage took of it is not known.
+func onlyUnknown(s agent.StreamProof) bool {
+	return s.Whole.LostUnknown && s.Queued == s.Whole.Waiting && s.Letters == s.Whole.Dead
+}
+
+// lossUnknown says why a ledger does not hold that fits its records.
+const lossUnknown = "NOT KNOWN: the outbox was damaged, its counts too; more may have been accepted, and lost, than is counted here"
 
 // eventsText says how the service's events compare with those that were sent.
 func (p *ledgerProof) eventsText(t *tabwriter.Writer) {
