@@ -29,6 +29,7 @@ type Desk struct {
 	Link    *link.Link          // nil: nothing is held back
 	Gather  []Named             // the collectors, for what they could not decode
 	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
+	Shut    func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
 	verbs   map[string]Verb
 	feeds   map[string]Feed
 }
@@ -43,7 +44,7 @@ var ErrVerb = errors.New("the running gauger does not know this request; restart
 func (d *Desk) Call(ctx context.Context, verb string, args json.RawMessage) (any, error) {
 	v, ok := d.verbs[verb]
 	if !ok {
-		return nil, fmt.Errorf("%w (%s)", ErrVerb, verb)
+		return nil, d.unknownVerb(verb)
 	}
 	got, err := v(ctx, args)
 	if errors.Is(err, outbox.ErrStream) {

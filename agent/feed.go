@@ -17,7 +17,7 @@ func (d *Desk) OfferFeed(name string, f Feed) { d.feeds[name] = f }
 func (d *Desk) Follow(ctx context.Context, name string, args json.RawMessage, see func(any) error) error {
 	f, ok := d.feeds[name]
 	if !ok {
-		return fmt.Errorf("%w (%s)", ErrVerb, name)
+		return d.unknownVerb(name)
 	}
 	return f(ctx, args, see)
 }

@@ -83,14 +83,18 @@ type state struct {
 
 // NewLedger takes up where the box's state stands.
 func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*Ledger, error) {
-	now := time.Now()
-	l := &Ledger{
-		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: newest{}, feeds: site.feeds(), played: map[string]position{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
-	}
+	l := newLedger(site, box, clock, log)
 	s, err := l.load()
 	l.adopt(s)
 	return l, err
+}
+
+func newLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) *Ledger {
+	now := time.Now()
+	return &Ledger{
+		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
+		latest: newest{}, feeds: site.feeds(), played: map[string]position{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+	}
 }
 
 // adopt makes s the state from now on.

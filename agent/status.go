@@ -37,8 +37,9 @@ type Status struct {
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
-	Recorder *RecorderStatus          `json:"recorder,omitempty"` // absent when no readings are kept
-	Problems []string                 `json:"problems"`           // sentences: what is wrong and what to do
+	Recorder *RecorderStatus          `json:"recorder,omitempty"`     // absent when no readings are kept
+	Problems []string                 `json:"problems"`               // sentences: what is wrong and what to do
+	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
 }
 
 // LineStatus is what one socket or serial port with polled devices has done since the program started.
@@ -167,6 +168,9 @@ func quoted(v any) json.RawMessage {
 // Status looks at everything once.
 func (d *Desk) Status() (Status, error) {
 	now := time.Now()
+	if d.Shut != nil {
+		return d.shutStatus(now), nil
+	}
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.Began, Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []Shown{}, Problems: []string{},

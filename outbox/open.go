@@ -186,6 +186,9 @@ func openDB(path string, quota int64) (*bbolt.DB, error) {
 		NoFreelistSync:  true, // or bbolt would write a list that is missing; each commit decides for itself
 		InitialMmapSize: int(min(quota, 1<<30)),
 	})
+	if err != nil && fresh { // what is half made would count as damaged
+		err = errors.Join(err, removed(path))
+	}
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("lock %s: %w", path, ErrHeld)
@@ -201,6 +204,14 @@ func openDB(path string, quota int64) (*bbolt.DB, error) {
 		}
 	}
 	return db, nil
+}
+
+// removed removes a file, if it is there.
+func removed(path string) error {
+	if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // prepare makes the buckets that are missing. A file that has them all is not written.

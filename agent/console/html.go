@@ -44,8 +44,10 @@ func render(s agent.Status, zone *time.Location) string {
 		p.add(`<p class="bad">%v</p>`, problem)
 	}
 	p.tanks(s)
-	p.tickets(s)
-	p.outbox(s)
+	if s.Shut == "" {
+		p.tickets(s)
+		p.outbox(s)
+	}
 	p.points(s)
 	p.add(`</body></html>`)
 	return p.String()
@@ -78,6 +80,8 @@ func (p *sheet) reading(s agent.Status) {
 // sending answers the second: does what was read leave.
 func (p *sheet) sending(s agent.Status) {
 	switch waiting := s.Waiting(); {
+	case s.Shut != "":
+		p.add(`<p class="bad">Not storing and not sending: the outbox cannot be opened.</p>`)
 	case waiting == 0:
 		p.add(`<p class="ok">Sending: nothing waits.</p>`)
 	case s.ByPlan():

@@ -23,7 +23,7 @@ func Page(desk *agent.Desk) http.Handler {
 		fmt.Fprint(w, render(s, desk.Site.Zone))
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := desk.Box.Err(); err != nil {
+		if err := desk.Err(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
@@ -47,6 +47,8 @@ func metrics(s agent.Status) string {
 	family := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
 	family("gauger_info", "gauge", "What runs where.")
 	fmt.Fprintf(&b, "gauger_info{site=%q,version=%q,clock=%q} 1\n", s.ID, s.Version, s.Clock)
+	family("gauger_outbox_open", "gauge", "0 while the outbox cannot be opened and nothing is stored.")
+	fmt.Fprintf(&b, "gauger_outbox_open %d\n", map[bool]int{true: 1}[s.Shut == ""])
 	family("gauger_records", "gauge", "Records of the outbox by stream and by what became of them.")
 	names := make([]string, 0, len(s.Streams))
 	for name := range s.Streams {

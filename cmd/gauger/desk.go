@@ -39,7 +39,7 @@ func (m *Main) desk(c *common) (*desk, error) {
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	d, err := assemble(cfg, zerolog.New(io.Discard))
+	d, err := assemble(cfg, zerolog.New(io.Discard), once)
 	switch {
 	case errors.Is(err, outbox.ErrHeld):
 		return nil, fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)

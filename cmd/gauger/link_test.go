@@ -41,7 +41,7 @@ func linkDaemon(t *testing.T, url, settings string) *daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := assemble(cfg, zerolog.Nop())
+	d, err := assemble(cfg, zerolog.Nop(), once)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 	if len(office.store.TagValues()) != 0 {
 		t.Error("a value left outside the windows")
 	}
-	again, err := assemble(d.cfg, zerolog.Nop())
+	again, err := assemble(d.cfg, zerolog.Nop(), once)
 	if err != nil {
 		t.Fatal(err)
 	}

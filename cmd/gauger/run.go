@@ -69,11 +69,18 @@ func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad e
 	for _, p := range cfg.Slow {
 		log.Warn().Msg(p.String())
 	}
-	d, err := assemble(cfg, log)
+	shut := &shutSite{cfg: cfg, socket: c.socket, log: log}
+	d, err := assemble(cfg, log, shut.until(ctx))
+	if errors.Is(err, errStopped) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
 	defer d.close()
+	if err := shut.told(d.agent.Ledger); err != nil {
+		return err
+	}
 	if bad != nil {
 		if err := d.fellBack(bad); err != nil {
 			return err
@@ -101,15 +108,17 @@ type daemon struct {
 }
 
 // assemble puts the parts together; nothing runs yet but the outbox.
-func assemble(cfg *config.Config, log zerolog.Logger) (*daemon, error) {
+func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, error) {
 	site := siteOf(cfg)
 	notes := make(chan outbox.Note, 64)
 	pace := linkOf(cfg)
-	box, err := openBox(cfg, pace.Wait, func(n outbox.Note) {
-		select {
-		case notes <- n:
-		default: // a flood of notes says nothing new
-		}
+	box, err := how(func() (*outbox.Box, error) {
+		return openBox(cfg, pace.Wait, func(n outbox.Note) {
+			select {
+			case notes <- n:
+			default: // a flood of notes says nothing new
+			}
+		})
 	})
 	if err != nil {
 		return nil, err

@@ -60,10 +60,12 @@ func (p *page) print(w io.Writer) error {
 	p.tanks()
 	p.badPoints()
 	p.lines()
-	p.lastTicket()
-	p.outbox()
-	p.link()
-	p.recorder()
+	if p.s.Shut == "" {
+		p.lastTicket()
+		p.outbox()
+		p.link()
+		p.recorder()
+	}
 	return p.t.Flush()
 }
 
@@ -108,6 +110,8 @@ func (p *page) reading() string {
 func (p *page) sending() string {
 	waiting := count(int(p.s.Waiting()), "record")
 	switch {
+	case p.s.Shut != "":
+		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
 	case p.s.Waiting() == 0:
 		return "everything is sent"
 	case p.s.ByPlan():

@@ -1,0 +1,138 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Onlooker is a ledger without an outbox: it knows the newest readings and how the tanks are measured, and keeps nothing.
+// Readings come to it through its Look; none of its other hosts may be used.
+func Onlooker(site Site, clock *Clock, log zerolog.Logger) (*Ledger, error) {
+	l := newLedger(site, nil, clock, log)
+	s := state{open: map[string]Episode{}, values: make([]lastValue, len(site.Values))}
+	err := l.outfit(&s)
+	l.adopt(s)
+	return l, err
+}
+
+// Look returns a host that shows what collectors read. They must be such as tell a device nothing, and leave nothing
+// behind: nothing of it is stored.
+func (l *Ledger) Look() collectors.Host { return onlooker{l} }
+
+type onlooker struct{ l *Ledger }
+
+// Emit implements collectors.Host.
+func (o onlooker) Emit(ctx context.Context, batch []collectors.Reading) error {
+	o.l.mu.Lock()
+	defer o.l.mu.Unlock()
+	batch = present(batch)
+	o.l.latest.take(batch)
+	o.l.watch.send(batch)
+	return ctx.Err()
+}
+
+// Refuse implements collectors.Host: what cannot be decoded shows as a Bad reading.
+func (o onlooker) Refuse(ctx context.Context, _ []collectors.Refusal) error { return ctx.Err() }
+
+// Notice implements collectors.Host. There is no event to make of it.
+func (o onlooker) Notice(ctx context.Context, n collectors.Notice) error {
+	o.l.log.Warn().Str("rule", n.Rule).Str("source", n.Source).Bool("over", !n.Until.IsZero()).Msg(n.Note)
+	return ctx.Err()
+}
+
+// Recall implements collectors.Host.
+func (o onlooker) Recall(string) ([]byte, error) { return nil, nil }
+
+// Remember implements collectors.Host.
+func (o onlooker) Remember(string, []byte) error { return nil }
+
+// Hurry implements collectors.Host.
+func (o onlooker) Hurry([]collectors.Point) bool { return false }
+
+// OpenShut lays out what can be asked for while there is no outbox: how the site stands, and what is read.
+func (d *Desk) OpenShut() *Desk {
+	d.feeds = map[string]Feed{}
+	d.verbs = map[string]Verb{
+		"status": On(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":   On(d.read),
+	}
+	return d
+}
+
+// unknownVerb says why nobody answers.
+func (d *Desk) unknownVerb(name string) error {
+	if d.Shut != nil {
+		return fmt.Errorf("the outbox cannot be opened, so nothing can be stored or looked up: %w", d.Shut())
+	}
+	return fmt.Errorf("%w (%s)", ErrVerb, name)
+}
+
+// Err is why nothing can be stored; nil: it can.
+func (d *Desk) Err() error {
+	if d.Shut != nil {
+		return d.Shut()
+	}
+	return d.Box.Err()
+}
+
+// shutStatus is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
+// tickets and records, since nobody can look.
+func (d *Desk) shutStatus(now time.Time) Status {
+	s := Status{
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.Began, Now: now.Round(0),
+		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]Drain{}, Held: []Held{},
+		Shut: d.Shut().Error(), Problems: []string{shutProblem(d.Shut())},
+	}
+	s.Points, s.Tanks, s.Open, _ = d.Ledger.snapshot()
+	s.Points = d.withUnheard(s.Points)
+	for i := range s.Tanks {
+		s.Tanks[i].Phase = "not watched for loads"
+	}
+	if d.Lines != nil {
+		s.Lines = d.Lines()
+	}
+	return s
+}
+
+// cures are what a person can do about a store that cannot be opened.
+var cures = []struct {
+	cause syscall.Errno
+	cure  string
+}{
+	{syscall.EROFS, "the disk is mounted read-only, as one is that has failed or is worn out: look at `dmesg`, then mount it for writing or exchange it"},
+	{syscall.ENOSPC, "the disk is full: make room on it"},
+	{syscall.EDQUOT, "the user's share of the disk is used up: give it more"},
+	{syscall.EACCES, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
+	{syscall.EPERM, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
+	{syscall.EIO, "the disk has failed: look at `dmesg`, and exchange it"},
+	{syscall.ENOTDIR, "something that is no folder stands where store.path or a folder above it should be"},
+}
+
+// shutProblem says what a store that cannot be opened means, and what to do.
+func shutProblem(why error) string {
+	text := "NOTHING IS STORED: no tickets are made and nothing is sent, since the outbox cannot be opened (" + why.Error() + ")"
+	for _, c := range cures {
+		// Of what makes a file longer bbolt hands on only the words.
+		if errors.Is(why, c.cause) || strings.Contains(why.Error(), c.cause.Error()) {
+			text += "; " + c.cure
+			break
+		}
+	}
+	return text + "; gauger tries again all the time and goes on by itself"
+}
+
+// BookShut leaves the event that tells of a time without an outbox.
+func (l *Ledger) BookShut(since, until time.Time, why error) error {
+	return l.Book(Event{Rule: "outbox-shut", Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
+		"the outbox could not be opened from %s to %s; what was read meanwhile was not stored, so that loads of that time have no tickets: %v",
+		since.In(l.site.Zone).Format("2006-01-02 15:04:05"), until.In(l.site.Zone).Format("2006-01-02 15:04:05"), why)})
+}

@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent"
+	"gauger/agent/console"
+	"gauger/collectors"
+	"gauger/collectors/modbus"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// openAgain is how often a store that cannot be opened is tried.
+const openAgain = 5 * time.Second
+
+// errStopped says that gauger was told to stop before its outbox could be opened.
+var errStopped = errors.New("stopped while the outbox could not be opened")
+
+// opening opens the outbox, in its own way: at once or never, or as soon as it can be.
+type opening func(open func() (*outbox.Box, error)) (*outbox.Box, error)
+
+// once is the way of commands.
+func once(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
+
+// shutSite is a site whose outbox cannot be opened: its disk is read-only, full or gone. It is read and shown all the
+// same, and whoever looks is told why nothing is stored. Nothing is acknowledged, so that brokers keep what they have.
+type shutSite struct {
+	cfg     *config.Config
+	socket  string
+	log     zerolog.Logger
+	began   time.Time // zero: the outbox opened at once
+	over    time.Time
+	why     atomic.Pointer[error]
+	workers sync.WaitGroup
+}
+
+// until opens the outbox, however long that takes. That another gauger holds it is for systemd to try again.
+func (s *shutSite) until(ctx context.Context) opening {
+	return func(open func() (*outbox.Box, error)) (*outbox.Box, error) {
+		box, err := open()
+		if err == nil || errors.Is(err, outbox.ErrHeld) || ctx.Err() != nil {
+			return box, err
+		}
+		s.began = time.Now()
+		s.because(err)
+		ctx, cancel := context.WithCancel(ctx)
+		lines := &modbus.Lines{}
+		defer func() {
+			cancel()
+			s.workers.Wait()
+			if err := lines.Close(); err != nil {
+				s.log.Warn().Err(err).Msg("a line was not closed in order")
+			}
+		}()
+		if err := s.show(ctx, lines); err != nil {
+			return nil, errors.Join(err, *s.why.Load())
+		}
+		box, err = s.try(ctx, open)
+		s.over = time.Now()
+		return box, err
+	}
+}
+
+// because keeps why the outbox is shut, and says it when it is news.
+func (s *shutSite) because(err error) {
+	if old := s.why.Swap(&err); old == nil || (*old).Error() != err.Error() {
+		s.log.Error().Err(err).Msg("the outbox cannot be opened: the site is read and shown, but nothing is stored, ticketed or sent until it can be")
+	}
+}
+
+// try opens again and again, and at once when somebody asks for it with SIGHUP.
+func (s *shutSite) try(ctx context.Context, open func() (*outbox.Box, error)) (*outbox.Box, error) {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP)
+	defer signal.Stop(hup)
+	again := time.NewTicker(openAgain)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, errStopped
+		case <-again.C:
+		case <-hup:
+		}
+		box, err := open()
+		if err == nil || errors.Is(err, outbox.ErrHeld) {
+			return box, err
+		}
+		s.because(err)
+	}
+}
+
+// show reads the site and lets people see it, and tells systemd that this is as ready as it gets.
+func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
+	site := siteOf(s.cfg)
+	clock := clockOf(site)
+	ledger, err := agent.Onlooker(site, clock, s.log)
+	if err != nil {
+		return err
+	}
+	k := kindsOf(s.cfg)
+	k.recordings = nil // one that is played now would not be played when it counts
+	gather, err := k.glance(s.cfg.Store.Path, lines)
+	if err != nil {
+		return err
+	}
+	desk := (&agent.Desk{
+		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began.Round(0), Daemon: true, Gather: gather,
+		Lines: func() []agent.LineStatus { return statusOf(lines) }, Shut: func() error { return *s.why.Load() },
+	}).OpenShut()
+	offerLines(desk, lines)
+	s.listen(ctx, desk)
+	for _, c := range gather {
+		s.gather(ctx, c, ledger.Look())
+	}
+	held, err := kinds{mqtt: k.mqtt}.collectors(s.cfg.Store.Path, lines)
+	if err != nil {
+		return err
+	}
+	for _, c := range held { // its own sessions: their brokers keep what comes until it can be stored
+		s.gather(ctx, c, refusing{ledger.Look(), *s.why.Load()})
+	}
+	supervisor := agent.NewSupervisor()
+	s.workers.Go(func() {
+		if err := supervisor.Watch(ctx, func() bool { return true }); err != nil {
+			s.log.Warn().Err(err).Msg("systemd does not hear that gauger is alive")
+		}
+	})
+	if err := supervisor.Tell("READY=1\nSTATUS=" + site.Name + ": nothing is stored, the outbox cannot be opened"); err != nil {
+		s.log.Warn().Err(err).Msg("systemd did not hear that gauger is ready")
+	}
+	return nil
+}
+
+func (s *shutSite) gather(ctx context.Context, c agent.Named, host collectors.Host) {
+	s.workers.Go(func() {
+		if err := c.Collector.Run(ctx, host); err != nil && ctx.Err() == nil {
+			s.log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
+		}
+	})
+}
+
+// listen opens socket and page.
+func (s *shutSite) listen(ctx context.Context, desk *agent.Desk) {
+	serve := func(l net.Listener, err error, h http.Handler, without string) {
+		if err != nil {
+			s.log.Warn().Err(err).Msg(without)
+			return
+		}
+		s.workers.Go(func() {
+			if err := console.Serve(ctx, l, h); err != nil && ctx.Err() == nil {
+				s.log.Warn().Err(err).Msg(without)
+			}
+		})
+	}
+	l, err := console.Listen(s.socket)
+	serve(l, err, console.Control(desk), "commands cannot reach this gauger")
+	if s.cfg.HTTP.Listen != "" {
+		l, err := net.Listen("tcp", s.cfg.HTTP.Listen)
+		serve(l, err, console.Page(desk), "there is no status page: choose another http.listen")
+	}
+}
+
+// told leaves an event of the time without an outbox, when there was one.
+func (s *shutSite) told(ledger *agent.Ledger) error {
+	if s.began.IsZero() {
+		return nil
+	}
+	s.log.Info().Dur("after", s.over.Sub(s.began)).Msg("the outbox is open")
+	err := ledger.BookShut(s.began, s.over, *s.why.Load())
+	if outbox.NoRoom(err) {
+		s.log.Error().Err(err).Msg("the event about it could not be stored")
+		return nil
+	}
+	return err
+}
+
+// refusing is a host that takes no message, so that none is acknowledged.
+type refusing struct {
+	collectors.Host
+	why error
+}
+
+// Emit implements collectors.Host.
+func (r refusing) Emit(context.Context, []collectors.Reading) error {
+	return fmt.Errorf("nothing can be stored: %w", r.why)
+}
+
+// Refuse implements collectors.Host.
+func (r refusing) Refuse(context.Context, []collectors.Refusal) error {
+	return fmt.Errorf("nothing can be stored: %w", r.why)
+}
+
+// Notice implements collectors.Host: the sessions that are shown say the same.
+func (r refusing) Notice(context.Context, collectors.Notice) error { return nil }

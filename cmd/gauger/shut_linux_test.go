@@ -1,0 +1,223 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gauger/agent"
+	"gauger/agent/console"
+)
+
+// shutStores are stores that cannot be opened: how one is made, and how its disk comes back. Each is given the folder in
+// which the store is to be.
+var shutStores = map[string]struct {
+	make, mend func(dir string) error
+	says       string
+}{
+	"a read-only card": {
+		func(dir string) error { return unix.Mount("none", dir, "tmpfs", unix.MS_RDONLY, "size=16m") },
+		func(dir string) error { return unix.Mount("none", dir, "", unix.MS_REMOUNT, "size=16m") },
+		"mounted read-only",
+	},
+	"a full disk": {
+		func(dir string) error {
+			if err := unix.Mount("none", dir, "tmpfs", 0, "size=1m"); err != nil {
+				return err
+			}
+			return os.WriteFile(filepath.Join(dir, "others"), make([]byte, 1<<20), 0o600)
+		},
+		func(dir string) error {
+			return unix.Mount("none", dir, "", unix.MS_REMOUNT, "size=16m")
+		},
+		"the disk is full",
+	},
+	"a file in its place": {
+		func(dir string) error { return os.WriteFile(filepath.Join(dir, "store"), nil, 0o600) },
+		func(dir string) error { return os.Remove(filepath.Join(dir, "store")) },
+		"no folder",
+	},
+}
+
+// The store cannot be opened. The site is read, socket and page say what is wrong, systemd is told that gauger is ready,
+// nothing is acknowledged; and when the disk is back gauger goes on by itself, with everything that the broker has kept.
+func TestASiteWithoutAStoreIsRead(t *testing.T) {
+	for name, store := range shutStores {
+		t.Run(name, func(t *testing.T) {
+			dir, site := t.TempDir(), newShutSite(t)
+			if err := store.make(dir); err != nil {
+				t.Skipf("no such disk here: %v", err)
+			}
+			t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) }) // where it is one
+			ready := supervised(t)
+			p := site.start(dir)
+			if said := ready(); !strings.HasPrefix(said, "READY=1\n") || !strings.Contains(said, "nothing is stored") {
+				t.Errorf("systemd was told %q", said)
+			}
+			var s agent.Status
+			wait(t, "the site is read", func() bool {
+				s = site.status()
+				return len(s.Tanks) == 1 && s.Tanks[0].Quality == "good"
+			})
+			if s.Shut == "" || s.Tanks[0].Gauge != "14-03-1" || len(s.Problems) != 1 || !strings.Contains(s.Problems[0], store.says) {
+				t.Errorf("status %+v", s)
+			}
+			if page := site.page("/", http.StatusOK); !strings.Contains(page, "Not storing and not sending") || !strings.Contains(page, store.says) || strings.Contains(page, "None yet") {
+				t.Errorf("the page is %s", page)
+			}
+			site.page("/healthz", http.StatusServiceUnavailable)
+			if out := site.command("tickets", "list"); !strings.Contains(out, "the outbox cannot be opened") {
+				t.Errorf("tickets list says %q", out)
+			}
+			if out := site.command("status"); !strings.Contains(out, "NOT STORING AND NOT SENDING") || strings.Contains(out, "no ticket yet") {
+				t.Errorf("status says %q", out)
+			}
+			site.published(30)
+			if err := store.mend(dir); err != nil {
+				t.Fatal(err)
+			}
+			wait(t, "everything that was published meanwhile is at the service", func() bool { return len(site.store.TagValues()) >= 30 })
+			if s = site.status(); s.Shut != "" || !strings.Contains(fmt.Sprint(site.store.Events()), "outbox-shut") {
+				t.Errorf("status is %+v, the events are %v", s, site.store.Events())
+			}
+			p.stop(syscall.SIGTERM)
+			if p.ProcessState.ExitCode() != 0 {
+				t.Errorf("it ended with %s", p.ProcessState)
+			}
+		})
+	}
+}
+
+// supervised makes this test systemd; the function waits for the first thing that it is told.
+func supervised(t *testing.T) func() string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	t.Setenv("NOTIFY_SOCKET", path)
+	return func() string {
+		buf := make([]byte, 4096)
+		if err := c.SetReadDeadline(time.Now().Add(stopMost)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := c.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
+}
+
+// A site without a store stops when it is told to, with status 0.
+func TestASiteWithoutAStoreStops(t *testing.T) {
+	site, dir := newShutSite(t), t.TempDir()
+	if err := shutStores["a file in its place"].make(dir); err != nil {
+		t.Fatal(err)
+	}
+	p := site.start(dir)
+	wait(t, "it says so", func() bool { return strings.Contains(p.said(), "the outbox cannot be opened") })
+	p.stop(syscall.SIGTERM)
+	if p.ProcessState.ExitCode() != 0 {
+		t.Errorf("it ended with %s", p.ProcessState)
+	}
+}
+
+// siteWithoutStore is a testSite and a gauger with a page.
+type siteWithoutStore struct {
+	*testSite
+	t                       *testing.T
+	config, socket, address string
+}
+
+func newShutSite(t *testing.T) *siteWithoutStore {
+	t.Helper()
+	site, err := newTestSite()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(site.close)
+	dir := t.TempDir()
+	t.Setenv("GAUGER_PRIMARY_KEY", primaryKey)
+	t.Setenv("GAUGER_SECONDARY_KEY", secondaryKey)
+	return &siteWithoutStore{site, t, filepath.Join(dir, "gauger.yaml"), filepath.Join(dir, "s"), freeAddress(t)}
+}
+
+// start runs gauger with a store in a folder.
+func (s *siteWithoutStore) start(dir string) *process {
+	s.t.Helper()
+	text := strings.NewReplacer("SERVICE", s.testSite.address, "PLC", s.plc.Addr, "BROKER", s.broker, "path: store", "path: "+filepath.Join(dir, "store")).Replace(siteYAML) + `
+http: {listen: ` + s.address + `}
+link: {rate: off}
+wells:
+  - id: 3fa85f64-5717-4562-b3fc-2c963f66afa6
+    tag_values: [{code: Production Target Oil, point: radio/level, every: 0s}]
+`
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+	program, err := exec.LookPath("gauger")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return launch(s.t, nil, program, "run", "-c", s.config, "--strict", "--socket", s.socket)
+}
+
+// status asks through the socket; nothing is known before it is there.
+func (s *siteWithoutStore) status() (out agent.Status) {
+	client, err := console.Dial(s.socket)
+	if err != nil {
+		return out
+	}
+	if err := client.Call(s.t.Context(), "status", agent.None{}, &out); err != nil {
+		s.t.Error(err)
+	}
+	return out
+}
+
+// page gets one of the pages.
+func (s *siteWithoutStore) page(path string, status int) string {
+	s.t.Helper()
+	r, err := http.Get("http://" + s.address + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != status {
+		s.t.Errorf("%s answers %d, %v", path, r.StatusCode, err)
+	}
+	return string(b)
+}
+
+// command runs gauger beside the one that runs, and gives all that it says.
+func (s *siteWithoutStore) command(args ...string) string {
+	var out strings.Builder
+	m := &Main{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: os.Getenv}
+	m.Run(context.Background(), append(args, "-c", s.config, "--socket", s.socket))
+	return out.String()
+}
+
+// published lets a device publish readings, each with its time.
+func (s *siteWithoutStore) published(n int) {
+	s.t.Helper()
+	for i := range n {
+		at := time.Now().UTC().Add(time.Duration(i-n) * time.Second).Format(time.RFC3339)
+		if err := s.mqtt.Publish("field/tk2", fmt.Appendf(nil, `{"level":{"in":%d},"ts":%q}`, 60+i, at), false, 1); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
