@@ -24,11 +24,12 @@ type draft struct {
 	puts     []small
 	decoded  []uint64 // kept messages that leave the stream of refused ones
 	problems []error
-	says     []func() // log lines for after the commit
-	copied   bool     // the map of episodes is this draft's own
-	ticked   bool     // the detector has heard the clock
-	sent     []bool   // the values that this draft has sent; nil: none
-	graded   *Grade   // of the clock, once it was asked
+	says     []func()                  // log lines for after the commit
+	copied   bool                      // the map of episodes is this draft's own
+	ticked   bool                      // the detector has heard the clock
+	passed   map[collectors.Point]bool // whose count of what is not used this draft has changed; nil: the counts are the ledger's
+	sent     []bool                    // the values that this draft has sent; nil: none
+	graded   *Grade                    // of the clock, once it was asked
 }
 
 // staged is a record on its way to a stream, and the book entry that wants to know its position.
@@ -182,6 +183,9 @@ func (d *draft) take(r collectors.Reading) {
 	if f == nil {
 		return
 	}
+	if r.AgeUnknown {
+		d.pass(r)
+	}
 	for _, i := range f.meters {
 		d.counted(i, r)
 	}
@@ -258,6 +262,7 @@ func (d *draft) tick() {
 	d.overdue()
 	d.workOver()
 	d.release()
+	d.tellUnused()
 	d.flushLater()
 }
 

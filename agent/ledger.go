@@ -24,6 +24,7 @@ const (
 	bookState   = "ticket/"      // one per ticket number, for ever
 	valueState  = "value/"       // what was last sent of each well's value
 	recentState = "recent/"      // and the readings that a broker may deliver again
+	unusedKey   = "unused/"      // one per point: what was not used of it
 	memory      = "memory/"      // what a collector remembers
 	laterState  = "later/"       // records that wait for the clock to be set
 	runState    = "run"          // how the last run began and ended
@@ -70,6 +71,7 @@ type state struct {
 	values  []lastValue
 	replay  int64  // boot of the recording that is playing; 0: none
 	later   uint64 // highest key of a record that waits for the clock
+	unused  unusedState
 
 	gears  []gear     // in force, by tank
 	detect tank.Site  // with them
@@ -150,6 +152,9 @@ func (l *Ledger) load() (state, error) {
 				return s, err
 			}
 		}
+	}
+	if err := l.loadUnused(&s); err != nil {
+		return s, err
 	}
 	s.later, err = l.lastLater()
 	return s, err
@@ -242,6 +247,7 @@ func (l *Ledger) commit(d *draft, device string) error {
 		d.stored = mark
 	}
 	d.keepValues()
+	d.keepUnused()
 	if err := errors.Join(d.problems...); err != nil {
 		return err
 	}

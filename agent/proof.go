@@ -24,6 +24,7 @@ type Proof struct {
 	At      time.Time     `json:"at"`
 	Holds   bool          `json:"holds"` // every record of every stream is accounted for
 	Streams []StreamProof `json:"streams"`
+	Unused  []Unused      `json:"unused"` // readings that became no record since nobody knows when they were true; of all time
 	Events  EventProof    `json:"events"`
 }
 
@@ -71,7 +72,7 @@ type StreamProof struct {
 
 // prove makes the proof. Nothing is held up meanwhile; what is delivered during it is counted once.
 func (d *Desk) prove(ctx context.Context, a ProofArgs) (Proof, error) {
-	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}}
+	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}, Unused: d.Ledger.Unused()}
 	audited, err := d.Box.Audit()
 	if err != nil {
 		return p, err

@@ -38,7 +38,9 @@ type Status struct {
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
 	Recorder *RecorderStatus          `json:"recorder,omitempty"`     // absent when no readings are kept
+	Unused   []Unused                 `json:"unused"`                 // readings of unknown age that were not used
 	Problems []string                 `json:"problems"`               // sentences: what is wrong and what to do
+	Hints    []string                 `json:"hints"`                  // sentences: what may be wrong
 	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
 }
 
@@ -198,6 +200,7 @@ func (d *Desk) Status() (Status, error) {
 		return s, err
 	}
 	s.Recorder = d.Ledger.recorderStatus()
+	s.Unused = d.Ledger.Unused()
 	s.Problems = d.problems(s)
 	return s, nil
 }

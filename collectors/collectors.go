@@ -49,6 +49,9 @@ type Reading struct {
 	Quality Quality
 	// Past marks a value that a device kept and tells afterwards: it says how things were at At, and nothing about now.
 	Past bool
+	// AgeUnknown marks a value of which nothing tells when it was true: it has no time of its own and may have waited on
+	// its way for any length of time. It is never Good, and the agent counts it where it would have been used.
+	AgeUnknown bool
 	// Asked is when the device was asked for it; zero where it speaks when it likes, or was not asked.
 	Asked time.Time
 	// At is when the value was true at its source: its answer's arrival, unless the device knows better. From time.Now

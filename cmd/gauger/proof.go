@@ -128,6 +128,12 @@ func (m *Main) proofText(h here, p ledgerProof) error {
 		}
 		fmt.Fprintf(t, "\taccepted then\t%s\t%s\n", sums(s.Within), ends)
 	}
+	if len(p.Unused) > 0 {
+		fmt.Fprintln(t, "\nNOT USED: readings without a time of the device, which may have waited at the broker, so that nobody knows when they were true\nPOINT\tREADINGS\tFIRST\tLAST")
+	}
+	for _, u := range p.Unused {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", u.Point, u.Count, minute(u.First, h.zone()), minute(u.Last, h.zone()))
+	}
 	fmt.Fprintf(t, "\nTICKETS by the end of the load: %d\n", len(p.Tickets))
 	for i, line := range p.ticketLines(h, time.DateTime) {
 		if i > 0 || len(p.Tickets) > 0 {

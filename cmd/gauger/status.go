@@ -59,6 +59,7 @@ func (p *page) print(w io.Writer) error {
 	}
 	p.tanks()
 	p.badPoints()
+	p.unused()
 	p.lines()
 	if p.s.Shut == "" {
 		p.lastTicket()
@@ -178,6 +179,15 @@ func (p *page) unread() (names []collectors.Point) {
 		}
 	}
 	return names
+}
+
+// unused says how much was not used since nobody knows when it was true.
+func (p *page) unused() {
+	head := "\nNOT USED\t"
+	for _, u := range p.s.Unused {
+		p.line("%s%s\t%s without a time of the device, which may have waited at the broker; the last %s", head, u.Point, count(int(u.Count), "reading"), minute(u.Last, p.h.zone()))
+		head = "\t"
+	}
 }
 
 func (p *page) lastTicket() {

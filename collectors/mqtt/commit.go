@@ -88,9 +88,9 @@ func inOrder(batch []collectors.Reading) {
 // acknowledge tells the broker that a group is kept. What came through a connection that is gone cannot be
 // acknowledged any more; the broker sends it again, and then it is recognised.
 func acknowledge(group []arrival) {
-	due := map[*guard]int{}
+	due, all := map[*guard]int{}, map[*guard]int{}
 	for _, a := range group {
-		if a.Qos() > 0 {
+		if all[a.via]++; a.Qos() > 0 {
 			due[a.via]++
 		}
 	}
@@ -99,6 +99,9 @@ func acknowledge(group []arrival) {
 	}
 	for _, a := range group {
 		a.Ack()
+	}
+	for via, n := range all {
+		via.settled(n)
 	}
 }
 
@@ -268,15 +271,16 @@ func (p *point) judge(o outcome, a arrival) (collectors.Reading, bool) {
 	if o.timed && r.At.After(p.newest) {
 		p.newest = r.At
 	}
-	if r.Quality == collectors.Good && !o.timed {
-		switch {
-		case a.Retained():
-			r.Quality, r.Err = collectors.Uncertain, errors.New("retained by the broker, without a time of the device: its age is not known")
-		case a.waited:
-			r.Quality, r.Err = collectors.Uncertain, errors.New("waited at the broker, without a time of the device: its age is not known")
-		}
+	if r.Quality == collectors.Good && !o.timed && (a.waited || a.Retained()) {
+		r.Quality, r.AgeUnknown, r.Err = collectors.Uncertain, true, errAge[a.Retained()]
 	}
 	return r, true
+}
+
+// errAge says why the age of a value is not known, of one that was not retained by the broker and of one that was.
+var errAge = map[bool]error{
+	false: errors.New("may have waited at the broker, without a time of the device: its age is not known"),
+	true:  errors.New("retained by the broker, without a time of the device: its age is not known"),
 }
 
 // unread is a topic whose messages no point reads.

@@ -19,9 +19,12 @@ const (
 	// answerLimit is how long the broker may take to answer a subscription.
 	answerLimit = 20 * time.Second
 	// backlogEnd is the silence after which what a broker had kept for us is taken to be through, and backlogLimit
-	// the longest time that it may take.
+	// the longest time that it may take. A stream that never pauses so long is live when unasked messages in a row came
+	// although the broker could have sent them before: it had nothing more. margin is added to the time of its answer.
 	backlogEnd   = time.Second
 	backlogLimit = 30 * time.Second
+	unasked      = 3
+	margin       = 2 * time.Millisecond
 	// subscribeAtOnce bounds the topics of one subscription packet.
 	subscribeAtOnce = 64
 )
@@ -48,8 +51,8 @@ type connection struct {
 	release func() bool // ends the tie between ctx and the network connection
 
 	// Only receive, which the library calls for one message at a time, uses these.
-	last time.Time // latest arrival
-	live bool      // what the broker had kept is through
+	alone int  // messages in a row that came with nothing open, and later than an answer takes
+	live  bool // what the broker had kept is through
 }
 
 // connect opens a connection and waits for the broker's answer.
@@ -129,23 +132,28 @@ func (c *connection) close() {
 // receive puts a message into the queue. The library calls it in the order of arrival.
 func (c *connection) receive(_ paho.Client, m paho.Message) {
 	now := time.Now()
-	waited := m.Duplicate() || c.backlog(now)
+	waited := c.backlog(now) || m.Duplicate()
 	// A message that finds no room before the connection closes is not acknowledged, and so comes again.
 	c.session.queue.put(arrival{Message: m, via: c.guard, at: now, waited: waited, trueLen: c.guard.wasCut(m)}, c.guard.closed)
 }
 
 // backlog tells whether a message that arrives now may have waited at the broker while we were away. The protocol
-// does not say; but such messages come first, and close together.
+// does not say; but such messages come first, and a broker that has more sends it as soon as we have acknowledged: a
+// silence after that, or several messages of which each took longer than an answer, are the end of them.
 func (c *connection) backlog(now time.Time) bool {
+	g := c.guard
+	free := g.took()
 	if c.live {
 		return false
 	}
-	last := c.last
-	if last.IsZero() {
-		last = c.guard.since
+	quiet := now.Sub(free)
+	switch {
+	case free.IsZero(), quiet < 2*g.answer+margin:
+		c.alone, quiet = 0, 0
+	default:
+		c.alone++
 	}
-	c.last = now
-	c.live = !c.guard.present || now.Sub(last) >= backlogEnd || now.Sub(c.guard.since) >= backlogLimit
+	c.live = !g.present || c.alone >= unasked || quiet >= backlogEnd || now.Sub(g.since) >= backlogLimit
 	return !c.live
 }
 

@@ -50,10 +50,14 @@ type guard struct {
 	greeted bool         // the first packet has come
 
 	out     sync.Mutex
-	waiting []byte // acknowledgements that wait for their group
-	due     int    // acknowledgements that are still to come
+	waiting []byte        // acknowledgements that wait for their group
+	due     int           // acknowledgements that are still to come
+	spoke   time.Time     // when the connection was asked for
+	answer  time.Duration // how long the broker took to answer that
 
 	mu    sync.Mutex
+	open  int            // messages that were handed on and are not acknowledged
+	free  time.Time      // since when none is; zero: since the broker's answer
 	cut   map[uint16]int // true payload sizes of the messages that were cut, by packet id
 	fault error          // what was wrong with a packet; the client only tells that the connection ended
 
@@ -95,7 +99,9 @@ func (g *guard) Write(p []byte) (int, error) {
 		g.waiting = append(g.waiting, p...)
 		return len(p), nil
 	}
-	g.due = 0
+	if g.due = 0; g.spoke.IsZero() {
+		g.spoke = time.Now()
+	}
 	g.waiting = append(g.waiting, p...)
 	// Without a limit of time a dead link would hold the writer for ever.
 	if err := g.SetWriteDeadline(time.Now().Add(writeLimit)); err != nil {
@@ -187,7 +193,30 @@ func (g *guard) welcome(size int) error {
 		return g.complain("broker answered the connection with the unknown code %d", answer[1])
 	}
 	g.present, g.since = answer[0]&1 == 1, time.Now()
+	g.out.Lock()
+	defer g.out.Unlock()
+	g.answer = g.since.Sub(g.spoke)
 	return nil
+}
+
+// took counts a message that is handed on. It returns since when nothing was open; zero: something is.
+func (g *guard) took() (free time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.open++; g.open > 1 {
+		return time.Time{}
+	}
+	if g.free.IsZero() {
+		return g.since
+	}
+	return g.free
+}
+
+// settled says that so many messages were acknowledged.
+func (g *guard) settled(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open, g.free = g.open-n, time.Now()
 }
 
 // shorten replaces a message that is too long by its beginning, as long as the limit.
