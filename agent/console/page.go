@@ -68,6 +68,12 @@ func metrics(s agent.Status) string {
 	for _, name := range names {
 		fmt.Fprintf(&b, "gauger_records_lost_unknown{stream=%q} %d\n", name, map[bool]int{true: 1}[s.Streams[name].LostUnknown])
 	}
+	if len(s.Unused) > 0 {
+		family("gauger_readings_unused_total", "counter", "Readings without a device time that may have waited at the broker, and were not used.")
+	}
+	for _, u := range s.Unused {
+		fmt.Fprintf(&b, "gauger_readings_unused_total{point=%q} %d\n", string(u.Point), u.Count)
+	}
 	family("gauger_stream_held", "gauge", "1 while the service takes nothing of the stream.")
 	for _, name := range names {
 		if d, sent := s.Drains[name]; sent {
