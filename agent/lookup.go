@@ -3,11 +3,12 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"gauger/agent/cloud"
-	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -38,9 +39,9 @@ const (
 	lookAgain = 24 * time.Hour
 )
 
-// lookUp asks the service once for each tank and configuration whether it knows the tank's external id, so that a
-// mistyped one is seen before its first ticket is missed. It is never an obstacle to a ticket. While a recording plays an
-// unknown one is no event: what a recording sends is the same each time.
+// lookUp asks the service once for each tank and configuration whether it knows a device with the tank's external id, so
+// that a mistyped one is seen before its first ticket is missed. Nothing says that tanks are devices there: what is not
+// found is never an event nor an obstacle to a ticket (see unknownTanks).
 func (a *Agent) lookUp(ctx context.Context) error {
 	for wait := firstLook; ; {
 		again, err := a.lookAround(ctx)
@@ -74,7 +75,7 @@ func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error)
 		if !asked || last.Found == unknown && time.Since(last.At).Abs() >= lookAgain {
 			found, err := a.ask(ctx, t.ID)
 			if err == nil {
-				err = a.Ledger.looked(found, last.Found != unknown && !a.Replay)
+				err = a.Ledger.looked(found)
 			}
 			if err != nil {
 				return 0, err
@@ -116,16 +117,12 @@ func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
 	return l, nil
 }
 
-// looked remembers what was found; news: an unknown tank is an event.
-func (l *Ledger) looked(found Lookup, news bool) error {
+// looked remembers what was found.
+func (l *Ledger) looked(found Lookup) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := l.draft(time.Now())
 	d.keep(lookupState+found.Tank, found)
-	if found.Found == unknown && news {
-		d.diagnosis(tank.Event{Rule: "tank-unknown", Tank: found.Tank, Start: found.At, End: found.At,
-			Note: found.Tank + ": the service knows no device with this external id; the tank's tickets are sent all the same: compare tanks.id with the service"})
-	}
 	d.says = append(d.says, func() {
 		l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
 			Msg("the service was asked for the tank's external id")
@@ -139,4 +136,20 @@ func (l *Ledger) lookup(id string) (found Lookup) {
 		return Lookup{} // the box is out of service, and that is said
 	}
 	return found
+}
+
+// unknownTanks are hints: the tanks that the service does not know as devices, where it knows at least one of the site's,
+// so that tanks are devices there.
+func unknownTanks(all []TankStatus) []string {
+	out := []string{}
+	i := slices.IndexFunc(all, func(t TankStatus) bool { return t.Known == known })
+	if i < 0 {
+		return out
+	}
+	for _, t := range all {
+		if t.Known == unknown {
+			out = append(out, fmt.Sprintf("the service knows %s as a device, but none has the external id %s; tickets are sent all the same: compare tanks.id with `gauger devices query`", all[i].ID, t.ID))
+		}
+	}
+	return out
 }

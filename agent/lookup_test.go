@@ -49,45 +49,72 @@ func queries(s *cloudtest.Service) (ids []string) {
 	return ids
 }
 
-// An unknown tank is one event, asked for again each day without another, also over a restart; a known one is asked for
-// once; a change of the configuration asks once more.
-func TestAnUnknownTankIsAnEventOnce(t *testing.T) {
+// hints are those of the status, and the problems that name a tank beside them.
+func (b *bench) hints() (hints, problems []string) {
+	b.t.Helper()
+	s, err := (&Desk{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}).Status()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s.Hints, s.Problems
+}
+
+// A tank that the service does not know is a hint of the status where it knows another of the site's, so that tanks are
+// devices there; never an event, and no problem. It is asked for again each day; a known one is asked for once; a change of
+// the configuration asks once more.
+func TestAnUnknownTankIsAHintWhereAnotherIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value"}
-		service.AddDevices(cloudtest.Device{ID: "7", ExternalID: "TK-1"})
 		b := newBench(t, func(s *Site) {
 			two := s.Tanks[0]
 			two.ID, two.Level = "TK-2", "plc/level2"
 			s.Tanks = append(s.Tanks, two)
 		})
+		quiet := func(want int) {
+			t.Helper()
+			hints, problems := b.hints()
+			if len(hints) != want || len(problems) != 0 || len(b.rules()) != 0 {
+				t.Errorf("hints %q, problems %q, events %v; want %d hints and nothing else", hints, problems, b.rules(), want)
+			}
+		}
 		stop := b.asking(service)
 		pass(time.Hour)
-		if got := queries(service); len(got) != 2 || b.lookup("TK-1").Device != "7" || b.lookup("TK-2").Found != unknown {
-			t.Errorf("asked for %v, found %+v and %+v", got, b.lookup("TK-1"), b.lookup("TK-2"))
+		if got := queries(service); len(got) != 2 || b.lookup("TK-1").Found != unknown {
+			t.Errorf("asked for %v, found %+v", got, b.lookup("TK-1"))
 		}
-		if got := b.rules(); len(got) != 1 || got[0] != "tank-unknown" {
-			t.Errorf("events are %v, want one of the unknown tank", got)
+		quiet(0) // nothing says that tanks are devices
+		service.AddDevices(cloudtest.Device{ID: "7", ExternalID: "TK-1"})
+		pass(24 * time.Hour)
+		if b.lookup("TK-1").Device != "7" || b.lookup("TK-2").Found != unknown {
+			t.Errorf("found %+v and %+v", b.lookup("TK-1"), b.lookup("TK-2"))
+		}
+		quiet(1)
+		if hints, _ := b.hints(); !strings.Contains(strings.Join(hints, ""), "none has the external id TK-2") {
+			t.Errorf("the hint is %q", hints)
 		}
 		stop()
 		b.again()
 		stop = b.asking(service)
 		pass(71 * time.Hour)
-		if got := strings.Join(queries(service), " "); got != "TK-1 TK-2 TK-2 TK-2" || len(b.rules()) != 1 {
-			t.Errorf("asked for %q, events %v; want the unknown one once more a day, and no further event", got, b.rules())
+		if got := strings.Join(queries(service), " "); got != "TK-1 TK-2 TK-1 TK-2 TK-2 TK-2" {
+			t.Errorf("asked for %q; want the unknown one once more a day", got)
 		}
+		quiet(1)
 		service.AddDevices(cloudtest.Device{ID: "8", ExternalID: "TK-2"})
 		pass(48 * time.Hour)
-		if got := queries(service); len(got) != 5 || b.lookup("TK-2").Found != known {
+		if got := queries(service); len(got) != 7 || b.lookup("TK-2").Found != known {
 			t.Errorf("asked for %v, found %+v", got, b.lookup("TK-2"))
 		}
+		quiet(0)
 		stop()
 		b.site.Config++
 		b.again()
 		stop = b.asking(service)
 		pass(48 * time.Hour)
-		if got := queries(service); len(got) != 7 || len(b.rules()) != 1 {
-			t.Errorf("asked for %v under another configuration, events %v", got, b.rules())
+		if got := queries(service); len(got) != 9 {
+			t.Errorf("asked for %v under another configuration", got)
 		}
+		quiet(0)
 		stop()
 	})
 }
@@ -120,7 +147,7 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 				}
 				back.Store(true)
 				pass(time.Hour + time.Minute)
-				if got := b.lookup("TK-1"); got.Found != c.want || len(b.rules()) != map[string]int{unknown: 1}[c.want] {
+				if got := b.lookup("TK-1"); got.Found != c.want || len(b.rules()) != 0 {
 					t.Errorf("%s: %+v, events %v; want %s", c.answer, got, b.rules(), c.want)
 				}
 				stop()

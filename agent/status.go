@@ -201,7 +201,7 @@ func (d *Desk) Status() (Status, error) {
 	}
 	s.Recorder = d.Ledger.recorderStatus()
 	s.Unused = d.Ledger.Unused()
-	s.Problems = d.problems(s)
+	s.Problems, s.Hints = d.problems(s), unknownTanks(s.Tanks)
 	return s, nil
 }
 
@@ -261,11 +261,6 @@ func (d *Desk) problems(s Status) []string {
 		}
 		if c := s.Streams[name]; c.Dead > 0 {
 			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused, or damaged on disk, and are kept: see `gauger outbox dead`")
-		}
-	}
-	for _, t := range s.Tanks {
-		if t.Known == unknown {
-			out = append(out, fmt.Sprintf("the service knows no device with the external id %s; tickets are sent all the same: compare tanks.id with `gauger devices query`", t.ID))
 		}
 	}
 	if s.Recorder != nil && s.Recorder.Error != "" {

@@ -43,6 +43,9 @@ func render(s agent.Status, zone *time.Location) string {
 	for _, problem := range s.Problems {
 		p.add(`<p class="bad">%v</p>`, problem)
 	}
+	for _, hint := range s.Hints {
+		p.add(`<p class="sub">Hint: %v</p>`, hint)
+	}
 	p.tanks(s)
 	if s.Shut == "" {
 		p.tickets(s)

@@ -30,6 +30,7 @@ func (m *Main) showStatus(ctx context.Context, args []string) error {
 		return err
 	case c.json():
 		s.Tanks, s.Held = append([]agent.TankStatus{}, s.Tanks...), append([]agent.Held{}, s.Held...) // a list is never null
+		s.Hints = append([]string{}, s.Hints...)
 		return printJSON(m.Out, s)
 	}
 	return (&page{s: s, h: m.around(c)}).print(m.Out)
@@ -56,6 +57,9 @@ func (p *page) print(w io.Writer) error {
 	p.line("%s (%s), gauger %s, %s here, clock %s", p.s.Site, p.s.ID, p.s.Version, minute(p.s.Now, p.h.zone()), p.s.Clock)
 	for _, problem := range p.s.Problems {
 		p.line("  ! %s", problem)
+	}
+	for _, hint := range p.s.Hints {
+		p.line("  hint: %s", hint)
 	}
 	p.tanks()
 	p.badPoints()

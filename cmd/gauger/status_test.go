@@ -32,3 +32,15 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 		t.Errorf("with all: %s", got)
 	}
 }
+
+// TestAHintIsNoAlarm: it stands below what is wrong, without the mark of a problem.
+func TestAHintIsNoAlarm(t *testing.T) {
+	var out strings.Builder
+	p := page{s: agent.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}}
+	if err := p.print(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "\n  ! the clock is not set\n  hint: look here\n") {
+		t.Errorf("the page is\n%s", out.String())
+	}
+}
