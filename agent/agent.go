@@ -217,7 +217,7 @@ func (a *Agent) begin() error {
 			return err
 		}
 	}
-	if err := a.unlessFull(a.Ledger.CloseInherited(KeySource)); err != nil {
+	if err := a.unlessFull(a.Ledger.CloseInherited(ServiceSource)); err != nil {
 		return err
 	}
 	return a.unlessFull(a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config}))
@@ -232,8 +232,12 @@ func (a *Agent) unlessFull(err error) error {
 	return err
 }
 
-// KeySource is how the sources of notices about the service's keys begin.
-const KeySource = "service key"
+// ServiceSource is how the sources of notices about the service and its settings begin, KeySource how those about its keys
+// do. Whoever tells of one knows nothing of an earlier run.
+const (
+	ServiceSource = "service "
+	KeySource     = ServiceSource + "key"
+)
 
 // end notes that this run ended in order.
 func (a *Agent) end() error {

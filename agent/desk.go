@@ -30,6 +30,7 @@ type Desk struct {
 	Gather  []Named             // the collectors, for what they could not decode
 	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
 	Shut    func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
+	Doubts  []string            // what is wrong with the configuration that is at work
 	verbs   map[string]Verb
 	feeds   map[string]Feed
 }

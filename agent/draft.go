@@ -98,8 +98,21 @@ func (d *draft) putPositions(device string) {
 	}
 }
 
+// longestState is the longest name under which the outbox keeps a piece of state, in bytes.
+const longestState = 512
+
+// stateName is the name of a piece of state, no longer than the outbox takes it: a name that somebody configured must not
+// keep a whole batch from being stored.
+func stateName(name string) string {
+	if len(name) <= longestState {
+		return name
+	}
+	hash := hashOf(name)
+	return name[:longestState-len(hash)] + hash
+}
+
 // put stages a piece of state.
-func (d *draft) put(name string, v []byte) { d.puts = append(d.puts, small{name, v}) }
+func (d *draft) put(name string, v []byte) { d.puts = append(d.puts, small{stateName(name), v}) }
 
 // keep stages a piece of state as JSON.
 func (d *draft) keep(name string, v any) {

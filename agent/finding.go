@@ -83,7 +83,7 @@ const newClock = "the clock was set after the load, times are by the new one"
 func (d *draft) bookedOf(c tank.Correction) *Booked {
 	is := func(b *Booked) bool { return b.Tank == c.Tank && b.Load != nil && b.Load.Began.Equal(c.Began) }
 	var b Booked
-	if err := d.l.recall(bookState+Number("A", d.l.site.ID, c.Tank, c.Began), &b); err == nil && is(&b) {
+	if err := d.l.recall(bookState+d.l.site.number("A", c.Tank, c.Began), &b); err == nil && is(&b) {
 		return &b
 	}
 	all, err := d.l.tickets()

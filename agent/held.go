@@ -52,7 +52,7 @@ func (d *draft) finished(load tank.Load) {
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Clocks: d.clocks(load.Tank)}
 	if d.grade() < Assumed {
-		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), d.handled)
+		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), numberMax, d.handled)
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), d.news(load.Tank)...)
 	d.during(&h)
@@ -85,7 +85,9 @@ func (d *draft) release() {
 		}
 		if h.Number == "" {
 			h.date(d)
-			h.Number = unused(Number("A", d.l.site.ID, h.Load.Tank, h.start()), d.taken)
+		}
+		if most := d.l.site.numberMax(); h.Number == "" || len(h.Number) > most { // the service has come to take shorter ones only
+			h.Number = unused(d.l.site.number("A", h.Load.Tank, h.start()), most, d.taken)
 			changed = true
 		}
 		if h.awaited(d.l.site) || h.Person == "" && h.Barred == "" && d.now.Before(h.Due) {

@@ -53,7 +53,7 @@ func (h hostFor) Refuse(ctx context.Context, batch []collectors.Refusal) error {
 			if at.IsZero() {
 				at = time.Now()
 			}
-			tx.Append(Refused, outbox.Record{Address: h.device, Body: bodies[i], At: at, Config: h.site.Config})
+			tx.Append(Refused, outbox.Record{Address: h.device[:min(len(h.device), outbox.MaxAddress)], Body: bodies[i], At: at, Config: h.site.Config})
 		}
 		return nil
 	})
@@ -76,13 +76,13 @@ func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
 
 // Recall implements collectors.Host.
 func (h hostFor) Recall(name string) ([]byte, error) {
-	return h.box.Get(memory + h.device + "/" + name)
+	return h.box.Get(stateName(memory + h.device + "/" + name))
 }
 
 // Remember implements collectors.Host.
 func (h hostFor) Remember(name string, v []byte) error {
 	return h.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(memory+h.device+"/"+name, v)
+		tx.Put(stateName(memory+h.device+"/"+name), v)
 		return nil
 	})
 }
@@ -102,7 +102,7 @@ func (l *Ledger) recall(name string, into any) error {
 	if l.box == nil { // an onlooker
 		return nil
 	}
-	b, err := l.box.Get(name)
+	b, err := l.box.Get(stateName(name))
 	if err != nil {
 		return fmt.Errorf("read %s: %w", name, err)
 	}

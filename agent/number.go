@@ -8,15 +8,49 @@ import (
 	"time"
 )
 
-// numberMax is the longest ticket number, in characters of A-Z 0-9 and the hyphen.
+// numberMax is the longest ticket number, in characters of A-Z 0-9 and the hyphen; wire.number_max may want a shorter one.
 const numberMax = 40
+
+// hashed is how many characters of a hash take the place of what has no room in a number.
+const hashed = 6
 
 // Number computes the ticket number of a load: prefix, site, tank and the UTC minute in which the load began. The
 // same load gives the same number, however often it is computed. A ("automatic") marks gauger's own, M a person's.
 func Number(prefix, site, tank string, start time.Time) string {
+	return numberWithin(numberMax, prefix, site, tank, start)
+}
+
+// number is that of a load of this site, no longer than the service takes it.
+func (s Site) number(prefix, tank string, start time.Time) string {
+	return numberWithin(s.numberMax(), prefix, s.ID, tank, start)
+}
+
+// numberMax is the longest number that the service takes.
+func (s Site) numberMax() int {
+	if n := s.Wire.NumberMax; n > 0 {
+		return min(n, numberMax)
+	}
+	return numberMax
+}
+
+// numberWithin is a number of at most so many characters. Where there is no room for the site, its tank's hash and the
+// minute, a hash of all that the number says takes the place of the site and the tank, and at last of the minute too.
+func numberWithin(most int, prefix, site, tank string, start time.Time) string {
 	stamp := start.UTC().Format("20060102T1504Z")
-	room := numberMax - len(prefix) - len(site) - len(stamp) - 3
-	return prefix + "-" + site + "-" + fit(tank, room) + "-" + stamp
+	if name := fit(tank, most-len(prefix)-len(site)-len(stamp)-3); len(prefix)+len(site)+len(name)+len(stamp)+3 <= most {
+		return prefix + "-" + site + "-" + name + "-" + stamp
+	}
+	hash := hashOf(site + "/" + tank + "/" + stamp)
+	if room := most - len(prefix) - len(stamp) - 2; room >= hashed {
+		return prefix + "-" + hash[:min(room, 2*hashed)] + "-" + stamp
+	}
+	return prefix + "-" + hash[:max(hashed, most-len(prefix)-1)]
+}
+
+// hashOf is a text's hash in characters that a number may have.
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base32.StdEncoding.EncodeToString(sum[:])[:numberMax]
 }
 
 // fit brings a tank's id into the number's alphabet and length. What had to be changed or cut gets six characters of
@@ -32,21 +66,20 @@ func fit(id string, room int) string {
 	if plain == id && len(id) <= room {
 		return id
 	}
-	sum := sha256.Sum256([]byte(id))
-	hash := base32.StdEncoding.EncodeToString(sum[:])[:6]
+	hash := hashOf(id)[:hashed]
 	keep := max(0, min(len(plain), room-len(hash)))
 	return plain[:keep] + hash
 }
 
-// Unused returns number, or number with the first suffix that is not taken. Numbers collide only when the clock
+// unused returns number, or number with the first suffix that is not taken, no longer than most. Numbers collide only when the clock
 // stepped back or an older state was restored.
-func unused(number string, taken func(string) bool) string {
+func unused(number string, most int, taken func(string) bool) string {
 	if !taken(number) {
 		return number
 	}
 	for n := 2; ; n++ {
 		suffix := "-" + strconv.Itoa(n)
-		try := number[:min(len(number), numberMax-len(suffix))] + suffix
+		try := number[:min(len(number), most-len(suffix))] + suffix
 		if !taken(try) {
 			return try
 		}

@@ -77,7 +77,9 @@ func decodePage(b []byte) []uint64 {
 }
 
 // pageName is where a page of a value's readings is kept.
-func pageName(v Value, page int) string { return fmt.Sprintf("%s%s/%d", recentState, v.key(), page) }
+func pageName(v Value, page int) string {
+	return stateName(fmt.Sprintf("%s%s/%d", recentState, v.key(), page))
+}
 
 // recallRecent reads the pages of a value. The version before kept 256 readings with the value itself.
 func (l *Ledger) recallRecent(v Value, last *lastValue) error {

@@ -67,7 +67,7 @@ func (l *Ledger) Reject(number, person, why string) error {
 	return l.changeHeld(number, func(d *draft, i int) error {
 		h := d.held[i]
 		if h.Number == "" { // the book goes by numbers; this one will never be a ticket's
-			h.Number = unused(h.Handle, d.taken)
+			h.Number = unused(h.Handle, numberMax, d.taken)
 		}
 		d.held = slices.Delete(d.held, i, i+1)
 		d.book(Booked{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),

@@ -29,11 +29,11 @@ func TestNumberFollowsTheFieldsAlphabetAndLength(t *testing.T) {
 func TestACollisionGetsASuffixThatStillFits(t *testing.T) {
 	number := strings.Repeat("N", numberMax)
 	used := map[string]bool{number: true, strings.Repeat("N", numberMax-2) + "-2": true}
-	got := unused(number, func(n string) bool { return used[n] })
+	got := unused(number, numberMax, func(n string) bool { return used[n] })
 	if want := strings.Repeat("N", numberMax-2) + "-3"; got != want {
 		t.Errorf("unused number %q, want %q", got, want)
 	}
-	if got := unused("A-1", func(string) bool { return false }); got != "A-1" {
+	if got := unused("A-1", numberMax, func(string) bool { return false }); got != "A-1" {
 		t.Errorf("a free number became %q", got)
 	}
 }

@@ -252,6 +252,7 @@ func (d *Desk) problems(s Status) []string {
 	if s.Clock == Unset.String() {
 		out = append(out, "the clock is not set: tickets wait; set it, or say `gauger clock trust` once it is right")
 	}
+	out = append(out, d.Doubts...)
 	if d.Client != nil {
 		out = append(out, d.Client.Keys().Endings()...)
 	}

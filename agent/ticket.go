@@ -113,7 +113,7 @@ func (l *Ledger) Add(w Written, person string) (number, warning string, err erro
 	d := l.draft(time.Now())
 	switch {
 	case w.Number == "":
-		w.Number = unused(Number("M", l.site.ID, w.Tank, w.Start), d.taken)
+		w.Number = unused(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), d.taken)
 	case d.taken(w.Number):
 		return "", "", fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}

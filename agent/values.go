@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"fmt"
 	"math"
 	"time"
 
 	"gauger/collectors"
+	"gauger/outbox"
 )
 
 // changeEvery: a changed value is sent at once, but not more often than this.
@@ -106,6 +108,9 @@ func (d *draft) queueValue(v Value, number float64, at time.Time) {
 	source := string(v.Point) + " as " + v.Code
 	k := key("value-refused", source)
 	body, err := d.l.site.encodeValue(v, number, at)
+	if n := len(v.Well); n > outbox.MaxAddress {
+		err = fmt.Errorf("the well's id has %d bytes, and no request takes more than %d; correct wells.id", n, outbox.MaxAddress)
+	}
 	_, known := d.open[k]
 	switch {
 	case err != nil:

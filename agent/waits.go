@@ -67,6 +67,11 @@ func (d *Desk) waits(stream string, s outbox.Standing) string {
 	case !d.Daemon:
 		return "gauger is not running; it leaves when it runs again"
 	}
+	if d.Client != nil {
+		if err := d.Client.Ready(); err != nil {
+			return err.Error()
+		}
+	}
 	switch s.Activity {
 	case outbox.Pacing:
 		return d.paced(stream)

@@ -20,6 +20,7 @@ type checker struct {
 	root     *yaml.Node
 	dir      string
 	warnings []Problem
+	strict   []Problem       // what only `check` refuses
 	told     map[string]bool // paths that have a problem
 	broken   map[string]bool // blocks in which the decoder found a mistake
 	points   map[collectors.Point]PointInfo
@@ -43,6 +44,7 @@ func newChecker(d *decoder, root *yaml.Node, dir string) *checker {
 }
 
 func (c *checker) check() {
+	c.mend()
 	c.site()
 	c.service()
 	c.loads()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/agent/tank"
 )
 
@@ -19,6 +20,11 @@ func (c *checker) service() {
 		c.problemf("service.secondary_key", "the same source as primary_key; name the place of the other key")
 	}
 	c.exists("service.ca_file", s.CAFile)
+	if file := resolve(c.dir, s.CAFile); there(file) {
+		if _, err := cloud.Authorities(file); err != nil {
+			c.strictf("service.ca_file", "%v", err)
+		}
+	}
 	if l := s.Login; l != nil {
 		if *l == (Login{}) {
 			c.problemf("service.login", "sends nothing; write what Authenticate needs, or remove it")
@@ -86,8 +92,14 @@ func (c *checker) exists(path, file string) {
 	case err != nil:
 		c.warnf(path, "no file %s here; put it there before gauger starts", quote(file))
 	case !info.Mode().IsRegular():
-		c.problemf(path, "%s is not a file; name the file itself", quote(file))
+		c.strictf(path, "%s is not a file; name the file itself", quote(file))
 	}
+}
+
+// there says that a file can be found.
+func there(file string) bool {
+	_, err := os.Stat(file)
+	return file != "" && err == nil
 }
 
 // loads checks the detector's settings of the site and of each tank, and what rests on them.

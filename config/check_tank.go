@@ -38,6 +38,7 @@ func (c *checker) tanks() {
 		c.tankPoints(at, t)
 		c.constants(at, t)
 		c.shape(at, t)
+		c.heights(at, t)
 	}
 	for name, members := range groups {
 		if len(members) == 1 {

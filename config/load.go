@@ -20,7 +20,8 @@ func Load(path string) (*Config, error) {
 }
 
 // Parse reads a configuration from b. name is what mistakes call the file; dir is where its relative file names
-// begin. Every mistake is reported: the error is Problems, and there is no Config then.
+// begin. Every mistake is reported: the error is Problems, and there is no Config then. A file in which nothing is wrong
+// but what only `check` refuses gives a Config that can be worked with, and Strict says what that is.
 func Parse(name string, b []byte, dir string) (*Config, error) {
 	root, flaw := parse(b)
 	if flaw != nil {
@@ -33,11 +34,11 @@ func Parse(name string, b []byte, dir string) (*Config, error) {
 	c := newChecker(d, root, dir)
 	c.check()
 	if len(d.problems) > 0 {
-		return nil, Problems(sorted(d.problems))
+		return nil, Problems(sorted(append(d.problems, c.stricter()...)))
 	}
 	cfg.complete(dir)
 	c.busTime()
-	cfg.Warnings = sorted(c.warnings)
+	cfg.Warnings, cfg.Strict = sorted(c.warnings), c.stricter()
 	var err error
 	if cfg.hash, err = cfg.checksum(); err != nil {
 		return nil, err

@@ -88,9 +88,14 @@ func hashNode(sum hash.Hash32, n *yaml.Node) {
 	}
 }
 
-// hashTable adds what a table says at every quarter inch, which is as fine as tables are.
+// mostQuarters is a table of 1,000 ft.
+const mostQuarters = 48_000
+
+// hashTable adds what a table says at every quarter inch, which is as fine as tables are; one that is higher than any
+// tank, in as many places.
 func hashTable(sum hash.Hash32, table tank.Table) {
-	for at := table.Bottom(); at <= table.Top(); at += 0.25 {
+	step := max(0.25, (table.Top()-table.Bottom())/mostQuarters)
+	for i, at := 0, table.Bottom(); i <= mostQuarters && at <= table.Top(); i, at = i+1, at+step {
 		barrels, err := table.Barrels(at)
 		if err != nil {
 			return

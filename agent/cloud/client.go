@@ -48,19 +48,21 @@ type Options struct {
 
 // Client speaks to the service. Its methods may be called from any goroutine.
 type Client struct {
-	base      *url.URL
-	segments  Segments
-	wire      Wire
-	keys      *KeyRing
-	login     *Login
-	agent     string
-	transport http.RoundTripper
+	base     *url.URL
+	segments Segments
+	wire     Wire
+	keys     *KeyRing
+	agent    string
+	options  Options // of the transport
 
-	mu      sync.Mutex
-	idToken Secret // of the last login; only Wire.Headers use it
+	mu        sync.Mutex
+	transport http.RoundTripper // nil: what it is made of is not there yet
+	login     *Login            // nil: none is configured, or its secrets cannot be read yet
+	idToken   Secret            // of the last login; only Wire.Headers use it
 }
 
-// New checks the options and binds the key ring to the client: renewals go through it from then on.
+// New checks the options and binds the key ring to the client: renewals go through it from then on. A CAFile that is
+// missing or broken is no error, since the site must be read all the same: requests fail with it until it is there.
 func New(o Options) (*Client, error) {
 	base, err := baseURL(o.URL)
 	if err != nil {
@@ -83,18 +85,41 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		base: base, segments: o.Segments, wire: o.Wire, keys: o.Keys, login: o.Login,
-		agent: o.UserAgent, transport: o.Transport,
+		agent: o.UserAgent, transport: o.Transport, options: o,
 	}
 	if c.agent == "" {
 		c.agent = "gauger"
 	}
-	if c.transport == nil {
-		if c.transport, err = newTransport(o); err != nil {
-			return nil, err
-		}
-	}
 	c.keys.bind(c, o.Wire.RenewEvery)
 	return c, nil
+}
+
+// Ready says why no request can be made: the file of the authorities is missing or broken. It looks again each time, as
+// every request does, until it has found it sound.
+func (c *Client) Ready() error {
+	_, err := c.way()
+	return err
+}
+
+// way is the transport, made as soon as that can be done.
+func (c *Client) way() (http.RoundTripper, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.transport == nil {
+		t, err := newTransport(c.options)
+		if err != nil {
+			return nil, err
+		}
+		c.transport = t
+	}
+	return c.transport, nil
+}
+
+// SetLogin gives the client its login, or another one: its secrets may be there only after the client.
+func (c *Client) SetLogin(l *Login) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.login = l
 }
 
 // Keys gives the key ring that the client uses.
@@ -105,7 +130,10 @@ func (c *Client) Wire() Wire { return c.wire }
 
 // Close ends the connections that are kept for later requests.
 func (c *Client) Close() {
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+	c.mu.Lock()
+	transport := c.transport
+	c.mu.Unlock()
+	if t, ok := transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
@@ -139,7 +167,7 @@ func Loopback(host string) bool {
 // newTransport is HTTP/1.1 only: a connection that went silent then costs one request, while HTTP/2 would go on
 // using it. Redirects cannot be followed, since requests go to the transport itself.
 func newTransport(o Options) (*http.Transport, error) {
-	roots, err := authorities(o.CAFile)
+	roots, err := Authorities(o.CAFile)
 	if err != nil {
 		return nil, err
 	}
@@ -181,20 +209,35 @@ func newTransport(o Options) (*http.Transport, error) {
 	return t, nil
 }
 
-// authorities reads the certificates that the service's may be signed by; nil means the system's.
-func authorities(file string) (*x509.CertPool, error) {
+// mostAuthorities bounds the file of the authorities; a system's bundle is a sixteenth of it.
+const mostAuthorities = 4 << 20
+
+// Authorities reads the certificates that the service's may be signed by; an empty name means the system's, which are nil.
+func Authorities(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil
 	}
-	pem, err := os.ReadFile(file)
+	pem, err := readAuthorities(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the service's ca_file: %w", err)
+		return nil, fmt.Errorf("reading the service's ca_file: %w; nothing leaves until it is there", err)
 	}
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("reading the service's ca_file %s: there is no PEM certificate in it", file)
+		return nil, fmt.Errorf("reading the service's ca_file %s: there is no PEM certificate in it; nothing leaves until there is", file)
 	}
 	return pool, nil
+}
+
+// readAuthorities reads a regular file: a pipe would hold up whoever sends, and a device fill the memory.
+func readAuthorities(file string) ([]byte, error) {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular() || info.Size() > mostAuthorities:
+		return nil, fmt.Errorf("%s is no file of certificates", file)
+	}
+	return os.ReadFile(file)
 }
 
 // target is the full address of one request.

@@ -54,7 +54,11 @@ func (c *Client) exchange(ctx context.Context, r request, key Secret) reply {
 	if err != nil {
 		return reply{err: err}
 	}
-	resp, err := c.transport.RoundTrip(req)
+	transport, err := c.way()
+	if err != nil {
+		return reply{err: err}
+	}
+	resp, err := transport.RoundTrip(req)
 	if err != nil {
 		if timedOut(err) || ctx.Err() != nil {
 			c.Close() // a connection that went silent must not be used again

@@ -10,6 +10,8 @@ func (r *KeyRing) Hasty(slot KeySlot) string {
 
 // Login is a copy of the configured login; empty when none is.
 func (c *Client) Login() Login {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.login == nil {
 		return Login{}
 	}

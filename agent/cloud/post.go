@@ -128,8 +128,8 @@ func excerpt(s string) string {
 func (c *Client) secrets() []Secret {
 	all := c.keys.secrets()
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	all = append(all, c.idToken)
-	c.mu.Unlock()
 	if l := c.login; l != nil {
 		all = append(all, l.SubscriptionKey, l.PasswordHash, l.Token, l.APIKey)
 	}

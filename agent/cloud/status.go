@@ -79,8 +79,11 @@ func (r *KeyRing) tooSoon(slot KeySlot, now time.Time) error {
 
 // signIn is how the ring logs in when both keys are refused.
 func (c *Client) signIn(ctx context.Context) (AuthResult, error) {
-	if c.login == nil {
+	c.mu.Lock()
+	login := c.login
+	c.mu.Unlock()
+	if login == nil {
 		return AuthResult{}, errNoLogin
 	}
-	return c.Authenticate(ctx, *c.login)
+	return c.Authenticate(ctx, *login)
 }

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log"
 	"math/big"
@@ -18,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -291,6 +293,38 @@ func TestTransportSettings(t *testing.T) {
 	for _, file := range []string{empty, empty + ".none"} {
 		if _, err := newTransport(Options{Wire: siteWire(), CAFile: file}); err == nil || !strings.Contains(err.Error(), "ca_file") {
 			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
+// A file of authorities that is missing, broken, or none at all stops no client from being made: requests wait for it, say
+// so, and look again each time.
+func TestRequestsWaitForTheAuthorities(t *testing.T) {
+	a, now := newAuthority(t), time.Now()
+	sound, err := os.ReadFile(a.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := a.serve(t, "127.0.0.1", now.Add(-time.Hour), now.Add(time.Hour), func(http.ResponseWriter, *http.Request) {})
+	for name, put := range map[string]func(file string) error{
+		"missing":  func(string) error { return nil },
+		"broken":   func(file string) error { return os.WriteFile(file, []byte("no certificate"), 0o600) },
+		"a folder": func(file string) error { return os.Mkdir(file, 0o700) },
+		"a pipe":   func(file string) error { return syscall.Mkfifo(file, 0o600) },
+	} {
+		file := filepath.Join(t.TempDir(), "ca.pem")
+		if err := put(file); err != nil {
+			t.Fatal(err)
+		}
+		c := clientOf(t, s.URL, func(o *Options) { o.CAFile = file })
+		if got := post(t, c); got.Class != Wait || !strings.Contains(got.Message, "ca_file") || !strings.Contains(got.Message, file) || c.Ready() == nil {
+			t.Errorf("%s: %+v, ready: %v", name, got, c.Ready())
+		}
+		if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, sound, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if got := post(t, c); got.Class != Stored || c.Ready() != nil {
+			t.Errorf("%s, and then there: %+v, ready: %v", name, got, c.Ready())
 		}
 	}
 }

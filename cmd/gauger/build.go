@@ -118,13 +118,10 @@ func clockOf(site agent.Site) *agent.Clock {
 	})
 }
 
-// clientOf opens the key ring and the way to the service. A key that cannot be read does not hold the site up: what is
-// read is queued, and leaves when the key is there.
-func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn, log zerolog.Logger) (*cloud.Client, error) {
-	seeds, err := seedsOf(cfg)
-	if err != nil {
-		log.Error().Err(err).Msg("a subscription key cannot be read: `gauger keys set` gives one now; a file is read again on reload, a systemd credential on restart")
-	}
+// clientOf opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
+// read is queued, and leaves when the key, the login or the authorities are there (daemon.lacks).
+func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
+	seeds, _ := seedsOf(cfg) // told by whoever looks for what is lacking
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
@@ -132,10 +129,7 @@ func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn, log zerolog.Log
 	if err != nil {
 		return nil, err
 	}
-	login, err := loginOf(cfg.Service.Login)
-	if err != nil {
-		return nil, err
-	}
+	login, _ := loginOf(cfg.Service.Login) // likewise
 	return cloud.New(cloud.Options{
 		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,
 		Keys: keys, Login: login, UserAgent: "gauger/" + version, Meter: meter,

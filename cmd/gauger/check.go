@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"gauger/collectors/modbus"
@@ -45,7 +46,7 @@ func (m *Main) check(_ context.Context, args []string) error {
 	cfg, err := config.Load(c.config)
 	var late error
 	if err == nil {
-		late = unkept(cfg, *slow)
+		late = refused(cfg, *slow)
 	}
 	if c.json() && !*print {
 		return m.checkJSON(c, cfg, errors.Join(err, late))
@@ -63,7 +64,7 @@ func (m *Main) check(_ context.Context, args []string) error {
 		fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(cfg.CountPoints(), "point"), count(len(cfg.Tanks), "tank"))
 	} else {
 		fmt.Fprintln(m.Err, late)
-		late = misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
+		late = advised(cfg)
 	}
 	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
 	fmt.Fprintf(m.Out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
@@ -71,17 +72,27 @@ func (m *Main) check(_ context.Context, args []string) error {
 	return errors.Join(printBudgets(m.Out, cfg.Budgets, *plan), late)
 }
 
-// unkept is the mistake that a line cannot keep up with the intervals asked of it; nil when all can, or when that is
-// allowed: then it is a warning.
-func unkept(cfg *config.Config, allowed bool) error {
-	switch {
-	case len(cfg.Slow) == 0:
-		return nil
-	case allowed:
+// refused is what `run` works with and a person who sets up a site must not let pass: values with which earlier versions
+// started, and lines that cannot keep up with the intervals asked of them. nil when there is nothing, or when slow lines
+// are allowed: then they are warnings.
+func refused(cfg *config.Config, slow bool) error {
+	all := cfg.Strict
+	if slow {
 		cfg.Warnings = append(cfg.Warnings, cfg.Slow...)
+		cfg.Slow = nil
+	}
+	if all = slices.Concat(all, cfg.Slow); len(all) == 0 {
 		return nil
 	}
-	return config.Problems(cfg.Slow)
+	return config.Problems(all)
+}
+
+// advised says what to do about it.
+func advised(cfg *config.Config) error {
+	if len(cfg.Strict) > 0 {
+		return misconfigured{errors.New("mend these: gauger run starts all the same, so that no site goes dark with an upgrade, and says so in its log, in an event and in status")}
+	}
+	return misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
 }
 
 // templates lists the register maps, each with the first line of its file.

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"gauger/agent"
+	"gauger/collectors"
 	"gauger/collectors/host"
 	"gauger/collectors/modbus"
 	"gauger/collectors/mqtt"
@@ -41,13 +44,14 @@ func kindsOf(cfg *config.Config) kinds {
 }
 
 // collectors makes what gathers from all of them. Modbus devices share lines, MQTT devices share sessions; the rest
-// stand alone.
+// stand alone. The error names what could not be made; the others work.
 func (k kinds) collectors(store string, lines *modbus.Lines) ([]agent.Named, error) {
 	var all []agent.Named
+	var errs []error
 	if len(k.modbus) > 0 {
 		perLine, err := modbus.New(lines, k.modbus)
 		if err != nil {
-			return nil, fmt.Errorf("modbus: %w", err)
+			errs = append(errs, fmt.Errorf("modbus: %w", err))
 		}
 		for _, c := range perLine {
 			all = append(all, agent.Named{Name: fmt.Sprint(c), Collector: c})
@@ -56,26 +60,35 @@ func (k kinds) collectors(store string, lines *modbus.Lines) ([]agent.Named, err
 	if len(k.mqtt) > 0 {
 		c, err := mqtt.New(k.mqtt)
 		if err != nil {
-			return nil, fmt.Errorf("mqtt: %w", err)
+			errs = append(errs, fmt.Errorf("mqtt: %w", err))
+		} else {
+			all = append(all, agent.Named{Name: "mqtt", Collector: c})
 		}
-		all = append(all, agent.Named{Name: "mqtt", Collector: c})
 	}
 	for _, d := range k.recordings {
 		c, err := sim.New(d)
 		if err != nil {
-			return nil, fmt.Errorf("recording %s: %w", d.Name, err)
+			errs = append(errs, fmt.Errorf("recording %s: %w", d.Name, err))
+			continue
 		}
 		all = append(all, agent.Named{Name: d.Name, Collector: c})
 	}
 	for _, d := range k.hosts {
 		c, err := host.New(d, store)
 		if err != nil {
-			return nil, fmt.Errorf("host %s: %w", d.Name, err)
+			errs = append(errs, fmt.Errorf("host %s: %w", d.Name, err))
+			continue
 		}
 		all = append(all, agent.Named{Name: d.Name, Collector: c})
 	}
-	return all, nil
+	return all, errors.Join(errs...)
 }
+
+// unusable stands for devices that could not be made: it says so where it would be read, and stops nothing else.
+type unusable struct{ error }
+
+// Run implements collectors.Collector.
+func (u unusable) Run(context.Context, collectors.Host) error { return u.error }
 
 // glance makes collectors for a look beside everything else: MQTT sessions that leave nothing behind,
 // and no address that others could read devices at.

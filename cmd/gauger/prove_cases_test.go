@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -30,6 +32,7 @@ type scenario struct {
 	silent [2]float64   // nothing is read between these
 	boots  []float64    // the box restarts, and is away for half a minute
 	steps  [][2]float64 // when the clock is set, and by how much
+	hours  float64      // 0: proveHours
 }
 
 // haul is one truck at one tank.
@@ -122,7 +125,7 @@ func (s scenario) write(folder string, seed uint64) error {
 }
 
 // play writes the rows.
-func (s scenario) play(w *bufio.Writer, rng *rand.Rand) {
+func (s scenario) play(w io.Writer, rng *rand.Rand) {
 	tanks := make([]*sim.Tank, s.tanks)
 	for i := range tanks {
 		tanks[i] = &sim.Tank{PerInch: 2, Height: 240, Heel: 6, Inflow: s.inflow}
@@ -131,7 +134,7 @@ func (s scenario) play(w *bufio.Writer, rng *rand.Rand) {
 	begin := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	draws := slices.Clone(s.draws)
 	boot, born, offset := 0, 0.0, 0.0
-	for now := 0.0; now < proveHours*3600; now += s.every {
+	for now := 0.0; now < cmp.Or(s.hours, proveHours)*3600; now += s.every {
 		for len(draws) > 0 && draws[0].at <= now {
 			d := draws[0]
 			tanks[d.tank].Begin(sim.Draw{Barrels: d.bbl, Rate: d.per, Pauses: d.pauses})

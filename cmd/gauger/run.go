@@ -8,11 +8,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -66,7 +65,7 @@ func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad e
 	for _, w := range cfg.Warnings {
 		log.Warn().Msg(w.String())
 	}
-	for _, p := range cfg.Slow {
+	for _, p := range slices.Concat(cfg.Strict, cfg.Slow) {
 		log.Warn().Msg(p.String())
 	}
 	shut := &shutSite{cfg: cfg, socket: c.socket, log: log}
@@ -81,10 +80,11 @@ func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad e
 	if err := shut.told(d.agent.Ledger); err != nil {
 		return err
 	}
+	if err := d.doubt(cfg.Strict, bad); err != nil {
+		return err
+	}
 	if bad != nil {
-		if err := d.fellBack(bad); err != nil {
-			return err
-		}
+		log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
 	} else if err := keepGood(c.config, cfg); err != nil {
 		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
 	}
@@ -105,6 +105,8 @@ type daemon struct {
 	desk   *agent.Desk
 	link   *link.Link
 	ring   *recorder.Ring // of the readings; nil when none are kept
+
+	lacking map[string]string // of the service's settings, by key, and why
 }
 
 // assemble puts the parts together; nothing runs yet but the outbox.
@@ -127,7 +129,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 	if err := resumeLink(pace, cfg, box, log); err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	client, err := clientOf(cfg, pace.Meter, log)
+	client, err := clientOf(cfg, pace.Meter)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
@@ -144,7 +146,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
 	if err != nil {
-		return nil, errors.Join(err, box.Close())
+		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
 	}
 	d.desk = (&agent.Desk{
 		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now().Round(0), Daemon: true,
@@ -197,6 +199,7 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 			d.serve(page, console.Page(d.desk))
 		}
 	}
+	d.tend(ctx, false)
 	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload,
 		func(ctx context.Context) error { return d.link.Run(ctx, d.keepLink) })
 	err = d.agent.Run(ctx)
@@ -220,31 +223,6 @@ func (d *daemon) close() {
 	}
 	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
 		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")
-	}
-}
-
-// reload takes new keys from their files on SIGHUP, without a restart.
-func (d *daemon) reload(ctx context.Context) error {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-hup:
-		}
-		seeds, err := seedsOf(d.cfg)
-		fresh := false
-		if err == nil {
-			fresh, err = d.client.Keys().Seed(seeds)
-		}
-		if err != nil {
-			d.log.Error().Err(err).Msg("the keys were not read again")
-			continue
-		}
-		d.log.Info().Bool("new", fresh).Msg("the keys were read again")
-		d.desk.Kick()
 	}
 }
 
@@ -274,17 +252,38 @@ func (m *Main) loadOrFallBack(path string, strict bool) (cfg *config.Config, bad
 	return good, err, nil
 }
 
-// fellBack tells that an older configuration is at work.
-func (d *daemon) fellBack(bad error) error {
-	d.log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
-	now := time.Now().Round(0)
-	err := d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now,
-		Note: "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: " + firstLine(bad.Error())})
-	if outbox.NoRoom(err) {
-		d.log.Error().Err(err).Msg("the event about it could not be stored")
-		return nil
+// doubt tells of what is wrong with a configuration that is at work all the same, in an event and in status: values that
+// only `check` refuses, and that it is the last good one because the present one is bad.
+func (d *daemon) doubt(strict []config.Problem, bad error) error {
+	if bad != nil {
+		d.desk.Doubts = append(d.desk.Doubts, "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: "+firstLine(bad.Error()))
 	}
-	return err
+	for _, p := range strict {
+		d.desk.Doubts = append(d.desk.Doubts, p.String())
+	}
+	now := time.Now().Round(0)
+	for _, note := range briefly(d.desk.Doubts) {
+		err := d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now, Note: note})
+		if outbox.NoRoom(err) {
+			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mostDoubts is how many of its doubts a configuration has told of in events at each start.
+const mostDoubts = 5
+
+// briefly is the first of them, and how many there are more.
+func briefly(doubts []string) []string {
+	if more := len(doubts) - mostDoubts; more > 0 {
+		return append(slices.Clone(doubts[:mostDoubts]), fmt.Sprintf("the configuration has %d more values that `gauger check` refuses", more))
+	}
+	return doubts
 }
 
 // keepGood keeps a copy of a configuration that works.

@@ -115,7 +115,7 @@ func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
 	k.recordings = nil // one that is played now would not be played when it counts
 	gather, err := k.glance(s.cfg.Store.Path, lines)
 	if err != nil {
-		return err
+		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
 	}
 	desk := (&agent.Desk{
 		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began.Round(0), Daemon: true, Gather: gather,
@@ -128,7 +128,7 @@ func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
 	}
 	held, err := kinds{mqtt: k.mqtt}.collectors(s.cfg.Store.Path, lines)
 	if err != nil {
-		return err
+		s.log.Error().Err(err).Msg("the brokers' own sessions are not kept open meanwhile")
 	}
 	for _, c := range held { // its own sessions: their brokers keep what comes until it can be stored
 		s.gather(ctx, c, refusing{ledger.Look(), *s.why.Load()})
