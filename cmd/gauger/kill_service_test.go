@@ -98,9 +98,11 @@ func elements(c cloudtest.Call) ([]string, bool) {
 	case "SaveRunTickets", "SaveDiagnosticEvents":
 		err = json.Unmarshal(c.Body, &list)
 	case "SaveObjectTagValues":
-		var body struct{ TagValues []json.RawMessage }
+		var body struct{ TagValues []struct{ Values []json.RawMessage } } // of one code in a request: each value was a record
 		err = json.Unmarshal(c.Body, &body)
-		list = body.TagValues
+		for _, set := range body.TagValues {
+			list = append(list, set.Values...)
+		}
 	case "AddDeviceMemo":
 		list = []json.RawMessage{c.Body}
 	default:
