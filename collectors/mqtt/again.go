@@ -48,6 +48,9 @@ func (s *session) bare() *session {
 		_ = b.add(Device{Name: device, Zone: p.zone, ListenOnly: true, Points: []Point{p.Point}}) // New has taken the same
 	}
 	b.label = s.label
+	for _, p := range b.points { // what the session knows, and not what an old message seems to say
+		p.zones, p.guess.alone = s.zones, true
+	}
 	return b
 }
 

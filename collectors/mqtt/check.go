@@ -145,6 +145,13 @@ func (p Point) checkBeside(add func(field, message string)) {
 			add(f[0], "needs value as well: without a path to the value the whole payload is the number")
 		}
 	}
+	switch {
+	case p.TimeZone == "":
+	case p.Time == "":
+		add("time_zone", "needs time as well: the path that leads to the times")
+	case !slices.Contains(zoneWords, p.TimeZone):
+		add("time_zone", fmt.Sprintf("%s is none that a device's time can be in; write site, utc or box", excerpt(p.TimeZone)))
+	}
 	if len(p.GoodQuality) > 0 && p.Quality == "" {
 		add("good_quality", "needs quality as well: the path that leads to the words")
 	}

@@ -27,6 +27,7 @@ const (
 
 // commit takes what arrives, in groups, until ctx ends.
 func (s *session) commit(ctx context.Context) {
+	s.memorable(s.recallZones())
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -59,6 +60,14 @@ func (s *session) settle(ctx context.Context, group []arrival) {
 		return // not acknowledged: the broker sends it again
 	}
 	acknowledge(group)
+	s.memorable(s.rememberZones())
+}
+
+// memorable tells of something that could not be recalled or remembered; nothing is lost by that but time.
+func (s *session) memorable(err error) {
+	if now := time.Now(); err != nil {
+		s.link.tell(collectors.Notice{Rule: "memory-failed", Source: s.label, Since: now, Until: now, Note: err.Error()})
+	}
 }
 
 // inOrder puts the readings of each point in the order of their times, as far as they came together: a gateway that
@@ -191,7 +200,7 @@ func (s *session) dated(p *point, o outcome, a arrival) {
 // another finds something: gateways send what has changed. The error is what makes the message worth keeping.
 func (s *session) decode(points []*point, a arrival) ([]outcome, error) {
 	var outcomes []outcome
-	doc := &document{payload: a.Payload()}
+	doc := &document{payload: a.Payload(), live: !a.waited && !a.Retained(), kept: a.waited && !a.Retained()}
 	for _, p := range points {
 		if a.trueLen > 0 {
 			outcomes = append(outcomes, p.oversized(a, s.limit))

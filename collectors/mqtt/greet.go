@@ -170,7 +170,7 @@ func (s *session) stillAlive(broker *url.URL, topics []string, now time.Time) {
 		return
 	}
 	if err := s.remember(broker, topics, now); err != nil {
-		s.link.tell(collectors.Notice{Rule: "memory-failed", Source: s.label, Since: now, Until: now, Note: err.Error()})
+		s.memorable(err)
 	}
 }
 

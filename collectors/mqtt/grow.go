@@ -140,7 +140,7 @@ func (s *session) grow(p *point, topic string) (*point, error) {
 	if err != nil {
 		return nil, err
 	}
-	grown.Name, grown.Topic, grown.zone = name, topic, p.zone
+	grown.Name, grown.Topic, grown.zone, grown.zones, grown.guess.alone = name, topic, p.zone, p.zones, p.guess.alone
 	grown.name = collectors.Point(full)
 	if p.grown == nil {
 		p.grown = map[string]*point{}

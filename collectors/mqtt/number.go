@@ -105,13 +105,16 @@ const farAhead = 10 * time.Minute
 var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
 // instant reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
-// time without a zone. These cannot be mistaken for each other: between 2015 and 2100 their numbers do not overlap. A time without
-// a zone is UTC or local time, whichever is nearer to the arrival and not after it.
-func instant(text string, arrived time.Time, zone *time.Location) (time.Time, error) {
+// time without a zone, which plain reads. These cannot be mistaken for each other: between 2015 and 2100 their numbers do
+// not overlap.
+func instant(text string, arrived time.Time, plain func(text string) (time.Time, error)) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		t, err = local(text, arrived, zone)
+		t, err = plain(text)
+	}
+	if errors.Is(err, errZone) || errors.Is(err, errNewZone) {
+		return t, err
 	}
 	if err != nil {
 		n, errN := strconv.ParseFloat(text, 64)
@@ -141,22 +144,12 @@ func plausible(t, arrived time.Time) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// local reads a time without a zone.
-func local(text string, arrived time.Time, zone *time.Location) (time.Time, error) {
-	const ahead = time.Minute // how far a device's clock may be ahead of ours
-	var err error
+// local reads a time without a zone, in one.
+func local(text string, zone *time.Location) (at time.Time, err error) {
 	for _, layout := range zoneless {
-		var utc, here time.Time
-		if utc, err = time.Parse(layout, text); err != nil {
-			continue
+		if at, err = time.ParseInLocation(layout, text, zone); err == nil {
+			return at, nil
 		}
-		if here, err = time.ParseInLocation(layout, text, zone); err != nil {
-			continue
-		}
-		if here.After(arrived.Add(ahead)) || !utc.After(arrived.Add(ahead)) && arrived.Sub(utc) < arrived.Sub(here) {
-			return utc, nil
-		}
-		return here, nil
 	}
-	return time.Time{}, err
+	return at, err
 }

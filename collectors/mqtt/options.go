@@ -36,7 +36,8 @@ type Point struct {
 	Sparkplug   string    `yaml:"sparkplug" doc:"instead of a topic: the Sparkplug B node that publishes the metric, GROUP/NODE or GROUP/NODE/DEVICE"`
 	Metric      string    `yaml:"metric" doc:"name of the metric in the birth of that node or device"`
 	Value       string    `yaml:"value" doc:"path of the value in a JSON payload: level.in, values[0].v, [\"a.b\"]; [*].v takes every element of a list. None: the payload itself is the number"`
-	Time        string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339 (without a zone: UTC or the time of the site, whichever is nearer), or seconds, milliseconds or microseconds since 1970. None: the time of arrival"`
+	Time        string    `yaml:"time" doc:"path of the time in a JSON payload: RFC 3339, the zone may be missing, or seconds, milliseconds or microseconds since 1970. None: the time of arrival"`
+	TimeZone    string    `yaml:"time_zone" doc:"the zone of times that do not say theirs: site, utc or box. Default: found out once from live messages, and remembered"`
 	Quality     string    `yaml:"quality" doc:"path of the value's quality in a JSON payload: good, ok, valid, uncertain, true, false, or an OPC number (192 good, 64 uncertain, 0 bad)"`
 	GoodQuality []string  `yaml:"good_quality" doc:"what stands at quality when the value is good, where the device has words or numbers of its own: everything else is Bad"`
 	UnitPath    string    `yaml:"unit_path" doc:"path of the unit in a JSON payload: another unit than the configured one makes the value Bad"`

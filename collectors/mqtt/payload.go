@@ -21,6 +21,8 @@ const words = "text"
 // document is the payload of one message; several points may look into it, and its JSON is decoded once.
 type document struct {
 	payload []byte
+	live    bool // it is of now: it cannot have waited anywhere
+	kept    bool // it waited for us alone, and does not come again
 	decoded bool
 	root    any
 	err     error
@@ -63,12 +65,14 @@ func (p *point) blank(arrived time.Time) outcome {
 // the oldest first.
 func (p *point) decode(doc *document, arrived time.Time) []outcome {
 	if p.each == nil || len(doc.payload) == 0 {
+		p.zoned(doc, []any{nil}, arrived)
 		return []outcome{p.sample(doc, nil, arrived)}
 	}
 	list, err := p.list(doc)
 	if err != nil {
 		return []outcome{p.failed(p.blank(arrived), err)}
 	}
+	p.zoned(doc, list, arrived)
 	all := make([]outcome, 0, min(len(list), 64))
 	for _, element := range list {
 		if o := p.sample(doc, element, arrived); !o.absent {
@@ -171,9 +175,15 @@ func (p *point) stamp(doc *document, element any, out *outcome) error {
 	text, err := p.when.text(doc, element)
 	if err == nil {
 		var at time.Time
-		if at, err = instant(text, out.reading.At, p.zone); err == nil {
+		at, err = instant(text, out.reading.At, func(text string) (time.Time, error) { return p.plain(text, doc.live) })
+		switch {
+		case err == nil:
 			out.reading.At, out.timed = at, true
 			return nil
+		case errors.Is(err, errNewZone):
+			return nil
+		case errors.Is(err, errZone) && doc.kept:
+			out.refuse = fmt.Errorf("time %s is %s: %w", p.Time, excerpt(text), err)
 		}
 	}
 	return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)

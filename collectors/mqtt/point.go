@@ -16,7 +16,9 @@ type point struct {
 	value path
 	each  path // leads to a list, of which every element is a message of its own; nil: there is none
 	when  place
-	zone  *time.Location // of times that do not say theirs
+	zone  *time.Location // the site's
+	zones *zones         // what is known of times that do not say theirs
+	guess guess          // of this point's
 	grade place          // of the quality
 	unit  place
 	words *packed // how bytes are meant; nil: the value is text
@@ -40,7 +42,7 @@ type place struct {
 
 // newPoint prepares a point of a device. Its options have been checked; what was not is refused here.
 func newPoint(device string, opts Point) (*point, error) {
-	p := &point{Point: opts, name: collectors.PointOf(device, opts.Name), scale: 1, zone: time.Local}
+	p := &point{Point: opts, name: collectors.PointOf(device, opts.Name), scale: 1, zone: time.Local, zones: &zones{}}
 	if opts.Scale != nil {
 		p.scale = *opts.Scale
 	}

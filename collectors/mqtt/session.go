@@ -38,6 +38,7 @@ type session struct {
 	dial     func(ctx context.Context, network, address string) (net.Conn, error)
 	grace    time.Duration // how long the broker may be away without a word about it
 	points   []*point
+	zones    *zones
 	routes   routes
 	host     collectors.Host
 
@@ -67,7 +68,7 @@ func newSession(brokers []*url.URL, d Device, opt Session) *session {
 		brokers: brokers, client: d.id(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
 		access:   access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
 		presence: presenceOf(d, opt.Clean), grace: grace, queue: newQueue(), link: link{wake: make(chan struct{}, 1)}, strange: make(chan string, strangers), orders: make(chan order, orders),
-		seed: maphash.MakeSeed(), recent: newRecent(), unknown: map[string]*unread{}, taken: map[string]bool{}, heard: true,
+		seed: maphash.MakeSeed(), recent: newRecent(), zones: &zones{}, unknown: map[string]*unread{}, taken: map[string]bool{}, heard: true,
 		troubles: map[trouble]time.Time{},
 	}
 	if s.clean {
@@ -92,7 +93,8 @@ func (s *session) add(d Device) error {
 		if err != nil {
 			return err
 		}
-		p.zone = cmp.Or(d.Zone, time.Local)
+		p.zone, p.zones = cmp.Or(d.Zone, time.Local), s.zones
+		s.zones.site = p.zone.String()
 		s.points = append(s.points, p)
 		s.taken[string(p.name)] = true
 		if p.Sparkplug == "" {

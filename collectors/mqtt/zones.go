@@ -1,0 +1,217 @@
+package mqtt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+// zoneWords are the zones that a device's time may be in when it does not say.
+var zoneWords = []string{"site", "utc", "box"}
+
+// settles is how long live messages must say the same zone before it is believed for good: what a gateway sends that
+// catches up passes every age within seconds.
+const settles = time.Minute
+
+var (
+	// errZone says that a time cannot be read for want of its zone.
+	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point")
+	// errNewZone is the same for a moment, until live messages have told.
+	errNewZone = errors.New("it has no zone, which the next live messages tell")
+)
+
+// zones is what a session knows of the zones of its points: the words that are left, by point.
+type zones struct {
+	mu   sync.Mutex
+	site string // the site's zone in which that was found out
+	left map[collectors.Point][]string
+	new  bool // not remembered yet
+}
+
+func (z *zones) of(p collectors.Point) []string {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if left := z.left[p]; len(left) > 0 {
+		return left
+	}
+	return zoneWords
+}
+
+func (z *zones) settle(p collectors.Point, left []string) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.left == nil {
+		z.left = map[collectors.Point][]string{}
+	}
+	z.left[p], z.new = left, true
+}
+
+// zoneMemory is what the host keeps of that over restarts.
+type zoneMemory struct {
+	Site  string                        `json:"site"`
+	Zones map[collectors.Point][]string `json:"zones"`
+}
+
+// zoneMemoryName is the name under which the host keeps them.
+func (s *session) zoneMemoryName() string { return "mqtt zones " + s.client }
+
+// recallZones takes up what an earlier run has found out, unless the site has another zone now.
+func (s *session) recallZones() error {
+	raw, err := s.host.Recall(s.zoneMemoryName())
+	if err != nil {
+		return fmt.Errorf("recall the zones of times at %s: %w", s.label, err)
+	}
+	var m zoneMemory
+	if raw == nil || json.Unmarshal(raw, &m) != nil || m.Site != s.zones.site {
+		return nil // what cannot be read, or is of another zone, is found out anew
+	}
+	s.zones.mu.Lock()
+	defer s.zones.mu.Unlock()
+	s.zones.left = m.Zones
+	return nil
+}
+
+// rememberZones stores what is new.
+func (s *session) rememberZones() error {
+	z := s.zones
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if !z.new {
+		return nil
+	}
+	raw, err := json.Marshal(zoneMemory{z.site, z.left})
+	if err == nil {
+		err = s.host.Remember(s.zoneMemoryName(), raw)
+	}
+	if err != nil {
+		return fmt.Errorf("remember the zones of times at %s: %w", s.label, err)
+	}
+	z.new = false
+	return nil
+}
+
+// guess is how the times of a point that do not say their zone are read in the message that is decoded now.
+type guess struct {
+	words []string  // the zones that are possible; nil: they cannot be read
+	said  []string  // what the latest live messages say,
+	since time.Time // and since when
+	alone bool      // there is no next message: an old one is decoded again
+}
+
+// place puts a zone in the place of its word.
+func (p *point) place(word string) *time.Location {
+	switch word {
+	case "utc":
+		return time.UTC
+	case "box":
+		return time.Local
+	}
+	return p.zone
+}
+
+// zoned decides, once for a message, in which zone its times are, where they do not say. What a device keeps does not tell,
+// since a time of hours ago is also the time of now in another zone: only live messages do, and the newest of their times.
+func (p *point) zoned(doc *document, elements []any, arrived time.Time) {
+	g := &p.guess
+	switch {
+	case p.when.path == nil:
+		return
+	case p.TimeZone != "":
+		g.words = []string{p.TimeZone}
+		return
+	}
+	newest := p.newestPlain(doc, elements)
+	if newest == "" {
+		return
+	}
+	left := p.zones.of(p.name)
+	if _, same := p.read(newest, left); same {
+		g.words = left
+		return
+	}
+	if g.words = nil; !doc.live {
+		return
+	}
+	said := p.nearest(newest, left, arrived)
+	switch {
+	case said == nil || !slices.Equal(said, g.said):
+		g.said, g.since = said, arrived
+	case arrived.Sub(g.since) >= settles && !g.alone:
+		g.words = said
+		p.zones.settle(p.name, said)
+	}
+	if p.each != nil || g.alone { // of a list, the other samples are older than now
+		g.words = said
+	}
+}
+
+// newestPlain is the newest of the times without a zone in a message; empty: there is none.
+func (p *point) newestPlain(doc *document, elements []any) (newest string) {
+	var last time.Time
+	for _, element := range elements {
+		text, err := p.when.text(doc, element)
+		if err != nil {
+			continue
+		}
+		if at, err := local(text, time.UTC); err == nil && (newest == "" || at.After(last)) {
+			newest, last = text, at
+		}
+	}
+	return newest
+}
+
+// read is a time without a zone in the zones that are possible; false: it is not the same in all of them.
+func (p *point) read(text string, words []string) (at time.Time, same bool) {
+	for i, word := range words {
+		t, err := local(text, p.place(word))
+		if err != nil || i > 0 && !t.Equal(at) {
+			return at, false
+		}
+		at = t
+	}
+	return at, len(words) > 0
+}
+
+// nearest are the zones in which a live message is of now, if one is clearly nearer than the others; else nil. A box whose
+// own clock was never set cannot tell.
+func (p *point) nearest(text string, words []string, arrived time.Time) (said []string) {
+	if arrived.Before(earliest) {
+		return nil
+	}
+	var at time.Time
+	for _, word := range words {
+		t, err := local(text, p.place(word))
+		switch {
+		case err != nil || t.Sub(arrived) > farAhead:
+		case said == nil || t.Sub(arrived).Abs() < at.Sub(arrived).Abs():
+			said, at = []string{word}, t
+		case t.Equal(at):
+			said = append(said, word)
+		}
+	}
+	for _, word := range words {
+		if t, err := local(text, p.place(word)); err == nil && !t.Equal(at) && 2*at.Sub(arrived).Abs() >= t.Sub(at).Abs() {
+			return nil
+		}
+	}
+	return said
+}
+
+// plain reads a time without a zone.
+func (p *point) plain(text string, live bool) (time.Time, error) {
+	if _, err := local(text, time.UTC); err != nil {
+		return time.Time{}, err
+	}
+	if at, same := p.read(text, p.guess.words); same {
+		return at, nil
+	}
+	if live && p.guess.said != nil {
+		return time.Time{}, errNewZone
+	}
+	return time.Time{}, errZone
+}
