@@ -217,8 +217,10 @@ func (a *Agent) begin() error {
 			return err
 		}
 	}
-	if err := a.unlessFull(a.Ledger.CloseInherited(ServiceSource)); err != nil {
-		return err
+	for _, source := range []string{ServiceSource, UnwritableSource} {
+		if err := a.unlessFull(a.Ledger.CloseInherited(source)); err != nil {
+			return err
+		}
 	}
 	return a.unlessFull(a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config}))
 }

@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -44,7 +43,7 @@ func (s Site) bookRules() tank.BookRules {
 // counted gives the book one reading of a tank's production meter.
 func (d *draft) counted(i int, r collectors.Reading) {
 	v, err := Barrels(r.Value, r.Unit)
-	if err != nil || r.Quality != collectors.Good || math.IsNaN(v) {
+	if err != nil || r.Quality != collectors.Good || !finite(v) {
 		return
 	}
 	at, _, _ := d.instant(r)

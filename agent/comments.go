@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -102,7 +101,7 @@ func figure(measured *float64, s Source) *float64 {
 	if v == nil {
 		v = s.Constant
 	}
-	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+	if v == nil || !finite(*v) {
 		return nil
 	}
 	return v

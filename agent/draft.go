@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -118,7 +117,7 @@ func (d *draft) put(name string, v []byte) { d.puts = append(d.puts, small{state
 func (d *draft) keep(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		d.problems = append(d.problems, fmt.Errorf("write down %s: %w", name, err))
+		d.unwritable(name, err)
 		return
 	}
 	d.put(name, b)
@@ -126,6 +125,10 @@ func (d *draft) keep(name string, v any) {
 
 // append stages a record for a stream.
 func (d *draft) append(stream, address string, body []byte) {
+	if len(address) > outbox.MaxAddress {
+		d.unwritable(stream+" to "+address, fmt.Errorf("the id has %d characters; the longest that can be sent to has %d", len(address), outbox.MaxAddress))
+		return
+	}
 	d.records = append(d.records, staged{stream: stream, record: outbox.Record{
 		Address: address, Body: body, At: d.now.Round(0), Clock: byte(d.grade()), Config: d.l.site.Config,
 	}})
@@ -224,7 +227,7 @@ func (d *draft) timed(r collectors.Reading) collectors.Reading {
 // gauge gives the detector one reading, in its units.
 func (d *draft) gauge(in input, r collectors.Reading) {
 	t := &d.gears[in.tank]
-	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && !math.IsNaN(r.Value)}
+	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
 	var err error
 	switch in.kind {
 	case tank.Level, tank.Interface:

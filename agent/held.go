@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"gauger/agent/tank"
@@ -46,7 +47,7 @@ func (d *draft) finished(load tank.Load) {
 	site := d.l.site
 	t := site.tank(load.Tank)
 	if t == nil {
-		d.problems = append(d.problems, fmt.Errorf("the detector named a tank %q that is not configured", load.Tank))
+		d.unwritable("a load of "+load.Tank, unconfigured(load.Tank))
 		return
 	}
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
@@ -56,6 +57,7 @@ func (d *draft) finished(load tank.Load) {
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), d.news(load.Tank)...)
 	d.during(&h)
+	d.onlyFinite(&h)
 	d.held = append(slices.Clone(d.held), h)
 	d.keep(heldState, d.held)
 	d.says = append(d.says, func() {
@@ -63,6 +65,22 @@ func (d *draft) finished(load tank.Load) {
 			Float64("bbl", hundredths(load.GaugeBbl)).Strs("review", load.Review).Msg("a load was found")
 	})
 	d.release()
+}
+
+// onlyFinite leaves out the figures of a load that are none, which marks it. Without its levels it makes no ticket: a person
+// writes one, if it was a load.
+func (d *draft) onlyFinite(h *Held) {
+	none := dropNotFinite(&h.Load)
+	if len(none) == 0 {
+		return
+	}
+	what := "not a number: " + strings.Join(none, ", ")
+	h.Load.Review = append(slices.Clone(h.Load.Review), what)
+	if slices.Contains(none, "Open") || slices.Contains(none, "Close") {
+		h.Barred = "gauger, since its levels cannot be told (" + what + ")"
+		d.diagnosis(tank.Event{Rule: "ticket-unwritable", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
+			Note: h.Load.Tank + ": a load was seen and makes no ticket, since its levels cannot be told (" + what + "); if a truck was there, write one with `gauger tickets add`"})
+	}
 }
 
 // clocks are those of a tank as they stand.

@@ -93,7 +93,7 @@ func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error)
 var errEnough = errors.New("found")
 
 // ask queries one external id. An answer that cannot be read says nothing, and so does one with devices that have no
-// external id where one is expected.
+// external id where one is expected, and a refusal of this very id.
 func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
 	l := Lookup{Tank: id, Found: unknown, At: time.Now().Round(0), Config: a.Site.Config}
 	err := a.Client.AllDevices(ctx, cloud.DeviceQuery{ExternalID: id}, func(p cloud.DevicePage) error {
@@ -108,8 +108,9 @@ func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
 		}
 		return nil
 	})
+	refused, ok := errors.AsType[*cloud.Error](err)
 	switch {
-	case errors.Is(err, cloud.ErrShape):
+	case errors.Is(err, cloud.ErrShape), ok && refused.Class == cloud.Poison:
 		l.Found, l.Note = unclear, err.Error()
 	case err != nil && !errors.Is(err, errEnough):
 		return l, err

@@ -155,3 +155,28 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// One id that the service refuses does not keep the others from being asked for.
+func TestARefusedIDStopsNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		service := &cloudtest.Service{PrimaryKey: "primary-key-value"}
+		service.AddDevices(cloudtest.Device{ID: "8", ExternalID: "TK-2"})
+		service.Fault = func(c cloudtest.Call) *cloudtest.Fault {
+			if c.Query.Get("externalId") == "TK-1" {
+				return &cloudtest.Fault{Status: http.StatusBadRequest}
+			}
+			return nil
+		}
+		b := newBench(t, func(s *Site) {
+			two := s.Tanks[0]
+			two.ID, two.Level = "TK-2", "plc/level2"
+			s.Tanks = append(s.Tanks, two)
+		})
+		stop := b.asking(service)
+		pass(time.Hour)
+		if one, two := b.lookup("TK-1"), b.lookup("TK-2"); one.Found != unclear || !strings.Contains(one.Note, "400") || two.Found != known {
+			t.Errorf("found %+v and %+v", one, two)
+		}
+		stop()
+	})
+}

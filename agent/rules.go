@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ func key(rule, source string) string { return rule + "|" + source }
 
 // state says whether the reading meets the condition, and whether it ends it; between the two thresholds neither.
 func (r Rule) state(x collectors.Reading) (on, off bool) {
-	good := x.Quality == collectors.Good && !math.IsNaN(x.Value)
+	good := x.Quality == collectors.Good && finite(x.Value)
 	switch {
 	case r.Bad:
 		return x.Quality == collectors.Bad, x.Quality != collectors.Bad

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"sort"
 	"strconv"
@@ -140,13 +139,12 @@ func Show(r collectors.Reading) Shown {
 	if r.Err != nil {
 		s.Error = r.Err.Error()
 	}
-	finite := !math.IsNaN(r.Value) && !math.IsInf(r.Value, 0)
 	switch {
-	case r.Text != "" && finite && digits(r.Text):
+	case r.Text != "" && finite(r.Value) && digits(r.Text):
 		s.Value = json.RawMessage(r.Text)
 	case r.Text != "":
 		s.Value = quoted(r.Text)
-	case finite:
+	case finite(r.Value):
 		s.Value = quoted(r.Value)
 	}
 	return s
@@ -321,7 +319,7 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 	}
 	s.At, s.Quality = r.At.Round(0), r.Quality.String()
 	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
-	if err != nil || r.Quality == collectors.Bad || math.IsNaN(in) {
+	if err != nil || r.Quality == collectors.Bad || !finite(in) {
 		return s
 	}
 	in += float64(g.Offset)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -81,6 +82,17 @@ func unconfigured(id string) error {
 // book stages the entry of a number. The position in the outbox is known only inside the transaction.
 func (d *draft) book(b Booked) {
 	d.l.site.complete(&b)
+	if b.Volumes != nil {
+		own := *b.Volumes
+		for _, name := range dropNotFinite(&own) {
+			own.Missing = append(slices.Clone(own.Missing), name+", which came out as no number")
+		}
+		b.Volumes = &own
+	}
+	if _, err := json.Marshal(b); err != nil { // the ticket itself can be: it leaves, and what it was made of is not kept
+		d.unwritable(bookState+b.Number, err)
+		b.Load, b.Volumes, b.Matches, b.Gauged = nil, nil, nil, nil
+	}
 	if b.Ticket == nil {
 		d.keep(bookState+b.Number, b)
 		return

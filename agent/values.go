@@ -30,7 +30,7 @@ func (v Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code + 
 // value sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
 // changed whole number between.
 func (d *draft) value(i int, r collectors.Reading) {
-	if r.Quality != collectors.Good || math.IsNaN(r.Value) || math.IsInf(r.Value, 0) {
+	if r.Quality != collectors.Good || !finite(r.Value) {
 		return
 	}
 	v, last := d.l.site.Values[i], d.values[i]

@@ -43,6 +43,7 @@ func judges(e tank.Event) func(tank.Outcome) bool {
 // verdict keeps one piece of the journal, and lets the oldest of the tank go.
 func (d *draft) verdict(v tank.Verdict) {
 	tankKey := verdictState + v.Tank + "/"
+	dropNotFinite(&v)
 	d.keep(tankKey+v.Start.UTC().Format("20060102T150405Z")+"/"+v.What, v)
 	names, err := d.l.box.Names(tankKey)
 	if err != nil {

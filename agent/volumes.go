@@ -121,16 +121,24 @@ func (v *Volumes) density(sg *float64, observed bool) {
 		v.Missing = append(v.Missing, "gravity")
 		return
 	}
-	api := tank.SpecificAPI(*sg)
+	api, note := tank.SpecificAPI(*sg), ""
 	if observed {
 		if v.OpenDegF == nil {
 			v.Missing = append(v.Missing, "gravity at 60 degF (it was observed in the tank)")
 			return
 		}
 		api = tank.GravityAt60(api, *v.OpenDegF, false)
-		v.Notes = append(v.Notes, fmt.Sprintf("gravity %.4f was observed at %.1f degF and brought to 60", *sg, *v.OpenDegF))
+		note = fmt.Sprintf("gravity %.4f was observed at %.1f degF and brought to 60", *sg, *v.OpenDegF)
 	}
-	v.API60, v.Gravity = &api, new(tank.SpecificGravity(api))
+	at60 := tank.SpecificGravity(api)
+	if !finite(api) || !finite(at60) {
+		v.Missing = append(v.Missing, fmt.Sprintf("gravity (with %g, none at 60 degF can be computed)", *sg))
+		return
+	}
+	v.API60, v.Gravity = &api, &at60
+	if note != "" {
+		v.Notes = append(v.Notes, note)
+	}
 }
 
 // standard is the last step: factors, gross and net.
@@ -151,10 +159,14 @@ func (v *Volumes) standard() {
 		v.Missing = append(v.Missing, "BS&W")
 		return
 	}
-	v.NetBbl = new(tank.Net(open, closing, *v.API60, *v.BSW))
+	if net := tank.Net(open, closing, *v.API60, *v.BSW); finite(net) {
+		v.NetBbl = &net
+	} else {
+		v.Missing = append(v.Missing, fmt.Sprintf("BS&W (%g percent is none)", *v.BSW))
+	}
 }
 
-// mean is the mean of those figures that are known; nil when none is.
+// mean is the mean of those figures that are known; nil when none is, or when they are too large to have one.
 func mean(all ...*float64) *float64 {
 	sum, n := 0.0, 0
 	for _, v := range all {
@@ -162,7 +174,7 @@ func mean(all ...*float64) *float64 {
 			sum, n = sum+*v, n+1
 		}
 	}
-	if n == 0 {
+	if n == 0 || !finite(sum) {
 		return nil
 	}
 	return new(sum / float64(n))

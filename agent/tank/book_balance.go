@@ -98,7 +98,11 @@ func (d *BookDay) tidy() {
 	}
 	for i := range d.RunList {
 		r := &d.RunList[i]
-		r.GaugeBbl, r.Inflow, r.Bbl = round(r.GaugeBbl, 3), round(r.Inflow, 3), round(r.Bbl, 3)
+		for _, v := range []*float64{&r.GaugeBbl, &r.Inflow, &r.Bbl} {
+			if *v = round(*v, 3); !finite(*v) {
+				*v = 0
+			}
+		}
 	}
 }
 

@@ -47,7 +47,17 @@ func (a *archive) book(b *Book) {
 		if a.reading {
 			b.pages[i] = &page{}
 		}
-		a.page(b.pages[i])
+		at := len(a.b)
+		if a.page(b.pages[i]); !a.spoilt() {
+			continue
+		}
+		if a.reading { // this tank's days begin anew; the others are as they were
+			b.pages[i] = nil
+			continue
+		}
+		none := false
+		a.b = a.b[:at-1]
+		a.flag(&none)
 	}
 }
 

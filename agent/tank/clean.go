@@ -58,6 +58,20 @@ func (t *Tank) possible(x float64) bool {
 	return finite(x) && x >= lowest && x <= float64(t.Height)+overTop
 }
 
+// mostFigure is beyond every temperature, gravity and percentage; what is larger is a fault, and sums of it overflow.
+const mostFigure = 1e6
+
+// plausible says that a value beside the level can be one at all.
+func (t *Tank) plausible(in Input) bool {
+	switch in.Kind {
+	case Interface:
+		return t.possible(in.Value)
+	case Valve:
+		return finite(in.Value)
+	}
+	return math.Abs(in.Value) <= mostFigure
+}
+
 // floor is the jump that noise alone may make, inches.
 func (v *vessel) floor(t *Tank) float64 {
 	return math.Max(float64(t.Loads.Noise), math.Max(6*v.noise.sigma, 4*v.noise.fast))

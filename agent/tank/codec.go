@@ -15,7 +15,10 @@ const (
 	storedRest  = 2700.0    // s of samples that are stored as they are, before a draw or before now
 )
 
-var errStateShort = errors.New("it ends early")
+var (
+	errStateShort = errors.New("it ends early")
+	errNoNumber   = errors.New("it holds a number that is none")
+)
 
 // archive writes or reads a state: the same walk does both, so that they cannot differ.
 type archive struct {
@@ -23,6 +26,7 @@ type archive struct {
 	reading bool
 	format  byte
 	err     error
+	wild    bool // a number that is none was met, since it was last asked for
 }
 
 // MarshalBinary is the state to store: some KiB a tank. Readings older than the last three quarters
@@ -55,6 +59,9 @@ func (a *archive) state(st *State) {
 	a.int(&st.boot)
 	a.floats(&st.base, &st.now, &st.booted, &st.stored)
 	a.clock(&st.tick)
+	if a.spoilt() && a.reading {
+		a.fail(errNoNumber)
+	}
 	n := a.count(len(st.tanks), mostTanks)
 	if a.reading {
 		st.tanks = make([]*vessel, n)
@@ -66,7 +73,15 @@ func (a *archive) state(st *State) {
 		if a.reading {
 			st.tanks[i] = &vessel{}
 		}
-		a.vessel(st.tanks[i])
+		at := len(a.b)
+		if a.vessel(st.tanks[i]); !a.spoilt() {
+			continue
+		}
+		st.tanks[i] = &vessel{} // this tank begins anew; the others are as they were
+		if !a.reading {
+			a.b = a.b[:at]
+			a.vessel(st.tanks[i])
+		}
 	}
 	if a.format >= 3 {
 		a.int(&st.box)
@@ -234,6 +249,7 @@ func (a *archive) samples(b *[]sample, most int) {
 	var t, v int64
 	for i := range *b {
 		s := &(*b)[i]
+		a.wild = a.wild || !finite(s.t) || !finite(float64(s.v))
 		dt, dv := grains(s.t, timeGrain)-t, grains(float64(s.v), levelGrain)-v
 		a.int(&dt)
 		a.int(&dv)
@@ -281,6 +297,7 @@ func (a *archive) floats(p ...*float64) {
 	for _, f := range p {
 		if !a.reading {
 			a.b = binary.LittleEndian.AppendUint64(a.b, math.Float64bits(*f))
+			a.wild = a.wild || !finite(*f)
 			continue
 		}
 		if len(a.b) < 8 {
@@ -289,10 +306,15 @@ func (a *archive) floats(p ...*float64) {
 		}
 		*f = math.Float64frombits(binary.LittleEndian.Uint64(a.b))
 		a.b = a.b[8:]
-		if !finite(*f) {
-			a.fail(errors.New("it holds a number that is none"))
-		}
+		a.wild = a.wild || !finite(*f)
 	}
+}
+
+// spoilt says whether a number that is none was met, and forgets it.
+func (a *archive) spoilt() bool {
+	was := a.wild
+	a.wild = false
+	return was
 }
 
 func (a *archive) ints(p ...*int) {

@@ -137,7 +137,7 @@ func (r *run) tick(in Input) {
 
 // side takes everything that is not a level.
 func (r *run) side(in Input) {
-	if !in.Good || !finite(in.Value) {
+	if !in.Good || !r.site.tanks[in.Tank].plausible(in) {
 		return
 	}
 	v := r.own(in.Tank)
