@@ -226,23 +226,25 @@ func (d *draft) timed(r collectors.Reading) collectors.Reading {
 
 // gauge gives the detector one reading, in its units.
 func (d *draft) gauge(in input, r collectors.Reading) {
-	t := &d.gears[in.tank]
 	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
-	var err error
+	if x.At, x.Mono, x.Boot = d.instant(r); r.Boot == 0 {
+		x.Box = d.l.bootID
+	}
 	switch in.kind {
-	case tank.Level, tank.Interface:
-		x.Value, err = LevelInches(r.Value, r.Unit, float64(t.Height))
-		x.Value += float64(t.Offset)
+	case tank.Level:
+		if !d.level(in.tank, r, &x) {
+			return
+		}
+	case tank.Interface:
+		g := &d.gears[in.tank]
+		if g.Interface != d.l.wanted[in.tank].Interface {
+			return // it is another's until the load is over
+		}
+		g.water().read(r, &x)
 	case tank.TopTemperature, tank.BottomTemperature:
 		x.Value = fahrenheit(r.Value, r.Unit)
 	case tank.Gravity:
 		x.Value = specificGravity(r.Value, r.Unit)
-	}
-	if err != nil {
-		x.Good = false
-	}
-	if x.At, x.Mono, x.Boot = d.instant(r); r.Boot == 0 {
-		x.Box = d.l.bootID
 	}
 	d.next(x)
 }

@@ -1,17 +1,18 @@
 package agent
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
 
-// gear is how a tank's level becomes barrels. What is in force is stored, so that a change of the configuration is
-// noticed, waits for the end of a load, and stands on the next ticket.
+// gear is how a tank is measured: how its level is read, and how that becomes barrels. What is in force is stored, so
+// that a change of the configuration is noticed, waits for the end of a load and for the first levels, and stands on
+// the next ticket.
 type gear struct {
 	ID     string
 	Level  collectors.Point
@@ -21,6 +22,13 @@ type gear struct {
 	Table  tank.Table
 	News   []string `json:",omitempty"` // what was changed since the last load, for the comments of the next
 	Past   []gauge  `json:",omitempty"` // how it was read before, the oldest first
+
+	Whole      bool    `json:",omitempty"` // what follows is known: a program before this one did not store it
+	Making     Making  `json:",omitzero"`  // of the level
+	Interface  sourced `json:",omitzero"`
+	Production sourced `json:",omitzero"`
+	Speed      float64 `json:",omitempty"` // of the site's time
+	Seam       *seam   `json:",omitempty"` // how a level reads by the gear that is to follow
 }
 
 // gauge is how a tank's level was read until a time.
@@ -28,6 +36,9 @@ type gauge struct {
 	Until          time.Time
 	Level          collectors.Point
 	Offset, Height tank.Length
+
+	By  *tank.Conversion `json:",omitempty"` // into inches by the gauge that followed; nil: by the offset alone
+	Odd *oddity          `json:",omitempty"` // what happened at its end
 }
 
 const pastMost = 8 // changes of which each tank remembers what was before
@@ -42,9 +53,36 @@ func (g *gear) gauge(at time.Time) gauge {
 	return gauge{Level: g.Level, Offset: g.Offset, Height: g.Height}
 }
 
+// then is a level of the past, which the detector has by the gauge of today, as it was read at that time.
+func (g *gear) then(at time.Time, in float64) float64 {
+	next := g.Offset
+	for _, p := range slices.Backward(g.Past) {
+		if !at.Before(p.Until) {
+			break
+		}
+		by := tank.Conversion{Ratio: 1, Add: float64(next - p.Offset)}
+		if p.By != nil {
+			by = *p.By
+		}
+		in, next = by.Back(in), p.Offset
+	}
+	return in
+}
+
 // gearOf is a tank's gear as it is configured.
-func gearOf(t Tank) gear {
-	return gear{ID: t.ID, Level: t.Level, Offset: t.Offset, Height: t.Height, Sensor: t.Sensor, Table: t.Table}
+func (s Site) gearOf(t Tank) gear {
+	return gear{
+		ID: t.ID, Level: t.Level, Offset: t.Offset, Height: t.Height, Sensor: t.Sensor, Table: t.Table,
+		Whole: true, Making: s.making(t.Level), Interface: s.sourced(t.Interface), Production: s.sourced(t.Production), Speed: s.speed(),
+	}
+}
+
+// completed is stored gear with what the program that stored it did not know, which is taken for what it is now.
+func (g gear) completed(s Site, now gear) gear {
+	if !g.Whole {
+		g.Whole, g.Making, g.Interface, g.Production, g.Speed = true, s.making(g.Level), now.Interface, now.Production, now.Speed
+	}
+	return g
 }
 
 // changes says what the gear has that old had not: in short, for the ticket, and with both values, for the event.
@@ -59,6 +97,21 @@ func (g *gear) changes(old *gear) (short, long []string) {
 	add(g.Height != old.Height, "height", "%.2f to %.2f in", float64(old.Height), float64(g.Height))
 	add(g.Sensor != old.Sensor, "sensor", "%s to %s", sensorName(old.Sensor), sensorName(g.Sensor))
 	add(g.Level != old.Level, "level point", "%s to %s", old.Level, g.Level)
+	add(g.Speed != old.Speed, "speed", "%g to %g: what the levels did before is forgotten", old.Speed, g.Speed)
+	for _, m := range []struct {
+		name     string
+		old, new sourced
+	}{
+		{"level", sourced{old.Level, old.Making}, sourced{g.Level, g.Making}}, {"interface", old.Interface, g.Interface}, {"production", old.Production, g.Production},
+	} {
+		add(m.name != "level" && m.old.Point != m.new.Point, m.name+" point", "%s to %s", cmp.Or(m.old.Point, "none"), cmp.Or(m.new.Point, "none"))
+		if m.old.Source != "" && m.new.Source != "" {
+			add(m.old.Point == m.new.Point && m.old.Source != m.new.Source, m.name+" source", "%s to %s", m.old.Source, m.new.Source)
+			add(m.old.Unit != m.new.Unit, m.name+" unit", "%s to %s", cmp.Or(m.old.Unit, "none"), cmp.Or(m.new.Unit, "none"))
+			add(m.old.Scale != m.new.Scale, m.name+" scale", "%g to %g", m.old.Scale, m.new.Scale)
+			add(m.old.Add != m.new.Add, m.name+" point's offset", "%g to %g", m.old.Add, m.new.Add)
+		}
+	}
 	return short, long
 }
 
@@ -82,10 +135,10 @@ func sensorName(s string) string {
 }
 
 // wanted is the gear of all tanks as it is configured.
-func wanted(s Site) []gear {
+func (s Site) wanted() []gear {
 	all := make([]gear, len(s.Tanks))
 	for i, t := range s.Tanks {
-		all[i] = gearOf(t)
+		all[i] = s.gearOf(t)
 	}
 	return all
 }
@@ -98,123 +151,6 @@ func (s Site) detector(gears []gear) (tank.Site, error) {
 		list[i].Height, list[i].Sensor, list[i].Table = gears[i].Height, gears[i].Sensor, gears[i].Table
 	}
 	return tank.NewSite(list)
-}
-
-// outfit takes the stored gear and the tanks' state, which go by the places that the tanks had in the configuration
-// then, to those that they have now.
-func (l *Ledger) outfit(s *state) (err error) {
-	var stored []gear
-	if err := l.recall(gearState, &stored); err != nil {
-		return err
-	}
-	s.gears, s.unfit, s.replaced = wanted(l.site), stored == nil, stored == nil
-	if _, err := l.site.detector(s.gears); err != nil {
-		return err
-	}
-	if stored != nil {
-		s.place(stored)
-	}
-	s.detect, err = l.site.detector(s.gears)
-	return err
-}
-
-// place gives each tank the stored gear of its id, and its state.
-func (s *state) place(stored []gear) {
-	from, moved := make([]int, len(s.gears)), len(stored) != len(s.gears)
-	left := make([]bool, len(stored))
-	for i := range s.gears {
-		g := &s.gears[i]
-		from[i] = placeOf(stored, g.ID)
-		moved = moved || from[i] != i
-		if from[i] < 0 {
-			s.come = append(s.come, g.ID)
-			continue
-		}
-		old := stored[from[i]]
-		short, _ := g.changes(&old)
-		s.unfit = s.unfit || short != nil
-		*g, left[from[i]] = old, true
-	}
-	if !moved {
-		return
-	}
-	for i := range stored {
-		if !left[i] {
-			s.gone = append(s.gone, departed{stored[i].ID, s.tanks.Loading(i)})
-		}
-	}
-	s.unfit, s.replaced, s.tanks = true, true, s.tanks.Arranged(from)
-	s.daybook = s.daybook.Arranged(from)
-}
-
-// placeOf is where the gear of a tank stands; -1 when it has none.
-func placeOf(gears []gear, id string) int {
-	for i := range gears {
-		if gears[i].ID == id {
-			return i
-		}
-	}
-	return -1
-}
-
-// departed is a tank that the configuration has no more.
-type departed struct {
-	id      string
-	loading bool
-}
-
-// refit lets a changed configuration take effect for every tank that is not being hauled, and tells of it. Where
-// there is nothing to do yet it stores nothing.
-func (d *draft) refit() {
-	for _, id := range d.come {
-		d.changed(id, "the tank was added to the configuration")
-	}
-	for _, t := range d.gone {
-		note := "the tank is no longer in the configuration"
-		if t.loading {
-			note += "; a load that was under way makes no ticket"
-		}
-		d.changed(t.id, note)
-	}
-	store, gears := d.replaced, slices.Clone(d.gears)
-	d.come, d.gone, d.unfit, d.replaced = nil, nil, false, false
-	for i, t := range d.l.site.Tanks {
-		g := gearOf(t)
-		switch short, long := g.changes(&gears[i]); {
-		case short == nil:
-		case d.tanks.Loading(i):
-			d.unfit = true // a load is finished by the gear with which it began
-		default:
-			d.tanks = d.tanks.Shifted(i, g.Offset-gears[i].Offset)
-			d.daybook = d.daybook.Refitted(i)
-			was := gears[i].gauge(d.now)
-			was.Until = d.now.Round(0)
-			g.Past = append(slices.Clone(gears[i].Past[max(0, len(gears[i].Past)-pastMost+1):]), was)
-			g.News = slices.Clone(gears[i].News)
-			for _, s := range short {
-				g.News = append(g.News, s+" changed "+d.now.In(d.l.site.Zone).Format(time.DateOnly))
-			}
-			gears[i], store = g, true
-			d.changed(t.ID, strings.Join(long, "; ")+"; no load is measured by both")
-		}
-	}
-	if !store {
-		return
-	}
-	detect, err := d.l.site.detector(gears)
-	if err != nil {
-		d.problems = append(d.problems, err)
-		return
-	}
-	d.gears, d.detect = gears, detect
-	d.keep(gearState, gears)
-	d.keepBook()
-}
-
-// changed tells of a change of a tank's configuration.
-func (d *draft) changed(id, note string) {
-	now := d.now.Round(0)
-	d.diagnosis(tank.Event{Rule: "config-changed", Tank: id, Note: id + ": " + note, Start: now, End: now})
 }
 
 // news is what was changed of a tank since its last load; it is said once.

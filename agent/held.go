@@ -56,6 +56,7 @@ func (d *draft) finished(load tank.Load) {
 		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), numberMax, d.handled)
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), d.news(load.Tank)...)
+	d.doubted(&h.Load)
 	d.during(&h)
 	d.onlyFinite(&h)
 	d.held = append(slices.Clone(d.held), h)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -89,8 +90,9 @@ func (h hostFor) Remember(name string, v []byte) error {
 
 // Hurry implements collectors.Host.
 func (h hostFor) Hurry(points []collectors.Point) bool {
-	for i, t := range h.site.Tanks {
-		if h.loading[i].Load() && slices.Contains(points, t.Level) {
+	for _, p := range points {
+		f := h.feeds[p]
+		if f != nil && slices.ContainsFunc(f.inputs, func(in input) bool { return in.kind == tank.Level && h.loading[in.tank].Load() }) {
 			return true
 		}
 	}

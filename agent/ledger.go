@@ -42,6 +42,7 @@ type Ledger struct {
 	log    zerolog.Logger
 	feeds  map[collectors.Point]*feed
 	rules  tank.BookRules
+	wanted []gear // of all tanks as it is configured
 	born   time.Time
 	boot   int64
 	bootID int64         // of the box; 0: not known
@@ -73,12 +74,13 @@ type state struct {
 	later   uint64 // highest key of a record that waits for the clock
 	unused  unusedState
 
-	gears  []gear     // in force, by tank
-	detect tank.Site  // with them
-	unfit  bool       // the configuration has something else, or the gear is not stored
-	come   []string   // tanks that are new in the configuration, and those that it has no more,
-	gone   []departed // until that is told
-	work   []Inhibit
+	gears    []gear     // in force, by tank
+	detect   tank.Site  // with them
+	meetings []meeting  // by tank
+	unfit    bool       // the configuration has something else, or the gear is not stored
+	come     []arrival  // tanks that are new in the configuration, and those that it has no more,
+	gone     []departed // until that is told
+	work     []Inhibit
 
 	replaced bool // the gear in force is other than what is stored
 }
@@ -88,6 +90,7 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	l := newLedger(site, box, clock, log)
 	s, err := l.load()
 	l.adopt(s)
+	l.hearOld()
 	return l, err
 }
 
@@ -95,7 +98,7 @@ func newLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) *Le
 	now := time.Now()
 	return &Ledger{
 		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: newest{}, feeds: site.feeds(), played: map[string]position{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: newest{}, feeds: site.feeds(), wanted: site.wanted(), played: map[string]position{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 }
 

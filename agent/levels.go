@@ -20,8 +20,8 @@ func (l *Ledger) levels(w *Why, i int, from, to time.Time) {
 	w.Levels = l.s.detect.Levels(l.s.tanks, i, from, to)
 	ring, g := l.keep.ring, l.s.gears[i]
 	l.mu.Unlock()
-	for k := range w.Levels { // the detector's are all by the offset of today
-		w.Levels[k].In = hundredths(w.Levels[k].In + float64(g.gauge(w.Levels[k].At).Offset-g.Offset))
+	for k := range w.Levels { // the detector's are all by the gauge of today
+		w.Levels[k].In = hundredths(g.then(w.Levels[k].At, w.Levels[k].In))
 	}
 	if len(known) > 0 {
 		w.Oldest = known[0].At

@@ -33,6 +33,8 @@ type Site struct {
 	HoldDoubtful       bool          // a doubtful ticket waits for a person
 	Wire               cloud.Wire
 	Config             uint32 // hash of the configuration, kept with each record
+
+	Making func(collectors.Point) Making // how a point's value comes about; nil: nobody knows
 }
 
 // Source is a point, a constant, or nothing.

@@ -311,7 +311,7 @@ func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
 func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
-	g := l.s.gears[i]
+	g := l.wanted[i] // a change that waits for the end of a load is shown at once
 	s := TankStatus{ID: t.ID, Known: l.lookup(t.ID).Found, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
 	r, ok := l.latest.get(t.Level)
 	if !ok {

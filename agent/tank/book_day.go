@@ -248,6 +248,20 @@ func (b Book) Refitted(i int) Book {
 	return Book{pages}
 }
 
+// Remetered is the book after another meter, or the same one by other words, began to count a tank's production: what it
+// shows first is where it begins.
+func (b Book) Remetered(i int) Book {
+	b = b.Refitted(i)
+	if i < len(b.pages) && b.pages[i] != nil && b.pages[i].meter.known {
+		p := *b.pages[i]
+		p.meter.at = meterAnew
+		pages := append([]*page(nil), b.pages...)
+		pages[i] = &p
+		b.pages = pages
+	}
+	return b
+}
+
 // settle closes the day before once nothing can change it any more.
 func (w *bookkeeper) settle(i int) {
 	p := w.page(i)

@@ -205,3 +205,28 @@ func TestBookOfATankThatIsMeasuredAnew(t *testing.T) {
 		t.Error("the book did not move with its tank")
 	}
 }
+
+func TestAnotherMeterCountsFromItsFirstReading(t *testing.T) {
+	site, err := NewSite([]Tank{{ID: "TK-1", Height: 240, Table: Cylinder(144, 240)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b Book
+	for k, total := range []float64{1000, 1005, 1009} {
+		b = site.Meter(b, 0, testStart.Add(time.Duration(k)*time.Hour), total)
+	}
+	b = b.Remetered(0)
+	raw, err := b.MarshalBinary()
+	if err != nil || b.UnmarshalBinary(raw) != nil {
+		t.Fatal(err)
+	}
+	for k, total := range []float64{1100, 1101} {
+		b = site.Meter(b, 0, testStart.Add(time.Duration(4+k)*time.Hour), total)
+	}
+	if got := b.pages[0].meter.sum; got != 10 {
+		t.Errorf("counted %g bbl, want the 9 of the one meter and the 1 of the other", got)
+	}
+	if (Book{}).Remetered(0).pages != nil {
+		t.Error("a book that was not begun has a page")
+	}
+}

@@ -8,6 +8,7 @@ const (
 	meterSlack = 10.0  // bbl
 	meterAgree = 3     // readings in a row that make another count the meter's
 	rollLeast  = 1000. // a count that falls from below this was reset
+	meterAnew  = -1.0  // in place of the time of the newest count: the next one has nothing to do with it
 )
 
 // meter follows a totaliser over its rollovers and resets.
@@ -22,8 +23,8 @@ type meter struct {
 
 // take is one reading of the count.
 func (m *meter) take(at, total float64) {
-	if !m.known {
-		*m = meter{known: true, last: total, at: at}
+	if !m.known || m.at == meterAnew {
+		*m = meter{known: true, sum: m.sum, last: total, at: at}
 		return
 	}
 	most := meterSlack + meterMost*math.Max(0, at-m.at)/60

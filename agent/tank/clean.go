@@ -53,8 +53,8 @@ func (t *Tank) rate(at float64) float64 {
 	return t.Loads.MaxRate / math.Max(per, 1e-6) / 60
 }
 
-// possible says that a value can be a level of this tank at all.
-func (t *Tank) possible(x float64) bool {
+// Possible says that a value can be a level of this tank at all.
+func (t *Tank) Possible(x float64) bool {
 	return finite(x) && x >= lowest && x <= float64(t.Height)+overTop
 }
 
@@ -65,7 +65,7 @@ const mostFigure = 1e6
 func (t *Tank) plausible(in Input) bool {
 	switch in.Kind {
 	case Interface:
-		return t.possible(in.Value)
+		return t.Possible(in.Value)
 	case Valve:
 		return finite(in.Value)
 	}

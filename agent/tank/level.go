@@ -25,7 +25,7 @@ func (r *run) level(in Input) {
 // weigh cleans one reading and keeps what is believed.
 func (r *run) weigh(i int, v *vessel, now, x float64) {
 	t := &r.site.tanks[i]
-	if !t.possible(x) {
+	if !t.Possible(x) {
 		v.bad.again(now, x)
 		return
 	}

@@ -20,37 +20,74 @@ func (st State) Arranged(from []int) State {
 	return st
 }
 
-// Shifted is the state in which every level of a tank reads so many inches higher: its offset was changed, and what is
-// known of it must not look like a movement.
-func (st State) Shifted(i int, by Length) State {
-	if i < 0 || i >= len(st.tanks) || by == 0 {
+// Conversion turns inches by one way of measuring a tank into inches by another: times Ratio, and Add more. A Ratio of 0
+// says that nobody knows how.
+type Conversion struct{ Ratio, Add float64 }
+
+// Unchanged is the conversion that changes nothing.
+var Unchanged = Conversion{Ratio: 1}
+
+// Of is a level by the new way.
+func (c Conversion) Of(in float64) float64 { return c.Ratio*in + c.Add }
+
+// Back is a level by the old way.
+func (c Conversion) Back(in float64) float64 { return (in - c.Add) / c.Ratio }
+
+// Converted is the state after a tank began to be measured in another way: what is known of its levels must not look
+// like a movement. An interface of which nobody knows how its levels read now is forgotten.
+func (st State) Converted(i int, level, water Conversion) State {
+	if i < 0 || i >= len(st.tanks) || level == Unchanged && water == Unchanged {
 		return st
 	}
 	st = st.fresh(len(st.tanks))
-	v, up := *st.tanks[i], float64(by)
-	for _, x := range []*float64{&v.last.v, &v.pend.first.v, &v.pend.last.v, &v.kept, &v.loss.at} {
-		*x += up
+	v := *st.tanks[i]
+	if level != Unchanged {
+		v.convert(level)
 	}
-	v.bin.sv += up * float64(v.bin.n)
-	v.buf, v.hist, v.water = raised(v.buf, up, bufferMost), raised(v.hist, up, histMost), raised(v.water, up, waterMost)
-	v.told = append([]told(nil), v.told...)
-	for k := range v.told {
-		v.told[k].open += up
-		v.told[k].close += up
+	switch {
+	case water.Ratio == 0:
+		v.water = nil
+	case water != Unchanged:
+		v.water = converted(v.water, water, waterMost)
 	}
 	st.tanks[i] = &v
 	st.mark++
 	return st
 }
 
+// convert turns every level that is known of a tank.
+func (v *vessel) convert(c Conversion) {
+	for _, x := range []*float64{&v.last.v, &v.pend.first.v, &v.pend.last.v, &v.kept, &v.loss.at} {
+		*x = c.Of(*x)
+	}
+	v.bin.sv = c.Ratio*v.bin.sv + c.Add*float64(v.bin.n)
+	v.buf, v.hist = converted(v.buf, c, bufferMost), converted(v.hist, c, histMost)
+	for _, x := range []*float64{&v.loss.sum, &v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before} {
+		*x *= c.Ratio
+	}
+	for k := range v.noise.d {
+		v.noise.d[k] *= float32(c.Ratio)
+	}
+	v.told = append([]told(nil), v.told...)
+	for k := range v.told {
+		l := &v.told[k]
+		l.open, l.close, l.inflow = c.Of(l.open), c.Of(l.close), c.Ratio*l.inflow
+	}
+}
+
 // raised is a copy of samples, so many inches higher, with the room that they grow into.
 func raised(b []sample, up float64, most int) []sample {
+	return converted(b, Conversion{1, up}, most)
+}
+
+// converted is a copy of samples by another way of measuring, with the room that they grow into.
+func converted(b []sample, c Conversion, most int) []sample {
 	if b == nil {
 		return nil
 	}
 	out := make([]sample, len(b), max(len(b), most))
 	for k, s := range b {
-		s.v = grained(s.t, float64(s.v)+up, 1).v
+		s.v = grained(s.t, c.Of(float64(s.v)), 1).v
 		out[k] = s
 	}
 	return out

@@ -16,7 +16,7 @@ func TestAChangedOffsetIsNoMovement(t *testing.T) {
 			return v, true
 		}
 		r.run(0, change)
-		r.st = r.st.Shifted(0, Length(by))
+		r.st = r.st.Converted(0, Conversion{1, by}, Conversion{1, by})
 		raw, err := r.st.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func siteOf(cfg *config.Config) agent.Site {
 	s := agent.Site{
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
 		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
-		Wire: cfg.Service.Wire, Config: cfg.Hash(),
+		Wire: cfg.Service.Wire, Config: cfg.Hash(), Making: makings(cfg),
 	}
 	s.Wire.Zone = cfg.Zone
 	every := map[collectors.Point]time.Duration{}

@@ -158,6 +158,7 @@ var notRuns = map[string]string{
 var faults = map[string]string{
 	"stuck": "the sensor's value was stuck", "step": "the sensor's value jumped, as when somebody sets it anew", "gap": "no reading came",
 	"bad-value": "the sensor gave values that are no level", "spike-rate": "the sensor gave false echoes", "clock-step": "the clock of the readings jumped",
+	"config-changed":   "the configuration was changed",
 	"unexplained-loss": "the level went down more slowly than any load",
 }
 

@@ -48,6 +48,20 @@ func ParseOrder(name string, registers int) (Order, error) {
 	return o, nil
 }
 
+// letters are the orders as the configuration has them.
+var letters = [...]string{"ABCD", "CDAB", "BADC", "DCBA", "EFGHABCD", "CDABGHEF", "FEHGBADC", "DCBAHGFE"}
+
+// Of is the order as it is written for a value of so many registers: two that read it alike are written alike.
+func (o Order) Of(registers int) string {
+	if registers > 1 {
+		return letters[o]
+	}
+	if o.SwapsBytes() {
+		return "BA"
+	}
+	return "AB"
+}
+
 // SwapsBytes says whether the two bytes of each register stand the wrong way round.
 func (o Order) SwapsBytes() bool {
 	return o == BADC || o == DCBA || o == FEHGBADC || o == DCBAHGFE

@@ -1,0 +1,220 @@
+package agent
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Two levels are compared only by one setting. When the configuration has another one than a tank's levels were read by,
+// the first levels by the new one are looked at before it takes effect: they say whether the number that is read stayed
+// and what is made of it was put right, whether the gauge was changed with the configuration, or whether neither
+// explains what they show. For a load that is under way they say how the new levels read by the setting with which it
+// began.
+
+const (
+	seamFew  = 3                 // levels that agree
+	seamEcho = 100 * time.Second // site time; a gauge that nobody knows may begin with a false echo
+	oddNear  = 10 * time.Minute  // site time; a load that begins so soon after it may have begun before
+	oddSure  = 0.5               // the most that one believes of a load across it
+)
+
+// seam is how a tank's level by the setting in force reads by the one that is to follow.
+type seam struct {
+	To  setting
+	By  tank.Conversion
+	Odd *oddity `json:",omitempty"`
+}
+
+// oddity is something about a change of the setting that a person has to know. A load that was under way meanwhile needs
+// a review.
+type oddity struct {
+	From, To time.Time // the newest level before and the first one after
+	Note     string    // for a ticket
+	Then     string    `json:",omitempty"` // and what else an event says
+	Rose     bool      `json:",omitempty"` // what nobody can explain may have come from another tank
+}
+
+// meeting is the first levels by a setting that is to take effect, inches.
+type meeting struct {
+	to         setting
+	n          int
+	at         time.Time     // of the first
+	begin, end time.Duration // on a clock that never steps
+	first, now float64
+}
+
+// joined is how a level by the gear in force reads by the configured one, once that is known.
+func (d *draft) joined(i int) (tank.Conversion, bool) {
+	g, want := &d.gears[i], d.l.wanted[i].level()
+	if have := g.level(); have.into(want) == tank.Unchanged {
+		return tank.Unchanged, true
+	}
+	if g.Seam != nil && g.Seam.To == want {
+		return g.Seam.By, true
+	}
+	return tank.Conversion{}, false
+}
+
+// kept says that the gauge in force is still read as it was, beside the one that is to follow.
+func (d *draft) kept(i int) bool {
+	have := d.gears[i].level()
+	return !have.reads(d.l.wanted[i].level()) && have.Source != "" && d.l.site.making(have.Point) == have.Making
+}
+
+// level gives an input the inches of a reading by the setting in force; false: the reading is not for the detector.
+func (d *draft) level(i int, r collectors.Reading, x *tank.Input) bool {
+	have, want, kept := d.gears[i].level(), d.l.wanted[i].level(), d.kept(i)
+	if have == want || kept && r.Point == have.Point {
+		have.read(r, x)
+		return r.Point == have.Point
+	}
+	if r.Point != want.Point {
+		return false
+	}
+	if kept && d.holds(i) {
+		d.met(i, meeting{}) // what came before the load says nothing after it
+		return false
+	}
+	want.read(r, x)
+	if t := d.l.site.Tanks[i].Tank; !x.Good || !t.Possible(x.Value) {
+		t.Height = have.Height
+		x.Good = x.Good && !t.Possible(x.Value) // the detector counts what cannot be a level by either
+		return !kept
+	}
+	by, known := d.joined(i)
+	if !known {
+		d.meet(i, want, *x)
+		if by, known = d.joined(i); !known {
+			return false
+		}
+	}
+	if !d.holds(i) {
+		d.refit()
+		return true
+	}
+	x.Value = by.Back(x.Value)
+	return !kept
+}
+
+// meet takes one of the first levels by a setting that is to take effect, until there are enough of them that agree.
+func (d *draft) meet(i int, want setting, x tank.Input) {
+	site, m := d.l.site, d.meetings[i]
+	o, _ := d.detect.Outlook(d.tanks, i, x.At)
+	apart := math.Abs((x.Mono - m.end).Seconds()) * site.speed()
+	if m.to != want || math.Abs(x.Value-m.now) > o.Rate*apart+o.Noise {
+		m = meeting{to: want, at: x.At, begin: x.Mono, first: x.Value}
+	}
+	m.n, m.end, m.now = m.n+1, x.Mono, x.Value
+	d.met(i, m)
+	have := d.gears[i].level()
+	if m.n < seamFew || !have.reads(want) && m.end-m.begin < site.scaled(seamEcho) {
+		return
+	}
+	d.gears = slices.Clone(d.gears)
+	d.gears[i].Seam = d.compare(i, m)
+	d.keep(gearState, d.gears)
+}
+
+// met keeps the first levels of a tank.
+func (d *draft) met(i int, m meeting) {
+	if d.meetings[i] != m {
+		d.meetings = slices.Clone(d.meetings)
+		d.meetings[i] = m
+	}
+}
+
+// compare says how the levels before a change of the setting read by the new one.
+func (d *draft) compare(i int, m meeting) *seam {
+	have := d.gears[i].level()
+	o, _ := d.detect.Outlook(d.tanks, i, m.at)
+	made, loading := have.into(m.to), d.tanks.Loading(i)
+	fits := func(c tank.Conversion) bool { return m.first >= c.Of(o.Low) && m.first <= c.Of(o.High) }
+	same, known := fits(tank.Unchanged), made.Ratio != 0
+	switch {
+	case known && fits(made):
+		return &seam{To: m.to, By: made}
+	case known && same:
+		return d.odd(i, m, o, tank.Unchanged, made.Of(o.Next), "the level stands as before, so no ticket is made of it: the gauge was changed as well, or oil was moved")
+	case known:
+		return d.odd(i, m, o, made, made.Of(o.Next), "a load that is made of it needs review")
+	case same && !loading:
+		return &seam{To: m.to, By: tank.Unchanged}
+	case same:
+		return d.odd(i, m, o, tank.Unchanged, m.first, "")
+	}
+	next := o.Next
+	if o.Falls > 0 && m.fell(d.l.site.speed()) < o.Falls/3 {
+		next = (o.Low + o.High) / 2 // the draw has ended at some time between
+	}
+	why := "no ticket is made of it; if a truck loaded meanwhile, `gauger tickets add` writes its ticket"
+	if loading {
+		why = "the load is measured on as if it had gone on meanwhile as it did before"
+	}
+	return d.odd(i, m, o, tank.Conversion{Ratio: 1, Add: m.first - next}, next, why)
+}
+
+// fell is how many inches a second the first levels fell.
+func (m meeting) fell(speed float64) float64 {
+	return (m.first - m.now) / max((m.end-m.begin).Seconds()*speed, 1)
+}
+
+// odd is a seam with what a person has to know of it: what was expected and what came, and what follows from that.
+func (d *draft) odd(i int, m meeting, o tank.Outlook, by tank.Conversion, expected float64, why string) *seam {
+	short, _ := d.l.wanted[i].changes(&d.gears[i])
+	zone := d.l.site.Zone
+	from := o.At.In(zone).Format("2006-01-02 15:04")
+	to, _ := strings.CutPrefix(m.at.In(zone).Format("2006-01-02 15:04"), from[:len("2006-01-02 ")])
+	said := &oddity{From: o.At, To: m.at, Note: fmt.Sprintf("%s changed between %s and %s", strings.Join(short, " and "), from, to)}
+	if why == "" {
+		said.Note += ": the load was measured by two gauges"
+		return &seam{To: m.to, By: by, Odd: said}
+	}
+	off := m.first - expected
+	said.Rose = off > 0
+	more := map[bool]string{true: "more", false: "less"}[said.Rose]
+	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
+	said.Then = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
+	d.verdict(tank.Verdict{Tank: d.gears[i].ID, What: "config-changed", Why: said.Note + said.Then, Start: o.At, End: m.at})
+	return &seam{To: m.to, By: by, Odd: said}
+}
+
+// doubted marks a load that was under way when something odd happened to the setting, or that is made of it; also where
+// its oil may be what came into another tank. Of a change that waits for the end of the load its comments tell.
+func (d *draft) doubted(load *tank.Load) {
+	i, site := d.l.site.index(load.Tank), d.l.site
+	if short, _ := d.l.wanted[i].changes(&d.gears[i]); short != nil {
+		load.Remarks = append(slices.Clone(load.Remarks), strings.Join(short, " and ")+" changed meanwhile, measured by the old")
+	}
+	for k := range d.gears {
+		for _, o := range d.gears[k].oddities(d.l.wanted[k].level()) {
+			if !load.Start.Before(o.To.Add(site.scaled(oddNear))) || !load.End.After(o.From) || k != i && !o.Rose {
+				continue
+			}
+			note := o.Note
+			if k != i {
+				note = d.gears[k].ID + ": " + note
+			}
+			load.Review = append(slices.Clone(load.Review), note)
+			load.Confidence = min(load.Confidence, oddSure)
+		}
+	}
+}
+
+// oddities are those of the changes that were, and of the one that waits.
+func (g *gear) oddities(want setting) (all []*oddity) {
+	for _, p := range g.Past {
+		if p.Odd != nil {
+			all = append(all, p.Odd)
+		}
+	}
+	if g.Seam != nil && g.Seam.To == want && g.Seam.Odd != nil {
+		all = append(all, g.Seam.Odd)
+	}
+	return all
+}
