@@ -105,11 +105,7 @@ func (d *Desk) setKey(_ context.Context, a KeyArgs) (None, error) {
 	if err != nil {
 		return None{}, err
 	}
-	seeds := cloud.Seeds{Primary: cloud.Secret(a.Key)}
-	if slot == cloud.Secondary {
-		seeds = cloud.Seeds{Secondary: cloud.Secret(a.Key)}
-	}
-	if _, err := d.Client.Keys().Seed(seeds); err != nil {
+	if err := d.Client.Keys().Set(slot, cloud.Secret(a.Key)); err != nil {
 		return None{}, err
 	}
 	d.Kick()

@@ -25,7 +25,7 @@ func (c *Client) call(ctx context.Context, r request) reply {
 // tryKeys goes through the keys until one is not refused. A 403 is tried with the other keys too, but it says
 // nothing against the key: the right may be missing, or the quota used up.
 func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) {
-	keys, seen := c.keys.order()
+	keys, seen := c.keys.order(true)
 	p = reply{err: errNoKey}
 	var forbidden *reply
 	for _, k := range keys {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -38,7 +39,7 @@ type keyEntry struct {
 	Source  string    `json:"source"` // file, renewal, login
 	State   keyTrial  `json:"state"`
 	Since   time.Time `json:"since"`
-	OK      time.Time `json:"ok,omitzero"`
+	OK      time.Time `json:"ok,omitzero"` // when the service last accepted it, for data or for a renewal
 	Refused time.Time `json:"refused,omitzero"`
 }
 
@@ -105,12 +106,46 @@ func keyHead(body []byte) string {
 	return fmt.Sprintf("%s %08x", keyMagic, crc32.Checksum(body, castagnoli))
 }
 
+// The first and the last time that are written. JSON has no later year, and refuses the whole state for one.
+var (
+	firstTime = time.Unix(0, 0).UTC()
+	lastTime  = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)
+)
+
+// writable is the time, as near as it can be written; none stays none.
+func writable(t time.Time) time.Time {
+	switch {
+	case t.IsZero():
+		return time.Time{}
+	case t.Before(firstTime):
+		return firstTime
+	case t.After(lastTime):
+		return lastTime
+	}
+	return t.UTC()
+}
+
+// writable is the state with times that can be written.
+func (s keyState) writable() keyState {
+	s.Login = writable(s.Login)
+	for i := range s.Slots {
+		slot := &s.Slots[i]
+		slot.Expires.At, slot.Renewed, slot.Doubt = writable(slot.Expires.At), writable(slot.Renewed), writable(slot.Doubt)
+		slot.Entries = slices.Clone(slot.Entries)
+		for j := range slot.Entries {
+			e := &slot.Entries[j]
+			e.Since, e.OK, e.Refused = writable(e.Since), writable(e.OK), writable(e.Refused)
+		}
+	}
+	return s
+}
+
 // save writes the state so that a cut at any moment leaves this one or the one before.
 func (f keyFile) save(s keyState) error {
 	if f.path == "" {
 		return nil
 	}
-	body, err := json.Marshal(s)
+	body, err := json.Marshal(s.writable())
 	if err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}

@@ -4,138 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
 
 	"gauger/agent/cloud/cloudtest"
 	"gauger/deploy/proof"
 )
-
-// clockOfBox is the clock of a box: it can be set while it runs, and the monotonic clock does not notice.
-type clockOfBox struct {
-	mu    sync.Mutex
-	ahead time.Duration // of the world's
-}
-
-func (c *clockOfBox) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	now := time.Now()
-	return monotonic(now.Add(c.ahead), now.Sub(began))
-}
-
-// began is when a bubble's time begins.
-var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// monotonic gives a time the reading of a monotonic clock, which times in a bubble have not. With it a time is a flag, the
-// seconds since 1885 and the nanoseconds in one word, and that reading in the next.
-func monotonic(wall time.Time, since time.Duration) time.Time {
-	t := wall.Round(0)
-	words := (*[2]uint64)(unsafe.Pointer(&t))
-	words[0] = 1<<63 | uint64(wall.Sub(time.Date(1885, 1, 1, 0, 0, 0, 0, time.UTC))/time.Second)<<30 | uint64(wall.Nanosecond())
-	words[1] = uint64(since) + 1
-	return t
-}
-
-// set moves the clock so that it shows at.
-func (c *clockOfBox) set(at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ahead = time.Until(at)
-}
-
-// TestAClockThatIsSet: the tool itself. A step shows on the wall clock and not on the monotonic one.
-func TestAClockThatIsSet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var c clockOfBox
-		before := c.now()
-		c.set(before.AddDate(-10, 0, 0))
-		<-time.After(time.Minute)
-		after := c.now()
-		if after.Sub(before) != time.Minute || after.Year() != before.Year()-10 || after.Minute() != 1 {
-			t.Errorf("%v after %v, which is %v", after, before, after.Sub(before))
-		}
-	})
-}
-
-var errPower = errors.New("the power is off")
-
-// ramDisk is a disk in memory whose power goes off before a certain operation. A write that it hits is torn.
-type ramDisk struct {
-	mu    sync.Mutex
-	files map[string][]byte
-	left  int    // operations until the power goes off; -1: it stays
-	off   func() // told then
-}
-
-func (d *ramDisk) power() bool {
-	if d.left == 0 {
-		d.off()
-		return false
-	}
-	d.left = max(d.left-1, -1)
-	return true
-}
-
-func (d *ramDisk) read(path string) ([]byte, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	b, there := d.files[path]
-	if !there {
-		return nil, fs.ErrNotExist
-	}
-	return b, nil
-}
-
-func (d *ramDisk) write(path string, b []byte) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.power() {
-		d.files[path] = slices.Clone(b[:len(b)/2])
-		return errPower
-	}
-	d.files[path] = b
-	return nil
-}
-
-func (d *ramDisk) rename(from, to string) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if !d.power() {
-		return errPower
-	}
-	d.files[to] = d.files[from]
-	delete(d.files, from)
-	return nil
-}
-
-func (d *ramDisk) sync(string) error { return nil } // renames are on this disk at once; without one a cut leaves the file before
-
-// suffer does to the newest file what happens to files.
-func (d *ramDisk) suffer(rng *rand.Rand, mayBeLost bool) string {
-	newest, there := d.files["keys"]
-	switch what := rng.IntN(3); {
-	case !there:
-		return ""
-	case what == 0:
-		delete(d.files, "keys") // what is left is the generation before
-		return "rolled back"
-	case what == 1 && mayBeLost:
-		clear(d.files)
-		return "lost"
-	}
-	bent := slices.Clone(newest)
-	bent[rng.IntN(len(bent))] ^= byte(1 << rng.IntN(8))
-	d.files["keys"] = bent
-	return "damaged"
-}
 
 // worst is how long a site may be without power or link.
 const worst = 170 * day
@@ -149,12 +27,13 @@ type life struct {
 	disk    *ramDisk
 	clock   clockOfBox
 	end     time.Time
-	calm    bool // neither the clock nor the file suffers
+	calm    bool // neither the clock nor the file suffers, nobody gives wrong keys, and no gateway refuses all
 	away    time.Time
 	figures
 
 	mu      sync.Mutex
 	down    bool
+	denies  bool // a gateway refuses every key
 	off     bool
 	stop    func() // of the process that runs
 	loss    float64
@@ -163,7 +42,7 @@ type life struct {
 }
 
 // figures are what a stretch of lives adds up to.
-type figures struct{ visits, renewals, lost, cuts, jumps, files, boots, logins, long, hasty int }
+type figures struct{ visits, renewals, lost, cuts, jumps, files, boots, logins, long, wrong, denials, hasty int }
 
 func newLife(rng *rand.Rand) *life {
 	l := &life{rng: rng, net: rand.New(rand.NewPCG(rng.Uint64(), 2)), loss: rng.Float64() * 0.5, calm: rng.IntN(4) == 0}
@@ -199,6 +78,10 @@ func (l *life) fault(c cloudtest.Call) *cloudtest.Fault {
 	defer l.mu.Unlock()
 	if l.down || l.off {
 		return &cloudtest.Fault{Refuse: true}
+	}
+	if l.denies {
+		l.denials++
+		return &cloudtest.Fault{Status: 401}
 	}
 	loss := l.loss
 	if c.Op != "RenewAPIKey" {
@@ -308,9 +191,11 @@ func (l *life) process(ctx context.Context, t *testing.T, c *Client) {
 			if l.rng.IntN(4) == 0 {
 				most = worst
 			}
+			l.meddle(t, c)
 			pass(ctx, l.bounded(most))
 			l.setDown(false)
 		}
+		l.denial(ctx, t, c)
 		for until := time.Now().Add(8*day + time.Duration(l.rng.IntN(30*24))*time.Hour); time.Now().Before(until); {
 			gap := time.Duration(l.rng.IntN(60)) * time.Minute
 			if l.rng.IntN(4) > 0 {
@@ -344,6 +229,39 @@ func (l *life) setDown(down bool) {
 	l.down = down
 }
 
+// meddle is a person who gives keys that the service never knew, since nothing is sent.
+func (l *life) meddle(t *testing.T, c *Client) {
+	if l.calm || l.rng.IntN(3) > 0 {
+		return
+	}
+	for range 1 + l.rng.IntN(6) {
+		l.wrong++
+		if err := c.keys.Set(KeySlot(l.rng.IntN(2)), Secret(fmt.Sprintf("mistyped-%d", l.rng.IntN(1000)))); err != nil && !errors.Is(err, errPower) {
+			t.Error(err)
+		}
+	}
+}
+
+// denial is a gateway that refuses every key for up to two days, while records go on to be sent.
+func (l *life) denial(ctx context.Context, t *testing.T, c *Client) {
+	if l.calm || l.rng.IntN(6) > 0 {
+		return
+	}
+	l.setDenies(true)
+	defer l.setDenies(false)
+	for until := time.Now().Add(l.bounded(2 * day)); time.Now().Before(until) && ctx.Err() == nil; {
+		c.Post(t.Context(), AddDeviceMemo, "1", [][]byte{[]byte(`{"text":"x"}`)}, 0)
+		l.meddle(t, c)
+		pass(ctx, time.Duration(1+l.rng.IntN(8*60))*time.Minute)
+	}
+}
+
+func (l *life) setDenies(denies bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.denies = denies
+}
+
 // visit stores something. A refusal that lasts longer than a gateway needs to learn a key is a lock-out.
 func (l *life) visit(ctx context.Context, t *testing.T, c *Client) bool {
 	l.visits++
@@ -355,15 +273,15 @@ func (l *life) visit(ctx context.Context, t *testing.T, c *Client) bool {
 		pass(ctx, 20*time.Minute)
 	}
 	if ctx.Err() == nil {
-		l.locked = fmt.Sprintf("at %v, on the box %v: %+v, the service has %+v", time.Now(), l.clock.now(), c.keys.Status(), l.service.Keys())
+		l.locked = fmt.Sprintf("(login %v) at %v, on the box %v: %+v, the service has %+v", l.login != nil, time.Now(), l.clock.now(), c.keys.Status(), l.service.Keys())
 	}
 	return false
 }
 
 // TestProveKeys lives three-year lives of the key ring: links and power away for up to 170 days, requests and answers
 // lost, the power cut between two steps of a renewal, clocks of 1970 and ten years off, key files lost, damaged and
-// rolled back, and a service that rotates values, is slow to know them, and ends a key after 182 days exactly. Nobody is
-// locked out. Where clock and file are sound the two keys are never renewed within a day.
+// rolled back, wrong keys given, a gateway that refuses every key for days, and a service that rotates values, is slow to
+// know them, and ends a key after 182 days exactly. Nobody is locked out. Where clock and file are sound the two keys are never renewed within a day.
 func TestProveKeys(t *testing.T) {
 	stretch := proof.Of(t, 8)
 	var all figures
@@ -382,10 +300,10 @@ func TestProveKeys(t *testing.T) {
 			t.Errorf("seed %d, case %d: both keys were renewed within a day %d times", stretch.Seed, i, l.hasty)
 		}
 		f := &l.figures
-		for j, n := range []*int{&all.visits, &all.renewals, &all.lost, &all.cuts, &all.jumps, &all.files, &all.boots, &all.logins, &all.long} {
-			*n += *[]*int{&f.visits, &f.renewals, &f.lost, &f.cuts, &f.jumps, &f.files, &f.boots, &f.logins, &f.long}[j]
+		for j, n := range []*int{&all.visits, &all.renewals, &all.lost, &all.cuts, &all.jumps, &all.files, &all.boots, &all.logins, &all.long, &all.wrong, &all.denials} {
+			*n += *[]*int{&f.visits, &f.renewals, &f.lost, &f.cuts, &f.jumps, &f.files, &f.boots, &f.logins, &f.long, &f.wrong, &f.denials}[j]
 		}
 	}
-	stretch.Tell(t, "%d of %d lives locked out; %d times 150 to 170 days without link or power, %d boots, %d power cuts in renewals, %d steps of the clock, %d key files damaged, lost or rolled back, %d renewals, %d lost exchanges, %d logins, %d requests; %.0f lives a minute",
-		out, stretch.N, all.long, all.boots, all.cuts, all.jumps, all.files, all.renewals, all.lost, all.logins, all.visits, float64(stretch.N)/time.Since(begin).Minutes())
+	stretch.Tell(t, "%d of %d lives locked out; %d times 150 to 170 days without link or power, %d boots, %d power cuts in renewals, %d steps of the clock, %d key files damaged, lost or rolled back, %d wrong keys given, %d requests refused by a gateway, %d renewals, %d lost exchanges, %d logins, %d requests; %.0f lives a minute",
+		out, stretch.N, all.long, all.boots, all.cuts, all.jumps, all.files, all.wrong, all.denials, all.renewals, all.lost, all.logins, all.visits, float64(stretch.N)/time.Since(begin).Minutes())
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"sync"
 	"time"
 )
@@ -47,12 +47,12 @@ const (
 	retrial = 5 * time.Minute
 )
 
-// Limits of one call: how many keys it tries, how many values a slot remembers, and how long a failed recovery
-// (renewals and login with refused keys) is not repeated.
+// Limits: how many values a slot remembers that the service never accepted, how many of those that it refused one call tries,
+// and how long a failed recovery (renewals and login with refused keys) is not repeated.
 const (
-	triesPerCall  = 4
-	entriesPer    = 4
-	recoveryPause = 15 * time.Minute
+	candidatesPer  = 16
+	refusedPerCall = 4
+	recoveryPause  = 15 * time.Minute
 )
 
 var errUnusable = errors.New("it cannot be used")
@@ -82,6 +82,8 @@ type KeyRing struct {
 	mu       sync.Mutex
 	state    keyState
 	changes  uint64 // counts what may make a refused ring work again
+	chance   *rand.Rand
+	works    bool // data was stored, and no key that the service ever accepted was refused since: a candidate's trial costs nothing
 	retried  map[string]time.Time
 	episodes map[string]bool
 	via      caller
@@ -109,7 +111,7 @@ func OpenKeys(path string, seeds Seeds) (*KeyRing, error) {
 func openKeys(f keyFile, now func() time.Time, seeds Seeds) *KeyRing {
 	r := &KeyRing{
 		file: f, now: now, opened: now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: DefaultWire().RenewEvery,
-		retried: map[string]time.Time{}, episodes: map[string]bool{},
+		retried: map[string]time.Time{}, episodes: map[string]bool{}, chance: rand.New(rand.NewPCG(uint64(now().UnixNano()), 0)),
 	}
 	var damaged error
 	r.state, _, damaged = r.file.load()
@@ -174,6 +176,18 @@ func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
 	return true, r.keep()
 }
 
+// Set takes a key that a person gives now, also one that was taken before: whoever gives it again wants it tried again.
+func (r *KeyRing) Set(slot KeySlot, value Secret) error {
+	if value.usable() == nil {
+		r.mu.Lock()
+		r.state.Slots[slot].SeedSum = ""
+		r.mu.Unlock()
+	}
+	given := [...]Seeds{Primary: {Primary: value}, Secondary: {Secondary: value}}
+	_, err := r.Seed(given[slot])
+	return err
+}
+
 // Adopt takes the keys of a login as candidates.
 func (r *KeyRing) Adopt(a AuthResult) error {
 	r.mu.Lock()
@@ -218,49 +232,8 @@ func (r *KeyRing) keep() error {
 	return err
 }
 
-// held is a key value with its slot.
-type held struct {
-	slot  KeySlot
-	value Secret
-}
-
-// order is the keys as a call should try them: first candidates, whose trial this is, then what worked before,
-// then what was refused, since a refusal may have been the service's mistake. The primary goes first in each.
-func (r *KeyRing) order() (keys []held, changes uint64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	type ranked struct {
-		held
-		rank int
-	}
-	now := r.now()
-	var all []ranked
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
-		for _, e := range r.state.Slots[slot].Entries {
-			all = append(all, ranked{held{slot, Secret(e.Value)}, r.rank(e, now)})
-		}
-	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].rank < all[j].rank })
-	for _, k := range all {
-		if !slices.ContainsFunc(keys, func(h held) bool { return h.value == k.value }) {
-			keys = append(keys, k.held)
-		}
-	}
-	return keys[:min(len(keys), triesPerCall)], r.changes
-}
-
-func (r *KeyRing) rank(e keyEntry, now time.Time) int {
-	switch {
-	case e.State == untried && now.Sub(r.retried[e.Value]) >= retrial:
-		return 0
-	case e.State == proven:
-		return 1
-	}
-	return 2
-}
-
 // accepted notes that the service took the key. stored says that it kept data sent with it: only that proves a
-// candidate, and ends the older values of its slot.
+// candidate, and ends the older values of its slot that have had their trial.
 func (r *KeyRing) accepted(k held, stored bool) {
 	r.mu.Lock()
 	s := &r.state.Slots[k.slot]
@@ -271,16 +244,19 @@ func (r *KeyRing) accepted(k held, stored bool) {
 	}
 	e := &s.Entries[i]
 	before, last := e.State, e.OK
+	e.OK = r.now()
 	switch {
 	case stored:
-		e.State, e.OK = proven, r.now()
+		e.State, r.works = proven, true
 	case e.State == refused:
 		e.State = untried
 	}
-	changed := e.State != before || stored && (i < len(s.Entries)-1 || r.now().Sub(last) >= 24*time.Hour)
+	many := len(s.Entries)
+	changed := e.State != before || stored && e.OK.Sub(last) >= 24*time.Hour
 	if stored {
-		s.Entries = s.Entries[:i+1]
+		s.Entries = append(s.Entries[:i+1], slices.DeleteFunc(s.Entries[i+1:], func(e keyEntry) bool { return e.State != untried })...)
 	}
+	changed = changed || len(s.Entries) < many
 	delete(r.retried, string(k.value))
 	r.mu.Unlock()
 	r.over("key-refused", "", "a key is accepted again")
@@ -304,6 +280,7 @@ func (r *KeyRing) rejected(k held) {
 	now := r.now()
 	e := &s.Entries[i]
 	e.Refused = now
+	r.works = r.works && !e.accepted()
 	if age := r.age(e.Since, now); e.State == untried && age < youth && len(s.Entries) > 1 {
 		r.retried[e.Value] = now
 		r.mu.Unlock()
@@ -344,32 +321,24 @@ func (s *keySlot) add(value Secret, source string, now time.Time) {
 		return
 	}
 	s.Entries = slices.Insert(s.Entries, 0, keyEntry{Value: string(value), Source: source, Since: now})
-	for i := len(s.Entries) - 1; len(s.Entries) > entriesPer && i > 0; i-- {
-		if s.Entries[i].State != proven {
+	s.thin(func(e *keyEntry) bool { return e.State == refused })
+	s.thin(func(*keyEntry) bool { return true })
+}
+
+// thin forgets values that the service never accepted while there are too many of them, the oldest first, where may says so. The
+// newest stays, and the newest that the service gave.
+func (s *keySlot) thin(may func(*keyEntry) bool) {
+	given := slices.IndexFunc(s.Entries, func(e keyEntry) bool { return e.given() })
+	many := 0
+	for i := range s.Entries {
+		if !s.Entries[i].accepted() {
+			many++
+		}
+	}
+	for i := len(s.Entries) - 1; i > 0 && many > candidatesPer; i-- {
+		if e := &s.Entries[i]; i != given && !e.accepted() && may(e) {
 			s.Entries = slices.Delete(s.Entries, i, i+1)
+			many--
 		}
 	}
-}
-
-// values are all key values, as a call would try them.
-func (r *KeyRing) values() []Secret {
-	keys, _ := r.order()
-	out := make([]Secret, len(keys))
-	for i, k := range keys {
-		out[i] = k.value
-	}
-	return out
-}
-
-// secrets are all values that must not show in a text.
-func (r *KeyRing) secrets() []Secret {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all []Secret
-	for _, s := range r.state.Slots {
-		for _, e := range s.Entries {
-			all = append(all, Secret(e.Value))
-		}
-	}
-	return all
 }

@@ -190,8 +190,8 @@ func TestYoungCandidate(t *testing.T) {
 		if len(st) != 2 || st[0].State != "proven" || st[0].Source != "renewal" {
 			t.Errorf("the candidate did not take over: %+v", st)
 		}
-		// T-0 with the old one; T-1 tries the new one and the secondary for the first time; T-2 does not try the new one again so soon.
-		if got, want := carried(s, "SaveRunTickets"), "primary,,secondary,primary,primary"; got != want {
+		// T-0 with the old one; T-1 tries the new one; T-2 does not try it again so soon, but the secondary for the first time.
+		if got, want := carried(s, "SaveRunTickets"), "primary,,primary,secondary,primary"; got != want {
 			t.Errorf("keys: %q, want %q", got, want)
 		}
 		again, err := OpenKeys(c.keys.file.path, Seeds{testKey, otherKey})
@@ -236,7 +236,8 @@ func TestRenewTooSoon(t *testing.T) {
 			t.Errorf("a person was refused: %v", err)
 		}
 		s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = true })
-		postTicket(t, c, "T-1")
+		postTicket(t, c, "T-1") // with the key that the renewals were made with
+		postTicket(t, c, "T-2") // the trial of the primary
 		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
 			t.Errorf("a refused key may be renewed at any time: %v", err)
 		}

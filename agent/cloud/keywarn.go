@@ -17,7 +17,7 @@ func (s *keySlot) ending() Expiry {
 	if !s.Expires.At.IsZero() || len(s.Entries) == 0 {
 		return s.Expires
 	}
-	return Expiry{At: s.Entries[len(s.Entries)-1].Since.UTC().AddDate(0, 6, -1), Assumed: true}
+	return assumedEnd("", s.Entries[len(s.Entries)-1].Since)
 }
 
 // near gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The

@@ -70,7 +70,7 @@ func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) 
 		keys = c.keys.values()
 	}
 	p := reply{err: errNoKey}
-	for _, key := range keys[:min(len(keys), triesPerCall)] {
+	for _, key := range keys {
 		if p = c.exchange(ctx, r, key); p.status != http.StatusUnauthorized {
 			break
 		}
@@ -172,15 +172,28 @@ func parseExpiry(text string, now time.Time) Expiry {
 	}
 	for _, layout := range expiryLayouts {
 		if t, err := time.Parse(layout, text); err == nil {
-			return Expiry{Text: clean(text), At: t.UTC()}
+			return expiryAt(text, t, now)
 		}
 	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n < 1e15 {
 		if n >= 1e11 {
-			return Expiry{Text: text, At: time.UnixMilli(n).UTC()}
+			return expiryAt(text, time.UnixMilli(n), now)
 		}
-		return Expiry{Text: text, At: time.Unix(n, 0).UTC()}
+		return expiryAt(text, time.Unix(n, 0), now)
 	}
+	return assumedEnd(text, now)
+}
+
+// expiryAt holds an expiry within the years that can be written. Before 1970 no key ended: such a time says nothing.
+func expiryAt(text string, t, now time.Time) Expiry {
+	if t.Before(firstTime) {
+		return assumedEnd(text, now)
+	}
+	return Expiry{Text: clean(text), At: writable(t)}
+}
+
+// assumedEnd is the end of a key of which the service has said nothing that can be read.
+func assumedEnd(text string, now time.Time) Expiry {
 	return Expiry{Text: clean(text), At: now.UTC().AddDate(0, 6, -1), Assumed: true}
 }
 

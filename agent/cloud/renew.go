@@ -21,6 +21,8 @@ type caller interface {
 	failure(r request, p reply) *Error
 }
 
+var errOtherFirst = errors.New("that one is renewed first")
+
 var errNoLogin = errors.New("no login is configured")
 
 // lookAgain is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
@@ -136,14 +138,15 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 		return KeyRenewal{}, errors.New("renewing the key: the key ring has no client")
 	}
 	before := r.begin(slot)
-	otherLost := r.dead(slot.other())
+	risky := !r.empty(slot.other()) && (r.dead(slot) || !r.dead(slot.other()))
 	req := request{op: RenewAPIKey, arg: slot.String()}
 	var last error = errNoKey
 	for _, k := range r.headersFor(slot) {
-		if k.slot == slot && !otherLost && r.dead(slot.other()) && !r.empty(slot.other()) {
-			// Its answer could be lost, and the only key that works with it: the other one is renewed first.
+		if k.slot == slot && risky && r.dead(slot.other()) {
+			// Its answer could be lost, and the only key that works with it: the other one is renewed first. So it is when both
+			// were refused, since that may have been a gateway's mistake.
 			r.settle(slot, before)
-			return KeyRenewal{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; that one is renewed first: %w", slot, slot.other(), last)
+			return KeyRenewal{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
 		}
 		p := via.exchange(ctx, req, k.value)
 		if p.status == http.StatusUnauthorized {
@@ -167,6 +170,7 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 
 // take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
 func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
+	r.accepted(with, false)
 	got, err := parseRenewal(p.body, r.now())
 	if err == nil && p.bodyErr != nil {
 		err = p.bodyErr
@@ -181,14 +185,13 @@ func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
 	s.Renewed, s.Doubt, s.Expires, s.Serial = now, time.Time{}, got.Expires, r.state.Generation+1
 	r.done[slot] = now
 	if s.Expires.Text == "" {
-		s.Expires = Expiry{At: now.UTC().AddDate(0, 6, -1), Assumed: true}
+		s.Expires = assumedEnd("", now)
 	}
 	if got.Key != "" {
 		s.add(got.Key, "renewal", now)
 	}
 	r.changes++
 	r.mu.Unlock()
-	r.accepted(with, false)
 	_ = r.keep() // told by Notify: the renewal itself worked
 	return got, nil
 }
@@ -228,7 +231,7 @@ func (r *KeyRing) unanswered(slot KeySlot) {
 
 // headersFor is the keys to renew a slot with: the other slot's first.
 func (r *KeyRing) headersFor(slot KeySlot) []held {
-	keys, _ := r.order()
+	keys, _ := r.order(false)
 	var first, then []held
 	for _, k := range keys {
 		if k.slot == slot {
@@ -258,12 +261,15 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 		if r.empty(slot) {
 			continue
 		}
+		before := r.tries(slot)
 		_, err := r.renewNow(ctx, slot)
 		if err == nil {
 			return true
 		}
-		if e, ok := errors.AsType[*Error](err); !ok || e.Class == Key {
-			break // the other slot would be asked for with the same keys
+		// After an answer that was lost the other slot must not follow: both values could be new, and known to nobody here.
+		e, answered := errors.AsType[*Error](err)
+		if r.tries(slot) > before || !errors.Is(err, errOtherFirst) && (!answered || e.Class == Key) {
+			break // or the other slot would be asked for with the same keys
 		}
 	}
 	err := r.signIn(ctx)
@@ -311,4 +317,11 @@ func (r *KeyRing) empty(slot KeySlot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.state.Slots[slot].Entries) == 0
+}
+
+// tries is how many renewals of the slot were sent since the last answer.
+func (r *KeyRing) tries(slot KeySlot) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Slots[slot].Tries
 }

@@ -97,7 +97,8 @@ func TestRefusedKeyIsRenewedAtOnce(t *testing.T) {
 		running(t, c, func() {
 			<-time.After(day)
 			s.SetKey("primary", "rotated-at-the-portal", time.Now().AddDate(0, 6, 0))
-			postTicket(t, c, "T-1")
+			postTicket(t, c, "T-0") // with the key that the weekly renewal was made with
+			postTicket(t, c, "T-1") // the trial of the other one
 			synctest.Wait()
 			if n := s.Count("RenewAPIKey"); n != 2 {
 				t.Errorf("%d renewals, want the weekly one and one at once", n)

@@ -13,7 +13,7 @@ type KeyStatus struct {
 	State       string    `json:"state"`  // untried, proven or refused
 	Source      string    `json:"source"` // file, renewal or login
 	Since       time.Time `json:"since"`
-	Accepted    time.Time `json:"accepted,omitzero"` // when data was last stored with it, as far as this process or the file knows
+	Accepted    time.Time `json:"accepted,omitzero"` // when the service last accepted it, as far as this process or the file knows
 	Refused     time.Time `json:"refused,omitzero"`
 	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
 	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it

@@ -1,0 +1,124 @@
+package cloud
+
+import (
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/cloud/cloudtest"
+)
+
+// denied is a site at which both keys stored data and were then refused, by a gateway's mistake. The service gives new values at
+// each renewal, and the old ones end at once. The answers of renewals with the key in lossy are lost.
+func denied(t *testing.T) (c *Client, s *cloudtest.Service, lossy *atomic.Value) {
+	t.Helper()
+	var denies atomic.Bool
+	lossy = &atomic.Value{}
+	s = &cloudtest.Service{Rotate: true, Fault: func(c cloudtest.Call) *cloudtest.Fault {
+		switch {
+		case denies.Load():
+			return &cloudtest.Fault{Status: 401}
+		case c.Op == "RenewAPIKey" && c.Header.Get(keyHeader) == lossy.Load():
+			return &cloudtest.Fault{DropAfter: true}
+		}
+		return nil
+	}}
+	c = keyed(t, "", s)
+	postTicket(t, c, "T-0")
+	postTicket(t, c, "T-1")
+	denies.Store(true)
+	if a := postTicket(t, c, "T-2"); a.Class != Key {
+		t.Fatalf("%+v", a)
+	}
+	denies.Store(false)
+	<-time.After(20 * time.Minute)
+	return c, s, lossy
+}
+
+// When both keys look refused, and work again, one renewal whose answer is lost must not be followed by the other's.
+func TestALostAnswerIsNotFollowedByTheOtherKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, s, lossy := denied(t)
+		lossy.Store(otherKey)
+		if c.keys.revive(t.Context(), c.keys.seen()) || s.Count("RenewAPIKey") != 3 { // of which two were refused
+			t.Errorf("revived, with %d renewals", s.Count("RenewAPIKey"))
+		}
+		if a := postTicket(t, c, "T-2"); a.Class != Stored || carried(s, "RenewAPIKey") != ",,secondary" {
+			t.Errorf("locked out: %+v, renewed with %q", a, carried(s, "RenewAPIKey"))
+		}
+		lossy.Store("")
+		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
+			t.Errorf("the renewal that was lost cannot be repeated: %v", err)
+		}
+	})
+}
+
+// The secondary is refused for good, the primary was by mistake: it renews the other one, never itself.
+func TestAKeyThatSeemedRefusedDoesNotRenewItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, s, lossy := denied(t)
+		lossy.Store(testKey)
+		s.SetKey("secondary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
+		c.keys.revive(t.Context(), c.keys.seen())
+		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+			t.Errorf("locked out: %+v", a)
+		}
+		renewals := s.Calls()
+		if last := renewals[len(renewals)-2]; last.Path != "/v1/apikey/secondary/renew" || last.Key != "primary" {
+			t.Errorf("renewed %s with the %s key", last.Path, last.Key)
+		}
+	})
+}
+
+// A login is tried although the answer of a renewal was lost: it takes no key away.
+func TestALostAnswerIsFollowedByTheLogin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, s, lossy := denied(t)
+		lossy.Store(otherKey)
+		s.Adjust(func(s *cloudtest.Service) { s.LoginKey, s.Users = "login-key", []cloudtest.User{{UserName: "pat"}} })
+		c.login = &Login{AuthRequest: AuthRequest{UserName: "pat"}, SubscriptionKey: "login-key"}
+		if !c.keys.revive(t.Context(), c.keys.seen()) || s.Count("Authenticate") != 1 {
+			t.Errorf("after %d logins there is no key", s.Count("Authenticate"))
+		}
+		if st := c.keys.Status(); st[0].Source != "login" || st[0].Fingerprint != Secret(s.Keys()[0].Value).Fingerprint() {
+			t.Errorf("%+v, the service has %+v", st, s.Keys())
+		}
+	})
+}
+
+// What the service gave is not crowded out by what people give, although nothing was stored with it yet.
+func TestARenewedKeyOutlivesWrongOnes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{Rotate: true}
+		c := keyed(t, "", s)
+		postTicket(t, c, "T-0")
+		postTicket(t, c, "T-1")
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Fatal(err)
+		}
+		wrong(t, c, Primary, 40)
+		s.Adjust(func(s *cloudtest.Service) { s.RefuseSecondary = true })
+		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+			t.Errorf("the renewed key is forgotten: %+v", a)
+		}
+		if st := c.keys.Status(); len(st) != candidatesPer+1 {
+			t.Errorf("%d values, want %d of the primary and one of the secondary key", len(st), candidatesPer)
+		}
+	})
+}
+
+// An answer that cannot be read says all the same that the key in its header is accepted.
+func TestARenewalWithoutReadableAnswerProvesItsHeader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, s, _ := denied(t)
+		s.Next(cloudtest.Fault{Status: 200, Body: "<html>"})
+		if _, err := c.keys.insist(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not the JSON object") {
+			t.Errorf("%v", err)
+		}
+		if c.keys.dead(Secondary) || !c.keys.dead(Primary) {
+			t.Errorf("%+v", c.keys.Status())
+		}
+	})
+}

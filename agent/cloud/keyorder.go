@@ -1,0 +1,96 @@
+package cloud
+
+import (
+	"slices"
+	"time"
+)
+
+// held is a key value with its slot.
+type held struct {
+	slot  KeySlot
+	value Secret
+}
+
+// order is every key, as a call should try them: those that the service once accepted, what stores data before what does not,
+// then the candidates, then what was refused and never accepted. Of those a call tries only a few, chosen by chance, so that
+// each has its turn, also over restarts. The primary goes first in each.
+//
+// A candidate would wait for ever behind keys that work. With trial, and while they work, one goes before them.
+func (r *KeyRing) order(trial bool) (keys []held, changes uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var ranks [4][]held
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		for _, e := range r.state.Slots[slot].Entries {
+			ranks[e.rank()] = append(ranks[e.rank()], held{slot, Secret(e.Value)})
+		}
+	}
+	last := ranks[len(ranks)-1]
+	r.chance.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
+	ranks[len(ranks)-1] = last[:min(len(last), refusedPerCall)]
+	all := slices.Concat(ranks[:]...)
+	if k, found := r.onTrial(r.now()); trial && r.works && found {
+		all = slices.Insert(all, 0, k)
+	}
+	for _, k := range all {
+		if !slices.ContainsFunc(keys, func(h held) bool { return h.value == k.value }) {
+			keys = append(keys, k)
+		}
+	}
+	return keys, r.changes
+}
+
+// accepted says that the service took the key at any time, for data or for a renewal.
+func (e *keyEntry) accepted() bool { return e.State == proven || !e.OK.IsZero() }
+
+// given says that the service itself gave the value, and not a person.
+func (e *keyEntry) given() bool { return e.Source == "renewal" || e.Source == "login" }
+
+// rank says where in a call the key has its place.
+func (e *keyEntry) rank() int {
+	switch {
+	case e.State == proven:
+		return 0
+	case e.accepted():
+		return 1
+	case e.State == untried, e.given():
+		return 2
+	}
+	return 3
+}
+
+// onTrial is the candidate whose trial is due: the one that was not tried for longest. The lock is held.
+func (r *KeyRing) onTrial(now time.Time) (k held, found bool) {
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		for _, e := range r.state.Slots[slot].Entries {
+			at := r.retried[e.Value]
+			if e.State == untried && now.Sub(at) >= retrial && (!found || at.Before(r.retried[string(k.value)])) {
+				k, found = held{slot, Secret(e.Value)}, true
+			}
+		}
+	}
+	return k, found
+}
+
+// values are all key values, as a call would try them.
+func (r *KeyRing) values() []Secret {
+	keys, _ := r.order(false)
+	out := make([]Secret, len(keys))
+	for i, k := range keys {
+		out[i] = k.value
+	}
+	return out
+}
+
+// secrets are all values that must not show in a text.
+func (r *KeyRing) secrets() []Secret {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []Secret
+	for _, s := range r.state.Slots {
+		for _, e := range s.Entries {
+			all = append(all, Secret(e.Value))
+		}
+	}
+	return all
+}
