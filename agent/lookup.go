@@ -108,9 +108,11 @@ func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
 		}
 		return nil
 	})
-	refused, ok := errors.AsType[*cloud.Error](err)
+	answered, ok := errors.AsType[*cloud.Error](err)
 	switch {
-	case errors.Is(err, cloud.ErrShape), ok && refused.Class == cloud.Poison:
+	case ok && answered.Foreign:
+		return l, err // the service itself said nothing yet
+	case errors.Is(err, cloud.ErrShape), ok && answered.Class == cloud.Poison:
 		l.Found, l.Note = unclear, err.Error()
 	case err != nil && !errors.Is(err, errEnough):
 		return l, err

@@ -98,9 +98,12 @@ func (c *Client) AddDeviceMemo(ctx context.Context, deviceID string, m Memo) (An
 	return save(ctx, c, AddDeviceMemo, deviceID, c.wire.EncodeMemo, []Memo{m})
 }
 
-// fetch makes a request whose answer matters, and gives its body.
+// fetch makes a request whose answer matters, and gives its body; with ErrShape the web page that came instead.
 func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 	p := c.call(ctx, r)
+	if p.page {
+		return p.body, c.failure(r, p)
+	}
 	if !p.ok() {
 		return nil, c.failure(r, p)
 	}

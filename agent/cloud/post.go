@@ -138,5 +138,9 @@ func (c *Client) secrets() []Secret {
 
 // failure makes an error of a reply that did not do what was asked.
 func (c *Client) failure(r request, p reply) *Error {
-	return &Error{Op: r.op, Answer: c.answer(r, p), Cause: p.err}
+	e := &Error{Op: r.op, Answer: c.answer(r, p), Cause: p.err}
+	if e.Foreign {
+		e.Cause = ErrShape
+	}
+	return e
 }

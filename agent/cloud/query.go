@@ -86,7 +86,7 @@ func (c *Client) QueryDevices(ctx context.Context, q DeviceQuery) (DevicePage, e
 	}
 	raw, err := c.fetch(ctx, request{op: QueryDevices, query: query})
 	if err != nil {
-		return DevicePage{}, err
+		return DevicePage{Raw: raw}, err
 	}
 	devices, err := c.wire.ReadDevices(raw)
 	return DevicePage{devices, raw}, err
@@ -115,7 +115,7 @@ func (c *Client) GetEvents(ctx context.Context, q EventQuery) (EventPage, error)
 	}
 	raw, err := c.fetch(ctx, request{op: GetEvents, arg: q.Type, query: query})
 	if err != nil {
-		return EventPage{}, err
+		return EventPage{Raw: raw}, err
 	}
 	events, err := c.wire.ReadEvents(raw)
 	return EventPage{events, raw}, err

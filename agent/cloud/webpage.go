@@ -29,15 +29,23 @@ func aboutPage(p reply) string {
 func pageTitle(body []byte) string {
 	text := string(body[:min(len(body), 4*mostExcerpt)])
 	lower := strings.ToLower(text)
-	if len(lower) == len(text) { // else the places differ
-		if at := strings.Index(lower, "<title"); at >= 0 {
-			_, text, _ = strings.Cut(text[at:], ">")
-			text, _, _ = strings.Cut(text, "<")
-		}
+	if at := strings.Index(lower, "<title"); at >= 0 && len(lower) == len(text) { // else the places differ
+		text, _, _ = strings.Cut(text[at:], "</")
 	}
-	title := strings.Join(strings.Fields(clean(text)), " ")
+	title := strings.Join(strings.Fields(clean(withoutTags(text))), " ")
 	if title == "" {
 		return ""
 	}
 	return fmt.Sprintf(" (%q)", cut(title, 100))
+}
+
+// withoutTags leaves out what stands between < and >.
+func withoutTags(text string) string {
+	var b strings.Builder
+	for text != "" {
+		words, tag, _ := strings.Cut(text, "<")
+		b.WriteString(words + " ")
+		_, text, _ = strings.Cut(tag, ">")
+	}
+	return b.String()
 }
