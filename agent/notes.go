@@ -12,6 +12,7 @@ import (
 var noted = map[outbox.NoteKind]string{
 	outbox.NoteEvicted: "outbox-dropped", outbox.NoteFull: "outbox-full", outbox.NoteDeadLetter: "send-rejected",
 	outbox.NoteParked: "send-rejected", outbox.NotePaused: "send-rejected", outbox.NoteStalled: "comm-loss",
+	outbox.NoteApart:    "send-rejected",
 	outbox.NoteSalvaged: "outbox-salvaged", outbox.NoteUnreserved: "outbox-full",
 }
 

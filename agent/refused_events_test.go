@@ -184,3 +184,53 @@ func TestRefusedValuesAreToldOnceAnHour(t *testing.T) {
 		}
 	})
 }
+
+// What is for a device or well that the service does not know is named by status, by the list of what waits and by an
+// event; the site counts as sending, since what is for the others leaves.
+func TestWhatWaitsByItselfIsNamed(t *testing.T) {
+	to := &judged{judge: func(_, body string) outbox.Class {
+		if strings.Contains(body, `"lost`) {
+			return outbox.Path
+		}
+		return outbox.Stored
+	}}
+	delivering(t, to, func(a *Agent) {
+		send := func(stream string, addresses ...string) {
+			err := a.Box.Update(func(tx *outbox.Tx) error {
+				for _, to := range addresses {
+					tx.Append(stream, outbox.Record{Address: to, Body: []byte(`{"for":"` + to + `"}`)})
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		send(Memos, "lost 1", "one")
+		send(TagValues, "lost 2", "lost 3", "two", "lost 4")
+		<-time.After(10 * time.Minute)
+		desk := &Desk{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: NewClock(time.Now(), time.Time{}, 0, nil)}
+		s, err := desk.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := strings.Join(s.Problems, "\n")
+		for _, want := range []string{"nothing for device lost 1 since ", "nothing for well lost 2 since ", "nothing for well lost 3 since ", "nothing for well lost 4 since ",
+			"while it takes others of memos: compare this id with `gauger devices query`", "compare this id with wells.id"} {
+			if !strings.Contains(all, want) {
+				t.Errorf("status does not say %q: %s", want, all)
+			}
+		}
+		if s.Overdue() || s.Apart() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[TagValues].Why, "3 ids wait") {
+			t.Errorf("overdue %v, %d wait, %d apart, %+v", s.Overdue(), s.Waiting(), s.Apart(), s.Drains)
+		}
+		e, err := a.Box.Entry(TagValues, 2)
+		if shown := desk.explained(e); err != nil || !strings.Contains(shown.Waits, "nothing for well lost 3") || !strings.Contains(shown.Waits, "tried again at") {
+			t.Errorf("%+v, %v", shown, err)
+		}
+		<-time.After(2 * time.Hour)
+		if to.told("what is for lost 1 is not taken") != 1 || to.told("what is for lost 2 is not taken") != 1 || to.told("2 ids not taken, while others are: lost ") != 1 {
+			t.Errorf("events are %q", to.taken)
+		}
+	})
+}

@@ -224,21 +224,33 @@ func (d *Desk) withUnheard(points []Shown) []Shown {
 	return points
 }
 
-// oldest is when the record that has waited longest was queued; zero when none waits.
+// oldest is when the record that has waited longest was queued; zero when none waits. What waits by itself is a problem of
+// its own, and no sign that the site does not send.
 func (d *Desk) oldest(s Status) (at time.Time, err error) {
 	for name, c := range s.Streams {
 		if name == Refused || c.Waiting == 0 || s.planned(name) {
 			continue
 		}
-		first, err := d.Box.Entries(name, outbox.Waiting, 0, 1)
+		first, err := d.Box.Oldest(name)
 		if err != nil {
 			return at, fmt.Errorf("look for the oldest record of %s: %w", name, err)
 		}
-		if len(first) > 0 && (at.IsZero() || first[0].Record.At.Before(at)) {
-			at = first[0].Record.At
+		if !first.IsZero() && (at.IsZero() || first.Before(at)) {
+			at = first
 		}
 	}
 	return at, nil
+}
+
+// mostApart is how many of the ids that wait by themselves are named.
+const mostApart = 10
+
+// Apart is how many devices, wells and records wait by themselves.
+func (s Status) Apart() (n int) {
+	for _, d := range s.Drains {
+		n += len(d.Apart)
+	}
+	return n
 }
 
 // problems says in sentences what a person should look at, the worst first.
@@ -260,6 +272,15 @@ func (d *Desk) problems(s Status) []string {
 		}
 		if c := s.Streams[name]; c.Dead > 0 {
 			out = append(out, plural(int(c.Dead), "record")+" of "+name+" were refused, or damaged on disk, and are kept: see `gauger outbox dead`")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Drains)) {
+		all := s.Drains[name].Apart
+		for _, a := range all[:min(len(all), mostApart)] {
+			out = append(out, a.Why)
+		}
+		if more := len(all) - mostApart; more > 0 {
+			out = append(out, fmt.Sprintf("and so for %d other ids of %s", more, name))
 		}
 	}
 	if s.Recorder != nil && s.Recorder.Error != "" {

@@ -3,6 +3,7 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,8 @@ type sum struct {
 	from   time.Time // of the first note since
 	count  int       // records since
 	last   outbox.Note
-	paused bool // everything is refused still
+	ids    []string // that the notes name, the first few
+	paused bool     // everything is refused still
 }
 
 func (s *sum) add(n outbox.Note) {
@@ -42,6 +44,9 @@ func (s *sum) add(n outbox.Note) {
 		s.from = n.At
 	}
 	s.count, s.last = s.count+n.Count, n
+	if n.Address != "" && len(s.ids) < mostApart && !slices.Contains(s.ids, n.Address) {
+		s.ids = append(s.ids, n.Address)
+	}
 }
 
 // end gives the sum with these words, and begins anew.
@@ -117,6 +122,8 @@ func (all *summed) due(now time.Time) (notes []outbox.Note) {
 			words = fmt.Sprintf("%d records gave way", s.count)
 		case outbox.NoteDeadLetter:
 			words = fmt.Sprintf("%d records became dead letters", s.count)
+		case outbox.NoteApart:
+			words = fmt.Sprintf("%s not taken, while others are: %s", plural(s.count, "id"), strings.Join(s.ids, ", "))
 		}
 		notes = append(notes, s.end(now, words))
 	}

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"time"
 
 	"gauger/outbox"
@@ -18,16 +19,61 @@ type Drain struct {
 	Corr     string    `json:"correlation_id,omitempty"`
 	Answered time.Time `json:"answered,omitzero"`
 	Parked   int       `json:"parked,omitempty"`      // records that wait because they may have been stored
+	Apart    []Apart   `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
 	Batch    int       `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
 	Why      string    `json:"why,omitempty"`         // why what waits has not left, in a sentence
 }
+
+// Apart is one device, well or record of which the service takes nothing, while it takes the others.
+type Apart struct {
+	Address string    `json:"address,omitempty"`
+	Seq     uint64    `json:"seq,omitempty"` // where it is a record without an address
+	Since   time.Time `json:"since"`
+	Next    time.Time `json:"next_attempt"`
+	Answer  string    `json:"last_answer"`
+	Status  int       `json:"status,omitempty"`
+	Why     string    `json:"why"` // in a sentence
+}
+
+// addressed is what the addresses of a stream are ids of, and with what a person compares them.
+var addressed = map[string][2]string{
+	Memos: {"device", "`gauger devices query`"}, TagValues: {"well", "wells.id"}, Targets: {"well", "wells.id"},
+}
+
+// apart says what of a stream waits by itself.
+func (d *Desk) apart(stream string, all []outbox.Apart) (out []Apart) {
+	for _, a := range all {
+		x := Apart{Address: a.Address, Seq: a.Seq, Since: a.Since.Round(0), Next: a.Next.Round(0), Answer: lastWords(a.Answer), Status: a.Answer.Status}
+		what, check := fmt.Sprintf("record %d", a.Seq), fmt.Sprintf("look at its ids with `gauger outbox show %s/%d`", stream, a.Seq)
+		if a.Address != "" {
+			what, check = addressed[stream][0]+" "+a.Address, "compare this id with "+addressed[stream][1]
+		}
+		x.Why = fmt.Sprintf("the service takes nothing for %s since %s (%s), while it takes others of %s: %s; it waits by itself and is tried again at %s",
+			what, d.moment(a.Since), x.Answer, stream, check, d.moment(a.Next))
+		out = append(out, x)
+	}
+	return out
+}
+
+// of finds what a record waits for by itself; nil: nothing.
+func (s Drain) of(r outbox.Record) *Apart {
+	for i, a := range s.Apart {
+		if a.Address == r.Address && (a.Address != "" || a.Seq == r.Seq) {
+			return &s.Apart[i]
+		}
+	}
+	return nil
+}
+
+func (d *Desk) moment(t time.Time) string { return t.In(d.Site.Zone).Format("2006-01-02 15:04:05") }
 
 // drains says of each stream that has an operation how far its sending is.
 func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
 	all := map[string]Drain{}
 	for stream := range operations {
 		s := d.Box.Standing(stream)
-		out := Drain{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit}
+		out := Drain{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
+			Apart: d.apart(stream, s.Apart)}
 		if !s.Troubled.IsZero() {
 			out.Answer, out.Status, out.Corr, out.Answered = lastWords(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
 		}
@@ -55,9 +101,8 @@ const ParkedWhy = "sent without a clear answer too often, so that the service ma
 
 // waits says why what is in a stream has not left.
 func (d *Desk) waits(stream string, s outbox.Standing) string {
-	at := func(t time.Time) string { return t.In(d.Site.Zone).Format("2006-01-02 15:04:05") }
 	next := func(what string) string {
-		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, at(s.Troubled), lastWords(s.Answer), at(s.Next))
+		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.moment(s.Troubled), lastWords(s.Answer), d.moment(s.Next))
 	}
 	switch {
 	case d.Box.Err() != nil:
@@ -80,6 +125,9 @@ func (d *Desk) waits(stream string, s outbox.Standing) string {
 	case outbox.BackOff:
 		switch s.Answer.Class {
 		case outbox.Key:
+			if s.Answer.Status == http.StatusForbidden {
+				return next("no key is allowed to do this, or its quota is used up") + "; ask the service"
+			}
 			return next("no key is accepted") + "; see `gauger keys show`"
 		case outbox.Path:
 			return next("the service does not answer as it should at this address") + "; see service.url and service.segments"
@@ -88,10 +136,15 @@ func (d *Desk) waits(stream string, s outbox.Standing) string {
 		}
 		return next("the service does not take it")
 	case outbox.Sending, outbox.Idle:
-		if s.Troubled.IsZero() {
+		switch {
+		case s.Activity == outbox.Idle && len(s.Apart) == 1:
+			return d.apart(stream, s.Apart)[0].Why
+		case s.Activity == outbox.Idle && len(s.Apart) > 1:
+			return fmt.Sprintf("%d ids wait by themselves, since the service takes nothing for them, while it takes others", len(s.Apart))
+		case s.Troubled.IsZero():
 			return "its turn is now"
 		}
-		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", at(s.Troubled), lastWords(s.Answer))
+		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.moment(s.Troubled), lastWords(s.Answer))
 	}
 	return "nobody sends this stream"
 }
@@ -115,7 +168,12 @@ func (d *Desk) explained(e outbox.Entry) Entry {
 		out.Waits = fmt.Sprintf("sent %d times without a clear answer, so that the service may have it: look there, then `gauger outbox retry %s/%d` "+
 			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
 	default:
-		out.Waits = d.waits(e.Stream, d.Box.Standing(e.Stream))
+		s := d.Box.Standing(e.Stream)
+		if out.Waits = d.waits(e.Stream, s); d.Daemon && d.Box.Err() == nil {
+			if a := (Drain{Apart: d.apart(e.Stream, s.Apart)}).of(e.Record); a != nil {
+				out.Waits = a.Why
+			}
+		}
 	}
 	return out
 }

@@ -19,6 +19,8 @@ const maxComplaints = 10
 // each runs change for every number, in steps of one commit, and joins what did not work. The receipts that change returns
 // are kept before the commit, those of a step together: each time costs a sync, and the lock is held.
 func (b *Box) each(s *stream, seqs []uint64, change func(*group, uint64) ([]slot, error)) (n int, err error) {
+	b.moves(s, 1)
+	defer b.moves(s, -1)
 	var complaints []error
 	for step := range slices.Chunk(seqs, amendStep) {
 		done := 0
@@ -50,6 +52,13 @@ func (b *Box) each(s *stream, seqs []uint64, change func(*group, uint64) ([]slot
 	return n, errors.Join(complaints...)
 }
 
+// moves notes that old records of a stream are coming back, or are there.
+func (b *Box) moves(s *stream, more int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s.moving, s.floor = s.moving+more, 0
+}
+
 // fetch reads one value of a bucket, unless it is on its way out. The lock is held.
 func (b *Box) fetch(bucket string, seq uint64) (v []byte, err error) {
 	if b.gone[ref{bucket: bucket, seq: seq}] {
@@ -73,6 +82,18 @@ func (b *Box) retry(g *group, s *stream, seq uint64) error {
 	if err != nil {
 		return err
 	}
+	if v == nil && len(s.apart) > 0 {
+		if v, err = b.fetch(s.queue, seq); err != nil {
+			return err
+		}
+		if a := s.apartOf(seq, addressOf(v)); v != nil && a != nil {
+			a.recheck()
+			s.lastApart = time.Time{}
+			s.signal() // nothing of it is in the file
+			return nil
+		}
+		v = nil
+	}
 	if v == nil {
 		return fmt.Errorf("retry record %d of %s: no dead letter and not parked: %w", seq, s.Name, ErrRecord)
 	}
@@ -85,6 +106,9 @@ func (b *Box) retry(g *group, s *stream, seq uint64) error {
 	}
 	b.stageRemoval(g, s, s.deadBucket, seq)
 	g.put(s.queue, seqKey(seq), value)
+	for _, a := range s.apart {
+		a.first = min(a.first, seq)
+	}
 	g.wakes(s)
 	s.led.Dead--
 	s.led.Waiting++

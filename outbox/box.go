@@ -81,7 +81,11 @@ type stream struct {
 	wake        chan struct{} // holds one: there may be something to send
 	kick        chan struct{} // holds one: do not wait any longer
 	standing    Standing      // of its drain
-	cutOff      atomic.Bool   // its drain waits because the service could not be reached, not because it refused
+	apart       map[place]*apart
+	lastApart   time.Time   // when something that waits by itself was tried
+	floor       uint64      // all records below it wait by themselves
+	moving      int         // commits under way that bring old records back
+	cutOff      atomic.Bool // its drain waits because the service could not be reached, not because it refused
 
 	top atomic.Uint64 // the highest number that was delivered
 }
@@ -90,7 +94,7 @@ func newStream(o Stream) *stream {
 	o.Batch = max(o.Batch, 1)
 	return &stream{
 		Stream: o, queue: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, marksBucket: prefixMarks + o.Name,
-		led: ledger{next: 1}, sum: nameSum(o.Name), inFlight: map[uint64]bool{}, marks: map[uint64]*mark{},
+		led: ledger{next: 1}, sum: nameSum(o.Name), inFlight: map[uint64]bool{}, marks: map[uint64]*mark{}, apart: map[place]*apart{},
 		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
 	}
 }

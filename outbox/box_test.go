@@ -122,6 +122,18 @@ func (n *notes) count(kind outbox.NoteKind) (c int) {
 	return c
 }
 
+// of returns the last note of a kind.
+func (n *notes) of(kind outbox.NoteKind) (last outbox.Note) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, x := range n.all {
+		if x.Kind == kind {
+			last = x
+		}
+	}
+	return last
+}
+
 func TestRecordsAndStateAreThereAfterReopening(t *testing.T) {
 	path := boxPath(t)
 	b := open(t, path, outbox.Options{})

@@ -46,7 +46,8 @@ func (d *drain) choose() ([]Record, error) {
 }
 
 // pick goes by urgency: the same batch again, pieces of a refused one, a probe while everything is refused, records
-// that were refused before others were accepted and are tried a second time, and then the queue.
+// that were refused before others were accepted and are tried a second time, what was not taken before others were, and
+// then the queue; what was not taken and has nothing behind it comes last.
 func (d *drain) pick(now time.Time) (p picked, err error) {
 	if err := d.b.usable(); err != nil {
 		return p, err
@@ -80,8 +81,18 @@ func (d *drain) pick(now time.Time) (p picked, err error) {
 		return p, err
 	}
 	d.refused.batchOK = false
-	if err := d.b.take(&p, d.s, takeRule{most: d.s.most(), skip: d.refused.has}, now); err != nil {
+	if a := d.s.due(now); a != nil {
+		return p, d.pickApart(&p, a, now)
+	}
+	rule, err := d.other(now)
+	if err != nil {
 		return p, err
+	}
+	if err := d.b.take(&p, d.s, rule, now); err != nil {
+		return p, err
+	}
+	if a := d.s.longestAway(); a != nil && len(p.batch)+len(p.rotten) == 0 {
+		return p, d.pickApart(&p, a, now)
 	}
 	if len(p.batch) == 0 && len(p.rotten) == 0 && len(d.refused.suspects) > 0 {
 		d.open()
@@ -101,6 +112,8 @@ func (s *stream) most() int {
 type takeRule struct {
 	after  uint64 // only records behind this one
 	newest bool   // the newest first
+	only   *apart // what this place has; nil: all that does not wait by itself
+	of     []byte // only what has this address; nil: any
 	most   int
 	skip   func(seq uint64) bool
 }
@@ -110,34 +123,27 @@ func (b *Box) take(p *picked, s *stream, rule takeRule, now time.Time) error {
 	if s.led.Waiting == 0 {
 		return nil
 	}
-	err := b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
-		var address []byte
-		size, scanned := 0, 0
-		c := tx.Bucket([]byte(s.queue)).Cursor()
-		k, v := c.Seek(seqKey(rule.after + 1))
-		next := c.Next
-		if rule.newest {
-			k, v = c.Last()
-			next = c.Prev
+	var address []byte
+	size, scanned := 0, 0
+	err := b.scan(s, rule, now, func(_ uint64, k, v []byte) bool {
+		if scanned++; scanned > scanLimit {
+			return false
 		}
-		for ; k != nil && scanned < scanLimit; k, v = next() {
-			seq, ok := keySeq(k)
-			if !ok || b.busy(s, seq, now) || rule.skip(seq) {
-				continue // a key that is none is for Check to find
-			}
-			scanned++
-			if len(p.batch) > 0 && !bytes.Equal(addressOf(v), address) {
-				continue
-			}
-			if len(p.batch) > 0 && (len(p.batch) >= rule.most || size+len(v) > MaxRequest) {
-				break
-			}
-			if p.read(s, k, v) && len(p.batch) == 1 {
-				address = bytes.Clone(addressOf(v))
-			}
-			size += len(v)
+		if rule.of != nil && !bytes.Equal(addressOf(v), rule.of) {
+			scanned--
+			return true
 		}
-		return nil
+		if len(p.batch) > 0 && !bytes.Equal(addressOf(v), address) {
+			return true
+		}
+		if len(p.batch) > 0 && (len(p.batch) >= rule.most || size+len(v) > MaxRequest) {
+			return false
+		}
+		if p.read(s, k, v) && len(p.batch) == 1 {
+			address = bytes.Clone(addressOf(v))
+		}
+		size += len(v)
+		return true
 	})
 	b.fly(s, p)
 	return err

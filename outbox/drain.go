@@ -37,7 +37,8 @@ type drain struct {
 	refused refusals
 	again   bool // nothing was chosen, but looking again is worth it
 
-	fullTaken int // full requests taken since the limit was halved
+	newest    bool // the last request was for the newest record's address, since others were refused
+	fullTaken int  // full requests taken since the limit was halved
 
 	waits, keyWaits, probes *backoff.ExponentialBackOff
 
@@ -109,7 +110,7 @@ func (d *drain) step(ctx context.Context) error {
 	if err := d.pause(ctx); err != nil || d.delay > 0 {
 		return err
 	}
-	if !d.b.waits(d.s) {
+	if !d.ready() {
 		return d.idle(ctx)
 	}
 	if d.b.opt.Pace != nil { // before anything is chosen: what waits for hours must not be in flight
@@ -137,18 +138,11 @@ func (d *drain) step(ctx context.Context) error {
 	return d.settle(ctx, batch, receipts)
 }
 
-// waits says that a stream has records that have not left.
-func (b *Box) waits(s *stream) bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return s.led.Waiting > 0
-}
-
 // cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
 func cloneBatch(batch []Record) []Record { return append([]Record(nil), batch...) }
 
 // pause sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While few
-// records are refused and there is nothing to compare them with, a new one ends it too: it goes by itself, and tells.
+// records or places are refused and there is nothing to compare them with, a new one ends it too: it goes by itself, and tells.
 func (d *drain) pause(ctx context.Context) error {
 	if d.delay <= 0 {
 		return nil
@@ -158,22 +152,39 @@ func (d *drain) pause(ctx context.Context) error {
 	timer := time.NewTimer(d.delay)
 	defer timer.Stop()
 	var fresh <-chan struct{}
-	if d.refused.open && d.refused.few() {
+	probing := d.refused.open && d.refused.few()
+	if probing || d.newcomers() {
 		fresh = d.s.wake
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-d.s.kick:
-		d.resetWaits()
-	case <-fresh:
-		d.refused.open, d.refused.row = false, 0
-	case <-timer.C:
-		d.delay = d.turn(time.Now())
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-d.s.kick:
+			d.kicked()
+		case <-fresh:
+			if !probing && !d.free() {
+				continue
+			}
+			d.refused.open, d.refused.row = false, 0
+		case <-timer.C:
+			d.delay = d.turn(time.Now())
+			return nil
+		}
+		d.delay = 0
 		return nil
 	}
-	d.delay = 0
-	return nil
+}
+
+// kicked forgets every wait.
+func (d *drain) kicked() {
+	d.resetWaits()
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.s.lastApart = time.Time{}
+	for _, a := range d.s.apart {
+		a.recheck()
+	}
 }
 
 // idle waits for something to send: an Update, a Kick, or the end of a parked record's day.
@@ -181,6 +192,9 @@ func (d *drain) idle(ctx context.Context) error {
 	d.is(Idle)
 	d.b.mu.Lock()
 	until := d.s.nextParked(time.Now())
+	if at := d.s.nextApart(); until.IsZero() || !at.IsZero() && at.Before(until) {
+		until = at
+	}
 	d.b.mu.Unlock()
 	var look <-chan time.Time
 	if !until.IsZero() { // by the clock on the wall, which may be set meanwhile
@@ -198,6 +212,7 @@ func (d *drain) idle(ctx context.Context) error {
 			}
 		case <-d.s.wake:
 		case <-d.s.kick:
+			d.kicked()
 		}
 		return d.b.Err()
 	}

@@ -184,6 +184,8 @@ const (
 	NotePaused     NoteKind = "paused"      // everything is refused: the stream keeps all and probes; Seq where it is a single record
 	NoteStalled    NoteKind = "stalled"     // nothing was taken for ten minutes; Message has the last answer
 	NoteResumed    NoteKind = "resumed"     // the end of paused or stalled
+	NoteApart      NoteKind = "apart"       // what is for Address, or the record Seq, is not taken while others are: it waits by itself
+	NoteTaken      NoteKind = "taken"       // the end of it
 	NoteShrunk     NoteKind = "shrunk"      // requests were too large: Count is the new limit of records a request
 	NoteSalvaged   NoteKind = "salvaged"    // the file was damaged and was mended; Message has the figures
 	NoteUnreserved NoteKind = "unreserved"  // the disk did not give the space; the quota is not certain
@@ -197,6 +199,7 @@ type Note struct {
 	Kind    NoteKind
 	Stream  string // "" when it concerns the whole box
 	Seq     uint64 // the record, where one is meant
+	Address string // where one is meant
 	Count   int    // how many, where something is counted
 	At      time.Time
 	Message string // a sentence for a person

@@ -64,6 +64,9 @@ func (d *drain) delivered(ctx context.Context, batch []Record, receipts []Receip
 	for _, i := range at {
 		d.refused.forget(batch[i].Seq)
 	}
+	d.b.mu.Lock()
+	d.s.taken(d.b, batch, at)
+	d.b.mu.Unlock()
 	d.refused.accepted()
 	d.success()
 	return nil
@@ -122,7 +125,8 @@ func (d *drain) unclear(ctx context.Context, batch []Record, receipts []Receipt,
 	return err
 }
 
-// kept leaves the records in the queue and waits; a piece of a refused batch stays a piece.
+// kept leaves the records in the queue and waits, unless their place alone is to blame; a piece of a refused batch stays a
+// piece.
 func (d *drain) kept(batch []Record, receipts []Receipt, at []int) {
 	d.refused.last = receipts[at[0]]
 	wasAmbiguous := false
@@ -136,7 +140,11 @@ func (d *drain) kept(batch []Record, receipts []Receipt, at []int) {
 		seqs = append(seqs, batch[i].Seq)
 	}
 	d.b.mu.Unlock()
+	blamed, handled := d.setApart(batch, seqs, wasAmbiguous, receipts[at[0]])
 	switch {
+	case blamed:
+		return
+	case handled:
 	case wasAmbiguous:
 		d.frozen = append(d.frozen, seqs...) // the same bytes go together again
 	case len(d.pieces) > 0:

@@ -30,6 +30,7 @@ type Standing struct {
 	Answer   Receipt   // the last that did not take its records, while there is trouble
 	Answered time.Time // when that was
 	Parked   int       // records that were sent without a clear answer too often
+	Apart    []Apart   // what waits by itself, since it alone is not taken
 	Limit    int       // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
 }
 
@@ -47,6 +48,7 @@ func (b *Box) Standing(stream string) Standing {
 			out.Parked++
 		}
 	}
+	out.Apart = s.standApart()
 	if most := s.most(); most < s.Batch {
 		out.Limit = most
 	}
@@ -73,6 +75,33 @@ func (d *drain) is(a Activity) {
 		}
 	}
 	d.s.standing = next
+}
+
+// Oldest says when the oldest waiting record of a stream was enqueued that does not wait by itself; zero: there is none.
+func (b *Box) Oldest(stream string) (at time.Time, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	if s == nil {
+		return at, fmt.Errorf("oldest of %q: %w", stream, ErrStream)
+	}
+	if err := b.usable(); err != nil {
+		return at, err
+	}
+	err = b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(s.queue)).Cursor()
+		for k, v := c.First(); k != nil && at.IsZero(); k, v = c.Next() {
+			seq, _ := keySeq(k)
+			if a := s.apartOf(seq, addressOf(v)); a != nil && !a.until.IsZero() {
+				continue
+			}
+			if r, err := decodeRecord(s.Name, k, v); err == nil { // the time of a damaged one says nothing
+				at = r.At
+			}
+		}
+		return nil
+	})
+	return at, err
 }
 
 // Audited is what the file itself has of one stream: its counts, and its records counted one by one.

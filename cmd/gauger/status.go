@@ -124,6 +124,9 @@ func (p *page) sending() string {
 	case p.s.Overdue():
 		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, minute(p.s.Oldest, p.h.zone()))
 	}
+	if n := p.s.Apart(); n > 0 {
+		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, count(n, "id"))
+	}
 	return "sending, " + waiting + " on the way"
 }
 
