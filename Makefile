@@ -22,7 +22,7 @@ LIMIT   := 20000000
 FUZZTIME ?= 10s
 
 .PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt cross package vuln clean
-.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt mutate
+.PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
@@ -84,6 +84,8 @@ prove-weeks: ## half years of simulated time with weekly outages (10)
 	$(call PROVE,10,TestProveWeeks,./agent)
 prove-herd: ## 10,000 agents after an outage (10 outages)
 	$(call PROVE,10,TestProveHerd,./agent)
+prove-config: ## odd but well-formed configurations through check and run (200)
+	$(call PROVE,200,TestProveConfig,./cmd/gauger)
 prove-mqtt: ## kill agent and broker at 500 messages a second, and a million malformed payloads (1,000 kills)
 	$(call PROVE,1000,TestProveMQTT.*,./collectors/mqtt ./cmd/gauger)
 
