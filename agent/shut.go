@@ -90,7 +90,7 @@ func (d *Desk) shutStatus(now time.Time) Status {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.Began, Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]Drain{}, Held: []Held{},
-		Shut: d.Shut().Error(), Problems: []string{shutProblem(d.Shut())},
+		Shut: d.Shut().Error(), Problems: append([]string{shutProblem(d.Shut())}, d.Doubts...),
 	}
 	s.Points, s.Tanks, s.Open, _ = d.Ledger.snapshot()
 	s.Points = d.withUnheard(s.Points)

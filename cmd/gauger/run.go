@@ -68,7 +68,7 @@ func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad e
 	for _, p := range slices.Concat(cfg.Strict, cfg.Slow) {
 		log.Warn().Msg(p.String())
 	}
-	shut := &shutSite{cfg: cfg, socket: c.socket, log: log}
+	shut := &shutSite{cfg: cfg, socket: c.socket, log: log, doubts: doubtsOf(cfg.Strict, bad)}
 	d, err := assemble(cfg, log, shut.until(ctx))
 	if errors.Is(err, errStopped) {
 		return nil
@@ -80,7 +80,7 @@ func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad e
 	if err := shut.told(d.agent.Ledger); err != nil {
 		return err
 	}
-	if err := d.doubt(cfg.Strict, bad); err != nil {
+	if err := d.doubt(shut.doubts); err != nil {
 		return err
 	}
 	if bad != nil {
@@ -252,17 +252,23 @@ func (m *Main) loadOrFallBack(path string, strict bool) (cfg *config.Config, bad
 	return good, err, nil
 }
 
-// doubt tells of what is wrong with a configuration that is at work all the same, in an event and in status: values that
-// only `check` refuses, and that it is the last good one because the present one is bad.
-func (d *daemon) doubt(strict []config.Problem, bad error) error {
+// doubtsOf is what is wrong with a configuration that is at work all the same: values that only `check` refuses, and that
+// it is the last good one because the present one is bad.
+func doubtsOf(strict []config.Problem, bad error) (doubts []string) {
 	if bad != nil {
-		d.desk.Doubts = append(d.desk.Doubts, "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: "+firstLine(bad.Error()))
+		doubts = append(doubts, "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: "+firstLine(bad.Error()))
 	}
 	for _, p := range strict {
-		d.desk.Doubts = append(d.desk.Doubts, p.String())
+		doubts = append(doubts, p.String())
 	}
+	return doubts
+}
+
+// doubt tells of that in status and in events.
+func (d *daemon) doubt(doubts []string) error {
+	d.desk.Doubts = doubts
 	now := time.Now().Round(0)
-	for _, note := range briefly(d.desk.Doubts) {
+	for _, note := range briefly(doubts) {
 		err := d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now, Note: note})
 		if outbox.NoRoom(err) {
 			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")

@@ -41,6 +41,7 @@ type shutSite struct {
 	cfg     *config.Config
 	socket  string
 	log     zerolog.Logger
+	doubts  []string  // what is wrong with the configuration
 	began   time.Time // zero: the outbox opened at once
 	over    time.Time
 	why     atomic.Pointer[error]
@@ -119,7 +120,7 @@ func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
 	}
 	desk := (&agent.Desk{
 		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began.Round(0), Daemon: true, Gather: gather,
-		Lines: func() []agent.LineStatus { return statusOf(lines) }, Shut: func() error { return *s.why.Load() },
+		Lines: func() []agent.LineStatus { return statusOf(lines) }, Shut: func() error { return *s.why.Load() }, Doubts: s.doubts,
 	}).OpenShut()
 	offerLines(desk, lines)
 	s.listen(ctx, desk)
