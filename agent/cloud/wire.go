@@ -29,7 +29,7 @@ type Wire struct {
 	SealOn     string `yaml:"seal_on" doc:"text of sealOn with seal_mode static"`
 	SealOff    string `yaml:"seal_off" doc:"text of sealOff with seal_mode static"`
 
-	NumberMax   int `yaml:"number_max" doc:"longest ticketNumber in characters; a longer one is refused. Default 40"`
+	NumberMax   int `yaml:"number_max" doc:"longest ticketNumber in characters, at least 12; a longer one is shortened, with a hash. Default 40"`
 	CommentsMax int `yaml:"comments_max" doc:"longest comments in characters; the rest is cut. Default 500"`
 	NoteMax     int `yaml:"note_max" doc:"longest note of an event in characters; the rest is cut. Default 500"`
 
