@@ -11,6 +11,7 @@ import (
 type keeper struct {
 	ring    *recorder.Ring // nil: no readings are kept
 	most    int64
+	exposed bool           // it is said that a kill costs the open block
 	broken  error          // why there is no ring, where readings should be kept
 	rows    []recorder.Row // used again for each batch
 	failing bool
@@ -51,6 +52,10 @@ func (l *Ledger) record(d *draft, batch []collectors.Reading) {
 	err := k.ring.Add(d.now, k.rows)
 	if err == nil {
 		err = k.ring.Err() // of a block before this one, until one is written again
+	}
+	if why := k.ring.Exposed(); why != nil && !k.exposed {
+		k.exposed = true
+		l.log.Warn().Err(why).Msg("a kill costs the readings of the last ten minutes: they cannot be kept in the runtime directory")
 	}
 	if failing := err != nil; failing != k.failing {
 		k.failing = failing

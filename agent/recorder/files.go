@@ -86,6 +86,9 @@ func (f *files) last() string { return f.name(len(f.all) - 1) }
 
 // append writes a page behind the others. After an error its place is free for the next one.
 func (f *files) append(page []byte, now time.Time) error {
+	if err := f.find(); err != nil {
+		return err
+	}
 	if len(f.all) == 0 || f.page >= f.pages {
 		if err := f.begin(now); err != nil {
 			return err
@@ -103,6 +106,29 @@ func (f *files) append(page []byte, now time.Time) error {
 	}
 	f.page++
 	return nil
+}
+
+// find looks whether the file that is written to is still at its place, and begins anew with what is there where it is
+// not: somebody has removed the folder.
+func (f *files) find() error {
+	if f.out == nil {
+		return nil
+	}
+	open, err := f.out.Stat()
+	if err != nil {
+		return err
+	}
+	if there, err := os.Stat(f.last()); err == nil && os.SameFile(open, there) {
+		return nil
+	}
+	if err := f.shut(); err != nil {
+		return err
+	}
+	again, err := openFiles(f.dir, Options{MaxBytes: f.most, Days: f.days})
+	if err == nil {
+		*f = again
+	}
+	return err
 }
 
 // begin starts the next file, after the oldest have made room.

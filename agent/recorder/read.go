@@ -36,13 +36,18 @@ func (r *Ring) Rows(from, to time.Time, points ...collectors.Point) iter.Seq2[Ro
 		for _, f := range r.files.all {
 			numbers = append(numbers, f.number)
 		}
+		left := r.left // is never written to
 		var open []byte
 		if r.block.rows > 0 {
 			open = slices.Clone(r.block.sealed())
 		}
 		r.mu.Unlock()
 		s := newScan(from, to, points, yield)
-		if s.files(r.files.dir, numbers, pages) && open != nil {
+		more := s.files(r.files.dir, numbers, pages)
+		if more && left != nil {
+			more = s.page(left, "the block that a killed run has left")
+		}
+		if more && open != nil {
 			s.page(open, "the open block")
 		}
 	}

@@ -3,9 +3,9 @@
 //
 // Rows are gathered in memory and leave in blocks of one page: when the page is full, after ten minutes, and at the end
 // of the run. Nothing is synced before the end of the run, since a sync costs flash several times what a page does: the
-// system writes a page within about half a minute by itself. A kill therefore costs the open block, a power cut that and
-// what was closed in the half minute before; a block that was torn by it is recognised and skipped. Never is one lost
-// that lay on the disk before.
+// system writes a page within about half a minute by itself. A power cut therefore costs the open block and what was
+// closed in the half minute before; a block that was torn by it is recognised and skipped. Never is one lost that lay on
+// the disk before. A kill costs the open block too, or 15 seconds of it where it has a refuge in memory (Options.Refuge).
 package recorder
 
 import (
@@ -23,6 +23,9 @@ const blockAge = 10 * time.Minute
 type Options struct {
 	MaxBytes int64 // of all its files together, at least 8 pages of 4 KiB
 	Days     int   // age in days at which a file is deleted; 0: any
+	// Refuge is a file in memory for the open block, which a kill would cost otherwise; the next run finds it there. No
+	// other ring may have the same one. "": there is none.
+	Refuge string
 }
 
 // Stats is how a ring stands.
@@ -43,6 +46,9 @@ type Ring struct {
 	block *writer
 	since time.Time // when the open block began
 	stats Stats
+
+	refuge refuge
+	left   []byte // a block that a killed run has left, as a page; nil: none
 }
 
 // Open takes up the ring in dir. The folder is made with the first block; a folder that cannot be read is an error.
@@ -54,7 +60,9 @@ func Open(dir string, o Options) (*Ring, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the recorder: %w", err)
 	}
-	return &Ring{files: f, block: newWriter()}, nil
+	r := &Ring{files: f, block: newWriter(), refuge: refuge{path: o.Refuge}}
+	r.refuge.err = r.inherit()
+	return r, nil
 }
 
 // Add takes rows at now, which ought to carry the monotonic clock. Without rows it only looks whether the open block has
@@ -63,15 +71,16 @@ func Open(dir string, o Options) (*Ring, error) {
 func (r *Ring) Add(now time.Time, rows []Row) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var err error
+	err := r.settle(now)
 	if r.block.rows > 0 && now.Sub(r.since).Abs() >= blockAge {
-		err = r.flush(now)
+		err = errors.Join(err, r.flush(now))
 	}
 	for i := range rows {
 		if e := r.add(now, &rows[i]); e != nil {
 			err = e
 		}
 	}
+	r.refuge.keep(r.block, now)
 	return err
 }
 
@@ -104,6 +113,7 @@ func (r *Ring) flush(now time.Time) error {
 	}
 	r.stats.Err = err
 	r.block.reset()
+	r.refuge.leave()
 	return err
 }
 
@@ -115,7 +125,7 @@ func (r *Ring) Close() error {
 	if r.block.rows > 0 {
 		err = r.flush(r.since)
 	}
-	return errors.Join(err, r.files.close())
+	return errors.Join(err, r.files.close(), r.refuge.close())
 }
 
 // Err is why rows are being lost: the error of the last write, nil while all is well.
@@ -123,6 +133,13 @@ func (r *Ring) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stats.Err
+}
+
+// Exposed is why the open block is not kept against a kill; nil: it is, or it never was to be.
+func (r *Ring) Exposed() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.refuge.err
 }
 
 // Stats looks at the ring.

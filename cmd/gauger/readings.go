@@ -6,9 +6,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"gauger/agent"
@@ -25,7 +27,29 @@ func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
 	if cfg.Recorder.MaxBytes == 0 {
 		return nil, nil
 	}
-	return recorder.Open(recorderDir(cfg), recorder.Options{MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days})
+	return recorder.Open(recorderDir(cfg), recorder.Options{
+		MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days, Refuge: refugeOf(cfg.Store.Path),
+	})
+}
+
+// refugeOf is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
+// directory from systemd it is the one of the same name as the store, or gauger's. "": there is none.
+func refugeOf(store string) string {
+	folders := []string{filepath.Join("/run", filepath.Base(store)), "/run/gauger"}
+	if given, ok := os.LookupEnv("RUNTIME_DIRECTORY"); ok {
+		first, _, _ := strings.Cut(given, ":")
+		folders = []string{first}
+	}
+	whole, err := filepath.Abs(store)
+	if err != nil {
+		return ""
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return filepath.Join(folder, fmt.Sprintf("recorder-%08x", crc32.ChecksumIEEE([]byte(whole)))) // stores may share a folder
+		}
+	}
+	return ""
 }
 
 // keepReadings lets the daemon record. A recorder that cannot be opened is said, and stops nothing.

@@ -21,6 +21,11 @@ import (
 // TestMain lets the test binary be gauger itself when a script calls it, and when a test of this package opens an
 // outbox: the child that examines the file would otherwise run the tests again, and they would have children.
 func TestMain(m *testing.M) {
+	if _, given := os.LookupEnv("RUNTIME_DIRECTORY"); !given { // no test leaves anything in the machine's own
+		if err := os.Setenv("RUNTIME_DIRECTORY", ""); err != nil {
+			panic(err)
+		}
+	}
 	if len(os.Args) > 2 && os.Args[1] == "outbox" && os.Args[2] == "check" {
 		main()
 		return
@@ -69,6 +74,7 @@ func setUp(env *testscript.Env) error {
 	env.Setenv("GAUGER_PRIMARY_KEY", primaryKey)
 	env.Setenv("GAUGER_SECONDARY_KEY", secondaryKey)
 	env.Setenv("USER", "ann")
+	env.Setenv("RUNTIME_DIRECTORY", "")
 	env.Setenv("GORACE", "atexit_sleep_ms=0") // else every call takes a second longer under the race detector
 	text := strings.NewReplacer("SERVICE", s.address, "PLC", s.plc.Addr, "BROKER", s.broker).Replace(siteYAML)
 	return os.WriteFile(filepath.Join(env.WorkDir, "gauger.yaml"), []byte(text), 0o600)
