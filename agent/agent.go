@@ -130,11 +130,11 @@ func (a *Agent) tick(ctx context.Context) error {
 			return nil
 		case now := <-t.C:
 			err := a.Ledger.Tick(now)
-			if errors.Is(err, outbox.ErrDead) {
-				return err
-			}
 			if grade := a.Clock.Grade(now); err == nil && grade != kept {
 				kept, err = grade, a.keepClock(now)
+			}
+			if errors.Is(err, outbox.ErrDead) {
+				return err
 			}
 			if (err != nil) != failed {
 				failed = err != nil

@@ -91,7 +91,7 @@ func boxFile(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "
 // openBox opens the outbox of the store, and makes the folder when there is none.
 func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
-		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
+		return nil, fmt.Errorf("make the store (store.path): %w", err)
 	}
 	return outbox.Open(boxFile(cfg), outbox.Options{
 		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.Label,
