@@ -19,7 +19,18 @@ func openPort(path string, o serialOptions) (Stream, error) {
 	if err := preparePort(fd, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("serial port %s: %w", path, err), unix.Close(fd))
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return &port{os.NewFile(uintptr(fd), path)}, nil
+}
+
+// port is an open serial port.
+type port struct{ *os.File }
+
+// Close gives the port back, also where somebody else has it open: the driver forgets who reserved it only with the last of them.
+func (p *port) Close() error {
+	if raw, err := p.SyscallConn(); err == nil { // else it is closed already, which the close says too
+		_ = raw.Control(func(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TIOCNXCL, 0) }) // a port that was pulled out has nothing to give back
+	}
+	return p.File.Close()
 }
 
 func openHint(err error) error {
@@ -29,19 +40,16 @@ func openHint(err error) error {
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Errorf("%w; is the adapter plugged in? ls /dev/serial/by-id shows those that are", err)
 	case errors.Is(err, unix.EBUSY):
-		return fmt.Errorf("%w; another program has the port", err)
+		return fmt.Errorf("%w; a program has the port, or has left it reserved: fuser names it; where none does, make the pseudo-terminal anew or reboot", err)
 	}
 	return err
 }
 
-// preparePort takes the port for this process (flock keeps out programs that ask, TIOCEXCL all others), and sets
-// it raw with the given speed and character. Speeds outside the classic list work where the driver can do them.
+// preparePort takes the port for this process and sets it raw with the given speed and character. Speeds outside the
+// classic list work where the driver can do them.
 func preparePort(fd int, o serialOptions) error {
-	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return fmt.Errorf("another program has it: %w", err)
-	}
-	if err := unix.IoctlSetInt(fd, unix.TIOCEXCL, 0); err != nil {
-		return fmt.Errorf("take it exclusively: %w", err)
+	if err := reserve(fd); err != nil {
+		return err
 	}
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS2)
 	if err != nil {
@@ -61,6 +69,32 @@ func preparePort(fd int, o serialOptions) error {
 		return fmt.Errorf("empty its buffers: %w", err)
 	}
 	return nil
+}
+
+// reserve keeps other programs out: flock those that ask, TIOCEXCL all others. The driver forgets TIOCEXCL when nobody has
+// the port open any more, after a kill too. A pseudo-terminal never forgets it, since its other end stays open: nobody but
+// root could open it again. There flock must do.
+func reserve(fd int) error {
+	if err := unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return fmt.Errorf("another program has it: %w", err)
+	}
+	var is unix.Stat_t
+	if err := unix.Fstat(fd, &is); err != nil {
+		return fmt.Errorf("see what it is: %w", err)
+	}
+	if pseudo(is.Rdev) {
+		return nil
+	}
+	if err := unix.IoctlSetInt(fd, unix.TIOCEXCL, 0); err != nil {
+		return fmt.Errorf("take it exclusively: %w", err)
+	}
+	return nil
+}
+
+// pseudo says that a device is a pseudo-terminal's port: Linux gives those the numbers 136 to 143.
+func pseudo(device uint64) bool {
+	major := unix.Major(device)
+	return major >= 136 && major <= 143
 }
 
 func characterFlags(o serialOptions) uint32 {

@@ -113,6 +113,81 @@ func TestAPortIsTakenOnce(t *testing.T) {
 	}
 }
 
+// reserved says whether a port is in exclusive mode: then nobody but root can open it.
+func reserved(t *testing.T, port interface {
+	SyscallConn() (syscall.RawConn, error)
+}) (yes bool) {
+	t.Helper()
+	raw, err := port.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tiocgexcl = 0x80045440
+	n, failed := 0, error(nil)
+	err = raw.Control(func(fd uintptr) { n, failed = unix.IoctlGetInt(int(fd), tiocgexcl) })
+	if err != nil || failed != nil {
+		t.Skipf("this kernel does not tell: %v, %v", err, failed)
+	}
+	return n != 0
+}
+
+// The other end of a pseudo-terminal stays open, and with it whatever was reserved: after a kill nobody could open it.
+func TestAPseudoTerminalIsNotReserved(t *testing.T) {
+	pty := openPty(t)
+	defer pty.Close()
+	port, err := openPort(pty.Path, defaultSerial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reserved(t, port.(syscall.Conn)) {
+		t.Error("a kill now would leave it reserved for ever")
+	}
+	if err := port.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// Somebody else may have the port open when it is closed. It is given back all the same.
+func TestAClosedPortIsGivenBack(t *testing.T) {
+	pty := openPty(t)
+	defer pty.Close()
+	another, err := os.OpenFile(pty.Path, os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer another.Close()
+	port, err := openPort(pty.Path, defaultSerial)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetInt(int(another.Fd()), unix.TIOCEXCL, 0); err != nil { // as on a line of copper
+		t.Fatal(err)
+	}
+	if !reserved(t, another) {
+		t.Fatal("the test does not reserve it")
+	}
+	if err := port.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if reserved(t, another) {
+		t.Error("it was left reserved")
+	}
+	if err := port.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("closed twice: %v", err)
+	}
+}
+
+func TestWhichDevicesArePseudoTerminals(t *testing.T) {
+	for device, want := range map[uint64]bool{
+		unix.Mkdev(136, 0): true, unix.Mkdev(143, 255): true, unix.Mkdev(135, 0): false, unix.Mkdev(144, 0): false,
+		unix.Mkdev(4, 64): false, unix.Mkdev(188, 0): false, // ttyS0, ttyUSB0
+	} {
+		if got := pseudo(device); got != want {
+			t.Errorf("%d:%d: %v, want %v", unix.Major(device), unix.Minor(device), got, want)
+		}
+	}
+}
+
 func TestAPortThatIsNotThere(t *testing.T) {
 	_, err := openPort("/dev/serial/by-id/none", defaultSerial)
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "plugged in") {
