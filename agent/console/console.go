@@ -14,6 +14,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -112,11 +113,25 @@ func Control(desk *agent.Desk) http.Handler {
 				return
 			}
 		}
-		reply(w, Answer{Error: err.Error()})
+		reply(w, Answer{Error: said(r.Context(), err)})
 	})
 	mux.HandleFunc("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, desk) })
 	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, desk) })
 	return mux
+}
+
+// said is an error as the client reads it. A request ends before its time when the client leaves, who reads nothing then, or
+// with the daemon.
+func said(ctx context.Context, err error) string {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return "the running gauger is ending; ask again when it runs"
+	}
+	return Words(err, "stopped before it was done")
+}
+
+// Words is an error's text with ended in the place of Go's words for what was cancelled, and plain ones for a time limit.
+func Words(err error, ended string) string {
+	return strings.NewReplacer(context.Canceled.Error(), ended, context.DeadlineExceeded.Error(), "it took longer than its time limit").Replace(err.Error())
 }
 
 func answer(w http.ResponseWriter, result any) {
@@ -150,7 +165,7 @@ func follow(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
 		})
 	}
 	if err != nil {
-		last.Error = err.Error()
+		last.Error = said(r.Context(), err)
 	}
 	reply(w, last)
 }

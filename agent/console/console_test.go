@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -271,5 +272,23 @@ func TestMetricsAndHealth(t *testing.T) {
 	}
 	if code, _ := get(t, d, "/healthz"); code != http.StatusServiceUnavailable {
 		t.Errorf("with the outbox closed: %d", code)
+	}
+}
+
+// A daemon that ends says so to whoever has asked it for something, and not in the words of Go.
+func TestADaemonThatEndsSaysSo(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	w := httptest.NewRecorder()
+	r := httptest.NewRequestWithContext(ended, http.MethodPost, "/keys.renew", strings.NewReader(`{"slot":"primary"}`))
+	Control(newDesk(t)).ServeHTTP(w, r)
+	if want := `{"error":"the running gauger is ending; ask again when it runs"}`; strings.TrimSpace(w.Body.String()) != want {
+		t.Errorf("answered %s, want %s", w.Body, want)
+	}
+	if got := said(t.Context(), fmt.Errorf("read: %w", context.Canceled)); got != "read: stopped before it was done" {
+		t.Errorf("while it runs: %s", got)
+	}
+	if got := said(ended, errors.New("no such tank")); got != "no such tank" {
+		t.Errorf("what it is about got lost: %s", got)
 	}
 }

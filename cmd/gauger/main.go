@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"gauger/agent/console"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -77,7 +78,28 @@ func (m *Main) Run(ctx context.Context, args []string) int {
 	if err == nil {
 		err = c.run(m, ctx, rest)
 	}
-	return m.status(err)
+	return m.status(inWords(ctx, err))
+}
+
+// worded is an error that a person can read, and is what it was.
+type worded struct {
+	text  string
+	cause error
+}
+
+func (w worded) Error() string { return w.text }
+func (w worded) Unwrap() error { return w.cause }
+
+// inWords says in words that a context has ended, wherever in a command that was: an interrupt is the person's own doing.
+func inWords(ctx context.Context, err error) error {
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	ended := "stopped before it was done"
+	if ctx.Err() != nil {
+		ended = "interrupted"
+	}
+	return worded{console.Words(err, ended), err}
 }
 
 // status says what went wrong and turns it into an exit status.
