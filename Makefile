@@ -101,8 +101,8 @@ prove-judgement: ## kill the real program (N=200, SEED=), cut and replay recordi
 	go test -count=1 -v -run '^(TestLoadInAnUnsetClock|TestStepsOfTheClockAboutALoad|TestDeviceDiesAfterTheEnd|TestRestartBetweenSlowCheckIns)$$' ./agent
 	go test -count=1 -v -run '^(TestThirtyDaysAreBounded|TestQuietWeekIsSeldomStored|TestProgramIsKilled.*)$$' -bench '^BenchmarkNext$$' ./agent/tank
 
-mutate: $(TOOLS)/gremlins ## change the code of DIR= a little, over and over: which change does no test notice (minutes to hours)
-	$(TOOLS)/gremlins unleash ./$(DIR) --workers 1 --timeout-coefficient 10 $(MUTATE)
+mutate: $(TOOLS)/gremlins ## change the code of DIR= (or its FILES=) a little, over and over: which change does no test notice (minutes to hours)
+	@deploy/mutate.sh $(TOOLS)/gremlins "$(DIR)" "$(FILES)" --timeout-coefficient 10 $(MUTATE)
 
 bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...

@@ -144,10 +144,8 @@ func (m *metered) Write(b []byte) (int, error) {
 }
 
 func (l *Link) carried(n int) {
-	if n > 0 {
-		packets := (n + packetBytes - 1) / packetBytes
-		l.count(int64(n + 2*headerBytes*packets))
-	}
+	packets := (n + packetBytes - 1) / packetBytes
+	l.count(int64(n + 2*headerBytes*packets))
 }
 
 func (l *Link) count(n int64) {

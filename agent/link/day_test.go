@@ -56,6 +56,20 @@ func TestWhatIsLeftOfTheDayGoesToTheMostUrgent(t *testing.T) {
 	})
 }
 
+// What is kept back of the day is said to be, with its share.
+func TestWhyValuesWaitWhileSomethingIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limited(t)
+		l.count(920)
+		for stream, share := range map[string]string{"tagvalues": "80 %", "targets": "90 %"} {
+			want := share + " of the day's bytes (link.max_bytes_per_day) are used, and the rest is kept for what is more urgent; leaves from Sun 00:00"
+			if why := l.Why(stream, time.Now()); why != want {
+				t.Errorf("%s: the reason is %q, want %q", stream, why, want)
+			}
+		}
+	})
+}
+
 // When the day is spent a ticket still leaves, and the next one a quarter of an hour later.
 func TestATicketLeavesWhateverIsSpent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -132,6 +146,54 @@ func TestTheCountSurvivesARestart(t *testing.T) {
 	})
 }
 
+// The count is kept when it is worth a write to the flash, and not before.
+func TestTheCountIsKeptWhenItIsWorthAWrite(t *testing.T) {
+	for _, c := range []struct {
+		bytes int64
+		after time.Duration // since it was kept last
+		kept  int
+	}{
+		{0, 2 * keepAfter, 0}, {1, keepAfter - 1, 0}, {1, keepAfter, 1}, {keepBytes - 1, time.Second, 0}, {keepBytes, time.Second, 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := New(Options{MaxBytes: 1 << 30})
+			l.count(7)
+			l.Keep(func([]byte) {})
+			l.Keep(func([]byte) { t.Error("kept again, though nothing came") })
+			l.count(c.bytes)
+			<-time.After(c.after)
+			kept := 0
+			l.keep(func([]byte) { kept++ }, keepBytes, keepAfter)
+			if kept != c.kept {
+				t.Errorf("%d bytes, %s after the last time: kept %d times, want %d", c.bytes, c.after, kept, c.kept)
+			}
+		})
+	}
+}
+
+func TestADayWithoutLimitIsNotKept(t *testing.T) {
+	l := New(Options{})
+	l.count(1 << 30)
+	never := func([]byte) { t.Error("kept") }
+	l.Keep(never)
+	if err := l.Run(t.Context(), never); err != nil {
+		t.Error(err)
+	}
+}
+
+// A count that has just begun is a count.
+func TestACountOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := limited(t)
+		if err := l.Resume([]byte(`{"date":"2000-01-01","bytes":0}`)); err != nil {
+			t.Error(err)
+		}
+		if err := l.Resume(nil); err != nil || l.Status(time.Now()).Left != 1000 {
+			t.Errorf("%v, %+v", err, l.Status(time.Now()))
+		}
+	})
+}
+
 // A clock that shows an earlier day than the count keeps it, since it may be wrong, but no longer than a day runs.
 func TestAWrongClockLocksNothingForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -146,6 +208,31 @@ func TestAWrongClockLocksNothingForEver(t *testing.T) {
 			t.Errorf("%+v", l.day)
 		}
 	})
+	synctest.Test(t, func(t *testing.T) {
+		l := limited(t)
+		if err := l.Resume([]byte(`{"date":"2099-05-05","bytes":2000}`)); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(longestDay - 1)
+		if s := l.Status(time.Now()); s.Left != 0 {
+			t.Errorf("before the longest day is over: %+v", s)
+		}
+		<-time.After(1)
+		if s := l.Status(time.Now()); s.Left != 1000 {
+			t.Errorf("when it is over: %+v", s)
+		}
+	})
+}
+
+// On the wire a byte is a packet, with its headers and the acknowledgement.
+func TestBytesAndTheirPackets(t *testing.T) {
+	for n, want := range map[int]int64{0: 0, 1: 105, packetBytes: 1504, packetBytes + 1: 1609, 3 * packetBytes: 4512} {
+		l := New(Options{})
+		l.carried(n)
+		if l.day.Bytes != want {
+			t.Errorf("%d bytes count as %d, want %d", n, l.day.Bytes, want)
+		}
+	}
 }
 
 // Days are the site's, also those of 23 and 25 hours.

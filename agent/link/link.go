@@ -79,7 +79,7 @@ func New(o Options) *Link {
 func (l *Link) Backlog(waiting uint64, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.o.Every > 0 && waiting > burst {
+	if waiting > burst {
 		l.hold = now.Add(rand.N(spread))
 	}
 }

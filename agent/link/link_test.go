@@ -61,6 +61,9 @@ func TestABacklogAfterABootIsSpreadButItsFirstRequestIsNot(t *testing.T) {
 		if got := took(t, l, "tickets", 1); got != 0 {
 			t.Errorf("the first request waited %s", got)
 		}
+		if why := l.Why("tickets", time.Now()); why != "a backlog begins to leave within a minute of the start; this one in 20s" {
+			t.Errorf("the reason is %q", why)
+		}
 		if got := took(t, l, "tickets", 1); got != 20*time.Second {
 			t.Errorf("the second waited %s, want 20s", got)
 		}

@@ -21,8 +21,8 @@ func (l *Link) shut(now time.Time) time.Duration {
 		return 0
 	}
 	local := now.In(l.o.Zone)
-	h, m, s := local.Clock()
-	clock := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute + time.Duration(s)*time.Second
+	h, m, _ := local.Clock() // windows begin and end with a minute
+	clock := time.Duration(h)*time.Hour + time.Duration(m)*time.Minute
 	soonest := 24 * time.Hour
 	for _, w := range l.o.Windows {
 		if w.has(clock) {
@@ -65,7 +65,7 @@ func (l *Link) held(c Class, now time.Time) (time.Duration, string) {
 		return d, "the day's bytes (link.max_bytes_per_day) are spent; the next ticket leaves at " + at(d)
 	}
 	used := "the day's bytes (link.max_bytes_per_day) are spent"
-	if shares[c] < 1 && l.day.Bytes < l.o.MaxBytes {
+	if l.day.Bytes < l.o.MaxBytes {
 		used = fmt.Sprintf("%.0f %% of the day's bytes (link.max_bytes_per_day) are used, and the rest is kept for what is more urgent", 100*shares[c])
 	}
 	return d, used + "; leaves from " + at(d)

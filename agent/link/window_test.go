@@ -28,6 +28,10 @@ func TestWindows(t *testing.T) {
 		{night, "2026-07-02T06:00:00-05:00", 16 * time.Hour},
 		{[]Window{{clock(1, 0), clock(2, 0)}, {clock(9, 30), clock(9, 45)}}, "2026-07-01T08:00:00-05:00", 90 * time.Minute},
 		{[]Window{{clock(1, 0), clock(2, 0)}, {clock(9, 30), clock(9, 45)}}, "2026-07-01T09:45:00-05:00", clock(15, 15)},
+		{[]Window{{clock(9, 30), clock(9, 45)}}, "2026-07-01T09:29:59-05:00", time.Second},
+		{[]Window{{clock(9, 30), clock(9, 45)}}, "2026-07-01T09:30:00-05:00", 0},
+		{[]Window{{clock(9, 30), clock(9, 45)}}, "2026-07-01T09:44:59-05:00", 0},
+		{[]Window{{clock(6, 0), clock(6, 0)}}, "2026-07-01T12:00:00-05:00", 0}, // from six to six is the whole day
 		{[]Window{{clock(18, 0), clock(0, 0)}}, "2026-07-01T23:59:00-05:00", 0},
 		{[]Window{{clock(18, 0), clock(0, 0)}}, "2026-07-02T00:00:00-05:00", 18 * time.Hour},
 		// The clocks go forward on the 8th of March at 2, and back on the 1st of November at 2.
