@@ -72,13 +72,13 @@ func (r *KeyRing) renewed(slot KeySlot, now time.Time) (age time.Duration, known
 }
 
 // rested is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
-// enough that data was stored with the newest value since; else it counts from the start of this process.
+// enough that data was stored with the newest value since; else it counts from the start of this process. The slot has a value.
 func (r *KeyRing) rested(slot KeySlot, now time.Time) time.Duration {
 	if age, known := r.renewed(slot, now); known {
 		return age
 	}
 	s := &r.state.Slots[slot]
-	if s.Renewed.IsZero() || s.Doubt.IsZero() && len(s.Entries) > 0 && s.Entries[0].State == proven {
+	if s.Renewed.IsZero() || s.Doubt.IsZero() && s.Entries[0].State == proven {
 		return long
 	}
 	return now.Sub(r.opened)

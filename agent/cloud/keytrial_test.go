@@ -193,6 +193,10 @@ func TestAnEndThatNoFileCanHold(t *testing.T) {
 		`"1969-12-31T23:59:59Z"`:        "assumed",
 		`"1970-01-01T00:00:00Z"`:        "1970-01-01T00:00:00Z",
 		`1e300`:                         "assumed",
+		`0`:                             "assumed",
+		`99999999999`:                   "5138-11-16T09:46:39Z", // seconds
+		`100000000000`:                  "1973-03-03T09:46:40Z", // milliseconds
+		`1000000000000000`:              "assumed",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			disk := newDisk()

@@ -80,7 +80,7 @@ func (r *KeyRing) sentence(slot KeySlot, now time.Time) string {
 	} else {
 		text += ", and was not renewed since " + s.Renewed.UTC().Format(time.DateOnly)
 	}
-	if until := other.ending(); len(other.Entries) > 0 && !other.dead() && until.At.After(now) {
+	if until := other.ending(); !other.dead() && until.At.After(now) {
 		text += fmt.Sprintf("; the %s key is good until %s", slot.other(), until.At.Format(time.DateOnly))
 	}
 	return fmt.Sprintf("%s; `gauger keys renew %s` says why it fails, `gauger keys set %s` takes a new one", text, slot, slot)

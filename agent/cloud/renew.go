@@ -182,7 +182,7 @@ func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
 	r.mu.Lock()
 	s, now := &r.state.Slots[slot], r.now()
 	s.Tries = 0
-	s.Renewed, s.Doubt, s.Expires, s.Serial = now, time.Time{}, got.Expires, r.state.Generation+1
+	s.Renewed, s.Doubt, s.Expires, s.Serial = now, time.Time{}, got.Expires, r.state.Generation
 	r.done[slot] = now
 	if s.Expires.Text == "" {
 		s.Expires = assumedEnd("", now)
