@@ -113,7 +113,7 @@ func TestARenewedKeyOutlivesWrongOnes(t *testing.T) {
 func TestARenewalWithoutReadableAnswerProvesItsHeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s, _ := denied(t)
-		s.Next(cloudtest.Fault{Status: 200, Body: "<html>"})
+		s.Next(cloudtest.Fault{Status: 200, Body: "[]"})
 		if _, err := c.keys.insist(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not the JSON object") {
 			t.Errorf("%v", err)
 		}
