@@ -13,9 +13,10 @@ import (
 )
 
 const (
-	// keepAlive and pingLimit find a dead link; on a cellular one, shorter intervals cost money.
-	keepAlive = 60 * time.Second
-	pingLimit = 20 * time.Second
+	// keepAlive and pingLimit find a dead link, and grace after them it is told of: 55 s, since the library looks every
+	// five. On a cellular link, shorter intervals cost money.
+	keepAlive = 30 * time.Second
+	pingLimit = 15 * time.Second
 	// answerLimit is how long the broker may take to answer a subscription.
 	answerLimit = 20 * time.Second
 	// backlogEnd is the silence after which what a broker had kept for us is taken to be through, and backlogLimit

@@ -56,6 +56,7 @@ type guard struct {
 	answer  time.Duration // how long the broker took to answer that
 
 	mu    sync.Mutex
+	heard time.Time      // when the latest packet came
 	open  int            // messages that were handed on and are not acknowledged
 	free  time.Time      // since when none is; zero: since the broker's answer
 	cut   map[uint16]int // true payload sizes of the messages that were cut, by packet id
@@ -158,6 +159,7 @@ func (g *guard) next() error {
 	if err != nil {
 		return err
 	}
+	g.hears()
 	kind := first >> 4
 	if !g.greeted && kind != connack {
 		return g.complain("the first packet is of type %d, not the answer to the connection: this is no MQTT broker", kind)
@@ -177,6 +179,20 @@ func (g *guard) next() error {
 	}
 	g.head, g.body = append([]byte{first}, encodeLength(size)...), size
 	return nil
+}
+
+// hears notes that the broker is there.
+func (g *guard) hears() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.heard = time.Now()
+}
+
+// last is when the broker was heard last.
+func (g *guard) last() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.heard
 }
 
 // welcome looks at the answer to the connection: two bytes, of which the first tells of a session, the second of success.

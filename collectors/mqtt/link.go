@@ -3,6 +3,7 @@ package mqtt
 import (
 	"maps"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +17,8 @@ const (
 	// steady is how long a connection must last to count as one. Two clients with the same id throw each other out
 	// at once, over and over, and that must look like the trouble it is.
 	steady = 10 * time.Second
+	// unanswered is what the library says when a ping found no answer.
+	unanswered = "pingresp not received"
 	// notices bounds what waits to be told; more than that is a storm, and its oldest words are worth least.
 	notices = 256
 )
@@ -35,6 +38,7 @@ type linkState struct {
 	up      bool
 	since   time.Time // beginning of this connection, or end of the last
 	trouble time.Time // beginning of the present trouble: the end of the last steady connection
+	silent  time.Time // that connection ended since the broker had not been heard from then on; zero: it ended otherwise
 	tries   int       // attempts since then that failed or did not last
 	why     error     // of the latest
 	broker  string    // the one that is connected, or that was tried last
@@ -70,7 +74,10 @@ func (l *link) lost(at time.Time, why error) {
 	defer l.mu.Unlock()
 	if l.now.up {
 		if at.Sub(l.now.since) >= steady {
-			l.now.trouble, l.now.tries = at, 0
+			l.now.trouble, l.now.silent, l.now.tries = at, time.Time{}, 0
+			if why != nil && strings.Contains(why.Error(), unanswered) {
+				l.now.silent = l.now.via.last()
+			}
 		}
 		l.now.since = at
 	}

@@ -195,6 +195,44 @@ func TestABrokerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
+// A broker that goes silent with the connection open, as behind a link that swallows everything, is told of within a minute,
+// and as silent since it was last heard. If it lets us in again at once, as after a router has forgotten an idle connection,
+// that is no event.
+func TestASilentBrokerIsToldOfWithinAMinute(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		t.Run(fmt.Sprintf("back at once %t", back), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newMemo()
+				welcome := scripted(func(s *script) {
+					if sub, ok := s.welcome(); ok && s.granted(sub) {
+						s.listen()
+					}
+				})
+				dials := 0
+				dial := func(ctx context.Context, network, address string) (net.Conn, error) {
+					if dials++; dials > 1 && !back {
+						<-ctx.Done()
+						return nil, ctx.Err()
+					}
+					return welcome(ctx, network, address)
+				}
+				heard := time.Now()
+				start(t, h, collect(t, Session{Dial: dial}, at(address, "field/tk1")))
+				later(time.Minute)
+				n := h.noticed("comm-loss")
+				switch {
+				case back && (len(n) > 0 || dials < 2):
+					t.Errorf("told %+v after %d connections", n, dials)
+				case !back && (len(n) != 1 || n[0].Since.Sub(heard).Abs() > time.Second):
+					t.Errorf("told %+v of a broker that was last heard at %s", n, heard)
+				case !back && len(h.all("radio/field-tk1")) != 1:
+					t.Errorf("the point is %v", h.all("radio/field-tk1"))
+				}
+			})
+		})
+	}
+}
+
 func TestTwoProgramsWithOneClientID(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b, h := newBroker(t), newMemo()

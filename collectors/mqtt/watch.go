@@ -51,15 +51,19 @@ func (s *session) watchLink(ctx context.Context, state linkState, now time.Time)
 		}
 		return
 	}
-	gone := now.Sub(state.trouble)
-	if gone < patience && (state.tries < failures || gone < s.grace) {
+	begun, gone := state.trouble, now.Sub(state.trouble)
+	quiet := gone
+	if !state.silent.IsZero() && gone >= s.grace { // how long the connection was silent counts, unless it is back at once
+		begun, quiet = state.silent, now.Sub(state.silent)
+	}
+	if quiet < patience && (state.tries < failures || gone < s.grace) {
 		return
 	}
 	if state.why == nil { // the first attempt is still under way
 		state.why = errors.New("it has not answered yet")
 	}
 	if s.away.IsZero() {
-		s.away = state.trouble
+		s.away = begun
 		notice.Since, notice.Note = s.away, fmt.Sprintf("broker %s is away: %v", s.names(), state.why)
 		if state.before && now.Sub(state.since) < gone {
 			notice.Note += fmt.Sprintf("; it lets us in and then closes the connection: is there another program with the client id %q?", s.client)
