@@ -49,6 +49,9 @@ func (k keeper) play(s *script) {
 			if !more {
 				return
 			}
+			if _, ping := p.(*packets.PingreqPacket); ping {
+				s.send(0xd0, 0)
+			}
 			if _, ack := p.(*packets.PubackPacket); !ack {
 				continue
 			}

@@ -30,6 +30,11 @@ const (
 	subscribeAtOnce = 64
 )
 
+// unanswered is what the library says when a ping has found no answer, and errSilent what that means.
+const unanswered = "pingresp not received"
+
+var errSilent = fmt.Errorf("it has not answered for %s; the link swallows what is sent, or the broker hangs", pingLimit)
+
 // refusals says what to do about a broker's answer to a connection, by its code (MQTT 3.1.1, table 3.1).
 var refusals = map[byte]string{
 	1: "it does not speak MQTT 3.1.1",

@@ -1,9 +1,9 @@
 package mqtt
 
 import (
+	"errors"
 	"maps"
 	"math/rand/v2"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,8 +17,6 @@ const (
 	// steady is how long a connection must last to count as one. Two clients with the same id throw each other out
 	// at once, over and over, and that must look like the trouble it is.
 	steady = 10 * time.Second
-	// unanswered is what the library says when a ping found no answer.
-	unanswered = "pingresp not received"
 	// notices bounds what waits to be told; more than that is a storm, and its oldest words are worth least.
 	notices = 256
 )
@@ -75,7 +73,7 @@ func (l *link) lost(at time.Time, why error) {
 	if l.now.up {
 		if at.Sub(l.now.since) >= steady {
 			l.now.trouble, l.now.silent, l.now.tries = at, time.Time{}, 0
-			if why != nil && strings.Contains(why.Error(), unanswered) {
+			if errors.Is(why, errSilent) {
 				l.now.silent = l.now.via.last()
 			}
 		}

@@ -176,6 +176,9 @@ func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan s
 	for {
 		select {
 		case err := <-c.lost:
+			if strings.Contains(err.Error(), unanswered) {
+				err = errSilent
+			}
 			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.guard.complaint(), err))
 		case topic := <-s.strange:
 			if err := c.unsubscribe(ctx, []string{topic}); err != nil {
