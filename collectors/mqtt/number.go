@@ -144,12 +144,19 @@ func plausible(t, arrived time.Time) (time.Time, error) {
 	return t.UTC(), nil
 }
 
-// local reads a time without a zone, in one.
-func local(text string, zone *time.Location) (at time.Time, err error) {
+// local reads a time without a zone, in one. Of the two that an hour has which comes twice, in autumn, it is the later one
+// that can have been when the message arrived.
+func local(text string, zone *time.Location, arrived time.Time) (at time.Time, err error) {
 	for _, layout := range zoneless {
-		if at, err = time.ParseInLocation(layout, text, zone); err == nil {
-			return at, nil
+		if at, err = time.ParseInLocation(layout, text, zone); err != nil {
+			continue
 		}
+		for _, other := range []time.Time{at.Add(-time.Hour), at.Add(time.Hour)} {
+			if twice := other.Format(layout) == at.Format(layout); twice && at.Sub(arrived) > farAhead || twice && other.After(at) && other.Sub(arrived) <= farAhead {
+				at = other
+			}
+		}
+		return at, nil
 	}
 	return at, err
 }

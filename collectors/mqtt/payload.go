@@ -169,13 +169,14 @@ func (pl place) text(doc *document, element any) (string, error) {
 
 // stamp gives the reading the device's time, when one is configured and makes sense.
 func (p *point) stamp(doc *document, element any, out *outcome) error {
+	arrived := out.reading.At
 	if p.when.path == nil {
 		return nil
 	}
 	text, err := p.when.text(doc, element)
 	if err == nil {
 		var at time.Time
-		at, err = instant(text, out.reading.At, func(text string) (time.Time, error) { return p.plain(text, doc.live) })
+		at, err = instant(text, arrived, func(text string) (time.Time, error) { return p.plain(text, arrived, doc.live) })
 		switch {
 		case err == nil:
 			out.reading.At, out.timed = at, true

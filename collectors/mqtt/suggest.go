@@ -127,7 +127,7 @@ var clocks = []string{"ts", "t", "time", "timestamp", "date", "datetime", "utc",
 
 // time tells whether a member of an object is the time of the others.
 func (w *walk) time(key string, v any) bool {
-	if _, err := instant(scalar(v), w.heard.Last, func(text string) (time.Time, error) { return local(text, time.UTC) }); err != nil {
+	if _, err := instant(scalar(v), w.heard.Last, func(text string) (time.Time, error) { return local(text, time.UTC, w.heard.Last) }); err != nil {
 		return false
 	}
 	if _, isNumber := v.(json.Number); !isNumber {

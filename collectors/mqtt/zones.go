@@ -125,12 +125,12 @@ func (p *point) zoned(doc *document, elements []any, arrived time.Time) {
 		g.words = []string{p.TimeZone}
 		return
 	}
-	newest := p.newestPlain(doc, elements)
+	newest := p.newestPlain(doc, elements, arrived)
 	if newest == "" {
 		return
 	}
 	left := p.zones.of(p.name)
-	if _, same := p.read(newest, left); same {
+	if _, same := p.read(newest, left, arrived); same {
 		g.words = left
 		return
 	}
@@ -151,14 +151,14 @@ func (p *point) zoned(doc *document, elements []any, arrived time.Time) {
 }
 
 // newestPlain is the newest of the times without a zone in a message; empty: there is none.
-func (p *point) newestPlain(doc *document, elements []any) (newest string) {
+func (p *point) newestPlain(doc *document, elements []any, arrived time.Time) (newest string) {
 	var last time.Time
 	for _, element := range elements {
 		text, err := p.when.text(doc, element)
 		if err != nil {
 			continue
 		}
-		if at, err := local(text, time.UTC); err == nil && (newest == "" || at.After(last)) {
+		if at, err := local(text, time.UTC, arrived); err == nil && (newest == "" || at.After(last)) {
 			newest, last = text, at
 		}
 	}
@@ -166,9 +166,9 @@ func (p *point) newestPlain(doc *document, elements []any) (newest string) {
 }
 
 // read is a time without a zone in the zones that are possible; false: it is not the same in all of them.
-func (p *point) read(text string, words []string) (at time.Time, same bool) {
+func (p *point) read(text string, words []string, arrived time.Time) (at time.Time, same bool) {
 	for i, word := range words {
-		t, err := local(text, p.place(word))
+		t, err := local(text, p.place(word), arrived)
 		if err != nil || i > 0 && !t.Equal(at) {
 			return at, false
 		}
@@ -185,7 +185,7 @@ func (p *point) nearest(text string, words []string, arrived time.Time) (said []
 	}
 	var at time.Time
 	for _, word := range words {
-		t, err := local(text, p.place(word))
+		t, err := local(text, p.place(word), arrived)
 		switch {
 		case err != nil || t.Sub(arrived) > farAhead:
 		case said == nil || t.Sub(arrived).Abs() < at.Sub(arrived).Abs():
@@ -195,7 +195,7 @@ func (p *point) nearest(text string, words []string, arrived time.Time) (said []
 		}
 	}
 	for _, word := range words {
-		if t, err := local(text, p.place(word)); err == nil && !t.Equal(at) && 2*at.Sub(arrived).Abs() >= t.Sub(at).Abs() {
+		if t, err := local(text, p.place(word), arrived); err == nil && !t.Equal(at) && 2*at.Sub(arrived).Abs() >= t.Sub(at).Abs() {
 			return nil
 		}
 	}
@@ -203,11 +203,11 @@ func (p *point) nearest(text string, words []string, arrived time.Time) (said []
 }
 
 // plain reads a time without a zone.
-func (p *point) plain(text string, live bool) (time.Time, error) {
-	if _, err := local(text, time.UTC); err != nil {
+func (p *point) plain(text string, arrived time.Time, live bool) (time.Time, error) {
+	if _, err := local(text, time.UTC, arrived); err != nil {
 		return time.Time{}, err
 	}
-	if at, same := p.read(text, p.guess.words); same {
+	if at, same := p.read(text, p.guess.words, arrived); same {
 		return at, nil
 	}
 	if live && p.guess.said != nil {

@@ -155,3 +155,20 @@ func TestCheckOfATimeZone(t *testing.T) {
 		{func(d *Device) { d.Points[0].TimeZone, d.Points[0].Time = "utc", "" }, "points[0].time_zone", "needs time"},
 	})
 }
+
+// TestTheHourThatComesTwice: in Denver 1:30 of November 1st 2026 is half past seven in UTC, and half past eight again.
+func TestTheHourThatComesTwice(t *testing.T) {
+	denver, err := time.LoadLocation("America/Denver")
+	if err != nil {
+		t.Skip(err)
+	}
+	first := time.Date(2026, 11, 1, 7, 30, 0, 0, time.UTC)
+	for arrived, want := range map[time.Duration]time.Time{
+		5 * time.Second: first, time.Hour - 11*time.Minute: first, time.Hour - 5*time.Minute: first.Add(time.Hour),
+		time.Hour + 5*time.Second: first.Add(time.Hour), -5 * time.Minute: first,
+	} {
+		if got, err := local("2026-11-01 01:30:00", denver, first.Add(arrived)); err != nil || !got.Equal(want) {
+			t.Errorf("arrived %s after the first: %s (%v), want %s", arrived, got.UTC(), err, want)
+		}
+	}
+}
