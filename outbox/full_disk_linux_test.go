@@ -111,3 +111,37 @@ func TestDamagedFileIsMendedOnAFullDisk(t *testing.T) {
 		shut(t, b)
 	}
 }
+
+// A box is to be made on a disk that has so little room. Whatever is left of that half-made when there is room, it opens as
+// the new box that it is, and nothing is told as damaged or lost.
+func TestAFreshBoxOnAFullDiskIsNotDamaged(t *testing.T) {
+	opened := 0
+	for room := 0; room < 160<<10; room += 4 << 10 {
+		dir := smallDisk(t, "size=1m")
+		path, n := filepath.Join(dir, "outbox.db"), &notes{}
+		if err := os.WriteFile(filepath.Join(dir, "others"), make([]byte, 1<<20-room), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := outbox.Options{MaxBytes: mib, Streams: site(), Notify: n.add, Preflight: checkHere}
+		for range 2 {
+			if b, err := outbox.Open(path, o); err == nil {
+				opened++
+				shut(t, b)
+			} else if !strings.Contains(err.Error(), unix.ENOSPC.Error()) {
+				t.Errorf("with room for %d bytes: %v", room, err)
+			}
+		}
+		if err := os.Remove(filepath.Join(dir, "others")); err != nil {
+			t.Fatal(err)
+		}
+		b := open(t, path, o)
+		put(t, b, "tickets", "first")
+		if c := counts(t, b, "tickets"); c != (outbox.Counts{Accepted: 1, Waiting: 1}) || n.count(outbox.NoteSalvaged) != 0 {
+			t.Errorf("with room for %d bytes: %+v, told %+v", room, c, n.all)
+		}
+		shut(t, b)
+	}
+	if opened == 0 || opened == 80 {
+		t.Errorf("%d of 80 opened on the full disk: this test tests nothing", opened)
+	}
+}
