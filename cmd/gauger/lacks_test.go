@@ -3,15 +3,18 @@ package main
 import (
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/config"
 )
 
 // The site is read and its ticket is queued while nothing of the service's settings can be used: no authorities, no key,
@@ -97,5 +100,55 @@ func ended(p *process) bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// What was lacking is found by looking again, without anybody's word; what is lacking still is not told twice.
+func TestWhatIsLackingIsLookedForAgain(t *testing.T) {
+	l := newLived(t, strings.Replace(livedYAML, "secondary_key: {file: key2}", "secondary_key: {file: key2}\n  ca_file: ca.pem\n  login: {user: ann, token: {file: token}}", 1))
+	l.remove("key")
+	cfg, err := config.Load(l.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := assemble(cfg, l.main().logger("info"), once)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.close()
+	look := func(want ...string) {
+		t.Helper()
+		d.tend(t.Context(), false)
+		if got := slices.Sorted(maps.Keys(d.lacking)); !slices.Equal(got, want) {
+			t.Errorf("%v is lacking, want %v", got, want)
+		}
+		s, err := d.desk.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(strings.Join(s.Problems, "\n"), "service-settings"); n != len(want) {
+			t.Errorf("status tells of %d, want %d: %q", n, len(want), s.Problems)
+		}
+	}
+	look("ca_file", "login", "primary_key")
+	look("ca_file", "login", "primary_key")
+	if n := strings.Count(l.said(), "the site is read and queued without it"); n != 3 {
+		t.Errorf("the log tells of it %d times, want 3:\n%s", n, l.said())
+	}
+	l.write("key", primaryKey)
+	l.write("token", "one-token")
+	look("ca_file")
+	if got := d.client.Login(); got.Token != "one-token" {
+		t.Error("the login was not taken")
+	}
+	if keys := d.client.Keys().Status(); len(keys) != 2 {
+		t.Errorf("the ring has %d keys, want the one that was there and the one that came", len(keys))
+	}
+	if err := os.Remove(filepath.Join(l.dir, "token")); err != nil {
+		t.Fatal(err)
+	}
+	look("ca_file", "login")
+	if got := d.client.Login(); got.Token != "one-token" {
+		t.Error("a login that was read once is forgotten while its file is away")
 	}
 }

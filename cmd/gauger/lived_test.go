@@ -58,6 +58,7 @@ type lived struct {
 	dir, config  string
 	mu           sync.Mutex
 	log          strings.Builder
+	office       *office // where the ticket must arrive; nil: nowhere
 	status       agent.Status
 	asked, ended error
 }
@@ -135,9 +136,16 @@ func (l *lived) run() {
 			break
 		}
 	}
+	for limit := time.Now().Add(10 * time.Second); !l.delivered() && time.Now().Before(limit); <-tick.C {
+	}
 	l.status, l.asked = statusAt(ctx, socket)
 	stop()
 	l.ended = <-ended
+}
+
+// delivered says that a ticket which was queued is where it must arrive.
+func (l *lived) delivered() bool {
+	return l.office == nil || !strings.Contains(l.said(), "ticket queued") || len(l.office.store.Tickets()) == 1
 }
 
 // statusAt asks the daemon on a socket.
@@ -162,6 +170,8 @@ func (l *lived) wrong(ticket bool) string {
 		return "something could not be stored"
 	case ticket && !strings.Contains(said, "ticket queued"):
 		return "the load made no ticket"
+	case !l.delivered():
+		return fmt.Sprintf("the ticket does not leave: %s", l.status.Drains[agent.Tickets].Why)
 	case ticket && (len(l.status.Tanks) == 0 || l.status.Tanks[0].Level == nil):
 		return "the tank has no level"
 	}
