@@ -207,7 +207,7 @@ func (d *drain) idle(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-look:
-			if time.Now().Before(until) {
+			if left := time.Until(until); left > 0 && left <= parkFor {
 				continue
 			}
 		case <-d.s.wake:

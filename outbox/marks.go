@@ -59,7 +59,10 @@ func (m *mark) attempt() int {
 	return m.ambiguous
 }
 
-func (m *mark) waits(now time.Time) bool { return m != nil && m.parked.After(now) }
+// waits says that a parked record's day is not over. One that is more than a day away was parked by a clock that was ahead.
+func (m *mark) waits(now time.Time) bool {
+	return m != nil && m.parked.After(now) && m.parked.Sub(now) <= parkFor
+}
 
 // begin writes "attempt started" for the records of a Journal stream that have no such mark yet.
 func (b *Box) begin(s *stream, batch []Record) error {

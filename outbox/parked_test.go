@@ -144,3 +144,33 @@ func TestTwoDaysOutage(t *testing.T) {
 		}
 	})
 }
+
+// A ticket is parked by a clock that is five days ahead, and the clock is set right while the program is down: it waits
+// for a day at most.
+func TestParkedByAClockThatWasAhead(t *testing.T) {
+	path := boxPath(t)
+	synctest.Test(t, func(t *testing.T) {
+		wait(5 * 24 * time.Hour)
+		b := open(t, path, outbox.Options{})
+		put(t, b, "tickets", "lost answer")
+		stop := running(t, b, "tickets", &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Receipt, bool, bool) {
+			return answer(outbox.Ambiguous, 0), false, true
+		}})
+		wait(time.Hour)
+		stop()
+		if e, err := b.Entry("tickets", 1); err != nil || e.Parked.IsZero() {
+			t.Fatalf("%+v is not parked (%v)", e, err)
+		}
+		shut(t, b)
+	})
+	synctest.Test(t, func(t *testing.T) { // another bubble begins where the first one began
+		b := open(t, path, outbox.Options{})
+		stop := running(t, b, "tickets", &outboxtest.Service{})
+		wait(24*time.Hour + time.Minute)
+		stop()
+		if n := counts(t, b, "tickets").Delivered; n != 1 {
+			t.Errorf("%d delivered a day after the clock was set right, want 1", n)
+		}
+		shut(t, b)
+	})
+}
