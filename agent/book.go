@@ -46,8 +46,9 @@ func (d *draft) counted(i int, r collectors.Reading) {
 	if err != nil || r.Quality != collectors.Good || !finite(v) {
 		return
 	}
-	at, _, _ := d.instant(r)
-	d.daybook = d.detect.Meter(d.daybook, i, at, v)
+	var x tank.Input
+	d.instant(&x, r)
+	d.daybook = d.detect.Meter(d.daybook, i, x.At, v)
 }
 
 // books lets the tank book hear what the detector made of an input.
@@ -59,7 +60,7 @@ func (d *draft) books(x tank.Input, out []tank.Outcome) {
 			d.closeDay(*o.Day)
 		}
 		if o.Loss != nil {
-			d.diagnosis(*o.Loss)
+			d.detected(*o.Loss)
 		}
 	}
 }
@@ -76,7 +77,7 @@ func (d *draft) closeDay(day tank.BookDay) {
 		d.problems = append(d.problems, fmt.Errorf("look for old days of the tank book: %w", err))
 	}
 	for _, name := range names {
-		if name >= oldest {
+		if name >= oldest || d.clockDoubted() {
 			break
 		}
 		d.put(name, nil)

@@ -66,6 +66,7 @@ type clockRecord struct {
 	Steady    time.Duration // for how long it had run without a step
 	Uptime    time.Duration // when this was written
 	Confirmed bool
+	Astray    time.Duration `json:",omitempty"` // of a clock in doubt, from where it was last believed
 }
 
 // record is the clock as it stands.
@@ -76,23 +77,44 @@ func (c *Clock) record(now time.Time, boot Boot) (clockRecord, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return clockRecord{Boot: boot.ID, Zero: now.Round(0).Add(-up), Steady: now.Sub(c.born) - c.since, Uptime: up, Confirmed: c.confirmed}, nil
+	r := clockRecord{Boot: boot.ID, Zero: now.Round(0).Add(-up), Steady: c.look(now) - c.since, Uptime: up, Confirmed: c.confirmed}
+	if c.doubt {
+		r.Astray = c.offset - c.good
+	}
+	return r, nil
 }
 
-// resume takes up what an earlier run left, if the box was not booted and the clock was not set in between.
+// resume takes up what an earlier run left. On the same boot of the box the clock that never steps tells whether the
+// wall clock was set in between. After another boot only a clock that is behind what was seen before gives itself away.
 func (c *Clock) resume(r clockRecord, now time.Time, boot Boot) error {
-	if r.Boot == "" || r.Boot != boot.ID {
+	if r.Boot == "" {
 		return nil
 	}
 	up, err := boot.Uptime()
 	if err != nil {
 		return err
 	}
-	if now.Round(0).Add(-up).Sub(r.Zero).Abs() >= stepSize || up < r.Uptime {
-		return nil
-	}
+	wall := now.Round(0)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if r.Boot != boot.ID || up < r.Uptime {
+		if behind := r.Zero.Add(r.Uptime).Sub(wall); r.Astray == 0 && behind >= dateWithin {
+			c.good, c.doubt = behind, true
+		}
+		return nil
+	}
+	step := wall.Add(-up).Sub(r.Zero)
+	astray := r.Astray
+	if step.Abs() >= stepSize {
+		astray += step
+	}
+	if astray.Abs() >= dateWithin {
+		c.good, c.doubt = -astray, true
+	}
+	if step.Abs() >= dateWithin {
+		c.set = wall.Add(r.Uptime - up)
+		return nil
+	}
 	c.since = now.Sub(c.born) - (r.Steady + up - r.Uptime)
 	c.confirmed = c.confirmed || r.Confirmed
 	return nil

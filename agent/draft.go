@@ -44,13 +44,38 @@ type small struct {
 	value []byte
 }
 
-// draft opens a draft at now.
+// draft opens a draft at now, an instant of this run.
 func (l *Ledger) draft(now time.Time) *draft {
+	d := l.replayed(now)
+	d.wound()
+	return d
+}
+
+// replayed opens a draft at an instant of a recording.
+func (l *Ledger) replayed(now time.Time) *draft {
 	d := &draft{state: l.s, l: l, now: now}
 	if d.unfit {
 		d.refit()
 	}
 	return d
+}
+
+// wound moves what is kept by the wall clock when that was set. A draft that is not stored leaves it to the next one. What
+// could not be by the clock as it was is left alone: a box that begins in 1970 has stored the right times of before.
+func (d *draft) wound() {
+	if d.replay != 0 {
+		return
+	}
+	step := d.l.clock.Offset(d.now) - d.offset
+	if step.Abs() < stepSize {
+		return
+	}
+	d.offset += step
+	before := d.now.Round(0).Add(-step)
+	d.shiftEpisodes(before, step)
+	d.shiftWork(before, step)
+	d.shiftHeld(before, step)
+	d.says = append(d.says, func() { d.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
 }
 
 // stage hands everything to the outbox; it runs inside Update.
@@ -227,9 +252,7 @@ func (d *draft) timed(r collectors.Reading) collectors.Reading {
 // gauge gives the detector one reading, in its units.
 func (d *draft) gauge(in input, r collectors.Reading) {
 	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
-	if x.At, x.Mono, x.Boot = d.instant(r); r.Boot == 0 {
-		x.Box = d.l.bootID
-	}
+	d.instant(&x, r)
 	switch in.kind {
 	case tank.Level:
 		if !d.level(in.tank, r, &x) {
@@ -258,7 +281,7 @@ func (d *draft) next(x tank.Input) {
 			d.finished(*o.Load)
 		}
 		if o.Event != nil && !d.folded(*o.Event) && !d.daybook.Knows(d.l.site.index(o.Event.Tank), *o.Event) {
-			d.diagnosis(*o.Event)
+			d.detected(*o.Event)
 		}
 		if o.Correction != nil {
 			d.corrected(*o.Correction)
@@ -272,10 +295,13 @@ func (d *draft) next(x tank.Input) {
 func (d *draft) tick() {
 	x := tank.Input{Kind: tank.Tick, At: d.now.Round(0), Mono: d.mono, Boot: d.boot}
 	if d.boot == 0 {
-		x.Mono, x.Boot, x.Box = d.l.mono(d.now), d.l.boot, d.l.bootID
+		x.Mono, x.Boot, x.Box, x.One = d.l.mono(d.now), d.l.boot, d.l.bootID, true
 	}
 	d.next(x)
 	d.ticked = true
+	if !d.clockDoubted() {
+		d.shorten()
+	}
 	d.silence()
 	d.overdue()
 	d.workOver()
@@ -284,21 +310,39 @@ func (d *draft) tick() {
 	d.flushLater()
 }
 
-// instant puts a reading on the wall clock and on a clock that never steps. A device's own time carries no monotonic
-// clock: where it is plausible, the reading is as old as the two wall clocks say; where not, it is as old as its arrival.
-func (d *draft) instant(r collectors.Reading) (at time.Time, mono time.Duration, boot int64) {
+// shorten brings what was to come near again: it was stored by a clock that was ahead, and set right while the program was
+// down. Nothing is further away than its own length.
+func (d *draft) shorten() {
+	now := d.now.Round(0)
+	d.shortenHeld(now)
+	d.shortenWork(now)
+	for k, e := range d.open {
+		if e.Since.After(now.Add(dateWithin)) {
+			d.ownEpisodes()
+			e.Since, e.Over = now, time.Time{}
+			d.open[k] = e
+			d.keepEpisodes()
+		}
+	}
+}
+
+// instant puts a reading on the wall clock and on the clock that never steps. A device's own time has no monotonic clock:
+// the reading has that of its arrival, and the detector places it by its stamp beside the device's others. Were its age
+// told by the two wall clocks, a step of the box's would move what was read. A stamp that cannot be is that of its arrival.
+func (d *draft) instant(x *tank.Input, r collectors.Reading) {
 	if r.Boot != 0 {
-		return r.At, r.Mono, r.Boot
+		x.At, x.Mono, x.Boot = r.At, r.Mono, r.Boot
+		return
 	}
-	wall := r.At.Round(0)
-	if r.At != wall {
-		return wall, d.l.mono(r.At), d.l.boot
+	x.Boot, x.Box = d.l.boot, d.l.bootID
+	if r.At != r.At.Round(0) {
+		x.At, x.Mono, x.One = r.At.Round(0), d.l.mono(r.At), true
+		return
 	}
-	age := d.now.Round(0).Sub(wall)
-	if age < -time.Minute || age > 24*time.Hour {
-		return d.now.Round(0), d.l.mono(d.now), d.l.boot
+	x.At, x.Mono = r.At, d.l.mono(d.now)
+	if age := d.now.Round(0).Add(-d.astray()).Sub(r.At); age < -time.Minute || age > 24*time.Hour {
+		x.At, x.One = d.now.Round(0), true
 	}
-	return wall, d.l.mono(d.now) - age, d.l.boot
 }
 
 // ownEpisodes makes the episodes this draft's own before the first change.

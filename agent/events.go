@@ -15,9 +15,11 @@ type Event struct {
 	Rule, Note         string
 	Object, ObjectType string // empty: the site's
 	Start, End         time.Time
+	tank               string  // that it is about, and
+	clocks             *Clocks // by which its times are; nil: it is about none
 }
 
-// event queues a diagnostic event. While the clock is not set it waits: an event of 1970 helps nobody.
+// event queues a diagnostic event. While the clock is not believed it waits: an event of 1970 or 2099 helps nobody.
 func (d *draft) event(e Event) {
 	if e.Object == "" {
 		e.Object, e.ObjectType = d.l.site.Object, d.l.site.ObjectType
@@ -25,8 +27,8 @@ func (d *draft) event(e Event) {
 	if e.End.Before(e.Start) {
 		e.End = e.Start
 	}
-	if d.grade() == Unset {
-		d.postpone(postponed{Event: &e})
+	if d.clockDoubted() || !Recordable(e.Start) && !d.tanks.Agrees(d.now) {
+		d.postpone(postponed{Event: &e, Tank: e.tank, Clocks: e.clocks})
 		return
 	}
 	body, err := d.l.site.encodeEvent(e)
@@ -42,8 +44,19 @@ func (d *draft) event(e Event) {
 	})
 }
 
-// diagnosis queues what the detector found.
-func (d *draft) diagnosis(e tank.Event) {
+// detected queues what the detector found: its times are by the clock of the tank's readings.
+func (d *draft) detected(e tank.Event) {
+	clocks := d.overtaken(e.Tank, &e.Start, &e.End)
+	out := d.named(e)
+	out.tank, out.clocks = e.Tank, clocks
+	d.event(out)
+}
+
+// diagnosis queues what is to be said of a tank, by the box's clock.
+func (d *draft) diagnosis(e tank.Event) { d.event(d.named(e)) }
+
+// named is an event that names its tank.
+func (d *draft) named(e tank.Event) Event {
 	out := Event{Rule: e.Rule, Note: e.Note, Start: e.Start, End: e.End}
 	for _, t := range d.l.site.Tanks {
 		if t.ID == e.Tank {
@@ -53,7 +66,7 @@ func (d *draft) diagnosis(e tank.Event) {
 	if e.Tank != "" && !strings.Contains(e.Note, e.Tank) {
 		out.Note = e.Tank + ": " + e.Note
 	}
-	d.event(out)
+	return out
 }
 
 // notice books what a collector says: an episode that begins, one that ends, or an instant.
@@ -134,12 +147,15 @@ func (d *draft) silence() {
 }
 
 // shiftEpisodes moves the onsets of what is going on when the wall clock was set.
-func (d *draft) shiftEpisodes(step time.Duration) {
+func (d *draft) shiftEpisodes(before time.Time, step time.Duration) {
 	if len(d.open) == 0 {
 		return
 	}
 	d.ownEpisodes()
 	for k, e := range d.open {
+		if e.Since.After(before.Add(dateWithin)) {
+			continue
+		}
 		e.Since = e.Since.Add(step)
 		if !e.Over.IsZero() {
 			e.Over = e.Over.Add(step)

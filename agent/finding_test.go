@@ -92,7 +92,7 @@ func TestTheTimesOfAHeldTicketAreThoseOfTheNewestClock(t *testing.T) {
 			b.must(b.commit(d, ""))
 		}
 		d := b.draft(time.Now())
-		d.shiftHeld(time.Hour) // the wait stays as long as it was
+		d.shiftHeld(d.now, time.Hour) // the wait stays as long as it was
 		b.must(b.commit(d, ""))
 		got := b.only()
 		if !got.Due.Equal(h.Due.Add(time.Hour)) {

@@ -51,7 +51,8 @@ func (d *draft) finished(load tank.Load) {
 		return
 	}
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
-	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Clocks: d.clocks(load.Tank)}
+	clocks := d.overtaken(load.Tank, &load.Start, &load.End)
+	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Clocks: clocks}
 	if d.grade() < Assumed {
 		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), numberMax, d.handled)
 	}
@@ -82,6 +83,16 @@ func (d *draft) onlyFinite(h *Held) {
 		d.diagnosis(tank.Event{Rule: "ticket-unwritable", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: h.Load.Tank + ": a load was seen and makes no ticket, since its levels cannot be told (" + what + "); if a truck was there, write one with `gauger tickets add`"})
 	}
+}
+
+// overtaken puts times of a tank on the box's clock where that was set for the first time and the tank's has not followed.
+// It returns the clocks that the times are by.
+func (d *draft) overtaken(id string, start, end *time.Time) *Clocks {
+	c := d.clocks(id)
+	if off := c.Box.Sub(c.Own); !Recordable(*start) && !c.Own.IsZero() && Recordable(start.Add(off)) {
+		*start, *end, c.Own = start.Add(off), end.Add(off), c.Box
+	}
+	return c
 }
 
 // clocks are those of a tank as they stand.
@@ -148,17 +159,49 @@ func (d *draft) handled(handle string) bool {
 
 // shiftHeld moves the hour at which numbered tickets leave when the wall clock was set; one without a number is dated
 // when it gets one.
-func (d *draft) shiftHeld(step time.Duration) {
+func (d *draft) shiftHeld(before time.Time, step time.Duration) {
 	if len(d.held) == 0 {
 		return
 	}
 	d.held = slices.Clone(d.held)
 	for i := range d.held {
-		if d.held[i].Number != "" {
-			d.held[i].Due = d.held[i].Due.Add(step)
+		if h := &d.held[i]; h.Number != "" && h.Due.Sub(before) <= h.longest(d.l.site) {
+			h.due(h.Due.Add(step))
 		}
 	}
 	d.keep(heldState, d.held)
+}
+
+// shortenHeld lets no ticket wait longer than it can have been meant to.
+func (d *draft) shortenHeld(now time.Time) {
+	for i := range d.held {
+		most := d.held[i].longest(d.l.site)
+		if d.held[i].Due.Sub(now) < most+dateWithin {
+			continue
+		}
+		d.held = slices.Clone(d.held)
+		d.held[i].due(now.Add(most))
+		d.keep(heldState, d.held)
+	}
+}
+
+// longest is how far away the hour can be at which a ticket leaves: the hold's end, or a person's.
+func (h *Held) longest(s Site) time.Duration {
+	most := s.scaled(s.Hold)
+	if h.Stop != nil && !h.Stop.Until.IsZero() {
+		most = max(most, h.Stop.Until.Sub(h.Stop.At))
+	}
+	return most
+}
+
+// due sets the hour at which a ticket leaves, which a person may have named.
+func (h *Held) due(at time.Time) {
+	if h.Stop != nil && h.Stop.Until.Equal(h.Due) {
+		stop := *h.Stop
+		stop.At, stop.Until = stop.At.Add(at.Sub(h.Due)), at
+		h.Stop = &stop
+	}
+	h.Due = at
 }
 
 // stampedAlike is how far the clock of a tank's readings may be from the box's and still be that one.
@@ -183,16 +226,24 @@ func (h *Held) date(d *draft) {
 	if h.Clocks = nil; then == nil {
 		return
 	}
-	off := now.Own.Sub(then.Own)
-	if then.Own.Sub(then.Box).Abs() < stampedAlike {
-		off = now.Box.Sub(then.Box)
-	}
-	if off.Abs() < stepSize || then.Box.IsZero() || then.Own.IsZero() {
+	off := then.moved(now)
+	if off.Abs() < stepSize {
 		return
 	}
 	h.Load.Start, h.Load.End = h.Load.Start.Add(off), h.Load.End.Add(off)
 	h.remark()
 	h.Due = h.Due.Add(now.Box.Sub(then.Box))
+}
+
+// moved is by how much the clock of a tank's readings was set between two looks.
+func (then *Clocks) moved(now *Clocks) time.Duration {
+	switch {
+	case then.Box.IsZero() || then.Own.IsZero():
+		return 0
+	case then.Own.Sub(then.Box).Abs() < stampedAlike:
+		return now.Box.Sub(then.Box)
+	}
+	return now.Own.Sub(then.Own)
 }
 
 // taken says whether a number is in use: on a ticket of any time, a held one, or one of this very batch.

@@ -30,7 +30,8 @@ const (
 // inhibiting is the place of the work on a tank that was going on at an instant; -1 when there was none.
 func (d *draft) inhibiting(id string, at time.Time) int {
 	for i := range d.work {
-		if d.work[i].covers(id, at) {
+		w := &d.work[i]
+		if w.covers(id, at) || w.Tank == id && w.From.After(d.now) && d.clockDoubted() { // it goes on, by another clock than this
 			return i
 		}
 	}
@@ -163,15 +164,30 @@ func (d *draft) settled(w Inhibit, now time.Time) bool {
 }
 
 // shiftWork moves the work that is going on when the wall clock was set: two hours stay two hours.
-func (d *draft) shiftWork(step time.Duration) {
+func (d *draft) shiftWork(before time.Time, step time.Duration) {
 	if len(d.work) == 0 {
 		return
 	}
 	d.work = slices.Clone(d.work)
 	for i := range d.work {
-		d.work[i].From, d.work[i].Until = d.work[i].From.Add(step), d.work[i].Until.Add(step)
+		if w := &d.work[i]; !w.From.After(before.Add(dateWithin)) {
+			w.From, w.Until = w.From.Add(step), w.Until.Add(step)
+		}
 	}
 	d.keep(workState, d.work)
+}
+
+// shortenWork lets work that would only begin, by a clock that was ahead, have begun now.
+func (d *draft) shortenWork(now time.Time) {
+	for i := range d.work {
+		ahead := d.work[i].From.Sub(now)
+		if ahead < dateWithin {
+			continue
+		}
+		d.work = slices.Clone(d.work)
+		d.work[i].From, d.work[i].Until = now, d.work[i].Until.Add(-ahead)
+		d.keep(workState, d.work)
+	}
 }
 
 // timeOfDay is an instant as the site's people say it.

@@ -145,7 +145,7 @@ func TestTwoHoursOfWorkStayTwoHoursWhenTheClockIsSet(t *testing.T) {
 	w, err := b.Inhibit("TK-1", 2*time.Hour, "ann", "x")
 	b.must(err)
 	d := b.draft(time.Now())
-	d.shiftWork(55 * time.Minute)
+	d.shiftWork(d.now, 55*time.Minute)
 	b.must(b.commit(d, ""))
 	b.again()
 	if got := b.s.work[0]; !got.From.Equal(w.From.Add(55*time.Minute)) || !got.Until.Equal(w.Until.Add(55*time.Minute)) {

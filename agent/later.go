@@ -3,39 +3,47 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 )
 
-// postponed is a record that waits for the clock to be set, with the instant on the clock that never steps.
+// postponed is a record that waits for the clock to be believed, with the instant on the clock that never steps.
 type postponed struct {
 	Event *Event      `json:",omitempty"`
 	Value *laterValue `json:",omitempty"`
 	Boot  int64       // of the program's run
-	Zero  time.Time   // what the wall clock said when the run began, by the clock of then
+	Box   int64       `json:",omitempty"` // boot of the box; 0: not known
+	Zero  time.Time   // what the wall clock said when the monotonic one was 0, by the clock of then
+
+	Tank   string  `json:",omitempty"` // that the event is about, and
+	Clocks *Clocks `json:",omitempty"` // how its clocks stood; nil: it is about none
 }
 
-// laterValue is a well's value of a time when the clock was not set.
+// laterValue is a well's value of a time when the clock was not believed.
 type laterValue struct {
 	Index  string
 	Number float64
 	At     time.Time
+	Own    bool `json:",omitempty"` // At is by the device's own clock
 }
 
-// postpone keeps a record under a key of its own until the clock is set.
+// postpone keeps a record under a key of its own until the clock is believed.
 func (d *draft) postpone(p postponed) {
 	d.later++
-	p.Boot, p.Zero = d.l.boot, d.zero()
+	p.Boot, p.Box, p.Zero = d.l.boot, d.l.bootID, d.zero()
 	d.keep(laterState+fmt.Sprintf("%012d", d.later), p)
 }
 
-// zero is what the wall clock says of an instant that stays: the beginning of this run, or of a recording.
+// zero is what the wall clock says of an instant that stays: the boot of the box, the beginning of this run where that is
+// not known, or that of a recording.
 func (d *draft) zero() time.Time {
 	if d.replay != 0 {
 		box, _ := d.tanks.Zeros(-1)
 		return box
 	}
-	return d.now.Round(0).Add(-d.now.Sub(d.l.born))
+	return d.now.Round(0).Add(-d.l.mono(d.now))
 }
 
 // lastLater finds the highest key in use; 0 when nothing waits.
@@ -47,10 +55,10 @@ func (l *Ledger) lastLater() (uint64, error) {
 	return strconv.ParseUint(names[len(names)-1][len(laterState):], 10, 64)
 }
 
-// flushLater dates what waited for the clock, once it is set. A record of another run keeps the time that it has: how
-// far that clock was off nobody knows, and its note says so.
+// flushLater dates what waited for the clock, once it is believed. A record of another boot of the box keeps the time that
+// it has: how far that clock was off nobody knows, and its note says so.
 func (d *draft) flushLater() {
-	if d.later == 0 || d.grade() == Unset || !d.tanks.Agrees(d.now) {
+	if d.later == 0 || d.clockDoubted() || !d.tanks.Agrees(d.now) {
 		return
 	}
 	names, err := d.l.box.Names(laterState)
@@ -58,7 +66,7 @@ func (d *draft) flushLater() {
 		d.problems = append(d.problems, fmt.Errorf("look for records that wait for the clock: %w", err))
 		return
 	}
-	zero := d.zero()
+	lost := map[string]int{}
 	for _, name := range names {
 		var p postponed
 		b, err := d.l.box.Get(name)
@@ -69,31 +77,39 @@ func (d *draft) flushLater() {
 			d.l.log.Error().Err(err).Str("record", name).Msg("a record that waited for the clock cannot be read")
 		}
 		d.put(name, nil)
-		d.dated(p, zero.Sub(p.Zero))
+		d.dated(p, lost)
 	}
 	d.later = 0
+	now := d.now.Round(0)
+	for _, index := range slices.Sorted(maps.Keys(lost)) { // a value without a time helps nobody, but that it was lost must be said
+		d.event(Event{Rule: "value-refused", Start: now, End: now, Note: fmt.Sprintf(
+			"%s: %s read while the clock was not believed, and the box was booted since, so that nobody knows when; not sent", index, plural(lost[index], "value"))})
+	}
 }
 
-// dated queues a postponed record, its times moved by off where that is known.
-func (d *draft) dated(p postponed, off time.Duration) {
-	same := p.Boot == d.l.boot
-	if !same {
-		off = 0
-	}
+// dated queues a postponed record, its times moved by as much as its clock was set since, where that is known.
+func (d *draft) dated(p postponed, lost map[string]int) {
+	same := p.Boot == d.l.boot || p.Box != 0 && p.Box == d.l.bootID
+	off := d.zero().Sub(p.Zero)
 	if e := p.Event; e != nil {
-		e.Start, e.End = e.Start.Add(off), e.End.Add(off)
-		if !same {
-			e.Note += " (the clock was not set at the time)"
+		switch {
+		case !same:
+			off = 0
+			e.Note += " (by a clock that was not believed)"
+		case p.Clocks != nil:
+			off = p.Clocks.moved(d.clocks(p.Tank))
 		}
+		e.Start, e.End = e.Start.Add(off), e.End.Add(off)
 		d.event(*e)
 	}
-	switch {
-	case p.Value == nil:
+	if p.Value == nil {
 		return
-	case !same: // a value without a time helps nobody, but that it was lost must be said
-		now := d.now.Round(0)
-		d.event(Event{Rule: "value-refused", Start: now, End: now, Note: fmt.Sprintf(
-			"%s: %g was read while the clock was not set, and gauger was restarted since, so that nobody knows when; it was not sent", p.Value.Index, p.Value.Number)})
+	}
+	if p.Value.Own {
+		same, off = true, 0
+	}
+	if !same {
+		lost[p.Value.Index]++
 		return
 	}
 	for _, v := range d.l.site.Values {

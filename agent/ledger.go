@@ -83,6 +83,8 @@ type state struct {
 	work     []Inhibit
 
 	replaced bool // the gear in force is other than what is stored
+
+	offset time.Duration // of the wall clock, when what is kept by it was last moved
 }
 
 // NewLedger takes up where the box's state stands.
@@ -170,7 +172,12 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d, err := l.begin(batch[0])
+	return l.emit(time.Now(), device, batch)
+}
+
+// emit takes one batch at an instant. The lock is held.
+func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) error {
+	d, err := l.begin(now, batch[0])
 	if err != nil {
 		return err
 	}
@@ -192,9 +199,9 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 
 // begin opens a draft. A recording carries its own clock, and a boot count that rises where the recorded box was
 // killed: what was only in memory is gone then.
-func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
+func (l *Ledger) begin(now time.Time, first collectors.Reading) (*draft, error) {
 	if first.Boot == 0 {
-		d := l.draft(time.Now())
+		d := l.draft(now)
 		if !l.ticked { // how long the program was away is told by the clock, never by a reading that may be old
 			d.tick()
 		}
@@ -207,7 +214,7 @@ func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
 		}
 		l.adopt(s)
 	}
-	d := l.draft(first.At)
+	d := l.replayed(first.At)
 	d.boot, d.mono, d.replay = first.Boot, first.Mono, first.Boot
 	return d, nil
 }
@@ -215,16 +222,9 @@ func (l *Ledger) begin(first collectors.Reading) (*draft, error) {
 // Tick lets the ledger hear the clock: a load whose readings have stopped is still ticketed, held tickets leave, and
 // silence is noticed.
 func (l *Ledger) Tick(now time.Time) error {
-	step := l.clock.Observe(now)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := l.draft(now)
-	if step != 0 {
-		d.shiftEpisodes(step)
-		d.shiftWork(step)
-		d.shiftHeld(step)
-		l.log.Warn().Dur("step", step).Msg("the wall clock was set")
-	}
 	d.tick()
 	if err := l.commit(d, ""); err != nil {
 		return fmt.Errorf("store what the clock changed: %w", err)
@@ -301,6 +301,22 @@ func (d *draft) grade() Grade {
 		d.graded = new(d.l.clock.Grade(d.now))
 	}
 	return *d.graded
+}
+
+// clockDoubted says that nothing may leave that carries the wall clock.
+func (d *draft) clockDoubted() bool {
+	if d.replay != 0 {
+		return !Recordable(d.now)
+	}
+	return d.l.clock.Doubted(d.now)
+}
+
+// astray is how far a clock in doubt is from where it was last believed.
+func (d *draft) astray() time.Duration {
+	if d.replay != 0 {
+		return 0
+	}
+	return d.l.clock.Astray(d.now)
 }
 
 // deviceOf is the part of a point's name before the slash.

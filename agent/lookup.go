@@ -72,7 +72,7 @@ func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error)
 			return 0, err
 		}
 		asked := last.Tank != "" && last.Config == a.Site.Config
-		if !asked || last.Found == unknown && time.Since(last.At).Abs() >= lookAgain {
+		if !asked || last.Found == unknown && (time.Since(last.At) >= lookAgain || time.Now().Before(last.At)) {
 			found, err := a.ask(ctx, t.ID)
 			if err == nil {
 				err = a.Ledger.looked(found)

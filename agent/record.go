@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gauger/agent/recorder"
+	"gauger/agent/tank"
 	"gauger/collectors"
 )
 
@@ -45,9 +46,9 @@ func (l *Ledger) record(d *draft, batch []collectors.Reading) {
 		if l.feeds[r.Point] == nil {
 			continue
 		}
-		row := recorder.Row{Point: r.Point, Value: r.Value, Unit: r.Unit, Quality: r.Quality}
-		row.At, row.Mono, row.Boot = d.instant(d.timed(*r))
-		k.rows = append(k.rows, row)
+		var x tank.Input
+		d.instant(&x, d.timed(*r))
+		k.rows = append(k.rows, recorder.Row{Point: r.Point, Value: r.Value, Unit: r.Unit, Quality: r.Quality, At: x.At, Mono: x.Mono, Boot: x.Boot})
 	}
 	err := k.ring.Add(d.now, k.rows)
 	if err == nil {

@@ -72,7 +72,7 @@ func (l *Ledger) Reject(number, person, why string) error {
 		d.held = slices.Delete(d.held, i, i+1)
 		d.book(Booked{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),
 			Start: h.Load.Start, End: h.Load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches})
-		d.diagnosis(tank.Event{Rule: "ticket-rejected", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
+		d.detected(tank.Event{Rule: "ticket-rejected", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, person, why)})
 		return nil
 	})
@@ -128,7 +128,7 @@ func (d *draft) remind(h *Held) bool {
 	switch {
 	case h.Told.IsZero():
 		h.Asked = now
-	case now.Before(h.Told.Add(-24 * time.Hour)): // the clock was set back by more than a day
+	case now.Before(h.Told.Add(-dateWithin)): // the clock was set back
 		h.Told = now
 		return true
 	case now.Before(d.l.site.sameTime(h.Asked, h.Told.Add(remindGap))):

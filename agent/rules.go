@@ -160,11 +160,14 @@ func (d *draft) overdue() {
 
 // staleness begins the episode of a point that has been silent for too long.
 func (d *draft) staleness(r Rule, k string) {
-	last := d.l.born
+	last, now := d.l.born, d.now
 	if x, ok := d.l.latest.get(r.Point); ok {
 		last = x.At
 	}
-	if _, known := d.open[k]; known || d.now.Sub(last) < r.Stale {
+	if last == last.Round(0) { // a device's own stamp is no older because the box's clock was set
+		now = now.Add(-d.astray())
+	}
+	if _, known := d.open[k]; known || now.Sub(last) < r.Stale {
 		return
 	}
 	d.ownEpisodes()

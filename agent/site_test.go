@@ -129,7 +129,12 @@ func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
 func TestClockIsTrustedOnlyForAReason(t *testing.T) {
 	born := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
 	synced := false
-	c := NewClock(born, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 15*time.Minute, func() bool { return synced })
+	c := NewClock(born, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 15*time.Minute, func() time.Time {
+		if synced {
+			return born
+		}
+		return time.Time{}
+	})
 	check := func(at time.Time, want Grade, why string) {
 		t.Helper()
 		if got := c.Grade(at); got != want {

@@ -51,8 +51,9 @@ func (d *draft) value(i int, r collectors.Reading) {
 	if repeatable {
 		next.recent.add(sum)
 	}
-	if d.grade() == Unset {
-		d.postpone(postponed{Value: &laterValue{Index: v.key(), Number: r.Value, At: r.At.Round(0)}})
+	if d.clockDoubted() {
+		own := d.replay == 0 && r.At == r.At.Round(0)
+		d.postpone(postponed{Value: &laterValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
 		return
 	}
 	d.queueValue(v, r.Value, r.At)
@@ -64,6 +65,9 @@ func (d *draft) due(v Value, last lastValue, r *collectors.Reading) (begin time.
 		return last.Begin, true
 	}
 	at := r.At.Round(0)
+	if last.At.After(at) && last.At.After(d.now.Round(0).Add(dateWithin)) { // sent while the clock was ahead
+		return at, true
+	}
 	before := last.At
 	if latest, ok := d.l.latest.get(r.Point); ok {
 		before = latest.At.Round(0)

@@ -33,7 +33,7 @@ func (m *meter) take(at, total float64) {
 		came = m.over(total, most)
 	}
 	if came >= 0 && came <= most {
-		m.sum, m.last, m.at, m.strike = m.sum+came, total, math.Max(at, m.at), 0
+		m.sum, m.last, m.at, m.strike = m.sum+came, total, at, 0
 		return
 	}
 	if m.strike == 0 || math.Abs(total-m.odd) > most {

@@ -14,6 +14,8 @@ const (
 	clockStrikes = 6         // readings in a row that agree on another clock make it the clock
 	sparseNeeds  = 3         // the same, of readings a minute apart or more
 	longestAway  = 25 * 3600 // site s; a longer restart is not told from a wrong clock
+	keptLeast    = 60.0      // site s; what is older by its stamp when it comes was kept,
+	keptMost     = 24 * 3600 // or its clock is wrong
 )
 
 // clock follows the wall clock of one source of readings: the box's own or a device's.
@@ -67,6 +69,34 @@ func (c *clock) take(at, real, every, speed float64) (when float64, use bool, st
 	}
 	return 0, false, 0
 }
+
+// set follows the wall clock of the box at once where an input is one look at both its clocks: real is that look's own
+// real time. It gives the seconds of a step.
+func (c *clock) set(at, real, speed float64) (step float64) {
+	if !c.known {
+		*c = clock{known: true, off: at - real, newest: at - 1}
+	}
+	if c.resync {
+		return 0
+	}
+	step = at - c.off - real
+	if math.Abs(step) <= clockSlack/speed {
+		return 0
+	}
+	c.move(step)
+	return step
+}
+
+// begin takes the first stamp of a device's own clock, beside the box's: one that is minutes old was kept somewhere, since
+// few clocks are as wrong.
+func (c *clock) begin(at, box, real, speed float64) {
+	if age := (box + real - at) * speed; age > keptLeast && age < keptMost {
+		*c = clock{known: true, off: box, newest: at - 1}
+	}
+}
+
+// move sets the clock by a step.
+func (c *clock) move(step float64) { c.off, c.newest, c.strike = c.off+step, c.newest+step, 0 }
 
 // wall is the instant of a real time by the newest known clock, to the millisecond.
 func (c *clock) wall(real float64) time.Time {

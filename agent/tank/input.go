@@ -26,6 +26,7 @@ type Input struct {
 	Value float64       // see the kinds; a value that is no number is a fault, never a level
 	Good  bool          // the device vouches for it
 	At    time.Time     // wall clock as stamped; it may jump, come late, or come twice
+	One   bool          // At and Mono are one look at the box's two clocks: where they part, the wall clock was set
 	Mono  time.Duration // a clock that never steps; its base is its own for every Boot
 	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
 	Box   int64         // not 0: Mono goes on from one Boot to the next as long as this is the same

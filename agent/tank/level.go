@@ -8,14 +8,16 @@ func (r *run) level(in Input) {
 	v := r.own(i)
 	every := math.Max(v.pace.usual, t.Every.Seconds()*r.site.speed)
 	lost := v.clk.resync // then a step may as well be a time that nobody knows
+	set := 0.0
+	switch v.boxed = in.One; {
+	case in.One:
+		set = v.clk.set(stamp(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
+	case !v.clk.known && r.st.tick.known:
+		v.clk.begin(stamp(in.At), r.st.tick.off, r.st.now, r.site.speed)
+	}
 	real, use, step := v.clk.take(stamp(in.At), r.st.now, every, r.site.speed)
 	now := real * r.site.speed
-	if math.Abs(step) >= stepWorth {
-		r.clockStepped(i, v, now, step)
-		if !lost {
-			r.redated(i, v, now, step)
-		}
-	}
+	r.wound(i, v, now, set+step, lost)
 	if use && in.Good && (!v.seen || now > v.last.t) {
 		r.weigh(i, v, now, in.Value)
 	}

@@ -66,6 +66,17 @@ func (v *vessel) blinded(now float64) bool {
 	return s.open && s.n >= badFew && s.last-v.last.t >= blindLong && now-s.last < badClose && (s.sum < v.last.t || s.sum > s.last)
 }
 
+// wound tells of a step of the clock of a tank's readings, and what it does to the loads that were reported.
+func (r *run) wound(i int, v *vessel, now, step float64, lost bool) {
+	if math.Abs(step) < stepWorth {
+		return
+	}
+	r.clockStepped(i, v, now, step)
+	if !lost {
+		r.redated(i, v, now, step)
+	}
+}
+
 // clockStepped tells of a step of the clock.
 func (r *run) clockStepped(i int, v *vessel, now, step float64) {
 	again := v.stepped != 0 && now-v.steppedAt < episodeDay && math.Abs(step) < stepSmall && math.Abs(step) < 2*math.Abs(v.stepped)

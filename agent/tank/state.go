@@ -128,11 +128,28 @@ func (v *vessel) patience(now, stored float64) float64 {
 }
 
 func (r *run) tick(in Input) {
+	step := 0.0
+	if in.One {
+		step = r.st.tick.set(stamp(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
+	}
 	r.st.tick.take(stamp(in.At), r.st.now, 60, r.site.speed)
 	for i := range r.site.tanks {
 		v := r.own(i)
+		if step != 0 && v.boxed && v.clk.known && !v.clk.resync { // what was stamped by the box's clock goes with it, also when nothing came since
+			r.follow(i, v)
+		}
 		r.conclude(i, v, r.st.now*r.site.speed)
 	}
+}
+
+// follow sets the clock of a tank's readings as the box's was set.
+func (r *run) follow(i int, v *vessel) {
+	step := r.st.tick.off - v.clk.off
+	if math.Abs(step) <= clockSlack/r.site.speed {
+		return // a reading was there first
+	}
+	v.clk.move(step)
+	r.wound(i, v, r.st.now*r.site.speed, step, false)
 }
 
 // side takes everything that is not a level.

@@ -6,6 +6,7 @@ package tank
 type vessel struct {
 	clk    clock
 	unsure bool // a restart took a time that nobody knows
+	boxed  bool // its newest reading had the box's own clock; not stored, the next one tells
 
 	seen  bool
 	last  point   // newest believed reading

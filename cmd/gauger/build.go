@@ -112,9 +112,12 @@ func preflight() func(path string) error {
 
 // clockOf starts watching the clock.
 func clockOf(site agent.Site) *agent.Clock {
-	return agent.NewClock(time.Now(), built, site.Steady(), func() bool {
-		_, err := os.Stat(timesyncMarker)
-		return err == nil
+	return agent.NewClock(time.Now(), built, site.Steady(), func() time.Time {
+		info, err := os.Stat(timesyncMarker) // the daemon touches it whenever it has set or compared the clock
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
 	})
 }
 
