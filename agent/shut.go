@@ -88,12 +88,12 @@ func (d *Desk) Err() error {
 // tickets and records, since nobody can look.
 func (d *Desk) shutStatus(now time.Time) Status {
 	s := Status{
-		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.Began, Now: now.Round(0),
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]Drain{}, Held: []Held{},
 		Shut: d.Shut().Error(), Problems: append([]string{shutProblem(d.Shut())}, d.Doubts...),
 	}
 	s.Points, s.Tanks, s.Open, _ = d.Ledger.snapshot()
-	s.Points = d.withUnheard(s.Points)
+	s.Points = d.withUnheard(s.Points, s.Began)
 	for i := range s.Tanks {
 		s.Tanks[i].Phase = "not watched for loads"
 	}

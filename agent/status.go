@@ -172,12 +172,12 @@ func (d *Desk) Status() (Status, error) {
 		return d.shutStatus(now), nil
 	}
 	s := Status{
-		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.Began, Now: now.Round(0),
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []Shown{}, Problems: []string{},
 	}
 	s.Points, s.Tanks, s.Open, s.Held = d.Ledger.snapshot()
 	s.Drains = d.drains(s.Streams)
-	s.Points = d.withUnheard(s.Points)
+	s.Points = d.withUnheard(s.Points, s.Began)
 	all, err := d.Ledger.Tickets()
 	if err != nil {
 		return s, err
@@ -203,9 +203,17 @@ func (d *Desk) Status() (Status, error) {
 	return s, nil
 }
 
+// began is when this run began, by the clock as it is set now: how long ago that was is told by the one that never steps.
+func (d *Desk) began(now time.Time) time.Time {
+	if d.Began.IsZero() {
+		return d.Began
+	}
+	return now.Add(-now.Sub(d.Began)).Round(0)
+}
+
 // withUnheard adds the points that have said nothing since this run began: a topic with a wrong letter in it is as silent
 // as a device without power.
-func (d *Desk) withUnheard(points []Shown) []Shown {
+func (d *Desk) withUnheard(points []Shown, began time.Time) []Shown {
 	known := map[collectors.Point]bool{}
 	for _, x := range points {
 		known[x.Point] = true
@@ -217,7 +225,7 @@ func (d *Desk) withUnheard(points []Shown) []Shown {
 		}
 		for _, name := range speaker.Points() {
 			if !known[name] {
-				points = append(points, Shown{At: d.Began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
+				points = append(points, Shown{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
 			}
 		}
 	}
@@ -260,7 +268,9 @@ func (d *Desk) problems(s Status) []string {
 		out = append(out, "the outbox is out of service: "+err.Error())
 	}
 	if s.Clock == Unset.String() {
-		out = append(out, "the clock is not set: tickets wait; set it, or say `gauger clock trust` once it is right")
+		out = append(out, "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right")
+	} else if off := d.Clock.Astray(time.Now()); off != 0 {
+		out = append(out, fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second)))
 	}
 	out = append(out, d.Doubts...)
 	if d.Client != nil {

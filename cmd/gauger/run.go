@@ -149,7 +149,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
 	}
 	d.desk = (&agent.Desk{
-		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now().Round(0), Daemon: true,
+		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Gather: gather,
 	}).Open()
 	d.agent = &agent.Agent{

@@ -119,7 +119,7 @@ func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
 		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
 	}
 	desk := (&agent.Desk{
-		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began.Round(0), Daemon: true, Gather: gather,
+		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Gather: gather,
 		Lines: func() []agent.LineStatus { return statusOf(lines) }, Shut: func() error { return *s.why.Load() }, Doubts: s.doubts,
 	}).OpenShut()
 	offerLines(desk, lines)
