@@ -212,3 +212,24 @@ func TestALevelOfThePastIsToldByItsSetting(t *testing.T) {
 		}
 	})
 }
+
+// What came into another tank unseen, whose gauge was changed in that time, may be what left this one.
+func TestAFallBesideATankWhoseGaugeWasChangedNeedsAReview(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := wires{"plc/level": inches["plc/level"], "plc/second": {Source: "B", Unit: "in", Scale: 1}}
+		b := newWired(t, w, func(s *Site) {
+			second := s.Tanks[0]
+			second.ID, second.Level = "TK-2", "plc/second"
+			s.Tanks = append(s.Tanks, second)
+		})
+		b.field(time.Hour, w, field{"A": still(180), "B": still(40)})
+		pass(30 * time.Minute)
+		w = wires{"plc/level": inches["plc/level"], "new/second": {Source: "C", Unit: "in", Scale: 1}}
+		b.wired(w, func(s *Site) { s.Tanks[1].Level = "new/second" })
+		b.field(3*time.Hour, w, field{"A": still(80), "C": still(140)})
+		l := b.loads()
+		if len(l) != 1 || l[0].Tank != "TK-1" || !strings.Contains(strings.Join(l[0].Review, ";"), "TK-2: level point changed between") {
+			t.Errorf("loads %+v, want one of TK-1 that somebody looks at", l)
+		}
+	})
+}

@@ -20,7 +20,8 @@ import (
 const (
 	seamFew  = 3                 // levels that agree
 	seamEcho = 100 * time.Second // site time; a gauge that nobody knows may begin with a false echo
-	oddNear  = 10 * time.Minute  // site time; a load that begins so soon after it may have begun before
+	oddNear  = time.Minute       // site time; a load that begins so soon after it may have begun before
+	drawLean = 0.3               // share of its fall by which a draw that went on unseen may have been faster or slower
 	oddSure  = 0.5               // the most that one believes of a load across it
 )
 
@@ -34,7 +35,7 @@ type seam struct {
 // oddity is something about a change of the setting that a person has to know. A load that was under way meanwhile needs
 // a review.
 type oddity struct {
-	From, To time.Time // the newest level before and the first one after
+	From, To time.Time // from the newest level before to the first ones after
 	Note     string    // for a ticket
 	Then     string    `json:",omitempty"` // and what else an event says
 	Rose     bool      `json:",omitempty"` // what nobody can explain may have come from another tank
@@ -133,23 +134,33 @@ func (d *draft) met(i int, m meeting) {
 func (d *draft) compare(i int, m meeting) *seam {
 	have := d.gears[i].level()
 	o, _ := d.detect.Outlook(d.tanks, i, m.at)
+	if o.At.After(m.at) { // the old gauge is read on
+		o.At = m.at
+	}
+	if went := o.In - o.Next; m.fallsOn(o, d.l.site.speed()) { // it has not ended meanwhile
+		o.Low, o.High = o.Next-drawLean*went-o.Noise, o.Next+drawLean*went+o.Noise
+	}
 	made, loading := have.into(m.to), d.tanks.Loading(i)
 	fits := func(c tank.Conversion) bool { return m.first >= c.Of(o.Low) && m.first <= c.Of(o.High) }
 	same, known := fits(tank.Unchanged), made.Ratio != 0
 	switch {
-	case known && fits(made):
+	case known && fits(made) && !(loading && same):
 		return &seam{To: m.to, By: made}
+	case known && fits(made):
+		return d.odd(i, m, o, made, m.first, "it cannot be told whether the gauge was changed as well")
 	case known && same:
 		return d.odd(i, m, o, tank.Unchanged, made.Of(o.Next), "the level stands as before, so no ticket is made of it: the gauge was changed as well, or oil was moved")
+	case known && loading && math.Abs(m.first-o.Next) < math.Abs(m.first-made.Of(o.Next)):
+		return d.odd(i, m, o, tank.Unchanged, o.Next, "it seems that the gauge was changed as well")
 	case known:
 		return d.odd(i, m, o, made, made.Of(o.Next), "a load that is made of it needs review")
 	case same && !loading:
 		return &seam{To: m.to, By: tank.Unchanged}
 	case same:
-		return d.odd(i, m, o, tank.Unchanged, m.first, "")
+		return d.odd(i, m, o, tank.Unchanged, m.first, "the load was measured by two gauges")
 	}
 	next := o.Next
-	if o.Falls > 0 && m.fell(d.l.site.speed()) < o.Falls/3 {
+	if o.Falls > 0 && !m.fallsOn(o, d.l.site.speed()) {
 		next = (o.Low + o.High) / 2 // the draw has ended at some time between
 	}
 	why := "no ticket is made of it; if a truck loaded meanwhile, `gauger tickets add` writes its ticket"
@@ -159,9 +170,9 @@ func (d *draft) compare(i int, m meeting) *seam {
 	return d.odd(i, m, o, tank.Conversion{Ratio: 1, Add: m.first - next}, next, why)
 }
 
-// fell is how many inches a second the first levels fell.
-func (m meeting) fell(speed float64) float64 {
-	return (m.first - m.now) / max((m.end-m.begin).Seconds()*speed, 1)
+// fallsOn says that a draw goes on in the first levels.
+func (m meeting) fallsOn(o tank.Outlook, speed float64) bool {
+	return o.Falls > 0 && (m.first-m.now)/max((m.end-m.begin).Seconds()*speed, 1) >= o.Falls/3
 }
 
 // odd is a seam with what a person has to know of it: what was expected and what came, and what follows from that.
@@ -170,14 +181,14 @@ func (d *draft) odd(i int, m meeting, o tank.Outlook, by tank.Conversion, expect
 	zone := d.l.site.Zone
 	from := o.At.In(zone).Format("2006-01-02 15:04")
 	to, _ := strings.CutPrefix(m.at.In(zone).Format("2006-01-02 15:04"), from[:len("2006-01-02 ")])
-	said := &oddity{From: o.At, To: m.at, Note: fmt.Sprintf("%s changed between %s and %s", strings.Join(short, " and "), from, to)}
-	if why == "" {
-		said.Note += ": the load was measured by two gauges"
+	said := &oddity{From: o.At, To: m.at.Add(m.end - m.begin), Note: fmt.Sprintf("%s changed between %s and %s", strings.Join(short, " and "), from, to)}
+	if expected == m.first {
+		said.Note += ": " + why
 		return &seam{To: m.to, By: by, Odd: said}
 	}
 	off := m.first - expected
-	said.Rose = off > 0
-	more := map[bool]string{true: "more", false: "less"}[said.Rose]
+	said.Rose = off > 0 && by != tank.Unchanged
+	more := map[bool]string{true: "more", false: "less"}[off > 0]
 	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
 	said.Then = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
 	d.verdict(tank.Verdict{Tank: d.gears[i].ID, What: "config-changed", Why: said.Note + said.Then, Start: o.At, End: m.at})

@@ -17,6 +17,22 @@ type Outlook struct {
 	PerInch   float64   // barrels
 }
 
+// drawMost is how many times faster a draw may go on than it was seen to.
+const drawMost = 1.5
+
+// falling is the line by which a draw is going on, where one is.
+func (v *vessel) falling() (line, bool) {
+	if !v.hot || v.last.t-v.fell > shiftBack {
+		return line{}, false
+	}
+	from := v.last.t - shiftBack
+	if n := len(v.begun); n > 0 {
+		from = math.Max(from, v.begun[n-1])
+	}
+	l, ok := fit(between(v.buf, from, v.last.t))
+	return l, ok && l.slope < 0
+}
+
 // Outlook looks ahead from the newest level of a tank to a time by the clock of its readings; false before the first level.
 func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
 	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || !st.tanks[i].seen {
@@ -28,9 +44,9 @@ func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
 		Noise: v.floor(t), Rate: t.rate(v.last.v), PerInch: t.Table.PerInch(v.last.v),
 	}
 	away := clamp(at.Sub(o.At).Seconds()*s.speed, 0, longestAway)
-	if l, ok := fit(between(v.buf, v.last.t-shiftBack, v.last.t)); ok && l.slope < 0 && v.hot && v.last.t-v.fell < shiftBack {
-		o.Falls, o.Next, o.High = -l.slope, math.Max(v.last.v+l.slope*away, 0), v.last.v+o.Noise
-		o.Low = o.Next - o.Noise
+	if l, ok := v.falling(); ok {
+		o.Falls, o.Next = -l.slope, math.Max(v.last.v+l.slope*away, 0)
+		o.Low, o.High = math.Max(v.last.v+drawMost*l.slope*away, 0)-o.Noise, v.last.v+o.Noise
 		return o, true
 	}
 	in := v.inflow(t, v.last.t)
