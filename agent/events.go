@@ -33,9 +33,7 @@ func (d *draft) event(e Event) {
 	}
 	body, err := d.l.site.encodeEvent(e)
 	if err != nil {
-		d.says = append(d.says, func() {
-			d.l.log.Error().Err(err).Str("rule", e.Rule).Msg("an event could not be written and was left out")
-		})
+		d.unwritable("an event of "+e.Rule, err)
 		return
 	}
 	d.append(Events, "", body)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,13 +66,9 @@ func (l *Ledger) verdicts(id string, from, to time.Time) ([]tank.Verdict, error)
 	}
 	var all []tank.Verdict
 	for _, name := range names {
-		raw, err := l.box.Get(name)
 		var v tank.Verdict
-		if err == nil {
-			err = json.Unmarshal(raw, &v)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
+		if err := l.recall(name, &v); err != nil {
+			return nil, err
 		}
 		if v.Tank == id && !v.End.Before(from) && !v.Start.After(to) {
 			all = append(all, v)
