@@ -106,6 +106,7 @@ func (g *gear) changes(old *gear) (short, long []string) {
 	} {
 		add(m.name != "level" && m.old.Point != m.new.Point, m.name+" point", "%s to %s", cmp.Or(m.old.Point, "none"), cmp.Or(m.new.Point, "none"))
 		if m.old.Source != "" && m.new.Source != "" {
+			add(m.old.Point == m.new.Point && m.old.Place != m.new.Place, m.name+" address", "%s to %s", m.old.Place, m.new.Place)
 			add(m.old.Point == m.new.Point && m.old.Source != m.new.Source, m.name+" source", "%s to %s", m.old.Source, m.new.Source)
 			add(m.old.Unit != m.new.Unit, m.name+" unit", "%s to %s", cmp.Or(m.old.Unit, "none"), cmp.Or(m.new.Unit, "none"))
 			add(m.old.Scale != m.new.Scale, m.name+" scale", "%g to %g", m.old.Scale, m.new.Scale)

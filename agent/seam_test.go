@@ -173,11 +173,16 @@ func TestALoadHiddenByAChangeOfTheSetting(t *testing.T) {
 		change        func(*Site)
 		open, close   float64 // 0: no ticket, only an event
 	}{
-		"the offset":          {inches, inches, field{"A": still(180)}, field{"A": still(80)}, func(s *Site) { s.Tanks[0].Offset = -12 }, 168, 68},
-		"the unit":            {inches, feet, field{"A": still(15)}, field{"A": still(7)}, nil, 180, 84},
-		"the height":          {percent, percent, field{"A": still(80)}, field{"A": still(40)}, func(s *Site) { s.Tanks[0].Height = 220 }, 176, 88},
-		"the point":           {inches, wires{"plc/other": {Source: "B", Unit: "in", Scale: 1}}, field{"A": still(180)}, field{"B": still(80)}, func(s *Site) { s.Tanks[0].Level = "plc/other" }, 0, 0},
-		"the table, alone":    {inches, inches, field{"A": still(180)}, field{"A": still(80)}, func(s *Site) { s.Tanks[0].Table = tank.Cylinder(150, 240) }, 180, 80},
+		"the offset":       {inches, inches, field{"A": still(180)}, field{"A": still(80)}, func(s *Site) { s.Tanks[0].Offset = -12 }, 168, 68},
+		"the unit":         {inches, feet, field{"A": still(15)}, field{"A": still(7)}, nil, 180, 84},
+		"the height":       {percent, percent, field{"A": still(80)}, field{"A": still(40)}, func(s *Site) { s.Tanks[0].Height = 220 }, 176, 88},
+		"the point":        {inches, wires{"plc/other": {Source: "B", Unit: "in", Scale: 1}}, field{"A": still(180)}, field{"B": still(80)}, func(s *Site) { s.Tanks[0].Level = "plc/other" }, 0, 0},
+		"the table, alone": {inches, inches, field{"A": still(180)}, field{"A": still(80)}, func(s *Site) { s.Tanks[0].Table = tank.Cylinder(150, 240) }, 180, 80},
+		"another modem before it, under the same name": {wires{"plc/level": {Place: "10.0.0.5:502", Source: "A", Unit: "in", Scale: 1}},
+			wires{"plc/level": {Place: "10.0.0.9:502", Source: "A", Unit: "in", Scale: 1}}, field{"A": still(180)}, field{"A": still(80)}, nil, 180, 80},
+		"another device of the same map": {wires{"plc/level": {Place: "10.0.0.5:502", Source: "A", Unit: "in", Scale: 1}},
+			wires{"other/level": {Place: "10.0.0.9:502", Source: "A", Unit: "in", Scale: 1}}, field{"A": still(180)}, field{"A": still(80)},
+			func(s *Site) { s.Tanks[0].Level = "other/level" }, 0, 0},
 		"the name of a point": {inches, wires{"radar/1": inches["plc/level"]}, field{"A": still(180)}, field{"A": still(80)}, func(s *Site) { s.Tanks[0].Level = "radar/1" }, 180, 80},
 	} {
 		t.Run(name, func(t *testing.T) {

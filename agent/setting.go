@@ -10,7 +10,8 @@ import (
 
 // Making is how the value of a point comes about: a number that is read somewhere, times Scale, and Add more, in Unit.
 type Making struct {
-	Source     string          `json:",omitempty"` // where the number is read and how its bits become one; empty: not known
+	Place      string          `json:",omitempty"` // address or port of the device, where it has one
+	Source     string          `json:",omitempty"` // where the number is read there and how its bits become one; empty: not known
 	Unit       collectors.Unit `json:",omitempty"`
 	Scale, Add float64         `json:",omitempty"`
 }
@@ -61,12 +62,13 @@ func (s setting) line() (each, more float64, ok bool) {
 	return each, one*s.Add + float64(s.Offset), err == nil && each != 0
 }
 
-// reads says that two settings rest on the same number.
+// reads says that two settings rest on the same number. A point that is read as before at another address is behind
+// another modem or adapter.
 func (s setting) reads(o setting) bool {
 	if s.Source == "" || o.Source == "" {
 		return s.Point == o.Point
 	}
-	return s.Source == o.Source
+	return s.Source == o.Source && (s.Place == o.Place || s.Point == o.Point)
 }
 
 // into is how a level by this setting reads by another one, where both rest on the same number. A gauge that was turned

@@ -197,9 +197,9 @@ func (d *drain) idle(ctx context.Context) error {
 	}
 	d.b.mu.Unlock()
 	var look <-chan time.Time
+	timer := time.NewTimer(max(min(time.Until(until), lookAgain), 0))
+	defer timer.Stop()
 	if !until.IsZero() { // by the clock on the wall, which may be set meanwhile
-		timer := time.NewTicker(max(min(time.Until(until), lookAgain), time.Nanosecond))
-		defer timer.Stop()
 		look = timer.C
 	}
 	for {
@@ -208,6 +208,7 @@ func (d *drain) idle(ctx context.Context) error {
 			return ctx.Err()
 		case <-look:
 			if left := time.Until(until); left > 0 && left <= parkFor {
+				timer.Reset(min(left, lookAgain))
 				continue
 			}
 		case <-d.s.wake:

@@ -98,7 +98,9 @@ func elements(c cloudtest.Call) ([]string, bool) {
 	case "SaveRunTickets", "SaveDiagnosticEvents":
 		err = json.Unmarshal(c.Body, &list)
 	case "SaveObjectTagValues":
-		var body struct{ TagValues []struct{ Values []json.RawMessage } } // of one code in a request: each value was a record
+		var body struct {
+			TagValues []struct{ Values []json.RawMessage }
+		} // of one code in a request: each value was a record
 		err = json.Unmarshal(c.Body, &body)
 		for _, set := range body.TagValues {
 			list = append(list, set.Values...)

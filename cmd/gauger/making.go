@@ -26,7 +26,9 @@ func makings(cfg *config.Config) func(collectors.Point) agent.Making {
 		case d.Modbus != nil:
 			if k := slices.IndexFunc(d.Modbus.Points, func(m modbus.Point) bool { return m.Name == point }); k >= 0 {
 				m := d.Modbus.Points[k]
-				return making(d.Modbus.Source(m), m.Unit, m.Scale, m.Offset)
+				made := making("", m.Unit, m.Scale, m.Offset)
+				made.Place, made.Source = d.Modbus.Source(m)
+				return made
 			}
 		case d.MQTT != nil:
 			if k := slices.IndexFunc(d.MQTT.Points, func(m mqtt.Point) bool { return m.Name == point }); k >= 0 {

@@ -39,7 +39,7 @@ func TestHowTheValueOfAPointComesAbout(t *testing.T) {
 	}
 	site := siteOf(cfg)
 	for point, want := range map[collectors.Point]agent.Making{
-		"plc/level":       {Source: "10.0.0.5:502, unit 2, holding 100, float32 CDAB", Unit: "ft", Scale: 0.1, Add: 2},
+		"plc/level":       {Place: "10.0.0.5:502", Source: "unit 2, holding 100, float32 CDAB", Unit: "ft", Scale: 0.1, Add: 2},
 		"radio/tk2-level": {Source: "radio, topic field/tk2/level, value in", Unit: "in", Scale: 1},
 		"old/level":       {Source: "recording old/level", Unit: "cm", Scale: 1},
 		"plc/other":       {},

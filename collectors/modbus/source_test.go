@@ -9,7 +9,8 @@ func TestTheSourceOfAPointIsWhatIsRead(t *testing.T) {
 		d := Device{Name: "plc", URL: "tcp://10.0.0.5", Unit: &unit, Order: "CDAB"}
 		p := Point{Name: "level", Holding: &at, Type: "float32"}
 		change(&d, &p)
-		return d.Source(p)
+		place, source := d.Source(p)
+		return place + ", " + source
 	}
 	same := func(*Device, *Point) {}
 	if got, want := point(same), "10.0.0.5:502, unit 3, holding 100, float32 CDAB"; got != want {
