@@ -45,12 +45,37 @@ func TestALostAnswerIsNotFollowedByTheOtherKeys(t *testing.T) {
 		if c.keys.revive(t.Context(), c.keys.seen()) || s.Count("RenewAPIKey") != 3 { // of which two were refused
 			t.Errorf("revived, with %d renewals", s.Count("RenewAPIKey"))
 		}
+		if c.keys.dead(Secondary) {
+			t.Error("what has perhaps made a renewal still counts as refused, and is renewed at once")
+		}
 		if a := postTicket(t, c, "T-2"); a.Class != Stored || carried(s, "RenewAPIKey") != ",,secondary" {
 			t.Errorf("locked out: %+v, renewed with %q", a, carried(s, "RenewAPIKey"))
 		}
 		lossy.Store("")
 		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
 			t.Errorf("the renewal that was lost cannot be repeated: %v", err)
+		}
+	})
+}
+
+// The worker does not renew the secondary at once, as a refused one, when it has perhaps renewed the primary.
+func TestTheWorkerWaitsAfterALostAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, s, lossy := denied(t)
+		lossy.Store(otherKey)
+		s.Adjust(func(s *cloudtest.Service) { s.Grace = time.Hour }) // the old primary works meanwhile
+		running(t, c, func() {
+			<-time.After(time.Minute)
+			postTicket(t, c, "T-2")
+			<-time.After(time.Hour / 2)
+		})
+		if a := postTicket(t, c, "T-3"); a.Class != Stored {
+			t.Errorf("locked out: %+v", a)
+		}
+		for _, call := range s.Calls() {
+			if call.Op == "RenewAPIKey" && call.Key != "" && call.Path != "/v1/apikey/primary/renew" {
+				t.Errorf("%s was called beside a renewal in doubt", call.Path)
+			}
 		}
 	})
 }

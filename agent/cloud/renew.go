@@ -158,7 +158,7 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 			if p.err != nil && !p.sent || p.status >= 300 && p.status < 500 {
 				r.settle(slot, before) // it was certainly not renewed
 			} else {
-				r.unanswered(slot)
+				r.unanswered(slot, k)
 			}
 			return KeyRenewal{}, via.failure(req, p)
 		}
@@ -176,7 +176,7 @@ func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
 		err = p.bodyErr
 	}
 	if err != nil {
-		r.unanswered(slot)
+		r.unanswered(slot, with)
 		return got, fmt.Errorf("renewing the %s key: %w", slot, err)
 	}
 	r.mu.Lock()
@@ -221,10 +221,15 @@ func (r *KeyRing) settle(slot KeySlot, before time.Time) {
 	}
 }
 
-// unanswered counts a renewal of which nobody knows whether it was made.
-func (r *KeyRing) unanswered(slot KeySlot) {
+// unanswered counts a renewal of which nobody knows whether it was made. That the key in its header is refused is not certain
+// any more: if it is what has made it, it must not be renewed itself as a refused one, at once.
+func (r *KeyRing) unanswered(slot KeySlot, with held) {
 	r.mu.Lock()
 	r.state.Slots[slot].Tries++
+	s := &r.state.Slots[with.slot]
+	if i := s.find(with.value); i >= 0 && with.slot != slot && s.Entries[i].State == refused {
+		s.Entries[i].State = untried
+	}
 	r.mu.Unlock()
 	_ = r.keep() // told by Notify
 }
