@@ -17,7 +17,7 @@ import (
 // recording is played, nothing fails to be stored, and the load is a ticket that the service has, unless a key was changed
 // on which that depends.
 func TestProveConfig(t *testing.T) {
-	stretch := stretches.Of(t, 12)
+	stretch := stretches.Of(t, 6)
 	leaves := leavesOf(t)
 	good, taken, refused := 0, 0, 0
 	for i, rng := range stretch.Cases() {
