@@ -80,3 +80,18 @@ func TestATableUpToTheClouds(t *testing.T) {
 		}
 	}
 }
+
+// More tanks than the detector's stored state holds: the first of them work, where none could be stored before.
+func TestMoreTanksThanTheStateHolds(t *testing.T) {
+	root, flaw := parse([]byte("site: x\n"))
+	if flaw != nil {
+		t.Fatal(flaw.message)
+	}
+	cfg := defaultConfig()
+	cfg.Tanks = make([]Tank, 5000)
+	c := newChecker(&decoder{file: "gauger.yaml", last: 1, cfg: &cfg}, root, ".")
+	c.fewTanks()
+	if told := c.stricter(); len(cfg.Tanks) != 4096 || len(told) != 1 || told[0].Path != "tanks[4096]" {
+		t.Errorf("%d tanks, %v", len(cfg.Tanks), told)
+	}
+}

@@ -15,7 +15,6 @@ import (
 
 	"gauger/agent"
 	"gauger/agent/console"
-	"gauger/config"
 )
 
 // livedYAML is a site on a recording of one load, with a device of each other kind that does not answer.
@@ -185,16 +184,6 @@ type oddity struct {
 	ticket         bool   // the load makes its ticket all the same
 }
 
-// manyTanks are more than the detector's state holds, on the points of one device.
-func manyTanks(n int) (points, tanks string) {
-	var p, k strings.Builder
-	for i := range n {
-		fmt.Fprintf(&p, ",{name: p%d}", i)
-		fmt.Fprintf(&k, "  - {<<: *t, id: A%d, level: d/p%d}\n", i, i)
-	}
-	return p.String(), k.String()
-}
-
 var oddities = []oddity{
 	{"a number limit that no number fits", "http://127.0.0.1:9\n", "http://127.0.0.1:9\n  wire: {number_max: 5}\n", "service.wire.number_max", true},
 	{"a well's id that no request takes", "id: 3fa85f64-5717-4562-b3fc-2c963f66afa6", "id: " + strings.Repeat("w", 300), "wells[0].id", true},
@@ -274,21 +263,5 @@ func (l *lived) started(o oddity, file string) {
 	}
 	if !strings.Contains(l.said(), `"rule":"config-changed"`) {
 		l.t.Errorf("%s: no event tells of %s", file, o.path)
-	}
-}
-
-// More tanks than the stored state holds: the first of them work, where none could be stored before.
-func TestMoreTanksThanTheStateHolds(t *testing.T) {
-	points, tanks := manyTanks(4110)
-	text := strings.Replace(livedYAML, "  - name: plc", "  - name: d\n    recording: none.csv\n    points: [{name: x}"+points+"]\n  - name: plc", 1)
-	text = strings.Replace(text, "  - {id: TK-1, level", "  - &t {id: TK-1, level", 1)
-	text = strings.Replace(text, "purchaser: Acme Crude}\n", "purchaser: Acme Crude}\n"+tanks, 1)
-	text = strings.ReplaceAll(text, "{name: p", "{unit: in, name: p")
-	cfg, err := config.Parse("gauger.yaml", []byte(text), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(cfg.Tanks) != 4096 || len(cfg.Strict) != 1 || cfg.Strict[0].Path != "tanks[4096]" {
-		t.Errorf("%d tanks, %v", len(cfg.Tanks), cfg.Strict)
 	}
 }
