@@ -26,6 +26,10 @@ import (
 // openAgain is how often a store that cannot be opened is tried.
 const openAgain = 5 * time.Second
 
+// showFor is how long a site is shown whose outbox opens and takes nothing, before the program starts again: that file is
+// for another process to examine.
+const showFor = time.Minute
+
 // errStopped says that gauger was told to stop before its outbox could be opened.
 var errStopped = errors.New("stopped while the outbox could not be opened")
 
@@ -52,6 +56,9 @@ type shutSite struct {
 func (s *shutSite) until(ctx context.Context) opening {
 	return func(open func() (*outbox.Box, error)) (*outbox.Box, error) {
 		box, err := open()
+		if err == nil {
+			box, err = takes(box)
+		}
 		if err == nil || errors.Is(err, outbox.ErrHeld) || ctx.Err() != nil {
 			return box, err
 		}
@@ -69,10 +76,31 @@ func (s *shutSite) until(ctx context.Context) opening {
 		if err := s.show(ctx, lines); err != nil {
 			return nil, errors.Join(err, *s.why.Load())
 		}
+		if errors.Is(err, outbox.ErrDead) {
+			if !collectors.Wait(ctx, showFor) {
+				return nil, errStopped
+			}
+			return nil, err
+		}
 		box, err = s.try(ctx, open)
 		s.over = time.Now()
 		return box, err
 	}
+}
+
+// takes is a box that takes a commit, were it only refused for want of room; another one is given up.
+func takes(box *outbox.Box) (*outbox.Box, error) {
+	err := box.Update(func(tx *outbox.Tx) error {
+		tx.Put("probe", nil) // which is nowhere
+		return nil
+	})
+	if err == nil || outbox.NoRoom(err) {
+		return box, nil
+	}
+	if closed := box.Close(); !errors.Is(closed, outbox.ErrDead) {
+		err = errors.Join(err, closed)
+	}
+	return nil, err
 }
 
 // because keeps why the outbox is shut, and says it when it is news.

@@ -136,6 +136,31 @@ func TestASiteWithoutAStoreStops(t *testing.T) {
 	}
 }
 
+// The outbox opens and its disk takes no write any more: the site is shown, with the reason.
+func TestASiteWhoseDiskTakesNothingIsRead(t *testing.T) {
+	limited, err := exec.LookPath("prlimit")
+	if err != nil {
+		t.Skip("no program here that makes every write fail")
+	}
+	site, dir := newShutSite(t), t.TempDir()
+	p := site.start(dir)
+	wait(t, "it works", func() bool { return site.status().Site != "" && site.status().Shut == "" })
+	p.stop(syscall.SIGTERM)
+	p = site.start(dir, limited, "--fsize=4096")
+	var s agent.Status
+	wait(t, "the site is read", func() bool {
+		s = site.status()
+		return len(s.Tanks) == 1 && s.Tanks[0].Quality == "good"
+	})
+	if !strings.Contains(s.Shut, "file too large") || len(s.Problems) != 1 {
+		t.Errorf("status %+v", s)
+	}
+	p.stop(syscall.SIGTERM)
+	if p.ProcessState.ExitCode() != 0 {
+		t.Errorf("it ended with %s", p.ProcessState)
+	}
+}
+
 // siteWithoutStore is a testSite and a gauger with a page.
 type siteWithoutStore struct {
 	*testSite
@@ -156,8 +181,8 @@ func newShutSite(t *testing.T) *siteWithoutStore {
 	return &siteWithoutStore{site, t, filepath.Join(dir, "gauger.yaml"), filepath.Join(dir, "s"), freeAddress(t)}
 }
 
-// start runs gauger with a store in a folder.
-func (s *siteWithoutStore) start(dir string) *process {
+// start runs gauger with a store in a folder, under another program where one is given.
+func (s *siteWithoutStore) start(dir string, under ...string) *process {
 	s.t.Helper()
 	text := strings.NewReplacer("SERVICE", s.testSite.address, "PLC", s.plc.Addr, "BROKER", s.broker, "path: store", "path: "+filepath.Join(dir, "store")).Replace(siteYAML) + `
 http: {listen: ` + s.address + `}
@@ -173,7 +198,8 @@ wells:
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return launch(s.t, nil, program, "run", "-c", s.config, "--strict", "--socket", s.socket)
+	words := append(under, program, "run", "-c", s.config, "--strict", "--socket", s.socket)
+	return launch(s.t, nil, words[0], words[1:]...)
 }
 
 // status asks through the socket; nothing is known before it is there.
