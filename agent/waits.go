@@ -130,7 +130,11 @@ func (d *Desk) waits(stream string, s outbox.Standing) string {
 			}
 			return next("no key is accepted") + "; see `gauger keys show`"
 		case outbox.Path:
-			return next("the service does not answer as it should at this address") + "; see service.url and service.segments"
+			hint := "; see service.url and service.segments"
+			if of, ok := addressed[stream]; ok {
+				hint += ", and whether it knows the " + of[0] + "'s id"
+			}
+			return next("the service does not answer as it should at this address") + hint
 		case outbox.Ambiguous:
 			return next("sent without a clear answer")
 		}
