@@ -129,7 +129,7 @@ func (j *houseJudge) visit(name string, entry fs.DirEntry, err error) error {
 		}
 		return nil
 	}
-	if !entry.Type().IsRegular() || path.Ext(name) == ".sum" {
+	if !entry.Type().IsRegular() || path.Ext(name) == ".sum" || name == ".git" { // a file in a second work tree
 		return nil
 	}
 	text, err := fs.ReadFile(j.tree, name)
