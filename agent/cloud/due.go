@@ -41,6 +41,9 @@ func (r *KeyRing) sooner(slot KeySlot) bool {
 // it was renewed is due.
 func (r *KeyRing) dueIn(slot KeySlot, now time.Time) time.Duration {
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
+	if own.dead() && !other.dead() && other.unsettled() {
+		return long // a gateway may have refused it by mistake, and what has perhaps made that renewal must not end with it
+	}
 	if own.dead() || !own.Doubt.IsZero() {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"errors"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -144,6 +145,62 @@ func TestARenewalWithoutReadableAnswerProvesItsHeader(t *testing.T) {
 		}
 		if c.keys.dead(Secondary) || !c.keys.dead(Primary) {
 			t.Errorf("%+v", c.keys.Status())
+		}
+	})
+}
+
+// The only key that works renews itself when the service has said that it does not renew the other one, and not before.
+func TestTheOnlyKeyRenewsItselfLast(t *testing.T) {
+	s := &cloudtest.Service{Rotate: true, Fault: func(c cloudtest.Call) *cloudtest.Fault {
+		if strings.Contains(c.Path, "secondary/renew") {
+			return &cloudtest.Fault{Status: 404}
+		}
+		return nil
+	}}
+	c := keyed(t, "", s)
+	postTicket(t, c, "T-0")
+	s.SetKey("secondary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
+	for range 2 {
+		if _, err := c.keys.insist(t.Context(), Primary); !errors.Is(err, errOtherFirst) {
+			t.Errorf("renewed with itself: %v", err)
+		}
+	}
+	if _, err := c.keys.insist(t.Context(), Secondary); err == nil {
+		t.Error("the service renewed the secondary key")
+	}
+	if _, err := c.keys.insist(t.Context(), Primary); err != nil || !strings.HasSuffix(carried(s, "RenewAPIKey"), "primary") {
+		t.Errorf("%v, renewed with %q", err, carried(s, "RenewAPIKey"))
+	}
+}
+
+// Of two keys that look refused the one in doubt is renewed first: its old value may end any moment.
+func TestTheKeyInDoubtIsRenewedFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, s, _ := denied(t)
+		c.keys.state.Slots[Secondary].Doubt = time.Now()
+		before := len(s.Calls())
+		if !c.keys.revive(t.Context(), c.keys.seen()) {
+			t.Error("not revived")
+		}
+		if call := s.Calls()[before]; call.Path != "/v1/apikey/secondary/renew" || call.Key != "primary" {
+			t.Errorf("%s with the %s key went first", call.Path, call.Key)
+		}
+	})
+}
+
+// The worker finds in the renewal of one key that the other is refused for good, and renews that one with it at once.
+func TestTheOtherKeyFollowsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{Rotate: true}
+		c := keyed(t, "", s)
+		c.keys.state.Slots[Secondary].Doubt = time.Now() // a request that never arrived
+		s.SetKey("primary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
+		running(t, c, func() { <-time.After(time.Second) })
+		if got, want := carried(s, "RenewAPIKey"), ",secondary,primary"; got != want {
+			t.Errorf("renewed with %q, want %q", got, want)
+		}
+		if st := c.keys.Status(); st[0].Renewed.IsZero() || st[len(st)-1].Renewed.IsZero() {
+			t.Errorf("%+v", st)
 		}
 	})
 }

@@ -90,6 +90,7 @@ type KeyRing struct {
 	every    time.Duration
 	trouble  []KeyNote    // found by OpenKeys, told by Run
 	done     [2]time.Time // when this process renewed each slot
+	never    [2]bool      // the service has said that it does not renew the slot
 	nextTry  time.Time    // no recovery before; guarded by turn
 }
 

@@ -288,3 +288,28 @@ func TestAFileOfTheVersionBefore(t *testing.T) {
 		t.Errorf("written again: %+v, %v", s, err)
 	}
 }
+
+// A young candidate that was refused is tried again five minutes later.
+func TestWhenATrialIsRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := keyed(t, "", &cloudtest.Service{})
+		postTicket(t, c, "T-0")
+		if err := c.keys.Set(Primary, "candidate"); err != nil {
+			t.Fatal(err)
+		}
+		first := func() string { keys, _ := c.keys.order(true); return string(keys[0].value) }
+		if got := first(); got != "candidate" {
+			t.Errorf("%s goes first, want the candidate", got)
+		}
+		postTicket(t, c, "T-1")
+		postTicket(t, c, "T-2") // the secondary's trial
+		<-time.After(retrial - 1)
+		if got := first(); got != testKey {
+			t.Errorf("%s goes first, want the key that works", got)
+		}
+		<-time.After(1)
+		if got := first(); got != "candidate" {
+			t.Errorf("after five minutes %s goes first, want the candidate", got)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -57,6 +58,10 @@ func (r *KeyRing) Run(ctx context.Context) error {
 		}
 		dead := r.dead(slot)
 		_, err := r.renew(ctx, slot)
+		if errors.Is(err, errOtherFirst) { // that one was refused just now
+			slot, dead = slot.other(), true
+			_, err = r.renew(ctx, slot)
+		}
 		if err != nil || dead { // a dead key that a renewal does not help must not be renewed in a circle
 			held[slot] = r.now().Add(backoffs[slot].NextBackOff())
 		} else {
@@ -138,13 +143,13 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 		return KeyRenewal{}, errors.New("renewing the key: the key ring has no client")
 	}
 	before := r.begin(slot)
-	risky := !r.empty(slot.other()) && (r.dead(slot) || !r.dead(slot.other()))
+	risky := !r.empty(slot.other()) && !r.declined(slot.other())
 	req := request{op: RenewAPIKey, arg: slot.String()}
 	var last error = errNoKey
 	for _, k := range r.headersFor(slot) {
 		if k.slot == slot && risky && r.dead(slot.other()) {
-			// Its answer could be lost, and the only key that works with it: the other one is renewed first. So it is when both
-			// were refused, since that may have been a gateway's mistake.
+			// Its answer could be lost, and the only key that works with it: the other one is renewed first, unless the service
+			// has said that it does not.
 			r.settle(slot, before)
 			return KeyRenewal{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
 		}
@@ -157,6 +162,7 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 		if !p.ok() {
 			if p.err != nil && !p.sent || p.status >= 300 && p.status < 500 {
 				r.settle(slot, before) // it was certainly not renewed
+				r.decline(slot, p.status != 0)
 			} else {
 				r.unanswered(slot, k)
 			}
@@ -183,7 +189,7 @@ func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
 	s, now := &r.state.Slots[slot], r.now()
 	s.Tries = 0
 	s.Renewed, s.Doubt, s.Expires, s.Serial = now, time.Time{}, got.Expires, r.state.Generation
-	r.done[slot] = now
+	r.done[slot], r.never[slot] = now, false
 	if s.Expires.Text == "" {
 		s.Expires = assumedEnd("", now)
 	}
@@ -262,7 +268,11 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 		return false
 	}
 	r.nextTry = r.now().Add(time.Duration((0.8 + 0.4*rand.Float64()) * float64(recoveryPause)))
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	order := [...]KeySlot{Primary, Secondary}
+	if r.inDoubt(Secondary) && !r.inDoubt(Primary) {
+		slices.Reverse(order[:]) // its old value may end any moment
+	}
+	for _, slot := range order {
 		if r.empty(slot) {
 			continue
 		}
@@ -329,4 +339,25 @@ func (r *KeyRing) tries(slot KeySlot) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state.Slots[slot].Tries
+}
+
+// inDoubt says that a renewal of the slot was sent, and its answer is not known.
+func (r *KeyRing) inDoubt(slot KeySlot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state.Slots[slot].unsettled()
+}
+
+// declined says that the service has answered, to a key that it knows, that it does not renew this slot.
+func (r *KeyRing) declined(slot KeySlot) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.never[slot]
+}
+
+// decline notes such an answer.
+func (r *KeyRing) decline(slot KeySlot, said bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.never[slot] = r.never[slot] || said
 }
