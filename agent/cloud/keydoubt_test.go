@@ -188,6 +188,25 @@ func TestTheKeyInDoubtIsRenewedFirst(t *testing.T) {
 	})
 }
 
+// A key that the service fails to renew, in the place of another, is not asked for over and over.
+func TestTheOtherKeyIsNotAskedForInACircle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{Rotate: true, Fault: func(c cloudtest.Call) *cloudtest.Fault {
+			if strings.Contains(c.Path, "primary/renew") {
+				return &cloudtest.Fault{Status: 500}
+			}
+			return nil
+		}}
+		c := keyed(t, "", s)
+		c.keys.state.Slots[Secondary].Doubt = time.Now()
+		s.SetKey("primary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
+		running(t, c, func() { <-time.After(time.Hour) })
+		if n := s.Count("RenewAPIKey"); n < 2 || n > 40 {
+			t.Errorf("%d requests in an hour", n)
+		}
+	})
+}
+
 // The worker finds in the renewal of one key that the other is refused for good, and renews that one with it at once.
 func TestTheOtherKeyFollowsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -195,7 +214,7 @@ func TestTheOtherKeyFollowsAtOnce(t *testing.T) {
 		c := keyed(t, "", s)
 		c.keys.state.Slots[Secondary].Doubt = time.Now() // a request that never arrived
 		s.SetKey("primary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
-		running(t, c, func() { <-time.After(time.Second) })
+		running(t, c, func() { <-time.After(5 * time.Minute) })
 		if got, want := carried(s, "RenewAPIKey"), ",secondary,primary"; got != want {
 			t.Errorf("renewed with %q, want %q", got, want)
 		}

@@ -59,6 +59,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 		dead := r.dead(slot)
 		_, err := r.renew(ctx, slot)
 		if errors.Is(err, errOtherFirst) { // that one was refused just now
+			held[slot] = r.now().Add(backoffs[slot].NextBackOff())
 			slot, dead = slot.other(), true
 			_, err = r.renew(ctx, slot)
 		}
