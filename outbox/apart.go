@@ -237,9 +237,10 @@ func (d *drain) pickApart(p *picked, a *apart, now time.Time) error {
 	return err
 }
 
-// recheck makes a place go once more, since a person asks for it, or the link or the keys are back. The lock is held.
+// recheck makes a place go once more, since a person asks for it, or the link or the keys are back. It is no evidence: one
+// that is not to blame yet goes when nothing else is there. The lock is held.
 func (a *apart) recheck() {
-	a.others, a.tried = true, time.Time{}
+	a.tried = time.Time{}
 	a.waits.Reset()
 	if !a.until.IsZero() {
 		a.until = time.Now()

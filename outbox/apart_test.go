@@ -294,3 +294,37 @@ func TestWhatMayBeStoredStaysTogetherApart(t *testing.T) {
 		shut(t, b)
 	})
 }
+
+// A person, or the link that is back, asks for another attempt while the service takes nothing: that is no evidence against
+// the address that it does not take.
+func TestAKickIsNoEvidence(t *testing.T) {
+	for _, answer := range []outbox.Receipt{answer(outbox.Path, 404), answer(outbox.Key, 403), answer(outbox.Wait, 503)} {
+		synctest.Test(t, func(t *testing.T) {
+			n := &notes{}
+			b := letters(t, boxPath(t), n)
+			k := newDesk(answer)
+			k.all = true
+			post(t, b, "tags", "one", "two")
+			stop := running(t, b, "tags", k)
+			for range 6 {
+				wait(time.Hour)
+				before := k.Requests()
+				b.Kick("tags")
+				if synctest.Wait(); k.Requests() != before+1 {
+					t.Errorf("%v: %d requests after a kick", answer.Class, k.Requests()-before)
+				}
+			}
+			if n.count(outbox.NoteApart) != 0 || len(b.Standing("tags").Apart) != 0 {
+				t.Errorf("%v: told %+v", answer.Class, n.all)
+			}
+			k.say(func() { k.all = false })
+			b.Kick("tags")
+			wait(time.Second)
+			stop()
+			if c := counts(t, b, "tags"); c.Delivered != 2 {
+				t.Errorf("%v: afterwards %+v", answer.Class, c)
+			}
+			shut(t, b)
+		})
+	}
+}
