@@ -86,10 +86,7 @@ func (b *Box) retry(g *group, s *stream, seq uint64) error {
 		if v, err = b.fetch(s.queue, seq); err != nil {
 			return err
 		}
-		if a := s.apartOf(seq, addressOf(v)); v != nil && a != nil {
-			a.recheck()
-			s.lastApart = time.Time{}
-			s.signal() // nothing of it is in the file
+		if v != nil && s.reconsider(seq, addressOf(v)) {
 			return nil
 		}
 		v = nil
@@ -127,6 +124,7 @@ func (b *Box) drop(g *group, s *stream, seq uint64, why string) ([]slot, error) 
 	}
 	record := v
 	if v != nil {
+		s.reconsider(seq, addressOf(v)) // what waited by itself may be nothing now
 		b.stageRemoval(g, s, s.queue, seq)
 		s.led.Waiting--
 		s.led.bytes -= recordSize(v)

@@ -247,6 +247,18 @@ func (a *apart) recheck() {
 	}
 }
 
+// reconsider lets the place of a record be looked at at once, if it has one. The lock is held.
+func (s *stream) reconsider(seq uint64, address []byte) bool {
+	a := s.apartOf(seq, address)
+	if a == nil {
+		return false
+	}
+	a.recheck()
+	s.lastApart = time.Time{}
+	s.signal() // nothing of it is in the file
+	return true
+}
+
 // newcomers says that a new record may be another matter than the few places that were refused: it is tried at once.
 func (d *drain) newcomers() bool {
 	last := d.refused.last
@@ -279,7 +291,12 @@ func (d *drain) free() bool {
 // ready says that there may be something to send: a queue that has only what waits by itself asks for no pace.
 func (d *drain) ready() bool {
 	d.b.mu.Lock()
-	waiting, few, due := d.s.led.Waiting > 0, len(d.s.apart) == 0, d.s.due(time.Now()) != nil || d.s.longestAway() != nil
+	waiting := d.s.led.Waiting > 0
+	if !waiting { // what is not taken is gone in another way: dropped, or it gave way
+		clear(d.s.apart)
+		d.s.floor = 0
+	}
+	few, due := len(d.s.apart) == 0, d.s.due(time.Now()) != nil || d.s.longestAway() != nil
 	d.b.mu.Unlock()
 	return waiting && (few || due || len(d.frozen)+len(d.pieces)+len(d.refused.suspects) > 0 || d.free())
 }

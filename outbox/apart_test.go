@@ -328,3 +328,34 @@ func TestAKickIsNoEvidence(t *testing.T) {
 		})
 	}
 }
+
+// A person drops what waits by itself, all of it or the last of it: nothing is left to be told of, and the drain sleeps.
+func TestWhatWasDroppedDoesNotWaitByItself(t *testing.T) {
+	for _, others := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := letters(t, boxPath(t), &notes{})
+			k := newDesk(answer(outbox.Path, 404), "lost", "gone")
+			post(t, b, "memos", "lost", "one")
+			if others {
+				post(t, b, "memos", "gone", "two")
+			}
+			stop := running(t, b, "memos", k)
+			wait(10 * time.Second)
+			if n := len(b.Standing("memos").Apart); n == 0 {
+				t.Fatal("nothing waits by itself")
+			}
+			if _, err := b.Drop("memos", "a typing mistake", 1); err != nil {
+				t.Fatal(err)
+			}
+			wait(2 * time.Minute)
+			for _, a := range b.Standing("memos").Apart {
+				if a.Address == "lost" {
+					t.Errorf("still told: %+v", a)
+				}
+			}
+			wait(24 * time.Hour)
+			stop()
+			shut(t, b)
+		})
+	}
+}
