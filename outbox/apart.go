@@ -20,6 +20,8 @@ const (
 	// strikesOfWait is how often "try again later" must hold for one address alone before that is set apart; a refusal that
 	// says more needs it once.
 	strikesOfWait = 3
+	// mostHalved is how often a batch is divided while nothing is taken: so often that of fifty one is left.
+	mostHalved = 6
 )
 
 // place is what may be to blame when a request is not taken: the address of its records, or a record without one.
@@ -84,7 +86,9 @@ func (d *drain) setApart(batch []Record, seqs []uint64, maybeStored bool, answer
 	if a == nil {
 		a = &apart{place: p, first: batch[0].Seq, waits: newBackOff(firstProbe, apartCap), shown: Apart{Address: p.address, Seq: p.seq, Since: now}}
 		d.s.apart[p] = a
+		a.others = d.s.top.Load() > a.first // something behind it was taken while it waited: also before a restart
 	}
+	a.others = a.others || p.address == "" && d.refused.batchOK // so was the rest of its batch
 	a.tried, a.frozen, a.shown.Answer = now, nil, answer
 	a.first = min(a.first, batch[0].Seq)
 	if maybeStored {
@@ -104,6 +108,22 @@ func (d *drain) setApart(batch []Record, seqs []uint64, maybeStored bool, answer
 	}
 	a.until = now.Add(max(a.waits.NextBackOff(), answer.RetryAfter))
 	return true, true
+}
+
+// divided looks by halves for the record without an address because of which its batch is not taken, an event of an unknown
+// object. Where nothing is taken in between it may be all of them: then one record goes by itself.
+func (d *drain) divided(batch []Record, seqs []uint64, maybeStored bool, class Class) bool {
+	if class == Wait || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
+		return false
+	}
+	if d.halved >= mostHalved {
+		d.singly, d.pieces = true, nil // they are found again
+		return false
+	}
+	half := len(seqs) / 2
+	d.halved++
+	d.pieces = append([][]uint64{seqs[:half], seqs[half:]}, d.pieces...)
+	return true
 }
 
 func (s *stream) noteApart(a *apart) Note {
@@ -204,6 +224,9 @@ func (s *stream) nextApart() (first time.Time) {
 // the newest record's address, so that a known one does not wait behind hundreds of unknown ones. The lock is held.
 func (d *drain) other(now time.Time) (takeRule, error) {
 	rule := takeRule{most: d.s.most(), skip: d.refused.has}
+	if d.singly {
+		rule.most = 1
+	}
 	if d.s.longestAway() == nil {
 		return rule, nil
 	}

@@ -38,6 +38,8 @@ type drain struct {
 	again   bool // nothing was chosen, but looking again is worth it
 
 	newest    bool // the last request was for the newest record's address, since others were refused
+	halved    int  // how often a batch of records without an address was divided since something was taken
+	singly    bool // that has found nothing: one record goes by itself
 	fullTaken int  // full requests taken since the limit was halved
 
 	waits, keyWaits, probes *backoff.ExponentialBackOff

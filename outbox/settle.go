@@ -67,6 +67,7 @@ func (d *drain) delivered(ctx context.Context, batch []Record, receipts []Receip
 	d.b.mu.Lock()
 	d.s.taken(d.b, batch, at)
 	d.b.mu.Unlock()
+	d.halved, d.singly = 0, false
 	d.refused.accepted()
 	d.success()
 	return nil
@@ -140,6 +141,9 @@ func (d *drain) kept(batch []Record, receipts []Receipt, at []int) {
 		seqs = append(seqs, batch[i].Seq)
 	}
 	d.b.mu.Unlock()
+	if d.divided(batch, seqs, wasAmbiguous, receipts[at[0]].Class) {
+		return
+	}
 	blamed, handled := d.setApart(batch, seqs, wasAmbiguous, receipts[at[0]])
 	switch {
 	case blamed:
