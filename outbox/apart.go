@@ -22,6 +22,8 @@ const (
 	strikesOfWait = 3
 	// mostHalved is how often a batch is divided while nothing is taken: so often that of fifty one is left.
 	mostHalved = 6
+	// forbidden is the status of a key that is known, and may not do this.
+	forbidden = 403
 )
 
 // place is what may be to blame when a request is not taken: the address of its records, or a record without one.
@@ -112,8 +114,9 @@ func (d *drain) setApart(batch []Record, seqs []uint64, maybeStored bool, answer
 
 // divided looks by halves for the record without an address because of which its batch is not taken, an event of an unknown
 // object. Where nothing is taken in between it may be all of them: then one record goes by itself.
-func (d *drain) divided(batch []Record, seqs []uint64, maybeStored bool, class Class) bool {
-	if class == Wait || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
+// That no key is accepted is nobody's fault here.
+func (d *drain) divided(batch []Record, seqs []uint64, maybeStored bool, answer Receipt) bool {
+	if answer.Class == Wait || answer.Class == Key && answer.Status != forbidden || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
 		return false
 	}
 	if d.halved >= mostHalved {

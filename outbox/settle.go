@@ -141,7 +141,7 @@ func (d *drain) kept(batch []Record, receipts []Receipt, at []int) {
 		seqs = append(seqs, batch[i].Seq)
 	}
 	d.b.mu.Unlock()
-	if d.divided(batch, seqs, wasAmbiguous, receipts[at[0]].Class) {
+	if d.divided(batch, seqs, wasAmbiguous, receipts[at[0]]) {
 		return
 	}
 	blamed, handled := d.setApart(batch, seqs, wasAmbiguous, receipts[at[0]])
