@@ -108,9 +108,11 @@ func (d *draft) release() {
 	}
 	var keep []Held
 	changed, agrees := false, d.tanks.Agrees(d.now)
-	for _, h := range d.held {
+	d.held = slices.Clone(d.held) // a number that is given here is in use for the next one
+	for i := range d.held {
+		h := &d.held[i]
 		if h.Number == "" && !agrees {
-			keep = append(keep, h) // the clock was set a moment ago
+			keep = append(keep, *h) // the clock was set a moment ago
 			continue
 		}
 		if h.Number == "" {
@@ -121,8 +123,8 @@ func (d *draft) release() {
 			changed = true
 		}
 		if h.awaited(d.l.site) || h.Person == "" && h.Barred == "" && d.now.Before(h.Due) {
-			changed = d.remind(&h) || changed
-			keep = append(keep, h)
+			changed = d.remind(h) || changed
+			keep = append(keep, *h)
 			continue
 		}
 		changed = true
@@ -131,9 +133,9 @@ func (d *draft) release() {
 				Start: h.Load.Start, End: h.Load.End})
 			continue
 		}
-		if err := d.ticket(h); err != nil {
+		if err := d.ticket(*h); err != nil {
 			h.Due = d.now.Round(0).Add(time.Hour)
-			keep = append(keep, h)
+			keep = append(keep, *h)
 			d.notice(collectors.Notice{Rule: "ticket-unwritable", Source: h.Load.Tank, Note: h.Number + ": " + err.Error(), Since: d.now})
 		}
 	}
