@@ -1,0 +1,219 @@
+package mqtt
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+)
+
+// wire is the network under a guard: what was written, one piece for each packet on a link that is paid by the packet.
+type wire struct {
+	net.Conn
+	written []int
+}
+
+func (w *wire) SetWriteDeadline(time.Time) error { return nil }
+
+func (w *wire) Write(p []byte) (int, error) {
+	w.written = append(w.written, len(p))
+	return len(p), nil
+}
+
+// handed is a message that a broker has handed on through a guard, with its topic and quality of service.
+type handed struct {
+	bare
+	via   *guard
+	topic string
+	qos   byte
+	id    uint16
+	dup   bool
+	wrong *error
+}
+
+func (m handed) Topic() string     { return m.topic }
+func (m handed) Qos() byte         { return m.qos }
+func (m handed) MessageID() uint16 { return m.id }
+func (m handed) Duplicate() bool   { return m.dup }
+
+func (m handed) Ack() {
+	if m.qos > 0 {
+		_, *m.wrong = m.via.Write([]byte{puback << 4, 2, byte(m.id >> 8), byte(m.id)})
+	}
+}
+
+// TestAGroupIsAcknowledgedAtOnce: the acknowledgements of a group leave together, one write for each connection, also when
+// messages that want none are among them; none stays behind.
+func TestAGroupIsAcknowledgedAtOnce(t *testing.T) {
+	var wrong error
+	var group []arrival
+	var wires []*wire
+	for n, qos := range [][]byte{{1, 0, 1, 0, 1, 0}, {0, 1, 1}, {1}, {0, 0}} {
+		w := &wire{}
+		via := newGuard(w, maxPacket)
+		wires = append(wires, w)
+		for id, q := range qos {
+			via.took()
+			group = append(group, arrival{Message: handed{via: via, topic: "t", qos: q, id: uint16(10*n + id), wrong: &wrong}, via: via})
+		}
+	}
+	acknowledge(group)
+	got := ""
+	for _, w := range wires {
+		got += fmt.Sprint(w.written)
+	}
+	if want := "[12][8][4][]"; got != want || wrong != nil {
+		t.Errorf("bytes by write of each connection are %s, want %s (%v)", got, want, wrong)
+	}
+	for _, a := range group {
+		if a.via.open != 0 {
+			t.Errorf("%d messages are open after all were settled", a.via.open)
+		}
+	}
+}
+
+// TestAHostThatTakesNothingIsAskedLessAndLess: from every tenth of a second to every ten, never more than half that early,
+// and not all sessions at the same instants.
+func TestAHostThatTakesNothingIsAskedLessAndLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newMemo()
+		var asked []time.Time
+		h.emitting = func([]collectors.Reading) error {
+			if asked = append(asked, time.Now()); len(asked) < 100 {
+				return errors.New("disk full")
+			}
+			return nil
+		}
+		s := newSession(nil, Device{}, Session{})
+		s.host = h
+		if err := s.deliver(t.Context(), nil, make([]collectors.Reading, 1)); err != nil || len(h.batches) != 1 {
+			t.Fatalf("%d batches taken at last, %v", len(h.batches), err)
+		}
+		gaps := map[time.Duration]bool{}
+		longest := firstRetry
+		for i := 1; i < len(asked); i++ {
+			gap := asked[i].Sub(asked[i-1])
+			if gap < longest/2 || gap >= longest {
+				t.Errorf("asked again after %s, want half of %s to that", gap, longest)
+			}
+			gaps[gap] = true
+			longest = min(2*longest, longestRetry)
+		}
+		if len(gaps) < 50 {
+			t.Errorf("only %d waits of 99 differ", len(gaps))
+		}
+	})
+}
+
+// TestEachAbsenceOfTheBrokerIsToldOfEachPoint: a value between two absences is Good, and Bad again in the second one; an
+// absence after which nothing came tells nothing new.
+func TestEachAbsenceOfTheBrokerIsToldOfEachPoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
+		want := ""
+		for _, value := range []string{"1", "2", "", "3"} {
+			later(5 * time.Minute)
+			if value != "" {
+				b.publish(t, "field/tk1", value)
+				want += value + " bad "
+			}
+			momentarily()
+			b.down()
+			later(5 * time.Minute)
+			b.up(t)
+		}
+		got := ""
+		for _, r := range h.all("radio/field-tk1") {
+			if r.Quality == collectors.Bad {
+				got += "bad "
+			} else {
+				got += fmt.Sprint(r.Value) + " "
+			}
+		}
+		if got != want {
+			t.Errorf("heard %s, want %s", got, want)
+		}
+	})
+}
+
+// TestOfManyFaultsOfOneMessageSomeAreTold: what is kept of a message with a hundred spoiled elements says a few of them.
+func TestOfManyFaultsOfOneMessageSomeAreTold(t *testing.T) {
+	g, err := build([]Device{{Name: "d", Brokers: Brokers{address}, Points: []Point{{Name: "a", Topic: "t", Value: "c[*]"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := strings.TrimSuffix(strings.Repeat(`"?",`, 100), ",")
+	readings, why := g[0].digest(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + list + `]}`)}}, at: noon})
+	if why == nil || strings.Count(why.Error(), "point d/a") != reasons || len(readings) != 100 {
+		t.Errorf("%d Bad readings, kept for %v; want 100 and %d reasons", len(readings), why, reasons)
+	}
+}
+
+// TestMessagesThatAreSentOnceTakeNoRoomInTheMemory: however many come of quality of service 0, which no broker sends again,
+// one of quality of service 1 is recognised when it comes again.
+func TestMessagesThatAreSentOnceTakeNoRoomInTheMemory(t *testing.T) {
+	g, err := build([]Device{at(address, "t")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest := func(m handed) int {
+		readings, why := g[0].digest(arrival{Message: m, at: noon})
+		if why != nil {
+			t.Fatal(why)
+		}
+		return len(readings)
+	}
+	once := handed{topic: "t", qos: 1, id: 7, bare: bare{payload: []byte("120")}}
+	if digest(once) != 1 {
+		t.Fatal("the first one is no reading")
+	}
+	for n := range recentItems {
+		if digest(handed{topic: "t", bare: bare{payload: fmt.Append(nil, n)}}) != 1 {
+			t.Fatal("one of quality of service 0 is no reading")
+		}
+	}
+	if once.dup = true; digest(once) != 0 {
+		t.Error("a message that was delivered again is two readings")
+	}
+}
+
+// TestATopicThatNobodyReadsIsUnsubscribedNowAndThen: at once, and after ten minutes again if it still comes; and so many
+// topics at most are told apart.
+func TestATopicThatNobodyReadsIsUnsubscribedNowAndThen(t *testing.T) {
+	g, err := build([]Device{at(address, "mine")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := g[0]
+	asked := func(topic string, after time.Duration) int {
+		if readings, why := s.digest(arrival{Message: handed{topic: topic}, at: noon.Add(after)}); len(readings) > 0 || why != nil {
+			t.Fatal(readings, why)
+		}
+		n := len(s.strange)
+		for range n {
+			<-s.strange
+		}
+		return n
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{0, 1}, {time.Second, 0}, {askAgain - time.Second, 0}, {askAgain, 1}, {askAgain + time.Second, 0}, {2 * askAgain, 1}} {
+		if got := asked("other", c.after); got != c.want {
+			t.Errorf("%s after the first message: asked %d times, want %d", c.after, got, c.want)
+		}
+	}
+	total := 1
+	for n := range 3 * unknownTopics {
+		total += asked(fmt.Sprint("other/", n), 0)
+	}
+	if total != unknownTopics {
+		t.Errorf("%d topics are told apart, want %d", total, unknownTopics)
+	}
+}
