@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,12 +10,17 @@ import (
 	"gauger/agent/tank"
 )
 
-// waiting are the held tickets of loads on TK-1, put there as if each had been found now.
+// waiting puts these into the place of the held tickets.
 func (b *bench) waiting(held ...Held) *draft {
 	d := b.draft(time.Now())
 	d.held = held
 	d.keep(heldState, d.held)
 	return d
+}
+
+// loadAt is a load of TK-1 that began then.
+func loadAt(at time.Time) tank.Load {
+	return tank.Load{Tank: "TK-1", Began: at, Start: at, End: at.Add(25 * time.Minute), Open: 180, Close: 80}
 }
 
 // Two loads that waited for a number begin in one minute once the clock is set, as after two boots in 1970: each has its own.
@@ -22,8 +29,7 @@ func TestTicketsThatGetTheirNumbersTogetherShareNone(t *testing.T) {
 		b := newBench(t, nil)
 		b.clock.Confirm()
 		at := time.Now().Round(0)
-		load := tank.Load{Tank: "TK-1", Began: at, Start: at, End: at.Add(time.Minute), Open: 180, Close: 80}
-		d := b.waiting(Held{Load: load, Handle: "H-1", Due: at.Add(time.Hour)}, Held{Load: load, Handle: "H-2", Due: at.Add(time.Hour)})
+		d := b.waiting(Held{Load: loadAt(at), Handle: "H-1", Due: at.Add(time.Hour)}, Held{Load: loadAt(at), Handle: "H-2", Due: at.Add(time.Hour)})
 		d.release()
 		if d.held[0].Number == d.held[1].Number || d.held[0].Number != "A-TEST-TK-1-20000101T0000Z" {
 			t.Errorf("numbers %s and %s", d.held[0].Number, d.held[1].Number)
@@ -34,4 +40,129 @@ func TestTicketsThatGetTheirNumbersTogetherShareNone(t *testing.T) {
 			t.Errorf("%d tickets left, want 2", n)
 		}
 	})
+}
+
+// A handle is what a load is called that has no number yet: two of one minute have two, and one with a number has none.
+func TestALoadHasOneName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, longHold)
+		at := time.Now().Round(0)
+		d := b.waiting()
+		for range 3 {
+			d.finished(loadAt(at))
+		}
+		var names []string
+		for _, h := range d.held {
+			names = append(names, h.name())
+		}
+		const first = "H-TEST-TK-1-20000101T0000Z"
+		if want := []string{first, first + "-2", first + "-3"}; !slices.Equal(names, want) || d.held[0].Number != "" {
+			t.Errorf("loads without a number are called %v, want %v", names, want)
+		}
+		pass(steadyFor)
+		d = b.waiting()
+		d.finished(loadAt(at))
+		if h := d.held[0]; h.Handle != "" || h.name() != "A-TEST-TK-1-20000101T0000Z" {
+			t.Errorf("one that has its number at once is called %q and %q", h.Handle, h.Number)
+		}
+	})
+}
+
+// A ticket whose tank was taken out of the configuration waits, says so, and leaves once the tank is back.
+func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, second)
+		b.clock.Confirm()
+		at := time.Now().Round(0)
+		l := loadAt(at)
+		l.Tank = "TK-2"
+		b.must(b.commit(b.waiting(Held{Load: l, Number: "A-2", Due: at}, Held{Load: loadAt(at), Number: "A-1", Due: at}), ""))
+		tanks := b.site.Tanks
+		b.site.Tanks = tanks[:1]
+		b.again()
+		b.clock.Confirm()
+		b.wait(5 * time.Minute)
+		if got := b.bodies(Tickets); len(got) != 1 || got[0]["ticketNumber"] != "A-1" {
+			t.Errorf("tickets %v, want the one of the tank that is there", got)
+		}
+		const why = "TK-2: A-2: tank TK-2 is no longer configured; put it back"
+		if e := b.s.open[key("ticket-unwritable", "TK-2")]; len(b.s.open) != 1 || !strings.HasPrefix(e.Note, why) {
+			t.Errorf("people are told %+v, want that of A-2", b.s.open)
+		}
+		if due := b.only().Due; time.Until(due) < 30*time.Minute || time.Until(due) > time.Hour {
+			t.Errorf("it is tried again in %s, want within the hour", time.Until(due))
+		}
+		b.site.Tanks = tanks
+		b.again()
+		b.clock.Confirm()
+		b.wait(time.Hour)
+		if got := b.bodies(Tickets); len(got) != 2 || got[1]["ticketNumber"] != "A-2" || len(b.s.held) != 0 {
+			t.Errorf("tickets %v", got)
+		}
+		if got := b.notes("ticket-unwritable"); len(got) != 1 || !strings.HasPrefix(got[0], why) || len(b.s.open) != 0 {
+			t.Errorf("after it has left the events say %q, and open are %v", got, b.s.open)
+		}
+	})
+}
+
+// The hour at which a ticket leaves moves with a step of the clock, also a person's that was named a moment ago. What lies
+// further away than a hold can be was stored by another clock, and stays.
+func TestTheHourOfATicketMovesWithTheClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		now := time.Now().Round(0)
+		until := now.Add(3 * time.Hour)
+		stop := func() *Stop { return &Stop{Person: "ann", At: now, Until: until} }
+		d := b.waiting(Held{Number: "1", Due: now.Add(b.site.Hold)}, Held{Number: "2", Due: until, Stop: stop()}, Held{Number: "3", Due: now.Add(b.site.Hold + time.Second)},
+			Held{Due: now.Add(time.Minute)}, Held{Number: "5", Due: until.Add(time.Hour), Stop: stop()})
+		d.shiftHeld(now, 24*time.Hour)
+		for i, want := range []time.Duration{24*time.Hour + b.site.Hold, 27 * time.Hour, b.site.Hold + time.Second, time.Minute, 4 * time.Hour} {
+			if got := d.held[i].Due.Sub(now); got != want {
+				t.Errorf("ticket %d leaves in %s by the old clock, want %s", i+1, got, want)
+			}
+		}
+		if s := d.held[1].Stop; !s.Until.Equal(until.Add(24*time.Hour)) || !s.At.Equal(now.Add(24*time.Hour)) {
+			t.Errorf("the person's three hours are from %s to %s", s.At, s.Until)
+		}
+	})
+}
+
+// A number is made of the start that was seen first, while that is the start: not of one that the clock has left behind.
+func TestTheStartThatANumberIsMadeOf(t *testing.T) {
+	began := time.Date(2026, 3, 2, 7, 14, 0, 0, time.UTC)
+	for off, first := range map[time.Duration]bool{
+		0: true, time.Minute: true, -4 * time.Minute: true, 299 * time.Second: true, 301 * time.Second: false, -301 * time.Second: false, time.Hour: false,
+	} {
+		h := Held{Load: tank.Load{Began: began, Start: began.Add(off)}}
+		if got := h.start(); got.Equal(began) != (first || off == 0) || !first && !got.Equal(began.Add(off)) {
+			t.Errorf("seen at %s, and at last at %s: a number of %s", began, h.Load.Start, got)
+		}
+	}
+}
+
+// The readings of a tank go by the box's clock or by their device's own: a load moves by as much as that one was set.
+func TestByHowMuchALoadMoves(t *testing.T) {
+	zero := time.Date(2026, 3, 2, 7, 0, 0, 0, time.UTC)
+	const h = time.Hour
+	for _, x := range []struct {
+		own            time.Duration // of the readings' clock beside the box's, at the end of the load
+		boxSet, ownSet time.Duration // since
+		want           time.Duration
+	}{
+		{0, 0, 0, 0}, {0, 5 * h, 5 * h, 5 * h}, {0, 5 * h, 0, 5 * h}, // also when no reading has come since
+		{9 * time.Second, 5 * h, 0, 5 * h}, {-9 * time.Second, 5 * h, 0, 5 * h},
+		{11 * time.Second, 5 * h, 0, 0}, {-11 * time.Second, 5 * h, 0, 0}, {2 * h, 5 * h, 0, 0}, {2 * h, 0, 3 * h, 3 * h}, {-2 * h, 5 * h, -h, -h},
+	} {
+		then := &Clocks{zero, zero.Add(x.own)}
+		now := &Clocks{zero.Add(x.boxSet), zero.Add(x.own + x.ownSet)}
+		if got := then.moved(now); got != x.want {
+			t.Errorf("%+v: moved by %s", x, got)
+		}
+	}
+	if got := (&Clocks{Box: zero}).moved(&Clocks{zero, zero}); got != 0 {
+		t.Errorf("readings of no known clock move by %s", got)
+	}
+	if got := (&Clocks{Own: zero}).moved(&Clocks{zero, zero}); got != 0 {
+		t.Errorf("where the box's clock was not known they move by %s", got)
+	}
 }

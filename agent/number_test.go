@@ -91,3 +91,34 @@ func TestNamesThatAreTooLongHoldUpNothingElse(t *testing.T) {
 		}
 	})
 }
+
+// A number says as much in words as there is room for: the tank's name, then its beginning, then the site's name; and the
+// minute as long as possible.
+func TestANumberSaysWhatThereIsRoomFor(t *testing.T) {
+	const stamp = "-20260302T0714Z"
+	for _, c := range []struct {
+		most             int
+		tank, begin, end string
+		length           int
+	}{
+		{35, "TK-1001", "A-COOPER12-7-TK-1001-", stamp, 35},
+		{34, "TK-1001", "A-COOPER12-7-", stamp, 34},
+		{33, "TK-1001", "A-", stamp, 29},
+		{40, "TK-1001-NORTH-BATTERY", "A-COOPER12-7-TK-100", stamp, 40},
+		{40, "AZ09-", "A-COOPER12-7-AZ09-" + stamp, "", 33},
+		{40, "Tk_Aé[Z`0/9:@", "A-COOPER12-7-TAZ09", stamp, 39},
+		{23, "TK-1001", "A-", stamp, 23},
+		{22, "TK-1001", "A-", "", 22},
+		{0, "TK-1001", "A-COOPER12-7-TK-1001-", stamp, 35},
+	} {
+		wire := cloud.DefaultWire()
+		wire.NumberMax = c.most
+		n := Site{ID: "COOPER12-7", Wire: wire}.number("A", c.tank, time.Date(2026, 3, 2, 7, 14, 0, 0, time.UTC))
+		if !strings.HasPrefix(n, c.begin) || !strings.HasSuffix(n, c.end) || len(n) != c.length {
+			t.Errorf("%s within %d is %s of %d, want %s...%s of %d", c.tank, c.most, n, len(n), c.begin, c.end, c.length)
+		}
+		if c.most == 22 && strings.HasSuffix(n, stamp) {
+			t.Errorf("%s has no room for a hash", n)
+		}
+	}
+}

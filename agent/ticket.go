@@ -82,6 +82,9 @@ func unconfigured(id string) error {
 // book stages the entry of a number. The position in the outbox is known only inside the transaction.
 func (d *draft) book(b Booked) {
 	d.l.site.complete(&b)
+	if k := key("ticket-unwritable", b.Tank); d.open[k].Open { // another of the tank that still cannot be written says so again
+		d.close(k, d.open[k], d.now.Round(0))
+	}
 	if b.Volumes != nil {
 		own := *b.Volumes
 		for _, name := range dropNotFinite(&own) {
