@@ -3,11 +3,13 @@ package agent
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"gauger/collectors"
+	"gauger/outbox"
 )
 
 // instants are when the queued values of a stream were read, in seconds since begin.
@@ -119,6 +121,72 @@ func TestAnIntervalOfTheVersionBeforeGoesOn(t *testing.T) {
 		}
 		if got := fmt.Sprint(b.instants(Targets, begin)); got != "[86400]" {
 			t.Errorf("targets of %s, want one a day after the last", got)
+		}
+	})
+}
+
+// TestAChangeIsSentOnceAMinute: a device's reading that comes nearest to the minute counts, by half its beat, and by five
+// seconds at most.
+func TestAChangeIsSentOnceAMinute(t *testing.T) {
+	for beat, want := range map[time.Duration]string{
+		4 * time.Second:  "[0 60 120 180]", // 56 s are too few, 58 would do
+		29 * time.Second: "[0 58 116 174]",
+		11 * time.Second: "[0 55 110 165]",
+		27 * time.Second: "[0 81 162]", // 54 s are too few, however slow the device is
+		2 * time.Minute:  "[0 120]",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, func(s *Site) {
+				s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/n", Every: 24 * time.Hour}}
+			})
+			begin := time.Now()
+			for n := 0; time.Since(begin) < 185*time.Second; n++ {
+				b.emit("n", float64(n))
+				pass(beat)
+			}
+			if got := fmt.Sprint(b.instants(TagValues, begin)); got != want {
+				t.Errorf("a change every %s: records of %s, want %s", beat, got, want)
+			}
+		})
+	}
+}
+
+// TestTheIntervalOfAReading: a grid of ten minutes from noon on, and a device that is read every minute.
+func TestTheIntervalOfAReading(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	v := Value{Every: 10 * time.Minute}
+	for after, want := range map[time.Duration]time.Duration{
+		0: -1, time.Minute: -1, 9 * time.Minute: -1, 9*time.Minute + 29*time.Second: -1, 9*time.Minute + 31*time.Second: 10 * time.Minute,
+		10 * time.Minute: 10 * time.Minute, 11 * time.Minute: 10 * time.Minute, 19 * time.Minute: 10 * time.Minute, 20 * time.Minute: 20 * time.Minute,
+		-9 * time.Minute: -1, -11 * time.Minute: -11 * time.Minute, -time.Hour: -time.Hour,
+	} {
+		begin, due := v.interval(noon, noon.Add(after), time.Minute)
+		if got := begin.Sub(noon); due != (want != -1) || due && got != want {
+			t.Errorf("%s after noon: due %v, for the interval from %s on", after, due, got)
+		}
+	}
+	if begin, due := v.interval(time.Time{}, noon, 0); !due || !begin.Equal(noon) {
+		t.Errorf("the first reading of all: due %v, from %s on", due, begin)
+	}
+}
+
+// TestTheLongestNameOfAWell: it is sent as long as the outbox takes it; a longer one holds up no other, and is told.
+func TestTheLongestNameOfAWell(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		longest := strings.Repeat("w", outbox.MaxAddress)
+		b := newBench(t, func(s *Site) {
+			for _, well := range []string{longest, guid, longest + "w"} {
+				s.Values = append(s.Values, Value{Well: well, Code: "Production Target Oil", Point: "plc/level"})
+			}
+		})
+		b.emit("level", 100)
+		page, err := b.box.Entries(TagValues, outbox.Waiting, 0, 10)
+		b.must(err)
+		if len(page) != 2 || page[0].Record.Address != longest || page[1].Record.Address != guid {
+			t.Errorf("%d values are queued, want those of the longest and of the ordinary name", len(page))
+		}
+		if e := b.s.open[key("value-refused", "plc/level as Production Target Oil")]; !strings.Contains(e.Note, "correct wells.id") {
+			t.Errorf("told %+v", b.s.open)
 		}
 	})
 }
