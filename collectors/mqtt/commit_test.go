@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -215,5 +216,35 @@ func TestATopicThatNobodyReadsIsUnsubscribedNowAndThen(t *testing.T) {
 	}
 	if total != unknownTopics {
 		t.Errorf("%d topics are told apart, want %d", total, unknownTopics)
+	}
+}
+
+// counting is a host that counts what it is asked to keep as it is.
+type counting struct {
+	*memo
+	asked int
+}
+
+func (h *counting) Refuse(ctx context.Context, batch []collectors.Refusal) error {
+	h.asked++
+	return h.memo.Refuse(ctx, batch)
+}
+
+// TestAHostIsAskedForWhatThereIs: nothing is written for messages of which nothing has to be kept, and what was kept is not
+// kept again when the readings beside it are offered once more.
+func TestAHostIsAskedForWhatThereIs(t *testing.T) {
+	h := &counting{memo: newMemo()}
+	s := newSession(nil, Device{}, Session{})
+	s.host = h
+	refused, batch := make([]collectors.Refusal, 1), make([]collectors.Reading, 1)
+	if left, err := s.offer(t.Context(), nil, batch); err != nil || left != nil || h.asked != 0 || len(h.batches) != 1 {
+		t.Errorf("readings alone: asked %d times to keep, %v", h.asked, err)
+	}
+	if left, err := s.offer(t.Context(), refused, nil); err != nil || left != nil || h.asked != 1 || len(h.batches) != 1 {
+		t.Errorf("a refusal alone: asked %d times to keep, %v", h.asked, err)
+	}
+	h.emitting = func([]collectors.Reading) error { return errors.New("disk full") }
+	if left, err := s.offer(t.Context(), refused, batch); err == nil || len(left) != 0 || len(h.refused) != 2 {
+		t.Errorf("%d are still to be kept, %v", len(left), err)
 	}
 }

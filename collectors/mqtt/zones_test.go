@@ -172,3 +172,110 @@ func TestTheHourThatComesTwice(t *testing.T) {
 		}
 	}
 }
+
+// here makes UTC the box's zone, and gives a session with a point in a site so many hours from it.
+func here(t *testing.T, hours int, change func(*Point)) *session {
+	t.Helper()
+	box := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = box })
+	d := timed("t")
+	d.Zone = time.FixedZone("site", hours*3600)
+	if change != nil {
+		change(&d.Points[0])
+	}
+	g, err := build([]Device{d})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g[0].host = newMemo()
+	return g[0]
+}
+
+// TestTheZoneThatIsClearlyNearer: a live message is of about now. One of half an hour ago, where the zones are an hour apart, may
+// be of either; zones in which it is the same instant are all possible; and nothing is of the time to come.
+func TestTheZoneThatIsClearlyNearer(t *testing.T) {
+	for _, c := range []struct {
+		site int           // hours from UTC, which is the box's zone too
+		off  time.Duration // of the message's time, if it is UTC
+		want string
+	}{
+		{-6, 0, "[utc box]"}, {-6, -6 * time.Hour, "[site]"}, {-6, -3 * time.Hour, "[]"}, {-6, -179 * time.Minute, "[utc box]"}, {-6, 9 * time.Minute, "[utc box]"},
+		{-1, 0, "[utc box]"}, {-1, -20 * time.Minute, "[utc box]"}, {-1, -30 * time.Minute, "[]"}, {-1, -40 * time.Minute, "[]"}, {-1, -time.Hour, "[site]"},
+		{0, 0, "[site utc box]"}, {0, -5 * time.Hour, "[site utc box]"}, {0, 11 * time.Minute, "[]"},
+	} {
+		p := here(t, c.site, nil).points[0]
+		if got := fmt.Sprint(p.nearest(noon.Add(c.off).Format("2006-01-02 15:04:05"), zoneWords, noon)); got != c.want {
+			t.Errorf("%s from now in UTC, the site %d hours from it: %s, want %s", c.off, c.site, got, c.want)
+		}
+	}
+	if got := here(t, -6, nil).points[0].nearest("1970-01-01 00:10:00", zoneWords, time.Unix(600, 0)); got != nil {
+		t.Errorf("by a box whose clock was never set it is %v", got)
+	}
+}
+
+// TestUntilTheZoneIsKnown: for a minute a live message has the time of its arrival, and nobody is told; then the zone holds,
+// and is stored once. Where a message does not tell, people are told to.
+func TestUntilTheZoneIsKnown(t *testing.T) {
+	s := here(t, -6, nil)
+	h := s.host.(*memo)
+	digest := func(after, age time.Duration) time.Time {
+		t.Helper()
+		at := noon.Add(after)
+		readings, why := s.digest(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(plainTime(after.Seconds(), at.Add(-age), time.UTC))}}, at: at})
+		if why != nil || len(readings) != 1 {
+			t.Fatalf("%v, %v", readings, why)
+		}
+		s.memorable(s.rememberZones())
+		return readings[0].At
+	}
+	told := func() (rules string) {
+		for n, more := s.link.next(); more; n, more = s.link.next() {
+			rules += n.Rule + " "
+			s.link.told()
+		}
+		return rules
+	}
+	for _, after := range []time.Duration{0, 30 * time.Second, 59 * time.Second} {
+		if at := digest(after, 10*time.Second); !at.Equal(noon.Add(after)) {
+			t.Errorf("%s after the first one the time is %s, want that of the arrival", after, at)
+		}
+	}
+	if rules, m := told(), recalled(h, s.zoneMemoryName()); rules != "" || m != "" {
+		t.Errorf("meanwhile told %q, stored %s", rules, m)
+	}
+	if at := digest(61*time.Second, 10*time.Second); !at.Equal(noon.Add(51 * time.Second)) {
+		t.Errorf("after a minute the time is %s, want the device's", at)
+	}
+	if m := recalled(h, s.zoneMemoryName()); m != `{"site":"site","zones":{"radio/level":["utc","box"]}}` {
+		t.Errorf("stored %s", m)
+	}
+	h.memory = map[string][]byte{}
+	if at := digest(time.Hour, 5*time.Hour); !at.Equal(noon.Add(-4*time.Hour)) || len(h.memory) > 0 || told() != "" {
+		t.Errorf("an old one later: of %s, stored again %v", at, h.memory)
+	}
+	s = here(t, -1, nil)
+	if at := digest(0, 40*time.Minute); !at.Equal(noon) || told() != "device-time " {
+		t.Errorf("40 minutes old, with the site an hour away: of %s, or nobody is told", at)
+	}
+}
+
+// TestTheZoneOfAListIsThatOfItsNewest: a list tells older samples too, in any order; each has its own time at once.
+func TestTheZoneOfAListIsThatOfItsNewest(t *testing.T) {
+	for _, order := range [][]time.Duration{{0, -6 * time.Hour, -3 * time.Hour}, {-6 * time.Hour, 0, -3 * time.Hour}, {-6 * time.Hour, -3 * time.Hour, 0}} {
+		s := here(t, -6, func(p *Point) { p.Value, p.Time = "c[*].v", "c[*].ts" })
+		payload := ""
+		for _, age := range order {
+			payload += "," + plainTime(age.Hours(), noon.Add(age), time.UTC)
+		}
+		readings, why := s.digest(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + payload[1:] + `]}`)}}, at: noon})
+		if why != nil || len(readings) != 3 {
+			t.Fatalf("%v, %v", readings, why)
+		}
+		for _, r := range readings {
+			if got := r.At.Sub(noon).Hours(); got != r.Value {
+				t.Errorf("list of %v: a sample of %v h is at %v h", order, r.Value, got)
+			}
+		}
+	}
+}
