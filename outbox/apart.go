@@ -288,7 +288,7 @@ func (s *stream) reconsider(seq uint64, address []byte) bool {
 // newcomers says that a new record may be another matter than the few places that were refused: it is tried at once.
 func (d *drain) newcomers() bool {
 	last := d.refused.last
-	if last.Class != Key && last.Class != Path || last.RetryAfter > 0 || d.refused.open || len(d.frozen)+len(d.pieces) > 0 {
+	if last.Class != Key && last.Class != Path || last.RetryAfter > 0 || d.refused.open || d.unfinished() {
 		return false
 	}
 	d.b.mu.Lock()
@@ -324,7 +324,7 @@ func (d *drain) ready() bool {
 	}
 	few, due := len(d.s.apart) == 0, d.s.due(time.Now()) != nil || d.s.longestAway() != nil
 	d.b.mu.Unlock()
-	return waiting && (few || due || len(d.frozen)+len(d.pieces)+len(d.refused.suspects) > 0 || d.free())
+	return waiting && (few || due || d.unfinished() || len(d.refused.suspects) > 0 || d.free())
 }
 
 // scan gives the records that a request may have to found, in their order, until it returns false. The lock is held.

@@ -50,6 +50,9 @@ type drain struct {
 	told     bool          // NoteStalled or NotePaused is out
 }
 
+// unfinished says that a batch is to go again, or still to be taken apart.
+func (d *drain) unfinished() bool { return len(d.frozen) > 0 || len(d.pieces) > 0 }
+
 func newBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
 	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMultiplier(waitGrowth),
 		backoff.WithMaxInterval(longest), backoff.WithMaxElapsedTime(0))

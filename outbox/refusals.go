@@ -110,7 +110,7 @@ func (d *drain) open() {
 
 // sentence makes dead letters of the guilty, once the batch that they came in has been taken apart.
 func (d *drain) sentence() error {
-	if len(d.frozen)+len(d.pieces) > 0 {
+	if d.unfinished() {
 		return nil
 	}
 	for _, s := range slices.Clone(d.refused.suspects) {

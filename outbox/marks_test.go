@@ -1,0 +1,68 @@
+package outbox_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/outbox"
+	"gauger/outbox/outboxtest"
+)
+
+// Attempts without a clear answer are counted over a restart: the fifth parks the ticket, whenever the program began. What is
+// parked stays so over another restart, for a day, and costs nothing meanwhile.
+func TestMarksAreKeptOverARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path, n, asked := boxPath(t), &notes{}, 0
+		var b *outbox.Box
+		shown := -1
+		o := outbox.Options{
+			Pace: func(context.Context, string) error { asked++; return nil },
+			Notify: func(x outbox.Note) {
+				if n.add(x); x.Kind == outbox.NoteParked {
+					shown = b.Standing("tickets").Parked
+				}
+			}}
+		tries := 0
+		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Receipt, bool, bool) {
+			if tries++; batch[0].Attempt < tries-1 {
+				t.Errorf("attempt %d is told as %d", tries, batch[0].Attempt)
+			}
+			return answer(outbox.Ambiguous, 0), false, true
+		}}
+		run := func(step time.Duration, until func() bool) {
+			b = open(t, path, o)
+			stop := running(t, b, "tickets", s)
+			for !until() {
+				wait(step)
+			}
+			stop()
+			shut(t, b)
+		}
+		b = open(t, path, o)
+		put(t, b, "tickets", "lost answer")
+		shut(t, b)
+		run(100*time.Millisecond, func() bool { return tries == 3 })
+		begin := time.Now()
+		run(100*time.Millisecond, func() bool { return n.count(outbox.NoteParked) == 1 })
+		if tries != 5 || shown != 1 || n.of(outbox.NoteParked).Count != 5 {
+			t.Errorf("after %d attempts %d parked are shown, told %+v", tries, shown, n.of(outbox.NoteParked))
+		}
+		before := asked
+		run(time.Minute, func() bool {
+			s := b.Standing("tickets")
+			if s.Parked != 1 || s.Activity != outbox.Idle && s.Activity != outbox.Stopped {
+				t.Fatalf("it stands %+v", s)
+			}
+			return time.Since(begin) > 20*time.Hour
+		})
+		if tries != 5 || asked > before+1 {
+			t.Errorf("after %d attempts the pace was asked %d times for nothing", tries, asked-before)
+		}
+		run(time.Minute, func() bool { return time.Since(begin) > 25*time.Hour })
+		if tries < 6 {
+			t.Errorf("%d attempts after a day", tries)
+		}
+	})
+}
