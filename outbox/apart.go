@@ -210,6 +210,14 @@ func (s *stream) longestAway() (next *apart) {
 	return next
 }
 
+// nextOff is whose turn it is, or would be if something else were taken; nil: all wait by themselves. The lock is held.
+func (s *stream) nextOff(now time.Time) *apart {
+	if a := s.due(now); a != nil {
+		return a
+	}
+	return s.longestAway()
+}
+
 // nextApart is when something that waits by itself is tried; zero: nothing does. The lock is held.
 func (s *stream) nextApart() (first time.Time) {
 	for _, a := range s.apart {
@@ -322,7 +330,7 @@ func (d *drain) ready() bool {
 		clear(d.s.apart)
 		d.s.floor = 0
 	}
-	few, due := len(d.s.apart) == 0, d.s.due(time.Now()) != nil || d.s.longestAway() != nil
+	few, due := len(d.s.apart) == 0, d.s.nextOff(time.Now()) != nil
 	d.b.mu.Unlock()
 	return waiting && (few || due || d.unfinished() || len(d.refused.suspects) > 0 || d.free())
 }

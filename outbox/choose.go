@@ -91,11 +91,13 @@ func (d *drain) pick(now time.Time) (p picked, err error) {
 	if err := d.b.take(&p, d.s, rule, now); err != nil {
 		return p, err
 	}
-	if a := d.s.longestAway(); a != nil && len(p.batch)+len(p.rotten) == 0 {
-		return p, d.pickApart(&p, a, now)
+	if len(p.batch) > 0 || len(p.rotten) > 0 {
+		return p, nil
 	}
-	if len(p.batch) == 0 && len(p.rotten) == 0 && len(d.refused.suspects) > 0 {
+	if len(d.refused.suspects) > 0 {
 		d.open()
+	} else if a := d.s.longestAway(); a != nil {
+		return p, d.pickApart(&p, a, now)
 	}
 	return p, nil
 }
@@ -201,7 +203,8 @@ func (d *drain) release(batch []Record) {
 }
 
 // probe picks one record while everything is refused: in turn the next that was not tried yet, further and further down
-// the queue, the newest, which may have been made by a version that does better, and one that was refused.
+// the queue, the newest, which may have been made by a version that does better, and one that was refused. Where the queue
+// has no other any more, what was not taken for its place has the turns of the first two.
 func (d *drain) probe(p *picked, now time.Time) error {
 	r := &d.refused
 	r.turn = (r.turn + 1) % 3
@@ -217,6 +220,9 @@ func (d *drain) probe(p *picked, now time.Time) error {
 			return nil
 		}
 		r.cursor = 0
+		if a := d.s.nextOff(now); a != nil && len(r.suspects) > 0 {
+			return d.pickApart(p, a, now)
+		}
 	}
 	for len(p.batch) == 0 && len(r.suspects) > 0 {
 		first := r.suspects[0]
