@@ -232,6 +232,7 @@ func TestApartAtRandom(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
 			b := letters(t, boxPath(t), &notes{})
 			defer shut(t, b)
+			post(t, b, "tags", slices.Repeat([]string{"b"}, int(seed%3))...)
 			m := &moods{of: map[string]outbox.Receipt{"a": answer(outbox.Path, 404)}, last: map[string]uint64{}}
 			stop := running(t, b, "tags", m)
 			classes := []outbox.Class{outbox.Stored, outbox.Path, outbox.Key, outbox.Wait, outbox.Ambiguous}
@@ -251,6 +252,9 @@ func TestApartAtRandom(t *testing.T) {
 					stop = running(t, b, "tags", m)
 				default:
 					post(t, b, "tags", slices.Repeat([]string{to}, 1+rng.IntN(30))...)
+				}
+				if floor, holds, err := outbox.Floor(b, "tags"); !holds || err != nil {
+					t.Fatalf("seed %d: not all below %d wait by themselves, %v", seed, floor, err)
 				}
 			}
 			for _, to := range []string{"b", "c", "d", "e"} {
@@ -272,4 +276,28 @@ func TestApartAtRandom(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What waits by itself in front of the queue is not read again for every request.
+func TestWhatWaitsInFrontIsPassedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := letters(t, boxPath(t), &notes{})
+		stop := running(t, b, "tags", newDesk(answer(outbox.Path, 404), "lost"))
+		post(t, b, "tags", append(slices.Repeat([]string{"lost"}, 1000), "known")...)
+		wait(time.Minute)
+		post(t, b, "tags", "known", "lost", "known")
+		wait(time.Second)
+		if floor, holds, err := outbox.Floor(b, "tags"); floor != 1004 || !holds || err != nil {
+			t.Errorf("passed are those below %d, want 1004; %t, %v", floor, holds, err)
+		}
+		if n, err := b.Drop("tags", "not wanted", 1, 2); n != 2 || err != nil {
+			t.Error(n, err)
+		}
+		wait(2 * time.Hour)
+		stop()
+		if c := counts(t, b, "tags"); c.Delivered != 3 || c.Waiting != 999 {
+			t.Errorf("%+v", c)
+		}
+		shut(t, b)
+	})
 }

@@ -1,5 +1,7 @@
 package outbox
 
+import "go.etcd.io/bbolt"
+
 // SyncMarks lets the high-water marks be synced after every commit, as they are at a site whose commits are further
 // apart than highEvery.
 func SyncMarks() { highEvery = 0 }
@@ -18,4 +20,21 @@ func HighWater(path, stream string) (accepted uint64, err error) {
 		err = closing
 	}
 	return l.Accepted, err
+}
+
+// Floor tells below which record of a stream all wait by themselves, and whether that is so.
+func Floor(b *Box, stream string) (floor uint64, holds bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	holds = true
+	err = b.view("read stream "+stream, func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(s.queue)).Cursor()
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			seq, ok := keySeq(k)
+			holds = holds && ok && (seq >= s.floor || s.apartOf(seq, addressOf(v)) != nil)
+		}
+		return nil
+	})
+	return s.floor, holds, err
 }
