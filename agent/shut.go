@@ -71,9 +71,14 @@ func (d *Desk) OpenShut() *Desk {
 // unknownVerb says why nobody answers.
 func (d *Desk) unknownVerb(name string) error {
 	if d.Shut != nil {
-		return fmt.Errorf("the outbox cannot be opened, so nothing can be stored or looked up: %w", d.Shut())
+		return Unopened(d.Shut().Error())
 	}
 	return fmt.Errorf("%w (%s)", ErrVerb, name)
+}
+
+// Unopened is what whatever needs the outbox answers while it cannot be opened, with the reason of that.
+func Unopened(why string) error {
+	return errors.New("the outbox cannot be opened, so nothing can be stored or looked up: " + why)
 }
 
 // Err is why nothing can be stored; nil: it can.

@@ -68,6 +68,9 @@ func (d *desk) sifted(ctx context.Context, s sieve, see func(agent.Entry) error)
 		if err := d.call(ctx, "status", agent.None{}, &status); err != nil {
 			return err
 		}
+		if status.Shut != "" { // no stream is known, which is not to say that none has records
+			return agent.Unopened(status.Shut)
+		}
 		streams = sortedNames(status.Streams)
 	}
 	for _, state := range s.states {

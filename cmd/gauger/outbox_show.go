@@ -125,6 +125,9 @@ func (m *Main) export(ctx context.Context, c *common, out io.Writer, sieves ...s
 		}
 		return rows.Write(entryRow(e, zone))
 	}))
+	if err != nil && n == 0 {
+		return n, err // and no heading either, under which nothing would look like no records
+	}
 	rows.Flush()
 	return n, errors.Join(err, rows.Error())
 }

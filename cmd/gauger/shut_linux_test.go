@@ -83,6 +83,7 @@ func TestASiteWithoutAStoreIsRead(t *testing.T) {
 			if out := site.command("status"); !strings.Contains(out, "NOT STORING AND NOT SENDING") || strings.Contains(out, "no ticket yet") {
 				t.Errorf("status says %q", out)
 			}
+			site.refusesToAnswer()
 			site.published(30)
 			if err := store.mend(dir); err != nil {
 				t.Fatal(err)
@@ -235,6 +236,25 @@ func (s *siteWithoutStore) command(args ...string) string {
 	m := &Main{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: os.Getenv}
 	m.Run(context.Background(), append(args, "-c", s.config, "--socket", s.socket))
 	return out.String()
+}
+
+// refusesToAnswer runs what would have to look into the outbox, or change it: all of it says why it cannot, with status 1.
+func (s *siteWithoutStore) refusesToAnswer() {
+	s.t.Helper()
+	for _, line := range []string{
+		"outbox list", "outbox list tickets", "outbox list --format json", "outbox list --format csv", "outbox list --state all", "outbox dead", "outbox show tickets/1",
+		"outbox retry tickets", "outbox drop tickets/1 --why wrong", "outbox export", "tickets list", "tickets list --format csv", "tickets show 1", "tickets explain 1",
+		"tickets explain 14:30 TK-1002", "tickets match 1 --hauler 2 --barrels 3", "tickets edit 1 --gravity 0.8", "tickets hold 1", "tickets release 1", "tickets reject 1 --why wrong",
+		"tanks list", "tanks inhibit TK-1002 2h --why paint", "tanks allow TK-1002", "book", "proof", "keys show", "keys renew primary", "clock trust",
+		"login", "devices query", "memo add 3fa85f64-5717-4562-b3fc-2c963f66afa6 hello", "backtest --against sent",
+	} {
+		var out, told strings.Builder
+		m := &Main{In: strings.NewReader(""), Out: &out, Err: &told, Getenv: os.Getenv}
+		code := m.Run(s.t.Context(), append(strings.Fields(line), "-c", s.config, "--socket", s.socket))
+		if code != 1 || out.String() != "" || !strings.Contains(told.String(), "the outbox cannot be opened") {
+			s.t.Errorf("%s: status %d, %q, %q", line, code, out.String(), told.String())
+		}
+	}
 }
 
 // published lets a device publish readings, each with its time.
