@@ -15,7 +15,7 @@ import (
 )
 
 // While a few single places are refused for what they are, a record for another one goes at once. Where the service asked
-// for time, says "try again later", refuses many places or whole requests without an address, it sits out the wait.
+// for time, says "try again later" or refuses many places, it sits out the wait.
 func TestWhatIsNewEndsAWait(t *testing.T) {
 	slow := answer(outbox.Path, 404)
 	slow.RetryAfter = 2 * time.Hour
@@ -30,7 +30,7 @@ func TestWhatIsNewEndsAWait(t *testing.T) {
 		"ten unknown wells":     {answer(outbox.Path, 404), 10, false},
 		"a service in trouble":  {answer(outbox.Wait, 503), 1, false},
 		"a service with a wish": {slow, 1, false},
-		"no address":            {answer(outbox.Path, 404), 0, false},
+		"two without address":   {answer(outbox.Path, 404), 0, true}, // which were tried apart
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b := letters(t, boxPath(t), &notes{})
