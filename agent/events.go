@@ -151,7 +151,7 @@ func (d *draft) shiftEpisodes(before time.Time, step time.Duration) {
 	}
 	d.ownEpisodes()
 	for k, e := range d.open {
-		if e.Since.After(before.Add(dateWithin)) {
+		if e.Since.After(before.Add(dateWithin)) || !e.stamp.IsZero() { // a device's clock was not set
 			continue
 		}
 		e.Since = e.Since.Add(step)

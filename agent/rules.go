@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors"
 )
 
@@ -24,7 +26,8 @@ type Rule struct {
 	Note               string        // {value}, {unit}, {point} are filled in
 }
 
-// A condition counts after two readings, and is over after three good ones; where readings come rarely, after this.
+// A condition is over after three good readings; where they come rarely, after this. One reading begins it, but for what
+// may be a false echo or one lost poll: that counts after two readings, or where they come rarely.
 const (
 	strikes   = 2
 	goods     = 3
@@ -45,6 +48,7 @@ type Episode struct {
 	Inherited    bool `json:"-"` // opened by an earlier run of the program
 	strikes      int
 	goods        int
+	stamp, heard time.Time // the device's own time of the last reading, and when that came; zero: it has the box's time
 }
 
 // key names the episode of a rule and its source.
@@ -79,29 +83,36 @@ func orElse(p *float64, v float64) float64 {
 	return *p
 }
 
-// judge lets one reading count for or against rule i.
+// judge lets one reading count for or against rule i, by its own time. What was going on first has its turn by the clock of
+// the readings: between two that a device kept, the box's clock had none.
 func (d *draft) judge(i int, x collectors.Reading) {
 	r := d.l.site.Rules[i]
 	on, off := r.state(x)
-	k := key(r.Name, string(r.Point))
+	k, at := key(r.Name, string(r.Point)), x.At.Round(0)
+	d.settle(r, k, at)
 	e, known := d.open[k]
 	switch {
+	case known && e.stamp.Equal(at): // the same one, delivered once more
+		return
 	case on && !known:
-		e = Episode{Rule: r.Name, Source: string(r.Point), Since: x.At.Round(0), Value: shown(x), Unit: string(x.Unit)}
+		e = Episode{Rule: r.Name, Source: string(r.Point), Since: at, Value: shown(x), Unit: string(x.Unit)}
 		e.strikes = 1
 	case on:
 		e.strikes, e.goods, e.Over = e.strikes+1, 0, time.Time{}
 	case off && known:
 		if e.Over.IsZero() {
-			e.Over = x.At.Round(0)
+			e.Over = at
 		}
 		e.goods++
-	default:
+	case !known:
 		return
+	}
+	if e.stamp, e.heard = (time.Time{}), d.now; x.At == at {
+		e.stamp = at
 	}
 	d.ownEpisodes()
 	d.open[k] = e
-	d.settle(r, k, x.At.Round(0))
+	d.settle(r, k, at)
 }
 
 // settle opens or closes rule r's episode when its time has come.
@@ -122,8 +133,7 @@ func (d *draft) settle(r Rule, k string, at time.Time) {
 		}
 		return
 	}
-	lasted := at.Sub(e.Since)
-	if e.Open || lasted < r.For || (e.strikes < strikes && lasted < patience) {
+	if e.Open || !d.counts(r, e, at.Sub(e.Since)) {
 		return
 	}
 	e.Open, e.Told = true, r.Urgent
@@ -134,6 +144,22 @@ func (d *draft) settle(r Rule, k string, at time.Time) {
 	if r.Urgent {
 		d.event(r.diagnosis(e, at))
 	}
+}
+
+// counts says whether a condition that lasted so long is one, and not a tank's false echo or one lost poll.
+func (d *draft) counts(r Rule, e Episode, lasted time.Duration) bool {
+	level := func(in input) bool { return in.kind == tank.Level }
+	doubtful := r.Bad || slices.ContainsFunc(d.l.feeds[r.Point].inputs, level)
+	return lasted >= r.For && (!doubtful || e.strikes >= strikes || lasted >= patience)
+}
+
+// turn is the instant to which the episode has come. A device's own time goes on from its last reading: what it kept comes
+// in pieces, and how old a piece is says nothing of how long its last value stood.
+func (e Episode) turn(now time.Time) time.Time {
+	if e.stamp.IsZero() {
+		return now.Round(0)
+	}
+	return e.stamp.Add(now.Sub(e.heard))
 }
 
 // diagnosis is the event of the episode as it stands at end.
@@ -148,13 +174,12 @@ func (r Rule) diagnosis(e Episode, end time.Time) Event {
 
 // overdue gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
 func (d *draft) overdue() {
-	at := d.now.Round(0)
 	for _, r := range d.l.site.Rules {
 		k := key(r.Name, string(r.Point))
 		if r.Stale > 0 {
 			d.staleness(r, k)
 		}
-		d.settle(r, k, at)
+		d.settle(r, k, d.open[k].turn(d.now))
 	}
 }
 

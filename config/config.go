@@ -147,8 +147,8 @@ type Event struct {
 	Stale      time.Duration    `yaml:"stale" doc:"opens when no good reading came for this long"`
 	Bad        bool             `yaml:"bad" doc:"true: opens while the point's readings are bad"`
 	Clear      *float64         `yaml:"clear" doc:"closes only at this value, for above and below. Default: the limit itself"`
-	For        time.Duration    `yaml:"for" doc:"the condition must last this long. Default: at once"`
-	Urgent     bool             `yaml:"urgent" doc:"true: sent when it opens and again when it closes; false: once, when it closes"`
+	For        time.Duration    `yaml:"for" doc:"the condition must last this long, by the readings' own times. Default: at once, with the first reading; for a tank's level and for bad, where one may be a false echo or a lost poll, with the second or after 30s"`
+	Urgent     bool             `yaml:"urgent" doc:"true: sent when it opens and again when it closes; false: once, when it closes. It ends with the first reading back, and is sent after three such or 30s"`
 	Note       string           `yaml:"note" doc:"text of the event; {value}, {unit} and {point} are filled in"`
 }
 
