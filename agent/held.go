@@ -134,7 +134,7 @@ func (d *draft) release() {
 			continue
 		}
 		if err := d.ticket(*h); err != nil {
-			h.Due = d.now.Round(0).Add(time.Hour)
+			h.Due = d.now.Round(0).Add(unwritableWait)
 			keep = append(keep, *h)
 			d.notice(collectors.Notice{Rule: "ticket-unwritable", Source: h.Load.Tank, Note: h.Number + ": " + err.Error(), Since: d.now})
 		}
@@ -187,9 +187,12 @@ func (d *draft) shortenHeld(now time.Time) {
 	}
 }
 
+// unwritableWait is how long a ticket that cannot be written waits for the next try.
+const unwritableWait = time.Hour
+
 // longest is how far away the hour can be at which a ticket leaves: the hold's end, or a person's.
 func (h *Held) longest(s Site) time.Duration {
-	most := s.scaled(s.Hold)
+	most := max(s.scaled(s.Hold), unwritableWait)
 	if h.Stop != nil && !h.Stop.Until.IsZero() {
 		most = max(most, h.Stop.Until.Sub(h.Stop.At))
 	}

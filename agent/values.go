@@ -9,13 +9,14 @@ import (
 	"gauger/outbox"
 )
 
-// changeEvery: a changed value is sent at once, but not more often than this.
+// changeEvery: a changed value is sent at once, but not more often than this; with a shorter interval each has its own anyway.
 const changeEvery = time.Minute
 
 // lastValue is what was last sent of one of a well's values.
 type lastValue struct {
 	At     time.Time
-	Begin  time.Time `json:",omitzero"` // of the interval whose record it is; zero: the version before knew none
+	Begin  time.Time     `json:",omitzero"` // of the interval whose record it is; zero: the version before knew none
+	Beat   time.Duration `json:",omitzero"` // of the readings before it, which a restart does not know; zero: nor was it known then
 	Value  float64
 	Recent []byte `json:",omitempty"` // of the version before: the last readings with a device time, eight bytes each
 	Page   int    `json:",omitempty"` // of recent, the one that is being filled
@@ -47,6 +48,9 @@ func (d *draft) value(i int, r collectors.Reading) {
 		return
 	}
 	next := d.ownValue(i)
+	if beat, known := d.beat(last, &r); known {
+		next.Beat = beat
+	}
 	next.At, next.Begin, next.Value, next.Sent = r.At.Round(0), begin, r.Value, true
 	if repeatable {
 		next.recent.add(sum)
@@ -68,17 +72,23 @@ func (d *draft) due(v Value, last lastValue, r *collectors.Reading) (begin time.
 	if last.At.After(at) && last.At.After(d.now.Round(0).Add(dateWithin)) { // sent while the clock was ahead
 		return at, true
 	}
-	before := last.At
-	if latest, ok := d.l.latest.get(r.Point); ok {
-		before = latest.At.Round(0)
+	gap := max(0, at.Sub(last.At))
+	if beat, known := d.beat(last, r); known {
+		gap = min(gap, beat)
 	}
-	gap := max(0, at.Sub(before))
-	if begin, due = v.interval(last.begin(), at, gap); due {
-		return begin, true
+	if begin, due = v.interval(last.begin(), at, gap); due || v.Every <= changeEvery {
+		return begin, due
 	}
-	changed := min(changeEvery, v.Every)
-	changed -= min(gap/2, changed/12)
+	changed := changeEvery - min(gap/2, changeEvery/12)
 	return begin, math.Round(r.Value) != math.Round(last.Value) && at.Sub(last.At) >= changed
+}
+
+// beat is the time since the reading before; after a restart, what it was at the last record.
+func (d *draft) beat(last lastValue, r *collectors.Reading) (time.Duration, bool) {
+	if latest, ok := d.l.latest.get(r.Point); ok {
+		return max(0, r.At.Round(0).Sub(latest.At.Round(0))), true
+	}
+	return last.Beat, last.Beat > 0
 }
 
 // begin is where the interval of the last record began; the version before sent each Every after the last.

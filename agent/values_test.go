@@ -190,3 +190,40 @@ func TestTheLongestNameOfAWell(t *testing.T) {
 		}
 	})
 }
+
+// TestARestartMovesNoGrid: a value that changes with each reading is sent once in each interval and no more, however long
+// the program was away; a record comes early only by what the device's beat explains.
+func TestARestartMovesNoGrid(t *testing.T) {
+	for away := time.Second; away <= 9*time.Second; away += time.Second {
+		for into := time.Duration(0); into < 10*time.Second; into += time.Second {
+			synctest.Test(t, func(t *testing.T) {
+				v := Value{Well: guid, Code: "Production Target Water", Point: "plc/n", Every: 10 * time.Second}
+				b := newBench(t, func(s *Site) { s.Values = []Value{v} })
+				begin := time.Now()
+				stop := 30*time.Second + into
+				for time.Since(begin) <= 90*time.Second {
+					if since := time.Since(begin); since <= stop || since > stop+away {
+						b.emit("n", since.Seconds())
+					}
+					if time.Since(begin) == stop {
+						b.again()
+					}
+					pass(time.Second)
+				}
+				var missed []float64 // of each grid point that was missed the first reading after it counts
+				for at := 0.0; at <= 90; at += 10 {
+					want := at
+					if at > stop.Seconds() && at <= (stop+away).Seconds() {
+						want = (stop + away).Seconds() + 1
+					}
+					if n := len(missed); n == 0 || missed[n-1] != want {
+						missed = append(missed, want)
+					}
+				}
+				if got, want := fmt.Sprint(b.instants(TagValues, begin)), fmt.Sprint(missed); got != want {
+					t.Errorf("away for %s after %s: records of %s, want %s", away, stop, got, want)
+				}
+			})
+		}
+	}
+}
