@@ -55,6 +55,7 @@ type Ledger struct {
 	mu     sync.Mutex
 	ticked bool                // in this run
 	played map[string]position // how far each recording is, by its device
+	gave   map[string]gaveWay  // what gave way of late, by stream
 	s      state
 	latest newest
 	watch  watchers
@@ -93,14 +94,14 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	s, err := l.load()
 	l.adopt(s)
 	l.hearOld()
-	return l, err
+	return l, errors.Join(err, l.recall(gaveState, &l.gave))
 }
 
 func newLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) *Ledger {
 	now := time.Now()
 	return &Ledger{
 		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
-		latest: newest{}, feeds: site.feeds(), wanted: site.wanted(), played: map[string]position{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: newest{}, feeds: site.feeds(), wanted: site.wanted(), played: map[string]position{}, gave: map[string]gaveWay{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 }
 

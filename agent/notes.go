@@ -33,6 +33,7 @@ func (a *Agent) notes(ctx context.Context) error {
 			a.book(told.due(time.Now()))
 		case n := <-a.Notes:
 			a.Log.Warn().Str("what", string(n.Kind)).Str("stream", n.Stream).Uint64("seq", n.Seq).Int("count", n.Count).Msg(n.Message)
+			a.Ledger.giveWay(n)
 			if a.tellsOfEvents(n) {
 				continue
 			}
@@ -57,6 +58,7 @@ func (a *Agent) Told() (said []string, err error) {
 	for {
 		select {
 		case n := <-a.Notes:
+			a.Ledger.giveWay(n)
 			said, err = append(said, n.Message), errors.Join(err, a.note(n))
 		default:
 			return said, err
@@ -75,5 +77,9 @@ func (a *Agent) note(n outbox.Note) error {
 	if n.Stream != "" {
 		note = "outbox " + n.Stream + ": " + note
 	}
-	return a.Ledger.Book(Event{Rule: rule, Note: note, Start: at, End: at})
+	err := a.Ledger.Book(Event{Rule: rule, Note: note, Start: at, End: at})
+	if n.Kind == outbox.NoteEvicted {
+		err = errors.Join(err, a.Ledger.keepGiven())
+	}
+	return err
 }

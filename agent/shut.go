@@ -86,8 +86,22 @@ func (d *Desk) Err() error {
 	if d.Shut != nil {
 		return d.Shut()
 	}
-	return d.Box.Err()
+	if err := d.Box.Err(); err != nil {
+		return err
+	}
+	if err := d.Box.Room(); err != nil {
+		return errors.New(fullProblem(err))
+	}
+	return nil
 }
+
+// fullProblem says what a disk means that is full under an outbox which is open, and what to do.
+func fullProblem(why error) string {
+	return diskFull + " (" + why.Error() + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
+}
+
+// diskFull is what a person can do about a full disk.
+const diskFull = "the disk is full: make room on it"
 
 // shutStatus is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
 // tickets and records, since nobody can look.
@@ -114,7 +128,7 @@ var cures = []struct {
 	cure  string
 }{
 	{syscall.EROFS, "the disk is mounted read-only, as one is that has failed or is worn out: look at `dmesg`, then mount it for writing or exchange it"},
-	{syscall.ENOSPC, "the disk is full: make room on it"},
+	{syscall.ENOSPC, diskFull},
 	{syscall.EDQUOT, "the user's share of the disk is used up: give it more"},
 	{syscall.EACCES, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
 	{syscall.EPERM, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},

@@ -266,6 +266,8 @@ func (d *Desk) problems(s Status) []string {
 	out := []string{}
 	if err := d.Box.Err(); err != nil {
 		out = append(out, "the outbox is out of service: "+err.Error())
+	} else if err := d.Box.Room(); err != nil {
+		out = append(out, fullProblem(err))
 	}
 	if s.Clock == Unset.String() {
 		out = append(out, "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right")
@@ -276,6 +278,7 @@ func (d *Desk) problems(s Status) []string {
 	if d.Client != nil {
 		out = append(out, d.Client.Keys().Endings()...)
 	}
+	out = append(out, d.Ledger.given(s.Now)...)
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
 		if s.Streams[name].LostUnknown {
 			out = append(out, "nobody knows how many records of "+name+" are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers")

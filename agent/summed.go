@@ -14,7 +14,7 @@ import (
 // hour, and not one for every record.
 const tellEvery = time.Hour
 
-// settled is how long no event may be refused before that counts as over.
+// settled is how long no event may be refused, and nothing give way, before that counts as over.
 const settled = time.Minute
 
 // summed keeps what the box says from becoming as many events. What it says of refused events never goes through the
@@ -32,6 +32,7 @@ type subject struct {
 
 type sum struct {
 	told   time.Time // of the last event
+	early  time.Time // of the last one that came before its hour, since it was over
 	from   time.Time // of the first note since
 	count  int       // records since
 	last   outbox.Note
@@ -54,7 +55,7 @@ func (s *sum) end(now time.Time, words string) outbox.Note {
 	n := s.last
 	n.Message = fmt.Sprintf("%s since %s; the last time: %s", words, s.from.Format(time.RFC3339), n.Message)
 	n.Count = s.count
-	*s = sum{told: now}
+	*s = sum{told: now, early: s.early}
 	return n
 }
 
@@ -82,6 +83,9 @@ func (all *summed) take(n outbox.Note) (now outbox.Note, ok bool) {
 	}
 	if s.from.IsZero() && n.At.Sub(s.told) >= tellEvery {
 		s.told = n.At
+		if n.Kind == outbox.NoteEvicted {
+			n.Message += "; so far, it may go on: the number of all that gives way after this is told when it is over, or each hour"
+		}
 		return n, true
 	}
 	s.add(n)
@@ -90,8 +94,8 @@ func (all *summed) take(n outbox.Note) (now outbox.Note, ok bool) {
 
 // next returns when the next event is due; false: none is.
 func (all *summed) next() (at time.Time, ok bool) {
-	for _, s := range all.sums {
-		if due := s.told.Add(tellEvery); !s.from.IsZero() && (!ok || due.Before(at)) {
+	for about, s := range all.sums {
+		if due := s.due(about.kind); !s.from.IsZero() && (!ok || due.Before(at)) {
 			at, ok = due, true
 		}
 	}
@@ -99,6 +103,16 @@ func (all *summed) next() (at time.Time, ok bool) {
 		at, ok = due, true
 	}
 	return at, ok
+}
+
+// due is when a sum is told: after an hour, and what gave way as soon as that is over. What is over again and again is told
+// so once an hour, or each of those events would make others give way.
+func (s *sum) due(kind outbox.NoteKind) time.Time {
+	at := s.told.Add(tellEvery)
+	if over := s.last.At.Add(settled); kind == outbox.NoteEvicted && over.Before(at) && !over.Before(s.early.Add(tellEvery)) {
+		return over
+	}
+	return at
 }
 
 // ownDue is when refused events may be told of; false: there are none, or it goes on.
@@ -113,13 +127,16 @@ func (all *summed) ownDue() (at time.Time, ok bool) {
 // due returns what has been summed up by a time, a note for each subject.
 func (all *summed) due(now time.Time) (notes []outbox.Note) {
 	for about, s := range all.sums {
-		if s.from.IsZero() || now.Before(s.told.Add(tellEvery)) {
+		if s.from.IsZero() || now.Before(s.due(about.kind)) {
 			continue
 		}
 		words := "the same again"
 		switch about.kind {
 		case outbox.NoteEvicted:
 			words = fmt.Sprintf("%d records gave way", s.count)
+			if now.Before(s.told.Add(tellEvery)) {
+				words, s.early = "it is over for now, none for a minute: "+words, now
+			}
 		case outbox.NoteDeadLetter:
 			words = fmt.Sprintf("%d records became dead letters", s.count)
 		case outbox.NoteApart:

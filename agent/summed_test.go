@@ -13,7 +13,7 @@ import (
 	"gauger/outbox"
 )
 
-// For a day something gives way every minute: one event at once, then one an hour with the sum, and at the end of the
+// For a day something gives way every half minute: one event at once, then one an hour with the sum, and at the end of the
 // program what was not told yet. No record is left out of the sums.
 func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -24,12 +24,12 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		go func() { stopped <- a.notes(ctx) }()
-		for i := range 24 * 60 {
+		for i := range 24 * 120 {
 			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: "tagvalues", Count: 7, At: time.Now(), Message: fmt.Sprint("note ", i)}
-			if i%600 == 0 {
+			if i%1200 == 0 {
 				notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: "events", Count: 1, At: time.Now(), Message: "events went"}
 			}
-			<-time.After(time.Minute)
+			<-time.After(time.Minute / 2)
 		}
 		cancel()
 		if err := <-stopped; err != nil {
@@ -41,7 +41,7 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 			switch {
 			case strings.HasPrefix(n, "outbox events: events went"):
 				events++
-			case n == "outbox tagvalues: note 0":
+			case strings.HasPrefix(n, "outbox tagvalues: note 0; so far"):
 				tags, sum = tags+1, sum+7
 			default:
 				if _, err := fmt.Sscanf(n, "outbox tagvalues: %d records gave way since", &count); err != nil {
@@ -50,8 +50,63 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 				tags, sum = tags+1, sum+count
 			}
 		}
-		if tags < 24 || tags > 26 || events != 3 || sum != 24*60*7 {
+		if tags < 24 || tags > 26 || events != 3 || sum != 24*120*7 {
 			t.Errorf("%d events of tag values with %d records, %d of events", tags, sum, events)
+		}
+	})
+}
+
+// What gives way in a burst is told in full: at once with the number so far, and the rest when nothing has given way for a
+// minute. A stream that gives way and rests by turns makes two events an hour, and status names the number for a day.
+func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		notes := make(chan outbox.Note)
+		a := &Agent{Ledger: b.Ledger, Log: zerolog.Nop(), Notes: notes}
+		stopped := make(chan error)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { stopped <- a.notes(ctx) }()
+		gives := func(n int) {
+			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: TagValues, Count: n, At: time.Now(), Message: fmt.Sprint(n, " gave way")}
+		}
+		gives(1050)
+		<-time.After(time.Second)
+		gives(8000)
+		gives(997)
+		<-time.After(90 * time.Second)
+		said := b.notes("outbox-dropped")
+		if len(said) != 2 || !strings.Contains(said[0], "1050 gave way; so far") || !strings.Contains(said[1], "none for a minute: 8997 records gave way since") {
+			t.Fatalf("after the burst: %q", said)
+		}
+		for range 36 { // an hour and a half
+			gives(1)
+			<-time.After(150 * time.Second)
+		}
+		if said = b.notes("outbox-dropped"); len(said) > 5 {
+			t.Errorf("%d events of a stream that rests by turns: %q", len(said), said)
+		}
+		cancel()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+		line := func() string {
+			s, err := (&Desk{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock}).Open().Status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Join(s.Problems, "\n")
+		}
+		if got := line(); !strings.Contains(got, "10083 records of tagvalues gave way") || !strings.Contains(got, "store.max_bytes") {
+			t.Errorf("status says %q", got)
+		}
+		b.again()
+		if got := line(); !strings.Contains(got, "10083 records of tagvalues gave way") {
+			t.Errorf("after a restart status says %q", got)
+		}
+		<-time.After(25 * time.Hour)
+		if got := line(); strings.Contains(got, "gave way") {
+			t.Errorf("a day later status says %q", got)
 		}
 	})
 }

@@ -159,6 +159,25 @@ func (b *Box) Err() error {
 	return b.usable()
 }
 
+// crowded is how little room makes a disk a full one, in bytes: the outbox has its own blocks, and works on for a while on a
+// disk on which its receipts, and the files beside it, cannot be written any more.
+const crowded = 64 << 10
+
+// Room returns nil while the disk has room, and otherwise ErrNoSpace: it has refused the last commit, or nothing is left
+// for the next file that grows.
+func (b *Box) Room() error {
+	b.mu.Lock()
+	refuses := b.spaceless > 0
+	b.mu.Unlock()
+	if refuses {
+		return fmt.Errorf("%w: it refuses new records", ErrNoSpace)
+	}
+	if free, err := freeBytes(b.path); err == nil && free < crowded { // where nobody can tell, a commit will
+		return fmt.Errorf("%w: %d bytes of it are free", ErrNoSpace, free)
+	}
+	return nil
+}
+
 // Stalled returns for how long the commit that is running has been at it, with the replacement of the file that follows
 // some; zero when none is. Half a minute means that the disk hangs, and that the process should not claim to be well.
 func (b *Box) Stalled() time.Duration {

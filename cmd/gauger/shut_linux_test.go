@@ -162,6 +162,42 @@ func TestASiteWhoseDiskTakesNothingIsRead(t *testing.T) {
 	}
 }
 
+// Others fill the disk under a gauger that runs. The outbox has its own blocks and works on, so that nothing but the disk
+// itself tells: status, page and supervisor hear of it with the cure, until there is room again.
+func TestADiskThatIsFilledUnderARunningGaugerIsTold(t *testing.T) {
+	site, dir := newShutSite(t), t.TempDir()
+	if err := unix.Mount("none", dir, "tmpfs", 0, "size=24m"); err != nil {
+		t.Skipf("no such disk here: %v", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	p := site.start(dir)
+	wait(t, "it works", func() bool { return site.status().Site != "" && site.status().Shut == "" })
+	const cure = "the disk is full: make room on it"
+	if said := fmt.Sprint(site.status().Problems); strings.Contains(said, cure) {
+		t.Errorf("before: %s", said)
+	}
+	site.page("/healthz", http.StatusOK)
+	others := filepath.Join(dir, "others")
+	if err := os.WriteFile(others, make([]byte, 32<<20), 0o600); err == nil {
+		t.Fatal("the disk is not full")
+	}
+	if said := site.command("status"); !strings.Contains(said, "! "+cure) {
+		t.Errorf("status says %s", said)
+	}
+	if page := site.page("/", http.StatusOK); !strings.Contains(page, cure) {
+		t.Errorf("the page is %s", page)
+	}
+	if said := site.page("/healthz", http.StatusServiceUnavailable); !strings.Contains(said, cure) {
+		t.Errorf("the supervisor is told %q", said)
+	}
+	if err := os.Remove(others); err != nil {
+		t.Fatal(err)
+	}
+	wait(t, "it is well again", func() bool { return !strings.Contains(fmt.Sprint(site.status().Problems), cure) })
+	site.page("/healthz", http.StatusOK)
+	p.stop(syscall.SIGTERM)
+}
+
 // siteWithoutStore is a testSite and a gauger with a page.
 type siteWithoutStore struct {
 	*testSite

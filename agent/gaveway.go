@@ -1,0 +1,70 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gauger/outbox"
+)
+
+// gaveState keeps what gave way of late, for the next run.
+const gaveState = "gave-way"
+
+// gaveFor is how long status tells of what gave way: nothing brings it back, and a line that stays is not read.
+const gaveFor = 24 * time.Hour
+
+// gaveWay is what gave way of one stream: from the first to the last of it, without a pause of gaveFor.
+type gaveWay struct {
+	Since, Last time.Time
+	Count       int
+}
+
+// giveWay counts what gave way, for status.
+func (l *Ledger) giveWay(n outbox.Note) {
+	if n.Kind != outbox.NoteEvicted {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := n.At.Round(0)
+	g := l.gave[n.Stream]
+	if at.Sub(g.Last) > gaveFor {
+		g = gaveWay{Since: at}
+	}
+	g.Count, g.Last = g.Count+n.Count, at
+	l.gave[n.Stream] = g
+}
+
+// keepGiven stores it; that is done when an event tells of it, and not for every record.
+func (l *Ledger) keepGiven() error {
+	l.mu.Lock()
+	all := maps.Clone(l.gave)
+	l.mu.Unlock()
+	return l.remember(gaveState, all)
+}
+
+// given says in sentences what gave way of late, and what a person can do.
+func (l *Ledger) given(now time.Time) (out []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(l.gave)) {
+		g := l.gave[name]
+		if now.Sub(g.Last) > gaveFor {
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s of %s gave way to newer ones, the first %s, the last %s, and will not be sent: the outbox has no room for more; "+
+			"mend why nothing leaves, make store.max_bytes larger, or let fewer come; this line goes a day after the last",
+			plural(g.Count, "record"), name, l.site.minute(g.Since), l.site.minute(g.Last)))
+	}
+	return out
+}
+
+// minute is a time as sentences say it; before the clock was set nobody knows it.
+func (s Site) minute(at time.Time) string {
+	if !Recordable(at) {
+		return "at a time that is not known, since the clock was not set"
+	}
+	return "on " + at.In(s.Zone).Format("2006-01-02 15:04")
+}
