@@ -223,3 +223,64 @@ func TestTheOtherKeyFollowsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// The service has replaced the primary key, and a person gives a wrong one, which is too young to count as refused. Nor does
+// the secondary renew itself then: the answer is lost, and nothing would be left that works.
+func TestAYoungCandidateDoesNotHideARefusedKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &cloudtest.Service{Rotate: true, Fault: func(c cloudtest.Call) *cloudtest.Fault {
+			if strings.Contains(c.Path, "secondary/renew") && c.Header.Get(keyHeader) == otherKey {
+				return &cloudtest.Fault{DropAfter: true}
+			}
+			return nil
+		}}
+		c := keyed(t, "", s)
+		postTicket(t, c, "T-0")
+		postTicket(t, c, "T-1")
+		c.keys.state.Slots[Secondary].Doubt = time.Now() // a request that never arrived
+		s.SetKey("primary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
+		if err := c.keys.Set(Primary, "mistyped"); err != nil {
+			t.Fatal(err)
+		}
+		running(t, c, func() { <-time.After(3 * time.Hour) })
+		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+			t.Errorf("locked out: %+v", a)
+		}
+		if st := c.keys.Status(); st[0].Source != "renewal" || st[0].Renewed.IsZero() {
+			t.Errorf("the secondary key did not renew the primary: %+v", st)
+		}
+	})
+}
+
+// The power goes off before a renewed key is written, and the file is damaged: the one before it says too that a renewal is
+// under way, else the other key would be renewed with this one while the service still takes it.
+func TestADamagedFileHidesNoRenewal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := newDisk()
+		disk.off = func() { disk.left = 0 } // it stays off
+		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey, Rotate: true, Grace: 24 * time.Hour}
+		s.Fault = func(c cloudtest.Call) *cloudtest.Fault {
+			if c.Op == "RenewAPIKey" {
+				disk.left = 0
+			}
+			return nil
+		}
+		ring := openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
+		postTicket(t, c, "T-0")
+		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
+			t.Fatal(err)
+		}
+		disk.left, disk.files["keys"] = -1, []byte("damaged")
+		again := openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		if !again.inDoubt(Primary) || again.inDoubt(Secondary) {
+			t.Errorf("%+v", again.Status())
+		}
+		if slot, wait := again.due(time.Now(), [2]time.Time{}); slot != Primary || wait != 0 {
+			t.Errorf("the %s key is renewed in %s", slot, wait)
+		}
+		if err := again.tooSoon(Secondary, time.Now()); err == nil {
+			t.Error("the secondary key may be renewed with what may end")
+		}
+	})
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"time"
@@ -40,7 +39,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 	var backoffs [2]*backoff.ExponentialBackOff
 	for i := range backoffs {
 		backoffs[i] = backoff.NewExponentialBackOff(backoff.WithInitialInterval(time.Minute),
-			backoff.WithMaxInterval(4*time.Hour), backoff.WithMaxElapsedTime(0))
+			backoff.WithMaxInterval(4*time.Hour), backoff.WithMaxElapsedTime(0), backoff.WithRandomizationFactor(0))
 	}
 	r.tellRefused()
 	for ctx.Err() == nil {
@@ -59,12 +58,12 @@ func (r *KeyRing) Run(ctx context.Context) error {
 		dead := r.dead(slot)
 		_, err := r.renew(ctx, slot)
 		if errors.Is(err, errOtherFirst) { // that one was refused just now
-			held[slot] = r.now().Add(backoffs[slot].NextBackOff())
+			held[slot] = r.now().Add(r.about(backoffs[slot].NextBackOff(), 0.5))
 			slot, dead = slot.other(), true
 			_, err = r.renew(ctx, slot)
 		}
 		if err != nil || dead { // a dead key that a renewal does not help must not be renewed in a circle
-			held[slot] = r.now().Add(backoffs[slot].NextBackOff())
+			held[slot] = r.now().Add(r.about(backoffs[slot].NextBackOff(), 0.5))
 		} else {
 			backoffs[slot].Reset()
 		}
@@ -148,9 +147,10 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 	req := request{op: RenewAPIKey, arg: slot.String()}
 	var last error = errNoKey
 	for _, k := range r.headersFor(slot) {
-		if k.slot == slot && risky && r.dead(slot.other()) {
-			// Its answer could be lost, and the only key that works with it: the other one is renewed first, unless the service
-			// has said that it does not.
+		if k.slot == slot && risky {
+			// No key of the other slot was accepted. The answer could be lost, and the only key that works with it: the other one
+			// is renewed first, unless the service has said that it does not. That one of its keys is too young to count as
+			// refused changes nothing: it may be a wrong one.
 			r.settle(slot, before)
 			return KeyRenewal{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
 		}
@@ -212,7 +212,9 @@ func (r *KeyRing) begin(slot KeySlot) time.Time {
 	}
 	r.mu.Unlock()
 	if before.IsZero() {
-		_ = r.keep() // told by Notify; without the note a restart only knows less
+		for range 2 { // so that both files say it: one that is damaged meanwhile must not hide that the key may be a new one
+			_ = r.keep() // told by Notify; without the note a restart only knows less
+		}
 	}
 	return before
 }
@@ -268,7 +270,7 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 	if r.now().Before(r.nextTry) {
 		return false
 	}
-	r.nextTry = r.now().Add(time.Duration((0.8 + 0.4*rand.Float64()) * float64(recoveryPause)))
+	r.nextTry = r.now().Add(r.about(recoveryPause, 0.2))
 	order := [...]KeySlot{Primary, Secondary}
 	if r.inDoubt(Secondary) && !r.inDoubt(Primary) {
 		slices.Reverse(order[:]) // its old value may end any moment
@@ -294,6 +296,13 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 	}
 	r.note("key-refused", "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
 	return false
+}
+
+// about is a time of that length, longer or shorter by chance, by that part of it at most.
+func (r *KeyRing) about(d time.Duration, part float64) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return time.Duration((1 - part + 2*part*r.chance.Float64()) * float64(d))
 }
 
 // signIn takes the keys of a login.
