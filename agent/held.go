@@ -187,8 +187,8 @@ func (d *draft) shortenHeld(now time.Time) {
 	}
 }
 
-// unwritableWait is how long a ticket that cannot be written waits for the next try.
-const unwritableWait = time.Hour
+// unwritableWait is how long a ticket that cannot be written waits for the next try: each one is written down.
+const unwritableWait = 10 * time.Minute
 
 // longest is how far away the hour can be at which a ticket leaves: the hold's end, or a person's.
 func (h *Held) longest(s Site) time.Duration {

@@ -89,8 +89,8 @@ func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
 		if e := b.s.open[key("ticket-unwritable", "TK-2")]; len(b.s.open) != 1 || !strings.HasPrefix(e.Note, why) {
 			t.Errorf("people are told %+v, want that of A-2", b.s.open)
 		}
-		if due := b.only().Due; time.Until(due) < 30*time.Minute || time.Until(due) > time.Hour {
-			t.Errorf("it is tried again in %s, want within the hour", time.Until(due))
+		if due := b.only().Due; time.Until(due) < time.Minute || time.Until(due) > 10*time.Minute {
+			t.Errorf("it is tried again in %s, want within ten minutes", time.Until(due))
 		}
 		b.site.Tanks = tanks
 		b.again()
