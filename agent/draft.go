@@ -276,6 +276,11 @@ func (d *draft) gauge(in input, r collectors.Reading) {
 func (d *draft) next(x tank.Input) {
 	var out []tank.Outcome
 	d.tanks, out = d.detect.Next(d.tanks, x)
+	d.decided(x, out)
+}
+
+// decided books what the detector made of an input.
+func (d *draft) decided(x tank.Input, out []tank.Outcome) {
 	for _, o := range out {
 		if o.Load != nil {
 			d.finished(*o.Load)

@@ -29,6 +29,13 @@ type gear struct {
 	Production sourced `json:",omitzero"`
 	Speed      float64 `json:",omitempty"` // of the site's time
 	Seam       *seam   `json:",omitempty"` // how a level reads by the gear that is to follow
+	Waits      *change `json:",omitempty"` // of the configuration, that is not in force yet
+}
+
+// change is what a start has found changed of a tank.
+type change struct {
+	Since time.Time
+	What  string
 }
 
 // gauge is how a tank's level was read until a time.

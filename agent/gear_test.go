@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -75,8 +76,8 @@ func TestALoadUnderWayIsFinishedByTheOldOffsetAndTable(t *testing.T) {
 		if len(n) != 1 || !strings.Contains(n[0], "offset 0.00 to 5.00 in; table geometry, 402.87 bbl at 240.00 in to geometry, 672.15 bbl at 240.00 in") {
 			t.Errorf("events %q", n)
 		}
-		if got := b.rules(); len(got) != 1 {
-			t.Errorf("events %v, want the one", got)
+		if got := b.rules(); !slices.Equal(got, []string{"load-needs-review", "config-changed"}) {
+			t.Errorf("events %v, want the two", got)
 		}
 		if s := b.tankStatus(0, b.site.Tanks[0]); s.Level == nil || *s.Level != 85 {
 			t.Errorf("the level is shown as %v, want 85 by the new offset", s.Level)

@@ -69,6 +69,20 @@ func (d *draft) finished(load tank.Load) {
 	d.release()
 }
 
+// recheck marks the held tickets of a tank for a reason that came up after their loads.
+func (d *draft) recheck(id, why string) {
+	held := slices.Clone(d.held)
+	for i := range held {
+		if l := &held[i].Load; l.Tank == id && !slices.Contains(l.Review, why) {
+			l.Review, l.Confidence = append(slices.Clone(l.Review), why), min(l.Confidence, oddSure)
+			d.held = held
+		}
+	}
+	if len(held) > 0 {
+		d.keep(heldState, held)
+	}
+}
+
 // onlyFinite leaves out the figures of a load that are none, which marks it. Without its levels it makes no ticket: a person
 // writes one, if it was a load.
 func (d *draft) onlyFinite(h *Held) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,7 @@ func (l *Ledger) outfit(s *state) (err error) {
 // is finished by them.
 func (l *Ledger) hearOld() {
 	for i, g := range l.s.gears {
-		if short, _ := l.wanted[i].changes(&g); short != nil {
+		if short, long := l.wanted[i].changes(&g); short != nil && !g.awaits(long) {
 			l.log.Info().Str("tank", g.ID).Strs("changed", short).Msg("how the tank is measured was changed; it takes effect with the first levels, or at the end of a load")
 		}
 		if g.Level == l.wanted[i].Level {
@@ -72,7 +73,7 @@ func (s *state) place(stored []gear, site Site) {
 		s.unfit, s.replaced = s.unfit || !old.Whole, s.replaced || !old.Whole
 		old = old.completed(site, *g)
 		short, _ := g.changes(&old)
-		s.unfit = s.unfit || short != nil
+		s.unfit = s.unfit || short != nil || old.Waits != nil
 		*g = old
 	}
 	if !moved {
@@ -134,7 +135,9 @@ func (d *draft) refit() {
 	d.come, d.gone, d.unfit, d.replaced = nil, nil, false, false
 	for i := range d.gears {
 		store = d.remeter(i) || store
-		switch short, _ := d.l.wanted[i].changes(&d.gears[i]); {
+		short, long := d.l.wanted[i].changes(&d.gears[i])
+		store = d.noticed(i, long) || store
+		switch {
 		case short == nil:
 		case d.holds(i) || !d.ready(i):
 			d.unfit = true
@@ -172,15 +175,61 @@ func (d *draft) remeter(i int) bool {
 	return true
 }
 
-// holds says that a tank's gear must stay as it is for now: a load is finished by the gear with which it began, and a
-// gauge that another tank's load is still measured by is not this tank's yet.
-func (d *draft) holds(i int) bool {
+// awaits says that a change is the one that was found before.
+func (g *gear) awaits(long []string) bool {
+	return g.Waits != nil && g.Waits.What == strings.Join(long, "; ")
+}
+
+// noticed keeps since when a change waits, and marks the tickets that are held when it is found. It says whether there is
+// something to store.
+func (d *draft) noticed(i int, long []string) bool {
+	g := &d.gears[i]
+	if long == nil || g.awaits(long) {
+		taken := long == nil && g.Waits != nil
+		if taken {
+			g.Waits = nil
+		}
+		return taken
+	}
+	g.Waits = &change{Since: d.now.Round(0), What: strings.Join(long, "; ")}
+	if why := g.corrected(&d.l.wanted[i]); why != "" {
+		d.recheck(g.ID, why+" changed while it was held, measured by the old")
+	}
+	return true
+}
+
+// lender is the tank whose load is still measured by the gauge that is to be another one's; -1: none. What that gauge shows
+// would be on two tanks' tickets.
+func (d *draft) lender(i int) int {
 	for k := range d.gears {
-		if d.tanks.Loading(k) && (k == i || d.gears[k].Level == d.l.wanted[i].Level) {
-			return true
+		if k != i && d.tanks.Loading(k) && d.gears[k].Level == d.l.wanted[i].Level {
+			return k
 		}
 	}
-	return false
+	return -1
+}
+
+// holds says that a tank's gear must stay as it is for now: a load is finished by the gear with which it began, and a
+// gauge that another tank's load is still measured by is not this tank's yet.
+func (d *draft) holds(i int) bool { return d.tanks.Loading(i) || d.lender(i) >= 0 }
+
+// waits says in a sentence what was changed of how a tank is measured and is not in force yet, since when, and until what.
+// The ledger's lock is held.
+func (l *Ledger) waits(i int) string {
+	d := &draft{state: l.s, l: l, now: time.Now()}
+	g := &d.gears[i]
+	short, _ := l.wanted[i].changes(g)
+	if short == nil || g.Waits == nil {
+		return ""
+	}
+	until := "until there are good levels by the new one; a level that is shown is not used before"
+	switch k := d.lender(i); {
+	case k >= 0:
+		until = fmt.Sprintf("until the load of %s is over, which is measured by %s; a level that is shown is not used before", d.gears[k].ID, l.wanted[i].Level)
+	case d.tanks.Loading(i):
+		until = "until the load that is under way is over, which is measured by the old one; its ticket then needs a review"
+	}
+	return fmt.Sprintf("%s changed, found %s; it is not in force %s", strings.Join(short, " and "), g.Waits.Since.In(l.site.Zone).Format("2006-01-02 15:04"), until)
 }
 
 // ready says that the levels before and after a change of the gear can be told from each other.

@@ -23,6 +23,8 @@ const (
 	oddNear  = time.Minute       // site time; a load that begins so soon after it may have begun before
 	drawLean = 0.3               // share of its fall by which a draw that went on unseen may have been faster or slower
 	oddSure  = 0.5               // the most that one believes of a load across it
+
+	meanwhile = " changed meanwhile, measured by the old"
 )
 
 // seam is how a tank's level by the setting in force reads by the one that is to follow.
@@ -30,6 +32,8 @@ type seam struct {
 	To  setting
 	By  tank.Conversion
 	Odd *oddity `json:",omitempty"`
+
+	Ends bool `json:",omitempty"` // a load under way by the setting before: no level that follows is told by it
 }
 
 // oddity is something about a change of the setting that a person has to know. A load that was under way meanwhile needs
@@ -78,12 +82,13 @@ func (d *draft) level(i int, r collectors.Reading, x *tank.Input) bool {
 	if r.Point != want.Point {
 		return false
 	}
-	if kept && d.holds(i) {
+	if d.lender(i) >= 0 || kept && d.tanks.Loading(i) && !d.detect.Over(d.tanks, i) {
 		d.met(i, meeting{}) // what came before the load says nothing after it
 		return false
 	}
 	want.read(r, x)
-	if t := d.l.site.Tanks[i].Tank; !x.Good || !t.Possible(x.Value) {
+	t := d.l.site.Tanks[i].Tank
+	if !x.Good || !t.Possible(x.Value) {
 		t.Height = have.Height
 		x.Good = x.Good && !t.Possible(x.Value) // the detector counts what cannot be a level by either
 		return !kept
@@ -95,16 +100,63 @@ func (d *draft) level(i int, r collectors.Reading, x *tank.Input) bool {
 			return false
 		}
 	}
-	if !d.holds(i) {
-		d.refit()
-		return true
+	if d.tanks.Loading(i) {
+		old := by.Back(x.Value)
+		t.Height = have.Height
+		if ends, use := d.ends(i, want, *x, kept, t.Possible(old)); !ends {
+			x.Value = old
+			return use
+		}
+		d.ended(i, kept, x.At)
 	}
-	x.Value = by.Back(x.Value)
-	return !kept
+	d.refit()
+	return true
+}
+
+// ends says that a load under way is over with this level by the setting that is to follow: the gauge before is still read
+// and shows no draw any more, the new one did not fall on, or it shows what cannot have been a level by the old setting. Such
+// a load was measured on by a guess that was none, and no level would ever end it. Where it goes on, use says whether the
+// level is one for it.
+func (d *draft) ends(i int, want setting, x tank.Input, kept, possible bool) (ends, use bool) {
+	switch j := d.gears[i].Seam; {
+	case kept || j != nil && j.Ends:
+		return true, false
+	case possible:
+		d.met(i, meeting{})
+		return false, true
+	}
+	return d.agreed(i, want, x), false
+}
+
+// ended concludes a load under way where its setting ends.
+func (d *draft) ended(i int, kept bool, at time.Time) {
+	if j := d.gears[i].Seam; j != nil && !kept && !j.Ends {
+		short, _ := d.l.wanted[i].changes(&d.gears[i])
+		odd := oddity{From: at, Note: strings.Join(short, " and ") + " changed"}
+		if j.Odd != nil {
+			odd = *j.Odd
+		}
+		odd.To, odd.Then = at, odd.Then+"; the load that was under way ended "+at.In(d.l.site.Zone).Format("2006-01-02 15:04")+", since the levels from then on cannot be any by the old setting"
+		d.gears = slices.Clone(d.gears)
+		d.gears[i].Seam = &seam{To: j.To, By: j.By, Odd: &odd, Ends: true}
+	}
+	var out []tank.Outcome
+	d.tanks, out = d.detect.Concluded(d.tanks, i)
+	d.decided(tank.Input{Kind: tank.Level, Tank: i}, out)
 }
 
 // meet takes one of the first levels by a setting that is to take effect, until there are enough of them that agree.
 func (d *draft) meet(i int, want setting, x tank.Input) {
+	if !d.agreed(i, want, x) {
+		return
+	}
+	d.gears = slices.Clone(d.gears)
+	d.gears[i].Seam = d.compare(i, d.meetings[i])
+	d.keep(gearState, d.gears)
+}
+
+// agreed says that enough levels by a setting agree, this one with them.
+func (d *draft) agreed(i int, want setting, x tank.Input) bool {
 	site, m := d.l.site, d.meetings[i]
 	o, _ := d.detect.Outlook(d.tanks, i, x.At)
 	apart := math.Abs((x.Mono - m.end).Seconds()) * site.speed()
@@ -114,12 +166,7 @@ func (d *draft) meet(i int, want setting, x tank.Input) {
 	m.n, m.end, m.now = m.n+1, x.Mono, x.Value
 	d.met(i, m)
 	have := d.gears[i].level()
-	if m.n < seamFew || !have.reads(want) && m.end-m.begin < site.scaled(seamEcho) {
-		return
-	}
-	d.gears = slices.Clone(d.gears)
-	d.gears[i].Seam = d.compare(i, m)
-	d.keep(gearState, d.gears)
+	return m.n >= seamFew && (have.reads(want) || m.end-m.begin >= site.scaled(seamEcho))
 }
 
 // met keeps the first levels of a tank.
@@ -140,7 +187,7 @@ func (d *draft) compare(i int, m meeting) *seam {
 	if went := o.In - o.Next; m.fallsOn(o, d.l.site.speed()) { // it has not ended meanwhile
 		o.Low, o.High = o.Next-drawLean*went-o.Noise, o.Next+drawLean*went+o.Noise
 	}
-	made, loading := have.into(m.to), d.tanks.Loading(i)
+	made, loading := have.into(m.to), d.tanks.Loading(i) && !d.kept(i)
 	fits := func(c tank.Conversion) bool { return m.first >= c.Of(o.Low) && m.first <= c.Of(o.High) }
 	same, known := fits(tank.Unchanged), made.Ratio != 0
 	switch {
@@ -159,15 +206,20 @@ func (d *draft) compare(i int, m meeting) *seam {
 	case same:
 		return d.odd(i, m, o, tank.Unchanged, m.first, "the load was measured by two gauges")
 	}
-	next := o.Next
-	if o.Falls > 0 && !m.fallsOn(o, d.l.site.speed()) {
+	next, falls := o.Next, m.fallsOn(o, d.l.site.speed())
+	if o.Falls > 0 && !falls {
 		next = (o.Low + o.High) / 2 // the draw has ended at some time between
 	}
 	why := "no ticket is made of it; if a truck loaded meanwhile, `gauger tickets add` writes its ticket"
-	if loading {
+	switch {
+	case loading && falls:
 		why = "the load is measured on as if it had gone on meanwhile as it did before"
+	case loading:
+		why = "the load that was under way ends with the last level before it; if the truck loaded on, `gauger tickets add` writes its ticket"
 	}
-	return d.odd(i, m, o, tank.Conversion{Ratio: 1, Add: m.first - next}, next, why)
+	s := d.odd(i, m, o, tank.Conversion{Ratio: 1, Add: m.first - next}, next, why)
+	s.Ends = loading && !falls
+	return s
 }
 
 // fallsOn says that a draw goes on in the first levels.
@@ -196,15 +248,18 @@ func (d *draft) odd(i int, m meeting, o tank.Outlook, by tank.Conversion, expect
 }
 
 // doubted marks a load that was under way when something odd happened to the setting, or that is made of it; also where
-// its oil may be what came into another tank. Of a change that waits for the end of the load its comments tell.
+// its oil may be what came into another tank. A change that waits for the end of the load stands in its comments, and is
+// a reason for a review where it says that the load is measured by what was wrong.
 func (d *draft) doubted(load *tank.Load) {
 	i, site := d.l.site.index(load.Tank), d.l.site
 	if short, _ := d.l.wanted[i].changes(&d.gears[i]); short != nil {
-		load.Remarks = append(slices.Clone(load.Remarks), strings.Join(short, " and ")+" changed meanwhile, measured by the old")
+		load.Remarks = append(slices.Clone(load.Remarks), strings.Join(short, " and ")+meanwhile)
 	}
+	defer d.outdated(load, i, len(load.Review))
 	for k := range d.gears {
 		for _, o := range d.gears[k].oddities(d.l.wanted[k].level()) {
-			if !load.Start.Before(o.To.Add(site.scaled(oddNear))) || !load.End.After(o.From) || k != i && !o.Rose {
+			during := load.Start.Before(o.To.Add(site.scaled(oddNear))) && load.End.After(o.From)
+			if !during && !d.gears[k].endedBy(o) || k != i && !(during && o.Rose) {
 				continue
 			}
 			note := o.Note
@@ -216,6 +271,19 @@ func (d *draft) doubted(load *tank.Load) {
 		}
 	}
 }
+
+// outdated marks a load that was measured by a setting that somebody has put right meanwhile, where nothing else that is
+// odd about the change has: it has so many reasons then.
+func (d *draft) outdated(load *tank.Load, i, reasons int) {
+	if why := d.gears[i].corrected(&d.l.wanted[i]); why != "" && len(load.Review) == reasons {
+		load.Review = append(slices.Clone(load.Review), why+meanwhile)
+		load.Confidence = min(load.Confidence, oddSure)
+		load.Remarks = slices.DeleteFunc(load.Remarks, func(s string) bool { return s == why+meanwhile }) // it is a copy
+	}
+}
+
+// endedBy says that a load under way has ended where its setting did, by what is odd about that.
+func (g *gear) endedBy(o *oddity) bool { return g.Seam != nil && g.Seam.Ends && g.Seam.Odd == o }
 
 // oddities are those of the changes that were, and of the one that waits.
 func (g *gear) oddities(want setting) (all []*oddity) {

@@ -226,7 +226,7 @@ func TestALoadUnderWayKeepsItsSetting(t *testing.T) {
 		mark   string // in the reasons for a review; empty: none
 		miss   float64
 	}{
-		"the old point is still there":             {both, 10, 10, 10 * time.Second, "", 0.2},
+		"the old point is still there":             {both, 10, 10, 10 * time.Second, "offset and level point changed meanwhile, measured by the old", 0.2},
 		"the old point is gone, and the two agree": {alone, 10, 10, 10 * time.Second, "the load was measured by two gauges", 0.2},
 		"the old point is gone, the new 40 lower":  {alone, 50, 10, 10 * time.Second, "was expected", 0.6},
 		"the same, and five minutes away":          {alone, 50, 10, 5 * time.Minute, "was expected", 0.6},
@@ -252,7 +252,7 @@ func TestALoadUnderWayKeepsItsSetting(t *testing.T) {
 				if why := strings.Join(l[0].Review, "; "); (c.mark == "") != (why == "") || !strings.Contains(why, c.mark) {
 					t.Errorf("review %q, want %q", why, c.mark)
 				}
-				if said := strings.Join(l[0].Remarks, "; "); !strings.Contains(said, "offset and level point changed meanwhile, measured by the old") {
+				if said := strings.Join(append(l[0].Remarks, l[0].Review...), "; "); !strings.Contains(said, "offset and level point changed meanwhile, measured by the old") {
 					t.Errorf("remarks %q", said)
 				}
 				if got := b.s.gears[0].Level; got != "plc/other" || b.s.unfit {
@@ -287,9 +287,10 @@ func TestTanksThatSwapPointsDuringALoadMakeOneTicket(t *testing.T) {
 		})
 		b.field(4*time.Hour, w, f)
 		l := b.loads()
-		if len(l) != 1 || l[0].Tank != "TK-1" || len(l[0].Review) != 0 || l[0].Close < 79.8 || l[0].Close > 80.2 {
+		if len(l) != 1 || l[0].Tank != "TK-1" || l[0].Close < 79.8 || l[0].Close > 80.2 {
 			t.Fatalf("loads %+v, want the one of TK-1; %v", l, b.rules())
 		}
+		marked(t, l[0], "level point changed meanwhile")
 		n := strings.Join(b.notes("config-changed"), "\n")
 		for _, want := range []string{"the level is 60.00 in where 80.00 was expected", "the level is 80.00 in where 60.00 was expected"} {
 			if strings.Count(n, want) != 1 {

@@ -3,6 +3,8 @@ package agent
 import (
 	"cmp"
 	"math"
+	"slices"
+	"strings"
 
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -87,4 +89,17 @@ func (s setting) into(o setting) tank.Conversion {
 		c.Add = 0
 	}
 	return c
+}
+
+// corrected names what was changed of how a level is made, where that makes other inches of what is read: whoever changed
+// it says that the old was wrong. Empty: nothing.
+func (g *gear) corrected(want *gear) string {
+	have, now := g.level(), want.level()
+	if have == now || have.into(now) == tank.Unchanged {
+		return ""
+	}
+	short, _ := want.changes(g)
+	return strings.Join(slices.DeleteFunc(short, func(s string) bool {
+		return s != "offset" && s != "height" && !strings.HasPrefix(s, "level ") || s == "level address"
+	}), " and ")
 }

@@ -118,6 +118,7 @@ type TankStatus struct {
 	Phase   string    `json:"phase"` // what the detector sees: idle, drawing and so on
 
 	Inhibited *Inhibit `json:"inhibited,omitempty"` // the work on it that is going on
+	Waits     string   `json:"waits,omitempty"`     // a change of how it is measured that is not in force yet, since when and until what
 	Known     string   `json:"service_knows_it"`    // known, unknown, unclear; empty: the service was not asked yet
 }
 
@@ -302,6 +303,11 @@ func (d *Desk) problems(s Status) []string {
 	for _, e := range s.Open {
 		out = append(out, e.Rule+": "+e.Source+" since "+e.Since.In(d.Site.Zone).Format("2006-01-02 15:04")+strings.TrimSuffix(" ("+e.Note+")", " ()"))
 	}
+	for _, t := range s.Tanks {
+		if t.Waits != "" {
+			out = append(out, t.ID+": "+t.Waits)
+		}
+	}
 	for _, h := range s.Held {
 		if len(h.Load.Review) > 0 {
 			out = append(out, "a load of "+h.Load.Tank+" is held: "+strings.Join(h.Load.Review, ", "))
@@ -345,8 +351,8 @@ func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
 func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
-	g := l.wanted[i] // a change that waits for the end of a load is shown at once
-	s := TankStatus{ID: t.ID, Known: l.lookup(t.ID).Found, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	g := l.wanted[i] // a change that waits for the end of a load is shown at once, and that it waits
+	s := TankStatus{ID: t.ID, Known: l.lookup(t.ID).Found, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Waits: l.waits(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
 	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s

@@ -3,6 +3,7 @@ package tank
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 )
 
 // Arranged is the state for another list of tanks: from says, for each of them, which tank of this state it was; a
@@ -53,6 +54,32 @@ func (st State) Converted(i int, level, water Conversion) State {
 	st.tanks[i] = &v
 	st.mark++
 	return st
+}
+
+// Over says that a draw of a tank that is not decided yet goes on no more: for longer than a pause the level has stood, or
+// nothing was read for longer than a gap is in this run.
+func (s Site) Over(st State, i int) bool {
+	if !st.Loading(i) || i >= len(s.tanks) {
+		return false
+	}
+	v, t := st.tanks[i], &s.tanks[i]
+	silent := (st.now - math.Max(v.last.t/s.speed, st.booted)) * s.speed
+	return v.last.t-v.fell > t.Loads.PauseMerge.Seconds() || silent > v.gapMin(t, s.speed)
+}
+
+// Concluded decides every draw of a tank now: its gauge says no more of them. What was read so far is no part of a later one.
+func (s Site) Concluded(st State, i int) (State, []Outcome) {
+	if !st.Loading(i) || i >= len(s.tanks) {
+		return st, nil
+	}
+	st = st.fresh(len(s.tanks))
+	r := &run{site: s, st: &st, save: true}
+	v := r.own(i)
+	r.flush(i, v)
+	r.pass(i, v, st.now*s.speed, true)
+	v.done, v.pend = math.Max(v.done, v.last.t), pending{}
+	r.keep()
+	return st, r.out
 }
 
 // convert turns every level that is known of a tank.

@@ -39,6 +39,9 @@ func (m *Main) tanksList(ctx context.Context, args []string) error {
 				last += fmt.Sprintf(", %.1f bbl", r.Last.Load.GaugeBbl)
 			}
 		}
+		if r.Waits != "" {
+			remark = r.Waits
+		}
 		if w := r.Inhibited; w != nil {
 			remark = fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why)
 		}
