@@ -17,8 +17,8 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 		fmt.Sprintf("conf=%.2f", load.Confidence),
 		"open=" + tank.Length(load.Open).Gauge(), "close=" + tank.Length(load.Close).Gauge(),
 		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl),
-		fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl), inflow(load), fmt.Sprintf("rate=%.1f", load.Rate),
-		fmt.Sprintf("parts=%d", load.Parts), "table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
+		fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl), inflow(load), s.pace(load),
+		"table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
 		"day=" + s.productionDay(load.End),
 	}
 	if load.Group != "" {
@@ -41,6 +41,14 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 	}
 	said := len([]rune(text)) + len("; ") // what a person has written is never left out
 	return join("", []string{text}, join("", parts, tail, max(0, limit-said)), limit)
+}
+
+// pace is how fast the load was and in how many parts; of one that nobody saw, between which readings it was.
+func (s Site) pace(load tank.Load) string {
+	if u := load.Hidden(); u != nil {
+		return fmt.Sprintf("unseen between %s and %s", u.From.In(s.Zone).Format("15:04:05"), u.To.In(s.Zone).Format("15:04:05"))
+	}
+	return fmt.Sprintf("rate=%.1f; parts=%d", load.Rate, load.Parts)
 }
 
 // inflow is what flowed in meanwhile, and nothing where that is not known: 0.0 would be a claim.

@@ -97,6 +97,11 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 	if got := site.comments(tk, Held{Load: unknown}, Trusted, 500); strings.Contains(got, "inflow_bbl") {
 		t.Errorf("an inflow that nobody saw is given: %s", got)
 	}
+	unseen := load
+	unseen.Samples, unseen.Unseen = 0, &tank.Span{From: load.End.Add(-20 * time.Minute), To: load.End}
+	if got := site.comments(tk, Held{Load: unseen}, Trusted, 500); strings.Contains(got, "rate=") || strings.Contains(got, "parts=") || !strings.Contains(got, "unseen between 11:40:00 and 12:00:00; ") {
+		t.Errorf("a pace that nobody saw is given: %s", got)
+	}
 	for limit := 1; limit < 300; limit++ {
 		short := site.comments(tk, Held{Load: load}, Trusted, limit)
 		if n := len([]rune(short)); n > limit {

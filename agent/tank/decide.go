@@ -68,7 +68,11 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		name, rose = into, removed
 	}
 	if rose >= most*removed {
-		r.event(v, i, "transfer", d.start, d.end, fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v))
+		note := fmt.Sprintf("%.1f bbl moved to tank %s, %.2f to %.2f in", removed, name, d.open.v, d.close.v)
+		if d.inner == 0 {
+			note = fmt.Sprintf("%.1f bbl went, %.2f to %.2f in, and may have moved to tank %s: no reading came meanwhile, so that nobody saw it", removed, d.open.v, d.close.v, name)
+		}
+		r.event(v, i, "transfer", d.start, d.end, note)
 		r.moved(removed, name)
 		r.drop(i, v, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return

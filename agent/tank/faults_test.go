@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 )
 
 // hide takes the readings of a time away.
@@ -36,6 +37,9 @@ func TestGapOverAWholeLoadIsALoadForAPerson(t *testing.T) {
 	l, want := r.loads[0], aWell.label(aLoad, aLoad)
 	if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 1 || l.Start.Before(r.at(from)) || l.End.After(r.at(to)) {
 		t.Errorf("%.2f bbl from %v to %v, want %.2f within the gap", l.GaugeBbl, l.Start, l.End, (want.open-want.close)*testPer)
+	}
+	if u := l.Unseen; u == nil || u.From.After(l.Start) || u.To.Before(l.End) || u.From.Before(r.at(from-60)) || u.To.After(r.at(to+60)) || u.To.Sub(u.From) < 50*time.Minute {
+		t.Errorf("it fell unseen within %v, hidden from %v to %v", u, r.at(from), r.at(to))
 	}
 	if !said(l, "data gap") || l.Confidence >= 0.75 {
 		t.Errorf("review %q, confidence %v", l.Review, l.Confidence)

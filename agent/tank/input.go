@@ -72,6 +72,7 @@ type Load struct {
 	CloseBbl float64 `json:",omitempty"`
 	Trend    *Trend  `json:",omitempty"` // nil in loads of before it was kept
 	Rivals   *Rivals `json:",omitempty"`
+	Unseen   *Span   `json:",omitempty"` // the readings before and after, where none came inside: see Hidden
 
 	// Level of the oil/water interface in inches at the opening and the closing; nil: it is not known.
 	OpenWater, CloseWater *float64 `json:",omitempty"`

@@ -31,6 +31,7 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 	l.TopTemperature, l.BottomTemperature = v.asOf(topAt, d.start), v.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = v.asOf(gravityAt, d.start), v.asOf(bswAt, d.start)
 	l.Confidence, l.Review = r.doubts(t, v, d, l)
+	l.Unseen = v.unseen(d, r.site.speed)
 	says, factor := r.remarks(t, v, d, l)
 	l.Remarks, l.Confidence = says, round(factor*l.Confidence, 2)
 	return l

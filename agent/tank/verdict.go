@@ -33,6 +33,8 @@ type Verdict struct {
 	Close float64   `json:"close_in"`
 	Bbl   float64   `json:"bbl"`            // that left the tank, what flowed in meanwhile included
 	Until time.Time `json:"until,omitzero"` // of one that waits: when its confirmation ends
+
+	Unseen *Span `json:"unseen,omitempty"` // the readings before and after, where none came inside; nil: readings show it
 }
 
 // drop keeps what became of a draw that is no load.
@@ -51,7 +53,7 @@ func (s Site) verdict(i int, v *vessel, d draw, what, why string) Verdict {
 	wall := func(at float64) time.Time { return v.clk.wall(at / s.speed) }
 	return Verdict{
 		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: round(d.open.v, 2), Close: round(d.close.v, 2),
-		Bbl: round(t.removed(d), 2),
+		Bbl: round(t.removed(d), 2), Unseen: v.unseen(d, s.speed),
 	}
 }
 

@@ -29,8 +29,7 @@ func (r *ticketRow) evidence(h here) sheet {
 	s.add("state", "%s", r.standing(h))
 	s.add("tank", "%s", r.Tank)
 	s.add("purchaser", "%s", r.purchaser(h))
-	s.add("start", "%s", at(r.Start))
-	s.add("end", "%s", at(r.End))
+	r.times(&s, h, at)
 	s.add("production day", "%s", r.Day)
 	r.gauges(&s, h)
 	if r.Volumes != nil {
@@ -47,6 +46,19 @@ func (r *ticketRow) evidence(h here) sheet {
 	s.add("as sent", "%s", string(r.Ticket))
 	r.receipt(&s, at)
 	return s
+}
+
+// times are start and end, which are estimates where no reading shows them.
+func (r *ticketRow) times(s *sheet, h here, at func(time.Time) string) {
+	if r.Load == nil || r.Load.Hidden() == nil {
+		s.add("start", "%s", at(r.Start))
+		s.add("end", "%s", at(r.End))
+		return
+	}
+	about := func(t time.Time) string { return "about " + t.In(h.zone()).Format("2006-01-02 15:04 MST") }
+	s.add("start", "%s", about(r.Start))
+	s.add("end", "%s", about(r.End))
+	s.add("not seen", "no reading came inside; all of it was %s", bounds(r.Load.Hidden(), h.zone()))
 }
 
 // gauges are the two levels and what the tank's table makes of them.
@@ -116,10 +128,19 @@ func at60(s *sheet, v *agent.Volumes) {
 
 // measured is what gauger saw of a load beside its gauges.
 func measured(s *sheet, l *tank.Load) {
-	s.add("flowed in meanwhile", "%s", inflowOf(l))
+	if l.Hidden() == nil || l.InflowBbl >= 0.05 {
+		s.add("flowed in meanwhile", "%s", inflowOf(l))
+	} else {
+		s.add("flowed in meanwhile", "not known")
+	}
 	s.add("removed", "%.1f bbl", l.RemovedBbl)
-	s.add("rate", "%.1f bbl/min", l.Rate)
-	s.add("parts", "%d", l.Parts)
+	if l.Hidden() != nil {
+		s.add("rate", "not known")
+		s.add("parts", "not known")
+	} else {
+		s.add("rate", "%.1f bbl/min", l.Rate)
+		s.add("parts", "%d", l.Parts)
+	}
 	s.add("readings", "%d", l.Samples)
 	if l.Gap >= gapWorth {
 		s.add("longest gap", "%s", minutes(l.Gap))

@@ -84,12 +84,19 @@ func (r *ticketRow) sentences(h here) []string {
 		}
 		return append(out, r.ending(h)...)
 	}
-	say("%s the level of tank %s fell from %s to %s.", spell(l.Start, l.End, h.zone()), l.Tank, spoken(l.Open), spoken(l.Close))
+	hidden := l.Hidden()
+	if hidden != nil {
+		out = append(out, fellUnseen(hidden, h.zone(), l.Tank, l.Open, l.Close))
+	} else {
+		say("%s the level of tank %s fell from %s to %s.", spell(l.Start, l.End, h.zone()), l.Tank, spoken(l.Open), spoken(l.Close))
+	}
 	if v := r.Volumes; v != nil && v.OpenBbl > 0 {
 		say("By the %s there were %.1f bbl in the tank before and %.1f after.", tableName(l.Table), v.OpenBbl, v.CloseBbl)
 	}
 	say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorOf(l))
 	switch {
+	case hidden != nil:
+		out = append(out, inflowUnseen(l), paceUnseen(l))
 	case l.InflowUnknown:
 		say("What flowed in meanwhile is not known, since the tank was not seen at rest for long enough; more than that may have left it.")
 	case l.InflowBbl < 0.05:
@@ -97,12 +104,14 @@ func (r *ticketRow) sentences(h here) []string {
 	default:
 		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", inflowOf(l), l.RemovedBbl)
 	}
-	say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsOf(l.Parts), count(l.Samples, "reading"))
+	if hidden == nil {
+		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsOf(l.Parts), count(l.Samples, "reading"))
+	}
 	out = append(out, against(l)...)
 	if l.Group != "" {
 		say("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl)
 	}
-	if l.Gap >= gapWorth {
+	if l.Gap >= gapWorth && hidden == nil {
 		say("No reading came for %s of it.", minutes(l.Gap))
 	}
 	if len(l.Remarks) > 0 {
@@ -132,6 +141,25 @@ func against(l *tank.Load) []string {
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	say("Could it have been something else?")
 	say("A sample or a drain: no, those take less than the %g bbl that count as a load here, and this took %.1f.", v.MinLoad, l.RemovedBbl)
+	if l.Hidden() != nil {
+		againstUnseen(l, v, say)
+	} else {
+		againstSeen(l, v, say)
+	}
+	if v.WaterIn != nil {
+		say("Water: no, the water under the oil fell by %.1f in, the level by %.1f in.", *v.WaterIn, l.Open-l.Close)
+	}
+	switch {
+	case l.Hidden() != nil:
+		say("A jump of the sensor: not known, no reading came while the level fell.")
+	case l.Samples >= 3:
+		say("A jump of the sensor: no, %s came while the level fell.", count(l.Samples, "reading"))
+	}
+	return out
+}
+
+// againstSeen is what else it could have been but for what the readings inside show.
+func againstSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	say("A leak: no, a leak takes hours; this fell at %.1f bbl a minute, and below %g it would have been told of as a loss.", l.Rate, v.MinRate)
 	switch {
 	case v.Others == 0:
@@ -152,13 +180,6 @@ func against(l *tank.Load) []string {
 	} else {
 		say("A recirculation: no, gauger watched for %s after the end, and of %.1f in only %.1f in came back.", watched, l.Open-l.Close, v.BackIn)
 	}
-	if v.WaterIn != nil {
-		say("Water: no, the water under the oil fell by %.1f in, the level by %.1f in.", *v.WaterIn, l.Open-l.Close)
-	}
-	if l.Samples >= 3 {
-		say("A jump of the sensor: no, %s came while the level fell.", count(l.Samples, "reading"))
-	}
-	return out
 }
 
 // sureness is how good the ticket is and what that rests on.

@@ -154,6 +154,14 @@ var notRuns = map[string]string{
 	tank.Echo:          "The sensor saw something that was not the level: %s.",
 }
 
+// maybeRuns say the same of a movement that no reading shows.
+var maybeRuns = map[string]string{
+	tank.TooSmall:     "It makes no ticket: %s. A small draw, as a sample or a drain makes it, looks so. Small draws of a day are told of in one event.",
+	tank.WaterDrawn:   "It makes no ticket, since it may have been water: %s, though no reading shows it. An event told of it.",
+	tank.Transferred:  "It makes no ticket, since the oil may have been moved to another tank: %s, though no reading shows it. Look whether a truck was there. An event told of it.",
+	tank.Recirculated: "It makes no ticket, since the oil may have come back: %s, though no reading shows it. An event told of it.",
+}
+
 // faults are what a sensor's event says in words.
 var faults = map[string]string{
 	"stuck": "the sensor's value was stuck", "step": "the sensor's value jumped, as when somebody sets it anew", "gap": "no reading came",
@@ -168,8 +176,14 @@ func (a *answer) verdict(v *tank.Verdict) []string {
 		return []string{fmt.Sprintf("%s %s: %s.", spell(v.Start, v.End, a.h.zone()), what, v.Why)}
 	}
 	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl.", spell(v.Start, v.End, a.h.zone()), a.Tank, spoken(v.Open), spoken(v.Close), v.Bbl)
+	if v.Unseen != nil {
+		fell = fellUnseen(v.Unseen, a.h.zone(), a.Tank, v.Open, v.Close) + fmt.Sprintf(" It was %.1f bbl.", v.Bbl)
+	}
 	if v.What != tank.Undecided {
 		text, known := notRuns[v.What]
+		if guess, asserts := maybeRuns[v.What]; asserts && v.Unseen != nil {
+			text = guess
+		}
 		if !known {
 			text = "It makes no ticket: %s."
 		}

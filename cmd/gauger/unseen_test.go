@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/tank"
+)
+
+// unseen makes a row of a load inside of which no reading came, from 07:29:10 to 07:46:05.
+func unseen(r *ticketRow) {
+	at := func(h, m, s int) time.Time { return time.Date(2026, 3, 2, h, m, s, 0, time.UTC) }
+	r.Start, r.End = at(7, 30, 0), at(7, 45, 0)
+	r.Load.Start, r.Load.End = r.Start, r.End
+	r.Load.Unseen = &tank.Span{From: at(7, 29, 10), To: at(7, 46, 5)}
+	r.Load.Samples, r.Load.InflowBbl, r.Load.Gap = 0, 0, 17*time.Minute
+	r.Load.Rivals = &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 2, Watched: 45 * time.Minute}
+}
+
+// No sentence about a load that nobody saw asserts what no reading shows: how fast it was, its pauses, when it began, that
+// no other tank rose, that it was no leak by a rate. What the readings before and after bound is said as bounds.
+func TestALoadInsideAGapIsToldInBounds(t *testing.T) {
+	old := func(r *ticketRow) { // made before the bounds were kept
+		unseen(r)
+		r.Load.Unseen, r.Load.Trend = nil, &tank.Trend{Seconds: []int32{-120, -50, 965, 1000}, Level: []int32{18000, 18000, 8000, 8000}}
+	}
+	for name, change := range map[string]func(*ticketRow){"kept": unseen, "of before": old} {
+		r := paper(change)
+		says := strings.Join(r.sentences(here{}), "\n")
+		text := says
+		for _, line := range r.evidence(here{}) {
+			if line[0] != "as sent" && line[0] != "comments" && !strings.HasPrefix(line[0], "seal") {
+				text += "\n" + line[0] + " " + line[1]
+			}
+		}
+		for _, want := range []string{
+			"between 07:29 and 07:47 the level of tank", "no reading came in between, so when in that time it fell is not known",
+			"not known how fast it left", "at least 12.1 bbl a minute", "A transfer to another tank: not known", "A recirculation: not known",
+			"start about 2026-03-02 07:30", "rate not known", "parts not known",
+		} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: not said: %q in\n%s", name, want, text)
+			}
+		}
+		for _, never := range []string{"without a pause", "pauses between", "seen in 0 readings", "this fell at", "rose meanwhile", " 6.0 bbl", "07:30:00", "07:45:00", "and nothing came back", "also what left"} {
+			if strings.Contains(text, never) {
+				t.Errorf("%s: %q is asserted in\n%s", name, never, text)
+			}
+		}
+	}
+}
+
+// A movement that nobody saw is not said to have gone from tank to tank, nor when it began.
+func TestAMovementInsideAGapIsNotAsserted(t *testing.T) {
+	at := time.Date(2026, 3, 2, 7, 40, 0, 0, time.UTC)
+	v := tank.Verdict{Tank: "TK-1", What: tank.Transferred, Why: "meanwhile other tanks rose", Bbl: 60, Start: at, End: at.Add(time.Minute), Open: 171.25, Close: 131.25,
+		Unseen: &tank.Span{From: at.Add(-11 * time.Minute), To: at.Add(6 * time.Minute)}}
+	says := strings.Join((&answer{&agent.Why{Tank: "TK-1", At: at, Now: at.Add(time.Hour)}, here{}, nil}).verdict(&v), " ")
+	for _, want := range []string{"between 07:29 and 07:46", "may have been moved", "no reading shows it", "meanwhile other tanks rose"} {
+		if !strings.Contains(says, want) {
+			t.Errorf("not said: %q in %s", want, says)
+		}
+	}
+	if strings.Contains(says, "did not leave the site") || strings.Contains(says, "07:40") {
+		t.Errorf("asserted: %s", says)
+	}
+}
