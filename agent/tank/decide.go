@@ -5,7 +5,10 @@ import (
 	"math"
 )
 
-const most = 0.6 // the share of a draw that has to show elsewhere to explain it
+const (
+	most     = 0.6   // the share of a draw that has to show elsewhere to explain it
+	aboutFar = 900.0 // s from the nearest sample at which a level is still known
+)
 
 // decide says what a finished draw was.
 func (r *run) decide(i int, v *vessel, d draw, now float64) {
@@ -59,6 +62,10 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		return // a false echo that was believed, and told of as a step
 	}
 	name, rose := r.received(i, d)
+	if rose >= most*removed && !r.explained(i, d, removed) {
+		d.beside = fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose)
+		rose = 0
+	}
 	if rose < most*removed {
 		if into, ok := r.filledWhileDrawn(i, d); ok {
 			name, rose = into, removed
@@ -134,28 +141,38 @@ func (r *run) risen(i int, from, to float64) (name string, bbl float64) {
 // rise is the volume in barrels that a tank gained between two times beyond its inflow;
 // 0 where its level is not known.
 func (v *vessel) rise(t *Tank, from, to float64) float64 {
-	a, ok1 := v.about(from)
-	b, ok2 := v.about(to)
+	bbl, _ := v.rose(t, from, to, 2*aboutFar)
+	return bbl
+}
+
+// rose is rise, and whether the levels are known where a silence of some seconds hides them.
+func (v *vessel) rose(t *Tank, from, to, silence float64) (bbl float64, ok bool) {
+	a, ok1 := v.within(from, silence)
+	b, ok2 := v.within(to, silence)
 	if !ok1 || !ok2 {
-		return 0
+		return 0, false
 	}
 	va, _ := t.Table.edge(a)
 	vb, _ := t.Table.edge(b)
-	return vb - va - v.inflow(t, from).usual*(to-from)*t.Table.PerInch(a)
+	return vb - va - v.inflow(t, from).usual*(to-from)*t.Table.PerInch(a), true
 }
 
 // about is the level at a time, of the samples within 15 minutes.
-func (v *vessel) about(at float64) (float64, bool) {
+func (v *vessel) about(at float64) (float64, bool) { return v.within(at, 2*aboutFar) }
+
+// within is the level at a time, of samples that no longer silence parts; before the first one
+// and after the last one that of the nearest, for half as long.
+func (v *vessel) within(at, silence float64) (float64, bool) {
 	k := lower(v.buf, at)
-	if k < len(v.buf) && k > 0 && v.buf[k].t-v.buf[k-1].t <= 1800 {
+	if k < len(v.buf) && k > 0 && v.buf[k].t-v.buf[k-1].t <= silence {
 		a, b := v.buf[k-1], v.buf[k]
 		w := (at - a.t) / (b.t - a.t)
 		return float64(a.v) + w*float64(b.v-a.v), true
 	}
-	if k == len(v.buf) && k > 0 && at-v.buf[k-1].t <= 900 {
+	if k == len(v.buf) && k > 0 && at-v.buf[k-1].t <= silence/2 {
 		return float64(v.buf[k-1].v), true
 	}
-	if k == 0 && len(v.buf) > 0 && v.buf[0].t-at <= 900 {
+	if k == 0 && len(v.buf) > 0 && v.buf[0].t-at <= silence/2 {
 		return float64(v.buf[0].v), true
 	}
 	return 0, false

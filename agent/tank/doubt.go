@@ -64,6 +64,7 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	say(d.gap >= v.gapMin(t, r.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", span(d.gap))
 	say(v.jumpAt > 0 && v.jumpAt > d.start && v.jumpAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", span(d.stuck.to-d.stuck.from))
+	say(d.beside != "", 0.5, "%s", d.beside)
 	_, low := t.Table.edge(l.Close)
 	_, high := t.Table.edge(l.Open)
 	say(low || high, 0.5, "outside table")

@@ -35,6 +35,7 @@ type draw struct {
 	flow        production // how well the inflow is known
 	stuck       hang       // when the value stood still meanwhile
 	valved      bool       // the contact on the load valve speaks of it
+	beside      string     // what rose meanwhile, which other draws explain as well as this one
 	manner                 // of the sensor
 }
 

@@ -59,7 +59,7 @@ func (r *run) leaks(i int, v *vessel, now float64) {
 	}
 	a = v.hist[v.topFrom(first)]
 	v.loss = spell{open: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
-	if name, rose := r.risen(i, a.t, z.t); rose >= most*v.loss.sum*per {
+	if name, rose := r.risen(i, a.t, z.t); rose >= most*v.loss.sum*per && r.explained(i, v.loss.draw(), v.loss.sum*per) {
 		v.loss.n = lossKnown
 		r.event(v, i, "transfer", a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", v.loss.sum*per, name, a.v, z.v))
 		r.moved(v.loss.fell(t), name)

@@ -19,20 +19,30 @@ func (r *run) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 		if j == i || o.Group != "" && o.Group == own.Group {
 			continue
 		}
-		if w := r.st.tanks[j]; r.st.tanks[i].followed(own, d, w, o, step) {
+		if r.followed(i, j, d, step) {
 			return o.ID, true
 		}
 	}
 	return "", false
 }
 
-// followed compares a draw, stretch by stretch, with another tank.
-func (v *vessel) followed(t *Tank, d draw, w *vessel, o *Tank, step float64) bool {
+// followed compares a draw of tank i, stretch by stretch, with tank j. A stretch of which either
+// level is lost behind a gap, or in which nothing left, agrees with nothing.
+func (r *run) followed(i, j int, d draw, step float64) bool {
+	v, w, t, o := r.st.tanks[i], r.st.tanks[j], &r.site.tanks[i], &r.site.tanks[j]
+	silence := math.Max(v.gapMin(t, r.site.speed), w.gapMin(o, r.site.speed))
 	rising, row, drawn, neither := 0, 0, 0, 0
 	for at := d.start + cell; at+step <= d.end; at += step {
-		out, came := -v.rise(t, at, at+step), w.rise(o, at, at+step)
-		switch {
-		case came >= most*out && came <= out/most:
+		left, known := v.rose(t, at, at+step, silence)
+		came, seen := w.rose(o, at, at+step, silence)
+		out := -left
+		switch beside := r.leaving(i, j, at, at+step); {
+		case !known || !seen:
+			neither++
+		case beside > 0 && came > 0 && came < most*(out+beside):
+			row = 0 // it came out of either: no evidence for or against
+			continue
+		case out > 0 && came >= most*out && came <= out/most:
 			row++
 			rising = max(rising, row)
 			continue
@@ -58,7 +68,7 @@ func (r *run) evenedOut(i int, d draw) (name string, ok bool) {
 		if j == i || o.Group != own.Group || w.lastDrawn(o, r.site.speed, d.end, r.st.now*r.site.speed) > d.start-cell {
 			continue
 		}
-		if w.rise(o, d.start-30, d.end+150) >= most*own.volume(d) {
+		if rose, ok := w.rose(o, d.start-30, d.end+150, 2*aboutFar); ok && rose >= most*own.volume(d) {
 			return o.ID, true
 		}
 	}
