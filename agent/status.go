@@ -115,7 +115,8 @@ type TankStatus struct {
 	Barrels *float64  `json:"bbl"`
 	At      time.Time `json:"at,omitzero"`
 	Quality string    `json:"quality"`
-	Phase   string    `json:"phase"` // what the detector sees: idle, drawing and so on
+	Error   string    `json:"error,omitempty"` // why a reading that came is no level
+	Phase   string    `json:"phase"`           // what the detector sees: idle, drawing and so on
 
 	Inhibited *Inhibit `json:"inhibited,omitempty"` // the work on it that is going on
 	Waits     string   `json:"waits,omitempty"`     // a change of how it is measured that is not in force yet, since when and until what
@@ -307,6 +308,9 @@ func (d *Desk) problems(s Status) []string {
 		if t.Waits != "" {
 			out = append(out, t.ID+": "+t.Waits)
 		}
+		if t.Error != "" {
+			out = append(out, t.ID+": "+t.Error+"; compare the unit and scale of its level point and its height in the configuration with the gauge: no load is seen from such levels")
+		}
 	}
 	for _, h := range s.Held {
 		if len(h.Load.Review) > 0 {
@@ -332,6 +336,13 @@ func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
 	var tanks []TankStatus
 	for i, t := range l.site.Tanks {
 		tanks = append(tanks, l.tankStatus(i, t))
+		why := tanks[i].Error
+		if why == "" {
+			continue
+		}
+		if at := slices.IndexFunc(points, func(p Shown) bool { return p.Point == t.Level }); at >= 0 {
+			points[at].Quality, points[at].Error = collectors.Bad.String(), why
+		}
 	}
 	return points, tanks, open, slices.Clone(l.s.held)
 }
@@ -358,11 +369,22 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		return s
 	}
 	s.At, s.Quality = r.At.Round(0), r.Quality.String()
-	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
-	if err != nil || r.Quality == collectors.Bad || !finite(in) {
+	if r.Quality == collectors.Bad {
 		return s
 	}
+	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
 	in += float64(g.Offset)
+	t.Height = g.Height
+	switch {
+	case err != nil:
+		s.Error = err.Error()
+	case !t.Possible(in):
+		s.Error = fmt.Sprintf("outside the tank: %.5g in of %.5g", in, float64(g.Height))
+	}
+	if s.Error != "" {
+		s.Quality = collectors.Bad.String()
+		return s
+	}
 	s.Level, s.Gauge = &in, tank.Length(in).Gauge()
 	if bbl, err := g.Table.Barrels(in); err == nil {
 		s.Barrels = &bbl

@@ -106,6 +106,9 @@ func (p *sheet) tanks(s agent.Status) {
 			gauge, figures = t.Gauge, fmt.Sprintf("%.2f in · %s bbl", *t.Level, number(t.Barrels))
 		}
 		phase := t.Phase
+		if t.Error != "" {
+			phase += ", " + t.Error
+		}
 		if w := t.Inhibited; w != nil {
 			phase += ", inhibited by " + w.Person + ": " + w.Why
 		}

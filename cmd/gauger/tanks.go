@@ -32,7 +32,7 @@ func (m *Main) tanksList(ctx context.Context, args []string) error {
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK")
 	for _, r := range rows {
-		last, remark := "-", ""
+		last, remark := "-", r.Error
 		if r.Last != nil {
 			last = minute(r.Last.Start, zone)
 			if r.Last.Load != nil {
@@ -43,7 +43,10 @@ func (m *Main) tanksList(ctx context.Context, args []string) error {
 			remark = r.Waits
 		}
 		if w := r.Inhibited; w != nil {
-			remark = fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why)
+			if remark != "" {
+				remark += "; "
+			}
+			remark += fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why)
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, dash(r.Gauge), dash(shown(r.Level, 2)), dash(shown(r.Barrels, 1)), minute(r.At, zone), r.Phase, last, remark)
 	}
