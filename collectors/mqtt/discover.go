@@ -14,6 +14,8 @@ import (
 // Bounds of what a Discover keeps.
 const (
 	heardTopics = 1000
+	regularFrom = 5 // messages that show whether they come regularly
+	leastExpect = 10 * time.Second
 	heardSample = 4 << 10 // bytes of a payload
 	heardBirths = 8 << 20 // bytes of all births of Sparkplug nodes, which are kept whole
 )
@@ -26,6 +28,8 @@ type Heard struct {
 	First    time.Time // arrival of the first message
 	Last     time.Time // and of the latest
 	Payload  []byte    // of the latest, its beginning if it is long
+
+	Longest time.Duration // silence between two messages, and after the latest
 }
 
 // Every is the usual interval between messages; zero when too few were heard to tell.
@@ -34,6 +38,23 @@ func (h Heard) Every() time.Duration {
 		return 0
 	}
 	return h.Last.Sub(h.First) / time.Duration(h.Messages-1)
+}
+
+// expect is the expect_every of a topic whose messages come regularly: three times what is usual, so that a lost message is
+// no silence, in round figures. Zero: nobody knows how long its silences are.
+func (h Heard) expect() time.Duration {
+	usual := h.Every()
+	if h.Messages < regularFrom || h.Longest > 2*usual || h.Sparkplug() {
+		return 0
+	}
+	long, round := max(3*usual, leastExpect), time.Second
+	switch {
+	case long > 10*time.Minute:
+		round = time.Minute
+	case long > time.Minute:
+		round = 10 * time.Second
+	}
+	return (long + round/2).Truncate(round)
 }
 
 // Discover listens to everything under a filter ("#" is all but the broker's own topics) with a session that leaves
@@ -70,7 +91,7 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 		}
 		ear := ear{heard: map[string]*Heard{}, asked: map[string]bool{}, silent: d.ListenOnly}
 		err = ear.listen(ctx, s, c)
-		return ear.all(), ear.more, err
+		return ear.all(time.Now()), ear.more, err
 	}
 	return nil, 0, errors.Join(whys...)
 }
@@ -111,10 +132,11 @@ func (e *ear) hear(m paho.Message, at time.Time) {
 			e.more++
 			return
 		}
-		h = &Heard{Topic: m.Topic(), Retained: m.Retained(), First: at}
+		h = &Heard{Topic: m.Topic(), Retained: m.Retained(), First: at, Last: at}
 		e.heard[m.Topic()] = h
 	}
 	h.Messages++
+	h.Longest = max(h.Longest, at.Sub(h.Last))
 	h.Last = at
 	payload, most := m.Payload(), heardSample
 	if h.birth() && e.births+len(payload) <= heardBirths {
@@ -139,9 +161,11 @@ func (e *ear) ask(ctx context.Context, c *connection, group []arrival) error {
 	return nil
 }
 
-func (e *ear) all() []Heard {
+// all is what was heard until the end.
+func (e *ear) all(end time.Time) []Heard {
 	all := make([]Heard, 0, len(e.heard))
 	for _, h := range e.heard {
+		h.Longest = max(h.Longest, end.Sub(h.Last))
 		all = append(all, *h)
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Topic < all[j].Topic })

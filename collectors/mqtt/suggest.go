@@ -38,13 +38,13 @@ func (h Heard) Suggest() []Suggestion {
 		if _, err := number(string(h.Payload)); err != nil {
 			return nil
 		}
-		return []Suggestion{{Point{Name: name, Topic: h.Topic}, strings.TrimSpace(string(h.Payload))}}
+		return []Suggestion{{Point{Name: name, Topic: h.Topic, ExpectEvery: h.expect()}, strings.TrimSpace(string(h.Payload))}}
 	}
 	w := &walk{heard: h}
 	w.visit(nil, root, "")
 	for i := range w.found {
 		f := &w.found[i]
-		f.Point.Topic = h.Topic
+		f.Point.Topic, f.Point.ExpectEvery = h.Topic, h.expect()
 		f.Point.Name = name + "-" + nameOf(f.Point.Value)
 		if len(w.found) == 1 {
 			f.Point.Name = name
