@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -11,6 +12,7 @@ import (
 
 	"gauger/agent"
 	"gauger/collectors"
+	"gauger/config"
 )
 
 // showStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
@@ -63,6 +65,7 @@ func (p *page) print(w io.Writer) error {
 	}
 	p.tanks()
 	p.badPoints()
+	p.unwatched()
 	p.unused()
 	p.lines()
 	if p.s.Shut == "" {
@@ -172,6 +175,29 @@ func (p *page) badPoints() {
 		p.line("%s%s\t\tno reading yet", head, name)
 		head = "\t"
 	}
+}
+
+// unwatched says how old the oldest is of what was good when it came, and of which nobody knows when the next should come.
+func (p *page) unwatched() {
+	silent := map[collectors.Point]bool{}
+	for _, w := range p.h.wanted(nil) {
+		silent[w.Point] = w.Every == 0 && !slices.ContainsFunc(p.h.cfg.Events, func(e config.Event) bool { return e.Stale > 0 && e.Point == w.Point })
+	}
+	n := 0
+	var oldest agent.Shown
+	for _, x := range p.s.Points {
+		if !silent[x.Point] || x.Quality != "good" {
+			continue
+		}
+		if n++; n == 1 || x.At.Before(oldest.At) {
+			oldest = x
+		}
+	}
+	if n == 0 || !p.s.Daemon {
+		return
+	}
+	p.line("\nNOT WATCHED\t%s\tthe last message of it is %s old, the oldest of %s without expect_every or a stale event: when one falls silent, nobody is told",
+		oldest.Point, p.s.Now.Sub(oldest.At).Round(time.Second), count(n, "point"))
 }
 
 // unread are the points of the configuration of which there has been no reading.

@@ -3,6 +3,7 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"gauger/agent"
 	"gauger/collectors"
@@ -42,5 +43,42 @@ func TestAHintIsNoAlarm(t *testing.T) {
 	}
 	if !strings.Contains(out.String(), "\n  ! the clock is not set\n  hint: look here\n") {
 		t.Errorf("the page is\n%s", out.String())
+	}
+}
+
+// TestAPointThatNobodyWatchesSaysHowOldItIs: a point without expect_every stays good for ever, so its age is told.
+func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	old := agent.Shown{Point: "radio/level", Quality: "good", At: now.Add(-4*time.Minute - 48*time.Second)}
+	newer := agent.Shown{Point: "radio/rate", Quality: "good", At: now.Add(-time.Minute)}
+	polled := agent.Shown{Point: "plc/level", Quality: "good", At: now.Add(-time.Hour)}
+	for _, c := range []struct {
+		watch  string
+		points []agent.Shown
+		want   string
+	}{
+		{"", []agent.Shown{polled, newer, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 2 points without expect_every or a stale event: when one falls silent, nobody is told\n"},
+		{"", []agent.Shown{polled, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 1 point without expect_every or a stale event: when one falls silent, nobody is told\n"},
+		{", expect_every: 10s", []agent.Shown{polled, old}, ""},
+		{"stale", []agent.Shown{polled, old}, ""},
+	} {
+		rule := ""
+		if c.watch == "stale" {
+			c.watch, rule = "", "events: [{rule: Silent, point: radio/level, stale: 10m}]\n"
+		}
+		text := strings.NewReplacer("SERVICE", "127.0.0.1:1", "PLC", "127.0.0.1:2", "BROKER", "127.0.0.1:3",
+			"    points:\n      - {name: level, topic", "    points:\n      - {name: rate, topic: field/rate"+c.watch+"}\n      - {name: level"+c.watch+", topic").Replace(siteYAML)
+		cfg, err := config.Parse("gauger.yaml", []byte(text+rule), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		p := page{s: agent.Status{Daemon: true, Now: now, Points: c.points}, h: here{cfg}}
+		if err := p.print(&out); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, _ := strings.Cut(out.String(), "NOT WATCHED"); c.want == "" && got != "" || !strings.Contains(out.String(), c.want) {
+			t.Errorf("with %q the page is\n%s\nwant %q", c.watch, out.String(), c.want)
+		}
 	}
 }
