@@ -375,14 +375,11 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
 	in += float64(g.Offset)
 	t.Height = g.Height
-	switch {
-	case err != nil:
-		s.Error = err.Error()
-	case !t.Possible(in):
-		s.Error = fmt.Sprintf("outside the tank: %.5g in of %.5g", in, float64(g.Height))
+	if err == nil && !t.Possible(in) {
+		err = fmt.Errorf("outside the tank: %.5g in of %.5g", in, float64(g.Height))
 	}
-	if s.Error != "" {
-		s.Quality = collectors.Bad.String()
+	if err != nil {
+		s.Quality, s.Error = collectors.Bad.String(), err.Error()
 		return s
 	}
 	s.Level, s.Gauge = &in, tank.Length(in).Gauge()

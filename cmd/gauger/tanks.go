@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -32,23 +33,18 @@ func (m *Main) tanksList(ctx context.Context, args []string) error {
 	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK")
 	for _, r := range rows {
-		last, remark := "-", r.Error
+		last := "-"
+		remarks := slices.DeleteFunc([]string{r.Error, r.Waits}, func(text string) bool { return text == "" })
 		if r.Last != nil {
 			last = minute(r.Last.Start, zone)
 			if r.Last.Load != nil {
 				last += fmt.Sprintf(", %.1f bbl", r.Last.Load.GaugeBbl)
 			}
 		}
-		if r.Waits != "" {
-			remark = r.Waits
-		}
 		if w := r.Inhibited; w != nil {
-			if remark != "" {
-				remark += "; "
-			}
-			remark += fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why)
+			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, dash(r.Gauge), dash(shown(r.Level, 2)), dash(shown(r.Barrels, 1)), minute(r.At, zone), r.Phase, last, remark)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, dash(r.Gauge), dash(shown(r.Level, 2)), dash(shown(r.Barrels, 1)), minute(r.At, zone), r.Phase, last, strings.Join(remarks, "; "))
 	}
 	if err := t.Flush(); err != nil {
 		return err
