@@ -78,6 +78,7 @@ func (c *checker) device(at string, dev Device) {
 		})
 		c.atLeastOne(at, *dev.Modbus)
 	case dev.MQTT != nil:
+		c.exists(at+".password", dev.Password.File)
 		c.exists(at+".ca_file", dev.MQTT.CAFile)
 		c.exists(at+".cert_file", dev.MQTT.CertFile)
 		c.exists(at+".key_file", dev.MQTT.KeyFile)

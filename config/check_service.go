@@ -1,7 +1,9 @@
 package config
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"strings"
@@ -25,7 +27,12 @@ func (c *checker) service() {
 			c.strictf("service.ca_file", "%v", err)
 		}
 	}
+	c.exists("service.primary_key", s.PrimaryKey.File)
+	c.exists("service.secondary_key", s.SecondaryKey.File)
 	if l := s.Login; l != nil {
+		for key, from := range map[string]Secret{"password_hash": l.PasswordHash, "token": l.Token, "api_key": l.APIKey, "subscription_key": l.SubscriptionKey} {
+			c.exists("service.login."+key, from.File)
+		}
 		if *l == (Login{}) {
 			c.problemf("service.login", "sends nothing; write what Authenticate needs, or remove it")
 		}
@@ -89,6 +96,8 @@ func (c *checker) exists(path, file string) {
 	}
 	info, err := os.Stat(resolve(c.dir, file))
 	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		c.warnf(path, "nobody can tell as this user whether %s is there: %v", quote(file), errors.Unwrap(err))
 	case err != nil:
 		c.warnf(path, "no file %s here; put it there before gauger starts", quote(file))
 	case !info.Mode().IsRegular():

@@ -12,20 +12,31 @@ import (
 // Load reads the configuration at path. Mistakes in it come as Problems; relative file names in it are taken from
 // the folder of path.
 func Load(path string) (*Config, error) {
+	cfg, _, err := Examine(path)
+	return cfg, err
+}
+
+// Examine is Load, and gives what is legal but doubtful also of a file with mistakes: whoever mends it sees both at once.
+func Examine(path string) (cfg *Config, doubts []Problem, err error) {
 	b, err := readRegular(path, maxBytes)
 	if err != nil {
-		return nil, fmt.Errorf("read configuration: %w", err)
+		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return Parse(path, b, filepath.Dir(path))
+	return examine(path, b, filepath.Dir(path))
 }
 
 // Parse reads a configuration from b. name is what mistakes call the file; dir is where its relative file names
 // begin. Every mistake is reported: the error is Problems, and there is no Config then. A file in which nothing is wrong
 // but what only `check` refuses gives a Config that can be worked with, and Strict says what that is.
 func Parse(name string, b []byte, dir string) (*Config, error) {
+	cfg, _, err := examine(name, b, dir)
+	return cfg, err
+}
+
+func examine(name string, b []byte, dir string) (*Config, []Problem, error) {
 	root, flaw := parse(b)
 	if flaw != nil {
-		return nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
+		return nil, nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
 	}
 	cfg := new(defaultConfig())
 	d := &decoder{file: name, last: lastLine(b), cfg: cfg, open: map[*yaml.Node]bool{}}
@@ -34,16 +45,16 @@ func Parse(name string, b []byte, dir string) (*Config, error) {
 	c := newChecker(d, root, dir)
 	c.check()
 	if len(d.problems) > 0 {
-		return nil, Problems(sorted(append(d.problems, c.stricter()...)))
+		return nil, sorted(c.warnings), Problems(sorted(append(d.problems, c.stricter()...)))
 	}
 	cfg.complete(dir)
 	c.busTime()
 	cfg.Warnings, cfg.Strict = sorted(c.warnings), c.stricter()
 	var err error
 	if cfg.hash, err = cfg.checksum(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return cfg, nil
+	return cfg, cfg.Warnings, nil
 }
 
 // readRegular reads a file of at most limit bytes. Anything but a regular file is refused: a pipe or a device could

@@ -44,7 +44,7 @@ func TestDoubtfulThingsAreWarnings(t *testing.T) {
 		{"recording toward a real service", "tanks:\n", "  - {name: rec, recording: good.yaml, points: [{name: a, unit: in}]}\ntanks:\n", 37, "devices[3].recording", "demonstrations"},
 	} {
 		t.Run(w.name, func(t *testing.T) {
-			ws := edited(t, w.old, w.new).Warnings
+			ws := besideTheKey(edited(t, w.old, w.new).Warnings)
 			if len(ws) != 1 || ws[0].Line != w.line || ws[0].Path != w.path || !strings.Contains(ws[0].Message, w.say) {
 				t.Errorf("got  %v\nwant line %d, %s: ...%s...", ws, w.line, w.path, w.say)
 			}
@@ -60,8 +60,8 @@ func TestSomeObjectStandsInForTheSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg.Object != own || len(cfg.Warnings) != 1 || cfg.Warnings[0].Path != "object" || !strings.Contains(cfg.Warnings[0].Message, "tanks[0]") {
-		t.Errorf("object %q, warnings %v", cfg.Object, cfg.Warnings)
+	if ws := besideTheKey(cfg.Warnings); cfg.Object != own || len(ws) != 1 || ws[0].Path != "object" || !strings.Contains(ws[0].Message, "tanks[0]") {
+		t.Errorf("object %q, warnings %v", cfg.Object, ws)
 	}
 }
 

@@ -43,19 +43,20 @@ func (m *Main) check(_ context.Context, args []string) error {
 	case *template != "":
 		return m.template(*template)
 	}
-	cfg, err := config.Load(c.config)
+	cfg, doubts, err := config.Examine(c.config)
 	var late error
 	if err == nil {
 		late = refused(cfg, *slow)
+		doubts = cfg.Warnings
 	}
 	if c.json() && !*print {
-		return m.checkJSON(c, cfg, errors.Join(err, late))
+		return m.checkJSON(c, cfg, doubts, errors.Join(err, late))
+	}
+	for _, w := range doubts {
+		fmt.Fprintln(m.Err, "warning: "+w.String())
 	}
 	if err != nil {
 		return unreadable(err)
-	}
-	for _, w := range cfg.Warnings {
-		fmt.Fprintln(m.Err, "warning: "+w.String())
 	}
 	if *print {
 		return errors.Join(late, cfg.Print(m.Out))
@@ -152,10 +153,10 @@ func problemsOf(all []config.Problem) []problem {
 }
 
 // checkJSON prints the verdict; the exit status is the same as that of the text.
-func (m *Main) checkJSON(c *common, cfg *config.Config, err error) error {
-	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: []problem{}, Lines: []budget{}}
+func (m *Main) checkJSON(c *common, cfg *config.Config, doubts []config.Problem, err error) error {
+	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: problemsOf(doubts), Lines: []budget{}}
 	if cfg != nil {
-		v.Warnings, v.Devices, v.Points, v.Tanks = problemsOf(cfg.Warnings), len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
+		v.Devices, v.Points, v.Tanks = len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
 		v.Lines = budgetsOf(cfg.Budgets)
 		v.Disk = disk{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
 	}

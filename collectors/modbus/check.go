@@ -222,6 +222,12 @@ func (d Device) Warnings() (all []collectors.Problem) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
 			"127.0.0.1 for programs on the box itself"})
 	}
+	for i, p := range d.Points {
+		if key, table, n, err := p.place(); err == nil && key != "modicon" && !table.bits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {
+			all = append(all, collectors.Problem{Path: fmt.Sprintf("points[%d].%s", i, key), Message: fmt.Sprintf(
+				"%d is the address on the wire, counted from 0, which few devices have; did you mean modicon: %d?", n, n)})
+		}
+	}
 	if d.Share != "" && lowPort(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
 	}

@@ -1,0 +1,49 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A file with a mistake has its doubtful things told beside it, so that a person goes through it once; a key's file that is
+// not there is one of them, and so is a five-digit number where an address on the wire belongs.
+func TestDoubtsAreToldBesideMistakes(t *testing.T) {
+	text := strings.NewReplacer("primary_key: {credential: primary-key}", "primary_key: {file: no-such-key}", "credential: mqtt-password", "file: no-such-password").Replace(string(Example))
+	const sound = "modbus: tcp://10.0.0.2\n"
+	for name, mistake := range map[string]string{"sound": "", "with a mistake": "nonsense: 1\n"} {
+		path := filepath.Join(t.TempDir(), "gauger.yaml")
+		device := "  - name: strays\n    " + sound + "    every: 10s\n    points:\n" +
+			"      - {name: a, holding: 40101, type: uint16}\n      - {name: b, input: 30007, type: uint16}\n      - {name: c, holding: 101, type: uint16}\n      - {name: d, holding: 30007, type: uint16}\n"
+		whole := strings.Replace(text, "\ndevices:\n", "\ndevices:\n"+device, 1) + mistake
+		if err := os.WriteFile(path, []byte(whole), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cfg, doubts, err := Examine(path)
+		if (err == nil) != (mistake == "") || (cfg == nil) != (err != nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		said := ""
+		for _, w := range doubts {
+			said += w.String() + "\n"
+		}
+		for _, want := range []string{`service.primary_key: no file "no-such-key"`, `password: no file "no-such-password"`,
+			"points[0].holding: 40101 is the address", "did you mean modicon: 40101?", "points[1].input: 30007 is", "did you mean modicon: 30007?", "points[3].holding: 30007 is"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: not told: %q in\n%s", name, want, said)
+			}
+		}
+		if strings.Contains(said, "points[2]") {
+			t.Errorf("%s: a sound address is doubted:\n%s", name, said)
+		}
+	}
+}
+
+// besideTheKey are the warnings but for the one that the good file's second key is not on this box.
+func besideTheKey(ws []Problem) []Problem {
+	return slices.DeleteFunc(slices.Clone(ws), func(w Problem) bool {
+		return strings.HasSuffix(w.String(), `secondary_key: no file "/etc/gauger/secondary-key" here; put it there before gauger starts`)
+	})
+}
