@@ -206,7 +206,12 @@ func (a *Agent) begin() error {
 	}
 	now := time.Now().Round(0)
 	if !last.Began.IsZero() && !last.Clean && !a.Replay {
-		note := "gauger started again after a run that did not end in order (power, kill or crash); that run began " + last.Began.In(a.Site.Zone).Format(time.RFC3339)
+		note := "gauger started again after a run that did not end in order (power, kill or crash); that run began "
+		if Recordable(last.Began) {
+			note += last.Began.In(a.Site.Zone).Format(time.RFC3339)
+		} else {
+			note += "at a time that is not known: the clock was not set"
+		}
 		if err := a.unlessFull(a.Ledger.Book(Event{Rule: "power-restart", Note: note, Start: now, End: now})); err != nil {
 			return err
 		}

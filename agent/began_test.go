@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -16,5 +17,23 @@ func TestTheTimeThatAProgramRunsIsNoStepOfTheClock(t *testing.T) {
 	}
 	if at := (&Desk{}).began(time.Now()); !at.IsZero() {
 		t.Errorf("a command without a daemon runs since %s", at)
+	}
+}
+
+// A run that began before the clock was set began at a time that nobody knows: the service is not told of 1969.
+func TestARunOfAnUnsetClockHasNoTime(t *testing.T) {
+	b := newBench(t, func(s *Site) { s.Zone = time.FixedZone("CST", -6*3600) })
+	for _, began := range []time.Time{time.Unix(40, 0), time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)} {
+		if err := b.remember(runState, run{Began: began, Config: b.site.Config}); err != nil {
+			t.Fatal(err)
+		}
+		a := &Agent{Site: b.site, Ledger: b.Ledger, Box: b.box, Clock: b.clock}
+		if err := a.begin(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	said := b.notes("power-restart")
+	if len(said) != 2 || strings.Contains(said[0], "19") || !strings.HasSuffix(said[0], "at a time that is not known: the clock was not set") || !strings.HasSuffix(said[1], "2026-03-02T12:00:00-06:00") {
+		t.Errorf("said %q", said)
 	}
 }

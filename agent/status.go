@@ -77,6 +77,9 @@ func (s Status) Waiting() (n uint64) {
 	return n
 }
 
+// ClockUnset says that the clock was not set: what is made meanwhile waits for it, and is in no stream yet.
+func (s Status) ClockUnset() bool { return s.Clock == Unset.String() }
+
 // planned says that the link's windows, its bytes of the day or its rate hold a stream back.
 func (s Status) planned(stream string) bool { return s.Link != nil && s.Link.Held[stream] != "" }
 
@@ -271,7 +274,7 @@ func (d *Desk) problems(s Status) []string {
 	} else if err := d.Box.Room(); err != nil {
 		out = append(out, fullProblem(err))
 	}
-	if s.Clock == Unset.String() {
+	if s.ClockUnset() {
 		out = append(out, "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right")
 	} else if off := d.Clock.Astray(time.Now()); off != 0 {
 		out = append(out, fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second)))

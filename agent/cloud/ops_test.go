@@ -359,3 +359,15 @@ func TestTypedError(t *testing.T) {
 		t.Errorf("got %q, want %q", err, want)
 	}
 }
+
+// Nothing that was only asked for can be at the service already.
+func TestOnlyWhatIsSavedMayBeAtTheService(t *testing.T) {
+	s := &cloudtest.Service{}
+	c := site(t, s)
+	for range 9 {
+		s.Next(cloudtest.Fault{DropAfter: true})
+	}
+	if _, err := c.GetEvents(t.Context(), cloud.EventQuery{Type: "diagnostic", Start: time.Now().Add(-time.Hour), End: time.Now()}); err == nil || strings.Contains(err.Error(), "may have it") {
+		t.Errorf("getting events: %v", err)
+	}
+}

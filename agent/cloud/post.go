@@ -81,7 +81,9 @@ func (c *Client) answer(r request, p reply) Answer {
 			a.Class = Key
 		} else if p.sent {
 			a.Class = Ambiguous
-			a.Message += "; the service may have it"
+			if r.op.save() || r.op == RenewAPIKey {
+				a.Message += "; the service may have it"
+			}
 		}
 		return a
 	}

@@ -85,6 +85,8 @@ func (p *sheet) sending(s agent.Status) {
 	switch waiting := s.Waiting(); {
 	case s.Shut != "":
 		p.add(`<p class="bad">Not storing and not sending: the outbox cannot be opened.</p>`)
+	case waiting == 0 && s.ClockUnset():
+		p.add(`<p class="bad">Not sending: what is made waits until the clock is set.</p>`)
 	case waiting == 0:
 		p.add(`<p class="ok">Sending: nothing waits.</p>`)
 	case s.ByPlan():

@@ -120,6 +120,8 @@ func (p *page) sending() string {
 	switch {
 	case p.s.Shut != "":
 		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
+	case p.s.Waiting() == 0 && p.s.ClockUnset():
+		return "NOT SENDING: what is made waits until the clock is set"
 	case p.s.Waiting() == 0:
 		return "everything is sent"
 	case p.s.ByPlan():

@@ -8,6 +8,7 @@ import (
 	"gauger/agent"
 	"gauger/collectors"
 	"gauger/config"
+	"gauger/outbox"
 )
 
 // TestPointsThatATemplateMakesHideNoneThatIsSilent: what is read beyond the configuration's own points does not make up
@@ -31,6 +32,23 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 	}
 	if got := read("radio/level"); got != "reading all 7 points" {
 		t.Errorf("with all: %s", got)
+	}
+}
+
+// TestAnUnsetClockIsNotEverythingSent: what waits for the clock is in no stream yet.
+func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
+	p := page{s: agent.Status{Daemon: true, Clock: "unset"}}
+	if got := p.sending(); got != "NOT SENDING: what is made waits until the clock is set" {
+		t.Errorf("with nothing in the streams: %s", got)
+	}
+	p.s.Streams = map[string]outbox.Counts{agent.Tickets: {Waiting: 2}}
+	if got := p.sending(); got != "sending, 2 records on the way" { // these have their times
+		t.Errorf("with two tickets: %s", got)
+	}
+	p.s.Clock = "set"
+	p.s.Streams = nil
+	if got := p.sending(); got != "everything is sent" {
+		t.Errorf("with the clock set: %s", got)
 	}
 }
 
