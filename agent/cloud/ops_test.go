@@ -367,7 +367,7 @@ func TestOnlyWhatIsSavedMayBeAtTheService(t *testing.T) {
 	for range 9 {
 		s.Next(cloudtest.Fault{DropAfter: true})
 	}
-	if _, err := c.GetEvents(t.Context(), cloud.EventQuery{Type: "diagnostic", Start: time.Now().Add(-time.Hour), End: time.Now()}); err == nil || strings.Contains(err.Error(), "may have it") {
+	if _, err := c.GetEvents(t.Context(), cloud.EventQuery{Type: "Diagnostic", Start: time.Now().Add(-time.Hour), End: time.Now()}); err == nil || strings.Contains(err.Error(), "may have it") {
 		t.Errorf("getting events: %v", err)
 	}
 }
