@@ -218,7 +218,9 @@ func (d *draft) compare(i int, m meeting) *seam {
 		why = "the load that was under way ends with the last level before it; if the truck loaded on, `gauger tickets add` writes its ticket"
 	}
 	s := d.odd(i, m, o, tank.Conversion{Ratio: 1, Add: m.first - next}, next, why)
-	s.Ends = loading && !falls
+	if s.Ends = loading && !falls; s.Ends {
+		s.By.Add = m.first - o.In // nothing of it is left for the next
+	}
 	return s
 }
 

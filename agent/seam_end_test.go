@@ -36,8 +36,9 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newWired(t, inches, nil)
 			begin := time.Now()
-			f := field{"A": falling(60, begin.Add(time.Hour), begin.Add(2*time.Hour)), "B": falling(150, begin.Add(80*time.Minute), begin.Add(102*time.Minute+30*time.Second))}
+			f := field{"A": falling(60, begin.Add(time.Hour), begin.Add(2*time.Hour)), "B": falling(150, begin.Add(73*time.Minute), begin.Add(95*time.Minute+30*time.Second))}
 			b.field(67*time.Minute, inches, f)
+			pass(2 * time.Minute)
 			b.wired(otherSource, nil)
 			if stuck {
 				gears := slices.Clone(b.s.gears)
