@@ -21,6 +21,45 @@ type sampled struct {
 	stands bool
 }
 
+// What makes no sense now and then is one episode: it is over when the device's time has been right for rightFor, and in
+// rightFew messages in a row.
+const (
+	rightFor = 10 * time.Minute
+	rightFew = 10
+)
+
+// undated is an episode in which a device's time makes no sense, in each message or now and then.
+type undated struct {
+	since time.Time // zero: there is none
+	right time.Time // the first message since the last wrong one
+	few   int       // messages since then
+	wrong int       // messages of the episode
+}
+
+// dated tells when a device's time begins to make no sense, and when it has made sense again for a while.
+func (s *session) dated(p *point, o outcome, a arrival) {
+	u := &p.undated
+	switch {
+	case o.undated != nil && u.since.IsZero():
+		*u = undated{since: a.at, wrong: 1}
+		s.link.tell(collectors.Notice{Rule: "device-time", Source: string(p.name), Since: a.at, Note: o.undated.Error()})
+	case o.undated != nil:
+		u.few, u.wrong = 0, u.wrong+1
+	case o.timed && !u.since.IsZero():
+		if u.few++; u.few == 1 {
+			u.right = a.at
+		}
+		if u.few < rightFew || a.at.Sub(u.right) < rightFor {
+			return
+		}
+		s.link.tell(collectors.Notice{
+			Rule: "device-time", Source: string(p.name), Since: u.since, Until: u.right,
+			Note: fmt.Sprintf("the device's time makes sense again; %d values had the time of their arrival", u.wrong),
+		})
+		*u = undated{}
+	}
+}
+
 // believe takes the time back from an outcome whose device clock stands: then it is no time, and makes no two messages
 // the same. What may have waited proves nothing about now, and a list tells old samples again with each message.
 func (p *point) believe(o *outcome, a arrival) {

@@ -65,9 +65,57 @@ func TestADeviceTimeThatStandsIsNoTime(t *testing.T) {
 		if n := h.noticed("device-time"); len(n) != 1 || !strings.Contains(n[0].Note, "stands") {
 			t.Errorf("told %v", n)
 		}
-		send(121, noon.Add(time.Hour))
-		if n := h.noticed("device-time"); len(n) != 2 || n[1].Until.IsZero() {
-			t.Errorf("told %v of the clock that goes again", n)
+		again := time.Now()
+		for i := range 22 {
+			send(121, noon.Add(time.Hour+time.Duration(i)*30*time.Second))
+		}
+		if n := h.noticed("device-time"); len(n) != 2 || !n[1].Until.Equal(again) {
+			t.Errorf("told %v of the clock that goes again from %s on", n, again)
 		}
 	})
+}
+
+// TestADeviceClockThatFailsNowAndThenIsOneEpisode: a good time and 1970 in turn are one fault, and it is over only when
+// the time has been right for a while; the levels are used all the same.
+func TestADeviceClockThatFailsNowAndThenIsOneEpisode(t *testing.T) {
+	for _, c := range []struct {
+		every time.Duration
+		wrong int // one message of so many has no time
+	}{{10 * time.Second, 2}, {time.Minute, 2}, {time.Minute, 5}, {3 * time.Minute, 2}} {
+		t.Run(fmt.Sprintf("%s, each %d.", c.every, c.wrong), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				<-time.After(time.Until(noon))
+				b, h := newBroker(t), newMemo()
+				start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
+				momentarily()
+				var want []float64
+				send := func(at time.Time) {
+					want = append(want, float64(len(want)%200))
+					b.publish(t, "field/tk1", sample(want[len(want)-1], at))
+					later(c.every)
+				}
+				for i := range 60 {
+					at := time.Now()
+					if i%c.wrong == 0 {
+						at = time.Unix(5, 0)
+					}
+					send(at)
+				}
+				if n := h.noticed("device-time"); len(n) != 1 || !n[0].Until.IsZero() || !n[0].Since.Equal(noon.Add(20*time.Millisecond)) {
+					t.Fatalf("told %v of a clock that fails now and then, want one episode that is open", n)
+				}
+				right := time.Now()
+				for range 61 {
+					send(time.Now())
+				}
+				n := h.noticed("device-time")
+				if len(n) != 2 || !n[1].Since.Equal(n[0].Since) || n[1].Until.After(right) || n[1].Until.Before(right.Add(-c.every*time.Duration(c.wrong))) {
+					t.Errorf("told %v, want its end at %s, when the times came right for good", n, right)
+				}
+				if got := h.goods("radio/level"); !slices.Equal(got, want) {
+					t.Errorf("%d of %d levels were used", len(got), len(want))
+				}
+			})
+		})
+	}
 }

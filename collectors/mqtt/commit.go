@@ -184,18 +184,6 @@ func (s *session) digest(a arrival) ([]collectors.Reading, error) {
 	return readings, errors.Join(why, unnamed)
 }
 
-// dated tells when a device's time begins to make no sense, and when it makes sense again.
-func (s *session) dated(p *point, o outcome, a arrival) {
-	switch {
-	case o.undated != nil && p.undated.IsZero():
-		p.undated = a.at
-		s.link.tell(collectors.Notice{Rule: "device-time", Source: string(p.name), Since: a.at, Note: o.undated.Error()})
-	case o.timed && !p.undated.IsZero():
-		s.link.tell(collectors.Notice{Rule: "device-time", Source: string(p.name), Since: p.undated, Until: a.at, Note: "the device's time makes sense again"})
-		p.undated = time.Time{}
-	}
-}
-
 // decode reads every point out of a message. A point that the message says nothing about is left alone as long as
 // another finds something: gateways send what has changed. The error is what makes the message worth keeping.
 func (s *session) decode(points []*point, a arrival) ([]outcome, error) {

@@ -30,8 +30,8 @@ type point struct {
 	heard  time.Time // last arrival of a message, by this machine's clock
 	silent time.Time // beginning of a silence that was announced; zero when there is none
 
-	latest  sampled   // by the device's time
-	undated time.Time // since when the device's time makes no sense; zero when it does
+	latest  sampled // by the device's time
+	undated undated // of the device's time
 }
 
 // place is where something stands beside the value: in the element of a list, or in the message as a whole.
