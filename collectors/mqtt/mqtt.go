@@ -23,7 +23,8 @@ type group []*session
 // the broker does not give, or gives without repeating what gets lost), unknown-topic (messages that nobody asked
 // for; they are acknowledged and dropped, and the topic is unsubscribed), device-time (a
 // device's time cannot be one; the arrival counts), silent (a point was not heard for half as
-// long again as its expect_every). Their source is the device's name, or the names of all devices of a shared session; for a
+// long again as its expect_every). The last two come with single messages: an episode of them is over when it has not come
+// back for ten minutes or more. Their source is the device's name, or the names of all devices of a shared session; for a
 // topic the name, a blank and the topic, for a silence and a device's time the point.
 func New(devices []Device, opt ...Session) (collectors.Collector, error) {
 	sessions, err := build(devices, opt...)

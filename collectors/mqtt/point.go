@@ -28,7 +28,8 @@ type point struct {
 
 	newest time.Time // latest device time that was used
 	heard  time.Time // last arrival of a message, by this machine's clock
-	silent time.Time // beginning of a silence that was announced; zero when there is none
+	silent time.Time // beginning of the silence for which it is Bad; zero when there is none
+	hush   hush      // the silences that were announced
 
 	latest  sampled // by the device's time
 	undated undated // of the device's time

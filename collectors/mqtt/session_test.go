@@ -303,10 +303,26 @@ func TestSilence(t *testing.T) {
 		if len(all) != 2 || last.Quality != collectors.Bad || !strings.Contains(last.Err.Error(), "silent for 15m") {
 			t.Errorf("readings: %+v", all)
 		}
-		b.publish(t, "field/tk1", "6")
-		momentarily()
-		if n := h.noticed("silent"); len(n) != 2 || n[1].Until.IsZero() || n[1].Since.Sub(heard).Abs() > linger {
-			t.Errorf("closed: %+v", n)
+		back := time.Now()
+		for i := range 8 { // each other message is too late
+			b.publish(t, "field/tk1", fmt.Sprint(6+i))
+			later(5*time.Minute + time.Duration(i%2)*15*time.Minute)
+			if i%2 == 1 {
+				back = time.Now()
+			}
+		}
+		if n := h.noticed("silent"); len(n) != 1 {
+			t.Errorf("told of each of several silences: %+v", n)
+		}
+		if got := h.all("radio/field-tk1"); len(got) != 14 {
+			t.Errorf("%d readings, want 9 that came and 5 of the silences: %v", len(got), got)
+		}
+		for i := range 4 {
+			b.publish(t, "field/tk1", fmt.Sprint(20+i))
+			later(10 * time.Minute)
+		}
+		if n := h.noticed("silent"); len(n) != 2 || n[1].Until.Sub(back).Abs() > linger || n[1].Since.Sub(heard).Abs() > linger {
+			t.Errorf("closed: %+v, want %s to %s", n, heard, back)
 		}
 	})
 }

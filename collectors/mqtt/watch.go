@@ -17,6 +17,8 @@ const (
 	patience = 30 * time.Second
 	// silences is how many times its usual interval a point may be silent: the next message is overdue by half as long.
 	silences = 1.5
+	// hushes is for how many times its usual interval, and for rightFor at least, it is heard before its silence is over.
+	hushes = 3
 )
 
 // trouble is a subscription that is not as it was asked for.
@@ -129,22 +131,35 @@ func (s *session) watchSilence(ctx context.Context, up, now time.Time) {
 		}
 		p.silent = last
 		err := fmt.Errorf("silent for %s, expected every %s", quiet.Round(time.Second), p.ExpectEvery)
-		s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
+		if p.hush.since.IsZero() {
+			p.hush.since = last
+			s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
+		}
 		s.spoil(ctx, []*point{p}, err, now)
 	}
 }
 
-// alive notes that a point was heard, and closes its silence. What the broker had retained is no sign of life.
+// hush is an episode of silences: one, or several with single messages between.
+type hush struct {
+	since time.Time // zero: there is none
+	heard time.Time // the first message since the last silence
+}
+
+// alive notes that a point was heard, and closes the episode of its silence once it was heard for a while. What the
+// broker had retained is no sign of life.
 func (s *session) alive(p *point, a arrival) {
 	if a.Retained() {
 		return
 	}
 	p.heard = a.at
-	if p.silent.IsZero() {
+	if !p.silent.IsZero() {
+		p.silent, p.hush.heard = time.Time{}, a.at
+	}
+	if p.hush.since.IsZero() || a.at.Sub(p.hush.heard) < max(rightFor, hushes*p.ExpectEvery) {
 		return
 	}
-	s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: p.silent, Until: a.at, Note: "heard again"})
-	p.silent = time.Time{}
+	s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: p.hush.since, Until: p.hush.heard, Note: "heard again"})
+	p.hush = hush{}
 }
 
 // spoil hands over a Bad reading of each point. An error is the end of ctx, which the committer sees next.
