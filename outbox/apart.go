@@ -244,11 +244,12 @@ func (d *drain) other(now time.Time) (takeRule, error) {
 	if d.newest = !d.newest; !d.newest {
 		return rule, nil
 	}
+	found := false
 	err := d.b.scan(d.s, takeRule{newest: true, skip: rule.skip}, now, func(_ uint64, _, v []byte) bool {
-		rule.of = bytes.Clone(addressOf(v))
+		found, rule.of = true, bytes.Clone(addressOf(v))
 		return false
 	})
-	rule.newest = len(rule.of) == 0 // a single record, then
+	rule.newest = found && len(rule.of) == 0 // a single record, then; what is stored between two looks goes by its address
 	if rule.newest {
 		rule.most, rule.of = 1, nil
 	}

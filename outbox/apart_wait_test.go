@@ -71,10 +71,14 @@ func TestPiecesSitOutTheirWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := letters(t, boxPath(t), &notes{})
 		post(t, b, "tags", "", "", "")
-		var sent [][]uint64
+		var mu sync.Mutex
+		var all [][]uint64
+		got := func() [][]uint64 { mu.Lock(); defer mu.Unlock(); return slices.Clone(all) }
 		stop := running(t, b, "tags", senderFunc(func(batch []outbox.Record) []outbox.Receipt {
+			mu.Lock()
+			defer mu.Unlock()
 			a := answer(outbox.Path, 404)
-			if sent = append(sent, seqsOf(batch)); len(sent) == 1 {
+			if all = append(all, seqsOf(batch)); len(all) == 1 {
 				a = answer(outbox.Poison, 400)
 			}
 			return slices.Repeat([]outbox.Receipt{a}, len(batch))
@@ -82,10 +86,12 @@ func TestPiecesSitOutTheirWait(t *testing.T) {
 		synctest.Wait()
 		post(t, b, "tags", "")
 		synctest.Wait()
-		if want := [][]uint64{{1, 2, 3}, {1}}; !slices.EqualFunc(sent, want, slices.Equal) {
-			t.Errorf("sent %v", sent)
+		if want := [][]uint64{{1, 2, 3}, {1}}; !slices.EqualFunc(got(), want, slices.Equal) {
+			t.Errorf("sent %v", got())
 		}
-		if wait(time.Second); len(sent) < 3 || !slices.Equal(sent[2], []uint64{2, 3}) {
+		wait(time.Second)
+		synctest.Wait()
+		if sent := got(); len(sent) < 3 || !slices.Equal(sent[2], []uint64{2, 3}) {
 			t.Errorf("sent %v", sent)
 		}
 		stop()

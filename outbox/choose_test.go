@@ -98,7 +98,10 @@ func TestARefusedRecordAndAnUnknownAddressBothHaveTheirTurns(t *testing.T) {
 				odd := map[bool]outbox.Receipt{true: answer(outbox.Poison, 400)}
 				fault := k.Fault
 				k.Fault = func(i int, stream string, batch []outbox.Record) (outbox.Receipt, bool, bool) {
-					if a, ok := odd[batch[0].Address == "odd"]; ok {
+					k.mu.Lock()
+					a, ok := odd[batch[0].Address == "odd"]
+					k.mu.Unlock()
+					if ok {
 						return a, false, true
 					}
 					return fault(i, stream, batch)

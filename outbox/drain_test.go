@@ -147,6 +147,7 @@ func TestKeptClassesWaitAndLoseNothing(t *testing.T) {
 				stop := running(t, b, "events", s)
 				wait(6 * time.Hour)
 				put(t, b, "events", "c")
+				synctest.Wait() // where a new one ends the wait
 				if c := counts(t, b, "events"); c.Waiting != 3 {
 					t.Errorf("while the service is away: %+v", c)
 				}
