@@ -121,8 +121,8 @@ func TestAnAnswerToHearOfIsToldAtOnce(t *testing.T) {
 		s := &outboxtest.Service{Fault: func(i int, _ string, _ []outbox.Record) (outbox.Receipt, bool, bool) { return page, false, i < 4 }}
 		stop := running(t, b, "events", s)
 		wait(time.Millisecond)
-		if n.count(outbox.NoteStalled) != 1 || !strings.Contains(n.all[0].Message, "a web page") {
-			t.Errorf("told %+v", n.all)
+		if n.count(outbox.NoteStalled) != 1 || !strings.Contains(n.of(outbox.NoteStalled).Message, "a web page") {
+			t.Errorf("told %+v", n.of(outbox.NoteStalled))
 		}
 		wait(time.Minute)
 		stop()
