@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,10 +25,10 @@ func TestMarksAreKeptOverARestart(t *testing.T) {
 					shown = b.Standing("tickets").Parked
 				}
 			}}
-		tries := 0
+		var tries atomic.Int64
 		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Receipt, bool, bool) {
-			if tries++; batch[0].Attempt < tries-1 {
-				t.Errorf("attempt %d is told as %d", tries, batch[0].Attempt)
+			if now := int(tries.Add(1)); batch[0].Attempt < now-1 {
+				t.Errorf("attempt %d is told as %d", now, batch[0].Attempt)
 			}
 			return answer(outbox.Ambiguous, 0), false, true
 		}}
@@ -43,11 +44,11 @@ func TestMarksAreKeptOverARestart(t *testing.T) {
 		b = open(t, path, o)
 		put(t, b, "tickets", "lost answer")
 		shut(t, b)
-		run(100*time.Millisecond, func() bool { return tries == 3 })
+		run(100*time.Millisecond, func() bool { return tries.Load() == 3 })
 		begin := time.Now()
 		run(100*time.Millisecond, func() bool { return n.count(outbox.NoteParked) == 1 })
-		if tries != 5 || shown != 1 || n.of(outbox.NoteParked).Count != 5 {
-			t.Errorf("after %d attempts %d parked are shown, told %+v", tries, shown, n.of(outbox.NoteParked))
+		if tries.Load() != 5 || shown != 1 || n.of(outbox.NoteParked).Count != 5 {
+			t.Errorf("after %d attempts %d parked are shown, told %+v", tries.Load(), shown, n.of(outbox.NoteParked))
 		}
 		before := asked
 		run(time.Minute, func() bool {
@@ -57,12 +58,12 @@ func TestMarksAreKeptOverARestart(t *testing.T) {
 			}
 			return time.Since(begin) > 20*time.Hour
 		})
-		if tries != 5 || asked > before+1 {
-			t.Errorf("after %d attempts the pace was asked %d times for nothing", tries, asked-before)
+		if tries.Load() != 5 || asked > before+1 {
+			t.Errorf("after %d attempts the pace was asked %d times for nothing", tries.Load(), asked-before)
 		}
 		run(time.Minute, func() bool { return time.Since(begin) > 25*time.Hour })
-		if tries < 6 {
-			t.Errorf("%d attempts after a day", tries)
+		if tries.Load() < 6 {
+			t.Errorf("%d attempts after a day", tries.Load())
 		}
 	})
 }
