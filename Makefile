@@ -112,7 +112,7 @@ bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for so
 	bin/modbusbench -gauger bin/gauger -rows "$(ROWS)"
 
 bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two minutes)
-	go build -o bin/mqttbench ./collectors/mqtt/mqttbench
+	go build -o bin/mqttbench ./deploy/bench/mqtt
 	bin/mqttbench -gauger bin/gauger
 
 bench-outbox: ## measure the outbox beside a raw append, tidwall/wal, SQLite and OpenTelemetry (ROWS=12, SCALE=0.1, DIR=)

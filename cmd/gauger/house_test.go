@@ -53,7 +53,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/collectorstest":     {may: "collectors", why: "what every collector must do"},
 	"collectors/modbus/modbustest":  {may: "collectors collectors/modbus", why: "a slave with faults"},
 	"collectors/modbus/modbusbench": {may: "collectors collectors/modbus collectors/modbus/modbustest", why: "measures, and never ships"},
-	"collectors/mqtt/mqttbench":     {why: "measures, and never ships"},
+	"deploy/bench/mqtt":             {why: "measures, and never ships"},
 	"agent/cloud/cloudtest":         {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/outboxtest":             {may: "outbox", why: "a model to compare the outbox with"},
 	"outbox/bench":                  {may: "outbox agent agent/cloud agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
@@ -70,7 +70,7 @@ const houseTests = "(tests)"
 
 var houseFences = []houseFence{
 	{"github.com/goburrow", "collectors/modbus collectors/modbus/modbusbench", "its transports mix up answers; only modbus knows the way round"},
-	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt collectors/mqtt/mqttbench", "its acknowledgements must wait for the disk"},
+	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt deploy/bench/mqtt", "its acknowledgements must wait for the disk"},
 	{"go.etcd.io/bbolt", "outbox outbox/outboxtest outbox/bench", "one file, one owner"},
 	{"github.com/tidwall/wal", "outbox/bench", "a store to be measured beside"},
 	{"modernc.org/sqlite", "outbox/bench", "a store to be measured beside"},

@@ -1,4 +1,4 @@
-// Command mqttbench measures how fast messages of quality of service 1 come from a Mosquitto onto gauger's disk, beside
+// Command mqtt, built as mqttbench, measures how fast messages of quality of service 1 come from a Mosquitto onto gauger's disk, beside
 // the least program that there can be: a paho client that acknowledges at once and keeps nothing. A message counts for
 // gauger when its own record is in the outbox.
 package main
