@@ -1,0 +1,126 @@
+// Package eventrules lists the rules of gauger's own diagnostic events: the name under which the service files an event,
+// who tells it, when, and what a person does about it. The rules of a site's alarms stand in its configuration (events:)
+// and have names of their own.
+//
+// A name never changes once it has left a site: people at the service filter by it. To add an event, write its constant and its
+// line of List; the house test admits no other name.
+package eventrules
+
+// The devices and the collectors that read them.
+const (
+	CommLoss            = "comm-loss"
+	DeviceStatus        = "device-status"
+	DeviceTime          = "device-time"
+	MemoryFailed        = "memory-failed"
+	MessageLost         = "message-lost"
+	RecordingUnmatched  = "recording-unmatched"
+	SessionLost         = "session-lost"
+	ShareDown           = "share-down"
+	Silent              = "silent"
+	SubscriptionRefused = "subscription-refused"
+	SubscriptionWeak    = "subscription-weak"
+	UnknownTopic        = "unknown-topic"
+)
+
+// The tanks, by the detector and the tank book.
+const (
+	BadValue        = "bad-value"
+	ClockStep       = "clock-step"
+	Gap             = "gap"
+	Recirculation   = "recirc"
+	SmallDraws      = "small-draws"
+	SpikeRate       = "spike-rate"
+	Step            = "step"
+	Stuck           = "stuck"
+	Transfer        = "transfer"
+	UnexplainedLoss = "unexplained-loss"
+	WaterDraw       = "water-draw"
+)
+
+// Tickets, values, and the work of people.
+const (
+	ConfigChanged    = "config-changed"
+	LoadNeedsReview  = "load-needs-review"
+	PowerRestart     = "power-restart"
+	ReadingsUnused   = "readings-unused"
+	RecordUnwritable = "record-unwritable"
+	TankInhibited    = "tank-inhibited"
+	TicketCorrection = "ticket-correction"
+	TicketRejected   = "ticket-rejected"
+	TicketUnwritable = "ticket-unwritable"
+	ValueRefused     = "value-refused"
+)
+
+// The outbox and the way to the service.
+const (
+	KeyExpiring      = "key-expiring"
+	KeyFile          = "key-file"
+	KeyRefused       = "key-refused"
+	KeyRenewalFailed = "key-renewal-failed"
+	KeyUnusable      = "key-unusable"
+	OutboxDropped    = "outbox-dropped"
+	OutboxFull       = "outbox-full"
+	OutboxSalvaged   = "outbox-salvaged"
+	OutboxShut       = "outbox-shut"
+	SendRejected     = "send-rejected"
+	ServiceSettings  = "service-settings"
+)
+
+// Rule is one line of the list.
+type Rule struct {
+	Name   string
+	Teller string // the room that finds it
+	When   string
+	Do     string // what a person does about it
+}
+
+// List holds every rule, in the order of the constants.
+var List = []Rule{
+	{CommLoss, "collectors, agent", "a device, a broker or a Sparkplug device is away, a file of the host cannot be read, or the service took nothing for ten minutes", "look at power, cable, address and link; it ends by itself"},
+	{DeviceStatus, "agent", "a collector ended with an error; the device is not read until the next start", "correct the device's configuration and restart"},
+	{DeviceTime, "collectors/mqtt", "the time that a device sends makes no sense; its values have the time of their arrival", "set the device's clock, or correct time: at the point"},
+	{MemoryFailed, "collectors/mqtt", "something could not be remembered or recalled; nothing is lost by it but time", "look at the disk"},
+	{MessageLost, "collectors/mqtt", "a message of a Sparkplug node was lost; its values are uncertain until it is born again", "nothing, if it is rare; else look at the node's link"},
+	{RecordingUnmatched, "collectors/sim", "no row of a recording names a configured point", "correct the points' names, or the file"},
+	{SessionLost, "collectors/mqtt", "the broker has forgotten the session; what was published meanwhile may be missing", "let the broker keep sessions on disk"},
+	{ShareDown, "collectors/modbus", "other masters cannot read the shared devices", "stop what has the address, or choose another one (share:)"},
+	{Silent, "collectors/mqtt", "a point was not heard for longer than expect_every allows", "look at the device; its last value no longer counts"},
+	{SubscriptionRefused, "collectors/mqtt", "the broker refused a topic", "permit reading to the client, or correct the topic"},
+	{SubscriptionWeak, "collectors/mqtt", "the broker gives a topic only with quality of service 0", "permit quality of service 1 at the broker"},
+	{UnknownTopic, "collectors/mqtt", "messages came on a topic that no point reads, and were dropped", "end the old subscription, or give the client an id of its own"},
+
+	{BadValue, "agent/tank", "readings of a tank were no level: not a number, or out of range", "look at the sensor and its scaling"},
+	{ClockStep, "agent/tank", "the clock of a tank's readings stepped by half a minute or more", "look at the clock if it comes again and again"},
+	{Gap, "agent/tank", "no reading to believe came for a while; Note has the levels before and after", "look at the sensor; compare with the day's tickets"},
+	{Recirculation, "agent/tank", "oil went out and came back: no run", "nothing"},
+	{SmallDraws, "agent/tank", "draws below loads.min_load came to five barrels or more in a day", "look whether min_load is right, and whether somebody drains the tank"},
+	{SpikeRate, "agent/tank", "a tank's level jumped and came back at once, again and again", "look at the sensor: foam, a false echo, a loose wire"},
+	{Step, "agent/tank", "a tank's level jumped and stayed: a new span or a false echo; no ticket is made across it", "confirm that somebody set the sensor anew"},
+	{Stuck, "agent/tank", "a tank's level stood still where it usually moves", "look at the float or the transmitter"},
+	{Transfer, "agent/tank", "oil moved to another tank of the site: no run", "nothing; write a ticket if a truck was there"},
+	{UnexplainedLoss, "agent/tank, agent/tankbook", "oil went that is no load: too slowly, over too long a gap, or by the balance of the days", "look for a leak or theft; write a ticket if a truck was there"},
+	{WaterDraw, "agent/tank", "water was drawn: the oil/water interface fell with the level", "nothing"},
+
+	{ConfigChanged, "agent, cmd/gauger", "the configuration at work is another one, or is doubtful", "run gauger check where the note names a doubt"},
+	{LoadNeedsReview, "agent", "a load was seen, and something about it should be judged by a person", "approve, edit or reject it with gauger tickets"},
+	{PowerRestart, "agent", "gauger started after a run that did not end in order", "look at power if it comes again"},
+	{ReadingsUnused, "agent", "readings came late and without a time of the device, and were not used", "let the device send its time, and name it with time: at the point"},
+	{RecordUnwritable, "agent", "something cannot be written down and was left out; everything else goes on", "correct what the note names, or report it"},
+	{TankInhibited, "agent", "somebody worked on a tank; what began meanwhile made no ticket", "write a ticket if a truck was there"},
+	{TicketCorrection, "agent", "what is known now changes a ticket that has left", "correct the ticket at the service"},
+	{TicketRejected, "agent", "a person has rejected a held ticket", "nothing"},
+	{TicketUnwritable, "agent", "a load was seen and makes no ticket, since it cannot be written down", "write one with gauger tickets add if a truck was there"},
+	{ValueRefused, "agent", "a value does not fit what the service takes, or nobody knows its time", "correct the tag value's configuration"},
+
+	{KeyExpiring, "agent/cloud/keys", "a key ends in 30, 14 or 7 days and was not renewed", "gauger keys renew says why it fails, gauger keys set takes a new one"},
+	{KeyFile, "agent/cloud/keys", "the key file is damaged, or cannot be written", "look at the disk; give the keys again with gauger keys set if none is accepted"},
+	{KeyRefused, "agent/cloud/keys", "the service refuses a key, or both", "give new keys with gauger keys set if both are refused"},
+	{KeyRenewalFailed, "agent/cloud/keys", "a key's renewal was refused, or has failed for two weeks", "gauger keys renew says why"},
+	{KeyUnusable, "agent/cloud/keys", "a configured key cannot be one", "correct service.primary_key or secondary_key"},
+	{OutboxDropped, "agent", "records gave way to newer ones, or a person dropped them", "mend why nothing leaves, or make store.max_bytes larger"},
+	{OutboxFull, "agent", "the quota or the disk takes no more records, or its space is not certain", "make room on the disk; mend why nothing leaves"},
+	{OutboxSalvaged, "agent", "the outbox file was damaged or older than what was stored last, and was mended", "look at the disk and its power; compare tickets with the paper"},
+	{OutboxShut, "agent", "the outbox could not be opened for a while; nothing was stored meanwhile", "compare the loads of that time with the paper"},
+	{SendRejected, "agent", "the service refuses a record or everything; it waits, is parked or is a dead letter", "gauger outbox shows it with the service's answer: correct it, retry or drop it"},
+	{ServiceSettings, "cmd/gauger", "a setting of the service cannot be used", "correct it; it is looked at again by itself"},
+}
