@@ -13,6 +13,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/collectors"
+	"gauger/eventrules"
 	"gauger/outbox"
 )
 
@@ -112,7 +113,7 @@ func (a *Agent) ended(c Named, err error) {
 	default:
 		a.Log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
 		now := time.Now().Round(0)
-		e := Event{Rule: "device-status", Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
+		e := Event{Rule: eventrules.DeviceStatus, Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
 		if err := a.Ledger.Book(e); err != nil {
 			a.Log.Error().Err(err).Msg("the event about it could not be stored")
 		}
@@ -212,13 +213,13 @@ func (a *Agent) begin() error {
 		} else {
 			note += "at a time that is not known: the clock was not set"
 		}
-		if err := a.unlessFull(a.Ledger.Book(Event{Rule: "power-restart", Note: note, Start: now, End: now})); err != nil {
+		if err := a.unlessFull(a.Ledger.Book(Event{Rule: eventrules.PowerRestart, Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
 	if !last.Began.IsZero() && last.Config != a.Site.Config {
 		note := fmt.Sprintf("configuration %08x took the place of %08x", a.Site.Config, last.Config)
-		if err := a.unlessFull(a.Ledger.Book(Event{Rule: "config-changed", Note: note, Start: now, End: now})); err != nil {
+		if err := a.unlessFull(a.Ledger.Book(Event{Rule: eventrules.ConfigChanged, Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/link"
+	"gauger/eventrules"
 	"gauger/outbox"
 )
 
@@ -241,7 +242,7 @@ func (d *Desk) drop(ctx context.Context, w Which) (int, error) {
 		return n, err
 	}
 	now := time.Now().Round(0)
-	return n, errors.Join(err, d.Ledger.Book(Event{Rule: "outbox-dropped", Start: now, End: now,
+	return n, errors.Join(err, d.Ledger.Book(Event{Rule: eventrules.OutboxDropped, Start: now, End: now,
 		Note: fmt.Sprintf("%s of %s (%v) dropped by %s: %s", plural(n, "record"), w.Stream, w.Seqs, Person(ctx), w.Why)}))
 }
 

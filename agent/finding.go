@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 // Finding is what was learned of a load after its ticket had left. The ticket stays as it was sent.
@@ -41,7 +42,7 @@ func (d *draft) corrected(c tank.Correction) {
 	}
 	b.Found = append(b.Found, Finding{d.now.Round(0), found})
 	d.keep(bookState+b.Number, b)
-	d.diagnosis(tank.Event{Rule: "ticket-correction", Tank: c.Tank, Start: b.Start, End: d.now.Round(0),
+	d.diagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: c.Tank, Start: b.Start, End: d.now.Round(0),
 		Note: fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, found)})
 }
 

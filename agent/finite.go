@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // finite says that a figure is one: neither "not a number" nor infinite, which JSON has no word for.
@@ -55,7 +56,7 @@ func (d *draft) unwritable(name string, why error) {
 		d.l.log.Error().Err(why).Str("name", name).Msg("something cannot be written down and was left out")
 	})
 	if name != openState { // the notice itself is kept there
-		d.notice(collectors.Notice{Rule: "record-unwritable", Source: UnwritableSource + clip(name), Since: d.now,
+		d.notice(collectors.Notice{Rule: eventrules.RecordUnwritable, Source: UnwritableSource + clip(name), Since: d.now,
 			Note: "it cannot be written down and was left out, while everything else goes on: " + why.Error()})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // Held is a finished load whose ticket has not left yet: it waits for its time, for a clock that can be believed, or
@@ -94,7 +95,7 @@ func (d *draft) onlyFinite(h *Held) {
 	h.Load.Review = append(slices.Clone(h.Load.Review), what)
 	if slices.Contains(none, "Open") || slices.Contains(none, "Close") {
 		h.Barred = "gauger, since its levels cannot be told (" + what + ")"
-		d.diagnosis(tank.Event{Rule: "ticket-unwritable", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
+		d.diagnosis(tank.Event{Rule: eventrules.TicketUnwritable, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: h.Load.Tank + ": a load was seen and makes no ticket, since its levels cannot be told (" + what + "); if a truck was there, write one with `gauger tickets add`"})
 	}
 }
@@ -150,7 +151,7 @@ func (d *draft) release() {
 		if err := d.ticket(*h); err != nil {
 			h.Due = d.now.Round(0).Add(unwritableWait)
 			keep = append(keep, *h)
-			d.notice(collectors.Notice{Rule: "ticket-unwritable", Source: h.Load.Tank, Note: h.Number + ": " + err.Error(), Since: d.now})
+			d.notice(collectors.Notice{Rule: eventrules.TicketUnwritable, Source: h.Load.Tank, Note: h.Number + ": " + err.Error(), Since: d.now})
 		}
 	}
 	if changed {

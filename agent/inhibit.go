@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 // Inhibit is work on a tank: its levels are read as ever, but what begins meanwhile makes no ticket.
@@ -121,7 +122,7 @@ func (d *draft) see(i int, what string) {
 // folded takes what the detector says of a tank that was being worked on into the one event that the work makes.
 func (d *draft) folded(e tank.Event) bool {
 	i := d.inhibiting(e.Tank, e.Start)
-	if i < 0 || e.Rule == "clock-step" {
+	if i < 0 || e.Rule == eventrules.ClockStep {
 		return false
 	}
 	note := strings.TrimPrefix(e.Note, "tank "+e.Tank+": ")
@@ -144,7 +145,7 @@ func (d *draft) workOver() {
 		} else {
 			note += "nothing began meanwhile"
 		}
-		d.diagnosis(tank.Event{Rule: "tank-inhibited", Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
+		d.diagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
 	}
 	if len(keep) != len(d.work) {
 		d.work = keep

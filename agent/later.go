@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"gauger/eventrules"
 )
 
 // postponed is a record that waits for the clock to be believed, with the instant on the clock that never steps.
@@ -82,7 +84,7 @@ func (d *draft) flushLater() {
 	d.later = 0
 	now := d.now.Round(0)
 	for _, index := range slices.Sorted(maps.Keys(lost)) { // a value without a time helps nobody, but that it was lost must be said
-		d.event(Event{Rule: "value-refused", Start: now, End: now, Note: fmt.Sprintf(
+		d.event(Event{Rule: eventrules.ValueRefused, Start: now, End: now, Note: fmt.Sprintf(
 			"%s: %s read while the clock was not believed, and the box was booted since, so that nobody knows when; not sent", index, plural(lost[index], "value"))})
 	}
 }

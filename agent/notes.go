@@ -5,15 +5,16 @@ import (
 	"errors"
 	"time"
 
+	"gauger/eventrules"
 	"gauger/outbox"
 )
 
 // noted says which of the box's notes become diagnostic events, and under which rule.
 var noted = map[outbox.NoteKind]string{
-	outbox.NoteEvicted: "outbox-dropped", outbox.NoteFull: "outbox-full", outbox.NoteDeadLetter: "send-rejected",
-	outbox.NoteParked: "send-rejected", outbox.NotePaused: "send-rejected", outbox.NoteStalled: "comm-loss",
-	outbox.NoteApart:    "send-rejected",
-	outbox.NoteSalvaged: "outbox-salvaged", outbox.NoteUnreserved: "outbox-full",
+	outbox.NoteEvicted: eventrules.OutboxDropped, outbox.NoteFull: eventrules.OutboxFull, outbox.NoteDeadLetter: eventrules.SendRejected,
+	outbox.NoteParked: eventrules.SendRejected, outbox.NotePaused: eventrules.SendRejected, outbox.NoteStalled: eventrules.CommLoss,
+	outbox.NoteApart:    eventrules.SendRejected,
+	outbox.NoteSalvaged: eventrules.OutboxSalvaged, outbox.NoteUnreserved: eventrules.OutboxFull,
 }
 
 // notes turns what the box says into log lines and events. What it says again and again is summed up.

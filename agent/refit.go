@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 // outfit takes the stored gear and the tanks' state, which go by the places that the tanks had in the configuration
@@ -269,5 +270,5 @@ func (d *draft) follow(i int) {
 // changed tells of a change of a tank's configuration.
 func (d *draft) changed(id, note string) {
 	now := d.now.Round(0)
-	d.diagnosis(tank.Event{Rule: "config-changed", Tank: id, Note: id + ": " + note, Start: now, End: now})
+	d.diagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: id, Note: id + ": " + note, Start: now, End: now})
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 // Stop is a person's word that a held ticket must not leave yet.
@@ -72,7 +73,7 @@ func (l *Ledger) Reject(number, person, why string) error {
 		d.held = slices.Delete(d.held, i, i+1)
 		d.book(Booked{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),
 			Start: h.Load.Start, End: h.Load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches})
-		d.detected(tank.Event{Rule: "ticket-rejected", Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
+		d.detected(tank.Event{Rule: eventrules.TicketRejected, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, person, why)})
 		return nil
 	})
@@ -142,7 +143,7 @@ func (d *draft) remind(h *Held) bool {
 			why += ": " + s.Why
 		}
 	}
-	d.diagnosis(tank.Event{Rule: "load-needs-review", Tank: h.Load.Tank, Start: h.Load.Start, End: now,
+	d.diagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: h.Load.Tank, Start: h.Load.Start, End: now,
 		Note: fmt.Sprintf("%s: ticket %s of %.1f bbl waits for a person: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, why)})
 	return true
 }

@@ -9,6 +9,7 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // Two levels are compared only by one setting. When the configuration has another one than a tank's levels were read by,
@@ -245,7 +246,7 @@ func (d *draft) odd(i int, m meeting, o tank.Outlook, by tank.Conversion, expect
 	more := map[bool]string{true: "more", false: "less"}[off > 0]
 	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
 	said.Then = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
-	d.verdict(tank.Verdict{Tank: d.gears[i].ID, What: "config-changed", Why: said.Note + said.Then, Start: o.At, End: m.at})
+	d.verdict(tank.Verdict{Tank: d.gears[i].ID, What: eventrules.ConfigChanged, Why: said.Note + said.Then, Start: o.At, End: m.at})
 	return &seam{To: m.to, By: by, Odd: said}
 }
 

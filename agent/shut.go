@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 	"gauger/outbox"
 )
 
@@ -151,7 +152,7 @@ func shutProblem(why error) string {
 
 // BookShut leaves the event that tells of a time without an outbox.
 func (l *Ledger) BookShut(since, until time.Time, why error) error {
-	return l.Book(Event{Rule: "outbox-shut", Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
+	return l.Book(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
 		"the outbox could not be opened from %s to %s; what was polled meanwhile was not stored, so that loads of that time may have no tickets: %v",
 		since.In(l.site.Zone).Format("2006-01-02 15:04:05"), until.In(l.site.Zone).Format("2006-01-02 15:04:05"), why)})
 }

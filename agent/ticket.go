@@ -12,6 +12,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 // Booked is what is kept, for ever, under a ticket's number.
@@ -64,7 +65,7 @@ func (d *draft) ticket(h Held) error {
 		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches,
 		Volumes: d.l.site.volumes(t, &load, &ticket)})
 	if len(load.Review) > 0 && h.Told.IsZero() {
-		d.diagnosis(tank.Event{Rule: "load-needs-review", Tank: load.Tank, Start: load.Start, End: load.End,
+		d.diagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
 	}
 	d.says = append(d.says, func() {
@@ -82,7 +83,7 @@ func unconfigured(id string) error {
 // book stages the entry of a number. The position in the outbox is known only inside the transaction.
 func (d *draft) book(b Booked) {
 	d.l.site.complete(&b)
-	if k := key("ticket-unwritable", b.Tank); d.open[k].Open { // another of the tank that still cannot be written says so again
+	if k := key(eventrules.TicketUnwritable, b.Tank); d.open[k].Open { // another of the tank that still cannot be written says so again
 		d.close(k, d.open[k], d.now.Round(0))
 	}
 	if b.Volumes != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 const (
@@ -94,7 +95,7 @@ func (d *draft) tellUnused() {
 	}
 	s.untold, s.told = time.Time{}, d.now
 	d.passed, s.all = map[collectors.Point]bool{}, maps.Clone(s.all)
-	e := Event{Rule: "readings-unused"}
+	e := Event{Rule: eventrules.ReadingsUnused}
 	total, named, more := uint64(0), []string{}, 0
 	for _, p := range slices.Sorted(maps.Keys(s.all)) {
 		u := s.all[p]

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 	"gauger/outbox"
 )
 
@@ -120,7 +121,7 @@ func (v Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool
 // queueValue makes the record. A value that the integer rule refuses is an episode, not a wrong number.
 func (d *draft) queueValue(v Value, number float64, at time.Time) {
 	source := string(v.Point) + " as " + v.Code
-	k := key("value-refused", source)
+	k := key(eventrules.ValueRefused, source)
 	body, err := d.l.site.encodeValue(v, number, at)
 	if n := len(v.Well); n > outbox.MaxAddress {
 		err = fmt.Errorf("the well's id has %d bytes, and no request takes more than %d; correct wells.id", n, outbox.MaxAddress)
@@ -128,10 +129,10 @@ func (d *draft) queueValue(v Value, number float64, at time.Time) {
 	_, known := d.open[k]
 	switch {
 	case err != nil:
-		d.notice(collectors.Notice{Rule: "value-refused", Source: source, Note: err.Error(), Since: at})
+		d.notice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Note: err.Error(), Since: at})
 		return
 	case known:
-		d.notice(collectors.Notice{Rule: "value-refused", Source: source, Since: at, Until: at})
+		d.notice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Since: at, Until: at})
 	}
 	d.append(v.stream(), v.Well, body)
 }

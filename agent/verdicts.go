@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 // The journal of what made no ticket: a small piece of state for each movement, so that one more costs one write.
@@ -18,7 +19,7 @@ const (
 
 // told are the rules of the detector's events that explain a time without a ticket. The others tell of a movement
 // whose verdict is kept.
-var told = []string{"stuck", "step", "gap", "bad-value", "spike-rate", "clock-step", "unexplained-loss"}
+var told = []string{eventrules.Stuck, eventrules.Step, eventrules.Gap, eventrules.BadValue, eventrules.SpikeRate, eventrules.ClockStep, eventrules.UnexplainedLoss}
 
 // journal keeps what the detector made of one input.
 func (d *draft) journal(out []tank.Outcome) {

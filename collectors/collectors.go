@@ -126,7 +126,7 @@ const ReplayPosition = "replay-position"
 
 // Notice is one thing worth an event: a session lost, a subscription refused, a unit that does not answer.
 type Notice struct {
-	Rule   string    // kebab-case and stable: comm-loss, subscription-refused, session-lost
+	Rule   string    // a name of package eventrules
 	Source string    // what it is about: a device, a point, a broker. Rule and Source together name an episode
 	Note   string    // a sentence for a person
 	Since  time.Time // onset

@@ -3,7 +3,7 @@ package cloud
 // KeyNote is something about the keys that a person should know. It is given once per episode, and again with
 // Open false when the episode is over.
 type KeyNote struct {
-	Rule string // key-refused, key-renewal-failed, key-file, key-unusable, key-expiring
+	Rule string // a name of package eventrules
 	Slot string // primary or secondary; empty: both
 	Note string
 	Open bool

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"gauger/eventrules"
 )
 
 // KeySlot is one of the two keys that the service keeps for a subscription.
@@ -117,14 +119,14 @@ func openKeys(f keyFile, now func() time.Time, seeds Seeds) *KeyRing {
 	var damaged error
 	r.state, _, damaged = r.file.load()
 	if damaged != nil {
-		r.trouble = append(r.trouble, KeyNote{Rule: "key-file", Note: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
+		r.trouble = append(r.trouble, KeyNote{Rule: eventrules.KeyFile, Note: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
 	}
 	for slot, one := range [...]Seeds{{Primary: seeds.Primary}, {Secondary: seeds.Secondary}} {
 		_, err := r.Seed(one)
 		if errors.Is(err, errUnusable) {
-			r.trouble = append(r.trouble, KeyNote{Rule: "key-unusable", Slot: KeySlot(slot).String(), Note: err.Error()})
+			r.trouble = append(r.trouble, KeyNote{Rule: eventrules.KeyUnusable, Slot: KeySlot(slot).String(), Note: err.Error()})
 		} else if err != nil {
-			r.trouble = append(r.trouble, KeyNote{Rule: "key-file", Note: err.Error()})
+			r.trouble = append(r.trouble, KeyNote{Rule: eventrules.KeyFile, Note: err.Error()})
 		}
 	}
 	return r
@@ -170,7 +172,7 @@ func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
 	}
 	for slot, value := range given {
 		if value != "" {
-			r.over("key-unusable", KeySlot(slot).String(), "a key that can be used was given")
+			r.over(eventrules.KeyUnusable, KeySlot(slot).String(), "a key that can be used was given")
 		}
 	}
 	r.wake()
@@ -226,9 +228,9 @@ func (r *KeyRing) keep() error {
 	err := r.file.save(r.state)
 	r.mu.Unlock()
 	if err != nil {
-		r.note("key-file", "", err.Error()+": a new key would be lost at a restart")
+		r.note(eventrules.KeyFile, "", err.Error()+": a new key would be lost at a restart")
 	} else {
-		r.over("key-file", "", "the key file is written again")
+		r.over(eventrules.KeyFile, "", "the key file is written again")
 	}
 	return err
 }
@@ -260,9 +262,9 @@ func (r *KeyRing) accepted(k held, stored bool) {
 	changed = changed || len(s.Entries) < many
 	delete(r.retried, string(k.value))
 	r.mu.Unlock()
-	r.over("key-refused", "", "a key is accepted again")
-	if slot := k.slot.String(); r.over("key-refused", slot, "the key is accepted again") {
-		r.over("key-renewal-failed", slot, "the key is accepted again")
+	r.over(eventrules.KeyRefused, "", "a key is accepted again")
+	if slot := k.slot.String(); r.over(eventrules.KeyRefused, slot, "the key is accepted again") {
+		r.over(eventrules.KeyRenewalFailed, slot, "the key is accepted again")
 	}
 	if changed {
 		_ = r.keep() // told by Notify: the exchange itself worked
@@ -296,7 +298,7 @@ func (r *KeyRing) rejected(k held) {
 	}
 	_ = r.keep() // told by Notify
 	if dead {
-		r.note("key-refused", k.slot.String(), "the service refuses this key; the other one is asked to renew it")
+		r.note(eventrules.KeyRefused, k.slot.String(), "the service refuses this key; the other one is asked to renew it")
 		r.wake()
 	}
 }

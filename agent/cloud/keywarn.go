@@ -3,6 +3,8 @@ package cloud
 import (
 	"fmt"
 	"time"
+
+	"gauger/eventrules"
 )
 
 // warnDays are how many days before its end a key that cannot be renewed is told of, once each.
@@ -48,7 +50,7 @@ func (r *KeyRing) warn() {
 	for _, slot := range [...]KeySlot{Primary, Secondary} {
 		s, days := &r.state.Slots[slot], r.near(slot, now)
 		if days > 0 && (s.Warned == 0 || days < s.Warned) {
-			notes = append(notes, KeyNote{Rule: "key-expiring", Slot: slot.String(), Note: r.sentence(slot, now), Once: true})
+			notes = append(notes, KeyNote{Rule: eventrules.KeyExpiring, Slot: slot.String(), Note: r.sentence(slot, now), Once: true})
 		}
 		if days > 0 || s.ending().At.Sub(now) > time.Duration(warnDays[len(warnDays)-1])*24*time.Hour {
 			s.Warned = days

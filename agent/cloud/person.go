@@ -1,5 +1,7 @@
 package cloud
 
+import "gauger/eventrules"
+
 // Hasty says why a renewal of this key right now is unwise, or "" when nothing speaks against it. A person may insist.
 func (r *KeyRing) Hasty(slot KeySlot) string {
 	if err := r.tooSoon(slot, r.now()); err != nil {
@@ -26,7 +28,7 @@ func (r *KeyRing) tellRefused() {
 		refused := len(s.Entries) > 0 && s.dead()
 		r.mu.Unlock()
 		if refused {
-			r.note("key-refused", slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
+			r.note(eventrules.KeyRefused, slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
 		}
 	}
 }

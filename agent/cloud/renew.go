@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"gauger/eventrules"
+
 	"github.com/cenkalti/backoff/v4"
 )
 
@@ -76,7 +78,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 // as long again as the weekly interval. An outage of the link is neither.
 func (r *KeyRing) report(slot KeySlot, err error) {
 	if err == nil {
-		r.over("key-renewal-failed", slot.String(), "the key is renewed again")
+		r.over(eventrules.KeyRenewalFailed, slot.String(), "the key is renewed again")
 		return
 	}
 	r.mu.Lock()
@@ -85,7 +87,7 @@ func (r *KeyRing) report(slot KeySlot, err error) {
 	e, answered := errors.AsType[*Error](err)
 	if answered && (e.Class == Key || e.Class == Path || e.Class == Poison) ||
 		!renewed.IsZero() && r.now().Sub(renewed) > 2*every {
-		r.note("key-renewal-failed", slot.String(), err.Error())
+		r.note(eventrules.KeyRenewalFailed, slot.String(), err.Error())
 	}
 }
 
@@ -294,7 +296,7 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 	if err == nil {
 		return true
 	}
-	r.note("key-refused", "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
+	r.note(eventrules.KeyRefused, "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
 	return false
 }
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"sort"
 	"time"
+
+	"gauger/eventrules"
 )
 
 // gaugeOff is the begin and the end of the production day that holds t.
@@ -166,9 +168,9 @@ func (w *bookkeeper) event(e *Event) {
 	start, end := stamp(e.Start), stamp(e.End)
 	s, text, flow := p.sheet(end), "", true
 	switch e.Rule {
-	case "water-draw":
+	case eventrules.WaterDraw:
 		p.book(shift{start, end, e.Bbl}, func(s *sheet, part shift) { s.water += part.bbl })
-	case "transfer":
+	case eventrules.Transfer:
 		if w.st.tanks[i].seeping() {
 			p.seeped, p.seepsTo, s.seeps, flow = e.Bbl, -1, true, false
 			if j, ok := w.index(e.To); ok {
@@ -176,9 +178,9 @@ func (w *bookkeeper) event(e *Event) {
 			}
 		}
 		w.transfer(i, p, shift{start, end, e.Bbl}, e.To)
-	case "recirc":
+	case eventrules.Recirculation:
 		text = "oil was rolled: " + e.Note
-	case "unexplained-loss":
+	case eventrules.UnexplainedLoss:
 		s.knows = true
 		if !e.Slow { // the rests show a slow one
 			s.told += e.Bbl
@@ -187,12 +189,12 @@ func (w *bookkeeper) event(e *Event) {
 			p.losing, p.since = true, start
 		}
 		p.now.knows = p.now.knows || p.isDue && end > p.due.to-bookSettle
-	case "step":
+	case eventrules.Step:
 		s.upset, flow = end, false
 		text = "the level stepped without flow: the figures of this day are doubtful"
-	case "stuck":
+	case eventrules.Stuck:
 		text, flow = "the level stood still "+w.clocks(start, end), false
-	case "clock-step":
+	case eventrules.ClockStep:
 		text, flow = "the clock was set", false
 	default:
 		flow = false

@@ -3,6 +3,8 @@ package tank
 import (
 	"fmt"
 	"math"
+
+	"gauger/eventrules"
 )
 
 const (
@@ -207,7 +209,7 @@ func (w *bookkeeper) tell(i int, p *page, l lack) *Event {
 	if l.days > 1 {
 		span = fmt.Sprintf("production days %s to %s", w.dayOf(l.since), w.dayOf(s.from))
 	}
-	return &Event{Rule: "unexplained-loss", Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.lost * float64(l.days), Note: fmt.Sprintf(
+	return &Event{Rule: eventrules.UnexplainedLoss, Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.lost * float64(l.days), Note: fmt.Sprintf(
 		"tank %s: the tank book of %s is short of %.1f bbl, %.1f bbl a day, give or take %.1f", t.ID, span, l.lost*float64(l.days), l.lost, 2*l.err)}
 }
 

@@ -3,6 +3,8 @@ package tank
 import (
 	"fmt"
 	"math"
+
+	"gauger/eventrules"
 )
 
 const (
@@ -22,15 +24,15 @@ func (r *run) decide(i int, v *vessel, d draw, now float64) {
 	case removed < t.Loads.MinLoad:
 		r.small(i, v, d, removed, now)
 	case removed/minutes < 0.8*t.Loads.MinRate && d.inner > 0:
-		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.open.v, d.close.v))
+		r.event(v, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("lost %.1f bbl at %.2f bbl/min, %.2f to %.2f in", removed, removed/minutes, d.open.v, d.close.v))
 		r.moved(removed, "")
 		r.drop(i, v, d, TooSlow, fmt.Sprintf("%.2f bbl a minute, where min_rate is %g", removed/minutes, t.Loads.MinRate))
 	case d.gap > t.Loads.MaxGapTicket.Seconds():
-		r.event(v, i, "unexplained-loss", d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.open.v, d.close.v, bbl, span(d.gap)))
+		r.event(v, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.open.v, d.close.v, bbl, span(d.gap)))
 		r.moved(removed, "")
 		r.drop(i, v, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", span(d.gap), span(t.Loads.MaxGapTicket.Seconds())))
 	case v.waterLeft(t, d):
-		r.event(v, i, "water-draw", d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.open.v, d.close.v))
+		r.event(v, i, eventrules.WaterDraw, d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.open.v, d.close.v))
 		r.moved(removed, "")
 		r.drop(i, v, d, WaterDrawn, "the oil/water interface fell with the level")
 	default:
@@ -79,13 +81,13 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		if d.inner == 0 {
 			note = fmt.Sprintf("%.1f bbl went, %.2f to %.2f in, and may have moved to tank %s: no reading came meanwhile, so that nobody saw it", removed, d.open.v, d.close.v, name)
 		}
-		r.event(v, i, "transfer", d.start, d.end, note)
+		r.event(v, i, eventrules.Transfer, d.start, d.end, note)
 		r.moved(removed, name)
 		r.drop(i, v, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
 	if back := v.regained(&r.site.tanks[i], d, now); back >= most*(d.open.v-d.close.v) && !r.gave(i, d, now) {
-		r.event(v, i, "recirc", d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", r.site.tanks[i].volume(d), d.open.v, d.close.v, back))
+		r.event(v, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", r.site.tanks[i].volume(d), d.open.v, d.close.v, back))
 		r.drop(i, v, d, Recirculated, fmt.Sprintf("%.1f in of the %.1f in came back", back, d.open.v-d.close.v))
 		return
 	}
@@ -96,7 +98,7 @@ func (r *run) oil(i int, v *vessel, d draw, removed, now float64) {
 		v.byValve(t, &d)
 	}
 	if d.stuck.to > 0 {
-		r.event(v, i, "stuck", d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", span(d.stuck.to-d.stuck.from), d.close.v))
+		r.event(v, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", span(d.stuck.to-d.stuck.from), d.close.v))
 	}
 	l := r.load(i, v, d)
 	r.witness(i, v, d, now, &l)

@@ -81,9 +81,8 @@ type Load struct {
 	TopTemperature, BottomTemperature, ClosingTop, ClosingBottom, Gravity, BSW *float64
 }
 
-// Event is a diagnostic: a movement that is no run, or a fault of a sensor or clock. Rule
-// is one of stuck, step, gap, bad-value, spike-rate, unexplained-loss, water-draw,
-// transfer, recirc, small-draws, clock-step. Note names the tank and the values.
+// Event is a diagnostic: a movement that is no run, or a fault of a sensor or clock. Rule is a name of package
+// eventrules. Note names the tank and the values.
 type Event struct {
 	Rule, Tank, Note string
 	Start, End       time.Time

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"gauger/eventrules"
 )
 
 const (
@@ -38,11 +40,11 @@ func (r *run) moved(bbl float64, to string) {
 func (r *run) report(i int, v *vessel, now float64) {
 	if s := v.bad; v.bad.tell(now, badClose, badFew) || v.blinded(now) {
 		v.bad = spell{sum: now}
-		r.event(v, i, "bad-value", s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.at))
+		r.event(v, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.at))
 	}
 	if s := v.spike; v.spike.tell(now, spikeClose, spikeFew) {
 		v.spike = spell{sum: now}
-		r.event(v, i, "spike-rate", s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.at))
+		r.event(v, i, eventrules.SpikeRate, s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.at))
 	}
 	r.stillStuck(i, v, now)
 	r.returned(i, v, now)
@@ -55,7 +57,7 @@ func (r *run) report(i int, v *vessel, now float64) {
 			if v.rolled > 0 {
 				note += fmt.Sprintf("; %.1f bbl of them came back", v.rolled)
 			}
-			r.event(v, i, "small-draws", s.start, s.last, note)
+			r.event(v, i, eventrules.SmallDraws, s.start, s.last, note)
 		}
 	}
 }
@@ -88,7 +90,7 @@ func (r *run) clockStepped(i int, v *vessel, now, step float64) {
 	if step >= firstSet {
 		note = "the clock of its readings, which had not been set, was set"
 	}
-	r.event(v, i, "clock-step", now, now, note)
+	r.event(v, i, eventrules.ClockStep, now, now, note)
 }
 
 // gapped tells of a silence and what the level did over it, and what was shown instead.
@@ -101,7 +103,7 @@ func (r *run) gapped(i int, v *vessel, now, x float64, shown stay) {
 	if shown.long > 0 {
 		showed = fmt.Sprintf(" (it showed %.2f in for %s)", shown.v, span(shown.long))
 	}
-	r.event(v, i, "gap", v.last.t, now, fmt.Sprintf("no reading to believe for %s%s, level %.2f in before, %.2f in after", span(now-v.last.t), showed, v.last.v, x))
+	r.event(v, i, eventrules.Gap, v.last.t, now, fmt.Sprintf("no reading to believe for %s%s, level %.2f in before, %.2f in after", span(now-v.last.t), showed, v.last.v, x))
 }
 
 // respan takes a jump that stayed as a new calibration of the sensor: what was before is
@@ -113,7 +115,7 @@ func (r *run) respan(i int, v *vessel, now, x float64) {
 		r.shift(i, v, now, x)
 		return
 	}
-	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", v.last.v, p.first.v))
+	r.event(v, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", v.last.v, p.first.v))
 	r.stepped, r.steppedTo = true, p.first.v
 	r.sprung(i, v, v.last.v, p.first)
 	if v.hot {
@@ -132,7 +134,7 @@ func (r *run) respan(i int, v *vessel, now, x float64) {
 func (r *run) thaw(i int, v *vessel, to point) {
 	r.flush(i, v)
 	since := v.since
-	r.event(v, i, "stuck", since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", v.last.v, span(to.t-since), to.v))
+	r.event(v, i, eventrules.Stuck, since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", v.last.v, span(to.t-since), to.v))
 	r.hidden(i, v, since, to)
 	k := min(lower(v.buf, since)+1, len(v.buf))
 	v.buf = append(make([]sample, 0, bufferMost), v.buf[:k]...)

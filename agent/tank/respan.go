@@ -3,6 +3,8 @@ package tank
 import (
 	"fmt"
 	"math"
+
+	"gauger/eventrules"
 )
 
 const shiftBack = 240.0 // s of a fall that say where the level would be now
@@ -26,7 +28,7 @@ func (r *run) shift(i int, v *vessel, now, x float64) {
 	p := v.pend
 	l, _ := fit(between(v.buf, p.first.t-shiftBack, p.first.t))
 	by := p.first.v - l.at(p.first.t)
-	r.event(v, i, "step", p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", v.last.v, p.first.v, by))
+	r.event(v, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", v.last.v, p.first.v, by))
 	v.buf, v.hist = raised(v.buf, by, bufferMost), raised(v.hist, by, histMost)
 	v.jumpAt = p.first.t
 	v.put(grained(p.first.t, p.first.v, p.n))

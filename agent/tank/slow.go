@@ -3,6 +3,8 @@ package tank
 import (
 	"fmt"
 	"math"
+
+	"gauger/eventrules"
 )
 
 const (
@@ -32,7 +34,7 @@ func (r *run) stillStuck(i int, v *vessel, now float64) {
 		return
 	}
 	v.stuckTold = true
-	r.event(v, i, "stuck", v.since, now, fmt.Sprintf("value stands at %.2f in for %s and still does", v.last.v, span(now-v.since)))
+	r.event(v, i, eventrules.Stuck, v.since, now, fmt.Sprintf("value stands at %.2f in for %s and still does", v.last.v, span(now-v.since)))
 }
 
 // leaks tells of a loss that is too slow for a draw.
@@ -61,13 +63,13 @@ func (r *run) leaks(i int, v *vessel, now float64) {
 	v.loss = spell{open: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
 	if name, rose := r.risen(i, a.t, z.t); rose >= most*v.loss.sum*per && r.explained(i, v.loss.draw(), v.loss.sum*per) {
 		v.loss.n = lossKnown
-		r.event(v, i, "transfer", a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", v.loss.sum*per, name, a.v, z.v))
+		r.event(v, i, eventrules.Transfer, a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", v.loss.sum*per, name, a.v, z.v))
 		r.moved(v.loss.fell(t), name)
 		r.drop(i, v, v.loss.draw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
 		return
 	}
 	rate := v.loss.sum * per / (z.t - a.t) * 60
-	r.event(v, i, "unexplained-loss", a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.loss.sum*per, rate))
+	r.event(v, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.loss.sum*per, rate))
 	r.seeped(v.loss.fell(t))
 	r.drop(i, v, v.loss.draw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
@@ -97,7 +99,7 @@ func (r *run) lossOver(i int, v *vessel, z sample) {
 	if !s.open || s.n == lossKnown || s.last-s.start < 1.3*lossOver || s.sum*per < 2*lossBbl {
 		return
 	}
-	r.event(v, i, "unexplained-loss", s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
+	r.event(v, i, eventrules.UnexplainedLoss, s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
 	r.seeped(s.fell(&r.site.tanks[i]))
 }
 

@@ -13,6 +13,7 @@ import (
 	"gauger/agent/plot"
 	"gauger/collectors"
 	"gauger/config"
+	"gauger/eventrules"
 )
 
 // cut is the part of a backtest that is looked at more closely; zero: all of it.
@@ -135,7 +136,7 @@ func (t *trial) tankEvents() (map[string][]plot.Event, error) {
 		if err := json.Unmarshal(raw, &d); err != nil {
 			return nil, fmt.Errorf("read an event: %w", err)
 		}
-		if d.Rule == "load-needs-review" {
+		if d.Rule == eventrules.LoadNeedsReview {
 			continue
 		}
 		start, end, err := d.times(t.cfg)

@@ -12,6 +12,7 @@ import (
 
 	"gauger/agent"
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // lookAgain is how often what is lacking of the service's settings is looked for again.
@@ -75,7 +76,7 @@ func (d *daemon) tend(ctx context.Context, afresh bool) {
 // lack tells people and the service of one key of the service's settings that cannot be used, or of its end.
 func (d *daemon) lack(ctx context.Context, key, why string, over bool) {
 	now := time.Now()
-	n := collectors.Notice{Rule: "service-settings", Source: agent.ServiceSource + key, Note: why, Since: now}
+	n := collectors.Notice{Rule: eventrules.ServiceSettings, Source: agent.ServiceSource + key, Note: why, Since: now}
 	if over {
 		n.Until = now
 	}

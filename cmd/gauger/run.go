@@ -24,6 +24,7 @@ import (
 	"gauger/collectors"
 	"gauger/collectors/modbus"
 	"gauger/config"
+	"gauger/eventrules"
 	"gauger/outbox"
 )
 
@@ -269,7 +270,7 @@ func (d *daemon) doubt(doubts []string) error {
 	d.desk.Doubts = doubts
 	now := time.Now().Round(0)
 	for _, note := range briefly(doubts) {
-		err := d.agent.Ledger.Book(agent.Event{Rule: "config-changed", Start: now, End: now, Note: note})
+		err := d.agent.Ledger.Book(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
 		if outbox.NoRoom(err) {
 			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"gauger/agent"
 	"gauger/agent/tank"
+	"gauger/eventrules"
 )
 
 const (
@@ -164,10 +165,10 @@ var maybeRuns = map[string]string{
 
 // faults are what a sensor's event says in words.
 var faults = map[string]string{
-	"stuck": "the sensor's value was stuck", "step": "the sensor's value jumped, as when somebody sets it anew", "gap": "no reading came",
-	"bad-value": "the sensor gave values that are no level", "spike-rate": "the sensor gave false echoes", "clock-step": "the clock of the readings jumped",
-	"config-changed":   "the configuration was changed",
-	"unexplained-loss": "the level went down more slowly than any load",
+	eventrules.Stuck: "the sensor's value was stuck", eventrules.Step: "the sensor's value jumped, as when somebody sets it anew", eventrules.Gap: "no reading came",
+	eventrules.BadValue: "the sensor gave values that are no level", eventrules.SpikeRate: "the sensor gave false echoes", eventrules.ClockStep: "the clock of the readings jumped",
+	eventrules.ConfigChanged:   "the configuration was changed",
+	eventrules.UnexplainedLoss: "the level went down more slowly than any load",
 }
 
 // verdict tells what the detector made of a movement or a fault.

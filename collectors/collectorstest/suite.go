@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // Subject is a collector as the suite wants it: one device that answers, and one that does not.
@@ -37,7 +38,7 @@ func Run(t *testing.T, s Subject) {
 		s.Patience = 5 * time.Second
 	}
 	if s.Rule == "" {
-		s.Rule = "comm-loss"
+		s.Rule = eventrules.CommLoss
 	}
 	t.Run("readings are sound", s.soundReadings)
 	t.Run("one batch for a poll", s.oneBatch)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 const (
@@ -109,7 +110,7 @@ func (p *point) read(from source) collectors.Reading {
 
 // tell announces that a figure stays away, and that it is back. What the host does not take is told again next time.
 func (p *point) tell(ctx context.Context, host collectors.Host, r collectors.Reading) {
-	n := collectors.Notice{Rule: "comm-loss", Source: string(p.name), Since: p.since}
+	n := collectors.Notice{Rule: eventrules.CommLoss, Source: string(p.name), Since: p.since}
 	if !math.IsNaN(r.Value) {
 		n.Until, n.Note = r.At, fmt.Sprintf("%s can be read again", p.name)
 		if p.reported && host.Notice(ctx, n) != nil {

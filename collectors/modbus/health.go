@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // demoteAfter is how many rounds without any answer make a unit absent, for the line and for people.
@@ -113,7 +114,7 @@ func covers(whole, part span) bool {
 // report tells of a lost unit, and of its return. What could not be told is told after the next round.
 func (d *device) report(ctx context.Context, host collectors.Host) {
 	h := &d.health
-	n := collectors.Notice{Rule: "comm-loss", Source: d.name, Since: h.since}
+	n := collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since}
 	switch {
 	case !h.announced && h.absent():
 		h.opened = h.since

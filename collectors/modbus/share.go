@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
@@ -91,7 +92,7 @@ func (s *server) Run(ctx context.Context, host collectors.Host) error {
 }
 
 func (s *server) report(ctx context.Context, host collectors.Host, err error) {
-	n := collectors.Notice{Rule: "share-down", Source: s.address, Since: s.told}
+	n := collectors.Notice{Rule: eventrules.ShareDown, Source: s.address, Since: s.told}
 	switch {
 	case ctx.Err() != nil:
 	case err != nil && s.told.IsZero():

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // standsAfter is how long a device's time may stay the same while its value moves. Two samples of one second have one
@@ -42,7 +43,7 @@ func (s *session) dated(p *point, o outcome, a arrival) {
 	switch {
 	case o.undated != nil && u.since.IsZero():
 		*u = undated{since: a.at, wrong: 1}
-		s.link.tell(collectors.Notice{Rule: "device-time", Source: string(p.name), Since: a.at, Note: o.undated.Error()})
+		s.link.tell(collectors.Notice{Rule: eventrules.DeviceTime, Source: string(p.name), Since: a.at, Note: o.undated.Error()})
 	case o.undated != nil:
 		u.few, u.wrong = 0, u.wrong+1
 	case o.timed && !u.since.IsZero():
@@ -53,7 +54,7 @@ func (s *session) dated(p *point, o outcome, a arrival) {
 			return
 		}
 		s.link.tell(collectors.Notice{
-			Rule: "device-time", Source: string(p.name), Since: u.since, Until: u.right,
+			Rule: eventrules.DeviceTime, Source: string(p.name), Since: u.since, Until: u.right,
 			Note: fmt.Sprintf("the device's time makes sense again; %d values had the time of their arrival", u.wrong),
 		})
 		*u = undated{}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 const (
@@ -66,7 +67,7 @@ func (s *session) settle(ctx context.Context, group []arrival) {
 // memorable tells of something that could not be recalled or remembered; nothing is lost by that but time.
 func (s *session) memorable(err error) {
 	if now := time.Now(); err != nil {
-		s.link.tell(collectors.Notice{Rule: "memory-failed", Source: s.label, Since: now, Until: now, Note: err.Error()})
+		s.link.tell(collectors.Notice{Rule: eventrules.MemoryFailed, Source: s.label, Since: now, Until: now, Note: err.Error()})
 	}
 }
 
@@ -310,7 +311,7 @@ func (s *session) stranger(a arrival) {
 		return
 	}
 	s.link.tell(collectors.Notice{
-		Rule: "unknown-topic", Source: s.label + " " + topic, Since: a.at, Until: a.at,
+		Rule: eventrules.UnknownTopic, Source: s.label + " " + topic, Since: a.at, Until: a.at,
 		Note: fmt.Sprintf("%d messages on topic %s, which no point reads, were acknowledged and dropped; the subscription was made by an earlier configuration or another program with the client id %q", u.messages, topic, s.client),
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // aliveEvery is how often a session that goes on is remembered with the time: the precision with which the interval
@@ -126,7 +127,7 @@ func (s *session) announceLoss(broker *url.URL, alive, now time.Time) {
 		alive, between = now, "before "
 	}
 	s.link.tell(collectors.Notice{
-		Rule: "session-lost", Source: s.label, Since: alive, Until: now,
+		Rule: eventrules.SessionLost, Source: s.label, Since: alive, Until: now,
 		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published %s%s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
 			broker, s.client, between, now.UTC().Format(time.RFC3339)),
 	})

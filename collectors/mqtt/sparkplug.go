@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 const (
@@ -221,7 +222,7 @@ func (s *session) gone(m *said, sc *scope, format string) {
 func (s *session) lose(sc *scope, why error, now time.Time) []collectors.Reading {
 	if sc.away.IsZero() {
 		sc.away = now
-		s.link.tell(collectors.Notice{Rule: "comm-loss", Source: s.label + " " + sc.what, Since: now, Note: why.Error()})
+		s.link.tell(collectors.Notice{Rule: eventrules.CommLoss, Source: s.label + " " + sc.what, Since: now, Note: why.Error()})
 	}
 	return allBad(sc.points, now, why)
 }
@@ -256,7 +257,7 @@ func (s *session) take(m *said, birth bool) {
 func (s *session) returned(m *said) {
 	sc, now := m.sc, m.at
 	if !sc.away.IsZero() {
-		s.link.tell(collectors.Notice{Rule: "comm-loss", Source: s.label + " " + sc.what, Since: sc.away, Until: now, Note: sc.what + " is born again"})
+		s.link.tell(collectors.Notice{Rule: eventrules.CommLoss, Source: s.label + " " + sc.what, Since: sc.away, Until: now, Note: sc.what + " is born again"})
 		sc.away = time.Time{}
 	}
 	sc.birth(m.payload)
@@ -361,7 +362,7 @@ func (s *session) watchNodes(ctx context.Context, state linkState, now time.Time
 
 // watchDoubt opens and closes the episode of a node of which a message was lost.
 func (s *session) watchDoubt(n *node, now time.Time) {
-	t := trouble{"message-lost", n.group + "/" + n.name}
+	t := trouble{eventrules.MessageLost, n.group + "/" + n.name}
 	since, open := s.troubles[t]
 	notice := collectors.Notice{Rule: t.rule, Source: s.label + " " + t.filter, Since: n.lost}
 	switch {

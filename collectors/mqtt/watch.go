@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 const (
@@ -43,7 +44,7 @@ func (s *session) watch(ctx context.Context, now time.Time) {
 
 // watchLink opens and closes the episode of an absent broker.
 func (s *session) watchLink(ctx context.Context, state linkState, now time.Time) {
-	notice := collectors.Notice{Rule: "comm-loss", Source: s.label}
+	notice := collectors.Notice{Rule: eventrules.CommLoss, Source: s.label}
 	if state.up {
 		if !s.away.IsZero() && now.Sub(state.since) >= steady {
 			notice.Since, notice.Until = s.away, state.since
@@ -81,9 +82,9 @@ func (s *session) watchLink(ctx context.Context, state linkState, now time.Time)
 // watchTopics opens and closes an episode for each topic that the broker does not give as asked.
 func (s *session) watchTopics(ctx context.Context, broker string, answers map[string]byte, now time.Time) {
 	for filter, code := range answers {
-		s.watchTopic(ctx, broker, trouble{"subscription-refused", filter}, code >= refusedFrom, now,
+		s.watchTopic(ctx, broker, trouble{eventrules.SubscriptionRefused, filter}, code >= refusedFrom, now,
 			fmt.Sprintf("broker %s refused the topic %s; let it permit reading to the client %q, or correct the topic", broker, filter, s.client))
-		s.watchTopic(ctx, broker, trouble{"subscription-weak", filter}, code == 0, now,
+		s.watchTopic(ctx, broker, trouble{eventrules.SubscriptionWeak, filter}, code == 0, now,
 			fmt.Sprintf("broker %s gives the topic %s only with quality of service 0: what is on the way when the link breaks is lost", broker, filter))
 	}
 }
@@ -103,7 +104,7 @@ func (s *session) watchTopic(ctx context.Context, broker string, t trouble, bad 
 	}
 	s.troubles[t] = now
 	s.link.tell(notice)
-	if t.rule != "subscription-refused" {
+	if t.rule != eventrules.SubscriptionRefused {
 		return
 	}
 	var deaf []*point
@@ -133,7 +134,7 @@ func (s *session) watchSilence(ctx context.Context, up, now time.Time) {
 		err := fmt.Errorf("silent for %s, expected every %s", quiet.Round(time.Second), p.ExpectEvery)
 		if p.hush.since.IsZero() {
 			p.hush.since = last
-			s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
+			s.link.tell(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
 		}
 		s.spoil(ctx, []*point{p}, err, now)
 	}
@@ -158,7 +159,7 @@ func (s *session) alive(p *point, a arrival) {
 	if p.hush.since.IsZero() || a.at.Sub(p.hush.heard) < max(rightFor, hushes*p.ExpectEvery) {
 		return
 	}
-	s.link.tell(collectors.Notice{Rule: "silent", Source: string(p.name), Since: p.hush.since, Until: p.hush.heard, Note: "heard again"})
+	s.link.tell(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.hush.since, Until: p.hush.heard, Note: "heard again"})
 	p.hush = hush{}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 const (
@@ -142,7 +143,7 @@ func (r *Recording) warn(ctx context.Context, host collectors.Host) error {
 		note = fmt.Sprintf("none of the %d rows of %s names a configured point of %s", r.counts.Skipped, r.device.File, r.device.Name)
 	}
 	err := host.Notice(ctx, collectors.Notice{
-		Rule: "recording-unmatched", Source: r.device.Name, Since: now, Until: now,
+		Rule: eventrules.RecordingUnmatched, Source: r.device.Name, Since: now, Until: now,
 		Note: note,
 	})
 	if err != nil {
