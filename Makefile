@@ -1,21 +1,7 @@
 # make lists the targets. Everything is built by the Go command; the tools are pinned in deploy/tools.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X main.version=$(VERSION)
-# HTTP/2 is left out: the client speaks HTTP/1.1 only (agent/cloud says why), and it is half a megabyte. Inlining is
-# left out where nobody feels it: another 0.6 MB. What polls, judges and stores levels is built as usual; a message over MQTT waits a thousand times longer for its commit than for a call.
-CALM    := crypto/tls crypto/x509 encoding/json fmt math/big net net/http reflect go.yaml.in/yaml/v3 \
-           encoding/asn1 mime mime/multipart net/http/httptrace net/http/internal crypto/internal/fips140/... compress/flate net/mail net/netip net/textproto net/url \
-           os os/exec regexp regexp/syntax crypto/x509/pkix golang.org/x/net/internal/socks golang.org/x/net/proxy \
-           $(addprefix vendor/golang.org/x/,crypto/cryptobyte net/dns/dnsmessage net/idna text/unicode/bidi text/unicode/norm) \
-           compress/gzip crypto/ecdh crypto/ecdsa crypto/elliptic crypto/hpke crypto/mlkem crypto/rsa encoding/csv flag html log \
-           os/signal os/user text/tabwriter github.com/rs/zerolog github.com/rs/zerolog/internal/json \
-           github.com/eclipse/paho.mqtt.golang/packets \
-           github.com/eclipse/paho.mqtt.golang github.com/gorilla/websocket gauger/collectors/mqtt \
-           gauger/agent/cloud gauger/agent/console gauger/agent/link gauger/agent/plot gauger/cmd/gauger gauger/config
-# The time zones are packed: Go's own way of bringing them along is 0.4 MB longer.
-ZONES   := $(wildcard $(shell go env GOROOT)/lib/time/zoneinfo.zip)
-PACKED  := $(if $(ZONES),config/zone/bin/zones)
-SHIP    := CGO_ENABLED=0 go build -trimpath -buildvcs=false -tags nethttpomithttp2$(if $(ZONES),$(shell echo ,)packedzones) $(CALM:%=-gcflags=%=-l) -ldflags "$(LDFLAGS)"
+# The program that ships: static, without paths of the machine that built it. A plain "go build ./cmd/gauger" makes one that behaves the same.
+GOBUILD := CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$(VERSION)"
 # Tools are kept apart for each Go: one built by an older Go cannot read a newer one's packages.
 TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 20000000
@@ -26,24 +12,23 @@ FUZZTIME ?= 10s
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
 
-build: $(PACKED) ## build gauger and the simulated site into bin/
-	$(SHIP) -o bin/gauger ./cmd/gauger
-	$(SHIP) -o bin/wellsim ./cmd/wellsim
+build: ## build gauger and the simulated site into bin/
+	@$(GOBUILD) -o bin/ ./cmd/gauger ./cmd/wellsim
+	@echo "built bin/gauger and bin/wellsim, $(VERSION)"
 
 demo: build ## show it on a simulated site, in under two minutes (KEEP=1 stays up)
-	bin/wellsim demo --gauger bin/gauger $(if $(KEEP),--keep)
+	@bin/wellsim demo --gauger bin/gauger $(if $(KEEP),--keep)
 
 test: ## run every test; says which ones a missing tool left out
 	@go test ./...; status=$$?; missing=$$(deploy/missing.sh); \
 	  echo "integration tests left out for want of a tool: $${missing:-none}"; exit $$status
 
-check: cross $(PACKED) $(TOOLS)/staticcheck ## formatting, vet, staticcheck, house rules, sizes, the arm program
+check: cross $(TOOLS)/staticcheck ## formatting, vet, staticcheck, house rules, sizes, the arm program
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); [ -z "$$unformatted" ] || \
 	  { echo "not formatted (gofmt -w them):" $$unformatted; exit 1; }
 	go vet ./...
 	$(TOOLS)/staticcheck ./...
 	go test -count=1 -run '^TestHouse' ./cmd/gauger
-	go test -count=1 $(if $(ZONES),-tags packedzones) ./config/zone
 	deploy/arm_test.sh bin/gauger-linux-armv7
 
 race: ## run every test under the race detector
@@ -123,12 +108,9 @@ cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm6
 cross-amd64: MACHINE := GOARCH=amd64
 cross-arm64: MACHINE := GOARCH=arm64
 cross-armv7: MACHINE := GOARCH=arm GOARM=7
-cross-%: $(PACKED)
-	@GOOS=linux $(MACHINE) $(SHIP) -o bin/gauger-linux-$* ./cmd/gauger
+cross-%:
+	@GOOS=linux $(MACHINE) $(GOBUILD) -o bin/gauger-linux-$* ./cmd/gauger
 	@size=$$(stat -c %s bin/gauger-linux-$*); echo "bin/gauger-linux-$*: $$size bytes, limit $(LIMIT)"; [ $$size -le $(LIMIT) ]
-
-config/zone/bin/zones: $(ZONES) deploy/zones/main.go
-	go run ./deploy/zones $< $@
 
 package: cross $(TOOLS)/nfpm ## make the Debian packages in dist/ and test them
 	deploy/package.sh $(TOOLS)/nfpm $(VERSION)
@@ -138,7 +120,7 @@ vuln: $(TOOLS)/govulncheck ## look the dependencies up in the Go vulnerability d
 	$(TOOLS)/govulncheck ./...
 
 clean: ## delete what was built
-	rm -rf bin dist config/zone/bin
+	rm -rf bin dist
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck
 NFPM        := github.com/goreleaser/nfpm/v2/cmd/nfpm

@@ -6,9 +6,9 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	_ "time/tzdata" // a box without a zone database knows every zone
 
 	"gauger/collectors"
-	"gauger/config/zone"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -190,7 +190,7 @@ func (c *checker) zone() {
 		c.warnf("time_zone", "missing; the box's own zone (%s) is used: write the site's, such as America/Chicago", time.Local)
 		return
 	}
-	found, err := zone.Load(name)
+	found, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
 		meant := near(name, zonesNearby)
 		if meant == "" {

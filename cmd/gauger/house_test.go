@@ -37,7 +37,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/plot":    {may: "agent/tank", why: "draws what it is given; it knows gauges and strapping tables, and not where levels come from"},
 	"agent/link":    {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":   {tests: "agent/cloud/cloudtest deploy/proof", why: "the service's web interface; the drain acts on the receipt's class alone"},
-	"config":        {may: "config/zone collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
+	"config":        {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
 	"cmd/gauger":    {may: "agent agent/console agent/recorder agent/tank agent/plot agent/cloud agent/link config outbox collectors collectors/modbus collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":   {may: "collectors collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
 	"agent":         {may: "collectors outbox agent/recorder agent/tank agent/cloud agent/link", tests: "agent/cloud/cloudtest collectors/sim deploy/proof", why: "joins the parts; which collectors there are is decided above it"},
@@ -57,8 +57,6 @@ var houseRooms = map[string]houseRoom{
 	"agent/cloud/cloudtest":         {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/outboxtest":             {may: "outbox", why: "a model to compare the outbox with"},
 	"outbox/bench":                  {may: "outbox agent agent/cloud agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
-	"config/zone":                   {why: "time zones by name, on a box that has none"},
-	"deploy/zones":                  {why: "packs them when the program is built"},
 	"deploy/proof":                  {why: "which stretch of a long proof is run; for tests of every room"},
 	"eventrules":                    {why: "names that people at the service filter by; constants and nothing else"},
 }
