@@ -146,7 +146,7 @@ func answerTwice(t *testing.T, conn net.Conn) {
 		if _, err := conn.Read(packet); err != nil {
 			t.Errorf("packet %d: %v", i, err)
 		}
-		answer := [][]byte{{connack << 4, 2, 0, 0}, {suback << 4, 3, packet[2], packet[3], 1}, nil}[i]
+		answer := [][]byte{{connackPacket << 4, 2, 0, 0}, {subackPacket << 4, 3, packet[2], packet[3], 1}, nil}[i]
 		if _, err := conn.Write(answer); err != nil {
 			t.Errorf("answer %d: %v", i, err)
 		}

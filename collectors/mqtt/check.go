@@ -99,8 +99,8 @@ func (p Point) check(add func(field, message string)) {
 	} else if message := filterProblem(p.Topic); message != "" {
 		add("topic", message)
 	}
-	p.checkPacked(add)
-	p.checkBeside(add)
+	p.checkRegisters(add)
+	p.checkPaths(add)
 	p.checkNumbers(add)
 	if p.ExpectEvery < 0 {
 		add("expect_every", fmt.Sprintf("%s is negative; give the usual interval between messages, like 10m", p.ExpectEvery))
@@ -109,7 +109,7 @@ func (p Point) check(add func(field, message string)) {
 
 // checkSparkplug looks at a point that is a metric of a Sparkplug node.
 func (p Point) checkSparkplug(add func(field, message string)) {
-	switch _, _, _, err := plugPath(p.Sparkplug); {
+	switch _, _, _, err := ParsePath(p.Sparkplug); {
 	case p.Sparkplug == "":
 		add("sparkplug", "missing; name the node that publishes the metric, like Lease/Node1 or Lease/Node1/PLC")
 	case err != nil:
@@ -125,13 +125,13 @@ func (p Point) checkSparkplug(add func(field, message string)) {
 	}
 }
 
-// checkBeside looks at the path of the value, and of what belongs to it.
-func (p Point) checkBeside(add func(field, message string)) {
+// checkPaths looks at the path of the value, and of what belongs to it.
+func (p Point) checkPaths(add func(field, message string)) {
 	ready := point{Point: p}
 	if p.Value != "" {
 		whole, err := parsePath(p.Value)
 		if err == nil {
-			ready.each, _, err = whole.split()
+			ready.listPath, _, err = whole.split()
 		}
 		if err != nil {
 			add("value", err.Error())
@@ -139,7 +139,7 @@ func (p Point) checkBeside(add func(field, message string)) {
 		}
 	}
 	for _, f := range [][2]string{{"time", p.Time}, {"quality", p.Quality}, {"unit_path", p.UnitPath}} {
-		if _, err := ready.beside(f[1]); err != nil {
+		if _, err := ready.relativePath(f[1]); err != nil {
 			add(f[0], err.Error())
 		} else if f[1] != "" && p.Value == "" && p.Sparkplug == "" {
 			add(f[0], "needs value as well: without a path to the value the whole payload is the number")
@@ -159,10 +159,10 @@ func (p Point) checkBeside(add func(field, message string)) {
 
 // checkNumbers looks at scale, offset, range and sentinels.
 func (p Point) checkNumbers(add func(field, message string)) {
-	if p.Scale != nil && (*p.Scale == 0 || !finite(*p.Scale)) {
+	if p.Scale != nil && (*p.Scale == 0 || !isFinite(*p.Scale)) {
 		add("scale", fmt.Sprintf("%v makes every value the same; give a finite number other than 0", *p.Scale))
 	}
-	if !finite(p.Offset) {
+	if !isFinite(p.Offset) {
 		add("offset", fmt.Sprintf("%v is no number to add", p.Offset))
 	}
 	switch {
@@ -173,16 +173,16 @@ func (p Point) checkNumbers(add func(field, message string)) {
 		add("range", fmt.Sprintf("[%v, %v] is empty; the first must be less than the second", p.Range[0], p.Range[1]))
 	}
 	for i, b := range p.Bad {
-		if !finite(b) {
+		if !isFinite(b) {
 			add(fmt.Sprintf("bad[%d]", i), fmt.Sprintf("%v cannot be sent as a number", b))
 		}
 	}
-	if p.Unit == words && (p.Scale != nil || p.Offset != 0 || len(p.Range) > 0 || len(p.Bad) > 0) {
+	if p.Unit == textUnit && (p.Scale != nil || p.Offset != 0 || len(p.Range) > 0 || len(p.Bad) > 0) {
 		add("unit", "text has no scale, offset, range or bad; leave them out, or give the unit of a number")
 	}
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // CheckShared returns what is wrong between devices, one list for each in the order given: devices that share a
 // session must agree on how it is opened, and one client id may not open two sessions at one broker, because there
@@ -196,26 +196,26 @@ func CheckShared(devices []Device) [][]collectors.Problem {
 		}
 		for _, e := range devices[:i] {
 			theirs, err := e.Brokers.endpoints()
-			if err == nil && d.id() == e.id() && meet(ours, theirs) {
-				found[i] = append(found[i], d.quarrel(ours, e, theirs)...)
+			if err == nil && d.clientID() == e.clientID() && shareHost(ours, theirs) {
+				found[i] = append(found[i], d.compareShared(ours, e, theirs)...)
 			}
 		}
 	}
 	return found
 }
 
-// meet says whether two devices have a broker's host in common.
-func meet(a, b []*url.URL) bool {
+// shareHost says whether two devices have a broker's host in common.
+func shareHost(a, b []*url.URL) bool {
 	return slices.ContainsFunc(a, func(u *url.URL) bool {
 		return slices.ContainsFunc(b, func(v *url.URL) bool { return u.Hostname() == v.Hostname() })
 	})
 }
 
-// quarrel compares a device with an earlier one that uses the same client id at the same host.
-func (d Device) quarrel(ours []*url.URL, e Device, theirs []*url.URL) []collectors.Problem {
+// compareShared compares a device with an earlier one that uses the same client id at the same host.
+func (d Device) compareShared(ours []*url.URL, e Device, theirs []*url.URL) []collectors.Problem {
 	if fmt.Sprint(ours) != fmt.Sprint(theirs) {
 		return []collectors.Problem{{Path: "client_id", Message: fmt.Sprintf(
-			"%q is also the client id of %s at the same host by another URL, and a broker lets only one of them stay; give each its own, or the same URLs", d.id(), e.Name)}}
+			"%q is also the client id of %s at the same host by another URL, and a broker lets only one of them stay; give each its own, or the same URLs", d.clientID(), e.Name)}}
 	}
 	var found []collectors.Problem
 	for _, f := range [][3]string{

@@ -29,7 +29,7 @@ func (w *wire) Write(p []byte) (int, error) {
 // handed is a message that a broker has handed on through a guard, with its topic and quality of service.
 type handed struct {
 	bare
-	via   *guard
+	via   *packetConn
 	topic string
 	qos   byte
 	id    uint16
@@ -44,7 +44,7 @@ func (m handed) Duplicate() bool   { return m.dup }
 
 func (m handed) Ack() {
 	if m.qos > 0 {
-		_, *m.wrong = m.via.Write([]byte{puback << 4, 2, byte(m.id >> 8), byte(m.id)})
+		_, *m.wrong = m.via.Write([]byte{pubackPacket << 4, 2, byte(m.id >> 8), byte(m.id)})
 	}
 }
 
@@ -56,11 +56,11 @@ func TestAGroupIsAcknowledgedAtOnce(t *testing.T) {
 	var wires []*wire
 	for n, qos := range [][]byte{{1, 0, 1, 0, 1, 0}, {0, 1, 1}, {1}, {0, 0}} {
 		w := &wire{}
-		via := newGuard(w, maxPacket)
+		via := newPacketConn(w, maxPacket)
 		wires = append(wires, w)
 		for id, q := range qos {
-			via.took()
-			group = append(group, arrival{Message: handed{via: via, topic: "t", qos: q, id: uint16(10*n + id), wrong: &wrong}, via: via})
+			via.countReceived()
+			group = append(group, arrival{Message: handed{via: via, topic: "t", qos: q, id: uint16(10*n + id), wrong: &wrong}, conn: via})
 		}
 	}
 	acknowledge(group)
@@ -72,8 +72,8 @@ func TestAGroupIsAcknowledgedAtOnce(t *testing.T) {
 		t.Errorf("bytes by write of each connection are %s, want %s (%v)", got, want, wrong)
 	}
 	for _, a := range group {
-		if a.via.open != 0 {
-			t.Errorf("%d messages are open after all were settled", a.via.open)
+		if a.conn.unacked != 0 {
+			t.Errorf("%d messages are open after all were settled", a.conn.unacked)
 		}
 	}
 }
@@ -145,26 +145,26 @@ func TestEachAbsenceOfTheBrokerIsToldOfEachPoint(t *testing.T) {
 
 // TestOfManyFaultsOfOneMessageSomeAreTold: what is kept of a message with a hundred spoiled elements says a few of them.
 func TestOfManyFaultsOfOneMessageSomeAreTold(t *testing.T) {
-	g, err := build([]Device{{Name: "d", Brokers: Brokers{address}, Points: []Point{{Name: "a", Topic: "t", Value: "c[*]"}}}})
+	g, err := newSessions([]Device{{Name: "d", Brokers: Brokers{address}, Points: []Point{{Name: "a", Topic: "t", Value: "c[*]"}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	list := strings.TrimSuffix(strings.Repeat(`"?",`, 100), ",")
-	readings, why := g[0].digest(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + list + `]}`)}}, at: noon})
-	if why == nil || strings.Count(why.Error(), "point d/a") != reasons || len(readings) != 100 {
-		t.Errorf("%d Bad readings, kept for %v; want 100 and %d reasons", len(readings), why, reasons)
+	readings, why := g[0].decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + list + `]}`)}}, at: noon})
+	if why == nil || strings.Count(why.Error(), "point d/a") != maxReasons || len(readings) != 100 {
+		t.Errorf("%d Bad readings, kept for %v; want 100 and %d reasons", len(readings), why, maxReasons)
 	}
 }
 
 // TestMessagesThatAreSentOnceTakeNoRoomInTheMemory: however many come of quality of service 0, which no broker sends again,
 // one of quality of service 1 is recognised when it comes again.
 func TestMessagesThatAreSentOnceTakeNoRoomInTheMemory(t *testing.T) {
-	g, err := build([]Device{at(address, "t")})
+	g, err := newSessions([]Device{at(address, "t")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	digest := func(m handed) int {
-		readings, why := g[0].digest(arrival{Message: m, at: noon})
+		readings, why := g[0].decodeMessage(arrival{Message: m, at: noon})
 		if why != nil {
 			t.Fatal(why)
 		}
@@ -187,35 +187,35 @@ func TestMessagesThatAreSentOnceTakeNoRoomInTheMemory(t *testing.T) {
 // TestATopicThatNobodyReadsIsUnsubscribedNowAndThen: at once, and after ten minutes again if it still comes; and so many
 // topics at most are told apart.
 func TestATopicThatNobodyReadsIsUnsubscribedNowAndThen(t *testing.T) {
-	g, err := build([]Device{at(address, "mine")})
+	g, err := newSessions([]Device{at(address, "mine")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := g[0]
 	asked := func(topic string, after time.Duration) int {
-		if readings, why := s.digest(arrival{Message: handed{topic: topic}, at: noon.Add(after)}); len(readings) > 0 || why != nil {
+		if readings, why := s.decodeMessage(arrival{Message: handed{topic: topic}, at: noon.Add(after)}); len(readings) > 0 || why != nil {
 			t.Fatal(readings, why)
 		}
-		n := len(s.strange)
+		n := len(s.unsubscribes)
 		for range n {
-			<-s.strange
+			<-s.unsubscribes
 		}
 		return n
 	}
 	for _, c := range []struct {
 		after time.Duration
 		want  int
-	}{{0, 1}, {time.Second, 0}, {askAgain - time.Second, 0}, {askAgain, 1}, {askAgain + time.Second, 0}, {2 * askAgain, 1}} {
+	}{{0, 1}, {time.Second, 0}, {unsubscribeEvery - time.Second, 0}, {unsubscribeEvery, 1}, {unsubscribeEvery + time.Second, 0}, {2 * unsubscribeEvery, 1}} {
 		if got := asked("other", c.after); got != c.want {
 			t.Errorf("%s after the first message: asked %d times, want %d", c.after, got, c.want)
 		}
 	}
 	total := 1
-	for n := range 3 * unknownTopics {
+	for n := range 3 * maxUnknownTopics {
 		total += asked(fmt.Sprint("other/", n), 0)
 	}
-	if total != unknownTopics {
-		t.Errorf("%d topics are told apart, want %d", total, unknownTopics)
+	if total != maxUnknownTopics {
+		t.Errorf("%d topics are told apart, want %d", total, maxUnknownTopics)
 	}
 }
 
@@ -237,14 +237,14 @@ func TestAHostIsAskedForWhatThereIs(t *testing.T) {
 	s := newSession(nil, Device{}, Session{})
 	s.host = h
 	refused, batch := make([]collectors.Refusal, 1), make([]collectors.Reading, 1)
-	if left, err := s.offer(t.Context(), nil, batch); err != nil || left != nil || h.asked != 0 || len(h.batches) != 1 {
+	if left, err := s.handOver(t.Context(), nil, batch); err != nil || left != nil || h.asked != 0 || len(h.batches) != 1 {
 		t.Errorf("readings alone: asked %d times to keep, %v", h.asked, err)
 	}
-	if left, err := s.offer(t.Context(), refused, nil); err != nil || left != nil || h.asked != 1 || len(h.batches) != 1 {
+	if left, err := s.handOver(t.Context(), refused, nil); err != nil || left != nil || h.asked != 1 || len(h.batches) != 1 {
 		t.Errorf("a refusal alone: asked %d times to keep, %v", h.asked, err)
 	}
 	h.emitting = func([]collectors.Reading) error { return errors.New("disk full") }
-	if left, err := s.offer(t.Context(), refused, batch); err == nil || len(left) != 0 || len(h.refused) != 2 {
+	if left, err := s.handOver(t.Context(), refused, batch); err == nil || len(left) != 0 || len(h.refused) != 2 {
 		t.Errorf("%d are still to be kept, %v", len(left), err)
 	}
 }

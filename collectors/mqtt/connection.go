@@ -15,28 +15,28 @@ import (
 const (
 	// keepAlive and pingLimit find a dead link, and grace after them it is told of: 55 s, since the library looks every
 	// five. On a cellular link, shorter intervals cost money.
-	keepAlive = 30 * time.Second
-	pingLimit = 15 * time.Second
-	// answerLimit is how long the broker may take to answer a subscription.
-	answerLimit = 20 * time.Second
-	// backlogEnd is the silence after which what a broker had kept for us is taken to be through, and backlogLimit
+	keepAlive   = 30 * time.Second
+	pingTimeout = 15 * time.Second
+	// answerTimeout is how long the broker may take to answer a subscription.
+	answerTimeout = 20 * time.Second
+	// backlogGap is the silence after which what a broker had kept for us is taken to be through, and backlogLimit
 	// the longest time that it may take. A stream that never pauses so long is live when unasked messages in a row came
 	// although the broker could have sent them before: it had nothing more. margin is added to the time of its answer.
-	backlogEnd   = time.Second
+	backlogGap   = time.Second
 	backlogLimit = 30 * time.Second
-	unasked      = 3
-	margin       = 2 * time.Millisecond
-	// subscribeAtOnce bounds the topics of one subscription packet.
-	subscribeAtOnce = 64
+	liveMessages = 3
+	answerMargin = 2 * time.Millisecond
+	// topicsPerPacket bounds the topics of one subscription packet.
+	topicsPerPacket = 64
 )
 
-// unanswered is what the library says when a ping has found no answer, and errSilent what that means.
-const unanswered = "pingresp not received"
+// pahoPingError is what the library says when a ping has found no answer, and errSilent what that means.
+const pahoPingError = "pingresp not received"
 
-var errSilent = fmt.Errorf("it has not answered for %s; the link swallows what is sent, or the broker hangs", pingLimit)
+var errSilent = fmt.Errorf("it has not answered for %s; the link swallows what is sent, or the broker hangs", pingTimeout)
 
-// refusals says what to do about a broker's answer to a connection, by its code (MQTT 3.1.1, table 3.1).
-var refusals = map[byte]string{
+// connackReasons says what to do about a broker's answer to a connection, by its code (MQTT 3.1.1, table 3.1).
+var connackReasons = map[byte]string{
 	1: "it does not speak MQTT 3.1.1",
 	2: "it does not accept the client id; choose another client_id",
 	3: "it is not available now",
@@ -47,38 +47,38 @@ var refusals = map[byte]string{
 // connection is one network connection with its client. The client never reconnects by itself: its waits have no
 // jitter and cannot be interrupted.
 type connection struct {
-	session *session
-	broker  *url.URL
-	client  paho.Client
-	guard   *guard // nil until the network connection is open
-	openErr error
-	lost    chan error
-	begun   time.Time
-	release func() bool // ends the tie between ctx and the network connection
+	session    *session
+	broker     *url.URL
+	client     paho.Client
+	conn       *packetConn // nil until the network connection is open
+	dialErr    error
+	lost       chan error
+	begunAt    time.Time
+	releaseCtx func() bool // ends the tie between ctx and the network connection
 
 	// Only receive, which the library calls for one message at a time, uses these.
-	alone int  // messages in a row that came with nothing open, and later than an answer takes
-	live  bool // what the broker had kept is through
+	unaskedInRow int  // messages in a row that came with nothing open, and later than an answer takes
+	backlogOver  bool // what the broker had kept is through
 }
 
 // connect opens a connection and waits for the broker's answer.
 func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, error) {
-	c := &connection{session: s, broker: broker, lost: make(chan error, 1), begun: time.Now()}
+	c := &connection{session: s, broker: broker, lost: make(chan error, 1), begunAt: time.Now()}
 	o := paho.NewClientOptions().AddBroker(broker.String()).SetClientID(s.client).SetCleanSession(s.clean)
 	o.SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false)
-	o.SetKeepAlive(keepAlive).SetPingTimeout(pingLimit).SetWriteTimeout(writeLimit).SetConnectTimeout(dialLimit)
+	o.SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout).SetWriteTimeout(writeTimeout).SetConnectTimeout(dialTimeout)
 	// In order, because readings without a time of their own would otherwise overtake each other. The handler only
 	// puts into the queue and leaves when the connection closes, so nothing else can hold up the reader.
 	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
 	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
-	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.open(ctx) })
+	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.openConn(ctx) })
 	if s.presence.topic != "" {
-		will := s.presence.says(false, c.begun)
+		will := s.presence.message(false, c.begunAt)
 		o.SetBinaryWill(will.topic, will.payload, will.qos, will.retain)
 	}
-	o.SetUsername(s.access.username)
-	if s.access.password != nil {
-		secret, err := s.access.password()
+	o.SetUsername(s.credentials.username)
+	if s.credentials.password != nil {
+		secret, err := s.credentials.password()
 		if err != nil {
 			return nil, fmt.Errorf("read the password for %s: %w", broker, err)
 		}
@@ -87,42 +87,42 @@ func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, er
 	c.client = paho.NewClient(o)
 	token := c.client.Connect().(*paho.ConnectToken)
 	<-token.Done() // open heeds ctx, and the answer has a deadline
-	if c.release != nil {
-		c.release()
+	if c.releaseCtx != nil {
+		c.releaseCtx()
 	}
 	if token.Error() != nil || ctx.Err() != nil {
-		return nil, c.explain(ctx, token)
+		return nil, c.connectError(ctx, token)
 	}
 	return c, nil
 }
 
-// open makes the network connection, and ties it to ctx until the broker has answered.
-func (c *connection) open(ctx context.Context) (net.Conn, error) {
-	conn, err := c.session.open(ctx, c.broker)
+// openConn makes the network connection, and ties it to ctx until the broker has answered.
+func (c *connection) openConn(ctx context.Context) (net.Conn, error) {
+	conn, err := c.session.openConn(ctx, c.broker)
 	if err != nil {
-		c.openErr = err
+		c.dialErr = err
 		return nil, err
 	}
-	c.guard = newGuard(conn, c.session.limit)
-	c.guard.begun = c.begun
-	c.release = context.AfterFunc(ctx, func() { _ = c.guard.Close() }) // the error of an interrupted attempt says nothing
-	return c.guard, nil
+	c.conn = newPacketConn(conn, c.session.limit)
+	c.conn.begunAt = c.begunAt
+	c.releaseCtx = context.AfterFunc(ctx, func() { _ = c.conn.Close() }) // the error of an interrupted attempt says nothing
+	return c.conn, nil
 }
 
-// explain says why no connection came about, in words of use to the person at the site.
-func (c *connection) explain(ctx context.Context, token *paho.ConnectToken) error {
+// connectError says why no connection came about, in words of use to the person at the site.
+func (c *connection) connectError(ctx context.Context, token *paho.ConnectToken) error {
 	var odd error
-	if c.guard != nil {
-		if odd = c.guard.complaint(); odd == nil && ctx.Err() != nil {
+	if c.conn != nil {
+		if odd = c.conn.protocolError(); odd == nil && ctx.Err() != nil {
 			odd = errors.New("no answer; perhaps this is no MQTT broker, or one that wants TLS (mqtts://)")
 		}
 		c.close()
 	}
-	if reason := refusals[token.ReturnCode()]; reason != "" {
+	if reason := connackReasons[token.ReturnCode()]; reason != "" {
 		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.broker, c.session.client, reason)
 	}
-	err := cmp.Or(odd, c.openErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
-	if c.guard != nil && encrypted(c.broker) && c.session.access.certFile == "" {
+	err := cmp.Or(odd, c.dialErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
+	if c.conn != nil && encrypted(c.broker) && c.session.credentials.certFile == "" {
 		// With TLS 1.3 a broker that misses our certificate says so after the handshake, or just hangs up.
 		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.broker, err)
 	}
@@ -131,49 +131,49 @@ func (c *connection) explain(ctx context.Context, token *paho.ConnectToken) erro
 
 // close ends the connection, orderly if that is still possible.
 func (c *connection) close() {
-	c.client.Disconnect(uint(farewell.Milliseconds()))
-	_ = c.guard.Close() // mostly closed already; nothing depends on how it ends
+	c.client.Disconnect(uint(disconnectTimeout.Milliseconds()))
+	_ = c.conn.Close() // mostly closed already; nothing depends on how it ends
 }
 
 // receive puts a message into the queue. The library calls it in the order of arrival.
 func (c *connection) receive(_ paho.Client, m paho.Message) {
 	now := time.Now()
-	waited := c.backlog(now) || m.Duplicate()
+	waited := c.fromBacklog(now) || m.Duplicate()
 	// A message that finds no room before the connection closes is not acknowledged, and so comes again.
-	c.session.queue.put(arrival{Message: m, via: c.guard, at: now, waited: waited, trueLen: c.guard.wasCut(m)}, c.guard.closed)
+	c.session.queue.put(arrival{Message: m, conn: c.conn, at: now, waited: waited, sentLen: c.conn.sentLength(m)}, c.conn.closed)
 }
 
-// backlog tells whether a message that arrives now may have waited at the broker while we were away. The protocol
+// fromBacklog tells whether a message that arrives now may have waited at the broker while we were away. The protocol
 // does not say; but such messages come first, and a broker that has more sends it as soon as we have acknowledged: a
 // silence after that, or several messages of which each took longer than an answer, are the end of them.
-func (c *connection) backlog(now time.Time) bool {
-	g := c.guard
-	free := g.took()
-	if c.live {
+func (c *connection) fromBacklog(now time.Time) bool {
+	g := c.conn
+	free := g.countReceived()
+	if c.backlogOver {
 		return false
 	}
 	quiet := now.Sub(free)
 	switch {
-	case free.IsZero(), quiet < 2*g.answer+margin:
-		c.alone, quiet = 0, 0
+	case free.IsZero(), quiet < 2*g.roundTrip+answerMargin:
+		c.unaskedInRow, quiet = 0, 0
 	default:
-		c.alone++
+		c.unaskedInRow++
 	}
-	c.live = !g.present || c.alone >= unasked || quiet >= backlogEnd || now.Sub(g.since) >= backlogLimit
-	return !c.live
+	c.backlogOver = !g.sessionPresent || c.unaskedInRow >= liveMessages || quiet >= backlogGap || now.Sub(g.connackAt) >= backlogLimit
+	return !c.backlogOver
 }
 
 // subscribe asks for topics and returns the broker's answer to each: 0 or 1, the quality of service, or 128, refused.
 func (c *connection) subscribe(ctx context.Context, filters []string) (map[string]byte, error) {
 	answers := make(map[string]byte, len(filters))
 	for len(filters) > 0 {
-		n := min(len(filters), subscribeAtOnce)
+		n := min(len(filters), topicsPerPacket)
 		asked := make(map[string]byte, n)
 		for _, f := range filters[:n] {
 			asked[f] = 1
 			answers[f] = 128 // unless the broker says otherwise
 		}
-		c.guard.asked.Store(int32(n))
+		c.conn.topicsAsked.Store(int32(n))
 		token := c.client.SubscribeMultiple(asked, nil).(*paho.SubscribeToken)
 		if err := c.await(ctx, token); err != nil {
 			return nil, fmt.Errorf("subscribe to %d topics at %s: %w", n, c.broker, err)
@@ -196,7 +196,7 @@ func (c *connection) unsubscribe(ctx context.Context, filters []string) error {
 
 // await waits for the broker's answer, or the end of the connection: the library leaves whoever waits then waiting.
 func (c *connection) await(ctx context.Context, token paho.Token) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, fmt.Errorf("no answer within %s", answerLimit))
+	ctx, cancel := context.WithTimeoutCause(ctx, answerTimeout, fmt.Errorf("no answer within %s", answerTimeout))
 	defer cancel()
 	select {
 	case <-token.Done():

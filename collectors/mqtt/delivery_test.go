@@ -229,7 +229,7 @@ func TestOldSubscriptionsEnd(t *testing.T) {
 					t.Errorf("%d of 100 messages came", len(got))
 				}
 				// This broker ignores what has the packet id of a message in flight; it is asked again.
-				later(askAgain)
+				later(unsubscribeEvery)
 				b.publish(t, "field/old", "1")
 				momentarily()
 				c, _ := b.server.Clients.Get("gauger-test")
@@ -269,12 +269,12 @@ func TestOverlappingFiltersDeliverOnce(t *testing.T) {
 }
 
 func TestAnOldRetainedMessageIsNoNews(t *testing.T) {
-	sessions, err := build([]Device{timed("t")})
+	sessions, err := newSessions([]Device{timed("t")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	digest := func(retained bool, at time.Time) int {
-		readings, why := sessions[0].digest(arrival{Message: bare{payload: []byte(sample(1, at)), retained: retained}, at: at})
+		readings, why := sessions[0].decodeMessage(arrival{Message: bare{payload: []byte(sample(1, at)), retained: retained}, at: at})
 		if why != nil {
 			t.Error(why)
 		}

@@ -16,11 +16,11 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
-// dialLimit is how long opening a connection may take, TLS and websocket included.
-const dialLimit = 20 * time.Second
+// dialTimeout is how long opening a connection may take, TLS and websocket included.
+const dialTimeout = 20 * time.Second
 
-// ports are the usual ones of each scheme.
-var ports = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
+// defaultPorts are the usual ones of each scheme.
+var defaultPorts = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
 
 // encrypted tells whether an endpoint is reached over TLS.
 func encrypted(u *url.URL) bool { return u.Scheme == "mqtts" || u.Scheme == "wss" }
@@ -34,11 +34,11 @@ func endpoint(text string) (*url.URL, error) {
 	if err == nil && u.User != nil {
 		return nil, errors.New("has a user name in it; use the keys username and password")
 	}
-	if err != nil || ports[u.Scheme] == "" {
+	if err != nil || defaultPorts[u.Scheme] == "" {
 		return nil, fmt.Errorf("%s is no broker's address; write mqtt://, mqtts://, ws:// or wss:// and then the host", excerpt(text))
 	}
 	if u.Hostname() == "" {
-		return nil, fmt.Errorf("%s names no host; write it like %s://10.20.0.9:%s", excerpt(text), u.Scheme, ports[u.Scheme])
+		return nil, fmt.Errorf("%s names no host; write it like %s://10.20.0.9:%s", excerpt(text), u.Scheme, defaultPorts[u.Scheme])
 	}
 	plain := u.Scheme == "mqtt" || u.Scheme == "mqtts"
 	if u.RawQuery != "" || u.Fragment != "" || plain && u.Path != "" && u.Path != "/" {
@@ -48,7 +48,7 @@ func endpoint(text string) (*url.URL, error) {
 		u.Path = ""
 	}
 	if u.Port() == "" {
-		u.Host = net.JoinHostPort(u.Hostname(), ports[u.Scheme])
+		u.Host = net.JoinHostPort(u.Hostname(), defaultPorts[u.Scheme])
 	}
 	return u, nil
 }
@@ -69,19 +69,19 @@ func (b Brokers) endpoints() ([]*url.URL, error) {
 	return all, nil
 }
 
-// open makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
-func (s *session) open(ctx context.Context, broker *url.URL) (net.Conn, error) {
+// openConn makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
+func (s *session) openConn(ctx context.Context, broker *url.URL) (net.Conn, error) {
 	var config *tls.Config
 	if encrypted(broker) {
 		var err error
-		if config, err = s.access.tls(broker.Hostname()); err != nil {
+		if config, err = s.credentials.tlsConfig(broker.Hostname()); err != nil {
 			return nil, err
 		}
 	}
 	if broker.Scheme == "ws" || broker.Scheme == "wss" {
-		return paho.NewWebsocket(broker.String(), config, dialLimit/2, nil, nil)
+		return paho.NewWebsocket(broker.String(), config, dialTimeout/2, nil, nil)
 	}
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	conn, err := s.dial(ctx, "tcp", broker.Host)
 	if err != nil || config == nil {
@@ -90,13 +90,13 @@ func (s *session) open(ctx context.Context, broker *url.URL) (net.Conn, error) {
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close() // the handshake's error says more
-		return nil, fmt.Errorf("TLS with %s: %w%s", broker.Host, err, advice(err))
+		return nil, fmt.Errorf("TLS with %s: %w%s", broker.Host, err, tlsAdvice(err))
 	}
 	return secure, nil
 }
 
-// advice is what to do about a certificate that is not believed; empty where nothing is known to help.
-func advice(err error) string {
+// tlsAdvice is what to do about a certificate that is not believed; empty where nothing is known to help.
+func tlsAdvice(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "; set ca_file to the PEM file of the authority that signed the broker's certificate"
 	}
@@ -120,16 +120,16 @@ func tcpDial(ctx context.Context, network, address string) (net.Conn, error) {
 	return d.DialContext(ctx, network, address)
 }
 
-// access is what a broker wants to see before it lets somebody in.
-type access struct {
+// credentials is what a broker wants to see before it lets somebody in.
+type credentials struct {
 	username                  string
 	password                  func() (string, error)
 	caFile, certFile, keyFile string
 	server                    string // the name in the certificate; empty: the host's
 }
 
-// tls prepares the encryption toward a host.
-func (a access) tls(host string) (*tls.Config, error) {
+// tlsConfig prepares the encryption toward a host.
+func (a credentials) tlsConfig(host string) (*tls.Config, error) {
 	config := &tls.Config{ServerName: cmp.Or(a.server, host), MinVersion: tls.VersionTLS12}
 	if a.caFile != "" {
 		pem, err := os.ReadFile(a.caFile)

@@ -40,9 +40,9 @@ func (h Heard) Every() time.Duration {
 	return h.Last.Sub(h.First) / time.Duration(h.Messages-1)
 }
 
-// expect is the expect_every of a topic whose messages come regularly: three times what is usual, so that a lost message is
+// expectEvery is the expect_every of a topic whose messages come regularly: three times what is usual, so that a lost message is
 // no silence, in round figures. Zero: nobody knows how long its silences are.
-func (h Heard) expect() time.Duration {
+func (h Heard) expectEvery() time.Duration {
 	usual := h.Every()
 	if h.Messages < regularFrom || h.Longest > 2*usual || h.Sparkplug() {
 		return 0
@@ -89,43 +89,43 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 		if answers[filter] >= refusedFrom {
 			return nil, 0, fmt.Errorf("broker %s does not permit us to hear %s; name a topic that it permits, or ask whoever keeps the broker", broker, filter)
 		}
-		ear := ear{heard: map[string]*Heard{}, asked: map[string]bool{}, silent: d.ListenOnly}
+		ear := listener{heard: map[string]*Heard{}, asked: map[string]bool{}, listenOnly: d.ListenOnly}
 		err = ear.listen(ctx, s, c)
-		return ear.all(time.Now()), ear.more, err
+		return ear.topics(time.Now()), ear.more, err
 	}
 	return nil, 0, errors.Join(whys...)
 }
 
-// ear collects what arrives.
-type ear struct {
-	heard  map[string]*Heard
-	more   int
-	births int             // bytes of them
-	asked  map[string]bool // Sparkplug nodes that were asked for their births
-	silent bool            // nobody may be asked
+// listener collects what arrives.
+type listener struct {
+	heard      map[string]*Heard
+	more       int
+	births     int             // bytes of them
+	asked      map[string]bool // Sparkplug nodes that were asked for their births
+	listenOnly bool            // nobody may be asked
 }
 
-func (e *ear) listen(ctx context.Context, s *session, c *connection) error {
+func (e *listener) listen(ctx context.Context, s *session, c *connection) error {
 	for {
 		select {
 		case <-s.queue.ready:
 			group := s.queue.take()
 			for _, a := range group {
-				e.hear(a, a.at)
+				e.add(a, a.at)
 			}
 			acknowledge(group)
-			if err := e.ask(ctx, c, group); err != nil {
+			if err := e.requestBirths(ctx, c, group); err != nil {
 				return err
 			}
 		case err := <-c.lost:
-			return fmt.Errorf("connection to %s: %w", c.broker, cmp.Or(c.guard.complaint(), err))
+			return fmt.Errorf("connection to %s: %w", c.broker, cmp.Or(c.conn.protocolError(), err))
 		case <-ctx.Done():
 			return nil
 		}
 	}
 }
 
-func (e *ear) hear(m paho.Message, at time.Time) {
+func (e *listener) add(m paho.Message, at time.Time) {
 	h := e.heard[m.Topic()]
 	if h == nil {
 		if len(e.heard) >= heardTopics {
@@ -139,18 +139,18 @@ func (e *ear) hear(m paho.Message, at time.Time) {
 	h.Longest = max(h.Longest, at.Sub(h.Last))
 	h.Last = at
 	payload, most := m.Payload(), heardSample
-	if h.birth() && e.births+len(payload) <= heardBirths {
+	if h.isBirth() && e.births+len(payload) <= heardBirths {
 		e.births, most = e.births+len(payload)-len(h.Payload), len(payload)
 	}
 	h.Payload = append([]byte(nil), payload[:min(len(payload), most)]...)
 }
 
-// ask has the Sparkplug nodes that were heard tell their births, each once: without them nobody knows their metrics.
-func (e *ear) ask(ctx context.Context, c *connection, group []arrival) error {
+// requestBirths has the Sparkplug nodes that were heard tell their births, each once: without them nobody knows their metrics.
+func (e *listener) requestBirths(ctx context.Context, c *connection, group []arrival) error {
 	for _, a := range group {
-		group, kind, name, _ := plugTopic(a.Topic())
+		group, kind, name, _ := SplitTopic(a.Topic())
 		who := group + "/" + name
-		if e.silent || kind == "" || name == "" || kind == "NCMD" || kind == "DCMD" || e.asked[who] || len(e.asked) >= heardTopics {
+		if e.listenOnly || kind == "" || name == "" || kind == "NCMD" || kind == "DCMD" || e.asked[who] || len(e.asked) >= heardTopics {
 			continue
 		}
 		e.asked[who] = true
@@ -161,8 +161,8 @@ func (e *ear) ask(ctx context.Context, c *connection, group []arrival) error {
 	return nil
 }
 
-// all is what was heard until the end.
-func (e *ear) all(end time.Time) []Heard {
+// topics is what was heard until the end.
+func (e *listener) topics(end time.Time) []Heard {
 	all := make([]Heard, 0, len(e.heard))
 	for _, h := range e.heard {
 		h.Longest = max(h.Longest, end.Sub(h.Last))

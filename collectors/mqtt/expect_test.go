@@ -21,15 +21,15 @@ func TestSuggestedPointsSayHowLongSilenceIsNormal(t *testing.T) {
 		{"5", []float64{0, 10, 20}, 0},
 		{"5", []float64{0, 0.2, 0.4, 0.6, 0.8, 1}, 0}, // and then nothing: a burst
 	} {
-		e := ear{heard: map[string]*Heard{}}
+		e := listener{heard: map[string]*Heard{}}
 		for i, s := range c.after {
-			e.hear(bare{payload: []byte(c.payload), retained: i == 0}, begin.Add(time.Duration(s*float64(time.Second))))
+			e.add(bare{payload: []byte(c.payload), retained: i == 0}, begin.Add(time.Duration(s*float64(time.Second))))
 		}
 		end := begin.Add(80 * time.Second)
 		if n := len(c.after); c.after[n-1] != 1 {
 			end = begin.Add(time.Duration(c.after[n-1]*float64(time.Second)) + time.Second)
 		}
-		found := e.all(end)[0].Suggest()
+		found := e.topics(end)[0].Suggest()
 		if len(found) != 1 || found[0].Point.ExpectEvery != c.want {
 			t.Errorf("messages at %v: %+v, want one point with expect_every %s", c.after, found, c.want)
 		}

@@ -72,7 +72,7 @@ func TestACertificateThatIsNotBelievedSaysWhatToSet(t *testing.T) {
 		t.Errorf("another name: %s", got)
 	}
 	late := &tls.CertificateVerificationError{Err: x509.CertificateInvalidError{Reason: x509.Expired, Detail: "current time 1970"}}
-	if got := advice(late); !strings.Contains(got, time.Now().UTC().Format(time.DateOnly)) {
+	if got := tlsAdvice(late); !strings.Contains(got, time.Now().UTC().Format(time.DateOnly)) {
 		t.Errorf("an untimely one: %s", got)
 	}
 }

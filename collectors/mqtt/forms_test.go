@@ -45,7 +45,7 @@ func TestThingsBoardsForms(t *testing.T) {
 		var values []float64
 		var after []int
 		for _, o := range decodeAll(t, c.opts, c.payload) {
-			if o.reading.Quality != collectors.Good || !o.timed {
+			if o.reading.Quality != collectors.Good || !o.deviceTime {
 				t.Errorf("%s: %+v", c.payload, o.reading)
 			}
 			values = append(values, o.reading.Value)
@@ -62,7 +62,7 @@ func TestThingsBoardsForms(t *testing.T) {
 			}
 		}
 	}
-	if all := decodeAll(t, device, `[{"ts":1772366400000,"values":{"level":"5 in"}},{"ts":1772366410000,"values":{"level":"x"}},{"ts":1772366420000,"values":{"level":7}}]`); len(all) != 3 || all[0].reading.Value != 5 || all[1].refuse == nil || all[2].reading.Value != 7 {
+	if all := decodeAll(t, device, `[{"ts":1772366400000,"values":{"level":"5 in"}},{"ts":1772366410000,"values":{"level":"x"}},{"ts":1772366420000,"values":{"level":7}}]`); len(all) != 3 || all[0].reading.Value != 5 || all[1].undecodable == nil || all[2].reading.Value != 7 {
 		t.Errorf("one of three is wrong: %+v", all)
 	}
 }
@@ -147,7 +147,7 @@ func TestRegistersInAMessage(t *testing.T) {
 		if same := r.Value == c.value || math.IsNaN(r.Value) && math.IsNaN(c.value); !same || (r.Err == nil) != (c.why == "") || r.Err != nil && !strings.Contains(r.Err.Error(), c.why) {
 			t.Errorf("%q: %v (%v), want %v (%s)", c.payload, r.Value, r.Err, c.value, c.why)
 		}
-		if c.why != "" && c.why != "means no value" && o.refuse == nil {
+		if c.why != "" && c.why != "means no value" && o.undecodable == nil {
 			t.Errorf("%q is not kept", c.payload)
 		}
 	}
@@ -169,7 +169,7 @@ func FuzzRegisters(f *testing.F) {
 			return
 		}
 		for _, o := range p.decode(&document{payload: []byte(payload)}, arrived) {
-			if (o.reading.Quality == collectors.Good) != (o.reading.Err == nil) || o.reading.Err == nil && !finite(o.reading.Value) {
+			if (o.reading.Quality == collectors.Good) != (o.reading.Err == nil) || o.reading.Err == nil && !isFinite(o.reading.Value) {
 				t.Fatalf("%+v", o.reading)
 			}
 		}
@@ -210,12 +210,12 @@ func TestOnePointForEachNodeOfATopic(t *testing.T) {
 		if got := h.noticed("silent"); len(got) != 3 {
 			t.Errorf("silent: %+v, want the three that the template made", got)
 		}
-		for i := range 2 * maxGrown {
+		for i := range 2 * maxInstances {
 			b.publish(t, fmt.Sprintf("field/n%d/level", i), "1")
 		}
 		later(time.Second)
-		if n := len(h.kept()) - len(kept); n != maxGrown+3 {
-			t.Errorf("%d refused, want all beyond the first %d", n, maxGrown)
+		if n := len(h.kept()) - len(kept); n != maxInstances+3 {
+			t.Errorf("%d refused, want all beyond the first %d", n, maxInstances)
 		}
 		b.cut()
 		b.down()
@@ -267,7 +267,7 @@ func FuzzTemplates(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grown, err := newSession(nil, Device{Name: "d", ClientID: "x"}, Session{}).grow(p, topic)
+		grown, err := newSession(nil, Device{Name: "d", ClientID: "x"}, Session{}).instance(p, topic)
 		if err != nil {
 			return
 		}

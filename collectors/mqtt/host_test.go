@@ -209,7 +209,7 @@ func connected(t testing.TB, c collectors.Collector) {
 	defer limit.Stop()
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
-	for _, s := range c.(group) {
+	for _, s := range c.(collector) {
 		for state, _ := s.link.state(); !state.up; state, _ = s.link.state() {
 			select {
 			case <-look.C:

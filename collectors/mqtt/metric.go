@@ -32,11 +32,11 @@ const (
 	valueLast        = 19
 )
 
-// dataType is a metric's type by its number in Sparkplug B.
-type dataType uint32
+// DataType is a metric's type by its number in Sparkplug B.
+type DataType uint32
 
 const (
-	typeInt8 dataType = 1 + iota
+	typeInt8 DataType = 1 + iota
 	typeInt16
 	typeInt32
 	typeInt64
@@ -58,50 +58,50 @@ var dataTypes = strings.Fields("unknown Int8 Int16 Int32 Int64 UInt8 UInt16 UInt
 	"UInt32Array UInt64Array FloatArray DoubleArray BooleanArray StringArray DateTimeArray")
 
 // String is the type's name in the specification.
-func (t dataType) String() string {
+func (t DataType) String() string {
 	if int(t) < len(dataTypes) {
 		return dataTypes[t]
 	}
 	return fmt.Sprintf("type %d", uint32(t))
 }
 
-// metric is one value in a payload. Name and value lie in the message.
-type metric struct {
-	name    []byte
-	alias   uint64
-	aliased bool
-	at      uint64 // milliseconds since 1970; 0: not told
-	kind    dataType
-	past    bool // historical: not the present value
-	null    bool
-	value   field // id 0: none
-	quality opc
+// Metric is one value in a payload. Name and value lie in the message.
+type Metric struct {
+	Name       []byte
+	Alias      uint64
+	Aliased    bool
+	Millis     uint64 // milliseconds since 1970; 0: not told
+	Type       DataType
+	Historical bool // historical: not the present value
+	Null       bool
+	field      field // id 0: none
+	Quality    OPC
 }
 
-// payload is a Sparkplug B message that has been found in order.
-type payload struct {
-	raw []byte
-	ms  uint64 // when it was sent, in milliseconds since 1970; 0: not told
-	seq uint64
-	has bool // seq is there
+// Payload is a Sparkplug B message that has been found in order.
+type Payload struct {
+	raw    []byte
+	Millis uint64 // when it was sent, in milliseconds since 1970; 0: not told
+	Seq    uint64
+	HasSeq bool // seq is there
 }
 
-// parsePayload checks a message and every metric in it.
-func parsePayload(raw []byte) (*payload, error) {
-	p := &payload{raw: raw}
+// ParsePayload checks a message and every metric in it.
+func ParsePayload(raw []byte) (*Payload, error) {
+	p := &Payload{raw: raw}
 	err := fields(raw, func(f field) error {
 		switch f.id {
 		case payloadTime:
-			p.ms = f.bits
+			p.Millis = f.bits
 			return f.as(wireVarint)
 		case payloadSeq:
-			p.seq, p.has = f.bits, true
+			p.Seq, p.HasSeq = f.bits, true
 			return f.as(wireVarint)
 		case payloadMetrics:
 			if err := f.as(wireBytes); err != nil {
 				return err
 			}
-			_, err := parseMetric(f.bytes)
+			_, err := ParseMetric(f.bytes)
 			return err
 		}
 		return nil
@@ -112,47 +112,47 @@ func parsePayload(raw []byte) (*payload, error) {
 	return p, nil
 }
 
-// each shows the metrics in order. They are read again each time: a list of them could be many times the message.
-func (p *payload) each(see func(*metric)) {
-	var m metric
+// Each shows the metrics in order. They are read again each time: a list of them could be many times the message.
+func (p *Payload) Each(see func(*Metric)) {
+	var m Metric
 	_ = fields(p.raw, func(f field) (err error) { // parsePayload has found it in order
 		if f.id == payloadMetrics {
-			m, err = parseMetric(f.bytes)
+			m, err = ParseMetric(f.bytes)
 			see(&m)
 		}
 		return err
 	})
 }
 
-// parseMetric reads one metric. Data sets and templates in it are not gone into, so that their depth does not matter.
-func parseMetric(raw []byte) (m metric, err error) {
-	m.quality = opcUntold
+// ParseMetric reads one metric. Data sets and templates in it are not gone into, so that their depth does not matter.
+func ParseMetric(raw []byte) (m Metric, err error) {
+	m.Quality = opcUntold
 	err = fields(raw, func(f field) error {
 		wire := byte(wireVarint)
 		switch f.id {
 		case metricName:
-			m.name, wire = f.bytes, wireBytes
+			m.Name, wire = f.bytes, wireBytes
 		case metricAlias:
-			m.alias, m.aliased = f.bits, true
+			m.Alias, m.Aliased = f.bits, true
 		case metricTime:
-			m.at = f.bits
+			m.Millis = f.bits
 		case metricType:
-			m.kind = dataType(min(f.bits, math.MaxUint32))
+			m.Type = DataType(min(f.bits, math.MaxUint32))
 		case metricHistorical:
-			m.past = f.bits != 0
+			m.Historical = f.bits != 0
 		case metricNull:
-			m.null = f.bits != 0
+			m.Null = f.bits != 0
 		case metricProperties:
 			quality, err := qualityOf(f.bytes)
 			if err != nil {
 				return err
 			}
-			m.quality, wire = quality, wireBytes
+			m.Quality, wire = quality, wireBytes
 		default:
 			if f.id < valueInt || f.id > valueLast {
 				return nil
 			}
-			m.value, wire = f, wireOf(f.id)
+			m.field, wire = f, wireOf(f.id)
 		}
 		return f.as(wire)
 	})
@@ -173,7 +173,7 @@ func wireOf(id uint64) byte {
 }
 
 // qualityOf looks for the property Quality: keys and values stand in two lists beside each other.
-func qualityOf(set []byte) (opc, error) {
+func qualityOf(set []byte) (OPC, error) {
 	const propertyKey, propertyValue, propertyInt, propertyLong = 1, 2, 3, 4
 	at, keys := -1, 0
 	err := fields(set, func(f field) error {
@@ -200,7 +200,7 @@ func qualityOf(set []byte) (opc, error) {
 		}
 		return fields(f.bytes, func(v field) error {
 			if v.id == propertyInt || v.id == propertyLong {
-				quality = opc(min(v.bits, math.MaxInt32))
+				quality = OPC(min(v.bits, math.MaxInt32))
 			}
 			return nil
 		})
@@ -208,13 +208,13 @@ func qualityOf(set []byte) (opc, error) {
 	return quality, err
 }
 
-// raw is the value as a point takes it: a json.Number, a string, a bool; nil when the node says that there is none.
+// Value is the value as a point takes it: a json.Number, a string, a bool; nil when the node says that there is none.
 // kind is the type, from the metric or from its birth.
-func (m *metric) raw(kind dataType) (any, error) {
-	if m.null {
+func (m *Metric) Value(kind DataType) (any, error) {
+	if m.Null {
 		return nil, nil
 	}
-	v := m.value
+	v := m.field
 	whole := v.id == valueInt || v.id == valueLong
 	switch {
 	case v.id == 0:
@@ -241,7 +241,7 @@ func (m *metric) raw(kind dataType) (any, error) {
 
 // signed reads a signed integer from the unsigned field that carries it: by some encoders in the width of its type,
 // by others in that of the field.
-func signed(kind dataType, v *field) (any, error) {
+func signed(kind DataType, v *field) (any, error) {
 	n := int64(v.bits)
 	if v.id == valueInt {
 		if v.bits > math.MaxUint32 {
@@ -261,7 +261,7 @@ func signed(kind dataType, v *field) (any, error) {
 }
 
 // unsigned reads an unsigned integer and holds it against its type.
-func unsigned(kind dataType, n uint64) (any, error) {
+func unsigned(kind DataType, n uint64) (any, error) {
 	if kind <= typeUInt32 && n >= 1<<(8<<(kind-typeUInt8)) {
 		return nil, fmt.Errorf("is announced as %s, and is %d", kind, n)
 	}
@@ -270,7 +270,7 @@ func unsigned(kind dataType, n uint64) (any, error) {
 
 // decimal writes a number with the digits that it has in its own precision, so that 12.3 stays 12.3.
 func decimal(v float64, precision int) (any, error) {
-	if !finite(v) {
+	if !isFinite(v) {
 		return nil, fmt.Errorf("is %v", v)
 	}
 	return json.Number(strconv.FormatFloat(v, 'g', -1, precision)), nil

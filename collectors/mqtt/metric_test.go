@@ -21,7 +21,7 @@ func flt(id int, v float32) []byte {
 func TestEveryTypeOfMetric(t *testing.T) {
 	minus := func(n int64) uint64 { return uint64(n) }
 	cases := []struct {
-		kind  dataType
+		kind  DataType
 		value []byte
 		want  any // a string: part of the error
 	}{
@@ -68,11 +68,11 @@ func TestEveryTypeOfMetric(t *testing.T) {
 		{typeInt32, num(metricNull, 1), nil},
 	}
 	for _, c := range cases {
-		m, err := parseMetric(c.value)
+		m, err := ParseMetric(c.value)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.raw(c.kind)
+		got, err := m.Value(c.kind)
 		part, text := c.want.(string)
 		if err != nil && (!text || !strings.Contains(err.Error(), part)) || err == nil && got != c.want {
 			t.Errorf("%s of %x: %v (%v), want %v", c.kind, c.value, got, err, c.want)
@@ -86,14 +86,14 @@ func TestQualities(t *testing.T) {
 	}
 	for v, want := range map[uint64]collectors.Quality{0: collectors.Bad, 192: collectors.Good, 216: collectors.Good, 64: collectors.Uncertain, 500: collectors.Bad, 1 << 40: collectors.Bad} {
 		for _, name := range []string{"Quality", "quality"} {
-			m, err := parseMetric(property(name, v))
-			if q, why := m.quality.judge(); err != nil || q != want || (why == nil) != (q == collectors.Good) {
+			m, err := ParseMetric(property(name, v))
+			if q, why := m.Quality.Judge(); err != nil || q != want || (why == nil) != (q == collectors.Good) {
 				t.Errorf("%d: %s (%v, %v), want %s", v, q, why, err, want)
 			}
 		}
 	}
-	m, err := parseMetric(property("Engineering", 0))
-	if q, _ := m.quality.judge(); err != nil || q != collectors.Good {
+	m, err := ParseMetric(property("Engineering", 0))
+	if q, _ := m.Quality.Judge(); err != nil || q != collectors.Good {
 		t.Errorf("without a quality: %s, %v", q, err)
 	}
 }
@@ -105,7 +105,7 @@ func TestBrokenPayloads(t *testing.T) {
 		str(payloadMetrics, str(valueDouble, "x")), str(payloadMetrics, str(metricProperties, num(1, 1))), str(payloadMetrics, num(metricProperties, 1)),
 	}
 	for _, c := range cases {
-		if _, err := parsePayload(c); err == nil || !strings.Contains(err.Error(), "is no Sparkplug B payload") {
+		if _, err := ParsePayload(c); err == nil || !strings.Contains(err.Error(), "is no Sparkplug B payload") {
 			t.Errorf("%x: %v", c, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestAPayloadCostsNoMoreThanItself(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p, err := parsePayload(metrics)
+	p, err := ParsePayload(metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,20 +136,20 @@ func FuzzSparkplug(f *testing.F) {
 	f.Add("DDATA", spb(2, slices.Concat(str(metricName, "d"), num(metricNull, 1))))
 	f.Add("NDATA", slices.Concat(num(metricTime, math.MaxUint64), str(payloadMetrics, str(metricProperties, slices.Concat(str(1, "Quality"), str(2, num(3, 192)))))))
 	f.Fuzz(func(t *testing.T, kind string, payload []byte) {
-		sessions, err := build([]Device{{Name: "edge", Brokers: Brokers{address}, Points: []Point{
+		sessions, err := newSessions([]Device{{Name: "edge", Brokers: Brokers{address}, Points: []Point{
 			{Name: "n", Sparkplug: "G/N", Metric: "n"}, {Name: "w", Sparkplug: "G/N", Metric: "n", Unit: "text"}, {Name: "d", Sparkplug: "G/N/D", Metric: "d"}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, via := sessions[0], &guard{}
+		s, via := sessions[0], &packetConn{}
 		for _, m := range []struct {
 			topic   string
 			payload []byte
 		}{{"NBIRTH/N", spb(0, level("n", 1, 10))}, {"DBIRTH/N/D", spb(1, level("d", 2, 20))}, {kind + "/N", payload}, {kind + "/N/D", payload}, {"NDATA/N", spb(2, level("", 1, 11))}} {
-			a := arrival{Message: &heard{"spBv1.0/G/" + m.topic, m.payload}, via: via, at: arrived}
-			readings, _ := s.digest(a)
+			a := arrival{Message: &heard{"spBv1.0/G/" + m.topic, m.payload}, conn: via, at: arrived}
+			readings, _ := s.decodeMessage(a)
 			for _, r := range readings {
-				if (r.Quality == collectors.Good) != (r.Err == nil) || r.Quality != collectors.Bad && r.Text == "" && !finite(r.Value) || r.Past && r.At.Equal(arrived) {
+				if (r.Quality == collectors.Good) != (r.Err == nil) || r.Quality != collectors.Bad && r.Text == "" && !isFinite(r.Value) || r.Past && r.At.Equal(arrived) {
 					t.Fatalf("%s: %+v", m.topic, r)
 				}
 			}

@@ -12,8 +12,8 @@ import (
 	"gauger/collectors"
 )
 
-// group is the collector: all sessions of one New.
-type group []*session
+// collector is the collector: all sessions of one New.
+type collector []*session
 
 // New prepares the sessions that the devices need; nothing is opened before Run. At most one Session may be given.
 // An error means that the devices' options contradict themselves or each other; Check and CheckShared say where.
@@ -27,45 +27,45 @@ type group []*session
 // back for ten minutes or more. Their source is the device's name, or the names of all devices of a shared session; for a
 // topic the name, a blank and the topic, for a silence and a device's time the point.
 func New(devices []Device, opt ...Session) (collectors.Collector, error) {
-	sessions, err := build(devices, opt...)
+	sessions, err := newSessions(devices, opt...)
 	if err != nil {
 		return nil, err
 	}
 	return sessions, nil
 }
 
-// build makes the sessions; devices with the same broker and client id come together.
-func build(devices []Device, opt ...Session) (group, error) {
+// newSessions makes the sessions; devices with the same broker and client id come together.
+func newSessions(devices []Device, opt ...Session) (collector, error) {
 	var chosen Session
 	if len(opt) > 0 {
 		chosen = opt[0]
 	}
-	if err := verify(devices); err != nil {
+	if err := checkAll(devices); err != nil {
 		return nil, err
 	}
-	var sessions group
+	var sessions collector
 	byKey := map[string]*session{}
 	for _, d := range devices {
 		brokers, err := d.Brokers.endpoints()
 		if err != nil {
 			return nil, fmt.Errorf("device %s: mqtt: %w", d.Name, err)
 		}
-		key := fmt.Sprint(brokers, d.id())
+		key := fmt.Sprint(brokers, d.clientID())
 		s := byKey[key]
 		if s == nil {
 			s = newSession(brokers, d, chosen)
 			byKey[key] = s
 			sessions = append(sessions, s)
 		}
-		if err := s.add(d); err != nil {
+		if err := s.addDevice(d); err != nil {
 			return nil, err
 		}
 	}
 	return sessions, nil
 }
 
-// verify turns what the checks find into one error.
-func verify(devices []Device) error {
+// checkAll turns what the checks find into one error.
+func checkAll(devices []Device) error {
 	var errs []error
 	shared := CheckShared(devices)
 	for i, d := range devices {
@@ -78,7 +78,7 @@ func verify(devices []Device) error {
 
 // Run keeps every session until ctx ends. It returns nil then, after at most ten seconds while a websocket is being
 // opened, else at once.
-func (g group) Run(ctx context.Context, host collectors.Host) error {
+func (g collector) Run(ctx context.Context, host collectors.Host) error {
 	var wg sync.WaitGroup
 	for _, s := range g {
 		wg.Go(func() { s.run(ctx, host) })
@@ -88,7 +88,7 @@ func (g group) Run(ctx context.Context, host collectors.Host) error {
 }
 
 // Points implements collectors.Speaker.
-func (g group) Points() (all []collectors.Point) {
+func (g collector) Points() (all []collectors.Point) {
 	for _, s := range g {
 		for _, p := range s.points {
 			if !p.Template() {
@@ -99,8 +99,8 @@ func (g group) Points() (all []collectors.Point) {
 	return all
 }
 
-// id is the client id of the device's session.
-func (d Device) id() string {
+// clientID is the client id of the device's session.
+func (d Device) clientID() string {
 	if d.ClientID == "" {
 		return "gauger-" + d.Name
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// sparkplugSpace is the first level of all topics of Sparkplug B.
-const sparkplugSpace = "spBv1.0"
+// Namespace is the first level of all topics of Sparkplug B.
+const Namespace = "spBv1.0"
 
 // node is a Sparkplug edge node as its messages have told of it, over one connection. What it said over an earlier one
 // counts no more: a birth that was missed in between may have given its aliases to other metrics.
@@ -48,11 +48,11 @@ type scope struct {
 type wanted struct {
 	points []*point
 	born   bool     // the birth has the metric
-	kind   dataType // of the birth
+	kind   DataType // of the birth
 }
 
-// plugPath takes GROUP/NODE[/DEVICE] apart.
-func plugPath(text string) (group, name, device string, err error) {
+// ParsePath takes GROUP/NODE[/DEVICE] apart.
+func ParsePath(text string) (group, name, device string, err error) {
 	parts := strings.Split(text, "/")
 	if len(parts) < 2 || len(parts) > 3 || slices.Contains(parts, "") {
 		return "", "", "", fmt.Errorf("%s is no place in Sparkplug; write GROUP/NODE or GROUP/NODE/DEVICE", excerpt(text))
@@ -63,9 +63,9 @@ func plugPath(text string) (group, name, device string, err error) {
 	return parts[0], parts[1], strings.Join(parts[2:], ""), nil
 }
 
-// plugTopic takes a topic of Sparkplug apart; kind is empty for any other.
-func plugTopic(topic string) (group, kind, name, device string) {
-	rest, ours := strings.CutPrefix(topic, sparkplugSpace+"/")
+// SplitTopic takes a topic of Sparkplug apart; kind is empty for any other.
+func SplitTopic(topic string) (group, kind, name, device string) {
+	rest, ours := strings.CutPrefix(topic, Namespace+"/")
 	if !ours {
 		return "", "", "", ""
 	}
@@ -75,9 +75,9 @@ func plugTopic(topic string) (group, kind, name, device string) {
 	return group, kind, name, device
 }
 
-// plugFilter is the topic filter for everything that a node says.
-func plugFilter(group, name string) string {
-	return sparkplugSpace + "/" + group + "/+/" + name + "/#"
+// Filter is the topic filter for everything that a node says.
+func Filter(group, name string) string {
+	return Namespace + "/" + group + "/+/" + name + "/#"
 }
 
 // reset forgets what an earlier connection told.
@@ -95,60 +95,60 @@ func (s *scope) unborn(now time.Time) {
 }
 
 // birth defines the metrics anew.
-func (s *scope) birth(p *payload) {
+func (s *scope) birth(p *Payload) {
 	s.born, s.known, s.byAlias = true, s.known[:0], map[uint64]*wanted{}
 	for _, w := range s.wanted {
 		w.born = false
 	}
-	p.each(func(m *metric) {
-		w := s.wanted[string(m.name)]
+	p.Each(func(m *Metric) {
+		w := s.wanted[string(m.Name)]
 		if w != nil {
-			w.born, w.kind = true, m.kind
+			w.born, w.kind = true, m.Type
 		}
-		if !m.aliased {
+		if !m.Aliased {
 			return
 		}
-		s.known = append(s.known, m.alias)
+		s.known = append(s.known, m.Alias)
 		if w != nil {
-			s.byAlias[m.alias] = w
+			s.byAlias[m.Alias] = w
 		}
 	})
 	slices.Sort(s.known)
 }
 
 // find is the metric that somebody reads, if anybody does. The error says why the birth cannot be trusted any more.
-func (s *scope) find(m *metric) (*wanted, error) {
-	if len(m.name) > 0 {
-		return s.wanted[string(m.name)], nil
+func (s *scope) find(m *Metric) (*wanted, error) {
+	if len(m.Name) > 0 {
+		return s.wanted[string(m.Name)], nil
 	}
-	if !m.aliased {
+	if !m.Aliased {
 		return nil, errors.New("has a metric with neither name nor alias")
 	}
-	if _, known := slices.BinarySearch(s.known, m.alias); !known {
-		return nil, fmt.Errorf("has the alias %d, which the birth of %s does not have", m.alias, s.what)
+	if _, known := slices.BinarySearch(s.known, m.Alias); !known {
+		return nil, fmt.Errorf("has the alias %d, which the birth of %s does not have", m.Alias, s.what)
 	}
-	return s.byAlias[m.alias], nil
+	return s.byAlias[m.Alias], nil
 }
 
 // follow holds a message's number against the one before, and says what is wrong with it.
-func (n *node) follow(p *payload) error {
-	if !p.has {
+func (n *node) follow(p *Payload) error {
+	if !p.HasSeq {
 		return nil
 	}
 	before := n.seq
-	n.seq = byte(p.seq)
+	n.seq = byte(p.Seq)
 	if want := before + 1; n.seq != want {
 		return fmt.Errorf("message %d of %s/%s came where %d was due: one is lost", n.seq, n.group, n.name, want)
 	}
 	return nil
 }
 
-// deathOf is the birth that a node's birth or death belongs to; -1 where it does not say.
-func deathOf(p *payload) int64 {
+// bdSeqOf is the birth that a node's birth or death belongs to; -1 where it does not say.
+func bdSeqOf(p *Payload) int64 {
 	of := int64(-1)
-	p.each(func(m *metric) {
-		if string(m.name) == "bdSeq" && (m.value.id == valueLong || m.value.id == valueInt) {
-			of = int64(m.value.bits & math.MaxInt64)
+	p.Each(func(m *Metric) {
+		if string(m.Name) == "bdSeq" && (m.field.id == valueLong || m.field.id == valueInt) {
+			of = int64(m.field.bits & math.MaxInt64)
 		}
 	})
 	return of

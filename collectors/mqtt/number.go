@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// shown is how much of a payload an error repeats, in bytes.
-const shown = 40
+// excerptBytes is how much of a payload an error repeats, in bytes.
+const excerptBytes = 40
 
-// number reads a decimal number, or a word for a switch. White space around it and the NUL at the end of a C string
+// parseNumber reads a decimal number, or a word for a switch. White space around it and the NUL at the end of a C string
 // are no part of it; units, decimal commas, hexadecimal and "nan" are refused rather than guessed at.
-func number(text string) (float64, error) {
+func parseNumber(text string) (float64, error) {
 	text = strings.TrimSpace(strings.TrimRight(text, "\x00"))
 	switch strings.ToLower(text) {
 	case "":
@@ -43,18 +43,18 @@ func number(text string) (float64, error) {
 	return v, nil
 }
 
-// withoutUnit takes the point's own unit off the end of a number, where a device writes it there: 12.5 in.
-func (p *point) withoutUnit(text string) string {
+// trimUnit takes the point's own unit off the end of a number, where a device writes it there: 12.5 in.
+func (p *point) trimUnit(text string) string {
 	trimmed := strings.TrimSpace(strings.TrimRight(text, "\x00"))
 	end := strings.LastIndexAny(trimmed, "0123456789.") + 1
-	if after := trimmed[end:]; end > 0 && p.Unit != "" && after != "" && unitWord(after) == unitWord(p.Unit) {
+	if after := trimmed[end:]; end > 0 && p.Unit != "" && after != "" && unitName(after) == unitName(p.Unit) {
 		return trimmed[:end]
 	}
 	return text
 }
 
-// unitWord is the name that the configuration has for a unit as devices write it.
-func unitWord(text string) string {
+// unitName is the name that the configuration has for a unit as devices write it.
+func unitName(text string) string {
 	text = strings.TrimSpace(text)
 	switch strings.ToLower(text) {
 	case "inch", "inches", "in.", "\"", "\u2033", "in":
@@ -86,28 +86,28 @@ func exactDigits(text string, v float64) string {
 
 // excerpt quotes the beginning of what a device sent, so that an error stays one short line.
 func excerpt(text string) string {
-	if len(text) > shown {
-		return strconv.Quote(strings.ToValidUTF8(text[:shown], "?")) + "..."
+	if len(text) > excerptBytes {
+		return strconv.Quote(strings.ToValidUTF8(text[:excerptBytes], "?")) + "..."
 	}
 	return strconv.Quote(text)
 }
 
 // A device's time outside these years is a clock that was never set, or a unit that was misread.
 var (
-	earliest = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
-	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
+	earliestTime = time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
+	latestTime   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // farAhead is how far a device's clock may be ahead of ours before its time is not believed.
 const farAhead = 10 * time.Minute
 
-// zoneless are the layouts of a time that does not say its zone, as many programs write it.
-var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
+// zonelessLayouts are the layouts of a time that does not say its zone, as many programs write it.
+var zonelessLayouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
-// instant reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
+// parseTime reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
 // time without a zone, which plain reads. These cannot be mistaken for each other: between 2015 and 2100 their numbers do
 // not overlap.
-func instant(text string, arrived time.Time, plain func(text string) (time.Time, error)) (time.Time, error) {
+func parseTime(text string, arrived time.Time, plain func(text string) (time.Time, error)) (time.Time, error) {
 	text = strings.TrimSpace(text)
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -122,7 +122,7 @@ func instant(text string, arrived time.Time, plain func(text string) (time.Time,
 			return time.Time{}, fmt.Errorf("%s is no time; RFC 3339, or seconds or milliseconds since 1970, are understood", excerpt(text))
 		}
 		micros := 1e6 // in one of the units that n counts
-		for first := float64(earliest.Unix()) * 1000; n >= first && micros > 1e-3; first *= 1000 {
+		for first := float64(earliestTime.Unix()) * 1000; n >= first && micros > 1e-3; first *= 1000 {
 			micros /= 1000
 		}
 		if math.Abs(n*micros) > 1e16 {
@@ -130,24 +130,24 @@ func instant(text string, arrived time.Time, plain func(text string) (time.Time,
 		}
 		t = time.UnixMicro(int64(math.Round(n * micros)))
 	}
-	return plausible(t, arrived)
+	return plausibleTime(t, arrived)
 }
 
-// plausible refuses a time that no clock in order can tell. A box whose own clock was never set judges nothing by it.
-func plausible(t, arrived time.Time) (time.Time, error) {
+// plausibleTime refuses a time that no clock in order can tell. A box whose own clock was never set judges nothing by it.
+func plausibleTime(t, arrived time.Time) (time.Time, error) {
 	switch {
-	case t.Before(earliest) || !t.Before(latest):
+	case t.Before(earliestTime) || !t.Before(latestTime):
 		return t, fmt.Errorf("%s is outside the years 2015 to 2100", t.UTC().Format(time.RFC3339))
-	case t.Sub(arrived) > farAhead && arrived.After(earliest):
+	case t.Sub(arrived) > farAhead && arrived.After(earliestTime):
 		return t, fmt.Errorf("%s is %s ahead of this box's clock", t.UTC().Format(time.RFC3339), t.Sub(arrived).Round(time.Minute))
 	}
 	return t.UTC(), nil
 }
 
-// local reads a time without a zone, in one. Of the two that an hour has which comes twice, in autumn, it is the later one
+// parseInZone reads a time without a zone, in one. Of the two that an hour has which comes twice, in autumn, it is the later one
 // that can have been when the message arrived.
-func local(text string, zone *time.Location, arrived time.Time) (at time.Time, err error) {
-	for _, layout := range zoneless {
+func parseInZone(text string, zone *time.Location, arrived time.Time) (at time.Time, err error) {
+	for _, layout := range zonelessLayouts {
 		if at, err = time.ParseInLocation(layout, text, zone); err != nil {
 			continue
 		}

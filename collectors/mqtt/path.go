@@ -16,7 +16,7 @@ type step struct {
 	key   string
 	index int
 	array bool
-	each  bool
+	all   bool
 }
 
 // maxIndex is larger than any array that fits into a message of the usual limit.
@@ -93,7 +93,7 @@ func parseBracket(text string) (step, string, error) {
 		return step{}, "", fmt.Errorf("needs ] after %q", text)
 	}
 	if digits == "*" {
-		return step{array: true, each: true}, after, nil
+		return step{array: true, all: true}, after, nil
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)
 	if err != nil || n > maxIndex {
@@ -105,12 +105,12 @@ func parseBracket(text string) (step, string, error) {
 // split parts a path at [*]: what leads to the list, and what leads on from each of its elements. The list is nil where
 // there is none, and not nil but empty where the whole document is one.
 func (p path) split() (list, rest path, err error) {
-	at := slices.IndexFunc(p, func(s step) bool { return s.each })
+	at := slices.IndexFunc(p, func(s step) bool { return s.all })
 	if at < 0 {
 		return nil, p, nil
 	}
 	list, rest = append(path{}, p[:at]...), p[at+1:]
-	if slices.ContainsFunc(rest, func(s step) bool { return s.each }) {
+	if slices.ContainsFunc(rest, func(s step) bool { return s.all }) {
 		return nil, nil, errors.New("has more than one [*]; a list in a list cannot be told apart")
 	}
 	return list, rest, nil

@@ -15,21 +15,21 @@ import (
 	"gauger/collectors"
 )
 
-// words is the unit of a point whose values are words.
-const words = "text"
+// textUnit is the unit of a point whose values are words.
+const textUnit = "text"
 
 // document is the payload of one message; several points may look into it, and its JSON is decoded once.
 type document struct {
-	payload []byte
-	live    bool // it is of now: it cannot have waited anywhere
-	kept    bool // it waited for us alone, and does not come again
-	decoded bool
-	root    any
-	err     error
+	payload  []byte
+	isLive   bool // it is of now: it cannot have waited anywhere
+	onlyCopy bool // it waited for us alone, and does not come again
+	decoded  bool
+	root     any
+	err      error
 }
 
-// tree decodes the payload as JSON. Its depth is bounded by encoding/json, its size by the packet limit.
-func (d *document) tree() (any, error) {
+// json decodes the payload as JSON. Its depth is bounded by encoding/json, its size by the packet limit.
+func (d *document) json() (any, error) {
 	if d.decoded {
 		return d.root, d.err
 	}
@@ -48,51 +48,51 @@ func (d *document) tree() (any, error) {
 
 // outcome is what one message, or one element of its list, means for one point.
 type outcome struct {
-	point   *point
-	reading collectors.Reading
-	timed   bool  // At is the device's own time, understood and believed
-	undated error // a device time is configured, and what came cannot be one: At is the arrival
-	absent  bool  // the message is in order, and says nothing about this point
-	refuse  error // the message holds something that could not be decoded
+	point       *point
+	reading     collectors.Reading
+	deviceTime  bool  // At is the device's own time, understood and believed
+	timeErr     error // a device time is configured, and what came cannot be one: At is the arrival
+	absent      bool  // the message is in order, and says nothing about this point
+	undecodable error // the message holds something that could not be decoded
 }
 
-// blank is an outcome without a value yet.
-func (p *point) blank(arrived time.Time) outcome {
-	return outcome{point: p, reading: p.bad(arrived, nil)}
+// newOutcome is an outcome without a value yet.
+func (p *point) newOutcome(arrived time.Time) outcome {
+	return outcome{point: p, reading: p.badReading(arrived, nil)}
 }
 
 // decode reads this point out of a message that arrived at the given time: once, or once for each element of a list,
 // the oldest first.
 func (p *point) decode(doc *document, arrived time.Time) []outcome {
-	if p.each == nil || len(doc.payload) == 0 {
-		p.zoned(doc, []any{nil}, arrived)
-		return []outcome{p.sample(doc, nil, arrived)}
+	if p.listPath == nil || len(doc.payload) == 0 {
+		p.resolveZone(doc, []any{nil}, arrived)
+		return []outcome{p.decodeElement(doc, nil, arrived)}
 	}
-	list, err := p.list(doc)
+	list, err := p.elements(doc)
 	if err != nil {
-		return []outcome{p.failed(p.blank(arrived), err)}
+		return []outcome{p.notFound(p.newOutcome(arrived), err)}
 	}
-	p.zoned(doc, list, arrived)
+	p.resolveZone(doc, list, arrived)
 	all := make([]outcome, 0, min(len(list), 64))
 	for _, element := range list {
-		if o := p.sample(doc, element, arrived); !o.absent {
+		if o := p.decodeElement(doc, element, arrived); !o.absent {
 			all = append(all, o)
 		}
 	}
 	if len(all) == 0 {
-		return []outcome{p.failed(p.blank(arrived), errAbsent)}
+		return []outcome{p.notFound(p.newOutcome(arrived), errAbsent)}
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].reading.At.Before(all[j].reading.At) })
 	return all
 }
 
-// list is what the value's path leads through. A device that has one element to tell may leave the list away.
-func (p *point) list(doc *document) ([]any, error) {
-	root, err := doc.tree()
+// elements is what the value's path leads through. A device that has one element to tell may leave the list away.
+func (p *point) elements(doc *document) ([]any, error) {
+	root, err := doc.json()
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.each.find(root)
+	at, err := p.listPath.find(root)
 	if err != nil {
 		return nil, err
 	}
@@ -102,56 +102,56 @@ func (p *point) list(doc *document) ([]any, error) {
 	return []any{at}, nil
 }
 
-// failed is the outcome of a message in which the value was not found.
-func (p *point) failed(out outcome, err error) outcome {
+// notFound is the outcome of a message in which the value was not found.
+func (p *point) notFound(out outcome, err error) outcome {
 	out.reading.Err = fmt.Errorf("%s: %w", p.subject(), err)
 	if out.absent = errors.Is(err, errAbsent); !out.absent {
-		out.refuse = out.reading.Err
+		out.undecodable = out.reading.Err
 	}
 	return out
 }
 
-// sample reads one value.
-func (p *point) sample(doc *document, element any, arrived time.Time) outcome {
-	out := p.blank(arrived)
+// decodeElement reads one value.
+func (p *point) decodeElement(doc *document, element any, arrived time.Time) outcome {
+	out := p.newOutcome(arrived)
 	r := &out.reading
-	raw, err := p.raw(doc, element)
+	raw, err := p.rawValue(doc, element)
 	if err != nil {
-		return p.failed(out, err)
+		return p.notFound(out, err)
 	}
 	// A device whose clock is wrong still measures right: the level counts, at the time of its arrival.
-	out.undated = p.stamp(doc, element, &out)
-	if r.Err = p.measured(doc, element, &out); r.Err == nil {
-		r.Err = p.fill(r, raw, &out)
+	out.timeErr = p.setTime(doc, element, &out)
+	if r.Err = p.checkUnit(doc, element, &out); r.Err == nil {
+		r.Err = p.setValue(r, raw, &out)
 	}
 	if r.Err == nil {
-		r.Quality, r.Err = p.graded(doc, element)
+		r.Quality, r.Err = p.readQuality(doc, element)
 	}
 	return out
 }
 
-// raw is the value as the device sent it: a string, a json.Number, a bool, or nil for a JSON null or an empty payload.
-func (p *point) raw(doc *document, element any) (any, error) {
+// rawValue is the value as the device sent it: a string, a json.Number, a bool, or nil for a JSON null or an empty payload.
+func (p *point) rawValue(doc *document, element any) (any, error) {
 	switch {
 	case len(doc.payload) == 0:
 		return nil, nil
-	case p.each != nil:
-		return p.value.find(element)
-	case p.value == nil:
+	case p.listPath != nil:
+		return p.valuePath.find(element)
+	case p.valuePath == nil:
 		return string(doc.payload), nil
 	}
-	root, err := doc.tree()
+	root, err := doc.json()
 	if err != nil {
 		return nil, err
 	}
-	return p.value.find(root)
+	return p.valuePath.find(root)
 }
 
 // text is what stands at a place as words; empty for a null, an object or a list.
-func (pl place) text(doc *document, element any) (string, error) {
+func (pl relPath) text(doc *document, element any) (string, error) {
 	at, err := element, error(nil)
-	if !pl.inside {
-		at, err = doc.tree()
+	if !pl.inElement {
+		at, err = doc.json()
 	}
 	if err == nil {
 		at, err = pl.path.find(at)
@@ -167,66 +167,66 @@ func (pl place) text(doc *document, element any) (string, error) {
 	return "", err
 }
 
-// stamp gives the reading the device's time, when one is configured and makes sense.
-func (p *point) stamp(doc *document, element any, out *outcome) error {
+// setTime gives the reading the device's time, when one is configured and makes sense.
+func (p *point) setTime(doc *document, element any, out *outcome) error {
 	arrived := out.reading.At
-	if p.when.path == nil {
+	if p.timeAt.path == nil {
 		return nil
 	}
-	text, err := p.when.text(doc, element)
+	text, err := p.timeAt.text(doc, element)
 	if err == nil {
 		var at time.Time
-		at, err = instant(text, arrived, func(text string) (time.Time, error) { return p.plain(text, arrived, doc.live) })
+		at, err = parseTime(text, arrived, func(text string) (time.Time, error) { return p.parseZoneless(text, arrived, doc.isLive) })
 		switch {
 		case err == nil:
-			out.reading.At, out.timed = at, true
+			out.reading.At, out.deviceTime = at, true
 			return nil
 		case errors.Is(err, errNewZone):
 			return nil
-		case errors.Is(err, errZone) && doc.kept:
-			out.refuse = fmt.Errorf("time %s is %s: %w", p.Time, excerpt(text), err)
+		case errors.Is(err, errZone) && doc.onlyCopy:
+			out.undecodable = fmt.Errorf("time %s is %s: %w", p.Time, excerpt(text), err)
 		}
 	}
 	return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)
 }
 
-// measured takes the unit from the message. A device that measures in another unit than was configured is Bad: a foot
+// checkUnit takes the unit from the message. A device that measures in another unit than was configured is Bad: a foot
 // taken for an inch is the worst of mistakes.
-func (p *point) measured(doc *document, element any, out *outcome) error {
-	if p.unit.path == nil {
+func (p *point) checkUnit(doc *document, element any, out *outcome) error {
+	if p.unitAt.path == nil {
 		return nil
 	}
-	text, err := p.unit.text(doc, element)
+	text, err := p.unitAt.text(doc, element)
 	if err != nil {
 		return fmt.Errorf("unit %s: %w", p.UnitPath, err)
 	}
-	unit := unitWord(text)
+	unit := unitName(text)
 	switch {
 	case p.Unit == "":
 		out.reading.Unit = collectors.Unit(unit)
-	case unit != unitWord(p.Unit):
+	case unit != unitName(p.Unit):
 		return fmt.Errorf("unit %s is %s, and %s is configured", p.UnitPath, excerpt(text), p.Unit)
 	}
 	return nil
 }
 
-// graded is what the message says of the value's quality.
-func (p *point) graded(doc *document, element any) (collectors.Quality, error) {
-	if p.grade.path == nil {
+// readQuality is what the message says of the value's quality.
+func (p *point) readQuality(doc *document, element any) (collectors.Quality, error) {
+	if p.qualityAt.path == nil {
 		return collectors.Good, nil
 	}
-	text, err := p.grade.text(doc, element)
+	text, err := p.qualityAt.text(doc, element)
 	if err != nil {
 		return collectors.Uncertain, fmt.Errorf("quality %s: %w", p.Quality, err)
 	}
-	return qualityWord(text, p.GoodQuality)
+	return parseQuality(text, p.GoodQuality)
 }
 
-// fill gives the reading its value. An error makes it Bad.
-func (p *point) fill(r *collectors.Reading, raw any, out *outcome) error {
+// setValue gives the reading its value. An error makes it Bad.
+func (p *point) setValue(r *collectors.Reading, raw any, out *outcome) error {
 	refuse := func(err error) error {
-		out.refuse = fmt.Errorf("%s: %w", p.subject(), err)
-		return out.refuse
+		out.undecodable = fmt.Errorf("%s: %w", p.subject(), err)
+		return out.undecodable
 	}
 	var text string
 	switch raw := raw.(type) {
@@ -241,30 +241,30 @@ func (p *point) fill(r *collectors.Reading, raw any, out *outcome) error {
 	default:
 		return refuse(errors.New("is an object or a list, not a value; lead the path further in"))
 	}
-	if p.Unit == words {
+	if p.Unit == textUnit {
 		if r.Text = strings.ToValidUTF8(strings.TrimSpace(text), "?"); r.Text == "" {
 			return fmt.Errorf("%s is an empty text", p.subject())
 		}
 		return nil
 	}
-	if p.words != nil {
-		v, digits, err := p.words.number(text)
+	if p.registers != nil {
+		v, digits, err := p.registers.decode(text)
 		if err != nil {
 			return refuse(err)
 		}
-		return p.scaled(r, digits, v)
+		return p.setScaled(r, digits, v)
 	}
-	v, err := number(p.withoutUnit(text))
+	v, err := parseNumber(p.trimUnit(text))
 	if err != nil {
 		return refuse(err)
 	}
-	return p.scaled(r, text, v)
+	return p.setScaled(r, text, v)
 }
 
-// scaled puts a raw number into the reading in its unit, unless it is one that means no value, and holds it against
+// setScaled puts a raw number into the reading in its unit, unless it is one that means no value, and holds it against
 // the range.
-func (p *point) scaled(r *collectors.Reading, text string, v float64) error {
-	if slices.ContainsFunc(p.Bad, func(b float64) bool { return b == v || p.words.single() && float32(b) == float32(v) }) {
+func (p *point) setScaled(r *collectors.Reading, text string, v float64) error {
+	if slices.ContainsFunc(p.Bad, func(b float64) bool { return b == v || p.registers.isFloat32() && float32(b) == float32(v) }) {
 		return fmt.Errorf("%s is %v, which means no value", p.subject(), v)
 	}
 	if p.scale == 1 && p.Offset == 0 {

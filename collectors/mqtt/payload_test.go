@@ -84,8 +84,8 @@ func TestValues(t *testing.T) {
 			if r.Err != nil && !strings.Contains(r.Err.Error(), c.err) {
 				t.Errorf("error %q, expected %q", r.Err, c.err)
 			}
-			if (o.refuse != nil) != c.refused || o.absent {
-				t.Errorf("refused: %v, absent: %v", o.refuse, o.absent)
+			if (o.undecodable != nil) != c.refused || o.absent {
+				t.Errorf("refused: %v, absent: %v", o.undecodable, o.absent)
 			}
 			if r.Err != nil && len(r.Err.Error()) > 200 {
 				t.Errorf("the error has %d bytes", len(r.Err.Error()))
@@ -130,11 +130,11 @@ func TestTimes(t *testing.T) {
 		{`"1772366400250"`, want, ""},
 		{`"1772366400"`, want.Truncate(time.Second), ""},
 		{`1.77236640025e12`, want, ""},
-		{`1420070400`, earliest, ""},
-		{`1420070400000`, earliest, ""},
+		{`1420070400`, earliestTime, ""},
+		{`1420070400000`, earliestTime, ""},
 		{`1772366400250000`, want, ""},
 		{`1772366400250000000`, want, ""},
-		{`1420070400000000`, earliest, ""},
+		{`1420070400000000`, earliestTime, ""},
 		{`1772366640`, want.Truncate(time.Second).Add(4 * time.Minute), ""},
 		{`4102444799`, arrived, "ahead of this box's clock"},
 		{`"2026-03-02T12:00:00Z"`, arrived, "24h0m0s ahead"},
@@ -154,17 +154,17 @@ func TestTimes(t *testing.T) {
 	for _, c := range cases {
 		o := decodeOne(t, Point{Value: "v", Time: "ts", TimeZone: "utc"}, `{"v":5,"ts":`+c.ts+`}`)
 		r := o.reading
-		if !r.At.Equal(c.want) || r.Value != 5 || o.timed != (c.err == "") {
-			t.Errorf("%s: at %s, want %s; timed %v", c.ts, r.At, c.want, o.timed)
+		if !r.At.Equal(c.want) || r.Value != 5 || o.deviceTime != (c.err == "") {
+			t.Errorf("%s: at %s, want %s; timed %v", c.ts, r.At, c.want, o.deviceTime)
 		}
 		if r.Quality != collectors.Good { // a wrong clock does not make a level wrong
 			t.Errorf("%s: %s, %v", c.ts, r.Quality, r.Err)
 		}
-		if c.err == "" != (o.undated == nil) || c.err != "" && !strings.Contains(o.undated.Error(), c.err) {
-			t.Errorf("%s: the time is said to be wrong because: %v", c.ts, o.undated)
+		if c.err == "" != (o.timeErr == nil) || c.err != "" && !strings.Contains(o.timeErr.Error(), c.err) {
+			t.Errorf("%s: the time is said to be wrong because: %v", c.ts, o.timeErr)
 		}
 	}
-	if o := decodeOne(t, Point{Value: "v", Time: "ts"}, `{"v":5}`); o.undated == nil || !o.reading.At.Equal(arrived) {
+	if o := decodeOne(t, Point{Value: "v", Time: "ts"}, `{"v":5}`); o.timeErr == nil || !o.reading.At.Equal(arrived) {
 		t.Errorf("without a time: %+v", o.reading)
 	}
 }
@@ -200,11 +200,11 @@ func FuzzPayload(f *testing.F) {
 		if (r.Quality == collectors.Good) != (r.Err == nil) {
 			t.Fatalf("%s with error %v", r.Quality, r.Err)
 		}
-		if r.Quality != collectors.Bad && !finite(r.Value) {
+		if r.Quality != collectors.Bad && !isFinite(r.Value) {
 			t.Fatalf("%s with value %v", r.Quality, r.Value)
 		}
-		if r.At.Before(earliest) || !r.At.Before(latest) || !o.timed && !r.At.Equal(arrived) {
-			t.Fatalf("at %s, timed %v", r.At, o.timed)
+		if r.At.Before(earliestTime) || !r.At.Before(latestTime) || !o.deviceTime && !r.At.Equal(arrived) {
+			t.Fatalf("at %s, timed %v", r.At, o.deviceTime)
 		}
 	})
 }

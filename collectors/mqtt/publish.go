@@ -13,29 +13,29 @@ const (
 	// over a metered link.
 	rebirthEvery  = time.Minute
 	rebirthSeldom = 16 * time.Minute
-	// orders is how many messages may wait to be published; what is left out is asked for again.
-	orders = 64
+	// maxPublications is how many messages may wait to be published; what is left out is asked for again.
+	maxPublications = 64
 )
 
-// order is a message to be published. The goroutine that keeps the connection does it: the library's own stands still
+// publication is a message to be published. The goroutine that keeps the connection does it: the library's own stands still
 // when a handler waits for a broker's answer.
-type order struct {
+type publication struct {
 	topic   string
 	payload []byte
 	qos     byte
 	retain  bool
 }
 
-// say has a message published, if there is room; it is worth nothing on another connection.
-func (s *session) say(o order) {
+// enqueue has a message published, if there is room; it is worth nothing on another connection.
+func (s *session) enqueue(o publication) {
 	select {
-	case s.orders <- o:
+	case s.publications <- o:
 	default:
 	}
 }
 
 // publish sends one message, and waits until the network, or for more than quality 0 the broker, has taken it.
-func (c *connection) publish(ctx context.Context, o order) error {
+func (c *connection) publish(ctx context.Context, o publication) error {
 	if err := c.await(ctx, c.client.Publish(o.topic, o.qos, o.retain, o.payload)); err != nil {
 		return fmt.Errorf("publish on %s at %s: %w", o.topic, c.broker, err)
 	}
@@ -49,7 +49,7 @@ func (n *node) patience() time.Duration {
 }
 
 // rebirth is the request to a node to tell its births again.
-func rebirth(n *node, now time.Time) order {
+func rebirth(n *node, now time.Time) publication {
 	const name = "Node Control/Rebirth"
 	ms := binary.AppendUvarint(nil, uint64(now.UnixMilli()))
 	metric := append([]byte{metricName<<3 | wireBytes, byte(len(name))}, name...)
@@ -57,5 +57,5 @@ func rebirth(n *node, now time.Time) order {
 	metric = append(metric, metricType<<3|wireVarint, byte(typeBoolean), valueBool<<3|wireVarint, 1)
 	payload := append([]byte{payloadTime<<3 | wireVarint}, ms...)
 	payload = append(append(payload, payloadMetrics<<3|wireBytes, byte(len(metric))), metric...)
-	return order{topic: sparkplugSpace + "/" + n.group + "/NCMD/" + n.name, payload: payload}
+	return publication{topic: Namespace + "/" + n.group + "/NCMD/" + n.name, payload: payload}
 }

@@ -8,19 +8,19 @@ import (
 	"gauger/collectors"
 )
 
-// opc is a quality as OPC and Sparkplug number it: 192 is good, 0 bad, 500 stale.
-type opc int64
+// OPC is a quality as OPC and Sparkplug number it: 192 is good, 0 bad, 500 stale.
+type OPC int64
 
 const (
-	opcUntold    opc = -1
-	opcUncertain opc = 64
-	opcBad       opc = 128
-	opcGood      opc = 192
-	opcBeyond    opc = 256
+	opcUntold    OPC = -1
+	opcUncertain OPC = 64
+	opcBad       OPC = 128
+	opcGood      OPC = 192
+	opcBeyond    OPC = 256
 )
 
-// judge turns the number into a quality, and says why it is not good.
-func (q opc) judge() (collectors.Quality, error) {
+// Judge turns the number into a quality, and says why it is not good.
+func (q OPC) Judge() (collectors.Quality, error) {
 	switch {
 	case q == opcUntold, q >= opcGood && q < opcBeyond:
 		return collectors.Good, nil
@@ -32,8 +32,8 @@ func (q opc) judge() (collectors.Quality, error) {
 	return collectors.Bad, fmt.Errorf("the device calls it bad (quality %d)", q)
 }
 
-// qualityWord judges what a device writes as the quality of a value: a word, true or false, or an OPC number.
-func qualityWord(text string, good []string) (collectors.Quality, error) {
+// parseQuality judges what a device writes as the quality of a value: a word, true or false, or an OPC number.
+func parseQuality(text string, good []string) (collectors.Quality, error) {
 	text = strings.TrimSpace(text)
 	if len(good) > 0 {
 		for _, word := range good {
@@ -49,8 +49,8 @@ func qualityWord(text string, good []string) (collectors.Quality, error) {
 	case "uncertain":
 		return collectors.Uncertain, errors.New("the device calls it uncertain")
 	}
-	if n, err := number(text); err == nil && n == float64(opc(n)) && n >= 0 {
-		return opc(n).judge()
+	if n, err := parseNumber(text); err == nil && n == float64(OPC(n)) && n >= 0 {
+		return OPC(n).Judge()
 	}
 	return collectors.Bad, fmt.Errorf("the device gives it the quality %s", excerpt(text))
 }

@@ -14,20 +14,20 @@ const (
 	queueBytes = 4 << 20
 	// groupItems is the most that one commit takes, so that a long queue does not make a long transaction.
 	groupItems = 1024
-	// window is how many unacknowledged messages a broker usually lets out at a time.
-	window = 20
-	// linger is the longest wait for a group to fill; stillness ends it earlier.
-	linger    = 2 * time.Millisecond
-	stillness = 500 * time.Microsecond
+	// receiveWindow is how many unacknowledged messages a broker usually lets out at a time.
+	receiveWindow = 20
+	// groupWait is the longest wait for a group to fill; stillness ends it earlier.
+	groupWait  = 2 * time.Millisecond
+	groupQuiet = 500 * time.Microsecond
 )
 
 // arrival is one message as it came.
 type arrival struct {
 	paho.Message
-	via     *guard
+	conn    *packetConn
 	at      time.Time
 	waited  bool // it may have waited at the broker for any length of time
-	trueLen int  // payload bytes that were sent, when the guard has cut it; else 0
+	sentLen int  // payload bytes that were sent, when the guard has cut it; else 0
 }
 
 // queue is the hand-over from the library's callback to the committer: bounded in number and in bytes.
@@ -47,7 +47,7 @@ func newQueue() *queue {
 // It gives up when stop is closed, and then the message was not taken.
 func (q *queue) put(a arrival, stop <-chan struct{}) bool {
 	for {
-		if q.offer(a) {
+		if q.tryPut(a) {
 			signal(q.ready)
 			return true
 		}
@@ -59,7 +59,7 @@ func (q *queue) put(a arrival, stop <-chan struct{}) bool {
 	}
 }
 
-func (q *queue) offer(a arrival) bool {
+func (q *queue) tryPut(a arrival) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	size := len(a.Payload()) + len(a.Topic())
@@ -90,14 +90,14 @@ func (q *queue) take() []arrival {
 	return taken
 }
 
-// gather takes what has arrived. While messages keep coming and the broker's window is not full it waits a moment
+// takeGroup takes what has arrived. While messages keep coming and the broker's window is not full it waits a moment
 // for more, since a commit costs the same for one as for many.
-func (q *queue) gather(ctx context.Context) []arrival {
+func (q *queue) takeGroup(ctx context.Context) []arrival {
 	group := q.take()
-	limit := time.NewTimer(linger)
+	limit := time.NewTimer(groupWait)
 	defer limit.Stop()
-	for len(group) > 0 && len(group) < window {
-		still := time.NewTimer(stillness)
+	for len(group) > 0 && len(group) < receiveWindow {
+		still := time.NewTimer(groupQuiet)
 		select {
 		case <-q.ready:
 			group = append(group, q.take()...)
@@ -121,8 +121,8 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// recent remembers which messages were handled lately, in bounded memory.
-type recent struct {
+// recentMessages remembers which messages were handled lately, in bounded memory.
+type recentMessages struct {
 	seen map[uint64]struct{}
 	ring []uint64
 	next int
@@ -132,15 +132,15 @@ type recent struct {
 // a connection broke comes again behind it.
 const recentItems = 2 * queueItems
 
-func newRecent() *recent { return &recent{seen: map[uint64]struct{}{}} }
+func newRecentMessages() *recentMessages { return &recentMessages{seen: map[uint64]struct{}{}} }
 
-func (r *recent) has(key uint64) bool {
+func (r *recentMessages) has(key uint64) bool {
 	_, ok := r.seen[key]
 	return ok
 }
 
 // add remembers a key and forgets the oldest.
-func (r *recent) add(key uint64) {
+func (r *recentMessages) add(key uint64) {
 	if r.has(key) {
 		return
 	}

@@ -70,7 +70,7 @@ func TestALoneMessageDoesNotWaitLong(t *testing.T) {
 		never := make(chan struct{})
 		q.put(arrival{Message: bare{}}, never)
 		begin := time.Now()
-		if got := q.gather(t.Context()); len(got) != 1 || time.Since(begin) > stillness {
+		if got := q.takeGroup(t.Context()); len(got) != 1 || time.Since(begin) > groupQuiet {
 			t.Errorf("%d messages after %s", len(got), time.Since(begin))
 		}
 		ended := make(chan struct{})
@@ -85,7 +85,7 @@ func TestALoneMessageDoesNotWaitLong(t *testing.T) {
 		}()
 		<-time.After(time.Millisecond)
 		begin = time.Now()
-		if got := q.gather(t.Context()); len(got) < 4 || time.Since(begin) > linger {
+		if got := q.takeGroup(t.Context()); len(got) < 4 || time.Since(begin) > groupWait {
 			t.Errorf("%d messages after %s", len(got), time.Since(begin))
 		}
 		<-ended
@@ -93,7 +93,7 @@ func TestALoneMessageDoesNotWaitLong(t *testing.T) {
 }
 
 func TestTheMemoryOfRecentMessagesIsBounded(t *testing.T) {
-	r := newRecent()
+	r := newRecentMessages()
 	for key := range uint64(3 * recentItems) {
 		r.add(key)
 		r.add(key)

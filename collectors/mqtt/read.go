@@ -20,18 +20,18 @@ func Read(ctx context.Context, devices []Device, opt ...Session) ([]collectors.R
 		chosen = opt[0]
 		chosen.Clean = true
 	}
-	sessions, err := build(devices, chosen)
+	sessions, err := newSessions(devices, chosen)
 	if err != nil {
 		return nil, err
 	}
 	begun := time.Now()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	sink := &reader{first: map[collectors.Point]collectors.Reading{}, done: cancel}
+	sink := &firstReadings{first: map[collectors.Point]collectors.Reading{}, done: cancel}
 	for _, d := range devices {
 		for _, p := range d.Points {
 			if !p.Template() {
-				sink.open++
+				sink.missing++
 			}
 		}
 	}
@@ -41,16 +41,16 @@ func Read(ctx context.Context, devices []Device, opt ...Session) ([]collectors.R
 	return sink.readings(devices, time.Since(begun)), nil
 }
 
-// reader is the host of a Read: it keeps the first reading of each point and ends the listening with the last.
-type reader struct {
-	mu    sync.Mutex
-	first map[collectors.Point]collectors.Reading
-	open  int // points without a reading
-	done  func()
+// firstReadings is the host of a Read: it keeps the first reading of each point and ends the listening with the last.
+type firstReadings struct {
+	mu      sync.Mutex
+	first   map[collectors.Point]collectors.Reading
+	missing int // points without a reading
+	done    func()
 }
 
 // Emit takes the first reading of each point.
-func (r *reader) Emit(_ context.Context, batch []collectors.Reading) error {
+func (r *firstReadings) Emit(_ context.Context, batch []collectors.Reading) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, reading := range batch {
@@ -58,7 +58,7 @@ func (r *reader) Emit(_ context.Context, batch []collectors.Reading) error {
 			continue
 		}
 		r.first[reading.Point] = reading
-		if r.open--; r.open == 0 {
+		if r.missing--; r.missing == 0 {
 			r.done()
 		}
 	}
@@ -66,22 +66,22 @@ func (r *reader) Emit(_ context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse has nothing to keep: the Bad reading that comes with it says what was wrong.
-func (r *reader) Refuse(context.Context, []collectors.Refusal) error { return nil }
+func (r *firstReadings) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice has nobody to tell: a broker that is away makes Bad readings.
-func (r *reader) Notice(context.Context, collectors.Notice) error { return nil }
+func (r *firstReadings) Notice(context.Context, collectors.Notice) error { return nil }
 
 // Recall knows nothing: a clean session has no past.
-func (r *reader) Recall(string) ([]byte, error) { return nil, nil }
+func (r *firstReadings) Recall(string) ([]byte, error) { return nil, nil }
 
 // Remember keeps nothing.
-func (r *reader) Remember(string, []byte) error { return nil }
+func (r *firstReadings) Remember(string, []byte) error { return nil }
 
 // Hurry implements collectors.Host.
-func (r *reader) Hurry([]collectors.Point) bool { return false }
+func (r *firstReadings) Hurry([]collectors.Point) bool { return false }
 
 // readings are the results in the order of the configuration.
-func (r *reader) readings(devices []Device, waited time.Duration) []collectors.Reading {
+func (r *firstReadings) readings(devices []Device, waited time.Duration) []collectors.Reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []collectors.Reading
@@ -94,7 +94,7 @@ func (r *reader) readings(devices []Device, waited time.Duration) []collectors.R
 			reading, has := r.first[name]
 			if !has {
 				reading = collectors.Reading{Point: name, Value: math.NaN(), Unit: collectors.Unit(p.Unit), At: time.Now(),
-					Err: fmt.Errorf("no message %s within %s", p.source(), waited.Round(time.Second/10))}
+					Err: fmt.Errorf("no message %s within %s", p.origin(), waited.Round(time.Second/10))}
 			}
 			all = append(all, reading)
 		}
@@ -102,8 +102,8 @@ func (r *reader) readings(devices []Device, waited time.Duration) []collectors.R
 	return all
 }
 
-// source is where the point's messages come from, for a person.
-func (p Point) source() string {
+// origin is where the point's messages come from, for a person.
+func (p Point) origin() string {
 	if p.Sparkplug != "" {
 		return fmt.Sprintf("of %s with the metric %s", p.Sparkplug, excerpt(p.Metric))
 	}

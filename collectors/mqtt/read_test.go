@@ -34,7 +34,7 @@ func TestReadReturnsWithTheLastPoint(t *testing.T) {
 		if r := got[1]; r.Value != 8 || r.Quality != collectors.Good {
 			t.Errorf("live: %+v", r)
 		}
-		if took := time.Since(begin); took > time.Minute+2*farewell {
+		if took := time.Since(begin); took > time.Minute+2*disconnectTimeout {
 			t.Errorf("took %s", took)
 		}
 		momentarily()

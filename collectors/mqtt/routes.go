@@ -7,14 +7,14 @@ type routes struct {
 }
 
 func (r *routes) add(p *point) {
-	if wildcard(plain(p.Topic)) {
+	if wildcard(withoutGroup(p.Topic)) {
 		r.wild = append(r.wild, p)
 		return
 	}
 	if r.exact == nil {
 		r.exact = map[string][]*point{}
 	}
-	topic := plain(p.Topic)
+	topic := withoutGroup(p.Topic)
 	r.exact[topic] = append(r.exact[topic], p)
 }
 
@@ -22,7 +22,7 @@ func (r *routes) add(p *point) {
 func (r *routes) find(topic string) []*point {
 	found := r.exact[topic]
 	for _, p := range r.wild {
-		if matches(plain(p.Topic), topic) {
+		if matches(withoutGroup(p.Topic), topic) {
 			found = append(found[:len(found):len(found)], p)
 		}
 	}

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// farewell is how long an orderly disconnection may take.
-	farewell = 500 * time.Millisecond
-	// strangers is how many unknown topics may wait to be unsubscribed; further ones are left for the next connection.
-	strangers = 16
+	// disconnectTimeout is how long an orderly disconnection may take.
+	disconnectTimeout = 500 * time.Millisecond
+	// maxUnsubscribes is how many unknown topics may wait to be unsubscribed; further ones are left for the next connection.
+	maxUnsubscribes = 16
 )
 
 // session is one client id at one broker, with all points that are read through it.
@@ -28,48 +28,48 @@ const (
 // connection (run); and the committer, which decodes, hands over and acknowledges. What the first two tell the
 // third is the queue and the link. What stands below the committer's line belongs to it alone.
 type session struct {
-	brokers  []*url.URL // fixed after New, like all of this block
-	client   string
-	label    string
-	presence presence
-	access   access
-	clean    bool
-	limit    int
-	dial     func(ctx context.Context, network, address string) (net.Conn, error)
-	grace    time.Duration // how long the broker may be away without a word about it
-	points   []*point
-	zones    *zones
-	routes   routes
-	host     collectors.Host
+	brokers     []*url.URL // fixed after New, like all of this block
+	client      string
+	label       string
+	presence    presence
+	credentials credentials
+	clean       bool
+	limit       int
+	dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	grace       time.Duration // how long the broker may be away without a word about it
+	points      []*point
+	zones       *deviceZones
+	routes      routes
+	host        collectors.Host
 
-	queue   *queue
-	link    link
-	orders  chan order  // messages to be published
-	strange chan string // topics that nobody reads and that come nevertheless
+	queue        *queue
+	link         brokerLink
+	publications chan publication // messages to be published
+	unsubscribes chan string      // topics that nobody reads and that come nevertheless
 
 	lastAlive time.Time // the time in the memory; run's alone
 
 	// The committer's.
-	seed     maphash.Seed
-	recent   *recent
-	plug     sparkplug
-	echo     *guard                // the connection over which our own word of being there came back
-	grown    []*point              // of templates
-	taken    map[string]bool       // of all points that there are
-	unknown  map[string]*unread    // by topic
-	away     time.Time             // beginning of the comm-loss episode that was announced; zero when there is none
-	heard    bool                  // something has come since the points were last made Bad
-	troubles map[trouble]time.Time // subscriptions that were announced as not in order
+	seed          maphash.Seed
+	recent        *recentMessages
+	nodes         spNodes
+	presenceConn  *packetConn              // the connection over which our own word of being there came back
+	instances     []*point                 // of templates
+	pointNames    map[string]bool          // of all points that there are
+	unknown       map[string]*unknownTopic // by topic
+	commLossSince time.Time                // beginning of the comm-loss episode that was announced; zero when there is none
+	heardSinceBad bool                     // something has come since the points were last made Bad
+	episodes      map[episode]time.Time    // subscriptions that were announced as not in order
 }
 
 // newSession prepares the session that the first device of it asks for.
 func newSession(brokers []*url.URL, d Device, opt Session) *session {
 	s := &session{
-		brokers: brokers, client: d.id(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
-		access:   access{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
-		presence: presenceOf(d, opt.Clean), grace: grace, queue: newQueue(), link: link{wake: make(chan struct{}, 1)}, strange: make(chan string, strangers), orders: make(chan order, orders),
-		seed: maphash.MakeSeed(), recent: newRecent(), zones: &zones{}, unknown: map[string]*unread{}, taken: map[string]bool{}, heard: true,
-		troubles: map[trouble]time.Time{},
+		brokers: brokers, client: d.clientID(), clean: opt.Clean, limit: opt.MaxPacket, dial: opt.Dial,
+		credentials: credentials{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
+		presence:    newPresence(d, opt.Clean), grace: restartGrace, queue: newQueue(), link: brokerLink{wake: make(chan struct{}, 1)}, unsubscribes: make(chan string, maxUnsubscribes), publications: make(chan publication, maxPublications),
+		seed: maphash.MakeSeed(), recent: newRecentMessages(), zones: &deviceZones{}, unknown: map[string]*unknownTopic{}, pointNames: map[string]bool{}, heardSinceBad: true,
+		episodes: map[episode]time.Time{},
 	}
 	if s.clean {
 		s.client, s.grace = fmt.Sprintf("gauger-%08x", rand.Uint32()), 0
@@ -84,10 +84,10 @@ func newSession(brokers []*url.URL, d Device, opt Session) *session {
 	return s
 }
 
-// add takes a device into the session.
-func (s *session) add(d Device) error {
+// addDevice takes a device into the session.
+func (s *session) addDevice(d Device) error {
 	s.label = strings.TrimPrefix(s.label+","+d.Name, ",")
-	s.plug.silent = d.ListenOnly
+	s.nodes.listenOnly = d.ListenOnly
 	for _, opts := range d.Points {
 		p, err := newPoint(d.Name, opts)
 		if err != nil {
@@ -96,12 +96,12 @@ func (s *session) add(d Device) error {
 		p.zone, p.zones = cmp.Or(d.Zone, time.Local), s.zones
 		s.zones.site = p.zone.String()
 		s.points = append(s.points, p)
-		s.taken[string(p.name)] = true
+		s.pointNames[string(p.name)] = true
 		if p.Sparkplug == "" {
 			s.routes.add(p)
 			continue
 		}
-		if err := s.plug.add(p); err != nil {
+		if err := s.nodes.add(p); err != nil {
 			return err
 		}
 		s.limit = max(s.limit, maxBirth)
@@ -117,21 +117,21 @@ func (s *session) run(ctx context.Context, host collectors.Host) {
 	committed := make(chan struct{})
 	wg.Go(func() {
 		defer close(committed)
-		s.commit(ctx)
+		s.runCommitter(ctx)
 	})
 	for ctx.Err() == nil {
-		s.round(ctx, committed)
+		s.tryBrokers(ctx, committed)
 		collectors.Wait(ctx, s.link.pause(time.Now()))
 	}
 	wg.Wait()
 }
 
-// round tries the brokers in turn until one has let us in and that connection has ended.
-func (s *session) round(ctx context.Context, committed <-chan struct{}) {
+// tryBrokers tries the brokers in turn until one has let us in and that connection has ended.
+func (s *session) tryBrokers(ctx context.Context, committed <-chan struct{}) {
 	var whys error
 	for _, broker := range s.brokers {
 		s.link.trying(broker.String())
-		why := s.visit(ctx, broker, committed)
+		why := s.serve(ctx, broker, committed)
 		if ctx.Err() != nil {
 			return
 		}
@@ -148,8 +148,8 @@ func (s *session) round(ctx context.Context, committed <-chan struct{}) {
 	s.link.lost(time.Now(), whys)
 }
 
-// names are the brokers, for a person.
-func (s *session) names() string {
+// brokerNames are the brokers, for a person.
+func (s *session) brokerNames() string {
 	all := make([]string, len(s.brokers))
 	for i, broker := range s.brokers {
 		all[i] = broker.String()
@@ -157,18 +157,18 @@ func (s *session) names() string {
 	return strings.Join(all, " or ")
 }
 
-// visit is one connection, from the first packet to the last. It returns why it ended.
-func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan struct{}) error {
+// serve is one connection, from the first packet to the last. It returns why it ended.
+func (s *session) serve(ctx context.Context, broker *url.URL, committed <-chan struct{}) error {
 	c, err := s.connect(ctx, broker)
 	if err != nil {
 		return err
 	}
 	defer c.close()
-	if err := s.greet(ctx, c); err != nil {
-		return cmp.Or(c.guard.complaint(), err)
+	if err := s.resume(ctx, c); err != nil {
+		return cmp.Or(c.conn.protocolError(), err)
 	}
-	s.link.restored(time.Now(), c.guard)
-	if err := c.present(ctx, true); err != nil {
+	s.link.restored(time.Now(), c.conn)
+	if err := c.publishPresence(ctx, true); err != nil {
 		return err
 	}
 	tick := time.NewTicker(upkeepEvery)
@@ -176,15 +176,15 @@ func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan s
 	for {
 		select {
 		case err := <-c.lost:
-			if strings.Contains(err.Error(), unanswered) {
+			if strings.Contains(err.Error(), pahoPingError) {
 				err = errSilent
 			}
-			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.guard.complaint(), err))
-		case topic := <-s.strange:
+			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.conn.protocolError(), err))
+		case topic := <-s.unsubscribes:
 			if err := c.unsubscribe(ctx, []string{topic}); err != nil {
 				return err
 			}
-		case o := <-s.orders:
+		case o := <-s.publications:
 			if err := c.publish(ctx, o); err != nil {
 				return err
 			}
@@ -196,11 +196,11 @@ func (s *session) visit(ctx context.Context, broker *url.URL, committed <-chan s
 			// What is being committed is acknowledged before the connection goes.
 			select {
 			case <-committed:
-			case <-time.After(farewell):
+			case <-time.After(disconnectTimeout):
 			}
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), disconnectTimeout)
 			defer cancel()
-			_ = c.present(ctx, false) // a broker that does not answer any more tells it by itself
+			_ = c.publishPresence(ctx, false) // a broker that does not answer any more tells it by itself
 			return nil
 		}
 	}

@@ -151,7 +151,7 @@ func TestALongAbsenceIsOneEpisode(t *testing.T) {
 		for _, point := range []string{"radio/field-tk1", "radio/field-tk2"} {
 			all := h.all(point)
 			last := all[len(all)-1]
-			if last.Quality != collectors.Bad || last.Err == nil || last.At.Sub(begin) > patience {
+			if last.Quality != collectors.Bad || last.Err == nil || last.At.Sub(begin) > announceAfter {
 				t.Errorf("%s is %+v", point, last)
 			}
 		}
@@ -177,7 +177,7 @@ func TestABrokerThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newMemo()
 		slow := func(context.Context, string, string) (net.Conn, error) {
-			<-time.After(dialLimit - time.Second)
+			<-time.After(dialTimeout - time.Second)
 			ours, theirs := net.Pipe()
 			go func() { // ends with the pipe
 				_, _ = theirs.Read(make([]byte, 256))
@@ -187,7 +187,7 @@ func TestABrokerThatDoesNotAnswer(t *testing.T) {
 			return ours, nil
 		}
 		start(t, h, collect(t, Session{Dial: slow}, at(address, "field/tk1")))
-		later(patience + 2*time.Second)
+		later(announceAfter + 2*time.Second)
 		n := h.noticed("comm-loss")
 		if len(n) != 1 || !strings.Contains(n[0].Note, "it has not answered yet") {
 			t.Errorf("told: %+v", n)
@@ -295,7 +295,7 @@ func TestSilence(t *testing.T) {
 		}
 		later(2 * time.Minute)
 		n := h.noticed("silent")
-		if len(n) != 1 || n[0].Source != "radio/field-tk1" || n[0].Since.Sub(heard).Abs() > linger || !n[0].Until.IsZero() {
+		if len(n) != 1 || n[0].Source != "radio/field-tk1" || n[0].Since.Sub(heard).Abs() > groupWait || !n[0].Until.IsZero() {
 			t.Fatalf("opened: %+v", n)
 		}
 		all := h.all("")
@@ -321,7 +321,7 @@ func TestSilence(t *testing.T) {
 			b.publish(t, "field/tk1", fmt.Sprint(20+i))
 			later(10 * time.Minute)
 		}
-		if n := h.noticed("silent"); len(n) != 2 || n[1].Until.Sub(back).Abs() > linger || n[1].Since.Sub(heard).Abs() > linger {
+		if n := h.noticed("silent"); len(n) != 2 || n[1].Until.Sub(back).Abs() > groupWait || n[1].Since.Sub(heard).Abs() > groupWait {
 			t.Errorf("closed: %+v, want %s to %s", n, heard, back)
 		}
 	})

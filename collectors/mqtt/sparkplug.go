@@ -21,26 +21,26 @@ const (
 	birthWait = 90 * time.Second
 )
 
-// sparkplug is what a session knows of Sparkplug nodes. It belongs to the committer.
-type sparkplug struct {
-	nodes  map[string]*node // by GROUP/NODE
-	silent bool             // nothing may be published
-	via    *guard           // the connection that the nodes were heard over
+// spNodes is what a session knows of Sparkplug nodes. It belongs to the committer.
+type spNodes struct {
+	byName     map[string]*node // by GROUP/NODE
+	listenOnly bool             // nothing may be published
+	conn       *packetConn      // the connection that the nodes were heard over
 }
 
 // add takes a point in.
-func (sp *sparkplug) add(p *point) error {
-	group, name, device, err := plugPath(p.Sparkplug)
+func (sp *spNodes) add(p *point) error {
+	group, name, device, err := ParsePath(p.Sparkplug)
 	if err != nil {
 		return err
 	}
-	if sp.nodes == nil {
-		sp.nodes = map[string]*node{}
+	if sp.byName == nil {
+		sp.byName = map[string]*node{}
 	}
-	n := sp.nodes[group+"/"+name]
+	n := sp.byName[group+"/"+name]
 	if n == nil {
 		n = &node{group: group, name: name, bdSeq: -1, scopes: map[string]*scope{}}
-		sp.nodes[group+"/"+name] = n
+		sp.byName[group+"/"+name] = n
 	}
 	s := n.scopes[device]
 	if s == nil {
@@ -57,71 +57,71 @@ func (sp *sparkplug) add(p *point) error {
 }
 
 // find is the node that a topic is about, if we read it, with the kind of the message and the device.
-func (sp *sparkplug) find(topic string) (n *node, kind, device string) {
-	if sp.nodes == nil {
+func (sp *spNodes) find(topic string) (n *node, kind, device string) {
+	if sp.byName == nil {
 		return nil, "", ""
 	}
-	group, kind, name, device := plugTopic(topic)
-	return sp.nodes[group+"/"+name], kind, device
+	group, kind, name, device := SplitTopic(topic)
+	return sp.byName[group+"/"+name], kind, device
 }
 
 // over notes which connection a message came through. It is false for one that has ended since.
-func (sp *sparkplug) over(via *guard, now time.Time) bool {
-	if via == sp.via {
+func (sp *spNodes) over(via *packetConn, now time.Time) bool {
+	if via == sp.conn {
 		return true
 	}
-	if sp.via != nil && via.since.Before(sp.via.since) {
+	if sp.conn != nil && via.connackAt.Before(sp.conn.connackAt) {
 		return false
 	}
-	sp.via = via
-	for _, n := range sp.nodes {
+	sp.conn = via
+	for _, n := range sp.byName {
 		n.reset(now)
-		n.ask = now.Add(rand.N(time.Second * time.Duration(min(len(sp.nodes), 30))))
+		n.ask = now.Add(rand.N(time.Second * time.Duration(min(len(sp.byName), 30))))
 	}
 	return true
 }
 
-// said is one message of a node, and what has come of it.
-type said struct {
+// nodeMessage is one message of a node, and what has come of it.
+type nodeMessage struct {
 	arrival
-	*payload
+	payload  *Payload
 	n        *node
 	sc       *scope // nil: nobody reads it
 	kind     string
 	what     string // GROUP/NODE[/DEVICE]
 	readings []collectors.Reading
-	whys     []error // what makes the message worth keeping
+	errs     []error // what makes the message worth keeping
 }
 
-// hear takes one message of a node. The error is what makes the message worth keeping.
-func (s *session) hear(n *node, kind, device string, a arrival) ([]collectors.Reading, error) {
-	m := &said{arrival: a, n: n, kind: kind, sc: n.scopes[device], what: strings.TrimSuffix(n.group+"/"+n.name+"/"+device, "/")}
+// receive takes one message of a node. The error is what makes the message worth keeping.
+func (s *session) receive(n *node, kind, device string, a arrival) ([]collectors.Reading, error) {
+	m := &nodeMessage{arrival: a, n: n, kind: kind, sc: n.scopes[device], what: strings.TrimSuffix(n.group+"/"+n.name+"/"+device, "/")}
 	switch kind {
 	case "NDATA", "DDATA", "NBIRTH", "DBIRTH", "NDEATH", "DDEATH":
 		if !a.Retained() { // a birth that was kept says nothing about now
 			s.listen(m)
 		}
 	}
-	s.heard = s.heard || len(m.readings) > 0
-	return m.readings, errors.Join(m.whys...)
+	s.heardSinceBad = s.heardSinceBad || len(m.readings) > 0
+	return m.readings, errors.Join(m.errs...)
 }
 
 // refuse keeps a reason, with what the message was.
-func (m *said) refuse(format string, why any) {
-	if len(m.whys) < reasons {
-		m.whys = append(m.whys, fmt.Errorf("%s of %s "+format, m.kind, m.what, why))
+func (m *nodeMessage) refuse(format string, why any) {
+	if len(m.errs) < maxReasons {
+		m.errs = append(m.errs, fmt.Errorf("%s of %s "+format, m.kind, m.what, why))
 	}
 }
 
 // listen decides what kind of message it is.
-func (s *session) listen(m *said) {
-	if !s.plug.over(m.via, m.at) {
+func (s *session) listen(m *nodeMessage) {
+	if !s.nodes.over(m.conn, m.at) {
 		m.refuse("came through %s that has ended; it is asked for its birth", "a connection")
 		return
 	}
 	var err error
-	if m.payload, err = parsePayload(m.Payload()); m.trueLen > 0 {
-		err = fmt.Errorf("has %d bytes, more than a packet may have (%d); only its beginning was kept", m.trueLen, s.limit)
+	if m.payload, err = ParsePayload(m.Payload()); m.sentLen > 0 {
+		err = fmt.Errorf("has %d bytes, more than a packet may have (%d); only its beginning was kept", m.sentLen, s.limit)
 	}
 	if err != nil {
 		m.n.wonder(err, m.at)
@@ -140,15 +140,15 @@ func (s *session) listen(m *said) {
 }
 
 // begin is a node's birth: all that was said before is over.
-func (n *node) begin(m *said) {
+func (n *node) begin(m *nodeMessage) {
 	n.reset(m.at)
-	n.born, n.bdSeq, n.seq, n.ask = true, deathOf(m.payload), byte(m.seq), time.Time{}
+	n.born, n.bdSeq, n.seq, n.ask = true, bdSeqOf(m.payload), byte(m.payload.Seq), time.Time{}
 }
 
 // follow takes a message that belongs to the birth before it.
-func (s *session) follow(m *said) {
-	key := s.key(m.arrival, true)
-	if m.has && byte(m.seq) == m.n.seq && key == m.n.last {
+func (s *session) follow(m *nodeMessage) {
+	key := s.messageKey(m.arrival, true)
+	if m.payload.HasSeq && byte(m.payload.Seq) == m.n.seq && key == m.n.last {
 		return // the broker repeats it
 	}
 	m.n.last = key
@@ -172,7 +172,7 @@ func (s *session) follow(m *said) {
 }
 
 // early counts a message that came before the birth, keeps the first, the tenth and so on, and asks for the birth.
-func (m *said) early() {
+func (m *nodeMessage) early() {
 	m.n.want(m.at)
 	if m.sc == nil {
 		return
@@ -198,9 +198,9 @@ func (n *node) wonder(why error, now time.Time) {
 }
 
 // death makes every point of a node and of its devices Bad, unless it is the death of an earlier life.
-func (s *session) death(m *said) {
+func (s *session) death(m *nodeMessage) {
 	n := m.n
-	if of := deathOf(m.payload); n.born && of >= 0 && n.bdSeq >= 0 && of != n.bdSeq {
+	if of := bdSeqOf(m.payload); n.born && of >= 0 && n.bdSeq >= 0 && of != n.bdSeq {
 		return
 	}
 	if n.born {
@@ -213,7 +213,7 @@ func (s *session) death(m *said) {
 }
 
 // gone makes the points of a scope Bad.
-func (s *session) gone(m *said, sc *scope, format string) {
+func (s *session) gone(m *nodeMessage, sc *scope, format string) {
 	sc.unborn(m.at)
 	m.readings = append(m.readings, s.lose(sc, fmt.Errorf(format, m.what), m.at)...)
 }
@@ -222,20 +222,20 @@ func (s *session) gone(m *said, sc *scope, format string) {
 func (s *session) lose(sc *scope, why error, now time.Time) []collectors.Reading {
 	if sc.away.IsZero() {
 		sc.away = now
-		s.link.tell(collectors.Notice{Rule: eventrules.CommLoss, Source: s.label + " " + sc.what, Since: now, Note: why.Error()})
+		s.link.addNotice(collectors.Notice{Rule: eventrules.CommLoss, Source: s.label + " " + sc.what, Since: now, Note: why.Error()})
 	}
-	return allBad(sc.points, now, why)
+	return badReadings(sc.points, now, why)
 }
 
 // take reads the metrics of a message. A birth defines them first, and what it lacks is Bad.
-func (s *session) take(m *said, birth bool) {
+func (s *session) take(m *nodeMessage, birth bool) {
 	if m.sc == nil {
 		return
 	}
 	if birth {
 		s.returned(m)
 	}
-	m.each(func(x *metric) {
+	m.payload.Each(func(x *Metric) {
 		w, err := m.sc.find(x)
 		if err != nil {
 			m.n.wonder(err, m.at)
@@ -254,98 +254,98 @@ func (s *session) take(m *said, birth bool) {
 }
 
 // returned takes a birth: it closes what was announced of the scope, and what it lacks is Bad.
-func (s *session) returned(m *said) {
+func (s *session) returned(m *nodeMessage) {
 	sc, now := m.sc, m.at
 	if !sc.away.IsZero() {
-		s.link.tell(collectors.Notice{Rule: eventrules.CommLoss, Source: s.label + " " + sc.what, Since: sc.away, Until: now, Note: sc.what + " is born again"})
+		s.link.addNotice(collectors.Notice{Rule: eventrules.CommLoss, Source: s.label + " " + sc.what, Since: sc.away, Until: now, Note: sc.what + " is born again"})
 		sc.away = time.Time{}
 	}
 	sc.birth(m.payload)
 	for name, w := range sc.wanted {
 		if !w.born {
-			m.readings = append(m.readings, allBad(w.points, now, fmt.Errorf("the birth of %s has no metric %q; check the metric's name", sc.what, name))...)
+			m.readings = append(m.readings, badReadings(w.points, now, fmt.Errorf("the birth of %s has no metric %q; check the metric's name", sc.what, name))...)
 		}
 	}
 }
 
 // agrees says whether a value is of the type that the metric was born with.
-func (m *metric) agrees(w *wanted) error {
-	if m.kind != 0 && w.kind != 0 && m.kind != w.kind {
-		return fmt.Errorf("is %s, and its birth said %s", m.kind, w.kind)
+func (m *Metric) agrees(w *wanted) error {
+	if m.Type != 0 && w.kind != 0 && m.Type != w.kind {
+		return fmt.Errorf("is %s, and its birth said %s", m.Type, w.kind)
 	}
 	return nil
 }
 
 // metric makes a reading of one metric for one point.
-func (s *session) metric(p *point, w *wanted, x *metric, m *said) {
-	out := p.blank(m.at)
+func (s *session) metric(p *point, w *wanted, x *Metric, m *nodeMessage) {
+	out := p.newOutcome(m.at)
 	r := &out.reading
-	r.Past = x.past
-	p.plugTime(&out, cmp.Or(x.at, m.ms))
-	if x.past && !out.timed {
-		m.refuse("has a historical value of no time: %w", out.undated)
+	r.Past = x.Historical
+	p.setMetricTime(&out, cmp.Or(x.Millis, m.payload.Millis))
+	if x.Historical && !out.deviceTime {
+		m.refuse("has a historical value of no time: %w", out.timeErr)
 		return
 	}
 	err := x.agrees(w)
 	var raw any
 	if err == nil {
-		raw, err = x.raw(cmp.Or(x.kind, w.kind))
+		raw, err = x.Value(cmp.Or(x.Type, w.kind))
 	}
 	switch {
 	case err != nil:
-		out.refuse = fmt.Errorf("%s %w", p.subject(), err)
-		r.Err = out.refuse
+		out.undecodable = fmt.Errorf("%s %w", p.subject(), err)
+		r.Err = out.undecodable
 	default:
-		if r.Err = p.fill(r, raw, &out); r.Err == nil {
-			r.Quality, r.Err = x.quality.judge()
+		if r.Err = p.setValue(r, raw, &out); r.Err == nil {
+			r.Quality, r.Err = x.Quality.Judge()
 		}
 	}
-	if out.refuse != nil {
-		m.refuse("for point "+string(p.name)+": %w", out.refuse)
+	if out.undecodable != nil {
+		m.refuse("for point "+string(p.name)+": %w", out.undecodable)
 	}
-	if n := m.n; r.Quality == collectors.Good && n.doubt != nil && len(x.name) == 0 {
+	if n := m.n; r.Quality == collectors.Good && n.doubt != nil && len(x.Name) == 0 {
 		r.Quality, r.Err = collectors.Uncertain, fmt.Errorf("%w; until %s/%s is born again its aliases are not sure", n.doubt, n.group, n.name)
 	}
-	p.believe(&out, m.arrival)
+	p.rejectStuckTime(&out, m.arrival)
 	s.use(p, out, m)
 }
 
 // use hands a reading on. One of the past says nothing about now, and is only worth anything when it is good.
-func (s *session) use(p *point, out outcome, m *said) {
+func (s *session) use(p *point, out outcome, m *nodeMessage) {
 	judged, use := out.reading, out.reading.Quality == collectors.Good
 	if !judged.Past {
-		judged, use = p.judge(out, m.arrival)
-		s.alive(p, m.arrival)
-		s.dated(p, out, m.arrival)
+		judged, use = p.accept(out, m.arrival)
+		s.noteHeard(p, m.arrival)
+		s.trackClock(p, out, m.arrival)
 	}
 	if use {
 		m.readings = append(m.readings, judged)
 	}
 }
 
-// plugTime gives a reading the time of its metric, or of its message, in milliseconds since 1970; 0: of its arrival.
-func (p *point) plugTime(out *outcome, ms uint64) {
+// setMetricTime gives a reading the time of its metric, or of its message, in milliseconds since 1970; 0: of its arrival.
+func (p *point) setMetricTime(out *outcome, ms uint64) {
 	if ms == 0 {
-		out.undated = errors.New("the node tells no time")
+		out.timeErr = errors.New("the node tells no time")
 		return
 	}
-	at, err := plausible(time.UnixMilli(int64(min(ms, math.MaxInt64))), out.reading.At)
+	at, err := plausibleTime(time.UnixMilli(int64(min(ms, math.MaxInt64))), out.reading.At)
 	if err != nil {
-		out.undated = fmt.Errorf("time of the metric: %w; the time of arrival is used", err)
+		out.timeErr = fmt.Errorf("time of the metric: %w; the time of arrival is used", err)
 		return
 	}
-	out.reading.At, out.timed = at, true
+	out.reading.At, out.deviceTime = at, true
 }
 
 // watchNodes asks for the births that are due, and tells of nodes that do not come.
 func (s *session) watchNodes(ctx context.Context, state linkState, now time.Time) {
-	if !state.up || state.via == nil {
+	if !state.up || state.conn == nil {
 		return
 	}
-	s.plug.over(state.via, now)
-	for _, n := range s.plug.nodes {
-		if !n.ask.IsZero() && !now.Before(n.ask) && !s.plug.silent {
-			s.say(rebirth(n, now))
+	s.nodes.over(state.conn, now)
+	for _, n := range s.nodes.byName {
+		if !n.ask.IsZero() && !now.Before(n.ask) && !s.nodes.listenOnly {
+			s.enqueue(rebirth(n, now))
 			n.ask = now.Add(n.patience())
 			n.asked++
 		}
@@ -362,18 +362,18 @@ func (s *session) watchNodes(ctx context.Context, state linkState, now time.Time
 
 // watchDoubt opens and closes the episode of a node of which a message was lost.
 func (s *session) watchDoubt(n *node, now time.Time) {
-	t := trouble{eventrules.MessageLost, n.group + "/" + n.name}
-	since, open := s.troubles[t]
-	notice := collectors.Notice{Rule: t.rule, Source: s.label + " " + t.filter, Since: n.lost}
+	t := episode{eventrules.MessageLost, n.group + "/" + n.name}
+	since, open := s.episodes[t]
+	notice := collectors.Notice{Rule: t.rule, Source: s.label + " " + t.subject, Since: n.lost}
 	switch {
 	case n.doubt != nil && !open:
-		s.troubles[t] = n.lost
+		s.episodes[t] = n.lost
 		notice.Note = fmt.Sprintf("%v; its values are uncertain until it is born again", n.doubt)
 	case n.doubt == nil && open:
-		delete(s.troubles, t)
-		notice.Since, notice.Until, notice.Note = since, now, fmt.Sprintf("node %s is born again, or gone", t.filter)
+		delete(s.episodes, t)
+		notice.Since, notice.Until, notice.Note = since, now, fmt.Sprintf("node %s is born again, or gone", t.subject)
 	default:
 		return
 	}
-	s.link.tell(notice)
+	s.link.addNotice(notice)
 }

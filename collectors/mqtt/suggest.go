@@ -26,26 +26,26 @@ type Suggestion struct {
 // Suggest looks into a message and returns the points that would read its numbers, in the order of their paths. A time
 // that stands beside a value, or above it, is taken with it. None means that the message holds no number.
 func (h Heard) Suggest() []Suggestion {
-	if h.birth() {
-		return h.metrics()
+	if h.isBirth() {
+		return h.suggestMetrics()
 	}
-	name := nameOf(h.Topic)
+	name := pointName(h.Topic)
 	doc := &document{payload: h.Payload}
-	root, _ := doc.tree() // what is no JSON may still be a number
+	root, _ := doc.json() // what is no JSON may still be a number
 	switch root.(type) {
 	case map[string]any, []any:
 	default:
-		if _, err := number(string(h.Payload)); err != nil {
+		if _, err := parseNumber(string(h.Payload)); err != nil {
 			return nil
 		}
-		return []Suggestion{{Point{Name: name, Topic: h.Topic, ExpectEvery: h.expect()}, strings.TrimSpace(string(h.Payload))}}
+		return []Suggestion{{Point{Name: name, Topic: h.Topic, ExpectEvery: h.expectEvery()}, strings.TrimSpace(string(h.Payload))}}
 	}
-	w := &walk{heard: h}
+	w := &jsonWalk{heard: h}
 	w.visit(nil, root, "")
 	for i := range w.found {
 		f := &w.found[i]
-		f.Point.Topic, f.Point.ExpectEvery = h.Topic, h.expect()
-		f.Point.Name = name + "-" + nameOf(f.Point.Value)
+		f.Point.Topic, f.Point.ExpectEvery = h.Topic, h.expectEvery()
+		f.Point.Name = name + "-" + pointName(f.Point.Value)
 		if len(w.found) == 1 {
 			f.Point.Name = name
 		}
@@ -53,51 +53,51 @@ func (h Heard) Suggest() []Suggestion {
 	return w.found
 }
 
-// birth says that the message is that of a Sparkplug node or device.
-func (h Heard) birth() bool {
-	_, kind, name, _ := plugTopic(h.Topic)
+// isBirth says that the message is that of a Sparkplug node or device.
+func (h Heard) isBirth() bool {
+	_, kind, name, _ := SplitTopic(h.Topic)
 	return name != "" && (kind == "NBIRTH" || kind == "DBIRTH")
 }
 
 // Sparkplug says that the message is one of Sparkplug B. Which metrics there are stands in the births alone.
-func (h Heard) Sparkplug() bool { return strings.HasPrefix(h.Topic, sparkplugSpace+"/") }
+func (h Heard) Sparkplug() bool { return strings.HasPrefix(h.Topic, Namespace+"/") }
 
-// metrics are the points that a birth holds: every metric that is a number.
-func (h Heard) metrics() (found []Suggestion) {
-	p, err := parsePayload(h.Payload)
+// suggestMetrics are the points that a birth holds: every metric that is a number.
+func (h Heard) suggestMetrics() (found []Suggestion) {
+	p, err := ParsePayload(h.Payload)
 	if err != nil {
 		return nil
 	}
-	group, _, name, device := plugTopic(h.Topic)
+	group, _, name, device := SplitTopic(h.Topic)
 	where := strings.TrimSuffix(group+"/"+name+"/"+device, "/")
-	p.each(func(m *metric) {
-		metric := string(m.name)
+	p.Each(func(m *Metric) {
+		metric := string(m.Name)
 		if metric == "" || metric == "bdSeq" || strings.HasPrefix(metric, "Node Control/") || len(found) >= suggestedMetrics {
 			return
 		}
-		raw, err := m.raw(m.kind)
-		if _, no := number(scalar(raw)); err != nil || no != nil && raw != nil {
+		raw, err := m.Value(m.Type)
+		if _, no := parseNumber(scalar(raw)); err != nil || no != nil && raw != nil {
 			return
 		}
-		found = append(found, Suggestion{Point{Name: nameOf(metric), Sparkplug: where, Metric: metric}, scalar(raw)})
+		found = append(found, Suggestion{Point{Name: pointName(metric), Sparkplug: where, Metric: metric}, scalar(raw)})
 	})
 	return found
 }
 
-// walk goes through a JSON document.
-type walk struct {
+// jsonWalk goes through a JSON document.
+type jsonWalk struct {
 	heard Heard
 	found []Suggestion
 }
 
 // visit looks at one place; when is the path of the nearest time so far.
-func (w *walk) visit(at path, v any, when string) {
+func (w *jsonWalk) visit(at path, v any, when string) {
 	switch v := v.(type) {
 	case map[string]any:
 		keys := slices.Sorted(maps.Keys(v))
-		clock := slices.IndexFunc(keys, func(k string) bool { return w.time(k, v[k]) })
+		clock := slices.IndexFunc(keys, func(k string) bool { return w.isTime(k, v[k]) })
 		if clock >= 0 {
-			when = write(append(slices.Clip(at), step{key: keys[clock]}))
+			when = formatPath(append(slices.Clip(at), step{key: keys[clock]}))
 		}
 		for i, k := range keys {
 			if i != clock {
@@ -109,32 +109,32 @@ func (w *walk) visit(at path, v any, when string) {
 			w.visit(append(slices.Clip(at), step{index: i, array: true}), item, when)
 		}
 	default:
-		w.leaf(at, v, when)
+		w.addLeaf(at, v, when)
 	}
 }
 
-// leaf keeps a value that a point can read.
-func (w *walk) leaf(at path, v any, when string) {
+// addLeaf keeps a value that a point can read.
+func (w *jsonWalk) addLeaf(at path, v any, when string) {
 	sample := scalar(v)
-	if _, err := number(sample); err != nil || len(at) == 0 || len(w.found) >= suggestedFields {
+	if _, err := parseNumber(sample); err != nil || len(at) == 0 || len(w.found) >= suggestedFields {
 		return
 	}
-	w.found = append(w.found, Suggestion{Point{Value: write(at), Time: when}, sample})
+	w.found = append(w.found, Suggestion{Point{Value: formatPath(at), Time: when}, sample})
 }
 
-// clocks are the keys under which a number may be a time; a text that is a time may have any.
-var clocks = []string{"ts", "t", "time", "timestamp", "date", "datetime", "utc", "when", "epoch"}
+// timeKeys are the keys under which a number may be a time; a text that is a time may have any.
+var timeKeys = []string{"ts", "t", "time", "timestamp", "date", "datetime", "utc", "when", "epoch"}
 
-// time tells whether a member of an object is the time of the others.
-func (w *walk) time(key string, v any) bool {
-	if _, err := instant(scalar(v), w.heard.Last, func(text string) (time.Time, error) { return local(text, time.UTC, w.heard.Last) }); err != nil {
+// isTime tells whether a member of an object is the time of the others.
+func (w *jsonWalk) isTime(key string, v any) bool {
+	if _, err := parseTime(scalar(v), w.heard.Last, func(text string) (time.Time, error) { return parseInZone(text, time.UTC, w.heard.Last) }); err != nil {
 		return false
 	}
 	if _, isNumber := v.(json.Number); !isNumber {
 		return true
 	}
 	key = strings.ToLower(key)
-	return slices.Contains(clocks, key) || strings.HasSuffix(key, "time") || strings.HasSuffix(key, "timestamp") || strings.HasSuffix(key, "_ts")
+	return slices.Contains(timeKeys, key) || strings.HasSuffix(key, "time") || strings.HasSuffix(key, "timestamp") || strings.HasSuffix(key, "_ts")
 }
 
 // scalar is a value that is neither object nor list as text; what has none is empty.
@@ -150,12 +150,12 @@ func scalar(v any) string {
 	return ""
 }
 
-// write is a path as parsePath reads it.
-func write(p path) string {
+// formatPath is a path as parsePath reads it.
+func formatPath(p path) string {
 	var b strings.Builder
 	for _, s := range p {
 		switch {
-		case s.each:
+		case s.all:
 			b.WriteString("[*]")
 		case s.array:
 			b.WriteString("[" + strconv.Itoa(s.index) + "]")
@@ -170,8 +170,8 @@ func write(p path) string {
 	return b.String()
 }
 
-// nameOf makes a point's name of a topic or a path: its last three parts in letters, digits and dashes.
-func nameOf(text string) string {
+// pointName makes a point's name of a topic or a path: its last three parts in letters, digits and dashes.
+func pointName(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
 	})

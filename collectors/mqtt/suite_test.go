@@ -23,7 +23,7 @@ func TestWhatEveryCollectorDoes(t *testing.T) {
 			}
 			return b.dial(ctx, network, address)
 		}
-		sessions, err := build([]Device{at(address, "field/tk1", "field/tk2"), away}, Session{Dial: dial})
+		sessions, err := newSessions([]Device{at(address, "field/tk1", "field/tk2"), away}, Session{Dial: dial})
 		if err != nil {
 			t.Fatal(err)
 		}

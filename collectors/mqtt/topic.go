@@ -8,13 +8,13 @@ import (
 // maxTopic is the longest topic that the protocol can carry, in bytes.
 const maxTopic = 65535
 
-// share is how the filter of a shared subscription begins: of those who subscribe for one group, each gets a part of the
+// sharePrefix is how the filter of a shared subscription begins: of those who subscribe for one group, each gets a part of the
 // messages.
-const share = "$share/"
+const sharePrefix = "$share/"
 
-// plain is a filter without its group.
-func plain(filter string) string {
-	rest, shared := strings.CutPrefix(filter, share)
+// withoutGroup is a filter without its group.
+func withoutGroup(filter string) string {
+	rest, shared := strings.CutPrefix(filter, sharePrefix)
 	if group, topics, ok := strings.Cut(rest, "/"); shared && ok && group != "" && topics != "" && !wildcard(group) {
 		return topics
 	}
@@ -69,9 +69,9 @@ func covers(wide, narrow string) bool {
 	return len(w) == len(n)
 }
 
-// widest is the shortest list of filters that covers all that are given. A broker may send one copy of a message
+// minimalFilters is the shortest list of filters that covers all that are given. A broker may send one copy of a message
 // for each subscription that matches it, so no filter may lie within another.
-func widest(filters []string) []string {
+func minimalFilters(filters []string) []string {
 	var kept []string
 	for i, f := range filters {
 		inside := false
@@ -99,14 +99,14 @@ func filterProblem(filter string) string {
 		return "longer than 65535 bytes, which no broker takes"
 	case strings.ContainsRune(filter, 0):
 		return "has a NUL character, which no broker takes"
-	case strings.HasPrefix(plain(filter), sparkplugSpace+"/"):
+	case strings.HasPrefix(withoutGroup(filter), Namespace+"/"):
 		return "is Sparkplug B, which is no text; write sparkplug: GROUP/NODE or GROUP/NODE/DEVICE, and metric: NAME, instead"
 	case strings.HasPrefix(filter, "$queue/"):
 		return "$queue/ is one broker's own way; write a shared subscription as $share/GROUP/" + strings.TrimPrefix(filter, "$queue/")
-	case strings.HasPrefix(filter, share) && plain(filter) == filter:
+	case strings.HasPrefix(filter, sharePrefix) && withoutGroup(filter) == filter:
 		return "a shared subscription is written $share/GROUP/FILTER, the group without + and #"
 	}
-	levels := strings.Split(plain(filter), "/")
+	levels := strings.Split(withoutGroup(filter), "/")
 	for i, level := range levels {
 		if strings.Contains(level, "#") && (level != "#" || i != len(levels)-1) {
 			return "# stands for all levels below and must be the last level by itself, like field/#"

@@ -36,7 +36,7 @@ func TestNoFilterLiesWithinAnother(t *testing.T) {
 		{[]string{"+/b", "a/#"}, []string{"+/b", "a/#"}},
 	}
 	for _, c := range cases {
-		if got := widest(c.in); !slices.Equal(got, c.want) {
+		if got := minimalFilters(c.in); !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.in, got, c.want)
 		}
 	}

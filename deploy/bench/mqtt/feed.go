@@ -12,8 +12,8 @@ import (
 
 const topic = "bench/n"
 
-// outstanding is how many messages the feed leaves unacknowledged.
-const outstanding = 1000
+// maxUnacked is how many messages the feed leaves unacknowledged.
+const maxUnacked = 1000
 
 // feed publishes n messages, each with a number and a time of its own, as fast as the broker takes them.
 func feed(address string, n int) error {
@@ -34,7 +34,7 @@ func feed(address string, n int) error {
 	if answer[0] != 0x20 || answer[3] != 0 {
 		return errors.New("the broker does not let the feed in")
 	}
-	acked := make(chan struct{}, outstanding)
+	acked := make(chan struct{}, maxUnacked)
 	failed := make(chan error, 1)
 	go func() {
 		answer := make([]byte, 4)

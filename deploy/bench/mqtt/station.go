@@ -19,8 +19,8 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
-// patience is how long anything may take.
-const patience = 2 * time.Minute
+// roundLimit is how long anything may take.
+const roundLimit = 2 * time.Minute
 
 // round starts a broker and a consumer of their own, feeds them, and ends both.
 func round(who, gauger string, n int) (r result, err error) {
@@ -29,7 +29,7 @@ func round(who, gauger string, n int) (r result, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), roundLimit)
 	defer cancel()
 	broker, err := freeAddress()
 	if err != nil {

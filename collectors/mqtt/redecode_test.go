@@ -81,20 +81,20 @@ func TestDecodedAgain(t *testing.T) {
 
 // TestWhatIsKeptSaysWhatWasGiven: of a message that was read in part, only the rest may be read again.
 func TestWhatIsKeptSaysWhatWasGiven(t *testing.T) {
-	g, err := build([]Device{{Name: "d", Brokers: Brokers{"mqtt://127.0.0.1:1"}, Points: []Point{
+	g, err := newSessions([]Device{{Name: "d", Brokers: Brokers{"mqtt://127.0.0.1:1"}, Points: []Point{
 		{Name: "a", Topic: "x", Value: "a"}, {Name: "b", Topic: "x", Value: "b"}, {Name: "c", Topic: "x", Value: "c[*]"},
 	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := g[0]
-	a := arrival{Message: kept{"x", []byte(`{"a":1,"b":"?","c":[1,"?"]}`)}, at: arrived, waited: false}
-	readings, why := s.digest(a)
-	r := s.refusal(a, readings, why)
+	a := arrival{Message: storedMessage{"x", []byte(`{"a":1,"b":"?","c":[1,"?"]}`)}, at: arrived, waited: false}
+	readings, why := s.decodeMessage(a)
+	r := s.newRefusal(a, readings, why)
 	if r.Device != "d" || r.Old || len(r.Given) != 1 || r.Given[0] != "d/a" {
 		t.Errorf("kept is %+v, want a alone given", r)
 	}
-	if a.waited = true; !s.refusal(a, nil, why).Old {
+	if a.waited = true; !s.newRefusal(a, nil, why).Old {
 		t.Error("a message that waited may be old")
 	}
 }

@@ -13,8 +13,8 @@ import (
 // encodings are the ways in which a gateway hands registers on.
 var encodings = []string{"hex", "base64", "binary"}
 
-// packed is a value in the registers of a device that a gateway hands on as they are.
-type packed struct {
+// registerValue is a value in the registers of a device that a gateway hands on as they are.
+type registerValue struct {
 	encoding string
 	from     int // bytes before the value
 	kind     registers.Kind
@@ -22,12 +22,12 @@ type packed struct {
 	bit      int // -1: none
 }
 
-// packed reads the options of a point that is registers; nil when it is none.
-func (p Point) packed() (*packed, error) {
+// registerValue reads the options of a point that is registers; nil when it is none.
+func (p Point) registerValue() (*registerValue, error) {
 	if p.Encoding == "" {
 		return nil, nil
 	}
-	w := &packed{encoding: p.Encoding, from: 2 * p.Word, kind: registers.Uint16, bit: -1}
+	w := &registerValue{encoding: p.Encoding, from: 2 * p.Word, kind: registers.Uint16, bit: -1}
 	if !slices.Contains(encodings, p.Encoding) {
 		return nil, fmt.Errorf("unknown encoding %q; %s", p.Encoding, strings.Join(encodings, ", "))
 	}
@@ -44,8 +44,8 @@ func (p Point) packed() (*packed, error) {
 	return w, err
 }
 
-// bytes undoes the encoding. Blanks, colons and a leading 0x do not matter in hex, nor does padding in base64.
-func (w *packed) bytes(text string) ([]byte, error) {
+// decodeBytes undoes the encoding. Blanks, colons and a leading 0x do not matter in hex, nor does padding in base64.
+func (w *registerValue) decodeBytes(text string) ([]byte, error) {
 	switch w.encoding {
 	case "binary":
 		return []byte(text), nil
@@ -68,9 +68,9 @@ func (w *packed) bytes(text string) ([]byte, error) {
 	return data, nil
 }
 
-// number reads the value, with all its digits where a float64 cannot hold them.
-func (w *packed) number(text string) (v float64, digits string, err error) {
-	data, err := w.bytes(text)
+// decode reads the value, with all its digits where a float64 cannot hold them.
+func (w *registerValue) decode(text string) (v float64, digits string, err error) {
+	data, err := w.decodeBytes(text)
 	if err != nil {
 		return 0, "", err
 	}
@@ -89,11 +89,11 @@ func (w *packed) number(text string) (v float64, digits string, err error) {
 	return v, w.kind.Digits(bits), err
 }
 
-// single says that a number has the precision of four bytes, so that a sentinel does too.
-func (w *packed) single() bool { return w != nil && w.kind == registers.Float32 }
+// isFloat32 says that a number has the precision of four bytes, so that a sentinel does too.
+func (w *registerValue) isFloat32() bool { return w != nil && w.kind == registers.Float32 }
 
-// checkPacked looks at the options of registers.
-func (p Point) checkPacked(add func(field, message string)) {
+// checkRegisters looks at the options of registers.
+func (p Point) checkRegisters(add func(field, message string)) {
 	if p.Encoding == "" {
 		field := ""
 		switch {
@@ -111,7 +111,7 @@ func (p Point) checkPacked(add func(field, message string)) {
 		add(field, "is about registers; write encoding: hex, base64 or binary as well, or leave it out")
 		return
 	}
-	_, err := p.packed()
+	_, err := p.registerValue()
 	_, kindErr := registers.ParseKind(p.Type)
 	switch {
 	case !slices.Contains(encodings, p.Encoding):
@@ -132,7 +132,7 @@ func (p Point) checkPacked(add func(field, message string)) {
 	if p.Encoding == "binary" && p.Value != "" {
 		add("value", "has no place beside encoding: binary, where the whole payload is registers; leave it out")
 	}
-	if p.Unit == words {
+	if p.Unit == textUnit {
 		add("unit", "text cannot be read from registers; give the unit of a number")
 	}
 }

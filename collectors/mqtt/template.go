@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// maxGrown is how many points one template makes: more topics than a site has tanks are a mistake, or an attack.
-	maxGrown = 256
-	// maxLevel is the longest topic level that becomes part of a point's name, in bytes.
-	maxLevel = 64
+	// maxInstances is how many points one template makes: more topics than a site has tanks are a mistake, or an attack.
+	maxInstances = 256
+	// maxNameLevel is the longest topic level that becomes part of a point's name, in bytes.
+	maxNameLevel = 64
 )
 
 // Template says that the point stands for many: {1} in its name is what the first + of its topic is, in each message.
@@ -20,7 +20,7 @@ func (p Point) Template() bool { return strings.Contains(p.Name, "{") }
 
 // Named is the point that the template makes under a name; false when it makes none of that name.
 func (p Point) Named(name string) (Point, bool) {
-	parts, which, err := p.pieces()
+	parts, which, err := p.nameParts()
 	if err != nil || len(which) == 0 {
 		return Point{}, false
 	}
@@ -51,8 +51,8 @@ func (p Point) Named(name string) (Point, bool) {
 	return p, true
 }
 
-// pieces takes the name apart: the words round the braces, and the number in each of them.
-func (p Point) pieces() (parts []string, which []int, err error) {
+// nameParts takes the name apart: the words round the braces, and the number in each of them.
+func (p Point) nameParts() (parts []string, which []int, err error) {
 	plus := strings.Count(p.Topic, "+")
 	rest := p.Name
 	for {
@@ -75,7 +75,7 @@ func (p Point) pieces() (parts []string, which []int, err error) {
 
 // checkTemplate looks at a name with braces.
 func (p Point) checkTemplate(add func(field, message string)) {
-	_, which, err := p.pieces()
+	_, which, err := p.nameParts()
 	if err != nil {
 		add("name", err.Error())
 		return
@@ -97,21 +97,21 @@ func (p Point) checkTemplate(add func(field, message string)) {
 
 // nameable says that a topic level may be part of a point's name.
 func nameable(level string) bool {
-	return level != "" && len(level) <= maxLevel && strings.IndexFunc(level, func(c rune) bool {
+	return level != "" && len(level) <= maxNameLevel && strings.IndexFunc(level, func(c rune) bool {
 		return c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
 	}) < 0
 }
 
-// grow is the template's point for a topic; nil when the configuration has it as a point of its own. The error says
+// instance is the template's point for a topic; nil when the configuration has it as a point of its own. The error says
 // why there can be none.
-func (s *session) grow(p *point, topic string) (*point, error) {
+func (s *session) instance(p *point, topic string) (*point, error) {
 	levels := strings.Split(topic, "/")
-	parts, which, err := p.pieces()
+	parts, which, err := p.nameParts()
 	if err != nil {
 		return nil, err
 	}
 	var found []string
-	for i, f := range strings.Split(plain(p.Topic), "/") {
+	for i, f := range strings.Split(withoutGroup(p.Topic), "/") {
 		if f == "+" {
 			found = append(found, levels[i])
 		}
@@ -123,40 +123,40 @@ func (s *session) grow(p *point, topic string) (*point, error) {
 		}
 		name += found[n-1] + parts[i+1]
 	}
-	if made, ok := p.Named(name); !ok || plain(made.Topic) != topic {
+	if made, ok := p.Named(name); !ok || withoutGroup(made.Topic) != topic {
 		return nil, fmt.Errorf("%s could be another topic's point as well; make it a point of its own", excerpt(name))
 	}
-	if grown := p.grown[name]; grown != nil {
+	if grown := p.instances[name]; grown != nil {
 		return grown, nil
 	}
 	full := strings.TrimSuffix(string(p.name), p.Name) + name
-	if s.taken[full] {
+	if s.pointNames[full] {
 		return nil, nil
 	}
-	if len(p.grown) >= maxGrown {
-		return nil, fmt.Errorf("%s already makes %d points; a topic that is needed can be a point of its own", p.name, maxGrown)
+	if len(p.instances) >= maxInstances {
+		return nil, fmt.Errorf("%s already makes %d points; a topic that is needed can be a point of its own", p.name, maxInstances)
 	}
 	grown, err := newPoint(strings.TrimSuffix(full, "/"+name), p.Point)
 	if err != nil {
 		return nil, err
 	}
-	grown.Name, grown.Topic, grown.zone, grown.zones, grown.guess.alone = name, topic, p.zone, p.zones, p.guess.alone
+	grown.Name, grown.Topic, grown.zone, grown.zones, grown.zoneGuess.single = name, topic, p.zone, p.zones, p.zoneGuess.single
 	grown.name = collectors.Point(full)
-	if p.grown == nil {
-		p.grown = map[string]*point{}
+	if p.instances == nil {
+		p.instances = map[string]*point{}
 	}
-	p.grown[name], s.taken[full] = grown, true
-	s.grown = append(s.grown, grown)
+	p.instances[name], s.pointNames[full] = grown, true
+	s.instances = append(s.instances, grown)
 	return grown, nil
 }
 
-// instances are the points with each template in its place for a topic. The error is what could not be named.
-func (s *session) instances(points []*point, topic string) ([]*point, error) {
+// instancesOf are the points with each template in its place for a topic. The error is what could not be named.
+func (s *session) instancesOf(points []*point, topic string) ([]*point, error) {
 	var out []*point
 	var why error
 	for _, p := range points {
 		if p.Template() {
-			grown, err := s.grow(p, topic)
+			grown, err := s.instance(p, topic)
 			if err != nil {
 				why = fmt.Errorf("point %s: %w", p.name, err)
 			}
@@ -169,14 +169,14 @@ func (s *session) instances(points []*point, topic string) ([]*point, error) {
 	return out, why
 }
 
-// speaking are all points that can have readings: those of the configuration without its templates, and what these
+// readablePoints are all points that can have readings: those of the configuration without its templates, and what these
 // have made so far.
-func (s *session) speaking() []*point {
+func (s *session) readablePoints() []*point {
 	var all []*point
 	for _, p := range s.points {
 		if !p.Template() {
 			all = append(all, p)
 		}
 	}
-	return append(all, s.grown...)
+	return append(all, s.instances...)
 }

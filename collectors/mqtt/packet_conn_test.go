@@ -94,10 +94,10 @@ func message(topic string, id uint16, payload []byte) []byte {
 func TestALengthIsNotBelieved(t *testing.T) {
 	var before, after runtime.MemStats
 	announced := make(chan bool, 1)
-	g := newGuard(nil, maxPacket)
+	g := newPacketConn(nil, maxPacket)
 	near, far := net.Pipe()
 	g.Conn = near
-	g.in.Reset(near)
+	g.reader.Reset(near)
 	go func() {
 		defer far.Close()
 		_, _ = far.Write([]byte{0x20, 2, 0, 0})
@@ -220,7 +220,7 @@ func FuzzGuard(f *testing.F) {
 	f.Add(append(hello[:4:4], message("a/b", 1, make([]byte, 2000))...), 7)
 	f.Add(append(hello[:4:4], 0x32, 0xff, 0xff, 0xff, 0x7f, 0, 3, 'a', '/', 'b', 0, 1), 1)
 	f.Fuzz(func(t *testing.T, stream []byte, size int) {
-		g := newGuard(chunked{in: bytes.NewReader(stream), size: max(1, min(size, 64))}, minPacket)
+		g := newPacketConn(chunked{in: bytes.NewReader(stream), size: max(1, min(size, 64))}, minPacket)
 		for {
 			p, err := packets.ReadPacket(g)
 			if err != nil {
@@ -241,7 +241,7 @@ func TestWithinTheLimitNothingIsChanged(t *testing.T) {
 		stream.Write([]byte{0xd0, 0})
 	}
 	want := bytes.Clone(stream.Bytes())
-	got, err := io.ReadAll(newGuard(chunked{in: &stream, size: 5}, minPacket))
+	got, err := io.ReadAll(newPacketConn(chunked{in: &stream, size: 5}, minPacket))
 	if err != nil && !errors.Is(err, io.EOF) || !bytes.Equal(got, want) {
 		t.Errorf("%d bytes became %d, %v", len(want), len(got), err)
 	}

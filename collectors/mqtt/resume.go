@@ -18,46 +18,46 @@ import (
 const aliveEvery = time.Hour
 
 const (
-	// secondAsk is the wait before a refused topic is asked for again. Some brokers refuse a subscription whose packet
+	// refusedRetry is the wait before a refused topic is asked for again. Some brokers refuse a subscription whose packet
 	// id is that of a message they have in flight; a moment later it is not.
-	secondAsk = time.Second
+	refusedRetry = time.Second
 	// upkeepEvery is how often refused topics are asked for while the connection lasts: somebody may have permitted them.
 	upkeepEvery = 10 * time.Minute
 	// refusedFrom is the least answer to a subscription that is no quality of service.
 	refusedFrom = 3
 )
 
-// memory is what the host keeps for a session over restarts.
-type memory struct {
+// sessionMemory is what the host keeps for a session over restarts.
+type sessionMemory struct {
 	Topics []string  `json:"topics"` // every filter that the broker may still hold for us
 	Alive  time.Time `json:"alive"`  // a time at which the session was known to exist
 }
 
-// greet brings the broker's idea of the session and ours together: old subscriptions end, all present ones are made
+// resume brings the broker's idea of the session and ours together: old subscriptions end, all present ones are made
 // anew, and a session that the broker has forgotten is announced.
-func (s *session) greet(ctx context.Context, c *connection) error {
+func (s *session) resume(ctx context.Context, c *connection) error {
 	wanted := s.filters()
 	if s.clean {
 		return s.subscribe(ctx, c, wanted)
 	}
 	now := time.Now()
-	old, known, err := s.recall(c.broker)
+	old, known, err := s.recallTopics(c.broker)
 	if err != nil {
 		return err
 	}
-	if known && !c.guard.present {
-		s.announceLoss(c.broker, old.Alive, now)
+	if known && !c.conn.sessionPresent {
+		s.noticeLoss(c.broker, old.Alive, now)
 	}
 	// Remembered before the broker hears of it: a topic that was forgotten between would never be unsubscribed.
 	held := union(old.Topics, wanted)
 	if !slices.Equal(held, old.Topics) {
-		if err := s.remember(c.broker, held, now); err != nil {
+		if err := s.rememberTopics(c.broker, held, now); err != nil {
 			return err
 		}
-	} else if s.lastAlive = old.Alive; !c.guard.present {
+	} else if s.lastAlive = old.Alive; !c.conn.sessionPresent {
 		s.lastAlive = time.Time{}
 	}
-	s.stillAlive(c.broker, held, now)
+	s.renewAlive(c.broker, held, now)
 	stale := slices.DeleteFunc(slices.Clone(held), func(f string) bool { return slices.Contains(wanted, f) })
 	if len(stale) > 0 {
 		if err := c.unsubscribe(ctx, stale); err != nil {
@@ -68,7 +68,7 @@ func (s *session) greet(ctx context.Context, c *connection) error {
 		return err
 	}
 	if len(stale) > 0 {
-		return s.remember(c.broker, wanted, now)
+		return s.rememberTopics(c.broker, wanted, now)
 	}
 	return nil
 }
@@ -81,14 +81,14 @@ func (s *session) subscribe(ctx context.Context, c *connection, wanted []string)
 		return err
 	}
 	if refused := refusedIn(answers); len(refused) > 0 {
-		collectors.Wait(ctx, secondAsk)
+		collectors.Wait(ctx, refusedRetry)
 		again, err := c.subscribe(ctx, refused)
 		if err != nil {
 			return err
 		}
 		maps.Copy(answers, again)
 	}
-	s.link.subscribed(answers)
+	s.link.setAnswers(answers)
 	return nil
 }
 
@@ -106,7 +106,7 @@ func refusedIn(answers map[string]byte) []string {
 // upkeep is done now and then while a connection lasts.
 func (s *session) upkeep(ctx context.Context, c *connection) error {
 	if !s.clean {
-		s.stillAlive(c.broker, s.filters(), time.Now())
+		s.renewAlive(c.broker, s.filters(), time.Now())
 	}
 	_, answers := s.link.state()
 	refused := refusedIn(answers)
@@ -116,17 +116,17 @@ func (s *session) upkeep(ctx context.Context, c *connection) error {
 	return s.subscribe(ctx, c, refused)
 }
 
-// announceLoss tells of a session that existed at the given time and does not any more. A time that a clock told which was
+// noticeLoss tells of a session that existed at the given time and does not any more. A time that a clock told which was
 // not set, or is behind now, says nothing: what is missing began before this connection, and nobody knows when.
-func (s *session) announceLoss(broker *url.URL, alive, now time.Time) {
-	if state, _ := s.link.state(); state.before {
+func (s *session) noticeLoss(broker *url.URL, alive, now time.Time) {
+	if state, _ := s.link.state(); state.connectedBefore {
 		alive = state.since
 	}
 	between := "between " + alive.UTC().Format(time.RFC3339) + " and "
 	if alive.Year() < 2000 || alive.After(now) {
 		alive, between = now, "before "
 	}
-	s.link.tell(collectors.Notice{
+	s.link.addNotice(collectors.Notice{
 		Rule: eventrules.SessionLost, Source: s.label, Since: alive, Until: now,
 		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published %s%s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
 			broker, s.client, between, now.UTC().Format(time.RFC3339)),
@@ -139,13 +139,13 @@ func (s *session) filters() []string {
 	all := make([]string, len(s.points))
 	for i, p := range s.points {
 		if all[i] = p.Topic; s.clean {
-			all[i] = plain(p.Topic)
+			all[i] = withoutGroup(p.Topic)
 		}
 	}
-	if own := s.presence.watched(); own != "" {
+	if own := s.presence.echoTopic(); own != "" {
 		all = append(all, own)
 	}
-	return widest(all)
+	return minimalFilters(all)
 }
 
 // memoryName is the name under which the host keeps this session's memory of a broker: each has a session of its own.
@@ -153,31 +153,31 @@ func (s *session) memoryName(broker *url.URL) string {
 	return "mqtt " + s.client + " " + broker.String()
 }
 
-// recall reads the memory; known is false when there is none.
-func (s *session) recall(broker *url.URL) (m memory, known bool, err error) {
+// recallTopics reads the memory; known is false when there is none.
+func (s *session) recallTopics(broker *url.URL) (m sessionMemory, known bool, err error) {
 	raw, err := s.host.Recall(s.memoryName(broker))
 	if err != nil {
 		return m, false, fmt.Errorf("recall the topics at %s: %w", broker, err)
 	}
 	if raw == nil || json.Unmarshal(raw, &m) != nil {
-		return memory{}, false, nil // what cannot be read is as good as none: old topics are then found by their messages
+		return sessionMemory{}, false, nil // what cannot be read is as good as none: old topics are then found by their messages
 	}
 	return m, true, nil
 }
 
-// stillAlive renews the time in the memory when it is old. That it fails is no reason to give up a connection that works.
-func (s *session) stillAlive(broker *url.URL, topics []string, now time.Time) {
+// renewAlive renews the time in the memory when it is old. That it fails is no reason to give up a connection that works.
+func (s *session) renewAlive(broker *url.URL, topics []string, now time.Time) {
 	if age := now.Sub(s.lastAlive); age >= 0 && age < aliveEvery {
 		return
 	}
-	if err := s.remember(broker, topics, now); err != nil {
-		s.memorable(err)
+	if err := s.rememberTopics(broker, topics, now); err != nil {
+		s.memoryFailed(err)
 	}
 }
 
-// remember writes the memory.
-func (s *session) remember(broker *url.URL, topics []string, alive time.Time) error {
-	raw, err := json.Marshal(memory{Topics: topics, Alive: alive.UTC().Truncate(time.Second)})
+// rememberTopics writes the memory.
+func (s *session) rememberTopics(broker *url.URL, topics []string, alive time.Time) error {
+	raw, err := json.Marshal(sessionMemory{Topics: topics, Alive: alive.UTC().Truncate(time.Second)})
 	if err == nil {
 		err = s.host.Remember(s.memoryName(broker), raw)
 	}

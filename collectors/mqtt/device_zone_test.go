@@ -167,7 +167,7 @@ func TestTheHourThatComesTwice(t *testing.T) {
 		5 * time.Second: first, time.Hour - 11*time.Minute: first, time.Hour - 5*time.Minute: first.Add(time.Hour),
 		time.Hour + 5*time.Second: first.Add(time.Hour), -5 * time.Minute: first,
 	} {
-		if got, err := local("2026-11-01 01:30:00", denver, first.Add(arrived)); err != nil || !got.Equal(want) {
+		if got, err := parseInZone("2026-11-01 01:30:00", denver, first.Add(arrived)); err != nil || !got.Equal(want) {
 			t.Errorf("arrived %s after the first: %s (%v), want %s", arrived, got.UTC(), err, want)
 		}
 	}
@@ -184,7 +184,7 @@ func here(t *testing.T, hours int, change func(*Point)) *session {
 	if change != nil {
 		change(&d.Points[0])
 	}
-	g, err := build([]Device{d})
+	g, err := newSessions([]Device{d})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,11 +205,11 @@ func TestTheZoneThatIsClearlyNearer(t *testing.T) {
 		{0, 0, "[site utc box]"}, {0, -5 * time.Hour, "[site utc box]"}, {0, 11 * time.Minute, "[]"},
 	} {
 		p := here(t, c.site, nil).points[0]
-		if got := fmt.Sprint(p.nearest(noon.Add(c.off).Format("2006-01-02 15:04:05"), zoneWords, noon)); got != c.want {
+		if got := fmt.Sprint(p.nearestZones(noon.Add(c.off).Format("2006-01-02 15:04:05"), zoneWords, noon)); got != c.want {
 			t.Errorf("%s from now in UTC, the site %d hours from it: %s, want %s", c.off, c.site, got, c.want)
 		}
 	}
-	if got := here(t, -6, nil).points[0].nearest("1970-01-01 00:10:00", zoneWords, time.Unix(600, 0)); got != nil {
+	if got := here(t, -6, nil).points[0].nearestZones("1970-01-01 00:10:00", zoneWords, time.Unix(600, 0)); got != nil {
 		t.Errorf("by a box whose clock was never set it is %v", got)
 	}
 }
@@ -222,17 +222,17 @@ func TestUntilTheZoneIsKnown(t *testing.T) {
 	digest := func(after, age time.Duration) time.Time {
 		t.Helper()
 		at := noon.Add(after)
-		readings, why := s.digest(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(plainTime(after.Seconds(), at.Add(-age), time.UTC))}}, at: at})
+		readings, why := s.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(plainTime(after.Seconds(), at.Add(-age), time.UTC))}}, at: at})
 		if why != nil || len(readings) != 1 {
 			t.Fatalf("%v, %v", readings, why)
 		}
-		s.memorable(s.rememberZones())
+		s.memoryFailed(s.rememberZones())
 		return readings[0].At
 	}
 	told := func() (rules string) {
-		for n, more := s.link.next(); more; n, more = s.link.next() {
+		for n, more := s.link.firstNotice(); more; n, more = s.link.firstNotice() {
 			rules += n.Rule + " "
-			s.link.told()
+			s.link.dropNotice()
 		}
 		return rules
 	}
@@ -268,7 +268,7 @@ func TestTheZoneOfAListIsThatOfItsNewest(t *testing.T) {
 		for _, age := range order {
 			payload += "," + plainTime(age.Hours(), noon.Add(age), time.UTC)
 		}
-		readings, why := s.digest(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + payload[1:] + `]}`)}}, at: noon})
+		readings, why := s.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + payload[1:] + `]}`)}}, at: noon})
 		if why != nil || len(readings) != 3 {
 			t.Fatalf("%v, %v", readings, why)
 		}

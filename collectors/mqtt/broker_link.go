@@ -1,0 +1,143 @@
+package mqtt
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+const (
+	// firstPause and longestPause bound the wait between two attempts to connect.
+	firstPause   = 250 * time.Millisecond
+	longestPause = 2 * time.Minute
+	// steady is how long a connection must last to count as one. Two clients with the same id throw each other out
+	// at once, over and over, and that must look like the trouble it is.
+	steady = 10 * time.Second
+	// maxNotices bounds what waits to be told; more than that is a storm, and its oldest words are worth least.
+	maxNotices = 256
+)
+
+// brokerLink is what the goroutine that keeps the connection tells the committer.
+type brokerLink struct {
+	wake chan struct{}
+
+	mu      sync.Mutex
+	now     linkState
+	answers map[string]byte     // the broker's latest answer about each topic
+	notices []collectors.Notice // in order
+}
+
+// linkState is how the connection stands.
+type linkState struct {
+	up              bool
+	since           time.Time   // beginning of this connection, or end of the last
+	troubleSince    time.Time   // beginning of the present trouble: the end of the last steady connection
+	silentSince     time.Time   // that connection ended since the broker had not been heard from then on; zero: it ended otherwise
+	tries           int         // attempts since then that failed or did not last
+	err             error       // of the latest
+	broker          string      // the one that is connected, or that was tried last
+	conn            *packetConn // this connection; nil before the first
+	connectedBefore bool        // there was a connection before, in this run
+}
+
+// begin says that there is no connection yet.
+func (l *brokerLink) begin(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now = linkState{since: at, troubleSince: at}
+}
+
+// restored says that a connection is open and its subscriptions are made.
+func (l *brokerLink) restored(at time.Time, via *packetConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now.up, l.now.since, l.now.connectedBefore, l.now.conn = true, at, true, via
+	signal(l.wake)
+}
+
+// trying says which broker is tried now.
+func (l *brokerLink) trying(broker string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.now.broker = broker
+}
+
+// lost says that the connection has ended, or that no broker let us in.
+func (l *brokerLink) lost(at time.Time, why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.now.up {
+		if at.Sub(l.now.since) >= steady {
+			l.now.troubleSince, l.now.silentSince, l.now.tries = at, time.Time{}, 0
+			if errors.Is(why, errSilent) {
+				l.now.silentSince = l.now.conn.lastHeard()
+			}
+		}
+		l.now.since = at
+	}
+	l.now.up, l.now.err = false, why
+	l.now.tries++
+	signal(l.wake)
+}
+
+// setAnswers hands over the broker's answers to a subscription.
+func (l *brokerLink) setAnswers(answers map[string]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	merged := map[string]byte{} // a new one: the committer may be reading the old
+	maps.Copy(merged, l.answers)
+	maps.Copy(merged, answers)
+	l.answers = merged
+	signal(l.wake)
+}
+
+// addNotice leaves a notice for the committer to pass on.
+func (l *brokerLink) addNotice(n collectors.Notice) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.notices) >= maxNotices {
+		l.notices = l.notices[1:]
+	}
+	l.notices = append(l.notices, n)
+	signal(l.wake)
+}
+
+// dropNotice takes a notice that was passed on off the list.
+func (l *brokerLink) dropNotice() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.notices) > 0 {
+		l.notices = l.notices[1:]
+	}
+}
+
+// firstNotice is the oldest notice that waits, if there is one.
+func (l *brokerLink) firstNotice() (collectors.Notice, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.notices) == 0 {
+		return collectors.Notice{}, false
+	}
+	return l.notices[0], true
+}
+
+// state is how things stand now.
+func (l *brokerLink) state() (linkState, map[string]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.now, l.answers
+}
+
+// pause is the wait before the next attempt: a quarter of the time that the trouble has lasted, so that a short
+// absence is over soon after the broker is back and a long one does not wear out the line; with jitter, so that a
+// hundred sites do not come back together.
+func (l *brokerLink) pause(at time.Time) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := min(max(at.Sub(l.now.troubleSince)/4, firstPause), longestPause)
+	return d/2 + rand.N(d/2)
+}

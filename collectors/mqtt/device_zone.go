@@ -1,0 +1,217 @@
+package mqtt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"gauger/collectors"
+)
+
+// zoneWords are the zones that a device's time may be in when it does not say.
+var zoneWords = []string{"site", "utc", "box"}
+
+// learnAfter is how long live messages must say the same zone before it is believed for good: what a gateway sends that
+// catches up passes every age within seconds.
+const learnAfter = time.Minute
+
+var (
+	// errZone says that a time cannot be read for want of its zone.
+	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point")
+	// errNewZone is the same for a moment, until live messages have told.
+	errNewZone = errors.New("it has no zone, which the next live messages tell")
+)
+
+// deviceZones is what a session knows of the zones of its points: the words that are left, by point.
+type deviceZones struct {
+	mu         sync.Mutex
+	site       string // the site's zone in which that was found out
+	candidates map[collectors.Point][]string
+	unsaved    bool // not remembered yet
+}
+
+func (z *deviceZones) candidatesOf(p collectors.Point) []string {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if left := z.candidates[p]; len(left) > 0 {
+		return left
+	}
+	return zoneWords
+}
+
+func (z *deviceZones) learn(p collectors.Point, left []string) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if z.candidates == nil {
+		z.candidates = map[collectors.Point][]string{}
+	}
+	z.candidates[p], z.unsaved = left, true
+}
+
+// storedZones is what the host keeps of that over restarts.
+type storedZones struct {
+	Site  string                        `json:"site"`
+	Zones map[collectors.Point][]string `json:"zones"`
+}
+
+// zoneMemoryName is the name under which the host keeps them.
+func (s *session) zoneMemoryName() string { return "mqtt zones " + s.client }
+
+// recallZones takes up what an earlier run has found out, unless the site has another zone now.
+func (s *session) recallZones() error {
+	raw, err := s.host.Recall(s.zoneMemoryName())
+	if err != nil {
+		return fmt.Errorf("recall the zones of times at %s: %w", s.label, err)
+	}
+	var m storedZones
+	if raw == nil || json.Unmarshal(raw, &m) != nil || m.Site != s.zones.site {
+		return nil // what cannot be read, or is of another zone, is found out anew
+	}
+	s.zones.mu.Lock()
+	defer s.zones.mu.Unlock()
+	s.zones.candidates = m.Zones
+	return nil
+}
+
+// rememberZones stores what is new.
+func (s *session) rememberZones() error {
+	z := s.zones
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if !z.unsaved {
+		return nil
+	}
+	raw, err := json.Marshal(storedZones{z.site, z.candidates})
+	if err == nil {
+		err = s.host.Remember(s.zoneMemoryName(), raw)
+	}
+	if err != nil {
+		return fmt.Errorf("remember the zones of times at %s: %w", s.label, err)
+	}
+	z.unsaved = false
+	return nil
+}
+
+// zoneGuess is how the times of a point that do not say their zone are read in the message that is decoded now.
+type zoneGuess struct {
+	zones     []string  // the zones that are possible; nil: they cannot be read
+	liveZones []string  // what the latest live messages say,
+	since     time.Time // and since when
+	single    bool      // there is no next message: an old one is decoded again
+}
+
+// zoneOf puts a zone in the place of its word.
+func (p *point) zoneOf(word string) *time.Location {
+	switch word {
+	case "utc":
+		return time.UTC
+	case "box":
+		return time.Local
+	}
+	return p.zone
+}
+
+// resolveZone decides, once for a message, in which zone its times are, where they do not say. What a device keeps does not tell,
+// since a time of hours ago is also the time of now in another zone: only live messages do, and the newest of their times.
+func (p *point) resolveZone(doc *document, elements []any, arrived time.Time) {
+	g := &p.zoneGuess
+	switch {
+	case p.timeAt.path == nil:
+		return
+	case p.TimeZone != "":
+		g.zones = []string{p.TimeZone}
+		return
+	}
+	newest := p.newestZoneless(doc, elements, arrived)
+	if newest == "" {
+		return
+	}
+	left := p.zones.candidatesOf(p.name)
+	if _, same := p.inZones(newest, left, arrived); same {
+		g.zones = left
+		return
+	}
+	if g.zones = nil; !doc.isLive {
+		return
+	}
+	said := p.nearestZones(newest, left, arrived)
+	switch {
+	case said == nil || !slices.Equal(said, g.liveZones):
+		g.liveZones, g.since = said, arrived
+	case arrived.Sub(g.since) >= learnAfter && !g.single:
+		g.zones = said
+		p.zones.learn(p.name, said)
+	}
+	if p.listPath != nil || g.single { // of a list, the other samples are older than now
+		g.zones = said
+	}
+}
+
+// newestZoneless is the newest of the times without a zone in a message; empty: there is none.
+func (p *point) newestZoneless(doc *document, elements []any, arrived time.Time) (newest string) {
+	var last time.Time
+	for _, element := range elements {
+		text, err := p.timeAt.text(doc, element)
+		if err != nil {
+			continue
+		}
+		if at, err := parseInZone(text, time.UTC, arrived); err == nil && (newest == "" || at.After(last)) {
+			newest, last = text, at
+		}
+	}
+	return newest
+}
+
+// inZones is a time without a zone in the zones that are possible; false: it is not the same in all of them.
+func (p *point) inZones(text string, words []string, arrived time.Time) (at time.Time, same bool) {
+	for i, word := range words {
+		t, err := parseInZone(text, p.zoneOf(word), arrived)
+		if err != nil || i > 0 && !t.Equal(at) {
+			return at, false
+		}
+		at = t
+	}
+	return at, len(words) > 0
+}
+
+// nearestZones are the zones in which a live message is of now, if one is clearly nearer than the others; else nil. A box whose
+// own clock was never set cannot tell.
+func (p *point) nearestZones(text string, words []string, arrived time.Time) (said []string) {
+	if arrived.Before(earliestTime) {
+		return nil
+	}
+	var at time.Time
+	for _, word := range words {
+		t, err := parseInZone(text, p.zoneOf(word), arrived)
+		switch {
+		case err != nil || t.Sub(arrived) > farAhead:
+		case said == nil || t.Sub(arrived).Abs() < at.Sub(arrived).Abs():
+			said, at = []string{word}, t
+		case t.Equal(at):
+			said = append(said, word)
+		}
+	}
+	for _, word := range words {
+		if t, err := parseInZone(text, p.zoneOf(word), arrived); err == nil && !t.Equal(at) && 2*at.Sub(arrived).Abs() >= t.Sub(at).Abs() {
+			return nil
+		}
+	}
+	return said
+}
+
+// parseZoneless reads a time without a zone.
+func (p *point) parseZoneless(text string, arrived time.Time, live bool) (time.Time, error) {
+	if _, err := parseInZone(text, time.UTC, arrived); err != nil {
+		return time.Time{}, err
+	}
+	if at, same := p.inZones(text, p.zoneGuess.zones, arrived); same {
+		return at, nil
+	}
+	if live && p.zoneGuess.liveZones != nil {
+		return time.Time{}, errNewZone
+	}
+	return time.Time{}, errZone
+}
