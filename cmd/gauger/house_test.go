@@ -14,6 +14,8 @@ import (
 	"testing"
 	"testing/fstest"
 	"unicode/utf8"
+
+	"gauger/eventrules"
 )
 
 // Bars of the house, in lines.
@@ -99,11 +101,13 @@ type houseJudge struct {
 	tree   fs.FS
 	fset   *token.FileSet
 	faults []string
-	spoken map[string]bool // packages, and whether one of their files has the package comment
+	spoken map[string]bool             // packages, and whether one of their files has the package comment
+	listed map[string]*eventrules.Rule // by the constant
+	told   map[string][]string         // by the constant of an event rule: the rooms that use it
 }
 
 func houseFaults(tree fs.FS) ([]string, error) {
-	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}}
+	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}}
 	err := fs.WalkDir(tree, ".", j.visit)
 	for room, spoken := range j.spoken {
 		if _, known := houseRooms[room]; !known {
@@ -113,8 +117,9 @@ func houseFaults(tree fs.FS) ([]string, error) {
 			j.fault(room, "no package comment")
 		}
 	}
+	j.tellers()
 	slices.Sort(j.faults)
-	return j.faults, err
+	return slices.Compact(j.faults), err
 }
 
 func (j *houseJudge) fault(place, format string, args ...any) {
@@ -187,6 +192,8 @@ func (j *houseJudge) source(name string, text []byte) error {
 	j.functions(file)
 	if test {
 		j.sleeps(file)
+	} else {
+		j.rules(room, file)
 	}
 	return nil
 }
