@@ -29,15 +29,15 @@ type trial struct {
 	events []json.RawMessage
 }
 
-// backtest plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
+// runBacktest plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
 // prints the tickets that would have been sent. Without a recording it plays what the recorder has kept.
-func (m *Main) backtest(ctx context.Context, args []string) error {
-	f, c := m.flags("backtest")
+func runBacktest(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "backtest")
 	readings := f.String("readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality; without it, what the recorder has kept")
 	events := f.String("events", "", "write the diagnostic events to this `file` as JSON")
 	plot := f.String("plot", "", "draw levels, loads and events into this SVG `file`")
 	against := f.String("against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
-	cutAt := cutFlags(f)
+	cutAt := addCutFlags(f)
 	if rest, err := parse(f, c, args); err != nil {
 		return err
 	} else if len(rest) > 0 {
@@ -53,15 +53,15 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	}
 	var other []*compared
 	if *against != "" {
-		if other, err = m.others(ctx, c, cfg, *against); err != nil {
+		if other, err = otherTickets(ctx, c, cfg, *against); err != nil {
 			return err
 		}
 	}
-	t := &trial{cfg: cfg, watch: watcher{warn: m.Err}}
+	t := &trial{cfg: cfg, watch: watcher{warn: c.err}}
 	if *plot != "" {
 		t.watch.levels = levelsOf(cfg, cut)
 	}
-	if err := m.play(ctx, c, t, *readings, cut); err != nil {
+	if err := playReadings(ctx, c, t, *readings, cut); err != nil {
 		return err
 	}
 	if *events != "" {
@@ -76,20 +76,20 @@ func (m *Main) backtest(ctx context.Context, args []string) error {
 	}
 	switch {
 	case *against != "":
-		return m.showComparison(c, t.compare(*against, other, cut))
+		return printComparison(c, t.compare(*against, other, cut))
 	case c.json():
-		return printJSON(m.Out, t.sent)
+		return printJSON(c.out, t.sent)
 	}
-	return m.backtestText(t)
+	return printBacktest(c, t)
 }
 
-// play tries the configuration on a file, or without one on what the recorder has kept of the time that the cut leaves.
-func (m *Main) play(ctx context.Context, c *common, t *trial, file string, part cut) error {
-	log := m.logger("error")
+// playReadings tries the configuration on a file, or without one on what the recorder has kept of the time that the cut leaves.
+func playReadings(ctx context.Context, c *call, t *trial, file string, part cut) error {
+	log := newLogger(c, "error")
 	if file != "" {
 		return t.replay(ctx, sim.Device{File: file}, log)
 	}
-	return m.recorded(ctx, c, agent.Wanted{From: part.from, To: part.to}, func(in io.Reader) error {
+	return replayRecorder(ctx, c, agent.Wanted{From: part.from, To: part.to}, func(in io.Reader) error {
 		return t.replay(ctx, sim.Device{File: "the recorder's readings", From: in}, log)
 	})
 }

@@ -62,18 +62,18 @@ type comparison struct {
 	Tickets   []*pair   `json:"tickets"`
 }
 
-// others are the tickets of the other side: what the store's book has, or the file of another backtest.
-func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, against string) ([]*compared, error) {
-	h := here{cfg}
+// otherTickets are the tickets of the other side: what the store's book has, or the file of another backtest.
+func otherTickets(ctx context.Context, c *call, cfg *config.Config, against string) ([]*compared, error) {
+	h := site{cfg}
 	var all []*compared
 	if against == sentTickets {
-		rows, err := m.rows(ctx, c)
+		rows, err := listTickets(ctx, c)
 		for i := range rows {
 			all = append(all, sideOf(h, &rows[i]))
 		}
 		return all, err
 	}
-	written, err := m.ticketFile(cfg, against)
+	written, err := readTicketFile(c, cfg, against)
 	if err != nil {
 		return nil, fmt.Errorf("%w; --against takes the word sent, or what `gauger backtest --format json` printed into a file", err)
 	}
@@ -92,7 +92,7 @@ func (m *Main) others(ctx context.Context, c *common, cfg *config.Config, agains
 }
 
 // sideOf is a ticket of a book as one side of a comparison.
-func sideOf(h here, r *ticketRow) *compared {
+func sideOf(h site, r *ticketRow) *compared {
 	g := r.figures(h)
 	t := &compared{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.review()}
 	if t.Start.IsZero() && r.Load != nil { // an earlier version kept a rejected ticket without its times
@@ -121,7 +121,7 @@ func (t *trial) compare(against string, other []*compared, c cut) *comparison {
 		if row.Ticket == nil {
 			row.State, row.Person = "held at the end of the readings", ""
 		}
-		mine = append(mine, sideOf(here{t.cfg}, row))
+		mine = append(mine, sideOf(site{t.cfg}, row))
 	}
 	mine, other = slices.DeleteFunc(mine, outside), slices.DeleteFunc(other, outside)
 	for _, p := range paired(mine, other) {
@@ -223,17 +223,17 @@ func judged(a, b *compared) *pair {
 	return p
 }
 
-// showComparison prints a comparison.
-func (m *Main) showComparison(c *common, all *comparison) error {
+// printComparison prints a comparison.
+func printComparison(c *call, all *comparison) error {
 	if c.json() {
-		return printJSON(m.Out, all)
+		return printJSON(c.out, all)
 	}
-	h := m.around(c)
+	h := findSite(c)
 	there := "SENT"
 	if all.Against != sentTickets {
 		there = "IN " + all.Against
 	}
-	w := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	if len(all.Tickets) > 0 {
 		fmt.Fprintf(w, "VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", there)
 	}
@@ -247,9 +247,9 @@ func (m *Main) showComparison(c *common, all *comparison) error {
 		return err
 	}
 	if len(all.Tickets) > 0 {
-		fmt.Fprintln(m.Out)
+		fmt.Fprintln(c.out)
 	}
-	_, err := fmt.Fprintln(m.Out, all.summary())
+	_, err := fmt.Fprintln(c.out, all.summary())
 	return err
 }
 

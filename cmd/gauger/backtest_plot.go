@@ -22,8 +22,8 @@ type cut struct {
 	tank     string
 }
 
-// cutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
-func cutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
+// addCutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
+func addCutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
 	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
 	to := f.String("to", "", "end them at this `TIME`")
 	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
@@ -159,8 +159,8 @@ func (d eventBody) times(cfg *config.Config) (start, end time.Time, err error) {
 	if cfg.Service.Wire.EventZone == "site" {
 		zone = cfg.Zone
 	}
-	if start, err = instant(d.Start, zone, time.Time{}); err == nil {
-		end, err = instant(d.End, zone, time.Time{})
+	if start, err = parseTime(d.Start, zone, time.Time{}); err == nil {
+		end, err = parseTime(d.End, zone, time.Time{})
 	}
 	if err != nil {
 		return start, end, fmt.Errorf("read the times of an event %s: %w", d.Rule, err)

@@ -7,10 +7,10 @@ import (
 	"text/tabwriter"
 )
 
-// backtestText prints what a person wants to see of a backtest: the tickets, then the events.
-func (m *Main) backtestText(t *trial) error {
-	h := here{t.cfg}
-	w := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+// printBacktest prints what a person wants to see of a backtest: the tickets, then the events.
+func printBacktest(c *call, t *trial) error {
+	h := site{t.cfg}
+	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	if len(t.booked) > 0 {
 		fmt.Fprintln(w, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tGIVE OR TAKE\tREMARK")
 	}
@@ -58,6 +58,6 @@ func (m *Main) backtestText(t *trial) error {
 	if held > 0 {
 		last += fmt.Sprintf("; %s not sent by the end of the readings", count(held, "load"))
 	}
-	_, err := fmt.Fprintln(m.Out, "\n"+last)
+	_, err := fmt.Fprintln(c.out, "\n"+last)
 	return err
 }

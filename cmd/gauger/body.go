@@ -17,9 +17,9 @@ const (
 	maxRecords = 1000    // each is followed until it is delivered
 )
 
-// input reads a file, or standard input for -.
-func (m *Main) input(path string) ([]byte, error) {
-	from := m.In
+// readInput reads a file, or standard input for -.
+func readInput(c *call, path string) ([]byte, error) {
+	from := c.in
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
@@ -40,8 +40,8 @@ func (m *Main) input(path string) ([]byte, error) {
 
 // recordsOf reads JSON in the service's own shape, one object or an array of them, and refuses every name that the
 // shape has not.
-func recordsOf[T any](m *Main, path string) ([]T, error) {
-	b, err := m.input(path)
+func recordsOf[T any](c *call, path string) ([]T, error) {
+	b, err := readInput(c, path)
 	if err != nil {
 		return nil, err
 	}

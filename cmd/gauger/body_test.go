@@ -11,7 +11,7 @@ import (
 
 // readTickets reads text as a file of tickets.
 func readTickets(text string) ([]ticketBody, error) {
-	return recordsOf[ticketBody](&Main{In: strings.NewReader(text)}, "-")
+	return recordsOf[ticketBody](&call{in: strings.NewReader(text)}, "-")
 }
 
 func TestRecordsOf(t *testing.T) {
@@ -47,7 +47,7 @@ func FuzzRecordsOf(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		all, err := recordsOf[ticketBody](&Main{In: bytes.NewReader(b)}, "-")
+		all, err := recordsOf[ticketBody](&call{in: bytes.NewReader(b)}, "-")
 		if (err == nil) != (len(all) > 0) {
 			t.Errorf("%d records and %v", len(all), err)
 		}

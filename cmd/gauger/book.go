@@ -14,9 +14,9 @@ import (
 	"gauger/agent"
 )
 
-// book prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
-func (m *Main) book(ctx context.Context, args []string) error {
-	f, c := m.flags("book")
+// runBook prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
+func runBook(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "book")
 	c.formats = append(c.formats, "csv")
 	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
 	var p agent.BookPeriod
@@ -38,22 +38,22 @@ func (m *Main) book(ctx context.Context, args []string) error {
 			return usage{fmt.Sprintf("%q is no date; write one such as 2026-03-02", date)}
 		}
 	}
-	h := m.around(c)
+	h := findSite(c)
 	var rows []agent.BookRow
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "book", p, &rows) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "book", p, &rows) }); err != nil {
 		return err
 	}
 	switch {
 	case c.json():
-		return printJSON(m.Out, rows)
+		return printJSON(c.out, rows)
 	case c.format == "csv":
-		return bookCSV(m.Out, h.zone(), rows)
+		return bookCSV(c.out, h.zone(), rows)
 	}
-	return bookText(m.Out, rows, h.unbooked(p, rows, time.Now()))
+	return bookText(c.out, rows, h.unbooked(p, rows, time.Now()))
 }
 
 // unbooked names the days that were asked for and have no row, with the reason as far as it is known.
-func (h here) unbooked(p agent.BookPeriod, rows []agent.BookRow, now time.Time) []string {
+func (h site) unbooked(p agent.BookPeriod, rows []agent.BookRow, now time.Time) []string {
 	if h.cfg == nil || p.From == "" || p.To == "" {
 		return nil
 	}

@@ -186,11 +186,11 @@ func loginOf(l *config.Login) (*cloud.Login, error) {
 	return out, nil
 }
 
-// logger writes JSON lines to standard error, or readable ones to a terminal.
-func (m *Main) logger(level string) zerolog.Logger {
+// newLogger writes JSON lines to standard error, or readable ones to a terminal.
+func newLogger(c *call, level string) zerolog.Logger {
 	l, err := zerolog.ParseLevel(level)
 	if err != nil || level == "" {
 		l = zerolog.InfoLevel
 	}
-	return zerolog.New(m.Err).Level(l).With().Timestamp().Logger()
+	return zerolog.New(c.err).Level(l).With().Timestamp().Logger()
 }

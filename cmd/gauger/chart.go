@@ -184,10 +184,10 @@ func (c *chart) caption() string {
 	return fmt.Sprintf("%11sS start %s, E end %s, %s; a blank is a time without readings", "", c.when(0), c.when(c.end), c.start.In(c.zone).Format("2006-01-02 MST"))
 }
 
-// plain says whether a terminal gets plain ASCII: when asked for, or where the locale is not UTF-8.
-func (m *Main) plain(asked bool) bool {
+// plainASCII says whether a terminal gets plain ASCII: when asked for, or where the locale is not UTF-8.
+func plainASCII(c *call, asked bool) bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if v := strings.ToLower(m.Getenv(name)); v != "" {
+		if v := strings.ToLower(c.getenv(name)); v != "" {
 			return asked || !strings.Contains(v, "utf-8") && !strings.Contains(v, "utf8")
 		}
 	}

@@ -104,8 +104,8 @@ func TestOnlyAUTF8TerminalGetsMoreThanASCII(t *testing.T) {
 		{map[string]string{"LANG": "en_US.UTF-8", "LC_ALL": "C"}, false, true}, {map[string]string{}, false, true},
 		{map[string]string{"LANG": "en_US.UTF-8"}, true, true},
 	} {
-		m := &Main{Getenv: func(name string) string { return c.env[name] }}
-		if got := m.plain(c.asked); got != c.want {
+		m := &call{getenv: func(name string) string { return c.env[name] }}
+		if got := plainASCII(m, c.asked); got != c.want {
 			t.Errorf("%v, asked %v: plain %v, want %v", c.env, c.asked, got, c.want)
 		}
 	}

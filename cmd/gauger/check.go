@@ -12,9 +12,9 @@ import (
 	"gauger/config"
 )
 
-// check looks the configuration over. It needs no network and no credentials.
-func (m *Main) check(_ context.Context, args []string) error {
-	f, c := m.flags("check")
+// runCheck looks the configuration over. It needs no network and no credentials.
+func runCheck(_ context.Context, c *call, args []string) error {
+	f := flags(c, "check")
 	print := f.Bool("print", false, "print the effective configuration, secrets by their source only")
 	example := f.Bool("example", false, "print the example configuration, which is the documentation")
 	schema := f.Bool("schema", false, "print the JSON Schema for an editor")
@@ -33,15 +33,15 @@ func (m *Main) check(_ context.Context, args []string) error {
 	}
 	switch {
 	case *example:
-		_, err := m.Out.Write(config.Example)
+		_, err := c.out.Write(config.Example)
 		return err
 	case *schema:
-		_, err := m.Out.Write(config.Schema())
+		_, err := c.out.Write(config.Schema())
 		return err
 	case *templates:
-		return m.templates()
+		return printTemplates(c)
 	case *template != "":
-		return m.template(*template)
+		return printTemplate(c, *template)
 	}
 	cfg, doubts, err := config.Examine(c.config)
 	var late error
@@ -50,27 +50,27 @@ func (m *Main) check(_ context.Context, args []string) error {
 		doubts = cfg.Warnings
 	}
 	if c.json() && !*print {
-		return m.checkJSON(c, cfg, doubts, errors.Join(err, late))
+		return checkJSON(c, cfg, doubts, errors.Join(err, late))
 	}
 	for _, w := range doubts {
-		fmt.Fprintln(m.Err, "warning: "+w.String())
+		fmt.Fprintln(c.err, "warning: "+w.String())
 	}
 	if err != nil {
 		return unreadable(err)
 	}
 	if *print {
-		return errors.Join(late, cfg.Print(m.Out))
+		return errors.Join(late, cfg.Print(c.out))
 	}
 	if late == nil {
-		fmt.Fprintf(m.Out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(cfg.CountPoints(), "point"), count(len(cfg.Tanks), "tank"))
+		fmt.Fprintf(c.out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(cfg.CountPoints(), "point"), count(len(cfg.Tanks), "tank"))
 	} else {
-		fmt.Fprintln(m.Err, late)
+		fmt.Fprintln(c.err, late)
 		late = advised(cfg)
 	}
 	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
-	fmt.Fprintf(m.Out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
+	fmt.Fprintf(c.out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
 		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
-	return errors.Join(printBudgets(m.Out, cfg.Budgets, *plan), late)
+	return errors.Join(printBudgets(c.out, cfg.Budgets, *plan), late)
 }
 
 // refused is what `run` works with and a person who sets up a site must not let pass: values with which earlier versions
@@ -96,24 +96,24 @@ func advised(cfg *config.Config) error {
 	return misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
 }
 
-// templates lists the register maps, each with the first line of its file.
-func (m *Main) templates() error {
+// printTemplates lists the register maps, each with the first line of its file.
+func printTemplates(c *call) error {
 	for _, name := range modbus.Templates() {
 		text, _ := modbus.Template(name)
 		about, _, _ := strings.Cut(string(text), "\n")
-		if _, err := fmt.Fprintf(m.Out, "%-24s %s\n", name, strings.TrimPrefix(about, "# ")); err != nil {
+		if _, err := fmt.Fprintf(c.out, "%-24s %s\n", name, strings.TrimPrefix(about, "# ")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (m *Main) template(name string) error {
+func printTemplate(c *call, name string) error {
 	text, known := modbus.Template(name)
 	if !known {
 		return usage{fmt.Sprintf("there is no template %q%s; the templates are %s", name, didYouMean(name, modbus.Templates()), strings.Join(modbus.Templates(), ", "))}
 	}
-	_, err := m.Out.Write(text)
+	_, err := c.out.Write(text)
 	return err
 }
 
@@ -153,7 +153,7 @@ func problemsOf(all []config.Problem) []problem {
 }
 
 // checkJSON prints the verdict; the exit status is the same as that of the text.
-func (m *Main) checkJSON(c *common, cfg *config.Config, doubts []config.Problem, err error) error {
+func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) error {
 	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: problemsOf(doubts), Lines: []budget{}}
 	if cfg != nil {
 		v.Devices, v.Points, v.Tanks = len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
@@ -163,7 +163,7 @@ func (m *Main) checkJSON(c *common, cfg *config.Config, doubts []config.Problem,
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		v.Problems = problemsOf(problems)
 	}
-	if printed := printJSON(m.Out, v); printed != nil {
+	if printed := printJSON(c.out, v); printed != nil {
 		return printed
 	}
 	return unreadable(err)

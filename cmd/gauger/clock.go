@@ -10,10 +10,10 @@ import (
 	"gauger/agent/console"
 )
 
-// clockTrust is a person's word that the box's clock is right. Only the running gauger has use for it: a step of the
+// runClockTrust is a person's word that the box's clock is right. Only the running gauger has use for it: a step of the
 // clock takes it back, and so does a boot of the box.
-func (m *Main) clockTrust(ctx context.Context, args []string) error {
-	f, c := m.flags("clock trust")
+func runClockTrust(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "clock trust")
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "clock trust takes no arguments")
 	}
@@ -29,8 +29,8 @@ func (m *Main) clockTrust(ctx context.Context, args []string) error {
 	}
 	now := time.Now()
 	if c.json() {
-		return printJSON(m.Out, map[string]any{"clock": agent.Trusted.String(), "now": now})
+		return printJSON(c.out, map[string]any{"clock": agent.Trusted.String(), "now": now})
 	}
-	_, err = fmt.Fprintf(m.Out, "the clock is trusted from now on: %s\n", now.In(m.around(c).zone()).Format("2006-01-02 15:04:05 MST"))
+	_, err = fmt.Fprintf(c.out, "the clock is trusted from now on: %s\n", now.In(findSite(c).zone()).Format("2006-01-02 15:04:05 MST"))
 	return err
 }

@@ -18,19 +18,19 @@ import (
 	"gauger/outbox"
 )
 
-// desk is where a command asks for things: the running daemon's, or one of its own when none runs.
-type desk struct {
+// connection is where a command asks for things: the running daemon's, or one of its own when none runs.
+type connection struct {
 	remote *console.Client
 	local  *agent.Desk
 	person string // who asks, where there is no daemon to see it
 	close  func() error
 }
 
-// desk finds the daemon; without one it opens the store itself, which needs the configuration.
-func (m *Main) desk(c *common) (*desk, error) {
+// connect finds the daemon; without one it opens the store itself, which needs the configuration.
+func connect(c *call) (*connection, error) {
 	remote, err := console.Dial(c.socket)
 	if err == nil {
-		return &desk{remote: remote, close: func() error { return nil }}, nil
+		return &connection{remote: remote, close: func() error { return nil }}, nil
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
@@ -49,25 +49,25 @@ func (m *Main) desk(c *common) (*desk, error) {
 		return nil, err
 	}
 	d.desk.Daemon = false
-	untold := m.told(d)
-	return &desk{local: d.desk, person: m.person(), close: func() error {
+	untold := printOpened(c, d)
+	return &connection{local: d.desk, person: localUser(c), close: func() error {
 		d.close()
 		return errors.Join(untold, handOver(cfg.Store.Path))
 	}}, nil
 }
 
-// told says what the outbox found when it was opened, such as a damaged file, and leaves the event of it.
-func (m *Main) told(d *daemon) error {
+// printOpened says what the outbox found when it was opened, such as a damaged file, and leaves the event of it.
+func printOpened(c *call, d *daemon) error {
 	said, err := d.agent.Told()
 	for _, text := range said {
-		fmt.Fprintln(m.Err, text)
+		fmt.Fprintln(c.err, text)
 	}
 	return err
 }
 
-// with does something at a desk, and leaves the store in order behind it.
-func (m *Main) with(c *common, do func(d *desk) error) error {
-	d, err := m.desk(c)
+// withConnection does something at a desk, and leaves the store in order behind it.
+func withConnection(c *call, do func(d *connection) error) error {
+	d, err := connect(c)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func handOver(store string) error {
 }
 
 // call asks for a verb and reads the result into result, which may be nil.
-func (d *desk) call(ctx context.Context, verb string, args, result any) error {
+func (d *connection) call(ctx context.Context, verb string, args, result any) error {
 	if d.remote != nil {
 		return d.remote.Call(ctx, verb, args, result)
 	}
@@ -134,10 +134,10 @@ func (d *desk) call(ctx context.Context, verb string, args, result any) error {
 	return json.Unmarshal(b, result)
 }
 
-// person is the local user, for what a command does without a daemon.
-func (m *Main) person() string {
+// localUser is the local user, for what a command does without a daemon.
+func localUser(c *call) string {
 	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {
-		if v := m.Getenv(name); v != "" {
+		if v := c.getenv(name); v != "" {
 			return v
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"gauger/agent/cloud"
 )
 
-// devicesQuery asks the service for devices.
-func (m *Main) devicesQuery(ctx context.Context, args []string) error {
-	f, c := m.flags("devices query")
+// runDevicesQuery asks the service for devices.
+func runDevicesQuery(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "devices query")
 	var q agent.DevicesArgs
 	f.StringVar(&q.Identifier, "device-identifier", "", "only devices with this `IDENTIFIER`")
 	f.StringVar(&q.Name, "device-name", "", "only devices with this `NAME`")
@@ -44,14 +44,14 @@ func (m *Main) devicesQuery(ctx context.Context, args []string) error {
 		return orUsage(err, "devices query takes flags only; --device-name NAME finds a device")
 	}
 	var found agent.Found[cloud.Device]
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "devices.query", q, &found) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "devices.query", q, &found) }); err != nil {
 		return err
 	}
 	var raw []json.RawMessage
 	for _, d := range found.Items {
 		raw = append(raw, d.Raw)
 	}
-	return m.showFound(c, answered{raw, found.Raw, found.Note, q.All, "device"}, func(w io.Writer) {
+	return printAnswer(c, answered{raw, found.Raw, found.Note, q.All, "device"}, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION")
 		for _, d := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
@@ -68,36 +68,36 @@ type answered struct {
 	noun  string
 }
 
-// showFound prints a table of what was understood, or the answers as they came.
-func (m *Main) showFound(c *common, a answered, rows func(io.Writer)) error {
-	if err := m.printFound(c, a, rows); err != nil {
+// printAnswer prints a table of what was understood, or the answers as they came.
+func printAnswer(c *call, a answered, rows func(io.Writer)) error {
+	if err := printPage(c, a, rows); err != nil {
 		return err
 	}
 	switch {
 	case a.note != "":
-		fmt.Fprintf(m.Err, "unknown: %s; what came is shown as it is\n", a.note)
+		fmt.Fprintf(c.err, "unknown: %s; what came is shown as it is\n", a.note)
 		return errQuiet
 	case c.json():
 	case a.all:
-		fmt.Fprintf(m.Err, "%s in all\n", count(len(a.items), a.noun))
+		fmt.Fprintf(c.err, "%s in all\n", count(len(a.items), a.noun))
 	default:
-		fmt.Fprintf(m.Err, "%s on this page; --all follows the pages to the end\n", count(len(a.items), a.noun))
+		fmt.Fprintf(c.err, "%s on this page; --all follows the pages to the end\n", count(len(a.items), a.noun))
 	}
 	return nil
 }
 
-func (m *Main) printFound(c *common, a answered, rows func(io.Writer)) error {
+func printPage(c *call, a answered, rows func(io.Writer)) error {
 	switch {
 	case len(a.other) == 0 && a.note != "":
 		return nil // nothing came
 	case len(a.other) > 0:
-		return printJSON(m.Out, append(a.items, legible(a.other)...))
+		return printJSON(c.out, append(a.items, legible(a.other)...))
 	case c.json():
-		return printJSON(m.Out, append([]json.RawMessage{}, a.items...))
+		return printJSON(c.out, append([]json.RawMessage{}, a.items...))
 	case len(a.items) == 0:
 		return nil
 	}
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	rows(t)
 	return t.Flush()
 }

@@ -34,9 +34,9 @@ type mqttPoints struct {
 	Sample string `json:"sample"`
 }
 
-// discoverMQTT listens at a broker and prints the lines that would read what it hears.
-func (m *Main) discoverMQTT(ctx context.Context, args []string) error {
-	f, c := m.flags("discover mqtt")
+// runDiscoverMQTT listens at a broker and prints the lines that would read what it hears.
+func runDiscoverMQTT(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "discover mqtt")
 	span := f.Duration("for", 30*time.Second, "how `LONG` to listen")
 	filter := f.String("topic", "#", "`FILTER` of the topics to listen to")
 	dev := config.Device{Name: "broker", MQTT: &mqtt.Device{Name: "broker"}}
@@ -59,7 +59,7 @@ func (m *Main) discoverMQTT(ctx context.Context, args []string) error {
 		dev.MQTT.Password = dev.Password.Read
 	}
 	if !strings.Contains(rest[0], "://") {
-		if dev, err = m.configuredBroker(c, rest[0]); err != nil {
+		if dev, err = configuredBroker(c, rest[0]); err != nil {
 			return err
 		}
 	}
@@ -68,18 +68,18 @@ func (m *Main) discoverMQTT(ctx context.Context, args []string) error {
 			return usage{p.Path + ": " + p.Message}
 		}
 	}
-	fmt.Fprintf(m.Err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", *filter, strings.Join(dev.MQTT.Brokers, " or "), *span)
+	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", *filter, strings.Join(dev.MQTT.Brokers, " or "), *span)
 	ctx, cancel := context.WithTimeout(ctx, *span)
 	defer cancel()
 	all, more, err := mqtt.Discover(ctx, *dev.MQTT, *filter, mqtt.Session{})
 	if len(all) == 0 && err != nil {
 		return err
 	}
-	return errors.Join(m.showDiscovered(c, dev, all, more), err)
+	return errors.Join(printDiscovered(c, dev, all, more), err)
 }
 
 // configuredBroker is the named device of the configuration.
-func (m *Main) configuredBroker(c *common, name string) (config.Device, error) {
+func configuredBroker(c *call, name string) (config.Device, error) {
 	cfg, err := config.Load(c.config)
 	if err != nil {
 		return config.Device{}, unreadable(err)
@@ -97,7 +97,7 @@ func (m *Main) configuredBroker(c *common, name string) (config.Device, error) {
 	return config.Device{}, usage{fmt.Sprintf("%q is neither a broker's address, such as mqtt://10.20.0.9, nor an MQTT device of %s (those are: %s)", name, c.config, strings.Join(names, ", "))}
 }
 
-func (m *Main) showDiscovered(c *common, dev config.Device, all []mqtt.Heard, more int) error {
+func printDiscovered(c *call, dev config.Device, all []mqtt.Heard, more int) error {
 	taken := map[string]bool{}
 	var topics []discovered
 	var points [][]mqtt.Suggestion
@@ -112,20 +112,20 @@ func (m *Main) showDiscovered(c *common, dev config.Device, all []mqtt.Heard, mo
 		topics, points = append(topics, d), append(points, found)
 	}
 	if c.json() {
-		return printJSON(m.Out, append([]discovered{}, topics...))
+		return printJSON(c.out, append([]discovered{}, topics...))
 	}
 	if len(all) == 0 {
-		_, err := fmt.Fprintln(m.Out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)")
+		_, err := fmt.Fprintln(c.out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)")
 		return err
 	}
-	return errors.Join(writeDiscovered(m.Out, dev, topics, points), m.restOfTopics(more))
+	return errors.Join(writeDiscovered(c.out, dev, topics, points), printMoreTopics(c, more))
 }
 
-func (m *Main) restOfTopics(more int) error {
+func printMoreTopics(c *call, more int) error {
 	if more == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(m.Out, "# and %s on further topics; name a narrower --topic\n", count(more, "message"))
+	_, err := fmt.Fprintf(c.out, "# and %s on further topics; name a narrower --topic\n", count(more, "message"))
 	return err
 }
 

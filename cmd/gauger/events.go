@@ -25,9 +25,9 @@ type diagnostic struct {
 	Note         string          `json:"note"`
 }
 
-// eventsSave saves diagnostic events.
-func (m *Main) eventsSave(ctx context.Context, args []string) error {
-	f, c := m.flags("events save")
+// runEventsSave saves diagnostic events.
+func runEventsSave(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "events save")
 	var e diagnostic
 	f.StringVar(&e.Rule, "rule", "", "`NAME` of the rule")
 	f.StringVar(&e.Start, "start", "", "`TIME` of its beginning; default now")
@@ -35,7 +35,7 @@ func (m *Main) eventsSave(ctx context.Context, args []string) error {
 	f.StringVar(&e.ObjectGUID, "object", "", "`GUID` of the object; default the site's")
 	word(f, &e.ObjectTypeID, "object-type", "type of the object, default the site's", "Device", "Well")
 	f.StringVar(&e.Note, "note", "", "`TEXT` for people")
-	s := saveFlags(f)
+	s := addQueueFlags(f)
 	rest, err := parse(f, c, args)
 	switch {
 	case err != nil:
@@ -47,9 +47,9 @@ func (m *Main) eventsSave(ctx context.Context, args []string) error {
 	case s.file == "" && e.Rule == "":
 		return usage{"events save wants --rule, or --file"}
 	}
-	return m.save(ctx, c, s, func(cfg *config.Config) ([]record, error) {
+	return queueRecords(ctx, c, s, func(cfg *config.Config) ([]record, error) {
 		if s.file != "" {
-			return m.eventFile(cfg, s.file)
+			return readEventFile(c, cfg, s.file)
 		}
 		e.Start = cmp.Or(e.Start, "now")
 		if e.ObjectGUID == "" {
@@ -60,9 +60,9 @@ func (m *Main) eventsSave(ctx context.Context, args []string) error {
 	})
 }
 
-// eventFile makes records of a file in the service's shape: its times are in the zone that the wire names.
-func (m *Main) eventFile(cfg *config.Config, path string) ([]record, error) {
-	all, err := recordsOf[diagnostic](m, path)
+// readEventFile makes records of a file in the service's shape: its times are in the zone that the wire names.
+func readEventFile(c *call, cfg *config.Config, path string) ([]record, error) {
+	all, err := recordsOf[diagnostic](c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -83,11 +83,11 @@ func (m *Main) eventFile(cfg *config.Config, path string) ([]record, error) {
 
 func eventRecord(w cloud.Wire, e diagnostic, at *time.Location) (record, error) {
 	now := time.Now()
-	start, err := instant(e.Start, at, now)
+	start, err := parseTime(e.Start, at, now)
 	if err != nil {
 		return record{}, fmt.Errorf("start: %w", err)
 	}
-	end, err := instant(cmp.Or(e.End, e.Start), at, now)
+	end, err := parseTime(cmp.Or(e.End, e.Start), at, now)
 	switch {
 	case err != nil:
 		return record{}, fmt.Errorf("end: %w", err)

@@ -15,9 +15,9 @@ import (
 	"gauger/agent/cloud"
 )
 
-// eventsGet asks the service for events of a time range.
-func (m *Main) eventsGet(ctx context.Context, args []string) error {
-	f, c := m.flags("events get")
+// runEventsGet asks the service for events of a time range.
+func runEventsGet(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "events get")
 	var q agent.EventsArgs
 	start := f.String("start", "24h", "first `TIME`, or how long ago")
 	end := f.String("end", "now", "`TIME` before which they lie")
@@ -37,7 +37,7 @@ func (m *Main) eventsGet(ctx context.Context, args []string) error {
 	if q.ObjectID != "" && q.ObjectType == "" {
 		return usage{"--object-id wants --object-type Device or --object-type Well"}
 	}
-	times := siteTimes(m.around(c).zone())
+	times := siteTimes(findSite(c).zone())
 	q.Start, q.End = times.at("start", *start, time.Time{}), times.at("end", *end, time.Time{})
 	switch {
 	case times.err != nil:
@@ -46,14 +46,14 @@ func (m *Main) eventsGet(ctx context.Context, args []string) error {
 		return usage{"--start must lie before --end"}
 	}
 	var found agent.Found[cloud.Event]
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "events.get", q, &found) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "events.get", q, &found) }); err != nil {
 		return err
 	}
 	var raw []json.RawMessage
 	for _, e := range found.Items {
 		raw = append(raw, e.Raw)
 	}
-	return m.showFound(c, answered{raw, found.Raw, found.Note, q.All, "event"}, func(w io.Writer) {
+	return printAnswer(c, answered{raw, found.Raw, found.Note, q.All, "event"}, func(w io.Writer) {
 		fmt.Fprintln(w, "START\tEND\tRULE\tOBJECT\tNOTE")
 		for _, e := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)

@@ -21,7 +21,7 @@ func (s *sheet) add(name, format string, args ...any) {
 }
 
 // evidence is all that is known of a ticket.
-func (r *ticketRow) evidence(h here) sheet {
+func (r *ticketRow) evidence(h site) sheet {
 	at := func(t time.Time) string { return t.In(h.zone()).Format("2006-01-02 15:04:05 MST") }
 	b := r.body()
 	var s sheet
@@ -49,7 +49,7 @@ func (r *ticketRow) evidence(h here) sheet {
 }
 
 // times are start and end, which are estimates where no reading shows them.
-func (r *ticketRow) times(s *sheet, h here, at func(time.Time) string) {
+func (r *ticketRow) times(s *sheet, h site, at func(time.Time) string) {
 	if r.Load == nil || r.Load.Hidden() == nil {
 		s.add("start", "%s", at(r.Start))
 		s.add("end", "%s", at(r.End))
@@ -62,7 +62,7 @@ func (r *ticketRow) times(s *sheet, h here, at func(time.Time) string) {
 }
 
 // gauges are the two levels and what the tank's table makes of them.
-func (r *ticketRow) gauges(s *sheet, h here) {
+func (r *ticketRow) gauges(s *sheet, h site) {
 	g := r.figures(h)
 	if g.open == nil {
 		return
@@ -240,7 +240,7 @@ func (r *ticketRow) receipt(s *sheet, at func(time.Time) string) {
 }
 
 // purchaser is who buys, as the ticket says, or as it will say.
-func (r *ticketRow) purchaser(h here) string {
+func (r *ticketRow) purchaser(h site) string {
 	b := r.body()
 	for _, e := range r.Edits {
 		if e.Field == "purchaser" {
@@ -266,7 +266,7 @@ func tableName(name string) string {
 }
 
 // standing is the state of a ticket and what comes next.
-func (r *ticketRow) standing(h here) string {
+func (r *ticketRow) standing(h site) string {
 	switch {
 	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
 		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"

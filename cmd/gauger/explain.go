@@ -10,23 +10,23 @@ import (
 	"gauger/agent/tank"
 )
 
-// ticketsExplain says in sentences why a ticket is a ticket, or for a time and a tank why there is none.
-func (m *Main) ticketsExplain(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets explain")
+// runTicketsExplain says in sentences why a ticket is a ticket, or for a time and a tank why there is none.
+func runTicketsExplain(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets explain")
 	id := f.String("tank", "", "`ID` of the tank, to ask about a time")
 	at := f.String("at", "", "`TIME` to ask about: \"2026-03-01 14:30\", 14:30 (the last one), 2h (ago)")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	q, err := m.question(c, *id, *at, rest)
+	q, err := readQuestion(c, *id, *at, rest)
 	if err != nil {
 		return err
 	}
 	if q.tank != "" {
-		return m.explainTime(ctx, c, q)
+		return explainTime(ctx, c, q)
 	}
-	rows, err := m.rows(ctx, c)
+	rows, err := listTickets(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -34,15 +34,15 @@ func (m *Main) ticketsExplain(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return m.say(c, r.sentences(m.around(c)))
+	return printSentences(c, r.sentences(findSite(c)))
 }
 
-// say prints sentences, each on a line of its own.
-func (m *Main) say(c *common, says []string) error {
+// printSentences prints sentences, each on a line of its own.
+func printSentences(c *call, says []string) error {
 	if c.json() {
-		return printJSON(m.Out, says)
+		return printJSON(c.out, says)
 	}
-	_, err := fmt.Fprintln(m.Out, strings.Join(says, "\n"))
+	_, err := fmt.Fprintln(c.out, strings.Join(says, "\n"))
 	return err
 }
 
@@ -69,7 +69,7 @@ func spell(from, to time.Time, zone *time.Location) string {
 }
 
 // sentences is the story of a ticket.
-func (r *ticketRow) sentences(h here) []string {
+func (r *ticketRow) sentences(h site) []string {
 	l := r.Load
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
@@ -196,7 +196,7 @@ func sureness(l *tank.Load) []string {
 }
 
 // ending is what people did to the ticket and what comes next.
-func (r *ticketRow) ending(h here) []string {
+func (r *ticketRow) ending(h site) []string {
 	var out []string
 	if d := r.Hauled; d != nil {
 		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisWords[d.Basis], differenceOf(d, r.Load)))

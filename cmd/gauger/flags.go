@@ -16,38 +16,27 @@ const (
 	defaultSocket = "/run/gauger/gauger.sock"
 )
 
-// common is what every command may be told.
-type common struct {
-	config, socket, format string
-	formats                []string // that the command knows
-	help                   func()   // prints what the command can be told
-	command                string
-}
-
-// json says that a program reads the result.
-func (c *common) json() bool { return c.format == "json" }
-
 // flags begins a command's flags. The configuration and the socket are the same everywhere.
-func (m *Main) flags(name string) (*flag.FlagSet, *common) {
+func flags(c *call, name string) *flag.FlagSet {
 	f := flag.NewFlagSet("gauger "+name, flag.ContinueOnError)
 	f.SetOutput(io.Discard) // what is wrong is said once, by status
-	c := &common{formats: []string{"text", "json"}, command: name}
-	f.StringVar(&c.config, "c", cmp.Or(m.Getenv("GAUGER_CONFIG"), defaultConfig), "configuration `FILE`; $GAUGER_CONFIG has another default")
-	f.StringVar(&c.socket, "socket", cmp.Or(m.Getenv("GAUGER_SOCKET"), defaultSocket), "control `SOCKET` of the running gauger; $GAUGER_SOCKET has another default")
+	c.formats, c.command = []string{"text", "json"}, name
+	f.StringVar(&c.config, "c", cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig), "configuration `FILE`; $GAUGER_CONFIG has another default")
+	f.StringVar(&c.socket, "socket", cmp.Or(c.getenv("GAUGER_SOCKET"), defaultSocket), "control `SOCKET` of the running gauger; $GAUGER_SOCKET has another default")
 	f.Func("format", "output `FORMAT`: text, or json for a program (default text)", func(s string) error { c.format = s; return nil })
 	c.format = "text"
-	c.help = func() { m.usageOf(f, name) }
-	return f, c
+	c.help = func() { printUsage(c, f, name) }
+	return f
 }
 
-// usageOf prints what a command is for and its flags.
-func (m *Main) usageOf(f *flag.FlagSet, name string) {
-	for _, c := range commands() {
-		if c.name == name {
-			fmt.Fprintf(m.Out, "gauger %s\n  %s\n\n", strings.TrimSpace(c.name+" "+c.args), c.about)
+// printUsage prints what a command is for and its flags.
+func printUsage(c *call, f *flag.FlagSet, name string) {
+	for _, x := range commands() {
+		if x.name == name {
+			fmt.Fprintf(c.out, "gauger %s\n  %s\n\n", strings.TrimSpace(x.name+" "+x.args), x.about)
 		}
 	}
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	f.VisitAll(func(x *flag.Flag) {
 		value, about := flag.UnquoteUsage(x)
 		if value != "" && value != "FILE" {
@@ -71,7 +60,7 @@ func dashed(name string) string {
 
 // parse reads the flags wherever they stand among the arguments, and returns the arguments that are none. What stands
 // behind -- is never a flag.
-func parse(f *flag.FlagSet, c *common, args []string) ([]string, error) {
+func parse(f *flag.FlagSet, c *call, args []string) ([]string, error) {
 	var rest []string
 	for {
 		if err := f.Parse(args); err != nil {
@@ -94,7 +83,7 @@ func parse(f *flag.FlagSet, c *common, args []string) ([]string, error) {
 }
 
 // flagError says what is wrong with a flag; asking for help is no mistake.
-func (c *common) flagError(f *flag.FlagSet, err error) error {
+func (c *call) flagError(f *flag.FlagSet, err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		c.help()
 		return err

@@ -9,30 +9,30 @@ import (
 	"gauger/config"
 )
 
-// here is the site around a command, as far as its configuration can be read: beside a daemon a command needs none.
-type here struct{ cfg *config.Config }
+// site is the site around a command, as far as its configuration can be read: beside a daemon a command needs none.
+type site struct{ cfg *config.Config }
 
-// around looks at the configuration. Where it cannot be read a person is told that times are the box's own; what is
+// findSite looks at the configuration. Where it cannot be read a person is told that times are the box's own; what is
 // wrong with it is for `gauger check`.
-func (m *Main) around(c *common) here {
+func findSite(c *call) site {
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		fmt.Fprintf(m.Err, "times are the box's own, since the configuration cannot be used: %s\n", firstLine(unreadable(err).Error()))
-		return here{}
+		fmt.Fprintf(c.err, "times are the box's own, since the configuration cannot be used: %s\n", firstLine(unreadable(err).Error()))
+		return site{}
 	}
-	return here{cfg}
+	return site{cfg}
 }
 
 // zone is the site's local time, else the box's.
-func (h here) zone() *time.Location {
+func (h site) zone() *time.Location {
 	if h.cfg == nil {
 		return time.Local
 	}
 	return h.cfg.Zone
 }
 
-// wire is how the site speaks with the service, else as the defaults have it.
-func (h here) wire() cloud.Wire {
+// cloudWire is how the site speaks with the service, else as the defaults have it.
+func (h site) cloudWire() cloud.Wire {
 	if h.cfg == nil {
 		return cloud.DefaultWire()
 	}
@@ -40,7 +40,7 @@ func (h here) wire() cloud.Wire {
 }
 
 // tank is one tank's configuration; nil when it has none.
-func (h here) tank(id string) *config.Tank {
+func (h site) tank(id string) *config.Tank {
 	if h.cfg == nil {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (h here) tank(id string) *config.Tank {
 }
 
 // barrels is the volume between two gauges (inches) by the tank's table; ok is false when the table does not have them.
-func (h here) barrels(id string, open, closing float64) (bbl float64, ok bool) {
+func (h site) barrels(id string, open, closing float64) (bbl float64, ok bool) {
 	t := h.tank(id)
 	if t == nil {
 		return 0, false

@@ -26,9 +26,9 @@ func slotArg(rest []string, name string) (string, error) {
 	return "", usage{name + " wants primary or secondary"}
 }
 
-// keysRenew renews a key now. A person may insist: a renewal that is too soon is done, with a warning.
-func (m *Main) keysRenew(ctx context.Context, args []string) error {
-	f, c := m.flags("keys renew")
+// runKeysRenew renews a key now. A person may insist: a renewal that is too soon is done, with a warning.
+func runKeysRenew(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "keys renew")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
@@ -38,26 +38,26 @@ func (m *Main) keysRenew(ctx context.Context, args []string) error {
 		return err
 	}
 	var got agent.Renewed
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
 		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
 	}
 	if got.Warning != "" {
-		fmt.Fprintln(m.Err, "warning: it was renewed all the same, though "+got.Warning)
+		fmt.Fprintln(c.err, "warning: it was renewed all the same, though "+got.Warning)
 	}
 	if c.json() {
-		return printJSON(m.Out, got)
+		return printJSON(c.out, got)
 	}
 	value := "its value stays"
 	if got.Key != "none" {
 		value = "its value now has the fingerprint " + got.Key
 	}
-	_, err = fmt.Fprintf(m.Out, "renewed: the %s key ends %s; %s\n", slot, keyEnd(got.Expires, got.Assumed, m.around(c).zone()), value)
+	_, err = fmt.Fprintf(c.out, "renewed: the %s key ends %s; %s\n", slot, keyEnd(got.Expires, got.Assumed, findSite(c).zone()), value)
 	return err
 }
 
-// keysSet gives a new key, which never stands on the command line: it would be in the shell's history.
-func (m *Main) keysSet(ctx context.Context, args []string) error {
-	f, c := m.flags("keys set")
+// runKeysSet gives a new key, which never stands on the command line: it would be in the shell's history.
+func runKeysSet(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "keys set")
 	file := f.String("file", "", "`FILE` that holds the key and nothing else; default standard input")
 	rest, err := parse(f, c, args)
 	if err != nil {
@@ -67,11 +67,11 @@ func (m *Main) keysSet(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	key, err := m.secretFrom(ctx, *file, "the "+slot+" key")
+	key, err := readSecret(ctx, c, *file, "the "+slot+" key")
 	if err != nil {
 		return err
 	}
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "keys.set", agent.KeyArgs{Slot: slot, Key: key}, nil) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "keys.set", agent.KeyArgs{Slot: slot, Key: key}, nil) }); err != nil {
 		return err
 	}
 	if cfg, err := config.Load(c.config); err == nil {
@@ -80,30 +80,30 @@ func (m *Main) keysSet(ctx context.Context, args []string) error {
 			from = cfg.Service.SecondaryKey
 		}
 		if from.Given() {
-			fmt.Fprintf(m.Err, "put it into its place too (%s), or the next start tries the old one again\n", from)
+			fmt.Fprintf(c.err, "put it into its place too (%s), or the next start tries the old one again\n", from)
 		}
 	}
 	if c.json() {
-		return printJSON(m.Out, agent.KeyArgs{Slot: slot, Key: cloud.Secret(key).Fingerprint()})
+		return printJSON(c.out, agent.KeyArgs{Slot: slot, Key: cloud.Secret(key).Fingerprint()})
 	}
-	_, err = fmt.Fprintf(m.Out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, cloud.Secret(key).Fingerprint())
+	_, err = fmt.Fprintf(c.out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, cloud.Secret(key).Fingerprint())
 	return err
 }
 
-// secretFrom reads a secret of one line from a file, or from standard input, where nothing of it shows on a terminal.
-func (m *Main) secretFrom(ctx context.Context, file, what string) (string, error) {
+// readSecret reads a secret of one line from a file, or from standard input, where nothing of it shows on a terminal.
+func readSecret(ctx context.Context, c *call, file, what string) (string, error) {
 	if file != "" {
 		text, err := config.Secret{File: file}.Read()
 		return text, asUsage(err)
 	}
-	if terminal, ok := m.In.(*os.File); ok {
+	if terminal, ok := c.in.(*os.File); ok {
 		if restore := hideTyping(terminal); restore != nil {
 			defer restore()
-			fmt.Fprintf(m.Err, "paste %s and press Enter; it does not show: ", what)
-			defer fmt.Fprintln(m.Err)
+			fmt.Fprintf(c.err, "paste %s and press Enter; it does not show: ", what)
+			defer fmt.Fprintln(c.err)
 		}
 	}
-	line, err := firstLineOf(ctx, m.In)
+	line, err := firstLineOf(ctx, c.in)
 	switch {
 	case err != nil:
 		return "", fmt.Errorf("read %s: %w", what, err)

@@ -10,14 +10,14 @@ import (
 	"gauger/agent/cloud"
 )
 
-// keysShow lists the subscription keys in plain words, never their values.
-func (m *Main) keysShow(ctx context.Context, args []string) error {
-	f, c := m.flags("keys show")
+// runKeysShow lists the subscription keys in plain words, never their values.
+func runKeysShow(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "keys show")
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "keys show takes no arguments")
 	}
 	all, running := []cloud.KeyStatus{}, false
-	err := m.with(c, func(d *desk) error {
+	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
 		return d.call(ctx, "keys.show", agent.None{}, &all)
 	})
@@ -25,17 +25,17 @@ func (m *Main) keysShow(ctx context.Context, args []string) error {
 	case err != nil:
 		return err
 	case c.json():
-		return printJSON(m.Out, all)
+		return printJSON(c.out, all)
 	case len(all) == 0:
-		_, err := fmt.Fprintln(m.Out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
+		_, err := fmt.Fprintln(c.out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
 		return err
 	}
-	at := m.around(c).zone()
+	at := findSite(c).zone()
 	for _, line := range keySentences(all, running, at) {
-		fmt.Fprintln(m.Out, line)
+		fmt.Fprintln(c.out, line)
 	}
-	fmt.Fprintln(m.Out)
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(c.out)
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
 	for _, k := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyState(k, at), keyEnd(k.Expires, k.Assumed, at),

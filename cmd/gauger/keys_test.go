@@ -52,7 +52,7 @@ func TestSecretFromTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := &typist{keyboard: pty, text: "hand-made-key\n"}
-	got, err := (&Main{In: terminal, Err: asked}).secretFrom(t.Context(), "", "the key")
+	got, err := readSecret(t.Context(), &call{in: terminal, err: asked}, "", "the key")
 	if err != nil || got != "hand-made-key" {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -106,7 +106,7 @@ func TestSecretInterrupted(t *testing.T) {
 	defer keyboard.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (&Main{In: in}).secretFrom(ctx, "", "the key"); err == nil || !strings.Contains(err.Error(), "interrupted") {
+	if _, err := readSecret(ctx, &call{in: in}, "", "the key"); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("%v", err)
 	}
 }

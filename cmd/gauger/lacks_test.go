@@ -111,7 +111,7 @@ func TestWhatIsLackingIsLookedForAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := assemble(cfg, l.main().logger("info"), once)
+	d, err := assemble(cfg, newLogger(l.main(), "info"), once)
 	if err != nil {
 		t.Fatal(err)
 	}

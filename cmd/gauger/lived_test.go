@@ -99,15 +99,15 @@ func (l *lived) write(name, text string) {
 }
 
 // main is a call of the program whose every word goes to the log.
-func (l *lived) main() *Main {
-	return &Main{In: strings.NewReader(""), Out: l, Err: l, Getenv: func(string) string { return "" }}
+func (l *lived) main() *call {
+	return &call{in: strings.NewReader(""), out: l, err: l, getenv: func(string) string { return "" }}
 }
 
 // check is what gauger check says of the file, and its exit status.
 func (l *lived) check() (said string, status int) {
 	out := &strings.Builder{}
-	m := &Main{In: strings.NewReader(""), Out: io.Discard, Err: out, Getenv: os.Getenv}
-	status = m.Run(l.t.Context(), []string{"check", "-c", l.config, "--allow-slow"})
+	m := &call{in: strings.NewReader(""), out: io.Discard, err: out, getenv: os.Getenv}
+	status = m.run(l.t.Context(), []string{"check", "-c", l.config, "--allow-slow"})
 	return out.String(), status
 }
 
@@ -121,7 +121,7 @@ func (l *lived) run() {
 	defer stop()
 	socket := filepath.Join(l.dir, "s")
 	ended := make(chan error, 1)
-	go func() { ended <- l.main().runAgent(ctx, []string{"-c", l.config, "--socket", socket}) }()
+	go func() { ended <- runRun(ctx, l.main(), []string{"-c", l.config, "--socket", socket}) }()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for limit := time.Now().Add(time.Minute); ; <-tick.C {

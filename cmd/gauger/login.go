@@ -8,9 +8,9 @@ import (
 	"gauger/agent"
 )
 
-// login authenticates at the service. What no flag gives comes from service.login of the configuration.
-func (m *Main) login(ctx context.Context, args []string) error {
-	f, c := m.flags("login")
+// runLogin authenticates at the service. What no flag gives comes from service.login of the configuration.
+func runLogin(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "login")
 	var a agent.LoginArgs
 	f.StringVar(&a.Type, "type", "", "authentication `TYPE`")
 	f.StringVar(&a.Customer, "customer", "", "`GUID` of the customer")
@@ -33,7 +33,7 @@ func (m *Main) login(ctx context.Context, args []string) error {
 	}
 	for _, name := range sortedNames(secrets) {
 		if file := *secrets[name]; file != "" {
-			text, err := m.secretFrom(ctx, file, name)
+			text, err := readSecret(ctx, c, file, name)
 			if err != nil {
 				return fmt.Errorf("--%s: %w", name, err)
 			}
@@ -41,18 +41,18 @@ func (m *Main) login(ctx context.Context, args []string) error {
 		}
 	}
 	var got agent.LoggedIn
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "login", a, &got) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "login", a, &got) }); err != nil {
 		return err
 	}
 	if c.json() {
-		return printJSON(m.Out, got)
+		return printJSON(c.out, got)
 	}
-	return m.loginText(c, got)
+	return printLogin(c, got)
 }
 
-func (m *Main) loginText(c *common, got agent.LoggedIn) error {
-	at := m.around(c).zone()
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+func printLogin(c *call, got agent.LoggedIn) error {
+	at := findSite(c).zone()
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "logged in\t%s (result %d)\n", got.User, got.Result)
 	for _, customer := range got.Customers {
 		mark := ""

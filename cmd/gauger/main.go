@@ -33,25 +33,18 @@ const (
 	exitConfig = 78
 )
 
-// Main is one call of the program, with everything that a test wants to hold.
-type Main struct {
-	In       io.Reader
-	Out, Err io.Writer // the result, and the rest
-	Getenv   func(string) string
-}
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	log.SetOutput(io.Discard) // net/http would print there what a server says unasked, keys and all
-	m := &Main{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}
-	os.Exit(m.Run(ctx, os.Args[1:]))
+	c := &call{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	os.Exit(c.run(ctx, os.Args[1:]))
 }
 
 // command is one verb of the command line.
 type command struct {
 	name, args, about string
-	run               func(m *Main, ctx context.Context, args []string) error
+	run               func(ctx context.Context, c *call, args []string) error
 }
 
 // usage is a call that nobody can make sense of: exit status 2.
@@ -68,17 +61,17 @@ func (m misconfigured) Unwrap() error { return m.cause }
 // errQuiet ends with status 1 after everything has been said.
 var errQuiet = errors.New("")
 
-// Run does what args ask for and returns the exit status.
-func (m *Main) Run(ctx context.Context, args []string) int {
+// run does what args ask for and returns the exit status.
+func (c *call) run(ctx context.Context, args []string) int {
 	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
-		m.help(m.Out)
+		printHelp(c, c.out)
 		return map[bool]int{true: exitUsage, false: exitDone}[len(args) == 0]
 	}
-	c, rest, err := find(args)
+	found, rest, err := find(args)
 	if err == nil {
-		err = c.run(m, ctx, rest)
+		err = found.run(ctx, c, rest)
 	}
-	return m.status(inWords(ctx, err))
+	return exitStatus(c, inWords(ctx, err))
 }
 
 // worded is an error that a person can read, and is what it was.
@@ -102,8 +95,8 @@ func inWords(ctx context.Context, err error) error {
 	return worded{console.Words(err, ended), err}
 }
 
-// status says what went wrong and turns it into an exit status.
-func (m *Main) status(err error) int {
+// exitStatus says what went wrong and turns it into an exit status.
+func exitStatus(c *call, err error) int {
 	problems, isConfig := errors.AsType[config.Problems](err)
 	_, isMissing := errors.AsType[misconfigured](err)
 	_, isUsage := errors.AsType[usage](err)
@@ -113,19 +106,19 @@ func (m *Main) status(err error) int {
 	case errors.Is(err, errQuiet):
 		return exitFailed
 	case isConfig:
-		fmt.Fprintln(m.Err, problems.Error())
+		fmt.Fprintln(c.err, problems.Error())
 		return exitConfig
 	case isMissing:
-		fmt.Fprintln(m.Err, "gauger: "+err.Error())
+		fmt.Fprintln(c.err, "gauger: "+err.Error())
 		return exitConfig
 	case isUsage:
-		fmt.Fprintln(m.Err, "gauger: "+err.Error())
+		fmt.Fprintln(c.err, "gauger: "+err.Error())
 		return exitUsage
 	case errors.Is(err, outbox.ErrHeld), errors.Is(err, outbox.ErrDead):
-		fmt.Fprintln(m.Err, "gauger: "+err.Error())
+		fmt.Fprintln(c.err, "gauger: "+err.Error())
 		return exitBusy
 	}
-	fmt.Fprintln(m.Err, "gauger: "+err.Error())
+	fmt.Fprintln(c.err, "gauger: "+err.Error())
 	return exitFailed
 }
 
@@ -154,8 +147,8 @@ func find(args []string) (command, []string, error) {
 	return command{}, nil, usage{fmt.Sprintf("there is no command %q%s; `gauger help` lists them", args[0], didYouMean(args[0], first))}
 }
 
-// help lists the commands, a line each.
-func (m *Main) help(w io.Writer) {
+// printHelp lists the commands, a line each.
+func printHelp(c *call, w io.Writer) {
 	fmt.Fprintln(w, "gauger reads the site's tanks and writes the run tickets.")
 	fmt.Fprintln(w)
 	for _, c := range commands() {

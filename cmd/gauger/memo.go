@@ -10,11 +10,11 @@ import (
 	"gauger/config"
 )
 
-// memoAdd adds a memo to a device.
-func (m *Main) memoAdd(ctx context.Context, args []string) error {
-	f, c := m.flags("memo add")
+// runMemoAdd adds a memo to a device.
+func runMemoAdd(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "memo add")
 	email := f.String("email", "", "on whose behalf: `ADDRESS` of another user of the service")
-	s := saveFlags(f)
+	s := addQueueFlags(f)
 	rest, err := parse(f, c, args)
 	switch {
 	case err != nil:
@@ -24,20 +24,20 @@ func (m *Main) memoAdd(ctx context.Context, args []string) error {
 	case s.file == "" && len(rest) != 2:
 		return usage{"memo add wants the device's id and the text in quotes, such as: memo add 4711 \"valve replaced\""}
 	}
-	return m.save(ctx, c, s, func(cfg *config.Config) ([]record, error) {
+	return queueRecords(ctx, c, s, func(cfg *config.Config) ([]record, error) {
 		var memos []cloud.Memo
 		if s.file == "" {
 			memos = []cloud.Memo{{Text: rest[1], Email: *email}}
-		} else if memos, err = m.memosOf(cfg.Service.Wire, s.file); err != nil {
+		} else if memos, err = readMemos(c, cfg.Service.Wire, s.file); err != nil {
 			return nil, err
 		}
 		return memoRecords(cfg.Service.Wire, rest[0], memos)
 	})
 }
 
-// memosOf reads memos in the service's shape, whose names are settings.
-func (m *Main) memosOf(w cloud.Wire, path string) ([]cloud.Memo, error) {
-	raw, err := recordsOf[map[string]string](m, path)
+// readMemos reads memos in the service's shape, whose names are settings.
+func readMemos(c *call, w cloud.Wire, path string) ([]cloud.Memo, error) {
+	raw, err := recordsOf[map[string]string](c, path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,22 +7,22 @@ import (
 
 // didYouMean is " (did you mean X?)" when one of the words is close to got, else nothing.
 func didYouMean(got string, words []string) string {
-	if w := near(got, words); w != "" {
+	if w := nearest(got, words); w != "" {
 		return " (did you mean " + w + "?)"
 	}
 	return ""
 }
 
-// near is the word that a person most probably meant by got: the only one that ends with it, or the one with the fewest
+// nearest is the word that a person most probably meant by got: the only one that ends with it, or the one with the fewest
 // letters to change, at most a third of them. Empty when none is close.
-func near(got string, words []string) string {
+func nearest(got string, words []string) string {
 	var ends []string
 	best, least := "", max(1, len(got)/3)+1
 	for _, w := range words {
 		if strings.HasSuffix(strings.ToLower(w), "/"+strings.ToLower(got)) {
 			ends = append(ends, w)
 		}
-		if d := changes(strings.ToLower(got), strings.ToLower(w)); d < least {
+		if d := editDistance(strings.ToLower(got), strings.ToLower(w)); d < least {
 			best, least = w, d
 		}
 	}
@@ -32,8 +32,8 @@ func near(got string, words []string) string {
 	return best
 }
 
-// changes counts the letters to insert, drop or change to make a into b.
-func changes(a, b string) int {
+// editDistance counts the letters to insert, drop or change to make a into b.
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

@@ -15,8 +15,8 @@ import (
 	"gauger/agent"
 )
 
-// sieve is which records a command is about.
-type sieve struct {
+// selection is which records a command is about.
+type selection struct {
 	stream   string // "": all
 	states   []string
 	from, to time.Time // when they were queued; zero: any time
@@ -26,8 +26,8 @@ type sieve struct {
 // everyState is every place that a record can be seen in, and the words for it.
 var everyState = []string{"waiting", "dead", "delivered", "dropped"}
 
-// sieveFlags are the flags of everything that lists records.
-func sieveFlags(f *flag.FlagSet) (state *string, within window) {
+// selectionFlags are the flags of everything that lists records.
+func selectionFlags(f *flag.FlagSet) (state *string, within window) {
 	state = new(string)
 	word(f, state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
 	return state, window{
@@ -36,13 +36,13 @@ func sieveFlags(f *flag.FlagSet) (state *string, within window) {
 	}
 }
 
-// sieve reads what the flags say; usual are the states that are shown when none is named.
-func (m *Main) sieve(c *common, rest []string, state string, within window, usual ...string) (sieve, error) {
+// newSelection reads what the flags say; usual are the states that are shown when none is named.
+func newSelection(c *call, rest []string, state string, within window, usual ...string) (selection, error) {
 	if len(rest) > 1 {
-		return sieve{}, usage{c.command + " takes one stream, or none for all"}
+		return selection{}, usage{c.command + " takes one stream, or none for all"}
 	}
-	w, err := within.wanted(m, c, nil)
-	s := sieve{stream: strings.Join(rest, ""), states: usual, from: w.From, to: w.To}
+	w, err := within.wanted(c, nil)
+	s := selection{stream: strings.Join(rest, ""), states: usual, from: w.From, to: w.To}
 	switch state {
 	case "":
 	case "all":
@@ -56,12 +56,12 @@ func (m *Main) sieve(c *common, rest []string, state string, within window, usua
 }
 
 // holds says whether a record was queued in the sieve's time.
-func (s sieve) holds(e agent.Entry) bool {
+func (s selection) holds(e agent.Entry) bool {
 	return !e.At.Before(s.from) && (s.to.IsZero() || e.At.Before(s.to))
 }
 
-// sifted asks for the records of a sieve, page by page, and gives each to see.
-func (d *desk) sifted(ctx context.Context, s sieve, see func(agent.Entry) error) error {
+// selectRecords asks for the records of a sieve, page by page, and gives each to see.
+func (d *connection) selectRecords(ctx context.Context, s selection, see func(agent.Entry) error) error {
 	streams := []string{s.stream}
 	if s.stream == "" {
 		var status agent.Status
@@ -75,7 +75,7 @@ func (d *desk) sifted(ctx context.Context, s sieve, see func(agent.Entry) error)
 	}
 	for _, state := range s.states {
 		for _, name := range streams {
-			err := d.pages(ctx, agent.Which{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
+			err := d.eachPage(ctx, agent.Which{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
 				if !s.holds(e) {
 					return nil
 				}
@@ -89,8 +89,8 @@ func (d *desk) sifted(ctx context.Context, s sieve, see func(agent.Entry) error)
 	return nil
 }
 
-// pages asks for the records of one stream in one state.
-func (d *desk) pages(ctx context.Context, which agent.Which, see func(agent.Entry) error) error {
+// eachPage asks for the records of one stream in one state.
+func (d *connection) eachPage(ctx context.Context, which agent.Which, see func(agent.Entry) error) error {
 	for {
 		var page []agent.Entry
 		if err := d.call(ctx, "outbox.list", which, &page); err != nil {
@@ -108,11 +108,11 @@ func (d *desk) pages(ctx context.Context, which agent.Which, see func(agent.Entr
 	}
 }
 
-// sifted gives the records of all sieves to see.
-func (m *Main) sifted(ctx context.Context, c *common, sieves []sieve, see func(agent.Entry) error) error {
-	return m.with(c, func(d *desk) error {
+// eachRecord gives the records of all sieves to see.
+func eachRecord(ctx context.Context, c *call, sieves []selection, see func(agent.Entry) error) error {
+	return withConnection(c, func(d *connection) error {
 		for _, s := range sieves {
-			if err := d.sifted(ctx, s, see); err != nil {
+			if err := d.selectRecords(ctx, s, see); err != nil {
 				return err
 			}
 		}
@@ -120,21 +120,21 @@ func (m *Main) sifted(ctx context.Context, c *common, sieves []sieve, see func(a
 	})
 }
 
-// entries prints the records that a command is about.
-func (m *Main) entries(ctx context.Context, c *common, sieves ...sieve) error {
+// printRecords prints the records that a command is about.
+func printRecords(ctx context.Context, c *call, sieves ...selection) error {
 	if c.format == "csv" {
-		_, err := m.export(ctx, c, m.Out, sieves...)
+		_, err := exportRecords(ctx, c, c.out, sieves...)
 		return err
 	}
 	all := []agent.Entry{}
-	err := m.sifted(ctx, c, sieves, func(e agent.Entry) error { all = append(all, e); return nil })
+	err := eachRecord(ctx, c, sieves, func(e agent.Entry) error { all = append(all, e); return nil })
 	switch {
 	case err != nil:
 		return err
 	case c.json():
-		return printJSON(m.Out, all)
+		return printJSON(c.out, all)
 	}
-	return table(m.Out, all, m.around(c).zone())
+	return table(c.out, all, findSite(c).zone())
 }
 
 // table prints records, a line each.
@@ -188,40 +188,40 @@ func whyOf(e agent.Entry) string {
 	return e.Waits
 }
 
-// outboxList shows what waits, and what is kept because it was refused; with --state what was delivered or dropped too.
-func (m *Main) outboxList(ctx context.Context, args []string) error {
-	return m.listing(ctx, "outbox list", args, "waiting", "dead")
+// runOutboxList shows what waits, and what is kept because it was refused; with --state what was delivered or dropped too.
+func runOutboxList(ctx context.Context, c *call, args []string) error {
+	return listRecords(ctx, c, "outbox list", args, "waiting", "dead")
 }
 
-// outboxDead shows what the service refused, and what nobody could decode.
-func (m *Main) outboxDead(ctx context.Context, args []string) error {
-	return m.listing(ctx, "outbox dead", args, "dead")
+// runOutboxDead shows what the service refused, and what nobody could decode.
+func runOutboxDead(ctx context.Context, c *call, args []string) error {
+	return listRecords(ctx, c, "outbox dead", args, "dead")
 }
 
-// listing runs a command that lists records; usual are the states that it shows. Among what was refused belongs what
+// listRecords runs a command that lists records; usual are the states that it shows. Among what was refused belongs what
 // nobody could decode.
-func (m *Main) listing(ctx context.Context, name string, args []string, usual ...string) error {
-	f, c := m.flags(name)
+func listRecords(ctx context.Context, c *call, name string, args []string, usual ...string) error {
+	f := flags(c, name)
 	csvToo(f, c)
-	state, within := sieveFlags(f)
+	state, within := selectionFlags(f)
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	s, err := m.sieve(c, rest, *state, within, usual...)
+	s, err := newSelection(c, rest, *state, within, usual...)
 	if err != nil {
 		return err
 	}
-	all := []sieve{s}
+	all := []selection{s}
 	if unreadable := s; usual[0] == "dead" && (s.stream == "" || s.stream == agent.Refused) {
 		unreadable.stream, unreadable.states = agent.Refused, []string{"waiting"}
 		all = append(all, unreadable)
 	}
-	return m.entries(ctx, c, all...)
+	return printRecords(ctx, c, all...)
 }
 
 // csvToo lets a command print csv.
-func csvToo(f *flag.FlagSet, c *common) {
+func csvToo(f *flag.FlagSet, c *call) {
 	c.formats = append(c.formats, "csv")
 	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
 }
@@ -239,8 +239,8 @@ func recordOf(text string, needSeq bool) (agent.Which, error) {
 	return agent.Which{Stream: stream, Seqs: []uint64{seq}}, nil
 }
 
-// onRecords runs a command that names records, or a whole stream, and does verb with them.
-func (m *Main) onRecords(ctx context.Context, c *common, verb, done, why string, rest []string, needSeq bool) error {
+// changeRecords runs a command that names records, or a whole stream, and does verb with them.
+func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []string, needSeq bool) error {
 	if len(rest) == 0 {
 		return usage{c.command + " wants a record, as STREAM/NUMBER"}
 	}
@@ -254,7 +254,7 @@ func (m *Main) onRecords(ctx context.Context, c *common, verb, done, why string,
 		all = append(all, which)
 	}
 	total := 0
-	told := m.with(c, func(d *desk) error {
+	told := withConnection(c, func(d *connection) error {
 		var errs []error
 		for i, which := range all {
 			var n int
@@ -265,33 +265,33 @@ func (m *Main) onRecords(ctx context.Context, c *common, verb, done, why string,
 			switch total += n; {
 			case c.json():
 			case n == 0:
-				fmt.Fprintf(m.Out, "%s: nothing there is refused or parked; what waits is tried now\n", rest[i])
+				fmt.Fprintf(c.out, "%s: nothing there is refused or parked; what waits is tried now\n", rest[i])
 			default:
-				fmt.Fprintf(m.Out, "%s: %s %s\n", rest[i], count(n, "record"), done)
+				fmt.Fprintf(c.out, "%s: %s %s\n", rest[i], count(n, "record"), done)
 			}
 		}
 		return errors.Join(errs...)
 	})
 	if c.json() {
-		return errors.Join(told, printJSON(m.Out, map[string]int{"records": total}))
+		return errors.Join(told, printJSON(c.out, map[string]int{"records": total}))
 	}
 	return told
 }
 
-func (m *Main) outboxRetry(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox retry")
+func runOutboxRetry(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "outbox retry")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(rest, keptMessage) {
-		return m.decodeAgain(ctx, c, rest)
+		return decodeMessages(ctx, c, rest)
 	}
-	return m.onRecords(ctx, c, "outbox.retry", "queued again", "", rest, false)
+	return changeRecords(ctx, c, "outbox.retry", "queued again", "", rest, false)
 }
 
-func (m *Main) outboxDrop(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox drop")
+func runOutboxDrop(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "outbox drop")
 	why := f.String("why", "", "`TEXT` of the reason, which is kept")
 	rest, err := parse(f, c, args)
 	if err != nil {
@@ -300,5 +300,5 @@ func (m *Main) outboxDrop(ctx context.Context, args []string) error {
 	if strings.TrimSpace(*why) == "" {
 		return usage{"say why with --why: a dropped record is gone, and the reason is kept"}
 	}
-	return m.onRecords(ctx, c, "outbox.drop", "given up", *why, rest, true)
+	return changeRecords(ctx, c, "outbox.drop", "given up", *why, rest, true)
 }

@@ -20,9 +20,9 @@ type checked struct {
 	Problems    []string `json:"problems"`
 }
 
-// outboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
-func (m *Main) outboxCheck(_ context.Context, args []string) error {
-	f, c := m.flags("outbox check")
+// runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
+func runOutboxCheck(_ context.Context, c *call, args []string) error {
+	f := flags(c, "outbox check")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
@@ -33,19 +33,19 @@ func (m *Main) outboxCheck(_ context.Context, args []string) error {
 	r, err := outbox.Check(rest[0])
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)
-		if printed := printJSON(m.Out, checked(r)); printed != nil {
+		if printed := printJSON(c.out, checked(r)); printed != nil {
 			return printed
 		}
 		return err
 	}
 	if r.Bytes > 0 {
-		fmt.Fprintf(m.Out, "%s: %d bytes, %d waiting, %d refused, %s\n", rest[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
+		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", rest[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
 	}
 	if r.LostUnknown {
-		fmt.Fprintln(m.Out, "  how many records are missing, or were lost in an earlier damage, is not known: the counts are damaged, or were")
+		fmt.Fprintln(c.out, "  how many records are missing, or were lost in an earlier damage, is not known: the counts are damaged, or were")
 	}
 	for _, p := range r.Problems {
-		fmt.Fprintln(m.Out, "  "+p)
+		fmt.Fprintln(c.out, "  "+p)
 	}
 	return err
 }

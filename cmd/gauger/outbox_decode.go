@@ -22,8 +22,8 @@ type decodedAgain struct {
 	Left    []agent.Decoded `json:"left"`   // still cannot be decoded
 }
 
-// decodeAgain decodes messages with the configuration of now: all that are kept, or those that are named.
-func (m *Main) decodeAgain(ctx context.Context, c *common, rest []string) error {
+// decodeMessages decodes messages with the configuration of now: all that are kept, or those that are named.
+func decodeMessages(ctx context.Context, c *call, rest []string) error {
 	which := agent.Which{Stream: agent.Refused}
 	for _, text := range rest {
 		w, err := recordOf(text, false)
@@ -36,7 +36,7 @@ func (m *Main) decodeAgain(ctx context.Context, c *common, rest []string) error 
 		which.Seqs = append(which.Seqs, w.Seqs...)
 	}
 	all := decodedAgain{Left: []agent.Decoded{}}
-	err := m.with(c, func(d *desk) error {
+	err := withConnection(c, func(d *connection) error {
 		for {
 			var page []agent.Decoded
 			if err := d.call(ctx, "outbox.decode", which, &page); err != nil {
@@ -51,7 +51,7 @@ func (m *Main) decodeAgain(ctx context.Context, c *common, rest []string) error 
 			}
 		}
 	})
-	err = errors.Join(m.showDecoded(c, all), err) // an error may come after many were decoded
+	err = errors.Join(printDecoded(c, all), err) // an error may come after many were decoded
 	if err == nil && len(all.Left) > 0 {
 		return errQuiet
 	}
@@ -61,21 +61,21 @@ func (m *Main) decodeAgain(ctx context.Context, c *common, rest []string) error 
 // mostLeft is how many messages a person is told of that still cannot be decoded.
 const mostLeft = 20
 
-func (m *Main) showDecoded(c *common, all decodedAgain) error {
+func printDecoded(c *call, all decodedAgain) error {
 	if c.json() {
-		return printJSON(m.Out, all)
+		return printJSON(c.out, all)
 	}
 	for _, x := range all.Left[:min(len(all.Left), mostLeft)] {
-		if _, err := fmt.Fprintf(m.Out, "%s/%d still cannot be decoded: %s\n", agent.Refused, x.Seq, oneLine(x.Why)); err != nil {
+		if _, err := fmt.Fprintf(c.out, "%s/%d still cannot be decoded: %s\n", agent.Refused, x.Seq, oneLine(x.Why)); err != nil {
 			return err
 		}
 	}
 	if more := len(all.Left) - mostLeft; more > 0 {
-		fmt.Fprintf(m.Out, "and %d more, as `gauger outbox dead %s` shows\n", more, agent.Refused)
+		fmt.Fprintf(c.out, "and %d more, as `gauger outbox dead %s` shows\n", more, agent.Refused)
 	}
-	_, err := fmt.Fprintf(m.Out, "%s decoded, %s queued\n", count(all.Decoded, "message"), count(all.Values, "value"))
+	_, err := fmt.Fprintf(c.out, "%s decoded, %s queued\n", count(all.Decoded, "message"), count(all.Values, "value"))
 	if all.Decoded > 0 && all.Values == 0 {
-		fmt.Fprintln(m.Err, "what is past goes to tag_values and targets only, and those points are in none: it makes no ticket and no event")
+		fmt.Fprintln(c.err, "what is past goes to tag_values and targets only, and those points are in none: it makes no ticket and no event")
 	}
 	return err
 }

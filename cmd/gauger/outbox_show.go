@@ -16,9 +16,9 @@ import (
 	"gauger/agent"
 )
 
-// outboxShow prints one record whole.
-func (m *Main) outboxShow(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox show")
+// runOutboxShow prints one record whole.
+func runOutboxShow(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "outbox show")
 	rest, err := parse(f, c, args)
 	if err != nil || len(rest) != 1 {
 		return orUsage(err, "outbox show wants one record, as STREAM/NUMBER")
@@ -28,13 +28,13 @@ func (m *Main) outboxShow(ctx context.Context, args []string) error {
 		return err
 	}
 	var e agent.Entry
-	if err := m.with(c, func(d *desk) error { return d.call(ctx, "outbox.show", which, &e) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "outbox.show", which, &e) }); err != nil {
 		return err
 	}
 	if c.json() {
-		return printJSON(m.Out, e)
+		return printJSON(c.out, e)
 	}
-	return showEntry(m.Out, e, m.around(c).zone())
+	return showEntry(c.out, e, findSite(c).zone())
 }
 
 // showEntry prints one record for a person: where it is and why, the service's answer, and what goes over the wire.
@@ -80,45 +80,45 @@ func sinceWord(e agent.Entry) string {
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
-// outboxExport writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
+// runOutboxExport writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
 // receipts. Nothing of a key is among it.
-func (m *Main) outboxExport(ctx context.Context, args []string) error {
-	f, c := m.flags("outbox export")
+func runOutboxExport(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "outbox export")
 	c.format, c.formats = "json", []string{"json", "csv"}
 	f.Lookup("format").Usage = "output `FORMAT`: json (a line for each record, with the request that takes it to the service) or csv (default json)"
-	state, within := sieveFlags(f)
+	state, within := selectionFlags(f)
 	file := f.String("o", "", "write to this `file` instead of standard output")
 	rest, err := parse(f, c, args)
 	if err != nil {
 		return err
 	}
-	s, err := m.sieve(c, rest, *state, within, everyState...)
+	s, err := newSelection(c, rest, *state, within, everyState...)
 	if err != nil {
 		return err
 	}
 	s.whole = true
 	if *file == "" {
-		_, err := m.export(ctx, c, m.Out, s)
+		_, err := exportRecords(ctx, c, c.out, s)
 		return err
 	}
 	out, err := os.OpenFile(*file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("export the records: %w", err)
 	}
-	n, err := m.export(ctx, c, out, s)
+	n, err := exportRecords(ctx, c, out, s)
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		_, err = fmt.Fprintf(m.Err, "%s written to %s\n", count(n, "record"), *file)
+		_, err = fmt.Fprintf(c.err, "%s written to %s\n", count(n, "record"), *file)
 	}
 	return err
 }
 
-// export writes the records of sieves as lines of csv or JSON, and says how many.
-func (m *Main) export(ctx context.Context, c *common, out io.Writer, sieves ...sieve) (n int, err error) {
-	lines, rows, zone := json.NewEncoder(out), csv.NewWriter(out), m.around(c).zone()
+// exportRecords writes the records of sieves as lines of csv or JSON, and says how many.
+func exportRecords(ctx context.Context, c *call, out io.Writer, sieves ...selection) (n int, err error) {
+	lines, rows, zone := json.NewEncoder(out), csv.NewWriter(out), findSite(c).zone()
 	if !c.json() {
 		err = rows.Write(strings.Split(entryColumns, ","))
 	}
-	err = errors.Join(err, m.sifted(ctx, c, sieves, func(e agent.Entry) error {
+	err = errors.Join(err, eachRecord(ctx, c, sieves, func(e agent.Entry) error {
 		n++
 		if c.json() {
 			return lines.Encode(e)

@@ -41,7 +41,7 @@ func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
 		r.Load.Review = []string{"-no reading"}
 	})
 	var out bytes.Buffer
-	if err := (&Main{Out: &out}).ticketsCSV(here{cfg}, []ticketRow{*row}); err != nil {
+	if err := writeTicketsCSV(&call{out: &out}, site{cfg}, []ticketRow{*row}); err != nil {
 		t.Fatal(err)
 	}
 	all, err := csv.NewReader(&out).ReadAll()
@@ -64,7 +64,7 @@ func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
 }
 
 func TestATicketIsExplainedByItsFigures(t *testing.T) {
-	text := strings.Join(paper(nil).sentences(here{}), "\n")
+	text := strings.Join(paper(nil).sentences(site{}), "\n")
 	for _, want := range []string{
 		"fell from 14 ft 3 1/4 in to 4 ft 1 1/2 in.", "The difference is 203.3 bbl, give or take 0.4.",
 		"Meanwhile about 1.8 bbl flowed in, so 205.1 bbl left the tank.", "in 2 parts with pauses between them",
@@ -88,8 +88,8 @@ func TestNothingIsClaimedThatWasNotComputed(t *testing.T) {
 		"unknown": func(r *ticketRow) { r.Load.InflowUnknown, r.Load.InflowBbl = true, 0 },
 	} {
 		r := paper(change)
-		text := strings.Join(r.sentences(here{}), "\n")
-		for _, line := range r.evidence(here{}) {
+		text := strings.Join(r.sentences(site{}), "\n")
+		for _, line := range r.evidence(site{}) {
 			text += "\n" + line[0] + " " + line[1]
 		}
 		for _, never := range []string{"100 %", "1.00", "give or take 0.0", " 0.0 bbl", "-0.0", "NaN", "<nil>", "%!"} {
@@ -146,7 +146,7 @@ func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
 		change(&w)
 		cfg := &config.Config{}
 		cfg.Zone = time.UTC
-		text := strings.Join((&answer{Why: &w, h: here{cfg}}).sentences(), "\n")
+		text := strings.Join((&answer{Why: &w, h: site{cfg}}).sentences(), "\n")
 		if !strings.Contains(text, want) || strings.Contains(text, "%!") {
 			t.Errorf("not said: %q in\n%s", want, text)
 		}
@@ -178,7 +178,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	cfg.Tanks = []config.Tank{{ID: "TK-1", Purchaser: "Acme"}}
 	cfg.Service.Wire.LevelUnit = "ft"
 	held := paper(func(r *ticketRow) { r.Edits = []agent.Edit{{Field: "purchaser", New: "Beta"}} })
-	if got := held.purchaser(here{cfg}); got != "Beta" {
+	if got := held.purchaser(site{cfg}); got != "Beta" {
 		t.Errorf("the purchaser of a held ticket is %s, was edited to Beta", got)
 	}
 	found := paper(func(r *ticketRow) {
@@ -191,7 +191,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 		r.Load, r.Gauged = nil, []float64{171.25, 49.5}
 		r.Ticket = []byte(`{"openingLevel":{"level":171.25},"closingLevel":{"level":49.5}}`)
 	})
-	if f := written.figures(here{cfg}); *f.open != 171.25 || *f.closing != 49.5 || f.bbl == nil || *f.bbl != 285.99-82.67 {
+	if f := written.figures(site{cfg}); *f.open != 171.25 || *f.closing != 49.5 || f.bbl == nil || *f.bbl != 285.99-82.67 {
 		t.Errorf("gauges %v and %v, want 171.25 and 49.50 in", *f.open, *f.closing)
 	}
 }
@@ -199,7 +199,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 // A load in the time of a clock that was not set leaves when that is set, not in 1970.
 func TestATicketThatWaitsForTheClockSaysSo(t *testing.T) {
 	row := paper(func(r *ticketRow) { r.State, r.Load.Start = "held", time.Date(1970, 1, 1, 3, 0, 0, 0, time.UTC) })
-	if got := row.standing(here{&config.Config{}}); got != "held until the clock is set, which will date it" {
+	if got := row.standing(site{&config.Config{}}); got != "held until the clock is set, which will date it" {
 		t.Errorf("it stands as %q", got)
 	}
 }

@@ -110,9 +110,9 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// probe shows one register as it is and in every type, order, scale and offset, ranked.
-func (m *Main) probe(ctx context.Context, args []string) (err error) {
-	f, c := m.flags("probe")
+// runProbe shows one register as it is and in every type, order, scale and offset, ranked.
+func runProbe(ctx context.Context, c *call, args []string) (err error) {
+	f := flags(c, "probe")
 	a := probing{}
 	expect := f.String("expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
 	between := f.String("range", "", "the `LOW,HIGH` between which it lies")
@@ -132,26 +132,26 @@ func (m *Main) probe(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	if a.Address >= 30001 && a.Address <= 49999 {
-		fmt.Fprintf(m.Err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", a.Address, a.Address%10000-1)
+		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", a.Address, a.Address%10000-1)
 	}
 	t, err := openTools(c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	p, err := m.probeTraced(ctx, t, a, *trace)
+	p, err := probeTraced(ctx, c, t, a, *trace)
 	switch {
 	case err != nil:
 		return err
 	case c.json():
-		return printJSON(m.Out, p.Guesses)
+		return printJSON(c.out, p.Guesses)
 	}
-	return p.show(m.Out, a, int(*most))
+	return p.show(c.out, a, int(*most))
 }
 
-func (m *Main) probeTraced(ctx context.Context, t *tools, a probing, trace bool) (probed, error) {
+func probeTraced(ctx context.Context, c *call, t *tools, a probing, trace bool) (probed, error) {
 	if trace {
-		stop, err := t.trace(ctx, tracer{mu: &sync.Mutex{}, out: m.Err, zone: time.Local}.show)
+		stop, err := t.trace(ctx, tracer{mu: &sync.Mutex{}, out: c.err, zone: time.Local}.show)
 		if err != nil {
 			return probed{}, err
 		}
@@ -277,8 +277,8 @@ func (a *probing) expects(value, between string) error {
 		a.Low, a.High, a.Within = v, v, gaugeError
 		return err
 	}
-	lowest, err1 := number(low)
-	highest, err2 := number(high)
+	lowest, err1 := parseNumber(low)
+	highest, err2 := parseNumber(high)
 	if err := errors.Join(err1, err2); err != nil {
 		return usage{"--range: " + err.Error()}
 	}
@@ -291,7 +291,7 @@ func (a *probing) expects(value, between string) error {
 
 // gaugeOrNumber reads a number, or feet and inches, which become inches.
 func gaugeOrNumber(text string) (float64, error) {
-	v, err := number(text)
+	v, err := parseNumber(text)
 	if err == nil {
 		return v, nil
 	}

@@ -29,12 +29,12 @@ type progress struct {
 // tellEvery is how often progress is told where it is not on a terminal.
 const tellEvery = 5 * time.Second
 
-func (m *Main) newProgress(a scanning, urls []string) *progress {
-	p := &progress{out: m.Err, asks: a, urls: urls, all: len(urls) * len(a.Units)}
+func newProgress(c *call, a scanning, urls []string) *progress {
+	p := &progress{out: c.err, asks: a, urls: urls, all: len(urls) * len(a.Units)}
 	for _, url := range urls {
 		p.most += a.search().Longest(url)
 	}
-	if file, ok := m.Err.(*os.File); ok {
+	if file, ok := c.err.(*os.File); ok {
 		_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
 		p.terminal = err == nil
 	}

@@ -20,9 +20,9 @@ type ledgerProof struct {
 	Tickets []ticketRow `json:"tickets"`
 }
 
-// proof prints where every record is, and fails when one is nowhere.
-func (m *Main) proof(ctx context.Context, args []string) error {
-	f, c := m.flags("proof")
+// runProof prints where every record is, and fails when one is nowhere.
+func runProof(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "proof")
 	csvToo(f, c)
 	from := f.String("from", "7d", "begin with this production `DAY`, this time (the site's), or so long ago")
 	to := f.String("to", "now", "up to and with this production `DAY`, or before this time")
@@ -31,13 +31,13 @@ func (m *Main) proof(ctx context.Context, args []string) error {
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "proof takes flags only, such as --from 2026-03-01 --to 2026-03-31")
 	}
-	h := m.around(c)
+	h := findSite(c)
 	p := ledgerProof{Tickets: []ticketRow{}}
 	stretch, err := h.stretch(*from, *to)
 	if err != nil {
 		return err
 	}
-	err = m.with(c, func(d *desk) error {
+	err = withConnection(c, func(d *connection) error {
 		rows, err := d.tickets(ctx)
 		p.Tickets = append(p.Tickets, slices.DeleteFunc(rows, func(r ticketRow) bool {
 			return r.End.Before(stretch.From) || !r.End.Before(stretch.To)
@@ -49,14 +49,14 @@ func (m *Main) proof(ctx context.Context, args []string) error {
 	}
 	switch {
 	case c.json():
-		err = printJSON(m.Out, p)
+		err = printJSON(c.out, p)
 	case c.format == "csv":
-		err = csv.NewWriter(m.Out).WriteAll(p.csv(of, h))
+		err = csv.NewWriter(c.out).WriteAll(p.csv(of, h))
 	default:
-		err = m.proofText(h, p)
+		err = printProof(c, h, p)
 	}
 	if err == nil && !p.Holds {
-		fmt.Fprintln(m.Err, p.fault())
+		fmt.Fprintln(c.err, p.fault())
 		return errQuiet
 	}
 	return err
@@ -73,7 +73,7 @@ func (p *ledgerProof) fault() string {
 }
 
 // stretch reads the time of a proof. A date is a production day, the last one included.
-func (h here) stretch(from, to string) (a agent.ProofArgs, err error) {
+func (h site) stretch(from, to string) (a agent.ProofArgs, err error) {
 	for _, x := range []struct {
 		name, text string
 		days       int
@@ -83,7 +83,7 @@ func (h here) stretch(from, to string) (a agent.ProofArgs, err error) {
 			*x.into = h.production(day.AddDate(0, 0, x.days))
 			continue
 		}
-		if *x.into, err = instant(x.text, h.zone(), time.Now().Round(0)); err != nil {
+		if *x.into, err = parseTime(x.text, h.zone(), time.Now().Round(0)); err != nil {
 			return a, usage{x.name + ": " + err.Error()}
 		}
 	}
@@ -94,7 +94,7 @@ func (h here) stretch(from, to string) (a agent.ProofArgs, err error) {
 }
 
 // production is when the production day of a date begins.
-func (h here) production(day time.Time) time.Time {
+func (h site) production(day time.Time) time.Time {
 	begin := 7 * time.Hour
 	if h.cfg != nil {
 		begin = time.Duration(h.cfg.ProductionDay)
@@ -102,9 +102,9 @@ func (h here) production(day time.Time) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day(), int(begin.Hours()), int(begin.Minutes())%60, int(begin.Seconds())%60, 0, h.zone())
 }
 
-// proofText prints the proof for people.
-func (m *Main) proofText(h here, p ledgerProof) error {
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+// printProof prints the proof for people.
+func printProof(c *call, h site, p ledgerProof) error {
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "from %s to before %s\n\n", minute(p.From, h.zone()), minute(p.To, h.zone()))
 	fmt.Fprintln(t, "RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t")
 	for _, s := range p.Streams {
@@ -145,7 +145,7 @@ func (m *Main) proofText(h here, p ledgerProof) error {
 		return err
 	}
 	if p.Holds {
-		_, err := fmt.Fprintln(m.Out, "\nThe ledger holds: every record that was accepted is accounted for.")
+		_, err := fmt.Fprintln(c.out, "\nThe ledger holds: every record that was accepted is accounted for.")
 		return err
 	}
 	return nil
@@ -182,7 +182,7 @@ func (p *ledgerProof) eventsText(t *tabwriter.Writer) {
 }
 
 // csv is one part of the proof as lines.
-func (p *ledgerProof) csv(of string, h here) [][]string {
+func (p *ledgerProof) csv(of string, h site) [][]string {
 	switch of {
 	case "tickets":
 		return headed("number,tank,start,end,state,answered,status,correlation_id", p.ticketLines(h, time.RFC3339))
@@ -215,7 +215,7 @@ func headed(names string, lines [][]string) [][]string {
 }
 
 // ticketLines are the tickets by when they left and what the service said.
-func (p *ledgerProof) ticketLines(h here, layout string) [][]string {
+func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
 	lines := [][]string{{"NUMBER", "TANK", "START", "END", "STATE", "ANSWERED", "STATUS", "CORRELATION ID"}}
 	at := func(t time.Time) string {
 		if t.IsZero() {

@@ -21,9 +21,9 @@ import (
 	"gauger/config"
 )
 
-// read asks the devices once, or goes on until it is interrupted.
-func (m *Main) read(ctx context.Context, args []string) error {
-	f, c := m.flags("read")
+// runRead asks the devices once, or goes on until it is interrupted.
+func runRead(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "read")
 	watch := f.Bool("watch", false, "go on until interrupted")
 	wait := f.Duration("wait", 30*time.Second, "how `LONG` to wait for a point that speaks when it likes, and how long to trace beside a running gauger")
 	trace := f.Bool("trace", false, "show the frames on the Modbus lines, timed and explained")
@@ -33,16 +33,16 @@ func (m *Main) read(ctx context.Context, args []string) error {
 	}
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
-		h := m.around(c)
+		h := findSite(c)
 		if err := h.known(points); err != nil {
 			return err
 		}
-		out := newReadings(m.Out, c, h)
+		out := newReadings(c.out, c, h)
 		if *trace {
-			fmt.Fprintf(m.Err, "gauger is running; these are its frames and readings%s\n", traceSpan(*watch, *wait))
-			return out.tracedFromDaemon(ctx, &tools{daemon: daemon}, points, m.tracer(out), *watch, *wait)
+			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(*watch, *wait))
+			return out.tracedFromDaemon(ctx, &tools{daemon: daemon}, points, newTracer(c, out), *watch, *wait)
 		}
-		fmt.Fprintln(m.Err, "gauger is running; these are its readings")
+		fmt.Fprintln(c.err, "gauger is running; these are its readings")
 		return out.fromDaemon(ctx, daemon, points, *watch)
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
@@ -52,20 +52,20 @@ func (m *Main) read(ctx context.Context, args []string) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	h := here{cfg}
+	h := site{cfg}
 	if err := h.known(points); err != nil {
 		return err
 	}
-	out := newReadings(m.Out, c, h)
+	out := newReadings(c.out, c, h)
 	lines := &modbus.Lines{}
 	if *trace {
-		defer lines.Trace(m.tracer(out).show)()
+		defer lines.Trace(newTracer(c, out).show)()
 	}
 	return out.fromDevices(ctx, onlyPoints(cfg, points), lines, *watch, *wait)
 }
 
 // known refuses names that no point has. Without a configuration nobody can say.
-func (h here) known(names []string) error {
+func (h site) known(names []string) error {
 	if h.cfg == nil {
 		return nil
 	}
@@ -102,7 +102,7 @@ type readings struct {
 	mu     sync.Mutex
 	out    io.Writer
 	json   bool
-	here   here
+	site   site
 	width  int // of the longest point's name
 	bad    bool
 	err    error                     // of the output
@@ -112,8 +112,8 @@ type readings struct {
 	memory map[string][]byte
 }
 
-func newReadings(out io.Writer, c *common, h here) *readings {
-	r := &readings{out: out, json: c.json(), here: h, width: 20}
+func newReadings(out io.Writer, c *call, h site) *readings {
+	r := &readings{out: out, json: c.json(), site: h, width: 20}
 	if h.cfg != nil {
 		for p := range h.cfg.Points() {
 			r.width = max(r.width, len(p.Point))
@@ -137,7 +137,7 @@ func (r *readings) show(s agent.Shown) error {
 	if value == "null" {
 		value, unit = "-", ""
 	}
-	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", s.At.In(r.here.zone()).Format(time.TimeOnly), r.width, s.Point, value, unit, s.Quality, s.Error)
+	line := fmt.Sprintf("%s  %-*s  %12s %-7s  %-9s  %s", s.At.In(r.site.zone()).Format(time.TimeOnly), r.width, s.Point, value, unit, s.Quality, s.Error)
 	_, err := fmt.Fprintln(r.out, strings.TrimRight(line, " "))
 	return err
 }
@@ -170,7 +170,7 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 			return err
 		}
 	}
-	for _, p := range r.here.wanted(points) {
+	for _, p := range r.site.wanted(points) {
 		if seen[p.Point] {
 			continue
 		}
@@ -182,7 +182,7 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 }
 
 // wanted are the named points with their units, all of the configuration's when none is named.
-func (h here) wanted(names []string) []config.PointInfo {
+func (h site) wanted(names []string) []config.PointInfo {
 	var out []config.PointInfo
 	if h.cfg == nil {
 		for _, name := range names {
@@ -222,7 +222,7 @@ func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines
 	defer cancel()
 	r.done, r.memory = cancel, map[string][]byte{}
 	if !watch {
-		r.here, r.open = here{cfg}, map[collectors.Point]bool{}
+		r.site, r.open = site{cfg}, map[collectors.Point]bool{}
 		for _, p := range pointsAndTemplates(cfg) {
 			r.open[p.Point] = true
 		}
@@ -295,7 +295,7 @@ func (r *readings) close(p collectors.Point) {
 		delete(r.open, p)
 		return
 	}
-	for _, t := range templates(r.here.cfg) {
+	for _, t := range templates(r.site.cfg) {
 		if _, made := t.Named(strings.TrimPrefix(string(p), t.device+"/")); made {
 			delete(r.open, collectors.PointOf(t.device, t.Name))
 		}

@@ -75,37 +75,37 @@ func (d *daemon) closeReadings() {
 	}
 }
 
-// exportReadings prints recorded readings as the CSV that backtest plays.
-func (m *Main) exportReadings(ctx context.Context, args []string) error {
-	f, c := m.flags("export readings")
+// runExportReadings prints recorded readings as the CSV that backtest plays.
+func runExportReadings(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "export readings")
 	c.format, c.formats = "csv", []string{"csv"}
 	var points []string
 	list(f, &points, "point", "only the points with these `NAMES`, as DEVICE/POINT")
-	within := windowFlags(f)
+	within := addWindowFlags(f)
 	file := f.String("o", "", "write to this `file` instead of standard output")
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "export readings takes flags only, such as --from 24h --point plc/level")
 	}
-	wanted, err := within.wanted(m, c, points)
+	wanted, err := within.wanted(c, points)
 	if err != nil {
 		return err
 	}
-	return m.with(c, func(d *desk) error {
+	return withConnection(c, func(d *connection) error {
 		if *file == "" {
-			return m.writeReadings(ctx, d, wanted, m.Out)
+			return writeReadings(ctx, c, d, wanted, c.out)
 		}
 		out, err := os.Create(*file)
 		if err != nil {
 			return fmt.Errorf("write the readings: %w", err)
 		}
-		return errors.Join(m.writeReadings(ctx, d, wanted, out), out.Close())
+		return errors.Join(writeReadings(ctx, c, d, wanted, out), out.Close())
 	})
 }
 
 // window is what two flags say of the time that is wanted.
 type window struct{ from, to *string }
 
-func windowFlags(f *flag.FlagSet) window {
+func addWindowFlags(f *flag.FlagSet) window {
 	return window{
 		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
 		f.String("to", "", "end before this `TIME`"),
@@ -113,7 +113,7 @@ func windowFlags(f *flag.FlagSet) window {
 }
 
 // wanted reads them.
-func (s window) wanted(m *Main, c *common, points []string) (agent.Wanted, error) {
+func (s window) wanted(c *call, points []string) (agent.Wanted, error) {
 	var w agent.Wanted
 	for _, p := range points {
 		w.Points = append(w.Points, collectors.Point(p))
@@ -125,7 +125,7 @@ func (s window) wanted(m *Main, c *common, points []string) (agent.Wanted, error
 		if x.text == "" {
 			continue
 		}
-		at, err := instant(x.text, m.around(c).zone(), time.Now())
+		at, err := parseTime(x.text, findSite(c).zone(), time.Now())
 		if err != nil {
 			return w, usage{x.name + ": " + err.Error()}
 		}
@@ -138,18 +138,18 @@ func (s window) wanted(m *Main, c *common, points []string) (agent.Wanted, error
 }
 
 // writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.
-func (m *Main) writeReadings(ctx context.Context, d *desk, w agent.Wanted, out io.Writer) error {
+func writeReadings(ctx context.Context, c *call, d *connection, w agent.Wanted, out io.Writer) error {
 	if _, err := io.WriteString(out, agent.ReadingsHeader); err != nil {
 		return fmt.Errorf("write the readings: %w", err)
 	}
 	none := true
-	err := d.feed(ctx, "readings", w, func(raw json.RawMessage) error {
+	err := d.stream(ctx, "readings", w, func(raw json.RawMessage) error {
 		var r agent.Readings
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return fmt.Errorf("read what the recorder gave: %w", err)
 		}
 		if r.Damage != "" {
-			fmt.Fprintln(m.Err, "warning: "+r.Damage)
+			fmt.Fprintln(c.err, "warning: "+r.Damage)
 		}
 		none = none && r.CSV == ""
 		if _, err := io.WriteString(out, r.CSV); err != nil {
@@ -158,13 +158,13 @@ func (m *Main) writeReadings(ctx context.Context, d *desk, w agent.Wanted, out i
 		return nil
 	})
 	if err == nil && none {
-		fmt.Fprintln(m.Err, "the recorder has no readings of these points and this time")
+		fmt.Fprintln(c.err, "the recorder has no readings of these points and this time")
 	}
 	return err
 }
 
-// feed looks at one of the desk's feeds until it is over.
-func (d *desk) feed(ctx context.Context, name string, args any, see func(json.RawMessage) error) error {
+// stream looks at one of the desk's feeds until it is over.
+func (d *connection) stream(ctx context.Context, name string, args any, see func(json.RawMessage) error) error {
 	if d.remote != nil {
 		return d.remote.Follow(ctx, name, args, see)
 	}
@@ -181,15 +181,15 @@ func (d *desk) feed(ctx context.Context, name string, args any, see func(json.Ra
 	})
 }
 
-// recorded calls play with the recorder's readings as a recording. play may end before the recording does.
-func (m *Main) recorded(ctx context.Context, c *common, w agent.Wanted, play func(io.Reader) error) error {
-	return m.with(c, func(d *desk) error {
+// replayRecorder calls play with the recorder's readings as a recording. play may end before the recording does.
+func replayRecorder(ctx context.Context, c *call, w agent.Wanted, play func(io.Reader) error) error {
+	return withConnection(c, func(d *connection) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		in, out := io.Pipe()
 		ended := make(chan error, 1)
 		go func() {
-			err := m.writeReadings(ctx, d, w, out)
+			err := writeReadings(ctx, c, d, w, out)
 			out.CloseWithError(err)
 			ended <- err
 		}()

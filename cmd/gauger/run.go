@@ -36,8 +36,8 @@ const lastGood = "last-good.yaml"
 // large site to save it a hundredth of a core.
 const gcPercent = 15
 
-func (m *Main) runAgent(ctx context.Context, args []string) error {
-	f, c := m.flags("run")
+func runRun(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "run")
 	strict := f.Bool("strict", false, "end with status 78 on a bad configuration instead of starting the last good one")
 	rest, err := parse(f, c, args)
 	if err != nil {
@@ -46,15 +46,15 @@ func (m *Main) runAgent(ctx context.Context, args []string) error {
 	if len(rest) > 0 {
 		return usage{fmt.Sprintf("run takes no arguments, only flags: %q", rest)}
 	}
-	if m.Getenv("GOGC") == "" {
+	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	cfg, bad, err := m.loadOrFallBack(c.config, *strict)
+	cfg, bad, err := loadOrFallBack(c, c.config, *strict)
 	if err != nil {
 		return err
 	}
-	log := m.logger(cfg.Log.Level)
-	done, err := within(ctx, func() error { return m.runSite(ctx, c, cfg, bad, log) })
+	log := newLogger(c, cfg.Log.Level)
+	done, err := within(ctx, func() error { return runSite(ctx, c, cfg, bad, log) })
 	if !done {
 		log.Warn().Dur("after", stopLimit).Msg("gauger ends without having stopped in order; what was acknowledged is on disk")
 	}
@@ -62,7 +62,7 @@ func (m *Main) runAgent(ctx context.Context, args []string) error {
 }
 
 // runSite assembles the site and lets it work until ctx ends. bad is why an older configuration is at work; nil: none is.
-func (m *Main) runSite(ctx context.Context, c *common, cfg *config.Config, bad error, log zerolog.Logger) error {
+func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log zerolog.Logger) error {
 	for _, w := range cfg.Warnings {
 		log.Warn().Msg(w.String())
 	}
@@ -229,13 +229,13 @@ func (d *daemon) close() {
 
 // loadOrFallBack reads the configuration. A bad one at boot must not leave the site blind: the last good one takes
 // its place, and bad says what is wrong.
-func (m *Main) loadOrFallBack(path string, strict bool) (cfg *config.Config, bad, err error) {
+func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad, err error) {
 	cfg, err = config.Load(path)
 	if err == nil || strict {
 		return cfg, nil, unreadable(err)
 	}
 	err = unreadable(err)
-	store := m.Getenv("STATE_DIRECTORY")
+	store := c.getenv("STATE_DIRECTORY")
 	if store == "" {
 		store = config.StorePath(path)
 	}
@@ -248,8 +248,8 @@ func (m *Main) loadOrFallBack(path string, strict bool) (cfg *config.Config, bad
 	if goodErr != nil {
 		return nil, nil, err
 	}
-	fmt.Fprintln(m.Err, err)
-	fmt.Fprintln(m.Err, "gauger: starting with the last good configuration, "+kept)
+	fmt.Fprintln(c.err, err)
+	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+kept)
 	return good, err, nil
 }
 

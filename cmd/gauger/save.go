@@ -16,32 +16,32 @@ type record struct {
 	what            string // for the person who has asked for it
 }
 
-// saving is what every command that writes may be told.
-type saving struct {
+// queueFlags is what every command that writes may be told.
+type queueFlags struct {
 	file string
-	waiting
+	waitOptions
 }
 
-// waiting is how long a command that has queued something looks on.
-type waiting struct {
+// waitOptions is how long a command that has queued something looks on.
+type waitOptions struct {
 	none bool
 	most time.Duration
 }
 
-func waitFlags(f *flag.FlagSet, w *waiting) {
+func addWaitFlags(f *flag.FlagSet, w *waitOptions) {
 	f.BoolVar(&w.none, "no-wait", false, "only queue; do not wait to see it delivered")
 	f.DurationVar(&w.most, "wait", patience, "how `LONG` to wait for the service's answer")
 }
 
-func saveFlags(f *flag.FlagSet) *saving {
-	s := &saving{}
+func addQueueFlags(f *flag.FlagSet) *queueFlags {
+	s := &queueFlags{}
 	f.StringVar(&s.file, "file", "", "read the records from a JSON `FILE` in the service's own shape; - is standard input")
-	waitFlags(f, &s.waiting)
+	addWaitFlags(f, &s.waitOptions)
 	return s
 }
 
-// save makes records with the site's settings, queues all of them or, when one is wrong, none, and sees them off.
-func (m *Main) save(ctx context.Context, c *common, s *saving, make func(*config.Config) ([]record, error)) error {
+// queueRecords makes records with the site's settings, queues all of them or, when one is wrong, none, and sees them off.
+func queueRecords(ctx context.Context, c *call, s *queueFlags, make func(*config.Config) ([]record, error)) error {
 	cfg, err := config.Load(c.config)
 	if err != nil {
 		return unreadable(err)
@@ -50,15 +50,15 @@ func (m *Main) save(ctx context.Context, c *common, s *saving, make func(*config
 	if err != nil {
 		return asUsage(err)
 	}
-	return m.with(c, func(d *desk) error {
-		all, err := d.add(ctx, records)
+	return withConnection(c, func(d *connection) error {
+		all, err := d.queueAll(ctx, records)
 		if err == nil {
-			err = d.follow(ctx, all, s.waiting)
+			err = d.awaitDelivery(ctx, all, s.waitOptions)
 		}
 		if err != nil {
-			return errors.Join(err, tellText(m.Err, all))
+			return errors.Join(err, printFateLines(c.err, all))
 		}
-		return m.tell(c, d, all)
+		return printFates(c, d, all)
 	})
 }
 
@@ -76,7 +76,7 @@ func asUsage(err error) error {
 // optional makes a flag for a figure that may be left out.
 func optional(f *flag.FlagSet, into **float64, name, about string) {
 	f.Func(name, about, func(text string) error {
-		v, err := number(text)
+		v, err := parseNumber(text)
 		*into = &v
 		return err
 	})
@@ -96,7 +96,7 @@ func (ms *moments) at(name, text string, absent time.Time) time.Time {
 	if text == "" {
 		return absent
 	}
-	t, err := instant(text, ms.zone, ms.now)
+	t, err := parseTime(text, ms.zone, ms.now)
 	if err != nil && ms.err == nil {
 		ms.err = usage{dashed(name) + ": " + err.Error()}
 	}

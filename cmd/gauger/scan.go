@@ -86,9 +86,9 @@ func scanAt(parent context.Context, lines *modbus.Lines, a scanning, url string,
 	return nil
 }
 
-// scan asks which unit ids answer on a line.
-func (m *Main) scan(ctx context.Context, args []string) error {
-	f, c := m.flags("scan")
+// runScan asks which unit ids answer on a line.
+func runScan(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "scan")
 	a := scanning{}
 	units := f.String("units", "1-247", "unit `IDS` to try, such as 1-20,40")
 	list(f, &a.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
@@ -119,12 +119,12 @@ func (m *Main) scan(ctx context.Context, args []string) error {
 	if err != nil {
 		return usage{err.Error()}
 	}
-	p := m.newProgress(a, urls)
-	err = m.scanWith(ctx, c, a, *trace, p)
-	return errors.Join(m.showScan(c, p, *all), err)
+	p := newProgress(c, a, urls)
+	err = traceScan(ctx, c, a, *trace, p)
+	return errors.Join(printScan(c, p, *all), err)
 }
 
-func (m *Main) scanWith(ctx context.Context, c *common, a scanning, trace bool, p *progress) (err error) {
+func traceScan(ctx context.Context, c *call, a scanning, trace bool, p *progress) (err error) {
 	t, err := openTools(c)
 	if err != nil {
 		return err
@@ -132,7 +132,7 @@ func (m *Main) scanWith(ctx context.Context, c *common, a scanning, trace bool, 
 	defer func() { err = errors.Join(err, t.close()) }()
 	if trace {
 		p.terminal = false // one line that is written again and again would break into the frames
-		stop, err := t.trace(ctx, tracer{mu: &p.mu, out: m.Err, zone: time.Local}.show)
+		stop, err := t.trace(ctx, tracer{mu: &p.mu, out: c.err, zone: time.Local}.show)
 		if err != nil {
 			return err
 		}
@@ -147,10 +147,10 @@ func (m *Main) scanWith(ctx context.Context, c *common, a scanning, trace bool, 
 	return err
 }
 
-func (m *Main) showScan(c *common, p *progress, all bool) error {
+func printScan(c *call, p *progress, all bool) error {
 	shown := slices.DeleteFunc(slices.Clone(p.found), func(f found) bool { return !all && !f.Answers && !f.Damaged })
 	if c.json() {
-		return printJSON(m.Out, append([]found{}, shown...))
+		return printJSON(c.out, append([]found{}, shown...))
 	}
 	if len(p.found) == 0 {
 		return nil // the error says why nobody was asked
@@ -163,13 +163,13 @@ func (m *Main) showScan(c *common, p *progress, all bool) error {
 		}
 	}
 	for _, f := range shown {
-		fmt.Fprintf(m.Out, "unit %3d%s  %s\n", f.Unit, p.at(f), f.How)
+		fmt.Fprintf(c.out, "unit %3d%s  %s\n", f.Unit, p.at(f), f.How)
 	}
 	sum := fmt.Sprintf("%d of %s answered.", answers, count(len(p.found), "unit"))
 	if len(p.urls) > 1 {
 		sum = fmt.Sprintf("%s to %s at %d settings.", count(answers, "answer"), count(len(p.found), "request"), len(p.urls))
 	}
-	_, err := fmt.Fprintf(m.Out, "%s\n%s\n", sum, strings.Join(p.unseen(damaged), "\n"))
+	_, err := fmt.Fprintf(c.out, "%s\n%s\n", sum, strings.Join(p.unseen(damaged), "\n"))
 	return err
 }
 

@@ -63,9 +63,9 @@ func TestScanLeavesALineThatGaugerReadsAlone(t *testing.T) {
 func TestScanTellsItsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		m := &Main{Err: &out}
+		m := &call{err: &out}
 		a := scanning{URL: "rtu:///dev/port?baud=9600&parity=N", Units: make([]int, 247), Timeout: time.Second}
-		p := m.newProgress(a, []string{a.URL})
+		p := newProgress(m, a, []string{a.URL})
 		p.begin()
 		for unit := 1; unit <= 12; unit++ {
 			collectors.Wait(t.Context(), time.Second)

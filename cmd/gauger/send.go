@@ -18,8 +18,8 @@ const patience = 15 * time.Second
 // glanceEvery is how often it looks whether a record has left.
 const glanceEvery = 50 * time.Millisecond
 
-// sent is what became of a record that a command has queued.
-type sent struct {
+// fate is what became of a record that a command has queued.
+type fate struct {
 	Stream string `json:"stream"`
 	Seq    uint64 `json:"seq"`
 	State  string `json:"state"`            // delivered, refused or queued
@@ -29,29 +29,29 @@ type sent struct {
 	What   string `json:"-"`
 }
 
-// add queues records that have been checked.
-func (d *desk) add(ctx context.Context, records []record) ([]sent, error) {
-	var all []sent
+// queueAll queues records that have been checked.
+func (d *connection) queueAll(ctx context.Context, records []record) ([]fate, error) {
+	var all []fate
 	for _, r := range records {
 		var q agent.Queued
 		if err := d.call(ctx, "queue", agent.Queue{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
 			return all, err
 		}
-		all = append(all, sent{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
+		all = append(all, fate{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
 	}
 	return all, nil
 }
 
-// follow sees records off until each is delivered or refused, or until the wait is over. A record that waits is not a
+// awaitDelivery sees records off until each is delivered or refused, or until the wait is over. A record that waits is not a
 // failure: it leaves when the service is there again.
-func (d *desk) follow(ctx context.Context, all []sent, w waiting) error {
+func (d *connection) awaitDelivery(ctx context.Context, all []fate, w waitOptions) error {
 	if w.none || len(all) == 0 {
 		return nil
 	}
-	var heard *witness
+	var heard *answerKeeper
 	if d.local != nil {
 		var stop func()
-		heard, stop = d.drain(ctx, all[0].Stream)
+		heard, stop = d.deliverMeanwhile(ctx, all[0].Stream)
 		defer stop()
 	}
 	looking, cancel := context.WithTimeout(ctx, w.most)
@@ -59,7 +59,7 @@ func (d *desk) follow(ctx context.Context, all []sent, w waiting) error {
 	tick := time.NewTicker(glanceEvery)
 	defer tick.Stop()
 	for next := 0; next < len(all); {
-		if err := d.look(looking, &all[next]); err != nil && looking.Err() == nil {
+		if err := d.locate(looking, &all[next]); err != nil && looking.Err() == nil {
 			return err
 		}
 		if all[next].State != "queued" {
@@ -68,17 +68,17 @@ func (d *desk) follow(ctx context.Context, all []sent, w waiting) error {
 		}
 		select {
 		case <-looking.Done():
-			return d.last(ctx, all[next:], heard)
+			return d.checkOnce(ctx, all[next:], heard)
 		case <-tick.C:
 		}
 	}
 	return nil
 }
 
-// last looks once more at those that are still open, and says what is known of why they wait.
-func (d *desk) last(ctx context.Context, open []sent, heard *witness) error {
+// checkOnce looks once more at those that are still open, and says what is known of why they wait.
+func (d *connection) checkOnce(ctx context.Context, open []fate, heard *answerKeeper) error {
 	for i := range open {
-		if err := d.look(context.WithoutCancel(ctx), &open[i]); err != nil {
+		if err := d.locate(context.WithoutCancel(ctx), &open[i]); err != nil {
 			return err
 		}
 		if open[i].State == "queued" {
@@ -88,8 +88,8 @@ func (d *desk) last(ctx context.Context, open []sent, heard *witness) error {
 	return nil
 }
 
-// look asks where one record is.
-func (d *desk) look(ctx context.Context, s *sent) error {
+// locate asks where one record is.
+func (d *connection) locate(ctx context.Context, s *fate) error {
 	var e agent.Entry
 	if err := d.call(ctx, "outbox.show", agent.Which{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
 		return err
@@ -104,11 +104,11 @@ func (d *desk) look(ctx context.Context, s *sent) error {
 	return nil
 }
 
-// drain sends a stream while there is no daemon to do it; stop ends that.
-func (d *desk) drain(ctx context.Context, stream string) (heard *witness, stop func()) {
+// deliverMeanwhile sends a stream while there is no daemon to do it; stop ends that.
+func (d *connection) deliverMeanwhile(ctx context.Context, stream string) (heard *answerKeeper, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan error, 1)
-	heard = &witness{to: agent.Sender{Client: d.local.Client, Clock: d.local.Clock}}
+	heard = &answerKeeper{to: agent.Sender{Client: d.local.Client, Clock: d.local.Clock}}
 	go func() { done <- d.local.Box.Drain(ctx, stream, heard) }()
 	return heard, func() {
 		cancel()
@@ -116,15 +116,15 @@ func (d *desk) drain(ctx context.Context, stream string) (heard *witness, stop f
 	}
 }
 
-// witness passes batches on and remembers the last answer that did not take them.
-type witness struct {
+// answerKeeper passes batches on and remembers the last answer that did not take them.
+type answerKeeper struct {
 	to   outbox.Sender
 	mu   sync.Mutex
 	text string
 }
 
 // Send implements outbox.Sender.
-func (w *witness) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (w *answerKeeper) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
 	receipts := w.to.Send(ctx, stream, batch)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -137,7 +137,7 @@ func (w *witness) Send(ctx context.Context, stream string, batch []outbox.Record
 }
 
 // answer is what the witness has heard; nobody has heard nothing.
-func (w *witness) answer() string {
+func (w *answerKeeper) answer() string {
 	if w == nil {
 		return ""
 	}
@@ -146,33 +146,33 @@ func (w *witness) answer() string {
 	return w.text
 }
 
-// tell prints what became of the records: status 1 when one was refused.
-func (m *Main) tell(c *common, d *desk, all []sent) error {
+// printFates prints what became of the records: status 1 when one was refused.
+func printFates(c *call, d *connection, all []fate) error {
 	left := map[string]int{}
 	for _, s := range all {
 		left[s.State]++
 	}
 	if c.json() {
-		if err := printJSON(m.Out, all); err != nil {
+		if err := printJSON(c.out, all); err != nil {
 			return err
 		}
-	} else if err := tellText(m.Out, all); err != nil {
+	} else if err := printFateLines(c.out, all); err != nil {
 		return err
 	}
 	switch {
 	case left["queued"] > 0 && d.remote != nil:
-		fmt.Fprintln(m.Err, "what is queued leaves by itself as soon as the service takes it; `gauger status` says what is in the way")
+		fmt.Fprintln(c.err, "what is queued leaves by itself as soon as the service takes it; `gauger status` says what is in the way")
 	case left["queued"] > 0:
-		fmt.Fprintln(m.Err, "gauger is not running: what is queued leaves when it runs again (`systemctl start gauger`)")
+		fmt.Fprintln(c.err, "gauger is not running: what is queued leaves when it runs again (`systemctl start gauger`)")
 	}
 	if left["refused"] > 0 {
-		fmt.Fprintf(m.Err, "the service refused %s; nothing is lost: `gauger outbox dead` lists them, `gauger outbox retry STREAM/NUMBER` sends one again\n", count(left["refused"], "record"))
+		fmt.Fprintf(c.err, "the service refused %s; nothing is lost: `gauger outbox dead` lists them, `gauger outbox retry STREAM/NUMBER` sends one again\n", count(left["refused"], "record"))
 		return errQuiet
 	}
 	return nil
 }
 
-func tellText(w io.Writer, all []sent) error {
+func printFateLines(w io.Writer, all []fate) error {
 	var errs []error
 	for _, s := range all {
 		_, err := fmt.Fprintln(w, s.line())
@@ -182,7 +182,7 @@ func tellText(w io.Writer, all []sent) error {
 }
 
 // line is a record's fate in a line: what became of it, where it is, what it says, and the service's answer.
-func (s sent) line() string {
+func (s fate) line() string {
 	text := fmt.Sprintf("%s: %s/%d", s.State, s.Stream, s.Seq)
 	if s.What != "" {
 		text += ": " + s.What

@@ -269,8 +269,8 @@ func (s *siteWithoutStore) page(path string, status int) string {
 // command runs gauger beside the one that runs, and gives all that it says.
 func (s *siteWithoutStore) command(args ...string) string {
 	var out strings.Builder
-	m := &Main{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: os.Getenv}
-	m.Run(context.Background(), append(args, "-c", s.config, "--socket", s.socket))
+	m := &call{in: strings.NewReader(""), out: &out, err: &out, getenv: os.Getenv}
+	m.run(context.Background(), append(args, "-c", s.config, "--socket", s.socket))
 	return out.String()
 }
 
@@ -285,8 +285,8 @@ func (s *siteWithoutStore) refusesToAnswer() {
 		"login", "devices query", "memo add 3fa85f64-5717-4562-b3fc-2c963f66afa6 hello", "backtest --against sent",
 	} {
 		var out, told strings.Builder
-		m := &Main{In: strings.NewReader(""), Out: &out, Err: &told, Getenv: os.Getenv}
-		code := m.Run(s.t.Context(), append(strings.Fields(line), "-c", s.config, "--socket", s.socket))
+		m := &call{in: strings.NewReader(""), out: &out, err: &told, getenv: os.Getenv}
+		code := m.run(s.t.Context(), append(strings.Fields(line), "-c", s.config, "--socket", s.socket))
 		if code != 1 || out.String() != "" || !strings.Contains(told.String(), "the outbox cannot be opened") {
 			s.t.Errorf("%s: status %d, %q, %q", line, code, out.String(), told.String())
 		}

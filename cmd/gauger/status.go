@@ -15,14 +15,14 @@ import (
 	"gauger/config"
 )
 
-// showStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
-func (m *Main) showStatus(ctx context.Context, args []string) error {
-	f, c := m.flags("status")
+// runStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
+func runStatus(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "status")
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "status takes no arguments")
 	}
 	var s agent.Status
-	err := m.with(c, func(d *desk) error {
+	err := withConnection(c, func(d *connection) error {
 		err := d.call(ctx, "status", agent.None{}, &s)
 		s.Daemon = d.remote != nil
 		return err
@@ -33,9 +33,9 @@ func (m *Main) showStatus(ctx context.Context, args []string) error {
 	case c.json():
 		s.Tanks, s.Held = append([]agent.TankStatus{}, s.Tanks...), append([]agent.Held{}, s.Held...) // a list is never null
 		s.Hints = append([]string{}, s.Hints...)
-		return printJSON(m.Out, s)
+		return printJSON(c.out, s)
 	}
-	return (&page{s: s, h: m.around(c)}).print(m.Out)
+	return (&page{s: s, h: findSite(c)}).print(c.out)
 }
 
 // orUsage is err, or a usage error with text.
@@ -49,7 +49,7 @@ func orUsage(err error, text string) error {
 // page is the status as text.
 type page struct {
 	s agent.Status
-	h here
+	h site
 	t *tabwriter.Writer
 }
 

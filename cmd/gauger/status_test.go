@@ -20,7 +20,7 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := page{h: here{cfg}}
+	p := page{h: site{cfg}}
 	read := func(points ...string) string {
 		for _, name := range points {
 			p.s.Points = append(p.s.Points, agent.Shown{Point: collectors.Point(name), Quality: "good"})
@@ -91,7 +91,7 @@ func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		p := page{s: agent.Status{Daemon: true, Now: now, Points: c.points}, h: here{cfg}}
+		p := page{s: agent.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}}
 		if err := p.print(&out); err != nil {
 			t.Fatal(err)
 		}

@@ -11,15 +11,15 @@ import (
 	"gauger/agent"
 )
 
-// tanksList shows how each tank stands.
-func (m *Main) tanksList(ctx context.Context, args []string) error {
-	f, c := m.flags("tanks list")
+// runTanksList shows how each tank stands.
+func runTanksList(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tanks list")
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "tanks list takes flags only")
 	}
 	var rows []agent.TankRow
 	live := false
-	err := m.with(c, func(d *desk) error {
+	err := withConnection(c, func(d *connection) error {
 		live = d.remote != nil
 		return d.call(ctx, "tanks.list", agent.None{}, &rows)
 	})
@@ -27,10 +27,10 @@ func (m *Main) tanksList(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.json() {
-		return printJSON(m.Out, rows)
+		return printJSON(c.out, rows)
 	}
-	zone := m.around(c).zone()
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	zone := findSite(c).zone()
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK")
 	for _, r := range rows {
 		last := "-"
@@ -50,7 +50,7 @@ func (m *Main) tanksList(ctx context.Context, args []string) error {
 		return err
 	}
 	if !live {
-		fmt.Fprintln(m.Err, "gauger is not running: there are no levels")
+		fmt.Fprintln(c.err, "gauger is not running: there are no levels")
 	}
 	return nil
 }
@@ -62,9 +62,9 @@ func dash(text string) string {
 	return text
 }
 
-// tanksInhibit keeps a tank from making tickets while somebody works on it.
-func (m *Main) tanksInhibit(ctx context.Context, args []string) error {
-	f, c := m.flags("tanks inhibit")
+// runTanksInhibit keeps a tank from making tickets while somebody works on it.
+func runTanksInhibit(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tanks inhibit")
 	why := f.String("why", "", "`TEXT` of the reason, which stands in the event")
 	rest, err := parse(f, c, args)
 	switch {
@@ -75,27 +75,27 @@ func (m *Main) tanksInhibit(ctx context.Context, args []string) error {
 	case strings.TrimSpace(*why) == "":
 		return usage{"say why with --why: the reason stands in the event"}
 	}
-	length, ok := span(rest[1])
+	length, ok := parseSpan(rest[1])
 	if !ok || length == 0 {
 		return usage{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", rest[1])}
 	}
-	return m.work(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: rest[0], For: length, Why: *why},
+	return changeInhibit(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: rest[0], For: length, Why: *why},
 		"inhibited: %s until %s: its levels are read, and no ticket is made for what begins meanwhile; one event tells of it when it is over\n")
 }
 
-// tanksAllow ends the work on a tank.
-func (m *Main) tanksAllow(ctx context.Context, args []string) error {
-	f, c := m.flags("tanks allow")
+// runTanksAllow ends the work on a tank.
+func runTanksAllow(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tanks allow")
 	rest, err := parse(f, c, args)
 	if err != nil || len(rest) != 1 {
 		return orUsage(err, "tanks allow wants one tank; `gauger tanks list` shows which are inhibited")
 	}
-	return m.work(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: rest[0]}, "allowed: %s makes tickets again for what begins after %s\n")
+	return changeInhibit(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: rest[0]}, "allowed: %s makes tickets again for what begins after %s\n")
 }
 
-// work asks for a verb about work on a tank and says what came of it: the tank and the end.
-func (m *Main) work(ctx context.Context, c *common, verb string, a agent.InhibitArgs, text string) error {
-	return m.with(c, func(d *desk) (err error) {
+// changeInhibit asks for a verb about work on a tank and says what came of it: the tank and the end.
+func changeInhibit(ctx context.Context, c *call, verb string, a agent.InhibitArgs, text string) error {
+	return withConnection(c, func(d *connection) (err error) {
 		if a.Tank, err = d.tankNamed(ctx, a.Tank); err != nil {
 			return err
 		}
@@ -104,15 +104,15 @@ func (m *Main) work(ctx context.Context, c *common, verb string, a agent.Inhibit
 			return err
 		}
 		if c.json() {
-			return printJSON(m.Out, w)
+			return printJSON(c.out, w)
 		}
-		_, err = fmt.Fprintf(m.Out, text, w.Tank, minute(w.Until, m.around(c).zone()))
+		_, err = fmt.Fprintf(c.out, text, w.Tank, minute(w.Until, findSite(c).zone()))
 		return err
 	})
 }
 
 // tankNamed finds a tank as a person writes it, in upper or lower case.
-func (d *desk) tankNamed(ctx context.Context, given string) (string, error) {
+func (d *connection) tankNamed(ctx context.Context, given string) (string, error) {
 	var rows []agent.TankRow
 	if err := d.call(ctx, "tanks.list", agent.None{}, &rows); err != nil {
 		return "", err

@@ -36,9 +36,9 @@ type (
 	}
 )
 
-// ticketFile reads tickets from a file in the service's shape.
-func (m *Main) ticketFile(cfg *config.Config, path string) ([]agent.Written, error) {
-	bodies, err := recordsOf[ticketBody](m, path)
+// readTicketFile reads tickets from a file in the service's shape.
+func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.Written, error) {
+	bodies, err := recordsOf[ticketBody](c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func ticketTime(wire cloud.Wire, text string, zone *time.Location) (time.Time, e
 	if t, err := time.ParseInLocation(wire.TimeLayout, text, zone); err == nil {
 		return t, nil
 	}
-	return instant(text, zone, time.Now())
+	return parseTime(text, zone, time.Now())
 }
 
 func inches(wire cloud.Wire, v float64) float64 {

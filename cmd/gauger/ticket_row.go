@@ -25,14 +25,14 @@ type ticketRow struct {
 }
 
 // tickets asks for all tickets and where each stands, the oldest first.
-func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
+func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 	var all []agent.Booked
 	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		return nil, err
 	}
 	at := map[uint64]agent.Entry{}
 	states := []string{"dropped", "delivered", "dead", "waiting"}
-	err := d.sifted(ctx, sieve{stream: agent.Tickets, states: states}, func(e agent.Entry) error { at[e.Seq] = e; return nil })
+	err := d.selectRecords(ctx, selection{stream: agent.Tickets, states: states}, func(e agent.Entry) error { at[e.Seq] = e; return nil })
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (d *desk) tickets(ctx context.Context) ([]ticketRow, error) {
 type figures struct{ open, closing, bbl *float64 }
 
 // figures of a ticket that gauger saw come from the load, those of a person's from what was sent.
-func (r *ticketRow) figures(h here) figures {
+func (r *ticketRow) figures(h site) figures {
 	if r.Load != nil {
 		return figures{&r.Load.Open, &r.Load.Close, &r.Load.GaugeBbl}
 	}
@@ -69,7 +69,7 @@ func (r *ticketRow) figures(h here) figures {
 	if b.Opening.Level == nil || b.Closing.Level == nil {
 		return figures{}
 	}
-	open, closing := inches(h.wire(), *b.Opening.Level), inches(h.wire(), *b.Closing.Level)
+	open, closing := inches(h.cloudWire(), *b.Opening.Level), inches(h.cloudWire(), *b.Closing.Level)
 	f := figures{open: &open, closing: &closing}
 	if bbl, ok := h.barrels(r.Tank, open, closing); ok {
 		f.bbl = &bbl

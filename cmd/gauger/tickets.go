@@ -12,9 +12,9 @@ import (
 	"gauger/agent"
 )
 
-// ticketsList lists the tickets, the newest last.
-func (m *Main) ticketsList(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets list")
+// runTicketsList lists the tickets, the newest last.
+func runTicketsList(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets list")
 	c.formats = append(c.formats, "csv")
 	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
 	var p period
@@ -26,13 +26,13 @@ func (m *Main) ticketsList(ctx context.Context, args []string) error {
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "tickets list takes flags only; `gauger tickets show NUMBER` shows one")
 	}
-	h := m.around(c)
+	h := findSite(c)
 	times := siteTimes(h.zone())
 	after := times.at("since", *since, time.Time{})
 	if err := errors.Join(times.err, p.read(h.zone())); err != nil {
 		return err
 	}
-	rows, err := m.rows(ctx, c)
+	rows, err := listTickets(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -41,14 +41,14 @@ func (m *Main) ticketsList(ctx context.Context, args []string) error {
 	})
 	switch {
 	case c.json():
-		return printJSON(m.Out, rows)
+		return printJSON(c.out, rows)
 	case c.format == "csv":
-		return m.ticketsCSV(h, rows)
+		return writeTicketsCSV(c, h, rows)
 	case len(rows) == 0:
-		_, err := fmt.Fprintln(m.Out, "no tickets")
+		_, err := fmt.Fprintln(c.out, "no tickets")
 		return err
 	}
-	return m.ticketsTable(h, rows)
+	return printTickets(c, h, rows)
 }
 
 // period is a stretch of production days, or of times.
@@ -88,9 +88,9 @@ func (p *period) holds(r *ticketRow) bool {
 	return true
 }
 
-// ticketsTable prints the tickets, and what each production day comes to.
-func (m *Main) ticketsTable(h here, rows []ticketRow) error {
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+// printTickets prints the tickets, and what each production day comes to.
+func printTickets(c *call, h site, rows []ticketRow) error {
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK")
 	days := []string{}
 	for i := range rows {
@@ -121,7 +121,7 @@ func (m *Main) ticketsTable(h here, rows []ticketRow) error {
 }
 
 // totals sums the tickets of a production day that somebody will book.
-func totals(rows []ticketRow, day string, h here) string {
+func totals(rows []ticketRow, day string, h site) string {
 	n, bbl := 0, 0.0
 	gross, net := true, true
 	var grossBbl, netBbl float64
@@ -152,13 +152,13 @@ func totals(rows []ticketRow, day string, h here) string {
 	return text
 }
 
-// rows asks for all tickets at a desk.
-func (m *Main) rows(ctx context.Context, c *common) (rows []ticketRow, err error) {
-	err = m.with(c, func(d *desk) (err error) {
-		rows, err = d.tickets(ctx)
+// listTickets asks for all tickets at a desk.
+func listTickets(ctx context.Context, c *call) (listTickets []ticketRow, err error) {
+	err = withConnection(c, func(d *connection) (err error) {
+		listTickets, err = d.tickets(ctx)
 		return err
 	})
-	return rows, err
+	return listTickets, err
 }
 
 // byNumber finds one ticket; in a number capitals do not matter.
@@ -174,15 +174,15 @@ func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
 	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", agent.ErrNoTicket, number, didYouMean(number, numbers))
 }
 
-// ticketsShow prints all that is known of one ticket, with a picture of the level.
-func (m *Main) ticketsShow(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets show")
+// runTicketsShow prints all that is known of one ticket, with a picture of the level.
+func runTicketsShow(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets show")
 	ascii := f.Bool("ascii", false, "draw the level in plain ASCII")
 	rest, err := parse(f, c, args)
 	if err != nil || len(rest) != 1 {
 		return orUsage(err, "tickets show wants one ticket number; `gauger tickets list` shows them")
 	}
-	rows, err := m.rows(ctx, c)
+	rows, err := listTickets(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -191,18 +191,18 @@ func (m *Main) ticketsShow(ctx context.Context, args []string) error {
 		return err
 	}
 	if c.json() {
-		return printJSON(m.Out, r)
+		return printJSON(c.out, r)
 	}
-	h := m.around(c)
-	t := tabwriter.NewWriter(m.Out, 0, 0, 2, ' ', 0)
+	h := findSite(c)
+	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	for _, line := range r.evidence(h) {
 		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
 	}
 	if err := t.Flush(); err != nil || r.Load == nil {
 		return err
 	}
-	if drawing, ok := chartOf(r.Load, h.zone(), m.plain(*ascii)); ok {
-		_, err = fmt.Fprintln(m.Out, "\n"+strings.Join(drawing.lines(), "\n"))
+	if drawing, ok := chartOf(r.Load, h.zone(), plainASCII(c, *ascii)); ok {
+		_, err = fmt.Fprintln(c.out, "\n"+strings.Join(drawing.lines(), "\n"))
 	}
 	return err
 }

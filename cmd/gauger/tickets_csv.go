@@ -14,7 +14,7 @@ const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,
 	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review"
 
 // csv is a ticket as an accountant imports it. A figure that is not known is empty.
-func (r *ticketRow) csv(h here) []string {
+func (r *ticketRow) csv(h site) []string {
 	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
 	f := r.figures(h)
 	open, closing := "", ""
@@ -54,11 +54,11 @@ func plainText(s string) string {
 	return s
 }
 
-// ticketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
-func (m *Main) ticketsCSV(h here, rows []ticketRow) error {
+// writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
+func writeTicketsCSV(c *call, h site, rows []ticketRow) error {
 	lines := [][]string{strings.Split(csvColumns, ",")}
 	for i := range rows {
 		lines = append(lines, rows[i].csv(h))
 	}
-	return csv.NewWriter(m.Out).WriteAll(lines)
+	return csv.NewWriter(c.out).WriteAll(lines)
 }

@@ -22,9 +22,9 @@ var editFlags = []struct{ flag, field, about string }{
 	{"comments", "comments", "`TEXT` in place of the tank's own, before the evidence"},
 }
 
-// ticketsEdit changes figures of a held ticket. Levels and times are as gauged and have no flag.
-func (m *Main) ticketsEdit(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets edit")
+// runTicketsEdit changes figures of a held ticket. Levels and times are as gauged and have no flag.
+func runTicketsEdit(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets edit")
 	set := map[string]string{}
 	for _, e := range editFlags {
 		f.Func(e.flag, e.about, func(text string) (err error) {
@@ -46,7 +46,7 @@ func (m *Main) ticketsEdit(ctx context.Context, args []string) error {
 	case len(set) == 0:
 		return usage{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
 	}
-	return m.with(c, func(d *desk) error {
+	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, rest[0])
 		if err != nil {
 			return err
@@ -56,10 +56,10 @@ func (m *Main) ticketsEdit(ctx context.Context, args []string) error {
 			return err
 		}
 		if c.json() {
-			return printJSON(m.Out, map[string]any{"number": number, "edits": made})
+			return printJSON(c.out, map[string]any{"number": number, "edits": made})
 		}
 		for _, e := range made {
-			if _, err := fmt.Fprintf(m.Out, "edited: %s: %s\n", number, editText(e)); err != nil {
+			if _, err := fmt.Fprintf(c.out, "edited: %s: %s\n", number, editText(e)); err != nil {
 				return err
 			}
 		}
@@ -79,13 +79,13 @@ func editText(e agent.Edit) string {
 	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
 }
 
-// ticketsHold keeps a held ticket from leaving.
-func (m *Main) ticketsHold(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets hold")
+// runTicketsHold keeps a held ticket from leaving.
+func runTicketsHold(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets hold")
 	a := agent.HoldArgs{}
 	until := f.String("until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
 	f.Func("for", "`DURATION` after which it leaves by itself: 4h, 2d", func(text string) error {
-		d, ok := span(text)
+		d, ok := parseSpan(text)
 		if !ok || d == 0 {
 			return errors.New("want a time such as 4h or 2d")
 		}
@@ -102,13 +102,13 @@ func (m *Main) ticketsHold(ctx context.Context, args []string) error {
 	case *until != "" && a.For > 0:
 		return usage{"give --for or --until, not both"}
 	}
-	h := m.around(c)
+	h := findSite(c)
 	if *until != "" {
 		if a.Until, err = coming(*until, h.zone(), time.Now()); err != nil {
 			return usage{"--until: " + err.Error()}
 		}
 	}
-	return m.with(c, func(d *desk) (err error) {
+	return withConnection(c, func(d *connection) (err error) {
 		if a.Number, err = d.heldNumber(ctx, rest[0]); err != nil {
 			return err
 		}
@@ -117,7 +117,7 @@ func (m *Main) ticketsHold(ctx context.Context, args []string) error {
 			return err
 		}
 		if c.json() {
-			return printJSON(m.Out, struct {
+			return printJSON(c.out, struct {
 				Number string `json:"number"`
 				agent.Stopped
 			}{a.Number, got})
@@ -126,7 +126,7 @@ func (m *Main) ticketsHold(ctx context.Context, args []string) error {
 		if !got.Leaves.IsZero() {
 			leaves = "until " + minute(got.Leaves, h.zone()) + ", then it leaves by itself"
 		}
-		_, err = fmt.Fprintf(m.Out, "on hold: %s %s\n", a.Number, leaves)
+		_, err = fmt.Fprintf(c.out, "on hold: %s %s\n", a.Number, leaves)
 		return err
 	})
 }
@@ -141,7 +141,7 @@ func coming(text string, zone *time.Location, now time.Time) (time.Time, error) 
 		}
 		return t, nil
 	}
-	t, err := instant(text, zone, now)
+	t, err := parseTime(text, zone, now)
 	if err == nil && !t.After(now) {
 		err = fmt.Errorf("%s has passed; give a time to come, such as 17:00 or \"2026-03-02 17:00\"", minute(t, zone))
 	}
@@ -150,7 +150,7 @@ func coming(text string, zone *time.Location, now time.Time) (time.Time, error) 
 
 // heldNumber finds a ticket by its number, or by what it is called until it has one. One that is held no more is left
 // to the ledger, which knows what became of it.
-func (d *desk) heldNumber(ctx context.Context, given string) (string, error) {
+func (d *connection) heldNumber(ctx context.Context, given string) (string, error) {
 	var all []agent.Booked
 	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		return "", err
@@ -180,7 +180,7 @@ func bookedName(b agent.Booked) string {
 }
 
 // touched is what people have done to a ticket and what was learned after it had left, for its evidence.
-func (r *ticketRow) touched(h here) [][2]string {
+func (r *ticketRow) touched(h site) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {
 		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s", editText(e), e.Person, minute(e.At, h.zone()))})

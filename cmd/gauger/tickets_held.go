@@ -8,16 +8,16 @@ import (
 	"gauger/agent"
 )
 
-// ticketsRelease lets a held ticket go.
-func (m *Main) ticketsRelease(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets release")
-	var w waiting
-	waitFlags(f, &w)
+// runTicketsRelease lets a held ticket go.
+func runTicketsRelease(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets release")
+	var w waitOptions
+	addWaitFlags(f, &w)
 	rest, err := parse(f, c, args)
 	if err != nil || len(rest) != 1 {
 		return orUsage(err, "tickets release wants the number of a held ticket; `gauger tickets list` shows them")
 	}
-	return m.with(c, func(d *desk) error {
+	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, rest[0])
 		if err != nil {
 			return err
@@ -26,21 +26,21 @@ func (m *Main) ticketsRelease(ctx context.Context, args []string) error {
 		if err := d.call(ctx, "tickets.release", agent.Ticket{Number: number}, nil); err != nil {
 			return err
 		}
-		queued, err := d.booked(ctx, rest)
+		queued, err := d.ticketFates(ctx, rest)
 		if err != nil { // it is marked, but has not become a record yet
-			_, err = fmt.Fprintf(m.Out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", rest[0])
+			_, err = fmt.Fprintf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", rest[0])
 			return err
 		}
-		if err := d.follow(ctx, queued, w); err != nil {
+		if err := d.awaitDelivery(ctx, queued, w); err != nil {
 			return err
 		}
-		return m.tell(c, d, queued)
+		return printFates(c, d, queued)
 	})
 }
 
-// ticketsReject forgets a held ticket; the reason is kept, and goes to the service as an event.
-func (m *Main) ticketsReject(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets reject")
+// runTicketsReject forgets a held ticket; the reason is kept, and goes to the service as an event.
+func runTicketsReject(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets reject")
 	why := f.String("why", "", "`TEXT` of the reason, which is kept")
 	rest, err := parse(f, c, args)
 	switch {
@@ -51,7 +51,7 @@ func (m *Main) ticketsReject(ctx context.Context, args []string) error {
 	case strings.TrimSpace(*why) == "":
 		return usage{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
 	}
-	return m.with(c, func(d *desk) error {
+	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, rest[0])
 		if err != nil {
 			return err
@@ -60,9 +60,9 @@ func (m *Main) ticketsReject(ctx context.Context, args []string) error {
 			return err
 		}
 		if c.json() {
-			return printJSON(m.Out, map[string]string{"number": number, "state": "rejected"})
+			return printJSON(c.out, map[string]string{"number": number, "state": "rejected"})
 		}
-		_, err = fmt.Fprintf(m.Out, "rejected: %s\n", number)
+		_, err = fmt.Fprintf(c.out, "rejected: %s\n", number)
 		return err
 	})
 }

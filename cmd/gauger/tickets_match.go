@@ -13,9 +13,9 @@ import (
 // basisWords are the bases of a hauler's volume as people read them.
 var basisWords = map[string]string{agent.AsObserved: "as observed", agent.AsGross: "gross at 60 degF", agent.AsNet: "net at 60 degF"}
 
-// ticketsMatch records what a truck's own ticket says of a load.
-func (m *Main) ticketsMatch(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets match")
+// runTicketsMatch records what a truck's own ticket says of a load.
+func runTicketsMatch(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets match")
 	var a agent.MatchArgs
 	f.StringVar(&a.Hauler, "hauler", "", "`NUMBER` of the truck's ticket")
 	f.Float64Var(&a.Bbl, "barrels", 0, "`BBL` on the truck's ticket, as observed unless --gross or --net says otherwise")
@@ -45,7 +45,7 @@ func (m *Main) ticketsMatch(ctx context.Context, args []string) error {
 	if *net {
 		a.Basis = agent.AsNet
 	}
-	return m.with(c, func(d *desk) error {
+	return withConnection(c, func(d *connection) error {
 		rows, err := d.tickets(ctx)
 		if err != nil {
 			return err
@@ -60,23 +60,23 @@ func (m *Main) ticketsMatch(ctx context.Context, args []string) error {
 			return err
 		}
 		if got.Warning != "" {
-			fmt.Fprintln(m.Err, "warning: "+got.Warning)
+			fmt.Fprintln(c.err, "warning: "+got.Warning)
 		}
-		return m.tellMatch(c, got.Ticket)
+		return printMatch(c, got.Ticket)
 	})
 }
 
-// tellMatch shows the difference after a change.
-func (m *Main) tellMatch(c *common, b *agent.Booked) error {
+// printMatch shows the difference after a change.
+func printMatch(c *call, b *agent.Booked) error {
 	h := b.Hauled()
 	if c.json() {
-		return printJSON(m.Out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
+		return printJSON(c.out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
 	}
 	if h == nil {
-		_, err := fmt.Fprintf(m.Out, "%s: no truck's ticket is recorded any more\n", b.Number)
+		_, err := fmt.Fprintf(c.out, "%s: no truck's ticket is recorded any more\n", b.Number)
 		return err
 	}
-	_, err := fmt.Fprintf(m.Out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisWords[h.Basis],
+	_, err := fmt.Fprintf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisWords[h.Basis],
 		differenceOf(h, b.Load))
 	return err
 }

@@ -22,7 +22,7 @@ type handTicket struct {
 	start, end, open, closing string
 }
 
-func ticketFlags(f *flag.FlagSet) *handTicket {
+func addTicketFlags(f *flag.FlagSet) *handTicket {
 	t := &handTicket{}
 	for _, x := range []struct {
 		into        *string
@@ -70,11 +70,11 @@ func (t *handTicket) written(zone *time.Location) (agent.Written, error) {
 	return w, errors.Join(at.err, err1, err2)
 }
 
-// ticketsAdd queues tickets that a person writes.
-func (m *Main) ticketsAdd(ctx context.Context, args []string) error {
-	f, c := m.flags("tickets add")
-	t := ticketFlags(f)
-	s := saveFlags(f)
+// runTicketsAdd queues tickets that a person writes.
+func runTicketsAdd(ctx context.Context, c *call, args []string) error {
+	f := flags(c, "tickets add")
+	t := addTicketFlags(f)
+	s := addQueueFlags(f)
 	rest, err := parse(f, c, args)
 	switch {
 	case err != nil:
@@ -90,22 +90,22 @@ func (m *Main) ticketsAdd(ctx context.Context, args []string) error {
 	}
 	var all []agent.Written
 	if s.file != "" {
-		all, err = m.ticketFile(cfg, s.file)
+		all, err = readTicketFile(c, cfg, s.file)
 	} else {
 		all = make([]agent.Written, 1)
 		all[0], err = t.written(cfg.Zone)
 	}
 	if err == nil {
-		err = m.checkTickets(cfg, s.file, all)
+		err = checkTickets(c, cfg, s.file, all)
 	}
 	if err != nil {
 		return asUsage(err)
 	}
-	return m.with(c, func(d *desk) error { return m.addTickets(ctx, c, d, s, cfg, all) })
+	return withConnection(c, func(d *connection) error { return addTickets(ctx, c, d, s, cfg, all) })
 }
 
 // addTickets queues tickets that have been checked, and sees them off.
-func (m *Main) addTickets(ctx context.Context, c *common, d *desk, s *saving, cfg *config.Config, all []agent.Written) error {
+func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []agent.Written) error {
 	if err := d.unusedNumbers(ctx, all); err != nil {
 		return err
 	}
@@ -116,21 +116,21 @@ func (m *Main) addTickets(ctx context.Context, c *common, d *desk, s *saving, cf
 			return fmt.Errorf("%w%s", err, already(numbers))
 		}
 		if q.Warning != "" {
-			fmt.Fprintln(m.Err, "warning: "+q.Warning)
+			fmt.Fprintln(c.err, "warning: "+q.Warning)
 		}
 		numbers = append(numbers, q.Number)
 	}
-	queued, err := d.booked(ctx, numbers)
+	queued, err := d.ticketFates(ctx, numbers)
 	if err != nil {
 		return err
 	}
 	for i, w := range all {
 		queued[i].What = numbers[i] + ": " + gauged(cfg, w)
 	}
-	if err := d.follow(ctx, queued, s.waiting); err != nil {
+	if err := d.awaitDelivery(ctx, queued, s.waitOptions); err != nil {
 		return err
 	}
-	return m.tell(c, d, queued)
+	return printFates(c, d, queued)
 }
 
 // already names the tickets that were queued before something went wrong.
@@ -142,7 +142,7 @@ func already(numbers []string) string {
 }
 
 // unusedNumbers sees to it that none of the tickets fails for its number after others have been queued.
-func (d *desk) unusedNumbers(ctx context.Context, all []agent.Written) error {
+func (d *connection) unusedNumbers(ctx context.Context, all []agent.Written) error {
 	var known []agent.Booked
 	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
 		return err
@@ -160,19 +160,19 @@ func (d *desk) unusedNumbers(ctx context.Context, all []agent.Written) error {
 	return nil
 }
 
-// booked finds the records of tickets.
-func (d *desk) booked(ctx context.Context, numbers []string) ([]sent, error) {
+// ticketFates finds the records of tickets.
+func (d *connection) ticketFates(ctx context.Context, numbers []string) ([]fate, error) {
 	var known []agent.Booked
 	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
 		return nil, err
 	}
-	var all []sent
+	var all []fate
 	for _, number := range numbers {
 		i := slices.IndexFunc(known, func(b agent.Booked) bool { return b.Number == number && b.Ticket != nil })
 		if i < 0 {
 			return nil, fmt.Errorf("%w: %s", agent.ErrNoTicket, number)
 		}
-		all = append(all, sent{Stream: agent.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
+		all = append(all, fate{Stream: agent.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
 	}
 	return all, nil
 }
@@ -180,16 +180,16 @@ func (d *desk) booked(ctx context.Context, numbers []string) ([]sent, error) {
 // gauged is what a ticket says, for the person to compare with the paper.
 func gauged(cfg *config.Config, w agent.Written) string {
 	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gauge(w.Open), w.Open, gauge(w.Close), w.Close)
-	if bbl, ok := (here{cfg}).barrels(w.Tank, w.Open, w.Close); ok {
+	if bbl, ok := (site{cfg}).barrels(w.Tank, w.Open, w.Close); ok {
 		text += fmt.Sprintf(", %.1f bbl", bbl)
 	}
 	return text
 }
 
 // checkTickets refuses what cannot be a run, before anything is queued. path is the file that they come from, if any.
-func (m *Main) checkTickets(cfg *config.Config, path string, all []agent.Written) error {
+func checkTickets(c *call, cfg *config.Config, path string, all []agent.Written) error {
 	for i, w := range all {
-		if err := m.checkTicket(cfg, w); err != nil {
+		if err := checkTicket(c, cfg, w); err != nil {
 			if path == "" {
 				return err
 			}
@@ -199,7 +199,7 @@ func (m *Main) checkTickets(cfg *config.Config, path string, all []agent.Written
 	return nil
 }
 
-func (m *Main) checkTicket(cfg *config.Config, w agent.Written) error {
+func checkTicket(c *call, cfg *config.Config, w agent.Written) error {
 	var ids []string
 	for _, t := range cfg.Tanks {
 		ids = append(ids, t.ID)
@@ -220,7 +220,7 @@ func (m *Main) checkTicket(cfg *config.Config, w agent.Written) error {
 		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gauge(w.Open), gauge(w.Close))
 	}
 	if w.End.After(time.Now().Add(time.Hour)) {
-		fmt.Fprintf(m.Err, "warning: the load ends at %s, which has not come yet by this box's clock\n", minute(w.End, cfg.Zone))
+		fmt.Fprintf(c.err, "warning: the load ends at %s, which has not come yet by this box's clock\n", minute(w.End, cfg.Zone))
 	}
 	if err := plausible(w); err != nil {
 		return err

@@ -21,7 +21,7 @@ type tools struct {
 	lines  *modbus.Lines
 }
 
-func openTools(c *common) (*tools, error) {
+func openTools(c *call) (*tools, error) {
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
 		return &tools{daemon: daemon}, nil

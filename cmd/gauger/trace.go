@@ -46,12 +46,12 @@ func (t tracer) show(f modbus.Frame) {
 	}
 }
 
-// tracer prints frames among the readings, in the order in which both come; beside readings for a program, on
+// newTracer prints frames among the readings, in the order in which both come; beside readings for a program, on
 // standard error.
-func (m *Main) tracer(r *readings) tracer {
-	t := tracer{mu: &r.mu, out: r.out, zone: r.here.zone()}
+func newTracer(c *call, r *readings) tracer {
+	t := tracer{mu: &r.mu, out: r.out, zone: r.site.zone()}
 	if r.json {
-		t.out = m.Err
+		t.out = c.err
 	}
 	return t
 }

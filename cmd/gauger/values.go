@@ -46,9 +46,9 @@ type wellSets struct {
 	sets []valueSet
 }
 
-func (m *Main) tagValuesSave(ctx context.Context, args []string) error {
-	return m.saveValues(ctx, "tagvalues save", args, agent.TagValues, func(path string) ([]wellSets, error) {
-		all, err := recordsOf[wellTags](m, path)
+func runTagValuesSave(ctx context.Context, c *call, args []string) error {
+	return saveValues(ctx, c, "tagvalues save", args, agent.TagValues, func(path string) ([]wellSets, error) {
+		all, err := recordsOf[wellTags](c, path)
 		var out []wellSets
 		for i, w := range all {
 			if w.ObjectType != "" && w.ObjectType != "Well" {
@@ -60,9 +60,9 @@ func (m *Main) tagValuesSave(ctx context.Context, args []string) error {
 	})
 }
 
-func (m *Main) targetsSave(ctx context.Context, args []string) error {
-	return m.saveValues(ctx, "targets save", args, agent.Targets, func(path string) ([]wellSets, error) {
-		all, err := recordsOf[wellTargets](m, path)
+func runTargetsSave(ctx context.Context, c *call, args []string) error {
+	return saveValues(ctx, c, "targets save", args, agent.Targets, func(path string) ([]wellSets, error) {
+		all, err := recordsOf[wellTargets](c, path)
 		var out []wellSets
 		for _, w := range all {
 			out = append(out, wellSets{w.ObjectID, w.Targets})
@@ -72,12 +72,12 @@ func (m *Main) targetsSave(ctx context.Context, args []string) error {
 }
 
 // saveValues saves values of wells: one from flags, or all of a file.
-func (m *Main) saveValues(ctx context.Context, name string, args []string, stream string, read func(path string) ([]wellSets, error)) error {
-	f, c := m.flags(name)
+func saveValues(ctx context.Context, c *call, name string, args []string, stream string, read func(path string) ([]wellSets, error)) error {
+	f := flags(c, name)
 	code := f.String("code", "", "data classification `CODE`, such as \"Production Target Oil\"")
 	figure := f.String("value", "", "the `NUMBER`; the service takes whole ones")
 	at := f.String("at", "", "`TIME` for which it holds; default now")
-	s := saveFlags(f)
+	s := addQueueFlags(f)
 	rest, err := parse(f, c, args)
 	switch {
 	case err != nil:
@@ -90,7 +90,7 @@ func (m *Main) saveValues(ctx context.Context, name string, args []string, strea
 		return usage{name + " wants --code and --value, or --file"}
 	}
 	well := strings.Join(rest, "")
-	return m.save(ctx, c, s, func(cfg *config.Config) ([]record, error) {
+	return queueRecords(ctx, c, s, func(cfg *config.Config) ([]record, error) {
 		var all []wellSets
 		if s.file != "" {
 			all, err = read(s.file)
@@ -100,13 +100,13 @@ func (m *Main) saveValues(ctx context.Context, name string, args []string, strea
 		if err != nil {
 			return nil, err
 		}
-		return m.valueRecords(cfg, stream, well, all)
+		return valueRecords(c, cfg, stream, well, all)
 	})
 }
 
 // oneValue is what the flags say.
 func oneValue(well, code, figure, at string) ([]wellSets, error) {
-	v, err := number(figure)
+	v, err := parseNumber(figure)
 	if err != nil {
 		return nil, fmt.Errorf("--value: %w", err)
 	}
@@ -114,7 +114,7 @@ func oneValue(well, code, figure, at string) ([]wellSets, error) {
 }
 
 // valueRecords makes a record of each set.
-func (m *Main) valueRecords(cfg *config.Config, stream, well string, all []wellSets) ([]record, error) {
+func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSets) ([]record, error) {
 	var records []record
 	for _, w := range all {
 		w.well = cmp.Or(w.well, well)
@@ -126,9 +126,9 @@ func (m *Main) valueRecords(cfg *config.Config, stream, well string, all []wellS
 		case len(w.sets) == 0:
 			return nil, fmt.Errorf("well %s: there is no value", w.well)
 		}
-		m.warnWell(cfg, w.well)
+		warnWell(c, cfg, w.well)
 		for _, set := range w.sets {
-			r, err := m.valueRecord(cfg, stream, w.well, set)
+			r, err := valueRecord(c, cfg, stream, w.well, set)
 			if err != nil {
 				return nil, err
 			}
@@ -139,15 +139,15 @@ func (m *Main) valueRecords(cfg *config.Config, stream, well string, all []wellS
 }
 
 // warnWell says that a well is none of the configured ones, where there are any: its id may be mistyped.
-func (m *Main) warnWell(cfg *config.Config, id string) {
+func warnWell(c *call, cfg *config.Config, id string) {
 	known := slices.ContainsFunc(cfg.Wells, func(w config.Well) bool { return w.ID == id })
 	if len(cfg.Wells) > 0 && !known {
-		fmt.Fprintf(m.Err, "warning: %s is not a well of the configuration; check the id\n", id)
+		fmt.Fprintf(c.err, "warning: %s is not a well of the configuration; check the id\n", id)
 	}
 }
 
 // valueRecord encodes one set, in the order in which it stands.
-func (m *Main) valueRecord(cfg *config.Config, stream, well string, set valueSet) (record, error) {
+func valueRecord(c *call, cfg *config.Config, stream, well string, set valueSet) (record, error) {
 	w := cfg.Service.Wire
 	out := cloud.ValueSet{Code: set.Code}
 	now := time.Now()
@@ -155,7 +155,7 @@ func (m *Main) valueRecord(cfg *config.Config, stream, well string, set valueSet
 		if v.Value == nil {
 			return record{}, fmt.Errorf("%s: a value is missing", set.Code)
 		}
-		at, err := instant(v.Timestamp, cfg.Zone, now)
+		at, err := parseTime(v.Timestamp, cfg.Zone, now)
 		if err != nil {
 			return record{}, fmt.Errorf("%s: %w", set.Code, err)
 		}
@@ -167,7 +167,7 @@ func (m *Main) valueRecord(cfg *config.Config, stream, well string, set valueSet
 	}
 	body, warning, err := w.EncodeTargets(out)
 	if warning != "" {
-		fmt.Fprintln(m.Err, "warning: "+warning)
+		fmt.Fprintln(c.err, "warning: "+warning)
 	}
 	return record{stream, well, body, said(body)}, err
 }

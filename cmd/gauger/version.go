@@ -6,11 +6,11 @@ import (
 	"runtime"
 )
 
-// showVersion says which gauger this is.
-func (m *Main) showVersion(_ context.Context, args []string) error {
+// runVersion says which gauger this is.
+func runVersion(_ context.Context, c *call, args []string) error {
 	if len(args) > 0 {
 		return usage{"version takes no arguments"}
 	}
-	_, err := fmt.Fprintf(m.Out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	_, err := fmt.Fprintf(c.out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	return err
 }

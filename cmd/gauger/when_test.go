@@ -24,13 +24,13 @@ func TestInstant(t *testing.T) {
 		{"1h30m", "2026-07-01T10:30:00Z"},
 		{"7d", "2026-06-24T12:00:00Z"},
 	} {
-		got, err := instant(c.text, chicago, now)
+		got, err := parseTime(c.text, chicago, now)
 		if err != nil || got.UTC().Format(time.RFC3339) != c.want {
 			t.Errorf("%q: %v, %v; want %s", c.text, got, err, c.want)
 		}
 	}
 	for _, text := range []string{"", "yesterday", "14:30", "-24h", "-7d", "2026-13-01", "2026-02-30", "1.5d", "01/03/2026"} {
-		if got, err := instant(text, chicago, now); err == nil {
+		if got, err := parseTime(text, chicago, now); err == nil {
 			t.Errorf("%q was read as %v", text, got)
 		}
 	}
@@ -47,7 +47,7 @@ func TestNear(t *testing.T) {
 		{"something else", ""},
 		{"", ""},
 	} {
-		if got := near(c.got, points); got != c.want {
+		if got := nearest(c.got, points); got != c.want {
 			t.Errorf("%q: %q, want %q", c.got, got, c.want)
 		}
 	}

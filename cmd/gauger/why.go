@@ -23,13 +23,13 @@ type question struct {
 	at           time.Time
 }
 
-// question reads the arguments; a tank and a time may come in either order.
-func (m *Main) question(c *common, id, at string, rest []string) (q question, err error) {
+// readQuestion reads the arguments; a tank and a time may come in either order.
+func readQuestion(c *call, id, at string, rest []string) (q question, err error) {
 	wants := usage{"tickets explain wants a ticket's number, or a time and a tank: `gauger tickets explain \"2026-03-01 14:30\" TK-1001`"}
 	if id == "" && at == "" && len(rest) == 1 {
 		return question{number: rest[0]}, nil
 	}
-	zone := m.around(c).zone()
+	zone := findSite(c).zone()
 	for _, word := range rest {
 		_, err := clockTime(word, zone, time.Now())
 		switch {
@@ -55,7 +55,7 @@ func (m *Main) question(c *common, id, at string, rest []string) (q question, er
 func clockTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	day, err := time.Parse("15:04", text)
 	if err != nil {
-		return instant(text, zone, now)
+		return parseTime(text, zone, now)
 	}
 	y, month, d := now.In(zone).Date()
 	t := time.Date(y, month, d, day.Hour(), day.Minute(), 0, 0, zone)
@@ -66,10 +66,10 @@ func clockTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 }
 
 // explainTime says what became of a tank's level at a time.
-func (m *Main) explainTime(ctx context.Context, c *common, q question) error {
+func explainTime(ctx context.Context, c *call, q question) error {
 	var w agent.Why
 	var rows []ticketRow
-	err := m.with(c, func(d *desk) (err error) {
+	err := withConnection(c, func(d *connection) (err error) {
 		if err = d.call(ctx, "tickets.why", agent.WhyArgs{Tank: q.tank, At: q.at}, &w); err == nil {
 			rows, err = d.tickets(ctx)
 		}
@@ -78,18 +78,18 @@ func (m *Main) explainTime(ctx context.Context, c *common, q question) error {
 	if err != nil {
 		return err
 	}
-	a := answer{&w, m.around(c), rows}
+	a := answer{&w, findSite(c), rows}
 	says := a.sentences()
 	if c.json() {
-		return printJSON(m.Out, map[string]any{"says": says, "known": w})
+		return printJSON(c.out, map[string]any{"says": says, "known": w})
 	}
-	return m.say(c, says)
+	return printSentences(c, says)
 }
 
 // answer is what is known of a time, on its way into sentences.
 type answer struct {
 	*agent.Why
-	h    here
+	h    site
 	rows []ticketRow
 }
 

@@ -45,8 +45,8 @@ func TestACommandThatIsEndedSaysSoInWords(t *testing.T) {
 			}
 			var out, errs bytes.Buffer
 			in, typed := net.Pipe() // a person who does not type
-			m := &Main{In: in, Out: &out, Err: &errs, Getenv: func(string) string { return "" }}
-			status := m.Run(ctx, append(args, "-c", filepath.Join(dir, "gauger.yaml"), "--socket", filepath.Join(dir, "none")))
+			m := &call{in: in, out: &out, err: &errs, getenv: func(string) string { return "" }}
+			status := m.run(ctx, append(args, "-c", filepath.Join(dir, "gauger.yaml"), "--socket", filepath.Join(dir, "none")))
 			cancel()
 			typed.Close()
 			said := out.String() + errs.String()
@@ -75,7 +75,7 @@ func TestWordsForTheEndOfAContext(t *testing.T) {
 		if got.Error() != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-		if status := (&Main{Err: &bytes.Buffer{}}).status(got); status != (&Main{Err: &bytes.Buffer{}}).status(c.err) {
+		if status := exitStatus(&call{err: &bytes.Buffer{}}, got); status != exitStatus(&call{err: &bytes.Buffer{}}, c.err) {
 			t.Errorf("%q: status %d", got, status)
 		}
 	}
