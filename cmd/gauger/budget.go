@@ -55,7 +55,7 @@ func budgetsOf(all []modbus.Budget) []budget {
 	return out
 }
 
-func shareOf(s modbus.Share) share {
+func shareOf(s modbus.DeviceShare) share {
 	out := share{Device: s.Device, Unit: s.Unit, Every: milliseconds(s.Every), Hurried: milliseconds(s.Hurried), Round: milliseconds(s.Round), Load: s.Load}
 	for _, r := range s.Requests {
 		out.Requests = append(out.Requests, ask{r.Table, r.From, r.To, r.Points, r.Gaps, r.Again, milliseconds(r.Takes)})
@@ -100,7 +100,7 @@ func printPlan(t io.Writer, b modbus.Budget) {
 }
 
 // placed is where a request reads: "holding 100-103".
-func placed(r modbus.Ask) string {
+func placed(r modbus.PlannedRequest) string {
 	if r.From == r.To {
 		return fmt.Sprintf("%s %d", r.Table, r.From)
 	}

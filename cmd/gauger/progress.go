@@ -32,7 +32,7 @@ const tellEvery = 5 * time.Second
 func newProgress(c *call, a scanning, urls []string) *progress {
 	p := &progress{out: c.err, asks: a, urls: urls, all: len(urls) * len(a.Units)}
 	for _, url := range urls {
-		p.most += a.search().Longest(url)
+		p.most += a.search().MaxDuration(url)
 	}
 	if file, ok := c.err.(*os.File); ok {
 		_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)

@@ -5,17 +5,19 @@ import (
 	"fmt"
 )
 
-// span is a run of addresses of one table: from, and so many.
-type span struct {
-	table Table
-	from  int
-	count int
+// Span is a run of addresses of one table: from, and so many.
+type Span struct {
+	Table Table
+	From  int
+	Count int
 }
 
-func (s span) to() int { return s.from + s.count }
+func (s Span) End() int { return s.From + s.Count }
 
-// bytes is the length of its data in an answer.
-func (s span) bytes() int { return Request{Table: s.table, Quantity: uint16(s.count)}.bytes() }
+// dataLength is the length of its data in an answer.
+func (s Span) dataLength() int {
+	return Request{Table: s.Table, Quantity: uint16(s.Count)}.dataLength()
+}
 
 // place finds the one key of a point that says where it is, and what it says.
 func (p Point) place() (key string, table Table, address int, err error) {

@@ -21,18 +21,18 @@ type Age struct {
 
 // ageRule is an Age made ready for reading, and what it has dated last.
 type ageRule struct {
-	index int // of the companion among the device's points
-	max   time.Duration
-	from  float64 // of a countdown; NaN: the companion is the age
-	unit  time.Duration
-	word  string // the unit's name
-	last  sample
+	index          int // of the companion among the device's points
+	max            time.Duration
+	countsDownFrom float64 // of a countdown; NaN: the companion is the age
+	step           time.Duration
+	unitName       string // the unit's name
+	newest         datedSample
 }
 
 var ageUnits = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour}
 
-// unit is what one of the age's point is; c is that point.
-func (a Age) unit(c Point) (word string, of time.Duration, err error) {
+// stepOf is what one of the age's point is; c is that point.
+func (a Age) stepOf(c Point) (word string, of time.Duration, err error) {
 	key, word := "unit", a.Unit
 	if word == "" {
 		key, word = "unit of "+c.Name, c.Unit
@@ -43,53 +43,53 @@ func (a Age) unit(c Point) (word string, of time.Duration, err error) {
 	return word, of, nil
 }
 
-// of is the age that the companion's reading tells.
-func (a *ageRule) of(c collectors.Reading) (time.Duration, error) {
+// age is the age that the companion's reading tells.
+func (a *ageRule) age(c collectors.Reading) (time.Duration, error) {
 	if c.Quality != collectors.Good {
 		return 0, fmt.Errorf("how old it is cannot be told: %s is %s: %w", c.Point, c.Quality, c.Err)
 	}
 	age := c.Value
-	if !math.IsNaN(a.from) {
-		age = a.from - c.Value
+	if !math.IsNaN(a.countsDownFrom) {
+		age = a.countsDownFrom - c.Value
 		if c.Value < 0 || age < 0 {
-			return 0, fmt.Errorf("how old it is cannot be told: %s says %v, and counts down from %v", c.Point, c.Value, a.from)
+			return 0, fmt.Errorf("how old it is cannot be told: %s says %v, and counts down from %v", c.Point, c.Value, a.countsDownFrom)
 		}
 	}
 	const longest = 100 * 365 * 24 * time.Hour
-	if age < 0 || age*float64(a.unit) > float64(longest) {
-		return 0, fmt.Errorf("how old it is cannot be told: %s says %v %s", c.Point, c.Value, a.word)
+	if age < 0 || age*float64(a.step) > float64(longest) {
+		return 0, fmt.Errorf("how old it is cannot be told: %s says %v %s", c.Point, c.Value, a.unitName)
 	}
-	return time.Duration(age * float64(a.unit)), nil
+	return time.Duration(age * float64(a.step)), nil
 }
 
-// sample is the newest value that came with an age.
-type sample struct {
-	value float64
-	text  string
-	at    time.Time // when it was true; zero: nothing is known yet
-	seen  time.Time // when the age was last asked for and this was still the newest
+// datedSample is the newest value that came with an age.
+type datedSample struct {
+	value     float64
+	text      string
+	at        time.Time // when it was true; zero: nothing is known yet
+	confirmed time.Time // when the age was last asked for and this was still the newest
 }
 
 // ageSlack is how far two instants of one sample may lie apart beside the step of its age: the time on the line.
 const ageSlack = 2 * time.Second
 
-// date puts a good value where its age says. An age is coarse, so that the instant that follows from it wanders
+// backdate puts a good value where its age says. An age is coarse, so that the instant that follows from it wanders
 // by up to one unit from poll to poll; the same value within that is the same sample, and keeps the first instant.
 // A new sample is dated by its age, but not before the moment when the old one was still the newest.
-func (a *ageRule) date(r, c collectors.Reading) collectors.Reading {
-	age, err := a.of(c)
+func (a *ageRule) backdate(r, c collectors.Reading) collectors.Reading {
+	age, err := a.age(c)
 	if err != nil {
 		r.Quality, r.Err = collectors.Uncertain, err
 		return r
 	}
-	last, before := &a.last, a.last.seen
-	last.seen = c.At
+	last, before := &a.newest, a.newest.confirmed
+	last.confirmed = c.At
 	if age > a.max {
 		r.Value, r.Text, r.Quality, r.Err = math.NaN(), "", collectors.Bad, a.tooOld(age, c.Point)
 		return r
 	}
 	at := c.At.Add(-age)
-	same := (r.Value == last.value || math.IsNaN(r.Value)) && r.Text == last.text && at.Sub(last.at) <= a.unit+ageSlack
+	same := (r.Value == last.value || math.IsNaN(r.Value)) && r.Text == last.text && at.Sub(last.at) <= a.step+ageSlack
 	if last.at.IsZero() || !same {
 		if at.Before(before) {
 			at = before
@@ -101,13 +101,13 @@ func (a *ageRule) date(r, c collectors.Reading) collectors.Reading {
 }
 
 func (a *ageRule) tooOld(age time.Duration, by collectors.Point) error {
-	steps := func(d time.Duration) float64 { return float64(d) / float64(a.unit) }
-	return fmt.Errorf("%.4g %s old by %s; more than %.4g %s is not believed", steps(age), a.word, by, steps(a.max), a.word)
+	steps := func(d time.Duration) float64 { return float64(d) / float64(a.step) }
+	return fmt.Errorf("%.4g %s old by %s; more than %.4g %s is not believed", steps(age), a.unitName, by, steps(a.max), a.unitName)
 }
 
-// agesFirst puts requests that read an age before those that read only values: a check-in between the two then
+// planAgesFirst puts requests that read an age before those that read only values: a check-in between the two then
 // makes the new value look old for one poll, and never an old value new.
-func (d *device) agesFirst() {
+func (d *device) planAgesFirst() {
 	ages := map[uint16]bool{}
 	for _, p := range d.points {
 		if p.age != nil {
@@ -118,8 +118,8 @@ func (d *device) agesFirst() {
 	sort.SliceStable(d.blocks, func(i, j int) bool { return tells(d.blocks[i]) && !tells(d.blocks[j]) })
 }
 
-func (c *checker) age(a Age, other Point) {
-	_, unit, err := a.unit(other)
+func (c *checker) checkAge(a Age, other Point) {
+	_, unit, err := a.stepOf(other)
 	if err != nil {
 		c.add("age.unit", "%s", err)
 	}

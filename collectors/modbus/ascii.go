@@ -11,15 +11,15 @@ import (
 // nothing of where a frame ends; the line feed does.
 type ascii struct{}
 
-func (ascii) request(dst []byte, unit byte, pdu []byte) []byte {
+func (ascii) appendRequest(dst []byte, unit byte, pdu []byte) []byte {
 	plain := append([]byte{unit}, pdu...)
 	return fmt.Appendf(dst, ":%X%02X\r\n", plain, lrc(plain))
 }
 
-// size: the colon, two characters each for unit, function, count, data and checksum, and the end.
-func (ascii) size(data int) int { return 1 + 2*(4+data) + 2 }
+// answerSize: the colon, two characters each for unit, function, count, data and checksum, and the end.
+func (ascii) answerSize(data int) int { return 1 + 2*(4+data) + 2 }
 
-func (ascii) whole(b []byte) int {
+func (ascii) answerLength(b []byte) int {
 	end := bytes.Index(b, []byte("\r\n"))
 	if end < 0 || b[0] != ':' {
 		return 0
@@ -37,7 +37,7 @@ func (ascii) whole(b []byte) int {
 	return end + 2
 }
 
-func (ascii) open(frame []byte) (unit byte, pdu []byte) {
+func (ascii) unpack(frame []byte) (unit byte, pdu []byte) {
 	plain, err := hex.AppendDecode(nil, frame[1:len(frame)-2])
 	if err != nil || len(plain) < 4 {
 		return 0, nil // whole does not let it come to that
@@ -45,10 +45,10 @@ func (ascii) open(frame []byte) (unit byte, pdu []byte) {
 	return plain[0], plain[1 : len(plain)-1]
 }
 
-func (ascii) begins(b []byte, r Request) bool {
+func (ascii) mayBegin(b []byte, r Request) bool {
 	var head [3]byte
 	_, err := hex.Decode(head[:], b[1:7])
-	return err == nil && b[0] == ':' && head == [3]byte{r.Unit, r.Table.function(), byte(r.bytes())}
+	return err == nil && b[0] == ':' && head == [3]byte{r.Unit, r.Table.function(), byte(r.dataLength())}
 }
 
 // lrc is the checksum of ASCII frames, what is missing from the sum of the bytes to a multiple of 256; over bytes

@@ -14,7 +14,7 @@ const asciiURL = "ascii:///dev/port?baud=9600" // 7E1, 10 bits: a character is 1
 
 func TestTheFramesOfASCIIAreTheStandards(t *testing.T) {
 	// Unit 1, function 3, address 0, two registers: 1 + 3 + 2 is 6, and FA is missing from 256.
-	if got := (ascii{}).request(nil, 1, Request{1, Holding, 0, 2}.pdu()); string(got) != ":010300000002FA\r\n" {
+	if got := (ascii{}).appendRequest(nil, 1, Request{1, Holding, 0, 2}.pdu()); string(got) != ":010300000002FA\r\n" {
 		t.Errorf("%q", got)
 	}
 	for frame, want := range map[string]int{
@@ -32,7 +32,7 @@ func TestTheFramesOfASCIIAreTheStandards(t *testing.T) {
 		"\r\n":                       0,
 		"":                           0,
 	} {
-		if got := (ascii{}).whole([]byte(frame)); got != want {
+		if got := (ascii{}).answerLength([]byte(frame)); got != want {
 			t.Errorf("%q: %d characters, want %d", frame, got, want)
 		}
 	}
@@ -64,7 +64,7 @@ func TestSlowCharacters(t *testing.T) {
 		if data, err := line.Read(t.Context(), conversation[0], 2*time.Second); err != nil || !carries(data, conversation[0]) {
 			t.Errorf("0.95 s in the middle: % x, %v", data, err)
 		}
-		if _, err := line.Read(t.Context(), conversation[1], 2*time.Second); !errors.Is(err, errDamaged) {
+		if _, err := line.Read(t.Context(), conversation[1], 2*time.Second); !errors.Is(err, ErrDamaged) {
 			t.Errorf("2.5 s in the middle: %v, want the end of the time-out", err)
 		}
 		for _, r := range conversation[2:] {
@@ -86,11 +86,11 @@ func TestAllSettingsOfAURL(t *testing.T) {
 		"tcp://h?pause=0s":                                    "tcp://h:502",
 		"rtu+tcp://h:1?pause=5ms":                             "rtu+tcp://h:1?pause=5ms",
 	} {
-		at, err := parseEndpoint(raw)
+		at, err := ParseEndpoint(raw)
 		if err != nil || at.String() != want {
 			t.Errorf("%s: %s (%v), want %s", raw, at, err, want)
 		}
-		if again, err := parseEndpoint(at.String()); err != nil || again != at {
+		if again, err := ParseEndpoint(at.String()); err != nil || again != at {
 			t.Errorf("%s is read as %+v (%v)", at, again, err)
 		}
 	}
@@ -107,7 +107,7 @@ func TestAllSettingsOfAURL(t *testing.T) {
 		"tcp://h?pause=-1s":                     "from 0s to 10s",
 		"tcp://h?connect_pause=2m":              "from 0s to 1m",
 	} {
-		if _, err := parseEndpoint(raw); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := ParseEndpoint(raw); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v, want %q", raw, err, says)
 		}
 	}
@@ -123,7 +123,7 @@ func FuzzAnswerOverASCII(f *testing.F) {
 			return
 		}
 		text := strings.ToUpper(string(answer))
-		if want := string((ascii{}).request(nil, 1, append([]byte{3, 4}, data...))); len(data) != 4 || !strings.Contains(text, want) {
+		if want := string((ascii{}).appendRequest(nil, 1, append([]byte{3, 4}, data...))); len(data) != 4 || !strings.Contains(text, want) {
 			t.Errorf("% x was taken for %q", data, answer)
 		}
 	})

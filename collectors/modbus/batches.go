@@ -6,14 +6,14 @@ import (
 	"gauger/collectors"
 )
 
-// batches are slices that polls have filled and hosts have read. A host keeps nothing of a batch (collectors.Host),
+// batchPool are slices that polls have filled and hosts have read. A host keeps nothing of a batch (collectors.Host),
 // so the next poll of whatever device fills it again: a box that reads many devices at once has few answers to decode
 // at once.
-var batches sync.Pool
+var batchPool sync.Pool
 
 // borrowBatch is a slice of so many empty readings.
 func borrowBatch(n int) []collectors.Reading {
-	b, ok := batches.Get().(*[]collectors.Reading)
+	b, ok := batchPool.Get().(*[]collectors.Reading)
 	if !ok || cap(*b) < n {
 		return make([]collectors.Reading, n)
 	}
@@ -25,6 +25,6 @@ func borrowBatch(n int) []collectors.Reading {
 // returnBatch takes a slice back that nobody reads any more.
 func returnBatch(batch []collectors.Reading) {
 	if cap(batch) > 0 {
-		batches.Put(&batch)
+		batchPool.Put(&batch)
 	}
 }

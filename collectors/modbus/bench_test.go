@@ -27,8 +27,8 @@ func BenchmarkPollOf100Registers(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if s := d.read(b.Context()); s.err != nil {
-			b.Fatal(s.err)
+		if s := d.read(b.Context()); s.lastError != nil {
+			b.Fatal(s.lastError)
 		}
 	}
 	b.ReportMetric(float64(100*b.N)/b.Elapsed().Seconds(), "registers/s")

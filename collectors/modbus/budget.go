@@ -18,22 +18,22 @@ type Budget struct {
 	Load float64
 	// Loading is the load while every tank is being hauled (every_while_loading).
 	Loading float64
-	Shares  []Share // in the order of the configuration
+	Shares  []DeviceShare // in the order of the configuration
 }
 
-// Share is what one device takes of its line.
-type Share struct {
+// DeviceShare is what one device takes of its line.
+type DeviceShare struct {
 	Device   string
 	Unit     int
 	Every    time.Duration
 	Hurried  time.Duration // every_while_loading; 0: none
 	Round    time.Duration // all its requests
 	Load     float64       // Round by Every
-	Requests []Ask
+	Requests []PlannedRequest
 }
 
-// Ask is one request of the plan.
-type Ask struct {
+// PlannedRequest is one request of the plan.
+type PlannedRequest struct {
 	Table    string // holding, input, coil or discrete
 	From, To int    // addresses, both included
 	Points   int    // values in it
@@ -48,7 +48,7 @@ func Budgets(devices []Device) []Budget {
 	var all []Budget
 	line := map[string]int{}
 	for _, d := range devices {
-		at, err := parseEndpoint(d.URL)
+		at, err := ParseEndpoint(d.URL)
 		if err != nil || len(d.Check()) > 0 {
 			continue
 		}
@@ -56,10 +56,10 @@ func Budgets(devices []Device) []Budget {
 		if err != nil {
 			continue
 		}
-		i, known := line[at.place]
+		i, known := line[at.Place]
 		if !known {
 			i = len(all)
-			line[at.place], all = i, append(all, Budget{Line: at.String()})
+			line[at.Place], all = i, append(all, Budget{Line: at.String()})
 		}
 		made := outline(d, points, at)
 		made.replan()
@@ -70,12 +70,12 @@ func Budgets(devices []Device) []Budget {
 
 // add joins a device to the line.
 func (b *Budget) add(d *device, every time.Duration, unit int) {
-	s := Share{Device: d.name, Unit: unit, Every: every, Hurried: d.hurried, Requests: d.asks()}
+	s := DeviceShare{Device: d.name, Unit: unit, Every: every, Hurried: d.everyWhileLoading, Requests: d.plannedRequests()}
 	for _, r := range s.Requests {
 		s.Round += r.Takes
 	}
 	s.Load = s.Round.Seconds() / every.Seconds()
-	silent := d.terms.cost.silent(d.timeout, d.blocks[0].span)
+	silent := d.limits.cost.Unanswered(d.timeout, d.blocks[0].Span)
 	b.Silent = max(b.Silent+s.Round, b.Round+silent)
 	b.Round += s.Round
 	b.Load += s.Load
@@ -83,13 +83,13 @@ func (b *Budget) add(d *device, every time.Duration, unit int) {
 	b.Shares = append(b.Shares, s)
 }
 
-// asks is the plan of one round as it stands.
-func (d *device) asks() []Ask {
-	var all []Ask
+// plannedRequests is the plan of one round as it stands.
+func (d *device) plannedRequests() []PlannedRequest {
+	var all []PlannedRequest
 	for _, b := range d.blocks {
-		all = append(all, d.askFor(b))
-		if second, ok := d.second(b.span); ok {
-			again := d.askFor(second)
+		all = append(all, d.planned(b))
+		if second, ok := d.rereadOf(b.Span); ok {
+			again := d.planned(second)
 			again.Again = true
 			all = append(all, again)
 		}
@@ -97,17 +97,17 @@ func (d *device) asks() []Ask {
 	return all
 }
 
-func (d *device) askFor(b block) Ask {
-	return Ask{Table: b.table.String(), From: b.from, To: b.to() - 1, Points: len(b.points), Gaps: b.gaps, Takes: d.terms.cost.takes(b.span)}
+func (d *device) planned(b block) PlannedRequest {
+	return PlannedRequest{Table: b.Table.String(), From: b.From, To: b.End() - 1, Points: len(b.points), Gaps: b.gaps, Takes: d.limits.cost.Duration(b.Span)}
 }
 
-// lasts is how long a round of the device takes: as the last one that was answered did, or by the plan.
-func (d *device) lasts() time.Duration {
-	if d.took > 0 {
-		return d.took
+// roundDuration is how long a round of the device takes: as the last one that was answered did, or by the plan.
+func (d *device) roundDuration() time.Duration {
+	if d.lastDuration > 0 {
+		return d.lastDuration
 	}
 	var sum time.Duration
-	for _, r := range d.asks() {
+	for _, r := range d.plannedRequests() {
 		sum += r.Takes
 	}
 	return sum
@@ -122,8 +122,8 @@ func (b Budget) Problem() (device, message string) {
 	if b.Load <= fullLoad {
 		return "", ""
 	}
-	s := b.hardest()
-	return s.Device, fmt.Sprintf("line %s: a round takes %s, and %s wants one every %s; %s", b.Line, inSeconds(b.Round), s.Device, s.Every, b.remedy(s))
+	s := b.shortestInterval()
+	return s.Device, fmt.Sprintf("line %s: a round takes %s, and %s wants one every %s; %s", b.Line, readable(b.Round), s.Device, s.Every, b.remedy(s))
 }
 
 // Warning is the same for the time in which tanks are being hauled.
@@ -131,29 +131,29 @@ func (b Budget) Warning() (device, message string) {
 	if b.Loading <= fullLoad || b.Load > fullLoad {
 		return "", ""
 	}
-	i := slices.IndexFunc(b.Shares, func(s Share) bool { return s.Hurried > 0 })
+	i := slices.IndexFunc(b.Shares, func(s DeviceShare) bool { return s.Hurried > 0 })
 	return b.Shares[i].Device, fmt.Sprintf("line %s: while tanks are being hauled (every_while_loading) the polls need %.0f %% of its time; each then comes later by that", b.Line, 100*b.Loading)
 }
 
-// hardest is the device with the shortest interval: where the load is above 1 it is shorter than the round.
-func (b Budget) hardest() Share {
-	return slices.MinFunc(b.Shares, func(x, y Share) int { return cmp.Compare(x.Every, y.Every) })
+// shortestInterval is the device with the shortest interval: where the load is above 1 it is shorter than the round.
+func (b Budget) shortestInterval() DeviceShare {
+	return slices.MinFunc(b.Shares, func(x, y DeviceShare) int { return cmp.Compare(x.Every, y.Every) })
 }
 
 // comfortable is the load that a remedy aims at: some room is left for a repeated request.
 const comfortable = 0.9
 
 // remedy is an interval at which the line would do, for the one device if that is enough, otherwise for all.
-func (b Budget) remedy(s Share) string {
+func (b Budget) remedy(s DeviceShare) string {
 	others := b.Load - s.Load
 	if others < comfortable/2 || len(b.Shares) == 1 {
-		return fmt.Sprintf("slow it down (every: %s), or raise the baud rate if the line can", atLeast(s.Round.Seconds()/(comfortable-others)))
+		return fmt.Sprintf("slow it down (every: %s), or raise the baud rate if the line can", usualInterval(s.Round.Seconds()/(comfortable-others)))
 	}
-	return fmt.Sprintf("slow its %d devices down (every: %s), read fewer points, or put some on another line", len(b.Shares), atLeast(b.Round.Seconds()/comfortable))
+	return fmt.Sprintf("slow its %d devices down (every: %s), read fewer points, or put some on another line", len(b.Shares), usualInterval(b.Round.Seconds()/comfortable))
 }
 
-// atLeast is a usual interval of at least so many seconds.
-func atLeast(seconds float64) time.Duration {
+// usualInterval is a usual interval of at least so many seconds.
+func usualInterval(seconds float64) time.Duration {
 	for _, s := range []float64{0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600} {
 		if s >= seconds {
 			return time.Duration(s * float64(time.Second))
@@ -162,8 +162,8 @@ func atLeast(seconds float64) time.Duration {
 	return time.Duration(seconds/3600+1) * time.Hour
 }
 
-// inSeconds is a duration as a person says it: "14.3 s", "96.7 ms".
-func inSeconds(d time.Duration) string {
+// readable is a duration as a person says it: "14.3 s", "96.7 ms".
+func readable(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.3g ms", d.Seconds()*1000)
 	}

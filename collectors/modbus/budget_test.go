@@ -80,18 +80,18 @@ func TestTheComputedRoundIsTheMeasuredOne(t *testing.T) {
 }
 
 func (l layout) compare(t *testing.T) {
-	at, err := parseEndpoint(l.url)
+	at, err := ParseEndpoint(l.url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A unit on an RTU line knows that a request is over by 3.5 characters of silence, and begins to think then.
 	slave := modbustest.NewSlave()
 	slave.Turnaround = l.turnaround
-	if at.serialLine() {
-		slave.Char = at.serial.char()
+	if at.IsSerial() {
+		slave.Char = at.serial.charTime()
 	}
-	if at.serialLine() && !at.text() {
-		slave.Turnaround += at.serial.gap()
+	if at.IsSerial() && !at.isASCII() {
+		slave.Turnaround += at.serial.frameGap()
 	}
 	var devices []Device
 	for unit := 1; unit <= l.units; unit++ {
@@ -184,7 +184,7 @@ func TestALineOfManyIsSlowedDownTogether(t *testing.T) {
 func TestThePlanShowsEveryRequest(t *testing.T) {
 	d := Device{Name: "d", URL: "rtu:///dev/ttyS1", Points: append(wordsFrom(Holding, 0, 5, 100), Point{Name: "level", Input: new(7), Type: "float32", Verify: "twice"})}
 	asks := Budgets([]Device{d})[0].Shares[0].Requests
-	want := []Ask{
+	want := []PlannedRequest{
 		{Table: "holding", From: 0, To: 5, Points: 2, Gaps: 4}, {Table: "holding", From: 100, To: 100, Points: 1},
 		{Table: "input", From: 7, To: 8, Points: 1}, {Table: "input", From: 7, To: 8, Points: 1, Again: true},
 	}

@@ -193,7 +193,7 @@ func TestTheTimeOfTheCharactersComesOnTop(t *testing.T) {
 func TestTheFrameOfAStepIsTheStandards(t *testing.T) {
 	// The example of Modbus over Serial Line that every manual prints: unit 1, function 3, address 0, ten registers.
 	want := []byte{0x01, 0x03, 0x00, 0x00, 0x00, 0x0A, 0xC5, 0xCD}
-	if got := (rtu{}).request(nil, 1, Request{1, Holding, 0, 10}.pdu()); string(got) != string(want) {
+	if got := (rtu{}).appendRequest(nil, 1, Request{1, Holding, 0, 10}.pdu()); string(got) != string(want) {
 		t.Errorf("% X, want % X", got, want)
 	}
 }

@@ -27,27 +27,27 @@ type Candidate struct {
 	Rank    float64  // the smaller the likelier
 }
 
-// picture is the registers that could be read.
-type picture map[int]uint16
+// snapshot is the registers that could be read.
+type snapshot map[int]uint16
 
 // divisors are the scales that transmitters use for whole numbers: tenths, hundredths and so on; sixteenths and
 // eighths of an inch. A raw number divided by one of them is the value.
 var divisors = []float64{1, 10, 100, 1000, 10_000, 16, 8}
 
 // candidates are all readings that begin at one address.
-func (p picture) candidates(q Question, offset int) []*Candidate {
+func (p snapshot) candidates(q Question, offset int) []*Candidate {
 	var all []*Candidate
 	for k := registers.Int16; k < registers.String; k++ {
-		words, ok := p.together(q.Address+offset, k.Registers())
+		words, ok := p.registersFrom(q.Address+offset, k.Registers())
 		if !ok {
 			continue
 		}
-		for _, o := range ordersOf(k) {
+		for _, o := range ordersFor(k) {
 			for _, divisor := range divisors {
-				if divisor != 1 && floats(k) {
+				if divisor != 1 && isFloat(k) {
 					break
 				}
-				c := p.candidate(q, offset, reading{k, o, divisor, words})
+				c := p.candidate(q, offset, interpretation{k, o, divisor, words})
 				all = append(all, &c)
 			}
 		}
@@ -55,7 +55,7 @@ func (p picture) candidates(q Question, offset int) []*Candidate {
 	return all
 }
 
-func ordersOf(k registers.Kind) []string {
+func ordersFor(k registers.Kind) []string {
 	switch k.Registers() {
 	case 1:
 		return []string{"", "BADC"}
@@ -65,9 +65,9 @@ func ordersOf(k registers.Kind) []string {
 	return []string{"ABCD", "CDAB", "BADC", "DCBA", "EFGHABCD", "CDABGHEF", "FEHGBADC", "DCBAHGFE"}
 }
 
-func floats(k registers.Kind) bool { return k == registers.Float32 || k == registers.Float64 }
+func isFloat(k registers.Kind) bool { return k == registers.Float32 || k == registers.Float64 }
 
-func (p picture) together(from, count int) ([]uint16, bool) {
+func (p snapshot) registersFrom(from, count int) ([]uint16, bool) {
 	var words []uint16
 	for a := from; a < from+count; a++ {
 		w, ok := p[a]
@@ -79,15 +79,15 @@ func (p picture) together(from, count int) ([]uint16, bool) {
 	return words, true
 }
 
-// reading is one way to make a number of some registers.
-type reading struct {
+// interpretation is one way to make a number of some registers.
+type interpretation struct {
 	kind    registers.Kind
 	order   string
 	divisor float64
 	words   []uint16
 }
 
-func (r reading) bits() uint64 {
+func (r interpretation) rawBits() uint64 {
 	data := make([]byte, 0, 8)
 	for _, w := range r.words {
 		data = append(data, byte(w>>8), byte(w))
@@ -96,27 +96,27 @@ func (r reading) bits() uint64 {
 	return o.Number(data)
 }
 
-func (p picture) candidate(q Question, offset int, r reading) Candidate {
+func (p snapshot) candidate(q Question, offset int, r interpretation) Candidate {
 	c := Candidate{Offset: offset, Address: q.Address + offset, Words: r.words, Type: r.kind.String(), Order: r.order, Scale: 1 / r.divisor}
-	raw, err := r.kind.Number(r.bits())
+	raw, err := r.kind.Number(r.rawBits())
 	c.Value = raw / r.divisor
 	if r.divisor == 1 {
-		c.Text = r.kind.Digits(r.bits())
+		c.Text = r.kind.Digits(r.rawBits())
 	}
-	c.YAML = c.line(q)
+	c.YAML = c.yamlLine(q)
 	if err != nil {
 		c.Why, c.Rank = err.Error(), 1000
 		return c
 	}
 	c.Fits = q.expects() && c.Value >= q.Low-q.Within && c.Value <= q.High+q.Within
-	c.Rank = -p.credit(q, c, r)
+	c.Rank = -p.logLikelihood(q, c, r)
 	return c
 }
 
 func (q Question) expects() bool { return q.Low != 0 || q.High != 0 || q.Within != 0 }
 
-// line is the point for the configuration.
-func (c Candidate) line(q Question) string {
+// yamlLine is the point for the configuration.
+func (c Candidate) yamlLine(q Question) string {
 	name := q.Name
 	if name == "" {
 		name = "NAME"
@@ -129,22 +129,22 @@ func (c Candidate) line(q Question) string {
 		text += ", scale: " + strconv.FormatFloat(c.Scale, 'f', -1, 64)
 	}
 	if q.Measure != "" {
-		text += ", unit: " + plainOrQuoted(q.Measure)
+		text += ", unit: " + yamlText(q.Measure)
 	}
 	return text + "}"
 }
 
-// plainOrQuoted writes a text so that YAML reads it as one.
-func plainOrQuoted(text string) string {
+// yamlText writes a text so that YAML reads it as one.
+func yamlText(text string) string {
 	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsLetter(c) }) {
 		return strconv.Quote(text)
 	}
 	return text
 }
 
-// nameTwins tells each candidate of the other types and orders that read the same number with the same scale at the
+// listEquivalents tells each candidate of the other types and orders that read the same number with the same scale at the
 // same address. Nothing is said of zero, which nearly everything reads from empty registers.
-func nameTwins(all []*Candidate) {
+func listEquivalents(all []*Candidate) {
 	type number struct {
 		address      int
 		value, scale float64
@@ -167,37 +167,37 @@ func nameTwins(all []*Candidate) {
 	}
 }
 
-// credit is how well a reading explains what is seen, in natural logarithms of probabilities: the bits that it
+// logLikelihood is how well a reading explains what is seen, in natural logarithms of probabilities: the bits that it
 // accounts for, were they chance; the chance of this very number where it is right, which is how likely a value
 // near it is times how finely the type can tell values apart; and how usual such a device is. So a float that has
 // the expected value to seven digits weighs more than a scaled byte that comes near it, and a float of 1e-8 within
 // the range 0 to 240 weighs nothing.
-func (p picture) credit(q Question, c Candidate, r reading) float64 {
-	sum := q.density(c.Value) + math.Log(r.resolution()) + r.usual()
+func (p snapshot) logLikelihood(q Question, c Candidate, r interpretation) float64 {
+	sum := q.logDensity(c.Value) + math.Log(r.step()) + r.prior()
 	if c.Offset != 0 {
-		sum -= q.mistaken()
+		sum -= q.wrongAddressPenalty()
 	}
 	for _, w := range c.Words {
-		sum += byChance(w)
+		sum += chanceOfWord(w)
 	}
 	if c.Value < 0 {
 		sum-- // hardly anything in a tank is below zero
 	}
-	return sum + p.neighbourhood(c, r)
+	return sum + p.neighbourEvidence(c, r)
 }
 
-// mistaken is how unlikely it is that a person asks for a register beside the right one. A mere range is little to
+// wrongAddressPenalty is how unlikely it is that a person asks for a register beside the right one. A mere range is little to
 // tell the neighbours by, so that the asked one then weighs more.
-func (q Question) mistaken() float64 {
+func (q Question) wrongAddressPenalty() float64 {
 	if q.High > q.Low {
 		return 10
 	}
 	return 7
 }
 
-// byChance is the surprise at a register of this content. Empty ones are everywhere, and so are states, counters and
+// chanceOfWord is the surprise at a register of this content. Empty ones are everywhere, and so are states, counters and
 // other small numbers.
-func byChance(w uint16) float64 {
+func chanceOfWord(w uint16) float64 {
 	switch w {
 	case 0:
 		return 0.7
@@ -207,8 +207,8 @@ func byChance(w uint16) float64 {
 	return min(2.5+math.Log(float64(w)), 16*math.Ln2)
 }
 
-// density is the logarithm of how likely a value near v is, per unit.
-func (q Question) density(v float64) float64 {
+// logDensity is the logarithm of how likely a value near v is, per unit.
+func (q Question) logDensity(v float64) float64 {
 	if !q.expects() {
 		size := max(math.Abs(v), 1e-2) // any size between a hundredth and a hundred thousand is equally likely
 		far := max(0, math.Log10(size/1e5)) + max(0, math.Log10(1e-2/max(math.Abs(v), 1e-40)))
@@ -220,17 +220,17 @@ func (q Question) density(v float64) float64 {
 	return -math.Log(width+2*blur) - 4*math.Log1p(away*min(away, 1e100))
 }
 
-// resolution is the step between two neighbouring values. A float whose last binary digits are zero was made from
+// step is the step between two neighbouring values. A float whose last binary digits are zero was made from
 // a round number, which is as good as a coarser step, though not quite.
-func (r reading) resolution() float64 {
-	if !floats(r.kind) {
+func (r interpretation) step() float64 {
+	if !isFloat(r.kind) {
 		return 1 / r.divisor
 	}
 	mantissa := 52
 	if r.kind == registers.Float32 {
 		mantissa = 23
 	}
-	bits := r.bits()
+	bits := r.rawBits()
 	v, _ := r.kind.Number(bits) // what is no number does not come here
 	if v == 0 {
 		return 1e-2
@@ -244,28 +244,28 @@ func (r reading) resolution() float64 {
 	return max(step, min(round, 1)/8)
 }
 
-// usual is how often devices are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
+// prior is how often devices are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
 // level that dips below zero is then -1, not 65535.
-func (r reading) usual() float64 {
-	order, four := usualOrders[r.order]
+func (r interpretation) prior() float64 {
+	order, four := orderPriors[r.order]
 	if !four {
 		order = -4
 	}
-	return usualTypes[r.kind] + order + usualScales[r.divisor]
+	return typePriors[r.kind] + order + scalePriors[r.divisor]
 }
 
 var (
-	usualTypes = map[registers.Kind]float64{
+	typePriors = map[registers.Kind]float64{
 		registers.Float32: 0, registers.Int16: -0.3, registers.Uint16: -0.6, registers.Int32: -1, registers.Uint32: -1.3, registers.Float64: -1.5,
 		registers.BCD16: -2.5, registers.BCD32: -3, registers.Int64: -5, registers.Uint64: -5.3,
 	}
-	usualOrders = map[string]float64{"": 0, "ABCD": 0, "CDAB": -0.3, "BADC": -2, "DCBA": -2}
-	usualScales = map[float64]float64{1: 0, 10: -0.5, 100: -0.5, 1000: -1, 10_000: -3, 16: -3, 8: -3.5}
+	orderPriors = map[string]float64{"": 0, "ABCD": 0, "CDAB": -0.3, "BADC": -2, "DCBA": -2}
+	scalePriors = map[float64]float64{1: 0, 10: -0.5, 100: -0.5, 1000: -1, 10_000: -3, 16: -3, 8: -3.5}
 )
 
-// neighbourhood is what the registers beside it say for a value of two registers: that it fills exactly what the
+// neighbourEvidence is what the registers beside it say for a value of two registers: that it fills exactly what the
 // unit has there, and that its neighbour has its empty half in the same place.
-func (p picture) neighbourhood(c Candidate, r reading) float64 {
+func (p snapshot) neighbourEvidence(c Candidate, r interpretation) float64 {
 	n := len(c.Words)
 	if n != 2 {
 		return 0
@@ -277,11 +277,11 @@ func (p picture) neighbourhood(c Candidate, r reading) float64 {
 		sum += 1.5
 	}
 	empty := slices.Index(c.Words, 0)
-	if floats(r.kind) || empty < 0 {
+	if isFloat(r.kind) || empty < 0 {
 		return sum
 	}
 	for _, at := range []int{c.Address - n, c.Address + n} {
-		if pair, ok := p.together(at, n); ok && pair[empty] == 0 && pair[1-empty] != 0 {
+		if pair, ok := p.registersFrom(at, n); ok && pair[empty] == 0 && pair[1-empty] != 0 {
 			sum += 1.5
 		}
 	}

@@ -29,8 +29,8 @@ func (d Device) UnitID() int {
 // SerialLine says whether the device answers over a serial line, where a late answer cannot be told from the
 // right one (all kinds but tcp and tls); a URL that cannot be read is none.
 func (d Device) SerialLine() bool {
-	at, err := parseEndpoint(d.URL)
-	return err == nil && at.serialLine()
+	at, err := ParseEndpoint(d.URL)
+	return err == nil && at.IsSerial()
 }
 
 // Check returns every mistake in the device's own options, each with the key that it is about. Names are checked
@@ -40,13 +40,13 @@ func (d Device) Check() []collectors.Problem {
 	if d.Name == "" || strings.ContainsAny(d.Name, "/ ") {
 		c.add("name", "%q: a name without blanks and slashes is needed", d.Name)
 	}
-	at, err := parseEndpoint(d.URL)
+	at, err := ParseEndpoint(d.URL)
 	if err != nil {
 		c.add("modbus", "%s", err)
 	}
 	if unit := d.UnitID(); unit < 0 || unit > 255 {
 		c.add("unit", "%d: unit ids go from 1 to 247", unit)
-	} else if err == nil && at.serialLine() && (unit == 0 || unit > 247) {
+	} else if err == nil && at.IsSerial() && (unit == 0 || unit > 247) {
 		c.add("unit", "%d: 1 to 247 on a serial line (0 is everyone, and nobody answers)", unit)
 	}
 	if d.Every < 0 {
@@ -66,12 +66,12 @@ func (d Device) Check() []collectors.Problem {
 	if _, err := registers.ParseOrder(d.Order, 2); err != nil {
 		c.add("order", "%s", err)
 	}
-	c.limits(d)
+	c.checkLimits(d)
 	if len(d.Points) == 0 {
 		c.add("points", "none; a device without points is never asked")
 	}
-	if len(d.Points) > mostPoints {
-		c.add("points", "%d; one device has at most %d", len(d.Points), mostPoints)
+	if len(d.Points) > maxPoints {
+		c.add("points", "%d; one device has at most %d", len(d.Points), maxPoints)
 	}
 	names := map[string]bool{}
 	for i, p := range d.Points {
@@ -80,9 +80,9 @@ func (d Device) Check() []collectors.Problem {
 			c.add("name", "%s is the name of an earlier point of this device", p.Name)
 		}
 		names[p.Name] = true
-		c.point(p)
-		c.companions(d, p)
-		c.allowed(d, p)
+		c.checkPoint(p)
+		c.checkCompanions(d, p)
+		c.checkAllowed(d, p)
 	}
 	return c.problems
 }
@@ -97,7 +97,7 @@ func (c *checker) add(key, format string, args ...any) {
 	c.problems = append(c.problems, collectors.Problem{Path: c.under + key, Message: fmt.Sprintf(format, args...)})
 }
 
-func (c *checker) point(p Point) {
+func (c *checker) checkPoint(p Point) {
 	if p.Name == "" || strings.ContainsAny(p.Name, "/ ") {
 		c.add("name", "%q: a name without blanks and slashes is needed", p.Name)
 	}
@@ -109,27 +109,27 @@ func (c *checker) point(p Point) {
 	if kindErr != nil {
 		c.add("type", "%s", kindErr)
 	} else if err == nil {
-		c.fits(p, key, table, address, k)
+		c.typeFits(p, key, table, address, k)
 	}
-	c.bit(p, table, k)
-	c.values(p, k)
+	c.checkBit(p, table, k)
+	c.checkValues(p, k)
 	if p.Verify != "" && p.Verify != "once" && p.Verify != "twice" {
 		c.add("verify", "%q: once or twice", p.Verify)
 	}
 }
 
-// fits checks what kind, length and order make of the address.
-func (c *checker) fits(p Point, key string, table Table, address int, k registers.Kind) {
-	if table.bits() && k != registers.Bool {
+// typeFits checks what kind, length and order make of the address.
+func (c *checker) typeFits(p Point, key string, table Table, address int, k registers.Kind) {
+	if table.IsBits() && k != registers.Bool {
 		c.add("type", "%s: a %s is a bool", k, table)
 		return
 	}
-	if p.Enron != nil && *p.Enron && !(k.Enron() && table.withEnron().enron()) {
+	if p.Enron != nil && *p.Enron && !(k.Enron() && table.Enron().IsEnron()) {
 		c.add("enron", "only int32, uint32 and float32 in holding or input registers are values of 32 bits in Enron's way, not %s", k)
 		return
 	}
-	count := p.count(k)
-	if p.enron(c.enron, k, table) {
+	count := p.registers(k)
+	if p.isEnron(c.enron, k, table) {
 		count = 1
 	}
 	if k == registers.String && (p.Length < 1 || p.Length > 125) {
@@ -142,16 +142,16 @@ func (c *checker) fits(p Point, key string, table Table, address int, k register
 	if address+count > 1<<16 {
 		c.add(key, "%s at %d takes %d registers, and %d is the last address; at most %d", k, address, count, 1<<16-1, 1<<16-count)
 	}
-	if _, err := registers.ParseOrder(p.Order, p.count(k)); err != nil {
+	if _, err := registers.ParseOrder(p.Order, p.registers(k)); err != nil {
 		c.add("order", "%s", err)
 	}
 }
 
-func (c *checker) bit(p Point, table Table, k registers.Kind) {
+func (c *checker) checkBit(p Point, table Table, k registers.Kind) {
 	if p.Bit == nil {
 		return
 	}
-	if table.bits() {
+	if table.IsBits() {
 		c.add("bit", "a %s is one bit already", table)
 	}
 	if *p.Bit < 0 || *p.Bit > 15 {
@@ -162,8 +162,8 @@ func (c *checker) bit(p Point, table Table, k registers.Kind) {
 	}
 }
 
-// values checks what is done with the number.
-func (c *checker) values(p Point, k registers.Kind) {
+// checkValues checks what is done with the number.
+func (c *checker) checkValues(p Point, k registers.Kind) {
 	if p.Scale != nil && (*p.Scale == 0 || math.IsNaN(*p.Scale) || math.IsInf(*p.Scale, 0)) {
 		c.add("scale", "%v: any number but zero", *p.Scale)
 	}
@@ -189,46 +189,46 @@ func (p Point) kind(table Table) (registers.Kind, error) {
 	if p.Type != "" {
 		return registers.ParseKind(p.Type)
 	}
-	if table.bits() || p.Bit != nil {
+	if table.IsBits() || p.Bit != nil {
 		return registers.Bool, nil
 	}
 	return registers.Uint16, nil
 }
 
-func (p Point) count(k registers.Kind) int {
+func (p Point) registers(k registers.Kind) int {
 	if k == registers.String {
 		return p.Length
 	}
 	return k.Registers()
 }
 
-// enron says whether the point is one address of 32 bits: as it says itself, or as its device does where the type
+// isEnron says whether the point is one address of 32 bits: as it says itself, or as its device does where the type
 // allows it.
-func (p Point) enron(device bool, k registers.Kind, table Table) bool {
+func (p Point) isEnron(device bool, k registers.Kind, table Table) bool {
 	if p.Enron != nil {
 		device = *p.Enron
 	}
-	return device && k.Enron() && !table.bits()
+	return device && k.Enron() && !table.IsBits()
 }
 
 // Warnings returns what is legal but doubtful in the device's options.
 func (d Device) Warnings() (all []collectors.Problem) {
-	at, err := parseEndpoint(d.URL)
-	if err == nil && at.port() && (strings.HasPrefix(at.place, "/dev/ttyUSB") || strings.HasPrefix(at.place, "/dev/ttyACM")) {
-		all = append(all, collectors.Problem{Path: "modbus", Message: at.place + " is another adapter after a restart or when it was pulled out; " +
+	at, err := ParseEndpoint(d.URL)
+	if err == nil && at.IsPort() && (strings.HasPrefix(at.Place, "/dev/ttyUSB") || strings.HasPrefix(at.Place, "/dev/ttyACM")) {
+		all = append(all, collectors.Problem{Path: "modbus", Message: at.Place + " is another adapter after a restart or when it was pulled out; " +
 			"ls -l /dev/serial/by-id shows the name that stays"})
 	}
-	if d.Share != "" && openShare(d.Share) {
+	if d.Share != "" && isReachable(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
 			"127.0.0.1 for programs on the box itself"})
 	}
 	for i, p := range d.Points {
-		if key, table, n, err := p.place(); err == nil && key != "modicon" && !table.bits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {
+		if key, table, n, err := p.place(); err == nil && key != "modicon" && !table.IsBits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {
 			all = append(all, collectors.Problem{Path: fmt.Sprintf("points[%d].%s", i, key), Message: fmt.Sprintf(
 				"%d is the address on the wire, counted from 0, which few devices have; did you mean modicon: %d?", n, n)})
 		}
 	}
-	if d.Share != "" && lowPort(d.Share) {
+	if d.Share != "" && isPrivilegedPort(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
 	}
 	return all
@@ -251,23 +251,23 @@ func Conflicts(devices []Device) []Conflict {
 	add := func(i int, path string, err error) {
 		found = append(found, Conflict{i, collectors.Problem{Path: path, Message: err.Error()}})
 	}
-	lines, units := map[string]endpoint{}, map[unit]string{}
+	lines, units := map[string]Endpoint{}, map[unit]string{}
 	for i, d := range devices {
-		at, err := parseEndpoint(d.URL)
+		at, err := ParseEndpoint(d.URL)
 		if err != nil {
 			continue
 		}
-		u := unit{at.place, d.UnitID()}
-		first, known := lines[at.place]
+		u := unit{at.Place, d.UnitID()}
+		first, known := lines[at.Place]
 		other, taken := units[u]
-		switch err := sameLine(first, at); {
+		switch err := compatible(first, at); {
 		case known && err != nil:
 			add(i, "modbus", err)
 		case taken:
 			add(i, "unit", fmt.Errorf("unit %d on this line is %s already; put all points of a unit under one device, or correct the unit", u.id, other))
 		}
 		if !known {
-			lines[at.place] = at
+			lines[at.Place] = at
 		}
 		if !taken {
 			units[u] = d.Name

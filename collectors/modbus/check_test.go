@@ -127,13 +127,13 @@ func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {
 }
 
 func TestModiconNumbers(t *testing.T) {
-	for n, want := range map[int]span{
+	for n, want := range map[int]Span{
 		1: {Coil, 0, 0}, 9999: {Coil, 9998, 0}, 10001: {Discrete, 0, 0}, 19999: {Discrete, 9998, 0}, 30001: {Input, 0, 0}, 40001: {Holding, 0, 0},
 		49999: {Holding, 9998, 0}, 400001: {Holding, 0, 0}, 465536: {Holding, 65535, 0}, 300001: {Input, 0, 0}, 365536: {Input, 65535, 0}, 100001: {Discrete, 0, 0},
 	} {
 		table, address, err := modicon(n)
-		if err != nil || table != want.table || address != want.from {
-			t.Errorf("%d: %s %d (%v), want %s %d", n, table, address, err, want.table, want.from)
+		if err != nil || table != want.Table || address != want.From {
+			t.Errorf("%d: %s %d (%v), want %s %d", n, table, address, err, want.Table, want.From)
 		}
 	}
 	for _, n := range []int{0, -1, 10000, 20001, 30000, 40000, 50001, 200001, 400000, 465537, 500001} {
@@ -179,11 +179,11 @@ func TestLinesAreShared(t *testing.T) {
 		t.Errorf("%q, want %q", urls, want)
 	}
 	for _, raw := range []string{"tcp://a", "rtu+tcp://b:9?baud=300", "rtu:///dev/x?parity=O&stop=2"} {
-		first, err := parseEndpoint(raw)
+		first, err := ParseEndpoint(raw)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := parseEndpoint(first.String()); err != nil || again != first {
+		if again, err := ParseEndpoint(first.String()); err != nil || again != first {
 			t.Errorf("%s is written %s, which is read as %+v (%v)", raw, first, again, err)
 		}
 	}

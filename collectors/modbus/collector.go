@@ -28,18 +28,18 @@ func New(lines *Lines, devices []Device) ([]collectors.Collector, error) {
 			byLine[d.line] = c
 			all = append(all, c)
 		}
-		c.turns = append(c.turns, newTurn(d))
+		c.jobs = append(c.jobs, newJob(d))
 	}
-	return append(all, servers(all)...), nil
+	return append(all, masterServers(all)...), nil
 }
 
 // collector asks the units of one line, one request at a time.
 type collector struct {
-	line  *Line
-	turns []*turn
+	line *Line
+	jobs []*job
 
-	probed time.Time // when a silent unit was last asked
-	free   time.Time // no silent unit is asked before
+	lastSilentProbe time.Time // when a silent unit was last asked
+	silentUnitsFrom time.Time // no silent unit is asked before
 }
 
 // String names the collector by its line.
@@ -47,76 +47,76 @@ func (c *collector) String() string { return "modbus " + c.line.URL() }
 
 // Run implements collectors.Collector.
 func (c *collector) Run(ctx context.Context, host collectors.Host) error {
-	c.begin(time.Now(), host)
+	c.startBeats(time.Now(), host)
 	for ctx.Err() == nil {
 		now := time.Now()
-		if t := c.next(now); t != nil {
+		if t := c.nextJob(now); t != nil {
 			c.serve(ctx, host, t)
 			continue
 		}
-		if c.line.Await(ctx, c.wake(now)) {
-			c.rouse(time.Now())
+		if c.line.Await(ctx, c.wakeAt(now)) {
+			c.makeAllDue(time.Now())
 		}
 	}
-	_ = c.line.hangUp(context.WithoutCancel(ctx)) // nothing was being written, so a close that fails loses nothing
+	_ = c.line.HangUp(context.WithoutCancel(ctx)) // nothing was being written, so a close that fails loses nothing
 	return nil
 }
 
-// rouse makes every unit due, since the line that they are on is open again.
-func (c *collector) rouse(now time.Time) {
-	c.free = now
-	for _, t := range c.turns {
+// makeAllDue makes every unit due, since the line that they are on is open again.
+func (c *collector) makeAllDue(now time.Time) {
+	c.silentUnitsFrom = now
+	for _, t := range c.jobs {
 		t.due = now
 	}
 }
 
-// begin has every unit asked at once, in the order of the configuration. From then on the beats of the units are
+// startBeats has every unit asked at once, in the order of the configuration. From then on the beats of the units are
 // spread over their intervals in the same order, so that no burst of requests makes them wait for each other. A beat
 // counts from an interval ago: a faster one, for a haul that is under way, must not wait until the slow one begins.
-func (c *collector) begin(start time.Time, host collectors.Host) {
-	for i, t := range c.turns {
+func (c *collector) startBeats(start time.Time, host collectors.Host) {
+	for i, t := range c.jobs {
 		every := t.device.every
-		t.start = start.Add(every*time.Duration(i)/time.Duration(len(c.turns)) - every)
+		t.start = start.Add(every*time.Duration(i)/time.Duration(len(c.jobs)) - every)
 		t.every, t.due = every, start
-		if memory, err := host.Recall(t.device.memory()); err == nil {
+		if memory, err := host.Recall(t.device.memoryKey()); err == nil {
 			// Without the memory, or with a damaged one, the same is learnt again in a few rounds.
 			_ = t.device.loadHoles(memory)
 		}
 	}
-	c.probed = start
+	c.lastSilentProbe = start
 }
 
 // serve asks one unit for everything it has.
-func (c *collector) serve(ctx context.Context, host collectors.Host, t *turn) {
+func (c *collector) serve(ctx context.Context, host collectors.Host, t *job) {
 	deadline := t.deadline()
 	if t.device.health.silent() {
-		deadline = endOfTime // whoever answers comes first
-		c.probed = time.Now()
+		deadline = noDeadline // whoever answers comes first
+		c.lastSilentProbe = time.Now()
 	}
 	t.asked, t.busy = time.Now(), true
-	t.device.yield = func(ctx context.Context) { c.letPass(ctx, host, deadline) }
+	t.device.letOthersPass = func(ctx context.Context) { c.serveMoreUrgent(ctx, host, deadline) }
 	t.device.round(ctx, host)
 	t.busy = false
-	t.hurry(host)
-	c.served(t)
+	t.setNextDue(host)
+	c.noteServed(t)
 }
 
-// served notes what a round took, or how long the line is to be left to others after a silent unit.
-func (c *collector) served(t *turn) {
+// noteServed notes what a round took, or how long the line is to be left to others after a silent unit.
+func (c *collector) noteServed(t *job) {
 	if t.device.health.silent() {
-		c.free = time.Now().Add(c.rest(t.device))
+		c.silentUnitsFrom = time.Now().Add(c.pauseAfterSilence(t.device))
 		return
 	}
-	c.line.rounds.note(Round{t.device.name, t.every, t.device.took, t.asked})
+	c.line.lastRounds.note(Round{t.device.name, t.every, t.device.lastDuration, t.asked})
 }
 
-// letPass asks the units that are due and have an earlier deadline, each of them once. They may be passed in turn,
+// serveMoreUrgent asks the units that are due and have an earlier deadline, each of them once. They may be passed in turn,
 // but only by still earlier ones.
-func (c *collector) letPass(ctx context.Context, host collectors.Host, deadline time.Time) {
+func (c *collector) serveMoreUrgent(ctx context.Context, host collectors.Host, deadline time.Time) {
 	for now := time.Now(); ctx.Err() == nil; {
-		var first *turn
-		for _, t := range c.turns {
-			if t.passes(now, deadline) && (first == nil || t.deadline().Before(first.deadline())) {
+		var first *job
+		for _, t := range c.jobs {
+			if t.overtakes(now, deadline) && (first == nil || t.deadline().Before(first.deadline())) {
 				first = t
 			}
 		}
@@ -130,31 +130,31 @@ func (c *collector) letPass(ctx context.Context, host collectors.Host, deadline 
 // round asks the device once and hands over one batch.
 func (d *device) round(ctx context.Context, host collectors.Host) {
 	s := d.visit(ctx)
-	d.note(s, time.Now())
+	d.noteRound(s, time.Now())
 	if ctx.Err() != nil {
 		return
 	}
 	// A batch that the host does not take is not kept: the next round has newer values.
 	_ = host.Emit(ctx, s.batch)
 	returnBatch(s.batch)
-	d.report(ctx, host)
-	d.keep(host)
+	d.reportCommLoss(ctx, host)
+	d.rememberHoles(host)
 }
 
-func (d *device) visit(ctx context.Context) *sweep {
+func (d *device) visit(ctx context.Context) *round {
 	if d.health.absent() {
-		return d.probe(ctx)
+		return d.probeRound(ctx)
 	}
 	return d.read(ctx)
 }
 
-// keep remembers the holes, so that a restart does not run into them again.
-func (d *device) keep(host collectors.Host) {
-	if !d.learnt {
+// rememberHoles remembers the holes, so that a restart does not run into them again.
+func (d *device) rememberHoles(host collectors.Host) {
+	if !d.holesChanged {
 		return
 	}
 	b, err := d.saveHoles()
-	if err = errors.Join(err, host.Remember(d.memory(), b)); err == nil {
-		d.learnt = false
+	if err = errors.Join(err, host.Remember(d.memoryKey(), b)); err == nil {
+		d.holesChanged = false
 	}
 }

@@ -27,7 +27,7 @@ func (p Point) Companions() []Companion {
 }
 
 // accompany ties a compiled point to its companions. The device must have passed Check.
-func (m *manner) accompany(d Device, p Point) error {
+func (m *conversion) accompany(d Device, p Point) error {
 	index := func(name string) int {
 		return slices.IndexFunc(d.Points, func(c Point) bool { return c.Name == name })
 	}
@@ -39,37 +39,37 @@ func (m *manner) accompany(d Device, p Point) error {
 		return nil
 	}
 	i := index(a.Point)
-	word, unit, err := a.unit(d.Points[i])
-	m.age = &ageRule{index: i, max: a.Max, from: math.NaN(), unit: unit, word: word}
+	word, unit, err := a.stepOf(d.Points[i])
+	m.age = &ageRule{index: i, max: a.Max, countsDownFrom: math.NaN(), step: unit, unitName: word}
 	if a.DownFrom != nil {
-		m.age.from = *a.DownFrom
+		m.age.countsDownFrom = *a.DownFrom
 	}
 	return err
 }
 
-// consult lets the companions speak about every good value of the round.
-func (s *sweep) consult() {
+// applyCompanions lets the companions speak about every good value of the round.
+func (s *round) applyCompanions() {
 	for i := range s.device.points {
 		p, r := &s.device.points[i], &s.batch[i]
 		if r.Quality != collectors.Good {
 			continue
 		}
 		if p.good != nil {
-			if why := p.good.refuses(s.batch[p.good.index]); why != nil {
+			if why := p.good.whyNot(s.batch[p.good.index]); why != nil {
 				asked := r.Asked
-				*r = p.bad(r.At, why)
+				*r = p.badReading(r.At, why)
 				r.Asked = asked
 				continue
 			}
 		}
 		if p.age != nil {
-			*r = p.age.date(*r, s.batch[p.age.index])
+			*r = p.age.backdate(*r, s.batch[p.age.index])
 		}
 	}
 }
 
-// companions checks what a point says about those that it rests on.
-func (c *checker) companions(d Device, p Point) {
+// checkCompanions checks what a point says about those that it rests on.
+func (c *checker) checkCompanions(d Device, p Point) {
 	for _, ref := range p.Companions() {
 		i := slices.IndexFunc(d.Points, func(o Point) bool { return o.Name == ref.Point })
 		switch {
@@ -82,14 +82,14 @@ func (c *checker) companions(d Device, p Point) {
 		case d.Points[i].Age != nil || d.Points[i].GoodWhen != nil:
 			c.add(ref.Key, "%s rests on another point itself; name one that does not", ref.Point)
 		default:
-			c.companion(ref.Key, p, d.Points[i])
+			c.checkCompanion(ref.Key, p, d.Points[i])
 		}
 	}
 }
 
-func (c *checker) companion(key string, p, other Point) {
+func (c *checker) checkCompanion(key string, p, other Point) {
 	if key == "age.point" {
-		c.age(*p.Age, other)
+		c.checkAge(*p.Age, other)
 		return
 	}
 	if err := p.GoodWhen.check(other); err != nil {

@@ -13,35 +13,35 @@ import (
 // compile makes the points of a device ready for reading. The device must have passed Check.
 func compile(d Device) ([]point, error) {
 	points := make([]point, 0, len(d.Points))
-	var last *manner
+	var last *conversion
 	for _, p := range d.Points {
-		made, m, err := compilePoint(d, p)
+		made, m, err := compileOne(d, p)
 		if err != nil {
 			return nil, fmt.Errorf("point %s/%s: %w", d.Name, p.Name, err)
 		}
 		if last == nil || *last != m {
 			last = new(m)
 		}
-		made.manner = last
+		made.conversion = last
 		points = append(points, made)
 	}
-	nameTogether(points)
+	packNames(points)
 	for i := range points {
 		p := &points[i]
-		p.again = p.again || p.twice
-		if p.twice && p.age != nil {
-			points[p.age.index].again = true
+		p.reread = p.reread || p.verify
+		if p.verify && p.age != nil {
+			points[p.age.index].reread = true
 		}
-		if p.twice && p.good != nil {
-			points[p.good.index].again = true
+		if p.verify && p.good != nil {
+			points[p.good.index].reread = true
 		}
 	}
 	return points, nil
 }
 
-// nameTogether puts the names of the points into one piece of memory: a hundred small ones, scattered among what the
+// packNames puts the names of the points into one piece of memory: a hundred small ones, scattered among what the
 // configuration leaves behind, cost several times as much.
-func nameTogether(points []point) {
+func packNames(points []point) {
 	length := 0
 	for _, p := range points {
 		length += len(p.id)
@@ -58,41 +58,41 @@ func nameTogether(points []point) {
 	}
 }
 
-// compilePoint is a point still without its manner, and that.
-func compilePoint(d Device, p Point) (point, manner, error) {
+// compileOne is a point still without its manner, and that.
+func compileOne(d Device, p Point) (point, conversion, error) {
 	_, table, address, err := p.place()
 	k, kindErr := p.kind(table)
-	o, orderErr := registers.ParseOrder(p.Order, p.count(k))
+	o, orderErr := registers.ParseOrder(p.Order, p.registers(k))
 	if p.Order == "" {
 		o, orderErr = registers.ParseOrder(d.Order, 2)
 	}
 	if err := errors.Join(err, kindErr, orderErr); err != nil {
-		return point{}, manner{}, err
+		return point{}, conversion{}, err
 	}
-	count := p.count(k)
-	if p.enron(d.Enron, k, table) {
-		table, count = table.withEnron(), 1
+	count := p.registers(k)
+	if p.isEnron(d.Enron, k, table) {
+		table, count = table.Enron(), 1
 	}
 	made := point{
-		id: collectors.PointOf(d.Name, p.Name), table: table, from: uint16(address), count: uint16(count), twice: p.Verify == "twice",
+		id: collectors.PointOf(d.Name, p.Name), table: table, from: uint16(address), count: uint16(count), verify: p.Verify == "twice",
 	}
-	m := manner{unit: collectors.Unit(p.Unit), kind: k, order: o, bit: -1, scale: 1, offset: p.Offset, agree: p.Agree, limits: limitsOf(p)}
+	m := conversion{unit: collectors.Unit(p.Unit), kind: k, order: o, bit: -1, scale: 1, offset: p.Offset, tolerance: p.Agree, limits: limitsOf(p)}
 	if p.Bit != nil {
 		m.bit = int8(*p.Bit)
 	}
 	if p.Scale != nil {
 		m.scale = *p.Scale
 	}
-	m.plain = m.scale == 1 && m.offset == 0
+	m.unscaled = m.scale == 1 && m.offset == 0
 	err = m.accompany(d, p)
 	return made, m, err
 }
 
-func limitsOf(p Point) *limits {
+func limitsOf(p Point) *valueLimits {
 	if p.Range == nil && p.Bad == nil {
 		return nil
 	}
-	l := &limits{low: math.Inf(-1), high: math.Inf(1), bad: p.Bad}
+	l := &valueLimits{low: math.Inf(-1), high: math.Inf(1), bad: p.Bad}
 	if p.Range != nil {
 		l.low, l.high = p.Range[0], p.Range[1]
 	}

@@ -24,65 +24,65 @@ const (
 
 var schemes = []string{schemeTCP, schemeTLS, schemeRTU, schemeRTUOverTCP, schemeASCII, schemeASCIIOverTCP}
 
-// ports are the numbers that a URL may leave out.
-var ports = map[string]string{schemeTCP: "502", schemeTLS: "802"}
+// defaultPorts are the numbers that a URL may leave out.
+var defaultPorts = map[string]string{schemeTCP: "502", schemeTLS: "802"}
 
-// endpoint is a parsed device URL. Two devices share a line exactly when their endpoints are equal.
-type endpoint struct {
+// Endpoint is a parsed device URL. Two devices share a line exactly when their endpoints are equal.
+type Endpoint struct {
 	scheme string
-	place  string // host:port, or the path of the serial port
-	serial serialOptions
+	Place  string // host:port, or the path of the serial port
+	serial serialParams
 	tls    tlsOptions
 
 	pause        time.Duration // of silence before each request, on top of what the frames need
 	connectPause time.Duration // after the socket or port was opened
 }
 
-// serialLine says whether answers carry no number, as on a serial line, so that a late one looks like the right one.
-func (e endpoint) serialLine() bool { return e.scheme != schemeTCP && e.scheme != schemeTLS }
+// IsSerial says whether answers carry no number, as on a serial line, so that a late one looks like the right one.
+func (e Endpoint) IsSerial() bool { return e.scheme != schemeTCP && e.scheme != schemeTLS }
 
-// port says whether the line is a serial port of this box.
-func (e endpoint) port() bool { return e.scheme == schemeRTU || e.scheme == schemeASCII }
+// IsPort says whether the line is a serial port of this box.
+func (e Endpoint) IsPort() bool { return e.scheme == schemeRTU || e.scheme == schemeASCII }
 
-// text says whether frames are ASCII.
-func (e endpoint) text() bool { return e.scheme == schemeASCII || e.scheme == schemeASCIIOverTCP }
+// isASCII says whether frames are ASCII.
+func (e Endpoint) isASCII() bool { return e.scheme == schemeASCII || e.scheme == schemeASCIIOverTCP }
 
 // codec is how frames look there; for a serial line only.
-func (e endpoint) codec() codec {
-	if e.text() {
+func (e Endpoint) codec() codec {
+	if e.isASCII() {
 		return ascii{}
 	}
 	return rtu{}
 }
 
-// parseEndpoint reads a device's URL.
-func parseEndpoint(raw string) (endpoint, error) {
+// ParseEndpoint reads a device's URL.
+func ParseEndpoint(raw string) (Endpoint, error) {
 	u, err := url.Parse(raw)
 	if err != nil {
-		return endpoint{}, fmt.Errorf("%q is not a URL: tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200 or rtu+tcp://host:4001", raw)
+		return Endpoint{}, fmt.Errorf("%q is not a URL: tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200 or rtu+tcp://host:4001", raw)
 	}
-	e := endpoint{scheme: u.Scheme}
+	e := Endpoint{scheme: u.Scheme}
 	if !slices.Contains(schemes, e.scheme) {
-		return endpoint{}, fmt.Errorf("%q: unknown kind %q; tcp://, tls://, rtu://, rtu+tcp://, ascii:// or ascii+tcp://", raw, u.Scheme)
+		return Endpoint{}, fmt.Errorf("%q: unknown kind %q; tcp://, tls://, rtu://, rtu+tcp://, ascii:// or ascii+tcp://", raw, u.Scheme)
 	}
-	if e.serialLine() {
-		e.serial = serialDefault(e.text())
+	if e.IsSerial() {
+		e.serial = defaultSerialParams(e.isASCII())
 	}
-	if e.port() {
-		e.place, err = portPlace(u)
+	if e.IsPort() {
+		e.Place, err = portPath(u)
 	} else {
-		e.place, err = socketPlace(u)
+		e.Place, err = hostAndPort(u)
 	}
 	if err != nil {
-		return endpoint{}, err
+		return Endpoint{}, err
 	}
-	return e, e.options(u)
+	return e, e.parseOptions(u)
 }
 
-func socketPlace(u *url.URL) (string, error) {
+func hostAndPort(u *url.URL) (string, error) {
 	port := u.Port()
 	if port == "" {
-		port = ports[u.Scheme]
+		port = defaultPorts[u.Scheme]
 	}
 	n, err := strconv.Atoi(port)
 	if u.Hostname() == "" || err != nil || n < 1 || n > 65535 {
@@ -97,15 +97,15 @@ func socketPlace(u *url.URL) (string, error) {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port), nil
 }
 
-func portPlace(u *url.URL) (string, error) {
+func portPath(u *url.URL) (string, error) {
 	if u.Host != "" || !path.IsAbs(u.Path) || path.Clean(u.Path) == "/" {
 		return "", fmt.Errorf("%q: a serial port is named by its full path, after three slashes: %s:///dev/serial/by-id/X", u.String(), u.Scheme)
 	}
 	return path.Clean(u.Path), nil
 }
 
-// options reads the URL's query.
-func (e *endpoint) options(u *url.URL) error {
+// parseOptions reads the URL's query.
+func (e *Endpoint) parseOptions(u *url.URL) error {
 	query, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
 		return fmt.Errorf("%q: the part after the question mark is not key=value&key=value", u.String())
@@ -118,14 +118,14 @@ func (e *endpoint) options(u *url.URL) error {
 			return fmt.Errorf("%q: %w", u.String(), err)
 		}
 	}
-	if err := cmp.Or(e.tls.fits(), e.serial.fits(e.text())); err != nil {
+	if err := cmp.Or(e.tls.validate(), e.serial.validate(e.isASCII())); err != nil {
 		return fmt.Errorf("%q: %w", u.String(), err)
 	}
 	return nil
 }
 
 // set takes one option. Each belongs to some of the schemes.
-func (e *endpoint) set(key, value string) error {
+func (e *Endpoint) set(key, value string) error {
 	switch {
 	case key == "pause":
 		return setPause(&e.pause, key, value, 10*time.Second)
@@ -133,24 +133,24 @@ func (e *endpoint) set(key, value string) error {
 		return setPause(&e.connectPause, key, value, time.Minute)
 	case e.scheme == schemeTLS && e.tls.set(key, value):
 		return nil
-	case e.port() && slices.Contains(directionKeys, key):
-		return e.serial.direction.set(key, value)
-	case e.serialLine() && slices.Contains(characterKeys, key):
+	case e.IsPort() && slices.Contains(rs485Keys, key):
+		return e.serial.rs485.set(key, value)
+	case e.IsSerial() && slices.Contains(serialKeys, key):
 		return e.serial.set(key, value)
 	}
 	return fmt.Errorf("%s has no option %q; it has %s", e.scheme, key, strings.Join(e.optionKeys(), ", "))
 }
 
-func (e endpoint) optionKeys() []string {
+func (e Endpoint) optionKeys() []string {
 	var keys []string
 	if e.scheme == schemeTLS {
 		keys = append(keys, tlsKeys...)
 	}
-	if e.serialLine() {
-		keys = append(keys, characterKeys...)
+	if e.IsSerial() {
+		keys = append(keys, serialKeys...)
 	}
-	if e.port() {
-		keys = append(keys, directionKeys...)
+	if e.IsPort() {
+		keys = append(keys, rs485Keys...)
 	}
 	return append(keys, "pause", "connect_pause")
 }
@@ -165,20 +165,20 @@ func setPause(pause *time.Duration, key, value string, most time.Duration) error
 }
 
 // String is the URL that a person would write for this endpoint.
-func (e endpoint) String() string {
+func (e Endpoint) String() string {
 	var said []string
 	say := func(key string, value any) { said = append(said, fmt.Sprintf("%s=%v", key, value)) }
-	if e.port() || e.serialLine() && e.serial != serialDefault(e.text()) {
-		e.serial.say(say, e.text())
+	if e.IsPort() || e.IsSerial() && e.serial != defaultSerialParams(e.isASCII()) {
+		e.serial.listOptions(say, e.isASCII())
 	}
-	e.tls.say(say)
+	e.tls.listOptions(say)
 	if e.pause != 0 {
 		say("pause", e.pause)
 	}
 	if e.connectPause != 0 {
 		say("connect_pause", e.connectPause)
 	}
-	raw := e.scheme + "://" + e.place
+	raw := e.scheme + "://" + e.Place
 	if len(said) > 0 {
 		raw += "?" + strings.Join(said, "&")
 	}

@@ -15,11 +15,11 @@ var (
 	ErrForbidden = errors.New("forbidden by the configuration")
 	// ErrFrame: something came, but not an answer to this request; nothing of it is used.
 	ErrFrame = errors.New("not an answer to this request")
-	// errDamaged is the ErrFrame of an answer that was spoilt on its way: asking again may bring a good one, and
+	// ErrDamaged is the ErrFrame of an answer that was spoilt on its way: asking again may bring a good one, and
 	// where the next frame begins on a socket is not known any more.
-	errDamaged = fmt.Errorf("%w", ErrFrame)
-	// errGone: the socket or serial port went away under the request.
-	errGone = errors.New("connection lost")
+	ErrDamaged = fmt.Errorf("%w", ErrFrame)
+	// ErrGone: the socket or serial port went away under the request.
+	ErrGone = errors.New("connection lost")
 )
 
 // Exception is a unit's own refusal, with the codes of the Modbus Application Protocol V1.1b3, section 7.
@@ -50,14 +50,14 @@ func (e *Exception) Error() string {
 }
 
 // Is makes a gateway's word that the unit behind it is silent equal to that silence.
-func (e *Exception) Is(target error) bool { return target == ErrSilent && isSilence(e.Code) }
+func (e *Exception) Is(target error) bool { return target == ErrSilent && saysSilent(e.Code) }
 
-// isSilence says whether an exception's code is a gateway's word that the unit behind it is silent.
-func isSilence(code byte) bool { return code == 10 || code == 11 }
+// saysSilent says whether an exception's code is a gateway's word that the unit behind it is silent.
+func saysSilent(code byte) bool { return code == 10 || code == 11 }
 
-// refusesAddress says whether the unit refuses the place or the length of the request (codes 2 and 3), so that
+// RefusesAddress says whether the unit refuses the place or the length of the request (codes 2 and 3), so that
 // another cut of the same registers may succeed.
-func refusesAddress(err error) bool {
+func RefusesAddress(err error) bool {
 	e, ok := errors.AsType[*Exception](err)
 	return ok && (e.Code == 2 || e.Code == 3)
 }

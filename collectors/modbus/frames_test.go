@@ -86,7 +86,7 @@ func (g *garbler) sealed(q asked) []byte {
 func (g *garbler) some() Request {
 	r := Request{Unit: byte(1 + g.IntN(3)), Table: Table(g.IntN(4)), Quantity: uint16(1 + g.IntN(10))}
 	if g.IntN(4) == 0 {
-		r.Quantity = uint16(1 + g.IntN(r.Table.most()))
+		r.Quantity = uint16(1 + g.IntN(r.Table.MaxQuantity()))
 	}
 	r.Address = uint16(g.IntN(1<<16 - int(r.Quantity)))
 	return r
@@ -104,7 +104,7 @@ func (g *garbler) believes(r Request, data []byte, err error) error {
 		return nil
 	case err != nil:
 		return fmt.Errorf("an error of no known kind: %w", err)
-	case len(data) != r.bytes():
+	case len(data) != r.dataLength():
 		return fmt.Errorf("%d bytes of data", len(data))
 	}
 	frame := g.wrap.answer(asked{unit: r.Unit}, pdu)

@@ -76,7 +76,7 @@ func FuzzDeviceOptions(f *testing.F) {
 			t.Fatalf("Check passes what cannot be compiled: %v", err)
 		}
 		p := points[0]
-		if p.span().to() > 1<<16 || p.count < 1 || int(p.count) > p.table.most() {
+		if p.span().End() > 1<<16 || p.count < 1 || int(p.count) > p.table.MaxQuantity() {
 			t.Fatalf("%+v", p.span())
 		}
 		if err := sound(p.decode(make([]byte, 2*p.count), testTime)); err != nil {
@@ -116,11 +116,11 @@ func FuzzEndpoint(f *testing.F) {
 	f.Add("rtu:///dev/ttyS0?baud=9600&data=8&parity=N&stop=2")
 	f.Add("rtu+tcp://[fe80::1]:4001?parity=even")
 	f.Fuzz(func(t *testing.T, url string) {
-		at, err := parseEndpoint(url)
-		if err != nil || strings.ContainsAny(at.place, "%?#\"<>^`{}|\\ ") || strings.ContainsFunc(at.place, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		at, err := ParseEndpoint(url)
+		if err != nil || strings.ContainsAny(at.Place, "%?#\"<>^`{}|\\ ") || strings.ContainsFunc(at.Place, func(c rune) bool { return c <= ' ' || c > '~' }) {
 			return // a place that would have to be escaped
 		}
-		again, err := parseEndpoint(at.String())
+		again, err := ParseEndpoint(at.String())
 		if err != nil || again != at {
 			t.Errorf("%q is %q, which is %+v (%v) and not %+v", url, at, again, err, at)
 		}
@@ -138,8 +138,8 @@ func FuzzRememberedHoles(f *testing.F) {
 		_ = d.loadHoles(memory) // whatever it says, a poll must ask for every point
 		asked := map[uint16]bool{}
 		for _, b := range d.blocks {
-			if b.from < 0 || b.to() > 1<<16 || b.count < 1 || b.count > b.table.most() {
-				t.Fatalf("%s makes a request for %+v", memory, b.span)
+			if b.From < 0 || b.End() > 1<<16 || b.Count < 1 || b.Count > b.Table.MaxQuantity() {
+				t.Fatalf("%s makes a request for %+v", memory, b.Span)
 			}
 			for _, p := range b.points {
 				asked[p] = true

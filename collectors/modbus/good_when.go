@@ -25,19 +25,19 @@ type goodRule struct {
 	GoodWhen
 }
 
-// refuses says why the companion's reading makes the value Bad; nil when it does not.
-func (g *goodRule) refuses(c collectors.Reading) error {
+// whyNot says why the companion's reading makes the value Bad; nil when it does not.
+func (g *goodRule) whyNot(c collectors.Reading) error {
 	if c.Quality != collectors.Good {
 		return fmt.Errorf("%s, which says whether this value is good, is %s: %w", c.Point, c.Quality, c.Err)
 	}
 	v := c.Value
 	switch {
 	case g.Is != nil && !slices.Contains(g.Is, v):
-		return fmt.Errorf("%s says %s; the value is good at %s only", c.Point, figure(v), numbers(g.Is))
+		return fmt.Errorf("%s says %s; the value is good at %s only", c.Point, plainNumber(v), numbers(g.Is))
 	case g.Not != nil && slices.Contains(g.Not, v):
-		return fmt.Errorf("%s says %s; the value is no good then", c.Point, figure(v))
+		return fmt.Errorf("%s says %s; the value is no good then", c.Point, plainNumber(v))
 	case g.Between != nil && (v < g.Between[0] || v > g.Between[1]):
-		return fmt.Errorf("%s says %s; the value is good from %v to %v only", c.Point, figure(v), g.Between[0], g.Between[1])
+		return fmt.Errorf("%s says %s; the value is good from %v to %v only", c.Point, plainNumber(v), g.Between[0], g.Between[1])
 	}
 	for _, bit := range g.Clear {
 		if bits := uint32(v); bits>>bit&1 == 1 {
@@ -50,7 +50,7 @@ func (g *goodRule) refuses(c collectors.Reading) error {
 func numbers(list []float64) string {
 	words := make([]string, len(list))
 	for i, v := range list {
-		words[i] = figure(v)
+		words[i] = plainNumber(v)
 	}
 	return strings.Join(words, ", ")
 }

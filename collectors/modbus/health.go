@@ -9,89 +9,89 @@ import (
 	"gauger/eventrules"
 )
 
-// demoteAfter is how many rounds without any answer make a unit absent, for the line and for people.
-const demoteAfter = 3
+// absentAfter is how many rounds without any answer make a unit absent, for the line and for people.
+const absentAfter = 3
 
 // health is whether a unit answers at all.
 type health struct {
-	misses int           // rounds in a row without any answer
-	since  time.Time     // the first of them
-	cost   time.Duration // that the last of them had the line
-	why    error         // what the last request met
-	probes int
+	misses    int           // rounds in a row without any answer
+	since     time.Time     // the first of them
+	probeCost time.Duration // that the last of them had the line
+	lastError error         // what the last request met
+	probes    int
 
 	announced bool      // people know of the loss
-	opened    time.Time // since when, as they were told
-	back      time.Time // when it ended; zero while it lasts
+	lostSince time.Time // since when, as they were told
+	returned  time.Time // when it ended; zero while it lasts
 }
 
 // absent says whether the unit gets one probe instead of a whole round.
-func (h *health) absent() bool { return h.misses >= demoteAfter }
+func (h *health) absent() bool { return h.misses >= absentAfter }
 
 // silent says whether the unit gave no answer in its last round: it is asked again when that costs the others nothing.
 func (h *health) silent() bool { return h.misses > 0 }
 
-// note takes over what a round showed.
-func (d *device) note(s *sweep, now time.Time) {
+// noteRound takes over what a round showed.
+func (d *device) noteRound(s *round, now time.Time) {
 	h := &d.health
 	if !s.tried {
 		return // every place is parked, so nothing was asked for
 	}
 	if s.answered {
-		if h.announced && h.back.IsZero() {
-			h.back = now
+		if h.announced && h.returned.IsZero() {
+			h.returned = now
 		}
-		h.misses, h.probes, h.why, d.took = 0, 0, nil, s.took
+		h.misses, h.probes, h.lastError, d.lastDuration = 0, 0, nil, s.duration
 		return
 	}
 	if h.misses == 0 {
 		h.since = now
 	}
 	h.misses++
-	h.why, h.cost = s.err, min(s.took, d.silence())
+	h.lastError, h.probeCost = s.lastError, min(s.duration, d.maxUnanswered())
 }
 
-// silence is how long an unanswered request has the line at most: when it took longer this box was busy with something
+// maxUnanswered is how long an unanswered request has the line at most: when it took longer this box was busy with something
 // else. A serial line may have to be left alone for a time-out before.
-func (d *device) silence() time.Duration {
-	most := d.terms.cost.silent(d.timeout, d.blocks[0].span)
-	if d.line.at.serialLine() {
+func (d *device) maxUnanswered() time.Duration {
+	most := d.limits.cost.Unanswered(d.timeout, d.blocks[0].Span)
+	if d.line.endpoint.IsSerial() {
 		most += d.timeout
 	}
 	return most
 }
 
-// probe asks an absent unit for one thing, each time for another one. If it answers, the round goes on as usual.
-func (d *device) probe(ctx context.Context) *sweep {
-	s := d.newSweep()
-	b := d.toProbe()
+// probeRound asks an absent unit for one thing, each time for another one. If it answers, the round goes on as usual.
+func (d *device) probeRound(ctx context.Context) *round {
+	s := d.newRound()
+	b := d.probeBlock()
 	single := b.spans == 1
-	s.take(ctx, b)
+	s.request(ctx, b)
 	for _, other := range d.blocks {
-		if s.answered && single && covers(other.span, b.span) && other.spans > 1 {
-			d.mutes[other.span] = muteAfter // whole it was never answered, a part of it was
+		if s.answered && single && covers(other.Span, b.Span) && other.spans > 1 {
+			d.unanswered[other.Span] = splitUnansweredAfter // whole it was never answered, a part of it was
 		}
 	}
 	if s.answered {
-		again := d.newSweep()
+		again := d.newRound()
 		again.answered = true
 		again.run(ctx)
-		again.took += s.took
+		again.duration += s.duration
 		return again
 	}
-	why := s.err
+	why := s.lastError
 	if !s.tried {
-		why = d.health.why // that of the last probe: all places are parked, each for a reason of its own
+		why = d.health.lastError // that of the last probe: all places are parked, each for a reason of its own
 	}
 	for _, other := range d.blocks {
-		s.fail(other, why)
+		s.markBad(other, why)
 	}
 	return s
 }
 
-// toProbe is what an absent unit is asked for now: whole requests and single places in turn, since there are units
+// probeBlock is what an absent unit is asked for now: whole requests and single places in turn, since there are units
 // that say nothing to a request that covers an address they do not have. What is parked would not be asked for.
-func (d *device) toProbe() block {
+func (d *device) probeBlock() block {
 	n := d.health.probes / 2
 	d.health.probes++
 	count, at := len(d.blocks), func(i int) block { return d.blocks[i%len(d.blocks)] }
@@ -100,31 +100,31 @@ func (d *device) toProbe() block {
 		count, at = len(places), func(i int) block { return blockOf(places[i%len(places):][:1]) }
 	}
 	for i := range count {
-		if b := at(n + i); d.parkedFor(b.span) == nil {
+		if b := at(n + i); d.whyParked(b.Span) == nil {
 			return b
 		}
 	}
 	return at(n)
 }
 
-func covers(whole, part span) bool {
-	return whole.table == part.table && whole.from <= part.from && part.to() <= whole.to()
+func covers(whole, part Span) bool {
+	return whole.Table == part.Table && whole.From <= part.From && part.End() <= whole.End()
 }
 
-// report tells of a lost unit, and of its return. What could not be told is told after the next round.
-func (d *device) report(ctx context.Context, host collectors.Host) {
+// reportCommLoss tells of a lost unit, and of its return. What could not be told is told after the next round.
+func (d *device) reportCommLoss(ctx context.Context, host collectors.Host) {
 	h := &d.health
 	n := collectors.Notice{Rule: eventrules.CommLoss, Source: d.name, Since: h.since}
 	switch {
 	case !h.announced && h.absent():
-		h.opened = h.since
-		n.Note = fmt.Sprintf("unit %d at %s does not answer: %v", d.unit, d.line.URL(), h.why)
+		h.lostSince = h.since
+		n.Note = fmt.Sprintf("unit %d at %s does not answer: %v", d.unit, d.line.URL(), h.lastError)
 		h.announced = host.Notice(ctx, n) == nil
-	case h.announced && !h.back.IsZero():
-		n.Since, n.Until = h.opened, h.back
-		n.Note = fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.back.Sub(h.opened).Round(time.Second))
+	case h.announced && !h.returned.IsZero():
+		n.Since, n.Until = h.lostSince, h.returned
+		n.Note = fmt.Sprintf("unit %d at %s answers again after %s", d.unit, d.line.URL(), h.returned.Sub(h.lostSince).Round(time.Second))
 		if host.Notice(ctx, n) == nil {
-			h.announced, h.back = false, time.Time{}
+			h.announced, h.returned = false, time.Time{}
 		}
 	}
 }

@@ -20,10 +20,10 @@ type Lines struct {
 
 	retry time.Duration // between two attempts to open a serial port; 0: portRetry
 
-	mu    sync.Mutex
-	lines map[string]*Line // by place: host:port or the serial port's path
-	loans map[*Line]int    // lines that nobody but a command asked for, and how many use them now
-	trace trace
+	mu        sync.Mutex
+	lines     map[string]*Line // by place: host:port or the serial port's path
+	borrowers map[*Line]int    // lines that nobody but a command asked for, and how many use them now
+	tracer    tracer
 }
 
 // Open returns the line behind a device URL. Nothing is connected yet. The error is a URL that cannot be read, or
@@ -31,18 +31,18 @@ type Lines struct {
 func (ls *Lines) Open(url string) (*Line, error) {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	l, err := ls.open(url)
-	delete(ls.loans, l)
+	l, err := ls.openLocked(url)
+	delete(ls.borrowers, l)
 	return l, err
 }
 
-func (ls *Lines) open(url string) (*Line, error) {
-	at, err := parseEndpoint(url)
+func (ls *Lines) openLocked(url string) (*Line, error) {
+	at, err := ParseEndpoint(url)
 	if err != nil {
 		return nil, err
 	}
-	if l := ls.lines[at.place]; l != nil {
-		if err := sameLine(l.at, at); err != nil {
+	if l := ls.lines[at.Place]; l != nil {
+		if err := compatible(l.endpoint, at); err != nil {
 			return nil, err
 		}
 		return l, nil
@@ -50,16 +50,16 @@ func (ls *Lines) open(url string) (*Line, error) {
 	if ls.lines == nil {
 		ls.lines = map[string]*Line{}
 	}
-	l := newLine(at, ls.trace.around(&at, ls.dialer(&at)))
-	if ls.retry > 0 && at.port() {
-		l.redial.first, l.redial.most = ls.retry, ls.retry
+	l := newLine(at, ls.tracer.wrap(&at, ls.dialer(&at)))
+	if ls.retry > 0 && at.IsPort() {
+		l.redial.firstPause, l.redial.maxPause = ls.retry, ls.retry
 	}
-	ls.lines[at.place] = l
+	ls.lines[at.Place] = l
 	return l, nil
 }
 
-// sameLine refuses two ways of talking to one place.
-func sameLine(one, other endpoint) error {
+// compatible refuses two ways of talking to one place.
+func compatible(one, other Endpoint) error {
 	switch {
 	case one == other:
 		return nil
@@ -69,20 +69,20 @@ func sameLine(one, other endpoint) error {
 	return fmt.Errorf("%s and %s are one line with different settings; it has one speed and parity: use one URL for both", one, other)
 }
 
-func (ls *Lines) dialer(at *endpoint) func(context.Context) (Stream, error) {
+func (ls *Lines) dialer(at *Endpoint) func(context.Context) (Stream, error) {
 	if ls.Dial != nil {
 		return func(ctx context.Context) (Stream, error) { return ls.Dial(ctx, at.String()) }
 	}
-	if at.port() {
-		return func(context.Context) (Stream, error) { return openPort(at.place, at.serial) }
+	if at.IsPort() {
+		return func(context.Context) (Stream, error) { return openPort(at.Place, at.serial) }
 	}
 	return func(ctx context.Context) (Stream, error) {
 		dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
-		conn, err := dialer.DialContext(ctx, "tcp", at.place)
+		conn, err := dialer.DialContext(ctx, "tcp", at.Place)
 		if err != nil || at.scheme != schemeTLS {
 			return conn, err
 		}
-		return secure(ctx, conn, *at)
+		return tlsHandshake(ctx, conn, *at)
 	}
 }
 
@@ -109,7 +109,7 @@ func (ls *Lines) sorted() []*Line {
 func (ls *Lines) Close() error {
 	var errs []error
 	for _, l := range ls.sorted() {
-		errs = append(errs, l.hangUp(context.Background()))
+		errs = append(errs, l.HangUp(context.Background()))
 	}
 	return errors.Join(errs...)
 }

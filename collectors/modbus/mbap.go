@@ -18,110 +18,110 @@ import (
 // The transaction id counts over everything that one connection carries, whatever the unit, so an answer that
 // comes late or twice is known by its number and passed over.
 type mbap struct {
-	stats *counters
-	pause time.Duration // between the end of an answer and the next request
-	id    uint16
-	in    *bufio.Reader
-	out   []byte
-	last  time.Time // when the last answer had come
+	stats         *counters
+	pause         time.Duration // between the end of an answer and the next request
+	transactionID uint16
+	in            *bufio.Reader
+	out           []byte
+	lastAnswer    time.Time // when the last answer had come
 }
 
 const (
-	mbapHeader = 7
-	mbapMost   = 254 // unit id and at most 253 bytes of answer
+	mbapHeaderSize = 7
+	mbapMaxLength  = 254 // unit id and at most 253 bytes of answer
 )
 
-var errTorn = fmt.Errorf("%w: it ended in the middle", errDamaged)
+var errTorn = fmt.Errorf("%w: it ended in the middle", ErrDamaged)
 
-func (m *mbap) fresh() { m.in = nil }
+func (m *mbap) reconnected() { m.in = nil }
 
-// suspect has nothing to do: no answer is ever taken for another's here.
-func (m *mbap) suspect(time.Duration) {}
+// requireSilence has nothing to do: no answer is ever taken for another's here.
+func (m *mbap) requireSilence(time.Duration) {}
 
-func (m *mbap) exchange(s Stream, a *asking, pdu []byte) ([]byte, error) {
+func (m *mbap) exchange(s Stream, a *transaction, pdu []byte) ([]byte, error) {
 	if m.in == nil {
-		m.in = bufio.NewReaderSize(s, mbapHeader+mbapMost)
+		m.in = bufio.NewReaderSize(s, mbapHeaderSize+mbapMaxLength)
 	}
 	if err := m.send(s, a, pdu); err != nil {
 		return nil, err
 	}
 	for {
-		id, unit, answer, err := m.frame(a)
+		id, unit, answer, err := m.nextFrame(a)
 		switch {
 		case err != nil:
 			return nil, err
-		case id == m.id:
-			return answer, m.judge(unit, answer, a.request)
+		case id == m.transactionID:
+			return answer, m.check(unit, answer, a.request)
 		}
 		m.stats.late.Add(1)
 	}
 }
 
 // send puts a request on the stream, under the next number.
-func (m *mbap) send(s Stream, a *asking, pdu []byte) error {
-	if !collectors.Wait(a.ctx, time.Until(m.last.Add(m.pause))) {
+func (m *mbap) send(s Stream, a *transaction, pdu []byte) error {
+	if !collectors.Wait(a.ctx, time.Until(m.lastAnswer.Add(m.pause))) {
 		return a.ctx.Err()
 	}
-	if err := a.deadline(s, time.Now().Add(a.timeout)); err != nil {
+	if err := a.setDeadline(s, time.Now().Add(a.timeout)); err != nil {
 		return err
 	}
-	m.id++
-	m.out = binary.BigEndian.AppendUint16(m.out[:0], m.id)
+	m.transactionID++
+	m.out = binary.BigEndian.AppendUint16(m.out[:0], m.transactionID)
 	m.out = append(m.out, 0, 0, 0, byte(1+len(pdu)), a.request.Unit)
 	m.out = append(m.out, pdu...)
 	if _, err := s.Write(m.out); err != nil {
-		return fmt.Errorf("send: %w: %w", errGone, err)
+		return fmt.Errorf("send: %w: %w", ErrGone, err)
 	}
 	return nil
 }
 
-// frame reads the next whole frame, whatever it answers.
-func (m *mbap) frame(a *asking) (id uint16, unit byte, answer []byte, err error) {
+// nextFrame reads the next whole frame, whatever it answers.
+func (m *mbap) nextFrame(a *transaction) (id uint16, unit byte, answer []byte, err error) {
 	if _, err := m.in.Peek(1); err != nil {
-		return 0, 0, nil, broken(err, a.silence())
+		return 0, 0, nil, readError(err, a.noAnswer())
 	}
-	a.heard = true
-	header, err := m.in.Peek(mbapHeader)
+	a.answering = true
+	header, err := m.in.Peek(mbapHeaderSize)
 	if err != nil {
-		return 0, 0, nil, broken(err, errTorn)
+		return 0, 0, nil, readError(err, errTorn)
 	}
-	length, err := lengthIn(header)
+	length, err := lengthOf(header)
 	if err != nil {
 		return 0, 0, nil, err
 	}
-	frame, err := m.in.Peek(mbapHeader - 1 + length)
+	frame, err := m.in.Peek(mbapHeaderSize - 1 + length)
 	if err != nil {
-		return 0, 0, nil, broken(err, errTorn)
+		return 0, 0, nil, readError(err, errTorn)
 	}
-	id, unit, answer = binary.BigEndian.Uint16(frame), frame[6], bytes.Clone(frame[mbapHeader:])
-	m.last = time.Now()
+	id, unit, answer = binary.BigEndian.Uint16(frame), frame[6], bytes.Clone(frame[mbapHeaderSize:])
+	m.lastAnswer = time.Now()
 	_, err = m.in.Discard(len(frame))
 	return id, unit, answer, err
 }
 
-// lengthIn is how many bytes follow the length in a header, the unit id included.
-func lengthIn(header []byte) (int, error) {
+// lengthOf is how many bytes follow the length in a header, the unit id included.
+func lengthOf(header []byte) (int, error) {
 	length := int(binary.BigEndian.Uint16(header[4:]))
 	if protocol := binary.BigEndian.Uint16(header[2:]); protocol != 0 {
-		return 0, fmt.Errorf("%w: protocol id %d instead of 0; this is no Modbus TCP (rtu+tcp, perhaps)", errDamaged, protocol)
+		return 0, fmt.Errorf("%w: protocol id %d instead of 0; this is no Modbus TCP (rtu+tcp, perhaps)", ErrDamaged, protocol)
 	}
-	if length < 2 || length > mbapMost {
-		return 0, fmt.Errorf("%w: length %d; 2 to %d are possible", errDamaged, length, mbapMost)
+	if length < 2 || length > mbapMaxLength {
+		return 0, fmt.Errorf("%w: length %d; 2 to %d are possible", ErrDamaged, length, mbapMaxLength)
 	}
 	return length, nil
 }
 
-// broken sorts a failed read: the time was up (and then it is what the caller says), or the connection is lost.
-func broken(err, timeUp error) error {
+// readError sorts a failed read: the time was up (and then it is what the caller says), or the connection is lost.
+func readError(err, timeUp error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return timeUp
 	}
-	return fmt.Errorf("%w: %w", errGone, err)
+	return fmt.Errorf("%w: %w", ErrGone, err)
 }
 
-// judge says whether a frame with the right number is an answer to the request and to nothing else. A frame of
+// check says whether a frame with the right number is an answer to the request and to nothing else. A frame of
 // another unit or function is whole all the same: the next one is found after it, and the connection stays.
-func (m *mbap) judge(unit byte, answer []byte, r Request) error {
+func (m *mbap) check(unit byte, answer []byte, r Request) error {
 	switch {
 	case unit != r.Unit:
 		m.stats.crossTalk.Add(1)
@@ -132,7 +132,7 @@ func (m *mbap) judge(unit byte, answer []byte, r Request) error {
 		m.stats.crossTalk.Add(1)
 		return fmt.Errorf("%w: function %d instead of %d", ErrFrame, answer[0], r.Table.function())
 	case len(answer) > 1 && int(answer[1]) == len(answer)-2:
-		return fmt.Errorf("%w: %d bytes of data instead of %d", ErrFrame, len(answer)-2, r.bytes())
+		return fmt.Errorf("%w: %d bytes of data instead of %d", ErrFrame, len(answer)-2, r.dataLength())
 	}
-	return fmt.Errorf("%w: %d bytes of data instead of %d", errDamaged, max(len(answer)-2, 0), r.bytes())
+	return fmt.Errorf("%w: %d bytes of data instead of %d", ErrDamaged, max(len(answer)-2, 0), r.dataLength())
 }

@@ -96,7 +96,7 @@ func TestWhatIsSaidOfAFailure(t *testing.T) {
 		{"tcp://site", modbustest.Fault{Flip: 3}, ErrFrame, "protocol id 65280 instead of 0"},
 		{"tcp://site", modbustest.Fault{Flip: 5}, ErrFrame, "length 65287; 2 to 254 are possible"},
 		{"tcp://site", modbustest.Fault{Torn: 8}, ErrFrame, "it ended in the middle"},
-		{"tcp://site", modbustest.Fault{Reset: true}, errGone, "connection lost"},
+		{"tcp://site", modbustest.Fault{Reset: true}, ErrGone, "connection lost"},
 		{"tcp://site", modbustest.Fault{Exception: 6}, nil, "exception 6 (server device busy)"},
 		{"tcp://site", modbustest.Fault{Exception: 11}, ErrSilent, "exception 11 (gateway target failed to respond)"},
 		{"tcp://site", modbustest.Fault{Exception: 77}, nil, "exception 77 (unknown to the standard)"},
@@ -146,7 +146,7 @@ func TestALineThatDoesNotOpenIsTriedWithPauses(t *testing.T) {
 			t.Errorf("%d attempts in a minute, want one every five seconds after the first few", dials)
 		}
 		away = false
-		await(t, redialMost)
+		await(t, redialMaxPause)
 		if _, err := line.Read(t.Context(), conversation[0], time.Second); err != nil {
 			t.Errorf("back again: %v", err)
 		}

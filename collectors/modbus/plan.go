@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// mostPoints is how many points of one device a block can number.
-const mostPoints = 1 << 16
+// maxPoints is how many points of one device a block can number.
+const maxPoints = 1 << 16
 
 // block is one request: a run of addresses and the points whose values lie in it.
 type block struct {
-	span
+	Span
 	points []uint16 // indices, in the order of their addresses
 	spans  int      // how many different places those points have
 	gaps   int      // addresses that no point wants
@@ -21,41 +21,41 @@ type block struct {
 
 // hole is a run of addresses that the unit refuses to read together with others: a register that it does not
 // have, or, when count is 0, a border that no request may cross.
-type hole = span
+type hole = Span
 
-// forbids says whether a request must not cover s because of hole h.
-func forbids(h hole, s span) bool {
-	if h.table != s.table {
+// crosses says whether a request must not cover s because of hole h.
+func crosses(h hole, s Span) bool {
+	if h.Table != s.Table {
 		return false
 	}
-	if h.count == 0 {
-		return s.from < h.from && h.from < s.to()
+	if h.Count == 0 {
+		return s.From < h.From && h.From < s.End()
 	}
-	return h.from < s.to() && s.from < h.to()
+	return h.From < s.End() && s.From < h.End()
 }
 
 // place is one run of addresses that some points share. It is never cut.
 type place struct {
-	span
+	Span
 	points []uint16
 }
 
-// terms are what a plan must obey.
-type terms struct {
-	cost      cost
-	registers int    // most in one request; 0: what the standard allows
-	bits      int    // the same for coils and discrete inputs
-	holes     []hole // learnt, and forbidden by the configuration
+// planLimits are what a plan must obey.
+type planLimits struct {
+	cost         Cost
+	maxRegisters int    // most in one request; 0: what the standard allows
+	maxBits      int    // the same for coils and discrete inputs
+	holes        []hole // learnt, and forbidden by the configuration
 }
 
 // plan finds the cheapest set of requests for the points that use accepts, around the holes. A place that is
 // itself a hole, or lies in one, is asked for alone.
-func plan(points []point, use func(*point) bool, t terms) []block {
+func plan(points []point, use func(*point) bool, t planLimits) []block {
 	places := placesOf(points, use)
 	var blocks []block
 	for len(places) > 0 {
 		n := 1
-		for n < len(places) && places[n].table == places[0].table {
+		for n < len(places) && places[n].Table == places[0].Table {
 			n++
 		}
 		blocks = append(blocks, t.cheapest(places[:n])...)
@@ -73,11 +73,11 @@ func placesOf(points []point, use func(*point) bool) []place {
 	}
 	sort.SliceStable(places, func(i, j int) bool { // slices.SortStableFunc costs the binary 6 kB for each struct
 		a, b := places[i], places[j]
-		return cmp.Or(cmp.Compare(a.table, b.table), cmp.Compare(a.from, b.from), cmp.Compare(a.count, b.count)) < 0
+		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.From, b.From), cmp.Compare(a.Count, b.Count)) < 0
 	})
 	merged := places[:0]
 	for _, p := range places {
-		if last := len(merged) - 1; last >= 0 && merged[last].span == p.span {
+		if last := len(merged) - 1; last >= 0 && merged[last].Span == p.Span {
 			merged[last].points = append(merged[last].points, p.points...)
 			continue
 		}
@@ -88,20 +88,20 @@ func placesOf(points []point, use func(*point) bool) []place {
 
 // cheapest cuts the sorted places of one table into requests so that the sum of their costs is least: best[n] is
 // that of the first n places, and where the last request of it begins.
-func (t terms) cheapest(places []place) []block {
+func (t planLimits) cheapest(places []place) []block {
 	best := make([]struct {
 		cost  time.Duration
 		start int
 	}, len(places)+1)
 	for n := 1; n <= len(places); n++ {
 		best[n].cost = math.MaxInt64
-		cover := places[n-1].span
+		cover := places[n-1].Span
 		for i := n - 1; i >= 0; i-- {
-			cover = join(cover, places[i].span)
-			if i < n-1 && !t.allow(cover) {
+			cover = union(cover, places[i].Span)
+			if i < n-1 && !t.allows(cover) {
 				break
 			}
-			if sum := best[i].cost + t.cost.price(cover); sum < best[n].cost {
+			if sum := best[i].cost + t.cost.Price(cover); sum < best[n].cost {
 				best[n].cost, best[n].start = sum, i
 			}
 		}
@@ -114,38 +114,38 @@ func (t terms) cheapest(places []place) []block {
 	return blocks
 }
 
-// allow says whether one request may cover s.
-func (t terms) allow(s span) bool {
-	return s.count <= t.most(s.table) && !slices.ContainsFunc(t.holes, func(h hole) bool { return forbids(h, s) })
+// allows says whether one request may cover s.
+func (t planLimits) allows(s Span) bool {
+	return s.Count <= t.maxQuantity(s.Table) && !slices.ContainsFunc(t.holes, func(h hole) bool { return crosses(h, s) })
 }
 
-// most is how many addresses of a table one request may ask for.
-func (t terms) most(table Table) int {
-	limit := t.registers
+// maxQuantity is how many addresses of a table one request may ask for.
+func (t planLimits) maxQuantity(table Table) int {
+	limit := t.maxRegisters
 	switch {
-	case table.bits():
-		limit = t.bits
-	case table.enron():
-		limit = (t.registers + 1) / 2 // of 32 bits
+	case table.IsBits():
+		limit = t.maxBits
+	case table.IsEnron():
+		limit = (t.maxRegisters + 1) / 2 // of 32 bits
 	}
 	if limit == 0 {
-		return table.most()
+		return table.MaxQuantity()
 	}
-	return min(limit, table.most())
+	return min(limit, table.MaxQuantity())
 }
 
-// join is the least run that covers both.
-func join(a, b span) span {
-	from, to := min(a.from, b.from), max(a.to(), b.to())
-	return span{a.table, from, to - from}
+// union is the least run that covers both.
+func union(a, b Span) Span {
+	from, to := min(a.From, b.From), max(a.End(), b.End())
+	return Span{a.Table, from, to - from}
 }
 
 // blockOf is the request for places, which are sorted.
 func blockOf(places []place) block {
-	b := block{span: places[0].span, spans: len(places)}
+	b := block{Span: places[0].Span, spans: len(places)}
 	for _, p := range places {
-		b.gaps += max(0, p.from-b.to())
-		b.span = join(b.span, p.span)
+		b.gaps += max(0, p.From-b.End())
+		b.Span = union(b.Span, p.Span)
 		b.points = append(b.points, p.points...)
 	}
 	return b

@@ -12,15 +12,15 @@ import (
 func everyPoint(*point) bool { return true }
 
 // pointAt is a point of which only the place matters.
-func pointAt(s span) point {
-	return point{table: s.table, from: uint16(s.from), count: uint16(s.count), manner: &manner{}}
+func pointAt(s Span) point {
+	return point{table: s.Table, from: uint16(s.From), count: uint16(s.Count), conversion: &conversion{}}
 }
 
 // wordsAt are uint16 points at the given addresses.
 func wordsAt(addresses ...int) []point {
 	var points []point
 	for _, a := range addresses {
-		points = append(points, pointAt(span{Holding, a, 1}))
+		points = append(points, pointAt(Span{Holding, a, 1}))
 	}
 	return points
 }
@@ -33,13 +33,13 @@ func steps(n, step int) []int {
 	return all
 }
 
-func termsFor(t *testing.T, url string, holes ...hole) terms {
+func termsFor(t *testing.T, url string, holes ...hole) planLimits {
 	t.Helper()
-	at, err := parseEndpoint(url)
+	at, err := ParseEndpoint(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return terms{cost: at.cost(0), holes: holes}
+	return planLimits{cost: at.Cost(0), holes: holes}
 }
 
 func TestRequestsPerPoll(t *testing.T) {
@@ -61,8 +61,8 @@ func TestRequestsPerPoll(t *testing.T) {
 		{"a gap of 52 at 115200", "rtu:///dev/x?baud=115200", wordsAt(0, 53), 2},
 		{"a gap of 20 on a socket", "tcp://s", wordsAt(0, 21), 1},
 		{"a gap of 22 on a socket", "tcp://s", wordsAt(0, 23), 2},
-		{"two tables", "tcp://s", append(wordsAt(0), pointAt(span{Input, 1, 1})), 2},
-		{"bits of one word", "tcp://s", []point{pointAt(span{Holding, 5, 1}), pointAt(span{Holding, 5, 1})}, 1},
+		{"two tables", "tcp://s", append(wordsAt(0), pointAt(Span{Input, 1, 1})), 2},
+		{"bits of one word", "tcp://s", []point{pointAt(Span{Holding, 5, 1}), pointAt(Span{Holding, 5, 1})}, 1},
 		{"2000 coils", "tcp://s", coils(2000), 1},
 		{"2001 coils", "tcp://s", coils(2001), 2},
 	}
@@ -77,7 +77,7 @@ func TestRequestsPerPoll(t *testing.T) {
 func coils(n int) []point {
 	var points []point
 	for a := range n {
-		points = append(points, pointAt(span{Coil, a, 1}))
+		points = append(points, pointAt(Span{Coil, a, 1}))
 	}
 	return points
 }
@@ -85,10 +85,10 @@ func coils(n int) []point {
 func TestAValueIsNeverCutInTwo(t *testing.T) {
 	var points []point
 	for a := range 40 {
-		points = append(points, pointAt(span{Holding, 4 * a, 4}))
+		points = append(points, pointAt(Span{Holding, 4 * a, 4}))
 	}
 	blocks := plan(points, everyPoint, termsFor(t, "tcp://s"))
-	checkPlan(t, points, terms{}, blocks)
+	checkPlan(t, points, planLimits{}, blocks)
 	if len(blocks) != 2 {
 		t.Errorf("160 registers in %d requests, want 2", len(blocks))
 	}
@@ -96,20 +96,20 @@ func TestAValueIsNeverCutInTwo(t *testing.T) {
 
 // checkPlan says what holds for every plan: each point in exactly one request that covers it, no request too
 // long, none with more than one place across a hole.
-func checkPlan(t *testing.T, points []point, terms terms, blocks []block) {
+func checkPlan(t *testing.T, points []point, terms planLimits, blocks []block) {
 	t.Helper()
 	seen := make([]int, len(points))
 	for _, b := range blocks {
-		if b.count > terms.most(b.table) {
+		if b.Count > terms.maxQuantity(b.Table) {
 			t.Errorf("%+v is too long", b)
 		}
 		for _, i := range b.points {
 			seen[i]++
-			if !covers(b.span, points[i].span()) {
+			if !covers(b.Span, points[i].span()) {
 				t.Errorf("point %d at %+v is not in %+v", i, points[i].span(), b)
 			}
 		}
-		if b.spans > 1 && !terms.allow(b.span) {
+		if b.spans > 1 && !terms.allows(b.Span) {
 			t.Errorf("%+v runs across one of %+v", b, terms.holes)
 		}
 	}
@@ -121,15 +121,15 @@ func checkPlan(t *testing.T, points []point, terms terms, blocks []block) {
 }
 
 // cheapestOfAll tries every way to cut the places into runs; for a few places only.
-func cheapestOfAll(places []place, t terms) time.Duration {
+func cheapestOfAll(places []place, t planLimits) time.Duration {
 	if len(places) == 0 {
 		return 0
 	}
 	best := time.Duration(math.MaxInt64)
 	for n := 1; n <= len(places); n++ {
 		b := blockOf(places[:n])
-		if n == 1 || t.allow(b.span) {
-			best = min(best, t.cost.price(b.span)+cheapestOfAll(places[n:], t))
+		if n == 1 || t.allows(b.Span) {
+			best = min(best, t.cost.Price(b.Span)+cheapestOfAll(places[n:], t))
 		}
 	}
 	return best
@@ -140,18 +140,18 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		var points []point
 		for range 1 + random.IntN(11) {
-			points = append(points, pointAt(span{Holding, random.IntN(200), 1 + random.IntN(4)}))
+			points = append(points, pointAt(Span{Holding, random.IntN(200), 1 + random.IntN(4)}))
 		}
-		terms := terms{registers: []int{0, 8, 40}[random.IntN(3)]}
+		terms := planLimits{maxRegisters: []int{0, 8, 40}[random.IntN(3)]}
 		for range random.IntN(3) {
 			terms.holes = append(terms.holes, hole{Holding, random.IntN(200), random.IntN(3)})
 		}
-		terms.cost = cost{turnaround: time.Duration(1000 + random.IntN(30_000)), char: 500, perByte: 1}
+		terms.cost = Cost{turnaround: time.Duration(1000 + random.IntN(30_000)), charTime: 500, charsPerByte: 1}
 		blocks := plan(points, everyPoint, terms)
 		checkPlan(t, points, terms, blocks)
 		var sum time.Duration
 		for _, b := range blocks {
-			sum += terms.cost.price(b.span)
+			sum += terms.cost.Price(b.Span)
 		}
 		if least := cheapestOfAll(placesOf(points, everyPoint), terms); sum != least {
 			t.Errorf("seed %d: the plan costs %v, the cheapest %v", seed, sum, least)
@@ -162,17 +162,17 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 func TestAPlaceInAHoleIsAskedForAlone(t *testing.T) {
 	points := wordsAt(steps(10, 1)...)
 	blocks := plan(points, everyPoint, termsFor(t, "tcp://s", hole{Holding, 4, 1}))
-	var spans []span
+	var spans []Span
 	for _, b := range blocks {
-		spans = append(spans, b.span)
+		spans = append(spans, b.Span)
 	}
-	if want := []span{{Holding, 0, 4}, {Holding, 4, 1}, {Holding, 5, 5}}; !slices.Equal(spans, want) {
+	if want := []Span{{Holding, 0, 4}, {Holding, 4, 1}, {Holding, 5, 5}}; !slices.Equal(spans, want) {
 		t.Errorf("%+v, want %+v", spans, want)
 	}
 }
 
 func TestHolesAreRemembered(t *testing.T) {
-	d := &device{name: "d", line: newLine(endpoint{scheme: "tcp", serial: defaultSerial}, nil), points: wordsAt(1, 2, 3)}
+	d := &device{name: "d", line: newLine(Endpoint{scheme: "tcp", serial: standardSerialParams}, nil), points: wordsAt(1, 2, 3)}
 	d.holes = []hole{{Holding, 2, 1}, {Coil, 7, 0}}
 	b, err := d.saveHoles()
 	if err != nil {
@@ -192,12 +192,12 @@ func TestHolesAreRemembered(t *testing.T) {
 
 func BenchmarkPlanOf100Points(b *testing.B) {
 	points := wordsAt(steps(100, 3)...)
-	at, err := parseEndpoint("tcp://s")
+	at, err := ParseEndpoint("tcp://s")
 	if err != nil {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if len(plan(points, everyPoint, terms{cost: at.cost(0)})) != 3 {
+		if len(plan(points, everyPoint, planLimits{cost: at.Cost(0)})) != 3 {
 			b.Fatal("want three requests")
 		}
 	}

@@ -16,40 +16,40 @@ import (
 // point is a Point made ready for reading, kept small: a site may have thousands.
 type point struct {
 	id collectors.Point
-	*manner
-	from  uint16 // the first of its addresses
-	count uint16
-	table Table
-	twice bool
-	again bool // asked for a second time: twice itself, or a companion of one that is
+	*conversion
+	from   uint16 // the first of its addresses
+	count  uint16
+	table  Table
+	verify bool
+	reread bool // asked for a second time: twice itself, or a companion of one that is
 }
 
 // span is where the point stands.
-func (p *point) span() span { return span{p.table, int(p.from), int(p.count)} }
+func (p *point) span() Span { return Span{p.table, int(p.from), int(p.count)} }
 
-// manner is what becomes of a point's registers. Points in a row that are treated alike share one.
-type manner struct {
-	unit   collectors.Unit
-	kind   registers.Kind
-	order  registers.Order
-	bit    int8 // -1: none
-	plain  bool // neither scale nor offset: whole numbers stay whole
-	scale  float64
-	offset float64
-	agree  float64
-	limits *limits // nil: none
-	age    *ageRule
-	good   *goodRule
+// conversion is what becomes of a point's registers. Points in a row that are treated alike share one.
+type conversion struct {
+	unit      collectors.Unit
+	kind      registers.Kind
+	order     registers.Order
+	bit       int8 // -1: none
+	unscaled  bool // neither scale nor offset: whole numbers stay whole
+	scale     float64
+	offset    float64
+	tolerance float64
+	limits    *valueLimits // nil: none
+	age       *ageRule
+	good      *goodRule
 }
 
-// limits are what a value may not be. They are rare, and apart for that reason.
-type limits struct {
+// valueLimits are what a value may not be. They are rare, and apart for that reason.
+type valueLimits struct {
 	low, high float64   // of the result, in its unit
 	bad       []float64 // raw numbers that mean no value
 }
 
-// bad is a reading without a value, and why.
-func (p *point) bad(at time.Time, why error) collectors.Reading {
+// badReading is a reading without a value, and why.
+func (p *point) badReading(at time.Time, why error) collectors.Reading {
 	return collectors.Reading{Point: p.id, Unit: p.unit, Value: math.NaN(), At: at, Err: why}
 }
 
@@ -58,28 +58,28 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 	if p.kind == registers.String {
 		return p.decodeText(data, at)
 	}
-	bits := p.bits(data)
+	bits := p.rawBits(data)
 	raw, err := p.kind.Number(bits)
 	if err != nil {
-		return p.bad(at, err)
+		return p.badReading(at, err)
 	}
 	value := raw
-	if !p.plain {
+	if !p.unscaled {
 		value = raw*p.scale + p.offset
 	}
-	if err := p.judge(raw, value); err != nil {
-		return p.bad(at, err)
+	if err := p.validate(raw, value); err != nil {
+		return p.badReading(at, err)
 	}
 	r := collectors.Reading{Point: p.id, Unit: p.unit, Value: value, At: at, Quality: collectors.Good}
-	if p.plain {
+	if p.unscaled {
 		r.Text = p.kind.Digits(bits)
 	}
 	return r
 }
 
-// bits are the point's bits as one number.
-func (p *point) bits(data []byte) uint64 {
-	if p.table.bits() {
+// rawBits are the point's bits as one number.
+func (p *point) rawBits(data []byte) uint64 {
+	if p.table.IsBits() {
 		return uint64(data[0] & 1)
 	}
 	v := p.order.Number(data)
@@ -89,8 +89,8 @@ func (p *point) bits(data []byte) uint64 {
 	return v
 }
 
-// judge says why a number is no value for this point; nil when it is one.
-func (p *point) judge(raw, value float64) error {
+// validate says why a number is no value for this point; nil when it is one.
+func (p *point) validate(raw, value float64) error {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return fmt.Errorf("%v times %v plus %v is not a number", raw, p.scale, p.offset)
 	}
@@ -98,7 +98,7 @@ func (p *point) judge(raw, value float64) error {
 		return nil
 	}
 	if p.sentinel(raw) {
-		return fmt.Errorf("the device says %s, which means no value", figure(raw))
+		return fmt.Errorf("the device says %s, which means no value", plainNumber(raw))
 	}
 	if value < p.limits.low || value > p.limits.high {
 		return fmt.Errorf("%v is outside %v to %v %s", value, p.limits.low, p.limits.high, p.unit)
@@ -140,11 +140,11 @@ func (p *point) agrees(one, other collectors.Reading) bool {
 	if p.kind == registers.String || one.Text != "" || other.Text != "" {
 		return one.Text == other.Text
 	}
-	return math.Abs(one.Value-other.Value) <= p.agree
+	return math.Abs(one.Value-other.Value) <= p.tolerance
 }
 
-// figure is a number as a person writes it: 2147483647, not 2.147483647e+09.
-func figure(v float64) string {
+// plainNumber is a number as a person writes it: 2147483647, not 2.147483647e+09.
+func plainNumber(v float64) string {
 	if math.Abs(v) < 1e15 && math.Abs(v) >= 1e-4 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}

@@ -41,14 +41,14 @@ type Probed struct {
 // How far around the asked register is read: a value that begins one register later may take four, and what stands
 // two registers before tells whether values come in pairs.
 const (
-	probeBefore = 2
-	probeAfter  = 5
+	registersBefore = 2
+	registersAfter  = 5
 )
 
 // Probe reads a register and its neighbours once and returns every type, order, scale and offset, likeliest first.
 // A neighbour that is refused is left out. The error is that of the line when not one register could be read.
 func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
-	if q.Table.bits() {
+	if q.Table.IsBits() {
 		return Probed{}, fmt.Errorf("a %s is one bit; only holding and input registers have types and orders", q.Table)
 	}
 	if q.Address < 0 || q.Address > 65535 || q.Unit < 0 || q.Unit > 255 {
@@ -58,7 +58,7 @@ func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
 	if err != nil {
 		return Probed{}, err
 	}
-	seen := picture{}
+	seen := snapshot{}
 	for _, r := range registers {
 		if r.Err == nil {
 			seen[r.Address] = r.Word
@@ -69,7 +69,7 @@ func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
 		all = append(all, seen.candidates(q, offset)...)
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Rank < all[j].Rank })
-	nameTwins(all)
+	listEquivalents(all)
 	found := Probed{Registers: registers}
 	for _, c := range all {
 		found.Candidates = append(found.Candidates, *c)
@@ -79,7 +79,7 @@ func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
 
 // neighbours reads the registers around the asked one, one by one where the unit does not give them together.
 func neighbours(ctx context.Context, line *Line, q Question) ([]Register, error) {
-	from, to := max(q.Address-probeBefore, 0), min(q.Address+probeAfter+1, 1<<16)
+	from, to := max(q.Address-registersBefore, 0), min(q.Address+registersAfter+1, 1<<16)
 	read := func(from, count int) ([]byte, error) {
 		return line.Read(ctx, Request{byte(q.Unit), q.Table, uint16(from), uint16(count)}, cmp.Or(q.Timeout, DefaultTimeout))
 	}

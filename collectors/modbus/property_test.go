@@ -69,7 +69,7 @@ func converse(t *testing.T, url string, between time.Duration, faults ...modbust
 }
 
 func carries(data []byte, r Request) bool {
-	if len(data) != r.bytes() {
+	if len(data) != r.dataLength() {
 		return false
 	}
 	for i := range int(r.Quantity) {

@@ -12,64 +12,64 @@ import (
 // How often a line that does not open is tried: a serial port every second, since that costs nothing and an adapter
 // may be put back at any moment; a socket less and less often.
 const (
-	portRetry   = time.Second
-	redialFirst = 250 * time.Millisecond
-	redialMost  = 5 * time.Second
+	portRetryPause   = time.Second
+	redialFirstPause = 250 * time.Millisecond
+	redialMaxPause   = 5 * time.Second
 )
 
-// dialAtLeast is the least time that a socket gets to open.
-const dialAtLeast = 3 * time.Second
+// minDialTimeout is the least time that a socket gets to open.
+const minDialTimeout = 3 * time.Second
 
-// redial spaces the attempts to open a line that does not open.
-type redial struct {
-	first, most time.Duration // pauses
+// redialPauses spaces the attempts to open a line that does not open.
+type redialPauses struct {
+	firstPause, maxPause time.Duration // pauses
 
 	pause time.Duration
 	next  time.Time
 	err   error // why the last attempt failed; nil: it did not
 }
 
-func (r *redial) refuse() error {
+func (r *redialPauses) stillPausing() error {
 	if r.err == nil || !time.Now().Before(r.next) {
 		return nil
 	}
 	return r.err
 }
 
-func (r *redial) failed(err error) error {
-	r.pause = min(max(2*r.pause, r.first), r.most)
+func (r *redialPauses) dialFailed(err error) error {
+	r.pause = min(max(2*r.pause, r.firstPause), r.maxPause)
 	r.next = time.Now().Add(r.pause)
 	r.err = fmt.Errorf("%w: %w", ErrDown, err)
 	return r.err
 }
 
-func (r *redial) opened() { r.pause, r.next, r.err = 0, time.Time{}, nil }
+func (r *redialPauses) opened() { r.pause, r.next, r.err = 0, time.Time{}, nil }
 
 // lost spaces the first attempt after an open line went away; whoever asks it need not wait for that.
-func (r *redial) lost() { r.next = time.Now().Add(r.first) }
+func (r *redialPauses) lost() { r.next = time.Now().Add(r.firstPause) }
 
 // connect opens the line unless it is open, or unless it failed to open a moment ago.
 func (l *Line) connect(ctx context.Context, timeout time.Duration) error {
 	if l.stream != nil {
 		return nil
 	}
-	if err := l.redial.refuse(); err != nil {
+	if err := l.redial.stillPausing(); err != nil {
 		return err
 	}
-	dialing, cancel := context.WithTimeout(ctx, max(timeout, dialAtLeast))
+	dialing, cancel := context.WithTimeout(ctx, max(timeout, minDialTimeout))
 	defer cancel()
 	stream, err := l.dial(dialing)
 	if ctx.Err() != nil && err != nil {
 		return ctx.Err()
 	}
 	if err != nil {
-		return l.redial.failed(err)
+		return l.redial.dialFailed(err)
 	}
-	l.stream, l.silent, l.lost = stream, 0, false
+	l.stream, l.unanswered, l.lost = stream, 0, false
 	l.redial.opened()
 	l.stats.opened.Add(1)
-	l.frames.fresh()
-	if !collectors.Wait(ctx, l.at.connectPause) {
+	l.transport.reconnected()
+	if !collectors.Wait(ctx, l.endpoint.connectPause) {
 		l.lost = true // whoever asks next gets the pause anew
 		return errors.Join(ctx.Err(), l.close())
 	}

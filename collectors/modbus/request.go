@@ -39,14 +39,14 @@ func ParseTable(name string) (Table, error) {
 
 func (t Table) function() byte { return [...]byte{3, 4, 1, 2, 3, 4}[t] }
 
-// bits says whether an address of this table is one bit.
-func (t Table) bits() bool { return t == Coil || t == Discrete }
+// IsBits says whether an address of this table is one bit.
+func (t Table) IsBits() bool { return t == Coil || t == Discrete }
 
-// enron says whether an address of this table is 32 bits.
-func (t Table) enron() bool { return t >= EnronHolding }
+// IsEnron says whether an address of this table is 32 bits.
+func (t Table) IsEnron() bool { return t >= EnronHolding }
 
-// withEnron is the table when its addresses are numbered in Enron's way.
-func (t Table) withEnron() Table {
+// Enron is the table when its addresses are numbered in Enron's way.
+func (t Table) Enron() Table {
 	switch t {
 	case Holding:
 		return EnronHolding
@@ -56,24 +56,24 @@ func (t Table) withEnron() Table {
 	return t
 }
 
-// bytes is how much data so many addresses of the table are.
-func (t Table) bytes(quantity int) int {
+// DataLength is how much data so many addresses of the table are.
+func (t Table) DataLength(quantity int) int {
 	switch {
-	case t.bits():
+	case t.IsBits():
 		return (quantity + 7) / 8
-	case t.enron():
+	case t.IsEnron():
 		return 4 * quantity
 	}
 	return 2 * quantity
 }
 
-// most is how many addresses one request may ask for (Modbus Application Protocol V1.1b3, 6.1 to 6.4); of Enron's
+// MaxQuantity is how many addresses one request may ask for (Modbus Application Protocol V1.1b3, 6.1 to 6.4); of Enron's
 // as many as fit into the same answer.
-func (t Table) most() int {
+func (t Table) MaxQuantity() int {
 	switch {
-	case t.bits():
+	case t.IsBits():
 		return 2000
-	case t.enron():
+	case t.IsEnron():
 		return 62
 	}
 	return 125
@@ -87,11 +87,11 @@ type Request struct {
 	Quantity uint16
 }
 
-// bytes is the length of the data that a right answer carries.
-func (r Request) bytes() int { return r.Table.bytes(int(r.Quantity)) }
+// dataLength is the length of the data that a right answer carries.
+func (r Request) dataLength() int { return r.Table.DataLength(int(r.Quantity)) }
 
-// span is where the request reads.
-func (r Request) span() span { return span{r.Table, int(r.Address), int(r.Quantity)} }
+// Span is where the request reads.
+func (r Request) Span() Span { return Span{r.Table, int(r.Address), int(r.Quantity)} }
 
 // pdu is the request without what a transport puts round it: function, address, quantity.
 func (r Request) pdu() []byte {
@@ -106,7 +106,7 @@ func (r Request) isRefusal(pdu []byte) bool {
 
 // isData says whether an answer is exactly the data that was asked for.
 func (r Request) isData(pdu []byte) bool {
-	return len(pdu) == 2+r.bytes() && pdu[0] == r.Table.function() && int(pdu[1]) == r.bytes()
+	return len(pdu) == 2+r.dataLength() && pdu[0] == r.Table.function() && int(pdu[1]) == r.dataLength()
 }
 
 // String names the registers for a person, in the words of the configuration.
@@ -117,10 +117,10 @@ func (r Request) String() string {
 	return fmt.Sprintf("%s %d-%d of unit %d", r.Table, r.Address, int(r.Address)+int(r.Quantity)-1, r.Unit)
 }
 
-// check says why a request cannot be made.
-func (r Request) check() error {
-	if r.Quantity == 0 || int(r.Quantity) > r.Table.most() {
-		return fmt.Errorf("read %s: %d addresses in one request; 1 to %d are allowed", r, r.Quantity, r.Table.most())
+// Check says why a request cannot be made.
+func (r Request) Check() error {
+	if r.Quantity == 0 || int(r.Quantity) > r.Table.MaxQuantity() {
+		return fmt.Errorf("read %s: %d addresses in one request; 1 to %d are allowed", r, r.Quantity, r.Table.MaxQuantity())
 	}
 	if int(r.Address)+int(r.Quantity) > 1<<16 {
 		return fmt.Errorf("read %s: address %d is the last one", r, 1<<16-1)
@@ -128,8 +128,8 @@ func (r Request) check() error {
 	return nil
 }
 
-// ask lets goburrow's client code the request and decode the answer.
-func (r Request) ask(client goburrow.Client) ([]byte, error) {
+// through lets goburrow's client code the request and decode the answer.
+func (r Request) through(client goburrow.Client) ([]byte, error) {
 	switch r.Table {
 	case Input, EnronInput:
 		return client.ReadInputRegisters(r.Address, r.Quantity)
@@ -141,18 +141,18 @@ func (r Request) ask(client goburrow.Client) ([]byte, error) {
 	return client.ReadHoldingRegisters(r.Address, r.Quantity)
 }
 
-// bare has goburrow's client code requests and decode answers without any frame; the frames are the transports'.
-type bare struct{}
+// pduOnly has goburrow's client code requests and decode answers without any frame; the frames are the transports'.
+type pduOnly struct{}
 
 // Encode implements goburrow's Packager: function and data.
-func (bare) Encode(pdu *goburrow.ProtocolDataUnit) ([]byte, error) {
+func (pduOnly) Encode(pdu *goburrow.ProtocolDataUnit) ([]byte, error) {
 	return append([]byte{pdu.FunctionCode}, pdu.Data...), nil
 }
 
 // Verify implements goburrow's Packager. The transport has seen to it.
-func (bare) Verify(request, response []byte) error { return nil }
+func (pduOnly) Verify(request, response []byte) error { return nil }
 
 // Decode implements goburrow's Packager.
-func (bare) Decode(answer []byte) (*goburrow.ProtocolDataUnit, error) {
+func (pduOnly) Decode(answer []byte) (*goburrow.ProtocolDataUnit, error) {
 	return &goburrow.ProtocolDataUnit{FunctionCode: answer[0], Data: answer[1:]}, nil
 }

@@ -5,20 +5,20 @@ import "encoding/binary"
 // rtu frames with the unit id in front and a CRC-16 behind (Modbus over Serial Line V1.02, 2.5.1).
 type rtu struct{}
 
-func (rtu) request(dst []byte, unit byte, pdu []byte) []byte {
+func (rtu) appendRequest(dst []byte, unit byte, pdu []byte) []byte {
 	start := len(dst)
 	dst = append(append(dst, unit), pdu...)
 	return binary.LittleEndian.AppendUint16(dst, crc16(dst[start:]))
 }
 
-// size: unit, function, count, data and the checksum's two.
-func (rtu) size(data int) int { return 5 + data }
+// answerSize: unit, function, count, data and the checksum's two.
+func (rtu) answerSize(data int) int { return 5 + data }
 
-func (c rtu) whole(b []byte) int {
-	if len(b) < fewest(c) {
+func (c rtu) answerLength(b []byte) int {
+	if len(b) < shortestAnswer(c) {
 		return 0
 	}
-	n := fewest(c)
+	n := shortestAnswer(c)
 	switch f := b[1]; {
 	case f >= 1 && f <= 4:
 		n += int(b[2])
@@ -31,10 +31,10 @@ func (c rtu) whole(b []byte) int {
 	return n
 }
 
-func (rtu) open(frame []byte) (unit byte, pdu []byte) { return frame[0], frame[1 : len(frame)-2] }
+func (rtu) unpack(frame []byte) (unit byte, pdu []byte) { return frame[0], frame[1 : len(frame)-2] }
 
-func (rtu) begins(b []byte, r Request) bool {
-	return b[0] == r.Unit && b[1] == r.Table.function() && int(b[2]) == r.bytes()
+func (rtu) mayBegin(b []byte, r Request) bool {
+	return b[0] == r.Unit && b[1] == r.Table.function() && int(b[2]) == r.dataLength()
 }
 
 // crc16 is the checksum of RTU frames: polynomial 0xA001, start 0xFFFF, sent low byte first.

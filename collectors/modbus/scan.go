@@ -32,7 +32,7 @@ type Found struct {
 // cannot be opened; what was found until then is returned with it.
 func Scan(ctx context.Context, line *Line, s Search, progress func(Found)) ([]Found, error) {
 	for _, unit := range s.Units {
-		if unit < 0 || unit > 255 || line.at.serialLine() && (unit < 1 || unit > 247) {
+		if unit < 0 || unit > 255 || line.endpoint.IsSerial() && (unit < 1 || unit > 247) {
 			return nil, fmt.Errorf("unit %d: unit ids go from 1 to 247", unit)
 		}
 	}
@@ -42,7 +42,7 @@ func Scan(ctx context.Context, line *Line, s Search, progress func(Found)) ([]Fo
 		if ctx.Err() != nil || errors.Is(err, ErrDown) {
 			return all, err
 		}
-		found := line.found(unit, err)
+		found := line.foundFrom(unit, err)
 		if err == nil {
 			found.How = fmt.Sprintf("%s 0 is %s", s.Table, firstValue(s.Table, data))
 		}
@@ -55,14 +55,14 @@ func Scan(ctx context.Context, line *Line, s Search, progress func(Found)) ([]Fo
 }
 
 func firstValue(t Table, data []byte) string {
-	if t.bits() {
+	if t.IsBits() {
 		return strconv.Itoa(int(data[0] & 1))
 	}
 	return fmt.Sprint(registers.ABCD.Number(data))
 }
 
-// found makes of a request's error what a person should know of the unit.
-func (l *Line) found(unit int, err error) Found {
+// foundFrom makes of a request's error what a person should know of the unit.
+func (l *Line) foundFrom(unit int, err error) Found {
 	refusal, refused := errors.AsType[*Exception](err)
 	switch {
 	case err == nil:
@@ -78,29 +78,29 @@ func (l *Line) found(unit int, err error) Found {
 		return Found{Unit: unit, How: cause.Error()}
 	}
 	why := "damaged: " + cause.Error()
-	if l.at.serialLine() {
+	if l.endpoint.IsSerial() {
 		why = fmt.Sprintf("something answered damaged: two units with this id, or another baud rate or parity (%s)", cause)
 	}
 	return Found{Unit: unit, Damaged: true, How: why}
 }
 
-// Longest is how long Scan takes at most behind a URL, when no unit answers: each time-out with the request in front
+// MaxDuration is how long Scan takes at most behind a URL, when no unit answers: each time-out with the request in front
 // of it, on a serial line the characters and silences, and on a socket, which is given up when nobody answers for
 // some requests, the pause after it is opened.
-func (s Search) Longest(url string) time.Duration {
-	at, err := parseEndpoint(url)
+func (s Search) MaxDuration(url string) time.Duration {
+	at, err := ParseEndpoint(url)
 	if err != nil {
 		return 0
 	}
 	each := s.Timeout + at.pause
-	if at.serialLine() {
+	if at.IsSerial() {
 		codec := at.codec()
-		frames := len(codec.request(nil, 1, Request{}.pdu())) + codec.size(Holding.bytes(1))
-		each += time.Duration(frames)*at.serial.char() + 2*at.serial.gap()
+		frames := len(codec.appendRequest(nil, 1, Request{}.pdu())) + codec.answerSize(Holding.DataLength(1))
+		each += time.Duration(frames)*at.serial.charTime() + 2*at.serial.frameGap()
 	}
 	opened := 1
-	if !at.port() {
-		opened += len(s.Units) / closeAfter
+	if !at.IsPort() {
+		opened += len(s.Units) / closeSocketAfter
 	}
 	return time.Duration(len(s.Units))*each + time.Duration(opened)*at.connectPause
 }
@@ -109,11 +109,11 @@ func (s Search) Longest(url string) time.Duration {
 // what the URL says. The error is a URL that cannot be read, or one that is no serial port: the settings behind a
 // socket are its server's.
 func Settings(raw string, bauds, parities []string) ([]string, error) {
-	at, err := parseEndpoint(raw)
+	at, err := ParseEndpoint(raw)
 	if err != nil || len(bauds) == 0 && len(parities) == 0 {
 		return []string{raw}, err
 	}
-	if !at.port() {
+	if !at.IsPort() {
 		return nil, fmt.Errorf("%s is a socket, and the serial settings behind it are made in its server; --baud and --parity are for a serial port such as rtu:///dev/ttyUSB0", at)
 	}
 	u, err := url.Parse(raw)
@@ -121,14 +121,14 @@ func Settings(raw string, bauds, parities []string) ([]string, error) {
 		return nil, err
 	}
 	var all []string
-	for _, baud := range orKept(bauds, u.Query().Get("baud")) {
-		for _, parity := range orKept(parities, u.Query().Get("parity")) {
+	for _, baud := range orGiven(bauds, u.Query().Get("baud")) {
+		for _, parity := range orGiven(parities, u.Query().Get("parity")) {
 			query := u.Query()
-			set(query, "baud", baud)
-			set(query, "parity", parity)
+			setQuery(query, "baud", baud)
+			setQuery(query, "parity", parity)
 			one := *u
 			one.RawQuery = query.Encode()
-			if _, err := parseEndpoint(one.String()); err != nil {
+			if _, err := ParseEndpoint(one.String()); err != nil {
 				return nil, err
 			}
 			all = append(all, one.String())
@@ -137,14 +137,14 @@ func Settings(raw string, bauds, parities []string) ([]string, error) {
 	return all, nil
 }
 
-func orKept(wanted []string, kept string) []string {
+func orGiven(wanted []string, kept string) []string {
 	if len(wanted) == 0 {
 		return []string{kept}
 	}
 	return wanted
 }
 
-func set(query url.Values, key, value string) {
+func setQuery(query url.Values, key, value string) {
 	if value != "" {
 		query.Set(key, value)
 	}

@@ -77,7 +77,7 @@ func TestScanTakesLittleMoreThanItsTimeouts(t *testing.T) {
 			if took > theory*12/10 {
 				t.Errorf("%s: %s, more than 1.2 times %s", tt.url, took, theory)
 			}
-			if longest := search.Longest(tt.url); took > longest {
+			if longest := search.MaxDuration(tt.url); took > longest {
 				t.Errorf("%s: it took %s, and was to take %s at most", tt.url, took, longest)
 			}
 		})

@@ -101,7 +101,7 @@ func TestTheFirstRoundIsAtOnceAndThenTheBeatsAreSpread(t *testing.T) {
 func TestTheIntervalsAreEvenAt19200(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
-		slave.Char, slave.Turnaround = defaultSerial.char(), 5*time.Millisecond+defaultSerial.gap()
+		slave.Char, slave.Turnaround = standardSerialParams.charTime(), 5*time.Millisecond+standardSerialParams.frameGap()
 		var devices []Device
 		for unit := 1; unit <= 10; unit++ {
 			slave.Unit(byte(unit))
@@ -310,14 +310,14 @@ func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 // TestNoForbiddenAddressPutsAUnitBackInStep: a unit that did not answer on a serial line is asked for another number
 // of registers first, which must keep away from what is forbidden, too.
 func TestNoForbiddenAddressPutsAUnitBackInStep(t *testing.T) {
-	avoid := []span{{Holding, 11, 4}, {Input, 8, 1}, {Holding, 9, 1}}
+	avoid := []Span{{Holding, 11, 4}, {Input, 8, 1}, {Holding, 9, 1}}
 	for _, tt := range []struct{ asked, want Request }{
 		{Request{1, Holding, 10, 3}, Request{1, Holding, 10, 1}},
 		{Request{1, Holding, 10, 1}, Request{1, Holding, 7, 2}}, // not 9 to 10, nor 8 to 9, nor 10 to 15
 	} {
-		var debt arrears
-		debt.sent(tt.asked)
-		if got := debt.inStep(tt.asked, avoid); got != tt.want {
+		var debt pendingReplies
+		debt.add(tt.asked)
+		if got := debt.resyncRequest(tt.asked, avoid); got != tt.want {
 			t.Errorf("%s is owed: %s, want %s", tt.asked, got, tt.want)
 		}
 	}

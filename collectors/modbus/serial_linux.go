@@ -11,29 +11,29 @@ import (
 
 // openPort opens a serial port for this process alone. It is opened non-blocking, so that Go's poller gives real
 // deadlines and a close wakes whoever reads; a port that is pulled out ends reads with io.EOF or EIO at once.
-func openPort(path string, o serialOptions) (Stream, error) {
+func openPort(path string, o serialParams) (Stream, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, openHint(&os.PathError{Op: "open", Path: path, Err: err})
+		return nil, explainOpenError(&os.PathError{Op: "open", Path: path, Err: err})
 	}
 	if err := preparePort(fd, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("serial port %s: %w", path, err), unix.Close(fd))
 	}
-	return &port{os.NewFile(uintptr(fd), path)}, nil
+	return &serialPort{os.NewFile(uintptr(fd), path)}, nil
 }
 
-// port is an open serial port.
-type port struct{ *os.File }
+// serialPort is an open serial port.
+type serialPort struct{ *os.File }
 
 // Close gives the port back, also where somebody else has it open: the driver forgets who reserved it only with the last of them.
-func (p *port) Close() error {
+func (p *serialPort) Close() error {
 	if raw, err := p.SyscallConn(); err == nil { // else it is closed already, which the close says too
 		_ = raw.Control(func(fd uintptr) { _ = unix.IoctlSetInt(int(fd), unix.TIOCNXCL, 0) }) // a port that was pulled out has nothing to give back
 	}
 	return p.File.Close()
 }
 
-func openHint(err error) error {
+func explainOpenError(err error) error {
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return fmt.Errorf("%w; add the user to the group that owns the port (dialout)", err)
@@ -47,7 +47,7 @@ func openHint(err error) error {
 
 // preparePort takes the port for this process and sets it raw with the given speed and character. Speeds outside the
 // classic list work where the driver can do them.
-func preparePort(fd int, o serialOptions) error {
+func preparePort(fd int, o serialParams) error {
 	if err := reserve(fd); err != nil {
 		return err
 	}
@@ -56,13 +56,13 @@ func preparePort(fd int, o serialOptions) error {
 		return fmt.Errorf("read its settings: %w", err)
 	}
 	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
-	t.Cflag = characterFlags(o)
+	t.Cflag = termiosFlags(o)
 	t.Ispeed, t.Ospeed = uint32(o.baud), uint32(o.baud)
 	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS2, t); err != nil {
 		return fmt.Errorf("set %d baud %d%c%d: %w", o.baud, o.data, o.parity, o.stop, err)
 	}
-	if err := direct(fd, o.direction); err != nil {
+	if err := setRS485Direction(fd, o.rs485); err != nil {
 		return err
 	}
 	if err := unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIOFLUSH); err != nil {
@@ -82,7 +82,7 @@ func reserve(fd int) error {
 	if err := unix.Fstat(fd, &is); err != nil {
 		return fmt.Errorf("see what it is: %w", err)
 	}
-	if pseudo(is.Rdev) {
+	if isPseudoTerminal(is.Rdev) {
 		return nil
 	}
 	if err := unix.IoctlSetInt(fd, unix.TIOCEXCL, 0); err != nil {
@@ -91,13 +91,13 @@ func reserve(fd int) error {
 	return nil
 }
 
-// pseudo says that a device is a pseudo-terminal's port: Linux gives those the numbers 136 to 143.
-func pseudo(device uint64) bool {
+// isPseudoTerminal says that a device is a pseudo-terminal's port: Linux gives those the numbers 136 to 143.
+func isPseudoTerminal(device uint64) bool {
 	major := unix.Major(device)
 	return major >= 136 && major <= 143
 }
 
-func characterFlags(o serialOptions) uint32 {
+func termiosFlags(o serialParams) uint32 {
 	flags := uint32(unix.CREAD | unix.CLOCAL | unix.CS8 | unix.BOTHER)
 	if o.data == 7 {
 		flags = flags&^unix.CSIZE | unix.CS7
@@ -114,8 +114,8 @@ func characterFlags(o serialOptions) uint32 {
 	return flags
 }
 
-// rs485 is the kernel's struct serial_rs485 (include/uapi/linux/serial.h), which is the same on every machine.
-type rs485 struct {
+// kernelRS485 is the kernel's struct serial_rs485 (include/uapi/linux/serial.h), which is the same on every machine.
+type kernelRS485 struct {
 	flags         uint32
 	before, after uint32 // ms
 	_             [5]uint32
@@ -128,21 +128,21 @@ const (
 	rs485RTSAfterSend = 1 << 2
 )
 
-func rs485Of(d direction) rs485 {
-	r := rs485{flags: rs485Enabled | rs485RTSOnSend, before: uint32(d.before), after: uint32(d.after)}
-	if d.send == "low" {
+func kernelRS485Of(d rs485Direction) kernelRS485 {
+	r := kernelRS485{flags: rs485Enabled | rs485RTSOnSend, before: uint32(d.before), after: uint32(d.after)}
+	if d.rtsWhileSending == "low" {
 		r.flags = rs485Enabled | rs485RTSAfterSend
 	}
 	return r
 }
 
-// direct has the kernel turn the line's direction, where the URL says so. A driver that cannot either refuses or
+// setRS485Direction has the kernel turn the line's direction, where the URL says so. A driver that cannot either refuses or
 // clears the flag.
-func direct(fd int, d direction) error {
-	if d.send == "" {
+func setRS485Direction(fd int, d rs485Direction) error {
+	if d.rtsWhileSending == "" {
 		return nil
 	}
-	r := rs485Of(d)
+	r := kernelRS485Of(d)
 	_, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.TIOCSRS485, uintptr(unsafe.Pointer(&r)))
 	if errno == 0 && r.flags&rs485Enabled != 0 {
 		return nil

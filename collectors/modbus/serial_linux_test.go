@@ -29,7 +29,7 @@ func openPty(t *testing.T) *modbustest.Pty {
 func TestAPortIsSetAsTheURLSays(t *testing.T) {
 	pty := openPty(t)
 	defer pty.Close()
-	port, err := openPort(pty.Path, serialOptions{baud: 31250, data: 8, parity: 'O', stop: 2})
+	port, err := openPort(pty.Path, serialParams{baud: 31250, data: 8, parity: 'O', stop: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +49,12 @@ func TestAPortIsSetAsTheURLSays(t *testing.T) {
 
 func TestCharacterFlags(t *testing.T) {
 	const always = unix.CREAD | unix.CLOCAL | unix.CS8 | unix.BOTHER
-	for o, want := range map[serialOptions]uint32{
+	for o, want := range map[serialParams]uint32{
 		{parity: 'N', stop: 1}: always, {parity: 'E', stop: 1}: always | unix.PARENB,
 		{parity: 'O', stop: 2}:          always | unix.PARENB | unix.PARODD | unix.CSTOPB,
 		{data: 7, parity: 'E', stop: 1}: always&^unix.CSIZE | unix.CS7 | unix.PARENB,
 	} {
-		if got := characterFlags(o); got != want {
+		if got := termiosFlags(o); got != want {
 			t.Errorf("%+v: %o, want %o", o, got, want)
 		}
 	}
@@ -63,11 +63,11 @@ func TestCharacterFlags(t *testing.T) {
 // TestTheKernelsRS485Struct compares with struct serial_rs485 of linux/serial.h: eight words of 32 bits, the flags
 // first, then the two delays.
 func TestTheKernelsRS485Struct(t *testing.T) {
-	for d, want := range map[direction][8]uint32{
-		{send: "high", before: 3, after: 5}: {0b011, 3, 5},
-		{send: "low"}:                       {0b101},
+	for d, want := range map[rs485Direction][8]uint32{
+		{rtsWhileSending: "high", before: 3, after: 5}: {0b011, 3, 5},
+		{rtsWhileSending: "low"}:                       {0b101},
 	} {
-		r := rs485Of(d)
+		r := kernelRS485Of(d)
 		if unsafe.Sizeof(r) != 32 || *(*[8]uint32)(unsafe.Pointer(&r)) != want {
 			t.Errorf("%+v: %d bytes, %v, want 32 bytes, %v", d, unsafe.Sizeof(r), r, want)
 		}
@@ -77,14 +77,14 @@ func TestTheKernelsRS485Struct(t *testing.T) {
 func TestADriverWithoutRS485(t *testing.T) {
 	pty := openPty(t)
 	defer pty.Close()
-	at, err := parseEndpoint("rtu://" + pty.Path + "?rs485=high")
+	at, err := ParseEndpoint("rtu://" + pty.Path + "?rs485=high")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if port, err := openPort(at.place, at.serial); err == nil || !strings.Contains(err.Error(), "use an adapter that turns by itself") {
+	if port, err := openPort(at.Place, at.serial); err == nil || !strings.Contains(err.Error(), "use an adapter that turns by itself") {
 		t.Errorf("%v, %v", port, err)
 	}
-	if port, err := openPort(at.place, defaultSerial); err != nil {
+	if port, err := openPort(at.Place, standardSerialParams); err != nil {
 		t.Errorf("without it: %v", err)
 	} else if err := port.Close(); err != nil {
 		t.Error(err)
@@ -94,17 +94,17 @@ func TestADriverWithoutRS485(t *testing.T) {
 func TestAPortIsTakenOnce(t *testing.T) {
 	pty := openPty(t)
 	defer pty.Close()
-	port, err := openPort(pty.Path, defaultSerial)
+	port, err := openPort(pty.Path, standardSerialParams)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if second, err := openPort(pty.Path, defaultSerial); err == nil || !strings.Contains(err.Error(), "another program has") {
+	if second, err := openPort(pty.Path, standardSerialParams); err == nil || !strings.Contains(err.Error(), "another program has") {
 		t.Errorf("opened twice: %v %v", second, err)
 	}
 	if err := port.Close(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := openPort(pty.Path, defaultSerial)
+	again, err := openPort(pty.Path, standardSerialParams)
 	if err != nil {
 		t.Fatalf("after it was closed: %v", err)
 	}
@@ -135,7 +135,7 @@ func reserved(t *testing.T, port interface {
 func TestAPseudoTerminalIsNotReserved(t *testing.T) {
 	pty := openPty(t)
 	defer pty.Close()
-	port, err := openPort(pty.Path, defaultSerial)
+	port, err := openPort(pty.Path, standardSerialParams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestAClosedPortIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer another.Close()
-	port, err := openPort(pty.Path, defaultSerial)
+	port, err := openPort(pty.Path, standardSerialParams)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,18 +182,18 @@ func TestWhichDevicesArePseudoTerminals(t *testing.T) {
 		unix.Mkdev(136, 0): true, unix.Mkdev(143, 255): true, unix.Mkdev(135, 0): false, unix.Mkdev(144, 0): false,
 		unix.Mkdev(4, 64): false, unix.Mkdev(188, 0): false, // ttyS0, ttyUSB0
 	} {
-		if got := pseudo(device); got != want {
+		if got := isPseudoTerminal(device); got != want {
 			t.Errorf("%d:%d: %v, want %v", unix.Major(device), unix.Minor(device), got, want)
 		}
 	}
 }
 
 func TestAPortThatIsNotThere(t *testing.T) {
-	_, err := openPort("/dev/serial/by-id/none", defaultSerial)
+	_, err := openPort("/dev/serial/by-id/none", standardSerialParams)
 	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "plugged in") {
 		t.Error(err)
 	}
-	if _, err := openPort("/dev/null", defaultSerial); err == nil {
+	if _, err := openPort("/dev/null", standardSerialParams); err == nil {
 		t.Error("/dev/null was taken for a serial port")
 	}
 }
@@ -257,7 +257,7 @@ func BenchmarkSerialLine(b *testing.B) {
 }
 
 func serialBenchmark(b *testing.B, baud string) {
-	at, err := parseEndpoint("rtu:///dev/x?baud=" + baud)
+	at, err := ParseEndpoint("rtu:///dev/x?baud=" + baud)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -267,7 +267,7 @@ func serialBenchmark(b *testing.B, baud string) {
 	}
 	slave := modbustest.NewSlave()
 	slave.Unit(1)
-	slave.Turnaround, slave.Char = 5*time.Millisecond, at.serial.char()
+	slave.Turnaround, slave.Char = 5*time.Millisecond, at.serial.charTime()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- slave.ServeStream(ctx, pty, modbustest.RTU) }()
@@ -282,7 +282,7 @@ func serialBenchmark(b *testing.B, baud string) {
 		}
 	}
 	frames := 8 + 5 + 60
-	least := at.serial.char()*time.Duration(frames) + at.serial.gap() + slave.Turnaround
+	least := at.serial.charTime()*time.Duration(frames) + at.serial.frameGap() + slave.Turnaround
 	b.ReportMetric(100*float64(least)*float64(b.N)/float64(b.Elapsed()), "%possible")
 	cancel()
 	if err := errors.Join(lines.Close(), <-ended); err != nil {

@@ -16,35 +16,35 @@ import (
 	"gauger/eventrules"
 )
 
-// server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
+// masterServer answers second masters over Modbus TCP for the units whose devices name its address, each under its own
 // unit id, from what the units answered last. Nothing is asked for on their behalf, and nothing can be written.
-type server struct {
-	address string
-	shelves map[byte]*shelf
-	told    time.Time // since when people know that the address cannot be had; zero: they do not
+type masterServer struct {
+	address     string
+	caches      map[byte]*cache
+	noticeSince time.Time // since when people know that the address cannot be had; zero: they do not
 }
 
 const (
-	shareMost  = 16               // connections at a time
-	shareIdle  = time.Minute      // after which a silent connection is closed
-	shareSlow  = 5 * time.Second  // that the rest of a request, or taking its answer, may last
-	shareRetry = 10 * time.Second // between two attempts to have the address
+	maxMasters       = 16               // connections at a time
+	idleTimeout      = time.Minute      // after which a silent connection is closed
+	requestTimeout   = 5 * time.Second  // that the rest of a request, or taking its answer, may last
+	listenRetryPause = 10 * time.Second // between two attempts to have the address
 )
 
-// servers makes one server for each address that the devices of the lines are shared at.
-func servers(lines []collectors.Collector) (all []collectors.Collector) {
-	made := map[string]*server{}
+// masterServers makes one server for each address that the devices of the lines are shared at.
+func masterServers(lines []collectors.Collector) (all []collectors.Collector) {
+	made := map[string]*masterServer{}
 	for _, line := range lines {
-		for _, t := range line.(*collector).turns {
-			one := t.device.shelf
+		for _, t := range line.(*collector).jobs {
+			one := t.device.cache
 			if one == nil {
 				continue
 			}
 			if made[one.address] == nil {
-				made[one.address] = &server{address: one.address, shelves: map[byte]*shelf{}}
+				made[one.address] = &masterServer{address: one.address, caches: map[byte]*cache{}}
 				all = append(all, made[one.address])
 			}
-			made[one.address].shelves[one.unit] = one
+			made[one.address].caches[one.unit] = one
 		}
 	}
 	return all
@@ -60,65 +60,65 @@ func checkShare(address string) error {
 	return nil
 }
 
-// openShare says whether a shared device can be read from other machines.
-func openShare(address string) bool {
+// isReachable says whether a shared device can be read from other machines.
+func isReachable(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
-// lowPort says whether only root may listen at an address.
-func lowPort(address string) bool {
+// isPrivilegedPort says whether only root may listen at an address.
+func isPrivilegedPort(address string) bool {
 	_, port, err := net.SplitHostPort(address)
 	n, portErr := strconv.Atoi(port)
 	return err == nil && portErr == nil && n < 1024
 }
 
 // String names the collector by its address.
-func (s *server) String() string { return "modbus share " + s.address }
+func (s *masterServer) String() string { return "modbus share " + s.address }
 
 // Run implements collectors.Collector: it has no readings of its own. An address that cannot be had is a notice, and
 // tried again.
-func (s *server) Run(ctx context.Context, host collectors.Host) error {
+func (s *masterServer) Run(ctx context.Context, host collectors.Host) error {
 	for ctx.Err() == nil {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
-		s.report(ctx, host, err)
+		s.reportListening(ctx, host, err)
 		if err == nil {
 			s.serve(ctx, listener)
 		}
-		collectors.Wait(ctx, shareRetry)
+		collectors.Wait(ctx, listenRetryPause)
 	}
 	return nil
 }
 
-func (s *server) report(ctx context.Context, host collectors.Host, err error) {
-	n := collectors.Notice{Rule: eventrules.ShareDown, Source: s.address, Since: s.told}
+func (s *masterServer) reportListening(ctx context.Context, host collectors.Host, err error) {
+	n := collectors.Notice{Rule: eventrules.ShareDown, Source: s.address, Since: s.noticeSince}
 	switch {
 	case ctx.Err() != nil:
-	case err != nil && s.told.IsZero():
+	case err != nil && s.noticeSince.IsZero():
 		n.Since = time.Now()
 		n.Note = fmt.Sprintf("other masters cannot read the shared devices: %v; stop what has this address, or choose another one (share:)", err)
 		if host.Notice(ctx, n) == nil {
-			s.told = n.Since
+			s.noticeSince = n.Since
 		}
-	case err == nil && !s.told.IsZero():
+	case err == nil && !s.noticeSince.IsZero():
 		n.Until = time.Now()
 		n.Note = fmt.Sprintf("other masters can read the shared devices again at %s", s.address)
 		if host.Notice(ctx, n) == nil {
-			s.told = time.Time{}
+			s.noticeSince = time.Time{}
 		}
 	}
 }
 
 // serve accepts connections until ctx ends or the listener fails, and returns when all of them are closed.
-func (s *server) serve(parent context.Context, listener net.Listener) {
+func (s *masterServer) serve(parent context.Context, listener net.Listener) {
 	ctx, cancel := context.WithCancel(parent)
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
 	var guests sync.WaitGroup
 	defer guests.Wait()
 	defer cancel()
-	seats := make(chan struct{}, shareMost)
+	seats := make(chan struct{}, maxMasters)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -132,27 +132,27 @@ func (s *server) serve(parent context.Context, listener net.Listener) {
 		}
 		guests.Go(func() {
 			defer func() { <-seats }()
-			s.converse(ctx, conn)
+			s.answerMaster(ctx, conn)
 		})
 	}
 }
 
-// converse answers one master until it leaves, talks nonsense or is slow.
-func (s *server) converse(ctx context.Context, conn net.Conn) {
+// answerMaster answers one master until it leaves, talks nonsense or is slow.
+func (s *masterServer) answerMaster(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	for {
-		request, err := nextRequest(conn)
-		if err != nil || conn.SetDeadline(time.Now().Add(shareSlow)) != nil {
+		request, err := readMBAPRequest(conn)
+		if err != nil || conn.SetDeadline(time.Now().Add(requestTimeout)) != nil {
 			return
 		}
-		unit, pdu := request[6], request[mbapHeader:]
-		answer := []byte{pdu[0] | 0x80, codeSilent}
-		if shelf := s.shelves[unit]; shelf != nil {
+		unit, pdu := request[6], request[mbapHeaderSize:]
+		answer := []byte{pdu[0] | 0x80, targetSilent}
+		if shelf := s.caches[unit]; shelf != nil {
 			answer = shelf.answer(pdu, time.Now())
 		}
-		if _, err := conn.Write(frameTCP(request[:2], unit, answer)); err != nil {
+		if _, err := conn.Write(appendMBAP(request[:2], unit, answer)); err != nil {
 			return
 		}
 	}
@@ -160,31 +160,31 @@ func (s *server) converse(ctx context.Context, conn net.Conn) {
 
 var errNoRequest = errors.New("no Modbus TCP")
 
-// nextRequest reads one whole request: it may begin when it likes, but must then come at once.
-func nextRequest(conn net.Conn) ([]byte, error) {
-	frame := make([]byte, mbapHeader+1, mbapHeader-1+mbapMost)
-	if err := conn.SetDeadline(time.Now().Add(shareIdle)); err != nil {
+// readMBAPRequest reads one whole request: it may begin when it likes, but must then come at once.
+func readMBAPRequest(conn net.Conn) ([]byte, error) {
+	frame := make([]byte, mbapHeaderSize+1, mbapHeaderSize-1+mbapMaxLength)
+	if err := conn.SetDeadline(time.Now().Add(idleTimeout)); err != nil {
 		return nil, err
 	}
 	if _, err := io.ReadFull(conn, frame[:1]); err != nil {
 		return nil, err
 	}
-	if err := conn.SetDeadline(time.Now().Add(shareSlow)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
 		return nil, err
 	}
 	if _, err := io.ReadFull(conn, frame[1:]); err != nil {
 		return nil, err
 	}
-	if !soundHeader(frame) {
+	if !validMBAP(frame) {
 		return nil, errNoRequest
 	}
-	frame = slices.Grow(frame, mbapMost)[:6+int(binary.BigEndian.Uint16(frame[4:]))]
-	_, err := io.ReadFull(conn, frame[mbapHeader+1:])
+	frame = slices.Grow(frame, mbapMaxLength)[:6+int(binary.BigEndian.Uint16(frame[4:]))]
+	_, err := io.ReadFull(conn, frame[mbapHeaderSize+1:])
 	return frame, err
 }
 
-// frameTCP puts the header of Modbus TCP before an answer.
-func frameTCP(id []byte, unit byte, pdu []byte) []byte {
+// appendMBAP puts the header of Modbus TCP before an answer.
+func appendMBAP(id []byte, unit byte, pdu []byte) []byte {
 	b := append([]byte{id[0], id[1], 0, 0}, byte((len(pdu)+1)>>8), byte(len(pdu)+1))
 	return append(append(b, unit), pdu...)
 }

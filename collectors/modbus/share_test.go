@@ -138,11 +138,11 @@ func TestMbpollReadsASharedDevice(t *testing.T) {
 
 func TestOldAnswersAreNotServed(t *testing.T) {
 	start := time.Now()
-	s := newShelf("127.0.0.1:1502", &device{unit: 1, every: 10 * time.Second, timeout: time.Second})
-	s.put(span{Holding, 10, 2}, []byte{0, 1, 0, 2})
-	s.refuse(block{span: span{Holding, 12, 1}, spans: 1}, &Exception{Function: 3, Code: 2})
-	s.refuse(block{span: span{Holding, 14, 3}, spans: 2}, &Exception{Function: 3, Code: 2}) // only one of two places is at fault
-	s.refuse(block{span: span{Holding, 10, 1}, spans: 1}, &Exception{Function: 3, Code: 6}) // busy is no refusal of the place
+	s := newCache("127.0.0.1:1502", &device{unit: 1, every: 10 * time.Second, timeout: time.Second})
+	s.storeAnswer(Span{Holding, 10, 2}, []byte{0, 1, 0, 2})
+	s.storeRefusal(block{Span: Span{Holding, 12, 1}, spans: 1}, &Exception{Function: 3, Code: 2})
+	s.storeRefusal(block{Span: Span{Holding, 14, 3}, spans: 2}, &Exception{Function: 3, Code: 2}) // only one of two places is at fault
+	s.storeRefusal(block{Span: Span{Holding, 10, 1}, spans: 1}, &Exception{Function: 3, Code: 6}) // busy is no refusal of the place
 	ask := func(from, count byte, after time.Duration) []byte {
 		return s.answer([]byte{3, 0, from, 0, count}, start.Add(after))
 	}
@@ -164,7 +164,7 @@ func TestOldAnswersAreNotServed(t *testing.T) {
 			t.Errorf("function %d: % x, want exception 1", pdu[0], got)
 		}
 	}
-	s.put(span{EnronHolding, 7000, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	s.storeAnswer(Span{EnronHolding, 7000, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	if got := s.answer([]byte{3, 0x1B, 0x59, 0, 1}, start); !bytes.Equal(got, []byte{3, 4, 5, 6, 7, 8}) {
 		t.Errorf("an Enron value: % x", got)
 	}
@@ -172,14 +172,14 @@ func TestOldAnswersAreNotServed(t *testing.T) {
 
 func TestASharedAddressIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &server{address: "x:1", shelves: map[byte]*shelf{}}
+		s := &masterServer{address: "x:1", caches: map[byte]*cache{}}
 		for name, sends := range map[string][]byte{
 			"nothing": nil, "half a request": {0, 1, 0, 0, 0, 6, 1}, "no Modbus": []byte("GET / HTTP/1.1\r\n\r\n"), "a length of nothing": {0, 1, 0, 0, 0, 1, 1, 3},
 		} {
 			near, far := net.Pipe()
 			start, ended := time.Now(), make(chan bool)
 			go func() {
-				s.converse(t.Context(), far)
+				s.answerMaster(t.Context(), far)
 				close(ended)
 			}()
 			if len(sends) > 0 {
@@ -189,7 +189,7 @@ func TestASharedAddressIsBounded(t *testing.T) {
 			if _, err := near.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Errorf("%s: %v, want the end of the connection", name, err)
 			}
-			if took := time.Since(start); took > shareIdle {
+			if took := time.Since(start); took > idleTimeout {
 				t.Errorf("%s: closed after %s", name, took)
 			}
 		}
@@ -199,7 +199,7 @@ func TestASharedAddressIsBounded(t *testing.T) {
 func TestSeatsAtASharedAddressAreFew(t *testing.T) {
 	_, address, _ := shared(t, plc)
 	var guests []net.Conn
-	for range shareMost {
+	for range maxMasters {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestAnAddressInUseIsANotice(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	s := &server{address: taken.Addr().String()}
+	s := &masterServer{address: taken.Addr().String()}
 	host := &collectorstest.Host{}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)

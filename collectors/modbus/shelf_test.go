@@ -16,7 +16,7 @@ func TestAUnitThatHasNotAnsweredYetIsSilent(t *testing.T) {
 		t.Fatal(err)
 	}
 	for pdu, want := range map[string]byte{"\x03\x00\x05\x00\x01": 11, "\x03\x03\x84\x00\x01": 11, "\x03\x00\x64\x00\x01": 2, "\x04\x00\x05\x00\x01": 2} {
-		if got := d.shelf.answer([]byte(pdu), time.Now()); !bytes.Equal(got, []byte{pdu[0] | 0x80, want}) {
+		if got := d.cache.answer([]byte(pdu), time.Now()); !bytes.Equal(got, []byte{pdu[0] | 0x80, want}) {
 			t.Errorf("% x: % x, want exception %d", pdu, got, want)
 		}
 	}
@@ -38,10 +38,10 @@ func TestWhatTwoRequestsDoNotAgreeOnIsNotShared(t *testing.T) {
 				t.Fatal(err)
 			}
 			returnBatch(d.read(t.Context()).batch)
-			if got := d.shelf.answer([]byte{3, 0, 5, 0, 1}, time.Now()); !bytes.Equal(got, want) {
+			if got := d.cache.answer([]byte{3, 0, 5, 0, 1}, time.Now()); !bytes.Equal(got, want) {
 				t.Errorf("first 100, then %d: % x, want % x", level, got, want)
 			}
-			if got := d.shelf.answer([]byte{3, 0, 20, 0, 1}, time.Now()); got[0] != 3 {
+			if got := d.cache.answer([]byte{3, 0, 20, 0, 1}, time.Now()); got[0] != 3 {
 				t.Errorf("the point that is read once: % x", got)
 			}
 		})

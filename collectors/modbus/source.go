@@ -6,14 +6,14 @@ import "fmt"
 // before scale, offset and unit: what two configurations say alike is the same number. It is stored: another wording would
 // look like another gauge. Empty for a point that cannot be read.
 func (d Device) Source(p Point) (place, source string) {
-	at, err := parseEndpoint(d.URL)
-	made, m, wrong := compilePoint(d, p)
+	at, err := ParseEndpoint(d.URL)
+	made, m, wrong := compileOne(d, p)
 	if err != nil || wrong != nil {
 		return "", ""
 	}
 	source = fmt.Sprintf("unit %d, %s %d", d.UnitID(), made.table, made.from)
 	if m.bit >= 0 {
-		return at.place, fmt.Sprintf("%s, bit %d", source, m.bit)
+		return at.Place, fmt.Sprintf("%s, bit %d", source, m.bit)
 	}
-	return at.place, fmt.Sprintf("%s, %s %s", source, m.kind, m.order.Of(p.count(m.kind)))
+	return at.Place, fmt.Sprintf("%s, %s %s", source, m.kind, m.order.Of(p.registers(m.kind)))
 }

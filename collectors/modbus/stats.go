@@ -24,20 +24,20 @@ type Stats struct {
 }
 
 type counters struct {
-	requests, timeouts, exceptions, frames, late, crossTalk, opened, mismatches atomic.Uint64
+	requests, timeouts, exceptions, badFrames, late, crossTalk, opened, mismatches atomic.Uint64
 
-	use use
+	busyTime busyTime
 }
 
 func (c *counters) read() Stats {
-	busy, load := c.use.read(time.Now())
+	busy, load := c.busyTime.at(time.Now())
 	return Stats{
 		Busy:       busy,
 		Load:       load,
 		Requests:   c.requests.Load(),
 		Timeouts:   c.timeouts.Load(),
 		Exceptions: c.exceptions.Load(),
-		BadFrames:  c.frames.Load(),
+		BadFrames:  c.badFrames.Load(),
 		Late:       c.late.Load(),
 		CrossTalk:  c.crossTalk.Load(),
 		Opened:     c.opened.Load(),
@@ -45,50 +45,50 @@ func (c *counters) read() Stats {
 	}
 }
 
-// use measures how much of its time a line is taken.
-type use struct {
+// busyTime measures how much of its time a line is taken.
+type busyTime struct {
 	mu    sync.Mutex
 	busy  time.Duration
-	since time.Time  // taken since then; zero: free
-	marks [2]useMark // the last full minutes, the older first
+	since time.Time   // taken since then; zero: free
+	marks [2]busyMark // the last full minutes, the older first
 }
 
-// useMark is how long the line had been busy at a time.
-type useMark struct {
+// busyMark is how long the line had been busy at a time.
+type busyMark struct {
 	at   time.Time
 	busy time.Duration
 }
 
-// useWindow is over how long at least the load is measured, once so much time has passed.
-const useWindow = time.Minute
+// loadWindow is over how long at least the load is measured, once so much time has passed.
+const loadWindow = time.Minute
 
-func (u *use) begin(now time.Time) {
+func (u *busyTime) begin(now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.turn(now)
+	u.slideWindow(now)
 	u.since = now
 }
 
-func (u *use) end(now time.Time) {
+func (u *busyTime) end(now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.busy += now.Sub(u.since)
 	u.since = time.Time{}
-	u.turn(now)
+	u.slideWindow(now)
 }
 
-// turn moves the window on. The lock is held.
-func (u *use) turn(now time.Time) {
+// slideWindow moves the window on. The lock is held.
+func (u *busyTime) slideWindow(now time.Time) {
 	if u.marks[1].at.IsZero() {
-		u.marks = [2]useMark{{now, u.busy}, {now, u.busy}}
+		u.marks = [2]busyMark{{now, u.busy}, {now, u.busy}}
 	}
-	if now.Sub(u.marks[1].at) >= useWindow {
-		u.marks = [2]useMark{u.marks[1], {now, u.busy}}
+	if now.Sub(u.marks[1].at) >= loadWindow {
+		u.marks = [2]busyMark{u.marks[1], {now, u.busy}}
 	}
 }
 
-// read is the time that the line was busy, and the share of the window.
-func (u *use) read(now time.Time) (busy time.Duration, load float64) {
+// at is the time that the line was busy, and the share of the window.
+func (u *busyTime) at(now time.Time) (busy time.Duration, load float64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	busy = u.busy
@@ -109,13 +109,13 @@ type Round struct {
 	At     time.Time
 }
 
-// rounds keeps the last one of each device of a line.
-type rounds struct {
+// lastRounds keeps the last one of each device of a line.
+type lastRounds struct {
 	mu  sync.Mutex
 	all []Round
 }
 
-func (r *rounds) note(done Round) {
+func (r *lastRounds) note(done Round) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if i := slices.IndexFunc(r.all, func(x Round) bool { return x.Device == done.Device }); i >= 0 {
@@ -125,7 +125,7 @@ func (r *rounds) note(done Round) {
 	r.all = append(r.all, done)
 }
 
-func (r *rounds) read() []Round {
+func (r *lastRounds) read() []Round {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.all)

@@ -48,10 +48,10 @@ func (o *tlsOptions) set(key, value string) bool {
 	return true
 }
 
-func (o tlsOptions) say(say func(key string, value any)) {
+func (o tlsOptions) listOptions(listOptions func(key string, value any)) {
 	for _, key := range tlsKeys {
 		if value := *o.field(key); value != "" {
-			say(key, strings.ReplaceAll(url.QueryEscape(value), "%2F", "/"))
+			listOptions(key, strings.ReplaceAll(url.QueryEscape(value), "%2F", "/"))
 		}
 	}
 }
@@ -59,7 +59,7 @@ func (o tlsOptions) say(say func(key string, value any)) {
 // MapFiles gives each file that the URL names to f and puts what f returns in its place. A URL that cannot be read
 // stays as it is; Check tells of it.
 func (d *Device) MapFiles(f func(file string) string) {
-	at, err := parseEndpoint(d.URL)
+	at, err := ParseEndpoint(d.URL)
 	if err != nil || at.tls == (tlsOptions{}) {
 		return
 	}
@@ -71,8 +71,8 @@ func (d *Device) MapFiles(f func(file string) string) {
 	d.URL = at.String()
 }
 
-// fits says what is missing for a certificate of our own.
-func (o tlsOptions) fits() error {
+// validate says what is missing for a certificate of our own.
+func (o tlsOptions) validate() error {
 	if (o.certFile == "") != (o.keyFile == "") {
 		return errors.New("cert_file and key_file belong together; name both or none")
 	}
@@ -102,9 +102,9 @@ func (o tlsOptions) config(host string) (*tls.Config, error) {
 	return c, nil
 }
 
-// secure shakes hands on a fresh connection, and closes it when that does not succeed.
-func secure(ctx context.Context, conn net.Conn, at endpoint) (Stream, error) {
-	host, _, err := net.SplitHostPort(at.place)
+// tlsHandshake shakes hands on a fresh connection, and closes it when that does not succeed.
+func tlsHandshake(ctx context.Context, conn net.Conn, at Endpoint) (Stream, error) {
+	host, _, err := net.SplitHostPort(at.Place)
 	var config *tls.Config
 	if err == nil {
 		config, err = at.tls.config(host)
@@ -115,22 +115,22 @@ func secure(ctx context.Context, conn net.Conn, at endpoint) (Stream, error) {
 	client := tls.Client(conn, config)
 	if err := client.HandshakeContext(ctx); err != nil {
 		_ = conn.Close() // the handshake's error says what happened
-		return nil, tlsHint(fmt.Errorf("%w: %w", errHandshake, err), time.Now())
+		return nil, explainTLSError(fmt.Errorf("%w: %w", errHandshake, err), time.Now())
 	}
-	return secured{client}, nil
+	return tlsStream{client}, nil
 }
 
 var errHandshake = errors.New("TLS handshake")
 
-// secured is a TLS stream that explains why the other end hung up: since TLS 1.3 a refused certificate of ours
+// tlsStream is a TLS stream that explains why the other end hung up: since TLS 1.3 a refused certificate of ours
 // shows only then.
-type secured struct{ *tls.Conn }
+type tlsStream struct{ *tls.Conn }
 
 // Read implements Stream.
-func (s secured) Read(b []byte) (int, error) {
+func (s tlsStream) Read(b []byte) (int, error) {
 	n, err := s.Conn.Read(b)
 	if err != nil {
-		err = tlsHint(err, time.Now())
+		err = explainTLSError(err, time.Now())
 	}
 	return n, err
 }
@@ -145,10 +145,10 @@ const (
 	alertCertificateRequired = tls.AlertError(116)
 )
 
-// tlsHint says for a failed handshake, seen at now, what a person can do.
-func tlsHint(err error, now time.Time) error {
+// explainTLSError says for a failed handshake, seen at now, what a person can do.
+func explainTLSError(err error, now time.Time) error {
 	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired {
-		return fmt.Errorf("%s: %w", validity(invalid.Cert, now), err)
+		return fmt.Errorf("%s: %w", explainValidity(invalid.Cert, now), err)
 	}
 	if wrong, ok := errors.AsType[x509.HostnameError](err); ok {
 		return fmt.Errorf("the device's certificate is for %s; if that is the right device, say server_name=...: %w", namesOf(wrong.Certificate), err)
@@ -189,16 +189,16 @@ func alertOf(err error) tls.AlertError {
 	return 0
 }
 
-// earliest is when this program was written: a clock that is before that is wrong.
-var earliest = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+// oldestPlausibleClock is when this program was written: a clock that is before that is wrong.
+var oldestPlausibleClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// validity explains a certificate that is not valid at now.
-func validity(cert *x509.Certificate, now time.Time) string {
+// explainValidity explains a certificate that is not valid at now.
+func explainValidity(cert *x509.Certificate, now time.Time) string {
 	day := func(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 	switch {
 	case !now.Before(cert.NotBefore):
 		return fmt.Sprintf("the device's certificate expired on %s (today is %s); renew it", day(cert.NotAfter), day(now))
-	case now.Before(earliest):
+	case now.Before(oldestPlausibleClock):
 		return fmt.Sprintf("the device's certificate is not valid before %s, because this box's clock is wrong (it says %s); set the clock", day(cert.NotBefore), day(now))
 	}
 	return fmt.Sprintf("the device's certificate is not valid before %s, and this box's clock says %s; one of the two is wrong", day(cert.NotBefore), day(now))

@@ -49,7 +49,7 @@ var siteTLS = sync.OnceValues(func() (master, site *tls.Config) {
 // pipeTLS is a secured stream over a pipe.
 func pipeTLS(near, far *modbustest.End) (Stream, io.ReadWriteCloser) {
 	master, site := siteTLS()
-	return secured{tls.Client(pipeEnd{near}, master)}, tls.Server(pipeEnd{far}, site)
+	return tlsStream{tls.Client(pipeEnd{near}, master)}, tls.Server(pipeEnd{far}, site)
 }
 
 func newAuthority(t *testing.T, name string) *modbustest.Authority {
@@ -164,11 +164,11 @@ func TestAClockThatWasNeverSet(t *testing.T) {
 		server := tls.Server(pipeEnd{far}, config)
 		ended := make(chan error, 1)
 		go func() { ended <- server.HandshakeContext(t.Context()) }()
-		at, err := parseEndpoint("tls://site?ca_file=" + a.File)
+		at, err := ParseEndpoint("tls://site?ca_file=" + a.File)
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := secure(t.Context(), pipeEnd{near}, at)
+		stream, err := tlsHandshake(t.Context(), pipeEnd{near}, at)
 		if err == nil || !strings.Contains(err.Error(), "not valid before 2026-01-01, because this box's clock is wrong (it says 2000-01-01); set the clock") {
 			t.Errorf("%v, %v", stream, err)
 		}

@@ -25,7 +25,7 @@ type Frame struct {
 // Trace calls see with everything that is on any of the lines from now on, until stop is called. see is called from
 // the goroutine that has the line, which it holds up: it must not wait for anything slow.
 func (ls *Lines) Trace(see func(Frame)) (stop func()) {
-	t := &ls.trace
+	t := &ls.tracer
 	watcher := &see
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,14 +42,14 @@ func (ls *Lines) Trace(see func(Frame)) (stop func()) {
 	}
 }
 
-// trace is who looks on. While nobody does it costs a glance at one flag for each read and write.
-type trace struct {
+// tracer is who looks on. While nobody does it costs a glance at one flag for each read and write.
+type tracer struct {
 	on       atomic.Bool
 	mu       sync.Mutex
 	watchers map[*func(Frame)]bool
 }
 
-func (t *trace) show(f Frame) {
+func (t *tracer) publish(f Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for see := range t.watchers {
@@ -57,107 +57,107 @@ func (t *trace) show(f Frame) {
 	}
 }
 
-// around makes the streams of a dialer ones that can be looked at.
-func (t *trace) around(at *endpoint, dial func(context.Context) (Stream, error)) func(context.Context) (Stream, error) {
+// wrap makes the streams of a dialer ones that can be looked at.
+func (t *tracer) wrap(at *Endpoint, dial func(context.Context) (Stream, error)) func(context.Context) (Stream, error) {
 	return func(ctx context.Context) (Stream, error) {
 		s, err := dial(ctx)
 		if err != nil {
 			if t.on.Load() {
-				t.show(Frame{At: time.Now(), URL: at.String(), Words: "cannot be opened: " + err.Error()})
+				t.publish(Frame{At: time.Now(), URL: at.String(), Words: "cannot be opened: " + err.Error()})
 			}
 			return nil, err
 		}
-		made := &traced{Stream: s, at: at, trace: t}
+		made := &tracedStream{Stream: s, at: at, tracer: t}
 		made.event("opened")
 		return made, nil
 	}
 }
 
-// traced is a stream that shows what goes through it. Whoever has the line uses it, so one goroutine at a time.
-type traced struct {
+// tracedStream is a stream that shows what goes through it. Whoever has the line uses it, so one goroutine at a time.
+type tracedStream struct {
 	Stream
-	at    *endpoint
-	trace *trace
+	at     *Endpoint
+	tracer *tracer
 
-	asked *pending  // the request that is not answered yet
-	blind bool      // the last request went out while nobody looked
-	in    []byte    // what was heard and is no whole frame yet
-	began time.Time // when the first byte of it was heard
-	last  time.Time // and the last one
+	pending       *tracedRequest // the request that is not answered yet
+	missedRequest bool           // the last request went out while nobody looked
+	unframed      []byte         // what was heard and is no whole frame yet
+	firstByte     time.Time      // when the first byte of it was heard
+	lastByte      time.Time      // and the last one
 }
 
-// pending is a request on its way.
-type pending struct {
-	envelope
-	frame []byte
+// tracedRequest is a request on its way.
+type tracedRequest struct {
+	decodedFrame
+	bytes []byte
 	at    time.Time
 }
 
-// tracedMost is how many bytes that are no frame are gathered before they are shown: more than four of the longest.
-const tracedMost = 1100
+// maxUnframed is how many bytes that are no frame are gathered before they are shown: more than four of the longest.
+const maxUnframed = 1100
 
-func (t *traced) event(format string, args ...any) {
-	if t.trace.on.Load() {
-		t.trace.show(Frame{At: time.Now(), URL: t.at.String(), Words: fmt.Sprintf(format, args...)})
+func (t *tracedStream) event(format string, args ...any) {
+	if t.tracer.on.Load() {
+		t.tracer.publish(Frame{At: time.Now(), URL: t.at.String(), Words: fmt.Sprintf(format, args...)})
 	}
 }
 
 // Write shows the request.
-func (t *traced) Write(b []byte) (int, error) {
-	t.blind = !t.trace.on.Load()
-	if t.blind {
-		t.asked, t.in = nil, nil
+func (t *tracedStream) Write(b []byte) (int, error) {
+	t.missedRequest = !t.tracer.on.Load()
+	if t.missedRequest {
+		t.pending, t.unframed = nil, nil
 		return t.Stream.Write(b)
 	}
-	return t.show(b)
+	return t.writeTraced(b)
 }
 
-// show is Write while somebody looks on.
-func (t *traced) show(b []byte) (int, error) {
+// writeTraced is Write while somebody looks on.
+func (t *tracedStream) writeTraced(b []byte) (int, error) {
 	t.flush()
 	f := Frame{At: time.Now(), URL: t.at.String(), Sent: true, Bytes: slices.Clone(b)}
 	n, err := t.Stream.Write(b)
-	opened := openEnvelope(*t.at, f.Bytes)
-	f.Words = opened.request()
+	opened := decodeFrame(*t.at, f.Bytes)
+	f.Words = opened.describeRequest()
 	if err != nil {
 		f.Words += ", which could not be sent: " + err.Error()
 	} else {
-		t.asked = &pending{opened, f.Bytes, f.At}
+		t.pending = &tracedRequest{opened, f.Bytes, f.At}
 	}
-	t.trace.show(f)
+	t.tracer.publish(f)
 	return n, err
 }
 
 // Read shows what comes, or that nothing does.
-func (t *traced) Read(b []byte) (int, error) {
+func (t *tracedStream) Read(b []byte) (int, error) {
 	n, err := t.Stream.Read(b)
-	t.heard(b[:n], err)
+	t.observe(b[:n], err)
 	return n, err
 }
 
 // Close shows the end.
-func (t *traced) Close() error {
+func (t *tracedStream) Close() error {
 	t.flush()
 	t.event("closed")
 	return t.Stream.Close()
 }
 
-// heard takes what a read gave. Frames are shown when they are whole; what never becomes one is shown when the line
+// observe takes what a read gave. Frames are shown when they are whole; what never becomes one is shown when the line
 // falls silent.
-func (t *traced) heard(b []byte, err error) {
-	if !t.trace.on.Load() {
+func (t *tracedStream) observe(b []byte, err error) {
+	if !t.tracer.on.Load() {
 		return
 	}
 	now := time.Now()
 	if len(b) > 0 {
-		if len(t.in) == 0 {
-			t.began = now
+		if len(t.unframed) == 0 {
+			t.firstByte = now
 		}
-		t.last = now
-		t.in = append(t.in, b...)
-		t.frames()
+		t.lastByte = now
+		t.unframed = append(t.unframed, b...)
+		t.showFrames()
 	}
-	if len(t.in) > tracedMost {
+	if len(t.unframed) > maxUnframed {
 		t.flush()
 	}
 	switch {
@@ -165,87 +165,87 @@ func (t *traced) heard(b []byte, err error) {
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		t.flush()
 		t.event("the connection is lost: %v", err)
-	case now.Sub(t.last) >= t.at.silence():
+	case now.Sub(t.lastByte) >= t.at.frameGap():
 		t.flush()
-		if t.asked != nil {
-			t.event("no answer from unit %d within %s", t.asked.unit, spent(now.Sub(t.asked.at)))
-			t.asked = nil
+		if t.pending != nil {
+			t.event("no answer from unit %d within %s", t.pending.unit, duration(now.Sub(t.pending.at)))
+			t.pending = nil
 		}
 	}
 }
 
-// frames shows the whole frames of what was heard, and what stands before them.
-func (t *traced) frames() {
+// showFrames shows the whole frames of what was heard, and what stands before them.
+func (t *tracedStream) showFrames() {
 	for {
-		start, end := nextFrame(*t.at, t.in)
+		start, end := findFrame(*t.at, t.unframed)
 		if end == 0 {
 			return
 		}
 		if start > 0 {
-			t.strange(t.in[:start])
-			t.began = t.last
+			t.showUnframed(t.unframed[:start])
+			t.firstByte = t.lastByte
 		}
-		t.frame(t.in[start:end])
-		t.in = slices.Clone(t.in[end:])
-		t.began = t.last
+		t.showFrame(t.unframed[start:end])
+		t.unframed = slices.Clone(t.unframed[end:])
+		t.firstByte = t.lastByte
 	}
 }
 
-// frame shows one whole frame, and whose answer it is.
-func (t *traced) frame(b []byte) {
-	opened := openEnvelope(*t.at, b)
-	f := Frame{At: t.began, URL: t.at.String(), Bytes: slices.Clone(b), Words: opened.answer()}
+// showFrame shows one whole frame, and whose answer it is.
+func (t *tracedStream) showFrame(b []byte) {
+	opened := decodeFrame(*t.at, b)
+	f := Frame{At: t.firstByte, URL: t.at.String(), Bytes: slices.Clone(b), Words: opened.describeAnswer()}
 	switch {
-	case t.blind:
-		t.blind = false
+	case t.missedRequest:
+		t.missedRequest = false
 		f.Words = "to a request from before: " + f.Words
-	case t.asked == nil:
+	case t.pending == nil:
 		f.Words = "late, or answering nobody: " + f.Words
-	case opened.id != t.asked.id:
+	case opened.id != t.pending.id:
 		f.Words = fmt.Sprintf("late, since it belongs to transaction %d: %s", opened.id, f.Words)
-	case opened.unit != t.asked.unit:
+	case opened.unit != t.pending.unit:
 		f.Words = "from another unit: " + f.Words
-	case !opened.answers(t.asked.envelope):
+	case !opened.answers(t.pending.decodedFrame):
 		f.Words = "no answer to this request: " + f.Words
 	default:
-		f.Words = fmt.Sprintf("%s later: %s", spent(t.last.Sub(t.asked.at)), f.Words)
-		t.asked = nil
+		f.Words = fmt.Sprintf("%s later: %s", duration(t.lastByte.Sub(t.pending.at)), f.Words)
+		t.pending = nil
 	}
-	t.trace.show(f)
+	t.tracer.publish(f)
 }
 
 // flush shows what was heard and is no frame.
-func (t *traced) flush() {
-	if len(t.in) > 0 {
-		t.strange(t.in)
-		t.in = nil
+func (t *tracedStream) flush() {
+	if len(t.unframed) > 0 {
+		t.showUnframed(t.unframed)
+		t.unframed = nil
 	}
 }
 
-// strange shows bytes that are no answer.
-func (t *traced) strange(b []byte) {
-	f := Frame{At: t.began, URL: t.at.String(), Bytes: slices.Clone(b)}
-	switch r, asks := otherMaster(*t.at, b); {
-	case t.asked != nil && bytes.Equal(b, t.asked.frame):
+// showUnframed shows bytes that are no answer.
+func (t *tracedStream) showUnframed(b []byte) {
+	f := Frame{At: t.firstByte, URL: t.at.String(), Bytes: slices.Clone(b)}
+	switch r, asks := requestOfOtherMaster(*t.at, b); {
+	case t.pending != nil && bytes.Equal(b, t.pending.bytes):
 		f.Words = "an echo of our own request: the adapter hears what it sends"
 	case asks:
-		f.Words = "another master asks " + r.request()
+		f.Words = "another master asks " + r.describeRequest()
 	default:
-		f.Words = "damaged: " + damage(*t.at, b)
+		f.Words = "damaged: " + explainDamage(*t.at, b)
 	}
-	t.trace.show(f)
+	t.tracer.publish(f)
 }
 
-// silence is how long nothing must have come for a frame to be over: the gap of a serial line.
-func (e endpoint) silence() time.Duration {
-	if !e.serialLine() {
+// frameGap is how long nothing must have come for a frame to be over: the gap of a serial line.
+func (e Endpoint) frameGap() time.Duration {
+	if !e.IsSerial() {
 		return 0
 	}
-	return e.serial.gap()
+	return e.serial.frameGap()
 }
 
-// spent is a time for a person: 17 ms, 1.2 s.
-func spent(d time.Duration) string {
+// duration is a time for a person: 17 ms, 1.2 s.
+func duration(d time.Duration) string {
 	if d < 10*time.Millisecond {
 		return fmt.Sprintf("%.1f ms", d.Seconds()*1000)
 	}

@@ -120,23 +120,23 @@ func TestTraceThatBeginsBeforeAnAnswerCallsNothingLate(t *testing.T) {
 
 // The bytes and words are those of the examples in Modbus over Serial Line V1.02 and of the standard's own checksums.
 func TestTraceReadsTextFrames(t *testing.T) {
-	at, err := parseEndpoint("ascii:///dev/port")
+	at, err := ParseEndpoint("ascii:///dev/port")
 	if err != nil {
 		t.Fatal(err)
 	}
 	request := []byte(":010300640002")
 	request = append(request, []byte("96\r\n")...)
-	if got := openEnvelope(at, request).request(); got != "unit 1: read holding 100-101 (function 3)" {
+	if got := decodeFrame(at, request).describeRequest(); got != "unit 1: read holding 100-101 (function 3)" {
 		t.Error(got)
 	}
-	if e, asks := otherMaster(at, request); !asks || e.request() != "unit 1: read holding 100-101 (function 3)" {
+	if e, asks := requestOfOtherMaster(at, request); !asks || e.describeRequest() != "unit 1: read holding 100-101 (function 3)" {
 		t.Errorf("another master's %q is not recognised", request)
 	}
 	answer := []byte(":0103044338400041\r\n")
-	if got := damage(at, answer); got != "the checksum is 41, it should be 3D" {
+	if got := explainDamage(at, answer); got != "the checksum is 41, it should be 3D" {
 		t.Error(got)
 	}
-	if got := damage(at, answer[:9]); !strings.Contains(got, "it ended after 9 characters") && !strings.Contains(got, "no frame") {
+	if got := explainDamage(at, answer[:9]); !strings.Contains(got, "it ended after 9 characters") && !strings.Contains(got, "no frame") {
 		t.Error(got)
 	}
 }
@@ -148,19 +148,19 @@ func FuzzTraceShowsEveryByte(f *testing.F) {
 	f.Add(uint8(2), []byte("x:01030443384000D5\r\n:0103"), uint8(5))
 	urls := []string{"tcp://site", "rtu:///dev/port", "ascii:///dev/port"}
 	f.Fuzz(func(t *testing.T, which uint8, heard []byte, piece uint8) {
-		at, err := parseEndpoint(urls[int(which)%len(urls)])
+		at, err := ParseEndpoint(urls[int(which)%len(urls)])
 		if err != nil {
 			t.Fatal(err)
 		}
 		var shown []byte
-		tap := &traced{at: &at, trace: &trace{}}
+		tap := &tracedStream{at: &at, tracer: &tracer{}}
 		see := func(f Frame) { shown = append(shown, f.Bytes...) }
-		tap.trace.watchers = map[*func(Frame)]bool{&see: true}
-		tap.trace.on.Store(true)
-		tap.asked = &pending{envelope: envelope{unit: 1, pdu: []byte{3, 0, 0, 0, 1}}}
+		tap.tracer.watchers = map[*func(Frame)]bool{&see: true}
+		tap.tracer.on.Store(true)
+		tap.pending = &tracedRequest{decodedFrame: decodedFrame{unit: 1, pdu: []byte{3, 0, 0, 0, 1}}}
 		for rest := heard; len(rest) > 0; {
 			n := min(int(piece%32)+1, len(rest))
-			tap.heard(rest[:n], nil)
+			tap.observe(rest[:n], nil)
 			rest = rest[n:]
 		}
 		tap.flush()

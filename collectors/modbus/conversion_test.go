@@ -12,11 +12,11 @@ func TestPointsTreatedAlikeShareTheirManner(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, alike := range []bool{true, false, true, false} {
-		if (points[i].manner == points[i+1].manner) != alike {
+		if (points[i].conversion == points[i+1].conversion) != alike {
 			t.Errorf("points %d and %d: shared is %v", i, i+1, !alike)
 		}
 	}
 	if points[0].scale != 1 || points[3].scale != 0.1 || points[3].limits != nil || points[4].limits == nil {
-		t.Errorf("%+v, %+v, %+v", points[0].manner, points[3].manner, points[4].manner)
+		t.Errorf("%+v, %+v, %+v", points[0].conversion, points[3].conversion, points[4].conversion)
 	}
 }

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// envelope is a frame taken apart, for a person who looks at a line.
-type envelope struct {
+// decodedFrame is a frame taken apart, for a person who looks at a line.
+type decodedFrame struct {
 	id   uint16 // transaction id; 0 on a serial line
 	unit byte
 	pdu  []byte // function and what follows it
 }
 
-// openEnvelope takes a whole frame apart.
-func openEnvelope(at endpoint, frame []byte) envelope {
-	if at.serialLine() {
-		unit, pdu := at.codec().open(frame)
-		return envelope{unit: unit, pdu: pdu}
+// decodeFrame takes a whole frame apart.
+func decodeFrame(at Endpoint, frame []byte) decodedFrame {
+	if at.IsSerial() {
+		unit, pdu := at.codec().unpack(frame)
+		return decodedFrame{unit: unit, pdu: pdu}
 	}
-	return envelope{id: binary.BigEndian.Uint16(frame), unit: frame[6], pdu: frame[mbapHeader:]}
+	return decodedFrame{id: binary.BigEndian.Uint16(frame), unit: frame[6], pdu: frame[mbapHeaderSize:]}
 }
 
-// nextFrame finds the first whole frame in what was heard; end is 0 when there is none yet.
-func nextFrame(at endpoint, b []byte) (start, end int) {
-	if !at.serialLine() {
-		if len(b) < mbapHeader || !soundHeader(b) {
+// findFrame finds the first whole frame in what was heard; end is 0 when there is none yet.
+func findFrame(at Endpoint, b []byte) (start, end int) {
+	if !at.IsSerial() {
+		if len(b) < mbapHeaderSize || !validMBAP(b) {
 			return 0, 0
 		}
 		if n := 6 + int(binary.BigEndian.Uint16(b[4:])); len(b) >= n {
@@ -35,25 +35,25 @@ func nextFrame(at endpoint, b []byte) (start, end int) {
 		return 0, 0
 	}
 	for i := range b {
-		if n := at.codec().whole(b[i:]); n > 0 {
+		if n := at.codec().answerLength(b[i:]); n > 0 {
 			return i, i + n
 		}
 	}
 	return 0, 0
 }
 
-// soundHeader says whether a header can be one of Modbus TCP.
-func soundHeader(b []byte) bool {
+// validMBAP says whether a header can be one of Modbus TCP.
+func validMBAP(b []byte) bool {
 	length := binary.BigEndian.Uint16(b[4:])
-	return binary.BigEndian.Uint16(b[2:]) == 0 && length >= 2 && length <= mbapMost
+	return binary.BigEndian.Uint16(b[2:]) == 0 && length >= 2 && length <= mbapMaxLength
 }
 
-// otherMaster says whether bytes are a read that somebody else asks for on a serial line.
-func otherMaster(at endpoint, b []byte) (e envelope, asks bool) {
+// requestOfOtherMaster says whether bytes are a read that somebody else asks for on a serial line.
+func requestOfOtherMaster(at Endpoint, b []byte) (e decodedFrame, asks bool) {
 	switch {
-	case !at.serialLine():
+	case !at.IsSerial():
 		return e, false
-	case at.text():
+	case at.isASCII():
 		if len(b) != 17 || b[0] != ':' {
 			return e, false
 		}
@@ -61,31 +61,31 @@ func otherMaster(at endpoint, b []byte) (e envelope, asks bool) {
 		if err != nil || lrc(plain) != 0 {
 			return e, false
 		}
-		e = envelope{unit: plain[0], pdu: plain[1:6]}
+		e = decodedFrame{unit: plain[0], pdu: plain[1:6]}
 	default:
 		if len(b) != 8 || crc16(b) != 0 {
 			return e, false
 		}
-		e = envelope{unit: b[0], pdu: b[1:6]}
+		e = decodedFrame{unit: b[0], pdu: b[1:6]}
 	}
-	_, asks = e.asks()
+	_, asks = e.readRequest()
 	return e, asks
 }
 
-// damage says why bytes are no frame.
-func damage(at endpoint, b []byte) string {
+// explainDamage says why bytes are no frame.
+func explainDamage(at Endpoint, b []byte) string {
 	switch {
-	case !at.serialLine() && len(b) >= mbapHeader && !soundHeader(b):
+	case !at.IsSerial() && len(b) >= mbapHeaderSize && !validMBAP(b):
 		return fmt.Sprintf("no header of Modbus TCP (protocol id %d, length %d); rtu+tcp, perhaps", binary.BigEndian.Uint16(b[2:]), binary.BigEndian.Uint16(b[4:]))
-	case !at.serialLine():
+	case !at.IsSerial():
 		return fmt.Sprintf("it ended after %d bytes", len(b))
-	case at.text():
-		return damagedText(b)
+	case at.isASCII():
+		return explainASCIIDamage(b)
 	}
-	return damagedRTU(b)
+	return explainRTUDamage(b)
 }
 
-func damagedRTU(b []byte) string {
+func explainRTUDamage(b []byte) string {
 	if len(b) < 5 {
 		return fmt.Sprintf("%d bytes, too few for a frame; noise, perhaps", len(b))
 	}
@@ -103,7 +103,7 @@ func damagedRTU(b []byte) string {
 	return fmt.Sprintf("the checksum is % 02X, it should be %02X %02X", b[n-2:n], byte(sum), byte(sum>>8))
 }
 
-func damagedText(b []byte) string {
+func explainASCIIDamage(b []byte) string {
 	text := strings.TrimSpace(string(b))
 	body, err := hex.DecodeString(strings.TrimPrefix(text, ":"))
 	switch {
@@ -116,21 +116,21 @@ func damagedText(b []byte) string {
 	return fmt.Sprintf("the checksum is %02X, it should be %02X", body[last], lrc(body[:last]))
 }
 
-// tableOf are the tables that functions 1 to 4 read.
-var tableOf = map[byte]Table{1: Coil, 2: Discrete, 3: Holding, 4: Input}
+// tableOfFunction are the tables that functions 1 to 4 read.
+var tableOfFunction = map[byte]Table{1: Coil, 2: Discrete, 3: Holding, 4: Input}
 
-// asks is the read that an envelope asks for; ok is false when it is no read.
-func (e envelope) asks() (r Request, ok bool) {
+// readRequest is the read that an envelope asks for; ok is false when it is no read.
+func (e decodedFrame) readRequest() (r Request, ok bool) {
 	if len(e.pdu) != 5 {
 		return Request{}, false
 	}
-	table, ok := tableOf[e.pdu[0]]
+	table, ok := tableOfFunction[e.pdu[0]]
 	return Request{e.unit, table, binary.BigEndian.Uint16(e.pdu[1:]), binary.BigEndian.Uint16(e.pdu[3:])}, ok
 }
 
-// request says what is asked for.
-func (e envelope) request() string {
-	r, ok := e.asks()
+// describeRequest says what is asked for.
+func (e decodedFrame) describeRequest() string {
+	r, ok := e.readRequest()
 	if !ok {
 		return fmt.Sprintf("unit %d: function %d", e.unit, e.pdu[0])
 	}
@@ -142,26 +142,26 @@ func (e envelope) request() string {
 }
 
 // answers says whether the frame answers the request.
-func (e envelope) answers(asked envelope) bool {
-	r, ok := asked.asks()
+func (e decodedFrame) answers(asked decodedFrame) bool {
+	r, ok := asked.readRequest()
 	if !ok {
 		return e.pdu[0]&^0x80 == asked.pdu[0]
 	}
 	values := r
-	values.Table = r.Table.withEnron()
+	values.Table = r.Table.Enron()
 	return r.isRefusal(e.pdu) || r.isData(e.pdu) || values.isData(e.pdu)
 }
 
-// answer says what a frame from a unit holds.
-func (e envelope) answer() string {
+// describeAnswer says what a frame from a unit holds.
+func (e decodedFrame) describeAnswer() string {
 	function := e.pdu[0]
-	table, known := tableOf[function]
+	table, known := tableOfFunction[function]
 	switch {
 	case function >= 0x80 && len(e.pdu) == 2:
 		return fmt.Sprintf("unit %d refuses: %s", e.unit, (&Exception{function &^ 0x80, e.pdu[1]}).Error())
 	case !known || len(e.pdu) < 2 || len(e.pdu) != 2+int(e.pdu[1]):
 		return fmt.Sprintf("unit %d: function %d with %d bytes", e.unit, function, len(e.pdu)-1)
-	case table.bits():
+	case table.IsBits():
 		return fmt.Sprintf("unit %d: bits, the first one last in each group: %s", e.unit, strings.Trim(fmt.Sprintf("%08b", e.pdu[2:]), "[]"))
 	}
 	words := make([]string, 0, len(e.pdu)/2)

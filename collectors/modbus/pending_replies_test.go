@@ -25,14 +25,14 @@ func TestStepsAreOfALengthThatIsNotOwed(t *testing.T) {
 		{Request{1, Holding, 100, 2}, []Request{{1, Holding, 0, 2}, {1, Holding, 0, 1}, {1, Holding, 0, 1}}, Request{1, Holding, 100, 1}},
 		{Request{1, Holding, 100, 2}, []Request{{1, Holding, 0, 1}, {1, Holding, 0, 2}}, Request{1, Holding, 100, 3}},
 	} {
-		var debt arrears
+		var debt pendingReplies
 		for _, r := range tt.owed {
-			debt.sent(r)
+			debt.add(r)
 		}
-		if !debt.owes(tt.asked) && tt.asked.Table != Coil {
+		if !debt.ambiguous(tt.asked) && tt.asked.Table != Coil {
 			t.Errorf("%+v is not owed by %+v", tt.asked, debt)
 		}
-		if got := debt.inStep(tt.asked, nil); got != tt.want {
+		if got := debt.resyncRequest(tt.asked, nil); got != tt.want {
 			t.Errorf("%+v owing %+v: %+v, want %+v", tt.asked, tt.owed, got, tt.want)
 		}
 	}
@@ -54,18 +54,18 @@ func TestWhatAnAnswerProves(t *testing.T) {
 		{"a refusal may be the first answer of all", []Request{two, one}, one, true, []Request{one}, []Request{two}},
 		{"to the same table", []Request{coil, two, one}, one, true, []Request{one}, []Request{coil, two}},
 	} {
-		var debt arrears
+		var debt pendingReplies
 		for _, r := range tt.sent {
-			debt.sent(r)
+			debt.add(r)
 		}
-		debt.came(tt.came, tt.refusal)
+		debt.received(tt.came, tt.refusal)
 		for _, r := range tt.left {
-			if !debt.owes(r) {
+			if !debt.ambiguous(r) {
 				t.Errorf("%s: %+v is no longer owed", tt.name, r)
 			}
 		}
 		for _, r := range tt.gone {
-			if debt.owes(r) {
+			if debt.ambiguous(r) {
 				t.Errorf("%s: %+v is still owed", tt.name, r)
 			}
 		}
@@ -75,7 +75,7 @@ func TestWhatAnAnswerProves(t *testing.T) {
 // TestAUnitThatOnlyRefusesDoesNotKeepTheLine: refusals look all alike, so that none of them proves that an answer which
 // once came too late is out of the way; a gateway's word that its unit is silent is none to wait for another second.
 func TestAUnitThatOnlyRefusesDoesNotKeepTheLine(t *testing.T) {
-	for code, most := range map[byte]time.Duration{11: 2 * time.Second, 4: (settleMost + 2) * time.Second} {
+	for code, most := range map[byte]time.Duration{11: 2 * time.Second, 4: (maxSilenceWait + 2) * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
 			slave := numberedSlave()
 			slave.SetFaults(modbustest.Fault{Times: 1, Delay: 1500 * time.Millisecond, Exception: code}, modbustest.Fault{Delay: 900 * time.Millisecond, Exception: code})

@@ -8,32 +8,32 @@ func (ls *Lines) Borrow(url string) (line *Line, giveBack func() error, err erro
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
 	before := len(ls.lines)
-	line, err = ls.open(url)
+	line, err = ls.openLocked(url)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, lent := ls.loans[line]; !lent && len(ls.lines) == before {
+	if _, lent := ls.borrowers[line]; !lent && len(ls.lines) == before {
 		return line, func() error { return nil }, nil
 	}
-	if ls.loans == nil {
-		ls.loans = map[*Line]int{}
+	if ls.borrowers == nil {
+		ls.borrowers = map[*Line]int{}
 	}
-	ls.loans[line]++
+	ls.borrowers[line]++
 	return line, func() error { return ls.giveBack(line) }, nil
 }
 
 func (ls *Lines) giveBack(line *Line) error {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	n, lent := ls.loans[line]
+	n, lent := ls.borrowers[line]
 	switch {
 	case !lent: // it was opened for good meanwhile
 		return nil
 	case n > 1:
-		ls.loans[line]--
+		ls.borrowers[line]--
 		return nil
 	}
-	delete(ls.loans, line)
-	delete(ls.lines, line.at.place)
-	return line.hangUp(context.Background()) // nobody has it: it is free at once
+	delete(ls.borrowers, line)
+	delete(ls.lines, line.endpoint.Place)
+	return line.HangUp(context.Background()) // nobody has it: it is free at once
 }
