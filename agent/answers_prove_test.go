@@ -127,7 +127,7 @@ func (t *trial) note(n outbox.Note) {
 }
 
 // Send hands the batch to the real Sender, and looks at what came of it.
-func (t *trial) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (t *trial) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	begin := time.Now()
 	if len(t.sent) > 0 {
 		t.waited(begin.Sub(t.ends))
@@ -158,7 +158,7 @@ func (t *trial) Send(ctx context.Context, stream string, batch []outbox.Record) 
 }
 
 // judge holds one Send against the outcome table and the limit of its time.
-func (t *trial) judge(send int, r outbox.Receipt, took time.Duration) {
+func (t *trial) judge(send int, r outbox.Answer, took time.Duration) {
 	limit := 30*time.Second + time.Second
 	if r.Class == outbox.Key {
 		limit *= 6 // both keys, and as many attempts to renew them

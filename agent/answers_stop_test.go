@@ -51,7 +51,7 @@ func TestAnUntimelyCertificateNamesTheClock(t *testing.T) {
 		}
 		defer client.Close()
 		clock := NewClock(time.Now(), time.Time{}, steadyFor, nil)
-		send := func() outbox.Receipt {
+		send := func() outbox.Answer {
 			return Sender{Client: client, Clock: clock}.Send(t.Context(), Tickets, []outbox.Record{{Body: []byte("{}")}})[0]
 		}
 		if r := send(); r.Class != outbox.Wait || !strings.Contains(r.Message, "clock yet (it is set)") {

@@ -13,7 +13,7 @@ import (
 var noted = map[outbox.NoteKind]string{
 	outbox.NoteEvicted: eventrules.OutboxDropped, outbox.NoteFull: eventrules.OutboxFull, outbox.NoteDeadLetter: eventrules.SendRejected,
 	outbox.NoteParked: eventrules.SendRejected, outbox.NotePaused: eventrules.SendRejected, outbox.NoteStalled: eventrules.CommLoss,
-	outbox.NoteApart:    eventrules.SendRejected,
+	outbox.NoteIsolated: eventrules.SendRejected,
 	outbox.NoteSalvaged: eventrules.OutboxSalvaged, outbox.NoteUnreserved: eventrules.OutboxFull,
 }
 

@@ -24,7 +24,7 @@ type judged struct {
 	taken    []string // bodies of events
 }
 
-func (j *judged) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (j *judged) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.requests++
@@ -39,7 +39,7 @@ func (j *judged) Send(_ context.Context, stream string, batch []outbox.Record) [
 			j.taken = append(j.taken, string(r.Body))
 		}
 	}
-	return slices.Repeat([]outbox.Receipt{{Class: class, Message: "as told"}}, len(batch))
+	return slices.Repeat([]outbox.Answer{{Class: class, Message: "as told"}}, len(batch))
 }
 
 func (j *judged) told(part string) (n int) {

@@ -28,7 +28,7 @@ type Sender struct {
 }
 
 // Send implements outbox.Sender: one request, and its answer holds for every record of the batch.
-func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	bodies := make([][]byte, len(batch))
 	attempt := 0
 	for i, r := range batch {
@@ -43,9 +43,9 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 			a.Message += fmt.Sprintf("; nothing has confirmed this box's clock yet (it is %s), so it is the first to look at", grade)
 		}
 	}
-	receipts := make([]outbox.Receipt, len(batch))
+	receipts := make([]outbox.Answer, len(batch))
 	for i := range receipts {
-		receipts[i] = outbox.Receipt{
+		receipts[i] = outbox.Answer{
 			Class: classes[a.Class], Status: a.Status, CorrelationID: a.CorrelationID,
 			RetryAfter: a.RetryAfter, Message: a.Message, Tell: a.Foreign,
 		}

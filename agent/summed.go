@@ -139,7 +139,7 @@ func (all *summed) due(now time.Time) (notes []outbox.Note) {
 			}
 		case outbox.NoteDeadLetter:
 			words = fmt.Sprintf("%d records became dead letters", s.count)
-		case outbox.NoteApart:
+		case outbox.NoteIsolated:
 			words = fmt.Sprintf("%s not taken, while others are: %s", plural(s.count, "id"), strings.Join(s.ids, ", "))
 		}
 		notes = append(notes, s.end(now, words))

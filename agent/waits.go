@@ -41,7 +41,7 @@ var addressed = map[string][2]string{
 }
 
 // apart says what of a stream waits by itself.
-func (d *Desk) apart(stream string, all []outbox.Apart) (out []Apart) {
+func (d *Desk) apart(stream string, all []outbox.Isolated) (out []Apart) {
 	for _, a := range all {
 		x := Apart{Address: a.Address, Seq: a.Seq, Since: a.Since.Round(0), Next: a.Next.Round(0), Answer: lastWords(a.Answer), Status: a.Answer.Status}
 		what, check := fmt.Sprintf("record %d", a.Seq), fmt.Sprintf("look at its ids with `gauger outbox show %s/%d`", stream, a.Seq)
@@ -71,7 +71,7 @@ func (d *Desk) moment(t time.Time) string { return t.In(d.Site.Zone).Format("200
 func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
 	all := map[string]Drain{}
 	for stream := range operations {
-		s := d.Box.Standing(stream)
+		s := d.Box.DrainStatus(stream)
 		out := Drain{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
 			Apart: d.apart(stream, s.Apart)}
 		if !s.Troubled.IsZero() {
@@ -88,7 +88,7 @@ func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
 }
 
 // lastWords is an answer in words.
-func lastWords(r outbox.Receipt) string {
+func lastWords(r outbox.Answer) string {
 	if r.Status != 0 && r.Message == "" {
 		return fmt.Sprintf("status %d", r.Status)
 	}
@@ -100,7 +100,7 @@ const ParkedWhy = "sent without a clear answer too often, so that the service ma
 	"it is sent again after a day"
 
 // waits says why what is in a stream has not left.
-func (d *Desk) waits(stream string, s outbox.Standing) string {
+func (d *Desk) waits(stream string, s outbox.DrainStatus) string {
 	next := func(what string) string {
 		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.moment(s.Troubled), lastWords(s.Answer), d.moment(s.Next))
 	}
@@ -172,7 +172,7 @@ func (d *Desk) explained(e outbox.Entry) Entry {
 		out.Waits = fmt.Sprintf("sent %d times without a clear answer, so that the service may have it: look there, then `gauger outbox retry %s/%d` "+
 			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
 	default:
-		s := d.Box.Standing(e.Stream)
+		s := d.Box.DrainStatus(e.Stream)
 		if out.Waits = d.waits(e.Stream, s); d.Daemon && d.Box.Err() == nil {
 			if a := (Drain{Apart: d.apart(e.Stream, s.Apart)}).of(e.Record); a != nil {
 				out.Waits = a.Why

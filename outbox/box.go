@@ -14,15 +14,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// The buckets of the file: per stream a queue, its dead letters and its marks of attempts; for the box its state and
+// The buckets of the file: per stream a queue, its dead letters and its journal of attempts; for the box its state and
 // the rows of counts. The last one is small enough to stay inline, so counting costs no page.
 const (
-	bucketState   = "state"
-	bucketMeta    = "meta"
-	prefixQueue   = "q/"
-	prefixDead    = "d/"
-	prefixMarks   = "j/"
-	keyGeneration = "\x00generation"
+	bucketState    = "state"
+	bucketMeta     = "meta"
+	prefixQueue    = "q/"
+	prefixDead     = "d/"
+	prefixAttempts = "j/"
+	keyGeneration  = "\x00generation"
 )
 
 // Box is one open outbox. Its methods may be called from any goroutine.
@@ -30,71 +30,71 @@ type Box struct {
 	path     string
 	opt      Options
 	lock     *os.File
-	receipts *ring
+	receipts *receiptFile
 	streams  map[string]*stream
 
-	commitMu   sync.Mutex   // one commit or replacement at a time; taken before mu
-	stretched  int64        // length of the file as far as stretch knows; under commitMu
-	unreserved bool         // it is told that the disk cannot be reserved; under commitMu
-	state      tally        // of the state on disk; under commitMu
-	place      os.FileInfo  // of the file that db has open; under commitMu
-	dbMu       sync.RWMutex // read: db is in use; write: db is exchanged or closed
-	db         *bbolt.DB
+	commitMu     sync.Mutex    // one commit or replacement at a time; taken before mu
+	preallocated int64         // length of the file as far as preallocate knows; under commitMu
+	unreserved   bool          // it is told that the disk cannot be reserved; under commitMu
+	stateSum     stateChecksum // of the state on disk; under commitMu
+	fileInfo     os.FileInfo   // of the file that db has open; under commitMu
+	dbMu         sync.RWMutex  // read: db is in use; write: db is exchanged or closed
+	db           *bbolt.DB
 
-	mu      sync.Mutex // everything below, the streams' fields, and staging
-	next    *group     // takes what is staged now; nil: nothing yet
-	running *group     // is being committed
-	spare   staging    // of the last group, for the next one
-	gen     uint64
-	gone    map[ref]bool // what next and running move or remove outside a drain's batch
-	closed  bool
-	full    bool // ErrFull was given and nothing was accepted since
-	pressed bool // room was made because of pages since the last commit
-	knock   knock
+	mu              sync.Mutex // everything below, the streams' fields, and staging
+	next            *group     // takes what is staged now; nil: nothing yet
+	running         *group     // is being committed
+	spareStaging    staging    // of the last group, for the next one
+	gen             uint64
+	leaving         map[recordRef]bool // what next and running move or remove outside a drain's batch
+	closed          bool
+	toldFull        bool // ErrFull was given and nothing was accepted since
+	evictedForPages bool // room was made because of pages since the last commit
+	probe           sharedProbe
 
-	dead       atomic.Pointer[error]
-	inUse      atomic.Int64 // bytes of pages that are not free
-	length     atomic.Int64 // bytes of all pages
-	committing atomic.Int64 // since when a commit runs, and what follows it; nanoseconds; 0: none
-	retryRenew atomic.Int64 // no replacement of the file before this length, after one that did not work
+	dead           atomic.Pointer[error]
+	inUse          atomic.Int64 // bytes of pages that are not free
+	length         atomic.Int64 // bytes of all pages
+	commitSince    atomic.Int64 // since when a commit runs, and what follows it; nanoseconds; 0: none
+	retryReplaceAt atomic.Int64 // no replacement of the file before this length, after one that did not work
 
 	noteMu sync.Mutex
 	notes  []Note
 
-	high      *highWater // under commitMu; nil when it does not work
-	spaceless int        // commits that the full disk refused since the last one that worked; under mu
+	highWater     *highWater // under commitMu; nil when it does not work
+	refusedByDisk int        // commits that the full disk refused since the last one that worked; under mu
 }
 
 // stream is one queue in memory: its rules, its counts, and what its drain is at.
 type stream struct {
 	Stream
-	queue, deadBucket, marksBucket string
+	queueBucket, deadBucket, attemptsBucket string
 
-	led         ledger
-	sum         uint32           // of the name: where a record's checksum begins
-	staged      uint64           // records of the running Tx
-	stagedBytes uint64           // what they add to the quota
-	inFlight    map[uint64]bool  // being sent, or its outcome being committed
-	marks       map[uint64]*mark // attempts that may have stored a record
-	draining    bool
-	thinned     uint64        // thinning goes on after this record
-	wake        chan struct{} // holds one: there may be something to send
-	kick        chan struct{} // holds one: do not wait any longer
-	standing    Standing      // of its drain
-	apart       map[place]*apart
-	lastApart   time.Time   // when something that waits by itself was tried
-	floor       uint64      // all records below it wait by themselves
-	moving      int         // commits under way that bring old records back
-	cutOff      atomic.Bool // its drain waits because the service could not be reached, not because it refused
+	counts          streamCounts
+	nameSum         uint32               // of the name: where a record's checksum begins
+	staged          uint64               // records of the running Tx
+	stagedBytes     uint64               // what they add to the quota
+	inFlight        map[uint64]bool      // being sent, or its outcome being committed
+	attempts        map[uint64]*attempts // attempts that may have stored a record
+	draining        bool
+	thinnedUpTo     uint64        // thinning goes on after this record
+	wake            chan struct{} // holds one: there may be something to send
+	kick            chan struct{} // holds one: do not wait any longer
+	status          DrainStatus   // of its drain
+	failing         map[destination]*failingDestination
+	lastIsolatedTry time.Time   // when something that waits by itself was tried
+	isolatedBelow   uint64      // all records below it wait by themselves
+	bringingBack    int         // commits under way that bring old records back
+	unreachable     atomic.Bool // its drain waits because the service could not be reached, not because it refused
 
-	top atomic.Uint64 // the highest number that was delivered
+	highestDelivered atomic.Uint64 // the highest number that was delivered
 }
 
 func newStream(o Stream) *stream {
 	o.Batch = max(o.Batch, 1)
 	return &stream{
-		Stream: o, queue: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, marksBucket: prefixMarks + o.Name,
-		led: ledger{next: 1}, sum: nameSum(o.Name), inFlight: map[uint64]bool{}, marks: map[uint64]*mark{}, apart: map[place]*apart{},
+		Stream: o, queueBucket: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, attemptsBucket: prefixAttempts + o.Name,
+		counts: streamCounts{nextSeq: 1}, nameSum: nameSum(o.Name), inFlight: map[uint64]bool{}, attempts: map[uint64]*attempts{}, failing: map[destination]*failingDestination{},
 		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
 	}
 }
@@ -106,8 +106,8 @@ func (s *stream) signal() {
 	}
 }
 
-// calm forgets a signal.
-func (s *stream) calm() {
+// clearSignal forgets a signal.
+func (s *stream) clearSignal() {
 	select {
 	case <-s.wake:
 	default:
@@ -144,12 +144,12 @@ func (b *Box) Close() error {
 	if b.dead.Load() == nil {
 		b.commitMu.Lock()
 		b.dbMu.Lock()
-		err = guard("close the outbox", b.db.Close)
+		err = catchFaults("close the outbox", b.db.Close)
 		b.db = nil
 		b.dbMu.Unlock()
 		b.commitMu.Unlock()
 	}
-	return errors.Join(err, b.receipts.close(), b.high.close(), b.lock.Close())
+	return errors.Join(err, b.receipts.close(), b.highWater.close(), b.lock.Close())
 }
 
 // Err returns nil while the box works, and otherwise the error (ErrDead or ErrClosed) that every call gets.
@@ -159,20 +159,20 @@ func (b *Box) Err() error {
 	return b.usable()
 }
 
-// crowded is how little room makes a disk a full one, in bytes: the outbox has its own blocks, and works on for a while on a
+// minFree, in bytes: a disk with less counts as full. The outbox has its own blocks, and works on for a while on a
 // disk on which its receipts, and the files beside it, cannot be written any more.
-const crowded = 64 << 10
+const minFree = 64 << 10
 
 // Room returns nil while the disk has room, and otherwise ErrNoSpace: it has refused the last commit, or nothing is left
 // for the next file that grows.
 func (b *Box) Room() error {
 	b.mu.Lock()
-	refuses := b.spaceless > 0
+	refuses := b.refusedByDisk > 0
 	b.mu.Unlock()
 	if refuses {
 		return fmt.Errorf("%w: it refuses new records", ErrNoSpace)
 	}
-	if free, err := freeBytes(b.path); err == nil && free < crowded { // where nobody can tell, a commit will
+	if free, err := freeBytes(b.path); err == nil && free < minFree { // where nobody can tell, a commit will
 		return fmt.Errorf("%w: %d bytes of it are free", ErrNoSpace, free)
 	}
 	return nil
@@ -181,7 +181,7 @@ func (b *Box) Room() error {
 // Stalled returns for how long the commit that is running has been at it, with the replacement of the file that follows
 // some; zero when none is. Half a minute means that the disk hangs, and that the process should not claim to be well.
 func (b *Box) Stalled() time.Duration {
-	since := b.committing.Load()
+	since := b.commitSince.Load()
 	if since == 0 {
 		return 0
 	}
@@ -218,7 +218,7 @@ func (b *Box) view(doing string, f func(*bbolt.Tx) error) error {
 	if b.db == nil {
 		return ErrClosed
 	}
-	err := guard(doing, func() error { return b.db.View(f) })
+	err := catchFaults(doing, func() error { return b.db.View(f) })
 	if errors.Is(err, ErrDamaged) {
 		return b.die(err)
 	}
@@ -300,7 +300,7 @@ func (b *Box) Names(prefix string) ([]string, error) {
 		return nil, err
 	}
 	for _, g := range []*group{b.running, b.next} {
-		overlay(found, g, prefix)
+		overlayStaged(found, g, prefix)
 	}
 	names := make([]string, 0, len(found))
 	for name := range found {
@@ -310,7 +310,7 @@ func (b *Box) Names(prefix string) ([]string, error) {
 	return names, nil
 }
 
-func overlay(found map[string]bool, g *group, prefix string) {
+func overlayStaged(found map[string]bool, g *group, prefix string) {
 	if g == nil {
 		return
 	}

@@ -306,7 +306,7 @@ type ending struct {
 	end  func()
 }
 
-func (e *ending) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (e *ending) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	receipts := e.to.Send(ctx, stream, batch)
 	for _, r := range receipts {
 		if r.Class == outbox.Stored {

@@ -13,33 +13,33 @@ import (
 // a piece was put in or is missing or two were exchanged, and the root, when no meta page tells it.
 
 const (
-	// surveyStep is how much of the file is looked at at a time.
-	surveyStep = 1 << 20
-	// surveyHead is what must be seen of a page to take it for one: its header and its first element.
-	surveyHead = pageHeader + elemSize
+	// scanStep is how much of the file is looked at at a time.
+	scanStep = 1 << 20
+	// scanHead is what must be seen of a page to take it for one: its header and its first element.
+	scanHead = pageHeader + elemSize
 	// readBlock is how much is given up where the disk cannot read.
 	readBlock = 4096
-	// maxTops bounds how many roots are tried when no meta page tells the newest.
-	maxTops = 3
+	// maxRoots bounds how many roots are tried when no meta page tells the newest.
+	maxRoots = 3
 )
 
-// top is a page that was a root once: its buckets are those of a box, the counts and their generation among them.
-type top struct {
+// candidateRoot is a page that was a root once: its buckets are those of a box, the counts and their generation among them.
+type candidateRoot struct {
 	id, gen uint64
 }
 
-// survey goes through the whole file, byte by byte, and notes the pages that are not in their places, the tops and the
+// findDisplaced goes through the whole file, byte by byte, and notes the pages that are not in their places, the tops and the
 // branches that may be a root.
-func (p *pageFile) survey() (tops, branches []uint64, err error) {
-	p.strays = map[uint64]int64{}
+func (p *pageFile) findDisplaced() (tops, branches []uint64, err error) {
+	p.displaced = map[uint64]int64{}
 	high := p.limit()
-	buf := make([]byte, surveyStep+surveyHead)
-	for start := int64(0); start < p.size; start += surveyStep {
+	buf := make([]byte, scanStep+scanHead)
+	for start := int64(0); start < p.size; start += scanStep {
 		n, err := readOver(p.f, buf, start)
 		if err != nil {
 			return nil, nil, err
 		}
-		for i := 0; i < surveyStep && i+surveyHead <= n; i++ {
+		for i := 0; i < scanStep && i+scanHead <= n; i++ {
 			flags := native.Uint16(buf[i+8:])
 			if flags == 0 || flags > flagFreelist {
 				continue
@@ -47,7 +47,7 @@ func (p *pageFile) survey() (tops, branches []uint64, err error) {
 			at := start + int64(i)
 			if flags == flagMeta && p.metas == 0 {
 				if m, pageSize, ok := p.readMeta(at); ok {
-					p.takeMeta(m, pageSize)
+					p.adoptMeta(m, pageSize)
 				}
 				continue
 			}
@@ -56,7 +56,7 @@ func (p *pageFile) survey() (tops, branches []uint64, err error) {
 				continue
 			}
 			if at != int64(pg.id)*p.pageSize {
-				p.strays[pg.id] = at
+				p.displaced[pg.id] = at
 			}
 			switch {
 			case flags == flagLeaf && native.Uint32(buf[i+pageHeader:])&elemBucket != 0:
@@ -66,7 +66,7 @@ func (p *pageFile) survey() (tops, branches []uint64, err error) {
 			}
 		}
 	}
-	p.forget()
+	p.reset()
 	return tops, branches, nil
 }
 
@@ -111,7 +111,7 @@ func (p *pageFile) findRoot() error {
 	if p.metas == 1 {
 		p.meta.high = max(high, p.pages()) // the other one may have told of more
 	}
-	ids, branches, err := p.survey()
+	ids, branches, err := p.findDisplaced()
 	if err != nil {
 		return err
 	}
@@ -121,13 +121,13 @@ func (p *pageFile) findRoot() error {
 	}
 	own, known := uint64(0), false
 	if p.sound {
-		own, known = p.generation(p.meta.root)
+		own, known = p.rootGeneration(p.meta.root)
 	}
 	if p.sound && (p.metas == 2 || !known) {
 		p.meta = was
 		return nil
 	}
-	if tops := p.younger(ids, own); !p.takeRoot(tops, branches) {
+	if tops := p.youngerRoots(ids, own); !p.adoptRoot(tops, branches) {
 		p.meta = was
 		if !p.sound && len(tops) > 0 {
 			p.meta.root = tops[0].id
@@ -136,13 +136,13 @@ func (p *pageFile) findRoot() error {
 	return nil
 }
 
-// takeRoot makes the newest top that leads to no problem, or its parent, the root; false: there is none.
-func (p *pageFile) takeRoot(tops []top, branches []uint64) bool {
+// adoptRoot makes the newest top that leads to no problem, or its parent, the root; false: there is none.
+func (p *pageFile) adoptRoot(tops []candidateRoot, branches []uint64) bool {
 	high := p.meta.high
-	for _, t := range tops[:min(maxTops, len(tops))] {
-		for _, root := range append(p.parents(branches, t.id), t.id) {
+	for _, t := range tops[:min(maxRoots, len(tops))] {
+		for _, root := range append(p.parentsOf(branches, t.id), t.id) {
 			p.meta = pageMeta{root: root, high: high}
-			if p.leadsWell() {
+			if p.soundFromRoot() {
 				return true
 			}
 		}
@@ -150,19 +150,19 @@ func (p *pageFile) takeRoot(tops []top, branches []uint64) bool {
 	return false
 }
 
-// younger reads the generations of tops, and returns those above own, the newest first.
-func (p *pageFile) younger(ids []uint64, own uint64) (tops []top) {
+// youngerRoots reads the generations of tops, and returns those above own, the newest first.
+func (p *pageFile) youngerRoots(ids []uint64, own uint64) (tops []candidateRoot) {
 	for _, id := range ids {
-		if gen, ok := p.generation(id); ok && (gen > own || !p.sound) {
-			tops = append(tops, top{id: id, gen: gen})
+		if gen, ok := p.rootGeneration(id); ok && (gen > own || !p.sound) {
+			tops = append(tops, candidateRoot{id: id, gen: gen})
 		}
 	}
 	sort.Slice(tops, func(i, j int) bool { return tops[i].gen > tops[j].gen })
 	return tops
 }
 
-// parents are the branches that have a page for a child: the root has one when it does not fit on one page.
-func (p *pageFile) parents(branches []uint64, child uint64) (ids []uint64) {
+// parentsOf are the branches that have a page for a child: the root has one when it does not fit on one page.
+func (p *pageFile) parentsOf(branches []uint64, child uint64) (ids []uint64) {
 	for _, id := range branches {
 		pg, err := p.load(id)
 		if err != nil {
@@ -177,21 +177,21 @@ func (p *pageFile) parents(branches []uint64, child uint64) (ids []uint64) {
 	return ids
 }
 
-// leadsWell walks from the root and reports whether nothing is wrong and nothing is missing on the way.
-func (p *pageFile) leadsWell() bool {
-	p.forget()
+// soundFromRoot walks from the root and reports whether nothing is wrong and nothing is missing on the way.
+func (p *pageFile) soundFromRoot() bool {
+	p.reset()
 	p.tree("", p.meta.root, nil, 0, func(string, []byte, []byte) {})
-	well := p.problems.n == 0 && p.missing() == ""
-	p.forget()
+	well := p.problems.n == 0 && p.missingBucket() == ""
+	p.reset()
 	return well
 }
 
-// missing names a bucket that the walk should have met and has not; "": none.
-func (p *pageFile) missing() string {
+// missingBucket names a bucket that the walk should have met and has not; "": none.
+func (p *pageFile) missingBucket() string {
 	want := []string{bucketState, bucketMeta}
 	for name := range p.buckets {
 		if _, stream := splitBucket(name); stream != "" {
-			want = append(want, prefixQueue+stream, prefixDead+stream, prefixMarks+stream)
+			want = append(want, prefixQueue+stream, prefixDead+stream, prefixAttempts+stream)
 		}
 	}
 	for _, name := range want {
@@ -202,8 +202,8 @@ func (p *pageFile) missing() string {
 	return ""
 }
 
-// generation returns the generation of the root that a page is or that leads to it; false: it is none.
-func (p *pageFile) generation(id uint64) (gen uint64, ok bool) {
+// rootGeneration returns the generation of the root that a page is or that leads to it; false: it is none.
+func (p *pageFile) rootGeneration(id uint64) (gen uint64, ok bool) {
 	for range maxDepth {
 		pg, err := p.load(id)
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Report is what Check found in a file.
+// Report of Check.
 type Report struct {
 	Bytes       int64    // length of the file
 	Pages       uint64   // pages that bbolt uses
@@ -41,7 +41,7 @@ func Check(path string) (Report, error) {
 	if err := shareLock(p.f); err != nil {
 		return Report{}, fmt.Errorf("check %s: %w", path, err)
 	}
-	c := &checker{p: p, ledgers: map[string]*ledger{}, queued: map[string]uint64{}, dead: map[string]uint64{}}
+	c := &checker{p: p, counts: map[string]*streamCounts{}, queued: map[string]uint64{}, dead: map[string]uint64{}}
 	c.report.Bytes, c.report.Pages = p.size, p.meta.high
 	p.walk(c.visit)
 	c.compare()
@@ -65,9 +65,9 @@ func Check(path string) (Report, error) {
 type checker struct {
 	p            *pageFile
 	report       Report
-	ledgers      map[string]*ledger
+	counts       map[string]*streamCounts
 	queued, dead map[string]uint64
-	state        tally
+	stateSum     stateChecksum
 	written      []byte // what the generation says of the state
 }
 
@@ -84,13 +84,13 @@ func (c *checker) visit(bucket string, key, value []byte) {
 		c.dead[stream]++
 		var content []byte
 		if content, _, err = unseal(bucket, key, value); err == nil {
-			_, _, err = decodeTomb(content)
+			_, _, err = decodeDeadLetter(content)
 			c.report.DeadLetters++
 		}
 	case bucketState:
-		c.state.swap(nil, value)
+		c.stateSum.replace(nil, value)
 		fallthrough
-	case prefixMarks:
+	case prefixAttempts:
 		_, _, err = unseal(bucket, key, value)
 		c.report.State++
 	case bucketMeta:
@@ -112,8 +112,8 @@ func (c *checker) visitMeta(key, value []byte) error {
 		c.written = bytes.Clone(content)
 		return nil
 	}
-	l := &ledger{}
-	c.ledgers[string(key)] = l
+	l := &streamCounts{}
+	c.counts[string(key)] = l
 	return l.decode(content)
 }
 
@@ -121,15 +121,15 @@ func (c *checker) visitMeta(key, value []byte) error {
 // is wholly without buckets was just made.
 func (c *checker) lostUnknown() bool {
 	unknown := c.p.problems.n > 0 && (c.written == nil || c.p.metas < 2)
-	for _, l := range c.ledgers {
-		unknown = unknown || l.LostUnknown || l.next == 0
+	for _, l := range c.counts {
+		unknown = unknown || l.LostUnknown || l.nextSeq == 0
 	}
 	return unknown
 }
 
 // splitBucket returns a bucket's kind (a prefix, or the whole name) and stream.
 func splitBucket(bucket string) (kind, stream string) {
-	for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
+	for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {
 		if name, ok := strings.CutPrefix(bucket, prefix); ok {
 			return prefix, name
 		}
@@ -142,10 +142,10 @@ func (c *checker) compare() {
 	if !c.p.sound {
 		return
 	}
-	if name := c.p.missing(); name != "" && len(c.p.buckets) > 0 { // one that has none was just made
+	if name := c.p.missingBucket(); name != "" && len(c.p.buckets) > 0 { // one that has none was just made
 		c.p.problems.add(fmt.Errorf("bucket %q is missing", name))
 	}
-	if err := c.state.against(c.written); err != nil {
+	if err := c.stateSum.compare(c.written); err != nil {
 		c.p.problems.add(err)
 	}
 	free, ok := c.p.freePages()
@@ -168,11 +168,11 @@ func (c *checker) compare() {
 			names[name] = true
 		}
 	}
-	for name := range c.ledgers {
+	for name := range c.counts {
 		names[name] = true
 	}
 	for name := range names {
-		l := c.ledgers[name]
+		l := c.counts[name]
 		if l == nil {
 			c.p.problems.add(fmt.Errorf("stream %s: %d records and %d dead letters, and no counts of it can be read", name, c.queued[name], c.dead[name]))
 			continue
@@ -186,7 +186,7 @@ func (c *checker) compare() {
 
 // bboltCheck lets bbolt compare its own structures.
 func bboltCheck(path string) error {
-	return guard("check with bbolt", func() error {
+	return catchFaults("check with bbolt", func() error {
 		db, err := bbolt.Open(path, 0o640, &bbolt.Options{ReadOnly: true, Timeout: lockWait, PreLoadFreelist: true,
 			FreelistType: bbolt.FreelistArrayType})
 		if err != nil {
@@ -229,7 +229,7 @@ func quickCheck(path string) error {
 	return nil
 }
 
-// bareEnv is what Go's runtime reads of an environment. Nothing else is the child's business: secrets may stand there.
+// bareEnv returns the variables that Go's runtime reads. Nothing else is the child's business: secrets may stand there.
 func bareEnv(all []string) []string {
 	bare := []string{}
 	for _, v := range all {

@@ -25,8 +25,8 @@ const (
 	keyLen       = 8
 )
 
-// pageCost is what an element with a value of n bytes costs on pages of 4 KiB that are full of its like: what the page
-// has left over counts too, so that the quota means blocks of the disk.
+// pageCost counts the bytes that an element with a value of n bytes takes of pages of 4 KiB that are full of its like:
+// what the page has left over counts too, so that the quota means blocks of the disk.
 func pageCost(n int) uint64 {
 	const room = 4096 - pageHeader
 	size := elemSize + keyLen + n
@@ -75,7 +75,7 @@ func encodeRecord(stream string, r Record) (key, value []byte) {
 	return writeRecord(make([]byte, recordLen(r)), nameSum(stream), r)
 }
 
-// recordLen is how many bytes key and value of a record have together.
+// recordLen counts the bytes of a record's key and value together.
 func recordLen(r Record) int { return keyLen + recordHeader + len(r.Address) + len(r.Body) }
 
 // writeRecord writes key and value of a record into buf, which is recordLen long; sum is the nameSum of its stream.
@@ -99,7 +99,7 @@ func checkRecord(stream string, key, value []byte) error {
 		return fmt.Errorf("key %x in stream %s is no record's number", key, stream)
 	case len(value) < recordHeader || len(value) < recordHeader+int(value[3]):
 		return fmt.Errorf("record %d of stream %s has only %d bytes", seq, stream, len(value))
-	case sumOf(value) != recordSum(stream, key, value):
+	case storedSum(value) != recordSum(stream, key, value):
 		return fmt.Errorf("record %d of stream %s: %w", seq, stream, errChecksum)
 	case value[0] != recordFormat:
 		return fmt.Errorf("record %d of stream %s has format %d, this program reads %d", seq, stream, value[0], recordFormat)
@@ -121,7 +121,7 @@ func decodeRecord(stream string, key, value []byte) (Record, error) {
 		At:      time.Unix(0, int64(binary.LittleEndian.Uint64(value[8:]))),
 		Clock:   value[1],
 		Config:  binary.LittleEndian.Uint32(value[16:]),
-		sum:     sumOf(value),
+		sum:     storedSum(value),
 	}, nil
 }
 
@@ -133,7 +133,7 @@ func addressOf(value []byte) []byte {
 	return value[recordHeader : recordHeader+int(value[3])]
 }
 
-// Everything that is no record (state, counts, marks, the words of a dead letter) is sealed: CRC-32C over bucket, key,
+// Everything that is no record (state, counts, attempts, the header of a dead letter) is sealed: CRC-32C over bucket, key,
 // generation and content, and the generation, so that of two copies on a damaged file the younger is known.
 const sealHeader = 12
 
@@ -162,48 +162,48 @@ func unseal(bucket string, key, v []byte) ([]byte, uint64, error) {
 	return v[sealHeader:], binary.LittleEndian.Uint64(v[4:]), nil
 }
 
-// tomb is what a dead letter keeps beside the record's own value.
-type tomb struct {
-	at     time.Time
-	class  Class
-	status int
-	corr   string
-	reason string
+// deadHeader stands before the record's own value in a dead letter.
+type deadHeader struct {
+	at          time.Time
+	class       Class
+	status      int
+	correlation string
+	reason      string
 }
 
 const (
-	maxCorr   = 64
-	maxReason = 512
+	maxCorrelation = 64
+	maxReason      = 512
 )
 
-// encodeTomb puts the words before the record's value; the whole is sealed by the caller.
-func encodeTomb(t tomb, value []byte) []byte {
-	t.corr, t.reason = cut(t.corr, maxCorr), cut(t.reason, maxReason)
+// encodeDeadLetter puts the words before the record's value; the whole is sealed by the caller.
+func encodeDeadLetter(t deadHeader, value []byte) []byte {
+	t.correlation, t.reason = cut(t.correlation, maxCorrelation), cut(t.reason, maxReason)
 	var v []byte
 	v = binary.LittleEndian.AppendUint64(v, uint64(t.at.UnixNano()))
 	v = binary.LittleEndian.AppendUint16(v, uint16(t.status))
-	v = append(v, byte(t.class), byte(len(t.corr)))
+	v = append(v, byte(t.class), byte(len(t.correlation)))
 	v = binary.LittleEndian.AppendUint16(v, uint16(len(t.reason)))
-	v = append(v, t.corr...)
+	v = append(v, t.correlation...)
 	v = append(v, t.reason...)
 	return append(v, value...)
 }
 
-func decodeTomb(v []byte) (tomb, []byte, error) {
+func decodeDeadLetter(v []byte) (deadHeader, []byte, error) {
 	const head = 14
 	if len(v) < head {
-		return tomb{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
+		return deadHeader{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
 	}
 	corr, reason := int(v[11]), int(binary.LittleEndian.Uint16(v[12:]))
 	if len(v) < head+corr+reason {
-		return tomb{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
+		return deadHeader{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
 	}
-	t := tomb{
-		at:     time.Unix(0, int64(binary.LittleEndian.Uint64(v))),
-		status: int(binary.LittleEndian.Uint16(v[8:])),
-		class:  Class(v[10]),
-		corr:   string(v[head : head+corr]),
-		reason: string(v[head+corr : head+corr+reason]),
+	t := deadHeader{
+		at:          time.Unix(0, int64(binary.LittleEndian.Uint64(v))),
+		status:      int(binary.LittleEndian.Uint16(v[8:])),
+		class:       Class(v[10]),
+		correlation: string(v[head : head+corr]),
+		reason:      string(v[head+corr : head+corr+reason]),
 	}
 	return t, v[head+corr+reason:], nil
 }
@@ -219,5 +219,5 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// sumOf is the checksum that a record's value carries.
-func sumOf(value []byte) uint32 { return binary.LittleEndian.Uint32(value[4:]) }
+// storedSum is the checksum that a record's value carries.
+func storedSum(value []byte) uint32 { return binary.LittleEndian.Uint32(value[4:]) }

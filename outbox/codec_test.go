@@ -29,25 +29,25 @@ func FuzzRecord(f *testing.F) {
 }
 
 func FuzzTombAndSlotAndCounts(f *testing.F) {
-	f.Add(encodeTomb(tomb{at: time.Unix(5, 6), class: Poison, status: 400, corr: "c", reason: "bad"}, []byte("value")))
-	f.Add(slot{state: Delivered, status: 200, number: 3, seq: 4, at: time.Unix(7, 8), stream: "tickets", corr: "c", label: "l"}.append(nil))
-	f.Add((&ledger{next: 5}).encode())
+	f.Add(encodeDeadLetter(deadHeader{at: time.Unix(5, 6), class: Poison, status: 400, correlation: "c", reason: "bad"}, []byte("value")))
+	f.Add(receipt{state: Delivered, status: 200, number: 3, seq: 4, at: time.Unix(7, 8), stream: "tickets", correlation: "c", label: "l"}.append(nil))
+	f.Add((&streamCounts{nextSeq: 5}).encode())
 	f.Fuzz(func(t *testing.T, v []byte) {
-		if tb, value, err := decodeTomb(v); err == nil {
-			if again := encodeTomb(tb, value); len(tb.reason) <= maxReason && len(tb.corr) <= maxCorr && !bytes.Equal(again, v) {
+		if tb, value, err := decodeDeadLetter(v); err == nil {
+			if again := encodeDeadLetter(tb, value); len(tb.reason) <= maxReason && len(tb.correlation) <= maxCorrelation && !bytes.Equal(again, v) {
 				t.Errorf("tomb %x came back as %x", v, again)
 			}
 		}
-		if s, ok := decodeSlot(v); ok && len(s.stream) <= maxStreamName && len(s.corr) <= maxCorr && len(s.label) <= maxLabel {
-			if again, ok := decodeSlot(s.append(nil)); !ok || again != s {
+		if s, ok := decodeReceipt(v); ok && len(s.stream) <= maxStreamName && len(s.correlation) <= maxCorrelation && len(s.label) <= maxLabel {
+			if again, ok := decodeReceipt(s.append(nil)); !ok || again != s {
 				t.Errorf("slot %+v came back as %+v", s, again)
 			}
 		}
-		var l, again ledger
+		var l, again streamCounts
 		if l.decode(v) == nil && (again.decode(l.encode()) != nil || again != l) {
 			t.Errorf("counts %+v came back as %+v", l, again)
 		}
-		_ = decodeMark(v)
+		_ = decodeAttempts(v)
 		_, _, _ = unseal(bucketState, []byte("k"), v)
 	})
 }

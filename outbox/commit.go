@@ -13,7 +13,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// group is what one commit writes: everything that was staged while the commit before it ran. Whoever stages first
+// group collects for one commit everything that was staged while the commit before it ran. Whoever stages first
 // leads: it waits for its turn and commits for all; the others wait for it. There is no timer.
 type group struct {
 	staging
@@ -21,7 +21,7 @@ type group struct {
 	state   map[string][]byte // staged state, nil values are deletions
 	touched []*stream         // streams whose counts changed
 	woken   []*stream         // streams that got records to send
-	gone    []ref             // records that this group moves or removes
+	leaving []recordRef       // records that this group moves or removes
 	follows int               // how many wait for the leader
 	done    chan struct{}
 	err     error
@@ -29,39 +29,39 @@ type group struct {
 
 // staging is the memory of a group that the next one can use again.
 type staging struct {
-	ops  []op
-	room []byte // keys and values are cut from it
+	ops []op
+	buf []byte // keys and values are cut from it
 }
 
 // What a staging may keep: a thousand records of a few hundred bytes. More is given back.
 const (
-	spareOps  = 2048
-	spareRoom = 512 << 10
+	maxSpareOps = 2048
+	maxSpareBuf = 512 << 10
 )
 
-// gatherYields is how often a leader lets others run before it makes way for the next one.
-const gatherYields = 16
+// followerYields: a leader lets others run so often before it makes way for the next one.
+const followerYields = 16
 
-// cut gives n bytes that stay as they are until the group is committed.
-func (t *staging) cut(n int) []byte {
-	if cap(t.room)-len(t.room) < n {
-		t.room = make([]byte, 0, max(n, min(2*cap(t.room), spareRoom), 4096))
+// alloc gives n bytes that stay as they are until the group is committed.
+func (t *staging) alloc(n int) []byte {
+	if cap(t.buf)-len(t.buf) < n {
+		t.buf = make([]byte, 0, max(n, min(2*cap(t.buf), maxSpareBuf), 4096))
 	}
-	at := len(t.room)
-	t.room = t.room[:at+n]
-	return t.room[at : at+n : at+n]
+	at := len(t.buf)
+	t.buf = t.buf[:at+n]
+	return t.buf[at : at+n : at+n]
 }
 
 // reuse empties it, and drops what is too large to be kept.
 func (t staging) reuse() staging {
-	if cap(t.ops) > spareOps {
+	if cap(t.ops) > maxSpareOps {
 		t.ops = nil
 	}
-	if cap(t.room) > spareRoom {
-		t.room = nil
+	if cap(t.buf) > maxSpareBuf {
+		t.buf = nil
 	}
 	clear(t.ops)
-	return staging{ops: t.ops[:0], room: t.room[:0]}
+	return staging{ops: t.ops[:0], buf: t.buf[:0]}
 }
 
 // op is one put, or with a nil value one delete.
@@ -71,22 +71,22 @@ type op struct {
 	sealed     bool // value is content that is sealed at the commit
 }
 
-// ref names a record in one of its buckets.
-type ref struct {
+// recordRef names a record in one of its buckets.
+type recordRef struct {
 	bucket string
 	seq    uint64
 }
 
 // newGroup takes over the spare memory. The box's lock is held.
 func (b *Box) newGroup() *group {
-	g := &group{staging: b.spare, done: make(chan struct{})}
-	b.spare = staging{}
+	g := &group{staging: b.spareStaging, done: make(chan struct{})}
+	b.spareStaging = staging{}
 	return g
 }
 
 // seqKey is the key of a record, cut from the group's memory.
 func (g *group) seqKey(seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(g.cut(keyLen)[:0], seq)
+	return binary.BigEndian.AppendUint64(g.alloc(keyLen)[:0], seq)
 }
 
 func (g *group) put(bucket string, key, value []byte) {
@@ -108,10 +108,10 @@ func (g *group) putState(name string, v []byte) {
 	g.state[name] = v
 }
 
-func (g *group) touch(s *stream) { g.touched = including(g.touched, s) }
-func (g *group) wakes(s *stream) { g.woken = including(g.woken, s) }
+func (g *group) touch(s *stream) { g.touched = appendNew(g.touched, s) }
+func (g *group) wake(s *stream)  { g.woken = appendNew(g.woken, s) }
 
-func including(all []*stream, s *stream) []*stream {
+func appendNew(all []*stream, s *stream) []*stream {
 	if slices.Contains(all, s) {
 		return all
 	}
@@ -124,8 +124,8 @@ func including(all []*stream, s *stream) []*stream {
 func (b *Box) Update(fn func(*Tx) error) error {
 	t := &Tx{b: b}
 	err := b.submit(func(g *group) error {
-		t.g, t.from = g, len(g.ops)
-		defer t.end()
+		t.g, t.firstOp = g, len(g.ops)
+		defer t.close()
 		if err := fn(t); err != nil {
 			return err
 		}
@@ -135,13 +135,13 @@ func (b *Box) Update(fn func(*Tx) error) error {
 		if err := b.makeRoom(g, t.bytes); err != nil {
 			return err
 		}
-		t.keep()
+		t.accept()
 		return nil
 	})
 	if err == nil {
 		// Not before the commit: what was made of them would be lost if the receipts alone came to the disk.
-		for _, x := range t.done {
-			b.keepReceipts(x.s, []slot{b.slotOf(x.s, x.r, Delivered, 0, "")})
+		for _, x := range t.taken {
+			b.writeReceipts(x.s, []receipt{b.receiptFor(x.s, x.r, Delivered, 0, "")})
 		}
 	}
 	b.tell()
@@ -204,36 +204,36 @@ func (b *Box) lead(g *group) {
 	b.gen++
 	g.gen = b.gen
 	for _, s := range g.touched {
-		g.putSealed(bucketMeta, []byte(s.Name), s.led.encode())
+		g.putSealed(bucketMeta, []byte(s.Name), s.counts.encode())
 	}
 	b.mu.Unlock()
 
 	if dead == nil {
-		b.committing.Store(time.Now().UnixNano())
-		defer b.committing.Store(0)
+		b.commitSince.Store(time.Now().UnixNano())
+		defer b.commitSince.Store(0)
 		if dead = b.commit(g); diskFull(dead) {
-			dead = b.recover(g, dead)
+			dead = b.recoverFromFullDisk(g, dead)
 		}
 		if dead == nil {
-			dead = b.misplaced()
+			dead = b.checkInPlace()
 		}
 		if dead == nil {
-			b.keepHigh(g)
+			b.writeHighWater(g)
 		}
 	}
-	b.settle(g, dead)
+	b.finish(g, dead)
 	close(g.done)
 	if dead == nil {
-		b.renew()
-		b.stretch()
+		b.replaceIfSparse()
+		b.preallocate()
 	}
-	b.gather(g.follows)
+	b.awaitFollowers(g.follows)
 }
 
-// gather gives those who waited for a commit a moment to stage what they have next, so that it gets into the commit that
+// awaitFollowers gives those who waited for a commit a moment to stage what they have next, so that it gets into the commit that
 // follows and not into the one after that: with many producers that makes half as many commits.
-func (b *Box) gather(waited int) {
-	for range gatherYields {
+func (b *Box) awaitFollowers(waited int) {
+	for range followerYields {
 		b.mu.Lock()
 		back := b.next != nil && b.next.follows >= waited
 		b.mu.Unlock()
@@ -244,13 +244,13 @@ func (b *Box) gather(waited int) {
 	}
 }
 
-// settle ends a group's time between memory and disk.
-func (b *Box) settle(g *group, err error) {
+// finish ends a group's time between memory and disk.
+func (b *Box) finish(g *group, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.running = nil
-	for _, r := range g.gone {
-		delete(b.gone, r)
+	for _, r := range g.leaving {
+		delete(b.leaving, r)
 	}
 	switch {
 	case errors.Is(err, ErrNoSpace):
@@ -260,9 +260,9 @@ func (b *Box) settle(g *group, err error) {
 		g.err = b.die(err)
 		return
 	}
-	b.pressed = false
-	b.acceptedAgain()
-	b.spare = g.reuse()
+	b.evictedForPages = false
+	b.noteDiskRoom()
+	b.spareStaging = g.reuse()
 	g.staging = staging{}
 	for _, s := range g.woken {
 		s.signal()
@@ -272,28 +272,28 @@ func (b *Box) settle(g *group, err error) {
 // commit writes the group in one transaction. While few pages are in use, the list of the free ones is left out: that is
 // a page less in every commit, and the next open finds the free pages by reading the others.
 func (b *Box) commit(g *group) error {
-	return guard("commit to the outbox", func() error {
+	return catchFaults("commit to the outbox", func() error {
 		b.db.NoFreelistSync = b.inUse.Load() <= listAbove
 		tx, err := b.db.Begin(true)
 		if err != nil {
 			return err
 		}
-		state := b.state
-		if err := g.apply(tx, &state); err != nil {
+		state := b.stateSum
+		if err := g.writeTo(tx, &state); err != nil {
 			return errors.Join(err, tx.Rollback())
 		}
 		if err := tx.Commit(); err != nil {
 			return err
 		}
-		b.state = state
+		b.stateSum = state
 		return b.measure(b.db)
 	})
 }
 
-func (g *group) apply(tx *bbolt.Tx, state *tally) error {
-	w := writer{tx: tx, gen: g.gen}
+func (g *group) writeTo(tx *bbolt.Tx, state *stateChecksum) error {
+	w := opWriter{tx: tx, gen: g.gen}
 	for i := range g.ops {
-		if err := w.apply(&g.ops[i]); err != nil {
+		if err := w.write(&g.ops[i]); err != nil {
 			return err
 		}
 	}
@@ -302,23 +302,23 @@ func (g *group) apply(tx *bbolt.Tx, state *tally) error {
 		if v != nil {
 			o.value = seal(bucketState, o.key, g.gen, v)
 		}
-		state.swap(tx.Bucket([]byte(bucketState)).Get(o.key), o.value)
-		if err := w.apply(&o); err != nil {
+		state.replace(tx.Bucket([]byte(bucketState)).Get(o.key), o.value)
+		if err := w.write(&o); err != nil {
 			return err
 		}
 	}
-	return w.apply(&op{bucket: bucketMeta, key: []byte(keyGeneration), value: state.encode(), sealed: true})
+	return w.write(&op{bucket: bucketMeta, key: []byte(keyGeneration), value: state.encode(), sealed: true})
 }
 
-// writer puts operations into one transaction.
-type writer struct {
+// opWriter puts operations into one transaction.
+type opWriter struct {
 	tx   *bbolt.Tx
 	gen  uint64
 	name string        // of the bucket that the last operation was for
 	bk   *bbolt.Bucket // that bucket
 }
 
-func (w *writer) apply(o *op) error {
+func (w *opWriter) write(o *op) error {
 	if w.bk == nil || w.name != o.bucket {
 		bk := w.tx.Bucket([]byte(o.bucket))
 		if bk == nil {
@@ -347,9 +347,9 @@ func (b *Box) measure(db *bbolt.DB) error {
 	})
 }
 
-// guard runs what touches the file. A panic out of bbolt, or a fault while its memory map is read (a file that was cut
+// catchFaults runs what touches the file. A panic out of bbolt, or a fault while its memory map is read (a file that was cut
 // short), becomes an error.
-func guard(doing string, f func() error) (err error) {
+func catchFaults(doing string, f func() error) (err error) {
 	old := debug.SetPanicOnFault(true)
 	defer debug.SetPanicOnFault(old)
 	defer func() {

@@ -166,8 +166,8 @@ func TestALargeCommitGivesItsMemoryBack(t *testing.T) {
 		if err := b.Update(appends(n, string(make([]byte, 1000)))); err != nil {
 			t.Fatal(err)
 		}
-		if cap(b.spare.ops) > spareOps || cap(b.spare.room) > spareRoom {
-			t.Errorf("after %d records room for %d operations and %d bytes is kept", n, cap(b.spare.ops), cap(b.spare.room))
+		if cap(b.spareStaging.ops) > maxSpareOps || cap(b.spareStaging.buf) > maxSpareBuf {
+			t.Errorf("after %d records room for %d operations and %d bytes is kept", n, cap(b.spareStaging.ops), cap(b.spareStaging.buf))
 		}
 	}
 	if err := b.Close(); err != nil {

@@ -27,21 +27,21 @@ func (c Counts) Balanced() bool {
 	return c.Accepted == c.Delivered+c.Waiting+c.Dead+c.Evicted+c.Dropped+c.Lost
 }
 
-// ledger is what a stream's row in the file keeps.
-type ledger struct {
+// streamCounts is a stream's row in the file.
+type streamCounts struct {
 	Counts
-	next      uint64 // sequence number of the next record
+	nextSeq   uint64 // sequence number of the next record
 	bytes     uint64 // size of the waiting records, as the quota counts
 	deadBytes uint64 // size of the dead letters
 	limit     uint64 // records a request at most, halved by answers "too large"; 0: the stream's own
 }
 
-func (l *ledger) fields() []*uint64 {
+func (l *streamCounts) fields() []*uint64 {
 	return []*uint64{&l.Accepted, &l.Delivered, &l.Waiting, &l.Dead, &l.Evicted, &l.Dropped, &l.Lost,
-		&l.next, &l.bytes, &l.deadBytes, &l.limit}
+		&l.nextSeq, &l.bytes, &l.deadBytes, &l.limit}
 }
 
-func (l *ledger) encode() []byte {
+func (l *streamCounts) encode() []byte {
 	var v []byte
 	for _, f := range l.fields() {
 		v = binary.AppendUvarint(v, *f)
@@ -52,7 +52,7 @@ func (l *ledger) encode() []byte {
 	return v
 }
 
-func (l *ledger) decode(v []byte) error {
+func (l *streamCounts) decode(v []byte) error {
 	for _, f := range l.fields() {
 		n, size := binary.Uvarint(v)
 		if size <= 0 {
@@ -70,7 +70,7 @@ func (b *Box) Counts() map[string]Counts {
 	defer b.mu.Unlock()
 	all := make(map[string]Counts, len(b.streams))
 	for name, s := range maps.All(b.streams) {
-		all[name] = s.led.Counts
+		all[name] = s.counts.Counts
 	}
 	return all
 }

@@ -20,10 +20,10 @@ const (
 	// closed door make 31 requests a second.
 	waitCap = 320 * time.Second
 	keyCap  = 10 * time.Minute
-	// stallAfter is how long nothing may be taken before somebody is told.
+	// stallAfter: somebody is told when nothing was taken for so long.
 	stallAfter = 10 * time.Minute
-	// lookAgain is how often the clock is asked whether a parked record's day is over.
-	lookAgain = time.Minute
+	// clockCheck: so often the clock is asked whether a parked record's day is over.
+	clockCheck = time.Minute
 )
 
 // drain is the state of one stream's Drain; only its goroutine touches it.
@@ -32,22 +32,22 @@ type drain struct {
 	s  *stream
 	to Sender
 
-	frozen  []uint64   // an ambiguous batch: the same records go together again
-	pieces  [][]uint64 // of a refused batch, still to be sent
-	refused refusals
-	again   bool // nothing was chosen, but looking again is worth it
+	frozen    []uint64   // an ambiguous batch: the same records go together again
+	pieces    [][]uint64 // of a refused batch, still to be sent
+	poison    poisonDetector
+	lookAgain bool // nothing was chosen, but looking again is worth it
 
-	newest    bool // the last request was for the newest record's address, since others were refused
-	halved    int  // how often a batch of records without an address was divided since something was taken
-	singly    bool // that has found nothing: one record goes by itself
-	fullTaken int  // full requests taken since the limit was halved
+	newestTurn bool // the last request was for the newest record's address, since others were refused
+	bisections int  // how often a batch of records without an address was divided since something was taken
+	oneByOne   bool // that has found nothing: one record goes by itself
+	fullTaken  int  // full requests taken since the limit was halved
 
 	waits, keyWaits, probes *backoff.ExponentialBackOff
 
-	delay    time.Duration // before the next request; 0: none
-	away     time.Duration // what it waits between two attempts of its own
-	troubled time.Time     // since when nothing is taken; zero: all is well
-	told     bool          // NoteStalled or NotePaused is out
+	delay        time.Duration // before the next request; 0: none
+	ownWait      time.Duration // what it waits between two attempts of its own
+	troubleSince time.Time     // since when nothing is taken; zero: all is well
+	toldTrouble  bool          // NoteStalled or NotePaused is out
 }
 
 // unfinished says that a batch is to go again, or still to be taken apart.
@@ -76,7 +76,7 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 	}()
 	d := &drain{b: b, s: s, to: to, waits: newBackOff(firstWait, waitCap), keyWaits: newBackOff(firstWait, keyCap),
 		probes: newBackOff(firstProbe, keyCap)}
-	defer d.is(Stopped)
+	defer d.setActivity(Stopped)
 	for ctx.Err() == nil {
 		err := d.step(ctx)
 		b.tell()
@@ -112,53 +112,53 @@ func (b *Box) claimDrain(stream string) (*stream, error) {
 
 // step waits, chooses, sends and settles one request.
 func (d *drain) step(ctx context.Context) error {
-	if err := d.pause(ctx); err != nil || d.delay > 0 {
+	if err := d.sitOutDelay(ctx); err != nil || d.delay > 0 {
 		return err
 	}
-	if !d.ready() {
-		return d.idle(ctx)
+	if !d.hasWork() {
+		return d.waitForWork(ctx)
 	}
 	if d.b.opt.Pace != nil { // before anything is chosen: what waits for hours must not be in flight
-		d.is(Pacing)
+		d.setActivity(Pacing)
 		if err := d.b.opt.Pace(ctx, d.s.Name); err != nil {
 			return fmt.Errorf("pace: %w", err)
 		}
 	}
-	batch, err := d.choose()
+	batch, err := d.nextBatch()
 	if err != nil {
 		return err
 	}
 	if len(batch) == 0 {
-		if d.again || d.delay > 0 {
+		if d.lookAgain || d.delay > 0 {
 			return nil
 		}
-		return d.idle(ctx)
+		return d.waitForWork(ctx)
 	}
 	defer d.release(batch)
-	if err := d.b.begin(d.s, batch); err != nil {
+	if err := d.b.journalAttempt(d.s, batch); err != nil {
 		return err
 	}
-	d.is(Sending)
+	d.setActivity(Sending)
 	receipts := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
-	return d.settle(ctx, batch, receipts)
+	return d.apply(ctx, batch, receipts)
 }
 
 // cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
 func cloneBatch(batch []Record) []Record { return append([]Record(nil), batch...) }
 
-// pause sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While few
-// records or places are refused and there is nothing to compare them with, a new one ends it too: it goes by itself, and tells.
-func (d *drain) pause(ctx context.Context) error {
+// sitOutDelay sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While few
+// records or destinations are refused and there is nothing to compare them with, a new one ends it too: it goes by itself, and tells.
+func (d *drain) sitOutDelay(ctx context.Context) error {
 	if d.delay <= 0 {
 		return nil
 	}
-	d.tellStall()
-	d.is(BackOff)
+	d.noteStalled()
+	d.setActivity(BackOff)
 	timer := time.NewTimer(d.delay)
 	defer timer.Stop()
 	var fresh <-chan struct{}
-	probing := d.refused.open && d.refused.few()
-	if probing || d.newcomers() {
+	probing := d.poison.open && d.poison.fewCandidates()
+	if probing || d.newcomerMayPass() {
 		fresh = d.s.wake
 	}
 	for {
@@ -166,14 +166,14 @@ func (d *drain) pause(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-d.s.kick:
-			d.kicked()
+			d.forgetWaits()
 		case <-fresh:
-			if !probing && !d.free() {
+			if !probing && !d.hasUnblocked() {
 				continue
 			}
-			d.refused.open, d.refused.row = false, 0
+			d.poison.open, d.poison.refusedInARow = false, 0
 		case <-timer.C:
-			d.delay = d.turn(time.Now())
+			d.delay = d.nextProbe(time.Now())
 			return nil
 		}
 		d.delay = 0
@@ -181,28 +181,28 @@ func (d *drain) pause(ctx context.Context) error {
 	}
 }
 
-// kicked forgets every wait.
-func (d *drain) kicked() {
+// forgetWaits forgets every wait.
+func (d *drain) forgetWaits() {
 	d.resetWaits()
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	d.s.lastApart = time.Time{}
-	for _, a := range d.s.apart {
+	d.s.lastIsolatedTry = time.Time{}
+	for _, a := range d.s.failing {
 		a.recheck()
 	}
 }
 
-// idle waits for something to send: an Update, a Kick, or the end of a parked record's day.
-func (d *drain) idle(ctx context.Context) error {
-	d.is(Idle)
+// waitForWork waits for something to send: an Update, a Kick, or the end of a parked record's day.
+func (d *drain) waitForWork(ctx context.Context) error {
+	d.setActivity(Idle)
 	d.b.mu.Lock()
 	until := d.s.nextParked(time.Now())
-	if at := d.s.nextApart(); until.IsZero() || !at.IsZero() && at.Before(until) {
+	if at := d.s.nextIsolatedTry(); until.IsZero() || !at.IsZero() && at.Before(until) {
 		until = at
 	}
 	d.b.mu.Unlock()
 	var look <-chan time.Time
-	timer := time.NewTimer(max(min(time.Until(until), lookAgain), 0))
+	timer := time.NewTimer(max(min(time.Until(until), clockCheck), 0))
 	defer timer.Stop()
 	if !until.IsZero() { // by the clock on the wall, which may be set meanwhile
 		look = timer.C
@@ -213,12 +213,12 @@ func (d *drain) idle(ctx context.Context) error {
 			return ctx.Err()
 		case <-look:
 			if left := time.Until(until); left > 0 && left <= parkFor {
-				timer.Reset(min(left, lookAgain))
+				timer.Reset(min(left, clockCheck))
 				continue
 			}
 		case <-d.s.wake:
 		case <-d.s.kick:
-			d.kicked()
+			d.forgetWaits()
 		}
 		return d.b.Err()
 	}
@@ -237,37 +237,37 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 		wish += rand.N(wish/4 + 1) // many sites are told the same time at once
 	}
 	d.delay = max(policy.NextBackOff(), wish)
-	d.s.cutOff.Store(wish == 0 && (class == Wait || class == Ambiguous))
-	d.knocked(time.Now())
-	if d.troubled.IsZero() {
-		d.troubled = time.Now()
+	d.s.unreachable.Store(wish == 0 && (class == Wait || class == Ambiguous))
+	d.shareProbe(time.Now())
+	if d.troubleSince.IsZero() {
+		d.troubleSince = time.Now()
 	}
 }
 
-// tellStall notes once that nothing is taken for longer than people should have to guess.
-func (d *drain) tellStall() {
-	if d.told || d.troubled.IsZero() || time.Since(d.troubled) < stallAfter && !d.refused.last.Tell {
+// noteStalled notes once that nothing is taken for longer than people should have to guess.
+func (d *drain) noteStalled() {
+	if d.toldTrouble || d.troubleSince.IsZero() || time.Since(d.troubleSince) < stallAfter && !d.poison.lastAnswer.Tell {
 		return
 	}
-	d.told = true
+	d.toldTrouble = true
 	d.b.note(Note{Kind: NoteStalled, Stream: d.s.Name, Message: fmt.Sprintf(
 		"%s: nothing was taken since %s; everything is kept and tried again; the last answer: %s",
-		d.s.Name, d.troubled.Format(time.RFC3339), d.refused.last.describe())})
+		d.s.Name, d.troubleSince.Format(time.RFC3339), d.poison.lastAnswer.describe())})
 	d.b.tell()
 }
 
-// success ends every kind of trouble. When the service has just come back, the other streams need not sit out their
+// noteSuccess ends every kind of trouble. When the service has just come back, the other streams need not sit out their
 // waits to find out.
-func (d *drain) success() {
-	if d.s.cutOff.Swap(false) {
-		d.b.rouse()
+func (d *drain) noteSuccess() {
+	if d.s.unreachable.Swap(false) {
+		d.b.wakeOthers()
 	}
 	d.resetWaits()
-	if d.told {
+	if d.toldTrouble {
 		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name, Message: fmt.Sprintf(
-			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubled).Round(time.Second))})
+			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubleSince).Round(time.Second))})
 	}
-	d.troubled, d.told, d.delay = time.Time{}, false, 0
+	d.troubleSince, d.toldTrouble, d.delay = time.Time{}, false, 0
 }
 
 func (d *drain) resetWaits() {
@@ -276,17 +276,17 @@ func (d *drain) resetWaits() {
 	d.probes.Reset()
 }
 
-// rouse lets every stream try again that could not reach the service.
-func (b *Box) rouse() {
+// wakeOthers lets every stream try again that could not reach the service.
+func (b *Box) wakeOthers() {
 	for name, s := range b.streams {
-		if s.cutOff.Load() {
+		if s.unreachable.Load() {
 			b.Kick(name)
 		}
 	}
 }
 
 // describe is the receipt in words, for a note or a dead letter.
-func (r Receipt) describe() string {
+func (r Answer) describe() string {
 	text := r.Class.String()
 	if r.Status != 0 {
 		text += fmt.Sprintf(", status %d", r.Status)

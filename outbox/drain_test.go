@@ -16,7 +16,7 @@ import (
 	"gauger/outbox/outboxtest"
 )
 
-// put appends records with these bodies, one transaction for all.
+// statePut appends records with these bodies, one transaction for all.
 func put(t testing.TB, b *outbox.Box, stream string, bodies ...string) {
 	t.Helper()
 	err := b.Update(func(tx *outbox.Tx) error {
@@ -57,8 +57,8 @@ func bubble(t *testing.T, f func(t *testing.T, b *outbox.Box, n *notes)) {
 	})
 }
 
-func answer(class outbox.Class, status int) outbox.Receipt {
-	return outbox.Receipt{Class: class, Status: status, Message: "as told"}
+func answer(class outbox.Class, status int) outbox.Answer {
+	return outbox.Answer{Class: class, Status: status, Message: "as told"}
 }
 
 func bodies(records []outbox.Record) (all []string) {
@@ -110,7 +110,7 @@ func TestBatchesHaveOneAddressAndABound(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sizes []int
-		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (a outbox.Receipt, stored, ok bool) {
+		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (a outbox.Answer, stored, ok bool) {
 			sum := 0
 			for _, r := range batch {
 				sum += len(r.Body)
@@ -140,7 +140,7 @@ func TestKeptClassesWaitAndLoseNothing(t *testing.T) {
 				put(t, b, "events", "a", "b")
 				var mended atomic.Bool
 				var at []time.Time
-				s := &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Receipt, bool, bool) {
+				s := &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Answer, bool, bool) {
 					at = append(at, time.Now())
 					return answer(class, 503), false, !mended.Load()
 				}}
@@ -189,9 +189,9 @@ func TestRetryAfterIsObeyed(t *testing.T) {
 		put(t, b, "events", "a")
 		start := time.Now()
 		var second time.Duration
-		s := &outboxtest.Service{Fault: func(n int, _ string, _ []outbox.Record) (outbox.Receipt, bool, bool) {
+		s := &outboxtest.Service{Fault: func(n int, _ string, _ []outbox.Record) (outbox.Answer, bool, bool) {
 			second = time.Since(start)
-			return outbox.Receipt{Class: outbox.Wait, Status: 429, RetryAfter: 40 * time.Minute}, false, n == 1
+			return outbox.Answer{Class: outbox.Wait, Status: 429, RetryAfter: 40 * time.Minute}, false, n == 1
 		}}
 		stop := running(t, b, "events", s)
 		wait(time.Hour)
@@ -208,7 +208,7 @@ func TestAmbiguousBatchGoesTogetherAgain(t *testing.T) {
 		var seen [][]string
 		var attempts []int
 		s := &outboxtest.Service{}
-		s.Fault = func(n int, _ string, batch []outbox.Record) (outbox.Receipt, bool, bool) {
+		s.Fault = func(n int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
 			seen, attempts = append(seen, bodies(batch)), append(attempts, batch[0].Attempt)
 			if n == 1 { // more arrives while the answer is lost
 				put(t, b, "events", "d")
@@ -260,7 +260,7 @@ func TestTooLargeHalvesAndRemembers(t *testing.T) {
 func TestSingleTooLargeIsADeadLetter(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
 		put(t, b, "events", "a", "huge", "c")
-		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Receipt, bool, bool) {
+		s := &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
 			return answer(outbox.TooLarge, 413), false, slices.Contains(bodies(batch), "huge")
 		}}
 		drained(t, b, "events", s)
@@ -274,11 +274,11 @@ func TestSenderThatForgetsReceipts(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
 		put(t, b, "events", "a", "b", "c")
 		calls := 0
-		stop := running(t, b, "events", senderFunc(func(batch []outbox.Record) []outbox.Receipt {
+		stop := running(t, b, "events", senderFunc(func(batch []outbox.Record) []outbox.Answer {
 			if calls++; calls == 1 {
-				return []outbox.Receipt{{Class: outbox.Stored, Status: 200}}
+				return []outbox.Answer{{Class: outbox.Stored, Status: 200}}
 			}
-			return slices.Repeat([]outbox.Receipt{{Class: outbox.Stored, Status: 200}}, len(batch))
+			return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
 		}))
 		wait(time.Minute)
 		stop()
@@ -288,9 +288,9 @@ func TestSenderThatForgetsReceipts(t *testing.T) {
 	})
 }
 
-type senderFunc func(batch []outbox.Record) []outbox.Receipt
+type senderFunc func(batch []outbox.Record) []outbox.Answer
 
-func (f senderFunc) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Receipt {
+func (f senderFunc) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
 	return f(batch)
 }
 

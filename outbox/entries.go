@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// State is where a record is.
+// State of a record: the place where it is.
 type State uint8
 
 // The states that a person can look into. The values are kept in the receipts file.
@@ -29,7 +29,7 @@ func (s State) String() string {
 	return words[0]
 }
 
-// Entry is what is known of one record.
+// Entry is all that is known of one record.
 type Entry struct {
 	Stream string
 	State  State
@@ -66,7 +66,7 @@ func (b *Box) Entries(stream string, state State, after uint64, limit int) ([]En
 	}
 	switch state {
 	case Waiting:
-		return b.walk(s, s.queue, after, limit, b.waitingEntry)
+		return b.walk(s, s.queueBucket, after, limit, b.waitingEntry)
 	case Dead:
 		return b.walk(s, s.deadBucket, after, limit, b.deadEntry)
 	case Delivered, Dropped:
@@ -95,7 +95,7 @@ func (b *Box) Entry(stream string, seq uint64) (Entry, error) {
 // would be seen in neither.
 func (b *Box) inFile(s *stream, seq uint64) (e Entry, ok bool, err error) {
 	b.mu.Lock()
-	for b.gone[ref{bucket: s.queue, seq: seq}] || b.gone[ref{bucket: s.deadBucket, seq: seq}] {
+	for b.leaving[recordRef{bucket: s.queueBucket, seq: seq}] || b.leaving[recordRef{bucket: s.deadBucket, seq: seq}] {
 		moving := []*group{b.running, b.next}
 		b.mu.Unlock()
 		for _, g := range moving {
@@ -111,7 +111,7 @@ func (b *Box) inFile(s *stream, seq uint64) (e Entry, ok bool, err error) {
 	}
 	err = b.view("look for a record of "+s.Name, func(tx *bbolt.Tx) error {
 		k := seqKey(seq)
-		if v := tx.Bucket([]byte(s.queue)).Get(k); v != nil {
+		if v := tx.Bucket([]byte(s.queueBucket)).Get(k); v != nil {
 			e, ok = b.waitingEntry(s, k, v), true
 		} else if v := tx.Bucket([]byte(s.deadBucket)).Get(k); v != nil {
 			e, ok = b.deadEntry(s, k, v), true
@@ -132,7 +132,7 @@ func (b *Box) walk(s *stream, bucket string, after uint64, limit int, read func(
 		c := tx.Bucket([]byte(bucket)).Cursor()
 		for k, v := c.Seek(seqKey(after + 1)); k != nil && len(all) < limit && size < pageBytes; k, v = c.Next() {
 			seq, ok := keySeq(k)
-			if !ok || b.gone[ref{bucket: bucket, seq: seq}] {
+			if !ok || b.leaving[recordRef{bucket: bucket, seq: seq}] {
 				continue
 			}
 			all, size = append(all, read(s, k, v)), size+len(v)
@@ -145,31 +145,31 @@ func (b *Box) walk(s *stream, bucket string, after uint64, limit int, read func(
 func (b *Box) waitingEntry(s *stream, k, v []byte) Entry {
 	e := Entry{Stream: s.Name, State: Waiting}
 	e.readRecord(k, v)
-	if m := s.marks[e.Record.Seq]; m != nil {
-		e.Record.Attempt, e.Parked = m.attempt(), m.parked
+	if m := s.attempts[e.Record.Seq]; m != nil {
+		e.Record.Attempt, e.Parked = m.maybeStored(), m.parkedUntil
 	}
 	return e
 }
 
 func (b *Box) deadEntry(s *stream, k, v []byte) Entry {
 	e := Entry{Stream: s.Name, State: Dead}
-	t, value, err := readTomb(s, k, v)
+	t, value, err := unsealDeadLetter(s, k, v)
 	if err != nil {
 		e.Record.Seq, _ = keySeq(k)
 		e.Raw, e.Reason = bytes.Clone(v), err.Error()
 		return e
 	}
 	e.readRecord(k, value)
-	e.Reason, e.Class, e.Status, e.CorrelationID, e.Since = t.reason, t.class, t.status, t.corr, t.at
+	e.Reason, e.Class, e.Status, e.CorrelationID, e.Since = t.reason, t.class, t.status, t.correlation, t.at
 	return e
 }
 
-func readTomb(s *stream, k, v []byte) (tomb, []byte, error) {
+func unsealDeadLetter(s *stream, k, v []byte) (deadHeader, []byte, error) {
 	content, _, err := unseal(s.deadBucket, k, v)
 	if err != nil {
-		return tomb{}, nil, err
+		return deadHeader{}, nil, err
 	}
-	return decodeTomb(content)
+	return decodeDeadLetter(content)
 }
 
 func (e *Entry) readRecord(k, v []byte) {
@@ -192,10 +192,10 @@ func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([
 	return all, err
 }
 
-// entry is what a receipt tells.
-func (r slot) entry() Entry {
+// entry makes one of a receipt.
+func (r receipt) entry() Entry {
 	return Entry{Stream: r.stream, State: r.state, Record: Record{Seq: r.seq, At: r.since},
-		Status: r.status, CorrelationID: r.corr, Since: r.at, Label: r.label}
+		Status: r.status, CorrelationID: r.correlation, Since: r.at, Label: r.label}
 }
 
 // Retry puts dead letters back into the queue, at their old place, and ends the wait of parked records; without numbers,
@@ -212,7 +212,7 @@ func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
 			return 0, err
 		}
 	}
-	return b.each(s, seqs, func(g *group, seq uint64) ([]slot, error) { return nil, b.retry(g, s, seq) })
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipt, error) { return nil, b.retryOne(g, s, seq) })
 }
 
 // retryable lists the sound dead letters and the parked records.
@@ -233,8 +233,8 @@ func (b *Box) retryable(s *stream) (seqs []uint64, err error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for seq, m := range s.marks {
-		if !m.parked.IsZero() {
+	for seq, m := range s.attempts {
+		if !m.parkedUntil.IsZero() {
 			seqs = append(seqs, seq)
 		}
 	}
@@ -249,5 +249,5 @@ func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
 	if s == nil {
 		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
 	}
-	return b.each(s, seqs, func(g *group, seq uint64) ([]slot, error) { return b.drop(g, s, seq, why) })
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipt, error) { return b.dropOne(g, s, seq, why) })
 }

@@ -17,25 +17,25 @@ const (
 	deadShare = 4
 )
 
-// relief is what gives way for one Update: first whatever a stream has beyond its own share, then, when all streams
+// evictionPlan lists what gives way for one Update: first whatever a stream has beyond its own share, then, when all streams
 // together have too much, one stream after the other.
-type relief struct {
-	b      *Box
-	tx     *bbolt.Tx
-	plan   []eviction
-	taken  map[ref]bool
-	freed  int64
-	excess string // the Never stream that has no room left of its own
+type evictionPlan struct {
+	b          *Box
+	tx         *bbolt.Tx
+	evictions  []eviction
+	planned    map[recordRef]bool
+	freed      int64
+	fullStream string // the Never stream that has no room left of its own
 }
 
-// eviction is what one stream gives way, out of its queue or its dead letters.
+// eviction lists what one stream gives up, out of its queue or its dead letters.
 type eviction struct {
-	s      *stream
-	bucket string
-	seqs   []uint64
-	bytes  uint64
-	at     uint64 // where thinning goes on
-	own    bool   // the stream has used up its own share, not all streams the quota
+	s        *stream
+	bucket   string
+	seqs     []uint64
+	bytes    uint64
+	upTo     uint64 // where thinning goes on
+	ownShare bool   // the stream has used up its own share, not all streams the quota
 }
 
 // makeRoom stages evictions into g until what the running Tx adds fits, or returns ErrFull and stages nothing. The lock
@@ -44,33 +44,33 @@ func (b *Box) makeRoom(g *group, add uint64) error {
 	if add == 0 {
 		return nil
 	}
-	over := b.used() + int64(add) - b.limit()
+	over := b.used() + int64(add) - b.recordLimit()
 	need := over
 	if over <= 0 && !b.beyondShare() {
 		// Half-empty pages can fill the file while the records alone would fit.
-		if over = b.inUse.Load() - b.opt.MaxBytes/20*19; over <= 0 || b.pressed {
-			b.full = false
+		if over = b.inUse.Load() - b.opt.MaxBytes/20*19; over <= 0 || b.evictedForPages {
+			b.toldFull = false
 			return nil
 		}
-		b.pressed, need = true, 0
+		b.evictedForPages, need = true, 0
 	}
-	r := relief{b: b, taken: map[ref]bool{}}
+	r := evictionPlan{b: b, planned: map[recordRef]bool{}}
 	err := b.view("make room in the outbox", func(tx *bbolt.Tx) error {
 		r.tx = tx
-		r.shares()
+		r.planShares()
 		if over > r.freed {
-			r.quota(over + b.limit()/spareShare - r.freed)
+			r.planQuota(over + b.recordLimit()/spareShare - r.freed)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if r.freed < need || r.excess != "" {
-		return b.refuse(r.excess, add)
+	if r.freed < need || r.fullStream != "" {
+		return b.refuseFull(r.fullStream, add)
 	}
-	b.full = false
-	for _, e := range r.plan {
+	b.toldFull = false
+	for _, e := range r.evictions {
 		b.stageEviction(g, e)
 	}
 	return nil
@@ -86,51 +86,51 @@ func (b *Box) beyondShare() bool {
 	return false
 }
 
-// excess is what a stream uses beyond its share with what the running Tx adds; nothing is, where it adds nothing.
+// excess counts the bytes beyond its share that a stream uses with what the running Tx adds; 0 where it adds nothing.
 func (b *Box) excess(s *stream) int64 {
 	if s.stagedBytes == 0 || s.Share <= 0 {
 		return 0
 	}
-	return s.used() + int64(s.stagedBytes) - b.room(s)
+	return s.used() + int64(s.stagedBytes) - b.shareLimit(s)
 }
 
-// refuse tells once that nothing more is taken, and returns the error.
-func (b *Box) refuse(stream string, add uint64) error {
+// refuseFull tells once that nothing more is taken, and returns the error.
+func (b *Box) refuseFull(stream string, add uint64) error {
 	what := "the outbox"
 	if stream != "" {
 		what = "the share of " + stream
 	}
-	if !b.full {
-		b.full = true
+	if !b.toldFull {
+		b.toldFull = true
 		b.note(Note{Kind: NoteFull, Stream: stream, Message: fmt.Sprintf(
 			"%s is full: %d bytes are used in all and nothing that may give way is left; new records are refused", what, b.used())})
 	}
-	return fmt.Errorf("store %d bytes beside %d of %d in %s: %w", add, b.used(), b.limit(), what, ErrFull)
+	return fmt.Errorf("store %d bytes beside %d of %d in %s: %w", add, b.used(), b.recordLimit(), what, ErrFull)
 }
 
-// shares brings every stream that the running Tx adds to back into its share. What one Tx adds may be more than that: then
+// planShares brings every stream that the running Tx adds to back into its share. What one Tx adds may be more than that: then
 // the stream holds that alone.
-func (r *relief) shares() {
+func (r *evictionPlan) planShares() {
 	for _, s := range r.b.streams {
 		over := r.b.excess(s)
 		if over <= 0 {
 			continue
 		}
 		if s.Keep == Never {
-			r.excess = s.Name
+			r.fullStream = s.Name
 			continue
 		}
-		room := r.b.room(s)
+		room := r.b.shareLimit(s)
 		want := uint64(over + room/spareShare)
-		if tooDead := int64(s.led.deadBytes) - room/deadShare; tooDead > 0 {
-			want -= r.take(s, s.deadBucket, min(want, uint64(tooDead+room/spareShare)), true)
+		if tooDead := int64(s.counts.deadBytes) - room/deadShare; tooDead > 0 {
+			want -= r.planBucket(s, s.deadBucket, min(want, uint64(tooDead+room/spareShare)), true)
 		}
-		r.give(s, want, true)
+		r.planStream(s, want, true)
 	}
 }
 
-// quota lets the streams give way in their order until want bytes are free.
-func (r *relief) quota(want int64) {
+// planQuota lets the streams give way in their order until want bytes are free.
+func (r *evictionPlan) planQuota(want int64) {
 	var giving []*stream
 	for _, s := range r.b.streams {
 		if s.Keep != Never {
@@ -147,59 +147,59 @@ func (r *relief) quota(want int64) {
 		if want <= 0 {
 			return
 		}
-		want -= int64(r.give(s, uint64(want), false))
+		want -= int64(r.planStream(s, uint64(want), false))
 	}
 }
 
-// give takes from one stream's queue, and when that is empty from its dead letters, until want bytes are free.
-func (r *relief) give(s *stream, want uint64, own bool) (bytes uint64) {
-	bytes = r.take(s, s.queue, want, own)
+// planStream takes from one stream's queue, and when that is empty from its dead letters, until want bytes are free.
+func (r *evictionPlan) planStream(s *stream, want uint64, own bool) (bytes uint64) {
+	bytes = r.planBucket(s, s.queueBucket, want, own)
 	if bytes < want {
-		bytes += r.take(s, s.deadBucket, want-bytes, own)
+		bytes += r.planBucket(s, s.deadBucket, want-bytes, own)
 	}
 	return bytes
 }
 
-// take walks one bucket from its oldest record; a queue that is thinned keeps one in eight, goes round when it comes to
+// planBucket walks one bucket from its oldest record; a queue that is thinned keeps one in eight, goes round when it comes to
 // the end, and in the end keeps none.
-func (r *relief) take(s *stream, bucket string, want uint64, own bool) (bytes uint64) {
-	e := eviction{s: s, bucket: bucket, own: own}
+func (r *evictionPlan) planBucket(s *stream, bucket string, want uint64, own bool) (bytes uint64) {
+	e := eviction{s: s, bucket: bucket, ownShare: own}
 	keep := 0
-	if s.Keep == ThinFirst && bucket == s.queue {
-		e.at, keep = s.thinned, keepEvery
+	if s.Keep == ThinFirst && bucket == s.queueBucket {
+		e.upTo, keep = s.thinnedUpTo, keepEvery
 	}
 	for e.bytes < want {
-		before, from := e.bytes, e.at
-		r.pass(&e, keep, want)
+		before, from := e.bytes, e.upTo
+		r.planPass(&e, keep, want)
 		if e.bytes >= want || from == 0 && e.bytes == before {
 			break
 		}
-		e.at = 0
+		e.upTo = 0
 	}
 	if len(e.seqs) > 0 {
-		r.plan, r.freed = append(r.plan, e), r.freed+int64(e.bytes)
+		r.evictions, r.freed = append(r.evictions, e), r.freed+int64(e.bytes)
 	}
 	return e.bytes
 }
 
-// pass goes from e.at to the end of the bucket or until enough is found.
-func (r *relief) pass(e *eviction, keep int, want uint64) {
+// planPass goes from e.at to the end of the bucket or until enough is found.
+func (r *evictionPlan) planPass(e *eviction, keep int, want uint64) {
 	c := r.tx.Bucket([]byte(e.bucket)).Cursor()
 	n := 0
-	for k, v := c.Seek(seqKey(e.at + 1)); k != nil && e.bytes < want; k, v = c.Next() {
+	for k, v := c.Seek(seqKey(e.upTo + 1)); k != nil && e.bytes < want; k, v = c.Next() {
 		seq, ok := keySeq(k)
-		at := ref{bucket: e.bucket, seq: seq}
-		if !ok || r.taken[at] || e.bucket == e.s.queue && e.s.inFlight[seq] || r.b.gone[at] {
+		at := recordRef{bucket: e.bucket, seq: seq}
+		if !ok || r.planned[at] || e.bucket == e.s.queueBucket && e.s.inFlight[seq] || r.b.leaving[at] {
 			continue
 		}
-		e.at = seq
+		e.upTo = seq
 		if n++; keep > 0 && n%keep == 0 {
 			continue
 		}
-		r.taken[at] = true
-		size := recordSize(v)
+		r.planned[at] = true
+		size := storedCost(v)
 		if e.bucket == e.s.deadBucket {
-			size = deadSize(v[min(sealHeader, len(v)):])
+			size = deadLetterCost(v[min(sealHeader, len(v)):])
 		}
 		e.seqs, e.bytes = append(e.seqs, seq), e.bytes+size
 	}
@@ -210,11 +210,11 @@ func (b *Box) stageEviction(g *group, e eviction) {
 	for _, seq := range e.seqs {
 		b.stageRemoval(g, e.s, e.bucket, seq)
 	}
-	n, led, what := uint64(len(e.seqs)), &e.s.led, e.s.Name
-	if e.bucket == e.s.queue {
+	n, led, what := uint64(len(e.seqs)), &e.s.counts, e.s.Name
+	if e.bucket == e.s.queueBucket {
 		led.Waiting -= n
 		led.bytes -= e.bytes
-		e.s.thinned = e.at
+		e.s.thinnedUpTo = e.upTo
 	} else {
 		led.Dead -= n
 		led.deadBytes -= e.bytes
@@ -222,7 +222,7 @@ func (b *Box) stageEviction(g *group, e eviction) {
 	}
 	led.Evicted += n
 	why := "the outbox's quota"
-	if e.own {
+	if e.ownShare {
 		why = "the share of " + e.s.Name + " in the outbox"
 	}
 	b.note(Note{Kind: NoteEvicted, Stream: e.s.Name, Count: len(e.seqs), Message: fmt.Sprintf(

@@ -12,7 +12,7 @@ func HighWater(path, stream string) (accepted uint64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	var l ledger
+	var l streamCounts
 	if r, ok := h.Streams[stream]; ok {
 		err = l.decode(r.Counts)
 	}
@@ -29,12 +29,12 @@ func Floor(b *Box, stream string) (floor uint64, holds bool, err error) {
 	s := b.streams[stream]
 	holds = true
 	err = b.view("read stream "+stream, func(tx *bbolt.Tx) error {
-		c := tx.Bucket([]byte(s.queue)).Cursor()
+		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			seq, ok := keySeq(k)
-			holds = holds && ok && (seq >= s.floor || s.apartOf(seq, addressOf(v)) != nil)
+			holds = holds && ok && (seq >= s.isolatedBelow || s.failingOf(seq, addressOf(v)) != nil)
 		}
 		return nil
 	})
-	return s.floor, holds, err
+	return s.isolatedBelow, holds, err
 }

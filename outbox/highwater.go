@@ -19,23 +19,23 @@ import (
 // numbers used twice, and what was delivered sent again. Two slots are written in turn, each after its commit: CRC-32C
 // over the rest, length of what follows, and that: highMarks as JSON.
 const (
-	highSlot = 4096
-	highHead = 8
+	highSlotSize = 4096
+	highHeader   = 8
 )
 
-// highBelow is how many records below the highest delivered one are remembered.
+// highBelow: so many records below the highest delivered one are remembered.
 const highBelow = 48
 
-// highEvery is how often the file is synced at most: it is there for disks that lie, and must not cost a sync per commit.
+// highEvery: the file is synced no more often than that: it is there for disks that lie, and must not cost a sync per commit.
 var highEvery = 10 * time.Second
 
 // highWater is the open file, and what its newest slot says.
 type highWater struct {
 	highMarks
-	f      *os.File
-	turn   int64 // the slot that is written next
-	synced time.Time
-	absent bool // there was no such file before
+	f        *os.File
+	nextSlot int64 // the slot that is written next
+	synced   time.Time
+	absent   bool // there was no such file before
 }
 
 // highMarks are all streams', by name.
@@ -59,7 +59,7 @@ func openHigh(path string) (*highWater, error) {
 		return nil, fmt.Errorf("open the high-water marks: %w", err)
 	}
 	h := &highWater{f: f, highMarks: highMarks{Streams: map[string]highMark{}}, absent: errors.Is(before, os.ErrNotExist)}
-	buf := make([]byte, 2*highSlot)
+	buf := make([]byte, 2*highSlotSize)
 	n, err := f.ReadAt(buf, 0)
 	if n < len(buf) && (err == nil || errors.Is(err, io.EOF)) { // takes its blocks now, so that a full disk does not matter later
 		_, err = f.WriteAt(buf[n:], int64(n))
@@ -68,8 +68,8 @@ func openHigh(path string) (*highWater, error) {
 		return nil, errors.Join(fmt.Errorf("read the high-water marks: %w", err), f.Close())
 	}
 	for slot := range int64(2) {
-		if m, ok := decodeHigh(buf[slot*highSlot:][:highSlot]); ok && m.Generation >= h.Generation {
-			h.highMarks, h.turn = m, 1-slot
+		if m, ok := decodeHigh(buf[slot*highSlotSize:][:highSlotSize]); ok && m.Generation >= h.Generation {
+			h.highMarks, h.nextSlot = m, 1-slot
 		}
 	}
 	return h, nil
@@ -77,7 +77,7 @@ func openHigh(path string) (*highWater, error) {
 
 func (m highMarks) encode() ([]byte, error) {
 	content, err := json.Marshal(m)
-	if err == nil && highHead+len(content) > highSlot {
+	if err == nil && highHeader+len(content) > highSlotSize {
 		err = fmt.Errorf("%d streams are too many", len(m.Streams))
 	}
 	v := binary.LittleEndian.AppendUint64(nil, uint64(len(content))<<32)
@@ -88,14 +88,14 @@ func (m highMarks) encode() ([]byte, error) {
 
 func decodeHigh(v []byte) (m highMarks, ok bool) {
 	n := binary.LittleEndian.Uint32(v[4:])
-	if n > highSlot-highHead || binary.LittleEndian.Uint32(v) != crc32.Checksum(v[4:highHead+n], castagnoli) {
+	if n > highSlotSize-highHeader || binary.LittleEndian.Uint32(v) != crc32.Checksum(v[4:highHeader+n], castagnoli) {
 		return m, false
 	}
-	return m, json.Unmarshal(v[highHead:highHead+n], &m) == nil && m.Streams != nil
+	return m, json.Unmarshal(v[highHeader:highHeader+n], &m) == nil && m.Streams != nil
 }
 
-// mark is what is known of a stream; not ok where nothing is.
-func (h *highWater) mark(stream string) (r highMark, m ledger, ok bool) {
+// markOf returns the mark and counts of a stream; not ok where none are known.
+func (h *highWater) markOf(stream string) (r highMark, m streamCounts, ok bool) {
 	if h != nil {
 		r, ok = h.Streams[stream]
 		ok = ok && m.decode(r.Counts) == nil
@@ -103,13 +103,13 @@ func (h *highWater) mark(stream string) (r highMark, m ledger, ok bool) {
 	return r, m, ok
 }
 
-// knows reports whether there are marks, and they are no older than a generation of the box.
-func (h *highWater) knows(gen uint64) bool {
+// covers reports whether there are marks, and they are no older than a generation of the box.
+func (h *highWater) covers(gen uint64) bool {
 	return h != nil && h.Generation > 0 && h.Generation >= gen
 }
 
-// left reports whether a record is known to have left the queue.
-func (r highMark) left(seq uint64) bool {
+// hasLeft reports whether a record is known to have left the queue.
+func (r highMark) hasLeft(seq uint64) bool {
 	known := r.Top
 	if len(r.Below) == highBelow {
 		known = r.Below[highBelow-1]
@@ -117,10 +117,10 @@ func (r highMark) left(seq uint64) bool {
 	return seq <= known && !slices.Contains(r.Below, seq)
 }
 
-// keepHigh writes how far the streams are that the group changed. Not being able to is told once and costs nothing else.
+// writeHighWater writes how far the streams are that the group changed. Not being able to is told once and costs nothing else.
 // commitMu is held.
-func (b *Box) keepHigh(g *group) {
-	h := b.high
+func (b *Box) writeHighWater(g *group) {
+	h := b.highWater
 	if h == nil || len(g.touched) == 0 {
 		return
 	}
@@ -131,7 +131,7 @@ func (b *Box) keepHigh(g *group) {
 			}
 			r := highMark{Counts: o.value}
 			if s := b.streams[string(o.key)]; s != nil {
-				r.Top = s.top.Load()
+				r.Top = s.highestDelivered.Load()
 			}
 			c := tx.Bucket([]byte(prefixQueue + string(o.key))).Cursor()
 			for k, _ := c.First(); k != nil && len(r.Below) < highBelow; k, _ = c.Next() {
@@ -151,7 +151,7 @@ func (b *Box) keepHigh(g *group) {
 		err = h.write(g.gen)
 	}
 	if err != nil {
-		b.high = nil
+		b.highWater = nil
 		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
 			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
 	}
@@ -163,10 +163,10 @@ func (h *highWater) write(gen uint64) error {
 	if err != nil {
 		return err
 	}
-	if _, err = h.f.WriteAt(v, h.turn*highSlot); err != nil {
+	if _, err = h.f.WriteAt(v, h.nextSlot*highSlotSize); err != nil {
 		return err
 	}
-	h.turn = 1 - h.turn
+	h.nextSlot = 1 - h.nextSlot
 	if time.Since(h.synced) < highEvery {
 		return nil
 	}

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// tellMended tells what was carried over, and what is lost by the file's own counts and by what the marks and receipts
+// noteMended tells what was carried over, and what is lost by the file's own counts and by what the marks and receipts
 // beside it know besides.
-func (b *Box) tellMended(v *salvager, besides uint64, told string) {
+func (b *Box) noteMended(v *salvager, besides uint64, told string) {
 	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
 		"the outbox file was damaged and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
 			"%d records are in doubt and became dead letters, %s%s%s; the damaged file is kept as %s; what was found: %v",
-		v.records, v.letters, len(v.state), v.doubtful, lostText(v.lost+besides, b.unknown()), told, v.stateLoss(), filepath.Base(v.aside), v.cause)})
+		v.records, v.deadLetters, len(v.state), v.staleCopies, lostText(v.lost+besides, b.unknown()), told, v.describeStateLoss(), filepath.Base(v.aside), v.cause)})
 }
 
 // unknown are the streams of which nobody knows how many records are lost.
@@ -21,7 +21,7 @@ func (b *Box) unknown() (names []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for name, s := range b.streams {
-		if s.led.LostUnknown {
+		if s.counts.LostUnknown {
 			names = append(names, name)
 		}
 	}
@@ -41,12 +41,12 @@ func lostText(n uint64, unknown []string) string {
 	return fmt.Sprintf("at least %d are lost, and how many more of %s is not known, since the counts were damaged too", n, of)
 }
 
-// uncertain reports whether more may be lost of a stream than its counts say: they were not found where both meta pages
+// lossUncertain reports whether more may be lost of a stream than its counts say: they were not found where both meta pages
 // lead, and the marks beside the file do not know them either.
-func (v *salvager) uncertain(stream string, r *row) bool {
-	if r.current || !r.known && v.counted && !v.spoilt && v.p.metas == 2 {
+func (v *salvager) lossUncertain(stream string, r *salvagedStream) bool {
+	if r.current || !r.known && v.countsReached && !v.countsDamaged && v.p.metas == 2 {
 		return false
 	}
-	_, _, marked := v.b.high.mark(stream)
-	return !v.b.high.knows(v.gen) || !marked && (r.known || r.highest > 0)
+	_, _, marked := v.b.highWater.markOf(stream)
+	return !v.b.highWater.covers(v.gen) || !marked && (r.known || r.highest > 0)
 }

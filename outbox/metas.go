@@ -20,14 +20,14 @@ func (p *pageFile) findMeta() {
 		for _, at := range []int64{0, size} {
 			if m, pageSize, ok := p.readMeta(at); ok && pageSize == size {
 				p.metas++
-				p.takeMeta(m, pageSize)
+				p.adoptMeta(m, pageSize)
 			}
 		}
 	}
 }
 
-// takeMeta goes by a meta page unless a newer one was found.
-func (p *pageFile) takeMeta(m pageMeta, pageSize int64) {
+// adoptMeta goes by a meta page unless a newer one was found.
+func (p *pageFile) adoptMeta(m pageMeta, pageSize int64) {
 	if !p.sound || m.txid > p.meta.txid {
 		p.meta, p.pageSize, p.sound = m, pageSize, true
 	}

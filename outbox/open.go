@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// lockWait is how long Open waits for another process to let go.
+	// lockWait: Open waits so long for another process to let go.
 	lockWait = 5 * time.Second
 	// allocSize is the step in which the file grows.
 	allocSize = 1 << 20
@@ -39,7 +39,7 @@ func Open(path string, o Options) (*Box, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open outbox %s: %w", path, err)
 	}
-	b := &Box{path: path, opt: o, lock: lock, streams: map[string]*stream{}, gone: map[ref]bool{}}
+	b := &Box{path: path, opt: o, lock: lock, streams: map[string]*stream{}, leaving: map[recordRef]bool{}}
 	for _, s := range o.Streams {
 		b.streams[s.Name] = newStream(s)
 	}
@@ -76,10 +76,10 @@ func (b *Box) open() error {
 		return err
 	}
 	var err error
-	if b.receipts, err = openRing(b.path+".receipts", b.opt, b.giving); err != nil {
+	if b.receipts, err = openReceipts(b.path+".receipts", b.opt, b.keepOf); err != nil {
 		return err
 	}
-	if b.high, err = openHigh(b.path + ".high"); err != nil {
+	if b.highWater, err = openHigh(b.path + ".high"); err != nil {
 		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf("a disk that forgets cannot be noticed: %v", err)})
 	}
 	err = b.examine()
@@ -95,15 +95,15 @@ func (b *Box) open() error {
 		found = max(b.gen, 1) - 1 // the salvage was a generation of its own
 	}
 	if err == nil {
-		err = b.catchUp(found, mended)
+		err = b.detectRollback(found, mended)
 	}
 	if err == nil {
 		err = b.reconcile()
 	}
 	if err != nil {
-		return errors.Join(err, b.closeDB(), b.receipts.close(), b.high.close())
+		return errors.Join(err, b.closeDB(), b.receipts.close(), b.highWater.close())
 	}
-	b.reserve()
+	b.reserveQuota()
 	for _, s := range b.streams {
 		s.signal()
 	}
@@ -114,7 +114,7 @@ func (b *Box) open() error {
 // preflight cannot be made the file is examined in this process.
 func (b *Box) examine() error {
 	if info, err := os.Stat(b.path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
-		if err == nil && b.high != nil && b.high.absent { // one that was never filled has marks beside it
+		if err == nil && b.highWater != nil && b.highWater.absent { // one that was never filled has marks beside it
 			return fmt.Errorf("%s is empty, and the marks beside it are gone: %w", b.path, ErrDamaged)
 		}
 		return nil
@@ -139,19 +139,19 @@ func (b *Box) examine() error {
 
 // load opens the file and reads the counts. An error that wraps ErrDamaged means the file, any other the surroundings.
 func (b *Box) load() error {
-	err := guard("open the file", func() error {
+	err := catchFaults("open the file", func() error {
 		db, err := openDB(b.path, b.opt.MaxBytes)
 		if err != nil {
 			return err
 		}
 		b.db = db
-		if b.place, err = os.Stat(b.path); err != nil {
+		if b.fileInfo, err = os.Stat(b.path); err != nil {
 			return err
 		}
 		if err := b.prepare(); err != nil {
 			return err
 		}
-		return errors.Join(db.View(b.readLedgers), b.measure(db))
+		return errors.Join(db.View(b.readCounts), b.measure(db))
 	})
 	if err != nil && b.db != nil {
 		if errors.Is(err, ErrDamaged) {
@@ -173,7 +173,7 @@ func (b *Box) closeDB() error {
 	}
 	db := b.db
 	b.db = nil
-	return guard("close the file", db.Close)
+	return catchFaults("close the file", db.Close)
 }
 
 // openDB opens a bbolt file the way every file of the box is opened. Opening writes nothing: a disk may be full.
@@ -239,13 +239,13 @@ func (b *Box) prepare() error {
 func (b *Box) bucketNames() []string {
 	names := []string{bucketState, bucketMeta}
 	for _, s := range b.streams {
-		names = append(names, s.queue, s.deadBucket, s.marksBucket)
+		names = append(names, s.queueBucket, s.deadBucket, s.attemptsBucket)
 	}
 	return names
 }
 
-// readLedgers reads counts and marks, and compares what is cheap to compare.
-func (b *Box) readLedgers(tx *bbolt.Tx) error {
+// readCounts reads counts and attempts, and compares what is cheap to compare.
+func (b *Box) readCounts(tx *bbolt.Tx) error {
 	var written []byte
 	err := tx.Bucket([]byte(bucketMeta)).ForEach(func(k, v []byte) error {
 		content, gen, err := unseal(bucketMeta, k, v)
@@ -262,7 +262,7 @@ func (b *Box) readLedgers(tx *bbolt.Tx) error {
 			s = newStream(Stream{Name: string(k), Held: true})
 			b.streams[s.Name] = s
 		}
-		if err := s.led.decode(content); err != nil {
+		if err := s.counts.decode(content); err != nil {
 			return fmt.Errorf("counts of %s: %w: %w", k, err, ErrDamaged)
 		}
 		return nil
@@ -270,9 +270,9 @@ func (b *Box) readLedgers(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	b.state = tally{}
-	err = tx.Bucket([]byte(bucketState)).ForEach(func(_, v []byte) error { b.state.swap(nil, v); return nil })
-	if err = cmp.Or(err, b.state.against(written)); err != nil {
+	b.stateSum = stateChecksum{}
+	err = tx.Bucket([]byte(bucketState)).ForEach(func(_, v []byte) error { b.stateSum.replace(nil, v); return nil })
+	if err = cmp.Or(err, b.stateSum.compare(written)); err != nil {
 		return err
 	}
 	for _, s := range b.streams {
@@ -284,24 +284,24 @@ func (b *Box) readLedgers(tx *bbolt.Tx) error {
 }
 
 func (s *stream) readStream(tx *bbolt.Tx) error {
-	queue, marks := tx.Bucket([]byte(s.queue)), tx.Bucket([]byte(s.marksBucket))
+	queue, marks := tx.Bucket([]byte(s.queueBucket)), tx.Bucket([]byte(s.attemptsBucket))
 	if queue == nil || marks == nil || tx.Bucket([]byte(s.deadBucket)) == nil {
 		return fmt.Errorf("stream %s has no buckets: %w", s.Name, ErrDamaged)
 	}
 	last, _ := queue.Cursor().Last()
-	if seq, ok := keySeq(last); last != nil && (!ok || seq >= s.led.next) {
-		return fmt.Errorf("stream %s ends at record %d, its counts at %d: %w", s.Name, seq, s.led.next-1, ErrDamaged)
+	if seq, ok := keySeq(last); last != nil && (!ok || seq >= s.counts.nextSeq) {
+		return fmt.Errorf("stream %s ends at record %d, its counts at %d: %w", s.Name, seq, s.counts.nextSeq-1, ErrDamaged)
 	}
-	if (last != nil) != (s.led.Waiting > 0) || !s.led.Balanced() {
+	if (last != nil) != (s.counts.Waiting > 0) || !s.counts.Balanced() {
 		return fmt.Errorf("stream %s: the counts do not fit its records: %w", s.Name, ErrDamaged)
 	}
 	return marks.ForEach(func(k, v []byte) error {
-		content, _, err := unseal(s.marksBucket, k, v)
+		content, _, err := unseal(s.attemptsBucket, k, v)
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, ErrDamaged)
 		}
 		seq, _ := keySeq(k)
-		s.marks[seq] = decodeMark(content)
+		s.attempts[seq] = decodeAttempts(content)
 		return nil
 	})
 }

@@ -55,11 +55,11 @@ func NoRoom(err error) bool { return errors.Is(err, ErrFull) || errors.Is(err, E
 const (
 	// MaxAddress is the longest address in bytes.
 	MaxAddress = 255
-	// MaxRequest is how many bytes of bodies go into one request; a single larger record goes alone.
+	// MaxRequest bytes of bodies go into one request; a single larger record goes alone.
 	MaxRequest = 256 << 10
 	// DefaultBytes is the quota when Options.MaxBytes is zero.
 	DefaultBytes = 64 << 20
-	// DefaultReceiptsFor is how long receipts are kept when Options.ReceiptsFor is zero: last month, on its last day too.
+	// DefaultReceiptsFor: receipts are kept so long when Options.ReceiptsFor is zero: last month, on its last day too.
 	DefaultReceiptsFor = 62 * 24 * time.Hour
 	// DefaultReceiptsBytes is the room for receipts when Options.ReceiptsBytes is zero: 65,536 of them.
 	DefaultReceiptsBytes = 16 << 20
@@ -86,7 +86,7 @@ type Options struct {
 	// MaxBytes is the quota: so many bytes of disk are reserved, and four fifths of them take records; the rest is kept
 	// so that deleting always works. 0: DefaultBytes.
 	MaxBytes int64
-	// ReceiptsFor is how long the receipt of a delivered or dropped record is kept at least, as far as ReceiptsBytes
+	// ReceiptsFor: the receipt of a delivered or dropped record is kept at least so long, as far as ReceiptsBytes
 	// reach; where they do not, the bytes win, and the streams give way in the order of Keep. 0: the defaults.
 	ReceiptsFor   time.Duration
 	ReceiptsBytes int64
@@ -131,7 +131,7 @@ const (
 	ThinFirst               // first to give way: of the oldest, one in eight is kept
 )
 
-// Class is what became of a record at the service, as the drain acts on it.
+// Class of a service's answer for a record: the drain acts on it.
 type Class uint8
 
 // The zero value is Ambiguous: an answer that was not understood may mean that the record was stored.
@@ -154,8 +154,8 @@ func (c Class) String() string {
 	return "unknown"
 }
 
-// Receipt is the service's answer for one record.
-type Receipt struct {
+// Answer is the service's answer for one record.
+type Answer struct {
 	Class         Class
 	Status        int           // HTTP status; 0 when there was no answer
 	CorrelationID string        // of the error body, or ""
@@ -166,10 +166,10 @@ type Receipt struct {
 
 // Sender takes batches to the service.
 type Sender interface {
-	// Send sends one request with all records of the batch and returns a receipt for each, in order. It is called from
-	// the stream's drain, one call at a time per stream; the batch is the Sender's to keep. A record without a receipt
+	// Send sends one request with all records of the batch and returns an answer for each, in order. It is called from
+	// the stream's drain, one call at a time per stream; the batch is the Sender's to keep. A record without an answer
 	// counts as Ambiguous. It returns soon after ctx ends.
-	Send(ctx context.Context, stream string, batch []Record) []Receipt
+	Send(ctx context.Context, stream string, batch []Record) []Answer
 }
 
 // NoteKind says what a Note is about.
@@ -184,8 +184,8 @@ const (
 	NotePaused     NoteKind = "paused"      // everything is refused: the stream keeps all and probes; Seq where it is a single record
 	NoteStalled    NoteKind = "stalled"     // nothing was taken for ten minutes; Message has the last answer
 	NoteResumed    NoteKind = "resumed"     // the end of paused or stalled
-	NoteApart      NoteKind = "apart"       // what is for Address, or the record Seq, is not taken while others are: it waits by itself
-	NoteTaken      NoteKind = "taken"       // the end of it
+	NoteIsolated   NoteKind = "apart"       // what is for Address, or the record Seq, is not taken while others are: it waits by itself
+	NoteRejoined   NoteKind = "taken"       // the end of it
 	NoteShrunk     NoteKind = "shrunk"      // requests were too large: Count is the new limit of records a request
 	NoteSalvaged   NoteKind = "salvaged"    // the file was damaged and was mended; Message has the figures
 	NoteUnreserved NoteKind = "unreserved"  // the disk did not give the space; the quota is not certain

@@ -34,17 +34,17 @@ var native = binary.NativeEndian
 
 // pageFile is a bbolt file as bytes.
 type pageFile struct {
-	f        *os.File
-	size     int64
-	pageSize int64
-	meta     pageMeta
-	sound    bool // meta holds; otherwise pageSize is a guess
-	metas    int  // sound meta pages in their places, of two
-	reached  bitmap
-	problems problems
-	lastKey  []byte           // of the bucket that is being walked
-	buckets  map[string]bool  // that were met on the walk
-	strays   map[uint64]int64 // pages that stand elsewhere than in their place (carve.go); nil: not looked for
+	f         *os.File
+	size      int64
+	pageSize  int64
+	meta      pageMeta
+	sound     bool // meta holds; otherwise pageSize is a guess
+	metas     int  // sound meta pages in their places, of two
+	reached   bitmap
+	problems  problems
+	lastKey   []byte           // of the bucket that is being walked
+	buckets   map[string]bool  // that were met on the walk
+	displaced map[uint64]int64 // pages that stand elsewhere than in their place (carve.go); nil: not looked for
 }
 
 type bitmap []uint64
@@ -83,12 +83,12 @@ func openPages(path string) (*pageFile, error) {
 	}
 	p := &pageFile{f: f, size: info.Size(), pageSize: int64(os.Getpagesize())}
 	p.findMeta()
-	p.forget()
+	p.reset()
 	return p, nil
 }
 
-// forget makes the next walk the first one.
-func (p *pageFile) forget() {
+// reset makes the next walk the first one.
+func (p *pageFile) reset() {
 	p.reached, p.buckets, p.problems, p.lastKey = make(bitmap, p.limit()/64+1), map[string]bool{}, problems{}, nil
 }
 
@@ -97,7 +97,7 @@ func (p *pageFile) pages() uint64 { return uint64(p.size / p.pageSize) }
 // limit is the number behind the last page that there can be.
 func (p *pageFile) limit() uint64 {
 	n := p.pages()
-	if p.strays != nil { // a piece may be missing in the middle
+	if p.displaced != nil { // a piece may be missing in the middle
 		n = 2*n + 1024
 	}
 	if p.sound {
@@ -159,7 +159,7 @@ func (p *pageFile) load(id uint64) (page, error) {
 // head reads a page's header only, in its place or, where that holds another, where it strayed to.
 func (p *pageFile) head(id uint64) (page, error) {
 	pg, err := p.headAt(int64(id) * p.pageSize)
-	if at, strayed := p.strays[id]; strayed && (err != nil || pg.id != id) {
+	if at, strayed := p.displaced[id]; strayed && (err != nil || pg.id != id) {
 		pg, err = p.headAt(at)
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ type picky struct {
 	stored   map[string]int
 }
 
-func (p *picky) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (p *picky) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	p.requests++
 	if p.requests == p.stopAt {
 		defer p.stop()
@@ -36,12 +36,12 @@ func (p *picky) Send(_ context.Context, stream string, batch []outbox.Record) []
 		if len(batch) == 1 {
 			words = "what is wrong is " + string(batch[0].Body)
 		}
-		return slices.Repeat([]outbox.Receipt{{Class: outbox.Poison, Status: p.status, CorrelationID: "c-1", Message: words}}, len(batch))
+		return slices.Repeat([]outbox.Answer{{Class: outbox.Poison, Status: p.status, CorrelationID: "c-1", Message: words}}, len(batch))
 	}
 	for _, r := range batch {
 		p.stored[fmt.Sprint(stream, " ", r.Seq)]++
 	}
-	return slices.Repeat([]outbox.Receipt{{Class: outbox.Stored, Status: 200}}, len(batch))
+	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
 }
 
 // poison is one case: n records in requests of at most batch, bad where it says.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 )
 
-// reserve takes the quota from the disk. On a full disk the damaged files that were kept for a look make room; when the
+// reserveQuota takes the quota from the disk. On a full disk the damaged files that were kept for a look make room; when the
 // disk still has less, the quota becomes what it has.
-func (b *Box) reserve() {
+func (b *Box) reserveQuota() {
 	for quota := b.opt.MaxBytes; ; quota /= 2 {
 		certain, err := reserveBlocks(b.path, quota)
 		if noSpace(err) && b.clearDamaged() {
@@ -18,7 +18,7 @@ func (b *Box) reserve() {
 		case err == nil && certain:
 			b.note(Note{Kind: NoteUnreserved, Message: fmt.Sprintf(
 				"the disk has no room for the outbox's %d bytes; it works with %d until the next start", b.opt.MaxBytes, quota)})
-			b.keepTo(quota)
+			b.shrinkQuota(quota)
 			return
 		case noSpace(err) && quota > 2<<20:
 			continue
@@ -28,7 +28,7 @@ func (b *Box) reserve() {
 			why = err.Error()
 		}
 		if free, err := freeBytes(b.path); err == nil {
-			b.keepTo(max(min(b.opt.MaxBytes, b.length.Load()+free/2), 1<<20))
+			b.shrinkQuota(max(min(b.opt.MaxBytes, b.length.Load()+free/2), 1<<20))
 		}
 		if b.unreserved {
 			return
@@ -40,15 +40,15 @@ func (b *Box) reserve() {
 	}
 }
 
-// keepTo makes the quota less. It is read under mu and under commitMu, which is held or not needed yet.
-func (b *Box) keepTo(quota int64) {
+// shrinkQuota makes the quota less. It is read under mu and under commitMu, which is held or not needed yet.
+func (b *Box) shrinkQuota(quota int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.opt.MaxBytes = quota
 }
 
-// giving says how a stream gives way; one that this program does not know goes first.
-func (b *Box) giving(stream string) Keep {
+// keepOf says how a stream gives way; one that this program does not know goes first.
+func (b *Box) keepOf(stream string) Keep {
 	if s := b.streams[stream]; s != nil {
 		return s.Keep
 	}
@@ -66,10 +66,10 @@ func (b *Box) clearDamaged() bool {
 	return true
 }
 
-// limit is what records may use: four fifths; the rest lets deletes always work, since bbolt writes before it frees.
-func (b *Box) limit() int64 { return b.opt.MaxBytes / 5 * 4 }
+// recordLimit counts the bytes that records may use: four fifths; the rest lets deletes always work, since bbolt writes before it frees.
+func (b *Box) recordLimit() int64 { return b.opt.MaxBytes / 5 * 4 }
 
-// used is what the records and dead letters of all streams use. The lock is held.
+// used counts the bytes of the records and dead letters of all streams. The lock is held.
 func (b *Box) used() (n int64) {
 	for _, s := range b.streams {
 		n += s.used()
@@ -77,37 +77,37 @@ func (b *Box) used() (n int64) {
 	return n
 }
 
-// used is what the records and dead letters of one stream use.
-func (s *stream) used() int64 { return int64(s.led.bytes + s.led.deadBytes) }
+// used counts the bytes of the records and dead letters of one stream.
+func (s *stream) used() int64 { return int64(s.counts.bytes + s.counts.deadBytes) }
 
-// room is what a stream may use at most.
-func (b *Box) room(s *stream) int64 {
+// shareLimit counts the bytes that a stream may use.
+func (b *Box) shareLimit(s *stream) int64 {
 	if s.Share <= 0 {
-		return b.limit()
+		return b.recordLimit()
 	}
-	return b.limit() * int64(s.Share) / 100
+	return b.recordLimit() * int64(s.Share) / 100
 }
 
 // stageRemoval takes one record out of a bucket and hides it from everybody until that is on disk. The lock is held.
 func (b *Box) stageRemoval(g *group, s *stream, bucket string, seq uint64) {
-	if bucket == s.queue {
+	if bucket == s.queueBucket {
 		s.unqueue(g, seq)
 	} else {
 		g.remove(bucket, g.seqKey(seq))
 	}
-	r := ref{bucket: bucket, seq: seq}
-	b.gone[r] = true
-	g.gone = append(g.gone, r)
+	r := recordRef{bucket: bucket, seq: seq}
+	b.leaving[r] = true
+	g.leaving = append(g.leaving, r)
 	g.touch(s)
 }
 
-// unqueue takes a record and its mark out of the queue.
+// unqueue takes a record and its attempts out of the queue.
 func (s *stream) unqueue(g *group, seq uint64) {
 	key := g.seqKey(seq)
-	g.remove(s.queue, key)
-	if s.marks[seq] != nil {
-		delete(s.marks, seq)
-		g.remove(s.marksBucket, key)
+	g.remove(s.queueBucket, key)
+	if s.attempts[seq] != nil {
+		delete(s.attempts, seq)
+		g.remove(s.attemptsBucket, key)
 	}
 	g.touch(s)
 }

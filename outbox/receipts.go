@@ -25,17 +25,17 @@ const (
 	laxSync = 10 * time.Second
 )
 
-// ring is the open receipts file.
-type ring struct {
-	mu       sync.Mutex
-	f        *os.File
-	keep     time.Duration
-	most     int // segments that the file may have
-	give     func(stream string) Keep
-	segments []segment
-	heads    map[string]head
-	synced   time.Time
-	short    map[string]bool // streams that gave up receipts before their time; true: it is not told yet
+// receiptFile is the open receipts file.
+type receiptFile struct {
+	mu          sync.Mutex
+	f           *os.File
+	keep        time.Duration
+	maxSegments int // segments that the file may have
+	keepOf      func(stream string) Keep
+	segments    []segment
+	heads       map[string]head
+	synced      time.Time
+	gaveUpEarly map[string]bool // streams that gave up receipts before their time; true: it is not told yet
 }
 
 // segment is what is known of one segment.
@@ -55,15 +55,15 @@ type head struct {
 	low     uint64 // lowest sequence number since the segment was begun; 0: by an earlier run
 }
 
-// openRing opens or makes the file. What is not a receipt counts as an empty slot.
-func openRing(path string, o Options, give func(stream string) Keep) (*ring, error) {
+// openReceipts opens or makes the file. What is not a receipt counts as an empty slot.
+func openReceipts(path string, o Options, give func(stream string) Keep) (*receiptFile, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open receipts: %w", err)
 	}
-	r := &ring{
-		f: f, keep: cmp.Or(o.ReceiptsFor, DefaultReceiptsFor), most: int(cmp.Or(o.ReceiptsBytes, DefaultReceiptsBytes) / segmentSize),
-		give: give, heads: map[string]head{}, short: map[string]bool{},
+	r := &receiptFile{
+		f: f, keep: cmp.Or(o.ReceiptsFor, DefaultReceiptsFor), maxSegments: int(cmp.Or(o.ReceiptsBytes, DefaultReceiptsBytes) / segmentSize),
+		keepOf: give, heads: map[string]head{}, gaveUpEarly: map[string]bool{},
 	}
 	info, err := f.Stat()
 	if err == nil {
@@ -75,10 +75,10 @@ func openRing(path string, o Options, give func(stream string) Keep) (*ring, err
 	return r, nil
 }
 
-func (r *ring) scan(segments int) error {
+func (r *receiptFile) scan(segments int) error {
 	r.segments = make([]segment, segments)
 	for i := range r.segments {
-		err := r.read(i, func(place int, s slot) {
+		err := r.read(i, func(place int, s receipt) {
 			g := &r.segments[i]
 			if g.stream == "" {
 				g.stream, g.low = s.stream, s.seq
@@ -86,7 +86,7 @@ func (r *ring) scan(segments int) error {
 			if g.stream != s.stream {
 				return
 			}
-			g.hold(s)
+			g.note(s)
 			h := r.heads[s.stream]
 			if s.number > h.number {
 				h.segment, h.place, h.number = i, place+1, s.number
@@ -101,21 +101,21 @@ func (r *ring) scan(segments int) error {
 	return nil
 }
 
-// hold notes that a segment has a receipt.
-func (g *segment) hold(s slot) {
+// note notes that a segment has a receipt.
+func (g *segment) note(s receipt) {
 	g.low, g.high, g.number = min(g.low, s.seq), max(g.high, s.seq), max(g.number, s.number)
 	g.newest = max(g.newest, s.at.UnixNano())
 }
 
 // read calls see with every sound slot of a segment.
-func (r *ring) read(segment int, see func(place int, s slot)) error {
+func (r *receiptFile) read(segment int, see func(place int, s receipt)) error {
 	buf := make([]byte, segmentSize)
 	n, err := readOver(r.f, buf, int64(segment)*segmentSize)
 	if err != nil {
 		return err
 	}
 	for place := 0; (place+1)*slotSize <= n; place++ {
-		if s, ok := decodeSlot(buf[place*slotSize : (place+1)*slotSize]); ok {
+		if s, ok := decodeReceipt(buf[place*slotSize : (place+1)*slotSize]); ok {
 			see(place, s)
 		}
 	}
@@ -123,19 +123,19 @@ func (r *ring) read(segment int, see func(place int, s slot)) error {
 }
 
 // add writes receipts of one stream behind its newest; durable: they are on disk when it returns.
-func (r *ring) add(stream string, durable bool, receipts []slot) error {
+func (r *receiptFile) add(stream string, durable bool, receipts []receipt) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(receipts) > 0 {
 		h, ok := r.heads[stream]
 		if !ok || h.place == segmentSlots {
-			h.begin(r.take(stream))
+			h.begin(r.chooseSegment(stream))
 		}
 		n := min(len(receipts), segmentSlots-h.place)
 		err := r.write(stream, &h, receipts[:n])
 		if noSpace(err) && len(r.segments) > 0 { // a full disk still takes what is written over something
-			r.most = min(r.most, len(r.segments))
-			h.begin(r.take(stream))
+			r.maxSegments = min(r.maxSegments, len(r.segments))
+			h.begin(r.chooseSegment(stream))
 			n = min(len(receipts), segmentSlots)
 			err = r.write(stream, &h, receipts[:n])
 		}
@@ -160,7 +160,7 @@ func (r *ring) add(stream string, durable bool, receipts []slot) error {
 func (h *head) begin(segment int) { h.segment, h.place, h.low = segment, 0, math.MaxUint64 }
 
 // write puts receipts into the head's segment, which has room for them.
-func (r *ring) write(stream string, h *head, receipts []slot) error {
+func (r *receiptFile) write(stream string, h *head, receipts []receipt) error {
 	buf := make([]byte, 0, len(receipts)*slotSize)
 	for i, s := range receipts {
 		s.stream, s.number = stream, h.number+uint64(i)+1
@@ -181,7 +181,7 @@ func (r *ring) write(stream string, h *head, receipts []slot) error {
 		h.place++
 		h.highest, h.low = max(h.highest, s.seq), min(h.low, s.seq)
 		s.number = h.number
-		g.hold(s)
+		g.note(s)
 	}
 	if h.place == segmentSlots && h.low > 0 {
 		g.low = h.low // nothing of what it held before is left
@@ -189,8 +189,8 @@ func (r *ring) write(stream string, h *head, receipts []slot) error {
 	return nil
 }
 
-// take chooses the segment in which a stream goes on; one behind the last makes the file longer.
-func (r *ring) take(stream string) int {
+// chooseSegment chooses the segment in which a stream goes on; one behind the last makes the file longer.
+func (r *receiptFile) chooseSegment(stream string) int {
 	expired := time.Now().Add(-r.keep).UnixNano()
 	victim, worst := -1, segment{}
 	for i, g := range r.segments {
@@ -203,25 +203,25 @@ func (r *ring) take(stream string) int {
 		if g.newest < expired {
 			return i
 		}
-		if own, its := r.give(stream), r.give(g.stream); its < own {
+		if own, its := r.keepOf(stream), r.keepOf(g.stream); its < own {
 			continue
 		}
-		if victim < 0 || r.sooner(g, worst) {
+		if victim < 0 || r.goesBefore(g, worst) {
 			victim, worst = i, g
 		}
 	}
-	if victim < 0 || len(r.segments) < r.most {
+	if victim < 0 || len(r.segments) < r.maxSegments {
 		return len(r.segments)
 	}
-	if _, known := r.short[worst.stream]; !known {
-		r.short[worst.stream] = true
+	if _, known := r.gaveUpEarly[worst.stream]; !known {
+		r.gaveUpEarly[worst.stream] = true
 	}
 	return victim
 }
 
-// sooner says which of two segments goes first: that of the stream that gives way first, then the oldest.
-func (r *ring) sooner(a, b segment) bool {
-	if x, y := r.give(a.stream), r.give(b.stream); x != y {
+// goesBefore says which of two segments goes first: that of the stream that gives way first, then the oldest.
+func (r *receiptFile) goesBefore(a, b segment) bool {
+	if x, y := r.keepOf(a.stream), r.keepOf(b.stream); x != y {
 		return x > y
 	}
 	if a.stream == b.stream {
@@ -232,14 +232,14 @@ func (r *ring) sooner(a, b segment) bool {
 
 // each calls see with the receipts of a stream from a sequence number on, in no particular order. see must not come
 // back to the ring.
-func (r *ring) each(stream string, from uint64, see func(slot)) error {
+func (r *receiptFile) each(stream string, from uint64, see func(receipt)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, g := range r.segments {
 		if g.stream != stream || g.high < from {
 			continue
 		}
-		err := r.read(i, func(_ int, s slot) {
+		err := r.read(i, func(_ int, s receipt) {
 			if s.stream == stream && s.seq >= from {
 				see(s)
 			}
@@ -252,7 +252,7 @@ func (r *ring) each(stream string, from uint64, see func(slot)) error {
 }
 
 // page returns the receipts of a stream in one state behind a sequence number, by it, at most limit.
-func (r *ring) page(stream string, state State, after uint64, limit int) (all []slot, err error) {
+func (r *receiptFile) page(stream string, state State, after uint64, limit int) (all []receipt, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var at []int
@@ -266,7 +266,7 @@ func (r *ring) page(stream string, state State, after uint64, limit int) (all []
 		if len(all) >= limit && r.segments[i].low > all[limit-1].seq {
 			break
 		}
-		err := r.read(i, func(_ int, s slot) {
+		err := r.read(i, func(_ int, s receipt) {
 			if s.stream == stream && s.state == state && s.seq > after {
 				all = append(all, s)
 			}
@@ -281,53 +281,53 @@ func (r *ring) page(stream string, state State, after uint64, limit int) (all []
 }
 
 // find returns a record's receipt.
-func (r *ring) find(stream string, seq uint64) (found slot, ok bool, err error) {
+func (r *receiptFile) find(stream string, seq uint64) (found receipt, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, g := range r.segments {
 		if g.stream != stream || seq < g.low || seq > g.high {
 			continue
 		}
-		err := r.read(i, func(_ int, s slot) {
+		err := r.read(i, func(_ int, s receipt) {
 			if s.stream == stream && s.seq == seq && s.number > found.number {
 				found, ok = s, true
 			}
 		})
 		if err != nil {
-			return slot{}, false, fmt.Errorf("read receipts of %s: %w", stream, err)
+			return receipt{}, false, fmt.Errorf("read receipts of %s: %w", stream, err)
 		}
 	}
 	return found, ok, nil
 }
 
 // last returns the highest sequence number that a stream's receipts have had.
-func (r *ring) last(stream string) uint64 {
+func (r *receiptFile) last(stream string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.heads[stream].highest
 }
 
 // total returns how many receipts a stream ever had.
-func (r *ring) total(stream string) uint64 {
+func (r *receiptFile) total(stream string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.heads[stream].number
 }
 
-// gaveUp tells once of a stream whose receipts went before their time.
-func (r *ring) gaveUp() (stream string, ok bool) {
+// earlyLoss tells once of a stream whose receipts went before their time.
+func (r *receiptFile) earlyLoss() (stream string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for stream, untold := range r.short {
+	for stream, untold := range r.gaveUpEarly {
 		if untold {
-			r.short[stream] = false
+			r.gaveUpEarly[stream] = false
 			return stream, true
 		}
 	}
 	return "", false
 }
 
-func (r *ring) close() error {
+func (r *receiptFile) close() error {
 	if r == nil {
 		return nil
 	}

@@ -81,8 +81,8 @@ func TestOlderFileBesideNewerReceipts(t *testing.T) {
 		t.Fatal(err)
 	}
 	b = open(t, path, outbox.Options{})
-	s := &outboxtest.Service{Fault: func(n int, _ string, _ []outbox.Record) (outbox.Receipt, bool, bool) {
-		return outbox.Receipt{Class: outbox.Wait}, false, n == 3
+	s := &outboxtest.Service{Fault: func(n int, _ string, _ []outbox.Record) (outbox.Answer, bool, bool) {
+		return outbox.Answer{Class: outbox.Wait}, false, n == 3
 	}}
 	drainSome(t, b, "tickets", s, 2)
 	shut(t, b)

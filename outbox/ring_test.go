@@ -13,9 +13,9 @@ import (
 // keeps are the rules of the streams in these tests.
 var keeps = map[string]Keep{"tickets": Never, "events": OldestLast, "tags": ThinFirst}
 
-func ringAt(t testing.TB, path string, o Options) *ring {
+func ringAt(t testing.TB, path string, o Options) *receiptFile {
 	t.Helper()
-	r, err := openRing(path, o, func(stream string) Keep { return keeps[stream] })
+	r, err := openReceipts(path, o, func(stream string) Keep { return keeps[stream] })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,11 +24,11 @@ func ringAt(t testing.TB, path string, o Options) *ring {
 }
 
 // receive gives a stream the receipts of the records from first on.
-func receive(t testing.TB, r *ring, stream string, first uint64, n int, at time.Time) {
+func receive(t testing.TB, r *receiptFile, stream string, first uint64, n int, at time.Time) {
 	t.Helper()
-	slots := make([]slot, n)
+	slots := make([]receipt, n)
 	for i := range slots {
-		slots[i] = slot{state: Delivered, status: 200, seq: first + uint64(i), at: at, since: at, corr: "c", label: "label"}
+		slots[i] = receipt{state: Delivered, status: 200, seq: first + uint64(i), at: at, since: at, correlation: "c", label: "label"}
 	}
 	if err := r.add(stream, false, slots); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func receive(t testing.TB, r *ring, stream string, first uint64, n int, at time.
 }
 
 // kept lists what a stream has, by page.
-func kept(t testing.TB, r *ring, stream string) (seqs []uint64) {
+func kept(t testing.TB, r *receiptFile, stream string) (seqs []uint64) {
 	t.Helper()
 	for after := uint64(0); ; {
 		page, err := r.page(stream, Delivered, after, 100)
@@ -54,7 +54,7 @@ func kept(t testing.TB, r *ring, stream string) (seqs []uint64) {
 }
 
 // whole checks that a stream has exactly the receipts of the records from first to last.
-func whole(t testing.TB, r *ring, stream string, first, last uint64) {
+func whole(t testing.TB, r *receiptFile, stream string, first, last uint64) {
 	t.Helper()
 	seqs := kept(t, r, stream)
 	if len(seqs) != int(last-first+1) || seqs[0] != first || seqs[len(seqs)-1] != last || !slices.IsSorted(seqs) {
@@ -81,10 +81,10 @@ func TestReceiptsOfTagsGiveWayToThoseOfTickets(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
-	if stream, ok := r.gaveUp(); !ok || stream != "tags" {
+	if stream, ok := r.earlyLoss(); !ok || stream != "tags" {
 		t.Errorf("given up were receipts of %q, %t", stream, ok)
 	}
-	if stream, ok := r.gaveUp(); ok {
+	if stream, ok := r.earlyLoss(); ok {
 		t.Errorf("it was told again, of %q", stream)
 	}
 	if r.total("tags") != 10_000 || r.last("tags") != 10_000 {
@@ -108,7 +108,7 @@ func TestOldReceiptsMakeRoom(t *testing.T) {
 	whole(t, r, "tickets", 3*segmentSlots+1, 3*segmentSlots+10)
 	whole(t, r, "events", 1, segmentSlots)
 	whole(t, r, "tags", 1, 3*segmentSlots)
-	if _, ok := r.gaveUp(); ok {
+	if _, ok := r.earlyLoss(); ok {
 		t.Error("receipts that had their time are told of")
 	}
 }
@@ -119,11 +119,11 @@ func TestReceiptsOfTheVersionBeforeAreTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "receipts")
 	file := make([]byte, 2*lane*slotSize)
 	for i := range uint64(1500) {
-		s := slot{state: Delivered, number: i + 1, seq: i + 1, stream: "events", at: time.Now()}
+		s := receipt{state: Delivered, number: i + 1, seq: i + 1, stream: "events", at: time.Now()}
 		copy(file[i%lane*slotSize:], s.append(nil))
 	}
 	for i := range uint64(10) {
-		s := slot{state: Delivered, number: i + 1, seq: i + 1, stream: "tickets", at: time.Now()}
+		s := receipt{state: Delivered, number: i + 1, seq: i + 1, stream: "tickets", at: time.Now()}
 		copy(file[(lane+i)*slotSize:], s.append(nil))
 	}
 	if err := os.WriteFile(path, file, 0o600); err != nil {

@@ -22,10 +22,10 @@ func (b *Box) salvage(cause error) (*salvager, error) {
 	err := releaseBlocks(b.path)
 	var v *salvager
 	if err == nil {
-		v, err = b.mend()
+		v, err = b.salvageOnce()
 	}
 	if noSpace(err) && removeDamaged(b.path) == nil {
-		v, err = b.mend()
+		v, err = b.salvageOnce()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mend %s: %w", b.path, err)
@@ -34,8 +34,8 @@ func (b *Box) salvage(cause error) (*salvager, error) {
 	return v, nil
 }
 
-// mend fills the fresh file and exchanges the two.
-func (b *Box) mend() (v *salvager, err error) {
+// salvageOnce fills the fresh file and exchanges the two.
+func (b *Box) salvageOnce() (v *salvager, err error) {
 	p, err := openPages(b.path)
 	if err != nil {
 		return nil, err
@@ -44,8 +44,8 @@ func (b *Box) mend() (v *salvager, err error) {
 	for _, s := range b.streams {
 		*s = *newStream(s.Stream)
 	}
-	v = &salvager{b: b, p: p, rows: map[string]*row{}, state: map[string]aged{}, inTree: true}
-	err = guard("salvage", func() error {
+	v = &salvager{b: b, p: p, streams: map[string]*salvagedStream{}, state: map[string]sealedState{}, inTree: true}
+	err = catchFaults("salvage", func() error {
 		if v.out, err = newBuilder(b.path+".new", b.opt.MaxBytes); err != nil {
 			return err
 		}
@@ -63,52 +63,52 @@ func (b *Box) mend() (v *salvager, err error) {
 
 // salvager sorts what the pages hold into the fresh file.
 type salvager struct {
-	b     *Box
-	p     *pageFile
-	out   *builder
-	rows  map[string]*row // per stream
-	state map[string]aged
-	// written is what the youngest generation says of the state.
-	written []byte
-	newest  uint64 // that generation
-	inTree  bool   // what is visited is reached from the root
-	whole   bool   // the state that the root leads to is what was written
-	proven  bool   // what is visited is current
-	gen     uint64
-	walked  int    // problems on the way from the root
-	err     error  // of writing the fresh file
-	cause   error  // why the file is mended
-	aside   string // the damaged file's new name
+	b       *Box
+	p       *pageFile
+	out     *fileBuilder
+	streams map[string]*salvagedStream // per stream
+	state   map[string]sealedState
+	// written is the state's checksum by the youngest generation.
+	written      []byte
+	newest       uint64 // that generation
+	inTree       bool   // what is visited is reached from the root
+	stateFound   bool   // the state that the root leads to is what was written
+	current      bool   // what is visited is current
+	gen          uint64
+	walkProblems int    // problems on the way from the root
+	err          error  // of writing the fresh file
+	cause        error  // why the file is mended
+	aside        string // the damaged file's new name
 
-	counted bool // the root leads to the counts,
-	spoilt  bool // and one of them is damaged
+	countsReached bool // the root leads to the counts,
+	countsDamaged bool // and one of them is damaged
 
-	records, letters, doubtful int
-	lost                       uint64
+	records, deadLetters, staleCopies int
+	lost                              uint64
 }
 
-// row is what is known of one stream.
-type row struct {
-	led      ledger // of the youngest counts that were found
-	gen      uint64
-	found    ledger // what was carried over
-	known    bool   // counts were found,
-	current  bool   // and both meta pages lead to them
-	highest  uint64
-	receipts map[uint64]taken
-	oldest   uint64 // sequence number before which receipts no longer tell
-	doubtful map[uint64][]byte
-	spoilt   map[uint64][]byte // damaged where they wait: a sound copy elsewhere is as good
+// salvagedStream collects one stream.
+type salvagedStream struct {
+	counts      streamCounts // of the youngest counts that were found
+	gen         uint64
+	found       streamCounts // what was carried over
+	known       bool         // counts were found,
+	current     bool         // and both meta pages lead to them
+	highest     uint64
+	receipts    map[uint64]receiptState
+	oldest      uint64 // sequence number before which receipts no longer tell
+	staleCopies map[uint64][]byte
+	damaged     map[uint64][]byte // damaged where they wait: a sound copy elsewhere is as good
 }
 
-// taken is what a receipt says of a record.
-type taken struct {
+// receiptState is the part of a receipt that salvage needs.
+type receiptState struct {
 	sum   uint32
 	state State
 }
 
-// aged is one sealed value and its generation.
-type aged struct {
+// sealedState is one sealed value and its generation.
+type sealedState struct {
 	value []byte
 	gen   uint64
 	old   bool // it may be older than what was there
@@ -116,26 +116,26 @@ type aged struct {
 
 func (v *salvager) run() error {
 	for name := range v.b.streams {
-		v.rowOf(name)
+		v.streamOf(name)
 	}
 	if err := v.p.findRoot(); err != nil {
 		return err
 	}
-	v.proven = v.p.sound
+	v.current = v.p.sound
 	v.p.walk(v.visit)
-	v.walked, v.inTree, v.whole = v.p.problems.n, false, v.stateWhole()
+	v.walkProblems, v.inTree, v.stateFound = v.p.problems.n, false, v.stateComplete()
 	if v.p.problems.n > 0 && v.p.sound {
 		free, ok := v.p.freePages()
-		v.proven = ok
+		v.current = ok
 		v.p.orphans(func(id uint64) bool { return !free.has(id) }, v.visit)
 	}
-	if v.incomplete() || !v.whole && !v.stateWhole() {
-		v.proven = false
+	if v.incomplete() || !v.stateFound && !v.stateComplete() {
+		v.current = false
 		v.p.orphans(func(uint64) bool { return true }, v.visit)
 	}
-	v.judge()
+	v.decideStaleCopies()
 	if v.err == nil {
-		v.err = v.finish()
+		v.err = v.writeCounts()
 	}
 	return v.err
 }
@@ -143,23 +143,23 @@ func (v *salvager) run() error {
 // incomplete reports whether the pages that are current hold less than the counts say. A stream without counts has had
 // no record; what stray pages say of it comes from a transaction that never ended.
 func (v *salvager) incomplete() bool {
-	for _, r := range v.rows {
-		if !r.known && (v.spoilt || !v.counted) || r.led.Waiting > r.found.Waiting || r.led.Dead > r.found.Dead {
+	for _, r := range v.streams {
+		if !r.known && (v.countsDamaged || !v.countsReached) || r.counts.Waiting > r.found.Waiting || r.counts.Dead > r.found.Dead {
 			return true
 		}
 	}
 	return false
 }
 
-func (v *salvager) rowOf(stream string) *row {
-	if r := v.rows[stream]; r != nil {
+func (v *salvager) streamOf(stream string) *salvagedStream {
+	if r := v.streams[stream]; r != nil {
 		return r
 	}
-	r := &row{receipts: map[uint64]taken{}, spoilt: map[uint64][]byte{}}
-	v.rows[stream] = r
+	r := &salvagedStream{receipts: map[uint64]receiptState{}, damaged: map[uint64][]byte{}}
+	v.streams[stream] = r
 	first := uint64(math.MaxUint64)
-	v.fail(v.b.receipts.each(stream, 0, func(s slot) {
-		r.receipts[s.seq] = taken{s.sum, s.state}
+	v.noteErr(v.b.receipts.each(stream, 0, func(s receipt) {
+		r.receipts[s.seq] = receiptState{s.recordSum, s.state}
 		if s.number < first {
 			first, r.oldest = s.number, s.seq
 		}
@@ -170,7 +170,7 @@ func (v *salvager) rowOf(stream string) *row {
 	return r
 }
 
-func (v *salvager) fail(err error) {
+func (v *salvager) noteErr(err error) {
 	if v.err == nil && err != nil {
 		v.err = err
 	}
@@ -181,34 +181,34 @@ func (v *salvager) visit(bucket string, key, value []byte) {
 	if v.err != nil {
 		return
 	}
-	if v.take(bucket, key, value) {
+	if v.takeValue(bucket, key, value) {
 		return
 	}
-	for _, name := range slices.Sorted(maps.Keys(v.rows)) {
-		for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
-			if v.take(prefix+name, key, value) {
+	for _, name := range slices.Sorted(maps.Keys(v.streams)) {
+		for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {
+			if v.takeValue(prefix+name, key, value) {
 				return
 			}
 		}
 	}
-	if v.take(bucketState, key, value) || v.take(bucketMeta, key, value) {
+	if v.takeValue(bucketState, key, value) || v.takeValue(bucketMeta, key, value) {
 		return
 	}
 	kind, stream := splitBucket(bucket)
-	v.spoilt = v.spoilt || v.inTree && kind == bucketMeta
-	if seq, ok := keySeq(key); ok && v.inTree && kind == prefixQueue && v.rows[stream] != nil {
-		v.rows[stream].spoilt[seq] = bytes.Clone(value)
+	v.countsDamaged = v.countsDamaged || v.inTree && kind == bucketMeta
+	if seq, ok := keySeq(key); ok && v.inTree && kind == prefixQueue && v.streams[stream] != nil {
+		v.streams[stream].damaged[seq] = bytes.Clone(value)
 	}
 }
 
-// take takes the value if it is sound under this bucket.
-func (v *salvager) take(bucket string, key, value []byte) bool {
+// takeValue takes the value if it is sound under this bucket.
+func (v *salvager) takeValue(bucket string, key, value []byte) bool {
 	kind, stream := splitBucket(bucket)
 	if kind == prefixQueue {
 		if stream == "" || checkRecord(stream, key, value) != nil {
 			return false
 		}
-		v.record(stream, key, value)
+		v.takeRecord(stream, key, value)
 		return true
 	}
 	content, gen, err := unseal(bucket, key, value)
@@ -217,75 +217,75 @@ func (v *salvager) take(bucket string, key, value []byte) bool {
 	}
 	switch kind {
 	case prefixDead:
-		v.deadLetter(stream, key, value, content)
-	case prefixMarks:
+		v.putDeadLetter(stream, key, value, content)
+	case prefixAttempts:
 		_, err := v.out.put(bucket, key, value)
-		v.fail(err)
+		v.noteErr(err)
 	case bucketState:
-		if old, ok := v.state[string(key)]; (!ok || gen > old.gen) && (v.inTree || !v.whole) {
-			v.state[string(key)] = aged{value: bytes.Clone(value), gen: gen, old: !v.proven}
+		if old, ok := v.state[string(key)]; (!ok || gen > old.gen) && (v.inTree || !v.stateFound) {
+			v.state[string(key)] = sealedState{value: bytes.Clone(value), gen: gen, old: !v.current}
 		}
 	case bucketMeta:
-		v.counts(string(key), content, gen)
+		v.takeCounts(string(key), content, gen)
 	}
 	v.gen = max(v.gen, gen)
 	return true
 }
 
-func (v *salvager) counts(stream string, content []byte, gen uint64) {
+func (v *salvager) takeCounts(stream string, content []byte, gen uint64) {
 	if stream == keyGeneration {
-		v.counted = v.counted || v.inTree
+		v.countsReached = v.countsReached || v.inTree
 		if gen > v.newest {
 			v.written, v.newest = bytes.Clone(content), gen
 		}
 		return
 	}
-	var l ledger
-	if r := v.rowOf(stream); l.decode(content) == nil && (!r.known || gen > r.gen) {
-		r.led, r.gen, r.known, r.current = l, gen, true, v.inTree && v.p.metas == 2
+	var l streamCounts
+	if r := v.streamOf(stream); l.decode(content) == nil && (!r.known || gen > r.gen) {
+		r.counts, r.gen, r.known, r.current = l, gen, true, v.inTree && v.p.metas == 2
 	}
 }
 
-// record carries a sound record over, unless it is known to be delivered; where it may be old, as a dead letter.
-func (v *salvager) record(stream string, key, value []byte) {
+// takeRecord carries a sound record over, unless it is known to be delivered; where it may be old, as a dead letter.
+func (v *salvager) takeRecord(stream string, key, value []byte) {
 	seq, _ := keySeq(key)
-	r := v.rowOf(stream)
-	spoilt := r.spoilt[seq]
-	waits := len(spoilt) >= recordHeader && sumOf(spoilt) == sumOf(value) // of that key and no other
-	current := v.proven && (v.inTree || r.short()) || waits || v.inTree && v.reachBack(stream, r)
-	if s, ok := r.receipts[seq]; ok && (!current || s.state == Delivered && s.sum == sumOf(value)) {
+	r := v.streamOf(stream)
+	spoilt := r.damaged[seq]
+	waits := len(spoilt) >= recordHeader && storedSum(spoilt) == storedSum(value) // of that key and no other
+	current := v.current && (v.inTree || r.lacksRecords()) || waits || v.inTree && v.receiptsReachBack(stream, r)
+	if s, ok := r.receipts[seq]; ok && (!current || s.state == Delivered && s.sum == storedSum(value)) {
 		return
 	}
 	if !current {
-		if seq > r.oldest && !v.placed(stream, key) {
-			r.doubt(seq, value)
+		if seq > r.oldest && !v.alreadyPlaced(stream, key) {
+			r.keepStaleCopy(seq, value)
 		}
 		return
 	}
 	if waits {
-		delete(r.spoilt, seq)
+		delete(r.damaged, seq)
 	}
-	if !v.placed(stream, key) {
-		v.queue(stream, key, value)
+	if !v.alreadyPlaced(stream, key) {
+		v.putQueued(stream, key, value)
 	}
 }
 
-// queue carries a record over to be sent.
-func (v *salvager) queue(stream string, key, value []byte) {
+// putQueued carries a record over to be sent.
+func (v *salvager) putQueued(stream string, key, value []byte) {
 	_, err := v.out.put(prefixQueue+stream, key, value)
-	v.fail(err)
+	v.noteErr(err)
 	seq, _ := keySeq(key)
-	r := v.rowOf(stream)
+	r := v.streamOf(stream)
 	v.records++
 	r.found.Waiting++
-	r.found.bytes += recordSize(value)
+	r.found.bytes += storedCost(value)
 	r.highest = max(r.highest, seq)
 }
 
-func (v *salvager) placed(stream string, key []byte) bool {
+func (v *salvager) alreadyPlaced(stream string, key []byte) bool {
 	for _, prefix := range []string{prefixQueue, prefixDead} {
 		has, err := v.out.has(prefix+stream, key)
-		v.fail(err)
+		v.noteErr(err)
 		if has {
 			return true
 		}
@@ -293,30 +293,30 @@ func (v *salvager) placed(stream string, key []byte) bool {
 	return false
 }
 
-// letter makes a dead letter of raw bytes.
-func (v *salvager) letter(stream string, key, value []byte, why string) {
+// putAsDeadLetter makes a dead letter of raw bytes.
+func (v *salvager) putAsDeadLetter(stream string, key, value []byte, why string) {
 	bucket := prefixDead + stream
-	content := encodeTomb(tomb{at: time.Now(), reason: why}, value)
-	v.deadLetter(stream, key, seal(bucket, key, v.gen, content), content)
+	content := encodeDeadLetter(deadHeader{at: time.Now(), reason: why}, value)
+	v.putDeadLetter(stream, key, seal(bucket, key, v.gen, content), content)
 }
 
-func (v *salvager) deadLetter(stream string, key, value, content []byte) {
-	if v.placed(stream, key) {
+func (v *salvager) putDeadLetter(stream string, key, value, content []byte) {
+	if v.alreadyPlaced(stream, key) {
 		return
 	}
 	_, err := v.out.put(prefixDead+stream, key, value)
-	v.fail(err)
+	v.noteErr(err)
 	seq, _ := keySeq(key)
-	r := v.rowOf(stream)
-	v.letters++
+	r := v.streamOf(stream)
+	v.deadLetters++
 	r.found.Dead++
-	r.found.deadBytes += deadSize(content)
+	r.found.deadBytes += deadLetterCost(content)
 	r.highest = max(r.highest, seq)
 }
 
-// alsoLeft is how many of the records that are missing the receipts show as delivered, and how many as dropped: counts that
+// leftByReceipts counts the records that are missing and that the receipts show as delivered, and as dropped: counts that
 // were found on an old page, or not at all, do not have them. A receipt that was given up counts as a delivery.
-func (v *salvager) alsoLeft(stream string, r *row, l ledger) (delivered, dropped uint64) {
+func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCounts) (delivered, dropped uint64) {
 	total, counted := v.b.receipts.total(stream), l.Delivered+l.Dropped
 	if total <= counted {
 		return 0, 0
@@ -335,28 +335,28 @@ func (v *salvager) alsoLeft(stream string, r *row, l ledger) (delivered, dropped
 	return left - dropped, dropped
 }
 
-// finish writes state and counts. What the old counts say beyond what was found is lost, and said so.
-func (v *salvager) finish() error {
+// writeCounts writes state and counts. What the old counts say beyond what was found is lost, and said so.
+func (v *salvager) writeCounts() error {
 	for name, a := range v.state {
 		if _, err := v.out.put(bucketState, []byte(name), a.value); err != nil {
 			return err
 		}
 	}
-	for name, r := range v.rows {
-		r.led.LostUnknown = r.led.LostUnknown || v.uncertain(name, r)
+	for name, r := range v.streams {
+		r.counts.LostUnknown = r.counts.LostUnknown || v.lossUncertain(name, r)
 	}
 	v.gen++
 	key := []byte(keyGeneration)
-	if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, v.stateTally().encode())); err != nil {
+	if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, v.sumState().encode())); err != nil {
 		return err
 	}
-	for name, r := range v.rows {
-		l := r.led
+	for name, r := range v.streams {
+		l := r.counts
 		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes
-		l.next = max(l.next, r.highest+1, v.b.receipts.last(name)+1, 1)
-		delivered, dropped := v.alsoLeft(name, r, l)
+		l.nextSeq = max(l.nextSeq, r.highest+1, v.b.receipts.last(name)+1, 1)
+		delivered, dropped := v.leftByReceipts(name, r, l)
 		l.Delivered, l.Dropped = l.Delivered+delivered, l.Dropped+dropped
-		l.Accepted = max(l.Accepted, l.next-1) // every number was given to a record
+		l.Accepted = max(l.Accepted, l.nextSeq-1) // every number was given to a record
 		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
 		if l.Accepted > sum {
 			v.lost += l.Accepted - sum
@@ -367,7 +367,7 @@ func (v *salvager) finish() error {
 		if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, l.encode())); err != nil {
 			return err
 		}
-		for _, prefix := range []string{prefixQueue, prefixDead, prefixMarks} {
+		for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {
 			if _, err := v.out.bucket(prefix + name); err != nil {
 				return err
 			}

@@ -20,26 +20,26 @@ const (
 	slotHead = 48
 
 	maxStreamName = 32
-	maxLabel      = slotSize - slotHead - maxStreamName - maxCorr
+	maxLabel      = slotSize - slotHead - maxStreamName - maxCorrelation
 )
 
-// slot is one receipt.
-type slot struct {
-	state  State // Delivered or Dropped
-	status int
-	number uint64
-	seq    uint64
-	at     time.Time
-	since  time.Time
-	sum    uint32
-	stream string
-	corr   string
-	label  string
+// receipt is one receipt.
+type receipt struct {
+	state       State // Delivered or Dropped
+	status      int
+	number      uint64
+	seq         uint64
+	at          time.Time
+	since       time.Time
+	recordSum   uint32
+	stream      string
+	correlation string
+	label       string
 }
 
 // append writes the receipt behind buf.
-func (r slot) append(buf []byte) []byte {
-	r.corr, r.label = cut(r.corr, maxCorr), cut(r.label, maxLabel)
+func (r receipt) append(buf []byte) []byte {
+	r.correlation, r.label = cut(r.correlation, maxCorrelation), cut(r.label, maxLabel)
 	buf = append(buf, make([]byte, slotSize)...)
 	v := buf[len(buf)-slotSize:]
 	v[4] = byte(r.state)
@@ -48,34 +48,34 @@ func (r slot) append(buf []byte) []byte {
 	binary.LittleEndian.PutUint64(v[16:], r.seq)
 	binary.LittleEndian.PutUint64(v[24:], uint64(r.at.UnixNano()))
 	binary.LittleEndian.PutUint64(v[32:], uint64(r.since.UnixNano()))
-	binary.LittleEndian.PutUint32(v[40:], r.sum)
-	v[44], v[45], v[46] = byte(len(r.stream)), byte(len(r.corr)), byte(len(r.label))
+	binary.LittleEndian.PutUint32(v[40:], r.recordSum)
+	v[44], v[45], v[46] = byte(len(r.stream)), byte(len(r.correlation)), byte(len(r.label))
 	n := copy(v[slotHead:], r.stream)
-	n += copy(v[slotHead+n:], r.corr)
+	n += copy(v[slotHead+n:], r.correlation)
 	copy(v[slotHead+n:], r.label)
 	binary.LittleEndian.PutUint32(v, crc32.Checksum(v[4:], castagnoli))
 	return buf
 }
 
-func decodeSlot(v []byte) (slot, bool) {
+func decodeReceipt(v []byte) (receipt, bool) {
 	if len(v) != slotSize || binary.LittleEndian.Uint32(v) != crc32.Checksum(v[4:], castagnoli) {
-		return slot{}, false
+		return receipt{}, false
 	}
 	stream, corr, label := int(v[44]), int(v[45]), int(v[46])
 	if slotHead+stream+corr+label > slotSize {
-		return slot{}, false
+		return receipt{}, false
 	}
 	text := string(v[slotHead : slotHead+stream+corr+label])
-	return slot{
-		state:  State(v[4]),
-		status: int(binary.LittleEndian.Uint16(v[6:])),
-		number: binary.LittleEndian.Uint64(v[8:]),
-		seq:    binary.LittleEndian.Uint64(v[16:]),
-		at:     time.Unix(0, int64(binary.LittleEndian.Uint64(v[24:]))),
-		since:  time.Unix(0, int64(binary.LittleEndian.Uint64(v[32:]))),
-		sum:    binary.LittleEndian.Uint32(v[40:]),
-		stream: text[:stream],
-		corr:   text[stream : stream+corr],
-		label:  text[stream+corr:],
+	return receipt{
+		state:       State(v[4]),
+		status:      int(binary.LittleEndian.Uint16(v[6:])),
+		number:      binary.LittleEndian.Uint64(v[8:]),
+		seq:         binary.LittleEndian.Uint64(v[16:]),
+		at:          time.Unix(0, int64(binary.LittleEndian.Uint64(v[24:]))),
+		since:       time.Unix(0, int64(binary.LittleEndian.Uint64(v[32:]))),
+		recordSum:   binary.LittleEndian.Uint32(v[40:]),
+		stream:      text[:stream],
+		correlation: text[stream : stream+corr],
+		label:       text[stream+corr:],
 	}, true
 }

@@ -12,25 +12,25 @@ const maxName = 512
 // Tx stages what one Update wants on disk. It is valid only inside the function that Update calls, and only in its
 // goroutine.
 type Tx struct {
-	b       *Box
-	g       *group
-	from    int       // operations that the group had before
-	streams []*stream // that got records
-	bytes   uint64    // what the records add to the quota
-	now     time.Time // of records without a time
-	puts    []put
-	done    []settled
-	kept    bool  // what was staged stays in the group
-	err     error // the first thing that cannot be stored; Update returns it
+	b        *Box
+	g        *group
+	firstOp  int       // operations that the group had before
+	streams  []*stream // that got records
+	bytes    uint64    // what the records add to the quota
+	now      time.Time // of records without a time
+	puts     []statePut
+	taken    []heldRecord
+	accepted bool  // what was staged stays in the group
+	err      error // the first thing that cannot be stored; Update returns it
 }
 
-type put struct {
+type statePut struct {
 	name  string
 	value []byte // nil: delete
 }
 
-// settled is a record that leaves a held stream.
-type settled struct {
+// heldRecord is a record that leaves a held stream.
+type heldRecord struct {
 	s *stream
 	r Record
 }
@@ -50,16 +50,16 @@ func (t *Tx) Append(stream string, r Record) uint64 {
 	if s.staged == 0 {
 		t.streams = append(t.streams, s)
 	}
-	r.Seq = s.led.next + s.staged
+	r.Seq = s.counts.nextSeq + s.staged
 	if r.At.IsZero() {
 		if t.now.IsZero() {
 			t.now = time.Now()
 		}
 		r.At = t.now
 	}
-	key, value := writeRecord(t.g.cut(recordLen(r)), s.sum, r)
-	t.g.put(s.queue, key, value)
-	size := recordSize(value)
+	key, value := writeRecord(t.g.alloc(recordLen(r)), s.nameSum, r)
+	t.g.put(s.queueBucket, key, value)
+	size := storedCost(value)
 	s.staged++
 	s.stagedBytes += size
 	t.bytes += size
@@ -74,7 +74,7 @@ func (t *Tx) Take(stream string, seq uint64) {
 		t.fail(fmt.Errorf("take from %q: %w", stream, ErrStream))
 		return
 	}
-	v, err := t.b.fetch(s.queue, seq)
+	v, err := t.b.fetchStored(s.queueBucket, seq)
 	if err == nil && v == nil {
 		err = ErrRecord
 	}
@@ -86,7 +86,7 @@ func (t *Tx) Take(stream string, seq uint64) {
 	if err != nil {
 		t.fail(err)
 	}
-	t.done = append(t.done, settled{s, r})
+	t.taken = append(t.taken, heldRecord{s, r})
 }
 
 // Put stages a piece of state under a name; nil deletes it, an empty value is one. The bytes are copied.
@@ -98,7 +98,7 @@ func (t *Tx) Put(name string, v []byte) {
 	if v != nil {
 		v = append([]byte{}, v...)
 	}
-	t.puts = append(t.puts, put{name: name, value: v})
+	t.puts = append(t.puts, statePut{name: name, value: v})
 }
 
 // Get returns a copy of the state under a name, as this and all earlier transactions left it; nil: none. When the file
@@ -122,42 +122,42 @@ func (t *Tx) fail(err error) {
 	}
 }
 
-func recordSize(value []byte) uint64 { return pageCost(len(value)) }
+func storedCost(value []byte) uint64 { return pageCost(len(value)) }
 
-// keep counts what was staged as accepted: it will be committed. The box's lock is held.
-func (t *Tx) keep() {
+// accept counts what was staged as accepted: it will be committed. The box's lock is held.
+func (t *Tx) accept() {
 	for _, s := range t.streams {
-		s.led.next += s.staged
-		s.led.Accepted += s.staged
-		s.led.Waiting += s.staged
-		s.led.bytes += s.stagedBytes
+		s.counts.nextSeq += s.staged
+		s.counts.Accepted += s.staged
+		s.counts.Waiting += s.staged
+		s.counts.bytes += s.stagedBytes
 		t.g.touch(s)
-		t.g.wakes(s)
+		t.g.wake(s)
 	}
 	for _, p := range t.puts {
 		t.g.putState(p.name, p.value)
 	}
-	done := t.done[:0]
-	for _, x := range t.done {
-		if at := (ref{bucket: x.s.queue, seq: x.r.Seq}); !t.b.gone[at] { // it may just have given way to what was staged
+	done := t.taken[:0]
+	for _, x := range t.taken {
+		if at := (recordRef{bucket: x.s.queueBucket, seq: x.r.Seq}); !t.b.leaving[at] { // it may just have given way to what was staged
 			t.b.stageDelivered(t.g, x.s, x.r)
-			t.b.gone[at], t.g.gone = true, append(t.g.gone, at)
+			t.b.leaving[at], t.g.leaving = true, append(t.g.leaving, at)
 			done = append(done, x)
 		}
 	}
-	t.done = done
-	t.kept = true
+	t.taken = done
+	t.accepted = true
 }
 
-// end takes what was staged out of the group again unless it was kept, after a panic too; from here on the Tx is of no
+// close takes what was staged out of the group again unless it was kept, after a panic too; from here on the Tx is of no
 // use. The box's lock is held.
-func (t *Tx) end() {
+func (t *Tx) close() {
 	for _, s := range t.streams {
 		s.staged, s.stagedBytes = 0, 0
 	}
-	if !t.kept {
-		clear(t.g.ops[t.from:])
-		t.g.ops = t.g.ops[:t.from]
+	if !t.accepted {
+		clear(t.g.ops[t.firstOp:])
+		t.g.ops = t.g.ops[:t.firstOp]
 	}
 	t.g = nil
 }

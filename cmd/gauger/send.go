@@ -124,7 +124,7 @@ type answerKeeper struct {
 }
 
 // Send implements outbox.Sender.
-func (w *answerKeeper) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (w *answerKeeper) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	receipts := w.to.Send(ctx, stream, batch)
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -53,7 +53,7 @@ func (b box) close() error { return b.Close() }
 // taker is a service that takes everything at once.
 type taker func(batch []outbox.Record)
 
-func (t taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Receipt {
+func (t taker) Send(_ context.Context, _ string, batch []outbox.Record) []outbox.Answer {
 	t(batch)
-	return slices.Repeat([]outbox.Receipt{{Class: outbox.Stored, Status: 200}}, len(batch))
+	return slices.Repeat([]outbox.Answer{{Class: outbox.Stored, Status: 200}}, len(batch))
 }

@@ -91,7 +91,7 @@ type delivery struct {
 }
 
 // Send counts the request at its beginning, and passes it on.
-func (d *delivery) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (d *delivery) Send(ctx context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	d.mu.Lock()
 	d.requests++
 	number := d.requests

@@ -19,7 +19,7 @@ type Service struct {
 	Most int
 	// Fault is asked first, with the number of the request from 1. When ok, its receipt answers for the whole request;
 	// with Class Ambiguous and stored, the records are stored before the answer is lost.
-	Fault func(n int, stream string, batch []outbox.Record) (answer outbox.Receipt, stored, ok bool)
+	Fault func(n int, stream string, batch []outbox.Record) (answer outbox.Answer, stored, ok bool)
 
 	mu       sync.Mutex
 	requests int
@@ -28,7 +28,7 @@ type Service struct {
 }
 
 // Send is one request.
-func (s *Service) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Receipt {
+func (s *Service) Send(_ context.Context, stream string, batch []outbox.Record) []outbox.Answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
@@ -37,23 +37,23 @@ func (s *Service) Send(_ context.Context, stream string, batch []outbox.Record) 
 			if stored {
 				s.store(stream, batch)
 			}
-			return slices.Repeat([]outbox.Receipt{answer}, len(batch))
+			return slices.Repeat([]outbox.Answer{answer}, len(batch))
 		}
 	}
-	return slices.Repeat([]outbox.Receipt{s.judge(stream, batch)}, len(batch))
+	return slices.Repeat([]outbox.Answer{s.judge(stream, batch)}, len(batch))
 }
 
-func (s *Service) judge(stream string, batch []outbox.Record) outbox.Receipt {
+func (s *Service) judge(stream string, batch []outbox.Record) outbox.Answer {
 	if s.Most > 0 && len(batch) > s.Most {
-		return outbox.Receipt{Class: outbox.TooLarge, Status: 413}
+		return outbox.Answer{Class: outbox.TooLarge, Status: 413}
 	}
 	for _, r := range batch {
 		if s.Refuse != nil && s.Refuse(stream, r) {
-			return outbox.Receipt{Class: outbox.Poison, Status: 400, CorrelationID: "corr-400", Message: "invalid request"}
+			return outbox.Answer{Class: outbox.Poison, Status: 400, CorrelationID: "corr-400", Message: "invalid request"}
 		}
 	}
 	s.store(stream, batch)
-	return outbox.Receipt{Class: outbox.Stored, Status: 200}
+	return outbox.Answer{Class: outbox.Stored, Status: 200}
 }
 
 func (s *Service) store(stream string, batch []outbox.Record) {

@@ -1,0 +1,165 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+)
+
+// Activity of the drain of a stream.
+type Activity string
+
+// The activities.
+const (
+	Stopped Activity = ""        // nobody drains the stream
+	Idle    Activity = "idle"    // nothing is there that could be sent
+	Pacing  Activity = "pacing"  // Options.Pace holds the next request back
+	Sending Activity = "sending" // a request is out
+	BackOff Activity = "waiting" // until Next, after an answer that did not take the records
+	Paused  Activity = "paused"  // everything is refused; one record is tried at Next
+)
+
+// DrainStatus says how far a stream's drain is, and what holds it up.
+type DrainStatus struct {
+	Activity Activity
+	Since    time.Time  // the activity began
+	Next     time.Time  // of the next attempt, while it is waiting or paused
+	Troubled time.Time  // since when nothing was taken; zero: all is well
+	Answer   Answer     // the last that did not take its records, while there is trouble
+	Answered time.Time  // when that was
+	Parked   int        // records that were sent without a clear answer too often
+	Apart    []Isolated // what waits by itself, since it alone is not taken
+	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
+}
+
+// DrainStatus says how far a stream's drain is; zero for a stream that does not exist.
+func (b *Box) DrainStatus(stream string) DrainStatus {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	if s == nil {
+		return DrainStatus{}
+	}
+	now, out := time.Now(), s.status
+	for _, m := range s.attempts {
+		if m.isParked(now) {
+			out.Parked++
+		}
+	}
+	out.Apart = s.listIsolated()
+	if most := s.batchLimit(); most < s.Batch {
+		out.Limit = most
+	}
+	return out
+}
+
+// setActivity notes what the drain is at from now on.
+func (d *drain) setActivity(a Activity) {
+	now := time.Now()
+	next := DrainStatus{Activity: a, Since: now, Troubled: d.troubleSince}
+	if a == BackOff {
+		next.Next = now.Add(d.delay)
+		if d.poison.open {
+			next.Activity = Paused
+		}
+	}
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	was := d.s.status
+	if !d.troubleSince.IsZero() {
+		next.Answer, next.Answered = d.poison.lastAnswer, was.Answered
+		if was.Activity == Sending {
+			next.Answered = now
+		}
+	}
+	d.s.status = next
+}
+
+// Oldest says when the oldest waiting record of a stream was enqueued that does not wait by itself; zero: there is none.
+func (b *Box) Oldest(stream string) (at time.Time, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.streams[stream]
+	if s == nil {
+		return at, fmt.Errorf("oldest of %q: %w", stream, ErrStream)
+	}
+	if err := b.usable(); err != nil {
+		return at, err
+	}
+	err = b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
+		for k, v := c.First(); k != nil && at.IsZero(); k, v = c.Next() {
+			seq, _ := keySeq(k)
+			if a := s.failingOf(seq, addressOf(v)); a != nil && !a.isolatedUntil.IsZero() {
+				continue
+			}
+			if r, err := decodeRecord(s.Name, k, v); err == nil { // the time of a damaged one says nothing
+				at = r.At
+			}
+		}
+		return nil
+	})
+	return at, err
+}
+
+// Audited says what the file itself has of one stream: its counts, and its records counted one by one.
+type Audited struct {
+	Counts
+	Queued  uint64 // records in the queue
+	Letters uint64 // dead letters
+}
+
+// Holds reports whether every accepted record is accounted for, and those that should be here are here.
+func (a Audited) Holds() bool { return a.Balanced() && a.Waiting == a.Queued && a.Dead == a.Letters }
+
+// Audit counts what the file has, of all streams at one instant: after the same commit.
+func (b *Box) Audit() (map[string]Audited, error) {
+	all := map[string]Audited{}
+	err := b.view("audit the outbox", func(tx *bbolt.Tx) error {
+		for name, s := range b.streams {
+			a, err := s.audit(tx)
+			if err != nil {
+				return err
+			}
+			all[name] = a
+		}
+		return nil
+	})
+	return all, err
+}
+
+func (s *stream) audit(tx *bbolt.Tx) (a Audited, err error) {
+	key := []byte(s.Name)
+	if raw := tx.Bucket([]byte(bucketMeta)).Get(key); raw != nil {
+		content, _, err := unseal(bucketMeta, key, raw)
+		var l streamCounts
+		if err = errors.Join(err, l.decode(content)); err != nil {
+			return a, fmt.Errorf("counts of %s: %w", s.Name, err)
+		}
+		a.Counts = l.Counts
+	}
+	for _, x := range []struct {
+		bucket string
+		n      *uint64
+	}{{s.queueBucket, &a.Queued}, {s.deadBucket, &a.Letters}} {
+		c := tx.Bucket([]byte(x.bucket)).Cursor()
+		for k, _ := c.First(); k != nil; k, _ = c.Next() {
+			*x.n++
+		}
+	}
+	return a, nil
+}
+
+// ReceiptsSince says from when on a stream's receipts are there; all: every one that it ever had.
+func (b *Box) ReceiptsSince(stream string) (since time.Time, all bool, err error) {
+	lowest := uint64(0)
+	err = b.receipts.each(stream, 0, func(r receipt) {
+		if lowest == 0 || r.number < lowest {
+			lowest, since = r.number, r.at
+		}
+	})
+	c := b.Counts()[stream]
+	return since, lowest <= 1 && b.receipts.total(stream) >= c.Delivered+c.Dropped, err
+}

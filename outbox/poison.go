@@ -1,0 +1,159 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+const (
+	// maxRefusedInARow: when more records are refused alone, one after the other, it is the service that is doubted and
+	// not the records.
+	maxRefusedInARow = 10
+	// maxCandidates bounds what is remembered of refused records; the others are simply tried again.
+	maxCandidates = 16
+)
+
+// poisonDetector remembers the records that were refused. One that was refused alone is a candidate. It is confirmed, and
+// becomes a dead letter, when it was refused alone after something beside it or behind it was accepted; so an interface
+// that refuses everything costs nothing. All of it is forgotten at a restart: the records are in the queue, and the
+// evidence is gathered again.
+type poisonDetector struct {
+	candidates      []candidate
+	refusedInARow   int    // records refused alone since the last success
+	siblingAccepted bool   // something of the batch that is being taken apart was accepted
+	open            bool   // the breaker: everything is refused, only probes go
+	cursor          uint64 // the newest record that was probed
+	probeTurn       int    // whose turn it is to be probed
+	lastAnswer      Answer // for the words of a note
+}
+
+type candidate struct {
+	seq            uint64
+	answer         Answer // what the service said of it alone
+	othersAccepted bool   // something was accepted since: the next refusal is the last
+	confirmed      bool
+}
+
+func (r *poisonDetector) index(seq uint64) int {
+	return slices.IndexFunc(r.candidates, func(s candidate) bool { return s.seq == seq })
+}
+
+func (r *poisonDetector) has(seq uint64) bool { return r.index(seq) >= 0 }
+
+func (r *poisonDetector) forget(seq uint64) {
+	r.candidates = slices.DeleteFunc(r.candidates, func(s candidate) bool { return s.seq == seq })
+}
+
+// secondTry returns a record that was refused once and may now be refused for good.
+func (r *poisonDetector) secondTry() (uint64, bool) {
+	i := slices.IndexFunc(r.candidates, func(s candidate) bool { return s.othersAccepted })
+	if i < 0 {
+		return 0, false
+	}
+	return r.candidates[i].seq, true
+}
+
+// noteAccepted notes a success: whatever was refused before may be refused for good now.
+func (r *poisonDetector) noteAccepted() {
+	r.refusedInARow, r.siblingAccepted, r.open, r.cursor = 0, true, false, 0
+	for i := range r.candidates {
+		r.candidates[i].othersAccepted = true
+	}
+}
+
+// noteRefused notes a record that was refused alone.
+func (r *poisonDetector) noteRefused(seq uint64, answer Answer) {
+	r.lastAnswer = answer
+	r.refusedInARow++
+	i := r.index(seq)
+	if i < 0 {
+		if len(r.candidates) == maxCandidates {
+			return
+		}
+		i = len(r.candidates)
+		r.candidates = append(r.candidates, candidate{seq: seq})
+	}
+	s := &r.candidates[i]
+	s.answer = answer
+	s.confirmed = s.othersAccepted || r.siblingAccepted
+}
+
+// fewCandidates says that not many different records are refused: a new one may be another matter, and is tried at once.
+func (r *poisonDetector) fewCandidates() bool { return len(r.candidates) < maxRefusedInARow }
+
+// withdrawEvidence takes the evidence back: so many were refused since something was accepted that the interface itself has changed.
+func (r *poisonDetector) withdrawEvidence() {
+	r.open, r.siblingAccepted = true, false
+	for i := range r.candidates {
+		r.candidates[i].othersAccepted, r.candidates[i].confirmed = false, false
+	}
+}
+
+// refusedAlone judges one record that was refused by itself.
+func (d *drain) refusedAlone(seq uint64, answer Answer) {
+	d.poison.noteRefused(seq, answer)
+	if d.poison.open {
+		d.notePaused()
+		d.backOff(Poison, answer.RetryAfter)
+	} else if d.poison.refusedInARow > maxRefusedInARow {
+		d.openBreaker()
+	}
+}
+
+// openBreaker stops the stream but for probes; whoever is told is told at the first probe that is refused too.
+func (d *drain) openBreaker() {
+	d.pieces = nil
+	d.poison.withdrawEvidence()
+	d.backOff(Poison, 0)
+}
+
+// quarantineConfirmed makes dead letters of the confirmed, once the batch that they came in has been taken apart.
+func (d *drain) quarantineConfirmed() error {
+	if d.unfinished() {
+		return nil
+	}
+	for _, s := range slices.Clone(d.poison.candidates) {
+		if !s.confirmed {
+			continue
+		}
+		if err := d.quarantine(s); err != nil {
+			return err
+		}
+		d.poison.forget(s.seq)
+	}
+	return nil
+}
+
+// quarantine makes a dead letter of one record, unless a person or the quota was faster.
+func (d *drain) quarantine(c candidate) error {
+	t := deadHeader{at: time.Now(), class: c.answer.Class, status: c.answer.Status, correlation: c.answer.CorrelationID, reason: c.answer.describe()}
+	found := false
+	err := d.b.submit(func(g *group) error {
+		value, err := d.b.fetchStored(d.s.queueBucket, c.seq)
+		if found = value != nil; found {
+			d.b.stageDeadLetter(g, d.s, c.seq, value, t)
+		}
+		return err
+	})
+	if err == nil && found {
+		d.b.noteDeadLetter(d.s, c.seq, t)
+		d.b.tell() // at once: when nothing is left to send, the drain's next step may be days away
+	}
+	return err
+}
+
+func (d *drain) notePaused() {
+	if d.toldTrouble {
+		return
+	}
+	d.toldTrouble = true
+	n := Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf("%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
+		d.s.Name, d.poison.lastAnswer.describe())}
+	if len(d.poison.candidates) == 1 {
+		n.Seq = d.poison.candidates[0].seq
+		n.Message = fmt.Sprintf("%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time",
+			d.s.Name, n.Seq, d.poison.lastAnswer.describe())
+	}
+	d.b.note(n)
+}
