@@ -164,7 +164,7 @@ func Loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
-// newTransport is HTTP/1.1 only: a connection that went silent then costs one request, while HTTP/2 would go on
+// newTransport is HTTP/1.1 only, whatever the program is built with: a connection that went silent then costs one request, while HTTP/2 would go on
 // using it. Redirects cannot be followed, since requests go to the transport itself.
 func newTransport(o Options) (*http.Transport, error) {
 	roots, err := Authorities(o.CAFile)
@@ -191,7 +191,6 @@ func newTransport(o Options) (*http.Transport, error) {
 		DialContext:            dial,
 		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 		TLSHandshakeTimeout:    o.Wire.ConnectTimeout,
-		TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{},
 		Protocols:              new(http.Protocols),
 		MaxResponseHeaderBytes: headerLimit,
 		IdleConnTimeout:        90 * time.Second,

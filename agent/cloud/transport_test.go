@@ -203,6 +203,39 @@ func (a authority) serve(t *testing.T, ip string, from, until time.Time, h http.
 	return s
 }
 
+// TestHTTP2StaysOff asks a server that offers h2: another client takes it, ours says HTTP/1.1 already in its hello.
+func TestHTTP2StaysOff(t *testing.T) {
+	a, now := newAuthority(t), time.Now()
+	var proto, offered atomic.Value
+	s := a.serve(t, "127.0.0.1", now.Add(-time.Hour), now.Add(time.Hour), func(_ http.ResponseWriter, r *http.Request) {
+		proto.Store(r.Proto)
+	})
+	s.TLS.GetConfigForClient = func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		offered.Store(strings.Join(hello.SupportedProtos, " "))
+		return nil, nil
+	}
+	roots, err := Authorities(a.file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eager := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}}
+	defer eager.CloseIdleConnections()
+	answer, err := eager.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if proto.Load() != "HTTP/2.0" {
+		t.Fatalf("the server does not speak HTTP/2 with those who want it, but %v", proto.Load())
+	}
+	if got := post(t, clientOf(t, s.URL, func(o *Options) { o.CAFile = a.file })); got.Class != Stored {
+		t.Fatalf("%+v", got)
+	}
+	if proto.Load() != "HTTP/1.1" || strings.Contains(offered.Load().(string), "h2") {
+		t.Errorf("the service was asked over %v, after an offer of %q", proto.Load(), offered.Load())
+	}
+}
+
 func TestTLS(t *testing.T) {
 	a, now := newAuthority(t), time.Now()
 	var proto atomic.Value
