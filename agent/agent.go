@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/collectors"
 	"gauger/eventrules"
@@ -32,14 +33,14 @@ type Agent struct {
 	Ledger     *Ledger
 	Box        *outbox.Box
 	Client     *cloud.Client
-	Clock      *Clock
+	Clock      *clock.Clock
 	Collectors []Named
 	Workers    []Worker
 	Supervisor Supervisor
 	Log        zerolog.Logger
 	Notes      <-chan outbox.Note // what the box has to say
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
-	Boot       Boot               // of the box
+	Boot       clock.Boot         // of the box
 }
 
 // tickEvery is how often the ledger hears the clock, in the site's time; never more often than the limit in real time.
@@ -124,7 +125,7 @@ func (a *Agent) ended(c Named, err error) {
 func (a *Agent) tick(ctx context.Context) error {
 	t := time.NewTicker(a.Site.TickEvery())
 	defer t.Stop()
-	failed, kept := false, Unset
+	failed, kept := false, clock.Unset
 	for {
 		select {
 		case <-ctx.Done():
@@ -175,7 +176,7 @@ func (a *Agent) keepClock(now time.Time) error {
 	if a.Boot.ID == "" {
 		return nil
 	}
-	r, err := a.Clock.record(now, a.Boot)
+	r, err := a.Clock.Save(now, a.Boot)
 	if err != nil {
 		return err
 	}
@@ -184,11 +185,11 @@ func (a *Agent) keepClock(now time.Time) error {
 
 // resumeClock takes up how the clock stood in an earlier run on this boot.
 func (a *Agent) resumeClock() error {
-	var r clockRecord
+	var r clock.Saved
 	if err := a.Ledger.recall(clockState, &r); err != nil || a.Boot.ID == "" {
 		return err
 	}
-	return a.Clock.resume(r, time.Now(), a.Boot)
+	return a.Clock.Resume(r, time.Now(), a.Boot)
 }
 
 // run is how a run of the program began and ended.
@@ -208,7 +209,7 @@ func (a *Agent) begin() error {
 	now := time.Now().Round(0)
 	if !last.Began.IsZero() && !last.Clean && !a.Replay {
 		note := "gauger started again after a run that did not end in order (power, kill or crash); that run began "
-		if Recordable(last.Began) {
+		if clock.WasSet(last.Began) {
 			note += last.Began.In(a.Site.Zone).Format(time.RFC3339)
 		} else {
 			note += "at a time that is not known: the clock was not set"

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/outbox"
 )
@@ -50,7 +51,7 @@ func TestAnUntimelyCertificateNamesTheClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer client.Close()
-		clock := NewClock(time.Now(), time.Time{}, steadyFor, nil)
+		clock := clock.New(time.Now(), time.Time{}, clock.SteadyAfter, nil)
 		send := func() outbox.Answer {
 			return Sender{Client: client, Clock: clock}.Send(t.Context(), Tickets, []outbox.Record{{Body: []byte("{}")}})[0]
 		}

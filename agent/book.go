@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -67,7 +68,7 @@ func (d *draft) books(x tank.Input, out []tank.Outcome) {
 
 // closeDay keeps a day that the book has closed, and lets go of those that are too old.
 func (d *draft) closeDay(day tank.BookDay) {
-	if d.replay == 0 && day.To.Before(d.l.clock.notBefore) || !Recordable(day.To) {
+	if d.replay == 0 && day.To.Before(d.l.clock.NotBefore) || !clock.WasSet(day.To) {
 		return // of a clock that was not set
 	}
 	d.keep(bookDays+d.l.site.productionDay(day.From)+"/"+day.Tank, day)

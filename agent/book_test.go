@@ -128,7 +128,7 @@ func TestAMeterCountsInItsUnit(t *testing.T) {
 // TestARecordingOfYearsAgoHasItsDays: a recording may be older than the program.
 func TestARecordingOfYearsAgoHasItsDays(t *testing.T) {
 	b := newBench(t, nil)
-	b.clock.notBefore = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	b.clock.NotBefore = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for minute := 0; minute < 60*60; minute += 10 {
 		mono := time.Duration(minute) * time.Minute
 		r := collectors.Reading{Point: "plc/level", Unit: "in", Value: 150, Quality: collectors.Good, At: time.Date(2019, 3, 2, 5, 0, 0, 0, time.UTC).Add(mono), Boot: 1, Mono: mono}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unsafe"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -180,7 +181,7 @@ func TestNothingLeavesByAClockThatStepped(t *testing.T) {
 				case "the service's date confirms it":
 					w.clock.Compare(w.now(), w.now().Round(0).Add(time.Second))
 				default:
-					w.pass(steadyFor)
+					w.pass(clock.SteadyAfter)
 				}
 				w.pass(tickEvery)
 				shift := time.Duration(0)
@@ -251,8 +252,9 @@ func TestATransferOfAnUnsetClockHasTheNewTime(t *testing.T) {
 		w := newWrong(t, second)
 		const since = -56 * 365 * 24 * time.Hour
 		w.off = since
-		w.clock.born, w.Ledger.born = w.now(), w.now()
-		w.clock.notBefore = w.at.Round(0).AddDate(-1, 0, 0)
+		w.Ledger.born = w.now()
+		var marked time.Time // by the time daemon
+		w.clock = clock.New(w.now(), w.at.Round(0).AddDate(-1, 0, 0), w.site.Steady(), func() time.Time { return marked })
 		start := w.at.Add(time.Hour)
 		for s := 0.0; s < 2*3600; s += 10 {
 			moved := min(max(0, s-3600), 1800) / 30
@@ -262,7 +264,7 @@ func TestATransferOfAnUnsetClockHasTheNewTime(t *testing.T) {
 		}
 		w.off = 0
 		if sync {
-			w.clock.synced = func() time.Time { return w.at.Round(0) }
+			marked = w.at.Round(0)
 		}
 		w.pass(3 * time.Hour)
 		n := 0

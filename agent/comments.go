@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 )
 
 // comments writes the evidence of a load in its fixed order, so that a person and a program find each figure where
 // they expect it. What the tank's configuration says comes first. The whole is at most limit characters; the reasons
 // for a review are the last to be cut.
-func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
+func (s Site) comments(t Tank, h Held, grade clock.Grade, limit int) string {
 	load := h.Load
 	parts := []string{"auto observation, not a custody ticket",
 		fmt.Sprintf("conf=%.2f", load.Confidence),
@@ -28,8 +29,8 @@ func (s Site) comments(t Tank, h Held, clock Grade, limit int) string {
 		parts = append(parts, "constant="+c)
 	}
 	parts = append(parts, load.Remarks...)
-	if clock < Trusted {
-		parts = append(parts, "clock="+clock.String())
+	if grade < clock.Trusted {
+		parts = append(parts, "clock="+grade.String())
 	}
 	tail := edited(h.Edits)
 	if len(load.Review) > 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -26,7 +27,7 @@ func (d *Desk) decode(_ context.Context, w Which) ([]Decoded, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.Clock.Grade(time.Now()) == Unset {
+	if d.Clock.Grade(time.Now()) == clock.Unset {
 		return nil, errors.New("the clock is not set, so that values of the past have no place: set it, then try again")
 	}
 	decoders := map[string]func(collectors.Refusal) ([]collectors.Reading, error){}
@@ -79,7 +80,7 @@ func readingsOf(e outbox.Entry, decoders map[string]func(collectors.Refusal) ([]
 	}
 	readings, err := decode(collectors.Refusal{Device: r.Device, Source: r.Source, Raw: r.Raw, At: e.Record.At, Old: r.Old, Given: r.Given})
 	for _, x := range readings {
-		if err == nil && !Recordable(x.At) {
+		if err == nil && !clock.WasSet(x.At) {
 			err = errors.New("it came while the clock was not set, and nobody knows when that was")
 		}
 	}

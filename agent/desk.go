@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/link"
 	"gauger/eventrules"
@@ -22,7 +23,7 @@ type Desk struct {
 	Ledger  *Ledger
 	Box     *outbox.Box
 	Client  *cloud.Client
-	Clock   *Clock
+	Clock   *clock.Clock
 	Site    Site
 	Version string
 	Began   time.Time

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -28,7 +29,7 @@ type draft struct {
 	ticked   bool                      // the detector has heard the clock
 	passed   map[collectors.Point]bool // whose count of what is not used this draft has changed; nil: the counts are the ledger's
 	sent     []bool                    // the values that this draft has sent; nil: none
-	graded   *Grade                    // of the clock, once it was asked
+	graded   *clock.Grade              // of the clock, once it was asked
 }
 
 // staged is a record on its way to a stream, and the book entry that wants to know its position.
@@ -67,7 +68,7 @@ func (d *draft) wound() {
 		return
 	}
 	step := d.l.clock.Offset(d.now) - d.offset
-	if step.Abs() < stepSize {
+	if step.Abs() < clock.MinStep {
 		return
 	}
 	d.offset += step
@@ -322,7 +323,7 @@ func (d *draft) shorten() {
 	d.shortenHeld(now)
 	d.shortenWork(now)
 	for k, e := range d.open {
-		if e.Since.After(now.Add(dateWithin)) {
+		if e.Since.After(now.Add(clock.Tolerance)) {
 			d.ownEpisodes()
 			e.Since, e.Over = now, time.Time{}
 			d.open[k] = e

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 )
 
@@ -121,7 +122,7 @@ func TestNonsenseIsNoEdit(t *testing.T) {
 func TestAPersonsWordsAreNeverCut(t *testing.T) {
 	h := Held{Load: tank.Load{Tank: "TK-1", Review: []string{"data gap 42 min"}}, Edits: []Edit{{Field: "comments", New: strings.Repeat("w", 200), Person: "ann"}}}
 	s := Site{Zone: time.UTC}
-	text := s.comments(Tank{Comments: "as configured"}, h, Trusted, 300)
+	text := s.comments(Tank{Comments: "as configured"}, h, clock.Trusted, 300)
 	if len(text) > 300 || !strings.HasPrefix(text, h.Edits[0].New+"; auto observation") || !strings.HasSuffix(text, "; edited by ann: comments; needs review: data gap 42 min") {
 		t.Errorf("%d characters: %q", len(text), text)
 	}
@@ -231,7 +232,7 @@ func TestReminderKeepsItsTimeOfDay(t *testing.T) {
 func TestATicketWithoutANumberHasAHandle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, longHold)
-		b.clock.notBefore = time.Now().Add(6 * time.Hour)
+		b.clock.NotBefore = time.Now().Add(6 * time.Hour)
 		b.haul(50 * time.Minute)
 		h := b.only()
 		if h.Number != "" || !strings.HasPrefix(h.Handle, "H-TEST-TK-1-") {

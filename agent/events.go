@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -27,7 +28,7 @@ func (d *draft) event(e Event) {
 	if e.End.Before(e.Start) {
 		e.End = e.Start
 	}
-	if d.clockDoubted() || !Recordable(e.Start) && !d.tanks.Agrees(d.now) {
+	if d.clockDoubted() || !clock.WasSet(e.Start) && !d.tanks.Agrees(d.now) {
 		d.postpone(postponed{Event: &e, Tank: e.tank, Clocks: e.clocks})
 		return
 	}
@@ -151,7 +152,7 @@ func (d *draft) shiftEpisodes(before time.Time, step time.Duration) {
 	}
 	d.ownEpisodes()
 	for k, e := range d.open {
-		if e.Since.After(before.Add(dateWithin)) || !e.stamp.IsZero() { // a device's clock was not set
+		if e.Since.After(before.Add(clock.Tolerance)) || !e.stamp.IsZero() { // a device's clock was not set
 			continue
 		}
 		e.Since = e.Since.Add(step)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/eventrules"
 )
@@ -60,7 +61,7 @@ func (h *Held) correct(c tank.Correction, by *Clocks) {
 		return
 	}
 	off := c.Start.Sub(load.Start)
-	if off.Abs() < stepSize {
+	if off.Abs() < clock.MinStep {
 		return
 	}
 	if h.Number == "" {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/outbox"
 )
 
@@ -63,7 +64,7 @@ func (l *Ledger) given(now time.Time) (out []string) {
 
 // minute is a time as sentences say it; before the clock was set nobody knows it.
 func (s Site) minute(at time.Time) string {
-	if !Recordable(at) {
+	if !clock.WasSet(at) {
 		return "at a time that is not known, since the clock was not set"
 	}
 	return "on " + at.In(s.Zone).Format("2006-01-02 15:04")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/eventrules"
@@ -54,7 +55,7 @@ func (d *draft) finished(load tank.Load) {
 	wait := site.scaled(max(0, site.Hold-t.Loads.Confirm)) // what the detector has waited is part of the hold
 	clocks := d.overtaken(load.Tank, &load.Start, &load.End)
 	h := Held{Load: load, Due: d.now.Round(0).Add(wait), Clocks: clocks}
-	if d.grade() < Assumed {
+	if d.grade() < clock.Assumed {
 		h.Handle = unused(Number("H", site.ID, load.Tank, load.Began), numberMax, d.handled)
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), d.news(load.Tank)...)
@@ -104,7 +105,7 @@ func (d *draft) onlyFinite(h *Held) {
 // It returns the clocks that the times are by.
 func (d *draft) overtaken(id string, start, end *time.Time) *Clocks {
 	c := d.clocks(id)
-	if off := c.Box.Sub(c.Own); !Recordable(*start) && !c.Own.IsZero() && Recordable(start.Add(off)) {
+	if off := c.Box.Sub(c.Own); !clock.WasSet(*start) && !c.Own.IsZero() && clock.WasSet(start.Add(off)) {
 		*start, *end, c.Own = start.Add(off), end.Add(off), c.Box
 	}
 	return c
@@ -118,7 +119,7 @@ func (d *draft) clocks(id string) *Clocks {
 
 // release lets go of the held tickets whose time has come. The number is fixed as soon as the clock can be believed.
 func (d *draft) release() {
-	if len(d.held) == 0 || d.grade() < Assumed {
+	if len(d.held) == 0 || d.grade() < clock.Assumed {
 		return
 	}
 	var keep []Held
@@ -193,7 +194,7 @@ func (d *draft) shiftHeld(before time.Time, step time.Duration) {
 func (d *draft) shortenHeld(now time.Time) {
 	for i := range d.held {
 		most := d.held[i].longest(d.l.site)
-		if d.held[i].Due.Sub(now) < most+dateWithin {
+		if d.held[i].Due.Sub(now) < most+clock.Tolerance {
 			continue
 		}
 		d.held = slices.Clone(d.held)
@@ -247,7 +248,7 @@ func (h *Held) date(d *draft) {
 		return
 	}
 	off := then.moved(now)
-	if off.Abs() < stepSize {
+	if off.Abs() < clock.MinStep {
 		return
 	}
 	h.Load.Start, h.Load.End = h.Load.Start.Add(off), h.Load.End.Add(off)

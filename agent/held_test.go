@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 )
 
@@ -59,7 +60,7 @@ func TestALoadHasOneName(t *testing.T) {
 		if want := []string{first, first + "-2", first + "-3"}; !slices.Equal(names, want) || d.held[0].Number != "" {
 			t.Errorf("loads without a number are called %v, want %v", names, want)
 		}
-		pass(steadyFor)
+		pass(clock.SteadyAfter)
 		d = b.waiting()
 		d.finished(loadAt(at))
 		if h := d.held[0]; h.Handle != "" || h.name() != "A-TEST-TK-1-20000101T0000Z" {

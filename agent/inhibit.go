@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/eventrules"
 )
@@ -171,7 +172,7 @@ func (d *draft) shiftWork(before time.Time, step time.Duration) {
 	}
 	d.work = slices.Clone(d.work)
 	for i := range d.work {
-		if w := &d.work[i]; !w.From.After(before.Add(dateWithin)) {
+		if w := &d.work[i]; !w.From.After(before.Add(clock.Tolerance)) {
 			w.From, w.Until = w.From.Add(step), w.Until.Add(step)
 		}
 	}
@@ -182,7 +183,7 @@ func (d *draft) shiftWork(before time.Time, step time.Duration) {
 func (d *draft) shortenWork(now time.Time) {
 	for i := range d.work {
 		ahead := d.work[i].From.Sub(now)
-		if ahead < dateWithin {
+		if ahead < clock.Tolerance {
 			continue
 		}
 		d.work = slices.Clone(d.work)

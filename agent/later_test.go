@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/outbox"
 )
 
@@ -35,7 +36,7 @@ func doubted(t *testing.T) *wrong {
 	w := newWrong(t, single)
 	wall := w.at.Round(0)
 	w.at = w.at.Add(wall.Truncate(24 * time.Hour).Add(36 * time.Hour).Sub(wall))
-	w.born, w.clock.born = w.at, w.at
+	w.born, w.clock = w.at, clock.New(w.at, time.Time{}, w.site.Steady(), nil)
 	w.must(w.Join(upFor("b1", time.Hour)))
 	w.uptime = time.Hour
 	w.pass(time.Minute)
@@ -45,17 +46,17 @@ func doubted(t *testing.T) *wrong {
 }
 
 // nextRun is the program started again on what is in the box, on this boot of it; the clock was set right meanwhile.
-func (w *wrong) nextRun(boot Boot) {
+func (w *wrong) nextRun(boot clock.Boot) {
 	w.t.Helper()
-	r, err := w.clock.record(w.now(), upFor("b1", time.Hour+w.at.Sub(w.born)))
+	r, err := w.clock.Save(w.now(), upFor("b1", time.Hour+w.at.Sub(w.born)))
 	w.must(err)
 	up, err := boot.Uptime()
 	w.must(err)
 	w.again()
 	w.off = 0
 	w.born = w.now()
-	w.clock = NewClock(w.born, time.Time{}, steadyFor, nil)
-	w.must(w.clock.resume(r, w.born, boot))
+	w.clock = clock.New(w.born, time.Time{}, clock.SteadyAfter, nil)
+	w.must(w.clock.Resume(r, w.born, boot))
 	w.must(w.Join(boot))
 	w.uptime = up
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -38,7 +39,7 @@ const (
 type Ledger struct {
 	site   Site
 	box    *outbox.Box
-	clock  *Clock
+	clock  *clock.Clock
 	log    zerolog.Logger
 	feeds  map[collectors.Point]*feed
 	rules  tank.BookRules
@@ -89,7 +90,7 @@ type state struct {
 }
 
 // NewLedger takes up where the box's state stands.
-func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*Ledger, error) {
+func NewLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*Ledger, error) {
 	l := newLedger(site, box, clock, log)
 	s, err := l.load()
 	l.adopt(s)
@@ -97,7 +98,7 @@ func NewLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) (*L
 	return l, errors.Join(err, l.recall(gaveState, &l.gave))
 }
 
-func newLedger(site Site, box *outbox.Box, clock *Clock, log zerolog.Logger) *Ledger {
+func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {
 	now := time.Now()
 	return &Ledger{
 		site: site, box: box, clock: clock, log: log, born: now, boot: now.UnixNano(),
@@ -287,17 +288,14 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	return out
 }
 
-// Recordable says whether a recording can have been made at this time: a clock before the year 2000 was not set.
-func Recordable(at time.Time) bool { return at.Year() >= 2000 }
-
 // grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
 // not set.
-func (d *draft) grade() Grade {
+func (d *draft) grade() clock.Grade {
 	switch {
-	case d.replay != 0 && !Recordable(d.now):
-		return Unset
+	case d.replay != 0 && !clock.WasSet(d.now):
+		return clock.Unset
 	case d.replay != 0:
-		return Trusted
+		return clock.Trusted
 	case d.graded == nil:
 		d.graded = new(d.l.clock.Grade(d.now))
 	}
@@ -307,7 +305,7 @@ func (d *draft) grade() Grade {
 // clockDoubted says that nothing may leave that carries the wall clock.
 func (d *draft) clockDoubted() bool {
 	if d.replay != 0 {
-		return !Recordable(d.now)
+		return !clock.WasSet(d.now)
 	}
 	return d.l.clock.Doubted(d.now)
 }
@@ -317,7 +315,7 @@ func (d *draft) astray() time.Duration {
 	if d.replay != 0 {
 		return 0
 	}
-	return d.l.clock.Astray(d.now)
+	return d.l.clock.Deviation(d.now)
 }
 
 // deviceOf is the part of a point's name before the slash.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -58,7 +59,7 @@ func (b *bench) open() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	clock := NewClock(time.Now(), time.Time{}, b.site.Steady(), nil)
+	clock := clock.New(time.Now(), time.Time{}, b.site.Steady(), nil)
 	if b.Ledger, err = NewLedger(b.site, b.box, clock, zerolog.Nop()); err != nil {
 		b.t.Fatal(err)
 	}
@@ -318,7 +319,7 @@ func TestMemoryIsEachDevicesOwn(t *testing.T) {
 func TestAnUnsetClockHoldsRecordsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(s *Site) { s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/target"}} })
-		b.clock.notBefore = time.Now().Add(time.Hour)
+		b.clock.NotBefore = time.Now().Add(time.Hour)
 		b.emit("target", 5)
 		if err := b.Book(Event{Rule: "power-restart", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
 			t.Fatal(err)
@@ -338,7 +339,7 @@ func TestAnUnsetClockHoldsRecordsBack(t *testing.T) {
 
 func TestAValueThatNobodyCanDateIsSaidToBeLost(t *testing.T) {
 	b := newBench(t, func(s *Site) { s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/target"}} })
-	b.clock.notBefore = time.Now().Add(time.Hour)
+	b.clock.NotBefore = time.Now().Add(time.Hour)
 	b.emit("target", 5) // by the box's clock
 	b.again()
 	if err := b.Tick(time.Now()); err != nil {

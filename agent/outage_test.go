@@ -11,6 +11,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/tank"
@@ -110,7 +111,7 @@ func startIn(t *testing.T, ctx context.Context, dir string, site Site, service h
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := NewClock(time.Now(), time.Time{}, site.Steady(), nil)
+	clock := clock.New(time.Now(), time.Time{}, site.Steady(), nil)
 	ledger, err := NewLedger(site, box, clock, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

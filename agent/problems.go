@@ -18,7 +18,7 @@ func (d *Desk) problems(s Status) []string {
 	}
 	if s.ClockUnset() {
 		out = append(out, "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right")
-	} else if off := d.Clock.Astray(time.Now()); off != 0 {
+	} else if off := d.Clock.Deviation(time.Now()); off != 0 {
 		out = append(out, fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second)))
 	}
 	out = append(out, d.Doubts...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/outbox"
 )
@@ -63,7 +64,7 @@ func delivering(t *testing.T, to *judged, f func(a *Agent)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger, err := NewLedger(site, box, NewClock(time.Now(), time.Time{}, 0, nil), zerolog.Nop())
+		ledger, err := NewLedger(site, box, clock.New(time.Now(), time.Time{}, 0, nil), zerolog.Nop())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +210,7 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 		send(Memos, "lost 1", "one")
 		send(TagValues, "lost 2", "lost 3", "two", "lost 4")
 		<-time.After(10 * time.Minute)
-		desk := &Desk{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: NewClock(time.Now(), time.Time{}, 0, nil)}
+		desk := &Desk{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
 		s, err := desk.Status()
 		if err != nil {
 			t.Fatal(err)

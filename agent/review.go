@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/eventrules"
 )
@@ -129,7 +130,7 @@ func (d *draft) remind(h *Held) bool {
 	switch {
 	case h.Told.IsZero():
 		h.Asked = now
-	case now.Before(h.Told.Add(-dateWithin)): // the clock was set back
+	case now.Before(h.Told.Add(-clock.Tolerance)): // the clock was set back
 		h.Told = now
 		return true
 	case now.Before(d.l.site.sameTime(h.Asked, h.Told.Add(remindGap))):

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/outbox"
 )
@@ -24,7 +25,7 @@ var classes = map[cloud.Class]outbox.Class{
 // Sender posts batches of the outbox to the service.
 type Sender struct {
 	Client *cloud.Client
-	Clock  *Clock // hears the Date of the service's answers; may be nil
+	Clock  *clock.Clock // hears the Date of the service's answers; may be nil
 }
 
 // Send implements outbox.Sender: one request, and its answer holds for every record of the batch.
@@ -39,7 +40,7 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 	if s.Clock != nil {
 		now := time.Now()
 		s.Clock.Compare(now, a.Date)
-		if grade := s.Clock.Grade(now); a.ClockDoubt && grade != Trusted {
+		if grade := s.Clock.Grade(now); a.ClockDoubt && grade != clock.Trusted {
 			a.Message += fmt.Sprintf("; nothing has confirmed this box's clock yet (it is %s), so it is the first to look at", grade)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/collectors"
 	"gauger/eventrules"
 	"gauger/outbox"
@@ -17,7 +18,7 @@ import (
 
 // Onlooker is a ledger without an outbox: it knows the newest readings and how the tanks are measured, and keeps nothing.
 // Readings come to it through its Look; none of its other hosts may be used.
-func Onlooker(site Site, clock *Clock, log zerolog.Logger) (*Ledger, error) {
+func Onlooker(site Site, clock *clock.Clock, log zerolog.Logger) (*Ledger, error) {
 	l := newLedger(site, nil, clock, log)
 	s := state{open: map[string]Episode{}, values: make([]lastValue, len(site.Values))}
 	err := l.outfit(&s)

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -95,7 +96,7 @@ func (s Site) productionDay(t time.Time) string {
 }
 
 // Steady is how long the clock must run without a step to be assumed right.
-func (s Site) Steady() time.Duration { return s.scaled(steadyFor) }
+func (s Site) Steady() time.Duration { return s.scaled(clock.SteadyAfter) }
 
 // TickEvery is how often the ledger wants to hear the clock.
 func (s Site) TickEvery() time.Duration { return max(s.scaled(tickEvery), tickLimit) }

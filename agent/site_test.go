@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -85,7 +86,7 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, Rate: 5.91, Confidence: 0.5, ErrorBbl: 0.42,
 		Parts: 1, Samples: 212, Table: "strap", Review: []string{"data gap 42 min"}, End: time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC),
 	}
-	got := site.comments(tk, Held{Load: load}, Assumed, 500)
+	got := site.comments(tk, Held{Load: load}, clock.Assumed, 500)
 	want := "North battery; auto observation, not a custody ticket; conf=0.50; open=14-03-1; close=04-01-2; gauge_bbl=203.3; " +
 		"removed_bbl=205.1; err_bbl=0.4; inflow_bbl=1.8; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
 		"clock=assumed; needs review: data gap 42 min"
@@ -94,16 +95,16 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 	}
 	unknown := load
 	unknown.InflowUnknown = true
-	if got := site.comments(tk, Held{Load: unknown}, Trusted, 500); strings.Contains(got, "inflow_bbl") {
+	if got := site.comments(tk, Held{Load: unknown}, clock.Trusted, 500); strings.Contains(got, "inflow_bbl") {
 		t.Errorf("an inflow that nobody saw is given: %s", got)
 	}
 	unseen := load
 	unseen.Samples, unseen.Unseen = 0, &tank.Span{From: load.End.Add(-20 * time.Minute), To: load.End}
-	if got := site.comments(tk, Held{Load: unseen}, Trusted, 500); strings.Contains(got, "rate=") || strings.Contains(got, "parts=") || !strings.Contains(got, "unseen between 11:40:00 and 12:00:00; ") {
+	if got := site.comments(tk, Held{Load: unseen}, clock.Trusted, 500); strings.Contains(got, "rate=") || strings.Contains(got, "parts=") || !strings.Contains(got, "unseen between 11:40:00 and 12:00:00; ") {
 		t.Errorf("a pace that nobody saw is given: %s", got)
 	}
 	for limit := 1; limit < 300; limit++ {
-		short := site.comments(tk, Held{Load: load}, Trusted, limit)
+		short := site.comments(tk, Held{Load: load}, clock.Trusted, limit)
 		if n := len([]rune(short)); n > limit {
 			t.Fatalf("comments of %d characters, limit %d", n, limit)
 		}
@@ -120,76 +121,13 @@ func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
 		Review: []string{"data gap 42 min at an edge", "volume uncertain by 3.2 bbl"}}
 	for _, words := range []string{"", strings.Repeat("Käufer-Öl ", 60), strings.Repeat("\U0001F6E2", 600)} {
 		for _, limit := range []int{500, 250, 120, 80} {
-			got := site.comments(Tank{Comments: words}, Held{Load: load}, Trusted, limit)
+			got := site.comments(Tank{Comments: words}, Held{Load: load}, clock.Trusted, limit)
 			if n := len([]rune(got)); n > limit || !strings.HasSuffix(got, "needs review: data gap 42 min at an edge, volume uncertain by 3.2 bbl") {
 				t.Errorf("limit %d, %d characters: %s", limit, n, got)
 			}
 			if !utf8.ValidString(got) {
 				t.Errorf("limit %d cut a letter in two", limit)
 			}
-		}
-	}
-}
-
-func TestClockIsTrustedOnlyForAReason(t *testing.T) {
-	born := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
-	synced := false
-	c := NewClock(born, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 15*time.Minute, func() time.Time {
-		if synced {
-			return born
-		}
-		return time.Time{}
-	})
-	check := func(at time.Time, want Grade, why string) {
-		t.Helper()
-		if got := c.Grade(at); got != want {
-			t.Errorf("%s: grade %s, want %s", why, got, want)
-		}
-	}
-	check(born.AddDate(-56, 0, 0), Unset, "a clock in 1970")
-	check(born.Add(time.Minute), Set, "just started")
-	check(born.Add(15*time.Minute), Assumed, "steady for a quarter of an hour")
-	c.Compare(born, born.Add(10*time.Minute))
-	check(born.Add(time.Minute), Set, "the service's date is far off")
-	c.Compare(born, born.Add(time.Minute))
-	check(born.Add(time.Minute), Trusted, "the service's date agrees")
-	synced = true
-	check(born, Trusted, "the time daemon says so")
-}
-
-func TestARestartDoesNotUndoASteadyClock(t *testing.T) {
-	up := 2 * time.Hour
-	boot := Boot{ID: "b1", Uptime: func() (time.Duration, error) { return up, nil }}
-	born := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
-	first := NewClock(born, time.Time{}, 15*time.Minute, nil)
-	up += 16 * time.Minute
-	r, err := first.record(born.Add(16*time.Minute), boot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again := born.Add(20 * time.Minute)
-	up += 4 * time.Minute
-	for _, c := range []struct {
-		why  string
-		boot Boot
-		at   time.Time
-		want Grade
-	}{
-		{"the same boot", boot, again, Assumed},
-		{"another boot", Boot{ID: "b2", Uptime: boot.Uptime}, again, Set},
-		{"the clock was set in between", boot, again.Add(time.Hour), Set},
-	} {
-		next := NewClock(c.at, time.Time{}, 15*time.Minute, nil)
-		if err := next.resume(r, c.at, c.boot); err != nil {
-			t.Fatal(err)
-		}
-		if got := next.Grade(c.at.Add(time.Second)); got != c.want {
-			t.Errorf("%s: grade %s, want %s", c.why, got, c.want)
-		}
-	}
-	if b := ThisBoot(); b.ID != "" {
-		if d, err := b.Uptime(); err != nil || d <= 0 {
-			t.Errorf("uptime of this box: %s, %v", d, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/link"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -78,7 +79,7 @@ func (s Status) Waiting() (n uint64) {
 }
 
 // ClockUnset says that the clock was not set: what is made meanwhile waits for it, and is in no stream yet.
-func (s Status) ClockUnset() bool { return s.Clock == Unset.String() }
+func (s Status) ClockUnset() bool { return s.Clock == clock.Unset.String() }
 
 // planned says that the link's windows, its bytes of the day or its rate hold a stream back.
 func (s Status) planned(stream string) bool { return s.Link != nil && s.Link.Held[stream] != "" }

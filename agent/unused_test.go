@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/collectors"
 )
@@ -69,7 +70,7 @@ func TestWhatIsNotUsedIsCountedAndTold(t *testing.T) {
 		}
 		desk, stop := b.proving(&cloudtest.Service{})
 		defer stop()
-		desk.Clock = NewClock(time.Now(), time.Time{}, b.site.Steady(), nil)
+		desk.Clock = clock.New(time.Now(), time.Time{}, b.site.Steady(), nil)
 		p, err := desk.prove(t.Context(), ProofArgs{From: begin, To: time.Now()})
 		s, errStatus := desk.Status()
 		if err != nil || errStatus != nil || len(p.Unused) != 1 || p.Unused[0].Count != 13 || len(s.Unused) != 1 || s.Unused[0] != p.Unused[0] {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/collectors"
 	"gauger/eventrules"
 	"gauger/outbox"
@@ -70,7 +71,7 @@ func (d *draft) due(v Value, last lastValue, r *collectors.Reading) (begin time.
 		return last.Begin, true
 	}
 	at := r.At.Round(0)
-	if last.At.After(at) && last.At.After(d.now.Round(0).Add(dateWithin)) { // sent while the clock was ahead
+	if last.At.After(at) && last.At.After(d.now.Round(0).Add(clock.Tolerance)) { // sent while the clock was ahead
 		return at, true
 	}
 	gap := max(0, at.Sub(last.At))

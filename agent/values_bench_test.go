@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -26,7 +27,7 @@ func BenchmarkEveryReading(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer box.Close()
-	clock := NewClock(time.Now(), time.Time{}, time.Minute, nil)
+	clock := clock.New(time.Now(), time.Time{}, time.Minute, nil)
 	clock.Confirm()
 	l, err := NewLedger(site, box, clock, zerolog.Nop())
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/eventrules"
 )
@@ -53,7 +54,7 @@ func (d *draft) verdict(v tank.Verdict) {
 	limit := tankKey + d.now.Add(-verdictsFor).UTC().Format("20060102T150405Z")
 	old := max(0, len(names)+1-verdictsKept)
 	for i, name := range names { // in the order of their names, which is that of their times
-		if i < old || d.grade() >= Assumed && name < limit {
+		if i < old || d.grade() >= clock.Assumed && name < limit {
 			d.put(name, nil)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/tank"
@@ -141,7 +142,7 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := NewClock(time.Now(), time.Time{}, site.Steady(), nil)
+	clock := clock.New(time.Now(), time.Time{}, site.Steady(), nil)
 	ledger, err := NewLedger(site, box, clock, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -51,7 +52,7 @@ func newDesk(t *testing.T) *agent.Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	clock := agent.NewClock(time.Now(), time.Time{}, time.Minute, nil)
+	clock := clock.New(time.Now(), time.Time{}, time.Minute, nil)
 	ledger, err := agent.NewLedger(site, box, clock, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/collectors"
 	"gauger/collectors/sim"
 	"gauger/config"
@@ -191,7 +192,7 @@ func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
 	if err := w.Host.Emit(ctx, batch); err != nil {
 		return err
 	}
-	if at := batch[0].At; agent.Recordable(at) {
+	if at := batch[0].At; clock.WasSet(at) {
 		if w.first.IsZero() || at.Before(w.first) {
 			w.first = at
 		}

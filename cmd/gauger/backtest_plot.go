@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/agent/plot"
 	"gauger/collectors"
 	"gauger/config"
@@ -72,7 +73,7 @@ func levelsOf(cfg *config.Config, c cut) (all []tankLevel) {
 // add takes a reading, in inches and with the tank's offset. What the detector takes for no level is a bad reading. A
 // reading of a clock that was not set may turn out to lie within the cut.
 func (l tankLevel) add(r collectors.Reading) {
-	if agent.Recordable(r.At) && !l.cut.holds(l.tank.ID, r.At, r.At) {
+	if clock.WasSet(r.At) && !l.cut.holds(l.tank.ID, r.At, r.At) {
 		return
 	}
 	inches, err := agent.LevelInches(r.Value, r.Unit, float64(l.tank.Height))

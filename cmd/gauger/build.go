@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/collectors"
 	"gauger/config"
@@ -111,8 +112,8 @@ func preflight() func(path string) error {
 }
 
 // clockOf starts watching the clock.
-func clockOf(site agent.Site) *agent.Clock {
-	return agent.NewClock(time.Now(), built, site.Steady(), func() time.Time {
+func clockOf(site agent.Site) *clock.Clock {
+	return clock.New(time.Now(), built, site.Steady(), func() time.Time {
 		info, err := os.Stat(timesyncMarker) // the daemon touches it whenever it has set or compared the clock
 		if err != nil {
 			return time.Time{}

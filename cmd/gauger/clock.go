@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/agent/console"
 )
 
@@ -29,7 +30,7 @@ func runClockTrust(ctx context.Context, c *call, args []string) error {
 	}
 	now := time.Now()
 	if c.json() {
-		return printJSON(c.out, map[string]any{"clock": agent.Trusted.String(), "now": now})
+		return printJSON(c.out, map[string]any{"clock": clock.Trusted.String(), "now": now})
 	}
 	_, err = fmt.Fprintf(c.out, "the clock is trusted from now on: %s\n", now.In(findSite(c).zone()).Format("2006-01-02 15:04:05 MST"))
 	return err

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/agent/tank"
 )
 
@@ -272,7 +273,7 @@ func (r *ticketRow) standing(h site) string {
 		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"
 	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && h.cfg != nil && h.cfg.Tickets.Review == "hold":
 		return "held until a person looks: `gauger tickets release NUMBER` or `gauger tickets reject NUMBER --why TEXT`"
-	case r.State == "held" && r.Load != nil && !agent.Recordable(r.Load.Start):
+	case r.State == "held" && r.Load != nil && !clock.WasSet(r.Load.Start):
 		return "held until the clock is set, which will date it"
 	case r.State == "held":
 		return "held, leaves at " + minute(r.Queued, h.zone())

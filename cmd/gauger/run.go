@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/console"
 	"gauger/agent/link"
@@ -135,14 +136,14 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 		return nil, errors.Join(err, box.Close())
 	}
 	d.client = client
-	clock := clockOf(site)
-	ledger, err := agent.NewLedger(site, box, clock, log)
+	boxClock := clockOf(site)
+	ledger, err := agent.NewLedger(site, box, boxClock, log)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
 	d.keepReadings(ledger)
 	client.Keys().Notify = keyNotes(ledger, log)
-	client.Keys().Believed = func() bool { return clock.Grade(time.Now()) >= agent.Assumed }
+	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
 	lines := &modbus.Lines{}
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
@@ -150,13 +151,13 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
 	}
 	d.desk = (&agent.Desk{
-		Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: version, Began: time.Now(), Daemon: true,
+		Ledger: ledger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Gather: gather,
 	}).Open()
 	d.agent = &agent.Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: gather, Supervisor: agent.NewSupervisor(),
+		Site: site, Ledger: ledger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Supervisor: agent.NewSupervisor(),
 		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
-		Boot: agent.ThisBoot(),
+		Boot: clock.ThisBoot(),
 	}
 	offerLines(d.desk, lines)
 	d.desk.Lines = func() []agent.LineStatus { return statusOf(lines) }

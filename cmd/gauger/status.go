@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/clock"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -238,7 +239,7 @@ func (p *page) lastTicket() {
 			leaves = "on hold by " + h.Stop.Person + " until `gauger tickets release`"
 		} else if len(h.Load.Review) > 0 && p.h.cfg != nil && p.h.cfg.Tickets.Review == "hold" {
 			leaves = "waits for a person: `gauger tickets release` or `tickets reject`"
-		} else if !agent.Recordable(h.Load.Start) {
+		} else if !clock.WasSet(h.Load.Start) {
 			leaves = "waits for the clock to be set"
 		}
 		p.line("held\t%s\t%s to %s, %s", h.Load.Tank, minute(h.Load.Start, zone), h.Load.End.In(zone).Format("15:04"), leaves)

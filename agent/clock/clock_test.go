@@ -1,14 +1,22 @@
-package agent
+package clock
 
 import (
 	"testing"
 	"time"
+	"unsafe"
 )
+
+// stepped is an instant as a box says it whose wall clock was set by so much: the monotonic clock stays.
+func stepped(t time.Time, by time.Duration) time.Time {
+	inside := (*struct{ wall uint64 })(unsafe.Pointer(&t)) // the seconds of an instant that has both clocks begin at bit 30
+	inside.wall += uint64(int64(by/time.Second)) << 30
+	return t
+}
 
 // minutes looks at a clock once a minute, until to minutes after it was born, with its wall clock off by so much.
 func minutes(c *Clock, from, to int, off time.Duration) (last time.Time) {
 	for m := from; m <= to; m++ {
-		last = stepped(c.born.Add(time.Duration(m)*time.Minute), off)
+		last = stepped(c.started.Add(time.Duration(m)*time.Minute), off)
 		c.Grade(last)
 	}
 	return last
@@ -18,22 +26,22 @@ func minutes(c *Clock, from, to int, off time.Duration) (last time.Time) {
 // what it is set back to is a doubt, by as much as it is away from where it was believed.
 func TestAClockIsMeasuredByWhereItWasLastBelieved(t *testing.T) {
 	const day = 24 * time.Hour
-	c := NewClock(time.Now(), time.Time{}, steadyFor, nil)
+	c := New(time.Now(), time.Time{}, SteadyAfter, nil)
 	minutes(c, 0, 20, 0)
-	if at := minutes(c, 21, 21, day); !c.Doubted(at) || c.Astray(at) != day || c.Offset(at) != day {
-		t.Errorf("set a day ahead: doubted %v, astray %s, offset %s", c.Doubted(at), c.Astray(at), c.Offset(at))
+	if at := minutes(c, 21, 21, day); !c.Doubted(at) || c.Deviation(at) != day || c.Offset(at) != day {
+		t.Errorf("set a day ahead: doubted %v, astray %s, offset %s", c.Doubted(at), c.Deviation(at), c.Offset(at))
 	}
 	if at := minutes(c, 22, 35, day); c.Grade(at) != Set || !c.Doubted(at) {
 		t.Errorf("14 minutes after the step it is %s", c.Grade(at))
 	}
-	if at := minutes(c, 36, 36, day); c.Grade(at) != Assumed || c.Doubted(at) || c.Astray(at) != 0 {
-		t.Errorf("a quarter of an hour after the step it is %s, astray %s", c.Grade(at), c.Astray(at))
+	if at := minutes(c, 36, 36, day); c.Grade(at) != Assumed || c.Doubted(at) || c.Deviation(at) != 0 {
+		t.Errorf("a quarter of an hour after the step it is %s, astray %s", c.Grade(at), c.Deviation(at))
 	}
 	if at := minutes(c, 37, 40, day+10*time.Second); c.Grade(at) != Assumed || c.Doubted(at) || c.Offset(at) != day+10*time.Second {
 		t.Errorf("corrected by ten seconds it is %s, offset %s", c.Grade(at), c.Offset(at))
 	}
-	if at := minutes(c, 41, 41, -time.Hour); c.Grade(at) != Set || !c.Doubted(at) || c.Astray(at) != -time.Hour-day-10*time.Second {
-		t.Errorf("set back by a day and an hour it is %s, astray %s", c.Grade(at), c.Astray(at))
+	if at := minutes(c, 41, 41, -time.Hour); c.Grade(at) != Set || !c.Doubted(at) || c.Deviation(at) != -time.Hour-day-10*time.Second {
+		t.Errorf("set back by a day and an hour it is %s, astray %s", c.Grade(at), c.Deviation(at))
 	}
 }
 
@@ -47,7 +55,7 @@ func TestHowFarAStepIsOne(t *testing.T) {
 			{time.Second, 0, false}, {2 * time.Second, 2 * time.Second, false},
 			{119 * time.Second, 119 * time.Second, false}, {120 * time.Second, 120 * time.Second, true},
 		} {
-			c := NewClock(time.Now(), time.Time{}, steadyFor, nil)
+			c := New(time.Now(), time.Time{}, SteadyAfter, nil)
 			minutes(c, 0, 20, 0)
 			if at := minutes(c, 21, 21, sign*x.step); c.Offset(at) != sign*x.offset || c.Doubted(at) != x.doubted {
 				t.Errorf("a step of %s: offset %s, doubted %v", sign*x.step, c.Offset(at), c.Doubted(at))
@@ -59,14 +67,14 @@ func TestHowFarAStepIsOne(t *testing.T) {
 // The Date of the service confirms a clock that is within two minutes of it, and no other; one without a Date says nothing.
 func TestTheServicesDateConfirmsWhatIsNear(t *testing.T) {
 	for off, want := range map[time.Duration]Grade{0: Trusted, 2 * time.Minute: Trusted, -2 * time.Minute: Trusted, 121 * time.Second: Set, -121 * time.Second: Set} {
-		c := NewClock(time.Now(), time.Time{}, steadyFor, nil)
-		c.Compare(c.born, c.born.Round(0).Add(off))
-		if got := c.Grade(c.born); got != want {
+		c := New(time.Now(), time.Time{}, SteadyAfter, nil)
+		c.Compare(c.started, c.started.Round(0).Add(off))
+		if got := c.Grade(c.started); got != want {
 			t.Errorf("a date %s away makes the clock %s, want %s", off, got, want)
 		}
 	}
-	c := NewClock(stepped(time.Now(), -time.Duration(time.Now().Unix())*time.Second), time.Time{}, steadyFor, nil)
-	if c.Compare(c.born, time.Time{}); c.Grade(c.born) != Set {
+	c := New(stepped(time.Now(), -time.Duration(time.Now().Unix())*time.Second), time.Time{}, SteadyAfter, nil)
+	if c.Compare(c.started, time.Time{}); c.Grade(c.started) != Set {
 		t.Error("no date confirms a clock")
 	}
 }
@@ -83,11 +91,37 @@ func TestTheTimeDaemonsMarkOfAStep(t *testing.T) {
 		{62 * time.Second, Set}, {time.Hour, Set}, {-time.Minute, Trusted}, {-2 * time.Minute, Set}, {-3 * time.Minute, Set},
 	} {
 		var mark time.Time
-		c := NewClock(time.Now(), time.Time{}, steadyFor, func() time.Time { return mark })
+		c := New(time.Now(), time.Time{}, SteadyAfter, func() time.Time { return mark })
 		minutes(c, 0, 20, 0)
-		mark = stepped(c.born.Add(21*time.Minute), step).Round(0).Add(-x.mark)
+		mark = stepped(c.started.Add(21*time.Minute), step).Round(0).Add(-x.mark)
 		if at := minutes(c, 21, 21, step); c.Grade(at) != x.grade || c.Doubted(at) != (x.grade == Set) {
 			t.Errorf("marked %s before a step was seen: %s, want %s", x.mark, c.Grade(at), x.grade)
 		}
 	}
+}
+
+func TestClockIsTrustedOnlyForAReason(t *testing.T) {
+	born := time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC)
+	synced := false
+	c := New(born, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), 15*time.Minute, func() time.Time {
+		if synced {
+			return born
+		}
+		return time.Time{}
+	})
+	check := func(at time.Time, want Grade, why string) {
+		t.Helper()
+		if got := c.Grade(at); got != want {
+			t.Errorf("%s: grade %s, want %s", why, got, want)
+		}
+	}
+	check(born.AddDate(-56, 0, 0), Unset, "a clock in 1970")
+	check(born.Add(time.Minute), Set, "just started")
+	check(born.Add(15*time.Minute), Assumed, "steady for a quarter of an hour")
+	c.Compare(born, born.Add(10*time.Minute))
+	check(born.Add(time.Minute), Set, "the service's date is far off")
+	c.Compare(born, born.Add(time.Minute))
+	check(born.Add(time.Minute), Trusted, "the service's date agrees")
+	synced = true
+	check(born, Trusted, "the time daemon says so")
 }
