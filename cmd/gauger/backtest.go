@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -239,38 +238,4 @@ func (w *watcher) see(r collectors.Reading) {
 			w.levels[i].add(r)
 		}
 	}
-}
-
-// writeFile writes a result into a file.
-func writeFile(path, what string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
-	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		return fmt.Errorf("%s to %s: %w", what, path, err)
-	}
-	return nil
-}
-
-// printJSON prints v for a program.
-func printJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Errorf("write the result: %w", err)
-	}
-	return nil
-}
-
-// firstLine is the first line of a longer text.
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}
-
-// tankNamed says whether a configuration has the tank.
-func tankNamed(cfg *config.Config, id string) bool {
-	return slices.ContainsFunc(cfg.Tanks, func(t config.Tank) bool { return t.ID == id })
 }

@@ -323,9 +323,3 @@ func (all *comparison) summary() string {
 	return fmt.Sprintf("%s: %d the same, %d different (%s bbl together), %d only in the backtest, %d %s",
 		count(len(all.Tickets), "ticket"), all.Same, all.Differ, signed(all.Bbl, 1), all.OnlyHere, all.OnlyThere, there)
 }
-
-// signed is a difference with its sign; one that rounds to nothing is +0, never -0.
-func signed(v float64, places int) string {
-	scale := math.Pow10(places)
-	return fmt.Sprintf("%+.*f", places, math.Round(v*scale)/scale+0)
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -16,41 +15,6 @@ import (
 	"gauger/config"
 	"gauger/eventrules"
 )
-
-// cut is the part of a backtest that is looked at more closely; zero: all of it.
-type cut struct {
-	from, to time.Time
-	tank     string
-}
-
-// addCutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
-func addCutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
-	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
-	to := f.String("to", "", "end them at this `TIME`")
-	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
-	return func(cfg *config.Config) (cut, error) {
-		times := siteTimes(cfg.Zone)
-		c := cut{from: times.at("from", *from, time.Time{}), to: times.at("to", *to, time.Time{}), tank: *id}
-		switch {
-		case times.err != nil:
-			return c, times.err
-		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
-			return c, usage{"--to must be later than --from"}
-		case *id != "" && !tankNamed(cfg, *id):
-			var ids []string
-			for _, t := range cfg.Tanks {
-				ids = append(ids, t.ID)
-			}
-			return c, usage{fmt.Sprintf("--tank: no tank %q is configured%s; the tanks are %s", *id, didYouMean(*id, ids), strings.Join(ids, ", "))}
-		}
-		return c, nil
-	}
-}
-
-// holds says whether a time of a tank lies in the cut.
-func (c cut) holds(tank string, from, to time.Time) bool {
-	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
-}
 
 // tankLevel gathers the levels of one tank for a picture.
 type tankLevel struct {
@@ -120,14 +84,6 @@ func aboutTank(t *config.Tank) string {
 	return words
 }
 
-// eventBody is an event as it would have been sent.
-type eventBody struct {
-	Rule  string `json:"ruleName"`
-	Note  string `json:"note"`
-	Start string `json:"startTimeString"`
-	End   string `json:"endTimeString"`
-}
-
 // tankEvents sorts the events to the tanks that they name. Those that name none stand with the first tank, and say so. A
 // doubtful load is no event of the picture: it has its own colour.
 func (t *trial) tankEvents() (map[string][]plot.Event, error) {
@@ -152,21 +108,6 @@ func (t *trial) tankEvents() (map[string][]plot.Event, error) {
 		all[id] = append(all[id], plot.Event{Rule: rule, Note: note, Start: start, End: end})
 	}
 	return all, nil
-}
-
-// times reads an event's times back: they are sent without a zone.
-func (d eventBody) times(cfg *config.Config) (start, end time.Time, err error) {
-	zone := time.UTC
-	if cfg.Service.Wire.EventZone == "site" {
-		zone = cfg.Zone
-	}
-	if start, err = parseTime(d.Start, zone, time.Time{}); err == nil {
-		end, err = parseTime(d.End, zone, time.Time{})
-	}
-	if err != nil {
-		return start, end, fmt.Errorf("read the times of an event %s: %w", d.Rule, err)
-	}
-	return start, end, nil
 }
 
 // tankIn is the tank that a note names first, empty when it names none.

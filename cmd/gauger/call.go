@@ -1,6 +1,13 @@
 package main
 
-import "io"
+import (
+	"io"
+	"os"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/console"
+)
 
 // call is one call of the program: its streams, its environment, and what the flags that all commands share say.
 type call struct {
@@ -16,3 +23,22 @@ type call struct {
 
 // json says that a program reads the result.
 func (c *call) json() bool { return c.format == "json" }
+
+// newLogger writes JSON lines to standard error, or readable ones to a terminal.
+func newLogger(c *call, level string) zerolog.Logger {
+	l, err := zerolog.ParseLevel(level)
+	if err != nil || level == "" {
+		l = zerolog.InfoLevel
+	}
+	return zerolog.New(c.err).Level(l).With().Timestamp().Logger()
+}
+
+// localUser is the local user, for what a command does without a daemon.
+func localUser(c *call) string {
+	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {
+		if v := c.getenv(name); v != "" {
+			return v
+		}
+	}
+	return console.UserName(os.Getuid())
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -167,23 +166,4 @@ func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) 
 		return printed
 	}
 	return unreadable(err)
-}
-
-// unreadable is a configuration that is not there: as bad as a wrong one, exit status 78.
-func unreadable(err error) error {
-	if _, ok := errors.AsType[config.Problems](err); ok || err == nil {
-		return err
-	}
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return misconfigured{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger check --example`", path.Path, path.Err)}
-	}
-	return misconfigured{err}
-}
-
-// count is "1 tank" or "2 tanks".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"gauger/collectors/mqtt"
@@ -161,16 +160,6 @@ func writeDiscovered(w io.Writer, dev config.Device, topics []discovered, points
 		}
 	}
 	return nil
-}
-
-// oneLine is a text from outside without anything that could end a comment.
-func oneLine(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
-			return ' '
-		}
-		return r
-	}, text)
 }
 
 // heardHow says how a topic is published.

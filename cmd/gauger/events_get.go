@@ -3,11 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
@@ -59,23 +56,4 @@ func runEventsGet(ctx context.Context, c *call, args []string) error {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)
 		}
 	})
-}
-
-// pages are the flags of everything that comes in pages.
-func pages(f *flag.FlagSet, page, size *int, all *bool) {
-	f.Func("page-number", "`NUMBER` of the page, from 1 (default 1)", fromOne(page))
-	f.Func("page-size", "how many to a page, a `NUMBER`; default as the service likes", fromOne(size))
-	f.BoolVar(all, "all", false, "follow the pages to the end")
-}
-
-// fromOne reads a number that counts from 1.
-func fromOne(into *int) func(string) error {
-	return func(text string) error {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return errors.New("want a whole number from 1")
-		}
-		*into = n
-		return nil
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -98,15 +99,6 @@ func (c *call) flagError(f *flag.FlagSet, err error) error {
 	return usage{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
 }
 
-// alternatives is "text or json", or "text, json or csv".
-func alternatives(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
-}
-
 // word makes a flag that takes one of some words, in upper or lower case.
 func word(f *flag.FlagSet, into *string, name, about string, words ...string) {
 	f.Func(name, about+" (`WORD`: "+alternatives(words)+")", func(text string) error {
@@ -134,4 +126,32 @@ func list(f *flag.FlagSet, into *[]string, name, about string) {
 		}
 		return nil
 	})
+}
+
+// optional makes a flag for a figure that may be left out.
+func optional(f *flag.FlagSet, into **float64, name, about string) {
+	f.Func(name, about, func(text string) error {
+		v, err := parseNumber(text)
+		*into = &v
+		return err
+	})
+}
+
+// fromOne reads a number that counts from 1.
+func fromOne(into *int) func(string) error {
+	return func(text string) error {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return errors.New("want a whole number from 1")
+		}
+		*into = n
+		return nil
+	}
+}
+
+// pages are the flags of everything that comes in pages.
+func pages(f *flag.FlagSet, page, size *int, all *bool) {
+	f.Func("page-number", "`NUMBER` of the page, from 1 (default 1)", fromOne(page))
+	f.Func("page-size", "how many to a page, a `NUMBER`; default as the service likes", fromOne(size))
+	f.BoolVar(all, "all", false, "follow the pages to the end")
 }

@@ -5,8 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -15,23 +13,10 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"gauger/agent/console"
-	"gauger/config"
-	"gauger/outbox"
 )
 
 // version is set by the build.
 var version = "dev"
-
-// Exit statuses of every command.
-const (
-	exitDone   = 0
-	exitFailed = 1
-	exitUsage  = 2
-	exitBusy   = 75 // the outbox is held by another gauger, or out of service: start again
-	exitConfig = 78
-)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -47,20 +32,6 @@ type command struct {
 	run               func(ctx context.Context, c *call, args []string) error
 }
 
-// usage is a call that nobody can make sense of: exit status 2.
-type usage struct{ text string }
-
-func (u usage) Error() string { return u.text }
-
-// misconfigured is a configuration that cannot be read at all: exit status 78.
-type misconfigured struct{ cause error }
-
-func (m misconfigured) Error() string { return m.cause.Error() }
-func (m misconfigured) Unwrap() error { return m.cause }
-
-// errQuiet ends with status 1 after everything has been said.
-var errQuiet = errors.New("")
-
 // run does what args ask for and returns the exit status.
 func (c *call) run(ctx context.Context, args []string) int {
 	if len(args) == 0 || args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
@@ -72,54 +43,6 @@ func (c *call) run(ctx context.Context, args []string) int {
 		err = found.run(ctx, c, rest)
 	}
 	return exitStatus(c, inWords(ctx, err))
-}
-
-// worded is an error that a person can read, and is what it was.
-type worded struct {
-	text  string
-	cause error
-}
-
-func (w worded) Error() string { return w.text }
-func (w worded) Unwrap() error { return w.cause }
-
-// inWords says in words that a context has ended, wherever in a command that was: an interrupt is the person's own doing.
-func inWords(ctx context.Context, err error) error {
-	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
-		return err
-	}
-	ended := "stopped before it was done"
-	if ctx.Err() != nil {
-		ended = "interrupted"
-	}
-	return worded{console.Words(err, ended), err}
-}
-
-// exitStatus says what went wrong and turns it into an exit status.
-func exitStatus(c *call, err error) int {
-	problems, isConfig := errors.AsType[config.Problems](err)
-	_, isMissing := errors.AsType[misconfigured](err)
-	_, isUsage := errors.AsType[usage](err)
-	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
-		return exitDone
-	case errors.Is(err, errQuiet):
-		return exitFailed
-	case isConfig:
-		fmt.Fprintln(c.err, problems.Error())
-		return exitConfig
-	case isMissing:
-		fmt.Fprintln(c.err, "gauger: "+err.Error())
-		return exitConfig
-	case isUsage:
-		fmt.Fprintln(c.err, "gauger: "+err.Error())
-		return exitUsage
-	case errors.Is(err, outbox.ErrHeld), errors.Is(err, outbox.ErrDead):
-		fmt.Fprintln(c.err, "gauger: "+err.Error())
-		return exitBusy
-	}
-	fmt.Fprintln(c.err, "gauger: "+err.Error())
-	return exitFailed
 }
 
 // find looks the verb up; verbs of two words come first.

@@ -64,27 +64,6 @@ func runRead(ctx context.Context, c *call, args []string) error {
 	return out.fromDevices(ctx, onlyPoints(cfg, points), lines, *watch, *wait)
 }
 
-// known refuses names that no point has. Without a configuration nobody can say.
-func (h site) known(names []string) error {
-	if h.cfg == nil {
-		return nil
-	}
-	for _, name := range names {
-		h.cfg.Refer(collectors.Point(name))
-	}
-	all := map[string]bool{}
-	for p := range h.cfg.Points() {
-		all[string(p.Point)] = true
-	}
-	for _, name := range names {
-		if !all[name] {
-			points := sortedNames(all)
-			return usage{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
-		}
-	}
-	return nil
-}
-
 // onlyPoints leaves only the named points in the configuration; none means all.
 func onlyPoints(cfg *config.Config, names []string) *config.Config {
 	if len(names) == 0 {
@@ -179,23 +158,6 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 		}
 	}
 	return r.verdict()
-}
-
-// wanted are the named points with their units, all of the configuration's when none is named.
-func (h site) wanted(names []string) []config.PointInfo {
-	var out []config.PointInfo
-	if h.cfg == nil {
-		for _, name := range names {
-			out = append(out, config.PointInfo{Point: collectors.Point(name)})
-		}
-		return out
-	}
-	for p := range h.cfg.Points() {
-		if len(names) == 0 || slices.Contains(names, string(p.Point)) {
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // nothing prints a bad reading of a point that was not heard.

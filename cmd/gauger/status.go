@@ -39,14 +39,6 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	return (&page{s: s, h: findSite(c)}).print(c.out)
 }
 
-// orUsage is err, or a usage error with text.
-func orUsage(err error, text string) error {
-	if err != nil {
-		return err
-	}
-	return usage{text}
-}
-
 // page is the status as text.
 type page struct {
 	s agent.Status
@@ -279,4 +271,17 @@ func (p *page) recorder() {
 		text += fmt.Sprintf(", %s LOST", count(int(r.Lost), "reading"))
 	}
 	p.line("\n%s", text)
+}
+
+// lines says how each line does: how much of its time is taken, and what went wrong on it.
+func (p *page) lines() {
+	head := "\nLINE\tLOAD\tROUND\tREQUESTS\tNO ANSWER\tREFUSED\tDAMAGED\tRECONNECTS\n"
+	for _, l := range p.s.Lines {
+		round := 0.0
+		for _, r := range l.Rounds {
+			round += r.Took
+		}
+		p.line("%s%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", head, l.Line, 100*l.Load, lasting(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts, l.Exceptions, l.BadFrames, l.Reconnects)
+		head = ""
+	}
 }

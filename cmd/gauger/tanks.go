@@ -55,13 +55,6 @@ func runTanksList(ctx context.Context, c *call, args []string) error {
 	return nil
 }
 
-func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
-}
-
 // runTanksInhibit keeps a tank from making tickets while somebody works on it.
 func runTanksInhibit(ctx context.Context, c *call, args []string) error {
 	f := flags(c, "tanks inhibit")

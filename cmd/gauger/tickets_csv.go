@@ -46,14 +46,6 @@ func (r *ticketRow) csv(h site) []string {
 	return append(line, r.State, plainText(r.review()))
 }
 
-// plainText keeps a spreadsheet from taking a text for a formula: what begins as one gets an apostrophe before it.
-func plainText(s string) string {
-	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
-		return "'" + s
-	}
-	return s
-}
-
 // writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
 func writeTicketsCSV(c *call, h site, rows []ticketRow) error {
 	lines := [][]string{strings.Split(csvColumns, ",")}

@@ -131,23 +131,6 @@ func runTicketsHold(ctx context.Context, c *call, args []string) error {
 	})
 }
 
-// coming reads a time to come; a time of day alone is the next one.
-func coming(text string, zone *time.Location, now time.Time) (time.Time, error) {
-	if of, err := time.ParseInLocation("15:04", text, zone); err == nil {
-		y, mo, d := now.In(zone).Date()
-		t := time.Date(y, mo, d, of.Hour(), of.Minute(), 0, 0, zone)
-		if !t.After(now) {
-			t = time.Date(y, mo, d+1, of.Hour(), of.Minute(), 0, 0, zone)
-		}
-		return t, nil
-	}
-	t, err := parseTime(text, zone, now)
-	if err == nil && !t.After(now) {
-		err = fmt.Errorf("%s has passed; give a time to come, such as 17:00 or \"2026-03-02 17:00\"", minute(t, zone))
-	}
-	return t, err
-}
-
 // heldNumber finds a ticket by its number, or by what it is called until it has one. One that is held no more is left
 // to the ledger, which knows what became of it.
 func (d *connection) heldNumber(ctx context.Context, given string) (string, error) {

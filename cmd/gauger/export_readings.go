@@ -4,76 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
-	"strings"
-	"time"
 
 	"gauger/agent"
-	"gauger/agent/recorder"
-	"gauger/collectors"
-	"gauger/config"
 )
-
-// recorderDir is the recorder's place in the store.
-func recorderDir(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "recorder") }
-
-// openRecorder takes up the recorder of the store; nil when no readings are kept.
-func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
-	if cfg.Recorder.MaxBytes == 0 {
-		return nil, nil
-	}
-	return recorder.Open(recorderDir(cfg), recorder.Options{
-		MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days, Refuge: refugeOf(cfg.Store.Path),
-	})
-}
-
-// refugeOf is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
-// directory from systemd it is the one of the same name as the store, or gauger's. "": there is none.
-func refugeOf(store string) string {
-	folders := []string{filepath.Join("/run", filepath.Base(store)), "/run/gauger"}
-	if given, ok := os.LookupEnv("RUNTIME_DIRECTORY"); ok {
-		first, _, _ := strings.Cut(given, ":")
-		folders = []string{first}
-	}
-	whole, err := filepath.Abs(store)
-	if err != nil {
-		return ""
-	}
-	for _, folder := range folders {
-		if info, err := os.Stat(folder); err == nil && info.IsDir() {
-			return filepath.Join(folder, fmt.Sprintf("recorder-%08x", crc32.ChecksumIEEE([]byte(whole)))) // stores may share a folder
-		}
-	}
-	return ""
-}
-
-// keepReadings lets the daemon record. A recorder that cannot be opened is said, and stops nothing.
-func (d *daemon) keepReadings(ledger *agent.Ledger) {
-	ring, err := openRecorder(d.cfg)
-	if err != nil {
-		d.log.Error().Err(err).Msg("no readings are recorded; mend the folder recorder in the store, then start gauger again")
-		ledger.Unrecorded(err, int64(d.cfg.Recorder.MaxBytes))
-	}
-	d.ring = ring
-	if ring != nil {
-		ledger.Record(ring, int64(d.cfg.Recorder.MaxBytes))
-	}
-}
-
-// closeReadings writes down what the recorder has in memory.
-func (d *daemon) closeReadings() {
-	if d.ring == nil {
-		return
-	}
-	if err := d.ring.Close(); err != nil {
-		d.log.Error().Err(err).Msg("the newest readings could not be recorded")
-	}
-}
 
 // runExportReadings prints recorded readings as the CSV that backtest plays.
 func runExportReadings(ctx context.Context, c *call, args []string) error {
@@ -100,41 +36,6 @@ func runExportReadings(ctx context.Context, c *call, args []string) error {
 		}
 		return errors.Join(writeReadings(ctx, c, d, wanted, out), out.Close())
 	})
-}
-
-// window is what two flags say of the time that is wanted.
-type window struct{ from, to *string }
-
-func addWindowFlags(f *flag.FlagSet) window {
-	return window{
-		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
-		f.String("to", "", "end before this `TIME`"),
-	}
-}
-
-// wanted reads them.
-func (s window) wanted(c *call, points []string) (agent.Wanted, error) {
-	var w agent.Wanted
-	for _, p := range points {
-		w.Points = append(w.Points, collectors.Point(p))
-	}
-	for _, x := range []struct {
-		name, text string
-		into       *time.Time
-	}{{"--from", *s.from, &w.From}, {"--to", *s.to, &w.To}} {
-		if x.text == "" {
-			continue
-		}
-		at, err := parseTime(x.text, findSite(c).zone(), time.Now())
-		if err != nil {
-			return w, usage{x.name + ": " + err.Error()}
-		}
-		*x.into = at
-	}
-	if !w.To.IsZero() && !w.From.Before(w.To) {
-		return w, usage{"--to must be later than --from"}
-	}
-	return w, nil
 }
 
 // writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"text/tabwriter"
-	"time"
 
 	"gauger/collectors/modbus"
 )
@@ -37,10 +36,6 @@ type ask struct {
 	Gaps   int     `json:"gaps"`
 	Again  bool    `json:"again,omitempty"`
 	Takes  float64 `json:"ms"`
-}
-
-func milliseconds(d time.Duration) float64 {
-	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
 func budgetsOf(all []modbus.Budget) []budget {
@@ -105,12 +100,4 @@ func placed(r modbus.PlannedRequest) string {
 		return fmt.Sprintf("%s %d", r.Table, r.From)
 	}
 	return fmt.Sprintf("%s %d-%d", r.Table, r.From, r.To)
-}
-
-// lasting is a duration for the eye.
-func lasting(d time.Duration) string {
-	if d < time.Second {
-		return fmt.Sprintf("%.1f ms", milliseconds(d))
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"time"
-
 	"gauger/agent"
 	"gauger/collectors/modbus"
 )
@@ -22,17 +20,4 @@ func statusOf(lines *modbus.Lines) (all []agent.LineStatus) {
 		all = append(all, s)
 	})
 	return all
-}
-
-// lines says how each line does: how much of its time is taken, and what went wrong on it.
-func (p *page) lines() {
-	head := "\nLINE\tLOAD\tROUND\tREQUESTS\tNO ANSWER\tREFUSED\tDAMAGED\tRECONNECTS\n"
-	for _, l := range p.s.Lines {
-		round := 0.0
-		for _, r := range l.Rounds {
-			round += r.Took
-		}
-		p.line("%s%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", head, l.Line, 100*l.Load, lasting(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts, l.Exceptions, l.BadFrames, l.Reconnects)
-		head = ""
-	}
 }

@@ -165,17 +165,6 @@ func measured(s *sheet, l *tank.Load) {
 // gapWorth is the shortest silence inside a load that is worth a word.
 const gapWorth = 5 * time.Minute
 
-// minutes is a duration as people say it.
-func minutes(d time.Duration) string {
-	switch m := d.Minutes(); {
-	case m < 1.5:
-		return count(int(d.Seconds()+0.5), "second")
-	case m < 120:
-		return count(int(m+0.5), "minute")
-	}
-	return fmt.Sprintf("%.1f hours", d.Hours())
-}
-
 // between is a temperature that was measured at the opening, and at the closing where it was.
 func between(opening, closing *float64) string {
 	if closing == nil {

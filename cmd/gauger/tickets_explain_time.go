@@ -51,20 +51,6 @@ func readQuestion(c *call, id, at string, rest []string) (q question, err error)
 	return q, nil
 }
 
-// clockTime reads a time as instant does, and a time of day as the last one that was.
-func clockTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
-	day, err := time.Parse("15:04", text)
-	if err != nil {
-		return parseTime(text, zone, now)
-	}
-	y, month, d := now.In(zone).Date()
-	t := time.Date(y, month, d, day.Hour(), day.Minute(), 0, 0, zone)
-	if t.After(now) {
-		t = time.Date(y, month, d-1, day.Hour(), day.Minute(), 0, 0, zone)
-	}
-	return t, nil
-}
-
 // explainTime says what became of a tank's level at a time.
 func explainTime(ctx context.Context, c *call, q question) error {
 	var w agent.Why

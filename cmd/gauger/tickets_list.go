@@ -51,43 +51,6 @@ func runTicketsList(ctx context.Context, c *call, args []string) error {
 	return printTickets(c, h, rows)
 }
 
-// period is a stretch of production days, or of times.
-type period struct {
-	from, to       string
-	fromAt, toAt   time.Time
-	fromDay, toDay string
-}
-
-// read takes a date for a production day and anything else for a time.
-func (p *period) read(zone *time.Location) error {
-	for _, x := range []struct {
-		name, text string
-		day        *string
-		at         *time.Time
-	}{{"from", p.from, &p.fromDay, &p.fromAt}, {"to", p.to, &p.toDay, &p.toAt}} {
-		if _, err := time.Parse(time.DateOnly, x.text); err == nil {
-			*x.day = x.text
-			continue
-		}
-		times := siteTimes(zone)
-		*x.at = times.at(x.name, x.text, time.Time{})
-		if times.err != nil {
-			return times.err
-		}
-	}
-	return nil
-}
-
-func (p *period) holds(r *ticketRow) bool {
-	switch {
-	case p.fromDay != "" && r.Day < p.fromDay, p.toDay != "" && r.Day > p.toDay:
-		return false
-	case !p.fromAt.IsZero() && r.End.Before(p.fromAt), !p.toAt.IsZero() && r.End.After(p.toAt):
-		return false
-	}
-	return true
-}
-
 // printTickets prints the tickets, and what each production day comes to.
 func printTickets(c *call, h site, rows []ticketRow) error {
 	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
@@ -172,37 +135,4 @@ func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
 		numbers = append(numbers, r.name())
 	}
 	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", agent.ErrNoTicket, number, didYouMean(number, numbers))
-}
-
-// runTicketsShow prints all that is known of one ticket, with a picture of the level.
-func runTicketsShow(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets show")
-	ascii := f.Bool("ascii", false, "draw the level in plain ASCII")
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) != 1 {
-		return orUsage(err, "tickets show wants one ticket number; `gauger tickets list` shows them")
-	}
-	rows, err := listTickets(ctx, c)
-	if err != nil {
-		return err
-	}
-	r, err := byNumber(rows, rest[0])
-	if err != nil {
-		return err
-	}
-	if c.json() {
-		return printJSON(c.out, r)
-	}
-	h := findSite(c)
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	for _, line := range r.evidence(h) {
-		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
-	}
-	if err := t.Flush(); err != nil || r.Load == nil {
-		return err
-	}
-	if drawing, ok := chartOf(r.Load, h.zone(), plainASCII(c, *ascii)); ok {
-		_, err = fmt.Fprintln(c.out, "\n"+strings.Join(drawing.lines(), "\n"))
-	}
-	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -106,12 +105,4 @@ func (r *ticketRow) review() string {
 		all = append(slices.Clone(all), "learned later: "+f.Note)
 	}
 	return strings.Join(all, ", ")
-}
-
-// shown prints a figure with so many places, or nothing.
-func shown(v *float64, places int) string {
-	if v == nil {
-		return ""
-	}
-	return strconv.FormatFloat(*v, 'f', places, 64)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
@@ -132,24 +131,4 @@ func (d *connection) call(ctx context.Context, verb string, args, result any) er
 		return fmt.Errorf("write down the answer: %w", err)
 	}
 	return json.Unmarshal(b, result)
-}
-
-// localUser is the local user, for what a command does without a daemon.
-func localUser(c *call) string {
-	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {
-		if v := c.getenv(name); v != "" {
-			return v
-		}
-	}
-	return console.UserName(os.Getuid())
-}
-
-// sortedNames are the names of a set, in order.
-func sortedNames[V any](set map[string]V) []string {
-	var names []string
-	for name := range set {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -2,21 +2,91 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/cloud"
 	"gauger/collectors"
+	"gauger/config"
 	"gauger/eventrules"
 )
 
 // lookAgain is how often what is lacking of the service's settings is looked for again.
 const lookAgain = time.Minute
+
+// clientOf opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
+// read is queued, and leaves when the key, the login or the authorities are there (daemon.lacks).
+func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
+	seeds, _ := seedsOf(cfg) // told by whoever looks for what is lacking
+	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
+		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
+	}
+	keys, err := cloud.OpenKeys(filepath.Join(cfg.Store.Path, "keys"), seeds)
+	if err != nil {
+		return nil, err
+	}
+	login, _ := loginOf(cfg.Service.Login) // likewise
+	return cloud.New(cloud.Options{
+		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,
+		Keys: keys, Login: login, UserAgent: "gauger/" + version, Meter: meter,
+	})
+}
+
+// seedsOf reads the configured keys: those that can be read, and why the others cannot.
+func seedsOf(cfg *config.Config) (cloud.Seeds, error) {
+	primary, err1 := secret(cfg.Service.PrimaryKey)
+	if err1 != nil {
+		err1 = fmt.Errorf("service.primary_key: %w", err1)
+	}
+	secondary, err2 := secret(cfg.Service.SecondaryKey)
+	if err2 != nil {
+		err2 = fmt.Errorf("service.secondary_key: %w", err2)
+	}
+	return cloud.Seeds{Primary: primary, Secondary: secondary}, errors.Join(err1, err2)
+}
+
+// secret reads one secret; one that is not configured is empty.
+func secret(s config.Secret) (cloud.Secret, error) {
+	if !s.Given() {
+		return "", nil
+	}
+	v, err := s.Read()
+	return cloud.Secret(v), err
+}
+
+// loginOf reads the secrets of the login; nil when none is configured.
+func loginOf(l *config.Login) (*cloud.Login, error) {
+	if l == nil {
+		return nil, nil
+	}
+	out := &cloud.Login{AuthRequest: cloud.AuthRequest{
+		AuthenticationType: l.Type, CustomerGUID: l.Customer, UserName: l.User, Feature: l.Feature,
+	}}
+	for _, x := range []struct {
+		key  string
+		from config.Secret
+		into *cloud.Secret
+	}{
+		{"password_hash", l.PasswordHash, &out.PasswordHash}, {"token", l.Token, &out.Token}, {"api_key", l.APIKey, &out.APIKey},
+		{"subscription_key", l.SubscriptionKey, &out.SubscriptionKey},
+	} {
+		v, err := secret(x.from)
+		if err != nil {
+			return nil, fmt.Errorf("service.login.%s: %w", x.key, err)
+		}
+		*x.into = v
+	}
+	return out, nil
+}
 
 // lacks is what of the service's settings cannot be used as it stands, by its key, and why. The site is read all the
 // same. A login that can be read is taken on the way.

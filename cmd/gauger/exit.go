@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+
+	"gauger/agent/console"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// Exit statuses of every command.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+	exitBusy   = 75 // the outbox is held by another gauger, or out of service: start again
+	exitConfig = 78
+)
+
+// usage is a call that nobody can make sense of: exit status 2.
+type usage struct{ text string }
+
+func (u usage) Error() string { return u.text }
+
+// misconfigured is a configuration that cannot be read at all: exit status 78.
+type misconfigured struct{ cause error }
+
+func (m misconfigured) Error() string { return m.cause.Error() }
+
+func (m misconfigured) Unwrap() error { return m.cause }
+
+// errQuiet ends with status 1 after everything has been said.
+var errQuiet = errors.New("")
+
+// worded is an error that a person can read, and is what it was.
+type worded struct {
+	text  string
+	cause error
+}
+
+func (w worded) Error() string { return w.text }
+
+func (w worded) Unwrap() error { return w.cause }
+
+// inWords says in words that a context has ended, wherever in a command that was: an interrupt is the person's own doing.
+func inWords(ctx context.Context, err error) error {
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	ended := "stopped before it was done"
+	if ctx.Err() != nil {
+		ended = "interrupted"
+	}
+	return worded{console.Words(err, ended), err}
+}
+
+// exitStatus says what went wrong and turns it into an exit status.
+func exitStatus(c *call, err error) int {
+	problems, isConfig := errors.AsType[config.Problems](err)
+	_, isMissing := errors.AsType[misconfigured](err)
+	_, isUsage := errors.AsType[usage](err)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.Is(err, errQuiet):
+		return exitFailed
+	case isConfig:
+		fmt.Fprintln(c.err, problems.Error())
+		return exitConfig
+	case isMissing:
+		fmt.Fprintln(c.err, "gauger: "+err.Error())
+		return exitConfig
+	case isUsage:
+		fmt.Fprintln(c.err, "gauger: "+err.Error())
+		return exitUsage
+	case errors.Is(err, outbox.ErrHeld), errors.Is(err, outbox.ErrDead):
+		fmt.Fprintln(c.err, "gauger: "+err.Error())
+		return exitBusy
+	}
+	fmt.Fprintln(c.err, "gauger: "+err.Error())
+	return exitFailed
+}
+
+// asUsage says that what was given cannot be used as it is.
+func asUsage(err error) error {
+	if err == nil {
+		return nil
+	}
+	if u, ok := errors.AsType[usage](err); ok {
+		return u
+	}
+	return usage{err.Error()}
+}
+
+// orUsage is err, or a usage error with text.
+func orUsage(err error, text string) error {
+	if err != nil {
+		return err
+	}
+	return usage{text}
+}
+
+// unreadable is a configuration that is not there: as bad as a wrong one, exit status 78.
+func unreadable(err error) error {
+	if _, ok := errors.AsType[config.Problems](err); ok || err == nil {
+		return err
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return misconfigured{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger check --example`", path.Path, path.Err)}
+	}
+	return misconfigured{err}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"gauger/agent"
+	"gauger/config"
+	"gauger/eventrules"
+	"gauger/outbox"
+)
+
+// lastGood is the copy of the last configuration that worked, in the store.
+const lastGood = "last-good.yaml"
+
+// loadOrFallBack reads the configuration. A bad one at boot must not leave the site blind: the last good one takes
+// its place, and bad says what is wrong.
+func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad, err error) {
+	cfg, err = config.Load(path)
+	if err == nil || strict {
+		return cfg, nil, unreadable(err)
+	}
+	err = unreadable(err)
+	store := c.getenv("STATE_DIRECTORY")
+	if store == "" {
+		store = config.StorePath(path)
+	}
+	kept := filepath.Join(store, lastGood)
+	b, readErr := os.ReadFile(kept)
+	if readErr != nil {
+		return nil, nil, err
+	}
+	good, goodErr := config.Parse(kept, b, filepath.Dir(path))
+	if goodErr != nil {
+		return nil, nil, err
+	}
+	fmt.Fprintln(c.err, err)
+	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+kept)
+	return good, err, nil
+}
+
+// doubtsOf is what is wrong with a configuration that is at work all the same: values that only `check` refuses, and that
+// it is the last good one because the present one is bad.
+func doubtsOf(strict []config.Problem, bad error) (doubts []string) {
+	if bad != nil {
+		doubts = append(doubts, "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: "+firstLine(bad.Error()))
+	}
+	for _, p := range strict {
+		doubts = append(doubts, p.String())
+	}
+	return doubts
+}
+
+// mostDoubts is how many of its doubts a configuration has told of in events at each start.
+const mostDoubts = 5
+
+// briefly is the first of them, and how many there are more.
+func briefly(doubts []string) []string {
+	if more := len(doubts) - mostDoubts; more > 0 {
+		return append(slices.Clone(doubts[:mostDoubts]), fmt.Sprintf("the configuration has %d more values that `gauger check` refuses", more))
+	}
+	return doubts
+}
+
+// keepGood keeps a copy of a configuration that works.
+func keepGood(path string, cfg *config.Config) error {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	to := filepath.Join(cfg.Store.Path, lastGood)
+	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
+		return nil
+	}
+	if err := os.WriteFile(to+".new", b, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(to+".new", to)
+}
+
+// doubt tells of that in status and in events.
+func (d *daemon) doubt(doubts []string) error {
+	d.desk.Doubts = doubts
+	now := time.Now().Round(0)
+	for _, note := range briefly(doubts) {
+		err := d.agent.Ledger.Book(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
+		if outbox.NoRoom(err) {
+			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

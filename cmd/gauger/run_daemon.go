@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent"
+	"gauger/agent/clock"
+	"gauger/agent/cloud"
+	"gauger/agent/console"
+	"gauger/agent/link"
+	"gauger/agent/recorder"
+	"gauger/collectors"
+	"gauger/collectors/modbus"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// daemon is an agent with all that belongs to it.
+type daemon struct {
+	cfg    *config.Config
+	log    zerolog.Logger
+	box    *outbox.Box
+	client *cloud.Client
+	agent  *agent.Agent
+	desk   *agent.Desk
+	link   *link.Link
+	ring   *recorder.Ring // of the readings; nil when none are kept
+
+	lacking map[string]string // of the service's settings, by key, and why
+}
+
+// assemble puts the parts together; nothing runs yet but the outbox.
+func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, error) {
+	site := siteOf(cfg)
+	notes := make(chan outbox.Note, 64)
+	pace := linkOf(cfg)
+	box, err := how(func() (*outbox.Box, error) {
+		return openBox(cfg, pace.Wait, func(n outbox.Note) {
+			select {
+			case notes <- n:
+			default: // a flood of notes says nothing new
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	d := &daemon{cfg: cfg, log: log, box: box, link: pace}
+	if err := resumeLink(pace, cfg, box, log); err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	client, err := clientOf(cfg, pace.Meter)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	d.client = client
+	boxClock := clockOf(site)
+	ledger, err := agent.NewLedger(site, box, boxClock, log)
+	if err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
+	d.keepReadings(ledger)
+	client.Keys().Notify = keyNotes(ledger, log)
+	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
+	lines := &modbus.Lines{}
+	kinds := kindsOf(cfg)
+	gather, err := kinds.collectors(cfg.Store.Path, lines)
+	if err != nil {
+		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
+	}
+	d.desk = (&agent.Desk{
+		Ledger: ledger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
+		Link: pace, Gather: gather,
+	}).Open()
+	d.agent = &agent.Agent{
+		Site: site, Ledger: ledger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Supervisor: agent.NewSupervisor(),
+		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
+		Boot: clock.ThisBoot(),
+	}
+	offerLines(d.desk, lines)
+	d.desk.Lines = func() []agent.LineStatus { return statusOf(lines) }
+	return d, nil
+}
+
+// keyNotes turns what the key ring has to say into notices: one event per episode.
+func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.KeyNote) {
+	return func(n cloud.KeyNote) {
+		now := time.Now()
+		if n.Once {
+			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Note)
+			if err := ledger.Book(agent.Event{Rule: n.Rule, Note: n.Note, Start: now.Round(0), End: now.Round(0)}); err != nil {
+				log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
+			}
+			return
+		}
+		notice := collectors.Notice{Rule: n.Rule, Source: strings.TrimSpace(agent.KeySource + " " + n.Slot), Note: n.Note, Since: now}
+		if !n.Open {
+			notice.Until = now
+		}
+		if err := ledger.Host("keys").Notice(context.Background(), notice); err != nil {
+			log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
+		}
+	}
+}
+
+// run serves the socket and the page, and works until ctx ends.
+func (d *daemon) run(ctx context.Context, socket string) error {
+	l, err := console.Listen(socket)
+	if err != nil {
+		d.log.Warn().Err(err).Msg("commands cannot reach this gauger")
+	} else {
+		d.serve(l, console.Control(d.desk))
+	}
+	if d.cfg.HTTP.Listen != "" {
+		page, err := net.Listen("tcp", d.cfg.HTTP.Listen)
+		if err != nil {
+			d.log.Warn().Err(err).Msg("there is no status page: choose another http.listen")
+		} else {
+			d.serve(page, console.Page(d.desk))
+		}
+	}
+	d.tend(ctx, false)
+	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload,
+		func(ctx context.Context) error { return d.link.Run(ctx, d.keepLink) })
+	err = d.agent.Run(ctx)
+	if err == nil {
+		d.log.Info().Msg("gauger has stopped in order")
+	}
+	return err
+}
+
+// serve lets a listener be answered for as long as the agent runs.
+func (d *daemon) serve(l net.Listener, h http.Handler) {
+	d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
+}
+
+// close ends what assemble began.
+func (d *daemon) close() {
+	d.client.Close()
+	d.closeReadings()
+	if d.box.Err() == nil {
+		d.link.Keep(d.keepLink)
+	}
+	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
+		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")
+	}
+}

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// streams are the outbox's queues. Tickets and memos never give way to the quota; events go oldest last, and of tag
+// values the older are thinned. Each of the others has a share that it does not exceed.
+func streams(w cloud.Wire, s config.Shares) []outbox.Stream {
+	return []outbox.Stream{
+		{Name: agent.Tickets, Batch: w.Batch.Tickets, Journal: true},
+		{Name: agent.Memos, Batch: 1},
+		{Name: agent.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast, Share: s.Events},
+		{Name: agent.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets},
+		{Name: agent.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues},
+		{Name: agent.Refused, Keep: outbox.OldestFirst, Held: true, Share: s.Refused},
+	}
+}
+
+// boxFile is the outbox's place in the store.
+func boxFile(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "outbox.db") }
+
+// openBox opens the outbox of the store, and makes the folder when there is none.
+func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
+	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
+		return nil, fmt.Errorf("make the store (store.path): %w", err)
+	}
+	return outbox.Open(boxFile(cfg), outbox.Options{
+		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.Label,
+		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
+		Preflight: preflight(), Pace: pace,
+	})
+}
+
+// preflight lets a child process examine the outbox before it is opened: a damaged file can crash or hang its reader.
+// Where the program cannot find itself the file is only looked at quickly.
+func preflight() func(path string) error {
+	self, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return nil
+	}
+	return outbox.CheckInChild(self, "outbox", "check")
+}

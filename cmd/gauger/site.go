@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/agent/cloud"
+	"gauger/collectors"
+	"gauger/config"
+)
+
+// site is the site around a command, as far as its configuration can be read: beside a daemon a command needs none.
+type site struct{ cfg *config.Config }
+
+// findSite looks at the configuration. Where it cannot be read a person is told that times are the box's own; what is
+// wrong with it is for `gauger check`.
+func findSite(c *call) site {
+	cfg, err := config.Load(c.config)
+	if err != nil {
+		fmt.Fprintf(c.err, "times are the box's own, since the configuration cannot be used: %s\n", firstLine(unreadable(err).Error()))
+		return site{}
+	}
+	return site{cfg}
+}
+
+// zone is the site's local time, else the box's.
+func (h site) zone() *time.Location {
+	if h.cfg == nil {
+		return time.Local
+	}
+	return h.cfg.Zone
+}
+
+// cloudWire is how the site speaks with the service, else as the defaults have it.
+func (h site) cloudWire() cloud.Wire {
+	if h.cfg == nil {
+		return cloud.DefaultWire()
+	}
+	return h.cfg.Service.Wire
+}
+
+// tank is one tank's configuration; nil when it has none.
+func (h site) tank(id string) *config.Tank {
+	if h.cfg == nil {
+		return nil
+	}
+	for i := range h.cfg.Tanks {
+		if h.cfg.Tanks[i].ID == id {
+			return &h.cfg.Tanks[i]
+		}
+	}
+	return nil
+}
+
+// barrels is the volume between two gauges (inches) by the tank's table; ok is false when the table does not have them.
+func (h site) barrels(id string, open, closing float64) (bbl float64, ok bool) {
+	t := h.tank(id)
+	if t == nil {
+		return 0, false
+	}
+	full, err1 := t.Table.Barrels(open)
+	left, err2 := t.Table.Barrels(closing)
+	return full - left, err1 == nil && err2 == nil
+}
+
+// tankNamed says whether a configuration has the tank.
+func tankNamed(cfg *config.Config, id string) bool {
+	return slices.ContainsFunc(cfg.Tanks, func(t config.Tank) bool { return t.ID == id })
+}
+
+// known refuses names that no point has. Without a configuration nobody can say.
+func (h site) known(names []string) error {
+	if h.cfg == nil {
+		return nil
+	}
+	for _, name := range names {
+		h.cfg.Refer(collectors.Point(name))
+	}
+	all := map[string]bool{}
+	for p := range h.cfg.Points() {
+		all[string(p.Point)] = true
+	}
+	for _, name := range names {
+		if !all[name] {
+			points := sortedNames(all)
+			return usage{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
+		}
+	}
+	return nil
+}
+
+// wanted are the named points with their units, all of the configuration's when none is named.
+func (h site) wanted(names []string) []config.PointInfo {
+	var out []config.PointInfo
+	if h.cfg == nil {
+		for _, name := range names {
+			out = append(out, config.PointInfo{Point: collectors.Point(name)})
+		}
+		return out
+	}
+	for p := range h.cfg.Points() {
+		if len(names) == 0 || slices.Contains(names, string(p.Point)) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// stretch reads the time of a proof. A date is a production day, the last one included.
+func (h site) stretch(from, to string) (a agent.ProofArgs, err error) {
+	for _, x := range []struct {
+		name, text string
+		days       int
+		into       *time.Time
+	}{{"--from", from, 0, &a.From}, {"--to", to, 1, &a.To}} {
+		if day, err := time.Parse(time.DateOnly, x.text); err == nil {
+			*x.into = h.production(day.AddDate(0, 0, x.days))
+			continue
+		}
+		if *x.into, err = parseTime(x.text, h.zone(), time.Now().Round(0)); err != nil {
+			return a, usage{x.name + ": " + err.Error()}
+		}
+	}
+	if !a.From.Before(a.To) {
+		return a, usage{"--to must be later than --from"}
+	}
+	return a, nil
+}
+
+// production is when the production day of a date begins.
+func (h site) production(day time.Time) time.Time {
+	begin := 7 * time.Hour
+	if h.cfg != nil {
+		begin = time.Duration(h.cfg.ProductionDay)
+	}
+	return time.Date(day.Year(), day.Month(), day.Day(), int(begin.Hours()), int(begin.Minutes())%60, int(begin.Seconds())%60, 0, h.zone())
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/agent"
+	"gauger/collectors"
+	"gauger/config"
+)
+
+// instantLayouts are read in the site's zone where they have none of their own.
+var instantLayouts = []string{
+	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
+}
+
+// parseTime reads a time as a person writes it: with an offset, in the zone's own time, or as how long ago it was.
+func parseTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	text = strings.TrimSpace(text)
+	if text == "now" {
+		return now, nil
+	}
+	for _, layout := range instantLayouts {
+		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
+			return t, nil
+		}
+	}
+	if ago, ok := parseSpan(text); ok {
+		return now.Add(-ago), nil
+	}
+	return time.Time{}, fmt.Errorf("%q is no time; write \"2026-03-01 14:30\" (the site's time), 2026-03-01T14:30:00-06:00, 2026-03-01, now, or how long ago: 45m, 24h, 7d", text)
+}
+
+// parseSpan reads a duration; 7d is seven days of 24 hours.
+func parseSpan(text string) (time.Duration, bool) {
+	if days, isDays := strings.CutSuffix(text, "d"); isDays {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err == nil
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d >= 0
+}
+
+// parseNumber reads a finite number.
+func parseNumber(text string) (float64, error) {
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("want a number such as 0.83, not %q", text)
+	}
+	return v, nil
+}
+
+// moments reads the times of flags in the site's zone.
+type moments struct {
+	zone *time.Location
+	now  time.Time
+	err  error
+}
+
+// at reads one flag's text; absent is what a missing one means. The first mistake is kept.
+func (ms *moments) at(name, text string, absent time.Time) time.Time {
+	if text == "" {
+		return absent
+	}
+	t, err := parseTime(text, ms.zone, ms.now)
+	if err != nil && ms.err == nil {
+		ms.err = usage{dashed(name) + ": " + err.Error()}
+	}
+	return t
+}
+
+func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: time.Now()} }
+
+// window is what two flags say of the time that is wanted.
+type window struct{ from, to *string }
+
+// wanted reads them.
+func (s window) wanted(c *call, points []string) (agent.Wanted, error) {
+	var w agent.Wanted
+	for _, p := range points {
+		w.Points = append(w.Points, collectors.Point(p))
+	}
+	for _, x := range []struct {
+		name, text string
+		into       *time.Time
+	}{{"--from", *s.from, &w.From}, {"--to", *s.to, &w.To}} {
+		if x.text == "" {
+			continue
+		}
+		at, err := parseTime(x.text, findSite(c).zone(), time.Now())
+		if err != nil {
+			return w, usage{x.name + ": " + err.Error()}
+		}
+		*x.into = at
+	}
+	if !w.To.IsZero() && !w.From.Before(w.To) {
+		return w, usage{"--to must be later than --from"}
+	}
+	return w, nil
+}
+
+func addWindowFlags(f *flag.FlagSet) window {
+	return window{
+		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
+		f.String("to", "", "end before this `TIME`"),
+	}
+}
+
+// clockTime reads a time as instant does, and a time of day as the last one that was.
+func clockTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	day, err := time.Parse("15:04", text)
+	if err != nil {
+		return parseTime(text, zone, now)
+	}
+	y, month, d := now.In(zone).Date()
+	t := time.Date(y, month, d, day.Hour(), day.Minute(), 0, 0, zone)
+	if t.After(now) {
+		t = time.Date(y, month, d-1, day.Hour(), day.Minute(), 0, 0, zone)
+	}
+	return t, nil
+}
+
+// coming reads a time to come; a time of day alone is the next one.
+func coming(text string, zone *time.Location, now time.Time) (time.Time, error) {
+	if of, err := time.ParseInLocation("15:04", text, zone); err == nil {
+		y, mo, d := now.In(zone).Date()
+		t := time.Date(y, mo, d, of.Hour(), of.Minute(), 0, 0, zone)
+		if !t.After(now) {
+			t = time.Date(y, mo, d+1, of.Hour(), of.Minute(), 0, 0, zone)
+		}
+		return t, nil
+	}
+	t, err := parseTime(text, zone, now)
+	if err == nil && !t.After(now) {
+		err = fmt.Errorf("%s has passed; give a time to come, such as 17:00 or \"2026-03-02 17:00\"", minute(t, zone))
+	}
+	return t, err
+}
+
+// period is a stretch of production days, or of times.
+type period struct {
+	from, to       string
+	fromAt, toAt   time.Time
+	fromDay, toDay string
+}
+
+// read takes a date for a production day and anything else for a time.
+func (p *period) read(zone *time.Location) error {
+	for _, x := range []struct {
+		name, text string
+		day        *string
+		at         *time.Time
+	}{{"from", p.from, &p.fromDay, &p.fromAt}, {"to", p.to, &p.toDay, &p.toAt}} {
+		if _, err := time.Parse(time.DateOnly, x.text); err == nil {
+			*x.day = x.text
+			continue
+		}
+		times := siteTimes(zone)
+		*x.at = times.at(x.name, x.text, time.Time{})
+		if times.err != nil {
+			return times.err
+		}
+	}
+	return nil
+}
+
+func (p *period) holds(r *ticketRow) bool {
+	switch {
+	case p.fromDay != "" && r.Day < p.fromDay, p.toDay != "" && r.Day > p.toDay:
+		return false
+	case !p.fromAt.IsZero() && r.End.Before(p.fromAt), !p.toAt.IsZero() && r.End.After(p.toAt):
+		return false
+	}
+	return true
+}
+
+// cut is the part of a backtest that is looked at more closely; zero: all of it.
+type cut struct {
+	from, to time.Time
+	tank     string
+}
+
+// holds says whether a time of a tank lies in the cut.
+func (c cut) holds(tank string, from, to time.Time) bool {
+	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
+}
+
+// addCutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
+func addCutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
+	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
+	to := f.String("to", "", "end them at this `TIME`")
+	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
+	return func(cfg *config.Config) (cut, error) {
+		times := siteTimes(cfg.Zone)
+		c := cut{from: times.at("from", *from, time.Time{}), to: times.at("to", *to, time.Time{}), tank: *id}
+		switch {
+		case times.err != nil:
+			return c, times.err
+		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
+			return c, usage{"--to must be later than --from"}
+		case *id != "" && !tankNamed(cfg, *id):
+			var ids []string
+			for _, t := range cfg.Tanks {
+				ids = append(ids, t.ID)
+			}
+			return c, usage{fmt.Sprintf("--tank: no tank %q is configured%s; the tanks are %s", *id, didYouMean(*id, ids), strings.Join(ids, ", "))}
+		}
+		return c, nil
+	}
+}
