@@ -328,3 +328,45 @@ func TestDrainIsRefusedWhereItCannotBe(t *testing.T) {
 		stop()
 	})
 }
+
+// Nothing is told of what is not taken for less than ten minutes; at ten it is.
+func TestAStallIsToldAtTenMinutes(t *testing.T) {
+	for after, told := range map[time.Duration]int{10*time.Minute - 1: 0, 10 * time.Minute: 1} {
+		bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
+			put(t, b, "tickets", "a")
+			start, calls := time.Now(), 0
+			stop := running(t, b, "tickets", senderFunc(func([]outbox.Record) []outbox.Answer {
+				if calls++; calls == 2 {
+					<-time.After(time.Until(start.Add(after))) // a slow answer
+				}
+				return []outbox.Answer{answer(outbox.Wait, 503)}
+			}))
+			wait(after)
+			if got := n.count(outbox.NoteStalled); calls != 2 || got != told {
+				t.Errorf("after %s and %d answers it was told %d times, want %d", after, calls, got, told)
+			}
+			stop()
+		})
+	}
+}
+
+// A wish of nanoseconds is a wish too: the record goes again after the usual wait.
+func TestTheShortestWish(t *testing.T) {
+	for wish := range 9 * time.Nanosecond {
+		bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
+			put(t, b, "tickets", "a")
+			calls := 0
+			stop := running(t, b, "tickets", senderFunc(func([]outbox.Record) []outbox.Answer {
+				if calls++; calls == 1 {
+					return []outbox.Answer{{Class: outbox.Wait, Status: 503, RetryAfter: wish}}
+				}
+				return []outbox.Answer{answer(outbox.Stored, 200)}
+			}))
+			wait(time.Second)
+			stop()
+			if c := counts(t, b, "tickets"); c.Delivered != 1 {
+				t.Errorf("after a wish of %s: %+v", wish, c)
+			}
+		})
+	}
+}

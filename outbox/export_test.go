@@ -22,6 +22,16 @@ func HighWater(path, stream string) (accepted uint64, err error) {
 	return l.Accepted, err
 }
 
+// RecordHeader is what a record has besides its address and its body.
+const RecordHeader = recordHeader
+
+// Used tells what the quota counts.
+func Used(b *Box) int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used()
+}
+
 // Floor tells below which record of a stream all wait by themselves, and whether that is so.
 func Floor(b *Box, stream string) (floor uint64, holds bool, err error) {
 	b.mu.Lock()

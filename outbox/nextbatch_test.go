@@ -1,6 +1,7 @@
 package outbox_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -197,6 +198,109 @@ func TestHowFarABatchIsLookedFor(t *testing.T) {
 		if got := strings.Join(sent, ", "); !strings.HasPrefix(got, "1 one, 2 known, ") {
 			t.Errorf("sent %s", got)
 		}
+		shut(t, b)
+	})
+}
+
+// Records go together up to the limit of a request, to the byte; what does not fit goes with the next.
+func TestARequestIsFullToTheByte(t *testing.T) {
+	for more, want := range map[int][]int{0: {2}, 1: {1, 1}} {
+		bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
+			half := outbox.MaxRequest/2 - outbox.RecordHeader
+			put(t, b, "events", strings.Repeat("x", half), strings.Repeat("x", half+more))
+			var sizes []int
+			drained(t, b, "events", senderFunc(func(batch []outbox.Record) []outbox.Answer {
+				sizes = append(sizes, len(batch))
+				return slices.Repeat([]outbox.Answer{answer(outbox.Stored, 200)}, len(batch))
+			}))
+			if !slices.Equal(sizes, want) {
+				t.Errorf("%d bytes over the limit: requests of %v, want %v", more, sizes, want)
+			}
+		})
+	}
+}
+
+// Of 4,096 records that one look at the queue reads the last may still go with the first, and the next may not.
+func TestTheLastRecordOfALook(t *testing.T) {
+	for between, want := range map[int]int{4094: 2, 4095: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			b := letters(t, boxPath(t), &notes{})
+			post(t, b, "tags", append(append([]string{"one"}, slices.Repeat([]string{"two"}, between)...), "one")...)
+			first := 0
+			ctx, cancel := context.WithCancel(t.Context())
+			err := b.Drain(ctx, "tags", senderFunc(func(batch []outbox.Record) []outbox.Answer {
+				first = len(batch)
+				cancel()
+				return slices.Repeat([]outbox.Answer{answer(outbox.Stored, 200)}, len(batch))
+			}))
+			if err != nil || first != want {
+				t.Errorf("%d records between: the first request has %d, want %d; %v", between, first, want, err)
+			}
+			shut(t, b)
+		})
+	}
+}
+
+// All that is refused is dropped before a probe that is the turn of a refused one: what came meanwhile goes together at once.
+func TestWhenNothingRefusedIsLeftTheRestGoesTogether(t *testing.T) {
+	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
+		put(t, b, "events", slices.Repeat([]string{"bad"}, 12)...)
+		alone := 0
+		var good []int
+		stop := running(t, b, "events", senderFunc(func(batch []outbox.Record) []outbox.Answer {
+			if poisoned("", batch[0]) {
+				alone += 1 / len(batch)
+				return slices.Repeat([]outbox.Answer{answer(outbox.Poison, 400)}, len(batch))
+			}
+			good = append(good, len(batch))
+			return slices.Repeat([]outbox.Answer{answer(outbox.Stored, 200)}, len(batch))
+		}))
+		for synctest.Wait(); alone < 15; { // eleven of a batch, then the turns of the newest, a refused one, the next and the newest
+			wait(time.Second)
+		}
+		if done, err := b.Drop("events", "not wanted", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12); done != 12 || err != nil {
+			t.Fatal(done, err)
+		}
+		put(t, b, "events", "good", "good", "good")
+		wait(time.Hour)
+		stop()
+		if alone != 15 || !slices.Equal(good, []int{3}) {
+			t.Errorf("after %d probes requests of %v, want one of 3", alone, good)
+		}
+	})
+}
+
+// All that is refused as invalid is dropped, and what is left is for an unknown address: that is no pause of the stream.
+func TestAnUnknownAddressAloneIsNoPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := letters(t, boxPath(t), &notes{})
+		post(t, b, "memos", append([]string{"lost"}, slices.Repeat([]string{"odd"}, 14)...)...)
+		odd, lost := 0, 0
+		stop := running(t, b, "memos", senderFunc(func(batch []outbox.Record) []outbox.Answer {
+			if batch[0].Address == "lost" {
+				lost++
+				return []outbox.Answer{answer(outbox.Path, 404)}
+			}
+			odd++
+			return []outbox.Answer{answer(outbox.Poison, 400)}
+		}))
+		for synctest.Wait(); odd < 15; { // eleven, then the turns of the newest, a refused one, the next and the newest
+			wait(time.Second)
+		}
+		if got := b.DrainStatus("memos").Activity; got != outbox.Paused {
+			t.Errorf("while all is refused it is %s", got)
+		}
+		for seq := uint64(2); seq <= 15; seq++ {
+			if done, err := b.Drop("memos", "not wanted", seq); done != 1 || err != nil {
+				t.Fatal(done, err)
+			}
+		}
+		before := lost
+		wait(time.Hour)
+		if got := b.DrainStatus("memos").Activity; odd != 15 || lost == before || got != outbox.BackOff {
+			t.Errorf("after %d requests for the unknown address it is %s", lost-before, got)
+		}
+		stop()
 		shut(t, b)
 	})
 }

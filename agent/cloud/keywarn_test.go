@@ -130,3 +130,21 @@ func TestAnAssumedEndIsToldAsSuch(t *testing.T) {
 		}
 	})
 }
+
+// Where the clock is not set, a key that this process has renewed as planned is nobody's business; one that is late is said to
+// be beyond telling.
+func TestARenewedKeyWithoutAClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // a bubble begins in 2000
+		r := openKeys(keyFile{}, time.Now, Seeds{Primary: testKey})
+		r.Believed = func() bool { return false }
+		r.done[Primary] = time.Now()
+		<-time.After(r.every + slack - 1)
+		if said := r.Endings(); len(said) != 0 {
+			t.Errorf("as planned, and said %q", said)
+		}
+		<-time.After(1)
+		if said := r.Endings(); len(said) != 1 || !strings.Contains(said[0], "the clock is not set") {
+			t.Errorf("late, and said %q", said)
+		}
+	})
+}
