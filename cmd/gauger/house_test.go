@@ -49,10 +49,11 @@ var houseRooms = map[string]houseRoom{
 	"agent/recorder":       {may: "collectors", why: "a ring of readings on disk, that can be proven alone"},
 	"collectors/registers": {why: "what 16-bit words mean, whichever protocol brings them"},
 	"collectors/modbus":    {may: "collectors collectors/registers", tests: "collectors/collectorstest collectors/modbus/modbustest", why: "a collector knows the words and its own protocol"},
-	"collectors/mqtt":      {may: "collectors collectors/registers", tests: "collectors/collectorstest deploy/proof", why: "a collector knows the words and its own protocol"},
+	"collectors/mqtt":      {may: "collectors collectors/registers collectors/mqtt/sparkplug", tests: "collectors/collectorstest deploy/proof", why: "a collector knows the words and its own protocol"},
 	"collectors/sim":       {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own recording"},
 	"collectors/host":      {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own box"},
 
+	"collectors/mqtt/sparkplug":     {may: "collectors", why: "what a node's messages mean; pure, without a connection"},
 	"collectors/collectorstest":     {may: "collectors", why: "what every collector must do"},
 	"collectors/modbus/modbustest":  {may: "collectors collectors/modbus", why: "a slave with faults"},
 	"collectors/modbus/modbusbench": {may: "collectors collectors/modbus collectors/modbus/modbustest", why: "measures, and never ships"},

@@ -6,8 +6,6 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
-
-	"gauger/collectors"
 )
 
 const (
@@ -17,8 +15,6 @@ const (
 	// steady is how long a connection must last to count as one. Two clients with the same id throw each other out
 	// at once, over and over, and that must look like the trouble it is.
 	steady = 10 * time.Second
-	// maxNotices bounds what waits to be told; more than that is a storm, and its oldest words are worth least.
-	maxNotices = 256
 )
 
 // brokerLink is what the goroutine that keeps the connection tells the committer.
@@ -27,8 +23,7 @@ type brokerLink struct {
 
 	mu      sync.Mutex
 	now     linkState
-	answers map[string]byte     // the broker's latest answer about each topic
-	notices []collectors.Notice // in order
+	answers map[string]byte // the broker's latest answer about each topic
 }
 
 // linkState is how the connection stands.
@@ -93,36 +88,6 @@ func (l *brokerLink) setAnswers(answers map[string]byte) {
 	maps.Copy(merged, answers)
 	l.answers = merged
 	signal(l.wake)
-}
-
-// addNotice leaves a notice for the committer to pass on.
-func (l *brokerLink) addNotice(n collectors.Notice) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.notices) >= maxNotices {
-		l.notices = l.notices[1:]
-	}
-	l.notices = append(l.notices, n)
-	signal(l.wake)
-}
-
-// dropNotice takes a notice that was passed on off the list.
-func (l *brokerLink) dropNotice() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.notices) > 0 {
-		l.notices = l.notices[1:]
-	}
-}
-
-// firstNotice is the oldest notice that waits, if there is one.
-func (l *brokerLink) firstNotice() (collectors.Notice, bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.notices) == 0 {
-		return collectors.Notice{}, false
-	}
-	return l.notices[0], true
 }
 
 // state is how things stand now.

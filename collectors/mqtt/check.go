@@ -109,7 +109,7 @@ func (p Point) check(add func(field, message string)) {
 
 // checkSparkplug looks at a point that is a metric of a Sparkplug node.
 func (p Point) checkSparkplug(add func(field, message string)) {
-	switch _, _, _, err := ParsePath(p.Sparkplug); {
+	switch _, _, _, err := nodePath(p.Sparkplug); {
 	case p.Sparkplug == "":
 		add("sparkplug", "missing; name the node that publishes the metric, like Lease/Node1 or Lease/Node1/PLC")
 	case err != nil:

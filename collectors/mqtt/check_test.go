@@ -76,7 +76,7 @@ func TestOneSessionForEachBrokerAndClientID(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sessions) != 2 || sessions[0].label != "radio,radio2" || len(sessions[0].points) != 2 {
+	if len(sessions) != 2 || sessions[0].label != "radio,radio2" || len(sessions[0].committer.points.all) != 2 {
 		t.Errorf("%d sessions; the first is %q", len(sessions), sessions[0].label)
 	}
 }

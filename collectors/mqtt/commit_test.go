@@ -90,8 +90,7 @@ func TestAHostThatTakesNothingIsAskedLessAndLess(t *testing.T) {
 			}
 			return nil
 		}
-		s := newSession(nil, Device{}, Session{})
-		s.host = h
+		s := delivery{host: h}
 		if err := s.deliver(t.Context(), nil, make([]collectors.Reading, 1)); err != nil || len(h.batches) != 1 {
 			t.Fatalf("%d batches taken at last, %v", len(h.batches), err)
 		}
@@ -150,7 +149,7 @@ func TestOfManyFaultsOfOneMessageSomeAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := strings.TrimSuffix(strings.Repeat(`"?",`, 100), ",")
-	readings, why := g[0].decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + list + `]}`)}}, at: noon})
+	readings, why := g[0].committer.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + list + `]}`)}}, at: noon})
 	if why == nil || strings.Count(why.Error(), "point d/a") != maxReasons || len(readings) != 100 {
 		t.Errorf("%d Bad readings, kept for %v; want 100 and %d reasons", len(readings), why, maxReasons)
 	}
@@ -164,7 +163,7 @@ func TestMessagesThatAreSentOnceTakeNoRoomInTheMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(m handed) int {
-		readings, why := g[0].decodeMessage(arrival{Message: m, at: noon})
+		readings, why := g[0].committer.decodeMessage(arrival{Message: m, at: noon})
 		if why != nil {
 			t.Fatal(why)
 		}
@@ -193,12 +192,12 @@ func TestATopicThatNobodyReadsIsUnsubscribedNowAndThen(t *testing.T) {
 	}
 	s := g[0]
 	asked := func(topic string, after time.Duration) int {
-		if readings, why := s.decodeMessage(arrival{Message: handed{topic: topic}, at: noon.Add(after)}); len(readings) > 0 || why != nil {
+		if readings, why := s.committer.decodeMessage(arrival{Message: handed{topic: topic}, at: noon.Add(after)}); len(readings) > 0 || why != nil {
 			t.Fatal(readings, why)
 		}
-		n := len(s.unsubscribes)
+		n := len(s.requests.unsubscribes)
 		for range n {
-			<-s.unsubscribes
+			<-s.requests.unsubscribes
 		}
 		return n
 	}
@@ -234,17 +233,16 @@ func (h *counting) Refuse(ctx context.Context, batch []collectors.Refusal) error
 // kept again when the readings beside it are offered once more.
 func TestAHostIsAskedForWhatThereIs(t *testing.T) {
 	h := &counting{memo: newMemo()}
-	s := newSession(nil, Device{}, Session{})
-	s.host = h
+	d := delivery{host: h}
 	refused, batch := make([]collectors.Refusal, 1), make([]collectors.Reading, 1)
-	if left, err := s.handOver(t.Context(), nil, batch); err != nil || left != nil || h.asked != 0 || len(h.batches) != 1 {
+	if left, err := d.handOver(t.Context(), nil, batch); err != nil || left != nil || h.asked != 0 || len(h.batches) != 1 {
 		t.Errorf("readings alone: asked %d times to keep, %v", h.asked, err)
 	}
-	if left, err := s.handOver(t.Context(), refused, nil); err != nil || left != nil || h.asked != 1 || len(h.batches) != 1 {
+	if left, err := d.handOver(t.Context(), refused, nil); err != nil || left != nil || h.asked != 1 || len(h.batches) != 1 {
 		t.Errorf("a refusal alone: asked %d times to keep, %v", h.asked, err)
 	}
 	h.emitting = func([]collectors.Reading) error { return errors.New("disk full") }
-	if left, err := s.handOver(t.Context(), refused, batch); err == nil || len(left) != 0 || len(h.refused) != 2 {
+	if left, err := d.handOver(t.Context(), refused, batch); err == nil || len(left) != 0 || len(h.refused) != 2 {
 		t.Errorf("%d are still to be kept, %v", len(left), err)
 	}
 }

@@ -47,7 +47,8 @@ var connackReasons = map[byte]string{
 // connection is one network connection with its client. The client never reconnects by itself: its waits have no
 // jitter and cannot be interrupted.
 type connection struct {
-	session    *session
+	settings   *settings
+	queue      *queue
 	broker     *url.URL
 	client     paho.Client
 	conn       *packetConn // nil until the network connection is open
@@ -62,8 +63,8 @@ type connection struct {
 }
 
 // connect opens a connection and waits for the broker's answer.
-func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, error) {
-	c := &connection{session: s, broker: broker, lost: make(chan error, 1), begunAt: time.Now()}
+func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*connection, error) {
+	c := &connection{settings: s, queue: q, broker: broker, lost: make(chan error, 1), begunAt: time.Now()}
 	o := paho.NewClientOptions().AddBroker(broker.String()).SetClientID(s.client).SetCleanSession(s.clean)
 	o.SetProtocolVersion(4).SetAutoReconnect(false).SetConnectRetry(false)
 	o.SetKeepAlive(keepAlive).SetPingTimeout(pingTimeout).SetWriteTimeout(writeTimeout).SetConnectTimeout(dialTimeout)
@@ -98,12 +99,12 @@ func (s *session) connect(ctx context.Context, broker *url.URL) (*connection, er
 
 // openConn makes the network connection, and ties it to ctx until the broker has answered.
 func (c *connection) openConn(ctx context.Context) (net.Conn, error) {
-	conn, err := c.session.openConn(ctx, c.broker)
+	conn, err := c.settings.openConn(ctx, c.broker)
 	if err != nil {
 		c.dialErr = err
 		return nil, err
 	}
-	c.conn = newPacketConn(conn, c.session.limit)
+	c.conn = newPacketConn(conn, c.settings.limit)
 	c.conn.begunAt = c.begunAt
 	c.releaseCtx = context.AfterFunc(ctx, func() { _ = c.conn.Close() }) // the error of an interrupted attempt says nothing
 	return c.conn, nil
@@ -119,10 +120,10 @@ func (c *connection) connectError(ctx context.Context, token *paho.ConnectToken)
 		c.close()
 	}
 	if reason := connackReasons[token.ReturnCode()]; reason != "" {
-		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.broker, c.session.client, reason)
+		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.broker, c.settings.client, reason)
 	}
 	err := cmp.Or(odd, c.dialErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
-	if c.conn != nil && encrypted(c.broker) && c.session.credentials.certFile == "" {
+	if c.conn != nil && encrypted(c.broker) && c.settings.credentials.certFile == "" {
 		// With TLS 1.3 a broker that misses our certificate says so after the handshake, or just hangs up.
 		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.broker, err)
 	}
@@ -140,7 +141,7 @@ func (c *connection) receive(_ paho.Client, m paho.Message) {
 	now := time.Now()
 	waited := c.fromBacklog(now) || m.Duplicate()
 	// A message that finds no room before the connection closes is not acknowledged, and so comes again.
-	c.session.queue.put(arrival{Message: m, conn: c.conn, at: now, waited: waited, sentLen: c.conn.sentLength(m)}, c.conn.closed)
+	c.queue.put(arrival{Message: m, conn: c.conn, at: now, waited: waited, sentLen: c.conn.sentLength(m)}, c.conn.closed)
 }
 
 // fromBacklog tells whether a message that arrives now may have waited at the broker while we were away. The protocol
@@ -206,4 +207,20 @@ func (c *connection) await(ctx context.Context, token paho.Token) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// publish sends one message, and waits until the network, or for more than quality 0 the broker, has taken it.
+func (c *connection) publish(ctx context.Context, o publication) error {
+	if err := c.await(ctx, c.client.Publish(o.topic, o.qos, o.retain, o.payload)); err != nil {
+		return fmt.Errorf("publish on %s at %s: %w", o.topic, c.broker, err)
+	}
+	return nil
+}
+
+// publishPresence says whether we are there. Of an orderly end the broker would not tell by itself.
+func (c *connection) publishPresence(ctx context.Context, here bool) error {
+	if c.settings.presence.topic == "" {
+		return nil
+	}
+	return c.publish(ctx, c.settings.presence.message(here, c.begunAt))
 }

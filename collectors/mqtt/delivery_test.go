@@ -274,7 +274,7 @@ func TestAnOldRetainedMessageIsNoNews(t *testing.T) {
 		t.Fatal(err)
 	}
 	digest := func(retained bool, at time.Time) int {
-		readings, why := sessions[0].decodeMessage(arrival{Message: bare{payload: []byte(sample(1, at)), retained: retained}, at: at})
+		readings, why := sessions[0].committer.decodeMessage(arrival{Message: bare{payload: []byte(sample(1, at)), retained: retained}, at: at})
 		if why != nil {
 			t.Error(why)
 		}

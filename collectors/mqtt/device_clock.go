@@ -22,8 +22,8 @@ type deviceSample struct {
 	stuck   bool
 }
 
-// What makes no sense now and then is one episode: it is over when the device's time has been right for rightFor, and in
-// rightFew messages in a row.
+// What makes no sense now and then is one episode: it is over when the device's time has been right for recoveredFor, and in
+// recoveredMessages in a row.
 const (
 	recoveredFor      = 10 * time.Minute
 	recoveredMessages = 10
@@ -38,12 +38,12 @@ type clockFault struct {
 }
 
 // trackClock tells when a device's time begins to make no sense, and when it has made sense again for a while.
-func (s *session) trackClock(p *point, o outcome, a arrival) {
+func (p *point) trackClock(o outcome, a arrival, told *notices) {
 	u := &p.clockFault
 	switch {
 	case o.timeErr != nil && u.since.IsZero():
 		*u = clockFault{since: a.at, wrongCount: 1}
-		s.link.addNotice(collectors.Notice{Rule: eventrules.DeviceTime, Source: string(p.name), Since: a.at, Note: o.timeErr.Error()})
+		told.add(collectors.Notice{Rule: eventrules.DeviceTime, Source: string(p.name), Since: a.at, Note: o.timeErr.Error()})
 	case o.timeErr != nil:
 		u.goodCount, u.wrongCount = 0, u.wrongCount+1
 	case o.deviceTime && !u.since.IsZero():
@@ -53,7 +53,7 @@ func (s *session) trackClock(p *point, o outcome, a arrival) {
 		if u.goodCount < recoveredMessages || a.at.Sub(u.goodSince) < recoveredFor {
 			return
 		}
-		s.link.addNotice(collectors.Notice{
+		told.add(collectors.Notice{
 			Rule: eventrules.DeviceTime, Source: string(p.name), Since: u.since, Until: u.goodSince,
 			Note: fmt.Sprintf("the device's time makes sense again; %d values had the time of their arrival", u.wrongCount),
 		})

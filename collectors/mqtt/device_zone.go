@@ -51,34 +51,33 @@ func (z *deviceZones) learn(p collectors.Point, left []string) {
 	z.candidates[p], z.unsaved = left, true
 }
 
-// storedZones is what the host keeps of that over restarts.
+// storedZones are the candidates as the host keeps them over restarts.
 type storedZones struct {
 	Site  string                        `json:"site"`
 	Zones map[collectors.Point][]string `json:"zones"`
 }
 
-// zoneMemoryName is the name under which the host keeps them.
-func (s *session) zoneMemoryName() string { return "mqtt zones " + s.client }
+// zonesKey is the name under which the host keeps them.
+func zonesKey(s *settings) string { return "mqtt zones " + s.client }
 
-// recallZones takes up what an earlier run has found out, unless the site has another zone now.
-func (s *session) recallZones() error {
-	raw, err := s.host.Recall(s.zoneMemoryName())
+// recall takes up what an earlier run has found out, unless the site has another zone now.
+func (z *deviceZones) recall(host collectors.Host, s *settings) error {
+	raw, err := host.Recall(zonesKey(s))
 	if err != nil {
 		return fmt.Errorf("recall the zones of times at %s: %w", s.label, err)
 	}
 	var m storedZones
-	if raw == nil || json.Unmarshal(raw, &m) != nil || m.Site != s.zones.site {
+	if raw == nil || json.Unmarshal(raw, &m) != nil || m.Site != z.site {
 		return nil // what cannot be read, or is of another zone, is found out anew
 	}
-	s.zones.mu.Lock()
-	defer s.zones.mu.Unlock()
-	s.zones.candidates = m.Zones
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.candidates = m.Zones
 	return nil
 }
 
-// rememberZones stores what is new.
-func (s *session) rememberZones() error {
-	z := s.zones
+// remember stores them when they have changed.
+func (z *deviceZones) remember(host collectors.Host, s *settings) error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	if !z.unsaved {
@@ -86,7 +85,7 @@ func (s *session) rememberZones() error {
 	}
 	raw, err := json.Marshal(storedZones{z.site, z.candidates})
 	if err == nil {
-		err = s.host.Remember(s.zoneMemoryName(), raw)
+		err = host.Remember(zonesKey(s), raw)
 	}
 	if err != nil {
 		return fmt.Errorf("remember the zones of times at %s: %w", s.label, err)
@@ -111,7 +110,7 @@ func (p *point) zoneOf(word string) *time.Location {
 	case "box":
 		return time.Local
 	}
-	return p.zone
+	return p.siteZone
 }
 
 // resolveZone decides, once for a message, in which zone its times are, where they do not say. What a device keeps does not tell,

@@ -188,7 +188,7 @@ func here(t *testing.T, hours int, change func(*Point)) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g[0].host = newMemo()
+	g[0].committer.host = newMemo()
 	return g[0]
 }
 
@@ -204,12 +204,12 @@ func TestTheZoneThatIsClearlyNearer(t *testing.T) {
 		{-1, 0, "[utc box]"}, {-1, -20 * time.Minute, "[utc box]"}, {-1, -30 * time.Minute, "[]"}, {-1, -40 * time.Minute, "[]"}, {-1, -time.Hour, "[site]"},
 		{0, 0, "[site utc box]"}, {0, -5 * time.Hour, "[site utc box]"}, {0, 11 * time.Minute, "[]"},
 	} {
-		p := here(t, c.site, nil).points[0]
+		p := here(t, c.site, nil).committer.points.all[0]
 		if got := fmt.Sprint(p.nearestZones(noon.Add(c.off).Format("2006-01-02 15:04:05"), zoneWords, noon)); got != c.want {
 			t.Errorf("%s from now in UTC, the site %d hours from it: %s, want %s", c.off, c.site, got, c.want)
 		}
 	}
-	if got := here(t, -6, nil).points[0].nearestZones("1970-01-01 00:10:00", zoneWords, time.Unix(600, 0)); got != nil {
+	if got := here(t, -6, nil).committer.points.all[0].nearestZones("1970-01-01 00:10:00", zoneWords, time.Unix(600, 0)); got != nil {
 		t.Errorf("by a box whose clock was never set it is %v", got)
 	}
 }
@@ -218,21 +218,21 @@ func TestTheZoneThatIsClearlyNearer(t *testing.T) {
 // and is stored once. Where a message does not tell, people are told to.
 func TestUntilTheZoneIsKnown(t *testing.T) {
 	s := here(t, -6, nil)
-	h := s.host.(*memo)
+	h := s.committer.host.(*memo)
 	digest := func(after, age time.Duration) time.Time {
 		t.Helper()
 		at := noon.Add(after)
-		readings, why := s.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(plainTime(after.Seconds(), at.Add(-age), time.UTC))}}, at: at})
+		readings, why := s.committer.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(plainTime(after.Seconds(), at.Add(-age), time.UTC))}}, at: at})
 		if why != nil || len(readings) != 1 {
 			t.Fatalf("%v, %v", readings, why)
 		}
-		s.memoryFailed(s.rememberZones())
+		s.committer.memoryFailed(s.committer.zones.remember(h, s.settings))
 		return readings[0].At
 	}
 	told := func() (rules string) {
-		for n, more := s.link.firstNotice(); more; n, more = s.link.firstNotice() {
+		for n, more := s.notices.first(); more; n, more = s.notices.first() {
 			rules += n.Rule + " "
-			s.link.dropNotice()
+			s.notices.drop()
 		}
 		return rules
 	}
@@ -241,13 +241,13 @@ func TestUntilTheZoneIsKnown(t *testing.T) {
 			t.Errorf("%s after the first one the time is %s, want that of the arrival", after, at)
 		}
 	}
-	if rules, m := told(), recalled(h, s.zoneMemoryName()); rules != "" || m != "" {
+	if rules, m := told(), recalled(h, zonesKey(s.settings)); rules != "" || m != "" {
 		t.Errorf("meanwhile told %q, stored %s", rules, m)
 	}
 	if at := digest(61*time.Second, 10*time.Second); !at.Equal(noon.Add(51 * time.Second)) {
 		t.Errorf("after a minute the time is %s, want the device's", at)
 	}
-	if m := recalled(h, s.zoneMemoryName()); m != `{"site":"site","zones":{"radio/level":["utc","box"]}}` {
+	if m := recalled(h, zonesKey(s.settings)); m != `{"site":"site","zones":{"radio/level":["utc","box"]}}` {
 		t.Errorf("stored %s", m)
 	}
 	h.memory = map[string][]byte{}
@@ -268,7 +268,7 @@ func TestTheZoneOfAListIsThatOfItsNewest(t *testing.T) {
 		for _, age := range order {
 			payload += "," + plainTime(age.Hours(), noon.Add(age), time.UTC)
 		}
-		readings, why := s.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + payload[1:] + `]}`)}}, at: noon})
+		readings, why := s.committer.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(`{"c":[` + payload[1:] + `]}`)}}, at: noon})
 		if why != nil || len(readings) != 3 {
 			t.Fatalf("%v, %v", readings, why)
 		}

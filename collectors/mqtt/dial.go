@@ -70,7 +70,7 @@ func (b Brokers) endpoints() ([]*url.URL, error) {
 }
 
 // openConn makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
-func (s *session) openConn(ctx context.Context, broker *url.URL) (net.Conn, error) {
+func (s *settings) openConn(ctx context.Context, broker *url.URL) (net.Conn, error) {
 	var config *tls.Config
 	if encrypted(broker) {
 		var err error

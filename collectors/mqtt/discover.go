@@ -8,6 +8,8 @@ import (
 	"sort"
 	"time"
 
+	"gauger/collectors/mqtt/sparkplug"
+
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
@@ -76,7 +78,7 @@ func Discover(ctx context.Context, d Device, filter string, opt Session) (all []
 	s := newSession(brokers, d, opt)
 	var whys []error
 	for _, broker := range brokers {
-		c, err := s.connect(ctx, broker)
+		c, err := connect(ctx, s.settings, s.queue, broker)
 		if err != nil {
 			whys = append(whys, err)
 			continue
@@ -148,13 +150,13 @@ func (e *listener) add(m paho.Message, at time.Time) {
 // requestBirths has the Sparkplug nodes that were heard tell their births, each once: without them nobody knows their metrics.
 func (e *listener) requestBirths(ctx context.Context, c *connection, group []arrival) error {
 	for _, a := range group {
-		group, kind, name, _ := SplitTopic(a.Topic())
+		group, kind, name, _ := sparkplug.SplitTopic(a.Topic())
 		who := group + "/" + name
 		if e.listenOnly || kind == "" || name == "" || kind == "NCMD" || kind == "DCMD" || e.asked[who] || len(e.asked) >= heardTopics {
 			continue
 		}
 		e.asked[who] = true
-		if err := c.publish(ctx, rebirth(&node{group: group, name: name}, time.Now())); err != nil {
+		if err := c.publish(ctx, rebirth(group, name, time.Now())); err != nil {
 			return err
 		}
 	}

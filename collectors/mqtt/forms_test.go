@@ -267,7 +267,7 @@ func FuzzTemplates(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grown, err := newSession(nil, Device{Name: "d", ClientID: "x"}, Session{}).instance(p, topic)
+		grown, err := newSession(nil, Device{Name: "d", ClientID: "x"}, Session{}).committer.points.instance(p, topic)
 		if err != nil {
 			return
 		}

@@ -90,19 +90,11 @@ func (g collector) Run(ctx context.Context, host collectors.Host) error {
 // Points implements collectors.Speaker.
 func (g collector) Points() (all []collectors.Point) {
 	for _, s := range g {
-		for _, p := range s.points {
+		for _, p := range s.committer.points.all {
 			if !p.Template() {
 				all = append(all, p.name)
 			}
 		}
 	}
 	return all
-}
-
-// clientID is the client id of the device's session.
-func (d Device) clientID() string {
-	if d.ClientID == "" {
-		return "gauger-" + d.Name
-	}
-	return d.ClientID
 }

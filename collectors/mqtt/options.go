@@ -66,3 +66,11 @@ type Session struct {
 	// Dial opens the network connection for mqtt and mqtts; nil means a net.Dialer. It must heed ctx.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
+
+// clientID is the client id of the device's session.
+func (d Device) clientID() string {
+	if d.ClientID == "" {
+		return "gauger-" + d.Name
+	}
+	return d.ClientID
+}

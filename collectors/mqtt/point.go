@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/mqtt/sparkplug"
 )
 
 // point is a configured point, ready for use, with what the session remembers of it.
@@ -16,10 +17,10 @@ type point struct {
 	valuePath path
 	listPath  path // leads to a list, of which every element is a message of its own; nil: there is none
 	timeAt    relPath
-	zone      *time.Location // the site's
-	zones     *deviceZones   // what is known of times that do not say theirs
-	zoneGuess zoneGuess      // of this point's
-	qualityAt relPath        // of the quality
+	siteZone  *time.Location
+	zones     *deviceZones // what is known of times that do not say theirs
+	zoneGuess zoneGuess    // of this point's
+	qualityAt relPath      // of the quality
 	unitAt    relPath
 	registers *registerValue // how bytes are meant; nil: the value is text
 	scale     float64
@@ -43,16 +44,16 @@ type relPath struct {
 
 // newPoint prepares a point of a device. Its options have been checked; what was not is refused here.
 func newPoint(device string, opts Point) (*point, error) {
-	p := &point{Point: opts, name: collectors.PointOf(device, opts.Name), scale: 1, zone: time.Local, zones: &deviceZones{}}
+	p := &point{Point: opts, name: collectors.PointOf(device, opts.Name), scale: 1, siteZone: time.Local, zones: &deviceZones{}}
 	if opts.Scale != nil {
 		p.scale = *opts.Scale
 	}
 	if opts.Sparkplug != "" {
-		group, node, _, err := ParsePath(opts.Sparkplug)
+		group, node, _, err := nodePath(opts.Sparkplug)
 		if err != nil {
 			return nil, fmt.Errorf("sparkplug of %s: %w", p.name, err)
 		}
-		p.Topic = Filter(group, node)
+		p.Topic = sparkplug.Filter(group, node)
 	}
 	if opts.Value != "" {
 		whole, err := parsePath(opts.Value)

@@ -1,12 +1,12 @@
 package mqtt
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
+
+	"gauger/collectors/mqtt/sparkplug"
 )
 
 // What is retained on the status topic.
@@ -42,7 +42,7 @@ func newPresence(d Device, clean bool) presence {
 	case old:
 		return presence{d.SparkplugHost, sparkplug2Form}
 	}
-	return presence{Namespace + "/STATE/" + d.SparkplugHost, sparkplug3Form}
+	return presence{sparkplug.Namespace + "/STATE/" + d.SparkplugHost, sparkplug3Form}
 }
 
 // message is the message that we are there, or not. Its time is that of the connection, the same for both.
@@ -75,24 +75,4 @@ func (p presence) echoTopic() string {
 		return ""
 	}
 	return p.topic
-}
-
-// publishPresence says whether we are there. Of an orderly end the broker would not tell by itself.
-func (c *connection) publishPresence(ctx context.Context, here bool) error {
-	if c.session.presence.topic == "" {
-		return nil
-	}
-	return c.publish(ctx, c.session.presence.message(here, c.begunAt))
-}
-
-// correctPresence answers a false word about ourselves: the will of a connection that is gone may come after the present one
-// has said that we are here.
-func (s *session) correctPresence(a arrival) {
-	here := s.presence.message(true, a.conn.begunAt)
-	switch {
-	case bytes.Equal(a.Payload(), here.payload):
-		s.presenceConn = a.conn // what comes before our own word on this connection is older than it
-	case s.presenceConn == a.conn && s.presence.saysOffline(a.Payload()):
-		s.enqueue(here)
-	}
 }

@@ -121,35 +121,22 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// recentMessages remembers which messages were handled lately, in bounded memory.
-type recentMessages struct {
-	seen map[uint64]struct{}
-	ring []uint64
-	next int
-}
-
-// recentItems is more than any broker was seen to have in flight, and more than the queue holds: what was queued when
-// a connection broke comes again behind it.
-const recentItems = 2 * queueItems
-
-func newRecentMessages() *recentMessages { return &recentMessages{seen: map[uint64]struct{}{}} }
-
-func (r *recentMessages) has(key uint64) bool {
-	_, ok := r.seen[key]
-	return ok
-}
-
-// add remembers a key and forgets the oldest.
-func (r *recentMessages) add(key uint64) {
-	if r.has(key) {
-		return
+// acknowledge tells the broker that a group is kept. What came through a connection that is gone cannot be
+// acknowledged any more; the broker sends it again, and then it is recognised.
+func acknowledge(group []arrival) {
+	due, all := map[*packetConn]int{}, map[*packetConn]int{}
+	for _, a := range group {
+		if all[a.conn]++; a.Qos() > 0 {
+			due[a.conn]++
+		}
 	}
-	if len(r.ring) < recentItems {
-		r.ring = append(r.ring, key)
-	} else {
-		delete(r.seen, r.ring[r.next])
-		r.ring[r.next] = key
-		r.next = (r.next + 1) % recentItems
+	for via, n := range due {
+		via.expectAcks(n)
 	}
-	r.seen[key] = struct{}{}
+	for _, a := range group {
+		a.Ack()
+	}
+	for via, n := range all {
+		via.countAcked(n)
+	}
 }

@@ -5,66 +5,50 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"gauger/collectors"
 )
 
-// newRefusal is what is kept of a message that could not be decoded whole.
-func (s *session) newRefusal(a arrival, readings []collectors.Reading, why error) collectors.Refusal {
-	r := collectors.Refusal{Device: s.label, Source: a.Topic(), Raw: a.Payload(), Err: why, At: a.at, Old: a.waited || a.Retained()}
-	bad := map[collectors.Point]bool{}
-	for _, x := range readings {
-		bad[x.Point] = bad[x.Point] || x.Quality == collectors.Bad
-	}
-	for _, x := range readings {
-		if x.Quality == collectors.Good && !bad[x.Point] && !slices.Contains(r.Given, x.Point) {
-			r.Given = append(r.Given, x.Point)
-		}
-	}
-	return r
-}
-
-// Decoder implements collectors.Decoder, with sessions that never had a connection.
+// Decoder implements collectors.Decoder, with committers that never had a connection.
 func (g collector) Decoder() func(collectors.Refusal) ([]collectors.Reading, error) {
-	var bare []*session
+	var offline []*committer
 	for _, s := range g {
-		bare = append(bare, s.offlineCopy())
+		offline = append(offline, s.offlineCommitter())
 	}
 	return func(r collectors.Refusal) ([]collectors.Reading, error) {
-		s, err := sessionOf(bare, r)
+		c, err := committerOf(offline, r)
 		if err != nil {
 			return nil, err
 		}
-		return s.redecode(r)
+		return c.redecode(r)
 	}
 }
 
-// offlineCopy is a session with the same points that has heard nothing. What it is made of is fixed after New.
-func (s *session) offlineCopy() *session {
-	b := newSession(s.brokers, Device{ClientID: s.client, ListenOnly: true}, Session{MaxPacket: s.limit})
-	for _, p := range s.points {
+// offlineCommitter has the same points and has heard nothing. What it is made of is fixed after New.
+func (s *session) offlineCommitter() *committer {
+	offline := newSession(s.brokers, Device{ClientID: s.client, ListenOnly: true}, Session{MaxPacket: s.limit})
+	for _, p := range s.committer.points.all {
 		device := strings.TrimSuffix(string(p.name), "/"+p.Name)
-		_ = b.addDevice(Device{Name: device, Zone: p.zone, ListenOnly: true, Points: []Point{p.Point}}) // New has taken the same
+		_ = offline.addDevice(Device{Name: device, Zone: p.siteZone, ListenOnly: true, Points: []Point{p.Point}}) // New has taken the same
 	}
-	b.label = s.label
-	for _, p := range b.points { // what the session knows, and not what an old message seems to say
-		p.zones, p.zoneGuess.single = s.zones, true
+	offline.label = s.label
+	for _, p := range offline.committer.points.all { // what the session knows, and not what an old message seems to say
+		p.zones, p.zoneGuess.single = s.committer.zones, true
 	}
-	return b
+	return offline.committer
 }
 
-// sessionOf is the session that a message came through. Where its devices have other names now, it is the only one that
+// committerOf is that of the session which a message came through. Where its devices have other names now, it is the only one that
 // reads the topic.
-func sessionOf(all []*session, r collectors.Refusal) (*session, error) {
-	var found []*session
-	for _, s := range all {
-		ours := func(name string) bool { return slices.Contains(strings.Split(s.label, ","), name) }
+func committerOf(all []*committer, r collectors.Refusal) (*committer, error) {
+	var found []*committer
+	for _, c := range all {
+		ours := func(name string) bool { return slices.Contains(strings.Split(c.label, ","), name) }
 		if r.Device != "" && slices.ContainsFunc(strings.Split(r.Device, ","), ours) {
-			return s, nil
+			return c, nil
 		}
-		if n, _, _ := s.nodes.find(r.Source); n != nil || len(s.routes.find(r.Source)) > 0 {
-			found = append(found, s)
+		if n, _, _ := c.nodes.find(r.Source); n != nil || len(c.points.routes.find(r.Source)) > 0 {
+			found = append(found, c)
 		}
 	}
 	switch len(found) {
@@ -80,21 +64,21 @@ func sessionOf(all []*session, r collectors.Refusal) (*session, error) {
 var errUnread = errors.New("no point reads this topic")
 
 // redecode decodes one message that was kept.
-func (s *session) redecode(r collectors.Refusal) ([]collectors.Reading, error) {
-	for _, header := range []int{2, 4} { // without and with a packet id; see guard.shorten
-		if header+len(r.Source)+len(r.Raw) == s.limit {
+func (c *committer) redecode(r collectors.Refusal) ([]collectors.Reading, error) {
+	for _, header := range []int{2, 4} { // without and with a packet id; see packetConn.truncate
+		if header+len(r.Source)+len(r.Raw) == c.limit {
 			return nil, errors.New("only its beginning was kept, since it was longer than a packet may be")
 		}
 	}
-	n, kind, device := s.nodes.find(r.Source)
+	n, kind, device := c.nodes.find(r.Source)
 	switch {
 	case n != nil:
-		s.assumeBorn(n, kind, device)
-	case len(s.routes.find(r.Source)) == 0:
+		n.assumeBorn(kind, device)
+	case len(c.points.routes.find(r.Source)) == 0:
 		return nil, errUnread
 	}
-	s.recent = newRecentMessages()
-	readings, err := s.decodeMessage(arrival{Message: storedMessage{r.Source, r.Raw}, at: r.At.Round(0), waited: r.Old})
+	c.recent = newRecentMessages()
+	readings, err := c.decodeMessage(arrival{Message: storedMessage{r.Source, r.Raw}, at: r.At.Round(0), waited: r.Old})
 	if n != nil && err != nil && kind != "NBIRTH" && kind != "DBIRTH" {
 		err = fmt.Errorf("%w (the birth that it followed is over)", err)
 	}
@@ -102,16 +86,6 @@ func (s *session) redecode(r collectors.Refusal) ([]collectors.Reading, error) {
 		return nil, err
 	}
 	return newlyGood(readings, r.Given)
-}
-
-// assumeBorn makes a node seem born, so that metrics that come with their names can be read: which birth it was is not known.
-func (s *session) assumeBorn(n *node, kind, device string) {
-	n.reset(time.Time{})
-	n.last = 0
-	n.born = kind != "NBIRTH"
-	if sc := n.scopes[device]; sc != nil {
-		sc.born = true
-	}
 }
 
 // newlyGood are the good ones of the readings, of points that were not given before. None of them is an error.

@@ -89,12 +89,12 @@ func TestWhatIsKeptSaysWhatWasGiven(t *testing.T) {
 	}
 	s := g[0]
 	a := arrival{Message: storedMessage{"x", []byte(`{"a":1,"b":"?","c":[1,"?"]}`)}, at: arrived, waited: false}
-	readings, why := s.decodeMessage(a)
-	r := s.newRefusal(a, readings, why)
+	readings, why := s.committer.decodeMessage(a)
+	r := newRefusal(s.label, a, readings, why)
 	if r.Device != "d" || r.Old || len(r.Given) != 1 || r.Given[0] != "d/a" {
 		t.Errorf("kept is %+v, want a alone given", r)
 	}
-	if a.waited = true; !s.newRefusal(a, nil, why).Old {
+	if a.waited = true; !newRefusal(s.label, a, nil, why).Old {
 		t.Error("a message that waited may be old")
 	}
 }

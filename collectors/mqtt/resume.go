@@ -27,55 +27,65 @@ const (
 	refusedFrom = 3
 )
 
-// sessionMemory is what the host keeps for a session over restarts.
+// sessionMemory is kept by the host over restarts.
 type sessionMemory struct {
 	Topics []string  `json:"topics"` // every filter that the broker may still hold for us
 	Alive  time.Time `json:"alive"`  // a time at which the session was known to exist
 }
 
+// subscriptions are those of a session, with the host's memory of them.
+type subscriptions struct {
+	*settings
+	link      *brokerLink
+	notices   *notices
+	host      collectors.Host
+	filters   []string  // sorted, none within another
+	lastAlive time.Time // the time in the memory
+}
+
 // resume brings the broker's idea of the session and ours together: old subscriptions end, all present ones are made
 // anew, and a session that the broker has forgotten is announced.
-func (s *session) resume(ctx context.Context, c *connection) error {
-	wanted := s.filters()
-	if s.clean {
-		return s.subscribe(ctx, c, wanted)
+func (t *subscriptions) resume(ctx context.Context, c *connection) error {
+	wanted := t.filters
+	if t.clean {
+		return t.subscribe(ctx, c, wanted)
 	}
 	now := time.Now()
-	old, known, err := s.recallTopics(c.broker)
+	old, known, err := t.recallTopics(c.broker)
 	if err != nil {
 		return err
 	}
 	if known && !c.conn.sessionPresent {
-		s.noticeLoss(c.broker, old.Alive, now)
+		t.noticeLoss(c.broker, old.Alive, now)
 	}
 	// Remembered before the broker hears of it: a topic that was forgotten between would never be unsubscribed.
 	held := union(old.Topics, wanted)
 	if !slices.Equal(held, old.Topics) {
-		if err := s.rememberTopics(c.broker, held, now); err != nil {
+		if err := t.rememberTopics(c.broker, held, now); err != nil {
 			return err
 		}
-	} else if s.lastAlive = old.Alive; !c.conn.sessionPresent {
-		s.lastAlive = time.Time{}
+	} else if t.lastAlive = old.Alive; !c.conn.sessionPresent {
+		t.lastAlive = time.Time{}
 	}
-	s.renewAlive(c.broker, held, now)
+	t.renewAlive(c.broker, held, now)
 	stale := slices.DeleteFunc(slices.Clone(held), func(f string) bool { return slices.Contains(wanted, f) })
 	if len(stale) > 0 {
 		if err := c.unsubscribe(ctx, stale); err != nil {
 			return err
 		}
 	}
-	if err := s.subscribe(ctx, c, wanted); err != nil {
+	if err := t.subscribe(ctx, c, wanted); err != nil {
 		return err
 	}
 	if len(stale) > 0 {
-		return s.rememberTopics(c.broker, wanted, now)
+		return t.rememberTopics(c.broker, wanted, now)
 	}
 	return nil
 }
 
 // subscribe asks for topics, and once more for those that are refused. It is done at every connection: a broker that
 // lost the session says so, but one that lost a single subscription does not.
-func (s *session) subscribe(ctx context.Context, c *connection, wanted []string) error {
+func (t *subscriptions) subscribe(ctx context.Context, c *connection, wanted []string) error {
 	answers, err := c.subscribe(ctx, wanted)
 	if err != nil {
 		return err
@@ -88,7 +98,7 @@ func (s *session) subscribe(ctx context.Context, c *connection, wanted []string)
 		}
 		maps.Copy(answers, again)
 	}
-	s.link.setAnswers(answers)
+	t.link.setAnswers(answers)
 	return nil
 }
 
@@ -104,58 +114,43 @@ func refusedIn(answers map[string]byte) []string {
 }
 
 // upkeep is done now and then while a connection lasts.
-func (s *session) upkeep(ctx context.Context, c *connection) error {
-	if !s.clean {
-		s.renewAlive(c.broker, s.filters(), time.Now())
+func (t *subscriptions) upkeep(ctx context.Context, c *connection) error {
+	if !t.clean {
+		t.renewAlive(c.broker, t.filters, time.Now())
 	}
-	_, answers := s.link.state()
+	_, answers := t.link.state()
 	refused := refusedIn(answers)
 	if len(refused) == 0 {
 		return nil
 	}
-	return s.subscribe(ctx, c, refused)
+	return t.subscribe(ctx, c, refused)
 }
 
 // noticeLoss tells of a session that existed at the given time and does not any more. A time that a clock told which was
 // not set, or is behind now, says nothing: what is missing began before this connection, and nobody knows when.
-func (s *session) noticeLoss(broker *url.URL, alive, now time.Time) {
-	if state, _ := s.link.state(); state.connectedBefore {
+func (t *subscriptions) noticeLoss(broker *url.URL, alive, now time.Time) {
+	if state, _ := t.link.state(); state.connectedBefore {
 		alive = state.since
 	}
 	between := "between " + alive.UTC().Format(time.RFC3339) + " and "
 	if alive.Year() < 2000 || alive.After(now) {
 		alive, between = now, "before "
 	}
-	s.link.addNotice(collectors.Notice{
-		Rule: eventrules.SessionLost, Source: s.label, Since: alive, Until: now,
+	t.notices.add(collectors.Notice{
+		Rule: eventrules.SessionLost, Source: t.label, Since: alive, Until: now,
 		Note: fmt.Sprintf("broker %s has forgotten the session of %q: what was published %s%s may be missing; let the broker keep sessions on disk (Mosquitto: persistence true)",
-			broker, s.client, between, now.UTC().Format(time.RFC3339)),
+			broker, t.client, between, now.UTC().Format(time.RFC3339)),
 	})
 }
 
-// filters are the topics to subscribe to, sorted, none within another. Who only looks on takes no share from a group:
-// what it got would be lost to the others.
-func (s *session) filters() []string {
-	all := make([]string, len(s.points))
-	for i, p := range s.points {
-		if all[i] = p.Topic; s.clean {
-			all[i] = withoutGroup(p.Topic)
-		}
-	}
-	if own := s.presence.echoTopic(); own != "" {
-		all = append(all, own)
-	}
-	return minimalFilters(all)
-}
-
 // memoryName is the name under which the host keeps this session's memory of a broker: each has a session of its own.
-func (s *session) memoryName(broker *url.URL) string {
-	return "mqtt " + s.client + " " + broker.String()
+func (t *subscriptions) memoryName(broker *url.URL) string {
+	return "mqtt " + t.client + " " + broker.String()
 }
 
 // recallTopics reads the memory; known is false when there is none.
-func (s *session) recallTopics(broker *url.URL) (m sessionMemory, known bool, err error) {
-	raw, err := s.host.Recall(s.memoryName(broker))
+func (t *subscriptions) recallTopics(broker *url.URL) (m sessionMemory, known bool, err error) {
+	raw, err := t.host.Recall(t.memoryName(broker))
 	if err != nil {
 		return m, false, fmt.Errorf("recall the topics at %s: %w", broker, err)
 	}
@@ -166,25 +161,25 @@ func (s *session) recallTopics(broker *url.URL) (m sessionMemory, known bool, er
 }
 
 // renewAlive renews the time in the memory when it is old. That it fails is no reason to give up a connection that works.
-func (s *session) renewAlive(broker *url.URL, topics []string, now time.Time) {
-	if age := now.Sub(s.lastAlive); age >= 0 && age < aliveEvery {
+func (t *subscriptions) renewAlive(broker *url.URL, topics []string, now time.Time) {
+	if age := now.Sub(t.lastAlive); age >= 0 && age < aliveEvery {
 		return
 	}
-	if err := s.rememberTopics(broker, topics, now); err != nil {
-		s.memoryFailed(err)
+	if err := t.rememberTopics(broker, topics, now); err != nil {
+		t.notices.memoryFailed(t.label, err)
 	}
 }
 
 // rememberTopics writes the memory.
-func (s *session) rememberTopics(broker *url.URL, topics []string, alive time.Time) error {
+func (t *subscriptions) rememberTopics(broker *url.URL, topics []string, alive time.Time) error {
 	raw, err := json.Marshal(sessionMemory{Topics: topics, Alive: alive.UTC().Truncate(time.Second)})
 	if err == nil {
-		err = s.host.Remember(s.memoryName(broker), raw)
+		err = t.host.Remember(t.memoryName(broker), raw)
 	}
 	if err != nil {
 		return fmt.Errorf("remember the topics at %s: %w", broker, err)
 	}
-	s.lastAlive = alive
+	t.lastAlive = alive
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gauger/collectors/mqtt/sparkplug"
 )
 
 // Bounds of what is suggested for one topic.
@@ -55,22 +57,22 @@ func (h Heard) Suggest() []Suggestion {
 
 // isBirth says that the message is that of a Sparkplug node or device.
 func (h Heard) isBirth() bool {
-	_, kind, name, _ := SplitTopic(h.Topic)
+	_, kind, name, _ := sparkplug.SplitTopic(h.Topic)
 	return name != "" && (kind == "NBIRTH" || kind == "DBIRTH")
 }
 
 // Sparkplug says that the message is one of Sparkplug B. Which metrics there are stands in the births alone.
-func (h Heard) Sparkplug() bool { return strings.HasPrefix(h.Topic, Namespace+"/") }
+func (h Heard) Sparkplug() bool { return strings.HasPrefix(h.Topic, sparkplug.Namespace+"/") }
 
 // suggestMetrics are the points that a birth holds: every metric that is a number.
 func (h Heard) suggestMetrics() (found []Suggestion) {
-	p, err := ParsePayload(h.Payload)
+	p, err := sparkplug.Parse(h.Payload)
 	if err != nil {
 		return nil
 	}
-	group, _, name, device := SplitTopic(h.Topic)
+	group, _, name, device := sparkplug.SplitTopic(h.Topic)
 	where := strings.TrimSuffix(group+"/"+name+"/"+device, "/")
-	p.Each(func(m *Metric) {
+	p.Each(func(m *sparkplug.Metric) {
 		metric := string(m.Name)
 		if metric == "" || metric == "bdSeq" || strings.HasPrefix(metric, "Node Control/") || len(found) >= suggestedMetrics {
 			return

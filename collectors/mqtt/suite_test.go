@@ -28,7 +28,7 @@ func TestWhatEveryCollectorDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, s := range sessions {
-			s.grace = 0
+			s.committer.grace = 0
 		}
 		publishing(t, b)
 		return sessions

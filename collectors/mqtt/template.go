@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"gauger/collectors"
 )
 
 const (
@@ -100,83 +98,4 @@ func nameable(level string) bool {
 	return level != "" && len(level) <= maxNameLevel && strings.IndexFunc(level, func(c rune) bool {
 		return c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z')
 	}) < 0
-}
-
-// instance is the template's point for a topic; nil when the configuration has it as a point of its own. The error says
-// why there can be none.
-func (s *session) instance(p *point, topic string) (*point, error) {
-	levels := strings.Split(topic, "/")
-	parts, which, err := p.nameParts()
-	if err != nil {
-		return nil, err
-	}
-	var found []string
-	for i, f := range strings.Split(withoutGroup(p.Topic), "/") {
-		if f == "+" {
-			found = append(found, levels[i])
-		}
-	}
-	name := parts[0]
-	for i, n := range which {
-		if !nameable(found[n-1]) {
-			return nil, fmt.Errorf("level %s of the topic cannot be part of a point's name; letters, digits, - _ and . can", excerpt(found[n-1]))
-		}
-		name += found[n-1] + parts[i+1]
-	}
-	if made, ok := p.Named(name); !ok || withoutGroup(made.Topic) != topic {
-		return nil, fmt.Errorf("%s could be another topic's point as well; make it a point of its own", excerpt(name))
-	}
-	if grown := p.instances[name]; grown != nil {
-		return grown, nil
-	}
-	full := strings.TrimSuffix(string(p.name), p.Name) + name
-	if s.pointNames[full] {
-		return nil, nil
-	}
-	if len(p.instances) >= maxInstances {
-		return nil, fmt.Errorf("%s already makes %d points; a topic that is needed can be a point of its own", p.name, maxInstances)
-	}
-	grown, err := newPoint(strings.TrimSuffix(full, "/"+name), p.Point)
-	if err != nil {
-		return nil, err
-	}
-	grown.Name, grown.Topic, grown.zone, grown.zones, grown.zoneGuess.single = name, topic, p.zone, p.zones, p.zoneGuess.single
-	grown.name = collectors.Point(full)
-	if p.instances == nil {
-		p.instances = map[string]*point{}
-	}
-	p.instances[name], s.pointNames[full] = grown, true
-	s.instances = append(s.instances, grown)
-	return grown, nil
-}
-
-// instancesOf are the points with each template in its place for a topic. The error is what could not be named.
-func (s *session) instancesOf(points []*point, topic string) ([]*point, error) {
-	var out []*point
-	var why error
-	for _, p := range points {
-		if p.Template() {
-			grown, err := s.instance(p, topic)
-			if err != nil {
-				why = fmt.Errorf("point %s: %w", p.name, err)
-			}
-			p = grown
-		}
-		if p != nil {
-			out = append(out, p)
-		}
-	}
-	return out, why
-}
-
-// readablePoints are all points that can have readings: those of the configuration without its templates, and what these
-// have made so far.
-func (s *session) readablePoints() []*point {
-	var all []*point
-	for _, p := range s.points {
-		if !p.Template() {
-			all = append(all, p)
-		}
-	}
-	return append(all, s.instances...)
 }

@@ -3,6 +3,8 @@ package mqtt
 import (
 	"slices"
 	"strings"
+
+	"gauger/collectors/mqtt/sparkplug"
 )
 
 // maxTopic is the longest topic that the protocol can carry, in bytes.
@@ -99,7 +101,7 @@ func filterProblem(filter string) string {
 		return "longer than 65535 bytes, which no broker takes"
 	case strings.ContainsRune(filter, 0):
 		return "has a NUL character, which no broker takes"
-	case strings.HasPrefix(withoutGroup(filter), Namespace+"/"):
+	case strings.HasPrefix(withoutGroup(filter), sparkplug.Namespace+"/"):
 		return "is Sparkplug B, which is no text; write sparkplug: GROUP/NODE or GROUP/NODE/DEVICE, and metric: NAME, instead"
 	case strings.HasPrefix(filter, "$queue/"):
 		return "$queue/ is one broker's own way; write a shared subscription as $share/GROUP/" + strings.TrimPrefix(filter, "$queue/")

@@ -17,6 +17,15 @@ import (
 	"gauger/collectors"
 )
 
+// The fields and types of Sparkplug B that these tests write, by the numbers of its specification.
+const (
+	payloadTime, payloadMetrics, payloadSeq                                                     = 1, 2, 3
+	metricName, metricAlias, metricTime, metricType, metricHistorical                           = 1, 2, 3, 4, 5
+	metricNull, metricProperties, valueInt, valueLong, valueFloat                               = 7, 9, 10, 11, 12
+	valueDouble, valueBool, valueString                                                         = 13, 14, 15
+	typeInt16, typeInt32, typeInt64, typeUInt64, typeFloat, typeDouble, typeBoolean, typeString = 2, 3, 4, 8, 9, 10, 11, 12
+)
+
 // The encoder of these tests: fields one after the other.
 func num(id int, v uint64) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(id<<3)), v)

@@ -1,4 +1,4 @@
-package mqtt
+package sparkplug
 
 import (
 	"bytes"
@@ -70,12 +70,13 @@ type Metric struct {
 	Name       []byte
 	Alias      uint64
 	Aliased    bool
-	Millis     uint64 // milliseconds since 1970; 0: not told
+	Millis     uint64 // since 1970; 0: not told
 	Type       DataType
-	Historical bool // historical: not the present value
+	Historical bool // not the present value
 	Null       bool
-	field      field // id 0: none
 	Quality    OPC
+
+	field field // of the value; id 0: none
 }
 
 // Payload is a Sparkplug B message that has been found in order.
@@ -86,8 +87,8 @@ type Payload struct {
 	HasSeq bool // seq is there
 }
 
-// ParsePayload checks a message and every metric in it.
-func ParsePayload(raw []byte) (*Payload, error) {
+// Parse checks a message and every metric in it.
+func Parse(raw []byte) (*Payload, error) {
 	p := &Payload{raw: raw}
 	err := fields(raw, func(f field) error {
 		switch f.id {
@@ -101,7 +102,7 @@ func ParsePayload(raw []byte) (*Payload, error) {
 			if err := f.as(wireBytes); err != nil {
 				return err
 			}
-			_, err := ParseMetric(f.bytes)
+			_, err := parseMetric(f.bytes)
 			return err
 		}
 		return nil
@@ -115,17 +116,17 @@ func ParsePayload(raw []byte) (*Payload, error) {
 // Each shows the metrics in order. They are read again each time: a list of them could be many times the message.
 func (p *Payload) Each(see func(*Metric)) {
 	var m Metric
-	_ = fields(p.raw, func(f field) (err error) { // parsePayload has found it in order
+	_ = fields(p.raw, func(f field) (err error) { // Parse has found it in order
 		if f.id == payloadMetrics {
-			m, err = ParseMetric(f.bytes)
+			m, err = parseMetric(f.bytes)
 			see(&m)
 		}
 		return err
 	})
 }
 
-// ParseMetric reads one metric. Data sets and templates in it are not gone into, so that their depth does not matter.
-func ParseMetric(raw []byte) (m Metric, err error) {
+// parseMetric reads one metric. Data sets and templates in it are not gone into, so that their depth does not matter.
+func parseMetric(raw []byte) (m Metric, err error) {
 	m.Quality = opcUntold
 	err = fields(raw, func(f field) error {
 		wire := byte(wireVarint)
@@ -159,7 +160,7 @@ func ParseMetric(raw []byte) (m Metric, err error) {
 	return m, err
 }
 
-// wireOf is how a value of each kind stands in a metric.
+// wireOf is the wire type of a value field.
 func wireOf(id uint64) byte {
 	switch id {
 	case valueInt, valueLong, valueBool:
@@ -270,7 +271,7 @@ func unsigned(kind DataType, n uint64) (any, error) {
 
 // decimal writes a number with the digits that it has in its own precision, so that 12.3 stays 12.3.
 func decimal(v float64, precision int) (any, error) {
-	if !isFinite(v) {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil, fmt.Errorf("is %v", v)
 	}
 	return json.Number(strconv.FormatFloat(v, 'g', -1, precision)), nil

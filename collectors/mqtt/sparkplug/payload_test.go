@@ -1,10 +1,9 @@
-package mqtt
+package sparkplug
 
 import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
-	"fmt"
 	"math"
 	"runtime"
 	"slices"
@@ -13,6 +12,19 @@ import (
 
 	"gauger/collectors"
 )
+
+// num, str, dbl and flt are the encoder of these tests: fields one after the other.
+func num(id int, v uint64) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(id<<3)), v)
+}
+
+func str[T string | []byte](id int, v T) []byte {
+	return append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(id<<3|2)), uint64(len(v))), v...)
+}
+
+func dbl(id int, v float64) []byte {
+	return binary.LittleEndian.AppendUint64(binary.AppendUvarint(nil, uint64(id<<3|1)), math.Float64bits(v))
+}
 
 func flt(id int, v float32) []byte {
 	return binary.LittleEndian.AppendUint32(binary.AppendUvarint(nil, uint64(id<<3|5)), math.Float32bits(v))
@@ -68,7 +80,7 @@ func TestEveryTypeOfMetric(t *testing.T) {
 		{typeInt32, num(metricNull, 1), nil},
 	}
 	for _, c := range cases {
-		m, err := ParseMetric(c.value)
+		m, err := parseMetric(c.value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,13 +98,13 @@ func TestQualities(t *testing.T) {
 	}
 	for v, want := range map[uint64]collectors.Quality{0: collectors.Bad, 192: collectors.Good, 216: collectors.Good, 64: collectors.Uncertain, 500: collectors.Bad, 1 << 40: collectors.Bad} {
 		for _, name := range []string{"Quality", "quality"} {
-			m, err := ParseMetric(property(name, v))
+			m, err := parseMetric(property(name, v))
 			if q, why := m.Quality.Judge(); err != nil || q != want || (why == nil) != (q == collectors.Good) {
 				t.Errorf("%d: %s (%v, %v), want %s", v, q, why, err, want)
 			}
 		}
 	}
-	m, err := ParseMetric(property("Engineering", 0))
+	m, err := parseMetric(property("Engineering", 0))
 	if q, _ := m.Quality.Judge(); err != nil || q != collectors.Good {
 		t.Errorf("without a quality: %s, %v", q, err)
 	}
@@ -105,7 +117,7 @@ func TestBrokenPayloads(t *testing.T) {
 		str(payloadMetrics, str(valueDouble, "x")), str(payloadMetrics, str(metricProperties, num(1, 1))), str(payloadMetrics, num(metricProperties, 1)),
 	}
 	for _, c := range cases {
-		if _, err := ParsePayload(c); err == nil || !strings.Contains(err.Error(), "is no Sparkplug B payload") {
+		if _, err := Parse(c); err == nil || !strings.Contains(err.Error(), "is no Sparkplug B payload") {
 			t.Errorf("%x: %v", c, err)
 		}
 	}
@@ -113,61 +125,20 @@ func TestBrokenPayloads(t *testing.T) {
 
 // TestAPayloadCostsNoMoreThanItself: a packet full of the smallest metrics would be thirty times as large as a list.
 func TestAPayloadCostsNoMoreThanItself(t *testing.T) {
-	metrics := bytes.Repeat(str(payloadMetrics, num(metricAlias, 5)), maxBirth/4)
-	s := &scope{what: "G/N", wanted: map[string]*wanted{"x": {}}}
+	const size = 512 << 10
+	metrics := bytes.Repeat(str(payloadMetrics, num(metricAlias, 5)), size/4)
+	b := NewNode("G", "N").BirthOf("")
+	b.Metric("x")
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	p, err := ParsePayload(metrics)
+	p, err := Parse(metrics)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.birth(p)
+	b.Define(p)
 	runtime.ReadMemStats(&after)
-	if got := after.TotalAlloc - before.TotalAlloc; got > 16*maxBirth {
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16*size {
 		t.Errorf("a birth of %d bytes costs %d", len(metrics), got)
 	}
 }
-
-func FuzzSparkplug(f *testing.F) {
-	f.Add("NBIRTH", spb(0, bdSeq(1), level("n", 1, 10)))
-	f.Add("NDATA", spb(1, level("", 1, 10)))
-	f.Add("NDEATH", str(payloadMetrics, bdSeq(1)))
-	f.Add("DDATA", spb(2, slices.Concat(str(metricName, "d"), num(metricNull, 1))))
-	f.Add("NDATA", slices.Concat(num(metricTime, math.MaxUint64), str(payloadMetrics, str(metricProperties, slices.Concat(str(1, "Quality"), str(2, num(3, 192)))))))
-	f.Fuzz(func(t *testing.T, kind string, payload []byte) {
-		sessions, err := newSessions([]Device{{Name: "edge", Brokers: Brokers{address}, Points: []Point{
-			{Name: "n", Sparkplug: "G/N", Metric: "n"}, {Name: "w", Sparkplug: "G/N", Metric: "n", Unit: "text"}, {Name: "d", Sparkplug: "G/N/D", Metric: "d"}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, via := sessions[0], &packetConn{}
-		for _, m := range []struct {
-			topic   string
-			payload []byte
-		}{{"NBIRTH/N", spb(0, level("n", 1, 10))}, {"DBIRTH/N/D", spb(1, level("d", 2, 20))}, {kind + "/N", payload}, {kind + "/N/D", payload}, {"NDATA/N", spb(2, level("", 1, 11))}} {
-			a := arrival{Message: &heard{"spBv1.0/G/" + m.topic, m.payload}, conn: via, at: arrived}
-			readings, _ := s.decodeMessage(a)
-			for _, r := range readings {
-				if (r.Quality == collectors.Good) != (r.Err == nil) || r.Quality != collectors.Bad && r.Text == "" && !isFinite(r.Value) || r.Past && r.At.Equal(arrived) {
-					t.Fatalf("%s: %+v", m.topic, r)
-				}
-			}
-		}
-	})
-}
-
-// heard is a message that no broker has sent.
-type heard struct {
-	topic   string
-	payload []byte
-}
-
-func (h *heard) Duplicate() bool   { return false }
-func (h *heard) Qos() byte         { return 0 }
-func (h *heard) Retained() bool    { return false }
-func (h *heard) Topic() string     { return h.topic }
-func (h *heard) MessageID() uint16 { return 0 }
-func (h *heard) Payload() []byte   { return h.payload }
-func (h *heard) Ack()              {}
-func (h *heard) String() string    { return fmt.Sprintf("%s %x", h.topic, h.payload) }

@@ -1,0 +1,172 @@
+package mqtt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"time"
+
+	"gauger/collectors"
+	"gauger/eventrules"
+)
+
+const (
+	// maxUnknownTopics bounds the topics without a point that are told apart.
+	maxUnknownTopics = 64
+	// unsubscribeEvery is the wait before a topic that comes nevertheless is unsubscribed once more.
+	unsubscribeEvery = 10 * time.Minute
+	// maxReasons bounds what is kept of why parts of one message could not be decoded.
+	maxReasons = 8
+)
+
+// ageUnknown says why the age of a value is not known, by whether the broker had retained it.
+var ageUnknown = map[bool]error{
+	false: errors.New("may have waited at the broker, without a time of the device: its age is not known"),
+	true:  errors.New("retained by the broker, without a time of the device: its age is not known"),
+}
+
+// correctPresence answers a false word about ourselves: the will of a connection that is gone may come after the present one
+// has said that we are here.
+func (c *committer) correctPresence(a arrival) {
+	here := c.presence.message(true, a.conn.begunAt)
+	switch {
+	case bytes.Equal(a.Payload(), here.payload):
+		c.presenceConn = a.conn // what comes before our own word on this connection is older than it
+	case c.presenceConn == a.conn && c.presence.saysOffline(a.Payload()):
+		c.requests.publish(here)
+	}
+}
+
+// decodeMessage turns one message into readings, and says why it must be kept as it is when something in it could not be
+// decoded. It remembers the message, because whatever was decoded is delivered before anything else.
+func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
+	if n, kind, device := c.nodes.find(a.Topic()); n != nil {
+		if c.recent.repeats(a, nil) {
+			return nil, nil
+		}
+		readings, err := c.nodes.receive(n, kind, device, a)
+		c.heardSinceBad = c.heardSinceBad || len(readings) > 0
+		return readings, err
+	}
+	if a.Topic() == c.presence.echoTopic() {
+		c.correctPresence(a)
+		return nil, nil
+	}
+	points := c.points.routes.find(a.Topic())
+	if len(points) == 0 {
+		c.dropUnknown(a)
+		return nil, nil
+	}
+	points, unnamed := c.points.instancesOf(points, a.Topic())
+	if len(points) == 0 {
+		return nil, unnamed
+	}
+	outcomes, why := c.decodePoints(points, a)
+	for i := range outcomes {
+		outcomes[i].point.rejectStuckTime(&outcomes[i], a)
+	}
+	if c.recent.repeats(a, outcomes) {
+		return nil, nil
+	}
+	var readings []collectors.Reading
+	for _, o := range outcomes {
+		if r, use := o.point.accept(o, a); use {
+			readings = append(readings, r)
+			o.point.noteHeard(a, c.notices)
+			o.point.trackClock(o, a, c.notices)
+		}
+	}
+	c.heardSinceBad = c.heardSinceBad || len(readings) > 0
+	return readings, errors.Join(why, unnamed)
+}
+
+// decodePoints reads every point out of a message. A point that the message says nothing about is left alone as long as
+// another finds something: gateways send what has changed. The error is what makes the message worth keeping.
+func (c *committer) decodePoints(points []*point, a arrival) ([]outcome, error) {
+	var outcomes []outcome
+	doc := &document{payload: a.Payload(), isLive: !a.waited && !a.Retained(), onlyCopy: a.waited && !a.Retained()}
+	for _, p := range points {
+		if a.sentLen > 0 {
+			outcomes = append(outcomes, p.oversizedOutcome(a, c.limit))
+		} else {
+			outcomes = append(outcomes, p.decode(doc, a.at)...)
+		}
+	}
+	var whys []error
+	var absent error
+	found := false
+	for _, o := range outcomes {
+		found = found || !o.absent
+		if o.absent {
+			absent = o.reading.Err
+		}
+		if o.undecodable != nil && len(whys) < maxReasons {
+			whys = append(whys, fmt.Errorf("point %s: %w", o.point.name, o.undecodable))
+		}
+	}
+	if !found {
+		whys = append(whys, absent)
+	}
+	for i := range outcomes {
+		// A filter with wildcards may well catch messages of another kind; a topic of its own should not.
+		outcomes[i].absent = outcomes[i].absent && (found || wildcard(withoutGroup(outcomes[i].point.Topic)))
+	}
+	return outcomes, errors.Join(whys...)
+}
+
+// oversizedOutcome is what a message means that was too long to be taken whole.
+func (p *point) oversizedOutcome(a arrival, limit int) outcome {
+	out := p.newOutcome(a.at)
+	out.undecodable = fmt.Errorf("payload of %d bytes is longer than a packet may be (%d); only its beginning was kept", a.sentLen, limit)
+	out.reading.Err = out.undecodable
+	return out
+}
+
+// accept decides whether an outcome is used, and how good it is. A retained message may be any age: it counts only
+// when the device says that it is newer than what we have.
+func (p *point) accept(o outcome, a arrival) (collectors.Reading, bool) {
+	r := o.reading
+	if o.absent || a.Retained() && o.deviceTime && !r.At.After(p.newestTime) {
+		return r, false
+	}
+	if o.deviceTime && r.At.After(p.newestTime) {
+		p.newestTime = r.At
+	}
+	if r.Quality == collectors.Good && !o.deviceTime && (a.waited || a.Retained()) {
+		r.Quality, r.AgeUnknown, r.Err = collectors.Uncertain, true, ageUnknown[a.Retained()]
+	}
+	return r, true
+}
+
+// unknownTopic is a topic whose messages no point reads.
+type unknownTopic struct {
+	messages       uint64
+	unsubscribedAt time.Time // when it was last to be unsubscribed
+}
+
+// dropUnknown counts a message that no point reads and has its topic unsubscribed: left alone, such messages fill the
+// broker's window until nothing else comes. It is told of at the first, tenth, hundredth message and so on.
+func (c *committer) dropUnknown(a arrival) {
+	topic := a.Topic()
+	u := c.unknown[topic]
+	if u == nil {
+		if len(c.unknown) >= maxUnknownTopics {
+			return
+		}
+		u = &unknownTopic{}
+		c.unknown[topic] = u
+	}
+	u.messages++
+	if u.unsubscribedAt.IsZero() || a.at.Sub(u.unsubscribedAt) >= unsubscribeEvery {
+		if c.requests.unsubscribe(topic) { // else the next message asks
+			u.unsubscribedAt = a.at
+		}
+	}
+	if !powerOfTen(u.messages) {
+		return
+	}
+	c.notices.add(collectors.Notice{
+		Rule: eventrules.UnknownTopic, Source: c.label + " " + topic, Since: a.at, Until: a.at,
+		Note: fmt.Sprintf("%d messages on topic %s, which no point reads, were acknowledged and dropped; the subscription was made by an earlier configuration or another program with the client id %q", u.messages, topic, c.client),
+	})
+}

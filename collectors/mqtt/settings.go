@@ -1,0 +1,47 @@
+package mqtt
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"strings"
+)
+
+// settings are what the connections of a session and its committer have in common. They are fixed after New.
+type settings struct {
+	client      string // id
+	label       string // the names of its devices, with commas between
+	clean       bool
+	limit       int // bytes of a packet
+	presence    presence
+	credentials credentials
+	dial        func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+func newSettings(d Device, opt Session) *settings {
+	s := &settings{
+		client: d.clientID(), clean: opt.Clean, limit: opt.MaxPacket, presence: newPresence(d, opt.Clean), dial: opt.Dial,
+		credentials: credentials{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
+	}
+	if s.clean {
+		s.client = fmt.Sprintf("gauger-%08x", rand.Uint32())
+	}
+	if s.limit == 0 {
+		s.limit = maxPacket
+	}
+	s.limit = max(s.limit, minPacket)
+	if s.dial == nil {
+		s.dial = tcpDial
+	}
+	return s
+}
+
+func (s *settings) addDevice(d Device) {
+	s.label = strings.TrimPrefix(s.label+","+d.Name, ",")
+	for _, p := range d.Points {
+		if p.Sparkplug != "" {
+			s.limit = max(s.limit, maxBirth)
+		}
+	}
+}

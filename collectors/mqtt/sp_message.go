@@ -1,0 +1,211 @@
+package mqtt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/mqtt/sparkplug"
+)
+
+// nodeMessage is one message of a node, with the readings and the errors that come of it.
+type nodeMessage struct {
+	arrival
+	payload  *sparkplug.Payload
+	node     *spNode
+	device   *spDevice // nil: nobody reads it
+	kind     string
+	path     string // GROUP/NODE[/DEVICE]
+	readings []collectors.Reading
+	errs     []error // what makes the message worth keeping
+}
+
+// receive takes one message of a node. The error is what makes the message worth keeping.
+func (sp *spNodes) receive(n *spNode, kind, device string, a arrival) ([]collectors.Reading, error) {
+	m := &nodeMessage{arrival: a, node: n, kind: kind, device: n.devices[device], path: sparkplug.JoinPath(n.Group, n.Name, device)}
+	switch kind {
+	case "NDATA", "DDATA", "NBIRTH", "DBIRTH", "NDEATH", "DDEATH":
+		if !a.Retained() { // a birth that was kept says nothing about now
+			sp.parse(m)
+		}
+	}
+	return m.readings, errors.Join(m.errs...)
+}
+
+// fail keeps an error, with the message's kind and path.
+func (m *nodeMessage) fail(format string, cause any) {
+	if len(m.errs) < maxReasons {
+		m.errs = append(m.errs, fmt.Errorf("%s of %s "+format, m.kind, m.path, cause))
+	}
+}
+
+// parse checks a message and takes it as its kind demands.
+func (sp *spNodes) parse(m *nodeMessage) {
+	if !sp.over(m.conn, m.at) {
+		m.fail("came through %s that has ended; it is asked for its birth", "a connection")
+		return
+	}
+	var err error
+	if m.payload, err = sparkplug.Parse(m.Payload()); m.sentLen > 0 {
+		err = fmt.Errorf("has %d bytes, more than a packet may have (%d); only its beginning was kept", m.sentLen, sp.limit)
+	}
+	if err != nil {
+		m.node.Doubt(err, m.at)
+		m.fail("%w", err)
+		return
+	}
+	switch m.kind {
+	case "NDEATH":
+		if m.node.Died(m.payload) {
+			for _, d := range m.node.devices {
+				sp.died(m, d, "node %s has died (NDEATH)")
+			}
+		}
+	case "NBIRTH":
+		m.node.Begin(m.payload, m.at)
+		sp.read(m, true)
+	default:
+		sp.follow(m)
+	}
+}
+
+// follow takes a message that belongs to the birth before it.
+func (sp *spNodes) follow(m *nodeMessage) {
+	key := sp.recent.key(m.arrival, true)
+	if m.node.Repeats(m.payload) && key == m.node.lastKey {
+		return // the broker repeats it
+	}
+	m.node.lastKey = key
+	if !m.node.Follow(m.payload, m.at) {
+		m.early()
+		return
+	}
+	switch {
+	case m.device == nil: // nobody reads it
+	case m.kind == "DDEATH":
+		sp.died(m, m.device, "device %s has died (DDEATH)")
+	case m.kind != "DBIRTH" && !m.device.Born:
+		m.early()
+	default:
+		sp.read(m, m.kind == "DBIRTH")
+	}
+}
+
+// early counts a message that came before the birth, keeps the first, the tenth and so on, and asks for the birth.
+func (m *nodeMessage) early() {
+	if m.device == nil {
+		m.node.CameEarly(nil, m.at)
+		return
+	}
+	m.node.CameEarly(m.device.Birth, m.at)
+	if n := m.device.Early; powerOfTen(uint64(n)) {
+		m.fail("came before its birth, without which the aliases mean nothing (message %d of this kind since then); it is asked for its birth", n)
+	}
+}
+
+// died makes the points of a device Bad.
+func (sp *spNodes) died(m *nodeMessage, d *spDevice, format string) {
+	d.End(m.at)
+	m.readings = append(m.readings, sp.lose(d, fmt.Errorf(format, m.path), m.at)...)
+}
+
+// read takes the metrics of a message. A birth defines them first, and what it lacks is Bad.
+func (sp *spNodes) read(m *nodeMessage, birth bool) {
+	if m.device == nil {
+		return
+	}
+	if birth {
+		sp.returned(m.device, m.at)
+		m.define()
+	}
+	m.payload.Each(func(metric *sparkplug.Metric) {
+		def, err := m.device.Find(metric)
+		if err != nil {
+			m.node.Doubt(err, m.at)
+			m.fail("%w", err)
+		}
+		if def == nil {
+			return
+		}
+		if err := def.Agrees(metric); err != nil {
+			m.node.Doubt(fmt.Errorf("metric %s %w", def.Name, err), m.at)
+		}
+		for _, p := range m.device.readers[def] {
+			sp.readMetric(p, def, metric, m)
+		}
+	})
+}
+
+// define takes the definitions of a birth. The points of a metric that it lacks are Bad.
+func (m *nodeMessage) define() {
+	m.device.Define(m.payload)
+	for def, points := range m.device.readers {
+		if !def.Born {
+			m.readings = append(m.readings, badReadings(points, m.at, fmt.Errorf("the birth of %s has no metric %q; check the metric's name", m.device.Path, def.Name))...)
+		}
+	}
+}
+
+// readMetric makes a reading of one metric for one point.
+func (sp *spNodes) readMetric(p *point, def *sparkplug.Definition, metric *sparkplug.Metric, m *nodeMessage) {
+	out := p.newOutcome(m.at)
+	r := &out.reading
+	r.Past = metric.Historical
+	p.setMetricTime(&out, cmp.Or(metric.Millis, m.payload.Millis))
+	if r.Past && !out.deviceTime {
+		m.fail("has a historical value of no time: %w", out.timeErr)
+		return
+	}
+	err := def.Agrees(metric)
+	var raw any
+	if err == nil {
+		raw, err = metric.Value(cmp.Or(metric.Type, def.Type))
+	}
+	switch {
+	case err != nil:
+		out.undecodable = fmt.Errorf("%s %w", p.subject(), err)
+		r.Err = out.undecodable
+	default:
+		if r.Err = p.setValue(r, raw, &out); r.Err == nil {
+			r.Quality, r.Err = metric.Quality.Judge()
+		}
+	}
+	if out.undecodable != nil {
+		m.fail("for point "+string(p.name)+": %w", out.undecodable)
+	}
+	if n := m.node; r.Quality == collectors.Good && n.Uncertain != nil && len(metric.Name) == 0 {
+		r.Quality, r.Err = collectors.Uncertain, fmt.Errorf("%w; until %s/%s is born again its aliases are not sure", n.Uncertain, n.Group, n.Name)
+	}
+	p.rejectStuckTime(&out, m.arrival)
+	sp.use(p, out, m)
+}
+
+// use hands a reading on. One of the past says nothing about now, and is only worth anything when it is good.
+func (sp *spNodes) use(p *point, out outcome, m *nodeMessage) {
+	accepted, use := out.reading, out.reading.Quality == collectors.Good
+	if !accepted.Past {
+		accepted, use = p.accept(out, m.arrival)
+		p.noteHeard(m.arrival, sp.notices)
+		p.trackClock(out, m.arrival, sp.notices)
+	}
+	if use {
+		m.readings = append(m.readings, accepted)
+	}
+}
+
+// setMetricTime gives a reading the time of its metric, or of its message, in milliseconds since 1970; 0: of its arrival.
+func (p *point) setMetricTime(out *outcome, ms uint64) {
+	if ms == 0 {
+		out.timeErr = errors.New("the node tells no time")
+		return
+	}
+	at, err := plausibleTime(time.UnixMilli(int64(min(ms, math.MaxInt64))), out.reading.At)
+	if err != nil {
+		out.timeErr = fmt.Errorf("time of the metric: %w; the time of arrival is used", err)
+		return
+	}
+	out.reading.At, out.deviceTime = at, true
+}
