@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"testing"
+
+	"gauger/agent/tank/stats"
 )
 
 // wet gives a rig's first tank an interface of a height that water, and only water, takes down.
@@ -17,7 +19,7 @@ func TestWaterBeforeALoadIsNotItsPart(t *testing.T) {
 	load := move{water.end() + 300, 160, 6}
 	w := well{level0: 180, inflow: 60, moves: []move{water, load}}
 	r := newRig(t, w)
-	r.wet(func(s float64) float64 { return 40 - clamp((s-water.from)*water.rate/60, 0, water.bbl)/testPer })
+	r.wet(func(s float64) float64 { return 40 - stats.Clamp((s-water.from)*water.rate/60, 0, water.bbl)/testPer })
 	r.run(0, 7*hour)
 	r.matches(0.1, 30, w.label(load, load))
 	r.only("water-draw")

@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // The tank book: for each tank and production day what was in it, what came, what left, and
@@ -155,7 +157,7 @@ func (s Site) Book(b Book, rules BookRules, st State, in Input, out []Outcome) (
 // Meter takes a reading of a tank's production meter: a total in barrels that may roll over or
 // be reset.
 func (s Site) Meter(b Book, i int, at time.Time, total float64) Book {
-	if i < 0 || i >= len(s.tanks) || !finite(total) {
+	if i < 0 || i >= len(s.tanks) || !stats.Finite(total) {
 		return b
 	}
 	w := &bookkeeper{site: s, b: b}

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	lossErrors = 3.0  // standard errors by which a loss has to stand out
@@ -74,7 +78,7 @@ func (w *bookkeeper) balance(i int, p *page) BookDay {
 		w.explain(&d, p, slope, metered)
 	}
 	if d.Residual != nil && (metered || *d.Production == 0) { // the gauge-offs alone speak
-		d.Error = 2 * math.Sqrt(s.doubt+sq(ends)+sq(dumpBbl)/3*float64(len(s.runs)))
+		d.Error = 2 * math.Sqrt(s.doubt+stats.Square(ends)+stats.Square(dumpBbl)/3*float64(len(s.runs)))
 	}
 	return d
 }
@@ -85,21 +89,21 @@ func (d *BookDay) tidy() {
 		if *p == nil {
 			continue
 		}
-		if !finite(**p) {
+		if !stats.Finite(**p) {
 			*p = nil
 			continue
 		}
-		*p = new(round(**p, 3))
+		*p = new(stats.Round(**p, 3))
 	}
 	for _, v := range []*float64{&d.Runs, &d.Water, &d.TransfersOut, &d.TransfersIn, &d.Other, &d.Error} {
-		if *v = round(*v, 3); !finite(*v) {
+		if *v = stats.Round(*v, 3); !stats.Finite(*v) {
 			*v = 0
 		}
 	}
 	for i := range d.RunList {
 		r := &d.RunList[i]
 		for _, v := range []*float64{&r.GaugeBbl, &r.Inflow, &r.Bbl} {
-			if *v = round(*v, 3); !finite(*v) {
+			if *v = stats.Round(*v, 3); !stats.Finite(*v) {
 				*v = 0
 			}
 		}

@@ -3,7 +3,8 @@ package tank
 import (
 	"errors"
 	"fmt"
-	"time"
+
+	"gauger/agent/tank/codec"
 )
 
 const (
@@ -13,9 +14,9 @@ const (
 
 // MarshalBinary is the books to store: one or two KiB a tank, and five beside a meter.
 func (b Book) MarshalBinary() ([]byte, error) {
-	a := &archive{b: []byte{bookFormat}, format: bookFormat}
+	a := archive{codec.Write(bookFormat)}
 	a.book(&b)
-	return a.b, a.err
+	return a.Bytes()
 }
 
 // UnmarshalBinary takes stored books back.
@@ -23,158 +24,117 @@ func (b *Book) UnmarshalBinary(raw []byte) error {
 	if len(raw) == 0 || raw[0] == 0 || raw[0] > bookFormat {
 		return errors.New("reading the tank book: its format is not known")
 	}
-	a := &archive{b: raw[1:], reading: true, format: raw[0]}
+	a := archive{codec.Read(raw)}
 	var n Book
 	a.book(&n)
-	if a.err != nil {
-		return fmt.Errorf("reading the tank book: %w", a.err)
+	if err := a.Err(); err != nil {
+		return fmt.Errorf("reading the tank book: %w", err)
 	}
 	*b = n
 	return nil
 }
 
-func (a *archive) book(b *Book) {
-	n := a.count(len(b.pages), mostTanks)
-	if a.reading {
+func (a archive) book(b *Book) {
+	n := a.Count(len(b.pages), mostTanks)
+	if a.Reading {
 		b.pages = make([]*page, n)
 	}
 	for i := range b.pages {
 		known := b.pages[i] != nil
-		a.flag(&known)
-		if !known || a.err != nil {
+		a.Flag(&known)
+		if !known || a.Err() != nil {
 			continue
 		}
-		if a.reading {
+		if a.Reading {
 			b.pages[i] = &page{}
 		}
-		at := len(a.b)
-		if a.page(b.pages[i]); !a.spoilt() {
+		at := a.Len()
+		if a.page(b.pages[i]); !a.NotFinite() {
 			continue
 		}
-		if a.reading { // this tank's days begin anew; the others are as they were
+		if a.Reading { // this tank's days begin anew; the others are as they were
 			b.pages[i] = nil
 			continue
 		}
 		none := false
-		a.b = a.b[:at-1]
-		a.flag(&none)
+		a.Cut(at - 1)
+		a.Flag(&none)
 	}
 }
 
-func (a *archive) page(p *page) {
+func (a archive) page(p *page) {
 	a.rests(&p.rests)
-	a.flag(&p.seen)
-	a.floats(&p.off)
+	a.Flag(&p.seen)
+	a.Floats(&p.off)
 	a.entry(&p.last)
-	list(a, &p.edge, bookEdgeMax, a.entry)
+	codec.List(a.Archive, &p.edge, bookEdgeMax, a.entry)
 	m := &p.meter
-	a.flag(&m.known)
-	a.floats(&m.sum, &m.last, &m.at, &m.odd)
-	a.ints(&m.strike)
-	list(a, &p.trail, trailMost, func(x *point) { a.floats(&x.t, &x.v) })
+	a.Flag(&m.known)
+	a.Floats(&m.sum, &m.last, &m.at, &m.odd)
+	a.Ints(&m.strike)
+	codec.List(a.Archive, &p.trail, trailMost, func(x *point) { a.Floats(&x.t, &x.v) })
 	a.sheet(&p.now)
-	a.flag(&p.isDue)
+	a.Flag(&p.isDue)
 	if p.isDue {
 		a.sheet(&p.due)
 	}
 	for k := range p.past {
 		a.still(&p.past[k])
-		a.flag(&p.left[k].known)
-		a.floats(&p.left[k].bbl, &p.left[k].variance)
+		a.Flag(&p.left[k].known)
+		a.Floats(&p.left[k].bbl, &p.left[k].variance)
 	}
-	a.floats(&p.clear.from, &p.clear.to, &p.short[0], &p.short[1], &p.since)
-	list(a, &p.usual, usualMost, func(x *float64) { a.floats(x) })
-	a.flag(&p.losing)
-	if a.format >= 2 {
-		a.floats(&p.seeped, &p.told)
-		a.ints(&p.seepsTo)
+	a.Floats(&p.clear.from, &p.clear.to, &p.short[0], &p.short[1], &p.since)
+	codec.List(a.Archive, &p.usual, usualMost, func(x *float64) { a.Floats(x) })
+	a.Flag(&p.losing)
+	if a.Format >= 2 {
+		a.Floats(&p.seeped, &p.told)
+		a.Ints(&p.seepsTo)
 	}
 }
 
-func (a *archive) rests(r *rests) {
-	a.ints(&r.n, &r.in)
+func (a archive) rests(r *rests) {
+	a.Ints(&r.n, &r.in)
 	if r.n < 0 || r.n > tailMost || r.in < 0 || r.in > r.n {
-		a.fail(errors.New("a rest has more levels than there can be"))
+		a.Fail(errors.New("a rest has more levels than there can be"))
 		return
 	}
 	for k := range r.n {
 		a.entry(&r.tail[k])
 	}
-	a.flag(&r.moving)
+	a.Flag(&r.moving)
 	a.entry(&r.before)
 	s := &r.rest
-	a.floats(&r.wait, &s.n, &s.z, &s.zz, &s.from, &s.z0, &s.last, &s.head, &s.to)
-	a.each(s.x[:], s.xz[:], s.xx[:])
+	a.Floats(&r.wait, &s.n, &s.z, &s.zz, &s.from, &s.z0, &s.last, &s.head, &s.to)
+	a.Each(s.x[:], s.xz[:], s.xx[:])
 }
 
-func (a *archive) entry(e *entry) { a.floats(&e.t, &e.z, &e.stock, &e.meter, &e.level) }
+func (a archive) entry(e *entry) { a.Floats(&e.t, &e.z, &e.stock, &e.meter, &e.level) }
 
-func (a *archive) still(f *stills) {
-	a.floats(&f.n, &f.rests, &f.seconds, &f.zz, &f.rough, &f.steps, &f.moved, &f.rises, &f.fell)
-	a.each(f.xz[:], f.xx[:])
+func (a archive) still(f *stills) {
+	a.Floats(&f.n, &f.rests, &f.seconds, &f.zz, &f.rough, &f.steps, &f.moved, &f.rises, &f.fell)
+	a.Each(f.xz[:], f.xx[:])
 }
 
-func (a *archive) sheet(s *sheet) {
+func (a archive) sheet(s *sheet) {
 	got := 0.0
-	a.floats(&s.from, &s.to, &s.openRun, &s.endRun, &s.water, &s.given, &got, &s.other, &s.doubt, &s.told, &s.upset, &s.made)
+	a.Floats(&s.from, &s.to, &s.openRun, &s.endRun, &s.water, &s.given, &got, &s.other, &s.doubt, &s.told, &s.upset, &s.made)
 	for _, f := range []*bool{&s.opened, &s.shut, &s.knows} {
-		a.flag(f)
+		a.Flag(f)
 	}
 	a.entry(&s.open)
 	a.entry(&s.end)
 	a.still(&s.still)
-	list(a, &s.moves, movesMost, func(m *shift) { a.floats(&m.from, &m.to, &m.bbl) })
-	list(a, &s.runs, runsMost, func(r *BookRun) {
-		a.time(&r.Start)
-		a.time(&r.End)
-		a.floats(&r.GaugeBbl, &r.Inflow, &r.Bbl)
+	codec.List(a.Archive, &s.moves, movesMost, func(m *shift) { a.Floats(&m.from, &m.to, &m.bbl) })
+	codec.List(a.Archive, &s.runs, runsMost, func(r *BookRun) {
+		a.Time(&r.Start)
+		a.Time(&r.End)
+		a.Floats(&r.GaugeBbl, &r.Inflow, &r.Bbl)
 	})
-	list(a, &s.remarks, remarksMost, a.text)
-	if a.format >= 2 {
-		list(a, &s.got, movesMost, func(m *shift) { a.floats(&m.from, &m.to, &m.bbl) })
-		a.flag(&s.seeps)
+	codec.List(a.Archive, &s.remarks, remarksMost, a.Text)
+	if a.Format >= 2 {
+		codec.List(a.Archive, &s.got, movesMost, func(m *shift) { a.Floats(&m.from, &m.to, &m.bbl) })
+		a.Flag(&s.seeps)
 	} else if got != 0 {
 		s.got = []shift{{s.from, s.from, got}}
 	}
-}
-
-// list writes or reads the things of a slice.
-func list[T any](a *archive, all *[]T, most int, one func(*T)) {
-	n := a.count(len(*all), most)
-	if a.reading {
-		*all = nil
-		if n > 0 {
-			*all = make([]T, n)
-		}
-	}
-	for i := range *all {
-		one(&(*all)[i])
-	}
-}
-
-func (a *archive) each(all ...[]float64) {
-	for _, v := range all {
-		for i := range v {
-			a.floats(&v[i])
-		}
-	}
-}
-
-func (a *archive) time(t *time.Time) {
-	ms := t.UnixMilli()
-	a.int(&ms)
-	*t = time.UnixMilli(ms).UTC()
-}
-
-func (a *archive) text(s *string) {
-	n := a.count(len(*s), 1<<12)
-	if !a.reading {
-		a.b = append(a.b, *s...)
-		return
-	}
-	if n > len(a.b) {
-		a.fail(errStateShort)
-		return
-	}
-	*s, a.b = string(a.b[:n]), a.b[n:]
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/eventrules"
+	"gauger/agent/tank/stats"
 )
 
 // gaugeOff is the begin and the end of the production day that holds t.
@@ -74,7 +75,7 @@ func (p *page) stockAt(at float64, e entry) (entry, bool) {
 			for k, x := range near {
 				v[k] = of(x)
 			}
-			return median(v)
+			return stats.Median(v)
 		}
 		return entry{t: at - p.off, stock: mid(func(x entry) float64 { return x.stock }),
 			meter: mid(func(x entry) float64 { return x.meter }), level: mid(func(x entry) float64 { return x.level })}, true
@@ -144,13 +145,13 @@ func (w *bookkeeper) run(l *Load) {
 	r.Bbl = r.GaugeBbl + r.Inflow
 	s := p.sheet(end)
 	s.runs = append(s.runs[max(0, len(s.runs)-runsMost+1):len(s.runs):len(s.runs)], r)
-	s.doubt += sq(l.ErrorBbl / 2)
+	s.doubt += stats.Square(l.ErrorBbl / 2)
 	p.explain(start, end)
 	if gaugeOff := p.due.to; p.isDue && p.due.shut && start < gaugeOff && end > gaugeOff {
 		opening, _ := t.Table.edge(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.due.end.stock
 		p.due.endRun += left
-		p.due.doubt += sq(l.ErrorBbl/2) + sq(dumpBbl)/3
+		p.due.doubt += stats.Square(l.ErrorBbl/2) + stats.Square(dumpBbl)/3
 		p.now.openRun += left
 		text := fmt.Sprintf("a run was under way at gauge-off: %.1f bbl of it had left, and count as in the tank; it is booked whole on the day of its closing", left)
 		p.due.remark(text)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gauger/eventrules"
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -100,7 +101,7 @@ func (s *sheet) left(d *BookDay) left {
 	if d.Residual == nil || s.upset != 0 || s.seeps || !d.Measured && *d.Production > idleBbl {
 		return left{}
 	}
-	return left{true, *d.Residual + s.told, s.doubt + sq(dumpBbl)/3*float64(len(s.runs))}
+	return left{true, *d.Residual + s.told, s.doubt + stats.Square(dumpBbl)/3*float64(len(s.runs))}
 }
 
 // over is the loss by the balance of the last one, two or three days.
@@ -117,7 +118,7 @@ func (p *page) over(limit float64, now left, ends float64) lack {
 		if k > 0 {
 			edge *= lossShare
 		}
-		l = lack{days: k + 1, lost: sum / n, err: math.Sqrt(doubt+sq(ends)) / n, since: p.due.from - float64(k)*day}
+		l = lack{days: k + 1, lost: sum / n, err: math.Sqrt(doubt+stats.Square(ends)) / n, since: p.due.from - float64(k)*day}
 		if l.believed = l.lost > edge && l.lost > lossErrors*l.err; l.believed {
 			break
 		}
@@ -160,7 +161,7 @@ func (p *page) habit(limit float64) (usual float64, ok bool) {
 	if n < usualLeast || p.due.upset != 0 {
 		return 0, false
 	}
-	return median(append([]float64(nil), p.usual[n-usualLeast:]...)), true
+	return stats.Median(append([]float64(nil), p.usual[n-usualLeast:]...)), true
 }
 
 // atRest is what came in while no run was under way, barrels a day: what flowed in during a run

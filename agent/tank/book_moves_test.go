@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // booked plays a rig's site for some days and returns the closed days of each tank.
@@ -80,7 +82,7 @@ func pumped(bbl, begins float64, days ...float64) func(t float64) float64 {
 	return func(t float64) float64 {
 		sum := 0.0
 		for _, d := range days {
-			sum += clamp((t-d*day-begins)/20, 0, bbl)
+			sum += stats.Clamp((t-d*day-begins)/20, 0, bbl)
 		}
 		return sum
 	}

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	day        = 86400.0
@@ -66,7 +70,7 @@ func (r *rests) middle(i, j int) float64 {
 	for k := i; k < j; k++ {
 		v[k-i] = r.tail[k].z
 	}
-	return median(v[:j-i])
+	return stats.Median(v[:j-i])
 }
 
 // take is one more stock; sigma is its noise in barrels, meter says that a meter stands beside

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 // The slope of a stock at rest. Between a separator's dumps, and beside a production meter, the
 // stock of a tight tank stands still but for the drift of its sensor, which comes back day by day.
@@ -87,7 +91,7 @@ type stills struct {
 // step counts what one stock differs from the one before.
 func (f *stills) step(by, n float64) {
 	f.steps += n
-	f.rough += n * sq(by)
+	f.rough += n * stats.Square(by)
 	if by != 0 {
 		f.moved += n
 	}
@@ -136,7 +140,7 @@ func (f stills) slope(perInch float64) (perDay, err float64, ok bool) {
 	a := f.xx
 	for i, wave := range [terms]float64{0, wavesIn, wavesIn, rippleIn, rippleIn} {
 		if i > 0 {
-			a[i*(i+3)/2] += white / sq(wave*math.Max(perInch, 1e-3))
+			a[i*(i+3)/2] += white / stats.Square(wave*math.Max(perInch, 1e-3))
 		}
 	}
 	b, inverse, ok := solve(a, f.xz)
@@ -157,7 +161,7 @@ func (f stills) slope(perInch float64) (perDay, err float64, ok bool) {
 		}
 	}
 	scatter := math.Max(left/free, 1e-8)
-	like := clamp(white/scatter, likeLeast, 1)
+	like := stats.Clamp(white/scatter, likeLeast, 1)
 	return b[0], math.Sqrt(scatter * inverse * (2 - like) / like), true
 }
 

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	shareDoubt = 0.25      // standard error of what a run took of a transfer that came in meanwhile, as a share of it
@@ -44,7 +48,7 @@ func (p *page) book(m shift, to func(*sheet, shift)) {
 		m.from, m.bbl = at, m.bbl-before
 	}
 	s := p.sheet(m.to)
-	s.doubt += sq(moveShare * m.bbl)
+	s.doubt += stats.Square(moveShare * m.bbl)
 	to(s, m)
 }
 
@@ -158,7 +162,7 @@ func (s *sheet) received() float64 {
 			part := g.bbl * both / (g.to - g.from)
 			r.Inflow = math.Max(r.Inflow, part)
 			r.Bbl = r.GaugeBbl + r.Inflow
-			s.doubt += sq(shareDoubt * part)
+			s.doubt += stats.Square(shareDoubt * part)
 			s.remark("oil came in from another tank while a run was under way: what of it left with the run is an estimate")
 		}
 	}

@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"testing"
+
+	"gauger/agent/tank/codec"
 )
 
 // books plays wells for some days and wants no loss; it returns the closed days of each tank.
@@ -148,10 +150,14 @@ func TestALossIsToldOnce(t *testing.T) {
 // TestTheBookOfTheFormatBeforeIsRead.
 func TestTheBookOfTheFormatBeforeIsRead(t *testing.T) {
 	b := lease{inflow: 60, dumps: 0.7, noise: 0.05, every: 60}.open(t, 5).play(1.5).book
-	a := &archive{b: []byte{1}, format: 1}
+	a := archive{codec.Write(1)}
 	a.book(&b)
 	var n Book
-	if err := n.UnmarshalBinary(a.b); err != nil {
+	stored, err := a.Bytes()
+	if err == nil {
+		err = n.UnmarshalBinary(stored)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	if p := n.pages[0]; p.now.received() != 0 || p.last != b.pages[0].last || len(p.now.remarks) != len(b.pages[0].now.remarks) {

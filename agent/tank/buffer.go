@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	binWidth   = 8.0        // s; readings closer together are averaged
@@ -104,7 +108,7 @@ func (v *vessel) record(s sample) {
 	if n > 0 && s.t-v.hist[n-1].t < histEvery {
 		return
 	}
-	h := grained(s.t, median(tailValues(v.buf, s.t-45)), 1)
+	h := grained(s.t, stats.Median(tailValues(v.buf, s.t-45)), 1)
 	if v.moving(s.t) || n == 0 || v.jumpAt > v.hist[n-1].t || s.t-v.hist[n-1].t > 4*3600 {
 		h.f = apart
 	}

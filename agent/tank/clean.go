@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	lowest     = -1.0  // in
@@ -55,7 +59,7 @@ func (t *Tank) rate(at float64) float64 {
 
 // Possible says that a value can be a level of this tank at all.
 func (t *Tank) Possible(x float64) bool {
-	return finite(x) && x >= lowest && x <= float64(t.Height)+overTop
+	return stats.Finite(x) && x >= lowest && x <= float64(t.Height)+overTop
 }
 
 // mostFigure is beyond every temperature, gravity and percentage; what is larger is a fault, and sums of it overflow.
@@ -67,7 +71,7 @@ func (t *Tank) plausible(in Input) bool {
 	case Interface:
 		return t.Possible(in.Value)
 	case Valve:
-		return finite(in.Value)
+		return stats.Finite(in.Value)
 	}
 	return math.Abs(in.Value) <= mostFigure
 }

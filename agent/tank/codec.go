@@ -1,10 +1,11 @@
 package tank
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+
+	"gauger/agent/tank/codec"
 )
 
 const (
@@ -15,27 +16,18 @@ const (
 	storedRest  = 2700.0    // s of samples that are stored as they are, before a draw or before now
 )
 
-var (
-	errStateShort = errors.New("it ends early")
-	errNoNumber   = errors.New("it holds a number that is none")
-)
+var errNotFinite = errors.New("it holds a number that is none")
 
-// archive writes or reads a state: the same walk does both, so that they cannot differ.
-type archive struct {
-	b       []byte
-	reading bool
-	format  byte
-	err     error
-	wild    bool // a number that is none was met, since it was last asked for
-}
+// archive is the walk over a state.
+type archive struct{ *codec.Archive }
 
 // MarshalBinary is the state to store: some KiB a tank. Readings older than the last three quarters
 // of an hour are left out, but for what a draw under way needs.
 func (st State) MarshalBinary() ([]byte, error) {
-	a := &archive{b: []byte{stateFormat}, format: stateFormat}
+	a := archive{codec.Write(stateFormat)}
 	slim := st.slim()
 	a.state(&slim)
-	return a.b, a.err
+	return a.Bytes()
 }
 
 // UnmarshalBinary takes a stored state back.
@@ -43,48 +35,48 @@ func (st *State) UnmarshalBinary(b []byte) error {
 	if len(b) == 0 || b[0] == 0 || b[0] > stateFormat {
 		return errors.New("reading the state of the tanks: its format is not known")
 	}
-	a := &archive{b: b[1:], reading: true, format: b[0]}
+	a := archive{codec.Read(b)}
 	var n State
 	a.state(&n)
-	if a.err != nil {
-		return fmt.Errorf("reading the state of the tanks: %w", a.err)
+	if err := a.Err(); err != nil {
+		return fmt.Errorf("reading the state of the tanks: %w", err)
 	}
 	*st = n
 	return nil
 }
 
-func (a *archive) state(st *State) {
-	a.uint(&st.mark)
-	a.flag(&st.begun)
-	a.int(&st.boot)
-	a.floats(&st.base, &st.now, &st.booted, &st.stored)
+func (a archive) state(st *State) {
+	a.Uint(&st.mark)
+	a.Flag(&st.begun)
+	a.Int(&st.boot)
+	a.Floats(&st.base, &st.now, &st.booted, &st.stored)
 	a.clock(&st.tick)
-	if a.spoilt() && a.reading {
-		a.fail(errNoNumber)
+	if a.NotFinite() && a.Reading {
+		a.Fail(errNotFinite)
 	}
-	n := a.count(len(st.tanks), mostTanks)
-	if a.reading {
+	n := a.Count(len(st.tanks), mostTanks)
+	if a.Reading {
 		st.tanks = make([]*vessel, n)
 	}
 	for i := range st.tanks {
-		if a.err != nil {
+		if a.Err() != nil {
 			return
 		}
-		if a.reading {
+		if a.Reading {
 			st.tanks[i] = &vessel{}
 		}
-		at := len(a.b)
-		if a.vessel(st.tanks[i]); !a.spoilt() {
+		at := a.Len()
+		if a.vessel(st.tanks[i]); !a.NotFinite() {
 			continue
 		}
 		st.tanks[i] = &vessel{} // this tank begins anew; the others are as they were
-		if !a.reading {
-			a.b = a.b[:at]
+		if !a.Reading {
+			a.Cut(at)
 			a.vessel(st.tanks[i])
 		}
 	}
-	if a.format >= 3 {
-		a.int(&st.box)
+	if a.Format >= 3 {
+		a.Int(&st.box)
 	}
 }
 
@@ -165,34 +157,34 @@ func (v *vessel) storeGap(t float64) float64 {
 
 func tailSamples(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 
-func (a *archive) vessel(v *vessel) {
+func (a archive) vessel(v *vessel) {
 	a.clock(&v.clk)
-	a.flag(&v.unsure)
-	a.flag(&v.seen)
-	a.flag(&v.hot)
-	a.floats(&v.last.t, &v.last.v, &v.since)
-	a.ints(&v.pend.n, &v.pend.distinct)
-	a.floats(&v.pend.first.t, &v.pend.first.v, &v.pend.last.t, &v.pend.last.v)
-	a.ints(&v.pace.n, &v.pace.runs)
-	a.floats(&v.pace.mean, &v.pace.usual, &v.pace.long, &v.pace.run, &v.pace.dev)
-	a.floats(&v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before)
+	a.Flag(&v.unsure)
+	a.Flag(&v.seen)
+	a.Flag(&v.hot)
+	a.Floats(&v.last.t, &v.last.v, &v.since)
+	a.Ints(&v.pend.n, &v.pend.distinct)
+	a.Floats(&v.pend.first.t, &v.pend.first.v, &v.pend.last.t, &v.pend.last.v)
+	a.Ints(&v.pace.n, &v.pace.runs)
+	a.Floats(&v.pace.mean, &v.pace.usual, &v.pace.long, &v.pace.run, &v.pace.dev)
+	a.Floats(&v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before)
 	a.differences(&v.noise)
-	a.ints(&v.bin.n)
-	a.floats(&v.bin.first, &v.bin.st, &v.bin.sv)
-	a.floats(&v.onset, &v.fell, &v.done, &v.due, &v.hinted, &v.jumpAt, &v.thawedAt, &v.leakDue, &v.roseAt, &v.lastStart, &v.lastEnd, &v.kept, &v.steppedAt, &v.stepped)
-	a.flag(&v.stuckTold)
-	a.flag(&v.pend.faint)
+	a.Ints(&v.bin.n)
+	a.Floats(&v.bin.first, &v.bin.st, &v.bin.sv)
+	a.Floats(&v.onset, &v.fell, &v.done, &v.due, &v.hinted, &v.jumpAt, &v.thawedAt, &v.leakDue, &v.roseAt, &v.lastStart, &v.lastEnd, &v.kept, &v.steppedAt, &v.stepped)
+	a.Flag(&v.stuckTold)
+	a.Flag(&v.pend.faint)
 	for _, s := range []*spell{&v.bad, &v.spike, &v.small, &v.loss} {
-		a.flag(&s.open)
-		a.ints(&s.n)
-		a.floats(&s.start, &s.last, &s.sum, &s.at)
+		a.Flag(&s.open)
+		a.Ints(&s.n)
+		a.Floats(&s.start, &s.last, &s.sum, &s.at)
 	}
-	n := a.count(len(v.begun), 64)
-	if a.reading {
+	n := a.Count(len(v.begun), 64)
+	if a.Reading {
 		v.begun = make([]float64, n)
 	}
 	for i := range v.begun {
-		a.floats(&v.begun[i])
+		a.Floats(&v.begun[i])
 	}
 	a.samples(&v.buf, bufferMost)
 	a.samples(&v.hist, histMost)
@@ -200,63 +192,63 @@ func (a *archive) vessel(v *vessel) {
 	for k := range v.other {
 		a.points(&v.other[k])
 	}
-	if a.format >= 2 {
+	if a.Format >= 2 {
 		a.told(v)
 	}
-	if a.format >= 4 {
-		a.floats(&v.rolled)
+	if a.Format >= 4 {
+		a.Floats(&v.rolled)
 	}
 }
 
 // told are the reported loads.
-func (a *archive) told(v *vessel) {
-	a.floats(&v.revised, &v.redate)
-	n := a.count(len(v.told), toldMost)
-	if a.reading {
+func (a archive) told(v *vessel) {
+	a.Floats(&v.revised, &v.redate)
+	n := a.Count(len(v.told), toldMost)
+	if a.Reading {
 		v.told = make([]told, n)
 	}
 	for i := range v.told {
 		l := &v.told[i]
-		a.int(&l.key)
-		a.floats(&l.start, &l.end, &l.open, &l.close, &l.inflow)
-		a.flag(&l.wrong)
+		a.Int(&l.key)
+		a.Floats(&l.start, &l.end, &l.open, &l.close, &l.inflow)
+		a.Flag(&l.wrong)
 	}
 }
 
-func (a *archive) clock(c *clock) {
-	a.flag(&c.known)
-	a.flag(&c.resync)
-	a.floats(&c.off, &c.newest, &c.cand, &c.from)
-	a.ints(&c.strike)
+func (a archive) clock(c *clock) {
+	a.Flag(&c.known)
+	a.Flag(&c.resync)
+	a.Floats(&c.off, &c.newest, &c.cand, &c.from)
+	a.Ints(&c.strike)
 }
 
 // differences are what the noise is being learned from.
-func (a *archive) differences(z *noise) {
-	z.n = a.count(z.n, len(z.d)-1)
+func (a archive) differences(z *noise) {
+	z.n = a.Count(z.n, len(z.d)-1)
 	for i := range z.n {
 		d := float64(z.d[i])
-		a.floats(&d)
+		a.Floats(&d)
 		z.d[i] = float32(d)
 	}
 }
 
 // samples go as differences, to timeGrain and levelGrain.
-func (a *archive) samples(b *[]sample, most int) {
-	n := a.count(len(*b), most)
-	if a.reading {
+func (a archive) samples(b *[]sample, most int) {
+	n := a.Count(len(*b), most)
+	if a.Reading {
 		*b = make([]sample, n, max(n, min(most, n*2+64)))
 	}
 	var t, v int64
 	for i := range *b {
 		s := &(*b)[i]
-		a.wild = a.wild || !finite(s.t) || !finite(float64(s.v))
+		a.Check(s.t, float64(s.v))
 		dt, dv := grains(s.t, timeGrain)-t, grains(float64(s.v), levelGrain)-v
-		a.int(&dt)
-		a.int(&dv)
+		a.Int(&dt)
+		a.Int(&dv)
 		k := uint64(s.n)<<1 | uint64(s.f&1)
-		a.uint(&k)
+		a.Uint(&k)
 		t, v = t+dt, v+dv
-		if a.reading {
+		if a.Reading {
 			*s = sample{t: float64(t) * timeGrain, v: float32(float64(v) * levelGrain), n: uint16(k >> 1), f: uint16(k & 1)}
 		}
 	}
@@ -264,98 +256,12 @@ func (a *archive) samples(b *[]sample, most int) {
 
 func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
 
-func (a *archive) points(b *[]point) {
-	n := a.count(len(*b), otherMost)
-	if a.reading && n > 0 {
+func (a archive) points(b *[]point) {
+	n := a.Count(len(*b), otherMost)
+	if a.Reading && n > 0 {
 		*b = make([]point, n)
 	}
 	for i := range *b {
-		a.floats(&(*b)[i].t, &(*b)[i].v)
+		a.Floats(&(*b)[i].t, &(*b)[i].v)
 	}
-}
-
-// count writes or reads a length, refusing one beyond most.
-func (a *archive) count(n, most int) int {
-	v := uint64(n)
-	a.uint(&v)
-	if v > uint64(most) || a.reading && v > uint64(len(a.b)) {
-		a.fail(fmt.Errorf("a count of %d is more than there can be", v))
-	}
-	if a.err != nil {
-		return 0
-	}
-	return int(v)
-}
-
-func (a *archive) fail(err error) {
-	if a.err == nil {
-		a.err = err
-	}
-}
-
-func (a *archive) floats(p ...*float64) {
-	for _, f := range p {
-		if !a.reading {
-			a.b = binary.LittleEndian.AppendUint64(a.b, math.Float64bits(*f))
-			a.wild = a.wild || !finite(*f)
-			continue
-		}
-		if len(a.b) < 8 {
-			a.fail(errStateShort)
-			return
-		}
-		*f = math.Float64frombits(binary.LittleEndian.Uint64(a.b))
-		a.b = a.b[8:]
-		a.wild = a.wild || !finite(*f)
-	}
-}
-
-// spoilt says whether a number that is none was met, and forgets it.
-func (a *archive) spoilt() bool {
-	was := a.wild
-	a.wild = false
-	return was
-}
-
-func (a *archive) ints(p ...*int) {
-	for _, i := range p {
-		v := int64(*i)
-		a.int(&v)
-		*i = int(v)
-	}
-}
-
-func (a *archive) int(p *int64) {
-	if !a.reading {
-		a.b = binary.AppendVarint(a.b, *p)
-		return
-	}
-	v, n := binary.Varint(a.b)
-	if n <= 0 {
-		a.fail(errStateShort)
-		return
-	}
-	*p, a.b = v, a.b[n:]
-}
-
-func (a *archive) uint(p *uint64) {
-	if !a.reading {
-		a.b = binary.AppendUvarint(a.b, *p)
-		return
-	}
-	v, n := binary.Uvarint(a.b)
-	if n <= 0 {
-		a.fail(errStateShort)
-		return
-	}
-	*p, a.b = v, a.b[n:]
-}
-
-func (a *archive) flag(p *bool) {
-	v := uint64(0)
-	if *p {
-		v = 1
-	}
-	a.uint(&v)
-	*p = v != 0
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -32,7 +34,7 @@ func (t *Tank) sureness(d draw) float64 {
 	if d.inner == 0 && d.open.lean > 0 && d.close.lean > 0 {
 		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.after, lean*(d.after-d.before)/math.Sqrt(12))
 	}
-	return per * math.Sqrt(sq(d.open.err)+sq(d.close.err)+2*sq(t.class())+sq(d.flow.unsure*lean)+sq(hidden))
+	return per * math.Sqrt(stats.Square(d.open.err)+stats.Square(d.close.err)+2*stats.Square(t.class())+stats.Square(d.flow.unsure*lean)+stats.Square(hidden))
 }
 
 // chance is that of a volume with a standard error to be off by more than the greater of a
@@ -72,7 +74,7 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	if t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax {
 		c *= 0.9
 	}
-	return round(c, 2), why
+	return stats.Round(c, 2), why
 }
 
 // remarks are what a reader should know of a load and is no reason for doubt, and the factor

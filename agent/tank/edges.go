@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"slices"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -50,10 +52,10 @@ func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64)
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}
 	if b := between(v.buf, math.Max(in.lo, f.from.t-restNear), f.from.t+cell/2); len(b) > 0 {
-		s0.v = median(values(b[max(0, len(b)-5):]))
+		s0.v = stats.Median(values(b[max(0, len(b)-5):]))
 	}
 	if b := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
-		s1.v = median(values(b[:min(5, len(b))]))
+		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
 	inner := v.inside(f, s0.v, s1.v)
 	d.inner = len(inner)
@@ -176,9 +178,9 @@ func scatter(b []sample) float64 {
 	for i := 1; i+1 < len(b); i++ {
 		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
 		e := float64(b[i].v) - (float64(b[i-1].v)*(1-w) + float64(b[i+1].v)*w)
-		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+sq(1-w)))
+		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+stats.Square(1-w)))
 	}
-	return median(d) / 0.6745
+	return stats.Median(d) / 0.6745
 }
 
 // guessed are the lines of a draw of which one sample was seen at most: the usual rate, or
@@ -205,7 +207,7 @@ func (v *vessel) sloshing(inner []sample, tail line) float64 {
 	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
 		return 0
 	}
-	return math.Sqrt(math.Max(0, sq(tail.spread(b))-sq(v.noise.sigma)))
+	return math.Sqrt(math.Max(0, stats.Square(tail.spread(b))-stats.Square(v.noise.sigma)))
 }
 
 func cross(l, m line, lo, hi float64) float64 {
@@ -213,7 +215,7 @@ func cross(l, m line, lo, hi float64) float64 {
 	if !ok {
 		return lo
 	}
-	return clamp(at, lo, math.Max(lo, hi))
+	return stats.Clamp(at, lo, math.Max(lo, hi))
 }
 
 func firstTime(b []sample, none float64) float64 {

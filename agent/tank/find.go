@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	cell      = 30.0  // s between nodes
@@ -47,7 +51,7 @@ func nodes(b []sample, blur float64) []node {
 		for hi < len(b) && b[hi].t <= mid+blur {
 			hi++
 		}
-		out = append(out, node{mid, median(values(b[lo:hi]))})
+		out = append(out, node{mid, stats.Median(values(b[lo:hi]))})
 		i = j
 	}
 	return out
@@ -67,13 +71,13 @@ type finder struct {
 func (v *vessel) finder(t *Tank, speed, level float64) finder {
 	per := t.Table.PerInch(level)
 	f := finder{slope: t.Loads.MinRate / per / 60, gap: v.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: v.least()}
-	f.half = clamp(v.noise.sigma/f.slope, slopeHalf, slopeMost)
+	f.half = stats.Clamp(v.noise.sigma/f.slope, slopeHalf, slopeMost)
 	return f
 }
 
 // falls finds the stretches of samples in which the level falls as in a draw.
 func (f finder) falls(b []sample) []fall {
-	n := nodes(b, clamp(f.half/4, cell, 3*cell))
+	n := nodes(b, stats.Clamp(f.half/4, cell, 3*cell))
 	down := make([]bool, len(n))
 	lo, hi := 0, 0
 	for i := range n {

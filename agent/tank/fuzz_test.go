@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // wild makes inputs of bytes: most are plausible, some are anything at all.
@@ -36,7 +38,7 @@ func FuzzNext(f *testing.F) {
 	f.Add([]byte("01234567abcdefgh"))
 	var load []byte
 	for k := range 900 { // a load, an hour of rest, and ticks
-		level := 200.0 - clamp(float64(k-200)*0.5, 0, 100)
+		level := 200.0 - stats.Clamp(float64(k-200)*0.5, 0, 100)
 		row := [8]byte{0, 0, 1}
 		binary.LittleEndian.PutUint16(row[3:], uint16(k*20))
 		binary.LittleEndian.PutUint16(row[5:], uint16(level*256)+uint16(k%3))
@@ -80,7 +82,7 @@ func sane(t *testing.T, out []Outcome) {
 			continue
 		}
 		if v := o.Verdict; v != nil && o.Load == nil && o.Event == nil {
-			if v.What == "" || v.Tank == "" || v.Why == "" || v.End.Before(v.Start) || !finite(v.Bbl) || !finite(v.Open) || !finite(v.Close) {
+			if v.What == "" || v.Tank == "" || v.Why == "" || v.End.Before(v.Start) || !stats.Finite(v.Bbl) || !stats.Finite(v.Open) || !stats.Finite(v.Close) {
 				t.Fatalf("verdict %+v", v)
 			}
 			continue
@@ -96,7 +98,7 @@ func sane(t *testing.T, out []Outcome) {
 		}
 		l := o.Load
 		for _, v := range []float64{l.Open, l.Close, l.GaugeBbl, l.RemovedBbl, l.InflowBbl, l.Rate, l.Sigma, l.Confidence, l.ErrorBbl, l.GroupBbl} {
-			if !finite(v) {
+			if !stats.Finite(v) {
 				t.Fatalf("load %+v holds a number that is none", l)
 			}
 		}

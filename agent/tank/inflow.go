@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	inflowDay     = 24 * 3600.0
@@ -54,8 +58,8 @@ func (v *vessel) inflow(t *Tank, at float64) production {
 			p.wander = v.straying(at, math.Max(free, 0), per, room)
 		}
 	}
-	p.last, p.usual = clamp(p.last, 0, inflowMost), clamp(p.usual, 0, inflowMost)
-	p.unsure = math.Sqrt(p.wander/long + sq(moodShare*p.usual))
+	p.last, p.usual = stats.Clamp(p.last, 0, inflowMost), stats.Clamp(p.usual, 0, inflowMost)
+	p.unsure = math.Sqrt(p.wander/long + stats.Square(moodShare*p.usual))
 	return p
 }
 
@@ -123,7 +127,7 @@ func (v *vessel) straying(at, slope, per, top float64) float64 {
 	if len(shown) == 0 {
 		return even
 	}
-	return (math.Max(median(shown), evenLeast*even)*steps + even*dumpPrior) / (steps + dumpPrior)
+	return (math.Max(stats.Median(shown), evenLeast*even)*steps + even*dumpPrior) / (steps + dumpPrior)
 }
 
 // strayed is what the steps of one stretch differ by, beyond noise: the noise of a point
@@ -155,13 +159,13 @@ func (v *vessel) resumed(t *Tank, f fall, until float64, made production) (after
 	}
 	k := min(len(b)/4, 5)
 	dt := b[len(b)-1].t - b[0].t
-	a, z := median(values(b[:k+1])), median(values(b[len(b)-k-1:]))
+	a, z := stats.Median(values(b[:k+1])), stats.Median(values(b[len(b)-k-1:]))
 	dt -= (b[k].t - b[0].t + b[len(b)-1].t - b[len(b)-k-1].t) / 2
 	per := t.Table.PerInch(f.to.v)
 	if dt < 900 || (z-a)*per > fillRate*dt/60 {
 		return made.usual, made
 	}
-	shown := clamp((z-a)/dt, 0, inflowMost)
+	shown := stats.Clamp((z-a)/dt, 0, inflowMost)
 	switch {
 	case !made.known:
 		wander := shown * dumpBbl / per

@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"testing"
+
+	"gauger/agent/tank/stats"
 )
 
 func TestLengthsAreReadInEveryForm(t *testing.T) {
@@ -65,7 +67,7 @@ func FuzzLength(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		if l, err := ParseLength(s); err == nil && !finite(float64(l)) {
+		if l, err := ParseLength(s); err == nil && !stats.Finite(float64(l)) {
 			t.Fatalf("ParseLength(%q) = %v without an error", s, float64(l))
 		}
 	})

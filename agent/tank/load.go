@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // load makes the record of a draw that is a run.
@@ -33,7 +35,7 @@ func (r *run) load(i int, v *vessel, d draw) Load {
 	l.Confidence, l.Review = r.doubts(t, v, d, l)
 	l.Unseen = v.unseen(d, r.site.speed)
 	says, factor := r.remarks(t, v, d, l)
-	l.Remarks, l.Confidence = says, round(factor*l.Confidence, 2)
+	l.Remarks, l.Confidence = says, stats.Round(factor*l.Confidence, 2)
 	return l
 }
 

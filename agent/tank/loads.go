@@ -3,6 +3,8 @@ package tank
 import (
 	"fmt"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // Loads are the detector's settings. A zero duration, rate or volume means the default,
@@ -72,7 +74,7 @@ func (l Loads) check() error {
 		{"step_hold", float64(l.StepHold)}, {"stuck_jump", float64(l.StuckJump)}, {"stuck", float64(l.Stuck)}, {"gap_min", float64(l.GapMin)},
 		{"max_gap_ticket", float64(l.MaxGapTicket)}, {"group_settle", float64(l.GroupSettle)}, {"noise", float64(l.Noise)},
 	} {
-		if !finite(f.v) || f.v < 0 {
+		if !stats.Finite(f.v) || f.v < 0 {
 			return fmt.Errorf("loads.%s is %g; it must be a number, not below 0", f.name, f.v)
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 var (
@@ -132,7 +134,7 @@ func TestWaterIsNoLoad(t *testing.T) {
 	r := newRig(t, w)
 	r.site.tanks[0].Interface = true
 	r.side = func(r *rig, s float64) {
-		v := w.water - clamp((s-out.from)*out.rate/60, 0, out.bbl)/testPer
+		v := w.water - stats.Clamp((s-out.from)*out.rate/60, 0, out.bbl)/testPer
 		r.feed(s, Input{Kind: Interface, Value: v, Good: true})
 	}
 	r.run(0, 7*hour)

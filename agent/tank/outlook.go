@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // Outlook is where a tank's level stands by what is known of it so far, if what went on goes on. Levels are inches.
@@ -43,7 +45,7 @@ func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
 		At: v.clk.wall(v.last.t / s.speed), In: v.last.v,
 		Noise: v.floor(t), Rate: t.rate(v.last.v), PerInch: t.Table.PerInch(v.last.v),
 	}
-	away := clamp(at.Sub(o.At).Seconds()*s.speed, 0, longestAway)
+	away := stats.Clamp(at.Sub(o.At).Seconds()*s.speed, 0, longestAway)
 	if l, ok := v.falling(); ok {
 		o.Falls, o.Next = -l.slope, math.Max(v.last.v+l.slope*away, 0)
 		o.Low, o.High = math.Max(v.last.v+drawMost*l.slope*away, 0)-o.Noise, v.last.v+o.Noise

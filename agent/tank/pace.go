@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	paceFast   = 1.0 / 16
@@ -75,7 +79,7 @@ func (z *noise) stepped(d, dt float64) {
 func (z *noise) differs(a, b, c sample) {
 	w := (b.t - a.t) / (c.t - a.t)
 	e := float64(b.v) - (float64(a.v)*(1-w) + float64(c.v)*w)
-	z.d[z.n] = float32(math.Abs(e) / math.Sqrt(1+w*w+sq(1-w)))
+	z.d[z.n] = float32(math.Abs(e) / math.Sqrt(1+w*w+stats.Square(1-w)))
 	if z.n++; z.n < len(z.d) {
 		return
 	}
@@ -83,7 +87,7 @@ func (z *noise) differs(a, b, c sample) {
 	for i, x := range z.d {
 		v[i] = float64(x)
 	}
-	m := math.Min(median(v)/0.6745, 3)
+	m := math.Min(stats.Median(v)/0.6745, 3)
 	if z.sigma == 0 {
 		z.sigma = m
 	}

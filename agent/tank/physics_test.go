@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // A small physics of tanks: levels are known in closed form, so every label is known by
@@ -29,7 +31,7 @@ type well struct {
 func (w well) level(t float64) float64 {
 	bbl := w.inflow * t / 86400
 	for _, m := range w.moves {
-		out := clamp((t-m.from)*m.rate/60, 0, math.Abs(m.bbl))
+		out := stats.Clamp((t-m.from)*m.rate/60, 0, math.Abs(m.bbl))
 		bbl -= math.Copysign(out, m.bbl)
 	}
 	return w.level0 + bbl/testPer

@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // The benchmark's recordings, replayed: GAUGER_TANKS names a folder that tankgen wrote;
@@ -269,7 +271,7 @@ func (p *player) take(o Outcome) {
 	var t benchTicket
 	t.TicketNumber = fmt.Sprintf("A-%s-%s", l.Tank, l.Began.Format("20060102T1504Z"))
 	t.Tank.ExternalID = l.Tank
-	t.OpeningLevel.Level, t.ClosingLevel.Level = round(l.Open, 2), round(l.Close, 2)
+	t.OpeningLevel.Level, t.ClosingLevel.Level = stats.Round(l.Open, 2), stats.Round(l.Close, 2)
 	t.Start, t.End, t.Purchaser = stamp(l.Start), stamp(l.End), "x"
 	t.SealOff, t.SealOn = t.Start, t.End
 	t.Comments = fmt.Sprintf("auto; conf=%.2f; removed_bbl=%.1f; inflow=%.1f; err=%.2f; parts=%d; n=%d; gap=%s", l.Confidence, l.RemovedBbl, l.InflowBbl, l.ErrorBbl, l.Parts, l.Samples, l.Gap)

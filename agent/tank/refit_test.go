@@ -3,6 +3,8 @@ package tank
 import (
 	"encoding/json"
 	"testing"
+
+	"gauger/agent/tank/codec"
 )
 
 func TestAChangedOffsetIsNoMovement(t *testing.T) {
@@ -74,13 +76,17 @@ func TestTheFormatBeforeIsRead(t *testing.T) {
 	r := newRig(t, aWell)
 	r.run(0, aLoad.from+600)
 	slim := r.st.slim()
-	a := &archive{b: []byte{1}, format: 1}
+	a := archive{codec.Write(1)}
 	a.state(&slim)
 	var st State
-	if err := st.UnmarshalBinary(a.b); err != nil {
+	stored, err := a.Bytes()
+	if err == nil {
+		err = st.UnmarshalBinary(stored)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	r.stored = a.b
+	r.stored = stored
 	r.kill(aLoad.from + 600)
 	r.run(aLoad.from+630, 6*hour)
 	r.matches(0.06, 30, aWell.label(aLoad, aLoad))

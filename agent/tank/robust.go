@@ -2,21 +2,9 @@ package tank
 
 import (
 	"math"
-	"slices"
-)
 
-// median sorts v in place; of none it is NaN.
-func median(v []float64) float64 {
-	n := len(v)
-	if n == 0 {
-		return math.NaN()
-	}
-	slices.Sort(v)
-	if n%2 == 1 {
-		return v[n/2]
-	}
-	return (v[n/2-1] + v[n/2]) / 2
-}
+	"gauger/agent/tank/stats"
+)
 
 // line is a level that changes evenly: v at time t, and slope inches per second.
 type line struct{ t, v, slope float64 }
@@ -47,12 +35,12 @@ func fit(b []sample) (line, bool) {
 	if len(slopes) == 0 {
 		return line{}, false
 	}
-	l := line{t: b[len(b)/2].t, slope: median(slopes)}
+	l := line{t: b[len(b)/2].t, slope: stats.Median(slopes)}
 	rest := slopes[:0]
 	for _, s := range b {
 		rest = append(rest, float64(s.v)-l.slope*(s.t-l.t))
 	}
-	l.v = median(rest)
+	l.v = stats.Median(rest)
 	return l, true
 }
 
@@ -65,7 +53,7 @@ func (l line) spread(b []sample) float64 {
 	if len(d) == 0 {
 		return 0
 	}
-	return median(d) / 0.6745
+	return stats.Median(d) / 0.6745
 }
 
 // meet is the time at which two lines cross; false when they are as good as parallel.
@@ -76,5 +64,3 @@ func (l line) meet(m line) (float64, bool) {
 	}
 	return l.t + (m.at(l.t)-l.v)/d, true
 }
-
-func clamp(v, lo, hi float64) float64 { return math.Max(lo, math.Min(v, hi)) }

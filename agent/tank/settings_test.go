@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // outcome is what a run made, in short: its loads and the events of each rule.
@@ -122,7 +124,7 @@ func TestGroupSettleIsWhenAGroupIsGauged(t *testing.T) {
 			if i == 0 {
 				return v + rise(s), true
 			}
-			return v - 10*clamp((s-aLoad.from)/1800, 0, 1) - rise(s), true // the equaliser is open
+			return v - 10*stats.Clamp((s-aLoad.from)/1800, 0, 1) - rise(s), true // the equaliser is open
 		}
 		r.run(0, 7*hour)
 		at := aLoad.end() + settle

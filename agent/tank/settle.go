@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	settleShort = 15.0  // s after the end before a sample counts at all
@@ -50,7 +54,7 @@ func (v *vessel) levelled(t *Tank, d *draw, in room) gauge {
 		return resting{at: d.end}.level(0)
 	}
 	n := float64(len(b))
-	return gauge{v: median(values(b)), err: v.grain() / math.Sqrt(n), n: len(b), away: 0}
+	return gauge{v: stats.Median(values(b)), err: v.grain() / math.Sqrt(n), n: len(b), away: 0}
 }
 
 // undipped follows the rest after a truck back to its end, as a level that strays from an
@@ -61,7 +65,7 @@ func (r resting) undipped(inflow float64) gauge {
 	b := r.b[:lower(r.b, r.at+vapourLong)]
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
-	ll, ld, dd := sq(vapourMost), 0.0, sq(vapourUsual) // variances, and what they share
+	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
 	for i := len(b) - 1; i >= 0; i-- {
 		s := b[i]
 		level, ll, at = level-inflow*(at-s.t), ll+r.flow.wander*(at-s.t), s.t
@@ -86,8 +90,8 @@ func (g gauge) below(falling []sample, dead, sigma float64) gauge {
 	if dead == 0 || len(falling) == 0 {
 		return g
 	}
-	mid, own := float64(falling[len(falling)-1].v)-dead/2, sq(dead)/12+sq(sigma)
-	share := own / (own + sq(g.err))
+	mid, own := float64(falling[len(falling)-1].v)-dead/2, stats.Square(dead)/12+stats.Square(sigma)
+	share := own / (own + stats.Square(g.err))
 	g.v, g.err, g.lean = mid+share*(g.v-mid), math.Sqrt(share)*g.err, share*g.lean
 	return g
 }

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	otherEvery = 60.0   // s between two kept values
@@ -101,7 +105,7 @@ func (v *vessel) waterFell(start, end float64) (float64, bool) {
 		return 0, false
 	}
 	b = b[:min(5, len(b))]
-	return median(values(a)) - median(values(b)), true
+	return stats.Median(values(a)) - stats.Median(values(b)), true
 }
 
 const (
@@ -117,7 +121,7 @@ func (v *vessel) waterFollowed(d draw, fell float64) bool {
 	if len(b) < 3 {
 		return fell <= waterDrift*drop
 	}
-	top := median(values(v.waterBefore(d.start)))
+	top := stats.Median(values(v.waterBefore(d.start)))
 	off := 0.0
 	for _, s := range b {
 		level, ok := v.about(s.t)

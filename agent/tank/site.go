@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // Tank is one stock tank as it is built and equipped.
@@ -60,7 +62,7 @@ func (t Tank) check() error {
 	switch {
 	case t.ID == "":
 		return errors.New("it has no id")
-	case !finite(float64(t.Height)) || t.Height <= 0:
+	case !stats.Finite(float64(t.Height)) || t.Height <= 0:
 		return fmt.Errorf("height %g in is not above 0", float64(t.Height))
 	case len(t.Table.in) < 2:
 		return errors.New("it has no table of volumes: give a strapping table or a diameter")

@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	restLong  = 1800.0 // s of rest that an estimate may use
@@ -26,7 +30,7 @@ type gauge struct {
 
 // or is the gauge, or where no sample was at rest, the level of a line.
 func (g gauge) or(l line, at, sigma float64) gauge {
-	if finite(g.v) {
+	if stats.Finite(g.v) {
 		return g
 	}
 	away := math.Abs(l.t - at)
@@ -59,7 +63,7 @@ func (r resting) sample(i int) sample {
 // noise, whose variance is then the inverse of the weights.
 func (r resting) fade() float64 {
 	if n := len(r.b); n > 1 && r.sigma >= restBlur && r.flow.wander > 0 {
-		return math.Sqrt(sq(r.sigma) * (r.b[n-1].t - r.b[0].t) / float64(n-1) / r.flow.wander)
+		return math.Sqrt(stats.Square(r.sigma) * (r.b[n-1].t - r.b[0].t) / float64(n-1) / r.flow.wander)
 	}
 	return math.Inf(1)
 }
@@ -68,7 +72,7 @@ func (r resting) fade() float64 {
 // and how well the slope is known.
 func (r resting) variance(s sample, slope, fade float64) float64 {
 	dt := math.Abs(s.t - r.at)
-	return sq(r.sigma)*math.Exp(dt/fade) + sq(r.slosh*math.Exp(-dt/sloshFade)) + sq(restLean*slope*dt)
+	return stats.Square(r.sigma)*math.Exp(dt/fade) + stats.Square(r.slosh*math.Exp(-dt/sloshFade)) + stats.Square(restLean*slope*dt)
 }
 
 // level carries the rest to its instant, rising at the inflow's slope in inches per second,
@@ -86,19 +90,19 @@ func (r resting) level(slope float64) gauge {
 		return r.silent(slope)
 	case math.Abs(away) <= restFar:
 		g := r.near(slope)
-		g.err = math.Sqrt(sq(g.err) + r.flow.wander*math.Max(g.away, restBrink))
+		g.err = math.Sqrt(stats.Square(g.err) + r.flow.wander*math.Max(g.away, restBrink))
 		return g
 	}
 	r.at = r.sample(0).t
 	g := r.near(slope)
 	g.away, g.lean = math.Abs(away), math.Abs(away)
-	g.err = math.Sqrt(sq(g.err) + sq(r.step)/12)
+	g.err = math.Sqrt(stats.Square(g.err) + stats.Square(r.step)/12)
 	full := math.Max(g.v, r.top) // a full tank's well is shut in
 	g.v += slope * away
 	if over := g.v - full; r.top > 0 && over > 0 {
 		g.v, g.err = full, math.Hypot(g.err, over/4)
 	}
-	g.err = math.Sqrt(sq(g.err) + r.flow.wander*g.away)
+	g.err = math.Sqrt(stats.Square(g.err) + r.flow.wander*g.away)
 	return g
 }
 
@@ -107,9 +111,9 @@ func (r resting) level(slope float64) gauge {
 func (r resting) silent(slope float64) gauge {
 	last := r.sample(0)
 	g := gauge{n: 1, away: math.Abs(r.at - last.t)}
-	g.v = float64(last.v) + clamp(slope*(r.at-last.t), -r.dead, r.dead)
-	free := r.flow.wander*math.Max(g.away, restBrink) + sq(r.flow.unsure*g.away)
-	g.err = math.Sqrt(sq(exceptClass*r.class) + math.Min(free, sq(r.dead)/3))
+	g.v = float64(last.v) + stats.Clamp(slope*(r.at-last.t), -r.dead, r.dead)
+	free := r.flow.wander*math.Max(g.away, restBrink) + stats.Square(r.flow.unsure*g.away)
+	g.err = math.Sqrt(stats.Square(exceptClass*r.class) + math.Min(free, stats.Square(r.dead)/3))
 	return g
 }
 
@@ -125,10 +129,10 @@ func (r resting) stair(slope float64) gauge {
 			continue
 		}
 		mid := v + math.Copysign(half, float64(s.v)-v)
-		g.v = clamp(mid+slope*(r.at-s.t), v-half, v+half)
+		g.v = stats.Clamp(mid+slope*(r.at-s.t), v-half, v+half)
 		since := math.Abs(s.t - r.at)
-		free := r.flow.wander*since + sq(r.flow.unsure*since)
-		g.err = math.Min(g.err, math.Sqrt(free+sq(stairSway*r.step)))
+		free := r.flow.wander*since + stats.Square(r.flow.unsure*since)
+		g.err = math.Min(g.err, math.Sqrt(free+stats.Square(stairSway*r.step)))
 		break
 	}
 	return g

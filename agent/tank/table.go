@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"gauger/agent/tank/stats"
 )
 
 // bblPerCubicFoot: a barrel is 42 US gallons of 231 cubic inches.
@@ -32,7 +34,7 @@ func NewTable(rows [][2]float64) (Table, error) {
 	}
 	t := Table{name: "strap", in: make([]float64, len(rows)), bbl: make([]float64, len(rows))}
 	for i, r := range rows {
-		if !finite(r[0]) || !finite(r[1]) {
+		if !stats.Finite(r[0]) || !stats.Finite(r[1]) {
 			return Table{}, fmt.Errorf("strapping table row %d: %g in, %g bbl is not a number", i+1, r[0], r[1])
 		}
 		if i > 0 && r[0] <= rows[i-1][0] {
@@ -50,7 +52,7 @@ func NewTable(rows [][2]float64) (Table, error) {
 // height: pi D^2/4 cubic feet a foot, of 5.614583 cubic feet a barrel.
 func Cylinder(diameter, height Length) Table {
 	d, h := float64(diameter)/12, float64(height)
-	if !finite(d) || !finite(h) || d <= 0 || h <= 0 {
+	if !stats.Finite(d) || !stats.Finite(h) || d <= 0 || h <= 0 {
 		return Table{name: "geometry"}
 	}
 	perInch := math.Pi * d * d / 4 * bblPerCubicFoot / 12
@@ -115,5 +117,3 @@ func (t Table) segment(at float64) int {
 func (t Table) slope(i int) float64 {
 	return (t.bbl[i+1] - t.bbl[i]) / (t.in[i+1] - t.in[i])
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"gauger/agent/tank/stats"
 )
 
 func TestStrappingTableIsLinearBetweenRows(t *testing.T) {
@@ -35,7 +37,7 @@ func TestGaugesOfALoadGiveItsBarrels(t *testing.T) {
 	closing, _ := ParseLength(`4'1 1/2"`)
 	a, err1 := tab.Barrels(float64(open))
 	b, err2 := tab.Barrels(float64(closing))
-	if err1 != nil || err2 != nil || round(a-b, 2) != 203.32 {
+	if err1 != nil || err2 != nil || stats.Round(a-b, 2) != 203.32 {
 		t.Errorf("%v bbl, %v, %v; want 203.32", a-b, err1, err2)
 	}
 }
@@ -73,7 +75,7 @@ func TestCylinder(t *testing.T) {
 	for ft, want := range map[float64][2]float64{10: {1.1657, 0.2914}, 12: {1.6786, 0.4197}, 15.5: {2.8006, 0.7002}, 21.5: {5.3885, 0}} {
 		tab := Cylinder(Length(ft*12), 240)
 		per := tab.PerInch(100)
-		if round(per, 4) != want[0] || want[1] != 0 && round(per/4, 4) != want[1] {
+		if stats.Round(per, 4) != want[0] || want[1] != 0 && stats.Round(per/4, 4) != want[1] {
 			t.Errorf("%v ft: %.5f bbl/in, %.5f a quarter; want %v", ft, per, per/4, want)
 		}
 		if v, err := tab.Barrels(240); err != nil || math.Abs(v-240*per) > 1e-9 || tab.Name() != "geometry" {

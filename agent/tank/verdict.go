@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 // What a fall of the level was that made no ticket.
@@ -41,7 +43,7 @@ type Verdict struct {
 func (r *run) drop(i int, v *vessel, d draw, what, why string) {
 	w := r.site.verdict(i, v, d, what, why)
 	if what == Recirculated { // what came back is no inflow
-		w.Bbl = round(r.site.tanks[i].volume(d), 2)
+		w.Bbl = stats.Round(r.site.tanks[i].volume(d), 2)
 	}
 	if w.Bbl >= verdictLeast {
 		r.out = append(r.out, Outcome{Verdict: &w})
@@ -52,8 +54,8 @@ func (s Site) verdict(i int, v *vessel, d draw, what, why string) Verdict {
 	t := &s.tanks[i]
 	wall := func(at float64) time.Time { return v.clk.wall(at / s.speed) }
 	return Verdict{
-		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: round(d.open.v, 2), Close: round(d.close.v, 2),
-		Bbl: round(t.removed(d), 2), Unseen: v.unseen(d, s.speed),
+		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: stats.Round(d.open.v, 2), Close: stats.Round(d.close.v, 2),
+		Bbl: stats.Round(t.removed(d), 2), Unseen: v.unseen(d, s.speed),
 	}
 }
 
@@ -101,7 +103,7 @@ func (s Site) Levels(st State, tank int, from, to time.Time) []Moment {
 	take := func(b []sample) {
 		for _, p := range b {
 			if at := v.clk.wall(p.t / s.speed); !at.Before(from) && !at.After(to) {
-				out = append(out, Moment{at, round(float64(p.v), 2)})
+				out = append(out, Moment{at, stats.Round(float64(p.v), 2)})
 			}
 		}
 	}

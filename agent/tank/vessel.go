@@ -1,5 +1,7 @@
 package tank
 
+import "gauger/agent/tank/stats"
+
 // vessel is what is known of one tank between two inputs. It is copied at every change;
 // its slices are shared between the copies and only ever appended to or replaced.
 // Times are site seconds, levels inches.
@@ -66,7 +68,7 @@ func (s *spell) add(t, v float64) {
 		*s = spell{open: true, start: t}
 	}
 	s.last, s.n = t, s.n+1
-	if finite(v) {
+	if stats.Finite(v) {
 		s.at, s.sum = v, s.sum+v
 	}
 }
@@ -77,7 +79,7 @@ func (s *spell) again(t, v float64) {
 		*s = spell{open: true, start: t, sum: s.sum}
 	}
 	s.last, s.n = t, s.n+1
-	if finite(v) {
+	if stats.Finite(v) {
 		s.at = v
 	}
 }

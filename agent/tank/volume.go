@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 // Correction of crude oil volumes for temperature, API MPMS chapter 11.1 (2004), commodity A
 // (crude oil), 60 degF base, with the constants K0 = 341.0957, K1 = K2 = 0.
@@ -28,24 +32,24 @@ func SpecificAPI(sg float64) float64 { return 141.5/sg - 131.5 }
 
 // CTL is the factor that turns a volume of crude at a temperature (degF, ITS-90) into the
 // volume at 60 degF, rounded to 5 places, for an API gravity at 60 degF.
-func CTL(api60, degF float64) float64 { return round(ctl(APIDensity(api60), degF), 5) }
+func CTL(api60, degF float64) float64 { return stats.Round(ctl(APIDensity(api60), degF), 5) }
 
 func ctl(rho60, degF float64) float64 {
-	a := crudeK0 / sq(shifted(rho60))
+	a := crudeK0 / stats.Square(shifted(rho60))
 	d := ipts68(degF) - baseITS68
 	return math.Exp(-a * d * (1 + 0.8*a*(d+baseShift)))
 }
 
 // CTL1980 is the factor by the closed form of 1980, for comparison with older tickets.
 func CTL1980(api60, degF float64) float64 {
-	a, d := crudeK0/sq(141.5/(api60+131.5)*999.012), degF-60
-	return round(math.Exp(-a*d*(1+0.8*a*d)), 5)
+	a, d := crudeK0/stats.Square(141.5/(api60+131.5)*999.012), degF-60
+	return stats.Round(math.Exp(-a*d*(1+0.8*a*d)), 5)
 }
 
 // shifted is rho*, the density at 60 degF on the temperature scale of the base equation.
 func shifted(rho60 float64) float64 {
 	const b = 2 // (2K0 + K1 rho)/(K0 + K1 rho + K2 rho^2) of crude
-	a := baseShift / 2 * crudeK0 / sq(rho60)
+	a := baseShift / 2 * crudeK0 / stats.Square(rho60)
 	return rho60 * (1 + (math.Exp(a*(1+0.8*a))-1)/(1+a*(1+1.6*a)*b))
 }
 
@@ -88,13 +92,13 @@ type Observed struct {
 // Gross is the gross standard volume (GSV) of a run in barrels at 60 degF, to 0.01: each
 // side's oil times its own CTL, the tank's shell taken as 1.
 func Gross(open, closing Observed, api60 float64) float64 {
-	return round(gross(open, closing, api60), 2)
+	return stats.Round(gross(open, closing, api60), 2)
 }
 
 // Net is the net standard volume (NSV) in barrels, to 0.01: the gross without its sediment and water in percent,
 // rounded once, at the end.
 func Net(open, closing Observed, api60, percentBSW float64) float64 {
-	return round(gross(open, closing, api60)*(1-percentBSW/100), 2)
+	return stats.Round(gross(open, closing, api60)*(1-percentBSW/100), 2)
 }
 
 func gross(open, closing Observed, api60 float64) float64 {
@@ -102,12 +106,3 @@ func gross(open, closing Observed, api60 float64) float64 {
 	c := (closing.Barrels - closing.FreeWater) * CTL(api60, closing.DegF)
 	return o - c
 }
-
-// round rounds half away from zero to a number of decimal places. A decimal half that binary cannot hold, as 0.145,
-// counts as one.
-func round(v float64, places int) float64 {
-	p := math.Pow(10, float64(places))
-	return math.Round(v*p+math.Copysign(1e-9, v)) / p
-}
-
-func sq(v float64) float64 { return v * v }

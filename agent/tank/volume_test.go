@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"testing"
+
+	"gauger/agent/tank/stats"
 )
 
 func TestCTLOfCrude(t *testing.T) {
@@ -43,16 +45,16 @@ func TestScaleOf1968(t *testing.T) {
 
 func TestGravityAt60(t *testing.T) {
 	for _, c := range []struct{ api, degF, glass, digital float64 }{{38.7, 80, 37.09, 37.04}, {40, 75, 38.76, 38.72}, {42.3, 95, 39.33, 39.26}} {
-		if g, d := round(GravityAt60(c.api, c.degF, true), 2), round(GravityAt60(c.api, c.degF, false), 2); g != c.glass || d != c.digital {
+		if g, d := stats.Round(GravityAt60(c.api, c.degF, true), 2), stats.Round(GravityAt60(c.api, c.degF, false), 2); g != c.glass || d != c.digital {
 			t.Errorf("%v at %v: %v by glass, %v digital; want %v, %v", c.api, c.degF, g, d, c.glass, c.digital)
 		}
 	}
 	// 0.920 g/cm3 observed at 42 degC: 937.417 kg/m3 at 60 degF, thermal expansion 0.00038816.
 	rho := APIDensity(GravityAt60(DensityAPI(920), 107.6, false))
-	if math.Abs(rho-937.417) > 0.001 || math.Abs(crudeK0/sq(shifted(rho))-0.00038816) > 5e-9 {
-		t.Errorf("920 kg/m3 at 42 degC is %.4f at 60 degF, alpha %.8f", rho, crudeK0/sq(shifted(rho)))
+	if math.Abs(rho-937.417) > 0.001 || math.Abs(crudeK0/stats.Square(shifted(rho))-0.00038816) > 5e-9 {
+		t.Errorf("920 kg/m3 at 42 degC is %.4f at 60 degF, alpha %.8f", rho, crudeK0/stats.Square(shifted(rho)))
 	}
-	if got := round(SpecificGravity(41.2), 4); got != 0.8193 {
+	if got := stats.Round(SpecificGravity(41.2), 4); got != 0.8193 {
 		t.Errorf("SpecificGravity(41.2) = %v, want 0.8193", got)
 	}
 	if got := SpecificAPI(SpecificGravity(33.3)); math.Abs(got-33.3) > 1e-9 {
@@ -84,7 +86,7 @@ func TestRoundingIsHalfAwayFromZero(t *testing.T) {
 		v, want float64
 		places  int
 	}{{0.125, 0.13, 2}, {-0.125, -0.13, 2}, {2.5, 3, 0}, {-2.5, -3, 0}, {0.145, 0.15, 2}, {-1.005, -1.01, 2}, {0.14499, 0.14, 2}, {0, 0, 2}} {
-		if got := round(c.v, c.places); got != c.want {
+		if got := stats.Round(c.v, c.places); got != c.want {
 			t.Errorf("round(%v, %d) = %v, want %v", c.v, c.places, got, c.want)
 		}
 	}

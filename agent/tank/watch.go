@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
 
 const (
 	watchBack = 240.0 // s over which a fall is looked for
@@ -86,7 +90,7 @@ func (v *vessel) firstFall(now float64) float64 {
 	}
 	edge := math.Max(0.5, 4*v.noise.coarse())
 	k := len(b) - 1
-	for k > 0 && float64(b[k].v) < median(values(b[max(0, k-12):k]))-edge {
+	for k > 0 && float64(b[k].v) < stats.Median(values(b[max(0, k-12):k]))-edge {
 		k--
 	}
 	for k > 0 && float64(b[k].v) < float64(b[0].v)-edge {

@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"time"
+
+	"gauger/agent/tank/stats"
 )
 
 const (
@@ -42,7 +44,7 @@ func (r *run) witness(i int, v *vessel, d draw, now float64, l *Load) {
 	name, rose := r.received(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
-		Rose: name, RoseBbl: round(rose, 1), BackIn: round(v.regained(t, d, now), 1),
+		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(v.regained(t, d, now), 1),
 		Watched: time.Duration(math.Max(0, now-d.end)) * time.Second,
 	}
 	for j := range r.site.tanks {
@@ -51,7 +53,7 @@ func (r *run) witness(i int, v *vessel, d draw, now float64, l *Load) {
 		}
 	}
 	if fell, ok := v.waterFell(d.start, d.end); ok && t.Interface {
-		l.Rivals.WaterIn = new(round(fell, 1))
+		l.Rivals.WaterIn = new(stats.Round(fell, 1))
 	}
 }
 
@@ -79,7 +81,7 @@ func (v *vessel) trend(t *Tank, d draw, now, speed float64) *Trend {
 
 // middle is the sample whose level is the median of all.
 func middle(b []sample) sample {
-	m := median(values(b))
+	m := stats.Median(values(b))
 	best := b[0]
 	for _, s := range b {
 		if math.Abs(float64(s.v)-m) < math.Abs(float64(best.v)-m) {
@@ -95,5 +97,5 @@ func (v *vessel) waterAt(at float64) *float64 {
 	if len(b) == 0 {
 		return nil
 	}
-	return new(median(values(b[max(0, len(b)-5):])))
+	return new(stats.Median(values(b[max(0, len(b)-5):])))
 }

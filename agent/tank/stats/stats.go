@@ -1,0 +1,37 @@
+// Package stats has the few statistics and figures that the tank's detector and the tank's book share. Its functions
+// are pure, and their results are compared to the bit: another order of the same sums is another result.
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Median sorts v in place; of none it is NaN.
+func Median(v []float64) float64 {
+	n := len(v)
+	if n == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	if n%2 == 1 {
+		return v[n/2]
+	}
+	return (v[n/2-1] + v[n/2]) / 2
+}
+
+// Clamp is v, or the nearer end of lo to hi.
+func Clamp(v, lo, hi float64) float64 { return math.Max(lo, math.Min(v, hi)) }
+
+// Finite says that v is a number, and not infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Square is v times v.
+func Square(v float64) float64 { return v * v }
+
+// Round rounds half away from zero to a number of decimal places. A decimal half that binary cannot hold, as 0.145,
+// counts as one.
+func Round(v float64, places int) float64 {
+	p := math.Pow(10, float64(places))
+	return math.Round(v*p+math.Copysign(1e-9, v)) / p
+}
