@@ -8,6 +8,7 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/tank"
+	"gauger/agent/tankbook"
 	"gauger/collectors"
 )
 
@@ -30,8 +31,8 @@ func Barrels(v float64, unit collectors.Unit) (float64, error) {
 }
 
 // bookRules are how the tank book of a site is kept.
-func (s Site) bookRules() tank.BookRules {
-	r := tank.BookRules{Zone: s.Zone, Day: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
+func (s Site) bookRules() tankbook.Rules {
+	r := tankbook.Rules{Zone: s.Zone, GaugeOff: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
 	if r.Zone == nil {
 		r.Zone = time.UTC
 	}
@@ -49,13 +50,13 @@ func (d *draft) counted(i int, r collectors.Reading) {
 	}
 	var x tank.Input
 	d.instant(&x, r)
-	d.daybook = d.detect.Meter(d.daybook, i, x.At, v)
+	d.daybook = d.daybook.Metered(d.detect, i, x.At, v)
 }
 
 // books lets the tank book hear what the detector made of an input.
 func (d *draft) books(x tank.Input, out []tank.Outcome) {
-	var said []tank.BookOutcome
-	d.daybook, said = d.detect.Book(d.daybook, d.l.rules, d.tanks, x, out)
+	var said []tankbook.Outcome
+	d.daybook, said = d.daybook.Next(d.detect, d.l.rules, d.tanks, x, out)
 	for _, o := range said {
 		if o.Day != nil {
 			d.closeDay(*o.Day)
@@ -67,7 +68,7 @@ func (d *draft) books(x tank.Input, out []tank.Outcome) {
 }
 
 // closeDay keeps a day that the book has closed, and lets go of those that are too old.
-func (d *draft) closeDay(day tank.BookDay) {
+func (d *draft) closeDay(day tankbook.Day) {
 	if d.replay == 0 && day.To.Before(d.l.clock.NotBefore) || !clock.WasSet(day.To) {
 		return // of a clock that was not set
 	}
@@ -100,7 +101,7 @@ func (d *draft) keepBook() {
 }
 
 // loadBook reads the open days. What cannot be read is begun anew: the day is then incomplete, and says so.
-func (l *Ledger) loadBook() (b tank.Book, err error) {
+func (l *Ledger) loadBook() (b tankbook.Book, err error) {
 	raw, err := l.box.Get(bookOpen)
 	if err != nil {
 		return b, fmt.Errorf("read the tank book: %w", err)
@@ -113,7 +114,7 @@ func (l *Ledger) loadBook() (b tank.Book, err error) {
 	}
 	if err != nil {
 		l.log.Error().Err(err).Msg("the open days of the tank book cannot be read; they begin anew")
-		return tank.Book{}, nil
+		return tankbook.Book{}, nil
 	}
 	return b, nil
 }
@@ -128,7 +129,7 @@ type BookPeriod struct {
 // BookRow is a closed production day of a tank, with what has become of its runs.
 type BookRow struct {
 	Date string `json:"date"` // the local date on which the day began
-	tank.BookDay
+	tankbook.Day
 	Tickets []BookTicket `json:"tickets"`
 }
 
@@ -159,7 +160,7 @@ func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 			continue
 		}
 		r := BookRow{Date: date, Tickets: []BookTicket{}}
-		if err := l.recall(name, &r.BookDay); err != nil {
+		if err := l.recall(name, &r.Day); err != nil {
 			return nil, err
 		}
 		for _, run := range r.RunList {
@@ -176,7 +177,7 @@ func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 }
 
 // ticketOf finds the ticket of a run of the book: the one of its tank that begins with it.
-func ticketOf(run tank.BookRun, id string, all []Booked) BookTicket {
+func ticketOf(run tankbook.Run, id string, all []Booked) BookTicket {
 	t := BookTicket{Bbl: run.Bbl, State: "unknown"}
 	for _, b := range all {
 		if b.Tank != id || b.Load == nil || !near(b.Load.Start, run.Start) && !near(b.Load.Began, run.Start) {

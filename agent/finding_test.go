@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/agent/tankbook"
 )
 
 // back is a day on which a load's oil comes back three hours after it left.
@@ -31,7 +32,7 @@ func TestALaterFindingOfASentTicketIsOneEvent(t *testing.T) {
 			t.Errorf("events %q", n)
 		}
 		load := all[0].Load
-		if r := ticketOf(tank.BookRun{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "queued" || !strings.Contains(r.Why, "came back within") {
+		if r := ticketOf(tankbook.Run{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "queued" || !strings.Contains(r.Why, "came back within") {
 			t.Errorf("the tank book says %+v of its run", r)
 		}
 		b.match(MatchArgs{Number: all[0].Number, Hauler: "1", Bbl: 168})

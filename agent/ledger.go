@@ -13,6 +13,7 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/tank"
+	"gauger/agent/tankbook"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -42,7 +43,7 @@ type Ledger struct {
 	clock  *clock.Clock
 	log    zerolog.Logger
 	feeds  map[collectors.Point]*feed
-	rules  tank.BookRules
+	rules  tankbook.Rules
 	wanted []gear // of all tanks as it is configured
 	born   time.Time
 	boot   int64
@@ -67,7 +68,7 @@ type Ledger struct {
 // leaves the old one.
 type state struct {
 	tanks   tank.State
-	daybook tank.Book
+	daybook tankbook.Book
 	stored  uint64 // the mark of the tanks' state that is on disk
 	held    []Held
 	open    map[string]Episode

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent/tank"
+	"gauger/agent/tankbook"
 	"gauger/eventrules"
 )
 
@@ -23,7 +24,7 @@ func (l *Ledger) outfit(s *state) (err error) {
 		return err
 	}
 	if len(stored) > 0 && stored[0].Whole && stored[0].Speed != l.site.speed() {
-		s.tanks, s.daybook = tank.State{}, tank.Book{} // they count other seconds
+		s.tanks, s.daybook = tank.State{}, tankbook.Book{} // they count other seconds
 	}
 	if stored != nil {
 		s.place(stored, l.site)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
 // wet gives a rig's first tank an interface of a height that water, and only water, takes down.
@@ -15,13 +16,15 @@ func (r *rig) wet(height func(s float64) float64) {
 
 // Water is drawn off right before the truck connects: the water is no part of the load.
 func TestWaterBeforeALoadIsNotItsPart(t *testing.T) {
-	water := move{4 * hour, 35, 3}
-	load := move{water.end() + 300, 160, 6}
-	w := well{level0: 180, inflow: 60, moves: []move{water, load}}
+	water := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 35, Rate: 3}
+	load := tanktest.Move{From: water.End() + 300, Bbl: 160, Rate: 6}
+	w := tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{water, load}}
 	r := newRig(t, w)
-	r.wet(func(s float64) float64 { return 40 - stats.Clamp((s-water.from)*water.rate/60, 0, water.bbl)/testPer })
-	r.run(0, 7*hour)
-	r.matches(0.1, 30, w.label(load, load))
+	r.wet(func(s float64) float64 {
+		return 40 - stats.Clamp((s-water.From)*water.Rate/60, 0, water.Bbl)/tanktest.PerInch
+	})
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.1, 30, labelOf(w, load, load))
 	r.only("water-draw")
 }
 
@@ -30,13 +33,13 @@ func TestInterfaceThatFailsMakesNoWater(t *testing.T) {
 	for _, high := range []float64{30, 100} {
 		r := newRig(t, aWell)
 		r.wet(func(s float64) float64 {
-			if s > aLoad.from+600 {
+			if s > aLoad.From+600 {
 				return 0
 			}
 			return high
 		})
-		r.run(0, 7*hour)
-		r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 		r.only()
 	}
 }
@@ -47,10 +50,10 @@ func TestLatePauseIsOneTruckByVolume(t *testing.T) {
 		bbl   float64
 		loads int
 	}{{70, 1}, {150, 2}} {
-		a := move{4 * hour, 110, 6}
-		b := move{a.end() + 13.5*60, c.bbl, 6}
-		r := newRig(t, well{level0: 230, inflow: 60, moves: []move{a, b}})
-		r.run(0, 7*hour)
+		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 110, Rate: 6}
+		b := tanktest.Move{From: a.End() + 13.5*60, Bbl: c.bbl, Rate: 6}
+		r := newRig(t, tanktest.Well{Level0: 230, Inflow: 60, Moves: []tanktest.Move{a, b}})
+		r.run(0, 7*tanktest.Hour)
 		if len(r.loads) != c.loads {
 			t.Errorf("110 and %v bbl: %d loads, want %d", c.bbl, len(r.loads), c.loads)
 		}
@@ -59,10 +62,10 @@ func TestLatePauseIsOneTruckByVolume(t *testing.T) {
 
 // Oil is moved to a tank that a truck loads from meanwhile.
 func TestTransferIntoATankThatIsHauled(t *testing.T) {
-	out := move{4 * hour, 110, 2.5}
-	load := move{out.from + 600, 170, 6}
-	r := newRig(t, well{level0: 200, moves: []move{out}}, well{level0: 150, moves: []move{{out.from + 10, -110, 2.5}, load}})
-	r.run(0, 7*hour)
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 110, Rate: 2.5}
+	load := tanktest.Move{From: out.From + 600, Bbl: 170, Rate: 6}
+	r := newRig(t, tanktest.Well{Level0: 200, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: out.From + 10, Bbl: -110, Rate: 2.5}, load}})
+	r.run(0, 7*tanktest.Hour)
 	if len(r.loads) != 1 || r.loads[0].Tank != "TK-2" {
 		t.Errorf("%+v", r.loads)
 	}
@@ -71,17 +74,17 @@ func TestTransferIntoATankThatIsHauled(t *testing.T) {
 
 // Two loads at once, and a tank that fills beside a load, are no transfer.
 func TestLoadBesideAFillIsALoad(t *testing.T) {
-	fill := move{aLoad.from - hour, -60, 1}
-	r := newRig(t, aWell, well{level0: 60, moves: []move{fill}})
-	r.run(0, 7*hour)
-	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	fill := tanktest.Move{From: aLoad.From - tanktest.Hour, Bbl: -60, Rate: 1}
+	r := newRig(t, aWell, tanktest.Well{Level0: 60, Moves: []tanktest.Move{fill}})
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	r.only()
 }
 
 // An equaliser that is opened an hour after a load evens the tanks out: nothing was sold.
 func TestEqualiserOpenedAfterALoadSellsNothing(t *testing.T) {
-	open := aLoad.end() + hour
-	r := newRig(t, aWell, well{level0: 180})
+	open := aLoad.End() + tanktest.Hour
+	r := newRig(t, aWell, tanktest.Well{Level0: 180})
 	for i := range r.site.tanks {
 		r.site.tanks[i].Group = "west"
 	}
@@ -89,11 +92,11 @@ func TestEqualiserOpenedAfterALoadSellsNothing(t *testing.T) {
 		if s < open {
 			return v, true
 		}
-		a, b := r.wells[0].level(s), r.wells[1].level(s)
+		a, b := r.wells[0].Level(s), r.wells[1].Level(s)
 		by := (b - a) / 2 * (1 - math.Exp(-(s-open)/900))
 		return v + []float64{by, -by}[i], true
 	}
-	r.run(0, 9*hour)
+	r.run(0, 9*tanktest.Hour)
 	if len(r.loads) != 1 || r.loads[0].Tank != "TK-1" {
 		t.Errorf("%+v", r.loads)
 	}
@@ -102,18 +105,18 @@ func TestEqualiserOpenedAfterALoadSellsNothing(t *testing.T) {
 
 // What comes back slowly is still coming back when the confirmation is over.
 func TestSlowReturnIsRecirculation(t *testing.T) {
-	out := move{4 * hour, 86, 5}
-	r := newRig(t, well{level0: 150, inflow: 60, moves: []move{out, {out.end() + 300, -86, 1.2}}})
-	r.run(0, 8*hour)
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 86, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{out, {From: out.End() + 300, Bbl: -86, Rate: 1.2}}})
+	r.run(0, 8*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("recirc")
 }
 
 // A leaking valve between two tanks is no loss.
 func TestOilThatRunsOverSlowlyIsATransfer(t *testing.T) {
-	crawl := move{3 * hour, 130, 0.2}
-	r := newRig(t, well{level0: 180, moves: []move{crawl}}, well{level0: 40, moves: []move{{crawl.from, -130, 0.2}}})
-	r.run(0, 24*hour)
+	crawl := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 130, Rate: 0.2}
+	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{crawl}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: crawl.From, Bbl: -130, Rate: 0.2}}})
+	r.run(0, 24*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("transfer")
 }
@@ -122,25 +125,25 @@ func TestOilThatRunsOverSlowlyIsATransfer(t *testing.T) {
 // any level is believed to move. Nothing was sold, in a group or not.
 func TestWideEqualiserSellsNothing(t *testing.T) {
 	for _, group := range []string{"west", ""} {
-		r := newRig(t, aWell, well{level0: 185})
+		r := newRig(t, aWell, tanktest.Well{Level0: 185})
 		levels := [2][]float64{}
-		a, b := aWell.level0, 185.0
-		for s := range int(9 * hour) {
+		a, b := aWell.Level0, 185.0
+		for s := range int(9 * tanktest.Hour) {
 			levels[0], levels[1] = append(levels[0], a), append(levels[1], b)
 			out, q := 0.0, 0.0
-			if float64(s) >= aLoad.from && float64(s) < aLoad.end() {
-				out = aLoad.rate / 60
+			if float64(s) >= aLoad.From && float64(s) < aLoad.End() {
+				out = aLoad.Rate / 60
 			}
-			if float64(s) >= aLoad.end()+1.5*hour {
+			if float64(s) >= aLoad.End()+1.5*tanktest.Hour {
 				q = (b - a) * 0.6 / 60
 			}
-			a, b = a+(q-out)/testPer, b-q/testPer
+			a, b = a+(q-out)/tanktest.PerInch, b-q/tanktest.PerInch
 		}
 		for i := range r.site.tanks {
 			r.site.tanks[i].Group = group
 		}
-		r.sensor = func(i int, s, _ float64) (float64, bool) { return noisy(i, s, levels[i][int(s)]), true }
-		r.run(0, 9*hour)
+		r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, levels[i][int(s)]), true }
+		r.run(0, 9*tanktest.Hour)
 		if len(r.loads) != 1 || r.loads[0].Tank != "TK-1" {
 			t.Errorf("group %q: %+v", group, r.loads)
 		}

@@ -168,8 +168,8 @@ func (v *vessel) joined(t *Tank, a, b draw) bool {
 
 // volume is the barrels between the gauges of a draw.
 func (t *Tank) volume(d draw) float64 {
-	a, _ := t.Table.edge(d.open.v)
-	b, _ := t.Table.edge(d.close.v)
+	a, _ := t.Table.Extrapolated(d.open.v)
+	b, _ := t.Table.Extrapolated(d.close.v)
 	return a - b
 }
 

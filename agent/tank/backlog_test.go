@@ -3,14 +3,16 @@ package tank
 import (
 	"fmt"
 	"testing"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // The box is killed in the middle of a load of a radio tank and comes back minutes later. The broker has kept the
 // messages of the time away and hands them over at once, each with its device's time, after the clock and the other
 // tank were heard. The load is the one that happened, and no clock has stepped.
 func TestBrokerHandsOverWhatItKept(t *testing.T) {
-	quiet := well{level0: 100}
-	want := aWell.label(aLoad, aLoad)
+	quiet := tanktest.Well{Level0: 100}
+	want := labelOf(aWell, aLoad, aLoad)
 	for _, c := range []struct{ speed, every, away float64 }{
 		{1, 1, 480}, {1, 10, 40}, {1, 20, 480}, {1, 20, 1200}, {60, 20, 300}, {120, 20, 480}, {120, 10, 30},
 	} {
@@ -19,7 +21,7 @@ func TestBrokerHandsOverWhatItKept(t *testing.T) {
 				r := atSpeed(t, c.speed, aWell, quiet)
 				r.every, r.ticks = c.every, true
 				r.sensor = func(tank int, s, v float64) (float64, bool) { return v, tank == 0 || int(s)%20 == 0 }
-				killed := aLoad.from + share*(aLoad.end()-aLoad.from)
+				killed := aLoad.From + share*(aLoad.End()-aLoad.From)
 				killed -= float64(int(killed) % 20)
 				r.run(0, killed)
 				back := killed + c.away
@@ -27,9 +29,9 @@ func TestBrokerHandsOverWhatItKept(t *testing.T) {
 				r.feed(back, Input{Kind: Tick})
 				r.feed(back, Input{Kind: Level, Tank: 1, Value: 100, Good: true})
 				for s := killed; s < back; s += c.every {
-					r.feed(s, Input{Kind: Level, Value: noisy(0, s, aWell.level(s)), Good: true})
+					r.feed(s, Input{Kind: Level, Value: tanktest.Radar(0, s, aWell.Level(s)), Good: true})
 				}
-				r.run(back, 6*hour)
+				r.run(back, 6*tanktest.Hour)
 				r.matches(0.2, 60, want)
 				for _, e := range r.events {
 					if e.Rule == "clock-step" || e.Tank == "TK-1" {
@@ -42,7 +44,7 @@ func TestBrokerHandsOverWhatItKept(t *testing.T) {
 }
 
 // atSpeed is a rig whose site's time runs faster than the clock.
-func atSpeed(t *testing.T, speed float64, wells ...well) *rig {
+func atSpeed(t *testing.T, speed float64, wells ...tanktest.Well) *rig {
 	r := newRig(t, wells...)
 	tanks := make([]Tank, len(r.site.tanks))
 	copy(tanks, r.site.tanks)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // size is what a tank's state holds in memory, bytes.
@@ -20,9 +22,9 @@ func (v *vessel) size() int {
 // Thirty days of a busy tank, every kind of point wired, a load each day: 64 KiB at most
 // in memory at any time, and some KiB stored.
 func TestThirtyDaysAreBounded(t *testing.T) {
-	w := well{level0: 180, inflow: 180}
+	w := tanktest.Well{Level0: 180, Inflow: 180}
 	for d := range 30 {
-		w.moves = append(w.moves, move{float64(d)*86400 + 8*hour, 178, 6}, move{float64(d)*86400 + 20*hour, 4, 2})
+		w.Moves = append(w.Moves, tanktest.Move{From: float64(d)*86400 + 8*tanktest.Hour, Bbl: 178, Rate: 6}, tanktest.Move{From: float64(d)*86400 + 20*tanktest.Hour, Bbl: 4, Rate: 2})
 	}
 	r := newRig(t, w)
 	r.every, r.site.tanks[0].Every = 20, 20*time.Second
@@ -59,7 +61,7 @@ func TestThirtyDaysAreBounded(t *testing.T) {
 
 // A week in which nothing moves is stored four times an hour, and now and then at a hint that was none.
 func TestQuietWeekIsSeldomStored(t *testing.T) {
-	r := newRig(t, well{level0: 120})
+	r := newRig(t, tanktest.Well{Level0: 120})
 	r.every, r.site.tanks[0].Every = 30, 30*time.Second
 	r.run(0, 7*86400)
 	if most := uint64(7*24*4 + 30); r.st.Mark() > most {
@@ -70,7 +72,7 @@ func TestQuietWeekIsSeldomStored(t *testing.T) {
 
 // A second's poll for half a day fits as well.
 func TestSecondsAreBounded(t *testing.T) {
-	r := newRig(t, well{level0: 150, inflow: 100, moves: []move{{2 * hour, 250, 1.2}}})
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 100, Moves: []tanktest.Move{{From: 2 * tanktest.Hour, Bbl: 250, Rate: 1.2}}})
 	r.every, r.site.tanks[0].Every = 1, time.Second
 	most := 0
 	r.side = func(r *rig, s float64) {
@@ -78,8 +80,8 @@ func TestSecondsAreBounded(t *testing.T) {
 			most = max(most, r.st.tanks[0].size())
 		}
 	}
-	r.run(0, 8*hour)
-	r.matches(0.06, 30, r.wells[0].label(r.wells[0].moves[0], r.wells[0].moves[0]))
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.06, 30, labelOf(r.wells[0], r.wells[0].Moves[0], r.wells[0].Moves[0]))
 	if most > 64<<10 {
 		t.Errorf("%d bytes of state, want at most 64 KiB", most)
 	}
@@ -87,15 +89,15 @@ func TestSecondsAreBounded(t *testing.T) {
 
 // One load a day at a 10 s poll with its temperature, on one core.
 func BenchmarkNext(b *testing.B) {
-	w := well{level0: 180, inflow: 180}
+	w := tanktest.Well{Level0: 180, Inflow: 180}
 	for d := range 400 {
-		w.moves = append(w.moves, move{float64(d)*86400 + 8*hour, 178, 6})
+		w.Moves = append(w.Moves, tanktest.Move{From: float64(d)*86400 + 8*tanktest.Hour, Bbl: 178, Rate: 6})
 	}
 	const day = 8640
 	in := make([]Input, 0, 2*day)
 	for k := range day {
 		s := float64(k) * 10
-		v := noisy(0, s, well{level0: 180, inflow: 180, moves: w.moves[:1]}.level(s))
+		v := tanktest.Radar(0, s, tanktest.Well{Level0: 180, Inflow: 180, Moves: w.Moves[:1]}.Level(s))
 		in = append(in, Input{Kind: Level, Value: v, Good: true}, Input{Kind: TopTemperature, Value: 60 + s/7200, Good: true})
 	}
 	site := testSite(b, []Tank{{ID: "A", Height: 240, Table: testTable(b), Every: 10 * time.Second}})
@@ -105,7 +107,7 @@ func BenchmarkNext(b *testing.B) {
 	for n := range b.N {
 		x := in[n%len(in)]
 		at := time.Duration(n/2) * 10 * time.Second
-		x.At, x.Mono = testStart.Add(at), at
+		x.At, x.Mono = tanktest.Start.Add(at), at
 		st, _ = site.Next(st, x)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "readings/s")
@@ -116,7 +118,7 @@ func BenchmarkMarshal(b *testing.B) {
 	var st State
 	for n := range 1700 { // in the middle of a load
 		at := time.Duration(n) * 10 * time.Second
-		st, _ = site.Next(st, Input{Kind: Level, Value: noisy(0, at.Seconds(), aWell.level(at.Seconds())), Good: true, At: testStart.Add(at), Mono: at})
+		st, _ = site.Next(st, Input{Kind: Level, Value: tanktest.Radar(0, at.Seconds(), aWell.Level(at.Seconds())), Good: true, At: tanktest.Start.Add(at), Mono: at})
 	}
 	b.ReportAllocs()
 	n := 0

@@ -122,11 +122,11 @@ func (st State) Zeros(tank int) (box, own time.Time) {
 // Agrees says whether the box's clock, as it was last understood, agrees with now: it does not for some seconds after
 // it was set. What was not told of the clock yet agrees with every clock.
 func (st State) Agrees(now time.Time) bool {
-	return !st.tick.known || math.Abs(stamp(now)-st.tick.off-st.now) <= clockSlack
+	return !st.tick.known || math.Abs(UnixSeconds(now)-st.tick.off-st.now) <= clockSlack
 }
 
-// stamp is a wall clock in unix seconds.
-func stamp(at time.Time) float64 { return float64(at.Unix()) + float64(at.Nanosecond())/1e9 }
+// UnixSeconds is a wall clock in unix seconds.
+func UnixSeconds(at time.Time) float64 { return float64(at.Unix()) + float64(at.Nanosecond())/1e9 }
 
 // advance moves the site's time to an input, over a restart where there was one.
 func (s Site) advance(st *State, in Input) {
@@ -149,14 +149,14 @@ func (s Site) advance(st *State, in Input) {
 // late says that an input is as old by its stamp as by its monotonic clock: a broker kept it for a box that was away.
 func (st *State) late(in Input, real float64) bool {
 	c := st.source(in)
-	return c.known && math.Abs(stamp(in.At)-c.off-real) <= clockSlack
+	return c.known && math.Abs(UnixSeconds(in.At)-c.off-real) <= clockSlack
 }
 
 func (s Site) restart(st *State, in Input, mono float64) {
 	c := st.source(in)
 	away := 0.0
 	if c.known {
-		away = stamp(in.At) - (c.off + st.now)
+		away = UnixSeconds(in.At) - (c.off + st.now)
 	}
 	most := longestAway / s.speed
 	lost := !c.known || away < -clockSlack || away > most

@@ -10,7 +10,7 @@ import (
 
 const (
 	stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
-	mostTanks   = 4096
+	MostTanks   = 4096
 	timeGrain   = 0.05      // s
 	levelGrain  = 1.0 / 512 // in
 	storedRest  = 2700.0    // s of samples that are stored as they are, before a draw or before now
@@ -54,7 +54,7 @@ func (a archive) state(st *State) {
 	if a.NotFinite() && a.Reading {
 		a.Fail(errNotFinite)
 	}
-	n := a.Count(len(st.tanks), mostTanks)
+	n := a.Count(len(st.tanks), MostTanks)
 	if a.Reading {
 		st.tanks = make([]*vessel, n)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // A transmitter without power shows zero, of good quality, with the noise of its wire. That is a
@@ -14,11 +16,11 @@ func TestZeroIsNoLevel(t *testing.T) {
 		from, to float64
 		events   []string
 	}{
-		"while nothing happens": {8 * hour, 9 * hour, []string{"gap"}},
-		"inside a load":         {aLoad.from + 300, aLoad.from + 1200, []string{"gap"}},
-		"over its end":          {aLoad.from + 900, aLoad.end() + 1800, []string{"gap"}},
-		"over all of it":        {aLoad.from - 1200, aLoad.end() + 1500, []string{"gap"}},
-		"for eight hours":       {aLoad.from - 1200, aLoad.from + 8*hour, []string{"gap"}},
+		"while nothing happens": {8 * tanktest.Hour, 9 * tanktest.Hour, []string{"gap"}},
+		"inside a load":         {aLoad.From + 300, aLoad.From + 1200, []string{"gap"}},
+		"over its end":          {aLoad.From + 900, aLoad.End() + 1800, []string{"gap"}},
+		"over all of it":        {aLoad.From - 1200, aLoad.End() + 1500, []string{"gap"}},
+		"for eight hours":       {aLoad.From - 1200, aLoad.From + 8*tanktest.Hour, []string{"gap"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, aWell)
@@ -29,14 +31,14 @@ func TestZeroIsNoLevel(t *testing.T) {
 				}
 				return v, true
 			}
-			r.run(0, 15*hour)
+			r.run(0, 15*tanktest.Hour)
 			r.only(c.events...)
 			if len(r.loads) != 1 {
 				t.Fatalf("%d loads, want 1", len(r.loads))
 			}
-			want := aWell.label(aLoad, aLoad)
-			if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 3 {
-				t.Errorf("%.1f bbl, want %.1f", l.GaugeBbl, (want.open-want.close)*testPer)
+			want := labelOf(aWell, aLoad, aLoad)
+			if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 3 {
+				t.Errorf("%.1f bbl, want %.1f", l.GaugeBbl, (want.open-want.close)*tanktest.PerInch)
 			}
 			for _, e := range r.events {
 				if !strings.Contains(e.Note, "it showed 0.") {
@@ -64,7 +66,7 @@ func TestFloatThatHangsBeforeTheEnd(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, aWell)
-			from := aLoad.end() - 300
+			from := aLoad.End() - 300
 			hung := math.NaN()
 			r.sensor = func(_ int, s, v float64) (float64, bool) {
 				if c.grain != nil {
@@ -78,14 +80,14 @@ func TestFloatThatHangsBeforeTheEnd(t *testing.T) {
 				}
 				return v, true
 			}
-			r.run(0, 9*hour)
+			r.run(0, 9*tanktest.Hour)
 			r.only("stuck")
 			if len(r.loads) != 1 {
 				t.Fatalf("%d loads, want 1: %+v", len(r.loads), r.loads)
 			}
-			l, want := r.loads[0], aWell.label(aLoad, aLoad)
-			if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 2 || math.Abs(l.End.Sub(r.at(want.end)).Seconds()) > 90 {
-				t.Errorf("%.1f bbl until %v, want %.1f until %v", l.GaugeBbl, l.End, (want.open-want.close)*testPer, r.at(want.end))
+			l, want := r.loads[0], labelOf(aWell, aLoad, aLoad)
+			if math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 2 || math.Abs(l.End.Sub(r.at(want.end)).Seconds()) > 90 {
+				t.Errorf("%.1f bbl until %v, want %.1f until %v", l.GaugeBbl, l.End, (want.open-want.close)*tanktest.PerInch, r.at(want.end))
 			}
 		})
 	}
@@ -96,20 +98,20 @@ func TestRespanDuringALoad(t *testing.T) {
 	for _, by := range []float64{-18, 20} {
 		r := newRig(t, aWell)
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
-			if s >= aLoad.from+900 {
+			if s >= aLoad.From+900 {
 				v += by
 			}
 			return v, true
 		}
-		r.run(0, 7*hour)
+		r.run(0, 7*tanktest.Hour)
 		r.only("step")
 		if len(r.loads) != 1 {
 			t.Fatalf("%d loads, want 1", len(r.loads))
 		}
-		want := aWell.label(aLoad, aLoad)
+		want := labelOf(aWell, aLoad, aLoad)
 		l := r.loads[0]
-		if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 3 || math.Abs(l.Close-want.close-by) > 0.1 || !said(l, "re-spanned") {
-			t.Errorf("by %v: %.1f bbl to %.2f in, review %q; want %.1f to %.2f", by, l.GaugeBbl, l.Close, l.Review, (want.open-want.close)*testPer, want.close+by)
+		if math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 3 || math.Abs(l.Close-want.close-by) > 0.1 || !said(l, "re-spanned") {
+			t.Errorf("by %v: %.1f bbl to %.2f in, review %q; want %.1f to %.2f", by, l.GaugeBbl, l.Close, l.Review, (want.open-want.close)*tanktest.PerInch, want.close+by)
 		}
 	}
 }
@@ -119,21 +121,21 @@ func TestRespanDuringALoad(t *testing.T) {
 func TestLongEchoInsideALoad(t *testing.T) {
 	for _, at := range []float64{0, 300, 1200} {
 		r := newRig(t, aWell)
-		from := aLoad.from + at
+		from := aLoad.From + at
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			if s >= from && s < from+240 {
-				v = noisy(1, s, 60)
+				v = tanktest.Radar(1, s, 60)
 			}
 			return v, true
 		}
-		r.run(0, 7*hour)
+		r.run(0, 7*tanktest.Hour)
 		if at == 0 {
 			if len(r.loads) != 1 {
 				t.Errorf("an echo at the start: %d loads, want 1", len(r.loads))
 			}
 			continue
 		}
-		r.matches(0.1, 40, aWell.label(aLoad, aLoad))
+		r.matches(0.1, 40, labelOf(aWell, aLoad, aLoad))
 		r.only()
 	}
 }

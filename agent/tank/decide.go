@@ -154,8 +154,8 @@ func (v *vessel) rose(t *Tank, from, to, silence float64) (bbl float64, ok bool)
 	if !ok1 || !ok2 {
 		return 0, false
 	}
-	va, _ := t.Table.edge(a)
-	vb, _ := t.Table.edge(b)
+	va, _ := t.Table.Extrapolated(a)
+	vb, _ := t.Table.Extrapolated(b)
 	return vb - va - v.inflow(t, from).usual*(to-from)*t.Table.PerInch(a), true
 }
 

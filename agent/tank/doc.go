@@ -2,7 +2,7 @@
 // tanks into finished loads (run tickets), movements that are no runs, and faults
 // of the sensors. It is pure: Next takes a state and one input and gives the next
 // state and what came out of it. It reads no clock, writes nothing, starts nothing,
-// and imports only the standard library.
+// and imports only the standard library and its two leaves, stats and codec.
 //
 // Lengths are inches, volumes barrels of 42 US gallons, temperatures degrees
 // Fahrenheit, rates barrels per minute, unless a name says otherwise.

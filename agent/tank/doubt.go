@@ -67,8 +67,8 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 	say(v.jumpAt > 0 && v.jumpAt > d.start && v.jumpAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", span(d.stuck.to-d.stuck.from))
 	say(d.beside != "", 0.5, "%s", d.beside)
-	_, low := t.Table.edge(l.Close)
-	_, high := t.Table.edge(l.Open)
+	_, low := t.Table.Extrapolated(l.Close)
+	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "outside table")
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
 	if t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 func remarked(l Load, what string) bool {
@@ -22,15 +24,15 @@ func dumped(seed uint64, perDay float64, until int) []float64 {
 		if rnd.Float64() < perDay/86400/0.7 {
 			bbl += 0.7
 		}
-		off[s] = (bbl - perDay*float64(s)/86400) / testPer
+		off[s] = (bbl - perDay*float64(s)/86400) / tanktest.PerInch
 	}
 	return off
 }
 
 // dumpedVolume is the truth of a load of a tank whose inflow comes in dumps: the gauged volume.
-func dumpedVolume(w well, m move, off []float64) float64 {
-	want := w.label(m, m)
-	return (want.open + off[int(want.start)] - want.close - off[int(want.end)]) * testPer
+func dumpedVolume(w tanktest.Well, m tanktest.Move, off []float64) float64 {
+	want := labelOf(w, m, m)
+	return (want.open + off[int(want.start)] - want.close - off[int(want.end)]) * tanktest.PerInch
 }
 
 // The error that a load names is what it says: over tanks fed evenly and by dumps, seen well,
@@ -45,16 +47,16 @@ func TestErrorsAreAsWideAsTheyAre(t *testing.T) {
 		{10, func(float64) bool { return false }},
 		{60, func(float64) bool { return false }},
 		{300, func(float64) bool { return false }},
-		{10, func(s float64) bool { return s > aLoad.from-1500 && s < aLoad.from+600 }},
-		{10, func(s float64) bool { return s > aLoad.from+900 && s < aLoad.end()+2400 }},
-		{10, func(s float64) bool { return s > aLoad.from-1200 && s < aLoad.end()+1800 }},
+		{10, func(s float64) bool { return s > aLoad.From-1500 && s < aLoad.From+600 }},
+		{10, func(s float64) bool { return s > aLoad.From+900 && s < aLoad.End()+2400 }},
+		{10, func(s float64) bool { return s > aLoad.From-1200 && s < aLoad.End()+1800 }},
 	}
 	n, inside, squares := 0, 0, 0.0
 	for seed := range uint64(60) {
 		way, w := ways[seed%6], aWell
 		off := make([]float64, until)
 		if seed%4 > 0 {
-			off = dumped(seed, w.inflow, until)
+			off = dumped(seed, w.Inflow, until)
 		}
 		r := newRig(t, w)
 		r.every, r.site.tanks[0].Every = way.every, time.Duration(way.every*1e9)
@@ -80,11 +82,11 @@ func TestErrorsAreAsWideAsTheyAre(t *testing.T) {
 // a load with a gap at its edge doubtful.
 func TestDumpsMakeAGapDoubtful(t *testing.T) {
 	const until = 9 * 3600
-	gap := hide(aLoad.end()-600, aLoad.end()+3000)
+	gap := hide(aLoad.End()-600, aLoad.End()+3000)
 	even := newRig(t, aWell)
 	even.sensor = gap
 	even.run(0, until)
-	off := dumped(5, aWell.inflow, until)
+	off := dumped(5, aWell.Inflow, until)
 	dumps := newRig(t, aWell)
 	dumps.sensor = func(i int, s, v float64) (float64, bool) { return gap(i, s, v+off[int(s)]) }
 	dumps.run(0, until)
@@ -103,8 +105,8 @@ func TestDumpsMakeAGapDoubtful(t *testing.T) {
 // A load in whose gap nobody saw anything says so and how long, whatever the error.
 func TestHiddenLoadSaysHowLong(t *testing.T) {
 	r := newRig(t, aWell)
-	r.sensor = hide(aLoad.from-1800, aLoad.end()+1800)
-	r.run(0, 8*hour)
+	r.sensor = hide(aLoad.From-1800, aLoad.End()+1800)
+	r.run(0, 8*tanktest.Hour)
 	if l := r.loads[0]; !said(l, "no reading inside the load: data gap 1.5 h") || l.ErrorBbl < 0.5 {
 		t.Errorf("review %q, error %.2f", l.Review, l.ErrorBbl)
 	}
@@ -114,10 +116,10 @@ func TestHiddenLoadSaysHowLong(t *testing.T) {
 func TestErrorIsNeverNothing(t *testing.T) {
 	least := map[string]float64{"radar": 0.14, "float": 0.14, "analog": 0.19, "ultrasonic": 0.45, "hydrostatic": 0.45}
 	for sensor, want := range least {
-		r := newRig(t, well{level0: 180, moves: []move{aLoad}})
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}})
 		r.site.tanks[0].Sensor = sensor
-		r.sensor = func(_ int, s, _ float64) (float64, bool) { return r.wells[0].level(s), true }
-		r.run(0, 6*hour)
+		r.sensor = func(_ int, s, _ float64) (float64, bool) { return r.wells[0].Level(s), true }
+		r.run(0, 6*tanktest.Hour)
 		if l := r.loads[0]; l.ErrorBbl < want || l.ErrorBbl > 4*want {
 			t.Errorf("%s: give or take %.2f bbl, want at least %.2f", sensor, l.ErrorBbl, want)
 		}
@@ -127,16 +129,16 @@ func TestErrorIsNeverNothing(t *testing.T) {
 // A load right after the first readings, and then silence: what flowed in is not known, and
 // is not said to be none.
 func TestInflowIsUnknownWithoutRest(t *testing.T) {
-	w := well{level0: 180, inflow: 120, moves: []move{{900, 180, 6}}}
+	w := tanktest.Well{Level0: 180, Inflow: 120, Moves: []tanktest.Move{{From: 900, Bbl: 180, Rate: 6}}}
 	r := newRig(t, w)
-	r.sensor = hide(w.moves[0].end()+300, 4*hour)
+	r.sensor = hide(w.Moves[0].End()+300, 4*tanktest.Hour)
 	r.ticks = true
-	r.run(0, 2*hour)
+	r.run(0, 2*tanktest.Hour)
 	if len(r.loads) != 1 || !r.loads[0].InflowUnknown || !remarked(r.loads[0], "inflow unknown") {
 		t.Fatalf("%+v", r.loads)
 	}
 	r = newRig(t, w)
-	r.run(0, 3*hour) // the rest after it tells
+	r.run(0, 3*tanktest.Hour) // the rest after it tells
 	if l := r.loads[0]; l.InflowUnknown || math.Abs(l.InflowBbl-2.5) > 0.3 {
 		t.Errorf("inflow %.2f bbl, unknown %v, want 2.5", l.InflowBbl, l.InflowUnknown)
 	}
@@ -144,9 +146,9 @@ func TestInflowIsUnknownWithoutRest(t *testing.T) {
 
 func TestRestartInsideALoadIsRemarked(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(0, aLoad.from+600)
-	r.kill(aLoad.from + 600)
-	r.run(aLoad.from+640, 6*hour)
+	r.run(0, aLoad.From+600)
+	r.kill(aLoad.From + 600)
+	r.run(aLoad.From+640, 6*tanktest.Hour)
 	if l := r.loads[0]; !remarked(l, "restarted inside the load") || l.Confidence != 0.89 || len(l.Review) > 0 {
 		t.Errorf("%+v", l)
 	}
@@ -155,15 +157,15 @@ func TestRestartInsideALoadIsRemarked(t *testing.T) {
 // The value stood still for two hours while oil came in, and came to life ten minutes into
 // the load, hardly lower than it had stood: what rose unseen was hauled too.
 func TestFrozenUntilInsideALoad(t *testing.T) {
-	w := well{level0: 120, inflow: 190, moves: []move{{9 * hour, 160, 4}}}
+	w := tanktest.Well{Level0: 120, Inflow: 190, Moves: []tanktest.Move{{From: 9 * tanktest.Hour, Bbl: 160, Rate: 4}}}
 	r := newRig(t, w)
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		if s > 7*hour && s < 9*hour+600 {
-			return noisy(0, 7*hour, w.level(7*hour)), true
+		if s > 7*tanktest.Hour && s < 9*tanktest.Hour+600 {
+			return tanktest.Radar(0, 7*tanktest.Hour, w.Level(7*tanktest.Hour)), true
 		}
 		return v, true
 	}
-	r.run(0, 13*hour)
-	r.matches(0.5, 60, w.label(w.moves[0], w.moves[0]))
+	r.run(0, 13*tanktest.Hour)
+	r.matches(0.5, 60, labelOf(w, w.Moves[0], w.Moves[0]))
 	r.only("stuck")
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // A device that sends codes now and then, day and night, is told of once a day.
@@ -21,27 +23,27 @@ func TestRottenDeviceIsToldOfOnceADay(t *testing.T) {
 		}
 		return v, true
 	}
-	r.run(0, 96*hour)
+	r.run(0, 96*tanktest.Hour)
 	if n := r.rules()["bad-value"]; n < 3 || n > 5 || len(r.events) != n {
 		t.Errorf("%d events of bad values in four days, and %d others", n, len(r.events)-n)
 	}
 	r.loads = r.loads[:1]
-	r.matches(0.1, 30, aWell.label(aLoad, aLoad))
+	r.matches(0.1, 30, labelOf(aWell, aLoad, aLoad))
 }
 
 // A sensor that sends nothing but a code is told of after an hour, not when it is mended.
 func TestDeadDeviceIsToldOfWhileItIsDead(t *testing.T) {
-	r := newRig(t, well{level0: 100, inflow: 60})
+	r := newRig(t, tanktest.Well{Level0: 100, Inflow: 60})
 	r.ticks = true
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		if s >= 5*hour {
+		if s >= 5*tanktest.Hour {
 			v = math.NaN()
 		}
 		return v, true
 	}
-	r.run(0, 7*hour)
+	r.run(0, 7*tanktest.Hour)
 	r.only("bad-value")
-	r.run(7*hour, 60*hour)
+	r.run(7*tanktest.Hour, 60*tanktest.Hour)
 	if n := r.rules()["bad-value"]; n < 2 || n > 4 {
 		t.Errorf("%d events in two days and a half of silence", n)
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // The contact on the load valve decides start and end: opened 90 s before the pump,
@@ -11,7 +13,7 @@ import (
 func TestValveDecidesStartAndEnd(t *testing.T) {
 	r := newRig(t, aWell)
 	r.site.tanks[0].Valve = true
-	open, shut := aLoad.from-90, aLoad.end()+200
+	open, shut := aLoad.From-90, aLoad.End()+200
 	r.side = func(r *rig, s float64) {
 		v := 0.0
 		if s >= open && s < shut {
@@ -19,27 +21,27 @@ func TestValveDecidesStartAndEnd(t *testing.T) {
 		}
 		r.feed(s, Input{Kind: Valve, Value: v, Good: true})
 	}
-	r.run(0, 7*hour)
-	r.matches(0.06, 12, label{open, shut, aWell.level(open), aWell.level(shut), aWell.inflow * (shut - open) / 86400})
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.06, 12, label{open, shut, aWell.Level(open), aWell.Level(shut), aWell.Inflow * (shut - open) / 86400})
 	r.only()
 }
 
 // Two trucks of 80 bbl six minutes apart would be one with a pause, but for the valve.
 func TestValveTellsTwoTrucksFromAPause(t *testing.T) {
-	a := move{4 * hour, 80, 6}
-	b := move{a.end() + 400, 80, 6}
-	w := well{level0: 180, inflow: 60, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 80, Rate: 6}
+	b := tanktest.Move{From: a.End() + 400, Bbl: 80, Rate: 6}
+	w := tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{a, b}}
 	for _, wired := range []bool{true, false} {
 		r := newRig(t, w)
 		r.site.tanks[0].Valve = wired
 		r.side = func(r *rig, s float64) {
 			v := 0.0
-			if s >= a.from-20 && s <= a.end()+20 || s >= b.from-20 && s <= b.end()+20 {
+			if s >= a.From-20 && s <= a.End()+20 || s >= b.From-20 && s <= b.End()+20 {
 				v = 1
 			}
 			r.feed(s, Input{Kind: Valve, Value: v, Good: true})
 		}
-		r.run(0, 7*hour)
+		r.run(0, 7*tanktest.Hour)
 		if want := map[bool]int{true: 2, false: 1}[wired]; len(r.loads) != want {
 			t.Errorf("valve wired %v: %d loads, want %d", wired, len(r.loads), want)
 		}
@@ -53,10 +55,10 @@ func TestValuesAtTheOpeningAndTheClosing(t *testing.T) {
 	r.side = func(r *rig, s float64) {
 		r.feed(s, Input{Kind: TopTemperature, Value: 60 + s/600, Good: true})
 		r.feed(s, Input{Kind: BottomTemperature, Value: 50 + s/1200, Good: true})
-		r.feed(s, Input{Kind: BSW, Value: 0.4, Good: s < aLoad.from-4*hour+600}) // bad for hours
+		r.feed(s, Input{Kind: BSW, Value: 0.4, Good: s < aLoad.From-4*tanktest.Hour+600}) // bad for hours
 		r.feed(s, Input{Kind: Gravity, Value: math.NaN(), Good: true})
 	}
-	r.run(0, 7*hour)
+	r.run(0, 7*tanktest.Hour)
 	if len(r.loads) != 1 {
 		t.Fatalf("%d loads, want 1", len(r.loads))
 	}
@@ -67,34 +69,34 @@ func TestValuesAtTheOpeningAndTheClosing(t *testing.T) {
 			t.Errorf("%s = %v, want %.2f", name, p, want)
 		}
 	}
-	is("top", l.TopTemperature, 60+aLoad.from/600)
-	is("bottom", l.BottomTemperature, 50+aLoad.from/1200)
+	is("top", l.TopTemperature, 60+aLoad.From/600)
+	is("bottom", l.BottomTemperature, 50+aLoad.From/1200)
 	if l.BSW != nil || l.Gravity != nil {
 		t.Errorf("BS&W %v and gravity %v that nobody measured", l.BSW, l.Gravity)
 	}
-	is("closing top", l.ClosingTop, 60+aLoad.end()/600)
-	is("closing bottom", l.ClosingBottom, 50+aLoad.end()/1200)
+	is("closing top", l.ClosingTop, 60+aLoad.End()/600)
+	is("closing bottom", l.ClosingBottom, 50+aLoad.End()/1200)
 }
 
 // An equaliser of 0.6 bbl/min an inch joins two tanks and a truck pulls from the first.
 func TestEqualisedTanksHaveATicketEach(t *testing.T) {
 	levels := [2][]float64{}
 	a, b := 180.0, 180.0
-	for s := range int(9 * hour) {
+	for s := range int(9 * tanktest.Hour) {
 		levels[0], levels[1] = append(levels[0], a), append(levels[1], b)
 		q := (a - b) * 0.6 / 60
 		out := 0.0
-		if float64(s) >= aLoad.from && float64(s) < aLoad.end() {
-			out = aLoad.rate / 60
+		if float64(s) >= aLoad.From && float64(s) < aLoad.End() {
+			out = aLoad.Rate / 60
 		}
-		a, b = a-(q+out)/testPer, b+q/testPer
+		a, b = a-(q+out)/tanktest.PerInch, b+q/tanktest.PerInch
 	}
-	r := newRig(t, well{}, well{})
+	r := newRig(t, tanktest.Well{}, tanktest.Well{})
 	for i := range r.site.tanks {
 		r.site.tanks[i].Group = "west"
 	}
-	r.sensor = func(i int, s, _ float64) (float64, bool) { return noisy(i, s, levels[i][int(s)]), true }
-	r.run(0, 8*hour)
+	r.sensor = func(i int, s, _ float64) (float64, bool) { return tanktest.Radar(i, s, levels[i][int(s)]), true }
+	r.run(0, 8*tanktest.Hour)
 	if len(r.loads) != 2 || r.loads[0].Tank == r.loads[1].Tank {
 		t.Fatalf("%d loads: %+v", len(r.loads), r.loads)
 	}
@@ -103,11 +105,11 @@ func TestEqualisedTanksHaveATicketEach(t *testing.T) {
 		if l.Tank == "TK-2" {
 			k = 1
 		}
-		closing := levels[k][int(aLoad.end())+1500]
+		closing := levels[k][int(aLoad.End())+1500]
 		if math.Abs(l.Open-180) > 0.1 || math.Abs(l.Close-closing) > 0.1 || math.Abs(l.GroupBbl-180) > 1 || l.Group != "west" {
 			t.Errorf("%s: %.2f to %.2f in, group %q %.1f bbl; want 180 to %.2f, 180 bbl", l.Tank, l.Open, l.Close, l.Group, l.GroupBbl, closing)
 		}
-		if ds := l.Start.Sub(r.at(aLoad.from)).Seconds(); math.Abs(ds) > 45 {
+		if ds := l.Start.Sub(r.at(aLoad.From)).Seconds(); math.Abs(ds) > 45 {
 			t.Errorf("load %d: start %+.0f s off", i, ds)
 		}
 	}
@@ -120,16 +122,16 @@ func TestHydrostaticDipIsNoOil(t *testing.T) {
 	r.site.tanks[0].Sensor = "hydrostatic"
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
 		switch {
-		case s < aLoad.from:
-		case s < aLoad.end():
-			v -= 1.5 * (1 - math.Exp(-(s-aLoad.from)/40))
+		case s < aLoad.From:
+		case s < aLoad.End():
+			v -= 1.5 * (1 - math.Exp(-(s-aLoad.From)/40))
 		default:
-			v -= 1.5 * math.Exp(-(s-aLoad.end())/150)
+			v -= 1.5 * math.Exp(-(s-aLoad.End())/150)
 		}
 		return v, true
 	}
-	r.run(0, 7*hour)
-	r.matches(0.15, 60, aWell.label(aLoad, aLoad))
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.15, 60, labelOf(aWell, aLoad, aLoad))
 }
 
 // A gateway that is polled each 10 s but hears its sensor each two minutes.
@@ -137,10 +139,10 @@ func TestCachedValuesAreNotStairs(t *testing.T) {
 	r := newRig(t, aWell)
 	r.sensor = func(_ int, s, _ float64) (float64, bool) {
 		fresh := math.Floor(s/120) * 120
-		return noisy(0, fresh, aWell.level(fresh)), true
+		return tanktest.Radar(0, fresh, aWell.Level(fresh)), true
 	}
-	r.run(0, 7*hour)
-	r.matches(0.1, 40, aWell.label(aLoad, aLoad))
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.1, 40, labelOf(aWell, aLoad, aLoad))
 	r.only()
 }
 

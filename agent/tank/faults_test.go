@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // hide takes the readings of a time away.
@@ -14,9 +16,9 @@ func hide(from, to float64) seen {
 
 func TestGapInsideALoad(t *testing.T) {
 	r := newRig(t, aWell)
-	r.sensor = hide(aLoad.from+500, aLoad.from+1200)
-	r.run(0, 6*hour)
-	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.sensor = hide(aLoad.From+500, aLoad.From+1200)
+	r.run(0, 6*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	r.only("gap")
 	if got := r.loads[0].Gap.Minutes(); got < 11 || got > 13 {
 		t.Errorf("gap %.1f min, want 12", got)
@@ -28,15 +30,15 @@ func TestGapInsideALoad(t *testing.T) {
 
 func TestGapOverAWholeLoadIsALoadForAPerson(t *testing.T) {
 	r := newRig(t, aWell)
-	from, to := aLoad.from-1800, aLoad.end()+1800
+	from, to := aLoad.From-1800, aLoad.End()+1800
 	r.sensor = hide(from, to)
-	r.run(0, 8*hour)
+	r.run(0, 8*tanktest.Hour)
 	if len(r.loads) != 1 {
 		t.Fatalf("%d loads, want 1", len(r.loads))
 	}
-	l, want := r.loads[0], aWell.label(aLoad, aLoad)
-	if math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 1 || l.Start.Before(r.at(from)) || l.End.After(r.at(to)) {
-		t.Errorf("%.2f bbl from %v to %v, want %.2f within the gap", l.GaugeBbl, l.Start, l.End, (want.open-want.close)*testPer)
+	l, want := r.loads[0], labelOf(aWell, aLoad, aLoad)
+	if math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 1 || l.Start.Before(r.at(from)) || l.End.After(r.at(to)) {
+		t.Errorf("%.2f bbl from %v to %v, want %.2f within the gap", l.GaugeBbl, l.Start, l.End, (want.open-want.close)*tanktest.PerInch)
 	}
 	if u := l.Unseen; u == nil || u.From.After(l.Start) || u.To.Before(l.End) || u.From.Before(r.at(from-60)) || u.To.After(r.at(to+60)) || u.To.Sub(u.From) < 50*time.Minute {
 		t.Errorf("it fell unseen within %v, hidden from %v to %v", u, r.at(from), r.at(to))
@@ -49,25 +51,25 @@ func TestGapOverAWholeLoadIsALoadForAPerson(t *testing.T) {
 
 func TestFallOverAGapOfADayIsNoTicket(t *testing.T) {
 	r := newRig(t, aWell)
-	r.sensor = hide(3*hour, 29*hour)
-	r.run(0, 32*hour)
+	r.sensor = hide(3*tanktest.Hour, 29*tanktest.Hour)
+	r.run(0, 32*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("gap", "unexplained-loss")
 }
 
 func TestRespanIsNoLoad(t *testing.T) {
 	for _, by := range []float64{-25, 25} {
-		r := newRig(t, well{level0: 120, inflow: 60})
+		r := newRig(t, tanktest.Well{Level0: 120, Inflow: 60})
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
-			if s >= 5*hour {
+			if s >= 5*tanktest.Hour {
 				v += by
 			}
 			return v, true
 		}
-		r.run(0, 9*hour)
+		r.run(0, 9*tanktest.Hour)
 		r.matches(0, 0)
 		r.only("step")
-		if d := r.events[0].Start.Sub(r.at(5 * hour)).Seconds(); d < 0 || d > 20 {
+		if d := r.events[0].Start.Sub(r.at(5 * tanktest.Hour)).Seconds(); d < 0 || d > 20 {
 			t.Errorf("step of %v in told %+.0f s off", by, d)
 		}
 	}
@@ -77,19 +79,19 @@ func TestRespanIsNoLoad(t *testing.T) {
 func TestRespanAfterALoadKeepsTheLoad(t *testing.T) {
 	r := newRig(t, aWell)
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		if s >= aLoad.end()+1200 {
+		if s >= aLoad.End()+1200 {
 			v += 20
 		}
 		return v, true
 	}
-	r.run(0, 8*hour)
-	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	r.only("step")
 }
 
 func TestFrozenSensor(t *testing.T) {
-	freeze := func(w well, from, to float64) seen {
-		at := noisy(0, from, w.level(from))
+	freeze := func(w tanktest.Well, from, to float64) seen {
+		at := tanktest.Radar(0, from, w.Level(from))
 		return func(_ int, s, v float64) (float64, bool) {
 			if s >= from && s < to {
 				v = at
@@ -97,30 +99,30 @@ func TestFrozenSensor(t *testing.T) {
 			return v, true
 		}
 	}
-	idle := well{level0: 100, inflow: 240}
+	idle := tanktest.Well{Level0: 100, Inflow: 240}
 	r := newRig(t, idle)
-	r.sensor = freeze(idle, 4*hour, 9*hour)
-	r.run(0, 12*hour)
+	r.sensor = freeze(idle, 4*tanktest.Hour, 9*tanktest.Hour)
+	r.run(0, 12*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("stuck")
 	e := r.events[0]
-	if math.Abs(e.Start.Sub(r.at(4*hour)).Seconds()) > 60 || math.Abs(e.End.Sub(r.at(9*hour)).Seconds()) > 120 {
-		t.Errorf("stuck from %v to %v, want %v to %v", e.Start, e.End, r.at(4*hour), r.at(9*hour))
+	if math.Abs(e.Start.Sub(r.at(4*tanktest.Hour)).Seconds()) > 60 || math.Abs(e.End.Sub(r.at(9*tanktest.Hour)).Seconds()) > 120 {
+		t.Errorf("stuck from %v to %v, want %v to %v", e.Start, e.End, r.at(4*tanktest.Hour), r.at(9*tanktest.Hour))
 	}
 	for name, span := range map[string][2]float64{
-		"the whole load": {aLoad.from - 2400, aLoad.end() + 3000},
-		"its end":        {aLoad.from + 900, aLoad.end() + 5400},
-		"its start":      {aLoad.from - 4000, aLoad.from + 900},
+		"the whole load": {aLoad.From - 2400, aLoad.End() + 3000},
+		"its end":        {aLoad.From + 900, aLoad.End() + 5400},
+		"its start":      {aLoad.From - 4000, aLoad.From + 900},
 	} {
 		r := newRig(t, aWell)
 		r.sensor = freeze(aWell, span[0], span[1])
-		r.run(0, 10*hour)
+		r.run(0, 10*tanktest.Hour)
 		if len(r.loads) != 1 {
 			t.Fatalf("frozen over %s: %d loads, want 1", name, len(r.loads))
 		}
-		want := aWell.label(aLoad, aLoad)
-		if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*testPer) > 1.5 || l.Confidence >= 0.75 && name == "the whole load" {
-			t.Errorf("frozen over %s: %.2f bbl, confidence %v; want %.2f", name, l.GaugeBbl, l.Confidence, (want.open-want.close)*testPer)
+		want := labelOf(aWell, aLoad, aLoad)
+		if l := r.loads[0]; math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 1.5 || l.Confidence >= 0.75 && name == "the whole load" {
+			t.Errorf("frozen over %s: %.2f bbl, confidence %v; want %.2f", name, l.GaugeBbl, l.Confidence, (want.open-want.close)*tanktest.PerInch)
 		}
 		r.only("stuck")
 	}
@@ -130,13 +132,13 @@ func TestValuesThatAreNoLevel(t *testing.T) {
 	r := newRig(t, aWell)
 	bad := []float64{9999, -999, 32767, -32768, 65535, 9999.9, math.NaN(), math.Inf(1), math.Inf(-1), 248, -1.5}
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		if k := int(s/10) % 60; s > aLoad.from-1200 && s < aLoad.end()+1200 && k < len(bad) {
+		if k := int(s/10) % 60; s > aLoad.From-1200 && s < aLoad.End()+1200 && k < len(bad) {
 			return bad[k], true
 		}
 		return v, true
 	}
-	r.run(0, 8*hour)
-	r.matches(0.08, 30, aWell.label(aLoad, aLoad))
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.08, 30, labelOf(aWell, aLoad, aLoad))
 	r.only("bad-value")
 }
 
@@ -148,8 +150,8 @@ func TestFalseEchoesChangeNothing(t *testing.T) {
 		}
 		return v, true
 	}
-	r.run(0, 8*hour)
-	r.matches(0.15, 40, aWell.label(aLoad, aLoad))
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.15, 40, labelOf(aWell, aLoad, aLoad))
 	if got := r.rules(); len(got) > 1 || got["spike-rate"] > 1 {
 		t.Errorf("events %v", got)
 	}
@@ -159,10 +161,10 @@ func TestFalseEchoesChangeNothing(t *testing.T) {
 func TestLoadComesOutByTheClockAlone(t *testing.T) {
 	r := newRig(t, aWell)
 	r.ticks = true
-	r.sensor = hide(aLoad.end()+120, 99*hour)
-	r.run(0, 6*hour)
-	r.matches(0.08, 25, aWell.label(aLoad, aLoad))
-	if wait := r.told[0] - aLoad.end(); wait > 50*60 {
+	r.sensor = hide(aLoad.End()+120, 99*tanktest.Hour)
+	r.run(0, 6*tanktest.Hour)
+	r.matches(0.08, 25, labelOf(aWell, aLoad, aLoad))
+	if wait := r.told[0] - aLoad.End(); wait > 50*60 {
 		t.Errorf("came out %.0f min after the end, want at most 50", wait/60)
 	}
 }
@@ -171,17 +173,17 @@ func TestLoadComesOutByTheClockAlone(t *testing.T) {
 func TestLoadThatIsCutOffWaitsForItsEnd(t *testing.T) {
 	r := newRig(t, aWell)
 	r.ticks = true
-	r.sensor = hide(aLoad.from+900, 12*hour)
-	r.run(0, 12*hour)
+	r.sensor = hide(aLoad.From+900, 12*tanktest.Hour)
+	r.run(0, 12*tanktest.Hour)
 	r.matches(0, 0)
-	r.run(12*hour, 15*hour)
+	r.run(12*tanktest.Hour, 15*tanktest.Hour)
 	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-171) > 8 || !said(r.loads[0], "data gap") {
 		t.Fatalf("%+v", r.loads)
 	}
 	lost := newRig(t, aWell)
 	lost.ticks = true
-	lost.sensor = hide(aLoad.from+900, 99*hour)
-	lost.run(0, 30*hour)
+	lost.sensor = hide(aLoad.From+900, 99*tanktest.Hour)
+	lost.run(0, 30*tanktest.Hour)
 	if len(lost.loads) != 1 || !said(lost.loads[0], "readings stopped") {
 		t.Fatalf("after a day of silence: %+v", lost.loads)
 	}
@@ -190,12 +192,12 @@ func TestLoadThatIsCutOffWaitsForItsEnd(t *testing.T) {
 func TestAClockThatIsFirstSetIsToldInWords(t *testing.T) {
 	r := newRig(t, aWell)
 	r.clock = func(s float64) float64 {
-		if s < aLoad.from+600 {
+		if s < aLoad.From+600 {
 			return -1.77e9
 		}
 		return 0
 	}
-	r.run(0, 7*hour)
+	r.run(0, 7*tanktest.Hour)
 	r.only("clock-step")
 	if l := r.loads; len(l) != 1 || len(l[0].Remarks) != 1 || !strings.HasPrefix(l[0].Remarks[0], "the clock was not set before") {
 		t.Errorf("loads %+v", l)
@@ -208,15 +210,15 @@ func TestAClockThatIsFirstSetIsToldInWords(t *testing.T) {
 func TestClockStepInsideALoad(t *testing.T) {
 	for _, step := range []float64{3300, -2400, 86400} {
 		r := newRig(t, aWell)
-		at := aLoad.from + 600
+		at := aLoad.From + 600
 		r.clock = func(s float64) float64 {
 			if s < at {
 				return -step // wrong until it is set right
 			}
 			return 0
 		}
-		r.run(0, 7*hour)
-		r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 		r.only("clock-step")
 		if l := r.loads[0]; len(l.Remarks) != 1 || !strings.Contains(l.Remarks[0], "clock stepped") || len(l.Review) > 0 {
 			t.Errorf("step of %v s: remarks %q, review %q; want a remark on the clock alone", step, l.Remarks, l.Review)
@@ -233,19 +235,19 @@ func TestLateAndRepeatedReadings(t *testing.T) {
 		}
 		old := s - 300
 		r.clock = func(float64) float64 { return old - s }
-		r.feed(s-3, Input{Kind: Level, Value: noisy(0, old, aWell.level(old)), Good: true})
+		r.feed(s-3, Input{Kind: Level, Value: tanktest.Radar(0, old, aWell.Level(old)), Good: true})
 		r.clock = nil
 	}
-	r.run(0, 6*hour)
-	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.run(0, 6*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	r.only()
 }
 
 func TestNotesStayShort(t *testing.T) {
 	r := newRig(t, aWell)
 	r.site.tanks[0].ID = strings.Repeat("x", 60)
-	r.sensor = hide(aLoad.from-600, aLoad.end()+600)
-	r.run(0, 7*hour)
+	r.sensor = hide(aLoad.From-600, aLoad.End()+600)
+	r.run(0, 7*tanktest.Hour)
 	r.rules()
 }
 
@@ -253,15 +255,15 @@ func TestNotesStayShort(t *testing.T) {
 // pass for a load.
 func TestFalseEchoAfterASilence(t *testing.T) {
 	for _, c := range []struct{ quiet, long float64 }{{150, 10}, {400, 10}, {1500, 10}, {150, 80}, {400, 80}, {1500, 80}} {
-		r := newRig(t, well{level0: 150, inflow: 60})
-		from, to := 5*hour, 5*hour+c.quiet
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60})
+		from, to := 5*tanktest.Hour, 5*tanktest.Hour+c.quiet
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			if s >= to && s < to+c.long {
 				v -= 22
 			}
 			return v, s < from || s >= to
 		}
-		r.run(0, 8*hour)
+		r.run(0, 8*tanktest.Hour)
 		r.matches(0, 0)
 		if got := r.rules(); got["step"] > 0 || len(got) > 1 {
 			t.Errorf("an echo of %v s after %v s: events %v", c.long, c.quiet, got)

@@ -6,6 +6,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // two are a site of two tanks, each with a draw, and where they stand.
@@ -16,7 +18,7 @@ func two(t *testing.T) (Site, State) {
 	for n := range 700 {
 		at := time.Duration(n) * 10 * time.Second
 		for i := range 2 {
-			st, _ = site.Next(st, Input{Tank: i, Value: aWell.level(at.Seconds()) + float64(i), Good: true, At: testStart.Add(at), Mono: at})
+			st, _ = site.Next(st, Input{Tank: i, Value: aWell.Level(at.Seconds()) + float64(i), Good: true, At: tanktest.Start.Add(at), Mono: at})
 		}
 	}
 	return site, st
@@ -64,21 +66,6 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 	check("of before", bytes.Replace(raw, level, binary.LittleEndian.AppendUint64(nil, math.Float64bits(math.Inf(1))), 1), nil)
 }
 
-// TestAPageThatIsNoNumberCostsOneTank: as above, of the tank book.
-func TestAPageThatIsNoNumberCostsOneTank(t *testing.T) {
-	one := func(off float64) *page { return &page{seen: true, off: off} }
-	for _, odd := range []float64{math.NaN(), math.Inf(1)} {
-		raw, err := Book{pages: []*page{one(3), one(odd), one(5)}}.MarshalBinary()
-		var back Book
-		if err == nil {
-			err = back.UnmarshalBinary(raw)
-		}
-		if err != nil || len(back.pages) != 3 || back.pages[0].off != 3 || back.pages[1] != nil || back.pages[2].off != 5 {
-			t.Fatalf("%g: %+v, %v", odd, back.pages, err)
-		}
-	}
-}
-
 // TestFiguresBeyondMeasureAreNone: a temperature, a gravity or a percentage of 1.7e308 is a fault, and an interface above
 // the shell too; a contact may be any number.
 func TestFiguresBeyondMeasureAreNone(t *testing.T) {
@@ -86,7 +73,7 @@ func TestFiguresBeyondMeasureAreNone(t *testing.T) {
 	now := 7000 * time.Second
 	for _, kind := range []Kind{TopTemperature, BottomTemperature, Gravity, BSW, Interface} {
 		for _, v := range []float64{1.7e308, -1.7e308, 2e6, math.NaN(), math.Inf(1)} {
-			st, _ = site.Next(st, Input{Kind: kind, Value: v, Good: true, At: testStart.Add(now), Mono: now})
+			st, _ = site.Next(st, Input{Kind: kind, Value: v, Good: true, At: tanktest.Start.Add(now), Mono: now})
 		}
 	}
 	v := st.tanks[0]
@@ -94,9 +81,9 @@ func TestFiguresBeyondMeasureAreNone(t *testing.T) {
 		t.Errorf("kept: water %v, others %v", v.water, v.other)
 	}
 	for i, kind := range []Kind{TopTemperature, BottomTemperature, Gravity, BSW, Interface} {
-		st, _ = site.Next(st, Input{Kind: kind, Value: 70 + float64(i), Good: true, At: testStart.Add(now), Mono: now})
+		st, _ = site.Next(st, Input{Kind: kind, Value: 70 + float64(i), Good: true, At: tanktest.Start.Add(now), Mono: now})
 	}
-	st, _ = site.Next(st, Input{Kind: Valve, Value: 4294967295, Good: true, At: testStart.Add(now), Mono: now})
+	st, _ = site.Next(st, Input{Kind: Valve, Value: 4294967295, Good: true, At: tanktest.Start.Add(now), Mono: now})
 	v = st.tanks[0]
 	if len(v.water) != 1 || v.other[topAt][0].v != 70 || v.other[valveAt][0].v != 1 {
 		t.Errorf("not kept: water %v, others %v", v.water, v.other)

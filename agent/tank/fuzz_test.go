@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
 // wild makes inputs of bytes: most are plausible, some are anything at all.
 func wild(b []byte) (Input, []byte) {
 	in := Input{Kind: Kind(b[0] & 15), Tank: int(int8(b[1])) % 4, Good: b[2]&7 != 0}
 	real := time.Duration(binary.LittleEndian.Uint16(b[3:])) * time.Second
-	in.Mono, in.At = real, testStart.Add(real)
+	in.Mono, in.At = real, tanktest.Start.Add(real)
 	in.Value = float64(binary.LittleEndian.Uint16(b[5:])) / 256
 	switch b[7] & 31 {
 	case 1:
@@ -129,7 +130,7 @@ func FuzzState(f *testing.F) {
 	var st State
 	for n := range 1600 {
 		at := time.Duration(n) * 10 * time.Second
-		st, _ = site.Next(st, Input{Value: aWell.level(at.Seconds()), Good: true, At: testStart.Add(at), Mono: at})
+		st, _ = site.Next(st, Input{Value: aWell.Level(at.Seconds()), Good: true, At: tanktest.Start.Add(at), Mono: at})
 	}
 	raw, err := st.MarshalBinary()
 	if err != nil {
@@ -146,7 +147,7 @@ func FuzzState(f *testing.F) {
 		}
 		for n := range 40 {
 			at := time.Duration(20000+n*60) * time.Second
-			st, _ = site.Next(st, Input{Kind: Level, Value: 100 + float64(n%3), Good: true, At: testStart.Add(at), Mono: at})
+			st, _ = site.Next(st, Input{Kind: Level, Value: 100 + float64(n%3), Good: true, At: tanktest.Start.Add(at), Mono: at})
 		}
 		if _, err := st.MarshalBinary(); err != nil {
 			t.Fatal(err)
@@ -156,7 +157,7 @@ func FuzzState(f *testing.F) {
 
 func TestDamagedStatesAreRefused(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(0, 5*hour)
+	r.run(0, 5*tanktest.Hour)
 	for n := range r.stored {
 		if err := new(State).UnmarshalBinary(r.stored[:n]); err == nil {
 			t.Fatalf("a state cut to %d of %d bytes was taken", n, len(r.stored))

@@ -4,23 +4,25 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // The box is away and comes back while trucks load. What no reading tells of the other tank, be it
 // behind the gap or behind a false first reading, is no evidence that a load went into it.
 func TestALoadBesideATankThatAGapHid(t *testing.T) {
-	up := 5 * hour
-	for name, moves := range map[string][]move{
+	up := 5 * tanktest.Hour
+	for name, moves := range map[string][]tanktest.Move{
 		"idle":               nil,
-		"drawn":              {{up, 92, 6}},
-		"drawn earlier":      {{up - 600, 92, 6}},
-		"drawn later":        {{up + 400, 92, 6}},
-		"filled":             {{up - 1400, -40, 0.5}},
-		"filled, drawn":      {{up - 1400, -30, 1.2}, {up, 92, 6}},
-		"filled fast, drawn": {{up - 600, -45, 4.5}, {up + 200, 92, 6}},
+		"drawn":              {{From: up, Bbl: 92, Rate: 6}},
+		"drawn earlier":      {{From: up - 600, Bbl: 92, Rate: 6}},
+		"drawn later":        {{From: up + 400, Bbl: 92, Rate: 6}},
+		"filled":             {{From: up - 1400, Bbl: -40, Rate: 0.5}},
+		"filled, drawn":      {{From: up - 1400, Bbl: -30, Rate: 1.2}, {From: up, Bbl: 92, Rate: 6}},
+		"filled fast, drawn": {{From: up - 600, Bbl: -45, Rate: 4.5}, {From: up + 200, Bbl: 92, Rate: 6}},
 	} {
 		for _, first := range []float64{0, 1e-42, math.NaN(), 240, 120} {
-			for _, gap := range []float64{1500, 2 * hour} {
+			for _, gap := range []float64{1500, 2 * tanktest.Hour} {
 				for _, lead := range []float64{300, 600} {
 					besideHidden(t, fmt.Sprintf("other tank %s, gap of %v s, first reading %v, %v s before", name, gap, first, lead), moves, up, gap, lead, first)
 				}
@@ -31,24 +33,24 @@ func TestALoadBesideATankThatAGapHid(t *testing.T) {
 
 // besideHidden hauls TK-1 and TK-3 from lead seconds before the end of a gap, at which TK-2 shows
 // first a false level.
-func besideHidden(t *testing.T, what string, moves []move, up, gap, lead, first float64) {
+func besideHidden(t *testing.T, what string, moves []tanktest.Move, up, gap, lead, first float64) {
 	r := newRig(t,
-		well{level0: 110, inflow: 200, moves: []move{{up - lead, 94, 6}}},
-		well{level0: 105, inflow: 200, moves: moves},
-		well{level0: 90, inflow: 200, moves: []move{{up - lead + 60, 110, 6}}})
+		tanktest.Well{Level0: 110, Inflow: 200, Moves: []tanktest.Move{{From: up - lead, Bbl: 94, Rate: 6}}},
+		tanktest.Well{Level0: 105, Inflow: 200, Moves: moves},
+		tanktest.Well{Level0: 90, Inflow: 200, Moves: []tanktest.Move{{From: up - lead + 60, Bbl: 110, Rate: 6}}})
 	r.sensor = func(i int, s, v float64) (float64, bool) {
 		if i == 1 && s == up {
 			v = first
 		}
 		return v, s < up-gap || s >= up
 	}
-	r.run(2*hour, 6.7*hour)
+	r.run(2*tanktest.Hour, 6.7*tanktest.Hour)
 	found := map[string]int{}
 	for _, l := range r.loads {
 		found[l.Tank]++
 	}
 	hauled := 0
-	if len(moves) > 0 && moves[len(moves)-1].bbl > 0 {
+	if len(moves) > 0 && moves[len(moves)-1].Bbl > 0 {
 		hauled = 1
 	}
 	if found["TK-1"] != 1 || found["TK-3"] != 1 || found["TK-2"] != hauled || r.rules()["transfer"] > 0 {
@@ -61,18 +63,18 @@ func besideHidden(t *testing.T, what string, moves []move, up, gap, lead, first 
 func TestOneRiseExplainsNoTwoDraws(t *testing.T) {
 	for _, c := range []struct {
 		name             string
-		moved, load      move
+		moved, load      tanktest.Move
 		transfers, loads int
 		doubtful         bool
 	}{
-		{"the load is greater", move{4 * hour, 100, 5}, move{4*hour + 120, 160, 6}, 1, 1, false},
-		{"the load is smaller", move{4 * hour, 160, 5}, move{4*hour + 120, 90, 6}, 1, 1, true},
-		{"the load is later", move{4 * hour, 110, 5}, move{4*hour + 600, 110, 6}, 1, 1, false},
-		{"nobody can tell", move{4 * hour, 110, 5}, move{4*hour + 60, 112, 5}, 0, 2, true},
+		{"the load is greater", tanktest.Move{From: 4 * tanktest.Hour, Bbl: 100, Rate: 5}, tanktest.Move{From: 4*tanktest.Hour + 120, Bbl: 160, Rate: 6}, 1, 1, false},
+		{"the load is smaller", tanktest.Move{From: 4 * tanktest.Hour, Bbl: 160, Rate: 5}, tanktest.Move{From: 4*tanktest.Hour + 120, Bbl: 90, Rate: 6}, 1, 1, true},
+		{"the load is later", tanktest.Move{From: 4 * tanktest.Hour, Bbl: 110, Rate: 5}, tanktest.Move{From: 4*tanktest.Hour + 600, Bbl: 110, Rate: 6}, 1, 1, false},
+		{"nobody can tell", tanktest.Move{From: 4 * tanktest.Hour, Bbl: 110, Rate: 5}, tanktest.Move{From: 4*tanktest.Hour + 60, Bbl: 112, Rate: 5}, 0, 2, true},
 	} {
-		in := move{c.moved.from + 10, -c.moved.bbl, c.moved.rate}
-		r := newRig(t, well{level0: 180, moves: []move{c.moved}}, well{level0: 40, moves: []move{in}}, well{level0: 170, moves: []move{c.load}})
-		r.run(0, 7*hour)
+		in := tanktest.Move{From: c.moved.From + 10, Bbl: -c.moved.Bbl, Rate: c.moved.Rate}
+		r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{c.moved}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{in}}, tanktest.Well{Level0: 170, Moves: []tanktest.Move{c.load}})
+		r.run(0, 7*tanktest.Hour)
 		if got := r.rules()["transfer"]; got != c.transfers || len(r.loads) != c.loads || r.loads[c.loads-1].Tank != "TK-3" {
 			t.Errorf("%s: %d transfers and %d loads %+v; %+v", c.name, got, len(r.loads), r.loads, r.events)
 			continue
@@ -87,9 +89,9 @@ func TestOneRiseExplainsNoTwoDraws(t *testing.T) {
 
 // Two tanks that are pumped into a third one sell nothing.
 func TestTwoTanksMovedIntoOneAreTransfers(t *testing.T) {
-	a, b := move{4 * hour, 60, 3}, move{4*hour + 300, 70, 3}
-	r := newRig(t, well{level0: 120, moves: []move{a}}, well{level0: 30, moves: []move{{a.from, -60, 3}, {b.from, -70, 3}}}, well{level0: 110, moves: []move{b}})
-	r.run(0, 7*hour)
+	a, b := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 60, Rate: 3}, tanktest.Move{From: 4*tanktest.Hour + 300, Bbl: 70, Rate: 3}
+	r := newRig(t, tanktest.Well{Level0: 120, Moves: []tanktest.Move{a}}, tanktest.Well{Level0: 30, Moves: []tanktest.Move{{From: a.From, Bbl: -60, Rate: 3}, {From: b.From, Bbl: -70, Rate: 3}}}, tanktest.Well{Level0: 110, Moves: []tanktest.Move{b}})
+	r.run(0, 7*tanktest.Hour)
 	r.matches(0, 0)
 	if got := r.rules(); got["transfer"] != 2 || len(got) != 1 {
 		t.Errorf("events %v", got)

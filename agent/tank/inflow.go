@@ -17,7 +17,7 @@ const (
 	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
 	resumeDipped  = 600.0  // the same for a sensor that the truck's vacuum dips
 	resumeTrust   = 2400.0 // s of measuring that weigh as much as the hours before
-	dumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
+	DumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
 	dumpPrior     = 4.0    // steps of the history that this assumption is worth
 	moodShare     = 0.06   // share by which a well's rate changes within hours
 	strayRun      = 12     // steps of a stretch whose straying is measured
@@ -41,7 +41,7 @@ func (v *vessel) inflow(t *Tank, at float64) production {
 	slope, long := v.climb(at, inflowLongest, per, math.Inf(1))
 	if long < inflowShort/2 {
 		rate := unknownDay / 86400 / per
-		return production{unsure: rate, wander: rate * dumpBbl / per}
+		return production{unsure: rate, wander: rate * DumpBbl / per}
 	}
 	p := production{last: slope, usual: slope, known: true}
 	room := float64(t.Height) - fullWithin
@@ -109,7 +109,7 @@ func (v *vessel) climb(at, over, per, top float64) (slope, time float64) {
 // as the stretches of the last day show it, the middle one of them: a well that was shut in
 // meanwhile makes one of them odd. Above top a well is shut in anyway.
 func (v *vessel) straying(at, slope, per, top float64) float64 {
-	even := slope * dumpBbl / per
+	even := slope * DumpBbl / per
 	var shown []float64
 	var run []sample // rise and time of the steps of a stretch
 	steps := 0.0
@@ -168,7 +168,7 @@ func (v *vessel) resumed(t *Tank, f fall, until float64, made production) (after
 	shown := stats.Clamp((z-a)/dt, 0, inflowMost)
 	switch {
 	case !made.known:
-		wander := shown * dumpBbl / per
+		wander := shown * DumpBbl / per
 		return shown, production{last: shown, usual: shown, wander: wander, unsure: math.Hypot(math.Sqrt(wander/dt), moodShare*shown), known: true}
 	case v.unlike(shown, made.usual, dt, per, made.wander):
 		return shown, made

@@ -11,11 +11,11 @@ func (r *run) level(in Input) {
 	set := 0.0
 	switch v.boxed = in.One; {
 	case in.One:
-		set = v.clk.set(stamp(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
+		set = v.clk.set(UnixSeconds(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
 	case !v.clk.known && r.st.tick.known:
-		v.clk.begin(stamp(in.At), r.st.tick.off, r.st.now, r.site.speed)
+		v.clk.begin(UnixSeconds(in.At), r.st.tick.off, r.st.now, r.site.speed)
 	}
-	real, use, step := v.clk.take(stamp(in.At), r.st.now, every, r.site.speed)
+	real, use, step := v.clk.take(UnixSeconds(in.At), r.st.now, every, r.site.speed)
 	now := real * r.site.speed
 	r.wound(i, v, now, set+step, lost)
 	if use && in.Good && (!v.seen || now > v.last.t) {

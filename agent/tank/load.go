@@ -61,8 +61,8 @@ func (r *run) grouped(i int, d draw) float64 {
 		a, ok1 := r.st.tanks[j].about(d.start - 30)
 		b, ok2 := r.st.tanks[j].about(d.end + own.Loads.GroupSettle.Seconds())
 		if ok1 && ok2 {
-			va, _ := o.Table.edge(a)
-			vb, _ := o.Table.edge(b)
+			va, _ := o.Table.Extrapolated(a)
+			vb, _ := o.Table.Extrapolated(b)
 			sum += va - vb
 		}
 	}

@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
 var (
-	aLoad = move{from: 4 * hour, bbl: 180, rate: 6} // 30 min
-	aWell = well{level0: 180, inflow: 120, moves: []move{aLoad}}
+	aLoad = tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 6} // 30 min
+	aWell = tanktest.Well{Level0: 180, Inflow: 120, Moves: []tanktest.Move{aLoad}}
 )
 
 func TestCleanLoad(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(0, 6*hour)
-	r.matches(0.05, 20, aWell.label(aLoad, aLoad))
+	r.run(0, 6*tanktest.Hour)
+	r.matches(0.05, 20, labelOf(aWell, aLoad, aLoad))
 	r.only()
 	l := r.loads[0]
 	if l.Tank != "TK-1" || l.Parts != 1 || len(l.Review) > 0 || l.Confidence != 0.99 || l.Table != "strap" || l.Gap > 30*time.Second {
@@ -30,73 +31,73 @@ func TestCleanLoad(t *testing.T) {
 	if d := l.Began.Sub(l.Start); d < -2*time.Minute || d > 2*time.Minute {
 		t.Errorf("began %v, started %v", l.Began, l.Start)
 	}
-	if wait := r.told[0] - aLoad.end(); wait < 45*60 || wait > 50*60 {
+	if wait := r.told[0] - aLoad.End(); wait < 45*60 || wait > 50*60 {
 		t.Errorf("came out %.1f min after the end, want 45 to 50", wait/60)
 	}
 }
 
 func TestPausesAreOneLoad(t *testing.T) {
-	parts := []move{{4 * hour, 70, 6}, {0, 60, 6}, {0, 50, 5}}
-	parts[1].from = parts[0].end() + 500
-	parts[2].from = parts[1].end() + 650
-	w := well{level0: 190, inflow: 100, moves: parts}
+	parts := []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 70, Rate: 6}, {From: 0, Bbl: 60, Rate: 6}, {From: 0, Bbl: 50, Rate: 5}}
+	parts[1].From = parts[0].End() + 500
+	parts[2].From = parts[1].End() + 650
+	w := tanktest.Well{Level0: 190, Inflow: 100, Moves: parts}
 	r := newRig(t, w)
-	r.run(0, 7*hour)
-	r.matches(0.08, 25, w.label(parts[0], parts[2]))
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.08, 25, labelOf(w, parts[0], parts[2]))
 	if r.loads[0].Parts != 3 {
 		t.Errorf("%d parts, want 3", r.loads[0].Parts)
 	}
 }
 
 func TestBackToBackTrucksAreTwo(t *testing.T) {
-	a := move{4 * hour, 170, 6}
-	b := move{a.end() + 25*60, 175, 7}
-	w := well{level0: 235, inflow: 0, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 170, Rate: 6}
+	b := tanktest.Move{From: a.End() + 25*60, Bbl: 175, Rate: 7}
+	w := tanktest.Well{Level0: 235, Inflow: 0, Moves: []tanktest.Move{a, b}}
 	r := newRig(t, w)
-	r.run(0, 8*hour)
-	r.matches(0.08, 20, w.label(a, a), w.label(b, b))
-	if late := r.told[0] - a.end(); late > 50*60 {
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.08, 20, labelOf(w, a, a), labelOf(w, b, b))
+	if late := r.told[0] - a.End(); late > 50*60 {
 		t.Errorf("the first came out %.0f min after its end, held up by the second", late/60)
 	}
 }
 
 // Eight minutes apart the two could be one with a pause; 360 barrels are no truck.
 func TestTightTrucksAreTwoByVolume(t *testing.T) {
-	a := move{4 * hour, 180, 6}
-	b := move{a.end() + 8*60, 180, 6}
-	w := well{level0: 236, inflow: 0, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 6}
+	b := tanktest.Move{From: a.End() + 8*60, Bbl: 180, Rate: 6}
+	w := tanktest.Well{Level0: 236, Inflow: 0, Moves: []tanktest.Move{a, b}}
 	r := newRig(t, w)
-	r.run(0, 8*hour)
-	r.matches(0.08, 20, w.label(a, a), w.label(b, b))
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.08, 20, labelOf(w, a, a), labelOf(w, b, b))
 }
 
 func TestPipelineRunIsOneWhateverItsVolume(t *testing.T) {
-	a := move{4 * hour, 150, 1.3}
-	b := move{a.end() + 9*60, 130, 1.3}
-	w := well{level0: 220, inflow: 20, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 1.3}
+	b := tanktest.Move{From: a.End() + 9*60, Bbl: 130, Rate: 1.3}
+	w := tanktest.Well{Level0: 220, Inflow: 20, Moves: []tanktest.Move{a, b}}
 	r := newRig(t, w)
-	r.run(0, 10*hour)
-	r.matches(0.05, 60, w.label(a, b))
+	r.run(0, 10*tanktest.Hour)
+	r.matches(0.05, 60, labelOf(w, a, b))
 }
 
 func TestSmallDrawsAndSalesByMeterMakeNoTicket(t *testing.T) {
-	w := well{level0: 150, inflow: 60, moves: []move{{3 * hour, 12, 2}, {8 * hour, 9, 1}}}
+	w := tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{{From: 3 * tanktest.Hour, Bbl: 12, Rate: 2}, {From: 8 * tanktest.Hour, Bbl: 9, Rate: 1}}}
 	r := newRig(t, w)
-	r.run(0, 30*hour)
+	r.run(0, 30*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("small-draws")
 
 	lact := newRig(t, aWell)
 	lact.site.tanks[0].Lact = true
-	lact.run(0, 6*hour)
+	lact.run(0, 6*tanktest.Hour)
 	lact.matches(0, 0)
 	lact.only()
 }
 
 func TestWhatComesBackOfSmallDrawsIsSaid(t *testing.T) {
-	out, drain := move{3 * hour, 10, 2}, move{12 * hour, 6, 1}
-	r := newRig(t, well{level0: 150, inflow: 20, moves: []move{out, {out.end() + 600, -10, 2}, drain}})
-	r.run(0, 30*hour)
+	out, drain := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 10, Rate: 2}, tanktest.Move{From: 12 * tanktest.Hour, Bbl: 6, Rate: 1}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 20, Moves: []tanktest.Move{out, {From: out.End() + 600, Bbl: -10, Rate: 2}, drain}})
+	r.run(0, 30*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("small-draws")
 	var together, back float64
@@ -110,17 +111,17 @@ func TestWhatComesBackOfSmallDrawsIsSaid(t *testing.T) {
 }
 
 func TestOilThatComesBackIsNoLoad(t *testing.T) {
-	out := move{4 * hour, 60, 3}
-	r := newRig(t, well{level0: 150, inflow: 60, moves: []move{out, {out.end() + 600, -58, 3}}})
-	r.run(0, 8*hour)
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 60, Rate: 3}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{out, {From: out.End() + 600, Bbl: -58, Rate: 3}}})
+	r.run(0, 8*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("recirc")
 }
 
 func TestOilThatWentToTheOtherTankIsNoLoad(t *testing.T) {
-	out := move{4 * hour, 100, 3}
-	r := newRig(t, well{level0: 150, inflow: 60, moves: []move{out}}, well{level0: 40, moves: []move{{out.from + 10, -100, 3}}})
-	r.run(0, 7*hour)
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 100, Rate: 3}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: out.From + 10, Bbl: -100, Rate: 3}}})
+	r.run(0, 7*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("transfer")
 	if note := r.events[0].Note; r.events[0].Tank != "TK-1" || !strings.Contains(note, "TK-2") {
@@ -129,30 +130,30 @@ func TestOilThatWentToTheOtherTankIsNoLoad(t *testing.T) {
 }
 
 func TestWaterIsNoLoad(t *testing.T) {
-	out := move{4 * hour, 40, 2}
-	w := well{level0: 150, inflow: 60, moves: []move{out}, water: 35}
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 40, Rate: 2}
+	w := tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{out}, Interface: 35}
 	r := newRig(t, w)
 	r.site.tanks[0].Interface = true
 	r.side = func(r *rig, s float64) {
-		v := w.water - stats.Clamp((s-out.from)*out.rate/60, 0, out.bbl)/testPer
+		v := w.Interface - stats.Clamp((s-out.From)*out.Rate/60, 0, out.Bbl)/tanktest.PerInch
 		r.feed(s, Input{Kind: Interface, Value: v, Good: true})
 	}
-	r.run(0, 7*hour)
+	r.run(0, 7*tanktest.Hour)
 	r.matches(0, 0)
 	r.only("water-draw")
 }
 
 func TestSlowLossIsTold(t *testing.T) {
-	leak := move{3 * hour, 50, 0.07}
-	r := newRig(t, well{level0: 150, inflow: 10, moves: []move{leak}})
-	r.run(0, 22*hour)
+	leak := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 50, Rate: 0.07}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 10, Moves: []tanktest.Move{leak}})
+	r.run(0, 22*tanktest.Hour)
 	r.matches(0, 0)
 	got := r.rules()
 	if got["unexplained-loss"] < 1 || len(got) != 1 {
 		t.Errorf("events %v, want unexplained-loss alone", got)
 	}
-	if first := r.events[0].Start; math.Abs(first.Sub(r.at(leak.from)).Hours()) > 2 {
-		t.Errorf("the loss began %v, want about %v", first, r.at(leak.from))
+	if first := r.events[0].Start; math.Abs(first.Sub(r.at(leak.From)).Hours()) > 2 {
+		t.Errorf("the loss began %v, want about %v", first, r.at(leak.From))
 	}
 }
 
@@ -160,22 +161,22 @@ func TestMinuteLoadsByASparsePoll(t *testing.T) {
 	for _, every := range []float64{60, 300} {
 		r := newRig(t, aWell)
 		r.every, r.site.tanks[0].Every = every, time.Duration(every)*time.Second
-		r.run(0, 7*hour)
-		r.matches(0.15, 40, aWell.label(aLoad, aLoad))
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.15, 40, labelOf(aWell, aLoad, aLoad))
 	}
 }
 
 func TestOutsideTheTableIsALoadForAPerson(t *testing.T) {
-	w := well{level0: 180, inflow: 0, moves: []move{aLoad}}
+	w := tanktest.Well{Level0: 180, Inflow: 0, Moves: []tanktest.Move{aLoad}}
 	r := newRig(t, w)
-	low := w.level(6*hour) + 10
-	tab, err := NewTable([][2]float64{{low, low * testPer}, {240, 240 * testPer}})
+	low := w.Level(6*tanktest.Hour) + 10
+	tab, err := NewTable([][2]float64{{low, low * tanktest.PerInch}, {240, 240 * tanktest.PerInch}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.site.tanks[0].Table = tab
-	r.run(0, 6*hour)
-	r.matches(0.05, 20, w.label(aLoad, aLoad))
+	r.run(0, 6*tanktest.Hour)
+	r.matches(0.05, 20, labelOf(w, aLoad, aLoad))
 	if !said(r.loads[0], "outside table") || r.loads[0].Confidence >= 0.75 {
 		t.Errorf("review %q, confidence %v", r.loads[0].Review, r.loads[0].Confidence)
 	}
@@ -193,12 +194,12 @@ func said(l Load, what string) bool {
 // The pumper drains some water half an hour before the truck: when that is to be judged, the
 // level is falling again, and it must not hold the load back.
 func TestSmallDrawBeforeTheTruckHoldsNothingBack(t *testing.T) {
-	small := move{from: aLoad.from - 2100, bbl: 6, rate: 0.7}
-	w := well{level0: 180, inflow: 120, moves: []move{small, aLoad}}
+	small := tanktest.Move{From: aLoad.From - 2100, Bbl: 6, Rate: 0.7}
+	w := tanktest.Well{Level0: 180, Inflow: 120, Moves: []tanktest.Move{small, aLoad}}
 	r := newRig(t, w)
-	r.run(0, 8*hour)
-	r.matches(0.06, 20, w.label(aLoad, aLoad))
-	if wait := r.told[0] - aLoad.end(); wait > 50*60 {
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(w, aLoad, aLoad))
+	if wait := r.told[0] - aLoad.End(); wait > 50*60 {
 		t.Errorf("came out %.0f min after the end, want at most 50", wait/60)
 	}
 }

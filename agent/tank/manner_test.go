@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // excepted is a sensor that reports only what moved by a deadband, or at a heartbeat.
@@ -25,9 +27,9 @@ func excepted(dead, beat float64, of func(s float64) float64) seen {
 func TestReportsByException(t *testing.T) {
 	for _, dead := range []float64{0.25, 0.5, 1} {
 		r := newRig(t, aWell)
-		r.sensor = excepted(dead, 1800, func(s float64) float64 { return noisy(0, s, aWell.level(s)) })
-		r.run(0, 9*hour)
-		r.matches(0.15, 45, aWell.label(aLoad, aLoad))
+		r.sensor = excepted(dead, 1800, func(s float64) float64 { return tanktest.Radar(0, s, aWell.Level(s)) })
+		r.run(0, 9*tanktest.Hour)
+		r.matches(0.15, 45, labelOf(aWell, aLoad, aLoad))
 		if l := r.loads[0]; len(l.Review) > 0 || l.ErrorBbl > 2 {
 			t.Errorf("deadband %g: %+v", dead, l)
 		}
@@ -41,9 +43,9 @@ func TestNoisyReportsByException(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 3))
 		r := newRig(t, aWell)
 		r.site.tanks[0].Sensor = "ultrasonic"
-		r.sensor = excepted(0.7, 900, func(s float64) float64 { return aWell.level(s) + 0.35*rnd.NormFloat64() })
-		r.run(0, 9*hour)
-		want := aWell.label(aLoad, aLoad)
+		r.sensor = excepted(0.7, 900, func(s float64) float64 { return aWell.Level(s) + 0.35*rnd.NormFloat64() })
+		r.run(0, 9*tanktest.Hour)
+		want := labelOf(aWell, aLoad, aLoad)
 		if len(r.loads) != 1 || math.Abs(r.loads[0].Open-want.open) > 1.2 || math.Abs(r.loads[0].Close-want.close) > 1.2 {
 			t.Errorf("sensor %d: %+v, want one load, %.2f to %.2f in", seed, r.loads, want.open, want.close)
 		}
@@ -55,14 +57,14 @@ func TestCoarseSteps(t *testing.T) {
 	worst := 0.0
 	for k := range 8 {
 		w := aWell
-		w.level0 += 0.07 * float64(k)
+		w.Level0 += 0.07 * float64(k)
 		r := newRig(t, w)
 		r.site.tanks[0].Sensor = "float"
-		r.sensor = func(_ int, s, _ float64) (float64, bool) { return math.Round(w.level(s)*2) / 2, true }
-		r.run(0, 6*hour)
-		r.matches(0.12, 40, w.label(aLoad, aLoad))
+		r.sensor = func(_ int, s, _ float64) (float64, bool) { return math.Round(w.Level(s)*2) / 2, true }
+		r.run(0, 6*tanktest.Hour)
+		r.matches(0.12, 40, labelOf(w, aLoad, aLoad))
 		l := r.loads[0]
-		worst = math.Max(worst, math.Abs(l.Open-w.level(aLoad.from)))
+		worst = math.Max(worst, math.Abs(l.Open-w.Level(aLoad.From)))
 		if l.ErrorBbl < 0.3 || l.ErrorBbl > 1.2 {
 			t.Errorf("half an inch of steps and an error of %.2f bbl", l.ErrorBbl)
 		}
@@ -72,20 +74,20 @@ func TestCoarseSteps(t *testing.T) {
 
 // A tank whose well is shut in when it is full does not rise through a silence.
 func TestFullTankRisesNoFurther(t *testing.T) {
-	w := well{level0: 215, inflow: 200, moves: []move{{12 * hour, 180, 6}}}
+	w := tanktest.Well{Level0: 215, Inflow: 200, Moves: []tanktest.Move{{From: 12 * tanktest.Hour, Bbl: 180, Rate: 6}}}
 	level := func(s float64) float64 {
-		if s < 12*hour {
-			return math.Min(w.level(s), 232)
+		if s < 12*tanktest.Hour {
+			return math.Min(w.Level(s), 232)
 		}
-		return w.level(s) - w.level(12*hour) + 232
+		return w.Level(s) - w.Level(12*tanktest.Hour) + 232
 	}
 	r := newRig(t, w)
 	r.sensor = func(_ int, s, _ float64) (float64, bool) {
-		return noisy(0, s, level(s)), s < 3*hour || s > 12*hour+900
+		return tanktest.Radar(0, s, level(s)), s < 3*tanktest.Hour || s > 12*tanktest.Hour+900
 	}
-	r.run(0, 15*hour)
-	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-232) > 0.1 || math.Abs(r.loads[0].Close-level(r.wells[0].moves[0].end())) > 0.1 {
-		t.Fatalf("%+v, want 232 to %.2f in", r.loads, level(r.wells[0].moves[0].end()))
+	r.run(0, 15*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-232) > 0.1 || math.Abs(r.loads[0].Close-level(r.wells[0].Moves[0].End())) > 0.1 {
+		t.Fatalf("%+v, want 232 to %.2f in", r.loads, level(r.wells[0].Moves[0].End()))
 	}
 }
 
@@ -93,12 +95,12 @@ func TestFullTankRisesNoFurther(t *testing.T) {
 // moved on the other side belongs to the load.
 func TestPauseNextToAnEdge(t *testing.T) {
 	for _, first := range []float64{8, 172} {
-		a := move{4 * hour, first, 6}
-		b := move{a.end() + 160, 180 - first, 6}
-		w := well{level0: 180, inflow: 120, moves: []move{a, b}}
+		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: first, Rate: 6}
+		b := tanktest.Move{From: a.End() + 160, Bbl: 180 - first, Rate: 6}
+		w := tanktest.Well{Level0: 180, Inflow: 120, Moves: []tanktest.Move{a, b}}
 		r := newRig(t, w)
-		r.run(0, 7*hour)
-		r.matches(0.06, 20, w.label(a, b))
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.06, 20, labelOf(w, a, b))
 	}
 }
 
@@ -106,8 +108,8 @@ func TestPauseNextToAnEdge(t *testing.T) {
 func TestSampleThatHasFallenIsNoRest(t *testing.T) {
 	r := newRig(t, aWell)
 	r.every, r.site.tanks[0].Every = 300, 5*time.Minute
-	r.run(12, 7*hour) // 12 s after the start
-	r.matches(0.1, 40, aWell.label(aLoad, aLoad))
+	r.run(12, 7*tanktest.Hour) // 12 s after the start
+	r.matches(0.1, 40, labelOf(aWell, aLoad, aLoad))
 }
 
 // A pressure sensor whose radio speaks every two minutes: a dip of a few samples.
@@ -117,34 +119,34 @@ func TestDipOfFewSamples(t *testing.T) {
 	r.every, r.site.tanks[0].Every = 120, 2*time.Minute
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
 		switch {
-		case s > aLoad.end():
-			v -= 1.5 * math.Exp(-(s-aLoad.end())/150)
-		case s > aLoad.from:
-			v -= 1.5 * (1 - math.Exp(-(s-aLoad.from)/40))
+		case s > aLoad.End():
+			v -= 1.5 * math.Exp(-(s-aLoad.End())/150)
+		case s > aLoad.From:
+			v -= 1.5 * (1 - math.Exp(-(s-aLoad.From)/40))
 		}
 		return v, true
 	}
-	r.run(0, 7*hour)
-	r.matches(0.2, 60, aWell.label(aLoad, aLoad))
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.2, 60, labelOf(aWell, aLoad, aLoad))
 }
 
 // A tank that is topped up until a minute or two before the truck opens at the peak, not at the level from which it was
 // being filled, nor below it.
 func TestToppedUpUntilTheTruck(t *testing.T) {
 	for _, rested := range []float64{40, 60, 90, 150} {
-		w := well{level0: 60}
-		truck := move{4 * hour, 170, 5}
-		w.moves = []move{{truck.from - rested - 1000, -100, 6}, truck}
+		w := tanktest.Well{Level0: 60}
+		truck := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 170, Rate: 5}
+		w.Moves = []tanktest.Move{{From: truck.From - rested - 1000, Bbl: -100, Rate: 6}, truck}
 		r := newRig(t, w)
 		r.sensor = func(tank int, at, v float64) (float64, bool) {
 			rnd := rand.New(rand.NewPCG(uint64(rested), uint64(int64(at*10))))
 			return math.Round((v+0.15*rnd.NormFloat64())*100) / 100, true
 		}
-		r.run(0, 6*hour)
+		r.run(0, 6*tanktest.Hour)
 		if len(r.loads) != 1 {
 			t.Fatalf("rested %g s: %d loads", rested, len(r.loads))
 		}
-		if l, peak := r.loads[0], w.level(truck.from); math.Abs(l.Open-peak) > 0.35 {
+		if l, peak := r.loads[0], w.Level(truck.From); math.Abs(l.Open-peak) > 0.35 {
 			t.Errorf("rested %g s: opening %.2f in, the peak was %.2f", rested, l.Open, peak)
 		}
 	}

@@ -1,9 +1,13 @@
 package tank
 
-import "testing"
+import (
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
 
 func TestPhaseNamesWhatIsSeen(t *testing.T) {
-	r := newRig(t, aWell, well{level0: 100})
+	r := newRig(t, aWell, tanktest.Well{Level0: 100})
 	if got := r.st.Phase(0); got != "waiting" {
 		t.Errorf("before the first reading: %s", got)
 	}
@@ -12,13 +16,13 @@ func TestPhaseNamesWhatIsSeen(t *testing.T) {
 		until float64
 		phase string
 	}{
-		{aLoad.from - 60, "idle"}, {aLoad.from + 600, "drawing"}, {aLoad.end() + 60, "drawing"},
-		{aLoad.end() + 900, "confirming"}, {aLoad.end() + 2400, "confirming"}, {aLoad.end() + 3600, "idle"},
+		{aLoad.From - 60, "idle"}, {aLoad.From + 600, "drawing"}, {aLoad.End() + 60, "drawing"},
+		{aLoad.End() + 900, "confirming"}, {aLoad.End() + 2400, "confirming"}, {aLoad.End() + 3600, "idle"},
 	} {
 		r.run(at, want.until)
 		at = want.until
 		if got := r.st.Phase(0); got != want.phase {
-			t.Errorf("%.0f s after the end of the load: %s, want %s", at-aLoad.end(), got, want.phase)
+			t.Errorf("%.0f s after the end of the load: %s, want %s", at-aLoad.End(), got, want.phase)
 		}
 		if got := r.st.Phase(1); got != "idle" {
 			t.Errorf("the other tank: %s", got)

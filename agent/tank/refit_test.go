@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"gauger/agent/tank/codec"
+	"gauger/agent/tank/tanktest"
 )
 
 func TestAChangedOffsetIsNoMovement(t *testing.T) {
 	for _, by := range []float64{12, -12, 0.5} {
 		r := newRig(t, aWell)
-		change := aLoad.from - 900
+		change := aLoad.From - 900
 		r.sensor = func(_ int, s, v float64) (float64, bool) {
 			if s >= change {
 				v += by
@@ -25,8 +26,8 @@ func TestAChangedOffsetIsNoMovement(t *testing.T) {
 		}
 		r.stored = raw
 		r.kill(change)
-		r.run(change+30, 6*hour)
-		want := aWell.label(aLoad, aLoad)
+		r.run(change+30, 6*tanktest.Hour)
+		want := labelOf(aWell, aLoad, aLoad)
 		want.open, want.close = want.open+by, want.close+by
 		r.matches(0.06, 20, want)
 		r.only()
@@ -34,13 +35,13 @@ func TestAChangedOffsetIsNoMovement(t *testing.T) {
 }
 
 func TestTanksThatChangePlacesKeepTheirStates(t *testing.T) {
-	r := newRig(t, aWell, well{level0: 60, inflow: 20})
-	half := aLoad.from + 600
+	r := newRig(t, aWell, tanktest.Well{Level0: 60, Inflow: 20})
+	half := aLoad.From + 600
 	r.run(0, half)
 	r.st = r.st.Arranged([]int{1, 0})
 	r.wells[0], r.wells[1] = r.wells[1], r.wells[0]
-	r.run(half, 6*hour)
-	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.run(half, 6*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	if r.loads[0].Tank != "TK-2" {
 		t.Errorf("the load is of %s, want TK-2", r.loads[0].Tank)
 	}
@@ -74,7 +75,7 @@ func TestATableIsTheSameAfterItWasStored(t *testing.T) {
 // A state of the format before, which had no reported loads, is read as it was.
 func TestTheFormatBeforeIsRead(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(0, aLoad.from+600)
+	r.run(0, aLoad.From+600)
 	slim := r.st.slim()
 	a := archive{codec.Write(1)}
 	a.state(&slim)
@@ -87,7 +88,7 @@ func TestTheFormatBeforeIsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.stored = stored
-	r.kill(aLoad.from + 600)
-	r.run(aLoad.from+630, 6*hour)
-	r.matches(0.06, 30, aWell.label(aLoad, aLoad))
+	r.kill(aLoad.From + 600)
+	r.run(aLoad.From+630, 6*tanktest.Hour)
+	r.matches(0.06, 30, labelOf(aWell, aLoad, aLoad))
 }

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // near checks that two runs made the same loads: gauges to 0.05 in, times to 60 s, barrels to 0.5.
@@ -31,24 +33,24 @@ func near(t *testing.T, what any, a, b []Load) {
 // the same to the second once it was fixed and stored.
 func TestKillAtEverySample(t *testing.T) {
 	whole := newRig(t, aWell)
-	whole.run(0, 6*hour)
+	whole.run(0, 6*tanktest.Hour)
 	fixed := 0
 	alive := newRig(t, aWell)
-	alive.run(0, aLoad.from-300)
-	for at := aLoad.from - 300; at < aLoad.end()+3200; at += 10 {
+	alive.run(0, aLoad.From-300)
+	for at := aLoad.From - 300; at < aLoad.End()+3200; at += 10 {
 		r := new(*alive)
 		alive.run(at, at+10)
 		r.kill(at)
-		r.run(at+30, 5.7*hour)
+		r.run(at+30, 5.7*tanktest.Hour)
 		near(t, at, r.loads, whole.loads)
-		if len(r.loads) == 1 && at > aLoad.from+60 && r.loads[0].Began.Equal(whole.loads[0].Began) {
+		if len(r.loads) == 1 && at > aLoad.From+60 && r.loads[0].Began.Equal(whole.loads[0].Began) {
 			fixed++
 		}
 		if t.Failed() {
 			return
 		}
 	}
-	if want := int((aLoad.end()+3200-aLoad.from)/10) - 12; fixed < want {
+	if want := int((aLoad.End()+3200-aLoad.From)/10) - 12; fixed < want {
 		t.Errorf("the start of the number was the same in %d runs, want %d", fixed, want)
 	}
 }
@@ -56,10 +58,10 @@ func TestKillAtEverySample(t *testing.T) {
 // A box that restarts every few minutes forgets nothing that matters.
 func TestStormOfRestarts(t *testing.T) {
 	whole := newRig(t, aWell)
-	whole.run(0, 7*hour)
+	whole.run(0, 7*tanktest.Hour)
 	r := newRig(t, aWell)
 	s := 0.0
-	for k := 0; s < 7*hour; k++ {
+	for k := 0; s < 7*tanktest.Hour; k++ {
 		next := s + 130 + float64(k*37%200)
 		r.run(s, next)
 		s = next + 25
@@ -70,14 +72,14 @@ func TestStormOfRestarts(t *testing.T) {
 
 func TestPowerIsLostUntilAfterTheEnd(t *testing.T) {
 	r := newRig(t, aWell)
-	at := aLoad.from + 900
+	at := aLoad.From + 900
 	r.run(0, at)
 	r.kill(at)
-	r.run(aLoad.end()+2400, 8*hour)
+	r.run(aLoad.End()+2400, 8*tanktest.Hour)
 	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-177.5) > 1 || !remarked(r.loads[0], "data gap") {
 		t.Fatalf("%+v", r.loads)
 	}
-	if de := r.loads[0].End.Sub(r.at(aLoad.end())).Seconds(); math.Abs(de) > 90 {
+	if de := r.loads[0].End.Sub(r.at(aLoad.End())).Seconds(); math.Abs(de) > 90 {
 		t.Errorf("end %+.0f s off, carried over the gap", de)
 	}
 }
@@ -85,7 +87,7 @@ func TestPowerIsLostUntilAfterTheEnd(t *testing.T) {
 // The clock is lost with the power: it starts years ago and is set right minutes later.
 func TestPowerAndClockAreLost(t *testing.T) {
 	r := newRig(t, aWell)
-	at := aLoad.from + 900
+	at := aLoad.From + 900
 	r.run(0, at)
 	r.kill(at)
 	r.clock = func(s float64) float64 {
@@ -94,9 +96,9 @@ func TestPowerAndClockAreLost(t *testing.T) {
 		}
 		return 0
 	}
-	r.run(at+120, 8*hour)
-	want := aWell.label(aLoad, aLoad)
-	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(want.open-want.close)*testPer) > 0.5 {
+	r.run(at+120, 8*tanktest.Hour)
+	want := labelOf(aWell, aLoad, aLoad)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 0.5 {
 		t.Fatalf("%+v", r.loads)
 	}
 	if de := r.loads[0].End.Sub(r.at(want.end)).Seconds(); math.Abs(de) > 20 {
@@ -106,9 +108,9 @@ func TestPowerAndClockAreLost(t *testing.T) {
 
 func TestTwoReplaysAreTheSameToTheByte(t *testing.T) {
 	once := func() ([]byte, []byte) {
-		r := newRig(t, aWell, well{level0: 60, inflow: 30})
-		r.sensor = hide(aLoad.from-700, aLoad.from+100)
-		r.run(0, 7*hour)
+		r := newRig(t, aWell, tanktest.Well{Level0: 60, Inflow: 30})
+		r.sensor = hide(aLoad.From-700, aLoad.From+100)
+		r.run(0, 7*tanktest.Hour)
 		out, err := json.Marshal([]any{r.loads, r.events})
 		if err != nil {
 			t.Fatal(err)
@@ -125,8 +127,8 @@ func TestTwoReplaysAreTheSameToTheByte(t *testing.T) {
 // A commit that failed leaves the old state, and the same input is played again.
 func TestADroppedSuccessorLeavesNoTrace(t *testing.T) {
 	plain, twice := newRig(t, aWell), newRig(t, aWell)
-	plain.run(0, 6*hour)
-	for s := 0.0; s < 6*hour; s += 10 {
+	plain.run(0, 6*tanktest.Hour)
+	for s := 0.0; s < 6*tanktest.Hour; s += 10 {
 		keep := *twice
 		twice.feed(s, Input{Kind: Level, Value: 55, Good: true}) // something else altogether
 		twice.feed(s+1, Input{Kind: Level, Value: 56, Good: true})
@@ -142,7 +144,7 @@ func TestADroppedSuccessorLeavesNoTrace(t *testing.T) {
 func TestSpeedSixtyIsSpeedOne(t *testing.T) {
 	slow := newRig(t, aWell)
 	slow.ticks = true
-	slow.run(0, 6*hour)
+	slow.run(0, 6*tanktest.Hour)
 	fast := newRig(t, aWell)
 	fast.ticks = true
 	fast.speed = 60
@@ -150,7 +152,7 @@ func TestSpeedSixtyIsSpeedOne(t *testing.T) {
 	tanks[0].Loads.Speed = 60
 	tanks[0].Every = 10 * time.Second / 60
 	fast.site = testSite(t, tanks)
-	fast.run(0, 6*hour)
+	fast.run(0, 6*tanktest.Hour)
 	if len(slow.loads) != 1 || len(fast.loads) != 1 {
 		t.Fatalf("%d and %d loads, want 1 and 1", len(slow.loads), len(fast.loads))
 	}
@@ -158,8 +160,8 @@ func TestSpeedSixtyIsSpeedOne(t *testing.T) {
 	if math.Abs(a.Open-b.Open) > 0.005 || math.Abs(a.Close-b.Close) > 0.005 || math.Abs(a.Rate-b.Rate) > 0.001 {
 		t.Errorf("%.4f to %.4f in at %.3f; at speed 60 %.4f to %.4f at %.3f", a.Open, a.Close, a.Rate, b.Open, b.Close, b.Rate)
 	}
-	da, db := a.Start.Sub(testStart).Seconds(), b.Start.Sub(testStart).Seconds()*60
-	ea, eb := a.End.Sub(testStart).Seconds(), b.End.Sub(testStart).Seconds()*60
+	da, db := a.Start.Sub(tanktest.Start).Seconds(), b.Start.Sub(tanktest.Start).Seconds()*60
+	ea, eb := a.End.Sub(tanktest.Start).Seconds(), b.End.Sub(tanktest.Start).Seconds()*60
 	if math.Abs(da-db) > 0.5 || math.Abs(ea-eb) > 0.5 {
 		t.Errorf("from %.1f to %.1f s; at speed 60 from %.1f to %.1f", da, ea, db, eb)
 	}
@@ -168,18 +170,18 @@ func TestSpeedSixtyIsSpeedOne(t *testing.T) {
 // The first sign of a fall is stored within seconds, and a minute is all that is lost after.
 func TestDrawIsStoredAtItsFirstSign(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(0, aLoad.from)
-	for s := aLoad.from; s < aLoad.from+1200; s += 60 {
+	r.run(0, aLoad.From)
+	for s := aLoad.From; s < aLoad.From+1200; s += 60 {
 		before := r.st.Mark()
 		r.run(s, s+60)
 		if r.st.Mark() == before {
-			t.Errorf("nothing was stored from %+.0f to %+.0f s of the load", s-aLoad.from, s-aLoad.from+60)
+			t.Errorf("nothing was stored from %+.0f to %+.0f s of the load", s-aLoad.From, s-aLoad.From+60)
 		}
 	}
 	first := newRig(t, aWell)
-	first.run(0, aLoad.from)
+	first.run(0, aLoad.From)
 	before := first.st.Mark()
-	first.run(aLoad.from, aLoad.from+40)
+	first.run(aLoad.From, aLoad.From+40)
 	if first.st.Mark() == before {
 		t.Error("nothing was stored in the first 40 s of the load")
 	}
@@ -187,11 +189,11 @@ func TestDrawIsStoredAtItsFirstSign(t *testing.T) {
 
 // A box that has just restarted may do it again: it stores each minute for a quarter of an hour.
 func TestRestartIsStoredOften(t *testing.T) {
-	r := newRig(t, well{level0: 100})
-	r.run(0, 2*hour)
-	r.kill(2 * hour)
+	r := newRig(t, tanktest.Well{Level0: 100})
+	r.run(0, 2*tanktest.Hour)
+	r.kill(2 * tanktest.Hour)
 	before := r.st.Mark()
-	r.run(2*hour, 2*hour+900)
+	r.run(2*tanktest.Hour, 2*tanktest.Hour+900)
 	if grew := r.st.Mark() - before; grew < 13 {
 		t.Errorf("stored %d times in the 15 minutes after a restart, want 13 at least", grew)
 	}

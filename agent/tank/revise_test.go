@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // corrected checks that there is one correction, of the first load, whose note has a text.
@@ -20,11 +22,11 @@ func (r *rig) corrected(text string) {
 }
 
 func TestOilThatComesBackAfterTheTicketCorrectsIt(t *testing.T) {
-	w := well{level0: 180, inflow: 60, moves: []move{aLoad, {aLoad.end() + 3*hour, -0.8 * aLoad.bbl, 4}}}
+	w := tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad, {From: aLoad.End() + 3*tanktest.Hour, Bbl: -0.8 * aLoad.Bbl, Rate: 4}}}
 	r := newRig(t, w)
-	r.run(0, aLoad.end()+2*hour)
-	r.kill(aLoad.end() + 2*hour) // what was reported is remembered over a restart
-	r.run(aLoad.end()+2*hour+30, 12*hour)
+	r.run(0, aLoad.End()+2*tanktest.Hour)
+	r.kill(aLoad.End() + 2*tanktest.Hour) // what was reported is remembered over a restart
+	r.run(aLoad.End()+2*tanktest.Hour+30, 12*tanktest.Hour)
 	r.corrected("came back within")
 	if len(r.loads) != 1 {
 		t.Errorf("%d loads, want 1", len(r.loads))
@@ -32,36 +34,36 @@ func TestOilThatComesBackAfterTheTicketCorrectsIt(t *testing.T) {
 }
 
 func TestOrdinaryDaysCorrectNothing(t *testing.T) {
-	next := move{aLoad.from + 20*hour, 170, 6}
-	for name, w := range map[string]well{
-		"much production":       {level0: 180, inflow: 500, moves: []move{aLoad, next}},
-		"half of it comes back": {level0: 180, inflow: 60, moves: []move{aLoad, {aLoad.end() + 3*hour, -0.45 * aLoad.bbl, 4}}},
+	next := tanktest.Move{From: aLoad.From + 20*tanktest.Hour, Bbl: 170, Rate: 6}
+	for name, w := range map[string]tanktest.Well{
+		"much production":       {Level0: 180, Inflow: 500, Moves: []tanktest.Move{aLoad, next}},
+		"half of it comes back": {Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad, {From: aLoad.End() + 3*tanktest.Hour, Bbl: -0.45 * aLoad.Bbl, Rate: 4}}},
 	} {
 		r := newRig(t, w)
-		r.run(0, 30*hour)
+		r.run(0, 30*tanktest.Hour)
 		if len(r.corrections) > 0 {
 			t.Errorf("%s: %+v", name, r.corrections)
 		}
 	}
-	fed := newRig(t, well{level0: 180, inflow: 60, moves: []move{aLoad, {aLoad.end() + 3*hour, -0.8 * aLoad.bbl, 4}}},
-		well{level0: 200, inflow: 20, moves: []move{{aLoad.end() + 3*hour, 0.8 * aLoad.bbl, 4}}})
-	fed.run(0, 14*hour)
+	fed := newRig(t, tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad, {From: aLoad.End() + 3*tanktest.Hour, Bbl: -0.8 * aLoad.Bbl, Rate: 4}}},
+		tanktest.Well{Level0: 200, Inflow: 20, Moves: []tanktest.Move{{From: aLoad.End() + 3*tanktest.Hour, Bbl: 0.8 * aLoad.Bbl, Rate: 4}}})
+	fed.run(0, 14*tanktest.Hour)
 	if len(fed.corrections) > 0 {
 		t.Errorf("oil that another tank gave: %+v", fed.corrections)
 	}
 }
 
 func TestASensorThatStoodStillAtTheEndCorrectsTheTicket(t *testing.T) {
-	w := well{level0: 180, inflow: 60, moves: []move{aLoad}}
+	w := tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{aLoad}}
 	r := newRig(t, w)
-	stop := aLoad.end() - 240 // it freezes before the truck is full
+	stop := aLoad.End() - 240 // it freezes before the truck is full
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
-		if s >= stop && s < stop+8*hour {
-			return math.Round(w.level(stop)*100) / 100, true
+		if s >= stop && s < stop+8*tanktest.Hour {
+			return math.Round(w.Level(stop)*100) / 100, true
 		}
 		return v, true
 	}
-	r.run(0, 20*hour)
+	r.run(0, 20*tanktest.Hour)
 	if len(r.loads) != 1 {
 		t.Fatalf("%d loads, want 1: %+v", len(r.loads), r.events)
 	}
@@ -71,14 +73,14 @@ func TestASensorThatStoodStillAtTheEndCorrectsTheTicket(t *testing.T) {
 func TestAClockThatIsSetAfterTheTicketMovesItsTimes(t *testing.T) {
 	for _, step := range []float64{3300, -2400, 40} {
 		r := newRig(t, aWell)
-		at := aLoad.end() + 2*hour
+		at := aLoad.End() + 2*tanktest.Hour
 		r.clock = func(s float64) float64 {
 			if s < at {
 				return -step
 			}
 			return 0
 		}
-		r.run(0, 10*hour)
+		r.run(0, 10*tanktest.Hour)
 		if math.Abs(step) < 60 {
 			if len(r.corrections) > 0 {
 				t.Errorf("a step of %v s: %+v", step, r.corrections)
@@ -89,8 +91,8 @@ func TestAClockThatIsSetAfterTheTicketMovesItsTimes(t *testing.T) {
 			t.Fatalf("a step of %v s: %+v, want one at once and one when the clock has held", step, r.corrections)
 		}
 		for _, c := range r.corrections {
-			if c.Start.Sub(r.at(aLoad.from)).Abs() > 30*time.Second || c.End.Sub(r.at(aLoad.end())).Abs() > 30*time.Second || !c.Began.Equal(r.loads[0].Began) {
-				t.Errorf("a step of %v s: %+v, want %v to %v", step, c, r.at(aLoad.from), r.at(aLoad.end()))
+			if c.Start.Sub(r.at(aLoad.From)).Abs() > 30*time.Second || c.End.Sub(r.at(aLoad.End())).Abs() > 30*time.Second || !c.Began.Equal(r.loads[0].Began) {
+				t.Errorf("a step of %v s: %+v, want %v to %v", step, c, r.at(aLoad.From), r.at(aLoad.End()))
 			}
 		}
 	}

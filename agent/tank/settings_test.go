@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
 // outcome is what a run made, in short: its loads and the events of each rule.
@@ -39,41 +40,41 @@ func stopped(from, to, at float64) seen {
 
 // Every setting changes what is made of the same readings.
 func TestEachSettingHasAnEffect(t *testing.T) {
-	two := func(first, pause, second float64) []move {
-		a := move{4 * hour, first, 6}
-		return []move{a, {a.end() + pause, second, 6}}
+	two := func(first, pause, second float64) []tanktest.Move {
+		a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: first, Rate: 6}
+		return []tanktest.Move{a, {From: a.End() + pause, Bbl: second, Rate: 6}}
 	}
-	quiet := well{level0: 100, inflow: 240}
+	quiet := tanktest.Well{Level0: 100, Inflow: 240}
 	for name, c := range map[string]struct {
-		well   well
+		well   tanktest.Well
 		sensor seen
 		set    func(l *Loads)
 		usual  string // with the defaults
 		then   string
 	}{
-		"min_load": {well{level0: 150, moves: []move{{4 * hour, 12, 2}}}, nil,
+		"min_load": {tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 12, Rate: 2}}}, nil,
 			func(l *Loads) { l.MinLoad = 5 }, "0 loads", "1 loads"},
-		"min_rate": {well{level0: 150, moves: []move{{4 * hour, 60, 0.35}}}, nil,
+		"min_rate": {tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 60, Rate: 0.35}}}, nil,
 			func(l *Loads) { l.MinRate = 0.2 }, "0 loads, unexplained-loss", "1 loads"},
-		"max_rate": {well{level0: 150, moves: []move{{4 * hour, 120, 120}}}, nil,
+		"max_rate": {tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 120, Rate: 120}}}, nil,
 			func(l *Loads) { l.MaxRate = 200 }, "0 loads, step", "1 loads"},
-		"truck_max": {well{level0: 180, moves: two(80, 400, 80)}, nil,
+		"truck_max": {tanktest.Well{Level0: 180, Moves: two(80, 400, 80)}, nil,
 			func(l *Loads) { l.TruckMax = 100 }, "1 loads", "2 loads"},
-		"pause_merge": {well{level0: 180, moves: two(80, 1200, 80)}, nil,
+		"pause_merge": {tanktest.Well{Level0: 180, Moves: two(80, 1200, 80)}, nil,
 			func(l *Loads) { l.PauseMerge = 30 * time.Minute }, "2 loads", "1 loads"},
-		"confirm": {well{level0: 180, moves: []move{{4 * hour, 60, 6}, {4*hour + 4200, -60, 6}}}, nil,
+		"confirm": {tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 60, Rate: 6}, {From: 4*tanktest.Hour + 4200, Bbl: -60, Rate: 6}}}, nil,
 			func(l *Loads) { l.Confirm = 2 * time.Hour }, "1 loads", "0 loads, recirc"},
-		"step_hold": {well{level0: 150}, lifted(4*hour, 4*hour+150, -25),
+		"step_hold": {tanktest.Well{Level0: 150}, lifted(4*tanktest.Hour, 4*tanktest.Hour+150, -25),
 			func(l *Loads) { l.StepHold = time.Minute }, "0 loads", "0 loads, step, step"},
-		"stuck_jump": {quiet, stopped(4*hour, 4*hour+2400, 124),
+		"stuck_jump": {quiet, stopped(4*tanktest.Hour, 4*tanktest.Hour+2400, 124),
 			func(l *Loads) { l.StuckJump = 20 * time.Minute }, "0 loads", "0 loads, stuck"},
-		"stuck": {quiet, stopped(4*hour, 99*hour, 124),
+		"stuck": {quiet, stopped(4*tanktest.Hour, 99*tanktest.Hour, 124),
 			func(l *Loads) { l.Stuck = 2 * time.Hour }, "0 loads", "0 loads, stuck"},
-		"gap_min": {quiet, hide(4*hour, 4*hour+420),
+		"gap_min": {quiet, hide(4*tanktest.Hour, 4*tanktest.Hour+420),
 			func(l *Loads) { l.GapMin = 5 * time.Minute }, "0 loads", "0 loads, gap"},
-		"max_gap_ticket": {aWell, hide(3.5*hour, 6*hour),
+		"max_gap_ticket": {aWell, hide(3.5*tanktest.Hour, 6*tanktest.Hour),
 			func(l *Loads) { l.MaxGapTicket = 2 * time.Hour }, "1 loads, gap", "0 loads, gap, unexplained-loss"},
-		"noise": {well{level0: 150}, lifted(4*hour, 99*hour, -12),
+		"noise": {tanktest.Well{Level0: 150}, lifted(4*tanktest.Hour, 99*tanktest.Hour, -12),
 			func(l *Loads) { l.Noise = 15 }, "0 loads, step", "0 loads"},
 	} {
 		for _, own := range []bool{false, true} {
@@ -85,7 +86,7 @@ func TestEachSettingHasAnEffect(t *testing.T) {
 				c.set(&r.site.tanks[0].Loads)
 				want = c.then
 			}
-			r.run(0, 9.8*hour)
+			r.run(0, 9.8*tanktest.Hour)
 			if got := r.outcome(); got != want {
 				t.Errorf("%s of its own %v: %s, want %s", name, own, got, want)
 			}
@@ -95,13 +96,13 @@ func TestEachSettingHasAnEffect(t *testing.T) {
 
 // A longer rest before the closing gauge passes over a reading that is low for three minutes.
 func TestSettleIsTheRestBeforeTheClosing(t *testing.T) {
-	want := aWell.label(aLoad, aLoad)
-	low := lifted(aLoad.end(), aLoad.end()+180, -1.5)
+	want := labelOf(aWell, aLoad, aLoad)
+	low := lifted(aLoad.End(), aLoad.End()+180, -1.5)
 	for _, settle := range []time.Duration{0, 4 * time.Minute} {
 		r := newRig(t, aWell)
 		r.sensor = low
 		r.site.tanks[0].Loads.Settle = settle
-		r.run(0, 7*hour)
+		r.run(0, 7*tanktest.Hour)
 		if len(r.loads) != 1 {
 			t.Fatalf("%d loads, want 1", len(r.loads))
 		}
@@ -114,21 +115,21 @@ func TestSettleIsTheRestBeforeTheClosing(t *testing.T) {
 // The closing of a group is gauged when its equaliser has had the time that is set.
 func TestGroupSettleIsWhenAGroupIsGauged(t *testing.T) {
 	for _, settle := range []float64{600, 1500} {
-		r := newRig(t, aWell, well{level0: 180})
+		r := newRig(t, aWell, tanktest.Well{Level0: 180})
 		for i := range r.site.tanks {
 			r.site.tanks[i].Group = "west"
 			r.site.tanks[i].Loads.GroupSettle = time.Duration(settle) * time.Second
 		}
-		rise := func(s float64) float64 { return 20 * (1 - math.Exp(-math.Max(0, s-aLoad.end())/900)) }
+		rise := func(s float64) float64 { return 20 * (1 - math.Exp(-math.Max(0, s-aLoad.End())/900)) }
 		r.sensor = func(i int, s, v float64) (float64, bool) {
 			if i == 0 {
 				return v + rise(s), true
 			}
-			return v - 10*stats.Clamp((s-aLoad.from)/1800, 0, 1) - rise(s), true // the equaliser is open
+			return v - 10*stats.Clamp((s-aLoad.From)/1800, 0, 1) - rise(s), true // the equaliser is open
 		}
-		r.run(0, 7*hour)
-		at := aLoad.end() + settle
-		if want := aWell.level(at) + rise(at); len(r.loads) != 2 || math.Abs(r.loads[0].Close-want) > 0.6 {
+		r.run(0, 7*tanktest.Hour)
+		at := aLoad.End() + settle
+		if want := aWell.Level(at) + rise(at); len(r.loads) != 2 || math.Abs(r.loads[0].Close-want) > 0.6 {
 			t.Errorf("after %v s: %+v, want a closing of %.2f in", settle, r.loads, want)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // exceptions lets a reading through when it has moved by a deadband, or after a heartbeat.
@@ -20,14 +22,14 @@ func exceptions(deadband, heartbeat float64) seen {
 
 // A device that reports only changes is silent from one truck to the next: that is no fall.
 func TestSilenceBetweenTwoTrucksIsNoFall(t *testing.T) {
-	a := move{4 * hour, 165, 6}
-	b := move{a.end() + 1080, 170, 6}
-	w := well{level0: 236, inflow: 30, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 165, Rate: 6}
+	b := tanktest.Move{From: a.End() + 1080, Bbl: 170, Rate: 6}
+	w := tanktest.Well{Level0: 236, Inflow: 30, Moves: []tanktest.Move{a, b}}
 	for _, heartbeat := range []float64{900, 1800, 3600} {
 		r := newRig(t, w)
 		r.sensor = exceptions(0.5, heartbeat)
-		r.run(0, 11*hour)
-		r.matches(0.8, 90, w.label(a, a), w.label(b, b))
+		r.run(0, 11*tanktest.Hour)
+		r.matches(0.8, 90, labelOf(w, a, a), labelOf(w, b, b))
 		r.only()
 	}
 }
@@ -35,10 +37,10 @@ func TestSilenceBetweenTwoTrucksIsNoFall(t *testing.T) {
 // The readings come back two minutes after a load began: its opening is the level before.
 func TestGapThatHidesTheStart(t *testing.T) {
 	r := newRig(t, aWell)
-	r.sensor = hide(aLoad.from-1900, aLoad.from+100)
-	r.run(0, 7*hour)
+	r.sensor = hide(aLoad.From-1900, aLoad.From+100)
+	r.run(0, 7*tanktest.Hour)
 	r.only("gap")
-	want := aWell.label(aLoad, aLoad)
+	want := labelOf(aWell, aLoad, aLoad)
 	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-want.open) > 0.7 {
 		t.Errorf("%+v, want an opening of %.2f in", r.loads, want.open)
 	}
@@ -47,7 +49,7 @@ func TestGapThatHidesTheStart(t *testing.T) {
 // Nobody saw the opening of a load that was under way at the first reading.
 func TestLoadUnderWayAtTheFirstReadingIsForAPerson(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(aLoad.from+600, 8*hour)
+	r.run(aLoad.From+600, 8*tanktest.Hour)
 	if len(r.loads) != 1 || !said(r.loads[0], "before the first reading") {
 		t.Errorf("%+v", r.loads)
 	}
@@ -55,11 +57,11 @@ func TestLoadUnderWayAtTheFirstReadingIsForAPerson(t *testing.T) {
 
 // Two trucks came while the box was away, the first and the last minutes were seen.
 func TestTwoTrucksOverOneGapAreForAPerson(t *testing.T) {
-	a := move{4 * hour, 180, 6}
-	b := move{a.end() + 3600, 170, 6}
-	r := newRig(t, well{level0: 236, moves: []move{a, b}})
-	r.sensor = hide(a.from+600, b.from+600)
-	r.run(0, 9*hour)
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 180, Rate: 6}
+	b := tanktest.Move{From: a.End() + 3600, Bbl: 170, Rate: 6}
+	r := newRig(t, tanktest.Well{Level0: 236, Moves: []tanktest.Move{a, b}})
+	r.sensor = hide(a.From+600, b.From+600)
+	r.run(0, 9*tanktest.Hour)
 	if len(r.loads) != 1 || !said(r.loads[0], "maybe two loads") {
 		t.Errorf("%+v", r.loads)
 	}
@@ -67,10 +69,10 @@ func TestTwoTrucksOverOneGapAreForAPerson(t *testing.T) {
 
 // Oil moved to another tank while the link to both was down is no load.
 func TestTransferInAGap(t *testing.T) {
-	out := move{4 * hour, 100, 3}
-	r := newRig(t, well{level0: 150, inflow: 60, moves: []move{out}}, well{level0: 40, moves: []move{{out.from + 10, -100, 3}}})
-	r.sensor = hide(out.from-900, out.end()+900)
-	r.run(0, 8*hour)
+	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 100, Rate: 3}
+	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: out.From + 10, Bbl: -100, Rate: 3}}})
+	r.sensor = hide(out.From-900, out.End()+900)
+	r.run(0, 8*tanktest.Hour)
 	r.matches(0, 0)
 	if got := r.rules(); got["transfer"] != 1 || got["gap"] != 2 || len(got) != 2 {
 		t.Errorf("events %v", got)
@@ -80,16 +82,16 @@ func TestTransferInAGap(t *testing.T) {
 // The transmitter is re-spanned a minute before the pump starts.
 func TestRespanRightBeforeALoad(t *testing.T) {
 	r := newRig(t, aWell)
-	at := aLoad.from - 60
+	at := aLoad.From - 60
 	r.sensor = func(_ int, s, v float64) (float64, bool) {
 		if s >= at {
 			v += 12
 		}
 		return v, true
 	}
-	r.run(0, 7*hour)
+	r.run(0, 7*tanktest.Hour)
 	r.only("step")
-	want := aWell.label(aLoad, aLoad)
+	want := labelOf(aWell, aLoad, aLoad)
 	want.open, want.close = want.open+12, want.close+12
 	r.matches(0.3, 30, want)
 }
@@ -97,8 +99,8 @@ func TestRespanRightBeforeALoad(t *testing.T) {
 // A clock that gains and is set back each hour is told of once.
 func TestClockThatIsSetEachHour(t *testing.T) {
 	r := newRig(t, aWell)
-	r.clock = func(s float64) float64 { return math.Mod(s, hour) / 30 }
-	r.run(0, 20*hour)
+	r.clock = func(s float64) float64 { return math.Mod(s, tanktest.Hour) / 30 }
+	r.run(0, 20*tanktest.Hour)
 	if len(r.loads) != 1 {
 		t.Errorf("%d loads, want 1", len(r.loads))
 	}
@@ -108,8 +110,8 @@ func TestClockThatIsSetEachHour(t *testing.T) {
 // Oil that is lost faster than drift and slower than any load is told of too.
 func TestLossJustBelowALoadsRateIsTold(t *testing.T) {
 	for _, rate := range []float64{0.2, 0.3, 0.35, 0.4} {
-		r := newRig(t, well{level0: 180, inflow: 20, moves: []move{{5 * hour, 60, rate}}})
-		r.run(0, 20*hour)
+		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 20, Moves: []tanktest.Move{{From: 5 * tanktest.Hour, Bbl: 60, Rate: rate}}})
+		r.run(0, 20*tanktest.Hour)
 		r.matches(0, 0)
 		if n := r.rules()["unexplained-loss"]; n < 1 || n > 2 {
 			t.Errorf("%v bbl/min: %d events of the loss: %+v", rate, n, r.events)
@@ -121,7 +123,7 @@ func TestLossJustBelowALoadsRateIsTold(t *testing.T) {
 func TestLoadOfASparsePollIsNoLoss(t *testing.T) {
 	r := newRig(t, aWell)
 	r.every, r.site.tanks[0].Every = 1800, 30*time.Minute
-	r.run(900, 30*hour)
+	r.run(900, 30*tanktest.Hour)
 	if len(r.loads) != 1 {
 		t.Errorf("%d loads, want 1", len(r.loads))
 	}

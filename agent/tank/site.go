@@ -30,6 +30,15 @@ type Site struct {
 	speed float64
 }
 
+// Len is the number of tanks.
+func (s Site) Len() int { return len(s.tanks) }
+
+// Tank is one of them, not to be changed.
+func (s Site) Tank(i int) *Tank { return &s.tanks[i] }
+
+// Speed is site time per real time.
+func (s Site) Speed() float64 { return s.speed }
+
 // NewSite checks the tanks and joins them. The index of a tank in the slice is Input.Tank.
 func NewSite(tanks []Tank) (Site, error) {
 	s := Site{tanks: make([]Tank, len(tanks)), speed: 1}

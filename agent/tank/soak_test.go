@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // Whatever faults come together - kills, silences, false echoes, error codes, steps of the
@@ -12,9 +14,9 @@ func TestFaultsTogether(t *testing.T) {
 	for seed := range uint64(25) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		between := func(lo, hi float64) float64 { return lo + (hi-lo)*rng.Float64() }
-		w := well{level0: between(175, 190), inflow: between(10, 50)}
+		w := tanktest.Well{Level0: between(175, 190), Inflow: between(10, 50)}
 		for d := range 2 {
-			w.moves = append(w.moves, move{float64(d)*24*hour + between(4, 16)*hour, between(60, 150), between(3, 9)})
+			w.Moves = append(w.Moves, tanktest.Move{From: float64(d)*24*tanktest.Hour + between(4, 16)*tanktest.Hour, Bbl: between(60, 150), Rate: between(3, 9)})
 		}
 		r := newRig(t, w)
 		r.ticks = seed%2 == 0
@@ -36,7 +38,7 @@ func TestFaultsTogether(t *testing.T) {
 			}
 			return v, true
 		}
-		stepAt, step := between(0, 40*hour), between(-4000, 4000)
+		stepAt, step := between(0, 40*tanktest.Hour), between(-4000, 4000)
 		r.clock = func(s float64) float64 {
 			if s < stepAt {
 				return -step
@@ -44,9 +46,9 @@ func TestFaultsTogether(t *testing.T) {
 			return 0
 		}
 		s := 0.0
-		for s < 48*hour {
+		for s < 48*tanktest.Hour {
 			next := s + between(600, 30000)
-			r.run(s, math.Min(next, 48*hour))
+			r.run(s, math.Min(next, 48*tanktest.Hour))
 			s = next + r.every
 			r.kill(s)
 		}
@@ -55,15 +57,15 @@ func TestFaultsTogether(t *testing.T) {
 }
 
 // soaked checks that each move is one load of its barrels.
-func (r *rig) soaked(seed uint64, w well) {
+func (r *rig) soaked(seed uint64, w tanktest.Well) {
 	r.t.Helper()
-	if len(r.loads) != len(w.moves) {
-		r.t.Errorf("seed %d: %d loads, want %d: %+v", seed, len(r.loads), len(w.moves), r.loads)
+	if len(r.loads) != len(w.Moves) {
+		r.t.Errorf("seed %d: %d loads, want %d: %+v", seed, len(r.loads), len(w.Moves), r.loads)
 		return
 	}
-	for i, m := range w.moves {
-		l, want := r.loads[i], w.label(m, m)
-		gauge := (want.open - want.close) * testPer
+	for i, m := range w.Moves {
+		l, want := r.loads[i], labelOf(w, m, m)
+		gauge := (want.open - want.close) * tanktest.PerInch
 		if off := math.Abs(l.GaugeBbl - gauge); off > math.Max(1, 0.01*gauge) && len(l.Review) == 0 || off > 8 {
 			r.t.Errorf("seed %d, load %d: %.2f bbl, want %.2f, review %q", seed, i, l.GaugeBbl, gauge, l.Review)
 		}

@@ -130,9 +130,9 @@ func (v *vessel) patience(now, stored float64) float64 {
 func (r *run) tick(in Input) {
 	step := 0.0
 	if in.One {
-		step = r.st.tick.set(stamp(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
+		step = r.st.tick.set(UnixSeconds(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
 	}
-	r.st.tick.take(stamp(in.At), r.st.now, 60, r.site.speed)
+	r.st.tick.take(UnixSeconds(in.At), r.st.now, 60, r.site.speed)
 	for i := range r.site.tanks {
 		v := r.own(i)
 		if step != 0 && v.boxed && v.clk.known && !v.clk.resync { // what was stamped by the box's clock goes with it, also when nothing came since

@@ -97,9 +97,9 @@ func (t Table) PerInch(at float64) float64 {
 	return t.slope(t.segment(at))
 }
 
-// edge is the volume at a level, carried on at the nearest row's barrels per inch where
+// Extrapolated is the volume at a level, carried on at the nearest row's barrels per inch where
 // the level lies outside; out says that it did.
-func (t Table) edge(at float64) (bbl float64, out bool) {
+func (t Table) Extrapolated(at float64) (bbl float64, out bool) {
 	if v, err := t.Barrels(at); err == nil {
 		return v, false
 	}

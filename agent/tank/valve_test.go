@@ -3,6 +3,8 @@ package tank
 import (
 	"math"
 	"testing"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // wired gives a rig's first tank a contact that shows open(s) each ten seconds; NaN is silence.
@@ -27,10 +29,10 @@ func flag(s float64, spans ...[2]float64) float64 {
 
 // A contact that tells nothing, or nonsense, neither loses nor splits a load: the level judges.
 func TestContactsThatFail(t *testing.T) {
-	first := move{4 * hour, 100, 6}
-	last := move{first.end() + 480, 60, 6} // a pause of eight minutes
-	w := well{level0: 180, inflow: 60, moves: []move{first, last}}
-	whole := [2]float64{first.from - 40, last.end() + 40}
+	first := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 100, Rate: 6}
+	last := tanktest.Move{From: first.End() + 480, Bbl: 60, Rate: 6} // a pause of eight minutes
+	w := tanktest.Well{Level0: 180, Inflow: 60, Moves: []tanktest.Move{first, last}}
+	whole := [2]float64{first.From - 40, last.End() + 40}
 	for name, open := range map[string]func(float64) float64{
 		"stuck open":      func(float64) float64 { return 1 },
 		"stuck shut":      func(float64) float64 { return 0 },
@@ -40,18 +42,18 @@ func TestContactsThatFail(t *testing.T) {
 		"chatters always": func(s float64) float64 { return math.Mod(math.Floor(s/10), 2) },
 		"flickers":        func(s float64) float64 { return flag(math.Mod(s, 1700), [2]float64{0, 20}) },
 		"dies open": func(s float64) float64 {
-			if s > first.from+300 {
+			if s > first.From+300 {
 				return math.NaN()
 			}
 			return flag(s, whole)
 		},
-		"late": func(s float64) float64 { return flag(s, [2]float64{first.from + 400, last.end() + 40}) },
+		"late": func(s float64) float64 { return flag(s, [2]float64{first.From + 400, last.End() + 40}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, w)
 			r.wired(open)
-			r.run(0, 7*hour)
-			r.matches(0.1, 60, w.label(first, last))
+			r.run(0, 7*tanktest.Hour)
+			r.matches(0.1, 60, labelOf(w, first, last))
 			r.only()
 		})
 	}
@@ -59,12 +61,12 @@ func TestContactsThatFail(t *testing.T) {
 
 // The valve stays open over a pause that is longer than any other would be taken for one.
 func TestOpenValveJoinsALongPause(t *testing.T) {
-	a := move{4 * hour, 90, 6}
-	b := move{a.end() + 1500, 80, 6}
-	w := well{level0: 180, inflow: 0, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 90, Rate: 6}
+	b := tanktest.Move{From: a.End() + 1500, Bbl: 80, Rate: 6}
+	w := tanktest.Well{Level0: 180, Inflow: 0, Moves: []tanktest.Move{a, b}}
 	r := newRig(t, w)
-	r.wired(func(s float64) float64 { return flag(s, [2]float64{a.from - 30, b.end() + 30}) })
-	r.run(0, 7*hour)
+	r.wired(func(s float64) float64 { return flag(s, [2]float64{a.From - 30, b.End() + 30}) })
+	r.run(0, 7*tanktest.Hour)
 	if len(r.loads) != 1 || r.loads[0].Parts != 2 || len(r.loads[0].Remarks) > 0 {
 		t.Fatalf("%+v", r.loads)
 	}
@@ -72,12 +74,12 @@ func TestOpenValveJoinsALongPause(t *testing.T) {
 
 // One opening over two full trucks is a valve that nobody shut, not one load.
 func TestOpenValveDoesNotJoinTwoTrucks(t *testing.T) {
-	a := move{4 * hour, 170, 6}
-	b := move{a.end() + 1500, 175, 6}
-	w := well{level0: 235, inflow: 0, moves: []move{a, b}}
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 170, Rate: 6}
+	b := tanktest.Move{From: a.End() + 1500, Bbl: 175, Rate: 6}
+	w := tanktest.Well{Level0: 235, Inflow: 0, Moves: []tanktest.Move{a, b}}
 	r := newRig(t, w)
-	r.wired(func(s float64) float64 { return flag(s, [2]float64{a.from - 30, b.end() + 30}) })
-	r.run(0, 8*hour)
+	r.wired(func(s float64) float64 { return flag(s, [2]float64{a.From - 30, b.End() + 30}) })
+	r.run(0, 8*tanktest.Hour)
 	if len(r.loads) != 2 || math.Abs(r.loads[0].GaugeBbl-170) > 1 || math.Abs(r.loads[1].GaugeBbl-175) > 1 {
 		t.Fatalf("%+v", r.loads)
 	}
@@ -87,8 +89,8 @@ func TestOpenValveDoesNotJoinTwoTrucks(t *testing.T) {
 func TestSilentContactIsRemarked(t *testing.T) {
 	r := newRig(t, aWell)
 	r.wired(func(float64) float64 { return 0 })
-	r.run(0, 7*hour)
-	r.matches(0.06, 20, aWell.label(aLoad, aLoad))
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	if l := r.loads[0]; len(l.Remarks) != 1 || len(l.Review) > 0 {
 		t.Errorf("remarks %q, review %q", l.Remarks, l.Review)
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/tank/tanktest"
 )
 
 // judged checks that the only verdict is this, with its volume and what its reason has to say.
@@ -20,27 +22,29 @@ func (r *rig) judged(what string, bbl float64, says string) {
 }
 
 func TestAFallThatIsNoLoadHasAVerdict(t *testing.T) {
-	at := func(bbl, rate float64) move { return move{4 * hour, bbl, rate} }
-	back := move{at(60, 6).end() + 600, -58, 6}
+	at := func(bbl, rate float64) tanktest.Move {
+		return tanktest.Move{From: 4 * tanktest.Hour, Bbl: bbl, Rate: rate}
+	}
+	back := tanktest.Move{From: at(60, 6).End() + 600, Bbl: -58, Rate: 6}
 	for _, c := range []struct {
 		what, says string
 		bbl        float64
-		wells      []well
+		wells      []tanktest.Well
 		change     func(*rig)
 	}{
-		{TooSmall, "of the 25 that min_load wants", 12, []well{{level0: 180, moves: []move{at(12, 4)}}}, nil},
-		{Metered, "a meter makes the tickets", 120, []well{{level0: 180, moves: []move{at(120, 6)}}}, func(r *rig) { r.site.tanks[0].Lact = true }},
-		{Transferred, "most of all TK-2", 100, []well{{level0: 180, moves: []move{at(100, 5)}}, {level0: 40, moves: []move{at(-100, 5)}}}, nil},
-		{Recirculated, "in came back", 60, []well{{level0: 180, moves: []move{at(60, 6), back}}}, nil},
-		{TooLongUnseen, "no reading came for 26", 120, []well{{level0: 180, moves: []move{at(120, 6)}}}, func(r *rig) { r.sensor = hide(3*hour, 29*hour) }},
+		{TooSmall, "of the 25 that min_load wants", 12, []tanktest.Well{{Level0: 180, Moves: []tanktest.Move{at(12, 4)}}}, nil},
+		{Metered, "a meter makes the tickets", 120, []tanktest.Well{{Level0: 180, Moves: []tanktest.Move{at(120, 6)}}}, func(r *rig) { r.site.tanks[0].Lact = true }},
+		{Transferred, "most of all TK-2", 100, []tanktest.Well{{Level0: 180, Moves: []tanktest.Move{at(100, 5)}}, {Level0: 40, Moves: []tanktest.Move{at(-100, 5)}}}, nil},
+		{Recirculated, "in came back", 60, []tanktest.Well{{Level0: 180, Moves: []tanktest.Move{at(60, 6), back}}}, nil},
+		{TooLongUnseen, "no reading came for 26", 120, []tanktest.Well{{Level0: 180, Moves: []tanktest.Move{at(120, 6)}}}, func(r *rig) { r.sensor = hide(3*tanktest.Hour, 29*tanktest.Hour) }},
 	} {
 		r := newRig(t, c.wells...)
 		if c.change != nil {
 			c.change(r)
 		}
-		to := 7 * hour
+		to := 7 * tanktest.Hour
 		if c.what == TooLongUnseen {
-			to = 32 * hour
+			to = 32 * tanktest.Hour
 		}
 		r.run(0, to)
 		r.judged(c.what, c.bbl, c.says)
@@ -48,12 +52,12 @@ func TestAFallThatIsNoLoadHasAVerdict(t *testing.T) {
 }
 
 func TestAWaterDrawHasAVerdict(t *testing.T) {
-	r := newRig(t, well{level0: 180, moves: []move{{4 * hour, 40, 4}}})
+	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 40, Rate: 4}}})
 	r.site.tanks[0].Interface = true
 	r.side = func(r *rig, s float64) {
-		r.feed(s, Input{Kind: Interface, Value: 40 - (180 - r.wells[0].level(s)), Good: true})
+		r.feed(s, Input{Kind: Interface, Value: 40 - (180 - r.wells[0].Level(s)), Good: true})
 	}
-	r.run(0, 7*hour)
+	r.run(0, 7*tanktest.Hour)
 	r.judged(WaterDrawn, 40, "interface")
 }
 
@@ -61,50 +65,73 @@ func TestAWaterDrawHasAVerdict(t *testing.T) {
 // that only just fell.
 func TestADrawThatWaitsIsKnown(t *testing.T) {
 	r := newRig(t, aWell)
-	r.run(0, aLoad.from+600)
+	r.run(0, aLoad.From+600)
 	w := r.site.Waiting(r.st, 0)
 	if len(w) != 1 || w[0].What != Undecided || !strings.Contains(w[0].Why, "was not seen to stop") {
 		t.Fatalf("in the middle of a load: %+v", w)
 	}
-	r.run(aLoad.from+600, aLoad.end()+900)
+	r.run(aLoad.From+600, aLoad.End()+900)
 	w = r.site.Waiting(r.st, 0)
-	until := r.at(aLoad.end() + 45*60)
-	if len(w) != 1 || w[0].Until.Sub(until).Abs() > 30*time.Second || math.Abs(w[0].Bbl-aLoad.bbl) > 1 {
-		t.Fatalf("after its end: %+v, want %.1f bbl until %v", w, aLoad.bbl, until)
+	until := r.at(aLoad.End() + 45*60)
+	if len(w) != 1 || w[0].Until.Sub(until).Abs() > 30*time.Second || math.Abs(w[0].Bbl-aLoad.Bbl) > 1 {
+		t.Fatalf("after its end: %+v, want %.1f bbl until %v", w, aLoad.Bbl, until)
 	}
-	r.run(aLoad.end()+900, aLoad.end()+hour)
+	r.run(aLoad.End()+900, aLoad.End()+tanktest.Hour)
 	if w := r.site.Waiting(r.st, 0); len(w) != 0 || len(r.loads) != 1 {
 		t.Errorf("after its ticket: %+v, %d loads", w, len(r.loads))
 	}
-	if r.site.Waiting(r.st, 7) != nil || r.site.Levels(r.st, -1, testStart, testStart) != nil {
+	if r.site.Waiting(r.st, 7) != nil || r.site.Levels(r.st, -1, tanktest.Start, tanktest.Start) != nil {
 		t.Error("something is known of a tank that is not there")
 	}
 }
 
 func TestTheStateTellsTheLevelOfADay(t *testing.T) {
-	w := well{level0: 60, inflow: 100}
+	w := tanktest.Well{Level0: 60, Inflow: 100}
 	r := newRig(t, w)
-	r.run(0, 30*hour)
-	all := r.site.Levels(r.st, 0, testStart, r.at(30*hour))
+	r.run(0, 30*tanktest.Hour)
+	all := r.site.Levels(r.st, 0, tanktest.Start, r.at(30*tanktest.Hour))
 	if len(all) < 100 || len(all) > bufferMost+histMost {
 		t.Fatalf("%d levels of a day and six hours", len(all))
 	}
 	before := time.Time{}
 	for _, m := range all {
-		s := m.At.Sub(testStart).Seconds()
-		if math.Abs(m.In-w.level(s)) > 0.25 {
-			t.Fatalf("level at %.0f s is %.2f in, want %.2f", s, m.In, w.level(s))
+		s := m.At.Sub(tanktest.Start).Seconds()
+		if math.Abs(m.In-w.Level(s)) > 0.25 {
+			t.Fatalf("level at %.0f s is %.2f in, want %.2f", s, m.In, w.Level(s))
 		}
 		if !m.At.After(before) {
 			t.Fatalf("levels out of order at %v", m.At)
 		}
 		before = m.At
 	}
-	if first := all[0].At; first.After(r.at(10 * hour)) {
+	if first := all[0].At; first.After(r.at(10 * tanktest.Hour)) {
 		t.Errorf("the oldest level is of %v, want one of the day before", first)
 	}
-	hour10 := r.site.Levels(r.st, 0, r.at(25*hour), r.at(26*hour))
-	if len(hour10) < 50 || hour10[0].At.Before(r.at(25*hour)) {
+	hour10 := r.site.Levels(r.st, 0, r.at(25*tanktest.Hour), r.at(26*tanktest.Hour))
+	if len(hour10) < 50 || hour10[0].At.Before(r.at(25*tanktest.Hour)) {
 		t.Errorf("%d levels of one hour from %v", len(hour10), hour10[0].At)
+	}
+}
+
+// TestSlowMovementsHaveTheirVerdicts: who asks why there is no ticket is told, once, of the whole.
+func TestSlowMovementsHaveTheirVerdicts(t *testing.T) {
+	crawl := tanktest.Move{From: 3 * tanktest.Hour, Bbl: 130, Rate: 0.2}
+	r := newRig(t, tanktest.Well{Level0: 180, Moves: []tanktest.Move{crawl}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: crawl.From, Bbl: -130, Rate: 0.2}}})
+	r.run(0, 24*tanktest.Hour)
+	r.only("transfer")
+	last := r.verdicts[len(r.verdicts)-1]
+	for _, v := range r.verdicts {
+		if v.Tank != "TK-1" || v.What != Transferred || !v.Start.Equal(last.Start) {
+			t.Errorf("%+v", v)
+		}
+	}
+	if math.Abs(last.Bbl-130) > 6 || r.events[0].To != "TK-2" {
+		t.Errorf("the last verdict tells of %.1f bbl, want 130; the event of %+v", last.Bbl, r.events[0])
+	}
+	r = newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{{From: 3 * tanktest.Hour, Bbl: 50, Rate: 0.07}}})
+	r.run(0, 16*tanktest.Hour)
+	r.only("unexplained-loss")
+	if len(r.verdicts) != 1 || r.verdicts[0].What != TooSlow || !r.verdicts[0].Start.Equal(r.events[0].Start) {
+		t.Errorf("%+v", r.verdicts)
 	}
 }

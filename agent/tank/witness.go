@@ -34,8 +34,8 @@ type Rivals struct {
 // witness adds to a load what a reader of the ticket wants to see beside the figures.
 func (r *run) witness(i int, v *vessel, d draw, now float64, l *Load) {
 	t := &r.site.tanks[i]
-	l.OpenBbl, _ = t.Table.edge(d.open.v)
-	l.CloseBbl, _ = t.Table.edge(d.close.v)
+	l.OpenBbl, _ = t.Table.Extrapolated(d.open.v)
+	l.CloseBbl, _ = t.Table.Extrapolated(d.close.v)
 	l.ClosingTop, l.ClosingBottom = v.asOf(topAt, d.end), v.asOf(bottomAt, d.end)
 	if t.Interface {
 		l.OpenWater, l.CloseWater = v.waterAt(d.start), v.waterAt(d.end)

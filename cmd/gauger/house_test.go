@@ -35,16 +35,21 @@ type houseRoom struct {
 var houseRooms = map[string]houseRoom{
 	"collectors":    {tests: "collectors/collectorstest", why: "the words of the gathering side; every collector stands on them, so they stand on nothing"},
 	"outbox":        {tests: "outbox/outboxtest deploy/proof", why: "a general store that knows neither tanks nor the service, and can be proven alone"},
-	"agent/tank":    {why: "decides money; pure, so that the compiler guards it: the standard library only"},
+	"agent/tank":    {may: "agent/tank/codec agent/tank/stats", tests: "agent/tank/tanktest", why: "decides money; pure, so that the compiler guards it: the standard library and its own leaves only"},
 	"agent/plot":    {may: "agent/tank", why: "draws what it is given; it knows gauges and strapping tables, and not where levels come from"},
 	"agent/link":    {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":   {tests: "agent/cloud/cloudtest deploy/proof", why: "the service's web interface; the drain acts on the receipt's class alone"},
 	"config":        {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
 	"cmd/gauger":    {may: "agent agent/clock agent/console agent/recorder agent/tank agent/plot agent/cloud agent/link config outbox collectors collectors/modbus collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":   {may: "collectors collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
-	"agent":         {may: "collectors outbox agent/clock agent/recorder agent/tank agent/cloud agent/link", tests: "agent/cloud/cloudtest collectors/sim deploy/proof", why: "joins the parts; which collectors there are is decided above it"},
+	"agent":         {may: "collectors outbox agent/clock agent/recorder agent/tank agent/tankbook agent/cloud agent/link", tests: "agent/cloud/cloudtest collectors/sim deploy/proof", why: "joins the parts; which collectors there are is decided above it"},
 	"agent/clock":   {why: "judges the wall clock; it is given every instant"},
 	"agent/console": {may: "agent agent/clock collectors outbox agent/tank agent/cloud", tests: "agent/cloud/cloudtest", why: "shows what the agent holds"},
+
+	"agent/tankbook":      {may: "agent/tank agent/tank/codec agent/tank/stats", tests: "agent/tank/tanktest", why: "the tanks' production days, from what the detector made of them; as pure as it"},
+	"agent/tank/codec":    {may: "agent/tank/stats", why: "the binary form of the detector's state and of the tank book"},
+	"agent/tank/stats":    {why: "the figures that both reckon with"},
+	"agent/tank/tanktest": {may: "agent/tank/stats", why: "true levels; it does not know the detector, so that the detector's own tests can use it"},
 
 	"agent/recorder":       {may: "collectors", why: "a ring of readings on disk, that can be proven alone"},
 	"collectors/registers": {why: "what 16-bit words mean, whichever protocol brings them"},

@@ -1,15 +1,19 @@
-package tank
+package tankbook
 
 import "math"
 
 const (
 	trailMost  = 300
+	trailEvery = 60.0  // s between counts that are kept
 	meterMost  = 10.0  // bbl/min; faster is no production
 	meterSlack = 10.0  // bbl
 	meterAgree = 3     // readings in a row that make another count the meter's
 	rollLeast  = 1000. // a count that falls from below this was reset
 	meterAnew  = -1.0  // in place of the time of the newest count: the next one has nothing to do with it
 )
+
+// count is what the meter had counted at a time: barrels, site seconds.
+type count struct{ t, v float64 }
 
 // meter follows a totaliser over its rollovers and resets.
 type meter struct {

@@ -1,11 +1,12 @@
-package tank
+package tankbook
 
 import (
 	"fmt"
 	"math"
 
-	"gauger/eventrules"
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
+	"gauger/eventrules"
 )
 
 const (
@@ -33,8 +34,8 @@ type lack struct {
 
 // loss looks for one in the day that is being closed and the two before it, and tells of it
 // once. It says in the day's book what would have been seen.
-func (w *bookkeeper) loss(i int, p *page, d *BookDay) *Event {
-	s, t := &p.due, &w.site.tanks[i]
+func (w *bookkeeper) loss(i int, p *page, d *Day) *tank.Event {
+	s, t := &p.due, w.site.Tank(i)
 	per := t.Table.PerInch(s.end.level)
 	var worst lack
 	least := 0.0
@@ -97,11 +98,11 @@ type left struct {
 
 const idleBbl = 0.5 // bbl a day below which nothing came
 
-func (s *sheet) left(d *BookDay) left {
+func (s *sheet) left(d *Day) left {
 	if d.Residual == nil || s.upset != 0 || s.seeps || !d.Measured && *d.Production > idleBbl {
 		return left{}
 	}
-	return left{true, *d.Residual + s.told, s.doubt + stats.Square(dumpBbl)/3*float64(len(s.runs))}
+	return left{true, *d.Residual + s.told, s.doubt + stats.Square(tank.DumpBbl)/3*float64(len(s.runs))}
 }
 
 // over is the loss by the balance of the last one, two or three days.
@@ -128,7 +129,7 @@ func (p *page) over(limit float64, now left, ends float64) lack {
 
 // lacking is the same for a tank with steady inflow: by what it produced less than on its own
 // days before. False when they differ too much to tell.
-func (p *page) lacking(limit float64, d *BookDay) (worst lack, least float64, ok bool) {
+func (p *page) lacking(limit float64, d *Day) (worst lack, least float64, ok bool) {
 	usual, ok := p.habit(limit)
 	if !ok || d.Residual == nil || d.Measured || !plausibleLack(limit, usual) {
 		return worst, 0, false
@@ -175,7 +176,7 @@ func (p *page) atRest(change, days float64) float64 {
 }
 
 // remember keeps what the next days are compared with.
-func (p *page) remember(s *sheet, d *BookDay, limit float64) {
+func (p *page) remember(s *sheet, d *Day, limit float64) {
 	p.past[1], p.past[0] = p.past[0], stills{}
 	if s.upset == 0 && d.Blind == "" {
 		p.past[0] = s.still
@@ -193,8 +194,8 @@ func (p *page) remember(s *sheet, d *BookDay, limit float64) {
 }
 
 // tell raises a loss once, when it begins to stand out and the detector has not told of it.
-func (w *bookkeeper) tell(i int, p *page, l lack) *Event {
-	s, t := &p.due, &w.site.tanks[i]
+func (w *bookkeeper) tell(i int, p *page, l lack) *tank.Event {
+	s, t := &p.due, w.site.Tank(i)
 	known := p.losing
 	switch {
 	case l.believed && !p.losing:
@@ -210,12 +211,12 @@ func (w *bookkeeper) tell(i int, p *page, l lack) *Event {
 	if l.days > 1 {
 		span = fmt.Sprintf("production days %s to %s", w.dayOf(l.since), w.dayOf(s.from))
 	}
-	return &Event{Rule: eventrules.UnexplainedLoss, Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.lost * float64(l.days), Note: fmt.Sprintf(
+	return &tank.Event{Rule: eventrules.UnexplainedLoss, Tank: t.ID, Start: unix(l.since), End: unix(s.to), Bbl: l.lost * float64(l.days), Note: fmt.Sprintf(
 		"tank %s: the tank book of %s is short of %.1f bbl, %.1f bbl a day, give or take %.1f", t.ID, span, l.lost*float64(l.days), l.lost, 2*l.err)}
 }
 
 // Knows says that the book has told of a loss that the detector tells of: the same one, unless it has grown.
-func (b Book) Knows(i int, e Event) bool {
+func (b Book) Knows(i int, e tank.Event) bool {
 	if !e.Slow || i < 0 || i >= len(b.pages) || b.pages[i] == nil {
 		return false
 	}

@@ -1,9 +1,10 @@
-package tank
+package tankbook
 
 import (
 	"errors"
 	"fmt"
 
+	"gauger/agent/tank"
 	"gauger/agent/tank/codec"
 )
 
@@ -11,6 +12,9 @@ const (
 	bookFormat = 2 // 1 kept the oil that came from other tanks as one sum
 	runsMost   = 64
 )
+
+// archive is the walk over the books.
+type archive struct{ *codec.Archive }
 
 // MarshalBinary is the books to store: one or two KiB a tank, and five beside a meter.
 func (b Book) MarshalBinary() ([]byte, error) {
@@ -35,7 +39,7 @@ func (b *Book) UnmarshalBinary(raw []byte) error {
 }
 
 func (a archive) book(b *Book) {
-	n := a.Count(len(b.pages), mostTanks)
+	n := a.Count(len(b.pages), tank.MostTanks)
 	if a.Reading {
 		b.pages = make([]*page, n)
 	}
@@ -72,7 +76,7 @@ func (a archive) page(p *page) {
 	a.Flag(&m.known)
 	a.Floats(&m.sum, &m.last, &m.at, &m.odd)
 	a.Ints(&m.strike)
-	codec.List(a.Archive, &p.trail, trailMost, func(x *point) { a.Floats(&x.t, &x.v) })
+	codec.List(a.Archive, &p.trail, trailMost, func(x *count) { a.Floats(&x.t, &x.v) })
 	a.sheet(&p.now)
 	a.Flag(&p.isDue)
 	if p.isDue {
@@ -125,7 +129,7 @@ func (a archive) sheet(s *sheet) {
 	a.entry(&s.end)
 	a.still(&s.still)
 	codec.List(a.Archive, &s.moves, movesMost, func(m *shift) { a.Floats(&m.from, &m.to, &m.bbl) })
-	codec.List(a.Archive, &s.runs, runsMost, func(r *BookRun) {
+	codec.List(a.Archive, &s.runs, runsMost, func(r *Run) {
 		a.Time(&r.Start)
 		a.Time(&r.End)
 		a.Floats(&r.GaugeBbl, &r.Inflow, &r.Bbl)

@@ -1,4 +1,4 @@
-package tank
+package tankbook
 
 import (
 	"fmt"
@@ -6,15 +6,16 @@ import (
 	"sort"
 	"time"
 
-	"gauger/eventrules"
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
+	"gauger/eventrules"
 )
 
 // gaugeOff is the begin and the end of the production day that holds t.
-func (r BookRules) gaugeOff(t time.Time) (from, to time.Time) {
+func (r Rules) gaugeOff(t time.Time) (from, to time.Time) {
 	y, m, d := t.In(r.Zone).Date()
 	at := func(d int) time.Time {
-		return time.Date(y, m, d, int(r.Day/time.Hour), int(r.Day%time.Hour/time.Minute), 0, 0, r.Zone)
+		return time.Date(y, m, d, int(r.GaugeOff/time.Hour), int(r.GaugeOff%time.Hour/time.Minute), 0, 0, r.Zone)
 	}
 	if t.Before(at(d)) {
 		d--
@@ -25,7 +26,7 @@ func (r BookRules) gaugeOff(t time.Time) (from, to time.Time) {
 // sheetAt opens the day that holds a time, unix s.
 func (w *bookkeeper) sheetAt(wall float64) sheet {
 	from, to := w.rules.gaugeOff(unix(wall))
-	return sheet{from: stamp(from), to: stamp(to)}
+	return sheet{from: tank.UnixSeconds(from), to: tank.UnixSeconds(to)}
 }
 
 // turn ends the day that is open; e is the first level that belongs to the next.
@@ -95,7 +96,7 @@ func (p *page) stockAt(at float64, e entry) (entry, bool) {
 }
 
 // outcome books what the detector decided.
-func (w *bookkeeper) outcome(o Outcome) {
+func (w *bookkeeper) outcome(o tank.Outcome) {
 	switch {
 	case o.Load != nil:
 		w.run(o.Load)
@@ -106,8 +107,8 @@ func (w *bookkeeper) outcome(o Outcome) {
 
 // index is a tank's place by its id; false before its book was begun.
 func (w *bookkeeper) index(id string) (int, bool) {
-	for i := range w.site.tanks {
-		if w.site.tanks[i].ID == id {
+	for i := range w.site.Len() {
+		if w.site.Tank(i).ID == id {
 			return i, w.page(i) != nil && w.page(i).seen
 		}
 	}
@@ -131,14 +132,14 @@ func (p *page) explain(from, to float64) {
 
 // run books a load whole on the day of its closing. What had left at a gauge-off in its middle
 // is counted as if it still were in the tank.
-func (w *bookkeeper) run(l *Load) {
+func (w *bookkeeper) run(l *tank.Load) {
 	i, ok := w.index(l.Tank)
 	if !ok {
 		return
 	}
-	p, t := w.own(i), &w.site.tanks[i]
-	start, end := stamp(l.Start), stamp(l.End)
-	r := BookRun{Start: l.Start, End: l.End, GaugeBbl: l.GaugeBbl, Inflow: l.InflowBbl}
+	p, t := w.own(i), w.site.Tank(i)
+	start, end := tank.UnixSeconds(l.Start), tank.UnixSeconds(l.End)
+	r := Run{Start: l.Start, End: l.End, GaugeBbl: l.GaugeBbl, Inflow: l.InflowBbl}
 	if w.metered(i, p) {
 		r.Inflow = p.counted(end-p.off) - p.counted(start-p.off)
 	}
@@ -148,10 +149,10 @@ func (w *bookkeeper) run(l *Load) {
 	s.doubt += stats.Square(l.ErrorBbl / 2)
 	p.explain(start, end)
 	if gaugeOff := p.due.to; p.isDue && p.due.shut && start < gaugeOff && end > gaugeOff {
-		opening, _ := t.Table.edge(l.Open)
+		opening, _ := t.Table.Extrapolated(l.Open)
 		left := opening + r.Inflow*(gaugeOff-start)/(end-start) - p.due.end.stock
 		p.due.endRun += left
-		p.due.doubt += stats.Square(l.ErrorBbl/2) + stats.Square(dumpBbl)/3
+		p.due.doubt += stats.Square(l.ErrorBbl/2) + stats.Square(tank.DumpBbl)/3
 		p.now.openRun += left
 		text := fmt.Sprintf("a run was under way at gauge-off: %.1f bbl of it had left, and count as in the tank; it is booked whole on the day of its closing", left)
 		p.due.remark(text)
@@ -160,19 +161,19 @@ func (w *bookkeeper) run(l *Load) {
 }
 
 // event books a movement that is no run, and what a reader of the day should know.
-func (w *bookkeeper) event(e *Event) {
+func (w *bookkeeper) event(e *tank.Event) {
 	i, ok := w.index(e.Tank)
 	if !ok {
 		return
 	}
 	p := w.own(i)
-	start, end := stamp(e.Start), stamp(e.End)
+	start, end := tank.UnixSeconds(e.Start), tank.UnixSeconds(e.End)
 	s, text, flow := p.sheet(end), "", true
 	switch e.Rule {
 	case eventrules.WaterDraw:
 		p.book(shift{start, end, e.Bbl}, func(s *sheet, part shift) { s.water += part.bbl })
 	case eventrules.Transfer:
-		if w.st.tanks[i].seeping() {
+		if w.site.SlowLoss(w.st, i).Moved {
 			p.seeped, p.seepsTo, s.seeps, flow = e.Bbl, -1, true, false
 			if j, ok := w.index(e.To); ok {
 				p.seepsTo = j
@@ -186,7 +187,7 @@ func (w *bookkeeper) event(e *Event) {
 		if !e.Slow { // the rests show a slow one
 			s.told += e.Bbl
 		}
-		if e.Slow && w.st.tanks[i].loss.open && !p.losing { // it goes on
+		if e.Slow && w.site.SlowLoss(w.st, i).Open && !p.losing { // it goes on
 			p.losing, p.since = true, start
 		}
 		p.now.knows = p.now.knows || p.isDue && end > p.due.to-bookSettle
@@ -271,11 +272,11 @@ func (w *bookkeeper) settle(i int) {
 	if p == nil || !p.isDue {
 		return
 	}
-	since := math.Max(w.st.now*w.site.speed, p.last.t) + p.off - p.due.to
+	since := math.Max(w.site.Now(w.st), p.last.t) + p.off - p.due.to
 	if since < bookSettle || w.st.Loading(i) && since < bookPatient {
 		return
 	}
-	for k := range w.site.tanks { // what is drawn there may have come here
+	for k := range w.site.Len() { // what is drawn there may have come here
 		if w.st.Loading(k) && since < bookOthers {
 			return
 		}
@@ -286,7 +287,7 @@ func (w *bookkeeper) settle(i int) {
 // shut closes the day that is due.
 func (w *bookkeeper) shut(i int, p *page) {
 	d := w.balance(i, p)
-	out := BookOutcome{Day: &d, Loss: w.loss(i, p, &d)}
+	out := Outcome{Day: &d, Loss: w.loss(i, p, &d)}
 	d.tidy()
 	w.said = append(w.said, out)
 	p.due, p.isDue = sheet{}, false

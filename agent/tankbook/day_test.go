@@ -1,10 +1,13 @@
-package tank
+package tankbook
 
 import (
 	"math"
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/agent/tank"
+	"gauger/agent/tank/tanktest"
 )
 
 // TestBookTellsTheTruth compares the figures of a metered and an estimated book with what truly
@@ -137,7 +140,7 @@ func TestBookDayAcrossDaylightSaving(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := BookRules{Zone: zone, Day: 7 * time.Hour}
+	r := Rules{Zone: zone, GaugeOff: 7 * time.Hour}
 	for _, c := range []struct {
 		at   string
 		from string
@@ -189,7 +192,7 @@ func TestBookOfATankThatIsMeasuredAnew(t *testing.T) {
 	l := lease{inflow: 20, dumps: 0.7, noise: 0.05, every: 60}.open(t, 2)
 	l.restart = func(l *leased, s float64) {
 		if s == 1.5*day {
-			l.now.stock -= 20 * testPer
+			l.now.stock -= 20 * tanktest.PerInch
 			l.book = l.book.Refitted(0)
 		}
 	}
@@ -207,13 +210,13 @@ func TestBookOfATankThatIsMeasuredAnew(t *testing.T) {
 }
 
 func TestAnotherMeterCountsFromItsFirstReading(t *testing.T) {
-	site, err := NewSite([]Tank{{ID: "TK-1", Height: 240, Table: Cylinder(144, 240)}})
+	site, err := tank.NewSite([]tank.Tank{{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b Book
 	for k, total := range []float64{1000, 1005, 1009} {
-		b = site.Meter(b, 0, testStart.Add(time.Duration(k)*time.Hour), total)
+		b = b.Metered(site, 0, tanktest.Start.Add(time.Duration(k)*time.Hour), total)
 	}
 	b = b.Remetered(0)
 	raw, err := b.MarshalBinary()
@@ -221,7 +224,7 @@ func TestAnotherMeterCountsFromItsFirstReading(t *testing.T) {
 		t.Fatal(err)
 	}
 	for k, total := range []float64{1100, 1101} {
-		b = site.Meter(b, 0, testStart.Add(time.Duration(4+k)*time.Hour), total)
+		b = b.Metered(site, 0, tanktest.Start.Add(time.Duration(4+k)*time.Hour), total)
 	}
 	if got := b.pages[0].meter.sum; got != 10 {
 		t.Errorf("counted %g bbl, want the 9 of the one meter and the 1 of the other", got)

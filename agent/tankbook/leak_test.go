@@ -1,4 +1,4 @@
-package tank
+package tankbook
 
 import (
 	"fmt"
@@ -90,7 +90,7 @@ func TestBookTellsOfNoLeakWhereThereIsNone(t *testing.T) {
 }
 
 // adds sees to it that a day's balance closes.
-func (d BookDay) adds(t *testing.T) {
+func (d Day) adds(t *testing.T) {
 	t.Helper()
 	if d.Opening == nil || d.Closing == nil {
 		return

@@ -1,8 +1,9 @@
-package tank
+package tankbook
 
 import (
 	"math"
 
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
 )
 
@@ -18,9 +19,9 @@ const (
 	coarseRise = 3.0  // rises a day that such a sensor hides the rest between
 )
 
-// repeat is how well a kind of sensor repeats itself from one day to the next, inches.
-func (t *Tank) repeat() float64 {
-	switch t.Sensor {
+// repeatability is how well a kind of sensor repeats itself from one day to the next, inches.
+func repeatability(sensor string) float64 {
+	switch sensor {
 	case "ultrasonic":
 		return 0.25
 	case "hydrostatic":
@@ -33,21 +34,21 @@ func (t *Tank) repeat() float64 {
 
 // ends is the standard error of a day's change of stock by what its sensor cannot tell at the
 // two gauge-offs, barrels.
-func (f stills) ends(t *Tank, perInch float64) float64 {
-	return math.Sqrt2 * math.Hypot(t.repeat()*perInch, f.grain()/math.Sqrt(12))
+func (f stills) ends(t *tank.Tank, perInch float64) float64 {
+	return math.Sqrt2 * math.Hypot(repeatability(t.Sensor)*perInch, f.grain()/math.Sqrt(12))
 }
 
 // balance makes the closed day of what was written.
-func (w *bookkeeper) balance(i int, p *page) BookDay {
-	s, t := &p.due, &w.site.tanks[i]
+func (w *bookkeeper) balance(i int, p *page) Day {
+	s, t := &p.due, w.site.Tank(i)
 	got := s.received()
 	metered := w.metered(i, p)
 	if !metered {
 		p.lifted()
 	}
-	d := BookDay{
+	d := Day{
 		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Water: s.water, TransfersOut: s.given,
-		TransfersIn: got, Other: s.other, RunList: append([]BookRun(nil), s.runs...), Remarks: s.remarks,
+		TransfersIn: got, Other: s.other, RunList: append([]Run(nil), s.runs...), Remarks: s.remarks,
 	}
 	for _, r := range s.runs {
 		d.Runs += r.Bbl
@@ -78,13 +79,13 @@ func (w *bookkeeper) balance(i int, p *page) BookDay {
 		w.explain(&d, p, slope, metered)
 	}
 	if d.Residual != nil && (metered || *d.Production == 0) { // the gauge-offs alone speak
-		d.Error = 2 * math.Sqrt(s.doubt+stats.Square(ends)+stats.Square(dumpBbl)/3*float64(len(s.runs)))
+		d.Error = 2 * math.Sqrt(s.doubt+stats.Square(ends)+stats.Square(tank.DumpBbl)/3*float64(len(s.runs)))
 	}
 	return d
 }
 
 // tidy rounds a day's figures to a thousandth of a barrel; what is no number is left out.
-func (d *BookDay) tidy() {
+func (d *Day) tidy() {
 	for _, p := range []**float64{&d.OpeningIn, &d.ClosingIn, &d.Opening, &d.Closing, &d.Production, &d.Residual, &d.Sees} {
 		if *p == nil {
 			continue
@@ -111,7 +112,7 @@ func (d *BookDay) tidy() {
 }
 
 // blind says why the rests of a day tell nothing of a loss; empty when they do.
-func (w *bookkeeper) blind(t *Tank, s *sheet, slope, err float64, seen, metered bool) string {
+func (w *bookkeeper) blind(t *tank.Tank, s *sheet, slope, err float64, seen, metered bool) string {
 	f := s.still
 	switch {
 	case t.Group != "":
@@ -134,7 +135,7 @@ func (w *bookkeeper) blind(t *Tank, s *sheet, slope, err float64, seen, metered 
 
 // explain divides the change of the stock into what is known, what was produced and what is
 // left over.
-func (w *bookkeeper) explain(d *BookDay, p *page, slope float64, metered bool) {
+func (w *bookkeeper) explain(d *Day, p *page, slope float64, metered bool) {
 	s := &p.due
 	change := *d.Closing - *d.Opening + d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other
 	if metered {

@@ -1,18 +1,22 @@
-package tank
+package tankbook
 
 import (
 	"math"
 
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
 )
 
 const (
-	shareDoubt = 0.25      // standard error of what a run took of a transfer that came in meanwhile, as a share of it
-	shareMin   = 0.1       // of a transfer that a tank has to have received to have a part in it
-	liftLong   = 8 * 3600  // s that foam may last
-	liftRate   = 0.5       // bbl/min; a slower rise may be production
-	liftTimes  = 3.0       // the usual rise, likewise
-	runsOver   = lossEvery // s of a slow transfer that are booked at a time
+	shareDoubt = 0.25     // standard error of what a run took of a transfer that came in meanwhile, as a share of it
+	shareMin   = 0.1      // of a transfer that a tank has to have received to have a part in it
+	liftLong   = 8 * 3600 // s that foam may last
+	liftRate   = 0.5      // bbl/min; a slower rise may be production
+	liftTimes  = 3.0      // the usual rise, likewise
+	runsOver   = 1200.0   // s of a slow transfer that are booked at a time
+	riseBefore = 30.0     // s before a transfer from which the rise of another tank counts
+	riseAfter  = 150.0
+	allRose    = 0.6 // share of a transfer that the others have to have risen by together, so that it is divided by their rises
 )
 
 // transfer books oil that went from tank i to others of the site between two times, unix s.
@@ -23,7 +27,7 @@ func (w *bookkeeper) transfer(i int, p *page, m shift, name string) {
 		parts = []shift{{m.from, at, 0}, {at, m.to, 0}}
 	}
 	shares := w.shares(i, p, m, parts, name)
-	for j := range w.site.tanks {
+	for j := range w.site.Len() {
 		for k, part := range parts {
 			if bbl := shares[k][j] * m.bbl; bbl > 0 {
 				w.receive(j, shift{part.from, part.to, bbl})
@@ -57,17 +61,17 @@ func (p *page) book(m shift, to func(*sheet, shift)) {
 func (w *bookkeeper) shares(i int, own *page, m shift, parts []shift, name string) [][]float64 {
 	out := make([][]float64, len(parts))
 	for k := range parts {
-		out[k] = make([]float64, len(w.site.tanks))
+		out[k] = make([]float64, w.site.Len())
 	}
 	sum := 0.0
-	for j := range w.site.tanks {
+	for j := range w.site.Len() {
 		sum += w.rises(i, j, own.off, m, parts, out)
 	}
 	to, ok := w.index(name)
 	for k, part := range parts {
 		for j := range out[k] {
 			switch {
-			case sum >= most*m.bbl:
+			case sum >= allRose*m.bbl:
 				out[k][j] /= sum
 			case ok && to != i && to == j:
 				out[k][j] = (part.to - part.from) / (m.to - m.from)
@@ -81,19 +85,19 @@ func (w *bookkeeper) shares(i int, own *page, m shift, parts []shift, name strin
 
 // rises is what tank j rose in each part of a transfer out of tank i, and together; 0 where that is no part of it.
 func (w *bookkeeper) rises(i, j int, off float64, m shift, parts []shift, out [][]float64) (sum float64) {
-	t, p := &w.site.tanks[j], w.page(j)
-	if j == i || p == nil || !p.seen || t.Group != "" && t.Group == w.site.tanks[i].Group {
+	t, p := w.site.Tank(j), w.page(j)
+	if j == i || p == nil || !p.seen || t.Group != "" && t.Group == w.site.Tank(i).Group {
 		return 0
 	}
 	for k, part := range parts {
 		from, to := part.from-off, part.to-off
 		if k == 0 {
-			from -= cell
+			from -= riseBefore
 		}
 		if k == len(parts)-1 {
-			to += 5 * cell
+			to += riseAfter
 		}
-		out[k][j] = math.Max(0, w.st.tanks[j].rise(t, from, to))
+		out[k][j] = math.Max(0, w.site.Rise(w.st, j, from, to))
 		sum += out[k][j]
 	}
 	if sum >= shareMin*m.bbl {
@@ -105,17 +109,14 @@ func (w *bookkeeper) rises(i, j int, off float64, m shift, parts []shift, out []
 	return 0
 }
 
-// seeping says that oil runs slowly over to another tank.
-func (v *vessel) seeping() bool { return v.loss.open && v.loss.n == lossKnown }
-
 // seeps books what has run slowly over to another tank since the event that told of it.
 func (w *bookkeeper) seeps(i int, p *page, wall float64) {
-	v := w.st.tanks[i]
-	if !v.seeping() {
+	loss := w.site.SlowLoss(w.st, i)
+	if !loss.Moved {
 		p.seeped = 0
 		return
 	}
-	total := v.loss.fell(&w.site.tanks[i])
+	total := loss.Bbl
 	more := total - p.seeped
 	if p.seeped == 0 || more <= 0 {
 		return
@@ -123,7 +124,7 @@ func (w *bookkeeper) seeps(i int, p *page, wall float64) {
 	p.seeped, p.now.seeps = total, true
 	m := shift{math.Max(wall-runsOver, p.now.from), wall, more}
 	p.book(m, func(s *sheet, part shift) { s.given += part.bbl })
-	if j := p.seepsTo; j >= 0 && j < len(w.site.tanks) && j != i && w.page(j) != nil {
+	if j := p.seepsTo; j >= 0 && j < w.site.Len() && j != i && w.page(j) != nil {
 		w.receive(j, m)
 	}
 }
@@ -155,7 +156,7 @@ func (s *sheet) received() float64 {
 		sum += g.bbl
 		for k := range s.runs {
 			r := &s.runs[k]
-			both := math.Min(g.to, stamp(r.End)) - math.Max(g.from, stamp(r.Start))
+			both := math.Min(g.to, tank.UnixSeconds(r.End)) - math.Max(g.from, tank.UnixSeconds(r.Start))
 			if both <= 0 || g.to <= g.from {
 				continue
 			}

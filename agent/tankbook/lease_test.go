@@ -1,10 +1,13 @@
-package tank
+package tankbook
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"gauger/agent/tank"
+	"gauger/agent/tank/tanktest"
 )
 
 // A lease for the tank book: one 12 ft tank for weeks, with what flows in, trucks, a sensor and
@@ -33,19 +36,19 @@ type owed struct{ stock, produced, hauled, leaked float64 }
 // leased is a lease at work and what its book says.
 type leased struct {
 	lease
-	site         Site
-	rules        BookRules
+	site         tank.Site
+	rules        Rules
 	rand         *rand.Rand
 	begin        time.Time
 	now          owed
 	dump, next   float64 // bbl still to come, and to flow until the next one
 	truck        float64
 	today, swing float64
-	st           State
+	st           tank.State
 	book         Book
-	days         []BookDay
-	losses       []*Event
-	runs         []*Load
+	days         []Day
+	losses       []*tank.Event
+	runs         []*tank.Load
 	truth        map[int64]owed // at each gauge-off, unix s
 	restart      func(l *leased, s float64)
 }
@@ -57,14 +60,18 @@ func (l lease) open(t testing.TB, seed uint64) *leased {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site, err := NewSite([]Tank{{ID: "TK-1", Sensor: l.sensor, Height: 240, Table: testTable(t), Every: time.Duration(l.every) * time.Second}})
+	table, err := tank.NewTable(tanktest.Rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	site, err := tank.NewSite([]tank.Tank{{ID: "TK-1", Sensor: l.sensor, Height: 240, Table: table, Every: time.Duration(l.every) * time.Second}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	x := &leased{lease: l, site: site, rand: rand.New(rand.NewPCG(seed, 7)), today: 1, truth: map[int64]owed{}}
-	x.rules = BookRules{Zone: zone, Day: 7 * time.Hour, LossLimit: 0.8, Metered: []bool{l.metered}}
+	x.rules = Rules{Zone: zone, GaugeOff: 7 * time.Hour, LossLimit: 0.8, Metered: []bool{l.metered}}
 	x.begin = time.Date(2026, 3, 9, 7, 0, 0, 0, zone).Add(time.Duration(l.start * float64(time.Hour)))
-	x.now.stock, x.next = 140*testPer, x.rand.ExpFloat64()
+	x.now.stock, x.next = 140*tanktest.PerInch, x.rand.ExpFloat64()
 	return x
 }
 
@@ -100,7 +107,7 @@ func (l *leased) flow(s float64) {
 		in = math.Min(l.dump, l.dumps/25*l.every)
 		l.dump -= in
 	}
-	if l.loads && l.truck <= 0 && l.now.stock > 150*testPer && math.Mod(s+l.start*3600, day/2) < l.every {
+	if l.loads && l.truck <= 0 && l.now.stock > 150*tanktest.PerInch && math.Mod(s+l.start*3600, day/2) < l.every {
 		l.truck = 170
 	}
 	out, lost := math.Min(l.truck, 6*l.every/60), 0.0
@@ -114,22 +121,22 @@ func (l *leased) flow(s float64) {
 
 // read lets the sensors see it, and the book hear of it.
 func (l *leased) read(s float64, at time.Time) {
-	level := l.now.stock/testPer + l.drift*math.Sin(2*math.Pi*s/day+1) + l.swing + l.noise*l.rand.NormFloat64()
+	level := l.now.stock/tanktest.PerInch + l.drift*math.Sin(2*math.Pi*s/day+1) + l.swing + l.noise*l.rand.NormFloat64()
 	if l.step > 0 {
 		level = math.Round(level/l.step) * l.step
 	}
 	if l.metered {
-		l.book = l.site.Meter(l.book, 0, at, math.Mod(99_900+l.now.produced, 100_000))
+		l.book = l.book.Metered(l.site, 0, at, math.Mod(99_900+l.now.produced, 100_000))
 	}
-	x := Input{Kind: Level, Value: level, Good: true, At: at, Mono: time.Duration(s * float64(time.Second)), Boot: 1}
-	var out []Outcome
-	var said []BookOutcome
+	x := tank.Input{Kind: tank.Level, Value: level, Good: true, At: at, Mono: time.Duration(s * float64(time.Second)), Boot: 1}
+	var out []tank.Outcome
+	var said []Outcome
 	l.st, out = l.site.Next(l.st, x)
 	known := false
 	for _, o := range out {
 		known = known || o.Event != nil && l.book.Knows(0, *o.Event)
 	}
-	l.book, said = l.site.Book(l.book, l.rules, l.st, x, out)
+	l.book, said = l.book.Next(l.site, l.rules, l.st, x, out)
 	for _, o := range out {
 		if o.Load != nil {
 			l.runs = append(l.runs, o.Load)

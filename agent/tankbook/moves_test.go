@@ -1,27 +1,50 @@
-package tank
+package tankbook
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
-// booked plays a rig's site for some days and returns the closed days of each tank.
-func booked(r *rig, days float64, events *[]Event) map[string][]BookDay {
-	r.t.Helper()
-	rules := BookRules{Zone: time.UTC, Day: 7 * time.Hour, LossLimit: 0.8}
+// plain is a site of tanks of 20 ft, read by a radar.
+func plain(t *testing.T, tanks ...tank.Tank) tank.Site {
+	t.Helper()
+	table, err := tank.NewTable(tanktest.Rows())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range tanks {
+		tanks[i].ID, tanks[i].Sensor, tanks[i].Height, tanks[i].Table = fmt.Sprintf("TK-%d", i+1), "radar", 240, table
+		tanks[i].Every = 10 * time.Second
+	}
+	site, err := tank.NewSite(tanks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return site
+}
+
+// booked plays wells for some days and returns the closed days of each tank.
+func booked(t *testing.T, days float64, events *[]tank.Event, wells ...tanktest.Well) map[string][]Day {
+	t.Helper()
+	site := plain(t, make([]tank.Tank, len(wells))...)
+	rules := Rules{Zone: time.UTC, GaugeOff: 7 * time.Hour, LossLimit: 0.8}
+	var st tank.State
 	var b Book
-	out := map[string][]BookDay{}
-	for t := 0.0; t < days*day; t += r.every {
-		for i, w := range r.wells {
-			at := r.at(t)
-			in := Input{Kind: Level, Tank: i, Value: noisy(i, t, w.level(t)), Good: true, At: at, Mono: at.Sub(testStart)}
-			var o []Outcome
-			var said []BookOutcome
-			r.st, o = r.site.Next(r.st, in)
-			b, said = r.site.Book(b, rules, r.st, in, o)
+	out := map[string][]Day{}
+	for s := 0.0; s < days*day; s += 30 {
+		for i, w := range wells {
+			at := tanktest.Start.Add(time.Duration(s * 1e9))
+			in := tank.Input{Kind: tank.Level, Tank: i, Value: tanktest.Radar(i, s, w.Level(s)), Good: true, At: at, Mono: at.Sub(tanktest.Start)}
+			var o []tank.Outcome
+			var said []Outcome
+			st, o = site.Next(st, in)
+			b, said = b.Next(site, rules, st, in, o)
 			for _, s := range said {
 				out[s.Day.Tank] = append(out[s.Day.Tank], *s.Day)
 				if s.Loss != nil {
@@ -36,12 +59,10 @@ func booked(r *rig, days float64, events *[]Event) map[string][]BookDay {
 // TestBookBooksAMovementWhereItBelongs: a transfer leaves one tank and comes into the other, a drain is no loss, and
 // nothing of it is production.
 func TestBookBooksAMovementWhereItBelongs(t *testing.T) {
-	r := newRig(t,
-		well{level0: 150, inflow: 0, moves: []move{{30 * 3600, 60, 3}, {50 * 3600, 9, 3}}},
-		well{level0: 60, inflow: 0, moves: []move{{30 * 3600, -60, 3}}})
-	r.every = 30
-	var losses []Event
-	days := booked(r, 3.2, &losses)
+	var losses []tank.Event
+	days := booked(t, 3.2, &losses,
+		tanktest.Well{Level0: 150, Inflow: 0, Moves: []tanktest.Move{{From: 30 * 3600, Bbl: 60, Rate: 3}, {From: 50 * 3600, Bbl: 9, Rate: 3}}},
+		tanktest.Well{Level0: 60, Inflow: 0, Moves: []tanktest.Move{{From: 30 * 3600, Bbl: -60, Rate: 3}}})
 	if len(losses) != 0 {
 		t.Errorf("a loss was told of: %s", losses[0].Note)
 	}
@@ -73,7 +94,7 @@ func TestBookBooksAMovementWhereItBelongs(t *testing.T) {
 // dumping is the level (in) of a tank that gets bbl at a time and loses what takes away.
 func dumping(perDay, each float64, takes func(t float64) float64) func(t float64) float64 {
 	return func(t float64) float64 {
-		return (100 + math.Floor(perDay*t/day/each)*each - takes(t)) / testPer
+		return (100 + math.Floor(perDay*t/day/each)*each - takes(t)) / tanktest.PerInch
 	}
 }
 
@@ -89,21 +110,21 @@ func pumped(bbl, begins float64, days ...float64) func(t float64) float64 {
 }
 
 // bookOf plays levels, one tank each, and returns the closed days by tank and the losses that were told of.
-func bookOf(t *testing.T, site Site, days float64, levels ...func(float64) float64) (map[string][]BookDay, []Event) {
+func bookOf(t *testing.T, site tank.Site, days float64, levels ...func(float64) float64) (map[string][]Day, []tank.Event) {
 	t.Helper()
-	rules := BookRules{Zone: time.UTC, Day: 7 * time.Hour, LossLimit: 0.8}
-	var st State
+	rules := Rules{Zone: time.UTC, GaugeOff: 7 * time.Hour, LossLimit: 0.8}
+	var st tank.State
 	var b Book
-	var losses []Event
-	out := map[string][]BookDay{}
+	var losses []tank.Event
+	out := map[string][]Day{}
 	for s := 0.0; s < days*day; s += 60 {
 		for i, level := range levels {
-			at := testStart.Add(time.Duration(s) * time.Second)
-			in := Input{Kind: Level, Tank: i, Value: noisy(i, s, level(s)), Good: true, At: at, Mono: at.Sub(testStart)}
-			var o []Outcome
-			var said []BookOutcome
+			at := tanktest.Start.Add(time.Duration(s) * time.Second)
+			in := tank.Input{Kind: tank.Level, Tank: i, Value: tanktest.Radar(i, s, level(s)), Good: true, At: at, Mono: at.Sub(tanktest.Start)}
+			var o []tank.Outcome
+			var said []Outcome
 			st, o = site.Next(st, in)
-			b, said = site.Book(b, rules, st, in, o)
+			b, said = b.Next(site, rules, st, in, o)
 			for _, x := range said {
 				out[x.Day.Tank] = append(out[x.Day.Tank], *x.Day)
 				if x.Loss != nil {
@@ -118,9 +139,7 @@ func bookOf(t *testing.T, site Site, days float64, levels ...func(float64) float
 // TestBookKeepsADrawAmongManyDumps: what a pipeline pump takes stays in the book however often the separator dumps
 // that day.
 func TestBookKeepsADrawAmongManyDumps(t *testing.T) {
-	r := newRig(t, well{})
-	r.site.tanks[0].Lact = true
-	days, losses := bookOf(t, r.site, 4.2, dumping(120, 0.7, pumped(120, 9*3600, 0, 1, 2, 3)))
+	days, losses := bookOf(t, plain(t, tank.Tank{Lact: true}), 4.2, dumping(120, 0.7, pumped(120, 9*3600, 0, 1, 2, 3)))
 	for _, d := range days["TK-1"][1:] {
 		d.adds(t)
 		if math.Abs(d.Other-118) > 4 || math.Abs(*d.Production-118) > 6 { // by gauge: 3.3 bbl flow in meanwhile
@@ -135,9 +154,8 @@ func TestBookKeepsADrawAmongManyDumps(t *testing.T) {
 // TestBookTakesATransferForNoLoss: what flowed into the giver meanwhile is an estimate, and no oil that the receiver
 // has lost.
 func TestBookTakesATransferForNoLoss(t *testing.T) {
-	r := newRig(t, well{}, well{})
 	moves := pumped(50, 15*3600, 1, 2, 3, 4)
-	days, losses := bookOf(t, r.site, 5.2, dumping(60, 3, moves), func(s float64) float64 { return (20 + moves(s)) / testPer })
+	days, losses := bookOf(t, plain(t, tank.Tank{}, tank.Tank{}), 5.2, dumping(60, 3, moves), func(s float64) float64 { return (20 + moves(s)) / tanktest.PerInch })
 	if len(losses) != 0 {
 		t.Errorf("a loss was told of: %s", losses[0].Note)
 	}

@@ -3,39 +3,14 @@ package tank
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
-	"gauger/agent/tank/stats"
+	"gauger/agent/tank/tanktest"
 )
 
-// A small physics of tanks: levels are known in closed form, so every label is known by
-// construction.
-
-const testPer = 1.6786 // barrels per inch of a 12 ft tank, near enough
-
-// move is oil leaving at a steady rate from a time on; with a negative volume it comes in.
-type move struct{ from, bbl, rate float64 }
-
-func (m move) end() float64 { return m.from + math.Abs(m.bbl)/m.rate*60 }
-
-// well is one tank with what flows in and out.
-type well struct {
-	level0 float64 // in
-	inflow float64 // bbl a day
-	moves  []move
-	water  float64 // height of the interface, in; moves take water while it is above 0
-}
-
-func (w well) level(t float64) float64 {
-	bbl := w.inflow * t / 86400
-	for _, m := range w.moves {
-		out := stats.Clamp((t-m.from)*m.rate/60, 0, math.Abs(m.bbl))
-		bbl -= math.Copysign(out, m.bbl)
-	}
-	return w.level0 + bbl/testPer
-}
+// The words of the detector's tests: a rig is a Site with true wells, whose levels it reads, feeds and stores, as the ledger
+// does; a label is a load as it truly was; a seen is a sensor's fault; only names the events that there may be.
 
 // seen is what the sensor makes of a level at a time: the value, and whether it is there.
 type seen func(tank int, t, v float64) (float64, bool)
@@ -44,7 +19,7 @@ type seen func(tank int, t, v float64) (float64, bool)
 type rig struct {
 	t      *testing.T
 	site   Site
-	wells  []well
+	wells  []tanktest.Well
 	every  float64                 // s
 	speed  float64                 // of the site; 0 is 1
 	sensor seen                    // nil: what it is
@@ -65,10 +40,8 @@ type rig struct {
 	corrections []Correction
 }
 
-var testStart = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
-
 func testTable(t testing.TB) Table {
-	tab, err := NewTable([][2]float64{{0, 0}, {240, 240 * testPer}})
+	tab, err := NewTable(tanktest.Rows())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +49,7 @@ func testTable(t testing.TB) Table {
 }
 
 // newRig is a rig of plain tanks of 20 ft, polled each 10 s by a good radar.
-func newRig(t *testing.T, wells ...well) *rig {
+func newRig(t *testing.T, wells ...tanktest.Well) *rig {
 	tanks := make([]Tank, len(wells))
 	for i := range tanks {
 		tanks[i] = Tank{ID: fmt.Sprintf("TK-%d", i+1), Sensor: "radar", Height: 240, Table: testTable(t), Every: 10 * time.Second}
@@ -92,12 +65,6 @@ func testSite(t testing.TB, tanks []Tank) Site {
 	return s
 }
 
-// noisy is the reading of a good radar: 0.05 in of noise, to 0.01 in.
-func noisy(tank int, t, v float64) float64 {
-	r := rand.New(rand.NewPCG(uint64(tank)+7, uint64(int64(t*10))))
-	return math.Round((v+0.05*r.NormFloat64())*100) / 100
-}
-
 // run plays the time from one site second to another.
 func (r *rig) run(from, to float64) {
 	r.t.Helper()
@@ -106,7 +73,7 @@ func (r *rig) run(from, to float64) {
 			r.side(r, t)
 		}
 		for i, w := range r.wells {
-			v, there := noisy(i, t, w.level(t)), true
+			v, there := tanktest.Radar(i, t, w.Level(t)), true
 			if r.sensor != nil {
 				v, there = r.sensor(i, t, v)
 			}
@@ -127,7 +94,7 @@ func (r *rig) feed(t float64, in Input) {
 		off = r.clock(t)
 	}
 	real := t / r.speed
-	in.At = testStart.Add(time.Duration((real + off) * 1e9))
+	in.At = tanktest.Start.Add(time.Duration((real + off) * 1e9))
 	in.Mono, in.Boot = time.Duration((real-r.booted)*1e9), r.boot
 	in.Box = r.box
 	mark := r.st.Mark()
@@ -171,13 +138,13 @@ func (r *rig) kill(t float64) {
 }
 
 // at is the wall clock of a site second.
-func (r *rig) at(t float64) time.Time { return testStart.Add(time.Duration(t / r.speed * 1e9)) }
+func (r *rig) at(t float64) time.Time { return tanktest.Start.Add(time.Duration(t / r.speed * 1e9)) }
 
 // label is a true load.
 type label struct{ start, end, open, close, inflow float64 }
 
-func (w well) label(first, last move) label {
-	return label{first.from, last.end(), w.level(first.from), w.level(last.end()), w.inflow * (last.end() - first.from) / 86400}
+func labelOf(w tanktest.Well, first, last tanktest.Move) label {
+	return label{first.From, last.End(), w.Level(first.From), w.Level(last.End()), w.Inflow * (last.End() - first.From) / 86400}
 }
 
 // matches checks that the loads are the labels: levels to in, times to s, barrels to the two levels.
@@ -191,8 +158,8 @@ func (r *rig) matches(in, s float64, want ...label) {
 		if math.Abs(l.Open-w.open) > in || math.Abs(l.Close-w.close) > in {
 			r.t.Errorf("load %d: %.3f to %.3f in, want %.3f to %.3f", i, l.Open, l.Close, w.open, w.close)
 		}
-		if math.Abs(l.GaugeBbl-(w.open-w.close)*testPer) > 2*in*testPer {
-			r.t.Errorf("load %d: %.2f bbl, want %.2f", i, l.GaugeBbl, (w.open-w.close)*testPer)
+		if math.Abs(l.GaugeBbl-(w.open-w.close)*tanktest.PerInch) > 2*in*tanktest.PerInch {
+			r.t.Errorf("load %d: %.2f bbl, want %.2f", i, l.GaugeBbl, (w.open-w.close)*tanktest.PerInch)
 		}
 		ds, de := l.Start.Sub(r.at(w.start)).Seconds()*r.speed, l.End.Sub(r.at(w.end)).Seconds()*r.speed
 		if math.Abs(ds) > s || math.Abs(de) > s {
@@ -234,5 +201,3 @@ func (r *rig) only(rules ...string) {
 		r.t.Errorf("events that nothing called for: %+v", r.events)
 	}
 }
-
-const hour = 3600.0

@@ -1,19 +1,18 @@
-package tank
+package tankbook
 
 import (
 	"math"
 	"testing"
 
-	"gauger/agent/tank/codec"
+	"gauger/agent/tank"
+	"gauger/agent/tank/tanktest"
 )
 
 // books plays wells for some days and wants no loss; it returns the closed days of each tank.
-func books(t *testing.T, days float64, wells ...well) (map[string][]BookDay, *rig) {
+func books(t *testing.T, days float64, wells ...tanktest.Well) map[string][]Day {
 	t.Helper()
-	r := newRig(t, wells...)
-	r.every = 30
-	var losses []Event
-	all := booked(r, days, &losses)
+	var losses []tank.Event
+	all := booked(t, days, &losses, wells...)
 	for _, e := range losses {
 		t.Errorf("a loss was told of: %s", e.Note)
 	}
@@ -22,17 +21,17 @@ func books(t *testing.T, days float64, wells ...well) (map[string][]BookDay, *ri
 			d.adds(t)
 		}
 	}
-	return all, r
+	return all
 }
 
 // TestBookSharesATransferAmongTheTanksThatRose: two tanks are filled one after the other.
 func TestBookSharesATransferAmongTheTanksThatRose(t *testing.T) {
 	for _, at := range []float64{30, 48.4, 48.34, 48.7} { // at the gauge-off, which is at 49, too
-		out := move{at * hour, 120, 3}
-		days, _ := books(t, 3.2,
-			well{level0: 180, moves: []move{out}},
-			well{level0: 50, moves: []move{{out.from, -50, 3}}},
-			well{level0: 50, moves: []move{{out.from + 1000, -70, 3}}})
+		out := tanktest.Move{From: at * tanktest.Hour, Bbl: 120, Rate: 3}
+		days := books(t, 3.2,
+			tanktest.Well{Level0: 180, Moves: []tanktest.Move{out}},
+			tanktest.Well{Level0: 50, Moves: []tanktest.Move{{From: out.From, Bbl: -50, Rate: 3}}},
+			tanktest.Well{Level0: 50, Moves: []tanktest.Move{{From: out.From + 1000, Bbl: -70, Rate: 3}}})
 		for tank, want := range map[string]float64{"TK-2": 50, "TK-3": 70} {
 			got := 0.0
 			for _, d := range days[tank][1:] {
@@ -50,16 +49,16 @@ func TestBookSharesATransferAmongTheTanksThatRose(t *testing.T) {
 
 // TestBookOfATankThatIsLoadedWhileItIsFilled: what came in meanwhile left with the truck.
 func TestBookOfATankThatIsLoadedWhileItIsFilled(t *testing.T) {
-	out := move{30 * hour, 110, 2.5}
+	out := tanktest.Move{From: 30 * tanktest.Hour, Bbl: 110, Rate: 2.5}
 	books(t, 3.2,
-		well{level0: 180, inflow: 40, moves: []move{out}},
-		well{level0: 140, moves: []move{{out.from, -110, 2.5}, {out.from + 600, 150, 6}}})
+		tanktest.Well{Level0: 180, Inflow: 40, Moves: []tanktest.Move{out}},
+		tanktest.Well{Level0: 140, Moves: []tanktest.Move{{From: out.From, Bbl: -110, Rate: 2.5}, {From: out.From + 600, Bbl: 150, Rate: 6}}})
 }
 
 // TestBookOfASlowTransfer: a valve that leaks from one tank into the other, over the gauge-off.
 func TestBookOfASlowTransfer(t *testing.T) {
-	crawl := move{19 * hour, 130, 0.2}
-	days, _ := books(t, 3.2, well{level0: 180, moves: []move{crawl}}, well{level0: 40, moves: []move{{crawl.from, -130, 0.2}}})
+	crawl := tanktest.Move{From: 19 * tanktest.Hour, Bbl: 130, Rate: 0.2}
+	days := books(t, 3.2, tanktest.Well{Level0: 180, Moves: []tanktest.Move{crawl}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: crawl.From, Bbl: -130, Rate: 0.2}}})
 	given, got := 0.0, 0.0
 	for k, d := range days["TK-1"] {
 		given, got = given+d.TransfersOut, got+days["TK-2"][k].TransfersIn
@@ -69,39 +68,16 @@ func TestBookOfASlowTransfer(t *testing.T) {
 	}
 }
 
-// TestSlowMovementsHaveTheirVerdicts: who asks why there is no ticket is told, once, of the whole.
-func TestSlowMovementsHaveTheirVerdicts(t *testing.T) {
-	crawl := move{3 * hour, 130, 0.2}
-	r := newRig(t, well{level0: 180, moves: []move{crawl}}, well{level0: 40, moves: []move{{crawl.from, -130, 0.2}}})
-	r.run(0, 24*hour)
-	r.only("transfer")
-	last := r.verdicts[len(r.verdicts)-1]
-	for _, v := range r.verdicts {
-		if v.Tank != "TK-1" || v.What != Transferred || !v.Start.Equal(last.Start) {
-			t.Errorf("%+v", v)
-		}
-	}
-	if math.Abs(last.Bbl-130) > 6 || r.events[0].To != "TK-2" {
-		t.Errorf("the last verdict tells of %.1f bbl, want 130; the event of %+v", last.Bbl, r.events[0])
-	}
-	r = newRig(t, well{level0: 150, moves: []move{{3 * hour, 50, 0.07}}})
-	r.run(0, 16*hour)
-	r.only("unexplained-loss")
-	if len(r.verdicts) != 1 || r.verdicts[0].What != TooSlow || !r.verdicts[0].Start.Equal(r.events[0].Start) {
-		t.Errorf("%+v", r.verdicts)
-	}
-}
-
 // TestBookOfFoamIsNoLoss: the level is lifted by 6 inches within minutes and comes down in five hours, also over the gauge-off.
 func TestBookOfFoamIsNoLoss(t *testing.T) {
 	for _, from := range []float64{30, 47} {
 		l := lease{inflow: 120, dumps: 0.7, noise: 0.05, every: 20}.open(t, 4)
 		l.restart = func(l *leased, s float64) {
-			switch at := s - from*hour; {
+			switch at := s - from*tanktest.Hour; {
 			case at >= 0 && at < 300:
-				l.now.stock += 6 * testPer / 300 * l.every
-			case at >= 300 && at < 300+5*hour:
-				l.now.stock -= 6 * testPer / (5 * hour) * l.every
+				l.now.stock += 6 * tanktest.PerInch / 300 * l.every
+			case at >= 300 && at < 300+5*tanktest.Hour:
+				l.now.stock -= 6 * tanktest.PerInch / (5 * tanktest.Hour) * l.every
 			}
 		}
 		l.play(4)
@@ -116,7 +92,7 @@ func TestBookOfDrainsBesideDumps(t *testing.T) {
 	l := lease{inflow: 60, dumps: 0.7, noise: 0.05, every: 10}.open(t, 4)
 	l.restart = func(l *leased, s float64) {
 		for _, from := range []float64{28, 34, 40} {
-			if s >= from*hour && s < from*hour+1200 { // 20 bbl at 1 bbl/min
+			if s >= from*tanktest.Hour && s < from*tanktest.Hour+1200 { // 20 bbl at 1 bbl/min
 				l.now.stock -= l.every / 60
 			}
 		}
@@ -144,23 +120,5 @@ func TestALossIsToldOnce(t *testing.T) {
 				t.Log(e.Start, e.End, e.Note)
 			}
 		}
-	}
-}
-
-// TestTheBookOfTheFormatBeforeIsRead.
-func TestTheBookOfTheFormatBeforeIsRead(t *testing.T) {
-	b := lease{inflow: 60, dumps: 0.7, noise: 0.05, every: 60}.open(t, 5).play(1.5).book
-	a := archive{codec.Write(1)}
-	a.book(&b)
-	var n Book
-	stored, err := a.Bytes()
-	if err == nil {
-		err = n.UnmarshalBinary(stored)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if p := n.pages[0]; p.now.received() != 0 || p.last != b.pages[0].last || len(p.now.remarks) != len(b.pages[0].now.remarks) {
-		t.Errorf("%+v", p)
 	}
 }

@@ -1,22 +1,12 @@
-package tank
+package tankbook
 
 import (
 	"math"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
 )
-
-// The tank book: for each tank and production day what was in it, what came, what left, and
-// what is left unexplained, so that
-//
-//	closing = opening + production - runs - water - transfers - other + residual
-//
-// It listens to the detector: to the levels that it believed, and to what it decided. With a
-// production meter the residual is what the meter, the gauges and the runs leave over. Without
-// one the residual is the slow change of the level at rest, between the dumps of a separator,
-// or where the inflow is steady what is missing against the tank's own days before; production
-// is what then closes the balance.
 
 const (
 	bookEdge    = 300.0  // s about the gauge-off whose levels make the stock
@@ -29,10 +19,10 @@ const (
 	remarksMost = 8
 )
 
-// BookRules say how the book is kept.
-type BookRules struct {
+// Rules say how the book is kept.
+type Rules struct {
 	Zone      *time.Location
-	Day       time.Duration // local time of the gauge-off, since midnight
+	GaugeOff  time.Duration // local time of the gauge-off, since midnight
 	LossLimit float64       // barrels a day that may be unexplained
 	Metered   []bool        // by tank: a meter counts its production
 }
@@ -52,7 +42,7 @@ type page struct {
 	edge  []entry // about the gauge-off
 	meter meter
 	clear shift   // the time of the newest movement that was explained
-	trail []point // what the meter had counted, minute by minute: for runs
+	trail []count // what the meter had counted, minute by minute: for runs
 
 	now     sheet
 	due     sheet // the day before, while runs of it may be undecided
@@ -76,7 +66,7 @@ type sheet struct {
 	openRun, endRun float64 // bbl that had left in a run across the gauge-off
 	still           stills
 	moves           []shift
-	runs            []BookRun
+	runs            []Run
 	water, given    float64
 	got             []shift // that came in from other tanks
 	seeps           bool    // oil runs slowly over to another tank
@@ -89,8 +79,8 @@ type sheet struct {
 	remarks         []string
 }
 
-// BookRun is a run as it stands in a book.
-type BookRun struct {
+// Run is a run as it stands in a book.
+type Run struct {
 	Start    time.Time `json:"start"`
 	End      time.Time `json:"end"`
 	GaugeBbl float64   `json:"gauge_bbl"`
@@ -98,9 +88,9 @@ type BookRun struct {
 	Bbl      float64   `json:"bbl"`
 }
 
-// BookDay is one closed production day of one tank, volumes in barrels by the tank's table.
+// Day is one closed production day of one tank, volumes in barrels by the tank's table.
 // Stocks are nil where nobody gauged.
-type BookDay struct {
+type Day struct {
 	Tank         string    `json:"tank"`
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
@@ -119,67 +109,67 @@ type BookDay struct {
 	Error        float64   `json:"error_bbl"`      // about twice the standard error of the residual
 	Sees         *float64  `json:"sees_bbl_a_day"` // the least loss that would have been told of; nil: none
 	Blind        string    `json:"blind,omitempty"`
-	RunList      []BookRun `json:"run_list,omitempty"`
+	RunList      []Run     `json:"run_list,omitempty"`
 	Remarks      []string  `json:"remarks,omitempty"`
 }
 
-// BookOutcome is what the book has to say: a closed day, a loss, or both.
-type BookOutcome struct {
-	Day  *BookDay
-	Loss *Event
+// Outcome is what the book has to say: a closed day, a loss, or both.
+type Outcome struct {
+	Day  *Day
+	Loss *tank.Event
 }
 
-// Book lets the book hear what the detector made of an input: st is the state after it, out what
+// Next lets the book hear what the detector made of an input: st is the state after it, out what
 // it decided. A site whose speed is not 1 has no book.
-func (s Site) Book(b Book, rules BookRules, st State, in Input, out []Outcome) (Book, []BookOutcome) {
-	if s.speed != 1 {
+func (b Book) Next(s tank.Site, rules Rules, st tank.State, in tank.Input, out []tank.Outcome) (Book, []Outcome) {
+	if s.Speed() != 1 {
 		return b, nil // a demonstration's days are no production days
 	}
 	w := &bookkeeper{site: s, rules: rules, st: st, b: b}
 	from, to := in.Tank, in.Tank+1
-	if in.Kind == Tick {
-		from, to = 0, len(s.tanks)
+	if in.Kind == tank.Tick {
+		from, to = 0, s.Len()
 	}
-	for i := max(0, from); i < min(to, len(s.tanks)); i++ {
-		if c, ok := st.stand(i, s.speed); ok && (i >= len(b.pages) || b.pages[i] == nil || c.t > b.pages[i].last.t) {
+	for i := max(0, from); i < min(to, s.Len()); i++ {
+		if c, ok := s.Latest(st, i); ok && (i >= len(b.pages) || b.pages[i] == nil || c.Seconds > b.pages[i].last.t) {
 			w.stock(i, c)
 		}
 	}
 	for _, o := range out {
 		w.outcome(o)
 	}
-	for i := max(0, from); i < min(to, len(s.tanks)); i++ {
+	for i := max(0, from); i < min(to, s.Len()); i++ {
 		w.settle(i)
 	}
 	return w.b, w.said
 }
 
-// Meter takes a reading of a tank's production meter: a total in barrels that may roll over or
+// Metered takes a reading of a tank's production meter: a total in barrels that may roll over or
 // be reset.
-func (s Site) Meter(b Book, i int, at time.Time, total float64) Book {
-	if i < 0 || i >= len(s.tanks) || !stats.Finite(total) {
+func (b Book) Metered(s tank.Site, i int, at time.Time, total float64) Book {
+	if i < 0 || i >= s.Len() || !stats.Finite(total) {
 		return b
 	}
 	w := &bookkeeper{site: s, b: b}
 	p := w.own(i)
-	p.meter.take(stamp(at), total)
+	p.meter.take(tank.UnixSeconds(at), total)
 	return w.b
 }
 
 // bookkeeper is one call at work.
 type bookkeeper struct {
-	site  Site
-	rules BookRules
-	st    State
+	site  tank.Site
+	rules Rules
+	st    tank.State
 	b     Book
 	mine  bool
-	said  []BookOutcome
+	said  []Outcome
 }
 
 // own is a page that may be written to.
 func (w *bookkeeper) own(i int) *page {
 	if !w.mine {
-		pages := make([]*page, len(w.site.tanks))
+		pages := make([]*page, w.site.Len())
 		copy(pages, w.b.pages)
 		w.b.pages, w.mine = pages, true
 	}
@@ -204,11 +194,11 @@ func (w *bookkeeper) metered(i int, p *page) bool {
 }
 
 // stock takes one level.
-func (w *bookkeeper) stock(i int, c stand) {
-	p, t := w.own(i), &w.site.tanks[i]
-	bbl, _ := t.Table.edge(c.level)
-	e := entry{t: c.t, stock: bbl, meter: p.meter.sum, level: c.level, z: bbl}
-	wall := stamp(c.at)
+func (w *bookkeeper) stock(i int, c tank.CleanLevel) {
+	p, t := w.own(i), w.site.Tank(i)
+	bbl, _ := t.Table.Extrapolated(c.In)
+	e := entry{t: c.Seconds, stock: bbl, meter: p.meter.sum, level: c.In, z: bbl}
+	wall := tank.UnixSeconds(c.At)
 	metered := w.metered(i, p)
 	if metered {
 		e.z = bbl - e.meter
@@ -216,7 +206,7 @@ func (w *bookkeeper) stock(i int, c stand) {
 	if !p.seen {
 		p.seen, p.now = true, w.sheetAt(wall)
 	}
-	p.off = wall - c.t
+	p.off = wall - c.Seconds
 	p.gauged(e)
 	if wall > p.now.to+bookEdge || wall > p.now.to && e.t-p.last.t > bookEdge || wall < p.now.from-bookEdge {
 		w.turn(i, p, e)
@@ -224,7 +214,7 @@ func (w *bookkeeper) stock(i int, c stand) {
 	if p.last.t > 0 && e.t-p.last.t > bookSilent {
 		p.now.remark("no readings " + w.clocks(p.last.t+p.off, wall))
 	}
-	if m := p.take(&p.now.still, e, c.sigma*t.Table.PerInch(c.level), metered); m != nil {
+	if m := p.take(&p.now.still, e, c.Sigma*t.Table.PerInch(c.In), metered); m != nil {
 		if m := (shift{m.from + p.off, m.to + p.off, m.bbl}); !m.meets(p.clear) {
 			p.now.moved(m)
 		}
@@ -253,13 +243,13 @@ func (p *page) gauged(e entry) {
 // count keeps what the meter has counted, for the runs.
 func (p *page) count(metered bool) {
 	n := len(p.trail)
-	if !metered || n > 0 && p.last.t-p.trail[n-1].t < coarse {
+	if !metered || n > 0 && p.last.t-p.trail[n-1].t < trailEvery {
 		return
 	}
 	if n >= trailMost {
-		p.trail = append(make([]point, 0, trailMost), p.trail[trailMost/4:]...)
+		p.trail = append(make([]count, 0, trailMost), p.trail[trailMost/4:]...)
 	}
-	p.trail = append(p.trail, point{p.last.t, p.last.meter})
+	p.trail = append(p.trail, count{p.last.t, p.last.meter})
 }
 
 // moved keeps a movement until something explains it. What came in is production where no meter says otherwise: it is
