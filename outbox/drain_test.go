@@ -342,10 +342,11 @@ func TestAStallIsToldAtTenMinutes(t *testing.T) {
 				return []outbox.Answer{answer(outbox.Wait, 503)}
 			}))
 			wait(after)
-			if got := n.count(outbox.NoteStalled); calls != 2 || got != told {
+			got := n.count(outbox.NoteStalled)
+			stop()
+			if calls != 2 || got != told {
 				t.Errorf("after %s and %d answers it was told %d times, want %d", after, calls, got, told)
 			}
-			stop()
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -302,6 +303,38 @@ func TestWhatWaitsInFrontIsPassedOnce(t *testing.T) {
 		wait(2 * time.Hour)
 		stop()
 		if c := counts(t, b, "tags"); c.Delivered != 3 || c.Waiting != 999 {
+			t.Errorf("%+v", c)
+		}
+		shut(t, b)
+	})
+}
+
+// A record that was parked comes back in front of what is for an unknown address, while so many are refused that not all are
+// remembered. That it was just tried does not hide it: it goes with the others when they are taken.
+func TestAParkedRecordBeforeAnUnknownAddressComesBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &notes{}
+		b := letters(t, boxPath(t), n)
+		post(t, b, "tickets", "odd")
+		var odd atomic.Value
+		odd.Store(answer(outbox.Ambiguous, 500))
+		stop := running(t, b, "tickets", senderFunc(func(batch []outbox.Record) []outbox.Answer {
+			if batch[0].Address == "lost" {
+				return []outbox.Answer{answer(outbox.Path, 404)}
+			}
+			return []outbox.Answer{odd.Load().(outbox.Answer)}
+		}))
+		wait(time.Hour)
+		if n.count(outbox.NoteParked) != 1 {
+			t.Fatalf("told %+v", n.all)
+		}
+		odd.Store(answer(outbox.Poison, 400))
+		post(t, b, "tickets", append([]string{"lost"}, slices.Repeat([]string{"odd"}, 20)...)...)
+		wait(72 * time.Hour)
+		odd.Store(answer(outbox.Stored, 200))
+		wait(3 * time.Hour)
+		stop()
+		if c := counts(t, b, "tickets"); c.Delivered != 21 || c.Waiting != 1 {
 			t.Errorf("%+v", c)
 		}
 		shut(t, b)

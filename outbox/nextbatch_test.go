@@ -245,17 +245,17 @@ func TestTheLastRecordOfALook(t *testing.T) {
 func TestWhenNothingRefusedIsLeftTheRestGoesTogether(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
 		put(t, b, "events", slices.Repeat([]string{"bad"}, 12)...)
-		alone := 0
+		var alone atomic.Int64
 		var good []int
 		stop := running(t, b, "events", senderFunc(func(batch []outbox.Record) []outbox.Answer {
 			if poisoned("", batch[0]) {
-				alone += 1 / len(batch)
+				alone.Add(int64(1 / len(batch)))
 				return slices.Repeat([]outbox.Answer{answer(outbox.Poison, 400)}, len(batch))
 			}
 			good = append(good, len(batch))
 			return slices.Repeat([]outbox.Answer{answer(outbox.Stored, 200)}, len(batch))
 		}))
-		for synctest.Wait(); alone < 15; { // eleven of a batch, then the turns of the newest, a refused one, the next and the newest
+		for synctest.Wait(); alone.Load() < 15; { // eleven of a batch, then the turns of the newest, a refused one, the next and the newest
 			wait(time.Second)
 		}
 		if done, err := b.Drop("events", "not wanted", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12); done != 12 || err != nil {
@@ -264,8 +264,8 @@ func TestWhenNothingRefusedIsLeftTheRestGoesTogether(t *testing.T) {
 		put(t, b, "events", "good", "good", "good")
 		wait(time.Hour)
 		stop()
-		if alone != 15 || !slices.Equal(good, []int{3}) {
-			t.Errorf("after %d probes requests of %v, want one of 3", alone, good)
+		if alone.Load() != 15 || !slices.Equal(good, []int{3}) {
+			t.Errorf("after %d probes requests of %v, want one of 3", alone.Load(), good)
 		}
 	})
 }
@@ -275,16 +275,16 @@ func TestAnUnknownAddressAloneIsNoPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := letters(t, boxPath(t), &notes{})
 		post(t, b, "memos", append([]string{"lost"}, slices.Repeat([]string{"odd"}, 14)...)...)
-		odd, lost := 0, 0
+		var odd, lost atomic.Int64
 		stop := running(t, b, "memos", senderFunc(func(batch []outbox.Record) []outbox.Answer {
 			if batch[0].Address == "lost" {
-				lost++
+				lost.Add(1)
 				return []outbox.Answer{answer(outbox.Path, 404)}
 			}
-			odd++
+			odd.Add(1)
 			return []outbox.Answer{answer(outbox.Poison, 400)}
 		}))
-		for synctest.Wait(); odd < 15; { // eleven, then the turns of the newest, a refused one, the next and the newest
+		for synctest.Wait(); odd.Load() < 15; { // eleven, then the turns of the newest, a refused one, the next and the newest
 			wait(time.Second)
 		}
 		if got := b.DrainStatus("memos").Activity; got != outbox.Paused {
@@ -295,10 +295,10 @@ func TestAnUnknownAddressAloneIsNoPause(t *testing.T) {
 				t.Fatal(done, err)
 			}
 		}
-		before := lost
+		before := lost.Load()
 		wait(time.Hour)
-		if got := b.DrainStatus("memos").Activity; odd != 15 || lost == before || got != outbox.BackOff {
-			t.Errorf("after %d requests for the unknown address it is %s", lost-before, got)
+		if got := b.DrainStatus("memos").Activity; odd.Load() != 15 || lost.Load() == before || got != outbox.BackOff {
+			t.Errorf("after %d requests for the unknown address it is %s", lost.Load()-before, got)
 		}
 		stop()
 		shut(t, b)
