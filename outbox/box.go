@@ -12,17 +12,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-)
 
-// The buckets of the file: per stream a queue, its dead letters and its journal of attempts; for the box its state and
-// the rows of counts. The last one is small enough to stay inline, so counting costs no page.
-const (
-	bucketState    = "state"
-	bucketMeta     = "meta"
-	prefixQueue    = "q/"
-	prefixDead     = "d/"
-	prefixAttempts = "j/"
-	keyGeneration  = "\x00generation"
+	"gauger/outbox/disk"
 )
 
 // Box is one open outbox. Its methods may be called from any goroutine.
@@ -172,7 +163,7 @@ func (b *Box) Room() error {
 	if refuses {
 		return fmt.Errorf("%w: it refuses new records", ErrNoSpace)
 	}
-	if free, err := freeBytes(b.path); err == nil && free < minFree { // where nobody can tell, a commit will
+	if free, err := disk.Free(b.path); err == nil && free < minFree { // where nobody can tell, a commit will
 		return fmt.Errorf("%w: %d bytes of it are free", ErrNoSpace, free)
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/boltfile"
 )
 
 // Report of Check.
@@ -33,29 +35,29 @@ type Report struct {
 // It reads the pages by itself first and lets bbolt look only at what was found sound; still, run it in a process of
 // its own with a time limit (CheckInChild) where the caller must not fail.
 func Check(path string) (Report, error) {
-	p, err := openPages(path)
+	p, err := boltfile.Open(path, boxLayout)
 	if err != nil {
 		return Report{}, fmt.Errorf("check %s: %w", path, err)
 	}
-	defer p.close() //nolint:errcheck // opened for reading only
-	if err := shareLock(p.f); err != nil {
+	defer p.Close() //nolint:errcheck // opened for reading only
+	if err := shareLock(p.Handle()); err != nil {
 		return Report{}, fmt.Errorf("check %s: %w", path, err)
 	}
 	c := &checker{p: p, counts: map[string]*streamCounts{}, queued: map[string]uint64{}, dead: map[string]uint64{}}
-	c.report.Bytes, c.report.Pages = p.size, p.meta.high
-	p.walk(c.visit)
+	c.report.Bytes, c.report.Pages = p.Size, p.PageCount()
+	p.Walk(c.visit)
 	c.compare()
 	c.report.LostUnknown = c.lostUnknown()
-	if p.problems.n == 0 {
+	if p.Problems.N == 0 {
 		if err := bboltCheck(path); err != nil {
-			p.problems.add(err)
+			p.Problems.Add(err)
 		}
 	}
-	c.report.Bad = p.problems.n
-	for _, err := range p.problems.first {
+	c.report.Bad = p.Problems.N
+	for _, err := range p.Problems.First {
 		c.report.Problems = append(c.report.Problems, err.Error())
 	}
-	if err := p.problems.err(); err != nil {
+	if err := damage(p); err != nil {
 		return c.report, fmt.Errorf("check %s: %w", path, err)
 	}
 	return c.report, nil
@@ -63,7 +65,7 @@ func Check(path string) (Report, error) {
 
 // checker verifies what the walk visits.
 type checker struct {
-	p            *pageFile
+	p            *boltfile.File
 	report       Report
 	counts       map[string]*streamCounts
 	queued, dead map[string]uint64
@@ -99,7 +101,7 @@ func (c *checker) visit(bucket string, key, value []byte) {
 		err = fmt.Errorf("bucket %q is not of an outbox", bucket)
 	}
 	if err != nil {
-		c.p.problems.add(err)
+		c.p.Problems.Add(err)
 	}
 }
 
@@ -120,46 +122,36 @@ func (c *checker) visitMeta(key, value []byte) error {
 // lostUnknown reports whether the counts, as far as they can be read, do not tell how many records are lost. A file that
 // is wholly without buckets was just made.
 func (c *checker) lostUnknown() bool {
-	unknown := c.p.problems.n > 0 && (c.written == nil || c.p.metas < 2)
+	unknown := c.p.Problems.N > 0 && (c.written == nil || c.p.Metas < 2)
 	for _, l := range c.counts {
 		unknown = unknown || l.LostUnknown || l.nextSeq == 0
 	}
 	return unknown
 }
 
-// splitBucket returns a bucket's kind (a prefix, or the whole name) and stream.
-func splitBucket(bucket string) (kind, stream string) {
-	for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {
-		if name, ok := strings.CutPrefix(bucket, prefix); ok {
-			return prefix, name
-		}
-	}
-	return bucket, ""
-}
-
 // compare holds the pages against the list of free ones, and the records against the counts.
 func (c *checker) compare() {
-	if !c.p.sound {
+	if !c.p.Sound {
 		return
 	}
-	if name := c.p.missingBucket(); name != "" && len(c.p.buckets) > 0 { // one that has none was just made
-		c.p.problems.add(fmt.Errorf("bucket %q is missing", name))
+	if name := missingBucket(c.p.Buckets); name != "" && len(c.p.Buckets) > 0 { // one that has none was just made
+		c.p.Problems.Add(fmt.Errorf("bucket %q is missing", name))
 	}
 	if err := c.stateSum.compare(c.written); err != nil {
-		c.p.problems.add(err)
+		c.p.Problems.Add(err)
 	}
-	free, ok := c.p.freePages()
-	listed := c.p.meta.freelist != noFreelist
+	free, ok := c.p.FreePages()
+	listed := c.p.HasFreelist()
 	if listed && !ok {
-		c.p.problems.add(errors.New("the list of free pages cannot be trusted"))
+		c.p.Problems.Add(errors.New("the list of free pages cannot be trusted"))
 	}
-	for id := uint64(firstPage); (ok || !listed) && id < c.p.meta.high; id++ {
+	for id := uint64(boltfile.FirstPage); (ok || !listed) && id < c.p.PageCount(); id++ {
 		switch {
-		case c.p.reached.has(id):
-		case free.has(id) || !listed:
+		case c.p.Reached.Has(id):
+		case free.Has(id) || !listed:
 			c.report.Free++
 		default:
-			c.p.problems.add(fmt.Errorf("page %d is neither used nor free", id))
+			c.p.Problems.Add(fmt.Errorf("page %d is neither used nor free", id))
 		}
 	}
 	names := map[string]bool{}
@@ -174,11 +166,11 @@ func (c *checker) compare() {
 	for name := range names {
 		l := c.counts[name]
 		if l == nil {
-			c.p.problems.add(fmt.Errorf("stream %s: %d records and %d dead letters, and no counts of it can be read", name, c.queued[name], c.dead[name]))
+			c.p.Problems.Add(fmt.Errorf("stream %s: %d records and %d dead letters, and no counts of it can be read", name, c.queued[name], c.dead[name]))
 			continue
 		}
 		if l.Waiting != c.queued[name] || l.Dead != c.dead[name] || !l.Balanced() {
-			c.p.problems.add(fmt.Errorf("stream %s: %d records and %d dead letters, counted were %d and %d of %d",
+			c.p.Problems.Add(fmt.Errorf("stream %s: %d records and %d dead letters, counted were %d and %d of %d",
 				name, c.queued[name], c.dead[name], l.Waiting, l.Dead, l.Accepted))
 		}
 	}
@@ -208,22 +200,22 @@ func bboltCheck(path string) error {
 // quickCheck looks at what opening the file would trust: meta page, length, list of free pages. A file with
 // few pages in use has no such list: opening it reads all of them, so that is what is done here.
 func quickCheck(path string) error {
-	p, err := openPages(path)
+	p, err := boltfile.Open(path, boxLayout)
 	if err != nil {
 		return err
 	}
-	defer p.close() //nolint:errcheck // opened for reading only
-	if !p.sound {
+	defer p.Close() //nolint:errcheck // opened for reading only
+	if !p.Sound {
 		return fmt.Errorf("%s has no sound meta page: %w", path, ErrDamaged)
 	}
-	if need := p.meta.high * uint64(p.pageSize); uint64(p.size) < need {
-		return fmt.Errorf("%s has %d of its %d bytes: %w", path, p.size, need, ErrDamaged)
+	if need := p.Need(); uint64(p.Size) < need {
+		return fmt.Errorf("%s has %d of its %d bytes: %w", path, p.Size, need, ErrDamaged)
 	}
-	if p.meta.freelist == noFreelist {
-		p.walk(func(string, []byte, []byte) {})
-		return p.problems.err()
+	if !p.HasFreelist() {
+		p.Walk(func(string, []byte, []byte) {})
+		return damage(p)
 	}
-	if _, ok := p.freePages(); !ok {
+	if _, ok := p.FreePages(); !ok {
 		return fmt.Errorf("%s: the list of free pages cannot be trusted: %w", path, ErrDamaged)
 	}
 	return nil

@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"time"
 	"unicode/utf8"
+
+	"gauger/outbox/boltfile"
 )
 
 // The layout of a record's value, little-endian:
@@ -28,10 +30,10 @@ const (
 // pageCost counts the bytes that an element with a value of n bytes takes of pages of 4 KiB that are full of its like:
 // what the page has left over counts too, so that the quota means blocks of the disk.
 func pageCost(n int) uint64 {
-	const room = 4096 - pageHeader
-	size := elemSize + keyLen + n
+	const room = 4096 - boltfile.PageHeader
+	size := boltfile.ElementSize + keyLen + n
 	if size > room {
-		return uint64(size+pageHeader+4095) / 4096 * 4096
+		return uint64(size+boltfile.PageHeader+4095) / 4096 * 4096
 	}
 	return uint64(4096 / (room / size))
 }

@@ -1,11 +1,9 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -13,6 +11,8 @@ import (
 	"syscall"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/disk"
 )
 
 // recoverFromFullDisk decides about a commit that ended because the disk is full, and keeps the box in service. Such a commit may be
@@ -51,7 +51,7 @@ func (b *Box) recoverFromFullDisk(g *group, cause error) error {
 // diskFull reports whether a commit ended because the disk is full. Of what makes a file longer bbolt hands on only the
 // words.
 func diskFull(err error) bool {
-	return err != nil && !errors.Is(err, ErrDamaged) && (noSpace(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()))
+	return err != nil && !errors.Is(err, ErrDamaged) && (disk.IsFull(err) || strings.Contains(err.Error(), syscall.ENOSPC.Error()))
 }
 
 // reopen exchanges the handle, so that nothing which the failed commit left in memory is believed.
@@ -65,7 +65,7 @@ func (b *Box) reopen(cause error) error {
 		return err
 	}
 	if _, writing := errors.AsType[*fs.PathError](cause); !writing { // a sync: the system may have forgotten what it was given
-		if err := rewriteFile(b.path); err != nil {
+		if err := disk.Rewrite(b.path); err != nil {
 			return err
 		}
 	}
@@ -80,28 +80,6 @@ func (b *Box) reopen(cause error) error {
 		}
 		return errors.Join(db.Sync(), b.measure(db))
 	})
-}
-
-// rewriteFile writes down once more what the file shows, so that a sync means it.
-func rewriteFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		return fmt.Errorf("write %s down again: %w", path, err)
-	}
-	buf := make([]byte, 256<<10)
-	for at, n := int64(0), 0; err == nil; at += int64(n) {
-		if n, err = f.ReadAt(buf, at); err == nil || errors.Is(err, io.EOF) {
-			_, writing := f.WriteAt(buf[:n], at)
-			err = cmp.Or(writing, err)
-		}
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("write %s down again: %w", path, err)
-	}
-	return nil
 }
 
 // generationOf is the number of the last group of commits in the file, and what it says of the state.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -44,17 +43,4 @@ func shareLock(f *os.File) error {
 		return ErrHeld
 	}
 	return err
-}
-
-// syncDir makes a new or renamed file's name survive a power cut.
-func syncDir(path string) error {
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	err = dir.Sync()
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOTSUP) {
-		err = nil // a file system that cannot sync folders
-	}
-	return errors.Join(err, dir.Close())
 }

@@ -44,7 +44,7 @@ func lostText(n uint64, unknown []string) string {
 // lossUncertain reports whether more may be lost of a stream than its counts say: they were not found where both meta pages
 // lead, and the marks beside the file do not know them either.
 func (v *salvager) lossUncertain(stream string, r *salvagedStream) bool {
-	if r.current || !r.known && v.countsReached && !v.countsDamaged && v.p.metas == 2 {
+	if r.current || !r.known && v.countsReached && !v.countsDamaged && v.p.Metas == 2 {
 		return false
 	}
 	_, _, marked := v.b.highWater.markOf(stream)

@@ -11,6 +11,8 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"gauger/outbox/disk"
 )
 
 const (
@@ -199,7 +201,7 @@ func openDB(path string, quota int64) (*bbolt.DB, error) {
 	}
 	db.AllocSize = allocSize
 	if fresh {
-		if err := syncDir(path); err != nil {
+		if err := disk.SyncDir(path); err != nil {
 			return nil, errors.Join(err, db.Close())
 		}
 	}

@@ -31,30 +31,3 @@ func TestTheFileIsStretchedAheadOfItsPages(t *testing.T) {
 		t.Error(err)
 	}
 }
-
-func TestStretchFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte("content"), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		name         string
-		wanted, most int64
-		end          int64
-	}{
-		{"long enough", 6, 1 << 30, 7},
-		{"no room", 7, allocSize, 7},
-		{"a step", 7, 1 << 30, 7 + allocSize},
-		{"again long enough", allocSize, 1 << 30, 7 + allocSize},
-	} {
-		if end, err := preallocateFile(path, c.wanted, c.most); err != nil || end != c.end {
-			t.Errorf("%s: %d, %v; want %d", c.name, end, err, c.end)
-		}
-	}
-	if file, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(file, []byte("content\x00")) || len(file) != 7+allocSize {
-		t.Errorf("%d bytes, %v", len(file), err)
-	}
-	if _, err := preallocateFile(filepath.Join(path, "none"), 1, 1<<30); err == nil {
-		t.Error("a file that is not there was made longer")
-	}
-}

@@ -2,15 +2,17 @@ package outbox
 
 import (
 	"fmt"
+
+	"gauger/outbox/disk"
 )
 
 // reserveQuota takes the quota from the disk. On a full disk the damaged files that were kept for a look make room; when the
 // disk still has less, the quota becomes what it has.
 func (b *Box) reserveQuota() {
 	for quota := b.opt.MaxBytes; ; quota /= 2 {
-		certain, err := reserveBlocks(b.path, quota)
-		if noSpace(err) && b.clearDamaged() {
-			certain, err = reserveBlocks(b.path, quota)
+		certain, err := disk.Reserve(b.path, quota)
+		if disk.IsFull(err) && b.clearDamaged() {
+			certain, err = disk.Reserve(b.path, quota)
 		}
 		switch {
 		case err == nil && certain && quota == b.opt.MaxBytes:
@@ -20,14 +22,14 @@ func (b *Box) reserveQuota() {
 				"the disk has no room for the outbox's %d bytes; it works with %d until the next start", b.opt.MaxBytes, quota)})
 			b.shrinkQuota(quota)
 			return
-		case noSpace(err) && quota > 2<<20:
+		case disk.IsFull(err) && quota > 2<<20:
 			continue
 		}
 		why := "this file system cannot reserve space"
 		if err != nil {
 			why = err.Error()
 		}
-		if free, err := freeBytes(b.path); err == nil {
+		if free, err := disk.Free(b.path); err == nil {
 			b.shrinkQuota(max(min(b.opt.MaxBytes, b.length.Load()+free/2), 1<<20))
 		}
 		if b.unreserved {

@@ -9,6 +9,8 @@ import (
 	"sort"
 	"sync"
 	"time"
+
+	"gauger/outbox/disk"
 )
 
 // The receipts file is segments of 256 slots, each of one stream: that of its first sound slot. A stream goes on in its
@@ -110,7 +112,7 @@ func (g *segment) note(s receipt) {
 // read calls see with every sound slot of a segment.
 func (r *receiptFile) read(segment int, see func(place int, s receipt)) error {
 	buf := make([]byte, segmentSize)
-	n, err := readOver(r.f, buf, int64(segment)*segmentSize)
+	n, err := disk.ReadThrough(r.f, buf, int64(segment)*segmentSize)
 	if err != nil {
 		return err
 	}
@@ -133,7 +135,7 @@ func (r *receiptFile) add(stream string, durable bool, receipts []receipt) error
 		}
 		n := min(len(receipts), segmentSlots-h.place)
 		err := r.write(stream, &h, receipts[:n])
-		if noSpace(err) && len(r.segments) > 0 { // a full disk still takes what is written over something
+		if disk.IsFull(err) && len(r.segments) > 0 { // a full disk still takes what is written over something
 			r.maxSegments = min(r.maxSegments, len(r.segments))
 			h.begin(r.chooseSegment(stream))
 			n = min(len(receipts), segmentSlots)
@@ -150,7 +152,7 @@ func (r *receiptFile) add(stream string, durable bool, receipts []receipt) error
 		return nil
 	}
 	r.synced = now
-	if err := syncData(r.f); err != nil {
+	if err := disk.SyncData(r.f); err != nil {
 		return fmt.Errorf("sync receipts of %s: %w", stream, err)
 	}
 	return nil

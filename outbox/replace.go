@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/disk"
 )
 
 const (
@@ -162,9 +164,9 @@ func (b *Box) replaceFile() error {
 	b.db, b.fileInfo = w.db, place
 	b.preallocated = 0
 	b.dbMu.Unlock()
-	err = syncDir(b.path)
-	if noSpace(err) {
-		err = syncDir(b.path)
+	err = disk.SyncDir(b.path)
+	if disk.IsFull(err) {
+		err = disk.SyncDir(b.path)
 	}
 	if err != nil { // a power cut could bring the old file back, without what comes now
 		return b.die(fmt.Errorf("sync the folder of %s: %w", b.path, err))
@@ -222,7 +224,7 @@ func setAside(path, fresh string) (aside string, err error) {
 	if err := os.Rename(fresh, path); err != nil {
 		return "", err
 	}
-	err = errors.Join(syncDir(path), releaseBlocks(aside))
+	err = errors.Join(disk.SyncDir(path), disk.Release(aside))
 	for i := 0; i+keepDamaged-1 < len(old); i++ {
 		err = errors.Join(err, os.Remove(damagedName(path, old[i])))
 	}
@@ -265,7 +267,7 @@ func settleRename(path string) error {
 	}
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		if _, err := Check(fresh); err == nil {
-			return errors.Join(os.Rename(fresh, path), syncDir(path))
+			return errors.Join(os.Rename(fresh, path), disk.SyncDir(path))
 		}
 	}
 	return os.Remove(fresh)

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/boltfile"
 )
 
 // pagesOf reads a box's file as it is on disk now.
 func pagesOf(t *testing.T, b *Box) (listed bool, length int64) {
 	t.Helper()
-	p, err := openPages(b.path)
+	p, err := boltfile.Open(b.path, boxLayout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer p.close() //nolint:errcheck // opened for reading only
-	return p.meta.freelist != noFreelist, p.size
+	defer p.Close() //nolint:errcheck // opened for reading only
+	return p.HasFreelist(), p.Size
 }
 
 // dropUpTo removes the oldest records up to a number.
@@ -132,12 +134,12 @@ func TestAFileWithoutAListIsReadBeforeItIsOpened(t *testing.T) {
 	if err := b.Update(appends(100, "record")); err != nil {
 		t.Fatal(err)
 	}
-	p, err := openPages(b.path)
+	p, err := boltfile.Open(b.path, boxLayout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	root := p.meta.root
-	if err := p.close(); err != nil {
+	root := p.Root()
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Close(); err != nil {
@@ -148,7 +150,7 @@ func TestAFileWithoutAListIsReadBeforeItIsOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 8 { // the offset of the root page's first element
-		file[root*4096+pageHeader+4+uint64(i)%4] = 0xFF
+		file[root*4096+boltfile.PageHeader+4+uint64(i)%4] = 0xFF
 	}
 	if err := os.WriteFile(b.path, file, 0o640); err != nil {
 		t.Fatal(err)

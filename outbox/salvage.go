@@ -8,6 +8,9 @@ import (
 	"math"
 	"slices"
 	"time"
+
+	"gauger/outbox/boltfile"
+	"gauger/outbox/disk"
 )
 
 // salvage carries what is sound in the damaged file into a fresh one and sets the damaged one aside.
@@ -19,12 +22,12 @@ import (
 // What is reserved behind the damaged file's end makes room for the fresh one, and on a full disk the damaged files that
 // were kept before.
 func (b *Box) salvage(cause error) (*salvager, error) {
-	err := releaseBlocks(b.path)
+	err := disk.Release(b.path)
 	var v *salvager
 	if err == nil {
 		v, err = b.salvageOnce()
 	}
-	if noSpace(err) && removeDamaged(b.path) == nil {
+	if disk.IsFull(err) && removeDamaged(b.path) == nil {
 		v, err = b.salvageOnce()
 	}
 	if err != nil {
@@ -36,11 +39,11 @@ func (b *Box) salvage(cause error) (*salvager, error) {
 
 // salvageOnce fills the fresh file and exchanges the two.
 func (b *Box) salvageOnce() (v *salvager, err error) {
-	p, err := openPages(b.path)
+	p, err := boltfile.Open(b.path, boxLayout)
 	if err != nil {
 		return nil, err
 	}
-	defer p.close() //nolint:errcheck // opened for reading only
+	defer p.Close() //nolint:errcheck // opened for reading only
 	for _, s := range b.streams {
 		*s = *newStream(s.Stream)
 	}
@@ -64,7 +67,7 @@ func (b *Box) salvageOnce() (v *salvager, err error) {
 // salvager sorts what the pages hold into the fresh file.
 type salvager struct {
 	b       *Box
-	p       *pageFile
+	p       *boltfile.File
 	out     *fileBuilder
 	streams map[string]*salvagedStream // per stream
 	state   map[string]sealedState
@@ -118,20 +121,20 @@ func (v *salvager) run() error {
 	for name := range v.b.streams {
 		v.streamOf(name)
 	}
-	if err := v.p.findRoot(); err != nil {
+	if err := v.p.FindRoot(); err != nil {
 		return err
 	}
-	v.current = v.p.sound
-	v.p.walk(v.visit)
-	v.walkProblems, v.inTree, v.stateFound = v.p.problems.n, false, v.stateComplete()
-	if v.p.problems.n > 0 && v.p.sound {
-		free, ok := v.p.freePages()
+	v.current = v.p.Sound
+	v.p.Walk(v.visit)
+	v.walkProblems, v.inTree, v.stateFound = v.p.Problems.N, false, v.stateComplete()
+	if v.p.Problems.N > 0 && v.p.Sound {
+		free, ok := v.p.FreePages()
 		v.current = ok
-		v.p.orphans(func(id uint64) bool { return !free.has(id) }, v.visit)
+		v.p.Orphans(func(id uint64) bool { return !free.Has(id) }, v.visit)
 	}
 	if v.incomplete() || !v.stateFound && !v.stateComplete() {
 		v.current = false
-		v.p.orphans(func(uint64) bool { return true }, v.visit)
+		v.p.Orphans(func(uint64) bool { return true }, v.visit)
 	}
 	v.decideStaleCopies()
 	if v.err == nil {
@@ -242,7 +245,7 @@ func (v *salvager) takeCounts(stream string, content []byte, gen uint64) {
 	}
 	var l streamCounts
 	if r := v.streamOf(stream); l.decode(content) == nil && (!r.known || gen > r.gen) {
-		r.counts, r.gen, r.known, r.current = l, gen, true, v.inTree && v.p.metas == 2
+		r.counts, r.gen, r.known, r.current = l, gen, true, v.inTree && v.p.Metas == 2
 	}
 }
 

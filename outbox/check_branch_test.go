@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"gauger/outbox/boltfile"
 )
 
 // One bit of a branch page: a key there is not the first one of the page that it leads to. Everything can still be
@@ -42,24 +44,24 @@ func TestBranchThatDoesNotFitItsPagesIsDamage(t *testing.T) {
 // spoilBranch makes the second key of the branch page that is in use one less.
 func spoilBranch(t *testing.T, path string) {
 	t.Helper()
-	p, err := openPages(path)
+	p, err := boltfile.Open(path, boxLayout)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.walk(func(string, []byte, []byte) {})
+	p.Walk(func(string, []byte, []byte) {})
 	var at int64
-	for id := uint64(firstPage); id < p.meta.high; id++ {
-		pg, err := p.load(id)
-		if err != nil || !p.reached.has(id) || pg.flags != flagBranch {
+	for id := uint64(boltfile.FirstPage); id < p.PageCount(); id++ {
+		pg, err := p.Load(id)
+		if err != nil || !p.Reached.Has(id) || pg.Flags != boltfile.FlagBranch {
 			continue
 		}
-		e, err := pg.element(1)
+		e, err := pg.Element(1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		at = pg.at + int64(len(pg.buf)-cap(e.key)+len(e.key)) - 1
+		at = pg.At + int64(len(pg.Buf)-cap(e.Key)+len(e.Key)) - 1
 	}
-	if err := p.close(); err != nil {
+	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)

@@ -1,4 +1,4 @@
-package outbox
+package boltfile
 
 import "hash/fnv"
 
@@ -15,11 +15,11 @@ type pageMeta struct {
 }
 
 // findMeta tries both places of every page size that bbolt may have used.
-func (p *pageFile) findMeta() {
+func (p *File) findMeta() {
 	for size := int64(1024); size <= 64<<10; size *= 2 {
 		for _, at := range []int64{0, size} {
 			if m, pageSize, ok := p.readMeta(at); ok && pageSize == size {
-				p.metas++
+				p.Metas++
 				p.adoptMeta(m, pageSize)
 			}
 		}
@@ -27,18 +27,18 @@ func (p *pageFile) findMeta() {
 }
 
 // adoptMeta goes by a meta page unless a newer one was found.
-func (p *pageFile) adoptMeta(m pageMeta, pageSize int64) {
-	if !p.sound || m.txid > p.meta.txid {
-		p.meta, p.pageSize, p.sound = m, pageSize, true
+func (p *File) adoptMeta(m pageMeta, pageSize int64) {
+	if !p.Sound || m.txid > p.meta.txid {
+		p.meta, p.pageSize, p.Sound = m, pageSize, true
 	}
 }
 
-func (p *pageFile) readMeta(at int64) (m pageMeta, pageSize int64, ok bool) {
-	buf := make([]byte, pageHeader+metaSize)
+func (p *File) readMeta(at int64) (m pageMeta, pageSize int64, ok bool) {
+	buf := make([]byte, PageHeader+metaSize)
 	if _, err := p.f.ReadAt(buf, at); err != nil {
 		return m, 0, false
 	}
-	b := buf[pageHeader:]
+	b := buf[PageHeader:]
 	sum := fnv.New64a()
 	sum.Write(b[:metaSummed])
 	if native.Uint32(b) != metaMagic || native.Uint32(b[4:]) != metaVersion || native.Uint64(b[metaSummed:]) != sum.Sum64() {

@@ -1,4 +1,4 @@
-package outbox
+package disk
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reserveBlocks gives the file n bytes of disk without changing its length, so that a disk that others fill up still
+// Reserve gives the file n bytes of disk without changing its length, so that a disk that others fill up still
 // takes records, and still lets delivered ones be deleted. certain is false where the file system cannot promise.
-func reserveBlocks(path string, n int64) (certain bool, err error) {
+func Reserve(path string, n int64) (certain bool, err error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return false, fmt.Errorf("reserve space: %w", err)
@@ -29,8 +29,8 @@ func reserveBlocks(path string, n int64) (certain bool, err error) {
 	return true, nil
 }
 
-// releaseBlocks gives back what a file that is set aside holds beyond its length. Not being able to costs space only.
-func releaseBlocks(path string) error {
+// Release gives back what a file that is set aside holds beyond its length. Not being able to costs space only.
+func Release(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
@@ -42,8 +42,8 @@ func releaseBlocks(path string) error {
 	return errors.Join(err, f.Close())
 }
 
-// freeBytes is the room that this user has on the file's disk.
-func freeBytes(path string) (int64, error) {
+// Free is the room that this user has on the file's disk.
+func Free(path string) (int64, error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {
 		return 0, fmt.Errorf("read the free space beside %s: %w", path, err)
@@ -51,8 +51,8 @@ func freeBytes(path string) (int64, error) {
 	return int64(st.Bavail) * int64(st.Bsize), nil
 }
 
-// syncData waits until what was written to the file is on disk.
-func syncData(f *os.File) error {
+// SyncData waits until what was written to the file is on disk.
+func SyncData(f *os.File) error {
 	for {
 		err := unix.Fdatasync(int(f.Fd()))
 		if !errors.Is(err, unix.EINTR) {
@@ -61,7 +61,7 @@ func syncData(f *os.File) error {
 	}
 }
 
-// noSpace reports whether the disk (or the user's share of it) is full.
-func noSpace(err error) bool {
+// IsFull reports whether the disk (or the user's share of it) is full.
+func IsFull(err error) bool {
 	return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT)
 }
