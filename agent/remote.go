@@ -132,11 +132,11 @@ func (d *Desk) login(ctx context.Context, a LoginArgs) (LoggedIn, error) {
 	}
 	out := LoggedIn{
 		User: r.UserName, Result: r.Result, LoggedIn: r.LoggedIn, Customer: r.AuthenticatedCustomer, Customers: r.Customers,
-		Primary: r.PrimaryKey.Fingerprint(), PrimaryEnd: r.PrimaryExpires.At,
-		Secondary: r.SecondaryKey.Fingerprint(), SecondaryEnd: r.SecondaryExpires.At, Kept: a.Keep,
+		Primary: r.Primary.Key.Fingerprint(), PrimaryEnd: r.Primary.Expires.At,
+		Secondary: r.Secondary.Key.Fingerprint(), SecondaryEnd: r.Secondary.Expires.At, Kept: a.Keep,
 	}
 	if a.Keep {
-		err = d.Client.Keys().Adopt(r)
+		err = d.Client.Keys().Adopt(r.Primary, r.Secondary)
 		d.Kick()
 	}
 	return out, err

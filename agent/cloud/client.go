@@ -90,7 +90,7 @@ func New(o Options) (*Client, error) {
 	if c.agent == "" {
 		c.agent = "gauger"
 	}
-	c.keys.bind(c, o.Wire.RenewEvery)
+	c.keys.bind(renewer{c}, o.Wire.RenewEvery)
 	return c, nil
 }
 
@@ -120,6 +120,16 @@ func (c *Client) SetLogin(l *Login) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.login = l
+}
+
+// Login is a copy of the configured login; empty when none is.
+func (c *Client) Login() Login {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.login == nil {
+		return Login{}
+	}
+	return *c.login
 }
 
 // Keys gives the key ring that the client uses.

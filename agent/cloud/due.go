@@ -1,6 +1,9 @@
 package cloud
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // doubtTries is how many renewals of one key must have gone unanswered before the other one is renewed all the same: some
 // five days of trying. Both in doubt at once could lock the site out. Time alone does not count, since a link that is away
@@ -102,3 +105,29 @@ func (r *KeyRing) age(t, now time.Time) time.Duration {
 
 // unsettled says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
 func (s *keySlot) unsettled() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
+
+// Hasty says why a renewal of this key right now is unwise, or "" when nothing speaks against it. A person may insist.
+func (r *KeyRing) Hasty(slot KeySlot) string {
+	if err := r.tooSoon(slot, r.now()); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// tooSoon says why a slot had better not be renewed now; nil when it may: within a day of the other key's renewal, or
+// while that is in doubt, unless the service refuses this one. Two new keys at once could both be unknown to the gateway.
+func (r *KeyRing) tooSoon(slot KeySlot, now time.Time) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
+	if own.dead() || len(other.Entries) == 0 || !own.Doubt.IsZero() {
+		return nil
+	}
+	if other.unsettled() {
+		return fmt.Errorf("renewing the %s key: the %s key's renewal was not answered; renew that one first", slot, slot.other())
+	}
+	if age := r.rested(slot.other(), now); age < 24*time.Hour {
+		return fmt.Errorf("renewing the %s key: the %s key was renewed %s ago; wait until a day has passed", slot, slot.other(), age.Round(time.Minute))
+	}
+	return nil
+}

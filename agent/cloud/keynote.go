@@ -1,5 +1,7 @@
 package cloud
 
+import "gauger/eventrules"
+
 // KeyNote is something about the keys that a person should know. It is given once per episode, and again with
 // Open false when the episode is over.
 type KeyNote struct {
@@ -34,4 +36,17 @@ func (r *KeyRing) tell(n KeyNote) bool {
 		r.Notify(n)
 	}
 	return was != n.Open
+}
+
+// tellRefused tells of the keys that an earlier run left refused: whoever listens now has not heard of them.
+func (r *KeyRing) tellRefused() {
+	for _, slot := range [...]KeySlot{Primary, Secondary} {
+		r.mu.Lock()
+		s := &r.state.Slots[slot]
+		refused := len(s.Entries) > 0 && s.dead()
+		r.mu.Unlock()
+		if refused {
+			r.note(eventrules.KeyRefused, slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
+		}
+	}
 }

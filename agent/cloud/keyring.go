@@ -45,6 +45,7 @@ const (
 // A gateway may take ten minutes to learn a new key. Until youth is over a refusal proves nothing, and the key
 // is tried again after retrial.
 const (
+	weekly  = 7 * 24 * time.Hour // between two renewals of a key, where nobody says otherwise
 	youth   = 30 * time.Minute
 	retrial = 5 * time.Minute
 )
@@ -88,7 +89,7 @@ type KeyRing struct {
 	works    bool // data was stored, and no key that the service ever accepted was refused since: a candidate's trial costs nothing
 	retried  map[string]time.Time
 	episodes map[string]bool
-	via      caller
+	via      Service
 	every    time.Duration
 	trouble  []KeyNote    // found by OpenKeys, told by Run
 	done     [2]time.Time // when this process renewed each slot
@@ -113,7 +114,7 @@ func OpenKeys(path string, seeds Seeds) (*KeyRing, error) {
 // openKeys opens a ring on any disk and clock.
 func openKeys(f keyFile, now func() time.Time, seeds Seeds) *KeyRing {
 	r := &KeyRing{
-		file: f, now: now, opened: now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: DefaultWire().RenewEvery,
+		file: f, now: now, opened: now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: weekly,
 		retried: map[string]time.Time{}, episodes: map[string]bool{}, chance: rand.New(rand.NewPCG(uint64(now().UnixNano()), 0)),
 	}
 	var damaged error
@@ -138,7 +139,7 @@ func (r *KeyRing) Format(f fmt.State, _ rune) {
 }
 
 // bind makes the client the way of renewals.
-func (r *KeyRing) bind(via caller, every time.Duration) {
+func (r *KeyRing) bind(via Service, every time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.via, r.every = via, every
@@ -192,18 +193,15 @@ func (r *KeyRing) Set(slot KeySlot, value Secret) error {
 }
 
 // Adopt takes the keys of a login as candidates.
-func (r *KeyRing) Adopt(a AuthResult) error {
+func (r *KeyRing) Adopt(primary, secondary Grant) error {
 	r.mu.Lock()
 	now := r.now()
-	for slot, got := range [...]struct {
-		key     Secret
-		expires Expiry
-	}{{a.PrimaryKey, a.PrimaryExpires}, {a.SecondaryKey, a.SecondaryExpires}} {
-		if got.key == "" || got.key.usable() != nil {
+	for slot, got := range [...]Grant{primary, secondary} {
+		if got.Key == "" || got.Key.usable() != nil {
 			continue
 		}
-		r.state.Slots[slot].add(got.key, "login", now)
-		r.state.Slots[slot].Expires = got.expires
+		r.state.Slots[slot].add(got.Key, "login", now)
+		r.state.Slots[slot].Expires = got.Expires
 	}
 	r.state.Login = now
 	r.changes++

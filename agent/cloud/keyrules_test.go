@@ -3,10 +3,13 @@ package cloud
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -208,8 +211,14 @@ func TestWhatAnAnswerSaysOfARenewal(t *testing.T) {
 			t.Errorf("%+v: %s, want %s: %v", c.fault, got, c.want, err)
 		}
 	}
-	k := keyed(t, "", &cloudtest.Service{})
-	if _, err := k.keys.take(Primary, held{Secondary, otherKey}, reply{status: 200, body: []byte(renewed), bodyErr: errPower}); !errors.Is(err, errPower) || k.keys.state.Slots[Primary].Tries != 1 {
+	k := keyed(t, "", &cloudtest.Service{}, func(o *Options) {
+		o.Transport = tripper(func(*http.Request) (*http.Response, error) {
+			body := io.MultiReader(strings.NewReader(renewed), iotest.ErrReader(errPower)) // whole, and then cut
+			return &http.Response{StatusCode: 200, Body: io.NopCloser(body)}, nil
+		})
+	})
+	_, err := k.RenewAPIKey(t.Context(), Primary)
+	if slot := k.keys.state.Slots[Primary]; !errors.Is(err, errPower) || slot.Tries != 1 || slot.Doubt.IsZero() {
 		t.Errorf("an answer that was cut: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -36,10 +35,7 @@ type AuthResult struct {
 	LoggedIn              bool
 	Customers             []Customer
 	AuthenticatedCustomer string
-	PrimaryKey            Secret
-	PrimaryExpires        Expiry
-	SecondaryKey          Secret
-	SecondaryExpires      Expiry
+	Primary, Secondary    Grant
 	IDToken               Secret
 }
 
@@ -47,13 +43,6 @@ type AuthResult struct {
 type Customer struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-}
-
-// Expiry is when a key ends. The format of the service's text is not shown, so that several are tried.
-type Expiry struct {
-	Text    string    // as the service wrote it
-	At      time.Time // what it means; zero when there is no text
-	Assumed bool      // the text could not be read: At is half a year less a day from now
 }
 
 // Authenticate logs a user in. It counts as done when the service answers 200, says that the user is logged in,
@@ -97,7 +86,7 @@ func (c *Client) loggedIn(a AuthResult) error {
 		return fmt.Errorf("the service answers that the user is not logged in (result %d); check service.login", a.Result)
 	case len(c.wire.ResultOK) > 0 && !slices.Contains(c.wire.ResultOK, a.Result):
 		return fmt.Errorf("the service answers result %d, which is not one of wire.result_ok", a.Result)
-	case a.PrimaryKey == "" && a.SecondaryKey == "":
+	case a.Primary.Key == "" && a.Secondary.Key == "":
 		return errors.New("the service gave no key")
 	}
 	return nil
@@ -152,69 +141,15 @@ func parseAuth(b []byte, now time.Time) (AuthResult, error) {
 	return AuthResult{
 		Result: result, UserName: clean(raw.UserName), LoggedIn: raw.IsLoggedIn, Customers: raw.Customers,
 		AuthenticatedCustomer: clean(raw.AuthenticatedCustomer),
-		PrimaryKey:            raw.PrimaryAPIKey, PrimaryExpires: parseExpiry(scalar(raw.PrimaryAPIKeyExpiration), now),
-		SecondaryKey: raw.SecondaryAPIKey, SecondaryExpires: parseExpiry(scalar(raw.SecondaryAPIKeyExpiration), now),
-		IDToken: raw.IDToken,
+		Primary:               Grant{raw.PrimaryAPIKey, expiry(raw.PrimaryAPIKeyExpiration, now)},
+		Secondary:             Grant{raw.SecondaryAPIKey, expiry(raw.SecondaryAPIKeyExpiration, now)},
+		IDToken:               raw.IDToken,
 	}, nil
 }
 
-// expiryLayouts are tried in turn; those without a zone mean UTC.
-var expiryLayouts = []string{
-	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
-	"2006-01-02", "1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006", time.RFC1123, time.RFC1123Z,
-}
-
-// parseExpiry reads a key's expiration. It is for people and for Status: nothing is ever decided by it.
-func parseExpiry(text string, now time.Time) Expiry {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return Expiry{}
-	}
-	for _, layout := range expiryLayouts {
-		if t, err := time.Parse(layout, text); err == nil {
-			return expiryAt(text, t, now)
-		}
-	}
-	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n < 1e15 {
-		if n >= 1e11 {
-			return expiryAt(text, time.UnixMilli(n), now)
-		}
-		return expiryAt(text, time.Unix(n, 0), now)
-	}
-	return assumedEnd(text, now)
-}
-
-// expiryAt holds an expiry within the years that can be written. Before 1970 no key ended: such a time says nothing.
-func expiryAt(text string, t, now time.Time) Expiry {
-	if t.Before(firstTime) {
-		return assumedEnd(text, now)
-	}
-	return Expiry{Text: clean(text), At: writable(t)}
-}
-
-// assumedEnd is the end of a key of which the service has said nothing that can be read.
-func assumedEnd(text string, now time.Time) Expiry {
-	return Expiry{Text: clean(text), At: now.UTC().AddDate(0, 6, -1), Assumed: true}
-}
-
-// KeyRenewal is the answer of RenewAPIKey (interface specification 2.3).
-type KeyRenewal struct {
-	Key     Secret // may be a new value; empty: the service did not give it, so that it stays
-	Expires Expiry
-}
-
-func parseRenewal(b []byte, now time.Time) (KeyRenewal, error) {
-	var raw struct {
-		SubscriptionKey Secret          `json:"subscriptionKey"`
-		ExpirationDate  json.RawMessage `json:"expirationDate"`
-	}
-	if json.Unmarshal(b, &raw) != nil { // the cause may quote the key
-		return KeyRenewal{}, errors.New("the answer is not the JSON object of a key renewal")
-	}
-	if raw.SubscriptionKey != "" {
-		if err := raw.SubscriptionKey.usable(); err != nil {
-			return KeyRenewal{}, fmt.Errorf("the renewed key cannot be used: %w", err)
-		}
-	}
-	return KeyRenewal{Key: raw.SubscriptionKey, Expires: parseExpiry(scalar(raw.ExpirationDate), now)}, nil
+// expiry reads a key's end; its text came from outside.
+func expiry(raw json.RawMessage, now time.Time) Expiry {
+	e := parseExpiry(scalar(raw), now)
+	e.Text = clean(e.Text)
+	return e
 }

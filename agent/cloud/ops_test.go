@@ -85,7 +85,7 @@ var operations = []struct {
 	{"Authenticate", "POST", "/vAlpha/authenticate", "", `{"userName":"pat","passwordHash":"hash-of-pat"}`,
 		func(ctx context.Context, c *cloud.Client) error {
 			got, err := c.Authenticate(ctx, cloud.Login{AuthRequest: cloud.AuthRequest{UserName: "pat", PasswordHash: "hash-of-pat"}})
-			if err == nil && (got.PrimaryKey != firstKey || got.SecondaryKey != secondKey || got.IDToken == "" || len(got.Customers) != 1) {
+			if err == nil && (got.Primary.Key != firstKey || got.Secondary.Key != secondKey || got.IDToken == "" || len(got.Customers) != 1) {
 				return fmt.Errorf("got %+v", got)
 			}
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -13,14 +12,39 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// caller is how the ring reaches the service.
-type caller interface {
-	// exchange makes one request with one key.
-	exchange(ctx context.Context, r request, key Secret) reply
-	// signIn logs in with the configured login; errNoLogin when there is none.
-	signIn(ctx context.Context) (AuthResult, error)
-	// failure makes an error of a reply.
-	failure(r request, p reply) *Error
+// Service is where keys are renewed.
+type Service interface {
+	// Renew asks once for half a year more of a slot, with one key as the request's header. An end that the service does not
+	// say is counted from now.
+	Renew(ctx context.Context, slot KeySlot, with Secret, now func() time.Time) Reply
+	// Login gives the keys of the configured login; errNoLogin when there is none.
+	Login(ctx context.Context) (primary, secondary Grant, err error)
+}
+
+// Reply is what came of one renewal.
+type Reply struct {
+	Outcome Outcome
+	Grant   Grant // when it was renewed
+	Err     error // what came instead; when it was renewed, that the answer could not be read
+}
+
+// Outcome says whether a slot was renewed. Zero is Unanswered, so that a forgotten outcome never counts as certain.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Unanswered    Outcome = iota // it may have been renewed
+	Renewed                      // it was
+	HeaderRefused                // the service does not accept the key in the header
+	Declined                     // the service said no to what was asked
+	Unsent                       // nothing reached the service
+)
+
+// Failure is an error of the service that says what it means for the keys.
+type Failure interface {
+	error
+	KeyRefused() bool // no key is accepted, or the key may not do this
+	Lasting() bool    // only a person can mend it
 }
 
 var errOtherFirst = errors.New("that one is renewed first")
@@ -84,9 +108,8 @@ func (r *KeyRing) report(slot KeySlot, err error) {
 	r.mu.Lock()
 	renewed, every := r.state.Slots[slot].Renewed, r.every
 	r.mu.Unlock()
-	e, answered := errors.AsType[*Error](err)
-	if answered && (e.Class == Key || e.Class == Path || e.Class == Poison) ||
-		!renewed.IsZero() && r.now().Sub(renewed) > 2*every {
+	e, answered := errors.AsType[Failure](err)
+	if answered && e.Lasting() || !renewed.IsZero() && r.now().Sub(renewed) > 2*every {
 		r.note(eventrules.KeyRenewalFailed, slot.String(), err.Error())
 	}
 }
@@ -103,24 +126,24 @@ func (r *KeyRing) sleep(ctx context.Context, d time.Duration) {
 }
 
 // renew renews a slot in its turn, unless it would be too soon.
-func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
-	return r.inTurn(ctx, slot, func() (KeyRenewal, error) {
+func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (Grant, error) {
+	return r.inTurn(ctx, slot, func() (Grant, error) {
 		if err := r.tooSoon(slot, r.now()); err != nil {
-			return KeyRenewal{}, err
+			return Grant{}, err
 		}
 		return r.renewNow(ctx, slot)
 	})
 }
 
 // insist renews a slot in its turn, soon or not.
-func (r *KeyRing) insist(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
-	return r.inTurn(ctx, slot, func() (KeyRenewal, error) { return r.renewNow(ctx, slot) })
+func (r *KeyRing) insist(ctx context.Context, slot KeySlot) (Grant, error) {
+	return r.inTurn(ctx, slot, func() (Grant, error) { return r.renewNow(ctx, slot) })
 }
 
 // inTurn waits until no other renewal or recovery is under way.
-func (r *KeyRing) inTurn(ctx context.Context, slot KeySlot, do func() (KeyRenewal, error)) (KeyRenewal, error) {
+func (r *KeyRing) inTurn(ctx context.Context, slot KeySlot, do func() (Grant, error)) (Grant, error) {
 	if !r.enter(ctx) {
-		return KeyRenewal{}, fmt.Errorf("renewing the %s key: %w", slot, ctx.Err())
+		return Grant{}, fmt.Errorf("renewing the %s key: %w", slot, ctx.Err())
 	}
 	defer r.leave()
 	return do()
@@ -139,14 +162,13 @@ func (r *KeyRing) enter(ctx context.Context) bool {
 func (r *KeyRing) leave() { <-r.turn }
 
 // renewNow asks for half a year more of one slot, with the other slot's keys as header first, which proves them.
-func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
+func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (Grant, error) {
 	via := r.caller()
 	if via == nil {
-		return KeyRenewal{}, errors.New("renewing the key: the key ring has no client")
+		return Grant{}, errors.New("renewing the key: the key ring has no client")
 	}
 	before := r.begin(slot)
 	risky := !r.empty(slot.other()) && !r.declined(slot.other())
-	req := request{op: RenewAPIKey, arg: slot.String()}
 	var last error = errNoKey
 	for _, k := range r.headersFor(slot) {
 		if k.slot == slot && risky {
@@ -154,36 +176,32 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (KeyRenewal, error
 			// is renewed first, unless the service has said that it does not. That one of its keys is too young to count as
 			// refused changes nothing: it may be a wrong one.
 			r.settle(slot, before)
-			return KeyRenewal{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
+			return Grant{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
 		}
-		p := via.exchange(ctx, req, k.value)
-		if p.status == http.StatusUnauthorized {
+		reply := via.Renew(ctx, slot, k.value, r.now)
+		switch reply.Outcome {
+		case Renewed:
+			return r.take(slot, k, reply)
+		case HeaderRefused:
 			r.rejected(k)
-			last = via.failure(req, p)
+			last = reply.Err
 			continue
+		case Declined, Unsent: // it was certainly not renewed
+			r.settle(slot, before)
+			r.decline(slot, reply.Outcome == Declined)
+		default:
+			r.unanswered(slot, k)
 		}
-		if !p.ok() {
-			if p.err != nil && !p.sent || p.status >= 300 && p.status < 500 {
-				r.settle(slot, before) // it was certainly not renewed
-				r.decline(slot, p.status != 0)
-			} else {
-				r.unanswered(slot, k)
-			}
-			return KeyRenewal{}, via.failure(req, p)
-		}
-		return r.take(slot, k, p)
+		return Grant{}, reply.Err
 	}
 	r.settle(slot, before)
-	return KeyRenewal{}, fmt.Errorf("no key is accepted to renew the %s key: %w", slot, last)
+	return Grant{}, fmt.Errorf("no key is accepted to renew the %s key: %w", slot, last)
 }
 
 // take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
-func (r *KeyRing) take(slot KeySlot, with held, p reply) (KeyRenewal, error) {
+func (r *KeyRing) take(slot KeySlot, with held, reply Reply) (Grant, error) {
 	r.accepted(with, false)
-	got, err := parseRenewal(p.body, r.now())
-	if err == nil && p.bodyErr != nil {
-		err = p.bodyErr
-	}
+	got, err := reply.Grant, reply.Err
 	if err != nil {
 		r.unanswered(slot, with)
 		return got, fmt.Errorf("renewing the %s key: %w", slot, err)
@@ -287,12 +305,12 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 			return true
 		}
 		// After an answer that was lost the other slot must not follow: both values could be new, and known to nobody here.
-		e, answered := errors.AsType[*Error](err)
-		if r.tries(slot) > before || !errors.Is(err, errOtherFirst) && (!answered || e.Class == Key) {
+		e, answered := errors.AsType[Failure](err)
+		if r.tries(slot) > before || !errors.Is(err, errOtherFirst) && (!answered || e.KeyRefused()) {
 			break // or the other slot would be asked for with the same keys
 		}
 	}
-	err := r.signIn(ctx)
+	err := r.login(ctx)
 	if err == nil {
 		return true
 	}
@@ -307,21 +325,21 @@ func (r *KeyRing) about(d time.Duration, part float64) time.Duration {
 	return time.Duration((1 - part + 2*part*r.chance.Float64()) * float64(d))
 }
 
-// signIn takes the keys of a login.
-func (r *KeyRing) signIn(ctx context.Context) error {
+// login takes the keys of a login.
+func (r *KeyRing) login(ctx context.Context) error {
 	via := r.caller()
 	if via == nil {
 		return errNoLogin
 	}
-	got, err := via.signIn(ctx)
+	primary, secondary, err := via.Login(ctx)
 	if err != nil {
 		return err
 	}
-	_ = r.Adopt(got) // told by Notify: the keys work all the same
+	_ = r.Adopt(primary, secondary) // told by Notify: the keys work all the same
 	return nil
 }
 
-func (r *KeyRing) caller() caller {
+func (r *KeyRing) caller() Service {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.via

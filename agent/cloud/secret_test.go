@@ -15,7 +15,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	const value = "s3cr3t-value-of-a-key"
 	s := Secret(value)
 	l := Login{AuthRequest{UserName: "pat", PasswordHash: s, Token: s, APIKey: s}, s}
-	things := []any{s, &s, l, &l, Seeds{s, s}, []Secret{s}, map[string]Secret{"a": s}, AuthResult{PrimaryKey: s, IDToken: s}, KeyRenewal{Key: s}}
+	things := []any{s, &s, l, &l, Seeds{s, s}, []Secret{s}, map[string]Secret{"a": s}, AuthResult{Primary: Grant{Key: s}, IDToken: s}, Grant{Key: s}}
 	ring, err := OpenKeys("", Seeds{s, s})
 	if err != nil {
 		t.Fatal(err)

@@ -1,10 +1,6 @@
 package cloud
 
-import (
-	"context"
-	"fmt"
-	"time"
-)
+import "time"
 
 // KeyStatus is one value of one slot, for people. The value itself is not in it.
 type KeyStatus struct {
@@ -48,42 +44,4 @@ func (r *KeyRing) Status() []KeyStatus {
 		}
 	}
 	return list
-}
-
-// RenewAPIKey renews one key now and keeps what came of it in the ring. It asks nobody whether that is wise: a
-// person may insist, and KeyRing.Hasty is there to warn. The ring's own renewals are more careful.
-func (c *Client) RenewAPIKey(ctx context.Context, slot KeySlot) (KeyRenewal, error) {
-	if slot != Primary && slot != Secondary {
-		return KeyRenewal{}, fmt.Errorf("renewing the key: there is no slot %d", slot)
-	}
-	return c.keys.insist(ctx, slot)
-}
-
-// tooSoon says why a slot had better not be renewed now; nil when it may: within a day of the other key's renewal, or
-// while that is in doubt, unless the service refuses this one. Two new keys at once could both be unknown to the gateway.
-func (r *KeyRing) tooSoon(slot KeySlot, now time.Time) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
-	if own.dead() || len(other.Entries) == 0 || !own.Doubt.IsZero() {
-		return nil
-	}
-	if other.unsettled() {
-		return fmt.Errorf("renewing the %s key: the %s key's renewal was not answered; renew that one first", slot, slot.other())
-	}
-	if age := r.rested(slot.other(), now); age < 24*time.Hour {
-		return fmt.Errorf("renewing the %s key: the %s key was renewed %s ago; wait until a day has passed", slot, slot.other(), age.Round(time.Minute))
-	}
-	return nil
-}
-
-// signIn is how the ring logs in when both keys are refused.
-func (c *Client) signIn(ctx context.Context) (AuthResult, error) {
-	c.mu.Lock()
-	login := c.login
-	c.mu.Unlock()
-	if login == nil {
-		return AuthResult{}, errNoLogin
-	}
-	return c.Authenticate(ctx, *login)
 }

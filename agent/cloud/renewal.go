@@ -1,0 +1,79 @@
+package cloud
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// RenewAPIKey renews one key now and keeps what came of it in the ring. It asks nobody whether that is wise: a
+// person may insist, and KeyRing.Hasty is there to warn. The ring's own renewals are more careful.
+func (c *Client) RenewAPIKey(ctx context.Context, slot KeySlot) (Grant, error) {
+	if slot != Primary && slot != Secondary {
+		return Grant{}, fmt.Errorf("renewing the key: there is no slot %d", slot)
+	}
+	return c.keys.insist(ctx, slot)
+}
+
+// renewer is the key ring's way to the service.
+type renewer struct{ client *Client }
+
+// Renew implements keys.Service.
+func (v renewer) Renew(ctx context.Context, slot KeySlot, with Secret, now func() time.Time) Reply {
+	r := request{op: RenewAPIKey, arg: slot.String()}
+	p := v.client.exchange(ctx, r, with)
+	if p.ok() {
+		grant, err := parseRenewal(p.body, now())
+		if err == nil {
+			err = p.bodyErr
+		}
+		return Reply{Renewed, grant, err}
+	}
+	out := Reply{Outcome: Unanswered, Err: v.client.failure(r, p)}
+	switch {
+	case p.status == http.StatusUnauthorized:
+		out.Outcome = HeaderRefused
+	case p.status >= 300 && p.status < 500:
+		out.Outcome = Declined
+	case p.err != nil && !p.sent:
+		out.Outcome = Unsent
+	}
+	return out
+}
+
+// Login implements keys.Service.
+func (v renewer) Login(ctx context.Context) (primary, secondary Grant, err error) {
+	v.client.mu.Lock()
+	login := v.client.login
+	v.client.mu.Unlock()
+	if login == nil {
+		return primary, secondary, errNoLogin
+	}
+	got, err := v.client.Authenticate(ctx, *login)
+	return got.Primary, got.Secondary, err
+}
+
+// KeyRefused says that no key is accepted, or the key may not do this.
+func (e *Error) KeyRefused() bool { return e.Class == Key }
+
+// Lasting says that only a person can mend it.
+func (e *Error) Lasting() bool { return e.Class == Key || e.Class == Path || e.Class == Poison }
+
+func parseRenewal(b []byte, now time.Time) (Grant, error) {
+	var raw struct {
+		SubscriptionKey Secret          `json:"subscriptionKey"`
+		ExpirationDate  json.RawMessage `json:"expirationDate"`
+	}
+	if json.Unmarshal(b, &raw) != nil { // the cause may quote the key
+		return Grant{}, errors.New("the answer is not the JSON object of a key renewal")
+	}
+	if raw.SubscriptionKey != "" {
+		if err := raw.SubscriptionKey.usable(); err != nil {
+			return Grant{}, fmt.Errorf("the renewed key cannot be used: %w", err)
+		}
+	}
+	return Grant{Key: raw.SubscriptionKey, Expires: expiry(raw.ExpirationDate, now)}, nil
+}
