@@ -57,7 +57,7 @@ func (t *trial) run(name string, sc scene, certs certificates) {
 		t.Fatal(err)
 	}
 	defer t.site.close()
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,7 +42,7 @@ func TestAnUntimelyCertificateNamesTheClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer site.close()
-		keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value"})
+		keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -160,7 +160,7 @@ func (d *closedDoor) site(ctx context.Context, folder string, late time.Duration
 	if err != nil {
 		return err
 	}
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		return err
 	}

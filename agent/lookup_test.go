@@ -18,7 +18,7 @@ import (
 // asking runs an agent's look-ups on a bench until stop is called.
 func (b *bench) asking(service http.RoundTripper) (stop func()) {
 	b.t.Helper()
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
 	if err != nil {
 		b.t.Fatal(err)
 	}

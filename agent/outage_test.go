@@ -103,7 +103,7 @@ func startIn(t *testing.T, ctx context.Context, dir string, site Site, service h
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func (b *bench) proving(service *cloudtest.Service) (desk *Desk, stop func()) {
 	b.t.Helper()
 	service.PrimaryKey = "primary-key-value"
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
 	if err != nil {
 		b.t.Fatal(err)
 	}

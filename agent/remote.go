@@ -66,7 +66,7 @@ type (
 // cloudVerbs ask the service directly; nothing of them waits in the outbox.
 func (d *Desk) cloudVerbs() map[string]Verb {
 	return map[string]Verb{
-		"keys.show":     On(func(context.Context, None) ([]cloud.KeyStatus, error) { return d.Client.Keys().Status(), nil }),
+		"keys.show":     On(func(context.Context, None) ([]cloud.Status, error) { return d.Client.Keys().Status(), nil }),
 		"keys.renew":    On(d.renew),
 		"keys.set":      On(d.setKey),
 		"login":         On(d.login),
@@ -76,7 +76,7 @@ func (d *Desk) cloudVerbs() map[string]Verb {
 }
 
 // slotOf reads the name of a slot.
-func slotOf(name string) (cloud.KeySlot, error) {
+func slotOf(name string) (cloud.Slot, error) {
 	switch name {
 	case "primary":
 		return cloud.Primary, nil

@@ -134,7 +134,7 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 		t.Fatal(err)
 	}
 	l.box = box
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		t.Fatal(err)
 	}

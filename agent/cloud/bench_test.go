@@ -28,7 +28,7 @@ func BenchmarkEncodeEvent(b *testing.B) {
 
 // BenchmarkPost is one ticket to the reference service in the same process, so that it includes the service.
 func BenchmarkPost(b *testing.B) {
-	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	ring, err := Open("", Seeds{Primary: testKey})
 	if err != nil {
 		b.Fatal(err)
 	}

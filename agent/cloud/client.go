@@ -36,7 +36,7 @@ type Options struct {
 	Wire      Wire           // the site's choices over DefaultWire; zero: DefaultWire
 	Zone      *time.Location // the site's, when Wire has none; nil: UTC
 	CAFile    string         // PEM file of the authorities that may sign the service's certificate; empty: the system's
-	Keys      *KeyRing
+	Keys      *Ring
 	Login     *Login            // nil: refused keys are not renewed by a login
 	UserAgent string            // empty: gauger
 	Transport http.RoundTripper // nil: HTTP/1.1 over Dial; tests give the reference service
@@ -51,7 +51,7 @@ type Client struct {
 	base     *url.URL
 	segments Segments
 	wire     Wire
-	keys     *KeyRing
+	keys     *Ring
 	agent    string
 	options  Options // of the transport
 
@@ -133,7 +133,7 @@ func (c *Client) Login() Login {
 }
 
 // Keys gives the key ring that the client uses.
-func (c *Client) Keys() *KeyRing { return c.keys }
+func (c *Client) Keys() *Ring { return c.keys }
 
 // Wire gives the choices that the client uses, with the site's zone.
 func (c *Client) Wire() Wire { return c.wire }

@@ -11,14 +11,14 @@ import (
 const doubtTries = 30
 
 // due gives the slot that is to be renewed next, and in how long.
-func (r *KeyRing) due(now time.Time, held [2]time.Time) (KeySlot, time.Duration) {
+func (r *Ring) due(now time.Time, held [2]time.Time) (Slot, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.state.Slots[Primary].Entries)+len(r.state.Slots[Secondary].Entries) == 0 {
 		return Primary, 0
 	}
 	best, wait := Primary, long
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		if len(r.state.Slots[slot].Entries) == 0 {
 			continue
 		}
@@ -31,7 +31,7 @@ func (r *KeyRing) due(now time.Time, held [2]time.Time) (KeySlot, time.Duration)
 }
 
 // sooner says which of two slots that are due goes first: one in doubt, else the one that was renewed before the other.
-func (r *KeyRing) sooner(slot KeySlot) bool {
+func (r *Ring) sooner(slot Slot) bool {
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
 	if own.Doubt.IsZero() != other.Doubt.IsZero() {
 		return other.Doubt.IsZero()
@@ -42,7 +42,7 @@ func (r *KeyRing) sooner(slot KeySlot) bool {
 // dueIn is the rule for one slot: a week after its own renewal and half a week after the other's, at once when
 // it is refused or its own last renewal is in doubt, and not (long) while the other one's is. A slot of which nobody can tell when
 // it was renewed is due.
-func (r *KeyRing) dueIn(slot KeySlot, now time.Time) time.Duration {
+func (r *Ring) dueIn(slot Slot, now time.Time) time.Duration {
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
 	if own.dead() && !other.dead() && other.unsettled() {
 		return long // a gateway may have refused it by mistake, and what has perhaps made that renewal must not end with it
@@ -69,7 +69,7 @@ var clockless = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // renewed is how long ago a slot was renewed. Of a renewal by this process that is certain, of an earlier one as far as the
 // clocks of then and now can be believed.
-func (r *KeyRing) renewed(slot KeySlot, now time.Time) (age time.Duration, known bool) {
+func (r *Ring) renewed(slot Slot, now time.Time) (age time.Duration, known bool) {
 	if at := r.done[slot]; !at.IsZero() {
 		return now.Sub(at), true
 	}
@@ -79,7 +79,7 @@ func (r *KeyRing) renewed(slot KeySlot, now time.Time) (age time.Duration, known
 
 // rested is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
 // enough that data was stored with the newest value since; else it counts from the start of this process. The slot has a value.
-func (r *KeyRing) rested(slot KeySlot, now time.Time) time.Duration {
+func (r *Ring) rested(slot Slot, now time.Time) time.Duration {
 	if age, known := r.renewed(slot, now); known {
 		return age
 	}
@@ -93,7 +93,7 @@ func (r *KeyRing) rested(slot KeySlot, now time.Time) time.Duration {
 const long = time.Duration(1 << 62)
 
 // age is how long ago t was; never is very long.
-func (r *KeyRing) age(t, now time.Time) time.Duration {
+func (r *Ring) age(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return long
 	}
@@ -104,10 +104,10 @@ func (r *KeyRing) age(t, now time.Time) time.Duration {
 }
 
 // unsettled says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
-func (s *keySlot) unsettled() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
+func (s *slot) unsettled() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
 
 // Hasty says why a renewal of this key right now is unwise, or "" when nothing speaks against it. A person may insist.
-func (r *KeyRing) Hasty(slot KeySlot) string {
+func (r *Ring) Hasty(slot Slot) string {
 	if err := r.tooSoon(slot, r.now()); err != nil {
 		return err.Error()
 	}
@@ -116,7 +116,7 @@ func (r *KeyRing) Hasty(slot KeySlot) string {
 
 // tooSoon says why a slot had better not be renewed now; nil when it may: within a day of the other key's renewal, or
 // while that is in doubt, unless the service refuses this one. Two new keys at once could both be unknown to the gateway.
-func (r *KeyRing) tooSoon(slot KeySlot, now time.Time) error {
+func (r *Ring) tooSoon(slot Slot, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]

@@ -20,7 +20,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(400, seed, "30")
 		f.Add(200, seed, "Mon, 02 Mar 2026 12:00:00 GMT")
 	}
-	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	ring, err := Open("", Seeds{Primary: testKey})
 	if err != nil {
 		f.Fatal(err)
 	}

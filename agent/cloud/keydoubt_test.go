@@ -265,14 +265,14 @@ func TestADamagedFileHidesNoRenewal(t *testing.T) {
 			}
 			return nil
 		}
-		ring := openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
 		postTicket(t, c, "T-0")
 		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
 			t.Fatal(err)
 		}
 		disk.left, disk.files["keys"] = -1, []byte("damaged")
-		again := openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		again := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		if !again.inDoubt(Primary) || again.inDoubt(Secondary) {
 			t.Errorf("%+v", again.Status())
 		}

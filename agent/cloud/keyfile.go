@@ -14,38 +14,38 @@ import (
 	"time"
 )
 
-// keyState is what the key file holds.
-type keyState struct {
-	Generation uint64     `json:"generation"`
-	Slots      [2]keySlot `json:"slots"`
-	Login      time.Time  `json:"login,omitzero"`
+// state is what the key file holds.
+type state struct {
+	Generation uint64    `json:"generation"`
+	Slots      [2]slot   `json:"slots"`
+	Login      time.Time `json:"login,omitzero"`
 }
 
-// keySlot is one of the two keys that the service knows, with every value that it may have at the moment.
-type keySlot struct {
-	Entries []keyEntry `json:"entries"` // newest first
-	Expires Expiry     `json:"expires"`
-	Renewed time.Time  `json:"renewed,omitzero"` // the last renewal that was answered
-	Doubt   time.Time  `json:"doubt,omitzero"`   // a renewal was sent then and its answer is not known
-	Tries   int        `json:"tries,omitempty"`  // how many were sent in vain since
-	SeedSum string     `json:"seed_sum"`         // fingerprint of the seed that was taken last
-	Serial  uint64     `json:"serial,omitempty"` // the state's generation at that renewal: tells what came first, whatever the clock
-	Warned  int        `json:"warned,omitempty"` // days before the end at which a person was warned last; 0: not yet
+// slot is one of the two keys that the service knows, with every value that it may have at the moment.
+type slot struct {
+	Entries []entry   `json:"entries"` // newest first
+	Expires Expiry    `json:"expires"`
+	Renewed time.Time `json:"renewed,omitzero"` // the last renewal that was answered
+	Doubt   time.Time `json:"doubt,omitzero"`   // a renewal was sent then and its answer is not known
+	Tries   int       `json:"tries,omitempty"`  // how many were sent in vain since
+	SeedSum string    `json:"seed_sum"`         // fingerprint of the seed that was taken last
+	Serial  uint64    `json:"serial,omitempty"` // the state's generation at that renewal: tells what came first, whatever the clock
+	Warned  int       `json:"warned,omitempty"` // days before the end at which a person was warned last; 0: not yet
 }
 
-// keyEntry is one value of a slot.
-type keyEntry struct {
+// entry is one value of a slot.
+type entry struct {
 	Value   string    `json:"value"`
 	Source  string    `json:"source"` // file, renewal, login
-	State   keyTrial  `json:"state"`
+	State   trial     `json:"state"`
 	Since   time.Time `json:"since"`
 	OK      time.Time `json:"ok,omitzero"` // when the service last accepted it, for data or for a renewal
 	Refused time.Time `json:"refused,omitzero"`
 }
 
-// keyFile is where the ring keeps its state over restarts: a file and the generation before it, both 0600.
+// file is where the ring keeps its state over restarts: a file and the generation before it, both 0600.
 // An empty path keeps nothing.
-type keyFile struct {
+type file struct {
 	path string
 	on   disk
 }
@@ -58,12 +58,12 @@ type disk interface {
 	sync(folder string) error
 }
 
-const keyMagic = "gauger-keys 1"
+const magic = "gauger-keys 1"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // load gives the newest state that is whole. damaged names a file that was there and could not be used.
-func (f keyFile) load() (state keyState, found bool, damaged error) {
+func (f file) load() (state state, found bool, damaged error) {
 	if f.path == "" {
 		return state, false, nil
 	}
@@ -81,7 +81,7 @@ func (f keyFile) load() (state keyState, found bool, damaged error) {
 }
 
 // state is what one file holds.
-func (f keyFile) state(path string) (s keyState, err error) {
+func (f file) state(path string) (s state, err error) {
 	body, err := f.body(path)
 	if err == nil && json.Unmarshal(body, &s) != nil { // the cause may quote a key
 		err = fmt.Errorf("reading keys: %s cannot be understood", path)
@@ -90,20 +90,20 @@ func (f keyFile) state(path string) (s keyState, err error) {
 }
 
 // body is what one file holds, when its checksum is right.
-func (f keyFile) body(path string) ([]byte, error) {
+func (f file) body(path string) ([]byte, error) {
 	b, err := f.on.read(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading keys: %w", err)
 	}
-	head, body, found := bytes.Cut(b, []byte("\n"))
-	if !found || string(head) != keyHead(body) {
+	first, body, found := bytes.Cut(b, []byte("\n"))
+	if !found || string(first) != head(body) {
 		return nil, fmt.Errorf("reading keys: %s is damaged", path)
 	}
 	return body, nil
 }
 
-func keyHead(body []byte) string {
-	return fmt.Sprintf("%s %08x", keyMagic, crc32.Checksum(body, castagnoli))
+func head(body []byte) string {
+	return fmt.Sprintf("%s %08x", magic, crc32.Checksum(body, castagnoli))
 }
 
 // The first and the last time that are written. JSON has no later year, and refuses the whole state for one.
@@ -126,7 +126,7 @@ func writable(t time.Time) time.Time {
 }
 
 // writable is the state with times that can be written.
-func (s keyState) writable() keyState {
+func (s state) writable() state {
 	s.Login = writable(s.Login)
 	for i := range s.Slots {
 		slot := &s.Slots[i]
@@ -141,7 +141,7 @@ func (s keyState) writable() keyState {
 }
 
 // save writes the state so that a cut at any moment leaves this one or the one before.
-func (f keyFile) save(s keyState) error {
+func (f file) save(s state) error {
 	if f.path == "" {
 		return nil
 	}
@@ -149,7 +149,7 @@ func (f keyFile) save(s keyState) error {
 	if err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
-	if err := f.on.write(f.path+".new", append([]byte(keyHead(body)+"\n"), body...)); err != nil {
+	if err := f.on.write(f.path+".new", append([]byte(head(body)+"\n"), body...)); err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
 	if _, err := f.body(f.path); err == nil { // a damaged file must not push out the sound one before it

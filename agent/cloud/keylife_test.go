@@ -149,7 +149,7 @@ func (l *life) boot(t *testing.T) {
 	l.off, l.stop = false, stop
 	l.mu.Unlock()
 	l.disk.left = -1
-	ring := openKeys(keyFile{"keys", l.disk}, l.clock.now, Seeds{testKey, otherKey})
+	ring := openOn(file{"keys", l.disk}, l.clock.now, Seeds{testKey, otherKey})
 	c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport, o.Login = ring, l.service, l.login })
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -237,7 +237,7 @@ func (l *life) meddle(t *testing.T, c *Client) {
 	}
 	for range 1 + l.rng.IntN(6) {
 		l.wrong++
-		if err := c.keys.Set(KeySlot(l.rng.IntN(2)), Secret(fmt.Sprintf("mistyped-%d", l.rng.IntN(1000)))); err != nil && !errors.Is(err, errPower) {
+		if err := c.keys.Set(Slot(l.rng.IntN(2)), Secret(fmt.Sprintf("mistyped-%d", l.rng.IntN(1000)))); err != nil && !errors.Is(err, errPower) {
 			t.Error(err)
 		}
 	}

@@ -2,9 +2,9 @@ package cloud
 
 import "gauger/eventrules"
 
-// KeyNote is something about the keys that a person should know. It is given once per episode, and again with
+// Note is something about the keys that a person should know. It is given once per episode, and again with
 // Open false when the episode is over.
-type KeyNote struct {
+type Note struct {
 	Rule string // a name of package eventrules
 	Slot string // primary or secondary; empty: both
 	Note string
@@ -13,17 +13,17 @@ type KeyNote struct {
 }
 
 // note opens an episode: the same one is told once until over ends it.
-func (r *KeyRing) note(rule, slot, text string) {
-	r.tell(KeyNote{Rule: rule, Slot: slot, Note: text, Open: true})
+func (r *Ring) note(rule, slot, text string) {
+	r.tell(Note{Rule: rule, Slot: slot, Note: text, Open: true})
 }
 
 // over closes an episode, and says whether it was open.
-func (r *KeyRing) over(rule, slot, text string) bool {
-	return r.tell(KeyNote{Rule: rule, Slot: slot, Note: text})
+func (r *Ring) over(rule, slot, text string) bool {
+	return r.tell(Note{Rule: rule, Slot: slot, Note: text})
 }
 
 // tell says whether the note was news.
-func (r *KeyRing) tell(n KeyNote) bool {
+func (r *Ring) tell(n Note) bool {
 	if r.Notify == nil {
 		return false // an episode that nobody heard of is not open
 	}
@@ -39,8 +39,8 @@ func (r *KeyRing) tell(n KeyNote) bool {
 }
 
 // tellRefused tells of the keys that an earlier run left refused: whoever listens now has not heard of them.
-func (r *KeyRing) tellRefused() {
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+func (r *Ring) tellRefused() {
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		r.mu.Lock()
 		s := &r.state.Slots[slot]
 		refused := len(s.Entries) > 0 && s.dead()

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// held is a key value with its slot.
-type held struct {
-	slot  KeySlot
+// Key is a key value with its slot.
+type heldKey struct {
+	slot  Slot
 	value Secret
 }
 
@@ -16,13 +16,13 @@ type held struct {
 // each has its turn, also over restarts. The primary goes first in each.
 //
 // A candidate would wait for ever behind keys that work. With trial, and while they work, one goes before them.
-func (r *KeyRing) order(trial bool) (keys []held, changes uint64) {
+func (r *Ring) order(trial bool) (keys []heldKey, changes uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var ranks [4][]held
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	var ranks [4][]heldKey
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		for _, e := range r.state.Slots[slot].Entries {
-			ranks[e.rank()] = append(ranks[e.rank()], held{slot, Secret(e.Value)})
+			ranks[e.rank()] = append(ranks[e.rank()], heldKey{slot, Secret(e.Value)})
 		}
 	}
 	last := ranks[len(ranks)-1]
@@ -33,7 +33,7 @@ func (r *KeyRing) order(trial bool) (keys []held, changes uint64) {
 		all = slices.Insert(all, 0, k)
 	}
 	for _, k := range all {
-		if !slices.ContainsFunc(keys, func(h held) bool { return h.value == k.value }) {
+		if !slices.ContainsFunc(keys, func(h heldKey) bool { return h.value == k.value }) {
 			keys = append(keys, k)
 		}
 	}
@@ -41,13 +41,13 @@ func (r *KeyRing) order(trial bool) (keys []held, changes uint64) {
 }
 
 // accepted says that the service took the key at any time, for data or for a renewal.
-func (e *keyEntry) accepted() bool { return e.State == proven || !e.OK.IsZero() }
+func (e *entry) accepted() bool { return e.State == proven || !e.OK.IsZero() }
 
 // given says that the service itself gave the value, and not a person.
-func (e *keyEntry) given() bool { return e.Source == "renewal" || e.Source == "login" }
+func (e *entry) given() bool { return e.Source == "renewal" || e.Source == "login" }
 
 // rank says where in a call the key has its place.
-func (e *keyEntry) rank() int {
+func (e *entry) rank() int {
 	switch {
 	case e.State == proven:
 		return 0
@@ -60,12 +60,12 @@ func (e *keyEntry) rank() int {
 }
 
 // onTrial is the candidate whose trial is due: the one that was not tried for longest. The lock is held.
-func (r *KeyRing) onTrial(now time.Time) (k held, found bool) {
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+func (r *Ring) onTrial(now time.Time) (k heldKey, found bool) {
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		for _, e := range r.state.Slots[slot].Entries {
 			at := r.retried[e.Value]
 			if e.State == untried && now.Sub(at) >= retrial && (!found || at.Before(r.retried[string(k.value)])) {
-				k, found = held{slot, Secret(e.Value)}, true
+				k, found = heldKey{slot, Secret(e.Value)}, true
 			}
 		}
 	}
@@ -73,7 +73,7 @@ func (r *KeyRing) onTrial(now time.Time) (k held, found bool) {
 }
 
 // values are all key values, as a call would try them.
-func (r *KeyRing) values() []Secret {
+func (r *Ring) values() []Secret {
 	keys, _ := r.order(false)
 	out := make([]Secret, len(keys))
 	for i, k := range keys {
@@ -83,7 +83,7 @@ func (r *KeyRing) values() []Secret {
 }
 
 // secrets are all values that must not show in a text.
-func (r *KeyRing) secrets() []Secret {
+func (r *Ring) secrets() []Secret {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []Secret

@@ -14,32 +14,32 @@ import (
 	"gauger/eventrules"
 )
 
-// KeySlot is one of the two keys that the service keeps for a subscription.
-type KeySlot uint8
+// Slot is one of the two keys that the service keeps for a subscription.
+type Slot uint8
 
 // The two slots, by the names that the service gives them.
 const (
-	Primary KeySlot = iota
+	Primary Slot = iota
 	Secondary
 )
 
 // String is the word that stands in the path of a renewal.
-func (s KeySlot) String() string {
+func (s Slot) String() string {
 	if s == Secondary {
 		return "secondary"
 	}
 	return "primary"
 }
 
-func (s KeySlot) other() KeySlot { return 1 - s }
+func (s Slot) other() Slot { return 1 - s }
 
-// keyTrial is what is known of one value of a slot.
-type keyTrial uint8
+// trial is what is known of one value of a slot.
+type trial uint8
 
 const (
-	untried keyTrial = iota // a candidate: no data was stored with it yet
-	proven                  // data was stored with it
-	refused                 // the service answered 401 to it
+	untried trial = iota // a candidate: no data was stored with it yet
+	proven               // data was stored with it
+	refused              // the service answered 401 to it
 )
 
 // A gateway may take ten minutes to learn a new key. Until youth is over a refusal proves nothing, and the key
@@ -65,25 +65,25 @@ var errNoKey = errors.New("there is no usable subscription key; put one into ser
 // Seeds are the keys that a person configured. An empty one changes nothing.
 type Seeds struct{ Primary, Secondary Secret }
 
-// KeyRing holds the two keys and every value that either may have at the moment, and renews them. A new value
+// Ring holds the two keys and every value that either may have at the moment, and renews them. A new value
 // is kept beside the old one until data was stored with it, so that no lost answer and no slow gateway locks
 // the site out. Its methods may be called from any goroutine.
-type KeyRing struct {
+type Ring struct {
 	// Notify is called, outside any lock, with what a person should know; set it before the ring is used. nil:
 	// nobody is told.
-	Notify func(KeyNote)
+	Notify func(Note)
 	// Believed says that the box's clock can be believed; set it before the ring is used. Nothing but the warnings that a
 	// key ends asks it. nil: any clock of this program's time is.
 	Believed func() bool
 
-	file   keyFile
+	file   file
 	now    func() time.Time // time.Now; a test has one that is set while it runs
 	opened time.Time
 	kick   chan struct{}
 	turn   chan struct{} // holds a token while a renewal or recovery is under way; a lock that ctx can end
 
 	mu       sync.Mutex
-	state    keyState
+	state    state
 	changes  uint64 // counts what may make a refused ring work again
 	chance   *rand.Rand
 	works    bool // data was stored, and no key that the service ever accepted was refused since: a candidate's trial costs nothing
@@ -91,55 +91,55 @@ type KeyRing struct {
 	episodes map[string]bool
 	via      Service
 	every    time.Duration
-	trouble  []KeyNote    // found by OpenKeys, told by Run
+	trouble  []Note       // found by OpenKeys, told by Run
 	done     [2]time.Time // when this process renewed each slot
 	never    [2]bool      // the service has said that it does not renew the slot
 	nextTry  time.Time    // no recovery before; guarded by turn
 }
 
-// OpenKeys reads the key file, which it makes when there is none, and takes the seeds: a seed that differs from
+// Open reads the key file, which it makes when there is none, and takes the seeds: a seed that differs from
 // the one taken last becomes a candidate of its slot. An empty path keeps the keys in memory only.
 //
 // Nothing but a missing folder is an error, since a site without keys must still gather: a damaged or unwritable
 // file, or a seed that cannot be a key, is told by Notify when Run begins.
-func OpenKeys(path string, seeds Seeds) (*KeyRing, error) {
+func Open(path string, seeds Seeds) (*Ring, error) {
 	if path != "" {
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return nil, fmt.Errorf("opening the key ring: %w", err)
 		}
 	}
-	return openKeys(keyFile{path, realDisk{}}, time.Now, seeds), nil
+	return openOn(file{path, realDisk{}}, time.Now, seeds), nil
 }
 
-// openKeys opens a ring on any disk and clock.
-func openKeys(f keyFile, now func() time.Time, seeds Seeds) *KeyRing {
-	r := &KeyRing{
+// openOn opens a ring on any disk and clock.
+func openOn(f file, now func() time.Time, seeds Seeds) *Ring {
+	r := &Ring{
 		file: f, now: now, opened: now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: weekly,
 		retried: map[string]time.Time{}, episodes: map[string]bool{}, chance: rand.New(rand.NewPCG(uint64(now().UnixNano()), 0)),
 	}
 	var damaged error
 	r.state, _, damaged = r.file.load()
 	if damaged != nil {
-		r.trouble = append(r.trouble, KeyNote{Rule: eventrules.KeyFile, Note: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
+		r.trouble = append(r.trouble, Note{Rule: eventrules.KeyFile, Note: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
 	}
 	for slot, one := range [...]Seeds{{Primary: seeds.Primary}, {Secondary: seeds.Secondary}} {
 		_, err := r.Seed(one)
 		if errors.Is(err, errUnusable) {
-			r.trouble = append(r.trouble, KeyNote{Rule: eventrules.KeyUnusable, Slot: KeySlot(slot).String(), Note: err.Error()})
+			r.trouble = append(r.trouble, Note{Rule: eventrules.KeyUnusable, Slot: Slot(slot).String(), Note: err.Error()})
 		} else if err != nil {
-			r.trouble = append(r.trouble, KeyNote{Rule: eventrules.KeyFile, Note: err.Error()})
+			r.trouble = append(r.trouble, Note{Rule: eventrules.KeyFile, Note: err.Error()})
 		}
 	}
 	return r
 }
 
 // Format prints no more than what it is, under every verb.
-func (r *KeyRing) Format(f fmt.State, _ rune) {
+func (r *Ring) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "key ring") // a print that fails has nowhere to say so
 }
 
 // bind makes the client the way of renewals.
-func (r *KeyRing) bind(via Service, every time.Duration) {
+func (r *Ring) bind(via Service, every time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.via, r.every = via, every
@@ -148,11 +148,11 @@ func (r *KeyRing) bind(via Service, every time.Duration) {
 // Seed takes keys that a person gave, at start and whenever the configured files changed, and says whether
 // anything was new. The old values stay until the new ones have worked. A seed that was taken before is not
 // taken again, since renewals may have replaced it.
-func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
+func (r *Ring) Seed(seeds Seeds) (bool, error) {
 	given := [...]Secret{Primary: seeds.Primary, Secondary: seeds.Secondary}
 	for slot, value := range given {
 		if err := value.usable(); value != "" && err != nil {
-			return false, fmt.Errorf("the configured %s key: %w: %w", KeySlot(slot), errUnusable, err)
+			return false, fmt.Errorf("the configured %s key: %w: %w", Slot(slot), errUnusable, err)
 		}
 	}
 	fresh := false
@@ -173,7 +173,7 @@ func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
 	}
 	for slot, value := range given {
 		if value != "" {
-			r.over(eventrules.KeyUnusable, KeySlot(slot).String(), "a key that can be used was given")
+			r.over(eventrules.KeyUnusable, Slot(slot).String(), "a key that can be used was given")
 		}
 	}
 	r.wake()
@@ -181,7 +181,7 @@ func (r *KeyRing) Seed(seeds Seeds) (bool, error) {
 }
 
 // Set takes a key that a person gives now, also one that was taken before: whoever gives it again wants it tried again.
-func (r *KeyRing) Set(slot KeySlot, value Secret) error {
+func (r *Ring) Set(slot Slot, value Secret) error {
 	if value.usable() == nil {
 		r.mu.Lock()
 		r.state.Slots[slot].SeedSum = ""
@@ -193,7 +193,7 @@ func (r *KeyRing) Set(slot KeySlot, value Secret) error {
 }
 
 // Adopt takes the keys of a login as candidates.
-func (r *KeyRing) Adopt(primary, secondary Grant) error {
+func (r *Ring) Adopt(primary, secondary Grant) error {
 	r.mu.Lock()
 	now := r.now()
 	for slot, got := range [...]Grant{primary, secondary} {
@@ -211,7 +211,7 @@ func (r *KeyRing) Adopt(primary, secondary Grant) error {
 }
 
 // wake lets Run look again.
-func (r *KeyRing) wake() {
+func (r *Ring) wake() {
 	select {
 	case r.kick <- struct{}{}:
 	default: // Run is awake already
@@ -220,7 +220,7 @@ func (r *KeyRing) wake() {
 
 // keep writes the state. A file that cannot be written does not stop the keys from working, so everyone but the
 // caller who can act on it hears of it by Notify.
-func (r *KeyRing) keep() error {
+func (r *Ring) keep() error {
 	r.mu.Lock()
 	r.state.Generation++
 	err := r.file.save(r.state)
@@ -235,7 +235,7 @@ func (r *KeyRing) keep() error {
 
 // accepted notes that the service took the key. stored says that it kept data sent with it: only that proves a
 // candidate, and ends the older values of its slot that have had their trial.
-func (r *KeyRing) accepted(k held, stored bool) {
+func (r *Ring) accepted(k heldKey, stored bool) {
 	r.mu.Lock()
 	s := &r.state.Slots[k.slot]
 	i := s.find(k.value)
@@ -255,7 +255,7 @@ func (r *KeyRing) accepted(k held, stored bool) {
 	many := len(s.Entries)
 	changed := e.State != before || stored && e.OK.Sub(last) >= 24*time.Hour
 	if stored {
-		s.Entries = append(s.Entries[:i+1], slices.DeleteFunc(s.Entries[i+1:], func(e keyEntry) bool { return e.State != untried })...)
+		s.Entries = append(s.Entries[:i+1], slices.DeleteFunc(s.Entries[i+1:], func(e entry) bool { return e.State != untried })...)
 	}
 	changed = changed || len(s.Entries) < many
 	delete(r.retried, string(k.value))
@@ -270,7 +270,7 @@ func (r *KeyRing) accepted(k held, stored bool) {
 }
 
 // rejected notes a 401. It is a young candidate's right to be unknown for a while.
-func (r *KeyRing) rejected(k held) {
+func (r *Ring) rejected(k heldKey) {
 	r.mu.Lock()
 	s := &r.state.Slots[k.slot]
 	i := s.find(k.value)
@@ -302,17 +302,17 @@ func (r *KeyRing) rejected(k held) {
 }
 
 // find gives the place of a value, -1 when the slot has it not.
-func (s *keySlot) find(value Secret) int {
-	return slices.IndexFunc(s.Entries, func(e keyEntry) bool { return e.Value == string(value) })
+func (s *slot) find(value Secret) int {
+	return slices.IndexFunc(s.Entries, func(e entry) bool { return e.Value == string(value) })
 }
 
 // dead says that the service refuses every value of the slot.
-func (s *keySlot) dead() bool {
-	return !slices.ContainsFunc(s.Entries, func(e keyEntry) bool { return e.State != refused })
+func (s *slot) dead() bool {
+	return !slices.ContainsFunc(s.Entries, func(e entry) bool { return e.State != refused })
 }
 
 // add puts a value first. One that the slot has already keeps what it has proven, but is no longer refused.
-func (s *keySlot) add(value Secret, source string, now time.Time) {
+func (s *slot) add(value Secret, source string, now time.Time) {
 	if i := s.find(value); i >= 0 {
 		e := s.Entries[i]
 		if e.State == refused {
@@ -321,15 +321,15 @@ func (s *keySlot) add(value Secret, source string, now time.Time) {
 		s.Entries = slices.Insert(slices.Delete(s.Entries, i, i+1), 0, e)
 		return
 	}
-	s.Entries = slices.Insert(s.Entries, 0, keyEntry{Value: string(value), Source: source, Since: now})
-	s.thin(func(e *keyEntry) bool { return e.State == refused })
-	s.thin(func(*keyEntry) bool { return true })
+	s.Entries = slices.Insert(s.Entries, 0, entry{Value: string(value), Source: source, Since: now})
+	s.thin(func(e *entry) bool { return e.State == refused })
+	s.thin(func(*entry) bool { return true })
 }
 
 // thin forgets values that the service never accepted while there are too many of them, the oldest first, where may says so. The
 // newest stays, and the newest that the service gave.
-func (s *keySlot) thin(may func(*keyEntry) bool) {
-	given := slices.IndexFunc(s.Entries, func(e keyEntry) bool { return e.given() })
+func (s *slot) thin(may func(*entry) bool) {
+	given := slices.IndexFunc(s.Entries, func(e entry) bool { return e.given() })
 	many := 0
 	for i := range s.Entries {
 		if !s.Entries[i].accepted() {

@@ -21,7 +21,7 @@ func keyed(t *testing.T, path string, s *cloudtest.Service, change ...func(*Opti
 	if s.PrimaryKey == "" {
 		s.PrimaryKey, s.SecondaryKey = testKey, otherKey
 	}
-	ring, err := OpenKeys(path, Seeds{testKey, otherKey})
+	ring, err := Open(path, Seeds{testKey, otherKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,9 +88,9 @@ func TestForbiddenIsNotRenewed(t *testing.T) {
 func TestBothRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &cloudtest.Service{PrimaryKey: "new-primary", SecondaryKey: "new-secondary", LoginKey: "login-key", Users: []cloudtest.User{{UserName: "pat"}}}
-		var notes []KeyNote
+		var notes []Note
 		c := keyed(t, "", s)
-		c.keys.Notify = func(n KeyNote) { notes = append(notes, n) }
+		c.keys.Notify = func(n Note) { notes = append(notes, n) }
 		for i := range 20 {
 			if a := postTicket(t, c, "T-1"); a.Class != Key || a.Status != 401 {
 				t.Fatalf("request %d: %+v", i, a)
@@ -194,7 +194,7 @@ func TestYoungCandidate(t *testing.T) {
 		if got, want := carried(s, "SaveRunTickets"), "primary,,primary,secondary,primary"; got != want {
 			t.Errorf("keys: %q, want %q", got, want)
 		}
-		again, err := OpenKeys(c.keys.file.path, Seeds{testKey, otherKey})
+		again, err := Open(c.keys.file.path, Seeds{testKey, otherKey})
 		if err != nil || again.Status()[0].Fingerprint != st[0].Fingerprint || len(again.Status()) != 2 {
 			t.Errorf("after a restart: %+v, %v", again.Status(), err)
 		}
@@ -241,7 +241,7 @@ func TestRenewTooSoon(t *testing.T) {
 		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
 			t.Errorf("a refused key may be renewed at any time: %v", err)
 		}
-		if _, err := c.RenewAPIKey(t.Context(), KeySlot(7)); err == nil {
+		if _, err := c.RenewAPIKey(t.Context(), Slot(7)); err == nil {
 			t.Error("slot 7 was renewed")
 		}
 	})
@@ -279,7 +279,7 @@ func TestSeedsAreTakenOnce(t *testing.T) {
 
 func TestKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "keys")
-	ring, err := OpenKeys(path, Seeds{Primary: "generation-1"})
+	ring, err := Open(path, Seeds{Primary: "generation-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -296,7 +296,7 @@ func TestKeyFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	newest := func() string {
-		r, err := OpenKeys(path, Seeds{})
+		r, err := Open(path, Seeds{})
 		if err != nil {
 			return err.Error()
 		}
@@ -325,7 +325,7 @@ func TestKeyFile(t *testing.T) {
 		}
 	}
 	// The damaged file must not push out the sound generation when the next one is written.
-	ring, err = OpenKeys(path, Seeds{Primary: "generation-3"})
+	ring, err = Open(path, Seeds{Primary: "generation-3"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,18 +338,18 @@ func TestKeyFile(t *testing.T) {
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.WriteFile(path+".old", nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	ring, err = OpenKeys(path, Seeds{})
+	ring, err = Open(path, Seeds{})
 	if err != nil || len(ring.Status()) != 0 {
 		t.Fatalf("both generations damaged: %v", err)
 	}
-	var told []KeyNote
-	ring.Notify = func(n KeyNote) { told = append(told, n) }
+	var told []Note
+	ring.Notify = func(n Note) { told = append(told, n) }
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	if err := ring.Run(ended); err != nil || len(told) != 1 || !strings.Contains(told[0].Note, "gauger keys set") {
 		t.Errorf("%v, told %+v", err, told)
 	}
-	if r, err := OpenKeys(path, Seeds{Primary: "generation-4"}); err != nil || len(r.Status()) != 1 {
+	if r, err := Open(path, Seeds{Primary: "generation-4"}); err != nil || len(r.Status()) != 1 {
 		t.Errorf("both damaged, but a seed is there: %v", err)
 	}
 }

@@ -20,17 +20,17 @@ import (
 func TestHowLongACandidateIsYoung(t *testing.T) {
 	for _, c := range []struct {
 		since, open, wait time.Duration // when it came and when the ring was opened, from now; and how long until it is tried
-		want              keyTrial
+		want              trial
 	}{
 		{0, -time.Hour, 0, untried}, {0, -time.Hour, youth - 1, untried}, {0, -time.Hour, youth, refused},
 		{3650 * day, 0, youth - 1, untried}, {3650 * day, 0, youth, refused}, {3650 * day, -youth, 0, refused},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := openKeys(keyFile{}, time.Now, Seeds{testKey, otherKey})
+			r := openOn(file{}, time.Now, Seeds{testKey, otherKey})
 			r.opened = time.Now().Add(c.open)
 			r.state.Slots[Primary].add("candidate", "file", time.Now().Add(c.since))
 			<-time.After(c.wait)
-			r.rejected(held{Primary, "candidate"})
+			r.rejected(heldKey{Primary, "candidate"})
 			if got := r.state.Slots[Primary].Entries[0].State; got != c.want {
 				t.Errorf("%+v: %d, want %d", c, got, c.want)
 			}
@@ -40,10 +40,10 @@ func TestHowLongACandidateIsYoung(t *testing.T) {
 
 // The only value of a slot is refused at once: there is nothing to fall back to.
 func TestAnOnlyValueIsNeverYoung(t *testing.T) {
-	r := openKeys(keyFile{}, time.Now, Seeds{Primary: testKey})
-	r.rejected(held{Primary, testKey})
-	r.rejected(held{Primary, "nobody's"})
-	r.accepted(held{Primary, "nobody's"}, true)
+	r := openOn(file{}, time.Now, Seeds{Primary: testKey})
+	r.rejected(heldKey{Primary, testKey})
+	r.rejected(heldKey{Primary, "nobody's"})
+	r.accepted(heldKey{Primary, "nobody's"}, true)
 	if e := r.state.Slots[Primary].Entries; len(e) != 1 || e[0].State != refused {
 		t.Errorf("%+v", e)
 	}
@@ -52,7 +52,7 @@ func TestAnOnlyValueIsNeverYoung(t *testing.T) {
 // The file is written when something changed that a restart must know, and once a day for the time of the last use.
 func TestWhenTheFileIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := openKeys(keyFile{"keys", newDisk()}, time.Now, Seeds{testKey, otherKey})
+		r := openOn(file{"keys", newDisk()}, time.Now, Seeds{testKey, otherKey})
 		generation := r.state.Generation
 		writes := func(what string, want uint64, do func()) {
 			t.Helper()
@@ -63,7 +63,7 @@ func TestWhenTheFileIsWritten(t *testing.T) {
 			}
 			generation = s.Generation
 		}
-		key, other := held{Primary, testKey}, held{Secondary, otherKey}
+		key, other := heldKey{Primary, testKey}, heldKey{Secondary, otherKey}
 		stored := func() { r.accepted(key, true) }
 		writes("proven", 1, stored)
 		writes("used again", 0, stored)
@@ -92,7 +92,7 @@ func TestWhenTheFileIsWritten(t *testing.T) {
 // A slot keeps sixteen values that the service never accepted. Refused ones go before untried ones, the oldest first.
 func TestWhatASlotForgets(t *testing.T) {
 	now := time.Now()
-	var s keySlot
+	var s slot
 	s.add("accepted", "file", now)
 	s.Entries[0].State, s.Entries[0].OK = refused, now
 	s.add("renewed", "renewal", now)
@@ -119,12 +119,12 @@ func TestWhatASlotForgets(t *testing.T) {
 func TestAValueThatComesAgain(t *testing.T) {
 	now := time.Now()
 	before := now.Add(-day)
-	s := keySlot{Entries: []keyEntry{
+	s := slot{Entries: []entry{
 		{Value: "a", State: untried, Since: before}, {Value: "b", State: proven, Since: before, OK: before}, {Value: "c", State: refused, Since: before, OK: before},
 	}}
 	s.add("b", "renewal", now)
 	s.add("c", "renewal", now)
-	want := []keyEntry{{Value: "c", State: untried, Since: now, OK: before}, {Value: "b", State: proven, Since: before, OK: before}, {Value: "a", State: untried, Since: before}}
+	want := []entry{{Value: "c", State: untried, Since: now, OK: before}, {Value: "b", State: proven, Since: before, OK: before}, {Value: "a", State: untried, Since: before}}
 	if fmt.Sprint(s.Entries) != fmt.Sprint(want) {
 		t.Errorf("%+v, want %+v", s.Entries, want)
 	}
@@ -132,7 +132,7 @@ func TestAValueThatComesAgain(t *testing.T) {
 
 // A seed that was taken is taken again when nothing of its slot is left.
 func TestASeedOfAnEmptySlot(t *testing.T) {
-	r := openKeys(keyFile{}, time.Now, Seeds{})
+	r := openOn(file{}, time.Now, Seeds{})
 	r.state.Slots[Primary].SeedSum = Secret(testKey).Fingerprint()
 	if fresh, err := r.Seed(Seeds{Primary: testKey}); !fresh || err != nil || len(r.state.Slots[Primary].Entries) != 1 {
 		t.Errorf("%v, %v", fresh, err)
@@ -141,9 +141,9 @@ func TestASeedOfAnEmptySlot(t *testing.T) {
 
 // That a configured key cannot be used is over for the slot to which another one was given.
 func TestAnUnusableKeyIsOverForItsSlot(t *testing.T) {
-	r := openKeys(keyFile{}, time.Now, Seeds{"two words", "two words"})
+	r := openOn(file{}, time.Now, Seeds{"two words", "two words"})
 	open := map[string]bool{}
-	r.Notify = func(n KeyNote) { open[n.Rule+" "+n.Slot] = n.Open }
+	r.Notify = func(n Note) { open[n.Rule+" "+n.Slot] = n.Open }
 	for _, n := range r.trouble {
 		r.note(n.Rule, n.Slot, n.Note)
 	}
@@ -226,9 +226,9 @@ func TestWhatAnAnswerSaysOfARenewal(t *testing.T) {
 // A renewal that fails for want of a link is told when the key has not been renewed for twice as long as planned.
 func TestWhenAnOutageOfRenewalsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := openKeys(keyFile{}, time.Now, Seeds{testKey, otherKey})
+		r := openOn(file{}, time.Now, Seeds{testKey, otherKey})
 		told := 0
-		r.Notify = func(KeyNote) { told++ }
+		r.Notify = func(Note) { told++ }
 		r.report(Primary, errPower)
 		r.state.Slots[Primary].Renewed = time.Now()
 		<-time.After(2 * r.every)
@@ -255,12 +255,12 @@ func TestWhenAnEndIsNear(t *testing.T) {
 		{30*day + 1, late, 0}, {30 * day, late, 30}, {14*day + 1, late, 30}, {14 * day, late, 14}, {7*day + 1, late, 14}, {7 * day, late, 7},
 		{1, late, 7}, {0, late, 0}, {-day, late, 0}, {7 * day, late - 1, 0},
 	} {
-		r := &KeyRing{every: 7 * day, state: keyState{Slots: [2]keySlot{{Renewed: now.Add(-c.age), Expires: Expiry{At: now.Add(c.left)}, Entries: []keyEntry{{Value: "k"}}}}}}
+		r := &Ring{every: 7 * day, state: state{Slots: [2]slot{{Renewed: now.Add(-c.age), Expires: Expiry{At: now.Add(c.left)}, Entries: []entry{{Value: "k"}}}}}}
 		if got := r.near(Primary, now); got != c.want {
 			t.Errorf("%s before the end, %s after the renewal: %d, want %d", c.left, c.age, got, c.want)
 		}
 	}
-	old := keySlot{Entries: []keyEntry{{Value: "new", Since: now}, {Value: "old", Since: now.AddDate(0, -1, 0)}}}
+	old := slot{Entries: []entry{{Value: "new", Since: now}, {Value: "old", Since: now.AddDate(0, -1, 0)}}}
 	if end := old.ending(); !end.Assumed || !end.At.Equal(time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("of a key that was never renewed: %+v", end)
 	}
@@ -273,7 +273,7 @@ func TestAnEndIsToldAnewAfterARenewal(t *testing.T) {
 		left time.Duration
 		want int
 	}{{30 * day, 14}, {30*day + 1, 0}, {-day, 14}} { // renewed just now, so that nothing is told
-		r := openKeys(keyFile{}, func() time.Time { return now }, Seeds{Primary: testKey})
+		r := openOn(file{}, func() time.Time { return now }, Seeds{Primary: testKey})
 		r.state.Slots[Primary].Renewed, r.state.Slots[Primary].Expires, r.state.Slots[Primary].Warned = now, Expiry{At: now.Add(c.left)}, 14
 		r.warn()
 		if got := r.state.Slots[Primary].Warned; got != c.want {

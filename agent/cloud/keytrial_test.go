@@ -12,7 +12,7 @@ import (
 )
 
 // wrong gives n keys of a slot that the service never knew, the newest last.
-func wrong(t *testing.T, c *Client, slot KeySlot, n int) {
+func wrong(t *testing.T, c *Client, slot Slot, n int) {
 	t.Helper()
 	for i := range n {
 		key := Secret(fmt.Sprintf("mistyped-%s-%d", slot, i))
@@ -106,7 +106,7 @@ func TestKeysThatWorkedGoFirst(t *testing.T) {
 		disk := newDisk()
 		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey}
 		start := func() *Client {
-			ring := openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+			ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 			return clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
 		}
 		c := start()
@@ -201,8 +201,8 @@ func TestAnEndThatNoFileCanHold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			disk := newDisk()
 			s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey}
-			ring := openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
-			ring.Notify = func(n KeyNote) { t.Errorf("%s: %+v", said, n) }
+			ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+			ring.Notify = func(n Note) { t.Errorf("%s: %+v", said, n) }
 			c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
 			s.Next(cloudtest.Fault{Status: 200, Body: `{"subscriptionKey":"renewed-key","expirationDate":` + said + `}`})
 			got, err := c.RenewAPIKey(t.Context(), Primary)
@@ -216,7 +216,7 @@ func TestAnEndThatNoFileCanHold(t *testing.T) {
 			if end != want || got.Expires.Assumed && !got.Expires.At.Equal(time.Now().UTC().AddDate(0, 6, -1)) {
 				t.Errorf("%s: ends %s (%v), want %s", said, end, got.Expires.At, want)
 			}
-			again := openKeys(keyFile{"keys", disk}, time.Now, Seeds{})
+			again := openOn(file{"keys", disk}, time.Now, Seeds{})
 			if st := again.Status(); len(st) != 3 || st[0].Fingerprint != Secret("renewed-key").Fingerprint() || !st[0].Expires.Equal(got.Expires.At) {
 				t.Errorf("%s: after a restart %+v", said, st)
 			}
@@ -229,12 +229,12 @@ func TestEveryTimeCanBeWritten(t *testing.T) {
 	late, early := time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-3, 1, 1, 0, 0, 0, 0, time.UTC)
 	odd := time.Date(2026, 7, 1, 0, 0, 0, 0, time.FixedZone("nowhere", 30*3600))
 	for at, want := range map[time.Time]time.Time{late: lastTime, early: firstTime, odd: time.Date(2026, 6, 29, 18, 0, 0, 0, time.UTC), {}: {}} {
-		slot := keySlot{
+		one := slot{
 			Expires: Expiry{At: at}, Renewed: at, Doubt: at,
-			Entries: []keyEntry{{Value: "k", Since: at, OK: at, Refused: at}},
+			Entries: []entry{{Value: "k", Since: at, OK: at, Refused: at}},
 		}
-		f := keyFile{"keys", newDisk()}
-		if err := f.save(keyState{Login: at, Slots: [2]keySlot{slot, slot}}); err != nil {
+		f := file{"keys", newDisk()}
+		if err := f.save(state{Login: at, Slots: [2]slot{one, one}}); err != nil {
 			t.Fatalf("%v: %v", at, err)
 		}
 		s, found, err := f.load()
@@ -243,13 +243,13 @@ func TestEveryTimeCanBeWritten(t *testing.T) {
 		}
 		for i, got := range s.Slots {
 			e := got.Entries[0]
-			for what, one := range []time.Time{s.Login, got.Expires.At, got.Renewed, got.Doubt, e.Since, e.OK, e.Refused} {
-				if !one.Equal(want) {
-					t.Errorf("time %d of slot %d is %v, want %v", what, i, one, want)
+			for what, read := range []time.Time{s.Login, got.Expires.At, got.Renewed, got.Doubt, e.Since, e.OK, e.Refused} {
+				if !read.Equal(want) {
+					t.Errorf("time %d of slot %d is %v, want %v", what, i, read, want)
 				}
 			}
 		}
-		if slot.Entries[0].Since != at {
+		if one.Entries[0].Since != at {
 			t.Error("the state itself was changed")
 		}
 	}
@@ -266,9 +266,9 @@ func TestAFileOfTheVersionBefore(t *testing.T) {
 		`"expires":{"Text":"","At":"0001-01-01T00:00:00Z","Assumed":false},"doubt":"2026-03-03T00:00:00Z","seed_sum":"` + Secret(otherKey).Fingerprint() + `","warned":30}],` +
 		`"login":"2025-12-31T00:00:00Z"}`
 	disk := newDisk()
-	disk.files["keys"] = []byte(keyHead([]byte(body)) + "\n" + body)
-	ring := openKeys(keyFile{"keys", disk}, time.Now, Seeds{"newest", otherKey})
-	if len(ring.trouble) > 0 || string(disk.files["keys"]) != keyHead([]byte(body))+"\n"+body {
+	disk.files["keys"] = []byte(head([]byte(body)) + "\n" + body)
+	ring := openOn(file{"keys", disk}, time.Now, Seeds{"newest", otherKey})
+	if len(ring.trouble) > 0 || string(disk.files["keys"]) != head([]byte(body))+"\n"+body {
 		t.Errorf("it was not taken as it is: %+v", ring.trouble)
 	}
 	keys, _ := ring.order(true)

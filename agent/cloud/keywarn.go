@@ -15,7 +15,7 @@ const slack = 2 * 24 * time.Hour
 
 // ending is when the slot's key ends. Of one that was never renewed the service has not said it: it has half a year from
 // the day on which it was given here, or less.
-func (s *keySlot) ending() Expiry {
+func (s *slot) ending() Expiry {
 	if !s.Expires.At.IsZero() || len(s.Entries) == 0 {
 		return s.Expires
 	}
@@ -24,7 +24,7 @@ func (s *keySlot) ending() Expiry {
 
 // near gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The
 // lock is held.
-func (r *KeyRing) near(slot KeySlot, now time.Time) int {
+func (r *Ring) near(slot Slot, now time.Time) int {
 	s := &r.state.Slots[slot]
 	end := s.ending().At
 	if age, known := r.renewed(slot, now); end.IsZero() || known && age < r.every+slack {
@@ -40,17 +40,17 @@ func (r *KeyRing) near(slot KeySlot, now time.Time) int {
 }
 
 // warn tells of each slot whose end came near since it was told last. Only a clock that is believed can tell that.
-func (r *KeyRing) warn() {
+func (r *Ring) warn() {
 	if !r.believed() {
 		return
 	}
-	var notes []KeyNote
+	var notes []Note
 	r.mu.Lock()
 	now := r.now()
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		s, days := &r.state.Slots[slot], r.near(slot, now)
 		if days > 0 && (s.Warned == 0 || days < s.Warned) {
-			notes = append(notes, KeyNote{Rule: eventrules.KeyExpiring, Slot: slot.String(), Note: r.sentence(slot, now), Once: true})
+			notes = append(notes, Note{Rule: eventrules.KeyExpiring, Slot: slot.String(), Note: r.sentence(slot, now), Once: true})
 		}
 		if days > 0 || s.ending().At.Sub(now) > time.Duration(warnDays[len(warnDays)-1])*24*time.Hour {
 			s.Warned = days
@@ -69,7 +69,7 @@ func (r *KeyRing) warn() {
 }
 
 // sentence says in words what is wrong with a slot whose end is near. The lock is held.
-func (r *KeyRing) sentence(slot KeySlot, now time.Time) string {
+func (r *Ring) sentence(slot Slot, now time.Time) string {
 	s, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
 	end := s.ending()
 	days := int(end.At.Sub(now.Round(0)).Hours() / 24)
@@ -89,7 +89,7 @@ func (r *KeyRing) sentence(slot KeySlot, now time.Time) string {
 }
 
 // believed says that the clock can tell how long a key lasts.
-func (r *KeyRing) believed() bool {
+func (r *Ring) believed() bool {
 	if r.Believed != nil {
 		return r.Believed()
 	}
@@ -97,13 +97,13 @@ func (r *KeyRing) believed() bool {
 }
 
 // Endings says in sentences which keys end soon and are not renewed, for a person who looks; none when all is well.
-func (r *KeyRing) Endings() []string {
+func (r *Ring) Endings() []string {
 	trusted := r.believed()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
 	var out []string
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		if text := r.outlook(slot, now, trusted); text != "" {
 			out = append(out, text)
 		}
@@ -112,7 +112,7 @@ func (r *KeyRing) Endings() []string {
 }
 
 // outlook is what a person should know of a slot's end; empty when all is well. The lock is held.
-func (r *KeyRing) outlook(slot KeySlot, now time.Time, trusted bool) string {
+func (r *Ring) outlook(slot Slot, now time.Time, trusted bool) string {
 	switch age, known := r.renewed(slot, now); {
 	case len(r.state.Slots[slot].Entries) == 0, known && age < r.every+slack:
 		return ""

@@ -15,10 +15,10 @@ import (
 // told is what a ring warned of.
 type told struct {
 	mu    sync.Mutex
-	notes []KeyNote
+	notes []Note
 }
 
-func (w *told) hear(n KeyNote) {
+func (w *told) hear(n Note) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n.Rule == "key-expiring" {
@@ -26,18 +26,18 @@ func (w *told) hear(n KeyNote) {
 	}
 }
 
-func (w *told) all() []KeyNote {
+func (w *told) all() []Note {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.notes
 }
 
 // warned runs a ring for a while, in processes of some days, each from the disk of the one before.
-func warned(t *testing.T, disk *ramDisk, s *cloudtest.Service, days, process int, believed func() bool) (*told, *KeyRing) {
+func warned(t *testing.T, disk *ramDisk, s *cloudtest.Service, days, process int, believed func() bool) (*told, *Ring) {
 	w := &told{}
-	var ring *KeyRing
+	var ring *Ring
 	for ; days > 0; days -= process {
-		ring = openKeys(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		ring = openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		ring.Notify, ring.Believed = w.hear, believed
 		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
 		ctx, stop := context.WithCancel(t.Context())
@@ -135,7 +135,7 @@ func TestAnAssumedEndIsToldAsSuch(t *testing.T) {
 // be beyond telling.
 func TestARenewedKeyWithoutAClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a bubble begins in 2000
-		r := openKeys(keyFile{}, time.Now, Seeds{Primary: testKey})
+		r := openOn(file{}, time.Now, Seeds{Primary: testKey})
 		r.Believed = func() bool { return false }
 		r.done[Primary] = time.Now()
 		<-time.After(r.every + slack - 1)

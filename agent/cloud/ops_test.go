@@ -27,7 +27,7 @@ func site(t *testing.T, s *cloudtest.Service, change ...func(*cloud.Options)) *c
 	if s.PrimaryKey == "" {
 		s.PrimaryKey, s.SecondaryKey = firstKey, secondKey
 	}
-	ring, err := cloud.OpenKeys("", cloud.Seeds{Primary: firstKey, Secondary: secondKey})
+	ring, err := cloud.Open("", cloud.Seeds{Primary: firstKey, Secondary: secondKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 type Service interface {
 	// Renew asks once for half a year more of a slot, with one key as the request's header. An end that the service does not
 	// say is counted from now.
-	Renew(ctx context.Context, slot KeySlot, with Secret, now func() time.Time) Reply
+	Renew(ctx context.Context, slot Slot, with Secret, now func() time.Time) Reply
 	// Login gives the keys of the configured login; errNoLogin when there is none.
 	Login(ctx context.Context) (primary, secondary Grant, err error)
 }
@@ -57,7 +57,7 @@ const lookAgain = 6 * time.Hour
 // Run renews each key weekly, the two half a week apart, until ctx ends. It sleeps between. A key that the
 // service refuses is renewed at once with the other one, and when both are refused a recovery is tried every
 // quarter of an hour.
-func (r *KeyRing) Run(ctx context.Context) error {
+func (r *Ring) Run(ctx context.Context) error {
 	for _, n := range r.trouble {
 		r.note(n.Rule, n.Slot, n.Note)
 	}
@@ -100,7 +100,7 @@ func (r *KeyRing) Run(ctx context.Context) error {
 
 // report tells of a renewal that a person should know of: one that was refused, or that has been failing for
 // as long again as the weekly interval. An outage of the link is neither.
-func (r *KeyRing) report(slot KeySlot, err error) {
+func (r *Ring) report(slot Slot, err error) {
 	if err == nil {
 		r.over(eventrules.KeyRenewalFailed, slot.String(), "the key is renewed again")
 		return
@@ -115,7 +115,7 @@ func (r *KeyRing) report(slot KeySlot, err error) {
 }
 
 // sleep ends early when ctx ends or the keys changed.
-func (r *KeyRing) sleep(ctx context.Context, d time.Duration) {
+func (r *Ring) sleep(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -126,7 +126,7 @@ func (r *KeyRing) sleep(ctx context.Context, d time.Duration) {
 }
 
 // renew renews a slot in its turn, unless it would be too soon.
-func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (Grant, error) {
+func (r *Ring) renew(ctx context.Context, slot Slot) (Grant, error) {
 	return r.inTurn(ctx, slot, func() (Grant, error) {
 		if err := r.tooSoon(slot, r.now()); err != nil {
 			return Grant{}, err
@@ -136,12 +136,12 @@ func (r *KeyRing) renew(ctx context.Context, slot KeySlot) (Grant, error) {
 }
 
 // insist renews a slot in its turn, soon or not.
-func (r *KeyRing) insist(ctx context.Context, slot KeySlot) (Grant, error) {
+func (r *Ring) insist(ctx context.Context, slot Slot) (Grant, error) {
 	return r.inTurn(ctx, slot, func() (Grant, error) { return r.renewNow(ctx, slot) })
 }
 
 // inTurn waits until no other renewal or recovery is under way.
-func (r *KeyRing) inTurn(ctx context.Context, slot KeySlot, do func() (Grant, error)) (Grant, error) {
+func (r *Ring) inTurn(ctx context.Context, slot Slot, do func() (Grant, error)) (Grant, error) {
 	if !r.enter(ctx) {
 		return Grant{}, fmt.Errorf("renewing the %s key: %w", slot, ctx.Err())
 	}
@@ -150,7 +150,7 @@ func (r *KeyRing) inTurn(ctx context.Context, slot KeySlot, do func() (Grant, er
 }
 
 // enter waits for its turn; false when ctx ended first.
-func (r *KeyRing) enter(ctx context.Context) bool {
+func (r *Ring) enter(ctx context.Context) bool {
 	select {
 	case r.turn <- struct{}{}:
 		return true
@@ -159,10 +159,10 @@ func (r *KeyRing) enter(ctx context.Context) bool {
 	}
 }
 
-func (r *KeyRing) leave() { <-r.turn }
+func (r *Ring) leave() { <-r.turn }
 
 // renewNow asks for half a year more of one slot, with the other slot's keys as header first, which proves them.
-func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (Grant, error) {
+func (r *Ring) renewNow(ctx context.Context, slot Slot) (Grant, error) {
 	via := r.caller()
 	if via == nil {
 		return Grant{}, errors.New("renewing the key: the key ring has no client")
@@ -199,7 +199,7 @@ func (r *KeyRing) renewNow(ctx context.Context, slot KeySlot) (Grant, error) {
 }
 
 // take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
-func (r *KeyRing) take(slot KeySlot, with held, reply Reply) (Grant, error) {
+func (r *Ring) take(slot Slot, with heldKey, reply Reply) (Grant, error) {
 	r.accepted(with, false)
 	got, err := reply.Grant, reply.Err
 	if err != nil {
@@ -224,7 +224,7 @@ func (r *KeyRing) take(slot KeySlot, with held, reply Reply) (Grant, error) {
 }
 
 // begin writes down that a renewal is under way, before it is sent, and gives what was written before.
-func (r *KeyRing) begin(slot KeySlot) time.Time {
+func (r *Ring) begin(slot Slot) time.Time {
 	r.mu.Lock()
 	before := r.state.Slots[slot].Doubt
 	if before.IsZero() {
@@ -240,7 +240,7 @@ func (r *KeyRing) begin(slot KeySlot) time.Time {
 }
 
 // settle takes back the note of begin.
-func (r *KeyRing) settle(slot KeySlot, before time.Time) {
+func (r *Ring) settle(slot Slot, before time.Time) {
 	r.mu.Lock()
 	changed := r.state.Slots[slot].Doubt != before
 	r.state.Slots[slot].Doubt = before
@@ -252,7 +252,7 @@ func (r *KeyRing) settle(slot KeySlot, before time.Time) {
 
 // unanswered counts a renewal of which nobody knows whether it was made. That the key in its header is refused is not certain
 // any more: if it is what has made it, it must not be renewed itself as a refused one, at once.
-func (r *KeyRing) unanswered(slot KeySlot, with held) {
+func (r *Ring) unanswered(slot Slot, with heldKey) {
 	r.mu.Lock()
 	r.state.Slots[slot].Tries++
 	s := &r.state.Slots[with.slot]
@@ -264,9 +264,9 @@ func (r *KeyRing) unanswered(slot KeySlot, with held) {
 }
 
 // headersFor is the keys to renew a slot with: the other slot's first.
-func (r *KeyRing) headersFor(slot KeySlot) []held {
+func (r *Ring) headersFor(slot Slot) []heldKey {
 	keys, _ := r.order(false)
-	var first, then []held
+	var first, then []heldKey
 	for _, k := range keys {
 		if k.slot == slot {
 			then = append(then, k)
@@ -279,7 +279,7 @@ func (r *KeyRing) headersFor(slot KeySlot) []held {
 
 // revive is tried when the service refuses every key: renewals, then the login. seen is the count of changes at
 // which the caller found the keys refused; a ring that changed since is worth another try at once.
-func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
+func (r *Ring) revive(ctx context.Context, seen uint64) bool {
 	if !r.enter(ctx) {
 		return false
 	}
@@ -291,7 +291,7 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 		return false
 	}
 	r.nextTry = r.now().Add(r.about(recoveryPause, 0.2))
-	order := [...]KeySlot{Primary, Secondary}
+	order := [...]Slot{Primary, Secondary}
 	if r.inDoubt(Secondary) && !r.inDoubt(Primary) {
 		slices.Reverse(order[:]) // its old value may end any moment
 	}
@@ -319,14 +319,14 @@ func (r *KeyRing) revive(ctx context.Context, seen uint64) bool {
 }
 
 // about is a time of that length, longer or shorter by chance, by that part of it at most.
-func (r *KeyRing) about(d time.Duration, part float64) time.Duration {
+func (r *Ring) about(d time.Duration, part float64) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return time.Duration((1 - part + 2*part*r.chance.Float64()) * float64(d))
 }
 
 // login takes the keys of a login.
-func (r *KeyRing) login(ctx context.Context) error {
+func (r *Ring) login(ctx context.Context) error {
 	via := r.caller()
 	if via == nil {
 		return errNoLogin
@@ -339,54 +339,54 @@ func (r *KeyRing) login(ctx context.Context) error {
 	return nil
 }
 
-func (r *KeyRing) caller() Service {
+func (r *Ring) caller() Service {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.via
 }
 
-func (r *KeyRing) seen() uint64 {
+func (r *Ring) seen() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changes
 }
 
 // dead says that the service refuses every value of a slot, or that it has none.
-func (r *KeyRing) dead(slot KeySlot) bool {
+func (r *Ring) dead(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state.Slots[slot].dead()
 }
 
-func (r *KeyRing) empty(slot KeySlot) bool {
+func (r *Ring) empty(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.state.Slots[slot].Entries) == 0
 }
 
 // tries is how many renewals of the slot were sent since the last answer.
-func (r *KeyRing) tries(slot KeySlot) int {
+func (r *Ring) tries(slot Slot) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state.Slots[slot].Tries
 }
 
 // inDoubt says that a renewal of the slot was sent, and its answer is not known.
-func (r *KeyRing) inDoubt(slot KeySlot) bool {
+func (r *Ring) inDoubt(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.state.Slots[slot].unsettled()
 }
 
 // declined says that the service has answered, to a key that it knows, that it does not renew this slot.
-func (r *KeyRing) declined(slot KeySlot) bool {
+func (r *Ring) declined(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.never[slot]
 }
 
 // decline notes such an answer.
-func (r *KeyRing) decline(slot KeySlot, said bool) {
+func (r *Ring) decline(slot Slot, said bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.never[slot] = r.never[slot] || said

@@ -35,11 +35,11 @@ func TestWhichAnswerIsFollowedByTheOtherRenewal(t *testing.T) {
 
 // What may make a refused ring work again does not cancel out: after a new seed, a renewal and a login the ring is another.
 func TestChangesDoNotCancelOut(t *testing.T) {
-	r := openKeys(keyFile{}, time.Now, Seeds{testKey, otherKey})
-	login := func() error { return r.Adopt(AuthResult{PrimaryKey: "of-a-login"}) }
+	r := openOn(file{}, time.Now, Seeds{testKey, otherKey})
+	login := func() error { return r.Adopt(Grant{Key: "of-a-login"}, Grant{}) }
 	seed := func() error { return r.Set(Secondary, "of-a-person") }
 	renewal := func() error {
-		_, err := r.take(Primary, held{Secondary, otherKey}, reply{status: 200, body: []byte(`{"subscriptionKey":"of-a-renewal"}`)})
+		_, err := r.take(Primary, heldKey{Secondary, otherKey}, Reply{Outcome: Renewed, Grant: Grant{Key: "of-a-renewal"}})
 		return err
 	}
 	for i, pair := range [][2]func() error{{seed, login}, {renewal, login}, {seed, renewal}} {

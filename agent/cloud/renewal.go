@@ -11,7 +11,7 @@ import (
 
 // RenewAPIKey renews one key now and keeps what came of it in the ring. It asks nobody whether that is wise: a
 // person may insist, and KeyRing.Hasty is there to warn. The ring's own renewals are more careful.
-func (c *Client) RenewAPIKey(ctx context.Context, slot KeySlot) (Grant, error) {
+func (c *Client) RenewAPIKey(ctx context.Context, slot Slot) (Grant, error) {
 	if slot != Primary && slot != Secondary {
 		return Grant{}, fmt.Errorf("renewing the key: there is no slot %d", slot)
 	}
@@ -22,7 +22,7 @@ func (c *Client) RenewAPIKey(ctx context.Context, slot KeySlot) (Grant, error) {
 type renewer struct{ client *Client }
 
 // Renew implements keys.Service.
-func (v renewer) Renew(ctx context.Context, slot KeySlot, with Secret, now func() time.Time) Reply {
+func (v renewer) Renew(ctx context.Context, slot Slot, with Secret, now func() time.Time) Reply {
 	r := request{op: RenewAPIKey, arg: slot.String()}
 	p := v.client.exchange(ctx, r, with)
 	if p.ok() {

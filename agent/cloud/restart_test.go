@@ -17,12 +17,12 @@ func TestARefusedKeyIsToldAgainAfterARestart(t *testing.T) {
 		if a := postTicket(t, c, "T-1"); a.Class != Key {
 			t.Fatalf("with refused keys: %+v", a)
 		}
-		again, err := OpenKeys(path, Seeds{})
+		again, err := Open(path, Seeds{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		told := map[string]int{}
-		again.Notify = func(n KeyNote) {
+		again.Notify = func(n Note) {
 			if n.Rule == "key-refused" && n.Open {
 				told[n.Slot]++
 			}
@@ -45,7 +45,7 @@ func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
 		s := &cloudtest.Service{PrimaryKey: "another-primary", SecondaryKey: "another-secondary"}
 		c := keyed(t, "", s)
 		open := map[string]bool{}
-		c.keys.Notify = func(n KeyNote) {
+		c.keys.Notify = func(n Note) {
 			open[n.Rule+" "+n.Slot] = n.Open
 		}
 		c.keys.report(Primary, func() error { _, err := c.keys.renewNow(t.Context(), Primary); return err }())

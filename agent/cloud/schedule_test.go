@@ -22,33 +22,33 @@ func TestDue(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	never := time.Time{}
-	one := []keyEntry{{Value: "k"}}
-	dead := []keyEntry{{Value: "k", State: refused}}
-	works := []keyEntry{{Value: "k", State: proven}}
+	one := []entry{{Value: "k"}}
+	dead := []entry{{Value: "k", State: refused}}
+	works := []entry{{Value: "k", State: proven}}
 	cases := []struct {
 		name       string
-		own, other keySlot
+		own, other slot
 		want       time.Duration
 	}{
-		{"state lost: now", keySlot{Entries: one}, keySlot{Entries: one}, 0},
-		{"a day after its own", keySlot{Entries: one, Renewed: ago(day)}, keySlot{Entries: one, Renewed: ago(5 * day)}, 6 * day},
-		{"overdue, but the other one was just renewed", keySlot{Entries: one, Renewed: ago(170 * day)}, keySlot{Entries: one, Renewed: ago(time.Hour)}, 84*time.Hour - time.Hour},
-		{"never, the other one just renewed", keySlot{Entries: one}, keySlot{Entries: one, Renewed: now}, 84 * time.Hour},
-		{"no other key", keySlot{Entries: one, Renewed: ago(8 * day)}, keySlot{}, 0},
-		{"refused", keySlot{Entries: dead, Renewed: now}, keySlot{Entries: one, Renewed: now}, 0},
-		{"refused, the other in doubt", keySlot{Entries: dead}, keySlot{Entries: one, Doubt: ago(time.Hour)}, long},
-		{"refused, the other in doubt and refused", keySlot{Entries: dead}, keySlot{Entries: dead, Doubt: ago(time.Hour)}, 0},
-		{"its own in doubt", keySlot{Entries: one, Renewed: ago(day), Doubt: ago(time.Hour)}, keySlot{Entries: one, Renewed: now}, 0},
-		{"the other in doubt", keySlot{Entries: one, Renewed: ago(9 * day)}, keySlot{Entries: one, Renewed: ago(9 * day), Doubt: ago(200 * day), Tries: doubtTries - 1}, long},
-		{"the other was tried in vain for days", keySlot{Entries: one, Renewed: ago(40 * day)}, keySlot{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day), Tries: doubtTries}, 0},
-		{"own written ten years ahead", keySlot{Entries: one, Renewed: ago(-3650 * day)}, keySlot{Entries: one, Renewed: ago(9 * day)}, 0},
-		{"other written ten years ahead: counted from this start", keySlot{Entries: one, Renewed: never}, keySlot{Entries: one, Renewed: ago(-3650 * day)}, 82 * time.Hour},
-		{"both written in 1970: counted from this start", keySlot{Entries: one, Renewed: time.Unix(60, 0)}, keySlot{Entries: one, Renewed: time.Unix(30, 0)}, 82 * time.Hour},
-		{"both written in 1970, the other one has worked since", keySlot{Entries: one, Renewed: time.Unix(60, 0)}, keySlot{Entries: works, Renewed: time.Unix(30, 0)}, 0},
-		{"the other ten years ahead has worked since", keySlot{Entries: one, Renewed: never}, keySlot{Entries: works, Renewed: ago(-3650 * day)}, 0},
+		{"state lost: now", slot{Entries: one}, slot{Entries: one}, 0},
+		{"a day after its own", slot{Entries: one, Renewed: ago(day)}, slot{Entries: one, Renewed: ago(5 * day)}, 6 * day},
+		{"overdue, but the other one was just renewed", slot{Entries: one, Renewed: ago(170 * day)}, slot{Entries: one, Renewed: ago(time.Hour)}, 84*time.Hour - time.Hour},
+		{"never, the other one just renewed", slot{Entries: one}, slot{Entries: one, Renewed: now}, 84 * time.Hour},
+		{"no other key", slot{Entries: one, Renewed: ago(8 * day)}, slot{}, 0},
+		{"refused", slot{Entries: dead, Renewed: now}, slot{Entries: one, Renewed: now}, 0},
+		{"refused, the other in doubt", slot{Entries: dead}, slot{Entries: one, Doubt: ago(time.Hour)}, long},
+		{"refused, the other in doubt and refused", slot{Entries: dead}, slot{Entries: dead, Doubt: ago(time.Hour)}, 0},
+		{"its own in doubt", slot{Entries: one, Renewed: ago(day), Doubt: ago(time.Hour)}, slot{Entries: one, Renewed: now}, 0},
+		{"the other in doubt", slot{Entries: one, Renewed: ago(9 * day)}, slot{Entries: one, Renewed: ago(9 * day), Doubt: ago(200 * day), Tries: doubtTries - 1}, long},
+		{"the other was tried in vain for days", slot{Entries: one, Renewed: ago(40 * day)}, slot{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day), Tries: doubtTries}, 0},
+		{"own written ten years ahead", slot{Entries: one, Renewed: ago(-3650 * day)}, slot{Entries: one, Renewed: ago(9 * day)}, 0},
+		{"other written ten years ahead: counted from this start", slot{Entries: one, Renewed: never}, slot{Entries: one, Renewed: ago(-3650 * day)}, 82 * time.Hour},
+		{"both written in 1970: counted from this start", slot{Entries: one, Renewed: time.Unix(60, 0)}, slot{Entries: one, Renewed: time.Unix(30, 0)}, 82 * time.Hour},
+		{"both written in 1970, the other one has worked since", slot{Entries: one, Renewed: time.Unix(60, 0)}, slot{Entries: works, Renewed: time.Unix(30, 0)}, 0},
+		{"the other ten years ahead has worked since", slot{Entries: one, Renewed: never}, slot{Entries: works, Renewed: ago(-3650 * day)}, 0},
 	}
 	for _, c := range cases {
-		r := &KeyRing{every: 7 * day, opened: ago(2 * time.Hour), state: keyState{Slots: [2]keySlot{c.own, c.other}}}
+		r := &Ring{every: 7 * day, opened: ago(2 * time.Hour), state: state{Slots: [2]slot{c.own, c.other}}}
 		if got := r.dueIn(Primary, now); got != c.want && max(got, 0) != c.want {
 			t.Errorf("%s: in %v, want %v", c.name, got, c.want)
 		}
@@ -131,8 +131,8 @@ func TestRenewalFailureIsToldOnce(t *testing.T) {
 			return nil
 		}
 		c := keyed(t, "", s)
-		notes := map[KeyNote]int{}
-		c.keys.Notify = func(n KeyNote) { n.Note = ""; notes[n]++ }
+		notes := map[Note]int{}
+		c.keys.Notify = func(n Note) { n.Note = ""; notes[n]++ }
 		running(t, c, func() {
 			<-time.After(20 * day)
 			back.Store(true)
@@ -140,7 +140,7 @@ func TestRenewalFailureIsToldOnce(t *testing.T) {
 		})
 		for _, slot := range []string{"primary", "secondary"} {
 			for _, open := range []bool{true, false} {
-				if n := notes[KeyNote{Rule: "key-renewal-failed", Slot: slot, Open: open}]; n != 1 {
+				if n := notes[Note{Rule: "key-renewal-failed", Slot: slot, Open: open}]; n != 1 {
 					t.Errorf("%s, open %v: told %d times", slot, open, n)
 				}
 			}
@@ -156,20 +156,20 @@ func TestOutageIsNoNote(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &cloudtest.Service{Fault: func(cloudtest.Call) *cloudtest.Fault { return &cloudtest.Fault{Refuse: true} }}
 		c := keyed(t, "", s)
-		c.keys.Notify = func(n KeyNote) { t.Errorf("%+v", n) }
+		c.keys.Notify = func(n Note) { t.Errorf("%+v", n) }
 		running(t, c, func() { <-time.After(day) })
 	})
 }
 
 func TestRingWithoutClient(t *testing.T) {
-	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	ring, err := Open("", Seeds{Primary: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := ring.renew(t.Context(), Primary); err == nil {
 		t.Error("a ring without client renewed a key")
 	}
-	if _, err := OpenKeys("/proc/none/keys", Seeds{Primary: testKey}); err == nil {
+	if _, err := Open("/proc/none/keys", Seeds{Primary: testKey}); err == nil {
 		t.Error("a folder that is not there was no error")
 	}
 }
@@ -183,7 +183,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	}
 	c := keyed(t, path, &cloudtest.Service{})
 	var told []string
-	c.keys.Notify = func(n KeyNote) { told = append(told, fmt.Sprint(n.Rule, n.Slot, n.Open)) }
+	c.keys.Notify = func(n Note) { told = append(told, fmt.Sprint(n.Rule, n.Slot, n.Open)) }
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	if err := c.keys.Run(ended); err != nil {
@@ -202,7 +202,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	if got := strings.Join(told, " "); got != want {
 		t.Errorf("told %s, want %s", got, want)
 	}
-	if again, err := OpenKeys(path, Seeds{}); err != nil || len(again.Status()) != 2 {
+	if again, err := Open(path, Seeds{}); err != nil || len(again.Status()) != 2 {
 		t.Errorf("after it was well: %v", err)
 	}
 }
@@ -221,7 +221,7 @@ func TestTheOnlyKeyIsNotRenewedFirst(t *testing.T) {
 	if after := s.Keys(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("the service has %+v, want %+v", after, before)
 	}
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		if _, err := c.keys.insist(t.Context(), slot); err != nil {
 			t.Errorf("renewing the %s key then: %v", slot, err)
 		}

@@ -16,7 +16,7 @@ func TestSecretsDoNotPrint(t *testing.T) {
 	s := Secret(value)
 	l := Login{AuthRequest{UserName: "pat", PasswordHash: s, Token: s, APIKey: s}, s}
 	things := []any{s, &s, l, &l, Seeds{s, s}, []Secret{s}, map[string]Secret{"a": s}, AuthResult{Primary: Grant{Key: s}, IDToken: s}, Grant{Key: s}}
-	ring, err := OpenKeys("", Seeds{s, s})
+	ring, err := Open("", Seeds{s, s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestNoKeyInAnyText(t *testing.T) {
 			o.Transport = transport
 			o.Login = &Login{AuthRequest{UserName: "pat", PasswordHash: "pass-word-hash"}, "login-subscription-key"}
 		})
-		c.keys.Notify = func(n KeyNote) { texts = append(texts, fmt.Sprintf("%+v", n)) }
+		c.keys.Notify = func(n Note) { texts = append(texts, fmt.Sprintf("%+v", n)) }
 		texts = append(texts, fmt.Sprintf("%+v", post(t, c)))
 		_, err1 := c.RenewAPIKey(t.Context(), Primary)
 		_, err2 := c.QueryDevices(t.Context(), DeviceQuery{})
@@ -90,7 +90,7 @@ func TestNoKeyInAnyText(t *testing.T) {
 
 func TestUnusableKeys(t *testing.T) {
 	for _, key := range []Secret{"a b", "a\n", "schlüssel", Secret(strings.Repeat("x", 1025))} {
-		ring, err := OpenKeys("", Seeds{Primary: key, Secondary: testKey})
+		ring, err := Open("", Seeds{Primary: key, Secondary: testKey})
 		if err != nil || len(ring.Status()) != 1 || len(ring.trouble) != 1 || strings.Contains(ring.trouble[0].Note, string(key)) {
 			t.Errorf("%d characters: %v, %+v", len(key), err, ring.trouble)
 		}
@@ -98,7 +98,7 @@ func TestUnusableKeys(t *testing.T) {
 			t.Errorf("%d characters: %v", len(key), err)
 		}
 	}
-	ring, err := OpenKeys("", Seeds{})
+	ring, err := Open("", Seeds{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package cloud
 
 import "time"
 
-// KeyStatus is one value of one slot, for people. The value itself is not in it.
-type KeyStatus struct {
+// Status is one value of one slot, for people. The value itself is not in it.
+type Status struct {
 	Slot        string    `json:"slot"`
 	Fingerprint string    `json:"fingerprint"`
 	State       string    `json:"state"`  // untried, proven or refused
@@ -20,13 +20,13 @@ type KeyStatus struct {
 }
 
 // Status lists every value that the ring holds, primary first, in each slot the newest first.
-func (r *KeyRing) Status() []KeyStatus {
+func (r *Ring) Status() []Status {
 	trusted := r.believed()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	var list []KeyStatus
-	for _, slot := range [...]KeySlot{Primary, Secondary} {
+	var list []Status
+	for _, slot := range [...]Slot{Primary, Secondary} {
 		s := &r.state.Slots[slot]
 		next := time.Time{}
 		if in := r.dueIn(slot, now); in < long {
@@ -34,7 +34,7 @@ func (r *KeyRing) Status() []KeyStatus {
 		}
 		warning := r.outlook(slot, now, trusted)
 		for _, e := range s.Entries {
-			list = append(list, KeyStatus{
+			list = append(list, Status{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
 				State: [...]string{"untried", "proven", "refused"}[min(e.State, refused)], Source: e.Source,
 				Since: e.Since, Accepted: e.OK, Refused: e.Refused, Renewed: s.Renewed,

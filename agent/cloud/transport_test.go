@@ -28,7 +28,7 @@ const testKey = "primary-0123456789abcdef"
 
 func clientOf(t *testing.T, url string, change ...func(*Options)) *Client {
 	t.Helper()
-	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	ring, err := Open("", Seeds{Primary: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestTransportSettings(t *testing.T) {
 	if tr, err = newTransport(o); err != nil || tr.Proxy == nil {
 		t.Errorf("proxy: %v", err)
 	}
-	ring, err := OpenKeys("", Seeds{Primary: testKey})
+	ring, err := Open("", Seeds{Primary: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}

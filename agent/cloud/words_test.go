@@ -22,7 +22,7 @@ func TestARefusalKeepsTheServicesOwnWords(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value", Fault: func(cloudtest.Call) *cloudtest.Fault {
 			return &cloudtest.Fault{Status: http.StatusBadRequest, Body: body}
 		}}
-		keys, err := OpenKeys("", Seeds{Primary: "primary-key-value"})
+		keys, err := Open("", Seeds{Primary: "primary-key-value"})
 		if err != nil {
 			t.Fatal(err)
 		}

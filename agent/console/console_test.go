@@ -44,7 +44,7 @@ func newDesk(t *testing.T) *agent.Desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "a-key-that-must-not-show"})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: "a-key-that-must-not-show"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "keys show takes no arguments")
 	}
-	all, running := []cloud.KeyStatus{}, false
+	all, running := []cloud.Status{}, false
 	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
 		return d.call(ctx, "keys.show", agent.None{}, &all)
@@ -46,11 +46,11 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 
 // keySentences say what a person at the site wants to know: does a key work, until when, who renews it, what is to be
 // done.
-func keySentences(all []cloud.KeyStatus, running bool, at *time.Location) []string {
+func keySentences(all []cloud.Status, running bool, at *time.Location) []string {
 	var lines []string
 	works, tried := 0, 0
 	for _, slot := range []string{"primary", "secondary"} {
-		var values []cloud.KeyStatus
+		var values []cloud.Status
 		for _, k := range all {
 			if k.Slot == slot {
 				values = append(values, k)
@@ -93,7 +93,7 @@ func keySentences(all []cloud.KeyStatus, running bool, at *time.Location) []stri
 }
 
 // keySentence is one key in words.
-func keySentence(slot string, k cloud.KeyStatus, at *time.Location) string {
+func keySentence(slot string, k cloud.Status, at *time.Location) string {
 	text := fmt.Sprintf("The %s key ", slot)
 	switch {
 	case k.State == "refused":
@@ -122,7 +122,7 @@ func keySentence(slot string, k cloud.KeyStatus, at *time.Location) string {
 }
 
 // keyState is what a key is good for.
-func keyState(k cloud.KeyStatus, at *time.Location) string {
+func keyState(k cloud.Status, at *time.Location) string {
 	switch {
 	case k.State == "refused":
 		return "refused by the service at " + minute(k.Refused, at)
@@ -144,7 +144,7 @@ func keyEnd(t time.Time, assumed bool, at *time.Location) string {
 	return minute(t, at)
 }
 
-func keyRenewal(k cloud.KeyStatus, at *time.Location) string {
+func keyRenewal(k cloud.Status, at *time.Location) string {
 	if !k.Doubt.IsZero() {
 		return "asked at " + minute(k.Doubt, at) + ", answer lost"
 	}

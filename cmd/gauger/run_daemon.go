@@ -90,8 +90,8 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 }
 
 // keyNotes turns what the key ring has to say into notices: one event per episode.
-func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.KeyNote) {
-	return func(n cloud.KeyNote) {
+func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.Note) {
+	return func(n cloud.Note) {
 		now := time.Now()
 		if n.Once {
 			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Note)

@@ -185,7 +185,7 @@ func TestLinkCountsWhatTheServiceSees(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: primaryKey})
+	keys, err := cloud.Open("", cloud.Seeds{Primary: primaryKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client,
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
-	keys, err := cloud.OpenKeys(filepath.Join(cfg.Store.Path, "keys"), seeds)
+	keys, err := cloud.Open(filepath.Join(cfg.Store.Path, "keys"), seeds)
 	if err != nil {
 		return nil, err
 	}
