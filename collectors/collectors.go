@@ -1,6 +1,13 @@
 // Package collectors holds the words of the gathering side: what a reading is, how good it is, which point it
 // belongs to, and what a collector may ask of the agent that hosts it. It imports nothing of ours, so that a
-// collector can be built and tested knowing only this page.
+// collector can be built and tested knowing only this page; poll.go has the beat of those that ask, problem.go the mistakes
+// that their options may have.
+//
+// Decisions:
+//   - A batch is lent. A host keeps nothing of the slice that it is given, so that a poll fills one which an earlier poll has
+//     used; what must stay (the newest reading of each point) the agent keeps in a shape of its own.
+//   - Past readings are not seen by tanks, event rules, the recorder and the newest readings; values that are sent every time
+//     get them under their own time.
 package collectors
 
 import (
@@ -43,7 +50,7 @@ type Reading struct {
 	Point Point
 	// Value is the number in Unit after scale and offset; NaN when there is none.
 	Value float64
-	// Text is what a number cannot say: a status text, or every digit of a 64-bit integer beyond 2^53.
+	// Text is a value that is no number: a status text, or every digit of a 64-bit integer beyond 2^53.
 	Text    string
 	Unit    Unit
 	Quality Quality
@@ -52,9 +59,9 @@ type Reading struct {
 	// AgeUnknown marks a value of which nothing tells when it was true: it has no time of its own and may have waited on
 	// its way for any length of time. It is never Good, and the agent counts it where it would have been used.
 	AgeUnknown bool
-	// Asked is when the device was asked for it; zero where it speaks when it likes, or was not asked.
+	// Asked is the time at which the device was asked for it; zero where it speaks when it likes, or was not asked.
 	Asked time.Time
-	// At is when the value was true at its source: its answer's arrival, unless the device knows better. From time.Now
+	// At is the time at which the value was true at its source: its answer's arrival, unless the device knows better. From time.Now
 	// it carries the monotonic clock, and then durations survive a step of the wall clock; a device's own time carries
 	// none.
 	At time.Time
@@ -99,7 +106,7 @@ type Speaker interface {
 	Points() []Point
 }
 
-// Host is what the agent offers a collector. All methods may be called from any goroutine.
+// Host is the agent's side toward a collector. All methods may be called from any goroutine.
 type Host interface {
 	// Emit hands over one batch: all points of one poll, or all messages that arrived while the last commit ran.
 	// nil means that whatever this batch changed is on disk, and a device may be told so. After an error nothing

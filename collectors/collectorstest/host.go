@@ -31,7 +31,7 @@ type Host struct {
 	changed  chan struct{}
 }
 
-// ErrEmit is what the host answers while FailEmits lasts.
+// ErrEmit is the host's answer while FailEmits lasts.
 var ErrEmit = errors.New("collectorstest: the batch was not taken")
 
 // FailEmits makes the next n calls of Emit fail.
@@ -144,14 +144,14 @@ func (h *Host) Refusals() []Refusal {
 	return slices.Clone(h.refusals)
 }
 
-// Memory is what is remembered now.
+// Memory is a copy of all that was remembered.
 func (h *Host) Memory() map[string][]byte {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return maps.Clone(h.memory)
 }
 
-// FailedEmits is how many batches were answered with ErrEmit.
+// FailedEmits counts the batches that were answered with ErrEmit.
 func (h *Host) FailedEmits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

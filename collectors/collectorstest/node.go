@@ -60,7 +60,7 @@ func NodeModules(t *testing.T, packages, one string) (node, folder string) {
 	return node, folder
 }
 
-// program is where a program of the machine stands; without it the test is skipped.
+// program is the path of a program of the machine; without it the test is skipped.
 func program(t *testing.T, name, install string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)

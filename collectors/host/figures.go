@@ -30,7 +30,7 @@ var words = []string{
 	"disk_free_percent", "disk_free_mib", "memory_available_mib", "cpu_temperature", "load_1m", "uptime_s", "clock_synchronized",
 }
 
-// space is what statfs tells of a file system, in blocks of size bytes.
+// space is a file system's size by statfs, in blocks of size bytes.
 type space struct {
 	blocks, free, available, size uint64
 }

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// source is where the figures come from: the box's own files, or a test's.
+// source leads to the files that the figures are read from: the box's own, or a test's.
 type source struct {
 	files  fs.FS // the root of the file system
 	statfs func(folder string) (space, error)

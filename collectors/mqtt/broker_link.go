@@ -12,12 +12,12 @@ const (
 	// firstPause and longestPause bound the wait between two attempts to connect.
 	firstPause   = 250 * time.Millisecond
 	longestPause = 2 * time.Minute
-	// steady is how long a connection must last to count as one. Two clients with the same id throw each other out
+	// steady is the least life of a connection that counts as one. Two clients with the same id throw each other out
 	// at once, over and over, and that must look like the trouble it is.
 	steady = 10 * time.Second
 )
 
-// brokerLink is what the goroutine that keeps the connection tells the committer.
+// brokerLink carries the state of the connection from the goroutine that keeps it to the committer.
 type brokerLink struct {
 	wake chan struct{}
 
@@ -26,7 +26,7 @@ type brokerLink struct {
 	answers map[string]byte // the broker's latest answer about each topic
 }
 
-// linkState is how the connection stands.
+// linkState is the state of a session's connection.
 type linkState struct {
 	up              bool
 	since           time.Time   // beginning of this connection, or end of the last
@@ -90,7 +90,7 @@ func (l *brokerLink) setAnswers(answers map[string]byte) {
 	signal(l.wake)
 }
 
-// state is how things stand now.
+// state is the present state, with the broker's answer about each topic.
 func (l *brokerLink) state() (linkState, map[string]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,9 @@
 package mqtt
 
+// The words of this room's tests: broker is a real broker in this process, mosquitto one in another; script plays a broker
+// packet by packet; memo is the host in memory; bare and handed are messages that never crossed a network, wire the network
+// of one that has; spBench is a session with one Sparkplug node, and edge a node that foreign code encodes for.
+
 import (
 	"context"
 	"errors"
@@ -105,7 +109,7 @@ func (b *broker) dial(context.Context, string, string) (net.Conn, error) {
 	return near, nil
 }
 
-// attempts is how often somebody dialled.
+// attempts counts the dials.
 func (b *broker) attempts() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -34,19 +34,6 @@ type committer struct {
 	episodes      map[episode]time.Time    // subscriptions that were announced as not in order
 }
 
-func newCommitter(s *session) *committer {
-	c := &committer{
-		settings: s.settings, brokers: s.brokers, grace: restartGrace, queue: s.queue, link: s.link, notices: s.notices, requests: s.requests,
-		points: newPointSet(), zones: &deviceZones{}, recent: newRecentMessages(),
-		unknown: map[string]*unknownTopic{}, heardSinceBad: true, episodes: map[episode]time.Time{},
-	}
-	if s.clean {
-		c.grace = 0
-	}
-	c.nodes = &spNodes{settings: s.settings, notices: s.notices, requests: s.requests, recent: c.recent, byPath: map[string]*spNode{}}
-	return c
-}
-
 // addDevice takes the points of a device.
 func (c *committer) addDevice(d Device) error {
 	c.nodes.listenOnly = d.ListenOnly

@@ -13,7 +13,7 @@ import (
 	"gauger/collectors"
 )
 
-// wire is the network under a guard: what was written, one piece for each packet on a link that is paid by the packet.
+// wire is the network under a packetConn: what was written, one piece for each packet on a link that is paid by the packet.
 type wire struct {
 	net.Conn
 	written []int
@@ -26,7 +26,7 @@ func (w *wire) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// handed is a message that a broker has handed on through a guard, with its topic and quality of service.
+// handed is a message that a broker has handed on through a packetConn, with its topic and quality of service.
 type handed struct {
 	bare
 	via   *packetConn

@@ -17,7 +17,7 @@ const (
 	// five. On a cellular link, shorter intervals cost money.
 	keepAlive   = 30 * time.Second
 	pingTimeout = 15 * time.Second
-	// answerTimeout is how long the broker may take to answer a subscription.
+	// answerTimeout bounds the broker's answer to a subscription.
 	answerTimeout = 20 * time.Second
 	// backlogGap is the silence after which what a broker had kept for us is taken to be through, and backlogLimit
 	// the longest time that it may take. A stream that never pauses so long is live when unasked messages in a row came
@@ -26,11 +26,13 @@ const (
 	backlogLimit = 30 * time.Second
 	liveMessages = 3
 	answerMargin = 2 * time.Millisecond
+	// disconnectTimeout bounds an orderly disconnection.
+	disconnectTimeout = 500 * time.Millisecond
 	// topicsPerPacket bounds the topics of one subscription packet.
 	topicsPerPacket = 64
 )
 
-// pahoPingError is what the library says when a ping has found no answer, and errSilent what that means.
+// pahoPingError stands in the library's error when a ping has found no answer; errSilent takes its place.
 const pahoPingError = "pingresp not received"
 
 var errSilent = fmt.Errorf("it has not answered for %s; the link swallows what is sent, or the broker hangs", pingTimeout)

@@ -15,15 +15,7 @@ const (
 	maxUnknownTopics = 64
 	// unsubscribeEvery is the wait before a topic that comes nevertheless is unsubscribed once more.
 	unsubscribeEvery = 10 * time.Minute
-	// maxReasons bounds what is kept of why parts of one message could not be decoded.
-	maxReasons = 8
 )
-
-// ageUnknown says why the age of a value is not known, by whether the broker had retained it.
-var ageUnknown = map[bool]error{
-	false: errors.New("may have waited at the broker, without a time of the device: its age is not known"),
-	true:  errors.New("retained by the broker, without a time of the device: its age is not known"),
-}
 
 // correctPresence answers a false word about ourselves: the will of a connection that is gone may come after the present one
 // has said that we are here.
@@ -112,30 +104,6 @@ func (c *committer) decodePoints(points []*point, a arrival) ([]outcome, error) 
 		outcomes[i].absent = outcomes[i].absent && (found || wildcard(withoutGroup(outcomes[i].point.Topic)))
 	}
 	return outcomes, errors.Join(whys...)
-}
-
-// oversizedOutcome is what a message means that was too long to be taken whole.
-func (p *point) oversizedOutcome(a arrival, limit int) outcome {
-	out := p.newOutcome(a.at)
-	out.undecodable = fmt.Errorf("payload of %d bytes is longer than a packet may be (%d); only its beginning was kept", a.sentLen, limit)
-	out.reading.Err = out.undecodable
-	return out
-}
-
-// accept decides whether an outcome is used, and how good it is. A retained message may be any age: it counts only
-// when the device says that it is newer than what we have.
-func (p *point) accept(o outcome, a arrival) (collectors.Reading, bool) {
-	r := o.reading
-	if o.absent || a.Retained() && o.deviceTime && !r.At.After(p.newestTime) {
-		return r, false
-	}
-	if o.deviceTime && r.At.After(p.newestTime) {
-		p.newestTime = r.At
-	}
-	if r.Quality == collectors.Good && !o.deviceTime && (a.waited || a.Retained()) {
-		r.Quality, r.AgeUnknown, r.Err = collectors.Uncertain, true, ageUnknown[a.Retained()]
-	}
-	return r, true
 }
 
 // unknownTopic is a topic whose messages no point reads.

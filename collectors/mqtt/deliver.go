@@ -77,7 +77,7 @@ func (d delivery) deliverBad(ctx context.Context, points []*point, why error, no
 	_ = d.deliver(ctx, nil, badReadings(points, now, why))
 }
 
-// newRefusal is what is kept of a message that could not be decoded whole.
+// newRefusal keeps a message that could not be decoded whole.
 func newRefusal(label string, a arrival, readings []collectors.Reading, why error) collectors.Refusal {
 	r := collectors.Refusal{Device: label, Source: a.Topic(), Raw: a.Payload(), Err: why, At: a.at, Old: a.waited || a.Retained()}
 	bad := map[collectors.Point]bool{}

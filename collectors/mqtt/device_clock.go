@@ -9,11 +9,11 @@ import (
 	"gauger/eventrules"
 )
 
-// stuckAfter is how long a device's time may stay the same while its value moves. Two samples of one second have one
+// stuckAfter bounds the time for which a device's clock may stay the same while its value moves. Two samples of one second have one
 // time, and a gateway may tell a sample again for hours; but then the value is the same.
 const stuckAfter = time.Minute
 
-// deviceSample is the latest sample of a point by its device's time, and whether that time stands still.
+// deviceSample is the latest sample of a point by its device's time, and whether that time is stuck.
 type deviceSample struct {
 	at      time.Time // by the device
 	arrived time.Time // when this time came first, by this machine's clock
@@ -61,7 +61,7 @@ func (p *point) trackClock(o outcome, a arrival, told *notices) {
 	}
 }
 
-// rejectStuckTime takes the time back from an outcome whose device clock stands: then it is no time, and makes no two messages
+// rejectStuckTime takes the time back from an outcome whose device clock is stuck: then it is no time, and makes no two messages
 // the same. What may have waited proves nothing about now, and a list tells old samples again with each message.
 func (p *point) rejectStuckTime(o *outcome, a arrival) {
 	r := &o.reading

@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -14,18 +13,11 @@ import (
 // zoneWords are the zones that a device's time may be in when it does not say.
 var zoneWords = []string{"site", "utc", "box"}
 
-// learnAfter is how long live messages must say the same zone before it is believed for good: what a gateway sends that
+// learnAfter is the time for which live messages must agree on a zone before it is believed for good: what a gateway sends that
 // catches up passes every age within seconds.
 const learnAfter = time.Minute
 
-var (
-	// errZone says that a time cannot be read for want of its zone.
-	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point")
-	// errNewZone is the same for a moment, until live messages have told.
-	errNewZone = errors.New("it has no zone, which the next live messages tell")
-)
-
-// deviceZones is what a session knows of the zones of its points: the words that are left, by point.
+// deviceZones are the zones that the points' times may still be in, as far as their messages have told.
 type deviceZones struct {
 	mu         sync.Mutex
 	site       string // the site's zone in which that was found out
@@ -94,7 +86,7 @@ func (z *deviceZones) remember(host collectors.Host, s *settings) error {
 	return nil
 }
 
-// zoneGuess is how the times of a point that do not say their zone are read in the message that is decoded now.
+// zoneGuess is the zone of a point's times in the message that is decoded now, where they do not say it.
 type zoneGuess struct {
 	zones     []string  // the zones that are possible; nil: they cannot be read
 	liveZones []string  // what the latest live messages say,

@@ -16,7 +16,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
-// dialTimeout is how long opening a connection may take, TLS and websocket included.
+// dialTimeout bounds the opening of a connection, TLS and websocket included.
 const dialTimeout = 20 * time.Second
 
 // defaultPorts are the usual ones of each scheme.
@@ -83,7 +83,11 @@ func (s *settings) openConn(ctx context.Context, broker *url.URL) (net.Conn, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	conn, err := s.dial(ctx, "tcp", broker.Host)
+	dial := s.dial
+	if dial == nil {
+		dial = tcpDial
+	}
+	conn, err := dial(ctx, "tcp", broker.Host)
 	if err != nil || config == nil {
 		return conn, err
 	}
@@ -95,7 +99,7 @@ func (s *settings) openConn(ctx context.Context, broker *url.URL) (net.Conn, err
 	return secure, nil
 }
 
-// tlsAdvice is what to do about a certificate that is not believed; empty where nothing is known to help.
+// tlsAdvice says what to do about a certificate that is not believed; empty where nothing is known to help.
 func tlsAdvice(err error) string {
 	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
 		return "; set ca_file to the PEM file of the authority that signed the broker's certificate"
@@ -118,14 +122,6 @@ func tlsAdvice(err error) string {
 func tcpDial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{KeepAlive: -1}
 	return d.DialContext(ctx, network, address)
-}
-
-// credentials is what a broker wants to see before it lets somebody in.
-type credentials struct {
-	username                  string
-	password                  func() (string, error)
-	caFile, certFile, keyFile string
-	server                    string // the name in the certificate; empty: the host's
 }
 
 // tlsConfig prepares the encryption toward a host.

@@ -22,7 +22,7 @@ const (
 	heardBirths = 8 << 20 // bytes of all births of Sparkplug nodes, which are kept whole
 )
 
-// Heard is what a Discover heard on one topic.
+// Heard sums up the messages on one topic during a Discover.
 type Heard struct {
 	Topic    string
 	Messages int
@@ -163,7 +163,7 @@ func (e *listener) requestBirths(ctx context.Context, c *connection, group []arr
 	return nil
 }
 
-// topics is what was heard until the end.
+// topics are those that were heard until the end, sorted.
 func (e *listener) topics(end time.Time) []Heard {
 	all := make([]Heard, 0, len(e.heard))
 	for _, h := range e.heard {

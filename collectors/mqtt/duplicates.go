@@ -23,7 +23,7 @@ func (r *recentMessages) repeats(a arrival, outcomes []outcome) bool {
 	return false
 }
 
-// key stands for a message in the memory of recent ones: topic and payload, and the packet id unless those are enough.
+// key identifies a message in the memory of recent ones: topic and payload, and the packet id unless those are enough.
 func (r *recentMessages) key(a arrival, enough bool) uint64 {
 	var h maphash.Hash
 	h.SetSeed(r.seed)

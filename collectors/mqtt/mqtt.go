@@ -1,6 +1,33 @@
 // Package mqtt collects readings from MQTT brokers. There is one persistent session for each broker and client id,
 // however many devices and points it serves; a message is acknowledged only after what it changed is on disk, and
 // what a broker sends twice counts once.
+//
+// A message goes from packet_conn.go (whole packets, of bounded size) through connection.go and queue.go to commit.go, where
+// one goroutine decodes it (decode.go, for Sparkplug sp_message.go), hands it over (deliver.go) and acknowledges it. A point
+// reads its value with payload.go: path.go, number.go, registers.go for the value, device_clock.go and device_zone.go for its
+// time; template.go and points.go find the points of a topic. session.go keeps the connection; resume.go makes its
+// subscriptions; watch.go and sp_nodes.go tell of what does not come. options.go and check.go are what is configured,
+// redecode.go decodes what was kept, and read.go, discover.go and suggest.go listen beside a running daemon.
+//
+// The goroutines, and what they share, stand at the type session.
+//
+// Decisions:
+//   - A session has one broker at a time. Several are tried in turn, from the first again after a loss; each has a memory of
+//     its own, since each keeps a session of its own.
+//   - Whatever cannot be decoded in a group is handed over together and stored in one commit, with the time of its arrival, so
+//     that it can be decoded again by a mended configuration. Its values are then of the past.
+//   - Two messages are the same one only by a device's time that was understood and believed (a time that is stuck while the
+//     value moves is none); without it, only DUP and the packet's identity count.
+//   - A message may have waited at the broker until a silence, or three messages in a row that each took longer than the
+//     broker's answer: a broker that has more sends it as soon as we have acknowledged. Without a time of its own such a
+//     message is never Good.
+//   - A template's point becomes one of its own where the configuration names it, so that check, silence and read treat it as
+//     any other. The rest are made by messages, at most 256 of a template.
+//   - status_topic and Sparkplug's STATE share the last will, since a session has only one.
+//   - A message is missing half an interval after it was due (expect_every).
+//   - The zone of a time belongs to its point (time_zone), never to a message: a time of hours ago is also the time of now in
+//     another zone. Where nobody says it, live messages tell it, if they agree for a minute, and it is remembered; until then
+//     a live one has the time of its arrival, and what waited is kept to be decoded again.
 package mqtt
 
 import (

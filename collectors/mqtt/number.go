@@ -7,9 +7,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/mqtt/sparkplug"
 )
 
-// excerptBytes is how much of a payload an error repeats, in bytes.
+// excerptBytes bounds the part of a payload that an error repeats.
 const excerptBytes = 40
 
 // parseNumber reads a decimal number, or a word for a switch. White space around it and the NUL at the end of a C string
@@ -41,16 +44,6 @@ func parseNumber(text string) (float64, error) {
 		return 0, fmt.Errorf("is %s, too large for a number", excerpt(text))
 	}
 	return v, nil
-}
-
-// trimUnit takes the point's own unit off the end of a number, where a device writes it there: 12.5 in.
-func (p *point) trimUnit(text string) string {
-	trimmed := strings.TrimSpace(strings.TrimRight(text, "\x00"))
-	end := strings.LastIndexAny(trimmed, "0123456789.") + 1
-	if after := trimmed[end:]; end > 0 && p.Unit != "" && after != "" && unitName(after) == unitName(p.Unit) {
-		return trimmed[:end]
-	}
-	return text
 }
 
 // unitName is the name that the configuration has for a unit as devices write it.
@@ -98,11 +91,18 @@ var (
 	latestTime   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// farAhead is how far a device's clock may be ahead of ours before its time is not believed.
+// farAhead: a device's time that is more ahead of our clock is not believed.
 const farAhead = 10 * time.Minute
 
 // zonelessLayouts are the layouts of a time that does not say its zone, as many programs write it.
 var zonelessLayouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
+
+var (
+	// errZone says that a time cannot be read for want of its zone.
+	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point")
+	// errNewZone is the same for a moment, until live messages have told.
+	errNewZone = errors.New("it has no zone, which the next live messages tell")
+)
 
 // parseTime reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
 // time without a zone, which plain reads. These cannot be mistaken for each other: between 2015 and 2100 their numbers do
@@ -159,4 +159,27 @@ func parseInZone(text string, zone *time.Location, arrived time.Time) (at time.T
 		return at, nil
 	}
 	return at, err
+}
+
+// parseQuality judges what a device writes as the quality of a value: a word, true or false, or an OPC number.
+func parseQuality(text string, good []string) (collectors.Quality, error) {
+	text = strings.TrimSpace(text)
+	if len(good) > 0 {
+		for _, word := range good {
+			if strings.EqualFold(text, word) {
+				return collectors.Good, nil
+			}
+		}
+		return collectors.Bad, fmt.Errorf("the device gives it the quality %s", excerpt(text))
+	}
+	switch strings.ToLower(text) {
+	case "good", "ok", "valid", "true":
+		return collectors.Good, nil
+	case "uncertain":
+		return collectors.Uncertain, errors.New("the device calls it uncertain")
+	}
+	if n, err := parseNumber(text); err == nil && n == float64(sparkplug.OPC(n)) && n >= 0 {
+		return sparkplug.OPC(n).Judge()
+	}
+	return collectors.Bad, fmt.Errorf("the device gives it the quality %s", excerpt(text))
 }

@@ -51,11 +51,11 @@ type Point struct {
 	Unit        string    `yaml:"unit" doc:"engineering unit of the result; text: the value is words, not a number"`
 	Range       []float64 `yaml:"range" doc:"[low, high] in unit: a value outside is Bad"`
 	Bad         []float64 `yaml:"bad" doc:"raw numbers that mean no value: Bad"`
-	// ExpectEvery is how long silence is normal.
+	// ExpectEvery is the usual silence between messages.
 	ExpectEvery time.Duration `yaml:"expect_every" doc:"usual interval between messages; when one is overdue by half as long the point is Bad, with an event. Default: none"`
 }
 
-// Session is what can be chosen about the sessions themselves; the zero value is right for the daemon.
+// Session has the choices about the sessions themselves; the zero value is right for the daemon.
 type Session struct {
 	// Clean asks the broker for a session that leaves nothing behind, under a random client id: for looking on
 	// beside a running daemon. Nothing is remembered, and what was published while away does not come.
@@ -74,3 +74,6 @@ func (d Device) clientID() string {
 	}
 	return d.ClientID
 }
+
+// textUnit is the unit of a point whose values are words.
+const textUnit = "text"

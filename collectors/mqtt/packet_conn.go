@@ -14,7 +14,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
-// The packets that the guard looks into, by the first four bits of their first byte (MQTT 3.1.1, section 2.2.1).
+// The packets that packetConn looks into, by the first four bits of their first byte (MQTT 3.1.1, section 2.2.1).
 const (
 	connackPacket = 2
 	publishPacket = 3
@@ -27,12 +27,12 @@ const (
 	maxPacket = 64 << 10
 	// minPacket is the least limit that makes sense: the topic and the beginning of a payload fit in.
 	minPacket = 512
-	// writeTimeout is how long one packet may wait for the network to take it.
+	// writeTimeout bounds the wait of one packet for the network to take it.
 	writeTimeout = 30 * time.Second
 )
 
-// packetConn stands between the network and the MQTT client, which believes what a broker says: it allocates any length
-// that five bytes announce, and trips over a subscription's answer that is longer than the question. The guard passes
+// packetConn is between the network and the MQTT client, which believes what a broker says: it allocates any length
+// that five bytes announce, and trips over a subscription's answer that is longer than the question. It passes
 // whole packets on as long as they are small. Of a larger message it passes the beginning, so that the message can
 // be kept and acknowledged; were the connection dropped instead, the broker would send the same message for ever.
 type packetConn struct {
@@ -137,7 +137,7 @@ func (g *packetConn) fail(format string, args ...any) error {
 	return g.protocolErr
 }
 
-// protocolError is what was wrong with a packet; nil when nothing was.
+// protocolError says what was wrong with a packet; nil when nothing was.
 func (g *packetConn) protocolError() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -188,7 +188,7 @@ func (g *packetConn) noteHeard() {
 	g.heardAt = time.Now()
 }
 
-// lastHeard is when the broker was heard last.
+// lastHeard is the arrival of the latest packet.
 func (g *packetConn) lastHeard() time.Time {
 	g.mu.Lock()
 	defer g.mu.Unlock()

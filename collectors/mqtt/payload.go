@@ -15,8 +15,8 @@ import (
 	"gauger/collectors"
 )
 
-// textUnit is the unit of a point whose values are words.
-const textUnit = "text"
+// maxReasons bounds what is kept of why parts of one message could not be decoded.
+const maxReasons = 8
 
 // document is the payload of one message; several points may look into it, and its JSON is decoded once.
 type document struct {
@@ -46,7 +46,7 @@ func (d *document) json() (any, error) {
 	return d.root, d.err
 }
 
-// outcome is what one message, or one element of its list, means for one point.
+// outcome is the reading of one point from one message, or from one element of its list.
 type outcome struct {
 	point       *point
 	reading     collectors.Reading
@@ -86,7 +86,7 @@ func (p *point) decode(doc *document, arrived time.Time) []outcome {
 	return all
 }
 
-// elements is what the value's path leads through. A device that has one element to tell may leave the list away.
+// elements are those of the list on the value's path. A device that has one element to tell may leave the list away.
 func (p *point) elements(doc *document) ([]any, error) {
 	root, err := doc.json()
 	if err != nil {
@@ -147,7 +147,7 @@ func (p *point) rawValue(doc *document, element any) (any, error) {
 	return p.valuePath.find(root)
 }
 
-// text is what stands at a place as words; empty for a null, an object or a list.
+// text is the text at a path; empty for a null, an object or a list.
 func (pl relPath) text(doc *document, element any) (string, error) {
 	at, err := element, error(nil)
 	if !pl.inElement {
@@ -210,7 +210,7 @@ func (p *point) checkUnit(doc *document, element any, out *outcome) error {
 	return nil
 }
 
-// readQuality is what the message says of the value's quality.
+// readQuality reads the value's quality from the message.
 func (p *point) readQuality(doc *document, element any) (collectors.Quality, error) {
 	if p.qualityAt.path == nil {
 		return collectors.Good, nil
@@ -281,7 +281,7 @@ func (p *point) setScaled(r *collectors.Reading, text string, v float64) error {
 	return nil
 }
 
-// subject is what an error about the value is about.
+// subject names the value in an error about it.
 func (p *point) subject() string {
 	switch {
 	case p.Sparkplug != "":
@@ -290,4 +290,44 @@ func (p *point) subject() string {
 		return "payload"
 	}
 	return "value " + p.Value
+}
+
+// trimUnit takes the point's own unit off the end of a number, where a device writes it there: 12.5 in.
+func (p *point) trimUnit(text string) string {
+	trimmed := strings.TrimSpace(strings.TrimRight(text, "\x00"))
+	end := strings.LastIndexAny(trimmed, "0123456789.") + 1
+	if after := trimmed[end:]; end > 0 && p.Unit != "" && after != "" && unitName(after) == unitName(p.Unit) {
+		return trimmed[:end]
+	}
+	return text
+}
+
+// ageUnknown says why the age of a value is not known, by whether the broker had retained it.
+var ageUnknown = map[bool]error{
+	false: errors.New("may have waited at the broker, without a time of the device: its age is not known"),
+	true:  errors.New("retained by the broker, without a time of the device: its age is not known"),
+}
+
+// accept decides whether an outcome is used, and how good it is. A retained message may be any age: it counts only
+// when the device says that it is newer than what we have.
+func (p *point) accept(o outcome, a arrival) (collectors.Reading, bool) {
+	r := o.reading
+	if o.absent || a.Retained() && o.deviceTime && !r.At.After(p.newestTime) {
+		return r, false
+	}
+	if o.deviceTime && r.At.After(p.newestTime) {
+		p.newestTime = r.At
+	}
+	if r.Quality == collectors.Good && !o.deviceTime && (a.waited || a.Retained()) {
+		r.Quality, r.AgeUnknown, r.Err = collectors.Uncertain, true, ageUnknown[a.Retained()]
+	}
+	return r, true
+}
+
+// oversizedOutcome is that of a message too long to be taken whole.
+func (p *point) oversizedOutcome(a arrival, limit int) outcome {
+	out := p.newOutcome(a.at)
+	out.undecodable = fmt.Errorf("payload of %d bytes is longer than a packet may be (%d); only its beginning was kept", a.sentLen, limit)
+	out.reading.Err = out.undecodable
+	return out
 }

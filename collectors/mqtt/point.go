@@ -8,7 +8,11 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/mqtt/sparkplug"
+	"gauger/eventrules"
 )
+
+// recoveryFactor is in usual intervals of a point: a silence is over once it was heard for so long, and for recoveredFor.
+const recoveryFactor = 3
 
 // point is a configured point, ready for use, with what the session remembers of it.
 type point struct {
@@ -36,7 +40,7 @@ type point struct {
 	clockFault clockFault   // of the device's time
 }
 
-// relPath is where something stands beside the value: in the element of a list, or in the message as a whole.
+// relPath leads to the time, quality or unit beside a value: in its element of a list, or in the message as a whole.
 type relPath struct {
 	path      path // nil: nowhere
 	inElement bool
@@ -114,4 +118,27 @@ func badReadings(points []*point, at time.Time, why error) []collectors.Reading 
 		bad[i] = p.badReading(at, why)
 	}
 	return bad
+}
+
+// silenceEpisode is an episode of silences: one, or several with single messages between.
+type silenceEpisode struct {
+	since      time.Time // zero: there is none
+	heardAgain time.Time // the first message since the last silence
+}
+
+// noteHeard notes that a point was heard, and closes the episode of its silence once it was heard for a while. What the
+// broker had retained is no sign of life.
+func (p *point) noteHeard(a arrival, told *notices) {
+	if a.Retained() {
+		return
+	}
+	p.lastHeard = a.at
+	if !p.silentSince.IsZero() {
+		p.silentSince, p.silence.heardAgain = time.Time{}, a.at
+	}
+	if p.silence.since.IsZero() || a.at.Sub(p.silence.heardAgain) < max(recoveredFor, recoveryFactor*p.ExpectEvery) {
+		return
+	}
+	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silence.since, Until: p.silence.heardAgain, Note: "heard again"})
+	p.silence = silenceEpisode{}
 }

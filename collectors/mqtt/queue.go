@@ -14,7 +14,7 @@ const (
 	queueBytes = 4 << 20
 	// groupItems is the most that one commit takes, so that a long queue does not make a long transaction.
 	groupItems = 1024
-	// receiveWindow is how many unacknowledged messages a broker usually lets out at a time.
+	// receiveWindow is the usual number of unacknowledged messages that a broker lets out at a time.
 	receiveWindow = 20
 	// groupWait is the longest wait for a group to fill; stillness ends it earlier.
 	groupWait  = 2 * time.Millisecond
@@ -27,7 +27,7 @@ type arrival struct {
 	conn    *packetConn
 	at      time.Time
 	waited  bool // it may have waited at the broker for any length of time
-	sentLen int  // payload bytes that were sent, when the guard has cut it; else 0
+	sentLen int  // payload bytes that were sent, when packetConn has cut it; else 0
 }
 
 // queue is the hand-over from the library's callback to the committer: bounded in number and in bytes.

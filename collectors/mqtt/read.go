@@ -102,7 +102,7 @@ func (r *firstReadings) readings(devices []Device, waited time.Duration) []colle
 	return all
 }
 
-// origin is where the point's messages come from, for a person.
+// origin names the topic or the node of the point's messages, for a person.
 func (p Point) origin() string {
 	if p.Sparkplug != "" {
 		return fmt.Sprintf("of %s with the metric %s", p.Sparkplug, excerpt(p.Metric))

@@ -38,8 +38,8 @@ func (s *session) offlineCommitter() *committer {
 	return offline.committer
 }
 
-// committerOf is that of the session which a message came through. Where its devices have other names now, it is the only one that
-// reads the topic.
+// committerOf finds the session that a message came through. Where its devices have other names now, it is the only one
+// that reads the topic.
 func committerOf(all []*committer, r collectors.Refusal) (*committer, error) {
 	var found []*committer
 	for _, c := range all {

@@ -9,7 +9,7 @@ import (
 	"gauger/collectors"
 )
 
-// decoderOf is that of a collector with these devices.
+// decoderOf is the Decoder of a collector with these devices.
 func decoderOf(t *testing.T, devices ...Device) func(collectors.Refusal) ([]collectors.Reading, error) {
 	t.Helper()
 	c, err := New(devices)

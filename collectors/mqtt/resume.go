@@ -13,7 +13,7 @@ import (
 	"gauger/eventrules"
 )
 
-// aliveEvery is how often a session that goes on is remembered with the time: the precision with which the interval
+// aliveEvery is the interval at which a session that goes on is remembered with the time: the precision with which the interval
 // of a lost session is known after a power cut. More often would wear the flash.
 const aliveEvery = time.Hour
 
@@ -21,7 +21,7 @@ const (
 	// refusedRetry is the wait before a refused topic is asked for again. Some brokers refuse a subscription whose packet
 	// id is that of a message they have in flight; a moment later it is not.
 	refusedRetry = time.Second
-	// upkeepEvery is how often refused topics are asked for while the connection lasts: somebody may have permitted them.
+	// upkeepEvery is the interval at which refused topics are asked for while the connection lasts: somebody may have permitted them.
 	upkeepEvery = 10 * time.Minute
 	// refusedFrom is the least answer to a subscription that is no quality of service.
 	refusedFrom = 3

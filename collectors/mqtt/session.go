@@ -12,9 +12,6 @@ import (
 	"gauger/collectors"
 )
 
-// disconnectTimeout bounds an orderly disconnection.
-const disconnectTimeout = 500 * time.Millisecond
-
 // session is one client id at one broker, with all points that are read through it.
 //
 // Three goroutines meet in it: the library's, which only puts messages into the queue; the one that keeps the
@@ -152,4 +149,17 @@ func (s *session) serve(ctx context.Context, broker *url.URL, committed <-chan s
 			return nil
 		}
 	}
+}
+
+func newCommitter(s *session) *committer {
+	c := &committer{
+		settings: s.settings, brokers: s.brokers, grace: restartGrace, queue: s.queue, link: s.link, notices: s.notices, requests: s.requests,
+		points: newPointSet(), zones: &deviceZones{}, recent: newRecentMessages(),
+		unknown: map[string]*unknownTopic{}, heardSinceBad: true, episodes: map[episode]time.Time{},
+	}
+	if s.clean {
+		c.grace = 0
+	}
+	c.nodes = &spNodes{settings: s.settings, notices: s.notices, requests: s.requests, recent: c.recent, byPath: map[string]*spNode{}}
+	return c
 }

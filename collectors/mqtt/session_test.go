@@ -40,7 +40,7 @@ func later(d time.Duration) {
 	synctest.Wait()
 }
 
-// unacknowledged is how many messages the broker still holds for a client.
+// unacknowledged counts the messages that the broker still holds for a client.
 func (b *broker) unacknowledged(client string) int {
 	c, ok := b.server.Clients.Get(client)
 	if !ok {

@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-// settings are what the connections of a session and its committer have in common. They are fixed after New.
+// maxBirth is the packet limit of a session with Sparkplug nodes: a birth holds every metric of a node at once.
+const maxBirth = 512 << 10
+
+// settings are common to the connections of a session and its committer. They are fixed after New.
 type settings struct {
 	client      string // id
 	label       string // the names of its devices, with commas between
@@ -16,7 +19,7 @@ type settings struct {
 	limit       int // bytes of a packet
 	presence    presence
 	credentials credentials
-	dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	dial        func(ctx context.Context, network, address string) (net.Conn, error) // nil: tcpDial
 }
 
 func newSettings(d Device, opt Session) *settings {
@@ -31,9 +34,6 @@ func newSettings(d Device, opt Session) *settings {
 		s.limit = maxPacket
 	}
 	s.limit = max(s.limit, minPacket)
-	if s.dial == nil {
-		s.dial = tcpDial
-	}
 	return s
 }
 
@@ -44,4 +44,12 @@ func (s *settings) addDevice(d Device) {
 			s.limit = max(s.limit, maxBirth)
 		}
 	}
+}
+
+// credentials are shown to a broker at every connection.
+type credentials struct {
+	username                  string
+	password                  func() (string, error)
+	caFile, certFile, keyFile string
+	server                    string // the name in the certificate; empty: the host's
 }

@@ -10,12 +10,8 @@ import (
 	"gauger/eventrules"
 )
 
-const (
-	// maxBirth is the packet limit of a session with Sparkplug nodes: a birth holds every metric of a node at once.
-	maxBirth = 512 << 10
-	// birthWait bounds the time without a birth; then that is told of, and the points are Bad.
-	birthWait = 90 * time.Second
-)
+// birthWait bounds the time without a birth; then that is told of, and the points are Bad.
+const birthWait = 90 * time.Second
 
 // spNodes are the Sparkplug nodes of a session. They belong to the committer.
 type spNodes struct {
@@ -43,14 +39,6 @@ type spDevice struct {
 	points        []*point
 	readers       map[*sparkplug.Definition][]*point
 	commLossSince time.Time // of the comm-loss that was announced; zero when there is none
-}
-
-// nodePath takes GROUP/NODE[/DEVICE] apart.
-func nodePath(text string) (group, node, device string, err error) {
-	if group, node, device, err = sparkplug.ParsePath(text); err != nil {
-		err = fmt.Errorf("%s %w", excerpt(text), err)
-	}
-	return group, node, device, err
 }
 
 // add takes a point in.

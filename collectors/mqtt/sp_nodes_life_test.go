@@ -14,20 +14,20 @@ import (
 
 func TestADeathMakesEveryMetricBadUnlessItIsAnOldOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(time.Second)
 		p.births(7)
 		n := p.asked()
-		p.tell("NDEATH/N", slices.Concat(num(payloadTime, 1), str(payloadMetrics, bdSeq(6))))
+		p.publish("NDEATH/N", slices.Concat(num(payloadTime, 1), str(payloadMetrics, bdSeq(6))))
 		p.want("n", 10, fine, "")
-		p.tell("NDEATH/N", str(payloadMetrics, bdSeq(7)))
+		p.publish("NDEATH/N", str(payloadMetrics, bdSeq(7)))
 		p.want("n", none, collectors.Bad, "has died (NDEATH)")
 		p.want("d", none, collectors.Bad, "has died (NDEATH)")
 		later(time.Hour)
 		if p.asked() != n {
 			t.Error("a dead node is asked for its birth")
 		}
-		p.tell("NDATA/N", spb(2, level("", 1, 99)))
+		p.publish("NDATA/N", spb(2, level("", 1, 99)))
 		p.want("n", none, collectors.Bad, "has died")
 		later(2 * time.Second)
 		if p.asked() != n+1 {
@@ -35,14 +35,14 @@ func TestADeathMakesEveryMetricBadUnlessItIsAnOldOne(t *testing.T) {
 		}
 		p.births(8)
 		p.want("d", 20, fine, "")
-		p.tell("DDEATH/N/D", spb(2))
+		p.publish("DDEATH/N/D", spb(2))
 		p.want("d", none, collectors.Bad, "has died (DDEATH)")
-		p.tell("NDATA/N", spb(3, level("", 1, 11)))
+		p.publish("NDATA/N", spb(3, level("", 1, 11)))
 		p.want("n", 11, fine, "")
-		p.tell("DBIRTH/N/D", spb(4, level("d", 2, 22)))
+		p.publish("DBIRTH/N/D", spb(4, level("d", 2, 22)))
 		p.want("d", 22, fine, "")
-		p.tell("NBIRTH/N", spb(0, bdSeq(8), level("n", 1, 12)))
-		p.tell("DDATA/N/D", spb(1, level("", 2, 99))) // the node was born again, and the device was not
+		p.publish("NBIRTH/N", spb(0, bdSeq(8), level("n", 1, 12)))
+		p.publish("DDATA/N/D", spb(1, level("", 2, 99))) // the node was born again, and the device was not
 		p.want("d", 22, fine, "")
 		later(2 * time.Minute)
 		p.want("d", none, collectors.Bad, "has told no birth")
@@ -52,14 +52,14 @@ func TestADeathMakesEveryMetricBadUnlessItIsAnOldOne(t *testing.T) {
 
 func TestNumbersGoRoundAndMessagesComeTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(time.Second)
 		p.births(1)
 		for i := 2; i < 600; i++ {
 			same := spb(i, level("", 2, float64(i)))
-			p.tell("DDATA/N/D", same)
+			p.publish("DDATA/N/D", same)
 			if i%100 == 0 {
-				p.tell("DDATA/N/D", same)
+				p.publish("DDATA/N/D", same)
 			}
 		}
 		p.want("d", 599, fine, "")
@@ -71,7 +71,7 @@ func TestNumbersGoRoundAndMessagesComeTwice(t *testing.T) {
 
 func TestARetainedBirthIsNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(time.Second)
 		p.births(1)
 		p.b.cut()
@@ -79,20 +79,20 @@ func TestARetainedBirthIsNone(t *testing.T) {
 			t.Fatal(err)
 		}
 		later(5 * time.Second)
-		p.tell("NDATA/N", spb(1, level("", 2, 99)))
+		p.publish("NDATA/N", spb(1, level("", 2, 99)))
 		p.want("n", 10, fine, "")
 	})
 }
 
 func TestABirthWithoutTheMetricSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(time.Second)
-		p.tell("NBIRTH/N", spb(0, level("other", 1, 10)))
+		p.publish("NBIRTH/N", spb(0, level("other", 1, 10)))
 		p.want("n", none, collectors.Bad, `the birth of G/N has no metric "n"`)
-		p.tell("NDATA/N", spb(1, level("n", 1, 11))) // by its name it needs no alias
+		p.publish("NDATA/N", spb(1, level("n", 1, 11))) // by its name it needs no alias
 		p.want("n", 11, fine, "")
-		p.tell("NDATA/N", spb(2, slices.Concat(str(metricName, "n"), num(metricType, uint64(typeDouble)), num(metricHistorical, 1), num(metricTime, 5), dbl(valueDouble, 1))))
+		p.publish("NDATA/N", spb(2, slices.Concat(str(metricName, "n"), num(metricType, uint64(typeDouble)), num(metricHistorical, 1), num(metricTime, 5), dbl(valueDouble, 1))))
 		p.want("n", 11, fine, "")
 		if got := p.h.kept(); len(got) != 1 || !strings.Contains(got[0].Err.Error(), "has a historical value of no time") {
 			t.Errorf("kept %v", got)
@@ -104,7 +104,7 @@ func TestThePrimaryHostSaysThatItIsThere(t *testing.T) {
 	for id, topic := range map[string]string{"pump": "spBv1.0/STATE/pump", "STATE/pump": "STATE/pump"} {
 		t.Run(topic, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := plug(t, func(d *Device) { d.SparkplugHost = id })
+				p := newSpBench(t, func(d *Device) { d.SparkplugHost = id })
 				online := func(said string) bool {
 					return strings.HasPrefix(said, `{"online":true,"timestamp":9466848`) || said == "ONLINE"
 				}
@@ -143,7 +143,7 @@ func TestThePrimaryHostSaysThatItIsThere(t *testing.T) {
 
 func TestAnOrderlyEndIsSaid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &plugged{T: t, b: newBroker(t), h: newMemo()}
+		p := &spBench{T: t, b: newBroker(t), h: newMemo()}
 		d := Device{Name: "edge", Brokers: Brokers{address}, ClientID: "gauger-test", SparkplugHost: "pump", Points: []Point{{Name: "n", Sparkplug: "G/N", Metric: "n"}}}
 		stop := start(t, p.h, collect(t, Session{Dial: p.b.dial}, d))
 		later(time.Second)
@@ -157,9 +157,9 @@ func TestAnOrderlyEndIsSaid(t *testing.T) {
 
 func TestWhoListensOnlyPublishesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, func(d *Device) { d.ListenOnly = true })
+		p := newSpBench(t, func(d *Device) { d.ListenOnly = true })
 		later(time.Second)
-		p.tell("DDATA/N/D", spb(7, level("", 2, 99)))
+		p.publish("DDATA/N/D", spb(7, level("", 2, 99)))
 		later(time.Hour)
 		if p.asked() != 0 {
 			t.Errorf("asked %d times", p.asked())
@@ -171,13 +171,13 @@ func TestWhoListensOnlyPublishesNothing(t *testing.T) {
 
 func TestABirthThatIsTooLongIsKeptByItsBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(time.Second)
-		p.tell("NBIRTH/N", spb(0, level("n", 1, 10), str(metricName, make([]byte, maxBirth))))
+		p.publish("NBIRTH/N", spb(0, level("n", 1, 10), str(metricName, make([]byte, maxBirth))))
 		if got := p.h.kept(); len(got) != 1 || !strings.Contains(got[0].Err.Error(), "only its beginning was kept") {
 			t.Errorf("kept %d", len(got))
 		}
-		p.tell("NBIRTH/N", spb(0, level("n", 1, 10), str(metricName, make([]byte, maxBirth-1000))))
+		p.publish("NBIRTH/N", spb(0, level("n", 1, 10), str(metricName, make([]byte, maxBirth-1000))))
 		p.want("n", 10, fine, "")
 	})
 }
@@ -185,7 +185,7 @@ func TestABirthThatIsTooLongIsKeptByItsBeginning(t *testing.T) {
 func TestDiscoverAsksEachNodeForItsBirthsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, listenOnly := range []bool{false, true} {
-			p := plugWatching(t)
+			p := newSpBroker(t)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			found := make(chan []Heard, 1)
@@ -198,7 +198,7 @@ func TestDiscoverAsksEachNodeForItsBirthsOnce(t *testing.T) {
 			}()
 			later(time.Second)
 			for i := range 3 {
-				p.tell("DDATA/N/D", spb(i+7, level("", 2, 99)))
+				p.publish("DDATA/N/D", spb(i+7, level("", 2, 99)))
 			}
 			later(time.Second)
 			if want := map[bool]int{false: 1, true: 0}[listenOnly]; p.asked() != want {

@@ -64,8 +64,8 @@ func bdSeq(n int) []byte {
 	return slices.Concat(str(metricName, "bdSeq"), num(metricType, uint64(typeUInt64)), num(valueLong, uint64(n)))
 }
 
-// plugged is a session with one node, and what was published to others.
-type plugged struct {
+// spBench is a session with one node, and what was published to others.
+type spBench struct {
 	*testing.T
 	b  *broker
 	h  *memo
@@ -73,9 +73,9 @@ type plugged struct {
 	to []packets.Packet
 }
 
-// plugWatching is a broker alone, and what is published on it to others.
-func plugWatching(t *testing.T) *plugged {
-	p := &plugged{T: t, b: newBroker(t), h: newMemo()}
+// newSpBroker is a broker alone, and what is published on it to others.
+func newSpBroker(t *testing.T) *spBench {
+	p := &spBench{T: t, b: newBroker(t), h: newMemo()}
 	for i, filter := range []string{"spBv1.0/+/NCMD/#", "spBv1.0/STATE/#", "STATE/#"} {
 		if err := p.b.server.Subscribe(filter, i+1, func(_ *mochi.Client, _ packets.Subscription, pk packets.Packet) {
 			p.mu.Lock()
@@ -88,8 +88,8 @@ func plugWatching(t *testing.T) *plugged {
 	return p
 }
 
-func plug(t *testing.T, change func(d *Device)) *plugged {
-	p := plugWatching(t)
+func newSpBench(t *testing.T, change func(d *Device)) *spBench {
+	p := newSpBroker(t)
 	d := Device{Name: "edge", Brokers: Brokers{address}, ClientID: "gauger-test", Points: []Point{
 		{Name: "n", Sparkplug: "G/N", Metric: "n", Unit: "in"}, {Name: "d", Sparkplug: "G/N/D", Metric: "d", Unit: "in"}}}
 	if change != nil {
@@ -99,7 +99,7 @@ func plug(t *testing.T, change func(d *Device)) *plugged {
 	return p
 }
 
-func (p *plugged) tell(topic string, payload []byte) {
+func (p *spBench) publish(topic string, payload []byte) {
 	p.Helper()
 	if err := p.b.server.Publish("spBv1.0/G/"+topic, payload, false, 0); err != nil {
 		p.Fatal(err)
@@ -108,13 +108,13 @@ func (p *plugged) tell(topic string, payload []byte) {
 }
 
 // births are those of the node and its device, under the aliases 1 and 2 and from the values 10 and 20.
-func (p *plugged) births(bd int) {
-	p.tell("NBIRTH/N", spb(0, bdSeq(bd), level("n", 1, 10)))
-	p.tell("DBIRTH/N/D", spb(1, level("d", 2, 20)))
+func (p *spBench) births(bd int) {
+	p.publish("NBIRTH/N", spb(0, bdSeq(bd), level("n", 1, 10)))
+	p.publish("DBIRTH/N/D", spb(1, level("d", 2, 20)))
 }
 
-// asked is how often somebody asked for a birth.
-func (p *plugged) asked() (n int) {
+// asked counts the requests for a birth.
+func (p *spBench) asked() (n int) {
 	for _, said := range p.said("spBv1.0/G/NCMD/N") {
 		if strings.Contains(said, "Node Control/Rebirth") {
 			n++
@@ -123,8 +123,8 @@ func (p *plugged) asked() (n int) {
 	return n
 }
 
-// said is what was published on a topic.
-func (p *plugged) said(topic string) (all []string) {
+// said are the payloads that were published on a topic.
+func (p *spBench) said(topic string) (all []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, pk := range p.to {
@@ -136,7 +136,7 @@ func (p *plugged) said(topic string) (all []string) {
 }
 
 // want compares the newest reading of a point.
-func (p *plugged) want(point string, value float64, q collectors.Quality, why string) {
+func (p *spBench) want(point string, value float64, q collectors.Quality, why string) {
 	p.Helper()
 	all := p.h.all("edge/" + point)
 	if len(all) == 0 {
@@ -153,13 +153,13 @@ var none = math.NaN()
 
 func TestANodeIsAskedForItsBirthAndNotTooOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(3 * time.Second)
 		if p.asked() != 1 {
 			t.Fatalf("asked %d times at the connection, want once", p.asked())
 		}
 		for i := range 50 {
-			p.tell("DDATA/N/D", spb(i+7, level("", 2, 99)))
+			p.publish("DDATA/N/D", spb(i+7, level("", 2, 99)))
 		}
 		if got := p.h.kept(); len(got) != 2 || !strings.Contains(got[0].Err.Error(), "came before its birth") || !strings.Contains(got[1].Err.Error(), "message 10") {
 			t.Errorf("kept %v, want the first message and the tenth", got)
@@ -186,10 +186,10 @@ func TestANodeIsAskedForItsBirthAndNotTooOften(t *testing.T) {
 
 func TestAliasesOfAnEarlierConnectionMeanNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := plug(t, nil)
+		p := newSpBench(t, nil)
 		later(time.Second)
 		p.births(1)
-		p.tell("DDATA/N/D", spb(2, level("", 2, 21)))
+		p.publish("DDATA/N/D", spb(2, level("", 2, 21)))
 		p.want("d", 21, fine, "")
 		before := p.asked()
 		p.b.cut()
@@ -197,13 +197,13 @@ func TestAliasesOfAnEarlierConnectionMeanNothing(t *testing.T) {
 		if p.asked() == before {
 			t.Error("nobody asked after the connection was lost")
 		}
-		p.tell("DDATA/N/D", spb(3, level("", 2, 99)))
+		p.publish("DDATA/N/D", spb(3, level("", 2, 99)))
 		p.want("d", 21, fine, "")
-		p.tell("NBIRTH/N", spb(0, bdSeq(2), level("n", 2, 11)))
-		p.tell("NDATA/N", spb(1, level("", 2, 12)))
+		p.publish("NBIRTH/N", spb(0, bdSeq(2), level("n", 2, 11)))
+		p.publish("NDATA/N", spb(1, level("", 2, 12)))
 		p.want("n", 12, fine, "")
 		p.want("d", 21, fine, "")
-		p.tell("DDATA/N/D", spb(2, level("", 2, 99)))
+		p.publish("DDATA/N/D", spb(2, level("", 2, 99)))
 		p.want("d", 21, fine, "")
 	})
 }
@@ -211,30 +211,30 @@ func TestAliasesOfAnEarlierConnectionMeanNothing(t *testing.T) {
 func TestALostMessageMakesAliasesUncertain(t *testing.T) {
 	cases := []struct {
 		name, why string
-		tell      func(p *plugged)
+		tell      func(p *spBench)
 		value     float64
 	}{
-		{"a number is left out", "one is lost", func(p *plugged) { p.tell("DDATA/N/D", spb(3, level("", 2, 21))) }, 21},
-		{"a device that nobody reads had it", "one is lost", func(p *plugged) {
-			p.tell("DDATA/N/other", spb(4))
-			p.tell("DDATA/N/D", spb(5, level("", 2, 21)))
+		{"a number is left out", "one is lost", func(p *spBench) { p.publish("DDATA/N/D", spb(3, level("", 2, 21))) }, 21},
+		{"a device that nobody reads had it", "one is lost", func(p *spBench) {
+			p.publish("DDATA/N/other", spb(4))
+			p.publish("DDATA/N/D", spb(5, level("", 2, 21)))
 		}, 21},
-		{"an alias that was never born", "alias 77", func(p *plugged) {
-			p.tell("DDATA/N/D", spb(2, level("", 77, 1)))
-			p.tell("DDATA/N/D", spb(3, level("", 2, 21)))
+		{"an alias that was never born", "alias 77", func(p *spBench) {
+			p.publish("DDATA/N/D", spb(2, level("", 77, 1)))
+			p.publish("DDATA/N/D", spb(3, level("", 2, 21)))
 		}, 21},
-		{"bytes that are no payload", "no Sparkplug B payload", func(p *plugged) {
-			p.tell("DDATA/N/D", []byte("\x12\x7f?"))
-			p.tell("DDATA/N/D", spb(2, level("", 2, 21)))
+		{"bytes that are no payload", "no Sparkplug B payload", func(p *spBench) {
+			p.publish("DDATA/N/D", []byte("\x12\x7f?"))
+			p.publish("DDATA/N/D", spb(2, level("", 2, 21)))
 		}, 21},
-		{"a value of another type", "", func(p *plugged) {
-			p.tell("DDATA/N/D", spb(2, slices.Concat(num(metricAlias, 2), num(metricType, uint64(typeInt16)), num(valueInt, 5))))
+		{"a value of another type", "", func(p *spBench) {
+			p.publish("DDATA/N/D", spb(2, slices.Concat(num(metricAlias, 2), num(metricType, uint64(typeInt16)), num(valueInt, 5))))
 		}, none},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				p := plug(t, nil)
+				p := newSpBench(t, nil)
 				later(time.Second)
 				p.births(1)
 				before := p.asked()

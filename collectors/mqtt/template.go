@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// maxInstances is how many points one template makes: more topics than a site has tanks are a mistake, or an attack.
+	// maxInstances bounds the points that one template makes: more topics than a site has tanks are a mistake, or an attack.
 	maxInstances = 256
 	// maxNameLevel is the longest topic level that becomes part of a point's name, in bytes.
 	maxNameLevel = 64

@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 // maxTopic is the longest topic that the protocol can carry, in bytes.
 const maxTopic = 65535
 
-// sharePrefix is how the filter of a shared subscription begins: of those who subscribe for one group, each gets a part of the
+// sharePrefix begins the filter of a shared subscription: of those who subscribe for one group, each gets a part of the
 // messages.
 const sharePrefix = "$share/"
 
@@ -118,4 +119,12 @@ func filterProblem(filter string) string {
 		}
 	}
 	return ""
+}
+
+// nodePath takes GROUP/NODE[/DEVICE] apart.
+func nodePath(text string) (group, node, device string, err error) {
+	if group, node, device, err = sparkplug.ParsePath(text); err != nil {
+		err = fmt.Errorf("%s %w", excerpt(text), err)
+	}
+	return group, node, device, err
 }

@@ -16,6 +16,8 @@ const (
 	announceTries = 3
 	restartGrace  = 5 * time.Second
 	announceAfter = 30 * time.Second
+	// overdueFactor is in usual intervals of a point: the next message is overdue by half as long.
+	overdueFactor = 1.5
 )
 
 // episode is a subscription that is not as it was asked for.

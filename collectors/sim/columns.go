@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// columnsMost is how many columns a recording may have, ours and others.
+// columnsMost bounds the columns of a recording, ours and others.
 const columnsMost = 32
 
 // Fields of a row, by their place in columnNames.

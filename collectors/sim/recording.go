@@ -1,4 +1,7 @@
 // Package sim plays recorded levels as if they came from a device, and holds the tanks of a simulated well site.
+//
+// A recording is a collector: its rows carry the recorded box's boot count and monotonic clock, and when the boot count rises the
+// ledger reloads its stored state, as after a kill. So backtest is the daemon's ledger with a recording for a host.
 package sim
 
 import (
@@ -79,7 +82,7 @@ func afterSlash(p collectors.Point) string {
 	return name
 }
 
-// Counts is what became of the rows so far; to be asked after Run has returned.
+// Counts sums up the rows so far by what became of them; to be asked after Run has returned.
 func (r *Recording) Counts() Counts { return r.counts }
 
 // Run plays the recording. It returns nil at the end of the file and when ctx ends, and an error when the file cannot

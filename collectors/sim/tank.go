@@ -36,7 +36,7 @@ const (
 	paused
 )
 
-// drop is what two volumes in barrels may differ by and still be the same.
+// drop is in barrels: two volumes that differ by less are the same.
 const drop = 1e-6
 
 // Draw is a removal that shall happen.

@@ -5,6 +5,6 @@
 // judges theirs; topic.go takes topics apart; node.go is the life of a node, from its birth to its death, and rebirth.go
 // the command that asks for a birth.
 //
-// Nothing is decoded that was not checked first: a metric's aliases mean nothing before its birth, and after a lost message
-// they are uncertain until the next.
+// An alias lives for one connection. A birth missed between two connections may have given it to another metric, so nothing
+// is remembered and each connection asks for births; after a lost message values by alias are uncertain until the next birth.
 package sparkplug

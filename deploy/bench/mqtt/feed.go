@@ -12,7 +12,7 @@ import (
 
 const topic = "bench/n"
 
-// maxUnacked is how many messages the feed leaves unacknowledged.
+// maxUnacked bounds the messages that the feed leaves unacknowledged.
 const maxUnacked = 1000
 
 // feed publishes n messages, each with a number and a time of its own, as fast as the broker takes them.

@@ -19,7 +19,7 @@ import (
 	paho "github.com/eclipse/paho.mqtt.golang"
 )
 
-// roundLimit is how long anything may take.
+// roundLimit bounds a round.
 const roundLimit = 2 * time.Minute
 
 // round starts a broker and a consumer of their own, feeds them, and ends both.

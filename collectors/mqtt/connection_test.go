@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// refusalOf is what a person is told when nobody lets us in.
+// refusalOf is the error that a person reads when nobody lets us in.
 func refusalOf(t *testing.T, d Device) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patienceOfTests)

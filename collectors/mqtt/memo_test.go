@@ -10,7 +10,7 @@ import (
 	"gauger/collectors"
 )
 
-// patienceOfTests is how long a test waits for something that must come.
+// patienceOfTests bounds a test's wait for something that must come.
 const patienceOfTests = 20 * time.Second
 
 // memo is a Host that keeps everything in memory and can be told to fail.
@@ -124,7 +124,7 @@ func (h *memo) noticed(rule string) []collectors.Notice {
 	return h.told(rule)
 }
 
-// commits is how many batches were taken so far, for a test that does not hold mu.
+// commits counts the batches that were taken so far, for a test that does not hold mu.
 func (h *memo) commits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()

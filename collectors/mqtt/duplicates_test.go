@@ -198,7 +198,7 @@ func TestUndecodableMessagesAreKept(t *testing.T) {
 	})
 }
 
-// recalled is what a host remembers under a name.
+// recalled is a host's memory under a name.
 func recalled(h *memo, name string) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
