@@ -18,8 +18,8 @@ import (
 	"gauger/outbox"
 )
 
-// Named is a collector and the name under which it remembers things.
-type Named struct {
+// NamedCollector is a collector and the name under which it remembers things.
+type NamedCollector struct {
 	Name      string
 	Collector collectors.Collector
 }
@@ -34,9 +34,9 @@ type Agent struct {
 	Box        *outbox.Box
 	Client     *cloud.Client
 	Clock      *clock.Clock
-	Collectors []Named
+	Collectors []NamedCollector
 	Workers    []Worker
-	Supervisor Supervisor
+	Systemd    Systemd
 	Log        zerolog.Logger
 	Notes      <-chan outbox.Note // what the box has to say
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
@@ -54,7 +54,7 @@ const (
 func (a *Agent) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	if err := a.begin(); err != nil {
+	if err := a.beginRun(); err != nil {
 		return err
 	}
 	var wg sync.WaitGroup
@@ -74,40 +74,40 @@ func (a *Agent) Run(ctx context.Context) error {
 		})
 	}
 	if !a.Replay {
-		essential("clock", a.tick)
+		essential("clock", a.tickLedger)
 	}
 	essential("store", a.lookAtStore)
-	essential("notes", a.notes)
-	essential("look up the tanks", a.lookUp)
-	essential("watchdog", func(ctx context.Context) error { return a.Supervisor.Watch(ctx, a.alive) })
+	essential("notes", a.handleNotes)
+	essential("look up the tanks", a.lookUpTanks)
+	essential("watchdog", func(ctx context.Context) error { return a.Systemd.FeedWatchdog(ctx, a.alive) })
 	for i, w := range a.Workers {
 		essential(fmt.Sprintf("worker %d", i), w)
 	}
-	if err := a.Supervisor.Tell("READY=1\nSTATUS=" + a.Site.Name); err != nil {
+	if err := a.Systemd.Notify("READY=1\nSTATUS=" + a.Site.Name); err != nil {
 		a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is ready")
 	}
 	a.Log.Info().Str("site", a.Site.Name).Str("id", a.Site.ID).Msg("gauger is at work")
 	<-ctx.Done()
 	cause := context.Cause(ctx)
-	if err := a.Supervisor.Tell("STOPPING=1"); err != nil {
+	if err := a.Systemd.Notify("STOPPING=1"); err != nil {
 		a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is stopping")
 	}
 	wg.Wait()
 	if errors.Is(cause, context.Canceled) {
-		return a.end()
+		return a.endRun()
 	}
 	return cause
 }
 
 // collect runs one collector.
-func (a *Agent) collect(ctx context.Context, c Named) {
+func (a *Agent) collect(ctx context.Context, c NamedCollector) {
 	if err := c.Collector.Run(ctx, a.Ledger.Host(c.Name)); ctx.Err() == nil {
-		a.ended(c, err)
+		a.collectorEnded(c, err)
 	}
 }
 
-// ended says that a collector has ended before the agent.
-func (a *Agent) ended(c Named, err error) {
+// collectorEnded says that a collector has ended before the agent.
+func (a *Agent) collectorEnded(c NamedCollector, err error) {
 	switch {
 	case err == nil:
 		a.Log.Info().Str("device", c.Name).Msg("the recording has been played")
@@ -115,14 +115,14 @@ func (a *Agent) ended(c Named, err error) {
 		a.Log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
 		now := time.Now().Round(0)
 		e := Event{Rule: eventrules.DeviceStatus, Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
-		if err := a.Ledger.Book(e); err != nil {
+		if err := a.Ledger.QueueEvent(e); err != nil {
 			a.Log.Error().Err(err).Msg("the event about it could not be stored")
 		}
 	}
 }
 
-// tick lets the ledger hear the clock.
-func (a *Agent) tick(ctx context.Context) error {
+// tickLedger lets the ledger hear the clock.
+func (a *Agent) tickLedger(ctx context.Context) error {
 	t := time.NewTicker(a.Site.TickEvery())
 	defer t.Stop()
 	failed, kept := false, clock.Unset
@@ -165,11 +165,11 @@ func (a *Agent) lookAtStore(ctx context.Context) error {
 	}
 }
 
-// hung is how long one commit may take before the program counts as hung: systemd restarts it then.
-const hung = 30 * time.Second
+// commitHung is how long one commit may take before the program counts as hung: systemd restarts it then.
+const commitHung = 30 * time.Second
 
 // alive says whether the box still takes transactions: a disk that hangs must not look like a program that works.
-func (a *Agent) alive() bool { return a.Box.Err() == nil && a.Box.Stalled() < hung }
+func (a *Agent) alive() bool { return a.Box.Err() == nil && a.Box.Stalled() < commitHung }
 
 // keepClock stores how the clock stands, for the next run on this boot of the box.
 func (a *Agent) keepClock(now time.Time) error {
@@ -180,30 +180,30 @@ func (a *Agent) keepClock(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return a.Ledger.remember(clockState, r)
+	return a.Ledger.remember(clockKey, r)
 }
 
 // resumeClock takes up how the clock stood in an earlier run on this boot.
 func (a *Agent) resumeClock() error {
 	var r clock.Saved
-	if err := a.Ledger.recall(clockState, &r); err != nil || a.Boot.ID == "" {
+	if err := a.Ledger.recall(clockKey, &r); err != nil || a.Boot.ID == "" {
 		return err
 	}
 	return a.Clock.Resume(r, time.Now(), a.Boot)
 }
 
-// run is how a run of the program began and ended.
-type run struct {
+// runRecord is how a run of the program began and ended.
+type runRecord struct {
 	Began  time.Time
 	Clean  bool
 	Config uint32
 }
 
-// begin looks at how the last run ended, and notes that this one has begun. Where the outbox takes nothing, that is
+// beginRun looks at how the last run ended, and notes that this one has begun. Where the outbox takes nothing, that is
 // told and the site is read all the same.
-func (a *Agent) begin() error {
-	var last run
-	if err := errors.Join(a.Ledger.recall(runState, &last), a.resumeClock(), a.Ledger.Join(a.Boot)); err != nil {
+func (a *Agent) beginRun() error {
+	var last runRecord
+	if err := errors.Join(a.Ledger.recall(runKey, &last), a.resumeClock(), a.Ledger.SetBoot(a.Boot)); err != nil {
 		return err
 	}
 	now := time.Now().Round(0)
@@ -214,13 +214,13 @@ func (a *Agent) begin() error {
 		} else {
 			note += "at a time that is not known: the clock was not set"
 		}
-		if err := a.unlessFull(a.Ledger.Book(Event{Rule: eventrules.PowerRestart, Note: note, Start: now, End: now})); err != nil {
+		if err := a.unlessFull(a.Ledger.QueueEvent(Event{Rule: eventrules.PowerRestart, Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
 	if !last.Began.IsZero() && last.Config != a.Site.Config {
 		note := fmt.Sprintf("configuration %08x took the place of %08x", a.Site.Config, last.Config)
-		if err := a.unlessFull(a.Ledger.Book(Event{Rule: eventrules.ConfigChanged, Note: note, Start: now, End: now})); err != nil {
+		if err := a.unlessFull(a.Ledger.QueueEvent(Event{Rule: eventrules.ConfigChanged, Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
@@ -229,7 +229,7 @@ func (a *Agent) begin() error {
 			return err
 		}
 	}
-	return a.unlessFull(a.Ledger.remember(runState, run{Began: now, Config: a.Site.Config}))
+	return a.unlessFull(a.Ledger.remember(runKey, runRecord{Began: now, Config: a.Site.Config}))
 }
 
 // unlessFull passes an error on, but for one that room will mend: that is told, and is no reason not to read the site.
@@ -248,7 +248,7 @@ const (
 	KeySource     = ServiceSource + "key"
 )
 
-// end notes that this run ended in order.
-func (a *Agent) end() error {
-	return a.unlessFull(a.Ledger.remember(runState, run{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config}))
+// endRun notes that this run ended in order.
+func (a *Agent) endRun() error {
+	return a.unlessFull(a.Ledger.remember(runKey, runRecord{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config}))
 }

@@ -8,14 +8,14 @@ import (
 
 // How long a program has run is no matter of the wall clock, which may have been set since.
 func TestTheTimeThatAProgramRunsIsNoStepOfTheClock(t *testing.T) {
-	d := &Desk{Began: time.Now()}
+	d := &Server{Began: time.Now()}
 	for _, step := range []time.Duration{0, 26 * 365 * 24 * time.Hour, -time.Hour} {
 		now := stepped(d.Began.Add(90*time.Minute), step)
 		if ran := now.Round(0).Sub(d.began(now)); ran != 90*time.Minute {
 			t.Errorf("the clock was set by %s: runs for %s, want 1h30m", step, ran)
 		}
 	}
-	if at := (&Desk{}).began(time.Now()); !at.IsZero() {
+	if at := (&Server{}).began(time.Now()); !at.IsZero() {
 		t.Errorf("a command without a daemon runs since %s", at)
 	}
 }
@@ -24,11 +24,11 @@ func TestTheTimeThatAProgramRunsIsNoStepOfTheClock(t *testing.T) {
 func TestARunOfAnUnsetClockHasNoTime(t *testing.T) {
 	b := newBench(t, func(s *Site) { s.Zone = time.FixedZone("CST", -6*3600) })
 	for _, began := range []time.Time{time.Unix(40, 0), time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)} {
-		if err := b.remember(runState, run{Began: began, Config: b.site.Config}); err != nil {
+		if err := b.remember(runKey, runRecord{Began: began, Config: b.site.Config}); err != nil {
 			t.Fatal(err)
 		}
 		a := &Agent{Site: b.site, Ledger: b.Ledger, Box: b.box, Clock: b.clock}
-		if err := a.begin(); err != nil {
+		if err := a.beginRun(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,9 +13,9 @@ import (
 )
 
 const (
-	bookOpen = "book-open" // the tank book's open days
-	bookDays = "book/"     // one per closed production day and tank
-	bookKept = 420         // days for which a closed one is kept
+	openDaysKey    = "book-open" // the tank book's open days
+	closedDaysKey  = "book/"     // one per closed production day and tank
+	closedDaysKept = 420         // days for which a closed one is kept
 )
 
 // barrelsPer is how many barrels one unit of a production meter is.
@@ -42,67 +42,67 @@ func (s Site) bookRules() tankbook.Rules {
 	return r
 }
 
-// counted gives the book one reading of a tank's production meter.
-func (d *draft) counted(i int, r collectors.Reading) {
+// meterRead gives the book one reading of a tank's production meter.
+func (d *txn) meterRead(i int, r collectors.Reading) {
 	v, err := Barrels(r.Value, r.Unit)
 	if err != nil || r.Quality != collectors.Good || !finite(v) {
 		return
 	}
 	var x tank.Input
-	d.instant(&x, r)
-	d.daybook = d.daybook.Metered(d.detect, i, x.At, v)
+	d.stampInput(&x, r)
+	d.tankBook = d.tankBook.Metered(d.detector, i, x.At, v)
 }
 
-// books lets the tank book hear what the detector made of an input.
-func (d *draft) books(x tank.Input, out []tank.Outcome) {
+// updateBook lets the tank book hear what the detector made of an input.
+func (d *txn) updateBook(x tank.Input, out []tank.Outcome) {
 	var said []tankbook.Outcome
-	d.daybook, said = d.daybook.Next(d.detect, d.l.rules, d.tanks, x, out)
+	d.tankBook, said = d.tankBook.Next(d.detector, d.l.rules, d.tanks, x, out)
 	for _, o := range said {
 		if o.Day != nil {
 			d.closeDay(*o.Day)
 		}
 		if o.Loss != nil {
-			d.detected(*o.Loss)
+			d.queueTankEvent(*o.Loss)
 		}
 	}
 }
 
 // closeDay keeps a day that the book has closed, and lets go of those that are too old.
-func (d *draft) closeDay(day tankbook.Day) {
-	if d.replay == 0 && day.To.Before(d.l.clock.NotBefore) || !clock.WasSet(day.To) {
+func (d *txn) closeDay(day tankbook.Day) {
+	if d.replayBoot == 0 && day.To.Before(d.l.clock.NotBefore) || !clock.WasSet(day.To) {
 		return // of a clock that was not set
 	}
-	d.keep(bookDays+d.l.site.productionDay(day.From)+"/"+day.Tank, day)
-	oldest := bookDays + d.l.site.productionDay(day.From.AddDate(0, 0, -bookKept))
-	names, err := d.l.box.Names(bookDays)
+	d.putJSON(closedDaysKey+d.l.site.productionDay(day.From)+"/"+day.Tank, day)
+	oldest := closedDaysKey + d.l.site.productionDay(day.From.AddDate(0, 0, -closedDaysKept))
+	names, err := d.l.box.Names(closedDaysKey)
 	if err != nil {
-		d.problems = append(d.problems, fmt.Errorf("look for old days of the tank book: %w", err))
+		d.errs = append(d.errs, fmt.Errorf("look for old days of the tank book: %w", err))
 	}
 	for _, name := range names {
 		if name >= oldest || d.clockDoubted() {
 			break
 		}
-		d.put(name, nil)
+		d.putState(name, nil)
 	}
-	d.keepBook()
+	d.putBook()
 }
 
-// keepBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
-func (d *draft) keepBook() {
-	b, err := d.daybook.MarshalBinary()
+// putBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
+func (d *txn) putBook() {
+	b, err := d.tankBook.MarshalBinary()
 	if err == nil {
 		b, err = pack(b)
 	}
 	if err != nil {
-		d.problems = append(d.problems, fmt.Errorf("write down the tank book: %w", err))
+		d.errs = append(d.errs, fmt.Errorf("write down the tank book: %w", err))
 		return
 	}
-	d.put(bookOpen, b)
+	d.putState(openDaysKey, b)
 }
 
 // loadBook reads the open days. What cannot be read is begun anew: the day is then incomplete, and says so.
 func (l *Ledger) loadBook() (b tankbook.Book, err error) {
-	raw, err := l.box.Get(bookOpen)
+	raw, err := l.box.Get(openDaysKey)
 	if err != nil {
 		return b, fmt.Errorf("read the tank book: %w", err)
 	}
@@ -145,17 +145,17 @@ type BookTicket struct {
 func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	names, err := l.box.Names(bookDays)
+	names, err := l.box.Names(closedDaysKey)
 	if err != nil {
 		return nil, fmt.Errorf("list the tank book: %w", err)
 	}
-	tickets, err := l.tickets()
+	tickets, err := l.listTickets()
 	if err != nil {
 		return nil, err
 	}
 	rows := []BookRow{}
 	for _, name := range names {
-		date, id, _ := strings.Cut(name[len(bookDays):], "/")
+		date, id, _ := strings.Cut(name[len(closedDaysKey):], "/")
 		if date < p.From || p.To != "" && date > p.To || p.Tank != "" && id != p.Tank {
 			continue
 		}
@@ -164,7 +164,7 @@ func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 			return nil, err
 		}
 		for _, run := range r.RunList {
-			r.Tickets = append(r.Tickets, ticketOf(run, id, tickets))
+			r.Tickets = append(r.Tickets, bookTicketOf(run, id, tickets))
 		}
 		for _, b := range tickets {
 			if b.Load == nil && b.Tank == id && b.Day == date && b.Volumes != nil {
@@ -176,11 +176,11 @@ func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
 	return rows, nil
 }
 
-// ticketOf finds the ticket of a run of the book: the one of its tank that begins with it.
-func ticketOf(run tankbook.Run, id string, all []Booked) BookTicket {
+// bookTicketOf finds the ticket of a run of the book: the one of its tank that begins with it.
+func bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
 	t := BookTicket{Bbl: run.Bbl, State: "unknown"}
 	for _, b := range all {
-		if b.Tank != id || b.Load == nil || !near(b.Load.Start, run.Start) && !near(b.Load.Began, run.Start) {
+		if b.Tank != id || b.Load == nil || !sameLoadStart(b.Load.Start, run.Start) && !sameLoadStart(b.Load.Began, run.Start) {
 			continue // its clock may have been set since the run was booked
 		}
 		t.Number, t.State = b.Number, "queued"
@@ -197,11 +197,11 @@ func ticketOf(run tankbook.Run, id string, all []Booked) BookTicket {
 	return t
 }
 
-// near says that two starts are of one load.
-func near(a, b time.Time) bool { return a.Sub(b).Abs() <= sameStart }
+// sameLoadStart says that two starts are of one load.
+func sameLoadStart(a, b time.Time) bool { return a.Sub(b).Abs() <= sameStart }
 
-// bookVerb answers `gauger book`.
-func (d *Desk) bookVerb(p BookPeriod) ([]BookRow, error) {
+// bookDays answers `gauger book`.
+func (d *Server) bookDays(p BookPeriod) ([]BookRow, error) {
 	rows, err := d.Ledger.BookDays(p)
 	if err != nil {
 		return nil, err

@@ -45,14 +45,14 @@ func metered(s *Site) { s.Tanks[0].Production, s.LossLimit = "plc/made", 0.8 }
 func TestTheBookClosesItsDaysAndTellsOfALossOnce(t *testing.T) {
 	b := newBench(t, metered)
 	if err := b.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(bookDays+"2024-01-01/TK-1", []byte("{}"))
-		tx.Put(bookDays+"2026-01-01/TK-1", []byte("{}"))
+		tx.Put(closedDaysKey+"2024-01-01/TK-1", []byte("{}"))
+		tx.Put(closedDaysKey+"2026-01-01/TK-1", []byte("{}"))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 	b.leaking(100, 20, 26, 51)
-	desk := (&Desk{Ledger: b.Ledger, Box: b.box, Site: b.site}).Open()
+	desk := (&Server{Ledger: b.Ledger, Box: b.box, Site: b.site}).Open()
 	got, err := desk.Call(t.Context(), "book", json.RawMessage(`{"from":"2026-03-01","to":"2026-03-31"}`))
 	if err != nil {
 		t.Fatal(err)

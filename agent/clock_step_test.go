@@ -30,7 +30,7 @@ type wrong struct {
 
 func newWrong(t *testing.T, change func(*Site)) *wrong {
 	w := &wrong{bench: newBench(t, change)}
-	w.at = w.born
+	w.at = w.started
 	return w
 }
 
@@ -192,7 +192,7 @@ func TestNothingLeavesByAClockThatStepped(t *testing.T) {
 				for _, at := range w.dates() {
 					if at.Add(-shift).After(from.Add(-time.Second)) && at.Add(-shift).Before(to.Add(2*time.Minute)) {
 						late++
-					} else if at.Before(w.born.Add(-time.Second)) || at.After(from.Add(time.Second)) {
+					} else if at.Before(w.started.Add(-time.Second)) || at.After(from.Add(time.Second)) {
 						t.Errorf("an instant %s, want none but about %s moved by %s", at, from, shift)
 					}
 				}
@@ -252,7 +252,7 @@ func TestATransferOfAnUnsetClockHasTheNewTime(t *testing.T) {
 		w := newWrong(t, second)
 		const since = -56 * 365 * 24 * time.Hour
 		w.off = since
-		w.Ledger.born = w.now()
+		w.Ledger.started = w.now()
 		var marked time.Time // by the time daemon
 		w.clock = clock.New(w.now(), w.at.Round(0).AddDate(-1, 0, 0), w.site.Steady(), func() time.Time { return marked })
 		start := w.at.Add(time.Hour)

@@ -13,16 +13,16 @@ import (
 	"gauger/outbox"
 )
 
-// Decoded is what became of a kept message that was decoded again.
-type Decoded struct {
+// DecodeResult is what became of a kept message that was decoded again.
+type DecodeResult struct {
 	Seq    uint64 `json:"seq"`
 	Values int    `json:"values"`        // records that were made of it
 	Why    string `json:"why,omitempty"` // it still cannot be decoded, and stays
 }
 
-// decode decodes messages again that could not be before: those named, or the next page of all behind After. What can
+// redecode decodes messages again that could not be before: those named, or the next page of all behind After. What can
 // be decoded now leaves the stream in the transaction that stores its readings.
-func (d *Desk) decode(_ context.Context, w Which) ([]Decoded, error) {
+func (d *Server) redecode(_ context.Context, w RecordQuery) ([]DecodeResult, error) {
 	found, err := d.keptMessages(w)
 	if err != nil {
 		return nil, err
@@ -31,26 +31,26 @@ func (d *Desk) decode(_ context.Context, w Which) ([]Decoded, error) {
 		return nil, errors.New("the clock is not set, so that values of the past have no place: set it, then try again")
 	}
 	decoders := map[string]func(collectors.Refusal) ([]collectors.Reading, error){}
-	for _, c := range d.Gather {
+	for _, c := range d.Collectors {
 		if x, ok := c.Collector.(collectors.Decoder); ok {
 			decoders[c.Name] = x.Decoder()
 		}
 	}
-	all := make([]Decoded, len(found))
-	var good []decodedMessage
+	all := make([]DecodeResult, len(found))
+	var good []DecodedMessage
 	for i, e := range found {
 		all[i].Seq = e.Record.Seq
 		if readings, err := readingsOf(e, decoders); err != nil {
 			all[i].Why = err.Error()
 		} else {
-			good = append(good, decodedMessage{&all[i], readings})
+			good = append(good, DecodedMessage{&all[i], readings})
 		}
 	}
-	return all, d.Ledger.takeDecoded(good)
+	return all, d.Ledger.QueueDecoded(good)
 }
 
 // keptMessages are those that are asked for.
-func (d *Desk) keptMessages(w Which) (found []outbox.Entry, err error) {
+func (d *Server) keptMessages(w RecordQuery) (found []outbox.Entry, err error) {
 	if len(w.Seqs) == 0 {
 		return d.Box.Entries(Refused, outbox.Waiting, w.After, w.Limit)
 	}
@@ -87,22 +87,22 @@ func readingsOf(e outbox.Entry, decoders map[string]func(collectors.Refusal) ([]
 	return readings, err
 }
 
-// decodedMessage is a kept message that can be decoded now.
-type decodedMessage struct {
-	*Decoded
-	readings []collectors.Reading
+// DecodedMessage is a kept message that can be decoded now.
+type DecodedMessage struct {
+	*DecodeResult
+	Readings []collectors.Reading
 }
 
-// takeDecoded makes records of what kept messages hold, and takes the messages out of their stream.
-func (l *Ledger) takeDecoded(all []decodedMessage) error {
+// QueueDecoded makes records of what kept messages hold, and takes the messages out of their stream.
+func (l *Ledger) QueueDecoded(all []DecodedMessage) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
+	d := l.begin(time.Now())
 	last := map[int]lastValue{}
 	for _, m := range all {
 		before := len(d.records)
-		for _, r := range m.readings {
-			d.late(r, last)
+		for _, r := range m.Readings {
+			d.applyRedecoded(r, last)
 		}
 		m.Values = len(d.records) - before
 		d.decoded = append(d.decoded, m.Seq)
@@ -113,12 +113,12 @@ func (l *Ledger) takeDecoded(all []decodedMessage) error {
 	return nil
 }
 
-// late takes a reading that could not be decoded when it came. It is one of the past, but nothing was sent of it then: a
+// applyRedecoded takes a reading that could not be decoded when it came. It is one of the past, but nothing was sent of it then: a
 // value that is sent now and then has it as well, as often as it would have had it; last are the reading before and its
 // interval.
-func (d *draft) late(r collectors.Reading, last map[int]lastValue) {
-	d.bygone(r)
-	f := d.l.feeds[r.Point]
+func (d *txn) applyRedecoded(r collectors.Reading, last map[int]lastValue) {
+	d.applyHistorical(r)
+	f := d.l.routes[r.Point]
 	if f == nil {
 		return
 	}

@@ -35,7 +35,7 @@ func TestKeptMessagesAreDecodedAgain(t *testing.T) {
 				{Well: guid, Code: "Production Target Gas", Point: "radio/n", Every: 10 * time.Minute},
 			}
 		})
-		desk := (&Desk{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock, Gather: []Named{{Name: "mqtt", Collector: mended{}}}}).Open()
+		desk := (&Server{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock, Collectors: []NamedCollector{{Name: "mqtt", Collector: mended{}}}}).Open()
 		began := time.Now().Round(0)
 		refuse := func(host, source, raw string) {
 			t.Helper()
@@ -52,12 +52,12 @@ func TestKeptMessagesAreDecodedAgain(t *testing.T) {
 		refuse("tape", "radio/n", "4")
 		refuse("mqtt", "radio/level", "77")
 		b.emit("level", 180)
-		again := func(args string) (all []Decoded, err error) {
+		again := func(args string) (all []DecodeResult, err error) {
 			got, err := desk.Call(t.Context(), "outbox.decode", json.RawMessage(args))
-			all, _ = got.([]Decoded)
+			all, _ = got.([]DecodeResult)
 			return all, err
 		}
-		if all, err := again(`{"seqs":[3,3]}`); err != nil || len(all) != 1 || all[0] != (Decoded{Seq: 3, Values: 2}) {
+		if all, err := again(`{"seqs":[3,3]}`); err != nil || len(all) != 1 || all[0] != (DecodeResult{Seq: 3, Values: 2}) {
 			t.Fatalf("one message: %+v, %v; want the value, and the one of every ten minutes", all, err)
 		}
 		if _, err := again(`{"seqs":[3]}`); err == nil {

@@ -17,37 +17,37 @@ import (
 	"gauger/outbox"
 )
 
-// Desk answers the commands. Beside a running daemon they reach it through its socket; without one a command opens the
+// Server answers the commands. Beside a running daemon they reach it through its socket; without one a command opens the
 // store and sits at a desk of its own. Either way the same verb does the same thing.
-type Desk struct {
-	Ledger  *Ledger
-	Box     *outbox.Box
-	Client  *cloud.Client
-	Clock   *clock.Clock
-	Site    Site
-	Version string
-	Began   time.Time
-	Daemon  bool                // the collectors run and the streams are drained
-	Link    *link.Link          // nil: nothing is held back
-	Gather  []Named             // the collectors, for what they could not decode
-	Lines   func() []LineStatus // of the collectors that poll; nil: there are none
-	Shut    func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
-	Doubts  []string            // what is wrong with the configuration that is at work
-	verbs   map[string]Verb
-	feeds   map[string]Feed
+type Server struct {
+	Ledger       *Ledger
+	Box          *outbox.Box
+	Client       *cloud.Client
+	Clock        *clock.Clock
+	Site         Site
+	Version      string
+	Began        time.Time
+	Daemon       bool                // the collectors run and the streams are drained
+	Link         *link.Link          // nil: nothing is held back
+	Collectors   []NamedCollector    // the collectors, for what they could not decode
+	Lines        func() []LineStatus // of the collectors that poll; nil: there are none
+	NoOutbox     func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
+	ConfigDoubts []string            // what is wrong with the configuration that is at work
+	handlers     map[string]Handler
+	live         map[string]LiveStream
 }
 
-// Verb is one thing that can be asked for: JSON in, something that marshals out.
-type Verb func(ctx context.Context, args json.RawMessage) (any, error)
+// Handler is one thing that can be asked for: JSON in, something that marshals out.
+type Handler func(ctx context.Context, args json.RawMessage) (any, error)
 
-// ErrVerb says that nobody knows the verb, which happens when command and daemon are of different versions.
-var ErrVerb = errors.New("the running gauger does not know this request; restart it so that it is of the same version as this command")
+// ErrUnknownRequest says that nobody knows the verb, which happens when command and daemon are of different versions.
+var ErrUnknownRequest = errors.New("the running gauger does not know this request; restart it so that it is of the same version as this command")
 
 // Call does one verb.
-func (d *Desk) Call(ctx context.Context, verb string, args json.RawMessage) (any, error) {
-	v, ok := d.verbs[verb]
+func (d *Server) Call(ctx context.Context, verb string, args json.RawMessage) (any, error) {
+	v, ok := d.handlers[verb]
 	if !ok {
-		return nil, d.unknownVerb(verb)
+		return nil, d.unknownRequest(verb)
 	}
 	got, err := v(ctx, args)
 	if errors.Is(err, outbox.ErrStream) {
@@ -56,8 +56,8 @@ func (d *Desk) Call(ctx context.Context, verb string, args json.RawMessage) (any
 	return got, err
 }
 
-// Offer adds a verb; the commands bring what needs a device's own protocol.
-func (d *Desk) Offer(name string, v Verb) { d.verbs[name] = v }
+// Register adds a verb; the commands bring what needs a device's own protocol.
+func (d *Server) Register(name string, v Handler) { d.handlers[name] = v }
 
 // person is the key under which a request's context names the local user.
 type person struct{}
@@ -75,8 +75,8 @@ func Person(ctx context.Context) string {
 	return "unknown"
 }
 
-// On makes a verb of a function with arguments and a result of their own types.
-func On[A, R any](f func(ctx context.Context, args A) (R, error)) Verb {
+// HandlerOf makes a verb of a function with arguments and a result of their own types.
+func HandlerOf[A, R any](f func(ctx context.Context, args A) (R, error)) Handler {
 	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var args A
 		if len(raw) > 0 {
@@ -90,8 +90,8 @@ func On[A, R any](f func(ctx context.Context, args A) (R, error)) Verb {
 
 // Arguments of the verbs.
 type (
-	// Which names records of a stream.
-	Which struct {
+	// RecordQuery names records of a stream.
+	RecordQuery struct {
 		Stream string   `json:"stream"`
 		State  string   `json:"state,omitempty"` // waiting, dead or delivered; empty: waiting and dead
 		After  uint64   `json:"after,omitempty"`
@@ -100,26 +100,26 @@ type (
 		Why    string   `json:"why,omitempty"`
 		Whole  bool     `json:"whole,omitempty"` // with the request that takes each to the service
 	}
-	// Queue is a record that a command has made and checked.
-	Queue struct {
+	// QueueArgs is a record that a command has made and checked.
+	QueueArgs struct {
 		Stream  string          `json:"stream"`
 		Address string          `json:"address,omitempty"`
 		Body    json.RawMessage `json:"body"`
 	}
-	// Queued says where it stands.
-	Queued struct {
+	// QueuedRecord says where it stands.
+	QueuedRecord struct {
 		Stream  string `json:"stream"`
 		Seq     uint64 `json:"seq"`
 		Number  string `json:"number,omitempty"`
 		Warning string `json:"warning,omitempty"`
 	}
-	// Ticket names a ticket, and what is to become of it.
-	Ticket struct {
+	// TicketArgs names a ticket, and what is to become of it.
+	TicketArgs struct {
 		Number string `json:"number"`
 		Why    string `json:"why,omitempty"`
 	}
-	// Points names points; none means all.
-	Points struct {
+	// PointsArgs names points; none means all.
+	PointsArgs struct {
 		Points []string `json:"points,omitempty"`
 	}
 	// None is no arguments, or no result.
@@ -127,41 +127,41 @@ type (
 )
 
 // Open lays out the verbs.
-func (d *Desk) Open() *Desk {
-	d.feeds = map[string]Feed{"readings": Following(d.readings)}
-	d.verbs = map[string]Verb{
-		"status": On(func(context.Context, None) (Status, error) { return d.Status() }),
-		"read":   On(d.read),
-		"queue":  On(d.queue),
-		"clock.trust": On(func(context.Context, None) (None, error) {
+func (d *Server) Open() *Server {
+	d.live = map[string]LiveStream{"readings": LiveStreamOf(d.readings)}
+	d.handlers = map[string]Handler{
+		"status": HandlerOf(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":   HandlerOf(d.read),
+		"queue":  HandlerOf(d.queue),
+		"clock.trust": HandlerOf(func(context.Context, None) (None, error) {
 			d.Clock.Confirm()
 			return None{}, nil
 		}),
-		"outbox.list":   On(d.list),
-		"outbox.show":   On(d.show),
-		"outbox.retry":  On(d.retry),
-		"outbox.drop":   On(d.drop),
-		"outbox.decode": On(d.decode),
-		"proof":         On(d.prove),
-		"tickets.list":  On(func(context.Context, None) ([]Booked, error) { return d.Ledger.Tickets() }),
-		"tickets.add":   On(d.add),
-		"book":          On(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookVerb(p) }),
-		"tickets.match": On(func(ctx context.Context, a MatchArgs) (Matched, error) {
+		"outbox.list":   HandlerOf(d.list),
+		"outbox.show":   HandlerOf(d.show),
+		"outbox.retry":  HandlerOf(d.retry),
+		"outbox.drop":   HandlerOf(d.drop),
+		"outbox.decode": HandlerOf(d.redecode),
+		"proof":         HandlerOf(d.prove),
+		"tickets.list":  HandlerOf(func(context.Context, None) ([]TicketRecord, error) { return d.Ledger.Tickets() }),
+		"tickets.add":   HandlerOf(d.add),
+		"book":          HandlerOf(func(_ context.Context, p BookPeriod) ([]BookRow, error) { return d.bookDays(p) }),
+		"tickets.match": HandlerOf(func(ctx context.Context, a MatchArgs) (MatchResult, error) {
 			b, warning, err := d.Ledger.Match(a, Person(ctx))
-			return Matched{b, warning}, err
+			return MatchResult{b, warning}, err
 		}),
-		"tickets.why": On(func(_ context.Context, a WhyArgs) (*Why, error) { return d.Ledger.why(a) }),
+		"tickets.why": HandlerOf(func(_ context.Context, a ExplainArgs) (*Explanation, error) { return d.Ledger.Explain(a) }),
 	}
-	maps.Copy(d.verbs, d.siteVerbs())
-	maps.Copy(d.verbs, d.cloudVerbs())
+	maps.Copy(d.handlers, d.tankHandlers())
+	maps.Copy(d.handlers, d.cloudHandlers())
 	return d
 }
 
-func (d *Desk) queue(_ context.Context, q Queue) (Queued, error) {
+func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
 	if _, ok := operations[q.Stream]; !ok {
-		return Queued{}, fmt.Errorf("no operation of the service takes %q", q.Stream)
+		return QueuedRecord{}, fmt.Errorf("no operation of the service takes %q", q.Stream)
 	}
-	out := Queued{Stream: q.Stream}
+	out := QueuedRecord{Stream: q.Stream}
 	err := d.Box.Update(func(tx *outbox.Tx) error {
 		out.Seq = tx.Append(q.Stream, outbox.Record{
 			Address: q.Address, Body: q.Body, At: time.Now().Round(0), Clock: byte(d.Clock.Grade(time.Now())), Config: d.Site.Config,
@@ -171,9 +171,9 @@ func (d *Desk) queue(_ context.Context, q Queue) (Queued, error) {
 	return out, err
 }
 
-func (d *Desk) add(ctx context.Context, w Written) (Queued, error) {
+func (d *Server) add(ctx context.Context, w ManualTicket) (QueuedRecord, error) {
 	number, warning, err := d.Ledger.Add(w, Person(ctx))
-	return Queued{Stream: Tickets, Number: number, Warning: warning}, err
+	return QueuedRecord{Stream: Tickets, Number: number, Warning: warning}, err
 }
 
 // states are the places of a record, by the words that people use.
@@ -182,7 +182,7 @@ var states = map[string]outbox.State{
 }
 
 // list gives at most Limit records of each stream and state asked for, those behind After.
-func (d *Desk) list(_ context.Context, w Which) ([]Entry, error) {
+func (d *Server) list(_ context.Context, w RecordQuery) ([]Entry, error) {
 	streams := []string{w.Stream}
 	if w.Stream == "" {
 		streams = slices.Sorted(maps.Keys(d.Box.Counts()))
@@ -206,7 +206,7 @@ func (d *Desk) list(_ context.Context, w Which) ([]Entry, error) {
 				return nil, err
 			}
 			for _, e := range found {
-				one, err := d.shown(e, w.Whole)
+				one, err := d.view(e, w.Whole)
 				if err != nil {
 					return nil, err
 				}
@@ -217,7 +217,7 @@ func (d *Desk) list(_ context.Context, w Which) ([]Entry, error) {
 	return all, nil
 }
 
-func (d *Desk) show(_ context.Context, w Which) (Entry, error) {
+func (d *Server) show(_ context.Context, w RecordQuery) (Entry, error) {
 	if len(w.Seqs) != 1 {
 		return Entry{}, errors.New("name one record, as STREAM/NUMBER")
 	}
@@ -225,16 +225,16 @@ func (d *Desk) show(_ context.Context, w Which) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	return d.shown(e, true)
+	return d.view(e, true)
 }
 
-func (d *Desk) retry(_ context.Context, w Which) (int, error) {
+func (d *Server) retry(_ context.Context, w RecordQuery) (int, error) {
 	n, err := d.Box.Retry(w.Stream, w.Seqs...)
 	d.Box.Kick(w.Stream)
 	return n, err
 }
 
-func (d *Desk) drop(ctx context.Context, w Which) (int, error) {
+func (d *Server) drop(ctx context.Context, w RecordQuery) (int, error) {
 	if strings.TrimSpace(w.Why) == "" {
 		return 0, errors.New("say why with --why: a dropped record is gone, and the reason is kept")
 	}
@@ -243,12 +243,12 @@ func (d *Desk) drop(ctx context.Context, w Which) (int, error) {
 		return n, err
 	}
 	now := time.Now().Round(0)
-	return n, errors.Join(err, d.Ledger.Book(Event{Rule: eventrules.OutboxDropped, Start: now, End: now,
+	return n, errors.Join(err, d.Ledger.QueueEvent(Event{Rule: eventrules.OutboxDropped, Start: now, End: now,
 		Note: fmt.Sprintf("%s of %s (%v) dropped by %s: %s", plural(n, "record"), w.Stream, w.Seqs, Person(ctx), w.Why)}))
 }
 
 // Kick lets every stream try again now: new keys have come, or a person asks.
-func (d *Desk) Kick() {
+func (d *Server) Kick() {
 	for stream := range operations {
 		d.Box.Kick(stream)
 	}

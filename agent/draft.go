@@ -13,74 +13,74 @@ import (
 	"gauger/outbox"
 )
 
-// draft is a batch's changes before they are on disk.
-type draft struct {
+// txn is a batch's changes before they are on disk.
+type txn struct {
 	state
-	l        *Ledger
-	now      time.Time
-	boot     int64         // of the recording that this batch is from; 0: it is live
-	mono     time.Duration // of the recording, at this batch
-	records  []staged
-	puts     []small
-	decoded  []uint64 // kept messages that leave the stream of refused ones
-	problems []error
-	says     []func()                  // log lines for after the commit
-	copied   bool                      // the map of episodes is this draft's own
-	ticked   bool                      // the detector has heard the clock
-	passed   map[collectors.Point]bool // whose count of what is not used this draft has changed; nil: the counts are the ledger's
-	sent     []bool                    // the values that this draft has sent; nil: none
-	graded   *clock.Grade              // of the clock, once it was asked
+	l             *Ledger
+	now           time.Time
+	boot          int64         // of the recording that this batch is from; 0: it is live
+	mono          time.Duration // of the recording, at this batch
+	records       []stagedRecord
+	puts          []statePut
+	decoded       []uint64 // kept messages that leave the stream of refused ones
+	errs          []error
+	afterCommit   []func()                  // log lines for after the commit
+	ownsEpisodes  bool                      // the map of episodes is this transaction's own
+	ticked        bool                      // the detector has heard the clock
+	unusedChanged map[collectors.Point]bool // whose count of what is not used this transaction has changed; nil: the counts are the ledger's
+	sentValues    []bool                    // the values that this transaction has sent; nil: none
+	gradeOnce     *clock.Grade              // of the clock, once it was asked
 }
 
-// staged is a record on its way to a stream, and the book entry that wants to know its position.
-type staged struct {
+// stagedRecord is a record on its way to a stream, and the book entry that wants to know its position.
+type stagedRecord struct {
 	stream string
 	record outbox.Record
-	booked *Booked
+	ticket *TicketRecord
 }
 
-// small is one piece of state beside the streams; nil deletes it.
-type small struct {
+// statePut is one piece of state beside the streams; nil deletes it.
+type statePut struct {
 	name  string
 	value []byte
 }
 
-// draft opens a draft at now, an instant of this run.
-func (l *Ledger) draft(now time.Time) *draft {
-	d := l.replayed(now)
-	d.wound()
+// begin opens a transaction at now, an instant of this run.
+func (l *Ledger) begin(now time.Time) *txn {
+	d := l.beginAt(now)
+	d.followClockStep()
 	return d
 }
 
-// replayed opens a draft at an instant of a recording.
-func (l *Ledger) replayed(now time.Time) *draft {
-	d := &draft{state: l.s, l: l, now: now}
-	if d.unfit {
-		d.refit()
+// beginAt opens a transaction at an instant of a recording.
+func (l *Ledger) beginAt(now time.Time) *txn {
+	d := &txn{state: l.state, l: l, now: now}
+	if d.setupsPending {
+		d.applySetups()
 	}
 	return d
 }
 
-// wound moves what is kept by the wall clock when that was set. A draft that is not stored leaves it to the next one. What
+// followClockStep moves what is kept by the wall clock when that was set. A transaction that is not stored leaves it to the next one. What
 // could not be by the clock as it was is left alone: a box that begins in 1970 has stored the right times of before.
-func (d *draft) wound() {
-	if d.replay != 0 {
+func (d *txn) followClockStep() {
+	if d.replayBoot != 0 {
 		return
 	}
-	step := d.l.clock.Offset(d.now) - d.offset
+	step := d.l.clock.Offset(d.now) - d.clockOffset
 	if step.Abs() < clock.MinStep {
 		return
 	}
-	d.offset += step
+	d.clockOffset += step
 	before := d.now.Round(0).Add(-step)
 	d.shiftEpisodes(before, step)
-	d.shiftWork(before, step)
+	d.shiftInhibitions(before, step)
 	d.shiftHeld(before, step)
-	d.says = append(d.says, func() { d.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
+	d.afterCommit = append(d.afterCommit, func() { d.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
 }
 
-// stage hands everything to the outbox; it runs inside Update.
-func (d *draft) stage(tx *outbox.Tx) error {
+// commitTo hands everything to the outbox; it runs inside Update.
+func (d *txn) commitTo(tx *outbox.Tx) error {
 	for _, p := range d.puts {
 		tx.Put(p.name, p.value)
 	}
@@ -89,97 +89,97 @@ func (d *draft) stage(tx *outbox.Tx) error {
 	}
 	for _, r := range d.records {
 		seq := tx.Append(r.stream, r.record)
-		if r.booked == nil {
+		if r.ticket == nil {
 			continue
 		}
-		r.booked.Seq = seq
-		b, err := json.Marshal(r.booked)
+		r.ticket.Seq = seq
+		b, err := json.Marshal(r.ticket)
 		if err != nil {
-			return fmt.Errorf("book ticket %s: %w", r.booked.Number, err)
+			return fmt.Errorf("book ticket %s: %w", r.ticket.Number, err)
 		}
-		tx.Put(bookState+r.booked.Number, b)
+		tx.Put(ticketKey+r.ticket.Number, b)
 	}
 	return nil
 }
 
-// stages says whether there is anything to put on disk.
-func (d *draft) stages() bool { return len(d.records)+len(d.puts)+len(d.decoded) > 0 }
+// dirty says whether there is anything to put on disk.
+func (d *txn) dirty() bool { return len(d.records)+len(d.puts)+len(d.decoded) > 0 }
 
-// position is how far a recording was played.
-type position struct {
+// replayPosition is how far a recording was played.
+type replayPosition struct {
 	boot int64
 	mono time.Duration
 }
 
 // putPositions stages how far the recordings are whose rows the tanks' state holds: they go on from there.
-func (d *draft) putPositions(device string) {
+func (d *txn) putPositions(device string) {
 	if d.boot == 0 {
 		return
 	}
-	all := maps.Clone(d.l.played)
-	all[device] = position{d.boot, d.mono}
+	all := maps.Clone(d.l.replayPositions)
+	all[device] = replayPosition{d.boot, d.mono}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		d.put(memory+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", all[name].boot, all[name].mono))
+		d.putState(memoryKey+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", all[name].boot, all[name].mono))
 	}
 }
 
-// longestState is the longest name under which the outbox keeps a piece of state, in bytes.
-const longestState = 512
+// longestStateName is the longest name under which the outbox keeps a piece of state, in bytes.
+const longestStateName = 512
 
 // stateName is the name of a piece of state, no longer than the outbox takes it: a name that somebody configured must not
 // keep a whole batch from being stored.
 func stateName(name string) string {
-	if len(name) <= longestState {
+	if len(name) <= longestStateName {
 		return name
 	}
 	hash := hashOf(name)
-	return name[:longestState-len(hash)] + hash
+	return name[:longestStateName-len(hash)] + hash
 }
 
-// put stages a piece of state.
-func (d *draft) put(name string, v []byte) { d.puts = append(d.puts, small{stateName(name), v}) }
+// putState stages a piece of state.
+func (d *txn) putState(name string, v []byte) { d.puts = append(d.puts, statePut{stateName(name), v}) }
 
-// keep stages a piece of state as JSON.
-func (d *draft) keep(name string, v any) {
+// putJSON stages a piece of state as JSON.
+func (d *txn) putJSON(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		d.unwritable(name, err)
+		d.leaveOut(name, err)
 		return
 	}
-	d.put(name, b)
+	d.putState(name, b)
 }
 
-// append stages a record for a stream.
-func (d *draft) append(stream, address string, body []byte) {
+// queue stages a record for a stream.
+func (d *txn) queue(stream, address string, body []byte) {
 	if len(address) > outbox.MaxAddress {
-		d.unwritable(stream+" to "+address, fmt.Errorf("the id has %d characters; the longest that can be sent to has %d", len(address), outbox.MaxAddress))
+		d.leaveOut(stream+" to "+address, fmt.Errorf("the id has %d characters; the longest that can be sent to has %d", len(address), outbox.MaxAddress))
 		return
 	}
-	d.records = append(d.records, staged{stream: stream, record: outbox.Record{
+	d.records = append(d.records, stagedRecord{stream: stream, record: outbox.Record{
 		Address: address, Body: body, At: d.now.Round(0), Clock: byte(d.grade()), Config: d.l.site.Config,
 	}})
 }
 
-// feed is what one point is good for.
-type feed struct {
-	inputs []input
+// routes is what one point is good for.
+type routes struct {
+	inputs []detectorInput
 	rules  []int
 	values []int
 	meters []int // tanks whose production it counts
 }
 
-// input is a point's place in the detector.
-type input struct {
+// detectorInput is a point's place in the detector.
+type detectorInput struct {
 	tank int
 	kind tank.Kind
 }
 
-// feeds turns the site's settings round: from each point to what it feeds.
-func (s Site) feeds() map[collectors.Point]*feed {
-	m := map[collectors.Point]*feed{}
-	at := func(p collectors.Point) *feed {
+// routes turns the site's settings round: from each point to what it feeds.
+func (s Site) routes() map[collectors.Point]*routes {
+	m := map[collectors.Point]*routes{}
+	at := func(p collectors.Point) *routes {
 		if m[p] == nil {
-			m[p] = &feed{}
+			m[p] = &routes{}
 		}
 		return m[p]
 	}
@@ -193,7 +193,7 @@ func (s Site) feeds() map[collectors.Point]*feed {
 		} {
 			if in.point != "" {
 				f := at(in.point)
-				f.inputs = append(f.inputs, input{i, in.kind})
+				f.inputs = append(f.inputs, detectorInput{i, in.kind})
 			}
 		}
 	}
@@ -211,136 +211,136 @@ func (s Site) feeds() map[collectors.Point]*feed {
 	return m
 }
 
-// take lets one reading have its effects.
-func (d *draft) take(r collectors.Reading) {
+// apply lets one reading have its effects.
+func (d *txn) apply(r collectors.Reading) {
 	if r.Past {
-		d.bygone(r)
+		d.applyHistorical(r)
 		return
 	}
-	r = d.timed(r)
+	r = d.withTime(r)
 	if r.Quality == collectors.Good {
-		d.recovered(r)
+		d.closeRecovered(r)
 	}
-	f := d.l.feeds[r.Point]
+	f := d.l.routes[r.Point]
 	if f == nil {
 		return
 	}
 	if r.AgeUnknown {
-		d.pass(r)
+		d.countUnused(r)
 	}
 	for _, i := range f.meters {
-		d.counted(i, r)
+		d.meterRead(i, r)
 	}
 	for _, in := range f.inputs {
-		d.gauge(in, r)
+		d.measure(in, r)
 	}
 	for _, i := range f.rules {
-		d.judge(i, r)
+		d.applyRule(i, r)
 	}
 	for _, i := range f.values {
-		d.value(i, r)
+		d.sendValue(i, r)
 	}
 }
 
-// timed gives a reading that has no time the batch's.
-func (d *draft) timed(r collectors.Reading) collectors.Reading {
+// withTime gives a reading that has no time the batch's.
+func (d *txn) withTime(r collectors.Reading) collectors.Reading {
 	if r.At.IsZero() {
 		r.At = d.now
 	}
 	return r
 }
 
-// gauge gives the detector one reading, in its units.
-func (d *draft) gauge(in input, r collectors.Reading) {
+// measure gives the detector one reading, in its units.
+func (d *txn) measure(in detectorInput, r collectors.Reading) {
 	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
-	d.instant(&x, r)
+	d.stampInput(&x, r)
 	switch in.kind {
 	case tank.Level:
-		if !d.level(in.tank, r, &x) {
+		if !d.convertLevel(in.tank, r, &x) {
 			return
 		}
 	case tank.Interface:
-		g := &d.gears[in.tank]
-		if g.Interface != d.l.wanted[in.tank].Interface {
+		g := &d.setups[in.tank]
+		if g.Interface != d.l.configured[in.tank].Interface {
 			return // it is another's until the load is over
 		}
-		g.water().read(r, &x)
+		g.interfaceSetting().toInches(r, &x)
 	case tank.TopTemperature, tank.BottomTemperature:
 		x.Value = fahrenheit(r.Value, r.Unit)
 	case tank.Gravity:
 		x.Value = specificGravity(r.Value, r.Unit)
 	}
-	d.next(x)
+	d.stepDetector(x)
 }
 
-// next moves the detector on and books what came of it.
-func (d *draft) next(x tank.Input) {
+// stepDetector moves the detector on and books what came of it.
+func (d *txn) stepDetector(x tank.Input) {
 	var out []tank.Outcome
-	d.tanks, out = d.detect.Next(d.tanks, x)
-	d.decided(x, out)
+	d.tanks, out = d.detector.Next(d.tanks, x)
+	d.applyOutcomes(x, out)
 }
 
-// decided books what the detector made of an input.
-func (d *draft) decided(x tank.Input, out []tank.Outcome) {
+// applyOutcomes books what the detector made of an input.
+func (d *txn) applyOutcomes(x tank.Input, out []tank.Outcome) {
 	for _, o := range out {
 		if o.Load != nil {
-			d.finished(*o.Load)
+			d.holdLoad(*o.Load)
 		}
-		if o.Event != nil && !d.folded(*o.Event) && !d.daybook.Knows(d.l.site.index(o.Event.Tank), *o.Event) {
-			d.detected(*o.Event)
+		if o.Event != nil && !d.foldedIntoInhibition(*o.Event) && !d.tankBook.Knows(d.l.site.index(o.Event.Tank), *o.Event) {
+			d.queueTankEvent(*o.Event)
 		}
 		if o.Correction != nil {
-			d.corrected(*o.Correction)
+			d.applyCorrection(*o.Correction)
 		}
 	}
-	d.books(x, out)
-	d.journal(out)
+	d.updateBook(x, out)
+	d.journalOutcomes(out)
 }
 
-// tick is the clock's own turn.
-func (d *draft) tick() {
+// clockTick is the clock's own turn.
+func (d *txn) clockTick() {
 	x := tank.Input{Kind: tank.Tick, At: d.now.Round(0), Mono: d.mono, Boot: d.boot}
 	if d.boot == 0 {
-		x.Mono, x.Boot, x.Box, x.One = d.l.mono(d.now), d.l.boot, d.l.bootID, true
+		x.Mono, x.Boot, x.Box, x.One = d.l.mono(d.now), d.l.runID, d.l.boxBoot, true
 	}
-	d.next(x)
+	d.stepDetector(x)
 	d.ticked = true
 	if !d.clockDoubted() {
-		d.shorten()
+		d.capDeadlines()
 	}
-	d.silence()
-	d.overdue()
-	d.workOver()
-	d.release()
-	d.tellUnused()
-	d.flushLater()
+	d.tellLongEpisodes()
+	d.applyRulesByClock()
+	d.closeInhibitions()
+	d.releaseDue()
+	d.queueUnusedEvent()
+	d.queueDeferred()
 }
 
-// shorten brings what was to come near again: it was stored by a clock that was ahead, and set right while the program was
+// capDeadlines brings what was to come near again: it was stored by a clock that was ahead, and set right while the program was
 // down. Nothing is further away than its own length.
-func (d *draft) shorten() {
+func (d *txn) capDeadlines() {
 	now := d.now.Round(0)
-	d.shortenHeld(now)
-	d.shortenWork(now)
-	for k, e := range d.open {
+	d.capHeld(now)
+	d.capInhibitions(now)
+	for k, e := range d.episodes {
 		if e.Since.After(now.Add(clock.Tolerance)) {
 			d.ownEpisodes()
 			e.Since, e.Over = now, time.Time{}
-			d.open[k] = e
-			d.keepEpisodes()
+			d.episodes[k] = e
+			d.putEpisodes()
 		}
 	}
 }
 
-// instant puts a reading on the wall clock and on the clock that never steps. A device's own time has no monotonic clock:
+// stampInput puts a reading on the wall clock and on the clock that never steps. A device's own time has no monotonic clock:
 // the reading has that of its arrival, and the detector places it by its stamp beside the device's others. Were its age
 // told by the two wall clocks, a step of the box's would move what was read. A stamp that cannot be is that of its arrival.
-func (d *draft) instant(x *tank.Input, r collectors.Reading) {
+func (d *txn) stampInput(x *tank.Input, r collectors.Reading) {
 	if r.Boot != 0 {
 		x.At, x.Mono, x.Boot = r.At, r.Mono, r.Boot
 		return
 	}
-	x.Boot, x.Box = d.l.boot, d.l.bootID
+	x.Boot, x.Box = d.l.runID, d.l.boxBoot
 	if r.At != r.At.Round(0) {
 		x.At, x.Mono, x.One = r.At.Round(0), d.l.mono(r.At), true
 		return
@@ -351,22 +351,22 @@ func (d *draft) instant(x *tank.Input, r collectors.Reading) {
 	}
 }
 
-// ownEpisodes makes the episodes this draft's own before the first change.
-func (d *draft) ownEpisodes() {
-	if !d.copied {
-		d.open, d.copied = maps.Clone(d.open), true
+// ownEpisodes makes the episodes this transaction's own before the first change.
+func (d *txn) ownEpisodes() {
+	if !d.ownsEpisodes {
+		d.episodes, d.ownsEpisodes = maps.Clone(d.episodes), true
 	}
 }
 
-// ownValue is what was last sent of value i, for this draft to change.
-func (d *draft) ownValue(i int) *lastValue {
-	if d.sent == nil {
-		d.sent, d.values = make([]bool, len(d.values)), slices.Clone(d.values)
+// copyValue is what was last sent of value i, for this transaction to change.
+func (d *txn) copyValue(i int) *lastValue {
+	if d.sentValues == nil {
+		d.sentValues, d.lastValues = make([]bool, len(d.lastValues)), slices.Clone(d.lastValues)
 	}
-	v := &d.values[i]
-	if !d.sent[i] {
-		d.sent[i] = true
-		pages := recent{}
+	v := &d.lastValues[i]
+	if !d.sentValues[i] {
+		d.sentValues[i] = true
+		pages := recentReadings{}
 		if v.recent != nil {
 			pages = *v.recent
 		}

@@ -30,7 +30,7 @@ type Edit struct {
 var EditFields = []string{"gravity", "bsw", "top_temperature", "bottom_temperature", "seal_off", "seal_on", "purchaser", "comments"}
 
 const (
-	wordsMost = 200 // characters of a person's comments: the evidence must still fit behind them
+	textMost  = 200 // characters of a person's comments: the evidence must still fit behind them
 	labelMost = 64  // characters of a seal's number or a name
 )
 
@@ -40,27 +40,27 @@ func EditValue(field, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	switch field {
 	case "gravity":
-		return gravityText(text)
+		return parseGravity(text)
 	case "bsw":
-		return figureText("bsw", text, 0, 100, "a percentage such as 0.4")
+		return parseFigure("bsw", text, 0, 100, "a percentage such as 0.4")
 	case "top_temperature", "bottom_temperature":
-		return figureText(strings.ReplaceAll(field, "_", " "), text, -60, 300, "degrees Fahrenheit such as 78.5")
+		return parseFigure(strings.ReplaceAll(field, "_", " "), text, -60, 300, "degrees Fahrenheit such as 78.5")
 	case "seal_off", "seal_on":
-		return words(field, text, labelMost)
+		return plainText(field, text, labelMost)
 	case "purchaser":
 		if text == "" {
 			return "", errors.New("a ticket has a purchaser; give the name")
 		}
-		return words(field, text, labelMost)
+		return plainText(field, text, labelMost)
 	case "comments":
-		return words(field, text, wordsMost)
+		return plainText(field, text, textMost)
 	}
 	return "", fmt.Errorf("%q of a ticket cannot be edited; what can is %s. Levels and times are as gauged: reject the ticket and write another with `gauger tickets add`",
 		field, strings.Join(EditFields, ", "))
 }
 
-// gravityText reads a specific gravity 60/60, or degrees API at 60 degF marked so.
-func gravityText(text string) (string, error) {
+// parseGravity reads a specific gravity 60/60, or degrees API at 60 degF marked so.
+func parseGravity(text string) (string, error) {
 	number, isAPI := strings.CutSuffix(strings.ToLower(text), "api")
 	v, err := strconv.ParseFloat(strings.TrimRight(number, " °"), 64)
 	if err != nil || math.IsNaN(v) {
@@ -78,7 +78,7 @@ func gravityText(text string) (string, error) {
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-func figureText(name, text string, low, high float64, such string) (string, error) {
+func parseFigure(name, text string, low, high float64, such string) (string, error) {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(v >= low && v <= high) {
 		return "", fmt.Errorf("%q is no %s; want %s, from %g to %g", text, name, such, low, high)
@@ -86,8 +86,8 @@ func figureText(name, text string, low, high float64, such string) (string, erro
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-// words checks a person's text for the wire: one line, and short enough.
-func words(field, text string, most int) (string, error) {
+// plainText checks a person's text for the wire: one line, and short enough.
+func plainText(field, text string, most int) (string, error) {
 	if n := utf8.RuneCountInString(text); n > most {
 		return "", fmt.Errorf("%s of %d characters is too long; %d fit", field, n, most)
 	}
@@ -97,30 +97,30 @@ func words(field, text string, most int) (string, error) {
 	return text, nil
 }
 
-// Change is what a person wants other on a held ticket, by EditFields.
-type Change struct {
+// EditArgs is what a person wants other on a held ticket, by EditFields.
+type EditArgs struct {
 	Number string            `json:"number"`
 	Set    map[string]string `json:"set"`
 }
 
 // Edit changes figures of a held ticket and returns what was changed. Of two people the later one's value holds, and
 // both are kept.
-func (l *Ledger) Edit(c Change, person string) (made []Edit, err error) {
+func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 	set := map[string]string{}
 	for field, text := range c.Set {
 		if set[field], err = EditValue(field, text); err != nil {
 			return nil, err
 		}
 	}
-	err = l.changeHeld(c.Number, func(d *draft, i int) error {
-		h := &d.held[i]
+	err = l.updateHeld(c.Number, func(d *txn, i int) error {
+		h := &d.heldTickets[i]
 		t := l.site.tank(h.Load.Tank)
 		if t == nil {
-			return unconfigured(h.Load.Tank)
+			return errUnconfigured(h.Load.Tank)
 		}
 		for _, field := range EditFields {
 			value, given := set[field]
-			old := d.fieldOf(*h, *t, field)
+			old := d.fieldText(*h, *t, field)
 			if given && value != old {
 				made = append(made, Edit{Field: field, Old: old, New: value, Person: person, At: d.now.Round(0)})
 			}
@@ -137,9 +137,9 @@ func (l *Ledger) Edit(c Change, person string) (made []Edit, err error) {
 	return made, nil
 }
 
-// fieldOf is what the ticket of a held load would say in a field now.
-func (d *draft) fieldOf(h Held, t Tank, field string) string {
-	r := d.wire(h, t)
+// fieldText is what the ticket of a held load would say in a field now.
+func (d *txn) fieldText(h HeldTicket, t Tank, field string) string {
+	r := d.runTicket(h, t)
 	number := func(v *float64) string {
 		if v == nil {
 			return ""
@@ -167,7 +167,7 @@ func (d *draft) fieldOf(h Held, t Tank, field string) string {
 }
 
 // comments are the words before the evidence: the configuration's, or a person's.
-func (h Held) comments(t Tank) (text string, edited bool) {
+func (h HeldTicket) comments(t Tank) (text string, edited bool) {
 	text = t.Comments
 	for _, e := range h.Edits {
 		if e.Field == "comments" {
@@ -177,8 +177,8 @@ func (h Held) comments(t Tank) (text string, edited bool) {
 	return text, edited
 }
 
-// amend writes what people have edited over a ticket; of a field's edits the last holds.
-func amend(r *cloud.RunTicket, edits []Edit) {
+// applyEdits writes what people have edited over a ticket; of a field's edits the last holds.
+func applyEdits(r *cloud.RunTicket, edits []Edit) {
 	for _, e := range edits {
 		v, err := strconv.ParseFloat(e.New, 64)
 		number := &v
@@ -204,8 +204,8 @@ func amend(r *cloud.RunTicket, edits []Edit) {
 	}
 }
 
-// edited says by whom which fields were edited, for the comments; empty when nobody did.
-func edited(edits []Edit) string {
+// editedBy says by whom which fields were edited, for the comments; empty when nobody did.
+func editedBy(edits []Edit) string {
 	last := map[string]string{}
 	var people []string
 	for _, e := range edits {

@@ -13,12 +13,12 @@ import (
 )
 
 // only is the one held ticket.
-func (b *bench) only() Held {
+func (b *bench) only() HeldTicket {
 	b.t.Helper()
-	if len(b.s.held) != 1 {
-		b.t.Fatalf("%d held tickets, want 1: %+v", len(b.s.held), b.s.held)
+	if len(b.state.heldTickets) != 1 {
+		b.t.Fatalf("%d held tickets, want 1: %+v", len(b.state.heldTickets), b.state.heldTickets)
 	}
-	return b.s.held[0]
+	return b.state.heldTickets[0]
 }
 
 // wait lets the clock go by without readings, a minute at a time.
@@ -55,7 +55,7 @@ func TestEditsOfAHeldTicketLeaveWithItAndAreKept(t *testing.T) {
 		h := b.only()
 		edit := func(person string, set map[string]string) []Edit {
 			t.Helper()
-			made, err := b.Edit(Change{Number: h.Number, Set: set}, person)
+			made, err := b.Edit(EditArgs{Number: h.Number, Set: set}, person)
 			b.must(err)
 			return made
 		}
@@ -65,7 +65,7 @@ func TestEditsOfAHeldTicketLeaveWithItAndAreKept(t *testing.T) {
 		if len(made) != 2 || made[0].Field != "gravity" || made[0].Old != "0.8299" || made[0].New != "0.825" || made[1].Old != "" {
 			t.Errorf("bob's edits are %+v", made)
 		}
-		if _, err := b.Edit(Change{Number: h.Number, Set: map[string]string{"seal_on": "4712"}}, "bob"); err == nil {
+		if _, err := b.Edit(EditArgs{Number: h.Number, Set: map[string]string{"seal_on": "4712"}}, "bob"); err == nil {
 			t.Error("an edit that changes nothing was taken")
 		}
 		b.wait(4 * time.Hour)
@@ -87,11 +87,11 @@ func TestEditsOfAHeldTicketLeaveWithItAndAreKept(t *testing.T) {
 		if len(all) != 1 || len(all[0].Edits) != 5 || all[0].Edits[0].Person != "ann" || all[0].Edits[0].Old != "0.84" {
 			t.Errorf("booked %+v", all)
 		}
-		_, err = b.Edit(Change{Number: h.Number, Set: map[string]string{"bsw": "1"}}, "ann")
+		_, err = b.Edit(EditArgs{Number: h.Number, Set: map[string]string{"bsw": "1"}}, "ann")
 		if !errors.Is(err, ErrLeft) || !strings.Contains(err.Error(), "tickets add") {
 			t.Errorf("an edit of a ticket that has left: %v", err)
 		}
-		_, err = b.Edit(Change{Number: "A-NONE", Set: map[string]string{"bsw": "1"}}, "ann")
+		_, err = b.Edit(EditArgs{Number: "A-NONE", Set: map[string]string{"bsw": "1"}}, "ann")
 		if !errors.Is(err, ErrNoTicket) {
 			t.Errorf("an edit of no ticket: %v", err)
 		}
@@ -120,7 +120,7 @@ func TestNonsenseIsNoEdit(t *testing.T) {
 
 // Of long comments the figures give way, not what a person has written, nor who edited, nor the reasons for a review.
 func TestAPersonsWordsAreNeverCut(t *testing.T) {
-	h := Held{Load: tank.Load{Tank: "TK-1", Review: []string{"data gap 42 min"}}, Edits: []Edit{{Field: "comments", New: strings.Repeat("w", 200), Person: "ann"}}}
+	h := HeldTicket{Load: tank.Load{Tank: "TK-1", Review: []string{"data gap 42 min"}}, Edits: []Edit{{Field: "comments", New: strings.Repeat("w", 200), Person: "ann"}}}
 	s := Site{Zone: time.UTC}
 	text := s.comments(Tank{Comments: "as configured"}, h, clock.Trusted, 300)
 	if len(text) > 300 || !strings.HasPrefix(text, h.Edits[0].New+"; auto observation") || !strings.HasSuffix(text, "; edited by ann: comments; needs review: data gap 42 min") {
@@ -223,7 +223,7 @@ func TestReminderKeepsItsTimeOfDay(t *testing.T) {
 		"2026-03-07 15:30": "2026-03-08 09:00", // told late: the box was off
 		"2026-03-07 23:30": "2026-03-09 09:00", // so late that the next would follow at once
 	} {
-		if got := s.sameTime(asked, at(told).Add(remindGap)); !got.Equal(at(want)) {
+		if got := s.nextSameTime(asked, at(told).Add(remindGap)); !got.Equal(at(want)) {
 			t.Errorf("told at %s: next at %v, want %s", told, got, want)
 		}
 	}
@@ -238,15 +238,15 @@ func TestATicketWithoutANumberHasAHandle(t *testing.T) {
 		if h.Number != "" || !strings.HasPrefix(h.Handle, "H-TEST-TK-1-") {
 			t.Fatalf("number %q, handle %q", h.Number, h.Handle)
 		}
-		_, err := b.Edit(Change{Number: strings.ToLower(h.Handle), Set: map[string]string{"bsw": "0.2"}}, "ann")
+		_, err := b.Edit(EditArgs{Number: strings.ToLower(h.Handle), Set: map[string]string{"bsw": "0.2"}}, "ann")
 		b.must(err)
 		all, err := b.Tickets()
 		b.must(err)
-		if !slices.ContainsFunc(all, func(x Booked) bool { return x.Handle == h.Handle && len(x.Edits) == 1 }) {
+		if !slices.ContainsFunc(all, func(x TicketRecord) bool { return x.Handle == h.Handle && len(x.Edits) == 1 }) {
 			t.Errorf("listed %+v", all)
 		}
 		b.must(b.Reject(h.Handle, "ann", "it was a test"))
-		if len(b.s.held) != 0 || len(b.bodies(Tickets)) != 0 {
+		if len(b.state.heldTickets) != 0 || len(b.bodies(Tickets)) != 0 {
 			t.Error("a rejected ticket is still there")
 		}
 	})

@@ -52,7 +52,7 @@ func entryOf(e outbox.Entry) Entry {
 		return out
 	}
 	if out.Label == "" && out.Body != nil {
-		out.Label = Label(e.Stream, e.Record)
+		out.Label = RecordLabel(e.Stream, e.Record)
 	}
 	if ref, ok := refOf(out.Label); ok {
 		out.Label, out.Start, out.Object = ref.Rule, ref.Start, ref.Object
@@ -81,9 +81,9 @@ type EventRef struct {
 // mostRule is how much of a rule's name the receipt of an event keeps: the rest of its room is for start and object.
 const mostRule = 46
 
-// Label is the few words by which a delivered record is found again: a ticket's number; an event's rule, start, object
+// RecordLabel is the few words by which a delivered record is found again: a ticket's number; an event's rule, start, object
 // and type of object with tabs between; a code.
-func Label(stream string, r outbox.Record) string {
+func RecordLabel(stream string, r outbox.Record) string {
 	var b struct {
 		TicketNumber string `json:"ticketNumber"`
 		Code         string `json:"dataClassificationCode"`

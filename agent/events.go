@@ -16,12 +16,12 @@ type Event struct {
 	Rule, Note         string
 	Object, ObjectType string // empty: the site's
 	Start, End         time.Time
-	tank               string  // that it is about, and
-	clocks             *Clocks // by which its times are; nil: it is about none
+	tank               string      // that it is about, and
+	clocks             *ClockZeros // by which its times are; nil: it is about none
 }
 
-// event queues a diagnostic event. While the clock is not believed it waits: an event of 1970 or 2099 helps nobody.
-func (d *draft) event(e Event) {
+// queueEvent queues a diagnostic event. While the clock is not believed it waits: an event of 1970 or 2099 helps nobody.
+func (d *txn) queueEvent(e Event) {
 	if e.Object == "" {
 		e.Object, e.ObjectType = d.l.site.Object, d.l.site.ObjectType
 	}
@@ -29,33 +29,33 @@ func (d *draft) event(e Event) {
 		e.End = e.Start
 	}
 	if d.clockDoubted() || !clock.WasSet(e.Start) && !d.tanks.Agrees(d.now) {
-		d.postpone(postponed{Event: &e, Tank: e.tank, Clocks: e.clocks})
+		d.deferRecord(deferredRecord{Event: &e, Tank: e.tank, Clocks: e.clocks})
 		return
 	}
 	body, err := d.l.site.encodeEvent(e)
 	if err != nil {
-		d.unwritable("an event of "+e.Rule, err)
+		d.leaveOut("an event of "+e.Rule, err)
 		return
 	}
-	d.append(Events, "", body)
-	d.says = append(d.says, func() {
+	d.queue(Events, "", body)
+	d.afterCommit = append(d.afterCommit, func() {
 		d.l.log.Info().Str("rule", e.Rule).Str("note", e.Note).Time("start", e.Start).Time("end", e.End).Msg("event queued")
 	})
 }
 
-// detected queues what the detector found: its times are by the clock of the tank's readings.
-func (d *draft) detected(e tank.Event) {
-	clocks := d.overtaken(e.Tank, &e.Start, &e.End)
-	out := d.named(e)
+// queueTankEvent queues what the detector found: its times are by the clock of the tank's readings.
+func (d *txn) queueTankEvent(e tank.Event) {
+	clocks := d.onBoxClock(e.Tank, &e.Start, &e.End)
+	out := d.withTank(e)
 	out.tank, out.clocks = e.Tank, clocks
-	d.event(out)
+	d.queueEvent(out)
 }
 
-// diagnosis queues what is to be said of a tank, by the box's clock.
-func (d *draft) diagnosis(e tank.Event) { d.event(d.named(e)) }
+// queueDiagnosis queues what is to be said of a tank, by the box's clock.
+func (d *txn) queueDiagnosis(e tank.Event) { d.queueEvent(d.withTank(e)) }
 
-// named is an event that names its tank.
-func (d *draft) named(e tank.Event) Event {
+// withTank is an event that names its tank.
+func (d *txn) withTank(e tank.Event) Event {
 	out := Event{Rule: e.Rule, Note: e.Note, Start: e.Start, End: e.End}
 	for _, t := range d.l.site.Tanks {
 		if t.ID == e.Tank {
@@ -68,48 +68,48 @@ func (d *draft) named(e tank.Event) Event {
 	return out
 }
 
-// notice books what a collector says: an episode that begins, one that ends, or an instant.
-func (d *draft) notice(n collectors.Notice) {
-	k := key(n.Rule, n.Source)
-	e, known := d.open[k]
+// applyNotice books what a collector says: an episode that begins, one that ends, or an instant.
+func (d *txn) applyNotice(n collectors.Notice) {
+	k := episodeKey(n.Rule, n.Source)
+	e, known := d.episodes[k]
 	note := n.Source + ": " + n.Note
 	switch {
 	case n.Until.IsZero() && known:
 		if e.Inherited { // whoever tells of it now will tell of its end
 			e.Inherited = false
 			d.ownEpisodes()
-			d.open[k] = e
+			d.episodes[k] = e
 		}
 		return
 	case n.Until.IsZero():
 		e = Episode{Rule: n.Rule, Source: n.Source, Since: n.Since.Round(0), Note: note, Open: true}
 		d.ownEpisodes()
-		d.open[k] = e
-		d.keepEpisodes()
-		d.say(e, "something is wrong")
+		d.episodes[k] = e
+		d.putEpisodes()
+		d.logEpisode(e, "something is wrong")
 		return
 	case known:
-		d.close(k, e, n.Until.Round(0))
+		d.closeEpisode(k, e, n.Until.Round(0))
 		return
 	}
-	d.event(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
+	d.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
 }
 
-// close ends an episode of gauger's own and queues its event.
-func (d *draft) close(k string, e Episode, at time.Time) {
+// closeEpisode ends an episode of gauger's own and queues its event.
+func (d *txn) closeEpisode(k string, e Episode, at time.Time) {
 	d.ownEpisodes()
-	delete(d.open, k)
-	d.keepEpisodes()
-	d.say(e, "right again")
-	d.event(Event{Rule: e.Rule, Note: e.Note, Start: e.Since, End: at})
+	delete(d.episodes, k)
+	d.putEpisodes()
+	d.logEpisode(e, "right again")
+	d.queueEvent(Event{Rule: e.Rule, Note: e.Note, Start: e.Since, End: at})
 }
 
-// recovered closes episodes that an earlier run left open, once the device they are about is read again: the
+// closeRecovered closes episodes that an earlier run left open, once the device they are about is read again: the
 // collector of this run does not know of them.
-func (d *draft) recovered(r collectors.Reading) {
-	for k, e := range d.open {
+func (d *txn) closeRecovered(r collectors.Reading) {
+	for k, e := range d.episodes {
 		if e.Inherited && e.about(r.Point) && d.l.ruleOf(e) == nil {
-			d.close(k, e, d.now.Round(0)) // the reading may be of a time before
+			d.closeEpisode(k, e, d.now.Round(0)) // the reading may be of a time before
 		}
 	}
 }
@@ -131,27 +131,27 @@ func (l *Ledger) ruleOf(e Episode) *Rule {
 	return nil
 }
 
-// silence tells, once, of an episode of gauger's own that has lasted for a long while.
-func (d *draft) silence() {
-	for k, e := range d.open {
+// tellLongEpisodes tells, once, of an episode of gauger's own that has lasted for a long while.
+func (d *txn) tellLongEpisodes() {
+	for k, e := range d.episodes {
 		if e.Told || !e.Open || d.l.ruleOf(e) != nil || d.now.Sub(e.Since) < longWhile {
 			continue
 		}
 		e.Told = true
 		d.ownEpisodes()
-		d.open[k] = e
-		d.keepEpisodes()
-		d.event(Event{Rule: e.Rule, Note: e.Note + " (still so)", Start: e.Since, End: d.now.Round(0)})
+		d.episodes[k] = e
+		d.putEpisodes()
+		d.queueEvent(Event{Rule: e.Rule, Note: e.Note + " (still so)", Start: e.Since, End: d.now.Round(0)})
 	}
 }
 
 // shiftEpisodes moves the onsets of what is going on when the wall clock was set.
-func (d *draft) shiftEpisodes(before time.Time, step time.Duration) {
-	if len(d.open) == 0 {
+func (d *txn) shiftEpisodes(before time.Time, step time.Duration) {
+	if len(d.episodes) == 0 {
 		return
 	}
 	d.ownEpisodes()
-	for k, e := range d.open {
+	for k, e := range d.episodes {
 		if e.Since.After(before.Add(clock.Tolerance)) || !e.stamp.IsZero() { // a device's clock was not set
 			continue
 		}
@@ -159,35 +159,35 @@ func (d *draft) shiftEpisodes(before time.Time, step time.Duration) {
 		if !e.Over.IsZero() {
 			e.Over = e.Over.Add(step)
 		}
-		d.open[k] = e
+		d.episodes[k] = e
 	}
-	d.keepEpisodes()
+	d.putEpisodes()
 }
 
-// keepEpisodes stores the episodes that count.
-func (d *draft) keepEpisodes() {
+// putEpisodes stores the episodes that count.
+func (d *txn) putEpisodes() {
 	stored := map[string]Episode{}
-	for k, e := range d.open {
+	for k, e := range d.episodes {
 		if e.Open {
 			stored[k] = e
 		}
 	}
-	d.keep(openState, stored)
+	d.putJSON(episodesKey, stored)
 }
 
-// say logs an edge after the commit.
-func (d *draft) say(e Episode, msg string) {
-	d.says = append(d.says, func() {
+// logEpisode logs an edge after the commit.
+func (d *txn) logEpisode(e Episode, msg string) {
+	d.afterCommit = append(d.afterCommit, func() {
 		d.l.log.Warn().Str("rule", e.Rule).Str("source", e.Source).Str("note", e.Note).Time("since", e.Since).Msg(msg)
 	})
 }
 
-// Book queues an event that did not come from a reading: a record refused by the service, a key about to expire.
-func (l *Ledger) Book(e Event) error {
+// QueueEvent queues an event that did not come from a reading: a record refused by the service, a key about to expire.
+func (l *Ledger) QueueEvent(e Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
-	d.event(e)
+	d := l.begin(time.Now())
+	d.queueEvent(e)
 	if err := l.commit(d, ""); err != nil {
 		return fmt.Errorf("store the event %s: %w", e.Rule, err)
 	}
@@ -199,10 +199,10 @@ func (l *Ledger) Book(e Event) error {
 func (l *Ledger) CloseInherited(prefix string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
-	for k, e := range l.s.open {
+	d := l.begin(time.Now())
+	for k, e := range l.state.episodes {
 		if e.Inherited && strings.HasPrefix(e.Source, prefix) {
-			d.close(k, e, d.now.Round(0))
+			d.closeEpisode(k, e, d.now.Round(0))
 		}
 	}
 	return l.commit(d, "")

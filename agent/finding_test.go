@@ -32,7 +32,7 @@ func TestALaterFindingOfASentTicketIsOneEvent(t *testing.T) {
 			t.Errorf("events %q", n)
 		}
 		load := all[0].Load
-		if r := ticketOf(tankbook.Run{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "queued" || !strings.Contains(r.Why, "came back within") {
+		if r := bookTicketOf(tankbook.Run{Start: load.Start, Bbl: load.GaugeBbl}, "TK-1", all); r.State != "queued" || !strings.Contains(r.Why, "came back within") {
 			t.Errorf("the tank book says %+v of its run", r)
 		}
 		b.match(MatchArgs{Number: all[0].Number, Hauler: "1", Bbl: 168})
@@ -48,7 +48,7 @@ func TestALaterFindingMarksAHeldTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(s *Site) { s.Hold, s.HoldDoubtful = 12*time.Hour, true })
 		b.back()
-		if h := b.only(); len(h.Load.Review) != 1 || !strings.Contains(h.Load.Review[0], "came back within") || !h.awaited(b.site) {
+		if h := b.only(); len(h.Load.Review) != 1 || !strings.Contains(h.Load.Review[0], "came back within") || !h.waitsForPerson(b.site) {
 			t.Errorf("held %+v", h)
 		}
 		if n := b.notes("ticket-correction"); len(n) != 0 {
@@ -65,8 +65,8 @@ func TestTheTimesOfAClockThatWasSet(t *testing.T) {
 		b.must(err)
 		sent := all[0]
 		tell := func(settled bool, by time.Duration) {
-			d := b.draft(time.Now())
-			d.corrected(tank.Correction{Tank: "TK-1", Began: sent.Load.Began, Start: sent.Load.Start.Add(by), End: sent.Load.End.Add(by), Settled: settled})
+			d := b.begin(time.Now())
+			d.applyCorrection(tank.Correction{Tank: "TK-1", Began: sent.Load.Began, Start: sent.Load.Start.Add(by), End: sent.Load.End.Add(by), Settled: settled})
 			b.must(b.commit(d, ""))
 		}
 		tell(false, time.Hour)     // it may go back
@@ -88,11 +88,11 @@ func TestTheTimesOfAHeldTicketAreThoseOfTheNewestClock(t *testing.T) {
 		b.haul(50 * time.Minute)
 		h := b.only()
 		for range 2 { // told twice, moved once
-			d := b.draft(time.Now())
-			d.corrected(tank.Correction{Tank: "TK-1", Began: h.Load.Began, Start: h.Load.Start.Add(time.Hour), End: h.Load.End.Add(time.Hour)})
+			d := b.begin(time.Now())
+			d.applyCorrection(tank.Correction{Tank: "TK-1", Began: h.Load.Began, Start: h.Load.Start.Add(time.Hour), End: h.Load.End.Add(time.Hour)})
 			b.must(b.commit(d, ""))
 		}
-		d := b.draft(time.Now())
+		d := b.begin(time.Now())
 		d.shiftHeld(d.now, time.Hour) // the wait stays as long as it was
 		b.must(b.commit(d, ""))
 		got := b.only()

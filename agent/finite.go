@@ -50,13 +50,13 @@ func dropFrom(f reflect.Value, name string) (names []string) {
 // UnwritableSource is how the sources of notices about records and state begin that could not be written.
 const UnwritableSource = "what is kept as "
 
-// unwritable tells of something that cannot be written down. It is left out: the rest of the batch must not wait for it.
-func (d *draft) unwritable(name string, why error) {
-	d.says = append(d.says, func() {
+// leaveOut tells of something that cannot be written down. It is left out: the rest of the batch must not wait for it.
+func (d *txn) leaveOut(name string, why error) {
+	d.afterCommit = append(d.afterCommit, func() {
 		d.l.log.Error().Err(why).Str("name", name).Msg("something cannot be written down and was left out")
 	})
-	if name != openState { // the notice itself is kept there
-		d.notice(collectors.Notice{Rule: eventrules.RecordUnwritable, Source: UnwritableSource + clip(name), Since: d.now,
+	if name != episodesKey { // the notice itself is kept there
+		d.applyNotice(collectors.Notice{Rule: eventrules.RecordUnwritable, Source: UnwritableSource + clip(name), Since: d.now,
 			Note: "it cannot be written down and was left out, while everything else goes on: " + why.Error()})
 	}
 }

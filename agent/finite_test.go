@@ -57,7 +57,7 @@ func TestAFigureThatIsNotFiniteStopsNothing(t *testing.T) {
 					b.emit("water", c.water)
 				})
 				b.again()
-				if b.s.tanks.Mark() == 0 {
+				if b.state.tanks.Mark() == 0 {
 					t.Error("the state of the tanks was not read again")
 				}
 				var tanks []string
@@ -71,14 +71,14 @@ func TestAFigureThatIsNotFiniteStopsNothing(t *testing.T) {
 				if !slices.Equal(tanks, []string{"TK-1", "TK-2"}) {
 					t.Errorf("tickets of %v", tanks)
 				}
-				if len(b.s.held) != 0 || !slices.Contains(b.rules(), "low") {
-					t.Errorf("%d loads are held, events %v", len(b.s.held), b.rules())
+				if len(b.state.heldTickets) != 0 || !slices.Contains(b.rules(), "low") {
+					t.Errorf("%d loads are held, events %v", len(b.state.heldTickets), b.rules())
 				}
 				all, err := b.Tickets()
 				if err != nil {
 					t.Fatal(err)
 				}
-				i := slices.IndexFunc(all, func(x Booked) bool { return x.Tank == "TK-1" })
+				i := slices.IndexFunc(all, func(x TicketRecord) bool { return x.Tank == "TK-1" })
 				if i < 0 || all[i].Seq == 0 || all[i].Volumes == nil || !strings.Contains(strings.Join(all[i].Volumes.Missing, "; "), c.says) {
 					t.Errorf("what is kept of it: %+v", all)
 				}
@@ -118,9 +118,9 @@ func TestALoadWhoseLevelsAreNoNumbersIsRejected(t *testing.T) {
 		odd.Open = math.NaN()
 		doubtful.ErrorBbl, doubtful.Rate, doubtful.CloseWater = math.Inf(1), math.NaN(), new(math.Inf(-1))
 		b.mu.Lock()
-		d := b.draft(time.Now())
+		d := b.begin(time.Now())
 		for _, l := range []tank.Load{odd, doubtful, load(10)} {
-			d.finished(l)
+			d.holdLoad(l)
 		}
 		err := b.commit(d, "")
 		b.mu.Unlock()
@@ -161,11 +161,11 @@ func TestWhatCannotBeWrittenIsItsOwnProblem(t *testing.T) {
 		})
 		for range 3 {
 			b.mu.Lock()
-			d := b.draft(time.Now())
-			d.append(TagValues, strings.Repeat("w", 300), []byte("{}"))
-			d.keep("odd", math.NaN())
-			d.finished(tank.Load{Tank: "TK-9", Open: 100, Close: 50})
-			d.take(collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
+			d := b.begin(time.Now())
+			d.queue(TagValues, strings.Repeat("w", 300), []byte("{}"))
+			d.putJSON("odd", math.NaN())
+			d.holdLoad(tank.Load{Tank: "TK-9", Open: 100, Close: 50})
+			d.apply(collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
 			err := b.commit(d, "plc")
 			b.mu.Unlock()
 			if err != nil {
@@ -177,7 +177,7 @@ func TestWhatCannotBeWrittenIsItsOwnProblem(t *testing.T) {
 			t.Errorf("%d values, want the one that can be stored", n)
 		}
 		told := map[string]string{}
-		for _, e := range b.s.open {
+		for _, e := range b.state.episodes {
 			told[e.Rule+" "+e.Source[:min(len(e.Source), 40)]] = e.Note
 		}
 		if len(told) != 3 || told["record-unwritable what is kept as odd"] == "" || told["record-unwritable what is kept as a load of TK-9"] == "" ||
@@ -188,8 +188,8 @@ func TestWhatCannotBeWrittenIsItsOwnProblem(t *testing.T) {
 			t.Errorf("this run's are over: %v, %v", b.rules(), err)
 		}
 		b.again()
-		if err := b.CloseInherited(UnwritableSource); err != nil || len(b.s.open) != 0 || len(b.rules()) != 3 {
-			t.Errorf("after the next start %v are open, events %v, %v", b.s.open, b.rules(), err)
+		if err := b.CloseInherited(UnwritableSource); err != nil || len(b.state.episodes) != 0 || len(b.rules()) != 3 {
+			t.Errorf("after the next start %v are open, events %v, %v", b.state.episodes, b.rules(), err)
 		}
 	})
 }

@@ -10,49 +10,49 @@ import (
 	"gauger/outbox"
 )
 
-// gaveState keeps what gave way of late, for the next run.
-const gaveState = "gave-way"
+// evictionsKey keeps what gave way of late, for the next run.
+const evictionsKey = "gave-way"
 
-// gaveFor is how long status tells of what gave way: nothing brings it back, and a line that stays is not read.
-const gaveFor = 24 * time.Hour
+// evictionsToldFor is how long status tells of what gave way: nothing brings it back, and a line that stays is not read.
+const evictionsToldFor = 24 * time.Hour
 
-// gaveWay is what gave way of one stream: from the first to the last of it, without a pause of gaveFor.
-type gaveWay struct {
+// eviction is what gave way of one stream: from the first to the last of it, without a pause of gaveFor.
+type eviction struct {
 	Since, Last time.Time
 	Count       int
 }
 
-// giveWay counts what gave way, for status.
-func (l *Ledger) giveWay(n outbox.Note) {
+// CountEvicted counts what gave way, for status.
+func (l *Ledger) CountEvicted(n outbox.Note) {
 	if n.Kind != outbox.NoteEvicted {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	at := n.At.Round(0)
-	g := l.gave[n.Stream]
-	if at.Sub(g.Last) > gaveFor {
-		g = gaveWay{Since: at}
+	g := l.evictions[n.Stream]
+	if at.Sub(g.Last) > evictionsToldFor {
+		g = eviction{Since: at}
 	}
 	g.Count, g.Last = g.Count+n.Count, at
-	l.gave[n.Stream] = g
+	l.evictions[n.Stream] = g
 }
 
-// keepGiven stores it; that is done when an event tells of it, and not for every record.
-func (l *Ledger) keepGiven() error {
+// SaveEvictions stores it; that is done when an event tells of it, and not for every record.
+func (l *Ledger) SaveEvictions() error {
 	l.mu.Lock()
-	all := maps.Clone(l.gave)
+	all := maps.Clone(l.evictions)
 	l.mu.Unlock()
-	return l.remember(gaveState, all)
+	return l.remember(evictionsKey, all)
 }
 
-// given says in sentences what gave way of late, and what a person can do.
-func (l *Ledger) given(now time.Time) (out []string) {
+// EvictionWarnings says in sentences what gave way of late, and what a person can do.
+func (l *Ledger) EvictionWarnings(now time.Time) (out []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, name := range slices.Sorted(maps.Keys(l.gave)) {
-		g := l.gave[name]
-		if now.Sub(g.Last) > gaveFor {
+	for _, name := range slices.Sorted(maps.Keys(l.evictions)) {
+		g := l.evictions[name]
+		if now.Sub(g.Last) > evictionsToldFor {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s of %s gave way to newer ones, the first %s, the last %s, and will not be sent: the outbox has no room for more; "+

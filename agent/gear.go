@@ -10,60 +10,60 @@ import (
 	"gauger/collectors"
 )
 
-// gear is how a tank is measured: how its level is read, and how that becomes barrels. What is in force is stored, so
+// setup is how a tank is measured: how its level is read, and how that becomes barrels. What is in force is stored, so
 // that a change of the configuration is noticed, waits for the end of a load and for the first levels, and stands on
 // the next ticket.
-type gear struct {
-	ID     string
-	Level  collectors.Point
-	Offset tank.Length
-	Height tank.Length
-	Sensor string
-	Table  tank.Table
-	News   []string `json:",omitempty"` // what was changed since the last load, for the comments of the next
-	Past   []gauge  `json:",omitempty"` // how it was read before, the oldest first
+type setup struct {
+	ID      string
+	Level   collectors.Point
+	Offset  tank.Length
+	Height  tank.Length
+	Sensor  string
+	Table   tank.Table
+	Changes []string    `json:"News,omitempty"` // what was changed since the last load, for the comments of the next
+	History []pastSetup `json:"Past,omitempty"` // how it was read before, the oldest first
 
-	Whole      bool    `json:",omitempty"` // what follows is known: a program before this one did not store it
-	Making     Making  `json:",omitzero"`  // of the level
-	Interface  sourced `json:",omitzero"`
-	Production sourced `json:",omitzero"`
-	Speed      float64 `json:",omitempty"` // of the site's time
-	Seam       *seam   `json:",omitempty"` // how a level reads by the gear that is to follow
-	Waits      *change `json:",omitempty"` // of the configuration, that is not in force yet
+	Whole      bool           `json:",omitempty"`      // what follows is known: a program before this one did not store it
+	Origin     Origin         `json:"Making,omitzero"` // of the level
+	Interface  pointOrigin    `json:",omitzero"`
+	Production pointOrigin    `json:",omitzero"`
+	Speed      float64        `json:",omitempty"`      // of the site's time
+	Changeover *changeover    `json:"Seam,omitempty"`  // how a level reads by the setup that is to follow
+	Pending    *pendingChange `json:"Waits,omitempty"` // of the configuration, that is not in force yet
 }
 
-// change is what a start has found changed of a tank.
-type change struct {
+// pendingChange is what a start has found changed of a tank.
+type pendingChange struct {
 	Since time.Time
 	What  string
 }
 
-// gauge is how a tank's level was read until a time.
-type gauge struct {
+// pastSetup is how a tank's level was read until a time.
+type pastSetup struct {
 	Until          time.Time
 	Level          collectors.Point
 	Offset, Height tank.Length
 
 	By  *tank.Conversion `json:",omitempty"` // into inches by the gauge that followed; nil: by the offset alone
-	Odd *oddity          `json:",omitempty"` // what happened at its end
+	Odd *discrepancy     `json:",omitempty"` // what happened at its end
 }
 
-const pastMost = 8 // changes of which each tank remembers what was before
+const historyMost = 8 // changes of which each tank remembers what was before
 
-// gauge is how the tank's level was read at a time.
-func (g *gear) gauge(at time.Time) gauge {
-	for _, p := range g.Past {
+// pastSetupAt is how the tank's level was read at a time.
+func (g *setup) pastSetupAt(at time.Time) pastSetup {
+	for _, p := range g.History {
 		if at.Before(p.Until) {
 			return p
 		}
 	}
-	return gauge{Level: g.Level, Offset: g.Offset, Height: g.Height}
+	return pastSetup{Level: g.Level, Offset: g.Offset, Height: g.Height}
 }
 
-// then is a level of the past, which the detector has by the gauge of today, as it was read at that time.
-func (g *gear) then(at time.Time, in float64) float64 {
+// asReadThen is a level of the past, which the detector has by the gauge of today, as it was read at that time.
+func (g *setup) asReadThen(at time.Time, in float64) float64 {
 	next := g.Offset
-	for _, p := range slices.Backward(g.Past) {
+	for _, p := range slices.Backward(g.History) {
 		if !at.Before(p.Until) {
 			break
 		}
@@ -76,24 +76,24 @@ func (g *gear) then(at time.Time, in float64) float64 {
 	return in
 }
 
-// gearOf is a tank's gear as it is configured.
-func (s Site) gearOf(t Tank) gear {
-	return gear{
+// setupOf is a tank's setup as it is configured.
+func (s Site) setupOf(t Tank) setup {
+	return setup{
 		ID: t.ID, Level: t.Level, Offset: t.Offset, Height: t.Height, Sensor: t.Sensor, Table: t.Table,
-		Whole: true, Making: s.making(t.Level), Interface: s.sourced(t.Interface), Production: s.sourced(t.Production), Speed: s.speed(),
+		Whole: true, Origin: s.origin(t.Level), Interface: s.pointOrigin(t.Interface), Production: s.pointOrigin(t.Production), Speed: s.speed(),
 	}
 }
 
-// completed is stored gear with what the program that stored it did not know, which is taken for what it is now.
-func (g gear) completed(s Site, now gear) gear {
+// completed is stored setup with what the program that stored it did not know, which is taken for what it is now.
+func (g setup) completed(s Site, now setup) setup {
 	if !g.Whole {
-		g.Whole, g.Making, g.Interface, g.Production, g.Speed = true, s.making(g.Level), now.Interface, now.Production, now.Speed
+		g.Whole, g.Origin, g.Interface, g.Production, g.Speed = true, s.origin(g.Level), now.Interface, now.Production, now.Speed
 	}
 	return g
 }
 
-// changes says what the gear has that old had not: in short, for the ticket, and with both values, for the event.
-func (g *gear) changes(old *gear) (short, long []string) {
+// changesFrom says what the setup has that old had not: in short, for the ticket, and with both values, for the event.
+func (g *setup) changesFrom(old *setup) (short, long []string) {
 	add := func(changed bool, name, format string, args ...any) {
 		if changed {
 			short, long = append(short, name), append(long, name+" "+fmt.Sprintf(format, args...))
@@ -107,9 +107,9 @@ func (g *gear) changes(old *gear) (short, long []string) {
 	add(g.Speed != old.Speed, "speed", "%g to %g: what the levels did before is forgotten", old.Speed, g.Speed)
 	for _, m := range []struct {
 		name     string
-		old, new sourced
+		old, new pointOrigin
 	}{
-		{"level", sourced{old.Level, old.Making}, sourced{g.Level, g.Making}}, {"interface", old.Interface, g.Interface}, {"production", old.Production, g.Production},
+		{"level", pointOrigin{old.Level, old.Origin}, pointOrigin{g.Level, g.Origin}}, {"interface", old.Interface, g.Interface}, {"production", old.Production, g.Production},
 	} {
 		add(m.name != "level" && m.old.Point != m.new.Point, m.name+" point", "%s to %s", cmp.Or(m.old.Point, "none"), cmp.Or(m.new.Point, "none"))
 		if m.old.Source != "" && m.new.Source != "" {
@@ -142,17 +142,17 @@ func sensorName(s string) string {
 	return s
 }
 
-// wanted is the gear of all tanks as it is configured.
-func (s Site) wanted() []gear {
-	all := make([]gear, len(s.Tanks))
+// configuredSetups is the setup of all tanks as it is configured.
+func (s Site) configuredSetups() []setup {
+	all := make([]setup, len(s.Tanks))
 	for i, t := range s.Tanks {
-		all[i] = s.gearOf(t)
+		all[i] = s.setupOf(t)
 	}
 	return all
 }
 
-// detector builds the pure part from the tanks, each with the gear that is in force.
-func (s Site) detector(gears []gear) (tank.Site, error) {
+// detector builds the pure part from the tanks, each with the setup that is in force.
+func (s Site) detector(gears []setup) (tank.Site, error) {
 	list := make([]tank.Tank, len(s.Tanks))
 	for i, t := range s.Tanks {
 		list[i] = t.Tank
@@ -161,15 +161,15 @@ func (s Site) detector(gears []gear) (tank.Site, error) {
 	return tank.NewSite(list)
 }
 
-// news is what was changed of a tank since its last load; it is said once.
-func (d *draft) news(id string) []string {
-	i := placeOf(d.gears, id)
-	if i < 0 || d.gears[i].News == nil {
+// takeChanges is what was changed of a tank since its last load; it is said once.
+func (d *txn) takeChanges(id string) []string {
+	i := setupIndex(d.setups, id)
+	if i < 0 || d.setups[i].Changes == nil {
 		return nil
 	}
-	said := d.gears[i].News
-	d.gears = slices.Clone(d.gears)
-	d.gears[i].News = nil
-	d.keep(gearState, d.gears)
+	said := d.setups[i].Changes
+	d.setups = slices.Clone(d.setups)
+	d.setups[i].Changes = nil
+	d.putJSON(setupsKey, d.setups)
 	return said
 }

@@ -54,10 +54,10 @@ func TestALoadUnderWayIsFinishedByTheOldOffsetAndTable(t *testing.T) {
 			s.Tanks[0].Offset, s.Tanks[0].Table = 5, tank.Cylinder(186, 240)
 		})
 		b.play(15*time.Minute, func(e time.Duration) float64 { return 140 - 4*e.Minutes() })
-		if len(b.notes("config-changed")) != 0 || !b.s.unfit {
+		if len(b.notes("config-changed")) != 0 || !b.state.setupsPending {
 			t.Error("the change took effect inside the load")
 		}
-		d := b.draft(time.Now())
+		d := b.begin(time.Now())
 		if len(d.puts) > 0 {
 			t.Errorf("a change that waits stores %d things with each reading", len(d.puts))
 		}

@@ -12,10 +12,10 @@ import (
 )
 
 // waiting puts these into the place of the held tickets.
-func (b *bench) waiting(held ...Held) *draft {
-	d := b.draft(time.Now())
-	d.held = held
-	d.keep(heldState, d.held)
+func (b *bench) waiting(held ...HeldTicket) *txn {
+	d := b.begin(time.Now())
+	d.heldTickets = held
+	d.putJSON(heldKey, d.heldTickets)
 	return d
 }
 
@@ -30,10 +30,10 @@ func TestTicketsThatGetTheirNumbersTogetherShareNone(t *testing.T) {
 		b := newBench(t, nil)
 		b.clock.Confirm()
 		at := time.Now().Round(0)
-		d := b.waiting(Held{Load: loadAt(at), Handle: "H-1", Due: at.Add(time.Hour)}, Held{Load: loadAt(at), Handle: "H-2", Due: at.Add(time.Hour)})
-		d.release()
-		if d.held[0].Number == d.held[1].Number || d.held[0].Number != "A-TEST-TK-1-20000101T0000Z" {
-			t.Errorf("numbers %s and %s", d.held[0].Number, d.held[1].Number)
+		d := b.waiting(HeldTicket{Load: loadAt(at), Handle: "H-1", Due: at.Add(time.Hour)}, HeldTicket{Load: loadAt(at), Handle: "H-2", Due: at.Add(time.Hour)})
+		d.releaseDue()
+		if d.heldTickets[0].Number == d.heldTickets[1].Number || d.heldTickets[0].Number != "A-TEST-TK-1-20000101T0000Z" {
+			t.Errorf("numbers %s and %s", d.heldTickets[0].Number, d.heldTickets[1].Number)
 		}
 		b.must(b.commit(d, ""))
 		b.wait(61 * time.Minute)
@@ -50,20 +50,20 @@ func TestALoadHasOneName(t *testing.T) {
 		at := time.Now().Round(0)
 		d := b.waiting()
 		for range 3 {
-			d.finished(loadAt(at))
+			d.holdLoad(loadAt(at))
 		}
 		var names []string
-		for _, h := range d.held {
+		for _, h := range d.heldTickets {
 			names = append(names, h.name())
 		}
 		const first = "H-TEST-TK-1-20000101T0000Z"
-		if want := []string{first, first + "-2", first + "-3"}; !slices.Equal(names, want) || d.held[0].Number != "" {
+		if want := []string{first, first + "-2", first + "-3"}; !slices.Equal(names, want) || d.heldTickets[0].Number != "" {
 			t.Errorf("loads without a number are called %v, want %v", names, want)
 		}
 		pass(clock.SteadyAfter)
 		d = b.waiting()
-		d.finished(loadAt(at))
-		if h := d.held[0]; h.Handle != "" || h.name() != "A-TEST-TK-1-20000101T0000Z" {
+		d.holdLoad(loadAt(at))
+		if h := d.heldTickets[0]; h.Handle != "" || h.name() != "A-TEST-TK-1-20000101T0000Z" {
 			t.Errorf("one that has its number at once is called %q and %q", h.Handle, h.Number)
 		}
 	})
@@ -77,7 +77,7 @@ func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
 		at := time.Now().Round(0)
 		l := loadAt(at)
 		l.Tank = "TK-2"
-		b.must(b.commit(b.waiting(Held{Load: l, Number: "A-2", Due: at}, Held{Load: loadAt(at), Number: "A-1", Due: at}), ""))
+		b.must(b.commit(b.waiting(HeldTicket{Load: l, Number: "A-2", Due: at}, HeldTicket{Load: loadAt(at), Number: "A-1", Due: at}), ""))
 		tanks := b.site.Tanks
 		b.site.Tanks = tanks[:1]
 		b.again()
@@ -87,8 +87,8 @@ func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
 			t.Errorf("tickets %v, want the one of the tank that is there", got)
 		}
 		const why = "TK-2: A-2: tank TK-2 is no longer configured; put it back"
-		if e := b.s.open[key("ticket-unwritable", "TK-2")]; len(b.s.open) != 1 || !strings.HasPrefix(e.Note, why) {
-			t.Errorf("people are told %+v, want that of A-2", b.s.open)
+		if e := b.state.episodes[episodeKey("ticket-unwritable", "TK-2")]; len(b.state.episodes) != 1 || !strings.HasPrefix(e.Note, why) {
+			t.Errorf("people are told %+v, want that of A-2", b.state.episodes)
 		}
 		if due := b.only().Due; time.Until(due) < time.Minute || time.Until(due) > 10*time.Minute {
 			t.Errorf("it is tried again in %s, want within ten minutes", time.Until(due))
@@ -97,11 +97,11 @@ func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
 		b.again()
 		b.clock.Confirm()
 		b.wait(time.Hour)
-		if got := b.bodies(Tickets); len(got) != 2 || got[1]["ticketNumber"] != "A-2" || len(b.s.held) != 0 {
+		if got := b.bodies(Tickets); len(got) != 2 || got[1]["ticketNumber"] != "A-2" || len(b.state.heldTickets) != 0 {
 			t.Errorf("tickets %v", got)
 		}
-		if got := b.notes("ticket-unwritable"); len(got) != 1 || !strings.HasPrefix(got[0], why) || len(b.s.open) != 0 {
-			t.Errorf("after it has left the events say %q, and open are %v", got, b.s.open)
+		if got := b.notes("ticket-unwritable"); len(got) != 1 || !strings.HasPrefix(got[0], why) || len(b.state.episodes) != 0 {
+			t.Errorf("after it has left the events say %q, and open are %v", got, b.state.episodes)
 		}
 	})
 }
@@ -113,16 +113,16 @@ func TestTheHourOfATicketMovesWithTheClock(t *testing.T) {
 		b := newBench(t, nil)
 		now := time.Now().Round(0)
 		until := now.Add(3 * time.Hour)
-		stop := func() *Stop { return &Stop{Person: "ann", At: now, Until: until} }
-		d := b.waiting(Held{Number: "1", Due: now.Add(b.site.Hold)}, Held{Number: "2", Due: until, Stop: stop()}, Held{Number: "3", Due: now.Add(b.site.Hold + time.Second)},
-			Held{Due: now.Add(time.Minute)}, Held{Number: "5", Due: until.Add(time.Hour), Stop: stop()})
+		stop := func() *HoldOrder { return &HoldOrder{Person: "ann", At: now, Until: until} }
+		d := b.waiting(HeldTicket{Number: "1", Due: now.Add(b.site.Hold)}, HeldTicket{Number: "2", Due: until, Stop: stop()}, HeldTicket{Number: "3", Due: now.Add(b.site.Hold + time.Second)},
+			HeldTicket{Due: now.Add(time.Minute)}, HeldTicket{Number: "5", Due: until.Add(time.Hour), Stop: stop()})
 		d.shiftHeld(now, 24*time.Hour)
 		for i, want := range []time.Duration{24*time.Hour + b.site.Hold, 27 * time.Hour, b.site.Hold + time.Second, time.Minute, 4 * time.Hour} {
-			if got := d.held[i].Due.Sub(now); got != want {
+			if got := d.heldTickets[i].Due.Sub(now); got != want {
 				t.Errorf("ticket %d leaves in %s by the old clock, want %s", i+1, got, want)
 			}
 		}
-		if s := d.held[1].Stop; !s.Until.Equal(until.Add(24*time.Hour)) || !s.At.Equal(now.Add(24*time.Hour)) {
+		if s := d.heldTickets[1].Stop; !s.Until.Equal(until.Add(24*time.Hour)) || !s.At.Equal(now.Add(24*time.Hour)) {
 			t.Errorf("the person's three hours are from %s to %s", s.At, s.Until)
 		}
 	})
@@ -134,8 +134,8 @@ func TestTheStartThatANumberIsMadeOf(t *testing.T) {
 	for off, first := range map[time.Duration]bool{
 		0: true, time.Minute: true, -4 * time.Minute: true, 299 * time.Second: true, 301 * time.Second: false, -301 * time.Second: false, time.Hour: false,
 	} {
-		h := Held{Load: tank.Load{Began: began, Start: began.Add(off)}}
-		if got := h.start(); got.Equal(began) != (first || off == 0) || !first && !got.Equal(began.Add(off)) {
+		h := HeldTicket{Load: tank.Load{Began: began, Start: began.Add(off)}}
+		if got := h.numberStart(); got.Equal(began) != (first || off == 0) || !first && !got.Equal(began.Add(off)) {
 			t.Errorf("seen at %s, and at last at %s: a number of %s", began, h.Load.Start, got)
 		}
 	}
@@ -154,16 +154,16 @@ func TestByHowMuchALoadMoves(t *testing.T) {
 		{9 * time.Second, 5 * h, 0, 5 * h}, {-9 * time.Second, 5 * h, 0, 5 * h},
 		{11 * time.Second, 5 * h, 0, 0}, {-11 * time.Second, 5 * h, 0, 0}, {2 * h, 5 * h, 0, 0}, {2 * h, 0, 3 * h, 3 * h}, {-2 * h, 5 * h, -h, -h},
 	} {
-		then := &Clocks{zero, zero.Add(x.own)}
-		now := &Clocks{zero.Add(x.boxSet), zero.Add(x.own + x.ownSet)}
-		if got := then.moved(now); got != x.want {
+		then := &ClockZeros{zero, zero.Add(x.own)}
+		now := &ClockZeros{zero.Add(x.boxSet), zero.Add(x.own + x.ownSet)}
+		if got := then.shift(now); got != x.want {
 			t.Errorf("%+v: moved by %s", x, got)
 		}
 	}
-	if got := (&Clocks{Box: zero}).moved(&Clocks{zero, zero}); got != 0 {
+	if got := (&ClockZeros{Box: zero}).shift(&ClockZeros{zero, zero}); got != 0 {
 		t.Errorf("readings of no known clock move by %s", got)
 	}
-	if got := (&Clocks{Own: zero}).moved(&Clocks{zero, zero}); got != 0 {
+	if got := (&ClockZeros{Own: zero}).shift(&ClockZeros{zero, zero}); got != 0 {
 		t.Errorf("where the box's clock was not known they move by %s", got)
 	}
 }

@@ -67,8 +67,8 @@ func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.draft(time.Now())
-	d.notice(n)
+	d := h.begin(time.Now())
+	d.applyNotice(n)
 	if err := h.commit(d, h.device); err != nil {
 		return fmt.Errorf("store the notice %s of %s: %w", n.Rule, n.Source, err)
 	}
@@ -77,13 +77,13 @@ func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
 
 // Recall implements collectors.Host.
 func (h hostFor) Recall(name string) ([]byte, error) {
-	return h.box.Get(stateName(memory + h.device + "/" + name))
+	return h.box.Get(stateName(memoryKey + h.device + "/" + name))
 }
 
 // Remember implements collectors.Host.
 func (h hostFor) Remember(name string, v []byte) error {
 	return h.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(stateName(memory+h.device+"/"+name), v)
+		tx.Put(stateName(memoryKey+h.device+"/"+name), v)
 		return nil
 	})
 }
@@ -91,8 +91,8 @@ func (h hostFor) Remember(name string, v []byte) error {
 // Hurry implements collectors.Host.
 func (h hostFor) Hurry(points []collectors.Point) bool {
 	for _, p := range points {
-		f := h.feeds[p]
-		if f != nil && slices.ContainsFunc(f.inputs, func(in input) bool { return in.kind == tank.Level && h.loading[in.tank].Load() }) {
+		f := h.routes[p]
+		if f != nil && slices.ContainsFunc(f.inputs, func(in detectorInput) bool { return in.kind == tank.Level && h.loading[in.tank].Load() }) {
 			return true
 		}
 	}

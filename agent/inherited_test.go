@@ -29,15 +29,15 @@ func TestWhatWasOpenBeforeARestartEndsOnce(t *testing.T) {
 					tell(time.Time{})
 				}
 				b.emit("level", 180)
-				if open := len(b.s.open); known != (open == 1) {
+				if open := len(b.state.episodes); known != (open == 1) {
 					t.Errorf("%s: %d open after a good reading; known to this run: %t", source, open, known)
 				}
 				if known {
 					tell(time.Now())
 				}
 				b.emit("level", 180)
-				if got := b.rules(); len(got) != 1 || len(b.s.open) != 0 {
-					t.Errorf("%s, known to this run: %t: events %v, open %v; want one, ended", source, known, got, b.s.open)
+				if got := b.rules(); len(got) != 1 || len(b.state.episodes) != 0 {
+					t.Errorf("%s, known to this run: %t: events %v, open %v; want one, ended", source, known, got, b.state.episodes)
 				}
 			})
 		}
@@ -54,7 +54,7 @@ func TestWhatIsOpenOfAnotherDeviceStays(t *testing.T) {
 	}
 	b.again()
 	b.emit("level", 180)
-	if len(b.s.open) != 4 {
-		t.Errorf("open are %v, want all four", b.s.open)
+	if len(b.state.episodes) != 4 {
+		t.Errorf("open are %v, want all four", b.state.episodes)
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"gauger/eventrules"
 )
 
-// Inhibit is work on a tank: its levels are read as ever, but what begins meanwhile makes no ticket.
-type Inhibit struct {
+// Inhibition is work on a tank: its levels are read as ever, but what begins meanwhile makes no ticket.
+type Inhibition struct {
 	Tank   string    `json:"tank"`
 	Person string    `json:"person"`
 	Why    string    `json:"why"`
@@ -29,10 +29,10 @@ const (
 	workLost    = 26 * time.Hour      // without readings for so long after the end nothing will show any more
 )
 
-// inhibiting is the place of the work on a tank that was going on at an instant; -1 when there was none.
-func (d *draft) inhibiting(id string, at time.Time) int {
-	for i := range d.work {
-		w := &d.work[i]
+// inhibitionAt is the place of the work on a tank that was going on at an instant; -1 when there was none.
+func (d *txn) inhibitionAt(id string, at time.Time) int {
+	for i := range d.inhibitions {
+		w := &d.inhibitions[i]
 		if w.covers(id, at) || w.Tank == id && w.From.After(d.now) && d.clockDoubted() { // it goes on, by another clock than this
 			return i
 		}
@@ -41,18 +41,18 @@ func (d *draft) inhibiting(id string, at time.Time) int {
 }
 
 // covers says that a tank was being worked on at an instant.
-func (w *Inhibit) covers(id string, at time.Time) bool {
+func (w *Inhibition) covers(id string, at time.Time) bool {
 	return w.Tank == id && !at.Before(w.From) && at.Before(w.Until)
 }
 
 // Inhibit keeps a tank from making tickets for a while; work that is going on gets the new end and reason.
-func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w Inhibit, err error) {
-	why, err = words("the reason", strings.TrimSpace(why), wordsMost)
+func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w Inhibition, err error) {
+	why, err = plainText("the reason", strings.TrimSpace(why), textMost)
 	switch {
 	case err != nil:
 		return w, err
 	case l.site.tank(id) == nil:
-		return w, l.site.noTank(id)
+		return w, l.site.errNoTank(id)
 	case why == "":
 		return w, errors.New("say why: the reason stands in the event")
 	case span <= 0 || span > inhibitMost:
@@ -60,50 +60,50 @@ func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w I
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
+	d := l.begin(time.Now())
 	now := d.now.Round(0)
-	w = Inhibit{Tank: id, Person: person, Why: why, From: now, Until: now.Add(span)}
-	d.work = slices.Clone(d.work)
-	if i := d.inhibiting(id, now); i >= 0 {
-		w.From, w.Seen = d.work[i].From, d.work[i].Seen
-		d.work[i] = w
+	w = Inhibition{Tank: id, Person: person, Why: why, From: now, Until: now.Add(span)}
+	d.inhibitions = slices.Clone(d.inhibitions)
+	if i := d.inhibitionAt(id, now); i >= 0 {
+		w.From, w.Seen = d.inhibitions[i].From, d.inhibitions[i].Seen
+		d.inhibitions[i] = w
 	} else {
-		d.work = append(d.work, w)
+		d.inhibitions = append(d.inhibitions, w)
 	}
-	d.keep(workState, d.work)
+	d.putJSON(inhibitionsKey, d.inhibitions)
 	return w, l.commit(d, "")
 }
 
 // Allow ends the work on a tank now.
-func (l *Ledger) Allow(id string) (w Inhibit, err error) {
+func (l *Ledger) Allow(id string) (w Inhibition, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
-	i := d.inhibiting(id, d.now.Round(0))
+	d := l.begin(time.Now())
+	i := d.inhibitionAt(id, d.now.Round(0))
 	switch {
 	case l.site.tank(id) == nil && i < 0:
-		return w, l.site.noTank(id)
+		return w, l.site.errNoTank(id)
 	case i < 0:
 		return w, fmt.Errorf("tank %s is not inhibited; `gauger tanks list` shows which are", id)
 	}
-	d.work = slices.Clone(d.work)
-	d.work[i].Until = d.now.Round(0)
-	d.keep(workState, d.work)
-	return d.work[i], l.commit(d, "")
+	d.inhibitions = slices.Clone(d.inhibitions)
+	d.inhibitions[i].Until = d.now.Round(0)
+	d.putJSON(inhibitionsKey, d.inhibitions)
+	return d.inhibitions[i], l.commit(d, "")
 }
 
-// during judges a load by the work on its tank. One that began meanwhile makes no ticket, but stays in the book; one
+// applyInhibition judges a load by the work on its tank. One that began meanwhile makes no ticket, but stays in the book; one
 // that was under way when the work began is the truck's, and a person should look at it.
-func (d *draft) during(h *Held) {
+func (d *txn) applyInhibition(h *HeldTicket) {
 	load := &h.Load
-	if i := d.inhibiting(load.Tank, load.Start); i >= 0 {
-		w := d.work[i]
+	if i := d.inhibitionAt(load.Tank, load.Start); i >= 0 {
+		w := d.inhibitions[i]
 		h.Barred = w.Person + ": tank inhibited: " + w.Why
-		d.see(i, fmt.Sprintf("%.1f bbl left %s to %s, %.2f to %.2f in", load.RemovedBbl, d.l.site.timeOfDay(load.Start),
+		d.noteSeen(i, fmt.Sprintf("%.1f bbl left %s to %s, %.2f to %.2f in", load.RemovedBbl, d.l.site.timeOfDay(load.Start),
 			d.l.site.timeOfDay(load.End), load.Open, load.Close))
 		return
 	}
-	for _, w := range d.work {
+	for _, w := range d.inhibitions {
 		if w.Tank == load.Tank && load.Start.Before(w.From) && load.End.After(w.From) {
 			load.Review = append(slices.Clone(load.Review), fmt.Sprintf("the tank was inhibited at %s, before it had ended, by %s: %s",
 				d.l.site.timeOfDay(w.From), w.Person, w.Why))
@@ -111,32 +111,32 @@ func (d *draft) during(h *Held) {
 	}
 }
 
-// see notes what began while a tank was worked on.
-func (d *draft) see(i int, what string) {
-	d.work = slices.Clone(d.work)
-	if seen := d.work[i].Seen; len(seen) < seenMost {
-		d.work[i].Seen = append(seen[:len(seen):len(seen)], what)
+// noteSeen notes what began while a tank was worked on.
+func (d *txn) noteSeen(i int, what string) {
+	d.inhibitions = slices.Clone(d.inhibitions)
+	if seen := d.inhibitions[i].Seen; len(seen) < seenMost {
+		d.inhibitions[i].Seen = append(seen[:len(seen):len(seen)], what)
 	}
-	d.keep(workState, d.work)
+	d.putJSON(inhibitionsKey, d.inhibitions)
 }
 
-// folded takes what the detector says of a tank that was being worked on into the one event that the work makes.
-func (d *draft) folded(e tank.Event) bool {
-	i := d.inhibiting(e.Tank, e.Start)
+// foldedIntoInhibition takes what the detector says of a tank that was being worked on into the one event that the work makes.
+func (d *txn) foldedIntoInhibition(e tank.Event) bool {
+	i := d.inhibitionAt(e.Tank, e.Start)
 	if i < 0 || e.Rule == eventrules.ClockStep {
 		return false
 	}
 	note := strings.TrimPrefix(e.Note, "tank "+e.Tank+": ")
-	d.see(i, e.Rule+": "+note)
+	d.noteSeen(i, e.Rule+": "+note)
 	return true
 }
 
-// workOver tells of the work that is over, once everything is known that began meanwhile.
-func (d *draft) workOver() {
+// closeInhibitions tells of the work that is over, once everything is known that began meanwhile.
+func (d *txn) closeInhibitions() {
 	now := d.now.Round(0)
-	var keep []Inhibit
-	for _, w := range d.work {
-		if now.Before(w.Until) || !d.settled(w, now) {
+	var keep []Inhibition
+	for _, w := range d.inhibitions {
+		if now.Before(w.Until) || !d.inhibitionSettled(w, now) {
 			keep = append(keep, w)
 			continue
 		}
@@ -146,16 +146,16 @@ func (d *draft) workOver() {
 		} else {
 			note += "nothing began meanwhile"
 		}
-		d.diagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
+		d.queueDiagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
 	}
-	if len(keep) != len(d.work) {
-		d.work = keep
-		d.keep(workState, d.work)
+	if len(keep) != len(d.inhibitions) {
+		d.inhibitions = keep
+		d.putJSON(inhibitionsKey, d.inhibitions)
 	}
 }
 
-// settled says that nothing which began during the work can show any more.
-func (d *draft) settled(w Inhibit, now time.Time) bool {
+// inhibitionSettled says that nothing which began during the work can show any more.
+func (d *txn) inhibitionSettled(w Inhibition, now time.Time) bool {
 	i, t := d.l.site.index(w.Tank), d.l.site.tank(w.Tank)
 	if t == nil || now.After(w.Until.Add(workLost)) {
 		return true
@@ -165,30 +165,30 @@ func (d *draft) settled(w Inhibit, now time.Time) bool {
 	return read && !d.tanks.Loading(i)
 }
 
-// shiftWork moves the work that is going on when the wall clock was set: two hours stay two hours.
-func (d *draft) shiftWork(before time.Time, step time.Duration) {
-	if len(d.work) == 0 {
+// shiftInhibitions moves the work that is going on when the wall clock was set: two hours stay two hours.
+func (d *txn) shiftInhibitions(before time.Time, step time.Duration) {
+	if len(d.inhibitions) == 0 {
 		return
 	}
-	d.work = slices.Clone(d.work)
-	for i := range d.work {
-		if w := &d.work[i]; !w.From.After(before.Add(clock.Tolerance)) {
+	d.inhibitions = slices.Clone(d.inhibitions)
+	for i := range d.inhibitions {
+		if w := &d.inhibitions[i]; !w.From.After(before.Add(clock.Tolerance)) {
 			w.From, w.Until = w.From.Add(step), w.Until.Add(step)
 		}
 	}
-	d.keep(workState, d.work)
+	d.putJSON(inhibitionsKey, d.inhibitions)
 }
 
-// shortenWork lets work that would only begin, by a clock that was ahead, have begun now.
-func (d *draft) shortenWork(now time.Time) {
-	for i := range d.work {
-		ahead := d.work[i].From.Sub(now)
+// capInhibitions lets work that would only begin, by a clock that was ahead, have begun now.
+func (d *txn) capInhibitions(now time.Time) {
+	for i := range d.inhibitions {
+		ahead := d.inhibitions[i].From.Sub(now)
 		if ahead < clock.Tolerance {
 			continue
 		}
-		d.work = slices.Clone(d.work)
-		d.work[i].From, d.work[i].Until = now, d.work[i].Until.Add(-ahead)
-		d.keep(workState, d.work)
+		d.inhibitions = slices.Clone(d.inhibitions)
+		d.inhibitions[i].From, d.inhibitions[i].Until = now, d.inhibitions[i].Until.Add(-ahead)
+		d.putJSON(inhibitionsKey, d.inhibitions)
 	}
 }
 

@@ -135,8 +135,8 @@ func TestWorkNeedsATankATimeAndAReason(t *testing.T) {
 	b.must(err)
 	again, err := b.Inhibit("TK-1", 3*time.Hour, "bob", "y")
 	b.must(err)
-	if !again.From.Equal(first.From) || again.Person != "bob" || len(b.s.work) != 1 {
-		t.Errorf("longer work is %+v, of %d", again, len(b.s.work))
+	if !again.From.Equal(first.From) || again.Person != "bob" || len(b.state.inhibitions) != 1 {
+		t.Errorf("longer work is %+v, of %d", again, len(b.state.inhibitions))
 	}
 }
 
@@ -144,11 +144,11 @@ func TestTwoHoursOfWorkStayTwoHoursWhenTheClockIsSet(t *testing.T) {
 	b := newBench(t, nil)
 	w, err := b.Inhibit("TK-1", 2*time.Hour, "ann", "x")
 	b.must(err)
-	d := b.draft(time.Now())
-	d.shiftWork(d.now, 55*time.Minute)
+	d := b.begin(time.Now())
+	d.shiftInhibitions(d.now, 55*time.Minute)
 	b.must(b.commit(d, ""))
 	b.again()
-	if got := b.s.work[0]; !got.From.Equal(w.From.Add(55*time.Minute)) || !got.Until.Equal(w.Until.Add(55*time.Minute)) {
+	if got := b.state.inhibitions[0]; !got.From.Equal(w.From.Add(55*time.Minute)) || !got.Until.Equal(w.Until.Add(55*time.Minute)) {
 		t.Errorf("work from %v to %v, was %v to %v", got.From, got.Until, w.From, w.Until)
 	}
 }

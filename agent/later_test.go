@@ -36,9 +36,9 @@ func doubted(t *testing.T) *wrong {
 	w := newWrong(t, single)
 	wall := w.at.Round(0)
 	w.at = w.at.Add(wall.Truncate(24 * time.Hour).Add(36 * time.Hour).Sub(wall))
-	w.born, w.clock = w.at, clock.New(w.at, time.Time{}, w.site.Steady(), nil)
-	w.must(w.Join(upFor("b1", time.Hour)))
-	w.uptime = time.Hour
+	w.started, w.clock = w.at, clock.New(w.at, time.Time{}, w.site.Steady(), nil)
+	w.must(w.SetBoot(upFor("b1", time.Hour)))
+	w.uptimeAtStart = time.Hour
 	w.pass(time.Minute)
 	w.off = 24 * time.Hour
 	w.pass(time.Minute)
@@ -48,24 +48,24 @@ func doubted(t *testing.T) *wrong {
 // nextRun is the program started again on what is in the box, on this boot of it; the clock was set right meanwhile.
 func (w *wrong) nextRun(boot clock.Boot) {
 	w.t.Helper()
-	r, err := w.clock.Save(w.now(), upFor("b1", time.Hour+w.at.Sub(w.born)))
+	r, err := w.clock.Save(w.now(), upFor("b1", time.Hour+w.at.Sub(w.started)))
 	w.must(err)
 	up, err := boot.Uptime()
 	w.must(err)
 	w.again()
 	w.off = 0
-	w.born = w.now()
-	w.clock = clock.New(w.born, time.Time{}, clock.SteadyAfter, nil)
-	w.must(w.clock.Resume(r, w.born, boot))
-	w.must(w.Join(boot))
-	w.uptime = up
+	w.started = w.now()
+	w.clock = clock.New(w.started, time.Time{}, clock.SteadyAfter, nil)
+	w.must(w.clock.Resume(r, w.started, boot))
+	w.must(w.SetBoot(boot))
+	w.uptimeAtStart = up
 }
 
 // Values that were read by a clock in doubt leave in their order, by the clock that proved right; those of a device with a
 // clock of its own by that one.
 func TestValuesThatWaitForTheClockLeaveInOrder(t *testing.T) {
 	w := doubted(t)
-	noon := w.born.Round(0).UTC()
+	noon := w.started.Round(0).UTC()
 	for k := range 12 {
 		w.read("plc/level", float64(k), k%3 == 2)
 		w.pass(10 * time.Second)
@@ -91,12 +91,12 @@ func TestValuesThatWaitForTheClockLeaveInOrder(t *testing.T) {
 func TestValuesThatWaitForTheClockOverARestart(t *testing.T) {
 	for _, boot := range []string{"b1", "b2"} {
 		w := doubted(t)
-		noon := w.born.Round(0).UTC()
+		noon := w.started.Round(0).UTC()
 		for k := range 6 {
 			w.read("plc/level", float64(k), k == 2)
 			w.pass(10 * time.Second)
 		}
-		w.must(w.box.Update(func(tx *outbox.Tx) error { tx.Put(laterState+"000000000002", []byte("{")); return nil }))
+		w.must(w.box.Update(func(tx *outbox.Tx) error { tx.Put(deferredKey+"000000000002", []byte("{")); return nil }))
 		w.pass(time.Minute)
 		if n := len(w.sent()); n != 0 {
 			t.Fatalf("%s: %d values left by a clock in doubt", boot, n)
@@ -117,7 +117,7 @@ func TestValuesThatWaitForTheClockOverARestart(t *testing.T) {
 		if got := w.sent(); !slices.Equal(got, want) {
 			t.Errorf("%s: values of %v, want %v", boot, got, want)
 		}
-		if n := strings.Count(said.String(), "cannot be read"); n != 1 || !strings.Contains(said.String(), laterState+"000000000002") {
+		if n := strings.Count(said.String(), "cannot be read"); n != 1 || !strings.Contains(said.String(), deferredKey+"000000000002") {
 			t.Errorf("%s: of one record that cannot be read the log says %s", boot, said.String())
 		}
 		lost := w.notes("value-refused")

@@ -53,7 +53,7 @@ func newBench(t *testing.T, change func(*Site)) *bench {
 func (b *bench) open() {
 	b.t.Helper()
 	var err error
-	b.box, err = outbox.Open(b.path, outbox.Options{MaxBytes: 16 << 20, Label: Label, Streams: []outbox.Stream{
+	b.box, err = outbox.Open(b.path, outbox.Options{MaxBytes: 16 << 20, Label: RecordLabel, Streams: []outbox.Stream{
 		{Name: Tickets, Journal: true}, {Name: Events}, {Name: TagValues}, {Name: Targets}, {Name: Memos}, {Name: Refused, Held: true},
 	}})
 	if err != nil {
@@ -167,7 +167,7 @@ func TestAFailedCommitLeavesTheOldState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(s *Site) { s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/target"}} })
 		b.emit("target", 100)
-		before := b.s.values[0]
+		before := b.state.lastValues[0]
 		if err := b.box.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -175,8 +175,8 @@ func TestAFailedCommitLeavesTheOldState(t *testing.T) {
 		if !errors.Is(err, outbox.ErrClosed) {
 			t.Fatalf("emit into a closed box: %v", err)
 		}
-		if b.s.values[0].Value != before.Value {
-			t.Errorf("the ledger believes %g was queued, but nothing is on disk", b.s.values[0].Value)
+		if b.state.lastValues[0].Value != before.Value {
+			t.Errorf("the ledger believes %g was queued, but nothing is on disk", b.state.lastValues[0].Value)
 		}
 		if r, ok := b.latest.get("plc/target"); ok && r.Value == 200 {
 			t.Error("a reading that was not stored is shown as the newest")
@@ -194,9 +194,9 @@ func TestQuietReadingsOpenNoTransaction(t *testing.T) {
 			}
 		}
 		quiet(time.Hour)
-		before := b.s.stored
+		before := b.state.storedMark
 		quiet(2 * time.Hour)
-		if got := b.s.stored - before; got > 8 {
+		if got := b.state.storedMark - before; got > 8 {
 			t.Errorf("two quiet hours stored the state %d times; every quarter of an hour is enough", got)
 		}
 	})
@@ -321,7 +321,7 @@ func TestAnUnsetClockHoldsRecordsBack(t *testing.T) {
 		b := newBench(t, func(s *Site) { s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/target"}} })
 		b.clock.NotBefore = time.Now().Add(time.Hour)
 		b.emit("target", 5)
-		if err := b.Book(Event{Rule: "power-restart", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
+		if err := b.QueueEvent(Event{Rule: "power-restart", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		if got := len(b.bodies(Events)) + len(b.bodies(TagValues)); got != 0 {

@@ -14,14 +14,14 @@ const (
 
 // levels adds what a tank's level was between two times: what the detector still knows, and of longer ago what the
 // recorder has kept.
-func (l *Ledger) levels(w *Why, i int, from, to time.Time) {
+func (l *Ledger) levels(w *Explanation, i int, from, to time.Time) {
 	l.mu.Lock()
-	known := l.s.detect.Levels(l.s.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
-	w.Levels = l.s.detect.Levels(l.s.tanks, i, from, to)
-	ring, g := l.keep.ring, l.s.gears[i]
+	known := l.state.detector.Levels(l.state.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
+	w.Levels = l.state.detector.Levels(l.state.tanks, i, from, to)
+	ring, g := l.recording.ring, l.state.setups[i]
 	l.mu.Unlock()
 	for k := range w.Levels { // the detector's are all by the gauge of today
-		w.Levels[k].In = hundredths(g.then(w.Levels[k].At, w.Levels[k].In))
+		w.Levels[k].In = hundredths(g.asReadThen(w.Levels[k].At, w.Levels[k].In))
 	}
 	if len(known) > 0 {
 		w.Oldest = known[0].At
@@ -33,7 +33,7 @@ func (l *Ledger) levels(w *Why, i int, from, to time.Time) {
 		w.Oldest = oldest
 	}
 	points := []collectors.Point{g.Level}
-	for _, p := range g.Past {
+	for _, p := range g.History {
 		points = append(points, p.Level)
 	}
 	var kept []tank.Moment
@@ -42,7 +42,7 @@ func (l *Ledger) levels(w *Why, i int, from, to time.Time) {
 			w.Damage = err.Error()
 			continue
 		}
-		then := g.gauge(row.At)
+		then := g.pastSetupAt(row.At)
 		in, err := LevelInches(row.Value, row.Unit, float64(then.Height))
 		n := len(kept)
 		if err != nil || row.Point != then.Level || row.Quality != collectors.Good || n > 0 && row.At.Sub(kept[n-1].At) < levelApart || n >= levelsMost {

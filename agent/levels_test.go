@@ -10,7 +10,7 @@ import (
 func TestTheLevelOfLongAgoComesFromTheRecorder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
-		defer b.recording(t.TempDir()).Close()
+		defer b.record(t.TempDir()).Close()
 		began := time.Now()
 		for range 3 * 24 * 30 {
 			b.emit("level", 100+time.Since(began).Hours())
@@ -35,7 +35,7 @@ func TestTheLevelOfLongAgoComesFromTheRecorder(t *testing.T) {
 func TestALevelIsToldByTheOffsetOfItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
-		defer b.recording(t.TempDir()).Close()
+		defer b.record(t.TempDir()).Close()
 		began := time.Now()
 		hours := func(n int) {
 			for range n * 30 {
@@ -44,9 +44,9 @@ func TestALevelIsToldByTheOffsetOfItsTime(t *testing.T) {
 			}
 		}
 		hours(10)
-		ring := b.Ledger.keep.ring
+		ring := b.Ledger.recording.ring
 		b.reconfigured(func(s *Site) { s.Tanks[0].Offset = -12 })
-		b.Ledger.keep.ring = ring
+		b.Ledger.recording.ring = ring
 		hours(2)
 		for after, want := range map[time.Duration]float64{2 * time.Hour: 100, 8*time.Hour + 30*time.Minute: 100, 11*time.Hour + 30*time.Minute: 88} {
 			w := b.know(began.Add(after))

@@ -13,8 +13,8 @@ import (
 	"gauger/outbox"
 )
 
-// Lookup is what the service said when it was asked for a tank's external id.
-type Lookup struct {
+// DeviceLookup is what the service said when it was asked for a tank's external id.
+type DeviceLookup struct {
 	Tank   string    `json:"tank"`
 	Found  string    `json:"found"` // known, unknown, or unclear: the answer could not be read
 	Device string    `json:"device,omitempty"`
@@ -31,7 +31,7 @@ const (
 )
 
 const (
-	lookupState = "lookup/" // one per tank
+	lookupKey = "lookup/" // one per tank
 	// A lookup without an answer is tried again after these, and one that found nothing after a day: somebody may have
 	// put the tank into the service.
 	firstLook = time.Minute
@@ -39,12 +39,12 @@ const (
 	lookAgain = 24 * time.Hour
 )
 
-// lookUp asks the service once for each tank and configuration whether it knows a device with the tank's external id, so
+// lookUpTanks asks the service once for each tank and configuration whether it knows a device with the tank's external id, so
 // that a mistyped one is seen before its first ticket is missed. Nothing says that tanks are devices there: what is not
 // found is never an event nor an obstacle to a ticket (see unknownTanks).
-func (a *Agent) lookUp(ctx context.Context) error {
+func (a *Agent) lookUpTanks(ctx context.Context) error {
 	for wait := firstLook; ; {
-		again, err := a.lookAround(ctx)
+		again, err := a.lookUpUnknown(ctx)
 		switch {
 		case errors.Is(err, outbox.ErrDead):
 			return err
@@ -64,18 +64,18 @@ func (a *Agent) lookUp(ctx context.Context) error {
 	}
 }
 
-// lookAround asks for every tank that wants it, and returns when to look again; zero: never in this run.
-func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error) {
+// lookUpUnknown asks for every tank that wants it, and returns when to look again; zero: never in this run.
+func (a *Agent) lookUpUnknown(ctx context.Context) (again time.Duration, err error) {
 	for _, t := range a.Site.Tanks {
-		var last Lookup
-		if err := a.Ledger.recall(lookupState+t.ID, &last); err != nil {
+		var last DeviceLookup
+		if err := a.Ledger.recall(lookupKey+t.ID, &last); err != nil {
 			return 0, err
 		}
 		asked := last.Tank != "" && last.Config == a.Site.Config
 		if !asked || last.Found == unknown && (time.Since(last.At) >= lookAgain || time.Now().Before(last.At)) {
-			found, err := a.ask(ctx, t.ID)
+			found, err := a.queryDevice(ctx, t.ID)
 			if err == nil {
-				err = a.Ledger.looked(found)
+				err = a.Ledger.KeepLookup(found)
 			}
 			if err != nil {
 				return 0, err
@@ -92,10 +92,10 @@ func (a *Agent) lookAround(ctx context.Context) (again time.Duration, err error)
 // errEnough ends a query that has found what it looks for.
 var errEnough = errors.New("found")
 
-// ask queries one external id. An answer that cannot be read says nothing, and so does one with devices that have no
+// queryDevice queries one external id. An answer that cannot be read says nothing, and so does one with devices that have no
 // external id where one is expected, and a refusal of this very id.
-func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
-	l := Lookup{Tank: id, Found: unknown, At: time.Now().Round(0), Config: a.Site.Config}
+func (a *Agent) queryDevice(ctx context.Context, id string) (DeviceLookup, error) {
+	l := DeviceLookup{Tank: id, Found: unknown, At: time.Now().Round(0), Config: a.Site.Config}
 	err := a.Client.AllDevices(ctx, cloud.DeviceQuery{ExternalID: id}, func(p cloud.DevicePage) error {
 		for _, d := range p.Devices {
 			switch {
@@ -120,23 +120,23 @@ func (a *Agent) ask(ctx context.Context, id string) (Lookup, error) {
 	return l, nil
 }
 
-// looked remembers what was found.
-func (l *Ledger) looked(found Lookup) error {
+// KeepLookup remembers what was found.
+func (l *Ledger) KeepLookup(found DeviceLookup) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
-	d.keep(lookupState+found.Tank, found)
-	d.says = append(d.says, func() {
+	d := l.begin(time.Now())
+	d.putJSON(lookupKey+found.Tank, found)
+	d.afterCommit = append(d.afterCommit, func() {
 		l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
 			Msg("the service was asked for the tank's external id")
 	})
 	return l.commit(d, "")
 }
 
-// lookup is what is remembered of a tank; zero when the service was not asked yet.
-func (l *Ledger) lookup(id string) (found Lookup) {
-	if err := l.recall(lookupState+id, &found); err != nil {
-		return Lookup{} // the box is out of service, and that is said
+// lookupOf is what is remembered of a tank; zero when the service was not asked yet.
+func (l *Ledger) lookupOf(id string) (found DeviceLookup) {
+	if err := l.recall(lookupKey+id, &found); err != nil {
+		return DeviceLookup{} // the box is out of service, and that is said
 	}
 	return found
 }

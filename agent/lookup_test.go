@@ -29,7 +29,7 @@ func (b *bench) asking(service http.RoundTripper) (stop func()) {
 	a := &Agent{Site: b.site, Ledger: b.Ledger, Box: b.box, Client: client, Log: zerolog.Nop()}
 	ctx, cancel := context.WithCancel(b.t.Context())
 	done := make(chan error, 1)
-	go func() { done <- a.lookUp(ctx) }()
+	go func() { done <- a.lookUpTanks(ctx) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -52,7 +52,7 @@ func queries(s *cloudtest.Service) (ids []string) {
 // hints are those of the status, and the problems that name a tank beside them.
 func (b *bench) hints() (hints, problems []string) {
 	b.t.Helper()
-	s, err := (&Desk{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}).Status()
+	s, err := (&Server{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}).Status()
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -79,14 +79,14 @@ func TestAnUnknownTankIsAHintWhereAnotherIsKnown(t *testing.T) {
 		}
 		stop := b.asking(service)
 		pass(time.Hour)
-		if got := queries(service); len(got) != 2 || b.lookup("TK-1").Found != unknown {
-			t.Errorf("asked for %v, found %+v", got, b.lookup("TK-1"))
+		if got := queries(service); len(got) != 2 || b.lookupOf("TK-1").Found != unknown {
+			t.Errorf("asked for %v, found %+v", got, b.lookupOf("TK-1"))
 		}
 		quiet(0) // nothing says that tanks are devices
 		service.AddDevices(cloudtest.Device{ID: "7", ExternalID: "TK-1"})
 		pass(24 * time.Hour)
-		if b.lookup("TK-1").Device != "7" || b.lookup("TK-2").Found != unknown {
-			t.Errorf("found %+v and %+v", b.lookup("TK-1"), b.lookup("TK-2"))
+		if b.lookupOf("TK-1").Device != "7" || b.lookupOf("TK-2").Found != unknown {
+			t.Errorf("found %+v and %+v", b.lookupOf("TK-1"), b.lookupOf("TK-2"))
 		}
 		quiet(1)
 		if hints, _ := b.hints(); !strings.Contains(strings.Join(hints, ""), "none has the external id TK-2") {
@@ -102,8 +102,8 @@ func TestAnUnknownTankIsAHintWhereAnotherIsKnown(t *testing.T) {
 		quiet(1)
 		service.AddDevices(cloudtest.Device{ID: "8", ExternalID: "TK-2"})
 		pass(48 * time.Hour)
-		if got := queries(service); len(got) != 7 || b.lookup("TK-2").Found != known {
-			t.Errorf("asked for %v, found %+v", got, b.lookup("TK-2"))
+		if got := queries(service); len(got) != 7 || b.lookupOf("TK-2").Found != known {
+			t.Errorf("asked for %v, found %+v", got, b.lookupOf("TK-2"))
 		}
 		quiet(0)
 		stop()
@@ -142,12 +142,12 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 				b := newBench(t, nil)
 				stop := b.asking(service)
 				pass(48 * time.Hour)
-				if got := b.lookup("TK-1"); got.Found != "" || len(b.rules()) != 0 {
+				if got := b.lookupOf("TK-1"); got.Found != "" || len(b.rules()) != 0 {
 					t.Errorf("while the service is away: %+v, events %v", got, b.rules())
 				}
 				back.Store(true)
 				pass(time.Hour + time.Minute)
-				if got := b.lookup("TK-1"); got.Found != c.want || len(b.rules()) != 0 {
+				if got := b.lookupOf("TK-1"); got.Found != c.want || len(b.rules()) != 0 {
 					t.Errorf("%s: %+v, events %v; want %s", c.answer, got, b.rules(), c.want)
 				}
 				stop()
@@ -174,7 +174,7 @@ func TestARefusedIDStopsNoOther(t *testing.T) {
 		})
 		stop := b.asking(service)
 		pass(time.Hour)
-		if one, two := b.lookup("TK-1"), b.lookup("TK-2"); one.Found != unclear || !strings.Contains(one.Note, "400") || two.Found != known {
+		if one, two := b.lookupOf("TK-1"), b.lookupOf("TK-2"); one.Found != unclear || !strings.Contains(one.Note, "400") || two.Found != known {
 			t.Errorf("found %+v and %+v", one, two)
 		}
 		stop()

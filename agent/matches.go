@@ -17,8 +17,8 @@ const (
 	AsNet      = "net"      // at 60 degF, without sediment and water
 )
 
-// Match is what a truck's own ticket says of a load. It is kept for ever, also when it was removed.
-type Match struct {
+// TruckTicket is what a truck's own ticket says of a load. It is kept for ever, also when it was removed.
+type TruckTicket struct {
 	Hauler  string    `json:"hauler"` // the number on the truck's ticket
 	Bbl     float64   `json:"bbl"`
 	Basis   string    `json:"basis"`
@@ -46,14 +46,14 @@ type MatchArgs struct {
 	Why    string  `json:"why,omitempty"`
 }
 
-// Matched is a ticket after one of the hauler's was recorded with it.
-type Matched struct {
-	Ticket  *Booked `json:"ticket"`
-	Warning string  `json:"warning,omitempty"`
+// MatchResult is a ticket after one of the hauler's was recorded with it.
+type MatchResult struct {
+	Ticket  *TicketRecord `json:"ticket"`
+	Warning string        `json:"warning,omitempty"`
 }
 
-// Hauled is what all truck tickets of a load say together, beside ours.
-type Hauled struct {
+// TruckTotals is what all truck tickets of a load say together, beside ours.
+type TruckTotals struct {
 	Numbers    []string `json:"numbers"`
 	Bbl        float64  `json:"bbl"`
 	Basis      string   `json:"basis"`
@@ -64,9 +64,9 @@ type Hauled struct {
 	Close      *bool    `json:"within_tolerance,omitempty"`   // half a percent or one barrel, whichever is more
 }
 
-// Hauled sums the truck tickets; nil when there is none.
-func (b *Booked) Hauled() *Hauled {
-	h := &Hauled{}
+// TruckTotals sums the truck tickets; nil when there is none.
+func (b *TicketRecord) TruckTotals() *TruckTotals {
+	h := &TruckTotals{}
 	for _, m := range b.Matches {
 		if m.Removed == nil {
 			h.Numbers, h.Bbl, h.Basis = append(h.Numbers, m.Hauler), h.Bbl+m.Bbl, m.Basis
@@ -76,7 +76,7 @@ func (b *Booked) Hauled() *Hauled {
 		return nil
 	}
 	h.Bbl = hundredths(h.Bbl)
-	if h.Ours = b.volume(h.Basis); h.Ours == nil {
+	if h.Ours = b.volumeOn(h.Basis); h.Ours == nil {
 		return h
 	}
 	d := hundredths(h.Bbl - *h.Ours)
@@ -91,9 +91,9 @@ func (b *Booked) Hauled() *Hauled {
 	return h
 }
 
-// volume is the ticket's own volume on a basis, to the hundredth of a barrel. It is what left the tank, the oil that
+// volumeOn is the ticket's own volume on a basis, to the hundredth of a barrel. It is what left the tank, the oil that
 // flowed in meanwhile included, since that is what a truck takes.
-func (b *Booked) volume(basis string) *float64 {
+func (b *TicketRecord) volumeOn(basis string) *float64 {
 	v := b.Volumes
 	switch {
 	case basis == AsObserved && b.Load != nil:
@@ -111,7 +111,7 @@ func (b *Booked) volume(basis string) *float64 {
 }
 
 // withInflow adds what flowed in meanwhile to a volume at 60 degF; share is how much of it counts.
-func (b *Booked) withInflow(bbl *float64, share float64) *float64 {
+func (b *TicketRecord) withInflow(bbl *float64, share float64) *float64 {
 	v := b.Volumes
 	if bbl == nil || b.Load == nil || v.OpenCTL == nil {
 		return bbl
@@ -121,16 +121,16 @@ func (b *Booked) withInflow(bbl *float64, share float64) *float64 {
 
 // Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
 // ours that has the same number of the hauler's.
-func (l *Ledger) Match(a MatchArgs, person string) (b *Booked, warning string, err error) {
-	_, err1 := words("the number on the truck's ticket", a.Hauler, labelMost)
-	_, err2 := words("the name", a.By, labelMost)
-	_, err3 := words("the reason", a.Why, wordsMost)
+func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
+	_, err1 := plainText("the number on the truck's ticket", a.Hauler, labelMost)
+	_, err2 := plainText("the name", a.By, labelMost)
+	_, err3 := plainText("the reason", a.Why, textMost)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, "", err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all, err := l.tickets()
+	all, err := l.listTickets()
 	if err != nil {
 		return nil, "", err
 	}
@@ -142,46 +142,46 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *Booked, warning string, e
 	if b == nil {
 		return nil, "", fmt.Errorf("%w: %s; `gauger tickets list` shows them", ErrNoTicket, a.Number)
 	}
-	d := l.draft(time.Now())
-	m := Match{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: d.now.Round(0)}
+	d := l.begin(time.Now())
+	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: d.now.Round(0)}
 	if a.Remove {
-		b.Matches, err = unmatched(b.Matches, a.Hauler, Removal{person, d.now.Round(0), a.Why})
+		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, d.now.Round(0), a.Why})
 	} else {
-		b.Matches, err = matched(b, m)
-		warning = elsewhere(all, b.Number, a.Hauler)
+		b.Matches, err = addTruckTicket(b, m)
+		warning = duplicateTruckTicket(all, b.Number, a.Hauler)
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	d.rematch(b)
+	d.putTruckTickets(b)
 	return b, warning, l.commit(d, "")
 }
 
-// rematch stages a ticket's truck tickets: with a held load, or in the book.
-func (d *draft) rematch(b *Booked) {
-	for i := range d.held {
-		if h := &d.held[i]; h.Number == b.Number && h.Handle == b.Handle {
-			d.held = slices.Clone(d.held)
-			d.held[i].Matches = b.Matches
-			d.keep(heldState, d.held)
+// putTruckTickets stages a ticket's truck tickets: with a held load, or in the book.
+func (d *txn) putTruckTickets(b *TicketRecord) {
+	for i := range d.heldTickets {
+		if h := &d.heldTickets[i]; h.Number == b.Number && h.Handle == b.Handle {
+			d.heldTickets = slices.Clone(d.heldTickets)
+			d.heldTickets[i].Matches = b.Matches
+			d.putJSON(heldKey, d.heldTickets)
 			return
 		}
 	}
-	raw, err := d.l.box.Get(bookState + b.Number)
-	var kept Booked
+	raw, err := d.l.box.Get(ticketKey + b.Number)
+	var kept TicketRecord
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
 	if err != nil {
-		d.problems = append(d.problems, fmt.Errorf("read ticket %s: %w", b.Number, err))
+		d.errs = append(d.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
 		return
 	}
 	kept.Matches = b.Matches
-	d.keep(bookState+b.Number, kept)
+	d.putJSON(ticketKey+b.Number, kept)
 }
 
-// matched adds a truck's ticket to those of one of ours.
-func matched(b *Booked, m Match) ([]Match, error) {
+// addTruckTicket adds a truck's ticket to those of one of ours.
+func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 	switch {
 	case strings.TrimSpace(m.Hauler) == "":
 		return nil, errors.New("the number on the truck's ticket is missing")
@@ -202,8 +202,8 @@ func matched(b *Booked, m Match) ([]Match, error) {
 	return append(slices.Clone(b.Matches), m), nil
 }
 
-// unmatched marks a truck's ticket as taken back.
-func unmatched(all []Match, hauler string, r Removal) ([]Match, error) {
+// removeTruckTicket marks a truck's ticket as taken back.
+func removeTruckTicket(all []TruckTicket, hauler string, r Removal) ([]TruckTicket, error) {
 	all = slices.Clone(all)
 	var there []string
 	for i, m := range all {
@@ -222,8 +222,8 @@ func unmatched(all []Match, hauler string, r Removal) ([]Match, error) {
 	return nil, fmt.Errorf("no truck's ticket %s is recorded with it; there is %s", hauler, strings.Join(there, ", "))
 }
 
-// elsewhere warns of a truck's ticket that stands with another of ours: the same oil would be booked twice.
-func elsewhere(all []Booked, number, hauler string) string {
+// duplicateTruckTicket warns of a truck's ticket that stands with another of ours: the same oil would be booked twice.
+func duplicateTruckTicket(all []TicketRecord, number, hauler string) string {
 	for i := range all {
 		b := &all[i]
 		for _, m := range b.Matches {

@@ -12,7 +12,7 @@ import (
 )
 
 // match records a truck's ticket, or says why not.
-func (b *bench) match(a MatchArgs) (*Booked, string) {
+func (b *bench) match(a MatchArgs) (*TicketRecord, string) {
 	b.t.Helper()
 	if a.Basis == "" {
 		a.Basis = AsObserved
@@ -29,13 +29,13 @@ func TestTruckTicketsAreSummedAndComparedForEver(t *testing.T) {
 		b := newBench(t, nil)
 		b.haul(50 * time.Minute)
 		all, err := b.Tickets()
-		if err != nil || len(all) != 1 || all[0].Hauled() != nil {
+		if err != nil || len(all) != 1 || all[0].TruckTotals() != nil {
 			t.Fatalf("%d tickets (%v), want one without a truck's", len(all), err)
 		}
 		n, ours := all[0].Number, all[0].Load.RemovedBbl // 100 in of 1.6786 bbl
 		b.match(MatchArgs{Number: strings.ToLower(n), Hauler: "1", Bbl: 80})
 		got, _ := b.match(MatchArgs{Number: n, Hauler: "2", Bbl: 88.5, By: "Bob"})
-		h := got.Hauled()
+		h := got.TruckTotals()
 		if h == nil || h.Bbl != 168.5 || !slices.Equal(h.Numbers, []string{"1", "2"}) || *h.Difference != hundredths(168.5-hundredths(ours)) || !*h.Close {
 			t.Fatalf("two compartments: %+v, ours %v", h, ours)
 		}
@@ -49,7 +49,7 @@ func TestTruckTicketsAreSummedAndComparedForEver(t *testing.T) {
 		if len(m) != 2 || m[1].Removed == nil || m[1].Removed.Why != "typo" || m[1].By != "Bob" || m[0].Person != "ann" || m[0].At.IsZero() {
 			t.Errorf("kept %+v, want both, the second with who took it back", m)
 		}
-		if h := all[0].Hauled(); h.Bbl != 80 || *h.Close || *h.Percent > -50 {
+		if h := all[0].TruckTotals(); h.Bbl != 80 || *h.Close || *h.Percent > -50 {
 			t.Errorf("of the one that is left: %+v", h)
 		}
 		if all[0].Seq == 0 || all[0].Ticket == nil || all[0].Volumes == nil {
@@ -77,7 +77,7 @@ func TestATruckTicketOfAHeldLoadLeavesWithIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		all, err = b.Tickets()
-		if err != nil || len(all) != 1 || all[0].Ticket == nil || all[0].Hauled() == nil || all[0].Hauled().Bbl != 168 {
+		if err != nil || len(all) != 1 || all[0].Ticket == nil || all[0].TruckTotals() == nil || all[0].TruckTotals().Bbl != 168 {
 			t.Errorf("tickets %+v (%v), want one that left with the truck's", all, err)
 		}
 	})
@@ -110,7 +110,7 @@ func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
 		if _, _, err := b.Match(MatchArgs{Number: "A-X"}, "ann"); !errors.Is(err, ErrNoTicket) {
 			t.Errorf("an unknown number: %v", err)
 		}
-		number, _, err := b.Add(Written{Tank: "TK-1", Open: 100, Close: 50, Start: time.Now(), End: time.Now().Add(time.Hour)}, "ann")
+		number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 100, Close: 50, Start: time.Now(), End: time.Now().Add(time.Hour)}, "ann")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,8 +123,8 @@ func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
 // A gross volume of the hauler's is compared with ours only where there is one.
 func TestVolumesAreComparedOnTheSameBasis(t *testing.T) {
 	for basis, want := range map[string]*float64{AsObserved: new(200.0), AsGross: new(198.0), AsNet: nil} {
-		b := &Booked{Matches: []Match{{Hauler: "1", Bbl: 199, Basis: basis}}, Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, GrossBbl: new(198.0)}}
-		h := b.Hauled()
+		b := &TicketRecord{Matches: []TruckTicket{{Hauler: "1", Bbl: 199, Basis: basis}}, Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, GrossBbl: new(198.0)}}
+		h := b.TruckTotals()
 		if want == nil {
 			if h.Difference != nil || h.Close != nil {
 				t.Errorf("%s: %+v, want no difference", basis, h)
@@ -139,11 +139,11 @@ func TestVolumesAreComparedOnTheSameBasis(t *testing.T) {
 
 // A truck takes what flows in meanwhile on every basis alike.
 func TestWhatFlowedInIsOnTheTruckOnEveryBasis(t *testing.T) {
-	b := &Booked{Load: &tank.Load{GaugeBbl: 200, InflowBbl: 10, RemovedBbl: 210},
+	b := &TicketRecord{Load: &tank.Load{GaugeBbl: 200, InflowBbl: 10, RemovedBbl: 210},
 		Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, OpenCTL: new(0.99), CloseCTL: new(0.99), GrossBbl: new(198.0), BSW: new(1.0), NetBbl: new(196.02)}}
 	for basis, want := range map[string]float64{AsObserved: 210, AsGross: 207.9, AsNet: 205.82} {
-		b.Matches = []Match{{Hauler: "1", Bbl: want, Basis: basis}}
-		if h := b.Hauled(); h.Ours == nil || *h.Ours != want || *h.Difference != 0 {
+		b.Matches = []TruckTicket{{Hauler: "1", Bbl: want, Basis: basis}}
+		if h := b.TruckTotals(); h.Ours == nil || *h.Ours != want || *h.Difference != 0 {
 			t.Errorf("%s: %+v, want %v", basis, h, want)
 		}
 	}

@@ -7,29 +7,29 @@ import (
 	"gauger/collectors"
 )
 
-// newest holds the last reading of every point, by device: a site may have a hundred thousand points, on a box with
+// latestReadings holds the last reading of every point, by device: a site may have a hundred thousand points, on a box with
 // little memory. A poll's readings come in the same order each time and mostly differ in point and value alone; so
 // their places are guessed, and the rest of them is kept once for all.
-type newest map[string]*shelf
+type latestReadings map[string]*deviceReadings
 
-// shelf is one device's points and their readings.
-type shelf struct {
-	points []collectors.Point
-	held   []held
-	index  map[collectors.Point]int // made when readings have come in another order; nil: they never have
+// deviceReadings is one device's points and their readings.
+type deviceReadings struct {
+	points   []collectors.Point
+	readings []compactReading
+	index    map[collectors.Point]int // made when readings have come in another order; nil: they never have
 }
 
-// held is a reading taken apart: rest is everything but its point and its value.
-type held struct {
+// compactReading is a reading taken apart: rest is everything but its point and its value.
+type compactReading struct {
 	value float64
 	rest  *collectors.Reading
 }
 
-// take keeps a batch, and nothing of the slice.
-func (n newest) take(batch []collectors.Reading) {
+// store keeps a batch, and nothing of the slice.
+func (n latestReadings) store(batch []collectors.Reading) {
 	var last *collectors.Reading
 	var device string
-	var s *shelf
+	var s *deviceReadings
 	at := 0
 	for _, r := range batch {
 		point, value := r.Point, r.Value
@@ -39,24 +39,24 @@ func (n newest) take(batch []collectors.Reading) {
 			last = new(r)
 		}
 		if d := deviceOf(point); s == nil || d != device {
-			device, s, at = d, n.shelf(d, len(batch)), 0
+			device, s, at = d, n.device(d, len(batch)), 0
 		}
-		at = s.place(point, at)
-		s.held[at] = held{value, last}
+		at = s.indexOf(point, at)
+		s.readings[at] = compactReading{value, last}
 		at++
 	}
 }
 
-// shelf is the device's, a new one with room for so many points.
-func (n newest) shelf(device string, room int) *shelf {
+// device is the device's, a new one with room for so many points.
+func (n latestReadings) device(device string, room int) *deviceReadings {
 	if n[device] == nil {
-		n[device] = &shelf{points: make([]collectors.Point, 0, room), held: make([]held, 0, room)}
+		n[device] = &deviceReadings{points: make([]collectors.Point, 0, room), readings: make([]compactReading, 0, room)}
 	}
 	return n[device]
 }
 
-// place is where the point stands, which is probably the guess; a new one is given a place.
-func (s *shelf) place(p collectors.Point, guess int) int {
+// indexOf is where the point stands, which is probably the guess; a new one is given a place.
+func (s *deviceReadings) indexOf(p collectors.Point, guess int) int {
 	if guess < len(s.points) && s.points[guess] == p {
 		return guess
 	}
@@ -74,7 +74,7 @@ func (s *shelf) place(p collectors.Point, guess int) int {
 }
 
 // find is where the point stands; negative: it does not.
-func (s *shelf) find(p collectors.Point) int {
+func (s *deviceReadings) find(p collectors.Point) int {
 	if s.index == nil {
 		return slices.Index(s.points, p)
 	}
@@ -84,9 +84,9 @@ func (s *shelf) find(p collectors.Point) int {
 	return -1
 }
 
-func (s *shelf) add(p collectors.Point) int {
+func (s *deviceReadings) add(p collectors.Point) int {
 	at := len(s.points)
-	s.points, s.held = append(s.points, p), append(s.held, held{})
+	s.points, s.readings = append(s.points, p), append(s.readings, compactReading{})
 	if s.index != nil {
 		s.index[p] = at
 	}
@@ -94,7 +94,7 @@ func (s *shelf) add(p collectors.Point) int {
 }
 
 // get is the last reading of a point, if there has been one.
-func (n newest) get(p collectors.Point) (collectors.Reading, bool) {
+func (n latestReadings) get(p collectors.Point) (collectors.Reading, bool) {
 	s := n[deviceOf(p)]
 	if s == nil {
 		return collectors.Reading{}, false
@@ -107,7 +107,7 @@ func (n newest) get(p collectors.Point) (collectors.Reading, bool) {
 }
 
 // all are the last readings of all points, by name.
-func (n newest) all() []collectors.Reading {
+func (n latestReadings) all() []collectors.Reading {
 	var all []collectors.Reading
 	for _, s := range n {
 		for at := range s.points {
@@ -118,8 +118,8 @@ func (n newest) all() []collectors.Reading {
 	return all
 }
 
-func (s *shelf) reading(at int) collectors.Reading {
-	r := *s.held[at].rest
-	r.Point, r.Value = s.points[at], s.held[at].value
+func (s *deviceReadings) reading(at int) collectors.Reading {
+	r := *s.readings[at].rest
+	r.Point, r.Value = s.points[at], s.readings[at].value
 	return r
 }

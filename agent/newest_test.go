@@ -25,8 +25,8 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 		{Point: "a/6", Value: 6, Quality: collectors.Good, At: at.Add(time.Second), Text: "six"},
 	}
 	want := slices.Clone(batch)
-	n := newest{}
-	n.take(batch)
+	n := latestReadings{}
+	n.store(batch)
 	for i := range batch {
 		batch[i] = collectors.Reading{Point: "x", Err: why} // a collector may use its batch again
 	}
@@ -38,7 +38,7 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 	if len(n.all()) != len(want) {
 		t.Errorf("%d points, want %d", len(n.all()), len(want))
 	}
-	n.take([]collectors.Reading{{Point: "a/1", Value: math.NaN(), At: at, Err: why}})
+	n.store([]collectors.Reading{{Point: "a/1", Value: math.NaN(), At: at, Err: why}})
 	if got, _ := n.get("a/1"); !math.IsNaN(got.Value) || got.Err != why || got.Unit != "" {
 		t.Errorf("%+v after a bad one", got)
 	}
@@ -54,7 +54,7 @@ func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
 
 // TestTheNewestReadingsInAnyOrder lets points of several devices come as messages do.
 func TestTheNewestReadingsInAnyOrder(t *testing.T) {
-	n, want := newest{}, map[collectors.Point]float64{}
+	n, want := latestReadings{}, map[collectors.Point]float64{}
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 2000 {
 		var batch []collectors.Reading
@@ -63,7 +63,7 @@ func TestTheNewestReadingsInAnyOrder(t *testing.T) {
 			want[p] = random.Float64()
 			batch = append(batch, collectors.Reading{Point: p, Value: want[p], Quality: collectors.Good})
 		}
-		n.take(batch)
+		n.store(batch)
 	}
 	if got := n.all(); len(got) != len(want) {
 		t.Fatalf("%d points, want %d", len(got), len(want))

@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Supervisor speaks systemd's notification protocol (sd_notify): READY, STATUS, STOPPING and the watchdog. Without
+// Systemd speaks systemd's notification protocol (sd_notify): READY, STATUS, STOPPING and the watchdog. Without
 // NOTIFY_SOCKET in the environment every call does nothing.
-type Supervisor struct {
+type Systemd struct {
 	socket   string
 	watchdog time.Duration
 }
 
-// NewSupervisor reads NOTIFY_SOCKET and WATCHDOG_USEC.
-func NewSupervisor() Supervisor {
-	s := Supervisor{socket: os.Getenv("NOTIFY_SOCKET")}
+// NewSystemd reads NOTIFY_SOCKET and WATCHDOG_USEC.
+func NewSystemd() Systemd {
+	s := Systemd{socket: os.Getenv("NOTIFY_SOCKET")}
 	if us, err := strconv.ParseInt(os.Getenv("WATCHDOG_USEC"), 10, 64); err == nil && us > 0 {
 		s.watchdog = time.Duration(us) * time.Microsecond
 	}
 	return s
 }
 
-// Tell sends one message such as "READY=1".
-func (s Supervisor) Tell(message string) error {
+// Notify sends one message such as "READY=1".
+func (s Systemd) Notify(message string) error {
 	if s.socket == "" {
 		return nil
 	}
@@ -45,9 +45,9 @@ func (s Supervisor) Tell(message string) error {
 	return nil
 }
 
-// Watch feeds the watchdog at half its interval for as long as alive says so, until ctx ends. When alive stays false
+// FeedWatchdog feeds the watchdog at half its interval for as long as alive says so, until ctx ends. When alive stays false
 // systemd restarts the program, which is what a hung disk needs.
-func (s Supervisor) Watch(ctx context.Context, alive func() bool) error {
+func (s Systemd) FeedWatchdog(ctx context.Context, alive func() bool) error {
 	if s.socket == "" || s.watchdog == 0 {
 		<-ctx.Done()
 		return nil
@@ -62,7 +62,7 @@ func (s Supervisor) Watch(ctx context.Context, alive func() bool) error {
 			if !alive() {
 				continue
 			}
-			if err := s.Tell("WATCHDOG=1"); err != nil {
+			if err := s.Notify("WATCHDOG=1"); err != nil {
 				return err
 			}
 		}

@@ -11,8 +11,8 @@ import (
 // numberMax is the longest ticket number, in characters of A-Z 0-9 and the hyphen; wire.number_max may want a shorter one.
 const numberMax = 40
 
-// hashed is how many characters of a hash take the place of what has no room in a number.
-const hashed = 6
+// hashChars is how many characters of a hash take the place of what has no room in a number.
+const hashChars = 6
 
 // Number computes the ticket number of a load: prefix, site, tank and the UTC minute in which the load began. The
 // same load gives the same number, however often it is computed. A ("automatic") marks gauger's own, M a person's.
@@ -37,14 +37,14 @@ func (s Site) numberMax() int {
 // minute, a hash of all that the number says takes the place of the site and the tank, and at last of the minute too.
 func numberWithin(most int, prefix, site, tank string, start time.Time) string {
 	stamp := start.UTC().Format("20060102T1504Z")
-	if name := fit(tank, most-len(prefix)-len(site)-len(stamp)-3); len(prefix)+len(site)+len(name)+len(stamp)+3 <= most {
+	if name := fitID(tank, most-len(prefix)-len(site)-len(stamp)-3); len(prefix)+len(site)+len(name)+len(stamp)+3 <= most {
 		return prefix + "-" + site + "-" + name + "-" + stamp
 	}
 	hash := hashOf(site + "/" + tank + "/" + stamp)
-	if room := most - len(prefix) - len(stamp) - 2; room >= hashed {
-		return prefix + "-" + hash[:min(room, 2*hashed)] + "-" + stamp
+	if room := most - len(prefix) - len(stamp) - 2; room >= hashChars {
+		return prefix + "-" + hash[:min(room, 2*hashChars)] + "-" + stamp
 	}
-	return prefix + "-" + hash[:max(hashed, most-len(prefix)-1)]
+	return prefix + "-" + hash[:max(hashChars, most-len(prefix)-1)]
 }
 
 // hashOf is a text's hash in characters that a number may have.
@@ -53,9 +53,9 @@ func hashOf(text string) string {
 	return base32.StdEncoding.EncodeToString(sum[:])[:numberMax]
 }
 
-// fit brings a tank's id into the number's alphabet and length. What had to be changed or cut gets six characters of
+// fitID brings a tank's id into the number's alphabet and length. What had to be changed or cut gets six characters of
 // the id's hash, so that two tanks never share a number.
-func fit(id string, room int) string {
+func fitID(id string, room int) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-':
@@ -66,14 +66,14 @@ func fit(id string, room int) string {
 	if plain == id && len(id) <= room {
 		return id
 	}
-	hash := hashOf(id)[:hashed]
+	hash := hashOf(id)[:hashChars]
 	keep := max(0, min(len(plain), room-len(hash)))
 	return plain[:keep] + hash
 }
 
-// unused returns number, or number with the first suffix that is not taken, no longer than most. Numbers collide only when the clock
+// firstFree returns number, or number with the first suffix that is not taken, no longer than most. Numbers collide only when the clock
 // stepped back or an older state was restored.
-func unused(number string, most int, taken func(string) bool) string {
+func firstFree(number string, most int, taken func(string) bool) string {
 	if !taken(number) {
 		return number
 	}

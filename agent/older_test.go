@@ -13,10 +13,10 @@ func TestTicketsOfTheVersionBeforeAreRead(t *testing.T) {
 		`"RemovedBbl":202.43,"Rate":5,"Sigma":0.05,"Confidence":0.9,"ErrorBbl":0.3,"Parts":1,"Samples":241,"Gap":30000000000,"Review":null,"Remarks":null,"Table":"geometry","Group":"",` +
 		`"GroupBbl":0,"TopTemperature":null,"BottomTemperature":null,"ClosingTop":null,"ClosingBottom":null,"Gravity":null,"BSW":null}`
 	err := b.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(bookState+"A-OLD", []byte(`{"number":"A-OLD","tank":"TK-1","seq":1,"queued":"2026-03-02T16:30:00Z","ticket":{"ticketNumber":"A-OLD"},"load":`+load+
+		tx.Put(ticketKey+"A-OLD", []byte(`{"number":"A-OLD","tank":"TK-1","seq":1,"queued":"2026-03-02T16:30:00Z","ticket":{"ticketNumber":"A-OLD"},"load":`+load+
 			`,"start":"2026-03-02T15:00:00Z","end":"2026-03-02T15:40:00Z"}`))
-		tx.Put(bookState+"A-REJECTED", []byte(`{"number":"A-REJECTED","tank":"TK-1","queued":"2026-03-02T16:30:00Z","load":`+load+`,"start":"0001-01-01T00:00:00Z","end":"0001-01-01T00:00:00Z","rejected":"ann: x"}`))
-		tx.Put(heldState, []byte(`[{"Load":`+load+`,"Number":"A-HELD","Due":"2036-03-02T16:30:00Z","Boot":1,"Zero":"2026-03-02T00:00:00Z","Person":""}]`))
+		tx.Put(ticketKey+"A-REJECTED", []byte(`{"number":"A-REJECTED","tank":"TK-1","queued":"2026-03-02T16:30:00Z","load":`+load+`,"start":"0001-01-01T00:00:00Z","end":"0001-01-01T00:00:00Z","rejected":"ann: x"}`))
+		tx.Put(heldKey, []byte(`[{"Load":`+load+`,"Number":"A-HELD","Due":"2036-03-02T16:30:00Z","Boot":1,"Zero":"2026-03-02T00:00:00Z","Person":""}]`))
 		return nil
 	})
 	if err != nil {

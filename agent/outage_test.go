@@ -96,7 +96,7 @@ func start(t *testing.T, ctx context.Context, site Site, service http.RoundTripp
 // startIn is start with the box in a folder.
 func startIn(t *testing.T, ctx context.Context, dir string, site Site, service http.RoundTripper, c collectors.Collector) <-chan error {
 	t.Helper()
-	box, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: Label, Streams: []outbox.Stream{
+	box, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: RecordLabel, Streams: []outbox.Stream{
 		{Name: Tickets, Batch: 1, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets, Batch: 20},
 		{Name: Memos}, {Name: Refused, Held: true},
 	}})
@@ -117,7 +117,7 @@ func startIn(t *testing.T, ctx context.Context, dir string, site Site, service h
 		t.Fatal(err)
 	}
 	a := &Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: []Named{{"plc", c}},
+		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: []NamedCollector{{"plc", c}},
 		Workers: []Worker{keys.Run}, Log: zerolog.Nop(), Notes: make(chan outbox.Note),
 	}
 	done := make(chan error, 1)

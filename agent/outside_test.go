@@ -17,7 +17,7 @@ func TestALevelOutsideTheTankIsNotGood(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, nil)
 			b.emit("level", value)
-			desk := (&Desk{Ledger: b.Ledger, Box: b.box, Site: b.site, Clock: b.clock, Daemon: true, Began: time.Now()}).Open()
+			desk := (&Server{Ledger: b.Ledger, Box: b.box, Site: b.site, Clock: b.clock, Daemon: true, Began: time.Now()}).Open()
 			s, err := desk.Status()
 			if err != nil {
 				t.Fatal(err)

@@ -44,7 +44,7 @@ func TestTwentyTanksAreStoredInLittle(t *testing.T) {
 		})
 		rng := rand.New(rand.NewPCG(1, 2))
 		b.play(90*time.Minute, func(time.Duration) float64 { return 180 + 0.05*rng.NormFloat64() })
-		stored, err := b.box.Get(tanksState)
+		stored, err := b.box.Get(tanksKey)
 		b.must(err)
 		whole, err := unpack(stored)
 		b.must(err)
@@ -53,12 +53,12 @@ func TestTwentyTanksAreStoredInLittle(t *testing.T) {
 		}
 		var want tank.State
 		b.must(want.UnmarshalBinary(whole))
-		if b.again(); b.s.tanks.Mark() != want.Mark() {
-			t.Errorf("after a restart the mark is %d, want %d", b.s.tanks.Mark(), want.Mark())
+		if b.again(); b.state.tanks.Mark() != want.Mark() {
+			t.Errorf("after a restart the mark is %d, want %d", b.state.tanks.Mark(), want.Mark())
 		}
-		b.store(tanksState, whole)
-		if b.again(); b.s.tanks.Mark() != want.Mark() {
-			t.Errorf("of a state as it is the mark is %d, want %d", b.s.tanks.Mark(), want.Mark())
+		b.store(tanksKey, whole)
+		if b.again(); b.state.tanks.Mark() != want.Mark() {
+			t.Errorf("of a state as it is the mark is %d, want %d", b.state.tanks.Mark(), want.Mark())
 		}
 	})
 }
@@ -66,7 +66,7 @@ func TestTwentyTanksAreStoredInLittle(t *testing.T) {
 // store puts a piece of state into the box.
 func (b *bench) store(name string, value []byte) {
 	b.t.Helper()
-	d := b.draft(time.Now())
-	d.put(name, value)
-	b.must(b.box.Update(d.stage))
+	d := b.begin(time.Now())
+	d.putState(name, value)
+	b.must(b.box.Update(d.commitTo))
 }

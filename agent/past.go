@@ -6,8 +6,8 @@ import (
 	"gauger/collectors"
 )
 
-// present is a batch without what devices kept and tell afterwards; the batch itself, mostly.
-func present(batch []collectors.Reading) []collectors.Reading {
+// withoutHistorical is a batch without what devices kept and tell afterwards; the batch itself, mostly.
+func withoutHistorical(batch []collectors.Reading) []collectors.Reading {
 	for i := range batch { // by its place: a reading is large, and a site has thousands a second
 		if batch[i].Past {
 			return slices.DeleteFunc(slices.Clone(batch), func(r collectors.Reading) bool { return r.Past })
@@ -16,16 +16,16 @@ func present(batch []collectors.Reading) []collectors.Reading {
 	return batch
 }
 
-// bygone takes a reading of the past. It says nothing about now, so tanks, rules and meters do not see it; a value of
+// applyHistorical takes a reading of the past. It says nothing about now, so tanks, rules and meters do not see it; a value of
 // which every reading is a record has it under its own time.
-func (d *draft) bygone(r collectors.Reading) {
-	f := d.l.feeds[r.Point]
+func (d *txn) applyHistorical(r collectors.Reading) {
+	f := d.l.routes[r.Point]
 	if f == nil || r.At.IsZero() {
 		return
 	}
 	for _, i := range f.values {
 		if d.l.site.Values[i].Every == 0 {
-			d.value(i, r)
+			d.sendValue(i, r)
 		}
 	}
 }

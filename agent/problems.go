@@ -9,7 +9,7 @@ import (
 )
 
 // problems says in sentences what a person should look at, the worst first.
-func (d *Desk) problems(s Status) []string {
+func (d *Server) problems(s Status) []string {
 	out := []string{}
 	if err := d.Box.Err(); err != nil {
 		out = append(out, "the outbox is out of service: "+err.Error())
@@ -21,11 +21,11 @@ func (d *Desk) problems(s Status) []string {
 	} else if off := d.Clock.Deviation(time.Now()); off != 0 {
 		out = append(out, fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second)))
 	}
-	out = append(out, d.Doubts...)
+	out = append(out, d.ConfigDoubts...)
 	if d.Client != nil {
 		out = append(out, d.Client.Keys().Endings()...)
 	}
-	out = append(out, d.Ledger.given(s.Now)...)
+	out = append(out, d.Ledger.EvictionWarnings(s.Now)...)
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
 		if s.Streams[name].LostUnknown {
 			out = append(out, "nobody knows how many records of "+name+" are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers")
@@ -35,11 +35,11 @@ func (d *Desk) problems(s Status) []string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Drains)) {
-		all := s.Drains[name].Apart
-		for _, a := range all[:min(len(all), mostApart)] {
+		all := s.Drains[name].Isolated
+		for _, a := range all[:min(len(all), isolatedNamed)] {
 			out = append(out, a.Why)
 		}
-		if more := len(all) - mostApart; more > 0 {
+		if more := len(all) - isolatedNamed; more > 0 {
 			out = append(out, fmt.Sprintf("and so for %d other ids of %s", more, name))
 		}
 	}

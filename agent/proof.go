@@ -19,13 +19,13 @@ type ProofArgs struct {
 
 // Proof says where every record is: of each stream in all, and of what was accepted in a stretch of time.
 type Proof struct {
-	From    time.Time     `json:"from"`
-	To      time.Time     `json:"to"`
-	At      time.Time     `json:"at"`
-	Holds   bool          `json:"holds"` // every record of every stream is accounted for
-	Streams []StreamProof `json:"streams"`
-	Unused  []Unused      `json:"unused"` // readings that became no record since nobody knows when they were true; of all time
-	Events  EventProof    `json:"events"`
+	From    time.Time        `json:"from"`
+	To      time.Time        `json:"to"`
+	At      time.Time        `json:"at"`
+	Holds   bool             `json:"holds"` // every record of every stream is accounted for
+	Streams []StreamProof    `json:"streams"`
+	Unused  []UnusedReadings `json:"unused"` // readings that became no record since nobody knows when they were true; of all time
+	Events  EventProof       `json:"events"`
 }
 
 // Tally is what became of a number of records: Accepted is the sum of the others.
@@ -71,19 +71,19 @@ type StreamProof struct {
 }
 
 // prove makes the proof. Nothing is held up meanwhile; what is delivered during it is counted once.
-func (d *Desk) prove(ctx context.Context, a ProofArgs) (Proof, error) {
+func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}, Unused: d.Ledger.Unused()}
 	audited, err := d.Box.Audit()
 	if err != nil {
 		return p, err
 	}
-	events := eventLedger{zone: d.Client.Wire(), from: a.From, to: a.To, all: map[eventKey]*eventTally{}}
+	events := eventComparison{zone: d.Client.Wire(), from: a.From, to: a.To, all: map[eventKey]*eventTally{}}
 	for _, name := range slices.Sorted(maps.Keys(audited)) {
 		s := StreamProof{Stream: name, Whole: Tally(audited[name].Counts), Queued: audited[name].Queued, Letters: audited[name].Letters,
 			Holds: audited[name].Holds() && !audited[name].Counts.LostUnknown}
 		see := func(outbox.Entry) {}
 		if name == Events {
-			see = events.take
+			see = events.add
 		}
 		if err := d.within(&s, a, see); err != nil {
 			return p, err
@@ -98,15 +98,15 @@ func (d *Desk) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 	return p, nil
 }
 
-// place is where one record was seen.
-type place struct {
+// recordPlace is where one record was seen.
+type recordPlace struct {
 	seq   uint64
 	state outbox.State
 	in    bool // it was accepted in the stretch
 }
 
 // within fills in what became of the records that were accepted in the stretch. see gets every record that is known.
-func (d *Desk) within(s *StreamProof, a ProofArgs, see func(outbox.Entry)) error {
+func (d *Server) within(s *StreamProof, a ProofArgs, see func(outbox.Entry)) error {
 	since, all, err := d.Box.ReceiptsSince(s.Stream)
 	if err != nil {
 		return err
@@ -114,25 +114,25 @@ func (d *Desk) within(s *StreamProof, a ProofArgs, see func(outbox.Entry)) error
 	if !all {
 		s.Since = since.Round(0)
 	}
-	var places []place
+	var places []recordPlace
 	// In this order, so that a record which moves on meanwhile is seen; its last place counts.
 	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead, outbox.Delivered, outbox.Dropped} {
 		err := d.each(s.Stream, state, func(e outbox.Entry) {
 			see(e)
 			at := e.Record.At
-			places = append(places, place{e.Record.Seq, state, !at.Before(a.From) && at.Before(a.To)})
+			places = append(places, recordPlace{e.Record.Seq, state, !at.Before(a.From) && at.Before(a.To)})
 		})
 		if err != nil {
 			return err
 		}
 	}
 	sort.SliceStable(places, func(i, j int) bool { return places[i].seq < places[j].seq })
-	s.sum(places)
+	s.count(places)
 	return nil
 }
 
 // each calls see with every record of a stream in one state.
-func (d *Desk) each(stream string, state outbox.State, see func(outbox.Entry)) error {
+func (d *Server) each(stream string, state outbox.State, see func(outbox.Entry)) error {
 	for after := uint64(0); ; {
 		page, err := d.Box.Entries(stream, state, after, 0)
 		if err != nil {
@@ -148,9 +148,9 @@ func (d *Desk) each(stream string, state outbox.State, see func(outbox.Entry)) e
 	}
 }
 
-// sum counts places, which are in the order of their numbers. Numbers have no holes: what lies between two records of the
+// count counts places, which are in the order of their numbers. Numbers have no holes: what lies between two records of the
 // stretch and is nowhere was evicted or lost, or its receipt is no longer kept.
-func (s *StreamProof) sum(places []place) {
+func (s *StreamProof) count(places []recordPlace) {
 	w := &s.Within
 	w.LostUnknown = s.Whole.LostUnknown
 	known := uint64(0) // places from the first of the stretch on, and up to its last

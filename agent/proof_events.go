@@ -42,11 +42,11 @@ type eventKey struct {
 // eventTally is what is known of the events with one key.
 type eventTally struct {
 	EventCount
-	here int // waiting or refused: the service may have them, or not
+	undelivered int // waiting or refused: the service may have them, or not
 }
 
-// eventLedger is what was sent in a stretch, by event.
-type eventLedger struct {
+// eventComparison is what was sent in a stretch, by event.
+type eventComparison struct {
 	zone     cloud.Wire
 	from, to time.Time
 	since    time.Time // receipts are kept from then on; zero: all are
@@ -55,7 +55,7 @@ type eventLedger struct {
 }
 
 // at finds the tally of an event whose start lies in the stretch; nil: it does not, or cannot be told.
-func (l *eventLedger) at(ref EventRef) *eventTally {
+func (l *eventComparison) at(ref EventRef) *eventTally {
 	start, ok := l.zone.ReadTime(ref.Start)
 	if !ok || start.Before(l.from) || !start.Before(l.to) {
 		return nil
@@ -68,11 +68,11 @@ func (l *eventLedger) at(ref EventRef) *eventTally {
 	return l.all[k]
 }
 
-// take counts one record of the stream of events.
-func (l *eventLedger) take(e outbox.Entry) {
+// add counts one record of the stream of events.
+func (l *eventComparison) add(e outbox.Entry) {
 	label := e.Label
 	if e.State == outbox.Waiting || e.State == outbox.Dead {
-		label = Label(Events, e.Record)
+		label = RecordLabel(Events, e.Record)
 	}
 	ref, ok := refOf(label)
 	if !ok {
@@ -87,7 +87,7 @@ func (l *eventLedger) take(e outbox.Entry) {
 	case e.State == outbox.Delivered:
 		t.Delivered++
 	default:
-		t.here++
+		t.undelivered++
 	}
 }
 
@@ -95,7 +95,7 @@ func (l *eventLedger) take(e outbox.Entry) {
 const mostDifferences = 1000
 
 // compare asks the service for the same stretch. An answer of another shape, or none, means unknown.
-func (d *Desk) compare(ctx context.Context, l *eventLedger) EventProof {
+func (d *Server) compare(ctx context.Context, l *eventComparison) EventProof {
 	p := EventProof{Missing: []EventCount{}, Doubled: []EventCount{}, Unknown: []EventCount{}}
 	for _, t := range l.all {
 		p.Delivered += t.Delivered
@@ -107,11 +107,11 @@ func (d *Desk) compare(ctx context.Context, l *eventLedger) EventProof {
 	p.Compared = true
 	for _, t := range l.all {
 		switch at := t.start(); {
-		case t.Service > t.Delivered+t.here && t.Delivered+t.here > 0:
+		case t.Service > t.Delivered+t.undelivered && t.Delivered+t.undelivered > 0:
 			p.Doubled = append(p.Doubled, t.EventCount)
 		case t.Service < t.Delivered:
 			p.Missing = append(p.Missing, t.EventCount)
-		case t.Service > 0 && t.Delivered+t.here == 0 && !at.Before(l.since):
+		case t.Service > 0 && t.Delivered+t.undelivered == 0 && !at.Before(l.since):
 			p.Unknown = append(p.Unknown, t.EventCount)
 		}
 	}
@@ -136,28 +136,28 @@ func (t *eventTally) start() time.Time {
 	return at
 }
 
-// object is what a query for events can be limited to.
-type object struct{ id, kind string }
+// eventObject is what a query for events can be limited to.
+type eventObject struct{ id, kind string }
 
 // asked says that a query can be limited to it: the service knows these two types.
-func (o object) asked() bool { return o.kind == "Device" || o.kind == "Well" }
+func (o eventObject) asked() bool { return o.kind == "Device" || o.kind == "Well" }
 
 // objects are those that the events of a stretch name, and the site's own.
-func (d *Desk) objects(l *eventLedger) (all []object) {
+func (d *Server) objects(l *eventComparison) (all []eventObject) {
 	kinds := map[string]string{strings.ToLower(d.Site.Object): d.Site.ObjectType}
 	for _, t := range l.all {
 		kinds[strings.ToLower(t.Object)] = t.Type
 	}
 	delete(kinds, "")
 	for _, id := range slices.Sorted(maps.Keys(kinds)) {
-		all = append(all, object{id, kinds[id]})
+		all = append(all, eventObject{id, kinds[id]})
 	}
 	return all
 }
 
 // fetchEvents counts what the service has. It is asked for a minute more, since the query's times are cut to whole seconds
 // or minutes and its end is exclusive.
-func (d *Desk) fetchEvents(ctx context.Context, l *eventLedger, p *EventProof) error {
+func (d *Server) fetchEvents(ctx context.Context, l *eventComparison, p *EventProof) error {
 	for _, o := range d.objects(l) {
 		q := cloud.EventQuery{Type: "Diagnostic", Start: l.from, End: l.to.Add(time.Minute)}
 		if o.asked() {
@@ -165,7 +165,7 @@ func (d *Desk) fetchEvents(ctx context.Context, l *eventLedger, p *EventProof) e
 		}
 		err := d.Client.AllEvents(ctx, q, func(page cloud.EventPage) error {
 			for _, e := range page.Events {
-				if err := l.found(o, e, p); err != nil {
+				if err := l.addFound(o, e, p); err != nil {
 					return err
 				}
 			}
@@ -181,8 +181,8 @@ func (d *Desk) fetchEvents(ctx context.Context, l *eventLedger, p *EventProof) e
 // errEvent says that an event of the service cannot be told from others.
 var errEvent = errors.New("an event of the answer has no rule, object or time that can be read; name their paths in service.wire.events")
 
-// found counts one event of the service's answer to the query for an object.
-func (l *eventLedger) found(o object, e cloud.Event, p *EventProof) error {
+// addFound counts one event of the service's answer to the query for an object.
+func (l *eventComparison) addFound(o eventObject, e cloud.Event, p *EventProof) error {
 	if e.ObjectID != "" && !strings.EqualFold(e.ObjectID, o.id) {
 		return nil // another's
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // proving is a desk on a bench whose streams are sent.
-func (b *bench) proving(service *cloudtest.Service) (desk *Desk, stop func()) {
+func (b *bench) proving(service *cloudtest.Service) (desk *Server, stop func()) {
 	b.t.Helper()
 	service.PrimaryKey = "primary-key-value"
 	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
@@ -31,7 +31,7 @@ func (b *bench) proving(service *cloudtest.Service) (desk *Desk, stop func()) {
 	for stream := range operations {
 		go func() { done <- b.box.Drain(ctx, stream, Sender{Client: client}) }()
 	}
-	desk = (&Desk{Ledger: b.Ledger, Box: b.box, Client: client, Site: b.site, Daemon: true}).Open()
+	desk = (&Server{Ledger: b.Ledger, Box: b.box, Client: client, Site: b.site, Daemon: true}).Open()
 	return desk, func() {
 		cancel()
 		for range operations {
@@ -44,7 +44,7 @@ func (b *bench) proving(service *cloudtest.Service) (desk *Desk, stop func()) {
 }
 
 // provenAs asks for a proof as a command does.
-func provenAs(t *testing.T, d *Desk, from, to time.Time) (p Proof) {
+func provenAs(t *testing.T, d *Server, from, to time.Time) (p Proof) {
 	t.Helper()
 	args, err := json.Marshal(ProofArgs{From: from, To: to})
 	if err != nil {
@@ -85,7 +85,7 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 		for i := range 250 {
 			pass(time.Duration(rng.IntN(160)) * time.Minute)
 			start := time.Now().Add(-time.Duration(rng.IntN(100)) * time.Hour)
-			if err := b.Book(Event{Rule: fmt.Sprint("rule ", i%7), Note: "x", Start: start, End: time.Now()}); err != nil {
+			if err := b.QueueEvent(Event{Rule: fmt.Sprint("rule ", i%7), Note: "x", Start: start, End: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			at, starts = append(at, time.Now()), append(starts, start)
@@ -102,7 +102,7 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 		})
 		for range 20 {
 			pass(time.Minute)
-			if err := b.Book(Event{Rule: "late", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
+			if err := b.QueueEvent(Event{Rule: "late", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
 				t.Fatal(err)
 			}
 			at, starts = append(at, time.Now()), append(starts, time.Now())
@@ -138,7 +138,7 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 				t.Fatalf("%s to %s: events %+v, want %d", from, to, e, service)
 			}
 		}
-		why := desk.drains(b.box.Counts())[Events]
+		why := desk.drainStatus(b.box.Counts())[Events]
 		if why.Status != 503 || why.Held.Before(away) || why.Next.IsZero() || why.Why == "" {
 			t.Errorf("what waits is explained by %+v", why)
 		}
@@ -153,7 +153,7 @@ func TestProofFindsTheEventsOfItsLastSecond(t *testing.T) {
 		desk, stop := b.proving(&cloudtest.Service{})
 		defer stop()
 		pass(100 * time.Millisecond)
-		if err := b.Book(Event{Rule: "now", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
+		if err := b.QueueEvent(Event{Rule: "now", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		pass(100 * time.Millisecond)
@@ -167,23 +167,23 @@ func TestProofFindsTheEventsOfItsLastSecond(t *testing.T) {
 func TestProofCountsWhatGaveWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := StreamProof{Whole: Tally{Accepted: 100, Waiting: 88, Evicted: 12}}
-		var places []place
+		var places []recordPlace
 		for seq := uint64(1); seq <= 100; seq++ {
 			if seq < 20 || seq > 30 {
-				places = append(places, place{seq, outbox.Waiting, seq > 10 && seq != 60})
+				places = append(places, recordPlace{seq, outbox.Waiting, seq > 10 && seq != 60})
 			}
 		}
-		s.sum(places)
+		s.count(places)
 		if want := (Tally{Accepted: 89, Waiting: 78, Evicted: 11}); s.Within != want || s.NoReceipt != 0 || s.First != 11 || s.Last != 100 {
 			t.Errorf("summed to %+v, want %+v", s, want)
 		}
 		s = StreamProof{Whole: Tally{Accepted: 100, Delivered: 88, Evicted: 5, Lost: 4}}
-		s.sum(places)
+		s.count(places)
 		if s.NoReceipt != 2 || s.Within.Evicted != 5 || s.Within.Lost != 4 || s.Within.Accepted != 89 {
 			t.Errorf("with five evicted and four lost it is %+v", s)
 		}
 		s = StreamProof{Whole: Tally{Accepted: 100, Delivered: 69, Evicted: 31}}
-		s.sum(places[19:])
+		s.count(places[19:])
 		if s.First != 31 || s.Before != 30 || s.Within.Evicted != 0 {
 			t.Errorf("with all evicted up to the first it is %+v", s)
 		}
@@ -198,7 +198,7 @@ func TestAnEventsLabelTellsItFromOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	label := Label(Events, outbox.Record{Body: body})
+	label := RecordLabel(Events, outbox.Record{Body: body})
 	ref, ok := refOf(label)
 	if want := (EventRef{long[:46], "2001-09-09T01:46:40", guid, "Device"}); !ok || ref != want || len(label) > 112 {
 		t.Errorf("label %q of %d bytes says %+v, want %+v", label, len(label), ref, want)

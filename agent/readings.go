@@ -12,16 +12,16 @@ import (
 	"gauger/collectors"
 )
 
-// Wanted says which recorded readings somebody wants: those with From <= time < To of the points. A zero time is no
+// ReadingsArgs says which recorded readings somebody wants: those with From <= time < To of the points. A zero time is no
 // bound, and no points are all.
-type Wanted struct {
+type ReadingsArgs struct {
 	From   time.Time          `json:"from,omitzero"`
 	To     time.Time          `json:"to,omitzero"`
 	Points []collectors.Point `json:"points,omitempty"`
 }
 
-// Readings is a piece of a recording, or what of it cannot be read.
-type Readings struct {
+// RecordingPiece is a piece of a recording, or what of it cannot be read.
+type RecordingPiece struct {
 	CSV    string `json:"csv,omitempty"` // whole lines, without the header
 	Damage string `json:"damage,omitempty"`
 }
@@ -33,9 +33,9 @@ const ReadingsHeader = "ts,mono_s,boot,point,value,quality\n"
 const pieceSize = 32 << 10
 
 // readings gives what the recorder holds, in the order in which it came.
-func (d *Desk) readings(ctx context.Context, w Wanted, see func(any) error) error {
+func (d *Server) readings(ctx context.Context, w ReadingsArgs, see func(any) error) error {
 	d.Ledger.mu.Lock()
-	ring, broken := d.Ledger.keep.ring, d.Ledger.keep.broken
+	ring, broken := d.Ledger.recording.ring, d.Ledger.recording.broken
 	d.Ledger.mu.Unlock()
 	switch {
 	case broken != nil:
@@ -49,7 +49,7 @@ func (d *Desk) readings(ctx context.Context, w Wanted, see func(any) error) erro
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case err != nil:
-			if err := see(Readings{Damage: err.Error()}); err != nil {
+			if err := see(RecordingPiece{Damage: err.Error()}); err != nil {
 				return err
 			}
 			continue
@@ -58,7 +58,7 @@ func (d *Desk) readings(ctx context.Context, w Wanted, see func(any) error) erro
 		if len(lines.text) < pieceSize {
 			continue
 		}
-		if err := see(Readings{CSV: string(lines.text)}); err != nil {
+		if err := see(RecordingPiece{CSV: string(lines.text)}); err != nil {
 			return err
 		}
 		lines.text = lines.text[:0]
@@ -66,7 +66,7 @@ func (d *Desk) readings(ctx context.Context, w Wanted, see func(any) error) erro
 	if len(lines.text) == 0 {
 		return nil
 	}
-	return see(Readings{CSV: string(lines.text)})
+	return see(RecordingPiece{CSV: string(lines.text)})
 }
 
 // csvLines writes rows as a recording has them.

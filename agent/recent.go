@@ -18,14 +18,14 @@ const (
 	recentPage  = 128 // readings
 )
 
-// recent are the readings that were sent last, by their fingerprints.
-type recent struct {
+// recentReadings are the readings that were sent last, by their fingerprints.
+type recentReadings struct {
 	pages [recentPages][]uint64
 	at    int // the page that is being filled
 }
 
 // add remembers a reading, and forgets the oldest page when there is no room.
-func (r *recent) add(sum uint64) {
+func (r *recentReadings) add(sum uint64) {
 	if len(r.pages[r.at]) >= recentPage {
 		r.at = (r.at + 1) % recentPages
 		r.pages[r.at] = nil
@@ -33,12 +33,12 @@ func (r *recent) add(sum uint64) {
 	if r.pages[r.at] == nil {
 		r.pages[r.at] = make([]uint64, 0, recentPage)
 	}
-	// What the state before sees of the page ends before this place, and a draft that was given up is never continued.
+	// What the state before sees of the page ends before this place, and a transaction that was given up is never continued.
 	r.pages[r.at] = append(r.pages[r.at], sum)
 }
 
 // knows says whether a reading was sent before.
-func (r *recent) knows(sum uint64) bool {
+func (r *recentReadings) knows(sum uint64) bool {
 	if r == nil {
 		return false
 	}
@@ -78,12 +78,12 @@ func decodePage(b []byte) []uint64 {
 
 // pageName is where a page of a value's readings is kept.
 func pageName(v Value, page int) string {
-	return stateName(fmt.Sprintf("%s%s/%d", recentState, v.key(), page))
+	return stateName(fmt.Sprintf("%s%s/%d", recentKey, v.key(), page))
 }
 
-// recallRecent reads the pages of a value. The version before kept 256 readings with the value itself.
-func (l *Ledger) recallRecent(v Value, last *lastValue) error {
-	last.recent = &recent{}
+// loadRecent reads the pages of a value. The version before kept 256 readings with the value itself.
+func (l *Ledger) loadRecent(v Value, last *lastValue) error {
+	last.recent = &recentReadings{}
 	for page := range last.recent.pages {
 		b, err := l.box.Get(pageName(v, page))
 		if err != nil {
@@ -103,22 +103,22 @@ func (l *Ledger) recallRecent(v Value, last *lastValue) error {
 	return nil
 }
 
-// keepValues stages what was last sent of the values that this draft has sent.
-func (d *draft) keepValues() {
-	for i, sent := range d.sent {
+// putValues stages what was last sent of the values that this transaction has sent.
+func (d *txn) putValues() {
+	for i, sent := range d.sentValues {
 		if !sent {
 			continue
 		}
-		v, last := d.l.site.Values[i], d.values[i]
-		var old recent
-		if known := d.l.s.values[i].recent; known != nil {
+		v, last := d.l.site.Values[i], d.lastValues[i]
+		var old recentReadings
+		if known := d.l.state.lastValues[i].recent; known != nil {
 			old = *known
 		}
 		last.Page = last.recent.at
-		d.keep(valueState+v.key(), last)
+		d.putJSON(valueKey+v.key(), last)
 		for n, page := range last.recent.pages {
 			if !slices.Equal(page, old.pages[n]) {
-				d.put(pageName(v, n), encodePage(page))
+				d.putState(pageName(v, n), encodePage(page))
 			}
 		}
 	}

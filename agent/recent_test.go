@@ -44,7 +44,7 @@ func TestRedeliveryMakesNoSecondRecord(t *testing.T) {
 			t.Fatalf("%d records of 3010 readings", got)
 		}
 	}
-	if names, err := b.box.Names(recentState); err != nil || len(names) != recentPages {
+	if names, err := b.box.Names(recentKey); err != nil || len(names) != recentPages {
 		t.Errorf("%d pages are kept (%v), want %d", len(names), err, recentPages)
 	}
 }
@@ -60,7 +60,7 @@ func TestRedeliveryOverAnUpgrade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.box.Update(func(tx *outbox.Tx) error { tx.Put(valueState+b.site.Values[0].key(), raw); return nil }); err != nil {
+	if err := b.box.Update(func(tx *outbox.Tx) error { tx.Put(valueKey+b.site.Values[0].key(), raw); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	b.again()
@@ -81,9 +81,9 @@ func TestWhatWasNotStoredIsNotRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Ledger.mu.Lock()
-	d := b.Ledger.draft(time.Now())
+	d := b.Ledger.begin(time.Now())
 	for _, r := range numbered(10, 20) {
-		d.take(r) // and the draft is given up
+		d.apply(r) // and the transaction is given up
 	}
 	b.Ledger.mu.Unlock()
 	if err := b.Host("mqtt").Emit(t.Context(), numbered(5, 15)); err != nil {

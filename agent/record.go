@@ -8,8 +8,8 @@ import (
 	"gauger/collectors"
 )
 
-// keeper is the ledger's side of the recorder. The ledger's lock guards it.
-type keeper struct {
+// recording is the ledger's side of the recorder. The ledger's lock guards it.
+type recording struct {
 	ring    *recorder.Ring // nil: no readings are kept
 	most    int64
 	exposed bool           // it is said that a kill costs the open block
@@ -18,36 +18,36 @@ type keeper struct {
 	failing bool
 }
 
-// Record lets every reading that counts be kept in ring, which may take so many bytes. It is called before the first
+// UseRecorder lets every reading that counts be kept in ring, which may take so many bytes. It is called before the first
 // reading.
-func (l *Ledger) Record(ring *recorder.Ring, most int64) {
+func (l *Ledger) UseRecorder(ring *recorder.Ring, most int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.keep = keeper{ring: ring, most: most}
+	l.recording = recording{ring: ring, most: most}
 }
 
-// Unrecorded says that readings should be kept, and why they cannot be.
-func (l *Ledger) Unrecorded(why error, most int64) {
+// RecorderFailed says that readings should be kept, and why they cannot be.
+func (l *Ledger) RecorderFailed(why error, most int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.keep = keeper{broken: why, most: most}
+	l.recording = recording{broken: why, most: most}
 }
 
-// record keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
+// recordBatch keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
 // told. A disk that does not take it stops nothing: it is said once, and counted.
-func (l *Ledger) record(d *draft, batch []collectors.Reading) {
-	k := &l.keep
+func (l *Ledger) recordBatch(d *txn, batch []collectors.Reading) {
+	k := &l.recording
 	if k.ring == nil {
 		return
 	}
 	k.rows = k.rows[:0]
 	for i := range batch {
 		r := &batch[i]
-		if l.feeds[r.Point] == nil {
+		if l.routes[r.Point] == nil {
 			continue
 		}
 		var x tank.Input
-		d.instant(&x, d.timed(*r))
+		d.stampInput(&x, d.withTime(*r))
 		k.rows = append(k.rows, recorder.Row{Point: r.Point, Value: r.Value, Unit: r.Unit, Quality: r.Quality, At: x.At, Mono: x.Mono, Boot: x.Boot})
 	}
 	err := k.ring.Add(d.now, k.rows)
@@ -80,7 +80,7 @@ type RecorderStatus struct {
 
 func (l *Ledger) recorderStatus() *RecorderStatus {
 	l.mu.Lock()
-	k := l.keep
+	k := l.recording
 	l.mu.Unlock()
 	switch {
 	case k.broken != nil:

@@ -17,26 +17,26 @@ import (
 )
 
 // recording gives the bench a recorder in dir.
-func (b *bench) recording(dir string) *recorder.Ring {
+func (b *bench) record(dir string) *recorder.Ring {
 	b.t.Helper()
 	ring, err := recorder.Open(dir, recorder.Options{MaxBytes: 4 << 20, Days: 30})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.Record(ring, 4<<20)
+	b.UseRecorder(ring, 4<<20)
 	return ring
 }
 
 // export is what the desk gives of the recorder.
-func (b *bench) export(w Wanted) string {
+func (b *bench) export(w ReadingsArgs) string {
 	b.t.Helper()
 	args, err := json.Marshal(w)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	text := ReadingsHeader
-	err = (&Desk{Ledger: b.Ledger}).Open().Follow(b.t.Context(), "readings", args, func(thing any) error {
-		text += thing.(Readings).CSV
+	err = (&Server{Ledger: b.Ledger}).Open().Follow(b.t.Context(), "readings", args, func(thing any) error {
+		text += thing.(RecordingPiece).CSV
 		return nil
 	})
 	if err != nil {
@@ -74,7 +74,7 @@ func TestTheRecorderGivesTheSameTickets(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBench(t, nil)
 			dir := t.TempDir()
-			ring := b.recording(dir)
+			ring := b.record(dir)
 			begin := time.Now()
 			for i := 0; time.Since(begin) < 3*time.Hour; i++ {
 				pumped := min(max(time.Since(begin)-time.Hour, 0), 25*time.Minute)
@@ -89,14 +89,14 @@ func TestTheRecorderGivesTheSameTickets(t *testing.T) {
 						t.Fatal(err)
 					}
 					b.again()
-					ring = b.recording(dir)
+					ring = b.record(dir)
 				}
 			}
 			want := withoutComments(b.bodies(Tickets))
 			if len(want) != 1 {
 				t.Fatalf("%d tickets, want 1", len(want))
 			}
-			if got := b.backtested(b.export(Wanted{})); !reflect.DeepEqual(got, want) {
+			if got := b.backtested(b.export(ReadingsArgs{})); !reflect.DeepEqual(got, want) {
 				t.Errorf("restart %v: the recording gives\n%v, live was\n%v", restart, got, want)
 			}
 			if err := ring.Close(); err != nil {
@@ -112,7 +112,7 @@ func TestOnlyReadingsThatCountAreRecorded(t *testing.T) {
 		b := newBench(t, func(s *Site) {
 			s.Values = []Value{{Well: "w", Code: "Production Target Oil", Point: "plc/oil", Every: 0}}
 		})
-		ring := b.recording(t.TempDir())
+		ring := b.record(t.TempDir())
 		b.emit("level", 171.25)
 		b.emit("spare", 1)
 		b.emit("oil", 412, func(r *collectors.Reading) { r.Unit = "bbl" })
@@ -126,7 +126,7 @@ func TestOnlyReadingsThatCountAreRecorded(t *testing.T) {
 		}
 		want := ReadingsHeader + "2000-01-01T00:00:00Z,0,1,plc/level,171.25,good\n" +
 			"2000-01-01T00:00:00Z,0,1,plc/oil,412,good\n2000-01-01T00:00:00Z,0,1,plc/level,0,bad\n"
-		if got := b.export(Wanted{}); got != want {
+		if got := b.export(ReadingsArgs{}); got != want {
 			t.Errorf("recorded:\n%swant:\n%s", got, want)
 		}
 		if s := b.recorderStatus(); s.Rows != 3 || s.Lost != 0 || s.Error != "" {
@@ -142,7 +142,7 @@ func TestOnlyReadingsThatCountAreRecorded(t *testing.T) {
 // that knew them before the box started.
 func TestARecordingOfARecordingIsTheSame(t *testing.T) {
 	b := newBench(t, nil)
-	ring := b.recording(t.TempDir())
+	ring := b.record(t.TempDir())
 	text := ReadingsHeader
 	for _, line := range []string{
 		"2026-03-02T07:00:00Z,12,0", "2026-03-02T06:00:00Z,-3588.000001,0", "2026-03-02T07:00:10.000123Z,22.000123,0",
@@ -157,7 +157,7 @@ func TestARecordingOfARecordingIsTheSame(t *testing.T) {
 	if err := player.Run(t.Context(), b.Host("plc")); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.export(Wanted{}); got != text {
+	if got := b.export(ReadingsArgs{}); got != text {
 		t.Errorf("exported:\n%swant:\n%s", got, text)
 	}
 	if err := ring.Close(); err != nil {
@@ -170,7 +170,7 @@ func TestADamagedBlockIsToldBesideTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		dir := t.TempDir()
-		ring := b.recording(dir)
+		ring := b.record(dir)
 		for i := range 3 {
 			b.emit("level", float64(100+i))
 			pass(11 * time.Minute)
@@ -187,11 +187,11 @@ func TestADamagedBlockIsToldBesideTheRest(t *testing.T) {
 		}
 		var rows, damage string
 		see := func(thing any) error {
-			piece := thing.(Readings)
+			piece := thing.(RecordingPiece)
 			rows, damage = rows+piece.CSV, damage+piece.Damage
 			return nil
 		}
-		if err := (&Desk{Ledger: b.Ledger}).Open().Follow(t.Context(), "readings", []byte("{}"), see); err != nil {
+		if err := (&Server{Ledger: b.Ledger}).Open().Follow(t.Context(), "readings", []byte("{}"), see); err != nil {
 			t.Fatal(err)
 		}
 		if strings.Count(rows, "\n") != 2 || !strings.Contains(rows, ",101,good\n") || !strings.Contains(rows, ",102,good\n") {
@@ -211,7 +211,7 @@ func TestADiskThatTakesNoReadingsStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		dir := filepath.Join(t.TempDir(), "recorder")
-		ring := b.recording(dir)
+		ring := b.record(dir)
 		if err := os.WriteFile(dir, nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -220,10 +220,10 @@ func TestADiskThatTakesNoReadingsStopsNothing(t *testing.T) {
 			t.Errorf("%d tickets, want 1", n)
 		}
 		s := b.recorderStatus()
-		if s.Lost == 0 || s.Error == "" || !b.keep.failing {
+		if s.Lost == 0 || s.Error == "" || !b.recording.failing {
 			t.Errorf("status %+v", s)
 		}
-		d := &Desk{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}
+		d := &Server{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}
 		all, err := d.Status()
 		if err != nil || !strings.Contains(strings.Join(all.Problems, "\n"), "readings are not being recorded: ") {
 			t.Errorf("problems %q, %v", all.Problems, err)
@@ -232,7 +232,7 @@ func TestADiskThatTakesNoReadingsStopsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		b.haul(0)
-		if s := b.recorderStatus(); s.Error != "" || b.keep.failing {
+		if s := b.recorderStatus(); s.Error != "" || b.recording.failing {
 			t.Errorf("after the disk came back: %+v", s)
 		}
 		if err := ring.Close(); err != nil {
@@ -244,9 +244,9 @@ func TestADiskThatTakesNoReadingsStopsNothing(t *testing.T) {
 // TestARecorderThatCannotBeOpenedIsTold: in the status, and to who exports.
 func TestARecorderThatCannotBeOpenedIsTold(t *testing.T) {
 	b := newBench(t, nil)
-	b.Unrecorded(errors.New("open state/recorder: not a directory"), 4<<20)
+	b.RecorderFailed(errors.New("open state/recorder: not a directory"), 4<<20)
 	b.emit("level", 171.25)
-	d := &Desk{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}
+	d := &Server{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}
 	all, err := d.Status()
 	if err != nil || !strings.Contains(strings.Join(all.Problems, "\n"), "readings are not being recorded: open state/recorder: not a directory") {
 		t.Errorf("problems %q, %v", all.Problems, err)

@@ -178,8 +178,8 @@ func TestANewPointThatGivesNothing(t *testing.T) {
 			b.emit("other", 9999, func(r *collectors.Reading) { r.Unit = "in" })
 			pass(10 * time.Second)
 		}
-		if g := b.s.gears[0]; g.Level != "plc/level" || len(b.notes("config-changed")) != 0 {
-			t.Errorf("in force is %+v", g.level())
+		if g := b.state.setups[0]; g.Level != "plc/level" || len(b.notes("config-changed")) != 0 {
+			t.Errorf("in force is %+v", g.levelSetting())
 		}
 		b.field(time.Hour, w, field{"B": still(150)})
 		if n := b.notes("config-changed"); len(n) != 1 || !strings.Contains(n[0], "the 30.00 in (50.4 bbl) less") {

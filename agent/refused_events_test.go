@@ -79,7 +79,7 @@ func delivering(t *testing.T, to *judged, f func(a *Agent)) {
 			})
 		}
 		wg.Go(func() {
-			if err := a.notes(ctx); err != nil {
+			if err := a.handleNotes(ctx); err != nil {
 				t.Error(err)
 			}
 		})
@@ -210,7 +210,7 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 		send(Memos, "lost 1", "one")
 		send(TagValues, "lost 2", "lost 3", "two", "lost 4")
 		<-time.After(10 * time.Minute)
-		desk := &Desk{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
+		desk := &Server{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
 		s, err := desk.Status()
 		if err != nil {
 			t.Fatal(err)
@@ -222,11 +222,11 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 				t.Errorf("status does not say %q: %s", want, all)
 			}
 		}
-		if s.Overdue() || s.Apart() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[TagValues].Why, "3 ids wait") {
-			t.Errorf("overdue %v, %d wait, %d apart, %+v", s.Overdue(), s.Waiting(), s.Apart(), s.Drains)
+		if s.Overdue() || s.IsolatedCount() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[TagValues].Why, "3 ids wait") {
+			t.Errorf("overdue %v, %d wait, %d apart, %+v", s.Overdue(), s.Waiting(), s.IsolatedCount(), s.Drains)
 		}
 		e, err := a.Box.Entry(TagValues, 2)
-		if shown := desk.explained(e); err != nil || !strings.Contains(shown.Waits, "nothing for well lost 3") || !strings.Contains(shown.Waits, "tried again at") {
+		if shown := desk.withReason(e); err != nil || !strings.Contains(shown.Waits, "nothing for well lost 3") || !strings.Contains(shown.Waits, "tried again at") {
 			t.Errorf("%+v, %v", shown, err)
 		}
 		<-time.After(2 * time.Hour)

@@ -15,10 +15,10 @@ func TestRemindersOverStepsOfTheClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(s *Site) { s.HoldDoubtful = true })
 		begin := time.Now()
-		h := Held{Number: "A-1", Load: tank.Load{Tank: "TK-1", Start: begin, End: begin, Review: []string{"data gap"}}, Due: begin}
+		h := HeldTicket{Number: "A-1", Load: tank.Load{Tank: "TK-1", Start: begin, End: begin, Review: []string{"data gap"}}, Due: begin}
 		told := func(at time.Duration) bool {
-			d := b.draft(begin.Add(at))
-			d.remind(&h)
+			d := b.begin(begin.Add(at))
+			d.remindPerson(&h)
 			return len(d.records) > 0
 		}
 		for _, x := range []struct {
@@ -43,8 +43,8 @@ func TestTicketsThatAnOlderVersionHolds(t *testing.T) {
 		old := `[{"Load":{"Tank":"TK-1","Began":"2000-01-01T01:00:00Z","Start":"2000-01-01T01:00:00Z","End":"2000-01-01T01:30:00Z","Open":180,"Close":80,"GaugeBbl":167.9},
 			"Number":"","Due":"2000-01-02T02:00:00Z","Boot":1,"Zero":"2000-01-01T00:00:00Z","Person":""}]`
 		b.must(b.box.Update(func(tx *outbox.Tx) error {
-			tx.Put(heldState, []byte(old))
-			tx.Put(gearState, nil)
+			tx.Put(heldKey, []byte(old))
+			tx.Put(setupsKey, nil)
 			return nil
 		}))
 		b.again()
@@ -52,7 +52,7 @@ func TestTicketsThatAnOlderVersionHolds(t *testing.T) {
 		if h.Handle != "H-TEST-TK-1-20000101T0100Z" {
 			t.Fatalf("it is called %q", h.Handle)
 		}
-		_, err := b.Edit(Change{Number: h.Handle, Set: map[string]string{"bsw": "0.2"}}, "ann")
+		_, err := b.Edit(EditArgs{Number: h.Handle, Set: map[string]string{"bsw": "0.2"}}, "ann")
 		b.must(err)
 		b.wait(20 * time.Minute) // until the clock is believed
 		b.must(b.Release(h.Handle, "ann"))

@@ -18,8 +18,8 @@ type (
 		Slot string `json:"slot"`
 		Key  string `json:"key,omitempty"`
 	}
-	// Renewed is what came of a renewal.
-	Renewed struct {
+	// RenewResult is what came of a renewal.
+	RenewResult struct {
 		Slot    string    `json:"slot"`
 		Key     string    `json:"key"` // fingerprint of the value that came back; none: the value stays
 		Expires time.Time `json:"expires"`
@@ -31,8 +31,8 @@ type (
 		Type, Customer, User, PasswordHash, Token, APIKey, Feature, SubscriptionKey string
 		Keep                                                                        bool // take the keys into the ring
 	}
-	// LoggedIn is what a login brought, without the keys themselves.
-	LoggedIn struct {
+	// LoginResult is what a login brought, without the keys themselves.
+	LoginResult struct {
 		User         string           `json:"user"`
 		Result       int              `json:"result"`
 		LoggedIn     bool             `json:"logged_in"`
@@ -54,29 +54,29 @@ type (
 		cloud.EventQuery
 		All bool
 	}
-	// Found is what a query brought: the elements that could be read, or the answers as they came. With a note it is not
+	// QueryResult is what a query brought: the elements that could be read, or the answers as they came. With a note it is not
 	// known what there is.
-	Found[E any] struct {
+	QueryResult[E any] struct {
 		Items []E               `json:"items"`
 		Raw   []json.RawMessage `json:"raw,omitempty"` // of pages whose shape was not understood
 		Note  string            `json:"note,omitempty"`
 	}
 )
 
-// cloudVerbs ask the service directly; nothing of them waits in the outbox.
-func (d *Desk) cloudVerbs() map[string]Verb {
-	return map[string]Verb{
-		"keys.show":     On(func(context.Context, None) ([]cloud.Status, error) { return d.Client.Keys().Status(), nil }),
-		"keys.renew":    On(d.renew),
-		"keys.set":      On(d.setKey),
-		"login":         On(d.login),
-		"devices.query": On(d.devices),
-		"events.get":    On(d.events),
+// cloudHandlers ask the service directly; nothing of them waits in the outbox.
+func (d *Server) cloudHandlers() map[string]Handler {
+	return map[string]Handler{
+		"keys.show":     HandlerOf(func(context.Context, None) ([]cloud.Status, error) { return d.Client.Keys().Status(), nil }),
+		"keys.renew":    HandlerOf(d.renew),
+		"keys.set":      HandlerOf(d.setKey),
+		"login":         HandlerOf(d.login),
+		"devices.query": HandlerOf(d.devices),
+		"events.get":    HandlerOf(d.events),
 	}
 }
 
-// slotOf reads the name of a slot.
-func slotOf(name string) (cloud.Slot, error) {
+// keySlotOf reads the name of a slot.
+func keySlotOf(name string) (cloud.Slot, error) {
 	switch name {
 	case "primary":
 		return cloud.Primary, nil
@@ -86,22 +86,22 @@ func slotOf(name string) (cloud.Slot, error) {
 	return 0, fmt.Errorf("a key is primary or secondary, not %q", name)
 }
 
-func (d *Desk) renew(ctx context.Context, a KeyArgs) (Renewed, error) {
-	slot, err := slotOf(a.Slot)
+func (d *Server) renew(ctx context.Context, a KeyArgs) (RenewResult, error) {
+	slot, err := keySlotOf(a.Slot)
 	if err != nil {
-		return Renewed{}, err
+		return RenewResult{}, err
 	}
 	warning := d.Client.Keys().Hasty(slot)
 	got, err := d.Client.RenewAPIKey(ctx, slot)
 	if err != nil {
-		return Renewed{}, err
+		return RenewResult{}, err
 	}
 	d.Kick()
-	return Renewed{Slot: a.Slot, Key: got.Key.Fingerprint(), Expires: got.Expires.At, Assumed: got.Expires.Assumed, Warning: warning}, nil
+	return RenewResult{Slot: a.Slot, Key: got.Key.Fingerprint(), Expires: got.Expires.At, Assumed: got.Expires.Assumed, Warning: warning}, nil
 }
 
-func (d *Desk) setKey(_ context.Context, a KeyArgs) (None, error) {
-	slot, err := slotOf(a.Slot)
+func (d *Server) setKey(_ context.Context, a KeyArgs) (None, error) {
+	slot, err := keySlotOf(a.Slot)
 	if err != nil {
 		return None{}, err
 	}
@@ -112,7 +112,7 @@ func (d *Desk) setKey(_ context.Context, a KeyArgs) (None, error) {
 	return None{}, nil
 }
 
-func (d *Desk) login(ctx context.Context, a LoginArgs) (LoggedIn, error) {
+func (d *Server) login(ctx context.Context, a LoginArgs) (LoginResult, error) {
 	l := d.Client.Login()
 	for _, f := range []struct {
 		into *string
@@ -128,9 +128,9 @@ func (d *Desk) login(ctx context.Context, a LoginArgs) (LoggedIn, error) {
 	}
 	r, err := d.Client.Authenticate(ctx, l)
 	if err != nil {
-		return LoggedIn{}, err
+		return LoginResult{}, err
 	}
-	out := LoggedIn{
+	out := LoginResult{
 		User: r.UserName, Result: r.Result, LoggedIn: r.LoggedIn, Customer: r.AuthenticatedCustomer, Customers: r.Customers,
 		Primary: r.Primary.Key.Fingerprint(), PrimaryEnd: r.Primary.Expires.At,
 		Secondary: r.Secondary.Key.Fingerprint(), SecondaryEnd: r.Secondary.Expires.At, Kept: a.Keep,
@@ -142,32 +142,32 @@ func (d *Desk) login(ctx context.Context, a LoginArgs) (LoggedIn, error) {
 	return out, err
 }
 
-func (d *Desk) devices(ctx context.Context, a DevicesArgs) (Found[cloud.Device], error) {
-	out := Found[cloud.Device]{Items: []cloud.Device{}}
+func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.Device], error) {
+	out := QueryResult[cloud.Device]{Items: []cloud.Device{}}
 	take := func(p cloud.DevicePage) error { return out.add(p.Devices, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
 	} else {
-		err = one(d.Client.QueryDevices(ctx, a.DeviceQuery))(take)
+		err = singlePage(d.Client.QueryDevices(ctx, a.DeviceQuery))(take)
 	}
 	return out, out.shape(err)
 }
 
-func (d *Desk) events(ctx context.Context, a EventsArgs) (Found[cloud.Event], error) {
-	out := Found[cloud.Event]{Items: []cloud.Event{}}
+func (d *Server) events(ctx context.Context, a EventsArgs) (QueryResult[cloud.Event], error) {
+	out := QueryResult[cloud.Event]{Items: []cloud.Event{}}
 	take := func(p cloud.EventPage) error { return out.add(p.Events, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllEvents(ctx, a.EventQuery, take)
 	} else {
-		err = one(d.Client.GetEvents(ctx, a.EventQuery))(take)
+		err = singlePage(d.Client.GetEvents(ctx, a.EventQuery))(take)
 	}
 	return out, out.shape(err)
 }
 
-// one gives a single page to take, also when only its raw form is of use.
-func one[P any](page P, err error) func(take func(P) error) error {
+// singlePage gives a single page to take, also when only its raw form is of use.
+func singlePage[P any](page P, err error) func(take func(P) error) error {
 	return func(take func(P) error) error {
 		if err != nil && !errors.Is(err, cloud.ErrShape) {
 			return err
@@ -177,7 +177,7 @@ func one[P any](page P, err error) func(take func(P) error) error {
 }
 
 // add takes a page: what could be read of it, or else its raw form.
-func (f *Found[E]) add(items []E, raw []byte, from *cloud.Client) error {
+func (f *QueryResult[E]) add(items []E, raw []byte, from *cloud.Client) error {
 	if items == nil && len(bytes.TrimSpace(raw)) > 0 {
 		f.Raw = append(f.Raw, from.Shown(raw))
 	}
@@ -186,7 +186,7 @@ func (f *Found[E]) add(items []E, raw []byte, from *cloud.Client) error {
 }
 
 // shape turns an answer of another shape into a note: what came is shown as it is.
-func (f *Found[E]) shape(err error) error {
+func (f *QueryResult[E]) shape(err error) error {
 	if errors.Is(err, cloud.ErrShape) {
 		f.Note = err.Error()
 		return nil

@@ -29,10 +29,10 @@ type Rule struct {
 // A condition is over after three good readings; where they come rarely, after this. One reading begins it, but for what
 // may be a false echo or one lost poll: that counts after two readings, or where they come rarely.
 const (
-	strikes   = 2
-	goods     = 3
-	patience  = 30 * time.Second
-	longWhile = time.Hour // an episode of gauger's own that lasts longer is told while it lasts
+	strikesNeeded = 2
+	goodsNeeded   = 3
+	patience      = 30 * time.Second
+	longWhile     = time.Hour // an episode of gauger's own that lasts longer is told while it lasts
 )
 
 // Episode is something that has begun. It is kept over a restart once it counts.
@@ -51,11 +51,11 @@ type Episode struct {
 	stamp, heard time.Time // the device's own time of the last reading, and when that came; zero: it has the box's time
 }
 
-// key names the episode of a rule and its source.
-func key(rule, source string) string { return rule + "|" + source }
+// episodeKey names the episode of a rule and its source.
+func episodeKey(rule, source string) string { return rule + "|" + source }
 
-// state says whether the reading meets the condition, and whether it ends it; between the two thresholds neither.
-func (r Rule) state(x collectors.Reading) (on, off bool) {
+// condition says whether the reading meets the condition, and whether it ends it; between the two thresholds neither.
+func (r Rule) condition(x collectors.Reading) (on, off bool) {
 	good := x.Quality == collectors.Good && finite(x.Value)
 	switch {
 	case r.Bad:
@@ -83,19 +83,19 @@ func orElse(p *float64, v float64) float64 {
 	return *p
 }
 
-// judge lets one reading count for or against rule i, by its own time. What was going on first has its turn by the clock of
+// applyRule lets one reading count for or against rule i, by its own time. What was going on first has its turn by the clock of
 // the readings: between two that a device kept, the box's clock had none.
-func (d *draft) judge(i int, x collectors.Reading) {
+func (d *txn) applyRule(i int, x collectors.Reading) {
 	r := d.l.site.Rules[i]
-	on, off := r.state(x)
-	k, at := key(r.Name, string(r.Point)), x.At.Round(0)
-	d.settle(r, k, at)
-	e, known := d.open[k]
+	on, off := r.condition(x)
+	k, at := episodeKey(r.Name, string(r.Point)), x.At.Round(0)
+	d.settleEpisode(r, k, at)
+	e, known := d.episodes[k]
 	switch {
 	case known && e.stamp.Equal(at): // the same one, delivered once more
 		return
 	case on && !known:
-		e = Episode{Rule: r.Name, Source: string(r.Point), Since: at, Value: shown(x), Unit: string(x.Unit)}
+		e = Episode{Rule: r.Name, Source: string(r.Point), Since: at, Value: valueText(x), Unit: string(x.Unit)}
 		e.strikes = 1
 	case on:
 		e.strikes, e.goods, e.Over = e.strikes+1, 0, time.Time{}
@@ -111,59 +111,59 @@ func (d *draft) judge(i int, x collectors.Reading) {
 		e.stamp = at
 	}
 	d.ownEpisodes()
-	d.open[k] = e
-	d.settle(r, k, at)
+	d.episodes[k] = e
+	d.settleEpisode(r, k, at)
 }
 
-// settle opens or closes rule r's episode when its time has come.
-func (d *draft) settle(r Rule, k string, at time.Time) {
-	e, known := d.open[k]
+// settleEpisode opens or closes rule r's episode when its time has come.
+func (d *txn) settleEpisode(r Rule, k string, at time.Time) {
+	e, known := d.episodes[k]
 	if !known {
 		return
 	}
 	if !e.Over.IsZero() {
-		if e.Open && e.goods < goods && at.Sub(e.Over) < patience {
+		if e.Open && e.goods < goodsNeeded && at.Sub(e.Over) < patience {
 			return
 		}
 		d.ownEpisodes()
-		delete(d.open, k)
+		delete(d.episodes, k)
 		if e.Open {
-			d.event(r.diagnosis(e, e.Over))
-			d.keepEpisodes()
+			d.queueEvent(r.event(e, e.Over))
+			d.putEpisodes()
 		}
 		return
 	}
-	if e.Open || !d.counts(r, e, at.Sub(e.Since)) {
+	if e.Open || !d.conditionCounts(r, e, at.Sub(e.Since)) {
 		return
 	}
 	e.Open, e.Told = true, r.Urgent
 	d.ownEpisodes()
-	d.open[k] = e
-	d.keepEpisodes()
-	d.say(e, "an event has begun")
+	d.episodes[k] = e
+	d.putEpisodes()
+	d.logEpisode(e, "an event has begun")
 	if r.Urgent {
-		d.event(r.diagnosis(e, at))
+		d.queueEvent(r.event(e, at))
 	}
 }
 
-// counts says whether a condition that lasted so long is one, and not a tank's false echo or one lost poll.
-func (d *draft) counts(r Rule, e Episode, lasted time.Duration) bool {
-	level := func(in input) bool { return in.kind == tank.Level }
-	doubtful := r.Bad || slices.ContainsFunc(d.l.feeds[r.Point].inputs, level)
-	return lasted >= r.For && (!doubtful || e.strikes >= strikes || lasted >= patience)
+// conditionCounts says whether a condition that lasted so long is one, and not a tank's false echo or one lost poll.
+func (d *txn) conditionCounts(r Rule, e Episode, lasted time.Duration) bool {
+	level := func(in detectorInput) bool { return in.kind == tank.Level }
+	doubtful := r.Bad || slices.ContainsFunc(d.l.routes[r.Point].inputs, level)
+	return lasted >= r.For && (!doubtful || e.strikes >= strikesNeeded || lasted >= patience)
 }
 
-// turn is the instant to which the episode has come. A device's own time goes on from its last reading: what it kept comes
+// readingTime is the instant to which the episode has come. A device's own time goes on from its last reading: what it kept comes
 // in pieces, and how old a piece is says nothing of how long its last value stood.
-func (e Episode) turn(now time.Time) time.Time {
+func (e Episode) readingTime(now time.Time) time.Time {
 	if e.stamp.IsZero() {
 		return now.Round(0)
 	}
 	return e.stamp.Add(now.Sub(e.heard))
 }
 
-// diagnosis is the event of the episode as it stands at end.
-func (r Rule) diagnosis(e Episode, end time.Time) Event {
+// event is the event of the episode as it stands at end.
+func (r Rule) event(e Episode, end time.Time) Event {
 	note := r.Note
 	if note == "" {
 		note = "{point}: {value} {unit}"
@@ -172,35 +172,35 @@ func (r Rule) diagnosis(e Episode, end time.Time) Event {
 	return Event{Rule: r.Name, Object: r.Object, ObjectType: r.ObjectType, Note: note, Start: e.Since, End: end}
 }
 
-// overdue gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
-func (d *draft) overdue() {
+// applyRulesByClock gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
+func (d *txn) applyRulesByClock() {
 	for _, r := range d.l.site.Rules {
-		k := key(r.Name, string(r.Point))
+		k := episodeKey(r.Name, string(r.Point))
 		if r.Stale > 0 {
-			d.staleness(r, k)
+			d.openStale(r, k)
 		}
-		d.settle(r, k, d.open[k].turn(d.now))
+		d.settleEpisode(r, k, d.episodes[k].readingTime(d.now))
 	}
 }
 
-// staleness begins the episode of a point that has been silent for too long.
-func (d *draft) staleness(r Rule, k string) {
-	last, now := d.l.born, d.now
+// openStale begins the episode of a point that has been silent for too long.
+func (d *txn) openStale(r Rule, k string) {
+	last, now := d.l.started, d.now
 	if x, ok := d.l.latest.get(r.Point); ok {
 		last = x.At
 	}
 	if last == last.Round(0) { // a device's own stamp is no older because the box's clock was set
 		now = now.Add(-d.astray())
 	}
-	if _, known := d.open[k]; known || now.Sub(last) < r.Stale {
+	if _, known := d.episodes[k]; known || now.Sub(last) < r.Stale {
 		return
 	}
 	d.ownEpisodes()
-	d.open[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikes}
+	d.episodes[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded}
 }
 
-// shown is a reading's value as people read it.
-func shown(x collectors.Reading) string {
+// valueText is a reading's value as people read it.
+func valueText(x collectors.Reading) string {
 	if x.Text != "" {
 		return x.Text
 	}

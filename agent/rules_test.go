@@ -158,7 +158,7 @@ func TestATicketByHandOverAnAutomaticOneWarns(t *testing.T) {
 		b := newBench(t, nil)
 		began := time.Now().Add(70 * time.Minute)
 		b.haul(50 * time.Minute)
-		w := Written{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(20 * time.Minute), Comments: "by hand"}
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(20 * time.Minute), Comments: "by hand"}
 		number, warning, err := b.Add(w, "pat")
 		if err != nil || warning == "" {
 			t.Fatalf("number %q, warning %q, error %v: want a warning", number, warning, err)

@@ -41,23 +41,23 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 			pass(2 * time.Minute)
 			b.wired(otherSource, nil)
 			if stuck {
-				gears := slices.Clone(b.s.gears)
-				gears[0].Seam = &seam{To: b.wanted[0].level(), By: tank.Conversion{Ratio: 1, Add: 118}, Odd: &oddity{From: time.Now(), To: time.Now(), Note: "it was changed"}}
-				d := b.draft(time.Now())
-				d.keep(gearState, gears)
-				b.must(b.box.Update(d.stage))
+				gears := slices.Clone(b.state.setups)
+				gears[0].Changeover = &changeover{To: b.configured[0].levelSetting(), By: tank.Conversion{Ratio: 1, Add: 118}, Odd: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
+				d := b.begin(time.Now())
+				d.putJSON(setupsKey, gears)
+				b.must(b.box.Update(d.commitTo))
 				b.again()
 			}
 			b.field(24*time.Hour, otherSource, f)
 			l := b.loads()
 			if len(l) != 2 || l[0].Open < 59.8 || l[0].Open > 60.2 {
-				t.Fatalf("stuck %t: loads %+v, want two; phase %s, %v", stuck, l, b.s.tanks.Phase(0), b.rules())
+				t.Fatalf("stuck %t: loads %+v, want two; phase %s, %v", stuck, l, b.state.tanks.Phase(0), b.rules())
 			}
 			marked(t, l[0], "changed")
 			if !stuck && (l[0].Close < 31 || l[0].Close > 34 || l[1].Open < 149.8 || l[1].Open > 150.2 || l[1].Close < 59.8 || l[1].Close > 60.2) {
 				t.Errorf("loads %+v, want 60 to 32 and 150 to 60 in", l)
 			}
-			if phase := b.s.tanks.Phase(0); phase != "idle" || b.s.unfit {
+			if phase := b.state.tanks.Phase(0); phase != "idle" || b.state.setupsPending {
 				t.Errorf("stuck %t: the tank is %s", stuck, phase)
 			}
 		})
@@ -78,8 +78,8 @@ func TestALoadEndsWhereItsSettingHasNoLevel(t *testing.T) {
 			fell += x.Open - x.Close
 			marked(t, x, "changed")
 		}
-		if len(l) != 2 || fell < 150 || fell > 162 || b.s.tanks.Phase(0) != "idle" || b.s.unfit {
-			t.Errorf("loads %+v, want two of 160 in; phase %s", l, b.s.tanks.Phase(0))
+		if len(l) != 2 || fell < 150 || fell > 162 || b.state.tanks.Phase(0) != "idle" || b.state.setupsPending {
+			t.Errorf("loads %+v, want two of 160 in; phase %s", l, b.state.tanks.Phase(0))
 		}
 	})
 }
@@ -149,7 +149,7 @@ func TestACorrectedSettingMarksALoadUnderWayAndAHeldOne(t *testing.T) {
 					f := field{"A": hauled(time.Now().Add(time.Hour))}
 					f["B"] = f["A"]
 					b.field(at, inches, f)
-					if n := len(b.s.held); (n == 1) != (when == "held") {
+					if n := len(b.state.heldTickets); (n == 1) != (when == "held") {
 						t.Fatalf("%d held", n)
 					}
 					b.wired(c.after, c.change)
@@ -184,7 +184,7 @@ func TestAStartNamesWhatItFindsChanged(t *testing.T) {
 			says bool
 		}{{feet, false}, {wires{"plc/level": {Source: "A", Unit: "cm", Scale: 1}}, true}} {
 			site, said := b.site, &strings.Builder{}
-			site.Making = c.w.making
+			site.OriginOf = c.w.making
 			if _, err := NewLedger(site, b.box, b.clock, zerolog.New(said)); err != nil {
 				t.Fatal(err)
 			}

@@ -14,11 +14,11 @@ import (
 
 // wires are the points of a site with what their values are made of; field is what stands in the registers.
 type (
-	wires map[collectors.Point]Making
+	wires map[collectors.Point]Origin
 	field map[string]func(time.Duration) float64
 )
 
-func (w wires) making(p collectors.Point) Making { return w[p] }
+func (w wires) making(p collectors.Point) Origin { return w[p] }
 
 // still is a number that does not change.
 func still(v float64) func(time.Duration) float64 { return func(time.Duration) float64 { return v } }
@@ -42,7 +42,7 @@ func (b *bench) field(d time.Duration, w wires, f field) {
 func (b *bench) wired(w wires, change func(*Site)) {
 	b.t.Helper()
 	b.reconfigured(func(s *Site) {
-		s.Making = w.making
+		s.OriginOf = w.making
 		if change != nil {
 			change(s)
 		}
@@ -52,7 +52,7 @@ func (b *bench) wired(w wires, change func(*Site)) {
 // newWired is a bench whose points have a making.
 func newWired(t *testing.T, w wires, change func(*Site)) *bench {
 	return newBench(t, func(s *Site) {
-		s.Making = w.making
+		s.OriginOf = w.making
 		if change != nil {
 			change(s)
 		}
@@ -144,8 +144,8 @@ func TestAChangedSettingMakesNoTicket(t *testing.T) {
 					c.now = c.raw
 				}
 				b.field(2*time.Hour, c.after, c.now)
-				if l := b.loads(); len(l) != 0 || len(b.s.held) != 0 {
-					t.Errorf("tickets of nothing: %+v %+v", l, b.s.held)
+				if l := b.loads(); len(l) != 0 || len(b.state.heldTickets) != 0 {
+					t.Errorf("tickets of nothing: %+v %+v", l, b.state.heldTickets)
 				}
 				n := b.notes("config-changed")
 				if len(n) != 1 || !strings.Contains(n[0], c.odd) || (c.odd == "") != strings.Contains(n[0], "no load is measured by both") {
@@ -156,7 +156,7 @@ func TestAChangedSettingMakesNoTicket(t *testing.T) {
 						t.Errorf("events %v: there was nothing but a change", b.rules())
 					}
 				}
-				if _, gears := b.s.tanks.Phase(0), b.s.gears[0]; b.s.unfit || gears.level() != b.wanted[0].level() {
+				if _, gears := b.state.tanks.Phase(0), b.state.setups[0]; b.state.setupsPending || gears.levelSetting() != b.configured[0].levelSetting() {
 					t.Errorf("the change is not in force: %+v", gears)
 				}
 			})
@@ -255,7 +255,7 @@ func TestALoadUnderWayKeepsItsSetting(t *testing.T) {
 				if said := strings.Join(append(l[0].Remarks, l[0].Review...), "; "); !strings.Contains(said, "offset and level point changed meanwhile, measured by the old") {
 					t.Errorf("remarks %q", said)
 				}
-				if got := b.s.gears[0].Level; got != "plc/other" || b.s.unfit {
+				if got := b.state.setups[0].Level; got != "plc/other" || b.state.setupsPending {
 					t.Errorf("after the load its level is %s", got)
 				}
 				if n := len(b.notes("config-changed")); n != 1 {
@@ -311,7 +311,7 @@ func TestAnUpgradeOfAnUnchangedSiteTellsOfNothing(t *testing.T) {
 		}, "W": still(6)}
 		b.field(70*time.Minute, w, f)
 		older := `[{"ID":"TK-1","Level":"plc/level","Offset":"0in","Height":"240in","Sensor":"","Table":` + tableJSON(t, b.site.Tanks[0].Table) + `}]`
-		b.store(gearState, []byte(older))
+		b.store(setupsKey, []byte(older))
 		b.again()
 		b.field(2*time.Hour, w, f)
 		if l := b.loads(); len(l) != 1 || len(l[0].Review) != 0 || l[0].Close < 83.8 || l[0].Close > 84.2 || strings.Contains(strings.Join(l[0].Remarks, ""), "changed") {

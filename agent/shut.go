@@ -16,77 +16,77 @@ import (
 	"gauger/outbox"
 )
 
-// Onlooker is a ledger without an outbox: it knows the newest readings and how the tanks are measured, and keeps nothing.
+// NewWithoutOutbox is a ledger without an outbox: it knows the newest readings and how the tanks are measured, and keeps nothing.
 // Readings come to it through its Look; none of its other hosts may be used.
-func Onlooker(site Site, clock *clock.Clock, log zerolog.Logger) (*Ledger, error) {
+func NewWithoutOutbox(site Site, clock *clock.Clock, log zerolog.Logger) (*Ledger, error) {
 	l := newLedger(site, nil, clock, log)
-	s := state{open: map[string]Episode{}, values: make([]lastValue, len(site.Values))}
-	err := l.outfit(&s)
+	s := state{episodes: map[string]Episode{}, lastValues: make([]lastValue, len(site.Values))}
+	err := l.loadSetups(&s)
 	l.adopt(s)
 	return l, err
 }
 
-// Look returns a host that shows what collectors read. They must be such as tell a device nothing, and leave nothing
+// ViewHost returns a host that shows what collectors read. They must be such as tell a device nothing, and leave nothing
 // behind: nothing of it is stored.
-func (l *Ledger) Look() collectors.Host { return onlooker{l} }
+func (l *Ledger) ViewHost() collectors.Host { return viewHost{l} }
 
-type onlooker struct{ l *Ledger }
+type viewHost struct{ l *Ledger }
 
 // Emit implements collectors.Host.
-func (o onlooker) Emit(ctx context.Context, batch []collectors.Reading) error {
+func (o viewHost) Emit(ctx context.Context, batch []collectors.Reading) error {
 	o.l.mu.Lock()
 	defer o.l.mu.Unlock()
-	batch = present(batch)
-	o.l.latest.take(batch)
-	o.l.watch.send(batch)
+	batch = withoutHistorical(batch)
+	o.l.latest.store(batch)
+	o.l.watchers.send(batch)
 	return ctx.Err()
 }
 
 // Refuse implements collectors.Host: what cannot be decoded shows as a Bad reading.
-func (o onlooker) Refuse(ctx context.Context, _ []collectors.Refusal) error { return ctx.Err() }
+func (o viewHost) Refuse(ctx context.Context, _ []collectors.Refusal) error { return ctx.Err() }
 
 // Notice implements collectors.Host. There is no event to make of it.
-func (o onlooker) Notice(ctx context.Context, n collectors.Notice) error {
+func (o viewHost) Notice(ctx context.Context, n collectors.Notice) error {
 	o.l.log.Warn().Str("rule", n.Rule).Str("source", n.Source).Bool("over", !n.Until.IsZero()).Msg(n.Note)
 	return ctx.Err()
 }
 
 // Recall implements collectors.Host.
-func (o onlooker) Recall(string) ([]byte, error) { return nil, nil }
+func (o viewHost) Recall(string) ([]byte, error) { return nil, nil }
 
 // Remember implements collectors.Host.
-func (o onlooker) Remember(string, []byte) error { return nil }
+func (o viewHost) Remember(string, []byte) error { return nil }
 
 // Hurry implements collectors.Host.
-func (o onlooker) Hurry([]collectors.Point) bool { return false }
+func (o viewHost) Hurry([]collectors.Point) bool { return false }
 
-// OpenShut lays out what can be asked for while there is no outbox: how the site stands, and what is read.
-func (d *Desk) OpenShut() *Desk {
-	d.feeds = map[string]Feed{}
-	d.verbs = map[string]Verb{
-		"status": On(func(context.Context, None) (Status, error) { return d.Status() }),
-		"read":   On(d.read),
+// OpenWithoutOutbox lays out what can be asked for while there is no outbox: how the site stands, and what is read.
+func (d *Server) OpenWithoutOutbox() *Server {
+	d.live = map[string]LiveStream{}
+	d.handlers = map[string]Handler{
+		"status": HandlerOf(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":   HandlerOf(d.read),
 	}
 	return d
 }
 
-// unknownVerb says why nobody answers.
-func (d *Desk) unknownVerb(name string) error {
-	if d.Shut != nil {
-		return Unopened(d.Shut().Error())
+// unknownRequest says why nobody answers.
+func (d *Server) unknownRequest(name string) error {
+	if d.NoOutbox != nil {
+		return NoOutboxError(d.NoOutbox().Error())
 	}
-	return fmt.Errorf("%w (%s)", ErrVerb, name)
+	return fmt.Errorf("%w (%s)", ErrUnknownRequest, name)
 }
 
-// Unopened is what whatever needs the outbox answers while it cannot be opened, with the reason of that.
-func Unopened(why string) error {
+// NoOutboxError is what whatever needs the outbox answers while it cannot be opened, with the reason of that.
+func NoOutboxError(why string) error {
 	return errors.New("the outbox cannot be opened, so nothing can be stored or looked up: " + why)
 }
 
 // Err is why nothing can be stored; nil: it can.
-func (d *Desk) Err() error {
-	if d.Shut != nil {
-		return d.Shut()
+func (d *Server) Err() error {
+	if d.NoOutbox != nil {
+		return d.NoOutbox()
 	}
 	if err := d.Box.Err(); err != nil {
 		return err
@@ -105,13 +105,13 @@ func fullProblem(why error) string {
 // diskFull is what a person can do about a full disk.
 const diskFull = "the disk is full: make room on it"
 
-// shutStatus is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
+// statusWithoutOutbox is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
 // tickets and records, since nobody can look.
-func (d *Desk) shutStatus(now time.Time) Status {
+func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
-		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]Drain{}, Held: []Held{},
-		Shut: d.Shut().Error(), Problems: append([]string{shutProblem(d.Shut())}, d.Doubts...),
+		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []HeldTicket{},
+		Shut: d.NoOutbox().Error(), Problems: append([]string{noOutboxProblem(d.NoOutbox())}, d.ConfigDoubts...),
 	}
 	s.Points, s.Tanks, s.Open, _ = d.Ledger.snapshot()
 	s.Points = d.withUnheard(s.Points, s.Began)
@@ -138,8 +138,8 @@ var cures = []struct {
 	{syscall.ENOTDIR, "something that is no folder stands where store.path or a folder above it should be"},
 }
 
-// shutProblem says what a store that cannot be opened means, and what to do.
-func shutProblem(why error) string {
+// noOutboxProblem says what a store that cannot be opened means, and what to do.
+func noOutboxProblem(why error) string {
 	text := "NOTHING IS STORED: no tickets are made and nothing is sent, since the outbox cannot be opened (" + why.Error() + ")"
 	for _, c := range cures {
 		// Of what makes a file longer bbolt hands on only the words.
@@ -151,9 +151,9 @@ func shutProblem(why error) string {
 	return text + "; gauger tries again all the time and goes on by itself"
 }
 
-// BookShut leaves the event that tells of a time without an outbox.
-func (l *Ledger) BookShut(since, until time.Time, why error) error {
-	return l.Book(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
+// QueueOutboxShut leaves the event that tells of a time without an outbox.
+func (l *Ledger) QueueOutboxShut(since, until time.Time, why error) error {
+	return l.QueueEvent(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
 		"the outbox could not be opened from %s to %s; what was polled meanwhile was not stored, so that loads of that time may have no tickets: %v",
 		since.In(l.site.Zone).Format("2006-01-02 15:04:05"), until.In(l.site.Zone).Format("2006-01-02 15:04:05"), why)})
 }

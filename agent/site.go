@@ -35,7 +35,7 @@ type Site struct {
 	Wire               cloud.Wire
 	Config             uint32 // hash of the configuration, kept with each record
 
-	Making func(collectors.Point) Making // how a point's value comes about; nil: nobody knows
+	OriginOf func(collectors.Point) Origin // how a point's value comes about; nil: nobody knows
 }
 
 // Source is a point, a constant, or nothing.

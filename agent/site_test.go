@@ -30,11 +30,11 @@ func TestNumberFollowsTheFieldsAlphabetAndLength(t *testing.T) {
 func TestACollisionGetsASuffixThatStillFits(t *testing.T) {
 	number := strings.Repeat("N", numberMax)
 	used := map[string]bool{number: true, strings.Repeat("N", numberMax-2) + "-2": true}
-	got := unused(number, numberMax, func(n string) bool { return used[n] })
+	got := firstFree(number, numberMax, func(n string) bool { return used[n] })
 	if want := strings.Repeat("N", numberMax-2) + "-3"; got != want {
 		t.Errorf("unused number %q, want %q", got, want)
 	}
-	if got := unused("A-1", numberMax, func(string) bool { return false }); got != "A-1" {
+	if got := firstFree("A-1", numberMax, func(string) bool { return false }); got != "A-1" {
 		t.Errorf("a free number became %q", got)
 	}
 }
@@ -86,7 +86,7 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 		Tank: "TK-1", Open: 171.25, Close: 49.5, GaugeBbl: 203.32, RemovedBbl: 205.1, InflowBbl: 1.78, Rate: 5.91, Confidence: 0.5, ErrorBbl: 0.42,
 		Parts: 1, Samples: 212, Table: "strap", Review: []string{"data gap 42 min"}, End: time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC),
 	}
-	got := site.comments(tk, Held{Load: load}, clock.Assumed, 500)
+	got := site.comments(tk, HeldTicket{Load: load}, clock.Assumed, 500)
 	want := "North battery; auto observation, not a custody ticket; conf=0.50; open=14-03-1; close=04-01-2; gauge_bbl=203.3; " +
 		"removed_bbl=205.1; err_bbl=0.4; inflow_bbl=1.8; rate=5.9; parts=1; table=strap; n=212; day=2026-03-02; constant=specific_gravity; " +
 		"clock=assumed; needs review: data gap 42 min"
@@ -95,16 +95,16 @@ func TestCommentsKeepTheirOrderAndTheirLimit(t *testing.T) {
 	}
 	unknown := load
 	unknown.InflowUnknown = true
-	if got := site.comments(tk, Held{Load: unknown}, clock.Trusted, 500); strings.Contains(got, "inflow_bbl") {
+	if got := site.comments(tk, HeldTicket{Load: unknown}, clock.Trusted, 500); strings.Contains(got, "inflow_bbl") {
 		t.Errorf("an inflow that nobody saw is given: %s", got)
 	}
 	unseen := load
 	unseen.Samples, unseen.Unseen = 0, &tank.Span{From: load.End.Add(-20 * time.Minute), To: load.End}
-	if got := site.comments(tk, Held{Load: unseen}, clock.Trusted, 500); strings.Contains(got, "rate=") || strings.Contains(got, "parts=") || !strings.Contains(got, "unseen between 11:40:00 and 12:00:00; ") {
+	if got := site.comments(tk, HeldTicket{Load: unseen}, clock.Trusted, 500); strings.Contains(got, "rate=") || strings.Contains(got, "parts=") || !strings.Contains(got, "unseen between 11:40:00 and 12:00:00; ") {
 		t.Errorf("a pace that nobody saw is given: %s", got)
 	}
 	for limit := 1; limit < 300; limit++ {
-		short := site.comments(tk, Held{Load: load}, clock.Trusted, limit)
+		short := site.comments(tk, HeldTicket{Load: load}, clock.Trusted, limit)
 		if n := len([]rune(short)); n > limit {
 			t.Fatalf("comments of %d characters, limit %d", n, limit)
 		}
@@ -121,7 +121,7 @@ func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
 		Review: []string{"data gap 42 min at an edge", "volume uncertain by 3.2 bbl"}}
 	for _, words := range []string{"", strings.Repeat("Käufer-Öl ", 60), strings.Repeat("\U0001F6E2", 600)} {
 		for _, limit := range []int{500, 250, 120, 80} {
-			got := site.comments(Tank{Comments: words}, Held{Load: load}, clock.Trusted, limit)
+			got := site.comments(Tank{Comments: words}, HeldTicket{Load: load}, clock.Trusted, limit)
 			if n := len([]rune(got)); n > limit || !strings.HasSuffix(got, "needs review: data gap 42 min at an edge, volume uncertain by 3.2 bbl") {
 				t.Errorf("limit %d, %d characters: %s", limit, n, got)
 			}

@@ -28,17 +28,17 @@ type Status struct {
 	Now      time.Time                `json:"now"`
 	Clock    string                   `json:"clock"`
 	Tanks    []TankStatus             `json:"tanks"`
-	Points   []Shown                  `json:"points"`
+	Points   []PointReading           `json:"points"`
 	Open     []Episode                `json:"open"` // what is wrong right now
-	Held     []Held                   `json:"held"`
+	Held     []HeldTicket             `json:"held"`
 	Streams  map[string]outbox.Counts `json:"streams"`
-	Drains   map[string]Drain         `json:"drains"`
-	Last     *Booked                  `json:"last_ticket,omitempty"`
+	Drains   map[string]DrainStatus   `json:"drains"`
+	Last     *TicketRecord            `json:"last_ticket,omitempty"`
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
 	Recorder *RecorderStatus          `json:"recorder,omitempty"`     // absent when no readings are kept
-	Unused   []Unused                 `json:"unused"`                 // readings of unknown age that were not used
+	Unused   []UnusedReadings         `json:"unused"`                 // readings of unknown age that were not used
 	Problems []string                 `json:"problems"`               // sentences: what is wrong and what to do
 	Hints    []string                 `json:"hints"`                  // sentences: what may be wrong
 	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
@@ -81,13 +81,13 @@ func (s Status) Waiting() (n uint64) {
 // ClockUnset says that the clock was not set: what is made meanwhile waits for it, and is in no stream yet.
 func (s Status) ClockUnset() bool { return s.Clock == clock.Unset.String() }
 
-// planned says that the link's windows, its bytes of the day or its rate hold a stream back.
-func (s Status) planned(stream string) bool { return s.Link != nil && s.Link.Held[stream] != "" }
+// heldByLink says that the link's windows, its bytes of the day or its rate hold a stream back.
+func (s Status) heldByLink(stream string) bool { return s.Link != nil && s.Link.Held[stream] != "" }
 
-// ByPlan says that everything that waits does so for the link.
-func (s Status) ByPlan() bool {
+// WaitsForLinkOnly says that everything that waits does so for the link.
+func (s Status) WaitsForLinkOnly() bool {
 	for name, c := range s.Streams {
-		if name != Refused && c.Waiting > 0 && !s.planned(name) {
+		if name != Refused && c.Waiting > 0 && !s.heldByLink(name) {
 			return false
 		}
 	}
@@ -104,7 +104,7 @@ func (s Status) Overdue() bool {
 		return !s.Oldest.IsZero()
 	}
 	for name, c := range s.Streams {
-		if name != Refused && c.Waiting > 0 && !s.planned(name) && s.Drains[name].Held.IsZero() {
+		if name != Refused && c.Waiting > 0 && !s.heldByLink(name) && s.Drains[name].Held.IsZero() {
 			return false
 		}
 	}
@@ -122,13 +122,13 @@ type TankStatus struct {
 	Error   string    `json:"error,omitempty"` // why a reading that came is no level
 	Phase   string    `json:"phase"`           // what the detector sees: idle, drawing and so on
 
-	Inhibited *Inhibit `json:"inhibited,omitempty"` // the work on it that is going on
-	Waits     string   `json:"waits,omitempty"`     // a change of how it is measured that is not in force yet, since when and until what
-	Known     string   `json:"service_knows_it"`    // known, unknown, unclear; empty: the service was not asked yet
+	Inhibited *Inhibition `json:"inhibited,omitempty"` // the work on it that is going on
+	Waits     string      `json:"waits,omitempty"`     // a change of how it is measured that is not in force yet, since when and until what
+	Known     string      `json:"service_knows_it"`    // known, unknown, unclear; empty: the service was not asked yet
 }
 
-// Shown is a reading as commands print it.
-type Shown struct {
+// PointReading is a reading as commands print it.
+type PointReading struct {
 	At      time.Time        `json:"at"` // when the value was true
 	Point   collectors.Point `json:"point"`
 	Value   json.RawMessage  `json:"value"` // a number, a text, or null
@@ -138,10 +138,10 @@ type Shown struct {
 	Asked   time.Time        `json:"asked,omitzero"` // when the device was asked for it; absent where it speaks when it likes
 }
 
-// Show turns a reading into what commands print. A value that is no number is null; a status text is a text; a
+// PointReadingOf turns a reading into what commands print. A value that is no number is null; a status text is a text; a
 // 64-bit integer keeps all its digits.
-func Show(r collectors.Reading) Shown {
-	s := Shown{At: r.At.Round(0), Asked: r.Asked.Round(0), Point: r.Point, Unit: r.Unit, Quality: r.Quality.String(), Value: json.RawMessage("null")}
+func PointReadingOf(r collectors.Reading) PointReading {
+	s := PointReading{At: r.At.Round(0), Asked: r.Asked.Round(0), Point: r.Point, Unit: r.Unit, Quality: r.Quality.String(), Value: json.RawMessage("null")}
 	if r.Err != nil {
 		s.Error = r.Err.Error()
 	}
@@ -172,17 +172,17 @@ func quoted(v any) json.RawMessage {
 }
 
 // Status looks at everything once.
-func (d *Desk) Status() (Status, error) {
+func (d *Server) Status() (Status, error) {
 	now := time.Now()
-	if d.Shut != nil {
-		return d.shutStatus(now), nil
+	if d.NoOutbox != nil {
+		return d.statusWithoutOutbox(now), nil
 	}
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
-		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []Shown{}, Problems: []string{},
+		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []PointReading{}, Problems: []string{},
 	}
 	s.Points, s.Tanks, s.Open, s.Held = d.Ledger.snapshot()
-	s.Drains = d.drains(s.Streams)
+	s.Drains = d.drainStatus(s.Streams)
 	s.Points = d.withUnheard(s.Points, s.Began)
 	all, err := d.Ledger.Tickets()
 	if err != nil {
@@ -210,7 +210,7 @@ func (d *Desk) Status() (Status, error) {
 }
 
 // began is when this run began, by the clock as it is set now: how long ago that was is told by the one that never steps.
-func (d *Desk) began(now time.Time) time.Time {
+func (d *Server) began(now time.Time) time.Time {
 	if d.Began.IsZero() {
 		return d.Began
 	}
@@ -219,19 +219,19 @@ func (d *Desk) began(now time.Time) time.Time {
 
 // withUnheard adds the points that have said nothing since this run began: a topic with a wrong letter in it is as silent
 // as a device without power.
-func (d *Desk) withUnheard(points []Shown, began time.Time) []Shown {
+func (d *Server) withUnheard(points []PointReading, began time.Time) []PointReading {
 	known := map[collectors.Point]bool{}
 	for _, x := range points {
 		known[x.Point] = true
 	}
-	for _, c := range d.Gather {
+	for _, c := range d.Collectors {
 		speaker, ok := c.Collector.(collectors.Speaker)
 		if !ok || !d.Daemon {
 			continue
 		}
 		for _, name := range speaker.Points() {
 			if !known[name] {
-				points = append(points, Shown{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
+				points = append(points, PointReading{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
 			}
 		}
 	}
@@ -240,9 +240,9 @@ func (d *Desk) withUnheard(points []Shown, began time.Time) []Shown {
 
 // oldest is when the record that has waited longest was queued; zero when none waits. What waits by itself is a problem of
 // its own, and no sign that the site does not send.
-func (d *Desk) oldest(s Status) (at time.Time, err error) {
+func (d *Server) oldest(s Status) (at time.Time, err error) {
 	for name, c := range s.Streams {
-		if name == Refused || c.Waiting == 0 || s.planned(name) {
+		if name == Refused || c.Waiting == 0 || s.heldByLink(name) {
 			continue
 		}
 		first, err := d.Box.Oldest(name)
@@ -256,27 +256,27 @@ func (d *Desk) oldest(s Status) (at time.Time, err error) {
 	return at, nil
 }
 
-// mostApart is how many of the ids that wait by themselves are named.
-const mostApart = 10
+// isolatedNamed is how many of the ids that wait by themselves are named.
+const isolatedNamed = 10
 
-// Apart is how many devices, wells and records wait by themselves.
-func (s Status) Apart() (n int) {
+// IsolatedCount is how many devices, wells and records wait by themselves.
+func (s Status) IsolatedCount() (n int) {
 	for _, d := range s.Drains {
-		n += len(d.Apart)
+		n += len(d.Isolated)
 	}
 	return n
 }
 
 // snapshot copies what status shows, under the ledger's lock.
-func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
+func (l *Ledger) snapshot() ([]PointReading, []TankStatus, []Episode, []HeldTicket) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	points, open := []Shown{}, []Episode{}
+	points, open := []PointReading{}, []Episode{}
 	for _, r := range l.latest.all() {
-		points = append(points, Show(r))
+		points = append(points, PointReadingOf(r))
 	}
-	for _, k := range slices.Sorted(maps.Keys(l.s.open)) {
-		if e := l.s.open[k]; e.Open {
+	for _, k := range slices.Sorted(maps.Keys(l.state.episodes)) {
+		if e := l.state.episodes[k]; e.Open {
 			open = append(open, e)
 		}
 	}
@@ -287,21 +287,21 @@ func (l *Ledger) snapshot() ([]Shown, []TankStatus, []Episode, []Held) {
 		if why == "" {
 			continue
 		}
-		if at := slices.IndexFunc(points, func(p Shown) bool { return p.Point == t.Level }); at >= 0 {
+		if at := slices.IndexFunc(points, func(p PointReading) bool { return p.Point == t.Level }); at >= 0 {
 			points[at].Quality, points[at].Error = collectors.Bad.String(), why
 		}
 	}
-	return points, tanks, open, slices.Clone(l.s.held)
+	return points, tanks, open, slices.Clone(l.state.heldTickets)
 }
 
-func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
+func (d *Server) read(_ context.Context, p PointsArgs) ([]PointReading, error) {
 	var points []collectors.Point
 	for _, name := range p.Points {
 		points = append(points, collectors.Point(name))
 	}
-	out := []Shown{}
+	out := []PointReading{}
 	for _, r := range d.Ledger.Latest(points...) {
-		out = append(out, Show(r))
+		out = append(out, PointReadingOf(r))
 	}
 	sort.Slice(out, func(i, j int) bool { return out[i].Point < out[j].Point }) // slices.SortFunc costs the binary 19 kB for a struct of this size
 	return out, nil
@@ -309,8 +309,8 @@ func (d *Desk) read(_ context.Context, p Points) ([]Shown, error) {
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
 func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
-	g := l.wanted[i] // a change that waits for the end of a load is shown at once, and that it waits
-	s := TankStatus{ID: t.ID, Known: l.lookup(t.ID).Found, Quality: collectors.Bad.String(), Phase: l.s.tanks.Phase(i), Waits: l.waits(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	g := l.configured[i] // a change that waits for the end of a load is shown at once, and that it waits
+	s := TankStatus{ID: t.ID, Known: l.lookupOf(t.ID).Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.pendingSetup(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
 	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s

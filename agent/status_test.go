@@ -14,7 +14,7 @@ func TestOverdueIsWhatThePlanDoesNotExplain(t *testing.T) {
 	now := time.Unix(1e9, 0)
 	one := outbox.Counts{Waiting: 1}
 	night := &link.Status{Held: map[string]string{TagValues: "outside link.windows"}}
-	refused := map[string]Drain{Tickets: {Held: now.Add(-time.Second)}}
+	refused := map[string]DrainStatus{Tickets: {Held: now.Add(-time.Second)}}
 	for what, x := range map[string]struct {
 		s    Status
 		want bool

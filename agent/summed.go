@@ -14,23 +14,23 @@ import (
 // hour, and not one for every record.
 const tellEvery = time.Hour
 
-// settled is how long no event may be refused, and nothing give way, before that counts as over.
-const settled = time.Minute
+// quietAfter is how long no event may be refused, and nothing give way, before that counts as over.
+const quietAfter = time.Minute
 
-// summed keeps what the box says from becoming as many events. What it says of refused events never goes through the
+// noteSummaries keeps what the box says from becoming as many events. What it says of refused events never goes through the
 // stream that refuses them, or each would be the next: it is counted, and told by one event when it is over.
-type summed struct {
-	sums map[subject]*sum
-	own  sum // of refused events
+type noteSummaries struct {
+	sums          map[noteSubject]*noteSummary
+	refusedEvents noteSummary // of refused events
 }
 
-// subject is one kind of note about one stream.
-type subject struct {
+// noteSubject is one kind of note about one stream.
+type noteSubject struct {
 	kind   outbox.NoteKind
 	stream string
 }
 
-type sum struct {
+type noteSummary struct {
 	told   time.Time // of the last event
 	early  time.Time // of the last one that came before its hour, since it was over
 	from   time.Time // of the first note since
@@ -40,45 +40,45 @@ type sum struct {
 	paused bool     // everything is refused still
 }
 
-func (s *sum) add(n outbox.Note) {
+func (s *noteSummary) add(n outbox.Note) {
 	if s.from.IsZero() {
 		s.from = n.At
 	}
 	s.count, s.last = s.count+n.Count, n
-	if n.Address != "" && len(s.ids) < mostApart && !slices.Contains(s.ids, n.Address) {
+	if n.Address != "" && len(s.ids) < isolatedNamed && !slices.Contains(s.ids, n.Address) {
 		s.ids = append(s.ids, n.Address)
 	}
 }
 
 // end gives the sum with these words, and begins anew.
-func (s *sum) end(now time.Time, words string) outbox.Note {
+func (s *noteSummary) end(now time.Time, words string) outbox.Note {
 	n := s.last
 	n.Message = fmt.Sprintf("%s since %s; the last time: %s", words, s.from.Format(time.RFC3339), n.Message)
 	n.Count = s.count
-	*s = sum{told: now, early: s.early}
+	*s = noteSummary{told: now, early: s.early}
 	return n
 }
 
-// take adds a note. It returns the one that an event is to be made of at once, if any.
-func (all *summed) take(n outbox.Note) (now outbox.Note, ok bool) {
+// add adds a note. It returns the one that an event is to be made of at once, if any.
+func (all *noteSummaries) add(n outbox.Note) (now outbox.Note, ok bool) {
 	refusal := n.Kind == outbox.NoteDeadLetter || n.Kind == outbox.NotePaused
 	switch {
 	case n.Stream == Events && refusal:
-		all.own.add(n)
-		all.own.paused = n.Kind == outbox.NotePaused
+		all.refusedEvents.add(n)
+		all.refusedEvents.paused = n.Kind == outbox.NotePaused
 		return n, false
-	case n.Stream == Events && n.Kind == outbox.NoteResumed && all.own.paused:
-		all.own.paused, all.own.last.At = false, n.At
+	case n.Stream == Events && n.Kind == outbox.NoteResumed && all.refusedEvents.paused:
+		all.refusedEvents.paused, all.refusedEvents.last.At = false, n.At
 		return n, false
-	case noted[n.Kind] == "":
+	case noteRules[n.Kind] == "":
 		return n, false
 	case n.Stream == Tickets && (refusal || n.Kind == outbox.NoteParked):
 		return n, true // each is somebody's money
 	}
-	about := subject{n.Kind, n.Stream}
+	about := noteSubject{n.Kind, n.Stream}
 	s := all.sums[about]
 	if s == nil {
-		s = &sum{}
+		s = &noteSummary{}
 		all.sums[about] = s
 	}
 	if s.from.IsZero() && n.At.Sub(s.told) >= tellEvery {
@@ -93,13 +93,13 @@ func (all *summed) take(n outbox.Note) (now outbox.Note, ok bool) {
 }
 
 // next returns when the next event is due; false: none is.
-func (all *summed) next() (at time.Time, ok bool) {
+func (all *noteSummaries) next() (at time.Time, ok bool) {
 	for about, s := range all.sums {
 		if due := s.due(about.kind); !s.from.IsZero() && (!ok || due.Before(at)) {
 			at, ok = due, true
 		}
 	}
-	if due, waits := all.ownDue(); waits && (!ok || due.Before(at)) {
+	if due, waits := all.refusedEventsDue(); waits && (!ok || due.Before(at)) {
 		at, ok = due, true
 	}
 	return at, ok
@@ -107,25 +107,25 @@ func (all *summed) next() (at time.Time, ok bool) {
 
 // due is when a sum is told: after an hour, and what gave way as soon as that is over. What is over again and again is told
 // so once an hour, or each of those events would make others give way.
-func (s *sum) due(kind outbox.NoteKind) time.Time {
+func (s *noteSummary) due(kind outbox.NoteKind) time.Time {
 	at := s.told.Add(tellEvery)
-	if over := s.last.At.Add(settled); kind == outbox.NoteEvicted && over.Before(at) && !over.Before(s.early.Add(tellEvery)) {
+	if over := s.last.At.Add(quietAfter); kind == outbox.NoteEvicted && over.Before(at) && !over.Before(s.early.Add(tellEvery)) {
 		return over
 	}
 	return at
 }
 
-// ownDue is when refused events may be told of; false: there are none, or it goes on.
-func (all *summed) ownDue() (at time.Time, ok bool) {
-	at = all.own.last.At.Add(settled)
-	if again := all.own.told.Add(tellEvery); again.After(at) {
+// refusedEventsDue is when refused events may be told of; false: there are none, or it goes on.
+func (all *noteSummaries) refusedEventsDue() (at time.Time, ok bool) {
+	at = all.refusedEvents.last.At.Add(quietAfter)
+	if again := all.refusedEvents.told.Add(tellEvery); again.After(at) {
 		at = again
 	}
-	return at, !all.own.from.IsZero() && !all.own.paused
+	return at, !all.refusedEvents.from.IsZero() && !all.refusedEvents.paused
 }
 
 // due returns what has been summed up by a time, a note for each subject.
-func (all *summed) due(now time.Time) (notes []outbox.Note) {
+func (all *noteSummaries) due(now time.Time) (notes []outbox.Note) {
 	for about, s := range all.sums {
 		if s.from.IsZero() || now.Before(s.due(about.kind)) {
 			continue
@@ -144,19 +144,19 @@ func (all *summed) due(now time.Time) (notes []outbox.Note) {
 		}
 		notes = append(notes, s.end(now, words))
 	}
-	if at, ok := all.ownDue(); ok && !now.Before(at) {
-		notes = append(notes, all.over(now))
+	if at, ok := all.refusedEventsDue(); ok && !now.Before(at) {
+		notes = append(notes, all.refusedEventsNote(now))
 	}
 	return notes
 }
 
-// over is the one note about events that were refused.
-func (all *summed) over(now time.Time) outbox.Note {
-	words := fmt.Sprintf("%d events became dead letters, and others are taken,", all.own.count)
-	if all.own.count == 0 {
+// refusedEventsNote is the one note about events that were refused.
+func (all *noteSummaries) refusedEventsNote(now time.Time) outbox.Note {
+	words := fmt.Sprintf("%d events became dead letters, and others are taken,", all.refusedEvents.count)
+	if all.refusedEvents.count == 0 {
 		words = "every event was refused for a while, none is given up, and they are taken again,"
 	}
-	n := all.own.end(now, words)
+	n := all.refusedEvents.end(now, words)
 	n.Kind, n.Seq = outbox.NoteDeadLetter, 0
 	return n
 }
@@ -164,8 +164,8 @@ func (all *summed) over(now time.Time) outbox.Note {
 // aboutEvents is how the note of an event begins that tells of the events' own stream.
 const aboutEvents = "outbox " + Events + ": "
 
-// tellsOfEvents says that a refused event is itself one about refused events: it is counted, and nothing is made of it.
-func (a *Agent) tellsOfEvents(n outbox.Note) bool {
+// isAboutEvents says that a refused event is itself one about refused events: it is counted, and nothing is made of it.
+func (a *Agent) isAboutEvents(n outbox.Note) bool {
 	if n.Stream != Events || n.Seq == 0 || n.Kind != outbox.NoteDeadLetter && n.Kind != outbox.NotePaused {
 		return false
 	}

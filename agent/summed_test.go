@@ -23,7 +23,7 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 		stopped := make(chan error)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { stopped <- a.notes(ctx) }()
+		go func() { stopped <- a.handleNotes(ctx) }()
 		for i := range 24 * 120 {
 			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: "tagvalues", Count: 7, At: time.Now(), Message: fmt.Sprint("note ", i)}
 			if i%1200 == 0 {
@@ -66,7 +66,7 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 		stopped := make(chan error)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { stopped <- a.notes(ctx) }()
+		go func() { stopped <- a.handleNotes(ctx) }()
 		gives := func(n int) {
 			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: TagValues, Count: n, At: time.Now(), Message: fmt.Sprint(n, " gave way")}
 		}
@@ -91,7 +91,7 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 			t.Error(err)
 		}
 		line := func() string {
-			s, err := (&Desk{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock}).Open().Status()
+			s, err := (&Server{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock}).Open().Status()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,8 +15,8 @@ import (
 	"gauger/eventrules"
 )
 
-// Booked is what is kept, for ever, under a ticket's number.
-type Booked struct {
+// TicketRecord is what is kept, for ever, under a ticket's number.
+type TicketRecord struct {
 	Number   string          `json:"number"`
 	Tank     string          `json:"tank"`
 	Seq      uint64          `json:"seq,omitempty"`    // position in the outbox
@@ -28,63 +28,63 @@ type Booked struct {
 	Person   string          `json:"person,omitempty"`   // who wrote or released it
 	Rejected string          `json:"rejected,omitempty"` // by whom and why
 	Handle   string          `json:"handle,omitempty"`   // of a held ticket that has no number yet: commands take it in the number's place
-	Stop     *Stop           `json:"stop,omitempty"`     // a person's hold
+	Stop     *HoldOrder      `json:"stop,omitempty"`     // a person's hold
 	Edits    []Edit          `json:"edits,omitempty"`    // by people, before it left
 	Found    []Finding       `json:"found,omitempty"`    // what was learned after it had left
 	Volumes  *Volumes        `json:"volumes,omitempty"`  // by the tank's table and constants of then
-	Matches  []Match         `json:"matches,omitempty"`  // what the truck's own tickets say
+	Matches  []TruckTicket   `json:"matches,omitempty"`  // what the truck's own tickets say
 	Day      string          `json:"production_day,omitempty"`
 	Gauged   []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
 }
 
-// wire is the run ticket of a held load, as people have edited it.
-func (d *draft) wire(h Held, t Tank) cloud.RunTicket {
+// runTicket is the run ticket of a held load, as people have edited it.
+func (d *txn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
 	load := h.Load
 	r := *t.stated(&load)
 	r.Number, r.TankID, r.Purchaser = h.Number, load.Tank, t.Purchaser
 	r.OpeningLevel, r.ClosingLevel, r.Start, r.End = load.Open, load.Close, load.Start, load.End
 	r.Comments = d.l.site.comments(t, h, d.grade(), d.l.site.Wire.CommentsMax)
-	amend(&r, h.Edits)
+	applyEdits(&r, h.Edits)
 	return r
 }
 
-// ticket turns a held load into the service's run ticket and queues it, together with its book entry.
-func (d *draft) ticket(h Held) error {
+// queueTicket turns a held load into the service's run ticket and queues it, together with its book entry.
+func (d *txn) queueTicket(h HeldTicket) error {
 	t := d.l.site.tank(h.Load.Tank)
 	if t == nil {
-		return unconfigured(h.Load.Tank)
+		return errUnconfigured(h.Load.Tank)
 	}
 	load := h.Load
-	ticket := d.wire(h, *t)
+	ticket := d.runTicket(h, *t)
 	body, err := d.l.site.Wire.EncodeRunTicket(ticket)
 	if err != nil {
 		return err
 	}
-	d.append(Tickets, "", body)
-	d.book(Booked{Number: h.Number, Tank: load.Tank, Queued: d.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
+	d.queue(Tickets, "", body)
+	d.recordTicket(TicketRecord{Number: h.Number, Tank: load.Tank, Queued: d.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
 		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches,
 		Volumes: d.l.site.volumes(t, &load, &ticket)})
 	if len(load.Review) > 0 && h.Told.IsZero() {
-		d.diagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
+		d.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
 	}
-	d.says = append(d.says, func() {
+	d.afterCommit = append(d.afterCommit, func() {
 		d.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", hundredths(load.Open)).
 			Float64("close_in", hundredths(load.Close)).Float64("bbl", hundredths(load.GaugeBbl)).Msg("ticket queued")
 	})
 	return nil
 }
 
-// unconfigured says that a held ticket's tank is gone from the configuration.
-func unconfigured(id string) error {
+// errUnconfigured says that a held ticket's tank is gone from the configuration.
+func errUnconfigured(id string) error {
 	return fmt.Errorf("tank %s is no longer configured; put it back until this ticket has left", id)
 }
 
-// book stages the entry of a number. The position in the outbox is known only inside the transaction.
-func (d *draft) book(b Booked) {
+// recordTicket stages the entry of a number. The position in the outbox is known only inside the transaction.
+func (d *txn) recordTicket(b TicketRecord) {
 	d.l.site.complete(&b)
-	if k := key(eventrules.TicketUnwritable, b.Tank); d.open[k].Open { // another of the tank that still cannot be written says so again
-		d.close(k, d.open[k], d.now.Round(0))
+	if k := episodeKey(eventrules.TicketUnwritable, b.Tank); d.episodes[k].Open { // another of the tank that still cannot be written says so again
+		d.closeEpisode(k, d.episodes[k], d.now.Round(0))
 	}
 	if b.Volumes != nil {
 		own := *b.Volumes
@@ -94,19 +94,19 @@ func (d *draft) book(b Booked) {
 		b.Volumes = &own
 	}
 	if _, err := json.Marshal(b); err != nil { // the ticket itself can be: it leaves, and what it was made of is not kept
-		d.unwritable(bookState+b.Number, err)
+		d.leaveOut(ticketKey+b.Number, err)
 		b.Load, b.Volumes, b.Matches, b.Gauged = nil, nil, nil, nil
 	}
 	if b.Ticket == nil {
-		d.keep(bookState+b.Number, b)
+		d.putJSON(ticketKey+b.Number, b)
 		return
 	}
-	d.records[len(d.records)-1].booked = &b
-	d.put(bookState+b.Number, []byte("{}")) // replaced in the same transaction, see stage; until then it says "taken"
+	d.records[len(d.records)-1].ticket = &b
+	d.putState(ticketKey+b.Number, []byte("{}")) // replaced in the same transaction, see stage; until then it says "taken"
 }
 
-// Written is a ticket that a person writes.
-type Written struct {
+// ManualTicket is a ticket that a person writes.
+type ManualTicket struct {
 	Number, Tank, SealOn, SealOff, Comments, Purchaser string
 	Open, Close                                        float64 // inches
 	Start, End                                         time.Time
@@ -116,21 +116,21 @@ type Written struct {
 
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. The warning names an
 // automatic ticket of the same tank and time: then both would be booked.
-func (l *Ledger) Add(w Written, person string) (number, warning string, err error) {
+func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err error) {
 	t := l.site.tank(w.Tank)
 	if t == nil {
-		return "", "", l.site.noTank(w.Tank)
+		return "", "", l.site.errNoTank(w.Tank)
 	}
 	if !w.Start.Before(w.End) {
 		return "", "", errors.New("the load must end after it began")
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.draft(time.Now())
+	d := l.begin(time.Now())
 	switch {
 	case w.Number == "":
-		w.Number = unused(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), d.taken)
-	case d.taken(w.Number):
+		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), d.numberTaken)
+	case d.numberTaken(w.Number):
 		return "", "", fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}
 	if warning, err = l.overlap(w); err != nil {
@@ -144,15 +144,15 @@ func (l *Ledger) Add(w Written, person string) (number, warning string, err erro
 	if err != nil {
 		return "", "", err
 	}
-	d.append(Tickets, "", body)
-	d.book(Booked{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
-		Gauged: []float64{w.Open, w.Close}, Volumes: d.l.site.written(*t, &w)})
+	d.queue(Tickets, "", body)
+	d.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
+		Gauged: []float64{w.Open, w.Close}, Volumes: d.l.site.manualVolumes(*t, &w)})
 	return w.Number, warning, l.commit(d, "")
 }
 
 // overlap looks for another ticket of the same tank and time, queued, sent or held.
-func (l *Ledger) overlap(w Written) (string, error) {
-	all, err := l.tickets()
+func (l *Ledger) overlap(w ManualTicket) (string, error) {
+	all, err := l.listTickets()
 	if err != nil {
 		return "", err
 	}
@@ -166,28 +166,28 @@ func (l *Ledger) overlap(w Written) (string, error) {
 }
 
 // Tickets lists every ticket there ever was, by start; held ones have no position yet.
-func (l *Ledger) Tickets() ([]Booked, error) {
+func (l *Ledger) Tickets() ([]TicketRecord, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.tickets()
+	return l.listTickets()
 }
 
-func (l *Ledger) tickets() ([]Booked, error) {
-	names, err := l.box.Names(bookState)
+func (l *Ledger) listTickets() ([]TicketRecord, error) {
+	names, err := l.box.Names(ticketKey)
 	if err != nil {
 		return nil, fmt.Errorf("list the tickets: %w", err)
 	}
-	var all []Booked
+	var all []TicketRecord
 	for _, name := range names {
-		var b Booked
+		var b TicketRecord
 		if err := l.recall(name, &b); err != nil {
 			return nil, err
 		}
 		all = append(all, b)
 	}
-	for _, h := range l.s.held {
+	for _, h := range l.state.heldTickets {
 		load := h.Load
-		all = append(all, Booked{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
+		all = append(all, TicketRecord{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
 			Queued: h.Due, Person: "held", Rejected: h.Barred, Stop: h.Stop, Edits: h.Edits, Matches: h.Matches})
 	}
 	for i := range all {
@@ -197,8 +197,8 @@ func (l *Ledger) tickets() ([]Booked, error) {
 	return all, nil
 }
 
-// noTank says that a tank is not configured, and which are.
-func (s *Site) noTank(id string) error {
+// errNoTank says that a tank is not configured, and which are.
+func (s *Site) errNoTank(id string) error {
 	var ids []string
 	for i := range s.Tanks {
 		ids = append(ids, s.Tanks[i].ID)

@@ -16,7 +16,7 @@ func (quiet) Points() []collectors.Point { return []collectors.Point{"plc/level"
 func TestAPointThatNeverSpokeIsNotGood(t *testing.T) {
 	b := newBench(t, nil)
 	b.emit("level", 180)
-	desk := (&Desk{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock, Daemon: true, Gather: []Named{{Name: "mqtt", Collector: quiet{}}}}).Open()
+	desk := (&Server{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock, Daemon: true, Collectors: []NamedCollector{{Name: "mqtt", Collector: quiet{}}}}).Open()
 	for daemon, want := range map[bool]string{true: "plc/level good, radio/misspelled bad no message yet, ", false: "plc/level good, "} {
 		desk.Daemon = daemon
 		s, err := desk.Status()

@@ -20,9 +20,9 @@ const (
 	unusedNamed = 5
 )
 
-// Unused is how many readings of a point were not used since nobody knows when they were true: they came without a time of
+// UnusedReadings is how many readings of a point were not used since nobody knows when they were true: they came without a time of
 // the device, retained by the broker, sent once more, or among what it may have kept.
-type Unused struct {
+type UnusedReadings struct {
 	Point collectors.Point `json:"point"`
 	Count uint64           `json:"count"`
 	First time.Time        `json:"first"` // arrivals
@@ -32,22 +32,22 @@ type Unused struct {
 	Since time.Time `json:"since,omitzero"` // the first of the others
 }
 
-// unusedState is what was not used, by point.
-type unusedState struct {
-	all    map[collectors.Point]Unused
+// unusedCounts is what was not used, by point.
+type unusedCounts struct {
+	all    map[collectors.Point]UnusedReadings
 	untold time.Time // since when there is something to tell; zero: there is nothing
 	told   time.Time // the last time; zero: not in this run
 }
 
 // loadUnused reads what was counted.
 func (l *Ledger) loadUnused(s *state) error {
-	s.unused.all = map[collectors.Point]Unused{}
+	s.unused.all = map[collectors.Point]UnusedReadings{}
 	names, err := l.box.Names(unusedKey)
 	if err != nil {
 		return fmt.Errorf("look for what was not used: %w", err)
 	}
 	for _, name := range names {
-		var u Unused
+		var u UnusedReadings
 		if err := l.recall(name, &u); err != nil {
 			return err
 		}
@@ -55,16 +55,16 @@ func (l *Ledger) loadUnused(s *state) error {
 			continue // it cannot be read, which recall has said
 		}
 		if s.unused.all[u.Point] = u; u.Told < u.Count {
-			s.unused.untold = l.born
+			s.unused.untold = l.started
 		}
 	}
 	return nil
 }
 
-// pass counts a reading that is not used because nobody knows its age.
-func (d *draft) pass(r collectors.Reading) {
-	if d.passed == nil {
-		d.passed, d.unused.all = map[collectors.Point]bool{}, maps.Clone(d.unused.all)
+// countUnused counts a reading that is not used because nobody knows its age.
+func (d *txn) countUnused(r collectors.Reading) {
+	if d.unusedChanged == nil {
+		d.unusedChanged, d.unused.all = map[collectors.Point]bool{}, maps.Clone(d.unused.all)
 	}
 	u, at := d.unused.all[r.Point], r.At.Round(0)
 	if u.Count == 0 {
@@ -74,27 +74,27 @@ func (d *draft) pass(r collectors.Reading) {
 		u.Since = at
 	}
 	u.Count, u.Last = u.Count+1, at
-	d.passed[r.Point], d.unused.all[r.Point] = true, u
+	d.unusedChanged[r.Point], d.unused.all[r.Point] = true, u
 	if d.unused.untold.IsZero() {
 		d.unused.untold = d.now
 	}
 }
 
-// keepUnused stages the counts that this draft has changed.
-func (d *draft) keepUnused() {
-	for p := range d.passed {
-		d.keep(unusedKey+string(p), d.unused.all[p])
+// putUnused stages the counts that this transaction has changed.
+func (d *txn) putUnused() {
+	for p := range d.unusedChanged {
+		d.putJSON(unusedKey+string(p), d.unused.all[p])
 	}
 }
 
-// tellUnused makes one event of what was not used since the last.
-func (d *draft) tellUnused() {
+// queueUnusedEvent makes one event of what was not used since the last.
+func (d *txn) queueUnusedEvent() {
 	s := &d.unused
 	if s.untold.IsZero() || d.now.Sub(s.untold) < unusedAfter || !s.told.IsZero() && d.now.Sub(s.told) < unusedEvery {
 		return
 	}
 	s.untold, s.told = time.Time{}, d.now
-	d.passed, s.all = map[collectors.Point]bool{}, maps.Clone(s.all)
+	d.unusedChanged, s.all = map[collectors.Point]bool{}, maps.Clone(s.all)
 	e := Event{Rule: eventrules.ReadingsUnused}
 	total, named, more := uint64(0), []string{}, 0
 	for _, p := range slices.Sorted(maps.Keys(s.all)) {
@@ -115,23 +115,23 @@ func (d *draft) tellUnused() {
 			more++
 		}
 		u.Told, u.Since = u.Count, time.Time{}
-		d.passed[p], s.all[p] = true, u
+		d.unusedChanged[p], s.all[p] = true, u
 	}
 	if more > 0 {
 		named = append(named, "and of "+plural(more, "other point"))
 	}
 	e.Note = fmt.Sprintf("%s came without a time of the device, and may have waited at the broker: %s. Nobody knows when they were true, so they were not used. "+
 		"Let the device send its time, and name it with `time:` at the point", plural(int(total), "reading"), strings.Join(named, ", "))
-	d.event(e)
+	d.queueEvent(e)
 }
 
 // Unused is what was not used, by point.
-func (l *Ledger) Unused() []Unused {
+func (l *Ledger) Unused() []UnusedReadings {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := []Unused{}
-	for _, p := range slices.Sorted(maps.Keys(l.s.unused.all)) {
-		all = append(all, l.s.unused.all[p])
+	all := []UnusedReadings{}
+	for _, p := range slices.Sorted(maps.Keys(l.state.unused.all)) {
+		all = append(all, l.state.unused.all[p])
 	}
 	return all
 }

@@ -7,9 +7,9 @@ import (
 	"gauger/agent/clock"
 )
 
-// Join tells the ledger which boot of the box this run belongs to: its detector then counts time by the box's uptime,
+// SetBoot tells the ledger which boot of the box this run belongs to: its detector then counts time by the box's uptime,
 // so that neither a restart of the program nor a step of the clock meanwhile moves a load.
-func (l *Ledger) Join(boot clock.Boot) error {
+func (l *Ledger) SetBoot(boot clock.Boot) error {
 	if boot.ID == "" {
 		return nil
 	}
@@ -21,9 +21,9 @@ func (l *Ledger) Join(boot clock.Boot) error {
 	h.Write([]byte(boot.ID)) // never fails
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.bootID, l.uptime = int64(h.Sum64()), up-time.Since(l.born)
+	l.boxBoot, l.uptimeAtStart = int64(h.Sum64()), up-time.Since(l.started)
 	return nil
 }
 
 // mono is an instant of this run on the clock that never steps.
-func (l *Ledger) mono(now time.Time) time.Duration { return l.uptime + now.Sub(l.born) }
+func (l *Ledger) mono(now time.Time) time.Duration { return l.uptimeAtStart + now.Sub(l.started) }

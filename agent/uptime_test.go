@@ -26,26 +26,26 @@ func TestALedgerCountsByTheBoxsUptime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
 		pass(10 * time.Minute)
-		b.must(b.Join(clock.Boot{}))
-		if b.bootID != 0 || b.mono(time.Now()) != 10*time.Minute {
-			t.Errorf("without a boot the ledger is at %s of boot %d", b.mono(time.Now()), b.bootID)
+		b.must(b.SetBoot(clock.Boot{}))
+		if b.boxBoot != 0 || b.mono(time.Now()) != 10*time.Minute {
+			t.Errorf("without a boot the ledger is at %s of boot %d", b.mono(time.Now()), b.boxBoot)
 		}
-		if err := b.Join(noUptime("b1")); !errors.Is(err, errUptime) || b.bootID != 0 {
-			t.Errorf("without an uptime: boot %d, %v", b.bootID, err)
+		if err := b.SetBoot(noUptime("b1")); !errors.Is(err, errUptime) || b.boxBoot != 0 {
+			t.Errorf("without an uptime: boot %d, %v", b.boxBoot, err)
 		}
-		b.must(b.Join(upFor("b1", 2*time.Hour)))
+		b.must(b.SetBoot(upFor("b1", 2*time.Hour)))
 		pass(time.Minute)
 		if got := b.mono(time.Now()); got != 2*time.Hour+time.Minute {
 			t.Errorf("a minute after an uptime of two hours the ledger is at %s", got)
 		}
-		first := b.bootID
+		first := b.boxBoot
 		b.again()
-		b.must(b.Join(upFor("b1", 3*time.Hour)))
-		if b.bootID != first || first == 0 || b.mono(time.Now()) != 3*time.Hour {
-			t.Errorf("the next run is at %s of boot %d, the one before was of %d", b.mono(time.Now()), b.bootID, first)
+		b.must(b.SetBoot(upFor("b1", 3*time.Hour)))
+		if b.boxBoot != first || first == 0 || b.mono(time.Now()) != 3*time.Hour {
+			t.Errorf("the next run is at %s of boot %d, the one before was of %d", b.mono(time.Now()), b.boxBoot, first)
 		}
-		b.must(b.Join(upFor("b2", time.Minute)))
-		if b.bootID == first {
+		b.must(b.SetBoot(upFor("b2", time.Minute)))
+		if b.boxBoot == first {
 			t.Error("another boot of the box is the same")
 		}
 	})

@@ -24,20 +24,20 @@ type lastValue struct {
 	Page   int    `json:",omitempty"` // of recent, the one that is being filled
 	Sent   bool
 
-	recent *recent // nil: nothing was remembered
+	recent *recentReadings // nil: nothing was remembered
 }
 
 // key names a value's state.
 func (v Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code + "/" + string(v.Point) }
 
-// value sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
+// sendValue sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
 // changed whole number between.
-func (d *draft) value(i int, r collectors.Reading) {
+func (d *txn) sendValue(i int, r collectors.Reading) {
 	if r.Quality != collectors.Good || !finite(r.Value) {
 		return
 	}
-	v, last := d.l.site.Values[i], d.values[i]
-	begin, due := d.due(v, last, &r)
+	v, last := d.l.site.Values[i], d.lastValues[i]
+	begin, due := d.valueDue(v, last, &r)
 	if !due {
 		return
 	}
@@ -49,8 +49,8 @@ func (d *draft) value(i int, r collectors.Reading) {
 	if repeatable && last.recent.knows(sum) {
 		return
 	}
-	next := d.ownValue(i)
-	if beat, known := d.beat(last, &r); known {
+	next := d.copyValue(i)
+	if beat, known := d.sincePrevious(last, &r); known {
 		next.Beat = beat
 	}
 	next.At, next.Begin, next.Value, next.Sent = r.At.Round(0), begin, r.Value, true
@@ -58,15 +58,15 @@ func (d *draft) value(i int, r collectors.Reading) {
 		next.recent.add(sum)
 	}
 	if d.clockDoubted() {
-		own := d.replay == 0 && r.At == r.At.Round(0)
-		d.postpone(postponed{Value: &laterValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
+		own := d.replayBoot == 0 && r.At == r.At.Round(0)
+		d.deferRecord(deferredRecord{Value: &deferredValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
 		return
 	}
 	d.queueValue(v, r.Value, r.At)
 }
 
-// due says whether a reading has to be sent, and which interval it stands for.
-func (d *draft) due(v Value, last lastValue, r *collectors.Reading) (begin time.Time, due bool) {
+// valueDue says whether a reading has to be sent, and which interval it stands for.
+func (d *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin time.Time, valueDue bool) {
 	if v.Every == 0 {
 		return last.Begin, true
 	}
@@ -75,18 +75,18 @@ func (d *draft) due(v Value, last lastValue, r *collectors.Reading) (begin time.
 		return at, true
 	}
 	gap := max(0, at.Sub(last.At))
-	if beat, known := d.beat(last, r); known {
+	if beat, known := d.sincePrevious(last, r); known {
 		gap = min(gap, beat)
 	}
-	if begin, due = v.interval(last.begin(), at, gap); due || v.Every <= changeEvery {
-		return begin, due
+	if begin, valueDue = v.interval(last.begin(), at, gap); valueDue || v.Every <= changeEvery {
+		return begin, valueDue
 	}
 	changed := changeEvery - min(gap/2, changeEvery/12)
 	return begin, math.Round(r.Value) != math.Round(last.Value) && at.Sub(last.At) >= changed
 }
 
-// beat is the time since the reading before; after a restart, what it was at the last record.
-func (d *draft) beat(last lastValue, r *collectors.Reading) (time.Duration, bool) {
+// sincePrevious is the time since the reading before; after a restart, what it was at the last record.
+func (d *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Duration, bool) {
 	if latest, ok := d.l.latest.get(r.Point); ok {
 		return max(0, r.At.Round(0).Sub(latest.At.Round(0))), true
 	}
@@ -120,20 +120,20 @@ func (v Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool
 }
 
 // queueValue makes the record. A value that the integer rule refuses is an episode, not a wrong number.
-func (d *draft) queueValue(v Value, number float64, at time.Time) {
+func (d *txn) queueValue(v Value, number float64, at time.Time) {
 	source := string(v.Point) + " as " + v.Code
-	k := key(eventrules.ValueRefused, source)
+	k := episodeKey(eventrules.ValueRefused, source)
 	body, err := d.l.site.encodeValue(v, number, at)
 	if n := len(v.Well); n > outbox.MaxAddress {
 		err = fmt.Errorf("the well's id has %d bytes, and no request takes more than %d; correct wells.id", n, outbox.MaxAddress)
 	}
-	_, known := d.open[k]
+	_, known := d.episodes[k]
 	switch {
 	case err != nil:
-		d.notice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Note: err.Error(), Since: at})
+		d.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Note: err.Error(), Since: at})
 		return
 	case known:
-		d.notice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Since: at, Until: at})
+		d.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Since: at, Until: at})
 	}
-	d.append(v.stream(), v.Well, body)
+	d.queue(v.stream(), v.Well, body)
 }

@@ -111,7 +111,7 @@ func TestAnIntervalOfTheVersionBeforeGoesOn(t *testing.T) {
 		v := Value{Well: guid, Code: "Production Target Oil", Point: "plc/n", Every: 24 * time.Hour, Target: true}
 		b := newBench(t, func(s *Site) { s.Values = []Value{v} })
 		begin := time.Now()
-		if err := b.remember(valueState+v.key(), lastValue{At: begin.Round(0), Value: 7, Sent: true}); err != nil {
+		if err := b.remember(valueKey+v.key(), lastValue{At: begin.Round(0), Value: 7, Sent: true}); err != nil {
 			t.Fatal(err)
 		}
 		b.again()
@@ -185,8 +185,8 @@ func TestTheLongestNameOfAWell(t *testing.T) {
 		if len(page) != 2 || page[0].Record.Address != longest || page[1].Record.Address != guid {
 			t.Errorf("%d values are queued, want those of the longest and of the ordinary name", len(page))
 		}
-		if e := b.s.open[key("value-refused", "plc/level as Production Target Oil")]; !strings.Contains(e.Note, "correct wells.id") {
-			t.Errorf("told %+v", b.s.open)
+		if e := b.state.episodes[episodeKey("value-refused", "plc/level as Production Target Oil")]; !strings.Contains(e.Note, "correct wells.id") {
+			t.Errorf("told %+v", b.state.episodes)
 		}
 	})
 }

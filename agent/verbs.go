@@ -15,8 +15,8 @@ type (
 		For    time.Duration `json:"for,omitempty"`
 		Why    string        `json:"why,omitempty"`
 	}
-	// Stopped says when a ticket on hold leaves by itself; zero: not before a person releases it.
-	Stopped struct {
+	// HoldResult says when a ticket on hold leaves by itself; zero: not before a person releases it.
+	HoldResult struct {
 		Leaves time.Time `json:"leaves,omitzero"`
 	}
 	// InhibitArgs is work on a tank, and for how long.
@@ -28,32 +28,32 @@ type (
 	// TankRow is how a tank stands, and its newest load that is not rejected.
 	TankRow struct {
 		TankStatus
-		Last *Booked `json:"last_load,omitempty"`
+		Last *TicketRecord `json:"last_load,omitempty"`
 	}
 )
 
-// siteVerbs are those for held tickets and for work on tanks.
-func (d *Desk) siteVerbs() map[string]Verb {
-	return map[string]Verb{
-		"tickets.release": On(func(ctx context.Context, t Ticket) (None, error) {
+// tankHandlers are those for held tickets and for work on tanks.
+func (d *Server) tankHandlers() map[string]Handler {
+	return map[string]Handler{
+		"tickets.release": HandlerOf(func(ctx context.Context, t TicketArgs) (None, error) {
 			return None{}, d.Ledger.Release(t.Number, Person(ctx))
 		}),
-		"tickets.reject": On(func(ctx context.Context, t Ticket) (None, error) {
+		"tickets.reject": HandlerOf(func(ctx context.Context, t TicketArgs) (None, error) {
 			return None{}, d.Ledger.Reject(t.Number, Person(ctx), t.Why)
 		}),
-		"tickets.edit": On(func(ctx context.Context, c Change) ([]Edit, error) { return d.Ledger.Edit(c, Person(ctx)) }),
-		"tickets.hold": On(func(ctx context.Context, a HoldArgs) (Stopped, error) {
+		"tickets.edit": HandlerOf(func(ctx context.Context, c EditArgs) ([]Edit, error) { return d.Ledger.Edit(c, Person(ctx)) }),
+		"tickets.hold": HandlerOf(func(ctx context.Context, a HoldArgs) (HoldResult, error) {
 			if a.For > 0 {
 				a.Until = time.Now().Round(0).Add(a.For)
 			}
 			leaves, err := d.Ledger.Hold(a.Number, Person(ctx), a.Why, a.Until)
-			return Stopped{leaves}, err
+			return HoldResult{leaves}, err
 		}),
-		"tanks.list": On(func(context.Context, None) ([]TankRow, error) { return d.Ledger.Tanks() }),
-		"tanks.inhibit": On(func(ctx context.Context, a InhibitArgs) (Inhibit, error) {
+		"tanks.list": HandlerOf(func(context.Context, None) ([]TankRow, error) { return d.Ledger.Tanks() }),
+		"tanks.inhibit": HandlerOf(func(ctx context.Context, a InhibitArgs) (Inhibition, error) {
 			return d.Ledger.Inhibit(a.Tank, a.For, Person(ctx), a.Why)
 		}),
-		"tanks.allow": On(func(_ context.Context, a InhibitArgs) (Inhibit, error) { return d.Ledger.Allow(a.Tank) }),
+		"tanks.allow": HandlerOf(func(_ context.Context, a InhibitArgs) (Inhibition, error) { return d.Ledger.Allow(a.Tank) }),
 	}
 }
 
@@ -61,7 +61,7 @@ func (d *Desk) siteVerbs() map[string]Verb {
 func (l *Ledger) Tanks() ([]TankRow, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all, err := l.tickets()
+	all, err := l.listTickets()
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (l *Ledger) Tanks() ([]TankRow, error) {
 }
 
 // inhibited is the work on a tank that is going on; nil when there is none. The ledger's lock is held.
-func (l *Ledger) inhibited(id string, now time.Time) *Inhibit {
-	for _, w := range l.s.work {
+func (l *Ledger) inhibited(id string, now time.Time) *Inhibition {
+	for _, w := range l.state.inhibitions {
 		if w.covers(id, now) {
 			return &w
 		}

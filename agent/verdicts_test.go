@@ -23,9 +23,9 @@ func (b *bench) draw(from, inches float64, before, after time.Duration) {
 }
 
 // know asks about an instant.
-func (b *bench) know(at time.Time) *Why {
+func (b *bench) know(at time.Time) *Explanation {
 	b.t.Helper()
-	w, err := b.why(WhyArgs{Tank: "TK-1", At: at})
+	w, err := b.Explain(ExplainArgs{Tank: "TK-1", At: at})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -87,8 +87,8 @@ func TestTheJournalIsBounded(t *testing.T) {
 		b := newBench(t, nil)
 		keep := func(at time.Time, id string) {
 			t.Helper()
-			d := b.draft(time.Now())
-			d.verdict(tank.Verdict{Tank: id, What: tank.TooSmall, Start: at, End: at})
+			d := b.begin(time.Now())
+			d.putVerdict(tank.Verdict{Tank: id, What: tank.TooSmall, Start: at, End: at})
 			if err := b.commit(d, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -120,10 +120,10 @@ func TestEventsThatAVerdictCoversAreNotKeptTwice(t *testing.T) {
 		event := func(rule string) tank.Outcome {
 			return tank.Outcome{Event: &tank.Event{Rule: rule, Tank: "TK-1", Note: "tank TK-1: x", Start: at, End: at}}
 		}
-		d := b.draft(at)
+		d := b.begin(at)
 		stuck := event("stuck")
 		stuck.Event.Start = at.Add(-time.Hour)
-		d.journal([]tank.Outcome{stuck, event("transfer"), event("unexplained-loss"), {Verdict: &tank.Verdict{Tank: "TK-1", What: tank.TooSlow, Start: at, End: at}}})
+		d.journalOutcomes([]tank.Outcome{stuck, event("transfer"), event("unexplained-loss"), {Verdict: &tank.Verdict{Tank: "TK-1", What: tank.TooSlow, Start: at, End: at}}})
 		if err := b.commit(d, ""); err != nil {
 			t.Fatal(err)
 		}

@@ -37,12 +37,12 @@ const (
 // as configured.
 func (t *Tank) stated(load *tank.Load) *cloud.RunTicket {
 	r := &cloud.RunTicket{
-		TopTemperature: figure(load.TopTemperature, t.Top), BottomTemperature: figure(load.BottomTemperature, t.Bottom),
-		SpecificGravity: figure(load.Gravity, t.Gravity), BSW: figure(load.BSW, t.BSW),
+		TopTemperature: measuredOrConstant(load.TopTemperature, t.Top), BottomTemperature: measuredOrConstant(load.BottomTemperature, t.Bottom),
+		SpecificGravity: measuredOrConstant(load.Gravity, t.Gravity), BSW: measuredOrConstant(load.BSW, t.BSW),
 	}
 	if t.OpeningClosing {
 		r.TopTemperature = mean(r.TopTemperature, r.BottomTemperature)
-		r.BottomTemperature = mean(figure(load.ClosingTop, t.Top), figure(load.ClosingBottom, t.Bottom))
+		r.BottomTemperature = mean(measuredOrConstant(load.ClosingTop, t.Top), measuredOrConstant(load.ClosingBottom, t.Bottom))
 	}
 	return r
 }
@@ -51,11 +51,11 @@ func (t *Tank) stated(load *tank.Load) *cloud.RunTicket {
 func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
 	v := &Volumes{OpenBbl: load.OpenBbl, CloseBbl: load.CloseBbl, BSW: r.BSW}
 	if v.OpenBbl == 0 && v.CloseBbl == 0 {
-		v.OpenBbl, v.CloseBbl = barrels(t.Table, load.Open), barrels(t.Table, load.Close)
+		v.OpenBbl, v.CloseBbl = tableBarrels(t.Table, load.Open), tableBarrels(t.Table, load.Close)
 	}
-	v.water(t.Table, load)
+	v.freeWater(t.Table, load)
 	v.temperatures(t, load, r)
-	v.density(r.SpecificGravity, s.Wire.Gravity == "observed")
+	v.standardGravity(r.SpecificGravity, s.Wire.Gravity == "observed")
 	for _, c := range []struct {
 		source        Source
 		measured, has *float64
@@ -68,12 +68,12 @@ func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
 			v.Notes = append(v.Notes, fmt.Sprintf("%s is the configured constant %g, not measured", c.name, *k))
 		}
 	}
-	v.standard()
+	v.standardVolumes()
 	return v
 }
 
-// barrels is a table's volume at a level; a level outside the table has none.
-func barrels(t tank.Table, in float64) float64 {
+// tableBarrels is a table's volume at a level; a level outside the table has none.
+func tableBarrels(t tank.Table, in float64) float64 {
 	v, err := t.Barrels(in)
 	if err != nil {
 		return 0
@@ -81,12 +81,12 @@ func barrels(t tank.Table, in float64) float64 {
 	return v
 }
 
-// water is what lay free under the oil, where an interface is measured; the table says how much.
-func (v *Volumes) water(t tank.Table, load *tank.Load) {
+// freeWater is what lay free under the oil, where an interface is measured; the table says how much.
+func (v *Volumes) freeWater(t tank.Table, load *tank.Load) {
 	if load.OpenWater == nil || load.CloseWater == nil {
 		return
 	}
-	v.OpenWaterBbl, v.CloseWaterBbl = barrels(t, *load.OpenWater), barrels(t, *load.CloseWater)
+	v.OpenWaterBbl, v.CloseWaterBbl = tableBarrels(t, *load.OpenWater), tableBarrels(t, *load.CloseWater)
 }
 
 // temperatures are the means of what is known at each side. Without one at the closing the opening's stands for it.
@@ -94,7 +94,7 @@ func (v *Volumes) temperatures(t *Tank, load *tank.Load, r *cloud.RunTicket) {
 	v.OpenDegF, v.CloseDegF = r.TopTemperature, r.BottomTemperature
 	if !t.OpeningClosing {
 		v.OpenDegF = mean(r.TopTemperature, r.BottomTemperature)
-		v.CloseDegF = mean(later(load.ClosingTop, load.TopTemperature, r.TopTemperature), later(load.ClosingBottom, load.BottomTemperature, r.BottomTemperature))
+		v.CloseDegF = mean(closingTemperature(load.ClosingTop, load.TopTemperature, r.TopTemperature), closingTemperature(load.ClosingBottom, load.BottomTemperature, r.BottomTemperature))
 	}
 	switch {
 	case v.OpenDegF == nil:
@@ -106,8 +106,8 @@ func (v *Volumes) temperatures(t *Tank, load *tank.Load, r *cloud.RunTicket) {
 	}
 }
 
-// later is a temperature at the closing: as measured; a constant and a person's hold for both sides.
-func later(closing, opening, stated *float64) *float64 {
+// closingTemperature is a temperature at the closing: as measured; a constant and a person's hold for both sides.
+func closingTemperature(closing, opening, stated *float64) *float64 {
 	edited := opening != nil && stated != nil && *stated != *opening
 	if !edited && (closing != nil || opening != nil) {
 		return closing
@@ -115,8 +115,8 @@ func later(closing, opening, stated *float64) *float64 {
 	return stated
 }
 
-// density is the gravity at 60 degF; one that was observed in the tank is brought there first.
-func (v *Volumes) density(sg *float64, observed bool) {
+// standardGravity is the gravity at 60 degF; one that was observed in the tank is brought there first.
+func (v *Volumes) standardGravity(sg *float64, observed bool) {
 	if sg == nil || *sg <= 0 {
 		v.Missing = append(v.Missing, "gravity")
 		return
@@ -141,8 +141,8 @@ func (v *Volumes) density(sg *float64, observed bool) {
 	}
 }
 
-// standard is the last step: factors, gross and net.
-func (v *Volumes) standard() {
+// standardVolumes is the last step: factors, gross and net.
+func (v *Volumes) standardVolumes() {
 	if v.OpenDegF == nil || v.API60 == nil {
 		return
 	}
@@ -180,8 +180,8 @@ func mean(all ...*float64) *float64 {
 	return new(sum / float64(n))
 }
 
-// written is the volumes of a ticket that a person writes: what is left out is not known.
-func (s *Site) written(t Tank, w *Written) *Volumes {
+// manualVolumes is the volumes of a ticket that a person writes: what is left out is not known.
+func (s *Site) manualVolumes(t Tank, w *ManualTicket) *Volumes {
 	t.Top, t.Bottom, t.Gravity, t.BSW = Source{}, Source{}, Source{}, Source{}
 	return s.volumes(&t, &tank.Load{Open: w.Open, Close: w.Close}, &cloud.RunTicket{
 		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
@@ -190,7 +190,7 @@ func (s *Site) written(t Tank, w *Written) *Volumes {
 
 // complete adds to a ticket what follows from the rest: the production day of its closing, and the volumes of one
 // that has not left yet or was booked before they were kept.
-func (s *Site) complete(b *Booked) {
+func (s *Site) complete(b *TicketRecord) {
 	if b.End.IsZero() && b.Load != nil {
 		b.Start, b.End = b.Load.Start, b.Load.End
 	}
@@ -200,7 +200,7 @@ func (s *Site) complete(b *Booked) {
 	t := s.tank(b.Tank)
 	if b.Volumes == nil && b.Load != nil && t != nil {
 		r := t.stated(b.Load)
-		amend(r, b.Edits)
+		applyEdits(r, b.Edits)
 		b.Volumes = s.volumes(t, b.Load, r)
 	}
 }

@@ -111,7 +111,7 @@ func TestTheTwoTemperaturesMayBeThoseOfTheTwoGauges(t *testing.T) {
 func TestAnEditedTemperatureHoldsForBothSides(t *testing.T) {
 	site, tk, load := chainTank(t)
 	r := tk.stated(load)
-	amend(r, []Edit{{Field: "top_temperature", New: "72"}})
+	applyEdits(r, []Edit{{Field: "top_temperature", New: "72"}})
 	if v := site.volumes(tk, load, r); !has(v.OpenDegF, 72) || !has(v.CloseDegF, 72) {
 		t.Errorf("temperatures %v and %v, want 72 on both sides", *v.OpenDegF, *v.CloseDegF)
 	}
@@ -123,7 +123,7 @@ func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
 	b := newBench(t, func(s *Site) { s.ProductionDay = 7 * time.Hour })
 	b.leaking(52)
 	at := time.Date(2026, 3, 3, 7, 30, 0, 0, time.UTC)
-	number, _, err := b.Add(Written{Tank: "TK-1", Open: 150, Close: 100, Start: at.Add(-time.Hour), End: at}, "ann")
+	number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 150, Close: 100, Start: at.Add(-time.Hour), End: at}, "ann")
 	b.must(err)
 	rows, err := b.BookDays(BookPeriod{From: "2026-03-03", To: "2026-03-03"})
 	b.must(err)

@@ -9,23 +9,23 @@ import (
 	"gauger/outbox"
 )
 
-// Drain is how far the sending of one stream is.
-type Drain struct {
-	Activity string    `json:"activity"`            // idle, pacing, sending, waiting, paused; empty: nobody sends it
-	Held     time.Time `json:"held_since,omitzero"` // since when nothing of it was taken; absent: all is well
-	Next     time.Time `json:"next_attempt,omitzero"`
-	Answer   string    `json:"last_answer,omitempty"` // that did not take its records, while there is trouble
-	Status   int       `json:"status,omitempty"`      // of that answer
-	Corr     string    `json:"correlation_id,omitempty"`
-	Answered time.Time `json:"answered,omitzero"`
-	Parked   int       `json:"parked,omitempty"`      // records that wait because they may have been stored
-	Apart    []Apart   `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
-	Batch    int       `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
-	Why      string    `json:"why,omitempty"`         // why what waits has not left, in a sentence
+// DrainStatus is how far the sending of one stream is.
+type DrainStatus struct {
+	Activity string     `json:"activity"`            // idle, pacing, sending, waiting, paused; empty: nobody sends it
+	Held     time.Time  `json:"held_since,omitzero"` // since when nothing of it was taken; absent: all is well
+	Next     time.Time  `json:"next_attempt,omitzero"`
+	Answer   string     `json:"last_answer,omitempty"` // that did not take its records, while there is trouble
+	Status   int        `json:"status,omitempty"`      // of that answer
+	Corr     string     `json:"correlation_id,omitempty"`
+	Answered time.Time  `json:"answered,omitzero"`
+	Parked   int        `json:"parked,omitempty"`      // records that wait because they may have been stored
+	Isolated []Isolated `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
+	Batch    int        `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
+	Why      string     `json:"why,omitempty"`         // why what waits has not left, in a sentence
 }
 
-// Apart is one device, well or record of which the service takes nothing, while it takes the others.
-type Apart struct {
+// Isolated is one device, well or record of which the service takes nothing, while it takes the others.
+type Isolated struct {
 	Address string    `json:"address,omitempty"`
 	Seq     uint64    `json:"seq,omitempty"` // where it is a record without an address
 	Since   time.Time `json:"since"`
@@ -40,45 +40,47 @@ var addressed = map[string][2]string{
 	Memos: {"device", "`gauger devices query`"}, TagValues: {"well", "wells.id"}, Targets: {"well", "wells.id"},
 }
 
-// apart says what of a stream waits by itself.
-func (d *Desk) apart(stream string, all []outbox.Isolated) (out []Apart) {
+// isolated says what of a stream waits by itself.
+func (d *Server) isolated(stream string, all []outbox.Isolated) (out []Isolated) {
 	for _, a := range all {
-		x := Apart{Address: a.Address, Seq: a.Seq, Since: a.Since.Round(0), Next: a.Next.Round(0), Answer: lastWords(a.Answer), Status: a.Answer.Status}
+		x := Isolated{Address: a.Address, Seq: a.Seq, Since: a.Since.Round(0), Next: a.Next.Round(0), Answer: answerText(a.Answer), Status: a.Answer.Status}
 		what, check := fmt.Sprintf("record %d", a.Seq), fmt.Sprintf("look at its ids with `gauger outbox show %s/%d`", stream, a.Seq)
 		if a.Address != "" {
 			what, check = addressed[stream][0]+" "+a.Address, "compare this id with "+addressed[stream][1]
 		}
 		x.Why = fmt.Sprintf("the service takes nothing for %s since %s (%s), while it takes others of %s: %s; it waits by itself and is tried again at %s",
-			what, d.moment(a.Since), x.Answer, stream, check, d.moment(a.Next))
+			what, d.localTime(a.Since), x.Answer, stream, check, d.localTime(a.Next))
 		out = append(out, x)
 	}
 	return out
 }
 
-// of finds what a record waits for by itself; nil: nothing.
-func (s Drain) of(r outbox.Record) *Apart {
-	for i, a := range s.Apart {
+// isolating finds what a record waits for by itself; nil: nothing.
+func (s DrainStatus) isolating(r outbox.Record) *Isolated {
+	for i, a := range s.Isolated {
 		if a.Address == r.Address && (a.Address != "" || a.Seq == r.Seq) {
-			return &s.Apart[i]
+			return &s.Isolated[i]
 		}
 	}
 	return nil
 }
 
-func (d *Desk) moment(t time.Time) string { return t.In(d.Site.Zone).Format("2006-01-02 15:04:05") }
+func (d *Server) localTime(t time.Time) string {
+	return t.In(d.Site.Zone).Format("2006-01-02 15:04:05")
+}
 
-// drains says of each stream that has an operation how far its sending is.
-func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
-	all := map[string]Drain{}
+// drainStatus says of each stream that has an operation how far its sending is.
+func (d *Server) drainStatus(streams map[string]outbox.Counts) map[string]DrainStatus {
+	all := map[string]DrainStatus{}
 	for stream := range operations {
 		s := d.Box.DrainStatus(stream)
-		out := Drain{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
-			Apart: d.apart(stream, s.Apart)}
+		out := DrainStatus{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
+			Isolated: d.isolated(stream, s.Apart)}
 		if !s.Troubled.IsZero() {
-			out.Answer, out.Status, out.Corr, out.Answered = lastWords(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
+			out.Answer, out.Status, out.Corr, out.Answered = answerText(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
 		}
 		if c := streams[stream]; c.Waiting > 0 {
-			if out.Why = d.waits(stream, s); c.Waiting == uint64(s.Parked) {
+			if out.Why = d.whyWaiting(stream, s); c.Waiting == uint64(s.Parked) {
 				out.Why = ParkedWhy
 			}
 		}
@@ -87,8 +89,8 @@ func (d *Desk) drains(streams map[string]outbox.Counts) map[string]Drain {
 	return all
 }
 
-// lastWords is an answer in words.
-func lastWords(r outbox.Answer) string {
+// answerText is an answer in words.
+func answerText(r outbox.Answer) string {
 	if r.Status != 0 && r.Message == "" {
 		return fmt.Sprintf("status %d", r.Status)
 	}
@@ -99,10 +101,10 @@ func lastWords(r outbox.Answer) string {
 const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox retry` or `outbox drop`; " +
 	"it is sent again after a day"
 
-// waits says why what is in a stream has not left.
-func (d *Desk) waits(stream string, s outbox.DrainStatus) string {
+// whyWaiting says why what is in a stream has not left.
+func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 	next := func(what string) string {
-		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.moment(s.Troubled), lastWords(s.Answer), d.moment(s.Next))
+		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.localTime(s.Troubled), answerText(s.Answer), d.localTime(s.Next))
 	}
 	switch {
 	case d.Box.Err() != nil:
@@ -119,7 +121,7 @@ func (d *Desk) waits(stream string, s outbox.DrainStatus) string {
 	}
 	switch s.Activity {
 	case outbox.Pacing:
-		return d.paced(stream)
+		return d.linkReason(stream)
 	case outbox.Paused:
 		return next("the service refuses everything") + ", with one record; nothing is given up"
 	case outbox.BackOff:
@@ -142,19 +144,19 @@ func (d *Desk) waits(stream string, s outbox.DrainStatus) string {
 	case outbox.Sending, outbox.Idle:
 		switch {
 		case s.Activity == outbox.Idle && len(s.Apart) == 1:
-			return d.apart(stream, s.Apart)[0].Why
+			return d.isolated(stream, s.Apart)[0].Why
 		case s.Activity == outbox.Idle && len(s.Apart) > 1:
 			return fmt.Sprintf("%d ids wait by themselves, since the service takes nothing for them, while it takes others", len(s.Apart))
 		case s.Troubled.IsZero():
 			return "its turn is now"
 		}
-		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.moment(s.Troubled), lastWords(s.Answer))
+		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.localTime(s.Troubled), answerText(s.Answer))
 	}
 	return "nobody sends this stream"
 }
 
-// paced says what of the link holds a stream back.
-func (d *Desk) paced(stream string) string {
+// linkReason says what of the link holds a stream back.
+func (d *Server) linkReason(stream string) string {
 	if d.Link != nil {
 		if why := d.Link.Status(time.Now()).Held[stream]; why != "" {
 			return why
@@ -163,8 +165,8 @@ func (d *Desk) paced(stream string) string {
 	return "link.rate lets one request after the other leave"
 }
 
-// explained is a record as commands show it, with why it waits.
-func (d *Desk) explained(e outbox.Entry) Entry {
+// withReason is a record as commands show it, with why it waits.
+func (d *Server) withReason(e outbox.Entry) Entry {
 	out := entryOf(e)
 	switch {
 	case e.State != outbox.Waiting:
@@ -173,8 +175,8 @@ func (d *Desk) explained(e outbox.Entry) Entry {
 			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
 	default:
 		s := d.Box.DrainStatus(e.Stream)
-		if out.Waits = d.waits(e.Stream, s); d.Daemon && d.Box.Err() == nil {
-			if a := (Drain{Apart: d.apart(e.Stream, s.Apart)}).of(e.Record); a != nil {
+		if out.Waits = d.whyWaiting(e.Stream, s); d.Daemon && d.Box.Err() == nil {
+			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Apart)}).isolating(e.Record); a != nil {
 				out.Waits = a.Why
 			}
 		}
@@ -182,16 +184,16 @@ func (d *Desk) explained(e outbox.Entry) Entry {
 	return out
 }
 
-// shown is one record as commands show it; whole: with the request that takes it to the service, or took it there, as far
+// view is one record as commands show it; whole: with the request that takes it to the service, or took it there, as far
 // as its bytes are still here. Of a delivered ticket the book has them.
-func (d *Desk) shown(e outbox.Entry, whole bool) (Entry, error) {
-	out := d.explained(e)
+func (d *Server) view(e outbox.Entry, whole bool) (Entry, error) {
+	out := d.withReason(e)
 	if !whole {
 		return out, nil
 	}
 	if out.Body == nil && e.Stream == Tickets && e.State == outbox.Delivered {
-		var b Booked
-		if err := d.Ledger.recall(bookState+e.Label, &b); err != nil {
+		var b TicketRecord
+		if err := d.Ledger.recall(ticketKey+e.Label, &b); err != nil {
 			return out, err
 		}
 		out.Body = b.Ticket

@@ -32,13 +32,13 @@ func (w *watchers) send(batch []collectors.Reading) {
 // Watch calls see with each batch until ctx ends or see fails.
 func (l *Ledger) Watch(ctx context.Context, see func([]collectors.Reading) error) error {
 	c := make(chan []collectors.Reading, 64)
-	l.watch.mu.Lock()
-	l.watch.all = append(l.watch.all, c)
-	l.watch.mu.Unlock()
+	l.watchers.mu.Lock()
+	l.watchers.all = append(l.watchers.all, c)
+	l.watchers.mu.Unlock()
 	defer func() {
-		l.watch.mu.Lock()
-		l.watch.all = slices.DeleteFunc(l.watch.all, func(x chan []collectors.Reading) bool { return x == c })
-		l.watch.mu.Unlock()
+		l.watchers.mu.Lock()
+		l.watchers.all = slices.DeleteFunc(l.watchers.all, func(x chan []collectors.Reading) bool { return x == c })
+		l.watchers.mu.Unlock()
 	}()
 	for {
 		select {

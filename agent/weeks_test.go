@@ -126,7 +126,7 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 		Rules:  []Rule{{Name: "Alarm of the day", Point: "plc/alarm", Above: &top}},
 	}
 	notes := make(chan outbox.Note, 64)
-	box, err := outbox.Open(path, outbox.Options{MaxBytes: weeksQuota, Label: Label, Notify: func(n outbox.Note) { notes <- n }, Streams: []outbox.Stream{
+	box, err := outbox.Open(path, outbox.Options{MaxBytes: weeksQuota, Label: RecordLabel, Notify: func(n outbox.Note) { notes <- n }, Streams: []outbox.Stream{
 		{Name: Tickets, Batch: 1, Journal: true}, {Name: Events, Batch: 50, Keep: outbox.OldestLast}, {Name: TagValues, Batch: 20, Keep: outbox.ThinFirst},
 		{Name: Targets, Batch: 20}, {Name: Memos}, {Name: Refused, Held: true},
 	}})
@@ -148,7 +148,7 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 		t.Fatal(err)
 	}
 	a := &Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: []Named{{"plc", l.well}},
+		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: []NamedCollector{{"plc", l.well}},
 		Workers: []Worker{keys.Run}, Log: zerolog.Nop(), Notes: notes,
 	}
 	done := make(chan error, 1)

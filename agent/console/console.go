@@ -102,7 +102,7 @@ func UserName(uid int) string {
 
 // Control is the handler behind the socket: POST /VERB with JSON, POST /follow/FEED with JSON for one result after the
 // other, and GET /watch, which goes on until it is left.
-func Control(desk *agent.Desk) http.Handler {
+func Control(desk *agent.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{verb}", func(w http.ResponseWriter, r *http.Request) {
 		args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -150,7 +150,7 @@ func reply(w http.ResponseWriter, a Answer) {
 }
 
 // follow writes each thing of a feed as a line of JSON while it comes, and at last that it is over or what went wrong.
-func follow(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
+func follow(w http.ResponseWriter, r *http.Request, desk *agent.Server) {
 	last := Answer{Over: true}
 	flush := http.NewResponseController(w)
 	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -171,7 +171,7 @@ func follow(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
 }
 
 // watch writes each reading of the points in the query as a line of JSON while it arrives.
-func watch(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
+func watch(w http.ResponseWriter, r *http.Request, desk *agent.Server) {
 	wanted := map[collectors.Point]bool{}
 	for _, p := range r.URL.Query()["point"] {
 		wanted[collectors.Point(p)] = true
@@ -186,7 +186,7 @@ func watch(w http.ResponseWriter, r *http.Request, desk *agent.Desk) {
 			if len(wanted) > 0 && !wanted[x.Point] {
 				continue
 			}
-			if err := lines.Encode(agent.Show(x)); err != nil {
+			if err := lines.Encode(agent.PointReadingOf(x)); err != nil {
 				return err
 			}
 		}

@@ -28,7 +28,7 @@ import (
 const guid = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 
 // newDesk is a site with one tank on a box of its own.
-func newDesk(t *testing.T) *agent.Desk {
+func newDesk(t *testing.T) *agent.Server {
 	t.Helper()
 	site := agent.Site{
 		Name: `The <"best"> & only site`, ID: "TEST", Object: guid, Zone: time.UTC, Wire: cloud.DefaultWire(),
@@ -57,11 +57,11 @@ func newDesk(t *testing.T) *agent.Desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&agent.Desk{Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: "1.2", Began: time.Now(), Daemon: true}).Open()
+	return (&agent.Server{Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: "1.2", Began: time.Now(), Daemon: true}).Open()
 }
 
 // reads hands the ledger one level.
-func reads(t *testing.T, d *agent.Desk, level float64) {
+func reads(t *testing.T, d *agent.Server, level float64) {
 	t.Helper()
 	err := d.Ledger.Host("plc").Emit(t.Context(), []collectors.Reading{
 		{Point: "plc/level", Value: level, Unit: "in", Quality: collectors.Good, At: time.Now()},
@@ -73,7 +73,7 @@ func reads(t *testing.T, d *agent.Desk, level float64) {
 }
 
 // served is a desk behind its socket.
-func served(t *testing.T, d *agent.Desk) *Client {
+func served(t *testing.T, d *agent.Server) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gauger.sock")
 	l, err := Listen(path)
@@ -114,7 +114,7 @@ func TestACommandAsksTheDaemonThroughItsSocket(t *testing.T) {
 
 func TestTheSocketIsTheGroupsAndSaysWhoAsks(t *testing.T) {
 	d := newDesk(t)
-	d.Offer("who", agent.On(func(ctx context.Context, _ agent.None) (string, error) { return agent.Person(ctx), nil }))
+	d.Register("who", agent.HandlerOf(func(ctx context.Context, _ agent.None) (string, error) { return agent.Person(ctx), nil }))
 	c := served(t, d)
 	info, err := os.Stat(c.path)
 	if err != nil || info.Mode().Perm() != 0o660 {
@@ -154,10 +154,10 @@ func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
 	c := served(t, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	seen := make(chan agent.Shown, 1)
+	seen := make(chan agent.PointReading, 1)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- c.Watch(ctx, []string{"plc/level"}, func(s agent.Shown) error {
+		ended <- c.Watch(ctx, []string{"plc/level"}, func(s agent.PointReading) error {
 			select {
 			case seen <- s:
 			default:
@@ -187,7 +187,7 @@ func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
 func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 	d := newDesk(t)
 	left := make(chan struct{})
-	d.OfferFeed("count", agent.Following(func(ctx context.Context, to int, see func(any) error) error {
+	d.RegisterLive("count", agent.LiveStreamOf(func(ctx context.Context, to int, see func(any) error) error {
 		for i := range to {
 			if err := see(i); err != nil {
 				return err
@@ -198,7 +198,7 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 		}
 		return nil
 	}))
-	d.OfferFeed("endless", agent.Following(func(ctx context.Context, _ agent.None, see func(any) error) error {
+	d.RegisterLive("endless", agent.LiveStreamOf(func(ctx context.Context, _ agent.None, see func(any) error) error {
 		defer close(left)
 		err := see("begun")
 		<-ctx.Done()
@@ -223,7 +223,7 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 }
 
 // get asks the page handler.
-func get(t *testing.T, d *agent.Desk, path string) (int, string) {
+func get(t *testing.T, d *agent.Server, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	Page(d).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))

@@ -89,12 +89,12 @@ func (p *sheet) sending(s agent.Status) {
 		p.add(`<p class="bad">Not sending: what is made waits until the clock is set.</p>`)
 	case waiting == 0:
 		p.add(`<p class="ok">Sending: nothing waits.</p>`)
-	case s.ByPlan():
+	case s.WaitsForLinkOnly():
 		p.add(`<p class="ok">Sending by plan: %v records wait for the link.</p>`, waiting)
 	case s.Overdue():
 		p.add(`<p class="bad">Not sending: %v records wait, the oldest since %v. They are kept and leave by themselves.</p>`, waiting, p.moment(s.Oldest))
-	case s.Apart() > 0:
-		p.add(`<p class="bad">Sending, but not taken is what is for %v of the ids: see below. Records that wait: %v.</p>`, s.Apart(), waiting)
+	case s.IsolatedCount() > 0:
+		p.add(`<p class="bad">Sending, but not taken is what is for %v of the ids: see below. Records that wait: %v.</p>`, s.IsolatedCount(), waiting)
 	default:
 		p.add(`<p class="ok">Sending: nothing is overdue, records that wait to leave: %v.</p>`, waiting)
 	}

@@ -11,7 +11,7 @@ import (
 
 // Page is the local web page: / for people, /metrics for Prometheus, /healthz for a supervisor. It only shows; nothing
 // can be changed through it.
-func Page(desk *agent.Desk) http.Handler {
+func Page(desk *agent.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		s, err := desk.Status()

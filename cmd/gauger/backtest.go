@@ -24,8 +24,8 @@ import (
 type trial struct {
 	cfg    *config.Config
 	watch  watcher
-	booked []agent.Booked    // every ticket, with its load; those that were not final at the end are held
-	sent   []json.RawMessage // the tickets as they would have left
+	booked []agent.TicketRecord // every ticket, with its load; those that were not final at the end are held
+	sent   []json.RawMessage    // the tickets as they would have left
 	events []json.RawMessage
 }
 
@@ -89,7 +89,7 @@ func playReadings(ctx context.Context, c *call, t *trial, file string, part cut)
 	if file != "" {
 		return t.replay(ctx, sim.Device{File: file}, log)
 	}
-	return replayRecorder(ctx, c, agent.Wanted{From: part.from, To: part.to}, func(in io.Reader) error {
+	return replayRecorder(ctx, c, agent.ReadingsArgs{From: part.from, To: part.to}, func(in io.Reader) error {
 		return t.replay(ctx, sim.Device{File: "the recorder's readings", From: in}, log)
 	})
 }

@@ -117,7 +117,7 @@ func (t *trial) compare(against string, other []*compared, c cut) *comparison {
 	outside := func(x *compared) bool { return !span.holds(x.Tank, x.Start, x.End) }
 	var mine []*compared
 	for i := range t.booked {
-		row := &ticketRow{Booked: t.booked[i], State: "sent"}
+		row := &ticketRow{TicketRecord: t.booked[i], State: "sent"}
 		if row.Ticket == nil {
 			row.State, row.Person = "held at the end of the readings", ""
 		}

@@ -20,7 +20,7 @@ import (
 // connection is where a command asks for things: the running daemon's, or one of its own when none runs.
 type connection struct {
 	remote *console.Client
-	local  *agent.Desk
+	local  *agent.Server
 	person string // who asks, where there is no daemon to see it
 	close  func() error
 }
@@ -57,7 +57,7 @@ func connect(c *call) (*connection, error) {
 
 // printOpened says what the outbox found when it was opened, such as a damaged file, and leaves the event of it.
 func printOpened(c *call, d *daemon) error {
-	said, err := d.agent.Told()
+	said, err := d.agent.QueuePendingNotes()
 	for _, text := range said {
 		fmt.Fprintln(c.err, text)
 	}

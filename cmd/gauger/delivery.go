@@ -33,8 +33,8 @@ type fate struct {
 func (d *connection) queueAll(ctx context.Context, records []record) ([]fate, error) {
 	var all []fate
 	for _, r := range records {
-		var q agent.Queued
-		if err := d.call(ctx, "queue", agent.Queue{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
+		var q agent.QueuedRecord
+		if err := d.call(ctx, "queue", agent.QueueArgs{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
 			return all, err
 		}
 		all = append(all, fate{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
@@ -91,7 +91,7 @@ func (d *connection) checkOnce(ctx context.Context, open []fate, heard *answerKe
 // locate asks where one record is.
 func (d *connection) locate(ctx context.Context, s *fate) error {
 	var e agent.Entry
-	if err := d.call(ctx, "outbox.show", agent.Which{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
+	if err := d.call(ctx, "outbox.show", agent.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
 		return err
 	}
 	s.Status = e.Status

@@ -43,7 +43,7 @@ func runDevicesQuery(ctx context.Context, c *call, args []string) error {
 	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
 		return orUsage(err, "devices query takes flags only; --device-name NAME finds a device")
 	}
-	var found agent.Found[cloud.Device]
+	var found agent.QueryResult[cloud.Device]
 	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "devices.query", q, &found) }); err != nil {
 		return err
 	}

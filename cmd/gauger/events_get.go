@@ -42,7 +42,7 @@ func runEventsGet(ctx context.Context, c *call, args []string) error {
 	case !q.Start.Before(q.End):
 		return usage{"--start must lie before --end"}
 	}
-	var found agent.Found[cloud.Event]
+	var found agent.QueryResult[cloud.Event]
 	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "events.get", q, &found) }); err != nil {
 		return err
 	}

@@ -39,13 +39,13 @@ func runExportReadings(ctx context.Context, c *call, args []string) error {
 }
 
 // writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.
-func writeReadings(ctx context.Context, c *call, d *connection, w agent.Wanted, out io.Writer) error {
+func writeReadings(ctx context.Context, c *call, d *connection, w agent.ReadingsArgs, out io.Writer) error {
 	if _, err := io.WriteString(out, agent.ReadingsHeader); err != nil {
 		return fmt.Errorf("write the readings: %w", err)
 	}
 	none := true
 	err := d.stream(ctx, "readings", w, func(raw json.RawMessage) error {
-		var r agent.Readings
+		var r agent.RecordingPiece
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return fmt.Errorf("read what the recorder gave: %w", err)
 		}
@@ -83,7 +83,7 @@ func (d *connection) stream(ctx context.Context, name string, args any, see func
 }
 
 // replayRecorder calls play with the recorder's readings as a recording. play may end before the recording does.
-func replayRecorder(ctx context.Context, c *call, w agent.Wanted, play func(io.Reader) error) error {
+func replayRecorder(ctx context.Context, c *call, w agent.ReadingsArgs, play func(io.Reader) error) error {
 	return withConnection(c, func(d *connection) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

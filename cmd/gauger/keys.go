@@ -37,7 +37,7 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	var got agent.Renewed
+	var got agent.RenewResult
 	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
 		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
 	}

@@ -173,7 +173,7 @@ func (l *life) leaves(p *attempt, limit <-chan time.Time) error {
 		case <-p.ended:
 			return fmt.Errorf("gauger ended by itself: %s", p.said())
 		case <-person:
-			l.ask("outbox.retry", agent.Which{Stream: agent.Tickets}, nil)
+			l.ask("outbox.retry", agent.RecordQuery{Stream: agent.Tickets}, nil)
 		case <-look.C:
 		}
 	}

@@ -348,14 +348,14 @@ func (l *life) command(ctx context.Context, client *console.Client) {
 	l.serial++
 	n := l.serial
 	l.mu.Unlock()
-	var q agent.Queued
+	var q agent.QueuedRecord
 	if n%2 == 0 {
 		text := fmt.Sprintf("memo %d", n)
 		body, err := cloud.DefaultWire().EncodeMemo(cloud.Memo{Text: text})
 		if err != nil {
 			panic(err) // a text always encodes
 		}
-		if client.Call(ctx, "queue", agent.Queue{Stream: agent.Memos, Address: "4711", Body: body}, &q) != nil {
+		if client.Call(ctx, "queue", agent.QueueArgs{Stream: agent.Memos, Address: "4711", Body: body}, &q) != nil {
 			return
 		}
 		l.mu.Lock()
@@ -365,7 +365,7 @@ func (l *life) command(ctx context.Context, client *console.Client) {
 		return
 	}
 	begin := l.plc.began.Add(-time.Duration(n) * time.Hour)
-	written := agent.Written{Tank: "TK-1", Open: 150, Close: 60, Start: begin, End: begin.Add(30 * time.Minute)}
+	written := agent.ManualTicket{Tank: "TK-1", Open: 150, Close: 60, Start: begin, End: begin.Add(30 * time.Minute)}
 	if client.Call(ctx, "tickets.add", written, &q) != nil {
 		return
 	}

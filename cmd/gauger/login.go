@@ -40,7 +40,7 @@ func runLogin(ctx context.Context, c *call, args []string) error {
 			*secrets[name] = text
 		}
 	}
-	var got agent.LoggedIn
+	var got agent.LoginResult
 	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "login", a, &got) }); err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func runLogin(ctx context.Context, c *call, args []string) error {
 	return printLogin(c, got)
 }
 
-func printLogin(c *call, got agent.LoggedIn) error {
+func printLogin(c *call, got agent.LoginResult) error {
 	at := findSite(c).zone()
 	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "logged in\t%s (result %d)\n", got.User, got.Result)

@@ -48,16 +48,16 @@ func waitable(timeout time.Duration) error {
 }
 
 // offerLines lets commands use the lines that the daemon has open.
-func offerLines(d *agent.Desk, lines *modbus.Lines) {
-	d.Offer("modbus.probe", agent.On(func(ctx context.Context, a probing) (probed, error) { return probeOn(ctx, lines, a) }))
-	d.OfferFeed("modbus.scan", agent.Following(func(ctx context.Context, a scanning, see func(any) error) error {
+func offerLines(d *agent.Server, lines *modbus.Lines) {
+	d.Register("modbus.probe", agent.HandlerOf(func(ctx context.Context, a probing) (probed, error) { return probeOn(ctx, lines, a) }))
+	d.RegisterLive("modbus.scan", agent.LiveStreamOf(func(ctx context.Context, a scanning, see func(any) error) error {
 		err := scanOn(ctx, lines, a, func(f found) error { return see(f) })
 		if _, busy := errors.AsType[taken](err); busy {
 			return fmt.Errorf("%w; gauger reads this line with its own settings: sudo systemctl stop gauger, scan, and start it again", err)
 		}
 		return err
 	}))
-	d.OfferFeed("modbus.trace", agent.Following(func(ctx context.Context, _ agent.None, see func(any) error) error {
+	d.RegisterLive("modbus.trace", agent.LiveStreamOf(func(ctx context.Context, _ agent.None, see func(any) error) error {
 		return traceOn(ctx, lines, func(f modbus.Frame) error { return see(f) })
 	}))
 }

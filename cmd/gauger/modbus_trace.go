@@ -77,7 +77,7 @@ func (r *readings) tracedFromDaemon(parent context.Context, t *tools, points []s
 		return err
 	}
 	defer stop()
-	err = t.daemon.Watch(ctx, points, func(s agent.Shown) error {
+	err = t.daemon.Watch(ctx, points, func(s agent.PointReading) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.show(s)

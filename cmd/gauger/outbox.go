@@ -69,13 +69,13 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(ag
 			return err
 		}
 		if status.Shut != "" { // no stream is known, which is not to say that none has records
-			return agent.Unopened(status.Shut)
+			return agent.NoOutboxError(status.Shut)
 		}
 		streams = sortedNames(status.Streams)
 	}
 	for _, state := range s.states {
 		for _, name := range streams {
-			err := d.eachPage(ctx, agent.Which{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
+			err := d.eachPage(ctx, agent.RecordQuery{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
 				if !s.holds(e) {
 					return nil
 				}
@@ -90,7 +90,7 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(ag
 }
 
 // eachPage asks for the records of one stream in one state.
-func (d *connection) eachPage(ctx context.Context, which agent.Which, see func(agent.Entry) error) error {
+func (d *connection) eachPage(ctx context.Context, which agent.RecordQuery, see func(agent.Entry) error) error {
 	for {
 		var page []agent.Entry
 		if err := d.call(ctx, "outbox.list", which, &page); err != nil {
@@ -227,16 +227,16 @@ func csvToo(f *flag.FlagSet, c *call) {
 }
 
 // recordOf reads STREAM/SEQ; the number may be left out where several records may be meant.
-func recordOf(text string, needSeq bool) (agent.Which, error) {
+func recordOf(text string, needSeq bool) (agent.RecordQuery, error) {
 	stream, number, ok := strings.Cut(text, "/")
 	if !ok && !needSeq {
-		return agent.Which{Stream: stream}, nil
+		return agent.RecordQuery{Stream: stream}, nil
 	}
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
-		return agent.Which{}, usage{fmt.Sprintf("%q is not a record; write STREAM/NUMBER such as tickets/12, as `gauger outbox list` shows it", text)}
+		return agent.RecordQuery{}, usage{fmt.Sprintf("%q is not a record; write STREAM/NUMBER such as tickets/12, as `gauger outbox list` shows it", text)}
 	}
-	return agent.Which{Stream: stream, Seqs: []uint64{seq}}, nil
+	return agent.RecordQuery{Stream: stream, Seqs: []uint64{seq}}, nil
 }
 
 // changeRecords runs a command that names records, or a whole stream, and does verb with them.
@@ -244,7 +244,7 @@ func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []
 	if len(rest) == 0 {
 		return usage{c.command + " wants a record, as STREAM/NUMBER"}
 	}
-	var all []agent.Which
+	var all []agent.RecordQuery
 	for _, text := range rest {
 		which, err := recordOf(text, needSeq)
 		if err != nil {

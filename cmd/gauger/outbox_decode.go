@@ -17,14 +17,14 @@ func keptMessage(record string) bool {
 
 // decodedAgain is what a program reads of messages that were decoded again.
 type decodedAgain struct {
-	Decoded int             `json:"decoded"`
-	Values  int             `json:"values"` // that were queued of them
-	Left    []agent.Decoded `json:"left"`   // still cannot be decoded
+	Decoded int                  `json:"decoded"`
+	Values  int                  `json:"values"` // that were queued of them
+	Left    []agent.DecodeResult `json:"left"`   // still cannot be decoded
 }
 
 // decodeMessages decodes messages with the configuration of now: all that are kept, or those that are named.
 func decodeMessages(ctx context.Context, c *call, rest []string) error {
-	which := agent.Which{Stream: agent.Refused}
+	which := agent.RecordQuery{Stream: agent.Refused}
 	for _, text := range rest {
 		w, err := recordOf(text, false)
 		if err != nil {
@@ -35,10 +35,10 @@ func decodeMessages(ctx context.Context, c *call, rest []string) error {
 		}
 		which.Seqs = append(which.Seqs, w.Seqs...)
 	}
-	all := decodedAgain{Left: []agent.Decoded{}}
+	all := decodedAgain{Left: []agent.DecodeResult{}}
 	err := withConnection(c, func(d *connection) error {
 		for {
-			var page []agent.Decoded
+			var page []agent.DecodeResult
 			if err := d.call(ctx, "outbox.decode", which, &page); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func printDecoded(c *call, all decodedAgain) error {
 	return err
 }
 
-func (a *decodedAgain) add(x agent.Decoded) {
+func (a *decodedAgain) add(x agent.DecodeResult) {
 	if x.Why != "" {
 		a.Left = append(a.Left, x)
 		return

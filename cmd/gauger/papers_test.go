@@ -20,7 +20,7 @@ func paper(change func(*ticketRow)) *ticketRow {
 		Rate: 5.98, Sigma: 0.05, Confidence: 0.93, ErrorBbl: 0.42, Parts: 2, Samples: 212, Table: "strap",
 		Rivals: &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 2, Rose: "TK-2", RoseBbl: 0.9, BackIn: 0.7, Watched: 45 * time.Minute, WaterIn: new(0.1)},
 	}
-	r := &ticketRow{State: "delivered", Status: 200, Booked: agent.Booked{
+	r := &ticketRow{State: "delivered", Status: 200, TicketRecord: agent.TicketRecord{
 		Number: "A-TEST-TK-1-20260302T1500Z", Tank: "TK-1", Load: &l, Start: l.Start, End: l.End, Day: "2026-03-02",
 		Volumes: &agent.Volumes{OpenBbl: 285.99, CloseBbl: 82.67, GrossBbl: new(200.91), NetBbl: new(200.11), OpenCTL: new(0.98876), CloseCTL: new(0.9903)},
 	}}
@@ -36,8 +36,8 @@ func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
 	cfg.Zone = time.FixedZone("CST", -6*3600)
 	cfg.Tanks = []config.Tank{{ID: "TK-1", Purchaser: "=HYPERLINK(\"x\"), \"Acme\"\nCrude"}}
 	row := paper(func(r *ticketRow) {
-		r.Matches = []agent.Match{{Hauler: "+1", Bbl: 100, Basis: agent.AsNet}, {Hauler: "@2", Bbl: 99, Basis: agent.AsNet}}
-		r.Hauled = r.Booked.Hauled()
+		r.Matches = []agent.TruckTicket{{Hauler: "+1", Bbl: 100, Basis: agent.AsNet}, {Hauler: "@2", Bbl: 99, Basis: agent.AsNet}}
+		r.Hauled = r.TicketRecord.TruckTotals()
 		r.Load.Review = []string{"-no reading"}
 	})
 	var out bytes.Buffer
@@ -111,42 +111,46 @@ func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
 		}
 		return all
 	}
-	known := agent.Why{Tank: "TK-1", At: at, Now: at.Add(3 * time.Hour), MinLoad: 25, MinRate: 0.5}
-	for want, change := range map[string]func(*agent.Why){
-		"8.2 bbl of the 25 that min_load wants": func(w *agent.Why) {
+	known := agent.Explanation{Tank: "TK-1", At: at, Now: at.Add(3 * time.Hour), MinLoad: 25, MinRate: 0.5}
+	for want, change := range map[string]func(*agent.Explanation){
+		"8.2 bbl of the 25 that min_load wants": func(w *agent.Explanation) {
 			w.Verdicts = []tank.Verdict{verdict(tank.TooSmall, "8.2 bbl of the 25 that min_load wants", 8.2)}
 		},
-		"it was moved: meanwhile other tanks": func(w *agent.Why) {
+		"it was moved: meanwhile other tanks": func(w *agent.Explanation) {
 			w.Verdicts = []tank.Verdict{verdict(tank.Transferred, "meanwhile other tanks", 60)}
 		},
-		"makes no ticket: the tank was inhibited":   func(w *agent.Why) { w.Verdicts = []tank.Verdict{verdict("inhibited", "the tank was inhibited", 180)} },
-		"the sensor's value was stuck: value stood": func(w *agent.Why) { w.Verdicts = []tank.Verdict{verdict("stuck", "value stood", 0)} },
-		"It is not decided yet": func(w *agent.Why) {
+		"makes no ticket: the tank was inhibited": func(w *agent.Explanation) {
+			w.Verdicts = []tank.Verdict{verdict("inhibited", "the tank was inhibited", 180)}
+		},
+		"the sensor's value was stuck: value stood": func(w *agent.Explanation) { w.Verdicts = []tank.Verdict{verdict("stuck", "value stood", 0)} },
+		"It is not decided yet": func(w *agent.Explanation) {
 			w.Waiting = []tank.Verdict{verdict(tank.Undecided, "the level has to stay down for 45m0s", 180)}
 		},
-		"a load here has 25 bbl or more": func(w *agent.Why) { w.Waiting = []tank.Verdict{verdict(tank.Undecided, "x", 5)} },
-		"a meter makes the tickets of this tank": func(w *agent.Why) {
+		"a load here has 25 bbl or more": func(w *agent.Explanation) { w.Waiting = []tank.Verdict{verdict(tank.Undecided, "x", 5)} },
+		"a meter makes the tickets of this tank": func(w *agent.Explanation) {
 			w.Lact, w.Waiting = true, []tank.Verdict{verdict(tank.Undecided, "x", 180)}
 		},
-		"there is a ticket": func(w *agent.Why) { w.Tickets = []agent.Booked{{Number: "A-1", Tank: "TK-1", Start: at, End: at}} },
-		"Ticket A-1 is near, from 13:10 to 13:40": func(w *agent.Why) {
-			w.Tickets = []agent.Booked{{Number: "A-1", Tank: "TK-1", Start: at.Add(-time.Hour), End: at.Add(-30 * time.Minute)}}
+		"there is a ticket": func(w *agent.Explanation) {
+			w.Tickets = []agent.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: at, End: at}}
 		},
-		"it stood":          func(w *agent.Why) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.001) },
-		"it rose by 6.0 in": func(w *agent.Why) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.1) },
-		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *agent.Why) {
+		"Ticket A-1 is near, from 13:10 to 13:40": func(w *agent.Explanation) {
+			w.Tickets = []agent.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: at.Add(-time.Hour), End: at.Add(-30 * time.Minute)}}
+		},
+		"it stood":          func(w *agent.Explanation) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.001) },
+		"it rose by 6.0 in": func(w *agent.Explanation) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.1) },
+		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *agent.Explanation) {
 			w.Levels = append(levels(-time.Hour, -30*time.Minute, 120, 0), levels(30*time.Minute, time.Hour, 60, 0)...)
 		},
-		"No reading has come since 13:40":          func(w *agent.Why) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
-		"those that are begin at 2026-03-02 15:10": func(w *agent.Why) { w.Oldest = at.Add(time.Hour) },
-		"came within the hour before or after":     func(w *agent.Why) { w.Oldest = at.Add(-9 * time.Hour) },
-		"has not come yet":                         func(w *agent.Why) { w.Now = at.Add(-time.Hour) },
+		"No reading has come since 13:40":          func(w *agent.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
+		"those that are begin at 2026-03-02 15:10": func(w *agent.Explanation) { w.Oldest = at.Add(time.Hour) },
+		"came within the hour before or after":     func(w *agent.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
+		"has not come yet":                         func(w *agent.Explanation) { w.Now = at.Add(-time.Hour) },
 	} {
 		w := known
 		change(&w)
 		cfg := &config.Config{}
 		cfg.Zone = time.UTC
-		text := strings.Join((&answer{Why: &w, h: site{cfg}}).sentences(), "\n")
+		text := strings.Join((&answer{Explanation: &w, h: site{cfg}}).sentences(), "\n")
 		if !strings.Contains(text, want) || strings.Contains(text, "%!") {
 			t.Errorf("not said: %q in\n%s", want, text)
 		}

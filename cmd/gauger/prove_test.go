@@ -77,7 +77,7 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	p.t.Helper()
 	cfg := p.config(store)
 	// Without the examination by a child: the child would be this test program.
-	box, err := outbox.Open(boxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Label: agent.Label})
+	box, err := outbox.Open(boxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Label: agent.RecordLabel})
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func newReadings(out io.Writer, c *call, h site) *readings {
 }
 
 // show prints one reading.
-func (r *readings) show(s agent.Shown) error {
+func (r *readings) show(s agent.PointReading) error {
 	r.bad = r.bad || s.Quality != "good"
 	if r.json {
 		b, err := json.Marshal(s)
@@ -138,8 +138,8 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 	if watch {
 		return daemon.Watch(ctx, points, r.show)
 	}
-	var all []agent.Shown
-	if err := daemon.Call(ctx, "read", agent.Points{Points: points}, &all); err != nil {
+	var all []agent.PointReading
+	if err := daemon.Call(ctx, "read", agent.PointsArgs{Points: points}, &all); err != nil {
 		return err
 	}
 	seen := map[collectors.Point]bool{}
@@ -162,7 +162,7 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 
 // nothing prints a bad reading of a point that was not heard.
 func (r *readings) nothing(p config.PointInfo, why error) error {
-	return r.show(agent.Show(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
+	return r.show(agent.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
 }
 
 // verdict is status 1 when a reading was not good; each has said why.
@@ -205,7 +205,7 @@ func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines
 }
 
 // runAll runs the collectors until all of them have ended.
-func runAll(ctx context.Context, gather []agent.Named, host collectors.Host) error {
+func runAll(ctx context.Context, gather []agent.NamedCollector, host collectors.Host) error {
 	errs := make([]error, len(gather))
 	var wg sync.WaitGroup
 	for i, c := range gather {
@@ -239,7 +239,7 @@ func (r *readings) Emit(ctx context.Context, batch []collectors.Reading) error {
 		if r.open != nil {
 			r.close(x.Point)
 		}
-		r.err = r.show(agent.Show(x))
+		r.err = r.show(agent.PointReadingOf(x))
 	}
 	if r.err != nil || r.open != nil && len(r.open) == 0 {
 		r.done()

@@ -142,13 +142,13 @@ func (r *road) waits(tank string) bool {
 	if err != nil {
 		return false
 	}
-	var all []agent.Booked
+	var all []agent.TicketRecord
 	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer cancel()
 	if err := client.Call(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		r.t.Fatalf("list the tickets: %v", err)
 	}
-	return slices.ContainsFunc(all, func(b agent.Booked) bool { return b.Tank == tank && b.Seq > 0 })
+	return slices.ContainsFunc(all, func(b agent.TicketRecord) bool { return b.Tank == tank && b.Seq > 0 })
 }
 
 // missing are the numbers that the broker took and the service does not have.

@@ -84,10 +84,10 @@ func keepGood(path string, cfg *config.Config) error {
 
 // doubt tells of that in status and in events.
 func (d *daemon) doubt(doubts []string) error {
-	d.desk.Doubts = doubts
+	d.desk.ConfigDoubts = doubts
 	now := time.Now().Round(0)
 	for _, note := range briefly(doubts) {
-		err := d.agent.Ledger.Book(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
+		err := d.agent.Ledger.QueueEvent(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
 		if outbox.NoRoom(err) {
 			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")
 			return nil

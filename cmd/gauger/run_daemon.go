@@ -29,7 +29,7 @@ type daemon struct {
 	box    *outbox.Box
 	client *cloud.Client
 	agent  *agent.Agent
-	desk   *agent.Desk
+	desk   *agent.Server
 	link   *link.Link
 	ring   *recorder.Ring // of the readings; nil when none are kept
 
@@ -73,14 +73,14 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
 	if err != nil {
-		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
+		gather = append(gather, agent.NamedCollector{Name: "a device", Collector: unusable{err}})
 	}
-	d.desk = (&agent.Desk{
+	d.desk = (&agent.Server{
 		Ledger: ledger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
-		Link: pace, Gather: gather,
+		Link: pace, Collectors: gather,
 	}).Open()
 	d.agent = &agent.Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Supervisor: agent.NewSupervisor(),
+		Site: site, Ledger: ledger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
 		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
 		Boot: clock.ThisBoot(),
 	}
@@ -95,7 +95,7 @@ func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.Note) {
 		now := time.Now()
 		if n.Once {
 			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Note)
-			if err := ledger.Book(agent.Event{Rule: n.Rule, Note: n.Note, Start: now.Round(0), End: now.Round(0)}); err != nil {
+			if err := ledger.QueueEvent(agent.Event{Rule: n.Rule, Note: n.Note, Start: now.Round(0), End: now.Round(0)}); err != nil {
 				log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
 			}
 			return

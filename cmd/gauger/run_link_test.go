@@ -83,8 +83,8 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.ByPlan() || s.Link.Bytes < 500 || s.Link.Left != 1_000_000-s.Link.Bytes || s.Streams[agent.TagValues].Waiting != 1 {
-		t.Errorf("by plan %v, link %+v, streams %+v", s.ByPlan(), s.Link, s.Streams)
+	if !s.WaitsForLinkOnly() || s.Link.Bytes < 500 || s.Link.Left != 1_000_000-s.Link.Bytes || s.Streams[agent.TagValues].Waiting != 1 {
+		t.Errorf("by plan %v, link %+v, streams %+v", s.WaitsForLinkOnly(), s.Link, s.Streams)
 	}
 	var text strings.Builder
 	if err := (&page{s: s, h: site{d.cfg}}).print(&text); err != nil {

@@ -36,7 +36,7 @@ func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) e
 		return nil, fmt.Errorf("make the store (store.path): %w", err)
 	}
 	return outbox.Open(boxFile(cfg), outbox.Options{
-		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.Label,
+		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.RecordLabel,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
 		Preflight: preflight(), Pace: pace,
 	})

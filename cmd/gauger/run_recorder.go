@@ -50,11 +50,11 @@ func (d *daemon) keepReadings(ledger *agent.Ledger) {
 	ring, err := openRecorder(d.cfg)
 	if err != nil {
 		d.log.Error().Err(err).Msg("no readings are recorded; mend the folder recorder in the store, then start gauger again")
-		ledger.Unrecorded(err, int64(d.cfg.Recorder.MaxBytes))
+		ledger.RecorderFailed(err, int64(d.cfg.Recorder.MaxBytes))
 	}
 	d.ring = ring
 	if ring != nil {
-		ledger.Record(ring, int64(d.cfg.Recorder.MaxBytes))
+		ledger.UseRecorder(ring, int64(d.cfg.Recorder.MaxBytes))
 	}
 }
 

@@ -18,7 +18,7 @@ func siteOf(cfg *config.Config) agent.Site {
 	s := agent.Site{
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
 		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
-		Wire: cfg.Service.Wire, Config: cfg.Hash(), Making: makings(cfg),
+		Wire: cfg.Service.Wire, Config: cfg.Hash(), OriginOf: makings(cfg),
 	}
 	s.Wire.Zone = cfg.Zone
 	every := map[collectors.Point]time.Duration{}
@@ -61,12 +61,12 @@ func ruleOf(e config.Event, d config.Device) agent.Rule {
 }
 
 // makings says of a point how its value comes about by the configuration.
-func makings(cfg *config.Config) func(collectors.Point) agent.Making {
+func makings(cfg *config.Config) func(collectors.Point) agent.Origin {
 	devices := map[string]*config.Device{}
 	for i := range cfg.Devices {
 		devices[cfg.Devices[i].Name] = &cfg.Devices[i]
 	}
-	return func(p collectors.Point) agent.Making {
+	return func(p collectors.Point) agent.Origin {
 		name, point, _ := strings.Cut(string(p), "/")
 		d := devices[name]
 		switch {
@@ -90,11 +90,11 @@ func makings(cfg *config.Config) func(collectors.Point) agent.Making {
 				}
 			}
 		}
-		return agent.Making{}
+		return agent.Origin{}
 	}
 }
 
 // making is one with the scale that is in force where none is configured.
-func making(source, unit string, scale *float64, offset float64) agent.Making {
-	return agent.Making{Source: source, Unit: collectors.Unit(unit), Scale: *cmp.Or(scale, new(1.0)), Add: offset}
+func making(source, unit string, scale *float64, offset float64) agent.Origin {
+	return agent.Origin{Source: source, Unit: collectors.Unit(unit), Scale: *cmp.Or(scale, new(1.0)), Add: offset}
 }

@@ -38,19 +38,19 @@ func TestHowTheValueOfAPointComesAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := siteOf(cfg)
-	for point, want := range map[collectors.Point]agent.Making{
+	for point, want := range map[collectors.Point]agent.Origin{
 		"plc/level":       {Place: "10.0.0.5:502", Source: "unit 2, holding 100, float32 CDAB", Unit: "ft", Scale: 0.1, Add: 2},
 		"radio/tk2-level": {Source: "radio, topic field/tk2/level, value in", Unit: "in", Scale: 1},
 		"old/level":       {Source: "recording old/level", Unit: "cm", Scale: 1},
 		"plc/other":       {},
 		"gone/level":      {},
 	} {
-		if got := site.Making(point); got != want {
+		if got := site.OriginOf(point); got != want {
 			t.Errorf("%s is made as %+v, want %+v", point, got, want)
 		}
 	}
 	for _, p := range cfg.Devices[1].Modbus.Points {
-		if m := site.Making(collectors.PointOf("radar", p.Name)); m.Source == "" || m.Scale == 0 {
+		if m := site.OriginOf(collectors.PointOf("radar", p.Name)); m.Source == "" || m.Scale == 0 {
 			t.Errorf("of the template's point %s nothing is known: %+v", p.Name, m)
 		}
 	}

@@ -136,7 +136,7 @@ func (s *shutSite) try(ctx context.Context, open func() (*outbox.Box, error)) (*
 func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
 	site := siteOf(s.cfg)
 	clock := clockOf(site)
-	ledger, err := agent.Onlooker(site, clock, s.log)
+	ledger, err := agent.NewWithoutOutbox(site, clock, s.log)
 	if err != nil {
 		return err
 	}
@@ -144,37 +144,37 @@ func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
 	k.recordings = nil // one that is played now would not be played when it counts
 	gather, err := k.glance(s.cfg.Store.Path, lines)
 	if err != nil {
-		gather = append(gather, agent.Named{Name: "a device", Collector: unusable{err}})
+		gather = append(gather, agent.NamedCollector{Name: "a device", Collector: unusable{err}})
 	}
-	desk := (&agent.Desk{
-		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Gather: gather,
-		Lines: func() []agent.LineStatus { return statusOf(lines) }, Shut: func() error { return *s.why.Load() }, Doubts: s.doubts,
-	}).OpenShut()
+	desk := (&agent.Server{
+		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
+		Lines: func() []agent.LineStatus { return statusOf(lines) }, NoOutbox: func() error { return *s.why.Load() }, ConfigDoubts: s.doubts,
+	}).OpenWithoutOutbox()
 	offerLines(desk, lines)
 	s.listen(ctx, desk)
 	for _, c := range gather {
-		s.gather(ctx, c, ledger.Look())
+		s.gather(ctx, c, ledger.ViewHost())
 	}
 	held, err := kinds{mqtt: k.mqtt}.collectors(s.cfg.Store.Path, lines)
 	if err != nil {
 		s.log.Error().Err(err).Msg("the brokers' own sessions are not kept open meanwhile")
 	}
 	for _, c := range held { // its own sessions: their brokers keep what comes until it can be stored
-		s.gather(ctx, c, refusing{ledger.Look(), *s.why.Load()})
+		s.gather(ctx, c, refusing{ledger.ViewHost(), *s.why.Load()})
 	}
-	supervisor := agent.NewSupervisor()
+	supervisor := agent.NewSystemd()
 	s.workers.Go(func() {
-		if err := supervisor.Watch(ctx, func() bool { return true }); err != nil {
+		if err := supervisor.FeedWatchdog(ctx, func() bool { return true }); err != nil {
 			s.log.Warn().Err(err).Msg("systemd does not hear that gauger is alive")
 		}
 	})
-	if err := supervisor.Tell("READY=1\nSTATUS=" + site.Name + ": nothing is stored, the outbox cannot be opened"); err != nil {
+	if err := supervisor.Notify("READY=1\nSTATUS=" + site.Name + ": nothing is stored, the outbox cannot be opened"); err != nil {
 		s.log.Warn().Err(err).Msg("systemd did not hear that gauger is ready")
 	}
 	return nil
 }
 
-func (s *shutSite) gather(ctx context.Context, c agent.Named, host collectors.Host) {
+func (s *shutSite) gather(ctx context.Context, c agent.NamedCollector, host collectors.Host) {
 	s.workers.Go(func() {
 		if err := c.Collector.Run(ctx, host); err != nil && ctx.Err() == nil {
 			s.log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
@@ -183,7 +183,7 @@ func (s *shutSite) gather(ctx context.Context, c agent.Named, host collectors.Ho
 }
 
 // listen opens socket and page.
-func (s *shutSite) listen(ctx context.Context, desk *agent.Desk) {
+func (s *shutSite) listen(ctx context.Context, desk *agent.Server) {
 	serve := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			s.log.Warn().Err(err).Msg(without)
@@ -209,7 +209,7 @@ func (s *shutSite) told(ledger *agent.Ledger) error {
 		return nil
 	}
 	s.log.Info().Dur("after", s.over.Sub(s.began)).Msg("the outbox is open")
-	err := ledger.BookShut(s.began, s.over, *s.why.Load())
+	err := ledger.QueueOutboxShut(s.began, s.over, *s.why.Load())
 	if outbox.NoRoom(err) {
 		s.log.Error().Err(err).Msg("the event about it could not be stored")
 		return nil

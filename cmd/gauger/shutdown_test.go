@@ -103,7 +103,7 @@ func (s *stopped) memo(text string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopMost)
 	defer cancel()
-	return client.Call(ctx, "queue", agent.Queue{Stream: agent.Memos, Address: "4711", Body: body}, nil)
+	return client.Call(ctx, "queue", agent.QueueArgs{Stream: agent.Memos, Address: "4711", Body: body}, nil)
 }
 
 func (s *stopped) memosTyped(n int) {

@@ -32,7 +32,7 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	case err != nil:
 		return err
 	case c.json():
-		s.Tanks, s.Held = append([]agent.TankStatus{}, s.Tanks...), append([]agent.Held{}, s.Held...) // a list is never null
+		s.Tanks, s.Held = append([]agent.TankStatus{}, s.Tanks...), append([]agent.HeldTicket{}, s.Held...) // a list is never null
 		s.Hints = append([]string{}, s.Hints...)
 		return printJSON(c.out, s)
 	}
@@ -117,12 +117,12 @@ func (p *page) sending() string {
 		return "NOT SENDING: what is made waits until the clock is set"
 	case p.s.Waiting() == 0:
 		return "everything is sent"
-	case p.s.ByPlan():
+	case p.s.WaitsForLinkOnly():
 		return "sending by plan, " + waiting + " waiting for the link"
 	case p.s.Overdue():
 		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, minute(p.s.Oldest, p.h.zone()))
 	}
-	if n := p.s.Apart(); n > 0 {
+	if n := p.s.IsolatedCount(); n > 0 {
 		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, count(n, "id"))
 	}
 	return "sending, " + waiting + " on the way"
@@ -179,7 +179,7 @@ func (p *page) unwatched() {
 		silent[w.Point] = w.Every == 0 && !slices.ContainsFunc(p.h.cfg.Events, func(e config.Event) bool { return e.Stale > 0 && e.Point == w.Point })
 	}
 	n := 0
-	var oldest agent.Shown
+	var oldest agent.PointReading
 	for _, x := range p.s.Points {
 		if !silent[x.Point] || x.Quality != "good" {
 			continue

@@ -23,7 +23,7 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 	p := page{h: site{cfg}}
 	read := func(points ...string) string {
 		for _, name := range points {
-			p.s.Points = append(p.s.Points, agent.Shown{Point: collectors.Point(name), Quality: "good"})
+			p.s.Points = append(p.s.Points, agent.PointReading{Point: collectors.Point(name), Quality: "good"})
 		}
 		return p.reading()
 	}
@@ -67,18 +67,18 @@ func TestAHintIsNoAlarm(t *testing.T) {
 // TestAPointThatNobodyWatchesSaysHowOldItIs: a point without expect_every stays good for ever, so its age is told.
 func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	old := agent.Shown{Point: "radio/level", Quality: "good", At: now.Add(-4*time.Minute - 48*time.Second)}
-	newer := agent.Shown{Point: "radio/rate", Quality: "good", At: now.Add(-time.Minute)}
-	polled := agent.Shown{Point: "plc/level", Quality: "good", At: now.Add(-time.Hour)}
+	old := agent.PointReading{Point: "radio/level", Quality: "good", At: now.Add(-4*time.Minute - 48*time.Second)}
+	newer := agent.PointReading{Point: "radio/rate", Quality: "good", At: now.Add(-time.Minute)}
+	polled := agent.PointReading{Point: "plc/level", Quality: "good", At: now.Add(-time.Hour)}
 	for _, c := range []struct {
 		watch  string
-		points []agent.Shown
+		points []agent.PointReading
 		want   string
 	}{
-		{"", []agent.Shown{polled, newer, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 2 points without expect_every or a stale event: when one falls silent, nobody is told\n"},
-		{"", []agent.Shown{polled, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 1 point without expect_every or a stale event: when one falls silent, nobody is told\n"},
-		{", expect_every: 10s", []agent.Shown{polled, old}, ""},
-		{"stale", []agent.Shown{polled, old}, ""},
+		{"", []agent.PointReading{polled, newer, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 2 points without expect_every or a stale event: when one falls silent, nobody is told\n"},
+		{"", []agent.PointReading{polled, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 1 point without expect_every or a stale event: when one falls silent, nobody is told\n"},
+		{", expect_every: 10s", []agent.PointReading{polled, old}, ""},
+		{"stale", []agent.PointReading{polled, old}, ""},
 	} {
 		rule := ""
 		if c.watch == "stale" {

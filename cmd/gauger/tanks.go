@@ -92,7 +92,7 @@ func changeInhibit(ctx context.Context, c *call, verb string, a agent.InhibitArg
 		if a.Tank, err = d.tankNamed(ctx, a.Tank); err != nil {
 			return err
 		}
-		var w agent.Inhibit
+		var w agent.Inhibition
 		if err := d.call(ctx, verb, a, &w); err != nil {
 			return err
 		}

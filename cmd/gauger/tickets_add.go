@@ -18,7 +18,7 @@ import (
 
 // handTicket is a ticket as the flags have it: times and gauges as a person writes them.
 type handTicket struct {
-	agent.Written
+	agent.ManualTicket
 	start, end, open, closing string
 }
 
@@ -50,19 +50,19 @@ func addTicketFlags(f *flag.FlagSet) *handTicket {
 
 // given says that any flag of the ticket was set.
 func (t *handTicket) given() bool {
-	w := t.Written
+	w := t.ManualTicket
 	figures := w.TopTemperature != nil || w.BottomTemperature != nil || w.SpecificGravity != nil || w.BSW != nil
 	return figures || t.start+t.end+t.open+t.closing+w.Tank+w.Purchaser+w.SealOn+w.SealOff+w.Comments+w.Number != ""
 }
 
 // written reads times and gauges.
-func (t *handTicket) written(zone *time.Location) (agent.Written, error) {
+func (t *handTicket) written(zone *time.Location) (agent.ManualTicket, error) {
 	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
 		if x[1] == "" {
-			return t.Written, usage{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
+			return t.ManualTicket, usage{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
 		}
 	}
-	at, w := siteTimes(zone), t.Written
+	at, w := siteTimes(zone), t.ManualTicket
 	w.Start, w.End = at.at("start", t.start, time.Time{}), at.at("end", t.end, time.Time{})
 	open, err1 := tank.ParseLength(t.open)
 	closing, err2 := tank.ParseLength(t.closing)
@@ -88,11 +88,11 @@ func runTicketsAdd(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	var all []agent.Written
+	var all []agent.ManualTicket
 	if s.file != "" {
 		all, err = readTicketFile(c, cfg, s.file)
 	} else {
-		all = make([]agent.Written, 1)
+		all = make([]agent.ManualTicket, 1)
 		all[0], err = t.written(cfg.Zone)
 	}
 	if err == nil {
@@ -105,13 +105,13 @@ func runTicketsAdd(ctx context.Context, c *call, args []string) error {
 }
 
 // addTickets queues tickets that have been checked, and sees them off.
-func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []agent.Written) error {
+func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []agent.ManualTicket) error {
 	if err := d.unusedNumbers(ctx, all); err != nil {
 		return err
 	}
 	var numbers []string
 	for _, w := range all {
-		var q agent.Queued
+		var q agent.QueuedRecord
 		if err := d.call(ctx, "tickets.add", w, &q); err != nil {
 			return fmt.Errorf("%w%s", err, already(numbers))
 		}
@@ -142,8 +142,8 @@ func already(numbers []string) string {
 }
 
 // unusedNumbers sees to it that none of the tickets fails for its number after others have been queued.
-func (d *connection) unusedNumbers(ctx context.Context, all []agent.Written) error {
-	var known []agent.Booked
+func (d *connection) unusedNumbers(ctx context.Context, all []agent.ManualTicket) error {
+	var known []agent.TicketRecord
 	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
 		return err
 	}
@@ -162,13 +162,13 @@ func (d *connection) unusedNumbers(ctx context.Context, all []agent.Written) err
 
 // ticketFates finds the records of tickets.
 func (d *connection) ticketFates(ctx context.Context, numbers []string) ([]fate, error) {
-	var known []agent.Booked
+	var known []agent.TicketRecord
 	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
 		return nil, err
 	}
 	var all []fate
 	for _, number := range numbers {
-		i := slices.IndexFunc(known, func(b agent.Booked) bool { return b.Number == number && b.Ticket != nil })
+		i := slices.IndexFunc(known, func(b agent.TicketRecord) bool { return b.Number == number && b.Ticket != nil })
 		if i < 0 {
 			return nil, fmt.Errorf("%w: %s", agent.ErrNoTicket, number)
 		}
@@ -178,7 +178,7 @@ func (d *connection) ticketFates(ctx context.Context, numbers []string) ([]fate,
 }
 
 // gauged is what a ticket says, for the person to compare with the paper.
-func gauged(cfg *config.Config, w agent.Written) string {
+func gauged(cfg *config.Config, w agent.ManualTicket) string {
 	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gauge(w.Open), w.Open, gauge(w.Close), w.Close)
 	if bbl, ok := (site{cfg}).barrels(w.Tank, w.Open, w.Close); ok {
 		text += fmt.Sprintf(", %.1f bbl", bbl)
@@ -187,7 +187,7 @@ func gauged(cfg *config.Config, w agent.Written) string {
 }
 
 // checkTickets refuses what cannot be a run, before anything is queued. path is the file that they come from, if any.
-func checkTickets(c *call, cfg *config.Config, path string, all []agent.Written) error {
+func checkTickets(c *call, cfg *config.Config, path string, all []agent.ManualTicket) error {
 	for i, w := range all {
 		if err := checkTicket(c, cfg, w); err != nil {
 			if path == "" {
@@ -199,7 +199,7 @@ func checkTickets(c *call, cfg *config.Config, path string, all []agent.Written)
 	return nil
 }
 
-func checkTicket(c *call, cfg *config.Config, w agent.Written) error {
+func checkTicket(c *call, cfg *config.Config, w agent.ManualTicket) error {
 	var ids []string
 	for _, t := range cfg.Tanks {
 		ids = append(ids, t.ID)
@@ -234,7 +234,7 @@ func checkTicket(c *call, cfg *config.Config, w agent.Written) error {
 }
 
 // plausible refuses figures in another unit than the ticket's.
-func plausible(w agent.Written) error {
+func plausible(w agent.ManualTicket) error {
 	outside := func(v *float64, low, high float64) bool { return v != nil && !(*v >= low && *v <= high) }
 	switch {
 	case outside(w.SpecificGravity, 0.5, 1.2):

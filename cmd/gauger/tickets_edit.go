@@ -52,7 +52,7 @@ func runTicketsEdit(ctx context.Context, c *call, args []string) error {
 			return err
 		}
 		var made []agent.Edit
-		if err := d.call(ctx, "tickets.edit", agent.Change{Number: number, Set: set}, &made); err != nil {
+		if err := d.call(ctx, "tickets.edit", agent.EditArgs{Number: number, Set: set}, &made); err != nil {
 			return err
 		}
 		if c.json() {
@@ -112,14 +112,14 @@ func runTicketsHold(ctx context.Context, c *call, args []string) error {
 		if a.Number, err = d.heldNumber(ctx, rest[0]); err != nil {
 			return err
 		}
-		var got agent.Stopped
+		var got agent.HoldResult
 		if err := d.call(ctx, "tickets.hold", a, &got); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, struct {
 				Number string `json:"number"`
-				agent.Stopped
+				agent.HoldResult
 			}{a.Number, got})
 		}
 		leaves := "until `gauger tickets release " + a.Number + "`; an event tells of it every day"
@@ -134,7 +134,7 @@ func runTicketsHold(ctx context.Context, c *call, args []string) error {
 // heldNumber finds a ticket by its number, or by what it is called until it has one. One that is held no more is left
 // to the ledger, which knows what became of it.
 func (d *connection) heldNumber(ctx context.Context, given string) (string, error) {
-	var all []agent.Booked
+	var all []agent.TicketRecord
 	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		return "", err
 	}
@@ -155,7 +155,7 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 }
 
 // bookedName is a ticket's number, or what it is called until it has one.
-func bookedName(b agent.Booked) string {
+func bookedName(b agent.TicketRecord) string {
 	if b.Number == "" {
 		return b.Handle
 	}

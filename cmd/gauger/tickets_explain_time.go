@@ -53,10 +53,10 @@ func readQuestion(c *call, id, at string, rest []string) (q question, err error)
 
 // explainTime says what became of a tank's level at a time.
 func explainTime(ctx context.Context, c *call, q question) error {
-	var w agent.Why
+	var w agent.Explanation
 	var rows []ticketRow
 	err := withConnection(c, func(d *connection) (err error) {
-		if err = d.call(ctx, "tickets.why", agent.WhyArgs{Tank: q.tank, At: q.at}, &w); err == nil {
+		if err = d.call(ctx, "tickets.why", agent.ExplainArgs{Tank: q.tank, At: q.at}, &w); err == nil {
 			rows, err = d.tickets(ctx)
 		}
 		return err
@@ -74,7 +74,7 @@ func explainTime(ctx context.Context, c *call, q question) error {
 
 // answer is what is known of a time, on its way into sentences.
 type answer struct {
-	*agent.Why
+	*agent.Explanation
 	h    site
 	rows []ticketRow
 }
@@ -120,7 +120,7 @@ func covers(from, to, at time.Time) bool {
 }
 
 // ticket is the story of the ticket that covers the time.
-func (a *answer) ticket(b *agent.Booked) []string {
+func (a *answer) ticket(b *agent.TicketRecord) []string {
 	for i := range a.rows {
 		if r := &a.rows[i]; r.Number == b.Number && r.Tank == b.Tank && r.Start.Equal(b.Start) {
 			return append([]string{"It is " + r.name() + "."}, r.sentences(a.h)...)

@@ -37,12 +37,12 @@ type (
 )
 
 // readTicketFile reads tickets from a file in the service's shape.
-func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.Written, error) {
+func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.ManualTicket, error) {
 	bodies, err := recordsOf[ticketBody](c, path)
 	if err != nil {
 		return nil, err
 	}
-	var all []agent.Written
+	var all []agent.ManualTicket
 	for i, b := range bodies {
 		w, err := b.written(cfg.Service.Wire, cfg.Zone)
 		if err != nil {
@@ -54,19 +54,19 @@ func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.Written, 
 }
 
 // written turns a body round into the program's own units.
-func (b ticketBody) written(wire cloud.Wire, zone *time.Location) (agent.Written, error) {
+func (b ticketBody) written(wire cloud.Wire, zone *time.Location) (agent.ManualTicket, error) {
 	if b.Opening.Level == nil || b.Closing.Level == nil {
-		return agent.Written{}, errors.New("openingLevel.level and closingLevel.level are needed")
+		return agent.ManualTicket{}, errors.New("openingLevel.level and closingLevel.level are needed")
 	}
 	start, err := ticketTime(wire, b.Start, zone)
 	if err != nil {
-		return agent.Written{}, fmt.Errorf("start: %w", err)
+		return agent.ManualTicket{}, fmt.Errorf("start: %w", err)
 	}
 	end, err := ticketTime(wire, b.End, zone)
 	if err != nil {
-		return agent.Written{}, fmt.Errorf("end: %w", err)
+		return agent.ManualTicket{}, fmt.Errorf("end: %w", err)
 	}
-	return agent.Written{
+	return agent.ManualTicket{
 		Number: b.Number, Tank: b.Tank.ExternalID, Start: start, End: end,
 		Open: inches(wire, *b.Opening.Level), Close: inches(wire, *b.Closing.Level), SealOn: b.SealOn, SealOff: b.SealOff,
 		TopTemperature: degF(wire, b.Top), BottomTemperature: degF(wire, b.Bottom), SpecificGravity: b.Gravity, BSW: percent(wire, b.BSW),

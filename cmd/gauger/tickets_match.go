@@ -55,7 +55,7 @@ func runTicketsMatch(ctx context.Context, c *call, args []string) error {
 			return err
 		}
 		a.Number = row.name()
-		var got agent.Matched
+		var got agent.MatchResult
 		if err := d.call(ctx, "tickets.match", a, &got); err != nil {
 			return err
 		}
@@ -67,8 +67,8 @@ func runTicketsMatch(ctx context.Context, c *call, args []string) error {
 }
 
 // printMatch shows the difference after a change.
-func printMatch(c *call, b *agent.Booked) error {
-	h := b.Hauled()
+func printMatch(c *call, b *agent.TicketRecord) error {
+	h := b.TruckTotals()
 	if c.json() {
 		return printJSON(c.out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
 	}
@@ -82,7 +82,7 @@ func printMatch(c *call, b *agent.Booked) error {
 }
 
 // differenceOf is the truck's volume beside ours, in words.
-func differenceOf(h *agent.Hauled, l *tank.Load) string {
+func differenceOf(h *agent.TruckTotals, l *tank.Load) string {
 	if h.Difference == nil {
 		return "gauger has no volume on that basis, so no difference"
 	}

@@ -23,7 +23,7 @@ func runTicketsRelease(ctx context.Context, c *call, args []string) error {
 			return err
 		}
 		rest = []string{number}
-		if err := d.call(ctx, "tickets.release", agent.Ticket{Number: number}, nil); err != nil {
+		if err := d.call(ctx, "tickets.release", agent.TicketArgs{Number: number}, nil); err != nil {
 			return err
 		}
 		queued, err := d.ticketFates(ctx, rest)
@@ -56,7 +56,7 @@ func runTicketsReject(ctx context.Context, c *call, args []string) error {
 		if err != nil {
 			return err
 		}
-		if err := d.call(ctx, "tickets.reject", agent.Ticket{Number: number, Why: *why}, nil); err != nil {
+		if err := d.call(ctx, "tickets.reject", agent.TicketArgs{Number: number, Why: *why}, nil); err != nil {
 			return err
 		}
 		if c.json() {

@@ -12,20 +12,20 @@ import (
 
 // ticketRow is a ticket as the list shows it.
 type ticketRow struct {
-	agent.Booked
+	agent.TicketRecord
 	// State is held, waiting, delivered, refused, dropped or rejected; left: it is in the outbox no more, and its receipt
 	// is too old to be kept.
-	State    string        `json:"state"`
-	Status   int           `json:"status,omitempty"` // of the service's last answer
-	Corr     string        `json:"correlation_id,omitempty"`
-	Answered time.Time     `json:"answered,omitzero"`
-	Reason   string        `json:"reason,omitempty"` // why it was refused or dropped
-	Hauled   *agent.Hauled `json:"hauled,omitempty"` // what the truck's tickets say together
+	State    string             `json:"state"`
+	Status   int                `json:"status,omitempty"` // of the service's last answer
+	Corr     string             `json:"correlation_id,omitempty"`
+	Answered time.Time          `json:"answered,omitzero"`
+	Reason   string             `json:"reason,omitempty"` // why it was refused or dropped
+	Hauled   *agent.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
 }
 
 // tickets asks for all tickets and where each stands, the oldest first.
 func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
-	var all []agent.Booked
+	var all []agent.TicketRecord
 	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 	}
 	rows := []ticketRow{}
 	for _, b := range all {
-		row := ticketRow{Booked: b, State: "left", Hauled: b.Hauled()}
+		row := ticketRow{TicketRecord: b, State: "left", Hauled: b.TruckTotals()}
 		e, known := at[b.Seq]
 		switch {
 		case b.Rejected != "":
@@ -86,7 +86,7 @@ func (r *ticketRow) body() (b ticketBody) {
 
 // name is the ticket's number, or what it is called until that is fixed.
 func (r *ticketRow) name() string {
-	return bookedName(r.Booked)
+	return bookedName(r.TicketRecord)
 }
 
 // review is why a person should look at it, or who wrote it.

@@ -79,8 +79,8 @@ func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: 
 type window struct{ from, to *string }
 
 // wanted reads them.
-func (s window) wanted(c *call, points []string) (agent.Wanted, error) {
-	var w agent.Wanted
+func (s window) wanted(c *call, points []string) (agent.ReadingsArgs, error) {
+	var w agent.ReadingsArgs
 	for _, p := range points {
 		w.Points = append(w.Points, collectors.Point(p))
 	}
