@@ -2,6 +2,7 @@ package outbox_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -117,4 +118,24 @@ func TestWhatWaitsByItselfIsKnownAfterARestart(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Nothing of a batch is taken, whole or in parts: after six halvings one record goes by itself, and no larger part any more.
+func TestHowOftenABatchIsHalved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := open(t, boxPath(t), outbox.Options{Streams: []outbox.Stream{{Name: "events", Batch: 128}}})
+		put(t, b, "events", slices.Repeat([]string{"x"}, 128)...)
+		var sizes []int
+		stop := running(t, b, "events", senderFunc(func(batch []outbox.Record) []outbox.Answer {
+			sizes = append(sizes, len(batch))
+			return slices.Repeat([]outbox.Answer{answer(outbox.Path, 404)}, len(batch))
+		}))
+		wait(2 * time.Hour)
+		stop()
+		want := []int{128, 64, 32, 16, 8, 4, 2}
+		if len(sizes) < 10 || !slices.Equal(sizes[:7], want) || slices.Max(sizes[7:]) != 1 {
+			t.Errorf("requests of %v, want %v and then of one", sizes, want)
+		}
+		shut(t, b)
+	})
 }
