@@ -11,43 +11,43 @@ const (
 )
 
 // conclude decides what has waited long enough by now.
-func (r *run) conclude(i int, v *vessel, now float64) {
+func (r *update) conclude(i int, v *tankState, now float64) {
 	if v.bin.n > 0 && now-v.bin.first >= 60 {
 		r.flush(i, v)
 	}
-	r.report(i, v, now)
-	if v.hot && now >= v.due {
-		r.pass(i, v, now, false)
+	r.reportEpisodes(i, v, now)
+	if v.drawing && now >= v.judgeAt {
+		r.judgeDraws(i, v, now, false)
 	}
 }
 
-// pass looks at the buffer for draws and decides those that are ripe, all of them when
+// judgeDraws looks at the buffer for draws and decides those that are ripe, all of them when
 // nothing that comes can say more.
-func (r *run) pass(i int, v *vessel, now float64, all bool) {
+func (r *update) judgeDraws(i int, v *tankState, now float64, all bool) {
 	t := &r.site.tanks[i]
 	confirm := t.Loads.Confirm.Seconds()
 	draws, waits := v.draws(t, r.site.speed, now)
-	v.due = now + 60
+	v.judgeAt = now + 60
 	for k, d := range draws {
 		if !all && !v.ripe(t, r.site.speed, d, now, k+1 < len(draws)) {
 			if !waits {
-				v.due = math.Max(v.due, d.end+confirm)
+				v.judgeAt = math.Max(v.judgeAt, d.end+confirm)
 			}
 			return
 		}
 		r.decide(i, v, d, now)
-		v.done, v.lastStart, v.lastEnd = math.Max(v.done, math.Max(d.end, d.stuck.to)), d.start, d.end
-		v.begun = after(v.begun, d.end)
+		v.decidedTo, v.lastDrawStart, v.lastDrawEnd = math.Max(v.decidedTo, math.Max(d.end, d.stuck.to)), d.start, d.end
+		v.firstSeen = dropUntil(v.firstSeen, d.end)
 	}
-	if all || now-v.fell > confirm {
-		v.hot, v.begun = false, nil
-		v.calm()
+	if all || now-v.lastFallAt > confirm {
+		v.drawing, v.firstSeen = false, nil
+		v.linkHistory()
 		return
 	}
-	v.due = math.Max(v.due, v.fell+confirm)
+	v.judgeAt = math.Max(v.judgeAt, v.lastFallAt+confirm)
 }
 
-func after(b []float64, t float64) []float64 {
+func dropUntil(b []float64, t float64) []float64 {
 	for len(b) > 0 && b[0] <= t {
 		b = b[1:]
 	}
@@ -56,7 +56,7 @@ func after(b []float64, t float64) []float64 {
 
 // ripe says that a draw is over and its confirmation has passed. One that another followed
 // is over, however little of its end was seen.
-func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64, followed bool) bool {
+func (v *tankState) ripe(t *Tank, speed float64, d draw, now float64, followed bool) bool {
 	wait := t.Loads.Confirm.Seconds()
 	if t.Group != "" {
 		wait = math.Max(wait, t.Loads.GroupSettle.Seconds()+180)
@@ -67,60 +67,60 @@ func (v *vessel) ripe(t *Tank, speed float64, d draw, now float64, followed bool
 	if now-v.last.t >= t.Loads.MaxGapTicket.Seconds() {
 		return true
 	}
-	usual := math.Max(v.pace.usual, t.Every.Seconds()*speed)
-	newest, rest := v.buf[len(v.buf)-1].t, len(v.buf)-lower(v.buf, d.end)
+	usual := math.Max(v.interval.usual, t.Every.Seconds()*speed)
+	newest, rest := v.recent[len(v.recent)-1].t, len(v.recent)-searchTime(v.recent, d.end)
 	if !followed && !v.stopped(d) || rest < 3 && now-v.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
-	if d.close.away > t.Loads.GapMin.Seconds() && v.pace.usual < 120 && newest-d.end-d.close.away < afterGap {
+	if d.closing.away > t.Loads.GapMin.Seconds() && v.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen is told by what flows in now
 	}
-	return !v.dead(t, d, now) && !v.returning(t, d, now)
+	return !v.frozenAtEnd(t, d, now) && !v.stillReturning(t, d, now)
 }
 
 // stopped says that samples after a draw lie off its falling line: it was seen to end.
-func (v *vessel) stopped(d draw) bool {
+func (v *tankState) stopped(d draw) bool {
 	off := math.Max(0.6, 4*math.Max(v.noise.sigma, d.slosh))
-	for b := v.buf[max(0, lower(v.buf, d.end)-2):]; len(b) > 2; b = b[1:] {
-		if b[1].t > d.end && median3(b[:3])-d.tail.at(b[1].t) >= off {
+	for b := v.recent[max(0, searchTime(v.recent, d.end)-2):]; len(b) > 2; b = b[1:] {
+		if b[1].t > d.end && median3(b[:3])-d.endLine.at(b[1].t) >= off {
 			return true
 		}
 	}
 	return false
 }
 
-// dead says that the value stands still since the end of a draw as this sensor never
+// frozenAtEnd says that the value stands still since the end of a draw as this sensor never
 // does, so that the end may be the sensor's and not the truck's.
-func (v *vessel) dead(t *Tank, d draw, now float64) bool {
-	age := v.last.t - v.since
-	return v.since <= d.end+120 && v.pace.runs >= 8 && age > 20*v.pace.run && age > 900 && now-v.since < t.Loads.Stuck.Seconds()
+func (v *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
+	age := v.last.t - v.heldSince
+	return v.heldSince <= d.end+120 && v.interval.changes >= 8 && age > 20*v.interval.held && age > 900 && now-v.heldSince < t.Loads.Stuck.Seconds()
 }
 
 // draws are the draws of the buffer that are not decided yet, in order. waits says that the
 // last may still turn out to be one with the one before.
-func (v *vessel) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
-	b, seen := v.recent(t, speed, now)
+func (v *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
+	b, seen := v.undecidedSamples(t, speed, now)
 	if len(b) < 2 {
 		return nil, false
 	}
 	in := v.inflow(t, seen)
-	fs := v.finder(t, speed, float64(b[len(b)-1].v)).falls(b)
-	lo := v.done
+	fs := v.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(b)
+	lo := v.decidedTo
 	for k, f := range fs {
 		hi := math.Inf(1)
 		if k+1 < len(fs) {
 			hi = fs[k+1].from.t
 		}
-		d := v.measure(t, f.own(), room{lo, hi}, in, now)
+		d := v.measure(t, f.withoutSilence(), bounds{lo, hi}, in, now)
 		lo = d.end + 30
 		n := len(out)
-		waits = n > 0 && v.joined(t, out[n-1], d)
+		waits = n > 0 && v.oneTruck(t, out[n-1], d)
 		if waits {
-			out[n-1] = merge(out[n-1], d)
+			out[n-1] = joinedDraw(out[n-1], d)
 			continue
 		}
 		if n > 0 && v.stuckBetween(t, out[n-1], d) {
-			out[n-1] = unstuck(out[n-1], d)
+			out[n-1] = joinedOverStuck(out[n-1], d)
 			continue
 		}
 		out = append(out, d)
@@ -128,28 +128,28 @@ func (v *vessel) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
 	return out, waits
 }
 
-// recent are the samples in which a draw that is not decided may be, with the last one before
+// undecidedSamples are the samples in which a draw that is not decided may be, with the last one before
 // a gap that its beginning may lie in, and until when the tank was last seen at rest.
-func (v *vessel) recent(t *Tank, speed, now float64) (b []sample, seen float64) {
-	lo, hi := lower(v.buf, math.Max(v.done, v.onset-restLong)), lower(v.buf, math.Nextafter(now, math.Inf(1)))
-	if lo > 0 && v.buf[lo-1].t >= v.done {
+func (v *tankState) undecidedSamples(t *Tank, speed, now float64) (b []sample, seen float64) {
+	lo, hi := searchTime(v.recent, math.Max(v.decidedTo, v.searchFrom-restLong)), searchTime(v.recent, math.Nextafter(now, math.Inf(1)))
+	if lo > 0 && v.recent[lo-1].t >= v.decidedTo {
 		lo--
 	}
-	b, seen = v.buf[lo:max(lo, hi)], v.onset
+	b, seen = v.recent[lo:max(lo, hi)], v.searchFrom
 	for i := len(b) - 2; i >= 0; i-- {
-		if b[i].t < v.onset && b[i+1].t-b[i].t >= v.gapMin(t, speed) {
+		if b[i].t < v.searchFrom && b[i+1].t-b[i].t >= v.gapMin(t, speed) {
 			return b, b[i].t
 		}
 	}
 	return b, seen
 }
 
-// joined says whether two draws are one truck with a pause.
-func (v *vessel) joined(t *Tank, a, b draw) bool {
+// oneTruck says whether two draws are one truck with a pause.
+func (v *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if one, sure := v.oneOpening(t, a, b); sure {
 		return one
 	}
-	if t.Interface && v.waterLeft(t, a) != v.waterLeft(t, b) {
+	if t.Interface && v.waterDrawn(t, a) != v.waterDrawn(t, b) {
 		return false
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
@@ -157,10 +157,10 @@ func (v *vessel) joined(t *Tank, a, b draw) bool {
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
 		return false
 	}
-	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.open.v-a.close.v, b.open.v-b.close.v) < 2*v.least() {
+	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*v.leastFall() {
 		return pause < 120
 	}
-	if t.pumped(a) < pipeRate && t.pumped(b) < pipeRate {
+	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
 		return true
 	}
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
@@ -168,22 +168,22 @@ func (v *vessel) joined(t *Tank, a, b draw) bool {
 
 // volume is the barrels between the gauges of a draw.
 func (t *Tank) volume(d draw) float64 {
-	a, _ := t.Table.Extrapolated(d.open.v)
-	b, _ := t.Table.Extrapolated(d.close.v)
+	a, _ := t.Table.Extrapolated(d.opening.level)
+	b, _ := t.Table.Extrapolated(d.closing.level)
 	return a - b
 }
 
-// pumped is the rate of a draw in barrels per minute, inflow included.
-func (t *Tank) pumped(d draw) float64 {
+// pumpRate is the rate of a draw in barrels per minute, inflow included.
+func (t *Tank) pumpRate(d draw) float64 {
 	s := math.Max(d.end-d.start, 1)
-	return (t.volume(d) + d.after*t.Table.PerInch(d.open.v)*s) / s * 60
+	return (t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*s) / s * 60
 }
 
-func merge(a, b draw) draw {
-	a.end, a.close = b.end, b.close
+func joinedDraw(a, b draw) draw {
+	a.end, a.closing = b.end, b.closing
 	a.parts += b.parts
-	a.gap, a.inner = math.Max(a.gap, b.gap), a.inner+b.inner
-	a.slosh, a.tail = b.slosh, b.tail
-	a.after = b.after
+	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
+	a.slosh, a.endLine = b.slosh, b.endLine
+	a.inflowAfter = b.inflowAfter
 	return a
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // size is what a tank's state holds in memory, bytes.
-func (v *vessel) size() int {
-	n := int(unsafe.Sizeof(*v)) + 16*(cap(v.buf)+cap(v.hist)+cap(v.water)) + 8*cap(v.begun)
-	for _, o := range v.other {
+func (v *tankState) size() int {
+	n := int(unsafe.Sizeof(*v)) + 16*(cap(v.recent)+cap(v.history)+cap(v.water)) + 8*cap(v.firstSeen)
+	for _, o := range v.aux {
 		n += 16 * cap(o)
 	}
 	return n

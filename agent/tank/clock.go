@@ -14,49 +14,49 @@ const (
 	clockStrikes = 6         // readings in a row that agree on another clock make it the clock
 	sparseNeeds  = 3         // the same, of readings a minute apart or more
 	longestAway  = 25 * 3600 // site s; a longer restart is not told from a wrong clock
-	keptLeast    = 60.0      // site s; what is older by its stamp when it comes was kept,
-	keptMost     = 24 * 3600 // or its clock is wrong
+	delayedLeast = 60.0      // site s; what is older by its stamp when it comes was kept,
+	delayedMost  = 24 * 3600 // or its clock is wrong
 )
 
 // clock follows the wall clock of one source of readings: the box's own or a device's.
 type clock struct {
-	known  bool
-	resync bool    // the next stamp is taken as it is: a restart left nothing to compare
-	off    float64 // unix seconds when real time was 0
-	newest float64 // newest stamp taken, unix s
-	cand   float64 // an offset that may be the new one
-	from   float64 // real time of the first reading that agreed on it
-	strike int     // readings that agree on it
+	known         bool
+	resync        bool    // the next stamp is taken as it is: a restart left nothing to compare
+	offset        float64 // unix seconds when real time was 0
+	newest        float64 // newest stamp taken, unix s
+	candidate     float64 // an offset that may be the new one
+	candidateFrom float64 // real time of the first reading that agreed on it
+	agreed        int     // readings that agree on it
 }
 
-// take places one stamp; every is the usual time between readings, in site seconds. It
+// place places one stamp; every is the usual time between readings, in site seconds. It
 // gives the real time of the reading, whether to use the reading at all, and the
 // seconds of a step of the clock that this reading proved.
-func (c *clock) take(at, real, every, speed float64) (when float64, use bool, step float64) {
-	dev, slack := at-c.off-real, clockSlack/speed
+func (c *clock) place(at, real, every, speed float64) (when float64, use bool, step float64) {
+	dev, slack := at-c.offset-real, clockSlack/speed
 	if !c.known || c.resync {
 		if c.known && math.Abs(dev) > slack {
 			step = dev
 		}
-		*c = clock{known: true, off: at - real, newest: at}
+		*c = clock{known: true, offset: at - real, newest: at}
 		return real, true, step
 	}
 	if math.Abs(dev) <= slack {
-		c.off += dev
-		c.newest, c.strike = math.Max(c.newest, at), 0
+		c.offset += dev
+		c.newest, c.agreed = math.Max(c.newest, at), 0
 		return real, true, 0
 	}
 	needs := clockStrikes
 	if every >= 60 {
 		needs = sparseNeeds
 	}
-	if c.strike > 0 && math.Abs(at-real-c.cand) <= math.Min(slack, (at-c.cand-c.from)/2) {
-		c.strike++
+	if c.agreed > 0 && math.Abs(at-real-c.candidate) <= math.Min(slack, (at-c.candidate-c.candidateFrom)/2) {
+		c.agreed++
 	} else { // the first, or stamps that come faster than they were made: a backlog, not another clock
-		c.cand, c.from, c.strike = at-real, real, 1
+		c.candidate, c.candidateFrom, c.agreed = at-real, real, 1
 	}
-	if c.strike >= needs {
-		*c = clock{known: true, off: at - real, newest: at}
+	if c.agreed >= needs {
+		*c = clock{known: true, offset: at - real, newest: at}
 		return real, true, dev
 	}
 	if dev > 0 { // nothing comes before it was made: the clock moved, or two readings changed places
@@ -65,42 +65,42 @@ func (c *clock) take(at, real, every, speed float64) (when float64, use bool, st
 	}
 	if at > c.newest { // late, but in order: it belongs where its stamp puts it
 		c.newest = at
-		return at - c.off, true, 0
+		return at - c.offset, true, 0
 	}
 	return 0, false, 0
 }
 
-// set follows the wall clock of the box at once where an input is one look at both its clocks: real is that look's own
+// adjust follows the wall clock of the box at once where an input is one look at both its clocks: real is that look's own
 // real time. It gives the seconds of a step.
-func (c *clock) set(at, real, speed float64) (step float64) {
+func (c *clock) adjust(at, real, speed float64) (step float64) {
 	if !c.known {
-		*c = clock{known: true, off: at - real, newest: at - 1}
+		*c = clock{known: true, offset: at - real, newest: at - 1}
 	}
 	if c.resync {
 		return 0
 	}
-	step = at - c.off - real
+	step = at - c.offset - real
 	if math.Abs(step) <= clockSlack/speed {
 		return 0
 	}
-	c.move(step)
+	c.shift(step)
 	return step
 }
 
-// begin takes the first stamp of a device's own clock, beside the box's: one that is minutes old was kept somewhere, since
+// firstStamp takes the first stamp of a device's own clock, beside the box's: one that is minutes old was kept somewhere, since
 // few clocks are as wrong.
-func (c *clock) begin(at, box, real, speed float64) {
-	if age := (box + real - at) * speed; age > keptLeast && age < keptMost {
-		*c = clock{known: true, off: box, newest: at - 1}
+func (c *clock) firstStamp(at, box, real, speed float64) {
+	if age := (box + real - at) * speed; age > delayedLeast && age < delayedMost {
+		*c = clock{known: true, offset: box, newest: at - 1}
 	}
 }
 
-// move sets the clock by a step.
-func (c *clock) move(step float64) { c.off, c.newest, c.strike = c.off+step, c.newest+step, 0 }
+// shift sets the clock by a step.
+func (c *clock) shift(step float64) { c.offset, c.newest, c.agreed = c.offset+step, c.newest+step, 0 }
 
 // wall is the instant of a real time by the newest known clock, to the millisecond.
 func (c *clock) wall(real float64) time.Time {
-	ms := math.Round((c.off + real) * 1000)
+	ms := math.Round((c.offset + real) * 1000)
 	if !(math.Abs(ms) < 8e15) {
 		return time.Time{}
 	}
@@ -110,11 +110,11 @@ func (c *clock) wall(real float64) time.Time {
 // Zeros are what the wall clock said when this state's own time was 0: the box's clock, and the one that a tank's
 // readings carry. They move when a clock was set, and are comparable over restarts. The zero time: not known.
 func (st State) Zeros(tank int) (box, own time.Time) {
-	if st.tick.known {
-		box = st.tick.wall(0)
+	if st.boxClock.known {
+		box = st.boxClock.wall(0)
 	}
-	if tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].clk.known {
-		own = st.tanks[tank].clk.wall(0)
+	if tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].clock.known {
+		own = st.tanks[tank].clock.wall(0)
 	}
 	return box, own
 }
@@ -122,7 +122,7 @@ func (st State) Zeros(tank int) (box, own time.Time) {
 // Agrees says whether the box's clock, as it was last understood, agrees with now: it does not for some seconds after
 // it was set. What was not told of the clock yet agrees with every clock.
 func (st State) Agrees(now time.Time) bool {
-	return !st.tick.known || math.Abs(UnixSeconds(now)-st.tick.off-st.now) <= clockSlack
+	return !st.boxClock.known || math.Abs(UnixSeconds(now)-st.boxClock.offset-st.now) <= clockSlack
 }
 
 // UnixSeconds is a wall clock in unix seconds.
@@ -131,14 +131,14 @@ func UnixSeconds(at time.Time) float64 { return float64(at.Unix()) + float64(at.
 // advance moves the site's time to an input, over a restart where there was one.
 func (s Site) advance(st *State, in Input) {
 	mono := in.Mono.Seconds()
-	if !st.begun {
-		st.begun, st.boot, st.box, st.base = true, in.Boot, in.Box, -mono
+	if !st.started {
+		st.started, st.boot, st.box, st.base = true, in.Boot, in.Box, -mono
 		return
 	}
-	back := st.base+mono < st.now-60 && !st.late(in, st.base+mono) // a clock that never steps did: its base is another
+	back := st.base+mono < st.now-60 && !st.delayedByBroker(in, st.base+mono) // a clock that never steps did: its base is another
 	switch {
 	case in.Boot != st.boot && in.Box != 0 && in.Box == st.box: // the clock that never steps tells how long the program was away
-		st.boot, st.booted = in.Boot, math.Max(st.now, st.base+mono)
+		st.boot, st.bootedAt = in.Boot, math.Max(st.now, st.base+mono)
 	case in.Boot != st.boot || back:
 		s.restart(st, in, mono)
 	}
@@ -146,45 +146,45 @@ func (s Site) advance(st *State, in Input) {
 	st.now = math.Max(st.now, st.base+mono)
 }
 
-// late says that an input is as old by its stamp as by its monotonic clock: a broker kept it for a box that was away.
-func (st *State) late(in Input, real float64) bool {
+// delayedByBroker says that an input is as old by its stamp as by its monotonic clock: a broker kept it for a box that was away.
+func (st *State) delayedByBroker(in Input, real float64) bool {
 	c := st.source(in)
-	return c.known && math.Abs(UnixSeconds(in.At)-c.off-real) <= clockSlack
+	return c.known && math.Abs(UnixSeconds(in.At)-c.offset-real) <= clockSlack
 }
 
 func (s Site) restart(st *State, in Input, mono float64) {
 	c := st.source(in)
 	away := 0.0
 	if c.known {
-		away = UnixSeconds(in.At) - (c.off + st.now)
+		away = UnixSeconds(in.At) - (c.offset + st.now)
 	}
 	most := longestAway / s.speed
 	lost := !c.known || away < -clockSlack || away > most
 	st.boot = in.Boot
-	st.booted = st.now + math.Max(0, math.Min(away, most))
-	st.base = st.booted - mono
+	st.bootedAt = st.now + math.Max(0, math.Min(away, most))
+	st.base = st.bootedAt - mono
 	for i, v := range st.tanks {
 		n := *v
-		n.clk.resync = n.clk.resync || lost
-		n.unsure = n.unsure || lost
+		n.clock.resync = n.clock.resync || lost
+		n.timeUnknown = n.timeUnknown || lost
 		st.tanks[i] = &n
 	}
-	st.tick.resync = st.tick.resync || lost
+	st.boxClock.resync = st.boxClock.resync || lost
 }
 
 // source is the clock that an input was stamped by, or any other that is known.
 func (st *State) source(in Input) clock {
-	c := st.tick
+	c := st.boxClock
 	if in.Kind != Tick {
-		c = st.tanks[in.Tank].clk
+		c = st.tanks[in.Tank].clock
 	}
 	if c.known {
 		return c
 	}
 	for _, v := range st.tanks {
-		if v.clk.known {
-			return v.clk
+		if v.clock.known {
+			return v.clock
 		}
 	}
-	return st.tick
+	return st.boxClock
 }

@@ -25,7 +25,7 @@ type archive struct{ *codec.Archive }
 // of an hour are left out, but for what a draw under way needs.
 func (st State) MarshalBinary() ([]byte, error) {
 	a := archive{codec.Write(stateFormat)}
-	slim := st.slim()
+	slim := st.trimmed()
 	a.state(&slim)
 	return a.Bytes()
 }
@@ -47,32 +47,32 @@ func (st *State) UnmarshalBinary(b []byte) error {
 
 func (a archive) state(st *State) {
 	a.Uint(&st.mark)
-	a.Flag(&st.begun)
+	a.Flag(&st.started)
 	a.Int(&st.boot)
-	a.Floats(&st.base, &st.now, &st.booted, &st.stored)
-	a.clock(&st.tick)
+	a.Floats(&st.base, &st.now, &st.bootedAt, &st.storedAt)
+	a.clock(&st.boxClock)
 	if a.NotFinite() && a.Reading {
 		a.Fail(errNotFinite)
 	}
 	n := a.Count(len(st.tanks), MostTanks)
 	if a.Reading {
-		st.tanks = make([]*vessel, n)
+		st.tanks = make([]*tankState, n)
 	}
 	for i := range st.tanks {
 		if a.Err() != nil {
 			return
 		}
 		if a.Reading {
-			st.tanks[i] = &vessel{}
+			st.tanks[i] = &tankState{}
 		}
 		at := a.Len()
-		if a.vessel(st.tanks[i]); !a.NotFinite() {
+		if a.tank(st.tanks[i]); !a.NotFinite() {
 			continue
 		}
-		st.tanks[i] = &vessel{} // this tank begins anew; the others are as they were
+		st.tanks[i] = &tankState{} // this tank begins anew; the others are as they were
 		if !a.Reading {
 			a.Cut(at)
-			a.vessel(st.tanks[i])
+			a.tank(st.tanks[i])
 		}
 	}
 	if a.Format >= 3 {
@@ -80,17 +80,17 @@ func (a archive) state(st *State) {
 	}
 }
 
-// slim is a copy with no more than a restart needs: a run that goes on from it decides what the one before would have.
-func (st State) slim() State {
-	from := st.needed()
+// trimmed is a copy with no more than a restart needs: a run that goes on from it decides what the one before would have.
+func (st State) trimmed() State {
+	from := st.neededFrom()
 	full := st.tanks
-	st.tanks = make([]*vessel, len(full))
+	st.tanks = make([]*tankState, len(full))
 	for i, w := range full {
 		v := *w
 		back := v.fineFrom()
-		v.buf, v.water = v.toStore(from), v.water[min(lower(v.water, back), max(0, len(v.water)-64)):]
-		for k := range v.other {
-			v.other[k] = storedPoints(v.other[k], back)
+		v.recent, v.water = v.samplesToStore(from), v.water[min(searchTime(v.water, back), max(0, len(v.water)-64)):]
+		for k := range v.aux {
+			v.aux[k] = storedPoints(v.aux[k], back)
 		}
 		st.tanks[i] = &v
 	}
@@ -106,13 +106,13 @@ func storedPoints(b []point, from float64) []point {
 	return b[max(0, k-1):]
 }
 
-// needed is the time from which on the levels of every tank are needed: one that rose while
+// neededFrom is the time from which on the levels of every tank are needed: one that rose while
 // another fell explains it.
-func (st *State) needed() float64 {
+func (st *State) neededFrom() float64 {
 	from := math.Inf(1)
 	for _, v := range st.tanks {
-		if v.hot {
-			from = math.Min(from, v.onset-1200)
+		if v.drawing {
+			from = math.Min(from, v.searchFrom-1200)
 		}
 	}
 	return from
@@ -120,115 +120,115 @@ func (st *State) needed() float64 {
 
 // fineFrom is the time from which on a tank's own samples are stored as they are: the rest that an opening may be taken
 // from, before a draw that is under way or that the next sample may show.
-func (v *vessel) fineFrom() float64 {
+func (v *tankState) fineFrom() float64 {
 	from := v.last.t
-	if v.hot {
-		from = math.Min(from, v.onset)
+	if v.drawing {
+		from = math.Min(from, v.searchFrom)
 	}
 	return from - storedRest
 }
 
-// toStore is what of the buffer a restart needs: all since fineFrom; of a draw that is under way in another tank the
+// samplesToStore is what of the buffer a restart needs: all since fineFrom; of a draw that is under way in another tank the
 // rest minute by minute; and of a value that stands still what was before it.
-func (v *vessel) toStore(needed float64) []sample {
-	if len(v.buf) == 0 {
+func (v *tankState) samplesToStore(needed float64) []sample {
+	if len(v.recent) == 0 {
 		return nil
 	}
 	fine := v.fineFrom()
-	from := math.Min(fine, math.Min(needed, v.since-1200))
+	from := math.Min(fine, math.Min(needed, v.heldSince-1200))
 	out := make([]sample, 0, 512)
-	for _, s := range between(v.buf, from, math.Inf(1)) {
+	for _, s := range between(v.recent, from, math.Inf(1)) {
 		n := len(out)
 		if s.t < fine && n > 0 && s.t-out[n-1].t < v.storeGap(s.t) {
 			continue
 		}
 		out = append(out, s)
 	}
-	return tailSamples(out, bufferMost-8)
+	return lastSamplesOf(out, recentMost-8)
 }
 
 // storeGap is the time between stored samples that are not recent.
-func (v *vessel) storeGap(t float64) float64 {
-	if t > v.since+coarse {
-		return 10 * coarse // the value stands: they are all the same
+func (v *tankState) storeGap(t float64) float64 {
+	if t > v.heldSince+coarseEvery {
+		return 10 * coarseEvery // the value stands: they are all the same
 	}
-	return coarse
+	return coarseEvery
 }
 
-func tailSamples(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
+func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 
-func (a archive) vessel(v *vessel) {
-	a.clock(&v.clk)
-	a.Flag(&v.unsure)
+func (a archive) tank(v *tankState) {
+	a.clock(&v.clock)
+	a.Flag(&v.timeUnknown)
 	a.Flag(&v.seen)
-	a.Flag(&v.hot)
-	a.Floats(&v.last.t, &v.last.v, &v.since)
-	a.Ints(&v.pend.n, &v.pend.distinct)
-	a.Floats(&v.pend.first.t, &v.pend.first.v, &v.pend.last.t, &v.pend.last.v)
-	a.Ints(&v.pace.n, &v.pace.runs)
-	a.Floats(&v.pace.mean, &v.pace.usual, &v.pace.long, &v.pace.run, &v.pace.dev)
-	a.Floats(&v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before)
-	a.differences(&v.noise)
+	a.Flag(&v.drawing)
+	a.Floats(&v.last.t, &v.last.v, &v.heldSince)
+	a.Ints(&v.pending.count, &v.pending.distinct)
+	a.Floats(&v.pending.first.t, &v.pending.first.v, &v.pending.last.t, &v.pending.last.v)
+	a.Ints(&v.interval.n, &v.interval.changes)
+	a.Floats(&v.interval.mean, &v.interval.usual, &v.interval.longest, &v.interval.held, &v.interval.heldDev)
+	a.Floats(&v.noise.sigma, &v.noise.sigmaAtChange, &v.noise.fast, &v.noise.lastStep)
+	a.scatters(&v.noise)
 	a.Ints(&v.bin.n)
 	a.Floats(&v.bin.first, &v.bin.st, &v.bin.sv)
-	a.Floats(&v.onset, &v.fell, &v.done, &v.due, &v.hinted, &v.jumpAt, &v.thawedAt, &v.leakDue, &v.roseAt, &v.lastStart, &v.lastEnd, &v.kept, &v.steppedAt, &v.stepped)
-	a.Flag(&v.stuckTold)
-	a.Flag(&v.pend.faint)
-	for _, s := range []*spell{&v.bad, &v.spike, &v.small, &v.loss} {
-		a.Flag(&s.open)
+	a.Floats(&v.searchFrom, &v.lastFallAt, &v.decidedTo, &v.judgeAt, &v.hintStoredAt, &v.jumpedAt, &v.unfrozeAt, &v.lossCheckAt, &v.jumpedUpAt, &v.lastDrawStart, &v.lastDrawEnd, &v.storedLevel, &v.clockSteppedAt, &v.clockStep)
+	a.Flag(&v.stuckReported)
+	a.Flag(&v.pending.slight)
+	for _, s := range []*episode{&v.badValues, &v.spikes, &v.smallDraws, &v.slowLoss} {
+		a.Flag(&s.active)
 		a.Ints(&s.n)
 		a.Floats(&s.start, &s.last, &s.sum, &s.at)
 	}
-	n := a.Count(len(v.begun), 64)
+	n := a.Count(len(v.firstSeen), 64)
 	if a.Reading {
-		v.begun = make([]float64, n)
+		v.firstSeen = make([]float64, n)
 	}
-	for i := range v.begun {
-		a.Floats(&v.begun[i])
+	for i := range v.firstSeen {
+		a.Floats(&v.firstSeen[i])
 	}
-	a.samples(&v.buf, bufferMost)
-	a.samples(&v.hist, histMost)
+	a.samples(&v.recent, recentMost)
+	a.samples(&v.history, historyMost)
 	a.samples(&v.water, waterMost)
-	for k := range v.other {
-		a.points(&v.other[k])
+	for k := range v.aux {
+		a.points(&v.aux[k])
 	}
 	if a.Format >= 2 {
-		a.told(v)
+		a.reported(v)
 	}
 	if a.Format >= 4 {
-		a.Floats(&v.rolled)
+		a.Floats(&v.smallReturned)
 	}
 }
 
-// told are the reported loads.
-func (a archive) told(v *vessel) {
-	a.Floats(&v.revised, &v.redate)
-	n := a.Count(len(v.told), toldMost)
+// reported are the reported loads.
+func (a archive) reported(v *tankState) {
+	a.Floats(&v.reviewedTo, &v.retimeAt)
+	n := a.Count(len(v.reported), reportedMost)
 	if a.Reading {
-		v.told = make([]told, n)
+		v.reported = make([]reportedLoad, n)
 	}
-	for i := range v.told {
-		l := &v.told[i]
+	for i := range v.reported {
+		l := &v.reported[i]
 		a.Int(&l.key)
-		a.Floats(&l.start, &l.end, &l.open, &l.close, &l.inflow)
-		a.Flag(&l.wrong)
+		a.Floats(&l.start, &l.end, &l.opening, &l.closing, &l.inflow)
+		a.Flag(&l.corrected)
 	}
 }
 
 func (a archive) clock(c *clock) {
 	a.Flag(&c.known)
 	a.Flag(&c.resync)
-	a.Floats(&c.off, &c.newest, &c.cand, &c.from)
-	a.Ints(&c.strike)
+	a.Floats(&c.offset, &c.newest, &c.candidate, &c.candidateFrom)
+	a.Ints(&c.agreed)
 }
 
-// differences are what the noise is being learned from.
-func (a archive) differences(z *noise) {
-	z.n = a.Count(z.n, len(z.d)-1)
+// scatters are what the noise is being learned from.
+func (a archive) scatters(z *noise) {
+	z.n = a.Count(z.n, len(z.scatters)-1)
 	for i := range z.n {
-		d := float64(z.d[i])
+		d := float64(z.scatters[i])
 		a.Floats(&d)
-		z.d[i] = float32(d)
+		z.scatters[i] = float32(d)
 	}
 }
 
@@ -245,11 +245,11 @@ func (a archive) samples(b *[]sample, most int) {
 		dt, dv := grains(s.t, timeGrain)-t, grains(float64(s.v), levelGrain)-v
 		a.Int(&dt)
 		a.Int(&dv)
-		k := uint64(s.n)<<1 | uint64(s.f&1)
+		k := uint64(s.n)<<1 | uint64(s.flags&1)
 		a.Uint(&k)
 		t, v = t+dt, v+dv
 		if a.Reading {
-			*s = sample{t: float64(t) * timeGrain, v: float32(float64(v) * levelGrain), n: uint16(k >> 1), f: uint16(k & 1)}
+			*s = sample{t: float64(t) * timeGrain, v: float32(float64(v) * levelGrain), n: uint16(k >> 1), flags: uint16(k & 1)}
 		}
 	}
 }
@@ -257,7 +257,7 @@ func (a archive) samples(b *[]sample, most int) {
 func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
 
 func (a archive) points(b *[]point) {
-	n := a.Count(len(*b), otherMost)
+	n := a.Count(len(*b), auxMost)
 	if a.Reading && n > 0 {
 		*b = make([]point, n)
 	}

@@ -9,45 +9,45 @@ import (
 )
 
 const (
-	reviewChance = 0.04 // that a volume is off by more than a barrel and a hundredth
-	sureMost     = 0.99 // no observation is surer
-	hiddenShare  = 0.25 // share by which the duration of a draw that nobody saw is not known
-	restShort    = 300. // s of readings after an end, of which less may have been slosh
+	reviewChance   = 0.04 // that a volume is off by more than a barrel and a hundredth
+	confidenceMost = 0.99 // no observation is surer
+	hiddenShare    = 0.25 // share by which the duration of a draw that nobody saw is not known
+	restShort      = 300. // s of readings after an end, of which less may have been slosh
 )
 
-// classes are the least standard errors of a gauge in inches by the kind of sensor: a good
+// sensorErrors are the least standard errors of a gauge in inches by the kind of sensor: a good
 // one may be used for custody at 1/8 in either way (API MPMS 18.2), the others not at all.
-var classes = map[string]float64{"ultrasonic": 0.1, "hydrostatic": 0.1, "analog": 1.0 / 24}
+var sensorErrors = map[string]float64{"ultrasonic": 0.1, "hydrostatic": 0.1, "analog": 1.0 / 24}
 
-const bestClass = 1.0 / 32
+const sensorErrorLeast = 1.0 / 32
 
-func (t *Tank) class() float64 { return math.Max(bestClass, classes[t.Sensor]) }
+func (t *Tank) sensorError() float64 { return math.Max(sensorErrorLeast, sensorErrors[t.Sensor]) }
 
-// sureness is the standard error of the volume between the gauges of a draw, barrels. What
+// volumeError is the standard error of the volume between the gauges of a draw, barrels. What
 // is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
 // neither the duration is known, nor which part of the gap was before it, when a full
 // tank's well was shut in.
-func (t *Tank) sureness(d draw) float64 {
-	per := t.Table.PerInch((d.open.v + d.close.v) / 2)
-	lean := d.open.lean + d.close.lean
+func (t *Tank) volumeError(d draw) float64 {
+	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
+	lean := d.opening.carried + d.closing.carried
 	hidden := 0.0
-	if d.inner == 0 && d.open.lean > 0 && d.close.lean > 0 {
-		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.after, lean*(d.after-d.before)/math.Sqrt(12))
+	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
+		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
 	}
-	return per * math.Sqrt(stats.Square(d.open.err)+stats.Square(d.close.err)+2*stats.Square(t.class())+stats.Square(d.flow.unsure*lean)+stats.Square(hidden))
+	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden))
 }
 
-// chance is that of a volume with a standard error to be off by more than the greater of a
+// chanceWrong is that of a volume with a standard error to be off by more than the greater of a
 // barrel and a hundredth of it.
-func chance(bbl, sigma float64) float64 {
+func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(math.Max(1, 0.01*bbl) / (sigma * math.Sqrt2))
 }
 
-// doubts are the confidence in a load, which is the chance of its volume to be right less
+// confidence are the confidence in a load, which is the chance of its volume to be right less
 // what else speaks against it, and why a person should look at it.
-func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
-	wrong := chance(l.GaugeBbl, l.ErrorBbl/2)
-	c := sureMost * (1 - wrong)
+func (r *update) confidence(t *Tank, v *tankState, d draw, l Load) (float64, []string) {
+	wrong := chanceWrong(l.GaugeBbl, l.ErrorBbl/2)
+	c := confidenceMost * (1 - wrong)
 	var why []string
 	say := func(when bool, factor float64, format string, args ...any) {
 		if when {
@@ -55,18 +55,18 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 			why = append(why, fmt.Sprintf(format, args...))
 		}
 	}
-	away := math.Max(d.open.away, d.close.away)
-	say(d.inner == 0, 0.7, "no reading inside the load: data gap %s", span(d.gap))
-	say(wrong > reviewChance && d.inner > 0 && away >= v.gapMin(t, r.site.speed), 1, "data gap %s at an edge", span(away))
+	away := math.Max(d.opening.away, d.closing.away)
+	say(d.samples == 0, 0.7, "no reading inside the load: data gap %s", spanText(d.gap))
+	say(wrong > reviewChance && d.samples > 0 && away >= v.gapMin(t, r.site.speed), 1, "data gap %s at an edge", spanText(away))
 	stopped := v.stopped(d)
 	say(!stopped, 0.5, "the readings stopped while the level fell")
-	rest, few := v.last.t-d.end, math.Min(math.Max(restShort, 2*v.pace.usual), t.Loads.Confirm.Seconds()/2)
+	rest, few := v.last.t-d.end, math.Min(math.Max(restShort, 2*v.interval.usual), t.Loads.Confirm.Seconds()/2)
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
-	say(v.buf[0].t > d.start-cell, 0.5, "it began before the first reading")
-	say(d.gap >= v.gapMin(t, r.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", span(d.gap))
-	say(v.jumpAt > 0 && v.jumpAt > d.start && v.jumpAt < d.end, 0.5, "sensor re-spanned during the load")
-	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", span(d.stuck.to-d.stuck.from))
-	say(d.beside != "", 0.5, "%s", d.beside)
+	say(v.recent[0].t > d.start-nodeEvery, 0.5, "it began before the first reading")
+	say(d.gap >= v.gapMin(t, r.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
+	say(v.jumpedAt > 0 && v.jumpedAt > d.start && v.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
+	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
+	say(d.rival != "", 0.5, "%s", d.rival)
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "outside table")
@@ -79,34 +79,34 @@ func (r *run) doubts(t *Tank, v *vessel, d draw, l Load) (float64, []string) {
 
 // remarks are what a reader should know of a load and is no reason for doubt, and the factor
 // by which its confidence is the less.
-func (r *run) remarks(t *Tank, v *vessel, d draw, l Load) (says []string, factor float64) {
+func (r *update) remarks(t *Tank, v *tankState, d draw, l Load) (says []string, factor float64) {
 	factor = 1
 	say := func(less float64, format string, args ...any) {
 		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
 	}
-	switch recent := v.steppedAt >= d.start-3600; {
-	case recent && v.stepped >= firstSet:
+	switch recent := v.clockSteppedAt >= d.start-3600; {
+	case recent && v.clockStep >= firstSet:
 		say(0.8, "the clock was not set before, times are by the new one")
-	case recent && v.stepped != 0:
-		say(0.8, "clock stepped %+.0f s, times are by the new one", v.stepped)
+	case recent && v.clockStep != 0:
+		say(0.8, "clock stepped %+.0f s, times are by the new one", v.clockStep)
 	}
-	if t.Valve && t.Group == "" && !d.valved {
+	if t.Valve && t.Group == "" && !d.setByValve {
 		say(1, "the load valve's contact did not follow, times are the level's")
 	}
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
 	}
-	if at := r.st.booted * r.site.speed; at > d.start && at < d.end {
+	if at := r.st.bootedAt * r.site.speed; at > d.start && at < d.end {
 		say(0.9, "restarted inside the load")
 	}
 	if len(l.Review) == 0 && d.gap >= v.gapMin(t, r.site.speed) {
-		say(1, "data gap %s", span(d.gap))
+		say(1, "data gap %s", spanText(d.gap))
 	}
 	return says, factor
 }
 
-// span writes seconds for a person.
-func span(s float64) string {
+// spanText writes seconds for a person.
+func spanText(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	if d < time.Hour {
 		return fmt.Sprintf("%.0f min", d.Minutes())

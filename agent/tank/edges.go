@@ -24,63 +24,63 @@ const (
 
 // draw is one fall of the level, or several that are one, with its edges.
 type draw struct {
-	start, end  float64
-	open, close gauge
-	parts       int
-	gap         float64    // longest silence inside, s
-	inner       int        // samples inside
-	slosh       float64    // in
-	tail        line       // how it fell at last
-	before      float64    // inflow until the start, in/s
-	after       float64    // inflow from the start on, in/s
-	usual       float64    // inflow on other days, in/s
-	flow        production // how well the inflow is known
-	stuck       hang       // when the value stood still meanwhile
-	valved      bool       // the contact on the load valve speaks of it
-	beside      string     // what rose meanwhile, which other draws explain as well as this one
-	manner                 // of the sensor
+	start, end       float64
+	opening, closing gauge
+	parts            int
+	gap              float64    // longest silence inside, s
+	samples          int        // samples inside
+	slosh            float64    // in
+	endLine          line       // how it fell at last
+	inflowBefore     float64    // inflow until the start, in/s
+	inflowAfter      float64    // inflow from the start on, in/s
+	usualInflow      float64    // inflow on other days, in/s
+	inflow           production // how well the inflow is known
+	stuck            stuckSpan  // when the value stood still meanwhile
+	setByValve       bool       // the contact on the load valve speaks of it
+	rival            string     // what rose meanwhile, which other draws explain as well as this one
+	resolution                  // of the sensor
 }
 
-// room is the span of time that a fall's edges may use: from the end of the draw before
+// bounds is the span of time that a fall's edges may use: from the end of the draw before
 // to the start of the one after.
-type room struct{ lo, hi float64 }
+type bounds struct{ lo, hi float64 }
 
 // measure finds the edges of a fall by what is known now.
-func (v *vessel) measure(t *Tank, f fall, in room, made production, now float64) draw {
-	next, made := v.resumed(t, f, math.Min(now, in.hi), made)
-	d := draw{parts: 1, gap: f.gap, before: made.last, after: next, usual: made.usual, flow: made, manner: v.manner(f.from.t, f.to.t)}
+func (v *tankState) measure(t *Tank, f fall, in bounds, made production, now float64) draw {
+	next, made := v.inflowResumed(t, f, math.Min(now, in.hi), made)
+	d := draw{parts: 1, gap: f.gap, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: v.resolutionAt(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}
-	if b := between(v.buf, math.Max(in.lo, f.from.t-restNear), f.from.t+cell/2); len(b) > 0 {
+	if b := between(v.recent, math.Max(in.lo, f.from.t-restNear), f.from.t+nodeEvery/2); len(b) > 0 {
 		s0.v = stats.Median(values(b[max(0, len(b)-5):]))
 	}
-	if b := between(v.buf, f.to.t-cell/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
+	if b := between(v.recent, f.to.t-nodeEvery/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
 		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
 	inner := v.inside(f, s0.v, s1.v)
-	d.inner = len(inner)
-	head, tail := v.lines(t, f, inner, s0, s1)
-	d.slosh, d.tail = v.sloshing(inner, tail), tail
+	d.samples = len(inner)
+	head, tail := v.endLines(t, f, inner, s0, s1)
+	d.slosh, d.endLine = v.slosh(inner, tail), tail
 
-	d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
-	rest := v.rest(t, d)
-	rest.back = true
+	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+	rest := v.resting(t, d)
+	rest.before = true
 	for range openTries {
 		rest.at = d.start
-		rest.b = d.unmoved(between(v.buf, math.Max(in.lo, f.from.t-d.long()), math.Max(d.start-rampClear, f.from.t)))
-		rest.peak = highest(between(v.buf, d.start-peakLong, d.start+rampClear))
-		d.open = rest.level(made.last).or(s0, d.start, v.grain())
-		s0 = line{d.start, d.open.v, made.last}
-		d.start = cross(head, s0, f.from.t-60, firstTime(inner, f.to.t))
+		rest.samples = d.beforeDraw(between(v.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)))
+		rest.peak = highest(between(v.recent, d.start-peakLong, d.start+rampClear))
+		d.opening = rest.estimate(made.last).orLine(s0, d.start, v.sampleNoise())
+		s0 = line{d.start, d.opening.level, made.last}
+		d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 		if rest.at-d.start < rampClear {
 			break // else what was taken for rest had begun to fall: the tank was topped up until then
 		}
 	}
 
-	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
-	d.close = v.settled(t, &d, in).or(s1, d.end, v.grain())
-	s1 = line{d.end, d.close.v, next}
-	d.end = cross(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.closing = v.closingGauge(t, &d, in).orLine(s1, d.end, v.sampleNoise())
+	s1 = line{d.end, d.closing.level, next}
+	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	return d
 }
 
@@ -92,17 +92,17 @@ func highest(b []sample) float64 {
 	return slices.Max(values(b))
 }
 
-// rest is a stretch of samples about a draw that is yet to be chosen.
-func (v *vessel) rest(t *Tank, d draw) resting {
-	return resting{sigma: v.grain(), flow: d.flow, manner: d.manner, top: float64(t.Height) - freeboard, class: t.class()}
+// resting is a stretch of samples about a draw that is yet to be chosen.
+func (v *tankState) resting(t *Tank, d draw) resting {
+	return resting{sigma: v.sampleNoise(), inflow: d.inflow, resolution: d.resolution, top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
 }
 
-// grain is the noise of a sample, never taken as none.
-func (v *vessel) grain() float64 { return math.Max(v.noise.sigma, 0.02) }
+// sampleNoise is the noise of a sample, never taken as none.
+func (v *tankState) sampleNoise() float64 { return math.Max(v.noise.sigma, 0.02) }
 
 // inside are the samples that are clearly under way: below the opening and above the closing.
-func (v *vessel) inside(f fall, open, closing float64) []sample {
-	b := between(v.buf, f.from.t-cell/2, f.to.t+cell/2)
+func (v *tankState) inside(f fall, open, closing float64) []sample {
+	b := between(v.recent, f.from.t-nodeEvery/2, f.to.t+nodeEvery/2)
 	drop := open - closing
 	edge := math.Min(math.Max(math.Max(0.3, 3*v.noise.sigma), math.Min(0.04*drop, edgeMost)), 0.2*drop)
 	low, high := 0, len(b)
@@ -124,22 +124,22 @@ func (v *vessel) inside(f fall, open, closing float64) []sample {
 	return b[low:high]
 }
 
-// lines are the falling lines at the beginning and at the end of a draw.
-func (v *vessel) lines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
+// endLines are the falling lines at the beginning and at the end of a draw.
+func (v *tankState) endLines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
 	long := lineLong
 	if t.Group != "" {
 		long = lineGroup
 	}
-	head, okHead := v.even(inner, long, headOf)
-	tail, okTail := v.even(inner, lineLong, tailOf)
+	head, okHead := v.straightEnd(inner, long, firstOf)
+	tail, okTail := v.straightEnd(inner, lineLong, lastOf)
 	if okHead && okTail && head.slope < 0 && tail.slope < 0 {
 		return head, tail
 	}
-	return guessed(t, inner, s0, s1)
+	return guessedLines(t, inner, s0, s1)
 }
 
-// headOf are the first samples of a draw, over a time or at least lineFew.
-func headOf(b []sample, long float64) []sample {
+// firstOf are the first samples of a draw, over a time or at least lineFew.
+func firstOf(b []sample, long float64) []sample {
 	n := 0
 	for n < len(b) && (n < lineFew || b[n].t-b[0].t <= long) {
 		n++
@@ -147,7 +147,7 @@ func headOf(b []sample, long float64) []sample {
 	return b[:n]
 }
 
-func tailOf(b []sample, long float64) []sample {
+func lastOf(b []sample, long float64) []sample {
 	n := len(b)
 	for n > 0 && (len(b)-n < lineFew || b[len(b)-1].t-b[n-1].t <= long) {
 		n--
@@ -155,9 +155,9 @@ func tailOf(b []sample, long float64) []sample {
 	return b[n:]
 }
 
-// even is the line through one end of a draw: over a shorter time where the pump stood still
+// straightEnd is the line through one end of a draw: over a shorter time where the pump stood still
 // or changed its rate, so that the line misses the samples next to the edge.
-func (v *vessel) even(b []sample, long float64, part func([]sample, float64) []sample) (line, bool) {
+func (v *tankState) straightEnd(b []sample, long float64, part func([]sample, float64) []sample) (line, bool) {
 	for {
 		p := part(b, long)
 		l, ok := fit(p)
@@ -165,15 +165,15 @@ func (v *vessel) even(b []sample, long float64, part func([]sample, float64) []s
 			return l, ok
 		}
 		near := part(p, 0)
-		if l.spread(near) <= math.Max(lineMiss, lineRough*math.Max(v.noise.sigma, scatter(p))) {
+		if l.spread(near) <= math.Max(lineMiss, lineRough*math.Max(v.noise.sigma, neighbourScatter(p))) {
 			return l, true
 		}
 		long = math.Min(long, p[len(p)-1].t-p[0].t) / 2
 	}
 }
 
-// scatter is the standard deviation of samples about the lines between their neighbours.
-func scatter(b []sample) float64 {
+// neighbourScatter is the standard deviation of samples about the lines between their neighbours.
+func neighbourScatter(b []sample) float64 {
 	d := make([]float64, 0, len(b))
 	for i := 1; i+1 < len(b); i++ {
 		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
@@ -183,9 +183,9 @@ func scatter(b []sample) float64 {
 	return stats.Median(d) / 0.6745
 }
 
-// guessed are the lines of a draw of which one sample was seen at most: the usual rate, or
+// guessedLines are the lines of a draw of which one sample was seen at most: the usual rate, or
 // the least that fits between the gauges.
-func guessed(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
+func guessedLines(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
 	drop := s0.v - s1.v + s0.slope*(s1.t-s0.t)
 	rate := usualRate/t.Table.PerInch(s0.v)/60 - s0.slope
 	span := math.Max(s1.t-s0.t, 1)
@@ -201,16 +201,16 @@ func guessed(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
 	return l, l
 }
 
-// sloshing is the scatter of the samples about the falling line, beyond the noise.
-func (v *vessel) sloshing(inner []sample, tail line) float64 {
-	b := tailOf(inner, lineLong)
+// slosh is the scatter of the samples about the falling line, beyond the noise.
+func (v *tankState) slosh(inner []sample, tail line) float64 {
+	b := lastOf(inner, lineLong)
 	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
 		return 0
 	}
 	return math.Sqrt(math.Max(0, stats.Square(tail.spread(b))-stats.Square(v.noise.sigma)))
 }
 
-func cross(l, m line, lo, hi float64) float64 {
+func crossing(l, m line, lo, hi float64) float64 {
 	at, ok := l.meet(m)
 	if !ok {
 		return lo

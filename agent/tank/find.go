@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	cell      = 30.0  // s between nodes
-	slopeHalf = 120.0 // s on either side over which the slope of a node is taken, at least
-	slopeMost = 360.0
-	joinRuns  = 90.0 // s between two falls that are one
+	nodeEvery  = 30.0  // s between nodes
+	slopeHalf  = 120.0 // s on either side over which the slope of a node is taken, at least
+	slopeMost  = 360.0
+	joinWithin = 90.0 // s between two falls that are one
 )
 
 // node is the median level of a cell of the buffer.
@@ -21,12 +21,12 @@ type node struct{ t, v float64 }
 type fall struct {
 	from, to point
 	gap      float64 // longest silence inside, s
-	quiet    float64 // s after from in which nothing came since the fall before; 0 where none is near
+	silence  float64 // s after from in which nothing came since the fall before; 0 where none is near
 }
 
-// own is a fall without the silence before it, in which the level rested.
-func (f fall) own() fall {
-	f.from.t += math.Max(0, f.quiet)
+// withoutSilence is a fall without the silence before it, in which the level rested.
+func (f fall) withoutSilence() fall {
+	f.from.t += math.Max(0, f.silence)
 	return f
 }
 
@@ -36,7 +36,7 @@ func nodes(b []sample, blur float64) []node {
 	out := make([]node, 0, len(b)/2+1)
 	for i := 0; i < len(b); {
 		j := i + 1
-		for j < len(b) && b[j].t < b[i].t+cell {
+		for j < len(b) && b[j].t < b[i].t+nodeEvery {
 			j++
 		}
 		ts, k := 0.0, i
@@ -57,8 +57,8 @@ func nodes(b []sample, blur float64) []node {
 	return out
 }
 
-// finder is what a fall has to be to count.
-type finder struct {
+// fallFinder is what a fall has to be to count.
+type fallFinder struct {
 	slope  float64 // in/s at least
 	gap    float64 // s of silence that are a gap
 	hidden float64 // in over a gap that are a draw of its own
@@ -67,17 +67,17 @@ type finder struct {
 	half   float64 // s on either side over which a slope is taken
 }
 
-// finder is made for a tank as it is now.
-func (v *vessel) finder(t *Tank, speed, level float64) finder {
+// fallFinder is made for a tank as it is now.
+func (v *tankState) fallFinder(t *Tank, speed, level float64) fallFinder {
 	per := t.Table.PerInch(level)
-	f := finder{slope: t.Loads.MinRate / per / 60, gap: v.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: v.least()}
+	f := fallFinder{slope: t.Loads.MinRate / per / 60, gap: v.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: v.leastFall()}
 	f.half = stats.Clamp(v.noise.sigma/f.slope, slopeHalf, slopeMost)
 	return f
 }
 
 // falls finds the stretches of samples in which the level falls as in a draw.
-func (f finder) falls(b []sample) []fall {
-	n := nodes(b, stats.Clamp(f.half/4, cell, 3*cell))
+func (f fallFinder) falls(b []sample) []fall {
+	n := nodes(b, stats.Clamp(f.half/4, nodeEvery, 3*nodeEvery))
 	down := make([]bool, len(n))
 	lo, hi := 0, 0
 	for i := range n {
@@ -99,13 +99,13 @@ func (f finder) falls(b []sample) []fall {
 			down[i] = n[a].v-n[z].v >= f.slope*dt
 		}
 	}
-	f.blind(n, down)
+	f.addGaps(n, down)
 	return f.collect(n, down)
 }
 
-// blind adds the gaps over which the level fell: by itself as much as a load, or next to
+// addGaps adds the gaps over which the level fell: by itself as much as a load, or next to
 // a fall that is seen.
-func (f finder) blind(n []node, down []bool) {
+func (f fallFinder) addGaps(n []node, down []bool) {
 	for i := 0; i+1 < len(n); i++ {
 		if n[i+1].t-n[i].t < f.gap {
 			continue
@@ -121,7 +121,7 @@ func (f finder) blind(n []node, down []bool) {
 }
 
 // collect joins the falling nodes to stretches.
-func (f finder) collect(n []node, down []bool) []fall {
+func (f fallFinder) collect(n []node, down []bool) []fall {
 	var out []fall
 	for i := 0; i < len(n); i++ {
 		if !down[i] {
@@ -131,13 +131,13 @@ func (f finder) collect(n []node, down []bool) []fall {
 		for j+1 < len(n) && (down[j+1] && f.goesOn(n[j], n[j+1]) || joinable(n, down, j)) {
 			j++
 		}
-		a, z := f.back(n, i), f.ahead(n, j)
+		a, z := f.nodeBefore(n, i), f.nodeAfter(n, j)
 		if j+1 < len(n) && down[j+1] {
 			z = j // what comes is the next fall
 		}
 		w := fall{from: point(n[a]), to: point(n[z])}
 		if a > 0 && a == i-1 && down[a] {
-			w.quiet = n[i].t - f.half - w.from.t
+			w.silence = n[i].t - f.half - w.from.t
 		}
 		for k := a; k < z; k++ {
 			w.gap = max(w.gap, n[k+1].t-n[k].t)
@@ -152,14 +152,14 @@ func (f finder) collect(n []node, down []bool) []fall {
 
 // goesOn says that from one falling node to the next the level falls too: one that reports
 // only changes is silent from one truck to the next.
-func (f finder) goesOn(a, b node) bool {
+func (f fallFinder) goesOn(a, b node) bool {
 	dt := b.t - a.t
 	return dt <= f.half || a.v-b.v >= f.slope*dt || dt >= f.gap && a.v-b.v >= f.part
 }
 
 // joinable says that after node j the fall goes on within joinRuns.
 func joinable(n []node, down []bool, j int) bool {
-	for k := j + 1; k < len(n) && n[k].t-n[j].t <= joinRuns; k++ {
+	for k := j + 1; k < len(n) && n[k].t-n[j].t <= joinWithin; k++ {
 		if down[k] {
 			return true
 		}
@@ -167,8 +167,8 @@ func joinable(n []node, down []bool, j int) bool {
 	return false
 }
 
-// back is the node up to half before i, but at least its neighbour.
-func (f finder) back(n []node, i int) int {
+// nodeBefore is the node up to half before i, but at least its neighbour.
+func (f fallFinder) nodeBefore(n []node, i int) int {
 	a := max(i-1, 0)
 	for a > 0 && n[i].t-n[a-1].t <= f.half {
 		a--
@@ -176,8 +176,8 @@ func (f finder) back(n []node, i int) int {
 	return a
 }
 
-// ahead is the node up to half after i, but at least its neighbour.
-func (f finder) ahead(n []node, i int) int {
+// nodeAfter is the node up to half after i, but at least its neighbour.
+func (f fallFinder) nodeAfter(n []node, i int) int {
 	z := min(i+1, len(n)-1)
 	for z < len(n)-1 && n[z+1].t-n[i].t <= f.half {
 		z++

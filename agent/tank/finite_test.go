@@ -32,10 +32,10 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spoil := map[string]func(v *vessel){
-		"noise":    func(v *vessel) { v.noise.sigma = math.NaN() },
-		"a level":  func(v *vessel) { v.buf = append(v.buf[:0:0], sample{t: v.last.t, v: float32(math.Inf(1))}) },
-		"a figure": func(v *vessel) { v.other[topAt] = []point{{v.last.t, math.Inf(-1)}} },
+	spoil := map[string]func(v *tankState){
+		"noise":    func(v *tankState) { v.noise.sigma = math.NaN() },
+		"a level":  func(v *tankState) { v.recent = append(v.recent[:0:0], sample{t: v.last.t, v: float32(math.Inf(1))}) },
+		"a figure": func(v *tankState) { v.aux[topAt] = []point{{v.last.t, math.Inf(-1)}} },
 	}
 	check := func(name string, b []byte, err error) {
 		t.Helper()
@@ -46,12 +46,12 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 		if err != nil || len(back.tanks) != 2 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if back.tanks[1].seen || back.tanks[0].last != whole.tanks[0].last || len(back.tanks[0].buf) == 0 || back.Mark() != whole.Mark() {
+		if back.tanks[1].seen || back.tanks[0].last != whole.tanks[0].last || len(back.tanks[0].recent) == 0 || back.Mark() != whole.Mark() {
 			t.Errorf("%s: B %+v, A last %+v", name, back.tanks[1].last, back.tanks[0].last)
 		}
 	}
 	for name, change := range spoil {
-		st := whole.fresh(2)
+		st := whole.cloned(2)
 		v := *st.tanks[1]
 		change(&v)
 		st.tanks[1] = &v
@@ -77,15 +77,15 @@ func TestFiguresBeyondMeasureAreNone(t *testing.T) {
 		}
 	}
 	v := st.tanks[0]
-	if len(v.water) != 0 || len(v.other[topAt])+len(v.other[bottomAt])+len(v.other[gravityAt])+len(v.other[bswAt]) != 0 {
-		t.Errorf("kept: water %v, others %v", v.water, v.other)
+	if len(v.water) != 0 || len(v.aux[topAt])+len(v.aux[bottomAt])+len(v.aux[gravityAt])+len(v.aux[bswAt]) != 0 {
+		t.Errorf("kept: water %v, others %v", v.water, v.aux)
 	}
 	for i, kind := range []Kind{TopTemperature, BottomTemperature, Gravity, BSW, Interface} {
 		st, _ = site.Next(st, Input{Kind: kind, Value: 70 + float64(i), Good: true, At: tanktest.Start.Add(now), Mono: now})
 	}
 	st, _ = site.Next(st, Input{Kind: Valve, Value: 4294967295, Good: true, At: tanktest.Start.Add(now), Mono: now})
 	v = st.tanks[0]
-	if len(v.water) != 1 || v.other[topAt][0].v != 70 || v.other[valveAt][0].v != 1 {
-		t.Errorf("not kept: water %v, others %v", v.water, v.other)
+	if len(v.water) != 1 || v.aux[topAt][0].v != 70 || v.aux[valveAt][0].v != 1 {
+		t.Errorf("not kept: water %v, others %v", v.water, v.aux)
 	}
 }

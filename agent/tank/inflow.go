@@ -19,110 +19,110 @@ const (
 	resumeTrust   = 2400.0 // s of measuring that weigh as much as the hours before
 	DumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
 	dumpPrior     = 4.0    // steps of the history that this assumption is worth
-	moodShare     = 0.06   // share by which a well's rate changes within hours
-	strayRun      = 12     // steps of a stretch whose straying is measured
+	rateVaries    = 0.06   // share by which a well's rate changes within hours
+	stretchSteps  = 12     // steps of a stretch whose straying is measured
 	evenLeast     = 0.02   // share of a separator's straying that any well has
 	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
 )
 
 // production is what flows into a tank at rest, inches per second, and how well that is known.
 type production struct {
-	last   float64 // now
-	usual  float64 // while the tank has room: a full one is shut in
-	unsure float64 // standard error of either
-	wander float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
-	known  bool    // an hour of rest was seen, or most of one
+	last     float64 // now
+	usual    float64 // while the tank has room: a full one is shut in
+	err      float64 // standard error of either
+	variance float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
+	known    bool    // an hour of rest was seen, or most of one
 }
 
 // inflow is the production before a time, from the history at rest. A shorter time overrules
 // a longer one where they differ by more than chance.
-func (v *vessel) inflow(t *Tank, at float64) production {
+func (v *tankState) inflow(t *Tank, at float64) production {
 	per := math.Max(t.Table.PerInch(v.last.v), 1e-6)
-	slope, long := v.climb(at, inflowLongest, per, math.Inf(1))
+	slope, long := v.meanSlope(at, inflowLongest, per, math.Inf(1))
 	if long < inflowShort/2 {
 		rate := unknownDay / 86400 / per
-		return production{unsure: rate, wander: rate * DumpBbl / per}
+		return production{err: rate, variance: rate * DumpBbl / per}
 	}
 	p := production{last: slope, usual: slope, known: true}
 	room := float64(t.Height) - fullWithin
-	p.wander = v.straying(at, math.Max(slope, 0), per, room)
+	p.variance = v.slopeVariance(at, math.Max(slope, 0), per, room)
 	for _, over := range []float64{inflowLong, inflowShort} {
-		short, seen := v.climb(at, over, per, math.Inf(1))
-		if seen >= over/4 && seen >= inflowShort/4 && v.unlike(short, p.last, seen, per, p.wander) {
+		short, seen := v.meanSlope(at, over, per, math.Inf(1))
+		if seen >= over/4 && seen >= inflowShort/4 && v.slopesDiffer(short, p.last, seen, per, p.variance) {
 			p.last, p.usual, long = short, short, seen
 		}
 	}
 	if h, known := v.levelBefore(at); known && h >= room {
-		if free, seen := v.climb(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
+		if free, seen := v.meanSlope(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
 			p.usual = free
-			p.wander = v.straying(at, math.Max(free, 0), per, room)
+			p.variance = v.slopeVariance(at, math.Max(free, 0), per, room)
 		}
 	}
 	p.last, p.usual = stats.Clamp(p.last, 0, inflowMost), stats.Clamp(p.usual, 0, inflowMost)
-	p.unsure = math.Sqrt(p.wander/long + stats.Square(moodShare*p.usual))
+	p.err = math.Sqrt(p.variance/long + stats.Square(rateVaries*p.usual))
 	return p
 }
 
-// unlike says that two slopes over a time differ by more than dumps and noise make by chance.
-func (v *vessel) unlike(a, b, over, per, wander float64) bool {
+// slopesDiffer says that two slopes over a time differ by more than dumps and noise make by chance.
+func (v *tankState) slopesDiffer(a, b, over, per, wander float64) bool {
 	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*v.noise.sigma
 }
 
-func (v *vessel) levelBefore(at float64) (float64, bool) {
-	k := lower(v.hist, at)
+func (v *tankState) levelBefore(at float64) (float64, bool) {
+	k := searchTime(v.history, at)
 	if k == 0 {
 		return 0, false
 	}
-	return float64(v.hist[k-1].v), true
+	return float64(v.history[k-1].v), true
 }
 
-// step is one step of the history at rest that ends at point i; false where the level moved
+// restStep is one step of the history at rest that ends at point i; false where the level moved
 // otherwise than by production, or began or ceased to.
-func (v *vessel) step(i int, per float64) (dv, dt float64, ok bool) {
-	if i == 0 || v.hist[i].f == apart || v.filled(i-1, per) || v.filled(i, per) || v.filled(i+1, per) {
+func (v *tankState) restStep(i int, per float64) (dv, dt float64, ok bool) {
+	if i == 0 || v.history[i].flags == unlinked || v.pumpedIn(i-1, per) || v.pumpedIn(i, per) || v.pumpedIn(i+1, per) {
 		return 0, 0, false
 	}
-	return float64(v.hist[i].v - v.hist[i-1].v), v.hist[i].t - v.hist[i-1].t, true
+	return float64(v.history[i].v - v.history[i-1].v), v.history[i].t - v.history[i-1].t, true
 }
 
-// filled says that the step to point i is faster than production.
-func (v *vessel) filled(i int, per float64) bool {
-	if i < 1 || i >= len(v.hist) || v.hist[i].f == apart {
+// pumpedIn says that the step to point i is faster than production.
+func (v *tankState) pumpedIn(i int, per float64) bool {
+	if i < 1 || i >= len(v.history) || v.history[i].flags == unlinked {
 		return false
 	}
-	return math.Abs(float64(v.hist[i].v-v.hist[i-1].v))*per > fillRate*(v.hist[i].t-v.hist[i-1].t)/60
+	return math.Abs(float64(v.history[i].v-v.history[i-1].v))*per > fillRate*(v.history[i].t-v.history[i-1].t)/60
 }
 
-// climb is the mean slope of the history at rest in the time before at, as far as the level
+// meanSlope is the mean slope of the history at rest in the time before at, as far as the level
 // was below top, and the seconds of rest that show it.
-func (v *vessel) climb(at, over, per, top float64) (slope, time float64) {
+func (v *tankState) meanSlope(at, over, per, top float64) (slope, time float64) {
 	var rise float64
-	for i := lower(v.hist, at-over); i < len(v.hist) && v.hist[i].t <= at; i++ {
-		if dv, dt, ok := v.step(i, per); ok && float64(v.hist[i].v) <= top {
+	for i := searchTime(v.history, at-over); i < len(v.history) && v.history[i].t <= at; i++ {
+		if dv, dt, ok := v.restStep(i, per); ok && float64(v.history[i].v) <= top {
 			rise, time = rise+dv, time+dt
 		}
 	}
 	return rise / math.Max(time, 1), time
 }
 
-// straying is the variance per second by which the level at rest strays from an even rise,
+// slopeVariance is the variance per second by which the level at rest strays from an even rise,
 // as the stretches of the last day show it, the middle one of them: a well that was shut in
 // meanwhile makes one of them odd. Above top a well is shut in anyway.
-func (v *vessel) straying(at, slope, per, top float64) float64 {
+func (v *tankState) slopeVariance(at, slope, per, top float64) float64 {
 	even := slope * DumpBbl / per
 	var shown []float64
 	var run []sample // rise and time of the steps of a stretch
 	steps := 0.0
-	for i := lower(v.hist, at-inflowDay); i < len(v.hist) && v.hist[i].t <= at; i++ {
-		if dv, dt, ok := v.step(i, per); ok && float64(v.hist[i].v) <= top {
+	for i := searchTime(v.history, at-inflowDay); i < len(v.history) && v.history[i].t <= at; i++ {
+		if dv, dt, ok := v.restStep(i, per); ok && float64(v.history[i].v) <= top {
 			run = append(run, sample{t: dt, v: float32(dv)})
 		}
-		if len(run) == strayRun {
-			shown, steps, run = append(shown, strayed(run)), steps+strayRun, run[:0]
+		if len(run) == stretchSteps {
+			shown, steps, run = append(shown, stretchVariance(run)), steps+stretchSteps, run[:0]
 		}
 	}
-	if len(run) >= strayRun/2 {
-		shown, steps = append(shown, strayed(run)), steps+float64(len(run))
+	if len(run) >= stretchSteps/2 {
+		shown, steps = append(shown, stretchVariance(run)), steps+float64(len(run))
 	}
 	if len(shown) == 0 {
 		return even
@@ -130,10 +130,10 @@ func (v *vessel) straying(at, slope, per, top float64) float64 {
 	return (math.Max(stats.Median(shown), evenLeast*even)*steps + even*dumpPrior) / (steps + dumpPrior)
 }
 
-// strayed is what the steps of one stretch differ by, beyond noise: the noise of a point
+// stretchVariance is what the steps of one stretch differ by, beyond noise: the noise of a point
 // makes one step too long and the next too short, so that the product of neighbours takes
 // it out, of which chance may make too much. Three steps' worth goes into the stretch's own mean.
-func strayed(run []sample) float64 {
+func stretchVariance(run []sample) float64 {
 	var rise, time float64
 	for _, s := range run {
 		rise, time = rise+float64(s.v), time+s.t
@@ -146,14 +146,14 @@ func strayed(run []sample) float64 {
 	return math.Max(sum+shared, sum/2) / time * float64(len(run)) / float64(len(run)-3)
 }
 
-// resumed is the production from a fall on: what is usual, and what the rest after it shows.
+// inflowResumed is the production from a fall on: what is usual, and what the rest after it shows.
 // Where nothing was known before, the rest speaks for the time before as well.
-func (v *vessel) resumed(t *Tank, f fall, until float64, made production) (after float64, p production) {
+func (v *tankState) inflowResumed(t *Tank, f fall, until float64, made production) (after float64, p production) {
 	first := resumeFirst
 	if t.Sensor == "hydrostatic" {
 		first = resumeDipped
 	}
-	b := between(v.buf, f.to.t+first, until)
+	b := between(v.recent, f.to.t+first, until)
 	if len(b) < 4 || t.Group != "" {
 		return made.usual, made
 	}
@@ -169,8 +169,8 @@ func (v *vessel) resumed(t *Tank, f fall, until float64, made production) (after
 	switch {
 	case !made.known:
 		wander := shown * DumpBbl / per
-		return shown, production{last: shown, usual: shown, wander: wander, unsure: math.Hypot(math.Sqrt(wander/dt), moodShare*shown), known: true}
-	case v.unlike(shown, made.usual, dt, per, made.wander):
+		return shown, production{last: shown, usual: shown, variance: wander, err: math.Hypot(math.Sqrt(wander/dt), rateVaries*shown), known: true}
+	case v.slopesDiffer(shown, made.usual, dt, per, made.variance):
 		return shown, made
 	}
 	return (made.usual*resumeTrust + shown*dt) / (resumeTrust + dt), made

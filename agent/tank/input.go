@@ -16,7 +16,7 @@ const (
 	Gravity                       // as measured; no unit is assumed
 	BSW                           // as measured; no unit is assumed
 	Tick                          // Tank and Value mean nothing
-	kinds
+	kindCount
 )
 
 // Input is one thing that became known.

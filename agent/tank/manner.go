@@ -3,56 +3,56 @@ package tank
 import "math"
 
 const (
-	mannerLong  = 4 * 3600.0 // s before a draw that show how its sensor speaks
-	stairShare  = 0.5        // share of unchanged values from which on a sensor speaks in steps
-	stairLeast  = 0.1        // in; finer steps are as good as none
-	stairMost   = 1.0        // in; no sensor's steps are coarser
-	stairSway   = 0.15       // share of a step by which a float sticks
-	exceptEven  = 3.0        // times that intervals between reports by exception differ at least
-	exceptClass = 3.0        // standard errors of its kind by which a report that noise made is off
-	exceptMost  = 6.0        // in; no deadband is wider
+	learnFrom      = 4 * 3600.0 // s before a draw that show how its sensor speaks
+	unchangedShare = 0.5        // share of unchanged values from which on a sensor speaks in steps
+	coarseLeast    = 0.1        // in; finer steps are as good as none
+	coarseMost     = 1.0        // in; no sensor's steps are coarser
+	stickShare     = 0.15       // share of a step by which a float sticks
+	exceptEven     = 3.0        // times that intervals between reports by exception differ at least
+	exceptClass    = 3.0        // standard errors of its kind by which a report that noise made is off
+	exceptMost     = 6.0        // in; no deadband is wider
 )
 
-// manner is how a sensor speaks while its tank is at rest and drawn from.
-type manner struct {
-	step float64 // in; its values are multiples of this; 0: fine
-	dead float64 // in; it reports only what moved as far since its last report; 0: it reports by the clock
+// resolution is how a sensor speaks while its tank is at rest and drawn from.
+type resolution struct {
+	step     float64 // in; its values are multiples of this; 0: fine
+	deadband float64 // in; it reports only what moved as far since its last report; 0: it reports by the clock
 }
 
-// manner is learned from the samples up to the end of a fall.
-func (v *vessel) manner(from, to float64) manner {
-	b := between(v.buf, from-mannerLong, to)
-	return manner{step: stairs(between(b, 0, from), between(v.hist, 0, from)), dead: deadband(b)}
+// resolutionAt is learned from the samples up to the end of a fall.
+func (v *tankState) resolutionAt(from, to float64) resolution {
+	b := between(v.recent, from-learnFrom, to)
+	return resolution{step: learnStep(between(b, 0, from), between(v.history, 0, from)), deadband: learnDeadband(b)}
 }
 
-// stairs is the step of a sensor most of whose values repeat the one before: its least
+// learnStep is the step of a sensor most of whose values repeat the one before: its least
 // change there or, where nothing changed, in the history.
-func stairs(b, hist []sample) float64 {
+func learnStep(b, hist []sample) float64 {
 	same, step := 0, math.Inf(1)
 	least := func(b []sample) {
 		for i := 1; i < len(b); i++ {
 			switch d := math.Abs(float64(b[i].v - b[i-1].v)); {
 			case d <= 2*levelGrain:
 				same++
-			case b[i].f != apart:
+			case b[i].flags != unlinked:
 				step = math.Min(step, d)
 			}
 		}
 	}
 	least(b)
-	if len(b) < 8 || float64(same) < stairShare*float64(len(b)) {
+	if len(b) < 8 || float64(same) < unchangedShare*float64(len(b)) {
 		return 0
 	}
 	least(hist)
-	if step > stairMost {
+	if step > coarseMost {
 		return 0
 	}
 	return step
 }
 
-// deadband is the least change that is reported between heartbeats, where reports come as
+// learnDeadband is the least change that is reported between heartbeats, where reports come as
 // unevenly as they do by exception.
-func deadband(b []sample) float64 {
+func learnDeadband(b []sample) float64 {
 	beat := 0.0
 	for i := 1; i < len(b); i++ {
 		beat = math.Max(beat, b[i].t-b[i-1].t)
@@ -67,35 +67,37 @@ func deadband(b []sample) float64 {
 		short, long = math.Min(short, dt), math.Max(long, dt)
 		least = math.Min(least, math.Abs(float64(b[i].v-b[i-1].v)))
 	}
-	if few < 3 || beat < restFar || long < exceptEven*short || least < stairLeast || least > exceptMost {
+	if few < 3 || beat < restFar || long < exceptEven*short || least < coarseLeast || least > exceptMost {
 		return 0
 	}
 	return least
 }
 
-// long is how far from a draw the samples at rest may lie, s.
-func (m manner) long() float64 {
-	if m.dead > 0 {
-		return mannerLong
+// restReach is how far from a draw the samples at rest may lie, s.
+func (m resolution) restReach() float64 {
+	if m.deadband > 0 {
+		return learnFrom
 	}
 	return restLong
 }
 
-// fell says that a report by exception was sent because the level fell.
-func (m manner) fell(a, b sample) bool { return m.dead > 0 && float64(a.v-b.v) > 0.9*m.dead }
+// sentByFall says that a report by exception was sent because the level fell.
+func (m resolution) sentByFall(a, b sample) bool {
+	return m.deadband > 0 && float64(a.v-b.v) > 0.9*m.deadband
+}
 
-// unmoved leaves out the last samples of a rest that a sensor which reports by exception
+// beforeDraw leaves out the last samples of a rest that a sensor which reports by exception
 // sent because the draw had begun.
-func (m manner) unmoved(b []sample) []sample {
-	for len(b) > 1 && m.fell(b[len(b)-2], b[len(b)-1]) {
+func (m resolution) beforeDraw(b []sample) []sample {
+	for len(b) > 1 && m.sentByFall(b[len(b)-2], b[len(b)-1]) {
 		b = b[:len(b)-1]
 	}
 	return b
 }
 
-// rested is the time from which on no more samples were sent because the draw still went on.
-func (m manner) rested(b []sample, from float64) float64 {
-	for i := max(1, lower(b, from)); i < len(b) && m.fell(b[i-1], b[i]); i++ {
+// afterDraw is the time from which on no more samples were sent because the draw still went on.
+func (m resolution) afterDraw(b []sample, from float64) float64 {
+	for i := max(1, searchTime(b, from)); i < len(b) && m.sentByFall(b[i-1], b[i]); i++ {
 		from = b[i].t + 1
 	}
 	return from

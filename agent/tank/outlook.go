@@ -19,19 +19,19 @@ type Outlook struct {
 	PerInch   float64   // barrels
 }
 
-// drawMost is how many times faster a draw may go on than it was seen to.
-const drawMost = 1.5
+// drawFaster is how many times faster a draw may go on than it was seen to.
+const drawFaster = 1.5
 
-// falling is the line by which a draw is going on, where one is.
-func (v *vessel) falling() (line, bool) {
-	if !v.hot || v.last.t-v.fell > shiftBack {
+// fallLine is the line by which a draw is going on, where one is.
+func (v *tankState) fallLine() (line, bool) {
+	if !v.drawing || v.last.t-v.lastFallAt > fallWindow {
 		return line{}, false
 	}
-	from := v.last.t - shiftBack
-	if n := len(v.begun); n > 0 {
-		from = math.Max(from, v.begun[n-1])
+	from := v.last.t - fallWindow
+	if n := len(v.firstSeen); n > 0 {
+		from = math.Max(from, v.firstSeen[n-1])
 	}
-	l, ok := fit(between(v.buf, from, v.last.t))
+	l, ok := fit(between(v.recent, from, v.last.t))
 	return l, ok && l.slope < 0
 }
 
@@ -42,18 +42,18 @@ func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
 	}
 	v, t := st.tanks[i], &s.tanks[i]
 	o := Outlook{
-		At: v.clk.wall(v.last.t / s.speed), In: v.last.v,
-		Noise: v.floor(t), Rate: t.rate(v.last.v), PerInch: t.Table.PerInch(v.last.v),
+		At: v.clock.wall(v.last.t / s.speed), In: v.last.v,
+		Noise: v.noiseFloor(t), Rate: t.maxRate(v.last.v), PerInch: t.Table.PerInch(v.last.v),
 	}
 	away := stats.Clamp(at.Sub(o.At).Seconds()*s.speed, 0, longestAway)
-	if l, ok := v.falling(); ok {
+	if l, ok := v.fallLine(); ok {
 		o.Falls, o.Next = -l.slope, math.Max(v.last.v+l.slope*away, 0)
-		o.Low, o.High = math.Max(v.last.v+drawMost*l.slope*away, 0)-o.Noise, v.last.v+o.Noise
+		o.Low, o.High = math.Max(v.last.v+drawFaster*l.slope*away, 0)-o.Noise, v.last.v+o.Noise
 		return o, true
 	}
 	in := v.inflow(t, v.last.t)
 	rise := in.usual * away
-	more := math.Max(rise, 2*(in.unsure*away+math.Sqrt(in.wander*away)))
+	more := math.Max(rise, 2*(in.err*away+math.Sqrt(in.variance*away)))
 	room := math.Max(float64(t.Height)-freeboard-v.last.v, 0)
 	o.Next, o.Low, o.High = v.last.v+math.Min(rise, room), v.last.v-o.Noise, v.last.v+math.Min(rise+more, room)+o.Noise
 	return o, true

@@ -1,11 +1,11 @@
 package tank
 
-// stillFalls is how long after the last sign of a fall a draw counts as under way, site seconds.
-const stillFalls = 300.0
+// drawingFor is how long after the last sign of a fall a draw counts as under way, site seconds.
+const drawingFor = 300.0
 
 // Loading says whether a draw from a tank has begun and is not decided yet.
 func (st State) Loading(tank int) bool {
-	return tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].hot
+	return tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].drawing
 }
 
 // Phase says in a word what the detector sees of a tank: waiting before the first reading, idle, drawing while the level
@@ -15,9 +15,9 @@ func (st State) Phase(tank int) string {
 		return "waiting"
 	}
 	switch v := st.tanks[tank]; {
-	case !v.hot:
+	case !v.drawing:
 		return "idle"
-	case v.last.t-v.fell > stillFalls:
+	case v.last.t-v.lastFallAt > drawingFor:
 		return "confirming"
 	}
 	return "drawing"

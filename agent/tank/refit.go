@@ -10,9 +10,9 @@ import (
 // number that is none begins anew.
 func (st State) Arranged(from []int) State {
 	old := st.tanks
-	st.tanks = make([]*vessel, len(from))
+	st.tanks = make([]*tankState, len(from))
 	for i, k := range from {
-		st.tanks[i] = &vessel{}
+		st.tanks[i] = &tankState{}
 		if k >= 0 && k < len(old) && old[k] != nil {
 			st.tanks[i] = old[k]
 		}
@@ -40,7 +40,7 @@ func (st State) Converted(i int, level, water Conversion) State {
 	if i < 0 || i >= len(st.tanks) || level == Unchanged && water == Unchanged {
 		return st
 	}
-	st = st.fresh(len(st.tanks))
+	st = st.cloned(len(st.tanks))
 	v := *st.tanks[i]
 	if level != Unchanged {
 		v.convert(level)
@@ -49,7 +49,7 @@ func (st State) Converted(i int, level, water Conversion) State {
 	case water.Ratio == 0:
 		v.water = nil
 	case water != Unchanged:
-		v.water = converted(v.water, water, waterMost)
+		v.water = convertedSamples(v.water, water, waterMost)
 	}
 	st.tanks[i] = &v
 	st.mark++
@@ -63,8 +63,8 @@ func (s Site) Over(st State, i int) bool {
 		return false
 	}
 	v, t := st.tanks[i], &s.tanks[i]
-	silent := (st.now - math.Max(v.last.t/s.speed, st.booted)) * s.speed
-	return v.last.t-v.fell > t.Loads.PauseMerge.Seconds() || silent > v.gapMin(t, s.speed)
+	silent := (st.now - math.Max(v.last.t/s.speed, st.bootedAt)) * s.speed
+	return v.last.t-v.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > v.gapMin(t, s.speed)
 }
 
 // Concluded decides every draw of a tank now: its gauge says no more of them. What was read so far is no part of a later one.
@@ -72,43 +72,43 @@ func (s Site) Concluded(st State, i int) (State, []Outcome) {
 	if !st.Loading(i) || i >= len(s.tanks) {
 		return st, nil
 	}
-	st = st.fresh(len(s.tanks))
-	r := &run{site: s, st: &st, save: true}
-	v := r.own(i)
+	st = st.cloned(len(s.tanks))
+	r := &update{site: s, st: &st, storeNow: true}
+	v := r.writable(i)
 	r.flush(i, v)
-	r.pass(i, v, st.now*s.speed, true)
-	v.done, v.pend = math.Max(v.done, v.last.t), pending{}
-	r.keep()
+	r.judgeDraws(i, v, st.now*s.speed, true)
+	v.decidedTo, v.pending = math.Max(v.decidedTo, v.last.t), pending{}
+	r.growMark()
 	return st, r.out
 }
 
 // convert turns every level that is known of a tank.
-func (v *vessel) convert(c Conversion) {
-	for _, x := range []*float64{&v.last.v, &v.pend.first.v, &v.pend.last.v, &v.kept, &v.loss.at} {
+func (v *tankState) convert(c Conversion) {
+	for _, x := range []*float64{&v.last.v, &v.pending.first.v, &v.pending.last.v, &v.storedLevel, &v.slowLoss.at} {
 		*x = c.Of(*x)
 	}
 	v.bin.sv = c.Ratio*v.bin.sv + c.Add*float64(v.bin.n)
-	v.buf, v.hist = converted(v.buf, c, bufferMost), converted(v.hist, c, histMost)
-	for _, x := range []*float64{&v.loss.sum, &v.noise.sigma, &v.noise.held, &v.noise.fast, &v.noise.before} {
+	v.recent, v.history = convertedSamples(v.recent, c, recentMost), convertedSamples(v.history, c, historyMost)
+	for _, x := range []*float64{&v.slowLoss.sum, &v.noise.sigma, &v.noise.sigmaAtChange, &v.noise.fast, &v.noise.lastStep} {
 		*x *= c.Ratio
 	}
-	for k := range v.noise.d {
-		v.noise.d[k] *= float32(c.Ratio)
+	for k := range v.noise.scatters {
+		v.noise.scatters[k] *= float32(c.Ratio)
 	}
-	v.told = append([]told(nil), v.told...)
-	for k := range v.told {
-		l := &v.told[k]
-		l.open, l.close, l.inflow = c.Of(l.open), c.Of(l.close), c.Ratio*l.inflow
+	v.reported = append([]reportedLoad(nil), v.reported...)
+	for k := range v.reported {
+		l := &v.reported[k]
+		l.opening, l.closing, l.inflow = c.Of(l.opening), c.Of(l.closing), c.Ratio*l.inflow
 	}
 }
 
-// raised is a copy of samples, so many inches higher, with the room that they grow into.
-func raised(b []sample, up float64, most int) []sample {
-	return converted(b, Conversion{1, up}, most)
+// raisedSamples is a copy of samples, so many inches higher, with the room that they grow into.
+func raisedSamples(b []sample, up float64, most int) []sample {
+	return convertedSamples(b, Conversion{1, up}, most)
 }
 
-// converted is a copy of samples by another way of measuring, with the room that they grow into.
-func converted(b []sample, c Conversion, most int) []sample {
+// convertedSamples is a copy of samples by another way of measuring, with the room that they grow into.
+func convertedSamples(b []sample, c Conversion, most int) []sample {
 	if b == nil {
 		return nil
 	}
@@ -120,15 +120,15 @@ func converted(b []sample, c Conversion, most int) []sample {
 	return out
 }
 
-// table is a Table as it is stored.
-type table struct {
+// storedTable is a Table as it is stored.
+type storedTable struct {
 	Name string       `json:"name"`
 	Rows [][2]float64 `json:"rows"`
 }
 
 // MarshalJSON writes the name and the rows of inches and barrels.
 func (t Table) MarshalJSON() ([]byte, error) {
-	out := table{Name: t.name}
+	out := storedTable{Name: t.name}
 	for i := range t.in {
 		out.Rows = append(out.Rows, [2]float64{t.in[i], t.bbl[i]})
 	}
@@ -137,7 +137,7 @@ func (t Table) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON takes a stored table back; rows that make no table are an error.
 func (t *Table) UnmarshalJSON(b []byte) error {
-	var in table
+	var in storedTable
 	if err := json.Unmarshal(b, &in); err != nil {
 		return fmt.Errorf("read a table of volumes: %w", err)
 	}

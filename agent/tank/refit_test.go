@@ -76,7 +76,7 @@ func TestATableIsTheSameAfterItWasStored(t *testing.T) {
 func TestTheFormatBeforeIsRead(t *testing.T) {
 	r := newRig(t, aWell)
 	r.run(0, aLoad.From+600)
-	slim := r.st.slim()
+	slim := r.st.trimmed()
 	a := archive{codec.Write(1)}
 	a.state(&slim)
 	var st State

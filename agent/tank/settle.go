@@ -14,84 +14,84 @@ const (
 	vapourUsual = 0.75  // in, give or take as much
 )
 
-// settled is the closing level: the rest after the end carried back to it. Tanks of a
+// closingGauge is the closing level: the rest after the end carried back to it. Tanks of a
 // group are gauged when the equaliser has done its work.
-func (v *vessel) settled(t *Tank, d *draw, in room) gauge {
+func (v *tankState) closingGauge(t *Tank, d *draw, in bounds) gauge {
 	if t.Group != "" {
-		return v.levelled(t, d, in)
+		return v.groupGauge(t, d, in)
 	}
-	return v.rested(t, d, in)
+	return v.restedGauge(t, d, in)
 }
 
-// rested is the closing level of a tank that no equaliser moves.
-func (v *vessel) rested(t *Tank, d *draw, in room) gauge {
-	from := d.rested(v.buf, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
-	b := between(v.buf, from, math.Min(in.hi, from+math.Max(restLong, 2.5*v.pace.usual)))
+// restedGauge is the closing level of a tank that no equaliser moves.
+func (v *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
+	from := d.afterDraw(v.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
+	b := between(v.recent, from, math.Min(in.hi, from+math.Max(restLong, 2.5*v.interval.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after
-		b = between(v.buf, math.Min(d.end+1, from), in.hi)
-		b = b[:lower(b, firstTime(b, 0)+restLong)]
+		b = between(v.recent, math.Min(d.end+1, from), in.hi)
+		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
-	r := v.rest(t, *d)
-	r.at, r.b, r.slosh = d.end, b, d.slosh
+	r := v.resting(t, *d)
+	r.at, r.samples, r.slosh = d.end, b, d.slosh
 	switch {
 	case t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2:
-		return r.undipped(d.after)
-	case d.dead > 0:
-		return r.level(d.after).below(between(v.buf, d.start, from), d.dead, v.grain())
+		return r.withoutDip(d.inflowAfter)
+	case d.deadband > 0:
+		return r.estimate(d.inflowAfter).withDeadband(between(v.recent, d.start, from), d.deadband, v.sampleNoise())
 	}
-	return r.level(d.after)
+	return r.estimate(d.inflowAfter)
 }
 
-// levelled is the level of a group's tank after the equaliser.
-func (v *vessel) levelled(t *Tank, d *draw, in room) gauge {
+// groupGauge is the level of a group's tank after the equaliser.
+func (v *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
 	settle := t.Loads.GroupSettle.Seconds()
-	b := between(v.buf, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
+	b := between(v.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
 	if len(b) == 0 {
-		b = between(v.buf, d.end+1, math.Min(in.hi, d.end+settle))
+		b = between(v.recent, d.end+1, math.Min(in.hi, d.end+settle))
 		b = b[max(0, len(b)-3):]
 	}
 	if len(b) == 0 {
-		return resting{at: d.end}.level(0)
+		return resting{at: d.end}.estimate(0)
 	}
 	n := float64(len(b))
-	return gauge{v: stats.Median(values(b)), err: v.grain() / math.Sqrt(n), n: len(b), away: 0}
+	return gauge{level: stats.Median(values(b)), err: v.sampleNoise() / math.Sqrt(n), samples: len(b), away: 0}
 }
 
-// undipped follows the rest after a truck back to its end, as a level that strays from an
+// withoutDip follows the rest after a truck back to its end, as a level that strays from an
 // even rise less a vacuum's dip that fades: a pressure sensor at the bottom feels the vapour
 // space too. It is Kalman's filter for the two; what few samples cannot tell is taken to be
 // as usual.
-func (r resting) undipped(inflow float64) gauge {
-	b := r.b[:lower(r.b, r.at+vapourLong)]
+func (r resting) withoutDip(inflow float64) gauge {
+	b := r.samples[:searchTime(r.samples, r.at+vapourLong)]
 	last := b[len(b)-1]
 	level, at, dip := float64(last.v), last.t, vapourUsual
 	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
 	for i := len(b) - 1; i >= 0; i-- {
 		s := b[i]
-		level, ll, at = level-inflow*(at-s.t), ll+r.flow.wander*(at-s.t), s.t
+		level, ll, at = level-inflow*(at-s.t), ll+r.inflow.variance*(at-s.t), s.t
 		fade := math.Exp(-(s.t - r.at) / vapourFade)
 		off := float64(s.v) - (level - fade*dip)
 		kl, kd := ll-fade*ld, ld-fade*dd
-		all := kl - fade*kd + r.variance(s, 0, math.Inf(1))
+		all := kl - fade*kd + r.sampleVariance(s, 0, math.Inf(1))
 		level, dip = level+off*kl/all, dip+off*kd/all
 		ll, ld, dd = ll-kl*kl/all, ld-kl*kd/all, dd-kd*kd/all
 	}
-	g := gauge{v: level - inflow*(at-r.at), n: len(b), away: at - r.at}
+	g := gauge{level: level - inflow*(at-r.at), samples: len(b), away: at - r.at}
 	if g.away > restFar {
-		g.lean = g.away
+		g.carried = g.away
 	}
-	g.err = math.Sqrt(ll + r.flow.wander*math.Max(g.away, restBrink))
+	g.err = math.Sqrt(ll + r.inflow.variance*math.Max(g.away, restBrink))
 	return g
 }
 
-// below is a gauge of a sensor that reports by exception, for what it said while the level
+// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level
 // fell: at the end that was less than a deadband below the last report.
-func (g gauge) below(falling []sample, dead, sigma float64) gauge {
+func (g gauge) withDeadband(falling []sample, dead, sigma float64) gauge {
 	if dead == 0 || len(falling) == 0 {
 		return g
 	}
 	mid, own := float64(falling[len(falling)-1].v)-dead/2, stats.Square(dead)/12+stats.Square(sigma)
 	share := own / (own + stats.Square(g.err))
-	g.v, g.err, g.lean = mid+share*(g.v-mid), math.Sqrt(share)*g.err, share*g.lean
+	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
 	return g
 }

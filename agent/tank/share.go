@@ -8,47 +8,47 @@ const (
 	giveBetter = 0.25 // share of a draw by which it has to explain a rise better than the others do without it
 )
 
-// explained says that what the other tanks rose over a draw came out of it, where more tanks fell:
+// explainsRise says that what the other tanks rose over a draw came out of it, where more tanks fell:
 // a rise is the oil of no more draws than add up to it. Of all choices of draws the one that follows
 // the rise best has to hold this one, and without it none may follow nearly as well.
-func (r *run) explained(i int, d draw, removed float64) bool {
-	from, to := d.start-30-d.open.away, d.end+150+d.close.away
-	givers := r.givers(i, from, to)
+func (r *update) explainsRise(i int, d draw, removed float64) bool {
+	from, to := d.start-30-d.opening.away, d.end+150+d.closing.away
+	givers := r.fallingTanks(i, from, to)
 	if len(givers) == 1 {
 		return true
 	}
-	_, rose := r.risen(i, from, to)
+	_, rose := r.othersRose(i, from, to)
 	all := removed
 	for _, k := range givers[1:] {
 		all -= r.st.tanks[k].rise(&r.site.tanks[k], from, to)
 	}
-	if rose >= most*all {
+	if rose >= explainedShare*all {
 		return true
 	}
 	if len(givers) > giveMost {
 		return false
 	}
-	risers := r.risers(i, from, to)
+	risers := r.risingTanks(i, from, to)
 	for _, k := range givers[1:] {
-		from, to = r.whole(k, from, to)
+		from, to = r.widen(k, from, to)
 	}
 	with, without := math.Inf(1), math.Inf(1)
-	came, fell := r.course(risers, from, to), make([][]float64, len(givers))
+	came, fell := r.riseCourse(risers, from, to), make([][]float64, len(givers))
 	for n, k := range givers {
-		fell[n] = r.course([]int{k}, from, to)
+		fell[n] = r.riseCourse([]int{k}, from, to)
 	}
 	for choice := range 1 << len(givers) {
-		if off := misses(came, fell, choice); choice&1 == 1 {
+		if off := worstMiss(came, fell, choice); choice&1 == 1 {
 			with = math.Min(with, off)
 		} else {
 			without = math.Min(without, off)
 		}
 	}
-	return with <= (1-most)*removed && without-with >= giveBetter*removed
+	return with <= (1-explainedShare)*removed && without-with >= giveBetter*removed
 }
 
-// givers are the tanks that fell as in a draw between two times, tank i first.
-func (r *run) givers(i int, from, to float64) []int {
+// fallingTanks are the tanks that fell as in a draw between two times, tank i first.
+func (r *update) fallingTanks(i int, from, to float64) []int {
 	out := []int{i}
 	for k := range r.site.tanks {
 		if o := &r.site.tanks[k]; k != i && -r.st.tanks[k].rise(o, from, to) >= o.Loads.MinLoad {
@@ -58,46 +58,46 @@ func (r *run) givers(i int, from, to float64) []int {
 	return out
 }
 
-// risers are the tanks outside its group that rose while tank i fell.
-func (r *run) risers(i int, from, to float64) (out []int) {
+// risingTanks are the tanks outside its group that rose while tank i fell.
+func (r *update) risingTanks(i int, from, to float64) (out []int) {
 	for j := range r.site.tanks {
-		if r.apart(i, j) && r.st.tanks[j].rise(&r.site.tanks[j], from, to) > 0 {
+		if r.separate(i, j) && r.st.tanks[j].rise(&r.site.tanks[j], from, to) > 0 {
 			out = append(out, j)
 		}
 	}
 	return out
 }
 
-// apart says that two tanks are two, and not joined by an equaliser.
-func (r *run) apart(i, j int) bool {
+// separate says that two tanks are two, and not joined by an equaliser.
+func (r *update) separate(i, j int) bool {
 	a, b := &r.site.tanks[i], &r.site.tanks[j]
 	return i != j && (a.Group == "" || a.Group != b.Group)
 }
 
-// whole widens a time by the draws of a tank that reach into it.
-func (r *run) whole(k int, from, to float64) (lo, hi float64) {
+// widen widens a time by the draws of a tank that reach into it.
+func (r *update) widen(k int, from, to float64) (lo, hi float64) {
 	w, o := r.st.tanks[k], &r.site.tanks[k]
-	ds := []draw{{start: w.lastStart, end: w.lastEnd}}
-	if w.hot {
+	ds := []draw{{start: w.lastDrawStart, end: w.lastDrawEnd}}
+	if w.drawing {
 		more, _ := w.draws(o, r.site.speed, r.st.now*r.site.speed)
 		ds = append(ds, more...)
 	}
 	lo, hi = from, to
 	for _, d := range ds {
 		if d.end > from && d.start < to {
-			lo, hi = math.Min(lo, d.start-30-d.open.away), math.Max(hi, d.end+150+d.close.away)
+			lo, hi = math.Min(lo, d.start-30-d.opening.away), math.Max(hi, d.end+150+d.closing.away)
 		}
 	}
 	return lo, hi
 }
 
-// course is what some tanks rose together since a time, at each of givePoints instants; NaN where
+// riseCourse is what some tanks rose together since a time, at each of givePoints instants; NaN where
 // a level is not known.
-func (r *run) course(tanks []int, from, to float64) []float64 {
+func (r *update) riseCourse(tanks []int, from, to float64) []float64 {
 	out := make([]float64, givePoints)
 	for n := range out {
 		for _, j := range tanks {
-			bbl, ok := r.st.tanks[j].rose(&r.site.tanks[j], from, from+(to-from)*float64(n+1)/givePoints, 2*aboutFar)
+			bbl, ok := r.st.tanks[j].riseKnown(&r.site.tanks[j], from, from+(to-from)*float64(n+1)/givePoints, 2*levelFar)
 			if !ok {
 				bbl = math.NaN()
 			}
@@ -107,9 +107,9 @@ func (r *run) course(tanks []int, from, to float64) []float64 {
 	return out
 }
 
-// misses is by how much, at the worst instant, a rise is not the sum of the chosen falls; infinite
+// worstMiss is by how much, at the worst instant, a rise is not the sum of the chosen falls; infinite
 // where no instant is known.
-func misses(came []float64, fell [][]float64, choice int) float64 {
+func worstMiss(came []float64, fell [][]float64, choice int) float64 {
 	worst, known := 0.0, false
 	for n, rose := range came {
 		off := rose
@@ -128,8 +128,8 @@ func misses(came []float64, fell [][]float64, choice int) float64 {
 	return worst
 }
 
-// leaving is what the tanks other than two lost between two times, where it is as fast as a load.
-func (r *run) leaving(i, j int, from, to float64) (bbl float64) {
+// othersDrained is what the tanks other than two lost between two times, where it is as fast as a load.
+func (r *update) othersDrained(i, j int, from, to float64) (bbl float64) {
 	for k := range r.site.tanks {
 		o := &r.site.tanks[k]
 		if out := -r.st.tanks[k].rise(o, from, to); k != i && k != j && out >= o.Loads.MinRate*(to-from)/60 {

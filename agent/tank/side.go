@@ -7,10 +7,10 @@ import (
 )
 
 const (
-	otherEvery = 60.0   // s between two kept values
-	otherMost  = 128    // values kept
-	otherStale = 7200.0 // s after which a value says nothing about an instant
-	otherStill = 1800.0 // s after which an unchanged value is kept again
+	auxEvery     = 60.0   // s between two kept values
+	auxMost      = 128    // values kept
+	auxStale     = 7200.0 // s after which a value says nothing about an instant
+	auxUnchanged = 1800.0 // s after which an unchanged value is kept again
 )
 
 // The places of the kept values in vessel.other.
@@ -20,10 +20,10 @@ const (
 	gravityAt
 	bswAt
 	valveAt
-	others
+	auxKinds
 )
 
-func place(k Kind) int {
+func auxPlace(k Kind) int {
 	switch k {
 	case TopTemperature:
 		return topAt
@@ -38,31 +38,31 @@ func place(k Kind) int {
 	}
 }
 
-// keepOther keeps a value of a temperature, gravity, BS&W or valve.
-func (v *vessel) keepOther(at int, now, x float64) {
+// keepAux keeps a value of a temperature, gravity, BS&W or valve.
+func (v *tankState) keepAux(at int, now, x float64) {
 	if at == valveAt && x != 0 {
 		x = 1
 	}
-	b := v.other[at]
+	b := v.aux[at]
 	if n := len(b); n > 0 {
 		l := b[n-1]
-		if now <= l.t || at == valveAt && x == l.v || x == l.v && now-l.t < otherStill {
+		if now <= l.t || at == valveAt && x == l.v || x == l.v && now-l.t < auxUnchanged {
 			return
 		}
-		if at != valveAt && now-l.t < otherEvery {
+		if at != valveAt && now-l.t < auxEvery {
 			return
 		}
 	}
-	if len(b) >= otherMost {
+	if len(b) >= auxMost {
 		b = thinPoints(b, at == valveAt)
 	}
-	v.other[at] = append(b, point{now, x})
+	v.aux[at] = append(b, point{now, x})
 }
 
 // thinPoints halves what is kept: of contacts the old half goes, of values every second
 // of the old half.
 func thinPoints(b []point, contact bool) []point {
-	out := make([]point, 0, otherMost)
+	out := make([]point, 0, auxMost)
 	half := len(b) / 2
 	for i, p := range b {
 		if i >= half || !contact && i%2 == 0 {
@@ -73,11 +73,11 @@ func thinPoints(b []point, contact bool) []point {
 }
 
 // asOf is the value that was known at a time, or nil.
-func (v *vessel) asOf(at int, t float64) *float64 {
-	b := v.other[at]
+func (v *tankState) asOf(at int, t float64) *float64 {
+	b := v.aux[at]
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i].t <= t {
-			if t-b[i].t > otherStale {
+			if t-b[i].t > auxStale {
 				return nil
 			}
 			return new(b[i].v)
@@ -87,9 +87,9 @@ func (v *vessel) asOf(at int, t float64) *float64 {
 }
 
 // keepWater keeps the oil/water interface, once a minute.
-func (v *vessel) keepWater(now, x float64) {
+func (v *tankState) keepWater(now, x float64) {
 	n := len(v.water)
-	if n > 0 && now-v.water[n-1].t < coarse {
+	if n > 0 && now-v.water[n-1].t < coarseEvery {
 		return
 	}
 	if n >= waterMost {
@@ -99,7 +99,7 @@ func (v *vessel) keepWater(now, x float64) {
 }
 
 // waterFell is the fall of the interface over a draw, inches; false when it is not known.
-func (v *vessel) waterFell(start, end float64) (float64, bool) {
+func (v *tankState) waterFell(start, end float64) (float64, bool) {
 	a, b := v.waterBefore(start), between(v.water, end+30, end+1200)
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
@@ -115,8 +115,8 @@ const (
 
 // waterFollowed says that the interface went down with the level and not at once, as a float
 // that fell off does. Where it was not seen meanwhile it must not have fallen by much more.
-func (v *vessel) waterFollowed(d draw, fell float64) bool {
-	drop := d.open.v - d.close.v
+func (v *tankState) waterFollowed(d draw, fell float64) bool {
+	drop := d.opening.level - d.closing.level
 	b := between(v.water, d.start, d.end)
 	if len(b) < 3 {
 		return fell <= waterDrift*drop
@@ -124,17 +124,17 @@ func (v *vessel) waterFollowed(d draw, fell float64) bool {
 	top := stats.Median(values(v.waterBefore(d.start)))
 	off := 0.0
 	for _, s := range b {
-		level, ok := v.about(s.t)
+		level, ok := v.levelAbout(s.t)
 		if !ok {
-			level = d.open.v - drop*(s.t-d.start)/(d.end-d.start)
+			level = d.opening.level - drop*(s.t-d.start)/(d.end-d.start)
 		}
-		off += math.Abs((top-float64(s.v))/fell - (d.open.v-level)/drop)
+		off += math.Abs((top-float64(s.v))/fell - (d.opening.level-level)/drop)
 	}
 	return off <= waterLate*float64(len(b))
 }
 
 // waterBefore are the newest values of the interface before a draw.
-func (v *vessel) waterBefore(start float64) []sample {
+func (v *tankState) waterBefore(start float64) []sample {
 	a := between(v.water, start-900, start)
 	return a[max(0, len(a)-5):]
 }

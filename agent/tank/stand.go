@@ -14,12 +14,12 @@ type CleanLevel struct {
 
 // Latest is the newest cleaned level of a tank; false before the first.
 func (s Site) Latest(st State, i int) (CleanLevel, bool) {
-	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].buf) == 0 {
+	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].recent) == 0 {
 		return CleanLevel{}, false
 	}
 	v := st.tanks[i]
-	l := v.buf[len(v.buf)-1]
-	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: v.noise.sigma, At: v.clk.wall(l.t / s.speed)}, true
+	l := v.recent[len(v.recent)-1]
+	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: v.noise.sigma, At: v.clock.wall(l.t / s.speed)}, true
 }
 
 // Now is the site's time.
@@ -39,9 +39,9 @@ type SlowLoss struct {
 
 // SlowLoss is that of a tank.
 func (s Site) SlowLoss(st State, i int) SlowLoss {
-	l := st.tanks[i].loss
-	if !l.open {
+	l := st.tanks[i].slowLoss
+	if !l.active {
 		return SlowLoss{}
 	}
-	return SlowLoss{Open: true, Moved: l.n == lossKnown, Bbl: l.fell(&s.tanks[i])}
+	return SlowLoss{Open: true, Moved: l.n == lossMoved, Bbl: l.bbl(&s.tanks[i])}
 }

@@ -5,16 +5,16 @@ import "math"
 // State is where the tanks of a site stand. The zero value knows nothing. A State is a
 // value: Next leaves the one it was given as it was.
 type State struct {
-	mark   uint64
-	begun  bool
-	boot   int64
-	box    int64
-	base   float64 // real s at which this boot's Mono was 0
-	now    float64 // newest real time, s
-	booted float64 // when this boot was first seen, s
-	stored float64 // site time of the last growth of mark
-	tick   clock
-	tanks  []*vessel
+	mark     uint64
+	started  bool
+	boot     int64
+	box      int64
+	base     float64 // real s at which this boot's Mono was 0
+	now      float64 // newest real time, s
+	bootedAt float64 // when this boot was first seen, s
+	storedAt float64 // site time of the last growth of mark
+	boxClock clock
+	tanks    []*tankState
 }
 
 const (
@@ -33,13 +33,13 @@ const (
 // minutes apart, once when readings stop, and with every outcome.
 func (st State) Mark() uint64 { return st.mark }
 
-// fresh is a copy whose vessels may be replaced.
-func (st State) fresh(n int) State {
-	v := make([]*vessel, n)
+// cloned is a copy whose vessels may be replaced.
+func (st State) cloned(n int) State {
+	v := make([]*tankState, n)
 	copy(v, st.tanks)
 	for i := range v {
 		if v[i] == nil {
-			v[i] = &vessel{}
+			v[i] = &tankState{}
 		}
 	}
 	st.tanks = v
@@ -50,76 +50,76 @@ func (st State) fresh(n int) State {
 // again once Next was called on its successor; when the successor is dropped, as after a
 // commit that failed, st may be used again.
 func (s Site) Next(st State, in Input) (State, []Outcome) {
-	if in.Kind >= kinds || in.Kind != Tick && (in.Tank < 0 || in.Tank >= len(s.tanks)) {
+	if in.Kind >= kindCount || in.Kind != Tick && (in.Tank < 0 || in.Tank >= len(s.tanks)) {
 		return st, nil
 	}
-	st = st.fresh(len(s.tanks))
+	st = st.cloned(len(s.tanks))
 	s.advance(&st, in)
-	r := &run{site: s, st: &st}
+	r := &update{site: s, st: &st}
 	switch in.Kind {
 	case Tick:
 		r.tick(in)
 	case Level:
 		r.level(in)
 	default:
-		r.side(in)
+		r.auxiliary(in)
 	}
-	r.keep()
+	r.growMark()
 	return st, r.out
 }
 
-// run is one call of Next at work.
-type run struct {
-	site Site
-	st   *State
-	out  []Outcome
-	save bool // a draw began: store now
+// update is one call of Next at work.
+type update struct {
+	site     Site
+	st       *State
+	out      []Outcome
+	storeNow bool // a draw began: store now
 
-	stepped   bool    // the level has just jumped to another one
-	steppedTo float64 // in
+	jumped   bool    // the level has just jumped to another one
+	jumpedTo float64 // in
 }
 
-// own is a vessel that may be written to.
-func (r *run) own(i int) *vessel {
+// writable is a vessel that may be written to.
+func (r *update) writable(i int) *tankState {
 	n := *r.st.tanks[i]
 	r.st.tanks[i] = &n
 	return &n
 }
 
-// keep lets the mark grow when it is time to.
-func (r *run) keep() {
+// growMark lets the mark grow when it is time to.
+func (r *update) growMark() {
 	now := r.st.now * r.site.speed
-	if r.save || len(r.out) > 0 || now-r.st.stored >= r.patience(now) || r.st.mark == 0 {
+	if r.storeNow || len(r.out) > 0 || now-r.st.storedAt >= r.storeEvery(now) || r.st.mark == 0 {
 		r.st.mark++
-		r.st.stored = now
+		r.st.storedAt = now
 		for i, v := range r.st.tanks {
-			if v.kept != v.last.v {
-				r.own(i).kept = v.last.v
+			if v.storedLevel != v.last.v {
+				r.writable(i).storedLevel = v.last.v
 			}
 		}
 	}
 }
 
-// patience is how long the stored state may be behind, s.
-func (r *run) patience(now float64) float64 {
+// storeEvery is how long the stored state may be behind, s.
+func (r *update) storeEvery(now float64) float64 {
 	every := storeIdle
 	for _, v := range r.st.tanks {
-		every = min(every, v.patience(now, r.st.stored))
+		every = min(every, v.storeEvery(now, r.st.storedAt))
 	}
-	if now-r.st.booted*r.site.speed < storeIdle { // a box that restarts once may do it again
+	if now-r.st.bootedAt*r.site.speed < storeIdle { // a box that restarts once may do it again
 		every = storeHot
 	}
 	return every
 }
 
-// patience is how long the stored state of one tank may be behind, s.
-func (v *vessel) patience(now, stored float64) float64 {
-	moved := math.Abs(v.last.v-v.kept) - 4*v.noise.sigma
+// storeEvery is how long the stored state of one tank may be behind, s.
+func (v *tankState) storeEvery(now, stored float64) float64 {
+	moved := math.Abs(v.last.v-v.storedLevel) - 4*v.noise.sigma
 	fresh := v.last.t > stored
 	switch {
-	case v.hot && now-v.fell < storeIdle, moved > storeFar:
+	case v.drawing && now-v.lastFallAt < storeIdle, moved > storeFar:
 		return storeHot
-	case fresh && (v.pace.usual >= sparse || now-v.last.t > math.Max(silentFor, 3*v.pace.usual)):
+	case fresh && (v.interval.usual >= sparse || now-v.last.t > math.Max(silentFor, 3*v.interval.usual)):
 		return storeHot
 	case moved > storeMoved:
 		return storeSlow
@@ -127,42 +127,42 @@ func (v *vessel) patience(now, stored float64) float64 {
 	return storeIdle
 }
 
-func (r *run) tick(in Input) {
+func (r *update) tick(in Input) {
 	step := 0.0
 	if in.One {
-		step = r.st.tick.set(UnixSeconds(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
+		step = r.st.boxClock.adjust(UnixSeconds(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
 	}
-	r.st.tick.take(UnixSeconds(in.At), r.st.now, 60, r.site.speed)
+	r.st.boxClock.place(UnixSeconds(in.At), r.st.now, 60, r.site.speed)
 	for i := range r.site.tanks {
-		v := r.own(i)
-		if step != 0 && v.boxed && v.clk.known && !v.clk.resync { // what was stamped by the box's clock goes with it, also when nothing came since
-			r.follow(i, v)
+		v := r.writable(i)
+		if step != 0 && v.stampedByBox && v.clock.known && !v.clock.resync { // what was stamped by the box's clock goes with it, also when nothing came since
+			r.followBoxClock(i, v)
 		}
 		r.conclude(i, v, r.st.now*r.site.speed)
 	}
 }
 
-// follow sets the clock of a tank's readings as the box's was set.
-func (r *run) follow(i int, v *vessel) {
-	step := r.st.tick.off - v.clk.off
+// followBoxClock sets the clock of a tank's readings as the box's was set.
+func (r *update) followBoxClock(i int, v *tankState) {
+	step := r.st.boxClock.offset - v.clock.offset
 	if math.Abs(step) <= clockSlack/r.site.speed {
 		return // a reading was there first
 	}
-	v.clk.move(step)
-	r.wound(i, v, r.st.now*r.site.speed, step, false)
+	v.clock.shift(step)
+	r.clockMoved(i, v, r.st.now*r.site.speed, step, false)
 }
 
-// side takes everything that is not a level.
-func (r *run) side(in Input) {
+// auxiliary takes everything that is not a level.
+func (r *update) auxiliary(in Input) {
 	if !in.Good || !r.site.tanks[in.Tank].plausible(in) {
 		return
 	}
-	v := r.own(in.Tank)
+	v := r.writable(in.Tank)
 	now := r.st.now * r.site.speed
 	switch in.Kind {
 	case Interface:
 		v.keepWater(now, in.Value)
 	default:
-		v.keepOther(place(in.Kind), now, in.Value)
+		v.keepAux(auxPlace(in.Kind), now, in.Value)
 	}
 }

@@ -11,38 +11,38 @@ const (
 
 // filledWhileDrawn is the tank that a draw went into although that tank was drawn from as well:
 // it rose as this one fell, except while it was falling itself.
-func (r *run) filledWhileDrawn(i int, d draw) (name string, ok bool) {
+func (r *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 	own := &r.site.tanks[i]
-	step := math.Min(shareLong, math.Max(2*joinRuns, shareBbl/math.Max(own.pumped(d), 0.1)*60))
+	step := math.Min(shareLong, math.Max(2*joinWithin, shareBbl/math.Max(own.pumpRate(d), 0.1)*60))
 	for j := range r.site.tanks {
 		o := &r.site.tanks[j]
 		if j == i || o.Group != "" && o.Group == own.Group {
 			continue
 		}
-		if r.followed(i, j, d, step) {
+		if r.risesAsFalls(i, j, d, step) {
 			return o.ID, true
 		}
 	}
 	return "", false
 }
 
-// followed compares a draw of tank i, stretch by stretch, with tank j. A stretch of which either
+// risesAsFalls compares a draw of tank i, stretch by stretch, with tank j. A stretch of which either
 // level is lost behind a gap, or in which nothing left, agrees with nothing.
-func (r *run) followed(i, j int, d draw, step float64) bool {
+func (r *update) risesAsFalls(i, j int, d draw, step float64) bool {
 	v, w, t, o := r.st.tanks[i], r.st.tanks[j], &r.site.tanks[i], &r.site.tanks[j]
 	silence := math.Max(v.gapMin(t, r.site.speed), w.gapMin(o, r.site.speed))
 	rising, row, drawn, neither := 0, 0, 0, 0
-	for at := d.start + cell; at+step <= d.end; at += step {
-		left, known := v.rose(t, at, at+step, silence)
-		came, seen := w.rose(o, at, at+step, silence)
+	for at := d.start + nodeEvery; at+step <= d.end; at += step {
+		left, known := v.riseKnown(t, at, at+step, silence)
+		came, seen := w.riseKnown(o, at, at+step, silence)
 		out := -left
-		switch beside := r.leaving(i, j, at, at+step); {
+		switch beside := r.othersDrained(i, j, at, at+step); {
 		case !known || !seen:
 			neither++
-		case beside > 0 && came > 0 && came < most*(out+beside):
+		case beside > 0 && came > 0 && came < explainedShare*(out+beside):
 			row = 0 // it came out of either: no evidence for or against
 			continue
-		case out > 0 && came >= most*out && came <= out/most:
+		case out > 0 && came >= explainedShare*out && came <= out/explainedShare:
 			row++
 			rising = max(rising, row)
 			continue
@@ -58,27 +58,27 @@ func (r *run) followed(i, j int, d draw, step float64) bool {
 
 // evenedOut is the tank of the same group into which a draw went through an equaliser that was
 // opened with neither of them being hauled.
-func (r *run) evenedOut(i int, d draw) (name string, ok bool) {
+func (r *update) evenedOut(i int, d draw) (name string, ok bool) {
 	own := &r.site.tanks[i]
 	if own.Group == "" {
 		return "", false
 	}
 	for j := range r.site.tanks {
 		o, w := &r.site.tanks[j], r.st.tanks[j]
-		if j == i || o.Group != own.Group || w.lastDrawn(o, r.site.speed, d.end, r.st.now*r.site.speed) > d.start-cell {
+		if j == i || o.Group != own.Group || w.lastDrawBefore(o, r.site.speed, d.end, r.st.now*r.site.speed) > d.start-nodeEvery {
 			continue
 		}
-		if rose, ok := w.rose(o, d.start-30, d.end+150, 2*aboutFar); ok && rose >= most*own.volume(d) {
+		if rose, ok := w.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
 			return o.ID, true
 		}
 	}
 	return "", false
 }
 
-// lastDrawn is when the newest draw that began before a time ended.
-func (v *vessel) lastDrawn(t *Tank, speed, before, now float64) float64 {
-	last := v.lastEnd
-	if !v.hot {
+// lastDrawBefore is when the newest draw that began before a time ended.
+func (v *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
+	last := v.lastDrawEnd
+	if !v.drawing {
 		return last
 	}
 	ds, _ := v.draws(t, speed, now)
@@ -90,9 +90,9 @@ func (v *vessel) lastDrawn(t *Tank, speed, before, now float64) float64 {
 	return last
 }
 
-// alone says that no other tank of the group fell while this one was drawn from: the equaliser
+// fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser
 // was shut.
-func (r *run) alone(i int, d draw) bool {
+func (r *update) fellAlone(i int, d draw) bool {
 	own := &r.site.tanks[i]
 	for j := range r.site.tanks {
 		o := &r.site.tanks[j]

@@ -30,17 +30,17 @@ func (l *Load) Hidden() *Span {
 	return s
 }
 
-// unseen is the time between the two readings over which a draw fell that has none inside; nil: it has some.
-func (v *vessel) unseen(d draw, speed float64) *Span {
-	if d.inner > 0 {
+// hiddenSpan is the time between the two readings over which a draw fell that has none inside; nil: it has some.
+func (v *tankState) hiddenSpan(d draw, speed float64) *Span {
+	if d.samples > 0 {
 		return nil
 	}
-	b := v.buf[max(0, lower(v.buf, d.start)-1):min(len(v.buf), lower(v.buf, d.end)+2)]
+	b := v.recent[max(0, searchTime(v.recent, d.start)-1):min(len(v.recent), searchTime(v.recent, d.end)+2)]
 	from, to, fell := d.start, d.end, float32(0)
 	for i := 1; i < len(b); i++ {
 		if by := b[i-1].v - b[i].v; by > fell {
 			from, to, fell = b[i-1].t, b[i].t, by
 		}
 	}
-	return &Span{v.clk.wall(from / speed), v.clk.wall(to / speed)}
+	return &Span{v.clock.wall(from / speed), v.clock.wall(to / speed)}
 }

@@ -17,9 +17,9 @@ const (
 type opening struct{ from, to float64 }
 
 // openings are the times over which the load valve was open, without its chatter.
-func (v *vessel) openings() []opening {
+func (v *tankState) openings() []opening {
 	var out []opening
-	for _, p := range v.other[valveAt] {
+	for _, p := range v.aux[valveAt] {
 		n := len(out)
 		switch {
 		case p.v == 0:
@@ -35,8 +35,8 @@ func (v *vessel) openings() []opening {
 	return out
 }
 
-// during is the opening that the greater part of a draw lies in, and whether there is one.
-func (v *vessel) during(t *Tank, d draw) (opening, bool) {
+// openingOf is the opening that the greater part of a draw lies in, and whether there is one.
+func (v *tankState) openingOf(t *Tank, d draw) (opening, bool) {
 	if !t.Valve || t.Group != "" {
 		return opening{}, false
 	}
@@ -52,9 +52,9 @@ func (v *vessel) during(t *Tank, d draw) (opening, bool) {
 // oneOpening says whether the valve was open from one draw to the next, so that they are one
 // load, or was shut between them for so long that they are two; sure is false where the
 // contact tells neither.
-func (v *vessel) oneOpening(t *Tank, a, b draw) (one, sure bool) {
-	x, ok1 := v.during(t, a)
-	y, ok2 := v.during(t, b)
+func (v *tankState) oneOpening(t *Tank, a, b draw) (one, sure bool) {
+	x, ok1 := v.openingOf(t, a)
+	y, ok2 := v.openingOf(t, b)
 	switch {
 	case !ok1 || !ok2:
 		return false, false
@@ -67,33 +67,33 @@ func (v *vessel) oneOpening(t *Tank, a, b draw) (one, sure bool) {
 	return one, one
 }
 
-// byValve gives a draw the instants at which the load valve was opened and closed. Where the
+// startAndEndByValve gives a draw the instants at which the load valve was opened and closed. Where the
 // level saw the flow a little outside of them the gauges stay.
-func (v *vessel) byValve(t *Tank, d *draw) {
+func (v *tankState) startAndEndByValve(t *Tank, d *draw) {
 	first, last := *d, *d
 	if d.parts > 1 { // the valve may have been shut in a pause
 		first.end, last.start = math.Min(d.end, d.start+valveSlack), math.Max(d.start, d.end-valveSlack)
 	}
-	if o, ok := v.during(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
-		d.valved = true
-		v.openedAt(t, d, o.from)
+	if o, ok := v.openingOf(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
+		d.setByValve = true
+		v.startByValve(t, d, o.from)
 	}
-	if o, ok := v.during(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
-		d.valved = true
-		v.shutAt(t, d, o.to)
+	if o, ok := v.openingOf(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
+		d.setByValve = true
+		v.endByValve(t, d, o.to)
 	}
 }
 
-func (v *vessel) openedAt(t *Tank, d *draw, at float64) {
+func (v *tankState) startByValve(t *Tank, d *draw, at float64) {
 	if at < d.start {
-		v.startAt(t, d, at)
+		v.moveStart(t, d, at)
 	}
 	d.start = math.Min(at, d.end)
 }
 
-func (v *vessel) shutAt(t *Tank, d *draw, at float64) {
+func (v *tankState) endByValve(t *Tank, d *draw, at float64) {
 	if at > d.end {
-		v.endAt(t, d, at)
+		v.moveEnd(t, d, at)
 	}
 	d.end = math.Max(at, d.start)
 }

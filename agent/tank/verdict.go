@@ -39,8 +39,8 @@ type Verdict struct {
 	Unseen *Span `json:"unseen,omitempty"` // the readings before and after, where none came inside; nil: readings show it
 }
 
-// drop keeps what became of a draw that is no load.
-func (r *run) drop(i int, v *vessel, d draw, what, why string) {
+// addVerdict keeps what became of a draw that is no load.
+func (r *update) addVerdict(i int, v *tankState, d draw, what, why string) {
 	w := r.site.verdict(i, v, d, what, why)
 	if what == Recirculated { // what came back is no inflow
 		w.Bbl = stats.Round(r.site.tanks[i].volume(d), 2)
@@ -50,18 +50,18 @@ func (r *run) drop(i int, v *vessel, d draw, what, why string) {
 	}
 }
 
-func (s Site) verdict(i int, v *vessel, d draw, what, why string) Verdict {
+func (s Site) verdict(i int, v *tankState, d draw, what, why string) Verdict {
 	t := &s.tanks[i]
-	wall := func(at float64) time.Time { return v.clk.wall(at / s.speed) }
+	wall := func(at float64) time.Time { return v.clock.wall(at / s.speed) }
 	return Verdict{
-		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: stats.Round(d.open.v, 2), Close: stats.Round(d.close.v, 2),
-		Bbl: stats.Round(t.removed(d), 2), Unseen: v.unseen(d, s.speed),
+		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: stats.Round(d.opening.level, 2), Close: stats.Round(d.closing.level, 2),
+		Bbl: stats.Round(t.removedBbl(d), 2), Unseen: v.hiddenSpan(d, s.speed),
 	}
 }
 
-// removed is the volume of a draw in barrels, with what flowed in meanwhile.
-func (t *Tank) removed(d draw) float64 {
-	return t.volume(d) + d.after*t.Table.PerInch(d.open.v)*(d.end-d.start)
+// removedBbl is the volume of a draw in barrels, with what flowed in meanwhile.
+func (t *Tank) removedBbl(d draw) float64 {
+	return t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*(d.end-d.start)
 }
 
 // Waiting are the falls of a tank that are not decided yet, in order.
@@ -73,14 +73,14 @@ func (s Site) Waiting(st State, tank int) []Verdict {
 	draws, _ := v.draws(t, s.speed, st.now*s.speed)
 	var out []Verdict
 	for _, d := range draws {
-		w := s.verdict(tank, v, d, Undecided, "the level has to stay down for "+span(t.Loads.Confirm.Seconds()))
+		w := s.verdict(tank, v, d, Undecided, "the level has to stay down for "+spanText(t.Loads.Confirm.Seconds()))
 		if w.Bbl < verdictLeast {
 			continue
 		}
 		if !v.stopped(d) {
 			w.Why = "the level was not seen to stop falling"
 		}
-		w.Until = v.clk.wall((d.end + t.Loads.Confirm.Seconds()) / s.speed)
+		w.Until = v.clock.wall((d.end + t.Loads.Confirm.Seconds()) / s.speed)
 		out = append(out, w)
 	}
 	return out
@@ -102,16 +102,16 @@ func (s Site) Levels(st State, tank int, from, to time.Time) []Moment {
 	var out []Moment
 	take := func(b []sample) {
 		for _, p := range b {
-			if at := v.clk.wall(p.t / s.speed); !at.Before(from) && !at.After(to) {
+			if at := v.clock.wall(p.t / s.speed); !at.Before(from) && !at.After(to) {
 				out = append(out, Moment{at, stats.Round(float64(p.v), 2)})
 			}
 		}
 	}
 	fine := math.Inf(1)
-	if len(v.buf) > 0 {
-		fine = v.buf[0].t
+	if len(v.recent) > 0 {
+		fine = v.recent[0].t
 	}
-	take(v.hist[:lower(v.hist, fine)])
-	take(v.buf)
+	take(v.history[:searchTime(v.history, fine)])
+	take(v.recent)
 	return out
 }

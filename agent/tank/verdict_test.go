@@ -90,7 +90,7 @@ func TestTheStateTellsTheLevelOfADay(t *testing.T) {
 	r := newRig(t, w)
 	r.run(0, 30*tanktest.Hour)
 	all := r.site.Levels(r.st, 0, tanktest.Start, r.at(30*tanktest.Hour))
-	if len(all) < 100 || len(all) > bufferMost+histMost {
+	if len(all) < 100 || len(all) > recentMost+historyMost {
 		t.Fatalf("%d levels of a day and six hours", len(all))
 	}
 	before := time.Time{}

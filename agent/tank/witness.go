@@ -31,17 +31,17 @@ type Rivals struct {
 	WaterIn *float64      `json:"water_in,omitempty"` // inches by which the oil/water interface fell; nil: it is not measured
 }
 
-// witness adds to a load what a reader of the ticket wants to see beside the figures.
-func (r *run) witness(i int, v *vessel, d draw, now float64, l *Load) {
+// addEvidence adds to a load what a reader of the ticket wants to see beside the figures.
+func (r *update) addEvidence(i int, v *tankState, d draw, now float64, l *Load) {
 	t := &r.site.tanks[i]
-	l.OpenBbl, _ = t.Table.Extrapolated(d.open.v)
-	l.CloseBbl, _ = t.Table.Extrapolated(d.close.v)
+	l.OpenBbl, _ = t.Table.Extrapolated(d.opening.level)
+	l.CloseBbl, _ = t.Table.Extrapolated(d.closing.level)
 	l.ClosingTop, l.ClosingBottom = v.asOf(topAt, d.end), v.asOf(bottomAt, d.end)
 	if t.Interface {
 		l.OpenWater, l.CloseWater = v.waterAt(d.start), v.waterAt(d.end)
 	}
 	l.Trend = v.trend(t, d, now, r.site.speed)
-	name, rose := r.received(i, d)
+	name, rose := r.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
 		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(v.regained(t, d, now), 1),
@@ -58,8 +58,8 @@ func (r *run) witness(i int, v *vessel, d draw, now float64, l *Load) {
 }
 
 // trend thins the samples about a draw: of each cell of time the one with the middle level.
-func (v *vessel) trend(t *Tank, d draw, now, speed float64) *Trend {
-	b := between(v.buf, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
+func (v *tankState) trend(t *Tank, d draw, now, speed float64) *Trend {
+	b := between(v.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
 	if len(b) == 0 {
 		return nil
 	}
@@ -92,7 +92,7 @@ func middle(b []sample) sample {
 }
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.
-func (v *vessel) waterAt(at float64) *float64 {
+func (v *tankState) waterAt(at float64) *float64 {
 	b := between(v.water, at-trendFar, at)
 	if len(b) == 0 {
 		return nil
