@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"gauger/agent"
 	"gauger/agent/clock"
@@ -29,54 +30,67 @@ type trial struct {
 	events []json.RawMessage
 }
 
-// runBacktest plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
+// backtestOptions are the flags of `backtest`.
+type backtestOptions struct {
+	readings string
+	events   string
+	plot     string
+	against  string
+	cutAt    func(*config.Config) (cut, error)
+}
+
+func backtestCommand(c *call) *cobra.Command {
+	o := &backtestOptions{}
+	cmd := newCommand(c, "backtest [--readings CSV] [--plot SVG] [--against sent]", "the tickets that a configuration would have made", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.readings, "readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality; without it, what the recorder has kept")
+	f.StringVar(&o.events, "events", "", "write the diagnostic events to this `file` as JSON")
+	f.StringVar(&o.plot, "plot", "", "draw levels, loads and events into this SVG `file`")
+	f.StringVar(&o.against, "against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
+	o.cutAt = addCutFlags(f)
+	return cmd
+}
+
+// run plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
 // prints the tickets that would have been sent. Without a recording it plays what the recorder has kept.
-func runBacktest(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "backtest")
-	readings := f.String("readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality; without it, what the recorder has kept")
-	events := f.String("events", "", "write the diagnostic events to this `file` as JSON")
-	plot := f.String("plot", "", "draw levels, loads and events into this SVG `file`")
-	against := f.String("against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
-	cutAt := addCutFlags(f)
-	if rest, err := parse(f, c, args); err != nil {
-		return err
-	} else if len(rest) > 0 {
+func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
 		return usage{"backtest takes flags only, such as --readings FILE"}
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
 		return unreadable(err)
 	}
-	cut, err := cutAt(cfg)
+	cut, err := o.cutAt(cfg)
 	if err != nil {
 		return err
 	}
 	var other []*compared
-	if *against != "" {
-		if other, err = otherTickets(ctx, c, cfg, *against); err != nil {
+	if o.against != "" {
+		if other, err = otherTickets(ctx, c, cfg, o.against); err != nil {
 			return err
 		}
 	}
 	t := &trial{cfg: cfg, watch: watcher{warn: c.err}}
-	if *plot != "" {
+	if o.plot != "" {
 		t.watch.levels = levelsOf(cfg, cut)
 	}
-	if err := playReadings(ctx, c, t, *readings, cut); err != nil {
+	if err := playReadings(ctx, c, t, o.readings, cut); err != nil {
 		return err
 	}
-	if *events != "" {
-		if err := writeFile(*events, "write the events", func(w io.Writer) error { return printJSON(w, t.events) }); err != nil {
+	if o.events != "" {
+		if err := writeFile(o.events, "write the events", func(w io.Writer) error { return printJSON(w, t.events) }); err != nil {
 			return err
 		}
 	}
-	if *plot != "" {
-		if err := t.plot(*plot, cut); err != nil {
+	if o.plot != "" {
+		if err := t.plot(o.plot, cut); err != nil {
 			return err
 		}
 	}
 	switch {
-	case *against != "":
-		return printComparison(c, t.compare(*against, other, cut))
+	case o.against != "":
+		return printComparison(c, t.compare(o.against, other, cut))
 	case c.json():
 		return printJSON(c.out, t.sent)
 	}

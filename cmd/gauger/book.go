@@ -11,36 +11,48 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
-// runBook prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
-func runBook(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "book")
-	c.formats = append(c.formats, "csv")
-	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
-	var p agent.BookPeriod
-	one := f.String("day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")
-	f.StringVar(&p.From, "from", "", "first production day, a `DATE`")
-	f.StringVar(&p.To, "to", "", "last production day, a `DATE`")
-	f.StringVar(&p.Tank, "tank", "", "only the tank with this `ID`")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "book takes flags only: --day, or --from and --to, and --tank")
+// bookOptions are the flags of `book`.
+type bookOptions struct {
+	one    string
+	period agent.BookPeriod
+}
+
+func bookCommand(c *call) *cobra.Command {
+	o := &bookOptions{}
+	cmd := newCommand(c, "book [--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
+	f := cmd.Flags()
+	withCSV(cmd)
+	f.StringVar(&o.one, "day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")
+	f.StringVar(&o.period.From, "from", "", "first production day, a `DATE`")
+	f.StringVar(&o.period.To, "to", "", "last production day, a `DATE`")
+	f.StringVar(&o.period.Tank, "tank", "", "only the tank with this `ID`")
+	return cmd
+}
+
+// run prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
+func (o *bookOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{"book takes flags only: --day, or --from and --to, and --tank"}
 	}
-	if *one != "" {
-		if p.From != "" || p.To != "" {
+	if o.one != "" {
+		if o.period.From != "" || o.period.To != "" {
 			return usage{"--day is one day; leave --from and --to out"}
 		}
-		p.From, p.To = *one, *one
+		o.period.From, o.period.To = o.one, o.one
 	}
-	for _, date := range []string{p.From, p.To} {
+	for _, date := range []string{o.period.From, o.period.To} {
 		if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
 			return usage{fmt.Sprintf("%q is no date; write one such as 2026-03-02", date)}
 		}
 	}
 	h := findSite(c)
 	var rows []agent.BookRow
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "book", p, &rows) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "book", o.period, &rows) }); err != nil {
 		return err
 	}
 	switch {
@@ -49,7 +61,7 @@ func runBook(ctx context.Context, c *call, args []string) error {
 	case c.format == "csv":
 		return bookCSV(c.out, h.zone(), rows)
 	}
-	return bookText(c.out, rows, h.unbooked(p, rows, time.Now()))
+	return bookText(c.out, rows, h.unbooked(o.period, rows, time.Now()))
 }
 
 // unbooked names the days that were asked for and have no row, with the reason as far as it is known.

@@ -16,9 +16,7 @@ type call struct {
 	getenv   func(string) string
 
 	config, socket, format string
-	formats                []string // that the command knows
-	help                   func()   // prints what the command can be told
-	command                string
+	command                string // its name, such as tickets list
 }
 
 // json says that a program reads the result.

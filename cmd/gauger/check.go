@@ -7,48 +7,64 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"gauger/collectors/modbus"
 	"gauger/config"
 )
 
-// runCheck looks the configuration over. It needs no network and no credentials.
-func runCheck(_ context.Context, c *call, args []string) error {
-	f := flags(c, "check")
-	print := f.Bool("print", false, "print the effective configuration, secrets by their source only")
-	example := f.Bool("example", false, "print the example configuration, which is the documentation")
-	schema := f.Bool("schema", false, "print the JSON Schema for an editor")
-	templates := f.Bool("templates", false, "list the register maps that devices may name with template:")
-	template := f.String("template", "", "print the register map `NAME`")
-	plan := f.Bool("plan", true, "print every Modbus request of a round, and what it takes; --plan=false does not")
-	slow := f.Bool("allow-slow", false, "only warn of a line that cannot keep up with its intervals")
-	rest, err := parse(f, c, args)
+// checkOptions are the flags of `check`.
+type checkOptions struct {
+	print     bool
+	example   bool
+	schema    bool
+	templates bool
+	template  string
+	plan      bool
+	slow      bool
+}
+
+func checkCommand(c *call) *cobra.Command {
+	o := &checkOptions{}
+	cmd := newCommand(c, "check [--print] [--example] [--templates]", "look the configuration over, without a network", o.run)
+	f := cmd.Flags()
+	f.BoolVar(&o.print, "print", false, "print the effective configuration, secrets by their source only")
+	f.BoolVar(&o.example, "example", false, "print the example configuration, which is the documentation")
+	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema for an editor")
+	f.BoolVar(&o.templates, "templates", false, "list the register maps that devices may name with template:")
+	f.StringVar(&o.template, "template", "", "print the register map `NAME`")
+	f.BoolVar(&o.plan, "plan", true, "print every Modbus request of a round, and what it takes; --plan=false does not")
+	f.BoolVar(&o.slow, "allow-slow", false, "only warn of a line that cannot keep up with its intervals")
+	return cmd
+}
+
+// run looks the configuration over. It needs no network and no credentials.
+func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) > 1:
-		return usage{fmt.Sprintf("check takes one file, not %q", rest)}
-	case len(rest) == 1:
-		c.config = rest[0]
+	case len(args) > 1:
+		return usage{fmt.Sprintf("check takes one file, not %q", args)}
+	case len(args) == 1:
+		c.config = args[0]
 	}
 	switch {
-	case *example:
+	case o.example:
 		_, err := c.out.Write(config.Example)
 		return err
-	case *schema:
+	case o.schema:
 		_, err := c.out.Write(config.Schema())
 		return err
-	case *templates:
+	case o.templates:
 		return printTemplates(c)
-	case *template != "":
-		return printTemplate(c, *template)
+	case o.template != "":
+		return printTemplate(c, o.template)
 	}
 	cfg, doubts, err := config.Examine(c.config)
 	var late error
 	if err == nil {
-		late = refused(cfg, *slow)
+		late = refused(cfg, o.slow)
 		doubts = cfg.Warnings
 	}
-	if c.json() && !*print {
+	if c.json() && !o.print {
 		return checkJSON(c, cfg, doubts, errors.Join(err, late))
 	}
 	for _, w := range doubts {
@@ -57,7 +73,7 @@ func runCheck(_ context.Context, c *call, args []string) error {
 	if err != nil {
 		return unreadable(err)
 	}
-	if *print {
+	if o.print {
 		return errors.Join(late, cfg.Print(c.out))
 	}
 	if late == nil {
@@ -69,7 +85,7 @@ func runCheck(_ context.Context, c *call, args []string) error {
 	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
 	fmt.Fprintf(c.out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
 		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
-	return errors.Join(printBudgets(c.out, cfg.Budgets, *plan), late)
+	return errors.Join(printBudgets(c.out, cfg.Budgets, o.plan), late)
 }
 
 // refused is what `run` works with and a person who sets up a site must not let pass: values with which earlier versions

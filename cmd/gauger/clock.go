@@ -6,17 +6,22 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/clock"
 	"gauger/agent/console"
 )
 
+func clockTrustCommand(c *call) *cobra.Command {
+	return newCommand(c, "trust", "say that the box's clock is right", runClockTrust)
+}
+
 // runClockTrust is a person's word that the box's clock is right. Only the running gauger has use for it: a step of the
 // clock takes it back, and so does a boot of the box.
 func runClockTrust(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "clock trust")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "clock trust takes no arguments")
+	if len(args) > 0 {
+		return usage{"clock trust takes no arguments"}
 	}
 	daemon, err := console.Dial(c.socket)
 	if errors.Is(err, console.ErrNoDaemon) {

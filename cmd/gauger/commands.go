@@ -1,49 +1,123 @@
 package main
 
-// commands are all there are, in the order in which help lists them.
-func commands() []command {
-	return []command{
-		{"run", "", "read the site, queue and send; this is what systemd starts", runRun},
-		{"check", "[--print] [--example] [--templates]", "look the configuration over, without a network", runCheck},
-		{"read", "[--watch] [--trace] [POINT...]", "ask the devices once, or go on", runRead},
-		{"probe", "URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", runProbe},
-		{"scan", "URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", runScan},
-		{"discover mqtt", "URL|DEVICE [--for 30s]", "what a broker's topics hold, and the lines that would read it", runDiscoverMQTT},
-		{"status", "", "is it reading, is it sending, what is wrong", runStatus},
-		{"book", "[--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", runBook},
-		{"tickets list", "", "every run ticket, where it stands, and the days' totals", runTicketsList},
-		{"tickets show", "NUMBER", "one ticket with its evidence and the level drawn", runTicketsShow},
-		{"tickets explain", "NUMBER | TIME TANK", "why it is a ticket, or why there is none, in sentences", runTicketsExplain},
-		{"tickets match", "NUMBER --hauler NUMBER --barrels BBL", "record what the truck's own ticket says", runTicketsMatch},
-		{"tickets add", "--tank ID ...", "queue a ticket that a person writes", runTicketsAdd},
-		{"tickets edit", "NUMBER [--gravity G] ...", "change figures of a held ticket", runTicketsEdit},
-		{"tickets hold", "NUMBER [--for 4h]", "keep a held ticket from leaving", runTicketsHold},
-		{"tickets release", "NUMBER", "let a held ticket go", runTicketsRelease},
-		{"tickets reject", "NUMBER --why TEXT", "forget a held ticket, with an event", runTicketsReject},
-		{"tanks list", "", "each tank's level, barrels, state and last load", runTanksList},
-		{"tanks inhibit", "ID 2h --why TEXT", "no tickets while somebody works on a tank", runTanksInhibit},
-		{"tanks allow", "ID", "the work on a tank is over", runTanksAllow},
-		{"export readings", "[--from T] [--to T] [--point NAME]", "the recorded readings, as backtest reads them", runExportReadings},
-		{"backtest", "[--readings CSV] [--plot SVG] [--against sent]", "the tickets that a configuration would have made", runBacktest},
-		{"proof", "[--from DAY] [--to DAY] [--format csv]", "where every record is, and whether the service's events agree", runProof},
-		{"outbox list", "[STREAM] [--state STATE]", "what waits and why, and what was refused", runOutboxList},
-		{"outbox show", "STREAM/SEQ", "one record: the request that takes it, why it waits, the answer", runOutboxShow},
-		{"outbox dead", "[STREAM]", "what the service refused, or nobody could decode", runOutboxDead},
-		{"outbox retry", "STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", runOutboxRetry},
-		{"outbox drop", "STREAM/SEQ --why TEXT", "give a record up", runOutboxDrop},
-		{"outbox export", "[STREAM] [-o FILE]", "all records and receipts, for support or to be sent by hand", runOutboxExport},
-		{"outbox check", "FILE", "examine an outbox file, without the daemon", runOutboxCheck},
-		{"keys show", "", "the subscription keys in plain words, never their values", runKeysShow},
-		{"keys renew", "primary|secondary", "renew a key now", runKeysRenew},
-		{"keys set", "primary|secondary", "give a new key, read from standard input", runKeysSet},
-		{"login", "", "authenticate at the service", runLogin},
-		{"clock trust", "", "say that the box's clock is right", runClockTrust},
-		{"devices query", "", "devices of the service", runDevicesQuery},
-		{"memo add", "DEVICE TEXT", "add a memo to a device", runMemoAdd},
-		{"events get", "TYPE --start T --end T", "events of the service", runEventsGet},
-		{"events save", "", "save diagnostic events", runEventsSave},
-		{"tagvalues save", "WELL", "save tag values of a well", runTagValuesSave},
-		{"targets save", "WELL", "save production targets of a well", runTargetsSave},
-		{"version", "", "which gauger this is", runVersion},
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+const (
+	defaultConfig = "/etc/gauger/gauger.yaml"
+	defaultSocket = "/run/gauger/gauger.sock"
+)
+
+// Commands are listed in the order in which they are added, which is a person's and not the alphabet's.
+func init() { cobra.EnableCommandSorting = false }
+
+// newRoot is the tree of all commands.
+func newRoot(c *call) *cobra.Command {
+	showVersion := false
+	root := &cobra.Command{
+		Use: "gauger", Short: "gauger reads the site's tanks and writes the run tickets.",
+		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case showVersion:
+				return runVersion(cmd.Context(), c, args)
+			case len(args) == 0:
+				printHelp(cmd, nil)
+				return errNoCommand
+			}
+			return usage{fmt.Sprintf("there is no command %q%s; `gauger help` lists them", args[0], didYouMean(args[0], commandNames(cmd)))}
+		},
+	}
+	root.SetIn(c.in)
+	root.SetOut(c.out)
+	root.SetErr(c.err)
+	root.SetHelpFunc(printHelp)
+	root.SetHelpCommand(newHelpCommand())
+	root.SetFlagErrorFunc(flagError)
+	root.Flags().BoolVar(&showVersion, "version", false, "say which gauger this is")
+	f := root.PersistentFlags()
+	f.StringVarP(&c.config, "c", "c", cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig), "configuration `FILE`; $GAUGER_CONFIG has another default")
+	f.StringVar(&c.socket, "socket", cmp.Or(c.getenv("GAUGER_SOCKET"), defaultSocket), "control `SOCKET` of the running gauger; $GAUGER_SOCKET has another default")
+	f.StringVar(&c.format, "format", "", "output `FORMAT`: text, or json for a program (default text)")
+	addCommands(root, c)
+	completeFormats(root)
+	return root
+}
+
+// addCommands adds all there are, in the order in which help lists them.
+func addCommands(root *cobra.Command, c *call) {
+	root.AddCommand(
+		runCommand(c), checkCommand(c), readCommand(c), probeCommand(c), scanCommand(c),
+		group("discover", "find out what there is to be read", discoverMQTTCommand(c)),
+		statusCommand(c), bookCommand(c),
+		group("tickets", "the run tickets", ticketsListCommand(c), ticketsShowCommand(c), ticketsExplainCommand(c), ticketsMatchCommand(c),
+			ticketsAddCommand(c), ticketsEditCommand(c), ticketsHoldCommand(c), ticketsReleaseCommand(c), ticketsRejectCommand(c)),
+		group("tanks", "the tanks, and work on them", tanksListCommand(c), tanksInhibitCommand(c), tanksAllowCommand(c)),
+		group("export", "take out what was recorded", exportReadingsCommand(c)),
+		backtestCommand(c), proofCommand(c),
+		group("outbox", "the records that are queued, delivered or refused", outboxListCommand(c), outboxShowCommand(c), outboxDeadCommand(c),
+			outboxRetryCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
+		group("keys", "the subscription keys", keysShowCommand(c), keysRenewCommand(c), keysSetCommand(c)),
+		loginCommand(c),
+		group("clock", "the box's clock", clockTrustCommand(c)),
+		group("devices", "the service's devices", devicesQueryCommand(c)),
+		group("memo", "memos to devices", memoAddCommand(c)),
+		group("events", "the service's events", eventsGetCommand(c), eventsSaveCommand(c)),
+		group("tagvalues", "tag values of wells", tagValuesSaveCommand(c)),
+		group("targets", "production targets of wells", targetsSaveCommand(c)),
+		completionCommand(c), versionCommand(c),
+	)
+}
+
+// group is a first word that means nothing alone.
+func group(name, about string, all ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: name, Short: about, Args: cobra.ArbitraryArgs}
+	g.RunE = func(cmd *cobra.Command, args []string) error {
+		names := commandNames(cmd)
+		if len(args) == 0 {
+			return usage{fmt.Sprintf("%s what? one of %s", name, strings.Join(names, ", "))}
+		}
+		return usage{fmt.Sprintf("%s %s is no command%s; %s can %s", name, args[0], didYouMean(args[0], names), name, strings.Join(names, ", "))}
+	}
+	g.AddCommand(all...)
+	return g
+}
+
+// commandNames are the words that may follow a command.
+func commandNames(cmd *cobra.Command) (names []string) {
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden {
+			names = append(names, sub.Name())
+		}
+	}
+	return names
+}
+
+// newCommand makes a command: its name and arguments, what it is for, and what it does.
+func newCommand(c *call, use, about string, run func(ctx context.Context, c *call, args []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: about, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			known := formatsOf(cmd)
+			if !cmd.Flags().Changed("format") {
+				c.format = known[0]
+			}
+			if !slices.Contains(known, c.format) {
+				return usage{fmt.Sprintf("--format is %s, not %q", alternatives(known), c.format)}
+			}
+			c.command = commandName(cmd)
+			return run(cmd.Context(), c, args)
+		},
 	}
 }
+
+// commandName is a command without the program's name before it.
+func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "gauger ") }

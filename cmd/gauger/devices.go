@@ -9,49 +9,61 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/cloud"
 )
 
-// runDevicesQuery asks the service for devices.
-func runDevicesQuery(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "devices query")
-	var q agent.DevicesArgs
-	f.StringVar(&q.Identifier, "device-identifier", "", "only devices with this `IDENTIFIER`")
-	f.StringVar(&q.Name, "device-name", "", "only devices with this `NAME`")
-	f.StringVar(&q.ExternalID, "external-id", "", "only devices with this external `ID`")
-	f.StringVar(&q.OrganizationID, "organization-id", "", "only devices of the organization with this `ID`")
-	word(f, &q.TextMatch, "text-match-style", "how identifier, name and external id are compared, default Exact",
+// devicesQueryOptions are the flags of `devices query`.
+type devicesQueryOptions struct {
+	query agent.DevicesArgs
+}
+
+func devicesQueryCommand(c *call) *cobra.Command {
+	o := &devicesQueryOptions{}
+	cmd := newCommand(c, "query", "devices of the service", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.query.Identifier, "device-identifier", "", "only devices with this `IDENTIFIER`")
+	f.StringVar(&o.query.Name, "device-name", "", "only devices with this `NAME`")
+	f.StringVar(&o.query.ExternalID, "external-id", "", "only devices with this external `ID`")
+	f.StringVar(&o.query.OrganizationID, "organization-id", "", "only devices of the organization with this `ID`")
+	word(cmd, &o.query.TextMatch, "text-match-style", "how identifier, name and external id are compared, default Exact",
 		"Exact", "Contains", "StartsWith", "EndsWith", "DoesNotContain", "DoesNotMatch")
-	list(f, &q.IDs, "device-ids", "only the devices with these `IDS`, whatever the other filters say")
+	list(f, &o.query.IDs, "device-ids", "only the devices with these `IDS`, whatever the other filters say")
 	f.Func("include", "related information to bring along, of `WHAT`: attributes, commInfo, geo, tags, with commas between them", func(text string) error {
 		for part := range strings.SplitSeq(text, ",") {
 			got, err := oneOf(strings.TrimSpace(part), "attributes", "commInfo", "geo", "tags")
 			if err != nil {
 				return err
 			}
-			q.Include = append(q.Include, got)
+			o.query.Include = append(o.query.Include, got)
 		}
 		return nil
 	})
-	list(f, &q.AttributeSchemaIDs, "attribute-schema-ids", "which attributes, by the `IDS` of their schemas")
+	list(f, &o.query.AttributeSchemaIDs, "attribute-schema-ids", "which attributes, by the `IDS` of their schemas")
 	f.Func("data-classification-codes", "which tags, by their `CODES`, with commas between them", func(text string) error {
-		q.Codes = append(q.Codes, text) // a code may have a comma in it; the service gets the list as it stands
+		o.query.Codes = append(o.query.Codes, text) // a code may have a comma in it; the service gets the list as it stands
 		return nil
 	})
-	pages(f, &q.Page, &q.PageSize, &q.All)
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "devices query takes flags only; --device-name NAME finds a device")
+	pages(f, &o.query.Page, &o.query.PageSize, &o.query.All)
+	return cmd
+}
+
+// run asks the service for devices.
+func (o *devicesQueryOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{"devices query takes flags only; --device-name NAME finds a device"}
 	}
 	var found agent.QueryResult[cloud.Device]
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "devices.query", q, &found) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "devices.query", o.query, &found) }); err != nil {
 		return err
 	}
 	var raw []json.RawMessage
 	for _, d := range found.Items {
 		raw = append(raw, d.Raw)
 	}
-	return printAnswer(c, answered{raw, found.Raw, found.Note, q.All, "device"}, func(w io.Writer) {
+	return printAnswer(c, answered{raw, found.Raw, found.Note, o.query.All, "device"}, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION")
 		for _, d := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"gauger/collectors/mqtt"
 	"gauger/config"
 )
@@ -33,48 +35,58 @@ type mqttPoints struct {
 	Sample string `json:"sample"`
 }
 
-// runDiscoverMQTT listens at a broker and prints the lines that would read what it hears.
-func runDiscoverMQTT(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "discover mqtt")
-	span := f.Duration("for", 30*time.Second, "how `LONG` to listen")
-	filter := f.String("topic", "#", "`FILTER` of the topics to listen to")
-	dev := config.Device{Name: "broker", MQTT: &mqtt.Device{Name: "broker"}}
-	f.StringVar(&dev.MQTT.Username, "username", "", "user `NAME` at the broker")
-	f.StringVar(&dev.Password.File, "password-file", "", "`FILE` that holds the password")
-	f.StringVar(&dev.Password.Env, "password-env", "", "environment `VARIABLE` that holds the password")
-	f.StringVar(&dev.MQTT.CAFile, "ca-file", "", "PEM `FILE` of the authorities that may sign the broker's certificate")
-	f.StringVar(&dev.MQTT.CertFile, "cert-file", "", "PEM `FILE` of the client certificate")
-	f.StringVar(&dev.MQTT.KeyFile, "key-file", "", "PEM `FILE` of its key")
-	f.StringVar(&dev.MQTT.Server, "server-name", "", "`NAME` in the broker's certificate, when it is another than in the address")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 || *span <= 0 {
+// discoverMQTTOptions are the flags of `discover mqtt`.
+type discoverMQTTOptions struct {
+	span   time.Duration
+	filter string
+	device config.Device
+}
+
+func discoverMQTTCommand(c *call) *cobra.Command {
+	o := &discoverMQTTOptions{}
+	cmd := newCommand(c, "mqtt URL|DEVICE [--for 30s]", "what a broker's topics hold, and the lines that would read it", o.run)
+	f := cmd.Flags()
+	f.DurationVar(&o.span, "for", 30*time.Second, "how `LONG` to listen")
+	f.StringVar(&o.filter, "topic", "#", "`FILTER` of the topics to listen to")
+	o.device = config.Device{Name: "broker", MQTT: &mqtt.Device{Name: "broker"}}
+	f.StringVar(&o.device.MQTT.Username, "username", "", "user `NAME` at the broker")
+	f.StringVar(&o.device.Password.File, "password-file", "", "`FILE` that holds the password")
+	f.StringVar(&o.device.Password.Env, "password-env", "", "environment `VARIABLE` that holds the password")
+	f.StringVar(&o.device.MQTT.CAFile, "ca-file", "", "PEM `FILE` of the authorities that may sign the broker's certificate")
+	f.StringVar(&o.device.MQTT.CertFile, "cert-file", "", "PEM `FILE` of the client certificate")
+	f.StringVar(&o.device.MQTT.KeyFile, "key-file", "", "PEM `FILE` of its key")
+	f.StringVar(&o.device.MQTT.Server, "server-name", "", "`NAME` in the broker's certificate, when it is another than in the address")
+	return cmd
+}
+
+// run listens at a broker and prints the lines that would read what it hears.
+func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) != 1 || o.span <= 0 {
 		return usage{"discover mqtt wants a broker, such as mqtt://10.20.0.9, or the name of a configured device, and --for longer than zero"}
 	}
-	dev.MQTT.Brokers = mqtt.Brokers{rest[0]}
-	if dev.Password.Given() {
-		dev.MQTT.Password = dev.Password.Read
+	o.device.MQTT.Brokers = mqtt.Brokers{args[0]}
+	if o.device.Password.Given() {
+		o.device.MQTT.Password = o.device.Password.Read
 	}
-	if !strings.Contains(rest[0], "://") {
-		if dev, err = configuredBroker(c, rest[0]); err != nil {
+	if !strings.Contains(args[0], "://") {
+		var err error
+		if o.device, err = configuredBroker(c, args[0]); err != nil {
 			return err
 		}
 	}
-	for _, p := range dev.MQTT.Check() {
+	for _, p := range o.device.MQTT.Check() {
 		if p.Path != "points" {
 			return usage{p.Path + ": " + p.Message}
 		}
 	}
-	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", *filter, strings.Join(dev.MQTT.Brokers, " or "), *span)
-	ctx, cancel := context.WithTimeout(ctx, *span)
+	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", o.filter, strings.Join(o.device.MQTT.Brokers, " or "), o.span)
+	ctx, cancel := context.WithTimeout(ctx, o.span)
 	defer cancel()
-	all, more, err := mqtt.Discover(ctx, *dev.MQTT, *filter, mqtt.Session{})
+	all, more, err := mqtt.Discover(ctx, *o.device.MQTT, o.filter, mqtt.Session{})
 	if len(all) == 0 && err != nil {
 		return err
 	}
-	return errors.Join(printDiscovered(c, dev, all, more), err)
+	return errors.Join(printDiscovered(c, o.device, all, more), err)
 }
 
 // configuredBroker is the named device of the configuration.

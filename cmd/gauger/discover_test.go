@@ -66,7 +66,7 @@ func TestDiscoveredLinesAreAConfiguration(t *testing.T) {
 	gauger := func(args ...string) (status int, out string) {
 		var buffer, other bytes.Buffer
 		m := &call{in: strings.NewReader(""), out: &buffer, err: &other, getenv: func(string) string { return "" }}
-		status = m.run(t.Context(), append(args, "-c", filepath.Join(dir, "gauger.yaml"), "--socket", filepath.Join(dir, "none")))
+		status = execute(t.Context(), m, append(args, "-c", filepath.Join(dir, "gauger.yaml"), "--socket", filepath.Join(dir, "none")))
 		if status != exitDone {
 			t.Errorf("gauger %s: status %d\n%s%s", strings.Join(args, " "), status, buffer.String(), other.String())
 		}

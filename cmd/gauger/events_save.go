@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/config"
@@ -25,37 +27,45 @@ type diagnostic struct {
 	Note         string          `json:"note"`
 }
 
-// runEventsSave saves diagnostic events.
-func runEventsSave(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "events save")
-	var e diagnostic
-	f.StringVar(&e.Rule, "rule", "", "`NAME` of the rule")
-	f.StringVar(&e.Start, "start", "", "`TIME` of its beginning; default now")
-	f.StringVar(&e.End, "end", "", "`TIME` of its end; default the beginning")
-	f.StringVar(&e.ObjectGUID, "object", "", "`GUID` of the object; default the site's")
-	word(f, &e.ObjectTypeID, "object-type", "type of the object, default the site's", "Device", "Well")
-	f.StringVar(&e.Note, "note", "", "`TEXT` for people")
-	s := addQueueFlags(f)
-	rest, err := parse(f, c, args)
+// eventsSaveOptions are the flags of `events save`.
+type eventsSaveOptions struct {
+	event diagnostic
+	queue *queueFlags
+}
+
+func eventsSaveCommand(c *call) *cobra.Command {
+	o := &eventsSaveOptions{}
+	cmd := newCommand(c, "save", "save diagnostic events", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.event.Rule, "rule", "", "`NAME` of the rule")
+	f.StringVar(&o.event.Start, "start", "", "`TIME` of its beginning; default now")
+	f.StringVar(&o.event.End, "end", "", "`TIME` of its end; default the beginning")
+	f.StringVar(&o.event.ObjectGUID, "object", "", "`GUID` of the object; default the site's")
+	word(cmd, &o.event.ObjectTypeID, "object-type", "type of the object, default the site's", "Device", "Well")
+	f.StringVar(&o.event.Note, "note", "", "`TEXT` for people")
+	o.queue = addQueueFlags(f)
+	return cmd
+}
+
+// run saves diagnostic events.
+func (o *eventsSaveOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) > 0:
-		return usage{fmt.Sprintf("events save takes flags only, not %q", rest)}
-	case s.file != "" && (e.Rule+e.Start+e.End+e.ObjectGUID+e.ObjectTypeID+e.Note != ""):
+	case len(args) > 0:
+		return usage{fmt.Sprintf("events save takes flags only, not %q", args)}
+	case o.queue.file != "" && (o.event.Rule+o.event.Start+o.event.End+o.event.ObjectGUID+o.event.ObjectTypeID+o.event.Note != ""):
 		return usage{"--file has everything in it; leave the other flags out"}
-	case s.file == "" && e.Rule == "":
+	case o.queue.file == "" && o.event.Rule == "":
 		return usage{"events save wants --rule, or --file"}
 	}
-	return queueRecords(ctx, c, s, func(cfg *config.Config) ([]record, error) {
-		if s.file != "" {
-			return readEventFile(c, cfg, s.file)
+	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]record, error) {
+		if o.queue.file != "" {
+			return readEventFile(c, cfg, o.queue.file)
 		}
-		e.Start = cmp.Or(e.Start, "now")
-		if e.ObjectGUID == "" {
-			e.ObjectGUID, e.ObjectTypeID = cfg.Object, cmp.Or(e.ObjectTypeID, cfg.ObjectType)
+		o.event.Start = cmp.Or(o.event.Start, "now")
+		if o.event.ObjectGUID == "" {
+			o.event.ObjectGUID, o.event.ObjectTypeID = cfg.Object, cmp.Or(o.event.ObjectTypeID, cfg.ObjectType)
 		}
-		r, err := eventRecord(cfg.Service.Wire, e, cfg.Zone)
+		r, err := eventRecord(cfg.Service.Wire, o.event, cfg.Zone)
 		return []record{r}, err
 	})
 }

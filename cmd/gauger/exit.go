@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 
@@ -32,6 +31,9 @@ type misconfigured struct{ cause error }
 func (m misconfigured) Error() string { return m.cause.Error() }
 
 func (m misconfigured) Unwrap() error { return m.cause }
+
+// errNoCommand ends with status 2 after the help was printed that nobody asked for.
+var errNoCommand = errors.New("no command")
 
 // errQuiet ends with status 1 after everything has been said.
 var errQuiet = errors.New("")
@@ -64,10 +66,12 @@ func exitStatus(c *call, err error) int {
 	_, isMissing := errors.AsType[misconfigured](err)
 	_, isUsage := errors.AsType[usage](err)
 	switch {
-	case err == nil, errors.Is(err, flag.ErrHelp):
+	case err == nil:
 		return exitDone
 	case errors.Is(err, errQuiet):
 		return exitFailed
+	case errors.Is(err, errNoCommand):
+		return exitUsage
 	case isConfig:
 		fmt.Fprintln(c.err, problems.Error())
 		return exitConfig
@@ -94,14 +98,6 @@ func asUsage(err error) error {
 		return u
 	}
 	return usage{err.Error()}
-}
-
-// orUsage is err, or a usage error with text.
-func orUsage(err error, text string) error {
-	if err != nil {
-		return err
-	}
-	return usage{text}
 }
 
 // unreadable is a configuration that is not there: as bad as a wrong one, exit status 78.

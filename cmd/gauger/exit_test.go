@@ -46,7 +46,7 @@ func TestACommandThatIsEndedSaysSoInWords(t *testing.T) {
 			var out, errs bytes.Buffer
 			in, typed := net.Pipe() // a person who does not type
 			m := &call{in: in, out: &out, err: &errs, getenv: func(string) string { return "" }}
-			status := m.run(ctx, append(args, "-c", filepath.Join(dir, "gauger.yaml"), "--socket", filepath.Join(dir, "none")))
+			status := execute(ctx, m, append(args, "-c", filepath.Join(dir, "gauger.yaml"), "--socket", filepath.Join(dir, "none")))
 			cancel()
 			typed.Close()
 			said := out.String() + errs.String()

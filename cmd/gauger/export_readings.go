@@ -8,29 +8,43 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
-// runExportReadings prints recorded readings as the CSV that backtest plays.
-func runExportReadings(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "export readings")
-	c.format, c.formats = "csv", []string{"csv"}
-	var points []string
-	list(f, &points, "point", "only the points with these `NAMES`, as DEVICE/POINT")
-	within := addWindowFlags(f)
-	file := f.String("o", "", "write to this `file` instead of standard output")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "export readings takes flags only, such as --from 24h --point plc/level")
+// exportReadingsOptions are the flags of `export readings`.
+type exportReadingsOptions struct {
+	file   string
+	points []string
+	within window
+}
+
+func exportReadingsCommand(c *call) *cobra.Command {
+	o := &exportReadingsOptions{}
+	cmd := newCommand(c, "readings [--from T] [--to T] [--point NAME]", "the recorded readings, as backtest reads them", o.run)
+	f := cmd.Flags()
+	printsFormats(cmd, "output `FORMAT`: csv (default csv)", "csv")
+	list(f, &o.points, "point", "only the points with these `NAMES`, as DEVICE/POINT")
+	o.within = addWindowFlags(f)
+	f.StringVarP(&o.file, "o", "o", "", "write to this `file` instead of standard output")
+	return cmd
+}
+
+// run prints recorded readings as the CSV that backtest plays.
+func (o *exportReadingsOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{"export readings takes flags only, such as --from 24h --point plc/level"}
 	}
-	wanted, err := within.wanted(c, points)
+	wanted, err := o.within.wanted(c, o.points)
 	if err != nil {
 		return err
 	}
 	return withConnection(c, func(d *connection) error {
-		if *file == "" {
+		if o.file == "" {
 			return writeReadings(ctx, c, d, wanted, c.out)
 		}
-		out, err := os.Create(*file)
+		out, err := os.Create(o.file)
 		if err != nil {
 			return fmt.Errorf("write the readings: %w", err)
 		}

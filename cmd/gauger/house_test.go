@@ -93,6 +93,7 @@ var houseFences = []houseFence{
 	{"go.uber.org/zap", "outbox/bench", "the file storage wants its logger"},
 	{"github.com/cenkalti/backoff/v4", "outbox agent/cloud", "only what speaks with the service waits for it"},
 	{"go.yaml.in/yaml/v3", "config", "one reader of the configuration"},
+	{"github.com/spf13", "cmd/gauger", "one command line; the other programs have none to speak of"},
 	{"github.com/rs/zerolog", "agent agent/console cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
 	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
 	"gauger/agent"
@@ -26,14 +27,13 @@ func slotArg(rest []string, name string) (string, error) {
 	return "", usage{name + " wants primary or secondary"}
 }
 
+func keysRenewCommand(c *call) *cobra.Command {
+	return newCommand(c, "renew primary|secondary", "renew a key now", runKeysRenew)
+}
+
 // runKeysRenew renews a key now. A person may insist: a renewal that is too soon is done, with a warning.
 func runKeysRenew(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "keys renew")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	slot, err := slotArg(rest, "keys renew")
+	slot, err := slotArg(args, "keys renew")
 	if err != nil {
 		return err
 	}
@@ -55,19 +55,26 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 	return err
 }
 
-// runKeysSet gives a new key, which never stands on the command line: it would be in the shell's history.
-func runKeysSet(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "keys set")
-	file := f.String("file", "", "`FILE` that holds the key and nothing else; default standard input")
-	rest, err := parse(f, c, args)
+// keysSetOptions are the flags of `keys set`.
+type keysSetOptions struct {
+	file string
+}
+
+func keysSetCommand(c *call) *cobra.Command {
+	o := &keysSetOptions{}
+	cmd := newCommand(c, "set primary|secondary", "give a new key, read from standard input", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.file, "file", "", "`FILE` that holds the key and nothing else; default standard input")
+	return cmd
+}
+
+// run gives a new key, which never stands on the command line: it would be in the shell's history.
+func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error {
+	slot, err := slotArg(args, "keys set")
 	if err != nil {
 		return err
 	}
-	slot, err := slotArg(rest, "keys set")
-	if err != nil {
-		return err
-	}
-	key, err := readSecret(ctx, c, *file, "the "+slot+" key")
+	key, err := readSecret(ctx, c, o.file, "the "+slot+" key")
 	if err != nil {
 		return err
 	}

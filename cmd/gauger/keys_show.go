@@ -6,15 +6,20 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/cloud"
 )
 
+func keysShowCommand(c *call) *cobra.Command {
+	return newCommand(c, "show", "the subscription keys in plain words, never their values", runKeysShow)
+}
+
 // runKeysShow lists the subscription keys in plain words, never their values.
 func runKeysShow(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "keys show")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "keys show takes no arguments")
+	if len(args) > 0 {
+		return usage{"keys show takes no arguments"}
 	}
 	all, running := []cloud.Status{}, false
 	err := withConnection(c, func(d *connection) error {

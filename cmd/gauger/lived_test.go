@@ -107,7 +107,7 @@ func (l *lived) main() *call {
 func (l *lived) check() (said string, status int) {
 	out := &strings.Builder{}
 	m := &call{in: strings.NewReader(""), out: io.Discard, err: out, getenv: os.Getenv}
-	status = m.run(l.t.Context(), []string{"check", "-c", l.config, "--allow-slow"})
+	status = execute(l.t.Context(), m, []string{"check", "-c", l.config, "--allow-slow"})
 	return out.String(), status
 }
 
@@ -121,7 +121,9 @@ func (l *lived) run() {
 	defer stop()
 	socket := filepath.Join(l.dir, "s")
 	ended := make(chan error, 1)
-	go func() { ended <- runRun(ctx, l.main(), []string{"-c", l.config, "--socket", socket}) }()
+	root := newRoot(l.main())
+	root.SetArgs([]string{"run", "-c", l.config, "--socket", socket})
+	go func() { ended <- root.ExecuteContext(ctx) }()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for limit := time.Now().Add(time.Minute); ; <-tick.C {

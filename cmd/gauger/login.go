@@ -5,43 +5,56 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
-// runLogin authenticates at the service. What no flag gives comes from service.login of the configuration.
-func runLogin(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "login")
-	var a agent.LoginArgs
-	f.StringVar(&a.Type, "type", "", "authentication `TYPE`")
-	f.StringVar(&a.Customer, "customer", "", "`GUID` of the customer")
-	f.StringVar(&a.User, "user", "", "`NAME` of the user")
-	f.StringVar(&a.Feature, "feature", "", "`FEATURE`")
-	secrets := map[string]*string{}
+// loginOptions are the flags of `login`.
+type loginOptions struct {
+	request agent.LoginArgs
+	secrets map[string]*string
+}
+
+func loginCommand(c *call) *cobra.Command {
+	o := &loginOptions{}
+	cmd := newCommand(c, "login", "authenticate at the service", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.request.Type, "type", "", "authentication `TYPE`")
+	f.StringVar(&o.request.Customer, "customer", "", "`GUID` of the customer")
+	f.StringVar(&o.request.User, "user", "", "`NAME` of the user")
+	f.StringVar(&o.request.Feature, "feature", "", "`FEATURE`")
+	o.secrets = map[string]*string{}
 	for _, x := range []struct {
 		name, about string
 		into        *string
 	}{
-		{"password-hash-file", "the password's hash", &a.PasswordHash}, {"token-file", "the token", &a.Token},
-		{"api-key-file", "the API key", &a.APIKey}, {"subscription-key-file", "the subscription key of this request", &a.SubscriptionKey},
+		{"password-hash-file", "the password's hash", &o.request.PasswordHash}, {"token-file", "the token", &o.request.Token},
+		{"api-key-file", "the API key", &o.request.APIKey}, {"subscription-key-file", "the subscription key of this request", &o.request.SubscriptionKey},
 	} {
-		secrets[x.name] = x.into
+		o.secrets[x.name] = x.into
 		f.StringVar(x.into, x.name, "", "`FILE` that holds "+x.about+" and nothing else")
 	}
-	f.BoolVar(&a.Keep, "keep", false, "take the keys that come back into the key ring")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "login takes flags only")
+	f.BoolVar(&o.request.Keep, "keep", false, "take the keys that come back into the key ring")
+	return cmd
+}
+
+// run authenticates at the service. What no flag gives comes from service.login of the configuration.
+func (o *loginOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{"login takes flags only"}
 	}
-	for _, name := range sortedNames(secrets) {
-		if file := *secrets[name]; file != "" {
+	for _, name := range sortedNames(o.secrets) {
+		if file := *o.secrets[name]; file != "" {
 			text, err := readSecret(ctx, c, file, name)
 			if err != nil {
 				return fmt.Errorf("--%s: %w", name, err)
 			}
-			*secrets[name] = text
+			*o.secrets[name] = text
 		}
 	}
 	var got agent.LoginResult
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "login", a, &got) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "login", o.request, &got) }); err != nil {
 		return err
 	}
 	if c.json() {

@@ -5,33 +5,45 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/config"
 )
 
-// runMemoAdd adds a memo to a device.
-func runMemoAdd(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "memo add")
-	email := f.String("email", "", "on whose behalf: `ADDRESS` of another user of the service")
-	s := addQueueFlags(f)
-	rest, err := parse(f, c, args)
+// memoAddOptions are the flags of `memo add`.
+type memoAddOptions struct {
+	email string
+	queue *queueFlags
+}
+
+func memoAddCommand(c *call) *cobra.Command {
+	o := &memoAddOptions{}
+	cmd := newCommand(c, "add DEVICE TEXT", "add a memo to a device", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.email, "email", "", "on whose behalf: `ADDRESS` of another user of the service")
+	o.queue = addQueueFlags(f)
+	return cmd
+}
+
+// run adds a memo to a device.
+func (o *memoAddOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case s.file != "" && (len(rest) != 1 || *email != ""):
+	case o.queue.file != "" && (len(args) != 1 || o.email != ""):
 		return usage{"with --file, memo add wants the device's id and nothing else"}
-	case s.file == "" && len(rest) != 2:
+	case o.queue.file == "" && len(args) != 2:
 		return usage{"memo add wants the device's id and the text in quotes, such as: memo add 4711 \"valve replaced\""}
 	}
-	return queueRecords(ctx, c, s, func(cfg *config.Config) ([]record, error) {
-		var memos []cloud.Memo
-		if s.file == "" {
-			memos = []cloud.Memo{{Text: rest[1], Email: *email}}
-		} else if memos, err = readMemos(c, cfg.Service.Wire, s.file); err != nil {
-			return nil, err
+	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]record, error) {
+		memos := []cloud.Memo{{Text: args[len(args)-1], Email: o.email}}
+		if o.queue.file != "" {
+			var err error
+			if memos, err = readMemos(c, cfg.Service.Wire, o.queue.file); err != nil {
+				return nil, err
+			}
 		}
-		return memoRecords(cfg.Service.Wire, rest[0], memos)
+		return memoRecords(cfg.Service.Wire, args[0], memos)
 	})
 }
 

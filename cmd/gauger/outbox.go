@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/spf13/cobra"
 
 	"gauger/agent"
 )
@@ -27,9 +28,10 @@ type selection struct {
 var everyState = []string{"waiting", "dead", "delivered", "dropped"}
 
 // selectionFlags are the flags of everything that lists records.
-func selectionFlags(f *flag.FlagSet) (state *string, within window) {
+func selectionFlags(cmd *cobra.Command) (state *string, within window) {
+	f := cmd.Flags()
 	state = new(string)
-	word(f, state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
+	word(cmd, state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
 	return state, window{
 		f.String("from", "", "only records that were queued from this `TIME` (the site's) on, or so long ago: 24h, 7d"),
 		f.String("to", "", "only records that were queued before this `TIME`"),
@@ -188,42 +190,41 @@ func whyOf(e agent.Entry) string {
 	return e.Waits
 }
 
-// runOutboxList shows what waits, and what is kept because it was refused; with --state what was delivered or dropped too.
-func runOutboxList(ctx context.Context, c *call, args []string) error {
-	return listRecords(ctx, c, "outbox list", args, "waiting", "dead")
+// listOptions are the flags of `outbox list` and `outbox dead`.
+type listOptions struct {
+	state  *string
+	within window
+	usual  []string // states that are shown when none is named
 }
 
-// runOutboxDead shows what the service refused, and what nobody could decode.
-func runOutboxDead(ctx context.Context, c *call, args []string) error {
-	return listRecords(ctx, c, "outbox dead", args, "dead")
+func outboxListCommand(c *call) *cobra.Command {
+	return newListCommand(c, "list [STREAM] [--state STATE]", "what waits and why, and what was refused", "waiting", "dead")
 }
 
-// listRecords runs a command that lists records; usual are the states that it shows. Among what was refused belongs what
-// nobody could decode.
-func listRecords(ctx context.Context, c *call, name string, args []string, usual ...string) error {
-	f := flags(c, name)
-	csvToo(f, c)
-	state, within := selectionFlags(f)
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	s, err := newSelection(c, rest, *state, within, usual...)
+func outboxDeadCommand(c *call) *cobra.Command {
+	return newListCommand(c, "dead [STREAM]", "what the service refused, or nobody could decode", "dead")
+}
+
+func newListCommand(c *call, use, about string, usual ...string) *cobra.Command {
+	o := &listOptions{usual: usual}
+	cmd := newCommand(c, use, about, o.run)
+	withCSV(cmd)
+	o.state, o.within = selectionFlags(cmd)
+	return cmd
+}
+
+// run lists records. Among what was refused belongs what nobody could decode.
+func (o *listOptions) run(ctx context.Context, c *call, args []string) error {
+	s, err := newSelection(c, args, *o.state, o.within, o.usual...)
 	if err != nil {
 		return err
 	}
 	all := []selection{s}
-	if unreadable := s; usual[0] == "dead" && (s.stream == "" || s.stream == agent.Refused) {
+	if unreadable := s; o.usual[0] == "dead" && (s.stream == "" || s.stream == agent.Refused) {
 		unreadable.stream, unreadable.states = agent.Refused, []string{"waiting"}
 		all = append(all, unreadable)
 	}
 	return printRecords(ctx, c, all...)
-}
-
-// csvToo lets a command print csv.
-func csvToo(f *flag.FlagSet, c *call) {
-	c.formats = append(c.formats, "csv")
-	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
 }
 
 // recordOf reads STREAM/SEQ; the number may be left out where several records may be meant.
@@ -278,27 +279,33 @@ func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []
 	return told
 }
 
-func runOutboxRetry(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "outbox retry")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if slices.ContainsFunc(rest, keptMessage) {
-		return decodeMessages(ctx, c, rest)
-	}
-	return changeRecords(ctx, c, "outbox.retry", "queued again", "", rest, false)
+func outboxRetryCommand(c *call) *cobra.Command {
+	return newCommand(c, "retry STREAM[/SEQ]", "queue refused or parked records again; decode kept messages again", runOutboxRetry)
 }
 
-func runOutboxDrop(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "outbox drop")
-	why := f.String("why", "", "`TEXT` of the reason, which is kept")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
+func runOutboxRetry(ctx context.Context, c *call, args []string) error {
+	if slices.ContainsFunc(args, keptMessage) {
+		return decodeMessages(ctx, c, args)
 	}
-	if strings.TrimSpace(*why) == "" {
+	return changeRecords(ctx, c, "outbox.retry", "queued again", "", args, false)
+}
+
+// outboxDropOptions are the flags of `outbox drop`.
+type outboxDropOptions struct {
+	why string
+}
+
+func outboxDropCommand(c *call) *cobra.Command {
+	o := &outboxDropOptions{}
+	cmd := newCommand(c, "drop STREAM/SEQ --why TEXT", "give a record up", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
+	return cmd
+}
+
+func (o *outboxDropOptions) run(ctx context.Context, c *call, args []string) error {
+	if strings.TrimSpace(o.why) == "" {
 		return usage{"say why with --why: a dropped record is gone, and the reason is kept"}
 	}
-	return changeRecords(ctx, c, "outbox.drop", "given up", *why, rest, true)
+	return changeRecords(ctx, c, "outbox.drop", "given up", o.why, args, true)
 }

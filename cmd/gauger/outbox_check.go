@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"gauger/outbox"
 )
 
@@ -20,17 +22,16 @@ type checked struct {
 	Problems    []string `json:"problems"`
 }
 
+func outboxCheckCommand(c *call) *cobra.Command {
+	return newCommand(c, "check FILE", "examine an outbox file, without the daemon", runOutboxCheck)
+}
+
 // runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
 func runOutboxCheck(_ context.Context, c *call, args []string) error {
-	f := flags(c, "outbox check")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 {
+	if len(args) != 1 {
 		return usage{"outbox check wants the outbox file"}
 	}
-	r, err := outbox.Check(rest[0])
+	r, err := outbox.Check(args[0])
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)
 		if printed := printJSON(c.out, checked(r)); printed != nil {
@@ -39,7 +40,7 @@ func runOutboxCheck(_ context.Context, c *call, args []string) error {
 		return err
 	}
 	if r.Bytes > 0 {
-		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", rest[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
+		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", args[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
 	}
 	if r.LostUnknown {
 		fmt.Fprintln(c.out, "  how many records are missing, or were lost in an earlier damage, is not known: the counts are damaged, or were")

@@ -13,17 +13,21 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
+func outboxShowCommand(c *call) *cobra.Command {
+	return newCommand(c, "show STREAM/SEQ", "one record: the request that takes it, why it waits, the answer", runOutboxShow)
+}
+
 // runOutboxShow prints one record whole.
 func runOutboxShow(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "outbox show")
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) != 1 {
-		return orUsage(err, "outbox show wants one record, as STREAM/NUMBER")
+	if len(args) != 1 {
+		return usage{"outbox show wants one record, as STREAM/NUMBER"}
 	}
-	which, err := recordOf(rest[0], true)
+	which, err := recordOf(args[0], true)
 	if err != nil {
 		return err
 	}
@@ -80,34 +84,42 @@ func sinceWord(e agent.Entry) string {
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
-// runOutboxExport writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
+// outboxExportOptions are the flags of `outbox export`.
+type outboxExportOptions struct {
+	file   string
+	state  *string
+	within window
+}
+
+func outboxExportCommand(c *call) *cobra.Command {
+	o := &outboxExportOptions{}
+	cmd := newCommand(c, "export [STREAM] [-o FILE]", "all records and receipts, for support or to be sent by hand", o.run)
+	f := cmd.Flags()
+	printsFormats(cmd, "output `FORMAT`: json (a line for each record, with the request that takes it to the service) or csv (default json)", "json", "csv")
+	o.state, o.within = selectionFlags(cmd)
+	f.StringVarP(&o.file, "o", "o", "", "write to this `file` instead of standard output")
+	return cmd
+}
+
+// run writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
 // receipts. Nothing of a key is among it.
-func runOutboxExport(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "outbox export")
-	c.format, c.formats = "json", []string{"json", "csv"}
-	f.Lookup("format").Usage = "output `FORMAT`: json (a line for each record, with the request that takes it to the service) or csv (default json)"
-	state, within := selectionFlags(f)
-	file := f.String("o", "", "write to this `file` instead of standard output")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	s, err := newSelection(c, rest, *state, within, everyState...)
+func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) error {
+	s, err := newSelection(c, args, *o.state, o.within, everyState...)
 	if err != nil {
 		return err
 	}
 	s.whole = true
-	if *file == "" {
+	if o.file == "" {
 		_, err := exportRecords(ctx, c, c.out, s)
 		return err
 	}
-	out, err := os.OpenFile(*file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	out, err := os.OpenFile(o.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return fmt.Errorf("export the records: %w", err)
 	}
 	n, err := exportRecords(ctx, c, out, s)
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		_, err = fmt.Fprintf(c.err, "%s written to %s\n", count(n, "record"), *file)
+		_, err = fmt.Fprintf(c.err, "%s written to %s\n", count(n, "record"), o.file)
 	}
 	return err
 }

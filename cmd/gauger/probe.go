@@ -12,6 +12,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent/tank"
 	"gauger/collectors/modbus"
 )
@@ -110,43 +112,55 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// runProbe shows one register as it is and in every type, order, scale and offset, ranked.
-func runProbe(ctx context.Context, c *call, args []string) (err error) {
-	f := flags(c, "probe")
-	a := probing{}
-	expect := f.String("expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
-	between := f.String("range", "", "the `LOW,HIGH` between which it lies")
-	f.StringVar(&a.Name, "name", "", "`NAME` of the point for the configuration")
-	f.StringVar(&a.Measure, "unit", "", "its engineering `UNIT` for the configuration, such as in")
-	most := f.Uint("n", 12, "how `MANY` to print")
-	kind := "holding"
-	word(f, &kind, "kind", "kind of register, default holding", "holding", "input")
-	f.DurationVar(&a.Timeout, "timeout", time.Second, "how `LONG` to wait for an answer")
-	trace := f.Bool("trace", false, "show the frames on the wire")
-	rest, err := parse(f, c, args)
-	if err != nil {
+// probeOptions are the flags of `probe`.
+type probeOptions struct {
+	expect  string
+	between string
+	most    uint
+	trace   bool
+	probing probing
+	kind    string
+}
+
+func probeCommand(c *call) *cobra.Command {
+	o := &probeOptions{}
+	cmd := newCommand(c, "probe URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", o.run)
+	f := cmd.Flags()
+	o.probing = probing{}
+	f.StringVar(&o.expect, "expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
+	f.StringVar(&o.between, "range", "", "the `LOW,HIGH` between which it lies")
+	f.StringVar(&o.probing.Name, "name", "", "`NAME` of the point for the configuration")
+	f.StringVar(&o.probing.Measure, "unit", "", "its engineering `UNIT` for the configuration, such as in")
+	f.UintVarP(&o.most, "n", "n", 12, "how `MANY` to print")
+	o.kind = "holding"
+	word(cmd, &o.kind, "kind", "kind of register, default holding", "holding", "input")
+	f.DurationVar(&o.probing.Timeout, "timeout", time.Second, "how `LONG` to wait for an answer")
+	f.BoolVar(&o.trace, "trace", false, "show the frames on the wire")
+	return cmd
+}
+
+// run shows one register as it is and in every type, order, scale and offset, ranked.
+func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err error) {
+	o.probing.Input = o.kind == "input"
+	if err := errors.Join(waitable(o.probing.Timeout), o.probing.where(args), o.probing.expects(o.expect, o.between), o.probing.named()); err != nil {
 		return err
 	}
-	a.Input = kind == "input"
-	if err := errors.Join(waitable(a.Timeout), a.where(rest), a.expects(*expect, *between), a.named()); err != nil {
-		return err
-	}
-	if a.Address >= 30001 && a.Address <= 49999 {
-		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", a.Address, a.Address%10000-1)
+	if o.probing.Address >= 30001 && o.probing.Address <= 49999 {
+		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", o.probing.Address, o.probing.Address%10000-1)
 	}
 	t, err := openTools(c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	p, err := probeTraced(ctx, c, t, a, *trace)
+	p, err := probeTraced(ctx, c, t, o.probing, o.trace)
 	switch {
 	case err != nil:
 		return err
 	case c.json():
 		return printJSON(c.out, p.Guesses)
 	}
-	return p.show(c.out, a, int(*most))
+	return p.show(c.out, o.probing, int(o.most))
 }
 
 func probeTraced(ctx context.Context, c *call, t *tools, a probing, trace bool) (probed, error) {

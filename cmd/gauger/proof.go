@@ -11,6 +11,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
@@ -20,20 +22,33 @@ type ledgerProof struct {
 	Tickets []ticketRow `json:"tickets"`
 }
 
-// runProof prints where every record is, and fails when one is nowhere.
-func runProof(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "proof")
-	csvToo(f, c)
-	from := f.String("from", "7d", "begin with this production `DAY`, this time (the site's), or so long ago")
-	to := f.String("to", "now", "up to and with this production `DAY`, or before this time")
-	of := "streams"
-	word(f, &of, "of", "what a csv is of, default streams", "streams", "tickets", "events")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "proof takes flags only, such as --from 2026-03-01 --to 2026-03-31")
+// proofOptions are the flags of `proof`.
+type proofOptions struct {
+	from string
+	to   string
+	of   string
+}
+
+func proofCommand(c *call) *cobra.Command {
+	o := &proofOptions{}
+	cmd := newCommand(c, "proof [--from DAY] [--to DAY] [--format csv]", "where every record is, and whether the service's events agree", o.run)
+	f := cmd.Flags()
+	withCSV(cmd)
+	f.StringVar(&o.from, "from", "7d", "begin with this production `DAY`, this time (the site's), or so long ago")
+	f.StringVar(&o.to, "to", "now", "up to and with this production `DAY`, or before this time")
+	o.of = "streams"
+	word(cmd, &o.of, "of", "what a csv is of, default streams", "streams", "tickets", "events")
+	return cmd
+}
+
+// run prints where every record is, and fails when one is nowhere.
+func (o *proofOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{"proof takes flags only, such as --from 2026-03-01 --to 2026-03-31"}
 	}
 	h := findSite(c)
 	p := ledgerProof{Tickets: []ticketRow{}}
-	stretch, err := h.stretch(*from, *to)
+	stretch, err := h.stretch(o.from, o.to)
 	if err != nil {
 		return err
 	}
@@ -51,7 +66,7 @@ func runProof(ctx context.Context, c *call, args []string) error {
 	case c.json():
 		err = printJSON(c.out, p)
 	case c.format == "csv":
-		err = csv.NewWriter(c.out).WriteAll(p.csv(of, h))
+		err = csv.NewWriter(c.out).WriteAll(p.csv(o.of, h))
 	default:
 		err = printProof(c, h, p)
 	}

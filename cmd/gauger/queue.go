@@ -3,8 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"gauger/config"
 )
@@ -28,12 +29,12 @@ type waitOptions struct {
 	most time.Duration
 }
 
-func addWaitFlags(f *flag.FlagSet, w *waitOptions) {
+func addWaitFlags(f *pflag.FlagSet, w *waitOptions) {
 	f.BoolVar(&w.none, "no-wait", false, "only queue; do not wait to see it delivered")
 	f.DurationVar(&w.most, "wait", patience, "how `LONG` to wait for the service's answer")
 }
 
-func addQueueFlags(f *flag.FlagSet) *queueFlags {
+func addQueueFlags(f *pflag.FlagSet) *queueFlags {
 	s := &queueFlags{}
 	f.StringVar(&s.file, "file", "", "read the records from a JSON `FILE` in the service's own shape; - is standard input")
 	addWaitFlags(f, &s.waitOptions)

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/console"
 	"gauger/collectors"
@@ -21,29 +23,38 @@ import (
 	"gauger/config"
 )
 
-// runRead asks the devices once, or goes on until it is interrupted.
-func runRead(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "read")
-	watch := f.Bool("watch", false, "go on until interrupted")
-	wait := f.Duration("wait", 30*time.Second, "how `LONG` to wait for a point that speaks when it likes, and how long to trace beside a running gauger")
-	trace := f.Bool("trace", false, "show the frames on the Modbus lines, timed and explained")
-	points, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
+// readOptions are the flags of `read`.
+type readOptions struct {
+	watch bool
+	wait  time.Duration
+	trace bool
+}
+
+func readCommand(c *call) *cobra.Command {
+	o := &readOptions{}
+	cmd := newCommand(c, "read [--watch] [--trace] [POINT...]", "ask the devices once, or go on", o.run)
+	f := cmd.Flags()
+	f.BoolVar(&o.watch, "watch", false, "go on until interrupted")
+	f.DurationVar(&o.wait, "wait", 30*time.Second, "how `LONG` to wait for a point that speaks when it likes, and how long to trace beside a running gauger")
+	f.BoolVar(&o.trace, "trace", false, "show the frames on the Modbus lines, timed and explained")
+	return cmd
+}
+
+// run asks the devices once, or goes on until it is interrupted.
+func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
 		h := findSite(c)
-		if err := h.known(points); err != nil {
+		if err := h.known(args); err != nil {
 			return err
 		}
 		out := newReadings(c.out, c, h)
-		if *trace {
-			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(*watch, *wait))
-			return out.tracedFromDaemon(ctx, &tools{daemon: daemon}, points, newTracer(c, out), *watch, *wait)
+		if o.trace {
+			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(o.watch, o.wait))
+			return out.tracedFromDaemon(ctx, &tools{daemon: daemon}, args, newTracer(c, out), o.watch, o.wait)
 		}
 		fmt.Fprintln(c.err, "gauger is running; these are its readings")
-		return out.fromDaemon(ctx, daemon, points, *watch)
+		return out.fromDaemon(ctx, daemon, args, o.watch)
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return err
@@ -53,15 +64,15 @@ func runRead(ctx context.Context, c *call, args []string) error {
 		return unreadable(err)
 	}
 	h := site{cfg}
-	if err := h.known(points); err != nil {
+	if err := h.known(args); err != nil {
 		return err
 	}
 	out := newReadings(c.out, c, h)
 	lines := &modbus.Lines{}
-	if *trace {
+	if o.trace {
 		defer lines.Trace(newTracer(c, out).show)()
 	}
-	return out.fromDevices(ctx, onlyPoints(cfg, points), lines, *watch, *wait)
+	return out.fromDevices(ctx, onlyPoints(cfg, args), lines, o.watch, o.wait)
 }
 
 // onlyPoints leaves only the named points in the configuration; none means all.

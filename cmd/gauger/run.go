@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
 
 	"gauger/config"
 )
@@ -17,20 +18,27 @@ import (
 // large site to save it a hundredth of a core.
 const gcPercent = 15
 
-func runRun(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "run")
-	strict := f.Bool("strict", false, "end with status 78 on a bad configuration instead of starting the last good one")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) > 0 {
-		return usage{fmt.Sprintf("run takes no arguments, only flags: %q", rest)}
+// runOptions are the flags of `run`.
+type runOptions struct {
+	strict bool
+}
+
+func runCommand(c *call) *cobra.Command {
+	o := &runOptions{}
+	cmd := newCommand(c, "run", "read the site, queue and send; this is what systemd starts", o.run)
+	f := cmd.Flags()
+	f.BoolVar(&o.strict, "strict", false, "end with status 78 on a bad configuration instead of starting the last good one")
+	return cmd
+}
+
+func (o *runOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{fmt.Sprintf("run takes no arguments, only flags: %q", args)}
 	}
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	cfg, bad, err := loadOrFallBack(c, c.config, *strict)
+	cfg, bad, err := loadOrFallBack(c, c.config, o.strict)
 	if err != nil {
 		return err
 	}

@@ -270,7 +270,7 @@ func (s *siteWithoutStore) page(path string, status int) string {
 func (s *siteWithoutStore) command(args ...string) string {
 	var out strings.Builder
 	m := &call{in: strings.NewReader(""), out: &out, err: &out, getenv: os.Getenv}
-	m.run(context.Background(), append(args, "-c", s.config, "--socket", s.socket))
+	execute(context.Background(), m, append(args, "-c", s.config, "--socket", s.socket))
 	return out.String()
 }
 
@@ -286,7 +286,7 @@ func (s *siteWithoutStore) refusesToAnswer() {
 	} {
 		var out, told strings.Builder
 		m := &call{in: strings.NewReader(""), out: &out, err: &told, getenv: os.Getenv}
-		code := m.run(s.t.Context(), append(strings.Fields(line), "-c", s.config, "--socket", s.socket))
+		code := execute(s.t.Context(), m, append(strings.Fields(line), "-c", s.config, "--socket", s.socket))
 		if code != 1 || out.String() != "" || !strings.Contains(told.String(), "the outbox cannot be opened") {
 			s.t.Errorf("%s: status %d, %q, %q", line, code, out.String(), told.String())
 		}

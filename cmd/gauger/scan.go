@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/collectors/modbus"
 )
 
@@ -86,42 +88,54 @@ func scanAt(parent context.Context, lines *modbus.Lines, a scanning, url string,
 	return nil
 }
 
-// runScan asks which unit ids answer on a line.
-func runScan(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "scan")
-	a := scanning{}
-	units := f.String("units", "1-247", "unit `IDS` to try, such as 1-20,40")
-	list(f, &a.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
-	list(f, &a.Parity, "parity", "`PARITIES` to try: N,E,O")
-	table := "holding"
-	word(f, &table, "type", "what to ask for, default holding", "holding", "input", "coil", "discrete")
-	f.DurationVar(&a.Timeout, "timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
-	all := f.Bool("all", false, "print the units that do not answer too")
-	trace := f.Bool("trace", false, "show the frames on the wire")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	if len(rest) != 1 {
+// scanOptions are the flags of `scan`.
+type scanOptions struct {
+	units    string
+	all      bool
+	trace    bool
+	scanning scanning
+	table    string
+}
+
+func scanCommand(c *call) *cobra.Command {
+	o := &scanOptions{}
+	cmd := newCommand(c, "scan URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", o.run)
+	f := cmd.Flags()
+	o.scanning = scanning{}
+	f.StringVar(&o.units, "units", "1-247", "unit `IDS` to try, such as 1-20,40")
+	list(f, &o.scanning.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
+	list(f, &o.scanning.Parity, "parity", "`PARITIES` to try: N,E,O")
+	o.table = "holding"
+	word(cmd, &o.table, "type", "what to ask for, default holding", "holding", "input", "coil", "discrete")
+	f.DurationVar(&o.scanning.Timeout, "timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
+	f.BoolVar(&o.all, "all", false, "print the units that do not answer too")
+	f.BoolVar(&o.trace, "trace", false, "show the frames on the wire")
+	return cmd
+}
+
+// run asks which unit ids answer on a line.
+func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) != 1 {
 		return usage{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
 	}
-	a.URL = rest[0]
-	if a.Units, err = unitsOf(*units); err != nil {
+	o.scanning.URL = args[0]
+	var err error
+	if o.scanning.Units, err = unitsOf(o.units); err != nil {
 		return err
 	}
-	if a.Table, err = modbus.ParseTable(table); err != nil {
+	if o.scanning.Table, err = modbus.ParseTable(o.table); err != nil {
 		return usage{err.Error()}
 	}
-	if err := waitable(a.Timeout); err != nil {
+	if err := waitable(o.scanning.Timeout); err != nil {
 		return err
 	}
-	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
+	urls, err := modbus.Settings(o.scanning.URL, o.scanning.Bauds, o.scanning.Parity)
 	if err != nil {
 		return usage{err.Error()}
 	}
-	p := newProgress(c, a, urls)
-	err = traceScan(ctx, c, a, *trace, p)
-	return errors.Join(printScan(c, p, *all), err)
+	p := newProgress(c, o.scanning, urls)
+	err = traceScan(ctx, c, o.scanning, o.trace, p)
+	return errors.Join(printScan(c, p, o.all), err)
 }
 
 func traceScan(ctx context.Context, c *call, a scanning, trace bool, p *progress) (err error) {

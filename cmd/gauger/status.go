@@ -10,17 +10,22 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/clock"
 	"gauger/collectors"
 	"gauger/config"
 )
 
+func statusCommand(c *call) *cobra.Command {
+	return newCommand(c, "status", "is it reading, is it sending, what is wrong", runStatus)
+}
+
 // runStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
 func runStatus(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "status")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "status takes no arguments")
+	if len(args) > 0 {
+		return usage{"status takes no arguments"}
 	}
 	var s agent.Status
 	err := withConnection(c, func(d *connection) error {

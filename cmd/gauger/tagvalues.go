@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/config"
@@ -46,62 +48,80 @@ type wellSets struct {
 	sets []valueSet
 }
 
-func runTagValuesSave(ctx context.Context, c *call, args []string) error {
-	return saveValues(ctx, c, "tagvalues save", args, agent.TagValues, func(path string) ([]wellSets, error) {
-		all, err := recordsOf[wellTags](c, path)
-		var out []wellSets
-		for i, w := range all {
-			if w.ObjectType != "" && w.ObjectType != "Well" {
-				return nil, fmt.Errorf("%s: record %d: objectType is Well, not %q", path, i+1, w.ObjectType)
-			}
-			out = append(out, wellSets{w.ObjectID, w.TagValues})
-		}
-		return out, err
-	})
+// saveValuesOptions are the flags of `tagvalues save` and `targets save`, and in what they differ.
+type saveValuesOptions struct {
+	code, figure, at string
+	queue            *queueFlags
+	stream           string
+	read             func(c *call, path string) ([]wellSets, error) // of a file in the service's shape
 }
 
-func runTargetsSave(ctx context.Context, c *call, args []string) error {
-	return saveValues(ctx, c, "targets save", args, agent.Targets, func(path string) ([]wellSets, error) {
-		all, err := recordsOf[wellTargets](c, path)
-		var out []wellSets
-		for _, w := range all {
-			out = append(out, wellSets{w.ObjectID, w.Targets})
-		}
-		return out, err
-	})
+func tagValuesSaveCommand(c *call) *cobra.Command {
+	return newSaveValuesCommand(c, "save tag values of a well", agent.TagValues, readTagValues)
 }
 
-// saveValues saves values of wells: one from flags, or all of a file.
-func saveValues(ctx context.Context, c *call, name string, args []string, stream string, read func(path string) ([]wellSets, error)) error {
-	f := flags(c, name)
-	code := f.String("code", "", "data classification `CODE`, such as \"Production Target Oil\"")
-	figure := f.String("value", "", "the `NUMBER`; the service takes whole ones")
-	at := f.String("at", "", "`TIME` for which it holds; default now")
-	s := addQueueFlags(f)
-	rest, err := parse(f, c, args)
-	switch {
-	case err != nil:
-		return err
-	case len(rest) > 1 || s.file == "" && len(rest) == 0:
+func targetsSaveCommand(c *call) *cobra.Command {
+	return newSaveValuesCommand(c, "save production targets of a well", agent.Targets, readTargets)
+}
+
+func newSaveValuesCommand(c *call, about, stream string, read func(c *call, path string) ([]wellSets, error)) *cobra.Command {
+	o := &saveValuesOptions{stream: stream, read: read}
+	cmd := newCommand(c, "save WELL", about, o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.code, "code", "", "data classification `CODE`, such as \"Production Target Oil\"")
+	f.StringVar(&o.figure, "value", "", "the `NUMBER`; the service takes whole ones")
+	f.StringVar(&o.at, "at", "", "`TIME` for which it holds; default now")
+	o.queue = addQueueFlags(f)
+	return cmd
+}
+
+func readTagValues(c *call, path string) ([]wellSets, error) {
+	all, err := recordsOf[wellTags](c, path)
+	var out []wellSets
+	for i, w := range all {
+		if w.ObjectType != "" && w.ObjectType != "Well" {
+			return nil, fmt.Errorf("%s: record %d: objectType is Well, not %q", path, i+1, w.ObjectType)
+		}
+		out = append(out, wellSets{w.ObjectID, w.TagValues})
+	}
+	return out, err
+}
+
+func readTargets(c *call, path string) ([]wellSets, error) {
+	all, err := recordsOf[wellTargets](c, path)
+	var out []wellSets
+	for _, w := range all {
+		out = append(out, wellSets{w.ObjectID, w.Targets})
+	}
+	return out, err
+}
+
+// run saves values of wells: one from flags, or all of a file.
+func (o *saveValuesOptions) run(ctx context.Context, c *call, args []string) error {
+	switch name := c.command; {
+	case len(args) > 1 || o.queue.file == "" && len(args) == 0:
 		return usage{name + " wants the well's id, such as: " + name + " 3fa85f64-5717-4562-b3fc-2c963f66afa6 --code \"Production Target Oil\" --value 412"}
-	case s.file != "" && *code+*figure+*at != "":
+	case o.queue.file != "" && o.code+o.figure+o.at != "":
 		return usage{"--file has code, value and time in it; leave --code, --value and --at out"}
-	case s.file == "" && (*code == "" || *figure == ""):
+	case o.queue.file == "" && (o.code == "" || o.figure == ""):
 		return usage{name + " wants --code and --value, or --file"}
 	}
-	well := strings.Join(rest, "")
-	return queueRecords(ctx, c, s, func(cfg *config.Config) ([]record, error) {
-		var all []wellSets
-		if s.file != "" {
-			all, err = read(s.file)
-		} else {
-			all, err = oneValue(well, *code, *figure, *at)
-		}
+	well := strings.Join(args, "")
+	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]record, error) {
+		all, err := o.values(c, well)
 		if err != nil {
 			return nil, err
 		}
-		return valueRecords(c, cfg, stream, well, all)
+		return valueRecords(c, cfg, o.stream, well, all)
 	})
+}
+
+// values are those of the file, or the one that the flags say.
+func (o *saveValuesOptions) values(c *call, well string) ([]wellSets, error) {
+	if o.queue.file != "" {
+		return o.read(c, o.queue.file)
+	}
+	return oneValue(well, o.code, o.figure, o.at)
 }
 
 // oneValue is what the flags say.

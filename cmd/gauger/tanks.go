@@ -8,14 +8,19 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
+func tanksListCommand(c *call) *cobra.Command {
+	return newCommand(c, "list", "each tank's level, barrels, state and last load", runTanksList)
+}
+
 // runTanksList shows how each tank stands.
 func runTanksList(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tanks list")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "tanks list takes flags only")
+	if len(args) > 0 {
+		return usage{"tanks list takes flags only"}
 	}
 	var rows []agent.TankRow
 	live := false
@@ -55,35 +60,45 @@ func runTanksList(ctx context.Context, c *call, args []string) error {
 	return nil
 }
 
-// runTanksInhibit keeps a tank from making tickets while somebody works on it.
-func runTanksInhibit(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tanks inhibit")
-	why := f.String("why", "", "`TEXT` of the reason, which stands in the event")
-	rest, err := parse(f, c, args)
+// tanksInhibitOptions are the flags of `tanks inhibit`.
+type tanksInhibitOptions struct {
+	why string
+}
+
+func tanksInhibitCommand(c *call) *cobra.Command {
+	o := &tanksInhibitOptions{}
+	cmd := newCommand(c, "inhibit ID 2h --why TEXT", "no tickets while somebody works on a tank", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.why, "why", "", "`TEXT` of the reason, which stands in the event")
+	return cmd
+}
+
+// run keeps a tank from making tickets while somebody works on it.
+func (o *tanksInhibitOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) != 2:
+	case len(args) != 2:
 		return usage{"tanks inhibit wants a tank and for how long, as in `gauger tanks inhibit TK-1001 2h --why \"cleaning\"`"}
-	case strings.TrimSpace(*why) == "":
+	case strings.TrimSpace(o.why) == "":
 		return usage{"say why with --why: the reason stands in the event"}
 	}
-	length, ok := parseSpan(rest[1])
+	length, ok := parseSpan(args[1])
 	if !ok || length == 0 {
-		return usage{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", rest[1])}
+		return usage{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", args[1])}
 	}
-	return changeInhibit(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: rest[0], For: length, Why: *why},
+	return changeInhibit(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: args[0], For: length, Why: o.why},
 		"inhibited: %s until %s: its levels are read, and no ticket is made for what begins meanwhile; one event tells of it when it is over\n")
+}
+
+func tanksAllowCommand(c *call) *cobra.Command {
+	return newCommand(c, "allow ID", "the work on a tank is over", runTanksAllow)
 }
 
 // runTanksAllow ends the work on a tank.
 func runTanksAllow(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tanks allow")
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) != 1 {
-		return orUsage(err, "tanks allow wants one tank; `gauger tanks list` shows which are inhibited")
+	if len(args) != 1 {
+		return usage{"tanks allow wants one tank; `gauger tanks list` shows which are inhibited"}
 	}
-	return changeInhibit(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: rest[0]}, "allowed: %s makes tickets again for what begins after %s\n")
+	return changeInhibit(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: args[0]}, "allowed: %s makes tickets again for what begins after %s\n")
 }
 
 // changeInhibit asks for a verb about work on a tank and says what came of it: the tank and the end.

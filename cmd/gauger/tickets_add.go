@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"gauger/agent"
 	"gauger/agent/cloud"
@@ -22,7 +24,7 @@ type handTicket struct {
 	start, end, open, closing string
 }
 
-func addTicketFlags(f *flag.FlagSet) *handTicket {
+func addTicketFlags(f *pflag.FlagSet) *handTicket {
 	t := &handTicket{}
 	for _, x := range []struct {
 		into        *string
@@ -70,18 +72,27 @@ func (t *handTicket) written(zone *time.Location) (agent.ManualTicket, error) {
 	return w, errors.Join(at.err, err1, err2)
 }
 
-// runTicketsAdd queues tickets that a person writes.
-func runTicketsAdd(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets add")
-	t := addTicketFlags(f)
-	s := addQueueFlags(f)
-	rest, err := parse(f, c, args)
+// ticketsAddOptions are the flags of `tickets add`.
+type ticketsAddOptions struct {
+	ticket *handTicket
+	queue  *queueFlags
+}
+
+func ticketsAddCommand(c *call) *cobra.Command {
+	o := &ticketsAddOptions{}
+	cmd := newCommand(c, "add --tank ID ...", "queue a ticket that a person writes", o.run)
+	f := cmd.Flags()
+	o.ticket = addTicketFlags(f)
+	o.queue = addQueueFlags(f)
+	return cmd
+}
+
+// run queues tickets that a person writes.
+func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) > 0:
-		return usage{fmt.Sprintf("tickets add takes flags only, not %q; put texts with blanks in quotes", rest)}
-	case s.file != "" && t.given():
+	case len(args) > 0:
+		return usage{fmt.Sprintf("tickets add takes flags only, not %q; put texts with blanks in quotes", args)}
+	case o.queue.file != "" && o.ticket.given():
 		return usage{"--file has everything in it; leave the other flags out"}
 	}
 	cfg, err := config.Load(c.config)
@@ -89,19 +100,19 @@ func runTicketsAdd(ctx context.Context, c *call, args []string) error {
 		return unreadable(err)
 	}
 	var all []agent.ManualTicket
-	if s.file != "" {
-		all, err = readTicketFile(c, cfg, s.file)
+	if o.queue.file != "" {
+		all, err = readTicketFile(c, cfg, o.queue.file)
 	} else {
 		all = make([]agent.ManualTicket, 1)
-		all[0], err = t.written(cfg.Zone)
+		all[0], err = o.ticket.written(cfg.Zone)
 	}
 	if err == nil {
-		err = checkTickets(c, cfg, s.file, all)
+		err = checkTickets(c, cfg, o.queue.file, all)
 	}
 	if err != nil {
 		return asUsage(err)
 	}
-	return withConnection(c, func(d *connection) error { return addTickets(ctx, c, d, s, cfg, all) })
+	return withConnection(c, func(d *connection) error { return addTickets(ctx, c, d, o.queue, cfg, all) })
 }
 
 // addTickets queues tickets that have been checked, and sees them off.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
@@ -22,13 +24,19 @@ var editFlags = []struct{ flag, field, about string }{
 	{"comments", "comments", "`TEXT` in place of the tank's own, before the evidence"},
 }
 
-// runTicketsEdit changes figures of a held ticket. Levels and times are as gauged and have no flag.
-func runTicketsEdit(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets edit")
-	set := map[string]string{}
+// ticketsEditOptions are the flags of `tickets edit`.
+type ticketsEditOptions struct {
+	changes map[string]string
+}
+
+func ticketsEditCommand(c *call) *cobra.Command {
+	o := &ticketsEditOptions{}
+	cmd := newCommand(c, "edit NUMBER [--gravity G] ...", "change figures of a held ticket", o.run)
+	f := cmd.Flags()
+	o.changes = map[string]string{}
 	for _, e := range editFlags {
 		f.Func(e.flag, e.about, func(text string) (err error) {
-			set[e.field], err = agent.EditValue(e.field, text)
+			o.changes[e.field], err = agent.EditValue(e.field, text)
 			return err
 		})
 	}
@@ -37,22 +45,24 @@ func runTicketsEdit(ctx context.Context, c *call, args []string) error {
 			return errors.New("levels and times are as gauged; who disagrees rejects the ticket with `gauger tickets reject` and writes another with `gauger tickets add`")
 		})
 	}
-	rest, err := parse(f, c, args)
+	return cmd
+}
+
+// run changes figures of a held ticket. Levels and times are as gauged and have no flag.
+func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) != 1:
+	case len(args) != 1:
 		return usage{"tickets edit wants the number of a held ticket; `gauger tickets list` shows them"}
-	case len(set) == 0:
+	case len(o.changes) == 0:
 		return usage{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
 	}
 	return withConnection(c, func(d *connection) error {
-		number, err := d.heldNumber(ctx, rest[0])
+		number, err := d.heldNumber(ctx, args[0])
 		if err != nil {
 			return err
 		}
 		var made []agent.Edit
-		if err := d.call(ctx, "tickets.edit", agent.EditArgs{Number: number, Set: set}, &made); err != nil {
+		if err := d.call(ctx, "tickets.edit", agent.EditArgs{Number: number, Set: o.changes}, &made); err != nil {
 			return err
 		}
 		if c.json() {
@@ -79,54 +89,64 @@ func editText(e agent.Edit) string {
 	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
 }
 
-// runTicketsHold keeps a held ticket from leaving.
-func runTicketsHold(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets hold")
-	a := agent.HoldArgs{}
-	until := f.String("until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
+// ticketsHoldOptions are the flags of `tickets hold`.
+type ticketsHoldOptions struct {
+	until   string
+	request agent.HoldArgs
+}
+
+func ticketsHoldCommand(c *call) *cobra.Command {
+	o := &ticketsHoldOptions{}
+	cmd := newCommand(c, "hold NUMBER [--for 4h]", "keep a held ticket from leaving", o.run)
+	f := cmd.Flags()
+	o.request = agent.HoldArgs{}
+	f.StringVar(&o.until, "until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
 	f.Func("for", "`DURATION` after which it leaves by itself: 4h, 2d", func(text string) error {
 		d, ok := parseSpan(text)
 		if !ok || d == 0 {
 			return errors.New("want a time such as 4h or 2d")
 		}
-		a.For = d
+		o.request.For = d
 		return nil
 	})
-	f.StringVar(&a.Why, "why", "", "`TEXT` of the reason")
-	rest, err := parse(f, c, args)
+	f.StringVar(&o.request.Why, "why", "", "`TEXT` of the reason")
+	return cmd
+}
+
+// run keeps a held ticket from leaving.
+func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) != 1:
+	case len(args) != 1:
 		return usage{"tickets hold wants the number of a held ticket; `gauger tickets list` shows them"}
-	case *until != "" && a.For > 0:
+	case o.until != "" && o.request.For > 0:
 		return usage{"give --for or --until, not both"}
 	}
 	h := findSite(c)
-	if *until != "" {
-		if a.Until, err = coming(*until, h.zone(), time.Now()); err != nil {
+	if o.until != "" {
+		var err error
+		if o.request.Until, err = coming(o.until, h.zone(), time.Now()); err != nil {
 			return usage{"--until: " + err.Error()}
 		}
 	}
 	return withConnection(c, func(d *connection) (err error) {
-		if a.Number, err = d.heldNumber(ctx, rest[0]); err != nil {
+		if o.request.Number, err = d.heldNumber(ctx, args[0]); err != nil {
 			return err
 		}
 		var got agent.HoldResult
-		if err := d.call(ctx, "tickets.hold", a, &got); err != nil {
+		if err := d.call(ctx, "tickets.hold", o.request, &got); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, struct {
 				Number string `json:"number"`
 				agent.HoldResult
-			}{a.Number, got})
+			}{o.request.Number, got})
 		}
-		leaves := "until `gauger tickets release " + a.Number + "`; an event tells of it every day"
+		leaves := "until `gauger tickets release " + o.request.Number + "`; an event tells of it every day"
 		if !got.Leaves.IsZero() {
 			leaves = "until " + minute(got.Leaves, h.zone()) + ", then it leaves by itself"
 		}
-		_, err = fmt.Fprintf(c.out, "on hold: %s %s\n", a.Number, leaves)
+		_, err = fmt.Fprintf(c.out, "on hold: %s %s\n", o.request.Number, leaves)
 		return err
 	})
 }

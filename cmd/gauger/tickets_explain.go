@@ -7,19 +7,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent/tank"
 )
 
-// runTicketsExplain says in sentences why a ticket is a ticket, or for a time and a tank why there is none.
-func runTicketsExplain(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets explain")
-	id := f.String("tank", "", "`ID` of the tank, to ask about a time")
-	at := f.String("at", "", "`TIME` to ask about: \"2026-03-01 14:30\", 14:30 (the last one), 2h (ago)")
-	rest, err := parse(f, c, args)
-	if err != nil {
-		return err
-	}
-	q, err := readQuestion(c, *id, *at, rest)
+// ticketsExplainOptions are the flags of `tickets explain`.
+type ticketsExplainOptions struct {
+	id string
+	at string
+}
+
+func ticketsExplainCommand(c *call) *cobra.Command {
+	o := &ticketsExplainOptions{}
+	cmd := newCommand(c, "explain NUMBER | TIME TANK", "why it is a ticket, or why there is none, in sentences", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.id, "tank", "", "`ID` of the tank, to ask about a time")
+	f.StringVar(&o.at, "at", "", "`TIME` to ask about: \"2026-03-01 14:30\", 14:30 (the last one), 2h (ago)")
+	return cmd
+}
+
+// run says in sentences why a ticket is a ticket, or for a time and a tank why there is none.
+func (o *ticketsExplainOptions) run(ctx context.Context, c *call, args []string) error {
+	q, err := readQuestion(c, o.id, o.at, args)
 	if err != nil {
 		return err
 	}

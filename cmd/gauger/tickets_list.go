@@ -9,27 +9,41 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
-// runTicketsList lists the tickets, the newest last.
-func runTicketsList(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets list")
-	c.formats = append(c.formats, "csv")
-	f.Lookup("format").Usage = "output `FORMAT`: text, json or csv (default text)"
-	var p period
-	id := f.String("tank", "", "only those of the tank with this `ID`")
-	f.StringVar(&p.from, "from", "", "from this production `DAY` on, or those that ended after a time: 2026-03-01, 24h, 7d")
-	f.StringVar(&p.to, "to", "", "up to and with this production `DAY`, or those that ended before a time")
-	since := f.String("since", "", "the same as --from with a `TIME`; a date is its midnight")
-	unmatched := f.Bool("unmatched", false, "only those with which no truck's ticket is recorded")
-	if rest, err := parse(f, c, args); err != nil || len(rest) > 0 {
-		return orUsage(err, "tickets list takes flags only; `gauger tickets show NUMBER` shows one")
+// ticketsListOptions are the flags of `tickets list`.
+type ticketsListOptions struct {
+	id        string
+	since     string
+	unmatched bool
+	period    period
+}
+
+func ticketsListCommand(c *call) *cobra.Command {
+	o := &ticketsListOptions{}
+	cmd := newCommand(c, "list", "every run ticket, where it stands, and the days' totals", o.run)
+	f := cmd.Flags()
+	withCSV(cmd)
+	f.StringVar(&o.id, "tank", "", "only those of the tank with this `ID`")
+	f.StringVar(&o.period.from, "from", "", "from this production `DAY` on, or those that ended after a time: 2026-03-01, 24h, 7d")
+	f.StringVar(&o.period.to, "to", "", "up to and with this production `DAY`, or those that ended before a time")
+	f.StringVar(&o.since, "since", "", "the same as --from with a `TIME`; a date is its midnight")
+	f.BoolVar(&o.unmatched, "unmatched", false, "only those with which no truck's ticket is recorded")
+	return cmd
+}
+
+// run lists the tickets, the newest last.
+func (o *ticketsListOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usage{"tickets list takes flags only; `gauger tickets show NUMBER` shows one"}
 	}
 	h := findSite(c)
 	times := siteTimes(h.zone())
-	after := times.at("since", *since, time.Time{})
-	if err := errors.Join(times.err, p.read(h.zone())); err != nil {
+	after := times.at("since", o.since, time.Time{})
+	if err := errors.Join(times.err, o.period.read(h.zone())); err != nil {
 		return err
 	}
 	rows, err := listTickets(ctx, c)
@@ -37,7 +51,7 @@ func runTicketsList(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(r ticketRow) bool {
-		return *id != "" && r.Tank != *id || r.End.Before(after) || !p.holds(&r) || *unmatched && (r.Hauled != nil || r.State == "rejected")
+		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.holds(&r) || o.unmatched && (r.Hauled != nil || r.State == "rejected")
 	})
 	switch {
 	case c.json():

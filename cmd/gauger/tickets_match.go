@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 	"gauger/agent/tank"
 )
@@ -13,50 +15,59 @@ import (
 // basisWords are the bases of a hauler's volume as people read them.
 var basisWords = map[string]string{agent.AsObserved: "as observed", agent.AsGross: "gross at 60 degF", agent.AsNet: "net at 60 degF"}
 
-// runTicketsMatch records what a truck's own ticket says of a load.
-func runTicketsMatch(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets match")
-	var a agent.MatchArgs
-	f.StringVar(&a.Hauler, "hauler", "", "`NUMBER` of the truck's ticket")
-	f.Float64Var(&a.Bbl, "barrels", 0, "`BBL` on the truck's ticket, as observed unless --gross or --net says otherwise")
-	gross := f.Bool("gross", false, "they are gross barrels at 60 degF")
-	net := f.Bool("net", false, "they are net barrels at 60 degF, without sediment and water")
-	f.StringVar(&a.By, "by", "", "`NAME` of the person for whom you record it")
-	f.BoolVar(&a.Remove, "remove", false, "take a wrong one back; that it was there is kept")
-	f.StringVar(&a.Why, "why", "", "`TEXT` of why it is taken back")
-	rest, err := parse(f, c, args)
-	a.Hauler = strings.TrimSpace(a.Hauler)
+// ticketsMatchOptions are the flags of `tickets match`.
+type ticketsMatchOptions struct {
+	gross   bool
+	net     bool
+	request agent.MatchArgs
+}
+
+func ticketsMatchCommand(c *call) *cobra.Command {
+	o := &ticketsMatchOptions{}
+	cmd := newCommand(c, "match NUMBER --hauler NUMBER --barrels BBL", "record what the truck's own ticket says", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.request.Hauler, "hauler", "", "`NUMBER` of the truck's ticket")
+	f.Float64Var(&o.request.Bbl, "barrels", 0, "`BBL` on the truck's ticket, as observed unless --gross or --net says otherwise")
+	f.BoolVar(&o.gross, "gross", false, "they are gross barrels at 60 degF")
+	f.BoolVar(&o.net, "net", false, "they are net barrels at 60 degF, without sediment and water")
+	f.StringVar(&o.request.By, "by", "", "`NAME` of the person for whom you record it")
+	f.BoolVar(&o.request.Remove, "remove", false, "take a wrong one back; that it was there is kept")
+	f.StringVar(&o.request.Why, "why", "", "`TEXT` of why it is taken back")
+	return cmd
+}
+
+// run records what a truck's own ticket says of a load.
+func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) error {
+	o.request.Hauler = strings.TrimSpace(o.request.Hauler)
 	switch {
-	case err != nil:
-		return err
-	case len(rest) != 1:
+	case len(args) != 1:
 		return usage{"tickets match wants one ticket number of gauger's; `gauger tickets list` shows them, and `gauger tickets explain TIME TANK` finds one"}
-	case a.Hauler == "":
+	case o.request.Hauler == "":
 		return usage{"tickets match wants the number on the truck's ticket: --hauler NUMBER"}
-	case *gross && *net:
+	case o.gross && o.net:
 		return usage{"--gross and --net exclude each other"}
-	case !a.Remove && a.Bbl <= 0:
+	case !o.request.Remove && o.request.Bbl <= 0:
 		return usage{"tickets match wants what the truck's ticket says: --barrels 180.25"}
 	}
-	a.Basis = agent.AsObserved
-	if *gross {
-		a.Basis = agent.AsGross
+	o.request.Basis = agent.AsObserved
+	if o.gross {
+		o.request.Basis = agent.AsGross
 	}
-	if *net {
-		a.Basis = agent.AsNet
+	if o.net {
+		o.request.Basis = agent.AsNet
 	}
 	return withConnection(c, func(d *connection) error {
 		rows, err := d.tickets(ctx)
 		if err != nil {
 			return err
 		}
-		row, err := byNumber(rows, rest[0])
+		row, err := byNumber(rows, args[0])
 		if err != nil {
 			return err
 		}
-		a.Number = row.name()
+		o.request.Number = row.name()
 		var got agent.MatchResult
-		if err := d.call(ctx, "tickets.match", a, &got); err != nil {
+		if err := d.call(ctx, "tickets.match", o.request, &got); err != nil {
 			return err
 		}
 		if got.Warning != "" {

@@ -5,58 +5,77 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"gauger/agent"
 )
 
-// runTicketsRelease lets a held ticket go.
-func runTicketsRelease(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets release")
-	var w waitOptions
-	addWaitFlags(f, &w)
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) != 1 {
-		return orUsage(err, "tickets release wants the number of a held ticket; `gauger tickets list` shows them")
+// ticketsReleaseOptions are the flags of `tickets release`.
+type ticketsReleaseOptions struct {
+	wait waitOptions
+}
+
+func ticketsReleaseCommand(c *call) *cobra.Command {
+	o := &ticketsReleaseOptions{}
+	cmd := newCommand(c, "release NUMBER", "let a held ticket go", o.run)
+	f := cmd.Flags()
+	addWaitFlags(f, &o.wait)
+	return cmd
+}
+
+// run lets a held ticket go.
+func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) != 1 {
+		return usage{"tickets release wants the number of a held ticket; `gauger tickets list` shows them"}
 	}
 	return withConnection(c, func(d *connection) error {
-		number, err := d.heldNumber(ctx, rest[0])
+		number, err := d.heldNumber(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		rest = []string{number}
+		args = []string{number}
 		if err := d.call(ctx, "tickets.release", agent.TicketArgs{Number: number}, nil); err != nil {
 			return err
 		}
-		queued, err := d.ticketFates(ctx, rest)
+		queued, err := d.ticketFates(ctx, args)
 		if err != nil { // it is marked, but has not become a record yet
-			_, err = fmt.Fprintf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", rest[0])
+			_, err = fmt.Fprintf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", args[0])
 			return err
 		}
-		if err := d.awaitDelivery(ctx, queued, w); err != nil {
+		if err := d.awaitDelivery(ctx, queued, o.wait); err != nil {
 			return err
 		}
 		return printFates(c, d, queued)
 	})
 }
 
-// runTicketsReject forgets a held ticket; the reason is kept, and goes to the service as an event.
-func runTicketsReject(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets reject")
-	why := f.String("why", "", "`TEXT` of the reason, which is kept")
-	rest, err := parse(f, c, args)
+// ticketsRejectOptions are the flags of `tickets reject`.
+type ticketsRejectOptions struct {
+	why string
+}
+
+func ticketsRejectCommand(c *call) *cobra.Command {
+	o := &ticketsRejectOptions{}
+	cmd := newCommand(c, "reject NUMBER --why TEXT", "forget a held ticket, with an event", o.run)
+	f := cmd.Flags()
+	f.StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
+	return cmd
+}
+
+// run forgets a held ticket; the reason is kept, and goes to the service as an event.
+func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
-	case err != nil:
-		return err
-	case len(rest) != 1:
+	case len(args) != 1:
 		return usage{"tickets reject wants the number of a held ticket; `gauger tickets list` shows them"}
-	case strings.TrimSpace(*why) == "":
+	case strings.TrimSpace(o.why) == "":
 		return usage{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
 	}
 	return withConnection(c, func(d *connection) error {
-		number, err := d.heldNumber(ctx, rest[0])
+		number, err := d.heldNumber(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if err := d.call(ctx, "tickets.reject", agent.TicketArgs{Number: number, Why: *why}, nil); err != nil {
+		if err := d.call(ctx, "tickets.reject", agent.TicketArgs{Number: number, Why: o.why}, nil); err != nil {
 			return err
 		}
 		if c.json() {

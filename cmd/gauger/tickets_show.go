@@ -5,21 +5,33 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/spf13/cobra"
 )
 
-// runTicketsShow prints all that is known of one ticket, with a picture of the level.
-func runTicketsShow(ctx context.Context, c *call, args []string) error {
-	f := flags(c, "tickets show")
-	ascii := f.Bool("ascii", false, "draw the level in plain ASCII")
-	rest, err := parse(f, c, args)
-	if err != nil || len(rest) != 1 {
-		return orUsage(err, "tickets show wants one ticket number; `gauger tickets list` shows them")
+// ticketsShowOptions are the flags of `tickets show`.
+type ticketsShowOptions struct {
+	ascii bool
+}
+
+func ticketsShowCommand(c *call) *cobra.Command {
+	o := &ticketsShowOptions{}
+	cmd := newCommand(c, "show NUMBER", "one ticket with its evidence and the level drawn", o.run)
+	f := cmd.Flags()
+	f.BoolVar(&o.ascii, "ascii", false, "draw the level in plain ASCII")
+	return cmd
+}
+
+// run prints all that is known of one ticket, with a picture of the level.
+func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) error {
+	if len(args) != 1 {
+		return usage{"tickets show wants one ticket number; `gauger tickets list` shows them"}
 	}
 	rows, err := listTickets(ctx, c)
 	if err != nil {
 		return err
 	}
-	r, err := byNumber(rows, rest[0])
+	r, err := byNumber(rows, args[0])
 	if err != nil {
 		return err
 	}
@@ -34,7 +46,7 @@ func runTicketsShow(ctx context.Context, c *call, args []string) error {
 	if err := t.Flush(); err != nil || r.Load == nil {
 		return err
 	}
-	if drawing, ok := chartOf(r.Load, h.zone(), plainASCII(c, *ascii)); ok {
+	if drawing, ok := chartOf(r.Load, h.zone(), plainASCII(c, o.ascii)); ok {
 		_, err = fmt.Fprintln(c.out, "\n"+strings.Join(drawing.lines(), "\n"))
 	}
 	return err

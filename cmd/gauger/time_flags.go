@@ -1,12 +1,13 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 
 	"gauger/agent"
 	"gauger/collectors"
@@ -103,7 +104,7 @@ func (s window) wanted(c *call, points []string) (agent.ReadingsArgs, error) {
 	return w, nil
 }
 
-func addWindowFlags(f *flag.FlagSet) window {
+func addWindowFlags(f *pflag.FlagSet) window {
 	return window{
 		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
 		f.String("to", "", "end before this `TIME`"),
@@ -190,7 +191,7 @@ func (c cut) holds(tank string, from, to time.Time) bool {
 }
 
 // addCutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
-func addCutFlags(f *flag.FlagSet) func(cfg *config.Config) (cut, error) {
+func addCutFlags(f *pflag.FlagSet) func(cfg *config.Config) (cut, error) {
 	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
 	to := f.String("to", "", "end them at this `TIME`")
 	id := f.String("tank", "", "draw and compare only the tank with this `ID`")

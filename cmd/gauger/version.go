@@ -4,7 +4,13 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+
+	"github.com/spf13/cobra"
 )
+
+func versionCommand(c *call) *cobra.Command {
+	return newCommand(c, "version", "which gauger this is", runVersion)
+}
 
 // runVersion says which gauger this is.
 func runVersion(_ context.Context, c *call, args []string) error {
