@@ -13,27 +13,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// checker looks at what the decoder has made: what each value means, and how the values fit together.
+// checker looks at the decoded configuration: what each value means, and how the values fit together.
 type checker struct {
-	d        *decoder
-	cfg      *Config
-	root     *yaml.Node
-	dir      string
-	warnings []Problem
-	strict   []Problem       // what only `check` refuses
-	told     map[string]bool // paths that have a problem
-	broken   map[string]bool // blocks in which the decoder found a mistake
-	points   map[collectors.Point]PointInfo
+	*report
+	cfg    *Config
+	points map[collectors.Point]PointInfo
 }
 
-func newChecker(d *decoder, root *yaml.Node, dir string) *checker {
-	c := &checker{d: d, cfg: d.cfg, root: root, dir: dir, told: map[string]bool{}, broken: map[string]bool{}}
-	for _, p := range d.problems {
-		c.told[p.Path] = true
-		for path := p.Path; path != ""; path = parent(path) {
-			c.broken[parent(path)] = true
-		}
-	}
+func newChecker(cfg *Config, d *decoder, root *yaml.Node, dir string) *checker {
+	c := &checker{report: newReport(d, root, dir), cfg: cfg}
 	c.points = map[collectors.Point]PointInfo{}
 	for p := range c.cfg.Points() {
 		if _, twice := c.points[p.Point]; !twice {
@@ -58,54 +46,7 @@ func (c *checker) check() {
 	c.objects()
 }
 
-// problemf reports a mistake at a path. One that follows from a mistake already told is left out: another at the
-// same path, or something that seems to be missing from a block in which a key was misspelt.
-func (c *checker) problemf(path, format string, args ...any) {
-	n, there := locate(c.root, path)
-	if c.follows(path, there) {
-		return
-	}
-	c.told[path] = true
-	c.d.addf(n, path, format, args...)
-}
-
-// warnf tells of something legal but doubtful at a path.
-func (c *checker) warnf(path, format string, args ...any) {
-	n, there := locate(c.root, path)
-	if c.follows(path, there) || len(c.warnings) >= maxProblems {
-		return
-	}
-	c.warnings = append(c.warnings, c.d.at(n, path, fmt.Sprintf(format, args...)))
-}
-
-func (c *checker) follows(path string, there bool) bool {
-	if c.told[path] {
-		return true
-	}
-	if there {
-		return path != "" && c.broken[path]
-	}
-	up := parent(path)
-	return up != "" && c.broken[up]
-}
-
-// given says that a key is written in the file.
-func (c *checker) given(path string) bool {
-	_, there := locate(c.root, path)
-	return there
-}
-
-// positive refuses a duration that is written as zero.
-func (c *checker) positive(path string, d time.Duration) {
-	if d <= 0 && c.given(path) {
-		c.problemf(path, "0 is no interval; write one such as 10s")
-	}
-}
-
-var (
-	siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
-	guid   = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
-)
+var siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
 
 func (c *checker) site() {
 	cfg := c.cfg
@@ -169,12 +110,6 @@ func (c *checker) recorder() {
 	}
 }
 
-func (c *checker) guid(path, s string) {
-	if (s != "" || c.given(path)) && !guid.MatchString(s) {
-		c.problemf(path, "%s is not a GUID; write one such as 6f9619ff-8b86-d011-b42d-00c04fc964ff", quote(s))
-	}
-}
-
 // zonesNearby are offered to whoever misspells a zone.
 var zonesNearby = strings.Fields("America/Anchorage America/Boise America/Chicago America/Denver America/Edmonton America/Los_Angeles " +
 	"America/Mexico_City America/New_York America/Phoenix America/Regina America/Winnipeg Europe/London UTC")
@@ -219,12 +154,6 @@ func (c *checker) listen() {
 	if !loopback(host) {
 		c.warnf("http.listen", "everyone who reaches the box over the network can read the status page here; 127.0.0.1:%s is the box alone", port)
 	}
-}
-
-// loopback says that a host is the box itself.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // objects checks the GUIDs, and that there is one to name.

@@ -85,7 +85,7 @@ func (c *checker) device(at string, dev Device) {
 	case dev.Recording != nil:
 		c.positive(at+".every", dev.Recording.Every)
 		c.exists(at+".recording", dev.Recording.File)
-		if c.remote() {
+		if c.cfg.remote() {
 			c.warnf(at+".recording", "a recording makes tickets of what is past, and the service is not on this box; use it for demonstrations alone")
 		}
 	case dev.Host != nil:

@@ -1,13 +1,9 @@
 package config
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
-	"os"
 	"strings"
-	"time"
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
@@ -83,34 +79,6 @@ func withoutUser(text string) string {
 	return text
 }
 
-// remote says that the service is not on the box itself, as far as its address can be read.
-func (c *checker) remote() bool {
-	u, err := url.Parse(c.cfg.Service.URL)
-	return err == nil && u.Host != "" && !loopback(u.Hostname())
-}
-
-// exists warns of a file that is not there: a configuration may be checked on another box than its own.
-func (c *checker) exists(path, file string) {
-	if file == "" {
-		return
-	}
-	info, err := os.Stat(resolve(c.dir, file))
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		c.warnf(path, "nobody can tell as this user whether %s is there: %v", quote(file), errors.Unwrap(err))
-	case err != nil:
-		c.warnf(path, "no file %s here; put it there before gauger starts", quote(file))
-	case !info.Mode().IsRegular():
-		c.strictf(path, "%s is not a file; name the file itself", quote(file))
-	}
-}
-
-// there says that a file can be found.
-func there(file string) bool {
-	_, err := os.Stat(file)
-	return file != "" && err == nil
-}
-
 // loads checks the detector's settings of the site and of each tank, and what rests on them.
 func (c *checker) loads() {
 	c.load("loads", c.cfg.Loads)
@@ -123,7 +91,7 @@ func (c *checker) loads() {
 			c.problemf(path+".speed", "%g, while the site's is %g; the site has one clock: set speed under the top-level loads alone", t.Loads.Speed, c.cfg.Loads.Speed)
 		}
 	}
-	if least := c.leastHold(); c.given("tickets.hold") && c.cfg.Tickets.Hold < least {
+	if least := c.cfg.leastHold(); c.given("tickets.hold") && c.cfg.Tickets.Hold < least {
 		c.problemf("tickets.hold", "%s is shorter than the detector's confirm; write at least %s, or shorten loads.confirm", short(c.cfg.Tickets.Hold), short(least))
 	}
 }
@@ -144,7 +112,7 @@ func (c *checker) load(path string, l tank.Loads) {
 		}
 	}
 	given := func(key string) bool { return c.given(join(path, key)) }
-	if given("speed") && l.Speed != 1 && c.remote() {
+	if given("speed") && l.Speed != 1 && c.cfg.remote() {
 		c.problemf(path+".speed", "%g would make tickets of a sped-up clock at a real service; remove speed, or use a service on this box", l.Speed)
 	}
 	if (given("max_rate") || given("min_rate")) && l.MaxRate <= l.MinRate {
@@ -153,22 +121,4 @@ func (c *checker) load(path string, l tank.Loads) {
 	if (given("truck_max") || given("min_load")) && l.TruckMax > 0 && l.TruckMax < l.MinLoad {
 		c.problemf(path+".truck_max", "%g is below min_load, which is %g; nothing would be a load", l.TruckMax, l.MinLoad)
 	}
-}
-
-// leastHold is the longest time that the detector itself needs after the end of a load. In a demonstration it is
-// counted on the wall's clock, so that a hold in the site's time passes as well as one in the wall's.
-func (c *checker) leastHold() time.Duration {
-	confirm := func(l tank.Loads) time.Duration {
-		if l.Speed <= 0 {
-			return l.Confirm
-		}
-		return time.Duration(float64(l.Confirm) / l.Speed)
-	}
-	least := confirm(c.cfg.Loads)
-	for i, t := range c.cfg.Tanks {
-		if c := confirm(t.Loads); i == 0 || c > least {
-			least = c
-		}
-	}
-	return least
 }

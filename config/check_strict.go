@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,29 +10,6 @@ import (
 
 	"gauger/agent/tank"
 )
-
-// strictf tells of something that only `check` refuses: the version before took it, so that a site which has it in its
-// file must start. What gauger works with until it is mended is part of the message.
-func (c *checker) strictf(path, format string, args ...any) {
-	n, there := locate(c.root, path)
-	if !there && strings.Contains(path, ".loads.") {
-		return // a tank's from the site's, where it is told
-	}
-	if c.follows(path, there) || len(c.strict) >= maxProblems {
-		return
-	}
-	c.strict = append(c.strict, c.d.at(n, path, fmt.Sprintf(format, args...)))
-}
-
-// stricter is what `check` refuses besides the mistakes: each place is told once, and a mistake there is enough.
-func (c *checker) stricter() []Problem {
-	first := map[string]bool{}
-	return sorted(slices.DeleteFunc(c.strict, func(p Problem) bool {
-		again := first[p.Path] || c.told[p.Path]
-		first[p.Path] = true
-		return again
-	}))
-}
 
 // mend looks for values that can be written and not be lived with, and puts those that can in their place.
 func (c *checker) mend() {
@@ -43,7 +19,7 @@ func (c *checker) mend() {
 	}
 	c.serviceAddress()
 	c.fewestRequests()
-	most(c, "recorder.days", &cfg.Recorder.Days, mostDays)
+	most(c.report, "recorder.days", &cfg.Recorder.Days, mostDays)
 	c.detector("loads", &cfg.Loads)
 	c.fewTanks()
 	for i := range cfg.Tanks {
@@ -60,27 +36,6 @@ func (c *checker) mend() {
 
 // longest is the longest interval that a site can mean.
 const longest = 31 * 24 * time.Hour
-
-// most puts the greatest value in the place of one that is beyond it.
-func most(c *checker, path string, v *int, limit int) {
-	if *v > limit {
-		c.strictf(path, "%d is more than %d; write at most that. Until then gauger works with %d", *v, limit, limit)
-		*v = limit
-	}
-}
-
-// within keeps a duration that is written between two bounds: instead takes the place of one that is shorter, and the
-// greater bound that of a longer one.
-func (c *checker) within(path string, v *time.Duration, least, most, instead time.Duration) {
-	switch {
-	case *v > 0 && *v < least:
-		c.strictf(path, "%s is too short to work with; write at least %s. Until then gauger works with %s", short(*v), short(least), short(instead))
-		*v = instead
-	case *v > most:
-		c.strictf(path, "%s is longer than %s; write at most that. Until then gauger works with %s", short(*v), short(most), short(most))
-		*v = most
-	}
-}
 
 // serviceAddress looks at what url.Parse takes for an address.
 func (c *checker) serviceAddress() {

@@ -96,18 +96,6 @@ func (c *checker) pointPath(info PointInfo) string {
 	return fmt.Sprintf("devices[%d].points[%d].unit", info.Device, info.Index)
 }
 
-// inchesPer is how many inches one of a unit is; a percent is of the height in inches.
-func inchesPer(unit collectors.Unit, height float64) (float64, error) {
-	switch strings.ToLower(string(unit)) {
-	case "percent", "pct", "%":
-		return height / 100, nil
-	case "":
-		return 1, nil
-	}
-	l, err := tank.ParseLength("1" + string(unit))
-	return float64(l), err
-}
-
 func (c *checker) temperatureUnit(where string, info PointInfo) {
 	switch strings.ToLower(string(info.Unit)) {
 	case "degf", "f", "fahrenheit", "degc", "c", "celsius", "k", "kelvin":

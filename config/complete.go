@@ -3,21 +3,15 @@ package config
 import (
 	"cmp"
 	"math"
-	"path/filepath"
+	"net"
+	"net/url"
+	"strings"
 	"time"
 
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
 )
-
-// resolve is a file name of the configuration as seen from where gauger runs.
-func resolve(dir, file string) string {
-	if file == "" || filepath.IsAbs(file) {
-		return file
-	}
-	return filepath.Join(dir, file)
-}
 
 // complete fills in what follows from other keys: file names, inherited objects, the hold, client ids, and how a
 // tank's level is read on a serial line.
@@ -26,11 +20,11 @@ func (c *Config) complete(dir string) {
 	c.inherit()
 	c.Service.Wire.Zone = c.Zone
 	if c.Tickets.Hold == 0 {
-		c.Tickets.Hold = (&checker{cfg: c}).leastHold()
+		c.Tickets.Hold = c.leastHold()
 	}
 	if c.Link.Rate == rateByPlace {
 		c.Link.Rate = 0
-		if (&checker{cfg: c}).remote() {
+		if c.remote() {
 			c.Link.Rate = 1
 		}
 	}
@@ -149,4 +143,34 @@ func inchesApart(table tank.Table, l tank.Loads, apart time.Duration) float64 {
 		inches += l.MaxRate / perInch * apart.Minutes() * math.Max(1, l.Speed)
 	}
 	return inches
+}
+
+// remote says that the service is not on the box itself, as far as its address can be read.
+func (c *Config) remote() bool {
+	u, err := url.Parse(c.Service.URL)
+	return err == nil && u.Host != "" && !loopback(u.Hostname())
+}
+
+// leastHold is the longest time that the detector itself needs after the end of a load. In a demonstration it is
+// counted on the wall's clock, so that a hold in the site's time passes as well as one in the wall's.
+func (c *Config) leastHold() time.Duration {
+	confirm := func(l tank.Loads) time.Duration {
+		if l.Speed <= 0 {
+			return l.Confirm
+		}
+		return time.Duration(float64(l.Confirm) / l.Speed)
+	}
+	least := confirm(c.Loads)
+	for i, t := range c.Tanks {
+		if d := confirm(t.Loads); i == 0 || d > least {
+			least = d
+		}
+	}
+	return least
+}
+
+// loopback says that a host is the box itself.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -172,3 +172,25 @@ type Target struct {
 	Point collectors.Point `yaml:"point,required" doc:"the point that has the value, as DEVICE/POINT"`
 	Every time.Duration    `yaml:"every" doc:"interval, of which the first good reading counts; 0s: every good reading. Default 24h"`
 }
+
+func (Config) defaults() any { return defaultConfig() }
+
+func (TagValue) defaults() any { return TagValue{Every: time.Hour} }
+
+func (Target) defaults() any { return Target{Every: 24 * time.Hour} }
+
+func defaultConfig() Config {
+	return Config{
+		ObjectType:    "Device",
+		ProductionDay: TimeOfDay(7 * time.Hour),
+		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
+		Store: Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Shares: Shares{Events: 50, TagValues: 50, Targets: 25, Refused: 10},
+			Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
+		Recorder: Recorder{MaxBytes: 64 << 20, Days: 30},
+		Link:     Link{Rate: rateByPlace},
+		Tickets:  Tickets{Review: "send"},
+		Book:     Book{LossLimit: 0.8},
+		Loads:    tank.DefaultLoads(),
+		Log:      Log{Level: "info"},
+	}
+}

@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors/mqtt"
 
 	"go.yaml.in/yaml/v3"
@@ -22,8 +22,9 @@ const maxProblems = 100
 // decoder fills structs from a tree of nodes by their yaml tags, strictly, and goes on after a mistake.
 type decoder struct {
 	file     string
-	last     int     // the number of its last line
-	cfg      *Config // what is decoded; tanks inherit the site's loads from it
+	last     int                      // the number of its last line
+	loads    *tank.Loads              // the site's, which tanks inherit
+	home     func(name string) string // the only place of a key in a configuration; empty: there is none, or several
 	problems []Problem
 	visits   int
 	open     map[*yaml.Node]bool // anchors that are being decoded, to see one inside itself
@@ -35,7 +36,6 @@ type nodeDecoder interface {
 }
 
 var (
-	durationType    = reflect.TypeFor[time.Duration]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 	ownDecoder      = reflect.TypeFor[nodeDecoder]()
 )
@@ -201,7 +201,7 @@ func (d *decoder) unknown(p pair, fields fieldList, path string) string {
 		d.addf(p.key, join(path, p.name), "no such key; did you mean %s?", w)
 		return w
 	}
-	if home := homeOf(p.name); home != "" && home != join(path, p.name) {
+	if home := d.home(p.name); home != "" && home != join(path, p.name) {
 		d.addf(p.key, join(path, p.name), "no such key here; it belongs at %s. Here stand: %s", home, list(fields.names()))
 		return ""
 	}
@@ -282,27 +282,20 @@ func (d *decoder) merge(n *yaml.Node, out []pair, lines map[string]int, path str
 	return out
 }
 
-func isNull(n *yaml.Node) bool {
-	return n.Kind == yaml.ScalarNode && n.Tag == "!!null"
-}
-
-// kindOf names a node for a person.
-func kindOf(n *yaml.Node) string {
-	switch n.Kind {
-	case yaml.MappingNode:
-		return "a block of keys"
-	case yaml.SequenceNode:
-		return "a list"
+// scalar decodes one word or number.
+func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		d.addf(n, path, "%s where one value is wanted; write %s", kindOf(n), wanted(v.Type()))
+		return
+	case isNull(n):
+		d.addf(n, path, "has no value; write %s, or remove the line", wanted(v.Type()))
+		return
+	case len(n.Value) > 8192:
+		d.addf(n, path, "a value of %d characters; none is that long", len(n.Value))
+		return
 	}
-	if isNull(n) {
-		return "nothing"
+	if err := setScalar(n.Value, v); err != nil {
+		d.addf(n, path, "%v", err)
 	}
-	return "a single value"
-}
-
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
 }

@@ -58,6 +58,16 @@ type (
 	}
 )
 
+func (modbusEntry) defaults() any {
+	return modbusEntry{Options: modbus.Device{Unit: new(1), Every: 10 * time.Second, Timeout: time.Second}}
+}
+
+func (recordingEntry) defaults() any {
+	return recordingEntry{Options: sim.Device{Every: 10 * time.Second}}
+}
+
+func (hostEntry) defaults() any { return hostEntry{Options: host.Device{Every: time.Minute}} }
+
 // kinds are the keys that decide what an entry is.
 var kinds = []string{"modbus", "mqtt", "recording", "host"}
 

@@ -66,25 +66,17 @@ func readFields(t reflect.Type, base []int) fieldList {
 	return out
 }
 
-// homeOf is the path of the one place in the configuration where a key of this name stands; empty when there is
-// none or more than one. It helps whoever wrote a key one level too high or too low.
-func homeOf(name string) string {
-	home := homes()[name]
-	if home == severalHomes {
-		return ""
-	}
-	return home
-}
-
 const severalHomes = "several"
 
-var homes = sync.OnceValue(func() map[string]string {
-	out := map[string]string{}
-	settle(out, reflect.TypeFor[Config](), "", 0)
-	return out
-})
+// keyHomes are the paths of the keys of a struct type that stand in one place alone; of the others severalHomes. They help
+// whoever wrote a key one level too high or too low.
+func keyHomes(t reflect.Type) map[string]string {
+	homes := map[string]string{}
+	addHomes(homes, t, "", 0)
+	return homes
+}
 
-func settle(out map[string]string, t reflect.Type, path string, depth int) {
+func addHomes(out map[string]string, t reflect.Type, path string, depth int) {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		if t.Kind() == reflect.Slice {
 			path += "[]"
@@ -101,6 +93,22 @@ func settle(out map[string]string, t reflect.Type, path string, depth int) {
 		} else {
 			out[f.name] = here
 		}
-		settle(out, f.typ, here, depth+1)
+		addHomes(out, f.typ, here, depth+1)
 	}
 }
+
+// defaulter is a struct in which keys have other defaults than zero. They are made each time, so that no two files share a map.
+type defaulter interface{ defaults() any }
+
+var defaulterType = reflect.TypeFor[defaulter]()
+
+// defaultOf is the value of a type before its keys are read.
+func defaultOf(t reflect.Type) reflect.Value {
+	if t.Kind() == reflect.Struct && t.Implements(defaulterType) {
+		return reflect.ValueOf(reflect.Zero(t).Interface().(defaulter).defaults())
+	}
+	return reflect.Zero(t)
+}
+
+// settable gives the decoder the variable that p points to.
+func settable[T any](p *T) reflect.Value { return reflect.ValueOf(p).Elem() }

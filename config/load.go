@@ -2,9 +2,9 @@ package config
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
+	"reflect"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -39,10 +39,10 @@ func examine(name string, b []byte, dir string) (*Config, []Problem, error) {
 		return nil, nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
 	}
 	cfg := new(defaultConfig())
-	d := &decoder{file: name, last: lastLine(b), cfg: cfg, open: map[*yaml.Node]bool{}}
+	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}}
 	d.decode(root, settable(cfg), "")
 	cfg.referAll()
-	c := newChecker(d, root, dir)
+	c := newChecker(cfg, d, root, dir)
 	c.check()
 	if len(d.problems) > 0 {
 		return nil, sorted(c.warnings), Problems(sorted(append(d.problems, c.stricter()...)))
@@ -57,27 +57,13 @@ func examine(name string, b []byte, dir string) (*Config, []Problem, error) {
 	return cfg, cfg.Warnings, nil
 }
 
-// readRegular reads a file of at most limit bytes. Anything but a regular file is refused: a pipe or a device could
-// hold the start up for ever.
-func readRegular(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+var homes = sync.OnceValue(func() map[string]string { return keyHomes(reflect.TypeFor[Config]()) })
+
+// homeOf is the path of the one place in the configuration where a key of this name stands; empty when there is none or
+// more than one.
+func homeOf(name string) string {
+	if home := homes()[name]; home != severalHomes {
+		return home
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes", path, limit)
-	}
-	return b, nil
+	return ""
 }

@@ -174,18 +174,6 @@ func scalarNode(tag, s string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: s}
 }
 
-// short is a duration without the zeros at its end: 45m, not 45m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
-}
-
 func encodeSource(s Source) *yaml.Node {
 	if s.Constant != nil {
 		return scalarNode("", s.String())

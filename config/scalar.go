@@ -9,27 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"go.yaml.in/yaml/v3"
 )
 
-// scalar decodes one word or number.
-func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		d.addf(n, path, "%s where one value is wanted; write %s", kindOf(n), wanted(v.Type()))
-		return
-	case isNull(n):
-		d.addf(n, path, "has no value; write %s, or remove the line", wanted(v.Type()))
-		return
-	case len(n.Value) > 8192:
-		d.addf(n, path, "a value of %d characters; none is that long", len(n.Value))
-		return
-	}
-	if err := setScalar(n.Value, v); err != nil {
-		d.addf(n, path, "%v", err)
-	}
-}
+var durationType = reflect.TypeFor[time.Duration]()
 
 // setScalar puts the text of a scalar into v. The error says what is wrong and what would be right.
 func setScalar(s string, v reflect.Value) error {
@@ -143,4 +125,16 @@ func quote(s string) string {
 		s = string(r[:most]) + "..."
 	}
 	return strconv.Quote(s)
+}
+
+// short is a duration without the zeros at its end: 45m, not 45m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
 }

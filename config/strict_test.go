@@ -89,7 +89,7 @@ func TestMoreTanksThanTheStateHolds(t *testing.T) {
 	}
 	cfg := defaultConfig()
 	cfg.Tanks = make([]Tank, 5000)
-	c := newChecker(&decoder{file: "gauger.yaml", last: 1, cfg: &cfg}, root, ".")
+	c := newChecker(&cfg, &decoder{file: "gauger.yaml", last: 1}, root, ".")
 	c.fewTanks()
 	if told := c.stricter(); len(cfg.Tanks) != 4096 || len(told) != 1 || told[0].Path != "tanks[4096]" {
 		t.Errorf("%d tanks, %v", len(cfg.Tanks), told)

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"gauger/agent/tank"
@@ -40,12 +41,16 @@ type Tank struct {
 
 // decodeNode lets a tank begin with the site's detector settings, which stand before the tanks in Config.
 func (t *Tank) decodeNode(d *decoder, n *yaml.Node, path string) {
-	t.Loads = d.cfg.Loads
+	t.Loads = *d.loads
 	d.structure(n, settable(t), path)
 }
 
 // Lact says that a meter makes the tickets of this tank.
 func (t Tank) Lact() bool { return t.Sales == "lact" }
+
+func (Tank) defaults() any {
+	return Tank{Sales: "truck", Temperatures: "in_tank", Loads: tank.DefaultLoads()}
+}
 
 // Model is the tank as the detector needs it. every is the interval at which its level is read, 0 when unknown.
 func (t Tank) Model(every time.Duration) tank.Tank {
@@ -75,4 +80,16 @@ func (t Tank) points() []keyed {
 type keyed struct {
 	key   string
 	point collectors.Point
+}
+
+// inchesPer is how many inches one of a unit is; a percent is of the height in inches.
+func inchesPer(unit collectors.Unit, height float64) (float64, error) {
+	switch strings.ToLower(string(unit)) {
+	case "percent", "pct", "%":
+		return height / 100, nil
+	case "":
+		return 1, nil
+	}
+	l, err := tank.ParseLength("1" + string(unit))
+	return float64(l), err
 }
