@@ -162,10 +162,11 @@ func statuses() (all []scene) {
 	for status := 100; status <= 599; status++ {
 		for i, stream := range fiveStreams {
 			kind, class := status+i, statusClass(status)
-			if text := answerOf(status, kind); class == outbox.Stored && strings.Contains(text, "<html>") {
+			page := strings.Contains(answerOf(status, kind), "<html>")
+			if page && class == outbox.Stored {
 				class = outbox.Path // a page for browsers: who said it is not the service
 			}
-			sc := scene{what: fmt.Sprintf("status %d, body %d", status, kind%5), stream: stream, hasty: true, keep: kind%5 < 3,
+			sc := scene{what: fmt.Sprintf("status %d, body %d", status, kind%5), stream: stream, page: page, hasty: true, keep: kind%5 < 3,
 				answers: []script{say(answerOf(status, kind))}, allowed: only(class)}
 			if status < 200 && status != 101 {
 				sc.hasty, sc.keep, sc.answers = false, false, []script{sayAndHold(answerOf(status, kind))}

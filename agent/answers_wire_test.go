@@ -33,6 +33,7 @@ type scene struct {
 	stream string
 	plain  bool // http, as toward the box itself; else https
 	hasty  bool // nothing in it waits: it may go over a socket, in real time
+	page   bool // the answer is a page for browsers
 	socket bool // it does; else in memory, in virtual time
 
 	answers []script                       // to the requests of the first Send, the second, and so on; then it is well
