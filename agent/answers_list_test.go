@@ -227,6 +227,9 @@ func slow() (all []scene) {
 	}
 	long := head(200, "X-Long: "+strings.Repeat("x", 99), "Content-Length: 0")
 	add("a byte a second", outbox.Ambiguous, drip(long, 0, false))
+	for i := range all {
+		all[i].late = true
+	}
 	add("a byte a second, in time", outbox.Stored, drip(ok, 0, false))
 	add("endless headers at a byte a second", outbox.Ambiguous, drip(head(200)[:17]+"X: y\r\n", 17, true))
 	add("endless interim answers at a byte a second", outbox.Ambiguous, drip(head(102), 0, true))

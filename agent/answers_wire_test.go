@@ -34,6 +34,7 @@ type scene struct {
 	plain  bool // http, as toward the box itself; else https
 	hasty  bool // nothing in it waits: it may go over a socket, in real time
 	page   bool // the answer is a page for browsers
+	late   bool // a 2xx that comes to its end, later than a first request waits; each one after a lost answer waits longer
 	socket bool // it does; else in memory, in virtual time
 
 	answers []script                       // to the requests of the first Send, the second, and so on; then it is well
