@@ -77,7 +77,7 @@ prove-mqtt: ## kill agent and broker at 500 messages a second, and a million mal
 prove-modbus: FRAMES := $(or $(N),10000000)
 prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs of the Modbus lines (N=, SEED=)
 	GAUGER_FRAMES=$(FRAMES) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(FRAMES) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \
-	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|TestAnAdapterPulledAndPutBack.*|TestOneOfTenUnitsIsDead|TestTwinsAreCaughtByAskingTwice)$$' ./collectors/modbus
+	  go test -count=1 -v -timeout 2h -run '^(TestEachFaultAlone|TestFaultsTogether|TestFramesMadeAtRandom|TestAnAdapterPulledAndPutBack.*|TestOneOfTenUnitsIsDead|TestTwinsAreCaughtByAskingTwice)$$' ./collectors/modbus ./collectors/modbus/line
 
 prove-judgement: KILLS := $(or $(N),200)
 prove-judgement: ## kill the real program (N=200, SEED=), cut and replay recordings: ten made here, or the folders of CASES=

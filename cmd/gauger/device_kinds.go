@@ -10,6 +10,7 @@ import (
 	"gauger/collectors"
 	"gauger/collectors/host"
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/mqtt"
 	"gauger/collectors/sim"
 	"gauger/config"
@@ -45,7 +46,7 @@ func kindsOf(cfg *config.Config) kinds {
 
 // collectors makes what gathers from all of them. Modbus devices share lines, MQTT devices share sessions; the rest
 // stand alone. The error names what could not be made; the others work.
-func (k kinds) collectors(store string, lines *modbus.Lines) ([]agent.NamedCollector, error) {
+func (k kinds) collectors(store string, lines *line.Lines) ([]agent.NamedCollector, error) {
 	var all []agent.NamedCollector
 	var errs []error
 	if len(k.modbus) > 0 {
@@ -92,7 +93,7 @@ func (u unusable) Run(context.Context, collectors.Host) error { return u.error }
 
 // glance makes collectors for a look beside everything else: MQTT sessions that leave nothing behind,
 // and no address that others could read devices at.
-func (k kinds) glance(store string, lines *modbus.Lines) ([]agent.NamedCollector, error) {
+func (k kinds) glance(store string, lines *line.Lines) ([]agent.NamedCollector, error) {
 	brokers := k.mqtt
 	k.mqtt, k.modbus = nil, slices.Clone(k.modbus)
 	for i := range k.modbus {

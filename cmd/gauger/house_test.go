@@ -40,7 +40,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/link":    {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":   {tests: "agent/cloud/cloudtest deploy/proof", why: "the service's web interface; the drain acts on the receipt's class alone"},
 	"config":        {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
-	"cmd/gauger":    {may: "agent agent/clock agent/console agent/recorder agent/tank agent/plot agent/cloud agent/link config outbox collectors collectors/modbus collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
+	"cmd/gauger":    {may: "agent agent/clock agent/console agent/recorder agent/tank agent/plot agent/cloud agent/link config outbox collectors collectors/modbus collectors/modbus/line collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":   {may: "collectors collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
 	"agent":         {may: "collectors outbox agent/clock agent/recorder agent/tank agent/tankbook agent/cloud agent/link", tests: "agent/cloud/cloudtest collectors/sim deploy/proof", why: "joins the parts; which collectors there are is decided above it"},
 	"agent/clock":   {why: "judges the wall clock; it is given every instant"},
@@ -53,15 +53,17 @@ var houseRooms = map[string]houseRoom{
 
 	"agent/recorder":       {may: "collectors", why: "a ring of readings on disk, that can be proven alone"},
 	"collectors/registers": {why: "what 16-bit words mean, whichever protocol brings them"},
-	"collectors/modbus":    {may: "collectors collectors/registers", tests: "collectors/collectorstest collectors/modbus/modbustest", why: "a collector knows the words and its own protocol"},
+	"collectors/modbus":    {may: "collectors collectors/modbus/line collectors/registers", tests: "collectors/collectorstest collectors/modbus/linetest collectors/modbus/modbustest", why: "a collector knows the words and its own protocol"},
 	"collectors/mqtt":      {may: "collectors collectors/registers collectors/mqtt/sparkplug", tests: "collectors/collectorstest deploy/proof", why: "a collector knows the words and its own protocol"},
 	"collectors/sim":       {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own recording"},
 	"collectors/host":      {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own box"},
 
 	"collectors/mqtt/sparkplug":     {may: "collectors", why: "what a node's messages mean; pure, without a connection"},
 	"collectors/collectorstest":     {may: "collectors", why: "what every collector must do"},
-	"collectors/modbus/modbustest":  {may: "collectors collectors/modbus", why: "a slave with faults"},
-	"collectors/modbus/modbusbench": {may: "collectors collectors/modbus collectors/modbus/modbustest", why: "measures, and never ships"},
+	"collectors/modbus/modbustest":  {why: "a slave with faults"},
+	"collectors/modbus/linetest":    {may: "collectors/modbus/modbustest", why: "a witness of a line must share no code with it"},
+	"collectors/modbus/line":        {may: "collectors", tests: "collectors/collectorstest collectors/modbus/linetest collectors/modbus/modbustest collectors/registers", why: "requests and answers; it knows of no point, device or poll"},
+	"collectors/modbus/modbusbench": {may: "collectors collectors/modbus collectors/modbus/line collectors/modbus/modbustest", why: "measures, and never ships"},
 	"deploy/bench/mqtt":             {why: "measures, and never ships"},
 	"agent/cloud/cloudtest":         {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/boltfile":               {may: "outbox/disk", why: "reads bbolt's pages by itself, sound or not; it knows no record"},
@@ -83,7 +85,7 @@ type houseFence struct{ module, rooms, why string }
 const houseTests = "(tests)"
 
 var houseFences = []houseFence{
-	{"github.com/goburrow", "collectors/modbus collectors/modbus/modbusbench", "its transports mix up answers; only modbus knows the way round"},
+	{"github.com/goburrow", "collectors/modbus/line collectors/modbus/modbusbench", "its transports mix up answers; only line knows the way round"},
 	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt deploy/bench/mqtt", "its acknowledgements must wait for the disk"},
 	{"go.etcd.io/bbolt", "outbox outbox/outboxtest outbox/bench", "one file, one owner"},
 	{"github.com/tidwall/wal", "outbox/bench", "a store to be measured beside"},
@@ -97,7 +99,7 @@ var houseFences = []houseFence{
 	{"github.com/rs/zerolog", "agent agent/console cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
 	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
-	{"golang.org/x/sys", "collectors/modbus collectors/modbus/modbustest collectors/modbus/modbusbench collectors/host outbox outbox/disk outbox/outboxtest outbox/bench agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
+	{"golang.org/x/sys", "collectors/modbus/line collectors/modbus/modbustest collectors/modbus/modbusbench collectors/host outbox outbox/disk outbox/outboxtest outbox/bench agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
 }
 
 var (

@@ -11,14 +11,14 @@ import (
 	"gauger/agent"
 	"gauger/agent/console"
 	"gauger/collectors"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // tools are where a command finds the Modbus lines: with the daemon when one runs, since a serial port has one owner,
 // else on lines of its own.
 type tools struct {
 	daemon *console.Client // nil: none runs
-	lines  *modbus.Lines
+	lines  *line.Lines
 }
 
 func openTools(c *call) (*tools, error) {
@@ -29,7 +29,7 @@ func openTools(c *call) (*tools, error) {
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}
-	return &tools{lines: &modbus.Lines{}}, nil
+	return &tools{lines: &line.Lines{}}, nil
 }
 
 func (t *tools) close() error {
@@ -48,7 +48,7 @@ func waitable(timeout time.Duration) error {
 }
 
 // offerLines lets commands use the lines that the daemon has open.
-func offerLines(d *agent.Server, lines *modbus.Lines) {
+func offerLines(d *agent.Server, lines *line.Lines) {
 	d.Register("modbus.probe", agent.HandlerOf(func(ctx context.Context, a probing) (probed, error) { return probeOn(ctx, lines, a) }))
 	d.RegisterLive("modbus.scan", agent.LiveStreamOf(func(ctx context.Context, a scanning, see func(any) error) error {
 		err := scanOn(ctx, lines, a, func(f found) error { return see(f) })
@@ -58,7 +58,7 @@ func offerLines(d *agent.Server, lines *modbus.Lines) {
 		return err
 	}))
 	d.RegisterLive("modbus.trace", agent.LiveStreamOf(func(ctx context.Context, _ agent.None, see func(any) error) error {
-		return traceOn(ctx, lines, func(f modbus.Frame) error { return see(f) })
+		return traceOn(ctx, lines, func(f line.Frame) error { return see(f) })
 	}))
 }
 
@@ -94,7 +94,7 @@ func (t *tools) scan(ctx context.Context, a scanning, see func(found) error) err
 const traceLag = 200 * time.Millisecond
 
 // trace calls see with what is on the lines until stop is called; see is called by one goroutine at a time.
-func (t *tools) trace(ctx context.Context, see func(modbus.Frame)) (stop func(), err error) {
+func (t *tools) trace(ctx context.Context, see func(line.Frame)) (stop func(), err error) {
 	if t.daemon == nil {
 		return t.lines.Trace(see), nil
 	}
@@ -114,10 +114,10 @@ func (t *tools) trace(ctx context.Context, see func(modbus.Frame)) (stop func(),
 	}
 }
 
-func (t *tools) follow(ctx context.Context, begun func(), see func(modbus.Frame)) error {
+func (t *tools) follow(ctx context.Context, begun func(), see func(line.Frame)) error {
 	return t.daemon.Follow(ctx, "modbus.trace", agent.None{}, func(raw json.RawMessage) error {
 		begun()
-		var f modbus.Frame
+		var f line.Frame
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return fmt.Errorf("read what the running gauger saw: %w", err)
 		}
@@ -133,10 +133,10 @@ const traceQueue = 1024
 
 // traceOn calls see with every frame on the lines until ctx ends or see fails, and before the first with an empty one.
 // Who is too slow misses frames, and is told so: looking on must never hold up a line.
-func traceOn(ctx context.Context, lines *modbus.Lines, see func(modbus.Frame) error) error {
-	frames := make(chan modbus.Frame, traceQueue)
+func traceOn(ctx context.Context, lines *line.Lines, see func(line.Frame) error) error {
+	frames := make(chan line.Frame, traceQueue)
 	missed := make(chan struct{}, 1)
-	stop := lines.Trace(func(f modbus.Frame) {
+	stop := lines.Trace(func(f line.Frame) {
 		select {
 		case frames <- f:
 		default:
@@ -147,7 +147,7 @@ func traceOn(ctx context.Context, lines *modbus.Lines, see func(modbus.Frame) er
 		}
 	})
 	defer stop()
-	if err := see(modbus.Frame{}); err != nil {
+	if err := see(line.Frame{}); err != nil {
 		return err
 	}
 	for {
@@ -155,7 +155,7 @@ func traceOn(ctx context.Context, lines *modbus.Lines, see func(modbus.Frame) er
 		case <-ctx.Done():
 			return nil
 		case <-missed:
-			if err := see(modbus.Frame{At: time.Now(), Words: "some frames are missing here: they came faster than they could be shown"}); err != nil {
+			if err := see(line.Frame{At: time.Now(), Words: "some frames are missing here: they came faster than they could be shown"}); err != nil {
 				return err
 			}
 		case f := <-frames:

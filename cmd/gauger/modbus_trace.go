@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"gauger/agent"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // tracer prints frames, each as a line of words and the bytes below it.
@@ -23,7 +23,7 @@ type tracer struct {
 // bytesInLine is how many bytes of a frame stand in one line: what 100 columns hold.
 const bytesInLine = 24
 
-func (t tracer) show(f modbus.Frame) {
+func (t tracer) show(f line.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	way := "--      "

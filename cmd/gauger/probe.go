@@ -16,6 +16,7 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // probing is one register to look at, and what a person knows of it.
@@ -61,11 +62,11 @@ type guess struct {
 	YAML    string   `json:"yaml"`
 }
 
-func probeOn(ctx context.Context, lines *modbus.Lines, a probing) (p probed, err error) {
+func probeOn(ctx context.Context, lines *line.Lines, a probing) (p probed, err error) {
 	if err := waitable(a.Timeout); err != nil {
 		return p, err
 	}
-	line, giveBack, err := lines.Borrow(a.URL)
+	borrowed, giveBack, err := lines.Borrow(a.URL)
 	if err != nil {
 		return p, usage{err.Error()}
 	}
@@ -74,9 +75,9 @@ func probeOn(ctx context.Context, lines *modbus.Lines, a probing) (p probed, err
 		Unit: a.Unit, Address: a.Address, Low: a.Low, High: a.High, Within: a.Within, Name: a.Name, Measure: a.Measure, Timeout: a.Timeout,
 	}
 	if a.Input {
-		q.Table = modbus.Input
+		q.Table = line.Input
 	}
-	seen, err := modbus.Probe(ctx, line, q)
+	seen, err := modbus.Probe(ctx, borrowed, q)
 	if err != nil {
 		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
 	}
@@ -103,7 +104,7 @@ func reason(err error) string {
 	if err == nil {
 		return ""
 	}
-	if refusal, ok := errors.AsType[*modbus.Exception](err); ok {
+	if refusal, ok := errors.AsType[*line.Exception](err); ok {
 		return refusal.Error()
 	}
 	if cause := errors.Unwrap(err); cause != nil {

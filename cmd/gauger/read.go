@@ -18,7 +18,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/console"
 	"gauger/collectors"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/mqtt"
 	"gauger/config"
 )
@@ -68,7 +68,7 @@ func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	out := newReadings(c.out, c, h)
-	lines := &modbus.Lines{}
+	lines := &line.Lines{}
 	if o.trace {
 		defer lines.Trace(newTracer(c, out).show)()
 	}
@@ -185,7 +185,7 @@ func (r *readings) verdict() error {
 }
 
 // fromDevices runs the collectors with a host that only prints.
-func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines *modbus.Lines, watch bool, wait time.Duration) (err error) {
+func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines *line.Lines, watch bool, wait time.Duration) (err error) {
 	defer func() { err = errors.Join(err, lines.Close()) }()
 	gather, err := kindsOf(cfg).glance(cfg.Store.Path, lines)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"gauger/agent/link"
 	"gauger/agent/recorder"
 	"gauger/collectors"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -69,7 +69,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 	d.keepReadings(ledger)
 	client.Keys().Notify = keyNotes(ledger, log)
 	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
-	lines := &modbus.Lines{}
+	lines := &line.Lines{}
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
 	if err != nil {

@@ -2,12 +2,12 @@ package main
 
 import (
 	"gauger/agent"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // statusOf is what the Modbus lines have done so far.
-func statusOf(lines *modbus.Lines) (all []agent.LineStatus) {
-	lines.Each(func(l *modbus.Line) {
+func statusOf(lines *line.Lines) (all []agent.LineStatus) {
+	lines.Each(func(l *line.Line) {
 		n := l.Stats()
 		s := agent.LineStatus{
 			Line: l.URL(), Load: n.Load, Busy: n.Busy.Seconds(), Requests: n.Requests, Timeouts: n.Timeouts, Exceptions: n.Exceptions,

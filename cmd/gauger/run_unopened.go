@@ -18,7 +18,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/console"
 	"gauger/collectors"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -65,7 +65,7 @@ func (s *shutSite) until(ctx context.Context) opening {
 		s.began = time.Now()
 		s.because(err)
 		ctx, cancel := context.WithCancel(ctx)
-		lines := &modbus.Lines{}
+		lines := &line.Lines{}
 		defer func() {
 			cancel()
 			s.workers.Wait()
@@ -133,7 +133,7 @@ func (s *shutSite) try(ctx context.Context, open func() (*outbox.Box, error)) (*
 }
 
 // show reads the site and lets people see it, and tells systemd that this is as ready as it gets.
-func (s *shutSite) show(ctx context.Context, lines *modbus.Lines) error {
+func (s *shutSite) show(ctx context.Context, lines *line.Lines) error {
 	site := siteOf(s.cfg)
 	clock := clockOf(site)
 	ledger, err := agent.NewWithoutOutbox(site, clock, s.log)

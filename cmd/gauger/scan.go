@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // scanning is a search for unit ids on a line, at one or several settings of its port.
@@ -20,7 +21,7 @@ type scanning struct {
 	Bauds   []string      `json:"bauds,omitempty"`
 	Parity  []string      `json:"parity,omitempty"`
 	Units   []int         `json:"units"`
-	Table   modbus.Table  `json:"table"`
+	Table   line.Table    `json:"table"`
 	Timeout time.Duration `json:"timeout"`
 }
 
@@ -38,11 +39,11 @@ func (a scanning) search() modbus.Search {
 }
 
 // scanOn searches at one setting after the other, each on a line that is given back after it.
-func scanOn(ctx context.Context, lines *modbus.Lines, a scanning, see func(found) error) error {
+func scanOn(ctx context.Context, lines *line.Lines, a scanning, see func(found) error) error {
 	if err := waitable(a.Timeout); err != nil {
 		return err
 	}
-	if a.Table > modbus.Discrete {
+	if a.Table > line.Discrete {
 		return usage{fmt.Sprintf("table %d: 0 holding, 1 input, 2 coil, 3 discrete", a.Table)}
 	}
 	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
@@ -66,7 +67,7 @@ func scanOn(ctx context.Context, lines *modbus.Lines, a scanning, see func(found
 	return nil
 }
 
-func scanAt(parent context.Context, lines *modbus.Lines, a scanning, url string, see func(found) error) (err error) {
+func scanAt(parent context.Context, lines *line.Lines, a scanning, url string, see func(found) error) (err error) {
 	line, giveBack, err := lines.Borrow(url)
 	if err != nil {
 		return taken{err}
@@ -123,7 +124,7 @@ func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
 	if o.scanning.Units, err = unitsOf(o.units); err != nil {
 		return err
 	}
-	if o.scanning.Table, err = modbus.ParseTable(o.table); err != nil {
+	if o.scanning.Table, err = line.ParseTable(o.table); err != nil {
 		return usage{err.Error()}
 	}
 	if err := waitable(o.scanning.Timeout); err != nil {
@@ -192,7 +193,7 @@ const sameID = "Two units with one id answer at the same time, which looks damag
 // unseen says honestly what a search like this cannot see.
 func (p *progress) unseen(damaged bool) []string {
 	other := "input"
-	if p.asks.Table == modbus.Input {
+	if p.asks.Table == line.Input {
 		other = "holding"
 	}
 	words := []string{fmt.Sprintf("It cannot see a unit that is off, one that is slower than %s (--timeout %s), and one that says nothing when asked for %s 0 (--type %s).",

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"gauger/collectors"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/modbustest"
 )
 
 // onPipes are lines with one slave behind every URL, in memory.
-func onPipes(t *testing.T, slave *modbustest.Slave, framing modbustest.Framing) *modbus.Lines {
-	return &modbus.Lines{Dial: func(context.Context, string) (modbus.Stream, error) {
+func onPipes(t *testing.T, slave *modbustest.Slave, framing modbustest.Framing) *line.Lines {
+	return &line.Lines{Dial: func(context.Context, string) (line.Stream, error) {
 		near, far := modbustest.Pipe()
 		go func() {
 			if err := slave.ServeStream(t.Context(), far, framing); err != nil {
@@ -43,7 +43,7 @@ func TestScanGoesThroughTheSettingsOfAFreePort(t *testing.T) {
 		if err != nil || strings.Join(at, " ") != "rtu:///dev/port?baud=9600&parity=N rtu:///dev/port?baud=19200&parity=N" {
 			t.Errorf("answers at %q, %v", at, err)
 		}
-		lines.Each(func(l *modbus.Line) { t.Errorf("%s is left", l.URL()) })
+		lines.Each(func(l *line.Line) { t.Errorf("%s is left", l.URL()) })
 	})
 }
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"gauger/collectors"
-	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -117,7 +117,7 @@ func TestAGatewaysValueHasTheTimeOfItsCheckIn(t *testing.T) {
 	m := signalfire(65523)
 	m.fill(slave.Unit(12))
 	device := deviceOf(t, "  - name: dut\n    modbus: "+templateLines["tcp"](t, slave)+"\n    template: signalfire-gateway\n"+m.yaml)
-	lines := &modbus.Lines{}
+	lines := &line.Lines{}
 	before := time.Now()
 	got := readDevice(t, lines, device)
 	level, battery := got["dut/level"], got["dut/battery"]

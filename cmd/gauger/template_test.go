@@ -9,6 +9,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/modbustest"
 	"gauger/config"
 )
@@ -100,7 +101,7 @@ func (m mapped) judge(t *testing.T, name string, serve func(*testing.T, *modbust
 	bank.Strict(true) // what the map does not have is refused, as a real device does
 	m.fill(bank)
 	device := deviceOf(t, fmt.Sprintf("  - name: dut\n    modbus: %s\n    template: %s\n%s", serve(t, slave), name, m.yaml))
-	lines := &modbus.Lines{}
+	lines := &line.Lines{}
 	defer func() {
 		if err := lines.Close(); err != nil {
 			t.Error(err)
@@ -130,7 +131,7 @@ func deviceOf(t *testing.T, lines string) modbus.Device {
 	return *cfg.Devices[0].Modbus
 }
 
-func readDevice(t *testing.T, lines *modbus.Lines, d modbus.Device) map[collectors.Point]collectors.Reading {
+func readDevice(t *testing.T, lines *line.Lines, d modbus.Device) map[collectors.Point]collectors.Reading {
 	t.Helper()
 	batch, err := modbus.Read(t.Context(), lines, []modbus.Device{d})
 	if err != nil {

@@ -3,30 +3,17 @@ package modbus
 import (
 	"errors"
 	"fmt"
+	"gauger/collectors/modbus/line"
 )
 
-// Span is a run of addresses of one table: from, and so many.
-type Span struct {
-	Table Table
-	From  int
-	Count int
-}
-
-func (s Span) End() int { return s.From + s.Count }
-
-// dataLength is the length of its data in an answer.
-func (s Span) dataLength() int {
-	return Request{Table: s.Table, Quantity: uint16(s.Count)}.dataLength()
-}
-
 // place finds the one key of a point that says where it is, and what it says.
-func (p Point) place() (key string, table Table, address int, err error) {
+func (p Point) place() (key string, table line.Table, address int, err error) {
 	given := []struct {
 		key   string
 		value *int
-		table Table
+		table line.Table
 	}{
-		{"holding", p.Holding, Holding}, {"input", p.Input, Input}, {"coil", p.Coil, Coil}, {"discrete", p.Discrete, Discrete},
+		{"holding", p.Holding, line.Holding}, {"input", p.Input, line.Input}, {"coil", p.Coil, line.Coil}, {"discrete", p.Discrete, line.Discrete},
 		{"modicon", p.Modicon, 0},
 	}
 	for _, g := range given {
@@ -50,8 +37,8 @@ func (p Point) place() (key string, table Table, address int, err error) {
 }
 
 // modicon splits a one-based number with its kind in front: five digits reach 9999, six digits 65536.
-func modicon(n int) (Table, int, error) {
-	tables := map[int]Table{0: Coil, 1: Discrete, 3: Input, 4: Holding}
+func modicon(n int) (line.Table, int, error) {
+	tables := map[int]line.Table{0: line.Coil, 1: line.Discrete, 3: line.Input, 4: line.Holding}
 	for _, reach := range []int{10_000, 100_000} {
 		table, known := tables[n/reach]
 		first := n % reach

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -16,7 +17,7 @@ func BenchmarkPollOf100Registers(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	lines := &Lines{}
+	lines := &line.Lines{}
 	options := Device{Name: "d", URL: "tcp://" + server.Addr}
 	for a := range 100 {
 		options.Points = append(options.Points, holding(fmt.Sprint(a), a))

@@ -3,6 +3,7 @@ package modbus
 import (
 	"cmp"
 	"fmt"
+	"gauger/collectors/modbus/line"
 	"slices"
 	"time"
 )
@@ -46,9 +47,9 @@ type PlannedRequest struct {
 // are left out; Check and Conflicts tell of them.
 func Budgets(devices []Device) []Budget {
 	var all []Budget
-	line := map[string]int{}
+	byPlace := map[string]int{}
 	for _, d := range devices {
-		at, err := ParseEndpoint(d.URL)
+		at, err := line.ParseEndpoint(d.URL)
 		if err != nil || len(d.Check()) > 0 {
 			continue
 		}
@@ -56,10 +57,10 @@ func Budgets(devices []Device) []Budget {
 		if err != nil {
 			continue
 		}
-		i, known := line[at.Place]
+		i, known := byPlace[at.Place]
 		if !known {
 			i = len(all)
-			line[at.Place], all = i, append(all, Budget{Line: at.String()})
+			byPlace[at.Place], all = i, append(all, Budget{Line: at.String()})
 		}
 		made := outline(d, points, at)
 		made.replan()

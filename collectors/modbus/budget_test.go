@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -22,7 +24,7 @@ type layout struct {
 	change     func(*Device)
 }
 
-func wordsFrom(table Table, addresses ...int) []Point {
+func wordsFrom(table line.Table, addresses ...int) []Point {
 	var points []Point
 	for _, a := range addresses {
 		p := Point{Name: fmt.Sprintf("%s-%d", table, a)}
@@ -32,9 +34,9 @@ func wordsFrom(table Table, addresses ...int) []Point {
 	return points
 }
 
-func farApart() []Point { return wordsFrom(Holding, steps(10, 100)...) }
+func farApart() []Point { return wordsFrom(line.Holding, steps(10, 100)...) }
 
-func span30() []Point { return wordsFrom(Holding, steps(30, 1)...) }
+func span30() []Point { return wordsFrom(line.Holding, steps(30, 1)...) }
 
 // layouts are what sites look like: baud rates, parities, numbers of units, merged and split requests, verify.
 var layouts = []layout{
@@ -43,11 +45,11 @@ var layouts = []layout{
 	{"10 units at 19200", "rtu:///dev/x", 10, 5 * time.Millisecond, span30, nil},
 	{"5 units at 38400", "rtu:///dev/x?baud=38400&parity=O", 5, 10 * time.Millisecond, span30, nil},
 	{"10 units at 115200", "rtu:///dev/x?baud=115200&parity=N&stop=2", 10, 20 * time.Millisecond, span30, nil},
-	{"one register of each of 8 units", "rtu:///dev/x?baud=9600", 8, 15 * time.Millisecond, func() []Point { return wordsFrom(Input, 7) }, nil},
-	{"read across gaps at 19200", "rtu+tcp://s:4001", 4, 5 * time.Millisecond, func() []Point { return wordsFrom(Holding, steps(20, 5)...) }, nil},
+	{"one register of each of 8 units", "rtu:///dev/x?baud=9600", 8, 15 * time.Millisecond, func() []Point { return wordsFrom(line.Input, 7) }, nil},
+	{"read across gaps at 19200", "rtu+tcp://s:4001", 4, 5 * time.Millisecond, func() []Point { return wordsFrom(line.Holding, steps(20, 5)...) }, nil},
 	{"too far apart at 19200", "rtu+tcp://s:4001", 4, 5 * time.Millisecond, farApart, nil},
 	{"bits and registers", "rtu:///dev/x?baud=9600", 3, 8 * time.Millisecond, func() []Point {
-		return append(append(span30(), wordsFrom(Coil, steps(100, 1)...)...), wordsFrom(Discrete, 3, 19, 700)...)
+		return append(append(span30(), wordsFrom(line.Coil, steps(100, 1)...)...), wordsFrom(line.Discrete, 3, 19, 700)...)
 	}, nil},
 	{"levels are read twice", "rtu:///dev/x?baud=9600", 4, 5 * time.Millisecond, func() []Point {
 		points := span30()
@@ -61,14 +63,14 @@ var layouts = []layout{
 	{"ASCII at 9600", "ascii:///dev/x?baud=9600", 3, 10 * time.Millisecond, span30, nil},
 	{"ASCII through a serial server, with a pause", "ascii+tcp://s:4001?baud=19200&data=8&pause=30ms", 2, 10 * time.Millisecond, farApart, nil},
 	{"values of 32 bits in Enron's way", "rtu:///dev/x?baud=19200", 2, 10 * time.Millisecond, func() []Point {
-		points := wordsFrom(Holding, steps(70, 1)...)
+		points := wordsFrom(line.Holding, steps(70, 1)...)
 		for i := range points {
 			points[i].Type = "float32"
 		}
 		return points
 	}, func(d *Device) { d.Enron = true }},
 	{"TLS with a pause", "tls://s?pause=10ms", 4, 25 * time.Millisecond, farApart, nil},
-	{"300 registers behind a slow radio", "tcp://s", 2, 150 * time.Millisecond, func() []Point { return wordsFrom(Input, steps(300, 1)...) }, nil},
+	{"300 registers behind a slow radio", "tcp://s", 2, 150 * time.Millisecond, func() []Point { return wordsFrom(line.Input, steps(300, 1)...) }, nil},
 }
 
 // TestTheComputedRoundIsTheMeasuredOne asks simulated units with true character times for everything every three seconds
@@ -80,7 +82,7 @@ func TestTheComputedRoundIsTheMeasuredOne(t *testing.T) {
 }
 
 func (l layout) compare(t *testing.T) {
-	at, err := ParseEndpoint(l.url)
+	at, err := line.ParseEndpoint(l.url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +90,10 @@ func (l layout) compare(t *testing.T) {
 	slave := modbustest.NewSlave()
 	slave.Turnaround = l.turnaround
 	if at.IsSerial() {
-		slave.Char = at.serial.charTime()
+		slave.Char = at.CharTime()
 	}
-	if at.IsSerial() && !at.isASCII() {
-		slave.Turnaround += at.serial.frameGap()
+	if at.IsSerial() && !strings.HasPrefix(l.url, "ascii") {
+		slave.Turnaround += at.FrameGap()
 	}
 	var devices []Device
 	for unit := 1; unit <= l.units; unit++ {
@@ -111,18 +113,18 @@ func (l layout) compare(t *testing.T) {
 	}
 	lines := pipeLines(t, only(slave))
 	s := runSite(t, lines, &collectorstest.Host{}, devices...)
-	await(t, 5*time.Minute+30*time.Second)
+	linetest.Await(t, 5*time.Minute+30*time.Second)
 	s.stop()
-	line := openLine(t, lines, l.url)
+	polled := openLine(t, lines, l.url)
 	var rounds time.Duration
-	for _, r := range line.Rounds() {
+	for _, r := range polled.Rounds() {
 		rounds += r.Took
 	}
 	requests := 0
 	for _, share := range budgets[0].Shares {
 		requests += len(share.Requests)
 	}
-	stats := line.Stats()
+	stats := polled.Stats()
 	busy := time.Duration(float64(stats.Busy) / float64(stats.Requests) * float64(requests))
 	t.Logf("computed %s, measured %s (%.1f %%), %d requests", budgets[0].Round, rounds, 100*budgets[0].Round.Seconds()/rounds.Seconds(), requests)
 	for _, measured := range []time.Duration{rounds, busy} {
@@ -139,7 +141,7 @@ func (l layout) compare(t *testing.T) {
 func TestWhatDoesNotFitIsSaid(t *testing.T) {
 	slow := Device{Name: "battery-plc", URL: "rtu:///dev/ttyS1?baud=1200", Every: 10 * time.Second, Turnaround: 100 * time.Millisecond}
 	for a := range 6 {
-		slow.Points = append(slow.Points, wordsFrom(Holding, steps(100, 1)...)...)
+		slow.Points = append(slow.Points, wordsFrom(line.Holding, steps(100, 1)...)...)
 		for i := range 100 {
 			p := &slow.Points[100*a+i]
 			p.Name, *p.Holding = fmt.Sprint(a, "-", i), 1000*a+i
@@ -182,7 +184,7 @@ func TestALineOfManyIsSlowedDownTogether(t *testing.T) {
 }
 
 func TestThePlanShowsEveryRequest(t *testing.T) {
-	d := Device{Name: "d", URL: "rtu:///dev/ttyS1", Points: append(wordsFrom(Holding, 0, 5, 100), Point{Name: "level", Input: new(7), Type: "float32", Verify: "twice"})}
+	d := Device{Name: "d", URL: "rtu:///dev/ttyS1", Points: append(wordsFrom(line.Holding, 0, 5, 100), Point{Name: "level", Input: new(7), Type: "float32", Verify: "twice"})}
 	asks := Budgets([]Device{d})[0].Shares[0].Requests
 	want := []PlannedRequest{
 		{Table: "holding", From: 0, To: 5, Points: 2, Gaps: 4}, {Table: "holding", From: 100, To: 100, Points: 1},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/registers"
 )
 
@@ -14,7 +15,6 @@ import (
 const (
 	DefaultUnit    = 1
 	DefaultEvery   = 10 * time.Second
-	DefaultTimeout = time.Second
 	DefaultRetries = 1
 )
 
@@ -29,7 +29,7 @@ func (d Device) UnitID() int {
 // SerialLine says whether the device answers over a serial line, where a late answer cannot be told from the
 // right one (all kinds but tcp and tls); a URL that cannot be read is none.
 func (d Device) SerialLine() bool {
-	at, err := ParseEndpoint(d.URL)
+	at, err := line.ParseEndpoint(d.URL)
 	return err == nil && at.IsSerial()
 }
 
@@ -40,7 +40,7 @@ func (d Device) Check() []collectors.Problem {
 	if d.Name == "" || strings.ContainsAny(d.Name, "/ ") {
 		c.add("name", "%q: a name without blanks and slashes is needed", d.Name)
 	}
-	at, err := ParseEndpoint(d.URL)
+	at, err := line.ParseEndpoint(d.URL)
 	if err != nil {
 		c.add("modbus", "%s", err)
 	}
@@ -119,7 +119,7 @@ func (c *checker) checkPoint(p Point) {
 }
 
 // typeFits checks what kind, length and order make of the address.
-func (c *checker) typeFits(p Point, key string, table Table, address int, k registers.Kind) {
+func (c *checker) typeFits(p Point, key string, table line.Table, address int, k registers.Kind) {
 	if table.IsBits() && k != registers.Bool {
 		c.add("type", "%s: a %s is a bool", k, table)
 		return
@@ -147,7 +147,7 @@ func (c *checker) typeFits(p Point, key string, table Table, address int, k regi
 	}
 }
 
-func (c *checker) checkBit(p Point, table Table, k registers.Kind) {
+func (c *checker) checkBit(p Point, table line.Table, k registers.Kind) {
 	if p.Bit == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func (c *checker) checkValues(p Point, k registers.Kind) {
 }
 
 // kind is the configured type, or what the place implies.
-func (p Point) kind(table Table) (registers.Kind, error) {
+func (p Point) kind(table line.Table) (registers.Kind, error) {
 	if p.Type != "" {
 		return registers.ParseKind(p.Type)
 	}
@@ -204,7 +204,7 @@ func (p Point) registers(k registers.Kind) int {
 
 // isEnron says whether the point is one address of 32 bits: as it says itself, or as its device does where the type
 // allows it.
-func (p Point) isEnron(device bool, k registers.Kind, table Table) bool {
+func (p Point) isEnron(device bool, k registers.Kind, table line.Table) bool {
 	if p.Enron != nil {
 		device = *p.Enron
 	}
@@ -213,7 +213,7 @@ func (p Point) isEnron(device bool, k registers.Kind, table Table) bool {
 
 // Warnings returns what is legal but doubtful in the device's options.
 func (d Device) Warnings() (all []collectors.Problem) {
-	at, err := ParseEndpoint(d.URL)
+	at, err := line.ParseEndpoint(d.URL)
 	if err == nil && at.IsPort() && (strings.HasPrefix(at.Place, "/dev/ttyUSB") || strings.HasPrefix(at.Place, "/dev/ttyACM")) {
 		all = append(all, collectors.Problem{Path: "modbus", Message: at.Place + " is another adapter after a restart or when it was pulled out; " +
 			"ls -l /dev/serial/by-id shows the name that stays"})
@@ -251,16 +251,16 @@ func Conflicts(devices []Device) []Conflict {
 	add := func(i int, path string, err error) {
 		found = append(found, Conflict{i, collectors.Problem{Path: path, Message: err.Error()}})
 	}
-	lines, units := map[string]Endpoint{}, map[unit]string{}
+	lines, units := map[string]line.Endpoint{}, map[unit]string{}
 	for i, d := range devices {
-		at, err := ParseEndpoint(d.URL)
+		at, err := line.ParseEndpoint(d.URL)
 		if err != nil {
 			continue
 		}
 		u := unit{at.Place, d.UnitID()}
 		first, known := lines[at.Place]
 		other, taken := units[u]
-		switch err := compatible(first, at); {
+		switch err := first.ConflictsWith(at); {
 		case known && err != nil:
 			add(i, "modbus", err)
 		case taken:

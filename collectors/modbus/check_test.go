@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"gauger/collectors/modbus/line"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,7 +103,7 @@ func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
 		if len(p) == 0 || p[0].Path != tt.path || !strings.Contains(p[0].Message, tt.says) {
 			t.Errorf("want %s: %s; found %+v", tt.path, tt.says, p)
 		}
-		if _, err := New(&Lines{}, []Device{d}); err == nil {
+		if _, err := New(&line.Lines{}, []Device{d}); err == nil {
 			t.Errorf("%s: New took it", tt.path)
 		}
 	}
@@ -127,13 +128,17 @@ func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {
 }
 
 func TestModiconNumbers(t *testing.T) {
-	for n, want := range map[int]Span{
-		1: {Coil, 0, 0}, 9999: {Coil, 9998, 0}, 10001: {Discrete, 0, 0}, 19999: {Discrete, 9998, 0}, 30001: {Input, 0, 0}, 40001: {Holding, 0, 0},
-		49999: {Holding, 9998, 0}, 400001: {Holding, 0, 0}, 465536: {Holding, 65535, 0}, 300001: {Input, 0, 0}, 365536: {Input, 65535, 0}, 100001: {Discrete, 0, 0},
+	type register struct {
+		table   line.Table
+		address int
+	}
+	for n, want := range map[int]register{
+		1: {line.Coil, 0}, 9999: {line.Coil, 9998}, 10001: {line.Discrete, 0}, 19999: {line.Discrete, 9998}, 30001: {line.Input, 0}, 40001: {line.Holding, 0},
+		49999: {line.Holding, 9998}, 400001: {line.Holding, 0}, 465536: {line.Holding, 65535}, 300001: {line.Input, 0}, 365536: {line.Input, 65535}, 100001: {line.Discrete, 0},
 	} {
 		table, address, err := modicon(n)
-		if err != nil || table != want.Table || address != want.From {
-			t.Errorf("%d: %s %d (%v), want %s %d", n, table, address, err, want.Table, want.From)
+		if err != nil || table != want.table || address != want.address {
+			t.Errorf("%d: %s %d (%v), want %s %d", n, table, address, err, want.table, want.address)
 		}
 	}
 	for _, n := range []int{0, -1, 10000, 20001, 30000, 40000, 50001, 200001, 400000, 465537, 500001} {
@@ -158,34 +163,8 @@ func TestConflicts(t *testing.T) {
 	if want := []string{"c modbus", "d unit", "g modbus"}; !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if _, err := New(&Lines{}, all[:3]); err == nil || !strings.Contains(err.Error(), "one place spoken to in two ways") {
+	if _, err := New(&line.Lines{}, all[:3]); err == nil || !strings.Contains(err.Error(), "one place spoken to in two ways") {
 		t.Errorf("New: %v", err)
-	}
-}
-
-func TestLinesAreShared(t *testing.T) {
-	lines := &Lines{}
-	one, other := openLine(t, lines, "tcp://H:502"), openLine(t, lines, "tcp://h")
-	if one != other {
-		t.Error("one place has two lines")
-	}
-	if _, err := lines.Open("rtu+tcp://h:502"); err == nil {
-		t.Error("another protocol on the same place was taken")
-	}
-	openLine(t, lines, "rtu:///dev/ttyS9")
-	var urls []string
-	lines.Each(func(l *Line) { urls = append(urls, l.URL()) })
-	if want := []string{"rtu:///dev/ttyS9?baud=19200&parity=E&stop=1", "tcp://h:502"}; !slices.Equal(urls, want) {
-		t.Errorf("%q, want %q", urls, want)
-	}
-	for _, raw := range []string{"tcp://a", "rtu+tcp://b:9?baud=300", "rtu:///dev/x?parity=O&stop=2"} {
-		first, err := ParseEndpoint(raw)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if again, err := ParseEndpoint(first.String()); err != nil || again != first {
-			t.Errorf("%s is written %s, which is read as %+v (%v)", raw, first, again, err)
-		}
 	}
 }
 
@@ -229,4 +208,27 @@ func TestMistakesInCompanions(t *testing.T) {
 			t.Errorf("%s: %v, want %s: ...%s...", tt.name, found, tt.path, tt.say)
 		}
 	}
+}
+
+func FuzzDeviceOptions(f *testing.F) {
+	f.Add("tcp://10.0.0.1:502", "CDAB", "float32", 40001, 3)
+	f.Add("rtu:///dev/ttyS0?baud=9600", "GHEFCDAB", "uint64", 400001, 0)
+	f.Add("rtu+tcp://[::1]:4001", "", "string", 1, 125)
+	f.Fuzz(func(t *testing.T, url, order, kind string, number, length int) {
+		d := Device{Name: "d", URL: url, Order: order, Points: []Point{{Name: "p", Modicon: &number, Type: kind, Order: order, Length: length}}}
+		if len(d.Check()) > 0 {
+			return
+		}
+		points, err := compile(d)
+		if err != nil {
+			t.Fatalf("Check passes what cannot be compiled: %v", err)
+		}
+		p := points[0]
+		if p.span().End() > 1<<16 || p.count < 1 || int(p.count) > p.table.MaxQuantity() {
+			t.Fatalf("%+v", p.span())
+		}
+		if err := sound(p.decode(make([]byte, 2*p.count), testTime)); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 )
 
 // New makes one collector for each line that the devices name, and one for each address that they are shared at. A
 // line's collector asks its units one after the other, each on its own beat; lines do not wait for each other. The
 // error names every mistake in the options.
-func New(lines *Lines, devices []Device) ([]collectors.Collector, error) {
+func New(lines *line.Lines, devices []Device) ([]collectors.Collector, error) {
 	if err := problems(devices); err != nil {
 		return nil, err
 	}
-	byLine := map[*Line]*collector{}
+	byLine := map[*line.Line]*collector{}
 	var all []collectors.Collector
 	for _, options := range devices {
 		d, err := newDevice(lines, options)
@@ -35,7 +36,7 @@ func New(lines *Lines, devices []Device) ([]collectors.Collector, error) {
 
 // collector asks the units of one line, one request at a time.
 type collector struct {
-	line *Line
+	line *line.Line
 	jobs []*job
 
 	lastSilentProbe time.Time // when a silent unit was last asked
@@ -107,7 +108,7 @@ func (c *collector) noteServed(t *job) {
 		c.silentUnitsFrom = time.Now().Add(c.pauseAfterSilence(t.device))
 		return
 	}
-	c.line.lastRounds.note(Round{t.device.name, t.every, t.device.lastDuration, t.asked})
+	c.line.NoteRound(line.Round{Device: t.device.name, Every: t.every, Took: t.device.lastDuration, At: t.asked})
 }
 
 // serveMoreUrgent asks the units that are due and have an earlier deadline, each of them once. They may be passed in turn,

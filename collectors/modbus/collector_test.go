@@ -13,6 +13,8 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -20,13 +22,13 @@ import (
 type site struct {
 	*testing.T
 	host   *collectorstest.Host
-	lines  *Lines
+	lines  *line.Lines
 	cancel context.CancelFunc
 	ended  chan error
 	count  int
 }
 
-func runSite(t *testing.T, lines *Lines, host *collectorstest.Host, devices ...Device) *site {
+func runSite(t *testing.T, lines *line.Lines, host *collectorstest.Host, devices ...Device) *site {
 	t.Helper()
 	all, err := New(lines, devices)
 	if err != nil {
@@ -68,28 +70,28 @@ func (s *site) tally(since int) (polls map[string]int, good map[collectors.Point
 
 func TestCommLossOpensAfterThreeMissesAndClosesOnReturn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		start := time.Now()
 		device := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("p", 7)}}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, device)
-		await(t, 35*time.Second)
+		linetest.Await(t, 35*time.Second)
 		slave.SetFaults(modbustest.Fault{Silent: true})
-		await(t, 20*time.Second) // polls at 40 and 50
+		linetest.Await(t, 20*time.Second) // polls at 40 and 50
 		if n := s.host.Notices(); len(n) != 0 {
 			t.Errorf("after two misses: %+v", n)
 		}
-		await(t, time.Minute)
+		linetest.Await(t, time.Minute)
 		n := s.host.Notices()
 		if len(n) != 1 || n[0].Rule != "comm-loss" || n[0].Source != "d" || n[0].Since.Sub(start) != 41*time.Second || !n[0].Until.IsZero() {
 			t.Fatalf("after three misses: %+v", n)
 		}
 		slave.SetFaults()
-		await(t, 20*time.Second)
+		linetest.Await(t, 20*time.Second)
 		n = s.host.Notices()
 		if len(n) != 2 || n[1].Rule != "comm-loss" || !n[1].Since.Equal(n[0].Since) || n[1].Until.IsZero() {
 			t.Fatalf("after the return: %+v", n[1:])
 		}
-		if r, _ := s.host.Last("d/p"); r.Quality != collectors.Good || r.Value != float64(word(1, Holding, 7)) {
+		if r, _ := s.host.Last("d/p"); r.Quality != collectors.Good || r.Value != float64(linetest.Word(1, line.Holding, 7)) {
 			t.Errorf("after the return: %+v", r)
 		}
 		s.stop()
@@ -122,7 +124,7 @@ func TestANoticeThatIsNotTakenComesAgain(t *testing.T) {
 		defer cancel()
 		ended := make(chan error, 1)
 		go func() { ended <- all[0].Run(ctx, host) }()
-		await(t, time.Minute)
+		linetest.Await(t, time.Minute)
 		host.refuse.Store(false)
 		if err := <-ended; err != nil {
 			t.Error(err)
@@ -141,7 +143,7 @@ func TestVerifyBelievesOnlyWhatTwoRequestsAgreeOn(t *testing.T) {
 		good   bool
 	}{{100, true}, {100.5, true}, {99.5, true}, {100.75, false}, {12, false}} {
 		synctest.Test(t, func(t *testing.T) {
-			slave := numberedSlave()
+			slave := linetest.NumberedSlave()
 			slave.Unit(1).SetFloat32(modbustest.Holding, 0, 100, modbustest.ABCD)
 			lines := pipeLines(t, only(slave))
 			changed := &change{after: 1, do: func() { slave.Unit(1).SetFloat32(modbustest.Holding, 0, tt.second, modbustest.ABCD) }}
@@ -168,13 +170,13 @@ func TestVerifyBelievesOnlyWhatTwoRequestsAgreeOn(t *testing.T) {
 
 // change does something between two requests.
 type change struct {
-	Stream
+	line.Stream
 	after int
 	do    func()
 }
 
-func (c *change) under(dial func(context.Context, string) (Stream, error)) func(context.Context, string) (Stream, error) {
-	return func(ctx context.Context, url string) (s Stream, err error) {
+func (c *change) under(dial func(context.Context, string) (line.Stream, error)) func(context.Context, string) (line.Stream, error) {
+	return func(ctx context.Context, url string) (s line.Stream, err error) {
 		c.Stream, err = dial(ctx, url)
 		return c, err
 	}
@@ -189,7 +191,7 @@ func (c *change) Write(b []byte) (int, error) {
 
 func TestEachDeviceKeepsItsBeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.Turnaround = 120 * time.Millisecond // ten of these do not fit into a second
 		var devices []Device
 		for unit := 1; unit <= 10; unit++ {
@@ -197,7 +199,7 @@ func TestEachDeviceKeepsItsBeat(t *testing.T) {
 			devices = append(devices, Device{Name: fmt.Sprintf("u%d", unit), URL: "tcp://site", Unit: new(unit), Every: time.Second, Points: []Point{holding("p", 0)}})
 		}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-		await(t, 2*time.Minute)
+		linetest.Await(t, 2*time.Minute)
 		s.stop()
 		last := map[collectors.Point]time.Time{}
 		for _, batch := range s.host.Batches() {

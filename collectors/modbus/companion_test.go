@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -86,7 +87,7 @@ func aDayByRadio(t *testing.T, count func(*radio, time.Time) uint16, every time.
 		got := byPoint(d.read(t.Context()).batch)["d/level"]
 		if got.Quality == collectors.Bad && time.Since(r.at) > 29*time.Minute {
 			told = got.At
-			await(t, every)
+			linetest.Await(t, every)
 			continue
 		}
 		if got.Quality != collectors.Good || got.Value != float64(r.level) {
@@ -105,7 +106,7 @@ func aDayByRadio(t *testing.T, count func(*radio, time.Time) uint16, every time.
 			t.Fatalf("a new sample is dated %s, the one before %s", got.At, told)
 		}
 		told, sampled = got.At, r.at
-		await(t, every)
+		linetest.Await(t, every)
 	}
 }
 
@@ -117,10 +118,10 @@ func TestACheckInBetweenTwoRequestsIsNotDatedBack(t *testing.T) {
 		r.checkIn(time.Now(), 500)
 		r.bank.Set(modbustest.Holding, 100, timeout)
 		d.read(t.Context())
-		await(t, 20*time.Minute)
+		linetest.Await(t, 20*time.Minute)
 		r.bank.Set(modbustest.Holding, 100, timeout-20)
 		old := byPoint(d.read(t.Context()).batch)["d/level"]
-		await(t, 10*time.Second)
+		linetest.Await(t, 10*time.Second)
 		began := time.Now()
 		go func() {
 			collectors.Wait(t.Context(), 50*time.Millisecond) // the age has been read, the level not yet

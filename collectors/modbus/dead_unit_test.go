@@ -11,6 +11,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/linetest"
 )
 
 // logbook is a host that notes when each unit was read, in whole polls, and keeps nothing else.
@@ -43,27 +44,29 @@ func (h *logbook) within(device string, from, to time.Duration) int {
 type death struct {
 	name string
 	url  string
-	wrap wrapping
-	do   func(w *witness, q asked) []piece
+	wrap linetest.Envelope
+	do   func(w *linetest.Witness, q linetest.Asked) []linetest.Piece
 }
 
 func waysToBeDead() (all []death) {
-	refuses := func(after time.Duration) func(*witness, asked) []piece {
-		return func(w *witness, q asked) []piece {
-			return []piece{{after: after, bytes: w.wrap.answer(q, []byte{q.function | 0x80, 0x0B})}}
+	refuses := func(after time.Duration) func(*linetest.Witness, linetest.Asked) []linetest.Piece {
+		return func(w *linetest.Witness, q linetest.Asked) []linetest.Piece {
+			return []linetest.Piece{{After: after, Bytes: w.Envelope.Answer(q, []byte{q.Function | 0x80, 0x0B})}}
 		}
 	}
-	silent := func(*witness, asked) []piece { return nil }
-	for _, l := range wraps {
-		all = append(all, death{"silent", l.url, l.wrap, silent})
-		if l.wrap != inTCP {
+	silent := func(*linetest.Witness, linetest.Asked) []linetest.Piece { return nil }
+	for _, l := range linetest.Wires {
+		all = append(all, death{"silent", l.URL, l.Envelope, silent})
+		if l.Envelope != linetest.InTCP {
 			continue
 		}
 		all = append(all,
-			death{"0x0B after 0.98 s", l.url, l.wrap, refuses(980 * time.Millisecond)},
-			death{"0x0B after 1.02 s", l.url, l.wrap, refuses(1020 * time.Millisecond)},
-			death{"0x0B at once", l.url, l.wrap, refuses(thinks)},
-			death{"closes the connection", l.url, l.wrap, func(*witness, asked) []piece { return []piece{{after: thinks, hangUp: true}} }})
+			death{"0x0B after 0.98 s", l.URL, l.Envelope, refuses(980 * time.Millisecond)},
+			death{"0x0B after 1.02 s", l.URL, l.Envelope, refuses(1020 * time.Millisecond)},
+			death{"0x0B at once", l.URL, l.Envelope, refuses(linetest.Thinks)},
+			death{"closes the connection", l.URL, l.Envelope, func(*linetest.Witness, linetest.Asked) []linetest.Piece {
+				return []linetest.Piece{{After: linetest.Thinks, HangUp: true}}
+			}})
 	}
 	return all
 }
@@ -73,7 +76,7 @@ func waysToBeDead() (all []death) {
 // GAUGER_DEAD_HOURS is how long it is dead.
 func TestOneOfTenUnitsIsDead(t *testing.T) {
 	dead := 3 * time.Minute
-	if hours := numberFrom(t, "GAUGER_DEAD_HOURS", 0); hours > 0 {
+	if hours := linetest.NumberFrom(t, "GAUGER_DEAD_HOURS", 0); hours > 0 {
 		dead = time.Duration(hours) * time.Hour
 	}
 	for _, d := range waysToBeDead() {
@@ -89,14 +92,14 @@ func (d death) run(t *testing.T, from, until time.Duration) {
 	dials := 0
 	synctest.Test(t, func(t *testing.T) {
 		book = &logbook{begun: time.Now(), good: map[string][]time.Duration{}}
-		w := &witness{wrap: d.wrap, turnaround: thinks, queued: true}
-		w.spoil = func(q asked, _ []byte) ([]piece, bool) {
-			if now := time.Since(book.begun); q.unit != unit || now < from || now >= until {
+		w := &linetest.Witness{Envelope: d.wrap, Turnaround: linetest.Thinks, Queued: true}
+		w.Spoil = func(q linetest.Asked, _ []byte) ([]linetest.Piece, bool) {
+			if now := time.Since(book.begun); q.Unit != unit || now < from || now >= until {
 				return nil, false
 			}
 			return d.do(w, q), true
 		}
-		lines := &Lines{Dial: w.dial}
+		lines := linesTo(w)
 		var site []Device
 		for u := 1; u <= 10; u++ {
 			site = append(site, Device{Name: fmt.Sprint(u), URL: d.url, Unit: new(u), Every: time.Second, Timeout: time.Second, Points: []Point{holding("level", 0)}})
@@ -110,7 +113,7 @@ func (d death) run(t *testing.T, from, until time.Duration) {
 		if err := all[0].Run(ctx, book); err != nil {
 			t.Error(err)
 		}
-		dials = w.dials
+		dials = w.Dials
 	})
 	d.judge(t, book, from, until, until+after)
 	if strings.HasPrefix(d.name, "0x0B at once") && dials > 1 {

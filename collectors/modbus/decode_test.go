@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -35,7 +37,7 @@ var samples = []struct {
 var wireOrders = []modbustest.Order{modbustest.ABCD, modbustest.CDAB, modbustest.BADC, modbustest.DCBA}
 
 func TestEveryTypeAndOrderOverEveryTransport(t *testing.T) {
-	for name, start := range transports {
+	for name, start := range linetest.Transports {
 		t.Run(name, func(t *testing.T) {
 			slave := modbustest.NewSlave()
 			bank := slave.Unit(17)
@@ -50,7 +52,7 @@ func TestEveryTypeAndOrderOverEveryTransport(t *testing.T) {
 				}
 			}
 			d.URL = start(t, slave)
-			lines := &Lines{}
+			lines := &line.Lines{}
 			defer closeLines(t, lines)
 			for point, r := range readings(t, lines, d) {
 				s := samples[want[point]]
@@ -168,7 +170,7 @@ func TestStrings(t *testing.T) {
 }
 
 func TestBitTables(t *testing.T) {
-	for name, start := range transports {
+	for name, start := range linetest.Transports {
 		t.Run(name, func(t *testing.T) {
 			slave := modbustest.NewSlave()
 			bank := slave.Unit(1)
@@ -179,7 +181,7 @@ func TestBitTables(t *testing.T) {
 				d.Points = append(d.Points, Point{Name: fmt.Sprintf("c%d", i), Coil: new(i)}, Point{Name: fmt.Sprintf("d%d", i), Discrete: new(i)})
 			}
 			d.URL = start(t, slave)
-			lines := &Lines{}
+			lines := &line.Lines{}
 			defer closeLines(t, lines)
 			got := readings(t, lines, d)
 			for i := range 40 {

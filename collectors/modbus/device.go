@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 )
 
 // device is one unit with its points, and what has been learnt about it.
 type device struct {
 	name              string
-	line              *Line
+	line              *line.Line
 	unit              byte
 	every             time.Duration
 	everyWhileLoading time.Duration // the interval while one of its tanks is being hauled; 0: every
@@ -27,10 +28,10 @@ type device struct {
 	rereadPlaces   []place    // what is asked for twice
 	limits         planLimits // of the configuration; the holes in it are forbidden
 	holes          []hole
-	holesChanged   bool                 // the holes changed since they were remembered
-	suspectedHoles map[hole]int         // holes that were seen, but not often enough to believe
-	unanswered     map[Span]int         // requests that go unanswered while the unit answers others
-	parked         map[Span]parkedPlace // places that are refused even when asked for alone
+	holesChanged   bool                      // the holes changed since they were remembered
+	suspectedHoles map[hole]int              // holes that were seen, but not often enough to believe
+	unanswered     map[line.Span]int         // requests that go unanswered while the unit answers others
+	parked         map[line.Span]parkedPlace // places that are refused even when asked for alone
 	spoiltNext     spoiltNext
 	lastDuration   time.Duration // that the last round which was answered had the line
 	health         health
@@ -38,7 +39,7 @@ type device struct {
 }
 
 // newDevice makes a device of checked options.
-func newDevice(lines *Lines, d Device) (*device, error) {
+func newDevice(lines *line.Lines, d Device) (*device, error) {
 	line, err := lines.Open(d.URL)
 	if err != nil {
 		return nil, fmt.Errorf("device %s: %w", d.Name, err)
@@ -47,7 +48,7 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := outline(d, points, line.endpoint)
+	made := outline(d, points, line.Endpoint())
 	made.line = line
 	line.Forbid(made.unit, made.limits.holes)
 	made.cache = newCache(d.Share, made)
@@ -56,16 +57,16 @@ func newDevice(lines *Lines, d Device) (*device, error) {
 }
 
 // outline is the device without its line: enough to plan with.
-func outline(d Device, points []point, at Endpoint) *device {
+func outline(d Device, points []point, at line.Endpoint) *device {
 	retries := DefaultRetries
 	if d.Retries != nil {
 		retries = *d.Retries
 	}
 	return &device{
 		name: d.Name, unit: byte(d.UnitID()), points: points,
-		every: cmp.Or(d.Every, DefaultEvery), everyWhileLoading: d.EveryWhileLoading, timeout: cmp.Or(d.Timeout, DefaultTimeout), retries: retries,
+		every: cmp.Or(d.Every, DefaultEvery), everyWhileLoading: d.EveryWhileLoading, timeout: cmp.Or(d.Timeout, line.DefaultTimeout), retries: retries,
 		limits: d.planLimits(at), rereadPlaces: placesOf(points, func(p *point) bool { return p.reread }),
-		suspectedHoles: map[hole]int{}, unanswered: map[Span]int{}, parked: map[Span]parkedPlace{},
+		suspectedHoles: map[hole]int{}, unanswered: map[line.Span]int{}, parked: map[line.Span]parkedPlace{},
 	}
 }
 
@@ -84,25 +85,16 @@ func (d *device) blockPlaces(b block) []place {
 }
 
 // request puts a request for s on the line.
-func (d *device) request(ctx context.Context, s Span) ([]byte, error) {
-	r := Request{Unit: d.unit, Table: s.Table, Address: uint16(s.From), Quantity: uint16(s.Count)}
+func (d *device) request(ctx context.Context, s line.Span) ([]byte, error) {
+	r := line.Request{Unit: d.unit, Table: s.Table, Address: uint16(s.From), Quantity: uint16(s.Count)}
 	return d.line.Read(ctx, r, d.timeout)
-}
-
-// cutOut is what belongs to s in the data of a request for whole: its bytes, or a byte with its bit lowest.
-func cutOut(data []byte, whole, s Span) []byte {
-	at := s.From - whole.From
-	if s.Table.IsBits() {
-		return []byte{data[at/8] >> (at % 8) & 1}
-	}
-	return data[s.Table.DataLength(at):s.Table.DataLength(at+s.Count)]
 }
 
 // round is one round of requests to a device, and what came of it.
 type round struct {
 	device        *device
 	batch         []collectors.Reading // one for each point, in the points' order; nil before the first answer
-	answeredSpans []Span               // what was answered with data, where something is to be asked for twice
+	answeredSpans []line.Span          // what was answered with data, where something is to be asked for twice
 
 	asked            time.Time     // the last request; zero: what is failing now was not asked for
 	tried            bool          // something was asked for
@@ -180,7 +172,7 @@ func (s *round) request(ctx context.Context, b block) bool {
 }
 
 // whySkip is why a request is not put on the line now; nil: it is.
-func (s *round) whySkip(where Span) error {
+func (s *round) whySkip(where line.Span) error {
 	if s.skipRest != nil {
 		return s.skipRest
 	}
@@ -190,13 +182,13 @@ func (s *round) whySkip(where Span) error {
 // afterError goes on after a request that failed. It is true when every point of it was answered with data all the same.
 func (s *round) afterError(ctx context.Context, b block, err error) bool {
 	switch {
-	case ctx.Err() != nil || errors.Is(err, ErrDown):
+	case ctx.Err() != nil || errors.Is(err, line.ErrDown):
 		s.skipRest = err
 		s.markBad(b, err)
-	case RefusesAddress(err):
+	case line.RefusesAddress(err):
 		s.noteAnswer()
 		return s.split(ctx, b, err)
-	case errors.Is(err, ErrSilent) || errors.Is(err, ErrFrame) || errors.Is(err, ErrGone):
+	case errors.Is(err, line.ErrSilent) || errors.Is(err, line.ErrFrame) || errors.Is(err, line.ErrGone):
 		s.noteMissing(b, err)
 	default:
 		s.noteAnswer()
@@ -214,7 +206,7 @@ func (s *round) store(b block, data []byte) {
 	}
 	for _, i := range b.points {
 		p := &s.device.points[i]
-		s.set(i, p.decode(cutOut(data, b.Span, p.span()), now))
+		s.set(i, p.decode(b.Span.Cut(data, p.span()), now))
 	}
 	if b.spans == 1 {
 		s.device.noteAnswered(b.Span)
@@ -241,7 +233,7 @@ func (s *round) noteMissing(b block, err error) {
 	s.markBad(b, err)
 	s.missed++
 	s.unanswered++
-	if errors.Is(err, ErrSilent) {
+	if errors.Is(err, line.ErrSilent) {
 		s.unansweredBlocks = append(s.unansweredBlocks, b)
 	}
 	if s.missed >= 2 || !s.answered && s.device.health.misses > 0 {
@@ -261,10 +253,10 @@ func (s *round) verifyAnswered(ctx context.Context) {
 }
 
 // rereadOf is the request that asks again for what of a first one is asked for twice, if anything.
-func (d *device) rereadOf(first Span) (b block, ok bool) {
+func (d *device) rereadOf(first line.Span) (b block, ok bool) {
 	var again []place
 	for _, p := range d.rereadPlaces {
-		if covers(first, p.Span) {
+		if first.Covers(p.Span) {
 			again = append(again, p)
 		}
 	}
@@ -287,7 +279,7 @@ func (s *round) verifyBlock(ctx context.Context, b block) {
 			s.batch[i].Asked = s.asked
 			continue
 		}
-		s.batch[i] = p.decode(cutOut(data, b.Span, p.span()), now)
+		s.batch[i] = p.decode(b.Span.Cut(data, p.span()), now)
 		if second := s.batch[i]; p.verify && second.Quality == collectors.Good && !p.agrees(first, second) {
 			differs = true
 			s.device.cache.forget(p.span())

@@ -9,11 +9,10 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
-
-// memoryURLs is one URL of each kind, for slaves in memory.
-var memoryURLs = []string{"tcp://site", "tls://site", serialURL, "rtu+tcp://site:4001", asciiURL, "ascii+tcp://site:4002"}
 
 // enronSlave has floats at 7001 to 7007, whole numbers from 5001 on, and ordinary registers at some of the same
 // addresses, on a unit of its own.
@@ -29,11 +28,11 @@ func enronSlave() *modbustest.Slave {
 }
 
 func TestSevenValuesAreTwentyEightBytes(t *testing.T) {
-	for _, url := range memoryURLs {
+	for _, url := range linetest.MemoryURLs {
 		synctest.Test(t, func(t *testing.T) {
 			lines := pipeLines(t, only(enronSlave()))
 			defer closeLines(t, lines)
-			data, err := openLine(t, lines, url).Read(t.Context(), Request{1, EnronHolding, 7001, 7}, time.Second)
+			data, err := openLine(t, lines, url).Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 7}, time.Second)
 			if err != nil || len(data) != 28 {
 				t.Fatalf("%s: % x, %v", url, data, err)
 			}
@@ -53,7 +52,7 @@ func TestAnEnronDeviceBesideOrdinaryPoints(t *testing.T) {
 		{Name: "total", Input: new(5001), Type: "uint32"}, {Name: "minus", Input: new(5002), Type: "int32"},
 	}}
 	want := map[collectors.Point]float64{"d/a": 0.5, "d/c": 2.5, "d/word": 17, "d/total": 100_000, "d/minus": -1}
-	for _, url := range memoryURLs {
+	for _, url := range linetest.MemoryURLs {
 		synctest.Test(t, func(t *testing.T) {
 			slave := enronSlave()
 			lines := pipeLines(t, only(slave))
@@ -118,7 +117,7 @@ func TestAtMost62ValuesInARequest(t *testing.T) {
 		if n := slave.Requests(1); n != 2 {
 			t.Errorf("%d requests for 70 values, want 2", n)
 		}
-		if _, err := openLine(t, lines, "tcp://site").Read(t.Context(), Request{1, EnronHolding, 7001, 63}, time.Second); err == nil {
+		if _, err := openLine(t, lines, "tcp://site").Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 63}, time.Second); err == nil {
 			t.Error("63 values were asked for")
 		}
 	})
@@ -126,7 +125,7 @@ func TestAtMost62ValuesInARequest(t *testing.T) {
 
 // TestALateEnronAnswerIsNoOrdinaryOne: one value of Enron's is as long as two registers.
 func TestALateEnronAnswerIsNoOrdinaryOne(t *testing.T) {
-	for _, url := range []string{serialURL, "rtu+tcp://site:4001", asciiURL} {
+	for _, url := range []string{linetest.SerialURL, "rtu+tcp://site:4001", linetest.ASCIIURL} {
 		for delay := 900; delay < 4000; delay += 50 {
 			synctest.Test(t, func(t *testing.T) {
 				slave := enronSlave()
@@ -134,14 +133,25 @@ func TestALateEnronAnswerIsNoOrdinaryOne(t *testing.T) {
 				slave.Unit(1).Set(modbustest.Holding, 100, 1, 2)
 				lines := pipeLines(t, only(slave))
 				defer closeLines(t, lines)
-				line := openLine(t, lines, url)
-				_, _ = line.Read(t.Context(), Request{1, EnronHolding, 7001, 1}, time.Second) // late, or just in time
+				l := openLine(t, lines, url)
+				_, _ = l.Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 1}, time.Second) // late, or just in time
 				for range 4 {
-					if data, err := line.Read(t.Context(), Request{1, Holding, 100, 2}, time.Second); err == nil && binary.BigEndian.Uint32(data) != 0x10002 {
+					if data, err := l.Read(t.Context(), line.Request{Unit: 1, Table: line.Holding, Address: 100, Quantity: 2}, time.Second); err == nil && binary.BigEndian.Uint32(data) != 0x10002 {
 						t.Errorf("%s, %d ms late: % x", url, delay, data)
 					}
 				}
 			})
 		}
+	}
+}
+
+func TestAnEnronDeviceOverTLSIsReadToo(t *testing.T) {
+	slave := modbustest.NewSlave()
+	slave.Unit(1).SetEnron(modbustest.Holding, 7001, 0x42F68000)
+	lines := &line.Lines{}
+	defer closeLines(t, lines)
+	d := Device{Name: "d", URL: linetest.TLSSlave(t, slave), Enron: true, Points: []Point{holding("p", 7001, typed("float32", ""))}}
+	if r := readings(t, lines, d)["d/p"]; r.Quality != collectors.Good || r.Value != 123.25 {
+		t.Errorf("%+v", r)
 	}
 }

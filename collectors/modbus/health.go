@@ -55,7 +55,7 @@ func (d *device) noteRound(s *round, now time.Time) {
 // else. A serial line may have to be left alone for a time-out before.
 func (d *device) maxUnanswered() time.Duration {
 	most := d.limits.cost.Unanswered(d.timeout, d.blocks[0].Span)
-	if d.line.endpoint.IsSerial() {
+	if d.line.Endpoint().IsSerial() {
 		most += d.timeout
 	}
 	return most
@@ -68,7 +68,7 @@ func (d *device) probeRound(ctx context.Context) *round {
 	single := b.spans == 1
 	s.request(ctx, b)
 	for _, other := range d.blocks {
-		if s.answered && single && covers(other.Span, b.Span) && other.spans > 1 {
+		if s.answered && single && other.Span.Covers(b.Span) && other.spans > 1 {
 			d.unanswered[other.Span] = splitUnansweredAfter // whole it was never answered, a part of it was
 		}
 	}
@@ -105,10 +105,6 @@ func (d *device) probeBlock() block {
 		}
 	}
 	return at(n)
-}
-
-func covers(whole, part Span) bool {
-	return whole.Table == part.Table && whole.From <= part.From && part.End() <= whole.End()
 }
 
 // reportCommLoss tells of a lost unit, and of its return. What could not be told is told after the next round.

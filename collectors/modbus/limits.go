@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gauger/collectors/modbus/line"
 	"time"
 )
 
 // planLimits are what the options ask of the plan behind an endpoint.
-func (d Device) planLimits(at Endpoint) planLimits {
+func (d Device) planLimits(at line.Endpoint) planLimits {
 	t := planLimits{cost: at.Cost(d.Turnaround), maxRegisters: d.MaxRegisters, maxBits: d.MaxBits}
 	for _, f := range d.Forbidden {
 		if s, err := f.span(); err == nil { // Check has told of the others
 			t.holes = append(t.holes, s)
 			if enron := s.Table.Enron(); enron != s.Table {
-				t.holes = append(t.holes, Span{enron, s.From, s.Count})
+				t.holes = append(t.holes, line.Span{Table: enron, From: s.From, Count: s.Count})
 			}
 		}
 	}
@@ -22,18 +23,18 @@ func (d Device) planLimits(at Endpoint) planLimits {
 }
 
 // span is where the run lies.
-func (f Forbidden) span() (Span, error) {
+func (f Forbidden) span() (line.Span, error) {
 	key, table, from, err := Point{Holding: f.Holding, Input: f.Input, Coil: f.Coil, Discrete: f.Discrete}.place()
 	count := cmp.Or(f.Count, 1)
 	switch {
 	case key == "name":
-		return Span{}, errors.New("nothing says where; one of holding, input, coil, discrete: {holding: 200, count: 10}")
+		return line.Span{}, errors.New("nothing says where; one of holding, input, coil, discrete: {holding: 200, count: 10}")
 	case err != nil:
-		return Span{}, err
+		return line.Span{}, err
 	case count < 1 || from+count > 1<<16:
-		return Span{}, fmt.Errorf("count %d: 1 to %d from %s %d on", f.Count, 1<<16-from, key, from)
+		return line.Span{}, fmt.Errorf("count %d: 1 to %d from %s %d on", f.Count, 1<<16-from, key, from)
 	}
-	return Span{table, from, count}, nil
+	return line.Span{Table: table, From: from, Count: count}, nil
 }
 
 // checkLimits checks what the unit may be asked for, and how often.
@@ -44,11 +45,11 @@ func (c *checker) checkLimits(d Device) {
 	if d.Turnaround < 0 || d.Turnaround > time.Minute {
 		c.add("turnaround", "%s: how long the unit thinks before it answers, such as 5ms", d.Turnaround)
 	}
-	if d.MaxRegisters < 0 || d.MaxRegisters > Holding.MaxQuantity() {
-		c.add("max_registers", "%d: 1 to %d", d.MaxRegisters, Holding.MaxQuantity())
+	if d.MaxRegisters < 0 || d.MaxRegisters > line.Holding.MaxQuantity() {
+		c.add("max_registers", "%d: 1 to %d", d.MaxRegisters, line.Holding.MaxQuantity())
 	}
-	if d.MaxBits < 0 || d.MaxBits > Coil.MaxQuantity() {
-		c.add("max_bits", "%d: 1 to %d", d.MaxBits, Coil.MaxQuantity())
+	if d.MaxBits < 0 || d.MaxBits > line.Coil.MaxQuantity() {
+		c.add("max_bits", "%d: 1 to %d", d.MaxBits, line.Coil.MaxQuantity())
 	}
 	for i, f := range d.Forbidden {
 		if _, err := f.span(); err != nil {
@@ -64,7 +65,7 @@ func (c *checker) checkAllowed(d Device, p Point) {
 	if err != nil || kindErr != nil {
 		return // told already
 	}
-	s := Span{table, from, p.registers(k)}
+	s := line.Span{Table: table, From: from, Count: p.registers(k)}
 	if p.isEnron(d.Enron, k, table) {
 		s.Count = 1
 	}
@@ -73,16 +74,8 @@ func (c *checker) checkAllowed(d Device, p Point) {
 		c.add(key, "%s takes %d registers, and max_registers allows %d in one request", k, s.Count, most)
 	}
 	for i, f := range d.Forbidden {
-		if other, err := f.span(); err == nil && overlaps(other, s) {
+		if other, err := f.span(); err == nil && other.Overlaps(s) {
 			c.add(key, "%s is what forbidden[%d] rules out (%s); correct one of them", s, i, other)
 		}
 	}
-}
-
-// String is the run as a person writes it: "holding 100-103".
-func (s Span) String() string {
-	if s.Count == 1 {
-		return fmt.Sprintf("%s %d", s.Table, s.From)
-	}
-	return fmt.Sprintf("%s %d-%d", s.Table, s.From, s.End()-1)
 }

@@ -1,6 +1,9 @@
 package modbus
 
-import "time"
+import (
+	"gauger/collectors/modbus/line"
+	"time"
+)
 
 // Device is one Modbus device of the configuration: what to read from one unit id behind one endpoint.
 // Devices that name the same URL share its line or socket.
@@ -58,3 +61,7 @@ type Forbidden struct {
 	Discrete *int `yaml:"discrete" doc:"first discrete input, zero-based"`
 	Count    int  `yaml:"count" doc:"how many addresses. Default 1"`
 }
+
+// MapFiles gives each file that the URL names to f and puts what f returns in its place. A URL that cannot be read
+// stays as it is; Check tells of it.
+func (d *Device) MapFiles(f func(file string) string) { d.URL = line.MapFiles(d.URL, f) }

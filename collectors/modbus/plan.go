@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"cmp"
+	"gauger/collectors/modbus/line"
 	"math"
 	"slices"
 	"sort"
@@ -13,7 +14,7 @@ const maxPoints = 1 << 16
 
 // block is one request: a run of addresses and the points whose values lie in it.
 type block struct {
-	Span
+	line.Span
 	points []uint16 // indices, in the order of their addresses
 	spans  int      // how many different places those points have
 	gaps   int      // addresses that no point wants
@@ -21,10 +22,10 @@ type block struct {
 
 // hole is a run of addresses that the unit refuses to read together with others: a register that it does not
 // have, or, when count is 0, a border that no request may cross.
-type hole = Span
+type hole = line.Span
 
 // crosses says whether a request must not cover s because of hole h.
-func crosses(h hole, s Span) bool {
+func crosses(h hole, s line.Span) bool {
 	if h.Table != s.Table {
 		return false
 	}
@@ -36,13 +37,13 @@ func crosses(h hole, s Span) bool {
 
 // place is one run of addresses that some points share. It is never cut.
 type place struct {
-	Span
+	line.Span
 	points []uint16
 }
 
 // planLimits are what a plan must obey.
 type planLimits struct {
-	cost         Cost
+	cost         line.Cost
 	maxRegisters int    // most in one request; 0: what the standard allows
 	maxBits      int    // the same for coils and discrete inputs
 	holes        []hole // learnt, and forbidden by the configuration
@@ -115,12 +116,12 @@ func (t planLimits) cheapest(places []place) []block {
 }
 
 // allows says whether one request may cover s.
-func (t planLimits) allows(s Span) bool {
+func (t planLimits) allows(s line.Span) bool {
 	return s.Count <= t.maxQuantity(s.Table) && !slices.ContainsFunc(t.holes, func(h hole) bool { return crosses(h, s) })
 }
 
 // maxQuantity is how many addresses of a table one request may ask for.
-func (t planLimits) maxQuantity(table Table) int {
+func (t planLimits) maxQuantity(table line.Table) int {
 	limit := t.maxRegisters
 	switch {
 	case table.IsBits():
@@ -135,9 +136,9 @@ func (t planLimits) maxQuantity(table Table) int {
 }
 
 // union is the least run that covers both.
-func union(a, b Span) Span {
+func union(a, b line.Span) line.Span {
 	from, to := min(a.From, b.From), max(a.End(), b.End())
-	return Span{a.Table, from, to - from}
+	return line.Span{Table: a.Table, From: from, Count: to - from}
 }
 
 // blockOf is the request for places, which are sorted.

@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"fmt"
+	"gauger/collectors/modbus/line"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,7 +13,7 @@ import (
 func everyPoint(*point) bool { return true }
 
 // pointAt is a point of which only the place matters.
-func pointAt(s Span) point {
+func pointAt(s line.Span) point {
 	return point{table: s.Table, from: uint16(s.From), count: uint16(s.Count), conversion: &conversion{}}
 }
 
@@ -20,7 +21,7 @@ func pointAt(s Span) point {
 func wordsAt(addresses ...int) []point {
 	var points []point
 	for _, a := range addresses {
-		points = append(points, pointAt(Span{Holding, a, 1}))
+		points = append(points, pointAt(line.Span{Table: line.Holding, From: a, Count: 1}))
 	}
 	return points
 }
@@ -35,7 +36,7 @@ func steps(n, step int) []int {
 
 func termsFor(t *testing.T, url string, holes ...hole) planLimits {
 	t.Helper()
-	at, err := ParseEndpoint(url)
+	at, err := line.ParseEndpoint(url)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +62,8 @@ func TestRequestsPerPoll(t *testing.T) {
 		{"a gap of 52 at 115200", "rtu:///dev/x?baud=115200", wordsAt(0, 53), 2},
 		{"a gap of 20 on a socket", "tcp://s", wordsAt(0, 21), 1},
 		{"a gap of 22 on a socket", "tcp://s", wordsAt(0, 23), 2},
-		{"two tables", "tcp://s", append(wordsAt(0), pointAt(Span{Input, 1, 1})), 2},
-		{"bits of one word", "tcp://s", []point{pointAt(Span{Holding, 5, 1}), pointAt(Span{Holding, 5, 1})}, 1},
+		{"two tables", "tcp://s", append(wordsAt(0), pointAt(line.Span{Table: line.Input, From: 1, Count: 1})), 2},
+		{"bits of one word", "tcp://s", []point{pointAt(line.Span{Table: line.Holding, From: 5, Count: 1}), pointAt(line.Span{Table: line.Holding, From: 5, Count: 1})}, 1},
 		{"2000 coils", "tcp://s", coils(2000), 1},
 		{"2001 coils", "tcp://s", coils(2001), 2},
 	}
@@ -77,7 +78,7 @@ func TestRequestsPerPoll(t *testing.T) {
 func coils(n int) []point {
 	var points []point
 	for a := range n {
-		points = append(points, pointAt(Span{Coil, a, 1}))
+		points = append(points, pointAt(line.Span{Table: line.Coil, From: a, Count: 1}))
 	}
 	return points
 }
@@ -85,7 +86,7 @@ func coils(n int) []point {
 func TestAValueIsNeverCutInTwo(t *testing.T) {
 	var points []point
 	for a := range 40 {
-		points = append(points, pointAt(Span{Holding, 4 * a, 4}))
+		points = append(points, pointAt(line.Span{Table: line.Holding, From: 4 * a, Count: 4}))
 	}
 	blocks := plan(points, everyPoint, termsFor(t, "tcp://s"))
 	checkPlan(t, points, planLimits{}, blocks)
@@ -105,7 +106,7 @@ func checkPlan(t *testing.T, points []point, terms planLimits, blocks []block) {
 		}
 		for _, i := range b.points {
 			seen[i]++
-			if !covers(b.Span, points[i].span()) {
+			if !b.Span.Covers(points[i].span()) {
 				t.Errorf("point %d at %+v is not in %+v", i, points[i].span(), b)
 			}
 		}
@@ -140,13 +141,13 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		var points []point
 		for range 1 + random.IntN(11) {
-			points = append(points, pointAt(Span{Holding, random.IntN(200), 1 + random.IntN(4)}))
+			points = append(points, pointAt(line.Span{Table: line.Holding, From: random.IntN(200), Count: 1 + random.IntN(4)}))
 		}
 		terms := planLimits{maxRegisters: []int{0, 8, 40}[random.IntN(3)]}
 		for range random.IntN(3) {
-			terms.holes = append(terms.holes, hole{Holding, random.IntN(200), random.IntN(3)})
+			terms.holes = append(terms.holes, hole{Table: line.Holding, From: random.IntN(200), Count: random.IntN(3)})
 		}
-		terms.cost = Cost{turnaround: time.Duration(1000 + random.IntN(30_000)), charTime: 500, charsPerByte: 1}
+		terms.cost = line.Cost{Turnaround: time.Duration(1000 + random.IntN(30_000)), CharTime: 500, CharsPerByte: 1}
 		blocks := plan(points, everyPoint, terms)
 		checkPlan(t, points, terms, blocks)
 		var sum time.Duration
@@ -161,19 +162,19 @@ func TestThePlanIsTheCheapestOne(t *testing.T) {
 
 func TestAPlaceInAHoleIsAskedForAlone(t *testing.T) {
 	points := wordsAt(steps(10, 1)...)
-	blocks := plan(points, everyPoint, termsFor(t, "tcp://s", hole{Holding, 4, 1}))
-	var spans []Span
+	blocks := plan(points, everyPoint, termsFor(t, "tcp://s", hole{Table: line.Holding, From: 4, Count: 1}))
+	var spans []line.Span
 	for _, b := range blocks {
 		spans = append(spans, b.Span)
 	}
-	if want := []Span{{Holding, 0, 4}, {Holding, 4, 1}, {Holding, 5, 5}}; !slices.Equal(spans, want) {
+	if want := []line.Span{{Table: line.Holding, From: 0, Count: 4}, {Table: line.Holding, From: 4, Count: 1}, {Table: line.Holding, From: 5, Count: 5}}; !slices.Equal(spans, want) {
 		t.Errorf("%+v, want %+v", spans, want)
 	}
 }
 
 func TestHolesAreRemembered(t *testing.T) {
-	d := &device{name: "d", line: newLine(Endpoint{scheme: "tcp", serial: standardSerialParams}, nil), points: wordsAt(1, 2, 3)}
-	d.holes = []hole{{Holding, 2, 1}, {Coil, 7, 0}}
+	d := &device{name: "d", line: openLine(t, &line.Lines{}, "tcp://h"), points: wordsAt(1, 2, 3)}
+	d.holes = []hole{{Table: line.Holding, From: 2, Count: 1}, {Table: line.Coil, From: 7, Count: 0}}
 	b, err := d.saveHoles()
 	if err != nil {
 		t.Fatal(err)
@@ -192,7 +193,7 @@ func TestHolesAreRemembered(t *testing.T) {
 
 func BenchmarkPlanOf100Points(b *testing.B) {
 	points := wordsAt(steps(100, 3)...)
-	at, err := ParseEndpoint("tcp://s")
+	at, err := line.ParseEndpoint("tcp://s")
 	if err != nil {
 		b.Fatal(err)
 	}

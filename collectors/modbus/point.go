@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/registers"
 )
 
@@ -19,13 +20,15 @@ type point struct {
 	*conversion
 	from   uint16 // the first of its addresses
 	count  uint16
-	table  Table
+	table  line.Table
 	verify bool
 	reread bool // asked for a second time: twice itself, or a companion of one that is
 }
 
 // span is where the point stands.
-func (p *point) span() Span { return Span{p.table, int(p.from), int(p.count)} }
+func (p *point) span() line.Span {
+	return line.Span{Table: p.table, From: int(p.from), Count: int(p.count)}
+}
 
 // conversion is what becomes of a point's registers. Points in a row that are treated alike share one.
 type conversion struct {

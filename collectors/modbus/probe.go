@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"gauger/collectors/modbus/line"
 	"sort"
 	"time"
 )
@@ -13,8 +14,8 @@ import (
 // Question is one register that a person wants to understand.
 type Question struct {
 	Unit    int
-	Table   Table // Holding or Input
-	Address int   // zero-based; one less and one more are tried as well
+	Table   line.Table // Holding or Input
+	Address int        // zero-based; one less and one more are tried as well
 	// Low and High are what the value is expected to lie between, both ends included; equal for one number. Both
 	// zero, and Within too: nothing is expected.
 	Low, High float64
@@ -47,14 +48,14 @@ const (
 
 // Probe reads a register and its neighbours once and returns every type, order, scale and offset, likeliest first.
 // A neighbour that is refused is left out. The error is that of the line when not one register could be read.
-func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
+func Probe(ctx context.Context, on *line.Line, q Question) (Probed, error) {
 	if q.Table.IsBits() {
 		return Probed{}, fmt.Errorf("a %s is one bit; only holding and input registers have types and orders", q.Table)
 	}
 	if q.Address < 0 || q.Address > 65535 || q.Unit < 0 || q.Unit > 255 {
 		return Probed{}, fmt.Errorf("unit %d, address %d: units go to 255, addresses from 0 to 65535", q.Unit, q.Address)
 	}
-	registers, err := neighbours(ctx, line, q)
+	registers, err := neighbours(ctx, on, q)
 	if err != nil {
 		return Probed{}, err
 	}
@@ -78,14 +79,14 @@ func Probe(ctx context.Context, line *Line, q Question) (Probed, error) {
 }
 
 // neighbours reads the registers around the asked one, one by one where the unit does not give them together.
-func neighbours(ctx context.Context, line *Line, q Question) ([]Register, error) {
+func neighbours(ctx context.Context, on *line.Line, q Question) ([]Register, error) {
 	from, to := max(q.Address-registersBefore, 0), min(q.Address+registersAfter+1, 1<<16)
 	read := func(from, count int) ([]byte, error) {
-		return line.Read(ctx, Request{byte(q.Unit), q.Table, uint16(from), uint16(count)}, cmp.Or(q.Timeout, DefaultTimeout))
+		return on.Read(ctx, line.Request{Unit: byte(q.Unit), Table: q.Table, Address: uint16(from), Quantity: uint16(count)}, cmp.Or(q.Timeout, line.DefaultTimeout))
 	}
 	registers := make([]Register, to-from)
 	data, err := read(from, to-from)
-	if err != nil && (ctx.Err() != nil || errors.Is(err, ErrDown)) {
+	if err != nil && (ctx.Err() != nil || errors.Is(err, line.ErrDown)) {
 		return nil, err
 	}
 	if err == nil {
@@ -118,7 +119,7 @@ func oneByOne(registers []Register, from, asked int, read func(int) ([]byte, err
 				found++
 			}
 		}
-		if _, refused := errors.AsType[*Exception](r.Err); r.Err != nil && (!refused || errors.Is(r.Err, ErrSilent)) && !errors.Is(r.Err, ErrForbidden) {
+		if _, refused := errors.AsType[*line.Exception](r.Err); r.Err != nil && (!refused || errors.Is(r.Err, line.ErrSilent)) && !errors.Is(r.Err, line.ErrForbidden) {
 			mute = r.Err
 		}
 		registers[address-from] = r

@@ -163,14 +163,14 @@ func firstOf(t *testing.T, e encoding, prepare func(*modbustest.Bank, encoding, 
 		slave := modbustest.NewSlave()
 		lines := pipeLines(t, only(slave))
 		defer closeLines(t, lines)
-		line := openLine(t, lines, "tcp://site")
+		l := openLine(t, lines, "tcp://site")
 		for i, v := range levels {
 			bank := slave.Unit(byte(i + 1))
 			prepare(bank, e, v)
 			truth, _ := e.write(bank, 100, v)
 			q := ask(truth)
 			q.Unit, q.Address = i+1, 100
-			found, err := Probe(t.Context(), line, q)
+			found, err := Probe(t.Context(), l, q)
 			if err != nil {
 				t.Fatal(err)
 			}

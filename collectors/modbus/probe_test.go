@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -48,7 +49,7 @@ func TestProbeRanksWhatIsExpectedFirst(t *testing.T) {
 			"- {name: NAME, holding: 100, type: float64, order: DCBA}", -70000.5},
 		{"packed decimals", Question{Low: 9876, High: 9876}, func(b *modbustest.Bank) { b.Set(modbustest.Holding, 100, 0x9876) },
 			"- {name: NAME, holding: 100, type: bcd16}", 9876},
-		{"input registers", Question{Table: Input, Low: 5, High: 5}, func(b *modbustest.Bank) { b.Set(modbustest.Input, 100, 5) },
+		{"input registers", Question{Table: line.Input, Low: 5, High: 5}, func(b *modbustest.Bank) { b.Set(modbustest.Input, 100, 5) },
 			"- {name: NAME, input: 100, type: int16}", 5},
 		{"the neighbours do not exist", Question{Low: 55, High: 55}, func(b *modbustest.Bank) { b.Strict(true); b.Set(modbustest.Holding, 100, 55) },
 			"- {name: NAME, holding: 100, type: int16}", 55},
@@ -84,34 +85,11 @@ func TestProbeShowsEveryTypeOrderAndOffset(t *testing.T) {
 	}
 }
 
-// TestGuestsKeepAwayFromWhatADeviceForbids: whoever touches the forbidden register makes the unit silent for good.
-func TestGuestsKeepAwayFromWhatADeviceForbids(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
-		slave.SetFaults(modbustest.Fault{From: 103, To: 103, Silent: true})
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
-		d := Device{Name: "d", URL: "tcp://site", Forbidden: []Forbidden{{Holding: new(103)}}, Points: []Point{holding("a", 100)}}
-		if _, err := newDevice(lines, d); err != nil {
-			t.Fatal(err)
-		}
-		found, err := Probe(t.Context(), openLine(t, lines, d.URL), Question{Unit: 1, Address: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range found.Registers {
-			if there := r.Address != 103; there != (r.Err == nil) || !there && !errors.Is(r.Err, ErrForbidden) {
-				t.Errorf("holding %d: %v", r.Address, r.Err)
-			}
-		}
-	})
-}
-
 func TestProbeFailsWithAReason(t *testing.T) {
 	if _, err := probeOne(t, Question{}, func(b *modbustest.Bank) { b.Strict(true) }); err == nil || !strings.Contains(err.Error(), "exception 2") {
 		t.Errorf("no register there: %v", err)
 	}
-	if _, err := probeOne(t, Question{Table: Coil}, func(*modbustest.Bank) {}); err == nil || !strings.Contains(err.Error(), "one bit") {
+	if _, err := probeOne(t, Question{Table: line.Coil}, func(*modbustest.Bank) {}); err == nil || !strings.Contains(err.Error(), "one bit") {
 		t.Errorf("a coil: %v", err)
 	}
 }
@@ -160,7 +138,7 @@ func TestScanEndsWithItsContextAndItsLine(t *testing.T) {
 			t.Errorf("%+v, %v", found, err)
 		}
 		down := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no route") })
-		if _, err := Scan(t.Context(), openLine(t, down, "tcp://site"), Search{Units: []int{1, 2}, Timeout: time.Second}, nil); !errors.Is(err, ErrDown) {
+		if _, err := Scan(t.Context(), openLine(t, down, "tcp://site"), Search{Units: []int{1, 2}, Timeout: time.Second}, nil); !errors.Is(err, line.ErrDown) {
 			t.Errorf("a line that is down: %v", err)
 		}
 		if _, err := Scan(t.Context(), openLine(t, lines, "rtu:///dev/x"), Search{Units: []int{0}, Timeout: time.Second}, nil); err == nil {

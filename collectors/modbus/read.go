@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 )
 
 // Read asks the devices once and returns a reading for each of their points, in the order of the configuration.
 // What could not be read is Bad and says why. The lines stay open; whoever made them closes them. The error is a
 // mistake in the options, or the context's.
-func Read(ctx context.Context, lines *Lines, devices []Device) ([]collectors.Reading, error) {
+func Read(ctx context.Context, lines *line.Lines, devices []Device) ([]collectors.Reading, error) {
 	if err := problems(devices); err != nil {
 		return nil, err
 	}

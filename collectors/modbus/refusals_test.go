@@ -10,6 +10,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -48,14 +49,14 @@ func TestOnlyTheRefusedRegistersAreBad(t *testing.T) {
 					slave, d := refusedAt(url, missing...)
 					host := &collectorstest.Host{}
 					s := runSite(t, pipeLines(t, only(slave)), host, d)
-					await(t, 15*time.Second)
+					linetest.Await(t, 15*time.Second)
 					s.onlyBad("after two rounds", missing...)
-					await(t, 3*time.Minute)
+					linetest.Await(t, 3*time.Minute)
 					s.onlyBad("after three minutes", missing...)
 					s.stop()
 					before := slave.Requests(1)
 					s = runSite(t, pipeLines(t, only(slave)), host, d)
-					await(t, 5*time.Second)
+					linetest.Await(t, 5*time.Second)
 					s.onlyBad("after a restart", missing...)
 					if n := slave.Requests(1) - before; n > 1+2*len(missing) {
 						t.Errorf("%d requests in the first round after a restart: the split was not remembered", n)
@@ -80,7 +81,7 @@ func TestARegisterThatIsRefusedAtTimes(t *testing.T) {
 			} else {
 				slave.SetFaults()
 			}
-			await(t, time.Minute)
+			linetest.Await(t, time.Minute)
 			if n := len(host.Memory()); n != last {
 				changes, last = changes+1, n
 			}
@@ -102,13 +103,13 @@ func TestARegisterThatIsRefusedAtTimes(t *testing.T) {
 // TestAUnitThatRefusesAllItIsAskedForIsThere: it answers, and nobody is told that it does not.
 func TestAUnitThatRefusesAllItIsAskedForIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Unit: 1, Exception: 2})
 		host := &collectorstest.Host{}
 		s := runSite(t, pipeLines(t, only(slave)), host,
 			Device{Name: "d", URL: "tcp://site", Every: time.Second, Points: []Point{holding("a", 3)}},
 			Device{Name: "e", URL: "tcp://site", Unit: new(2), Every: time.Second, Points: []Point{holding("a", 3)}})
-		await(t, 5*time.Minute)
+		linetest.Await(t, 5*time.Minute)
 		if n := host.Notices(); len(n) != 0 {
 			t.Errorf("notices: %+v", n)
 		}
@@ -129,12 +130,12 @@ func TestAUnitThatIsBusyIsNeitherSplitNorLost(t *testing.T) {
 				host := &collectorstest.Host{}
 				lines := pipeLines(t, only(slave))
 				s := runSite(t, lines, host, d)
-				await(t, 5*time.Minute+time.Second)
+				linetest.Await(t, 5*time.Minute+time.Second)
 				if n := slave.Requests(1); n != 31 || len(host.Notices()) != 0 || len(host.Memory()) != 0 {
 					t.Errorf("exception %d: %d requests in 31 polls, notices %v, memory %q", code, n, host.Notices(), host.Memory())
 				}
 				slave.SetFaults()
-				await(t, 10*time.Second)
+				linetest.Await(t, 10*time.Second)
 				s.onlyBad("afterwards")
 				s.stop()
 				if n := openLine(t, lines, url).Stats().Opened; n != 1 {

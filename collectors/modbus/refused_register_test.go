@@ -10,16 +10,17 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/linetest"
 )
 
 // refusing answers with an exception whatever covers one of the registers.
-func refusing(w *witness, code byte, registers ...int) func(asked, []byte) ([]piece, bool) {
-	return func(q asked, _ []byte) ([]piece, bool) {
-		covers := slices.ContainsFunc(registers, func(r int) bool { return q.address <= r && r < q.address+q.count })
-		if q.unit != 1 || !covers {
+func refusing(w *linetest.Witness, code byte, registers ...int) func(linetest.Asked, []byte) ([]linetest.Piece, bool) {
+	return func(q linetest.Asked, _ []byte) ([]linetest.Piece, bool) {
+		covers := slices.ContainsFunc(registers, func(r int) bool { return q.Address <= r && r < q.Address+q.Count })
+		if q.Unit != 1 || !covers {
 			return nil, false
 		}
-		return soon(w.wrap.answer(q, []byte{q.function | 0x80, code})), true
+		return linetest.Soon(w.Envelope.Answer(q, []byte{q.Function | 0x80, code})), true
 	}
 }
 
@@ -33,9 +34,9 @@ func rows(url string) []Device {
 }
 
 // pollRow has a collector poll so many times, and returns which points of the row were not good in each.
-func pollRow(t *testing.T, host *collectorstest.Host, w *witness, url string, n int) (bad [][]collectors.Point) {
+func pollRow(t *testing.T, host *collectorstest.Host, w *linetest.Witness, url string, n int) (bad [][]collectors.Point) {
 	t.Helper()
-	lines := &Lines{Dial: w.dial}
+	lines := linesTo(w)
 	all, err := New(lines, rows(url))
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +63,7 @@ func pollRow(t *testing.T, host *collectorstest.Host, w *witness, url string, n 
 }
 
 func TestARefusedRegisterCostsOnlyItself(t *testing.T) {
-	for _, l := range wraps {
+	for _, l := range linetest.Wires {
 		for _, registers := range [][]int{{0}, {17}, {39}, {17, 18}, {19, 20, 21}, {3, 30}, {0, 39}, {1, 3, 5, 7}} {
 			for _, code := range []byte{2, 3} {
 				var want []collectors.Point
@@ -73,29 +74,29 @@ func TestARefusedRegisterCostsOnlyItself(t *testing.T) {
 				wide := 0
 				synctest.Test(t, func(t *testing.T) {
 					host := &collectorstest.Host{}
-					w := &witness{wrap: l.wrap, turnaround: thinks}
-					w.spoil = refusing(w, code, registers...)
-					first = pollRow(t, host, w, l.url, 6)
-					refuse := w.spoil
-					w.spoil = func(q asked, right []byte) ([]piece, bool) {
+					w := &linetest.Witness{Envelope: l.Envelope, Turnaround: linetest.Thinks}
+					w.Spoil = refusing(w, code, registers...)
+					first = pollRow(t, host, w, l.URL, 6)
+					refuse := w.Spoil
+					w.Spoil = func(q linetest.Asked, right []byte) ([]linetest.Piece, bool) {
 						pieces, refused := refuse(q, right)
-						if refused && q.count > 1 {
+						if refused && q.Count > 1 {
 							wide++
 						}
 						return pieces, refused
 					}
-					again = pollRow(t, host, w, l.url, 3)
+					again = pollRow(t, host, w, l.URL, 3)
 				})
 				if len(first) < 5 || len(again) < 2 {
-					t.Fatalf("%s: %d rounds and %d after the restart", l.url, len(first), len(again))
+					t.Fatalf("%s: %d rounds and %d after the restart", l.URL, len(first), len(again))
 				}
 				for i, bad := range append(first[1:], again...) {
 					if !slices.Equal(bad, want) {
-						t.Errorf("%s, exception %d: round %d: %v are bad, want %v", l.url, code, i+2, bad, want)
+						t.Errorf("%s, exception %d: round %d: %v are bad, want %v", l.URL, code, i+2, bad, want)
 					}
 				}
 				if wide > 0 {
-					t.Errorf("%s, exception %d, registers %v: after the restart %d requests ran into it once more", l.url, code, registers, wide)
+					t.Errorf("%s, exception %d, registers %v: after the restart %d requests ran into it once more", l.URL, code, registers, wide)
 				}
 			}
 		}

@@ -13,6 +13,8 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -33,7 +35,7 @@ func (a *adapter) put(pty *modbustest.Pty) {
 	a.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	a.pty, a.stop, a.ended = pty, cancel, make(chan error, 1)
-	go func() { a.ended <- a.slave.ServeStream(ctx, pty, framingOf(a.scheme)) }()
+	go func() { a.ended <- a.slave.ServeStream(ctx, pty, linetest.FramingOf(a.scheme)) }()
 	if err := os.Symlink(pty.Path, a.link); err != nil {
 		a.Fatal(err)
 	}
@@ -82,13 +84,13 @@ func footprintNow(t *testing.T) footprint {
 // often that it is pulled in the middle of a request now and then, and tried every few ms instead of every second,
 // for the test's sake.
 func TestAnAdapterPulledAndPutBackManyTimes(t *testing.T) {
-	for _, scheme := range []string{schemeRTU, schemeASCII} {
+	for _, scheme := range []string{"rtu", "ascii"} {
 		t.Run(scheme, func(t *testing.T) {
 			a := &adapter{T: t, scheme: scheme, link: t.TempDir() + "/usb-adapter", slave: modbustest.NewSlave()}
 			a.slave.Unit(1)
-			a.put(openPty(t))
+			a.put(linetest.OpenPty(t))
 			defer a.pull()
-			lines := &Lines{retry: 5 * time.Millisecond}
+			lines := &line.Lines{Retry: 5 * time.Millisecond}
 			all, err := New(lines, []Device{{Name: "d", URL: scheme + "://" + a.link + "?baud=115200", Every: 10 * time.Millisecond, Points: []Point{holding("p", 0)}}})
 			if err != nil {
 				t.Fatal(err)
@@ -114,7 +116,7 @@ func (a *adapter) cycle(host *newest) {
 		if i == min(10, n/2) {
 			early = footprintNow(a.T)
 		}
-		next := openPty(a.T) // while the old one is there, so that its name is another
+		next := linetest.OpenPty(a.T) // while the old one is there, so that its name is another
 		if next.Path == a.pty.Path {
 			a.Fatalf("%s again", next.Path)
 		}
@@ -151,7 +153,7 @@ func (h *newest) Notice(context.Context, collectors.Notice) error { return nil }
 
 // await returns when a good reading has the value, or fails after a while.
 func (h *newest) await(value uint16) error {
-	late := time.NewTimer(patience)
+	late := time.NewTimer(linetest.Patience)
 	defer late.Stop()
 	var last collectors.Reading
 	for {
@@ -161,7 +163,57 @@ func (h *newest) await(value uint16) error {
 				return nil
 			}
 		case <-late.C:
-			return fmt.Errorf("not read within %s; last %+v", patience, last)
+			return fmt.Errorf("not read within %s; last %+v", linetest.Patience, last)
 		}
+	}
+}
+
+// TestUnplugging pulls the port out while an answer is awaited, and puts it in again at the same path.
+func TestUnplugging(t *testing.T) {
+	pty := linetest.OpenPty(t)
+	link := t.TempDir() + "/adapter"
+	if err := os.Symlink(pty.Path, link); err != nil {
+		t.Fatal(err)
+	}
+	lines := &line.Lines{}
+	defer closeLines(t, lines)
+	all, err := New(lines, []Device{{Name: "d", URL: "rtu://" + link + "?parity=N", Every: 10 * time.Millisecond, Timeout: 30 * time.Second, Points: []Point{holding("p", 0)}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	host := &collectorstest.Host{}
+	ended := make(chan error, 1)
+	go func() { ended <- all[0].Run(ctx, host) }()
+	request := make([]byte, 8)
+	if _, err := pty.Read(request); err != nil { // the first request is on its way, and nobody answers
+		t.Fatal(err)
+	}
+	if err := pty.Close(); err != nil {
+		t.Fatal(err)
+	}
+	patience, done := context.WithTimeout(t.Context(), 10*time.Second)
+	defer done()
+	if !host.Await(patience, func() bool { return len(host.Batches()) > 0 }) {
+		t.Fatal("no reading after the port was pulled out: the request still waits for its 30 seconds")
+	}
+	if r, _ := host.Last("d/p"); r.Quality != collectors.Bad {
+		t.Errorf("%+v", r)
+	}
+	again := linetest.OpenPty(t)
+	slave := modbustest.NewSlave()
+	slave.Unit(1).Set(modbustest.Holding, 0, 42)
+	linetest.ServePty(t, slave, again, modbustest.RTU)
+	if err := errors.Join(os.Remove(link), os.Symlink(again.Path, link)); err != nil {
+		t.Fatal(err)
+	}
+	back := func() bool { r, _ := host.Last("d/p"); return r.Quality == collectors.Good && r.Value == 42 }
+	if !host.Await(patience, back) {
+		r, _ := host.Last("d/p")
+		t.Errorf("not read again: %+v", r)
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"strconv"
 	"time"
 
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/registers"
 )
 
 // Search is what Scan asks for.
 type Search struct {
 	Units   []int
-	Table   Table         // of the register or bit that is asked for; its address is 0
+	Table   line.Table    // of the register or bit that is asked for; its address is 0
 	Timeout time.Duration // the wait for each unit; 300 ms suit most serial lines
 }
 
@@ -30,19 +31,19 @@ type Found struct {
 // refusal is an answer; a gateway's word that nothing is there is none. After each unit progress is called, unless
 // it is nil. Other users of the line get their turn between two units. The error is the context's, or a line that
 // cannot be opened; what was found until then is returned with it.
-func Scan(ctx context.Context, line *Line, s Search, progress func(Found)) ([]Found, error) {
+func Scan(ctx context.Context, on *line.Line, s Search, progress func(Found)) ([]Found, error) {
 	for _, unit := range s.Units {
-		if unit < 0 || unit > 255 || line.endpoint.IsSerial() && (unit < 1 || unit > 247) {
+		if unit < 0 || unit > 255 || on.Endpoint().IsSerial() && (unit < 1 || unit > 247) {
 			return nil, fmt.Errorf("unit %d: unit ids go from 1 to 247", unit)
 		}
 	}
 	var all []Found
 	for _, unit := range s.Units {
-		data, err := line.Read(ctx, Request{Unit: byte(unit), Table: s.Table, Quantity: 1}, s.Timeout)
-		if ctx.Err() != nil || errors.Is(err, ErrDown) {
+		data, err := on.Read(ctx, line.Request{Unit: byte(unit), Table: s.Table, Quantity: 1}, s.Timeout)
+		if ctx.Err() != nil || errors.Is(err, line.ErrDown) {
 			return all, err
 		}
-		found := line.foundFrom(unit, err)
+		found := foundFrom(unit, err, on.Endpoint().IsSerial())
 		if err == nil {
 			found.How = fmt.Sprintf("%s 0 is %s", s.Table, firstValue(s.Table, data))
 		}
@@ -54,7 +55,7 @@ func Scan(ctx context.Context, line *Line, s Search, progress func(Found)) ([]Fo
 	return all, nil
 }
 
-func firstValue(t Table, data []byte) string {
+func firstValue(t line.Table, data []byte) string {
 	if t.IsBits() {
 		return strconv.Itoa(int(data[0] & 1))
 	}
@@ -62,54 +63,42 @@ func firstValue(t Table, data []byte) string {
 }
 
 // foundFrom makes of a request's error what a person should know of the unit.
-func (l *Line) foundFrom(unit int, err error) Found {
-	refusal, refused := errors.AsType[*Exception](err)
+func foundFrom(unit int, err error, serial bool) Found {
+	refusal, refused := errors.AsType[*line.Exception](err)
 	switch {
 	case err == nil:
 		return Found{Unit: unit, Answers: true}
 	case refused:
-		return Found{Unit: unit, Answers: !errors.Is(err, ErrSilent), How: refusal.Error()}
+		return Found{Unit: unit, Answers: !errors.Is(err, line.ErrSilent), How: refusal.Error()}
 	}
 	cause := errors.Unwrap(err) // without the register and the line, which are the same for all
 	if cause == nil {
 		cause = err
 	}
-	if !errors.Is(err, ErrFrame) {
+	if !errors.Is(err, line.ErrFrame) {
 		return Found{Unit: unit, How: cause.Error()}
 	}
 	why := "damaged: " + cause.Error()
-	if l.endpoint.IsSerial() {
+	if serial {
 		why = fmt.Sprintf("something answered damaged: two units with this id, or another baud rate or parity (%s)", cause)
 	}
 	return Found{Unit: unit, Damaged: true, How: why}
 }
 
-// MaxDuration is how long Scan takes at most behind a URL, when no unit answers: each time-out with the request in front
-// of it, on a serial line the characters and silences, and on a socket, which is given up when nobody answers for
-// some requests, the pause after it is opened.
+// MaxDuration is what Scan takes behind a URL when no unit answers.
 func (s Search) MaxDuration(url string) time.Duration {
-	at, err := ParseEndpoint(url)
+	at, err := line.ParseEndpoint(url)
 	if err != nil {
 		return 0
 	}
-	each := s.Timeout + at.pause
-	if at.IsSerial() {
-		codec := at.codec()
-		frames := len(codec.appendRequest(nil, 1, Request{}.pdu())) + codec.answerSize(Holding.DataLength(1))
-		each += time.Duration(frames)*at.serial.charTime() + 2*at.serial.frameGap()
-	}
-	opened := 1
-	if !at.IsPort() {
-		opened += len(s.Units) / closeSocketAfter
-	}
-	return time.Duration(len(s.Units))*each + time.Duration(opened)*at.connectPause
+	return at.AllUnanswered(len(s.Units), s.Timeout)
 }
 
 // Settings are the URLs of one serial port at every combination of the baud rates and parities; an empty list keeps
 // what the URL says. The error is a URL that cannot be read, or one that is no serial port: the settings behind a
 // socket are its server's.
 func Settings(raw string, bauds, parities []string) ([]string, error) {
-	at, err := ParseEndpoint(raw)
+	at, err := line.ParseEndpoint(raw)
 	if err != nil || len(bauds) == 0 && len(parities) == 0 {
 		return []string{raw}, err
 	}
@@ -128,7 +117,7 @@ func Settings(raw string, bauds, parities []string) ([]string, error) {
 			setQuery(query, "parity", parity)
 			one := *u
 			one.RawQuery = query.Encode()
-			if _, err := ParseEndpoint(one.String()); err != nil {
+			if _, err := line.ParseEndpoint(one.String()); err != nil {
 				return nil, err
 			}
 			all = append(all, one.String())

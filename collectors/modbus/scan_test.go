@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -52,10 +53,10 @@ func TestScanTakesLittleMoreThanItsTimeouts(t *testing.T) {
 			}
 			lines := pipeLines(t, only(slave))
 			defer closeLines(t, lines)
-			line := openLine(t, lines, tt.url)
+			l := openLine(t, lines, tt.url)
 			search := Search{Units: everyone(), Timeout: timeout}
 			start := time.Now()
-			found, err := Scan(t.Context(), line, search, nil)
+			found, err := Scan(t.Context(), l, search, nil)
 			took := time.Since(start)
 			if err != nil || len(found) != 247 {
 				t.Fatalf("%d units, %v", len(found), err)
@@ -132,7 +133,7 @@ func TestScanAsksAnotherTable(t *testing.T) {
 		slave.Unit(3).SetBit(modbustest.Coil, 0, true)
 		lines := pipeLines(t, only(slave))
 		defer closeLines(t, lines)
-		found, err := Scan(t.Context(), openLine(t, lines, "tcp://site"), Search{Units: []int{3}, Table: Coil, Timeout: time.Second}, nil)
+		found, err := Scan(t.Context(), openLine(t, lines, "tcp://site"), Search{Units: []int{3}, Table: line.Coil, Timeout: time.Second}, nil)
 		if err != nil || found[0].How != "coil 0 is 1" {
 			t.Errorf("%+v, %v", found, err)
 		}
@@ -158,38 +159,4 @@ func TestSettingsAreOneURLForEachCombination(t *testing.T) {
 			t.Errorf("%s, %s: %v", wrong.url, wrong.baud, err)
 		}
 	}
-}
-
-func TestABorrowedLineIsForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slave := modbustest.NewSlave()
-		slave.Unit(1)
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
-		count := func() (n int) { lines.Each(func(*Line) { n++ }); return n }
-		kept := openLine(t, lines, "tcp://kept")
-		for _, place := range []string{"tcp://kept", "tcp://other", "tcp://third"} {
-			one, back, err := lines.Borrow(place)
-			two, backToo, err2 := lines.Borrow(place)
-			if err != nil || err2 != nil || one != two {
-				t.Fatalf("%v, %v", err, err2)
-			}
-			if _, err := one.Read(t.Context(), Request{Unit: 1, Quantity: 1}, time.Second); err != nil {
-				t.Fatal(err)
-			}
-			if err := back(); err != nil || one.stream == nil {
-				t.Errorf("%s: closed under the other borrower (%v)", place, err)
-			}
-			if err := backToo(); err != nil || (one.stream == nil) != (one != kept) {
-				t.Errorf("%s: open %t (%v)", place, one.stream != nil, err)
-			}
-		}
-		if count() != 1 {
-			t.Errorf("%d lines are left, want the one that was opened", count())
-		}
-		lent, back, err := lines.Borrow("tcp://later")
-		if err != nil || openLine(t, lines, "tcp://later") != lent || back() != nil || count() != 2 {
-			t.Errorf("a line that a device took over was given back (%v)", err)
-		}
-	})
 }

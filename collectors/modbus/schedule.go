@@ -145,7 +145,7 @@ func (t *job) followingBeat() time.Time { return t.due.Add(t.every) }
 // left alone for a time-out anyway, lest a late answer be taken for another one, and asking earlier would only hold
 // the line.
 func (c *collector) pauseAfterSilence(d *device) time.Duration {
-	if c.line.endpoint.IsSerial() {
+	if c.line.Endpoint().IsSerial() {
 		return min(d.health.probeCost, d.timeout)
 	}
 	return d.health.probeCost / 2

@@ -13,6 +13,8 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -25,17 +27,17 @@ type sent struct {
 
 // tap notes every request that goes out.
 type tap struct {
-	Stream
+	line.Stream
 	start time.Time
 	mu    sync.Mutex
 	all   []sent
 }
 
 // tapped is a site whose requests are noted.
-func tapped(lines *Lines) *tap {
+func tapped(lines *line.Lines) *tap {
 	t := &tap{start: time.Now()}
 	dial := lines.Dial
-	lines.Dial = func(ctx context.Context, url string) (s Stream, err error) {
+	lines.Dial = func(ctx context.Context, url string) (s line.Stream, err error) {
 		t.Stream, err = dial(ctx, url)
 		return t, err
 	}
@@ -78,7 +80,7 @@ func TestTheFirstRoundIsAtOnceAndThenTheBeatsAreSpread(t *testing.T) {
 		lines := pipeLines(t, only(slave))
 		requests := tapped(lines)
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
-		await(t, 10*time.Second)
+		linetest.Await(t, 10*time.Second)
 		s.stop()
 		for i, r := range requests.all[:10] {
 			if want := time.Duration(i) * 20 * time.Millisecond; int(r.unit) != i+1 || r.after != want {
@@ -101,7 +103,7 @@ func TestTheFirstRoundIsAtOnceAndThenTheBeatsAreSpread(t *testing.T) {
 func TestTheIntervalsAreEvenAt19200(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
-		slave.Char, slave.Turnaround = standardSerialParams.charTime(), 5*time.Millisecond+standardSerialParams.frameGap()
+		slave.Char, slave.Turnaround = 11*time.Second/19200, 5*time.Millisecond+77*time.Second/38400 // 11 bits a character, 3.5 characters of silence
 		var devices []Device
 		for unit := 1; unit <= 10; unit++ {
 			slave.Unit(byte(unit))
@@ -110,7 +112,7 @@ func TestTheIntervalsAreEvenAt19200(t *testing.T) {
 		// One of them is slower by much, and asked at another interval.
 		devices[3].Every = 700 * time.Millisecond
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-		await(t, 5*time.Minute)
+		linetest.Await(t, 5*time.Minute)
 		s.stop()
 		at := map[collectors.Point][]time.Duration{}
 		for _, batch := range s.host.Batches()[20:] {
@@ -132,7 +134,7 @@ func TestTheIntervalsAreEvenAt19200(t *testing.T) {
 // TestAnOverloadedLineIsSharedAlike: the polls need 1.5 times what there is, at intervals of one and three seconds.
 func TestAnOverloadedLineIsSharedAlike(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.Turnaround = 150 * time.Millisecond
 		var devices []Device
 		load := 0.0
@@ -146,7 +148,7 @@ func TestAnOverloadedLineIsSharedAlike(t *testing.T) {
 			devices = append(devices, Device{Name: fmt.Sprintf("u%d", unit), URL: "tcp://site", Unit: new(unit), Every: every, Points: []Point{holding("p", 0)}})
 		}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-		await(t, 10*time.Minute)
+		linetest.Await(t, 10*time.Minute)
 		s.stop()
 		polls, _ := s.tally(0)
 		for _, d := range devices {
@@ -162,7 +164,7 @@ func TestAnOverloadedLineIsSharedAlike(t *testing.T) {
 // second meanwhile.
 func TestAShortIntervalDoesNotWaitForALongRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.Turnaround = 10 * time.Millisecond
 		slave.SetFaults(modbustest.Fault{Unit: 1, Delay: 90 * time.Millisecond})
 		long := Device{Name: "long", URL: "tcp://site", Every: 30 * time.Second}
@@ -177,7 +179,7 @@ func TestAShortIntervalDoesNotWaitForALongRound(t *testing.T) {
 		lines := pipeLines(t, only(slave))
 		requests := tapped(lines)
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
-		await(t, 5*time.Minute-time.Second)
+		linetest.Await(t, 5*time.Minute-time.Second)
 		s.stop()
 		if n := len(requests.of(1)); n != 200 {
 			t.Errorf("%d requests of the long one, want twenty in each of ten rounds", n)
@@ -199,7 +201,7 @@ func TestAShortIntervalDoesNotWaitForALongRound(t *testing.T) {
 // TestNobodyComesBetweenTheTwoRequestsOfVerify: the second answer must be as near to the first as the line allows.
 func TestNobodyComesBetweenTheTwoRequestsOfVerify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.Turnaround = 40 * time.Millisecond
 		twice := Device{Name: "level", URL: "tcp://site", Every: 5 * time.Second, Points: []Point{
 			holding("a", 0), holding("level", 500, func(p *Point) { p.Verify = "twice" }), holding("b", 900)}}
@@ -211,7 +213,7 @@ func TestNobodyComesBetweenTheTwoRequestsOfVerify(t *testing.T) {
 		lines := pipeLines(t, only(slave))
 		requests := tapped(lines)
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
-		await(t, 2*time.Minute)
+		linetest.Await(t, 2*time.Minute)
 		s.stop()
 		passed, pairs := 0, 0
 		for i, r := range requests.all {
@@ -234,16 +236,16 @@ func TestNobodyComesBetweenTheTwoRequestsOfVerify(t *testing.T) {
 
 func TestAHauledTankIsReadFaster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		host := &collectorstest.Host{}
 		d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, EveryWhileLoading: 2 * time.Second, Points: []Point{holding("level", 0), holding("other", 1)}}
 		s := runSite(t, pipeLines(t, only(slave)), host, d)
 		count := func(d time.Duration) int {
 			before := slave.Requests(1)
-			await(t, d)
+			linetest.Await(t, d)
 			return slave.Requests(1) - before
 		}
-		await(t, 35*time.Second)
+		linetest.Await(t, 35*time.Second)
 		if n := count(time.Minute); n != 6 {
 			t.Errorf("%d polls in a minute, want one each ten seconds", n)
 		}
@@ -255,7 +257,7 @@ func TestAHauledTankIsReadFaster(t *testing.T) {
 			t.Errorf("%d polls in a minute of a haul, want one each two seconds", n)
 		}
 		host.Load()
-		await(t, 10*time.Second)
+		linetest.Await(t, 10*time.Second)
 		if n := count(time.Minute); n != 6 {
 			t.Errorf("%d polls in a minute after the haul", n)
 		}
@@ -267,14 +269,14 @@ func TestAHauledTankIsReadFaster(t *testing.T) {
 // faster one must not wait for it.
 func TestAHaulThatARestartFindsIsReadFasterAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.Unit(2).Set(modbustest.Holding, 0, 1)
 		host := &collectorstest.Host{}
 		host.Load("b/level")
 		slow := Device{Name: "a", URL: "tcp://site", Every: time.Minute, Points: []Point{holding("p", 0)}}
 		hauled := Device{Name: "b", URL: "tcp://site", Unit: new(2), Every: time.Minute, EveryWhileLoading: 2 * time.Second, Points: []Point{holding("level", 0)}}
 		s := runSite(t, pipeLines(t, only(slave)), host, slow, hauled)
-		await(t, 21*time.Second)
+		linetest.Await(t, 21*time.Second)
 		if n := slave.Requests(2); n != 11 {
 			t.Errorf("%d polls in 21 s of a haul, want one each two seconds", n)
 		}
@@ -285,7 +287,7 @@ func TestAHaulThatARestartFindsIsReadFasterAtOnce(t *testing.T) {
 func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 	for _, url := range []string{"tcp://site", "rtu+tcp://site:4001"} {
 		synctest.Test(t, func(t *testing.T) {
-			slave := numberedSlave()
+			slave := linetest.NumberedSlave()
 			// Whoever touches 5 or 6 is refused: the plan reads across neither, whatever happens to the others.
 			slave.SetFaults(modbustest.Fault{From: 5, To: 6, Exception: 4}, modbustest.Fault{From: 8, To: 8, Exception: 2})
 			d := Device{Name: "d", URL: url, Every: 10 * time.Second, Forbidden: []Forbidden{{Holding: new(5), Count: 2}},
@@ -294,7 +296,7 @@ func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 				t.Errorf("the plan is %v", got)
 			}
 			s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
-			await(t, 5*time.Minute)
+			linetest.Await(t, 5*time.Minute)
 			s.stop()
 			for _, batch := range s.host.Batches() {
 				for _, r := range batch {
@@ -304,22 +306,6 @@ func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestNoForbiddenAddressPutsAUnitBackInStep: a unit that did not answer on a serial line is asked for another number
-// of registers first, which must keep away from what is forbidden, too.
-func TestNoForbiddenAddressPutsAUnitBackInStep(t *testing.T) {
-	avoid := []Span{{Holding, 11, 4}, {Input, 8, 1}, {Holding, 9, 1}}
-	for _, tt := range []struct{ asked, want Request }{
-		{Request{1, Holding, 10, 3}, Request{1, Holding, 10, 1}},
-		{Request{1, Holding, 10, 1}, Request{1, Holding, 7, 2}}, // not 9 to 10, nor 8 to 9, nor 10 to 15
-	} {
-		var debt pendingReplies
-		debt.add(tt.asked)
-		if got := debt.resyncRequest(tt.asked, avoid); got != tt.want {
-			t.Errorf("%s is owed: %s, want %s", tt.asked, got, tt.want)
-		}
 	}
 }
 

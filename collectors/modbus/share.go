@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 	"gauger/eventrules"
 )
 
@@ -147,7 +148,7 @@ func (s *masterServer) answerMaster(ctx context.Context, conn net.Conn) {
 		if err != nil || conn.SetDeadline(time.Now().Add(requestTimeout)) != nil {
 			return
 		}
-		unit, pdu := request[6], request[mbapHeaderSize:]
+		unit, pdu := request[6], request[line.MBAPHeaderSize:]
 		answer := []byte{pdu[0] | 0x80, targetSilent}
 		if shelf := s.caches[unit]; shelf != nil {
 			answer = shelf.answer(pdu, time.Now())
@@ -162,7 +163,7 @@ var errNoRequest = errors.New("no Modbus TCP")
 
 // readMBAPRequest reads one whole request: it may begin when it likes, but must then come at once.
 func readMBAPRequest(conn net.Conn) ([]byte, error) {
-	frame := make([]byte, mbapHeaderSize+1, mbapHeaderSize-1+mbapMaxLength)
+	frame := make([]byte, line.MBAPHeaderSize+1, line.MBAPHeaderSize-1+line.MBAPMaxLength)
 	if err := conn.SetDeadline(time.Now().Add(idleTimeout)); err != nil {
 		return nil, err
 	}
@@ -175,11 +176,11 @@ func readMBAPRequest(conn net.Conn) ([]byte, error) {
 	if _, err := io.ReadFull(conn, frame[1:]); err != nil {
 		return nil, err
 	}
-	if !validMBAP(frame) {
+	if !line.ValidMBAP(frame) {
 		return nil, errNoRequest
 	}
-	frame = slices.Grow(frame, mbapMaxLength)[:6+int(binary.BigEndian.Uint16(frame[4:]))]
-	_, err := io.ReadFull(conn, frame[mbapHeaderSize+1:])
+	frame = slices.Grow(frame, line.MBAPMaxLength)[:6+int(binary.BigEndian.Uint16(frame[4:]))]
+	_, err := io.ReadFull(conn, frame[line.MBAPHeaderSize+1:])
 	return frame, err
 }
 

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -29,13 +31,13 @@ func shared(t *testing.T, prepare func(a, b *modbustest.Bank)) (*modbustest.Slav
 		{Name: "level", Holding: new(100), Type: "float32"}, {Name: "top", Holding: new(104)}, {Name: "raw", Input: new(20)},
 		{Name: "valve", Discrete: new(12)}, {Name: "pump", Coil: new(3)},
 	}
-	s := runSite(t, &Lines{}, host,
+	s := runSite(t, &line.Lines{}, host,
 		Device{Name: "plc", URL: url, Every: 20 * time.Millisecond, Timeout: time.Second, Share: address, Points: points},
 		Device{Name: "far", URL: url, Unit: new(7), Every: 20 * time.Millisecond, Timeout: time.Second, Share: address,
 			Points: []Point{holding("a", 5), holding("b", 9)}},
 	)
 	t.Cleanup(s.stop)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), linetest.Patience)
 	defer cancel()
 	if !host.Await(ctx, func() bool { return len(host.Batches()) > 8 }) {
 		t.Fatal("no polls")
@@ -68,33 +70,33 @@ func plc(a, b *modbustest.Bank) {
 
 func TestASecondMasterReadsWhatGaugerRead(t *testing.T) {
 	_, address, _ := shared(t, plc)
-	lines := &Lines{}
+	lines := &line.Lines{}
 	defer closeLines(t, lines)
-	line := openLine(t, lines, "tcp://"+address)
-	ask := func(unit byte, table Table, from, count uint16) ([]byte, error) {
-		return line.Read(t.Context(), Request{unit, table, from, count}, time.Second)
+	second := openLine(t, lines, "tcp://"+address)
+	ask := func(unit byte, table line.Table, from, count uint16) ([]byte, error) {
+		return second.Read(t.Context(), line.Request{Unit: unit, Table: table, Address: from, Quantity: count}, time.Second)
 	}
 	for _, tt := range []struct {
 		unit        byte
-		table       Table
+		table       line.Table
 		from, count uint16
 		want        []byte
 		code        byte
 	}{
-		{1, Holding, 100, 2, []byte{0x43, 0x2B, 0x40, 0}, 0},
-		{1, Holding, 100, 5, []byte{0x43, 0x2B, 0x40, 0, 0x12, 0x34, 0x56, 0x78, 2, 0xAD}, 0}, // the gap that the plan reads through, too
-		{1, Holding, 104, 1, []byte{2, 0xAD}, 0},
-		{1, Input, 20, 1, []byte{0x12, 0x67}, 0},
-		{1, Discrete, 12, 1, []byte{1}, 0},
-		{1, Coil, 3, 1, []byte{1}, 0},
-		{1, Holding, 104, 2, nil, 2}, // nobody reads 105
-		{1, Input, 21, 1, nil, 2},
-		{7, Holding, 5, 1, []byte{0, 55}, 0},
-		{7, Holding, 9, 1, nil, 2}, // the unit itself refuses it
-		{9, Holding, 5, 1, nil, 11},
+		{1, line.Holding, 100, 2, []byte{0x43, 0x2B, 0x40, 0}, 0},
+		{1, line.Holding, 100, 5, []byte{0x43, 0x2B, 0x40, 0, 0x12, 0x34, 0x56, 0x78, 2, 0xAD}, 0}, // the gap that the plan reads through, too
+		{1, line.Holding, 104, 1, []byte{2, 0xAD}, 0},
+		{1, line.Input, 20, 1, []byte{0x12, 0x67}, 0},
+		{1, line.Discrete, 12, 1, []byte{1}, 0},
+		{1, line.Coil, 3, 1, []byte{1}, 0},
+		{1, line.Holding, 104, 2, nil, 2}, // nobody reads 105
+		{1, line.Input, 21, 1, nil, 2},
+		{7, line.Holding, 5, 1, []byte{0, 55}, 0},
+		{7, line.Holding, 9, 1, nil, 2}, // the unit itself refuses it
+		{9, line.Holding, 5, 1, nil, 11},
 	} {
 		got, err := ask(tt.unit, tt.table, tt.from, tt.count)
-		refusal, _ := errors.AsType[*Exception](err)
+		refusal, _ := errors.AsType[*line.Exception](err)
 		if !bytes.Equal(got, tt.want) || (refusal != nil) != (tt.code != 0) || refusal != nil && refusal.Code != tt.code {
 			t.Errorf("unit %d, %s %d, %d: % x, %v; want % x, exception %d", tt.unit, tt.table, tt.from, tt.count, got, err, tt.want, tt.code)
 		}
@@ -139,10 +141,10 @@ func TestMbpollReadsASharedDevice(t *testing.T) {
 func TestOldAnswersAreNotServed(t *testing.T) {
 	start := time.Now()
 	s := newCache("127.0.0.1:1502", &device{unit: 1, every: 10 * time.Second, timeout: time.Second})
-	s.storeAnswer(Span{Holding, 10, 2}, []byte{0, 1, 0, 2})
-	s.storeRefusal(block{Span: Span{Holding, 12, 1}, spans: 1}, &Exception{Function: 3, Code: 2})
-	s.storeRefusal(block{Span: Span{Holding, 14, 3}, spans: 2}, &Exception{Function: 3, Code: 2}) // only one of two places is at fault
-	s.storeRefusal(block{Span: Span{Holding, 10, 1}, spans: 1}, &Exception{Function: 3, Code: 6}) // busy is no refusal of the place
+	s.storeAnswer(line.Span{Table: line.Holding, From: 10, Count: 2}, []byte{0, 1, 0, 2})
+	s.storeRefusal(block{Span: line.Span{Table: line.Holding, From: 12, Count: 1}, spans: 1}, &line.Exception{Function: 3, Code: 2})
+	s.storeRefusal(block{Span: line.Span{Table: line.Holding, From: 14, Count: 3}, spans: 2}, &line.Exception{Function: 3, Code: 2}) // only one of two places is at fault
+	s.storeRefusal(block{Span: line.Span{Table: line.Holding, From: 10, Count: 1}, spans: 1}, &line.Exception{Function: 3, Code: 6}) // busy is no refusal of the place
 	ask := func(from, count byte, after time.Duration) []byte {
 		return s.answer([]byte{3, 0, from, 0, count}, start.Add(after))
 	}
@@ -164,7 +166,7 @@ func TestOldAnswersAreNotServed(t *testing.T) {
 			t.Errorf("function %d: % x, want exception 1", pdu[0], got)
 		}
 	}
-	s.storeAnswer(Span{EnronHolding, 7000, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})
+	s.storeAnswer(line.Span{Table: line.EnronHolding, From: 7000, Count: 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})
 	if got := s.answer([]byte{3, 0x1B, 0x59, 0, 1}, start); !bytes.Equal(got, []byte{3, 4, 5, 6, 7, 8}) {
 		t.Errorf("an Enron value: % x", got)
 	}
@@ -209,7 +211,7 @@ func TestSeatsAtASharedAddressAreFew(t *testing.T) {
 	}
 	request := []byte{0, 9, 0, 0, 0, 6, 1, 3, 0, 104, 0, 1}
 	ask := func(conn net.Conn) ([]byte, error) {
-		if err := errors.Join(conn.SetDeadline(time.Now().Add(patience)), func() error { _, err := conn.Write(request); return err }()); err != nil {
+		if err := errors.Join(conn.SetDeadline(time.Now().Add(linetest.Patience)), func() error { _, err := conn.Write(request); return err }()); err != nil {
 			return nil, err
 		}
 		answer := make([]byte, 11)
@@ -230,7 +232,7 @@ func TestSeatsAtASharedAddressAreFew(t *testing.T) {
 		t.Error("one more was let in")
 	}
 	guests[0].Close()
-	eventually(t, "a seat that became free", func() error {
+	linetest.Eventually(t, "a seat that became free", func() error {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			return err
@@ -252,7 +254,7 @@ func TestAnAddressInUseIsANotice(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, host) }()
-	patient, done := context.WithTimeout(t.Context(), patience)
+	patient, done := context.WithTimeout(t.Context(), linetest.Patience)
 	defer done()
 	if !host.Await(patient, func() bool { return len(host.Notices()) > 0 }) {
 		t.Fatal("nobody was told")

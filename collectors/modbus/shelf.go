@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"errors"
+	"gauger/collectors/modbus/line"
 	"slices"
 	"sync"
 	"time"
@@ -20,7 +21,7 @@ type cache struct {
 
 // cachedAnswer is what the unit said to one request: its data, or that it refuses the place.
 type cachedAnswer struct {
-	Span
+	line.Span
 	data    []byte
 	refusal byte
 	at      time.Time // zero: there is no answer
@@ -43,7 +44,7 @@ func newCache(address string, d *device) *cache {
 }
 
 // storeAnswer keeps the data of an answer.
-func (s *cache) storeAnswer(where Span, data []byte) {
+func (s *cache) storeAnswer(where line.Span, data []byte) {
 	if s != nil {
 		s.add(cachedAnswer{Span: where, data: slices.Clone(data), at: time.Now()})
 	}
@@ -51,14 +52,14 @@ func (s *cache) storeAnswer(where Span, data []byte) {
 
 // storeRefusal keeps the unit's word that it does not have a place.
 func (s *cache) storeRefusal(b block, why error) {
-	e, refused := errors.AsType[*Exception](why)
-	if s != nil && refused && RefusesAddress(why) && b.spans == 1 {
+	e, refused := errors.AsType[*line.Exception](why)
+	if s != nil && refused && line.RefusesAddress(why) && b.spans == 1 {
 		s.add(cachedAnswer{Span: b.Span, refusal: e.Code, at: time.Now()})
 	}
 }
 
 // forget leaves a place known, but without an answer: nothing has come of it yet, or two answers contradict each other.
-func (s *cache) forget(where Span) {
+func (s *cache) forget(where line.Span) {
 	if s != nil {
 		s.add(cachedAnswer{Span: where})
 	}
@@ -67,7 +68,7 @@ func (s *cache) forget(where Span) {
 func (s *cache) add(a cachedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.answers = slices.DeleteFunc(s.answers, func(old cachedAnswer) bool { return covers(a.Span, old.Span) })
+	s.answers = slices.DeleteFunc(s.answers, func(old cachedAnswer) bool { return a.Span.Covers(old.Span) })
 	s.answers = append(s.answers, a)
 	s.answers = s.answers[max(0, len(s.answers)-maxAnswers):]
 }
@@ -81,13 +82,13 @@ const (
 )
 
 // data is the data of a request, put together from the newest answers; else the exception code that says why not.
-func (s *cache) data(where Span, now time.Time) (data []byte, refusal byte) {
+func (s *cache) data(where line.Span, now time.Time) (data []byte, refusal byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stale := false
 	data = make([]byte, where.Table.DataLength(where.Count))
 	for i := range where.Count {
-		one := Span{where.Table, where.From + i, 1}
+		one := line.Span{Table: where.Table, From: where.From + i, Count: 1}
 		a, known := s.newestAnswer(one)
 		switch {
 		case !known:
@@ -97,9 +98,9 @@ func (s *cache) data(where Span, now time.Time) (data []byte, refusal byte) {
 		case now.Sub(a.at) > s.maxAge:
 			stale = true
 		case where.Table.IsBits():
-			data[i/8] |= cutOut(a.data, a.Span, one)[0] << (i % 8)
+			data[i/8] |= a.Span.Cut(a.data, one)[0] << (i % 8)
 		default:
-			copy(data[where.Table.DataLength(i):], cutOut(a.data, a.Span, one))
+			copy(data[where.Table.DataLength(i):], a.Span.Cut(a.data, one))
 		}
 	}
 	if stale {
@@ -108,9 +109,9 @@ func (s *cache) data(where Span, now time.Time) (data []byte, refusal byte) {
 	return data, 0
 }
 
-func (s *cache) newestAnswer(one Span) (cachedAnswer, bool) {
+func (s *cache) newestAnswer(one line.Span) (cachedAnswer, bool) {
 	for _, a := range slices.Backward(s.answers) {
-		if covers(a.Span, one) {
+		if a.Span.Covers(one) {
 			return a, true
 		}
 	}
@@ -120,17 +121,17 @@ func (s *cache) newestAnswer(one Span) (cachedAnswer, bool) {
 // answer is the answer to one request of a second master, without the frame: data, or an exception.
 func (s *cache) answer(pdu []byte, now time.Time) []byte {
 	refuse := func(code byte) []byte { return []byte{pdu[0] | 0x80, code} }
-	table, reads := tableOfFunction[pdu[0]]
+	table, reads := line.TableOfFunction[pdu[0]]
 	if !reads {
 		return refuse(illegalFunction)
 	}
-	r, ok := decodedFrame{unit: s.unit, pdu: pdu}.readRequest()
+	r, ok := line.ParseRequest(s.unit, pdu)
 	if !ok || r.Check() != nil {
 		return refuse(illegalValue)
 	}
-	where := Span{table, int(r.Address), int(r.Quantity)}
+	where := line.Span{Table: table, From: int(r.Address), Count: int(r.Quantity)}
 	data, code := s.data(where, now)
-	if values := (Span{table.Enron(), where.From, where.Count}); code == illegalAddress && values.Table != table && values.Count <= values.Table.MaxQuantity() {
+	if values := (line.Span{Table: table.Enron(), From: where.From, Count: where.Count}); code == illegalAddress && values.Table != table && values.Count <= values.Table.MaxQuantity() {
 		data, code = s.data(values, now)
 	}
 	if code != 0 {

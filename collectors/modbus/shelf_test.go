@@ -6,12 +6,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
 // TestAUnitThatHasNotAnsweredYetIsSilent: exception 2 would tell a second master that there is no such register.
 func TestAUnitThatHasNotAnsweredYetIsSilent(t *testing.T) {
-	d, err := newDevice(&Lines{}, Device{Name: "d", URL: "tcp://site", Share: "127.0.0.1:1502", Points: []Point{holding("a", 5), holding("b", 900)}})
+	d, err := newDevice(&line.Lines{}, Device{Name: "d", URL: "tcp://site", Share: "127.0.0.1:1502", Points: []Point{holding("a", 5), holding("b", 900)}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +28,7 @@ func TestAUnitThatHasNotAnsweredYetIsSilent(t *testing.T) {
 func TestWhatTwoRequestsDoNotAgreeOnIsNotShared(t *testing.T) {
 	for level, want := range map[uint16][]byte{100: {3, 2, 0, 100}, 12: {0x83, 11}} {
 		synctest.Test(t, func(t *testing.T) {
-			slave := numberedSlave()
+			slave := linetest.NumberedSlave()
 			slave.Unit(1).Set(modbustest.Holding, 5, 100)
 			lines := pipeLines(t, only(slave))
 			defer closeLines(t, lines)

@@ -9,6 +9,8 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -41,10 +43,10 @@ func TestOneDeadUnitOfTenCostsTheOthersNothing(t *testing.T) {
 					slave, devices := tenUnits(url)
 					slave.SetFaults(fault)
 					s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-					await(t, 10*time.Second)
+					linetest.Await(t, 10*time.Second)
 					for minute := range 10 {
 						before := len(s.host.Batches())
-						await(t, time.Minute)
+						linetest.Await(t, time.Minute)
 						s.tenPolled(before, fmt.Sprint("minute ", minute), 5)
 					}
 					s.stop()
@@ -75,10 +77,10 @@ func TestAUnitThatDiesCostsTheOthersNothing(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					slave, devices := tenUnits(url)
 					s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-					await(t, 30*time.Second+437*time.Millisecond)
+					linetest.Await(t, 30*time.Second+437*time.Millisecond)
 					slave.SetFaults(fault)
 					before := len(s.host.Batches())
-					await(t, time.Minute)
+					linetest.Await(t, time.Minute)
 					_, good := s.tally(before)
 					for unit := 1; unit <= 10; unit++ {
 						if n := good[collectors.Point(fmt.Sprintf("u%d/p", unit))]; unit != 5 && n < 57 {
@@ -113,18 +115,18 @@ func comesBack(t *testing.T, url string, fault modbustest.Fault, away time.Durat
 	slave, devices := tenUnits(url)
 	slave.SetFaults(fault)
 	s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-	await(t, away)
+	linetest.Await(t, away)
 	slave.SetFaults()
 	back := time.Now()
 	// Two intervals; on a serial line a unit that was silent is left alone for a time-out, lest its late answer be
 	// taken for another's, and with that it may be a little more.
-	await(t, 2*time.Second+100*time.Millisecond)
+	linetest.Await(t, 2*time.Second+100*time.Millisecond)
 	r, _ := s.host.Last("u5/p")
 	if r.Quality != collectors.Good {
 		t.Errorf("away for %s: two intervals later it is not read: %v", away, r.Err)
 	}
 	before := len(s.host.Batches())
-	await(t, 10*time.Second)
+	linetest.Await(t, 10*time.Second)
 	_, good := s.tally(before)
 	for unit := 1; unit <= 10; unit++ {
 		if n := good[collectors.Point(fmt.Sprintf("u%d/p", unit))]; n < 10 {
@@ -136,7 +138,7 @@ func comesBack(t *testing.T, url string, fault modbustest.Fault, away time.Durat
 
 // stalling is a stream on which the first silence after ten seconds is noticed half a second late.
 type stalling struct {
-	Stream
+	line.Stream
 	from *time.Time
 }
 
@@ -157,14 +159,14 @@ func TestABusyMomentOfThisBoxIsNotTakenForTheCostOfAProbe(t *testing.T) {
 		slave.Remove(5)
 		lines, busy := pipeLines(t, only(slave)), time.Now().Add(10*time.Second)
 		dial := lines.Dial
-		lines.Dial = func(ctx context.Context, url string) (Stream, error) {
+		lines.Dial = func(ctx context.Context, url string) (line.Stream, error) {
 			s, err := dial(ctx, url)
 			return stalling{s, &busy}, err
 		}
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
-		await(t, 15*time.Second)
+		linetest.Await(t, 15*time.Second)
 		before := slave.Requests(5)
-		await(t, 10*time.Second)
+		linetest.Await(t, 10*time.Second)
 		if n := slave.Requests(5) - before; n < 5 {
 			t.Errorf("asked %d times in ten seconds, want every second second", n)
 		}
@@ -179,13 +181,13 @@ func TestSeveralDeadUnitsShareTheProbing(t *testing.T) {
 			slave.Remove(unit)
 		}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-		await(t, 20*time.Second)
+		linetest.Await(t, 20*time.Second)
 		before := len(s.host.Batches())
 		var asked [11]int
 		for unit := range byte(11) {
 			asked[unit] = slave.Requests(unit)
 		}
-		await(t, time.Minute)
+		linetest.Await(t, time.Minute)
 		polls, good := s.tally(before)
 		for unit := 1; unit <= 10; unit++ {
 			n := slave.Requests(byte(unit)) - asked[unit]
@@ -205,10 +207,10 @@ func TestAProbeThatFitsNowhereIsStillMade(t *testing.T) {
 		devices[4].Timeout = 1500 * time.Millisecond
 		slave.Remove(5)
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
-		await(t, 10*time.Second)
+		linetest.Await(t, 10*time.Second)
 		for minute := range 5 {
 			before, asked := len(s.host.Batches()), slave.Requests(5)
-			await(t, time.Minute)
+			linetest.Await(t, time.Minute)
 			_, good := s.tally(before)
 			if n := slave.Requests(5) - asked; n < 1 || n > 2 {
 				t.Errorf("minute %d: the silent unit was asked %d times, want once in 45 s", minute, n)
@@ -225,18 +227,18 @@ func TestAProbeThatFitsNowhereIsStillMade(t *testing.T) {
 
 func TestADeadUnitIsNotAskedForEverythingItHas(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		dead := Device{Name: "dead", URL: "tcp://site", Unit: new(9), Every: 5 * time.Second}
 		for a := range 10 {
 			dead.Points = append(dead.Points, holding(fmt.Sprint(a), 100*a))
 		}
 		live := Device{Name: "live", URL: "tcp://site", Every: 5 * time.Second, Points: []Point{holding("p", 0)}}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, dead, live)
-		await(t, 14*time.Second)
+		linetest.Await(t, 14*time.Second)
 		if n := slave.Requests(9); n != 4 {
 			t.Errorf("asked %d times in three polls, want twice and then once each", n)
 		}
-		await(t, 10*time.Minute)
+		linetest.Await(t, 10*time.Minute)
 		if n := slave.Requests(9) - 4; n != 120 {
 			t.Errorf("asked %d times in ten minutes, want once in each interval", n)
 		}

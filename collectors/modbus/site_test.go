@@ -4,97 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
-// transports are the ways to a slave, each started as the site would have it.
-var transports = map[string]func(t *testing.T, s *modbustest.Slave) (url string){
-	"tcp":       func(t *testing.T, s *modbustest.Slave) string { return "tcp://" + listen(t, s, modbustest.TCP) },
-	"rtu+tcp":   func(t *testing.T, s *modbustest.Slave) string { return "rtu+tcp://" + listen(t, s, modbustest.RTU) },
-	"ascii+tcp": func(t *testing.T, s *modbustest.Slave) string { return "ascii+tcp://" + listen(t, s, modbustest.ASCII) },
-	"tls":       tlsSlave,
-	"rtu":       func(t *testing.T, s *modbustest.Slave) string { return "rtu://" + serialSlave(t, s, modbustest.RTU) },
-	"ascii": func(t *testing.T, s *modbustest.Slave) string {
-		return "ascii://" + serialSlave(t, s, modbustest.ASCII)
-	},
-}
-
-// serialSlave is the path and the settings of a port with a slave behind it.
-func serialSlave(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) string {
-	pty, err := modbustest.OpenPty()
-	if err != nil {
-		t.Skipf("no pseudo-terminals here: %v", err)
-	}
-	servePty(t, s, pty, framing)
-	return pty.Path + "?baud=115200&parity=N"
-}
-
-func listen(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) string {
-	t.Helper()
-	server, err := s.Start("127.0.0.1:0", framing)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Errorf("slave: %v", err)
-		}
-	})
-	return server.Addr
-}
-
-func servePty(t *testing.T, s *modbustest.Slave, pty *modbustest.Pty, framing modbustest.Framing) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.ServeStream(ctx, pty, framing) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("slave: %v", err)
-		}
-	})
-}
-
-// pipeLines are lines to slaves that live in memory, for tests in virtual time. dial may refuse.
-func pipeLines(t *testing.T, slave func(url string) (*modbustest.Slave, error)) *Lines {
-	lines := &Lines{Dial: func(ctx context.Context, url string) (Stream, error) {
+// pipeLines are lines to slaves that live in memory, for tests in virtual time. slave may refuse.
+func pipeLines(t *testing.T, slave func(url string) (*modbustest.Slave, error)) *line.Lines {
+	return &line.Lines{Dial: func(_ context.Context, url string) (line.Stream, error) {
 		s, err := slave(url)
 		if err != nil {
 			return nil, err
 		}
-		near, far := modbustest.Pipe()
-		master, served := Stream(near), io.ReadWriteCloser(far)
-		if strings.HasPrefix(url, "tls:") {
-			master, served = pipeTLS(near, far)
-		}
-		go func() {
-			if err := s.ServeStream(t.Context(), served, framingOf(url)); err != nil {
-				t.Errorf("slave: %v", err)
-			}
-		}()
-		return master, nil
+		return linetest.Connect(t, s, url), nil
 	}}
-	return lines
 }
 
-// framingOf is how a slave behind a URL has to talk.
-func framingOf(url string) modbustest.Framing {
-	switch {
-	case strings.HasPrefix(url, "rtu"):
-		return modbustest.RTU
-	case strings.HasPrefix(url, "ascii"):
-		return modbustest.ASCII
-	}
-	return modbustest.TCP
+// linesTo are lines to a witness.
+func linesTo(w *linetest.Witness) *line.Lines {
+	return &line.Lines{Dial: func(context.Context, string) (line.Stream, error) { return w.Dial() }}
 }
 
 // only is a site with one slave behind every URL.
@@ -102,14 +35,14 @@ func only(s *modbustest.Slave) func(string) (*modbustest.Slave, error) {
 	return func(string) (*modbustest.Slave, error) { return s, nil }
 }
 
-func closeLines(t *testing.T, lines *Lines) {
+func closeLines(t *testing.T, lines *line.Lines) {
 	t.Helper()
 	if err := lines.Close(); err != nil {
 		t.Errorf("close lines: %v", err)
 	}
 }
 
-func openLine(t *testing.T, lines *Lines, url string) *Line {
+func openLine(t *testing.T, lines *line.Lines, url string) *line.Line {
 	t.Helper()
 	l, err := lines.Open(url)
 	if err != nil {
@@ -119,7 +52,7 @@ func openLine(t *testing.T, lines *Lines, url string) *Line {
 }
 
 // readings asks once and indexes the answer by point.
-func readings(t *testing.T, lines *Lines, devices ...Device) map[collectors.Point]collectors.Reading {
+func readings(t *testing.T, lines *line.Lines, devices ...Device) map[collectors.Point]collectors.Reading {
 	t.Helper()
 	all, err := Read(t.Context(), lines, devices)
 	if err != nil {
@@ -163,8 +96,4 @@ func typed(kind, order string) func(*Point) {
 	return func(p *Point) { p.Type, p.Order = kind, order }
 }
 
-const patience = 5 * time.Second
-
 var testTime = time.Date(2026, 3, 1, 7, 0, 0, 0, time.UTC)
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,12 +1,15 @@
 package modbus
 
-import "fmt"
+import (
+	"fmt"
+	"gauger/collectors/modbus/line"
+)
 
 // Source says where the number of a point is read, at which address or port (place) and there, and how its bits become one,
 // before scale, offset and unit: what two configurations say alike is the same number. It is stored: another wording would
 // look like another gauge. Empty for a point that cannot be read.
 func (d Device) Source(p Point) (place, source string) {
-	at, err := ParseEndpoint(d.URL)
+	at, err := line.ParseEndpoint(d.URL)
 	made, m, wrong := compileOne(d, p)
 	if err != nil || wrong != nil {
 		return "", ""

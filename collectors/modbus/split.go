@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"gauger/collectors/modbus/line"
 	"slices"
 	"time"
 )
@@ -101,7 +102,7 @@ func (s *round) splitUnanswered(ctx context.Context) {
 }
 
 // park notes a place that is refused when asked for alone: no request may run across it, and it is asked for less often.
-func (d *device) park(s Span, why error) {
+func (d *device) park(s line.Span, why error) {
 	p := d.parked[s]
 	if p.answersSince > 0 || p.refusals == 0 {
 		p.refusals, p.pause = p.refusals+1, 0
@@ -113,7 +114,7 @@ func (d *device) park(s Span, why error) {
 }
 
 // whyParked is why a place is not asked for now; nil: it is.
-func (d *device) whyParked(s Span) error {
+func (d *device) whyParked(s line.Span) error {
 	if p, ok := d.parked[s]; ok && time.Now().Before(p.until) {
 		return p.refusal
 	}
@@ -121,7 +122,7 @@ func (d *device) whyParked(s Span) error {
 }
 
 // noteAnswered notes that a place that may have been refused was answered, and after a while forgets the refusal.
-func (d *device) noteAnswered(s Span) {
+func (d *device) noteAnswered(s line.Span) {
 	i := slices.Index(d.holes, s)
 	if i < 0 {
 		return
@@ -183,8 +184,8 @@ func (d *device) loadHoles(b []byte) error {
 		return fmt.Errorf("remembered holes of %s: %w", d.name, err)
 	}
 	for _, r := range rows {
-		if r[0] >= 0 && r[0] < len(tableNames) {
-			d.holes = append(d.holes, hole{Table(r[0]), r[1], r[2]})
+		if r[0] >= 0 && r[0] <= int(line.EnronInput) {
+			d.holes = append(d.holes, hole{Table: line.Table(r[0]), From: r[1], Count: r[2]})
 		}
 	}
 	d.replan()

@@ -10,6 +10,8 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -32,7 +34,7 @@ func absentPoint(t *testing.T, url string) {
 	}
 	host := &collectorstest.Host{}
 	s := runSite(t, pipeLines(t, only(slave)), host, d)
-	await(t, 500*time.Millisecond)
+	linetest.Await(t, 500*time.Millisecond)
 	first := slave.Requests(1)
 	for a := range 40 {
 		r, _ := host.Last(collectors.Point(fmt.Sprintf("d/%d", a)))
@@ -43,7 +45,7 @@ func absentPoint(t *testing.T, url string) {
 			t.Errorf("%d in the first poll: %v (%v)", a, r.Value, r.Err)
 		}
 	}
-	await(t, 9*time.Second)
+	linetest.Await(t, 9*time.Second)
 	if n := slave.Requests(1) - first; first > 13 || n != 9*2 {
 		t.Errorf("%d requests in the first poll, then %d in nine; want two each", first, n)
 	}
@@ -55,13 +57,13 @@ func absentPoint(t *testing.T, url string) {
 	}
 	bank.Set(modbustest.Holding, 17, 1017)
 	s = runSite(t, pipeLines(t, only(slave)), host, d)
-	await(t, 2*time.Minute)
+	linetest.Await(t, 2*time.Minute)
 	if r, _ := host.Last("d/17"); r.Value != 1017 || len(host.Memory()) != 0 {
 		t.Errorf("the point that has come: %+v; still remembered: %q", r, host.Memory())
 	}
-	await(t, 500*time.Millisecond)
+	linetest.Await(t, 500*time.Millisecond)
 	before := slave.Requests(1)
-	await(t, 10*time.Second)
+	linetest.Await(t, 10*time.Second)
 	if n := slave.Requests(1) - before; n != 10 {
 		t.Errorf("%d requests in ten polls, want one each again", n)
 	}
@@ -72,7 +74,7 @@ func absentPoint(t *testing.T, url string) {
 func numberedRequests(t *testing.T, slave *modbustest.Slave, host *collectorstest.Host, url string, d Device) int {
 	before := slave.Requests(1)
 	s := runSite(t, pipeLines(t, only(slave)), host, d)
-	await(t, 500*time.Millisecond)
+	linetest.Await(t, 500*time.Millisecond)
 	s.stop()
 	return slave.Requests(1) - before
 }
@@ -81,15 +83,15 @@ func TestAGapThatIsRefusedIsNoLongerReadAcross(t *testing.T) {
 	for name, fault := range map[string]modbustest.Fault{"refused": {From: 5, To: 6, Exception: 2}, "unanswered": {From: 5, To: 6, Silent: true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				slave := numberedSlave()
+				slave := linetest.NumberedSlave()
 				slave.SetFaults(fault)
 				d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 4), holding("c", 7), holding("e", 8)}}
 				host := &collectorstest.Host{}
 				s := runSite(t, pipeLines(t, only(slave)), host, d)
-				await(t, 5*time.Minute+5*time.Second)
+				linetest.Await(t, 5*time.Minute+5*time.Second)
 				before := len(host.Batches())
 				asked := slave.Requests(1)
-				await(t, 10*time.Minute)
+				linetest.Await(t, 10*time.Minute)
 				_, good := s.tally(before)
 				for _, p := range []collectors.Point{"d/a", "d/b", "d/c", "d/e"} {
 					if good[p] != 60 {
@@ -110,16 +112,16 @@ func TestAGapThatIsRefusedIsNoLongerReadAcross(t *testing.T) {
 
 func TestAUnitThatTakesOnlyShortRequestsIsStillRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Longer: 16, Exception: 3})
 		d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second}
 		for a := range 40 {
 			d.Points = append(d.Points, holding(fmt.Sprint(a), a))
 		}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
-		await(t, time.Minute+time.Second)
+		linetest.Await(t, time.Minute+time.Second)
 		before, asked := len(s.host.Batches()), slave.Requests(1)
-		await(t, time.Minute)
+		linetest.Await(t, time.Minute)
 		_, good := s.tally(before)
 		for _, p := range d.Points {
 			if good[collectors.PointOf("d", p.Name)] != 6 {
@@ -135,14 +137,14 @@ func TestAUnitThatTakesOnlyShortRequestsIsStillRead(t *testing.T) {
 
 func TestAMuteUnitIsFoundByOneOfItsPoints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		// The only request of the plan covers register 5, and the unit says nothing to that.
 		slave.SetFaults(modbustest.Fault{From: 5, To: 5, Silent: true})
 		d := Device{Name: "d", URL: "rtu+tcp://site:4001", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 5), holding("c", 7)}}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
-		await(t, time.Minute)
+		linetest.Await(t, time.Minute)
 		before := len(s.host.Batches())
-		await(t, 10*time.Minute)
+		linetest.Await(t, 10*time.Minute)
 		_, good := s.tally(before)
 		if good["d/a"] < 55 || good["d/c"] < 55 || good["d/b"] != 0 {
 			t.Errorf("good in 60 polls: %v, want nearly all of a and c", good)
@@ -153,11 +155,11 @@ func TestAMuteUnitIsFoundByOneOfItsPoints(t *testing.T) {
 
 func TestRefusalsOtherThanOfTheAddressAreNotSplit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Exception: 4})
 		d := Device{Name: "d", URL: "tcp://site", Points: []Point{holding("a", 3), holding("b", 4)}}
 		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
-		await(t, 61*time.Second)
+		linetest.Await(t, 61*time.Second)
 		if n := slave.Requests(1); n != 7 || len(s.host.Notices()) != 0 {
 			t.Errorf("%d requests in seven polls, notices %+v; want one each, and a unit that refuses is there", n, s.host.Notices())
 		}
@@ -169,25 +171,49 @@ func TestRefusalsOtherThanOfTheAddressAreNotSplit(t *testing.T) {
 // have is that it is lost, not that a neighbour was refused before.
 func TestAProbeIsNotSpentOnAPlaceThatWasRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		slave := numberedSlave()
+		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{From: 200, To: 200, Exception: 2})
 		host := &collectorstest.Host{}
 		s := runSite(t, pipeLines(t, only(slave)), host, Device{Name: "d", URL: "tcp://site", Every: time.Second, Timeout: 100 * time.Millisecond,
 			Points: []Point{holding("a", 198), holding("b", 200), holding("c", 202)}})
-		await(t, 100*time.Second)
+		linetest.Await(t, 100*time.Second)
 		slave.Remove(1)
-		await(t, 5500*time.Millisecond) // between two beats: at one it is chance whether its request has gone
+		linetest.Await(t, 5500*time.Millisecond) // between two beats: at one it is chance whether its request has gone
 		polls, asked := len(host.Batches()), slave.Requests(1)
-		await(t, 20*time.Second)
+		linetest.Await(t, 20*time.Second)
 		lost := host.Batches()[polls:]
 		if n := slave.Requests(1) - asked; n < len(lost) || len(lost) < 20 {
 			t.Errorf("%d requests at %d beats", n, len(lost))
 		}
 		for _, batch := range lost {
-			if !errors.Is(batch[0].Err, ErrSilent) || !errors.Is(batch[2].Err, ErrSilent) {
+			if !errors.Is(batch[0].Err, line.ErrSilent) || !errors.Is(batch[2].Err, line.ErrSilent) {
 				t.Fatalf("%v; %v", batch[0].Err, batch[2].Err)
 			}
 		}
 		s.stop()
+	})
+}
+
+func FuzzRememberedHoles(f *testing.F) {
+	f.Add([]byte(`[[0,17,1],[3,100,0]]`))
+	f.Add([]byte(`[[0,-5,70000],[9,1,1]]`))
+	f.Fuzz(func(t *testing.T, memory []byte) {
+		d, err := newDevice(&line.Lines{}, Device{Name: "d", URL: "tcp://site", Points: []Point{holding("a", 0), holding("b", 9), holding("c", 65535)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = d.loadHoles(memory) // whatever it says, a poll must ask for every point
+		asked := map[uint16]bool{}
+		for _, b := range d.blocks {
+			if b.From < 0 || b.End() > 1<<16 || b.Count < 1 || b.Count > b.Table.MaxQuantity() {
+				t.Fatalf("%s makes a request for %+v", memory, b.Span)
+			}
+			for _, p := range b.points {
+				asked[p] = true
+			}
+		}
+		if len(asked) != len(d.points) {
+			t.Fatalf("%s leaves %d of %d points", memory, len(asked), len(d.points))
+		}
 	})
 }

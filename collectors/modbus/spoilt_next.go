@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"errors"
+	"gauger/collectors/modbus/line"
 	"slices"
 	"time"
 )
@@ -11,22 +12,22 @@ import (
 // nothing were amiss, and the answer to the request after it is spoilt. Where that happens again and again the first
 // read is cut at its gaps.
 type spoiltNext struct {
-	previous    block              // the request before, if it was answered and reads across gaps
-	suspicions  map[Span]suspicion // by such a request
+	previous    block                   // the request before, if it was answered and reads across gaps
+	suspicions  map[line.Span]suspicion // by such a request
 	cutsOnTrial []cutOnTrial
 	noCutsUntil time.Time // until then nothing is cut: it did not help
 }
 
 // suspicion counts how often the answer behind a request was spoilt, and came at once when asked for again.
 type suspicion struct {
-	victim Span
+	victim line.Span
 	times  int
 }
 
 // cutOnTrial is a request that was cut because of its victim, on trial.
 type cutOnTrial struct {
 	holes          []hole
-	victim         Span
+	victim         line.Span
 	until          time.Time
 	damagedAnswers int // of the victim since
 }
@@ -54,7 +55,7 @@ func (d *device) ask(ctx context.Context, b *block) ([]byte, error) {
 }
 
 // repeat asks again where that tells something or may help; err is what became of the first request.
-func (d *device) repeat(ctx context.Context, s Span, err error) (data []byte, _ error) {
+func (d *device) repeat(ctx context.Context, s line.Span, err error) (data []byte, _ error) {
 	left := d.retries
 	if before := d.spoiltNext.previous; before.gaps > 0 {
 		data, err = d.request(ctx, s)
@@ -64,14 +65,14 @@ func (d *device) repeat(ctx context.Context, s Span, err error) (data []byte, _ 
 		d.clearSuspicions(s)
 		d.noteDamageAfterCut(s)
 	}
-	for ; left > 0 && errors.Is(err, ErrDamaged); left-- {
+	for ; left > 0 && errors.Is(err, line.ErrDamaged); left-- {
 		data, err = d.request(ctx, s)
 	}
 	return data, err
 }
 
 // findSpoiler decides, by what became of the victim in other company, who spoilt its answer.
-func (d *device) findSpoiler(before block, victim Span, again error) {
+func (d *device) findSpoiler(before block, victim line.Span, again error) {
 	switch {
 	case again == nil:
 		d.accuseSpoiler(before, victim)
@@ -85,21 +86,21 @@ func damagedOrMissing(err error) bool {
 	if err == nil {
 		return false
 	}
-	if _, refusal := errors.AsType[*Exception](err); refusal {
+	if _, refusal := errors.AsType[*line.Exception](err); refusal {
 		return false
 	}
-	return errors.Is(err, ErrFrame) || errors.Is(err, ErrSilent)
+	return errors.Is(err, line.ErrFrame) || errors.Is(err, line.ErrSilent)
 }
 
 // accuseSpoiler counts what a request did to the one behind it, and cuts it when that has happened often enough.
-func (d *device) accuseSpoiler(before block, victim Span) {
+func (d *device) accuseSpoiler(before block, victim line.Span) {
 	f := &d.spoiltNext
 	now := time.Now()
 	if now.Before(f.noCutsUntil) {
 		return
 	}
 	if f.suspicions == nil {
-		f.suspicions = map[Span]suspicion{}
+		f.suspicions = map[line.Span]suspicion{}
 	}
 	b := suspicion{victim, f.suspicions[before.Span].times + 1}
 	f.suspicions[before.Span] = b
@@ -112,7 +113,7 @@ func (d *device) accuseSpoiler(before block, victim Span) {
 	for i := 1; i < len(places); i++ {
 		from := blockOf(places[:i]).End()
 		if count := places[i].From - from; count > 0 {
-			cut.holes = append(cut.holes, hole{before.Table, from, count})
+			cut.holes = append(cut.holes, hole{Table: before.Table, From: from, Count: count})
 		}
 	}
 	for _, h := range cut.holes {
@@ -123,21 +124,21 @@ func (d *device) accuseSpoiler(before block, victim Span) {
 }
 
 // clearSuspicions clears whoever was blamed for damage that comes without them too.
-func (d *device) clearSuspicions(victim Span) {
+func (d *device) clearSuspicions(victim line.Span) {
 	for before, b := range d.spoiltNext.suspicions {
-		if overlaps(b.victim, victim) {
+		if b.victim.Overlaps(victim) {
 			delete(d.spoiltNext.suspicions, before)
 		}
 	}
 }
 
 // noteDamageAfterCut notes damage that came although the request before was cut. After a while that cut is undone.
-func (d *device) noteDamageAfterCut(victim Span) {
+func (d *device) noteDamageAfterCut(victim line.Span) {
 	f := &d.spoiltNext
 	now := time.Now()
 	f.cutsOnTrial = slices.DeleteFunc(f.cutsOnTrial, func(c cutOnTrial) bool { return now.After(c.until) })
 	for i := range f.cutsOnTrial {
-		if overlaps(f.cutsOnTrial[i].victim, victim) {
+		if f.cutsOnTrial[i].victim.Overlaps(victim) {
 			f.cutsOnTrial[i].damagedAnswers++
 		}
 	}
@@ -152,5 +153,3 @@ func (d *device) noteDamageAfterCut(victim Span) {
 		return true
 	})
 }
-
-func overlaps(a, b Span) bool { return a.Table == b.Table && a.From < b.End() && b.From < a.End() }

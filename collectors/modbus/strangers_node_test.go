@@ -8,6 +8,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
 )
 
 // nodeModules is where the packages of testdata/node are.
@@ -21,7 +22,7 @@ func TestAgainstNodesModbusSerial(t *testing.T) {
 	d, want, values := everything()
 	d.Points = append(d.Points, holding("nowhere", 899))
 	command := []string{node, "testdata/node/slave.js", folder, "modbus-serial", toldIn(t, values)}
-	over(t, []string{"tcp", "rtu"}, Request{7, Holding, 0, 1}, command, func(t *testing.T, s stranger) {
+	over(t, []string{"tcp", "rtu"}, line.Request{Unit: 7, Table: line.Holding, Address: 0, Quantity: 1}, command, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})
@@ -31,7 +32,7 @@ func TestAgainstNodesJsmodbus(t *testing.T) {
 	node, folder := nodeModules(t)
 	d, want, values := everything()
 	command := []string{node, "testdata/node/slave.js", folder, "jsmodbus", toldIn(t, values)}
-	over(t, []string{"tcp", "rtu", "rtu+tcp"}, Request{7, Holding, 0, 1}, command, func(t *testing.T, s stranger) {
+	over(t, []string{"tcp", "rtu", "rtu+tcp"}, line.Request{Unit: 7, Table: line.Holding, Address: 0, Quantity: 1}, command, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})
@@ -58,7 +59,7 @@ func TestEnronAgainstNodesModbusSerial(t *testing.T) {
 	want["d/short"] = truth{value: -200}
 	fmt.Fprintln(told, "7 holding 3001 int16 ABCD -200")
 	command := []string{node, "testdata/node/slave.js", folder, "modbus-serial", toldIn(t, told.String())}
-	over(t, []string{"tcp", "rtu"}, Request{7, Holding, 3001, 1}, command, func(t *testing.T, s stranger) {
+	over(t, []string{"tcp", "rtu"}, line.Request{Unit: 7, Table: line.Holding, Address: 3001, Quantity: 1}, command, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})

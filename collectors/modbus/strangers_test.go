@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 )
 
 // needs finds a program, or skips the test with what is to be installed.
@@ -61,26 +63,6 @@ func run(t *testing.T, program string, args ...string) {
 	})
 }
 
-// eventually tries until it succeeds or the test's patience is over.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	patience := time.NewTimer(15 * time.Second)
-	defer patience.Stop()
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := try()
-		if err == nil {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-patience.C:
-			t.Fatalf("%s: %v", what, err)
-		}
-	}
-}
-
 func freePort(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -98,7 +80,7 @@ func serialPair(t *testing.T) (ours, theirs string) {
 	dir := t.TempDir()
 	ours, theirs = filepath.Join(dir, "ours"), filepath.Join(dir, "theirs")
 	run(t, socat, "pty,raw,echo=0,link="+ours, "pty,raw,echo=0,link="+theirs)
-	eventually(t, "socat's ports", func() error {
+	linetest.Eventually(t, "socat's ports", func() error {
 		_, one := os.Stat(ours)
 		_, other := os.Stat(theirs)
 		return errors.Join(one, other)
@@ -107,11 +89,11 @@ func serialPair(t *testing.T) (ours, theirs string) {
 }
 
 // answers waits until a slave answers at all.
-func answers(t *testing.T, lines *Lines, url string, r Request) {
+func answers(t *testing.T, lines *line.Lines, url string, r line.Request) {
 	t.Helper()
-	line := openLine(t, lines, url)
-	eventually(t, url, func() error {
-		_, err := line.Read(t.Context(), r, 300*time.Millisecond)
+	l := openLine(t, lines, url)
+	linetest.Eventually(t, url, func() error {
+		_, err := l.Read(t.Context(), r, 300*time.Millisecond)
 		return err
 	})
 }
@@ -119,17 +101,17 @@ func answers(t *testing.T, lines *Lines, url string, r Request) {
 // bench is a stranger's slave on one transport.
 type stranger struct {
 	url   string
-	lines *Lines
+	lines *line.Lines
 }
 
 // over starts a slave on each of the transports in turn. command is its program and arguments; those of the
 // transport come after them.
-func over(t *testing.T, transports []string, first Request, command []string, test func(t *testing.T, s stranger)) {
+func over(t *testing.T, transports []string, first line.Request, command []string, test func(t *testing.T, s stranger)) {
 	for _, transport := range transports {
 		t.Run(transport, func(t *testing.T) {
 			place, theirs := placeFor(t, transport)
 			run(t, command[0], slices.Concat(command[1:], []string{transport}, theirs)...)
-			s := stranger{url: transport + "://" + place, lines: &Lines{}}
+			s := stranger{url: transport + "://" + place, lines: &line.Lines{}}
 			defer closeLines(t, s.lines)
 			answers(t, s.lines, s.url, first)
 			test(t, s)
@@ -142,8 +124,8 @@ func placeFor(t *testing.T, transport string) (ours string, theirs []string) {
 	t.Helper()
 	switch {
 	case transport == "tls":
-		port, a := freePort(t), newAuthority(t, "authority")
-		certificate, key, err := a.Issue("127.0.0.1", longAgo, farAway)
+		port, a := freePort(t), linetest.NewAuthority(t, "authority")
+		certificate, key, err := a.Issue("127.0.0.1", linetest.LongAgo, linetest.FarAway)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +196,7 @@ func TestAgainstPymodbus(t *testing.T) {
 	d, want, values := everything()
 	d.Points = append(d.Points, holding("nowhere", 899))
 	command := []string{python, "testdata/pymodbus_slave.py", toldIn(t, values)}
-	over(t, []string{"tcp", "tls", "rtu", "rtu+tcp", "ascii", "ascii+tcp"}, Request{7, Holding, 0, 1}, command, func(t *testing.T, s stranger) {
+	over(t, []string{"tcp", "tls", "rtu", "rtu+tcp", "ascii", "ascii+tcp"}, line.Request{Unit: 7, Table: line.Holding, Address: 0, Quantity: 1}, command, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})
@@ -269,7 +251,7 @@ func TestAgainstLibmodbus(t *testing.T) {
 		add(Point{Name: fmt.Sprintf("coil-%d", a), Coil: new(a)}, oneIf(a%3 == 0))
 	}
 	d.Points = append(d.Points, holding("nowhere", 140))
-	over(t, []string{"tcp", "rtu"}, Request{1, Holding, 100, 1}, []string{program}, func(t *testing.T, s stranger) {
+	over(t, []string{"tcp", "rtu"}, line.Request{Unit: 1, Table: line.Holding, Address: 100, Quantity: 1}, []string{program}, func(t *testing.T, s stranger) {
 		d.URL = s.url
 		s.holds(t, d, want)
 	})

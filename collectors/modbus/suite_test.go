@@ -6,11 +6,13 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
 func TestTheContractOfACollector(t *testing.T) {
-	for name, start := range transports {
+	for name, start := range linetest.Transports {
 		t.Run(name, func(t *testing.T) {
 			collectorstest.Run(t, collectorstest.Subject{
 				New: func(t *testing.T) collectors.Collector {
@@ -26,7 +28,7 @@ func TestTheContractOfACollector(t *testing.T) {
 }
 
 func liveAndAbsent(t *testing.T, url string) collectors.Collector {
-	lines := &Lines{}
+	lines := &line.Lines{}
 	t.Cleanup(func() { closeLines(t, lines) })
 	all, err := New(lines, []Device{
 		{Name: "live", URL: url, Every: 20 * time.Millisecond, Timeout: 200 * time.Millisecond,

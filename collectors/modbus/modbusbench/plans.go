@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // price is what a request and a register cost on a line, in milliseconds or in registers.
@@ -131,7 +132,7 @@ func pollOnce(url string, addresses []int) (_ lineReport, err error) {
 		spec.Serial = &wire{Baud: 4_000_000}
 	}
 	s := newStation(spec)
-	lines := &modbus.Lines{Dial: func(context.Context, string) (modbus.Stream, error) {
+	lines := &line.Lines{Dial: func(context.Context, string) (line.Stream, error) {
 		near, far := net.Pipe()
 		go s.serve(far)
 		return near, nil

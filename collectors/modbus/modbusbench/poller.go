@@ -12,6 +12,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
 )
 
 // load is what is to be polled: Units units behind each URL, each asked for so many holding registers, one point
@@ -78,10 +79,10 @@ func (r pollReport) since(before pollReport) pollReport {
 
 // startCollectors polls until the process ends.
 func startCollectors(l load) (worker, any, error) {
-	lines := &modbus.Lines{}
+	lines := &line.Lines{}
 	if l.Dial != "" {
 		var dialer net.Dialer
-		lines.Dial = func(ctx context.Context, _ string) (modbus.Stream, error) {
+		lines.Dial = func(ctx context.Context, _ string) (line.Stream, error) {
 			return dialer.DialContext(ctx, "tcp", l.Dial)
 		}
 	}
