@@ -5,31 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"gauger/outbox/receipts"
 )
 
 // growLimitAfter counts the full requests that must be taken before a limit that "too large" halved is doubled again.
 const growLimitAfter = 100
 
-// apply acts on the receipts of one request.
-func (d *drain) apply(ctx context.Context, batch []Record, receipts []Answer) error {
+// apply acts on the answers of one request.
+func (d *drain) apply(ctx context.Context, batch []Record, answers []Answer) error {
 	by := map[Class][]int{}
 	for i := range batch {
-		if i >= len(receipts) {
-			receipts = append(receipts, Answer{Class: Ambiguous, Message: "the sender gave no receipt"})
+		if i >= len(answers) {
+			answers = append(answers, Answer{Class: Ambiguous, Message: "the sender gave no receipt"})
 		}
-		by[receipts[i].Class] = append(by[receipts[i].Class], i)
+		by[answers[i].Class] = append(by[answers[i].Class], i)
 	}
 	if stored := by[Stored]; len(stored) > 0 {
-		if err := d.applyStored(ctx, batch, receipts, stored); err != nil {
+		if err := d.applyStored(ctx, batch, answers, stored); err != nil {
 			return err
 		}
 	}
-	if err := d.applyAmbiguous(ctx, batch, receipts, by[Ambiguous]); err != nil {
+	if err := d.applyAmbiguous(ctx, batch, answers, by[Ambiguous]); err != nil {
 		return err
 	}
 	for _, class := range []Class{Wait, Key, Path} {
 		if at := by[class]; len(at) > 0 {
-			d.applyKept(batch, receipts, at)
+			d.applyKept(batch, answers, at)
 		}
 	}
 	if at := by[TooLarge]; len(at) > 1 {
@@ -37,19 +39,19 @@ func (d *drain) apply(ctx context.Context, batch []Record, receipts []Answer) er
 			return err
 		}
 	} else if len(at) == 1 {
-		d.refusedAlone(batch[at[0]].Seq, receipts[at[0]])
+		d.refusedAlone(batch[at[0]].Seq, answers[at[0]])
 	}
-	d.applyPoison(batch, receipts, by[Poison])
+	d.applyPoison(batch, answers, by[Poison])
 	return nil
 }
 
 // applyStored deletes what the service has, its receipt first.
-func (d *drain) applyStored(ctx context.Context, batch []Record, receipts []Answer, at []int) error {
-	slots := make([]receipt, 0, len(at))
+func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answer, at []int) error {
+	kept := make([]receipts.Receipt, 0, len(at))
 	for _, i := range at {
-		slots = append(slots, d.b.receiptFor(d.s, batch[i], Delivered, receipts[i].Status, receipts[i].CorrelationID))
+		kept = append(kept, d.b.receiptFor(d.s, batch[i], answers[i].Status, answers[i].CorrelationID))
 	}
-	d.b.writeReceipts(d.s, slots)
+	d.b.writeReceipts(d.s, kept)
 	full := len(at) == d.s.batchLimit()
 	err := d.persist(ctx, func(g *group) error {
 		for _, i := range at {
@@ -74,23 +76,23 @@ func (d *drain) applyStored(ctx context.Context, batch []Record, receipts []Answ
 }
 
 // receiptFor makes the receipt of a record.
-func (b *Box) receiptFor(s *stream, r Record, state State, status int, corr string) receipt {
-	kept := receipt{state: state, status: status, seq: r.Seq, at: time.Now(), since: r.At, correlation: corr, recordSum: r.sum}
+func (b *Box) receiptFor(s *stream, r Record, status int, correlation string) receipts.Receipt {
+	kept := receipts.Receipt{Outcome: receipts.Delivered, Status: status, Seq: r.Seq, At: time.Now(), Enqueued: r.At, Correlation: correlation, RecordSum: r.sum}
 	if b.opt.Label != nil {
-		kept.label = b.opt.Label(s.Name, r)
+		kept.Label = b.opt.Label(s.Name, r)
 	}
 	return kept
 }
 
 // writeReceipts keeps receipts. Not being able to costs the receipts only: the counts are in the box.
-func (b *Box) writeReceipts(s *stream, slots []receipt) {
-	if err := b.receipts.add(s.Name, s.Journal, slots); err != nil {
+func (b *Box) writeReceipts(s *stream, kept []receipts.Receipt) {
+	if err := b.receipts.Add(s.Name, s.Journal, kept); err != nil {
 		b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
 			"the receipts of %s could not be kept, the records are delivered all the same: %v", s.Name, err)})
 	}
-	if stream, ok := b.receipts.earlyLoss(); ok {
+	if stream, ok := b.receipts.GaveUpEarly(); ok {
 		b.note(Note{Kind: NoteReceipts, Stream: stream, Message: fmt.Sprintf(
-			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.keep.Hours()/24)})
+			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.KeepsFor().Hours()/24)})
 	}
 }
 
@@ -109,27 +111,27 @@ func recordCost(r Record) uint64 {
 
 // applyAmbiguous counts an attempt that may have stored the records, and keeps them together for the next one. An attempt that
 // ended because the process ends is not counted: the journal says enough.
-func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, receipts []Answer, at []int) error {
+func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []Answer, at []int) error {
 	if len(at) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	d.poison.lastAnswer = receipts[at[0]]
+	d.poison.lastAnswer = answers[at[0]]
 	d.frozen = d.frozen[:0]
 	err := d.b.submit(func(g *group) error {
 		for _, i := range at {
-			d.b.stageAmbiguous(g, d.s, batch[i], receipts[i].describe())
+			d.b.stageAmbiguous(g, d.s, batch[i], answers[i].describe())
 			d.frozen = append(d.frozen, batch[i].Seq)
 		}
 		return nil
 	})
-	d.backOff(Ambiguous, longestRetryAfter(receipts, at))
+	d.backOff(Ambiguous, longestRetryAfter(answers, at))
 	return err
 }
 
 // applyKept leaves the records in the queue and waits, unless their destination alone is to blame; a piece of a refused batch stays a
 // piece.
-func (d *drain) applyKept(batch []Record, receipts []Answer, at []int) {
-	d.poison.lastAnswer = receipts[at[0]]
+func (d *drain) applyKept(batch []Record, answers []Answer, at []int) {
+	d.poison.lastAnswer = answers[at[0]]
 	wasAmbiguous := false
 	seqs := make([]uint64, 0, len(at))
 	d.b.mu.Lock()
@@ -141,10 +143,10 @@ func (d *drain) applyKept(batch []Record, receipts []Answer, at []int) {
 		seqs = append(seqs, batch[i].Seq)
 	}
 	d.b.mu.Unlock()
-	if d.bisect(batch, seqs, wasAmbiguous, receipts[at[0]]) {
+	if d.bisect(batch, seqs, wasAmbiguous, answers[at[0]]) {
 		return
 	}
-	blamed, handled := d.noteNotTaken(batch, seqs, wasAmbiguous, receipts[at[0]])
+	blamed, handled := d.noteNotTaken(batch, seqs, wasAmbiguous, answers[at[0]])
 	switch {
 	case blamed:
 		return
@@ -155,13 +157,13 @@ func (d *drain) applyKept(batch []Record, receipts []Answer, at []int) {
 		d.pieces = append([][]uint64{seqs}, d.pieces...)
 	}
 	before := d.delay
-	d.backOff(receipts[at[0]].Class, longestRetryAfter(receipts, at))
+	d.backOff(answers[at[0]].Class, longestRetryAfter(answers, at))
 	d.delay = max(d.delay, before)
 }
 
-func longestRetryAfter(receipts []Answer, at []int) (wish time.Duration) {
+func longestRetryAfter(answers []Answer, at []int) (wish time.Duration) {
 	for _, i := range at {
-		wish = max(wish, receipts[i].RetryAfter)
+		wish = max(wish, answers[i].RetryAfter)
 	}
 	return wish
 }
@@ -169,15 +171,15 @@ func longestRetryAfter(receipts []Answer, at []int) (wish time.Duration) {
 // applyPoison takes a refused batch apart, or judges a record that was refused alone. When only some records of a batch
 // were refused, the service itself has told them apart. The smaller half goes first: so the way to the first record is
 // the shortest, which is the one that may have to go a second time, nothing having been accepted before it.
-func (d *drain) applyPoison(batch []Record, receipts []Answer, at []int) {
+func (d *drain) applyPoison(batch []Record, answers []Answer, at []int) {
 	if len(at) > 1 && len(at) == len(batch) {
 		half := len(at) / 2
 		d.pieces = append([][]uint64{seqsOf(batch[:half]), seqsOf(batch[half:])}, d.pieces...)
-		d.poison.lastAnswer = receipts[0]
+		d.poison.lastAnswer = answers[0]
 		return
 	}
 	for _, i := range at {
-		d.refusedAlone(batch[i].Seq, receipts[i])
+		d.refusedAlone(batch[i].Seq, answers[i])
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"gauger/outbox/disk"
+	"gauger/outbox/receipts"
 )
 
 // Box is one open outbox. Its methods may be called from any goroutine.
@@ -21,7 +22,7 @@ type Box struct {
 	path     string
 	opt      Options
 	lock     *os.File
-	receipts *receiptFile
+	receipts *receipts.File
 	streams  map[string]*stream
 
 	commitMu     sync.Mutex    // one commit or replacement at a time; taken before mu
@@ -140,7 +141,7 @@ func (b *Box) Close() error {
 		b.dbMu.Unlock()
 		b.commitMu.Unlock()
 	}
-	return errors.Join(err, b.receipts.close(), b.highWater.close(), b.lock.Close())
+	return errors.Join(err, b.receipts.Close(), b.highWater.close(), b.lock.Close())
 }
 
 // Err returns nil while the box works, and otherwise the error (ErrDead or ErrClosed) that every call gets.

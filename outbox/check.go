@@ -14,6 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"gauger/outbox/boltfile"
+	"gauger/outbox/receipts"
 )
 
 // Report of Check.
@@ -257,9 +258,9 @@ func CheckInChild(command string, args ...string) func(path string) error {
 			return fmt.Errorf("the check of %s was not done after %s, in which it hardly ran: box or disk are busy", path, limit)
 		}
 		if ctx.Err() == nil && !looked(err) {
-			return fmt.Errorf("run %s: %w: %s", command, err, cut(strings.TrimSpace(string(out)), maxReason))
+			return fmt.Errorf("run %s: %w: %s", command, err, receipts.Shorten(strings.TrimSpace(string(out)), maxReason))
 		}
-		return fmt.Errorf("the check of %s ended with %w: %s: %w", path, err, cut(strings.TrimSpace(string(out)), maxReason), ErrDamaged)
+		return fmt.Errorf("the check of %s ended with %w: %s: %w", path, err, receipts.Shorten(strings.TrimSpace(string(out)), maxReason), ErrDamaged)
 	}
 }
 

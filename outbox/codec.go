@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"time"
-	"unicode/utf8"
 
 	"gauger/outbox/boltfile"
+	"gauger/outbox/receipts"
 )
 
 // The layout of a record's value, little-endian:
@@ -57,7 +57,7 @@ func keySeq(key []byte) (seq uint64, ok bool) {
 
 // nameSum is the checksum of a name and a zero byte.
 func nameSum(name string) uint32 {
-	var buf [maxStreamName + 4]byte
+	var buf [receipts.MaxStream + 4]byte
 	return crc32.Update(0, castagnoli, append(append(buf[:0], name...), 0))
 }
 
@@ -174,13 +174,12 @@ type deadHeader struct {
 }
 
 const (
-	maxCorrelation = 64
-	maxReason      = 512
+	maxReason = 512
 )
 
 // encodeDeadLetter puts the words before the record's value; the whole is sealed by the caller.
 func encodeDeadLetter(t deadHeader, value []byte) []byte {
-	t.correlation, t.reason = cut(t.correlation, maxCorrelation), cut(t.reason, maxReason)
+	t.correlation, t.reason = receipts.Shorten(t.correlation, receipts.MaxCorrelation), receipts.Shorten(t.reason, maxReason)
 	var v []byte
 	v = binary.LittleEndian.AppendUint64(v, uint64(t.at.UnixNano()))
 	v = binary.LittleEndian.AppendUint16(v, uint16(t.status))
@@ -208,17 +207,6 @@ func decodeDeadLetter(v []byte) (deadHeader, []byte, error) {
 		reason:      string(v[head+corr : head+corr+reason]),
 	}
 	return t, v[head+corr+reason:], nil
-}
-
-// cut shortens to at most n bytes without splitting a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }
 
 // storedSum is the checksum that a record's value carries.

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/receipts"
 )
 
 // group collects for one commit everything that was staged while the commit before it ran. Whoever stages first
@@ -141,7 +143,7 @@ func (b *Box) Update(fn func(*Tx) error) error {
 	if err == nil {
 		// Not before the commit: what was made of them would be lost if the receipts alone came to the disk.
 		for _, x := range t.taken {
-			b.writeReceipts(x.s, []receipt{b.receiptFor(x.s, x.r, Delivered, 0, "")})
+			b.writeReceipts(x.s, []receipts.Receipt{b.receiptFor(x.s, x.r, 0, "")})
 		}
 	}
 	b.tell()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
+
+	"gauger/outbox/receipts"
 )
 
 const (
@@ -292,7 +294,7 @@ func (r Answer) describe() string {
 		text += fmt.Sprintf(", status %d", r.Status)
 	}
 	if r.Message != "" {
-		text += ": " + cut(r.Message, maxReason-64)
+		text += ": " + receipts.Shorten(r.Message, maxReason-64)
 	}
 	return text
 }

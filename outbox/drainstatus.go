@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/receipts"
 )
 
 // Activity of the drain of a stream.
@@ -155,11 +157,11 @@ func (s *stream) audit(tx *bbolt.Tx) (a Audited, err error) {
 // ReceiptsSince says from when on a stream's receipts are there; all: every one that it ever had.
 func (b *Box) ReceiptsSince(stream string) (since time.Time, all bool, err error) {
 	lowest := uint64(0)
-	err = b.receipts.each(stream, 0, func(r receipt) {
-		if lowest == 0 || r.number < lowest {
-			lowest, since = r.number, r.at
+	err = b.receipts.Each(stream, 0, func(r receipts.Receipt) {
+		if lowest == 0 || r.Number < lowest {
+			lowest, since = r.Number, r.At
 		}
 	})
 	c := b.Counts()[stream]
-	return since, lowest <= 1 && b.receipts.total(stream) >= c.Delivered+c.Dropped, err
+	return since, lowest <= 1 && b.receipts.Total(stream) >= c.Delivered+c.Dropped, err
 }

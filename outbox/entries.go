@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/receipts"
 )
 
 // State of a record: the place where it is.
@@ -14,10 +16,10 @@ type State uint8
 
 // The states that a person can look into. The values are kept in the receipts file.
 const (
-	Waiting   State = 1 // in the queue, or parked
-	Dead      State = 2 // a dead letter
-	Delivered State = 3 // the service has it; known from its receipt
-	Dropped   State = 4 // given up by a person; known from the receipts too
+	Waiting   State = 1                         // in the queue, or parked
+	Dead      State = 2                         // a dead letter
+	Delivered State = State(receipts.Delivered) // the service has it; known from its receipt
+	Dropped   State = State(receipts.Dropped)   // given up by a person; known from the receipts too
 )
 
 // String is the lower-case word that people and programs see.
@@ -84,8 +86,8 @@ func (b *Box) Entry(stream string, seq uint64) (Entry, error) {
 		if e, ok, err := b.inFile(b.streams[stream], seq); ok || err != nil {
 			return e, err
 		}
-		if r, ok, err := b.receipts.find(stream, seq); ok || err != nil {
-			return r.entry(), err
+		if r, ok, err := b.receipts.Find(stream, seq); ok || err != nil {
+			return receiptEntry(r), err
 		}
 	}
 	return Entry{}, fmt.Errorf("record %d of %s: %w", seq, stream, ErrRecord)
@@ -184,18 +186,17 @@ func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([
 	if err := b.Err(); err != nil {
 		return nil, err
 	}
-	slots, err := b.receipts.page(s.Name, state, after, limit)
-	all := make([]Entry, len(slots))
-	for i, r := range slots {
-		all[i] = r.entry()
+	found, err := b.receipts.Page(s.Name, receipts.Outcome(state), after, limit)
+	all := make([]Entry, len(found))
+	for i, r := range found {
+		all[i] = receiptEntry(r)
 	}
 	return all, err
 }
 
-// entry makes one of a receipt.
-func (r receipt) entry() Entry {
-	return Entry{Stream: r.stream, State: r.state, Record: Record{Seq: r.seq, At: r.since},
-		Status: r.status, CorrelationID: r.correlation, Since: r.at, Label: r.label}
+func receiptEntry(r receipts.Receipt) Entry {
+	return Entry{Stream: r.Stream, State: State(r.Outcome), Record: Record{Seq: r.Seq, At: r.Enqueued},
+		Status: r.Status, CorrelationID: r.Correlation, Since: r.At, Label: r.Label}
 }
 
 // Retry puts dead letters back into the queue, at their old place, and ends the wait of parked records; without numbers,
@@ -212,7 +213,7 @@ func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
 			return 0, err
 		}
 	}
-	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipt, error) { return nil, b.retryOne(g, s, seq) })
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return nil, b.retryOne(g, s, seq) })
 }
 
 // retryable lists the sound dead letters and the parked records.
@@ -249,5 +250,5 @@ func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
 	if s == nil {
 		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
 	}
-	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipt, error) { return b.dropOne(g, s, seq, why) })
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return b.dropOne(g, s, seq, why) })
 }

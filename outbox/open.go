@@ -13,6 +13,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"gauger/outbox/disk"
+	"gauger/outbox/receipts"
 )
 
 const (
@@ -58,8 +59,8 @@ func validate(o Options) error {
 	}
 	seen := map[string]bool{}
 	for _, s := range o.Streams {
-		if s.Name == "" || len(s.Name) > maxStreamName || strings.ContainsRune(s.Name, 0) {
-			return fmt.Errorf("stream %q: a name has 1 to %d bytes: %w", s.Name, maxStreamName, ErrRefused)
+		if s.Name == "" || len(s.Name) > receipts.MaxStream || strings.ContainsRune(s.Name, 0) {
+			return fmt.Errorf("stream %q: a name has 1 to %d bytes: %w", s.Name, receipts.MaxStream, ErrRefused)
 		}
 		if s.Share < 0 || s.Share > 100 {
 			return fmt.Errorf("stream %s: share of %d percent: %w", s.Name, s.Share, ErrRefused)
@@ -78,7 +79,10 @@ func (b *Box) open() error {
 		return err
 	}
 	var err error
-	if b.receipts, err = openReceipts(b.path+".receipts", b.opt, b.keepOf); err != nil {
+	if b.receipts, err = receipts.Open(b.path+".receipts", receipts.Options{
+		KeepFor: cmp.Or(b.opt.ReceiptsFor, DefaultReceiptsFor), Bytes: cmp.Or(b.opt.ReceiptsBytes, DefaultReceiptsBytes),
+		Yields: func(stream string) int { return int(b.keepOf(stream)) },
+	}); err != nil {
 		return err
 	}
 	if b.highWater, err = openHigh(b.path + ".high"); err != nil {
@@ -103,7 +107,7 @@ func (b *Box) open() error {
 		err = b.reconcile()
 	}
 	if err != nil {
-		return errors.Join(err, b.closeDB(), b.receipts.close(), b.highWater.close())
+		return errors.Join(err, b.closeDB(), b.receipts.Close(), b.highWater.close())
 	}
 	b.reserveQuota()
 	for _, s := range b.streams {

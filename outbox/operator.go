@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/receipts"
 )
 
 // changeStep counts the records that one commit of Retry or Drop moves.
@@ -18,14 +20,14 @@ const maxComplaints = 10
 
 // changeEach runs change for every number, in steps of one commit, and joins what did not work. The receipts that change returns
 // are kept before the commit, those of a step together: each time costs a sync, and the lock is held.
-func (b *Box) changeEach(s *stream, seqs []uint64, change func(*group, uint64) ([]receipt, error)) (n int, err error) {
+func (b *Box) changeEach(s *stream, seqs []uint64, change func(*group, uint64) ([]receipts.Receipt, error)) (n int, err error) {
 	b.noteBringingBack(s, 1)
 	defer b.noteBringingBack(s, -1)
 	var complaints []error
 	for step := range slices.Chunk(seqs, changeStep) {
 		done := 0
 		err := b.submit(func(g *group) error {
-			var receipts []receipt
+			var receipts []receipts.Receipt
 			for _, seq := range step {
 				kept, err := change(g, seq)
 				if err != nil {
@@ -114,7 +116,7 @@ func (b *Box) retryOne(g *group, s *stream, seq uint64) error {
 	return nil
 }
 
-func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipt, error) {
+func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipts.Receipt, error) {
 	if s.inFlight[seq] {
 		return nil, fmt.Errorf("drop record %d of %s: it is being sent, try again: %w", seq, s.Name, ErrRefused)
 	}
@@ -143,13 +145,13 @@ func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipt, e
 		}
 	}
 	s.counts.Dropped++
-	kept := receipt{state: Dropped, seq: seq, at: time.Now(), label: why}
-	if kept.since = kept.at; record != nil {
+	kept := receipts.Receipt{Outcome: receipts.Dropped, Seq: seq, At: time.Now(), Label: why}
+	if kept.Enqueued = kept.At; record != nil {
 		if r, err := decodeRecord(s.Name, seqKey(seq), record); err == nil {
-			kept.since, kept.recordSum = r.At, storedSum(record)
+			kept.Enqueued, kept.RecordSum = r.At, storedSum(record)
 		}
 	}
-	return []receipt{kept}, nil
+	return []receipts.Receipt{kept}, nil
 }
 
 // reconcile deletes what the receipts show as delivered: the process ended between the service's answer and its commit,
@@ -174,10 +176,10 @@ func (b *Box) reconcileStream(s *stream) error {
 	if err != nil {
 		return err
 	}
-	known := map[uint64]receipt{}
-	err = b.receipts.each(s.Name, first, func(r receipt) {
-		if r.state == Delivered {
-			known[r.seq] = r
+	known := map[uint64]receipts.Receipt{}
+	err = b.receipts.Each(s.Name, first, func(r receipts.Receipt) {
+		if r.Outcome == receipts.Delivered {
+			known[r.Seq] = r
 		}
 	})
 	if err != nil {
@@ -199,7 +201,7 @@ func (b *Box) reconcileStream(s *stream) error {
 }
 
 // holdBack keeps what cannot be deleted now from being sent a second time; the next start deletes it.
-func (b *Box) holdBack(s *stream, known map[uint64]receipt) {
+func (b *Box) holdBack(s *stream, known map[uint64]receipts.Receipt) {
 	for seq := range known {
 		s.inFlight[seq] = true
 	}
@@ -217,13 +219,13 @@ func (b *Box) firstWaiting(s *stream) (first uint64, err error) {
 	return first, err
 }
 
-func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r receipt) error {
+func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r receipts.Receipt) error {
 	v, err := b.fetchStored(s.queueBucket, seq)
 	if v == nil || err != nil {
 		return err
 	}
 	record, err := decodeRecord(s.Name, seqKey(seq), v)
-	if err != nil || storedSum(v) != r.recordSum || !record.At.Equal(r.since) {
+	if err != nil || storedSum(v) != r.RecordSum || !record.At.Equal(r.Enqueued) {
 		return nil // another record, or one that the drain makes a dead letter of
 	}
 	b.stageDelivered(g, s, record)

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/receipts"
 )
 
 // detectRollback compares the box with the high-water marks and the receipts. Where the box is behind them, its disk has
@@ -73,7 +75,7 @@ func (b *Box) detectRollback(found uint64, mended *salvager) error {
 // behindReceipts reports whether a receipt shows a record that the box never had.
 func (b *Box) behindReceipts() bool {
 	for name, s := range b.streams {
-		if b.receipts.last(name) >= s.counts.nextSeq {
+		if b.receipts.HighestSeq(name) >= s.counts.nextSeq {
 			return true
 		}
 	}
@@ -82,15 +84,15 @@ func (b *Box) behindReceipts() bool {
 
 // countReceipts counts what only the receipts know of.
 func (b *Box) countReceipts(stream string, m *streamCounts) error {
-	last := b.receipts.last(stream)
+	last := b.receipts.HighestSeq(stream)
 	if last < m.nextSeq {
 		return nil
 	}
-	err := b.receipts.each(stream, m.nextSeq, func(r receipt) {
-		switch r.state {
-		case Delivered:
+	err := b.receipts.Each(stream, m.nextSeq, func(r receipts.Receipt) {
+		switch r.Outcome {
+		case receipts.Delivered:
 			m.Delivered++
-		case Dropped:
+		case receipts.Dropped:
 			m.Dropped++
 		}
 	})

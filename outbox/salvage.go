@@ -11,6 +11,7 @@ import (
 
 	"gauger/outbox/boltfile"
 	"gauger/outbox/disk"
+	"gauger/outbox/receipts"
 )
 
 // salvage carries what is sound in the damaged file into a fresh one and sets the damaged one aside.
@@ -106,8 +107,8 @@ type salvagedStream struct {
 
 // receiptState is the part of a receipt that salvage needs.
 type receiptState struct {
-	sum   uint32
-	state State
+	sum     uint32
+	outcome receipts.Outcome
 }
 
 // sealedState is one sealed value and its generation.
@@ -161,10 +162,10 @@ func (v *salvager) streamOf(stream string) *salvagedStream {
 	r := &salvagedStream{receipts: map[uint64]receiptState{}, damaged: map[uint64][]byte{}}
 	v.streams[stream] = r
 	first := uint64(math.MaxUint64)
-	v.noteErr(v.b.receipts.each(stream, 0, func(s receipt) {
-		r.receipts[s.seq] = receiptState{s.recordSum, s.state}
-		if s.number < first {
-			first, r.oldest = s.number, s.seq
+	v.noteErr(v.b.receipts.Each(stream, 0, func(s receipts.Receipt) {
+		r.receipts[s.Seq] = receiptState{s.RecordSum, s.Outcome}
+		if s.Number < first {
+			first, r.oldest = s.Number, s.Seq
 		}
 	}))
 	if first <= 1 {
@@ -256,7 +257,7 @@ func (v *salvager) takeRecord(stream string, key, value []byte) {
 	spoilt := r.damaged[seq]
 	waits := len(spoilt) >= recordHeader && storedSum(spoilt) == storedSum(value) // of that key and no other
 	current := v.current && (v.inTree || r.lacksRecords()) || waits || v.inTree && v.receiptsReachBack(stream, r)
-	if s, ok := r.receipts[seq]; ok && (!current || s.state == Delivered && s.sum == storedSum(value)) {
+	if s, ok := r.receipts[seq]; ok && (!current || s.outcome == receipts.Delivered && s.sum == storedSum(value)) {
 		return
 	}
 	if !current {
@@ -320,7 +321,7 @@ func (v *salvager) putDeadLetter(stream string, key, value, content []byte) {
 // leftByReceipts counts the records that are missing and that the receipts show as delivered, and as dropped: counts that
 // were found on an old page, or not at all, do not have them. A receipt that was given up counts as a delivery.
 func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCounts) (delivered, dropped uint64) {
-	total, counted := v.b.receipts.total(stream), l.Delivered+l.Dropped
+	total, counted := v.b.receipts.Total(stream), l.Delivered+l.Dropped
 	if total <= counted {
 		return 0, 0
 	}
@@ -330,7 +331,7 @@ func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCoun
 		left = min(left, max(l.Accepted, sum)-sum)
 	}
 	for _, t := range r.receipts {
-		if t.state == Dropped {
+		if t.outcome == receipts.Dropped {
 			dropped++
 		}
 	}
@@ -356,7 +357,7 @@ func (v *salvager) writeCounts() error {
 	for name, r := range v.streams {
 		l := r.counts
 		l.Waiting, l.Dead, l.bytes, l.deadBytes = r.found.Waiting, r.found.Dead, r.found.bytes, r.found.deadBytes
-		l.nextSeq = max(l.nextSeq, r.highest+1, v.b.receipts.last(name)+1, 1)
+		l.nextSeq = max(l.nextSeq, r.highest+1, v.b.receipts.HighestSeq(name)+1, 1)
 		delivered, dropped := v.leftByReceipts(name, r, l)
 		l.Delivered, l.Dropped = l.Delivered+delivered, l.Dropped+dropped
 		l.Accepted = max(l.Accepted, l.nextSeq-1) // every number was given to a record

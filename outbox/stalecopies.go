@@ -14,13 +14,13 @@ const maxStaleCopies = 4096
 // receiptsReachBack reports whether the receipts show every record of a stream that left it since its counts were written: what
 // the same root leads to and no receipt shows is current then, also when no meta page says that the root is the newest.
 func (v *salvager) receiptsReachBack(stream string, r *salvagedStream) bool {
-	total, counted := v.b.receipts.total(stream), r.counts.Delivered+r.counts.Dropped
+	total, counted := v.b.receipts.Total(stream), r.counts.Delivered+r.counts.Dropped
 	return r.known && total >= counted && total-counted <= uint64(len(r.receipts))
 }
 
 // receiptsComplete reports whether the receipts show every record of a stream that ever left it.
 func (v *salvager) receiptsComplete(stream string, r *salvagedStream) bool {
-	total := v.b.receipts.total(stream)
+	total := v.b.receipts.Total(stream)
 	return v.receiptsReachBack(stream, r) && total <= uint64(len(r.receipts))
 }
 

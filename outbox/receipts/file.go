@@ -1,7 +1,6 @@
-package outbox
+package receipts
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -23,24 +22,24 @@ import (
 const (
 	segmentSlots = 256
 	segmentSize  = segmentSlots * slotSize
-	// laxSync is how long the receipts of streams without a journal may stay in the kernel's memory.
+	// laxSync: so long the receipts of streams without a journal may stay in the kernel's memory.
 	laxSync = 10 * time.Second
 )
 
-// receiptFile is the open receipts file.
-type receiptFile struct {
+// File is the open receipts file.
+type File struct {
 	mu          sync.Mutex
 	f           *os.File
-	keep        time.Duration
+	keepFor     time.Duration
 	maxSegments int // segments that the file may have
-	keepOf      func(stream string) Keep
+	yields      func(stream string) int
 	segments    []segment
 	heads       map[string]head
 	synced      time.Time
-	gaveUpEarly map[string]bool // streams that gave up receipts before their time; true: it is not told yet
+	early       map[string]bool // streams that gave up receipts before their time; true: it is not told yet
 }
 
-// segment is what is known of one segment.
+// segment is one segment's part of the index in memory.
 type segment struct {
 	stream    string // "": it holds nothing
 	low, high uint64 // sequence numbers of its receipts
@@ -48,7 +47,7 @@ type segment struct {
 	newest    int64  // time of its newest receipt
 }
 
-// head is where a stream goes on.
+// head is the place where a stream goes on.
 type head struct {
 	segment int
 	place   int    // of the next receipt; segmentSlots: the segment is full
@@ -57,15 +56,22 @@ type head struct {
 	low     uint64 // lowest sequence number since the segment was begun; 0: by an earlier run
 }
 
-// openReceipts opens or makes the file. What is not a receipt counts as an empty slot.
-func openReceipts(path string, o Options, give func(stream string) Keep) (*receiptFile, error) {
+// Options say how much the file keeps.
+type Options struct {
+	KeepFor time.Duration                  // at least, as far as Bytes reach
+	Bytes   int64                          // of the file at most
+	Yields  func(stream string) (rank int) // whoever has the higher rank gives way first
+}
+
+// Open opens or makes the file. What is not a receipt counts as an empty slot.
+func Open(path string, o Options) (*File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open receipts: %w", err)
 	}
-	r := &receiptFile{
-		f: f, keep: cmp.Or(o.ReceiptsFor, DefaultReceiptsFor), maxSegments: int(cmp.Or(o.ReceiptsBytes, DefaultReceiptsBytes) / segmentSize),
-		keepOf: give, heads: map[string]head{}, gaveUpEarly: map[string]bool{},
+	r := &File{
+		f: f, keepFor: o.KeepFor, maxSegments: int(o.Bytes / segmentSize), yields: o.Yields,
+		heads: map[string]head{}, early: map[string]bool{},
 	}
 	info, err := f.Stat()
 	if err == nil {
@@ -77,24 +83,24 @@ func openReceipts(path string, o Options, give func(stream string) Keep) (*recei
 	return r, nil
 }
 
-func (r *receiptFile) scan(segments int) error {
+func (r *File) scan(segments int) error {
 	r.segments = make([]segment, segments)
 	for i := range r.segments {
-		err := r.read(i, func(place int, s receipt) {
+		err := r.read(i, func(place int, s Receipt) {
 			g := &r.segments[i]
 			if g.stream == "" {
-				g.stream, g.low = s.stream, s.seq
+				g.stream, g.low = s.Stream, s.Seq
 			}
-			if g.stream != s.stream {
+			if g.stream != s.Stream {
 				return
 			}
 			g.note(s)
-			h := r.heads[s.stream]
-			if s.number > h.number {
-				h.segment, h.place, h.number = i, place+1, s.number
+			h := r.heads[s.Stream]
+			if s.Number > h.number {
+				h.segment, h.place, h.number = i, place+1, s.Number
 			}
-			h.highest = max(h.highest, s.seq)
-			r.heads[s.stream] = h
+			h.highest = max(h.highest, s.Seq)
+			r.heads[s.Stream] = h
 		})
 		if err != nil {
 			return err
@@ -104,28 +110,28 @@ func (r *receiptFile) scan(segments int) error {
 }
 
 // note notes that a segment has a receipt.
-func (g *segment) note(s receipt) {
-	g.low, g.high, g.number = min(g.low, s.seq), max(g.high, s.seq), max(g.number, s.number)
-	g.newest = max(g.newest, s.at.UnixNano())
+func (g *segment) note(s Receipt) {
+	g.low, g.high, g.number = min(g.low, s.Seq), max(g.high, s.Seq), max(g.number, s.Number)
+	g.newest = max(g.newest, s.At.UnixNano())
 }
 
-// read calls see with every sound slot of a segment.
-func (r *receiptFile) read(segment int, see func(place int, s receipt)) error {
+// read calls see with every sound receipt of a segment.
+func (r *File) read(segment int, see func(place int, s Receipt)) error {
 	buf := make([]byte, segmentSize)
 	n, err := disk.ReadThrough(r.f, buf, int64(segment)*segmentSize)
 	if err != nil {
 		return err
 	}
 	for place := 0; (place+1)*slotSize <= n; place++ {
-		if s, ok := decodeReceipt(buf[place*slotSize : (place+1)*slotSize]); ok {
+		if s, ok := decode(buf[place*slotSize : (place+1)*slotSize]); ok {
 			see(place, s)
 		}
 	}
 	return nil
 }
 
-// add writes receipts of one stream behind its newest; durable: they are on disk when it returns.
-func (r *receiptFile) add(stream string, durable bool, receipts []receipt) error {
+// Add writes receipts of one stream behind its newest; durable: they are on disk when it returns.
+func (r *File) Add(stream string, durable bool, receipts []Receipt) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for len(receipts) > 0 {
@@ -162,10 +168,10 @@ func (r *receiptFile) add(stream string, durable bool, receipts []receipt) error
 func (h *head) begin(segment int) { h.segment, h.place, h.low = segment, 0, math.MaxUint64 }
 
 // write puts receipts into the head's segment, which has room for them.
-func (r *receiptFile) write(stream string, h *head, receipts []receipt) error {
+func (r *File) write(stream string, h *head, receipts []Receipt) error {
 	buf := make([]byte, 0, len(receipts)*slotSize)
 	for i, s := range receipts {
-		s.stream, s.number = stream, h.number+uint64(i)+1
+		s.Stream, s.Number = stream, h.number+uint64(i)+1
 		buf = s.append(buf)
 	}
 	if _, err := r.f.WriteAt(buf, int64(h.segment)*segmentSize+int64(h.place)*slotSize); err != nil {
@@ -176,13 +182,13 @@ func (r *receiptFile) write(stream string, h *head, receipts []receipt) error {
 	}
 	g := &r.segments[h.segment]
 	if g.stream != stream {
-		*g = segment{stream: stream, low: receipts[0].seq}
+		*g = segment{stream: stream, low: receipts[0].Seq}
 	}
 	for _, s := range receipts {
 		h.number++
 		h.place++
-		h.highest, h.low = max(h.highest, s.seq), min(h.low, s.seq)
-		s.number = h.number
+		h.highest, h.low = max(h.highest, s.Seq), min(h.low, s.Seq)
+		s.Number = h.number
 		g.note(s)
 	}
 	if h.place == segmentSlots && h.low > 0 {
@@ -192,8 +198,8 @@ func (r *receiptFile) write(stream string, h *head, receipts []receipt) error {
 }
 
 // chooseSegment chooses the segment in which a stream goes on; one behind the last makes the file longer.
-func (r *receiptFile) chooseSegment(stream string) int {
-	expired := time.Now().Add(-r.keep).UnixNano()
+func (r *File) chooseSegment(stream string) int {
+	expired := time.Now().Add(-r.keepFor).UnixNano()
 	victim, worst := -1, segment{}
 	for i, g := range r.segments {
 		if g.stream == "" {
@@ -205,7 +211,7 @@ func (r *receiptFile) chooseSegment(stream string) int {
 		if g.newest < expired {
 			return i
 		}
-		if own, its := r.keepOf(stream), r.keepOf(g.stream); its < own {
+		if own, its := r.yields(stream), r.yields(g.stream); its < own {
 			continue
 		}
 		if victim < 0 || r.goesBefore(g, worst) {
@@ -215,15 +221,15 @@ func (r *receiptFile) chooseSegment(stream string) int {
 	if victim < 0 || len(r.segments) < r.maxSegments {
 		return len(r.segments)
 	}
-	if _, known := r.gaveUpEarly[worst.stream]; !known {
-		r.gaveUpEarly[worst.stream] = true
+	if _, known := r.early[worst.stream]; !known {
+		r.early[worst.stream] = true
 	}
 	return victim
 }
 
 // goesBefore says which of two segments goes first: that of the stream that gives way first, then the oldest.
-func (r *receiptFile) goesBefore(a, b segment) bool {
-	if x, y := r.keepOf(a.stream), r.keepOf(b.stream); x != y {
+func (r *File) goesBefore(a, b segment) bool {
+	if x, y := r.yields(a.stream), r.yields(b.stream); x != y {
 		return x > y
 	}
 	if a.stream == b.stream {
@@ -232,17 +238,17 @@ func (r *receiptFile) goesBefore(a, b segment) bool {
 	return a.newest < b.newest
 }
 
-// each calls see with the receipts of a stream from a sequence number on, in no particular order. see must not come
-// back to the ring.
-func (r *receiptFile) each(stream string, from uint64, see func(receipt)) error {
+// Each calls see with the receipts of a stream from a sequence number on, in no particular order. see must not come
+// back to the file.
+func (r *File) Each(stream string, from uint64, see func(Receipt)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, g := range r.segments {
 		if g.stream != stream || g.high < from {
 			continue
 		}
-		err := r.read(i, func(_ int, s receipt) {
-			if s.stream == stream && s.seq >= from {
+		err := r.read(i, func(_ int, s Receipt) {
+			if s.Stream == stream && s.Seq >= from {
 				see(s)
 			}
 		})
@@ -253,8 +259,8 @@ func (r *receiptFile) each(stream string, from uint64, see func(receipt)) error 
 	return nil
 }
 
-// page returns the receipts of a stream in one state behind a sequence number, by it, at most limit.
-func (r *receiptFile) page(stream string, state State, after uint64, limit int) (all []receipt, err error) {
+// Page returns the receipts of a stream in one state behind a sequence number, by it, at most limit.
+func (r *File) Page(stream string, want Outcome, after uint64, limit int) (all []Receipt, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var at []int
@@ -265,73 +271,76 @@ func (r *receiptFile) page(stream string, state State, after uint64, limit int) 
 	}
 	sort.Slice(at, func(i, j int) bool { return r.segments[at[i]].low < r.segments[at[j]].low })
 	for _, i := range at {
-		if len(all) >= limit && r.segments[i].low > all[limit-1].seq {
+		if len(all) >= limit && r.segments[i].low > all[limit-1].Seq {
 			break
 		}
-		err := r.read(i, func(_ int, s receipt) {
-			if s.stream == stream && s.state == state && s.seq > after {
+		err := r.read(i, func(_ int, s Receipt) {
+			if s.Stream == stream && s.Outcome == want && s.Seq > after {
 				all = append(all, s)
 			}
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read receipts of %s: %w", stream, err)
 		}
-		sort.SliceStable(all, func(i, j int) bool { return all[i].seq < all[j].seq }) // slices.SortFunc costs the binary 27 kB for a struct of this size
+		sort.SliceStable(all, func(i, j int) bool { return all[i].Seq < all[j].Seq }) // slices.SortFunc costs the binary 27 kB for a struct of this size
 		all = all[:min(limit, len(all))]
 	}
 	return all, nil
 }
 
-// find returns a record's receipt.
-func (r *receiptFile) find(stream string, seq uint64) (found receipt, ok bool, err error) {
+// Find returns a record's receipt.
+func (r *File) Find(stream string, seq uint64) (found Receipt, ok bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, g := range r.segments {
 		if g.stream != stream || seq < g.low || seq > g.high {
 			continue
 		}
-		err := r.read(i, func(_ int, s receipt) {
-			if s.stream == stream && s.seq == seq && s.number > found.number {
+		err := r.read(i, func(_ int, s Receipt) {
+			if s.Stream == stream && s.Seq == seq && s.Number > found.Number {
 				found, ok = s, true
 			}
 		})
 		if err != nil {
-			return receipt{}, false, fmt.Errorf("read receipts of %s: %w", stream, err)
+			return Receipt{}, false, fmt.Errorf("read receipts of %s: %w", stream, err)
 		}
 	}
 	return found, ok, nil
 }
 
-// last returns the highest sequence number that a stream's receipts have had.
-func (r *receiptFile) last(stream string) uint64 {
+// HighestSeq returns the highest sequence number that a stream's receipts have had.
+func (r *File) HighestSeq(stream string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.heads[stream].highest
 }
 
-// total returns how many receipts a stream ever had.
-func (r *receiptFile) total(stream string) uint64 {
+// Total returns how many receipts a stream ever had.
+func (r *File) Total(stream string) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.heads[stream].number
 }
 
-// earlyLoss tells once of a stream whose receipts went before their time.
-func (r *receiptFile) earlyLoss() (stream string, ok bool) {
+// GaveUpEarly tells once of a stream whose receipts went before their time.
+func (r *File) GaveUpEarly() (stream string, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for stream, untold := range r.gaveUpEarly {
+	for stream, untold := range r.early {
 		if untold {
-			r.gaveUpEarly[stream] = false
+			r.early[stream] = false
 			return stream, true
 		}
 	}
 	return "", false
 }
 
-func (r *receiptFile) close() error {
+func (r *File) Close() error {
 	if r == nil {
 		return nil
 	}
 	return errors.Join(r.f.Sync(), r.f.Close())
 }
+
+// KeepsFor returns for how long a receipt is kept at least, where there is room.
+func (r *File) KeepsFor() time.Duration { return r.keepFor }

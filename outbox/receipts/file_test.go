@@ -1,6 +1,7 @@
-package outbox
+package receipts
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,36 +11,38 @@ import (
 	"time"
 )
 
-// keeps are the rules of the streams in these tests.
-var keeps = map[string]Keep{"tickets": Never, "events": OldestLast, "tags": ThinFirst}
+// ranks say who gives way first of the streams in these tests.
+var ranks = map[string]int{"tickets": 0, "events": 1, "tags": 3}
 
-func ringAt(t testing.TB, path string, o Options) *receiptFile {
+func fileAt(t testing.TB, path string, o Options) *File {
 	t.Helper()
-	r, err := openReceipts(path, o, func(stream string) Keep { return keeps[stream] })
+	o.Yields = func(stream string) int { return ranks[stream] }
+	o.KeepFor, o.Bytes = cmp.Or(o.KeepFor, 62*24*time.Hour), cmp.Or(o.Bytes, 16<<20)
+	r, err := Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { r.close() })
+	t.Cleanup(func() { r.Close() })
 	return r
 }
 
 // receive gives a stream the receipts of the records from first on.
-func receive(t testing.TB, r *receiptFile, stream string, first uint64, n int, at time.Time) {
+func receive(t testing.TB, r *File, stream string, first uint64, n int, at time.Time) {
 	t.Helper()
-	slots := make([]receipt, n)
+	slots := make([]Receipt, n)
 	for i := range slots {
-		slots[i] = receipt{state: Delivered, status: 200, seq: first + uint64(i), at: at, since: at, correlation: "c", label: "label"}
+		slots[i] = Receipt{Outcome: Delivered, Status: 200, Seq: first + uint64(i), At: at, Enqueued: at, Correlation: "c", Label: "label"}
 	}
-	if err := r.add(stream, false, slots); err != nil {
+	if err := r.Add(stream, false, slots); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // kept lists what a stream has, by page.
-func kept(t testing.TB, r *receiptFile, stream string) (seqs []uint64) {
+func kept(t testing.TB, r *File, stream string) (seqs []uint64) {
 	t.Helper()
 	for after := uint64(0); ; {
-		page, err := r.page(stream, Delivered, after, 100)
+		page, err := r.Page(stream, Delivered, after, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,14 +50,14 @@ func kept(t testing.TB, r *receiptFile, stream string) (seqs []uint64) {
 			return seqs
 		}
 		for _, s := range page {
-			after = s.seq
-			seqs = append(seqs, s.seq)
+			after = s.Seq
+			seqs = append(seqs, s.Seq)
 		}
 	}
 }
 
 // whole checks that a stream has exactly the receipts of the records from first to last.
-func whole(t testing.TB, r *receiptFile, stream string, first, last uint64) {
+func whole(t testing.TB, r *File, stream string, first, last uint64) {
 	t.Helper()
 	seqs := kept(t, r, stream)
 	if len(seqs) != int(last-first+1) || seqs[0] != first || seqs[len(seqs)-1] != last || !slices.IsSorted(seqs) {
@@ -65,7 +68,7 @@ func whole(t testing.TB, r *receiptFile, stream string, first, last uint64) {
 // The room is bounded, and whoever gives way first in the box gives way first here: tickets and events keep theirs.
 func TestReceiptsOfTagsGiveWayToThoseOfTickets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "receipts")
-	r := ringAt(t, path, Options{ReceiptsBytes: 1 << 20})
+	r := fileAt(t, path, Options{Bytes: 1 << 20})
 	now := time.Now()
 	for i := range uint64(100) {
 		receive(t, r, "tags", 1+i*100, 100, now)
@@ -81,14 +84,14 @@ func TestReceiptsOfTagsGiveWayToThoseOfTickets(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Size() > 1<<20 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
-	if stream, ok := r.earlyLoss(); !ok || stream != "tags" {
+	if stream, ok := r.GaveUpEarly(); !ok || stream != "tags" {
 		t.Errorf("given up were receipts of %q, %t", stream, ok)
 	}
-	if stream, ok := r.earlyLoss(); ok {
+	if stream, ok := r.GaveUpEarly(); ok {
 		t.Errorf("it was told again, of %q", stream)
 	}
-	if r.total("tags") != 10_000 || r.last("tags") != 10_000 {
-		t.Errorf("total %d, last %d", r.total("tags"), r.last("tags"))
+	if r.Total("tags") != 10_000 || r.HighestSeq("tags") != 10_000 {
+		t.Errorf("total %d, last %d", r.Total("tags"), r.HighestSeq("tags"))
 	}
 }
 
@@ -96,10 +99,10 @@ func TestReceiptsOfTagsGiveWayToThoseOfTickets(t *testing.T) {
 // not the newest of a stream, which tell how far it had come.
 func TestOldReceiptsMakeRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "receipts")
-	r := ringAt(t, path, Options{ReceiptsFor: 30 * time.Hour})
+	r := fileAt(t, path, Options{KeepFor: 30 * time.Hour})
 	now := time.Now()
 	receive(t, r, "tickets", 1, 3*segmentSlots+10, now.Add(-25*time.Hour))
-	r.keep = 24 * time.Hour
+	r.keepFor = 24 * time.Hour
 	receive(t, r, "events", 1, segmentSlots, now.Add(-23*time.Hour))
 	receive(t, r, "tags", 1, 3*segmentSlots, now)
 	if len(r.segments) != 5 {
@@ -108,7 +111,7 @@ func TestOldReceiptsMakeRoom(t *testing.T) {
 	whole(t, r, "tickets", 3*segmentSlots+1, 3*segmentSlots+10)
 	whole(t, r, "events", 1, segmentSlots)
 	whole(t, r, "tags", 1, 3*segmentSlots)
-	if _, ok := r.earlyLoss(); ok {
+	if _, ok := r.GaveUpEarly(); ok {
 		t.Error("receipts that had their time are told of")
 	}
 }
@@ -119,33 +122,33 @@ func TestReceiptsOfTheVersionBeforeAreTakenOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "receipts")
 	file := make([]byte, 2*lane*slotSize)
 	for i := range uint64(1500) {
-		s := receipt{state: Delivered, number: i + 1, seq: i + 1, stream: "events", at: time.Now()}
+		s := Receipt{Outcome: Delivered, Number: i + 1, Seq: i + 1, Stream: "events", At: time.Now()}
 		copy(file[i%lane*slotSize:], s.append(nil))
 	}
 	for i := range uint64(10) {
-		s := receipt{state: Delivered, number: i + 1, seq: i + 1, stream: "tickets", at: time.Now()}
+		s := Receipt{Outcome: Delivered, Number: i + 1, Seq: i + 1, Stream: "tickets", At: time.Now()}
 		copy(file[(lane+i)*slotSize:], s.append(nil))
 	}
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := ringAt(t, path, Options{})
+	r := fileAt(t, path, Options{})
 	whole(t, r, "events", 1500-lane+1, 1500)
 	whole(t, r, "tickets", 1, 10)
 	receive(t, r, "events", 1501, 700, time.Now())
 	receive(t, r, "tickets", 11, 300, time.Now())
 	whole(t, r, "tickets", 1, 310)
-	if seqs := kept(t, r, "events"); r.total("events") != 2200 || seqs[len(seqs)-1] != 2200 || len(seqs) < 700+lane-segmentSlots {
-		t.Errorf("%d in all, %d kept", r.total("events"), len(seqs))
+	if seqs := kept(t, r, "events"); r.Total("events") != 2200 || seqs[len(seqs)-1] != 2200 || len(seqs) < 700+lane-segmentSlots {
+		t.Errorf("%d in all, %d kept", r.Total("events"), len(seqs))
 	}
 }
 
 // A slot that is torn is lost alone, and written over by the next.
 func TestATornReceiptIsLostAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "receipts")
-	r := ringAt(t, path, Options{})
+	r := fileAt(t, path, Options{})
 	receive(t, r, "tickets", 1, 20, time.Now())
-	if err := r.close(); err != nil {
+	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -160,7 +163,7 @@ func TestATornReceiptIsLostAlone(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	r = ringAt(t, path, Options{})
+	r = fileAt(t, path, Options{})
 	receive(t, r, "tickets", 21, 1, time.Now())
 	want := []uint64{1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 21}
 	if got := kept(t, r, "tickets"); !slices.Equal(got, want) {
@@ -168,20 +171,20 @@ func TestATornReceiptIsLostAlone(t *testing.T) {
 	}
 }
 
-// At random: what the ring says is what it was given, over restarts, as long as nothing had to give way.
+// At random: what the file says is what it was given, over restarts, as long as nothing had to give way.
 func TestReceiptsAtRandom(t *testing.T) {
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		path := filepath.Join(t.TempDir(), fmt.Sprint("receipts", seed))
-		o := Options{ReceiptsBytes: 2 << 20}
-		r := ringAt(t, path, o)
+		o := Options{Bytes: 2 << 20}
+		r := fileAt(t, path, o)
 		model := map[string]map[uint64]bool{}
 		for range 60 {
-			for stream := range keeps {
+			for stream := range ranks {
 				if model[stream] == nil {
 					model[stream] = map[uint64]bool{}
 				}
-				first := r.last(stream) + 1
+				first := r.HighestSeq(stream) + 1
 				if rng.IntN(4) == 0 {
 					first += 500 // a backlog that is delivered later leaves a hole
 				}
@@ -192,22 +195,41 @@ func TestReceiptsAtRandom(t *testing.T) {
 				}
 			}
 			if rng.IntN(10) == 0 {
-				if err := r.close(); err != nil {
+				if err := r.Close(); err != nil {
 					t.Fatal(err)
 				}
-				r = ringAt(t, path, o)
+				r = fileAt(t, path, o)
 			}
 		}
 		for stream, want := range model {
 			got := kept(t, r, stream)
-			if len(got) != len(want) || r.total(stream) != uint64(len(want)) {
-				t.Errorf("seed %d, %s: %d receipts of %d, total %d", seed, stream, len(got), len(want), r.total(stream))
+			if len(got) != len(want) || r.Total(stream) != uint64(len(want)) {
+				t.Errorf("seed %d, %s: %d receipts of %d, total %d", seed, stream, len(got), len(want), r.Total(stream))
 			}
 			for _, seq := range got {
-				if s, ok, err := r.find(stream, seq); !want[seq] || !ok || err != nil || s.seq != seq {
+				if s, ok, err := r.Find(stream, seq); !want[seq] || !ok || err != nil || s.Seq != seq {
 					t.Errorf("seed %d: record %d of %s: %+v, %t, %v", seed, seq, stream, s, ok, err)
 				}
 			}
+		}
+	}
+}
+
+func FuzzReceipt(f *testing.F) {
+	f.Add(Receipt{Outcome: Delivered, Status: 200, Number: 3, Seq: 4, At: time.Unix(7, 8), Stream: "tickets", Correlation: "c", Label: "l"}.append(nil))
+	f.Fuzz(func(t *testing.T, v []byte) {
+		if s, ok := decode(v); ok && len(s.Stream) <= MaxStream && len(s.Correlation) <= MaxCorrelation && len(s.Label) <= maxLabel {
+			if again, ok := decode(s.append(nil)); !ok || again != s {
+				t.Errorf("receipt %+v came back as %+v", s, again)
+			}
+		}
+	})
+}
+
+func TestCutKeepsCharactersWhole(t *testing.T) {
+	for n, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aé", 9: "aéb"} {
+		if got := Shorten("aéb", n); got != want {
+			t.Errorf("cut to %d is %q, want %q", n, got, want)
 		}
 	}
 }
