@@ -2,10 +2,7 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -76,48 +73,3 @@ func addCommands(root *cobra.Command, c *call) {
 		completionCommand(c), versionCommand(c),
 	)
 }
-
-// group is a first word that means nothing alone.
-func group(name, about string, all ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: name, Short: about, Args: cobra.ArbitraryArgs}
-	g.RunE = func(cmd *cobra.Command, args []string) error {
-		names := commandNames(cmd)
-		if len(args) == 0 {
-			return usage{fmt.Sprintf("%s what? one of %s", name, strings.Join(names, ", "))}
-		}
-		return usage{fmt.Sprintf("%s %s is no command%s; %s can %s", name, args[0], didYouMean(args[0], names), name, strings.Join(names, ", "))}
-	}
-	g.AddCommand(all...)
-	return g
-}
-
-// commandNames are the words that may follow a command.
-func commandNames(cmd *cobra.Command) (names []string) {
-	for _, sub := range cmd.Commands() {
-		if !sub.Hidden {
-			names = append(names, sub.Name())
-		}
-	}
-	return names
-}
-
-// newCommand makes a command: its name and arguments, what it is for, and what it does.
-func newCommand(c *call, use, about string, run func(ctx context.Context, c *call, args []string) error) *cobra.Command {
-	return &cobra.Command{
-		Use: use, Short: about, Args: cobra.ArbitraryArgs,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			known := formatsOf(cmd)
-			if !cmd.Flags().Changed("format") {
-				c.format = known[0]
-			}
-			if !slices.Contains(known, c.format) {
-				return usage{fmt.Sprintf("--format is %s, not %q", alternatives(known), c.format)}
-			}
-			c.command = commandName(cmd)
-			return run(cmd.Context(), c, args)
-		},
-	}
-}
-
-// commandName is a command without the program's name before it.
-func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "gauger ") }

@@ -23,11 +23,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usage{"flag needs an argument: -" + missing.GetFlag().Name + hint}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		kind := ""
+		kind := "value %q for flag"
 		if invalid.GetFlag().Value.Type() == "bool" {
-			kind = "boolean "
+			kind = "boolean value %q for"
 		}
-		return usage{fmt.Sprintf("invalid %svalue %q for flag -%s: %s%s", kind, invalid.GetValue(), invalid.GetFlag().Name, unreadValue(invalid), hint)}
+		return usage{fmt.Sprintf("invalid "+kind+" -%s: %s%s", invalid.GetValue(), invalid.GetFlag().Name, unreadValue(invalid), hint)}
 	}
 	return usage{err.Error() + hint}
 }

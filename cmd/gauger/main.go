@@ -17,9 +17,6 @@ import (
 	"syscall"
 )
 
-// version is set by the build.
-var version = "dev"
-
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

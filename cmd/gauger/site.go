@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/collectors"
 	"gauger/config"
@@ -107,34 +106,4 @@ func (h site) wanted(names []string) []config.PointInfo {
 		}
 	}
 	return out
-}
-
-// stretch reads the time of a proof. A date is a production day, the last one included.
-func (h site) stretch(from, to string) (a agent.ProofArgs, err error) {
-	for _, x := range []struct {
-		name, text string
-		days       int
-		into       *time.Time
-	}{{"--from", from, 0, &a.From}, {"--to", to, 1, &a.To}} {
-		if day, err := time.Parse(time.DateOnly, x.text); err == nil {
-			*x.into = h.production(day.AddDate(0, 0, x.days))
-			continue
-		}
-		if *x.into, err = parseTime(x.text, h.zone(), time.Now().Round(0)); err != nil {
-			return a, usage{x.name + ": " + err.Error()}
-		}
-	}
-	if !a.From.Before(a.To) {
-		return a, usage{"--to must be later than --from"}
-	}
-	return a, nil
-}
-
-// production is when the production day of a date begins.
-func (h site) production(day time.Time) time.Time {
-	begin := 7 * time.Hour
-	if h.cfg != nil {
-		begin = time.Duration(h.cfg.ProductionDay)
-	}
-	return time.Date(day.Year(), day.Month(), day.Day(), int(begin.Hours()), int(begin.Minutes())%60, int(begin.Seconds())%60, 0, h.zone())
 }

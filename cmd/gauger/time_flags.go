@@ -142,43 +142,6 @@ func coming(text string, zone *time.Location, now time.Time) (time.Time, error) 
 	return t, err
 }
 
-// period is a stretch of production days, or of times.
-type period struct {
-	from, to       string
-	fromAt, toAt   time.Time
-	fromDay, toDay string
-}
-
-// read takes a date for a production day and anything else for a time.
-func (p *period) read(zone *time.Location) error {
-	for _, x := range []struct {
-		name, text string
-		day        *string
-		at         *time.Time
-	}{{"from", p.from, &p.fromDay, &p.fromAt}, {"to", p.to, &p.toDay, &p.toAt}} {
-		if _, err := time.Parse(time.DateOnly, x.text); err == nil {
-			*x.day = x.text
-			continue
-		}
-		times := siteTimes(zone)
-		*x.at = times.at(x.name, x.text, time.Time{})
-		if times.err != nil {
-			return times.err
-		}
-	}
-	return nil
-}
-
-func (p *period) holds(r *ticketRow) bool {
-	switch {
-	case p.fromDay != "" && r.Day < p.fromDay, p.toDay != "" && r.Day > p.toDay:
-		return false
-	case !p.fromAt.IsZero() && r.End.Before(p.fromAt), !p.toAt.IsZero() && r.End.After(p.toAt):
-		return false
-	}
-	return true
-}
-
 // cut is the part of a backtest that is looked at more closely; zero: all of it.
 type cut struct {
 	from, to time.Time

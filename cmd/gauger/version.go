@@ -20,3 +20,6 @@ func runVersion(_ context.Context, c *call, args []string) error {
 	_, err := fmt.Fprintf(c.out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	return err
 }
+
+// version is set by the build.
+var version = "dev"
