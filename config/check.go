@@ -127,7 +127,7 @@ func (c *checker) zone() {
 	}
 	found, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		meant := near(name, zonesNearby)
+		meant := Nearest(name, zonesNearby)
 		if meant == "" {
 			meant = "America/Chicago"
 		}

@@ -133,7 +133,7 @@ func (c *checker) twice(where, code string, seen map[string]bool) {
 
 // suggestCode is suggest for codes, which have commas in them.
 func suggestCode(got string, codes []string) string {
-	if w := near(got, codes); w != "" {
+	if w := Nearest(got, codes); w != "" {
 		return fmt.Sprintf("did you mean %s?", quote(w))
 	}
 	quoted := make([]string, len(codes))

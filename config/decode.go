@@ -197,7 +197,7 @@ func (d *decoder) words(n *yaml.Node, got string, allowed []string, path string)
 
 // unknown reports a key that is none, and returns the one that was probably meant.
 func (d *decoder) unknown(p pair, fields fieldList, path string) string {
-	if w := near(p.name, fields.names()); w != "" {
+	if w := Nearest(p.name, fields.names()); w != "" {
 		d.addf(p.key, join(path, p.name), "no such key; did you mean %s?", w)
 		return w
 	}

@@ -151,8 +151,8 @@ func TestNearWords(t *testing.T) {
 		"bws": "bsw", "toptemperature": "top_temperature", "top-temperature": "top_temperature", "battery-plc/tk2-level": "battery-plc/tk1-level",
 		"colour": "", "x": "", "": "", strings.Repeat("level", 100): "",
 	} {
-		if near(got, words) != want {
-			t.Errorf("near %q: %q, want %q", got, near(got, words), want)
+		if Nearest(got, words) != want {
+			t.Errorf("near %q: %q, want %q", got, Nearest(got, words), want)
 		}
 	}
 	for pair, want := range map[[2]string]int{{"abc", "abc"}: 0, {"abc", "acb"}: 1, {"abc", "ab"}: 1, {"", "abc"}: 3, {"abc", "xyz"}: 3, {"abcd", "bacd"}: 1} {

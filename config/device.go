@@ -112,7 +112,7 @@ func (d *decoder) kindOf(n *yaml.Node, path string) string {
 	for _, p := range pairs {
 		if slices.Contains(kinds, p.name) {
 			found = append(found, p.name)
-		} else if w := near(p.name, kinds); w != "" {
+		} else if w := Nearest(p.name, kinds); w != "" {
 			misspelt = w // told when the entry is decoded as that kind
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// near is the one of the words that a person most probably meant by got; empty when none is close.
-func near(got string, words []string) string {
+// Nearest is the one of the words that a person most probably meant by got; empty when none is close.
+func Nearest(got string, words []string) string {
 	const longest = 64 // nobody writes such a key; it only costs time
 	if len(got) > longest {
 		return ""
@@ -54,7 +54,7 @@ func distance(a, b string) int {
 // suggest is the second half of a message about a word that is not one of those allowed: the one that was
 // probably meant, else all of them.
 func suggest(got string, words []string) string {
-	if w := near(got, words); w != "" {
+	if w := Nearest(got, words); w != "" {
 		return fmt.Sprintf("did you mean %s?", w)
 	}
 	return "write one of: " + list(words)

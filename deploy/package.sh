@@ -14,10 +14,13 @@ esac
 
 export VERSION SOURCE_DATE_EPOCH="$epoch"
 mkdir -p dist
-rm -f dist/*.deb
+rm -rf dist/*.deb dist/manual
+# The manual's pages and what shells complete with are made from the program's own tree of commands.
+GAUGER_MANUAL="$PWD/dist/manual" go test -count=1 -run '^TestManual$' ./cmd/gauger >/dev/null
+gzip -9n dist/manual/*.1
 for pair in amd64:amd64 arm64:arm64 armhf:armv7; do
 	export ARCH="${pair%:*}" GOTARGET="${pair#*:}"
 	deploy/copyright.sh "bin/gauger-linux-$GOTARGET" >dist/copyright
 	"$nfpm" package --config deploy/nfpm.yaml --packager deb --target "dist/gauger_${VERSION}_$ARCH.deb"
 done
-rm -f dist/copyright
+rm -rf dist/copyright dist/manual

@@ -18,10 +18,38 @@ cat >"$work/expected" <<'LIST'
 -rw-r--r-- /usr/lib/systemd/system/gauger@.service
 -rw-r--r-- /usr/lib/sysusers.d/gauger.conf
 -rw-r--r-- /usr/lib/tmpfiles.d/gauger.conf
+-rw-r--r-- /usr/share/bash-completion/completions/gauger
 -rw-r--r-- /usr/share/doc/gauger/README.md
 -rw-r--r-- /usr/share/doc/gauger/copyright
 -rw-r--r-- /usr/share/doc/gauger/examples/no-serial.conf
 -rw-r--r-- /usr/share/doc/gauger/examples/site-networks.conf
+-rw-r--r-- /usr/share/fish/vendor_completions.d/gauger.fish
+-rw-r--r-- /usr/share/man/man1/gauger-backtest.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-book.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-check.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-clock.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-completion.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-devices.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-discover.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-events.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-export.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-keys.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-login.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-memo.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-outbox.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-probe.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-proof.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-read.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-run.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-scan.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-status.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-tagvalues.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-tanks.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-targets.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-tickets.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-version.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger.1.gz
+-rw-r--r-- /usr/share/zsh/vendor-completions/_gauger
 LIST
 
 contents() { # contents DEB ARCH GOARCH

@@ -17,10 +17,13 @@ import (
 	"gauger/config"
 )
 
+// slots are the two keys that a site has.
+var slots = []string{"primary", "secondary"}
+
 // slotArg reads the one argument of the commands that change a key.
 func slotArg(rest []string, name string) (string, error) {
 	if len(rest) == 1 {
-		if slot, err := oneOf(rest[0], "primary", "secondary"); err == nil {
+		if slot, err := oneOf(rest[0], slots...); err == nil {
 			return slot, nil
 		}
 	}
@@ -28,7 +31,9 @@ func slotArg(rest []string, name string) (string, error) {
 }
 
 func keysRenewCommand(c *call) *cobra.Command {
-	return newCommand(c, "renew primary|secondary", "renew a key now", runKeysRenew)
+	cmd := newCommand(c, "renew primary|secondary", "renew a key now", runKeysRenew)
+	cmd.ValidArgs = slots
+	return cmd
 }
 
 // runKeysRenew renews a key now. A person may insist: a renewal that is too soon is done, with a warning.
@@ -64,6 +69,7 @@ func keysSetCommand(c *call) *cobra.Command {
 	o := &keysSetOptions{}
 	cmd := newCommand(c, "set primary|secondary", "give a new key, read from standard input", o.run)
 	f := cmd.Flags()
+	cmd.ValidArgs = slots
 	f.StringVar(&o.file, "file", "", "`FILE` that holds the key and nothing else; default standard input")
 	return cmd
 }
