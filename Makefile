@@ -64,7 +64,7 @@ prove-answers: ## every status, cut, slow, huge, foreign answer and certificate
 prove-poison: ## poison records in batches, and a week of refusals (5,000)
 	$(call PROVE,5000,TestProvePoison,./outbox)
 prove-keys: ## three-year lives of the key ring (10,000)
-	$(call PROVE,10000,TestProveKeys,./agent/cloud)
+	$(call PROVE,10000,TestProveKeys,./agent/cloud/keys)
 prove-weeks: ## half years of simulated time with weekly outages (10)
 	$(call PROVE,10,TestProveWeeks,./agent)
 prove-herd: ## 10,000 agents after an outage (10 outages)

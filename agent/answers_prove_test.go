@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/deploy/proof"
 	"gauger/outbox"
 )
@@ -60,7 +61,7 @@ func (t *trial) run(name string, sc scene, certs certificates) {
 		t.Fatal(err)
 	}
 	defer t.site.close()
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		t.Fatal(err)
 	}

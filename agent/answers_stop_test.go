@@ -9,6 +9,7 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/outbox"
 )
 
@@ -42,7 +43,7 @@ func TestAnUntimelyCertificateNamesTheClock(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer site.close()
-		keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
+		keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/deploy/proof"
 	"gauger/outbox"
 )
@@ -160,7 +161,7 @@ func (d *closedDoor) site(ctx context.Context, folder string, late time.Duration
 	if err != nil {
 		return err
 	}
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		return err
 	}

@@ -13,12 +13,13 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 )
 
 // asking runs an agent's look-ups on a bench until stop is called.
 func (b *bench) asking(service http.RoundTripper) (stop func()) {
 	b.t.Helper()
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
 	if err != nil {
 		b.t.Fatal(err)
 	}

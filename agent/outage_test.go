@@ -14,6 +14,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -103,7 +104,7 @@ func startIn(t *testing.T, ctx context.Context, dir string, site Site, service h
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		t.Fatal(err)
 	}

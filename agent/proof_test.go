@@ -11,6 +11,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 	"gauger/outbox"
 )
 
@@ -18,7 +19,7 @@ import (
 func (b *bench) proving(service *cloudtest.Service) (desk *Server, stop func()) {
 	b.t.Helper()
 	service.PrimaryKey = "primary-key-value"
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
 	if err != nil {
 		b.t.Fatal(err)
 	}

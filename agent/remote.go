@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 )
 
 // Arguments and results of the verbs that ask the service or the key ring.
@@ -66,7 +67,7 @@ type (
 // cloudHandlers ask the service directly; nothing of them waits in the outbox.
 func (d *Server) cloudHandlers() map[string]Handler {
 	return map[string]Handler{
-		"keys.show":     HandlerOf(func(context.Context, None) ([]cloud.Status, error) { return d.Client.Keys().Status(), nil }),
+		"keys.show":     HandlerOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil }),
 		"keys.renew":    HandlerOf(d.renew),
 		"keys.set":      HandlerOf(d.setKey),
 		"login":         HandlerOf(d.login),
@@ -76,12 +77,12 @@ func (d *Server) cloudHandlers() map[string]Handler {
 }
 
 // keySlotOf reads the name of a slot.
-func keySlotOf(name string) (cloud.Slot, error) {
+func keySlotOf(name string) (keys.Slot, error) {
 	switch name {
 	case "primary":
-		return cloud.Primary, nil
+		return keys.Primary, nil
 	case "secondary":
-		return cloud.Secondary, nil
+		return keys.Secondary, nil
 	}
 	return 0, fmt.Errorf("a key is primary or secondary, not %q", name)
 }
@@ -105,7 +106,7 @@ func (d *Server) setKey(_ context.Context, a KeyArgs) (None, error) {
 	if err != nil {
 		return None{}, err
 	}
-	if err := d.Client.Keys().Set(slot, cloud.Secret(a.Key)); err != nil {
+	if err := d.Client.Keys().Set(slot, keys.Secret(a.Key)); err != nil {
 		return None{}, err
 	}
 	d.Kick()

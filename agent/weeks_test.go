@@ -22,6 +22,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/deploy/proof"
@@ -134,7 +135,7 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 		t.Fatal(err)
 	}
 	l.box = box
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value", Secondary: "secondary-key-value"})
 	if err != nil {
 		t.Fatal(err)
 	}

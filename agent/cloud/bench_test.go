@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 )
 
 func BenchmarkEncodeRunTicket(b *testing.B) {
@@ -28,7 +29,7 @@ func BenchmarkEncodeEvent(b *testing.B) {
 
 // BenchmarkPost is one ticket to the reference service in the same process, so that it includes the service.
 func BenchmarkPost(b *testing.B) {
-	ring, err := Open("", Seeds{Primary: testKey})
+	ring, err := keys.Open("", keys.Seeds{Primary: testKey})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,16 +6,18 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+
+	"gauger/agent/cloud/keys"
 )
 
 // call makes a request with the keys in turn, and once more when all were refused and new ones could be had.
 // A refused request was not carried out, so that repeating it at once doubles nothing.
 func (c *Client) call(ctx context.Context, r request) reply {
 	p, seen := c.tryKeys(ctx, r)
-	if p.status != http.StatusUnauthorized && !errors.Is(p.err, errNoKey) || ctx.Err() != nil {
+	if p.status != http.StatusUnauthorized && !errors.Is(p.err, keys.ErrNoKey) || ctx.Err() != nil {
 		return p
 	}
-	if !c.keys.revive(ctx, seen) {
+	if !c.ring.Recover(ctx, seen) {
 		return p
 	}
 	p, _ = c.tryKeys(ctx, r)
@@ -25,19 +27,19 @@ func (c *Client) call(ctx context.Context, r request) reply {
 // tryKeys goes through the keys until one is not refused. A 403 is tried with the other keys too, but it says
 // nothing against the key: the right may be missing, or the quota used up.
 func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) {
-	keys, seen := c.keys.order(true)
-	p = reply{err: errNoKey}
+	inOrder, seen := c.ring.Order(true)
+	p = reply{err: keys.ErrNoKey}
 	var forbidden *reply
-	for _, k := range keys {
-		p = c.exchange(ctx, r, k.value)
+	for _, k := range inOrder {
+		p = c.exchange(ctx, r, k.Value)
 		switch {
 		case p.status == http.StatusUnauthorized:
-			c.keys.rejected(k)
+			c.ring.Rejected(k)
 		case p.status == http.StatusForbidden:
 			forbidden = new(p)
 		default:
 			if p.ok() {
-				c.keys.accepted(k, true)
+				c.ring.Accepted(k, true)
 			}
 			return p, seen
 		}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 // keyHeader carries the subscription key on every request.
@@ -36,7 +38,7 @@ type Options struct {
 	Wire      Wire           // the site's choices over DefaultWire; zero: DefaultWire
 	Zone      *time.Location // the site's, when Wire has none; nil: UTC
 	CAFile    string         // PEM file of the authorities that may sign the service's certificate; empty: the system's
-	Keys      *Ring
+	Keys      *keys.Ring
 	Login     *Login            // nil: refused keys are not renewed by a login
 	UserAgent string            // empty: gauger
 	Transport http.RoundTripper // nil: HTTP/1.1 over Dial; tests give the reference service
@@ -51,14 +53,14 @@ type Client struct {
 	base     *url.URL
 	segments Segments
 	wire     Wire
-	keys     *Ring
+	ring     *keys.Ring
 	agent    string
 	options  Options // of the transport
 
 	mu        sync.Mutex
 	transport http.RoundTripper // nil: what it is made of is not there yet
 	login     *Login            // nil: none is configured, or its secrets cannot be read yet
-	idToken   Secret            // of the last login; only Wire.Headers use it
+	idToken   keys.Secret       // of the last login; only Wire.Headers use it
 }
 
 // New checks the options and binds the key ring to the client: renewals go through it from then on. A CAFile that is
@@ -84,13 +86,13 @@ func New(o Options) (*Client, error) {
 		return nil, errors.New("making the service's client: wire.proxy would carry the key through the network without TLS; use https or no proxy")
 	}
 	c := &Client{
-		base: base, segments: o.Segments, wire: o.Wire, keys: o.Keys, login: o.Login,
+		base: base, segments: o.Segments, wire: o.Wire, ring: o.Keys, login: o.Login,
 		agent: o.UserAgent, transport: o.Transport, options: o,
 	}
 	if c.agent == "" {
 		c.agent = "gauger"
 	}
-	c.keys.bind(renewer{c}, o.Wire.RenewEvery)
+	c.ring.Bind(renewer{c}, o.Wire.RenewEvery)
 	return c, nil
 }
 
@@ -133,7 +135,7 @@ func (c *Client) Login() Login {
 }
 
 // Keys gives the key ring that the client uses.
-func (c *Client) Keys() *Ring { return c.keys }
+func (c *Client) Keys() *keys.Ring { return c.ring }
 
 // Wire gives the choices that the client uses, with the site's zone.
 func (c *Client) Wire() Wire { return c.wire }

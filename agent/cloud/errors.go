@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"gauger/agent/cloud/keys"
 )
 
 // ErrorBody is the body of an answer that reports an error (interface specification 2.10). A field that the
@@ -60,7 +62,7 @@ func parseErrorBody(b []byte) ErrorBody {
 }
 
 // scrubbed hides secrets that the service repeats.
-func (b ErrorBody) scrubbed(secrets []Secret) ErrorBody {
+func (b ErrorBody) scrubbed(secrets []keys.Secret) ErrorBody {
 	for _, field := range [...]*string{&b.Message, &b.Description, &b.Correlation, &b.Timestamp} {
 		*field = scrub(*field, secrets)
 	}

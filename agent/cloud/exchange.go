@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 // request is one call of one operation, before a key is chosen.
@@ -46,7 +48,7 @@ func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page 
 const trailTime = 10 * time.Second
 
 // exchange makes one HTTP request with the given key and reads the answer within the limits.
-func (c *Client) exchange(ctx context.Context, r request, key Secret) reply {
+func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply {
 	ctx, cancel := context.WithTimeout(ctx, c.timeLimit(r))
 	defer cancel()
 	var sent atomic.Bool
@@ -84,8 +86,8 @@ func (c *Client) exchange(ctx context.Context, r request, key Secret) reply {
 }
 
 // build makes the HTTP request. sent is set as soon as the transport begins to write it.
-func (c *Client) build(ctx context.Context, r request, key Secret, sent *atomic.Bool) (*http.Request, error) {
-	if err := key.usable(); err != nil {
+func (c *Client) build(ctx context.Context, r request, key keys.Secret, sent *atomic.Bool) (*http.Request, error) {
+	if err := key.Usable(); err != nil {
 		return nil, fmt.Errorf("the subscription key cannot be sent: %w", err)
 	}
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{

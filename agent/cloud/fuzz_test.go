@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"gauger/agent/cloud/keys"
 )
 
 // FuzzAnswers gives any status and body to everything that reads an answer. What must hold: no panic, only 2xx
@@ -20,7 +22,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(400, seed, "30")
 		f.Add(200, seed, "Mon, 02 Mar 2026 12:00:00 GMT")
 	}
-	ring, err := Open("", Seeds{Primary: testKey})
+	ring, err := keys.Open("", keys.Seeds{Primary: testKey})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -43,7 +45,7 @@ func FuzzAnswers(f *testing.F) {
 				t.Errorf("%q", said)
 			}
 		}
-		if got, err := parseRenewal([]byte(body), now); err == nil && got.Key != "" && got.Key.usable() != nil {
+		if got, err := parseRenewal([]byte(body), now); err == nil && got.Key != "" && got.Key.Usable() != nil {
 			t.Errorf("a key that cannot be sent was taken")
 		}
 		if _, err := parseAuth([]byte(body), now); err != nil && strings.Contains(err.Error(), body) && len(body) > 20 {

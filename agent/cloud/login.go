@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 // AuthRequest is the body of Authenticate (interface specification 2.1). Empty fields are not sent.
@@ -16,16 +18,16 @@ type AuthRequest struct {
 	AuthenticationType string
 	CustomerGUID       string
 	UserName           string
-	PasswordHash       Secret // sent as it is: nothing here hashes
-	Token              Secret
-	APIKey             Secret
+	PasswordHash       keys.Secret // sent as it is: nothing here hashes
+	Token              keys.Secret
+	APIKey             keys.Secret
 	Feature            string
 }
 
 // Login is what Authenticate needs: the body, and the subscription key that the gateway wants to see even then.
 type Login struct {
 	AuthRequest
-	SubscriptionKey Secret // empty: any key of the ring
+	SubscriptionKey keys.Secret // empty: any key of the ring
 }
 
 // AuthResult is the answer of Authenticate (interface specification 2.2).
@@ -35,8 +37,8 @@ type AuthResult struct {
 	LoggedIn              bool
 	Customers             []Customer
 	AuthenticatedCustomer string
-	Primary, Secondary    Grant
-	IDToken               Secret
+	Primary, Secondary    keys.Grant
+	IDToken               keys.Secret
 }
 
 // Customer is a customer that the user may act for.
@@ -47,19 +49,19 @@ type Customer struct {
 
 // Authenticate logs a user in. It counts as done when the service answers 200, says that the user is logged in,
 // gives a key, and the result is one of Wire.ResultOK if any are named. It does not touch the key ring:
-// KeyRing.Adopt does.
+// keys.Ring.Adopt does.
 func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) {
 	body, err := l.encode()
 	if err != nil {
 		return AuthResult{}, fmt.Errorf("authenticating: %w", err)
 	}
 	r := request{op: Authenticate, body: body, records: 1}
-	keys := []Secret{l.SubscriptionKey}
+	inOrder := []keys.Secret{l.SubscriptionKey}
 	if l.SubscriptionKey == "" {
-		keys = c.keys.values()
+		inOrder = c.ring.Values()
 	}
-	p := reply{err: errNoKey}
-	for _, key := range keys {
+	p := reply{err: keys.ErrNoKey}
+	for _, key := range inOrder {
 		if p = c.exchange(ctx, r, key); p.status != http.StatusUnauthorized {
 			break
 		}
@@ -125,11 +127,11 @@ func parseAuth(b []byte, now time.Time) (AuthResult, error) {
 		IsLoggedIn                bool
 		Customers                 []Customer
 		AuthenticatedCustomer     string
-		PrimaryAPIKey             Secret          `json:"primaryApiKey"`
+		PrimaryAPIKey             keys.Secret     `json:"primaryApiKey"`
 		PrimaryAPIKeyExpiration   json.RawMessage `json:"primaryApiKeyExpiration"`
-		SecondaryAPIKey           Secret          `json:"secondaryApiKey"`
+		SecondaryAPIKey           keys.Secret     `json:"secondaryApiKey"`
 		SecondaryAPIKeyExpiration json.RawMessage `json:"secondaryApiKeyExpiration"`
-		IDToken                   Secret          `json:"idToken"`
+		IDToken                   keys.Secret     `json:"idToken"`
 	}
 	if json.Unmarshal(b, &raw) != nil { // the cause may quote a secret
 		return AuthResult{}, errors.New("the answer is not the JSON object of a login")
@@ -141,15 +143,15 @@ func parseAuth(b []byte, now time.Time) (AuthResult, error) {
 	return AuthResult{
 		Result: result, UserName: clean(raw.UserName), LoggedIn: raw.IsLoggedIn, Customers: raw.Customers,
 		AuthenticatedCustomer: clean(raw.AuthenticatedCustomer),
-		Primary:               Grant{raw.PrimaryAPIKey, expiry(raw.PrimaryAPIKeyExpiration, now)},
-		Secondary:             Grant{raw.SecondaryAPIKey, expiry(raw.SecondaryAPIKeyExpiration, now)},
+		Primary:               keys.Grant{Key: raw.PrimaryAPIKey, Expires: expiry(raw.PrimaryAPIKeyExpiration, now)},
+		Secondary:             keys.Grant{Key: raw.SecondaryAPIKey, Expires: expiry(raw.SecondaryAPIKeyExpiration, now)},
 		IDToken:               raw.IDToken,
 	}, nil
 }
 
 // expiry reads a key's end; its text came from outside.
-func expiry(raw json.RawMessage, now time.Time) Expiry {
-	e := parseExpiry(scalar(raw), now)
+func expiry(raw json.RawMessage, now time.Time) keys.Expiry {
+	e := keys.ParseExpiry(scalar(raw), now)
 	e.Text = clean(e.Text)
 	return e
 }

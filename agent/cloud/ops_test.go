@@ -12,6 +12,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 )
 
 const (
@@ -27,7 +28,7 @@ func site(t *testing.T, s *cloudtest.Service, change ...func(*cloud.Options)) *c
 	if s.PrimaryKey == "" {
 		s.PrimaryKey, s.SecondaryKey = firstKey, secondKey
 	}
-	ring, err := cloud.Open("", cloud.Seeds{Primary: firstKey, Secondary: secondKey})
+	ring, err := keys.Open("", keys.Seeds{Primary: firstKey, Secondary: secondKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +92,7 @@ var operations = []struct {
 			return err
 		}},
 	{"RenewAPIKey", "GET", "/v1/apikey/secondary/renew", "", "", func(ctx context.Context, c *cloud.Client) error {
-		got, err := c.RenewAPIKey(ctx, cloud.Secondary)
+		got, err := c.RenewAPIKey(ctx, keys.Secondary)
 		if err == nil && (got.Key != secondKey || got.Expires.Assumed || time.Until(got.Expires.At) < 180*24*time.Hour) {
 			return fmt.Errorf("got %+v", got)
 		}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 // Post sends records that were encoded earlier as one request and says what became of it; it never changes
@@ -77,7 +79,7 @@ func (c *Client) answer(r request, p reply) Answer {
 	secrets := c.secrets()
 	if p.err != nil {
 		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets), ClockDoubt: untimely(p.err)}
-		if errors.Is(p.err, errNoKey) {
+		if errors.Is(p.err, keys.ErrNoKey) {
 			a.Class = Key
 		} else if p.sent {
 			a.Class = Ambiguous
@@ -127,8 +129,8 @@ func excerpt(s string) string {
 }
 
 // secrets are all values that must not show in a text.
-func (c *Client) secrets() []Secret {
-	all := c.keys.secrets()
+func (c *Client) secrets() []keys.Secret {
+	all := c.ring.Secrets()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all = append(all, c.idToken)

@@ -3,6 +3,8 @@ package cloud
 import (
 	"errors"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 // Preview gives the request that Post makes of one record, but for its headers: method, address and body.
@@ -21,11 +23,11 @@ func (w Wire) ReadTime(text string) (at time.Time, ok bool) {
 	if w.EventZone == "site" {
 		zone = w.zone()
 	}
-	for _, layout := range expiryLayouts {
+	for _, layout := range keys.TimeLayouts {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return at, true
 		}
 	}
-	e := parseExpiry(text, time.Time{})
+	e := keys.ParseExpiry(text, time.Time{})
 	return e.At, text != "" && !e.Assumed
 }

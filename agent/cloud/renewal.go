@@ -7,22 +7,24 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 // RenewAPIKey renews one key now and keeps what came of it in the ring. It asks nobody whether that is wise: a
-// person may insist, and KeyRing.Hasty is there to warn. The ring's own renewals are more careful.
-func (c *Client) RenewAPIKey(ctx context.Context, slot Slot) (Grant, error) {
-	if slot != Primary && slot != Secondary {
-		return Grant{}, fmt.Errorf("renewing the key: there is no slot %d", slot)
+// person may insist, and keys.Ring.Hasty is there to warn. The ring's own renewals are more careful.
+func (c *Client) RenewAPIKey(ctx context.Context, slot keys.Slot) (keys.Grant, error) {
+	if slot != keys.Primary && slot != keys.Secondary {
+		return keys.Grant{}, fmt.Errorf("renewing the key: there is no slot %d", slot)
 	}
-	return c.keys.insist(ctx, slot)
+	return c.ring.Renew(ctx, slot)
 }
 
 // renewer is the key ring's way to the service.
 type renewer struct{ client *Client }
 
 // Renew implements keys.Service.
-func (v renewer) Renew(ctx context.Context, slot Slot, with Secret, now func() time.Time) Reply {
+func (v renewer) Renew(ctx context.Context, slot keys.Slot, with keys.Secret, now func() time.Time) keys.Reply {
 	r := request{op: RenewAPIKey, arg: slot.String()}
 	p := v.client.exchange(ctx, r, with)
 	if p.ok() {
@@ -30,27 +32,27 @@ func (v renewer) Renew(ctx context.Context, slot Slot, with Secret, now func() t
 		if err == nil {
 			err = p.bodyErr
 		}
-		return Reply{Renewed, grant, err}
+		return keys.Reply{Outcome: keys.Renewed, Grant: grant, Err: err}
 	}
-	out := Reply{Outcome: Unanswered, Err: v.client.failure(r, p)}
+	out := keys.Reply{Outcome: keys.Unanswered, Err: v.client.failure(r, p)}
 	switch {
 	case p.status == http.StatusUnauthorized:
-		out.Outcome = HeaderRefused
+		out.Outcome = keys.HeaderRefused
 	case p.status >= 300 && p.status < 500:
-		out.Outcome = Declined
+		out.Outcome = keys.Declined
 	case p.err != nil && !p.sent:
-		out.Outcome = Unsent
+		out.Outcome = keys.Unsent
 	}
 	return out
 }
 
 // Login implements keys.Service.
-func (v renewer) Login(ctx context.Context) (primary, secondary Grant, err error) {
+func (v renewer) Login(ctx context.Context) (primary, secondary keys.Grant, err error) {
 	v.client.mu.Lock()
 	login := v.client.login
 	v.client.mu.Unlock()
 	if login == nil {
-		return primary, secondary, errNoLogin
+		return primary, secondary, keys.ErrNoLogin
 	}
 	got, err := v.client.Authenticate(ctx, *login)
 	return got.Primary, got.Secondary, err
@@ -62,18 +64,18 @@ func (e *Error) KeyRefused() bool { return e.Class == Key }
 // Lasting says that only a person can mend it.
 func (e *Error) Lasting() bool { return e.Class == Key || e.Class == Path || e.Class == Poison }
 
-func parseRenewal(b []byte, now time.Time) (Grant, error) {
+func parseRenewal(b []byte, now time.Time) (keys.Grant, error) {
 	var raw struct {
-		SubscriptionKey Secret          `json:"subscriptionKey"`
+		SubscriptionKey keys.Secret     `json:"subscriptionKey"`
 		ExpirationDate  json.RawMessage `json:"expirationDate"`
 	}
 	if json.Unmarshal(b, &raw) != nil { // the cause may quote the key
-		return Grant{}, errors.New("the answer is not the JSON object of a key renewal")
+		return keys.Grant{}, errors.New("the answer is not the JSON object of a key renewal")
 	}
 	if raw.SubscriptionKey != "" {
-		if err := raw.SubscriptionKey.usable(); err != nil {
-			return Grant{}, fmt.Errorf("the renewed key cannot be used: %w", err)
+		if err := raw.SubscriptionKey.Usable(); err != nil {
+			return keys.Grant{}, fmt.Errorf("the renewed key cannot be used: %w", err)
 		}
 	}
-	return Grant{Key: raw.SubscriptionKey, Expires: expiry(raw.ExpirationDate, now)}, nil
+	return keys.Grant{Key: raw.SubscriptionKey, Expires: expiry(raw.ExpirationDate, now)}, nil
 }

@@ -1,13 +1,17 @@
 package cloud
 
-import "strings"
+import (
+	"strings"
+
+	"gauger/agent/cloud/keys"
+)
 
 // piece is how many bytes of a secret in a row must not show.
 const piece = 8
 
 // scrub hides the given secrets in a text that came from outside, and every piece of them: a text may have been cut in the
 // middle of a key, or tell only how it begins. Small and capital letters are the same.
-func scrub(text string, secrets []Secret) string {
+func scrub(text string, secrets []keys.Secret) string {
 	pieces := map[string]bool{}
 	for _, s := range secrets {
 		if len(s) >= 4 && len(s) < piece {

@@ -22,13 +22,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gauger/agent/cloud/keys"
 )
 
 const testKey = "primary-0123456789abcdef"
 
 func clientOf(t *testing.T, url string, change ...func(*Options)) *Client {
 	t.Helper()
-	ring, err := Open("", Seeds{Primary: testKey})
+	ring, err := keys.Open("", keys.Seeds{Primary: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +154,7 @@ func TestAnswerLimits(t *testing.T) {
 	if _, err := c.QueryDevices(t.Context(), DeviceQuery{}); err == nil || !strings.Contains(err.Error(), "larger than 4096 KB") {
 		t.Errorf("query: %v", err)
 	}
-	if _, err := c.RenewAPIKey(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "header") {
+	if _, err := c.RenewAPIKey(t.Context(), keys.Primary); err == nil || !strings.Contains(err.Error(), "header") {
 		t.Errorf("headers: %v", err)
 	}
 }
@@ -306,7 +308,7 @@ func TestTransportSettings(t *testing.T) {
 	if tr, err = newTransport(o); err != nil || tr.Proxy == nil {
 		t.Errorf("proxy: %v", err)
 	}
-	ring, err := Open("", Seeds{Primary: testKey})
+	ring, err := keys.Open("", keys.Seeds{Primary: testKey})
 	if err != nil {
 		t.Fatal(err)
 	}

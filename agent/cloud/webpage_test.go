@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 )
 
 const maintenance = "<!DOCTYPE html>\n<html><head><TITLE lang=en>Down for\n maintenance</TITLE></head><body>Back at noon</body></html>"
@@ -33,7 +34,7 @@ func everyOperation(t *testing.T, c *Client) map[Operation]error {
 	t.Helper()
 	ctx, all, now := t.Context(), map[Operation]error{}, time.Now()
 	_, all[Authenticate] = c.Authenticate(ctx, Login{AuthRequest: AuthRequest{UserName: "u", PasswordHash: "h"}})
-	_, all[RenewAPIKey] = c.RenewAPIKey(ctx, Secondary)
+	_, all[RenewAPIKey] = c.RenewAPIKey(ctx, keys.Secondary)
 	_, all[SaveRunTickets] = c.SaveRunTickets(ctx, someTicket())
 	_, all[SaveDiagnosticEvents] = c.SaveDiagnosticEvents(ctx, someEvent())
 	values := []ValueSet{{Code: SixCodes()[0], Values: []Value{{Value: 1, At: now}}}}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 )
 
 // What the service says of a refused record is told in its own words, in whatever shape they come; a page for a browser
@@ -22,7 +23,7 @@ func TestARefusalKeepsTheServicesOwnWords(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value", Fault: func(cloudtest.Call) *cloudtest.Fault {
 			return &cloudtest.Fault{Status: http.StatusBadRequest, Body: body}
 		}}
-		keys, err := Open("", Seeds{Primary: "primary-key-value"})
+		keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
 		if err != nil {
 			t.Fatal(err)
 		}

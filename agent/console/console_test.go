@@ -20,6 +20,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -44,7 +45,7 @@ func newDesk(t *testing.T) *agent.Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { box.Close() })
-	keys, err := cloud.Open("", cloud.Seeds{Primary: "a-key-that-must-not-show"})
+	keys, err := keys.Open("", keys.Seeds{Primary: "a-key-that-must-not-show"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gauger/agent"
-	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/config"
 )
 
@@ -97,9 +97,9 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 		}
 	}
 	if c.json() {
-		return printJSON(c.out, agent.KeyArgs{Slot: slot, Key: cloud.Secret(key).Fingerprint()})
+		return printJSON(c.out, agent.KeyArgs{Slot: slot, Key: keys.Secret(key).Fingerprint()})
 	}
-	_, err = fmt.Fprintf(c.out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, cloud.Secret(key).Fingerprint())
+	_, err = fmt.Fprintf(c.out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, keys.Secret(key).Fingerprint())
 	return err
 }
 

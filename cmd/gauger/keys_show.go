@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gauger/agent"
-	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 )
 
 func keysShowCommand(c *call) *cobra.Command {
@@ -21,7 +21,7 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
 		return usage{"keys show takes no arguments"}
 	}
-	all, running := []cloud.Status{}, false
+	all, running := []keys.Status{}, false
 	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
 		return d.call(ctx, "keys.show", agent.None{}, &all)
@@ -51,11 +51,11 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 
 // keySentences say what a person at the site wants to know: does a key work, until when, who renews it, what is to be
 // done.
-func keySentences(all []cloud.Status, running bool, at *time.Location) []string {
+func keySentences(all []keys.Status, running bool, at *time.Location) []string {
 	var lines []string
 	works, tried := 0, 0
 	for _, slot := range []string{"primary", "secondary"} {
-		var values []cloud.Status
+		var values []keys.Status
 		for _, k := range all {
 			if k.Slot == slot {
 				values = append(values, k)
@@ -98,7 +98,7 @@ func keySentences(all []cloud.Status, running bool, at *time.Location) []string 
 }
 
 // keySentence is one key in words.
-func keySentence(slot string, k cloud.Status, at *time.Location) string {
+func keySentence(slot string, k keys.Status, at *time.Location) string {
 	text := fmt.Sprintf("The %s key ", slot)
 	switch {
 	case k.State == "refused":
@@ -127,7 +127,7 @@ func keySentence(slot string, k cloud.Status, at *time.Location) string {
 }
 
 // keyState is what a key is good for.
-func keyState(k cloud.Status, at *time.Location) string {
+func keyState(k keys.Status, at *time.Location) string {
 	switch {
 	case k.State == "refused":
 		return "refused by the service at " + minute(k.Refused, at)
@@ -149,7 +149,7 @@ func keyEnd(t time.Time, assumed bool, at *time.Location) string {
 	return minute(t, at)
 }
 
-func keyRenewal(k cloud.Status, at *time.Location) string {
+func keyRenewal(k keys.Status, at *time.Location) string {
 	if !k.Doubt.IsZero() {
 		return "asked at " + minute(k.Doubt, at) + ", answer lost"
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -74,23 +74,23 @@ func TestSecretFromTerminal(t *testing.T) {
 // TestKeysInPlainWords: what a person at the site reads first.
 func TestKeysInPlainWords(t *testing.T) {
 	day := func(d int) time.Time { return time.Date(2027, 3, d, 7, 0, 0, 0, time.UTC) }
-	works := cloud.Status{Slot: "primary", State: "proven", Accepted: day(1), Expires: day(20), Next: day(5)}
-	second := cloud.Status{Slot: "secondary", State: "proven", Expires: day(25), Assumed: true, Next: day(8)}
-	refused := cloud.Status{Slot: "primary", State: "refused", Refused: day(2)}
+	works := keys.Status{Slot: "primary", State: "proven", Accepted: day(1), Expires: day(20), Next: day(5)}
+	second := keys.Status{Slot: "secondary", State: "proven", Expires: day(25), Assumed: true, Next: day(8)}
+	refused := keys.Status{Slot: "primary", State: "refused", Refused: day(2)}
 	ends := second
 	ends.Warning = "the secondary key ends in 7 days"
 	for _, c := range []struct {
-		keys []cloud.Status
+		keys []keys.Status
 		want string
 	}{
-		{[]cloud.Status{works, second}, "Both keys work.|" +
+		{[]keys.Status{works, second}, "Both keys work.|" +
 			"The primary key works, last used 2027-03-01 07:00; it ends 2027-03-20 07:00; it is renewed by itself 2027-03-05 07:00, nothing to do.|" +
 			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do."},
-		{[]cloud.Status{refused, {Slot: "primary", State: "untried", Doubt: day(3)}, ends}, "A key works, and records are sent with it.|" +
+		{[]keys.Status{refused, {Slot: "primary", State: "untried", Doubt: day(3)}, ends}, "A key works, and records are sent with it.|" +
 			"The primary key was not used yet; it was to be renewed at 2027-03-03 07:00 and no answer came, so that gauger asks again by itself.|" +
 			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do.|" +
 			"WARNING: the secondary key ends in 7 days."},
-		{[]cloud.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`.|" +
+		{[]keys.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`.|" +
 			"The primary key is refused since 2027-03-02 07:00. gauger asks for a new one with the other key by itself; if that lasts for a day, give one with `gauger keys set primary`.|" +
 			"The secondary key is missing. With one key alone a refused key stops the sending: `gauger keys set secondary` takes it."},
 	} {

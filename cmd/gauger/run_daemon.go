@@ -13,6 +13,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/console"
 	"gauger/agent/link"
 	"gauger/agent/recorder"
@@ -90,8 +91,8 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 }
 
 // keyNotes turns what the key ring has to say into notices: one event per episode.
-func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(cloud.Note) {
-	return func(n cloud.Note) {
+func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(keys.Note) {
+	return func(n keys.Note) {
 		now := time.Now()
 		if n.Once {
 			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Note)

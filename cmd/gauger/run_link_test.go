@@ -18,6 +18,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/link"
 	"gauger/config"
 )
@@ -185,7 +186,7 @@ func TestLinkCountsWhatTheServiceSees(t *testing.T) {
 	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := cloud.Open("", cloud.Seeds{Primary: primaryKey})
+	keys, err := keys.Open("", keys.Seeds{Primary: primaryKey})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/collectors"
 	"gauger/config"
 	"gauger/eventrules"
@@ -30,7 +31,7 @@ func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client,
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
-	keys, err := cloud.Open(filepath.Join(cfg.Store.Path, "keys"), seeds)
+	keys, err := keys.Open(filepath.Join(cfg.Store.Path, "keys"), seeds)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client,
 }
 
 // seedsOf reads the configured keys: those that can be read, and why the others cannot.
-func seedsOf(cfg *config.Config) (cloud.Seeds, error) {
+func seedsOf(cfg *config.Config) (keys.Seeds, error) {
 	primary, err1 := secret(cfg.Service.PrimaryKey)
 	if err1 != nil {
 		err1 = fmt.Errorf("service.primary_key: %w", err1)
@@ -51,16 +52,16 @@ func seedsOf(cfg *config.Config) (cloud.Seeds, error) {
 	if err2 != nil {
 		err2 = fmt.Errorf("service.secondary_key: %w", err2)
 	}
-	return cloud.Seeds{Primary: primary, Secondary: secondary}, errors.Join(err1, err2)
+	return keys.Seeds{Primary: primary, Secondary: secondary}, errors.Join(err1, err2)
 }
 
 // secret reads one secret; one that is not configured is empty.
-func secret(s config.Secret) (cloud.Secret, error) {
+func secret(s config.Secret) (keys.Secret, error) {
 	if !s.Given() {
 		return "", nil
 	}
 	v, err := s.Read()
-	return cloud.Secret(v), err
+	return keys.Secret(v), err
 }
 
 // loginOf reads the secrets of the login; nil when none is configured.
@@ -74,7 +75,7 @@ func loginOf(l *config.Login) (*cloud.Login, error) {
 	for _, x := range []struct {
 		key  string
 		from config.Secret
-		into *cloud.Secret
+		into *keys.Secret
 	}{
 		{"password_hash", l.PasswordHash, &out.PasswordHash}, {"token", l.Token, &out.Token}, {"api_key", l.APIKey, &out.APIKey},
 		{"subscription_key", l.SubscriptionKey, &out.SubscriptionKey},

@@ -16,6 +16,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
 	"gauger/outbox"
 )
 
@@ -45,11 +46,11 @@ func measureService(r run) (found []finding, err error) {
 			return nil, err
 		}
 	}
-	keys, err := cloud.OpenKeys("", cloud.Seeds{Primary: "primary", Secondary: "secondary"})
+	ring, err := keys.Open("", keys.Seeds{Primary: "primary", Secondary: "secondary"})
 	if err != nil {
 		return nil, err
 	}
-	client, err := cloud.New(cloud.Options{URL: url, Keys: keys})
+	client, err := cloud.New(cloud.Options{URL: url, Keys: ring})
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"context"
@@ -56,7 +56,7 @@ func TestDue(t *testing.T) {
 }
 
 // running runs the ring's worker for a test and ends it.
-func running(t *testing.T, c *Client, during func()) {
+func running(t *testing.T, c *client, during func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	var w sync.WaitGroup
@@ -189,7 +189,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	if err := c.keys.Run(ended); err != nil {
 		t.Fatal(err)
 	}
-	if a := postTicket(t, c, "T-1"); a.Class != Stored {
+	if a := postTicket(t, c, "T-1"); a.Class != stored {
 		t.Errorf("%+v", a)
 	}
 	if err := os.RemoveAll(path); err != nil {
@@ -222,11 +222,11 @@ func TestTheOnlyKeyIsNotRenewedFirst(t *testing.T) {
 		t.Errorf("the service has %+v, want %+v", after, before)
 	}
 	for _, slot := range [...]Slot{Primary, Secondary} {
-		if _, err := c.keys.insist(t.Context(), slot); err != nil {
+		if _, err := c.keys.Renew(t.Context(), slot); err != nil {
 			t.Errorf("renewing the %s key then: %v", slot, err)
 		}
 	}
-	if a := postTicket(t, c, "T-2"); a.Class != Stored {
+	if a := postTicket(t, c, "T-2"); a.Class != stored {
 		t.Errorf("%+v", a)
 	}
 }

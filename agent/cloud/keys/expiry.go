@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"strconv"
@@ -19,19 +19,19 @@ type Grant struct {
 	Expires Expiry
 }
 
-// expiryLayouts are tried in turn; those without a zone mean UTC.
-var expiryLayouts = []string{
+// TimeLayouts are tried in turn; those without a zone mean UTC.
+var TimeLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
 	"2006-01-02", "1/2/2006 3:04:05 PM", "1/2/2006 15:04:05", "1/2/2006", time.RFC1123, time.RFC1123Z,
 }
 
-// parseExpiry reads a key's expiration. It is for people and for Status: nothing is ever decided by it.
-func parseExpiry(text string, now time.Time) Expiry {
+// ParseExpiry reads a key's expiration. It is for people and for Status: nothing is ever decided by it.
+func ParseExpiry(text string, now time.Time) Expiry {
 	text = strings.TrimSpace(text)
 	if text == "" {
 		return Expiry{}
 	}
-	for _, layout := range expiryLayouts {
+	for _, layout := range TimeLayouts {
 		if t, err := time.Parse(layout, text); err == nil {
 			return expiryAt(text, t, now)
 		}

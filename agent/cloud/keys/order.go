@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"slices"
@@ -6,23 +6,23 @@ import (
 )
 
 // Key is a key value with its slot.
-type heldKey struct {
+type Key struct {
 	slot  Slot
-	value Secret
+	Value Secret
 }
 
-// order is every key, as a call should try them: those that the service once accepted, what stores data before what does not,
+// Order is every key, as a call should try them: those that the service once accepted, what stores data before what does not,
 // then the candidates, then what was refused and never accepted. Of those a call tries only a few, chosen by chance, so that
 // each has its turn, also over restarts. The primary goes first in each.
 //
 // A candidate would wait for ever behind keys that work. With trial, and while they work, one goes before them.
-func (r *Ring) order(trial bool) (keys []heldKey, changes uint64) {
+func (r *Ring) Order(trial bool) (keys []Key, changes uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var ranks [4][]heldKey
+	var ranks [4][]Key
 	for _, slot := range [...]Slot{Primary, Secondary} {
 		for _, e := range r.state.Slots[slot].Entries {
-			ranks[e.rank()] = append(ranks[e.rank()], heldKey{slot, Secret(e.Value)})
+			ranks[e.rank()] = append(ranks[e.rank()], Key{slot, Secret(e.Value)})
 		}
 	}
 	last := ranks[len(ranks)-1]
@@ -33,7 +33,7 @@ func (r *Ring) order(trial bool) (keys []heldKey, changes uint64) {
 		all = slices.Insert(all, 0, k)
 	}
 	for _, k := range all {
-		if !slices.ContainsFunc(keys, func(h heldKey) bool { return h.value == k.value }) {
+		if !slices.ContainsFunc(keys, func(h Key) bool { return h.Value == k.Value }) {
 			keys = append(keys, k)
 		}
 	}
@@ -60,30 +60,30 @@ func (e *entry) rank() int {
 }
 
 // onTrial is the candidate whose trial is due: the one that was not tried for longest. The lock is held.
-func (r *Ring) onTrial(now time.Time) (k heldKey, found bool) {
+func (r *Ring) onTrial(now time.Time) (k Key, found bool) {
 	for _, slot := range [...]Slot{Primary, Secondary} {
 		for _, e := range r.state.Slots[slot].Entries {
 			at := r.retried[e.Value]
-			if e.State == untried && now.Sub(at) >= retrial && (!found || at.Before(r.retried[string(k.value)])) {
-				k, found = heldKey{slot, Secret(e.Value)}, true
+			if e.State == untried && now.Sub(at) >= retrial && (!found || at.Before(r.retried[string(k.Value)])) {
+				k, found = Key{slot, Secret(e.Value)}, true
 			}
 		}
 	}
 	return k, found
 }
 
-// values are all key values, as a call would try them.
-func (r *Ring) values() []Secret {
-	keys, _ := r.order(false)
+// Values are all key values, as a call would try them.
+func (r *Ring) Values() []Secret {
+	keys, _ := r.Order(false)
 	out := make([]Secret, len(keys))
 	for i, k := range keys {
-		out[i] = k.value
+		out[i] = k.Value
 	}
 	return out
 }
 
-// secrets are all values that must not show in a text.
-func (r *Ring) secrets() []Secret {
+// Secrets are all values that must not show in a text.
+func (r *Ring) Secrets() []Secret {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var all []Secret

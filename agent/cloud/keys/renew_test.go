@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ func TestWhichAnswerIsFollowedByTheOtherRenewal(t *testing.T) {
 			c, s, _ := denied(t)
 			before := len(s.Calls())
 			s.Next(cloudtest.Fault{Status: status})
-			revived := c.keys.revive(t.Context(), c.keys.seen())
+			revived := c.keys.Recover(t.Context(), c.keys.seen())
 			var asked []string
 			for _, call := range s.Calls()[before:] {
 				for _, slot := range []string{"primary", "secondary"} {
@@ -39,7 +39,7 @@ func TestChangesDoNotCancelOut(t *testing.T) {
 	login := func() error { return r.Adopt(Grant{Key: "of-a-login"}, Grant{}) }
 	seed := func() error { return r.Set(Secondary, "of-a-person") }
 	renewal := func() error {
-		_, err := r.take(Primary, heldKey{Secondary, otherKey}, Reply{Outcome: Renewed, Grant: Grant{Key: "of-a-renewal"}})
+		_, err := r.take(Primary, Key{Secondary, otherKey}, Reply{Outcome: Renewed, Grant: Grant{Key: "of-a-renewal"}})
 		return err
 	}
 	for i, pair := range [][2]func() error{{seed, login}, {renewal, login}, {seed, renewal}} {

@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"context"
@@ -14,7 +14,7 @@ func TestARefusedKeyIsToldAgainAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "keys")
 		c := keyed(t, path, &cloudtest.Service{PrimaryKey: "another-primary", SecondaryKey: "another-secondary"})
-		if a := postTicket(t, c, "T-1"); a.Class != Key {
+		if a := postTicket(t, c, "T-1"); a.Class != noKey {
 			t.Fatalf("with refused keys: %+v", a)
 		}
 		again, err := Open(path, Seeds{})
@@ -49,19 +49,19 @@ func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
 			open[n.Rule+" "+n.Slot] = n.Open
 		}
 		c.keys.report(Primary, func() error { _, err := c.keys.renewNow(t.Context(), Primary); return err }())
-		if a := postTicket(t, c, "T-1"); a.Class != Key || !open["key-refused primary"] || !open["key-refused secondary"] || !open["key-renewal-failed primary"] {
+		if a := postTicket(t, c, "T-1"); a.Class != noKey || !open["key-refused primary"] || !open["key-refused secondary"] || !open["key-renewal-failed primary"] {
 			t.Fatalf("with refused keys: %+v, told %v", a, open)
 		}
 		if _, err := c.keys.Seed(Seeds{Primary: "another-primary"}); err != nil {
 			t.Fatal(err)
 		}
-		if a := postTicket(t, c, "T-1"); a.Class != Stored || open["key-refused primary"] || open["key-renewal-failed primary"] || !open["key-refused secondary"] {
+		if a := postTicket(t, c, "T-1"); a.Class != stored || open["key-refused primary"] || open["key-renewal-failed primary"] || !open["key-refused secondary"] {
 			t.Errorf("with a new primary key: %+v, told %v", a, open)
 		}
 		if _, err := c.keys.renewNow(t.Context(), Secondary); err != nil {
 			t.Fatal(err)
 		}
-		if a := postTicket(t, c, "T-2"); a.Class != Stored || open["key-refused secondary"] {
+		if a := postTicket(t, c, "T-2"); a.Class != stored || open["key-refused secondary"] {
 			t.Errorf("with a renewed secondary key: %+v, told %v", a, open)
 		}
 	})

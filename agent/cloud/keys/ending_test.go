@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func warned(t *testing.T, disk *ramDisk, s *cloudtest.Service, days, process int
 	for ; days > 0; days -= process {
 		ring = openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		ring.Notify, ring.Believed = w.hear, believed
-		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
+		c := clientOf(t, ring, s)
 		ctx, stop := context.WithCancel(t.Context())
 		var running sync.WaitGroup
 		running.Go(func() {

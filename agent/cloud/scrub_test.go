@@ -9,14 +9,16 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"gauger/agent/cloud/keys"
 )
 
 func TestSecretsDoNotPrint(t *testing.T) {
 	const value = "s3cr3t-value-of-a-key"
-	s := Secret(value)
+	s := keys.Secret(value)
 	l := Login{AuthRequest{UserName: "pat", PasswordHash: s, Token: s, APIKey: s}, s}
-	things := []any{s, &s, l, &l, Seeds{s, s}, []Secret{s}, map[string]Secret{"a": s}, AuthResult{Primary: Grant{Key: s}, IDToken: s}, Grant{Key: s}}
-	ring, err := Open("", Seeds{s, s})
+	things := []any{s, &s, l, &l, keys.Seeds{Primary: s, Secondary: s}, []keys.Secret{s}, map[string]keys.Secret{"a": s}, AuthResult{Primary: keys.Grant{Key: s}, IDToken: s}, keys.Grant{Key: s}}
+	ring, err := keys.Open("", keys.Seeds{Primary: s, Secondary: s})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,8 +39,8 @@ func TestSecretsDoNotPrint(t *testing.T) {
 		}
 	}
 	// printf 's3cr3t-value-of-a-key' | sha256sum
-	if s.Fingerprint() != "fbe818a7" || Secret("").Fingerprint() != "none" {
-		t.Errorf("fingerprints: %s, %s", s.Fingerprint(), Secret("").Fingerprint())
+	if s.Fingerprint() != "fbe818a7" || keys.Secret("").Fingerprint() != "none" {
+		t.Errorf("fingerprints: %s, %s", s.Fingerprint(), keys.Secret("").Fingerprint())
 	}
 }
 
@@ -63,9 +65,9 @@ func TestNoKeyInAnyText(t *testing.T) {
 			o.Transport = transport
 			o.Login = &Login{AuthRequest{UserName: "pat", PasswordHash: "pass-word-hash"}, "login-subscription-key"}
 		})
-		c.keys.Notify = func(n Note) { texts = append(texts, fmt.Sprintf("%+v", n)) }
+		c.ring.Notify = func(n keys.Note) { texts = append(texts, fmt.Sprintf("%+v", n)) }
 		texts = append(texts, fmt.Sprintf("%+v", post(t, c)))
-		_, err1 := c.RenewAPIKey(t.Context(), Primary)
+		_, err1 := c.RenewAPIKey(t.Context(), keys.Primary)
 		_, err2 := c.QueryDevices(t.Context(), DeviceQuery{})
 		_, err3 := c.Authenticate(t.Context(), *c.login)
 		_, err4 := c.SaveRunTickets(t.Context(), someTicket())
@@ -75,7 +77,7 @@ func TestNoKeyInAnyText(t *testing.T) {
 			}
 			texts = append(texts, fmt.Sprint(err))
 		}
-		texts = append(texts, fmt.Sprintf("%+v", c.keys.Status()))
+		texts = append(texts, fmt.Sprintf("%+v", c.ring.Status()))
 	}
 	all := strings.Join(texts, "\n")
 	for _, secret := range []string{testKey, "pass-word-hash", "login-subscription-key"} {
@@ -88,32 +90,9 @@ func TestNoKeyInAnyText(t *testing.T) {
 	}
 }
 
-func TestUnusableKeys(t *testing.T) {
-	for _, key := range []Secret{"a b", "a\n", "schlüssel", Secret(strings.Repeat("x", 1025))} {
-		ring, err := Open("", Seeds{Primary: key, Secondary: testKey})
-		if err != nil || len(ring.Status()) != 1 || len(ring.trouble) != 1 || strings.Contains(ring.trouble[0].Note, string(key)) {
-			t.Errorf("%d characters: %v, %+v", len(key), err, ring.trouble)
-		}
-		if _, err := ring.Seed(Seeds{Primary: key}); err == nil || strings.Contains(err.Error(), string(key)) {
-			t.Errorf("%d characters: %v", len(key), err)
-		}
-	}
-	ring, err := Open("", Seeds{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := clientOf(t, "https://api.example.com", func(o *Options) {
-		o.Keys = ring
-		o.Transport = tripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("reached the network") })
-	})
-	if a := post(t, c); a.Class != Key || !strings.Contains(a.Message, "primary_key") {
-		t.Errorf("%+v", a)
-	}
-}
-
 // TestScrub: no eight bytes of a secret in a row are left, and nothing else is lost.
 func TestScrub(t *testing.T) {
-	secrets := []Secret{"0123456789abcdef0123456789ABCDEF", "shorty", "", "abc"}
+	secrets := []keys.Secret{"0123456789abcdef0123456789ABCDEF", "shorty", "", "abc"}
 	for text, want := range map[string]string{
 		"":                                      "",
 		"nothing to hide":                       "nothing to hide",

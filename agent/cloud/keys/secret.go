@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"crypto/sha256"
@@ -31,8 +31,8 @@ func (s Secret) Format(f fmt.State, _ rune) {
 // MarshalText gives the fingerprint, so that no JSON or YAML writer shows the value.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// usable says why a key cannot be a header's value; nil when it can.
-func (s Secret) usable() error {
+// Usable says why a key cannot be a header's value; nil when it can.
+func (s Secret) Usable() error {
 	if s == "" {
 		return fmt.Errorf("it is empty")
 	}

@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"context"
@@ -49,7 +49,7 @@ type Failure interface {
 
 var errOtherFirst = errors.New("that one is renewed first")
 
-var errNoLogin = errors.New("no login is configured")
+var ErrNoLogin = errors.New("no login is configured")
 
 // lookAgain is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
 const lookAgain = 6 * time.Hour
@@ -76,7 +76,7 @@ func (r *Ring) Run(ctx context.Context) error {
 			continue
 		}
 		if r.dead(Primary) && r.dead(Secondary) {
-			if !r.revive(ctx, r.seen()) {
+			if !r.Recover(ctx, r.seen()) {
 				r.sleep(ctx, recoveryPause)
 			}
 			continue
@@ -135,8 +135,8 @@ func (r *Ring) renew(ctx context.Context, slot Slot) (Grant, error) {
 	})
 }
 
-// insist renews a slot in its turn, soon or not.
-func (r *Ring) insist(ctx context.Context, slot Slot) (Grant, error) {
+// Renew renews a slot in its turn, soon or not.
+func (r *Ring) Renew(ctx context.Context, slot Slot) (Grant, error) {
 	return r.inTurn(ctx, slot, func() (Grant, error) { return r.renewNow(ctx, slot) })
 }
 
@@ -169,7 +169,7 @@ func (r *Ring) renewNow(ctx context.Context, slot Slot) (Grant, error) {
 	}
 	before := r.begin(slot)
 	risky := !r.empty(slot.other()) && !r.declined(slot.other())
-	var last error = errNoKey
+	var last error = ErrNoKey
 	for _, k := range r.headersFor(slot) {
 		if k.slot == slot && risky {
 			// No key of the other slot was accepted. The answer could be lost, and the only key that works with it: the other one
@@ -178,12 +178,12 @@ func (r *Ring) renewNow(ctx context.Context, slot Slot) (Grant, error) {
 			r.settle(slot, before)
 			return Grant{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
 		}
-		reply := via.Renew(ctx, slot, k.value, r.now)
+		reply := via.Renew(ctx, slot, k.Value, r.now)
 		switch reply.Outcome {
 		case Renewed:
 			return r.take(slot, k, reply)
 		case HeaderRefused:
-			r.rejected(k)
+			r.Rejected(k)
 			last = reply.Err
 			continue
 		case Declined, Unsent: // it was certainly not renewed
@@ -199,8 +199,8 @@ func (r *Ring) renewNow(ctx context.Context, slot Slot) (Grant, error) {
 }
 
 // take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
-func (r *Ring) take(slot Slot, with heldKey, reply Reply) (Grant, error) {
-	r.accepted(with, false)
+func (r *Ring) take(slot Slot, with Key, reply Reply) (Grant, error) {
+	r.Accepted(with, false)
 	got, err := reply.Grant, reply.Err
 	if err != nil {
 		r.unanswered(slot, with)
@@ -252,11 +252,11 @@ func (r *Ring) settle(slot Slot, before time.Time) {
 
 // unanswered counts a renewal of which nobody knows whether it was made. That the key in its header is refused is not certain
 // any more: if it is what has made it, it must not be renewed itself as a refused one, at once.
-func (r *Ring) unanswered(slot Slot, with heldKey) {
+func (r *Ring) unanswered(slot Slot, with Key) {
 	r.mu.Lock()
 	r.state.Slots[slot].Tries++
 	s := &r.state.Slots[with.slot]
-	if i := s.find(with.value); i >= 0 && with.slot != slot && s.Entries[i].State == refused {
+	if i := s.find(with.Value); i >= 0 && with.slot != slot && s.Entries[i].State == refused {
 		s.Entries[i].State = untried
 	}
 	r.mu.Unlock()
@@ -264,9 +264,9 @@ func (r *Ring) unanswered(slot Slot, with heldKey) {
 }
 
 // headersFor is the keys to renew a slot with: the other slot's first.
-func (r *Ring) headersFor(slot Slot) []heldKey {
-	keys, _ := r.order(false)
-	var first, then []heldKey
+func (r *Ring) headersFor(slot Slot) []Key {
+	keys, _ := r.Order(false)
+	var first, then []Key
 	for _, k := range keys {
 		if k.slot == slot {
 			then = append(then, k)
@@ -277,9 +277,9 @@ func (r *Ring) headersFor(slot Slot) []heldKey {
 	return append(first, then...)
 }
 
-// revive is tried when the service refuses every key: renewals, then the login. seen is the count of changes at
+// Recover is tried when the service refuses every key: renewals, then the login. seen is the count of changes at
 // which the caller found the keys refused; a ring that changed since is worth another try at once.
-func (r *Ring) revive(ctx context.Context, seen uint64) bool {
+func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
 	if !r.enter(ctx) {
 		return false
 	}
@@ -329,7 +329,7 @@ func (r *Ring) about(d time.Duration, part float64) time.Duration {
 func (r *Ring) login(ctx context.Context) error {
 	via := r.caller()
 	if via == nil {
-		return errNoLogin
+		return ErrNoLogin
 	}
 	primary, secondary, err := via.Login(ctx)
 	if err != nil {

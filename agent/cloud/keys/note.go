@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import "gauger/eventrules"
 

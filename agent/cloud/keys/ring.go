@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"errors"
@@ -60,7 +60,7 @@ const (
 
 var errUnusable = errors.New("it cannot be used")
 
-var errNoKey = errors.New("there is no usable subscription key; put one into service.primary_key")
+var ErrNoKey = errors.New("there is no usable subscription key; put one into service.primary_key")
 
 // Seeds are the keys that a person configured. An empty one changes nothing.
 type Seeds struct{ Primary, Secondary Secret }
@@ -138,8 +138,8 @@ func (r *Ring) Format(f fmt.State, _ rune) {
 	_, _ = io.WriteString(f, "key ring") // a print that fails has nowhere to say so
 }
 
-// bind makes the client the way of renewals.
-func (r *Ring) bind(via Service, every time.Duration) {
+// Bind makes the client the way of renewals.
+func (r *Ring) Bind(via Service, every time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.via, r.every = via, every
@@ -151,7 +151,7 @@ func (r *Ring) bind(via Service, every time.Duration) {
 func (r *Ring) Seed(seeds Seeds) (bool, error) {
 	given := [...]Secret{Primary: seeds.Primary, Secondary: seeds.Secondary}
 	for slot, value := range given {
-		if err := value.usable(); value != "" && err != nil {
+		if err := value.Usable(); value != "" && err != nil {
 			return false, fmt.Errorf("the configured %s key: %w: %w", Slot(slot), errUnusable, err)
 		}
 	}
@@ -182,7 +182,7 @@ func (r *Ring) Seed(seeds Seeds) (bool, error) {
 
 // Set takes a key that a person gives now, also one that was taken before: whoever gives it again wants it tried again.
 func (r *Ring) Set(slot Slot, value Secret) error {
-	if value.usable() == nil {
+	if value.Usable() == nil {
 		r.mu.Lock()
 		r.state.Slots[slot].SeedSum = ""
 		r.mu.Unlock()
@@ -197,7 +197,7 @@ func (r *Ring) Adopt(primary, secondary Grant) error {
 	r.mu.Lock()
 	now := r.now()
 	for slot, got := range [...]Grant{primary, secondary} {
-		if got.Key == "" || got.Key.usable() != nil {
+		if got.Key == "" || got.Key.Usable() != nil {
 			continue
 		}
 		r.state.Slots[slot].add(got.Key, "login", now)
@@ -233,12 +233,12 @@ func (r *Ring) keep() error {
 	return err
 }
 
-// accepted notes that the service took the key. stored says that it kept data sent with it: only that proves a
+// Accepted notes that the service took the key. stored says that it kept data sent with it: only that proves a
 // candidate, and ends the older values of its slot that have had their trial.
-func (r *Ring) accepted(k heldKey, stored bool) {
+func (r *Ring) Accepted(k Key, stored bool) {
 	r.mu.Lock()
 	s := &r.state.Slots[k.slot]
-	i := s.find(k.value)
+	i := s.find(k.Value)
 	if i < 0 {
 		r.mu.Unlock()
 		return // another value took its place meanwhile
@@ -258,7 +258,7 @@ func (r *Ring) accepted(k heldKey, stored bool) {
 		s.Entries = append(s.Entries[:i+1], slices.DeleteFunc(s.Entries[i+1:], func(e entry) bool { return e.State != untried })...)
 	}
 	changed = changed || len(s.Entries) < many
-	delete(r.retried, string(k.value))
+	delete(r.retried, string(k.Value))
 	r.mu.Unlock()
 	r.over(eventrules.KeyRefused, "", "a key is accepted again")
 	if slot := k.slot.String(); r.over(eventrules.KeyRefused, slot, "the key is accepted again") {
@@ -269,11 +269,11 @@ func (r *Ring) accepted(k heldKey, stored bool) {
 	}
 }
 
-// rejected notes a 401. It is a young candidate's right to be unknown for a while.
-func (r *Ring) rejected(k heldKey) {
+// Rejected notes a 401. It is a young candidate's right to be unknown for a while.
+func (r *Ring) Rejected(k Key) {
 	r.mu.Lock()
 	s := &r.state.Slots[k.slot]
-	i := s.find(k.value)
+	i := s.find(k.Value)
 	if i < 0 {
 		r.mu.Unlock()
 		return

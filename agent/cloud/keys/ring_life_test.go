@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type life struct {
 	rng     *rand.Rand // the box's
 	net     *rand.Rand // the link's; guarded by mu
 	service *cloudtest.Service
-	login   *Login
+	login   bool
 	disk    *ramDisk
 	clock   clockOfBox
 	end     time.Time
@@ -56,7 +56,7 @@ func newLife(rng *rand.Rand) *life {
 		ExpiryLayout: []string{time.RFC3339, "1/2/2006 3:04:05 PM", "Monday"}[rng.IntN(3)],
 	}
 	if rng.IntN(3) == 0 {
-		l.login = &Login{AuthRequest: AuthRequest{UserName: "pat"}, SubscriptionKey: "login-key"}
+		l.login = true
 	}
 	l.service.AddDevices(cloudtest.Device{ID: "1"})
 	l.service.Fault = l.fault
@@ -150,7 +150,10 @@ func (l *life) boot(t *testing.T) {
 	l.mu.Unlock()
 	l.disk.left = -1
 	ring := openOn(file{"keys", l.disk}, l.clock.now, Seeds{testKey, otherKey})
-	c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport, o.Login = ring, l.service, l.login })
+	c := clientOf(t, ring, l.service)
+	if l.login {
+		c.LoginWith("pat", "login-key")
+	}
 	var running sync.WaitGroup
 	running.Go(func() {
 		if err := ring.Run(ctx); err != nil {
@@ -165,7 +168,7 @@ func (l *life) boot(t *testing.T) {
 // mishap is what a boot may find: a clock of 1970 or of another decade, a key file that is lost, damaged or rolled back.
 // Keys that the service has replaced since cannot come from a lost file: only a login brings them back.
 func (l *life) mishap() {
-	if l.rng.IntN(10) == 0 && l.disk.suffer(l.rng, l.login != nil || !l.service.Rotate) != "" {
+	if l.rng.IntN(10) == 0 && l.disk.suffer(l.rng, l.login || !l.service.Rotate) != "" {
 		l.files++
 	}
 	if l.rng.IntN(3) == 0 {
@@ -184,7 +187,7 @@ func (l *life) step() {
 
 // process is the time between a boot and the next: stretches with a link and without one, of which those with a link are
 // longer than a good week, since what is promised holds after one.
-func (l *life) process(ctx context.Context, t *testing.T, c *Client) {
+func (l *life) process(ctx context.Context, t *testing.T, c *client) {
 	for range 1 + l.rng.IntN(4) {
 		if l.rng.IntN(3) == 0 {
 			l.setDown(true)
@@ -231,7 +234,7 @@ func (l *life) setDown(down bool) {
 }
 
 // meddle is a person who gives keys that the service never knew, since nothing is sent.
-func (l *life) meddle(t *testing.T, c *Client) {
+func (l *life) meddle(t *testing.T, c *client) {
 	if l.calm || l.rng.IntN(3) > 0 {
 		return
 	}
@@ -244,14 +247,14 @@ func (l *life) meddle(t *testing.T, c *Client) {
 }
 
 // denial is a gateway that refuses every key for up to two days, while records go on to be sent.
-func (l *life) denial(ctx context.Context, t *testing.T, c *Client) {
+func (l *life) denial(ctx context.Context, t *testing.T, c *client) {
 	if l.calm || l.rng.IntN(6) > 0 {
 		return
 	}
 	l.setDenies(true)
 	defer l.setDenies(false)
 	for until := time.Now().Add(l.bounded(2 * day)); time.Now().Before(until) && ctx.Err() == nil; {
-		c.Post(t.Context(), AddDeviceMemo, "1", [][]byte{[]byte(`{"text":"x"}`)}, 0)
+		c.PostMemo(t.Context())
 		l.meddle(t, c)
 		pass(ctx, time.Duration(1+l.rng.IntN(8*60))*time.Minute)
 	}
@@ -264,17 +267,17 @@ func (l *life) setDenies(denies bool) {
 }
 
 // visit stores something. A refusal that lasts longer than a gateway needs to learn a key is a lock-out.
-func (l *life) visit(ctx context.Context, t *testing.T, c *Client) bool {
+func (l *life) visit(ctx context.Context, t *testing.T, c *client) bool {
 	l.visits++
 	for range 5 {
-		a := c.Post(t.Context(), AddDeviceMemo, "1", [][]byte{[]byte(`{"text":"x"}`)}, 0)
-		if ctx.Err() != nil || a.Class != Key {
+		a := c.PostMemo(t.Context())
+		if ctx.Err() != nil || a.Class != noKey {
 			return true
 		}
 		pass(ctx, 20*time.Minute)
 	}
 	if ctx.Err() == nil {
-		l.locked = fmt.Sprintf("(login %v) at %v, on the box %v: %+v, the service has %+v", l.login != nil, time.Now(), l.clock.now(), c.keys.Status(), l.service.Keys())
+		l.locked = fmt.Sprintf("(login %v) at %v, on the box %v: %+v, the service has %+v", l.login, time.Now(), l.clock.now(), c.keys.Status(), l.service.Keys())
 	}
 	return false
 }

@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"context"
@@ -13,76 +13,6 @@ import (
 	"gauger/agent/cloud/cloudtest"
 )
 
-const otherKey = "secondary-0123456789abcdef"
-
-// keyed is a client and its service, which knows both keys, in one process.
-func keyed(t *testing.T, path string, s *cloudtest.Service, change ...func(*Options)) *Client {
-	t.Helper()
-	if s.PrimaryKey == "" {
-		s.PrimaryKey, s.SecondaryKey = testKey, otherKey
-	}
-	ring, err := Open(path, Seeds{testKey, otherKey})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return clientOf(t, "https://api.example.com", append([]func(*Options){func(o *Options) { o.Keys, o.Transport = ring, s }}, change...)...)
-}
-
-func postTicket(t *testing.T, c *Client, number string) Answer {
-	t.Helper()
-	ticket := someTicket()
-	ticket.Number = number
-	b, err := c.wire.EncodeRunTicket(ticket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c.Post(t.Context(), SaveRunTickets, "", [][]byte{b}, 0)
-}
-
-// carried lists whose key each call of an operation carried ("" for one that was refused).
-func carried(s *cloudtest.Service, op string) string {
-	var keys []string
-	for _, c := range s.Calls() {
-		if c.Op == op {
-			keys = append(keys, c.Key)
-		}
-	}
-	return strings.Join(keys, ",")
-}
-
-func TestOtherKeyAtOnce(t *testing.T) {
-	s := &cloudtest.Service{RefusePrimary: true}
-	c := keyed(t, "", s)
-	for _, number := range []string{"T-1", "T-2"} {
-		if a := postTicket(t, c, number); a.Class != Stored {
-			t.Fatalf("%s: %+v", number, a)
-		}
-	}
-	if got := carried(s, "SaveRunTickets"); got != ",secondary,secondary" {
-		t.Errorf("keys of the requests: %q", got)
-	}
-	if s.Count("RenewAPIKey") != 0 || s.Count("Authenticate") != 0 {
-		t.Error("a renewal or login was made although one key works")
-	}
-	st := c.keys.Status()
-	if st[0].State != "refused" || st[1].State != "proven" {
-		t.Errorf("%+v", st)
-	}
-}
-
-func TestForbiddenIsNotRenewed(t *testing.T) {
-	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat"}}}
-	c := keyed(t, "", s, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
-	s.Next(cloudtest.Fault{Status: 403}, cloudtest.Fault{Status: 403})
-	a := postTicket(t, c, "T-1")
-	if a.Class != Key || a.Status != 403 || len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
-		t.Errorf("%+v after %d requests", a, len(s.Calls()))
-	}
-	if st := c.keys.Status(); st[0].State == "refused" || st[1].State == "refused" {
-		t.Errorf("a key was blamed for a missing right: %+v", st)
-	}
-}
-
 // TestBothRefused: renewals are tried, then the login, whose keys then work; without one, the class is Key, and
 // the recovery is not repeated with every request.
 func TestBothRefused(t *testing.T) {
@@ -92,7 +22,7 @@ func TestBothRefused(t *testing.T) {
 		c := keyed(t, "", s)
 		c.keys.Notify = func(n Note) { notes = append(notes, n) }
 		for i := range 20 {
-			if a := postTicket(t, c, "T-1"); a.Class != Key || a.Status != 401 {
+			if a := postTicket(t, c, "T-1"); a.Class != noKey || a.Status != 401 {
 				t.Fatalf("request %d: %+v", i, a)
 			}
 			<-time.After(time.Minute)
@@ -109,9 +39,9 @@ func TestBothRefused(t *testing.T) {
 		if open != 1 {
 			t.Errorf("told %d times: %+v", open, notes)
 		}
-		c.login = &Login{AuthRequest: AuthRequest{UserName: "pat"}, SubscriptionKey: "login-key"}
+		c.LoginWith("pat", "login-key")
 		<-time.After(20 * time.Minute)
-		if a := postTicket(t, c, "T-1"); a.Class != Stored {
+		if a := postTicket(t, c, "T-1"); a.Class != stored {
 			t.Fatalf("after the login: %+v", a)
 		}
 		if got := carried(s, "Authenticate"); got != "login" {
@@ -121,50 +51,6 @@ func TestBothRefused(t *testing.T) {
 			t.Errorf("the last note leaves the episode open: %+v", last)
 		}
 	})
-}
-
-func TestLoginThatIsNone(t *testing.T) {
-	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat", NotLoggedIn: true}, {UserName: "sam", Result: 3}}}
-	c := keyed(t, "", s)
-	login := func(user string) error {
-		_, err := c.Authenticate(t.Context(), Login{AuthRequest: AuthRequest{UserName: user}})
-		return err
-	}
-	if err := login("pat"); err == nil || !strings.Contains(err.Error(), "not logged in") {
-		t.Errorf("isLoggedIn false: %v", err)
-	}
-	if err := login("sam"); err != nil {
-		t.Errorf("result 3 with no rule: %v", err)
-	}
-	c.wire.ResultOK = []int{0, 1}
-	if err := login("sam"); err == nil || !strings.Contains(err.Error(), "result 3") {
-		t.Errorf("result 3 against [0 1]: %v", err)
-	}
-	if err := login("nobody"); err == nil { // asked with both keys
-		t.Error("an unknown user was logged in")
-	}
-	if err := login(""); err == nil || s.Count("Authenticate") != 5 {
-		t.Errorf("an empty login: %v", err)
-	}
-}
-
-func TestTokenInHeaders(t *testing.T) {
-	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat"}}}
-	c := keyed(t, "", s, func(o *Options) {
-		o.Wire.Headers = map[string]string{"Authorization": "Bearer {idToken}", "X-Site": "cooper"}
-	})
-	postTicket(t, c, "T-1")
-	if _, err := c.Authenticate(t.Context(), Login{AuthRequest: AuthRequest{UserName: "pat"}}); err != nil {
-		t.Fatal(err)
-	}
-	postTicket(t, c, "T-2")
-	calls := s.Calls()
-	if _, early := calls[0].Header["Authorization"]; early || calls[0].Header.Get("X-Site") != "cooper" {
-		t.Errorf("before the login: %v", calls[0].Header)
-	}
-	if got := calls[2].Header.Get("Authorization"); got != "Bearer id-token-of-pat" {
-		t.Errorf("after the login: %q", got)
-	}
 }
 
 // TestYoungCandidate: a renewed key that the gateway does not know yet falls back to the old one within the same
@@ -177,7 +63,7 @@ func TestYoungCandidate(t *testing.T) {
 		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
 			t.Fatal(err)
 		}
-		if a := postTicket(t, c, "T-1"); a.Class != Stored {
+		if a := postTicket(t, c, "T-1"); a.Class != stored {
 			t.Fatalf("%+v", a)
 		}
 		if st := c.keys.Status(); len(st) != 3 || st[0].State != "untried" || st[0].Source != "renewal" || st[1].State != "proven" {
@@ -258,18 +144,18 @@ func TestSeedsAreTakenOnce(t *testing.T) {
 	if fresh, err := c.keys.Seed(Seeds{Primary: "mistyped-key"}); !fresh || err != nil {
 		t.Errorf("a new seed: %v, %v", fresh, err)
 	}
-	if a := postTicket(t, c, "T-2"); a.Class != Stored {
+	if a := postTicket(t, c, "T-2"); a.Class != stored {
 		t.Errorf("a mistyped seed stopped the site: %+v", a)
 	}
 	s.SetKey("primary", "right-key", time.Now().AddDate(0, 6, 0))
 	s.SetKey("secondary", "right-key-2", time.Now().AddDate(0, 6, 0))
-	if a := postTicket(t, c, "T-3"); a.Class != Key {
+	if a := postTicket(t, c, "T-3"); a.Class != noKey {
 		t.Errorf("%+v", a)
 	}
 	if _, err := c.keys.Seed(Seeds{"right-key", "right-key-2"}); err != nil {
 		t.Fatal(err)
 	}
-	if a := postTicket(t, c, "T-3"); a.Class != Stored {
+	if a := postTicket(t, c, "T-3"); a.Class != stored {
 		t.Errorf("new keys by file: %+v", a)
 	}
 	if _, err := c.keys.Seed(Seeds{Primary: "not usable"}); err == nil {
@@ -352,26 +238,4 @@ func TestKeyFile(t *testing.T) {
 	if r, err := Open(path, Seeds{Primary: "generation-4"}); err != nil || len(r.Status()) != 1 {
 		t.Errorf("both damaged, but a seed is there: %v", err)
 	}
-}
-
-func TestWhatAPersonSees(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c := keyed(t, "", &cloudtest.Service{}, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
-		if c.Login().UserName != "pat" || c.Keys().Hasty(Secondary) != "" {
-			t.Errorf("%+v, %q", c.Login(), c.Keys().Hasty(Secondary))
-		}
-		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
-			t.Fatal(err)
-		}
-		if why := c.Keys().Hasty(Secondary); !strings.Contains(why, "a day") {
-			t.Errorf("%q", why)
-		}
-		st := c.Keys().Status()
-		now := time.Now()
-		if len(st) != 2 || st[0].Slot != "primary" || st[0].Fingerprint != Secret(testKey).Fingerprint() || st[0].Source != "file" ||
-			!st[0].Renewed.Equal(now) || st[0].Expires.Sub(now.AddDate(0, 6, 0)).Abs() > time.Second || st[0].Assumed ||
-			!st[0].Next.Equal(now.Add(7*day)) || !st[1].Next.Equal(now.Add(7*day/2)) {
-			t.Errorf("%+v", st)
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // wrong gives n keys of a slot that the service never knew, the newest last.
-func wrong(t *testing.T, c *Client, slot Slot, n int) {
+func wrong(t *testing.T, c *client, slot Slot, n int) {
 	t.Helper()
 	for i := range n {
 		key := Secret(fmt.Sprintf("mistyped-%s-%d", slot, i))
@@ -45,7 +45,7 @@ func TestAKeyThatWorkedIsTriedHoweverManyAreRefused(t *testing.T) {
 		}
 		s.SetKey("primary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
 		out.Store(false)
-		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		if a := postTicket(t, c, "T-2"); a.Class != stored {
 			t.Errorf("the secondary key works, and was not tried: %+v", a)
 		}
 	})
@@ -59,7 +59,7 @@ func TestAKeyThatWorkedOutlivesCandidates(t *testing.T) {
 		s.Adjust(func(s *cloudtest.Service) { s.RefuseSecondary = true })
 		postTicket(t, c, "T-0")
 		s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = true })
-		if a := postTicket(t, c, "T-1"); a.Class != Key {
+		if a := postTicket(t, c, "T-1"); a.Class != noKey {
 			t.Fatalf("%+v", a)
 		}
 		wrong(t, c, Primary, 40)
@@ -68,7 +68,7 @@ func TestAKeyThatWorkedOutlivesCandidates(t *testing.T) {
 		}
 		<-time.After(time.Hour)
 		s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = false })
-		if a := postTicket(t, c, "T-1"); a.Class != Stored {
+		if a := postTicket(t, c, "T-1"); a.Class != stored {
 			t.Errorf("the key that worked is forgotten: %+v", a)
 		}
 	})
@@ -89,7 +89,7 @@ func TestEveryCandidateHasItsTurn(t *testing.T) {
 			s.SetKey("primary", "the-right-key", time.Now().AddDate(0, 6, 0))
 			s.Adjust(func(s *cloudtest.Service) { s.RefuseSecondary = !works })
 			for i := range 12 {
-				if a := postTicket(t, c, fmt.Sprintf("T-%d", 2+i)); a.Class != Stored {
+				if a := postTicket(t, c, fmt.Sprintf("T-%d", 2+i)); a.Class != stored {
 					t.Fatalf("request %d, secondary works %v: %+v", i, works, a)
 				}
 			}
@@ -105,9 +105,9 @@ func TestKeysThatWorkedGoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := newDisk()
 		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey}
-		start := func() *Client {
+		start := func() *client {
 			ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
-			return clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
+			return clientOf(t, ring, s)
 		}
 		c := start()
 		postTicket(t, c, "T-0")
@@ -116,7 +116,7 @@ func TestKeysThatWorkedGoFirst(t *testing.T) {
 		c = start()
 		before := len(s.Calls())
 		for i := range 9 {
-			if a := postTicket(t, c, fmt.Sprintf("T-%d", i)); a.Class != Stored {
+			if a := postTicket(t, c, fmt.Sprintf("T-%d", i)); a.Class != stored {
 				t.Fatalf("%+v", a)
 			}
 		}
@@ -171,7 +171,7 @@ func TestAKeyGivenAgainIsTriedAgain(t *testing.T) {
 		if st := c.keys.Status(); st[0].State != "untried" {
 			t.Errorf("%+v", st)
 		}
-		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		if a := postTicket(t, c, "T-2"); a.Class != stored {
 			t.Errorf("%+v", a)
 		}
 		if err := c.keys.Set(Primary, "two words"); err == nil {
@@ -203,7 +203,7 @@ func TestAnEndThatNoFileCanHold(t *testing.T) {
 			s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey}
 			ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 			ring.Notify = func(n Note) { t.Errorf("%s: %+v", said, n) }
-			c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
+			c := clientOf(t, ring, s)
 			s.Next(cloudtest.Fault{Status: 200, Body: `{"subscriptionKey":"renewed-key","expirationDate":` + said + `}`})
 			got, err := c.RenewAPIKey(t.Context(), Primary)
 			if err != nil {
@@ -271,10 +271,10 @@ func TestAFileOfTheVersionBefore(t *testing.T) {
 	if len(ring.trouble) > 0 || string(disk.files["keys"]) != head([]byte(body))+"\n"+body {
 		t.Errorf("it was not taken as it is: %+v", ring.trouble)
 	}
-	keys, _ := ring.order(true)
+	keys, _ := ring.Order(true)
 	var got []string
 	for _, k := range keys {
-		got = append(got, string(k.value))
+		got = append(got, string(k.Value))
 	}
 	if want := otherKey + " " + testKey + " newest wrong"; strings.Join(got, " ") != want {
 		t.Errorf("tried in the order %q, want %q", got, want)
@@ -297,7 +297,7 @@ func TestWhenATrialIsRepeated(t *testing.T) {
 		if err := c.keys.Set(Primary, "candidate"); err != nil {
 			t.Fatal(err)
 		}
-		first := func() string { keys, _ := c.keys.order(true); return string(keys[0].value) }
+		first := func() string { keys, _ := c.keys.Order(true); return string(keys[0].Value) }
 		if got := first(); got != "candidate" {
 			t.Errorf("%s goes first, want the candidate", got)
 		}

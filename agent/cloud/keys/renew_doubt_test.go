@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // denied is a site at which both keys stored data and were then refused, by a gateway's mistake. The service gives new values at
 // each renewal, and the old ones end at once. The answers of renewals with the key in lossy are lost.
-func denied(t *testing.T) (c *Client, s *cloudtest.Service, lossy *atomic.Value) {
+func denied(t *testing.T) (c *client, s *cloudtest.Service, lossy *atomic.Value) {
 	t.Helper()
 	var denies atomic.Bool
 	lossy = &atomic.Value{}
@@ -30,7 +30,7 @@ func denied(t *testing.T) (c *Client, s *cloudtest.Service, lossy *atomic.Value)
 	postTicket(t, c, "T-0")
 	postTicket(t, c, "T-1")
 	denies.Store(true)
-	if a := postTicket(t, c, "T-2"); a.Class != Key {
+	if a := postTicket(t, c, "T-2"); a.Class != noKey {
 		t.Fatalf("%+v", a)
 	}
 	denies.Store(false)
@@ -43,13 +43,13 @@ func TestALostAnswerIsNotFollowedByTheOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s, lossy := denied(t)
 		lossy.Store(otherKey)
-		if c.keys.revive(t.Context(), c.keys.seen()) || s.Count("RenewAPIKey") != 3 { // of which two were refused
+		if c.keys.Recover(t.Context(), c.keys.seen()) || s.Count("RenewAPIKey") != 3 { // of which two were refused
 			t.Errorf("revived, with %d renewals", s.Count("RenewAPIKey"))
 		}
 		if c.keys.dead(Secondary) {
 			t.Error("what has perhaps made a renewal still counts as refused, and is renewed at once")
 		}
-		if a := postTicket(t, c, "T-2"); a.Class != Stored || carried(s, "RenewAPIKey") != ",,secondary" {
+		if a := postTicket(t, c, "T-2"); a.Class != stored || carried(s, "RenewAPIKey") != ",,secondary" {
 			t.Errorf("locked out: %+v, renewed with %q", a, carried(s, "RenewAPIKey"))
 		}
 		lossy.Store("")
@@ -70,7 +70,7 @@ func TestTheWorkerWaitsAfterALostAnswer(t *testing.T) {
 			postTicket(t, c, "T-2")
 			<-time.After(time.Hour / 2)
 		})
-		if a := postTicket(t, c, "T-3"); a.Class != Stored {
+		if a := postTicket(t, c, "T-3"); a.Class != stored {
 			t.Errorf("locked out: %+v", a)
 		}
 		for _, call := range s.Calls() {
@@ -87,8 +87,8 @@ func TestAKeyThatSeemedRefusedDoesNotRenewItself(t *testing.T) {
 		c, s, lossy := denied(t)
 		lossy.Store(testKey)
 		s.SetKey("secondary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
-		c.keys.revive(t.Context(), c.keys.seen())
-		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		c.keys.Recover(t.Context(), c.keys.seen())
+		if a := postTicket(t, c, "T-2"); a.Class != stored {
 			t.Errorf("locked out: %+v", a)
 		}
 		renewals := s.Calls()
@@ -104,8 +104,8 @@ func TestALostAnswerIsFollowedByTheLogin(t *testing.T) {
 		c, s, lossy := denied(t)
 		lossy.Store(otherKey)
 		s.Adjust(func(s *cloudtest.Service) { s.LoginKey, s.Users = "login-key", []cloudtest.User{{UserName: "pat"}} })
-		c.login = &Login{AuthRequest: AuthRequest{UserName: "pat"}, SubscriptionKey: "login-key"}
-		if !c.keys.revive(t.Context(), c.keys.seen()) || s.Count("Authenticate") != 1 {
+		c.LoginWith("pat", "login-key")
+		if !c.keys.Recover(t.Context(), c.keys.seen()) || s.Count("Authenticate") != 1 {
 			t.Errorf("after %d logins there is no key", s.Count("Authenticate"))
 		}
 		if st := c.keys.Status(); st[0].Source != "login" || st[0].Fingerprint != Secret(s.Keys()[0].Value).Fingerprint() {
@@ -126,7 +126,7 @@ func TestARenewedKeyOutlivesWrongOnes(t *testing.T) {
 		}
 		wrong(t, c, Primary, 40)
 		s.Adjust(func(s *cloudtest.Service) { s.RefuseSecondary = true })
-		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		if a := postTicket(t, c, "T-2"); a.Class != stored {
 			t.Errorf("the renewed key is forgotten: %+v", a)
 		}
 		if st := c.keys.Status(); len(st) != candidatesPer+1 {
@@ -140,7 +140,7 @@ func TestARenewalWithoutReadableAnswerProvesItsHeader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s, _ := denied(t)
 		s.Next(cloudtest.Fault{Status: 200, Body: "[]"})
-		if _, err := c.keys.insist(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not the JSON object") {
+		if _, err := c.keys.Renew(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not the JSON object") {
 			t.Errorf("%v", err)
 		}
 		if c.keys.dead(Secondary) || !c.keys.dead(Primary) {
@@ -161,14 +161,14 @@ func TestTheOnlyKeyRenewsItselfLast(t *testing.T) {
 	postTicket(t, c, "T-0")
 	s.SetKey("secondary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
 	for range 2 {
-		if _, err := c.keys.insist(t.Context(), Primary); !errors.Is(err, errOtherFirst) {
+		if _, err := c.keys.Renew(t.Context(), Primary); !errors.Is(err, errOtherFirst) {
 			t.Errorf("renewed with itself: %v", err)
 		}
 	}
-	if _, err := c.keys.insist(t.Context(), Secondary); err == nil {
+	if _, err := c.keys.Renew(t.Context(), Secondary); err == nil {
 		t.Error("the service renewed the secondary key")
 	}
-	if _, err := c.keys.insist(t.Context(), Primary); err != nil || !strings.HasSuffix(carried(s, "RenewAPIKey"), "primary") {
+	if _, err := c.keys.Renew(t.Context(), Primary); err != nil || !strings.HasSuffix(carried(s, "RenewAPIKey"), "primary") {
 		t.Errorf("%v, renewed with %q", err, carried(s, "RenewAPIKey"))
 	}
 }
@@ -179,7 +179,7 @@ func TestTheKeyInDoubtIsRenewedFirst(t *testing.T) {
 		c, s, _ := denied(t)
 		c.keys.state.Slots[Secondary].Doubt = time.Now()
 		before := len(s.Calls())
-		if !c.keys.revive(t.Context(), c.keys.seen()) {
+		if !c.keys.Recover(t.Context(), c.keys.seen()) {
 			t.Error("not revived")
 		}
 		if call := s.Calls()[before]; call.Path != "/v1/apikey/secondary/renew" || call.Key != "primary" {
@@ -243,7 +243,7 @@ func TestAYoungCandidateDoesNotHideARefusedKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		running(t, c, func() { <-time.After(3 * time.Hour) })
-		if a := postTicket(t, c, "T-2"); a.Class != Stored {
+		if a := postTicket(t, c, "T-2"); a.Class != stored {
 			t.Errorf("locked out: %+v", a)
 		}
 		if st := c.keys.Status(); st[0].Source != "renewal" || st[0].Renewed.IsZero() {
@@ -266,7 +266,7 @@ func TestADamagedFileHidesNoRenewal(t *testing.T) {
 			return nil
 		}
 		ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
-		c := clientOf(t, "https://api.example.com", func(o *Options) { o.Keys, o.Transport = ring, s })
+		c := clientOf(t, ring, s)
 		postTicket(t, c, "T-0")
 		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
 			t.Fatal(err)

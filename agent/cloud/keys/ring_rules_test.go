@@ -1,4 +1,4 @@
-package cloud
+package keys
 
 import (
 	"errors"
@@ -30,7 +30,7 @@ func TestHowLongACandidateIsYoung(t *testing.T) {
 			r.opened = time.Now().Add(c.open)
 			r.state.Slots[Primary].add("candidate", "file", time.Now().Add(c.since))
 			<-time.After(c.wait)
-			r.rejected(heldKey{Primary, "candidate"})
+			r.Rejected(Key{Primary, "candidate"})
 			if got := r.state.Slots[Primary].Entries[0].State; got != c.want {
 				t.Errorf("%+v: %d, want %d", c, got, c.want)
 			}
@@ -41,9 +41,9 @@ func TestHowLongACandidateIsYoung(t *testing.T) {
 // The only value of a slot is refused at once: there is nothing to fall back to.
 func TestAnOnlyValueIsNeverYoung(t *testing.T) {
 	r := openOn(file{}, time.Now, Seeds{Primary: testKey})
-	r.rejected(heldKey{Primary, testKey})
-	r.rejected(heldKey{Primary, "nobody's"})
-	r.accepted(heldKey{Primary, "nobody's"}, true)
+	r.Rejected(Key{Primary, testKey})
+	r.Rejected(Key{Primary, "nobody's"})
+	r.Accepted(Key{Primary, "nobody's"}, true)
 	if e := r.state.Slots[Primary].Entries; len(e) != 1 || e[0].State != refused {
 		t.Errorf("%+v", e)
 	}
@@ -63,8 +63,8 @@ func TestWhenTheFileIsWritten(t *testing.T) {
 			}
 			generation = s.Generation
 		}
-		key, other := heldKey{Primary, testKey}, heldKey{Secondary, otherKey}
-		stored := func() { r.accepted(key, true) }
+		key, other := Key{Primary, testKey}, Key{Secondary, otherKey}
+		stored := func() { r.Accepted(key, true) }
 		writes("proven", 1, stored)
 		writes("used again", 0, stored)
 		<-time.After(day - 1)
@@ -72,10 +72,10 @@ func TestWhenTheFileIsWritten(t *testing.T) {
 		<-time.After(day)
 		writes("used after a day", 1, stored)
 		<-time.After(2 * day)
-		writes("made a renewal", 0, func() { r.accepted(other, false) })
-		writes("refused", 1, func() { r.rejected(key) })
-		writes("refused again", 0, func() { r.rejected(key) })
-		writes("accepted for a renewal", 1, func() { r.accepted(key, false) })
+		writes("made a renewal", 0, func() { r.Accepted(other, false) })
+		writes("refused", 1, func() { r.Rejected(key) })
+		writes("refused again", 0, func() { r.Rejected(key) })
+		writes("accepted for a renewal", 1, func() { r.Accepted(key, false) })
 		writes("proven again", 1, stored)
 		r.state.Slots[Primary].add("older", "file", time.Now())
 		r.state.Slots[Primary].add(testKey, "renewal", time.Now())
@@ -211,13 +211,15 @@ func TestWhatAnAnswerSaysOfARenewal(t *testing.T) {
 			t.Errorf("%+v: %s, want %s: %v", c.fault, got, c.want, err)
 		}
 	}
-	k := keyed(t, "", &cloudtest.Service{}, func(o *Options) {
-		o.Transport = tripper(func(*http.Request) (*http.Response, error) {
-			body := io.MultiReader(strings.NewReader(renewed), iotest.ErrReader(errPower)) // whole, and then cut
-			return &http.Response{StatusCode: 200, Body: io.NopCloser(body)}, nil
-		})
-	})
-	_, err := k.RenewAPIKey(t.Context(), Primary)
+	ring, err := Open("", Seeds{testKey, otherKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := clientOf(t, ring, tripper(func(*http.Request) (*http.Response, error) {
+		body := io.MultiReader(strings.NewReader(renewed), iotest.ErrReader(errPower)) // whole, and then cut
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(body)}, nil
+	}))
+	_, err = k.RenewAPIKey(t.Context(), Primary)
 	if slot := k.keys.state.Slots[Primary]; !errors.Is(err, errPower) || slot.Tries != 1 || slot.Doubt.IsZero() {
 		t.Errorf("an answer that was cut: %v", err)
 	}
@@ -278,17 +280,6 @@ func TestAnEndIsToldAnewAfterARenewal(t *testing.T) {
 		r.warn()
 		if got := r.state.Slots[Primary].Warned; got != c.want {
 			t.Errorf("%s before the end: %d, want %d", c.left, got, c.want)
-		}
-	}
-}
-
-func TestWhatALoginMaySay(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"isLoggedIn":true}`: "", `{"result":"7"}`: "", `{"result":"x"}`: "whole number", `[]`: "not the JSON object",
-	} {
-		_, err := parseAuth([]byte(body), time.Now())
-		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
-			t.Errorf("%s: %v", body, err)
 		}
 	}
 }

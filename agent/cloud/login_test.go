@@ -1,0 +1,101 @@
+package cloud
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/cloud/keys"
+)
+
+func TestForbiddenIsNotRenewed(t *testing.T) {
+	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat"}}}
+	c := keyed(t, "", s, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
+	s.Next(cloudtest.Fault{Status: 403}, cloudtest.Fault{Status: 403})
+	a := postTicket(t, c, "T-1")
+	if a.Class != Key || a.Status != 403 || len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
+		t.Errorf("%+v after %d requests", a, len(s.Calls()))
+	}
+	if st := c.ring.Status(); st[0].State == "refused" || st[1].State == "refused" {
+		t.Errorf("a key was blamed for a missing right: %+v", st)
+	}
+}
+
+func TestLoginThatIsNone(t *testing.T) {
+	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat", NotLoggedIn: true}, {UserName: "sam", Result: 3}}}
+	c := keyed(t, "", s)
+	login := func(user string) error {
+		_, err := c.Authenticate(t.Context(), Login{AuthRequest: AuthRequest{UserName: user}})
+		return err
+	}
+	if err := login("pat"); err == nil || !strings.Contains(err.Error(), "not logged in") {
+		t.Errorf("isLoggedIn false: %v", err)
+	}
+	if err := login("sam"); err != nil {
+		t.Errorf("result 3 with no rule: %v", err)
+	}
+	c.wire.ResultOK = []int{0, 1}
+	if err := login("sam"); err == nil || !strings.Contains(err.Error(), "result 3") {
+		t.Errorf("result 3 against [0 1]: %v", err)
+	}
+	if err := login("nobody"); err == nil { // asked with both keys
+		t.Error("an unknown user was logged in")
+	}
+	if err := login(""); err == nil || s.Count("Authenticate") != 5 {
+		t.Errorf("an empty login: %v", err)
+	}
+}
+
+func TestTokenInHeaders(t *testing.T) {
+	s := &cloudtest.Service{Users: []cloudtest.User{{UserName: "pat"}}}
+	c := keyed(t, "", s, func(o *Options) {
+		o.Wire.Headers = map[string]string{"Authorization": "Bearer {idToken}", "X-Site": "cooper"}
+	})
+	postTicket(t, c, "T-1")
+	if _, err := c.Authenticate(t.Context(), Login{AuthRequest: AuthRequest{UserName: "pat"}}); err != nil {
+		t.Fatal(err)
+	}
+	postTicket(t, c, "T-2")
+	calls := s.Calls()
+	if _, early := calls[0].Header["Authorization"]; early || calls[0].Header.Get("X-Site") != "cooper" {
+		t.Errorf("before the login: %v", calls[0].Header)
+	}
+	if got := calls[2].Header.Get("Authorization"); got != "Bearer id-token-of-pat" {
+		t.Errorf("after the login: %q", got)
+	}
+}
+
+func TestWhatAPersonSees(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := keyed(t, "", &cloudtest.Service{}, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
+		if c.Login().UserName != "pat" || c.Keys().Hasty(keys.Secondary) != "" {
+			t.Errorf("%+v, %q", c.Login(), c.Keys().Hasty(keys.Secondary))
+		}
+		if _, err := c.RenewAPIKey(t.Context(), keys.Primary); err != nil {
+			t.Fatal(err)
+		}
+		if why := c.Keys().Hasty(keys.Secondary); !strings.Contains(why, "a day") {
+			t.Errorf("%q", why)
+		}
+		st := c.Keys().Status()
+		now, week := time.Now(), 7*24*time.Hour
+		if len(st) != 2 || st[0].Slot != "primary" || st[0].Fingerprint != keys.Secret(testKey).Fingerprint() || st[0].Source != "file" ||
+			!st[0].Renewed.Equal(now) || st[0].Expires.Sub(now.AddDate(0, 6, 0)).Abs() > time.Second || st[0].Assumed ||
+			!st[0].Next.Equal(now.Add(week)) || !st[1].Next.Equal(now.Add(week/2)) {
+			t.Errorf("%+v", st)
+		}
+	})
+}
+
+func TestWhatALoginMaySay(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"isLoggedIn":true}`: "", `{"result":"7"}`: "", `{"result":"x"}`: "whole number", `[]`: "not the JSON object",
+	} {
+		_, err := parseAuth([]byte(body), time.Now())
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}
