@@ -11,9 +11,9 @@ import (
 )
 
 // size is what a tank's state holds in memory, bytes.
-func (v *tankState) size() int {
-	n := int(unsafe.Sizeof(*v)) + 16*(cap(v.recent)+cap(v.history)+cap(v.water)) + 8*cap(v.firstSeen)
-	for _, o := range v.aux {
+func (ts *tankState) size() int {
+	n := int(unsafe.Sizeof(*ts)) + 16*(cap(ts.recent)+cap(ts.history)+cap(ts.water)) + 8*cap(ts.firstSeen)
+	for _, o := range ts.aux {
 		n += 16 * cap(o)
 	}
 	return n

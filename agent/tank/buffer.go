@@ -58,24 +58,24 @@ func grained(t, v float64, n int) sample {
 
 // put appends a sample to the buffer and thins it when it is full. The old array is left
 // as it is: a state whose successor was dropped may still use it.
-func (v *tankState) put(s sample) {
-	if len(v.recent) >= recentMost {
-		v.recent = v.thinned(s.t)
+func (ts *tankState) put(s sample) {
+	if len(ts.recent) >= recentMost {
+		ts.recent = ts.thinned(s.t)
 	}
-	if cap(v.recent) == 0 {
-		v.recent = make([]sample, 0, recentMost)
+	if cap(ts.recent) == 0 {
+		ts.recent = make([]sample, 0, recentMost)
 	}
-	v.recent = append(v.recent, s)
-	v.keepHistory(s)
+	ts.recent = append(ts.recent, s)
+	ts.keepHistory(s)
 }
 
 // thinned is a copy of the buffer in which the old part is coarse, except about the
 // beginning of a draw that is under way, and at most half of it is used.
-func (v *tankState) thinned(now float64) []sample {
+func (ts *tankState) thinned(now float64) []sample {
 	out := make([]sample, 0, recentMost)
 	keep, fine := now-keepFor, now-fineFor
 	for {
-		out = v.thin(out[:0], keep, fine)
+		out = ts.thin(out[:0], keep, fine)
 		if len(out) <= recentMost*3/4 || fine >= now {
 			break
 		}
@@ -87,12 +87,12 @@ func (v *tankState) thinned(now float64) []sample {
 	return out
 }
 
-func (v *tankState) thin(out []sample, keep, fine float64) []sample {
-	for _, s := range v.recent {
-		if s.t < keep && !(v.drawing && s.t >= v.searchFrom-1800) {
+func (ts *tankState) thin(out []sample, keep, fine float64) []sample {
+	for _, s := range ts.recent {
+		if s.t < keep && !(ts.drawing && s.t >= ts.searchFrom-1800) {
 			continue
 		}
-		sharp := s.t >= fine || v.drawing && s.t >= v.searchFrom-1800 && s.t <= v.searchFrom+1500
+		sharp := s.t >= fine || ts.drawing && s.t >= ts.searchFrom-1800 && s.t <= ts.searchFrom+1500
 		n := len(out)
 		if !sharp && n > 0 && s.t-out[n-1].t < coarseEvery {
 			continue
@@ -103,42 +103,42 @@ func (v *tankState) thin(out []sample, keep, fine float64) []sample {
 }
 
 // keepHistory keeps the level every ten minutes, for the inflow and for slow losses.
-func (v *tankState) keepHistory(s sample) {
-	n := len(v.history)
-	if n > 0 && s.t-v.history[n-1].t < historyEvery {
+func (ts *tankState) keepHistory(s sample) {
+	n := len(ts.history)
+	if n > 0 && s.t-ts.history[n-1].t < historyEvery {
 		return
 	}
-	h := grained(s.t, stats.Median(tailValues(v.recent, s.t-45)), 1)
-	if v.movedSinceHistory(s.t) || n == 0 || v.jumpedAt > v.history[n-1].t || s.t-v.history[n-1].t > 4*3600 {
+	h := grained(s.t, stats.Median(tailValues(ts.recent, s.t-45)), 1)
+	if ts.movedSinceHistory(s.t) || n == 0 || ts.jumpedAt > ts.history[n-1].t || s.t-ts.history[n-1].t > 4*3600 {
 		h.flags = unlinked
 	}
 	if n >= historyMost {
-		v.history = append(make([]sample, 0, historyMost), v.history[historyMost/4:]...)
+		ts.history = append(make([]sample, 0, historyMost), ts.history[historyMost/4:]...)
 	}
-	v.history = append(v.history, h)
+	ts.history = append(ts.history, h)
 }
 
 // linkHistory takes back that the level moved since the last draw: it fell, but not as in a draw, and
 // the history of a slow loss must not be cut up.
-func (v *tankState) linkHistory() {
-	from := math.Max(v.searchFrom, v.lastDrawEnd)
-	k := searchTime(v.history, from)
-	if v.lastDrawEnd >= v.searchFrom {
+func (ts *tankState) linkHistory() {
+	from := math.Max(ts.searchFrom, ts.lastDrawEnd)
+	k := searchTime(ts.history, from)
+	if ts.lastDrawEnd >= ts.searchFrom {
 		k++ // its rise is the draw's
 	}
-	if k >= len(v.history) || v.jumpedAt >= from {
+	if k >= len(ts.history) || ts.jumpedAt >= from {
 		return
 	}
-	v.history = append(make([]sample, 0, historyMost), v.history...)
-	for ; k < len(v.history); k++ {
-		v.history[k].flags = 0
+	ts.history = append(make([]sample, 0, historyMost), ts.history...)
+	for ; k < len(ts.history); k++ {
+		ts.history[k].flags = 0
 	}
 }
 
 // movedSinceHistory says whether a draw lay between the last point of the history and t.
-func (v *tankState) movedSinceHistory(t float64) bool {
-	n := len(v.history)
-	return v.drawing && (n == 0 || v.lastFallAt >= v.history[n-1].t-120)
+func (ts *tankState) movedSinceHistory(t float64) bool {
+	n := len(ts.history)
+	return ts.drawing && (n == 0 || ts.lastFallAt >= ts.history[n-1].t-120)
 }
 
 // tailValues are the values of the samples not before a time, at least one.

@@ -77,61 +77,61 @@ func (t *Tank) plausible(in Input) bool {
 }
 
 // noiseFloor is the jump that noise alone may make, inches.
-func (v *tankState) noiseFloor(t *Tank) float64 {
-	return math.Max(float64(t.Loads.Noise), math.Max(6*v.noise.sigma, 4*v.noise.fast))
+func (ts *tankState) noiseFloor(t *Tank) float64 {
+	return math.Max(float64(t.Loads.Noise), math.Max(6*ts.noise.sigma, 4*ts.noise.fast))
 }
 
 // frozen says that the newest value has stood still for too long to be alive.
-func (v *tankState) frozen(t *Tank, now float64) bool {
-	age := now - v.heldSince
-	return age >= v.stuckAfter(t) && v.interval.changes >= 8 && age > 10*v.interval.held
+func (ts *tankState) frozen(t *Tank, now float64) bool {
+	age := now - ts.heldSince
+	return age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > 10*ts.interval.held
 }
 
 // stuckAfter is how long a value must stand, in seconds, before a jump says that it was stuck:
 // not as long where it stopped while oil was leaving.
-func (v *tankState) stuckAfter(t *Tank) float64 {
+func (ts *tankState) stuckAfter(t *Tank) float64 {
 	least := t.Loads.StuckJump.Seconds()
-	if v.drawing && v.heldSince < v.lastFallAt+joinWithin && v.heldSince > v.searchFrom {
+	if ts.drawing && ts.heldSince < ts.lastFallAt+joinWithin && ts.heldSince > ts.searchFrom {
 		return math.Max(pumpStood, least/9)
 	}
 	return least
 }
 
 // reach is how far the level may have moved since the last believed reading.
-func (v *tankState) reach(t *Tank, now float64) float64 {
-	dt := math.Max(now-v.last.t, 0)
-	if v.timeUnknown {
+func (ts *tankState) reach(t *Tank, now float64) float64 {
+	dt := math.Max(now-ts.last.t, 0)
+	if ts.timeUnknown {
 		dt = longestAway
 	}
-	held := math.Min(now-v.heldSince, math.Min(2*v.interval.held, heldMost)) // a cached value is as old as this
-	return t.maxRate(v.last.v)*math.Max(dt, held) + v.noiseFloor(t)
+	held := math.Min(now-ts.heldSince, math.Min(2*ts.interval.held, heldMost)) // a cached value is as old as this
+	return t.maxRate(ts.last.v)*math.Max(dt, held) + ts.noiseFloor(t)
 }
 
 // assess decides about a possible value x at a time.
-func (v *tankState) assess(t *Tank, now, x float64) acceptance {
-	if !v.seen {
+func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
+	if !ts.seen {
 		return accepted
 	}
-	p := v.pending
-	off := math.Abs(x - v.last.v)
-	near := off <= v.reach(t, now)
-	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+v.noiseFloor(t)
-	if near && !joins && off > t.maxRate(x)*singleReading+v.noiseFloor(t) && v.silent(now) {
+	p := ts.pending
+	off := math.Abs(x - ts.last.v)
+	near := off <= ts.reach(t, now)
+	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+ts.noiseFloor(t)
+	if near && !joins && off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) {
 		near = false // after a silence a far value has to stay for longer than an echo does
 	}
-	if near && p.count > 0 && joins && v.silent(p.first.t) {
-		return v.outlastsEcho(now, x)
+	if near && p.count > 0 && joins && ts.silent(p.first.t) {
+		return ts.outlastsEcho(now, x)
 	}
-	if near && (!joins || p.slight && !v.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
-		if p.count > 0 && math.Abs(p.first.v-v.last.v) > spikeWorth {
-			v.spikes.again(p.first.t, p.first.v)
+	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
+		if p.count > 0 && math.Abs(p.first.v-ts.last.v) > spikeWorth {
+			ts.spikes.again(p.first.t, p.first.v)
 		}
-		v.pending = pending{}
+		ts.pending = pending{}
 		return accepted
 	}
 	at := point{now, x}
 	if !joins {
-		v.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*v.reach(t, now), before: p.shown()}
+		ts.pending = pending{count: 1, distinct: 1, first: at, last: at, slight: off < 2*ts.reach(t, now), before: p.shown()}
 		return refused
 	}
 	p.count++
@@ -139,18 +139,18 @@ func (v *tankState) assess(t *Tank, now, x float64) acceptance {
 		p.distinct++
 	}
 	p.last = at
-	v.pending = p
-	return v.jumped(t)
+	ts.pending = p
+	return ts.jumped(t)
 }
 
 // silent says that nothing was believed for a while before a time.
-func (v *tankState) silent(until float64) bool {
-	return v.timeUnknown || until-v.last.t > math.Max(1.5*singleReading, 2.5*v.interval.usual)
+func (ts *tankState) silent(until float64) bool {
+	return ts.timeUnknown || until-ts.last.t > math.Max(1.5*singleReading, 2.5*ts.interval.usual)
 }
 
 // outlastsEcho believes a far value after a silence once it has outlived a false echo.
-func (v *tankState) outlastsEcho(now, x float64) acceptance {
-	p := &v.pending
+func (ts *tankState) outlastsEcho(now, x float64) acceptance {
+	p := &ts.pending
 	p.count, p.last = p.count+1, point{now, x}
 	if now-p.first.t < echoLong {
 		return refused
@@ -159,16 +159,16 @@ func (v *tankState) outlastsEcho(now, x float64) acceptance {
 }
 
 // jumped decides whether the pending readings have stayed long enough to be the truth.
-func (v *tankState) jumped(t *Tank) acceptance {
-	p := v.pending
+func (ts *tankState) jumped(t *Tank) acceptance {
+	p := ts.pending
 	stayed := p.last.t - p.first.t
-	if p.count < stepFew || !v.sensorWorks(t, stayed) {
+	if p.count < stepFew || !ts.sensorWorks(t, stayed) {
 		return refused
 	}
-	if v.frozen(t, p.first.t) && stayed >= stuckWait {
+	if ts.frozen(t, p.first.t) && stayed >= stuckWait {
 		return unfrozen
 	}
-	if stayed >= v.stepHold(t) {
+	if stayed >= ts.stepHold(t) {
 		return respanned
 	}
 	return refused
@@ -176,9 +176,9 @@ func (v *tankState) jumped(t *Tank) acceptance {
 
 // stepHold is how long a jump has to stay to be a re-span. In the middle of a draw foam and
 // waves are likelier than a technician, unless the draw goes on at the new span.
-func (v *tankState) stepHold(t *Tank) float64 {
-	hold, p := t.Loads.StepHold.Seconds(), v.pending
-	if v.drawing && p.first.t-v.lastFallAt < fallWindow && !v.fallsOn(t, p.last.t, p.last.v) {
+func (ts *tankState) stepHold(t *Tank) float64 {
+	hold, p := t.Loads.StepHold.Seconds(), ts.pending
+	if ts.drawing && p.first.t-ts.lastFallAt < fallWindow && !ts.fallsOn(t, p.last.t, p.last.v) {
 		return stepInDraw * hold
 	}
 	return hold
@@ -187,16 +187,16 @@ func (v *tankState) stepHold(t *Tank) float64 {
 // sensorWorks says that what is pending can come from a sensor that works. A transmitter without
 // power or a float that fell off shows one value, at an end of the tank mostly, to which nobody
 // spans: there it is a gap, elsewhere believed if this sensor's values stand as long.
-func (v *tankState) sensorWorks(t *Tank, stayed float64) bool {
-	if x := v.pending.last.v; x < endMargin || x > float64(t.Height)-endMargin {
+func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
+	if x := ts.pending.last.v; x < endMargin || x > float64(t.Height)-endMargin {
 		return stayed >= t.Loads.MaxGapTicket.Seconds()
 	}
-	if v.pending.distinct >= stepFew {
+	if ts.pending.distinct >= stepFew {
 		return true
 	}
 	least := stepInDraw * t.Loads.StepHold.Seconds()
-	if v.interval.changes >= 8 {
-		least = math.Max(least, math.Min(stoodLong*v.interval.held, t.Loads.Stuck.Seconds()))
+	if ts.interval.changes >= 8 {
+		least = math.Max(least, math.Min(stoodLong*ts.interval.held, t.Loads.Stuck.Seconds()))
 	}
 	return stayed >= least
 }

@@ -163,8 +163,8 @@ func (s Site) restart(st *State, in Input, mono float64) {
 	st.boot = in.Boot
 	st.bootedAt = st.now + math.Max(0, math.Min(away, most))
 	st.base = st.bootedAt - mono
-	for i, v := range st.tanks {
-		n := *v
+	for i, ts := range st.tanks {
+		n := *ts
 		n.clock.resync = n.clock.resync || lost
 		n.timeUnknown = n.timeUnknown || lost
 		st.tanks[i] = &n
@@ -181,9 +181,9 @@ func (st *State) source(in Input) clock {
 	if c.known {
 		return c
 	}
-	for _, v := range st.tanks {
-		if v.clock.known {
-			return v.clock
+	for _, ts := range st.tanks {
+		if ts.clock.known {
+			return ts.clock
 		}
 	}
 	return st.boxClock

@@ -85,14 +85,14 @@ func (st State) trimmed() State {
 	from := st.neededFrom()
 	full := st.tanks
 	st.tanks = make([]*tankState, len(full))
-	for i, w := range full {
-		v := *w
-		back := v.fineFrom()
-		v.recent, v.water = v.samplesToStore(from), v.water[min(searchTime(v.water, back), max(0, len(v.water)-64)):]
-		for k := range v.aux {
-			v.aux[k] = storedPoints(v.aux[k], back)
+	for i, other := range full {
+		ts := *other
+		back := ts.fineFrom()
+		ts.recent, ts.water = ts.samplesToStore(from), ts.water[min(searchTime(ts.water, back), max(0, len(ts.water)-64)):]
+		for k := range ts.aux {
+			ts.aux[k] = storedPoints(ts.aux[k], back)
 		}
-		st.tanks[i] = &v
+		st.tanks[i] = &ts
 	}
 	return st
 }
@@ -110,9 +110,9 @@ func storedPoints(b []point, from float64) []point {
 // another fell explains it.
 func (st *State) neededFrom() float64 {
 	from := math.Inf(1)
-	for _, v := range st.tanks {
-		if v.drawing {
-			from = math.Min(from, v.searchFrom-1200)
+	for _, ts := range st.tanks {
+		if ts.drawing {
+			from = math.Min(from, ts.searchFrom-1200)
 		}
 	}
 	return from
@@ -120,26 +120,26 @@ func (st *State) neededFrom() float64 {
 
 // fineFrom is the time from which on a tank's own samples are stored as they are: the rest that an opening may be taken
 // from, before a draw that is under way or that the next sample may show.
-func (v *tankState) fineFrom() float64 {
-	from := v.last.t
-	if v.drawing {
-		from = math.Min(from, v.searchFrom)
+func (ts *tankState) fineFrom() float64 {
+	from := ts.last.t
+	if ts.drawing {
+		from = math.Min(from, ts.searchFrom)
 	}
 	return from - storedRest
 }
 
 // samplesToStore is what of the buffer a restart needs: all since fineFrom; of a draw that is under way in another tank the
 // rest minute by minute; and of a value that stands still what was before it.
-func (v *tankState) samplesToStore(needed float64) []sample {
-	if len(v.recent) == 0 {
+func (ts *tankState) samplesToStore(needed float64) []sample {
+	if len(ts.recent) == 0 {
 		return nil
 	}
-	fine := v.fineFrom()
-	from := math.Min(fine, math.Min(needed, v.heldSince-1200))
+	fine := ts.fineFrom()
+	from := math.Min(fine, math.Min(needed, ts.heldSince-1200))
 	out := make([]sample, 0, 512)
-	for _, s := range between(v.recent, from, math.Inf(1)) {
+	for _, s := range between(ts.recent, from, math.Inf(1)) {
 		n := len(out)
-		if s.t < fine && n > 0 && s.t-out[n-1].t < v.storeGap(s.t) {
+		if s.t < fine && n > 0 && s.t-out[n-1].t < ts.storeGap(s.t) {
 			continue
 		}
 		out = append(out, s)
@@ -148,8 +148,8 @@ func (v *tankState) samplesToStore(needed float64) []sample {
 }
 
 // storeGap is the time between stored samples that are not recent.
-func (v *tankState) storeGap(t float64) float64 {
-	if t > v.heldSince+coarseEvery {
+func (ts *tankState) storeGap(t float64) float64 {
+	if t > ts.heldSince+coarseEvery {
 		return 10 * coarseEvery // the value stands: they are all the same
 	}
 	return coarseEvery
@@ -157,58 +157,58 @@ func (v *tankState) storeGap(t float64) float64 {
 
 func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 
-func (a archive) tank(v *tankState) {
-	a.clock(&v.clock)
-	a.Flag(&v.timeUnknown)
-	a.Flag(&v.seen)
-	a.Flag(&v.drawing)
-	a.Floats(&v.last.t, &v.last.v, &v.heldSince)
-	a.Ints(&v.pending.count, &v.pending.distinct)
-	a.Floats(&v.pending.first.t, &v.pending.first.v, &v.pending.last.t, &v.pending.last.v)
-	a.Ints(&v.interval.n, &v.interval.changes)
-	a.Floats(&v.interval.mean, &v.interval.usual, &v.interval.longest, &v.interval.held, &v.interval.heldDev)
-	a.Floats(&v.noise.sigma, &v.noise.sigmaAtChange, &v.noise.fast, &v.noise.lastStep)
-	a.scatters(&v.noise)
-	a.Ints(&v.bin.n)
-	a.Floats(&v.bin.first, &v.bin.st, &v.bin.sv)
-	a.Floats(&v.searchFrom, &v.lastFallAt, &v.decidedTo, &v.judgeAt, &v.hintStoredAt, &v.jumpedAt, &v.unfrozeAt, &v.lossCheckAt, &v.jumpedUpAt, &v.lastDrawStart, &v.lastDrawEnd, &v.storedLevel, &v.clockSteppedAt, &v.clockStep)
-	a.Flag(&v.stuckReported)
-	a.Flag(&v.pending.slight)
-	for _, s := range []*episode{&v.badValues, &v.spikes, &v.smallDraws, &v.slowLoss} {
+func (a archive) tank(ts *tankState) {
+	a.clock(&ts.clock)
+	a.Flag(&ts.timeUnknown)
+	a.Flag(&ts.seen)
+	a.Flag(&ts.drawing)
+	a.Floats(&ts.last.t, &ts.last.v, &ts.heldSince)
+	a.Ints(&ts.pending.count, &ts.pending.distinct)
+	a.Floats(&ts.pending.first.t, &ts.pending.first.v, &ts.pending.last.t, &ts.pending.last.v)
+	a.Ints(&ts.interval.n, &ts.interval.changes)
+	a.Floats(&ts.interval.mean, &ts.interval.usual, &ts.interval.longest, &ts.interval.held, &ts.interval.heldDev)
+	a.Floats(&ts.noise.sigma, &ts.noise.sigmaAtChange, &ts.noise.fast, &ts.noise.lastStep)
+	a.scatters(&ts.noise)
+	a.Ints(&ts.bin.n)
+	a.Floats(&ts.bin.first, &ts.bin.st, &ts.bin.sv)
+	a.Floats(&ts.searchFrom, &ts.lastFallAt, &ts.decidedTo, &ts.judgeAt, &ts.hintStoredAt, &ts.jumpedAt, &ts.unfrozeAt, &ts.lossCheckAt, &ts.jumpedUpAt, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.storedLevel, &ts.clockSteppedAt, &ts.clockStep)
+	a.Flag(&ts.stuckReported)
+	a.Flag(&ts.pending.slight)
+	for _, s := range []*episode{&ts.badValues, &ts.spikes, &ts.smallDraws, &ts.slowLoss} {
 		a.Flag(&s.active)
 		a.Ints(&s.n)
 		a.Floats(&s.start, &s.last, &s.sum, &s.at)
 	}
-	n := a.Count(len(v.firstSeen), 64)
+	n := a.Count(len(ts.firstSeen), 64)
 	if a.Reading {
-		v.firstSeen = make([]float64, n)
+		ts.firstSeen = make([]float64, n)
 	}
-	for i := range v.firstSeen {
-		a.Floats(&v.firstSeen[i])
+	for i := range ts.firstSeen {
+		a.Floats(&ts.firstSeen[i])
 	}
-	a.samples(&v.recent, recentMost)
-	a.samples(&v.history, historyMost)
-	a.samples(&v.water, waterMost)
-	for k := range v.aux {
-		a.points(&v.aux[k])
+	a.samples(&ts.recent, recentMost)
+	a.samples(&ts.history, historyMost)
+	a.samples(&ts.water, waterMost)
+	for k := range ts.aux {
+		a.points(&ts.aux[k])
 	}
 	if a.Format >= 2 {
-		a.reported(v)
+		a.reported(ts)
 	}
 	if a.Format >= 4 {
-		a.Floats(&v.smallReturned)
+		a.Floats(&ts.smallReturned)
 	}
 }
 
 // reported are the reported loads.
-func (a archive) reported(v *tankState) {
-	a.Floats(&v.reviewedTo, &v.retimeAt)
-	n := a.Count(len(v.reported), reportedMost)
+func (a archive) reported(ts *tankState) {
+	a.Floats(&ts.reviewedTo, &ts.retimeAt)
+	n := a.Count(len(ts.reported), reportedMost)
 	if a.Reading {
-		v.reported = make([]reportedLoad, n)
+		ts.reported = make([]reportedLoad, n)
 	}
-	for i := range v.reported {
-		l := &v.reported[i]
+	for i := range ts.reported {
+		l := &ts.reported[i]
 		a.Int(&l.key)
 		a.Floats(&l.start, &l.end, &l.opening, &l.closing, &l.inflow)
 		a.Flag(&l.corrected)

@@ -32,10 +32,10 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spoil := map[string]func(v *tankState){
-		"noise":    func(v *tankState) { v.noise.sigma = math.NaN() },
-		"a level":  func(v *tankState) { v.recent = append(v.recent[:0:0], sample{t: v.last.t, v: float32(math.Inf(1))}) },
-		"a figure": func(v *tankState) { v.aux[topAt] = []point{{v.last.t, math.Inf(-1)}} },
+	spoil := map[string]func(ts *tankState){
+		"noise":    func(ts *tankState) { ts.noise.sigma = math.NaN() },
+		"a level":  func(ts *tankState) { ts.recent = append(ts.recent[:0:0], sample{t: ts.last.t, v: float32(math.Inf(1))}) },
+		"a figure": func(ts *tankState) { ts.aux[topAt] = []point{{ts.last.t, math.Inf(-1)}} },
 	}
 	check := func(name string, b []byte, err error) {
 		t.Helper()
@@ -52,9 +52,9 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 	}
 	for name, change := range spoil {
 		st := whole.cloned(2)
-		v := *st.tanks[1]
-		change(&v)
-		st.tanks[1] = &v
+		ts := *st.tanks[1]
+		change(&ts)
+		st.tanks[1] = &ts
 		b, err := st.MarshalBinary()
 		check(name, b, err)
 	}
@@ -76,16 +76,16 @@ func TestFiguresBeyondMeasureAreNone(t *testing.T) {
 			st, _ = site.Next(st, Input{Kind: kind, Value: v, Good: true, At: tanktest.Start.Add(now), Mono: now})
 		}
 	}
-	v := st.tanks[0]
-	if len(v.water) != 0 || len(v.aux[topAt])+len(v.aux[bottomAt])+len(v.aux[gravityAt])+len(v.aux[bswAt]) != 0 {
-		t.Errorf("kept: water %v, others %v", v.water, v.aux)
+	ts := st.tanks[0]
+	if len(ts.water) != 0 || len(ts.aux[topAt])+len(ts.aux[bottomAt])+len(ts.aux[gravityAt])+len(ts.aux[bswAt]) != 0 {
+		t.Errorf("kept: water %v, others %v", ts.water, ts.aux)
 	}
 	for i, kind := range []Kind{TopTemperature, BottomTemperature, Gravity, BSW, Interface} {
 		st, _ = site.Next(st, Input{Kind: kind, Value: 70 + float64(i), Good: true, At: tanktest.Start.Add(now), Mono: now})
 	}
 	st, _ = site.Next(st, Input{Kind: Valve, Value: 4294967295, Good: true, At: tanktest.Start.Add(now), Mono: now})
-	v = st.tanks[0]
-	if len(v.water) != 1 || v.aux[topAt][0].v != 70 || v.aux[valveAt][0].v != 1 {
-		t.Errorf("not kept: water %v, others %v", v.water, v.aux)
+	ts = st.tanks[0]
+	if len(ts.water) != 1 || ts.aux[topAt][0].v != 70 || ts.aux[valveAt][0].v != 1 {
+		t.Errorf("not kept: water %v, others %v", ts.water, ts.aux)
 	}
 }

@@ -6,21 +6,21 @@ const jointLead = 1200.0 // s by which a group's tank may follow the one that is
 
 // startJointly gives a group's tank the start of the draw that pulled it down through the
 // equaliser.
-func (r *update) startJointly(i int, v *tankState, d *draw) {
-	t := &r.site.tanks[i]
+func (u *update) startJointly(i int, ts *tankState, d *draw) {
+	t := &u.site.tanks[i]
 	start := d.start
-	for j, w := range r.st.tanks {
-		o := &r.site.tanks[j]
+	for j, other := range u.st.tanks {
+		o := &u.site.tanks[j]
 		if j == i || o.Group != t.Group {
 			continue
 		}
-		if w.lastDrawEnd > d.start {
-			start = math.Min(start, w.lastDrawStart)
+		if other.lastDrawEnd > d.start {
+			start = math.Min(start, other.lastDrawStart)
 		}
-		if !w.drawing {
+		if !other.drawing {
 			continue
 		}
-		ds, _ := w.draws(o, r.site.speed, r.st.now*r.site.speed)
+		ds, _ := other.draws(o, u.site.speed, u.st.now*u.site.speed)
 		for _, x := range ds {
 			if x.end > d.start {
 				start = math.Min(start, x.start)
@@ -28,29 +28,29 @@ func (r *update) startJointly(i int, v *tankState, d *draw) {
 		}
 	}
 	if start < d.start && start > d.start-jointLead {
-		v.moveStart(t, d, start)
+		ts.moveStart(t, d, start)
 	}
-	if r.fellAlone(i, *d) {
-		s := line{d.end, v.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, v.sampleNoise()).level, d.inflowAfter}
+	if u.fellAlone(i, *d) {
+		s := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.sampleNoise()).level, d.inflowAfter}
 		d.end = crossing(d.endLine, s, d.end-watchBack, d.end+watchBack)
-		d.closing = v.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(s, d.end, v.sampleNoise())
+		d.closing = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(s, d.end, ts.sampleNoise())
 	}
 }
 
 // moveStart moves the start of a draw to an instant that is known better.
-func (v *tankState) moveStart(t *Tank, d *draw, at float64) {
-	b := between(v.recent, math.Max(v.decidedTo, at-restLong), at)
-	r := v.resting(t, *d)
+func (ts *tankState) moveStart(t *Tank, d *draw, at float64) {
+	b := between(ts.recent, math.Max(ts.decidedTo, at-restLong), at)
+	r := ts.resting(t, *d)
 	r.at, r.before, r.samples = at, true, b
-	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, v.sampleNoise())
+	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.sampleNoise())
 	d.start = at
 }
 
 // moveEnd moves the end of a draw to an instant that is known better.
-func (v *tankState) moveEnd(t *Tank, d *draw, at float64) {
-	b := between(v.recent, math.Max(at, d.end+settleShort), at+pauseSure) // what comes later may be the next truck
-	r := v.resting(t, *d)
+func (ts *tankState) moveEnd(t *Tank, d *draw, at float64) {
+	b := between(ts.recent, math.Max(at, d.end+settleShort), at+pauseSure) // what comes later may be the next truck
+	r := ts.resting(t, *d)
 	r.at, r.samples = at, b
-	d.closing = r.estimate(d.inflowAfter).orLine(line{d.end, d.closing.level, d.inflowAfter}, at, v.sampleNoise())
+	d.closing = r.estimate(d.inflowAfter).orLine(line{d.end, d.closing.level, d.inflowAfter}, at, ts.sampleNoise())
 	d.end = at
 }

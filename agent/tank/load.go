@@ -8,16 +8,16 @@ import (
 )
 
 // makeLoad makes the record of a draw that is a run.
-func (r *update) makeLoad(i int, v *tankState, d draw) Load {
-	t := &r.site.tanks[i]
-	wall := func(at float64) time.Time { return v.clock.wall(at / r.site.speed) }
+func (u *update) makeLoad(i int, ts *tankState, d draw) Load {
+	t := &u.site.tanks[i]
+	wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
 	l := Load{
-		Tank: t.ID, Start: wall(d.start), End: wall(d.end), Began: wall(v.drawBegan(d)),
-		Open: d.opening.level, Close: d.closing.level, Sigma: v.noise.sigma, Parts: d.parts,
+		Tank: t.ID, Start: wall(d.start), End: wall(d.end), Began: wall(ts.drawBegan(d)),
+		Open: d.opening.level, Close: d.closing.level, Sigma: ts.noise.sigma, Parts: d.parts,
 		Gap:   time.Duration(d.gap * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,
 	}
-	for _, s := range between(v.recent, d.start, d.end) {
+	for _, s := range between(ts.recent, d.start, d.end) {
 		l.Samples += int(s.n)
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
@@ -28,20 +28,20 @@ func (r *update) makeLoad(i int, v *tankState, d draw) Load {
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
 	l.ErrorBbl = 2 * t.volumeError(d)
 	if t.Group != "" {
-		l.GroupBbl = r.groupBbl(i, d)
+		l.GroupBbl = u.groupBbl(i, d)
 	}
-	l.TopTemperature, l.BottomTemperature = v.asOf(topAt, d.start), v.asOf(bottomAt, d.start)
-	l.Gravity, l.BSW = v.asOf(gravityAt, d.start), v.asOf(bswAt, d.start)
-	l.Confidence, l.Review = r.confidence(t, v, d, l)
-	l.Unseen = v.hiddenSpan(d, r.site.speed)
-	says, factor := r.remarks(t, v, d, l)
+	l.TopTemperature, l.BottomTemperature = ts.asOf(topAt, d.start), ts.asOf(bottomAt, d.start)
+	l.Gravity, l.BSW = ts.asOf(gravityAt, d.start), ts.asOf(bswAt, d.start)
+	l.Confidence, l.Review = u.confidence(t, ts, d, l)
+	l.Unseen = ts.hiddenSpan(d, u.site.speed)
+	says, factor := u.remarks(t, ts, d, l)
 	l.Remarks, l.Confidence = says, stats.Round(factor*l.Confidence, 2)
 	return l
 }
 
 // drawBegan is the start as it was fixed when the draw was first seen.
-func (v *tankState) drawBegan(d draw) float64 {
-	for _, b := range v.firstSeen {
+func (ts *tankState) drawBegan(d draw) float64 {
+	for _, b := range ts.firstSeen {
 		if b >= d.start-900 && b <= d.end {
 			return b
 		}
@@ -50,16 +50,16 @@ func (v *tankState) drawBegan(d draw) float64 {
 }
 
 // groupBbl is the gauged volume of all tanks of a group over a draw.
-func (r *update) groupBbl(i int, d draw) float64 {
-	own := &r.site.tanks[i]
+func (u *update) groupBbl(i int, d draw) float64 {
+	own := &u.site.tanks[i]
 	sum := own.volume(d)
-	for j := range r.site.tanks {
-		o := &r.site.tanks[j]
+	for j := range u.site.tanks {
+		o := &u.site.tanks[j]
 		if j == i || o.Group != own.Group {
 			continue
 		}
-		a, ok1 := r.st.tanks[j].levelAbout(d.start - 30)
-		b, ok2 := r.st.tanks[j].levelAbout(d.end + own.Loads.GroupSettle.Seconds())
+		a, ok1 := u.st.tanks[j].levelAbout(d.start - 30)
+		b, ok2 := u.st.tanks[j].levelAbout(d.end + own.Loads.GroupSettle.Seconds())
 		if ok1 && ok2 {
 			va, _ := o.Table.Extrapolated(a)
 			vb, _ := o.Table.Extrapolated(b)

@@ -23,15 +23,15 @@ type Outlook struct {
 const drawFaster = 1.5
 
 // fallLine is the line by which a draw is going on, where one is.
-func (v *tankState) fallLine() (line, bool) {
-	if !v.drawing || v.last.t-v.lastFallAt > fallWindow {
+func (ts *tankState) fallLine() (line, bool) {
+	if !ts.drawing || ts.last.t-ts.lastFallAt > fallWindow {
 		return line{}, false
 	}
-	from := v.last.t - fallWindow
-	if n := len(v.firstSeen); n > 0 {
-		from = math.Max(from, v.firstSeen[n-1])
+	from := ts.last.t - fallWindow
+	if n := len(ts.firstSeen); n > 0 {
+		from = math.Max(from, ts.firstSeen[n-1])
 	}
-	l, ok := fit(between(v.recent, from, v.last.t))
+	l, ok := fit(between(ts.recent, from, ts.last.t))
 	return l, ok && l.slope < 0
 }
 
@@ -40,21 +40,21 @@ func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
 	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || !st.tanks[i].seen {
 		return Outlook{}, false
 	}
-	v, t := st.tanks[i], &s.tanks[i]
+	ts, t := st.tanks[i], &s.tanks[i]
 	o := Outlook{
-		At: v.clock.wall(v.last.t / s.speed), In: v.last.v,
-		Noise: v.noiseFloor(t), Rate: t.maxRate(v.last.v), PerInch: t.Table.PerInch(v.last.v),
+		At: ts.clock.wall(ts.last.t / s.speed), In: ts.last.v,
+		Noise: ts.noiseFloor(t), Rate: t.maxRate(ts.last.v), PerInch: t.Table.PerInch(ts.last.v),
 	}
 	away := stats.Clamp(at.Sub(o.At).Seconds()*s.speed, 0, longestAway)
-	if l, ok := v.fallLine(); ok {
-		o.Falls, o.Next = -l.slope, math.Max(v.last.v+l.slope*away, 0)
-		o.Low, o.High = math.Max(v.last.v+drawFaster*l.slope*away, 0)-o.Noise, v.last.v+o.Noise
+	if l, ok := ts.fallLine(); ok {
+		o.Falls, o.Next = -l.slope, math.Max(ts.last.v+l.slope*away, 0)
+		o.Low, o.High = math.Max(ts.last.v+drawFaster*l.slope*away, 0)-o.Noise, ts.last.v+o.Noise
 		return o, true
 	}
-	in := v.inflow(t, v.last.t)
+	in := ts.inflow(t, ts.last.t)
 	rise := in.usual * away
 	more := math.Max(rise, 2*(in.err*away+math.Sqrt(in.variance*away)))
-	room := math.Max(float64(t.Height)-freeboard-v.last.v, 0)
-	o.Next, o.Low, o.High = v.last.v+math.Min(rise, room), v.last.v-o.Noise, v.last.v+math.Min(rise+more, room)+o.Noise
+	room := math.Max(float64(t.Height)-freeboard-ts.last.v, 0)
+	o.Next, o.Low, o.High = ts.last.v+math.Min(rise, room), ts.last.v-o.Noise, ts.last.v+math.Min(rise+more, room)+o.Noise
 	return o, true
 }

@@ -14,10 +14,10 @@ func (st State) Phase(tank int) string {
 	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen {
 		return "waiting"
 	}
-	switch v := st.tanks[tank]; {
-	case !v.drawing:
+	switch ts := st.tanks[tank]; {
+	case !ts.drawing:
 		return "idle"
-	case v.last.t-v.lastFallAt > drawingFor:
+	case ts.last.t-ts.lastFallAt > drawingFor:
 		return "confirming"
 	}
 	return "drawing"

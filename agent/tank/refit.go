@@ -41,17 +41,17 @@ func (st State) Converted(i int, level, water Conversion) State {
 		return st
 	}
 	st = st.cloned(len(st.tanks))
-	v := *st.tanks[i]
+	ts := *st.tanks[i]
 	if level != Unchanged {
-		v.convert(level)
+		ts.convert(level)
 	}
 	switch {
 	case water.Ratio == 0:
-		v.water = nil
+		ts.water = nil
 	case water != Unchanged:
-		v.water = convertedSamples(v.water, water, waterMost)
+		ts.water = convertedSamples(ts.water, water, waterMost)
 	}
-	st.tanks[i] = &v
+	st.tanks[i] = &ts
 	st.mark++
 	return st
 }
@@ -62,9 +62,9 @@ func (s Site) Over(st State, i int) bool {
 	if !st.Loading(i) || i >= len(s.tanks) {
 		return false
 	}
-	v, t := st.tanks[i], &s.tanks[i]
-	silent := (st.now - math.Max(v.last.t/s.speed, st.bootedAt)) * s.speed
-	return v.last.t-v.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > v.gapMin(t, s.speed)
+	ts, t := st.tanks[i], &s.tanks[i]
+	silent := (st.now - math.Max(ts.last.t/s.speed, st.bootedAt)) * s.speed
+	return ts.last.t-ts.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > ts.gapMin(t, s.speed)
 }
 
 // Concluded decides every draw of a tank now: its gauge says no more of them. What was read so far is no part of a later one.
@@ -73,31 +73,31 @@ func (s Site) Concluded(st State, i int) (State, []Outcome) {
 		return st, nil
 	}
 	st = st.cloned(len(s.tanks))
-	r := &update{site: s, st: &st, storeNow: true}
-	v := r.writable(i)
-	r.flush(i, v)
-	r.judgeDraws(i, v, st.now*s.speed, true)
-	v.decidedTo, v.pending = math.Max(v.decidedTo, v.last.t), pending{}
-	r.growMark()
-	return st, r.out
+	u := &update{site: s, st: &st, storeNow: true}
+	ts := u.writable(i)
+	u.flush(i, ts)
+	u.judgeDraws(i, ts, st.now*s.speed, true)
+	ts.decidedTo, ts.pending = math.Max(ts.decidedTo, ts.last.t), pending{}
+	u.growMark()
+	return st, u.out
 }
 
 // convert turns every level that is known of a tank.
-func (v *tankState) convert(c Conversion) {
-	for _, x := range []*float64{&v.last.v, &v.pending.first.v, &v.pending.last.v, &v.storedLevel, &v.slowLoss.at} {
+func (ts *tankState) convert(c Conversion) {
+	for _, x := range []*float64{&ts.last.v, &ts.pending.first.v, &ts.pending.last.v, &ts.storedLevel, &ts.slowLoss.at} {
 		*x = c.Of(*x)
 	}
-	v.bin.sv = c.Ratio*v.bin.sv + c.Add*float64(v.bin.n)
-	v.recent, v.history = convertedSamples(v.recent, c, recentMost), convertedSamples(v.history, c, historyMost)
-	for _, x := range []*float64{&v.slowLoss.sum, &v.noise.sigma, &v.noise.sigmaAtChange, &v.noise.fast, &v.noise.lastStep} {
+	ts.bin.sv = c.Ratio*ts.bin.sv + c.Add*float64(ts.bin.n)
+	ts.recent, ts.history = convertedSamples(ts.recent, c, recentMost), convertedSamples(ts.history, c, historyMost)
+	for _, x := range []*float64{&ts.slowLoss.sum, &ts.noise.sigma, &ts.noise.sigmaAtChange, &ts.noise.fast, &ts.noise.lastStep} {
 		*x *= c.Ratio
 	}
-	for k := range v.noise.scatters {
-		v.noise.scatters[k] *= float32(c.Ratio)
+	for k := range ts.noise.scatters {
+		ts.noise.scatters[k] *= float32(c.Ratio)
 	}
-	v.reported = append([]reportedLoad(nil), v.reported...)
-	for k := range v.reported {
-		l := &v.reported[k]
+	ts.reported = append([]reportedLoad(nil), ts.reported...)
+	for k := range ts.reported {
+		l := &ts.reported[k]
 		l.opening, l.closing, l.inflow = c.Of(l.opening), c.Of(l.closing), c.Ratio*l.inflow
 	}
 }

@@ -11,26 +11,26 @@ const fallWindow = 240.0 // s of a fall that say where the level would be now
 
 // fallsOn says that a level which jumped to x was falling as in a draw before the jump and
 // falls on after it: a truck is loading while somebody spans the transmitter.
-func (v *tankState) fallsOn(t *Tank, now, x float64) bool {
-	p := v.pending
-	l, ok := fit(between(v.recent, p.first.t-fallWindow, p.first.t))
-	if !ok || !v.drawing || p.first.t-v.lastFallAt > fallWindow {
+func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
+	p := ts.pending
+	l, ok := fit(between(ts.recent, p.first.t-fallWindow, p.first.t))
+	if !ok || !ts.drawing || p.first.t-ts.lastFallAt > fallWindow {
 		return false
 	}
-	least := 0.8 * t.Loads.MinRate / t.Table.PerInch(v.last.v) / 60
+	least := 0.8 * t.Loads.MinRate / t.Table.PerInch(ts.last.v) / 60
 	after := (p.first.v - x) / math.Max(now-p.first.t, 1)
 	return -l.slope >= least && after >= math.Max(least, -l.slope/3)
 }
 
 // respanDuringDraw carries what was read before a jump to the sensor's new span, so that the load
 // that is under way stays one.
-func (r *update) respanDuringDraw(i int, v *tankState, now, x float64) {
-	p := v.pending
-	l, _ := fit(between(v.recent, p.first.t-fallWindow, p.first.t))
+func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
+	p := ts.pending
+	l, _ := fit(between(ts.recent, p.first.t-fallWindow, p.first.t))
 	by := p.first.v - l.at(p.first.t)
-	r.addEvent(v, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", v.last.v, p.first.v, by))
-	v.recent, v.history = raisedSamples(v.recent, by, recentMost), raisedSamples(v.history, by, historyMost)
-	v.jumpedAt = p.first.t
-	v.put(grained(p.first.t, p.first.v, p.count))
-	v.beginAt(now, x)
+	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
+	ts.recent, ts.history = raisedSamples(ts.recent, by, recentMost), raisedSamples(ts.history, by, historyMost)
+	ts.jumpedAt = p.first.t
+	ts.put(grained(p.first.t, p.first.v, p.count))
+	ts.beginAt(now, x)
 }

@@ -35,59 +35,59 @@ type reportedLoad struct {
 }
 
 // keepReported keeps a load that is reported, for what may come to light.
-func (v *tankState) keepReported(l Load, d draw) {
-	from := max(0, len(v.reported)-reportedMost+1)
-	v.reported = append(v.reported[from:len(v.reported):len(v.reported)], reportedLoad{
+func (ts *tankState) keepReported(l Load, d draw) {
+	from := max(0, len(ts.reported)-reportedMost+1)
+	ts.reported = append(ts.reported[from:len(ts.reported):len(ts.reported)], reportedLoad{
 		key: l.Began.UnixMilli(), start: d.start, end: d.end, opening: l.Open, closing: l.Close, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter)),
 	})
 }
 
 // correctLoads tells of the reported loads for which wrong finds a reason, each once.
-func (r *update) correctLoads(i int, v *tankState, now float64, wrong func(reportedLoad) string) {
-	for k, l := range v.reported {
+func (u *update) correctLoads(i int, ts *tankState, now float64, wrong func(reportedLoad) string) {
+	for k, l := range ts.reported {
 		if l.corrected || now-l.end > reviewFor {
 			continue
 		}
 		if note := wrong(l); note != "" {
-			v.reported = append([]reportedLoad(nil), v.reported...)
-			v.reported[k].corrected = true
-			r.addCorrection(i, v, l, Correction{Note: note})
+			ts.reported = append([]reportedLoad(nil), ts.reported...)
+			ts.reported[k].corrected = true
+			u.addCorrection(i, ts, l, Correction{Note: note})
 		}
 	}
 }
 
-func (r *update) addCorrection(i int, v *tankState, l reportedLoad, c Correction) {
-	c.Tank, c.Began = r.site.tanks[i].ID, time.UnixMilli(l.key).UTC()
-	c.Start, c.End = v.clock.wall(l.start/r.site.speed), v.clock.wall(l.end/r.site.speed)
-	r.out = append(r.out, Outcome{Correction: &c})
+func (u *update) addCorrection(i int, ts *tankState, l reportedLoad, c Correction) {
+	c.Tank, c.Began = u.site.tanks[i].ID, time.UnixMilli(l.key).UTC()
+	c.Start, c.End = ts.clock.wall(l.start/u.site.speed), ts.clock.wall(l.end/u.site.speed)
+	u.out = append(u.out, Outcome{Correction: &c})
 }
 
 // findReturned looks, every ten minutes, whether the oil of a load has come back after its confirmation: at a pump's rate,
 // and beyond what flows in on other days.
-func (r *update) findReturned(i int, v *tankState, now float64) {
-	n := len(v.history)
-	if n == 0 || len(v.reported) == 0 || v.drawing || v.history[n-1].t <= v.reviewedTo {
+func (u *update) findReturned(i int, ts *tankState, now float64) {
+	n := len(ts.history)
+	if n == 0 || len(ts.reported) == 0 || ts.drawing || ts.history[n-1].t <= ts.reviewedTo {
 		return
 	}
-	v.reviewedTo = v.history[n-1].t
-	t := &r.site.tanks[i]
-	r.correctLoads(i, v, now, func(l reportedLoad) string {
-		back, since, last := v.wonBack(t, l)
-		if back < explainedShare*(l.opening-l.closing) || r.othersLost(i, since, v.reviewedTo) >= explainedShare*back*t.Table.PerInch(l.closing) {
+	ts.reviewedTo = ts.history[n-1].t
+	t := &u.site.tanks[i]
+	u.correctLoads(i, ts, now, func(l reportedLoad) string {
+		back, since, last := ts.wonBack(t, l)
+		if back < explainedShare*(l.opening-l.closing) || u.othersLost(i, since, ts.reviewedTo) >= explainedShare*back*t.Table.PerInch(l.closing) {
 			return ""
 		}
 		return fmt.Sprintf("%.2f in came back within %s of its end, faster than the inflow, and the level is %.2f in: the oil may never have left the site",
-			back, spanText(v.reviewedTo-l.end), last)
+			back, spanText(ts.reviewedTo-l.end), last)
 	})
 }
 
 // wonBack is how many inches the level has won since a load, beyond its inflow, at a rate that only a pump has; since
 // is where that began. The next draw ends the count: what is pumped in for it is no return.
-func (v *tankState) wonBack(t *Tank, l reportedLoad) (back, since, last float64) {
+func (ts *tankState) wonBack(t *Tank, l reportedLoad) (back, since, last float64) {
 	last = l.closing
-	k := searchTime(v.history, l.end+300)
-	for k++; k < len(v.history); k++ {
-		a, b := v.history[k-1], v.history[k]
+	k := searchTime(ts.history, l.end+300)
+	for k++; k < len(ts.history); k++ {
+		a, b := ts.history[k-1], ts.history[k]
 		dt := b.t - a.t
 		won := float64(b.v-a.v) - l.inflow*dt
 		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
@@ -105,18 +105,18 @@ func (v *tankState) wonBack(t *Tank, l reportedLoad) (back, since, last float64)
 }
 
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
-func (r *update) othersLost(i int, from, to float64) (bbl float64) {
-	for j := range r.site.tanks {
+func (u *update) othersLost(i int, from, to float64) (bbl float64) {
+	for j := range u.site.tanks {
 		if j != i {
-			bbl += math.Max(0, -r.st.tanks[j].rise(&r.site.tanks[j], from, to))
+			bbl += math.Max(0, -u.st.tanks[j].rise(&u.site.tanks[j], from, to))
 		}
 	}
 	return bbl
 }
 
 // correctFrozen tells of the loads whose closing level was a value that stood still.
-func (r *update) correctFrozen(i int, v *tankState, since float64, to point) {
-	r.correctLoads(i, v, to.t, func(l reportedLoad) string {
+func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
+	u.correctLoads(i, ts, to.t, func(l reportedLoad) string {
 		off := to.v - l.closing - l.inflow*(to.t-since)
 		if since > l.end+stoodFrom || to.t <= l.end || math.Abs(to.v-l.closing) < stoodOff || math.Abs(off) < stoodOff {
 			return ""
@@ -126,8 +126,8 @@ func (r *update) correctFrozen(i int, v *tankState, since float64, to point) {
 }
 
 // correctStepped tells of the loads whose fall a step of the level has undone at once: the sensor had been wrong.
-func (r *update) correctStepped(i int, v *tankState, before float64, to point) {
-	r.correctLoads(i, v, to.t, func(l reportedLoad) string {
+func (u *update) correctStepped(i int, ts *tankState, before float64, to point) {
+	u.correctLoads(i, ts, to.t, func(l reportedLoad) string {
 		if to.v-before < explainedShare*(l.opening-l.closing) {
 			return ""
 		}
@@ -137,26 +137,26 @@ func (r *update) correctStepped(i int, v *tankState, before float64, to point) {
 
 // retimeAfterStep gives the reported loads of the last day the times of a clock that was set, and does so again once it has
 // held: a clock that goes wrong for half an hour comes back.
-func (r *update) retimeAfterStep(i int, v *tankState, now, step float64) {
-	if math.Abs(step) <= shiftLong || len(v.reported) == 0 {
+func (u *update) retimeAfterStep(i int, ts *tankState, now, step float64) {
+	if math.Abs(step) <= shiftLong || len(ts.reported) == 0 {
 		return
 	}
-	v.retimeAt = now + shiftHold
-	r.retimeLoads(i, v, now, false)
+	ts.retimeAt = now + shiftHold
+	u.retimeLoads(i, ts, now, false)
 }
 
 // retimeWhenHeld tells what has become of the times of the reported loads, some time after the clock was set.
-func (r *update) retimeWhenHeld(i int, v *tankState, now float64) {
-	if v.retimeAt > 0 && now >= v.retimeAt {
-		v.retimeAt = 0
-		r.retimeLoads(i, v, now, true)
+func (u *update) retimeWhenHeld(i int, ts *tankState, now float64) {
+	if ts.retimeAt > 0 && now >= ts.retimeAt {
+		ts.retimeAt = 0
+		u.retimeLoads(i, ts, now, true)
 	}
 }
 
-func (r *update) retimeLoads(i int, v *tankState, now float64, settled bool) {
-	for _, l := range v.reported {
+func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
+	for _, l := range ts.reported {
 		if now-l.end <= reviewFor+shiftHold {
-			r.addCorrection(i, v, l, Correction{Settled: settled})
+			u.addCorrection(i, ts, l, Correction{Settled: settled})
 		}
 	}
 }

@@ -39,11 +39,11 @@ func auxPlace(k Kind) int {
 }
 
 // keepAux keeps a value of a temperature, gravity, BS&W or valve.
-func (v *tankState) keepAux(at int, now, x float64) {
+func (ts *tankState) keepAux(at int, now, x float64) {
 	if at == valveAt && x != 0 {
 		x = 1
 	}
-	b := v.aux[at]
+	b := ts.aux[at]
 	if n := len(b); n > 0 {
 		l := b[n-1]
 		if now <= l.t || at == valveAt && x == l.v || x == l.v && now-l.t < auxUnchanged {
@@ -56,7 +56,7 @@ func (v *tankState) keepAux(at int, now, x float64) {
 	if len(b) >= auxMost {
 		b = thinPoints(b, at == valveAt)
 	}
-	v.aux[at] = append(b, point{now, x})
+	ts.aux[at] = append(b, point{now, x})
 }
 
 // thinPoints halves what is kept: of contacts the old half goes, of values every second
@@ -73,8 +73,8 @@ func thinPoints(b []point, contact bool) []point {
 }
 
 // asOf is the value that was known at a time, or nil.
-func (v *tankState) asOf(at int, t float64) *float64 {
-	b := v.aux[at]
+func (ts *tankState) asOf(at int, t float64) *float64 {
+	b := ts.aux[at]
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i].t <= t {
 			if t-b[i].t > auxStale {
@@ -87,20 +87,20 @@ func (v *tankState) asOf(at int, t float64) *float64 {
 }
 
 // keepWater keeps the oil/water interface, once a minute.
-func (v *tankState) keepWater(now, x float64) {
-	n := len(v.water)
-	if n > 0 && now-v.water[n-1].t < coarseEvery {
+func (ts *tankState) keepWater(now, x float64) {
+	n := len(ts.water)
+	if n > 0 && now-ts.water[n-1].t < coarseEvery {
 		return
 	}
 	if n >= waterMost {
-		v.water = append(make([]sample, 0, waterMost), v.water[waterMost/4:]...)
+		ts.water = append(make([]sample, 0, waterMost), ts.water[waterMost/4:]...)
 	}
-	v.water = append(v.water, grained(now, x, 1))
+	ts.water = append(ts.water, grained(now, x, 1))
 }
 
 // waterFell is the fall of the interface over a draw, inches; false when it is not known.
-func (v *tankState) waterFell(start, end float64) (float64, bool) {
-	a, b := v.waterBefore(start), between(v.water, end+30, end+1200)
+func (ts *tankState) waterFell(start, end float64) (float64, bool) {
+	a, b := ts.waterBefore(start), between(ts.water, end+30, end+1200)
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
 	}
@@ -115,16 +115,16 @@ const (
 
 // waterFollowed says that the interface went down with the level and not at once, as a float
 // that fell off does. Where it was not seen meanwhile it must not have fallen by much more.
-func (v *tankState) waterFollowed(d draw, fell float64) bool {
+func (ts *tankState) waterFollowed(d draw, fell float64) bool {
 	drop := d.opening.level - d.closing.level
-	b := between(v.water, d.start, d.end)
+	b := between(ts.water, d.start, d.end)
 	if len(b) < 3 {
 		return fell <= waterDrift*drop
 	}
-	top := stats.Median(values(v.waterBefore(d.start)))
+	top := stats.Median(values(ts.waterBefore(d.start)))
 	off := 0.0
 	for _, s := range b {
-		level, ok := v.levelAbout(s.t)
+		level, ok := ts.levelAbout(s.t)
 		if !ok {
 			level = d.opening.level - drop*(s.t-d.start)/(d.end-d.start)
 		}
@@ -134,8 +134,8 @@ func (v *tankState) waterFollowed(d draw, fell float64) bool {
 }
 
 // waterBefore are the newest values of the interface before a draw.
-func (v *tankState) waterBefore(start float64) []sample {
-	a := between(v.water, start-900, start)
+func (ts *tankState) waterBefore(start float64) []sample {
+	a := between(ts.water, start-900, start)
 	return a[max(0, len(a)-5):]
 }
 

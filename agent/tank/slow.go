@@ -22,62 +22,62 @@ const (
 
 // stoodTooLong says that a value stood still so much longer than this sensor's values do that it
 // was stuck, whatever comes next.
-func (v *tankState) stoodTooLong(t *Tank, now float64) bool {
-	age := now - v.heldSince
-	return v.noise.sigmaAtChange >= stoodNoise && age >= v.stuckAfter(t) && v.interval.changes >= 8 && age > stoodLong*v.interval.held && now-v.last.t < age/10
+func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
+	age := now - ts.heldSince
+	return ts.noise.sigmaAtChange >= stoodNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > stoodLong*ts.interval.held && now-ts.last.t < age/10
 }
 
 // reportStuck tells of a value that stands as it never does, while it does.
-func (r *update) reportStuck(i int, v *tankState, now float64) {
-	t := &r.site.tanks[i]
-	if !v.seen || v.stuckReported || v.last.t-v.heldSince < t.Loads.Stuck.Seconds() || !v.stoodTooLong(t, v.last.t) {
+func (u *update) reportStuck(i int, ts *tankState, now float64) {
+	t := &u.site.tanks[i]
+	if !ts.seen || ts.stuckReported || ts.last.t-ts.heldSince < t.Loads.Stuck.Seconds() || !ts.stoodTooLong(t, ts.last.t) {
 		return
 	}
-	v.stuckReported = true
-	r.addEvent(v, i, eventrules.Stuck, v.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", v.last.v, spanText(now-v.heldSince)))
+	ts.stuckReported = true
+	u.addEvent(ts, i, eventrules.Stuck, ts.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", ts.last.v, spanText(now-ts.heldSince)))
 }
 
 // findSlowLoss tells of a loss that is too slow for a draw.
-func (r *update) findSlowLoss(i int, v *tankState, now float64) {
-	n := len(v.history)
-	if n == 0 || now < v.lossCheckAt || v.drawing {
+func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
+	n := len(ts.history)
+	if n == 0 || now < ts.lossCheckAt || ts.drawing {
 		return
 	}
-	v.lossCheckAt = now + lossEvery
-	t := &r.site.tanks[i]
-	first := v.quietFrom(now - lossWindow)
-	a, z := v.history[first], v.history[n-1]
+	ts.lossCheckAt = now + lossEvery
+	t := &u.site.tanks[i]
+	first := ts.quietFrom(now - lossWindow)
+	a, z := ts.history[first], ts.history[n-1]
 	per := t.Table.PerInch(float64(z.v))
 	fell := float64(a.v - z.v)
-	if z.t-a.t < lossLeast || fell < lossIn || fell*per < lossBbl || !v.evenFall(first, fell) {
-		if !v.slowLoss.active || fell < lossIn/2 && z.t-a.t >= lossLeast {
-			r.endSlowLoss(i, v, z)
+	if z.t-a.t < lossLeast || fell < lossIn || fell*per < lossBbl || !ts.evenFall(first, fell) {
+		if !ts.slowLoss.active || fell < lossIn/2 && z.t-a.t >= lossLeast {
+			u.endSlowLoss(i, ts, z)
 			return
 		}
 	}
-	if v.slowLoss.active {
-		v.slowLoss.last, v.slowLoss.sum = z.t, v.slowLoss.at-float64(z.v)
+	if ts.slowLoss.active {
+		ts.slowLoss.last, ts.slowLoss.sum = z.t, ts.slowLoss.at-float64(z.v)
 		return
 	}
-	a = v.history[v.topFrom(first)]
-	v.slowLoss = episode{active: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
-	if name, rose := r.othersRose(i, a.t, z.t); rose >= explainedShare*v.slowLoss.sum*per && r.explainsRise(i, v.slowLoss.asDraw(), v.slowLoss.sum*per) {
-		v.slowLoss.n = lossMoved
-		r.addEvent(v, i, eventrules.Transfer, a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", v.slowLoss.sum*per, name, a.v, z.v))
-		r.eventVolume(v.slowLoss.bbl(t), name)
-		r.addVerdict(i, v, v.slowLoss.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
+	a = ts.history[ts.topFrom(first)]
+	ts.slowLoss = episode{active: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
+	if name, rose := u.othersRose(i, a.t, z.t); rose >= explainedShare*ts.slowLoss.sum*per && u.explainsRise(i, ts.slowLoss.asDraw(), ts.slowLoss.sum*per) {
+		ts.slowLoss.n = lossMoved
+		u.addEvent(ts, i, eventrules.Transfer, a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", ts.slowLoss.sum*per, name, a.v, z.v))
+		u.eventVolume(ts.slowLoss.bbl(t), name)
+		u.addVerdict(i, ts, ts.slowLoss.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	rate := v.slowLoss.sum * per / (z.t - a.t) * 60
-	r.addEvent(v, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, v.slowLoss.sum*per, rate))
-	r.eventSlowLoss(v.slowLoss.bbl(t))
-	r.addVerdict(i, v, v.slowLoss.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
+	rate := ts.slowLoss.sum * per / (z.t - a.t) * 60
+	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, ts.slowLoss.sum*per, rate))
+	u.eventSlowLoss(ts.slowLoss.bbl(t))
+	u.addVerdict(i, ts, ts.slowLoss.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
 
 // eventSlowLoss says of the newest event that it is a slow loss of so many barrels.
-func (r *update) eventSlowLoss(bbl float64) {
-	r.eventVolume(bbl, "")
-	r.out[len(r.out)-1].Event.Slow = true
+func (u *update) eventSlowLoss(bbl float64) {
+	u.eventVolume(bbl, "")
+	u.out[len(u.out)-1].Event.Slow = true
 }
 
 // asDraw is a slow loss as if it were a draw.
@@ -89,28 +89,28 @@ func (s episode) asDraw() draw {
 func (s episode) bbl(t *Tank) float64 { return t.volume(s.asDraw()) }
 
 // endSlowLoss tells how much a slow loss took, when it has ended and was much more than first told.
-func (r *update) endSlowLoss(i int, v *tankState, z sample) {
-	s := v.slowLoss
-	v.slowLoss = episode{}
-	per := r.site.tanks[i].Table.PerInch(float64(z.v))
+func (u *update) endSlowLoss(i int, ts *tankState, z sample) {
+	s := ts.slowLoss
+	ts.slowLoss = episode{}
+	per := u.site.tanks[i].Table.PerInch(float64(z.v))
 	if s.active && s.n == lossMoved { // what was kept when it was told of gives way to the whole
-		r.addVerdict(i, v, s.asDraw(), Transferred, "meanwhile other tanks rose slowly")
+		u.addVerdict(i, ts, s.asDraw(), Transferred, "meanwhile other tanks rose slowly")
 	}
 	if !s.active || s.n == lossMoved || s.last-s.start < 1.3*lossWindow || s.sum*per < 2*lossBbl {
 		return
 	}
-	r.addEvent(v, i, eventrules.UnexplainedLoss, s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
-	r.eventSlowLoss(s.bbl(&r.site.tanks[i]))
+	u.addEvent(ts, i, eventrules.UnexplainedLoss, s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
+	u.eventSlowLoss(s.bbl(&u.site.tanks[i]))
 }
 
 // quietFrom is the first point of the history from which on, after a time, nothing but slow
 // change happened.
-func (v *tankState) quietFrom(from float64) int {
-	if v.jumpedUpAt > 0 {
-		from = math.Max(from, v.jumpedUpAt+foamLong)
+func (ts *tankState) quietFrom(from float64) int {
+	if ts.jumpedUpAt > 0 {
+		from = math.Max(from, ts.jumpedUpAt+foamLong)
 	}
-	k := len(v.history) - 1
-	for k > 0 && v.history[k-1].t >= from && v.history[k].flags != unlinked {
+	k := len(ts.history) - 1
+	for k > 0 && ts.history[k-1].t >= from && ts.history[k].flags != unlinked {
 		k--
 	}
 	return k
@@ -118,21 +118,21 @@ func (v *tankState) quietFrom(from float64) int {
 
 // topFrom is the last point of the history, from one on, at which the level was about its
 // highest: there the loss began.
-func (v *tankState) topFrom(first int) int {
-	top := v.history[first].v
-	for _, h := range v.history[first:] {
+func (ts *tankState) topFrom(first int) int {
+	top := ts.history[first].v
+	for _, h := range ts.history[first:] {
 		top = max(top, h.v)
 	}
-	k := len(v.history) - 1
-	for k > first && v.history[k].v < top-lossTop {
+	k := len(ts.history) - 1
+	for k > first && ts.history[k].v < top-lossTop {
 		k--
 	}
 	return k
 }
 
 // evenFall says that both halves of a fall share it.
-func (v *tankState) evenFall(first int, fell float64) bool {
-	mid := v.history[(first+len(v.history)-1)/2]
-	half := float64(v.history[first].v - mid.v)
+func (ts *tankState) evenFall(first int, fell float64) bool {
+	mid := ts.history[(first+len(ts.history)-1)/2]
+	half := float64(ts.history[first].v - mid.v)
 	return half > 0.3*fell && half < 0.7*fell
 }

@@ -17,9 +17,9 @@ func (s Site) Latest(st State, i int) (CleanLevel, bool) {
 	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].recent) == 0 {
 		return CleanLevel{}, false
 	}
-	v := st.tanks[i]
-	l := v.recent[len(v.recent)-1]
-	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: v.noise.sigma, At: v.clock.wall(l.t / s.speed)}, true
+	ts := st.tanks[i]
+	l := ts.recent[len(ts.recent)-1]
+	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: ts.noise.sigma, At: ts.clock.wall(l.t / s.speed)}, true
 }
 
 // Now is the site's time.

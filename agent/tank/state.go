@@ -55,17 +55,17 @@ func (s Site) Next(st State, in Input) (State, []Outcome) {
 	}
 	st = st.cloned(len(s.tanks))
 	s.advance(&st, in)
-	r := &update{site: s, st: &st}
+	u := &update{site: s, st: &st}
 	switch in.Kind {
 	case Tick:
-		r.tick(in)
+		u.tick(in)
 	case Level:
-		r.level(in)
+		u.level(in)
 	default:
-		r.auxiliary(in)
+		u.auxiliary(in)
 	}
-	r.growMark()
-	return st, r.out
+	u.growMark()
+	return st, u.out
 }
 
 // update is one call of Next at work.
@@ -80,46 +80,46 @@ type update struct {
 }
 
 // writable is a vessel that may be written to.
-func (r *update) writable(i int) *tankState {
-	n := *r.st.tanks[i]
-	r.st.tanks[i] = &n
+func (u *update) writable(i int) *tankState {
+	n := *u.st.tanks[i]
+	u.st.tanks[i] = &n
 	return &n
 }
 
 // growMark lets the mark grow when it is time to.
-func (r *update) growMark() {
-	now := r.st.now * r.site.speed
-	if r.storeNow || len(r.out) > 0 || now-r.st.storedAt >= r.storeEvery(now) || r.st.mark == 0 {
-		r.st.mark++
-		r.st.storedAt = now
-		for i, v := range r.st.tanks {
-			if v.storedLevel != v.last.v {
-				r.writable(i).storedLevel = v.last.v
+func (u *update) growMark() {
+	now := u.st.now * u.site.speed
+	if u.storeNow || len(u.out) > 0 || now-u.st.storedAt >= u.storeEvery(now) || u.st.mark == 0 {
+		u.st.mark++
+		u.st.storedAt = now
+		for i, ts := range u.st.tanks {
+			if ts.storedLevel != ts.last.v {
+				u.writable(i).storedLevel = ts.last.v
 			}
 		}
 	}
 }
 
 // storeEvery is how long the stored state may be behind, s.
-func (r *update) storeEvery(now float64) float64 {
+func (u *update) storeEvery(now float64) float64 {
 	every := storeIdle
-	for _, v := range r.st.tanks {
-		every = min(every, v.storeEvery(now, r.st.storedAt))
+	for _, ts := range u.st.tanks {
+		every = min(every, ts.storeEvery(now, u.st.storedAt))
 	}
-	if now-r.st.bootedAt*r.site.speed < storeIdle { // a box that restarts once may do it again
+	if now-u.st.bootedAt*u.site.speed < storeIdle { // a box that restarts once may do it again
 		every = storeHot
 	}
 	return every
 }
 
 // storeEvery is how long the stored state of one tank may be behind, s.
-func (v *tankState) storeEvery(now, stored float64) float64 {
-	moved := math.Abs(v.last.v-v.storedLevel) - 4*v.noise.sigma
-	fresh := v.last.t > stored
+func (ts *tankState) storeEvery(now, stored float64) float64 {
+	moved := math.Abs(ts.last.v-ts.storedLevel) - 4*ts.noise.sigma
+	fresh := ts.last.t > stored
 	switch {
-	case v.drawing && now-v.lastFallAt < storeIdle, moved > storeFar:
+	case ts.drawing && now-ts.lastFallAt < storeIdle, moved > storeFar:
 		return storeHot
-	case fresh && (v.interval.usual >= sparse || now-v.last.t > math.Max(silentFor, 3*v.interval.usual)):
+	case fresh && (ts.interval.usual >= sparse || now-ts.last.t > math.Max(silentFor, 3*ts.interval.usual)):
 		return storeHot
 	case moved > storeMoved:
 		return storeSlow
@@ -127,42 +127,42 @@ func (v *tankState) storeEvery(now, stored float64) float64 {
 	return storeIdle
 }
 
-func (r *update) tick(in Input) {
+func (u *update) tick(in Input) {
 	step := 0.0
 	if in.One {
-		step = r.st.boxClock.adjust(UnixSeconds(in.At), r.st.base+in.Mono.Seconds(), r.site.speed)
+		step = u.st.boxClock.adjust(UnixSeconds(in.At), u.st.base+in.Mono.Seconds(), u.site.speed)
 	}
-	r.st.boxClock.place(UnixSeconds(in.At), r.st.now, 60, r.site.speed)
-	for i := range r.site.tanks {
-		v := r.writable(i)
-		if step != 0 && v.stampedByBox && v.clock.known && !v.clock.resync { // what was stamped by the box's clock goes with it, also when nothing came since
-			r.followBoxClock(i, v)
+	u.st.boxClock.place(UnixSeconds(in.At), u.st.now, 60, u.site.speed)
+	for i := range u.site.tanks {
+		ts := u.writable(i)
+		if step != 0 && ts.stampedByBox && ts.clock.known && !ts.clock.resync { // what was stamped by the box's clock goes with it, also when nothing came since
+			u.followBoxClock(i, ts)
 		}
-		r.conclude(i, v, r.st.now*r.site.speed)
+		u.conclude(i, ts, u.st.now*u.site.speed)
 	}
 }
 
 // followBoxClock sets the clock of a tank's readings as the box's was set.
-func (r *update) followBoxClock(i int, v *tankState) {
-	step := r.st.boxClock.offset - v.clock.offset
-	if math.Abs(step) <= clockSlack/r.site.speed {
+func (u *update) followBoxClock(i int, ts *tankState) {
+	step := u.st.boxClock.offset - ts.clock.offset
+	if math.Abs(step) <= clockSlack/u.site.speed {
 		return // a reading was there first
 	}
-	v.clock.shift(step)
-	r.clockMoved(i, v, r.st.now*r.site.speed, step, false)
+	ts.clock.shift(step)
+	u.clockMoved(i, ts, u.st.now*u.site.speed, step, false)
 }
 
 // auxiliary takes everything that is not a level.
-func (r *update) auxiliary(in Input) {
-	if !in.Good || !r.site.tanks[in.Tank].plausible(in) {
+func (u *update) auxiliary(in Input) {
+	if !in.Good || !u.site.tanks[in.Tank].plausible(in) {
 		return
 	}
-	v := r.writable(in.Tank)
-	now := r.st.now * r.site.speed
+	ts := u.writable(in.Tank)
+	now := u.st.now * u.site.speed
 	switch in.Kind {
 	case Interface:
-		v.keepWater(now, in.Value)
+		ts.keepWater(now, in.Value)
 	default:
-		v.keepAux(auxPlace(in.Kind), now, in.Value)
+		ts.keepAux(auxPlace(in.Kind), now, in.Value)
 	}
 }

@@ -11,15 +11,15 @@ const (
 
 // filledWhileDrawn is the tank that a draw went into although that tank was drawn from as well:
 // it rose as this one fell, except while it was falling itself.
-func (r *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
-	own := &r.site.tanks[i]
+func (u *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
+	own := &u.site.tanks[i]
 	step := math.Min(shareLong, math.Max(2*joinWithin, shareBbl/math.Max(own.pumpRate(d), 0.1)*60))
-	for j := range r.site.tanks {
-		o := &r.site.tanks[j]
+	for j := range u.site.tanks {
+		o := &u.site.tanks[j]
 		if j == i || o.Group != "" && o.Group == own.Group {
 			continue
 		}
-		if r.risesAsFalls(i, j, d, step) {
+		if u.risesAsFalls(i, j, d, step) {
 			return o.ID, true
 		}
 	}
@@ -28,15 +28,15 @@ func (r *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 
 // risesAsFalls compares a draw of tank i, stretch by stretch, with tank j. A stretch of which either
 // level is lost behind a gap, or in which nothing left, agrees with nothing.
-func (r *update) risesAsFalls(i, j int, d draw, step float64) bool {
-	v, w, t, o := r.st.tanks[i], r.st.tanks[j], &r.site.tanks[i], &r.site.tanks[j]
-	silence := math.Max(v.gapMin(t, r.site.speed), w.gapMin(o, r.site.speed))
+func (u *update) risesAsFalls(i, j int, d draw, step float64) bool {
+	ts, other, t, o := u.st.tanks[i], u.st.tanks[j], &u.site.tanks[i], &u.site.tanks[j]
+	silence := math.Max(ts.gapMin(t, u.site.speed), other.gapMin(o, u.site.speed))
 	rising, row, drawn, neither := 0, 0, 0, 0
 	for at := d.start + nodeEvery; at+step <= d.end; at += step {
-		left, known := v.riseKnown(t, at, at+step, silence)
-		came, seen := w.riseKnown(o, at, at+step, silence)
+		left, known := ts.riseKnown(t, at, at+step, silence)
+		came, seen := other.riseKnown(o, at, at+step, silence)
 		out := -left
-		switch beside := r.othersDrained(i, j, at, at+step); {
+		switch beside := u.othersDrained(i, j, at, at+step); {
 		case !known || !seen:
 			neither++
 		case beside > 0 && came > 0 && came < explainedShare*(out+beside):
@@ -58,17 +58,17 @@ func (r *update) risesAsFalls(i, j int, d draw, step float64) bool {
 
 // evenedOut is the tank of the same group into which a draw went through an equaliser that was
 // opened with neither of them being hauled.
-func (r *update) evenedOut(i int, d draw) (name string, ok bool) {
-	own := &r.site.tanks[i]
+func (u *update) evenedOut(i int, d draw) (name string, ok bool) {
+	own := &u.site.tanks[i]
 	if own.Group == "" {
 		return "", false
 	}
-	for j := range r.site.tanks {
-		o, w := &r.site.tanks[j], r.st.tanks[j]
-		if j == i || o.Group != own.Group || w.lastDrawBefore(o, r.site.speed, d.end, r.st.now*r.site.speed) > d.start-nodeEvery {
+	for j := range u.site.tanks {
+		o, other := &u.site.tanks[j], u.st.tanks[j]
+		if j == i || o.Group != own.Group || other.lastDrawBefore(o, u.site.speed, d.end, u.st.now*u.site.speed) > d.start-nodeEvery {
 			continue
 		}
-		if rose, ok := w.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
+		if rose, ok := other.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
 			return o.ID, true
 		}
 	}
@@ -76,12 +76,12 @@ func (r *update) evenedOut(i int, d draw) (name string, ok bool) {
 }
 
 // lastDrawBefore is when the newest draw that began before a time ended.
-func (v *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
-	last := v.lastDrawEnd
-	if !v.drawing {
+func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
+	last := ts.lastDrawEnd
+	if !ts.drawing {
 		return last
 	}
-	ds, _ := v.draws(t, speed, now)
+	ds, _ := ts.draws(t, speed, now)
 	for _, d := range ds {
 		if d.start < before {
 			last = math.Max(last, d.end)
@@ -92,11 +92,11 @@ func (v *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 
 
 // fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser
 // was shut.
-func (r *update) fellAlone(i int, d draw) bool {
-	own := &r.site.tanks[i]
-	for j := range r.site.tanks {
-		o := &r.site.tanks[j]
-		if j != i && o.Group == own.Group && -r.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
+func (u *update) fellAlone(i int, d draw) bool {
+	own := &u.site.tanks[i]
+	for j := range u.site.tanks {
+		o := &u.site.tanks[j]
+		if j != i && o.Group == own.Group && -u.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
 			return false
 		}
 	}

@@ -31,16 +31,16 @@ func (l *Load) Hidden() *Span {
 }
 
 // hiddenSpan is the time between the two readings over which a draw fell that has none inside; nil: it has some.
-func (v *tankState) hiddenSpan(d draw, speed float64) *Span {
+func (ts *tankState) hiddenSpan(d draw, speed float64) *Span {
 	if d.samples > 0 {
 		return nil
 	}
-	b := v.recent[max(0, searchTime(v.recent, d.start)-1):min(len(v.recent), searchTime(v.recent, d.end)+2)]
+	b := ts.recent[max(0, searchTime(ts.recent, d.start)-1):min(len(ts.recent), searchTime(ts.recent, d.end)+2)]
 	from, to, fell := d.start, d.end, float32(0)
 	for i := 1; i < len(b); i++ {
 		if by := b[i-1].v - b[i].v; by > fell {
 			from, to, fell = b[i-1].t, b[i].t, by
 		}
 	}
-	return &Span{v.clock.wall(from / speed), v.clock.wall(to / speed)}
+	return &Span{ts.clock.wall(from / speed), ts.clock.wall(to / speed)}
 }

@@ -17,9 +17,9 @@ const (
 type opening struct{ from, to float64 }
 
 // openings are the times over which the load valve was open, without its chatter.
-func (v *tankState) openings() []opening {
+func (ts *tankState) openings() []opening {
 	var out []opening
-	for _, p := range v.aux[valveAt] {
+	for _, p := range ts.aux[valveAt] {
 		n := len(out)
 		switch {
 		case p.v == 0:
@@ -36,11 +36,11 @@ func (v *tankState) openings() []opening {
 }
 
 // openingOf is the opening that the greater part of a draw lies in, and whether there is one.
-func (v *tankState) openingOf(t *Tank, d draw) (opening, bool) {
+func (ts *tankState) openingOf(t *Tank, d draw) (opening, bool) {
 	if !t.Valve || t.Group != "" {
 		return opening{}, false
 	}
-	for _, o := range v.openings() {
+	for _, o := range ts.openings() {
 		in := math.Min(o.to, d.end) - math.Max(o.from, d.start)
 		if in >= valveShare*(d.end-d.start) {
 			return o, true
@@ -52,9 +52,9 @@ func (v *tankState) openingOf(t *Tank, d draw) (opening, bool) {
 // oneOpening says whether the valve was open from one draw to the next, so that they are one
 // load, or was shut between them for so long that they are two; sure is false where the
 // contact tells neither.
-func (v *tankState) oneOpening(t *Tank, a, b draw) (one, sure bool) {
-	x, ok1 := v.openingOf(t, a)
-	y, ok2 := v.openingOf(t, b)
+func (ts *tankState) oneOpening(t *Tank, a, b draw) (one, sure bool) {
+	x, ok1 := ts.openingOf(t, a)
+	y, ok2 := ts.openingOf(t, b)
 	switch {
 	case !ok1 || !ok2:
 		return false, false
@@ -69,31 +69,31 @@ func (v *tankState) oneOpening(t *Tank, a, b draw) (one, sure bool) {
 
 // startAndEndByValve gives a draw the instants at which the load valve was opened and closed. Where the
 // level saw the flow a little outside of them the gauges stay.
-func (v *tankState) startAndEndByValve(t *Tank, d *draw) {
+func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 	first, last := *d, *d
 	if d.parts > 1 { // the valve may have been shut in a pause
 		first.end, last.start = math.Min(d.end, d.start+valveSlack), math.Max(d.start, d.end-valveSlack)
 	}
-	if o, ok := v.openingOf(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
+	if o, ok := ts.openingOf(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
 		d.setByValve = true
-		v.startByValve(t, d, o.from)
+		ts.startByValve(t, d, o.from)
 	}
-	if o, ok := v.openingOf(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
+	if o, ok := ts.openingOf(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
 		d.setByValve = true
-		v.endByValve(t, d, o.to)
+		ts.endByValve(t, d, o.to)
 	}
 }
 
-func (v *tankState) startByValve(t *Tank, d *draw, at float64) {
+func (ts *tankState) startByValve(t *Tank, d *draw, at float64) {
 	if at < d.start {
-		v.moveStart(t, d, at)
+		ts.moveStart(t, d, at)
 	}
 	d.start = math.Min(at, d.end)
 }
 
-func (v *tankState) endByValve(t *Tank, d *draw, at float64) {
+func (ts *tankState) endByValve(t *Tank, d *draw, at float64) {
 	if at > d.end {
-		v.moveEnd(t, d, at)
+		ts.moveEnd(t, d, at)
 	}
 	d.end = math.Max(at, d.start)
 }

@@ -40,22 +40,22 @@ type Verdict struct {
 }
 
 // addVerdict keeps what became of a draw that is no load.
-func (r *update) addVerdict(i int, v *tankState, d draw, what, why string) {
-	w := r.site.verdict(i, v, d, what, why)
+func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) {
+	w := u.site.verdict(i, ts, d, what, why)
 	if what == Recirculated { // what came back is no inflow
-		w.Bbl = stats.Round(r.site.tanks[i].volume(d), 2)
+		w.Bbl = stats.Round(u.site.tanks[i].volume(d), 2)
 	}
 	if w.Bbl >= verdictLeast {
-		r.out = append(r.out, Outcome{Verdict: &w})
+		u.out = append(u.out, Outcome{Verdict: &w})
 	}
 }
 
-func (s Site) verdict(i int, v *tankState, d draw, what, why string) Verdict {
+func (s Site) verdict(i int, ts *tankState, d draw, what, why string) Verdict {
 	t := &s.tanks[i]
-	wall := func(at float64) time.Time { return v.clock.wall(at / s.speed) }
+	wall := func(at float64) time.Time { return ts.clock.wall(at / s.speed) }
 	return Verdict{
 		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: stats.Round(d.opening.level, 2), Close: stats.Round(d.closing.level, 2),
-		Bbl: stats.Round(t.removedBbl(d), 2), Unseen: v.hiddenSpan(d, s.speed),
+		Bbl: stats.Round(t.removedBbl(d), 2), Unseen: ts.hiddenSpan(d, s.speed),
 	}
 }
 
@@ -69,18 +69,18 @@ func (s Site) Waiting(st State, tank int) []Verdict {
 	if !st.Loading(tank) {
 		return nil
 	}
-	v, t := st.tanks[tank], &s.tanks[tank]
-	draws, _ := v.draws(t, s.speed, st.now*s.speed)
+	ts, t := st.tanks[tank], &s.tanks[tank]
+	draws, _ := ts.draws(t, s.speed, st.now*s.speed)
 	var out []Verdict
 	for _, d := range draws {
-		w := s.verdict(tank, v, d, Undecided, "the level has to stay down for "+spanText(t.Loads.Confirm.Seconds()))
+		w := s.verdict(tank, ts, d, Undecided, "the level has to stay down for "+spanText(t.Loads.Confirm.Seconds()))
 		if w.Bbl < verdictLeast {
 			continue
 		}
-		if !v.stopped(d) {
+		if !ts.stopped(d) {
 			w.Why = "the level was not seen to stop falling"
 		}
-		w.Until = v.clock.wall((d.end + t.Loads.Confirm.Seconds()) / s.speed)
+		w.Until = ts.clock.wall((d.end + t.Loads.Confirm.Seconds()) / s.speed)
 		out = append(out, w)
 	}
 	return out
@@ -98,20 +98,20 @@ func (s Site) Levels(st State, tank int, from, to time.Time) []Moment {
 	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil {
 		return nil
 	}
-	v := st.tanks[tank]
+	ts := st.tanks[tank]
 	var out []Moment
 	take := func(b []sample) {
 		for _, p := range b {
-			if at := v.clock.wall(p.t / s.speed); !at.Before(from) && !at.After(to) {
+			if at := ts.clock.wall(p.t / s.speed); !at.Before(from) && !at.After(to) {
 				out = append(out, Moment{at, stats.Round(float64(p.v), 2)})
 			}
 		}
 	}
 	fine := math.Inf(1)
-	if len(v.recent) > 0 {
-		fine = v.recent[0].t
+	if len(ts.recent) > 0 {
+		fine = ts.recent[0].t
 	}
-	take(v.history[:searchTime(v.history, fine)])
-	take(v.recent)
+	take(ts.history[:searchTime(ts.history, fine)])
+	take(ts.recent)
 	return out
 }

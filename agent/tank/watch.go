@@ -14,54 +14,54 @@ const (
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
 // sees to it that the buffer will be judged.
-func (r *update) watch(i int, v *tankState, s sample) {
-	t := &r.site.tanks[i]
+func (u *update) watch(i int, ts *tankState, s sample) {
+	t := &u.site.tanks[i]
 	per := t.Table.PerInch(float64(s.v))
-	ref, now, dt := v.fallSoFar(s.t)
+	ref, now, dt := ts.fallSoFar(s.t)
 	if dt <= 0 {
 		return
 	}
 	drop := ref - now
-	gap := dt >= v.gapMin(t, r.site.speed)
-	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > v.leastFall()
+	gap := dt >= ts.gapMin(t, u.site.speed)
+	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > ts.leastFall()
 	if gap && drop*per >= 0.3*t.Loads.MinLoad {
 		falls = true
 	}
 	if !falls {
-		r.storeHint(v, s)
+		u.storeHint(ts, s)
 		return
 	}
-	if !v.drawing {
-		v.drawing, v.searchFrom, v.judgeAt = true, s.t-dt-60, 0
-		v.searchFrom = math.Max(v.searchFrom, v.decidedTo)
+	if !ts.drawing {
+		ts.drawing, ts.searchFrom, ts.judgeAt = true, s.t-dt-60, 0
+		ts.searchFrom = math.Max(ts.searchFrom, ts.decidedTo)
 	}
-	if s.t-v.lastFallAt > 180 || len(v.firstSeen) == 0 {
-		v.firstSeen = append(v.firstSeen[:len(v.firstSeen):len(v.firstSeen)], v.fallBegan(s.t))
-		r.storeNow = true
+	if s.t-ts.lastFallAt > 180 || len(ts.firstSeen) == 0 {
+		ts.firstSeen = append(ts.firstSeen[:len(ts.firstSeen):len(ts.firstSeen)], ts.fallBegan(s.t))
+		u.storeNow = true
 	}
-	v.lastFallAt = s.t
+	ts.lastFallAt = s.t
 }
 
 // leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps:
 // a restart that cost some readings must not shift the moment at which a draw is first
 // seen, which the ticket's number is made of.
-func (v *tankState) leastFall() float64 { return fallLeast + 2.3*v.noise.rounded() }
+func (ts *tankState) leastFall() float64 { return fallLeast + 2.3*ts.noise.rounded() }
 
 // fallSoFar gives the level some minutes ago and now, and the seconds between.
-func (v *tankState) fallSoFar(now float64) (before, after, dt float64) {
-	n := len(v.recent)
+func (ts *tankState) fallSoFar(now float64) (before, after, dt float64) {
+	n := len(ts.recent)
 	if n < 2 {
 		return 0, 0, 0
 	}
 	j := n - 2
-	for j > 0 && v.recent[j-1].t >= now-watchBack {
+	for j > 0 && ts.recent[j-1].t >= now-watchBack {
 		j--
 	}
-	a, b := v.recent[j], v.recent[n-1]
+	a, b := ts.recent[j], ts.recent[n-1]
 	if n-j < 8 {
 		return float64(a.v), float64(b.v), b.t - a.t
 	}
-	return median3(v.recent[j : j+3]), median3(v.recent[n-3:]), v.recent[n-2].t - v.recent[j+1].t
+	return median3(ts.recent[j : j+3]), median3(ts.recent[n-3:]), ts.recent[n-2].t - ts.recent[j+1].t
 }
 
 func median3(b []sample) float64 {
@@ -71,24 +71,24 @@ func median3(b []sample) float64 {
 
 // storeHint stores the state at the first sign of a fall, so that a power cut right after the
 // start of a load takes no more than seconds of it.
-func (r *update) storeHint(v *tankState, s sample) {
-	n := len(v.recent)
-	if v.drawing || n < 4 || s.t-v.hintStoredAt < hintEvery {
+func (u *update) storeHint(ts *tankState, s sample) {
+	n := len(ts.recent)
+	if ts.drawing || n < 4 || s.t-ts.hintStoredAt < hintEvery {
 		return
 	}
-	if median3(v.recent[n-4:n-1])-float64(s.v) > 0.3+4*v.noise.sigma {
-		v.hintStoredAt, r.storeNow = s.t, true
+	if median3(ts.recent[n-4:n-1])-float64(s.v) > 0.3+4*ts.noise.sigma {
+		ts.hintStoredAt, u.storeNow = s.t, true
 	}
 }
 
 // fallBegan is the instant at which the fall that is seen now began, by what is known now:
 // the last sample that was not clearly below the level of the minutes before.
-func (v *tankState) fallBegan(now float64) float64 {
-	b := between(v.recent, now-watchBack-360, now)
+func (ts *tankState) fallBegan(now float64) float64 {
+	b := between(ts.recent, now-watchBack-360, now)
 	if len(b) < 2 {
 		return now
 	}
-	edge := math.Max(0.5, 4*v.noise.rounded())
+	edge := math.Max(0.5, 4*ts.noise.rounded())
 	k := len(b) - 1
 	for k > 0 && float64(b[k].v) < stats.Median(values(b[max(0, k-12):k]))-edge {
 		k--

@@ -32,34 +32,34 @@ type Rivals struct {
 }
 
 // addEvidence adds to a load what a reader of the ticket wants to see beside the figures.
-func (r *update) addEvidence(i int, v *tankState, d draw, now float64, l *Load) {
-	t := &r.site.tanks[i]
+func (u *update) addEvidence(i int, ts *tankState, d draw, now float64, l *Load) {
+	t := &u.site.tanks[i]
 	l.OpenBbl, _ = t.Table.Extrapolated(d.opening.level)
 	l.CloseBbl, _ = t.Table.Extrapolated(d.closing.level)
-	l.ClosingTop, l.ClosingBottom = v.asOf(topAt, d.end), v.asOf(bottomAt, d.end)
+	l.ClosingTop, l.ClosingBottom = ts.asOf(topAt, d.end), ts.asOf(bottomAt, d.end)
 	if t.Interface {
-		l.OpenWater, l.CloseWater = v.waterAt(d.start), v.waterAt(d.end)
+		l.OpenWater, l.CloseWater = ts.waterAt(d.start), ts.waterAt(d.end)
 	}
-	l.Trend = v.trend(t, d, now, r.site.speed)
-	name, rose := r.othersRoseOver(i, d)
+	l.Trend = ts.trend(t, d, now, u.site.speed)
+	name, rose := u.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
-		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(v.regained(t, d, now), 1),
+		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now), 1),
 		Watched: time.Duration(math.Max(0, now-d.end)) * time.Second,
 	}
-	for j := range r.site.tanks {
-		if o := &r.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
+	for j := range u.site.tanks {
+		if o := &u.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
 			l.Rivals.Others++
 		}
 	}
-	if fell, ok := v.waterFell(d.start, d.end); ok && t.Interface {
+	if fell, ok := ts.waterFell(d.start, d.end); ok && t.Interface {
 		l.Rivals.WaterIn = new(stats.Round(fell, 1))
 	}
 }
 
 // trend thins the samples about a draw: of each cell of time the one with the middle level.
-func (v *tankState) trend(t *Tank, d draw, now, speed float64) *Trend {
-	b := between(v.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
+func (ts *tankState) trend(t *Tank, d draw, now, speed float64) *Trend {
+	b := between(ts.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
 	if len(b) == 0 {
 		return nil
 	}
@@ -92,8 +92,8 @@ func middle(b []sample) sample {
 }
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.
-func (v *tankState) waterAt(at float64) *float64 {
-	b := between(v.water, at-trendFar, at)
+func (ts *tankState) waterAt(at float64) *float64 {
+	b := between(ts.water, at-trendFar, at)
 	if len(b) == 0 {
 		return nil
 	}
