@@ -41,7 +41,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	}
 	if all || now-ts.lastFallAt > confirm {
 		ts.drawing, ts.firstSeen = false, nil
-		ts.linkHistory()
+		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt)
 		return
 	}
 	ts.judgeAt = math.Max(ts.judgeAt, ts.lastFallAt+confirm)
@@ -68,7 +68,7 @@ func (ts *tankState) ripe(t *Tank, speed float64, d draw, now float64, followed 
 		return true
 	}
 	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
-	newest, rest := ts.recent[len(ts.recent)-1].t, len(ts.recent)-searchTime(ts.recent, d.end)
+	newest, rest := ts.levels.recent[len(ts.levels.recent)-1].t, len(ts.levels.recent)-searchTime(ts.levels.recent, d.end)
 	if !followed && !ts.stopped(d) || rest < 3 && now-ts.last.t < 2*usual+300 {
 		return false // the readings stopped while it fell: they will tell
 	}
@@ -81,7 +81,7 @@ func (ts *tankState) ripe(t *Tank, speed float64, d draw, now float64, followed 
 // stopped says that samples after a draw lie off its falling line: it was seen to end.
 func (ts *tankState) stopped(d draw) bool {
 	off := math.Max(0.6, 4*math.Max(ts.noise.sigma, d.slosh))
-	for b := ts.recent[max(0, searchTime(ts.recent, d.end)-2):]; len(b) > 2; b = b[1:] {
+	for b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.end)-2):]; len(b) > 2; b = b[1:] {
 		if b[1].t > d.end && median3(b[:3])-d.endLine.at(b[1].t) >= off {
 			return true
 		}
@@ -119,7 +119,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 			out[n-1] = joinedDraw(out[n-1], d)
 			continue
 		}
-		if n > 0 && ts.stuckBetween(t, out[n-1], d) {
+		if n > 0 && ts.levels.stuckBetween(t, out[n-1], d) {
 			out[n-1] = joinedOverStuck(out[n-1], d)
 			continue
 		}
@@ -131,13 +131,13 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 // undecidedSamples are the samples in which a draw that is not decided may be, with the last one before
 // a gap that its beginning may lie in, and until when the tank was last seen at rest.
 func (ts *tankState) undecidedSamples(t *Tank, speed, now float64) (b []sample, seen float64) {
-	lo, hi := searchTime(ts.recent, math.Max(ts.decidedTo, ts.searchFrom-restLong)), searchTime(ts.recent, math.Nextafter(now, math.Inf(1)))
-	if lo > 0 && ts.recent[lo-1].t >= ts.decidedTo {
+	lo, hi := searchTime(ts.levels.recent, math.Max(ts.decidedTo, ts.searchFrom-restLong)), searchTime(ts.levels.recent, math.Nextafter(now, math.Inf(1)))
+	if lo > 0 && ts.levels.recent[lo-1].t >= ts.decidedTo {
 		lo--
 	}
-	b, seen = ts.recent[lo:max(lo, hi)], ts.searchFrom
+	b, seen = ts.levels.recent[lo:max(lo, hi)], ts.searchFrom
 	for i := len(b) - 2; i >= 0; i-- {
-		if b[i].t < ts.searchFrom && b[i+1].t-b[i].t >= ts.gapMin(t, speed) {
+		if b[i].t < ts.searchFrom && b[i+1].t-b[i].t >= ts.interval.gapMin(t, speed) {
 			return b, b[i].t
 		}
 	}
@@ -146,10 +146,10 @@ func (ts *tankState) undecidedSamples(t *Tank, speed, now float64) (b []sample, 
 
 // oneTruck says whether two draws are one truck with a pause.
 func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
-	if one, sure := ts.oneOpening(t, a, b); sure {
+	if one, sure := ts.aux.oneOpening(t, a, b); sure {
 		return one
 	}
-	if t.Interface && ts.waterDrawn(t, a) != ts.waterDrawn(t, b) {
+	if t.Interface && ts.aux.waterDrawn(t, a, &ts.levels) != ts.aux.waterDrawn(t, b, &ts.levels) {
 		return false
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
@@ -157,7 +157,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
 		return false
 	}
-	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.leastFall() {
+	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {
 		return pause < 120
 	}
 	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {

@@ -12,8 +12,8 @@ import (
 
 // size is what a tank's state holds in memory, bytes.
 func (ts *tankState) size() int {
-	n := int(unsafe.Sizeof(*ts)) + 16*(cap(ts.recent)+cap(ts.history)+cap(ts.water)) + 8*cap(ts.firstSeen)
-	for _, o := range ts.aux {
+	n := int(unsafe.Sizeof(*ts)) + 16*(cap(ts.levels.recent)+cap(ts.levels.history)+cap(ts.aux.water)) + 8*cap(ts.firstSeen)
+	for _, o := range ts.aux.values {
 		n += 16 * cap(o)
 	}
 	return n

@@ -17,6 +17,12 @@ const (
 	waterMost    = 400
 )
 
+// levels are a tank's cleaned levels.
+type levels struct {
+	recent  []sample // thinned with age
+	history []sample // one every ten minutes
+}
+
 // sample is a cleaned level: the mean of n readings about t.
 type sample struct {
 	t     float64
@@ -58,24 +64,24 @@ func grained(t, v float64, n int) sample {
 
 // put appends a sample to the buffer and thins it when it is full. The old array is left
 // as it is: a state whose successor was dropped may still use it.
-func (ts *tankState) put(s sample) {
-	if len(ts.recent) >= recentMost {
-		ts.recent = ts.thinned(s.t)
+func (l *levels) put(s sample, draw drawPhase, jumpedAt float64) {
+	if len(l.recent) >= recentMost {
+		l.recent = l.thinned(s.t, draw)
 	}
-	if cap(ts.recent) == 0 {
-		ts.recent = make([]sample, 0, recentMost)
+	if cap(l.recent) == 0 {
+		l.recent = make([]sample, 0, recentMost)
 	}
-	ts.recent = append(ts.recent, s)
-	ts.keepHistory(s)
+	l.recent = append(l.recent, s)
+	l.keepHistory(s, draw, jumpedAt)
 }
 
 // thinned is a copy of the buffer in which the old part is coarse, except about the
 // beginning of a draw that is under way, and at most half of it is used.
-func (ts *tankState) thinned(now float64) []sample {
+func (l *levels) thinned(now float64, draw drawPhase) []sample {
 	out := make([]sample, 0, recentMost)
 	keep, fine := now-keepFor, now-fineFor
 	for {
-		out = ts.thin(out[:0], keep, fine)
+		out = l.thin(out[:0], keep, fine, draw)
 		if len(out) <= recentMost*3/4 || fine >= now {
 			break
 		}
@@ -87,12 +93,12 @@ func (ts *tankState) thinned(now float64) []sample {
 	return out
 }
 
-func (ts *tankState) thin(out []sample, keep, fine float64) []sample {
-	for _, s := range ts.recent {
-		if s.t < keep && !(ts.drawing && s.t >= ts.searchFrom-1800) {
+func (l *levels) thin(out []sample, keep, fine float64, draw drawPhase) []sample {
+	for _, s := range l.recent {
+		if s.t < keep && !(draw.drawing && s.t >= draw.searchFrom-1800) {
 			continue
 		}
-		sharp := s.t >= fine || ts.drawing && s.t >= ts.searchFrom-1800 && s.t <= ts.searchFrom+1500
+		sharp := s.t >= fine || draw.drawing && s.t >= draw.searchFrom-1800 && s.t <= draw.searchFrom+1500
 		n := len(out)
 		if !sharp && n > 0 && s.t-out[n-1].t < coarseEvery {
 			continue
@@ -103,42 +109,42 @@ func (ts *tankState) thin(out []sample, keep, fine float64) []sample {
 }
 
 // keepHistory keeps the level every ten minutes, for the inflow and for slow losses.
-func (ts *tankState) keepHistory(s sample) {
-	n := len(ts.history)
-	if n > 0 && s.t-ts.history[n-1].t < historyEvery {
+func (l *levels) keepHistory(s sample, draw drawPhase, jumpedAt float64) {
+	n := len(l.history)
+	if n > 0 && s.t-l.history[n-1].t < historyEvery {
 		return
 	}
-	h := grained(s.t, stats.Median(tailValues(ts.recent, s.t-45)), 1)
-	if ts.movedSinceHistory(s.t) || n == 0 || ts.jumpedAt > ts.history[n-1].t || s.t-ts.history[n-1].t > 4*3600 {
+	h := grained(s.t, stats.Median(tailValues(l.recent, s.t-45)), 1)
+	if l.movedSinceHistory(draw) || n == 0 || jumpedAt > l.history[n-1].t || s.t-l.history[n-1].t > 4*3600 {
 		h.flags = unlinked
 	}
 	if n >= historyMost {
-		ts.history = append(make([]sample, 0, historyMost), ts.history[historyMost/4:]...)
+		l.history = append(make([]sample, 0, historyMost), l.history[historyMost/4:]...)
 	}
-	ts.history = append(ts.history, h)
+	l.history = append(l.history, h)
 }
 
 // linkHistory takes back that the level moved since the last draw: it fell, but not as in a draw, and
 // the history of a slow loss must not be cut up.
-func (ts *tankState) linkHistory() {
-	from := math.Max(ts.searchFrom, ts.lastDrawEnd)
-	k := searchTime(ts.history, from)
-	if ts.lastDrawEnd >= ts.searchFrom {
+func (l *levels) linkHistory(draw drawPhase, jumpedAt float64) {
+	from := math.Max(draw.searchFrom, draw.lastDrawEnd)
+	k := searchTime(l.history, from)
+	if draw.lastDrawEnd >= draw.searchFrom {
 		k++ // its rise is the draw's
 	}
-	if k >= len(ts.history) || ts.jumpedAt >= from {
+	if k >= len(l.history) || jumpedAt >= from {
 		return
 	}
-	ts.history = append(make([]sample, 0, historyMost), ts.history...)
-	for ; k < len(ts.history); k++ {
-		ts.history[k].flags = 0
+	l.history = append(make([]sample, 0, historyMost), l.history...)
+	for ; k < len(l.history); k++ {
+		l.history[k].flags = 0
 	}
 }
 
 // movedSinceHistory says whether a draw lay between the last point of the history and t.
-func (ts *tankState) movedSinceHistory(t float64) bool {
-	n := len(ts.history)
-	return ts.drawing && (n == 0 || ts.lastFallAt >= ts.history[n-1].t-120)
+func (l *levels) movedSinceHistory(draw drawPhase) bool {
+	n := len(l.history)
+	return draw.drawing && (n == 0 || draw.lastFallAt >= l.history[n-1].t-120)
 }
 
 // tailValues are the values of the samples not before a time, at least one.

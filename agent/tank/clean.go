@@ -77,8 +77,8 @@ func (t *Tank) plausible(in Input) bool {
 }
 
 // noiseFloor is the jump that noise alone may make, inches.
-func (ts *tankState) noiseFloor(t *Tank) float64 {
-	return math.Max(float64(t.Loads.Noise), math.Max(6*ts.noise.sigma, 4*ts.noise.fast))
+func (r *readings) noiseFloor(t *Tank) float64 {
+	return math.Max(float64(t.Loads.Noise), math.Max(6*r.noise.sigma, 4*r.noise.fast))
 }
 
 // frozen says that the newest value has stood still for too long to be alive.
@@ -98,13 +98,13 @@ func (ts *tankState) stuckAfter(t *Tank) float64 {
 }
 
 // reach is how far the level may have moved since the last believed reading.
-func (ts *tankState) reach(t *Tank, now float64) float64 {
-	dt := math.Max(now-ts.last.t, 0)
-	if ts.timeUnknown {
+func (r *readings) reach(t *Tank, now float64) float64 {
+	dt := math.Max(now-r.last.t, 0)
+	if r.timeUnknown {
 		dt = longestAway
 	}
-	held := math.Min(now-ts.heldSince, math.Min(2*ts.interval.held, heldMost)) // a cached value is as old as this
-	return t.maxRate(ts.last.v)*math.Max(dt, held) + ts.noiseFloor(t)
+	held := math.Min(now-r.heldSince, math.Min(2*r.interval.held, heldMost)) // a cached value is as old as this
+	return t.maxRate(r.last.v)*math.Max(dt, held) + r.noiseFloor(t)
 }
 
 // assess decides about a possible value x at a time.
@@ -124,7 +124,7 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	}
 	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
 		if p.count > 0 && math.Abs(p.first.v-ts.last.v) > spikeWorth {
-			ts.spikes.again(p.first.t, p.first.v)
+			ts.faults.spikes.add(p.first.t, p.first.v)
 		}
 		ts.pending = pending{}
 		return accepted
@@ -144,13 +144,13 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 }
 
 // silent says that nothing was believed for a while before a time.
-func (ts *tankState) silent(until float64) bool {
-	return ts.timeUnknown || until-ts.last.t > math.Max(1.5*singleReading, 2.5*ts.interval.usual)
+func (r *readings) silent(until float64) bool {
+	return r.timeUnknown || until-r.last.t > math.Max(1.5*singleReading, 2.5*r.interval.usual)
 }
 
 // outlastsEcho believes a far value after a silence once it has outlived a false echo.
-func (ts *tankState) outlastsEcho(now, x float64) acceptance {
-	p := &ts.pending
+func (r *readings) outlastsEcho(now, x float64) acceptance {
+	p := &r.pending
 	p.count, p.last = p.count+1, point{now, x}
 	if now-p.first.t < echoLong {
 		return refused

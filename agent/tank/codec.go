@@ -88,9 +88,9 @@ func (st State) trimmed() State {
 	for i, other := range full {
 		ts := *other
 		back := ts.fineFrom()
-		ts.recent, ts.water = ts.samplesToStore(from), ts.water[min(searchTime(ts.water, back), max(0, len(ts.water)-64)):]
-		for k := range ts.aux {
-			ts.aux[k] = storedPoints(ts.aux[k], back)
+		ts.levels.recent, ts.aux.water = ts.samplesToStore(from), ts.aux.water[min(searchTime(ts.aux.water, back), max(0, len(ts.aux.water)-64)):]
+		for k := range ts.aux.values {
+			ts.aux.values[k] = storedPoints(ts.aux.values[k], back)
 		}
 		st.tanks[i] = &ts
 	}
@@ -131,13 +131,13 @@ func (ts *tankState) fineFrom() float64 {
 // samplesToStore is what of the buffer a restart needs: all since fineFrom; of a draw that is under way in another tank the
 // rest minute by minute; and of a value that stands still what was before it.
 func (ts *tankState) samplesToStore(needed float64) []sample {
-	if len(ts.recent) == 0 {
+	if len(ts.levels.recent) == 0 {
 		return nil
 	}
 	fine := ts.fineFrom()
 	from := math.Min(fine, math.Min(needed, ts.heldSince-1200))
 	out := make([]sample, 0, 512)
-	for _, s := range between(ts.recent, from, math.Inf(1)) {
+	for _, s := range between(ts.levels.recent, from, math.Inf(1)) {
 		n := len(out)
 		if s.t < fine && n > 0 && s.t-out[n-1].t < ts.storeGap(s.t) {
 			continue
@@ -171,14 +171,15 @@ func (a archive) tank(ts *tankState) {
 	a.scatters(&ts.noise)
 	a.Ints(&ts.bin.n)
 	a.Floats(&ts.bin.first, &ts.bin.st, &ts.bin.sv)
-	a.Floats(&ts.searchFrom, &ts.lastFallAt, &ts.decidedTo, &ts.judgeAt, &ts.hintStoredAt, &ts.jumpedAt, &ts.unfrozeAt, &ts.lossCheckAt, &ts.jumpedUpAt, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.storedLevel, &ts.clockSteppedAt, &ts.clockStep)
-	a.Flag(&ts.stuckReported)
+	a.Floats(&ts.searchFrom, &ts.lastFallAt, &ts.decidedTo, &ts.judgeAt, &ts.stored.hintAt, &ts.faults.jumpedAt, &ts.faults.unfrozeAt, &ts.slow.checkAt, &ts.faults.jumpedUpAt, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.stored.level, &ts.faults.clockSteppedAt, &ts.faults.clockStep)
+	a.Flag(&ts.faults.stuckReported)
 	a.Flag(&ts.pending.slight)
-	for _, s := range []*episode{&ts.badValues, &ts.spikes, &ts.smallDraws, &ts.slowLoss} {
-		a.Flag(&s.active)
-		a.Ints(&s.n)
-		a.Floats(&s.start, &s.last, &s.sum, &s.at)
+	for _, f := range []*repeatedFault{&ts.faults.badValues, &ts.faults.spikes} {
+		a.episode(&f.active, &f.n, &f.start, &f.last, &f.toldAt, &f.lastValue)
 	}
+	s, l := &ts.smallDraws, &ts.slow.loss
+	a.episode(&s.active, &s.n, &s.start, &s.last, &s.bbl, &s.lastBbl)
+	a.episode(&l.active, &l.kind, &l.start, &l.last, &l.inches, &l.top)
 	n := a.Count(len(ts.firstSeen), 64)
 	if a.Reading {
 		ts.firstSeen = make([]float64, n)
@@ -186,29 +187,35 @@ func (a archive) tank(ts *tankState) {
 	for i := range ts.firstSeen {
 		a.Floats(&ts.firstSeen[i])
 	}
-	a.samples(&ts.recent, recentMost)
-	a.samples(&ts.history, historyMost)
-	a.samples(&ts.water, waterMost)
-	for k := range ts.aux {
-		a.points(&ts.aux[k])
+	a.samples(&ts.levels.recent, recentMost)
+	a.samples(&ts.levels.history, historyMost)
+	a.samples(&ts.aux.water, waterMost)
+	for k := range ts.aux.values {
+		a.points(&ts.aux.values[k])
 	}
 	if a.Format >= 2 {
 		a.reported(ts)
 	}
 	if a.Format >= 4 {
-		a.Floats(&ts.smallReturned)
+		a.Floats(&ts.smallDraws.returned)
 	}
+}
+
+func (a archive) episode(active *bool, n *int, figures ...*float64) {
+	a.Flag(active)
+	a.Ints(n)
+	a.Floats(figures...)
 }
 
 // reported are the reported loads.
 func (a archive) reported(ts *tankState) {
-	a.Floats(&ts.reviewedTo, &ts.retimeAt)
-	n := a.Count(len(ts.reported), reportedMost)
+	a.Floats(&ts.reports.reviewedTo, &ts.reports.retimeAt)
+	n := a.Count(len(ts.reports.loads), reportedMost)
 	if a.Reading {
-		ts.reported = make([]reportedLoad, n)
+		ts.reports.loads = make([]reportedLoad, n)
 	}
-	for i := range ts.reported {
-		l := &ts.reported[i]
+	for i := range ts.reports.loads {
+		l := &ts.reports.loads[i]
 		a.Int(&l.key)
 		a.Floats(&l.start, &l.end, &l.opening, &l.closing, &l.inflow)
 		a.Flag(&l.corrected)

@@ -31,7 +31,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 		u.addEvent(ts, i, eventrules.UnexplainedLoss, d.start, d.end, fmt.Sprintf("fell %.2f to %.2f in (%.1f bbl) over a gap of %s: too long for a ticket", d.opening.level, d.closing.level, bbl, spanText(d.gap)))
 		u.eventVolume(removed, "")
 		u.addVerdict(i, ts, d, TooLongUnseen, fmt.Sprintf("no reading came for %s, and max_gap_ticket is %s", spanText(d.gap), spanText(t.Loads.MaxGapTicket.Seconds())))
-	case ts.waterDrawn(t, d):
+	case ts.aux.waterDrawn(t, d, &ts.levels):
 		u.addEvent(ts, i, eventrules.WaterDraw, d.start, d.end, fmt.Sprintf("%.1f bbl of water drawn, %.2f to %.2f in; the interface fell with the level", removed, d.opening.level, d.closing.level))
 		u.eventVolume(removed, "")
 		u.addVerdict(i, ts, d, WaterDrawn, "the oil/water interface fell with the level")
@@ -43,18 +43,14 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 // smallDraw counts a draw below the least load, and whether its oil came back.
 func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 	t := &u.site.tanks[i]
-	if !ts.smallDraws.active {
-		ts.smallReturned = 0
-	}
-	back := ""
+	back, returned := "", 0.0
 	if fall := d.opening.level - d.closing.level; ts.regained(t, d, now) >= explainedShare*fall && !u.othersGaveBack(i, d, now) {
 		removed = t.volume(d) // what came back is no inflow
-		ts.smallReturned += removed
+		returned = removed
 		back = fmt.Sprintf(", and the %.1f in came back", fall)
 	}
 	u.addVerdict(i, ts, d, TooSmall, fmt.Sprintf("%.1f bbl of the %g that min_load wants", removed, t.Loads.MinLoad)+back)
-	ts.smallDraws.add(d.end, removed)
-	ts.smallDraws.start = math.Min(ts.smallDraws.start, d.start)
+	ts.smallDraws.add(d, removed, returned)
 }
 
 // oilDraw decides about a draw that took oil out of the tank.
@@ -102,17 +98,17 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)
-	ts.keepReported(l, d)
+	ts.reports.keep(l, d)
 	u.out = append(u.out, Outcome{Load: &l})
 }
 
 // waterDrawn says that the interface fell as the level did: water was drawn from below.
-func (ts *tankState) waterDrawn(t *Tank, d draw) bool {
+func (x *auxiliary) waterDrawn(t *Tank, d draw, levels *levels) bool {
 	if !t.Interface {
 		return false
 	}
-	fell, ok := ts.waterFell(d.start, d.end)
-	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && ts.waterFollowed(d, fell)
+	fell, ok := x.waterFell(d.start, d.end)
+	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && x.waterFollowed(d, fell, levels)
 }
 
 // othersRoseOver is the tank that rose most over a draw, and the barrels that all others rose: from
@@ -149,8 +145,8 @@ func (ts *tankState) rise(t *Tank, from, to float64) float64 {
 
 // riseKnown is rise, and whether the levels are known where a silence of some seconds hides them.
 func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64, ok bool) {
-	a, ok1 := ts.levelWithin(from, silence)
-	b, ok2 := ts.levelWithin(to, silence)
+	a, ok1 := ts.levels.within(from, silence)
+	b, ok2 := ts.levels.within(to, silence)
 	if !ok1 || !ok2 {
 		return 0, false
 	}
@@ -159,23 +155,23 @@ func (ts *tankState) riseKnown(t *Tank, from, to, silence float64) (bbl float64,
 	return vb - va - ts.inflow(t, from).usual*(to-from)*t.Table.PerInch(a), true
 }
 
-// levelAbout is the level at a time, of the samples within 15 minutes.
-func (ts *tankState) levelAbout(at float64) (float64, bool) { return ts.levelWithin(at, 2*levelFar) }
+// about is the level at a time, of the samples within 15 minutes.
+func (l *levels) about(at float64) (float64, bool) { return l.within(at, 2*levelFar) }
 
-// levelWithin is the level at a time, of samples that no longer silence parts; before the first one
+// within is the level at a time, of samples that no longer silence parts; before the first one
 // and after the last one that of the nearest, for half as long.
-func (ts *tankState) levelWithin(at, silence float64) (float64, bool) {
-	k := searchTime(ts.recent, at)
-	if k < len(ts.recent) && k > 0 && ts.recent[k].t-ts.recent[k-1].t <= silence {
-		a, b := ts.recent[k-1], ts.recent[k]
+func (l *levels) within(at, silence float64) (float64, bool) {
+	k := searchTime(l.recent, at)
+	if k < len(l.recent) && k > 0 && l.recent[k].t-l.recent[k-1].t <= silence {
+		a, b := l.recent[k-1], l.recent[k]
 		w := (at - a.t) / (b.t - a.t)
 		return float64(a.v) + w*float64(b.v-a.v), true
 	}
-	if k == len(ts.recent) && k > 0 && at-ts.recent[k-1].t <= silence/2 {
-		return float64(ts.recent[k-1].v), true
+	if k == len(l.recent) && k > 0 && at-l.recent[k-1].t <= silence/2 {
+		return float64(l.recent[k-1].v), true
 	}
-	if k == 0 && len(ts.recent) > 0 && ts.recent[0].t-at <= silence/2 {
-		return float64(ts.recent[0].v), true
+	if k == 0 && len(l.recent) > 0 && l.recent[0].t-at <= silence/2 {
+		return float64(l.recent[0].v), true
 	}
 	return 0, false
 }
@@ -184,7 +180,7 @@ func (ts *tankState) levelWithin(at, silence float64) (float64, bool) {
 // inflow, inches.
 func (ts *tankState) regained(t *Tank, d draw, now float64) float64 {
 	high := 0.0
-	for _, n := range nodes(between(ts.recent, d.end+60, now), nodeEvery) {
+	for _, n := range nodes(between(ts.levels.recent, d.end+60, now), nodeEvery) {
 		if n.t > d.end+t.Loads.Confirm.Seconds() && n.v < d.closing.level+high {
 			break
 		}
@@ -199,8 +195,8 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	if now > d.end+4*t.Loads.Confirm.Seconds() {
 		return false
 	}
-	a, ok1 := ts.levelAbout(ts.last.t - 600)
-	b, ok2 := ts.levelAbout(ts.last.t - 20)
+	a, ok1 := ts.levels.about(ts.last.t - 600)
+	b, ok2 := ts.levels.about(ts.last.t - 20)
 	per := t.Table.PerInch(b)
 	flows := ok1 && ok2 && ts.last.t-600 > d.end && (b-a-d.usualInflow*580)*per >= t.Loads.MinRate*580/60
 	back := b - d.closing.level - d.usualInflow*(ts.last.t-20-d.end) // as regained counts it

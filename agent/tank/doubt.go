@@ -57,14 +57,14 @@ func (u *update) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []
 	}
 	away := math.Max(d.opening.away, d.closing.away)
 	say(d.samples == 0, 0.7, "no reading inside the load: data gap %s", spanText(d.gap))
-	say(wrong > reviewChance && d.samples > 0 && away >= ts.gapMin(t, u.site.speed), 1, "data gap %s at an edge", spanText(away))
+	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, u.site.speed), 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, "the readings stopped while the level fell")
 	rest, few := ts.last.t-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
-	say(ts.recent[0].t > d.start-nodeEvery, 0.5, "it began before the first reading")
-	say(d.gap >= ts.gapMin(t, u.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
-	say(ts.jumpedAt > 0 && ts.jumpedAt > d.start && ts.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
+	say(ts.levels.recent[0].t > d.start-nodeEvery, 0.5, "it began before the first reading")
+	say(d.gap >= ts.interval.gapMin(t, u.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
+	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
 	say(d.rival != "", 0.5, "%s", d.rival)
 	_, low := t.Table.Extrapolated(l.Close)
@@ -84,11 +84,11 @@ func (u *update) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string,
 	say := func(less float64, format string, args ...any) {
 		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
 	}
-	switch recent := ts.clockSteppedAt >= d.start-3600; {
-	case recent && ts.clockStep >= firstSet:
+	switch recent := ts.faults.clockSteppedAt >= d.start-3600; {
+	case recent && ts.faults.clockStep >= firstSet:
 		say(0.8, "the clock was not set before, times are by the new one")
-	case recent && ts.clockStep != 0:
-		say(0.8, "clock stepped %+.0f s, times are by the new one", ts.clockStep)
+	case recent && ts.faults.clockStep != 0:
+		say(0.8, "clock stepped %+.0f s, times are by the new one", ts.faults.clockStep)
 	}
 	if t.Valve && t.Group == "" && !d.setByValve {
 		say(1, "the load valve's contact did not follow, times are the level's")
@@ -99,7 +99,7 @@ func (u *update) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string,
 	if at := u.st.bootedAt * u.site.speed; at > d.start && at < d.end {
 		say(0.9, "restarted inside the load")
 	}
-	if len(l.Review) == 0 && d.gap >= ts.gapMin(t, u.site.speed) {
+	if len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, u.site.speed) {
 		say(1, "data gap %s", spanText(d.gap))
 	}
 	return says, factor

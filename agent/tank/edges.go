@@ -48,28 +48,28 @@ type bounds struct{ lo, hi float64 }
 // measure finds the edges of a fall by what is known now.
 func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now float64) draw {
 	next, made := ts.inflowResumed(t, f, math.Min(now, in.hi), made)
-	d := draw{parts: 1, gap: f.gap, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.resolutionAt(f.from.t, f.to.t)}
+	d := draw{parts: 1, gap: f.gap, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
 	s1 := line{f.to.t, f.to.v, next}
-	if b := between(ts.recent, math.Max(in.lo, f.from.t-restNear), f.from.t+nodeEvery/2); len(b) > 0 {
+	if b := between(ts.levels.recent, math.Max(in.lo, f.from.t-restNear), f.from.t+nodeEvery/2); len(b) > 0 {
 		s0.v = stats.Median(values(b[max(0, len(b)-5):]))
 	}
-	if b := between(ts.recent, f.to.t-nodeEvery/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
+	if b := between(ts.levels.recent, f.to.t-nodeEvery/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
 		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
 	inner := ts.inside(f, s0.v, s1.v)
 	d.samples = len(inner)
-	head, tail := ts.endLines(t, f, inner, s0, s1)
-	d.slosh, d.endLine = ts.slosh(inner, tail), tail
+	head, tail := ts.noise.endLines(t, f, inner, s0, s1)
+	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
 	rest.before = true
 	for range openTries {
 		rest.at = d.start
-		rest.samples = d.beforeDraw(between(ts.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)))
-		rest.peak = highest(between(ts.recent, d.start-peakLong, d.start+rampClear))
-		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.sampleNoise())
+		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)))
+		rest.peak = highest(between(ts.levels.recent, d.start-peakLong, d.start+rampClear))
+		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.noise.perSample())
 		s0 = line{d.start, d.opening.level, made.last}
 		d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 		if rest.at-d.start < rampClear {
@@ -78,7 +78,7 @@ func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now fl
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
-	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.sampleNoise())
+	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.noise.perSample())
 	s1 = line{d.end, d.closing.level, next}
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
 	return d
@@ -94,15 +94,15 @@ func highest(b []sample) float64 {
 
 // resting is a stretch of samples about a draw that is yet to be chosen.
 func (ts *tankState) resting(t *Tank, d draw) resting {
-	return resting{sigma: ts.sampleNoise(), inflow: d.inflow, resolution: d.resolution, top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
+	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
 }
 
-// sampleNoise is the noise of a sample, never taken as none.
-func (ts *tankState) sampleNoise() float64 { return math.Max(ts.noise.sigma, 0.02) }
+// perSample is the noise of a sample, never taken as none.
+func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
 
 // inside are the samples that are clearly under way: below the opening and above the closing.
 func (ts *tankState) inside(f fall, open, closing float64) []sample {
-	b := between(ts.recent, f.from.t-nodeEvery/2, f.to.t+nodeEvery/2)
+	b := between(ts.levels.recent, f.from.t-nodeEvery/2, f.to.t+nodeEvery/2)
 	drop := open - closing
 	edge := math.Min(math.Max(math.Max(0.3, 3*ts.noise.sigma), math.Min(0.04*drop, edgeMost)), 0.2*drop)
 	low, high := 0, len(b)
@@ -125,13 +125,13 @@ func (ts *tankState) inside(f fall, open, closing float64) []sample {
 }
 
 // endLines are the falling lines at the beginning and at the end of a draw.
-func (ts *tankState) endLines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
+func (z *noise) endLines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
 	long := lineLong
 	if t.Group != "" {
 		long = lineGroup
 	}
-	head, okHead := ts.straightEnd(inner, long, firstOf)
-	tail, okTail := ts.straightEnd(inner, lineLong, lastOf)
+	head, okHead := z.straightEnd(inner, long, firstOf)
+	tail, okTail := z.straightEnd(inner, lineLong, lastOf)
 	if okHead && okTail && head.slope < 0 && tail.slope < 0 {
 		return head, tail
 	}
@@ -157,7 +157,7 @@ func lastOf(b []sample, long float64) []sample {
 
 // straightEnd is the line through one end of a draw: over a shorter time where the pump stood still
 // or changed its rate, so that the line misses the samples next to the edge.
-func (ts *tankState) straightEnd(b []sample, long float64, part func([]sample, float64) []sample) (line, bool) {
+func (z *noise) straightEnd(b []sample, long float64, part func([]sample, float64) []sample) (line, bool) {
 	for {
 		p := part(b, long)
 		l, ok := fit(p)
@@ -165,7 +165,7 @@ func (ts *tankState) straightEnd(b []sample, long float64, part func([]sample, f
 			return l, ok
 		}
 		near := part(p, 0)
-		if l.spread(near) <= math.Max(lineMiss, lineRough*math.Max(ts.noise.sigma, neighbourScatter(p))) {
+		if l.spread(near) <= math.Max(lineMiss, lineRough*math.Max(z.sigma, neighbourScatter(p))) {
 			return l, true
 		}
 		long = math.Min(long, p[len(p)-1].t-p[0].t) / 2
@@ -202,12 +202,12 @@ func guessedLines(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
 }
 
 // slosh is the scatter of the samples about the falling line, beyond the noise.
-func (ts *tankState) slosh(inner []sample, tail line) float64 {
+func (z *noise) slosh(inner []sample, tail line) float64 {
 	b := lastOf(inner, lineLong)
 	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
 		return 0
 	}
-	return math.Sqrt(math.Max(0, stats.Square(tail.spread(b))-stats.Square(ts.noise.sigma)))
+	return math.Sqrt(math.Max(0, stats.Square(tail.spread(b))-stats.Square(z.sigma)))
 }
 
 func crossing(l, m line, lo, hi float64) float64 {

@@ -33,9 +33,11 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 		t.Fatal(err)
 	}
 	spoil := map[string]func(ts *tankState){
-		"noise":    func(ts *tankState) { ts.noise.sigma = math.NaN() },
-		"a level":  func(ts *tankState) { ts.recent = append(ts.recent[:0:0], sample{t: ts.last.t, v: float32(math.Inf(1))}) },
-		"a figure": func(ts *tankState) { ts.aux[topAt] = []point{{ts.last.t, math.Inf(-1)}} },
+		"noise": func(ts *tankState) { ts.noise.sigma = math.NaN() },
+		"a level": func(ts *tankState) {
+			ts.levels.recent = append(ts.levels.recent[:0:0], sample{t: ts.last.t, v: float32(math.Inf(1))})
+		},
+		"a figure": func(ts *tankState) { ts.aux.values[topAt] = []point{{ts.last.t, math.Inf(-1)}} },
 	}
 	check := func(name string, b []byte, err error) {
 		t.Helper()
@@ -46,7 +48,7 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 		if err != nil || len(back.tanks) != 2 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if back.tanks[1].seen || back.tanks[0].last != whole.tanks[0].last || len(back.tanks[0].recent) == 0 || back.Mark() != whole.Mark() {
+		if back.tanks[1].seen || back.tanks[0].last != whole.tanks[0].last || len(back.tanks[0].levels.recent) == 0 || back.Mark() != whole.Mark() {
 			t.Errorf("%s: B %+v, A last %+v", name, back.tanks[1].last, back.tanks[0].last)
 		}
 	}
@@ -77,15 +79,15 @@ func TestFiguresBeyondMeasureAreNone(t *testing.T) {
 		}
 	}
 	ts := st.tanks[0]
-	if len(ts.water) != 0 || len(ts.aux[topAt])+len(ts.aux[bottomAt])+len(ts.aux[gravityAt])+len(ts.aux[bswAt]) != 0 {
-		t.Errorf("kept: water %v, others %v", ts.water, ts.aux)
+	if len(ts.aux.water) != 0 || len(ts.aux.values[topAt])+len(ts.aux.values[bottomAt])+len(ts.aux.values[gravityAt])+len(ts.aux.values[bswAt]) != 0 {
+		t.Errorf("kept: water %v, others %v", ts.aux.water, ts.aux.values)
 	}
 	for i, kind := range []Kind{TopTemperature, BottomTemperature, Gravity, BSW, Interface} {
 		st, _ = site.Next(st, Input{Kind: kind, Value: 70 + float64(i), Good: true, At: tanktest.Start.Add(now), Mono: now})
 	}
 	st, _ = site.Next(st, Input{Kind: Valve, Value: 4294967295, Good: true, At: tanktest.Start.Add(now), Mono: now})
 	ts = st.tanks[0]
-	if len(ts.water) != 1 || ts.aux[topAt][0].v != 70 || ts.aux[valveAt][0].v != 1 {
-		t.Errorf("not kept: water %v, others %v", ts.water, ts.aux)
+	if len(ts.aux.water) != 1 || ts.aux.values[topAt][0].v != 70 || ts.aux.values[valveAt][0].v != 1 {
+		t.Errorf("not kept: water %v, others %v", ts.aux.water, ts.aux.values)
 	}
 }

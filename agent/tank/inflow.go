@@ -38,24 +38,24 @@ type production struct {
 // a longer one where they differ by more than chance.
 func (ts *tankState) inflow(t *Tank, at float64) production {
 	per := math.Max(t.Table.PerInch(ts.last.v), 1e-6)
-	slope, long := ts.meanSlope(at, inflowLongest, per, math.Inf(1))
+	slope, long := ts.levels.meanSlope(at, inflowLongest, per, math.Inf(1))
 	if long < inflowShort/2 {
 		rate := unknownDay / 86400 / per
 		return production{err: rate, variance: rate * DumpBbl / per}
 	}
 	p := production{last: slope, usual: slope, known: true}
 	room := float64(t.Height) - fullWithin
-	p.variance = ts.slopeVariance(at, math.Max(slope, 0), per, room)
+	p.variance = ts.levels.slopeVariance(at, math.Max(slope, 0), per, room)
 	for _, over := range []float64{inflowLong, inflowShort} {
-		short, seen := ts.meanSlope(at, over, per, math.Inf(1))
-		if seen >= over/4 && seen >= inflowShort/4 && ts.slopesDiffer(short, p.last, seen, per, p.variance) {
+		short, seen := ts.levels.meanSlope(at, over, per, math.Inf(1))
+		if seen >= over/4 && seen >= inflowShort/4 && ts.noise.slopesDiffer(short, p.last, seen, per, p.variance) {
 			p.last, p.usual, long = short, short, seen
 		}
 	}
-	if h, known := ts.levelBefore(at); known && h >= room {
-		if free, seen := ts.meanSlope(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
+	if h, known := ts.levels.levelBefore(at); known && h >= room {
+		if free, seen := ts.levels.meanSlope(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
 			p.usual = free
-			p.variance = ts.slopeVariance(at, math.Max(free, 0), per, room)
+			p.variance = ts.levels.slopeVariance(at, math.Max(free, 0), per, room)
 		}
 	}
 	p.last, p.usual = stats.Clamp(p.last, 0, inflowMost), stats.Clamp(p.usual, 0, inflowMost)
@@ -64,41 +64,41 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 }
 
 // slopesDiffer says that two slopes over a time differ by more than dumps and noise make by chance.
-func (ts *tankState) slopesDiffer(a, b, over, per, wander float64) bool {
-	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*ts.noise.sigma
+func (z *noise) slopesDiffer(a, b, over, per, wander float64) bool {
+	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*z.sigma
 }
 
-func (ts *tankState) levelBefore(at float64) (float64, bool) {
-	k := searchTime(ts.history, at)
+func (l *levels) levelBefore(at float64) (float64, bool) {
+	k := searchTime(l.history, at)
 	if k == 0 {
 		return 0, false
 	}
-	return float64(ts.history[k-1].v), true
+	return float64(l.history[k-1].v), true
 }
 
 // restStep is one step of the history at rest that ends at point i; false where the level moved
 // otherwise than by production, or began or ceased to.
-func (ts *tankState) restStep(i int, per float64) (dv, dt float64, ok bool) {
-	if i == 0 || ts.history[i].flags == unlinked || ts.pumpedIn(i-1, per) || ts.pumpedIn(i, per) || ts.pumpedIn(i+1, per) {
+func (l *levels) restStep(i int, per float64) (dv, dt float64, ok bool) {
+	if i == 0 || l.history[i].flags == unlinked || l.pumpedIn(i-1, per) || l.pumpedIn(i, per) || l.pumpedIn(i+1, per) {
 		return 0, 0, false
 	}
-	return float64(ts.history[i].v - ts.history[i-1].v), ts.history[i].t - ts.history[i-1].t, true
+	return float64(l.history[i].v - l.history[i-1].v), l.history[i].t - l.history[i-1].t, true
 }
 
 // pumpedIn says that the step to point i is faster than production.
-func (ts *tankState) pumpedIn(i int, per float64) bool {
-	if i < 1 || i >= len(ts.history) || ts.history[i].flags == unlinked {
+func (l *levels) pumpedIn(i int, per float64) bool {
+	if i < 1 || i >= len(l.history) || l.history[i].flags == unlinked {
 		return false
 	}
-	return math.Abs(float64(ts.history[i].v-ts.history[i-1].v))*per > fillRate*(ts.history[i].t-ts.history[i-1].t)/60
+	return math.Abs(float64(l.history[i].v-l.history[i-1].v))*per > fillRate*(l.history[i].t-l.history[i-1].t)/60
 }
 
 // meanSlope is the mean slope of the history at rest in the time before at, as far as the level
 // was below top, and the seconds of rest that show it.
-func (ts *tankState) meanSlope(at, over, per, top float64) (slope, time float64) {
+func (l *levels) meanSlope(at, over, per, top float64) (slope, time float64) {
 	var rise float64
-	for i := searchTime(ts.history, at-over); i < len(ts.history) && ts.history[i].t <= at; i++ {
-		if dv, dt, ok := ts.restStep(i, per); ok && float64(ts.history[i].v) <= top {
+	for i := searchTime(l.history, at-over); i < len(l.history) && l.history[i].t <= at; i++ {
+		if dv, dt, ok := l.restStep(i, per); ok && float64(l.history[i].v) <= top {
 			rise, time = rise+dv, time+dt
 		}
 	}
@@ -108,13 +108,13 @@ func (ts *tankState) meanSlope(at, over, per, top float64) (slope, time float64)
 // slopeVariance is the variance per second by which the level at rest strays from an even rise,
 // as the stretches of the last day show it, the middle one of them: a well that was shut in
 // meanwhile makes one of them odd. Above top a well is shut in anyway.
-func (ts *tankState) slopeVariance(at, slope, per, top float64) float64 {
+func (l *levels) slopeVariance(at, slope, per, top float64) float64 {
 	even := slope * DumpBbl / per
 	var shown []float64
 	var run []sample // rise and time of the steps of a stretch
 	steps := 0.0
-	for i := searchTime(ts.history, at-inflowDay); i < len(ts.history) && ts.history[i].t <= at; i++ {
-		if dv, dt, ok := ts.restStep(i, per); ok && float64(ts.history[i].v) <= top {
+	for i := searchTime(l.history, at-inflowDay); i < len(l.history) && l.history[i].t <= at; i++ {
+		if dv, dt, ok := l.restStep(i, per); ok && float64(l.history[i].v) <= top {
 			run = append(run, sample{t: dt, v: float32(dv)})
 		}
 		if len(run) == stretchSteps {
@@ -153,7 +153,7 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 	if t.Sensor == "hydrostatic" {
 		first = resumeDipped
 	}
-	b := between(ts.recent, f.to.t+first, until)
+	b := between(ts.levels.recent, f.to.t+first, until)
 	if len(b) < 4 || t.Group != "" {
 		return made.usual, made
 	}
@@ -170,7 +170,7 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 	case !made.known:
 		wander := shown * DumpBbl / per
 		return shown, production{last: shown, usual: shown, variance: wander, err: math.Hypot(math.Sqrt(wander/dt), rateVaries*shown), known: true}
-	case ts.slopesDiffer(shown, made.usual, dt, per, made.variance):
+	case ts.noise.slopesDiffer(shown, made.usual, dt, per, made.variance):
 		return shown, made
 	}
 	return (made.usual*resumeTrust + shown*dt) / (resumeTrust + dt), made

@@ -31,26 +31,26 @@ func (u *update) startJointly(i int, ts *tankState, d *draw) {
 		ts.moveStart(t, d, start)
 	}
 	if u.fellAlone(i, *d) {
-		s := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.sampleNoise()).level, d.inflowAfter}
+		s := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
 		d.end = crossing(d.endLine, s, d.end-watchBack, d.end+watchBack)
-		d.closing = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(s, d.end, ts.sampleNoise())
+		d.closing = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(s, d.end, ts.noise.perSample())
 	}
 }
 
 // moveStart moves the start of a draw to an instant that is known better.
 func (ts *tankState) moveStart(t *Tank, d *draw, at float64) {
-	b := between(ts.recent, math.Max(ts.decidedTo, at-restLong), at)
+	b := between(ts.levels.recent, math.Max(ts.decidedTo, at-restLong), at)
 	r := ts.resting(t, *d)
 	r.at, r.before, r.samples = at, true, b
-	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.sampleNoise())
+	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.noise.perSample())
 	d.start = at
 }
 
 // moveEnd moves the end of a draw to an instant that is known better.
 func (ts *tankState) moveEnd(t *Tank, d *draw, at float64) {
-	b := between(ts.recent, math.Max(at, d.end+settleShort), at+pauseSure) // what comes later may be the next truck
+	b := between(ts.levels.recent, math.Max(at, d.end+settleShort), at+pauseSure) // what comes later may be the next truck
 	r := ts.resting(t, *d)
 	r.at, r.samples = at, b
-	d.closing = r.estimate(d.inflowAfter).orLine(line{d.end, d.closing.level, d.inflowAfter}, at, ts.sampleNoise())
+	d.closing = r.estimate(d.inflowAfter).orLine(line{d.end, d.closing.level, d.inflowAfter}, at, ts.noise.perSample())
 	d.end = at
 }

@@ -28,7 +28,7 @@ func (u *update) level(in Input) {
 func (u *update) clean(i int, ts *tankState, now, x float64) {
 	t := &u.site.tanks[i]
 	if !t.Possible(x) {
-		ts.badValues.again(now, x)
+		ts.faults.badValues.add(now, x)
 		return
 	}
 	shown := ts.pending.shown()
@@ -60,8 +60,8 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 		u.unfreeze(i, ts, point{now, x})
 	}
 	dt, d := now-ts.last.t, x-ts.last.v
-	thawed := ts.unfrozeAt == now
-	if dt >= ts.gapMin(t, u.site.speed) && !thawed {
+	thawed := ts.faults.unfrozeAt == now
+	if dt >= ts.interval.gapMin(t, u.site.speed) && !thawed {
 		u.reportGap(i, ts, now, x, shown)
 	}
 	booted := u.st.bootedAt * u.site.speed // the time that a restart took says nothing of the pace
@@ -96,19 +96,19 @@ func (u *update) flush(i int, ts *tankState) {
 	}
 	s := ts.bin.sample()
 	ts.bin = bin{}
-	n := len(ts.recent)
-	if n > 0 && s.t <= ts.recent[n-1].t {
+	n := len(ts.levels.recent)
+	if n > 0 && s.t <= ts.levels.recent[n-1].t {
 		return
 	}
-	if n > 1 && !ts.drawing && s.t-ts.recent[n-2].t < 2000 {
-		ts.noise.addTriple(ts.recent[n-2], ts.recent[n-1], s)
+	if n > 1 && !ts.drawing && s.t-ts.levels.recent[n-2].t < 2000 {
+		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
 	}
-	ts.put(s)
+	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
 	u.watch(i, ts, s)
 }
 
 // gapMin is the silence in seconds that is a gap for this tank.
-func (ts *tankState) gapMin(t *Tank, speed float64) float64 {
-	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
-	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*ts.interval.longest))
+func (p *interval) gapMin(t *Tank, speed float64) float64 {
+	usual := math.Max(p.usual, t.Every.Seconds()*speed)
+	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*p.longest))
 }

@@ -17,7 +17,7 @@ func (u *update) makeLoad(i int, ts *tankState, d draw) Load {
 		Gap:   time.Duration(d.gap * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,
 	}
-	for _, s := range between(ts.recent, d.start, d.end) {
+	for _, s := range between(ts.levels.recent, d.start, d.end) {
 		l.Samples += int(s.n)
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
@@ -30,8 +30,8 @@ func (u *update) makeLoad(i int, ts *tankState, d draw) Load {
 	if t.Group != "" {
 		l.GroupBbl = u.groupBbl(i, d)
 	}
-	l.TopTemperature, l.BottomTemperature = ts.asOf(topAt, d.start), ts.asOf(bottomAt, d.start)
-	l.Gravity, l.BSW = ts.asOf(gravityAt, d.start), ts.asOf(bswAt, d.start)
+	l.TopTemperature, l.BottomTemperature = ts.aux.asOf(topAt, d.start), ts.aux.asOf(bottomAt, d.start)
+	l.Gravity, l.BSW = ts.aux.asOf(gravityAt, d.start), ts.aux.asOf(bswAt, d.start)
 	l.Confidence, l.Review = u.confidence(t, ts, d, l)
 	l.Unseen = ts.hiddenSpan(d, u.site.speed)
 	says, factor := u.remarks(t, ts, d, l)
@@ -40,8 +40,8 @@ func (u *update) makeLoad(i int, ts *tankState, d draw) Load {
 }
 
 // drawBegan is the start as it was fixed when the draw was first seen.
-func (ts *tankState) drawBegan(d draw) float64 {
-	for _, b := range ts.firstSeen {
+func (p *drawPhase) drawBegan(d draw) float64 {
+	for _, b := range p.firstSeen {
 		if b >= d.start-900 && b <= d.end {
 			return b
 		}
@@ -58,8 +58,8 @@ func (u *update) groupBbl(i int, d draw) float64 {
 		if j == i || o.Group != own.Group {
 			continue
 		}
-		a, ok1 := u.st.tanks[j].levelAbout(d.start - 30)
-		b, ok2 := u.st.tanks[j].levelAbout(d.end + own.Loads.GroupSettle.Seconds())
+		a, ok1 := u.st.tanks[j].levels.about(d.start - 30)
+		b, ok2 := u.st.tanks[j].levels.about(d.end + own.Loads.GroupSettle.Seconds())
 		if ok1 && ok2 {
 			va, _ := o.Table.Extrapolated(a)
 			vb, _ := o.Table.Extrapolated(b)

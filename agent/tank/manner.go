@@ -20,9 +20,9 @@ type resolution struct {
 }
 
 // resolutionAt is learned from the samples up to the end of a fall.
-func (ts *tankState) resolutionAt(from, to float64) resolution {
-	b := between(ts.recent, from-learnFrom, to)
-	return resolution{step: learnStep(between(b, 0, from), between(ts.history, 0, from)), deadband: learnDeadband(b)}
+func (l *levels) resolutionAt(from, to float64) resolution {
+	b := between(l.recent, from-learnFrom, to)
+	return resolution{step: learnStep(between(b, 0, from), between(l.history, 0, from)), deadband: learnDeadband(b)}
 }
 
 // learnStep is the step of a sensor most of whose values repeat the one before: its least

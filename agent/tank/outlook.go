@@ -31,7 +31,7 @@ func (ts *tankState) fallLine() (line, bool) {
 	if n := len(ts.firstSeen); n > 0 {
 		from = math.Max(from, ts.firstSeen[n-1])
 	}
-	l, ok := fit(between(ts.recent, from, ts.last.t))
+	l, ok := fit(between(ts.levels.recent, from, ts.last.t))
 	return l, ok && l.slope < 0
 }
 

@@ -47,9 +47,9 @@ func (st State) Converted(i int, level, water Conversion) State {
 	}
 	switch {
 	case water.Ratio == 0:
-		ts.water = nil
+		ts.aux.water = nil
 	case water != Unchanged:
-		ts.water = convertedSamples(ts.water, water, waterMost)
+		ts.aux.water = convertedSamples(ts.aux.water, water, waterMost)
 	}
 	st.tanks[i] = &ts
 	st.mark++
@@ -64,7 +64,7 @@ func (s Site) Over(st State, i int) bool {
 	}
 	ts, t := st.tanks[i], &s.tanks[i]
 	silent := (st.now - math.Max(ts.last.t/s.speed, st.bootedAt)) * s.speed
-	return ts.last.t-ts.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > ts.gapMin(t, s.speed)
+	return ts.last.t-ts.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > ts.interval.gapMin(t, s.speed)
 }
 
 // Concluded decides every draw of a tank now: its gauge says no more of them. What was read so far is no part of a later one.
@@ -84,20 +84,20 @@ func (s Site) Concluded(st State, i int) (State, []Outcome) {
 
 // convert turns every level that is known of a tank.
 func (ts *tankState) convert(c Conversion) {
-	for _, x := range []*float64{&ts.last.v, &ts.pending.first.v, &ts.pending.last.v, &ts.storedLevel, &ts.slowLoss.at} {
+	for _, x := range []*float64{&ts.last.v, &ts.pending.first.v, &ts.pending.last.v, &ts.stored.level, &ts.slow.loss.top} {
 		*x = c.Of(*x)
 	}
 	ts.bin.sv = c.Ratio*ts.bin.sv + c.Add*float64(ts.bin.n)
-	ts.recent, ts.history = convertedSamples(ts.recent, c, recentMost), convertedSamples(ts.history, c, historyMost)
-	for _, x := range []*float64{&ts.slowLoss.sum, &ts.noise.sigma, &ts.noise.sigmaAtChange, &ts.noise.fast, &ts.noise.lastStep} {
+	ts.levels.recent, ts.levels.history = convertedSamples(ts.levels.recent, c, recentMost), convertedSamples(ts.levels.history, c, historyMost)
+	for _, x := range []*float64{&ts.slow.loss.inches, &ts.noise.sigma, &ts.noise.sigmaAtChange, &ts.noise.fast, &ts.noise.lastStep} {
 		*x *= c.Ratio
 	}
 	for k := range ts.noise.scatters {
 		ts.noise.scatters[k] *= float32(c.Ratio)
 	}
-	ts.reported = append([]reportedLoad(nil), ts.reported...)
-	for k := range ts.reported {
-		l := &ts.reported[k]
+	ts.reports.loads = append([]reportedLoad(nil), ts.reports.loads...)
+	for k := range ts.reports.loads {
+		l := &ts.reports.loads[k]
 		l.opening, l.closing, l.inflow = c.Of(l.opening), c.Of(l.closing), c.Ratio*l.inflow
 	}
 }

@@ -16,8 +16,7 @@ const (
 	badFew     = 2      // bad values that make an episode
 	spikeClose = 7200.0
 	spikeFew   = 6
-	episodeDay = 86400.0 // s within which the same fault is told of once
-	blindLong  = 3600.0  // s of bad values alone, after which they are told of at once
+	blindLong  = 3600.0 // s of bad values alone, after which they are told of at once
 	smallDay   = 86400.0
 	smallWorth = 5.0 // bbl a day
 )
@@ -38,24 +37,24 @@ func (u *update) eventVolume(bbl float64, to string) {
 
 // reportEpisodes closes the episodes that are over.
 func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
-	if s := ts.badValues; ts.badValues.tell(now, badClose, badFew) || ts.blinded(now) {
-		ts.badValues = episode{sum: now}
-		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.at))
+	if s := ts.faults.badValues; ts.faults.badValues.due(now, badClose, badFew) || ts.faults.blinded(ts.last.t, now) {
+		ts.faults.badValues = repeatedFault{toldAt: now}
+		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.lastValue))
 	}
-	if s := ts.spikes; ts.spikes.tell(now, spikeClose, spikeFew) {
-		ts.spikes = episode{sum: now}
-		u.addEvent(ts, i, eventrules.SpikeRate, s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.at))
+	if s := ts.faults.spikes; ts.faults.spikes.due(now, spikeClose, spikeFew) {
+		ts.faults.spikes = repeatedFault{toldAt: now}
+		u.addEvent(ts, i, eventrules.SpikeRate, s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.lastValue))
 	}
 	u.reportStuck(i, ts, now)
 	u.findReturned(i, ts, now)
 	u.retimeWhenHeld(i, ts, now)
 	u.findSlowLoss(i, ts, now)
 	if s := ts.smallDraws; s.active && now-s.start >= smallDay {
-		ts.smallDraws = episode{}
-		if s.sum >= smallWorth {
-			note := fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, u.site.tanks[i].Loads.MinLoad, s.sum)
-			if ts.smallReturned > 0 {
-				note += fmt.Sprintf("; %.1f bbl of them came back", ts.smallReturned)
+		ts.smallDraws = smallDraws{returned: s.returned}
+		if s.bbl >= smallWorth {
+			note := fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, u.site.tanks[i].Loads.MinLoad, s.bbl)
+			if s.returned > 0 {
+				note += fmt.Sprintf("; %.1f bbl of them came back", s.returned)
 			}
 			u.addEvent(ts, i, eventrules.SmallDraws, s.start, s.last, note)
 		}
@@ -63,9 +62,9 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 }
 
 // blinded says that for an hour there was no level but bad values, and nobody was told since.
-func (ts *tankState) blinded(now float64) bool {
-	s := ts.badValues
-	return s.active && s.n >= badFew && s.last-ts.last.t >= blindLong && now-s.last < badClose && (s.sum < ts.last.t || s.sum > s.last)
+func (f *faults) blinded(lastLevel, now float64) bool {
+	s := f.badValues
+	return s.active && s.n >= badFew && s.last-lastLevel >= blindLong && now-s.last < badClose && (s.toldAt < lastLevel || s.toldAt > s.last)
 }
 
 // clockMoved tells of a step of the clock of a tank's readings, and what it does to the loads that were reported.
@@ -81,8 +80,8 @@ func (u *update) clockMoved(i int, ts *tankState, now, step float64, lost bool) 
 
 // reportClockStep tells of a step of the clock.
 func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
-	again := ts.clockStep != 0 && now-ts.clockSteppedAt < episodeDay && math.Abs(step) < stepSmall && math.Abs(step) < 2*math.Abs(ts.clockStep)
-	ts.clockSteppedAt, ts.clockStep = now, step
+	again := ts.faults.clockStep != 0 && now-ts.faults.clockSteppedAt < episodeDay && math.Abs(step) < stepSmall && math.Abs(step) < 2*math.Abs(ts.faults.clockStep)
+	ts.faults.clockSteppedAt, ts.faults.clockStep = now, step
 	if again {
 		return
 	}
@@ -122,11 +121,11 @@ func (u *update) respan(i int, ts *tankState, now, x float64) {
 		u.judgeDraws(i, ts, now, true)
 	}
 	if p.first.v > ts.last.v {
-		ts.jumpedUpAt = p.first.t
+		ts.faults.jumpedUpAt = p.first.t
 	}
-	ts.recent, ts.drawing, ts.firstSeen = nil, false, nil
-	ts.decidedTo, ts.jumpedAt = p.first.t-1, p.first.t
-	ts.put(grained(p.first.t, p.first.v, p.count)) // a load may have begun since
+	ts.levels.recent, ts.drawing, ts.firstSeen = nil, false, nil
+	ts.decidedTo, ts.faults.jumpedAt = p.first.t-1, p.first.t
+	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt) // a load may have begun since
 	ts.beginAt(now, x)
 }
 
@@ -136,19 +135,19 @@ func (u *update) unfreeze(i int, ts *tankState, to point) {
 	since := ts.heldSince
 	u.addEvent(ts, i, eventrules.Stuck, since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", ts.last.v, spanText(to.t-since), to.v))
 	u.correctFrozen(i, ts, since, to)
-	k := min(searchTime(ts.recent, since)+1, len(ts.recent))
-	ts.recent = append(make([]sample, 0, recentMost), ts.recent[:k]...)
-	h := searchTime(ts.history, since)
-	ts.history = ts.history[:h:h]
-	ts.unfrozeAt, ts.noise.sigma = to.t, ts.noise.sigmaAtChange
-	ts.last, ts.heldSince, ts.pending, ts.stuckReported = point{since, ts.last.v}, to.t, pending{}, false
-	ts.put(grained(to.t, to.v, 1))
-	u.watch(i, ts, ts.recent[len(ts.recent)-1])
+	k := min(searchTime(ts.levels.recent, since)+1, len(ts.levels.recent))
+	ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k]...)
+	h := searchTime(ts.levels.history, since)
+	ts.levels.history = ts.levels.history[:h:h]
+	ts.faults.unfrozeAt, ts.noise.sigma = to.t, ts.noise.sigmaAtChange
+	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = point{since, ts.last.v}, to.t, pending{}, false
+	ts.levels.put(grained(to.t, to.v, 1), ts.drawPhase, ts.faults.jumpedAt)
+	u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 }
 
 // beginAt takes x as the level from now on, after values that were not believed.
-func (ts *tankState) beginAt(now, x float64) {
-	ts.last, ts.heldSince, ts.timeUnknown, ts.pending = point{now, x}, now, false, pending{}
-	ts.bin = bin{}
-	ts.bin.add(now, x)
+func (r *readings) beginAt(now, x float64) {
+	r.last, r.heldSince, r.timeUnknown, r.pending = point{now, x}, now, false, pending{}
+	r.bin = bin{}
+	r.bin.add(now, x)
 }

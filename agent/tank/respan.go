@@ -13,7 +13,7 @@ const fallWindow = 240.0 // s of a fall that say where the level would be now
 // falls on after it: a truck is loading while somebody spans the transmitter.
 func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
 	p := ts.pending
-	l, ok := fit(between(ts.recent, p.first.t-fallWindow, p.first.t))
+	l, ok := fit(between(ts.levels.recent, p.first.t-fallWindow, p.first.t))
 	if !ok || !ts.drawing || p.first.t-ts.lastFallAt > fallWindow {
 		return false
 	}
@@ -26,11 +26,11 @@ func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
 // that is under way stays one.
 func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
 	p := ts.pending
-	l, _ := fit(between(ts.recent, p.first.t-fallWindow, p.first.t))
+	l, _ := fit(between(ts.levels.recent, p.first.t-fallWindow, p.first.t))
 	by := p.first.v - l.at(p.first.t)
 	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once during a draw: re-span by %+.2f in, the draw goes on at the new span", ts.last.v, p.first.v, by))
-	ts.recent, ts.history = raisedSamples(ts.recent, by, recentMost), raisedSamples(ts.history, by, historyMost)
-	ts.jumpedAt = p.first.t
-	ts.put(grained(p.first.t, p.first.v, p.count))
+	ts.levels.recent, ts.levels.history = raisedSamples(ts.levels.recent, by, recentMost), raisedSamples(ts.levels.history, by, historyMost)
+	ts.faults.jumpedAt = p.first.t
+	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
 }

@@ -25,6 +25,13 @@ const (
 	stoodOff     = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
 
+// reports are a tank's newest loads that were reported.
+type reports struct {
+	loads      []reportedLoad
+	reviewedTo float64 // up to where they were looked over again
+	retimeAt   float64 // when to tell their times again, by a clock that was set
+}
+
 // reportedLoad is a load that was reported.
 type reportedLoad struct {
 	key              int64 // Load.Began in milliseconds of unix time
@@ -35,22 +42,22 @@ type reportedLoad struct {
 }
 
 // keepReported keeps a load that is reported, for what may come to light.
-func (ts *tankState) keepReported(l Load, d draw) {
-	from := max(0, len(ts.reported)-reportedMost+1)
-	ts.reported = append(ts.reported[from:len(ts.reported):len(ts.reported)], reportedLoad{
+func (r *reports) keep(l Load, d draw) {
+	from := max(0, len(r.loads)-reportedMost+1)
+	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], reportedLoad{
 		key: l.Began.UnixMilli(), start: d.start, end: d.end, opening: l.Open, closing: l.Close, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter)),
 	})
 }
 
 // correctLoads tells of the reported loads for which wrong finds a reason, each once.
 func (u *update) correctLoads(i int, ts *tankState, now float64, wrong func(reportedLoad) string) {
-	for k, l := range ts.reported {
+	for k, l := range ts.reports.loads {
 		if l.corrected || now-l.end > reviewFor {
 			continue
 		}
 		if note := wrong(l); note != "" {
-			ts.reported = append([]reportedLoad(nil), ts.reported...)
-			ts.reported[k].corrected = true
+			ts.reports.loads = append([]reportedLoad(nil), ts.reports.loads...)
+			ts.reports.loads[k].corrected = true
 			u.addCorrection(i, ts, l, Correction{Note: note})
 		}
 	}
@@ -65,31 +72,31 @@ func (u *update) addCorrection(i int, ts *tankState, l reportedLoad, c Correctio
 // findReturned looks, every ten minutes, whether the oil of a load has come back after its confirmation: at a pump's rate,
 // and beyond what flows in on other days.
 func (u *update) findReturned(i int, ts *tankState, now float64) {
-	n := len(ts.history)
-	if n == 0 || len(ts.reported) == 0 || ts.drawing || ts.history[n-1].t <= ts.reviewedTo {
+	n := len(ts.levels.history)
+	if n == 0 || len(ts.reports.loads) == 0 || ts.drawing || ts.levels.history[n-1].t <= ts.reports.reviewedTo {
 		return
 	}
-	ts.reviewedTo = ts.history[n-1].t
+	ts.reports.reviewedTo = ts.levels.history[n-1].t
 	t := &u.site.tanks[i]
 	u.correctLoads(i, ts, now, func(l reportedLoad) string {
-		back, since, last := ts.wonBack(t, l)
-		if back < explainedShare*(l.opening-l.closing) || u.othersLost(i, since, ts.reviewedTo) >= explainedShare*back*t.Table.PerInch(l.closing) {
+		back, since, last := ts.levels.wonBack(t, l)
+		if back < explainedShare*(l.opening-l.closing) || u.othersLost(i, since, ts.reports.reviewedTo) >= explainedShare*back*t.Table.PerInch(l.closing) {
 			return ""
 		}
 		return fmt.Sprintf("%.2f in came back within %s of its end, faster than the inflow, and the level is %.2f in: the oil may never have left the site",
-			back, spanText(ts.reviewedTo-l.end), last)
+			back, spanText(ts.reports.reviewedTo-l.end), last)
 	})
 }
 
 // wonBack is how many inches the level has won since a load, beyond its inflow, at a rate that only a pump has; since
 // is where that began. The next draw ends the count: what is pumped in for it is no return.
-func (ts *tankState) wonBack(t *Tank, l reportedLoad) (back, since, last float64) {
-	last = l.closing
-	k := searchTime(ts.history, l.end+300)
-	for k++; k < len(ts.history); k++ {
-		a, b := ts.history[k-1], ts.history[k]
+func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64) {
+	last = load.closing
+	k := searchTime(l.history, load.end+300)
+	for k++; k < len(l.history); k++ {
+		a, b := l.history[k-1], l.history[k]
 		dt := b.t - a.t
-		won := float64(b.v-a.v) - l.inflow*dt
+		won := float64(b.v-a.v) - load.inflow*dt
 		if float64(b.v-a.v) < -2*fallLeast*math.Max(1, dt/historyEvery) || dt > 2*historyEvery {
 			break
 		}
@@ -138,23 +145,23 @@ func (u *update) correctStepped(i int, ts *tankState, before float64, to point) 
 // retimeAfterStep gives the reported loads of the last day the times of a clock that was set, and does so again once it has
 // held: a clock that goes wrong for half an hour comes back.
 func (u *update) retimeAfterStep(i int, ts *tankState, now, step float64) {
-	if math.Abs(step) <= shiftLong || len(ts.reported) == 0 {
+	if math.Abs(step) <= shiftLong || len(ts.reports.loads) == 0 {
 		return
 	}
-	ts.retimeAt = now + shiftHold
+	ts.reports.retimeAt = now + shiftHold
 	u.retimeLoads(i, ts, now, false)
 }
 
 // retimeWhenHeld tells what has become of the times of the reported loads, some time after the clock was set.
 func (u *update) retimeWhenHeld(i int, ts *tankState, now float64) {
-	if ts.retimeAt > 0 && now >= ts.retimeAt {
-		ts.retimeAt = 0
+	if ts.reports.retimeAt > 0 && now >= ts.reports.retimeAt {
+		ts.reports.retimeAt = 0
 		u.retimeLoads(i, ts, now, true)
 	}
 }
 
 func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
-	for _, l := range ts.reported {
+	for _, l := range ts.reports.loads {
 		if now-l.end <= reviewFor+shiftHold {
 			u.addCorrection(i, ts, l, Correction{Settled: settled})
 		}

@@ -25,10 +25,10 @@ func (ts *tankState) closingGauge(t *Tank, d *draw, in bounds) gauge {
 
 // restedGauge is the closing level of a tank that no equaliser moves.
 func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
-	from := d.afterDraw(ts.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
-	b := between(ts.recent, from, math.Min(in.hi, from+math.Max(restLong, 2.5*ts.interval.usual)))
+	from := d.afterDraw(ts.levels.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
+	b := between(ts.levels.recent, from, math.Min(in.hi, from+math.Max(restLong, 2.5*ts.interval.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after
-		b = between(ts.recent, math.Min(d.end+1, from), in.hi)
+		b = between(ts.levels.recent, math.Min(d.end+1, from), in.hi)
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
 	r := ts.resting(t, *d)
@@ -37,7 +37,7 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	case t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2:
 		return r.withoutDip(d.inflowAfter)
 	case d.deadband > 0:
-		return r.estimate(d.inflowAfter).withDeadband(between(ts.recent, d.start, from), d.deadband, ts.sampleNoise())
+		return r.estimate(d.inflowAfter).withDeadband(between(ts.levels.recent, d.start, from), d.deadband, ts.noise.perSample())
 	}
 	return r.estimate(d.inflowAfter)
 }
@@ -45,16 +45,16 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 // groupGauge is the level of a group's tank after the equaliser.
 func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
 	settle := t.Loads.GroupSettle.Seconds()
-	b := between(ts.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
+	b := between(ts.levels.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
 	if len(b) == 0 {
-		b = between(ts.recent, d.end+1, math.Min(in.hi, d.end+settle))
+		b = between(ts.levels.recent, d.end+1, math.Min(in.hi, d.end+settle))
 		b = b[max(0, len(b)-3):]
 	}
 	if len(b) == 0 {
 		return resting{at: d.end}.estimate(0)
 	}
 	n := float64(len(b))
-	return gauge{level: stats.Median(values(b)), err: ts.sampleNoise() / math.Sqrt(n), samples: len(b), away: 0}
+	return gauge{level: stats.Median(values(b)), err: ts.noise.perSample() / math.Sqrt(n), samples: len(b), away: 0}
 }
 
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an

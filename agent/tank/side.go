@@ -13,7 +13,13 @@ const (
 	auxUnchanged = 1800.0 // s after which an unchanged value is kept again
 )
 
-// The places of the kept values in vessel.other.
+// auxiliary are what is measured of a tank beside its level.
+type auxiliary struct {
+	water  []sample          // oil/water interface
+	values [auxKinds][]point // by the places below
+}
+
+// The places of the kept values in auxiliary.values.
 const (
 	topAt = iota
 	bottomAt
@@ -39,14 +45,14 @@ func auxPlace(k Kind) int {
 }
 
 // keepAux keeps a value of a temperature, gravity, BS&W or valve.
-func (ts *tankState) keepAux(at int, now, x float64) {
-	if at == valveAt && x != 0 {
-		x = 1
+func (x *auxiliary) keep(at int, now, v float64) {
+	if at == valveAt && v != 0 {
+		v = 1
 	}
-	b := ts.aux[at]
+	b := x.values[at]
 	if n := len(b); n > 0 {
 		l := b[n-1]
-		if now <= l.t || at == valveAt && x == l.v || x == l.v && now-l.t < auxUnchanged {
+		if now <= l.t || at == valveAt && v == l.v || v == l.v && now-l.t < auxUnchanged {
 			return
 		}
 		if at != valveAt && now-l.t < auxEvery {
@@ -56,7 +62,7 @@ func (ts *tankState) keepAux(at int, now, x float64) {
 	if len(b) >= auxMost {
 		b = thinPoints(b, at == valveAt)
 	}
-	ts.aux[at] = append(b, point{now, x})
+	x.values[at] = append(b, point{now, v})
 }
 
 // thinPoints halves what is kept: of contacts the old half goes, of values every second
@@ -73,8 +79,8 @@ func thinPoints(b []point, contact bool) []point {
 }
 
 // asOf is the value that was known at a time, or nil.
-func (ts *tankState) asOf(at int, t float64) *float64 {
-	b := ts.aux[at]
+func (x *auxiliary) asOf(at int, t float64) *float64 {
+	b := x.values[at]
 	for i := len(b) - 1; i >= 0; i-- {
 		if b[i].t <= t {
 			if t-b[i].t > auxStale {
@@ -87,20 +93,20 @@ func (ts *tankState) asOf(at int, t float64) *float64 {
 }
 
 // keepWater keeps the oil/water interface, once a minute.
-func (ts *tankState) keepWater(now, x float64) {
-	n := len(ts.water)
-	if n > 0 && now-ts.water[n-1].t < coarseEvery {
+func (x *auxiliary) keepWater(now, v float64) {
+	n := len(x.water)
+	if n > 0 && now-x.water[n-1].t < coarseEvery {
 		return
 	}
 	if n >= waterMost {
-		ts.water = append(make([]sample, 0, waterMost), ts.water[waterMost/4:]...)
+		x.water = append(make([]sample, 0, waterMost), x.water[waterMost/4:]...)
 	}
-	ts.water = append(ts.water, grained(now, x, 1))
+	x.water = append(x.water, grained(now, v, 1))
 }
 
 // waterFell is the fall of the interface over a draw, inches; false when it is not known.
-func (ts *tankState) waterFell(start, end float64) (float64, bool) {
-	a, b := ts.waterBefore(start), between(ts.water, end+30, end+1200)
+func (x *auxiliary) waterFell(start, end float64) (float64, bool) {
+	a, b := x.waterBefore(start), between(x.water, end+30, end+1200)
 	if len(a) == 0 || len(b) == 0 {
 		return 0, false
 	}
@@ -115,16 +121,16 @@ const (
 
 // waterFollowed says that the interface went down with the level and not at once, as a float
 // that fell off does. Where it was not seen meanwhile it must not have fallen by much more.
-func (ts *tankState) waterFollowed(d draw, fell float64) bool {
+func (x *auxiliary) waterFollowed(d draw, fell float64, levels *levels) bool {
 	drop := d.opening.level - d.closing.level
-	b := between(ts.water, d.start, d.end)
+	b := between(x.water, d.start, d.end)
 	if len(b) < 3 {
 		return fell <= waterDrift*drop
 	}
-	top := stats.Median(values(ts.waterBefore(d.start)))
+	top := stats.Median(values(x.waterBefore(d.start)))
 	off := 0.0
 	for _, s := range b {
-		level, ok := ts.levelAbout(s.t)
+		level, ok := levels.about(s.t)
 		if !ok {
 			level = d.opening.level - drop*(s.t-d.start)/(d.end-d.start)
 		}
@@ -134,8 +140,8 @@ func (ts *tankState) waterFollowed(d draw, fell float64) bool {
 }
 
 // waterBefore are the newest values of the interface before a draw.
-func (ts *tankState) waterBefore(start float64) []sample {
-	a := between(ts.water, start-900, start)
+func (x *auxiliary) waterBefore(start float64) []sample {
+	a := between(x.water, start-900, start)
 	return a[max(0, len(a)-5):]
 }
 

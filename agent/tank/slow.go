@@ -13,7 +13,6 @@ const (
 	lossEvery  = 1200.0
 	lossBbl    = 8.0 // bbl and inches that neither drift nor foam explain
 	lossIn     = 4.5
-	lossMoved  = 2          // in place of 1: the oil went to another tank
 	lossTop    = 0.3        // in below the highest level at which a loss has begun
 	foamLong   = 4.5 * 3600 // s that a lift of the level may take to go down again
 	stoodNoise = 0.02       // in; a quieter sensor, or one of coarse steps, may stand still for hours
@@ -30,48 +29,49 @@ func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
 // reportStuck tells of a value that stands as it never does, while it does.
 func (u *update) reportStuck(i int, ts *tankState, now float64) {
 	t := &u.site.tanks[i]
-	if !ts.seen || ts.stuckReported || ts.last.t-ts.heldSince < t.Loads.Stuck.Seconds() || !ts.stoodTooLong(t, ts.last.t) {
+	if !ts.seen || ts.faults.stuckReported || ts.last.t-ts.heldSince < t.Loads.Stuck.Seconds() || !ts.stoodTooLong(t, ts.last.t) {
 		return
 	}
-	ts.stuckReported = true
+	ts.faults.stuckReported = true
 	u.addEvent(ts, i, eventrules.Stuck, ts.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", ts.last.v, spanText(now-ts.heldSince)))
 }
 
 // findSlowLoss tells of a loss that is too slow for a draw.
 func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
-	n := len(ts.history)
-	if n == 0 || now < ts.lossCheckAt || ts.drawing {
+	n := len(ts.levels.history)
+	if n == 0 || now < ts.slow.checkAt || ts.drawing {
 		return
 	}
-	ts.lossCheckAt = now + lossEvery
+	ts.slow.checkAt = now + lossEvery
 	t := &u.site.tanks[i]
-	first := ts.quietFrom(now - lossWindow)
-	a, z := ts.history[first], ts.history[n-1]
+	first := ts.levels.quietFrom(now-lossWindow, ts.faults.jumpedUpAt)
+	a, z := ts.levels.history[first], ts.levels.history[n-1]
 	per := t.Table.PerInch(float64(z.v))
 	fell := float64(a.v - z.v)
-	if z.t-a.t < lossLeast || fell < lossIn || fell*per < lossBbl || !ts.evenFall(first, fell) {
-		if !ts.slowLoss.active || fell < lossIn/2 && z.t-a.t >= lossLeast {
+	if z.t-a.t < lossLeast || fell < lossIn || fell*per < lossBbl || !ts.levels.evenFall(first, fell) {
+		if !ts.slow.loss.active || fell < lossIn/2 && z.t-a.t >= lossLeast {
 			u.endSlowLoss(i, ts, z)
 			return
 		}
 	}
-	if ts.slowLoss.active {
-		ts.slowLoss.last, ts.slowLoss.sum = z.t, ts.slowLoss.at-float64(z.v)
+	l := &ts.slow.loss
+	if l.active {
+		l.last, l.inches = z.t, l.top-float64(z.v)
 		return
 	}
-	a = ts.history[ts.topFrom(first)]
-	ts.slowLoss = episode{active: true, start: a.t, last: z.t, n: 1, at: float64(a.v), sum: float64(a.v - z.v)}
-	if name, rose := u.othersRose(i, a.t, z.t); rose >= explainedShare*ts.slowLoss.sum*per && u.explainsRise(i, ts.slowLoss.asDraw(), ts.slowLoss.sum*per) {
-		ts.slowLoss.n = lossMoved
-		u.addEvent(ts, i, eventrules.Transfer, a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", ts.slowLoss.sum*per, name, a.v, z.v))
-		u.eventVolume(ts.slowLoss.bbl(t), name)
-		u.addVerdict(i, ts, ts.slowLoss.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
+	a = ts.levels.history[ts.levels.topFrom(first)]
+	*l = slowLoss{active: true, start: a.t, last: z.t, kind: lossUnexplained, top: float64(a.v), inches: float64(a.v - z.v)}
+	if name, rose := u.othersRose(i, a.t, z.t); rose >= explainedShare*l.inches*per && u.explainsRise(i, l.asDraw(), l.inches*per) {
+		l.kind = lossMoved
+		u.addEvent(ts, i, eventrules.Transfer, a.t, z.t, fmt.Sprintf("%.1f bbl run slowly over to tank %s, %.2f to %.2f in", l.inches*per, name, a.v, z.v))
+		u.eventVolume(l.bbl(t), name)
+		u.addVerdict(i, ts, l.asDraw(), Transferred, fmt.Sprintf("meanwhile other tanks rose slowly by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	rate := ts.slowLoss.sum * per / (z.t - a.t) * 60
-	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, ts.slowLoss.sum*per, rate))
-	u.eventSlowLoss(ts.slowLoss.bbl(t))
-	u.addVerdict(i, ts, ts.slowLoss.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
+	rate := l.inches * per / (z.t - a.t) * 60
+	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, l.inches*per, rate))
+	u.eventSlowLoss(l.bbl(t))
+	u.addVerdict(i, ts, l.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
 }
 
 // eventSlowLoss says of the newest event that it is a slow loss of so many barrels.
@@ -80,37 +80,29 @@ func (u *update) eventSlowLoss(bbl float64) {
 	u.out[len(u.out)-1].Event.Slow = true
 }
 
-// asDraw is a slow loss as if it were a draw.
-func (s episode) asDraw() draw {
-	return draw{start: s.start, end: s.last, opening: gauge{level: s.at}, closing: gauge{level: s.at - s.sum}}
-}
-
-// bbl is the volume of a slow loss in barrels.
-func (s episode) bbl(t *Tank) float64 { return t.volume(s.asDraw()) }
-
 // endSlowLoss tells how much a slow loss took, when it has ended and was much more than first told.
 func (u *update) endSlowLoss(i int, ts *tankState, z sample) {
-	s := ts.slowLoss
-	ts.slowLoss = episode{}
+	l := ts.slow.loss
+	ts.slow.loss = slowLoss{}
 	per := u.site.tanks[i].Table.PerInch(float64(z.v))
-	if s.active && s.n == lossMoved { // what was kept when it was told of gives way to the whole
-		u.addVerdict(i, ts, s.asDraw(), Transferred, "meanwhile other tanks rose slowly")
+	if l.active && l.kind == lossMoved { // what was kept when it was told of gives way to the whole
+		u.addVerdict(i, ts, l.asDraw(), Transferred, "meanwhile other tanks rose slowly")
 	}
-	if !s.active || s.n == lossMoved || s.last-s.start < 1.3*lossWindow || s.sum*per < 2*lossBbl {
+	if !l.active || l.kind == lossMoved || l.last-l.start < 1.3*lossWindow || l.inches*per < 2*lossBbl {
 		return
 	}
-	u.addEvent(ts, i, eventrules.UnexplainedLoss, s.start, s.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", s.at, s.at-s.sum, s.sum*per))
-	u.eventSlowLoss(s.bbl(&u.site.tanks[i]))
+	u.addEvent(ts, i, eventrules.UnexplainedLoss, l.start, l.last, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl; it has ended", l.top, l.top-l.inches, l.inches*per))
+	u.eventSlowLoss(l.bbl(&u.site.tanks[i]))
 }
 
 // quietFrom is the first point of the history from which on, after a time, nothing but slow
 // change happened.
-func (ts *tankState) quietFrom(from float64) int {
-	if ts.jumpedUpAt > 0 {
-		from = math.Max(from, ts.jumpedUpAt+foamLong)
+func (l *levels) quietFrom(from, jumpedUpAt float64) int {
+	if jumpedUpAt > 0 {
+		from = math.Max(from, jumpedUpAt+foamLong)
 	}
-	k := len(ts.history) - 1
-	for k > 0 && ts.history[k-1].t >= from && ts.history[k].flags != unlinked {
+	k := len(l.history) - 1
+	for k > 0 && l.history[k-1].t >= from && l.history[k].flags != unlinked {
 		k--
 	}
 	return k
@@ -118,21 +110,21 @@ func (ts *tankState) quietFrom(from float64) int {
 
 // topFrom is the last point of the history, from one on, at which the level was about its
 // highest: there the loss began.
-func (ts *tankState) topFrom(first int) int {
-	top := ts.history[first].v
-	for _, h := range ts.history[first:] {
+func (l *levels) topFrom(first int) int {
+	top := l.history[first].v
+	for _, h := range l.history[first:] {
 		top = max(top, h.v)
 	}
-	k := len(ts.history) - 1
-	for k > first && ts.history[k].v < top-lossTop {
+	k := len(l.history) - 1
+	for k > first && l.history[k].v < top-lossTop {
 		k--
 	}
 	return k
 }
 
 // evenFall says that both halves of a fall share it.
-func (ts *tankState) evenFall(first int, fell float64) bool {
-	mid := ts.history[(first+len(ts.history)-1)/2]
-	half := float64(ts.history[first].v - mid.v)
+func (l *levels) evenFall(first int, fell float64) bool {
+	mid := l.history[(first+len(l.history)-1)/2]
+	half := float64(l.history[first].v - mid.v)
 	return half > 0.3*fell && half < 0.7*fell
 }

@@ -14,11 +14,11 @@ type CleanLevel struct {
 
 // Latest is the newest cleaned level of a tank; false before the first.
 func (s Site) Latest(st State, i int) (CleanLevel, bool) {
-	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].recent) == 0 {
+	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].levels.recent) == 0 {
 		return CleanLevel{}, false
 	}
 	ts := st.tanks[i]
-	l := ts.recent[len(ts.recent)-1]
+	l := ts.levels.recent[len(ts.levels.recent)-1]
 	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: ts.noise.sigma, At: ts.clock.wall(l.t / s.speed)}, true
 }
 
@@ -39,9 +39,9 @@ type SlowLoss struct {
 
 // SlowLoss is that of a tank.
 func (s Site) SlowLoss(st State, i int) SlowLoss {
-	l := st.tanks[i].slowLoss
+	l := st.tanks[i].slow.loss
 	if !l.active {
 		return SlowLoss{}
 	}
-	return SlowLoss{Open: true, Moved: l.n == lossMoved, Bbl: l.bbl(&s.tanks[i])}
+	return SlowLoss{Open: true, Moved: l.kind == lossMoved, Bbl: l.bbl(&s.tanks[i])}
 }

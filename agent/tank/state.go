@@ -93,8 +93,8 @@ func (u *update) growMark() {
 		u.st.mark++
 		u.st.storedAt = now
 		for i, ts := range u.st.tanks {
-			if ts.storedLevel != ts.last.v {
-				u.writable(i).storedLevel = ts.last.v
+			if ts.stored.level != ts.last.v {
+				u.writable(i).stored.level = ts.last.v
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func (u *update) storeEvery(now float64) float64 {
 
 // storeEvery is how long the stored state of one tank may be behind, s.
 func (ts *tankState) storeEvery(now, stored float64) float64 {
-	moved := math.Abs(ts.last.v-ts.storedLevel) - 4*ts.noise.sigma
+	moved := math.Abs(ts.last.v-ts.stored.level) - 4*ts.noise.sigma
 	fresh := ts.last.t > stored
 	switch {
 	case ts.drawing && now-ts.lastFallAt < storeIdle, moved > storeFar:
@@ -161,8 +161,8 @@ func (u *update) auxiliary(in Input) {
 	now := u.st.now * u.site.speed
 	switch in.Kind {
 	case Interface:
-		ts.keepWater(now, in.Value)
+		ts.aux.keepWater(now, in.Value)
 	default:
-		ts.keepAux(auxPlace(in.Kind), now, in.Value)
+		ts.aux.keep(auxPlace(in.Kind), now, in.Value)
 	}
 }

@@ -7,8 +7,8 @@ type stuckSpan struct{ from, to float64 }
 
 // stuckBetween says that the value stood still from one draw until it came down at once, faster
 // than any pump, in dense readings: a float that hung while the truck went on.
-func (ts *tankState) stuckBetween(t *Tank, a, b draw) bool {
-	rest := between(ts.recent, a.end, b.start)
+func (l *levels) stuckBetween(t *Tank, a, b draw) bool {
+	rest := between(l.recent, a.end, b.start)
 	most := t.Loads.TruckMax
 	switch {
 	case b.samples > 0 || len(rest) < stepFew || b.start-a.end > t.Loads.Stuck.Seconds():

@@ -30,7 +30,7 @@ func (u *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 // level is lost behind a gap, or in which nothing left, agrees with nothing.
 func (u *update) risesAsFalls(i, j int, d draw, step float64) bool {
 	ts, other, t, o := u.st.tanks[i], u.st.tanks[j], &u.site.tanks[i], &u.site.tanks[j]
-	silence := math.Max(ts.gapMin(t, u.site.speed), other.gapMin(o, u.site.speed))
+	silence := math.Max(ts.interval.gapMin(t, u.site.speed), other.interval.gapMin(o, u.site.speed))
 	rising, row, drawn, neither := 0, 0, 0, 0
 	for at := d.start + nodeEvery; at+step <= d.end; at += step {
 		left, known := ts.riseKnown(t, at, at+step, silence)

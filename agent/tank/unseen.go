@@ -35,7 +35,7 @@ func (ts *tankState) hiddenSpan(d draw, speed float64) *Span {
 	if d.samples > 0 {
 		return nil
 	}
-	b := ts.recent[max(0, searchTime(ts.recent, d.start)-1):min(len(ts.recent), searchTime(ts.recent, d.end)+2)]
+	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+2)]
 	from, to, fell := d.start, d.end, float32(0)
 	for i := 1; i < len(b); i++ {
 		if by := b[i-1].v - b[i].v; by > fell {

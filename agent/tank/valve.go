@@ -17,9 +17,9 @@ const (
 type opening struct{ from, to float64 }
 
 // openings are the times over which the load valve was open, without its chatter.
-func (ts *tankState) openings() []opening {
+func (x *auxiliary) openings() []opening {
 	var out []opening
-	for _, p := range ts.aux[valveAt] {
+	for _, p := range x.values[valveAt] {
 		n := len(out)
 		switch {
 		case p.v == 0:
@@ -36,11 +36,11 @@ func (ts *tankState) openings() []opening {
 }
 
 // openingOf is the opening that the greater part of a draw lies in, and whether there is one.
-func (ts *tankState) openingOf(t *Tank, d draw) (opening, bool) {
+func (x *auxiliary) openingOf(t *Tank, d draw) (opening, bool) {
 	if !t.Valve || t.Group != "" {
 		return opening{}, false
 	}
-	for _, o := range ts.openings() {
+	for _, o := range x.openings() {
 		in := math.Min(o.to, d.end) - math.Max(o.from, d.start)
 		if in >= valveShare*(d.end-d.start) {
 			return o, true
@@ -52,18 +52,18 @@ func (ts *tankState) openingOf(t *Tank, d draw) (opening, bool) {
 // oneOpening says whether the valve was open from one draw to the next, so that they are one
 // load, or was shut between them for so long that they are two; sure is false where the
 // contact tells neither.
-func (ts *tankState) oneOpening(t *Tank, a, b draw) (one, sure bool) {
-	x, ok1 := ts.openingOf(t, a)
-	y, ok2 := ts.openingOf(t, b)
+func (x *auxiliary) oneOpening(t *Tank, a, b draw) (one, sure bool) {
+	first, ok1 := x.openingOf(t, a)
+	second, ok2 := x.openingOf(t, b)
 	switch {
 	case !ok1 || !ok2:
 		return false, false
-	case x != y:
-		return false, y.from-x.to >= pauseSure
+	case first != second:
+		return false, second.from-first.to >= pauseSure
 	}
-	shut := x.to-b.end < valveFar || math.IsInf(x.to, 1) && b.start-a.end < valveFar
+	shut := first.to-b.end < valveFar || math.IsInf(first.to, 1) && b.start-a.end < valveFar
 	most := t.Loads.TruckMax
-	one = shut && a.start-x.from < valveFar && (most == 0 || t.volume(a)+t.volume(b) <= most)
+	one = shut && a.start-first.from < valveFar && (most == 0 || t.volume(a)+t.volume(b) <= most)
 	return one, one
 }
 
@@ -74,11 +74,11 @@ func (ts *tankState) startAndEndByValve(t *Tank, d *draw) {
 	if d.parts > 1 { // the valve may have been shut in a pause
 		first.end, last.start = math.Min(d.end, d.start+valveSlack), math.Max(d.start, d.end-valveSlack)
 	}
-	if o, ok := ts.openingOf(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
+	if o, ok := ts.aux.openingOf(t, first); ok && d.start-o.from < valveFar && o.from-d.start < valveSlack {
 		d.setByValve = true
 		ts.startByValve(t, d, o.from)
 	}
-	if o, ok := ts.openingOf(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
+	if o, ok := ts.aux.openingOf(t, last); ok && d.end-o.to < valveSlack && o.to-d.end < valveFar {
 		d.setByValve = true
 		ts.endByValve(t, d, o.to)
 	}

@@ -108,10 +108,10 @@ func (s Site) Levels(st State, tank int, from, to time.Time) []Moment {
 		}
 	}
 	fine := math.Inf(1)
-	if len(ts.recent) > 0 {
-		fine = ts.recent[0].t
+	if len(ts.levels.recent) > 0 {
+		fine = ts.levels.recent[0].t
 	}
-	take(ts.history[:searchTime(ts.history, fine)])
-	take(ts.recent)
+	take(ts.levels.history[:searchTime(ts.levels.history, fine)])
+	take(ts.levels.recent)
 	return out
 }

@@ -17,13 +17,13 @@ const (
 func (u *update) watch(i int, ts *tankState, s sample) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(float64(s.v))
-	ref, now, dt := ts.fallSoFar(s.t)
+	ref, now, dt := ts.levels.fallSoFar(s.t)
 	if dt <= 0 {
 		return
 	}
 	drop := ref - now
-	gap := dt >= ts.gapMin(t, u.site.speed)
-	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > ts.leastFall()
+	gap := dt >= ts.interval.gapMin(t, u.site.speed)
+	falls := drop*per >= 0.8*t.Loads.MinRate*dt/60 && drop > ts.noise.leastFall()
 	if gap && drop*per >= 0.3*t.Loads.MinLoad {
 		falls = true
 	}
@@ -36,7 +36,7 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 		ts.searchFrom = math.Max(ts.searchFrom, ts.decidedTo)
 	}
 	if s.t-ts.lastFallAt > 180 || len(ts.firstSeen) == 0 {
-		ts.firstSeen = append(ts.firstSeen[:len(ts.firstSeen):len(ts.firstSeen)], ts.fallBegan(s.t))
+		ts.firstSeen = append(ts.firstSeen[:len(ts.firstSeen):len(ts.firstSeen)], ts.levels.fallBegan(s.t, &ts.noise))
 		u.storeNow = true
 	}
 	ts.lastFallAt = s.t
@@ -45,23 +45,23 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 // leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps:
 // a restart that cost some readings must not shift the moment at which a draw is first
 // seen, which the ticket's number is made of.
-func (ts *tankState) leastFall() float64 { return fallLeast + 2.3*ts.noise.rounded() }
+func (z *noise) leastFall() float64 { return fallLeast + 2.3*z.rounded() }
 
 // fallSoFar gives the level some minutes ago and now, and the seconds between.
-func (ts *tankState) fallSoFar(now float64) (before, after, dt float64) {
-	n := len(ts.recent)
+func (l *levels) fallSoFar(now float64) (before, after, dt float64) {
+	n := len(l.recent)
 	if n < 2 {
 		return 0, 0, 0
 	}
 	j := n - 2
-	for j > 0 && ts.recent[j-1].t >= now-watchBack {
+	for j > 0 && l.recent[j-1].t >= now-watchBack {
 		j--
 	}
-	a, b := ts.recent[j], ts.recent[n-1]
+	a, b := l.recent[j], l.recent[n-1]
 	if n-j < 8 {
 		return float64(a.v), float64(b.v), b.t - a.t
 	}
-	return median3(ts.recent[j : j+3]), median3(ts.recent[n-3:]), ts.recent[n-2].t - ts.recent[j+1].t
+	return median3(l.recent[j : j+3]), median3(l.recent[n-3:]), l.recent[n-2].t - l.recent[j+1].t
 }
 
 func median3(b []sample) float64 {
@@ -72,23 +72,23 @@ func median3(b []sample) float64 {
 // storeHint stores the state at the first sign of a fall, so that a power cut right after the
 // start of a load takes no more than seconds of it.
 func (u *update) storeHint(ts *tankState, s sample) {
-	n := len(ts.recent)
-	if ts.drawing || n < 4 || s.t-ts.hintStoredAt < hintEvery {
+	n := len(ts.levels.recent)
+	if ts.drawing || n < 4 || s.t-ts.stored.hintAt < hintEvery {
 		return
 	}
-	if median3(ts.recent[n-4:n-1])-float64(s.v) > 0.3+4*ts.noise.sigma {
-		ts.hintStoredAt, u.storeNow = s.t, true
+	if median3(ts.levels.recent[n-4:n-1])-float64(s.v) > 0.3+4*ts.noise.sigma {
+		ts.stored.hintAt, u.storeNow = s.t, true
 	}
 }
 
 // fallBegan is the instant at which the fall that is seen now began, by what is known now:
 // the last sample that was not clearly below the level of the minutes before.
-func (ts *tankState) fallBegan(now float64) float64 {
-	b := between(ts.recent, now-watchBack-360, now)
+func (l *levels) fallBegan(now float64, z *noise) float64 {
+	b := between(l.recent, now-watchBack-360, now)
 	if len(b) < 2 {
 		return now
 	}
-	edge := math.Max(0.5, 4*ts.noise.rounded())
+	edge := math.Max(0.5, 4*z.rounded())
 	k := len(b) - 1
 	for k > 0 && float64(b[k].v) < stats.Median(values(b[max(0, k-12):k]))-edge {
 		k--

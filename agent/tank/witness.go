@@ -36,11 +36,11 @@ func (u *update) addEvidence(i int, ts *tankState, d draw, now float64, l *Load)
 	t := &u.site.tanks[i]
 	l.OpenBbl, _ = t.Table.Extrapolated(d.opening.level)
 	l.CloseBbl, _ = t.Table.Extrapolated(d.closing.level)
-	l.ClosingTop, l.ClosingBottom = ts.asOf(topAt, d.end), ts.asOf(bottomAt, d.end)
+	l.ClosingTop, l.ClosingBottom = ts.aux.asOf(topAt, d.end), ts.aux.asOf(bottomAt, d.end)
 	if t.Interface {
-		l.OpenWater, l.CloseWater = ts.waterAt(d.start), ts.waterAt(d.end)
+		l.OpenWater, l.CloseWater = ts.aux.waterAt(d.start), ts.aux.waterAt(d.end)
 	}
-	l.Trend = ts.trend(t, d, now, u.site.speed)
+	l.Trend = ts.levels.trend(t, d, now, u.site.speed)
 	name, rose := u.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
@@ -52,14 +52,14 @@ func (u *update) addEvidence(i int, ts *tankState, d draw, now float64, l *Load)
 			l.Rivals.Others++
 		}
 	}
-	if fell, ok := ts.waterFell(d.start, d.end); ok && t.Interface {
+	if fell, ok := ts.aux.waterFell(d.start, d.end); ok && t.Interface {
 		l.Rivals.WaterIn = new(stats.Round(fell, 1))
 	}
 }
 
 // trend thins the samples about a draw: of each cell of time the one with the middle level.
-func (ts *tankState) trend(t *Tank, d draw, now, speed float64) *Trend {
-	b := between(ts.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
+func (l *levels) trend(t *Tank, d draw, now, speed float64) *Trend {
+	b := between(l.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
 	if len(b) == 0 {
 		return nil
 	}
@@ -92,8 +92,8 @@ func middle(b []sample) sample {
 }
 
 // waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.
-func (ts *tankState) waterAt(at float64) *float64 {
-	b := between(ts.water, at-trendFar, at)
+func (x *auxiliary) waterAt(at float64) *float64 {
+	b := between(x.water, at-trendFar, at)
 	if len(b) == 0 {
 		return nil
 	}

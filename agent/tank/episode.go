@@ -1,0 +1,106 @@
+package tank
+
+import "gauger/agent/tank/stats"
+
+const episodeDay = 86400.0 // s within which the same fault is told of once
+
+// faults of a tank's sensor and clock, and when they last were.
+type faults struct {
+	badValues repeatedFault // values that cannot be
+	spikes    repeatedFault // jumps that came back
+
+	clockSteppedAt float64 // when the clock of its readings last stepped
+	clockStep      float64 // and by how much, s
+	jumpedAt       float64 // when the level last jumped without flow
+	jumpedUpAt     float64 // when it last jumped up
+	unfrozeAt      float64 // when a frozen value last came to life
+	stuckReported  bool    // the value that stands now was told of
+}
+
+// repeatedFault is an episode of a fault that comes again and again, and is told of once a day at most.
+type repeatedFault struct {
+	active      bool
+	start, last float64
+	n           int
+	toldAt      float64 // when the newest episode was told of
+	lastValue   float64
+}
+
+// add counts one more.
+func (f *repeatedFault) add(t, v float64) {
+	if !f.active {
+		*f = repeatedFault{active: true, start: t, toldAt: f.toldAt}
+	}
+	f.last, f.n = t, f.n+1
+	if stats.Finite(v) {
+		f.lastValue = v
+	}
+}
+
+// due says that an episode is over, or has gone on for a day since it was last told of, and is
+// worth an event. What comes within a day of that one is told of together.
+func (f *repeatedFault) due(now, quiet float64, few int) bool {
+	told := f.toldAt
+	if told > f.start || told < 0 {
+		told = 0
+	}
+	over := now-f.last >= quiet
+	switch {
+	case !f.active || f.n < few && !over:
+		return false
+	case f.n < few:
+		*f = repeatedFault{toldAt: told}
+		return false
+	case told > 0 && now-told < episodeDay || !over && now-f.start < episodeDay:
+		return false
+	}
+	return true
+}
+
+// smallDraws are the draws below the least load that are told of together.
+type smallDraws struct {
+	active       bool
+	start, last  float64
+	n            int
+	bbl, lastBbl float64
+	returned     float64 // bbl of them that came back
+}
+
+// add counts one more; what came back of it, or 0.
+func (s *smallDraws) add(d draw, bbl, returned float64) {
+	if !s.active {
+		*s = smallDraws{active: true, start: d.end}
+	}
+	s.returned += returned
+	s.last, s.n = d.end, s.n+1
+	if stats.Finite(bbl) {
+		s.lastBbl, s.bbl = bbl, s.bbl+bbl
+	}
+	s.start = min(s.start, d.start)
+}
+
+// slowLosses are falls at rest that are too slow for a draw.
+type slowLosses struct {
+	checkAt float64 // when to look for one again
+	loss    slowLoss
+}
+
+// slowLoss is one that goes on.
+type slowLoss struct {
+	active      bool
+	start, last float64
+	kind        int
+	inches, top float64 // fallen so far, from this level
+}
+
+// The kinds of slow loss.
+const (
+	lossUnexplained = 1
+	lossMoved       = 2 // the oil went to another tank
+)
+
+func (l slowLoss) asDraw() draw {
+	return draw{start: l.start, end: l.last, opening: gauge{level: l.top}, closing: gauge{level: l.top - l.inches}}
+}
+
+func (l slowLoss) bbl(t *Tank) float64 { return t.volume(l.asDraw()) }
