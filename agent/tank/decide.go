@@ -113,20 +113,20 @@ func (x *auxiliary) waterDrawn(t *Tank, d draw, levels *levels) bool {
 
 // othersRoseOver is the tank that rose most over a draw, and the barrels that all others rose: from
 // before it to after it, also where a gap hid its ends.
-func (u *update) othersRoseOver(i int, d draw) (name string, bbl float64) {
-	return u.othersRose(i, d.start-30-d.opening.away, d.end+150+d.closing.away)
+func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
+	return s.othersRose(i, d.start-30-d.opening.away, d.end+150+d.closing.away)
 }
 
 // othersRose is the tank that rose most in a time in which this one fell, and the barrels that
 // all others rose beyond their own inflow.
-func (u *update) othersRose(i int, from, to float64) (name string, bbl float64) {
+func (s siteTanks) othersRose(i int, from, to float64) (name string, bbl float64) {
 	best := 0.0
-	for j := range u.site.tanks {
-		o := &u.site.tanks[j]
-		if j == i || o.Group != "" && o.Group == u.site.tanks[i].Group {
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j == i || o.Group != "" && o.Group == s.site.tanks[i].Group {
 			continue
 		}
-		other := u.st.tanks[j]
+		other := s.st.tanks[j]
 		rose := other.rise(o, from, to)
 		if rose > best {
 			best, name = rose, o.ID
@@ -205,14 +205,14 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 
 // othersGaveBack says that what came back came out of another tank of the site, so that it does not
 // undo the draw.
-func (u *update) othersGaveBack(i int, d draw, now float64) bool {
-	to := math.Min(now, d.end+u.site.tanks[i].Loads.Confirm.Seconds())
-	for j := range u.site.tanks {
-		o := &u.site.tanks[j]
-		if j == i || o.Group != "" && o.Group == u.site.tanks[i].Group {
+func (s siteTanks) othersGaveBack(i int, d draw, now float64) bool {
+	to := math.Min(now, d.end+s.site.tanks[i].Loads.Confirm.Seconds())
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j == i || o.Group != "" && o.Group == s.site.tanks[i].Group {
 			continue
 		}
-		if -u.st.tanks[j].rise(o, d.end+60, to) >= explainedShare*explainedShare*u.site.tanks[i].volume(d) {
+		if -s.st.tanks[j].rise(o, d.end+60, to) >= explainedShare*explainedShare*s.site.tanks[i].volume(d) {
 			return true
 		}
 	}

@@ -45,7 +45,7 @@ func chanceWrong(bbl, sigma float64) float64 {
 
 // confidence are the confidence in a load, which is the chance of its volume to be right less
 // what else speaks against it, and why a person should look at it.
-func (u *update) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []string) {
+func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []string) {
 	wrong := chanceWrong(l.GaugeBbl, l.ErrorBbl/2)
 	c := confidenceMost * (1 - wrong)
 	var why []string
@@ -57,13 +57,13 @@ func (u *update) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []
 	}
 	away := math.Max(d.opening.away, d.closing.away)
 	say(d.samples == 0, 0.7, "no reading inside the load: data gap %s", spanText(d.gap))
-	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, u.site.speed), 1, "data gap %s at an edge", spanText(away))
+	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s at an edge", spanText(away))
 	stopped := ts.stopped(d)
 	say(!stopped, 0.5, "the readings stopped while the level fell")
 	rest, few := ts.last.t-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
 	say(ts.levels.recent[0].t > d.start-nodeEvery, 0.5, "it began before the first reading")
-	say(d.gap >= ts.interval.gapMin(t, u.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
+	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
 	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
 	say(d.rival != "", 0.5, "%s", d.rival)
@@ -79,7 +79,7 @@ func (u *update) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []
 
 // remarks are what a reader should know of a load and is no reason for doubt, and the factor
 // by which its confidence is the less.
-func (u *update) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string, factor float64) {
+func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string, factor float64) {
 	factor = 1
 	say := func(less float64, format string, args ...any) {
 		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
@@ -96,10 +96,10 @@ func (u *update) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string,
 	if l.InflowUnknown {
 		say(1, "inflow unknown")
 	}
-	if at := u.st.bootedAt * u.site.speed; at > d.start && at < d.end {
+	if at := s.st.bootedAt * s.site.speed; at > d.start && at < d.end {
 		say(0.9, "restarted inside the load")
 	}
-	if len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, u.site.speed) {
+	if len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, s.site.speed) {
 		say(1, "data gap %s", spanText(d.gap))
 	}
 	return says, factor

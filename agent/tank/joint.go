@@ -6,11 +6,11 @@ const jointLead = 1200.0 // s by which a group's tank may follow the one that is
 
 // startJointly gives a group's tank the start of the draw that pulled it down through the
 // equaliser.
-func (u *update) startJointly(i int, ts *tankState, d *draw) {
-	t := &u.site.tanks[i]
+func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
+	t := &s.site.tanks[i]
 	start := d.start
-	for j, other := range u.st.tanks {
-		o := &u.site.tanks[j]
+	for j, other := range s.st.tanks {
+		o := &s.site.tanks[j]
 		if j == i || o.Group != t.Group {
 			continue
 		}
@@ -20,7 +20,7 @@ func (u *update) startJointly(i int, ts *tankState, d *draw) {
 		if !other.drawing {
 			continue
 		}
-		ds, _ := other.draws(o, u.site.speed, u.st.now*u.site.speed)
+		ds, _ := other.draws(o, s.site.speed, s.st.now*s.site.speed)
 		for _, x := range ds {
 			if x.end > d.start {
 				start = math.Min(start, x.start)
@@ -30,10 +30,10 @@ func (u *update) startJointly(i int, ts *tankState, d *draw) {
 	if start < d.start && start > d.start-jointLead {
 		ts.moveStart(t, d, start)
 	}
-	if u.fellAlone(i, *d) {
-		s := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
-		d.end = crossing(d.endLine, s, d.end-watchBack, d.end+watchBack)
-		d.closing = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(s, d.end, ts.noise.perSample())
+	if s.fellAlone(i, *d) {
+		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
+		d.end = crossing(d.endLine, after, d.end-watchBack, d.end+watchBack)
+		d.closing = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(after, d.end, ts.noise.perSample())
 	}
 }
 

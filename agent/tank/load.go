@@ -8,17 +8,17 @@ import (
 )
 
 // makeLoad makes the record of a draw that is a run.
-func (u *update) makeLoad(i int, ts *tankState, d draw) Load {
-	t := &u.site.tanks[i]
-	wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
+func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
+	t := &s.site.tanks[i]
+	wall := func(at float64) time.Time { return ts.clock.wall(at / s.site.speed) }
 	l := Load{
 		Tank: t.ID, Start: wall(d.start), End: wall(d.end), Began: wall(ts.drawBegan(d)),
 		Open: d.opening.level, Close: d.closing.level, Sigma: ts.noise.sigma, Parts: d.parts,
 		Gap:   time.Duration(d.gap * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,
 	}
-	for _, s := range between(ts.levels.recent, d.start, d.end) {
-		l.Samples += int(s.n)
+	for _, x := range between(ts.levels.recent, d.start, d.end) {
+		l.Samples += int(x.n)
 	}
 	per := t.Table.PerInch((l.Open + l.Close) / 2)
 	l.GaugeBbl = t.volume(d)
@@ -28,13 +28,13 @@ func (u *update) makeLoad(i int, ts *tankState, d draw) Load {
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
 	l.ErrorBbl = 2 * t.volumeError(d)
 	if t.Group != "" {
-		l.GroupBbl = u.groupBbl(i, d)
+		l.GroupBbl = s.groupBbl(i, d)
 	}
 	l.TopTemperature, l.BottomTemperature = ts.aux.asOf(topAt, d.start), ts.aux.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = ts.aux.asOf(gravityAt, d.start), ts.aux.asOf(bswAt, d.start)
-	l.Confidence, l.Review = u.confidence(t, ts, d, l)
-	l.Unseen = ts.hiddenSpan(d, u.site.speed)
-	says, factor := u.remarks(t, ts, d, l)
+	l.Confidence, l.Review = s.confidence(t, ts, d, l)
+	l.Unseen = ts.hiddenSpan(d, s.site.speed)
+	says, factor := s.remarks(t, ts, d, l)
 	l.Remarks, l.Confidence = says, stats.Round(factor*l.Confidence, 2)
 	return l
 }
@@ -50,16 +50,16 @@ func (p *drawPhase) drawBegan(d draw) float64 {
 }
 
 // groupBbl is the gauged volume of all tanks of a group over a draw.
-func (u *update) groupBbl(i int, d draw) float64 {
-	own := &u.site.tanks[i]
+func (s siteTanks) groupBbl(i int, d draw) float64 {
+	own := &s.site.tanks[i]
 	sum := own.volume(d)
-	for j := range u.site.tanks {
-		o := &u.site.tanks[j]
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
 		if j == i || o.Group != own.Group {
 			continue
 		}
-		a, ok1 := u.st.tanks[j].levels.about(d.start - 30)
-		b, ok2 := u.st.tanks[j].levels.about(d.end + own.Loads.GroupSettle.Seconds())
+		a, ok1 := s.st.tanks[j].levels.about(d.start - 30)
+		b, ok2 := s.st.tanks[j].levels.about(d.end + own.Loads.GroupSettle.Seconds())
 		if ok1 && ok2 {
 			va, _ := o.Table.Extrapolated(a)
 			vb, _ := o.Table.Extrapolated(b)

@@ -73,7 +73,7 @@ func (s Site) Concluded(st State, i int) (State, []Outcome) {
 		return st, nil
 	}
 	st = st.cloned(len(s.tanks))
-	u := &update{site: s, st: &st, storeNow: true}
+	u := &update{siteTanks: siteTanks{s, &st}, storeNow: true}
 	ts := u.writable(i)
 	u.flush(i, ts)
 	u.judgeDraws(i, ts, st.now*s.speed, true)

@@ -112,10 +112,10 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 }
 
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
-func (u *update) othersLost(i int, from, to float64) (bbl float64) {
-	for j := range u.site.tanks {
+func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
+	for j := range s.site.tanks {
 		if j != i {
-			bbl += math.Max(0, -u.st.tanks[j].rise(&u.site.tanks[j], from, to))
+			bbl += math.Max(0, -s.st.tanks[j].rise(&s.site.tanks[j], from, to))
 		}
 	}
 	return bbl

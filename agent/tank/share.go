@@ -11,16 +11,16 @@ const (
 // explainsRise says that what the other tanks rose over a draw came out of it, where more tanks fell:
 // a rise is the oil of no more draws than add up to it. Of all choices of draws the one that follows
 // the rise best has to hold this one, and without it none may follow nearly as well.
-func (u *update) explainsRise(i int, d draw, removed float64) bool {
+func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 	from, to := d.start-30-d.opening.away, d.end+150+d.closing.away
-	givers := u.fallingTanks(i, from, to)
+	givers := s.fallingTanks(i, from, to)
 	if len(givers) == 1 {
 		return true
 	}
-	_, rose := u.othersRose(i, from, to)
+	_, rose := s.othersRose(i, from, to)
 	all := removed
 	for _, k := range givers[1:] {
-		all -= u.st.tanks[k].rise(&u.site.tanks[k], from, to)
+		all -= s.st.tanks[k].rise(&s.site.tanks[k], from, to)
 	}
 	if rose >= explainedShare*all {
 		return true
@@ -28,14 +28,14 @@ func (u *update) explainsRise(i int, d draw, removed float64) bool {
 	if len(givers) > giveMost {
 		return false
 	}
-	risers := u.risingTanks(i, from, to)
+	risers := s.risingTanks(i, from, to)
 	for _, k := range givers[1:] {
-		from, to = u.widen(k, from, to)
+		from, to = s.widen(k, from, to)
 	}
 	with, without := math.Inf(1), math.Inf(1)
-	came, fell := u.riseCourse(risers, from, to), make([][]float64, len(givers))
+	came, fell := s.riseCourse(risers, from, to), make([][]float64, len(givers))
 	for n, k := range givers {
-		fell[n] = u.riseCourse([]int{k}, from, to)
+		fell[n] = s.riseCourse([]int{k}, from, to)
 	}
 	for choice := range 1 << len(givers) {
 		if off := worstMiss(came, fell, choice); choice&1 == 1 {
@@ -48,10 +48,10 @@ func (u *update) explainsRise(i int, d draw, removed float64) bool {
 }
 
 // fallingTanks are the tanks that fell as in a draw between two times, tank i first.
-func (u *update) fallingTanks(i int, from, to float64) []int {
+func (s siteTanks) fallingTanks(i int, from, to float64) []int {
 	out := []int{i}
-	for k := range u.site.tanks {
-		if o := &u.site.tanks[k]; k != i && -u.st.tanks[k].rise(o, from, to) >= o.Loads.MinLoad {
+	for k := range s.site.tanks {
+		if o := &s.site.tanks[k]; k != i && -s.st.tanks[k].rise(o, from, to) >= o.Loads.MinLoad {
 			out = append(out, k)
 		}
 	}
@@ -59,9 +59,9 @@ func (u *update) fallingTanks(i int, from, to float64) []int {
 }
 
 // risingTanks are the tanks outside its group that rose while tank i fell.
-func (u *update) risingTanks(i int, from, to float64) (out []int) {
-	for j := range u.site.tanks {
-		if u.separate(i, j) && u.st.tanks[j].rise(&u.site.tanks[j], from, to) > 0 {
+func (s siteTanks) risingTanks(i int, from, to float64) (out []int) {
+	for j := range s.site.tanks {
+		if s.separate(i, j) && s.st.tanks[j].rise(&s.site.tanks[j], from, to) > 0 {
 			out = append(out, j)
 		}
 	}
@@ -69,17 +69,17 @@ func (u *update) risingTanks(i int, from, to float64) (out []int) {
 }
 
 // separate says that two tanks are two, and not joined by an equaliser.
-func (u *update) separate(i, j int) bool {
-	a, b := &u.site.tanks[i], &u.site.tanks[j]
+func (s siteTanks) separate(i, j int) bool {
+	a, b := &s.site.tanks[i], &s.site.tanks[j]
 	return i != j && (a.Group == "" || a.Group != b.Group)
 }
 
 // widen widens a time by the draws of a tank that reach into it.
-func (u *update) widen(k int, from, to float64) (lo, hi float64) {
-	other, o := u.st.tanks[k], &u.site.tanks[k]
+func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
+	other, o := s.st.tanks[k], &s.site.tanks[k]
 	ds := []draw{{start: other.lastDrawStart, end: other.lastDrawEnd}}
 	if other.drawing {
-		more, _ := other.draws(o, u.site.speed, u.st.now*u.site.speed)
+		more, _ := other.draws(o, s.site.speed, s.st.now*s.site.speed)
 		ds = append(ds, more...)
 	}
 	lo, hi = from, to
@@ -93,11 +93,11 @@ func (u *update) widen(k int, from, to float64) (lo, hi float64) {
 
 // riseCourse is what some tanks rose together since a time, at each of givePoints instants; NaN where
 // a level is not known.
-func (u *update) riseCourse(tanks []int, from, to float64) []float64 {
+func (s siteTanks) riseCourse(tanks []int, from, to float64) []float64 {
 	out := make([]float64, givePoints)
 	for n := range out {
 		for _, j := range tanks {
-			bbl, ok := u.st.tanks[j].riseKnown(&u.site.tanks[j], from, from+(to-from)*float64(n+1)/givePoints, 2*levelFar)
+			bbl, ok := s.st.tanks[j].riseKnown(&s.site.tanks[j], from, from+(to-from)*float64(n+1)/givePoints, 2*levelFar)
 			if !ok {
 				bbl = math.NaN()
 			}
@@ -129,10 +129,10 @@ func worstMiss(came []float64, fell [][]float64, choice int) float64 {
 }
 
 // othersDrained is what the tanks other than two lost between two times, where it is as fast as a load.
-func (u *update) othersDrained(i, j int, from, to float64) (bbl float64) {
-	for k := range u.site.tanks {
-		o := &u.site.tanks[k]
-		if out := -u.st.tanks[k].rise(o, from, to); k != i && k != j && out >= o.Loads.MinRate*(to-from)/60 {
+func (s siteTanks) othersDrained(i, j int, from, to float64) (bbl float64) {
+	for k := range s.site.tanks {
+		o := &s.site.tanks[k]
+		if out := -s.st.tanks[k].rise(o, from, to); k != i && k != j && out >= o.Loads.MinRate*(to-from)/60 {
 			bbl += out
 		}
 	}

@@ -55,7 +55,7 @@ func (s Site) Next(st State, in Input) (State, []Outcome) {
 	}
 	st = st.cloned(len(s.tanks))
 	s.advance(&st, in)
-	u := &update{site: s, st: &st}
+	u := &update{siteTanks: siteTanks{s, &st}}
 	switch in.Kind {
 	case Tick:
 		u.tick(in)
@@ -68,10 +68,15 @@ func (s Site) Next(st State, in Input) (State, []Outcome) {
 	return st, u.out
 }
 
+// siteTanks are the tanks of a site and their state: what one tank does is judged beside the others.
+type siteTanks struct {
+	site Site
+	st   *State
+}
+
 // update is one call of Next at work.
 type update struct {
-	site     Site
-	st       *State
+	siteTanks
 	out      []Outcome
 	storeNow bool // a draw began: store now
 

@@ -11,15 +11,15 @@ const (
 
 // filledWhileDrawn is the tank that a draw went into although that tank was drawn from as well:
 // it rose as this one fell, except while it was falling itself.
-func (u *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
-	own := &u.site.tanks[i]
+func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
+	own := &s.site.tanks[i]
 	step := math.Min(shareLong, math.Max(2*joinWithin, shareBbl/math.Max(own.pumpRate(d), 0.1)*60))
-	for j := range u.site.tanks {
-		o := &u.site.tanks[j]
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
 		if j == i || o.Group != "" && o.Group == own.Group {
 			continue
 		}
-		if u.risesAsFalls(i, j, d, step) {
+		if s.risesAsFalls(i, j, d, step) {
 			return o.ID, true
 		}
 	}
@@ -28,15 +28,15 @@ func (u *update) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 
 // risesAsFalls compares a draw of tank i, stretch by stretch, with tank j. A stretch of which either
 // level is lost behind a gap, or in which nothing left, agrees with nothing.
-func (u *update) risesAsFalls(i, j int, d draw, step float64) bool {
-	ts, other, t, o := u.st.tanks[i], u.st.tanks[j], &u.site.tanks[i], &u.site.tanks[j]
-	silence := math.Max(ts.interval.gapMin(t, u.site.speed), other.interval.gapMin(o, u.site.speed))
+func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
+	ts, other, t, o := s.st.tanks[i], s.st.tanks[j], &s.site.tanks[i], &s.site.tanks[j]
+	silence := math.Max(ts.interval.gapMin(t, s.site.speed), other.interval.gapMin(o, s.site.speed))
 	rising, row, drawn, neither := 0, 0, 0, 0
 	for at := d.start + nodeEvery; at+step <= d.end; at += step {
 		left, known := ts.riseKnown(t, at, at+step, silence)
 		came, seen := other.riseKnown(o, at, at+step, silence)
 		out := -left
-		switch beside := u.othersDrained(i, j, at, at+step); {
+		switch beside := s.othersDrained(i, j, at, at+step); {
 		case !known || !seen:
 			neither++
 		case beside > 0 && came > 0 && came < explainedShare*(out+beside):
@@ -58,14 +58,14 @@ func (u *update) risesAsFalls(i, j int, d draw, step float64) bool {
 
 // evenedOut is the tank of the same group into which a draw went through an equaliser that was
 // opened with neither of them being hauled.
-func (u *update) evenedOut(i int, d draw) (name string, ok bool) {
-	own := &u.site.tanks[i]
+func (s siteTanks) evenedOut(i int, d draw) (name string, ok bool) {
+	own := &s.site.tanks[i]
 	if own.Group == "" {
 		return "", false
 	}
-	for j := range u.site.tanks {
-		o, other := &u.site.tanks[j], u.st.tanks[j]
-		if j == i || o.Group != own.Group || other.lastDrawBefore(o, u.site.speed, d.end, u.st.now*u.site.speed) > d.start-nodeEvery {
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		if j == i || o.Group != own.Group || other.lastDrawBefore(o, s.site.speed, d.end, s.st.now*s.site.speed) > d.start-nodeEvery {
 			continue
 		}
 		if rose, ok := other.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
@@ -92,11 +92,11 @@ func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64
 
 // fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser
 // was shut.
-func (u *update) fellAlone(i int, d draw) bool {
-	own := &u.site.tanks[i]
-	for j := range u.site.tanks {
-		o := &u.site.tanks[j]
-		if j != i && o.Group == own.Group && -u.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
+func (s siteTanks) fellAlone(i int, d draw) bool {
+	own := &s.site.tanks[i]
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j != i && o.Group == own.Group && -s.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
 			return false
 		}
 	}

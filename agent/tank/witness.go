@@ -32,23 +32,23 @@ type Rivals struct {
 }
 
 // addEvidence adds to a load what a reader of the ticket wants to see beside the figures.
-func (u *update) addEvidence(i int, ts *tankState, d draw, now float64, l *Load) {
-	t := &u.site.tanks[i]
+func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Load) {
+	t := &s.site.tanks[i]
 	l.OpenBbl, _ = t.Table.Extrapolated(d.opening.level)
 	l.CloseBbl, _ = t.Table.Extrapolated(d.closing.level)
 	l.ClosingTop, l.ClosingBottom = ts.aux.asOf(topAt, d.end), ts.aux.asOf(bottomAt, d.end)
 	if t.Interface {
 		l.OpenWater, l.CloseWater = ts.aux.waterAt(d.start), ts.aux.waterAt(d.end)
 	}
-	l.Trend = ts.levels.trend(t, d, now, u.site.speed)
-	name, rose := u.othersRoseOver(i, d)
+	l.Trend = ts.levels.trend(t, d, now, s.site.speed)
+	name, rose := s.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
 		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now), 1),
 		Watched: time.Duration(math.Max(0, now-d.end)) * time.Second,
 	}
-	for j := range u.site.tanks {
-		if o := &u.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
+	for j := range s.site.tanks {
+		if o := &s.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
 			l.Rivals.Others++
 		}
 	}
