@@ -1,85 +1,17 @@
 package tank
 
-import (
-	"math"
-
-	"gauger/agent/tank/stats"
-)
+import "math"
 
 const (
-	lowestLevel   = -1.0  // in
-	aboveShell    = 7.0   // in above the shell
-	stepFew       = 3     // readings that agree before a jump is believed
-	stepInDraw    = 5     // times as long in a draw, and where one value stands
-	stuckWait     = 60.0  // s that a jump from a frozen value has to stay
-	echoLong      = 100.0 // s; the longest false echo seen took 90
-	singleReading = 60.0  // s of the fastest flow that one reading alone may show
-	spikeWorth    = 8.0   // in; a smaller jump that comes back is slosh
-	endMargin     = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
-	pumpStood     = 300.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	stepFew    = 3     // readings that agree before a jump is believed
+	stepInDraw = 5     // times as long in a draw, and where one value stands
+	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
+	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
+	endMargin  = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
+	pumpStood  = 300.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	stoodLong  = 60.0  // times the usual stay of a value, after which it is stuck
+	stoodNoise = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
-
-// pending are readings that are too far from the last believed one, and agree.
-type pending struct {
-	count    int // readings
-	distinct int // different values
-	first    point
-	last     point
-	slight   bool      // the first was not far beyond what is possible, as in slosh
-	before   heldValue // what stood before them and was not believed either; not stored
-}
-
-// heldValue is a value that stood for so many seconds.
-type heldValue struct{ level, seconds float64 }
-
-// shown is what was shown instead of a level, for a minute or more.
-func (p pending) shown() heldValue {
-	if long := p.last.t - p.first.t; p.count > 0 && long >= singleReading {
-		return heldValue{p.last.v, long}
-	}
-	return p.before
-}
-
-// acceptance is what becomes of one reading.
-type acceptance uint8
-
-const (
-	refused acceptance = iota
-	accepted
-	resumed   // what is pending is the level, since it first came
-	respanned // the sensor was re-spanned: nothing before it compares
-	unfrozen  // the value had been frozen: the time since then is a gap
-)
-
-// maxRate is the fastest believable change at a level, inches per second.
-func (t *Tank) maxRate(at float64) float64 {
-	per := math.Min(t.Table.PerInch(at), t.Table.PerInch(at+12))
-	return t.Loads.MaxRate / math.Max(per, 1e-6) / 60
-}
-
-// Possible says that a value can be a level of this tank at all.
-func (t *Tank) Possible(x float64) bool {
-	return stats.Finite(x) && x >= lowestLevel && x <= float64(t.Height)+aboveShell
-}
-
-// figureMost is beyond every temperature, gravity and percentage; what is larger is a fault, and sums of it overflow.
-const figureMost = 1e6
-
-// plausible says that a value beside the level can be one at all.
-func (t *Tank) plausible(in Input) bool {
-	switch in.Kind {
-	case Interface:
-		return t.Possible(in.Value)
-	case Valve:
-		return stats.Finite(in.Value)
-	}
-	return math.Abs(in.Value) <= figureMost
-}
-
-// noiseFloor is the jump that noise alone may make, inches.
-func (r *readings) noiseFloor(t *Tank) float64 {
-	return math.Max(float64(t.Loads.Noise), math.Max(6*r.noise.sigma, 4*r.noise.fast))
-}
 
 // frozen says that the newest value has stood still for too long to be alive.
 func (ts *tankState) frozen(t *Tank, now float64) bool {
@@ -95,16 +27,6 @@ func (ts *tankState) stuckAfter(t *Tank) float64 {
 		return math.Max(pumpStood, least/9)
 	}
 	return least
-}
-
-// reach is how far the level may have moved since the last believed reading.
-func (r *readings) reach(t *Tank, now float64) float64 {
-	dt := math.Max(now-r.last.t, 0)
-	if r.timeUnknown {
-		dt = longestAway
-	}
-	held := math.Min(now-r.heldSince, math.Min(2*r.interval.held, heldMost)) // a cached value is as old as this
-	return t.maxRate(r.last.v)*math.Max(dt, held) + r.noiseFloor(t)
 }
 
 // assess decides about a possible value x at a time.
@@ -141,21 +63,6 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	p.last = at
 	ts.pending = p
 	return ts.jumped(t)
-}
-
-// silent says that nothing was believed for a while before a time.
-func (r *readings) silent(until float64) bool {
-	return r.timeUnknown || until-r.last.t > math.Max(1.5*singleReading, 2.5*r.interval.usual)
-}
-
-// outlastsEcho believes a far value after a silence once it has outlived a false echo.
-func (r *readings) outlastsEcho(now, x float64) acceptance {
-	p := &r.pending
-	p.count, p.last = p.count+1, point{now, x}
-	if now-p.first.t < echoLong {
-		return refused
-	}
-	return resumed
 }
 
 // jumped decides whether the pending readings have stayed long enough to be the truth.
@@ -200,3 +107,25 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 	}
 	return stayed >= least
 }
+
+// stoodTooLong says that a value stood still so much longer than this sensor's values do that it
+// was stuck, whatever comes next.
+func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
+	age := now - ts.heldSince
+	return ts.noise.sigmaAtChange >= stoodNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > stoodLong*ts.interval.held && now-ts.last.t < age/10
+}
+
+// fallsOn says that a level which jumped to x was falling as in a draw before the jump and
+// falls on after it: a truck is loading while somebody spans the transmitter.
+func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
+	p := ts.pending
+	l, ok := fit(between(ts.levels.recent, p.first.t-fallWindow, p.first.t))
+	if !ok || !ts.drawing || p.first.t-ts.lastFallAt > fallWindow {
+		return false
+	}
+	least := 0.8 * t.Loads.MinRate / t.Table.PerInch(ts.last.v) / 60
+	after := (p.first.v - x) / math.Max(now-p.first.t, 1)
+	return -l.slope >= least && after >= math.Max(least, -l.slope/3)
+}
+
+const fallWindow = 240.0 // s of a fall that say where the level would be now

@@ -11,9 +11,7 @@ import (
 const (
 	stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
 	MostTanks   = 4096
-	timeGrain   = 0.05      // s
-	levelGrain  = 1.0 / 512 // in
-	storedRest  = 2700.0    // s of samples that are stored as they are, before a draw or before now
+	storedRest  = 2700.0 // s of samples that are stored as they are, before a draw or before now
 )
 
 var errNotFinite = errors.New("it holds a number that is none")
@@ -155,8 +153,6 @@ func (ts *tankState) storeGap(t float64) float64 {
 	return coarseEvery
 }
 
-func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
-
 func (a archive) tank(ts *tankState) {
 	a.clock(&ts.clock)
 	a.Flag(&ts.timeUnknown)
@@ -260,8 +256,6 @@ func (a archive) samples(b *[]sample, most int) {
 		}
 	}
 }
-
-func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
 
 func (a archive) points(b *[]point) {
 	n := a.Count(len(*b), auxMost)

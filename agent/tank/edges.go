@@ -2,48 +2,22 @@ package tank
 
 import (
 	"math"
-	"slices"
 
 	"gauger/agent/tank/stats"
 )
 
 const (
-	usualRate = 6.0   // bbl/min, where nothing was seen of a draw but its two ends
-	lineLong  = 360.0 // s of a fall that say how it began or ended
-	lineGroup = 60.0  // the same at the start in a group, before the other tank helps
-	lineFew   = 3
-	lineEven  = 8     // samples from which on a line is asked whether it is one
-	lineRough = 2.5   // times the scatter of neighbours that a line may miss its edge by
-	lineMiss  = 0.25  // in that it may in any case
-	edgeMost  = 1.0   // in about a gauge that are left out at most, for slosh and a pump's slow start
-	restNear  = 120.0 // s of rest next to a fall that place it roughly
-	rampClear = 20.0  // s before the crossing that a pump's slow start may reach
-	openTries = 4     // times that an opening is looked for, each time with a better start
-	peakLong  = 60.0  // s before a draw in which its peak lies
+	edgeMost    = 1.0   // in about a gauge that are left out at most, for slosh and a pump's slow start
+	restNear    = 120.0 // s of rest next to a fall that place it roughly
+	rampClear   = 20.0  // s before the crossing that a pump's slow start may reach
+	openTries   = 4     // times that an opening is looked for, each time with a better start
+	peakLong    = 60.0  // s before a draw in which its peak lies
+	settleShort = 15.0  // s after the end before a sample counts at all
+	vapourFade  = 150.0 // s in which the dip of a hydrostatic sensor fades by e
+	vapourLong  = 900.0 // s of rest in which the dip is fitted
+	vapourMost  = 4.0   // in
+	vapourUsual = 0.75  // in, give or take as much
 )
-
-// draw is one fall of the level, or several that are one, with its edges.
-type draw struct {
-	start, end       float64
-	opening, closing gauge
-	parts            int
-	gap              float64    // longest silence inside, s
-	samples          int        // samples inside
-	slosh            float64    // in
-	endLine          line       // how it fell at last
-	inflowBefore     float64    // inflow until the start, in/s
-	inflowAfter      float64    // inflow from the start on, in/s
-	usualInflow      float64    // inflow on other days, in/s
-	inflow           production // how well the inflow is known
-	stuck            stuckSpan  // when the value stood still meanwhile
-	setByValve       bool       // the contact on the load valve speaks of it
-	rival            string     // what rose meanwhile, which other draws explain as well as this one
-	resolution                  // of the sensor
-}
-
-// bounds is the span of time that a fall's edges may use: from the end of the draw before
-// to the start of the one after.
-type bounds struct{ lo, hi float64 }
 
 // measure finds the edges of a fall by what is known now.
 func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now float64) draw {
@@ -84,22 +58,6 @@ func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now fl
 	return d
 }
 
-// highest is the greatest value of some samples; without any there is no bound.
-func highest(b []sample) float64 {
-	if len(b) == 0 {
-		return math.Inf(1)
-	}
-	return slices.Max(values(b))
-}
-
-// resting is a stretch of samples about a draw that is yet to be chosen.
-func (ts *tankState) resting(t *Tank, d draw) resting {
-	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
-}
-
-// perSample is the noise of a sample, never taken as none.
-func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
-
 // inside are the samples that are clearly under way: below the opening and above the closing.
 func (ts *tankState) inside(f fall, open, closing float64) []sample {
 	b := between(ts.levels.recent, f.from.t-nodeEvery/2, f.to.t+nodeEvery/2)
@@ -124,110 +82,107 @@ func (ts *tankState) inside(f fall, open, closing float64) []sample {
 	return b[low:high]
 }
 
-// endLines are the falling lines at the beginning and at the end of a draw.
-func (z *noise) endLines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
-	long := lineLong
+// resting is a stretch of samples about a draw that is yet to be chosen.
+func (ts *tankState) resting(t *Tank, d draw) resting {
+	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
+}
+
+// moveStart moves the start of a draw to an instant that is known better.
+func (ts *tankState) moveStart(t *Tank, d *draw, at float64) {
+	b := between(ts.levels.recent, math.Max(ts.decidedTo, at-restLong), at)
+	r := ts.resting(t, *d)
+	r.at, r.before, r.samples = at, true, b
+	d.opening = r.estimate(d.inflowBefore).orLine(line{d.start, d.opening.level, d.inflowBefore}, at, ts.noise.perSample())
+	d.start = at
+}
+
+// moveEnd moves the end of a draw to an instant that is known better.
+func (ts *tankState) moveEnd(t *Tank, d *draw, at float64) {
+	b := between(ts.levels.recent, math.Max(at, d.end+settleShort), at+pauseSure) // what comes later may be the next truck
+	r := ts.resting(t, *d)
+	r.at, r.samples = at, b
+	d.closing = r.estimate(d.inflowAfter).orLine(line{d.end, d.closing.level, d.inflowAfter}, at, ts.noise.perSample())
+	d.end = at
+}
+
+// closingGauge is the closing level: the rest after the end carried back to it. Tanks of a
+// group are gauged when the equaliser has done its work.
+func (ts *tankState) closingGauge(t *Tank, d *draw, in bounds) gauge {
 	if t.Group != "" {
-		long = lineGroup
+		return ts.groupGauge(t, d, in)
 	}
-	head, okHead := z.straightEnd(inner, long, firstOf)
-	tail, okTail := z.straightEnd(inner, lineLong, lastOf)
-	if okHead && okTail && head.slope < 0 && tail.slope < 0 {
-		return head, tail
-	}
-	return guessedLines(t, inner, s0, s1)
+	return ts.restedGauge(t, d, in)
 }
 
-// firstOf are the first samples of a draw, over a time or at least lineFew.
-func firstOf(b []sample, long float64) []sample {
-	n := 0
-	for n < len(b) && (n < lineFew || b[n].t-b[0].t <= long) {
-		n++
+// restedGauge is the closing level of a tank that no equaliser moves.
+func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
+	from := d.afterDraw(ts.levels.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
+	b := between(ts.levels.recent, from, math.Min(in.hi, from+math.Max(restLong, 2.5*ts.interval.usual)))
+	if len(b) == 0 { // nothing but what came right after, or long after
+		b = between(ts.levels.recent, math.Min(d.end+1, from), in.hi)
+		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
 	}
-	return b[:n]
+	r := ts.resting(t, *d)
+	r.at, r.samples, r.slosh = d.end, b, d.slosh
+	switch {
+	case t.Sensor == "hydrostatic" && t.Loads.Settle == 0 && len(b) > 0 && b[0].t-d.end < vapourLong/2:
+		return r.withoutDip(d.inflowAfter)
+	case d.deadband > 0:
+		return r.estimate(d.inflowAfter).withDeadband(between(ts.levels.recent, d.start, from), d.deadband, ts.noise.perSample())
+	}
+	return r.estimate(d.inflowAfter)
 }
 
-func lastOf(b []sample, long float64) []sample {
-	n := len(b)
-	for n > 0 && (len(b)-n < lineFew || b[len(b)-1].t-b[n-1].t <= long) {
-		n--
-	}
-	return b[n:]
-}
-
-// straightEnd is the line through one end of a draw: over a shorter time where the pump stood still
-// or changed its rate, so that the line misses the samples next to the edge.
-func (z *noise) straightEnd(b []sample, long float64, part func([]sample, float64) []sample) (line, bool) {
-	for {
-		p := part(b, long)
-		l, ok := fit(p)
-		if !ok || len(p) < lineEven {
-			return l, ok
-		}
-		near := part(p, 0)
-		if l.spread(near) <= math.Max(lineMiss, lineRough*math.Max(z.sigma, neighbourScatter(p))) {
-			return l, true
-		}
-		long = math.Min(long, p[len(p)-1].t-p[0].t) / 2
-	}
-}
-
-// neighbourScatter is the standard deviation of samples about the lines between their neighbours.
-func neighbourScatter(b []sample) float64 {
-	d := make([]float64, 0, len(b))
-	for i := 1; i+1 < len(b); i++ {
-		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
-		e := float64(b[i].v) - (float64(b[i-1].v)*(1-w) + float64(b[i+1].v)*w)
-		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+stats.Square(1-w)))
-	}
-	return stats.Median(d) / 0.6745
-}
-
-// guessedLines are the lines of a draw of which one sample was seen at most: the usual rate, or
-// the least that fits between the gauges.
-func guessedLines(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
-	drop := s0.v - s1.v + s0.slope*(s1.t-s0.t)
-	rate := usualRate/t.Table.PerInch(s0.v)/60 - s0.slope
-	span := math.Max(s1.t-s0.t, 1)
-	if len(inner) == 0 {
-		rate = math.Max(rate, drop/span)
-		mid := line{(s0.t + s1.t) / 2, (s0.v + s1.v) / 2, -rate}
-		return mid, mid
-	}
-	p := inner[len(inner)/2]
-	rate = math.Max(rate, (s0.v-float64(p.v))/math.Max(p.t-s0.t, 1))
-	rate = math.Max(rate, (float64(p.v)-s1.v)/math.Max(s1.t-p.t, 1))
-	l := line{p.t, float64(p.v), -rate}
-	return l, l
-}
-
-// slosh is the scatter of the samples about the falling line, beyond the noise.
-func (z *noise) slosh(inner []sample, tail line) float64 {
-	b := lastOf(inner, lineLong)
-	if len(b) < 6 || b[len(b)-1].t-b[0].t > 2*lineLong {
-		return 0
-	}
-	return math.Sqrt(math.Max(0, stats.Square(tail.spread(b))-stats.Square(z.sigma)))
-}
-
-func crossing(l, m line, lo, hi float64) float64 {
-	at, ok := l.meet(m)
-	if !ok {
-		return lo
-	}
-	return stats.Clamp(at, lo, math.Max(lo, hi))
-}
-
-func firstTime(b []sample, none float64) float64 {
+// groupGauge is the level of a group's tank after the equaliser.
+func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
+	settle := t.Loads.GroupSettle.Seconds()
+	b := between(ts.levels.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
 	if len(b) == 0 {
-		return none
+		b = between(ts.levels.recent, d.end+1, math.Min(in.hi, d.end+settle))
+		b = b[max(0, len(b)-3):]
 	}
-	return b[0].t
+	if len(b) == 0 {
+		return resting{at: d.end}.estimate(0)
+	}
+	n := float64(len(b))
+	return gauge{level: stats.Median(values(b)), err: ts.noise.perSample() / math.Sqrt(n), samples: len(b), away: 0}
 }
 
-func lastTime(b []sample, none float64) float64 {
-	if len(b) == 0 {
-		return none
+// withoutDip follows the rest after a truck back to its end, as a level that strays from an
+// even rise less a vacuum's dip that fades: a pressure sensor at the bottom feels the vapour
+// space too. It is Kalman's filter for the two; what few samples cannot tell is taken to be
+// as usual.
+func (r resting) withoutDip(inflow float64) gauge {
+	b := r.samples[:searchTime(r.samples, r.at+vapourLong)]
+	last := b[len(b)-1]
+	level, at, dip := float64(last.v), last.t, vapourUsual
+	ll, ld, dd := stats.Square(vapourMost), 0.0, stats.Square(vapourUsual) // variances, and what they share
+	for i := len(b) - 1; i >= 0; i-- {
+		s := b[i]
+		level, ll, at = level-inflow*(at-s.t), ll+r.inflow.variance*(at-s.t), s.t
+		fade := math.Exp(-(s.t - r.at) / vapourFade)
+		off := float64(s.v) - (level - fade*dip)
+		kl, kd := ll-fade*ld, ld-fade*dd
+		all := kl - fade*kd + r.sampleVariance(s, 0, math.Inf(1))
+		level, dip = level+off*kl/all, dip+off*kd/all
+		ll, ld, dd = ll-kl*kl/all, ld-kl*kd/all, dd-kd*kd/all
 	}
-	return b[len(b)-1].t
+	g := gauge{level: level - inflow*(at-r.at), samples: len(b), away: at - r.at}
+	if g.away > restFar {
+		g.carried = g.away
+	}
+	g.err = math.Sqrt(ll + r.inflow.variance*math.Max(g.away, restBrink))
+	return g
+}
+
+// withDeadband is a gauge of a sensor that reports by exception, for what it said while the level
+// fell: at the end that was less than a deadband below the last report.
+func (g gauge) withDeadband(falling []sample, dead, sigma float64) gauge {
+	if dead == 0 || len(falling) == 0 {
+		return g
+	}
+	mid, own := float64(falling[len(falling)-1].v)-dead/2, stats.Square(dead)/12+stats.Square(sigma)
+	share := own / (own + stats.Square(g.err))
+	g.level, g.err, g.carried = mid+share*(g.level-mid), math.Sqrt(share)*g.err, share*g.carried
+	return g
 }

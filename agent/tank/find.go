@@ -68,10 +68,10 @@ type fallFinder struct {
 }
 
 // fallFinder is made for a tank as it is now.
-func (ts *tankState) fallFinder(t *Tank, speed, level float64) fallFinder {
+func (r *readings) fallFinder(t *Tank, speed, level float64) fallFinder {
 	per := t.Table.PerInch(level)
-	f := fallFinder{slope: t.Loads.MinRate / per / 60, gap: ts.interval.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: ts.noise.leastFall()}
-	f.half = stats.Clamp(ts.noise.sigma/f.slope, slopeHalf, slopeMost)
+	f := fallFinder{slope: t.Loads.MinRate / per / 60, gap: r.interval.gapMin(t, speed), hidden: 0.8 * t.Loads.MinLoad / per, part: 0.3 * t.Loads.MinLoad / per, least: r.noise.leastFall()}
+	f.half = stats.Clamp(r.noise.sigma/f.slope, slopeHalf, slopeMost)
 	return f
 }
 

@@ -25,15 +25,6 @@ const (
 	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
 )
 
-// production is what flows into a tank at rest, inches per second, and how well that is known.
-type production struct {
-	last     float64 // now
-	usual    float64 // while the tank has room: a full one is shut in
-	err      float64 // standard error of either
-	variance float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
-	known    bool    // an hour of rest was seen, or most of one
-}
-
 // inflow is the production before a time, from the history at rest. A shorter time overrules
 // a longer one where they differ by more than chance.
 func (ts *tankState) inflow(t *Tank, at float64) production {
@@ -61,11 +52,6 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 	p.last, p.usual = stats.Clamp(p.last, 0, inflowMost), stats.Clamp(p.usual, 0, inflowMost)
 	p.err = math.Sqrt(p.variance/long + stats.Square(rateVaries*p.usual))
 	return p
-}
-
-// slopesDiffer says that two slopes over a time differ by more than dumps and noise make by chance.
-func (z *noise) slopesDiffer(a, b, over, per, wander float64) bool {
-	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*z.sigma
 }
 
 func (l *levels) levelBefore(at float64) (float64, bool) {

@@ -1,10 +1,20 @@
 package tank
 
 import (
+	"fmt"
 	"math"
 	"time"
 
 	"gauger/agent/tank/stats"
+)
+
+const (
+	trendMost      = 64      // samples
+	trendBefore    = 20 * 60 // s before the start
+	reviewChance   = 0.04    // that a volume is off by more than a barrel and a hundredth
+	confidenceMost = 0.99    // no observation is surer
+	hiddenShare    = 0.25    // share by which the duration of a draw that nobody saw is not known
+	restShort      = 300.    // s of readings after an end, of which less may have been slosh
 )
 
 // makeLoad makes the record of a draw that is a run.
@@ -39,16 +49,6 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	return l
 }
 
-// drawBegan is the start as it was fixed when the draw was first seen.
-func (p *drawPhase) drawBegan(d draw) float64 {
-	for _, b := range p.firstSeen {
-		if b >= d.start-900 && b <= d.end {
-			return b
-		}
-	}
-	return d.start
-}
-
 // groupBbl is the gauged volume of all tanks of a group over a draw.
 func (s siteTanks) groupBbl(i int, d draw) float64 {
 	own := &s.site.tanks[i]
@@ -67,4 +67,146 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 		}
 	}
 	return sum
+}
+
+// trend thins the samples about a draw: of each cell of time the one with the middle level.
+func (l *levels) trend(t *Tank, d draw, now, speed float64) *Trend {
+	b := between(l.recent, d.start-trendBefore, math.Min(now, d.end+t.Loads.Confirm.Seconds()))
+	if len(b) == 0 {
+		return nil
+	}
+	width := math.Max(b[len(b)-1].t-b[0].t, 1) / trendMost
+	cell := func(s sample) int { return min(int((s.t-b[0].t)/width), trendMost-1) }
+	out := &Trend{}
+	for lo := 0; lo < len(b); {
+		hi := lo + 1
+		for hi < len(b) && cell(b[hi]) == cell(b[lo]) {
+			hi++
+		}
+		s := middle(b[lo:hi])
+		out.Seconds = append(out.Seconds, int32(math.Round((s.t-d.start)/speed)))
+		out.Level = append(out.Level, int32(math.Round(float64(s.v)*100)))
+		lo = hi
+	}
+	return out
+}
+
+// addEvidence adds to a load what a reader of the ticket wants to see beside the figures.
+func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Load) {
+	t := &s.site.tanks[i]
+	l.OpenBbl, _ = t.Table.Extrapolated(d.opening.level)
+	l.CloseBbl, _ = t.Table.Extrapolated(d.closing.level)
+	l.ClosingTop, l.ClosingBottom = ts.aux.asOf(topAt, d.end), ts.aux.asOf(bottomAt, d.end)
+	if t.Interface {
+		l.OpenWater, l.CloseWater = ts.aux.waterAt(d.start), ts.aux.waterAt(d.end)
+	}
+	l.Trend = ts.levels.trend(t, d, now, s.site.speed)
+	name, rose := s.othersRoseOver(i, d)
+	l.Rivals = &Rivals{
+		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
+		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now), 1),
+		Watched: time.Duration(math.Max(0, now-d.end)) * time.Second,
+	}
+	for j := range s.site.tanks {
+		if o := &s.site.tanks[j]; j != i && (o.Group == "" || o.Group != t.Group) {
+			l.Rivals.Others++
+		}
+	}
+	if fell, ok := ts.aux.waterFell(d.start, d.end); ok && t.Interface {
+		l.Rivals.WaterIn = new(stats.Round(fell, 1))
+	}
+}
+
+// middle is the sample whose level is the median of all.
+func middle(b []sample) sample {
+	m := stats.Median(values(b))
+	best := b[0]
+	for _, s := range b {
+		if math.Abs(float64(s.v)-m) < math.Abs(float64(best.v)-m) {
+			best = s
+		}
+	}
+	return best
+}
+
+// confidence are the confidence in a load, which is the chance of its volume to be right less
+// what else speaks against it, and why a person should look at it.
+func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, []string) {
+	wrong := chanceWrong(l.GaugeBbl, l.ErrorBbl/2)
+	c := confidenceMost * (1 - wrong)
+	var why []string
+	say := func(when bool, factor float64, format string, args ...any) {
+		if when {
+			c *= factor
+			why = append(why, fmt.Sprintf(format, args...))
+		}
+	}
+	away := math.Max(d.opening.away, d.closing.away)
+	say(d.samples == 0, 0.7, "no reading inside the load: data gap %s", spanText(d.gap))
+	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s at an edge", spanText(away))
+	stopped := ts.stopped(d)
+	say(!stopped, 0.5, "the readings stopped while the level fell")
+	rest, few := ts.last.t-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
+	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
+	say(ts.levels.recent[0].t > d.start-nodeEvery, 0.5, "it began before the first reading")
+	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
+	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
+	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
+	say(d.rival != "", 0.5, "%s", d.rival)
+	_, low := t.Table.Extrapolated(l.Close)
+	_, high := t.Table.Extrapolated(l.Open)
+	say(low || high, 0.5, "outside table")
+	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
+	if t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax {
+		c *= 0.9
+	}
+	return stats.Round(c, 2), why
+}
+
+// remarks are what a reader should know of a load and is no reason for doubt, and the factor
+// by which its confidence is the less.
+func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string, factor float64) {
+	factor = 1
+	say := func(less float64, format string, args ...any) {
+		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
+	}
+	switch recent := ts.faults.clockSteppedAt >= d.start-3600; {
+	case recent && ts.faults.clockStep >= firstSet:
+		say(0.8, "the clock was not set before, times are by the new one")
+	case recent && ts.faults.clockStep != 0:
+		say(0.8, "clock stepped %+.0f s, times are by the new one", ts.faults.clockStep)
+	}
+	if t.Valve && t.Group == "" && !d.setByValve {
+		say(1, "the load valve's contact did not follow, times are the level's")
+	}
+	if l.InflowUnknown {
+		say(1, "inflow unknown")
+	}
+	if at := s.st.bootedAt * s.site.speed; at > d.start && at < d.end {
+		say(0.9, "restarted inside the load")
+	}
+	if len(l.Review) == 0 && d.gap >= ts.interval.gapMin(t, s.site.speed) {
+		say(1, "data gap %s", spanText(d.gap))
+	}
+	return says, factor
+}
+
+// chanceWrong is that of a volume with a standard error to be off by more than the greater of a
+// barrel and a hundredth of it.
+func chanceWrong(bbl, sigma float64) float64 {
+	return math.Erfc(math.Max(1, 0.01*bbl) / (sigma * math.Sqrt2))
+}
+
+// volumeError is the standard error of the volume between the gauges of a draw, barrels. What
+// is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
+// neither the duration is known, nor which part of the gap was before it, when a full
+// tank's well was shut in.
+func (t *Tank) volumeError(d draw) float64 {
+	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
+	lean := d.opening.carried + d.closing.carried
+	hidden := 0.0
+	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
+		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
+	}
+	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden))
 }

@@ -1,10 +1,6 @@
 package tank
 
-import (
-	"encoding/json"
-	"fmt"
-	"math"
-)
+import "math"
 
 // Arranged is the state for another list of tanks: from says, for each of them, which tank of this state it was; a
 // number that is none begins anew.
@@ -20,19 +16,6 @@ func (st State) Arranged(from []int) State {
 	st.mark++
 	return st
 }
-
-// Conversion turns inches by one way of measuring a tank into inches by another: times Ratio, and Add more. A Ratio of 0
-// says that nobody knows how.
-type Conversion struct{ Ratio, Add float64 }
-
-// Unchanged is the conversion that changes nothing.
-var Unchanged = Conversion{Ratio: 1}
-
-// Of is a level by the new way.
-func (c Conversion) Of(in float64) float64 { return c.Ratio*in + c.Add }
-
-// Back is a level by the old way.
-func (c Conversion) Back(in float64) float64 { return (in - c.Add) / c.Ratio }
 
 // Converted is the state after a tank began to be measured in another way: what is known of its levels must not look
 // like a movement. An interface of which nobody knows how its levels read now is forgotten.
@@ -56,17 +39,6 @@ func (st State) Converted(i int, level, water Conversion) State {
 	return st
 }
 
-// Over says that a draw of a tank that is not decided yet goes on no more: for longer than a pause the level has stood, or
-// nothing was read for longer than a gap is in this run.
-func (s Site) Over(st State, i int) bool {
-	if !st.Loading(i) || i >= len(s.tanks) {
-		return false
-	}
-	ts, t := st.tanks[i], &s.tanks[i]
-	silent := (st.now - math.Max(ts.last.t/s.speed, st.bootedAt)) * s.speed
-	return ts.last.t-ts.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > ts.interval.gapMin(t, s.speed)
-}
-
 // Concluded decides every draw of a tank now: its gauge says no more of them. What was read so far is no part of a later one.
 func (s Site) Concluded(st State, i int) (State, []Outcome) {
 	if !st.Loading(i) || i >= len(s.tanks) {
@@ -81,6 +53,19 @@ func (s Site) Concluded(st State, i int) (State, []Outcome) {
 	u.growMark()
 	return st, u.out
 }
+
+// Conversion turns inches by one way of measuring a tank into inches by another: times Ratio, and Add more. A Ratio of 0
+// says that nobody knows how.
+type Conversion struct{ Ratio, Add float64 }
+
+// Unchanged is the conversion that changes nothing.
+var Unchanged = Conversion{Ratio: 1}
+
+// Of is a level by the new way.
+func (c Conversion) Of(in float64) float64 { return c.Ratio*in + c.Add }
+
+// Back is a level by the old way.
+func (c Conversion) Back(in float64) float64 { return (in - c.Add) / c.Ratio }
 
 // convert turns every level that is known of a tank.
 func (ts *tankState) convert(c Conversion) {
@@ -118,47 +103,4 @@ func convertedSamples(b []sample, c Conversion, most int) []sample {
 		out[k] = s
 	}
 	return out
-}
-
-// storedTable is a Table as it is stored.
-type storedTable struct {
-	Name string       `json:"name"`
-	Rows [][2]float64 `json:"rows"`
-}
-
-// MarshalJSON writes the name and the rows of inches and barrels.
-func (t Table) MarshalJSON() ([]byte, error) {
-	out := storedTable{Name: t.name}
-	for i := range t.in {
-		out.Rows = append(out.Rows, [2]float64{t.in[i], t.bbl[i]})
-	}
-	return json.Marshal(out)
-}
-
-// UnmarshalJSON takes a stored table back; rows that make no table are an error.
-func (t *Table) UnmarshalJSON(b []byte) error {
-	var in storedTable
-	if err := json.Unmarshal(b, &in); err != nil {
-		return fmt.Errorf("read a table of volumes: %w", err)
-	}
-	n, err := NewTable(in.Rows)
-	if err != nil {
-		return err
-	}
-	n.name = in.Name
-	*t = n
-	return nil
-}
-
-// Same says that two tables give the same volumes for the same reason.
-func (t Table) Same(o Table) bool {
-	if t.name != o.name || len(t.in) != len(o.in) {
-		return false
-	}
-	for i := range t.in {
-		if t.in[i] != o.in[i] || t.bbl[i] != o.bbl[i] {
-			return false
-		}
-	}
-	return true
 }

@@ -2,25 +2,9 @@ package tank
 
 import (
 	"fmt"
-	"math"
 
 	"gauger/eventrules"
 )
-
-const fallWindow = 240.0 // s of a fall that say where the level would be now
-
-// fallsOn says that a level which jumped to x was falling as in a draw before the jump and
-// falls on after it: a truck is loading while somebody spans the transmitter.
-func (ts *tankState) fallsOn(t *Tank, now, x float64) bool {
-	p := ts.pending
-	l, ok := fit(between(ts.levels.recent, p.first.t-fallWindow, p.first.t))
-	if !ok || !ts.drawing || p.first.t-ts.lastFallAt > fallWindow {
-		return false
-	}
-	least := 0.8 * t.Loads.MinRate / t.Table.PerInch(ts.last.v) / 60
-	after := (p.first.v - x) / math.Max(now-p.first.t, 1)
-	return -l.slope >= least && after >= math.Max(least, -l.slope/3)
-}
 
 // respanDuringDraw carries what was read before a jump to the sensor's new span, so that the load
 // that is under way stays one.
@@ -33,4 +17,44 @@ func (u *update) respanDuringDraw(i int, ts *tankState, now, x float64) {
 	ts.faults.jumpedAt = p.first.t
 	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt)
 	ts.beginAt(now, x)
+}
+
+// respan takes a jump that stayed as a new calibration of the sensor: what was before is
+// decided as it stands, and nothing is compared across it.
+func (u *update) respan(i int, ts *tankState, now, x float64) {
+	u.flush(i, ts)
+	p := ts.pending
+	if ts.fallsOn(&u.site.tanks[i], now, x) {
+		u.respanDuringDraw(i, ts, now, x)
+		return
+	}
+	u.addEvent(ts, i, eventrules.Step, p.first.t, now, fmt.Sprintf("level stepped from %.2f to %.2f in at once and stayed: re-span or false echo, no ticket across it", ts.last.v, p.first.v))
+	u.jumped, u.jumpedTo = true, p.first.v
+	u.correctStepped(i, ts, ts.last.v, p.first)
+	if ts.drawing {
+		u.judgeDraws(i, ts, now, true)
+	}
+	if p.first.v > ts.last.v {
+		ts.faults.jumpedUpAt = p.first.t
+	}
+	ts.levels.recent, ts.drawing, ts.firstSeen = nil, false, nil
+	ts.decidedTo, ts.faults.jumpedAt = p.first.t-1, p.first.t
+	ts.levels.put(grained(p.first.t, p.first.v, p.count), ts.drawPhase, ts.faults.jumpedAt) // a load may have begun since
+	ts.beginAt(now, x)
+}
+
+// unfreeze takes the time of a frozen value as a gap that ends at a reading.
+func (u *update) unfreeze(i int, ts *tankState, to point) {
+	u.flush(i, ts)
+	since := ts.heldSince
+	u.addEvent(ts, i, eventrules.Stuck, since, to.t, fmt.Sprintf("value stood at %.2f in for %s, then came to %.2f in", ts.last.v, spanText(to.t-since), to.v))
+	u.correctFrozen(i, ts, since, to)
+	k := min(searchTime(ts.levels.recent, since)+1, len(ts.levels.recent))
+	ts.levels.recent = append(make([]sample, 0, recentMost), ts.levels.recent[:k]...)
+	h := searchTime(ts.levels.history, since)
+	ts.levels.history = ts.levels.history[:h:h]
+	ts.faults.unfrozeAt, ts.noise.sigma = to.t, ts.noise.sigmaAtChange
+	ts.last, ts.heldSince, ts.pending, ts.faults.stuckReported = point{since, ts.last.v}, to.t, pending{}, false
+	ts.levels.put(grained(to.t, to.v, 1), ts.drawPhase, ts.faults.jumpedAt)
+	u.watch(i, ts, ts.levels.recent[len(ts.levels.recent)-1])
 }

@@ -6,48 +6,11 @@ import (
 	"time"
 )
 
-// Correction is what became known of a load after it was reported: something about its levels, which Note says, or its
-// times by a clock that was set since.
-type Correction struct {
-	Tank       string
-	Began      time.Time // the load's, as it was reported: it names the load
-	Note       string    // about its levels, in a sentence; empty: it is about its times
-	Start, End time.Time // the load's times by the newest clock
-	Settled    bool      // the clock has not been set again for a while
-}
-
 const (
-	reviewFor    = 24 * 3600.0 // s after its end for which a load may still be found wrong
-	reportedMost = 4           // loads of a tank that are remembered
-	shiftLong    = 60.0        // s; a smaller step of the clock leaves the times as they are
-	shiftHold    = 2 * 3600.0  // s after which a step of the clock will not be taken back any more
-	stoodFrom    = 300.0       // s after its end in which a value that freezes hides the closing level
-	stoodOff     = 0.5         // in between the frozen value and the one after it that inflow does not explain
+	reviewFor = 24 * 3600.0 // s after its end for which a load may still be found wrong
+	stoodFrom = 300.0       // s after its end in which a value that freezes hides the closing level
+	stoodOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
-
-// reports are a tank's newest loads that were reported.
-type reports struct {
-	loads      []reportedLoad
-	reviewedTo float64 // up to where they were looked over again
-	retimeAt   float64 // when to tell their times again, by a clock that was set
-}
-
-// reportedLoad is a load that was reported.
-type reportedLoad struct {
-	key              int64 // Load.Began in milliseconds of unix time
-	start, end       float64
-	opening, closing float64 // in
-	inflow           float64 // in/s, the most that was seen
-	corrected        bool    // its levels were corrected
-}
-
-// keepReported keeps a load that is reported, for what may come to light.
-func (r *reports) keep(l Load, d draw) {
-	from := max(0, len(r.loads)-reportedMost+1)
-	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], reportedLoad{
-		key: l.Began.UnixMilli(), start: d.start, end: d.end, opening: l.Open, closing: l.Close, inflow: math.Max(d.usualInflow, math.Max(d.inflowBefore, d.inflowAfter)),
-	})
-}
 
 // correctLoads tells of the reported loads for which wrong finds a reason, each once.
 func (u *update) correctLoads(i int, ts *tankState, now float64, wrong func(reportedLoad) string) {
@@ -111,16 +74,6 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 	return back, since, last
 }
 
-// othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
-func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
-	for j := range s.site.tanks {
-		if j != i {
-			bbl += math.Max(0, -s.st.tanks[j].rise(&s.site.tanks[j], from, to))
-		}
-	}
-	return bbl
-}
-
 // correctFrozen tells of the loads whose closing level was a value that stood still.
 func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
 	u.correctLoads(i, ts, to.t, func(l reportedLoad) string {
@@ -140,30 +93,4 @@ func (u *update) correctStepped(i int, ts *tankState, before float64, to point) 
 		}
 		return fmt.Sprintf("the level stepped up at once from %.2f to %.2f in %s after its end: the sensor may have been wrong all the time", before, to.v, spanText(to.t-l.end))
 	})
-}
-
-// retimeAfterStep gives the reported loads of the last day the times of a clock that was set, and does so again once it has
-// held: a clock that goes wrong for half an hour comes back.
-func (u *update) retimeAfterStep(i int, ts *tankState, now, step float64) {
-	if math.Abs(step) <= shiftLong || len(ts.reports.loads) == 0 {
-		return
-	}
-	ts.reports.retimeAt = now + shiftHold
-	u.retimeLoads(i, ts, now, false)
-}
-
-// retimeWhenHeld tells what has become of the times of the reported loads, some time after the clock was set.
-func (u *update) retimeWhenHeld(i int, ts *tankState, now float64) {
-	if ts.reports.retimeAt > 0 && now >= ts.reports.retimeAt {
-		ts.reports.retimeAt = 0
-		u.retimeLoads(i, ts, now, true)
-	}
-}
-
-func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
-	for _, l := range ts.reports.loads {
-		if now-l.end <= reviewFor+shiftHold {
-			u.addCorrection(i, ts, l, Correction{Settled: settled})
-		}
-	}
 }

@@ -3,9 +3,15 @@ package tank
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"gauger/agent/tank/stats"
+)
+
+const (
+	lowestLevel = -1.0 // in
+	aboveShell  = 7.0  // in above the shell
 )
 
 // Tank is one stock tank as it is built and equipped.
@@ -80,3 +86,36 @@ func (t Tank) check() error {
 	}
 	return t.Loads.check()
 }
+
+// maxRate is the fastest believable change at a level, inches per second.
+func (t *Tank) maxRate(at float64) float64 {
+	per := math.Min(t.Table.PerInch(at), t.Table.PerInch(at+12))
+	return t.Loads.MaxRate / math.Max(per, 1e-6) / 60
+}
+
+// Possible says that a value can be a level of this tank at all.
+func (t *Tank) Possible(x float64) bool {
+	return stats.Finite(x) && x >= lowestLevel && x <= float64(t.Height)+aboveShell
+}
+
+// plausible says that a value beside the level can be one at all.
+func (t *Tank) plausible(in Input) bool {
+	switch in.Kind {
+	case Interface:
+		return t.Possible(in.Value)
+	case Valve:
+		return stats.Finite(in.Value)
+	}
+	return math.Abs(in.Value) <= figureMost
+}
+
+// figureMost is beyond every temperature, gravity and percentage; what is larger is a fault, and sums of it overflow.
+const figureMost = 1e6
+
+// sensorErrors are the least standard errors of a gauge in inches by the kind of sensor: a good
+// one may be used for custody at 1/8 in either way (API MPMS 18.2), the others not at all.
+var sensorErrors = map[string]float64{"ultrasonic": 0.1, "hydrostatic": 0.1, "analog": 1.0 / 24}
+
+const sensorErrorLeast = 1.0 / 32
+
+func (t *Tank) sensorError() float64 { return math.Max(sensorErrorLeast, sensorErrors[t.Sensor]) }

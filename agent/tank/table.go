@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -116,4 +117,47 @@ func (t Table) segment(at float64) int {
 
 func (t Table) slope(i int) float64 {
 	return (t.bbl[i+1] - t.bbl[i]) / (t.in[i+1] - t.in[i])
+}
+
+// storedTable is a Table as it is stored.
+type storedTable struct {
+	Name string       `json:"name"`
+	Rows [][2]float64 `json:"rows"`
+}
+
+// MarshalJSON writes the name and the rows of inches and barrels.
+func (t Table) MarshalJSON() ([]byte, error) {
+	out := storedTable{Name: t.name}
+	for i := range t.in {
+		out.Rows = append(out.Rows, [2]float64{t.in[i], t.bbl[i]})
+	}
+	return json.Marshal(out)
+}
+
+// UnmarshalJSON takes a stored table back; rows that make no table are an error.
+func (t *Table) UnmarshalJSON(b []byte) error {
+	var in storedTable
+	if err := json.Unmarshal(b, &in); err != nil {
+		return fmt.Errorf("read a table of volumes: %w", err)
+	}
+	n, err := NewTable(in.Rows)
+	if err != nil {
+		return err
+	}
+	n.name = in.Name
+	*t = n
+	return nil
+}
+
+// Same says that two tables give the same volumes for the same reason.
+func (t Table) Same(o Table) bool {
+	if t.name != o.name || len(t.in) != len(o.in) {
+		return false
+	}
+	for i := range t.in {
+		if t.in[i] != o.in[i] || t.bbl[i] != o.bbl[i] {
+			return false
+		}
+	}
+	return true
 }

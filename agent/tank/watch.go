@@ -9,7 +9,6 @@ import (
 const (
 	watchBack = 240.0 // s over which a fall is looked for
 	hintEvery = 300.0 // s between two hints that are stored
-	fallLeast = 0.3   // in
 )
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
@@ -42,11 +41,6 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 	ts.lastFallAt = s.t
 }
 
-// leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps:
-// a restart that cost some readings must not shift the moment at which a draw is first
-// seen, which the ticket's number is made of.
-func (z *noise) leastFall() float64 { return fallLeast + 2.3*z.rounded() }
-
 // fallSoFar gives the level some minutes ago and now, and the seconds between.
 func (l *levels) fallSoFar(now float64) (before, after, dt float64) {
 	n := len(l.recent)
@@ -62,11 +56,6 @@ func (l *levels) fallSoFar(now float64) (before, after, dt float64) {
 		return float64(a.v), float64(b.v), b.t - a.t
 	}
 	return median3(l.recent[j : j+3]), median3(l.recent[n-3:]), l.recent[n-2].t - l.recent[j+1].t
-}
-
-func median3(b []sample) float64 {
-	x, y, z := float64(b[0].v), float64(b[1].v), float64(b[2].v)
-	return math.Max(math.Min(x, y), math.Min(math.Max(x, y), z))
 }
 
 // storeHint stores the state at the first sign of a fall, so that a power cut right after the
@@ -97,4 +86,22 @@ func (l *levels) fallBegan(now float64, z *noise) float64 {
 		k--
 	}
 	return b[k].t
+}
+
+// flush moves the bin into the buffer and looks whether the level falls.
+func (u *update) flush(i int, ts *tankState) {
+	if ts.bin.n == 0 {
+		return
+	}
+	s := ts.bin.sample()
+	ts.bin = bin{}
+	n := len(ts.levels.recent)
+	if n > 0 && s.t <= ts.levels.recent[n-1].t {
+		return
+	}
+	if n > 1 && !ts.drawing && s.t-ts.levels.recent[n-2].t < 2000 {
+		ts.noise.addTriple(ts.levels.recent[n-2], ts.levels.recent[n-1], s)
+	}
+	ts.levels.put(s, ts.drawPhase, ts.faults.jumpedAt)
+	u.watch(i, ts, s)
 }

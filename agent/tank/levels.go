@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	binWidth     = 8.0        // s; readings closer together are averaged
 	recentMost   = 2500       // samples of 16 bytes
 	fineFor      = 2.5 * 3600 // s for which every sample is kept
 	coarseEvery  = 60.0       // s between samples that are older
@@ -15,51 +14,13 @@ const (
 	historyEvery = 600.0      // s
 	historyMost  = 160        // points
 	waterMost    = 400
+	levelFar     = 900.0 // s from the nearest sample at which a level is still known
 )
 
 // levels are a tank's cleaned levels.
 type levels struct {
 	recent  []sample // thinned with age
 	history []sample // one every ten minutes
-}
-
-// sample is a cleaned level: the mean of n readings about t.
-type sample struct {
-	t     float64
-	v     float32
-	n     uint16
-	flags uint16
-}
-
-// unlinked marks a point of the history whose rise from the one before says nothing of the inflow.
-const unlinked = 1
-
-// bin averages readings that are closer together than binWidth.
-type bin struct {
-	n      int
-	first  float64
-	st, sv float64 // sums of times from first, and of values
-}
-
-func (b *bin) add(t, v float64) {
-	if b.n == 0 {
-		*b = bin{first: t}
-	}
-	b.n++
-	b.st += t - b.first
-	b.sv += v
-}
-
-// sample is the bin to the grain that is stored, so that a restart changes nothing.
-func (b *bin) sample() sample {
-	n := float64(b.n)
-	return grained(b.first+b.st/n, b.sv/n, b.n)
-}
-
-// grained is a sample to the grain that is stored.
-func grained(t, v float64, n int) sample {
-	t, v = float64(grains(t, timeGrain))*timeGrain, float64(grains(v, levelGrain))*levelGrain
-	return sample{t: t, v: float32(v), n: uint16(min(n, math.MaxUint16>>1))}
 }
 
 // put appends a sample to the buffer and thins it when it is full. The old array is left
@@ -147,35 +108,23 @@ func (l *levels) movedSinceHistory(draw drawPhase) bool {
 	return draw.drawing && (n == 0 || draw.lastFallAt >= l.history[n-1].t-120)
 }
 
-// tailValues are the values of the samples not before a time, at least one.
-func tailValues(b []sample, from float64) []float64 {
-	i := len(b) - 1
-	for i > 0 && b[i-1].t >= from && len(b)-i < 16 {
-		i--
-	}
-	out := make([]float64, 0, 16)
-	for _, s := range b[max(i, 0):] {
-		out = append(out, float64(s.v))
-	}
-	return out
-}
+// about is the level at a time, of the samples within 15 minutes.
+func (l *levels) about(at float64) (float64, bool) { return l.within(at, 2*levelFar) }
 
-// between are the samples of a buffer with from <= t <= to.
-func between(b []sample, from, to float64) []sample {
-	lo, hi := searchTime(b, from), searchTime(b, math.Nextafter(to, math.Inf(1)))
-	return b[lo:max(lo, hi)]
-}
-
-// searchTime is the index of the first sample not before t.
-func searchTime(b []sample, t float64) int {
-	lo, hi := 0, len(b)
-	for lo < hi {
-		m := int(uint(lo+hi) >> 1)
-		if b[m].t < t {
-			lo = m + 1
-		} else {
-			hi = m
-		}
+// within is the level at a time, of samples that no longer silence parts; before the first one
+// and after the last one that of the nearest, for half as long.
+func (l *levels) within(at, silence float64) (float64, bool) {
+	k := searchTime(l.recent, at)
+	if k < len(l.recent) && k > 0 && l.recent[k].t-l.recent[k-1].t <= silence {
+		a, b := l.recent[k-1], l.recent[k]
+		w := (at - a.t) / (b.t - a.t)
+		return float64(a.v) + w*float64(b.v-a.v), true
 	}
-	return lo
+	if k == len(l.recent) && k > 0 && at-l.recent[k-1].t <= silence/2 {
+		return float64(l.recent[k-1].v), true
+	}
+	if k == 0 && len(l.recent) > 0 && l.recent[0].t-at <= silence/2 {
+		return float64(l.recent[0].v), true
+	}
+	return 0, false
 }

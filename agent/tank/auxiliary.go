@@ -7,10 +7,11 @@ import (
 )
 
 const (
-	auxEvery     = 60.0   // s between two kept values
-	auxMost      = 128    // values kept
-	auxStale     = 7200.0 // s after which a value says nothing about an instant
-	auxUnchanged = 1800.0 // s after which an unchanged value is kept again
+	auxEvery     = 60.0    // s between two kept values
+	auxMost      = 128     // values kept
+	auxStale     = 7200.0  // s after which a value says nothing about an instant
+	auxUnchanged = 1800.0  // s after which an unchanged value is kept again
+	trendFar     = 15 * 60 // s after which a water level says nothing about an instant
 )
 
 // auxiliary are what is measured of a tank beside its level.
@@ -145,10 +146,20 @@ func (x *auxiliary) waterBefore(start float64) []sample {
 	return a[max(0, len(a)-5):]
 }
 
-func values(b []sample) []float64 {
-	out := make([]float64, len(b))
-	for i, s := range b {
-		out[i] = float64(s.v)
+// waterDrawn says that the interface fell as the level did: water was drawn from below.
+func (x *auxiliary) waterDrawn(t *Tank, d draw, levels *levels) bool {
+	if !t.Interface {
+		return false
 	}
-	return out
+	fell, ok := x.waterFell(d.start, d.end)
+	return ok && fell >= explainedShare*(d.opening.level-d.closing.level) && x.waterFollowed(d, fell, levels)
+}
+
+// waterAt is the level of the oil/water interface about an instant, inches; nil when it is not known.
+func (x *auxiliary) waterAt(at float64) *float64 {
+	b := between(x.water, at-trendFar, at)
+	if len(b) == 0 {
+		return nil
+	}
+	return new(stats.Median(values(b[max(0, len(b)-5):])))
 }

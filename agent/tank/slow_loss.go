@@ -15,26 +15,7 @@ const (
 	lossIn     = 4.5
 	lossTop    = 0.3        // in below the highest level at which a loss has begun
 	foamLong   = 4.5 * 3600 // s that a lift of the level may take to go down again
-	stoodNoise = 0.02       // in; a quieter sensor, or one of coarse steps, may stand still for hours
-	stoodLong  = 60.0       // times the usual stay of a value, after which it is stuck
 )
-
-// stoodTooLong says that a value stood still so much longer than this sensor's values do that it
-// was stuck, whatever comes next.
-func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
-	age := now - ts.heldSince
-	return ts.noise.sigmaAtChange >= stoodNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > stoodLong*ts.interval.held && now-ts.last.t < age/10
-}
-
-// reportStuck tells of a value that stands as it never does, while it does.
-func (u *update) reportStuck(i int, ts *tankState, now float64) {
-	t := &u.site.tanks[i]
-	if !ts.seen || ts.faults.stuckReported || ts.last.t-ts.heldSince < t.Loads.Stuck.Seconds() || !ts.stoodTooLong(t, ts.last.t) {
-		return
-	}
-	ts.faults.stuckReported = true
-	u.addEvent(ts, i, eventrules.Stuck, ts.heldSince, now, fmt.Sprintf("value stands at %.2f in for %s and still does", ts.last.v, spanText(now-ts.heldSince)))
-}
 
 // findSlowLoss tells of a loss that is too slow for a draw.
 func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
@@ -72,12 +53,6 @@ func (u *update) findSlowLoss(i int, ts *tankState, now float64) {
 	u.addEvent(ts, i, eventrules.UnexplainedLoss, a.t, z.t, fmt.Sprintf("level went down slowly from %.2f to %.2f in, %.1f bbl at %.2f bbl/min", a.v, z.v, l.inches*per, rate))
 	u.eventSlowLoss(l.bbl(t))
 	u.addVerdict(i, ts, l.asDraw(), TooSlow, fmt.Sprintf("%.2f bbl a minute for hours, where min_rate is %g", rate, t.Loads.MinRate))
-}
-
-// eventSlowLoss says of the newest event that it is a slow loss of so many barrels.
-func (u *update) eventSlowLoss(bbl float64) {
-	u.eventVolume(bbl, "")
-	u.out[len(u.out)-1].Event.Slow = true
 }
 
 // endSlowLoss tells how much a slow loss took, when it has ended and was much more than first told.

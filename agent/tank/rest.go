@@ -7,26 +7,16 @@ import (
 )
 
 const (
-	restLong   = 1800.0 // s of rest that an estimate may use
-	restFew    = 3      // samples of the first block
-	restSigmas = 3.0    // standard errors by which a block may differ
-	restLean   = 0.2    // share of a slope that is not known
-	restFar    = 60.0   // s to the nearest sample, from which on the inflow carries the level
-	restBlur   = 0.2    // in of noise that hides the dumps of a separator
-	restApart  = 45.0   // s between samples of which each stands for itself
-	freeboard  = 8.0    // in below the top of the shell to which a well fills a tank at most
-	restBrink  = 35.0   // s about an edge in which a dump cannot be told from the truck
-	sagLeast   = 0.12   // in; a fall that is no noise
-	sloshFade  = 80.0   // s in which slosh fades by e
+	restFew    = 3    // samples of the first block
+	restSigmas = 3.0  // standard errors by which a block may differ
+	restLean   = 0.2  // share of a slope that is not known
+	restBlur   = 0.2  // in of noise that hides the dumps of a separator
+	restApart  = 45.0 // s between samples of which each stands for itself
+	freeboard  = 8.0  // in below the top of the shell to which a well fills a tank at most
+	restBrink  = 35.0 // s about an edge in which a dump cannot be told from the truck
+	sagLeast   = 0.12 // in; a fall that is no noise
+	sloshFade  = 80.0 // s in which slosh fades by e
 )
-
-// gauge is a level at an instant, taken from the rest before or after it.
-type gauge struct {
-	level, err float64 // inches; standard error but for that of the inflow
-	samples    int     // samples used
-	away       float64 // s from the nearest sample
-	carried    float64 // s that the inflow carried the level
-}
 
 // orLine is the gauge, or where no sample was at rest, the level of a line.
 func (g gauge) orLine(l line, at, sigma float64) gauge {

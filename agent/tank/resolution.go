@@ -11,6 +11,8 @@ const (
 	exceptEven     = 3.0        // times that intervals between reports by exception differ at least
 	exceptClass    = 3.0        // standard errors of its kind by which a report that noise made is off
 	exceptMost     = 6.0        // in; no deadband is wider
+	restLong       = 1800.0     // s of rest that an estimate may use
+	restFar        = 60.0       // s to the nearest sample, from which on the inflow carries the level
 )
 
 // resolution is how a sensor speaks while its tank is at rest and drawn from.

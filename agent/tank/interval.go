@@ -12,6 +12,7 @@ const (
 	longestTime  = 8 * 3600.0 // s over which the longest interval is forgotten
 	heldMost     = 400.0      // s; longest time that a gateway's cached value is taken to be fresh
 	heldRegion   = 1.6        // a value held this many times longer than usual is a still level, not a cache
+	fallLeast    = 0.3        // in
 )
 
 // interval is how often readings come and how often their value changes. A gateway that is
@@ -97,3 +98,22 @@ func (z *noise) addTriple(a, b, c sample) {
 
 // rounded is the noise to the next power of two.
 func (z *noise) rounded() float64 { return math.Exp2(math.Ceil(math.Log2(math.Max(z.sigma, 0.01)))) }
+
+// perSample is the noise of a sample, never taken as none.
+func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
+
+// leastFall is the fall in inches that noise does not make. The noise is taken in coarse steps:
+// a restart that cost some readings must not shift the moment at which a draw is first
+// seen, which the ticket's number is made of.
+func (z *noise) leastFall() float64 { return fallLeast + 2.3*z.rounded() }
+
+// slopesDiffer says that two slopes over a time differ by more than dumps and noise make by chance.
+func (z *noise) slopesDiffer(a, b, over, per, wander float64) bool {
+	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*z.sigma
+}
+
+// gapMin is the silence in seconds that is a gap for this tank.
+func (p *interval) gapMin(t *Tank, speed float64) float64 {
+	usual := math.Max(p.usual, t.Every.Seconds()*speed)
+	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*p.longest))
+}

@@ -1,0 +1,82 @@
+package tank
+
+import "math"
+
+const (
+	afterGap = 2400.0 // s of readings after a gap that hid the end of a draw
+)
+
+// conclude decides what has waited long enough by now.
+func (u *update) conclude(i int, ts *tankState, now float64) {
+	if ts.bin.n > 0 && now-ts.bin.first >= 60 {
+		u.flush(i, ts)
+	}
+	u.reportEpisodes(i, ts, now)
+	if ts.drawing && now >= ts.judgeAt {
+		u.judgeDraws(i, ts, now, false)
+	}
+}
+
+// judgeDraws looks at the buffer for draws and decides those that are ripe, all of them when
+// nothing that comes can say more.
+func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
+	t := &u.site.tanks[i]
+	confirm := t.Loads.Confirm.Seconds()
+	draws, waits := ts.draws(t, u.site.speed, now)
+	ts.judgeAt = now + 60
+	for k, d := range draws {
+		if !all && !ts.ripe(t, u.site.speed, d, now, k+1 < len(draws)) {
+			if !waits {
+				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
+			}
+			return
+		}
+		u.decide(i, ts, d, now)
+		ts.decidedTo, ts.lastDrawStart, ts.lastDrawEnd = math.Max(ts.decidedTo, math.Max(d.end, d.stuck.to)), d.start, d.end
+		ts.firstSeen = dropUntil(ts.firstSeen, d.end)
+	}
+	if all || now-ts.lastFallAt > confirm {
+		ts.drawing, ts.firstSeen = false, nil
+		ts.levels.linkHistory(ts.drawPhase, ts.faults.jumpedAt)
+		return
+	}
+	ts.judgeAt = math.Max(ts.judgeAt, ts.lastFallAt+confirm)
+}
+
+func dropUntil(b []float64, t float64) []float64 {
+	for len(b) > 0 && b[0] <= t {
+		b = b[1:]
+	}
+	return b
+}
+
+// ripe says that a draw is over and its confirmation has passed. One that another followed
+// is over, however little of its end was seen.
+func (ts *tankState) ripe(t *Tank, speed float64, d draw, now float64, followed bool) bool {
+	wait := t.Loads.Confirm.Seconds()
+	if t.Group != "" {
+		wait = math.Max(wait, t.Loads.GroupSettle.Seconds()+180)
+	}
+	if now < d.end+wait {
+		return false
+	}
+	if now-ts.last.t >= t.Loads.MaxGapTicket.Seconds() {
+		return true
+	}
+	usual := math.Max(ts.interval.usual, t.Every.Seconds()*speed)
+	newest, rest := ts.levels.recent[len(ts.levels.recent)-1].t, len(ts.levels.recent)-searchTime(ts.levels.recent, d.end)
+	if !followed && !ts.stopped(d) || rest < 3 && now-ts.last.t < 2*usual+300 {
+		return false // the readings stopped while it fell: they will tell
+	}
+	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {
+		return false // what flowed in unseen is told by what flows in now
+	}
+	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
+}
+
+// frozenAtEnd says that the value stands still since the end of a draw as this sensor never
+// does, so that the end may be the sensor's and not the truck's.
+func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
+	age := ts.last.t - ts.heldSince
+	return ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > 900 && now-ts.heldSince < t.Loads.Stuck.Seconds()
+}

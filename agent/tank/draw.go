@@ -1,0 +1,89 @@
+package tank
+
+import "math"
+
+const (
+	explainedShare = 0.6 // the share of a draw that has to show elsewhere to explain it
+)
+
+// draw is one fall of the level, or several that are one, with its edges.
+type draw struct {
+	start, end       float64
+	opening, closing gauge
+	parts            int
+	gap              float64    // longest silence inside, s
+	samples          int        // samples inside
+	slosh            float64    // in
+	endLine          line       // how it fell at last
+	inflowBefore     float64    // inflow until the start, in/s
+	inflowAfter      float64    // inflow from the start on, in/s
+	usualInflow      float64    // inflow on other days, in/s
+	inflow           production // how well the inflow is known
+	stuck            stuckSpan  // when the value stood still meanwhile
+	setByValve       bool       // the contact on the load valve speaks of it
+	rival            string     // what rose meanwhile, which other draws explain as well as this one
+	resolution                  // of the sensor
+}
+
+// gauge is a level at an instant, taken from the rest before or after it.
+type gauge struct {
+	level, err float64 // inches; standard error but for that of the inflow
+	samples    int     // samples used
+	away       float64 // s from the nearest sample
+	carried    float64 // s that the inflow carried the level
+}
+
+// production is what flows into a tank at rest, inches per second, and how well that is known.
+type production struct {
+	last     float64 // now
+	usual    float64 // while the tank has room: a full one is shut in
+	err      float64 // standard error of either
+	variance float64 // variance in in²/s by which the level strays from an even rise, as dumps of a separator make it
+	known    bool    // an hour of rest was seen, or most of one
+}
+
+// bounds is the span of time that a fall's edges may use: from the end of the draw before
+// to the start of the one after.
+type bounds struct{ lo, hi float64 }
+
+// stuckSpan is a time over which a value stood still; the zero hang is none.
+type stuckSpan struct{ from, to float64 }
+
+// volume is the barrels between the gauges of a draw.
+func (t *Tank) volume(d draw) float64 {
+	a, _ := t.Table.Extrapolated(d.opening.level)
+	b, _ := t.Table.Extrapolated(d.closing.level)
+	return a - b
+}
+
+// pumpRate is the rate of a draw in barrels per minute, inflow included.
+func (t *Tank) pumpRate(d draw) float64 {
+	s := math.Max(d.end-d.start, 1)
+	return (t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*s) / s * 60
+}
+
+// removedBbl is the volume of a draw in barrels, with what flowed in meanwhile.
+func (t *Tank) removedBbl(d draw) float64 {
+	return t.volume(d) + d.inflowAfter*t.Table.PerInch(d.opening.level)*(d.end-d.start)
+}
+
+// drawPhase says whether a tank is drawn from, as far as is known, and what of it is decided.
+type drawPhase struct {
+	drawing                    bool      // a draw may be under way or waits for its confirmation
+	searchFrom                 float64   // where to begin to look for it
+	lastFallAt                 float64   // when the level last fell like a draw
+	firstSeen                  []float64 // when the draws that are not decided yet were first seen
+	judgeAt                    float64   // when to look again
+	decidedTo                  float64   // everything up to here is decided
+	lastDrawStart, lastDrawEnd float64   // the newest draw that was decided
+}
+
+// drawBegan is the start as it was fixed when the draw was first seen.
+func (p *drawPhase) drawBegan(d draw) float64 {
+	for _, b := range p.firstSeen {
+		if b >= d.start-900 && b <= d.end {
+			return b
+		}
+	}
+	return d.start
+}

@@ -1,0 +1,148 @@
+package tank
+
+import "math"
+
+const (
+	pauseSure = 300.0 // s; no second truck connects faster
+	pauseLate = 1.25  // times the longest pause, after which what a truck still holds is its own
+	partBbl   = 3.0   // a smaller part some minutes apart is no part of a load
+	pipeRate  = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
+)
+
+// stopped says that samples after a draw lie off its falling line: it was seen to end.
+func (ts *tankState) stopped(d draw) bool {
+	off := math.Max(0.6, 4*math.Max(ts.noise.sigma, d.slosh))
+	for b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.end)-2):]; len(b) > 2; b = b[1:] {
+		if b[1].t > d.end && median3(b[:3])-d.endLine.at(b[1].t) >= off {
+			return true
+		}
+	}
+	return false
+}
+
+// draws are the draws of the buffer that are not decided yet, in order. waits says that the
+// last may still turn out to be one with the one before.
+func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
+	b, seen := ts.undecidedSamples(t, speed, now)
+	if len(b) < 2 {
+		return nil, false
+	}
+	in := ts.inflow(t, seen)
+	fs := ts.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(b)
+	lo := ts.decidedTo
+	for k, f := range fs {
+		hi := math.Inf(1)
+		if k+1 < len(fs) {
+			hi = fs[k+1].from.t
+		}
+		d := ts.measure(t, f.withoutSilence(), bounds{lo, hi}, in, now)
+		lo = d.end + 30
+		n := len(out)
+		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
+		if waits {
+			out[n-1] = joinedDraw(out[n-1], d)
+			continue
+		}
+		if n > 0 && ts.levels.stuckBetween(t, out[n-1], d) {
+			out[n-1] = joinedOverStuck(out[n-1], d)
+			continue
+		}
+		out = append(out, d)
+	}
+	return out, waits
+}
+
+// undecidedSamples are the samples in which a draw that is not decided may be, with the last one before
+// a gap that its beginning may lie in, and until when the tank was last seen at rest.
+func (ts *tankState) undecidedSamples(t *Tank, speed, now float64) (b []sample, seen float64) {
+	lo, hi := searchTime(ts.levels.recent, math.Max(ts.decidedTo, ts.searchFrom-restLong)), searchTime(ts.levels.recent, math.Nextafter(now, math.Inf(1)))
+	if lo > 0 && ts.levels.recent[lo-1].t >= ts.decidedTo {
+		lo--
+	}
+	b, seen = ts.levels.recent[lo:max(lo, hi)], ts.searchFrom
+	for i := len(b) - 2; i >= 0; i-- {
+		if b[i].t < ts.searchFrom && b[i+1].t-b[i].t >= ts.interval.gapMin(t, speed) {
+			return b, b[i].t
+		}
+	}
+	return b, seen
+}
+
+// oneTruck says whether two draws are one truck with a pause.
+func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
+	if one, sure := ts.aux.oneOpening(t, a, b); sure {
+		return one
+	}
+	if t.Interface && ts.aux.waterDrawn(t, a, &ts.levels) != ts.aux.waterDrawn(t, b, &ts.levels) {
+		return false
+	}
+	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
+	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
+	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
+		return false
+	}
+	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {
+		return pause < 120
+	}
+	if t.pumpRate(a) < pipeRate && t.pumpRate(b) < pipeRate {
+		return true
+	}
+	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
+}
+
+func joinedDraw(a, b draw) draw {
+	a.end, a.closing = b.end, b.closing
+	a.parts += b.parts
+	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
+	a.slosh, a.endLine = b.slosh, b.endLine
+	a.inflowAfter = b.inflowAfter
+	return a
+}
+
+// lastDrawBefore is when the newest draw that began before a time ended.
+func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
+	last := ts.lastDrawEnd
+	if !ts.drawing {
+		return last
+	}
+	ds, _ := ts.draws(t, speed, now)
+	for _, d := range ds {
+		if d.start < before {
+			last = math.Max(last, d.end)
+		}
+	}
+	return last
+}
+
+// stuckBetween says that the value stood still from one draw until it came down at once, faster
+// than any pump, in dense readings: a float that hung while the truck went on.
+func (l *levels) stuckBetween(t *Tank, a, b draw) bool {
+	rest := between(l.recent, a.end, b.start)
+	most := t.Loads.TruckMax
+	switch {
+	case b.samples > 0 || len(rest) < stepFew || b.start-a.end > t.Loads.Stuck.Seconds():
+		return false
+	case t.volume(b) < 2*t.Loads.MaxRate*b.gap/60 || most > 0 && t.volume(a)+t.volume(b) > most:
+		return false
+	}
+	for _, s := range rest[1:] {
+		if s.v != rest[0].v {
+			return false
+		}
+	}
+	return true
+}
+
+// joinedOverStuck is one draw of two between which the value stood still: it went on as it had fallen,
+// down to the level that was seen in the end.
+func joinedOverStuck(a, b draw) draw {
+	a.stuck = stuckSpan{a.end, b.end}
+	end := crossing(a.endLine, line{b.end, b.closing.level, b.inflowAfter}, a.end, b.end)
+	a.gap = math.Max(a.gap, b.end-a.end)
+	a.closing, a.inflowAfter = b.closing, b.inflowAfter
+	a.closing.level -= b.inflowAfter * (b.end - end)
+	a.closing.away, a.closing.carried = b.end-end, b.end-end
+	a.endLine.v += b.closing.level - a.endLine.at(b.end) + 1 // what comes now lies off the falling line
+	a.end = end
+	return a
+}

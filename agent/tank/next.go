@@ -1,0 +1,203 @@
+package tank
+
+import "math"
+
+const (
+	storeHot   = 60.0
+	storeSlow  = 300.0 // a tank's level moved
+	storeIdle  = 900.0
+	storeMoved = 0.25  // in
+	storeFar   = 1.5   // in; so much of a tank that is filled up is not lost again
+	sparse     = 240.0 // s between readings of which each is dear
+	silentFor  = 120.0 // s without a reading, after which what came before is stored
+)
+
+// Next takes one input and gives the next state and what was decided. st must not be used
+// again once Next was called on its successor; when the successor is dropped, as after a
+// commit that failed, st may be used again.
+func (s Site) Next(st State, in Input) (State, []Outcome) {
+	if in.Kind >= kindCount || in.Kind != Tick && (in.Tank < 0 || in.Tank >= len(s.tanks)) {
+		return st, nil
+	}
+	st = st.cloned(len(s.tanks))
+	s.advance(&st, in)
+	u := &update{siteTanks: siteTanks{s, &st}}
+	switch in.Kind {
+	case Tick:
+		u.tick(in)
+	case Level:
+		u.level(in)
+	default:
+		u.auxiliary(in)
+	}
+	u.growMark()
+	return st, u.out
+}
+
+func (u *update) tick(in Input) {
+	step := 0.0
+	if in.One {
+		step = u.st.boxClock.adjust(UnixSeconds(in.At), u.st.base+in.Mono.Seconds(), u.site.speed)
+	}
+	u.st.boxClock.place(UnixSeconds(in.At), u.st.now, 60, u.site.speed)
+	for i := range u.site.tanks {
+		ts := u.writable(i)
+		if step != 0 && ts.stampedByBox && ts.clock.known && !ts.clock.resync { // what was stamped by the box's clock goes with it, also when nothing came since
+			u.followBoxClock(i, ts)
+		}
+		u.conclude(i, ts, u.st.now*u.site.speed)
+	}
+}
+
+// followBoxClock sets the clock of a tank's readings as the box's was set.
+func (u *update) followBoxClock(i int, ts *tankState) {
+	step := u.st.boxClock.offset - ts.clock.offset
+	if math.Abs(step) <= clockSlack/u.site.speed {
+		return // a reading was there first
+	}
+	ts.clock.shift(step)
+	u.clockMoved(i, ts, u.st.now*u.site.speed, step, false)
+}
+
+// auxiliary takes everything that is not a level.
+func (u *update) auxiliary(in Input) {
+	if !in.Good || !u.site.tanks[in.Tank].plausible(in) {
+		return
+	}
+	ts := u.writable(in.Tank)
+	now := u.st.now * u.site.speed
+	switch in.Kind {
+	case Interface:
+		ts.aux.keepWater(now, in.Value)
+	default:
+		ts.aux.keep(auxPlace(in.Kind), now, in.Value)
+	}
+}
+
+// level takes one level reading the whole road.
+func (u *update) level(in Input) {
+	i, t := in.Tank, &u.site.tanks[in.Tank]
+	ts := u.writable(i)
+	every := math.Max(ts.interval.usual, t.Every.Seconds()*u.site.speed)
+	lost := ts.clock.resync // then a step may as well be a time that nobody knows
+	set := 0.0
+	switch ts.stampedByBox = in.One; {
+	case in.One:
+		set = ts.clock.adjust(UnixSeconds(in.At), u.st.base+in.Mono.Seconds(), u.site.speed)
+	case !ts.clock.known && u.st.boxClock.known:
+		ts.clock.firstStamp(UnixSeconds(in.At), u.st.boxClock.offset, u.st.now, u.site.speed)
+	}
+	real, use, step := ts.clock.place(UnixSeconds(in.At), u.st.now, every, u.site.speed)
+	now := real * u.site.speed
+	u.clockMoved(i, ts, now, set+step, lost)
+	if use && in.Good && (!ts.seen || now > ts.last.t) {
+		u.clean(i, ts, now, in.Value)
+	}
+	u.conclude(i, ts, math.Max(now, u.st.now*u.site.speed))
+}
+
+// clean cleans one reading and keeps what is believed.
+func (u *update) clean(i int, ts *tankState, now, x float64) {
+	t := &u.site.tanks[i]
+	if !t.Possible(x) {
+		ts.faults.badValues.add(now, x)
+		return
+	}
+	shown := ts.pending.shown()
+	switch ts.assess(t, now, x) {
+	case accepted:
+		u.believe(i, ts, now, x, shown)
+	case resumed:
+		first, shown := ts.pending.first, ts.pending.before
+		ts.pending = pending{}
+		u.believe(i, ts, first.t, first.v, shown)
+		u.believe(i, ts, now, x, heldValue{})
+	case respanned:
+		u.respan(i, ts, now, x)
+	case unfrozen:
+		u.unfreeze(i, ts, ts.pending.first)
+		ts.beginAt(now, x)
+	}
+}
+
+// believe takes a reading as the level of the tank; shown is what was not believed before it.
+func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) {
+	t := &u.site.tanks[i]
+	if !ts.seen {
+		ts.seen, ts.last, ts.heldSince = true, point{now, x}, now
+		ts.bin.add(now, x)
+		return
+	}
+	if x != ts.last.v && ts.stoodTooLong(t, now) {
+		u.unfreeze(i, ts, point{now, x})
+	}
+	dt, d := now-ts.last.t, x-ts.last.v
+	thawed := ts.faults.unfrozeAt == now
+	if dt >= ts.interval.gapMin(t, u.site.speed) && !thawed {
+		u.reportGap(i, ts, now, x, shown)
+	}
+	booted := u.st.bootedAt * u.site.speed // the time that a restart took says nothing of the pace
+	if !thawed && ts.last.t >= booted {
+		ts.interval.add(dt)
+	}
+	if d != 0 && !thawed {
+		if !ts.drawing && ts.heldSince >= booted {
+			ts.interval.addHeld(now - ts.heldSince)
+		}
+		ts.noise.sigmaAtChange = ts.noise.sigma
+		ts.noise.addStep(d, dt)
+	}
+	held := d == 0 && ts.interval.cached() && now-ts.heldSince <= heldRegion*ts.interval.held
+	if d != 0 {
+		ts.heldSince = now
+	}
+	ts.last, ts.timeUnknown = point{now, x}, false
+	if held {
+		return
+	}
+	if ts.bin.n > 0 && now-ts.bin.first >= binWidth {
+		u.flush(i, ts)
+	}
+	ts.bin.add(now, x)
+}
+
+// growMark lets the mark grow when it is time to.
+func (u *update) growMark() {
+	now := u.st.now * u.site.speed
+	if u.storeNow || len(u.out) > 0 || now-u.st.storedAt >= u.storeEvery(now) || u.st.mark == 0 {
+		u.st.mark++
+		u.st.storedAt = now
+		for i, ts := range u.st.tanks {
+			if ts.stored.level != ts.last.v {
+				u.writable(i).stored.level = ts.last.v
+			}
+		}
+	}
+}
+
+// storeEvery is how long the stored state may be behind, s.
+func (u *update) storeEvery(now float64) float64 {
+	every := storeIdle
+	for _, ts := range u.st.tanks {
+		every = min(every, ts.storeEvery(now, u.st.storedAt))
+	}
+	if now-u.st.bootedAt*u.site.speed < storeIdle { // a box that restarts once may do it again
+		every = storeHot
+	}
+	return every
+}
+
+// storeEvery is how long the stored state of one tank may be behind, s.
+func (ts *tankState) storeEvery(now, stored float64) float64 {
+	moved := math.Abs(ts.last.v-ts.stored.level) - 4*ts.noise.sigma
+	fresh := ts.last.t > stored
+	switch {
+	case ts.drawing && now-ts.lastFallAt < storeIdle, moved > storeFar:
+		return storeHot
+	case fresh && (ts.interval.usual >= sparse || now-ts.last.t > math.Max(silentFor, 3*ts.interval.usual)):
+		return storeHot
+	case moved > storeMoved:
+		return storeSlow
+	}
+	return storeIdle
+}

@@ -1,0 +1,258 @@
+package tank
+
+import "math"
+
+const (
+	givePoints = 16    // instants at which a rise is compared with the falls that may explain it
+	giveMost   = 8     // other falling tanks that are told apart
+	giveBetter = 0.25  // share of a draw by which it has to explain a rise better than the others do without it
+	shareBbl   = 8.0   // bbl of a draw that are compared with the other tank at a time
+	shareLong  = 900.0 // s; at most this long
+	shareRun   = 2     // stretches in a row that have to agree
+	aloneMost  = 0.05  // share of a draw that another tank of a group may fall by chance
+)
+
+// explainsRise says that what the other tanks rose over a draw came out of it, where more tanks fell:
+// a rise is the oil of no more draws than add up to it. Of all choices of draws the one that follows
+// the rise best has to hold this one, and without it none may follow nearly as well.
+func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
+	from, to := d.start-30-d.opening.away, d.end+150+d.closing.away
+	givers := s.fallingTanks(i, from, to)
+	if len(givers) == 1 {
+		return true
+	}
+	_, rose := s.othersRose(i, from, to)
+	all := removed
+	for _, k := range givers[1:] {
+		all -= s.st.tanks[k].rise(&s.site.tanks[k], from, to)
+	}
+	if rose >= explainedShare*all {
+		return true
+	}
+	if len(givers) > giveMost {
+		return false
+	}
+	risers := s.risingTanks(i, from, to)
+	for _, k := range givers[1:] {
+		from, to = s.widen(k, from, to)
+	}
+	with, without := math.Inf(1), math.Inf(1)
+	came, fell := s.riseCourse(risers, from, to), make([][]float64, len(givers))
+	for n, k := range givers {
+		fell[n] = s.riseCourse([]int{k}, from, to)
+	}
+	for choice := range 1 << len(givers) {
+		if off := worstMiss(came, fell, choice); choice&1 == 1 {
+			with = math.Min(with, off)
+		} else {
+			without = math.Min(without, off)
+		}
+	}
+	return with <= (1-explainedShare)*removed && without-with >= giveBetter*removed
+}
+
+// fallingTanks are the tanks that fell as in a draw between two times, tank i first.
+func (s siteTanks) fallingTanks(i int, from, to float64) []int {
+	out := []int{i}
+	for k := range s.site.tanks {
+		if o := &s.site.tanks[k]; k != i && -s.st.tanks[k].rise(o, from, to) >= o.Loads.MinLoad {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// risingTanks are the tanks outside its group that rose while tank i fell.
+func (s siteTanks) risingTanks(i int, from, to float64) (out []int) {
+	for j := range s.site.tanks {
+		if s.separate(i, j) && s.st.tanks[j].rise(&s.site.tanks[j], from, to) > 0 {
+			out = append(out, j)
+		}
+	}
+	return out
+}
+
+// separate says that two tanks are two, and not joined by an equaliser.
+func (s siteTanks) separate(i, j int) bool {
+	a, b := &s.site.tanks[i], &s.site.tanks[j]
+	return i != j && (a.Group == "" || a.Group != b.Group)
+}
+
+// widen widens a time by the draws of a tank that reach into it.
+func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
+	other, o := s.st.tanks[k], &s.site.tanks[k]
+	ds := []draw{{start: other.lastDrawStart, end: other.lastDrawEnd}}
+	if other.drawing {
+		more, _ := other.draws(o, s.site.speed, s.st.now*s.site.speed)
+		ds = append(ds, more...)
+	}
+	lo, hi = from, to
+	for _, d := range ds {
+		if d.end > from && d.start < to {
+			lo, hi = math.Min(lo, d.start-30-d.opening.away), math.Max(hi, d.end+150+d.closing.away)
+		}
+	}
+	return lo, hi
+}
+
+// riseCourse is what some tanks rose together since a time, at each of givePoints instants; NaN where
+// a level is not known.
+func (s siteTanks) riseCourse(tanks []int, from, to float64) []float64 {
+	out := make([]float64, givePoints)
+	for n := range out {
+		for _, j := range tanks {
+			bbl, ok := s.st.tanks[j].riseKnown(&s.site.tanks[j], from, from+(to-from)*float64(n+1)/givePoints, 2*levelFar)
+			if !ok {
+				bbl = math.NaN()
+			}
+			out[n] += bbl
+		}
+	}
+	return out
+}
+
+// worstMiss is by how much, at the worst instant, a rise is not the sum of the chosen falls; infinite
+// where no instant is known.
+func worstMiss(came []float64, fell [][]float64, choice int) float64 {
+	worst, known := 0.0, false
+	for n, rose := range came {
+		off := rose
+		for k := range fell {
+			if choice>>k&1 == 1 {
+				off += fell[k][n]
+			}
+		}
+		if !math.IsNaN(off) {
+			worst, known = math.Max(worst, math.Abs(off)), true
+		}
+	}
+	if !known {
+		return math.Inf(1)
+	}
+	return worst
+}
+
+// othersDrained is what the tanks other than two lost between two times, where it is as fast as a load.
+func (s siteTanks) othersDrained(i, j int, from, to float64) (bbl float64) {
+	for k := range s.site.tanks {
+		o := &s.site.tanks[k]
+		if out := -s.st.tanks[k].rise(o, from, to); k != i && k != j && out >= o.Loads.MinRate*(to-from)/60 {
+			bbl += out
+		}
+	}
+	return bbl
+}
+
+// filledWhileDrawn is the tank that a draw went into although that tank was drawn from as well:
+// it rose as this one fell, except while it was falling itself.
+func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
+	own := &s.site.tanks[i]
+	step := math.Min(shareLong, math.Max(2*joinWithin, shareBbl/math.Max(own.pumpRate(d), 0.1)*60))
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j == i || o.Group != "" && o.Group == own.Group {
+			continue
+		}
+		if s.risesAsFalls(i, j, d, step) {
+			return o.ID, true
+		}
+	}
+	return "", false
+}
+
+// risesAsFalls compares a draw of tank i, stretch by stretch, with tank j. A stretch of which either
+// level is lost behind a gap, or in which nothing left, agrees with nothing.
+func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
+	ts, other, t, o := s.st.tanks[i], s.st.tanks[j], &s.site.tanks[i], &s.site.tanks[j]
+	silence := math.Max(ts.interval.gapMin(t, s.site.speed), other.interval.gapMin(o, s.site.speed))
+	rising, row, drawn, neither := 0, 0, 0, 0
+	for at := d.start + nodeEvery; at+step <= d.end; at += step {
+		left, known := ts.riseKnown(t, at, at+step, silence)
+		came, seen := other.riseKnown(o, at, at+step, silence)
+		out := -left
+		switch beside := s.othersDrained(i, j, at, at+step); {
+		case !known || !seen:
+			neither++
+		case beside > 0 && came > 0 && came < explainedShare*(out+beside):
+			row = 0 // it came out of either: no evidence for or against
+			continue
+		case out > 0 && came >= explainedShare*out && came <= out/explainedShare:
+			row++
+			rising = max(rising, row)
+			continue
+		case came <= -o.Loads.MinRate*step/60:
+			drawn++
+		default:
+			neither++
+		}
+		row = 0
+	}
+	return rising >= shareRun && drawn > 0 && neither <= 2
+}
+
+// startJointly gives a group's tank the start of the draw that pulled it down through the
+// equaliser.
+func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
+	t := &s.site.tanks[i]
+	start := d.start
+	for j, other := range s.st.tanks {
+		o := &s.site.tanks[j]
+		if j == i || o.Group != t.Group {
+			continue
+		}
+		if other.lastDrawEnd > d.start {
+			start = math.Min(start, other.lastDrawStart)
+		}
+		if !other.drawing {
+			continue
+		}
+		ds, _ := other.draws(o, s.site.speed, s.st.now*s.site.speed)
+		for _, x := range ds {
+			if x.end > d.start {
+				start = math.Min(start, x.start)
+			}
+		}
+	}
+	if start < d.start && start > d.start-jointLead {
+		ts.moveStart(t, d, start)
+	}
+	if s.fellAlone(i, *d) {
+		after := line{d.end, ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(line{d.end, d.closing.level, 0}, d.end, ts.noise.perSample()).level, d.inflowAfter}
+		d.end = crossing(d.endLine, after, d.end-watchBack, d.end+watchBack)
+		d.closing = ts.restedGauge(t, d, bounds{d.start, math.Inf(1)}).orLine(after, d.end, ts.noise.perSample())
+	}
+}
+
+const jointLead = 1200.0 // s by which a group's tank may follow the one that is drawn from
+
+// evenedOut is the tank of the same group into which a draw went through an equaliser that was
+// opened with neither of them being hauled.
+func (s siteTanks) evenedOut(i int, d draw) (name string, ok bool) {
+	own := &s.site.tanks[i]
+	if own.Group == "" {
+		return "", false
+	}
+	for j := range s.site.tanks {
+		o, other := &s.site.tanks[j], s.st.tanks[j]
+		if j == i || o.Group != own.Group || other.lastDrawBefore(o, s.site.speed, d.end, s.st.now*s.site.speed) > d.start-nodeEvery {
+			continue
+		}
+		if rose, ok := other.riseKnown(o, d.start-30, d.end+150, 2*levelFar); ok && rose >= explainedShare*own.volume(d) {
+			return o.ID, true
+		}
+	}
+	return "", false
+}
+
+// fellAlone says that no other tank of the group fell while this one was drawn from: the equaliser
+// was shut.
+func (s siteTanks) fellAlone(i int, d draw) bool {
+	own := &s.site.tanks[i]
+	for j := range s.site.tanks {
+		o := &s.site.tanks[j]
+		if j != i && o.Group == own.Group && -s.st.tanks[j].rise(o, d.start-30, d.end) > aloneMost*own.volume(d) {
+			return false
+		}
+	}
+	return true
+}

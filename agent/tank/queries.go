@@ -1,0 +1,203 @@
+package tank
+
+import (
+	"math"
+	"time"
+
+	"gauger/agent/tank/stats"
+)
+
+// What of the detector's state the tank book goes by. Times are site seconds, unless they are instants.
+
+// CleanLevel is where the detector last saw a level: cleaned, the mean of some seconds.
+type CleanLevel struct {
+	Seconds float64
+	In      float64
+	Sigma   float64   // noise, inches
+	At      time.Time // by the newest clock
+}
+
+// Latest is the newest cleaned level of a tank; false before the first.
+func (s Site) Latest(st State, i int) (CleanLevel, bool) {
+	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || len(st.tanks[i].levels.recent) == 0 {
+		return CleanLevel{}, false
+	}
+	ts := st.tanks[i]
+	l := ts.levels.recent[len(ts.levels.recent)-1]
+	return CleanLevel{Seconds: l.t, In: float64(l.v), Sigma: ts.noise.sigma, At: ts.clock.wall(l.t / s.speed)}, true
+}
+
+// Now is the site's time.
+func (s Site) Now(st State) float64 { return st.now * s.speed }
+
+// Rise is the volume in barrels that a tank gained between two times beyond its inflow; 0 where its level is not known.
+func (s Site) Rise(st State, i int, from, to float64) float64 {
+	return st.tanks[i].rise(&s.tanks[i], from, to)
+}
+
+// SlowLoss is a fall that is too slow for a draw and goes on.
+type SlowLoss struct {
+	Open  bool    // there is one
+	Moved bool    // its oil goes to another tank
+	Bbl   float64 // so far
+}
+
+// SlowLoss is that of a tank.
+func (s Site) SlowLoss(st State, i int) SlowLoss {
+	l := st.tanks[i].slow.loss
+	if !l.active {
+		return SlowLoss{}
+	}
+	return SlowLoss{Open: true, Moved: l.kind == lossMoved, Bbl: l.bbl(&s.tanks[i])}
+}
+
+// Zeros are what the wall clock said when this state's own time was 0: the box's clock, and the one that a tank's
+// readings carry. They move when a clock was set, and are comparable over restarts. The zero time: not known.
+func (st State) Zeros(tank int) (box, own time.Time) {
+	if st.boxClock.known {
+		box = st.boxClock.wall(0)
+	}
+	if tank >= 0 && tank < len(st.tanks) && st.tanks[tank] != nil && st.tanks[tank].clock.known {
+		own = st.tanks[tank].clock.wall(0)
+	}
+	return box, own
+}
+
+// Agrees says whether the box's clock, as it was last understood, agrees with now: it does not for some seconds after
+// it was set. What was not told of the clock yet agrees with every clock.
+func (st State) Agrees(now time.Time) bool {
+	return !st.boxClock.known || math.Abs(UnixSeconds(now)-st.boxClock.offset-st.now) <= clockSlack
+}
+
+// Phase says in a word what the detector sees of a tank: waiting before the first reading, idle, drawing while the level
+// falls, or confirming while the end of a draw waits for its confirmation.
+func (st State) Phase(tank int) string {
+	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil || !st.tanks[tank].seen {
+		return "waiting"
+	}
+	switch ts := st.tanks[tank]; {
+	case !ts.drawing:
+		return "idle"
+	case ts.last.t-ts.lastFallAt > drawingFor:
+		return "confirming"
+	}
+	return "drawing"
+}
+
+// drawingFor is how long after the last sign of a fall a draw counts as under way, site seconds.
+const drawingFor = 300.0
+
+// Waiting are the falls of a tank that are not decided yet, in order.
+func (s Site) Waiting(st State, tank int) []Verdict {
+	if !st.Loading(tank) {
+		return nil
+	}
+	ts, t := st.tanks[tank], &s.tanks[tank]
+	draws, _ := ts.draws(t, s.speed, st.now*s.speed)
+	var out []Verdict
+	for _, d := range draws {
+		w := s.verdict(tank, ts, d, Undecided, "the level has to stay down for "+spanText(t.Loads.Confirm.Seconds()))
+		if w.Bbl < verdictLeast {
+			continue
+		}
+		if !ts.stopped(d) {
+			w.Why = "the level was not seen to stop falling"
+		}
+		w.Until = ts.clock.wall((d.end + t.Loads.Confirm.Seconds()) / s.speed)
+		out = append(out, w)
+	}
+	return out
+}
+
+// Moment is a level (inches) and when it stood.
+type Moment struct {
+	At time.Time `json:"at"`
+	In float64   `json:"in"`
+}
+
+// Levels are the levels that the state still knows between two times: the last hours by the
+// minute or finer, a day and more by ten minutes.
+func (s Site) Levels(st State, tank int, from, to time.Time) []Moment {
+	if tank < 0 || tank >= len(st.tanks) || st.tanks[tank] == nil {
+		return nil
+	}
+	ts := st.tanks[tank]
+	var out []Moment
+	take := func(b []sample) {
+		for _, p := range b {
+			if at := ts.clock.wall(p.t / s.speed); !at.Before(from) && !at.After(to) {
+				out = append(out, Moment{at, stats.Round(float64(p.v), 2)})
+			}
+		}
+	}
+	fine := math.Inf(1)
+	if len(ts.levels.recent) > 0 {
+		fine = ts.levels.recent[0].t
+	}
+	take(ts.levels.history[:searchTime(ts.levels.history, fine)])
+	take(ts.levels.recent)
+	return out
+}
+
+// Over says that a draw of a tank that is not decided yet goes on no more: for longer than a pause the level has stood, or
+// nothing was read for longer than a gap is in this run.
+func (s Site) Over(st State, i int) bool {
+	if !st.Loading(i) || i >= len(s.tanks) {
+		return false
+	}
+	ts, t := st.tanks[i], &s.tanks[i]
+	silent := (st.now - math.Max(ts.last.t/s.speed, st.bootedAt)) * s.speed
+	return ts.last.t-ts.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > ts.interval.gapMin(t, s.speed)
+}
+
+// Outlook is where a tank's level stands by what is known of it so far, if what went on goes on. Levels are inches.
+type Outlook struct {
+	At        time.Time // of the newest level
+	In        float64   // that level
+	Next      float64   // what it would be now
+	Low, High float64   // between which it may be now: a draw may have ended meanwhile, a well may make more or nothing
+	Noise     float64   // by which two levels differ at once without flow
+	Rate      float64   // inches a second, the fastest that is believed
+	Falls     float64   // inches a second at which a draw was going on; 0: none was
+	PerInch   float64   // barrels
+}
+
+// drawFaster is how many times faster a draw may go on than it was seen to.
+const drawFaster = 1.5
+
+// fallLine is the line by which a draw is going on, where one is.
+func (ts *tankState) fallLine() (line, bool) {
+	if !ts.drawing || ts.last.t-ts.lastFallAt > fallWindow {
+		return line{}, false
+	}
+	from := ts.last.t - fallWindow
+	if n := len(ts.firstSeen); n > 0 {
+		from = math.Max(from, ts.firstSeen[n-1])
+	}
+	l, ok := fit(between(ts.levels.recent, from, ts.last.t))
+	return l, ok && l.slope < 0
+}
+
+// Outlook looks ahead from the newest level of a tank to a time by the clock of its readings; false before the first level.
+func (s Site) Outlook(st State, i int, at time.Time) (Outlook, bool) {
+	if i < 0 || i >= len(st.tanks) || st.tanks[i] == nil || !st.tanks[i].seen {
+		return Outlook{}, false
+	}
+	ts, t := st.tanks[i], &s.tanks[i]
+	o := Outlook{
+		At: ts.clock.wall(ts.last.t / s.speed), In: ts.last.v,
+		Noise: ts.noiseFloor(t), Rate: t.maxRate(ts.last.v), PerInch: t.Table.PerInch(ts.last.v),
+	}
+	away := stats.Clamp(at.Sub(o.At).Seconds()*s.speed, 0, longestAway)
+	if l, ok := ts.fallLine(); ok {
+		o.Falls, o.Next = -l.slope, math.Max(ts.last.v+l.slope*away, 0)
+		o.Low, o.High = math.Max(ts.last.v+drawFaster*l.slope*away, 0)-o.Noise, ts.last.v+o.Noise
+		return o, true
+	}
+	in := ts.inflow(t, ts.last.t)
+	rise := in.usual * away
+	more := math.Max(rise, 2*(in.err*away+math.Sqrt(in.variance*away)))
+	room := math.Max(float64(t.Height)-freeboard-ts.last.v, 0)
+	o.Next, o.Low, o.High = ts.last.v+math.Min(rise, room), ts.last.v-o.Noise, ts.last.v+math.Min(rise+more, room)+o.Noise
+	return o, true
+}

@@ -1,0 +1,126 @@
+package tank
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	binWidth   = 8.0       // s; readings closer together are averaged
+	timeGrain  = 0.05      // s
+	levelGrain = 1.0 / 512 // in
+)
+
+// sample is a cleaned level: the mean of n readings about t.
+type sample struct {
+	t     float64
+	v     float32
+	n     uint16
+	flags uint16
+}
+
+// bin averages readings that are closer together than binWidth.
+type bin struct {
+	n      int
+	first  float64
+	st, sv float64 // sums of times from first, and of values
+}
+
+func (b *bin) add(t, v float64) {
+	if b.n == 0 {
+		*b = bin{first: t}
+	}
+	b.n++
+	b.st += t - b.first
+	b.sv += v
+}
+
+// sample is the bin to the grain that is stored, so that a restart changes nothing.
+func (b *bin) sample() sample {
+	n := float64(b.n)
+	return grained(b.first+b.st/n, b.sv/n, b.n)
+}
+
+// grained is a sample to the grain that is stored.
+func grained(t, v float64, n int) sample {
+	t, v = float64(grains(t, timeGrain))*timeGrain, float64(grains(v, levelGrain))*levelGrain
+	return sample{t: t, v: float32(v), n: uint16(min(n, math.MaxUint16>>1))}
+}
+
+func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
+
+// between are the samples of a buffer with from <= t <= to.
+func between(b []sample, from, to float64) []sample {
+	lo, hi := searchTime(b, from), searchTime(b, math.Nextafter(to, math.Inf(1)))
+	return b[lo:max(lo, hi)]
+}
+
+// searchTime is the index of the first sample not before t.
+func searchTime(b []sample, t float64) int {
+	lo, hi := 0, len(b)
+	for lo < hi {
+		m := int(uint(lo+hi) >> 1)
+		if b[m].t < t {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	return lo
+}
+
+// tailValues are the values of the samples not before a time, at least one.
+func tailValues(b []sample, from float64) []float64 {
+	i := len(b) - 1
+	for i > 0 && b[i-1].t >= from && len(b)-i < 16 {
+		i--
+	}
+	out := make([]float64, 0, 16)
+	for _, s := range b[max(i, 0):] {
+		out = append(out, float64(s.v))
+	}
+	return out
+}
+
+func values(b []sample) []float64 {
+	out := make([]float64, len(b))
+	for i, s := range b {
+		out[i] = float64(s.v)
+	}
+	return out
+}
+
+func median3(b []sample) float64 {
+	x, y, z := float64(b[0].v), float64(b[1].v), float64(b[2].v)
+	return math.Max(math.Min(x, y), math.Min(math.Max(x, y), z))
+}
+
+func firstTime(b []sample, none float64) float64 {
+	if len(b) == 0 {
+		return none
+	}
+	return b[0].t
+}
+
+func lastTime(b []sample, none float64) float64 {
+	if len(b) == 0 {
+		return none
+	}
+	return b[len(b)-1].t
+}
+
+// unlinked marks a point of the history whose rise from the one before says nothing of the inflow.
+const unlinked = 1
+
+// highest is the greatest value of some samples; without any there is no bound.
+func highest(b []sample) float64 {
+	if len(b) == 0 {
+		return math.Inf(1)
+	}
+	return slices.Max(values(b))
+}
+
+func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
+
+// point is a value at a time.
+type point struct{ t, v float64 }

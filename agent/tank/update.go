@@ -1,0 +1,99 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"gauger/agent/tank/stats"
+)
+
+// siteTanks are the tanks of a site and their state: what one tank does is judged beside the others.
+type siteTanks struct {
+	site Site
+	st   *State
+}
+
+// update is one call of Next at work.
+type update struct {
+	siteTanks
+	out      []Outcome
+	storeNow bool // a draw began: store now
+
+	jumped   bool    // the level has just jumped to another one
+	jumpedTo float64 // in
+}
+
+// writable is a vessel that may be written to.
+func (u *update) writable(i int) *tankState {
+	n := *u.st.tanks[i]
+	u.st.tanks[i] = &n
+	return &n
+}
+
+// addEvent tells of something between two site times.
+func (u *update) addEvent(ts *tankState, i int, rule string, start, end float64, note string) {
+	id := u.site.tanks[i].ID
+	wall := func(at float64) time.Time { return ts.clock.wall(at / u.site.speed) }
+	e := &Event{Rule: rule, Tank: id, Note: "tank " + id + ": " + note, Start: wall(start), End: wall(math.Max(start, end))}
+	u.out = append(u.out, Outcome{Event: e})
+}
+
+// eventVolume says of the newest event how much oil it is about, and where that went.
+func (u *update) eventVolume(bbl float64, to string) {
+	e := u.out[len(u.out)-1].Event
+	e.Bbl, e.To = bbl, to
+}
+
+// eventSlowLoss says of the newest event that it is a slow loss of so many barrels.
+func (u *update) eventSlowLoss(bbl float64) {
+	u.eventVolume(bbl, "")
+	u.out[len(u.out)-1].Event.Slow = true
+}
+
+// spanText writes seconds for a person.
+func spanText(s float64) string {
+	d := time.Duration(s * float64(time.Second))
+	if d < time.Hour {
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.1f h", d.Hours())
+}
+
+// addVerdict keeps what became of a draw that is no load.
+func (u *update) addVerdict(i int, ts *tankState, d draw, what, why string) {
+	w := u.site.verdict(i, ts, d, what, why)
+	if what == Recirculated { // what came back is no inflow
+		w.Bbl = stats.Round(u.site.tanks[i].volume(d), 2)
+	}
+	if w.Bbl >= verdictLeast {
+		u.out = append(u.out, Outcome{Verdict: &w})
+	}
+}
+
+func (s Site) verdict(i int, ts *tankState, d draw, what, why string) Verdict {
+	t := &s.tanks[i]
+	wall := func(at float64) time.Time { return ts.clock.wall(at / s.speed) }
+	return Verdict{
+		Tank: t.ID, What: what, Why: why, Start: wall(d.start), End: wall(d.end), Open: stats.Round(d.opening.level, 2), Close: stats.Round(d.closing.level, 2),
+		Bbl: stats.Round(t.removedBbl(d), 2), Unseen: ts.hiddenSpan(d, s.speed),
+	}
+}
+
+// hiddenSpan is the time between the two readings over which a draw fell that has none inside; nil: it has some.
+func (ts *tankState) hiddenSpan(d draw, speed float64) *Span {
+	if d.samples > 0 {
+		return nil
+	}
+	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+2)]
+	from, to, fell := d.start, d.end, float32(0)
+	for i := 1; i < len(b); i++ {
+		if by := b[i-1].v - b[i].v; by > fell {
+			from, to, fell = b[i-1].t, b[i].t, by
+		}
+	}
+	return &Span{ts.clock.wall(from / speed), ts.clock.wall(to / speed)}
+}
+
+// verdictLeast is the volume in barrels below which a fall is not worth a verdict.
+const verdictLeast = 1.0
