@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"gauger/agent/tank"
-	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/survey"
 )
 
 // probing is one register to look at, and what a person knows of it.
@@ -71,13 +71,13 @@ func probeOn(ctx context.Context, lines *line.Lines, a probing) (p probed, err e
 		return p, usage{err.Error()}
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
-	q := modbus.Question{
+	q := survey.Question{
 		Unit: a.Unit, Address: a.Address, Low: a.Low, High: a.High, Within: a.Within, Name: a.Name, Measure: a.Measure, Timeout: a.Timeout,
 	}
 	if a.Input {
 		q.Table = line.Input
 	}
-	seen, err := modbus.Probe(ctx, borrowed, q)
+	seen, err := survey.Probe(ctx, borrowed, q)
 	if err != nil {
 		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/survey"
 )
 
 // scanning is a search for unit ids on a line, at one or several settings of its port.
@@ -34,8 +35,8 @@ type found struct {
 	How     string `json:"how"`
 }
 
-func (a scanning) search() modbus.Search {
-	return modbus.Search{Units: a.Units, Table: a.Table, Timeout: a.Timeout}
+func (a scanning) search() survey.Search {
+	return survey.Search{Units: a.Units, Table: a.Table, Timeout: a.Timeout}
 }
 
 // scanOn searches at one setting after the other, each on a line that is given back after it.
@@ -46,7 +47,7 @@ func scanOn(ctx context.Context, lines *line.Lines, a scanning, see func(found) 
 	if a.Table > line.Discrete {
 		return usage{fmt.Sprintf("table %d: 0 holding, 1 input, 2 coil, 3 discrete", a.Table)}
 	}
-	urls, err := modbus.Settings(a.URL, a.Bauds, a.Parity)
+	urls, err := survey.Settings(a.URL, a.Bauds, a.Parity)
 	if err != nil {
 		return usage{err.Error()}
 	}
@@ -75,7 +76,7 @@ func scanAt(parent context.Context, lines *line.Lines, a scanning, url string, s
 	defer func() { err = errors.Join(err, giveBack()) }()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	_, err = modbus.Scan(ctx, line, a.search(), func(f modbus.Found) {
+	_, err = survey.Scan(ctx, line, a.search(), func(f survey.Found) {
 		if err := see(found{URL: url, Unit: f.Unit, Answers: f.Answers, Damaged: f.Damaged, How: f.How}); err != nil {
 			cancel(err)
 		}
@@ -130,7 +131,7 @@ func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
 	if err := waitable(o.scanning.Timeout); err != nil {
 		return err
 	}
-	urls, err := modbus.Settings(o.scanning.URL, o.scanning.Bauds, o.scanning.Parity)
+	urls, err := survey.Settings(o.scanning.URL, o.scanning.Bauds, o.scanning.Parity)
 	if err != nil {
 		return usage{err.Error()}
 	}

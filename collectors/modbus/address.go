@@ -3,6 +3,7 @@ package modbus
 import (
 	"errors"
 	"fmt"
+
 	"gauger/collectors/modbus/line"
 )
 

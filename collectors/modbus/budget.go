@@ -3,9 +3,10 @@ package modbus
 import (
 	"cmp"
 	"fmt"
-	"gauger/collectors/modbus/line"
 	"slices"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // Budget is the time that the devices of one line take of it, computed from the plan: nothing is asked for it.

@@ -8,6 +8,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/share"
 	"gauger/collectors/registers"
 )
 
@@ -59,7 +60,7 @@ func (d Device) Check() []collectors.Problem {
 		c.add("retries", "%d: 0 to 5", *d.Retries)
 	}
 	if d.Share != "" {
-		if err := checkShare(d.Share); err != nil {
+		if err := share.CheckAddress(d.Share); err != nil {
 			c.add("share", "%s", err)
 		}
 	}
@@ -218,7 +219,7 @@ func (d Device) Warnings() (all []collectors.Problem) {
 		all = append(all, collectors.Problem{Path: "modbus", Message: at.Place + " is another adapter after a restart or when it was pulled out; " +
 			"ls -l /dev/serial/by-id shows the name that stays"})
 	}
-	if d.Share != "" && isReachable(d.Share) {
+	if d.Share != "" && share.IsReachable(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
 			"127.0.0.1 for programs on the box itself"})
 	}
@@ -228,7 +229,7 @@ func (d Device) Warnings() (all []collectors.Problem) {
 				"%d is the address on the wire, counted from 0, which few devices have; did you mean modicon: %d?", n, n)})
 		}
 	}
-	if d.Share != "" && isPrivilegedPort(d.Share) {
+	if d.Share != "" && share.IsPrivilegedPort(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + ": ports below 1024 are for root, and the packaged service is not; 1502 is free for all"})
 	}
 	return all

@@ -1,12 +1,13 @@
 package modbus
 
 import (
-	"gauger/collectors/modbus/line"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 func rightDevice() Device {

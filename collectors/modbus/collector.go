@@ -7,6 +7,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/share"
 )
 
 // New makes one collector for each line that the devices name, and one for each address that they are shared at. A
@@ -31,7 +32,15 @@ func New(lines *line.Lines, devices []Device) ([]collectors.Collector, error) {
 		}
 		c.jobs = append(c.jobs, newJob(d))
 	}
-	return append(all, masterServers(all)...), nil
+	var shared []*share.Cache
+	for _, c := range all {
+		for _, t := range c.(*collector).jobs {
+			if t.device.cache != nil {
+				shared = append(shared, t.device.cache)
+			}
+		}
+	}
+	return append(all, share.Servers(shared)...), nil
 }
 
 // collector asks the units of one line, one request at a time.

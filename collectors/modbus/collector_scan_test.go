@@ -12,6 +12,7 @@ import (
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
+	"gauger/collectors/modbus/survey"
 )
 
 // TestALineIsSharedWithWhoeverAsks reads and scans a line while its collector polls it, on every transport.
@@ -35,7 +36,7 @@ func TestALineIsSharedWithWhoeverAsks(t *testing.T) {
 			defer done()
 			for range 20 {
 				before := len(host.Batches())
-				if found, err := Scan(t.Context(), openLine(t, lines, d.URL), Search{Units: []int{1, 3}, Timeout: 2 * time.Second}, nil); err != nil || !found[0].Answers || !found[1].Answers {
+				if found, err := survey.Scan(t.Context(), openLine(t, lines, d.URL), survey.Search{Units: []int{1, 3}, Timeout: 2 * time.Second}, nil); err != nil || !found[0].Answers || !found[1].Answers {
 					t.Errorf("%+v, %v", found, err)
 				}
 				if !host.Await(patience, func() bool { return len(host.Batches()) > before }) {
@@ -69,7 +70,7 @@ func TestGuestsKeepAwayFromWhatADeviceForbids(t *testing.T) {
 		if _, err := newDevice(lines, d); err != nil {
 			t.Fatal(err)
 		}
-		found, err := Probe(t.Context(), openLine(t, lines, d.URL), Question{Unit: 1, Address: 100})
+		found, err := survey.Probe(t.Context(), openLine(t, lines, d.URL), survey.Question{Unit: 1, Address: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/share"
 )
 
 // device is one unit with its points, and what has been learnt about it.
@@ -35,7 +36,7 @@ type device struct {
 	spoiltNext     spoiltNext
 	lastDuration   time.Duration // that the last round which was answered had the line
 	health         health
-	cache          *cache // for other masters; nil: none
+	cache          *share.Cache // for other masters; nil: none
 }
 
 // newDevice makes a device of checked options.
@@ -51,9 +52,22 @@ func newDevice(lines *line.Lines, d Device) (*device, error) {
 	made := outline(d, points, line.Endpoint())
 	made.line = line
 	line.Forbid(made.unit, made.limits.holes)
-	made.cache = newCache(d.Share, made)
+	made.share(d.Share)
 	made.replan()
 	return made, nil
+}
+
+// share keeps the answers for other masters at an address; empty: there are none. An answer is fresh for two rounds and
+// a time-out: one that is late in one round is there in the next.
+func (d *device) share(address string) {
+	if address == "" {
+		return
+	}
+	var spans []line.Span
+	for _, p := range placesOf(d.points, func(*point) bool { return true }) {
+		spans = append(spans, p.Span)
+	}
+	d.cache = share.NewCache(address, d.unit, 2*d.every+d.timeout, spans)
 }
 
 // outline is the device without its line: enough to plan with.
@@ -200,7 +214,7 @@ func (s *round) afterError(ctx context.Context, b block, err error) bool {
 func (s *round) store(b block, data []byte) {
 	now := time.Now()
 	s.noteAnswer()
-	s.device.cache.storeAnswer(b.Span, data)
+	s.device.cache.StoreAnswer(b.Span, data)
 	if len(s.device.rereadPlaces) > 0 {
 		s.answeredSpans = append(s.answeredSpans, b.Span)
 	}
@@ -218,7 +232,7 @@ func (s *round) store(b block, data []byte) {
 func (s *round) markBad(b block, why error) {
 	now := time.Now()
 	s.lastError = why
-	s.device.cache.storeRefusal(b, why)
+	s.device.cache.StoreRefusal(b.Span, b.spans, why)
 	for _, i := range b.points {
 		s.set(i, s.device.points[i].badReading(now, why))
 	}
@@ -282,7 +296,7 @@ func (s *round) verifyBlock(ctx context.Context, b block) {
 		s.batch[i] = p.decode(b.Span.Cut(data, p.span()), now)
 		if second := s.batch[i]; p.verify && second.Quality == collectors.Good && !p.agrees(first, second) {
 			differs = true
-			s.device.cache.forget(p.span())
+			s.device.cache.Forget(p.span())
 			s.batch[i] = p.badReading(now, fmt.Errorf("two requests do not agree: %s and then %s; at most %v %s apart are plausible", readingText(first), readingText(second), p.tolerance, p.unit))
 		}
 		s.batch[i].Asked = s.asked

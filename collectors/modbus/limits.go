@@ -4,8 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"gauger/collectors/modbus/line"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // planLimits are what the options ask of the plan behind an endpoint.

@@ -1,8 +1,9 @@
 package modbus
 
 import (
-	"gauger/collectors/modbus/line"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // Device is one Modbus device of the configuration: what to read from one unit id behind one endpoint.

@@ -2,11 +2,12 @@ package modbus
 
 import (
 	"cmp"
-	"gauger/collectors/modbus/line"
 	"math"
 	"slices"
 	"sort"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // maxPoints is how many points of one device a block can number.

@@ -2,12 +2,13 @@ package modbus
 
 import (
 	"fmt"
-	"gauger/collectors/modbus/line"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 func everyPoint(*point) bool { return true }

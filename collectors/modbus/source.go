@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"fmt"
+
 	"gauger/collectors/modbus/line"
 )
 

@@ -4,9 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"gauger/collectors/modbus/line"
 	"slices"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // parkedPlace keeps a place that is refused even when asked for alone from costing a request in every round.

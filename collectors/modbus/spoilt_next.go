@@ -3,9 +3,10 @@ package modbus
 import (
 	"context"
 	"errors"
-	"gauger/collectors/modbus/line"
 	"slices"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // spoiltNext watches for a fault that some units have: a read over addresses that they do not have is answered as if

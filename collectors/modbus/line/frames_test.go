@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"gauger/collectors/modbus/linetest"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gauger/collectors/modbus/linetest"
 )
 
 // garbler answers with frames made at random, some right, most not, and remembers what it said.

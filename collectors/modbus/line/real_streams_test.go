@@ -2,7 +2,6 @@ package line
 
 import (
 	"fmt"
-	"gauger/collectors/modbus/linetest"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -11,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gauger/collectors/modbus/linetest"
 )
 
 // clumsy answers each request on a real stream with a witness's answers, most of them spoilt.

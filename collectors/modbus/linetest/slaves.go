@@ -2,7 +2,6 @@ package linetest
 
 import (
 	"fmt"
-	"gauger/collectors/modbus/modbustest"
 	"io"
 	"maps"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/collectors/modbus/modbustest"
 )
 
 // NumberFrom is a number of the environment, for long runs of what is short otherwise.

@@ -17,6 +17,7 @@ import (
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
+	"gauger/collectors/modbus/share"
 )
 
 // shared polls two units of a slave for a second master, and returns the slave, the address to ask and the host.
@@ -138,70 +139,10 @@ func TestMbpollReadsASharedDevice(t *testing.T) {
 	}
 }
 
-func TestOldAnswersAreNotServed(t *testing.T) {
-	start := time.Now()
-	s := newCache("127.0.0.1:1502", &device{unit: 1, every: 10 * time.Second, timeout: time.Second})
-	s.storeAnswer(line.Span{Table: line.Holding, From: 10, Count: 2}, []byte{0, 1, 0, 2})
-	s.storeRefusal(block{Span: line.Span{Table: line.Holding, From: 12, Count: 1}, spans: 1}, &line.Exception{Function: 3, Code: 2})
-	s.storeRefusal(block{Span: line.Span{Table: line.Holding, From: 14, Count: 3}, spans: 2}, &line.Exception{Function: 3, Code: 2}) // only one of two places is at fault
-	s.storeRefusal(block{Span: line.Span{Table: line.Holding, From: 10, Count: 1}, spans: 1}, &line.Exception{Function: 3, Code: 6}) // busy is no refusal of the place
-	ask := func(from, count byte, after time.Duration) []byte {
-		return s.answer([]byte{3, 0, from, 0, count}, start.Add(after))
-	}
-	for _, tt := range []struct {
-		from, count byte
-		after       time.Duration
-		want        []byte
-	}{
-		{10, 2, 20 * time.Second, []byte{3, 4, 0, 1, 0, 2}}, {11, 1, 20 * time.Second, []byte{3, 2, 0, 2}},
-		{10, 2, 22 * time.Second, []byte{0x83, 11}}, {12, 1, time.Second, []byte{0x83, 2}}, {11, 2, time.Second, []byte{0x83, 2}},
-		{14, 1, time.Second, []byte{0x83, 2}}, {10, 0, 0, []byte{0x83, 3}}, {10, 126, 0, []byte{0x83, 3}},
-	} {
-		if got := ask(tt.from, tt.count, tt.after); !bytes.Equal(got, tt.want) {
-			t.Errorf("%d registers from %d after %s: % x, want % x", tt.count, tt.from, tt.after, got, tt.want)
-		}
-	}
-	for _, pdu := range [][]byte{{6, 0, 10, 0, 1}, {16, 0, 10, 0, 1, 2, 0, 0}, {5, 0, 1, 0xFF, 0}, {43, 14, 1, 0}, {0}} {
-		if got := s.answer(pdu, start); !bytes.Equal(got, []byte{pdu[0] | 0x80, 1}) {
-			t.Errorf("function %d: % x, want exception 1", pdu[0], got)
-		}
-	}
-	s.storeAnswer(line.Span{Table: line.EnronHolding, From: 7000, Count: 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8})
-	if got := s.answer([]byte{3, 0x1B, 0x59, 0, 1}, start); !bytes.Equal(got, []byte{3, 4, 5, 6, 7, 8}) {
-		t.Errorf("an Enron value: % x", got)
-	}
-}
-
-func TestASharedAddressIsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &masterServer{address: "x:1", caches: map[byte]*cache{}}
-		for name, sends := range map[string][]byte{
-			"nothing": nil, "half a request": {0, 1, 0, 0, 0, 6, 1}, "no Modbus": []byte("GET / HTTP/1.1\r\n\r\n"), "a length of nothing": {0, 1, 0, 0, 0, 1, 1, 3},
-		} {
-			near, far := net.Pipe()
-			start, ended := time.Now(), make(chan bool)
-			go func() {
-				s.answerMaster(t.Context(), far)
-				close(ended)
-			}()
-			if len(sends) > 0 {
-				_, _ = near.Write(sends) // it may be closed before it has all
-			}
-			<-ended
-			if _, err := near.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
-				t.Errorf("%s: %v, want the end of the connection", name, err)
-			}
-			if took := time.Since(start); took > idleTimeout {
-				t.Errorf("%s: closed after %s", name, took)
-			}
-		}
-	})
-}
-
 func TestSeatsAtASharedAddressAreFew(t *testing.T) {
 	_, address, _ := shared(t, plc)
 	var guests []net.Conn
-	for range maxMasters {
+	for range share.MaxMasters {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
@@ -243,27 +184,41 @@ func TestSeatsAtASharedAddressAreFew(t *testing.T) {
 	})
 }
 
-func TestAnAddressInUseIsANotice(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+// TestAUnitThatHasNotAnsweredYetIsSilent: exception 2 would tell a second master that there is no such register.
+func TestAUnitThatHasNotAnsweredYetIsSilent(t *testing.T) {
+	d, err := newDevice(&line.Lines{}, Device{Name: "d", URL: "tcp://site", Share: "127.0.0.1:1502", Points: []Point{holding("a", 5), holding("b", 900)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
-	s := &masterServer{address: taken.Addr().String()}
-	host := &collectorstest.Host{}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx, host) }()
-	patient, done := context.WithTimeout(t.Context(), linetest.Patience)
-	defer done()
-	if !host.Await(patient, func() bool { return len(host.Notices()) > 0 }) {
-		t.Fatal("nobody was told")
+	for pdu, want := range map[string]byte{"\x03\x00\x05\x00\x01": 11, "\x03\x03\x84\x00\x01": 11, "\x03\x00\x64\x00\x01": 2, "\x04\x00\x05\x00\x01": 2} {
+		if got := d.cache.Answer([]byte(pdu), time.Now()); !bytes.Equal(got, []byte{pdu[0] | 0x80, want}) {
+			t.Errorf("% x: % x, want exception %d", pdu, got, want)
+		}
 	}
-	if n := host.Notices()[0]; n.Rule != "share-down" || !strings.Contains(n.Note, "in use") || !n.Until.IsZero() {
-		t.Errorf("%+v", n)
-	}
-	cancel()
-	if err := <-ended; err != nil {
-		t.Error(err)
+}
+
+// TestWhatTwoRequestsDoNotAgreeOnIsNotShared: nobody knows whose number it was.
+func TestWhatTwoRequestsDoNotAgreeOnIsNotShared(t *testing.T) {
+	for level, want := range map[uint16][]byte{100: {3, 2, 0, 100}, 12: {0x83, 11}} {
+		synctest.Test(t, func(t *testing.T) {
+			slave := linetest.NumberedSlave()
+			slave.Unit(1).Set(modbustest.Holding, 5, 100)
+			lines := pipeLines(t, only(slave))
+			defer closeLines(t, lines)
+			changed := &change{after: 1, do: func() { slave.Unit(1).Set(modbustest.Holding, 5, level) }}
+			lines.Dial = changed.under(lines.Dial)
+			twice := func(p *Point) { p.Verify = "twice" }
+			d, err := newDevice(lines, Device{Name: "d", URL: "rtu+tcp://site:4001", Share: "127.0.0.1:1502", Points: []Point{holding("level", 5, twice), holding("other", 20)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			returnBatch(d.read(t.Context()).batch)
+			if got := d.cache.Answer([]byte{3, 0, 5, 0, 1}, time.Now()); !bytes.Equal(got, want) {
+				t.Errorf("first 100, then %d: % x, want % x", level, got, want)
+			}
+			if got := d.cache.Answer([]byte{3, 0, 20, 0, 1}, time.Now()); got[0] != 3 {
+				t.Errorf("the point that is read once: % x", got)
+			}
+		})
 	}
 }

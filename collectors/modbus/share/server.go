@@ -1,4 +1,4 @@
-package modbus
+package share
 
 import (
 	"context"
@@ -17,42 +17,36 @@ import (
 	"gauger/eventrules"
 )
 
-// masterServer answers second masters over Modbus TCP for the units whose devices name its address, each under its own
+// server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
 // unit id, from what the units answered last. Nothing is asked for on their behalf, and nothing can be written.
-type masterServer struct {
+type server struct {
 	address     string
-	caches      map[byte]*cache
+	caches      map[byte]*Cache
 	noticeSince time.Time // since when people know that the address cannot be had; zero: they do not
 }
 
 const (
-	maxMasters       = 16               // connections at a time
+	MaxMasters       = 16               // connections at a time
 	idleTimeout      = time.Minute      // after which a silent connection is closed
 	requestTimeout   = 5 * time.Second  // that the rest of a request, or taking its answer, may last
 	listenRetryPause = 10 * time.Second // between two attempts to have the address
 )
 
-// masterServers makes one server for each address that the devices of the lines are shared at.
-func masterServers(lines []collectors.Collector) (all []collectors.Collector) {
-	made := map[string]*masterServer{}
-	for _, line := range lines {
-		for _, t := range line.(*collector).jobs {
-			one := t.device.cache
-			if one == nil {
-				continue
-			}
-			if made[one.address] == nil {
-				made[one.address] = &masterServer{address: one.address, caches: map[byte]*cache{}}
-				all = append(all, made[one.address])
-			}
-			made[one.address].caches[one.unit] = one
+// Servers makes one server for each address that the units are shared at.
+func Servers(caches []*Cache) (all []collectors.Collector) {
+	made := map[string]*server{}
+	for _, c := range caches {
+		if made[c.address] == nil {
+			made[c.address] = &server{address: c.address, caches: map[byte]*Cache{}}
+			all = append(all, made[c.address])
 		}
+		made[c.address].caches[c.unit] = c
 	}
 	return all
 }
 
-// checkShare says what is wrong with an address to be shared at.
-func checkShare(address string) error {
+// CheckAddress says what is wrong with an address to be shared at.
+func CheckAddress(address string) error {
 	host, port, err := net.SplitHostPort(address)
 	n, portErr := strconv.Atoi(port)
 	if err != nil || portErr != nil || host == "" || n < 1 || n > 65535 {
@@ -61,26 +55,26 @@ func checkShare(address string) error {
 	return nil
 }
 
-// isReachable says whether a shared device can be read from other machines.
-func isReachable(address string) bool {
+// IsReachable says whether a shared device can be read from other machines.
+func IsReachable(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)
 	return err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback())
 }
 
-// isPrivilegedPort says whether only root may listen at an address.
-func isPrivilegedPort(address string) bool {
+// IsPrivilegedPort says whether only root may listen at an address.
+func IsPrivilegedPort(address string) bool {
 	_, port, err := net.SplitHostPort(address)
 	n, portErr := strconv.Atoi(port)
 	return err == nil && portErr == nil && n < 1024
 }
 
 // String names the collector by its address.
-func (s *masterServer) String() string { return "modbus share " + s.address }
+func (s *server) String() string { return "modbus share " + s.address }
 
 // Run implements collectors.Collector: it has no readings of its own. An address that cannot be had is a notice, and
 // tried again.
-func (s *masterServer) Run(ctx context.Context, host collectors.Host) error {
+func (s *server) Run(ctx context.Context, host collectors.Host) error {
 	for ctx.Err() == nil {
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
 		s.reportListening(ctx, host, err)
@@ -92,7 +86,7 @@ func (s *masterServer) Run(ctx context.Context, host collectors.Host) error {
 	return nil
 }
 
-func (s *masterServer) reportListening(ctx context.Context, host collectors.Host, err error) {
+func (s *server) reportListening(ctx context.Context, host collectors.Host, err error) {
 	n := collectors.Notice{Rule: eventrules.ShareDown, Source: s.address, Since: s.noticeSince}
 	switch {
 	case ctx.Err() != nil:
@@ -112,14 +106,14 @@ func (s *masterServer) reportListening(ctx context.Context, host collectors.Host
 }
 
 // serve accepts connections until ctx ends or the listener fails, and returns when all of them are closed.
-func (s *masterServer) serve(parent context.Context, listener net.Listener) {
+func (s *server) serve(parent context.Context, listener net.Listener) {
 	ctx, cancel := context.WithCancel(parent)
 	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
 	defer stop()
 	var guests sync.WaitGroup
 	defer guests.Wait()
 	defer cancel()
-	seats := make(chan struct{}, maxMasters)
+	seats := make(chan struct{}, MaxMasters)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
@@ -139,7 +133,7 @@ func (s *masterServer) serve(parent context.Context, listener net.Listener) {
 }
 
 // answerMaster answers one master until it leaves, talks nonsense or is slow.
-func (s *masterServer) answerMaster(ctx context.Context, conn net.Conn) {
+func (s *server) answerMaster(ctx context.Context, conn net.Conn) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -151,7 +145,7 @@ func (s *masterServer) answerMaster(ctx context.Context, conn net.Conn) {
 		unit, pdu := request[6], request[line.MBAPHeaderSize:]
 		answer := []byte{pdu[0] | 0x80, targetSilent}
 		if shelf := s.caches[unit]; shelf != nil {
-			answer = shelf.answer(pdu, time.Now())
+			answer = shelf.Answer(pdu, time.Now())
 		}
 		if _, err := conn.Write(appendMBAP(request[:2], unit, answer)); err != nil {
 			return

@@ -1,16 +1,17 @@
-package modbus
+package share
 
 import (
 	"errors"
-	"gauger/collectors/modbus/line"
 	"slices"
 	"sync"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
-// cache keeps the raw answers of one unit, as they came, for a second master that asks us instead of the unit. A nil
+// Cache keeps the raw answers of one unit, as they came, for a second master that asks us instead of the unit. A nil
 // shelf keeps nothing.
-type cache struct {
+type Cache struct {
 	address string // where the unit is shared
 	unit    byte
 	maxAge  time.Duration // how long an answer is fresh
@@ -30,42 +31,38 @@ type cachedAnswer struct {
 // maxAnswers is how many answers a shelf holds. A plan has a few dozen requests, and the new ones replace the old.
 const maxAnswers = 1024
 
-// newCache is nil for a device that is not shared. An answer is fresh for two rounds and a time-out: one that is
-// late in one round is there in the next.
-func newCache(address string, d *device) *cache {
-	if address == "" {
-		return nil
-	}
-	s := &cache{address: address, unit: d.unit, maxAge: 2*d.every + d.timeout}
-	for _, p := range placesOf(d.points, func(*point) bool { return true }) {
-		s.forget(p.Span)
+// NewCache is for a unit that is shared at an address and has these places. An answer is fresh for maxAge.
+func NewCache(address string, unit byte, maxAge time.Duration, places []line.Span) *Cache {
+	s := &Cache{address: address, unit: unit, maxAge: maxAge}
+	for _, p := range places {
+		s.Forget(p)
 	}
 	return s
 }
 
-// storeAnswer keeps the data of an answer.
-func (s *cache) storeAnswer(where line.Span, data []byte) {
+// StoreAnswer keeps the data of an answer.
+func (s *Cache) StoreAnswer(where line.Span, data []byte) {
 	if s != nil {
 		s.add(cachedAnswer{Span: where, data: slices.Clone(data), at: time.Now()})
 	}
 }
 
-// storeRefusal keeps the unit's word that it does not have a place.
-func (s *cache) storeRefusal(b block, why error) {
+// StoreRefusal keeps the unit's word that it does not have a place, unless the request was for several of them.
+func (s *Cache) StoreRefusal(where line.Span, places int, why error) {
 	e, refused := errors.AsType[*line.Exception](why)
-	if s != nil && refused && line.RefusesAddress(why) && b.spans == 1 {
-		s.add(cachedAnswer{Span: b.Span, refusal: e.Code, at: time.Now()})
+	if s != nil && refused && line.RefusesAddress(why) && places == 1 {
+		s.add(cachedAnswer{Span: where, refusal: e.Code, at: time.Now()})
 	}
 }
 
-// forget leaves a place known, but without an answer: nothing has come of it yet, or two answers contradict each other.
-func (s *cache) forget(where line.Span) {
+// Forget leaves a place known, but without an answer: nothing has come of it yet, or two answers contradict each other.
+func (s *Cache) Forget(where line.Span) {
 	if s != nil {
 		s.add(cachedAnswer{Span: where})
 	}
 }
 
-func (s *cache) add(a cachedAnswer) {
+func (s *Cache) add(a cachedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answers = slices.DeleteFunc(s.answers, func(old cachedAnswer) bool { return a.Span.Covers(old.Span) })
@@ -82,7 +79,7 @@ const (
 )
 
 // data is the data of a request, put together from the newest answers; else the exception code that says why not.
-func (s *cache) data(where line.Span, now time.Time) (data []byte, refusal byte) {
+func (s *Cache) data(where line.Span, now time.Time) (data []byte, refusal byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	stale := false
@@ -109,7 +106,7 @@ func (s *cache) data(where line.Span, now time.Time) (data []byte, refusal byte)
 	return data, 0
 }
 
-func (s *cache) newestAnswer(one line.Span) (cachedAnswer, bool) {
+func (s *Cache) newestAnswer(one line.Span) (cachedAnswer, bool) {
 	for _, a := range slices.Backward(s.answers) {
 		if a.Span.Covers(one) {
 			return a, true
@@ -118,8 +115,8 @@ func (s *cache) newestAnswer(one line.Span) (cachedAnswer, bool) {
 	return cachedAnswer{}, false
 }
 
-// answer is the answer to one request of a second master, without the frame: data, or an exception.
-func (s *cache) answer(pdu []byte, now time.Time) []byte {
+// Answer is the answer to one request of a second master, without the frame: data, or an exception.
+func (s *Cache) Answer(pdu []byte, now time.Time) []byte {
 	refuse := func(code byte) []byte { return []byte{pdu[0] | 0x80, code} }
 	table, reads := line.TableOfFunction[pdu[0]]
 	if !reads {

@@ -1,4 +1,4 @@
-package modbus
+package survey
 
 import (
 	"cmp"
@@ -6,9 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"gauger/collectors/modbus/line"
 	"sort"
 	"time"
+
+	"gauger/collectors/modbus/line"
 )
 
 // Question is one register that a person wants to understand.
