@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/collectors/sim"
 )
 
 // replay is what a recorded case looks like: a recording, a service on the box itself, tables in place.
@@ -61,8 +63,8 @@ func TestAReplayLoads(t *testing.T) {
 	if got := strings.Join(paths, " "); got != "service.secondary_key devices[0].recording" {
 		t.Errorf("warnings at %s; want the missing second key and the missing recording", got)
 	}
-	if cfg.Devices[0].Recording.File != "readings.csv" || cfg.Devices[0].Kind() != "recording" || cfg.Store.Path != "state" {
-		t.Errorf("device %+v, store %+v", cfg.Devices[0].Recording, cfg.Store)
+	if Options[sim.Device](cfg.Devices[0]).File != "readings.csv" || cfg.Devices[0].Kind() != "recording" || cfg.Store.Path != "state" {
+		t.Errorf("device %+v, store %+v", Options[sim.Device](cfg.Devices[0]), cfg.Store)
 	}
 	info, _ := cfg.PointInfo(cfg.Tanks[0].Level)
 	if m := cfg.Tanks[0].Model(info.Every); m.Every != 30*time.Second || m.Group != "g1" || !m.Interface || m.Sensor != "hydrostatic" {

@@ -37,7 +37,7 @@ func (c *checker) check() {
 	c.service()
 	c.loads()
 	c.devices()
-	c.lines()
+	c.agreements()
 	c.tanks()
 	c.link()
 	c.book()

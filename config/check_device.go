@@ -2,19 +2,17 @@ package config
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gauger/collectors"
 	"gauger/collectors/modbus"
-	"gauger/collectors/mqtt"
 )
 
 func (c *checker) devices() {
 	if len(c.cfg.Devices) == 0 && len(c.cfg.Tanks) > 0 {
 		c.problemf("devices", "missing; name at least one device that has the points of the tanks")
 	}
-	first := map[string]int{}
+	first, facts := map[string]int{}, c.cfg.facts()
 	for i, dev := range c.cfg.Devices {
 		at := fmt.Sprintf("devices[%d]", i)
 		if dev.Kind() == "" {
@@ -28,114 +26,23 @@ func (c *checker) devices() {
 		case !twice:
 			first[dev.Name] = i
 		}
-		c.companions(at, dev)
-		for _, p := range c.own(dev) {
-			where := at
-			if p.Path != "" {
-				where = join(at, p.Path)
+		dev.options.check(c.report, at, facts)
+	}
+}
+
+// agreements checks what the devices of a kind must agree on.
+func (c *checker) agreements() {
+	for _, k := range kinds {
+		if k.agree == nil {
+			continue
+		}
+		var all []deviceAt
+		for i, dev := range c.cfg.Devices {
+			if dev.Kind() == k.key {
+				all = append(all, deviceAt{i, dev.options})
 			}
-			c.problemf(where, "%s", p.Message)
 		}
-		c.device(at, dev)
-	}
-}
-
-// own is what the device's kind itself finds wrong with its options.
-func (c *checker) own(dev Device) []collectors.Problem {
-	switch {
-	case dev.Modbus != nil:
-		return dev.Modbus.Check()
-	case dev.MQTT != nil:
-		return withPassword(dev).Check()
-	case dev.Recording != nil:
-		return dev.Recording.Check()
-	}
-	return dev.Host.Check()
-}
-
-// withPassword is the MQTT device with its password's source joined to it.
-func withPassword(dev Device) mqtt.Device {
-	m := *dev.MQTT
-	if dev.Password.Given() {
-		m.Password = dev.Password.Read
-	}
-	return m
-}
-
-// device checks what the kinds leave to the configuration.
-func (c *checker) device(at string, dev Device) {
-	switch {
-	case dev.Modbus != nil:
-		c.positive(at+".every", dev.Modbus.Every)
-		c.positive(at+".timeout", dev.Modbus.Timeout)
-		for _, w := range dev.Modbus.Warnings() {
-			c.warnf(join(at, w.Path), "%s", w.Message)
-		}
-		m := *dev.Modbus
-		m.MapFiles(func(file string) string {
-			c.exists(at+".modbus", file)
-			return file
-		})
-		c.atLeastOne(at, *dev.Modbus)
-	case dev.MQTT != nil:
-		c.exists(at+".password", dev.Password.File)
-		c.exists(at+".ca_file", dev.MQTT.CAFile)
-		c.exists(at+".cert_file", dev.MQTT.CertFile)
-		c.exists(at+".key_file", dev.MQTT.KeyFile)
-	case dev.Recording != nil:
-		c.positive(at+".every", dev.Recording.Every)
-		c.exists(at+".recording", dev.Recording.File)
-		if c.cfg.remote() {
-			c.warnf(at+".recording", "a recording makes tickets of what is past, and the service is not on this box; use it for demonstrations alone")
-		}
-	case dev.Host != nil:
-		c.positive(at+".every", dev.Host.Every)
-	}
-}
-
-// atLeastOne refuses a written zero where leaving the key out means the usual.
-func (c *checker) atLeastOne(at string, d modbus.Device) {
-	for key, zero := range map[string]bool{
-		"every_while_loading": d.EveryWhileLoading == 0, "turnaround": d.Turnaround == 0, "max_registers": d.MaxRegisters == 0, "max_bits": d.MaxBits == 0,
-	} {
-		if zero && c.given(at+"."+key) {
-			c.problemf(at+"."+key, "zero; write more, or leave it out for the usual")
-		}
-	}
-}
-
-// lines checks what devices that share an endpoint must agree on.
-func (c *checker) lines() {
-	var devices []modbus.Device
-	var index []int
-	for i, dev := range c.cfg.Devices {
-		if dev.Modbus != nil {
-			m := *dev.Modbus
-			m.Name = dev.describe(i)
-			devices, index = append(devices, m), append(index, i)
-		}
-	}
-	for _, found := range modbus.Conflicts(devices) {
-		c.problemf(fmt.Sprintf("devices[%d].%s", index[found.Device], found.Path), "%s", found.Message)
-	}
-	c.sessions()
-}
-
-// sessions checks what MQTT devices at one broker must agree on.
-func (c *checker) sessions() {
-	var devices []mqtt.Device
-	var index []int
-	for i, dev := range c.cfg.Devices {
-		if dev.MQTT != nil {
-			m := withPassword(dev)
-			m.ClientID = c.cfg.clientID(dev)
-			devices, index = append(devices, m), append(index, i)
-		}
-	}
-	for k, found := range mqtt.CheckShared(devices) {
-		for _, p := range found {
-			c.problemf(fmt.Sprintf("devices[%d].%s", index[k], p.Path), "%s", p.Message)
-		}
+		k.agree(c.report, c.cfg.facts(), all)
 	}
 }
 
@@ -207,20 +114,26 @@ func (c *checker) hint(p collectors.Point) string {
 	return ""
 }
 
-// companions finds names that are no point of their device, to offer the one that was meant.
-func (c *checker) companions(at string, dev Device) {
-	if dev.Modbus == nil {
-		return
+// busTime computes how much of the time of their lines the Modbus devices take, and tells of lines that cannot keep
+// up. The configuration is complete by now: levels on serial lines are read twice.
+func (c *checker) busTime() {
+	var devices []modbus.Device
+	at := map[string]string{}
+	for i, dev := range c.cfg.Devices {
+		if d := Options[modbus.Device](dev); d != nil {
+			devices = append(devices, *d)
+			at[dev.Name] = fmt.Sprintf("devices[%d]", i)
+		}
 	}
-	var names []string
-	for _, p := range dev.points() {
-		names = append(names, p.name)
-	}
-	for i, p := range dev.Modbus.Points {
-		for _, ref := range p.Companions() {
-			if ref.Point != "" && !slices.Contains(names, ref.Point) {
-				c.problemf(fmt.Sprintf("%s.points[%d].%s", at, i, ref.Key), "%s is no point of this device; %s", quote(ref.Point), suggest(ref.Point, names))
-			}
+	c.cfg.Budgets = modbus.Budgets(devices)
+	for _, b := range c.cfg.Budgets {
+		if device, message := b.Problem(); message != "" {
+			path := at[device] + ".every"
+			n, _ := locate(c.root, path)
+			c.cfg.Slow = append(c.cfg.Slow, c.d.at(n, path, message))
+		}
+		if device, message := b.Warning(); message != "" {
+			c.warnf(at[device]+".every_while_loading", "%s", message)
 		}
 	}
 }

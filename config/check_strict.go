@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -26,16 +25,15 @@ func (c *checker) mend() {
 		c.detector(fmt.Sprintf("tanks[%d].loads", i), &cfg.Tanks[i].Loads)
 	}
 	for i := range cfg.Devices {
-		c.deviceTimes(fmt.Sprintf("devices[%d]", i), &cfg.Devices[i])
+		if o := cfg.Devices[i].options; o != nil {
+			o.mend(c.report, fmt.Sprintf("devices[%d]", i))
+		}
 	}
 	if hold := cfg.Tickets.Hold; hold > longest {
 		c.strictf("tickets.hold", "%s: a ticket would wait for more than a month; write 744h at most. It is held as long as is written here", short(hold))
 	}
 	c.names()
 }
-
-// longest is the longest interval that a site can mean.
-const longest = 31 * 24 * time.Hour
 
 // serviceAddress looks at what url.Parse takes for an address.
 func (c *checker) serviceAddress() {
@@ -52,12 +50,6 @@ func (c *checker) serviceAddress() {
 				"Until then what goes there is refused, and kept", quote(seg[1]))
 		}
 	}
-}
-
-// realPort says that a port can be dialled; none is the usual one.
-func realPort(port string) bool {
-	n, err := strconv.Atoi(port)
-	return port == "" || err == nil && n >= 1 && n <= 65535
 }
 
 // fewestRequests keeps the rate above what leaves anything at all.
@@ -102,49 +94,6 @@ func (c *checker) fewTanks() {
 			"Until then gauger works with the first %d", n, mostTanks, mostTanks)
 		c.cfg.Tanks = c.cfg.Tanks[:mostTanks]
 	}
-}
-
-// What a device can keep up with.
-const (
-	leastEvery   = 10 * time.Millisecond
-	leastTimeout = 10 * time.Millisecond
-	mostTimeout  = 10 * time.Minute
-	usualTimeout = time.Second
-)
-
-// deviceTimes keeps one device's times within what it can be asked in.
-func (c *checker) deviceTimes(at string, dev *Device) {
-	switch {
-	case dev.Modbus != nil:
-		c.within(at+".every", &dev.Modbus.Every, leastEvery, longest, leastEvery)
-		c.within(at+".every_while_loading", &dev.Modbus.EveryWhileLoading, leastEvery, longest, 0)
-		c.within(at+".timeout", &dev.Modbus.Timeout, leastTimeout, mostTimeout, usualTimeout)
-	case dev.MQTT != nil:
-		for k, b := range dev.MQTT.Brokers {
-			if u, err := url.Parse(b); err == nil && !realPort(u.Port()) {
-				c.strictf(c.brokerPath(at, k), "%s is no port; write one from 1 to 65535. Until then this broker cannot be reached", quote(u.Port()))
-			}
-		}
-		for k := range dev.MQTT.Points {
-			p := &dev.MQTT.Points[k]
-			if p.ExpectEvery > 0 && p.ExpectEvery < time.Second || p.ExpectEvery > longest {
-				c.strictf(fmt.Sprintf("%s.points[%d].expect_every", at, k), "%s is no interval between messages; write 1s to 744h. Until then nobody watches for silence", short(p.ExpectEvery))
-				p.ExpectEvery = 0
-			}
-		}
-	case dev.Recording != nil:
-		c.within(at+".every", &dev.Recording.Every, leastEvery, longest, leastEvery)
-	case dev.Host != nil:
-		c.within(at+".every", &dev.Host.Every, 100*time.Millisecond, longest, 100*time.Millisecond)
-	}
-}
-
-// brokerPath is where a broker's address stands: alone, or in a list.
-func (c *checker) brokerPath(at string, k int) string {
-	if path := fmt.Sprintf("%s.mqtt[%d]", at, k); c.given(path) {
-		return path
-	}
-	return at + ".mqtt"
 }
 
 // longestName is the longest name that anything has, in bytes.

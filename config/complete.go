@@ -10,7 +10,6 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors"
-	"gauger/collectors/modbus"
 )
 
 // complete fills in what follows from other keys: file names, inherited objects, the hold, client ids, and how a
@@ -28,13 +27,11 @@ func (c *Config) complete(dir string) {
 			c.Link.Rate = 1
 		}
 	}
-	for i := range c.Devices {
-		if dev := &c.Devices[i]; dev.MQTT != nil {
-			dev.MQTT.ClientID, dev.MQTT.Zone = c.clientID(*dev), c.Zone
-			*dev.MQTT = withPassword(*dev)
-		}
+	facts := c.facts()
+	for _, dev := range c.Devices {
+		dev.options.complete(facts)
 	}
-	c.verify()
+	c.tankLevels()
 }
 
 func (c *Config) resolveFiles(dir string) {
@@ -50,19 +47,11 @@ func (c *Config) resolveFiles(dir string) {
 		at(&l.SubscriptionKey.File)
 	}
 	at(&c.Store.Path)
-	for i := range c.Devices {
-		dev := &c.Devices[i]
-		at(&dev.Password.File)
-		switch {
-		case dev.Modbus != nil:
-			dev.Modbus.MapFiles(func(file string) string { return resolve(dir, file) })
-		case dev.MQTT != nil:
-			at(&dev.MQTT.CAFile)
-			at(&dev.MQTT.CertFile)
-			at(&dev.MQTT.KeyFile)
-		case dev.Recording != nil:
-			at(&dev.Recording.File)
+	for _, dev := range c.Devices {
+		for _, file := range dev.options.files() {
+			at(file)
 		}
+		dev.options.mapFiles(func(file string) string { return resolve(dir, file) })
 	}
 	for i := range c.Tanks {
 		at(&c.Tanks[i].Strapping.File)
@@ -101,42 +90,27 @@ func (c *Config) inherit() {
 	}
 }
 
-// clientID is the MQTT client id of a device: its own, or one that no other box has.
-func (c *Config) clientID(dev Device) string {
-	if dev.MQTT.ClientID != "" {
-		return dev.MQTT.ClientID
-	}
-	return "gauger-" + c.ID + "-" + dev.Name
-}
+// facts are those of the site that its devices depend on.
+func (c *Config) facts() siteFacts { return siteFacts{id: c.ID, zone: c.Zone, remote: c.remote()} }
 
-// verify has the level of every tank on a serial line read twice, unless the file says otherwise: a frame there
-// carries nothing that ties an answer to its request. The two readings may differ by what a load can move between
-// them, and by noise.
-func (c *Config) verify() {
+// tankLevels tells each device which of its points are levels of tanks.
+func (c *Config) tankLevels() {
 	for _, t := range c.Tanks {
 		info, ok := c.PointInfo(t.Level)
-		if !ok || c.Devices[info.Device].Modbus == nil {
+		if !ok {
 			continue
 		}
-		dev := c.Devices[info.Device].Modbus
-		p := &dev.Points[info.Index]
-		if p.Verify == "" && dev.SerialLine() {
-			p.Verify = "twice"
-		}
-		p.Agree = agree(t, *dev, info.Unit)
+		c.Devices[info.Device].options.feedsLevel(info.Index, func(within time.Duration) float64 {
+			per, err := inchesPer(info.Unit, float64(t.Height))
+			if err != nil || per <= 0 {
+				return 0
+			}
+			return inchesApart(t.Table, t.Loads, within) / per
+		})
 	}
 }
 
-// agree is how far two readings of a tank's level at most lie apart, in unit, when one follows the other within
-// the device's timeout.
-func agree(t Tank, dev modbus.Device, unit collectors.Unit) float64 {
-	per, err := inchesPer(unit, float64(t.Height))
-	if err != nil || per <= 0 {
-		return 0
-	}
-	return inchesApart(t.Table, t.Loads, dev.Timeout) / per
-}
-
+// inchesApart is the most that two readings of a level lie apart that follow each other within a time.
 func inchesApart(table tank.Table, l tank.Loads, apart time.Duration) float64 {
 	inches := float64(l.Noise)
 	if perInch := table.PerInch(table.Top() / 2); perInch > 0 {

@@ -118,7 +118,7 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 		if v.Kind() == reflect.Slice && isNull(n) {
 			return
 		}
-		d.addf(n, path, "%s where a list is wanted; write [a, b] or lines that begin with \"- \"", kindOf(n))
+		d.addf(n, path, "%s where a list is wanted; write [a, b] or lines that begin with \"- \"", shapeOf(n))
 		return
 	}
 	if v.Kind() == reflect.Array && len(n.Content) != v.Len() {
@@ -222,7 +222,7 @@ func (d *decoder) pairs(n *yaml.Node, path string) ([]pair, bool) {
 		if isNull(n) {
 			return nil, true
 		}
-		d.addf(n, path, "%s where keys are wanted; write lines of key: value, or {key: value}", kindOf(n))
+		d.addf(n, path, "%s where keys are wanted; write lines of key: value, or {key: value}", shapeOf(n))
 		return nil, false
 	}
 	lines := map[string]int{}
@@ -234,7 +234,7 @@ func (d *decoder) pairs(n *yaml.Node, path string) ([]pair, bool) {
 		case key.Kind == yaml.ScalarNode && key.Tag == "!!merge":
 			merged = append(merged, value)
 		case key.Kind != yaml.ScalarNode:
-			d.addf(key, path, "%s as a key; a key is one word", kindOf(key))
+			d.addf(key, path, "%s as a key; a key is one word", shapeOf(key))
 		case lines[key.Value] != 0:
 			d.addf(key, join(path, key.Value), "given twice, first on line %d; keep one", lines[key.Value])
 		default:
@@ -286,7 +286,7 @@ func (d *decoder) merge(n *yaml.Node, out []pair, lines map[string]int, path str
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		d.addf(n, path, "%s where one value is wanted; write %s", kindOf(n), wanted(v.Type()))
+		d.addf(n, path, "%s where one value is wanted; write %s", shapeOf(n), wanted(v.Type()))
 		return
 	case isNull(n):
 		d.addf(n, path, "has no value; write %s, or remove the line", wanted(v.Type()))

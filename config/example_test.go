@@ -87,7 +87,7 @@ func keysOf(typ reflect.Type, path string) []string {
 	var out []string
 	if typ == reflect.TypeFor[Device]() {
 		for _, kind := range kinds {
-			out = append(out, keysOf(entryOf(kind), path)...)
+			out = append(out, keysOf(kind.entryType(), path)...)
 		}
 		return out
 	}
@@ -109,7 +109,7 @@ func TestEveryKeyIsDescribed(t *testing.T) {
 		}
 		if typ == reflect.TypeFor[Device]() {
 			for _, kind := range kinds {
-				check(entryOf(kind), path)
+				check(kind.entryType(), path)
 			}
 			return
 		}

@@ -67,3 +67,25 @@ func homeOf(name string) string {
 	}
 	return ""
 }
+
+// StorePath is store.path of a file that may be full of mistakes, or the default: where the last good configuration of
+// a site is looked for when the present one is bad.
+func StorePath(path string) string {
+	def := defaultConfig().Store.Path
+	b, err := readRegular(path, maxBytes)
+	if err != nil {
+		return def
+	}
+	root, flaw := parse(b)
+	if flaw != nil {
+		return def
+	}
+	at, found := locate(root, "store.path")
+	switch {
+	case !found || at.Value == "":
+		return def
+	case filepath.IsAbs(at.Value):
+		return at.Value
+	}
+	return filepath.Join(filepath.Dir(path), at.Value)
+}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/modbus"
+	"gauger/collectors/mqtt"
 )
 
 // edited parses good.yaml after one edit, which must still load.
@@ -91,7 +93,7 @@ func TestDefaultsAndWhatFollowsFromOtherKeys(t *testing.T) {
 	if cfg.Zone.String() != "America/Chicago" || cfg.Service.Wire.Zone != cfg.Zone || time.Duration(cfg.ProductionDay) != 7*time.Hour {
 		t.Errorf("zone %v, wire's %v, production day %v", cfg.Zone, cfg.Service.Wire.Zone, cfg.ProductionDay)
 	}
-	if got := cfg.Devices[2].MQTT.ClientID; got != "gauger-COOPER12-7-radio" {
+	if got := Options[mqtt.Device](cfg.Devices[2]).ClientID; got != "gauger-COOPER12-7-radio" {
 		t.Errorf("client id %q", got)
 	}
 	if b := cfg.Service.Wire.Batch; b.Events != 20 || b.Tickets != 1 || b.TagValues != 20 {
@@ -152,7 +154,9 @@ func TestRelativeNamesBeginAtTheFile(t *testing.T) {
 }
 
 func TestLevelsOnASerialLineAreReadTwice(t *testing.T) {
-	verify := func(cfg *Config, device, point int) string { return cfg.Devices[device].Modbus.Points[point].Verify }
+	verify := func(cfg *Config, device, point int) string {
+		return Options[modbus.Device](cfg.Devices[device]).Points[point].Verify
+	}
 	cfg := edited(t, "log: {level: info}", "log: {level: warn}")
 	if got := verify(cfg, 1, 0); got != "twice" {
 		t.Errorf("level on rtu: verify %q, want twice", got)
@@ -168,7 +172,7 @@ func TestLevelsOnASerialLineAreReadTwice(t *testing.T) {
 	}
 	// 15 bbl/min at 402.87/240 bbl/in for the time-out of one second, and 1.5 in of noise, in feet.
 	want := (15/(402.87/240)/60 + 1.5) / 12
-	if got := cfg.Devices[1].Modbus.Points[0].Agree; math.Abs(got-want) > 1e-9 {
+	if got := Options[modbus.Device](cfg.Devices[1]).Points[0].Agree; math.Abs(got-want) > 1e-9 {
 		t.Errorf("agree %g ft, want %g", got, want)
 	}
 }
@@ -200,7 +204,7 @@ func TestLoadOfNoFileIsNoProblemList(t *testing.T) {
 func TestFilesOfATLSLineAreThoseBesideTheConfiguration(t *testing.T) {
 	cfg := edited(t, "tcp://10.20.0.5:502", "tls://10.20.0.5?ca_file=a/ca.pem&cert_file=/etc/gauger/c.pem&key_file=k.pem&server_name=plc")
 	want := "tls://10.20.0.5:802?ca_file=testdata/a/ca.pem&cert_file=/etc/gauger/c.pem&key_file=testdata/k.pem&server_name=plc"
-	if got := cfg.Devices[0].Modbus.URL; got != want {
+	if got := Options[modbus.Device](cfg.Devices[0]).URL; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -208,12 +212,12 @@ func TestFilesOfATLSLineAreThoseBesideTheConfiguration(t *testing.T) {
 func TestALevelOverASCIIIsReadTwice(t *testing.T) {
 	for _, url := range []string{"ascii:///dev/serial/by-id/usb-B", "ascii+tcp://10.20.0.5:4001", "rtu+tcp://10.20.0.5:4001"} {
 		cfg := edited(t, "tcp://10.20.0.5:502", url)
-		if p := cfg.Devices[0].Modbus.Points[0]; p.Verify != "twice" || p.Agree <= 0 {
+		if p := Options[modbus.Device](cfg.Devices[0]).Points[0]; p.Verify != "twice" || p.Agree <= 0 {
 			t.Errorf("%s: %+v", url, p)
 		}
 	}
 	for _, url := range []string{"tcp://10.20.0.5", "tls://10.20.0.5"} {
-		if p := edited(t, "tcp://10.20.0.5:502", url).Devices[0].Modbus.Points[0]; p.Verify != "" {
+		if p := Options[modbus.Device](edited(t, "tcp://10.20.0.5:502", url).Devices[0]).Points[0]; p.Verify != "" {
 			t.Errorf("%s: %+v", url, p)
 		}
 	}

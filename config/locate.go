@@ -86,8 +86,8 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null"
 }
 
-// kindOf names a node for a person.
-func kindOf(n *yaml.Node) string {
+// shapeOf names a node for a person.
+func shapeOf(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "a block of keys"

@@ -126,8 +126,8 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 			return stringNode(x[0]), nil
 		}
 	case Device:
-		entry := reflect.ValueOf(x.entry())
-		return p.structure(entry, defaultOf(entry.Type()))
+		entry := x.entry()
+		return p.structure(entry, reflect.ValueOf(kindOf(x.Kind()).entry()).Elem())
 	case encoding.TextMarshaler:
 		b, err := x.MarshalText()
 		return scalarNode("!!str", string(b)), err

@@ -41,15 +41,11 @@ func (c *Config) Refer(p collectors.Point) {
 	device, name, _ := strings.Cut(string(p), "/")
 	for i := range c.Devices {
 		dev := &c.Devices[i]
-		if dev.Name != device || dev.MQTT == nil || slices.ContainsFunc(dev.points(), func(m measured) bool { return m.name == name }) {
+		if dev.options == nil || dev.Name != device || slices.ContainsFunc(dev.points(), func(p pointOptions) bool { return p.name == name }) {
 			continue
 		}
-		for _, template := range dev.MQTT.Points {
-			if made, ok := template.Named(name); ok {
-				d := *dev.MQTT
-				d.Points, dev.MQTT = append(slices.Clip(d.Points), made), &d
-				break
-			}
+		if o, made := dev.options.instance(name); made {
+			dev.options = o
 		}
 	}
 }

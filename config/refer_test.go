@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gauger/collectors"
+	"gauger/collectors/mqtt"
 )
 
 // TestATemplatesPointIsThereWhereItIsNamed: the name that a tank, an event or a value gives it makes it a point that is
@@ -16,7 +17,7 @@ func TestATemplatesPointIsThereWhereItIsNamed(t *testing.T) {
 	if !ok || got.Unit != "ft" || got.Every != 10*time.Minute {
 		t.Fatalf("%+v, %t", got, ok)
 	}
-	if p := cfg.Devices[2].MQTT.Points[got.Index]; p.Topic != "field/tk2/level" || p.Name != "tk2-level" {
+	if p := Options[mqtt.Device](cfg.Devices[2]).Points[got.Index]; p.Topic != "field/tk2/level" || p.Name != "tk2-level" {
 		t.Errorf("%+v", p)
 	}
 	for p := range cfg.Points() {

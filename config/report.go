@@ -7,6 +7,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -151,4 +152,13 @@ func most(r *report, path string, v *int, limit int) {
 		r.strictf(path, "%d is more than %d; write at most that. Until then gauger works with %d", *v, limit, limit)
 		*v = limit
 	}
+}
+
+// longest is the longest interval that a site can mean.
+const longest = 31 * 24 * time.Hour
+
+// realPort says that a port can be dialled; none is the usual one.
+func realPort(port string) bool {
+	n, err := strconv.Atoi(port)
+	return port == "" || err == nil && n >= 1 && n <= 65535
 }

@@ -7,7 +7,6 @@ import (
 
 	"gauger/agent/tank"
 	"gauger/collectors"
-	"gauger/collectors/modbus"
 	"gauger/collectors/mqtt"
 )
 
@@ -120,10 +119,10 @@ func describeStrapping() object {
 func describeDevice() object {
 	var alternatives []object
 	for _, kind := range kinds {
-		entry := describeStruct(entryOf(kind))
-		entry["required"] = []string{"name", kind}
-		if kind == "modbus" {
-			entry["properties"].(object)["template"].(object)["enum"] = modbus.Templates()
+		entry := describeStruct(kind.entryType())
+		entry["required"] = []string{"name", kind.key}
+		if kind.describe != nil {
+			kind.describe(entry["properties"].(object))
 		}
 		alternatives = append(alternatives, entry)
 	}

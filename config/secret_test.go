@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gauger/collectors/mqtt"
 )
 
 func TestSecretIsReadFromItsPlace(t *testing.T) {
@@ -81,7 +83,7 @@ func TestMQTTPasswordIsReadWhenAsked(t *testing.T) {
 	cfg := edited(t, "{credential: mqtt-password}", "{env: GAUGER_TEST_PASSWORD}")
 	for _, want := range []string{"one", "two"} {
 		t.Setenv("GAUGER_TEST_PASSWORD", want)
-		if got, err := cfg.Devices[2].MQTT.Password(); got != want || err != nil {
+		if got, err := Options[mqtt.Device](cfg.Devices[2]).Password(); got != want || err != nil {
 			t.Errorf("%q, %v", got, err)
 		}
 	}

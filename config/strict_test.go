@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gauger/collectors/modbus"
 )
 
 // What earlier versions took gives a configuration that can be worked with; each value is told once, at its line, with
@@ -47,7 +49,7 @@ func TestWhatTakesThePlace(t *testing.T) {
 	if problems := cfg.Service.Wire.Check(); len(problems) > 0 {
 		t.Errorf("it has mistakes: %v", problems)
 	}
-	if got := edited(t, "    every: 5s\n", "    every: 1ns\n").Devices[0].Modbus.Every; got != 10*time.Millisecond {
+	if got := Options[modbus.Device](edited(t, "    every: 5s\n", "    every: 1ns\n").Devices[0]).Every; got != 10*time.Millisecond {
 		t.Errorf("polled every %s", got)
 	}
 	l := edited(t, "loads: {min_load: 20}", "loads: {min_rate: 2000, max_rate: 1e300}").Loads

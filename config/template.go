@@ -21,10 +21,10 @@ type template struct {
 // places are the keys of a point that say where it is; a point has one of them.
 var places = []string{"holding", "input", "coil", "discrete", "modicon"}
 
-// fill puts what the device's template says under what the entry n says itself, in the tree, so that the merged
+// layTemplate puts what the device's template says under what the entry n says itself, in the tree, so that the merged
 // device is decoded and its mistakes are told as those of any other. Keys from the template stand at the line that
 // names it.
-func (d *decoder) fill(n *yaml.Node, path string) {
+func (d *decoder) layTemplate(n *yaml.Node, path string) {
 	name := child(n, "template")
 	switch {
 	case name == nil:

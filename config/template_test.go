@@ -38,7 +38,7 @@ func TestEveryTemplateIsADevice(t *testing.T) {
 		if !strings.HasPrefix(string(text), "# ") || strings.Count(string(text), "\n#") < 5 {
 			t.Errorf("%s does not begin with what it is for, what it rests on and what to check", name)
 		}
-		d := parsed(t, "  - {name: d, modbus: tcp://h, template: "+name+"}\n").Devices[0].Modbus
+		d := Options[modbus.Device](parsed(t, "  - {name: d, modbus: tcp://h, template: "+name+"}\n").Devices[0])
 		if found := d.Check(); len(found) > 0 {
 			t.Errorf("%s: %v", name, found)
 		}
@@ -56,7 +56,7 @@ func TestEveryTemplateIsADevice(t *testing.T) {
 }
 
 func TestADeviceSpeaksOverItsTemplate(t *testing.T) {
-	d := parsed(t, `  - name: d
+	d := Options[modbus.Device](parsed(t, `  - name: d
     modbus: tcp://h
     template: rosemount-5300
     unit: 7
@@ -65,7 +65,7 @@ func TestADeviceSpeaksOverItsTemplate(t *testing.T) {
       - {name: level, unit: ft, holding: 6302, range: [0, 20]}
       - {name: tv, good_when: }
       - {name: extra, input: 9}
-`).Devices[0].Modbus
+`).Devices[0])
 	if *d.Unit != 7 || d.Order != "ABCD" || d.Timeout.Seconds() != 2 {
 		t.Errorf("unit %d, order %s, timeout %s", *d.Unit, d.Order, d.Timeout)
 	}
@@ -89,14 +89,14 @@ func TestOnlyKeepsWhatAPointRestsOn(t *testing.T) {
 		"template: signalfire-gateway, only: [], points: [{name: a, input: 1, age: {point: timeout, max: 30m}}]":      "timeout a",
 		"template: signalfire-gateway, only: [a], points: [{name: a, input: 1, good_when: {point: status, is: [0]}}]": "status a",
 	} {
-		if got := pointsOf(parsed(t, "  - {name: d, modbus: tcp://h, "+lines+"}\n").Devices[0].Modbus); got != want {
+		if got := pointsOf(Options[modbus.Device](parsed(t, "  - {name: d, modbus: tcp://h, "+lines+"}\n").Devices[0])); got != want {
 			t.Errorf("%s: %s, want %s", lines, got, want)
 		}
 	}
 }
 
 func TestShiftMovesEveryAddressOfTheTemplate(t *testing.T) {
-	d := parsed(t, "  - {name: d, modbus: tcp://h, template: abb-lwt300, shift: -1, points: [{name: own, input: 9}]}\n").Devices[0].Modbus
+	d := Options[modbus.Device](parsed(t, "  - {name: d, modbus: tcp://h, template: abb-lwt300, shift: -1, points: [{name: own, input: 9}]}\n").Devices[0])
 	var got []string
 	for _, p := range d.Points {
 		got = append(got, fmt.Sprint(p.Name, " ", *p.Input))
@@ -114,7 +114,7 @@ func TestTwoDevicesOfOneAlias(t *testing.T) {
   - {<<: *radar, name: c, unit: 4, only: [sv]}
 `)
 	for i, want := range []string{"status level", "status level", "status level sv"} {
-		d := cfg.Devices[i].Modbus
+		d := Options[modbus.Device](cfg.Devices[i])
 		if got := pointsOf(d); got != want || *d.Points[0].Input != 2000 || *d.Points[1].Input != 2002 {
 			t.Errorf("%s: %s at %d, want %s at 2000", d.Name, got, *d.Points[0].Input, want)
 		}
@@ -153,7 +153,7 @@ func TestMistakesAboutTemplates(t *testing.T) {
 func TestKeepingAPointKeepsItsCompanions(t *testing.T) {
 	dev := parsed(t, "  - {name: d, modbus: tcp://h, template: pneumercator}\n").Devices[0]
 	dev.Keep(func(p collectors.Point) bool { return p == "d/tk3-water" })
-	if got := pointsOf(dev.Modbus); got != "tk3-status tk3-water" {
+	if got := pointsOf(Options[modbus.Device](dev)); got != "tk3-status tk3-water" {
 		t.Errorf("%s", got)
 	}
 }

@@ -28,20 +28,20 @@ type kinds struct {
 func kindsOf(cfg *config.Config) kinds {
 	var k kinds
 	for _, d := range cfg.Devices {
-		switch {
-		case d.Modbus != nil:
-			k.modbus = append(k.modbus, *d.Modbus)
-		case d.MQTT != nil:
-			k.mqtt = append(k.mqtt, *d.MQTT)
-		case d.Recording != nil:
-			played := *d.Recording
-			played.Zone = cfg.Zone
-			k.recordings = append(k.recordings, played)
-		case d.Host != nil:
-			k.hosts = append(k.hosts, *d.Host)
-		}
+		k.modbus = appendOptions(k.modbus, d)
+		k.mqtt = appendOptions(k.mqtt, d)
+		k.recordings = appendOptions(k.recordings, d)
+		k.hosts = appendOptions(k.hosts, d)
 	}
 	return k
+}
+
+// appendOptions appends a device's options when it is of the kind that has such.
+func appendOptions[T any](all []T, d config.Device) []T {
+	if options := config.Options[T](d); options != nil {
+		return append(all, *options)
+	}
+	return all
 }
 
 // collectors makes what gathers from all of them. Modbus devices share lines, MQTT devices share sessions; the rest

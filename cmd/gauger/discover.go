@@ -37,9 +37,10 @@ type mqttPoints struct {
 
 // discoverMQTTOptions are the flags of `discover mqtt`.
 type discoverMQTTOptions struct {
-	span   time.Duration
-	filter string
-	device config.Device
+	span     time.Duration
+	filter   string
+	broker   mqtt.Device
+	password config.Secret
 }
 
 func discoverMQTTCommand(c *call) *cobra.Command {
@@ -48,14 +49,14 @@ func discoverMQTTCommand(c *call) *cobra.Command {
 	f := cmd.Flags()
 	f.DurationVar(&o.span, "for", 30*time.Second, "how `LONG` to listen")
 	f.StringVar(&o.filter, "topic", "#", "`FILTER` of the topics to listen to")
-	o.device = config.Device{Name: "broker", MQTT: &mqtt.Device{Name: "broker"}}
-	f.StringVar(&o.device.MQTT.Username, "username", "", "user `NAME` at the broker")
-	f.StringVar(&o.device.Password.File, "password-file", "", "`FILE` that holds the password")
-	f.StringVar(&o.device.Password.Env, "password-env", "", "environment `VARIABLE` that holds the password")
-	f.StringVar(&o.device.MQTT.CAFile, "ca-file", "", "PEM `FILE` of the authorities that may sign the broker's certificate")
-	f.StringVar(&o.device.MQTT.CertFile, "cert-file", "", "PEM `FILE` of the client certificate")
-	f.StringVar(&o.device.MQTT.KeyFile, "key-file", "", "PEM `FILE` of its key")
-	f.StringVar(&o.device.MQTT.Server, "server-name", "", "`NAME` in the broker's certificate, when it is another than in the address")
+	o.broker.Name = "broker"
+	f.StringVar(&o.broker.Username, "username", "", "user `NAME` at the broker")
+	f.StringVar(&o.password.File, "password-file", "", "`FILE` that holds the password")
+	f.StringVar(&o.password.Env, "password-env", "", "environment `VARIABLE` that holds the password")
+	f.StringVar(&o.broker.CAFile, "ca-file", "", "PEM `FILE` of the authorities that may sign the broker's certificate")
+	f.StringVar(&o.broker.CertFile, "cert-file", "", "PEM `FILE` of the client certificate")
+	f.StringVar(&o.broker.KeyFile, "key-file", "", "PEM `FILE` of its key")
+	f.StringVar(&o.broker.Server, "server-name", "", "`NAME` in the broker's certificate, when it is another than in the address")
 	return cmd
 }
 
@@ -64,29 +65,28 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 	if len(args) != 1 || o.span <= 0 {
 		return usage{"discover mqtt wants a broker, such as mqtt://10.20.0.9, or the name of a configured device, and --for longer than zero"}
 	}
-	o.device.MQTT.Brokers = mqtt.Brokers{args[0]}
-	if o.device.Password.Given() {
-		o.device.MQTT.Password = o.device.Password.Read
-	}
+	o.broker.Brokers = mqtt.Brokers{args[0]}
+	dev := config.NewMQTT(o.broker, o.password)
 	if !strings.Contains(args[0], "://") {
 		var err error
-		if o.device, err = configuredBroker(c, args[0]); err != nil {
+		if dev, err = configuredBroker(c, args[0]); err != nil {
 			return err
 		}
 	}
-	for _, p := range o.device.MQTT.Check() {
+	broker := config.Options[mqtt.Device](dev)
+	for _, p := range broker.Check() {
 		if p.Path != "points" {
 			return usage{p.Path + ": " + p.Message}
 		}
 	}
-	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", o.filter, strings.Join(o.device.MQTT.Brokers, " or "), o.span)
+	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", o.filter, strings.Join(broker.Brokers, " or "), o.span)
 	ctx, cancel := context.WithTimeout(ctx, o.span)
 	defer cancel()
-	all, more, err := mqtt.Discover(ctx, *o.device.MQTT, o.filter, mqtt.Session{})
+	all, more, err := mqtt.Discover(ctx, *broker, o.filter, mqtt.Session{})
 	if len(all) == 0 && err != nil {
 		return err
 	}
-	return errors.Join(printDiscovered(c, o.device, all, more), err)
+	return errors.Join(printDiscovered(c, dev, all, more), err)
 }
 
 // configuredBroker is the named device of the configuration.
@@ -97,7 +97,7 @@ func configuredBroker(c *call, name string) (config.Device, error) {
 	}
 	var names []string
 	for _, d := range cfg.Devices {
-		if d.MQTT == nil {
+		if config.Options[mqtt.Device](d) == nil {
 			continue
 		}
 		if d.Name == name {

@@ -286,10 +286,11 @@ func templates(cfg *config.Config) (all []template) {
 		return nil
 	}
 	for _, dev := range cfg.Devices {
-		if dev.MQTT == nil {
+		broker := config.Options[mqtt.Device](dev)
+		if broker == nil {
 			continue
 		}
-		for _, p := range dev.MQTT.Points {
+		for _, p := range broker.Points {
 			if p.Template() {
 				all = append(all, template{p, dev.Name})
 			}

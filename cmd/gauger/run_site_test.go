@@ -5,6 +5,7 @@ import (
 
 	"gauger/agent"
 	"gauger/collectors"
+	"gauger/collectors/modbus"
 	"gauger/config"
 )
 
@@ -49,7 +50,7 @@ func TestHowTheValueOfAPointComesAbout(t *testing.T) {
 			t.Errorf("%s is made as %+v, want %+v", point, got, want)
 		}
 	}
-	for _, p := range cfg.Devices[1].Modbus.Points {
+	for _, p := range config.Options[modbus.Device](cfg.Devices[1]).Points {
 		if m := site.OriginOf(collectors.PointOf("radar", p.Name)); m.Source == "" || m.Scale == 0 {
 			t.Errorf("of the template's point %s nothing is known: %+v", p.Name, m)
 		}

@@ -128,7 +128,7 @@ func deviceOf(t *testing.T, lines string) modbus.Device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return *cfg.Devices[0].Modbus
+	return *config.Options[modbus.Device](cfg.Devices[0])
 }
 
 func readDevice(t *testing.T, lines *line.Lines, d modbus.Device) map[collectors.Point]collectors.Reading {

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"reflect"
+	"time"
+
+	"gauger/collectors"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// kind is a row of the table of device kinds.
+type kind struct {
+	key   string         // makes an entry of the devices one of this kind
+	entry func() options // an entry before its keys are read
+
+	// What follows is nil where a kind has no use for it.
+	underlay func(d *decoder, n *yaml.Node, path string)  // lays something under an entry before it is decoded
+	agree    func(r *report, s siteFacts, all []deviceAt) // checks what devices of the kind must agree on
+	describe func(properties object)                      // completes the schema of an entry
+}
+
+// kinds is the table of device kinds, in the order in which people read of them. A collector of a new protocol is a room
+// below collectors, a row here with a file kind_NAME.go, and a line in cmd/gauger/device_kinds.go, where it is started.
+var kinds = []kind{
+	{key: "modbus", entry: newModbusEntry, underlay: (*decoder).layTemplate, agree: agreeOnLines, describe: describeTemplate},
+	{key: "mqtt", entry: newMQTTEntry, agree: agreeOnSessions},
+	{key: "recording", entry: newRecordingEntry},
+	{key: "host", entry: newHostEntry},
+}
+
+// kindOf is the row of a key; nil when there is none.
+func kindOf(key string) *kind {
+	for i := range kinds {
+		if kinds[i].key == key {
+			return &kinds[i]
+		}
+	}
+	return nil
+}
+
+// entryType is the struct of an entry.
+func (k kind) entryType() reflect.Type { return reflect.TypeOf(k.entry()).Elem() }
+
+// kindKeys are the keys that decide what an entry is.
+func kindKeys() []string {
+	keys := make([]string, len(kinds))
+	for i, k := range kinds {
+		keys[i] = k.key
+	}
+	return keys
+}
+
+// options are one device as its kind understands it: a pointer to the struct of the kind's entry in the file.
+type options interface {
+	kind() string
+	name() string
+	named() *named
+	device() any // a pointer to the options that the collector takes
+
+	points() []pointOptions
+	interval(point int) time.Duration         // between readings of a point; 0 when the device speaks when it likes
+	keep(drop func(name string) bool) options // a copy without some of its points
+	origin(point string) (Origin, bool)       // false: there is no such point, or nothing is known of it
+
+	mend(r *report, at string)               // puts values that can be lived with in the place of others
+	check(r *report, at string, s siteFacts) // tells of what is wrong with it alone
+	complete(s siteFacts)                    // fills in what follows from the site
+
+	// plainEntry has these for kinds that have no use for them.
+	files() []*string                     // names of files in it
+	mapFiles(resolve func(string) string) // the same of names within other texts
+	instance(name string) (options, bool) // a copy in which one point of a template is a point of its own
+	feedsLevel(point int, m levelMove)    // a point is the level of a tank
+	dropDone()                            // takes away keys that have done their work once it is decoded
+}
+
+// plainEntry is embedded by the entries of kinds.
+type plainEntry struct{}
+
+func (plainEntry) files() []*string                { return nil }
+func (plainEntry) mapFiles(func(string) string)    {}
+func (plainEntry) instance(string) (options, bool) { return nil, false }
+func (plainEntry) feedsLevel(int, levelMove)       {}
+func (plainEntry) dropDone()                       {}
+
+// named is common to the entries of every kind.
+type named struct {
+	Object     string `yaml:"object" doc:"GUID of the device in the service: its diagnostics name it. Default: the site's"`
+	ObjectType string `yaml:"object_type" doc:"type of that object. Default: the site's"`
+}
+
+// pointOptions are common to the points of every kind.
+type pointOptions struct {
+	name, unit string
+	template   bool // it stands for many, which are known from the messages alone
+}
+
+// siteFacts are the facts of a site that its devices depend on.
+type siteFacts struct {
+	id     string
+	zone   *time.Location
+	remote bool // the service is not on the box itself
+}
+
+// deviceAt is a device with its place among the devices of the file.
+type deviceAt struct {
+	index   int
+	options options
+}
+
+// levelMove is the most that a level moves within a time, in the point's unit.
+type levelMove func(within time.Duration) float64
+
+// Origin says how a point's value comes about: where its number is read, and what is made of it.
+type Origin struct {
+	Source string // where the number is read and how its bits become one
+	Place  string // the register's address, where a number has one
+	Unit   string
+	Scale  *float64 // nil: 1
+	Offset float64
+}
+
+// What a device can keep up with.
+const (
+	leastEvery   = 10 * time.Millisecond
+	leastTimeout = 10 * time.Millisecond
+	mostTimeout  = 10 * time.Minute
+	usualTimeout = time.Second
+)
+
+// pointOptionsOf are the common options of a device's points.
+func pointOptionsOf[P any](points []P, of func(P) pointOptions) []pointOptions {
+	all := make([]pointOptions, len(points))
+	for i, p := range points {
+		all[i] = of(p)
+	}
+	return all
+}
+
+// without is a copy of points less those with a name at which drop holds.
+func without[P any](points []P, name func(P) string, drop func(name string) bool) []P {
+	kept := make([]P, 0, len(points))
+	for _, p := range points {
+		if !drop(name(p)) {
+			kept = append(kept, p)
+		}
+	}
+	return kept[:len(kept):len(kept)]
+}
+
+// problems tells of what a kind's own check has found.
+func (r *report) problems(at string, found []collectors.Problem) {
+	for _, p := range found {
+		where := at
+		if p.Path != "" {
+			where = join(at, p.Path)
+		}
+		r.problemf(where, "%s", p.Message)
+	}
+}
