@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -67,46 +66,13 @@ func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answe
 		d.poison.forget(batch[i].Seq)
 	}
 	d.b.mu.Lock()
-	d.s.noteTaken(d.b, batch, at)
+	d.s.noteTaken(&d.b.notes, batch, at)
 	d.b.mu.Unlock()
 	d.bisections, d.oneByOne = 0, false
 	d.poison.noteAccepted()
+	d.breaker = breaker{turn: d.breaker.turn}
 	d.noteSuccess()
 	return nil
-}
-
-// receiptFor makes the receipt of a record.
-func (b *Box) receiptFor(s *stream, r Record, status int, correlation string) receipts.Receipt {
-	kept := receipts.Receipt{Outcome: receipts.Delivered, Status: status, Seq: r.Seq, At: time.Now(), Enqueued: r.At, Correlation: correlation, RecordSum: r.sum}
-	if b.opt.Label != nil {
-		kept.Label = b.opt.Label(s.Name, r)
-	}
-	return kept
-}
-
-// writeReceipts keeps receipts. Not being able to costs the receipts only: the counts are in the box.
-func (b *Box) writeReceipts(s *stream, kept []receipts.Receipt) {
-	if err := b.receipts.Add(s.Name, s.Journal, kept); err != nil {
-		b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
-			"the receipts of %s could not be kept, the records are delivered all the same: %v", s.Name, err)})
-	}
-	if stream, ok := b.receipts.GaveUpEarly(); ok {
-		b.note(Note{Kind: NoteReceipts, Stream: stream, Message: fmt.Sprintf(
-			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.KeepsFor().Hours()/24)})
-	}
-}
-
-func (b *Box) stageDelivered(g *group, s *stream, r Record) {
-	s.unqueue(g, r.Seq)
-	s.highestDelivered.Store(max(s.highestDelivered.Load(), r.Seq))
-	s.counts.Waiting--
-	s.counts.Delivered++
-	s.counts.bytes -= recordCost(r)
-}
-
-// recordCost counts in bytes, as the quota does.
-func recordCost(r Record) uint64 {
-	return pageCost(recordHeader + len(r.Address) + len(r.Body))
 }
 
 // applyAmbiguous counts an attempt that may have stored the records, and keeps them together for the next one. An attempt that
@@ -115,11 +81,11 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 	if len(at) == 0 || ctx.Err() != nil {
 		return nil
 	}
-	d.poison.lastAnswer = answers[at[0]]
+	d.lastAnswer = answers[at[0]]
 	d.frozen = d.frozen[:0]
 	err := d.b.submit(func(g *group) error {
 		for _, i := range at {
-			d.b.stageAmbiguous(g, d.s, batch[i], answers[i].describe())
+			d.stageAmbiguous(g, batch[i], answers[i].describe())
 			d.frozen = append(d.frozen, batch[i].Seq)
 		}
 		return nil
@@ -131,7 +97,7 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 // applyKept leaves the records in the queue and waits, unless their destination alone is to blame; a piece of a refused batch stays a
 // piece.
 func (d *drain) applyKept(batch []Record, answers []Answer, at []int) {
-	d.poison.lastAnswer = answers[at[0]]
+	d.lastAnswer = answers[at[0]]
 	wasAmbiguous := false
 	seqs := make([]uint64, 0, len(at))
 	d.b.mu.Lock()
@@ -175,7 +141,7 @@ func (d *drain) applyPoison(batch []Record, answers []Answer, at []int) {
 	if len(at) > 1 && len(at) == len(batch) {
 		half := len(at) / 2
 		d.pieces = append([][]uint64{seqsOf(batch[:half]), seqsOf(batch[half:])}, d.pieces...)
-		d.poison.lastAnswer = answers[0]
+		d.lastAnswer = answers[0]
 		return
 	}
 	for _, i := range at {
@@ -221,52 +187,93 @@ func (d *drain) growLimit(g *group, full bool) {
 	g.touch(d.s)
 }
 
-// makeDeadLetter makes a record a dead letter.
-func (b *Box) makeDeadLetter(s *stream, seq uint64, value []byte, t deadHeader) error {
-	err := b.submit(func(g *group) error {
-		b.stageDeadLetter(g, s, seq, value, t)
+// noteNotTaken notes that a whole request was not taken. It reports whether its destination is to blame, so that the others need
+// not wait; handled is false where the request says nothing of a single destination.
+func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, answer Answer) (blamed, handled bool) {
+	if len(seqs) < len(batch) || batch[0].Address == "" && (len(batch) > 1 || answer.Class == Wait) {
+		return false, false
+	}
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	p, now := destinationOf(batch[0]), time.Now()
+	a := d.s.failing[p]
+	if a == nil {
+		a = &failingDestination{destination: p, firstSeq: batch[0].Seq, waits: newBackOff(firstProbe, isolatedCap), status: Isolated{Address: p.address, Seq: p.seq, Since: now}}
+		d.s.failing[p] = a
+		a.othersTaken = d.s.highestDelivered.Load() > a.firstSeq // something behind it was taken while it waited: also before a restart
+	}
+	a.othersTaken = a.othersTaken || p.address == "" && d.poison.siblingAccepted // so was the rest of its batch
+	a.lastTry, a.frozen, a.status.Answer = now, nil, answer
+	a.firstSeq = min(a.firstSeq, batch[0].Seq)
+	if maybeStored {
+		a.frozen = seqs
+	}
+	if a.address != "" {
+		d.pieces = nil // of the same address: they are found again
+	}
+	if a.othersTaken {
+		a.strikes, a.othersTaken = a.strikes+1, false
+	}
+	if need := map[bool]int{true: strikesForWait, false: 1}[answer.Class == Wait]; a.strikes < need {
+		return false, true
+	}
+	if a.isolatedUntil.IsZero() {
+		d.b.note(d.s.isolatedNote(a))
+	}
+	a.isolatedUntil = now.Add(max(a.waits.NextBackOff(), answer.RetryAfter))
+	return true, true
+}
+
+// bisect looks by halves for the record without an address because of which its batch is not taken, an event of an unknown
+// object. Where nothing is taken in between it may be all of them: then one record goes by itself.
+// That no key is accepted is nobody's fault here.
+func (d *drain) bisect(batch []Record, seqs []uint64, maybeStored bool, answer Answer) bool {
+	if answer.Class == Wait || answer.Class == Key && answer.Status != forbidden || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
+		return false
+	}
+	if d.bisections >= maxBisections {
+		d.oneByOne, d.pieces = true, nil // they are found again
+		return false
+	}
+	half := len(seqs) / 2
+	d.bisections++
+	d.pieces = append([][]uint64{seqs[:half], seqs[half:]}, d.pieces...)
+	return true
+}
+
+// journalAttempt writes "attempt started" for the records of a Journal stream that have no such entry yet.
+func (d *drain) journalAttempt(batch []Record) error {
+	s := d.s
+	if !s.Journal {
+		return nil
+	}
+	return d.b.submit(func(g *group) error {
+		for _, r := range batch {
+			m := s.attemptsOf(r.Seq)
+			if m.started && m.parkedUntil.IsZero() {
+				continue
+			}
+			m.parkedUntil, m.inARow, m.started = time.Time{}, inARowAfter(m), true
+			g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
+		}
 		return nil
 	})
-	if err == nil {
-		b.noteDeadLetter(s, seq, t)
+}
+
+// stageAmbiguous counts an attempt without a clear answer, and parks a journaled record after the fifth in a row.
+func (d *drain) stageAmbiguous(g *group, r Record, why string) {
+	s := d.s
+	m := s.attemptsOf(r.Seq)
+	m.ambiguous++
+	m.inARow++
+	if !s.Journal {
+		return
 	}
-	return err
-}
-
-func (b *Box) noteDeadLetter(s *stream, seq uint64, t deadHeader) {
-	b.note(Note{Kind: NoteDeadLetter, Stream: s.Name, Seq: seq, Count: 1, Message: fmt.Sprintf(
-		"record %d of %s became a dead letter: %s", seq, s.Name, t.reason)})
-}
-
-func (b *Box) stageDeadLetter(g *group, s *stream, seq uint64, value []byte, t deadHeader) {
-	b.stageRemoval(g, s, s.queueBucket, seq)
-	content := encodeDeadLetter(t, value)
-	g.putSealed(s.deadBucket, seqKey(seq), content)
-	s.counts.Waiting--
-	s.counts.Dead++
-	s.counts.bytes -= storedCost(value)
-	s.counts.deadBytes += deadLetterCost(content)
-}
-
-func deadLetterCost(content []byte) uint64 { return pageCost(sealHeader + len(content)) }
-
-// deadLetterCorrupt makes dead letters of records whose bytes cannot be trusted; they are never sent.
-func (b *Box) deadLetterCorrupt(s *stream, all []corruptRecord) error {
-	defer func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		for _, r := range all {
-			delete(s.inFlight, r.seq)
-		}
-	}()
-	for _, r := range all {
-		reason := "the record was damaged in the file and was not sent: " + r.why.Error()
-		if !errors.Is(r.why, errChecksum) {
-			reason = "the record cannot be read and was not sent: " + r.why.Error()
-		}
-		if err := b.makeDeadLetter(s, r.seq, r.value, deadHeader{at: time.Now(), reason: reason}); err != nil {
-			return err
-		}
+	if m.inARow >= parkAfter {
+		m.parkedUntil = time.Now().Add(parkFor)
+		d.b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.ambiguous, Message: fmt.Sprintf(
+			"record %d of %s was sent %d times without a clear answer (%s): it may be at the service; it waits for a retry or a day",
+			r.Seq, s.Name, m.ambiguous, why)})
 	}
-	return nil
+	g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
 }

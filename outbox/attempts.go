@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"encoding/binary"
-	"fmt"
 	"time"
 )
 
@@ -64,64 +63,10 @@ func (m *attempts) isParked(now time.Time) bool {
 	return m != nil && m.parkedUntil.After(now) && m.parkedUntil.Sub(now) <= parkFor
 }
 
-// journalAttempt writes "attempt started" for the records of a Journal stream that have no such entry yet.
-func (b *Box) journalAttempt(s *stream, batch []Record) error {
-	if !s.Journal {
-		return nil
-	}
-	return b.submit(func(g *group) error {
-		for _, r := range batch {
-			m := s.attemptsOf(r.Seq)
-			if m.started && m.parkedUntil.IsZero() {
-				continue
-			}
-			m.parkedUntil, m.inARow, m.started = time.Time{}, inARowAfter(m), true
-			g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
-		}
-		return nil
-	})
-}
-
 // inARowAfter is the row that an attempt continues: none when a parked record's day is over.
 func inARowAfter(m *attempts) int {
 	if m.parkedUntil.IsZero() {
 		return m.inARow
 	}
 	return 0
-}
-
-func (s *stream) attemptsOf(seq uint64) *attempts {
-	m := s.attempts[seq]
-	if m == nil {
-		m = &attempts{}
-		s.attempts[seq] = m
-	}
-	return m
-}
-
-// stageAmbiguous counts an attempt without a clear answer, and parks a journaled record after the fifth in a row.
-func (b *Box) stageAmbiguous(g *group, s *stream, r Record, why string) {
-	m := s.attemptsOf(r.Seq)
-	m.ambiguous++
-	m.inARow++
-	if !s.Journal {
-		return
-	}
-	if m.inARow >= parkAfter {
-		m.parkedUntil = time.Now().Add(parkFor)
-		b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.ambiguous, Message: fmt.Sprintf(
-			"record %d of %s was sent %d times without a clear answer (%s): it may be at the service; it waits for a retry or a day",
-			r.Seq, s.Name, m.ambiguous, why)})
-	}
-	g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
-}
-
-// nextParked returns when the first parked record's wait is over. The lock is held.
-func (s *stream) nextParked(now time.Time) (first time.Time) {
-	for _, m := range s.attempts {
-		if m.isParked(now) && (first.IsZero() || m.parkedUntil.Before(first)) {
-			first = m.parkedUntil
-		}
-	}
-	return first
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -19,19 +20,14 @@ import (
 
 // Box is one open outbox. Its methods may be called from any goroutine.
 type Box struct {
-	path     string
+	dbFile
 	opt      Options
 	lock     *os.File
 	receipts *receipts.File
 	streams  map[string]*stream
 
-	commitMu     sync.Mutex    // one commit or replacement at a time; taken before mu
-	preallocated int64         // length of the file as far as preallocate knows; under commitMu
-	unreserved   bool          // it is told that the disk cannot be reserved; under commitMu
-	stateSum     stateChecksum // of the state on disk; under commitMu
-	fileInfo     os.FileInfo   // of the file that db has open; under commitMu
-	dbMu         sync.RWMutex  // read: db is in use; write: db is exchanged or closed
-	db           *bbolt.DB
+	commitMu sync.Mutex    // one commit or replacement at a time; taken before mu
+	stateSum stateChecksum // of the state on disk; under commitMu
 
 	mu              sync.Mutex // everything below, the streams' fields, and staging
 	next            *group     // takes what is staged now; nil: nothing yet
@@ -44,66 +40,10 @@ type Box struct {
 	evictedForPages bool // room was made because of pages since the last commit
 	probe           sharedProbe
 
-	dead           atomic.Pointer[error]
-	inUse          atomic.Int64 // bytes of pages that are not free
-	length         atomic.Int64 // bytes of all pages
-	commitSince    atomic.Int64 // since when a commit runs, and what follows it; nanoseconds; 0: none
-	retryReplaceAt atomic.Int64 // no replacement of the file before this length, after one that did not work
-
-	noteMu sync.Mutex
-	notes  []Note
+	commitSince atomic.Int64 // since when a commit runs, and what follows it; nanoseconds; 0: none
 
 	highWater     *highWater // under commitMu; nil when it does not work
 	refusedByDisk int        // commits that the full disk refused since the last one that worked; under mu
-}
-
-// stream is one queue in memory: its rules, its counts, and what its drain is at.
-type stream struct {
-	Stream
-	queueBucket, deadBucket, attemptsBucket string
-
-	counts          streamCounts
-	nameSum         uint32               // of the name: where a record's checksum begins
-	staged          uint64               // records of the running Tx
-	stagedBytes     uint64               // what they add to the quota
-	inFlight        map[uint64]bool      // being sent, or its outcome being committed
-	attempts        map[uint64]*attempts // attempts that may have stored a record
-	draining        bool
-	thinnedUpTo     uint64        // thinning goes on after this record
-	wake            chan struct{} // holds one: there may be something to send
-	kick            chan struct{} // holds one: do not wait any longer
-	status          DrainStatus   // of its drain
-	failing         map[destination]*failingDestination
-	lastIsolatedTry time.Time   // when something that waits by itself was tried
-	isolatedBelow   uint64      // all records below it wait by themselves
-	bringingBack    int         // commits under way that bring old records back
-	unreachable     atomic.Bool // its drain waits because the service could not be reached, not because it refused
-
-	highestDelivered atomic.Uint64 // the highest number that was delivered
-}
-
-func newStream(o Stream) *stream {
-	o.Batch = max(o.Batch, 1)
-	return &stream{
-		Stream: o, queueBucket: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, attemptsBucket: prefixAttempts + o.Name,
-		counts: streamCounts{nextSeq: 1}, nameSum: nameSum(o.Name), inFlight: map[uint64]bool{}, attempts: map[uint64]*attempts{}, failing: map[destination]*failingDestination{},
-		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
-	}
-}
-
-func (s *stream) signal() {
-	select {
-	case s.wake <- struct{}{}:
-	default:
-	}
-}
-
-// clearSignal forgets a signal.
-func (s *stream) clearSignal() {
-	select {
-	case <-s.wake:
-	default:
-	}
 }
 
 // Kick ends the wait of a stream's drain: try now, the keys or the link are back.
@@ -191,53 +131,6 @@ func (b *Box) usable() error {
 	return nil
 }
 
-// die makes every later call return ErrDead with the first cause, and returns that.
-func (b *Box) die(cause error) error {
-	err := fmt.Errorf("%w: %w", ErrDead, cause)
-	if b.dead.CompareAndSwap(nil, &err) {
-		b.note(Note{Kind: NoteDead, Message: cause.Error()})
-	}
-	return *b.dead.Load()
-}
-
-// view runs f in a short read transaction. A panic out of the file is the end of the box.
-func (b *Box) view(doing string, f func(*bbolt.Tx) error) error {
-	if dead := b.dead.Load(); dead != nil {
-		return *dead
-	}
-	b.dbMu.RLock()
-	defer b.dbMu.RUnlock()
-	if b.db == nil {
-		return ErrClosed
-	}
-	err := catchFaults(doing, func() error { return b.db.View(f) })
-	if errors.Is(err, ErrDamaged) {
-		return b.die(err)
-	}
-	return err
-}
-
-// note queues a note; tell hands the queue to Notify when no lock is held any more.
-func (b *Box) note(n Note) {
-	n.At = time.Now()
-	b.noteMu.Lock()
-	defer b.noteMu.Unlock()
-	b.notes = append(b.notes, n)
-}
-
-func (b *Box) tell() {
-	b.noteMu.Lock()
-	notes := b.notes
-	b.notes = nil
-	b.noteMu.Unlock()
-	if b.opt.Notify == nil {
-		return
-	}
-	for _, n := range notes {
-		b.opt.Notify(n)
-	}
-}
-
 // Get returns a copy of the state under a name; nil: none.
 func (b *Box) Get(name string) ([]byte, error) {
 	b.mu.Lock()
@@ -315,4 +208,33 @@ func overlayStaged(found map[string]bool, g *group, prefix string) {
 			found[name] = true
 		}
 	}
+}
+
+// InPlace looks whether the open file is still the one at its path. What is written into a file that was removed is gone
+// when the process ends, so that is the end of the box: ErrGone. Each commit looks by itself before it counts; this is
+// for the time between.
+func (b *Box) InPlace() error {
+	b.commitMu.Lock()
+	defer b.commitMu.Unlock()
+	b.mu.Lock()
+	err := b.usable()
+	b.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := b.checkInPlace(); err != nil {
+		return b.die(err)
+	}
+	return nil
+}
+
+// Counts returns the counts of every stream, what is being committed included.
+func (b *Box) Counts() map[string]Counts {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]Counts, len(b.streams))
+	for name, s := range maps.All(b.streams) {
+		all[name] = s.counts.Counts
+	}
+	return all
 }

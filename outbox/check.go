@@ -198,30 +198,6 @@ func bboltCheck(path string) error {
 	})
 }
 
-// quickCheck looks at what opening the file would trust: meta page, length, list of free pages. A file with
-// few pages in use has no such list: opening it reads all of them, so that is what is done here.
-func quickCheck(path string) error {
-	p, err := boltfile.Open(path, boxLayout)
-	if err != nil {
-		return err
-	}
-	defer p.Close() //nolint:errcheck // opened for reading only
-	if !p.Sound {
-		return fmt.Errorf("%s has no sound meta page: %w", path, ErrDamaged)
-	}
-	if need := p.Need(); uint64(p.Size) < need {
-		return fmt.Errorf("%s has %d of its %d bytes: %w", path, p.Size, need, ErrDamaged)
-	}
-	if !p.HasFreelist() {
-		p.Walk(func(string, []byte, []byte) {})
-		return damage(p)
-	}
-	if _, ok := p.FreePages(); !ok {
-		return fmt.Errorf("%s: the list of free pages cannot be trusted: %w", path, ErrDamaged)
-	}
-	return nil
-}
-
 // bareEnv returns the variables that Go's runtime reads. Nothing else is the child's business: secrets may stand there.
 func bareEnv(all []string) []string {
 	bare := []string{}

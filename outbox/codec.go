@@ -164,50 +164,12 @@ func unseal(bucket string, key, v []byte) ([]byte, uint64, error) {
 	return v[sealHeader:], binary.LittleEndian.Uint64(v[4:]), nil
 }
 
-// deadHeader stands before the record's own value in a dead letter.
-type deadHeader struct {
-	at          time.Time
-	class       Class
-	status      int
-	correlation string
-	reason      string
-}
-
-const (
-	maxReason = 512
-)
-
-// encodeDeadLetter puts the words before the record's value; the whole is sealed by the caller.
-func encodeDeadLetter(t deadHeader, value []byte) []byte {
-	t.correlation, t.reason = receipts.Shorten(t.correlation, receipts.MaxCorrelation), receipts.Shorten(t.reason, maxReason)
-	var v []byte
-	v = binary.LittleEndian.AppendUint64(v, uint64(t.at.UnixNano()))
-	v = binary.LittleEndian.AppendUint16(v, uint16(t.status))
-	v = append(v, byte(t.class), byte(len(t.correlation)))
-	v = binary.LittleEndian.AppendUint16(v, uint16(len(t.reason)))
-	v = append(v, t.correlation...)
-	v = append(v, t.reason...)
-	return append(v, value...)
-}
-
-func decodeDeadLetter(v []byte) (deadHeader, []byte, error) {
-	const head = 14
-	if len(v) < head {
-		return deadHeader{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
-	}
-	corr, reason := int(v[11]), int(binary.LittleEndian.Uint16(v[12:]))
-	if len(v) < head+corr+reason {
-		return deadHeader{}, nil, fmt.Errorf("dead letter of only %d bytes", len(v))
-	}
-	t := deadHeader{
-		at:          time.Unix(0, int64(binary.LittleEndian.Uint64(v))),
-		status:      int(binary.LittleEndian.Uint16(v[8:])),
-		class:       Class(v[10]),
-		correlation: string(v[head : head+corr]),
-		reason:      string(v[head+corr : head+corr+reason]),
-	}
-	return t, v[head+corr+reason:], nil
-}
-
 // storedSum is the checksum that a record's value carries.
 func storedSum(value []byte) uint32 { return binary.LittleEndian.Uint32(value[4:]) }
+
+// recordCost counts in bytes, as the quota does.
+func recordCost(r Record) uint64 {
+	return pageCost(recordHeader + len(r.Address) + len(r.Body))
+}
+
+func storedCost(value []byte) uint64 { return pageCost(len(value)) }

@@ -1,153 +1,26 @@
 package outbox
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
+	"io/fs"
+	"os"
 	"runtime"
-	"runtime/debug"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
 
-	"gauger/outbox/receipts"
-)
-
-// group collects for one commit everything that was staged while the commit before it ran. Whoever stages first
-// leads: it waits for its turn and commits for all; the others wait for it. There is no timer.
-type group struct {
-	staging
-	gen     uint64            // set when the group is sealed
-	state   map[string][]byte // staged state, nil values are deletions
-	touched []*stream         // streams whose counts changed
-	woken   []*stream         // streams that got records to send
-	leaving []recordRef       // records that this group moves or removes
-	follows int               // how many wait for the leader
-	done    chan struct{}
-	err     error
-}
-
-// staging is the memory of a group that the next one can use again.
-type staging struct {
-	ops []op
-	buf []byte // keys and values are cut from it
-}
-
-// What a staging may keep: a thousand records of a few hundred bytes. More is given back.
-const (
-	maxSpareOps = 2048
-	maxSpareBuf = 512 << 10
+	"gauger/outbox/disk"
 )
 
 // followerYields: a leader lets others run so often before it makes way for the next one.
 const followerYields = 16
-
-// alloc gives n bytes that stay as they are until the group is committed.
-func (t *staging) alloc(n int) []byte {
-	if cap(t.buf)-len(t.buf) < n {
-		t.buf = make([]byte, 0, max(n, min(2*cap(t.buf), maxSpareBuf), 4096))
-	}
-	at := len(t.buf)
-	t.buf = t.buf[:at+n]
-	return t.buf[at : at+n : at+n]
-}
-
-// reuse empties it, and drops what is too large to be kept.
-func (t staging) reuse() staging {
-	if cap(t.ops) > maxSpareOps {
-		t.ops = nil
-	}
-	if cap(t.buf) > maxSpareBuf {
-		t.buf = nil
-	}
-	clear(t.ops)
-	return staging{ops: t.ops[:0], buf: t.buf[:0]}
-}
-
-// op is one put, or with a nil value one delete.
-type op struct {
-	bucket     string
-	key, value []byte
-	sealed     bool // value is content that is sealed at the commit
-}
-
-// recordRef names a record in one of its buckets.
-type recordRef struct {
-	bucket string
-	seq    uint64
-}
 
 // newGroup takes over the spare memory. The box's lock is held.
 func (b *Box) newGroup() *group {
 	g := &group{staging: b.spareStaging, done: make(chan struct{})}
 	b.spareStaging = staging{}
 	return g
-}
-
-// seqKey is the key of a record, cut from the group's memory.
-func (g *group) seqKey(seq uint64) []byte {
-	return binary.BigEndian.AppendUint64(g.alloc(keyLen)[:0], seq)
-}
-
-func (g *group) put(bucket string, key, value []byte) {
-	g.ops = append(g.ops, op{bucket: bucket, key: key, value: value})
-}
-
-func (g *group) putSealed(bucket string, key, content []byte) {
-	g.ops = append(g.ops, op{bucket: bucket, key: key, value: content, sealed: true})
-}
-
-func (g *group) remove(bucket string, key []byte) {
-	g.ops = append(g.ops, op{bucket: bucket, key: key})
-}
-
-func (g *group) putState(name string, v []byte) {
-	if g.state == nil {
-		g.state = map[string][]byte{}
-	}
-	g.state[name] = v
-}
-
-func (g *group) touch(s *stream) { g.touched = appendNew(g.touched, s) }
-func (g *group) wake(s *stream)  { g.woken = appendNew(g.woken, s) }
-
-func appendNew(all []*stream, s *stream) []*stream {
-	if slices.Contains(all, s) {
-		return all
-	}
-	return append(all, s)
-}
-
-// Update runs fn, which stages records and state, and returns nil when all of it is on disk, or an error when none of
-// it is (after ErrDead: it may be, and the next Open tells). Concurrent calls share one commit. fn runs at once, under
-// the box's lock, exactly once; an Update that staged nothing costs nothing.
-func (b *Box) Update(fn func(*Tx) error) error {
-	t := &Tx{b: b}
-	err := b.submit(func(g *group) error {
-		t.g, t.firstOp = g, len(g.ops)
-		defer t.close()
-		if err := fn(t); err != nil {
-			return err
-		}
-		if t.err != nil {
-			return t.err
-		}
-		if err := b.makeRoom(g, t.bytes); err != nil {
-			return err
-		}
-		t.accept()
-		return nil
-	})
-	if err == nil {
-		// Not before the commit: what was made of them would be lost if the receipts alone came to the disk.
-		for _, x := range t.taken {
-			b.writeReceipts(x.s, []receipts.Receipt{b.receiptFor(x.s, x.r, 0, "")})
-		}
-	}
-	b.tell()
-	return err
 }
 
 // submit lets stage add to the next commit and waits until that is on disk. stage runs under the box's lock; when it
@@ -292,75 +165,109 @@ func (b *Box) commit(g *group) error {
 	})
 }
 
-func (g *group) writeTo(tx *bbolt.Tx, state *stateChecksum) error {
-	w := opWriter{tx: tx, gen: g.gen}
-	for i := range g.ops {
-		if err := w.write(&g.ops[i]); err != nil {
-			return err
-		}
+// recoverFromFullDisk decides about a commit that ended because the disk is full, and keeps the box in service. Such a commit may be
+// in the file or not: the file is closed, examined, opened again, and the generation in it tells. nil: it is there, on
+// disk. ErrNoSpace: it is not, and what was staged on top of it goes too. Any other error is the end of the box.
+// commitMu is held.
+func (b *Box) recoverFromFullDisk(g *group, cause error) error {
+	err := b.reopen(cause)
+	if err != nil {
+		return errors.Join(cause, err)
 	}
-	for name, v := range maps.All(g.state) {
-		o := op{bucket: bucketState, key: []byte(name), value: v}
-		if v != nil {
-			o.value = seal(bucketState, o.key, g.gen, v)
+	refused := fmt.Errorf("%w: nothing of this was stored: %w", ErrNoSpace, cause)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	there := false
+	err = b.view("read the outbox again", func(tx *bbolt.Tx) error {
+		gen, state := generationOf(tx)
+		if there = gen == g.gen; there {
+			b.stateSum = state
+			return nil
 		}
-		state.replace(tx.Bucket([]byte(bucketState)).Get(o.key), o.value)
-		if err := w.write(&o); err != nil {
-			return err
-		}
+		return b.rereadCounts(tx)
+	})
+	if err != nil || there {
+		return err
 	}
-	return w.write(&op{bucket: bucketMeta, key: []byte(keyGeneration), value: state.encode(), sealed: true})
+	if b.next != nil { // whoever staged it saw what is not there
+		b.next.err = refused
+		b.next = nil
+	}
+	b.leaving = map[recordRef]bool{}
+	b.noteDiskFull(cause)
+	return refused
 }
 
-// opWriter puts operations into one transaction.
-type opWriter struct {
-	tx   *bbolt.Tx
-	gen  uint64
-	name string        // of the bucket that the last operation was for
-	bk   *bbolt.Bucket // that bucket
+// noteDiskFull tells once that the disk is full; accepted tells when it no longer is. The lock is held.
+func (b *Box) noteDiskFull(cause error) {
+	if b.refusedByDisk++; b.refusedByDisk == 1 {
+		b.note(Note{Kind: NoteFull, Message: fmt.Sprintf(
+			"the disk is full: new records are refused until it has room again, what is stored stays: %v", cause)})
+	}
 }
 
-func (w *opWriter) write(o *op) error {
-	if w.bk == nil || w.name != o.bucket {
-		bk := w.tx.Bucket([]byte(o.bucket))
-		if bk == nil {
-			return fmt.Errorf("bucket %s: %w", o.bucket, ErrDamaged)
+func (b *Box) noteDiskRoom() {
+	if b.refusedByDisk > 0 {
+		b.note(Note{Kind: NoteFull, Count: b.refusedByDisk, Message: fmt.Sprintf(
+			"the disk has room again; while it was full, %d changes were refused", b.refusedByDisk)})
+	}
+	b.refusedByDisk = 0
+}
+
+// writeHighWater writes how far the streams are that the group changed. Not being able to is told once and costs nothing else.
+// commitMu is held.
+func (b *Box) writeHighWater(g *group) {
+	h := b.highWater
+	if h == nil || len(g.touched) == 0 {
+		return
+	}
+	err := b.view("read how far the streams are", func(tx *bbolt.Tx) error {
+		for _, o := range g.ops {
+			if o.bucket != bucketMeta {
+				continue
+			}
+			var highest uint64
+			if s := b.streams[string(o.key)]; s != nil {
+				highest = s.highestDelivered.Load()
+			}
+			h.note(tx, string(o.key), o.value, highest)
 		}
-		bk.FillPercent = 1 // keys only ever grow: full pages, nothing inserted between
-		w.name, w.bk = o.bucket, bk
-	}
-	switch {
-	case o.value == nil:
-		return w.bk.Delete(o.key)
-	case o.sealed:
-		return w.bk.Put(o.key, seal(o.bucket, o.key, w.gen, o.value))
-	}
-	return w.bk.Put(o.key, o.value)
-}
-
-// measure reads how long the file is and how much of it is in use.
-func (b *Box) measure(db *bbolt.DB) error {
-	return db.View(func(tx *bbolt.Tx) error {
-		stats := db.Stats()
-		free := int64(stats.FreePageN+stats.PendingPageN) * int64(db.Info().PageSize)
-		b.length.Store(tx.Size())
-		b.inUse.Store(max(tx.Size()-free, 0))
 		return nil
 	})
+	if err == nil {
+		err = h.write(g.gen)
+	}
+	if err != nil {
+		b.highWater = nil
+		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
+			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
+	}
 }
 
-// catchFaults runs what touches the file. A panic out of bbolt, or a fault while its memory map is read (a file that was cut
-// short), becomes an error.
-func catchFaults(doing string, f func() error) (err error) {
-	old := debug.SetPanicOnFault(true)
-	defer debug.SetPanicOnFault(old)
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%s: panic: %v: %w", doing, p, ErrDamaged)
-		}
-	}()
-	if err := f(); err != nil {
-		return fmt.Errorf("%s: %w", doing, err)
+// reopen exchanges the handle, so that nothing which the failed commit left in memory is believed.
+func (b *dbFile) reopen(cause error) error {
+	b.dbMu.Lock()
+	defer b.dbMu.Unlock()
+	if err := b.closeDB(); err != nil {
+		return err
 	}
-	return nil
+	if err := quickCheck(b.path); err != nil {
+		return err
+	}
+	if _, writing := errors.AsType[*fs.PathError](cause); !writing { // a sync: the system may have forgotten what it was given
+		if err := disk.Rewrite(b.path); err != nil {
+			return err
+		}
+	}
+	return catchFaults("open the file again", func() error {
+		db, err := openDB(b.path, b.quota.Load())
+		if err != nil {
+			return err
+		}
+		b.db = db
+		if b.fileInfo, err = os.Stat(b.path); err != nil {
+			return err
+		}
+		return errors.Join(db.Sync(), b.measure(db))
+	})
 }

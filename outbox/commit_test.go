@@ -28,7 +28,7 @@ func reopened(t *testing.T, b *Box) *Box {
 	if report, err := Check(b.path); err != nil {
 		t.Fatalf("%v: %+v", err, report)
 	}
-	return oneStream(t, b.path, b.opt.MaxBytes)
+	return oneStream(t, b.path, b.quota.Load())
 }
 
 // stageWhile keeps commits from beginning until what runs has staged, and returns the errors of the updates.

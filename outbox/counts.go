@@ -3,7 +3,6 @@ package outbox
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 )
 
 // Counts says what became of every record of one stream. At any time, over restarts and salvage:
@@ -62,15 +61,4 @@ func (l *streamCounts) decode(v []byte) error {
 	}
 	l.LostUnknown = len(v) > 0 && v[0] != 0
 	return nil
-}
-
-// Counts returns the counts of every stream, what is being committed included.
-func (b *Box) Counts() map[string]Counts {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	all := make(map[string]Counts, len(b.streams))
-	for name, s := range maps.All(b.streams) {
-		all[name] = s.counts.Counts
-	}
-	return all
 }

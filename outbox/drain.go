@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
-
-	"gauger/outbox/receipts"
 )
 
 const (
@@ -37,7 +35,10 @@ type drain struct {
 	frozen    []uint64   // an ambiguous batch: the same records go together again
 	pieces    [][]uint64 // of a refused batch, still to be sent
 	poison    poisonDetector
+	breaker   breaker
 	lookAgain bool // nothing was chosen, but looking again is worth it
+
+	lastAnswer Answer // that did not take its records, for the words of a note
 
 	newestTurn bool // the last request was for the newest record's address, since others were refused
 	bisections int  // how often a batch of records without an address was divided since something was taken
@@ -54,11 +55,6 @@ type drain struct {
 
 // unfinished says that a batch is to go again, or still to be taken apart.
 func (d *drain) unfinished() bool { return len(d.frozen) > 0 || len(d.pieces) > 0 }
-
-func newBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
-	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMultiplier(waitGrowth),
-		backoff.WithMaxInterval(longest), backoff.WithMaxElapsedTime(0))
-}
 
 // Drain takes the records of a stream to the service, in batches of one address, oldest first, until ctx ends; then it
 // returns nil, with every answer that came in committed. It deletes what is Stored, isolates what is Poison, keeps and
@@ -112,7 +108,7 @@ func (b *Box) claimDrain(stream string) (*stream, error) {
 	return s, b.usable()
 }
 
-// step waits, chooses, sends and settles one request.
+// step waits, selects, sends and acts on the answers of one request.
 func (d *drain) step(ctx context.Context) error {
 	if err := d.sitOutDelay(ctx); err != nil || d.delay > 0 {
 		return err
@@ -126,23 +122,34 @@ func (d *drain) step(ctx context.Context) error {
 			return fmt.Errorf("pace: %w", err)
 		}
 	}
-	batch, err := d.nextBatch()
+	if err := d.quarantineConfirmed(); err != nil {
+		return err
+	}
+	next, err := d.nextBatch()
 	if err != nil {
 		return err
 	}
-	if len(batch) == 0 {
-		if d.lookAgain || d.delay > 0 {
-			return nil
-		}
-		return d.waitForWork(ctx)
+	defer d.release(next.batch)
+	if err := d.b.deadLetterCorrupt(d.s, next.corrupt); err != nil {
+		return err
 	}
-	defer d.release(batch)
-	if err := d.b.journalAttempt(d.s, batch); err != nil {
+	if len(next.batch) > 0 {
+		return d.send(ctx, next.batch)
+	}
+	if d.lookAgain || d.delay > 0 {
+		return nil
+	}
+	return d.waitForWork(ctx)
+}
+
+// send sends one request.
+func (d *drain) send(ctx context.Context, batch []Record) error {
+	if err := d.journalAttempt(batch); err != nil {
 		return err
 	}
 	d.setActivity(Sending)
-	receipts := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
-	return d.apply(ctx, batch, receipts)
+	answers := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
+	return d.apply(ctx, batch, answers)
 }
 
 // cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
@@ -159,7 +166,7 @@ func (d *drain) sitOutDelay(ctx context.Context) error {
 	timer := time.NewTimer(d.delay)
 	defer timer.Stop()
 	var fresh <-chan struct{}
-	probing := d.poison.open && d.poison.fewCandidates()
+	probing := d.breaker.open && d.poison.fewCandidates()
 	if probing || d.newcomerMayPass() {
 		fresh = d.s.wake
 	}
@@ -173,7 +180,7 @@ func (d *drain) sitOutDelay(ctx context.Context) error {
 			if !probing && !d.hasUnblocked() {
 				continue
 			}
-			d.poison.open, d.poison.refusedInARow = false, 0
+			d.breaker.open, d.poison.refusedInARow = false, 0
 		case <-timer.C:
 			d.delay = d.nextProbe(time.Now())
 			return nil
@@ -248,13 +255,13 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 
 // noteStalled notes once that nothing is taken for longer than people should have to guess.
 func (d *drain) noteStalled() {
-	if d.toldTrouble || d.troubleSince.IsZero() || time.Since(d.troubleSince) < stallAfter && !d.poison.lastAnswer.Tell {
+	if d.toldTrouble || d.troubleSince.IsZero() || time.Since(d.troubleSince) < stallAfter && !d.lastAnswer.Tell {
 		return
 	}
 	d.toldTrouble = true
 	d.b.note(Note{Kind: NoteStalled, Stream: d.s.Name, Message: fmt.Sprintf(
 		"%s: nothing was taken since %s; everything is kept and tried again; the last answer: %s",
-		d.s.Name, d.troubleSince.Format(time.RFC3339), d.poison.lastAnswer.describe())})
+		d.s.Name, d.troubleSince.Format(time.RFC3339), d.lastAnswer.describe())})
 	d.b.tell()
 }
 
@@ -262,7 +269,7 @@ func (d *drain) noteStalled() {
 // waits to find out.
 func (d *drain) noteSuccess() {
 	if d.s.unreachable.Swap(false) {
-		d.b.wakeOthers()
+		d.wakeOthers()
 	}
 	d.resetWaits()
 	if d.toldTrouble {
@@ -279,22 +286,77 @@ func (d *drain) resetWaits() {
 }
 
 // wakeOthers lets every stream try again that could not reach the service.
-func (b *Box) wakeOthers() {
-	for name, s := range b.streams {
+func (d *drain) wakeOthers() {
+	for name, s := range d.b.streams {
 		if s.unreachable.Load() {
-			b.Kick(name)
+			d.b.Kick(name)
 		}
 	}
 }
 
-// describe is the receipt in words, for a note or a dead letter.
-func (r Answer) describe() string {
-	text := r.Class.String()
-	if r.Status != 0 {
-		text += fmt.Sprintf(", status %d", r.Status)
+// shareProbe notes an attempt that has failed. Only one at a service out of reach counts.
+func (d *drain) shareProbe(now time.Time) {
+	d.ownWait = d.delay
+	if !d.s.unreachable.Load() {
+		return // it may hold the lock
 	}
-	if r.Message != "" {
-		text += ": " + receipts.Shorten(r.Message, maxReason-64)
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.b.probe.failed(d.s, d.ownWait, now)
+}
+
+// nextProbe is asked when the stream has sat out its wait. It returns how long to stay away still; zero: go.
+func (d *drain) nextProbe(now time.Time) time.Duration {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if !d.s.unreachable.Load() {
+		return 0
 	}
-	return text
+	if left := d.b.probe.stayAway(d.s, d.ownWait, now); left > 0 {
+		d.ownWait = max(d.ownWait, d.waits.NextBackOff())
+		return left
+	}
+	d.b.probe.failed(d.s, d.ownWait, now)
+	return 0
+}
+
+// setActivity notes what the drain is at from now on.
+func (d *drain) setActivity(a Activity) {
+	now := time.Now()
+	next := DrainStatus{Activity: a, Since: now, Troubled: d.troubleSince}
+	if a == BackOff {
+		next.Next = now.Add(d.delay)
+		if d.breaker.open {
+			next.Activity = Paused
+		}
+	}
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	was := d.s.status
+	if !d.troubleSince.IsZero() {
+		next.Answer, next.Answered = d.lastAnswer, was.Answered
+		if was.Activity == Sending {
+			next.Answered = now
+		}
+	}
+	d.s.status = next
+}
+
+// persist commits what must not be forgotten: while the disk is full it tries again. When ctx ends it tries once more and
+// gives up; the receipts tell the next start.
+func (d *drain) persist(ctx context.Context, stage func(*group) error) error {
+	for last := false; ; {
+		err := d.b.submit(stage)
+		if last || !errors.Is(err, ErrNoSpace) {
+			return err
+		}
+		d.b.tell()
+		d.delay = d.waits.NextBackOff()
+		last = d.sitOutDelay(ctx) != nil
+	}
+}
+
+func newBackOff(first, longest time.Duration) *backoff.ExponentialBackOff {
+	return backoff.NewExponentialBackOff(backoff.WithInitialInterval(first), backoff.WithMultiplier(waitGrowth),
+		backoff.WithMaxInterval(longest), backoff.WithMaxElapsedTime(0))
 }

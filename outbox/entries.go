@@ -3,7 +3,6 @@ package outbox
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -166,14 +165,6 @@ func (b *Box) deadEntry(s *stream, k, v []byte) Entry {
 	return e
 }
 
-func unsealDeadLetter(s *stream, k, v []byte) (deadHeader, []byte, error) {
-	content, _, err := unseal(s.deadBucket, k, v)
-	if err != nil {
-		return deadHeader{}, nil, err
-	}
-	return decodeDeadLetter(content)
-}
-
 func (e *Entry) readRecord(k, v []byte) {
 	r, err := decodeRecord(e.Stream, k, v)
 	e.Record = r
@@ -197,58 +188,4 @@ func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([
 func receiptEntry(r receipts.Receipt) Entry {
 	return Entry{Stream: r.Stream, State: State(r.Outcome), Record: Record{Seq: r.Seq, At: r.Enqueued},
 		Status: r.Status, CorrelationID: r.Correlation, Since: r.At, Label: r.Label}
-}
-
-// Retry puts dead letters back into the queue, at their old place, and ends the wait of parked records; without numbers,
-// of all there are. It returns how many; a number that is neither, or whose bytes are damaged, is an error, and the
-// others are done all the same.
-func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
-	s := b.streams[stream]
-	if s == nil {
-		return 0, fmt.Errorf("retry %q: %w", stream, ErrStream)
-	}
-	if len(seqs) == 0 {
-		var err error
-		if seqs, err = b.retryable(s); err != nil {
-			return 0, err
-		}
-	}
-	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return nil, b.retryOne(g, s, seq) })
-}
-
-// retryable lists the sound dead letters and the parked records.
-func (b *Box) retryable(s *stream) (seqs []uint64, err error) {
-	for after := uint64(0); ; {
-		page, err := b.Entries(s.Name, Dead, after, pageEntries)
-		if err != nil {
-			return nil, err
-		}
-		if len(page) == 0 {
-			break
-		}
-		for _, e := range page {
-			if after = e.Record.Seq; e.Raw == nil {
-				seqs = append(seqs, after)
-			}
-		}
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for seq, m := range s.attempts {
-		if !m.parkedUntil.IsZero() {
-			seqs = append(seqs, seq)
-		}
-	}
-	slices.Sort(seqs)
-	return seqs, nil
-}
-
-// Drop gives records up, waiting ones or dead letters, for ever. why is kept with the receipts. It returns how many; a
-// number that is not there, or that is just being sent, is an error, and the others are done all the same.
-func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
-	s := b.streams[stream]
-	if s == nil {
-		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
-	}
-	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return b.dropOne(g, s, seq, why) })
 }

@@ -40,26 +40,26 @@ type eviction struct {
 
 // makeRoom stages evictions into g until what the running Tx adds fits, or returns ErrFull and stages nothing. The lock
 // is held.
-func (b *Box) makeRoom(g *group, add uint64) error {
+func (r *evictionPlan) makeRoom(g *group, add uint64) error {
 	if add == 0 {
 		return nil
 	}
-	over := b.used() + int64(add) - b.recordLimit()
+	over := r.used() + int64(add) - r.b.recordLimit()
 	need := over
-	if over <= 0 && !b.beyondShare() {
+	if over <= 0 && !r.beyondShare() {
 		// Half-empty pages can fill the file while the records alone would fit.
-		if over = b.inUse.Load() - b.opt.MaxBytes/20*19; over <= 0 || b.evictedForPages {
-			b.toldFull = false
+		if over = r.b.inUse.Load() - r.b.quota.Load()/20*19; over <= 0 || r.b.evictedForPages {
+			r.b.toldFull = false
 			return nil
 		}
-		b.evictedForPages, need = true, 0
+		r.b.evictedForPages, need = true, 0
 	}
-	r := evictionPlan{b: b, planned: map[recordRef]bool{}}
-	err := b.view("make room in the outbox", func(tx *bbolt.Tx) error {
+	r.planned = map[recordRef]bool{}
+	err := r.b.view("make room in the outbox", func(tx *bbolt.Tx) error {
 		r.tx = tx
 		r.planShares()
 		if over > r.freed {
-			r.planQuota(over + b.recordLimit()/spareShare - r.freed)
+			r.planQuota(over + r.b.recordLimit()/spareShare - r.freed)
 		}
 		return nil
 	})
@@ -67,19 +67,19 @@ func (b *Box) makeRoom(g *group, add uint64) error {
 		return err
 	}
 	if r.freed < need || r.fullStream != "" {
-		return b.refuseFull(r.fullStream, add)
+		return r.refuseFull(r.fullStream, add)
 	}
-	b.toldFull = false
+	r.b.toldFull = false
 	for _, e := range r.evictions {
-		b.stageEviction(g, e)
+		r.stageEviction(g, e)
 	}
 	return nil
 }
 
 // beyondShare reports whether the running Tx takes a stream beyond its share.
-func (b *Box) beyondShare() bool {
-	for _, s := range b.streams {
-		if b.excess(s) > 0 {
+func (r *evictionPlan) beyondShare() bool {
+	for _, s := range r.b.streams {
+		if r.excess(s) > 0 {
 			return true
 		}
 	}
@@ -87,32 +87,32 @@ func (b *Box) beyondShare() bool {
 }
 
 // excess counts the bytes beyond its share that a stream uses with what the running Tx adds; 0 where it adds nothing.
-func (b *Box) excess(s *stream) int64 {
+func (r *evictionPlan) excess(s *stream) int64 {
 	if s.stagedBytes == 0 || s.Share <= 0 {
 		return 0
 	}
-	return s.used() + int64(s.stagedBytes) - b.shareLimit(s)
+	return s.used() + int64(s.stagedBytes) - r.shareLimit(s)
 }
 
 // refuseFull tells once that nothing more is taken, and returns the error.
-func (b *Box) refuseFull(stream string, add uint64) error {
+func (r *evictionPlan) refuseFull(stream string, add uint64) error {
 	what := "the outbox"
 	if stream != "" {
 		what = "the share of " + stream
 	}
-	if !b.toldFull {
-		b.toldFull = true
-		b.note(Note{Kind: NoteFull, Stream: stream, Message: fmt.Sprintf(
-			"%s is full: %d bytes are used in all and nothing that may give way is left; new records are refused", what, b.used())})
+	if !r.b.toldFull {
+		r.b.toldFull = true
+		r.b.note(Note{Kind: NoteFull, Stream: stream, Message: fmt.Sprintf(
+			"%s is full: %d bytes are used in all and nothing that may give way is left; new records are refused", what, r.used())})
 	}
-	return fmt.Errorf("store %d bytes beside %d of %d in %s: %w", add, b.used(), b.recordLimit(), what, ErrFull)
+	return fmt.Errorf("store %d bytes beside %d of %d in %s: %w", add, r.used(), r.b.recordLimit(), what, ErrFull)
 }
 
 // planShares brings every stream that the running Tx adds to back into its share. What one Tx adds may be more than that: then
 // the stream holds that alone.
 func (r *evictionPlan) planShares() {
 	for _, s := range r.b.streams {
-		over := r.b.excess(s)
+		over := r.excess(s)
 		if over <= 0 {
 			continue
 		}
@@ -120,7 +120,7 @@ func (r *evictionPlan) planShares() {
 			r.fullStream = s.Name
 			continue
 		}
-		room := r.b.shareLimit(s)
+		room := r.shareLimit(s)
 		want := uint64(over + room/spareShare)
 		if tooDead := int64(s.counts.deadBytes) - room/deadShare; tooDead > 0 {
 			want -= r.planBucket(s, s.deadBucket, min(want, uint64(tooDead+room/spareShare)), true)
@@ -206,9 +206,9 @@ func (r *evictionPlan) planPass(e *eviction, keep int, want uint64) {
 }
 
 // stageEviction removes what gives way, and tells it.
-func (b *Box) stageEviction(g *group, e eviction) {
+func (r *evictionPlan) stageEviction(g *group, e eviction) {
 	for _, seq := range e.seqs {
-		b.stageRemoval(g, e.s, e.bucket, seq)
+		r.b.stageRemoval(g, e.s, e.bucket, seq)
 	}
 	n, led, what := uint64(len(e.seqs)), &e.s.counts, e.s.Name
 	if e.bucket == e.s.queueBucket {
@@ -225,6 +225,22 @@ func (b *Box) stageEviction(g *group, e eviction) {
 	if e.ownShare {
 		why = "the share of " + e.s.Name + " in the outbox"
 	}
-	b.note(Note{Kind: NoteEvicted, Stream: e.s.Name, Count: len(e.seqs), Message: fmt.Sprintf(
+	r.b.note(Note{Kind: NoteEvicted, Stream: e.s.Name, Count: len(e.seqs), Message: fmt.Sprintf(
 		"%s is used up: %d of the oldest %s gave way, %d of the stream in all", why, n, what, led.Evicted)})
+}
+
+// used counts the bytes of the records and dead letters of all streams. The lock is held.
+func (r *evictionPlan) used() (n int64) {
+	for _, s := range r.b.streams {
+		n += s.used()
+	}
+	return n
+}
+
+// shareLimit counts the bytes that a stream may use.
+func (r *evictionPlan) shareLimit(s *stream) int64 {
+	if s.Share <= 0 {
+		return r.b.recordLimit()
+	}
+	return r.b.recordLimit() * int64(s.Share) / 100
 }

@@ -29,7 +29,7 @@ const RecordHeader = recordHeader
 func Used(b *Box) int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.used()
+	return (&evictionPlan{b: b}).used()
 }
 
 // Floor tells below which record of a stream all wait by themselves, and whether that is so.

@@ -117,46 +117,6 @@ func (r highMark) hasLeft(seq uint64) bool {
 	return seq <= known && !slices.Contains(r.Below, seq)
 }
 
-// writeHighWater writes how far the streams are that the group changed. Not being able to is told once and costs nothing else.
-// commitMu is held.
-func (b *Box) writeHighWater(g *group) {
-	h := b.highWater
-	if h == nil || len(g.touched) == 0 {
-		return
-	}
-	err := b.view("read how far the streams are", func(tx *bbolt.Tx) error {
-		for _, o := range g.ops {
-			if o.bucket != bucketMeta {
-				continue
-			}
-			r := highMark{Counts: o.value}
-			if s := b.streams[string(o.key)]; s != nil {
-				r.Top = s.highestDelivered.Load()
-			}
-			c := tx.Bucket([]byte(prefixQueue + string(o.key))).Cursor()
-			for k, _ := c.First(); k != nil && len(r.Below) < highBelow; k, _ = c.Next() {
-				seq, ok := keySeq(k)
-				if seq >= r.Top {
-					break
-				}
-				if ok {
-					r.Below = append(r.Below, seq)
-				}
-			}
-			h.Streams[string(o.key)] = r
-		}
-		return nil
-	})
-	if err == nil {
-		err = h.write(g.gen)
-	}
-	if err != nil {
-		b.highWater = nil
-		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
-			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
-	}
-}
-
 func (h *highWater) write(gen uint64) error {
 	h.Generation = gen
 	v, err := h.encode()
@@ -179,4 +139,21 @@ func (h *highWater) close() error {
 		return nil
 	}
 	return errors.Join(h.f.Sync(), h.f.Close())
+}
+
+// note takes over how far a stream is after a commit: its counts as they stand in the file, and what waits below the
+// highest delivered record.
+func (h *highWater) note(tx *bbolt.Tx, stream string, counts []byte, highestDelivered uint64) {
+	r := highMark{Counts: counts, Top: highestDelivered}
+	c := tx.Bucket([]byte(prefixQueue + stream)).Cursor()
+	for k, _ := c.First(); k != nil && len(r.Below) < highBelow; k, _ = c.Next() {
+		seq, ok := keySeq(k)
+		if seq >= r.Top {
+			break
+		}
+		if ok {
+			r.Below = append(r.Below, seq)
+		}
+	}
+	h.Streams[stream] = r
 }

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -57,6 +58,69 @@ func missingBucket(found map[string]bool) string {
 func damage(p *boltfile.File) error {
 	if err := p.Problems.Err(); err != nil {
 		return fmt.Errorf("%w: %w", err, ErrDamaged)
+	}
+	return nil
+}
+
+// stateChecksum sums up all pieces of state: how many there are, and their checksums in one. It is written with each generation,
+// so that a piece that is lost, or that a lost write has left older than it was, is noticed.
+type stateChecksum struct {
+	n, sum uint32
+}
+
+// replace takes one sealed value out and another in; nil: there is none.
+func (t *stateChecksum) replace(old, fresh []byte) {
+	if len(old) >= sealHeader {
+		t.n--
+		t.sum ^= binary.LittleEndian.Uint32(old)
+	}
+	if len(fresh) >= sealHeader {
+		t.n++
+		t.sum ^= binary.LittleEndian.Uint32(fresh)
+	}
+}
+
+func (t stateChecksum) encode() []byte {
+	v := binary.LittleEndian.AppendUint32(make([]byte, 0, 8), t.n)
+	return binary.LittleEndian.AppendUint32(v, t.sum)
+}
+
+// decodeStateChecksum reads what a generation says of the state; one that an older program wrote says nothing.
+func decodeStateChecksum(v []byte) (t stateChecksum, ok bool) {
+	if len(v) < 8 {
+		return stateChecksum{}, false
+	}
+	return stateChecksum{n: binary.LittleEndian.Uint32(v), sum: binary.LittleEndian.Uint32(v[4:])}, true
+}
+
+// compare compares the state that is there with what was written of it.
+func (t stateChecksum) compare(written []byte) error {
+	if want, ok := decodeStateChecksum(written); ok && t != want {
+		return fmt.Errorf("the state is not what was written: %d pieces, there were %d: %w", t.n, want.n, ErrDamaged)
+	}
+	return nil
+}
+
+// quickCheck looks at what opening the file would trust: meta page, length, list of free pages. A file with
+// few pages in use has no such list: opening it reads all of them, so that is what is done here.
+func quickCheck(path string) error {
+	p, err := boltfile.Open(path, boxLayout)
+	if err != nil {
+		return err
+	}
+	defer p.Close() //nolint:errcheck // opened for reading only
+	if !p.Sound {
+		return fmt.Errorf("%s has no sound meta page: %w", path, ErrDamaged)
+	}
+	if need := p.Need(); uint64(p.Size) < need {
+		return fmt.Errorf("%s has %d of its %d bytes: %w", path, p.Size, need, ErrDamaged)
+	}
+	if !p.HasFreelist() {
+		p.Walk(func(string, []byte, []byte) {})
+		return damage(p)
+	}
+	if _, ok := p.FreePages(); !ok {
+		return fmt.Errorf("%s: the list of free pages cannot be trusted: %w", path, ErrDamaged)
 	}
 	return nil
 }

@@ -9,18 +9,18 @@ import (
 
 // noteMended tells what was carried over, and what is lost by the file's own counts and by what the marks and receipts
 // beside it know besides.
-func (b *Box) noteMended(v *salvager, besides uint64, told string) {
-	b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
+func (v *salvager) noteMended(besides uint64, told string) {
+	v.b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
 		"the outbox file was damaged and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
 			"%d records are in doubt and became dead letters, %s%s%s; the damaged file is kept as %s; what was found: %v",
-		v.records, v.deadLetters, len(v.state), v.staleCopies, lostText(v.lost+besides, b.unknown()), told, v.describeStateLoss(), filepath.Base(v.aside), v.cause)})
+		v.records, v.deadLetters, len(v.state), v.staleCopies, lostText(v.lost+besides, v.unknown()), told, v.describeStateLoss(), filepath.Base(v.aside), v.cause)})
 }
 
 // unknown are the streams of which nobody knows how many records are lost.
-func (b *Box) unknown() (names []string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for name, s := range b.streams {
+func (v *salvager) unknown() (names []string) {
+	v.b.mu.Lock()
+	defer v.b.mu.Unlock()
+	for name, s := range v.b.streams {
 		if s.counts.LostUnknown {
 			names = append(names, name)
 		}
@@ -49,4 +49,46 @@ func (v *salvager) lossUncertain(stream string, r *salvagedStream) bool {
 	}
 	_, _, marked := v.b.highWater.markOf(stream)
 	return !v.b.highWater.covers(v.gen) || !marked && (r.known || r.highest > 0)
+}
+
+// sumState sums up the state that was found so far.
+func (v *salvager) sumState() (t stateChecksum) {
+	for _, a := range v.state {
+		t.replace(nil, a.value)
+	}
+	return t
+}
+
+// stateComplete reports whether exactly the state that was written last was found. Older copies are not looked at then: a
+// piece that was deleted must not come back.
+func (v *salvager) stateComplete() bool {
+	want, ok := decodeStateChecksum(v.written)
+	return ok && want == v.sumState()
+}
+
+// describeStateLoss says in words what is not certain about the state; "": all of it is as it was.
+func (v *salvager) describeStateLoss() string {
+	if v.stateComplete() {
+		return ""
+	}
+	var old []string
+	for name, a := range v.state {
+		if a.old {
+			old = append(old, name)
+		}
+	}
+	slices.Sort(old)
+	if len(old) > 5 {
+		old = append(old[:5], fmt.Sprintf("%d more", len(old)-5))
+	}
+	want, ok := decodeStateChecksum(v.written)
+	switch {
+	case ok && int(want.n) > len(v.state):
+		return fmt.Sprintf("; %d pieces of state are lost", int(want.n)-len(v.state))
+	case len(old) > 0:
+		return "; some state may be older than it was: " + strings.Join(old, ", ")
+	case v.walkProblems > 0:
+		return "; some state may be lost or older than it was"
+	}
+	return ""
 }

@@ -16,33 +16,16 @@ type selection struct {
 	corrupt []corruptRecord
 }
 
-// corruptRecord is a record whose bytes cannot be trusted.
-type corruptRecord struct {
-	seq   uint64
-	value []byte
-	why   error
-}
-
-// nextBatch returns the next request's records, marked as in flight; none: wait, or go on after the delay that was set.
-func (d *drain) nextBatch() ([]Record, error) {
-	d.lookAgain = false
-	if err := d.quarantineConfirmed(); err != nil {
-		return nil, err
-	}
+// nextBatch selects the next request's records and marks them as in flight; none: wait, or go on after the delay that was
+// set. It changes nothing in the file.
+func (d *drain) nextBatch() (selection, error) {
 	d.s.clearSignal() // before the queue is looked at, so that what comes later wakes the drain again
 	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	d.lookAgain = false
 	p, err := d.selectRecords(time.Now())
-	d.b.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	if len(p.corrupt) > 0 {
-		d.lookAgain = true
-		if err := d.b.deadLetterCorrupt(d.s, p.corrupt); err != nil {
-			return nil, err
-		}
-	}
-	return p.batch, nil
+	d.lookAgain = d.lookAgain || len(p.corrupt) > 0
+	return p, err
 }
 
 // selectRecords goes by urgency: the same batch again, pieces of a refused one, a probe while everything is refused, records
@@ -55,25 +38,25 @@ func (d *drain) selectRecords(now time.Time) (p selection, err error) {
 	for len(p.batch) == 0 && len(d.frozen) > 0 {
 		seqs := d.frozen
 		d.frozen = nil
-		if err := d.b.collectExactly(&p, d.s, seqs, now); err != nil {
+		if err := d.collectExactly(&p, seqs, now); err != nil {
 			return p, err
 		}
 	}
 	for len(p.batch) == 0 && len(d.pieces) > 0 {
 		seqs := d.pieces[0]
 		d.pieces = d.pieces[1:]
-		if err := d.b.collectExactly(&p, d.s, seqs, now); err != nil {
+		if err := d.collectExactly(&p, seqs, now); err != nil {
 			return p, err
 		}
 	}
 	if len(p.batch) > 0 {
 		return p, nil
 	}
-	if d.poison.open {
+	if d.breaker.open {
 		return p, d.selectProbe(&p, now)
 	}
 	if seq, ok := d.poison.secondTry(); ok {
-		err = d.b.collectExactly(&p, d.s, []uint64{seq}, now)
+		err = d.collectExactly(&p, []uint64{seq}, now)
 		if len(p.batch) == 0 {
 			d.poison.forget(seq)
 			d.lookAgain = true
@@ -88,7 +71,7 @@ func (d *drain) selectRecords(now time.Time) (p selection, err error) {
 	if err != nil {
 		return p, err
 	}
-	if err := d.b.collect(&p, d.s, rule, now); err != nil {
+	if err := d.collect(&p, rule, now); err != nil {
 		return p, err
 	}
 	if len(p.batch) > 0 || len(p.corrupt) > 0 {
@@ -102,14 +85,6 @@ func (d *drain) selectRecords(now time.Time) (p selection, err error) {
 	return p, nil
 }
 
-// batchLimit counts the records that a request may have.
-func (s *stream) batchLimit() int {
-	if s.counts.limit > 0 {
-		return int(min(s.counts.limit, uint64(s.Batch)))
-	}
-	return s.Batch
-}
-
 // queueFilter says which records of the queue a request may have.
 type queueFilter struct {
 	after   uint64              // only records behind this one
@@ -121,13 +96,13 @@ type queueFilter struct {
 }
 
 // collect collects the oldest records that may go, all with the first one's address. The lock is held.
-func (b *Box) collect(p *selection, s *stream, rule queueFilter, now time.Time) error {
-	if s.counts.Waiting == 0 {
+func (d *drain) collect(p *selection, rule queueFilter, now time.Time) error {
+	if d.s.counts.Waiting == 0 {
 		return nil
 	}
 	var address []byte
 	size, scanned := 0, 0
-	err := b.scanQueue(s, rule, now, func(_ uint64, k, v []byte) bool {
+	err := d.scanQueue(rule, now, func(_ uint64, k, v []byte) bool {
 		if scanned++; scanned > scanLimit {
 			return false
 		}
@@ -141,35 +116,35 @@ func (b *Box) collect(p *selection, s *stream, rule queueFilter, now time.Time) 
 		if len(p.batch) > 0 && (len(p.batch) >= rule.limit || size+len(v) > MaxRequest) {
 			return false
 		}
-		if p.add(s, k, v) && len(p.batch) == 1 {
+		if p.add(d.s, k, v) && len(p.batch) == 1 {
 			address = bytes.Clone(addressOf(v))
 		}
 		size += len(v)
 		return true
 	})
-	b.markInFlight(s, p)
+	d.markInFlight(p)
 	return err
 }
 
 // collectExactly collects exactly the given records, as far as they are still in the queue. The lock is held.
-func (b *Box) collectExactly(p *selection, s *stream, seqs []uint64, now time.Time) error {
-	err := b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
-		queue := tx.Bucket([]byte(s.queueBucket))
+func (d *drain) collectExactly(p *selection, seqs []uint64, now time.Time) error {
+	err := d.b.view("read stream "+d.s.Name, func(tx *bbolt.Tx) error {
+		queue := tx.Bucket([]byte(d.s.queueBucket))
 		for _, seq := range seqs {
 			k := seqKey(seq)
-			if v := queue.Get(k); v != nil && !b.busy(s, seq, now) {
-				p.add(s, k, v)
+			if v := queue.Get(k); v != nil && !d.busy(seq, now) {
+				p.add(d.s, k, v)
 			}
 		}
 		return nil
 	})
-	b.markInFlight(s, p)
+	d.markInFlight(p)
 	return err
 }
 
 // busy reports whether a record is not to be touched now: in flight, on its way elsewhere, or parked.
-func (b *Box) busy(s *stream, seq uint64, now time.Time) bool {
-	return s.inFlight[seq] || b.leaving[recordRef{bucket: s.queueBucket, seq: seq}] || s.attempts[seq].isParked(now)
+func (d *drain) busy(seq uint64, now time.Time) bool {
+	return d.s.inFlight[seq] || d.b.leaving[recordRef{bucket: d.s.queueBucket, seq: seq}] || d.s.attempts[seq].isParked(now)
 }
 
 // add adds one record, or what is left of it.
@@ -185,12 +160,12 @@ func (p *selection) add(s *stream, k, v []byte) bool {
 }
 
 // markInFlight keeps what was selected, so that nobody else moves it.
-func (b *Box) markInFlight(s *stream, p *selection) {
+func (d *drain) markInFlight(p *selection) {
 	for _, r := range p.batch {
-		s.inFlight[r.Seq] = true
+		d.s.inFlight[r.Seq] = true
 	}
 	for _, r := range p.corrupt {
-		s.inFlight[r.seq] = true
+		d.s.inFlight[r.seq] = true
 	}
 }
 
@@ -202,41 +177,124 @@ func (d *drain) release(batch []Record) {
 	}
 }
 
-// selectProbe picks one record while everything is refused: in turn the next that was not tried yet, further and further down
-// the queue, the newest, which may have been made by a version that does better, and one that was refused. Where the queue
-// has no other any more, what was not taken for its destination has the turns of the first two.
-func (d *drain) selectProbe(p *selection, now time.Time) error {
-	r := &d.poison
-	r.probeTurn = (r.probeTurn + 1) % 3
-	if r.probeTurn < 2 || len(r.candidates) == 0 {
-		rule := queueFilter{after: r.cursor, newest: r.probeTurn == 1, limit: 1, skip: r.has}
-		if err := d.b.collect(p, d.s, rule, now); err != nil {
-			return err
-		}
-		if len(p.batch) > 0 {
-			if !rule.newest {
-				r.cursor = p.batch[0].Seq
-			}
-			return nil
-		}
-		r.cursor = 0
-		if a := d.s.nextDestination(now); a != nil && len(r.candidates) > 0 {
-			return d.collectFrom(p, a, now)
-		}
+// queueRule says what of the queue goes next. While destinations are refused and nothing was taken since, every second request is for
+// the newest record's address, so that a known one does not wait behind hundreds of unknown ones. The lock is held.
+func (d *drain) queueRule(now time.Time) (queueFilter, error) {
+	rule := queueFilter{limit: d.s.batchLimit(), skip: d.poison.has}
+	if d.oneByOne {
+		rule.limit = 1
 	}
-	for len(p.batch) == 0 && len(r.candidates) > 0 {
-		first := r.candidates[0]
-		r.candidates = append(r.candidates[1:], first)
-		if err := d.b.collectExactly(p, d.s, []uint64{first.seq}, now); err != nil {
-			return err
-		}
-		if len(p.batch) == 0 {
-			r.forget(first.seq)
-		}
+	if d.s.longestUntried() == nil {
+		return rule, nil
 	}
-	if len(p.batch) == 0 {
+	if d.newestTurn = !d.newestTurn; !d.newestTurn {
+		return rule, nil
+	}
+	found := false
+	err := d.scanQueue(queueFilter{newest: true, skip: rule.skip}, now, func(_ uint64, _, v []byte) bool {
+		found, rule.address = true, bytes.Clone(addressOf(v))
+		return false
+	})
+	rule.newest = found && len(rule.address) == 0 // a single record, then; what is stored between two looks goes by its address
+	if rule.newest {
+		rule.limit, rule.address = 1, nil
+	}
+	return rule, err
+}
+
+// collectFrom takes what a destination has, oldest first. One that has nothing any more is forgotten. The lock is held.
+func (d *drain) collectFrom(p *selection, a *failingDestination, now time.Time) error {
+	if !a.isolatedUntil.IsZero() {
+		d.s.lastIsolatedTry = now
+	}
+	err := d.collectExactly(p, a.frozen, now)
+	if err == nil && len(p.batch) == 0 {
+		err = d.collect(p, queueFilter{limit: d.s.batchLimit(), skip: d.poison.has, within: a}, now)
+	}
+	if err == nil && len(p.batch) == 0 {
+		d.s.rejoin(a.destination)
 		d.lookAgain = true
-		r.open = r.cursor != 0 // nothing is left that was refused
 	}
-	return nil
+	return err
+}
+
+// newcomerMayPass says that a new record may be another matter than the few destinations that were refused: it is tried at once.
+func (d *drain) newcomerMayPass() bool {
+	last := d.lastAnswer
+	if last.Class != Key && last.Class != Path || last.RetryAfter > 0 || d.breaker.open || d.unfinished() {
+		return false
+	}
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	n := 0
+	for _, a := range d.s.failing {
+		if a.isolatedUntil.IsZero() {
+			n++
+		}
+	}
+	return 0 < n && n < maxRefusedInARow
+}
+
+// hasUnblocked says that the queue has a record that neither waits by itself nor is suspected.
+func (d *drain) hasUnblocked() bool {
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	found := false
+	err := d.scanQueue(queueFilter{skip: d.poison.has}, time.Now(), func(uint64, []byte, []byte) bool {
+		found = true
+		return false
+	})
+	return found || err != nil // whoever looks next is told the error
+}
+
+// hasWork says that there may be something to send: a queue that has only what waits by itself asks for no pace.
+func (d *drain) hasWork() bool {
+	d.b.mu.Lock()
+	waiting := d.s.counts.Waiting > 0
+	if !waiting { // what is not taken is gone in another way: dropped, or it gave way
+		clear(d.s.failing)
+		d.s.isolatedBelow = 0
+	}
+	few, due := len(d.s.failing) == 0, d.s.nextDestination(time.Now()) != nil
+	d.b.mu.Unlock()
+	return waiting && (few || due || d.unfinished() || len(d.poison.candidates) > 0 || d.hasUnblocked())
+}
+
+// scanQueue gives the records that a request may have to found, in their order, until it returns false. The lock is held.
+func (d *drain) scanQueue(rule queueFilter, now time.Time, found func(seq uint64, k, v []byte) bool) error {
+	s := d.s
+	return d.b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
+		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
+		from := max(rule.after+1, s.isolatedBelow)
+		if rule.within != nil {
+			from = rule.within.firstSeq
+		}
+		k, v := c.Seek(seqKey(from))
+		next := c.Next
+		if rule.newest {
+			k, v = c.Last()
+			next = c.Prev
+		}
+		alone := rule.within == nil && !rule.newest && rule.after < max(s.isolatedBelow, 1) && s.bringingBack == 0 // nothing but what waits by itself was seen
+		for ; k != nil; k, v = next() {
+			seq, ok := keySeq(k)
+			if !ok {
+				continue // a key that is none is for Check to find
+			}
+			if a := s.failingOf(seq, addressOf(v)); a != rule.within {
+				if alone && a != nil {
+					s.isolatedBelow = seq + 1
+				}
+				continue
+			}
+			alone = false
+			if d.busy(seq, now) || rule.skip(seq) {
+				continue
+			}
+			if !found(seq, k, v) {
+				return nil
+			}
+		}
+		return nil
+	})
 }

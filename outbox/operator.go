@@ -1,13 +1,10 @@
 package outbox
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"go.etcd.io/bbolt"
 
 	"gauger/outbox/receipts"
 )
@@ -59,18 +56,6 @@ func (b *Box) noteBringingBack(s *stream, more int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s.bringingBack, s.isolatedBelow = s.bringingBack+more, 0
-}
-
-// fetchStored reads one value of a bucket, unless it is on its way out. The lock is held.
-func (b *Box) fetchStored(bucket string, seq uint64) (v []byte, err error) {
-	if b.leaving[recordRef{bucket: bucket, seq: seq}] {
-		return nil, nil
-	}
-	err = b.view("read "+bucket, func(tx *bbolt.Tx) error {
-		v = bytes.Clone(tx.Bucket([]byte(bucket)).Get(seqKey(seq)))
-		return nil
-	})
-	return v, err
 }
 
 func (b *Box) retryOne(g *group, s *stream, seq uint64) error {
@@ -154,80 +139,56 @@ func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipts.R
 	return []receipts.Receipt{kept}, nil
 }
 
-// reconcile deletes what the receipts show as delivered: the process ended between the service's answer and its commit,
-// or the file is an older state. A receipt counts only with the same checksum and enqueue time.
-func (b *Box) reconcile() error {
-	for _, s := range b.streams {
-		if s.Held {
-			continue // no service has what is never drained
-		}
-		if err := b.reconcileStream(s); err != nil {
-			return err
+// Retry puts dead letters back into the queue, at their old place, and ends the wait of parked records; without numbers,
+// of all there are. It returns how many; a number that is neither, or whose bytes are damaged, is an error, and the
+// others are done all the same.
+func (b *Box) Retry(stream string, seqs ...uint64) (int, error) {
+	s := b.streams[stream]
+	if s == nil {
+		return 0, fmt.Errorf("retry %q: %w", stream, ErrStream)
+	}
+	if len(seqs) == 0 {
+		var err error
+		if seqs, err = b.retryable(s); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return nil, b.retryOne(g, s, seq) })
 }
 
-func (b *Box) reconcileStream(s *stream) error {
-	if s.counts.Waiting == 0 {
-		return nil
-	}
-	first, err := b.firstWaiting(s)
-	if err != nil {
-		return err
-	}
-	known := map[uint64]receipts.Receipt{}
-	err = b.receipts.Each(s.Name, first, func(r receipts.Receipt) {
-		if r.Outcome == receipts.Delivered {
-			known[r.Seq] = r
+// retryable lists the sound dead letters and the parked records.
+func (b *Box) retryable(s *stream) (seqs []uint64, err error) {
+	for after := uint64(0); ; {
+		page, err := b.Entries(s.Name, Dead, after, pageEntries)
+		if err != nil {
+			return nil, err
 		}
-	})
-	if err != nil {
-		return err
-	}
-	err = b.submit(func(g *group) error {
-		for seq, r := range known {
-			if err := b.reconcileRecord(g, s, seq, r); err != nil {
-				return err
+		if len(page) == 0 {
+			break
+		}
+		for _, e := range page {
+			if after = e.Record.Seq; e.Raw == nil {
+				seqs = append(seqs, after)
 			}
 		}
-		return nil
-	})
-	if errors.Is(err, ErrNoSpace) {
-		b.holdBack(s, known)
-		return nil
 	}
-	return err
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for seq, m := range s.attempts {
+		if !m.parkedUntil.IsZero() {
+			seqs = append(seqs, seq)
+		}
+	}
+	slices.Sort(seqs)
+	return seqs, nil
 }
 
-// holdBack keeps what cannot be deleted now from being sent a second time; the next start deletes it.
-func (b *Box) holdBack(s *stream, known map[uint64]receipts.Receipt) {
-	for seq := range known {
-		s.inFlight[seq] = true
+// Drop gives records up, waiting ones or dead letters, for ever. why is kept with the receipts. It returns how many; a
+// number that is not there, or that is just being sent, is an error, and the others are done all the same.
+func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
+	s := b.streams[stream]
+	if s == nil {
+		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
 	}
-	b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
-		"the disk is full: records of %s that are delivered cannot be taken out of the queue before the next start; they are not sent again", s.Name)})
-}
-
-// firstWaiting is the lowest sequence number in a queue that is not empty.
-func (b *Box) firstWaiting(s *stream) (first uint64, err error) {
-	err = b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
-		key, _ := tx.Bucket([]byte(s.queueBucket)).Cursor().First()
-		first, _ = keySeq(key)
-		return nil
-	})
-	return first, err
-}
-
-func (b *Box) reconcileRecord(g *group, s *stream, seq uint64, r receipts.Receipt) error {
-	v, err := b.fetchStored(s.queueBucket, seq)
-	if v == nil || err != nil {
-		return err
-	}
-	record, err := decodeRecord(s.Name, seqKey(seq), v)
-	if err != nil || storedSum(v) != r.RecordSum || !record.At.Equal(r.Enqueued) {
-		return nil // another record, or one that the drain makes a dead letter of
-	}
-	b.stageDelivered(g, s, record)
-	return nil
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return b.dropOne(g, s, seq, why) })
 }

@@ -20,7 +20,10 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
+
+	"gauger/outbox/receipts"
 )
 
 // What a caller can act on. All errors of the package that have one of these causes wrap it.
@@ -204,3 +207,53 @@ type Note struct {
 	At      time.Time
 	Message string // a sentence for a person
 }
+
+// Isolated is an address, or a single record, that waits by itself: nothing of it is taken, while the others are.
+type Isolated struct {
+	Address string
+	Seq     uint64    // the record, where it has no address
+	Since   time.Time // of the first answer that did not take it
+	Next    time.Time // attempt
+	Answer  Answer    // the last
+}
+
+// describe is the receipt in words, for a note or a dead letter.
+func (r Answer) describe() string {
+	text := r.Class.String()
+	if r.Status != 0 {
+		text += fmt.Sprintf(", status %d", r.Status)
+	}
+	if r.Message != "" {
+		text += ": " + receipts.Shorten(r.Message, maxReason-64)
+	}
+	return text
+}
+
+// Activity of the drain of a stream.
+type Activity string
+
+// The activities.
+const (
+	Stopped Activity = ""        // nobody drains the stream
+	Idle    Activity = "idle"    // nothing is there that could be sent
+	Pacing  Activity = "pacing"  // Options.Pace holds the next request back
+	Sending Activity = "sending" // a request is out
+	BackOff Activity = "waiting" // until Next, after an answer that did not take the records
+	Paused  Activity = "paused"  // everything is refused; one record is tried at Next
+)
+
+// DrainStatus says how far a stream's drain is, and what holds it up.
+type DrainStatus struct {
+	Activity Activity
+	Since    time.Time  // the activity began
+	Next     time.Time  // of the next attempt, while it is waiting or paused
+	Troubled time.Time  // since when nothing was taken; zero: all is well
+	Answer   Answer     // the last that did not take its records, while there is trouble
+	Answered time.Time  // when that was
+	Parked   int        // records that were sent without a clear answer too often
+	Apart    []Isolated // what waits by itself, since it alone is not taken
+	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
+}
+
+// maxReason bounds what is kept of the words about a record, in bytes.
+const maxReason = 512

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"fmt"
 	"slices"
 	"time"
 )
@@ -20,12 +19,8 @@ const (
 // evidence is gathered again.
 type poisonDetector struct {
 	candidates      []candidate
-	refusedInARow   int    // records refused alone since the last success
-	siblingAccepted bool   // something of the batch that is being taken apart was accepted
-	open            bool   // the breaker: everything is refused, only probes go
-	cursor          uint64 // the newest record that was probed
-	probeTurn       int    // whose turn it is to be probed
-	lastAnswer      Answer // for the words of a note
+	refusedInARow   int  // records refused alone since the last success
+	siblingAccepted bool // something of the batch that is being taken apart was accepted
 }
 
 type candidate struct {
@@ -56,7 +51,7 @@ func (r *poisonDetector) secondTry() (uint64, bool) {
 
 // noteAccepted notes a success: whatever was refused before may be refused for good now.
 func (r *poisonDetector) noteAccepted() {
-	r.refusedInARow, r.siblingAccepted, r.open, r.cursor = 0, true, false, 0
+	r.refusedInARow, r.siblingAccepted = 0, true
 	for i := range r.candidates {
 		r.candidates[i].othersAccepted = true
 	}
@@ -64,7 +59,6 @@ func (r *poisonDetector) noteAccepted() {
 
 // noteRefused notes a record that was refused alone.
 func (r *poisonDetector) noteRefused(seq uint64, answer Answer) {
-	r.lastAnswer = answer
 	r.refusedInARow++
 	i := r.index(seq)
 	if i < 0 {
@@ -84,7 +78,7 @@ func (r *poisonDetector) fewCandidates() bool { return len(r.candidates) < maxRe
 
 // withdrawEvidence takes the evidence back: so many were refused since something was accepted that the interface itself has changed.
 func (r *poisonDetector) withdrawEvidence() {
-	r.open, r.siblingAccepted = true, false
+	r.siblingAccepted = false
 	for i := range r.candidates {
 		r.candidates[i].othersAccepted, r.candidates[i].confirmed = false, false
 	}
@@ -92,20 +86,14 @@ func (r *poisonDetector) withdrawEvidence() {
 
 // refusedAlone judges one record that was refused by itself.
 func (d *drain) refusedAlone(seq uint64, answer Answer) {
+	d.lastAnswer = answer
 	d.poison.noteRefused(seq, answer)
-	if d.poison.open {
+	if d.breaker.open {
 		d.notePaused()
 		d.backOff(Poison, answer.RetryAfter)
 	} else if d.poison.refusedInARow > maxRefusedInARow {
 		d.openBreaker()
 	}
-}
-
-// openBreaker stops the stream but for probes; whoever is told is told at the first probe that is refused too.
-func (d *drain) openBreaker() {
-	d.pieces = nil
-	d.poison.withdrawEvidence()
-	d.backOff(Poison, 0)
 }
 
 // quarantineConfirmed makes dead letters of the confirmed, once the batch that they came in has been taken apart.
@@ -141,19 +129,4 @@ func (d *drain) quarantine(c candidate) error {
 		d.b.tell() // at once: when nothing is left to send, the drain's next step may be days away
 	}
 	return err
-}
-
-func (d *drain) notePaused() {
-	if d.toldTrouble {
-		return
-	}
-	d.toldTrouble = true
-	n := Note{Kind: NotePaused, Stream: d.s.Name, Message: fmt.Sprintf("%s: the service refuses everything (%s); nothing is given up, one record is tried from time to time",
-		d.s.Name, d.poison.lastAnswer.describe())}
-	if len(d.poison.candidates) == 1 {
-		n.Seq = d.poison.candidates[0].seq
-		n.Message = fmt.Sprintf("%s: the service refuses record %d (%s), and there is no other to compare it with; it is kept, and tried from time to time",
-			d.s.Name, n.Seq, d.poison.lastAnswer.describe())
-	}
-	d.b.note(n)
 }

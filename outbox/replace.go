@@ -126,7 +126,7 @@ func (w *fileBuilder) abort() error {
 
 // replaceIfSparse replaces a long file that holds little by a fresh one. Commits wait; commitMu is held. When it does not work
 // the old file goes on.
-func (b *Box) replaceIfSparse() {
+func (b *dbFile) replaceIfSparse() {
 	length, held := b.length.Load(), b.inUse.Load()
 	if length <= max(replaceAbove, b.retryReplaceAt.Load()) || !sparse(length, held) {
 		return
@@ -143,10 +143,10 @@ func sparse(length, held int64) bool {
 }
 
 // replaceFile copies everything into a fresh file, puts that in the old one's place and goes on with it.
-func (b *Box) replaceFile() error {
+func (b *dbFile) replaceFile() error {
 	var w *fileBuilder
 	err := b.view("copy the outbox", func(tx *bbolt.Tx) (err error) {
-		w, err = copyFile(tx, b.path+".new", b.opt.MaxBytes)
+		w, err = copyFile(tx, b.path+".new", b.quota.Load())
 		return err
 	})
 	if err != nil {
@@ -256,19 +256,4 @@ func damagedFiles(path string) (numbers []int, err error) {
 
 func escapeGlob(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
-}
-
-// settleRename ends what a cut in the middle of a replacement left: with no box file, a complete fresh one takes its
-// place; beside a box file it is removed.
-func settleRename(path string) error {
-	fresh := path + ".new"
-	if _, err := os.Stat(fresh); err != nil {
-		return nil //nolint:nilerr // there is none
-	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		if _, err := Check(fresh); err == nil {
-			return errors.Join(os.Rename(fresh, path), disk.SyncDir(path))
-		}
-	}
-	return os.Remove(fresh)
 }

@@ -22,14 +22,14 @@ import (
 //
 // What is reserved behind the damaged file's end makes room for the fresh one, and on a full disk the damaged files that
 // were kept before.
-func (b *Box) salvage(cause error) (*salvager, error) {
+func salvage(b *Box, cause error) (*salvager, error) {
 	err := disk.Release(b.path)
 	var v *salvager
 	if err == nil {
-		v, err = b.salvageOnce()
+		v, err = salvageOnce(b)
 	}
 	if disk.IsFull(err) && removeDamaged(b.path) == nil {
-		v, err = b.salvageOnce()
+		v, err = salvageOnce(b)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("mend %s: %w", b.path, err)
@@ -39,7 +39,7 @@ func (b *Box) salvage(cause error) (*salvager, error) {
 }
 
 // salvageOnce fills the fresh file and exchanges the two.
-func (b *Box) salvageOnce() (v *salvager, err error) {
+func salvageOnce(b *Box) (v *salvager, err error) {
 	p, err := boltfile.Open(b.path, boxLayout)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func (b *Box) salvageOnce() (v *salvager, err error) {
 	}
 	v = &salvager{b: b, p: p, streams: map[string]*salvagedStream{}, state: map[string]sealedState{}, inTree: true}
 	err = catchFaults("salvage", func() error {
-		if v.out, err = newBuilder(b.path+".new", b.opt.MaxBytes); err != nil {
+		if v.out, err = newBuilder(b.path+".new", b.quota.Load()); err != nil {
 			return err
 		}
 		if err := v.run(); err != nil {

@@ -18,33 +18,17 @@ type sharedProbe struct {
 	nextTry time.Time     // when it tries again
 }
 
-// shareProbe notes an attempt that has failed. Only one at a service out of reach counts.
-func (d *drain) shareProbe(now time.Time) {
-	d.ownWait = d.delay
-	if !d.s.unreachable.Load() {
-		return // it may hold the lock
-	}
-	d.b.mu.Lock()
-	defer d.b.mu.Unlock()
-	d.b.probe = sharedProbe{by: d.s, wait: d.ownWait, nextTry: now.Add(d.ownWait)}
+// failed notes an attempt of a stream that has failed, or is about to be made: the others stay away while it waits or tries.
+func (p *sharedProbe) failed(by *stream, wait time.Duration, now time.Time) {
+	*p = sharedProbe{by: by, wait: wait, nextTry: now.Add(wait)}
 }
 
-// nextProbe is asked when a stream has sat out its wait. It returns how long to stay away still, since another has tried
-// meanwhile, in vain for this stream too; zero: go. A stream whose waits are much shorter has seen the service more
+// stayAway says how long a stream that waits ownWait between its attempts stays away still, since another has tried
+// meanwhile, in vain for this one too; zero: it tries. A stream whose waits are much shorter has seen the service more
 // recently, and asks nobody.
-func (d *drain) nextProbe(now time.Time) time.Duration {
-	d.b.mu.Lock()
-	defer d.b.mu.Unlock()
-	if !d.s.unreachable.Load() {
+func (p *sharedProbe) stayAway(s *stream, ownWait time.Duration, now time.Time) time.Duration {
+	if p.by == nil || p.by == s || !p.by.unreachable.Load() || ownWait < max(sharedFrom, p.wait/2) {
 		return 0
 	}
-	k := d.b.probe
-	if k.by != nil && k.by != d.s && k.by.unreachable.Load() && d.ownWait >= max(sharedFrom, k.wait/2) {
-		if left := k.nextTry.Sub(now) - probeAhead; left > 0 {
-			d.ownWait = max(d.ownWait, d.waits.NextBackOff())
-			return left
-		}
-	}
-	d.b.probe = sharedProbe{by: d.s, wait: d.ownWait, nextTry: now.Add(d.ownWait)} // the others stay away while it tries
-	return 0
+	return max(p.nextTry.Sub(now)-probeAhead, 0)
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"time"
+
+	"gauger/outbox/receipts"
 )
 
 // maxName is the longest name of a piece of state, in bytes.
@@ -122,8 +124,6 @@ func (t *Tx) fail(err error) {
 	}
 }
 
-func storedCost(value []byte) uint64 { return pageCost(len(value)) }
-
 // accept counts what was staged as accepted: it will be committed. The box's lock is held.
 func (t *Tx) accept() {
 	for _, s := range t.streams {
@@ -160,4 +160,34 @@ func (t *Tx) close() {
 		t.g.ops = t.g.ops[:t.firstOp]
 	}
 	t.g = nil
+}
+
+// Update runs fn, which stages records and state, and returns nil when all of it is on disk, or an error when none of
+// it is (after ErrDead: it may be, and the next Open tells). Concurrent calls share one commit. fn runs at once, under
+// the box's lock, exactly once; an Update that staged nothing costs nothing.
+func (b *Box) Update(fn func(*Tx) error) error {
+	t := &Tx{b: b}
+	err := b.submit(func(g *group) error {
+		t.g, t.firstOp = g, len(g.ops)
+		defer t.close()
+		if err := fn(t); err != nil {
+			return err
+		}
+		if t.err != nil {
+			return t.err
+		}
+		if err := (&evictionPlan{b: b}).makeRoom(g, t.bytes); err != nil {
+			return err
+		}
+		t.accept()
+		return nil
+	})
+	if err == nil {
+		// Not before the commit: what was made of them would be lost if the receipts alone came to the disk.
+		for _, x := range t.taken {
+			b.writeReceipts(x.s, []receipts.Receipt{b.receiptFor(x.s, x.r, 0, "")})
+		}
+	}
+	b.tell()
+	return err
 }

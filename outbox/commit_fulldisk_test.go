@@ -23,7 +23,7 @@ func TestFullDiskIsDecidedByTheFile(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, there %v", name, there), func(t *testing.T) {
 				var told []Note
 				b := openTickets(t, t.TempDir()+"/outbox.db")
-				b.opt.Notify = func(n Note) { told = append(told, n) }
+				b.notify = func(n Note) { told = append(told, n) }
 				if err := appendOne(b, "before"); err != nil {
 					t.Fatal(err)
 				}

@@ -10,32 +10,6 @@ import (
 	"gauger/outbox/receipts"
 )
 
-// Activity of the drain of a stream.
-type Activity string
-
-// The activities.
-const (
-	Stopped Activity = ""        // nobody drains the stream
-	Idle    Activity = "idle"    // nothing is there that could be sent
-	Pacing  Activity = "pacing"  // Options.Pace holds the next request back
-	Sending Activity = "sending" // a request is out
-	BackOff Activity = "waiting" // until Next, after an answer that did not take the records
-	Paused  Activity = "paused"  // everything is refused; one record is tried at Next
-)
-
-// DrainStatus says how far a stream's drain is, and what holds it up.
-type DrainStatus struct {
-	Activity Activity
-	Since    time.Time  // the activity began
-	Next     time.Time  // of the next attempt, while it is waiting or paused
-	Troubled time.Time  // since when nothing was taken; zero: all is well
-	Answer   Answer     // the last that did not take its records, while there is trouble
-	Answered time.Time  // when that was
-	Parked   int        // records that were sent without a clear answer too often
-	Apart    []Isolated // what waits by itself, since it alone is not taken
-	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
-}
-
 // DrainStatus says how far a stream's drain is; zero for a stream that does not exist.
 func (b *Box) DrainStatus(stream string) DrainStatus {
 	b.mu.Lock()
@@ -55,28 +29,6 @@ func (b *Box) DrainStatus(stream string) DrainStatus {
 		out.Limit = most
 	}
 	return out
-}
-
-// setActivity notes what the drain is at from now on.
-func (d *drain) setActivity(a Activity) {
-	now := time.Now()
-	next := DrainStatus{Activity: a, Since: now, Troubled: d.troubleSince}
-	if a == BackOff {
-		next.Next = now.Add(d.delay)
-		if d.poison.open {
-			next.Activity = Paused
-		}
-	}
-	d.b.mu.Lock()
-	defer d.b.mu.Unlock()
-	was := d.s.status
-	if !d.troubleSince.IsZero() {
-		next.Answer, next.Answered = d.poison.lastAnswer, was.Answered
-		if was.Activity == Sending {
-			next.Answered = now
-		}
-	}
-	d.s.status = next
 }
 
 // Oldest says when the oldest waiting record of a stream was enqueued that does not wait by itself; zero: there is none.

@@ -11,7 +11,7 @@ import (
 func TestQuotaShrinksWhileRecordsCome(t *testing.T) {
 	b := openTickets(t, t.TempDir()+"/outbox.db")
 	var told []Note
-	b.opt.Notify = func(n Note) { told = append(told, n) }
+	b.notify = func(n Note) { told = append(told, n) }
 	var wg sync.WaitGroup
 	var err error
 	wg.Go(func() {
@@ -33,8 +33,8 @@ func TestQuotaShrinksWhileRecordsCome(t *testing.T) {
 	if err == nil {
 		err = appendOne(b, "last")
 	}
-	if err != nil || len(told) != 1 || told[0].Kind != NoteUnreserved || b.opt.MaxBytes != 1<<20 {
-		t.Errorf("%v, %d bytes, told %+v", err, b.opt.MaxBytes, told)
+	if err != nil || len(told) != 1 || told[0].Kind != NoteUnreserved || b.quota.Load() != 1<<20 {
+		t.Errorf("%v, %d bytes, told %+v", err, b.quota.Load(), told)
 	}
 	if err := b.Close(); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,76 @@
+package outbox
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"gauger/outbox/receipts"
+)
+
+func (b *Box) stageDelivered(g *group, s *stream, r Record) {
+	s.unqueue(g, r.Seq)
+	s.highestDelivered.Store(max(s.highestDelivered.Load(), r.Seq))
+	s.counts.Waiting--
+	s.counts.Delivered++
+	s.counts.bytes -= recordCost(r)
+}
+
+// receiptFor makes the receipt of a record.
+func (b *Box) receiptFor(s *stream, r Record, status int, correlation string) receipts.Receipt {
+	kept := receipts.Receipt{Outcome: receipts.Delivered, Status: status, Seq: r.Seq, At: time.Now(), Enqueued: r.At, Correlation: correlation, RecordSum: r.sum}
+	if b.opt.Label != nil {
+		kept.Label = b.opt.Label(s.Name, r)
+	}
+	return kept
+}
+
+// writeReceipts keeps receipts. Not being able to costs the receipts only: the counts are in the box.
+func (b *Box) writeReceipts(s *stream, kept []receipts.Receipt) {
+	if err := b.receipts.Add(s.Name, s.Journal, kept); err != nil {
+		b.note(Note{Kind: NoteTrouble, Stream: s.Name, Message: fmt.Sprintf(
+			"the receipts of %s could not be kept, the records are delivered all the same: %v", s.Name, err)})
+	}
+	if stream, ok := b.receipts.GaveUpEarly(); ok {
+		b.note(Note{Kind: NoteReceipts, Stream: stream, Message: fmt.Sprintf(
+			"the oldest receipts of %s go before their %.0f days are over: the room for receipts is used up", stream, b.receipts.KeepsFor().Hours()/24)})
+	}
+}
+
+// stageRemoval takes one record out of a bucket and hides it from everybody until that is on disk. The lock is held.
+func (b *Box) stageRemoval(g *group, s *stream, bucket string, seq uint64) {
+	if bucket == s.queueBucket {
+		s.unqueue(g, seq)
+	} else {
+		g.remove(bucket, g.seqKey(seq))
+	}
+	r := recordRef{bucket: bucket, seq: seq}
+	b.leaving[r] = true
+	g.leaving = append(g.leaving, r)
+	g.touch(s)
+}
+
+// fetchStored reads one value of a bucket, unless it is on its way out. The lock is held.
+func (b *Box) fetchStored(bucket string, seq uint64) (v []byte, err error) {
+	if b.leaving[recordRef{bucket: bucket, seq: seq}] {
+		return nil, nil
+	}
+	err = b.view("read "+bucket, func(tx *bbolt.Tx) error {
+		v = bytes.Clone(tx.Bucket([]byte(bucket)).Get(seqKey(seq)))
+		return nil
+	})
+	return v, err
+}
+
+// unqueue takes a record and its attempts out of the queue.
+func (s *stream) unqueue(g *group, seq uint64) {
+	key := g.seqKey(seq)
+	g.remove(s.queueBucket, key)
+	if s.attempts[seq] != nil {
+		delete(s.attempts, seq)
+		g.remove(s.attemptsBucket, key)
+	}
+	g.touch(s)
+}

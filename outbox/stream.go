@@ -1,0 +1,119 @@
+package outbox
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+)
+
+// stream is one queue in memory: its rules, its counts, and what its drain is at.
+type stream struct {
+	Stream
+	queueBucket, deadBucket, attemptsBucket string
+
+	counts      streamCounts
+	nameSum     uint32               // of the name: where a record's checksum begins
+	staged      uint64               // records of the running Tx
+	stagedBytes uint64               // what they add to the quota
+	inFlight    map[uint64]bool      // being sent, or its outcome being committed
+	attempts    map[uint64]*attempts // attempts that may have stored a record
+	draining    bool
+	thinnedUpTo uint64        // thinning goes on after this record
+	wake        chan struct{} // holds one: there may be something to send
+	kick        chan struct{} // holds one: do not wait any longer
+	status      DrainStatus   // of its drain
+	isolation
+	unreachable atomic.Bool // its drain waits because the service could not be reached, not because it refused
+
+	highestDelivered atomic.Uint64 // the highest number that was delivered
+}
+
+func newStream(o Stream) *stream {
+	o.Batch = max(o.Batch, 1)
+	return &stream{
+		Stream: o, queueBucket: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, attemptsBucket: prefixAttempts + o.Name,
+		counts: streamCounts{nextSeq: 1}, nameSum: nameSum(o.Name), inFlight: map[uint64]bool{}, attempts: map[uint64]*attempts{}, isolation: isolation{failing: map[destination]*failingDestination{}},
+		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+	}
+}
+
+func (s *stream) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+// clearSignal forgets a signal.
+func (s *stream) clearSignal() {
+	select {
+	case <-s.wake:
+	default:
+	}
+}
+
+// batchLimit counts the records that a request may have.
+func (s *stream) batchLimit() int {
+	if s.counts.limit > 0 {
+		return int(min(s.counts.limit, uint64(s.Batch)))
+	}
+	return s.Batch
+}
+
+func (s *stream) attemptsOf(seq uint64) *attempts {
+	m := s.attempts[seq]
+	if m == nil {
+		m = &attempts{}
+		s.attempts[seq] = m
+	}
+	return m
+}
+
+// nextParked returns when the first parked record's wait is over. The lock is held.
+func (s *stream) nextParked(now time.Time) (first time.Time) {
+	for _, m := range s.attempts {
+		if m.isParked(now) && (first.IsZero() || m.parkedUntil.Before(first)) {
+			first = m.parkedUntil
+		}
+	}
+	return first
+}
+
+// used counts the bytes of the records and dead letters of one stream.
+func (s *stream) used() int64 { return int64(s.counts.bytes + s.counts.deadBytes) }
+
+// retryDestination lets the destination of a record be looked at at once, if it has one. The lock is held.
+func (s *stream) retryDestination(seq uint64, address []byte) bool {
+	a := s.failingOf(seq, address)
+	if a == nil {
+		return false
+	}
+	a.recheck()
+	s.lastIsolatedTry = time.Time{}
+	s.signal() // nothing of it is in the file
+	return true
+}
+
+func (s *stream) isolatedNote(a *failingDestination) Note {
+	return Note{Kind: NoteIsolated, Stream: s.Name, Address: a.address, Seq: a.seq, Count: 1, Message: fmt.Sprintf(
+		"%s is not taken (%s), while others are; it waits by itself and is tried again now and then: check that id", a.destination, a.status.Answer.describe())}
+}
+
+// noteTaken notes that the service has taken records: their destinations are well again, and whatever else was not taken is tried
+// once more. The lock is held.
+func (s *stream) noteTaken(n *notes, batch []Record, at []int) {
+	if len(s.failing) == 0 {
+		return
+	}
+	for _, i := range at {
+		p := destinationOf(batch[i])
+		if a := s.failing[p]; a != nil && !a.isolatedUntil.IsZero() {
+			n.note(Note{Kind: NoteRejoined, Stream: s.Name, Address: p.address, Seq: p.seq, Message: fmt.Sprintf(
+				"%s is taken, after %s", p, time.Since(a.status.Since).Round(time.Second))})
+		}
+		s.rejoin(p)
+	}
+	for _, a := range s.failing {
+		a.othersTaken = true
+	}
+}
