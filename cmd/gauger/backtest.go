@@ -36,7 +36,7 @@ type backtestOptions struct {
 	events   string
 	plot     string
 	against  string
-	cutAt    func(*config.Config) (cut, error)
+	cutAt    func(*config.Config) (backtestRange, error)
 }
 
 func backtestCommand(c *call) *cobra.Command {
@@ -47,7 +47,7 @@ func backtestCommand(c *call) *cobra.Command {
 	f.StringVar(&o.events, "events", "", "write the diagnostic events to this `file` as JSON")
 	f.StringVar(&o.plot, "plot", "", "draw levels, loads and events into this SVG `file`")
 	f.StringVar(&o.against, "against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
-	o.cutAt = addCutFlags(f)
+	o.cutAt = addRangeFlags(f)
 	return cmd
 }
 
@@ -55,17 +55,17 @@ func backtestCommand(c *call) *cobra.Command {
 // prints the tickets that would have been sent. Without a recording it plays what the recorder has kept.
 func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"backtest takes flags only, such as --readings FILE"}
+		return usageError{"backtest takes flags only, such as --readings FILE"}
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return unreadable(err)
+		return asConfigError(err)
 	}
 	cut, err := o.cutAt(cfg)
 	if err != nil {
 		return err
 	}
-	var other []*compared
+	var other []*comparedTicket
 	if o.against != "" {
 		if other, err = otherTickets(ctx, c, cfg, o.against); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error
 }
 
 // playReadings tries the configuration on a file, or without one on what the recorder has kept of the time that the cut leaves.
-func playReadings(ctx context.Context, c *call, t *trial, file string, part cut) error {
+func playReadings(ctx context.Context, c *call, t *trial, file string, part backtestRange) error {
 	log := newLogger(c, "error")
 	if file != "" {
 		return t.replay(ctx, sim.Device{File: file}, log)
@@ -117,13 +117,13 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 	defer os.RemoveAll(dir)
 	cfg := *t.cfg
 	cfg.Store.Path = dir
-	box, err := openBox(&cfg, nil, nil)
+	box, err := openOutbox(&cfg, nil, nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
-	site := siteOf(&cfg)
-	ledger, err := agent.NewLedger(site, box, clockOf(site), log)
+	site := newAgentSite(&cfg)
+	ledger, err := agent.NewLedger(site, box, newClock(site), log)
 	if err != nil {
 		return err
 	}
@@ -139,12 +139,12 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return t.gather(ledger, box)
+	return t.collectResults(ledger, box)
 }
 
-// gather takes what came of it out of the outbox, in the order in which it would have left.
-func (t *trial) gather(ledger *agent.Ledger, box *outbox.Box) (err error) {
-	t.watch.summary()
+// collectResults takes what came of it out of the outbox, in the order in which it would have left.
+func (t *trial) collectResults(ledger *agent.Ledger, box *outbox.Box) (err error) {
+	t.watch.printMoreRefused()
 	if t.booked, err = ledger.Tickets(); err != nil {
 		return err
 	}
@@ -180,8 +180,8 @@ func bodies(box *outbox.Box, stream string) ([]json.RawMessage, error) {
 	}
 }
 
-// refusedMost is how many rows that cannot be read are told one by one.
-const refusedMost = 10
+// maxRefusedRows is how many rows that cannot be read are told one by one.
+const maxRefusedRows = 10
 
 // watcher sees what a backtest plays: the time that it covers, and the rows that cannot be read.
 type watcher struct {
@@ -191,17 +191,19 @@ type watcher struct {
 	first, last time.Time
 }
 
-// watched is a host with a watcher before it.
-type watched struct {
+// watchedHost is a host with a watcher before it.
+type watchedHost struct {
 	collectors.Host
 	*watcher
 	file string
 }
 
-func (w *watcher) host(h collectors.Host, file string) collectors.Host { return watched{h, w, file} }
+func (w *watcher) host(h collectors.Host, file string) collectors.Host {
+	return watchedHost{h, w, file}
+}
 
 // Emit implements collectors.Host.
-func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
+func (w watchedHost) Emit(ctx context.Context, batch []collectors.Reading) error {
 	if err := w.Host.Emit(ctx, batch); err != nil {
 		return err
 	}
@@ -215,16 +217,16 @@ func (w watched) Emit(ctx context.Context, batch []collectors.Reading) error {
 	}
 	if len(w.levels) > 0 {
 		for _, r := range batch {
-			w.see(r)
+			w.addLevel(r)
 		}
 	}
 	return nil
 }
 
 // Refuse implements collectors.Host: a row that cannot be read is told to whoever asked for the backtest.
-func (w watched) Refuse(_ context.Context, batch []collectors.Refusal) error {
+func (w watchedHost) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	for _, r := range batch {
-		if w.refused++; w.refused <= refusedMost {
+		if w.refused++; w.refused <= maxRefusedRows {
 			_, line, _ := strings.Cut(r.Source, " ")
 			fmt.Fprintf(w.warn, "%s %s: %v; the row was left out\n", w.file, line, r.Err)
 		}
@@ -233,20 +235,20 @@ func (w watched) Refuse(_ context.Context, batch []collectors.Refusal) error {
 }
 
 // Notice implements collectors.Host: the notices of a recording are about the file, not about the site.
-func (w watched) Notice(_ context.Context, n collectors.Notice) error {
+func (w watchedHost) Notice(_ context.Context, n collectors.Notice) error {
 	fmt.Fprintln(w.warn, n.Note)
 	return nil
 }
 
-// summary says how many more rows could not be read.
-func (w *watcher) summary() {
-	if more := w.refused - refusedMost; more > 0 {
+// printMoreRefused says how many more rows could not be read.
+func (w *watcher) printMoreRefused() {
+	if more := w.refused - maxRefusedRows; more > 0 {
 		fmt.Fprintf(w.warn, "and %d more rows that cannot be read\n", more)
 	}
 }
 
-// see takes a reading for the picture.
-func (w *watcher) see(r collectors.Reading) {
+// addLevel takes a reading for the picture.
+func (w *watcher) addLevel(r collectors.Reading) {
 	for i := range w.levels {
 		if w.levels[i].point == r.Point {
 			w.levels[i].add(r)

@@ -14,8 +14,8 @@ import (
 	"gauger/config"
 )
 
-// compared is one ticket of either side of a comparison.
-type compared struct {
+// comparedTicket is one ticket of either side of a comparison.
+type comparedTicket struct {
 	Number string    `json:"number,omitempty"`
 	Tank   string    `json:"tank"`
 	Start  time.Time `json:"start"`
@@ -38,9 +38,9 @@ const (
 
 // pair is a ticket of the backtest beside the other side's; one of them may be missing.
 type pair struct {
-	Verdict string    `json:"verdict"` // same, differs, only here (the backtest), only there (what it is held against)
-	Here    *compared `json:"here,omitempty"`
-	There   *compared `json:"there,omitempty"`
+	Verdict string          `json:"verdict"` // same, differs, only here (the backtest), only there (what it is held against)
+	Here    *comparedTicket `json:"here,omitempty"`
+	There   *comparedTicket `json:"there,omitempty"`
 	// Of here from there: what the backtest has more.
 	Open  *float64 `json:"open_in_difference,omitempty"`
 	Close *float64 `json:"close_in_difference,omitempty"`
@@ -63,13 +63,13 @@ type comparison struct {
 }
 
 // otherTickets are the tickets of the other side: what the store's book has, or the file of another backtest.
-func otherTickets(ctx context.Context, c *call, cfg *config.Config, against string) ([]*compared, error) {
+func otherTickets(ctx context.Context, c *call, cfg *config.Config, against string) ([]*comparedTicket, error) {
 	h := site{cfg}
-	var all []*compared
+	var all []*comparedTicket
 	if against == sentTickets {
 		rows, err := listTickets(ctx, c)
 		for i := range rows {
-			all = append(all, sideOf(h, &rows[i]))
+			all = append(all, newComparedTicket(h, &rows[i]))
 		}
 		return all, err
 	}
@@ -79,7 +79,7 @@ func otherTickets(ctx context.Context, c *call, cfg *config.Config, against stri
 	}
 	for i := range written {
 		w := &written[i]
-		t := &compared{Number: w.Number, Tank: w.Tank, Start: w.Start, End: w.End, Open: &w.Open, Close: &w.Close}
+		t := &comparedTicket{Number: w.Number, Tank: w.Tank, Start: w.Start, End: w.End, Open: &w.Open, Close: &w.Close}
 		if bbl, ok := h.barrels(w.Tank, w.Open, w.Close); ok {
 			t.Bbl = &bbl
 		}
@@ -91,10 +91,10 @@ func otherTickets(ctx context.Context, c *call, cfg *config.Config, against stri
 	return all, nil
 }
 
-// sideOf is a ticket of a book as one side of a comparison.
-func sideOf(h site, r *ticketRow) *compared {
+// newComparedTicket is a ticket of a book as one side of a comparison.
+func newComparedTicket(h site, r *ticketRow) *comparedTicket {
 	g := r.figures(h)
-	t := &compared{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.review()}
+	t := &comparedTicket{Number: r.Number, Tank: r.Tank, Start: r.Start, End: r.End, Open: g.open, Close: g.closing, Bbl: g.bbl, State: r.State, Remark: r.reviewText()}
 	if t.Start.IsZero() && r.Load != nil { // an earlier version kept a rejected ticket without its times
 		t.Start, t.End = r.Load.Start, r.Load.End
 	}
@@ -105,7 +105,7 @@ func sideOf(h site, r *ticketRow) *compared {
 }
 
 // compare puts the trial's tickets beside the others of the same time.
-func (t *trial) compare(against string, other []*compared, c cut) *comparison {
+func (t *trial) compare(against string, other []*comparedTicket, c backtestRange) *comparison {
 	out := &comparison{Against: against, From: t.watch.first, To: t.watch.last, Tickets: []*pair{}}
 	if !c.from.IsZero() {
 		out.From = c.from
@@ -113,15 +113,15 @@ func (t *trial) compare(against string, other []*compared, c cut) *comparison {
 	if !c.to.IsZero() {
 		out.To = c.to
 	}
-	span := cut{from: out.From, to: out.To, tank: c.tank}
-	outside := func(x *compared) bool { return !span.holds(x.Tank, x.Start, x.End) }
-	var mine []*compared
+	span := backtestRange{from: out.From, to: out.To, tank: c.tank}
+	outside := func(x *comparedTicket) bool { return !span.contains(x.Tank, x.Start, x.End) }
+	var mine []*comparedTicket
 	for i := range t.booked {
 		row := &ticketRow{TicketRecord: t.booked[i], State: "sent"}
 		if row.Ticket == nil {
 			row.State, row.Person = "held at the end of the readings", ""
 		}
-		mine = append(mine, sideOf(site{t.cfg}, row))
+		mine = append(mine, newComparedTicket(site{t.cfg}, row))
 	}
 	mine, other = slices.DeleteFunc(mine, outside), slices.DeleteFunc(other, outside)
 	for _, p := range paired(mine, other) {
@@ -145,7 +145,7 @@ func (t *trial) compare(against string, other []*compared, c cut) *comparison {
 }
 
 // paired matches tickets by number, the rest by tank and the longest common time, and judges each pair.
-func paired(mine, other []*compared) []*pair {
+func paired(mine, other []*comparedTicket) []*pair {
 	partner := make([]int, len(mine)) // index in other plus one
 	taken := make([]bool, len(other))
 	type match struct {
@@ -178,22 +178,22 @@ func paired(mine, other []*compared) []*pair {
 			pairs = append(pairs, &pair{Verdict: onlyHere, Here: mine[i]})
 			continue
 		}
-		pairs = append(pairs, judged(mine[i], other[partner[i]-1]))
+		pairs = append(pairs, comparePair(mine[i], other[partner[i]-1]))
 	}
 	for j := range other {
 		if !taken[j] {
 			pairs = append(pairs, &pair{Verdict: onlyThere, There: other[j]})
 		}
 	}
-	sort.SliceStable(pairs, func(i, j int) bool { return pairs[i].any().Start.Before(pairs[j].any().Start) })
+	sort.SliceStable(pairs, func(i, j int) bool { return pairs[i].ticket().Start.Before(pairs[j].ticket().Start) })
 	return pairs
 }
 
-// any is the backtest's ticket, or the other where it has none.
-func (p *pair) any() *compared { return cmp.Or(p.Here, p.There) }
+// ticket is the backtest's ticket, or the other where it has none.
+func (p *pair) ticket() *comparedTicket { return cmp.Or(p.Here, p.There) }
 
-// judged compares two tickets of one load: what the accountant sees of them, to a hundredth of an inch and a second.
-func judged(a, b *compared) *pair {
+// comparePair compares two tickets of one load: what the accountant sees of them, to a hundredth of an inch and a second.
+func comparePair(a, b *comparedTicket) *pair {
 	p := &pair{Verdict: same, Here: a, There: b}
 	differ := func(x, y *float64) *float64 {
 		switch {
@@ -238,10 +238,10 @@ func printComparison(c *call, all *comparison) error {
 		fmt.Fprintf(w, "VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", there)
 	}
 	for _, p := range all.Tickets {
-		x := p.any()
+		x := p.ticket()
 		number := cmp.Or(x.Number, "(no number yet)")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.words(all.Against), number, x.Tank, minute(x.Start, h.zone()), x.End.In(h.zone()).Format("15:04"),
-			p.Here.gauged(), p.There.gauged(), p.difference())
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.verdictWords(all.Against), number, x.Tank, timeText(x.Start, h.zone()), x.End.In(h.zone()).Format("15:04"),
+			p.Here.gaugesText(), p.There.gaugesText(), p.difference())
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -253,8 +253,8 @@ func printComparison(c *call, all *comparison) error {
 	return err
 }
 
-// words is a verdict as a person reads it.
-func (p *pair) words(against string) string {
+// verdictWords is a verdict as a person reads it.
+func (p *pair) verdictWords(against string) string {
 	switch {
 	case p.Verdict == onlyHere:
 		return "only in the backtest"
@@ -266,14 +266,14 @@ func (p *pair) words(against string) string {
 	return p.Verdict
 }
 
-// gauged is a ticket's gauges and volume.
-func (t *compared) gauged() string {
+// gaugesText is a ticket's gauges and volume.
+func (t *comparedTicket) gaugesText() string {
 	if t == nil || t.Open == nil || t.Close == nil {
 		return "-"
 	}
-	words := gauge(*t.Open) + " to " + gauge(*t.Close)
+	words := gaugeText(*t.Open) + " to " + gaugeText(*t.Close)
 	if t.Bbl != nil {
-		words += ", " + shown(t.Bbl, 1) + " bbl"
+		words += ", " + figureText(t.Bbl, 1) + " bbl"
 	}
 	return words
 }
@@ -285,7 +285,7 @@ func (p *pair) difference() string {
 		if v == nil {
 			return
 		}
-		if by := signed(*v, places); by != signed(0, places) {
+		if by := signedText(*v, places); by != signedText(0, places) {
 			all = append(all, before+by+unit)
 		}
 	}
@@ -299,7 +299,7 @@ func (p *pair) difference() string {
 	}
 	for _, x := range []struct {
 		side string
-		t    *compared
+		t    *comparedTicket
 	}{{"backtest", p.Here}, {"there", p.There}} {
 		if x.t == nil {
 			continue
@@ -321,5 +321,5 @@ func (all *comparison) summary() string {
 		there = "only in the file"
 	}
 	return fmt.Sprintf("%s: %d the same, %d different (%s bbl together), %d only in the backtest, %d %s",
-		count(len(all.Tickets), "ticket"), all.Same, all.Differ, signed(all.Bbl, 1), all.OnlyHere, all.OnlyThere, there)
+		countText(len(all.Tickets), "ticket"), all.Same, all.Differ, signedText(all.Bbl, 1), all.OnlyHere, all.OnlyThere, there)
 }

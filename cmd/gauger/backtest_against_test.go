@@ -8,49 +8,49 @@ import (
 )
 
 // at is a ticket of a comparison: its number, tank, minutes of start and end, and gauges in inches.
-func at(number, tank string, from, to int, open, closing float64) *compared {
+func at(number, tank string, from, to int, open, closing float64) *comparedTicket {
 	begin := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	bbl := 2 * (open - closing)
-	return &compared{Number: number, Tank: tank, Start: begin.Add(time.Duration(from) * time.Minute), End: begin.Add(time.Duration(to) * time.Minute),
+	return &comparedTicket{Number: number, Tank: tank, Start: begin.Add(time.Duration(from) * time.Minute), End: begin.Add(time.Duration(to) * time.Minute),
 		Open: &open, Close: &closing, Bbl: &bbl}
 }
 
 func TestTicketsFindTheirPartners(t *testing.T) {
 	for name, c := range map[string]struct {
-		here, there []*compared
+		here, there []*comparedTicket
 		want        string
 	}{
 		"the same number": {
-			[]*compared{at("A1", "T1", 0, 40, 200, 100)}, []*compared{at("A1", "T1", 0, 40, 200, 100)},
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("A1", "T1", 0, 40, 200, 100)},
 			"same A1 A1",
 		},
 		"the same number at another time": {
-			[]*compared{at("A1", "T1", 0, 40, 200, 100), at("A2", "T1", 60, 90, 150, 90)},
-			[]*compared{at("A1", "T1", 60, 90, 200, 100)},
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200, 100), at("A2", "T1", 60, 90, 150, 90)},
+			[]*comparedTicket{at("A1", "T1", 60, 90, 200, 100)},
 			"differs A1 A1; only here A2 -",
 		},
 		"other numbers, common time": {
-			[]*compared{at("A1", "T1", 0, 40, 200, 100)}, []*compared{at("M7", "T1", 5, 44, 200.1, 99.5)},
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("M7", "T1", 5, 44, 200.1, 99.5)},
 			"differs A1 M7",
 		},
 		"split here": {
-			[]*compared{at("A1", "T1", 0, 15, 200, 150), at("A2", "T1", 20, 50, 150, 100)}, []*compared{at("A0", "T1", 0, 50, 200, 100)},
+			[]*comparedTicket{at("A1", "T1", 0, 15, 200, 150), at("A2", "T1", 20, 50, 150, 100)}, []*comparedTicket{at("A0", "T1", 0, 50, 200, 100)},
 			"only here A1 -; differs A2 A0",
 		},
 		"the next load is not the same": {
-			[]*compared{at("A1", "T1", 0, 40, 200, 100)}, []*compared{at("A2", "T1", 40, 60, 100, 50)},
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("A2", "T1", 40, 60, 100, 50)},
 			"only here A1 -; only there - A2",
 		},
 		"another tank": {
-			[]*compared{at("A1", "T1", 0, 40, 200, 100)}, []*compared{at("A2", "T2", 0, 40, 200, 100)},
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("A2", "T2", 0, 40, 200, 100)},
 			"only here A1 -; only there - A2",
 		},
 		"not numbered yet": {
-			[]*compared{at("", "T1", 0, 40, 200, 100)}, []*compared{at("A2", "T1", 0, 40, 200, 100)},
+			[]*comparedTicket{at("", "T1", 0, 40, 200, 100)}, []*comparedTicket{at("A2", "T1", 0, 40, 200, 100)},
 			"same  A2",
 		},
 		"a hundredth of an inch": {
-			[]*compared{at("A1", "T1", 0, 40, 200.004, 100)}, []*compared{at("A1", "T1", 0, 40, 200, 100.01)},
+			[]*comparedTicket{at("A1", "T1", 0, 40, 200.004, 100)}, []*comparedTicket{at("A1", "T1", 0, 40, 200, 100.01)},
 			"differs A1 A1",
 		},
 	} {
@@ -74,13 +74,13 @@ func TestTicketsFindTheirPartners(t *testing.T) {
 func TestTheDifferenceOfTwoTicketsIsSaid(t *testing.T) {
 	here, there := at("A1", "T1", 0, 40, 200, 100), at("M7", "T1", 5, 40, 200.1, 104)
 	there.State, there.Remark = "held", "review: data gap 42 min"
-	got := judged(here, there).difference()
+	got := comparePair(here, there).difference()
 	want := "opening -0.10 in; closing -4.00 in; +7.8 bbl; start -300 s; there it is M7; there: held; there: review: data gap 42 min"
 	if got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	there.Open = nil
-	if p := judged(here, there); p.Verdict != differs || p.Open != nil {
+	if p := comparePair(here, there); p.Verdict != differs || p.Open != nil {
 		t.Errorf("a ticket without a gauge: %+v", p)
 	}
 }

@@ -15,8 +15,8 @@ type eventBody struct {
 	End   string `json:"endTimeString"`
 }
 
-// times reads an event's times back: they are sent without a zone.
-func (d eventBody) times(cfg *config.Config) (start, end time.Time, err error) {
+// parseTimes reads an event's times back: they are sent without a zone.
+func (d eventBody) parseTimes(cfg *config.Config) (start, end time.Time, err error) {
 	zone := time.UTC
 	if cfg.Service.Wire.EventZone == "site" {
 		zone = cfg.Zone

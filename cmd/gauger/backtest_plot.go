@@ -20,12 +20,12 @@ import (
 type tankLevel struct {
 	tank   *config.Tank
 	point  collectors.Point
-	cut    cut
+	cut    backtestRange
 	series *plot.Series
 }
 
 // levelsOf prepares the tanks that will be drawn.
-func levelsOf(cfg *config.Config, c cut) (all []tankLevel) {
+func levelsOf(cfg *config.Config, c backtestRange) (all []tankLevel) {
 	for i := range cfg.Tanks {
 		if t := &cfg.Tanks[i]; c.tank == "" || c.tank == t.ID {
 			all = append(all, tankLevel{t, t.Level, c, &plot.Series{}})
@@ -37,7 +37,7 @@ func levelsOf(cfg *config.Config, c cut) (all []tankLevel) {
 // add takes a reading, in inches and with the tank's offset. What the detector takes for no level is a bad reading. A
 // reading of a clock that was not set may turn out to lie within the cut.
 func (l tankLevel) add(r collectors.Reading) {
-	if clock.WasSet(r.At) && !l.cut.holds(l.tank.ID, r.At, r.At) {
+	if clock.WasSet(r.At) && !l.cut.contains(l.tank.ID, r.At, r.At) {
 		return
 	}
 	inches, err := agent.LevelInches(r.Value, r.Unit, float64(l.tank.Height))
@@ -46,21 +46,21 @@ func (l tankLevel) add(r collectors.Reading) {
 	l.series.Add(r.At, r.Boot, r.Mono, inches, good)
 }
 
-// titleTanks is how many tanks a picture's title names; each has its name above its levels as well.
-const titleTanks = 4
+// maxTitleTanks is how many tanks a picture's title names; each has its name above its levels as well.
+const maxTitleTanks = 4
 
 // plot draws the trial into a file.
-func (t *trial) plot(path string, c cut) error {
+func (t *trial) plot(path string, c backtestRange) error {
 	p := plot.Picture{Title: cmp.Or(t.cfg.Site, t.cfg.ID), Zone: t.cfg.Zone, ProductionDay: time.Duration(t.cfg.ProductionDay), From: c.from, To: c.to}
 	events, err := t.tankEvents()
 	if err != nil {
 		return err
 	}
 	for _, l := range t.watch.levels {
-		if len(t.watch.levels) <= titleTanks {
+		if len(t.watch.levels) <= maxTitleTanks {
 			p.Title += " · " + l.tank.ID
 		}
-		panel := plot.Panel{Name: l.tank.ID, About: aboutTank(l.tank), Table: l.tank.Table, Level: l.series, Events: events[l.tank.ID]}
+		panel := plot.Panel{Name: l.tank.ID, About: describeTank(l.tank), Table: l.tank.Table, Level: l.series, Events: events[l.tank.ID]}
 		for _, b := range t.booked {
 			if b.Tank == l.tank.ID && b.Load != nil {
 				panel.Loads = append(panel.Loads, plot.Load{Number: b.Number, Start: b.Start, End: b.End, Open: b.Load.Open, Close: b.Load.Close,
@@ -72,8 +72,8 @@ func (t *trial) plot(path string, c cut) error {
 	return writeFile(path, "draw the picture", func(w io.Writer) error { _, err := p.WriteTo(w); return err })
 }
 
-// aboutTank is what a tank is, in a few words.
-func aboutTank(t *config.Tank) string {
+// describeTank is what a tank is, in a few words.
+func describeTank(t *config.Tank) string {
 	words := fmt.Sprintf("%.0f ft high", float64(t.Height)/12)
 	if full, err := t.Table.Barrels(t.Table.Top()); err == nil {
 		words += fmt.Sprintf(", %.0f bbl by the %s", full, tableName(t.Table.Name()))
@@ -96,11 +96,11 @@ func (t *trial) tankEvents() (map[string][]plot.Event, error) {
 		if d.Rule == eventrules.LoadNeedsReview {
 			continue
 		}
-		start, end, err := d.times(t.cfg)
+		start, end, err := d.parseTimes(t.cfg)
 		if err != nil {
 			return nil, err
 		}
-		id, rule := tankIn(t.cfg, d.Note), d.Rule
+		id, rule := tankNamedIn(t.cfg, d.Note), d.Rule
 		note := strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(d.Note, "tank "), id), ": ")
 		if id == "" && len(t.watch.levels) > 0 {
 			id, rule = t.watch.levels[0].tank.ID, "(site) "+rule
@@ -110,8 +110,8 @@ func (t *trial) tankEvents() (map[string][]plot.Event, error) {
 	return all, nil
 }
 
-// tankIn is the tank that a note names first, empty when it names none.
-func tankIn(cfg *config.Config, note string) string {
+// tankNamedIn is the tank that a note names first, empty when it names none.
+func tankNamedIn(cfg *config.Config, note string) string {
 	id, at := "", len(note)
 	for _, t := range cfg.Tanks {
 		if i := strings.Index(note, t.ID); i >= 0 && (i < at || i == at && len(t.ID) > len(id)) {

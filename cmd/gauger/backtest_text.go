@@ -28,15 +28,15 @@ func printBacktest(c *call, t *trial) error {
 			held++
 			number = "(not sent by the end)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, minute(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
-			gauge(b.Load.Open), gauge(b.Load.Close), b.Load.GaugeBbl, b.Load.ErrorBbl, remark)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, timeText(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
+			gaugeText(b.Load.Open), gaugeText(b.Load.Close), b.Load.GaugeBbl, b.Load.ErrorBbl, remark)
 	}
 	for i, raw := range t.events {
 		var d eventBody
 		if err := json.Unmarshal(raw, &d); err != nil {
 			return fmt.Errorf("read an event: %w", err)
 		}
-		start, end, err := d.times(t.cfg)
+		start, end, err := d.parseTimes(t.cfg)
 		if err != nil {
 			return err
 		}
@@ -46,17 +46,17 @@ func printBacktest(c *call, t *trial) error {
 			}
 			fmt.Fprintf(w, "\nEVENT\tFROM\tTO\tNOTE\n")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Rule, minute(start, h.zone()), minute(end, h.zone()), d.Note)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Rule, timeText(start, h.zone()), timeText(end, h.zone()), d.Note)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	last := fmt.Sprintf("%s, %s", count(len(t.sent), "ticket"), count(len(t.events), "event"))
+	last := fmt.Sprintf("%s, %s", countText(len(t.sent), "ticket"), countText(len(t.events), "event"))
 	if doubtful > 0 {
-		last += fmt.Sprintf("; %s for a person to look at", count(doubtful, "load"))
+		last += fmt.Sprintf("; %s for a person to look at", countText(doubtful, "load"))
 	}
 	if held > 0 {
-		last += fmt.Sprintf("; %s not sent by the end of the readings", count(held, "load"))
+		last += fmt.Sprintf("; %s not sent by the end of the readings", countText(held, "load"))
 	}
 	_, err := fmt.Fprintln(c.out, "\n"+last)
 	return err

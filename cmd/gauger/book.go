@@ -37,22 +37,22 @@ func bookCommand(c *call) *cobra.Command {
 // run prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
 func (o *bookOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"book takes flags only: --day, or --from and --to, and --tank"}
+		return usageError{"book takes flags only: --day, or --from and --to, and --tank"}
 	}
 	if o.one != "" {
 		if o.period.From != "" || o.period.To != "" {
-			return usage{"--day is one day; leave --from and --to out"}
+			return usageError{"--day is one day; leave --from and --to out"}
 		}
 		o.period.From, o.period.To = o.one, o.one
 	}
 	for _, date := range []string{o.period.From, o.period.To} {
 		if _, err := time.Parse(time.DateOnly, date); date != "" && err != nil {
-			return usage{fmt.Sprintf("%q is no date; write one such as 2026-03-02", date)}
+			return usageError{fmt.Sprintf("%q is no date; write one such as 2026-03-02", date)}
 		}
 	}
 	h := findSite(c)
 	var rows []agent.BookRow
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "book", o.period, &rows) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "book", o.period, &rows) }); err != nil {
 		return err
 	}
 	switch {
@@ -121,11 +121,11 @@ func bookText(out io.Writer, rows []agent.BookRow, unbooked []string) error {
 	for i := 0; i < len(rows); {
 		n := i
 		for n < len(rows) && rows[n].Date == rows[i].Date {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[n].Date, rows[n].Tank, volumes(rows[n:n+1]))
+			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[n].Date, rows[n].Tank, volumeColumns(rows[n:n+1]))
 			n++
 		}
 		if n-i > 1 {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[i].Date, "site", volumes(rows[i:n]))
+			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[i].Date, "site", volumeColumns(rows[i:n]))
 		}
 		i = n
 	}
@@ -143,11 +143,11 @@ func bookText(out io.Writer, rows []agent.BookRow, unbooked []string) error {
 	return nil
 }
 
-// volumes are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
-func volumes(rows []agent.BookRow) string {
+// volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
+func volumeColumns(rows []agent.BookRow) string {
 	text := ""
 	for _, c := range bookColumns {
-		text += shown(sumOf(rows, c.of), 1) + "\t"
+		text += figureText(sumOf(rows, c.of), 1) + "\t"
 	}
 	return text
 }
@@ -193,13 +193,13 @@ func bookNotes(r *agent.BookRow) []string {
 		out = append(out, line)
 	}
 	if r.Residual != nil {
-		out = append(out, loss(r))
+		out = append(out, lossWords(r))
 	}
 	return append(out, r.Remarks...)
 }
 
-// loss says what the residual rests on and how little would have been noticed.
-func loss(r *agent.BookRow) string {
+// lossWords says what the residual rests on and how little would have been noticed.
+func lossWords(r *agent.BookRow) string {
 	text := "production is estimated from the level"
 	if r.Measured {
 		text = "production is by the meter"
@@ -232,9 +232,9 @@ func bookCSV(out io.Writer, zone *time.Location, rows []agent.BookRow) error {
 	lines := [][]string{append(head, "error_bbl", "sees_bbl_a_day", "measured", "run_numbers", "remarks")}
 	for i := range rows {
 		r := &rows[i]
-		line := []string{r.Date, plainText(r.Tank), at(r.From), at(r.To), shown(r.OpeningIn, 2), shown(r.ClosingIn, 2)}
+		line := []string{r.Date, spreadsheetText(r.Tank), at(r.From), at(r.To), figureText(r.OpeningIn, 2), figureText(r.ClosingIn, 2)}
 		for _, c := range bookColumns {
-			line = append(line, shown(c.of(r), 2))
+			line = append(line, figureText(c.of(r), 2))
 		}
 		var numbers []string
 		for _, t := range r.Tickets {
@@ -244,7 +244,7 @@ func bookCSV(out io.Writer, zone *time.Location, rows []agent.BookRow) error {
 		if r.Blind != "" {
 			remarks = append([]string{"a slow loss is hard to see: " + r.Blind}, remarks...)
 		}
-		lines = append(lines, append(line, shown(&r.Error, 2), shown(r.Sees, 2), strconv.FormatBool(r.Measured),
+		lines = append(lines, append(line, figureText(&r.Error, 2), figureText(r.Sees, 2), strconv.FormatBool(r.Measured),
 			strings.Join(numbers, " "), strings.Join(remarks, "; ")))
 	}
 	return csv.NewWriter(out).WriteAll(lines)

@@ -42,7 +42,7 @@ func checkCommand(c *call) *cobra.Command {
 func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	switch {
 	case len(args) > 1:
-		return usage{fmt.Sprintf("check takes one file, not %q", args)}
+		return usageError{fmt.Sprintf("check takes one file, not %q", args)}
 	case len(args) == 1:
 		c.config = args[0]
 	}
@@ -61,7 +61,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	cfg, doubts, err := config.Examine(c.config)
 	var late error
 	if err == nil {
-		late = refused(cfg, o.slow)
+		late = strictProblems(cfg, o.slow)
 		doubts = cfg.Warnings
 	}
 	if c.json() && !o.print {
@@ -71,16 +71,16 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		fmt.Fprintln(c.err, "warning: "+w.String())
 	}
 	if err != nil {
-		return unreadable(err)
+		return asConfigError(err)
 	}
 	if o.print {
 		return errors.Join(late, cfg.Print(c.out))
 	}
 	if late == nil {
-		fmt.Fprintf(c.out, "%s: good: %s, %s, %s\n", c.config, count(len(cfg.Devices), "device"), count(cfg.CountPoints(), "point"), count(len(cfg.Tanks), "tank"))
+		fmt.Fprintf(c.out, "%s: good: %s, %s, %s\n", c.config, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))
 	} else {
 		fmt.Fprintln(c.err, late)
-		late = advised(cfg)
+		late = strictAdvice(cfg)
 	}
 	outbox, receipts, recorder := cfg.Store.MaxBytes, cfg.Store.Receipts.MaxBytes, cfg.Recorder.MaxBytes
 	fmt.Fprintf(c.out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
@@ -88,10 +88,10 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	return errors.Join(printBudgets(c.out, cfg.Budgets, o.plan), late)
 }
 
-// refused is what `run` works with and a person who sets up a site must not let pass: values with which earlier versions
+// strictProblems is what `run` works with and a person who sets up a site must not let pass: values with which earlier versions
 // started, and lines that cannot keep up with the intervals asked of them. nil when there is nothing, or when slow lines
 // are allowed: then they are warnings.
-func refused(cfg *config.Config, slow bool) error {
+func strictProblems(cfg *config.Config, slow bool) error {
 	all := cfg.Strict
 	if slow {
 		cfg.Warnings = append(cfg.Warnings, cfg.Slow...)
@@ -103,12 +103,12 @@ func refused(cfg *config.Config, slow bool) error {
 	return config.Problems(all)
 }
 
-// advised says what to do about it.
-func advised(cfg *config.Config) error {
+// strictAdvice says what to do about it.
+func strictAdvice(cfg *config.Config) error {
 	if len(cfg.Strict) > 0 {
-		return misconfigured{errors.New("mend these: gauger run starts all the same, so that no site goes dark with an upgrade, and says so in its log, in an event and in status")}
+		return configError{errors.New("mend these: gauger run starts all the same, so that no site goes dark with an upgrade, and says so in its log, in an event and in status")}
 	}
-	return misconfigured{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
+	return configError{errors.New("a line that cannot keep up polls late: mend it, or let it pass with --allow-slow")}
 }
 
 // printTemplates lists the register maps, each with the first line of its file.
@@ -126,27 +126,27 @@ func printTemplates(c *call) error {
 func printTemplate(c *call, name string) error {
 	text, known := modbus.Template(name)
 	if !known {
-		return usage{fmt.Sprintf("there is no template %q%s; the templates are %s", name, didYouMean(name, modbus.Templates()), strings.Join(modbus.Templates(), ", "))}
+		return usageError{fmt.Sprintf("there is no template %q%s; the templates are %s", name, didYouMean(name, modbus.Templates()), strings.Join(modbus.Templates(), ", "))}
 	}
 	_, err := c.out.Write(text)
 	return err
 }
 
-// verdict is what check finds, for a program.
-type verdict struct {
-	File     string    `json:"file"`
-	Good     bool      `json:"good"`
-	Problems []problem `json:"problems"`
-	Warnings []problem `json:"warnings"`
-	Devices  int       `json:"devices"`
-	Points   int       `json:"points"`
-	Tanks    int       `json:"tanks"`
-	Lines    []budget  `json:"lines"`
-	Disk     disk      `json:"disk"`
+// checkResult is what check finds, for a program.
+type checkResult struct {
+	File     string       `json:"file"`
+	Good     bool         `json:"good"`
+	Problems []problem    `json:"problems"`
+	Warnings []problem    `json:"warnings"`
+	Devices  int          `json:"devices"`
+	Points   int          `json:"points"`
+	Tanks    int          `json:"tanks"`
+	Lines    []lineBudget `json:"lines"`
+	Disk     diskUse      `json:"disk"`
 }
 
-// disk is how many bytes of it gauger may take, and what for.
-type disk struct {
+// diskUse is how many bytes of it gauger may take, and what for.
+type diskUse struct {
 	Outbox   int64 `json:"outbox"`
 	Recorder int64 `json:"recorder"`
 }
@@ -169,11 +169,11 @@ func problemsOf(all []config.Problem) []problem {
 
 // checkJSON prints the verdict; the exit status is the same as that of the text.
 func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) error {
-	v := verdict{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: problemsOf(doubts), Lines: []budget{}}
+	v := checkResult{File: c.config, Good: err == nil, Problems: []problem{}, Warnings: problemsOf(doubts), Lines: []lineBudget{}}
 	if cfg != nil {
 		v.Devices, v.Points, v.Tanks = len(cfg.Devices), cfg.CountPoints(), len(cfg.Tanks)
-		v.Lines = budgetsOf(cfg.Budgets)
-		v.Disk = disk{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
+		v.Lines = newLineBudgets(cfg.Budgets)
+		v.Disk = diskUse{int64(cfg.Store.MaxBytes), int64(cfg.Recorder.MaxBytes)}
 	}
 	if problems, ok := errors.AsType[config.Problems](err); ok {
 		v.Problems = problemsOf(problems)
@@ -181,5 +181,5 @@ func checkJSON(c *call, cfg *config.Config, doubts []config.Problem, err error) 
 	if printed := printJSON(c.out, v); printed != nil {
 		return printed
 	}
-	return unreadable(err)
+	return asConfigError(err)
 }

@@ -8,27 +8,27 @@ import (
 	"gauger/collectors/modbus"
 )
 
-// budget is what the devices of one line take of its time, for a program; times are milliseconds.
-type budget struct {
-	Line    string  `json:"line"`
-	Round   float64 `json:"round_ms"`
-	Silent  float64 `json:"round_with_one_silent_ms"`
-	Load    float64 `json:"load"`
-	Loading float64 `json:"load_while_loading"`
-	Devices []share `json:"devices"`
+// lineBudget is what the devices of one line take of its time, for a program; times are milliseconds.
+type lineBudget struct {
+	Line    string         `json:"line"`
+	Round   float64        `json:"round_ms"`
+	Silent  float64        `json:"round_with_one_silent_ms"`
+	Load    float64        `json:"load"`
+	Loading float64        `json:"load_while_loading"`
+	Devices []deviceBudget `json:"devices"`
 }
 
-type share struct {
-	Device   string  `json:"device"`
-	Unit     int     `json:"unit"`
-	Every    float64 `json:"every_ms"`
-	Hurried  float64 `json:"every_while_loading_ms,omitempty"`
-	Round    float64 `json:"round_ms"`
-	Load     float64 `json:"load"`
-	Requests []ask   `json:"requests"`
+type deviceBudget struct {
+	Device   string          `json:"device"`
+	Unit     int             `json:"unit"`
+	Every    float64         `json:"every_ms"`
+	Hurried  float64         `json:"every_while_loading_ms,omitempty"`
+	Round    float64         `json:"round_ms"`
+	Load     float64         `json:"load"`
+	Requests []requestBudget `json:"requests"`
 }
 
-type ask struct {
+type requestBudget struct {
 	Table  string  `json:"table"`
 	From   int     `json:"from"`
 	To     int     `json:"to"`
@@ -38,22 +38,22 @@ type ask struct {
 	Takes  float64 `json:"ms"`
 }
 
-func budgetsOf(all []modbus.Budget) []budget {
-	out := []budget{}
+func newLineBudgets(all []modbus.Budget) []lineBudget {
+	out := []lineBudget{}
 	for _, b := range all {
-		line := budget{Line: b.Line, Round: milliseconds(b.Round), Silent: milliseconds(b.Silent), Load: b.Load, Loading: b.Loading}
+		line := lineBudget{Line: b.Line, Round: milliseconds(b.Round), Silent: milliseconds(b.Silent), Load: b.Load, Loading: b.Loading}
 		for _, s := range b.Shares {
-			line.Devices = append(line.Devices, shareOf(s))
+			line.Devices = append(line.Devices, newDeviceBudget(s))
 		}
 		out = append(out, line)
 	}
 	return out
 }
 
-func shareOf(s modbus.DeviceShare) share {
-	out := share{Device: s.Device, Unit: s.Unit, Every: milliseconds(s.Every), Hurried: milliseconds(s.Hurried), Round: milliseconds(s.Round), Load: s.Load}
+func newDeviceBudget(s modbus.DeviceShare) deviceBudget {
+	out := deviceBudget{Device: s.Device, Unit: s.Unit, Every: milliseconds(s.Every), Hurried: milliseconds(s.Hurried), Round: milliseconds(s.Round), Load: s.Load}
 	for _, r := range s.Requests {
-		out.Requests = append(out.Requests, ask{r.Table, r.From, r.To, r.Points, r.Gaps, r.Again, milliseconds(r.Takes)})
+		out.Requests = append(out.Requests, requestBudget{r.Table, r.From, r.To, r.Points, r.Gaps, r.Again, milliseconds(r.Takes)})
 	}
 	return out
 }
@@ -66,11 +66,11 @@ func printBudgets(w io.Writer, all []modbus.Budget, plan bool) error {
 		for _, s := range b.Shares {
 			requests += len(s.Requests)
 		}
-		fmt.Fprintf(t, "line %s: %s in a round of %s, %.3g %% of its time", b.Line, count(requests, "request"), lasting(b.Round), 100*b.Load)
+		fmt.Fprintf(t, "line %s: %s in a round of %s, %.3g %% of its time", b.Line, countText(requests, "request"), durationText(b.Round), 100*b.Load)
 		if b.Loading > b.Load {
 			fmt.Fprintf(t, ", %.3g %% while tanks are hauled", 100*b.Loading)
 		}
-		fmt.Fprintf(t, "; %s at worst with a unit silent\n", lasting(b.Silent))
+		fmt.Fprintf(t, "; %s at worst with a unit silent\n", durationText(b.Silent))
 		if plan {
 			printPlan(t, b)
 		}
@@ -80,7 +80,7 @@ func printBudgets(w io.Writer, all []modbus.Budget, plan bool) error {
 
 func printPlan(t io.Writer, b modbus.Budget) {
 	for _, s := range b.Shares {
-		fmt.Fprintf(t, "  %s, unit %d, every %s: %s, %.3g %%\n", s.Device, s.Unit, s.Every, lasting(s.Round), 100*s.Load)
+		fmt.Fprintf(t, "  %s, unit %d, every %s: %s, %.3g %%\n", s.Device, s.Unit, s.Every, durationText(s.Round), 100*s.Load)
 		for _, r := range s.Requests {
 			why := ""
 			switch {
@@ -89,13 +89,13 @@ func printPlan(t io.Writer, b modbus.Budget) {
 			case r.Gaps > 0:
 				why = fmt.Sprintf("\treads across %d that nobody wants", r.Gaps)
 			}
-			fmt.Fprintf(t, "    %s\t%s\t%s%s\n", placed(r), count(r.Points, "point"), lasting(r.Takes), why)
+			fmt.Fprintf(t, "    %s\t%s\t%s%s\n", requestRange(r), countText(r.Points, "point"), durationText(r.Takes), why)
 		}
 	}
 }
 
-// placed is where a request reads: "holding 100-103".
-func placed(r modbus.PlannedRequest) string {
+// requestRange is where a request reads: "holding 100-103".
+func requestRange(r modbus.PlannedRequest) string {
 	if r.From == r.To {
 		return fmt.Sprintf("%s %d", r.Table, r.From)
 	}

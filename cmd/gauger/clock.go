@@ -21,7 +21,7 @@ func clockTrustCommand(c *call) *cobra.Command {
 // clock takes it back, and so does a boot of the box.
 func runClockTrust(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"clock trust takes no arguments"}
+		return usageError{"clock trust takes no arguments"}
 	}
 	daemon, err := console.Dial(c.socket)
 	if errors.Is(err, console.ErrNoDaemon) {

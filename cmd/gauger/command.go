@@ -19,7 +19,7 @@ func newCommand(c *call, use, about string, run func(ctx context.Context, c *cal
 				c.format = known[0]
 			}
 			if !slices.Contains(known, c.format) {
-				return usage{fmt.Sprintf("--format is %s, not %q", alternatives(known), c.format)}
+				return usageError{fmt.Sprintf("--format is %s, not %q", joinOr(known), c.format)}
 			}
 			c.command = commandName(cmd)
 			return run(cmd.Context(), c, args)
@@ -36,9 +36,9 @@ func group(name, about string, all ...*cobra.Command) *cobra.Command {
 	g.RunE = func(cmd *cobra.Command, args []string) error {
 		names := commandNames(cmd)
 		if len(args) == 0 {
-			return usage{fmt.Sprintf("%s what? one of %s", name, strings.Join(names, ", "))}
+			return usageError{fmt.Sprintf("%s what? one of %s", name, strings.Join(names, ", "))}
 		}
-		return usage{fmt.Sprintf("%s %s is no command%s; %s can %s", name, args[0], didYouMean(args[0], names), name, strings.Join(names, ", "))}
+		return usageError{fmt.Sprintf("%s %s is no command%s; %s can %s", name, args[0], didYouMean(args[0], names), name, strings.Join(names, ", "))}
 	}
 	g.AddCommand(all...)
 	return g

@@ -30,7 +30,7 @@ func newRoot(c *call) *cobra.Command {
 				printHelp(cmd, nil)
 				return errNoCommand
 			}
-			return usage{fmt.Sprintf("there is no command %q%s; `gauger help` lists them", args[0], didYouMean(args[0], commandNames(cmd)))}
+			return usageError{fmt.Sprintf("there is no command %q%s; `gauger help` lists them", args[0], didYouMean(args[0], commandNames(cmd)))}
 		},
 	}
 	root.SetIn(c.in)

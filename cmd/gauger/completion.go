@@ -21,7 +21,7 @@ func completionCommand(c *call) *cobra.Command {
 			case "fish":
 				return root.GenFishCompletion(c.out, true)
 			}
-			return usage{fmt.Sprintf("completion wants the shell: %s; `source <(gauger completion bash)` takes it into this one", alternatives(shells))}
+			return usageError{fmt.Sprintf("completion wants the shell: %s; `source <(gauger completion bash)` takes it into this one", joinOr(shells))}
 		},
 	}
 }

@@ -36,9 +36,9 @@ func connect(c *call) (*connection, error) {
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return nil, unreadable(err)
+		return nil, asConfigError(err)
 	}
-	d, err := assemble(cfg, zerolog.New(io.Discard), once)
+	d, err := assemble(cfg, zerolog.New(io.Discard), openOnce)
 	switch {
 	case errors.Is(err, outbox.ErrHeld):
 		return nil, fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)
@@ -51,7 +51,7 @@ func connect(c *call) (*connection, error) {
 	untold := printOpened(c, d)
 	return &connection{local: d.desk, person: localUser(c), close: func() error {
 		d.close()
-		return errors.Join(untold, handOver(cfg.Store.Path))
+		return errors.Join(untold, chownStore(cfg.Store.Path))
 	}}, nil
 }
 
@@ -78,9 +78,9 @@ func withConnection(c *call, do func(d *connection) error) error {
 	return errors.Join(err, left)
 }
 
-// handOver gives what root has written in the store to the store's owner: the daemon is not root, and must be able to
+// chownStore gives what root has written in the store to the store's owner: the daemon is not root, and must be able to
 // read it at its next start. Only plain files that root owns alone are touched.
-func handOver(store string) error {
+func chownStore(store string) error {
 	if os.Geteuid() != 0 {
 		return nil
 	}
@@ -113,8 +113,8 @@ func handOver(store string) error {
 	return nil
 }
 
-// call asks for a verb and reads the result into result, which may be nil.
-func (d *connection) call(ctx context.Context, verb string, args, result any) error {
+// request asks for a verb and reads the result into result, which may be nil.
+func (d *connection) request(ctx context.Context, verb string, args, result any) error {
 	if d.remote != nil {
 		return d.remote.Call(ctx, verb, args, result)
 	}

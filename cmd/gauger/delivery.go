@@ -12,14 +12,14 @@ import (
 	"gauger/outbox"
 )
 
-// patience is how long a command that writes waits for the service before it leaves the rest to the daemon.
-const patience = 15 * time.Second
+// defaultWait is how long a command that writes waits for the service before it leaves the rest to the daemon.
+const defaultWait = 15 * time.Second
 
-// glanceEvery is how often it looks whether a record has left.
-const glanceEvery = 50 * time.Millisecond
+// deliveryPoll is how often it looks whether a record has left.
+const deliveryPoll = 50 * time.Millisecond
 
-// fate is what became of a record that a command has queued.
-type fate struct {
+// sentRecord is what became of a record that a command has queued.
+type sentRecord struct {
 	Stream string `json:"stream"`
 	Seq    uint64 `json:"seq"`
 	State  string `json:"state"`            // delivered, refused or queued
@@ -30,21 +30,21 @@ type fate struct {
 }
 
 // queueAll queues records that have been checked.
-func (d *connection) queueAll(ctx context.Context, records []record) ([]fate, error) {
-	var all []fate
+func (d *connection) queueAll(ctx context.Context, records []outgoingRecord) ([]sentRecord, error) {
+	var all []sentRecord
 	for _, r := range records {
 		var q agent.QueuedRecord
-		if err := d.call(ctx, "queue", agent.QueueArgs{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
+		if err := d.request(ctx, "queue", agent.QueueArgs{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
 			return all, err
 		}
-		all = append(all, fate{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
+		all = append(all, sentRecord{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
 	}
 	return all, nil
 }
 
 // awaitDelivery sees records off until each is delivered or refused, or until the wait is over. A record that waits is not a
 // failure: it leaves when the service is there again.
-func (d *connection) awaitDelivery(ctx context.Context, all []fate, w waitOptions) error {
+func (d *connection) awaitDelivery(ctx context.Context, all []sentRecord, w waitOptions) error {
 	if w.none || len(all) == 0 {
 		return nil
 	}
@@ -56,7 +56,7 @@ func (d *connection) awaitDelivery(ctx context.Context, all []fate, w waitOption
 	}
 	looking, cancel := context.WithTimeout(ctx, w.most)
 	defer cancel()
-	tick := time.NewTicker(glanceEvery)
+	tick := time.NewTicker(deliveryPoll)
 	defer tick.Stop()
 	for next := 0; next < len(all); {
 		if err := d.locate(looking, &all[next]); err != nil && looking.Err() == nil {
@@ -76,22 +76,22 @@ func (d *connection) awaitDelivery(ctx context.Context, all []fate, w waitOption
 }
 
 // checkOnce looks once more at those that are still open, and says what is known of why they wait.
-func (d *connection) checkOnce(ctx context.Context, open []fate, heard *answerKeeper) error {
+func (d *connection) checkOnce(ctx context.Context, open []sentRecord, heard *answerKeeper) error {
 	for i := range open {
 		if err := d.locate(context.WithoutCancel(ctx), &open[i]); err != nil {
 			return err
 		}
 		if open[i].State == "queued" {
-			open[i].Reason = heard.answer()
+			open[i].Reason = heard.lastAnswer()
 		}
 	}
 	return nil
 }
 
 // locate asks where one record is.
-func (d *connection) locate(ctx context.Context, s *fate) error {
+func (d *connection) locate(ctx context.Context, s *sentRecord) error {
 	var e agent.Entry
-	if err := d.call(ctx, "outbox.show", agent.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
+	if err := d.request(ctx, "outbox.show", agent.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
 		return err
 	}
 	s.Status = e.Status
@@ -136,8 +136,8 @@ func (w *answerKeeper) Send(ctx context.Context, stream string, batch []outbox.R
 	return receipts
 }
 
-// answer is what the witness has heard; nobody has heard nothing.
-func (w *answerKeeper) answer() string {
+// lastAnswer is what the witness has heard; nobody has heard nothing.
+func (w *answerKeeper) lastAnswer() string {
 	if w == nil {
 		return ""
 	}
@@ -146,8 +146,8 @@ func (w *answerKeeper) answer() string {
 	return w.text
 }
 
-// printFates prints what became of the records: status 1 when one was refused.
-func printFates(c *call, d *connection, all []fate) error {
+// printDeliveries prints what became of the records: status 1 when one was refused.
+func printDeliveries(c *call, d *connection, all []sentRecord) error {
 	left := map[string]int{}
 	for _, s := range all {
 		left[s.State]++
@@ -156,7 +156,7 @@ func printFates(c *call, d *connection, all []fate) error {
 		if err := printJSON(c.out, all); err != nil {
 			return err
 		}
-	} else if err := printFateLines(c.out, all); err != nil {
+	} else if err := printDeliveryLines(c.out, all); err != nil {
 		return err
 	}
 	switch {
@@ -166,23 +166,23 @@ func printFates(c *call, d *connection, all []fate) error {
 		fmt.Fprintln(c.err, "gauger is not running: what is queued leaves when it runs again (`systemctl start gauger`)")
 	}
 	if left["refused"] > 0 {
-		fmt.Fprintf(c.err, "the service refused %s; nothing is lost: `gauger outbox dead` lists them, `gauger outbox retry STREAM/NUMBER` sends one again\n", count(left["refused"], "record"))
+		fmt.Fprintf(c.err, "the service refused %s; nothing is lost: `gauger outbox dead` lists them, `gauger outbox retry STREAM/NUMBER` sends one again\n", countText(left["refused"], "record"))
 		return errQuiet
 	}
 	return nil
 }
 
-func printFateLines(w io.Writer, all []fate) error {
+func printDeliveryLines(w io.Writer, all []sentRecord) error {
 	var errs []error
 	for _, s := range all {
-		_, err := fmt.Fprintln(w, s.line())
+		_, err := fmt.Fprintln(w, s.text())
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }
 
-// line is a record's fate in a line: what became of it, where it is, what it says, and the service's answer.
-func (s fate) line() string {
+// text is a record's fate in a line: what became of it, where it is, what it says, and the service's answer.
+func (s sentRecord) text() string {
 	text := fmt.Sprintf("%s: %s/%d", s.State, s.Stream, s.Seq)
 	if s.What != "" {
 		text += ": " + s.What

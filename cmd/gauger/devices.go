@@ -46,24 +46,24 @@ func devicesQueryCommand(c *call) *cobra.Command {
 		o.query.Codes = append(o.query.Codes, text) // a code may have a comma in it; the service gets the list as it stands
 		return nil
 	})
-	pages(f, &o.query.Page, &o.query.PageSize, &o.query.All)
+	addPageFlags(f, &o.query.Page, &o.query.PageSize, &o.query.All)
 	return cmd
 }
 
 // run asks the service for devices.
 func (o *devicesQueryOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"devices query takes flags only; --device-name NAME finds a device"}
+		return usageError{"devices query takes flags only; --device-name NAME finds a device"}
 	}
 	var found agent.QueryResult[cloud.Device]
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "devices.query", o.query, &found) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "devices.query", o.query, &found) }); err != nil {
 		return err
 	}
 	var raw []json.RawMessage
 	for _, d := range found.Items {
 		raw = append(raw, d.Raw)
 	}
-	return printAnswer(c, answered{raw, found.Raw, found.Note, o.query.All, "device"}, func(w io.Writer) {
+	return printAnswer(c, queryAnswer{raw, found.Raw, found.Note, o.query.All, "device"}, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION")
 		for _, d := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
@@ -71,8 +71,8 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, args []string) e
 	})
 }
 
-// answered is what the service answered to a query.
-type answered struct {
+// queryAnswer is what the service answered to a query.
+type queryAnswer struct {
 	items []json.RawMessage // understood
 	other []json.RawMessage // whole answers that were not
 	note  string            // why not
@@ -81,7 +81,7 @@ type answered struct {
 }
 
 // printAnswer prints a table of what was understood, or the answers as they came.
-func printAnswer(c *call, a answered, rows func(io.Writer)) error {
+func printAnswer(c *call, a queryAnswer, rows func(io.Writer)) error {
 	if err := printPage(c, a, rows); err != nil {
 		return err
 	}
@@ -91,14 +91,14 @@ func printAnswer(c *call, a answered, rows func(io.Writer)) error {
 		return errQuiet
 	case c.json():
 	case a.all:
-		fmt.Fprintf(c.err, "%s in all\n", count(len(a.items), a.noun))
+		fmt.Fprintf(c.err, "%s in all\n", countText(len(a.items), a.noun))
 	default:
-		fmt.Fprintf(c.err, "%s on this page; --all follows the pages to the end\n", count(len(a.items), a.noun))
+		fmt.Fprintf(c.err, "%s on this page; --all follows the pages to the end\n", countText(len(a.items), a.noun))
 	}
 	return nil
 }
 
-func printPage(c *call, a answered, rows func(io.Writer)) error {
+func printPage(c *call, a queryAnswer, rows func(io.Writer)) error {
 	switch {
 	case len(a.other) == 0 && a.note != "":
 		return nil // nothing came

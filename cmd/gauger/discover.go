@@ -16,17 +16,17 @@ import (
 	"gauger/config"
 )
 
-// discovered is one topic, with the names that a program reads.
-type discovered struct {
-	Topic    string       `json:"topic"`
-	Messages int          `json:"messages"`
-	Retained bool         `json:"retained"`
-	Every    float64      `json:"every_seconds,omitempty"`
-	Sample   string       `json:"sample"`
-	Points   []mqttPoints `json:"points"`
+// discoveredTopic is one topic, with the names that a program reads.
+type discoveredTopic struct {
+	Topic    string            `json:"topic"`
+	Messages int               `json:"messages"`
+	Retained bool              `json:"retained"`
+	Every    float64           `json:"every_seconds,omitempty"`
+	Sample   string            `json:"sample"`
+	Points   []discoveredPoint `json:"points"`
 }
 
-type mqttPoints struct {
+type discoveredPoint struct {
 	Name   string `json:"name"`
 	Value  string `json:"value,omitempty"`
 	Node   string `json:"sparkplug,omitempty"`
@@ -63,7 +63,7 @@ func discoverMQTTCommand(c *call) *cobra.Command {
 // run listens at a broker and prints the lines that would read what it hears.
 func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 || o.span <= 0 {
-		return usage{"discover mqtt wants a broker, such as mqtt://10.20.0.9, or the name of a configured device, and --for longer than zero"}
+		return usageError{"discover mqtt wants a broker, such as mqtt://10.20.0.9, or the name of a configured device, and --for longer than zero"}
 	}
 	o.broker.Brokers = mqtt.Brokers{args[0]}
 	dev := config.NewMQTT(o.broker, o.password)
@@ -76,7 +76,7 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 	broker := config.Options[mqtt.Device](dev)
 	for _, p := range broker.Check() {
 		if p.Path != "points" {
-			return usage{p.Path + ": " + p.Message}
+			return usageError{p.Path + ": " + p.Message}
 		}
 	}
 	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", o.filter, strings.Join(broker.Brokers, " or "), o.span)
@@ -93,7 +93,7 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 func configuredBroker(c *call, name string) (config.Device, error) {
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return config.Device{}, unreadable(err)
+		return config.Device{}, asConfigError(err)
 	}
 	var names []string
 	for _, d := range cfg.Devices {
@@ -105,25 +105,25 @@ func configuredBroker(c *call, name string) (config.Device, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return config.Device{}, usage{fmt.Sprintf("%q is neither a broker's address, such as mqtt://10.20.0.9, nor an MQTT device of %s (those are: %s)", name, c.config, strings.Join(names, ", "))}
+	return config.Device{}, usageError{fmt.Sprintf("%q is neither a broker's address, such as mqtt://10.20.0.9, nor an MQTT device of %s (those are: %s)", name, c.config, strings.Join(names, ", "))}
 }
 
 func printDiscovered(c *call, dev config.Device, all []mqtt.Heard, more int) error {
 	taken := map[string]bool{}
-	var topics []discovered
+	var topics []discoveredTopic
 	var points [][]mqtt.Suggestion
 	for _, h := range all {
 		found := h.Suggest()
-		d := discovered{Topic: h.Topic, Messages: h.Messages, Retained: h.Retained, Every: h.Every().Seconds(), Sample: sampleOf(h.Payload), Points: []mqttPoints{}}
+		d := discoveredTopic{Topic: h.Topic, Messages: h.Messages, Retained: h.Retained, Every: h.Every().Seconds(), Sample: payloadText(h.Payload), Points: []discoveredPoint{}}
 		for i := range found {
 			p := &found[i].Point
-			p.Name = unused(p.Name, taken)
-			d.Points = append(d.Points, mqttPoints{p.Name, p.Value, p.Sparkplug, p.Metric, p.Time, found[i].Sample})
+			p.Name = uniqueName(p.Name, taken)
+			d.Points = append(d.Points, discoveredPoint{p.Name, p.Value, p.Sparkplug, p.Metric, p.Time, found[i].Sample})
 		}
 		topics, points = append(topics, d), append(points, found)
 	}
 	if c.json() {
-		return printJSON(c.out, append([]discovered{}, topics...))
+		return printJSON(c.out, append([]discoveredTopic{}, topics...))
 	}
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(c.out, "# nothing was heard; listen longer (--for), or ask for other topics (--topic)")
@@ -136,12 +136,12 @@ func printMoreTopics(c *call, more int) error {
 	if more == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(c.out, "# and %s on further topics; name a narrower --topic\n", count(more, "message"))
+	_, err := fmt.Fprintf(c.out, "# and %s on further topics; name a narrower --topic\n", countText(more, "message"))
 	return err
 }
 
 // writeDiscovered prints a device that a configuration can take over as it stands; everything else is a comment.
-func writeDiscovered(w io.Writer, dev config.Device, topics []discovered, points [][]mqtt.Suggestion) error {
+func writeDiscovered(w io.Writer, dev config.Device, topics []discoveredTopic, points [][]mqtt.Suggestion) error {
 	indent := ""
 	if slices.ContainsFunc(points, func(p []mqtt.Suggestion) bool { return len(p) > 0 }) {
 		lines, err := config.Lines(dev)
@@ -153,7 +153,7 @@ func writeDiscovered(w io.Writer, dev config.Device, topics []discovered, points
 		indent = "      "
 	}
 	for i, t := range topics {
-		if _, err := fmt.Fprintf(w, "%s# %s: %s%s\n", indent, oneLine(t.Topic), heardHow(t), t.Sample); err != nil {
+		if _, err := fmt.Fprintf(w, "%s# %s: %s%s\n", indent, oneLine(t.Topic), publicationText(t), t.Sample); err != nil {
 			return err
 		}
 		switch {
@@ -174,20 +174,20 @@ func writeDiscovered(w io.Writer, dev config.Device, topics []discovered, points
 	return nil
 }
 
-// heardHow says how a topic is published.
-func heardHow(t discovered) string {
-	how := count(t.Messages, "message")
+// publicationText says how a topic is published.
+func publicationText(t discoveredTopic) string {
+	how := countText(t.Messages, "message")
 	if t.Retained {
 		how += ", kept by the broker"
 	}
 	if t.Every > 0 {
-		how += ", every " + lasting(time.Duration(t.Every*float64(time.Second)))
+		how += ", every " + durationText(time.Duration(t.Every*float64(time.Second)))
 	}
 	return how + ": "
 }
 
-// sampleOf is a payload on one line: as text, or as hexadecimal digits.
-func sampleOf(payload []byte) string {
+// payloadText is a payload on one line: as text, or as hexadecimal digits.
+func payloadText(payload []byte) string {
 	const most = 200
 	if utf8.Valid(payload) && !slices.ContainsFunc(payload, func(b byte) bool { return b < ' ' && b != '\n' && b != '\r' && b != '\t' }) {
 		text := []rune(strings.Join(strings.Fields(string(payload)), " "))
@@ -202,8 +202,8 @@ func sampleOf(payload []byte) string {
 	return fmt.Sprintf("hex %x", payload)
 }
 
-// unused is a name that no other point has yet.
-func unused(name string, taken map[string]bool) string {
+// uniqueName is a name that no other point has yet.
+func uniqueName(name string, taken map[string]bool) string {
 	fresh := name
 	for n := 2; taken[fresh]; n++ {
 		fresh = fmt.Sprintf("%s-%d", name, n)

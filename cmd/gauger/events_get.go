@@ -32,7 +32,7 @@ func eventsGetCommand(c *call) *cobra.Command {
 	f.StringVar(&o.query.ObjectID, "object-id", "", "only events of the object with this `GUID`; wants --object-type")
 	word(cmd, &o.query.ObjectType, "object-type", "type of that object", "Device", "Well")
 	f.StringVar(&o.query.OrganizationID, "organization-id", "", "only events of the organization with this `GUID`")
-	pages(f, &o.query.Page, &o.query.PageSize, &o.query.All)
+	addPageFlags(f, &o.query.Page, &o.query.PageSize, &o.query.All)
 	return cmd
 }
 
@@ -40,28 +40,28 @@ func eventsGetCommand(c *call) *cobra.Command {
 func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) error {
 	var err error
 	if o.query.Type, err = oneOf(strings.Join(args, " "), "Alarm", "Diagnostic", "DataQuality"); err != nil {
-		return usage{"events get wants the type of the events: Alarm, Diagnostic or DataQuality"}
+		return usageError{"events get wants the type of the events: Alarm, Diagnostic or DataQuality"}
 	}
 	if o.query.ObjectID != "" && o.query.ObjectType == "" {
-		return usage{"--object-id wants --object-type Device or --object-type Well"}
+		return usageError{"--object-id wants --object-type Device or --object-type Well"}
 	}
 	times := siteTimes(findSite(c).zone())
-	o.query.Start, o.query.End = times.at("start", o.start, time.Time{}), times.at("end", o.end, time.Time{})
+	o.query.Start, o.query.End = times.parse("start", o.start, time.Time{}), times.parse("end", o.end, time.Time{})
 	switch {
 	case times.err != nil:
 		return times.err
 	case !o.query.Start.Before(o.query.End):
-		return usage{"--start must lie before --end"}
+		return usageError{"--start must lie before --end"}
 	}
 	var found agent.QueryResult[cloud.Event]
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "events.get", o.query, &found) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "events.get", o.query, &found) }); err != nil {
 		return err
 	}
 	var raw []json.RawMessage
 	for _, e := range found.Items {
 		raw = append(raw, e.Raw)
 	}
-	return printAnswer(c, answered{raw, found.Raw, found.Note, o.query.All, "event"}, func(w io.Writer) {
+	return printAnswer(c, queryAnswer{raw, found.Raw, found.Note, o.query.All, "event"}, func(w io.Writer) {
 		fmt.Fprintln(w, "START\tEND\tRULE\tOBJECT\tNOTE")
 		for _, e := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)

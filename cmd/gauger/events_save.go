@@ -14,8 +14,8 @@ import (
 	"gauger/config"
 )
 
-// diagnostic is a diagnostic event in the service's shape, with both spellings of its object.
-type diagnostic struct {
+// diagnosticEvent is a diagnostic event in the service's shape, with both spellings of its object.
+type diagnosticEvent struct {
 	ID           json.RawMessage `json:"ID"`
 	Start        string          `json:"startTimeString"`
 	End          string          `json:"endTimeString"`
@@ -29,7 +29,7 @@ type diagnostic struct {
 
 // eventsSaveOptions are the flags of `events save`.
 type eventsSaveOptions struct {
-	event diagnostic
+	event diagnosticEvent
 	queue *queueFlags
 }
 
@@ -51,13 +51,13 @@ func eventsSaveCommand(c *call) *cobra.Command {
 func (o *eventsSaveOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) > 0:
-		return usage{fmt.Sprintf("events save takes flags only, not %q", args)}
+		return usageError{fmt.Sprintf("events save takes flags only, not %q", args)}
 	case o.queue.file != "" && (o.event.Rule+o.event.Start+o.event.End+o.event.ObjectGUID+o.event.ObjectTypeID+o.event.Note != ""):
-		return usage{"--file has everything in it; leave the other flags out"}
+		return usageError{"--file has everything in it; leave the other flags out"}
 	case o.queue.file == "" && o.event.Rule == "":
-		return usage{"events save wants --rule, or --file"}
+		return usageError{"events save wants --rule, or --file"}
 	}
-	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]record, error) {
+	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]outgoingRecord, error) {
 		if o.queue.file != "" {
 			return readEventFile(c, cfg, o.queue.file)
 		}
@@ -66,13 +66,13 @@ func (o *eventsSaveOptions) run(ctx context.Context, c *call, args []string) err
 			o.event.ObjectGUID, o.event.ObjectTypeID = cfg.Object, cmp.Or(o.event.ObjectTypeID, cfg.ObjectType)
 		}
 		r, err := eventRecord(cfg.Service.Wire, o.event, cfg.Zone)
-		return []record{r}, err
+		return []outgoingRecord{r}, err
 	})
 }
 
 // readEventFile makes records of a file in the service's shape: its times are in the zone that the wire names.
-func readEventFile(c *call, cfg *config.Config, path string) ([]record, error) {
-	all, err := recordsOf[diagnostic](c, path)
+func readEventFile(c *call, cfg *config.Config, path string) ([]outgoingRecord, error) {
+	all, err := recordsOf[diagnosticEvent](c, path)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func readEventFile(c *call, cfg *config.Config, path string) ([]record, error) {
 	if cfg.Service.Wire.EventZone == "site" {
 		at = cfg.Zone
 	}
-	var records []record
+	var records []outgoingRecord
 	for i, e := range all {
 		r, err := eventRecord(cfg.Service.Wire, e, at)
 		if err != nil {
@@ -91,26 +91,26 @@ func readEventFile(c *call, cfg *config.Config, path string) ([]record, error) {
 	return records, nil
 }
 
-func eventRecord(w cloud.Wire, e diagnostic, at *time.Location) (record, error) {
+func eventRecord(w cloud.Wire, e diagnosticEvent, at *time.Location) (outgoingRecord, error) {
 	now := time.Now()
 	start, err := parseTime(e.Start, at, now)
 	if err != nil {
-		return record{}, fmt.Errorf("start: %w", err)
+		return outgoingRecord{}, fmt.Errorf("start: %w", err)
 	}
 	end, err := parseTime(cmp.Or(e.End, e.Start), at, now)
 	switch {
 	case err != nil:
-		return record{}, fmt.Errorf("end: %w", err)
+		return outgoingRecord{}, fmt.Errorf("end: %w", err)
 	case end.Before(start):
-		return record{}, fmt.Errorf("it ends at %s, before it begins", e.End)
+		return outgoingRecord{}, fmt.Errorf("it ends at %s, before it begins", e.End)
 	case e.ObjectGUID != "" && e.ObjectID != "" && e.ObjectGUID != e.ObjectID:
-		return record{}, fmt.Errorf("objectGuid and objectID name two objects")
+		return outgoingRecord{}, fmt.Errorf("objectGuid and objectID name two objects")
 	case e.ObjectTypeID != "" && e.ObjectType != "" && e.ObjectTypeID != e.ObjectType:
-		return record{}, fmt.Errorf("objectTypeID and objectType name two types")
+		return outgoingRecord{}, fmt.Errorf("objectTypeID and objectType name two types")
 	}
 	body, err := w.EncodeEvent(cloud.DiagnosticEvent{
 		ID: e.ID, Start: start, End: end, ObjectID: cmp.Or(e.ObjectGUID, e.ObjectID),
 		ObjectType: cmp.Or(e.ObjectTypeID, e.ObjectType), Rule: e.Rule, Note: e.Note,
 	})
-	return record{agent.Events, "", body, e.Rule}, err
+	return outgoingRecord{agent.Events, "", body, e.Rule}, err
 }

@@ -20,17 +20,17 @@ const (
 	exitConfig = 78
 )
 
-// usage is a call that nobody can make sense of: exit status 2.
-type usage struct{ text string }
+// usageError is a call that nobody can make sense of: exit status 2.
+type usageError struct{ text string }
 
-func (u usage) Error() string { return u.text }
+func (u usageError) Error() string { return u.text }
 
-// misconfigured is a configuration that cannot be read at all: exit status 78.
-type misconfigured struct{ cause error }
+// configError is a configuration that cannot be read at all: exit status 78.
+type configError struct{ cause error }
 
-func (m misconfigured) Error() string { return m.cause.Error() }
+func (m configError) Error() string { return m.cause.Error() }
 
-func (m misconfigured) Unwrap() error { return m.cause }
+func (m configError) Unwrap() error { return m.cause }
 
 // errNoCommand ends with status 2 after the help was printed that nobody asked for.
 var errNoCommand = errors.New("no command")
@@ -38,15 +38,15 @@ var errNoCommand = errors.New("no command")
 // errQuiet ends with status 1 after everything has been said.
 var errQuiet = errors.New("")
 
-// worded is an error that a person can read, and is what it was.
-type worded struct {
+// wordedError is an error that a person can read, and is what it was.
+type wordedError struct {
 	text  string
 	cause error
 }
 
-func (w worded) Error() string { return w.text }
+func (w wordedError) Error() string { return w.text }
 
-func (w worded) Unwrap() error { return w.cause }
+func (w wordedError) Unwrap() error { return w.cause }
 
 // inWords says in words that a context has ended, wherever in a command that was: an interrupt is the person's own doing.
 func inWords(ctx context.Context, err error) error {
@@ -57,14 +57,14 @@ func inWords(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		ended = "interrupted"
 	}
-	return worded{console.Words(err, ended), err}
+	return wordedError{console.Words(err, ended), err}
 }
 
 // exitStatus says what went wrong and turns it into an exit status.
 func exitStatus(c *call, err error) int {
 	problems, isConfig := errors.AsType[config.Problems](err)
-	_, isMissing := errors.AsType[misconfigured](err)
-	_, isUsage := errors.AsType[usage](err)
+	_, isMissing := errors.AsType[configError](err)
+	_, isUsage := errors.AsType[usageError](err)
 	switch {
 	case err == nil:
 		return exitDone
@@ -89,24 +89,24 @@ func exitStatus(c *call, err error) int {
 	return exitFailed
 }
 
-// asUsage says that what was given cannot be used as it is.
-func asUsage(err error) error {
+// asUsageError says that what was given cannot be used as it is.
+func asUsageError(err error) error {
 	if err == nil {
 		return nil
 	}
-	if u, ok := errors.AsType[usage](err); ok {
+	if u, ok := errors.AsType[usageError](err); ok {
 		return u
 	}
-	return usage{err.Error()}
+	return usageError{err.Error()}
 }
 
-// unreadable is a configuration that is not there: as bad as a wrong one, exit status 78.
-func unreadable(err error) error {
+// asConfigError is a configuration that is not there: as bad as a wrong one, exit status 78.
+func asConfigError(err error) error {
 	if _, ok := errors.AsType[config.Problems](err); ok || err == nil {
 		return err
 	}
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		return misconfigured{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger check --example`", path.Path, path.Err)}
+		return configError{fmt.Errorf("%s cannot be read: %w; give the file with -c, or begin one with `gauger check --example`", path.Path, path.Err)}
 	}
-	return misconfigured{err}
+	return configError{err}
 }

@@ -69,7 +69,7 @@ func TestWordsForTheEndOfAContext(t *testing.T) {
 		{ended, fmt.Errorf("scan tcp://x: %w", context.Canceled), "scan tcp://x: interrupted"},
 		{t.Context(), context.Canceled, "stopped before it was done"},
 		{t.Context(), fmt.Errorf("ask: %w", context.DeadlineExceeded), "ask: it took longer than its time limit"},
-		{ended, usage{"what?"}, "what?"},
+		{ended, usageError{"what?"}, "what?"},
 	} {
 		got := inWords(c.ctx, c.err)
 		if got.Error() != c.want {

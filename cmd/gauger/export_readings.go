@@ -17,7 +17,7 @@ import (
 type exportReadingsOptions struct {
 	file   string
 	points []string
-	within window
+	within timeWindow
 }
 
 func exportReadingsCommand(c *call) *cobra.Command {
@@ -34,9 +34,9 @@ func exportReadingsCommand(c *call) *cobra.Command {
 // run prints recorded readings as the CSV that backtest plays.
 func (o *exportReadingsOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"export readings takes flags only, such as --from 24h --point plc/level"}
+		return usageError{"export readings takes flags only, such as --from 24h --point plc/level"}
 	}
-	wanted, err := o.within.wanted(c, o.points)
+	wanted, err := o.within.read(c, o.points)
 	if err != nil {
 		return err
 	}

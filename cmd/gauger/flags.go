@@ -17,19 +17,19 @@ func flagError(cmd *cobra.Command, err error) error {
 		name := unknown.GetSpecifiedName()
 		var known []string
 		cmd.Flags().VisitAll(func(x *pflag.Flag) { known = append(known, dashed(x.Name)) })
-		return usage{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
+		return usageError{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return usage{"flag needs an argument: -" + missing.GetFlag().Name + hint}
+		return usageError{"flag needs an argument: -" + missing.GetFlag().Name + hint}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		kind := "value %q for flag"
 		if invalid.GetFlag().Value.Type() == "bool" {
 			kind = "boolean value %q for"
 		}
-		return usage{fmt.Sprintf("invalid "+kind+" -%s: %s%s", invalid.GetValue(), invalid.GetFlag().Name, unreadValue(invalid), hint)}
+		return usageError{fmt.Sprintf("invalid "+kind+" -%s: %s%s", invalid.GetValue(), invalid.GetFlag().Name, unreadValue(invalid), hint)}
 	}
-	return usage{err.Error() + hint}
+	return usageError{err.Error() + hint}
 }
 
 // unreadValue says why a flag's value cannot be read, without the names of Go's functions.
@@ -71,7 +71,7 @@ func withCSV(cmd *cobra.Command) {
 
 // word makes a flag that takes one of some words, in upper or lower case.
 func word(cmd *cobra.Command, into *string, name, about string, words ...string) {
-	cmd.Flags().Func(name, about+" (`WORD`: "+alternatives(words)+")", func(text string) error {
+	cmd.Flags().Func(name, about+" (`WORD`: "+joinOr(words)+")", func(text string) error {
 		got, err := oneOf(text, words...)
 		*into = got
 		return err
@@ -99,7 +99,7 @@ func oneOf(text string, words ...string) (string, error) {
 			return w, nil
 		}
 	}
-	return "", fmt.Errorf("want %s", alternatives(words))
+	return "", fmt.Errorf("want %s", joinOr(words))
 }
 
 // list makes a flag that takes values with commas between them, and may be given more than once.
@@ -133,8 +133,8 @@ func fromOne(into *int) func(string) error {
 	}
 }
 
-// pages are the flags of everything that comes in pages.
-func pages(f *pflag.FlagSet, page, size *int, all *bool) {
+// addPageFlags are the flags of everything that comes in pages.
+func addPageFlags(f *pflag.FlagSet, page, size *int, all *bool) {
 	f.Func("page-number", "`NUMBER` of the page, from 1 (default 1)", fromOne(page))
 	f.Func("page-size", "how many to a page, a `NUMBER`; default as the service likes", fromOne(size))
 	f.BoolVar(all, "all", false, "follow the pages to the end")

@@ -51,7 +51,7 @@ func printCommands(w io.Writer, cmd *cobra.Command) {
 			printCommands(w, sub)
 		}
 	case !cmd.Hidden:
-		fmt.Fprint(w, column("  "+usageLine(cmd), commandColumn, cmd.Short))
+		fmt.Fprint(w, helpRow("  "+usageLine(cmd), commandColumn, cmd.Short))
 	}
 }
 
@@ -67,7 +67,7 @@ func printFlags(w io.Writer, cmd *cobra.Command) {
 		}
 	})
 	for _, x := range lines {
-		fmt.Fprint(w, column(x[0], wide, x[1]))
+		fmt.Fprint(w, helpRow(x[0], wide, x[1]))
 	}
 }
 
@@ -93,9 +93,9 @@ func visitFlags(cmd *cobra.Command, see func(name, value, about string)) {
 	})
 }
 
-// column puts text behind a head, from a column on and within the width of a help text; below the head where that is
+// helpRow puts text behind a head, from a column on and within the width of a help text; below the head where that is
 // too long for it.
-func column(head string, at int, text string) string {
+func helpRow(head string, at int, text string) string {
 	indent := strings.Repeat(" ", at)
 	lines := strings.TrimLeft(wrapped(indent, text), " ")
 	if len(head)+2 > at {

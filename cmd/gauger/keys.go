@@ -27,7 +27,7 @@ func slotArg(rest []string, name string) (string, error) {
 			return slot, nil
 		}
 	}
-	return "", usage{name + " wants primary or secondary"}
+	return "", usageError{name + " wants primary or secondary"}
 }
 
 func keysRenewCommand(c *call) *cobra.Command {
@@ -43,7 +43,7 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	var got agent.RenewResult
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
 		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
 	}
 	if got.Warning != "" {
@@ -56,7 +56,7 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 	if got.Key != "none" {
 		value = "its value now has the fingerprint " + got.Key
 	}
-	_, err = fmt.Fprintf(c.out, "renewed: the %s key ends %s; %s\n", slot, keyEnd(got.Expires, got.Assumed, findSite(c).zone()), value)
+	_, err = fmt.Fprintf(c.out, "renewed: the %s key ends %s; %s\n", slot, keyEndText(got.Expires, got.Assumed, findSite(c).zone()), value)
 	return err
 }
 
@@ -84,7 +84,7 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 	if err != nil {
 		return err
 	}
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "keys.set", agent.KeyArgs{Slot: slot, Key: key}, nil) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "keys.set", agent.KeyArgs{Slot: slot, Key: key}, nil) }); err != nil {
 		return err
 	}
 	if cfg, err := config.Load(c.config); err == nil {
@@ -107,7 +107,7 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 func readSecret(ctx context.Context, c *call, file, what string) (string, error) {
 	if file != "" {
 		text, err := config.Secret{File: file}.Read()
-		return text, asUsage(err)
+		return text, asUsageError(err)
 	}
 	if terminal, ok := c.in.(*os.File); ok {
 		if restore := hideTyping(terminal); restore != nil {
@@ -121,7 +121,7 @@ func readSecret(ctx context.Context, c *call, file, what string) (string, error)
 	case err != nil:
 		return "", fmt.Errorf("read %s: %w", what, err)
 	case line == "":
-		return "", usage{what + " is read from standard input, and nothing came; or give --file FILE"}
+		return "", usageError{what + " is read from standard input, and nothing came; or give --file FILE"}
 	}
 	return line, nil
 }

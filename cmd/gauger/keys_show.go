@@ -19,12 +19,12 @@ func keysShowCommand(c *call) *cobra.Command {
 // runKeysShow lists the subscription keys in plain words, never their values.
 func runKeysShow(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"keys show takes no arguments"}
+		return usageError{"keys show takes no arguments"}
 	}
 	all, running := []keys.Status{}, false
 	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
-		return d.call(ctx, "keys.show", agent.None{}, &all)
+		return d.request(ctx, "keys.show", agent.None{}, &all)
 	})
 	switch {
 	case err != nil:
@@ -43,8 +43,8 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
 	for _, k := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyState(k, at), keyEnd(k.Expires, k.Assumed, at),
-			keyRenewal(k, at), keyNext(k.Next, at), k.Source)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),
+			keyRenewalText(k, at), keyNextText(k.Next, at), k.Source)
 	}
 	return t.Flush()
 }
@@ -102,67 +102,67 @@ func keySentence(slot string, k keys.Status, at *time.Location) string {
 	text := fmt.Sprintf("The %s key ", slot)
 	switch {
 	case k.State == "refused":
-		text += "is refused since " + minute(k.Refused, at) + ". gauger asks for a new one with the other key by itself"
+		text += "is refused since " + timeText(k.Refused, at) + ". gauger asks for a new one with the other key by itself"
 	case k.State == "proven" && !k.Accepted.IsZero():
-		text += "works, last used " + minute(k.Accepted, at)
+		text += "works, last used " + timeText(k.Accepted, at)
 	case k.State == "proven":
 		text += "works"
 	default:
 		text += "was not used yet"
 	}
 	if k.State != "refused" && !k.Expires.IsZero() {
-		text += "; it ends " + keyEnd(k.Expires, k.Assumed, at)
+		text += "; it ends " + keyEndText(k.Expires, k.Assumed, at)
 	}
 	switch {
 	case !k.Doubt.IsZero():
-		text += "; it was to be renewed at " + minute(k.Doubt, at) + " and no answer came, so that gauger asks again by itself"
+		text += "; it was to be renewed at " + timeText(k.Doubt, at) + " and no answer came, so that gauger asks again by itself"
 	case k.State == "refused":
 		text += fmt.Sprintf("; if that lasts for a day, give one with `gauger keys set %s`", slot)
 	case k.Next.IsZero():
 		text += "; it is renewed when the other one's renewal is answered"
 	default:
-		text += "; it is renewed by itself " + keyNext(k.Next, at) + ", nothing to do"
+		text += "; it is renewed by itself " + keyNextText(k.Next, at) + ", nothing to do"
 	}
 	return text + "."
 }
 
-// keyState is what a key is good for.
-func keyState(k keys.Status, at *time.Location) string {
+// keyStateText is what a key is good for.
+func keyStateText(k keys.Status, at *time.Location) string {
 	switch {
 	case k.State == "refused":
-		return "refused by the service at " + minute(k.Refused, at)
+		return "refused by the service at " + timeText(k.Refused, at)
 	case k.State == "proven" && !k.Accepted.IsZero():
-		return "works (used " + minute(k.Accepted, at) + ")"
+		return "works (used " + timeText(k.Accepted, at) + ")"
 	case k.State == "proven":
 		return "works"
 	}
 	return "not tried yet"
 }
 
-func keyEnd(t time.Time, assumed bool, at *time.Location) string {
+func keyEndText(t time.Time, assumed bool, at *time.Location) string {
 	switch {
 	case t.IsZero():
 		return "unknown"
 	case assumed:
 		return "about " + t.In(at).Format(time.DateOnly)
 	}
-	return minute(t, at)
+	return timeText(t, at)
 }
 
-func keyRenewal(k keys.Status, at *time.Location) string {
+func keyRenewalText(k keys.Status, at *time.Location) string {
 	if !k.Doubt.IsZero() {
-		return "asked at " + minute(k.Doubt, at) + ", answer lost"
+		return "asked at " + timeText(k.Doubt, at) + ", answer lost"
 	}
-	return minute(k.Renewed, at)
+	return timeText(k.Renewed, at)
 }
 
-// keyNext is when a key is renewed by itself; that is the running gauger's work.
-func keyNext(t time.Time, at *time.Location) string {
+// keyNextText is when a key is renewed by itself; that is the running gauger's work.
+func keyNextText(t time.Time, at *time.Location) string {
 	if t.IsZero() {
 		return "after the other"
 	}
 	if t.Before(time.Now().Add(time.Minute)) {
 		return "now"
 	}
-	return minute(t, at)
+	return timeText(t, at)
 }

@@ -42,7 +42,7 @@ func loginCommand(c *call) *cobra.Command {
 // run authenticates at the service. What no flag gives comes from service.login of the configuration.
 func (o *loginOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"login takes flags only"}
+		return usageError{"login takes flags only"}
 	}
 	for _, name := range sortedNames(o.secrets) {
 		if file := *o.secrets[name]; file != "" {
@@ -54,7 +54,7 @@ func (o *loginOptions) run(ctx context.Context, c *call, args []string) error {
 		}
 	}
 	var got agent.LoginResult
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "login", o.request, &got) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "login", o.request, &got) }); err != nil {
 		return err
 	}
 	if c.json() {
@@ -75,10 +75,10 @@ func printLogin(c *call, got agent.LoginResult) error {
 		fmt.Fprintf(t, "customer\t%s %s%s\n", customer.ID, customer.Name, mark)
 	}
 	if got.Primary != "none" {
-		fmt.Fprintf(t, "primary key\t%s, ends %s\n", got.Primary, keyEnd(got.PrimaryEnd, false, at))
+		fmt.Fprintf(t, "primary key\t%s, ends %s\n", got.Primary, keyEndText(got.PrimaryEnd, false, at))
 	}
 	if got.Secondary != "none" {
-		fmt.Fprintf(t, "secondary key\t%s, ends %s\n", got.Secondary, keyEnd(got.SecondaryEnd, false, at))
+		fmt.Fprintf(t, "secondary key\t%s, ends %s\n", got.Secondary, keyEndText(got.SecondaryEnd, false, at))
 	}
 	if got.Kept {
 		fmt.Fprintln(t, "kept\tthe keys are in the key ring now")

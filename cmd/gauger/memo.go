@@ -31,11 +31,11 @@ func memoAddCommand(c *call) *cobra.Command {
 func (o *memoAddOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case o.queue.file != "" && (len(args) != 1 || o.email != ""):
-		return usage{"with --file, memo add wants the device's id and nothing else"}
+		return usageError{"with --file, memo add wants the device's id and nothing else"}
 	case o.queue.file == "" && len(args) != 2:
-		return usage{"memo add wants the device's id and the text in quotes, such as: memo add 4711 \"valve replaced\""}
+		return usageError{"memo add wants the device's id and the text in quotes, such as: memo add 4711 \"valve replaced\""}
 	}
-	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]record, error) {
+	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]outgoingRecord, error) {
 		memos := []cloud.Memo{{Text: args[len(args)-1], Email: o.email}}
 		if o.queue.file != "" {
 			var err error
@@ -65,17 +65,17 @@ func readMemos(c *call, w cloud.Wire, path string) ([]cloud.Memo, error) {
 	return memos, nil
 }
 
-func memoRecords(w cloud.Wire, device string, memos []cloud.Memo) ([]record, error) {
+func memoRecords(w cloud.Wire, device string, memos []cloud.Memo) ([]outgoingRecord, error) {
 	if strings.Trim(device, ". ") == "" || len(device) > maxAddress {
 		return nil, fmt.Errorf("%q is no device's id; `gauger devices query` shows them", device)
 	}
-	var all []record
+	var all []outgoingRecord
 	for _, memo := range memos {
 		body, err := w.EncodeMemo(memo)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, record{agent.Memos, device, body, fmt.Sprintf("memo for device %s: %q", device, memo.Text)})
+		all = append(all, outgoingRecord{agent.Memos, device, body, fmt.Sprintf("memo for device %s: %q", device, memo.Text)})
 	}
 	return all, nil
 }

@@ -14,45 +14,45 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// tools are where a command finds the Modbus lines: with the daemon when one runs, since a serial port has one owner,
+// modbusAccess are where a command finds the Modbus lines: with the daemon when one runs, since a serial port has one owner,
 // else on lines of its own.
-type tools struct {
+type modbusAccess struct {
 	daemon *console.Client // nil: none runs
 	lines  *line.Lines
 }
 
-func openTools(c *call) (*tools, error) {
+func openModbus(c *call) (*modbusAccess, error) {
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
-		return &tools{daemon: daemon}, nil
+		return &modbusAccess{daemon: daemon}, nil
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}
-	return &tools{lines: &line.Lines{}}, nil
+	return &modbusAccess{lines: &line.Lines{}}, nil
 }
 
-func (t *tools) close() error {
+func (t *modbusAccess) close() error {
 	if t.lines == nil {
 		return nil
 	}
 	return t.lines.Close()
 }
 
-// waitable checks how long a command lets a unit take. Beside a daemon it holds a line that others wait for.
-func waitable(timeout time.Duration) error {
+// checkTimeout checks how long a command lets a unit take. Beside a daemon it holds a line that others wait for.
+func checkTimeout(timeout time.Duration) error {
 	if timeout <= 0 || timeout > time.Minute {
-		return usage{fmt.Sprintf("--timeout %s: longer than zero and at most 1m, such as 1s", timeout)}
+		return usageError{fmt.Sprintf("--timeout %s: longer than zero and at most 1m, such as 1s", timeout)}
 	}
 	return nil
 }
 
-// offerLines lets commands use the lines that the daemon has open.
-func offerLines(d *agent.Server, lines *line.Lines) {
-	d.Register("modbus.probe", agent.HandlerOf(func(ctx context.Context, a probing) (probed, error) { return probeOn(ctx, lines, a) }))
-	d.RegisterLive("modbus.scan", agent.LiveStreamOf(func(ctx context.Context, a scanning, see func(any) error) error {
-		err := scanOn(ctx, lines, a, func(f found) error { return see(f) })
-		if _, busy := errors.AsType[taken](err); busy {
+// offerModbus lets commands use the lines that the daemon has open.
+func offerModbus(d *agent.Server, lines *line.Lines) {
+	d.Register("modbus.probe", agent.HandlerOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
+	d.RegisterLive("modbus.scan", agent.LiveStreamOf(func(ctx context.Context, a scanRequest, see func(any) error) error {
+		err := scanOn(ctx, lines, a, func(f unitFound) error { return see(f) })
+		if _, busy := errors.AsType[lineTaken](err); busy {
 			return fmt.Errorf("%w; gauger reads this line with its own settings: sudo systemctl stop gauger, scan, and start it again", err)
 		}
 		return err
@@ -62,13 +62,13 @@ func offerLines(d *agent.Server, lines *line.Lines) {
 	}))
 }
 
-// taken is a line that cannot be had with the settings that were asked for.
-type taken struct{ error }
+// lineTaken is a line that cannot be had with the settings that were asked for.
+type lineTaken struct{ error }
 
-func (t taken) Unwrap() error { return t.error }
+func (t lineTaken) Unwrap() error { return t.error }
 
 // probe looks at one register.
-func (t *tools) probe(ctx context.Context, a probing) (p probed, err error) {
+func (t *modbusAccess) probe(ctx context.Context, a probeRequest) (p probeResult, err error) {
 	if t.daemon == nil {
 		return probeOn(ctx, t.lines, a)
 	}
@@ -77,12 +77,12 @@ func (t *tools) probe(ctx context.Context, a probing) (p probed, err error) {
 }
 
 // scan calls see with what each unit did.
-func (t *tools) scan(ctx context.Context, a scanning, see func(found) error) error {
+func (t *modbusAccess) scan(ctx context.Context, a scanRequest, see func(unitFound) error) error {
 	if t.daemon == nil {
 		return scanOn(ctx, t.lines, a, see)
 	}
 	return t.daemon.Follow(ctx, "modbus.scan", a, func(raw json.RawMessage) error {
-		var f found
+		var f unitFound
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return fmt.Errorf("read what the running gauger found: %w", err)
 		}
@@ -94,13 +94,13 @@ func (t *tools) scan(ctx context.Context, a scanning, see func(found) error) err
 const traceLag = 200 * time.Millisecond
 
 // trace calls see with what is on the lines until stop is called; see is called by one goroutine at a time.
-func (t *tools) trace(ctx context.Context, see func(line.Frame)) (stop func(), err error) {
+func (t *modbusAccess) trace(ctx context.Context, see func(line.Frame)) (stop func(), err error) {
 	if t.daemon == nil {
 		return t.lines.Trace(see), nil
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	go func() { ended <- t.follow(ctx, sync.OnceFunc(func() { close(begun) }), see) }()
+	go func() { ended <- t.followTrace(ctx, sync.OnceFunc(func() { close(begun) }), see) }()
 	select {
 	case <-begun:
 		return func() {
@@ -114,7 +114,7 @@ func (t *tools) trace(ctx context.Context, see func(line.Frame)) (stop func(), e
 	}
 }
 
-func (t *tools) follow(ctx context.Context, begun func(), see func(line.Frame)) error {
+func (t *modbusAccess) followTrace(ctx context.Context, begun func(), see func(line.Frame)) error {
 	return t.daemon.Follow(ctx, "modbus.trace", agent.None{}, func(raw json.RawMessage) error {
 		begun()
 		var f line.Frame
@@ -128,13 +128,13 @@ func (t *tools) follow(ctx context.Context, begun func(), see func(line.Frame)) 
 	})
 }
 
-// traceQueue is how many frames may wait for somebody who looks on from afar.
-const traceQueue = 1024
+// maxTraceBacklog is how many frames may wait for somebody who looks on from afar.
+const maxTraceBacklog = 1024
 
 // traceOn calls see with every frame on the lines until ctx ends or see fails, and before the first with an empty one.
 // Who is too slow misses frames, and is told so: looking on must never hold up a line.
 func traceOn(ctx context.Context, lines *line.Lines, see func(line.Frame) error) error {
-	frames := make(chan line.Frame, traceQueue)
+	frames := make(chan line.Frame, maxTraceBacklog)
 	missed := make(chan struct{}, 1)
 	stop := lines.Trace(func(f line.Frame) {
 		select {

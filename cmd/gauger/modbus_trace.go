@@ -20,10 +20,10 @@ type tracer struct {
 	zone *time.Location
 }
 
-// bytesInLine is how many bytes of a frame stand in one line: what 100 columns hold.
-const bytesInLine = 24
+// bytesPerRow is how many bytes of a frame stand in one line: what 100 columns hold.
+const bytesPerRow = 24
 
-func (t tracer) show(f line.Frame) {
+func (t tracer) printFrame(f line.Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	way := "--      "
@@ -40,7 +40,7 @@ func (t tracer) show(f line.Frame) {
 		return
 	}
 	for b := f.Bytes; len(b) > 0; {
-		n := min(bytesInLine, len(b))
+		n := min(bytesPerRow, len(b))
 		fmt.Fprintf(t.out, "%*s % 02X\n", len(at)+len(way)+1, "", b[:n])
 		b = b[n:]
 	}
@@ -48,7 +48,7 @@ func (t tracer) show(f line.Frame) {
 
 // newTracer prints frames among the readings, in the order in which both come; beside readings for a program, on
 // standard error.
-func newTracer(c *call, r *readings) tracer {
+func newTracer(c *call, r *readingPrinter) tracer {
 	t := tracer{mu: &r.mu, out: r.out, zone: r.site.zone()}
 	if r.json {
 		t.out = c.err
@@ -65,14 +65,14 @@ func traceSpan(watch bool, wait time.Duration) string {
 }
 
 // tracedFromDaemon shows what the running gauger sends and hears, and the readings that it makes of it.
-func (r *readings) tracedFromDaemon(parent context.Context, t *tools, points []string, show tracer, watch bool, wait time.Duration) error {
+func (r *readingPrinter) tracedFromDaemon(parent context.Context, t *modbusAccess, points []string, show tracer, watch bool, wait time.Duration) error {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	if !watch {
 		ctx, cancel = context.WithTimeout(ctx, wait)
 		defer cancel()
 	}
-	stop, err := t.trace(ctx, show.show)
+	stop, err := t.trace(ctx, show.printFrame)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (r *readings) tracedFromDaemon(parent context.Context, t *tools, points []s
 	err = t.daemon.Watch(ctx, points, func(s agent.PointReading) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.show(s)
+		return r.print(s)
 	})
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 		return nil

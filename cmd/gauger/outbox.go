@@ -24,31 +24,31 @@ type selection struct {
 	whole    bool      // with the requests that take them to the service
 }
 
-// everyState is every place that a record can be seen in, and the words for it.
-var everyState = []string{"waiting", "dead", "delivered", "dropped"}
+// allStates is every place that a record can be seen in, and the words for it.
+var allStates = []string{"waiting", "dead", "delivered", "dropped"}
 
 // selectionFlags are the flags of everything that lists records.
-func selectionFlags(cmd *cobra.Command) (state *string, within window) {
+func selectionFlags(cmd *cobra.Command) (state *string, within timeWindow) {
 	f := cmd.Flags()
 	state = new(string)
 	word(cmd, state, "state", "only records in this state", "waiting", "refused", "dead", "delivered", "dropped", "all")
-	return state, window{
+	return state, timeWindow{
 		f.String("from", "", "only records that were queued from this `TIME` (the site's) on, or so long ago: 24h, 7d"),
 		f.String("to", "", "only records that were queued before this `TIME`"),
 	}
 }
 
 // newSelection reads what the flags say; usual are the states that are shown when none is named.
-func newSelection(c *call, rest []string, state string, within window, usual ...string) (selection, error) {
+func newSelection(c *call, rest []string, state string, within timeWindow, usual ...string) (selection, error) {
 	if len(rest) > 1 {
-		return selection{}, usage{c.command + " takes one stream, or none for all"}
+		return selection{}, usageError{c.command + " takes one stream, or none for all"}
 	}
-	w, err := within.wanted(c, nil)
+	w, err := within.read(c, nil)
 	s := selection{stream: strings.Join(rest, ""), states: usual, from: w.From, to: w.To}
 	switch state {
 	case "":
 	case "all":
-		s.states = everyState
+		s.states = allStates
 	case "refused":
 		s.states = []string{"dead"}
 	default:
@@ -57,8 +57,8 @@ func newSelection(c *call, rest []string, state string, within window, usual ...
 	return s, err
 }
 
-// holds says whether a record was queued in the sieve's time.
-func (s selection) holds(e agent.Entry) bool {
+// contains says whether a record was queued in the sieve's time.
+func (s selection) contains(e agent.Entry) bool {
 	return !e.At.Before(s.from) && (s.to.IsZero() || e.At.Before(s.to))
 }
 
@@ -67,7 +67,7 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(ag
 	streams := []string{s.stream}
 	if s.stream == "" {
 		var status agent.Status
-		if err := d.call(ctx, "status", agent.None{}, &status); err != nil {
+		if err := d.request(ctx, "status", agent.None{}, &status); err != nil {
 			return err
 		}
 		if status.Shut != "" { // no stream is known, which is not to say that none has records
@@ -78,7 +78,7 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(ag
 	for _, state := range s.states {
 		for _, name := range streams {
 			err := d.eachPage(ctx, agent.RecordQuery{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
-				if !s.holds(e) {
+				if !s.contains(e) {
 					return nil
 				}
 				return see(e)
@@ -95,7 +95,7 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(ag
 func (d *connection) eachPage(ctx context.Context, which agent.RecordQuery, see func(agent.Entry) error) error {
 	for {
 		var page []agent.Entry
-		if err := d.call(ctx, "outbox.list", which, &page); err != nil {
+		if err := d.request(ctx, "outbox.list", which, &page); err != nil {
 			return err
 		}
 		if len(page) == 0 {
@@ -136,11 +136,11 @@ func printRecords(ctx context.Context, c *call, sieves ...selection) error {
 	case c.json():
 		return printJSON(c.out, all)
 	}
-	return table(c.out, all, findSite(c).zone())
+	return printTable(c.out, all, findSite(c).zone())
 }
 
-// table prints records, a line each.
-func table(w io.Writer, all []agent.Entry, zone *time.Location) error {
+// printTable prints records, a line each.
+func printTable(w io.Writer, all []agent.Entry, zone *time.Location) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(w, "nothing")
 		return err
@@ -152,21 +152,21 @@ func table(w io.Writer, all []agent.Entry, zone *time.Location) error {
 		if !e.Since.IsZero() {
 			since = e.Since
 		}
-		fmt.Fprintf(t, "%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateOf(e), minute(since, zone), whatOf(e), whyOf(e))
+		fmt.Fprintf(t, "%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(since, zone), recordText(e), reasonText(e))
 	}
 	return t.Flush()
 }
 
-// stateOf is a record's state as people call it.
-func stateOf(e agent.Entry) string {
+// stateWord is a record's state as people call it.
+func stateWord(e agent.Entry) string {
 	if _, _, _, unreadable := e.Message(); unreadable {
 		return "unreadable"
 	}
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
-// whatOf says what a record is.
-func whatOf(e agent.Entry) string {
+// recordText says what a record is.
+func recordText(e agent.Entry) string {
 	what := e.Label
 	if e.Address != "" {
 		what += " for " + e.Address
@@ -174,8 +174,8 @@ func whatOf(e agent.Entry) string {
 	return what
 }
 
-// whyOf says why a record is where it is.
-func whyOf(e agent.Entry) string {
+// reasonText says why a record is where it is.
+func reasonText(e agent.Entry) string {
 	source, raw, reason, unreadable := e.Message()
 	switch {
 	case unreadable:
@@ -193,7 +193,7 @@ func whyOf(e agent.Entry) string {
 // listOptions are the flags of `outbox list` and `outbox dead`.
 type listOptions struct {
 	state  *string
-	within window
+	within timeWindow
 	usual  []string // states that are shown when none is named
 }
 
@@ -227,15 +227,15 @@ func (o *listOptions) run(ctx context.Context, c *call, args []string) error {
 	return printRecords(ctx, c, all...)
 }
 
-// recordOf reads STREAM/SEQ; the number may be left out where several records may be meant.
-func recordOf(text string, needSeq bool) (agent.RecordQuery, error) {
+// parseRecord reads STREAM/SEQ; the number may be left out where several records may be meant.
+func parseRecord(text string, needSeq bool) (agent.RecordQuery, error) {
 	stream, number, ok := strings.Cut(text, "/")
 	if !ok && !needSeq {
 		return agent.RecordQuery{Stream: stream}, nil
 	}
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
-		return agent.RecordQuery{}, usage{fmt.Sprintf("%q is not a record; write STREAM/NUMBER such as tickets/12, as `gauger outbox list` shows it", text)}
+		return agent.RecordQuery{}, usageError{fmt.Sprintf("%q is not a record; write STREAM/NUMBER such as tickets/12, as `gauger outbox list` shows it", text)}
 	}
 	return agent.RecordQuery{Stream: stream, Seqs: []uint64{seq}}, nil
 }
@@ -243,11 +243,11 @@ func recordOf(text string, needSeq bool) (agent.RecordQuery, error) {
 // changeRecords runs a command that names records, or a whole stream, and does verb with them.
 func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []string, needSeq bool) error {
 	if len(rest) == 0 {
-		return usage{c.command + " wants a record, as STREAM/NUMBER"}
+		return usageError{c.command + " wants a record, as STREAM/NUMBER"}
 	}
 	var all []agent.RecordQuery
 	for _, text := range rest {
-		which, err := recordOf(text, needSeq)
+		which, err := parseRecord(text, needSeq)
 		if err != nil {
 			return err
 		}
@@ -259,7 +259,7 @@ func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []
 		var errs []error
 		for i, which := range all {
 			var n int
-			if err := d.call(ctx, verb, which, &n); err != nil {
+			if err := d.request(ctx, verb, which, &n); err != nil {
 				errs = append(errs, err) // the others are done all the same
 				continue
 			}
@@ -268,7 +268,7 @@ func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []
 			case n == 0:
 				fmt.Fprintf(c.out, "%s: nothing there is refused or parked; what waits is tried now\n", rest[i])
 			default:
-				fmt.Fprintf(c.out, "%s: %s %s\n", rest[i], count(n, "record"), done)
+				fmt.Fprintf(c.out, "%s: %s %s\n", rest[i], countText(n, "record"), done)
 			}
 		}
 		return errors.Join(errs...)
@@ -284,7 +284,7 @@ func outboxRetryCommand(c *call) *cobra.Command {
 }
 
 func runOutboxRetry(ctx context.Context, c *call, args []string) error {
-	if slices.ContainsFunc(args, keptMessage) {
+	if slices.ContainsFunc(args, isRefusedMessage) {
 		return decodeMessages(ctx, c, args)
 	}
 	return changeRecords(ctx, c, "outbox.retry", "queued again", "", args, false)
@@ -305,7 +305,7 @@ func outboxDropCommand(c *call) *cobra.Command {
 
 func (o *outboxDropOptions) run(ctx context.Context, c *call, args []string) error {
 	if strings.TrimSpace(o.why) == "" {
-		return usage{"say why with --why: a dropped record is gone, and the reason is kept"}
+		return usageError{"say why with --why: a dropped record is gone, and the reason is kept"}
 	}
 	return changeRecords(ctx, c, "outbox.drop", "given up", o.why, args, true)
 }

@@ -9,8 +9,8 @@ import (
 	"gauger/outbox"
 )
 
-// checked is a report with the names that a program reads.
-type checked struct {
+// checkReport is a report with the names that a program reads.
+type checkReport struct {
 	Bytes       int64    `json:"bytes"`
 	Pages       uint64   `json:"pages"`
 	Free        int      `json:"free_pages"`
@@ -29,18 +29,18 @@ func outboxCheckCommand(c *call) *cobra.Command {
 // runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
 func runOutboxCheck(_ context.Context, c *call, args []string) error {
 	if len(args) != 1 {
-		return usage{"outbox check wants the outbox file"}
+		return usageError{"outbox check wants the outbox file"}
 	}
 	r, err := outbox.Check(args[0])
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)
-		if printed := printJSON(c.out, checked(r)); printed != nil {
+		if printed := printJSON(c.out, checkReport(r)); printed != nil {
 			return printed
 		}
 		return err
 	}
 	if r.Bytes > 0 {
-		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", args[0], r.Bytes, r.Records, r.DeadLetters, count(r.Bad, "problem"))
+		fmt.Fprintf(c.out, "%s: %d bytes, %d waiting, %d refused, %s\n", args[0], r.Bytes, r.Records, r.DeadLetters, countText(r.Bad, "problem"))
 	}
 	if r.LostUnknown {
 		fmt.Fprintln(c.out, "  how many records are missing, or were lost in an earlier damage, is not known: the counts are damaged, or were")

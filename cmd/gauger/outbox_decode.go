@@ -9,14 +9,14 @@ import (
 	"gauger/agent"
 )
 
-// keptMessage says that a person means messages that could not be decoded.
-func keptMessage(record string) bool {
+// isRefusedMessage says that a person means messages that could not be decoded.
+func isRefusedMessage(record string) bool {
 	stream, _, _ := strings.Cut(record, "/")
 	return stream == agent.Refused
 }
 
-// decodedAgain is what a program reads of messages that were decoded again.
-type decodedAgain struct {
+// decodeResult is what a program reads of messages that were decoded again.
+type decodeResult struct {
 	Decoded int                  `json:"decoded"`
 	Values  int                  `json:"values"` // that were queued of them
 	Left    []agent.DecodeResult `json:"left"`   // still cannot be decoded
@@ -26,20 +26,20 @@ type decodedAgain struct {
 func decodeMessages(ctx context.Context, c *call, rest []string) error {
 	which := agent.RecordQuery{Stream: agent.Refused}
 	for _, text := range rest {
-		w, err := recordOf(text, false)
+		w, err := parseRecord(text, false)
 		if err != nil {
 			return err
 		}
 		if w.Stream != agent.Refused || len(w.Seqs) == 0 && len(rest) > 1 {
-			return usage{"name messages by themselves, as refused/12, or say refused for all of them"}
+			return usageError{"name messages by themselves, as refused/12, or say refused for all of them"}
 		}
 		which.Seqs = append(which.Seqs, w.Seqs...)
 	}
-	all := decodedAgain{Left: []agent.DecodeResult{}}
+	all := decodeResult{Left: []agent.DecodeResult{}}
 	err := withConnection(c, func(d *connection) error {
 		for {
 			var page []agent.DecodeResult
-			if err := d.call(ctx, "outbox.decode", which, &page); err != nil {
+			if err := d.request(ctx, "outbox.decode", which, &page); err != nil {
 				return err
 			}
 			for _, x := range page {
@@ -58,29 +58,29 @@ func decodeMessages(ctx context.Context, c *call, rest []string) error {
 	return err
 }
 
-// mostLeft is how many messages a person is told of that still cannot be decoded.
-const mostLeft = 20
+// maxLeftShown is how many messages a person is told of that still cannot be decoded.
+const maxLeftShown = 20
 
-func printDecoded(c *call, all decodedAgain) error {
+func printDecoded(c *call, all decodeResult) error {
 	if c.json() {
 		return printJSON(c.out, all)
 	}
-	for _, x := range all.Left[:min(len(all.Left), mostLeft)] {
+	for _, x := range all.Left[:min(len(all.Left), maxLeftShown)] {
 		if _, err := fmt.Fprintf(c.out, "%s/%d still cannot be decoded: %s\n", agent.Refused, x.Seq, oneLine(x.Why)); err != nil {
 			return err
 		}
 	}
-	if more := len(all.Left) - mostLeft; more > 0 {
+	if more := len(all.Left) - maxLeftShown; more > 0 {
 		fmt.Fprintf(c.out, "and %d more, as `gauger outbox dead %s` shows\n", more, agent.Refused)
 	}
-	_, err := fmt.Fprintf(c.out, "%s decoded, %s queued\n", count(all.Decoded, "message"), count(all.Values, "value"))
+	_, err := fmt.Fprintf(c.out, "%s decoded, %s queued\n", countText(all.Decoded, "message"), countText(all.Values, "value"))
 	if all.Decoded > 0 && all.Values == 0 {
 		fmt.Fprintln(c.err, "what is past goes to tag_values and targets only, and those points are in none: it makes no ticket and no event")
 	}
 	return err
 }
 
-func (a *decodedAgain) add(x agent.DecodeResult) {
+func (a *decodeResult) add(x agent.DecodeResult) {
 	if x.Why != "" {
 		a.Left = append(a.Left, x)
 		return

@@ -25,14 +25,14 @@ func outboxShowCommand(c *call) *cobra.Command {
 // runOutboxShow prints one record whole.
 func runOutboxShow(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
-		return usage{"outbox show wants one record, as STREAM/NUMBER"}
+		return usageError{"outbox show wants one record, as STREAM/NUMBER"}
 	}
-	which, err := recordOf(args[0], true)
+	which, err := parseRecord(args[0], true)
 	if err != nil {
 		return err
 	}
 	var e agent.Entry
-	if err := withConnection(c, func(d *connection) error { return d.call(ctx, "outbox.show", which, &e) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
 		return err
 	}
 	if c.json() {
@@ -49,9 +49,9 @@ func showEntry(w io.Writer, e agent.Entry, zone *time.Location) error {
 		answer = strconv.Itoa(e.Status)
 	}
 	for _, x := range [][2]string{
-		{e.Stream + "/" + strconv.FormatUint(e.Seq, 10), strings.TrimSpace(stateOf(e) + " " + whatOf(e))},
-		{"queued", minute(e.At, zone)}, {"start", e.Start}, {"object", e.Object},
-		{sinceWord(e), minute(e.Since, zone)}, {"last answer", answer}, {"correlation id", e.Corr},
+		{e.Stream + "/" + strconv.FormatUint(e.Seq, 10), strings.TrimSpace(stateWord(e) + " " + recordText(e))},
+		{"queued", timeText(e.At, zone)}, {"start", e.Start}, {"object", e.Object},
+		{sinceLabel(e), timeText(e.Since, zone)}, {"last answer", answer}, {"correlation id", e.Corr},
 		{"why", e.Reason}, {"why it waits", e.Waits},
 	} {
 		if x[1] != "" && x[1] != "-" {
@@ -79,8 +79,8 @@ func showEntry(w io.Writer, e agent.Entry, zone *time.Location) error {
 	return err
 }
 
-// sinceWord says what happened when its state began.
-func sinceWord(e agent.Entry) string {
+// sinceLabel says what happened when its state began.
+func sinceLabel(e agent.Entry) string {
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
@@ -88,7 +88,7 @@ func sinceWord(e agent.Entry) string {
 type outboxExportOptions struct {
 	file   string
 	state  *string
-	within window
+	within timeWindow
 }
 
 func outboxExportCommand(c *call) *cobra.Command {
@@ -104,7 +104,7 @@ func outboxExportCommand(c *call) *cobra.Command {
 // run writes every record that is there, a line of JSON or csv each: what waits, what was refused, and the
 // receipts. Nothing of a key is among it.
 func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) error {
-	s, err := newSelection(c, args, *o.state, o.within, everyState...)
+	s, err := newSelection(c, args, *o.state, o.within, allStates...)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) e
 	}
 	n, err := exportRecords(ctx, c, out, s)
 	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		_, err = fmt.Fprintf(c.err, "%s written to %s\n", count(n, "record"), o.file)
+		_, err = fmt.Fprintf(c.err, "%s written to %s\n", countText(n, "record"), o.file)
 	}
 	return err
 }
@@ -158,6 +158,6 @@ func entryRow(e agent.Entry, zone *time.Location) []string {
 	if e.Status != 0 {
 		status = strconv.Itoa(e.Status)
 	}
-	return []string{e.Stream, strconv.FormatUint(e.Seq, 10), stateOf(e), plainText(e.Label), e.Start, e.Object, plainText(e.Address),
-		at(e.At), at(e.Since), status, plainText(e.Corr), plainText(whyOf(e)), string(e.Body)}
+	return []string{e.Stream, strconv.FormatUint(e.Seq, 10), stateWord(e), spreadsheetText(e.Label), e.Start, e.Object, spreadsheetText(e.Address),
+		at(e.At), at(e.Since), status, spreadsheetText(e.Corr), spreadsheetText(reasonText(e)), string(e.Body)}
 }

@@ -150,7 +150,7 @@ func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
 		change(&w)
 		cfg := &config.Config{}
 		cfg.Zone = time.UTC
-		text := strings.Join((&answer{Explanation: &w, h: site{cfg}}).sentences(), "\n")
+		text := strings.Join((&timeAnswer{Explanation: &w, h: site{cfg}}).sentences(), "\n")
 		if !strings.Contains(text, want) || strings.Contains(text, "%!") {
 			t.Errorf("not said: %q in\n%s", want, text)
 		}
@@ -188,7 +188,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	found := paper(func(r *ticketRow) {
 		r.Found, r.Load.Review = []agent.Finding{{Note: "it came back"}}, []string{"a gap"}
 	})
-	if got := found.review(); got != "a gap, learned later: it came back" {
+	if got := found.reviewText(); got != "a gap, learned later: it came back" {
 		t.Errorf("of a ticket that was corrected the list says %q", got)
 	}
 	written := paper(func(r *ticketRow) {
@@ -203,7 +203,7 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 // A load in the time of a clock that was not set leaves when that is set, not in 1970.
 func TestATicketThatWaitsForTheClockSaysSo(t *testing.T) {
 	row := paper(func(r *ticketRow) { r.State, r.Load.Start = "held", time.Date(1970, 1, 1, 3, 0, 0, 0, time.UTC) })
-	if got := row.standing(site{&config.Config{}}); got != "held until the clock is set, which will date it" {
+	if got := row.stateText(site{&config.Config{}}); got != "held until the clock is set, which will date it" {
 		t.Errorf("it stands as %q", got)
 	}
 }

@@ -45,39 +45,39 @@ func firstLine(s string) string {
 	return line
 }
 
-// count is "1 tank" or "2 tanks".
-func count(n int, noun string) string {
+// countText is "1 tank" or "2 tanks".
+func countText(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// shown prints a figure with so many places, or nothing.
-func shown(v *float64, places int) string {
+// figureText prints a figure with so many places, or nothing.
+func figureText(v *float64, places int) string {
 	if v == nil {
 		return ""
 	}
 	return strconv.FormatFloat(*v, 'f', places, 64)
 }
 
-func dash(text string) string {
+func orDash(text string) string {
 	if text == "" {
 		return "-"
 	}
 	return text
 }
 
-// plainText keeps a spreadsheet from taking a text for a formula: what begins as one gets an apostrophe before it.
-func plainText(s string) string {
+// spreadsheetText keeps a spreadsheet from taking a text for a formula: what begins as one gets an apostrophe before it.
+func spreadsheetText(s string) string {
 	if s != "" && strings.ContainsRune("=+-@\t\r\n", rune(s[0])) {
 		return "'" + s
 	}
 	return s
 }
 
-// lasting is a duration for the eye.
-func lasting(d time.Duration) string {
+// durationText is a duration for the eye.
+func durationText(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", milliseconds(d))
 	}
@@ -88,22 +88,22 @@ func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond)) / float64(time.Millisecond)
 }
 
-// minutes is a duration as people say it.
-func minutes(d time.Duration) string {
+// spokenDuration is a duration as people say it.
+func spokenDuration(d time.Duration) string {
 	switch m := d.Minutes(); {
 	case m < 1.5:
-		return count(int(d.Seconds()+0.5), "second")
+		return countText(int(d.Seconds()+0.5), "second")
 	case m < 120:
-		return count(int(m+0.5), "minute")
+		return countText(int(m+0.5), "minute")
 	}
 	return fmt.Sprintf("%.1f hours", d.Hours())
 }
 
-// gauge is a level (inches) as a gauger writes it.
-func gauge(inches float64) string { return tank.Length(inches).Gauge() }
+// gaugeText is a level (inches) as a gauger writes it.
+func gaugeText(inches float64) string { return tank.Length(inches).Gauge() }
 
-// minute is how the commands show a time: the site's date and time of day.
-func minute(t time.Time, zone *time.Location) string {
+// timeText is how the commands show a time: the site's date and time of day.
+func timeText(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "-"
 	}
@@ -120,8 +120,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// signed is a difference with its sign; one that rounds to nothing is +0, never -0.
-func signed(v float64, places int) string {
+// signedText is a difference with its sign; one that rounds to nothing is +0, never -0.
+func signedText(v float64, places int) string {
 	scale := math.Pow10(places)
 	return fmt.Sprintf("%+.*f", places, math.Round(v*scale)/scale+0)
 }
@@ -136,8 +136,8 @@ func sortedNames[V any](set map[string]V) []string {
 	return names
 }
 
-// alternatives is "text or json", or "text, json or csv".
-func alternatives(words []string) string {
+// joinOr is "text or json", or "text, json or csv".
+func joinOr(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
 		return strings.Join(words, "")

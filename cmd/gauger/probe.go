@@ -19,8 +19,8 @@ import (
 	"gauger/collectors/modbus/survey"
 )
 
-// probing is one register to look at, and what a person knows of it.
-type probing struct {
+// probeRequest is one register to look at, and what a person knows of it.
+type probeRequest struct {
 	URL     string        `json:"url"`
 	Unit    int           `json:"unit"`
 	Address int           `json:"address"`
@@ -33,8 +33,8 @@ type probing struct {
 	Timeout time.Duration `json:"timeout"`
 }
 
-// probed is what a register and its neighbours hold, and what that may mean.
-type probed struct {
+// probeResult is what a register and its neighbours hold, and what that may mean.
+type probeResult struct {
 	Registers []register `json:"registers"`
 	Guesses   []guess    `json:"guesses"`
 }
@@ -62,13 +62,13 @@ type guess struct {
 	YAML    string   `json:"yaml"`
 }
 
-func probeOn(ctx context.Context, lines *line.Lines, a probing) (p probed, err error) {
-	if err := waitable(a.Timeout); err != nil {
+func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeResult, err error) {
+	if err := checkTimeout(a.Timeout); err != nil {
 		return p, err
 	}
 	borrowed, giveBack, err := lines.Borrow(a.URL)
 	if err != nil {
-		return p, usage{err.Error()}
+		return p, usageError{err.Error()}
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
 	q := survey.Question{
@@ -82,7 +82,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probing) (p probed, err e
 		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
 	}
 	for _, r := range seen.Registers {
-		p.Registers = append(p.Registers, register{r.Address, r.Word, reason(r.Err)})
+		p.Registers = append(p.Registers, register{r.Address, r.Word, registerProblem(r.Err)})
 	}
 	for _, c := range seen.Candidates {
 		g := guess{
@@ -99,8 +99,8 @@ func probeOn(ctx context.Context, lines *line.Lines, a probing) (p probed, err e
 	return p, nil
 }
 
-// reason is why a register has no word, without saying again which one.
-func reason(err error) string {
+// registerProblem is why a register has no word, without saying again which one.
+func registerProblem(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -119,7 +119,7 @@ type probeOptions struct {
 	between string
 	most    uint
 	trace   bool
-	probing probing
+	probing probeRequest
 	kind    string
 }
 
@@ -127,7 +127,7 @@ func probeCommand(c *call) *cobra.Command {
 	o := &probeOptions{}
 	cmd := newCommand(c, "probe URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", o.run)
 	f := cmd.Flags()
-	o.probing = probing{}
+	o.probing = probeRequest{}
 	f.StringVar(&o.expect, "expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
 	f.StringVar(&o.between, "range", "", "the `LOW,HIGH` between which it lies")
 	f.StringVar(&o.probing.Name, "name", "", "`NAME` of the point for the configuration")
@@ -143,13 +143,13 @@ func probeCommand(c *call) *cobra.Command {
 // run shows one register as it is and in every type, order, scale and offset, ranked.
 func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err error) {
 	o.probing.Input = o.kind == "input"
-	if err := errors.Join(waitable(o.probing.Timeout), o.probing.where(args), o.probing.expects(o.expect, o.between), o.probing.named()); err != nil {
+	if err := errors.Join(checkTimeout(o.probing.Timeout), o.probing.readArgs(args), o.probing.readExpected(o.expect, o.between), o.probing.checkName()); err != nil {
 		return err
 	}
 	if o.probing.Address >= 30001 && o.probing.Address <= 49999 {
 		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", o.probing.Address, o.probing.Address%10000-1)
 	}
-	t, err := openTools(c)
+	t, err := openModbus(c)
 	if err != nil {
 		return err
 	}
@@ -161,26 +161,26 @@ func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err err
 	case c.json():
 		return printJSON(c.out, p.Guesses)
 	}
-	return p.show(c.out, o.probing, int(o.most))
+	return p.print(c.out, o.probing, int(o.most))
 }
 
-func probeTraced(ctx context.Context, c *call, t *tools, a probing, trace bool) (probed, error) {
+func probeTraced(ctx context.Context, c *call, t *modbusAccess, a probeRequest, trace bool) (probeResult, error) {
 	if trace {
-		stop, err := t.trace(ctx, tracer{mu: &sync.Mutex{}, out: c.err, zone: time.Local}.show)
+		stop, err := t.trace(ctx, tracer{mu: &sync.Mutex{}, out: c.err, zone: time.Local}.printFrame)
 		if err != nil {
-			return probed{}, err
+			return probeResult{}, err
 		}
 		defer stop()
 	}
 	return t.probe(ctx, a)
 }
 
-// show prints the registers, and below them the likeliest readings.
-func (p probed) show(out io.Writer, a probing, most int) error {
+// print prints the registers, and below them the likeliest readings.
+func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "ADDRESS\tHEX\tDECIMAL\tSIGNED\tCHARACTERS")
 	for _, r := range p.Registers {
-		fmt.Fprintf(t, "%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.shown())
+		fmt.Fprintf(t, "%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
 	}
 	fmt.Fprintln(t)
 	if err := t.Flush(); err != nil {
@@ -200,7 +200,7 @@ func (p probed) show(out io.Writer, a probing, most int) error {
 			name, order, _ := strings.Cut(same, " ")
 			told[g.key(name, order)] = true
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.shown(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.twins())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
 	return t.Flush()
 }
@@ -208,8 +208,8 @@ func (p probed) show(out io.Writer, a probing, most int) error {
 // key names one reading among those of one scale.
 func (g guess) key(kind, order string) string { return fmt.Sprint(g.Address, kind, order, g.Scale) }
 
-// twins is what else reads the same number.
-func (g guess) twins() string {
+// sameNumberText is what else reads the same number.
+func (g guess) sameNumberText() string {
 	const most = 4
 	switch {
 	case len(g.Same) == 0:
@@ -220,7 +220,7 @@ func (g guess) twins() string {
 	return "  # the same number: " + strings.Join(g.Same, ", ")
 }
 
-func (r register) shown() string {
+func (r register) text() string {
 	if r.Why != "" {
 		return "-\t-\t-\t" + r.Why
 	}
@@ -233,7 +233,7 @@ func (r register) shown() string {
 	return fmt.Sprintf("%04X\t%d\t%d\t%s", r.Word, r.Word, int16(r.Word), characters)
 }
 
-func (g guess) shown() string {
+func (g guess) valueText() string {
 	switch {
 	case g.Why != "":
 		return "no value: " + g.Why
@@ -252,53 +252,53 @@ func (g guess) shown() string {
 	return text
 }
 
-// where reads URL UNIT REGISTER.
-func (a *probing) where(rest []string) error {
+// readArgs reads URL UNIT REGISTER.
+func (a *probeRequest) readArgs(rest []string) error {
 	if len(rest) != 3 {
-		return usage{"probe wants URL UNIT REGISTER, such as: probe tcp://10.20.0.5:502 1 100 --expect 184.2"}
+		return usageError{"probe wants URL UNIT REGISTER, such as: probe tcp://10.20.0.5:502 1 100 --expect 184.2"}
 	}
 	unit, err1 := strconv.Atoi(rest[1])
 	address, err2 := strconv.Atoi(rest[2])
 	if err1 != nil || err2 != nil {
-		return usage{fmt.Sprintf("unit and register are whole numbers, not %q and %q; the register counts from 0 as on the wire", rest[1], rest[2])}
+		return usageError{fmt.Sprintf("unit and register are whole numbers, not %q and %q; the register counts from 0 as on the wire", rest[1], rest[2])}
 	}
 	a.URL, a.Unit, a.Address = rest[0], unit, address
 	return nil
 }
 
-// named checks what goes into the configuration's line as it is.
-func (a *probing) named() error {
+// checkName checks what goes into the configuration's line as it is.
+func (a *probeRequest) checkName() error {
 	if strings.ContainsAny(a.Name, "/ ,{}[]:#\"'") {
-		return usage{fmt.Sprintf("--name %q: letters, digits, - and _", a.Name)}
+		return usageError{fmt.Sprintf("--name %q: letters, digits, - and _", a.Name)}
 	}
 	return nil
 }
 
-// gaugeError is how far a gauge that is read by hand may lie from what the transmitter says.
-const gaugeError = 0.5
+// handGaugeError is how far a gauge that is read by hand may lie from what the transmitter says.
+const handGaugeError = 0.5
 
-// expects reads what the value should be.
-func (a *probing) expects(value, between string) error {
+// readExpected reads what the value should be.
+func (a *probeRequest) readExpected(value, between string) error {
 	low, high, isRange := strings.Cut(between, ",")
 	switch {
 	case value == "" && between == "":
 		return nil
 	case value != "" && between != "":
-		return usage{"--expect and --range say the same; give one of them"}
+		return usageError{"--expect and --range say the same; give one of them"}
 	case between != "" && !isRange:
-		return usage{fmt.Sprintf("--range is LOW,HIGH such as 0,240, not %q", between)}
+		return usageError{fmt.Sprintf("--range is LOW,HIGH such as 0,240, not %q", between)}
 	case value != "":
 		v, err := gaugeOrNumber(value)
-		a.Low, a.High, a.Within = v, v, gaugeError
+		a.Low, a.High, a.Within = v, v, handGaugeError
 		return err
 	}
 	lowest, err1 := parseNumber(low)
 	highest, err2 := parseNumber(high)
 	if err := errors.Join(err1, err2); err != nil {
-		return usage{"--range: " + err.Error()}
+		return usageError{"--range: " + err.Error()}
 	}
 	if lowest >= highest {
-		return usage{fmt.Sprintf("--range %s: the lower number comes first", between)}
+		return usageError{fmt.Sprintf("--range %s: the lower number comes first", between)}
 	}
 	a.Low, a.High = lowest, highest
 	return nil
@@ -312,7 +312,7 @@ func gaugeOrNumber(text string) (float64, error) {
 	}
 	length, lengthErr := tank.ParseLength(text)
 	if lengthErr != nil {
-		return 0, usage{fmt.Sprintf("--expect: %s; or feet and inches such as 15'4 1/4\"", err)}
+		return 0, usageError{fmt.Sprintf("--expect: %s; or feet and inches such as 15'4 1/4\"", err)}
 	}
 	return float64(length), nil
 }

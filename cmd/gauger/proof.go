@@ -44,11 +44,11 @@ func proofCommand(c *call) *cobra.Command {
 // run prints where every record is, and fails when one is nowhere.
 func (o *proofOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"proof takes flags only, such as --from 2026-03-01 --to 2026-03-31"}
+		return usageError{"proof takes flags only, such as --from 2026-03-01 --to 2026-03-31"}
 	}
 	h := findSite(c)
 	p := ledgerProof{Tickets: []ticketRow{}}
-	stretch, err := h.stretch(o.from, o.to)
+	stretch, err := h.proofPeriod(o.from, o.to)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (o *proofOptions) run(ctx context.Context, c *call, args []string) error {
 		p.Tickets = append(p.Tickets, slices.DeleteFunc(rows, func(r ticketRow) bool {
 			return r.End.Before(stretch.From) || !r.End.Before(stretch.To)
 		})...)
-		return errors.Join(err, d.call(ctx, "proof", stretch, &p.Proof))
+		return errors.Join(err, d.request(ctx, "proof", stretch, &p.Proof))
 	})
 	if err != nil {
 		return err
@@ -66,21 +66,21 @@ func (o *proofOptions) run(ctx context.Context, c *call, args []string) error {
 	case c.json():
 		err = printJSON(c.out, p)
 	case c.format == "csv":
-		err = csv.NewWriter(c.out).WriteAll(p.csv(o.of, h))
+		err = csv.NewWriter(c.out).WriteAll(p.csvLines(o.of, h))
 	default:
 		err = printProof(c, h, p)
 	}
 	if err == nil && !p.Holds {
-		fmt.Fprintln(c.err, p.fault())
+		fmt.Fprintln(c.err, p.failureText())
 		return errQuiet
 	}
 	return err
 }
 
-// fault says why the ledger does not hold.
-func (p *ledgerProof) fault() string {
+// failureText says why the ledger does not hold.
+func (p *ledgerProof) failureText() string {
 	for _, s := range p.Streams {
-		if !s.Holds && !onlyUnknown(s) {
+		if !s.Holds && !onlyLossUnknown(s) {
 			return "THE LEDGER DOES NOT HOLD: a record is nowhere, or here without having been accepted; keep the store's folder as it is, and ask for help"
 		}
 	}
@@ -90,34 +90,34 @@ func (p *ledgerProof) fault() string {
 // printProof prints the proof for people.
 func printProof(c *call, h site, p ledgerProof) error {
 	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "from %s to before %s\n\n", minute(p.From, h.zone()), minute(p.To, h.zone()))
+	fmt.Fprintf(t, "from %s to before %s\n\n", timeText(p.From, h.zone()), timeText(p.To, h.zone()))
 	fmt.Fprintln(t, "RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t")
 	for _, s := range p.Streams {
 		ends := "every one accounted for"
 		switch {
-		case !s.Holds && !onlyUnknown(s):
+		case !s.Holds && !onlyLossUnknown(s):
 			ends = fmt.Sprintf("DOES NOT HOLD: counted one by one %d wait and %d are refused", s.Queued, s.Letters)
 		case !s.Holds:
 			ends = lossUnknown
 		}
-		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", streamName(s.Stream), sums(s.Whole), ends)
+		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", streamName(s.Stream), countsRow(s.Whole), ends)
 		ends = ""
 		if s.NoReceipt > 0 {
-			ends = fmt.Sprintf("+ %s without a receipt", count(int(s.NoReceipt), "record"))
+			ends = fmt.Sprintf("+ %s without a receipt", countText(int(s.NoReceipt), "record"))
 		}
 		if s.Before > 0 {
-			ends = strings.TrimSpace(ends + fmt.Sprintf(" (before them %s whose time is no longer known)", count(int(s.Before), "record")))
+			ends = strings.TrimSpace(ends + fmt.Sprintf(" (before them %s whose time is no longer known)", countText(int(s.Before), "record")))
 		}
 		if !s.Since.IsZero() {
-			ends = strings.TrimSpace(ends + " (receipts are kept since " + minute(s.Since, h.zone()) + ")")
+			ends = strings.TrimSpace(ends + " (receipts are kept since " + timeText(s.Since, h.zone()) + ")")
 		}
-		fmt.Fprintf(t, "\taccepted then\t%s\t%s\n", sums(s.Within), ends)
+		fmt.Fprintf(t, "\taccepted then\t%s\t%s\n", countsRow(s.Within), ends)
 	}
 	if len(p.Unused) > 0 {
 		fmt.Fprintln(t, "\nNOT USED: readings without a time of the device, which may have waited at the broker, so that nobody knows when they were true\nPOINT\tREADINGS\tFIRST\tLAST")
 	}
 	for _, u := range p.Unused {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", u.Point, u.Count, minute(u.First, h.zone()), minute(u.Last, h.zone()))
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", u.Point, u.Count, timeText(u.First, h.zone()), timeText(u.Last, h.zone()))
 	}
 	fmt.Fprintf(t, "\nTICKETS by the end of the load: %d\n", len(p.Tickets))
 	for i, line := range p.ticketLines(h, time.DateTime) {
@@ -136,12 +136,12 @@ func printProof(c *call, h site, p ledgerProof) error {
 	return nil
 }
 
-func sums(n agent.Tally) string {
+func countsRow(n agent.Tally) string {
 	return fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%d\t%s", n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped, n.Losses())
 }
 
-// onlyUnknown says that a stream's ledger fits its records, and only what damage took of it is not known.
-func onlyUnknown(s agent.StreamProof) bool {
+// onlyLossUnknown says that a stream's ledger fits its records, and only what damage took of it is not known.
+func onlyLossUnknown(s agent.StreamProof) bool {
 	return s.Whole.LostUnknown && s.Queued == s.Whole.Waiting && s.Letters == s.Whole.Dead
 }
 
@@ -166,13 +166,13 @@ func (p *ledgerProof) eventsText(t *tabwriter.Writer) {
 	}
 }
 
-// csv is one part of the proof as lines.
-func (p *ledgerProof) csv(of string, h site) [][]string {
+// csvLines is one part of the proof as lines.
+func (p *ledgerProof) csvLines(of string, h site) [][]string {
 	switch of {
 	case "tickets":
-		return headed("number,tank,start,end,state,answered,status,correlation_id", p.ticketLines(h, time.RFC3339))
+		return withHeader("number,tank,start,end,state,answered,status,correlation_id", p.ticketLines(h, time.RFC3339))
 	case "events":
-		return headed("difference,rule,start,object,delivered,service", p.eventLines())
+		return withHeader("difference,rule,start,object,delivered,service", p.eventLines())
 	}
 	lines := [][]string{strings.Split("stream,stretch,accepted,delivered,waiting,dead,evicted,dropped,lost,no_receipt,holds", ",")}
 	for _, s := range p.Streams {
@@ -181,19 +181,19 @@ func (p *ledgerProof) csv(of string, h site) [][]string {
 			n         agent.Tally
 			noReceipt uint64
 		}{{"all", s.Whole, 0}, {"within", s.Within, s.NoReceipt}} {
-			line := append([]string{s.Stream, x.stretch}, strings.Split(sums(x.n), "\t")...)
+			line := append([]string{s.Stream, x.stretch}, strings.Split(countsRow(x.n), "\t")...)
 			lines = append(lines, append(line, strconv.FormatUint(x.noReceipt, 10), strconv.FormatBool(s.Holds)))
 		}
 	}
 	return lines
 }
 
-// headed puts the names that a program reads over lines, in the place of a person's.
-func headed(names string, lines [][]string) [][]string {
+// withHeader puts the names that a program reads over lines, in the place of a person's.
+func withHeader(names string, lines [][]string) [][]string {
 	lines[0] = strings.Split(names, ",")
 	for _, line := range lines[1:] {
 		for i := range line {
-			line[i] = plainText(line[i])
+			line[i] = spreadsheetText(line[i])
 		}
 	}
 	return lines
@@ -232,29 +232,29 @@ func (p *ledgerProof) eventLines() [][]string {
 	return lines
 }
 
-// stretch reads the time of a proof. A date is a production day, the last one included.
-func (h site) stretch(from, to string) (a agent.ProofArgs, err error) {
+// proofPeriod reads the time of a proof. A date is a production day, the last one included.
+func (h site) proofPeriod(from, to string) (a agent.ProofArgs, err error) {
 	for _, x := range []struct {
 		name, text string
 		days       int
 		into       *time.Time
 	}{{"--from", from, 0, &a.From}, {"--to", to, 1, &a.To}} {
 		if day, err := time.Parse(time.DateOnly, x.text); err == nil {
-			*x.into = h.production(day.AddDate(0, 0, x.days))
+			*x.into = h.productionDayStart(day.AddDate(0, 0, x.days))
 			continue
 		}
 		if *x.into, err = parseTime(x.text, h.zone(), time.Now().Round(0)); err != nil {
-			return a, usage{x.name + ": " + err.Error()}
+			return a, usageError{x.name + ": " + err.Error()}
 		}
 	}
 	if !a.From.Before(a.To) {
-		return a, usage{"--to must be later than --from"}
+		return a, usageError{"--to must be later than --from"}
 	}
 	return a, nil
 }
 
-// production is when the production day of a date begins.
-func (h site) production(day time.Time) time.Time {
+// productionDayStart is when the production day of a date begins.
+func (h site) productionDayStart(day time.Time) time.Time {
 	begin := 7 * time.Hour
 	if h.cfg != nil {
 		begin = time.Duration(h.cfg.ProductionDay)

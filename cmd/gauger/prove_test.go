@@ -77,12 +77,12 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	p.t.Helper()
 	cfg := p.config(store)
 	// Without the examination by a child: the child would be this test program.
-	box, err := outbox.Open(boxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Label: agent.RecordLabel})
+	box, err := outbox.Open(outboxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Label: agent.RecordLabel})
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	site := siteOf(cfg)
-	ledger, err := agent.NewLedger(site, box, clockOf(site), zerolog.Nop())
+	site := newAgentSite(cfg)
+	ledger, err := agent.NewLedger(site, box, newClock(site), zerolog.Nop())
 	if err == nil {
 		var player collectors.Collector
 		if player, err = sim.New(recordingsOf(cfg, sim.Device{File: file})[0]); err == nil {

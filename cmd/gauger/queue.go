@@ -10,8 +10,8 @@ import (
 	"gauger/config"
 )
 
-// record is something for the service that a command has made and checked.
-type record struct {
+// outgoingRecord is something for the service that a command has made and checked.
+type outgoingRecord struct {
 	stream, address string
 	body            []byte
 	what            string // for the person who has asked for it
@@ -31,7 +31,7 @@ type waitOptions struct {
 
 func addWaitFlags(f *pflag.FlagSet, w *waitOptions) {
 	f.BoolVar(&w.none, "no-wait", false, "only queue; do not wait to see it delivered")
-	f.DurationVar(&w.most, "wait", patience, "how `LONG` to wait for the service's answer")
+	f.DurationVar(&w.most, "wait", defaultWait, "how `LONG` to wait for the service's answer")
 }
 
 func addQueueFlags(f *pflag.FlagSet) *queueFlags {
@@ -42,14 +42,14 @@ func addQueueFlags(f *pflag.FlagSet) *queueFlags {
 }
 
 // queueRecords makes records with the site's settings, queues all of them or, when one is wrong, none, and sees them off.
-func queueRecords(ctx context.Context, c *call, s *queueFlags, make func(*config.Config) ([]record, error)) error {
+func queueRecords(ctx context.Context, c *call, s *queueFlags, make func(*config.Config) ([]outgoingRecord, error)) error {
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return unreadable(err)
+		return asConfigError(err)
 	}
 	records, err := make(cfg)
 	if err != nil {
-		return asUsage(err)
+		return asUsageError(err)
 	}
 	return withConnection(c, func(d *connection) error {
 		all, err := d.queueAll(ctx, records)
@@ -57,8 +57,8 @@ func queueRecords(ctx context.Context, c *call, s *queueFlags, make func(*config
 			err = d.awaitDelivery(ctx, all, s.waitOptions)
 		}
 		if err != nil {
-			return errors.Join(err, printFateLines(c.err, all))
+			return errors.Join(err, printDeliveryLines(c.err, all))
 		}
-		return printFates(c, d, all)
+		return printDeliveries(c, d, all)
 	})
 }

@@ -45,13 +45,13 @@ func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 	daemon, err := console.Dial(c.socket)
 	if err == nil {
 		h := findSite(c)
-		if err := h.known(args); err != nil {
+		if err := h.checkPoints(args); err != nil {
 			return err
 		}
 		out := newReadings(c.out, c, h)
 		if o.trace {
 			fmt.Fprintf(c.err, "gauger is running; these are its frames and readings%s\n", traceSpan(o.watch, o.wait))
-			return out.tracedFromDaemon(ctx, &tools{daemon: daemon}, args, newTracer(c, out), o.watch, o.wait)
+			return out.tracedFromDaemon(ctx, &modbusAccess{daemon: daemon}, args, newTracer(c, out), o.watch, o.wait)
 		}
 		fmt.Fprintln(c.err, "gauger is running; these are its readings")
 		return out.fromDaemon(ctx, daemon, args, o.watch)
@@ -61,16 +61,16 @@ func (o *readOptions) run(ctx context.Context, c *call, args []string) error {
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return unreadable(err)
+		return asConfigError(err)
 	}
 	h := site{cfg}
-	if err := h.known(args); err != nil {
+	if err := h.checkPoints(args); err != nil {
 		return err
 	}
 	out := newReadings(c.out, c, h)
 	lines := &line.Lines{}
 	if o.trace {
-		defer lines.Trace(newTracer(c, out).show)()
+		defer lines.Trace(newTracer(c, out).printFrame)()
 	}
 	return out.fromDevices(ctx, onlyPoints(cfg, args), lines, o.watch, o.wait)
 }
@@ -87,23 +87,23 @@ func onlyPoints(cfg *config.Config, names []string) *config.Config {
 	return cfg
 }
 
-// readings prints what arrives. It is a host too: without a daemon the collectors speak to it.
-type readings struct {
-	mu     sync.Mutex
-	out    io.Writer
-	json   bool
-	site   site
-	width  int // of the longest point's name
-	bad    bool
-	err    error                     // of the output
-	open   map[collectors.Point]bool // still to come, templates under their own names; nil: everything is printed as it arrives
-	heard  map[collectors.Point]bool // printed
-	done   context.CancelFunc
-	memory map[string][]byte
+// readingPrinter prints what arrives. It is a host too: without a daemon the collectors speak to it.
+type readingPrinter struct {
+	mu      sync.Mutex
+	out     io.Writer
+	json    bool
+	site    site
+	width   int // of the longest point's name
+	bad     bool
+	err     error                     // of the output
+	awaited map[collectors.Point]bool // still to come, templates under their own names; nil: everything is printed as it arrives
+	heard   map[collectors.Point]bool // printed
+	done    context.CancelFunc
+	memory  map[string][]byte
 }
 
-func newReadings(out io.Writer, c *call, h site) *readings {
-	r := &readings{out: out, json: c.json(), site: h, width: 20}
+func newReadings(out io.Writer, c *call, h site) *readingPrinter {
+	r := &readingPrinter{out: out, json: c.json(), site: h, width: 20}
 	if h.cfg != nil {
 		for p := range h.cfg.Points() {
 			r.width = max(r.width, len(p.Point))
@@ -112,8 +112,8 @@ func newReadings(out io.Writer, c *call, h site) *readings {
 	return r
 }
 
-// show prints one reading.
-func (r *readings) show(s agent.PointReading) error {
+// print prints one reading.
+func (r *readingPrinter) print(s agent.PointReading) error {
 	r.bad = r.bad || s.Quality != "good"
 	if r.json {
 		b, err := json.Marshal(s)
@@ -123,7 +123,7 @@ func (r *readings) show(s agent.PointReading) error {
 		_, err = fmt.Fprintln(r.out, string(b))
 		return err
 	}
-	value, unit := forTheEye(string(s.Value)), string(s.Unit)
+	value, unit := shortValue(string(s.Value)), string(s.Unit)
 	if value == "null" {
 		value, unit = "-", ""
 	}
@@ -132,8 +132,8 @@ func (r *readings) show(s agent.PointReading) error {
 	return err
 }
 
-// forTheEye cuts a fraction to the seven digits that a float32 has; all else stays as it is.
-func forTheEye(value string) string {
+// shortValue cuts a fraction to the seven digits that a float32 has; all else stays as it is.
+func shortValue(value string) string {
 	v, err := strconv.ParseFloat(value, 64)
 	if err != nil || !strings.Contains(value, ".") {
 		return value
@@ -145,9 +145,9 @@ func forTheEye(value string) string {
 }
 
 // fromDaemon prints what the running gauger reads.
-func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, points []string, watch bool) error {
+func (r *readingPrinter) fromDaemon(ctx context.Context, daemon *console.Client, points []string, watch bool) error {
 	if watch {
-		return daemon.Watch(ctx, points, r.show)
+		return daemon.Watch(ctx, points, r.print)
 	}
 	var all []agent.PointReading
 	if err := daemon.Call(ctx, "read", agent.PointsArgs{Points: points}, &all); err != nil {
@@ -156,28 +156,28 @@ func (r *readings) fromDaemon(ctx context.Context, daemon *console.Client, point
 	seen := map[collectors.Point]bool{}
 	for _, s := range all {
 		seen[s.Point] = true
-		if err := r.show(s); err != nil {
+		if err := r.print(s); err != nil {
 			return err
 		}
 	}
-	for _, p := range r.site.wanted(points) {
+	for _, p := range r.site.points(points) {
 		if seen[p.Point] {
 			continue
 		}
-		if err := r.nothing(p, errors.New("the running gauger has not read it yet")); err != nil {
+		if err := r.printUnheard(p, errors.New("the running gauger has not read it yet")); err != nil {
 			return err
 		}
 	}
-	return r.verdict()
+	return r.exitError()
 }
 
-// nothing prints a bad reading of a point that was not heard.
-func (r *readings) nothing(p config.PointInfo, why error) error {
-	return r.show(agent.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
+// printUnheard prints a bad reading of a point that was not heard.
+func (r *readingPrinter) printUnheard(p config.PointInfo, why error) error {
+	return r.print(agent.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
 }
 
-// verdict is status 1 when a reading was not good; each has said why.
-func (r *readings) verdict() error {
+// exitError is status 1 when a reading was not good; each has said why.
+func (r *readingPrinter) exitError() error {
 	if r.bad {
 		return errQuiet
 	}
@@ -185,7 +185,7 @@ func (r *readings) verdict() error {
 }
 
 // fromDevices runs the collectors with a host that only prints.
-func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines *line.Lines, watch bool, wait time.Duration) (err error) {
+func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config, lines *line.Lines, watch bool, wait time.Duration) (err error) {
 	defer func() { err = errors.Join(err, lines.Close()) }()
 	gather, err := kindsOf(cfg).glance(cfg.Store.Path, lines)
 	if err != nil {
@@ -195,15 +195,15 @@ func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines
 	defer cancel()
 	r.done, r.memory = cancel, map[string][]byte{}
 	if !watch {
-		r.site, r.open = site{cfg}, map[collectors.Point]bool{}
+		r.site, r.awaited = site{cfg}, map[collectors.Point]bool{}
 		for _, p := range pointsAndTemplates(cfg) {
-			r.open[p.Point] = true
+			r.awaited[p.Point] = true
 		}
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeout(ctx, wait)
 		defer stop()
 	}
-	if err := runAll(ctx, gather, r); err != nil {
+	if err := runCollectors(ctx, gather, r); err != nil {
 		return err
 	}
 	switch {
@@ -212,11 +212,11 @@ func (r *readings) fromDevices(parent context.Context, cfg *config.Config, lines
 	case parent.Err() != nil:
 		return errors.New("interrupted before every point was heard")
 	}
-	return r.missing(cfg, wait)
+	return r.printMissing(cfg, wait)
 }
 
-// runAll runs the collectors until all of them have ended.
-func runAll(ctx context.Context, gather []agent.NamedCollector, host collectors.Host) error {
+// runCollectors runs the collectors until all of them have ended.
+func runCollectors(ctx context.Context, gather []agent.NamedCollector, host collectors.Host) error {
 	errs := make([]error, len(gather))
 	var wg sync.WaitGroup
 	for i, c := range gather {
@@ -226,62 +226,62 @@ func runAll(ctx context.Context, gather []agent.NamedCollector, host collectors.
 	return errors.Join(errs...)
 }
 
-// missing prints a bad reading for each point that was not heard.
-func (r *readings) missing(cfg *config.Config, wait time.Duration) error {
+// printMissing prints a bad reading for each point that was not heard.
+func (r *readingPrinter) printMissing(cfg *config.Config, wait time.Duration) error {
 	for _, p := range pointsAndTemplates(cfg) {
-		if !r.open[p.Point] {
+		if !r.awaited[p.Point] {
 			continue
 		}
-		if err := r.nothing(p, fmt.Errorf("nothing was heard for %s", wait)); err != nil {
+		if err := r.printUnheard(p, fmt.Errorf("nothing was heard for %s", wait)); err != nil {
 			return err
 		}
 	}
-	return r.verdict()
+	return r.exitError()
 }
 
 // Emit implements collectors.Host: the first reading of each point, or every one.
-func (r *readings) Emit(ctx context.Context, batch []collectors.Reading) error {
+func (r *readingPrinter) Emit(ctx context.Context, batch []collectors.Reading) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, x := range batch {
 		if r.heard[x.Point] || x.Past || r.err != nil || ctx.Err() != nil {
 			continue
 		}
-		if r.open != nil {
-			r.close(x.Point)
+		if r.awaited != nil {
+			r.markHeard(x.Point)
 		}
-		r.err = r.show(agent.PointReadingOf(x))
+		r.err = r.print(agent.PointReadingOf(x))
 	}
-	if r.err != nil || r.open != nil && len(r.open) == 0 {
+	if r.err != nil || r.awaited != nil && len(r.awaited) == 0 {
 		r.done()
 	}
 	return ctx.Err()
 }
 
-// close notes that a point was heard, and with it the template that has made it.
-func (r *readings) close(p collectors.Point) {
+// markHeard notes that a point was heard, and with it the template that has made it.
+func (r *readingPrinter) markHeard(p collectors.Point) {
 	if r.heard == nil {
 		r.heard = map[collectors.Point]bool{}
 	}
 	r.heard[p] = true
-	if r.open[p] {
-		delete(r.open, p)
+	if r.awaited[p] {
+		delete(r.awaited, p)
 		return
 	}
-	for _, t := range templates(r.site.cfg) {
+	for _, t := range pointTemplates(r.site.cfg) {
 		if _, made := t.Named(strings.TrimPrefix(string(p), t.device+"/")); made {
-			delete(r.open, collectors.PointOf(t.device, t.Name))
+			delete(r.awaited, collectors.PointOf(t.device, t.Name))
 		}
 	}
 }
 
-// template is a point of a device that stands for many.
-type template struct {
+// pointTemplate is a point of a device that stands for many.
+type pointTemplate struct {
 	mqtt.Point
 	device string
 }
 
-func templates(cfg *config.Config) (all []template) {
+func pointTemplates(cfg *config.Config) (all []pointTemplate) {
 	if cfg == nil {
 		return nil
 	}
@@ -292,7 +292,7 @@ func templates(cfg *config.Config) (all []template) {
 		}
 		for _, p := range broker.Points {
 			if p.Template() {
-				all = append(all, template{p, dev.Name})
+				all = append(all, pointTemplate{p, dev.Name})
 			}
 		}
 	}
@@ -302,30 +302,30 @@ func templates(cfg *config.Config) (all []template) {
 // pointsAndTemplates are what must be heard before all is read: of a template one point that it makes.
 func pointsAndTemplates(cfg *config.Config) []config.PointInfo {
 	all := slices.Collect(cfg.Points())
-	for _, t := range templates(cfg) {
+	for _, t := range pointTemplates(cfg) {
 		all = append(all, config.PointInfo{Point: collectors.PointOf(t.device, t.Name), Unit: collectors.Unit(t.Unit)})
 	}
 	return all
 }
 
 // Refuse has nothing to keep: a Bad reading says the same.
-func (r *readings) Refuse(context.Context, []collectors.Refusal) error { return nil }
+func (r *readingPrinter) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice has nobody to tell: what it is about comes as Bad readings.
-func (r *readings) Notice(context.Context, collectors.Notice) error { return nil }
+func (r *readingPrinter) Notice(context.Context, collectors.Notice) error { return nil }
 
 // Recall knows what this run remembered.
-func (r *readings) Recall(name string) ([]byte, error) {
+func (r *readingPrinter) Recall(name string) ([]byte, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.memory[name], nil
 }
 
 // Hurry: nobody makes tickets here.
-func (r *readings) Hurry([]collectors.Point) bool { return false }
+func (r *readingPrinter) Hurry([]collectors.Point) bool { return false }
 
 // Remember lasts as long as this run.
-func (r *readings) Remember(name string, v []byte) error {
+func (r *readingPrinter) Remember(name string, v []byte) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.memory[name] = v

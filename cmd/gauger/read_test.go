@@ -13,7 +13,7 @@ func TestAFractionIsCutForTheEye(t *testing.T) {
 		"36.80711364746094": "36.80711", "171.25": "171.25", "-0.5": "-0.5", "9.438855233854214e-32": "9.438855e-32",
 		"1234567.891": "1234568", "123456789.5": "123456790", "-3.4e+38": "-3.4e+38", "18446744073709551615": "18446744073709551615", "2147483647": "2147483647", "null": "null", `"v1.23456789"`: `"v1.23456789"`,
 	} {
-		if got := forTheEye(value); got != want {
+		if got := shortValue(value); got != want {
 			t.Errorf("%s shows as %s, want %s", value, got, want)
 		}
 	}
@@ -23,7 +23,7 @@ func TestAFractionIsCutForTheEye(t *testing.T) {
 func TestReadDoesNotTakeThePastForNow(t *testing.T) {
 	var out bytes.Buffer
 	ended := false
-	r := &readings{out: &out, open: map[collectors.Point]bool{"radio/n": true}, done: func() { ended = true }}
+	r := &readingPrinter{out: &out, awaited: map[collectors.Point]bool{"radio/n": true}, done: func() { ended = true }}
 	for _, x := range []collectors.Reading{{Value: 1, Past: true}, {Value: 2}, {Value: 3}} {
 		x.Point, x.Quality = "radio/n", collectors.Good
 		if err := r.Emit(t.Context(), []collectors.Reading{x}); err != nil {

@@ -48,11 +48,11 @@ func recordsOf[T any](c *call, path string) ([]T, error) {
 	raw := []json.RawMessage{b}
 	if first := bytes.TrimLeft(b, " \t\r\n"); len(first) > 0 && first[0] == '[' {
 		if err := json.Unmarshal(b, &raw); err != nil {
-			return nil, fmt.Errorf("%s is no JSON: %s", path, where(b, err))
+			return nil, fmt.Errorf("%s is no JSON: %s", path, jsonProblem(b, err))
 		}
 	}
 	if len(raw) == 0 || len(raw) > maxRecords {
-		return nil, fmt.Errorf("%s has %s; want 1 to %d", path, count(len(raw), "record"), maxRecords)
+		return nil, fmt.Errorf("%s has %s; want 1 to %d", path, countText(len(raw), "record"), maxRecords)
 	}
 	all := make([]T, len(raw))
 	for i, one := range raw {
@@ -77,7 +77,7 @@ func strictly(raw []byte, into any) error {
 		return fmt.Errorf("%s: a %s stands where %s is wanted", wrong.Field, wrong.Value, shapeOf(wrong.Type))
 	}
 	if err != nil {
-		return errors.New("it is no JSON: " + where(raw, err))
+		return errors.New("it is no JSON: " + jsonProblem(raw, err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the object; write several as [{...}, {...}]")
@@ -94,8 +94,8 @@ func unknownField(err error) (string, bool) {
 	return strings.Trim(quoted, `"`), ok
 }
 
-// where says what is wrong with JSON, with the line where it is known.
-func where(b []byte, err error) string {
+// jsonProblem says what is wrong with JSON, with the line where it is known.
+func jsonProblem(b []byte, err error) string {
 	syntax, ok := errors.AsType[*json.SyntaxError](err)
 	if !ok {
 		return err.Error()

@@ -67,7 +67,7 @@ func TestHandOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if os.Geteuid() != 0 {
-		if err := handOver(store); err != nil {
+		if err := chownStore(store); err != nil {
 			t.Errorf("a plain user has nothing to hand over: %v", err)
 		}
 		t.Skip("only root can give files away")
@@ -76,7 +76,7 @@ func TestHandOver(t *testing.T) {
 	if err := os.Chown(store, owner, owner); err != nil {
 		t.Fatal(err)
 	}
-	if err := handOver(store); err != nil {
+	if err := chownStore(store); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]uint32{file: owner, shared: 0} {
@@ -88,7 +88,7 @@ func TestHandOver(t *testing.T) {
 			t.Errorf("%s belongs to %d, want %d", path, got, want)
 		}
 	}
-	if err := handOver(filepath.Join(store, "nowhere")); err == nil {
+	if err := chownStore(filepath.Join(store, "nowhere")); err == nil {
 		t.Error("a store that is not there was handed over")
 	}
 }

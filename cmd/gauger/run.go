@@ -33,7 +33,7 @@ func runCommand(c *call) *cobra.Command {
 
 func (o *runOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{fmt.Sprintf("run takes no arguments, only flags: %q", args)}
+		return usageError{fmt.Sprintf("run takes no arguments, only flags: %q", args)}
 	}
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
@@ -43,9 +43,9 @@ func (o *runOptions) run(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	log := newLogger(c, cfg.Log.Level)
-	done, err := within(ctx, func() error { return runSite(ctx, c, cfg, bad, log) })
+	done, err := finishWithin(ctx, func() error { return runSite(ctx, c, cfg, bad, log) })
 	if !done {
-		log.Warn().Dur("after", stopLimit).Msg("gauger ends without having stopped in order; what was acknowledged is on disk")
+		log.Warn().Dur("after", shutdownLimit).Msg("gauger ends without having stopped in order; what was acknowledged is on disk")
 	}
 	return err
 }
@@ -58,8 +58,8 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 	for _, p := range slices.Concat(cfg.Strict, cfg.Slow) {
 		log.Warn().Msg(p.String())
 	}
-	shut := &shutSite{cfg: cfg, socket: c.socket, log: log, doubts: doubtsOf(cfg.Strict, bad)}
-	d, err := assemble(cfg, log, shut.until(ctx))
+	shut := &storelessSite{cfg: cfg, socket: c.socket, log: log, doubts: configDoubts(cfg.Strict, bad)}
+	d, err := assemble(cfg, log, shut.openWhenPossible(ctx))
 	if errors.Is(err, errStopped) {
 		return nil
 	}
@@ -67,15 +67,15 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 		return err
 	}
 	defer d.close()
-	if err := shut.told(d.agent.Ledger); err != nil {
+	if err := shut.tellOutage(d.agent.Ledger); err != nil {
 		return err
 	}
-	if err := d.doubt(shut.doubts); err != nil {
+	if err := d.tellDoubts(shut.doubts); err != nil {
 		return err
 	}
 	if bad != nil {
 		log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
-	} else if err := keepGood(c.config, cfg); err != nil {
+	} else if err := keepLastGood(c.config, cfg); err != nil {
 		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
 	}
 	// The collectors have taken what they need of the devices. What reading the file took goes back to the box now,

@@ -8,15 +8,15 @@ import (
 	"gauger/agent/clock"
 )
 
-// built is the day before which no clock can be right.
-var built = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+// earliestClock is the day before which no clock can be right.
+var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // timesyncMarker is where systemd-timesyncd says that the clock has been set.
 const timesyncMarker = "/run/systemd/timesync/synchronized"
 
-// clockOf starts watching the clock.
-func clockOf(site agent.Site) *clock.Clock {
-	return clock.New(time.Now(), built, site.Steady(), func() time.Time {
+// newClock starts watching the clock.
+func newClock(site agent.Site) *clock.Clock {
+	return clock.New(time.Now(), earliestClock, site.Steady(), func() time.Time {
 		info, err := os.Stat(timesyncMarker) // the daemon touches it whenever it has set or compared the clock
 		if err != nil {
 			return time.Time{}

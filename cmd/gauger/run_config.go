@@ -14,22 +14,22 @@ import (
 	"gauger/outbox"
 )
 
-// lastGood is the copy of the last configuration that worked, in the store.
-const lastGood = "last-good.yaml"
+// lastGoodFile is the copy of the last configuration that worked, in the store.
+const lastGoodFile = "last-good.yaml"
 
 // loadOrFallBack reads the configuration. A bad one at boot must not leave the site blind: the last good one takes
 // its place, and bad says what is wrong.
 func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad, err error) {
 	cfg, err = config.Load(path)
 	if err == nil || strict {
-		return cfg, nil, unreadable(err)
+		return cfg, nil, asConfigError(err)
 	}
-	err = unreadable(err)
+	err = asConfigError(err)
 	store := c.getenv("STATE_DIRECTORY")
 	if store == "" {
 		store = config.StorePath(path)
 	}
-	kept := filepath.Join(store, lastGood)
+	kept := filepath.Join(store, lastGoodFile)
 	b, readErr := os.ReadFile(kept)
 	if readErr != nil {
 		return nil, nil, err
@@ -43,9 +43,9 @@ func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad,
 	return good, err, nil
 }
 
-// doubtsOf is what is wrong with a configuration that is at work all the same: values that only `check` refuses, and that
+// configDoubts is what is wrong with a configuration that is at work all the same: values that only `check` refuses, and that
 // it is the last good one because the present one is bad.
-func doubtsOf(strict []config.Problem, bad error) (doubts []string) {
+func configDoubts(strict []config.Problem, bad error) (doubts []string) {
 	if bad != nil {
 		doubts = append(doubts, "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: "+firstLine(bad.Error()))
 	}
@@ -55,24 +55,24 @@ func doubtsOf(strict []config.Problem, bad error) (doubts []string) {
 	return doubts
 }
 
-// mostDoubts is how many of its doubts a configuration has told of in events at each start.
-const mostDoubts = 5
+// maxDoubtEvents is how many of its doubts a configuration has told of in events at each start.
+const maxDoubtEvents = 5
 
-// briefly is the first of them, and how many there are more.
-func briefly(doubts []string) []string {
-	if more := len(doubts) - mostDoubts; more > 0 {
-		return append(slices.Clone(doubts[:mostDoubts]), fmt.Sprintf("the configuration has %d more values that `gauger check` refuses", more))
+// firstDoubts is the first of them, and how many there are more.
+func firstDoubts(doubts []string) []string {
+	if more := len(doubts) - maxDoubtEvents; more > 0 {
+		return append(slices.Clone(doubts[:maxDoubtEvents]), fmt.Sprintf("the configuration has %d more values that `gauger check` refuses", more))
 	}
 	return doubts
 }
 
-// keepGood keeps a copy of a configuration that works.
-func keepGood(path string, cfg *config.Config) error {
+// keepLastGood keeps a copy of a configuration that works.
+func keepLastGood(path string, cfg *config.Config) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	to := filepath.Join(cfg.Store.Path, lastGood)
+	to := filepath.Join(cfg.Store.Path, lastGoodFile)
 	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
@@ -82,11 +82,11 @@ func keepGood(path string, cfg *config.Config) error {
 	return os.Rename(to+".new", to)
 }
 
-// doubt tells of that in status and in events.
-func (d *daemon) doubt(doubts []string) error {
+// tellDoubts tells of that in status and in events.
+func (d *daemon) tellDoubts(doubts []string) error {
 	d.desk.ConfigDoubts = doubts
 	now := time.Now().Round(0)
-	for _, note := range briefly(doubts) {
+	for _, note := range firstDoubts(doubts) {
 		err := d.agent.Ledger.QueueEvent(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
 		if outbox.NoRoom(err) {
 			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")

@@ -38,12 +38,12 @@ type daemon struct {
 }
 
 // assemble puts the parts together; nothing runs yet but the outbox.
-func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, error) {
-	site := siteOf(cfg)
+func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemon, error) {
+	site := newAgentSite(cfg)
 	notes := make(chan outbox.Note, 64)
-	pace := linkOf(cfg)
+	pace := newLink(cfg)
 	box, err := how(func() (*outbox.Box, error) {
-		return openBox(cfg, pace.Wait, func(n outbox.Note) {
+		return openOutbox(cfg, pace.Wait, func(n outbox.Note) {
 			select {
 			case notes <- n:
 			default: // a flood of notes says nothing new
@@ -57,12 +57,12 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 	if err := resumeLink(pace, cfg, box, log); err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	client, err := clientOf(cfg, pace.Meter)
+	client, err := newClient(cfg, pace.Meter)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
 	d.client = client
-	boxClock := clockOf(site)
+	boxClock := newClock(site)
 	ledger, err := agent.NewLedger(site, box, boxClock, log)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
@@ -85,8 +85,8 @@ func assemble(cfg *config.Config, log zerolog.Logger, how opening) (*daemon, err
 		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
 		Boot: clock.ThisBoot(),
 	}
-	offerLines(d.desk, lines)
-	d.desk.Lines = func() []agent.LineStatus { return statusOf(lines) }
+	offerModbus(d.desk, lines)
+	d.desk.Lines = func() []agent.LineStatus { return lineStatuses(lines) }
 	return d, nil
 }
 
@@ -127,9 +127,9 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 			d.serve(page, console.Page(d.desk))
 		}
 	}
-	d.tend(ctx, false)
+	d.retryLacking(ctx, false)
 	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload,
-		func(ctx context.Context) error { return d.link.Run(ctx, d.keepLink) })
+		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) })
 	err = d.agent.Run(ctx)
 	if err == nil {
 		d.log.Info().Msg("gauger has stopped in order")
@@ -147,7 +147,7 @@ func (d *daemon) close() {
 	d.client.Close()
 	d.closeReadings()
 	if d.box.Err() == nil {
-		d.link.Keep(d.keepLink)
+		d.link.Keep(d.storeLinkUsage)
 	}
 	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
 		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")

@@ -5,8 +5,8 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// statusOf is what the Modbus lines have done so far.
-func statusOf(lines *line.Lines) (all []agent.LineStatus) {
+// lineStatuses is what the Modbus lines have done so far.
+func lineStatuses(lines *line.Lines) (all []agent.LineStatus) {
 	lines.Each(func(l *line.Line) {
 		n := l.Stats()
 		s := agent.LineStatus{

@@ -13,17 +13,17 @@ import (
 	"gauger/outbox"
 )
 
-// linkState is the name under which the box keeps the bytes of the day.
-const linkState = "link"
+// linkStateKey is the name under which the box keeps the bytes of the day.
+const linkStateKey = "link"
 
-// urgency is how the streams share the link: what makes the money first. A memo is a person's, who waits for it.
-var urgency = map[string]link.Class{
+// streamClasses is how the streams share the link: what makes the money first. A memo is a person's, who waits for it.
+var streamClasses = map[string]link.Class{
 	agent.Tickets: link.Must, agent.Events: link.Soon, agent.Memos: link.Soon, agent.Targets: link.Later, agent.TagValues: link.Bulk,
 }
 
-// linkOf is the configured link.
-func linkOf(cfg *config.Config) *link.Link {
-	o := link.Options{MaxBytes: int64(cfg.Link.MaxBytesPerDay), Zone: cfg.Zone, NotBefore: built, Streams: urgency}
+// newLink is the configured link.
+func newLink(cfg *config.Config) *link.Link {
+	o := link.Options{MaxBytes: int64(cfg.Link.MaxBytesPerDay), Zone: cfg.Zone, NotBefore: earliestClock, Streams: streamClasses}
 	if cfg.Link.Rate > 0 {
 		o.Every = time.Duration(float64(time.Second) / float64(cfg.Link.Rate))
 	}
@@ -35,7 +35,7 @@ func linkOf(cfg *config.Config) *link.Link {
 
 // resumeLink takes up the bytes of the day, and spreads what waits already. Toward the box itself there is no herd.
 func resumeLink(l *link.Link, cfg *config.Config, box *outbox.Box, log zerolog.Logger) error {
-	kept, err := box.Get(linkState)
+	kept, err := box.Get(linkStateKey)
 	if err != nil {
 		return err
 	}
@@ -46,17 +46,17 @@ func resumeLink(l *link.Link, cfg *config.Config, box *outbox.Box, log zerolog.L
 		return nil
 	}
 	waiting := uint64(0)
-	for name := range urgency {
+	for name := range streamClasses {
 		waiting += box.Counts()[name].Waiting
 	}
 	l.Backlog(waiting, time.Now())
 	return nil
 }
 
-// keepLink stores the bytes of the day. A disk that does not take them is the outbox's to tell.
-func (d *daemon) keepLink(count []byte) {
+// storeLinkUsage stores the bytes of the day. A disk that does not take them is the outbox's to tell.
+func (d *daemon) storeLinkUsage(count []byte) {
 	err := d.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(linkState, count)
+		tx.Put(linkStateKey, count)
 		return nil
 	})
 	if err != nil {

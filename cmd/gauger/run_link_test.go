@@ -42,7 +42,7 @@ func linkDaemon(t *testing.T, url, settings string) *daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := assemble(cfg, zerolog.Nop(), once)
+	d, err := assemble(cfg, zerolog.Nop(), openOnce)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 		t.Errorf("by plan %v, link %+v, streams %+v", s.WaitsForLinkOnly(), s.Link, s.Streams)
 	}
 	var text strings.Builder
-	if err := (&page{s: s, h: site{d.cfg}}).print(&text); err != nil {
+	if err := (&statusPage{s: s, h: site{d.cfg}}).print(&text); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"sending by plan, 1 record waiting for the link", "of the day's 1.00 MB", "tagvalues wait       outside link.windows; leaves from "} {
@@ -104,7 +104,7 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 	if len(office.store.TagValues()) != 0 {
 		t.Error("a value left outside the windows")
 	}
-	again, err := assemble(d.cfg, zerolog.Nop(), once)
+	again, err := assemble(d.cfg, zerolog.Nop(), openOnce)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ import (
 	"gauger/outbox"
 )
 
-// streams are the outbox's queues. Tickets and memos never give way to the quota; events go oldest last, and of tag
+// outboxStreams are the outbox's queues. Tickets and memos never give way to the quota; events go oldest last, and of tag
 // values the older are thinned. Each of the others has a share that it does not exceed.
-func streams(w cloud.Wire, s config.Shares) []outbox.Stream {
+func outboxStreams(w cloud.Wire, s config.Shares) []outbox.Stream {
 	return []outbox.Stream{
 		{Name: agent.Tickets, Batch: w.Batch.Tickets, Journal: true},
 		{Name: agent.Memos, Batch: 1},
@@ -27,16 +27,16 @@ func streams(w cloud.Wire, s config.Shares) []outbox.Stream {
 	}
 }
 
-// boxFile is the outbox's place in the store.
-func boxFile(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "outbox.db") }
+// outboxFile is the outbox's place in the store.
+func outboxFile(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "outbox.db") }
 
-// openBox opens the outbox of the store, and makes the folder when there is none.
-func openBox(cfg *config.Config, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
+// openOutbox opens the outbox of the store, and makes the folder when there is none.
+func openOutbox(cfg *config.Config, pace func(ctx context.Context, stream string) error, notify func(outbox.Note)) (*outbox.Box, error) {
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store (store.path): %w", err)
 	}
-	return outbox.Open(boxFile(cfg), outbox.Options{
-		MaxBytes: int64(cfg.Store.MaxBytes), Streams: streams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.RecordLabel,
+	return outbox.Open(outboxFile(cfg), outbox.Options{
+		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.RecordLabel,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
 		Preflight: preflight(), Pace: pace,
 	})

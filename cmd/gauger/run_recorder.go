@@ -21,13 +21,13 @@ func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
 		return nil, nil
 	}
 	return recorder.Open(recorderDir(cfg), recorder.Options{
-		MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days, Refuge: refugeOf(cfg.Store.Path),
+		MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days, Refuge: refugeFile(cfg.Store.Path),
 	})
 }
 
-// refugeOf is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
+// refugeFile is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
 // directory from systemd it is the one of the same name as the store, or gauger's. "": there is none.
-func refugeOf(store string) string {
+func refugeFile(store string) string {
 	folders := []string{filepath.Join("/run", filepath.Base(store)), "/run/gauger"}
 	if given, ok := os.LookupEnv("RUNTIME_DIRECTORY"); ok {
 		first, _, _ := strings.Cut(given, ":")

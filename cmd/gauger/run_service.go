@@ -21,13 +21,13 @@ import (
 	"gauger/eventrules"
 )
 
-// lookAgain is how often what is lacking of the service's settings is looked for again.
-const lookAgain = time.Minute
+// lackingRetry is how often what is lacking of the service's settings is looked for again.
+const lackingRetry = time.Minute
 
-// clientOf opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
+// newClient opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
 // read is queued, and leaves when the key, the login or the authorities are there (daemon.lacks).
-func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
-	seeds, _ := seedsOf(cfg) // told by whoever looks for what is lacking
+func newClient(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
+	seeds, _ := readSeeds(cfg) // told by whoever looks for what is lacking
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
@@ -35,28 +35,28 @@ func clientOf(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client,
 	if err != nil {
 		return nil, err
 	}
-	login, _ := loginOf(cfg.Service.Login) // likewise
+	login, _ := readLogin(cfg.Service.Login) // likewise
 	return cloud.New(cloud.Options{
 		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,
 		Keys: keys, Login: login, UserAgent: "gauger/" + version, Meter: meter,
 	})
 }
 
-// seedsOf reads the configured keys: those that can be read, and why the others cannot.
-func seedsOf(cfg *config.Config) (keys.Seeds, error) {
-	primary, err1 := secret(cfg.Service.PrimaryKey)
+// readSeeds reads the configured keys: those that can be read, and why the others cannot.
+func readSeeds(cfg *config.Config) (keys.Seeds, error) {
+	primary, err1 := readConfigured(cfg.Service.PrimaryKey)
 	if err1 != nil {
 		err1 = fmt.Errorf("service.primary_key: %w", err1)
 	}
-	secondary, err2 := secret(cfg.Service.SecondaryKey)
+	secondary, err2 := readConfigured(cfg.Service.SecondaryKey)
 	if err2 != nil {
 		err2 = fmt.Errorf("service.secondary_key: %w", err2)
 	}
 	return keys.Seeds{Primary: primary, Secondary: secondary}, errors.Join(err1, err2)
 }
 
-// secret reads one secret; one that is not configured is empty.
-func secret(s config.Secret) (keys.Secret, error) {
+// readConfigured reads one secret; one that is not configured is empty.
+func readConfigured(s config.Secret) (keys.Secret, error) {
 	if !s.Given() {
 		return "", nil
 	}
@@ -64,8 +64,8 @@ func secret(s config.Secret) (keys.Secret, error) {
 	return keys.Secret(v), err
 }
 
-// loginOf reads the secrets of the login; nil when none is configured.
-func loginOf(l *config.Login) (*cloud.Login, error) {
+// readLogin reads the secrets of the login; nil when none is configured.
+func readLogin(l *config.Login) (*cloud.Login, error) {
 	if l == nil {
 		return nil, nil
 	}
@@ -80,7 +80,7 @@ func loginOf(l *config.Login) (*cloud.Login, error) {
 		{"password_hash", l.PasswordHash, &out.PasswordHash}, {"token", l.Token, &out.Token}, {"api_key", l.APIKey, &out.APIKey},
 		{"subscription_key", l.SubscriptionKey, &out.SubscriptionKey},
 	} {
-		v, err := secret(x.from)
+		v, err := readConfigured(x.from)
 		if err != nil {
 			return nil, fmt.Errorf("service.login.%s: %w", x.key, err)
 		}
@@ -89,9 +89,9 @@ func loginOf(l *config.Login) (*cloud.Login, error) {
 	return out, nil
 }
 
-// lacks is what of the service's settings cannot be used as it stands, by its key, and why. The site is read all the
+// findLacking is what of the service's settings cannot be used as it stands, by its key, and why. The site is read all the
 // same. A login that can be read is taken on the way.
-func (d *daemon) lacks() map[string]string {
+func (d *daemon) findLacking() map[string]string {
 	found := map[string]string{}
 	lacking := func(key string, err error, do string) {
 		if err != nil {
@@ -101,12 +101,12 @@ func (d *daemon) lacks() map[string]string {
 	lacking("ca_file", d.client.Ready(), "")
 	const later = "; it is read again every minute and on reload, a systemd credential on restart"
 	for key, from := range map[string]func() error{
-		"primary_key":   func() error { _, err := secret(d.cfg.Service.PrimaryKey); return err },
-		"secondary_key": func() error { _, err := secret(d.cfg.Service.SecondaryKey); return err },
+		"primary_key":   func() error { _, err := readConfigured(d.cfg.Service.PrimaryKey); return err },
+		"secondary_key": func() error { _, err := readConfigured(d.cfg.Service.SecondaryKey); return err },
 	} {
 		lacking(key, from(), "; `gauger keys set` gives a key now"+later)
 	}
-	login, err := loginOf(d.cfg.Service.Login)
+	login, err := readLogin(d.cfg.Service.Login)
 	if err == nil {
 		d.client.SetLogin(login)
 	}
@@ -114,28 +114,28 @@ func (d *daemon) lacks() map[string]string {
 	return found
 }
 
-// tend looks for what is lacking, tells of it once and again when it is there, and lets everything be tried that waited
+// retryLacking looks for what is lacking, tells of it once and again when it is there, and lets everything be tried that waited
 // for it. afresh: a person has put something else in the place of a key.
-func (d *daemon) tend(ctx context.Context, afresh bool) {
+func (d *daemon) retryLacking(ctx context.Context, afresh bool) {
 	before := d.lacking
-	d.lacking = d.lacks()
+	d.lacking = d.findLacking()
 	healed := false
 	for _, key := range slices.Sorted(maps.Keys(before)) {
 		if _, still := d.lacking[key]; !still {
 			healed = true
-			d.lack(ctx, key, before[key], true)
+			d.tellLacking(ctx, key, before[key], true)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.lacking)) {
 		if _, told := before[key]; !told {
 			d.log.Error().Str("key", "service."+key).Msg("the site is read and queued without it: " + d.lacking[key])
-			d.lack(ctx, key, d.lacking[key], false)
+			d.tellLacking(ctx, key, d.lacking[key], false)
 		}
 	}
 	if !healed && !afresh {
 		return
 	}
-	seeds, _ := seedsOf(d.cfg) // what cannot be read was told just now
+	seeds, _ := readSeeds(d.cfg) // what cannot be read was told just now
 	fresh, err := d.client.Keys().Seed(seeds)
 	if err != nil {
 		d.log.Error().Err(err).Msg("a key was read and cannot be used or kept")
@@ -144,8 +144,8 @@ func (d *daemon) tend(ctx context.Context, afresh bool) {
 	d.desk.Kick()
 }
 
-// lack tells people and the service of one key of the service's settings that cannot be used, or of its end.
-func (d *daemon) lack(ctx context.Context, key, why string, over bool) {
+// tellLacking tells people and the service of one key of the service's settings that cannot be used, or of its end.
+func (d *daemon) tellLacking(ctx context.Context, key, why string, over bool) {
 	now := time.Now()
 	n := collectors.Notice{Rule: eventrules.ServiceSettings, Source: agent.ServiceSource + key, Note: why, Since: now}
 	if over {
@@ -162,17 +162,17 @@ func (d *daemon) reload(ctx context.Context) error {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	look := time.NewTicker(lookAgain)
+	look := time.NewTicker(lackingRetry)
 	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-hup:
-			d.tend(ctx, true)
+			d.retryLacking(ctx, true)
 		case <-look.C:
 			if len(d.lacking) > 0 {
-				d.tend(ctx, false)
+				d.retryLacking(ctx, false)
 			}
 		}
 	}

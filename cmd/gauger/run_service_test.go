@@ -111,14 +111,14 @@ func TestWhatIsLackingIsLookedForAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := assemble(cfg, newLogger(l.main(), "info"), once)
+	d, err := assemble(cfg, newLogger(l.main(), "info"), openOnce)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.close()
 	look := func(want ...string) {
 		t.Helper()
-		d.tend(t.Context(), false)
+		d.retryLacking(t.Context(), false)
 		if got := slices.Sorted(maps.Keys(d.lacking)); !slices.Equal(got, want) {
 			t.Errorf("%v is lacking, want %v", got, want)
 		}

@@ -10,8 +10,8 @@ import (
 	"gauger/config"
 )
 
-// siteOf turns the configuration into what the ledger has to know.
-func siteOf(cfg *config.Config) agent.Site {
+// newAgentSite turns the configuration into what the ledger has to know.
+func newAgentSite(cfg *config.Config) agent.Site {
 	s := agent.Site{
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
 		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
@@ -32,7 +32,7 @@ func siteOf(cfg *config.Config) agent.Site {
 		})
 	}
 	for _, e := range cfg.Events {
-		s.Rules = append(s.Rules, ruleOf(e, objects[e.Point]))
+		s.Rules = append(s.Rules, newRule(e, objects[e.Point]))
 	}
 	for _, w := range cfg.Wells {
 		for _, v := range w.TagValues {
@@ -45,8 +45,8 @@ func siteOf(cfg *config.Config) agent.Site {
 	return s
 }
 
-// ruleOf is a configured event; without an object of its own it names its device's.
-func ruleOf(e config.Event, d config.Device) agent.Rule {
+// newRule is a configured event; without an object of its own it names its device's.
+func newRule(e config.Event, d config.Device) agent.Rule {
 	r := agent.Rule{
 		Name: e.Rule, Object: e.Object, ObjectType: e.ObjectType, Point: e.Point, Above: e.Above, Below: e.Below, Equals: e.Equals,
 		Bit: e.Bit, Stale: e.Stale, Bad: e.Bad, Clear: e.Clear, For: e.For, Urgent: e.Urgent, Note: e.Note,

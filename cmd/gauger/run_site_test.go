@@ -38,7 +38,7 @@ func TestHowTheValueOfAPointComesAbout(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := siteOf(cfg)
+	site := newAgentSite(cfg)
 	for point, want := range map[collectors.Point]agent.Origin{
 		"plc/level":       {Place: "10.0.0.5:502", Source: "unit 2, holding 100, float32 CDAB", Unit: "ft", Scale: 0.1, Add: 2},
 		"radio/tk2-level": {Source: "radio, topic field/tk2/level, value in", Unit: "in", Scale: 1},

@@ -16,8 +16,8 @@ import (
 	"gauger/collectors/modbus/survey"
 )
 
-// scanning is a search for unit ids on a line, at one or several settings of its port.
-type scanning struct {
+// scanRequest is a search for unit ids on a line, at one or several settings of its port.
+type scanRequest struct {
 	URL     string        `json:"url"`
 	Bauds   []string      `json:"bauds,omitempty"`
 	Parity  []string      `json:"parity,omitempty"`
@@ -26,8 +26,8 @@ type scanning struct {
 	Timeout time.Duration `json:"timeout"`
 }
 
-// found is what one unit did, with the names that a program reads.
-type found struct {
+// unitFound is what one unit did, with the names that a program reads.
+type unitFound struct {
 	URL     string `json:"url"`
 	Unit    int    `json:"unit"`
 	Answers bool   `json:"answers"`
@@ -35,26 +35,26 @@ type found struct {
 	How     string `json:"how"`
 }
 
-func (a scanning) search() survey.Search {
+func (a scanRequest) search() survey.Search {
 	return survey.Search{Units: a.Units, Table: a.Table, Timeout: a.Timeout}
 }
 
 // scanOn searches at one setting after the other, each on a line that is given back after it.
-func scanOn(ctx context.Context, lines *line.Lines, a scanning, see func(found) error) error {
-	if err := waitable(a.Timeout); err != nil {
+func scanOn(ctx context.Context, lines *line.Lines, a scanRequest, see func(unitFound) error) error {
+	if err := checkTimeout(a.Timeout); err != nil {
 		return err
 	}
 	if a.Table > line.Discrete {
-		return usage{fmt.Sprintf("table %d: 0 holding, 1 input, 2 coil, 3 discrete", a.Table)}
+		return usageError{fmt.Sprintf("table %d: 0 holding, 1 input, 2 coil, 3 discrete", a.Table)}
 	}
 	urls, err := survey.Settings(a.URL, a.Bauds, a.Parity)
 	if err != nil {
-		return usage{err.Error()}
+		return usageError{err.Error()}
 	}
 	for _, url := range urls { // before anything is asked
 		_, giveBack, err := lines.Borrow(url)
 		if err != nil {
-			return taken{err}
+			return lineTaken{err}
 		}
 		if err := giveBack(); err != nil {
 			return err
@@ -68,16 +68,16 @@ func scanOn(ctx context.Context, lines *line.Lines, a scanning, see func(found) 
 	return nil
 }
 
-func scanAt(parent context.Context, lines *line.Lines, a scanning, url string, see func(found) error) (err error) {
+func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string, see func(unitFound) error) (err error) {
 	line, giveBack, err := lines.Borrow(url)
 	if err != nil {
-		return taken{err}
+		return lineTaken{err}
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	_, err = survey.Scan(ctx, line, a.search(), func(f survey.Found) {
-		if err := see(found{URL: url, Unit: f.Unit, Answers: f.Answers, Damaged: f.Damaged, How: f.How}); err != nil {
+		if err := see(unitFound{URL: url, Unit: f.Unit, Answers: f.Answers, Damaged: f.Damaged, How: f.How}); err != nil {
 			cancel(err)
 		}
 	})
@@ -95,7 +95,7 @@ type scanOptions struct {
 	units    string
 	all      bool
 	trace    bool
-	scanning scanning
+	scanning scanRequest
 	table    string
 }
 
@@ -103,7 +103,7 @@ func scanCommand(c *call) *cobra.Command {
 	o := &scanOptions{}
 	cmd := newCommand(c, "scan URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", o.run)
 	f := cmd.Flags()
-	o.scanning = scanning{}
+	o.scanning = scanRequest{}
 	f.StringVar(&o.units, "units", "1-247", "unit `IDS` to try, such as 1-20,40")
 	list(f, &o.scanning.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
 	list(f, &o.scanning.Parity, "parity", "`PARITIES` to try: N,E,O")
@@ -118,44 +118,44 @@ func scanCommand(c *call) *cobra.Command {
 // run asks which unit ids answer on a line.
 func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
-		return usage{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
+		return usageError{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
 	}
 	o.scanning.URL = args[0]
 	var err error
-	if o.scanning.Units, err = unitsOf(o.units); err != nil {
+	if o.scanning.Units, err = parseUnits(o.units); err != nil {
 		return err
 	}
 	if o.scanning.Table, err = line.ParseTable(o.table); err != nil {
-		return usage{err.Error()}
+		return usageError{err.Error()}
 	}
-	if err := waitable(o.scanning.Timeout); err != nil {
+	if err := checkTimeout(o.scanning.Timeout); err != nil {
 		return err
 	}
 	urls, err := survey.Settings(o.scanning.URL, o.scanning.Bauds, o.scanning.Parity)
 	if err != nil {
-		return usage{err.Error()}
+		return usageError{err.Error()}
 	}
 	p := newProgress(c, o.scanning, urls)
 	err = traceScan(ctx, c, o.scanning, o.trace, p)
 	return errors.Join(printScan(c, p, o.all), err)
 }
 
-func traceScan(ctx context.Context, c *call, a scanning, trace bool, p *progress) (err error) {
-	t, err := openTools(c)
+func traceScan(ctx context.Context, c *call, a scanRequest, trace bool, p *progress) (err error) {
+	t, err := openModbus(c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	if trace {
 		p.terminal = false // one line that is written again and again would break into the frames
-		stop, err := t.trace(ctx, tracer{mu: &p.mu, out: c.err, zone: time.Local}.show)
+		stop, err := t.trace(ctx, tracer{mu: &p.mu, out: c.err, zone: time.Local}.printFrame)
 		if err != nil {
 			return err
 		}
 		defer stop()
 	}
 	p.begin()
-	err = t.scan(ctx, a, p.see)
+	err = t.scan(ctx, a, p.unitDone)
 	p.clear()
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted after %d of %d requests", len(p.found), p.all)
@@ -164,9 +164,9 @@ func traceScan(ctx context.Context, c *call, a scanning, trace bool, p *progress
 }
 
 func printScan(c *call, p *progress, all bool) error {
-	shown := slices.DeleteFunc(slices.Clone(p.found), func(f found) bool { return !all && !f.Answers && !f.Damaged })
+	shown := slices.DeleteFunc(slices.Clone(p.found), func(f unitFound) bool { return !all && !f.Answers && !f.Damaged })
 	if c.json() {
-		return printJSON(c.out, append([]found{}, shown...))
+		return printJSON(c.out, append([]unitFound{}, shown...))
 	}
 	if len(p.found) == 0 {
 		return nil // the error says why nobody was asked
@@ -179,20 +179,20 @@ func printScan(c *call, p *progress, all bool) error {
 		}
 	}
 	for _, f := range shown {
-		fmt.Fprintf(c.out, "unit %3d%s  %s\n", f.Unit, p.at(f), f.How)
+		fmt.Fprintf(c.out, "unit %3d%s  %s\n", f.Unit, p.settingText(f), f.How)
 	}
-	sum := fmt.Sprintf("%d of %s answered.", answers, count(len(p.found), "unit"))
+	sum := fmt.Sprintf("%d of %s answered.", answers, countText(len(p.found), "unit"))
 	if len(p.urls) > 1 {
-		sum = fmt.Sprintf("%s to %s at %d settings.", count(answers, "answer"), count(len(p.found), "request"), len(p.urls))
+		sum = fmt.Sprintf("%s to %s at %d settings.", countText(answers, "answer"), countText(len(p.found), "request"), len(p.urls))
 	}
-	_, err := fmt.Fprintf(c.out, "%s\n%s\n", sum, strings.Join(p.unseen(damaged), "\n"))
+	_, err := fmt.Fprintf(c.out, "%s\n%s\n", sum, strings.Join(p.blindSpots(damaged), "\n"))
 	return err
 }
 
 const sameID = "Two units with one id answer at the same time, which looks damaged."
 
-// unseen says honestly what a search like this cannot see.
-func (p *progress) unseen(damaged bool) []string {
+// blindSpots says honestly what a search like this cannot see.
+func (p *progress) blindSpots(damaged bool) []string {
 	other := "input"
 	if p.asks.Table == line.Input {
 		other = "holding"
@@ -220,8 +220,8 @@ func (p *progress) unseen(damaged bool) []string {
 // serialURL says whether answers come over a serial line.
 func serialURL(url string) bool { return modbus.Device{URL: url}.SerialLine() }
 
-// unitsOf reads 1-20,40.
-func unitsOf(text string) ([]int, error) {
+// parseUnits reads 1-20,40.
+func parseUnits(text string) ([]int, error) {
 	var ids []int
 	for part := range strings.SplitSeq(text, ",") {
 		low, high, isRange := strings.Cut(strings.TrimSpace(part), "-")
@@ -231,7 +231,7 @@ func unitsOf(text string) ([]int, error) {
 		from, err1 := strconv.Atoi(low)
 		to, err2 := strconv.Atoi(high)
 		if err1 != nil || err2 != nil || from < 0 || to > 255 || from > to {
-			return nil, usage{fmt.Sprintf("%q are no unit ids; write 1-247, or 1,2,5-9", text)}
+			return nil, usageError{fmt.Sprintf("%q are no unit ids; write 1-247, or 1,2,5-9", text)}
 		}
 		for id := from; id <= to; id++ {
 			ids = append(ids, id)

@@ -17,19 +17,19 @@ type progress struct {
 	mu       sync.Mutex
 	out      io.Writer
 	terminal bool
-	asks     scanning
+	asks     scanRequest
 	urls     []string
 	all      int // requests
 	most     time.Duration
 	began    time.Time
 	told     time.Time
-	found    []found
+	found    []unitFound
 }
 
-// tellEvery is how often progress is told where it is not on a terminal.
-const tellEvery = 5 * time.Second
+// progressEvery is how often progress is told where it is not on a terminal.
+const progressEvery = 5 * time.Second
 
-func newProgress(c *call, a scanning, urls []string) *progress {
+func newProgress(c *call, a scanRequest, urls []string) *progress {
 	p := &progress{out: c.err, asks: a, urls: urls, all: len(urls) * len(a.Units)}
 	for _, url := range urls {
 		p.most += a.search().MaxDuration(url)
@@ -48,11 +48,11 @@ func (p *progress) begin() {
 	if len(p.urls) > 1 {
 		where += fmt.Sprintf(" at %d settings", len(p.urls))
 	}
-	fmt.Fprintf(p.out, "asking %s on %s; at most %s\n", count(len(p.asks.Units), "unit"), where, rounded(p.most))
+	fmt.Fprintf(p.out, "asking %s on %s; at most %s\n", countText(len(p.asks.Units), "unit"), where, rounded(p.most))
 }
 
-// see takes what one unit did.
-func (p *progress) see(f found) error {
+// unitDone takes what one unit did.
+func (p *progress) unitDone(f unitFound) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.found = append(p.found, f)
@@ -62,28 +62,28 @@ func (p *progress) see(f found) error {
 		if f.Damaged {
 			what = "answers damaged"
 		}
-		fmt.Fprintf(p.out, "unit %d %s%s\n", f.Unit, what, p.at(f))
+		fmt.Fprintf(p.out, "unit %d %s%s\n", f.Unit, what, p.settingText(f))
 	}
 	now := time.Now()
 	switch {
 	case p.terminal:
-		fmt.Fprintf(p.out, "\r\033[K%s", p.line(f, now))
-	case now.Sub(p.told) >= tellEvery:
+		fmt.Fprintf(p.out, "\r\033[K%s", p.text(f, now))
+	case now.Sub(p.told) >= progressEvery:
 		p.told = now
-		fmt.Fprintln(p.out, p.line(f, now))
+		fmt.Fprintln(p.out, p.text(f, now))
 	}
 	return nil
 }
 
-// line says where the search is, and how long it still takes if it goes on as it went until now.
-func (p *progress) line(f found, now time.Time) string {
+// text says where the search is, and how long it still takes if it goes on as it went until now.
+func (p *progress) text(f unitFound, now time.Time) string {
 	done := len(p.found)
 	left := time.Duration(float64(now.Sub(p.began)) / float64(done) * float64(p.all-done))
-	return fmt.Sprintf("%d of %d%s, unit %d, about %s still", done, p.all, p.at(f), f.Unit, rounded(left))
+	return fmt.Sprintf("%d of %d%s, unit %d, about %s still", done, p.all, p.settingText(f), f.Unit, rounded(left))
 }
 
-// at names the setting, where there are several.
-func (p *progress) at(f found) string {
+// settingText names the setting, where there are several.
+func (p *progress) settingText(f unitFound) string {
 	if len(p.urls) < 2 {
 		return ""
 	}

@@ -32,9 +32,9 @@ func TestScanGoesThroughTheSettingsOfAFreePort(t *testing.T) {
 		slave := modbustest.NewSlave()
 		slave.Unit(2)
 		lines := onPipes(t, slave, modbustest.RTU)
-		a := scanning{URL: "rtu:///dev/port?baud=1200", Bauds: []string{"9600", "19200"}, Parity: []string{"N"}, Units: []int{1, 2}, Timeout: time.Second}
+		a := scanRequest{URL: "rtu:///dev/port?baud=1200", Bauds: []string{"9600", "19200"}, Parity: []string{"N"}, Units: []int{1, 2}, Timeout: time.Second}
 		var at []string
-		err := scanOn(t.Context(), lines, a, func(f found) error {
+		err := scanOn(t.Context(), lines, a, func(f unitFound) error {
 			if f.Answers {
 				at = append(at, f.URL)
 			}
@@ -53,9 +53,9 @@ func TestScanLeavesALineThatGaugerReadsAlone(t *testing.T) {
 	if _, err := lines.Open("rtu:///dev/port?baud=9600&parity=N"); err != nil {
 		t.Fatal(err)
 	}
-	a := scanning{URL: "rtu:///dev/port", Bauds: []string{"9600", "19200"}, Parity: []string{"N"}, Units: []int{1}, Timeout: time.Second}
+	a := scanRequest{URL: "rtu:///dev/port", Bauds: []string{"9600", "19200"}, Parity: []string{"N"}, Units: []int{1}, Timeout: time.Second}
 	err := scanOn(t.Context(), lines, a, nil)
-	if _, busy := errors.AsType[taken](err); !busy || !strings.Contains(err.Error(), "one speed and parity") || slave.Requests(0) > 0 {
+	if _, busy := errors.AsType[lineTaken](err); !busy || !strings.Contains(err.Error(), "one speed and parity") || slave.Requests(0) > 0 {
 		t.Errorf("%v, %d requests", err, slave.Requests(0))
 	}
 }
@@ -64,12 +64,12 @@ func TestScanTellsItsProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		m := &call{err: &out}
-		a := scanning{URL: "rtu:///dev/port?baud=9600&parity=N", Units: make([]int, 247), Timeout: time.Second}
+		a := scanRequest{URL: "rtu:///dev/port?baud=9600&parity=N", Units: make([]int, 247), Timeout: time.Second}
 		p := newProgress(m, a, []string{a.URL})
 		p.begin()
 		for unit := 1; unit <= 12; unit++ {
 			collectors.Wait(t.Context(), time.Second)
-			if err := p.see(found{URL: a.URL, Unit: unit, Answers: unit == 3, Damaged: unit == 7}); err != nil {
+			if err := p.unitDone(unitFound{URL: a.URL, Unit: unit, Answers: unit == 3, Damaged: unit == 7}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -85,7 +85,7 @@ func TestScanTellsItsProgress(t *testing.T) {
 		}
 		p.terminal = true
 		out.Reset()
-		_ = p.see(found{URL: a.URL, Unit: 13, Answers: true})
+		_ = p.unitDone(unitFound{URL: a.URL, Unit: 13, Answers: true})
 		p.clear()
 		if got := out.String(); got != "\r\033[Kunit 13 answers\n\r\033[K13 of 247, unit 13, about 3m36s still\r\033[K" {
 			t.Errorf("on a terminal %q", got)
@@ -97,8 +97,8 @@ func TestScanOffersOnlyWhatCanBeDoneAtTheURL(t *testing.T) {
 	for url, want := range map[string]string{
 		"tcp://host": "does not speak Modbus TCP: rtu+tcp://", "rtu+tcp://host:4001": "than the serial server's", "rtu:///dev/ttyS1": "--baud 9600",
 	} {
-		p := progress{asks: scanning{URL: url}}
-		if words := strings.Join(p.unseen(true), "\n"); !strings.Contains(words, want) || strings.Contains(words, "--baud") != (url == "rtu:///dev/ttyS1") {
+		p := progress{asks: scanRequest{URL: url}}
+		if words := strings.Join(p.blindSpots(true), "\n"); !strings.Contains(words, want) || strings.Contains(words, "--baud") != (url == "rtu:///dev/ttyS1") {
 			t.Errorf("%s:\n%s", url, words)
 		}
 	}

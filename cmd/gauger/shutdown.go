@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// stopLimit is how long an orderly end may take. What takes longer hangs: a disk that does not answer, the repair of a
+// shutdownLimit is how long an orderly end may take. What takes longer hangs: a disk that does not answer, the repair of a
 // large file. The process then ends as it is, which costs no more than a power cut would: nothing that was acknowledged.
-const stopLimit = 3 * time.Second
+const shutdownLimit = 3 * time.Second
 
-// within does work until it is done, or until stopLimit after the end of ctx: done is false then, and work goes on until
+// finishWithin does work until it is done, or until stopLimit after the end of ctx: done is false then, and work goes on until
 // the process ends, which must be next.
-func within(ctx context.Context, work func() error) (done bool, err error) {
+func finishWithin(ctx context.Context, work func() error) (done bool, err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- work() }()
 	select {
@@ -19,7 +19,7 @@ func within(ctx context.Context, work func() error) (done bool, err error) {
 		return true, err
 	case <-ctx.Done():
 	}
-	timer := time.NewTimer(stopLimit)
+	timer := time.NewTimer(shutdownLimit)
 	defer timer.Stop()
 	select {
 	case err := <-ended:

@@ -19,7 +19,7 @@ type site struct{ cfg *config.Config }
 func findSite(c *call) site {
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		fmt.Fprintf(c.err, "times are the box's own, since the configuration cannot be used: %s\n", firstLine(unreadable(err).Error()))
+		fmt.Fprintf(c.err, "times are the box's own, since the configuration cannot be used: %s\n", firstLine(asConfigError(err).Error()))
 		return site{}
 	}
 	return site{cfg}
@@ -65,13 +65,13 @@ func (h site) barrels(id string, open, closing float64) (bbl float64, ok bool) {
 	return full - left, err1 == nil && err2 == nil
 }
 
-// tankNamed says whether a configuration has the tank.
-func tankNamed(cfg *config.Config, id string) bool {
+// hasTank says whether a configuration has the tank.
+func hasTank(cfg *config.Config, id string) bool {
 	return slices.ContainsFunc(cfg.Tanks, func(t config.Tank) bool { return t.ID == id })
 }
 
-// known refuses names that no point has. Without a configuration nobody can say.
-func (h site) known(names []string) error {
+// checkPoints refuses names that no point has. Without a configuration nobody can say.
+func (h site) checkPoints(names []string) error {
 	if h.cfg == nil {
 		return nil
 	}
@@ -85,14 +85,14 @@ func (h site) known(names []string) error {
 	for _, name := range names {
 		if !all[name] {
 			points := sortedNames(all)
-			return usage{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
+			return usageError{fmt.Sprintf("there is no point %q%s; the points are %s", name, didYouMean(name, points), strings.Join(points, ", "))}
 		}
 	}
 	return nil
 }
 
-// wanted are the named points with their units, all of the configuration's when none is named.
-func (h site) wanted(names []string) []config.PointInfo {
+// points are the named points with their units, all of the configuration's when none is named.
+func (h site) points(names []string) []config.PointInfo {
 	var out []config.PointInfo
 	if h.cfg == nil {
 		for _, name := range names {

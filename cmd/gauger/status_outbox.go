@@ -11,10 +11,10 @@ func streamName(name string) string {
 }
 
 // outbox shows each stream's ledger, and what holds up what waits in it.
-func (p *page) outbox() {
-	p.line("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
+func (p *statusPage) outbox() {
+	p.printf("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
 	for _, name := range sortedNames(p.s.Streams) {
-		p.line("%s\t%s", streamName(name), sums(agent.Tally(p.s.Streams[name])))
+		p.printf("%s\t%s", streamName(name), countsRow(agent.Tally(p.s.Streams[name])))
 	}
 	if !p.s.Daemon {
 		return // the first line says why nothing leaves
@@ -22,10 +22,10 @@ func (p *page) outbox() {
 	for _, name := range sortedNames(p.s.Drains) {
 		d := p.s.Drains[name]
 		if d.Why != "" {
-			p.line("%s wait\t%s", name, d.Why)
+			p.printf("%s wait\t%s", name, d.Why)
 		}
 		if d.Parked > 0 && uint64(d.Parked) < p.s.Streams[name].Waiting {
-			p.line("%s of %s\t%s", count(d.Parked, "record"), name, agent.ParkedWhy)
+			p.printf("%s of %s\t%s", countText(d.Parked, "record"), name, agent.ParkedWhy)
 		}
 	}
 }

@@ -20,7 +20,7 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := page{h: site{cfg}}
+	p := statusPage{h: site{cfg}}
 	read := func(points ...string) string {
 		for _, name := range points {
 			p.s.Points = append(p.s.Points, agent.PointReading{Point: collectors.Point(name), Quality: "good"})
@@ -37,7 +37,7 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 
 // TestAnUnsetClockIsNotEverythingSent: what waits for the clock is in no stream yet.
 func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
-	p := page{s: agent.Status{Daemon: true, Clock: "unset"}}
+	p := statusPage{s: agent.Status{Daemon: true, Clock: "unset"}}
 	if got := p.sending(); got != "NOT SENDING: what is made waits until the clock is set" {
 		t.Errorf("with nothing in the streams: %s", got)
 	}
@@ -55,7 +55,7 @@ func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
 // TestAHintIsNoAlarm: it stands below what is wrong, without the mark of a problem.
 func TestAHintIsNoAlarm(t *testing.T) {
 	var out strings.Builder
-	p := page{s: agent.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}}
+	p := statusPage{s: agent.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}}
 	if err := p.print(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		p := page{s: agent.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}}
+		p := statusPage{s: agent.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}}
 		if err := p.print(&out); err != nil {
 			t.Fatal(err)
 		}

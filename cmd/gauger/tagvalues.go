@@ -100,14 +100,14 @@ func readTargets(c *call, path string) ([]wellSets, error) {
 func (o *saveValuesOptions) run(ctx context.Context, c *call, args []string) error {
 	switch name := c.command; {
 	case len(args) > 1 || o.queue.file == "" && len(args) == 0:
-		return usage{name + " wants the well's id, such as: " + name + " 3fa85f64-5717-4562-b3fc-2c963f66afa6 --code \"Production Target Oil\" --value 412"}
+		return usageError{name + " wants the well's id, such as: " + name + " 3fa85f64-5717-4562-b3fc-2c963f66afa6 --code \"Production Target Oil\" --value 412"}
 	case o.queue.file != "" && o.code+o.figure+o.at != "":
-		return usage{"--file has code, value and time in it; leave --code, --value and --at out"}
+		return usageError{"--file has code, value and time in it; leave --code, --value and --at out"}
 	case o.queue.file == "" && (o.code == "" || o.figure == ""):
-		return usage{name + " wants --code and --value, or --file"}
+		return usageError{name + " wants --code and --value, or --file"}
 	}
 	well := strings.Join(args, "")
-	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]record, error) {
+	return queueRecords(ctx, c, o.queue, func(cfg *config.Config) ([]outgoingRecord, error) {
 		all, err := o.values(c, well)
 		if err != nil {
 			return nil, err
@@ -134,8 +134,8 @@ func oneValue(well, code, figure, at string) ([]wellSets, error) {
 }
 
 // valueRecords makes a record of each set.
-func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSets) ([]record, error) {
-	var records []record
+func valueRecords(c *call, cfg *config.Config, stream, well string, all []wellSets) ([]outgoingRecord, error) {
+	var records []outgoingRecord
 	for _, w := range all {
 		w.well = cmp.Or(w.well, well)
 		switch {
@@ -167,40 +167,40 @@ func warnWell(c *call, cfg *config.Config, id string) {
 }
 
 // valueRecord encodes one set, in the order in which it stands.
-func valueRecord(c *call, cfg *config.Config, stream, well string, set valueSet) (record, error) {
+func valueRecord(c *call, cfg *config.Config, stream, well string, set valueSet) (outgoingRecord, error) {
 	w := cfg.Service.Wire
 	out := cloud.ValueSet{Code: set.Code}
 	now := time.Now()
 	for _, v := range set.Values {
 		if v.Value == nil {
-			return record{}, fmt.Errorf("%s: a value is missing", set.Code)
+			return outgoingRecord{}, fmt.Errorf("%s: a value is missing", set.Code)
 		}
 		at, err := parseTime(v.Timestamp, cfg.Zone, now)
 		if err != nil {
-			return record{}, fmt.Errorf("%s: %w", set.Code, err)
+			return outgoingRecord{}, fmt.Errorf("%s: %w", set.Code, err)
 		}
 		out.Values = append(out.Values, cloud.Value{Value: *v.Value, At: at})
 	}
 	if stream == agent.TagValues {
 		body, err := w.EncodeTagValues(out)
-		return record{stream, well, body, said(body)}, err
+		return outgoingRecord{stream, well, body, savedText(body)}, err
 	}
 	body, warning, err := w.EncodeTargets(out)
 	if warning != "" {
 		fmt.Fprintln(c.err, "warning: "+warning)
 	}
-	return record{stream, well, body, said(body)}, err
+	return outgoingRecord{stream, well, body, savedText(body)}, err
 }
 
-// said is what the service gets, for a person: a value may have been rounded.
-func said(body []byte) string {
+// savedText is what the service gets, for a person: a value may have been rounded.
+func savedText(body []byte) string {
 	var set valueSet
 	if json.Unmarshal(body, &set) != nil || len(set.Values) == 0 || set.Values[0].Value == nil {
 		return ""
 	}
 	first := fmt.Sprintf("%s = %.0f at %s", set.Code, *set.Values[0].Value, set.Values[0].Timestamp)
 	if more := len(set.Values) - 1; more > 0 {
-		first += " and " + count(more, "more value")
+		first += " and " + countText(more, "more value")
 	}
 	return first
 }

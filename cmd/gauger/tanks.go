@@ -20,13 +20,13 @@ func tanksListCommand(c *call) *cobra.Command {
 // runTanksList shows how each tank stands.
 func runTanksList(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"tanks list takes flags only"}
+		return usageError{"tanks list takes flags only"}
 	}
 	var rows []agent.TankRow
 	live := false
 	err := withConnection(c, func(d *connection) error {
 		live = d.remote != nil
-		return d.call(ctx, "tanks.list", agent.None{}, &rows)
+		return d.request(ctx, "tanks.list", agent.None{}, &rows)
 	})
 	if err != nil {
 		return err
@@ -41,15 +41,15 @@ func runTanksList(ctx context.Context, c *call, args []string) error {
 		last := "-"
 		remarks := slices.DeleteFunc([]string{r.Error, r.Waits}, func(text string) bool { return text == "" })
 		if r.Last != nil {
-			last = minute(r.Last.Start, zone)
+			last = timeText(r.Last.Start, zone)
 			if r.Last.Load != nil {
 				last += fmt.Sprintf(", %.1f bbl", r.Last.Load.GaugeBbl)
 			}
 		}
 		if w := r.Inhibited; w != nil {
-			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", minute(w.Until, zone), w.Person, w.Why))
+			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", timeText(w.Until, zone), w.Person, w.Why))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, dash(r.Gauge), dash(shown(r.Level, 2)), dash(shown(r.Barrels, 1)), minute(r.At, zone), r.Phase, last, strings.Join(remarks, "; "))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), r.Phase, last, strings.Join(remarks, "; "))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -77,13 +77,13 @@ func tanksInhibitCommand(c *call) *cobra.Command {
 func (o *tanksInhibitOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) != 2:
-		return usage{"tanks inhibit wants a tank and for how long, as in `gauger tanks inhibit TK-1001 2h --why \"cleaning\"`"}
+		return usageError{"tanks inhibit wants a tank and for how long, as in `gauger tanks inhibit TK-1001 2h --why \"cleaning\"`"}
 	case strings.TrimSpace(o.why) == "":
-		return usage{"say why with --why: the reason stands in the event"}
+		return usageError{"say why with --why: the reason stands in the event"}
 	}
 	length, ok := parseSpan(args[1])
 	if !ok || length == 0 {
-		return usage{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", args[1])}
+		return usageError{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", args[1])}
 	}
 	return changeInhibit(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: args[0], For: length, Why: o.why},
 		"inhibited: %s until %s: its levels are read, and no ticket is made for what begins meanwhile; one event tells of it when it is over\n")
@@ -96,7 +96,7 @@ func tanksAllowCommand(c *call) *cobra.Command {
 // runTanksAllow ends the work on a tank.
 func runTanksAllow(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
-		return usage{"tanks allow wants one tank; `gauger tanks list` shows which are inhibited"}
+		return usageError{"tanks allow wants one tank; `gauger tanks list` shows which are inhibited"}
 	}
 	return changeInhibit(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: args[0]}, "allowed: %s makes tickets again for what begins after %s\n")
 }
@@ -104,25 +104,25 @@ func runTanksAllow(ctx context.Context, c *call, args []string) error {
 // changeInhibit asks for a verb about work on a tank and says what came of it: the tank and the end.
 func changeInhibit(ctx context.Context, c *call, verb string, a agent.InhibitArgs, text string) error {
 	return withConnection(c, func(d *connection) (err error) {
-		if a.Tank, err = d.tankNamed(ctx, a.Tank); err != nil {
+		if a.Tank, err = d.findTank(ctx, a.Tank); err != nil {
 			return err
 		}
 		var w agent.Inhibition
-		if err := d.call(ctx, verb, a, &w); err != nil {
+		if err := d.request(ctx, verb, a, &w); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, w)
 		}
-		_, err = fmt.Fprintf(c.out, text, w.Tank, minute(w.Until, findSite(c).zone()))
+		_, err = fmt.Fprintf(c.out, text, w.Tank, timeText(w.Until, findSite(c).zone()))
 		return err
 	})
 }
 
-// tankNamed finds a tank as a person writes it, in upper or lower case.
-func (d *connection) tankNamed(ctx context.Context, given string) (string, error) {
+// findTank finds a tank as a person writes it, in upper or lower case.
+func (d *connection) findTank(ctx context.Context, given string) (string, error) {
 	var rows []agent.TankRow
-	if err := d.call(ctx, "tanks.list", agent.None{}, &rows); err != nil {
+	if err := d.request(ctx, "tanks.list", agent.None{}, &rows); err != nil {
 		return "", err
 	}
 	var ids []string

@@ -50,22 +50,22 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 	return t
 }
 
-// given says that any flag of the ticket was set.
-func (t *handTicket) given() bool {
+// anyGiven says that any flag of the ticket was set.
+func (t *handTicket) anyGiven() bool {
 	w := t.ManualTicket
 	figures := w.TopTemperature != nil || w.BottomTemperature != nil || w.SpecificGravity != nil || w.BSW != nil
 	return figures || t.start+t.end+t.open+t.closing+w.Tank+w.Purchaser+w.SealOn+w.SealOff+w.Comments+w.Number != ""
 }
 
-// written reads times and gauges.
-func (t *handTicket) written(zone *time.Location) (agent.ManualTicket, error) {
+// manualTicket reads times and gauges.
+func (t *handTicket) manualTicket(zone *time.Location) (agent.ManualTicket, error) {
 	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
 		if x[1] == "" {
-			return t.ManualTicket, usage{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
+			return t.ManualTicket, usageError{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
 		}
 	}
 	at, w := siteTimes(zone), t.ManualTicket
-	w.Start, w.End = at.at("start", t.start, time.Time{}), at.at("end", t.end, time.Time{})
+	w.Start, w.End = at.parse("start", t.start, time.Time{}), at.parse("end", t.end, time.Time{})
 	open, err1 := tank.ParseLength(t.open)
 	closing, err2 := tank.ParseLength(t.closing)
 	w.Open, w.Close = float64(open), float64(closing)
@@ -91,71 +91,71 @@ func ticketsAddCommand(c *call) *cobra.Command {
 func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) > 0:
-		return usage{fmt.Sprintf("tickets add takes flags only, not %q; put texts with blanks in quotes", args)}
-	case o.queue.file != "" && o.ticket.given():
-		return usage{"--file has everything in it; leave the other flags out"}
+		return usageError{fmt.Sprintf("tickets add takes flags only, not %q; put texts with blanks in quotes", args)}
+	case o.queue.file != "" && o.ticket.anyGiven():
+		return usageError{"--file has everything in it; leave the other flags out"}
 	}
 	cfg, err := config.Load(c.config)
 	if err != nil {
-		return unreadable(err)
+		return asConfigError(err)
 	}
 	var all []agent.ManualTicket
 	if o.queue.file != "" {
 		all, err = readTicketFile(c, cfg, o.queue.file)
 	} else {
 		all = make([]agent.ManualTicket, 1)
-		all[0], err = o.ticket.written(cfg.Zone)
+		all[0], err = o.ticket.manualTicket(cfg.Zone)
 	}
 	if err == nil {
 		err = checkTickets(c, cfg, o.queue.file, all)
 	}
 	if err != nil {
-		return asUsage(err)
+		return asUsageError(err)
 	}
 	return withConnection(c, func(d *connection) error { return addTickets(ctx, c, d, o.queue, cfg, all) })
 }
 
 // addTickets queues tickets that have been checked, and sees them off.
 func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []agent.ManualTicket) error {
-	if err := d.unusedNumbers(ctx, all); err != nil {
+	if err := d.checkNumbersUnused(ctx, all); err != nil {
 		return err
 	}
 	var numbers []string
 	for _, w := range all {
 		var q agent.QueuedRecord
-		if err := d.call(ctx, "tickets.add", w, &q); err != nil {
-			return fmt.Errorf("%w%s", err, already(numbers))
+		if err := d.request(ctx, "tickets.add", w, &q); err != nil {
+			return fmt.Errorf("%w%s", err, queuedBefore(numbers))
 		}
 		if q.Warning != "" {
 			fmt.Fprintln(c.err, "warning: "+q.Warning)
 		}
 		numbers = append(numbers, q.Number)
 	}
-	queued, err := d.ticketFates(ctx, numbers)
+	queued, err := d.ticketDeliveries(ctx, numbers)
 	if err != nil {
 		return err
 	}
 	for i, w := range all {
-		queued[i].What = numbers[i] + ": " + gauged(cfg, w)
+		queued[i].What = numbers[i] + ": " + manualTicketText(cfg, w)
 	}
 	if err := d.awaitDelivery(ctx, queued, s.waitOptions); err != nil {
 		return err
 	}
-	return printFates(c, d, queued)
+	return printDeliveries(c, d, queued)
 }
 
-// already names the tickets that were queued before something went wrong.
-func already(numbers []string) string {
+// queuedBefore names the tickets that were queued before something went wrong.
+func queuedBefore(numbers []string) string {
 	if len(numbers) == 0 {
 		return ""
 	}
 	return "; queued before that: " + strings.Join(numbers, ", ")
 }
 
-// unusedNumbers sees to it that none of the tickets fails for its number after others have been queued.
-func (d *connection) unusedNumbers(ctx context.Context, all []agent.ManualTicket) error {
+// checkNumbersUnused sees to it that none of the tickets fails for its number after others have been queued.
+func (d *connection) checkNumbersUnused(ctx context.Context, all []agent.ManualTicket) error {
 	var known []agent.TicketRecord
-	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
+	if err := d.request(ctx, "tickets.list", agent.None{}, &known); err != nil {
 		return err
 	}
 	taken := map[string]bool{}
@@ -164,33 +164,33 @@ func (d *connection) unusedNumbers(ctx context.Context, all []agent.ManualTicket
 	}
 	for _, w := range all {
 		if w.Number != "" && taken[w.Number] {
-			return usage{fmt.Sprintf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)}
+			return usageError{fmt.Sprintf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)}
 		}
 		taken[w.Number] = true
 	}
 	return nil
 }
 
-// ticketFates finds the records of tickets.
-func (d *connection) ticketFates(ctx context.Context, numbers []string) ([]fate, error) {
+// ticketDeliveries finds the records of tickets.
+func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]sentRecord, error) {
 	var known []agent.TicketRecord
-	if err := d.call(ctx, "tickets.list", agent.None{}, &known); err != nil {
+	if err := d.request(ctx, "tickets.list", agent.None{}, &known); err != nil {
 		return nil, err
 	}
-	var all []fate
+	var all []sentRecord
 	for _, number := range numbers {
 		i := slices.IndexFunc(known, func(b agent.TicketRecord) bool { return b.Number == number && b.Ticket != nil })
 		if i < 0 {
 			return nil, fmt.Errorf("%w: %s", agent.ErrNoTicket, number)
 		}
-		all = append(all, fate{Stream: agent.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
+		all = append(all, sentRecord{Stream: agent.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
 	}
 	return all, nil
 }
 
-// gauged is what a ticket says, for the person to compare with the paper.
-func gauged(cfg *config.Config, w agent.ManualTicket) string {
-	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gauge(w.Open), w.Open, gauge(w.Close), w.Close)
+// manualTicketText is what a ticket says, for the person to compare with the paper.
+func manualTicketText(cfg *config.Config, w agent.ManualTicket) string {
+	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gaugeText(w.Open), w.Open, gaugeText(w.Close), w.Close)
 	if bbl, ok := (site{cfg}).barrels(w.Tank, w.Open, w.Close); ok {
 		text += fmt.Sprintf(", %.1f bbl", bbl)
 	}
@@ -224,16 +224,16 @@ func checkTicket(c *call, cfg *config.Config, w agent.ManualTicket) error {
 	case !w.Start.Before(w.End):
 		return errors.New("the load must end after it began")
 	case w.Close < 0:
-		return fmt.Errorf("the closing gauge %s is below the bottom of the tank", gauge(w.Close))
+		return fmt.Errorf("the closing gauge %s is below the bottom of the tank", gaugeText(w.Close))
 	case w.Open > float64(t.Height):
-		return fmt.Errorf("the opening gauge %s is above the tank, which is %s high", gauge(w.Open), gauge(float64(t.Height)))
+		return fmt.Errorf("the opening gauge %s is above the tank, which is %s high", gaugeText(w.Open), gaugeText(float64(t.Height)))
 	case w.Open <= w.Close:
-		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gauge(w.Open), gauge(w.Close))
+		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gaugeText(w.Open), gaugeText(w.Close))
 	}
 	if w.End.After(time.Now().Add(time.Hour)) {
-		fmt.Fprintf(c.err, "warning: the load ends at %s, which has not come yet by this box's clock\n", minute(w.End, cfg.Zone))
+		fmt.Fprintf(c.err, "warning: the load ends at %s, which has not come yet by this box's clock\n", timeText(w.End, cfg.Zone))
 	}
-	if err := plausible(w); err != nil {
+	if err := checkFigures(w); err != nil {
 		return err
 	}
 	_, err := cfg.Service.Wire.EncodeRunTicket(cloud.RunTicket{
@@ -244,8 +244,8 @@ func checkTicket(c *call, cfg *config.Config, w agent.ManualTicket) error {
 	return err
 }
 
-// plausible refuses figures in another unit than the ticket's.
-func plausible(w agent.ManualTicket) error {
+// checkFigures refuses figures in another unit than the ticket's.
+func checkFigures(w agent.ManualTicket) error {
 	outside := func(v *float64, low, high float64) bool { return v != nil && !(*v >= low && *v <= high) }
 	switch {
 	case outside(w.SpecificGravity, 0.5, 1.2):

@@ -45,23 +45,23 @@ func chartOf(l *tank.Load, zone *time.Location, plain bool) (c chart, ok bool) {
 	return c, c.last > c.first
 }
 
-// grain is how many dots a character has, across and down.
-func (c *chart) grain() (across, down int) {
+// dotsPerCharacter is how many dots a character has, across and down.
+func (c *chart) dotsPerCharacter() (across, down int) {
 	if c.plain {
 		return 1, 3
 	}
 	return 2, 4
 }
 
-// lines is the chart, ready to print.
-func (c *chart) lines() []string {
+// render is the chart, ready to print.
+func (c *chart) render() []string {
 	c.draw()
 	side, edge := map[bool]string{false: " │", true: " |"}[c.plain], map[bool]string{false: " ┤", true: " +"}[c.plain]
 	var out []string
 	for row := range chartHigh {
 		label, mark := "", side
 		if row%4 == 0 {
-			label, mark = gauge(c.high-(c.high-c.low)*(float64(row)+0.5)/chartHigh), edge
+			label, mark = gaugeText(c.high-(c.high-c.low)*(float64(row)+0.5)/chartHigh), edge
 		}
 		out = append(out, fmt.Sprintf("%9s%s%s", label, mark, strings.TrimRight(c.row(row), " ")))
 	}
@@ -79,15 +79,15 @@ func (c *chart) draw() {
 	far := max(4*apart[len(apart)/2], 2*(c.last-c.first)/chartWide)
 	for i := range c.at {
 		if i == 0 || c.at[i]-c.at[i-1] > far {
-			c.line(c.at[i], c.level[i], c.at[i], c.level[i])
+			c.drawLine(c.at[i], c.level[i], c.at[i], c.level[i])
 			continue
 		}
-		c.line(c.at[i-1], c.level[i-1], c.at[i], c.level[i])
+		c.drawLine(c.at[i-1], c.level[i-1], c.at[i], c.level[i])
 	}
 }
 
-func (c *chart) line(t0, v0, t1, v1 float64) {
-	across, down := c.grain()
+func (c *chart) drawLine(t0, v0, t1, v1 float64) {
+	across, down := c.dotsPerCharacter()
 	place := func(t, v float64) (x, y float64) {
 		return (t - c.first) / (c.last - c.first) * float64(chartWide*across-1), (c.high - v) / (c.high - c.low) * float64(chartHigh*down-1)
 	}
@@ -103,7 +103,7 @@ func (c *chart) line(t0, v0, t1, v1 float64) {
 var braille = [2][4]uint8{{1, 2, 4, 64}, {8, 16, 32, 128}}
 
 func (c *chart) dot(x, y int) {
-	across, down := c.grain()
+	across, down := c.dotsPerCharacter()
 	bit := uint8(1) << (y % down)
 	if !c.plain {
 		bit = braille[x%across][y%down]
@@ -117,7 +117,7 @@ func (c *chart) row(n int) string {
 	for x := range chartWide {
 		bits := c.dots[n][x]
 		switch {
-		case bits == 0 && c.marked(x) != 0:
+		case bits == 0 && c.markAt(x) != 0:
 			b.WriteString(map[bool]string{false: "┊", true: "|"}[c.plain])
 		case bits == 0:
 			b.WriteByte(' ')
@@ -130,16 +130,16 @@ func (c *chart) row(n int) string {
 	return b.String()
 }
 
-func (c *chart) column(s float64) int {
+func (c *chart) columnAt(s float64) int {
 	return int(math.Round((s - c.first) / (c.last - c.first) * (chartWide - 1)))
 }
 
-// marked is the letter of a column where the load starts (S) or ends (E); 0 elsewhere.
-func (c *chart) marked(x int) byte {
+// markAt is the letter of a column where the load starts (S) or ends (E); 0 elsewhere.
+func (c *chart) markAt(x int) byte {
 	switch x {
-	case c.column(0):
+	case c.columnAt(0):
 		return 'S'
-	case c.column(c.end):
+	case c.columnAt(c.end):
 		return 'E'
 	}
 	return 0
@@ -150,12 +150,12 @@ func (c *chart) axis() (line, times string) {
 	b := []rune(strings.Repeat(map[bool]string{false: "─", true: "-"}[c.plain], chartWide))
 	text := []byte(strings.Repeat(" ", chartWide+5))
 	for s, step := c.ticks(); s <= c.last; s += step {
-		x := c.column(s)
+		x := c.columnAt(s)
 		b[x] = map[bool]rune{false: '┬', true: '+'}[c.plain]
-		copy(text[max(0, x-2):], c.when(s))
+		copy(text[max(0, x-2):], c.clockText(s))
 	}
 	for x := range b {
-		if m := c.marked(x); m != 0 {
+		if m := c.markAt(x); m != 0 {
 			b[x] = rune(m)
 		}
 	}
@@ -176,12 +176,12 @@ func (c *chart) ticks() (first, step float64) {
 	return c.first + math.Mod(step-over, step), step
 }
 
-func (c *chart) when(s float64) string {
+func (c *chart) clockText(s float64) string {
 	return c.start.Add(time.Duration(s * float64(time.Second))).In(c.zone).Round(time.Minute).Format("15:04")
 }
 
 func (c *chart) caption() string {
-	return fmt.Sprintf("%11sS start %s, E end %s, %s; a blank is a time without readings", "", c.when(0), c.when(c.end), c.start.In(c.zone).Format("2006-01-02 MST"))
+	return fmt.Sprintf("%11sS start %s, E end %s, %s; a blank is a time without readings", "", c.clockText(0), c.clockText(c.end), c.start.In(c.zone).Format("2006-01-02 MST"))
 }
 
 // plainASCII says whether a terminal gets plain ASCII: when asked for, or where the locale is not UTF-8.

@@ -30,7 +30,7 @@ func drawn(t *testing.T, l tank.Load, plain bool) []string {
 	if !ok {
 		t.Fatal("there is no chart")
 	}
-	return c.lines()
+	return c.render()
 }
 
 func TestAChartShowsTheFallInItsSize(t *testing.T) {

@@ -13,13 +13,13 @@ const csvColumns = "production_day,number,tank,purchaser,start,end,open_ft_in_q,
 	"removed_bbl,inflow_bbl,error_bbl,open_degf,close_degf,specific_gravity,api60,bsw_percent,open_ctl,close_ctl,gross_bbl,net_bbl," +
 	"hauler,hauler_bbl,hauler_basis,difference_bbl,state,review"
 
-// csv is a ticket as an accountant imports it. A figure that is not known is empty.
-func (r *ticketRow) csv(h site) []string {
+// csvLine is a ticket as an accountant imports it. A figure that is not known is empty.
+func (r *ticketRow) csvLine(h site) []string {
 	at := func(t time.Time) string { return t.In(h.zone()).Format(time.RFC3339) }
 	f := r.figures(h)
 	open, closing := "", ""
 	if f.open != nil {
-		open, closing = gauge(*f.open), gauge(*f.closing)
+		open, closing = gaugeText(*f.open), gaugeText(*f.closing)
 	}
 	v := r.Volumes
 	if v == nil {
@@ -33,24 +33,24 @@ func (r *ticketRow) csv(h site) []string {
 		removed, inflow, off = &r.Load.RemovedBbl, &r.Load.InflowBbl, &r.Load.ErrorBbl
 	}
 	line := []string{
-		r.Day, plainText(r.Number), plainText(r.Tank), plainText(r.purchaser(h)), at(r.Start), at(r.End),
-		open, shown(f.open, 2), closing, shown(f.closing, 2), shown(openBbl, 2), shown(closeBbl, 2), shown(f.bbl, 2),
-		shown(removed, 2), shown(inflow, 2), shown(off, 2), shown(v.OpenDegF, 1), shown(v.CloseDegF, 1), shown(v.Gravity, 4), shown(v.API60, 1),
-		shown(v.BSW, 2), shown(v.OpenCTL, 5), shown(v.CloseCTL, 5), shown(v.GrossBbl, 2), shown(v.NetBbl, 2),
+		r.Day, spreadsheetText(r.Number), spreadsheetText(r.Tank), spreadsheetText(r.purchaser(h)), at(r.Start), at(r.End),
+		open, figureText(f.open, 2), closing, figureText(f.closing, 2), figureText(openBbl, 2), figureText(closeBbl, 2), figureText(f.bbl, 2),
+		figureText(removed, 2), figureText(inflow, 2), figureText(off, 2), figureText(v.OpenDegF, 1), figureText(v.CloseDegF, 1), figureText(v.Gravity, 4), figureText(v.API60, 1),
+		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), figureText(v.GrossBbl, 2), figureText(v.NetBbl, 2),
 	}
 	if t := r.Hauled; t != nil {
-		line = append(line, plainText(strings.Join(t.Numbers, " + ")), shown(&t.Bbl, 2), t.Basis, shown(t.Difference, 2))
+		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), figureText(&t.Bbl, 2), t.Basis, figureText(t.Difference, 2))
 	} else {
 		line = append(line, "", "", "", "")
 	}
-	return append(line, r.State, plainText(r.review()))
+	return append(line, r.State, spreadsheetText(r.reviewText()))
 }
 
 // writeTicketsCSV writes a line for each ticket: times in the site's zone, gauges in inches, volumes in barrels.
 func writeTicketsCSV(c *call, h site, rows []ticketRow) error {
 	lines := [][]string{strings.Split(csvColumns, ",")}
 	for i := range rows {
-		lines = append(lines, rows[i].csv(h))
+		lines = append(lines, rows[i].csvLine(h))
 	}
 	return csv.NewWriter(c.out).WriteAll(lines)
 }

@@ -52,9 +52,9 @@ func ticketsEditCommand(c *call) *cobra.Command {
 func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) != 1:
-		return usage{"tickets edit wants the number of a held ticket; `gauger tickets list` shows them"}
+		return usageError{"tickets edit wants the number of a held ticket; `gauger tickets list` shows them"}
 	case len(o.changes) == 0:
-		return usage{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
+		return usageError{"say what to change, such as --gravity 0.83 or --seal-on 4712; `gauger tickets edit -h` lists what can be"}
 	}
 	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, args[0])
@@ -62,7 +62,7 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 			return err
 		}
 		var made []agent.Edit
-		if err := d.call(ctx, "tickets.edit", agent.EditArgs{Number: number, Set: o.changes}, &made); err != nil {
+		if err := d.request(ctx, "tickets.edit", agent.EditArgs{Number: number, Set: o.changes}, &made); err != nil {
 			return err
 		}
 		if c.json() {
@@ -117,15 +117,15 @@ func ticketsHoldCommand(c *call) *cobra.Command {
 func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) != 1:
-		return usage{"tickets hold wants the number of a held ticket; `gauger tickets list` shows them"}
+		return usageError{"tickets hold wants the number of a held ticket; `gauger tickets list` shows them"}
 	case o.until != "" && o.request.For > 0:
-		return usage{"give --for or --until, not both"}
+		return usageError{"give --for or --until, not both"}
 	}
 	h := findSite(c)
 	if o.until != "" {
 		var err error
-		if o.request.Until, err = coming(o.until, h.zone(), time.Now()); err != nil {
-			return usage{"--until: " + err.Error()}
+		if o.request.Until, err = parseComingTime(o.until, h.zone(), time.Now()); err != nil {
+			return usageError{"--until: " + err.Error()}
 		}
 	}
 	return withConnection(c, func(d *connection) (err error) {
@@ -133,7 +133,7 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 			return err
 		}
 		var got agent.HoldResult
-		if err := d.call(ctx, "tickets.hold", o.request, &got); err != nil {
+		if err := d.request(ctx, "tickets.hold", o.request, &got); err != nil {
 			return err
 		}
 		if c.json() {
@@ -144,7 +144,7 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 		}
 		leaves := "until `gauger tickets release " + o.request.Number + "`; an event tells of it every day"
 		if !got.Leaves.IsZero() {
-			leaves = "until " + minute(got.Leaves, h.zone()) + ", then it leaves by itself"
+			leaves = "until " + timeText(got.Leaves, h.zone()) + ", then it leaves by itself"
 		}
 		_, err = fmt.Fprintf(c.out, "on hold: %s %s\n", o.request.Number, leaves)
 		return err
@@ -155,16 +155,16 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 // to the ledger, which knows what became of it.
 func (d *connection) heldNumber(ctx context.Context, given string) (string, error) {
 	var all []agent.TicketRecord
-	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
+	if err := d.request(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		return "", err
 	}
 	var held []string
 	for _, b := range all {
 		if strings.EqualFold(b.Number, given) || strings.EqualFold(b.Handle, given) && b.Handle != "" {
-			return bookedName(b), nil
+			return ticketName(b), nil
 		}
 		if b.Ticket == nil && b.Rejected == "" {
-			held = append(held, bookedName(b))
+			held = append(held, ticketName(b))
 		}
 	}
 	hint := didYouMean(given, held)
@@ -174,25 +174,25 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", agent.ErrNoTicket, given, hint)
 }
 
-// bookedName is a ticket's number, or what it is called until it has one.
-func bookedName(b agent.TicketRecord) string {
+// ticketName is a ticket's number, or what it is called until it has one.
+func ticketName(b agent.TicketRecord) string {
 	if b.Number == "" {
 		return b.Handle
 	}
 	return b.Number
 }
 
-// touched is what people have done to a ticket and what was learned after it had left, for its evidence.
-func (r *ticketRow) touched(h site) [][2]string {
+// editLines is what people have done to a ticket and what was learned after it had left, for its evidence.
+func (r *ticketRow) editLines(h site) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {
-		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s", editText(e), e.Person, minute(e.At, h.zone()))})
+		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s", editText(e), e.Person, timeText(e.At, h.zone()))})
 	}
 	if r.Stop != nil {
-		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, minute(r.Stop.At, h.zone()), r.Stop.Why), ": ")})
+		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, timeText(r.Stop.At, h.zone()), r.Stop.Why), ": ")})
 	}
 	for _, f := range r.Found {
-		lines = append(lines, [2]string{"learned later", fmt.Sprintf("%s (%s); the ticket stays as it was sent", f.Note, minute(f.At, h.zone()))})
+		lines = append(lines, [2]string{"learned later", fmt.Sprintf("%s (%s); the ticket stays as it was sent", f.Note, timeText(f.At, h.zone()))})
 	}
 	return lines
 }

@@ -24,33 +24,33 @@ func (s *sheet) add(name, format string, args ...any) {
 // evidence is all that is known of a ticket.
 func (r *ticketRow) evidence(h site) sheet {
 	at := func(t time.Time) string { return t.In(h.zone()).Format("2006-01-02 15:04:05 MST") }
-	b := r.body()
+	b := r.sentBody()
 	var s sheet
 	s.add("number", "%s", r.name())
-	s.add("state", "%s", r.standing(h))
+	s.add("state", "%s", r.stateText(h))
 	s.add("tank", "%s", r.Tank)
 	s.add("purchaser", "%s", r.purchaser(h))
-	r.times(&s, h, at)
+	r.addTimes(&s, h, at)
 	s.add("production day", "%s", r.Day)
-	r.gauges(&s, h)
+	r.addGauges(&s, h)
 	if r.Volumes != nil {
-		at60(&s, r.Volumes)
+		addVolumes(&s, r.Volumes)
 	}
 	if r.Load != nil {
-		measured(&s, r.Load)
+		addMeasured(&s, r.Load)
 	}
 	s.add("seal off", "%s", b.SealOff)
 	s.add("seal on", "%s", b.SealOn)
-	s = append(s, r.touched(h)...)
-	r.hands(&s, at)
+	s = append(s, r.editLines(h)...)
+	r.addPeople(&s, at)
 	s.add("comments", "%s", b.Comments)
 	s.add("as sent", "%s", string(r.Ticket))
-	r.receipt(&s, at)
+	r.addReceipt(&s, at)
 	return s
 }
 
-// times are start and end, which are estimates where no reading shows them.
-func (r *ticketRow) times(s *sheet, h site, at func(time.Time) string) {
+// addTimes are start and end, which are estimates where no reading shows them.
+func (r *ticketRow) addTimes(s *sheet, h site, at func(time.Time) string) {
 	if r.Load == nil || r.Load.Hidden() == nil {
 		s.add("start", "%s", at(r.Start))
 		s.add("end", "%s", at(r.End))
@@ -62,20 +62,20 @@ func (r *ticketRow) times(s *sheet, h site, at func(time.Time) string) {
 	s.add("not seen", "no reading came inside; all of it was %s", bounds(r.Load.Hidden(), h.zone()))
 }
 
-// gauges are the two levels and what the tank's table makes of them.
-func (r *ticketRow) gauges(s *sheet, h site) {
+// addGauges are the two levels and what the tank's table makes of them.
+func (r *ticketRow) addGauges(s *sheet, h site) {
 	g := r.figures(h)
 	if g.open == nil {
 		return
 	}
-	open, closing := feet(*g.open), feet(*g.closing)
+	open, closing := feetAndInches(*g.open), feetAndInches(*g.closing)
 	if r.Volumes != nil && r.Volumes.OpenBbl > 0 {
 		open, closing = fmt.Sprintf("%s, %.2f bbl", open, r.Volumes.OpenBbl), fmt.Sprintf("%s, %.2f bbl", closing, r.Volumes.CloseBbl)
 	}
 	s.add("opening gauge", "%s", open)
 	s.add("closing gauge", "%s", closing)
 	if r.Load != nil {
-		s.add("by gauge", "%.2f bbl, %s, by the %s", r.Load.GaugeBbl, errorOf(r.Load), tableName(r.Load.Table))
+		s.add("by gauge", "%.2f bbl, %s, by the %s", r.Load.GaugeBbl, errorText(r.Load), tableName(r.Load.Table))
 		return
 	}
 	if g.bbl != nil {
@@ -83,8 +83,8 @@ func (r *ticketRow) gauges(s *sheet, h site) {
 	}
 }
 
-// errorOf is how far the volume may be off, in words that claim no more than was computed.
-func errorOf(l *tank.Load) string {
+// errorText is how far the volume may be off, in words that claim no more than was computed.
+func errorText(l *tank.Load) string {
 	switch {
 	case l.ErrorBbl <= 0:
 		return "its error is not known"
@@ -94,8 +94,8 @@ func errorOf(l *tank.Load) string {
 	return fmt.Sprintf("give or take %.1f", l.ErrorBbl)
 }
 
-// at60 is the chain from the gauges to barrels at 60 degrees.
-func at60(s *sheet, v *agent.Volumes) {
+// addVolumes is the chain from the gauges to barrels at 60 degrees.
+func addVolumes(s *sheet, v *agent.Volumes) {
 	if v.OpenWaterBbl+v.CloseWaterBbl > 0 {
 		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)
 	}
@@ -127,10 +127,10 @@ func at60(s *sheet, v *agent.Volumes) {
 	}
 }
 
-// measured is what gauger saw of a load beside its gauges.
-func measured(s *sheet, l *tank.Load) {
+// addMeasured is what gauger saw of a load beside its gauges.
+func addMeasured(s *sheet, l *tank.Load) {
 	if l.Hidden() == nil || l.InflowBbl >= 0.05 {
-		s.add("flowed in meanwhile", "%s", inflowOf(l))
+		s.add("flowed in meanwhile", "%s", inflowText(l))
 	} else {
 		s.add("flowed in meanwhile", "not known")
 	}
@@ -143,8 +143,8 @@ func measured(s *sheet, l *tank.Load) {
 		s.add("parts", "%d", l.Parts)
 	}
 	s.add("readings", "%d", l.Samples)
-	if l.Gap >= gapWorth {
-		s.add("longest gap", "%s", minutes(l.Gap))
+	if l.Gap >= notableGap {
+		s.add("longest gap", "%s", spokenDuration(l.Gap))
 	}
 	if l.Group != "" {
 		s.add("group", "%s, %.1f bbl together", l.Group, l.GroupBbl)
@@ -154,7 +154,7 @@ func measured(s *sheet, l *tank.Load) {
 		opening, closes *float64
 	}{{"top thermometer", l.TopTemperature, l.ClosingTop}, {"bottom thermometer", l.BottomTemperature, l.ClosingBottom}} {
 		if x.opening != nil {
-			s.add(x.name, "%s", between(x.opening, x.closes))
+			s.add(x.name, "%s", temperatureText(x.opening, x.closes))
 		}
 	}
 	s.add("confidence", "%.2f", min(l.Confidence, 0.99))
@@ -162,19 +162,19 @@ func measured(s *sheet, l *tank.Load) {
 	s.add("remarks", "%s", strings.Join(l.Remarks, ", "))
 }
 
-// gapWorth is the shortest silence inside a load that is worth a word.
-const gapWorth = 5 * time.Minute
+// notableGap is the shortest silence inside a load that is worth a word.
+const notableGap = 5 * time.Minute
 
-// between is a temperature that was measured at the opening, and at the closing where it was.
-func between(opening, closing *float64) string {
+// temperatureText is a temperature that was measured at the opening, and at the closing where it was.
+func temperatureText(opening, closing *float64) string {
 	if closing == nil {
 		return fmt.Sprintf("%.1f degF at the opening", *opening)
 	}
 	return fmt.Sprintf("%.1f degF at the opening, %.1f degF at the closing", *opening, *closing)
 }
 
-// inflowOf is what flowed in while the tank was hauled.
-func inflowOf(l *tank.Load) string {
+// inflowText is what flowed in while the tank was hauled.
+func inflowText(l *tank.Load) string {
 	switch {
 	case l.InflowUnknown:
 		return "not known"
@@ -184,8 +184,8 @@ func inflowOf(l *tank.Load) string {
 	return fmt.Sprintf("%.1f bbl", l.InflowBbl)
 }
 
-// hands are what people did to the ticket.
-func (r *ticketRow) hands(s *sheet, at func(time.Time) string) {
+// addPeople are what people did to the ticket.
+func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	if r.Person != "" {
 		s.add(map[bool]string{true: "written by", false: "released by"}[r.Load == nil], "%s", r.Person)
 	}
@@ -197,7 +197,7 @@ func (r *ticketRow) hands(s *sheet, at func(time.Time) string) {
 		}
 		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s on %s", m.Hauler, m.Bbl, basisWords[m.Basis], by, at(m.At))
 		if x := m.Removed; x != nil {
-			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), because(x.Why))
+			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), reasonSuffix(x.Why))
 		}
 		s.add("truck's ticket", "%s", text)
 	}
@@ -206,16 +206,16 @@ func (r *ticketRow) hands(s *sheet, at func(time.Time) string) {
 	}
 }
 
-// because is a reason that somebody gave, behind what was done.
-func because(why string) string {
+// reasonSuffix is a reason that somebody gave, behind what was done.
+func reasonSuffix(why string) string {
 	if why == "" {
 		return ""
 	}
 	return ": " + why
 }
 
-// receipt is what the service answered.
-func (r *ticketRow) receipt(s *sheet, at func(time.Time) string) {
+// addReceipt is what the service answered.
+func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
 	if r.Status == 0 {
 		return
 	}
@@ -231,7 +231,7 @@ func (r *ticketRow) receipt(s *sheet, at func(time.Time) string) {
 
 // purchaser is who buys, as the ticket says, or as it will say.
 func (r *ticketRow) purchaser(h site) string {
-	b := r.body()
+	b := r.sentBody()
 	for _, e := range r.Edits {
 		if e.Field == "purchaser" {
 			b.Purchaser = e.New
@@ -244,8 +244,10 @@ func (r *ticketRow) purchaser(h site) string {
 	return cmp.Or(b.Purchaser, t.Purchaser)
 }
 
-// feet is a level as a gauger writes it, and in inches.
-func feet(inches float64) string { return fmt.Sprintf("%s (%.2f in)", gauge(inches), inches) }
+// feetAndInches is a level as a gauger writes it, and in inches.
+func feetAndInches(inches float64) string {
+	return fmt.Sprintf("%s (%.2f in)", gaugeText(inches), inches)
+}
 
 // tableName says which table made barrels of inches.
 func tableName(name string) string {
@@ -255,8 +257,8 @@ func tableName(name string) string {
 	return "strapping table"
 }
 
-// standing is the state of a ticket and what comes next.
-func (r *ticketRow) standing(h site) string {
+// stateText is the state of a ticket and what comes next.
+func (r *ticketRow) stateText(h site) string {
 	switch {
 	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
 		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"
@@ -265,7 +267,7 @@ func (r *ticketRow) standing(h site) string {
 	case r.State == "held" && r.Load != nil && !clock.WasSet(r.Load.Start):
 		return "held until the clock is set, which will date it"
 	case r.State == "held":
-		return "held, leaves at " + minute(r.Queued, h.zone())
+		return "held, leaves at " + timeText(r.Queued, h.zone())
 	case r.State == "waiting":
 		return "waiting for the service"
 	case r.State == "left":

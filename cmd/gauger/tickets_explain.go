@@ -56,8 +56,8 @@ func printSentences(c *call, says []string) error {
 	return err
 }
 
-// spoken is a level as people say it: 14 ft 3 1/4 in.
-func spoken(inches float64) string {
+// spokenLevel is a level as people say it: 14 ft 3 1/4 in.
+func spokenLevel(inches float64) string {
 	q := int64(math.Round(math.Abs(inches) * 4))
 	text := fmt.Sprintf("%d ft %d in", q/48, q%48/4)
 	if part := [4]string{"", " 1/4", " 1/2", " 3/4"}[q%4]; part != "" {
@@ -69,8 +69,8 @@ func spoken(inches float64) string {
 	return text
 }
 
-// spell is a stretch of time as people say it, with the date where it is not clear from the end.
-func spell(from, to time.Time, zone *time.Location) string {
+// spokenPeriod is a stretch of time as people say it, with the date where it is not clear from the end.
+func spokenPeriod(from, to time.Time, zone *time.Location) string {
 	a, z := from.In(zone).Round(time.Minute), to.In(zone).Round(time.Minute)
 	if a.Format(time.DateOnly) == z.Format(time.DateOnly) {
 		return fmt.Sprintf("On %s from %s to %s", a.Format("January 2"), a.Format("15:04"), z.Format("15:04"))
@@ -87,23 +87,23 @@ func (r *ticketRow) sentences(h site) []string {
 		g := r.figures(h)
 		say("Ticket %s was written by %s; gauger did not see the load by itself.", r.Number, r.Person)
 		if g.open != nil {
-			say("It says: %s the level of tank %s fell from %s to %s.", lower(spell(r.Start, r.End, h.zone())), r.Tank, spoken(*g.open), spoken(*g.closing))
+			say("It says: %s the level of tank %s fell from %s to %s.", lowerFirst(spokenPeriod(r.Start, r.End, h.zone())), r.Tank, spokenLevel(*g.open), spokenLevel(*g.closing))
 		}
 		if g.bbl != nil {
 			say("By the tank's table that is %.1f bbl.", *g.bbl)
 		}
-		return append(out, r.ending(h)...)
+		return append(out, r.outcomeSentences(h)...)
 	}
 	hidden := l.Hidden()
 	if hidden != nil {
 		out = append(out, fellUnseen(hidden, h.zone(), l.Tank, l.Open, l.Close))
 	} else {
-		say("%s the level of tank %s fell from %s to %s.", spell(l.Start, l.End, h.zone()), l.Tank, spoken(l.Open), spoken(l.Close))
+		say("%s the level of tank %s fell from %s to %s.", spokenPeriod(l.Start, l.End, h.zone()), l.Tank, spokenLevel(l.Open), spokenLevel(l.Close))
 	}
 	if v := r.Volumes; v != nil && v.OpenBbl > 0 {
 		say("By the %s there were %.1f bbl in the tank before and %.1f after.", tableName(l.Table), v.OpenBbl, v.CloseBbl)
 	}
-	say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorOf(l))
+	say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorText(l))
 	switch {
 	case hidden != nil:
 		out = append(out, inflowUnseen(l), paceUnseen(l))
@@ -112,37 +112,37 @@ func (r *ticketRow) sentences(h site) []string {
 	case l.InflowBbl < 0.05:
 		say("No inflow could be seen meanwhile, so that is also what left the tank.")
 	default:
-		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", inflowOf(l), l.RemovedBbl)
+		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", inflowText(l), l.RemovedBbl)
 	}
 	if hidden == nil {
-		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsOf(l.Parts), count(l.Samples, "reading"))
+		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsText(l.Parts), countText(l.Samples, "reading"))
 	}
-	out = append(out, against(l)...)
+	out = append(out, otherCauses(l)...)
 	if l.Group != "" {
 		say("The tank stands in the group %s, joined by an open equaliser; the group lost %.1f bbl.", l.Group, l.GroupBbl)
 	}
-	if l.Gap >= gapWorth && hidden == nil {
-		say("No reading came for %s of it.", minutes(l.Gap))
+	if l.Gap >= notableGap && hidden == nil {
+		say("No reading came for %s of it.", spokenDuration(l.Gap))
 	}
 	if len(l.Remarks) > 0 {
 		say("A reader should know: %s.", strings.Join(l.Remarks, ", "))
 	}
-	out = append(out, sureness(l)...)
-	return append(out, r.ending(h)...)
+	out = append(out, confidenceSentences(l)...)
+	return append(out, r.outcomeSentences(h)...)
 }
 
-// lower makes the first letter small.
-func lower(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+// lowerFirst makes the first letter small.
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-func partsOf(n int) string {
+func partsText(n int) string {
 	if n <= 1 {
 		return "without a pause"
 	}
 	return fmt.Sprintf("in %d parts with pauses between them", n)
 }
 
-// against is what else it could have been, and the figure that speaks against it.
-func against(l *tank.Load) []string {
+// otherCauses is what else it could have been, and the figure that speaks against it.
+func otherCauses(l *tank.Load) []string {
 	v := l.Rivals
 	if v == nil {
 		return []string{"A version of gauger made it that did not keep what else the fall could have been."}
@@ -152,9 +152,9 @@ func against(l *tank.Load) []string {
 	say("Could it have been something else?")
 	say("A sample or a drain: no, those take less than the %g bbl that count as a load here, and this took %.1f.", v.MinLoad, l.RemovedBbl)
 	if l.Hidden() != nil {
-		againstUnseen(l, v, say)
+		otherCausesUnseen(l, v, say)
 	} else {
-		againstSeen(l, v, say)
+		otherCausesSeen(l, v, say)
 	}
 	if v.WaterIn != nil {
 		say("Water: no, the water under the oil fell by %.1f in, the level by %.1f in.", *v.WaterIn, l.Open-l.Close)
@@ -163,13 +163,13 @@ func against(l *tank.Load) []string {
 	case l.Hidden() != nil:
 		say("A jump of the sensor: not known, no reading came while the level fell.")
 	case l.Samples >= 3:
-		say("A jump of the sensor: no, %s came while the level fell.", count(l.Samples, "reading"))
+		say("A jump of the sensor: no, %s came while the level fell.", countText(l.Samples, "reading"))
 	}
 	return out
 }
 
-// againstSeen is what else it could have been but for what the readings inside show.
-func againstSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
+// otherCausesSeen is what else it could have been but for what the readings inside show.
+func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	say("A leak: no, a leak takes hours; this fell at %.1f bbl a minute, and below %g it would have been told of as a loss.", l.Rate, v.MinRate)
 	switch {
 	case v.Others == 0:
@@ -184,7 +184,7 @@ func againstSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...a
 		say("A transfer to another tank: no, of the %d others that gauger watches here %s rose most, and together they took %.1f bbl.",
 			v.Others, v.Rose, v.RoseBbl)
 	}
-	watched := minutes(v.Watched)
+	watched := spokenDuration(v.Watched)
 	if v.BackIn < 0.5 {
 		say("A recirculation: no, gauger watched for %s after the end, and nothing came back.", watched)
 	} else {
@@ -192,8 +192,8 @@ func againstSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...a
 	}
 }
 
-// sureness is how good the ticket is and what that rests on.
-func sureness(l *tank.Load) []string {
+// confidenceSentences is how good the ticket is and what that rests on.
+func confidenceSentences(l *tank.Load) []string {
 	text := fmt.Sprintf("How sure: gauger puts the chance that the barrels are right, to one barrel or one in a hundred, at %.0f in 100; it never claims more than 99.",
 		min(100*l.Confidence, 99))
 	if len(l.Review) > 0 {
@@ -205,8 +205,8 @@ func sureness(l *tank.Load) []string {
 	return []string{text, "Nothing was found that calls for a person."}
 }
 
-// ending is what people did to the ticket and what comes next.
-func (r *ticketRow) ending(h site) []string {
+// outcomeSentences is what people did to the ticket and what comes next.
+func (r *ticketRow) outcomeSentences(h site) []string {
 	var out []string
 	if d := r.Hauled; d != nil {
 		out = append(out, fmt.Sprintf("The truck's ticket %s says %.2f bbl %s: %s.", strings.Join(d.Numbers, " and "), d.Bbl, basisWords[d.Basis], differenceOf(d, r.Load)))
@@ -214,7 +214,7 @@ func (r *ticketRow) ending(h site) []string {
 	if r.Rejected != "" {
 		return append(out, "It was rejected by "+r.Rejected+".", "It never leaves, and nothing of it is booked.")
 	}
-	out = append(out, "The ticket is "+r.standing(h)+".")
+	out = append(out, "The ticket is "+r.stateText(h)+".")
 	switch r.State {
 	case "delivered":
 		out = append(out, "It cannot be changed any more; should gauger learn better, it says so in an event.")

@@ -17,17 +17,17 @@ const (
 	whyGap   = 20 * time.Minute // without a reading: nobody can say what happened
 )
 
-// question is what `tickets explain` is asked: a ticket's number, or a time and a tank.
-type question struct {
+// explainQuestion is what `tickets explain` is asked: a ticket's number, or a time and a tank.
+type explainQuestion struct {
 	number, tank string
 	at           time.Time
 }
 
 // readQuestion reads the arguments; a tank and a time may come in either order.
-func readQuestion(c *call, id, at string, rest []string) (q question, err error) {
-	wants := usage{"tickets explain wants a ticket's number, or a time and a tank: `gauger tickets explain \"2026-03-01 14:30\" TK-1001`"}
+func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err error) {
+	wants := usageError{"tickets explain wants a ticket's number, or a time and a tank: `gauger tickets explain \"2026-03-01 14:30\" TK-1001`"}
 	if id == "" && at == "" && len(rest) == 1 {
-		return question{number: rest[0]}, nil
+		return explainQuestion{number: rest[0]}, nil
 	}
 	zone := findSite(c).zone()
 	for _, word := range rest {
@@ -46,17 +46,17 @@ func readQuestion(c *call, id, at string, rest []string) (q question, err error)
 	}
 	q.tank = id
 	if q.at, err = clockTime(at, zone, time.Now()); err != nil {
-		return q, usage{err.Error()}
+		return q, usageError{err.Error()}
 	}
 	return q, nil
 }
 
 // explainTime says what became of a tank's level at a time.
-func explainTime(ctx context.Context, c *call, q question) error {
+func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 	var w agent.Explanation
 	var rows []ticketRow
 	err := withConnection(c, func(d *connection) (err error) {
-		if err = d.call(ctx, "tickets.why", agent.ExplainArgs{Tank: q.tank, At: q.at}, &w); err == nil {
+		if err = d.request(ctx, "tickets.why", agent.ExplainArgs{Tank: q.tank, At: q.at}, &w); err == nil {
 			rows, err = d.tickets(ctx)
 		}
 		return err
@@ -64,7 +64,7 @@ func explainTime(ctx context.Context, c *call, q question) error {
 	if err != nil {
 		return err
 	}
-	a := answer{&w, findSite(c), rows}
+	a := timeAnswer{&w, findSite(c), rows}
 	says := a.sentences()
 	if c.json() {
 		return printJSON(c.out, map[string]any{"says": says, "known": w})
@@ -72,19 +72,19 @@ func explainTime(ctx context.Context, c *call, q question) error {
 	return printSentences(c, says)
 }
 
-// answer is what is known of a time, on its way into sentences.
-type answer struct {
+// timeAnswer is what is known of a time, on its way into sentences.
+type timeAnswer struct {
 	*agent.Explanation
 	h    site
 	rows []ticketRow
 }
 
-func (a *answer) clock(t time.Time) string {
+func (a *timeAnswer) clock(t time.Time) string {
 	return t.In(a.h.zone()).Round(time.Minute).Format("15:04")
 }
 
 // sentences tell of what covers the time first, then of the hour about it.
-func (a *answer) sentences() []string {
+func (a *timeAnswer) sentences() []string {
 	when := a.At.In(a.h.zone()).Format("15:04 on January 2, 2006")
 	if a.At.After(a.Now) {
 		return []string{fmt.Sprintf("%s has not come yet; it is %s.", when, a.clock(a.Now))}
@@ -101,15 +101,15 @@ func (a *answer) sentences() []string {
 	}
 	for _, all := range [][]tank.Verdict{a.Verdicts, a.Waiting} {
 		for i := range all {
-			if says := a.verdict(&all[i]); covers(all[i].Start, all[i].End, a.At) {
+			if says := a.verdictSentences(&all[i]); covers(all[i].Start, all[i].End, a.At) {
 				hit = append(hit, says...)
 			} else {
-				near = append(near, "Near it: "+lower(strings.Join(says, " ")))
+				near = append(near, "Near it: "+lowerFirst(strings.Join(says, " ")))
 			}
 		}
 	}
 	if len(hit) == 0 {
-		hit = append([]string{fmt.Sprintf("At %s no oil was hauled from tank %s that gauger could see.", when, a.Tank)}, a.quiet()...)
+		hit = append([]string{fmt.Sprintf("At %s no oil was hauled from tank %s that gauger could see.", when, a.Tank)}, a.quietSentences()...)
 	}
 	return append(hit, near...)
 }
@@ -120,7 +120,7 @@ func covers(from, to, at time.Time) bool {
 }
 
 // ticket is the story of the ticket that covers the time.
-func (a *answer) ticket(b *agent.TicketRecord) []string {
+func (a *timeAnswer) ticket(b *agent.TicketRecord) []string {
 	for i := range a.rows {
 		if r := &a.rows[i]; r.Number == b.Number && r.Tank == b.Tank && r.Start.Equal(b.Start) {
 			return append([]string{"It is " + r.name() + "."}, r.sentences(a.h)...)
@@ -149,20 +149,20 @@ var maybeRuns = map[string]string{
 	tank.Recirculated: "It makes no ticket, since the oil may have come back: %s, though no reading shows it. An event told of it.",
 }
 
-// faults are what a sensor's event says in words.
-var faults = map[string]string{
+// faultWords are what a sensor's event says in words.
+var faultWords = map[string]string{
 	eventrules.Stuck: "the sensor's value was stuck", eventrules.Step: "the sensor's value jumped, as when somebody sets it anew", eventrules.Gap: "no reading came",
 	eventrules.BadValue: "the sensor gave values that are no level", eventrules.SpikeRate: "the sensor gave false echoes", eventrules.ClockStep: "the clock of the readings jumped",
 	eventrules.ConfigChanged:   "the configuration was changed",
 	eventrules.UnexplainedLoss: "the level went down more slowly than any load",
 }
 
-// verdict tells what the detector made of a movement or a fault.
-func (a *answer) verdict(v *tank.Verdict) []string {
-	if what, isFault := faults[v.What]; isFault {
-		return []string{fmt.Sprintf("%s %s: %s.", spell(v.Start, v.End, a.h.zone()), what, v.Why)}
+// verdictSentences tells what the detector made of a movement or a fault.
+func (a *timeAnswer) verdictSentences(v *tank.Verdict) []string {
+	if what, isFault := faultWords[v.What]; isFault {
+		return []string{fmt.Sprintf("%s %s: %s.", spokenPeriod(v.Start, v.End, a.h.zone()), what, v.Why)}
 	}
-	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl.", spell(v.Start, v.End, a.h.zone()), a.Tank, spoken(v.Open), spoken(v.Close), v.Bbl)
+	fell := fmt.Sprintf("%s the level of tank %s fell from %s to %s, %.1f bbl.", spokenPeriod(v.Start, v.End, a.h.zone()), a.Tank, spokenLevel(v.Open), spokenLevel(v.Close), v.Bbl)
 	if v.Unseen != nil {
 		fell = fellUnseen(v.Unseen, a.h.zone(), a.Tank, v.Open, v.Close) + fmt.Sprintf(" It was %.1f bbl.", v.Bbl)
 	}
@@ -185,16 +185,16 @@ func (a *answer) verdict(v *tank.Verdict) []string {
 	return []string{fell, fmt.Sprintf("That may become a ticket. It is not decided yet: %s, which would be until %s.", v.Why, a.clock(v.Until))}
 }
 
-// quiet tells how the level stood about the time, or that nobody knows.
-func (a *answer) quiet() []string {
-	before, after := a.around()
+// quietSentences tells how the level stood about the time, or that nobody knows.
+func (a *timeAnswer) quietSentences() []string {
+	before, after := a.levelsAround()
 	switch {
 	case len(a.Levels) == 0 && a.Damage != "":
 		return []string{fmt.Sprintf("What was recorded of that time cannot be read: %s.", a.Damage)}
 	case len(a.Levels) == 0 && (a.Oldest.IsZero() || a.At.Before(a.Oldest)):
 		text := "No reading of that time is kept any more"
 		if !a.Oldest.IsZero() {
-			text += fmt.Sprintf("; those that are begin at %s", minute(a.Oldest, a.h.zone()))
+			text += fmt.Sprintf("; those that are begin at %s", timeText(a.Oldest, a.h.zone()))
 		}
 		return []string{text + ". Nothing was noted of that time either."}
 	case len(a.Levels) == 0:
@@ -203,16 +203,16 @@ func (a *answer) quiet() []string {
 		return []string{fmt.Sprintf("No reading of the level came before %s.", a.clock(after.At))}
 	case after.At.IsZero() && a.At.Sub(before.At) > whyGap, !after.At.IsZero() && after.At.Sub(before.At) > whyGap:
 		if after.At.IsZero() {
-			return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spoken(before.In))}
+			return []string{fmt.Sprintf("No reading has come since %s, when the level was %s.", a.clock(before.At), spokenLevel(before.In))}
 		}
 		return []string{fmt.Sprintf("No reading came from %s to %s; the level was %s before and %s after.", a.clock(before.At), a.clock(after.At),
-			spoken(before.In), spoken(after.In))}
+			spokenLevel(before.In), spokenLevel(after.In))}
 	}
-	return []string{a.stood(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}
+	return []string{a.levelSentence(), fmt.Sprintf("A load here takes %g bbl or more, at %g bbl a minute or faster.", a.MinLoad, a.MinRate)}
 }
 
-// around are the last level at or before the time and the first after it.
-func (a *answer) around() (before, after tank.Moment) {
+// levelsAround are the last level at or before the time and the first after it.
+func (a *timeAnswer) levelsAround() (before, after tank.Moment) {
 	for _, l := range a.Levels {
 		if !l.At.After(a.At) {
 			before = l
@@ -223,8 +223,8 @@ func (a *answer) around() (before, after tank.Moment) {
 	return before, after
 }
 
-// stood tells where the level was in the half hour before and after.
-func (a *answer) stood() string {
+// levelSentence tells where the level was in the half hour before and after.
+func (a *timeAnswer) levelSentence() string {
 	var first, last, low, high tank.Moment
 	for _, l := range a.Levels {
 		if l.At.Sub(a.At).Abs() > whyQuiet {
@@ -244,9 +244,9 @@ func (a *answer) stood() string {
 	if first.At.IsZero() {
 		return "The level of that time is known by few readings only, and none within half an hour."
 	}
-	where := fmt.Sprintf("between %s and %s", spoken(low.In), spoken(high.In))
-	if spoken(low.In) == spoken(high.In) {
-		where = "at " + spoken(low.In)
+	where := fmt.Sprintf("between %s and %s", spokenLevel(low.In), spokenLevel(high.In))
+	if spokenLevel(low.In) == spokenLevel(high.In) {
+		where = "at " + spokenLevel(low.In)
 	}
 	text := fmt.Sprintf("Between %s and %s the level lay %s (%.2f to %.2f in)", a.clock(first.At), a.clock(last.At), where, low.In, high.In)
 	switch d := last.In - first.In; {

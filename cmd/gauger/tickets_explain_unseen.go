@@ -25,7 +25,7 @@ func bounds(s *tank.Span, zone *time.Location) string {
 func fellUnseen(s *tank.Span, zone *time.Location, id string, open, closing float64) string {
 	text := bounds(s, zone)
 	return fmt.Sprintf("%s%s the level of tank %s fell from %s to %s; no reading came in between, so when in that time it fell is not known.",
-		map[byte]string{'o': "O", 'b': "B"}[text[0]], text[1:], id, spoken(open), spoken(closing))
+		map[byte]string{'o': "O", 'b': "B"}[text[0]], text[1:], id, spokenLevel(open), spokenLevel(closing))
 }
 
 // leastRate is the pace in barrels a minute below which a load cannot have been on the average; 0: nothing bounds it.
@@ -41,22 +41,22 @@ func inflowUnseen(l *tank.Load) string {
 	if l.InflowUnknown || l.InflowBbl < 0.05 {
 		return "What flowed in meanwhile is not known; more than the difference may have left the tank."
 	}
-	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", inflowOf(l), l.RemovedBbl)
+	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", inflowText(l), l.RemovedBbl)
 }
 
 // paceUnseen is how fast it left, as far as it is known.
 func paceUnseen(l *tank.Load) string {
 	text := "It is not known how fast it left, nor in how many parts"
 	if least := leastRate(l); least > 0 {
-		text += fmt.Sprintf(": on the average at least %.1f bbl a minute, since all of it left within %s", least, minutes(l.Gap))
+		text += fmt.Sprintf(": on the average at least %.1f bbl a minute, since all of it left within %s", least, spokenDuration(l.Gap))
 	}
 	return text + "."
 }
 
-// againstUnseen is what else it could have been, which no reading excludes.
-func againstUnseen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
+// otherCausesUnseen is what else it could have been, which no reading excludes.
+func otherCausesUnseen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	if least := leastRate(l); least > v.MinRate {
-		say("A leak: hardly, a leak takes hours, and this left within %s; below %g bbl a minute it would have been told of as a loss.", minutes(l.Gap), v.MinRate)
+		say("A leak: hardly, a leak takes hours, and this left within %s; below %g bbl a minute it would have been told of as a loss.", spokenDuration(l.Gap), v.MinRate)
 	} else {
 		say("A leak: not known, since no reading shows how fast it fell.")
 	}

@@ -44,7 +44,7 @@ func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.ManualTic
 	}
 	var all []agent.ManualTicket
 	for i, b := range bodies {
-		w, err := b.written(cfg.Service.Wire, cfg.Zone)
+		w, err := b.manualTicket(cfg.Service.Wire, cfg.Zone)
 		if err != nil {
 			return nil, fmt.Errorf("%s: record %d: %w", path, i+1, err)
 		}
@@ -53,8 +53,8 @@ func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.ManualTic
 	return all, nil
 }
 
-// written turns a body round into the program's own units.
-func (b ticketBody) written(wire cloud.Wire, zone *time.Location) (agent.ManualTicket, error) {
+// manualTicket turns a body round into the program's own units.
+func (b ticketBody) manualTicket(wire cloud.Wire, zone *time.Location) (agent.ManualTicket, error) {
 	if b.Opening.Level == nil || b.Closing.Level == nil {
 		return agent.ManualTicket{}, errors.New("openingLevel.level and closingLevel.level are needed")
 	}

@@ -38,11 +38,11 @@ func ticketsListCommand(c *call) *cobra.Command {
 // run lists the tickets, the newest last.
 func (o *ticketsListOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"tickets list takes flags only; `gauger tickets show NUMBER` shows one"}
+		return usageError{"tickets list takes flags only; `gauger tickets show NUMBER` shows one"}
 	}
 	h := findSite(c)
 	times := siteTimes(h.zone())
-	after := times.at("since", o.since, time.Time{})
+	after := times.parse("since", o.since, time.Time{})
 	if err := errors.Join(times.err, o.period.read(h.zone())); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, args []string) er
 		return err
 	}
 	rows = slices.DeleteFunc(rows, func(r ticketRow) bool {
-		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.holds(&r) || o.unmatched && (r.Hauled != nil || r.State == "rejected")
+		return o.id != "" && r.Tank != o.id || r.End.Before(after) || !o.period.contains(&r) || o.unmatched && (r.Hauled != nil || r.State == "rejected")
 	})
 	switch {
 	case c.json():
@@ -75,16 +75,16 @@ func printTickets(c *call, h site, rows []ticketRow) error {
 		g := r.figures(h)
 		open, closing, truck, diff := "", "", "", ""
 		if g.open != nil {
-			open, closing = gauge(*g.open), gauge(*g.closing)
+			open, closing = gaugeText(*g.open), gaugeText(*g.closing)
 		}
 		if r.Hauled != nil {
 			truck = strings.Join(r.Hauled.Numbers, "+")
 			if r.Hauled.Difference != nil {
-				diff = signed(*r.Hauled.Difference, 1)
+				diff = signedText(*r.Hauled.Difference, 1)
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, minute(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
-			open, closing, shown(g.bbl, 1), truck, diff, r.State, r.review())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
+			open, closing, figureText(g.bbl, 1), truck, diff, r.State, r.reviewText())
 		if !slices.Contains(days, r.Day) {
 			days = append(days, r.Day)
 		}
@@ -119,7 +119,7 @@ func totals(rows []ticketRow, day string, h site) string {
 			netBbl += *v.NetBbl
 		}
 	}
-	text := fmt.Sprintf("%s, %.1f bbl by gauge", count(n, "ticket"), bbl)
+	text := fmt.Sprintf("%s, %.1f bbl by gauge", countText(n, "ticket"), bbl)
 	if n > 0 && gross {
 		text += fmt.Sprintf(", %.1f gross", grossBbl)
 	}
@@ -170,7 +170,7 @@ func (p *period) read(zone *time.Location) error {
 			continue
 		}
 		times := siteTimes(zone)
-		*x.at = times.at(x.name, x.text, time.Time{})
+		*x.at = times.parse(x.name, x.text, time.Time{})
 		if times.err != nil {
 			return times.err
 		}
@@ -178,7 +178,7 @@ func (p *period) read(zone *time.Location) error {
 	return nil
 }
 
-func (p *period) holds(r *ticketRow) bool {
+func (p *period) contains(r *ticketRow) bool {
 	switch {
 	case p.fromDay != "" && r.Day < p.fromDay, p.toDay != "" && r.Day > p.toDay:
 		return false

@@ -41,13 +41,13 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 	o.request.Hauler = strings.TrimSpace(o.request.Hauler)
 	switch {
 	case len(args) != 1:
-		return usage{"tickets match wants one ticket number of gauger's; `gauger tickets list` shows them, and `gauger tickets explain TIME TANK` finds one"}
+		return usageError{"tickets match wants one ticket number of gauger's; `gauger tickets list` shows them, and `gauger tickets explain TIME TANK` finds one"}
 	case o.request.Hauler == "":
-		return usage{"tickets match wants the number on the truck's ticket: --hauler NUMBER"}
+		return usageError{"tickets match wants the number on the truck's ticket: --hauler NUMBER"}
 	case o.gross && o.net:
-		return usage{"--gross and --net exclude each other"}
+		return usageError{"--gross and --net exclude each other"}
 	case !o.request.Remove && o.request.Bbl <= 0:
-		return usage{"tickets match wants what the truck's ticket says: --barrels 180.25"}
+		return usageError{"tickets match wants what the truck's ticket says: --barrels 180.25"}
 	}
 	o.request.Basis = agent.AsObserved
 	if o.gross {
@@ -67,7 +67,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 		}
 		o.request.Number = row.name()
 		var got agent.MatchResult
-		if err := d.call(ctx, "tickets.match", o.request, &got); err != nil {
+		if err := d.request(ctx, "tickets.match", o.request, &got); err != nil {
 			return err
 		}
 		if got.Warning != "" {

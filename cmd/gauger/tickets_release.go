@@ -26,7 +26,7 @@ func ticketsReleaseCommand(c *call) *cobra.Command {
 // run lets a held ticket go.
 func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
-		return usage{"tickets release wants the number of a held ticket; `gauger tickets list` shows them"}
+		return usageError{"tickets release wants the number of a held ticket; `gauger tickets list` shows them"}
 	}
 	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, args[0])
@@ -34,10 +34,10 @@ func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string)
 			return err
 		}
 		args = []string{number}
-		if err := d.call(ctx, "tickets.release", agent.TicketArgs{Number: number}, nil); err != nil {
+		if err := d.request(ctx, "tickets.release", agent.TicketArgs{Number: number}, nil); err != nil {
 			return err
 		}
-		queued, err := d.ticketFates(ctx, args)
+		queued, err := d.ticketDeliveries(ctx, args)
 		if err != nil { // it is marked, but has not become a record yet
 			_, err = fmt.Fprintf(c.out, "released: %s; it leaves as soon as gauger runs and the box's clock can be believed\n", args[0])
 			return err
@@ -45,7 +45,7 @@ func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string)
 		if err := d.awaitDelivery(ctx, queued, o.wait); err != nil {
 			return err
 		}
-		return printFates(c, d, queued)
+		return printDeliveries(c, d, queued)
 	})
 }
 
@@ -66,16 +66,16 @@ func ticketsRejectCommand(c *call) *cobra.Command {
 func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) error {
 	switch {
 	case len(args) != 1:
-		return usage{"tickets reject wants the number of a held ticket; `gauger tickets list` shows them"}
+		return usageError{"tickets reject wants the number of a held ticket; `gauger tickets list` shows them"}
 	case strings.TrimSpace(o.why) == "":
-		return usage{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
+		return usageError{"say why with --why: a rejected ticket never leaves, and the reason is kept"}
 	}
 	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if err := d.call(ctx, "tickets.reject", agent.TicketArgs{Number: number, Why: o.why}, nil); err != nil {
+		if err := d.request(ctx, "tickets.reject", agent.TicketArgs{Number: number, Why: o.why}, nil); err != nil {
 			return err
 		}
 		if c.json() {

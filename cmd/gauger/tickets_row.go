@@ -26,7 +26,7 @@ type ticketRow struct {
 // tickets asks for all tickets and where each stands, the oldest first.
 func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 	var all []agent.TicketRecord
-	if err := d.call(ctx, "tickets.list", agent.None{}, &all); err != nil {
+	if err := d.request(ctx, "tickets.list", agent.None{}, &all); err != nil {
 		return nil, err
 	}
 	at := map[uint64]agent.Entry{}
@@ -64,7 +64,7 @@ func (r *ticketRow) figures(h site) figures {
 	if g := r.Gauged; len(g) == 2 && r.Volumes != nil {
 		return figures{&g[0], &g[1], new(r.Volumes.OpenBbl - r.Volumes.CloseBbl)}
 	}
-	b := r.body() // booked by a version that did not keep them: in the unit and by the table of today
+	b := r.sentBody() // booked by a version that did not keep them: in the unit and by the table of today
 	if b.Opening.Level == nil || b.Closing.Level == nil {
 		return figures{}
 	}
@@ -76,8 +76,8 @@ func (r *ticketRow) figures(h site) figures {
 	return f
 }
 
-// body is what the service gets. A ticket that has not left has none yet.
-func (r *ticketRow) body() (b ticketBody) {
+// sentBody is what the service gets. A ticket that has not left has none yet.
+func (r *ticketRow) sentBody() (b ticketBody) {
 	if r.Ticket == nil || json.Unmarshal(r.Ticket, &b) != nil {
 		return ticketBody{}
 	}
@@ -86,11 +86,11 @@ func (r *ticketRow) body() (b ticketBody) {
 
 // name is the ticket's number, or what it is called until that is fixed.
 func (r *ticketRow) name() string {
-	return bookedName(r.TicketRecord)
+	return ticketName(r.TicketRecord)
 }
 
-// review is why a person should look at it, or who wrote it.
-func (r *ticketRow) review() string {
+// reviewText is why a person should look at it, or who wrote it.
+func (r *ticketRow) reviewText() string {
 	switch {
 	case r.Rejected != "":
 		return "rejected by " + r.Rejected

@@ -25,7 +25,7 @@ func ticketsShowCommand(c *call) *cobra.Command {
 // run prints all that is known of one ticket, with a picture of the level.
 func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
-		return usage{"tickets show wants one ticket number; `gauger tickets list` shows them"}
+		return usageError{"tickets show wants one ticket number; `gauger tickets list` shows them"}
 	}
 	rows, err := listTickets(ctx, c)
 	if err != nil {
@@ -47,7 +47,7 @@ func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) er
 		return err
 	}
 	if drawing, ok := chartOf(r.Load, h.zone(), plainASCII(c, o.ascii)); ok {
-		_, err = fmt.Fprintln(c.out, "\n"+strings.Join(drawing.lines(), "\n"))
+		_, err = fmt.Fprintln(c.out, "\n"+strings.Join(drawing.render(), "\n"))
 	}
 	return err
 }

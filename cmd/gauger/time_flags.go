@@ -14,8 +14,8 @@ import (
 	"gauger/config"
 )
 
-// instantLayouts are read in the site's zone where they have none of their own.
-var instantLayouts = []string{
+// timeLayouts are read in the site's zone where they have none of their own.
+var timeLayouts = []string{
 	time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05", "2006-01-02 15:04", time.DateOnly,
 }
 
@@ -25,7 +25,7 @@ func parseTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 	if text == "now" {
 		return now, nil
 	}
-	for _, layout := range instantLayouts {
+	for _, layout := range timeLayouts {
 		if t, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return t, nil
 		}
@@ -62,25 +62,25 @@ type moments struct {
 	err  error
 }
 
-// at reads one flag's text; absent is what a missing one means. The first mistake is kept.
-func (ms *moments) at(name, text string, absent time.Time) time.Time {
+// parse reads one flag's text; absent is what a missing one means. The first mistake is kept.
+func (ms *moments) parse(name, text string, absent time.Time) time.Time {
 	if text == "" {
 		return absent
 	}
 	t, err := parseTime(text, ms.zone, ms.now)
 	if err != nil && ms.err == nil {
-		ms.err = usage{dashed(name) + ": " + err.Error()}
+		ms.err = usageError{dashed(name) + ": " + err.Error()}
 	}
 	return t
 }
 
 func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: time.Now()} }
 
-// window is what two flags say of the time that is wanted.
-type window struct{ from, to *string }
+// timeWindow is what two flags say of the time that is wanted.
+type timeWindow struct{ from, to *string }
 
-// wanted reads them.
-func (s window) wanted(c *call, points []string) (agent.ReadingsArgs, error) {
+// read reads them.
+func (s timeWindow) read(c *call, points []string) (agent.ReadingsArgs, error) {
 	var w agent.ReadingsArgs
 	for _, p := range points {
 		w.Points = append(w.Points, collectors.Point(p))
@@ -94,18 +94,18 @@ func (s window) wanted(c *call, points []string) (agent.ReadingsArgs, error) {
 		}
 		at, err := parseTime(x.text, findSite(c).zone(), time.Now())
 		if err != nil {
-			return w, usage{x.name + ": " + err.Error()}
+			return w, usageError{x.name + ": " + err.Error()}
 		}
 		*x.into = at
 	}
 	if !w.To.IsZero() && !w.From.Before(w.To) {
-		return w, usage{"--to must be later than --from"}
+		return w, usageError{"--to must be later than --from"}
 	}
 	return w, nil
 }
 
-func addWindowFlags(f *pflag.FlagSet) window {
-	return window{
+func addWindowFlags(f *pflag.FlagSet) timeWindow {
+	return timeWindow{
 		f.String("from", "", "begin at this `TIME` (the site's), or so long ago: 24h, 7d"),
 		f.String("to", "", "end before this `TIME`"),
 	}
@@ -125,8 +125,8 @@ func clockTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 	return t, nil
 }
 
-// coming reads a time to come; a time of day alone is the next one.
-func coming(text string, zone *time.Location, now time.Time) (time.Time, error) {
+// parseComingTime reads a time to come; a time of day alone is the next one.
+func parseComingTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	if of, err := time.ParseInLocation("15:04", text, zone); err == nil {
 		y, mo, d := now.In(zone).Date()
 		t := time.Date(y, mo, d, of.Hour(), of.Minute(), 0, 0, zone)
@@ -137,41 +137,41 @@ func coming(text string, zone *time.Location, now time.Time) (time.Time, error) 
 	}
 	t, err := parseTime(text, zone, now)
 	if err == nil && !t.After(now) {
-		err = fmt.Errorf("%s has passed; give a time to come, such as 17:00 or \"2026-03-02 17:00\"", minute(t, zone))
+		err = fmt.Errorf("%s has passed; give a time to come, such as 17:00 or \"2026-03-02 17:00\"", timeText(t, zone))
 	}
 	return t, err
 }
 
-// cut is the part of a backtest that is looked at more closely; zero: all of it.
-type cut struct {
+// backtestRange is the part of a backtest that is looked at more closely; zero: all of it.
+type backtestRange struct {
 	from, to time.Time
 	tank     string
 }
 
-// holds says whether a time of a tank lies in the cut.
-func (c cut) holds(tank string, from, to time.Time) bool {
+// contains says whether a time of a tank lies in the cut.
+func (c backtestRange) contains(tank string, from, to time.Time) bool {
 	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
 }
 
-// addCutFlags adds the flags of a cut; the function that it returns reads them in the site's time.
-func addCutFlags(f *pflag.FlagSet) func(cfg *config.Config) (cut, error) {
+// addRangeFlags adds the flags of a cut; the function that it returns reads them in the site's time.
+func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, error) {
 	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
 	to := f.String("to", "", "end them at this `TIME`")
 	id := f.String("tank", "", "draw and compare only the tank with this `ID`")
-	return func(cfg *config.Config) (cut, error) {
+	return func(cfg *config.Config) (backtestRange, error) {
 		times := siteTimes(cfg.Zone)
-		c := cut{from: times.at("from", *from, time.Time{}), to: times.at("to", *to, time.Time{}), tank: *id}
+		c := backtestRange{from: times.parse("from", *from, time.Time{}), to: times.parse("to", *to, time.Time{}), tank: *id}
 		switch {
 		case times.err != nil:
 			return c, times.err
 		case !c.from.IsZero() && !c.to.IsZero() && !c.from.Before(c.to):
-			return c, usage{"--to must be later than --from"}
-		case *id != "" && !tankNamed(cfg, *id):
+			return c, usageError{"--to must be later than --from"}
+		case *id != "" && !hasTank(cfg, *id):
 			var ids []string
 			for _, t := range cfg.Tanks {
 				ids = append(ids, t.ID)
 			}
-			return c, usage{fmt.Sprintf("--tank: no tank %q is configured%s; the tanks are %s", *id, didYouMean(*id, ids), strings.Join(ids, ", "))}
+			return c, usageError{fmt.Sprintf("--tank: no tank %q is configured%s; the tanks are %s", *id, didYouMean(*id, ids), strings.Join(ids, ", "))}
 		}
 		return c, nil
 	}

@@ -15,7 +15,7 @@ func versionCommand(c *call) *cobra.Command {
 // runVersion says which gauger this is.
 func runVersion(_ context.Context, c *call, args []string) error {
 	if len(args) > 0 {
-		return usage{"version takes no arguments"}
+		return usageError{"version takes no arguments"}
 	}
 	_, err := fmt.Fprintf(c.out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
 	return err

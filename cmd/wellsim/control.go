@@ -56,16 +56,16 @@ func (c *control) routes() http.Handler {
 	post("/keys/primary/refuse", func(*http.Request) error { c.world.service.refusePrimary(true); return nil })
 	post("/keys/primary/accept", func(*http.Request) error { c.world.service.refusePrimary(false); return nil })
 	post("/load", c.load)
-	post("/battery", func(r *http.Request) error { return number(r, "volts", &c.world.site.battery) })
-	post("/target", func(r *http.Request) error { return number(r, "bbl", &c.world.site.target) })
-	mux.HandleFunc("GET /truth", c.truth)
+	post("/battery", func(r *http.Request) error { return formNumber(r, "volts", &c.world.site.battery) })
+	post("/target", func(r *http.Request) error { return formNumber(r, "bbl", &c.world.site.target) })
+	mux.HandleFunc("GET /truth", c.handleTruth)
 	return mux
 }
 
 // do has the world's owner run something and answers with how it went.
 func (c *control) do(rw http.ResponseWriter, r *http.Request, do func(*http.Request) error) {
 	done := make(chan error, 1)
-	if err := c.hand(r.Context(), func() { done <- do(r) }); err != nil {
+	if err := c.runOnSite(r.Context(), func() { done <- do(r) }); err != nil {
 		http.Error(rw, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -76,8 +76,8 @@ func (c *control) do(rw http.ResponseWriter, r *http.Request, do func(*http.Requ
 	rw.WriteHeader(http.StatusNoContent)
 }
 
-// hand gives a task to the world's owner.
-func (c *control) hand(ctx context.Context, task func()) error {
+// runOnSite gives a task to the world's owner.
+func (c *control) runOnSite(ctx context.Context, task func()) error {
 	select {
 	case c.tasks <- task:
 		return nil
@@ -86,8 +86,8 @@ func (c *control) hand(ctx context.Context, task func()) error {
 	}
 }
 
-// number reads a form value.
-func number(r *http.Request, name string, into *float64) error {
+// formNumber reads a form value.
+func formNumber(r *http.Request, name string, into *float64) error {
 	v, err := strconv.ParseFloat(r.FormValue(name), 64)
 	if err != nil {
 		return fmt.Errorf("%s=%q: give a number", name, r.FormValue(name))
@@ -108,7 +108,7 @@ func (c *control) load(r *http.Request) error {
 		if !r.Form.Has(name) {
 			continue
 		}
-		if err := number(r, name, into); err != nil {
+		if err := formNumber(r, name, into); err != nil {
 			return err
 		}
 	}
@@ -140,9 +140,9 @@ type (
 	}
 )
 
-func (c *control) truth(rw http.ResponseWriter, r *http.Request) {
+func (c *control) handleTruth(rw http.ResponseWriter, r *http.Request) {
 	done := make(chan []tankTruth, 1)
-	if err := c.hand(r.Context(), func() { done <- c.world.site.truth() }); err != nil {
+	if err := c.runOnSite(r.Context(), func() { done <- c.world.site.tankTruths() }); err != nil {
 		http.Error(rw, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
@@ -155,8 +155,8 @@ func (c *control) truth(rw http.ResponseWriter, r *http.Request) {
 	rw.Write(append(b, '\n'))
 }
 
-// truth is what every tank did so far.
-func (s *site) truth() []tankTruth {
+// tankTruths is what every tank did so far.
+func (s *site) tankTruths() []tankTruth {
 	var out []tankTruth
 	for _, t := range s.tanks {
 		x := tankTruth{ID: t.ID, Level: t.Level(), Drawing: t.Drawing(), Loads: []loadTruth{}}

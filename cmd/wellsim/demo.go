@@ -67,11 +67,11 @@ func runDemo(ctx context.Context, bin string, keep bool) (err error) {
 	if err := d.play(ctx); err != nil {
 		return err
 	}
-	done, got := d.truth(), d.service.received()
+	done, got := d.truthSoFar(), d.service.storedSoFar()
 	lines := compare(done, got)
 	d.table(lines, summary(done, got))
 	if keep {
-		d.stay(ctx)
+		d.keepRunning(ctx)
 	}
 	if !agreed(lines) {
 		return errJudged
@@ -125,9 +125,9 @@ func (d *demo) play(ctx context.Context) error {
 
 // complete tells what is new at the service and says whether the demonstration may end.
 func (d *demo) complete(now time.Time, since time.Duration) bool {
-	got := d.service.received()
-	d.news(got)
-	if len(d.cues) > 0 || !agreed(compare(d.truth(), got)) {
+	got := d.service.storedSoFar()
+	d.printNews(got)
+	if len(d.cues) > 0 || !agreed(compare(d.truthSoFar(), got)) {
 		d.rightSince = time.Time{}
 		return since >= latest
 	}
@@ -153,7 +153,7 @@ func (d *demo) loop(ctx context.Context, done func(time.Time) (bool, error)) err
 			for _, h := range happened {
 				d.pump(h)
 			}
-			if err := d.look(); err != nil {
+			if err := d.readService(); err != nil {
 				return err
 			}
 			if ended, err := done(now); ended || err != nil {
@@ -175,8 +175,8 @@ func (d *demo) launch() error {
 	return err
 }
 
-// look minds the agent: it must not end by itself, and its first answer is news.
-func (d *demo) look() error {
+// readService minds the agent: it must not end by itself, and its first answer is news.
+func (d *demo) readService() error {
 	if d.agent == nil {
 		return nil
 	}
@@ -202,13 +202,13 @@ func (d *demo) watchLevel(now time.Time) {
 	}
 }
 
-// stay keeps everything up until the person has seen enough.
-func (d *demo) stay(ctx context.Context) {
+// keepRunning keeps everything up until the person has seen enough.
+func (d *demo) keepRunning(ctx context.Context) {
 	d.say(bold, "staying up until Ctrl-C: http://%s, gauger --socket %s", d.status, d.socket())
 	err := d.loop(ctx, func(now time.Time) (bool, error) {
 		if now.After(d.nextNews) {
 			d.nextNews = now.Add(newsEvery)
-			d.news(d.service.received())
+			d.printNews(d.service.storedSoFar())
 		}
 		return false, nil
 	})
@@ -254,8 +254,8 @@ func (d *demo) pump(h happening) {
 	d.say(plain, "%s: %.1f in, %s; %.0f bbl out", h.tank.ID, h.Level, text, h.Removed)
 }
 
-// news tells of tickets and events that the service has got since the last look.
-func (d *demo) news(got received) {
+// printNews tells of tickets and events that the service has got since the last look.
+func (d *demo) printNews(got received) {
 	for _, t := range got.tickets {
 		if !d.told[t.number] {
 			d.say(green, "the service has ticket %s: %.1f to %.1f in", t.number, t.opening, t.closing)
@@ -270,8 +270,8 @@ func (d *demo) news(got received) {
 	}
 }
 
-// truth is what the site did, as far as it is over.
-func (d *demo) truth() truth {
+// truthSoFar is what the site did, as far as it is over.
+func (d *demo) truthSoFar() truth {
 	t := truth{alarms: d.alarms, targets: d.targets, downs: d.downs}
 	for _, x := range d.site.tanks {
 		rows := x.strapping()

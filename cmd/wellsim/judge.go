@@ -64,8 +64,8 @@ type received struct {
 	tagValues, targets []value
 }
 
-// line is one row of the table: what the site did, what the service has, and whether they agree.
-type line struct {
+// resultLine is one row of the table: what the site did, what the service has, and whether they agree.
+type resultLine struct {
 	left, right string
 	ok          bool
 }
@@ -79,15 +79,15 @@ const (
 )
 
 // compare sets the truth beside what the service has. All lines ok means that nothing is missing, doubled or wrong.
-func compare(t truth, r received) []line {
-	var out []line
+func compare(t truth, r received) []resultLine {
+	var out []resultLine
 	used := map[string]bool{}
 	for _, h := range t.hauls {
 		out = append(out, h.compare(r.tickets, used)...)
 	}
 	for _, x := range r.tickets {
 		if !used[x.number] {
-			out = append(out, line{"no load at " + x.tank, fmt.Sprintf("%s  %.1f to %.1f in", x.number, x.opening, x.closing), false})
+			out = append(out, resultLine{"no load at " + x.tank, fmt.Sprintf("%s  %.1f to %.1f in", x.number, x.opening, x.closing), false})
 		}
 	}
 	for _, a := range t.alarms {
@@ -103,9 +103,9 @@ func (h haul) owns(x ticket) bool {
 }
 
 // compare finds the tickets of one load and marks them as used.
-func (h haul) compare(all []ticket, used map[string]bool) []line {
+func (h haul) compare(all []ticket, used map[string]bool) []resultLine {
 	left := fmt.Sprintf("%-5s%s-%s %6.1f to %5.1f in %6.1f bbl", h.tank, h.from, h.to, h.opening, h.closing, h.gauged)
-	var out []line
+	var out []resultLine
 	for _, x := range all {
 		if !h.owns(x) {
 			continue
@@ -120,17 +120,17 @@ func (h haul) compare(all []ticket, used map[string]bool) []line {
 		if len(out) > 0 {
 			left, good = "  the same load again", false
 		}
-		out = append(out, line{left, right, good && !used[x.number]})
+		out = append(out, resultLine{left, right, good && !used[x.number]})
 		used[x.number] = true
 	}
 	if len(out) == 0 {
-		out = append(out, line{left, "no ticket", false})
+		out = append(out, resultLine{left, "no ticket", false})
 	}
 	return out
 }
 
 // compare looks for exactly one event of the alarm's rule at its time.
-func (a alarm) compare(all []event) line {
+func (a alarm) compare(all []event) resultLine {
 	left := a.told
 	var found []event
 	for _, e := range all {
@@ -140,41 +140,41 @@ func (a alarm) compare(all []event) line {
 	}
 	switch len(found) {
 	case 0:
-		return line{left, "no event " + a.rule, false}
+		return resultLine{left, "no event " + a.rule, false}
 	case 1:
-		return line{left, fmt.Sprintf("event %s: %s", a.rule, found[0].note), true}
+		return resultLine{left, fmt.Sprintf("event %s: %s", a.rule, found[0].note), true}
 	}
-	return line{left, fmt.Sprintf("%d events %s", len(found), a.rule), false}
+	return resultLine{left, fmt.Sprintf("%d events %s", len(found), a.rule), false}
 }
 
 // compareValues wants every number that the register had, in order, nothing else, and no hole in the beat.
-func compareValues(what string, t truth, got []value, beat time.Duration) line {
+func compareValues(what string, t truth, got []value, beat time.Duration) resultLine {
 	var said, saw []string
 	for _, n := range t.targets {
 		said = append(said, fmt.Sprintf("%g", n))
 	}
 	sort.Slice(got, func(i, j int) bool { return got[i].at.Before(got[j].at) })
-	runs, ok := count(got)
+	runs, ok := countRepeats(got)
 	for i, r := range runs {
 		saw = append(saw, fmt.Sprintf("%g x%d", r.number, r.times))
 		ok = ok && i < len(t.targets) && r.number == t.targets[i]
 	}
-	l := line{"oil target " + strings.Join(said, ", then ") + " bbl a day", what + " " + strings.Join(saw, ", "), ok && len(runs) == len(t.targets)}
-	if hole, is := t.hole(got, beat); is {
+	l := resultLine{"oil target " + strings.Join(said, ", then ") + " bbl a day", what + " " + strings.Join(saw, ", "), ok && len(runs) == len(t.targets)}
+	if hole, is := t.longestGap(got, beat); is {
 		l.right += fmt.Sprintf("; none for %s", hole.Round(100*time.Millisecond))
 		l.ok = false
 	}
 	return l
 }
 
-// run is a number that came several times in a row.
-type run struct {
+// repeatedValue is a number that came several times in a row.
+type repeatedValue struct {
 	number float64
 	times  int
 }
 
-// count turns values into runs; false when two carry the same time.
-func count(got []value) (runs []run, distinct bool) {
+// countRepeats turns values into runs; false when two carry the same time.
+func countRepeats(got []value) (runs []repeatedValue, distinct bool) {
 	distinct = true
 	for i, v := range got {
 		if i > 0 && v.at.Equal(got[i-1].at) {
@@ -184,13 +184,13 @@ func count(got []value) (runs []run, distinct bool) {
 			runs[n-1].times++
 			continue
 		}
-		runs = append(runs, run{v.number, 1})
+		runs = append(runs, repeatedValue{v.number, 1})
 	}
 	return runs, distinct
 }
 
-// hole finds a time without values that is longer than the beat and than what the agent was away.
-func (t truth) hole(got []value, beat time.Duration) (time.Duration, bool) {
+// longestGap finds a time without values that is longer than the beat and than what the agent was away.
+func (t truth) longestGap(got []value, beat time.Duration) (time.Duration, bool) {
 	for i := 1; beat > 0 && i < len(got); i++ {
 		allowed := beat + tagBeat
 		for _, d := range t.downs {
@@ -221,7 +221,7 @@ func summary(t truth, r received) string {
 }
 
 // agreed says whether every line is right.
-func agreed(lines []line) bool {
+func agreed(lines []resultLine) bool {
 	for _, l := range lines {
 		if !l.ok {
 			return false

@@ -108,7 +108,7 @@ func TestTheTableFits(t *testing.T) {
 		t.Error("colours, and this is no terminal")
 	}
 	var painted strings.Builder
-	(&teller{out: &painted, colour: true}).table([]line{{"a", "b", false}}, "")
+	(&teller{out: &painted, colour: true}).table([]resultLine{{"a", "b", false}}, "")
 	if !strings.Contains(painted.String(), red+"NO"+reset) || !strings.Contains(painted.String(), "do NOT agree") {
 		t.Errorf("no colours on a terminal: %q", painted.String())
 	}

@@ -45,13 +45,13 @@ const (
 // script is the demonstration, in the order of its times.
 func script() []cue {
 	cues := []cue{
-		{killAt, (*demo).kill},
+		{killAt, (*demo).killGauger},
 		{killAt + away, (*demo).resume},
 		{15 * time.Second, (*demo).raiseTarget},
-		{cutAt, (*demo).cut},
+		{cutAt, (*demo).cutLink},
 		{38 * time.Second, (*demo).batteryDrops},
 		{42 * time.Second, (*demo).batteryRecovers},
-		{restoreAt, (*demo).restore},
+		{restoreAt, (*demo).restoreLink},
 	}
 	for _, v := range visits {
 		cues = append(cues, cue{v.at, v.arrive})
@@ -70,7 +70,7 @@ func (v visit) arrive(d *demo) error {
 	return nil
 }
 
-func (d *demo) kill() error {
+func (d *demo) killGauger() error {
 	d.say(red, "the power goes: the agent is killed (SIGKILL) while two trucks load")
 	d.downs = append(d.downs, span{from: time.Now()})
 	dead := d.agent
@@ -90,12 +90,12 @@ func (d *demo) raiseTarget() error {
 	return nil
 }
 
-func (d *demo) cut() error {
+func (d *demo) cutLink() error {
 	d.say(red, "the link to the service is down")
 	return d.service.cut()
 }
 
-func (d *demo) restore() error {
+func (d *demo) restoreLink() error {
 	d.say(yellow, "the link to the service is up again")
 	return d.service.restore()
 }

@@ -32,7 +32,7 @@ func TestTheScriptIsADayThatCanHappen(t *testing.T) {
 		t.Errorf("%d trucks are connected when the agent is killed, want 2", pumping)
 	}
 	d := &demo{world: &world{site: s}}
-	hauls := d.truth().hauls
+	hauls := d.truthSoFar().hauls
 	if len(hauls) != len(visits) {
 		t.Fatalf("%d loads, want %d", len(hauls), len(visits))
 	}

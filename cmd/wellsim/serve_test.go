@@ -282,7 +282,7 @@ func TestReceivedKnowsAResendFromAnotherTicket(t *testing.T) {
 		}
 		answer.Body.Close()
 	}
-	got := s.received().tickets
+	got := s.storedSoFar().tickets
 	if len(got) != 2 || got[0].sent != 2 || got[1].sent != 1 || got[1].closing != 77 || !got[0].start.Equal(sec(4)) || !got[0].end.Equal(sec(19)) {
 		t.Errorf("got %+v", got)
 	}

@@ -71,9 +71,9 @@ func (s *service) refusePrimary(on bool) {
 	s.store.Adjust(func(c *cloudtest.Service) { c.RefusePrimary = on })
 }
 
-// received is what the service has. A ticket that came twice in the same bytes is one ticket, sent twice; in other
+// storedSoFar is what the service has. A ticket that came twice in the same bytes is one ticket, sent twice; in other
 // bytes it is another one.
-func (s *service) received() received {
+func (s *service) storedSoFar() received {
 	var r received
 	known := map[string]int{}
 	for _, t := range s.store.Tickets() {

@@ -52,7 +52,7 @@ func (t *teller) say(clock, colour, format string, args ...any) {
 }
 
 // table prints what the site did beside what the service has, in at most 100 columns, and what is to be said under it.
-func (t *teller) table(lines []line, under string) {
+func (t *teller) table(lines []resultLine, under string) {
 	fmt.Fprintf(t.out, "\n%s\n", t.paint(bold, fit("WHAT THE SITE DID", leftWidth)+" | WHAT THE SERVICE HAS"))
 	fmt.Fprintln(t.out, strings.Repeat("-", leftWidth)+"-+-"+strings.Repeat("-", 100-leftWidth-3))
 	for _, l := range lines {

@@ -60,7 +60,7 @@ tanks:
 `, siteID, deviceGUID, w.service.addr, filepath.Join(folder, "state"), w.slave.addr, slaveUnit,
 		regTank1, regTank2, regTemp1, regTemp2, regTarget, regBattery, regStatus, w.radio.addr, radioTopic)
 	for i, t := range w.site.tanks {
-		y.WriteString(t.yaml(i))
+		y.WriteString(t.tankYAML(i))
 	}
 	fmt.Fprintf(&y, `events:
   - {rule: %s, point: battery-plc/tk1-level, above: %g, clear: %g, note: "TK-1 at {value} {unit}"}
@@ -82,8 +82,8 @@ http: {listen: %s}
 	return name, nil
 }
 
-// yaml is the tank's entry; the third tank is the radio's, its temperature nobody measures.
-func (t *stock) yaml(i int) string {
+// tankYAML is the tank's entry; the third tank is the radio's, its temperature nobody measures.
+func (t *stock) tankYAML(i int) string {
 	var y strings.Builder
 	fmt.Fprintf(&y, "  - id: %s\n", t.ID)
 	if i < 2 {

@@ -23,47 +23,47 @@ import (
 	"gauger/outbox"
 )
 
-// openAgain is how often a store that cannot be opened is tried.
-const openAgain = 5 * time.Second
+// reopenEvery is how often a store that cannot be opened is tried.
+const reopenEvery = 5 * time.Second
 
-// showFor is how long a site is shown whose outbox opens and takes nothing, before the program starts again: that file is
+// deadOutboxShown is how long a site is shown whose outbox opens and takes nothing, before the program starts again: that file is
 // for another process to examine.
-const showFor = time.Minute
+const deadOutboxShown = time.Minute
 
 // errStopped says that gauger was told to stop before its outbox could be opened.
 var errStopped = errors.New("stopped while the outbox could not be opened")
 
-// opening opens the outbox, in its own way: at once or never, or as soon as it can be.
-type opening func(open func() (*outbox.Box, error)) (*outbox.Box, error)
+// outboxOpening opens the outbox, in its own way: at once or never, or as soon as it can be.
+type outboxOpening func(open func() (*outbox.Box, error)) (*outbox.Box, error)
 
-// once is the way of commands.
-func once(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
+// openOnce is the way of commands.
+func openOnce(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
 
-// shutSite is a site whose outbox cannot be opened: its disk is read-only, full or gone. It is read and shown all the
+// storelessSite is a site whose outbox cannot be opened: its disk is read-only, full or gone. It is read and shown all the
 // same, and whoever looks is told why nothing is stored. Nothing is acknowledged, so that brokers keep what they have.
-type shutSite struct {
+type storelessSite struct {
 	cfg     *config.Config
 	socket  string
 	log     zerolog.Logger
 	doubts  []string  // what is wrong with the configuration
 	began   time.Time // zero: the outbox opened at once
 	over    time.Time
-	why     atomic.Pointer[error]
+	reason  atomic.Pointer[error]
 	workers sync.WaitGroup
 }
 
-// until opens the outbox, however long that takes. That another gauger holds it is for systemd to try again.
-func (s *shutSite) until(ctx context.Context) opening {
+// openWhenPossible opens the outbox, however long that takes. That another gauger holds it is for systemd to try again.
+func (s *storelessSite) openWhenPossible(ctx context.Context) outboxOpening {
 	return func(open func() (*outbox.Box, error)) (*outbox.Box, error) {
 		box, err := open()
 		if err == nil {
-			box, err = takes(box)
+			box, err = checkWritable(box)
 		}
 		if err == nil || errors.Is(err, outbox.ErrHeld) || ctx.Err() != nil {
 			return box, err
 		}
 		s.began = time.Now()
-		s.because(err)
+		s.setReason(err)
 		ctx, cancel := context.WithCancel(ctx)
 		lines := &line.Lines{}
 		defer func() {
@@ -73,23 +73,23 @@ func (s *shutSite) until(ctx context.Context) opening {
 				s.log.Warn().Err(err).Msg("a line was not closed in order")
 			}
 		}()
-		if err := s.show(ctx, lines); err != nil {
-			return nil, errors.Join(err, *s.why.Load())
+		if err := s.showSite(ctx, lines); err != nil {
+			return nil, errors.Join(err, *s.reason.Load())
 		}
 		if errors.Is(err, outbox.ErrDead) {
-			if !collectors.Wait(ctx, showFor) {
+			if !collectors.Wait(ctx, deadOutboxShown) {
 				return nil, errStopped
 			}
 			return nil, err
 		}
-		box, err = s.try(ctx, open)
+		box, err = s.retryOpen(ctx, open)
 		s.over = time.Now()
 		return box, err
 	}
 }
 
-// takes is a box that takes a commit, were it only refused for want of room; another one is given up.
-func takes(box *outbox.Box) (*outbox.Box, error) {
+// checkWritable is a box that takes a commit, were it only refused for want of room; another one is given up.
+func checkWritable(box *outbox.Box) (*outbox.Box, error) {
 	err := box.Update(func(tx *outbox.Tx) error {
 		tx.Put("probe", nil) // which is nowhere
 		return nil
@@ -103,19 +103,19 @@ func takes(box *outbox.Box) (*outbox.Box, error) {
 	return nil, err
 }
 
-// because keeps why the outbox is shut, and says it when it is news.
-func (s *shutSite) because(err error) {
-	if old := s.why.Swap(&err); old == nil || (*old).Error() != err.Error() {
+// setReason keeps why the outbox is shut, and says it when it is news.
+func (s *storelessSite) setReason(err error) {
+	if old := s.reason.Swap(&err); old == nil || (*old).Error() != err.Error() {
 		s.log.Error().Err(err).Msg("the outbox cannot be opened: the site is read and shown, but nothing is stored, ticketed or sent until it can be")
 	}
 }
 
-// try opens again and again, and at once when somebody asks for it with SIGHUP.
-func (s *shutSite) try(ctx context.Context, open func() (*outbox.Box, error)) (*outbox.Box, error) {
+// retryOpen opens again and again, and at once when somebody asks for it with SIGHUP.
+func (s *storelessSite) retryOpen(ctx context.Context, open func() (*outbox.Box, error)) (*outbox.Box, error) {
 	hup := make(chan os.Signal, 1)
 	signal.Notify(hup, syscall.SIGHUP)
 	defer signal.Stop(hup)
-	again := time.NewTicker(openAgain)
+	again := time.NewTicker(reopenEvery)
 	defer again.Stop()
 	for {
 		select {
@@ -128,14 +128,14 @@ func (s *shutSite) try(ctx context.Context, open func() (*outbox.Box, error)) (*
 		if err == nil || errors.Is(err, outbox.ErrHeld) {
 			return box, err
 		}
-		s.because(err)
+		s.setReason(err)
 	}
 }
 
-// show reads the site and lets people see it, and tells systemd that this is as ready as it gets.
-func (s *shutSite) show(ctx context.Context, lines *line.Lines) error {
-	site := siteOf(s.cfg)
-	clock := clockOf(site)
+// showSite reads the site and lets people see it, and tells systemd that this is as ready as it gets.
+func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
+	site := newAgentSite(s.cfg)
+	clock := newClock(site)
 	ledger, err := agent.NewWithoutOutbox(site, clock, s.log)
 	if err != nil {
 		return err
@@ -148,19 +148,19 @@ func (s *shutSite) show(ctx context.Context, lines *line.Lines) error {
 	}
 	desk := (&agent.Server{
 		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
-		Lines: func() []agent.LineStatus { return statusOf(lines) }, NoOutbox: func() error { return *s.why.Load() }, ConfigDoubts: s.doubts,
+		Lines: func() []agent.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
 	}).OpenWithoutOutbox()
-	offerLines(desk, lines)
+	offerModbus(desk, lines)
 	s.listen(ctx, desk)
 	for _, c := range gather {
-		s.gather(ctx, c, ledger.ViewHost())
+		s.startCollector(ctx, c, ledger.ViewHost())
 	}
 	held, err := kinds{mqtt: k.mqtt}.collectors(s.cfg.Store.Path, lines)
 	if err != nil {
 		s.log.Error().Err(err).Msg("the brokers' own sessions are not kept open meanwhile")
 	}
 	for _, c := range held { // its own sessions: their brokers keep what comes until it can be stored
-		s.gather(ctx, c, refusing{ledger.ViewHost(), *s.why.Load()})
+		s.startCollector(ctx, c, refusingHost{ledger.ViewHost(), *s.reason.Load()})
 	}
 	supervisor := agent.NewSystemd()
 	s.workers.Go(func() {
@@ -174,7 +174,7 @@ func (s *shutSite) show(ctx context.Context, lines *line.Lines) error {
 	return nil
 }
 
-func (s *shutSite) gather(ctx context.Context, c agent.NamedCollector, host collectors.Host) {
+func (s *storelessSite) startCollector(ctx context.Context, c agent.NamedCollector, host collectors.Host) {
 	s.workers.Go(func() {
 		if err := c.Collector.Run(ctx, host); err != nil && ctx.Err() == nil {
 			s.log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
@@ -183,7 +183,7 @@ func (s *shutSite) gather(ctx context.Context, c agent.NamedCollector, host coll
 }
 
 // listen opens socket and page.
-func (s *shutSite) listen(ctx context.Context, desk *agent.Server) {
+func (s *storelessSite) listen(ctx context.Context, desk *agent.Server) {
 	serve := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			s.log.Warn().Err(err).Msg(without)
@@ -203,13 +203,13 @@ func (s *shutSite) listen(ctx context.Context, desk *agent.Server) {
 	}
 }
 
-// told leaves an event of the time without an outbox, when there was one.
-func (s *shutSite) told(ledger *agent.Ledger) error {
+// tellOutage leaves an event of the time without an outbox, when there was one.
+func (s *storelessSite) tellOutage(ledger *agent.Ledger) error {
 	if s.began.IsZero() {
 		return nil
 	}
 	s.log.Info().Dur("after", s.over.Sub(s.began)).Msg("the outbox is open")
-	err := ledger.QueueOutboxShut(s.began, s.over, *s.why.Load())
+	err := ledger.QueueOutboxShut(s.began, s.over, *s.reason.Load())
 	if outbox.NoRoom(err) {
 		s.log.Error().Err(err).Msg("the event about it could not be stored")
 		return nil
@@ -217,21 +217,21 @@ func (s *shutSite) told(ledger *agent.Ledger) error {
 	return err
 }
 
-// refusing is a host that takes no message, so that none is acknowledged.
-type refusing struct {
+// refusingHost is a host that takes no message, so that none is acknowledged.
+type refusingHost struct {
 	collectors.Host
 	why error
 }
 
 // Emit implements collectors.Host.
-func (r refusing) Emit(context.Context, []collectors.Reading) error {
+func (r refusingHost) Emit(context.Context, []collectors.Reading) error {
 	return fmt.Errorf("nothing can be stored: %w", r.why)
 }
 
 // Refuse implements collectors.Host.
-func (r refusing) Refuse(context.Context, []collectors.Refusal) error {
+func (r refusingHost) Refuse(context.Context, []collectors.Refusal) error {
 	return fmt.Errorf("nothing can be stored: %w", r.why)
 }
 
 // Notice implements collectors.Host: the sessions that are shown say the same.
-func (r refusing) Notice(context.Context, collectors.Notice) error { return nil }
+func (r refusingHost) Notice(context.Context, collectors.Notice) error { return nil }
