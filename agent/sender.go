@@ -19,7 +19,7 @@ var operations = map[string]cloud.Operation{
 // classes translates what an answer means; the outbox and the cloud do not know each other.
 var classes = map[cloud.Class]outbox.Class{
 	cloud.Stored: outbox.Stored, cloud.Poison: outbox.Poison, cloud.TooLarge: outbox.TooLarge,
-	cloud.Ambiguous: outbox.Ambiguous, cloud.Wait: outbox.Wait, cloud.Key: outbox.Key, cloud.Path: outbox.Path,
+	cloud.Ambiguous: outbox.Ambiguous, cloud.Wait: outbox.Wait, cloud.Unauthorized: outbox.Key, cloud.WrongAddress: outbox.Path,
 }
 
 // Sender posts batches of the outbox to the service.

@@ -11,13 +11,13 @@ type Class uint8
 
 // The classes. Zero is Ambiguous, so that a forgotten class never counts as stored.
 const (
-	Ambiguous Class = iota // it was sent and no answer came: the service may have it
-	Stored                 // the service has it: delete it
-	Poison                 // the service refuses what was sent, and would refuse it again
-	TooLarge               // too much in one request
-	Wait                   // the service has it not: send it again later
-	Key                    // no key is accepted, or the key may not do this
-	Path                   // wrong address, redirect or version: keep it, a person must look
+	Ambiguous    Class = iota // it was sent and no answer came: the service may have it
+	Stored                    // the service has it: delete it
+	Poison                    // the service refuses what was sent, and would refuse it again
+	TooLarge                  // too much in one request
+	Wait                      // the service has it not: send it again later
+	Unauthorized              // no key is accepted, or the key may not do this
+	WrongAddress              // wrong address, redirect or version: keep it, a person must look
 )
 
 // String is the class in lower-case words.
@@ -39,7 +39,7 @@ func Classify(op Operation, status, batch, attempt int) Class {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return Poison
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return Key
+		return Unauthorized
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return Wait
 	case http.StatusConflict:
@@ -50,7 +50,7 @@ func Classify(op Operation, status, batch, attempt int) Class {
 	case http.StatusRequestEntityTooLarge:
 		return TooLarge
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
-		return Path
+		return WrongAddress
 	}
 	switch {
 	case status >= 200 && status <= 299:
@@ -58,7 +58,7 @@ func Classify(op Operation, status, batch, attempt int) Class {
 	case status >= 500 && status <= 599:
 		return Wait
 	}
-	return Path
+	return WrongAddress
 }
 
 // Answer is what became of one request.

@@ -50,8 +50,8 @@ func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) 
 	return p, seen
 }
 
-// save encodes records one by one, posts them and makes an error of everything but stored.
-func save[R any](ctx context.Context, c *Client, op Operation, address string, encode func(R) ([]byte, error), records []R) (Answer, error) {
+// saveRecords encodes records one by one, posts them and makes an error of everything but stored.
+func saveRecords[R any](ctx context.Context, c *Client, op Operation, address string, encode func(R) ([]byte, error), records []R) (Answer, error) {
 	bodies := make([][]byte, 0, len(records))
 	for _, record := range records {
 		b, err := encode(record)
@@ -69,23 +69,23 @@ func save[R any](ctx context.Context, c *Client, op Operation, address string, e
 
 // SaveRunTickets posts tickets in one request. The error is an *Error, or says what cannot be encoded.
 func (c *Client) SaveRunTickets(ctx context.Context, tickets ...RunTicket) (Answer, error) {
-	return save(ctx, c, SaveRunTickets, "", c.wire.EncodeRunTicket, tickets)
+	return saveRecords(ctx, c, SaveRunTickets, "", c.wire.EncodeRunTicket, tickets)
 }
 
 // SaveDiagnosticEvents posts events in one request. The error is an *Error, or says what cannot be encoded.
 func (c *Client) SaveDiagnosticEvents(ctx context.Context, events ...DiagnosticEvent) (Answer, error) {
-	return save(ctx, c, SaveDiagnosticEvents, "", c.wire.EncodeEvent, events)
+	return saveRecords(ctx, c, SaveDiagnosticEvents, "", c.wire.EncodeEvent, events)
 }
 
 // SaveObjectTagValues posts the tag values of one well. The error is an *Error, or says what cannot be encoded.
 func (c *Client) SaveObjectTagValues(ctx context.Context, v TagValues) (Answer, error) {
-	return save(ctx, c, SaveObjectTagValues, v.WellID, c.wire.EncodeTagValues, v.Sets)
+	return saveRecords(ctx, c, SaveObjectTagValues, v.WellID, c.wire.EncodeTagValues, v.Sets)
 }
 
 // SaveProductionTargets posts the targets of one well. warnings names codes that the service may not know. The
 // error is an *Error, or says what cannot be encoded.
 func (c *Client) SaveProductionTargets(ctx context.Context, t ProductionTargets) (a Answer, warnings []string, err error) {
-	a, err = save(ctx, c, SaveProductionTargets, t.WellID, func(s ValueSet) ([]byte, error) {
+	a, err = saveRecords(ctx, c, SaveProductionTargets, t.WellID, func(s ValueSet) ([]byte, error) {
 		b, warning, err := c.wire.EncodeTargets(s)
 		if warning != "" {
 			warnings = append(warnings, warning)
@@ -97,7 +97,7 @@ func (c *Client) SaveProductionTargets(ctx context.Context, t ProductionTargets)
 
 // AddDeviceMemo adds a memo to a device. The error is an *Error, or says what cannot be encoded.
 func (c *Client) AddDeviceMemo(ctx context.Context, deviceID string, m Memo) (Answer, error) {
-	return save(ctx, c, AddDeviceMemo, deviceID, c.wire.EncodeMemo, []Memo{m})
+	return saveRecords(ctx, c, AddDeviceMemo, deviceID, c.wire.EncodeMemo, []Memo{m})
 }
 
 // fetch makes a request whose answer matters, and gives its body; with ErrShape the web page that came instead.

@@ -77,7 +77,7 @@ func TestNoKeyAtAll(t *testing.T) {
 		o.Keys = ring
 		o.Transport = tripper(func(*http.Request) (*http.Response, error) { return nil, errors.New("reached the network") })
 	})
-	if a := post(t, c); a.Class != Key || !strings.Contains(a.Message, "primary_key") {
+	if a := post(t, c); a.Class != Unauthorized || !strings.Contains(a.Message, "primary_key") {
 		t.Errorf("%+v", a)
 	}
 }

@@ -9,8 +9,8 @@ import (
 // TestEveryStatus holds the outcome table: whoever moves a status to another class must do it here too.
 func TestEveryStatus(t *testing.T) {
 	named := map[int]Class{
-		400: Poison, 422: Poison, 409: Poison, 401: Key, 403: Key, 413: TooLarge,
-		408: Wait, 425: Wait, 429: Wait, 501: Path, 505: Path,
+		400: Poison, 422: Poison, 409: Poison, 401: Unauthorized, 403: Unauthorized, 413: TooLarge,
+		408: Wait, 425: Wait, 429: Wait, 501: WrongAddress, 505: WrongAddress,
 	}
 	counts := map[Class]int{}
 	for status := 100; status <= 599; status++ {
@@ -22,7 +22,7 @@ func TestEveryStatus(t *testing.T) {
 		case status >= 500:
 			want = Wait
 		default:
-			want = Path
+			want = WrongAddress
 		}
 		for op := SaveRunTickets; op <= AddDeviceMemo; op++ {
 			one, many := Classify(op, status, 1, 0), Classify(op, status, 50, 0)
@@ -37,7 +37,7 @@ func TestEveryStatus(t *testing.T) {
 		t.Errorf("classes: %v", counts)
 	}
 	for _, odd := range []int{0, -1, 99, 600, 999} {
-		if got := Classify(SaveRunTickets, odd, 1, 0); got != Path {
+		if got := Classify(SaveRunTickets, odd, 1, 0); got != WrongAddress {
 			t.Errorf("status %d: %s", odd, got)
 		}
 	}

@@ -50,12 +50,12 @@ type Options struct {
 
 // Client speaks to the service. Its methods may be called from any goroutine.
 type Client struct {
-	base     *url.URL
-	segments Segments
-	wire     Wire
-	ring     *keys.Ring
-	agent    string
-	options  Options // of the transport
+	base      *url.URL
+	segments  Segments
+	wire      Wire
+	ring      *keys.Ring
+	userAgent string
+	options   Options // of the transport
 
 	mu        sync.Mutex
 	transport http.RoundTripper // nil: what it is made of is not there yet
@@ -87,10 +87,10 @@ func New(o Options) (*Client, error) {
 	}
 	c := &Client{
 		base: base, segments: o.Segments, wire: o.Wire, ring: o.Keys, login: o.Login,
-		agent: o.UserAgent, transport: o.Transport, options: o,
+		userAgent: o.UserAgent, transport: o.Transport, options: o,
 	}
-	if c.agent == "" {
-		c.agent = "gauger"
+	if c.userAgent == "" {
+		c.userAgent = "gauger"
 	}
 	c.ring.Bind(renewer{c}, o.Wire.RenewEvery)
 	return c, nil
@@ -99,12 +99,12 @@ func New(o Options) (*Client, error) {
 // Ready says why no request can be made: the file of the authorities is missing or broken. It looks again each time, as
 // every request does, until it has found it sound.
 func (c *Client) Ready() error {
-	_, err := c.way()
+	_, err := c.roundTripper()
 	return err
 }
 
-// way is the transport, made as soon as that can be done.
-func (c *Client) way() (http.RoundTripper, error) {
+// roundTripper is the transport, made as soon as that can be done.
+func (c *Client) roundTripper() (http.RoundTripper, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.transport == nil {
@@ -253,7 +253,7 @@ func readAuthorities(file string) ([]byte, error) {
 
 // target is the full address of one request.
 func (c *Client) target(r request) string {
-	u := c.base.Scheme + "://" + c.base.Host + c.base.EscapedPath() + c.segments.path(r.op, r.arg)
+	u := c.base.Scheme + "://" + c.base.Host + c.base.EscapedPath() + c.segments.fill(r.op, r.arg)
 	if len(r.query) > 0 {
 		u += "?" + r.query.Encode()
 	}

@@ -50,8 +50,8 @@ func (o Operation) String() string {
 	return fmt.Sprintf("operation %d", uint8(o))
 }
 
-// save says whether the operation stores something at the service.
-func (o Operation) save() bool {
+// stores says whether the operation stores something at the service.
+func (o Operation) stores() bool {
 	switch o {
 	case SaveRunTickets, SaveDiagnosticEvents, SaveObjectTagValues, SaveProductionTargets, AddDeviceMemo:
 		return true
@@ -66,8 +66,8 @@ type Segments struct {
 	Beta  string `yaml:"beta" doc:"path segment of diagnostic event saving. Default vBeta"`
 }
 
-// path is the escaped path of an operation below the base address.
-func (s Segments) path(op Operation, arg string) string {
+// fill is the escaped path of an operation below the base address.
+func (s Segments) fill(op Operation, arg string) string {
 	alpha, beta := s.Alpha, s.Beta
 	if alpha == "" {
 		alpha = "vAlpha"

@@ -44,8 +44,8 @@ type reply struct {
 // ok says that the service did what it was asked.
 func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page }
 
-// trailTime is how long the body of an answer may take once its status is known, when nothing depends on it.
-const trailTime = 10 * time.Second
+// bodyTime is how long the body of an answer may take once its status is known, when nothing depends on it.
+const bodyTime = 10 * time.Second
 
 // exchange makes one HTTP request with the given key and reads the answer within the limits.
 func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply {
@@ -56,7 +56,7 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	if err != nil {
 		return reply{err: err}
 	}
-	transport, err := c.way()
+	transport, err := c.roundTripper()
 	if err != nil {
 		return reply{err: err}
 	}
@@ -68,10 +68,10 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 		return reply{err: err, sent: sent.Load()}
 	}
 	defer resp.Body.Close()
-	if r.op.save() {
-		defer time.AfterFunc(trailTime, cancel).Stop()
+	if r.op.stores() {
+		defer time.AfterFunc(bodyTime, cancel).Stop()
 	}
-	out := reply{status: resp.StatusCode, header: resp.Header, sent: true, date: vouched(resp)}
+	out := reply{status: resp.StatusCode, header: resp.Header, sent: true, date: verifiedDate(resp)}
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return out // what follows is the raw connection, which no context ends; nobody asked for it
 	}
@@ -99,7 +99,7 @@ func (c *Client) build(ctx context.Context, r request, key keys.Secret, sent *at
 		return nil, err
 	}
 	if r.body != nil {
-		open := func() (io.ReadCloser, error) { return &watched{bytes.NewReader(r.body), sent}, nil }
+		open := func() (io.ReadCloser, error) { return &sentBody{bytes.NewReader(r.body), sent}, nil }
 		req.Body, _ = open() // open never fails
 		req.GetBody, req.ContentLength = open, int64(len(r.body))
 	}
@@ -107,7 +107,7 @@ func (c *Client) build(ctx context.Context, r request, key keys.Secret, sent *at
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.agent)
+	req.Header.Set("User-Agent", c.userAgent)
 	req.Header.Set(keyHeader, string(key))
 	c.addHeaders(req.Header)
 	return req, nil
@@ -129,26 +129,26 @@ func (c *Client) addHeaders(h http.Header) {
 	}
 }
 
-// watched notes that a transport began to read the body, which it does only to write it.
-type watched struct {
+// sentBody notes that a transport began to read the body, which it does only to write it.
+type sentBody struct {
 	*bytes.Reader
 	sent *atomic.Bool
 }
 
 // Read reads on, and notes it.
-func (b *watched) Read(p []byte) (int, error) {
+func (b *sentBody) Read(p []byte) (int, error) {
 	b.sent.Store(true)
 	return b.Reader.Read(p)
 }
 
 // WriteTo does the same for transports that prefer it.
-func (b *watched) WriteTo(w io.Writer) (int64, error) {
+func (b *sentBody) WriteTo(w io.Writer) (int64, error) {
 	b.sent.Store(true)
 	return b.Reader.WriteTo(w)
 }
 
 // Close does nothing: the bytes belong to the caller.
-func (b *watched) Close() error { return nil }
+func (b *sentBody) Close() error { return nil }
 
 // timeLimit is the configured limit and a second for each KB that is sent or may be fetched; a page comes at
 // 32 KB a second or is not worth waiting for. Each ambiguous attempt doubles it, up to a quarter of an hour.
@@ -176,8 +176,8 @@ func readBody(from io.Reader, op Operation) ([]byte, error) {
 	return b, err
 }
 
-// vouched is the answer's Date when a verified TLS connection stands behind it, else zero.
-func vouched(resp *http.Response) time.Time {
+// verifiedDate is the answer's Date when a verified TLS connection stands behind it, else zero.
+func verifiedDate(resp *http.Response) time.Time {
 	if resp.TLS == nil || len(resp.TLS.VerifiedChains) == 0 {
 		return time.Time{}
 	}
@@ -195,15 +195,15 @@ func timedOut(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded)
 }
 
-// untimely says that a certificate is too young or too old for this box's clock.
-func untimely(err error) bool {
+// certificateUntimely says that a certificate is too young or too old for this box's clock.
+func certificateUntimely(err error) bool {
 	e, ok := errors.AsType[x509.CertificateInvalidError](err)
 	return ok && e.Reason == x509.Expired
 }
 
 // explain says what a failed exchange means for a person. Go's own texts name neither the clock nor the remedy.
 func explain(err error, now time.Time) string {
-	if untimely(err) {
+	if certificateUntimely(err) {
 		return fmt.Sprintf("the service's certificate is not yet valid or has expired; this box's clock says %s: set the clock if that is wrong, else the service must renew its certificate",
 			now.UTC().Format("2006-01-02 15:04 MST"))
 	}

@@ -33,7 +33,7 @@ func FuzzAnswers(f *testing.F) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, status int, body, wait string) {
 		p := reply{status: status, header: http.Header{"Retry-After": {wait}, "Location": {wait}, "X-Correlation-Id": {body}}, body: []byte(body), sent: true}
-		a := c.answer(request{op: SaveRunTickets, records: 1}, p)
+		a := c.answerOf(request{op: SaveRunTickets, records: 1}, p)
 		if (a.Class == Stored) != (status >= 200 && status <= 299) {
 			t.Errorf("%d is %s", status, a.Class)
 		}

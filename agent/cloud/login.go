@@ -51,7 +51,7 @@ type Customer struct {
 // gives a key, and the result is one of Wire.ResultOK if any are named. It does not touch the key ring:
 // keys.Ring.Adopt does.
 func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) {
-	body, err := l.encode()
+	body, err := l.body()
 	if err != nil {
 		return AuthResult{}, fmt.Errorf("authenticating: %w", err)
 	}
@@ -71,10 +71,10 @@ func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) 
 	}
 	result, err := parseAuth(p.body, time.Now())
 	if err == nil {
-		err = c.loggedIn(result)
+		err = c.checkLogin(result)
 	}
 	if err != nil {
-		return result, &Error{Op: Authenticate, Answer: Answer{Class: Key, Status: p.status, Message: err.Error()}, Cause: err}
+		return result, &Error{Op: Authenticate, Answer: Answer{Class: Unauthorized, Status: p.status, Message: err.Error()}, Cause: err}
 	}
 	c.mu.Lock()
 	c.idToken = result.IDToken
@@ -82,7 +82,7 @@ func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) 
 	return result, nil
 }
 
-func (c *Client) loggedIn(a AuthResult) error {
+func (c *Client) checkLogin(a AuthResult) error {
 	switch {
 	case !a.LoggedIn:
 		return fmt.Errorf("the service answers that the user is not logged in (result %d); check service.login", a.Result)
@@ -94,7 +94,7 @@ func (c *Client) loggedIn(a AuthResult) error {
 	return nil
 }
 
-func (l Login) encode() ([]byte, error) {
+func (l Login) body() ([]byte, error) {
 	var members []property
 	for _, f := range [...]struct{ name, value string }{
 		{"authenticationType", l.AuthenticationType},

@@ -15,7 +15,7 @@ func TestForbiddenIsNotRenewed(t *testing.T) {
 	c := keyed(t, "", s, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
 	s.Next(cloudtest.Fault{Status: 403}, cloudtest.Fault{Status: 403})
 	a := postTicket(t, c, "T-1")
-	if a.Class != Key || a.Status != 403 || len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
+	if a.Class != Unauthorized || a.Status != 403 || len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
 		t.Errorf("%+v after %d requests", a, len(s.Calls()))
 	}
 	if st := c.ring.Status(); st[0].State == "refused" || st[1].State == "refused" {

@@ -274,7 +274,7 @@ func TestPostRefusesWhatCannotBeSent(t *testing.T) {
 		{cloud.AddDeviceMemo, "", [][]byte{memo}, cloud.Poison},
 		{cloud.AddDeviceMemo, "..", [][]byte{memo}, cloud.Poison},
 		{cloud.AddDeviceMemo, "d", [][]byte{memo, memo}, cloud.TooLarge},
-		{cloud.QueryDevices, "d", [][]byte{memo}, cloud.Path},
+		{cloud.QueryDevices, "d", [][]byte{memo}, cloud.WrongAddress},
 	}
 	for _, k := range cases {
 		if a := c.Post(t.Context(), k.op, k.address, k.bodies, 0); a.Class != k.want || a.Message == "" {
@@ -307,8 +307,8 @@ func TestOutcomes(t *testing.T) {
 		{cloudtest.Fault{Status: 413}, 0, cloud.TooLarge, 0, 0, "413"},
 		{cloudtest.Fault{Status: 429, RetryAfter: "17"}, 0, cloud.Wait, 0, 17 * time.Second, "429"},
 		{cloudtest.Fault{Status: 503, RetryAfter: "99999"}, 0, cloud.Wait, 0, time.Hour, "503"},
-		{cloudtest.Fault{Status: 307, Location: "https://elsewhere.example/x"}, 0, cloud.Path, 0, 0, "redirected to https://elsewhere.example/x"},
-		{cloudtest.Fault{Status: 404}, 0, cloud.Path, 0, 0, "404"},
+		{cloudtest.Fault{Status: 307, Location: "https://elsewhere.example/x"}, 0, cloud.WrongAddress, 0, 0, "redirected to https://elsewhere.example/x"},
+		{cloudtest.Fault{Status: 404}, 0, cloud.WrongAddress, 0, 0, "404"},
 	}
 	for _, k := range cases {
 		s := &cloudtest.Service{}

@@ -21,7 +21,7 @@ func (c *Client) Post(ctx context.Context, op Operation, address string, bodies 
 	if problem != nil {
 		return *problem
 	}
-	return c.answer(r, c.call(ctx, r))
+	return c.answerOf(r, c.call(ctx, r))
 }
 
 // join makes the request of the records: an array, or an envelope around it with the well's id.
@@ -53,7 +53,7 @@ func join(op Operation, address string, bodies [][]byte, attempt int) (request, 
 		}
 		r.arg, r.body = address, bodies[0]
 	default:
-		return refuse(Path, op.String()+" saves nothing")
+		return refuse(WrongAddress, op.String()+" saves nothing")
 	}
 	if err != nil {
 		return refuse(Poison, err.Error())
@@ -74,16 +74,16 @@ func envelope(well, list string, sets [][]byte, more ...property) ([]byte, error
 	return object(append(members, property{list, array(sets)})...)
 }
 
-// answer turns a reply into what it means.
-func (c *Client) answer(r request, p reply) Answer {
+// answerOf turns a reply into what it means.
+func (c *Client) answerOf(r request, p reply) Answer {
 	secrets := c.secrets()
 	if p.err != nil {
-		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets), ClockDoubt: untimely(p.err)}
+		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets), ClockDoubt: certificateUntimely(p.err)}
 		if errors.Is(p.err, keys.ErrNoKey) {
-			a.Class = Key
+			a.Class = Unauthorized
 		} else if p.sent {
 			a.Class = Ambiguous
-			if r.op.save() || r.op == RenewAPIKey {
+			if r.op.stores() || r.op == RenewAPIKey {
 				a.Message += "; the service may have it"
 			}
 		}
@@ -96,17 +96,17 @@ func (c *Client) answer(r request, p reply) Answer {
 		CorrelationID: clean(cmp.Or(detail.Correlation, scrub(p.header.Get("X-Correlation-Id"), secrets))),
 		Message:       detail.sentence(p.status),
 		Date:          p.date,
-		Body:          excerpt(scrub(string(p.body[:min(len(p.body), 2*mostExcerpt)]), secrets)),
+		Body:          excerpt(scrub(string(p.body[:min(len(p.body), 2*loggedBody)]), secrets)),
 	}
 	if p.page && a.Class == Stored {
-		a.Class, a.Message, a.Foreign = Path, scrub(aboutPage(p), secrets), true
+		a.Class, a.Message, a.Foreign = WrongAddress, scrub(aboutPage(p), secrets), true
 	}
 	if a.Class == Stored {
 		return a
 	}
 	a.Detail = detail
 	if said := clean(a.Body); !a.Foreign && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
-		a.Message += ": " + cut(said, mostSaid)
+		a.Message += ": " + cut(said, quotedBody)
 	}
 	a.RetryAfter = retryAfter(p.header, time.Now())
 	if where := p.header.Get("Location"); where != "" && p.status/100 == 3 {
@@ -115,16 +115,16 @@ func (c *Client) answer(r request, p reply) Answer {
 	return a
 }
 
-// mostExcerpt is how many bytes of a body the log keeps.
-const mostExcerpt = 2 << 10
+// loggedBody is how many bytes of a body the log keeps.
+const loggedBody = 2 << 10
 
-// mostSaid is how many characters of an answer in another shape than the error body's are taken for the service's words;
+// quotedBody is how many characters of an answer in another shape than the error body's are taken for the service's words;
 // a page for a browser is never.
-const mostSaid = 400
+const quotedBody = 400
 
 // excerpt is what the log keeps of a body.
 func excerpt(s string) string {
-	s = s[:min(len(s), mostExcerpt)]
+	s = s[:min(len(s), loggedBody)]
 	return strings.ToValidUTF8(s, "")
 }
 
@@ -142,7 +142,7 @@ func (c *Client) secrets() []keys.Secret {
 
 // failure makes an error of a reply that did not do what was asked.
 func (c *Client) failure(r request, p reply) *Error {
-	e := &Error{Op: r.op, Answer: c.answer(r, p), Cause: p.err}
+	e := &Error{Op: r.op, Answer: c.answerOf(r, p), Cause: p.err}
 	if e.Foreign {
 		e.Cause = ErrShape
 	}

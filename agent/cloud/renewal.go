@@ -59,10 +59,12 @@ func (v renewer) Login(ctx context.Context) (primary, secondary keys.Grant, err 
 }
 
 // KeyRefused says that no key is accepted, or the key may not do this.
-func (e *Error) KeyRefused() bool { return e.Class == Key }
+func (e *Error) KeyRefused() bool { return e.Class == Unauthorized }
 
 // Lasting says that only a person can mend it.
-func (e *Error) Lasting() bool { return e.Class == Key || e.Class == Path || e.Class == Poison }
+func (e *Error) Lasting() bool {
+	return e.Class == Unauthorized || e.Class == WrongAddress || e.Class == Poison
+}
 
 func parseRenewal(b []byte, now time.Time) (keys.Grant, error) {
 	var raw struct {

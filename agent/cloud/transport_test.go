@@ -63,7 +63,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			w.WriteHeader(status)
 		}))
 		a := post(t, clientOf(t, home.URL))
-		if a.Class != Path || a.Status != status || !strings.Contains(a.Message, other.URL) {
+		if a.Class != WrongAddress || a.Status != status || !strings.Contains(a.Message, other.URL) {
 			t.Errorf("%d: %+v", status, a)
 		}
 		if _, err := clientOf(t, home.URL).QueryDevices(t.Context(), DeviceQuery{}); err == nil {

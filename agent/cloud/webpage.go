@@ -27,7 +27,7 @@ func aboutPage(p reply) string {
 
 // pageTitle is the title of a page in quotes; without one, how its text begins.
 func pageTitle(body []byte) string {
-	text := string(body[:min(len(body), 4*mostExcerpt)])
+	text := string(body[:min(len(body), 4*loggedBody)])
 	lower := strings.ToLower(text)
 	if at := strings.Index(lower, "<title"); at >= 0 && len(lower) == len(text) { // else the places differ
 		text, _, _ = strings.Cut(text[at:], "</")

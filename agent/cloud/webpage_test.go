@@ -55,7 +55,7 @@ func TestAWebPageIsNoAnswerOfTheService(t *testing.T) {
 	c := keyed(t, "", s)
 	for op, err := range everyOperation(t, c) {
 		e, ok := err.(*Error)
-		if !ok || e.Class != Path || e.Status != 200 || !e.Foreign || !strings.Contains(e.Message, `200 OK with a web page ("Down for maintenance")`) ||
+		if !ok || e.Class != WrongAddress || e.Status != 200 || !e.Foreign || !strings.Contains(e.Message, `200 OK with a web page ("Down for maintenance")`) ||
 			!strings.Contains(e.Message, "wire.accept_html") || !strings.Contains(e.Body, "Back at noon") {
 			t.Errorf("%s: %+v", op, err)
 		}
@@ -66,12 +66,12 @@ func TestAWebPageIsNoAnswerOfTheService(t *testing.T) {
 		}
 	}
 	s.Next(cloudtest.Fault{Status: 409, Body: maintenance}, cloudtest.Fault{Status: 409, Body: maintenance})
-	for attempt, want := range []Class{Poison, Path} { // after a lost answer a conflict says that the ticket is there
+	for attempt, want := range []Class{Poison, WrongAddress} { // after a lost answer a conflict says that the ticket is there
 		if a := c.Post(t.Context(), SaveRunTickets, "", [][]byte{[]byte("{}")}, attempt); a.Class != want {
 			t.Errorf("a conflict with a page, attempt %d: %+v", attempt, a)
 		}
 	}
-	if a := postTicket(t, c, "A-1"); a.Class != Path || !a.Date.IsZero() {
+	if a := postTicket(t, c, "A-1"); a.Class != WrongAddress || !a.Date.IsZero() {
 		t.Errorf("a ticket: %+v", a)
 	}
 }
@@ -83,7 +83,7 @@ func TestAcceptHTML(t *testing.T) {
 	}}
 	c := keyed(t, "", s, func(o *Options) { o.Wire.AcceptHTML = true })
 	for op, err := range everyOperation(t, c) {
-		if op.save() && err != nil || !op.save() && err == nil {
+		if op.stores() && err != nil || !op.stores() && err == nil {
 			t.Errorf("%s: %v", op, err)
 		}
 	}

@@ -110,7 +110,7 @@ func (v *view) axis(c *canvas, y float64) {
 
 // label writes words centred below a time, if nothing stands there.
 func (v *view) label(c *canvas, b *board, t, y float64, words, more string) {
-	w := width(words)
+	w := textWidth(words)
 	x := math.Min(math.Max(v.x(t), plotLeft+w/2), plotRight-w/2)
 	if b.take(box{x - w/2 - 3, y - fontSize, w + 6, lineSize}) {
 		c.text(x, y, words, `text-anchor="middle" `+more)
@@ -127,10 +127,10 @@ func (v *view) productionDays(c *canvas, y float64) {
 		}
 		x1, x2 := math.Max(v.x(from), plotLeft), math.Min(v.x(to), plotRight)
 		words := "production day " + t.Format("2 Jan")
-		if x2-x1 < width(words)+10 {
+		if x2-x1 < textWidth(words)+10 {
 			words = t.Format("2 Jan")
 		}
-		if x2 <= x1 || x2-x1 < width(words)+4 {
+		if x2 <= x1 || x2-x1 < textWidth(words)+4 {
 			continue
 		}
 		c.line(x1+2, y+1, x2-2, y+1, `stroke="`+middle+`" stroke-width="1.5"`)
@@ -142,7 +142,7 @@ func (v *view) productionDays(c *canvas, y float64) {
 var levelSteps = []float64{1, 2, 3, 6, 12, 24, 36, 48, 60, 120, 240}
 
 // levels draws the level axis: feet and inches on the left, barrels by the tank's table on the right.
-func (l *plan) levels(c *canvas) {
+func (l *panelLayout) levels(c *canvas) {
 	step := levelSteps[len(levelSteps)-1]
 	for _, s := range levelSteps {
 		if (l.top-l.low)/s <= l.plot.h/34 {

@@ -91,8 +91,8 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// width is how wide a line of text is at most, in the widest of the usual fonts without serifs.
-func width(s string) float64 {
+// textWidth is how wide a line of text is at most, in the widest of the usual fonts without serifs.
+func textWidth(s string) float64 {
 	w := 0.0
 	for _, r := range s {
 		switch {

@@ -22,7 +22,7 @@ type strip struct {
 }
 
 // strip puts the events into lanes below y and returns where they end.
-func (l *plan) strip(v *view, y float64) float64 {
+func (l *panelLayout) strip(v *view, y float64) float64 {
 	var b board
 	deepest := 0
 	for i := range l.events {
@@ -48,7 +48,7 @@ func (e *Event) place(b *board, v *view, notes bool) (s strip, lane int, ok bool
 		all = []string{short(e.Rule+": "+e.Note, noteMost), short(e.Rule+": "+e.Note, noteMost/2), e.Rule}
 	}
 	for _, s.words = range all {
-		w := width(s.words)
+		w := textWidth(s.words)
 		for lane = range eventLanes {
 			s.bar.y = float64(lane) * eventLane
 			s.y = s.bar.y + lineSize - 3.5
@@ -66,7 +66,7 @@ func (e *Event) place(b *board, v *view, notes bool) (s strip, lane int, ok bool
 }
 
 // episodes draws the events, each with a thin line up to the level.
-func (l *plan) episodes(c *canvas, used *legend) {
+func (l *panelLayout) episodes(c *canvas, used *legend) {
 	for _, s := range l.strips {
 		used.event = true
 		if !l.rich {

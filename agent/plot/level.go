@@ -32,11 +32,11 @@ func columnsOf(pieces []span, v *view, grain float64) []column {
 }
 
 // line draws the level, broken where nothing was read.
-func (l *plan) line(c *canvas) {
+func (l *panelLayout) line(c *canvas) {
 	if len(l.columns) == 0 {
 		return
 	}
-	gap := l.panel.Level.gap()
+	gap := l.panel.Level.shownGap()
 	c.WriteString(`<path fill="none" stroke="` + ink + `" stroke-width="1.4" stroke-linejoin="round" d="`)
 	var before column
 	for i, n := range l.columns {
@@ -65,11 +65,11 @@ func (l *plan) line(c *canvas) {
 }
 
 // gaps shade the times without a reading.
-func (l *plan) gaps(c *canvas, v *view, used *legend) {
+func (l *panelLayout) gaps(c *canvas, v *view, used *legend) {
 	if l.panel.Level == nil {
 		return
 	}
-	gap, last := l.panel.Level.gap(), v.from
+	gap, last := l.panel.Level.shownGap(), v.from
 	shade := func(from, to float64) {
 		if to-from <= gap || l.panel.Level.torn(from-1, to+1) {
 			return
@@ -86,7 +86,7 @@ func (l *plan) gaps(c *canvas, v *view, used *legend) {
 }
 
 // badReadings are ticks below the plot.
-func (l *plan) badReadings(c *canvas, v *view, used *legend) {
+func (l *panelLayout) badReadings(c *canvas, v *view, used *legend) {
 	if len(l.bad) == 0 {
 		return
 	}
@@ -107,10 +107,10 @@ func (l *plan) badReadings(c *canvas, v *view, used *legend) {
 }
 
 // crosses says whether the level runs through a box.
-func (l *plan) crosses(b box) bool {
+func (l *panelLayout) crosses(b box) bool {
 	gap := math.Inf(1)
 	if l.panel.Level != nil {
-		gap = l.panel.Level.gap()
+		gap = l.panel.Level.shownGap()
 	}
 	for i, n := range l.columns {
 		hi, lo, x := n.hi, n.lo, n.x

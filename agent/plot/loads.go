@@ -26,7 +26,7 @@ type label struct {
 
 // labels puts a label above each load: with everything where there is room for all, else with the barrels alone. It
 // returns the height that they need.
-func (l *plan) label(v *view, y float64) float64 {
+func (l *panelLayout) label(v *view, y float64) float64 {
 	height, out := l.stack(v, y, (*Load).words, lanesFull)
 	if out > 0 {
 		height, out = l.stack(v, y, (*Load).barrels, lanesShort)
@@ -36,7 +36,7 @@ func (l *plan) label(v *view, y float64) float64 {
 }
 
 // stack places the labels in lanes, the lowest first, and counts those that find no room.
-func (l *plan) stack(v *view, y float64, lines func(*Load) []string, lanes int) (height float64, out int) {
+func (l *panelLayout) stack(v *view, y float64, lines func(*Load) []string, lanes int) (height float64, out int) {
 	l.labels = nil
 	lane := 0.0
 	for i := range l.loads {
@@ -64,11 +64,11 @@ func (l *plan) stack(v *view, y float64, lines func(*Load) []string, lanes int) 
 
 // place finds the lowest lane with room for the label of a load. Its stem may pass behind the labels below; where
 // another load is near it stands on the other side.
-func (l *plan) place(b *board, v *view, i int, lines []string, lane float64, lanes int) (a label, at int, ok bool) {
+func (l *panelLayout) place(b *board, v *view, i int, lines []string, lane float64, lanes int) (a label, at int, ok bool) {
 	x := &l.loads[i]
 	w := 0.0
 	for i, words := range lines {
-		size := width(words)
+		size := textWidth(words)
 		if i == 0 {
 			size *= 1.1 // bold
 		}
@@ -96,7 +96,7 @@ func (l *plan) place(b *board, v *view, i int, lines []string, lane float64, lan
 }
 
 // stem is the middle of a load, as far as it lies in the picture.
-func (l *plan) stem(v *view, i int) float64 {
+func (l *panelLayout) stem(v *view, i int) float64 {
 	x := &l.loads[i]
 	return (v.x(math.Max(seconds(x.Start), v.from)) + v.x(math.Min(seconds(x.End), v.to))) / 2
 }
@@ -124,7 +124,7 @@ func (x *Load) words() []string {
 func (x *Load) barrels() []string { return []string{fmt.Sprintf("%.0f bbl", x.Bbl)} }
 
 // spans shade the loads from start to end.
-func (l *plan) spans(c *canvas, v *view, used *legend) {
+func (l *panelLayout) spans(c *canvas, v *view, used *legend) {
 	for i := range l.loads {
 		x := &l.loads[i]
 		look := loadLook
@@ -154,7 +154,7 @@ func (a label) colour() string {
 }
 
 // captions writes the labels above the plot.
-func (l *plan) captions(c *canvas) {
+func (l *panelLayout) captions(c *canvas) {
 	for _, a := range l.labels {
 		c.line(a.stem, a.box.y+a.box.h, a.stem, l.plot.y, `stroke="`+a.colour()+`" stroke-width="0.8"`)
 	}
@@ -174,7 +174,7 @@ func (l *plan) captions(c *canvas) {
 }
 
 // gauges marks the opening and the closing of each load, with words where they hide nothing.
-func (l *plan) gauges(c *canvas, v *view) {
+func (l *panelLayout) gauges(c *canvas, v *view) {
 	var b board
 	for i := range l.loads {
 		x := &l.loads[i]
@@ -192,7 +192,7 @@ func (l *plan) gauges(c *canvas, v *view) {
 }
 
 // mark is the ring at a gauge.
-func (l *plan) mark(c *canvas, v *view, b *board, at, inches float64) {
+func (l *panelLayout) mark(c *canvas, v *view, b *board, at, inches float64) {
 	if at < v.from || at > v.to {
 		return
 	}
@@ -202,7 +202,7 @@ func (l *plan) mark(c *canvas, v *view, b *board, at, inches float64) {
 }
 
 // gauge writes what a gauge reads beside its mark, on the first of the sides that is free.
-func (l *plan) gauge(c *canvas, v *view, b *board, at, inches float64, sides [][2]float64) {
+func (l *panelLayout) gauge(c *canvas, v *view, b *board, at, inches float64, sides [][2]float64) {
 	if at < v.from || at > v.to {
 		return
 	}
@@ -210,7 +210,7 @@ func (l *plan) gauge(c *canvas, v *view, b *board, at, inches float64, sides [][
 	if bbl, err := l.panel.Table.Barrels(inches); err == nil {
 		words += fmt.Sprintf(" = %.1f bbl", bbl)
 	}
-	w, x, y := width(words), v.x(at), l.y(inches)
+	w, x, y := textWidth(words), v.x(at), l.y(inches)
 	for _, side := range sides {
 		area := box{x + 8, y - lineSize/2 + side[1]*12, w, lineSize}
 		if side[0] < 0 {

@@ -16,8 +16,8 @@ const (
 	columnsAll  = 5000 // columns of pixels of a picture that show a level of their own
 )
 
-// plan is where everything of a panel goes.
-type plan struct {
+// panelLayout is where everything of a panel goes.
+type panelLayout struct {
 	panel    *Panel
 	plot     box
 	bottom   float64
@@ -34,9 +34,9 @@ type plan struct {
 	out      int     // labels without room
 }
 
-// plan lays a panel out below y; it is one of so many.
-func (p *Panel) plan(v *view, y float64, panels int) *plan {
-	l := &plan{panel: p, grain: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
+// layout lays a panel out below y; it is one of so many.
+func (p *Panel) layout(v *view, y float64, panels int) *panelLayout {
+	l := &panelLayout{panel: p, grain: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
 	if p.Level != nil {
 		l.pieces, l.bad = p.Level.good.between(v.from, v.to), p.Level.bad.between(v.from, v.to)
 	}
@@ -65,7 +65,7 @@ func (p *Panel) plan(v *view, y float64, panels int) *plan {
 }
 
 // scale lets the levels and the gauges fill the plot.
-func (l *plan) scale() {
+func (l *panelLayout) scale() {
 	l.low, l.top = math.Inf(1), math.Inf(-1)
 	for _, p := range l.pieces {
 		l.low, l.top = math.Min(l.low, p.lo), math.Max(l.top, p.hi)
@@ -81,14 +81,14 @@ func (l *plan) scale() {
 	l.low, l.top = l.low-spare, l.top+spare
 }
 
-func (l *plan) y(inches float64) float64 {
+func (l *panelLayout) y(inches float64) float64 {
 	return l.plot.y + (l.top-inches)/(l.top-l.low)*l.plot.h
 }
 
 // draw draws the panel, what lies below first.
-func (l *plan) draw(c *canvas, v *view, used *legend) {
+func (l *panelLayout) draw(c *canvas, v *view, used *legend) {
 	c.text(plotLeft, l.head(), l.panel.Name, `font-size="14" font-weight="bold"`)
-	c.text(plotLeft+width(l.panel.Name)*14/fontSize+10, l.head(), l.panel.About, `fill="`+middle+`"`)
+	c.text(plotLeft+textWidth(l.panel.Name)*14/fontSize+10, l.head(), l.panel.About, `fill="`+middle+`"`)
 	l.gaps(c, v, used)
 	v.grid(c, l.plot)
 	l.levels(c)
@@ -107,7 +107,7 @@ func (l *plan) draw(c *canvas, v *view, used *legend) {
 }
 
 // head is the baseline of the panel's name.
-func (l *plan) head() float64 {
+func (l *panelLayout) head() float64 {
 	y := l.plot.y
 	for _, a := range l.labels {
 		y = math.Min(y, a.box.y)
@@ -127,7 +127,7 @@ func (g legend) draw(c *canvas, y float64, out int) {
 		}
 		sign(box{x, y - 9, 22, 11})
 		c.text(x+28, y, words, "")
-		x += 28 + width(words) + 12
+		x += 28 + textWidth(words) + 12
 	}
 	fill := func(more string) func(box) { return func(b box) { c.rect(b, more, "") } }
 	stroke := func(more string) func(box) {

@@ -74,9 +74,9 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 	v := p.view()
 	c := &canvas{}
 	y, out := headHeight, 0
-	plans := make([]*plan, len(p.Panels))
+	plans := make([]*panelLayout, len(p.Panels))
 	for i := range p.Panels {
-		plans[i] = p.Panels[i].plan(v, y, len(p.Panels))
+		plans[i] = p.Panels[i].layout(v, y, len(p.Panels))
 		y, out = plans[i].bottom, out+plans[i].out
 	}
 	c.begin(y + axisHeight + legendRoom)

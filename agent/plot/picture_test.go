@@ -115,7 +115,7 @@ func textOf(t *testing.T, in *xml.Decoder, e xml.StartElement) written {
 		return v
 	}
 	size := number("font-size", fontSize)
-	x, y, w := number("x", 0), number("y", 0), width(words)*size/fontSize
+	x, y, w := number("x", 0), number("y", 0), textWidth(words)*size/fontSize
 	switch at["text-anchor"] {
 	case "middle":
 		x -= w / 2

@@ -92,8 +92,8 @@ func (s *Series) step(by, mono float64) {
 	s.last += by
 }
 
-// gap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
-func (s *Series) gap() float64 {
+// shownGap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
+func (s *Series) shownGap() float64 {
 	all := 0
 	for _, n := range s.intervals {
 		all += n

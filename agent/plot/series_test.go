@@ -120,7 +120,7 @@ func TestAGapIsMeasuredByTheUsualInterval(t *testing.T) {
 			at := time.Duration(i) * c.every
 			s.Add(begin.Add(at), 1, at, 100, true)
 		}
-		if got := s.gap(); got < c.from || got > c.to {
+		if got := s.shownGap(); got < c.from || got > c.to {
 			t.Errorf("every %s: a gap is %g s, want %g to %g", c.every, got, c.from, c.to)
 		}
 	}

@@ -95,14 +95,14 @@ func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(keys.Note) {
 	return func(n keys.Note) {
 		now := time.Now()
 		if n.Once {
-			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Note)
-			if err := ledger.QueueEvent(agent.Event{Rule: n.Rule, Note: n.Note, Start: now.Round(0), End: now.Round(0)}); err != nil {
+			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Text)
+			if err := ledger.QueueEvent(agent.Event{Rule: n.Rule, Note: n.Text, Start: now.Round(0), End: now.Round(0)}); err != nil {
 				log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
 			}
 			return
 		}
-		notice := collectors.Notice{Rule: n.Rule, Source: strings.TrimSpace(agent.KeySource + " " + n.Slot), Note: n.Note, Since: now}
-		if !n.Open {
+		notice := collectors.Notice{Rule: n.Rule, Source: strings.TrimSpace(agent.KeySource + " " + n.Slot), Note: n.Text, Since: now}
+		if !n.Ongoing {
 			notice.Until = now
 		}
 		if err := ledger.Host("keys").Notice(context.Background(), notice); err != nil {

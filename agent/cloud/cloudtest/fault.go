@@ -61,7 +61,7 @@ func (s *Service) faultOf(c Call) Fault {
 }
 
 // exchange serves one call with its fault; ok is false when the connection is to be cut.
-func (s *Service) exchange(ctx context.Context, c Call, f Fault) (a answer, ok bool) {
+func (s *Service) exchange(ctx context.Context, c Call, f Fault) (a response, ok bool) {
 	if f.DropBefore {
 		s.remember(c, 0)
 		return a, false
@@ -93,7 +93,7 @@ func (s *Service) exchange(ctx context.Context, c Call, f Fault) (a answer, ok b
 }
 
 // dress puts the fault's headers and body on an answer.
-func (f Fault) dress(a *answer) {
+func (f Fault) dress(a *response) {
 	for name, values := range f.Header {
 		a.header[http.CanonicalHeaderKey(name)] = values
 	}

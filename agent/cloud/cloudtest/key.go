@@ -38,7 +38,7 @@ func (s *Service) open() {
 	}
 	s.opened = true
 	now := time.Now()
-	until := s.end(now)
+	until := s.keyEnd(now)
 	for slot, value := range [2]string{s.PrimaryKey, s.SecondaryKey} {
 		if value != "" {
 			s.keys[slot] = []keyValue{{value, now, until}}
@@ -94,7 +94,7 @@ func (s *Service) renew(c *Call, args []string) (any, error) {
 
 func (s *Service) extend(slot int, now time.Time) keyValue {
 	newest := &s.keys[slot][len(s.keys[slot])-1]
-	until := s.end(now)
+	until := s.keyEnd(now)
 	if !s.Rotate {
 		newest.until = until
 		return *newest
@@ -112,8 +112,8 @@ func (s *Service) extend(slot int, now time.Time) keyValue {
 	return k
 }
 
-// end is when a key that is given or renewed now expires.
-func (s *Service) end(now time.Time) time.Time {
+// keyEnd is when a key that is given or renewed now expires.
+func (s *Service) keyEnd(now time.Time) time.Time {
 	if s.KeyLife > 0 {
 		return now.Add(s.KeyLife)
 	}

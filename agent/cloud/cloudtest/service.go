@@ -171,22 +171,22 @@ func refuse(status int, format string, args ...any) error {
 
 func invalid(format string, args ...any) error { return refuse(http.StatusBadRequest, format, args...) }
 
-// answer is what goes back.
-type answer struct {
+// response is what goes back.
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
 // process carries one call out, under the lock.
-func (s *Service) process(c *Call) answer {
+func (s *Service) process(c *Call) response {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	result, err := s.carryOut(c)
 	if err == nil {
 		b, err := json.Marshal(result)
 		if err == nil {
-			return answer{http.StatusOK, http.Header{"Content-Type": {"application/json"}}, b}
+			return response{http.StatusOK, http.Header{"Content-Type": {"application/json"}}, b}
 		}
 		return s.errorAnswer(http.StatusInternalServerError, err.Error())
 	}
@@ -241,7 +241,7 @@ func (s *Service) checkRequest(c *Call, r route) error {
 }
 
 // errorAnswer has the error body of section 2.10.
-func (s *Service) errorAnswer(status int, message string) answer {
+func (s *Service) errorAnswer(status int, message string) response {
 	s.serial++
 	b, err := json.Marshal(map[string]any{
 		"httpStatusCode": status, "message": message, "errorCode": status * 100, "errorDescription": http.StatusText(status),
@@ -250,7 +250,7 @@ func (s *Service) errorAnswer(status int, message string) answer {
 	if err != nil {
 		b = []byte(`{}`) // strings and numbers always marshal
 	}
-	return answer{status, http.Header{"Content-Type": {"application/json"}}, b}
+	return response{status, http.Header{"Content-Type": {"application/json"}}, b}
 }
 
 // receive makes a call of a request. The body is read whole, up to a limit that only an attack reaches.

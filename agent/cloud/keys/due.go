@@ -10,28 +10,28 @@ import (
 // and a clock that is set prove nothing.
 const doubtTries = 30
 
-// due gives the slot that is to be renewed next, and in how long.
-func (r *Ring) due(now time.Time, held [2]time.Time) (Slot, time.Duration) {
+// nextDue gives the slot that is to be renewed next, and in how long.
+func (r *Ring) nextDue(now time.Time, held [2]time.Time) (Slot, time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.state.Slots[Primary].Entries)+len(r.state.Slots[Secondary].Entries) == 0 {
 		return Primary, 0
 	}
-	best, wait := Primary, long
+	best, wait := Primary, forever
 	for _, slot := range [...]Slot{Primary, Secondary} {
 		if len(r.state.Slots[slot].Entries) == 0 {
 			continue
 		}
 		in := max(r.dueIn(slot, now), held[slot].Sub(now), 0)
-		if in < wait || in == wait && r.sooner(slot) {
+		if in < wait || in == wait && r.goesFirst(slot) {
 			best, wait = slot, in
 		}
 	}
 	return best, wait
 }
 
-// sooner says which of two slots that are due goes first: one in doubt, else the one that was renewed before the other.
-func (r *Ring) sooner(slot Slot) bool {
+// goesFirst says which of two slots that are due goes first: one in doubt, else the one that was renewed before the other.
+func (r *Ring) goesFirst(slot Slot) bool {
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
 	if own.Doubt.IsZero() != other.Doubt.IsZero() {
 		return other.Doubt.IsZero()
@@ -44,58 +44,58 @@ func (r *Ring) sooner(slot Slot) bool {
 // it was renewed is due.
 func (r *Ring) dueIn(slot Slot, now time.Time) time.Duration {
 	own, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
-	if own.dead() && !other.dead() && other.unsettled() {
-		return long // a gateway may have refused it by mistake, and what has perhaps made that renewal must not end with it
+	if own.dead() && !other.dead() && other.inDoubt() {
+		return forever // a gateway may have refused it by mistake, and what has perhaps made that renewal must not end with it
 	}
 	if own.dead() || !own.Doubt.IsZero() {
 		return 0
 	}
 	var in time.Duration
-	if age, known := r.renewed(slot, now); known {
-		in = r.every - age
+	if age, known := r.renewalAge(slot, now); known {
+		in = r.renewEvery - age
 	}
 	if len(other.Entries) == 0 {
 		return in
 	}
-	if other.unsettled() {
-		return long
+	if other.inDoubt() {
+		return forever
 	}
-	return max(in, r.every/2-r.rested(slot.other(), now))
+	return max(in, r.renewEvery/2-r.restedFor(slot.other(), now))
 }
 
-// clockless is the time before which no clock of this program was ever set: what was written then, or is compared with
+// earliestClock is the time before which no clock of this program was ever set: what was written then, or is compared with
 // it, tells no age.
-var clockless = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// renewed is how long ago a slot was renewed. Of a renewal by this process that is certain, of an earlier one as far as the
+// renewalAge is how long ago a slot was renewed. Of a renewal by this process that is certain, of an earlier one as far as the
 // clocks of then and now can be believed.
-func (r *Ring) renewed(slot Slot, now time.Time) (age time.Duration, known bool) {
-	if at := r.done[slot]; !at.IsZero() {
+func (r *Ring) renewalAge(slot Slot, now time.Time) (age time.Duration, known bool) {
+	if at := r.renewedHere[slot]; !at.IsZero() {
 		return now.Sub(at), true
 	}
 	at := r.state.Slots[slot].Renewed
-	return now.Sub(at), !at.Before(clockless) && !at.After(now)
+	return now.Sub(at), !at.Before(earliestClock) && !at.After(now)
 }
 
-// rested is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
+// restedFor is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
 // enough that data was stored with the newest value since; else it counts from the start of this process. The slot has a value.
-func (r *Ring) rested(slot Slot, now time.Time) time.Duration {
-	if age, known := r.renewed(slot, now); known {
+func (r *Ring) restedFor(slot Slot, now time.Time) time.Duration {
+	if age, known := r.renewalAge(slot, now); known {
 		return age
 	}
 	s := &r.state.Slots[slot]
 	if s.Renewed.IsZero() || s.Doubt.IsZero() && s.Entries[0].State == proven {
-		return long
+		return forever
 	}
 	return now.Sub(r.opened)
 }
 
-const long = time.Duration(1 << 62)
+const forever = time.Duration(1 << 62)
 
 // age is how long ago t was; never is very long.
 func (r *Ring) age(t, now time.Time) time.Duration {
 	if t.IsZero() {
-		return long
+		return forever
 	}
 	if age := now.Sub(t); age >= 0 {
 		return age
@@ -103,8 +103,8 @@ func (r *Ring) age(t, now time.Time) time.Duration {
 	return now.Sub(r.opened)
 }
 
-// unsettled says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
-func (s *slot) unsettled() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
+// inDoubt says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
+func (s *slotState) inDoubt() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
 
 // Hasty says why a renewal of this key right now is unwise, or "" when nothing speaks against it. A person may insist.
 func (r *Ring) Hasty(slot Slot) string {
@@ -123,10 +123,10 @@ func (r *Ring) tooSoon(slot Slot, now time.Time) error {
 	if own.dead() || len(other.Entries) == 0 || !own.Doubt.IsZero() {
 		return nil
 	}
-	if other.unsettled() {
+	if other.inDoubt() {
 		return fmt.Errorf("renewing the %s key: the %s key's renewal was not answered; renew that one first", slot, slot.other())
 	}
-	if age := r.rested(slot.other(), now); age < 24*time.Hour {
+	if age := r.restedFor(slot.other(), now); age < 24*time.Hour {
 		return fmt.Errorf("renewing the %s key: the %s key was renewed %s ago; wait until a day has passed", slot, slot.other(), age.Round(time.Minute))
 	}
 	return nil

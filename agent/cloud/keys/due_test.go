@@ -27,28 +27,28 @@ func TestDue(t *testing.T) {
 	works := []entry{{Value: "k", State: proven}}
 	cases := []struct {
 		name       string
-		own, other slot
+		own, other slotState
 		want       time.Duration
 	}{
-		{"state lost: now", slot{Entries: one}, slot{Entries: one}, 0},
-		{"a day after its own", slot{Entries: one, Renewed: ago(day)}, slot{Entries: one, Renewed: ago(5 * day)}, 6 * day},
-		{"overdue, but the other one was just renewed", slot{Entries: one, Renewed: ago(170 * day)}, slot{Entries: one, Renewed: ago(time.Hour)}, 84*time.Hour - time.Hour},
-		{"never, the other one just renewed", slot{Entries: one}, slot{Entries: one, Renewed: now}, 84 * time.Hour},
-		{"no other key", slot{Entries: one, Renewed: ago(8 * day)}, slot{}, 0},
-		{"refused", slot{Entries: dead, Renewed: now}, slot{Entries: one, Renewed: now}, 0},
-		{"refused, the other in doubt", slot{Entries: dead}, slot{Entries: one, Doubt: ago(time.Hour)}, long},
-		{"refused, the other in doubt and refused", slot{Entries: dead}, slot{Entries: dead, Doubt: ago(time.Hour)}, 0},
-		{"its own in doubt", slot{Entries: one, Renewed: ago(day), Doubt: ago(time.Hour)}, slot{Entries: one, Renewed: now}, 0},
-		{"the other in doubt", slot{Entries: one, Renewed: ago(9 * day)}, slot{Entries: one, Renewed: ago(9 * day), Doubt: ago(200 * day), Tries: doubtTries - 1}, long},
-		{"the other was tried in vain for days", slot{Entries: one, Renewed: ago(40 * day)}, slot{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day), Tries: doubtTries}, 0},
-		{"own written ten years ahead", slot{Entries: one, Renewed: ago(-3650 * day)}, slot{Entries: one, Renewed: ago(9 * day)}, 0},
-		{"other written ten years ahead: counted from this start", slot{Entries: one, Renewed: never}, slot{Entries: one, Renewed: ago(-3650 * day)}, 82 * time.Hour},
-		{"both written in 1970: counted from this start", slot{Entries: one, Renewed: time.Unix(60, 0)}, slot{Entries: one, Renewed: time.Unix(30, 0)}, 82 * time.Hour},
-		{"both written in 1970, the other one has worked since", slot{Entries: one, Renewed: time.Unix(60, 0)}, slot{Entries: works, Renewed: time.Unix(30, 0)}, 0},
-		{"the other ten years ahead has worked since", slot{Entries: one, Renewed: never}, slot{Entries: works, Renewed: ago(-3650 * day)}, 0},
+		{"state lost: now", slotState{Entries: one}, slotState{Entries: one}, 0},
+		{"a day after its own", slotState{Entries: one, Renewed: ago(day)}, slotState{Entries: one, Renewed: ago(5 * day)}, 6 * day},
+		{"overdue, but the other one was just renewed", slotState{Entries: one, Renewed: ago(170 * day)}, slotState{Entries: one, Renewed: ago(time.Hour)}, 84*time.Hour - time.Hour},
+		{"never, the other one just renewed", slotState{Entries: one}, slotState{Entries: one, Renewed: now}, 84 * time.Hour},
+		{"no other key", slotState{Entries: one, Renewed: ago(8 * day)}, slotState{}, 0},
+		{"refused", slotState{Entries: dead, Renewed: now}, slotState{Entries: one, Renewed: now}, 0},
+		{"refused, the other in doubt", slotState{Entries: dead}, slotState{Entries: one, Doubt: ago(time.Hour)}, forever},
+		{"refused, the other in doubt and refused", slotState{Entries: dead}, slotState{Entries: dead, Doubt: ago(time.Hour)}, 0},
+		{"its own in doubt", slotState{Entries: one, Renewed: ago(day), Doubt: ago(time.Hour)}, slotState{Entries: one, Renewed: now}, 0},
+		{"the other in doubt", slotState{Entries: one, Renewed: ago(9 * day)}, slotState{Entries: one, Renewed: ago(9 * day), Doubt: ago(200 * day), Tries: doubtTries - 1}, forever},
+		{"the other was tried in vain for days", slotState{Entries: one, Renewed: ago(40 * day)}, slotState{Entries: one, Renewed: ago(40 * day), Doubt: ago(31 * day), Tries: doubtTries}, 0},
+		{"own written ten years ahead", slotState{Entries: one, Renewed: ago(-3650 * day)}, slotState{Entries: one, Renewed: ago(9 * day)}, 0},
+		{"other written ten years ahead: counted from this start", slotState{Entries: one, Renewed: never}, slotState{Entries: one, Renewed: ago(-3650 * day)}, 82 * time.Hour},
+		{"both written in 1970: counted from this start", slotState{Entries: one, Renewed: time.Unix(60, 0)}, slotState{Entries: one, Renewed: time.Unix(30, 0)}, 82 * time.Hour},
+		{"both written in 1970, the other one has worked since", slotState{Entries: one, Renewed: time.Unix(60, 0)}, slotState{Entries: works, Renewed: time.Unix(30, 0)}, 0},
+		{"the other ten years ahead has worked since", slotState{Entries: one, Renewed: never}, slotState{Entries: works, Renewed: ago(-3650 * day)}, 0},
 	}
 	for _, c := range cases {
-		r := &Ring{every: 7 * day, opened: ago(2 * time.Hour), state: state{Slots: [2]slot{c.own, c.other}}}
+		r := &Ring{renewEvery: 7 * day, opened: ago(2 * time.Hour), state: ringState{Slots: [2]slotState{c.own, c.other}}}
 		if got := r.dueIn(Primary, now); got != c.want && max(got, 0) != c.want {
 			t.Errorf("%s: in %v, want %v", c.name, got, c.want)
 		}
@@ -132,7 +132,7 @@ func TestRenewalFailureIsToldOnce(t *testing.T) {
 		}
 		c := keyed(t, "", s)
 		notes := map[Note]int{}
-		c.keys.Notify = func(n Note) { n.Note = ""; notes[n]++ }
+		c.keys.Notify = func(n Note) { n.Text = ""; notes[n]++ }
 		running(t, c, func() {
 			<-time.After(20 * day)
 			back.Store(true)
@@ -140,7 +140,7 @@ func TestRenewalFailureIsToldOnce(t *testing.T) {
 		})
 		for _, slot := range []string{"primary", "secondary"} {
 			for _, open := range []bool{true, false} {
-				if n := notes[Note{Rule: "key-renewal-failed", Slot: slot, Open: open}]; n != 1 {
+				if n := notes[Note{Rule: "key-renewal-failed", Slot: slot, Ongoing: open}]; n != 1 {
 					t.Errorf("%s, open %v: told %d times", slot, open, n)
 				}
 			}
@@ -166,7 +166,7 @@ func TestRingWithoutClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ring.renew(t.Context(), Primary); err == nil {
+	if _, err := ring.renewUnlessTooSoon(t.Context(), Primary); err == nil {
 		t.Error("a ring without client renewed a key")
 	}
 	if _, err := Open("/proc/none/keys", Seeds{Primary: testKey}); err == nil {
@@ -183,7 +183,7 @@ func TestFileThatCannotBeWritten(t *testing.T) {
 	}
 	c := keyed(t, path, &cloudtest.Service{})
 	var told []string
-	c.keys.Notify = func(n Note) { told = append(told, fmt.Sprint(n.Rule, n.Slot, n.Open)) }
+	c.keys.Notify = func(n Note) { told = append(told, fmt.Sprint(n.Rule, n.Slot, n.Ongoing)) }
 	ended, stop := context.WithCancel(t.Context())
 	stop()
 	if err := c.keys.Run(ended); err != nil {
@@ -215,7 +215,7 @@ func TestTheOnlyKeyIsNotRenewedFirst(t *testing.T) {
 	postTicket(t, c, "T-1")
 	s.SetKey("primary", "rotated-at-the-portal", time.Now().AddDate(0, 6, 0))
 	before := s.Keys()
-	if _, err := c.keys.renew(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "the primary key turned out to be refused") {
+	if _, err := c.keys.renewUnlessTooSoon(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "the primary key turned out to be refused") {
 		t.Errorf("renewing the secondary key: %v", err)
 	}
 	if after := s.Keys(); fmt.Sprint(after) != fmt.Sprint(before) {

@@ -10,24 +10,24 @@ import (
 // warnDays are how many days before its end a key that cannot be renewed is told of, once each.
 var warnDays = [...]int{7, 14, 30}
 
-// slack is how much later than planned a renewal may be before the end of its key is anybody's business.
-const slack = 2 * 24 * time.Hour
+// renewalSlack is how much later than planned a renewal may be before the end of its key is anybody's business.
+const renewalSlack = 2 * 24 * time.Hour
 
-// ending is when the slot's key ends. Of one that was never renewed the service has not said it: it has half a year from
+// end is when the slot's key ends. Of one that was never renewed the service has not said it: it has half a year from
 // the day on which it was given here, or less.
-func (s *slot) ending() Expiry {
+func (s *slotState) end() Expiry {
 	if !s.Expires.At.IsZero() || len(s.Entries) == 0 {
 		return s.Expires
 	}
 	return assumedEnd("", s.Entries[len(s.Entries)-1].Since)
 }
 
-// near gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The
+// warningStep gives the step at which the slot's end is to be told: 7, 14 or 30 days; 0: it is far, over, or renewed as planned. The
 // lock is held.
-func (r *Ring) near(slot Slot, now time.Time) int {
+func (r *Ring) warningStep(slot Slot, now time.Time) int {
 	s := &r.state.Slots[slot]
-	end := s.ending().At
-	if age, known := r.renewed(slot, now); end.IsZero() || known && age < r.every+slack {
+	end := s.end().At
+	if age, known := r.renewalAge(slot, now); end.IsZero() || known && age < r.renewEvery+renewalSlack {
 		return 0
 	}
 	left := end.Sub(now.Round(0))
@@ -39,20 +39,20 @@ func (r *Ring) near(slot Slot, now time.Time) int {
 	return 0
 }
 
-// warn tells of each slot whose end came near since it was told last. Only a clock that is believed can tell that.
-func (r *Ring) warn() {
-	if !r.believed() {
+// warnOfEnds tells of each slot whose end came near since it was told last. Only a clock that is believed can tell that.
+func (r *Ring) warnOfEnds() {
+	if !r.clockBelieved() {
 		return
 	}
 	var notes []Note
 	r.mu.Lock()
 	now := r.now()
 	for _, slot := range [...]Slot{Primary, Secondary} {
-		s, days := &r.state.Slots[slot], r.near(slot, now)
+		s, days := &r.state.Slots[slot], r.warningStep(slot, now)
 		if days > 0 && (s.Warned == 0 || days < s.Warned) {
-			notes = append(notes, Note{Rule: eventrules.KeyExpiring, Slot: slot.String(), Note: r.sentence(slot, now), Once: true})
+			notes = append(notes, Note{Rule: eventrules.KeyExpiring, Slot: slot.String(), Text: r.endWarning(slot, now), Once: true})
 		}
-		if days > 0 || s.ending().At.Sub(now) > time.Duration(warnDays[len(warnDays)-1])*24*time.Hour {
+		if days > 0 || s.end().At.Sub(now) > time.Duration(warnDays[len(warnDays)-1])*24*time.Hour {
 			s.Warned = days
 		}
 	}
@@ -60,7 +60,7 @@ func (r *Ring) warn() {
 	if len(notes) == 0 {
 		return
 	}
-	_ = r.keep() // told by Notify
+	_ = r.save() // told by Notify
 	for _, n := range notes {
 		if r.Notify != nil {
 			r.Notify(n)
@@ -68,10 +68,10 @@ func (r *Ring) warn() {
 	}
 }
 
-// sentence says in words what is wrong with a slot whose end is near. The lock is held.
-func (r *Ring) sentence(slot Slot, now time.Time) string {
+// endWarning says in words what is wrong with a slot whose end is near. The lock is held.
+func (r *Ring) endWarning(slot Slot, now time.Time) string {
 	s, other := &r.state.Slots[slot], &r.state.Slots[slot.other()]
-	end := s.ending()
+	end := s.end()
 	days := int(end.At.Sub(now.Round(0)).Hours() / 24)
 	text := fmt.Sprintf("the %s key ends in %d days, on %s", slot, days, end.At.Format(time.DateOnly))
 	if end.Assumed {
@@ -82,46 +82,46 @@ func (r *Ring) sentence(slot Slot, now time.Time) string {
 	} else {
 		text += ", and was not renewed since " + s.Renewed.UTC().Format(time.DateOnly)
 	}
-	if until := other.ending(); !other.dead() && until.At.After(now) {
+	if until := other.end(); !other.dead() && until.At.After(now) {
 		text += fmt.Sprintf("; the %s key is good until %s", slot.other(), until.At.Format(time.DateOnly))
 	}
 	return fmt.Sprintf("%s; `gauger keys renew %s` says why it fails, `gauger keys set %s` takes a new one", text, slot, slot)
 }
 
-// believed says that the clock can tell how long a key lasts.
-func (r *Ring) believed() bool {
+// clockBelieved says that the clock can tell how long a key lasts.
+func (r *Ring) clockBelieved() bool {
 	if r.Believed != nil {
 		return r.Believed()
 	}
-	return !r.now().Before(clockless)
+	return !r.now().Before(earliestClock)
 }
 
 // Endings says in sentences which keys end soon and are not renewed, for a person who looks; none when all is well.
 func (r *Ring) Endings() []string {
-	trusted := r.believed()
+	trusted := r.clockBelieved()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
 	var out []string
 	for _, slot := range [...]Slot{Primary, Secondary} {
-		if text := r.outlook(slot, now, trusted); text != "" {
+		if text := r.endAdvice(slot, now, trusted); text != "" {
 			out = append(out, text)
 		}
 	}
 	return out
 }
 
-// outlook is what a person should know of a slot's end; empty when all is well. The lock is held.
-func (r *Ring) outlook(slot Slot, now time.Time, trusted bool) string {
-	switch age, known := r.renewed(slot, now); {
-	case len(r.state.Slots[slot].Entries) == 0, known && age < r.every+slack:
+// endAdvice is what a person should know of a slot's end; empty when all is well. The lock is held.
+func (r *Ring) endAdvice(slot Slot, now time.Time, trusted bool) string {
+	switch age, known := r.renewalAge(slot, now); {
+	case len(r.state.Slots[slot].Entries) == 0, known && age < r.renewEvery+renewalSlack:
 		return ""
-	case now.Before(clockless) && !trusted:
+	case now.Before(earliestClock) && !trusted:
 		return fmt.Sprintf("how long the %s key lasts cannot be told, since the clock is not set", slot)
-	case r.near(slot, now) == 0:
+	case r.warningStep(slot, now) == 0:
 		return ""
 	case !trusted:
-		return r.sentence(slot, now) + "; this by a clock that nothing has confirmed yet"
+		return r.endWarning(slot, now) + "; this by a clock that nothing has confirmed yet"
 	}
-	return r.sentence(slot, now)
+	return r.endWarning(slot, now)
 }

@@ -37,7 +37,7 @@ func warned(t *testing.T, disk *ramDisk, s *cloudtest.Service, days, process int
 	w := &told{}
 	var ring *Ring
 	for ; days > 0; days -= process {
-		ring = openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		ring = openFile(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		ring.Notify, ring.Believed = w.hear, believed
 		c := clientOf(t, ring, s)
 		ctx, stop := context.WithCancel(t.Context())
@@ -82,10 +82,10 @@ func TestAKeyThatEndsIsToldOfThreeTimes(t *testing.T) {
 		w, ring := warned(t, disk, s, 180, 5, yes)
 		var left []string
 		for _, n := range w.all() {
-			if n.Slot != "primary" || !n.Once || !strings.Contains(n.Note, "the secondary key is good until") || strings.Contains(n.Note, "assumed") {
+			if n.Slot != "primary" || !n.Once || !strings.Contains(n.Text, "the secondary key is good until") || strings.Contains(n.Text, "assumed") {
 				t.Errorf("%+v", n)
 			}
-			_, after, _ := strings.Cut(n.Note, "ends in ")
+			_, after, _ := strings.Cut(n.Text, "ends in ")
 			days, _, _ := strings.Cut(after, " days")
 			left = append(left, days)
 		}
@@ -122,7 +122,7 @@ func TestAnAssumedEndIsToldAsSuch(t *testing.T) {
 			t.Errorf("without a clock: %v", e)
 		}
 		w, ring = warned(t, disk, s, 4, 2, yes)
-		if n := w.all(); len(n) != 2 || !strings.Contains(n[0].Note, "assumed") || !strings.Contains(n[0].Note, "never renewed") {
+		if n := w.all(); len(n) != 2 || !strings.Contains(n[0].Text, "assumed") || !strings.Contains(n[0].Text, "never renewed") {
 			t.Errorf("%+v", n)
 		}
 		if e := ring.Endings(); len(e) != 2 || !strings.Contains(e[1], "the secondary key ends in ") {
@@ -135,10 +135,10 @@ func TestAnAssumedEndIsToldAsSuch(t *testing.T) {
 // be beyond telling.
 func TestARenewedKeyWithoutAClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // a bubble begins in 2000
-		r := openOn(file{}, time.Now, Seeds{Primary: testKey})
+		r := openFile(keyFile{}, time.Now, Seeds{Primary: testKey})
 		r.Believed = func() bool { return false }
-		r.done[Primary] = time.Now()
-		<-time.After(r.every + slack - 1)
+		r.renewedHere[Primary] = time.Now()
+		<-time.After(r.renewEvery + renewalSlack - 1)
 		if said := r.Endings(); len(said) != 0 {
 			t.Errorf("as planned, and said %q", said)
 		}

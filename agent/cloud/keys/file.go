@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// state is what the key file holds.
-type state struct {
-	Generation uint64    `json:"generation"`
-	Slots      [2]slot   `json:"slots"`
-	Login      time.Time `json:"login,omitzero"`
+// ringState is what the key file holds.
+type ringState struct {
+	Generation uint64       `json:"generation"`
+	Slots      [2]slotState `json:"slots"`
+	Login      time.Time    `json:"login,omitzero"`
 }
 
-// slot is one of the two keys that the service knows, with every value that it may have at the moment.
-type slot struct {
+// slotState is one of the two keys that the service knows, with every value that it may have at the moment.
+type slotState struct {
 	Entries []entry   `json:"entries"` // newest first
 	Expires Expiry    `json:"expires"`
 	Renewed time.Time `json:"renewed,omitzero"` // the last renewal that was answered
@@ -35,17 +35,17 @@ type slot struct {
 
 // entry is one value of a slot.
 type entry struct {
-	Value   string    `json:"value"`
-	Source  string    `json:"source"` // file, renewal, login
-	State   trial     `json:"state"`
-	Since   time.Time `json:"since"`
-	OK      time.Time `json:"ok,omitzero"` // when the service last accepted it, for data or for a renewal
-	Refused time.Time `json:"refused,omitzero"`
+	Value   string     `json:"value"`
+	Source  string     `json:"source"` // file, renewal, login
+	State   valueState `json:"state"`
+	Since   time.Time  `json:"since"`
+	OK      time.Time  `json:"ok,omitzero"` // when the service last accepted it, for data or for a renewal
+	Refused time.Time  `json:"refused,omitzero"`
 }
 
-// file is where the ring keeps its state over restarts: a file and the generation before it, both 0600.
+// keyFile is where the ring keeps its state over restarts: a file and the generation before it, both 0600.
 // An empty path keeps nothing.
-type file struct {
+type keyFile struct {
 	path string
 	on   disk
 }
@@ -58,17 +58,17 @@ type disk interface {
 	sync(folder string) error
 }
 
-const magic = "gauger-keys 1"
+const fileMagic = "gauger-keys 1"
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // load gives the newest state that is whole. damaged names a file that was there and could not be used.
-func (f file) load() (state state, found bool, damaged error) {
+func (f keyFile) load() (state ringState, found bool, damaged error) {
 	if f.path == "" {
 		return state, false, nil
 	}
 	for _, path := range [...]string{f.path, f.path + ".old"} {
-		s, err := f.state(path)
+		s, err := f.readState(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 		case err != nil:
@@ -80,30 +80,30 @@ func (f file) load() (state state, found bool, damaged error) {
 	return state, found, damaged
 }
 
-// state is what one file holds.
-func (f file) state(path string) (s state, err error) {
-	body, err := f.body(path)
+// readState is what one file holds.
+func (f keyFile) readState(path string) (s ringState, err error) {
+	body, err := f.readBody(path)
 	if err == nil && json.Unmarshal(body, &s) != nil { // the cause may quote a key
 		err = fmt.Errorf("reading keys: %s cannot be understood", path)
 	}
 	return s, err
 }
 
-// body is what one file holds, when its checksum is right.
-func (f file) body(path string) ([]byte, error) {
+// readBody is what one file holds, when its checksum is right.
+func (f keyFile) readBody(path string) ([]byte, error) {
 	b, err := f.on.read(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading keys: %w", err)
 	}
 	first, body, found := bytes.Cut(b, []byte("\n"))
-	if !found || string(first) != head(body) {
+	if !found || string(first) != fileHead(body) {
 		return nil, fmt.Errorf("reading keys: %s is damaged", path)
 	}
 	return body, nil
 }
 
-func head(body []byte) string {
-	return fmt.Sprintf("%s %08x", magic, crc32.Checksum(body, castagnoli))
+func fileHead(body []byte) string {
+	return fmt.Sprintf("%s %08x", fileMagic, crc32.Checksum(body, castagnoli))
 }
 
 // The first and the last time that are written. JSON has no later year, and refuses the whole state for one.
@@ -126,7 +126,7 @@ func writable(t time.Time) time.Time {
 }
 
 // writable is the state with times that can be written.
-func (s state) writable() state {
+func (s ringState) writable() ringState {
 	s.Login = writable(s.Login)
 	for i := range s.Slots {
 		slot := &s.Slots[i]
@@ -141,7 +141,7 @@ func (s state) writable() state {
 }
 
 // save writes the state so that a cut at any moment leaves this one or the one before.
-func (f file) save(s state) error {
+func (f keyFile) save(s ringState) error {
 	if f.path == "" {
 		return nil
 	}
@@ -149,10 +149,10 @@ func (f file) save(s state) error {
 	if err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
-	if err := f.on.write(f.path+".new", append([]byte(head(body)+"\n"), body...)); err != nil {
+	if err := f.on.write(f.path+".new", append([]byte(fileHead(body)+"\n"), body...)); err != nil {
 		return fmt.Errorf("writing keys: %w", err)
 	}
-	if _, err := f.body(f.path); err == nil { // a damaged file must not push out the sound one before it
+	if _, err := f.readBody(f.path); err == nil { // a damaged file must not push out the sound one before it
 		if err := f.on.rename(f.path, f.path+".old"); err != nil {
 			return fmt.Errorf("writing keys: %w", err)
 		}

@@ -5,9 +5,9 @@ import "testing"
 // A copy that was laid beside the file has its generation too: then the file counts, not the copy.
 func TestOfOneGenerationTheFileCounts(t *testing.T) {
 	disk := newDisk()
-	f := file{"keys", disk}
+	f := keyFile{"keys", disk}
 	for _, value := range []string{"of the copy", "of the file"} {
-		if err := f.save(state{Generation: 7, Slots: [2]slot{{Entries: []entry{{Value: value}}}}}); err != nil {
+		if err := f.save(ringState{Generation: 7, Slots: [2]slotState{{Entries: []entry{{Value: value}}}}}); err != nil {
 			t.Fatal(err)
 		}
 	}

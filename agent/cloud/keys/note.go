@@ -5,21 +5,21 @@ import "gauger/eventrules"
 // Note is something about the keys that a person should know. It is given once per episode, and again with
 // Open false when the episode is over.
 type Note struct {
-	Rule string // a name of package eventrules
-	Slot string // primary or secondary; empty: both
-	Note string
-	Open bool
-	Once bool // an instant, no episode: nothing ends it
+	Rule    string // a name of package eventrules
+	Slot    string // primary or secondary; empty: both
+	Text    string
+	Ongoing bool
+	Once    bool // an instant, no episode: nothing ends it
 }
 
-// note opens an episode: the same one is told once until over ends it.
-func (r *Ring) note(rule, slot, text string) {
-	r.tell(Note{Rule: rule, Slot: slot, Note: text, Open: true})
+// beginEpisode opens an episode: the same one is told once until over ends it.
+func (r *Ring) beginEpisode(rule, slot, text string) {
+	r.tell(Note{Rule: rule, Slot: slot, Text: text, Ongoing: true})
 }
 
-// over closes an episode, and says whether it was open.
-func (r *Ring) over(rule, slot, text string) bool {
-	return r.tell(Note{Rule: rule, Slot: slot, Note: text})
+// endEpisode closes an episode, and says whether it was open.
+func (r *Ring) endEpisode(rule, slot, text string) bool {
+	return r.tell(Note{Rule: rule, Slot: slot, Text: text})
 }
 
 // tell says whether the note was news.
@@ -30,23 +30,23 @@ func (r *Ring) tell(n Note) bool {
 	r.mu.Lock()
 	name := n.Rule + "/" + n.Slot
 	was := r.episodes[name]
-	r.episodes[name] = n.Open
+	r.episodes[name] = n.Ongoing
 	r.mu.Unlock()
-	if was != n.Open {
+	if was != n.Ongoing {
 		r.Notify(n)
 	}
-	return was != n.Open
+	return was != n.Ongoing
 }
 
-// tellRefused tells of the keys that an earlier run left refused: whoever listens now has not heard of them.
-func (r *Ring) tellRefused() {
+// tellInheritedRefusals tells of the keys that an earlier run left refused: whoever listens now has not heard of them.
+func (r *Ring) tellInheritedRefusals() {
 	for _, slot := range [...]Slot{Primary, Secondary} {
 		r.mu.Lock()
 		s := &r.state.Slots[slot]
 		refused := len(s.Entries) > 0 && s.dead()
 		r.mu.Unlock()
 		if refused {
-			r.note(eventrules.KeyRefused, slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
+			r.beginEpisode(eventrules.KeyRefused, slot.String(), "the service has refused the key since before this start; it is renewed with the other one")
 		}
 	}
 }

@@ -23,7 +23,7 @@ func TestARefusedKeyIsToldAgainAfterARestart(t *testing.T) {
 		}
 		told := map[string]int{}
 		again.Notify = func(n Note) {
-			if n.Rule == "key-refused" && n.Open {
+			if n.Rule == "key-refused" && n.Ongoing {
 				told[n.Slot]++
 			}
 		}
@@ -46,9 +46,9 @@ func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
 		c := keyed(t, "", s)
 		open := map[string]bool{}
 		c.keys.Notify = func(n Note) {
-			open[n.Rule+" "+n.Slot] = n.Open
+			open[n.Rule+" "+n.Slot] = n.Ongoing
 		}
-		c.keys.report(Primary, func() error { _, err := c.keys.renewNow(t.Context(), Primary); return err }())
+		c.keys.reportRenewal(Primary, func() error { _, err := c.keys.requestRenewal(t.Context(), Primary); return err }())
 		if a := postTicket(t, c, "T-1"); a.Class != noKey || !open["key-refused primary"] || !open["key-refused secondary"] || !open["key-renewal-failed primary"] {
 			t.Fatalf("with refused keys: %+v, told %v", a, open)
 		}
@@ -58,7 +58,7 @@ func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
 		if a := postTicket(t, c, "T-1"); a.Class != stored || open["key-refused primary"] || open["key-renewal-failed primary"] || !open["key-refused secondary"] {
 			t.Errorf("with a new primary key: %+v, told %v", a, open)
 		}
-		if _, err := c.keys.renewNow(t.Context(), Secondary); err != nil {
+		if _, err := c.keys.requestRenewal(t.Context(), Secondary); err != nil {
 			t.Fatal(err)
 		}
 		if a := postTicket(t, c, "T-2"); a.Class != stored || open["key-refused secondary"] {

@@ -26,7 +26,7 @@ func (r *Ring) Order(trial bool) (keys []Key, changes uint64) {
 		}
 	}
 	last := ranks[len(ranks)-1]
-	r.chance.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
+	r.random.Shuffle(len(last), func(i, j int) { last[i], last[j] = last[j], last[i] })
 	ranks[len(ranks)-1] = last[:min(len(last), refusedPerCall)]
 	all := slices.Concat(ranks[:]...)
 	if k, found := r.onTrial(r.now()); trial && r.works && found {
@@ -40,20 +40,20 @@ func (r *Ring) Order(trial bool) (keys []Key, changes uint64) {
 	return keys, r.changes
 }
 
-// accepted says that the service took the key at any time, for data or for a renewal.
-func (e *entry) accepted() bool { return e.State == proven || !e.OK.IsZero() }
+// everAccepted says that the service took the key at any time, for data or for a renewal.
+func (e *entry) everAccepted() bool { return e.State == proven || !e.OK.IsZero() }
 
-// given says that the service itself gave the value, and not a person.
-func (e *entry) given() bool { return e.Source == "renewal" || e.Source == "login" }
+// fromService says that the service itself gave the value, and not a person.
+func (e *entry) fromService() bool { return e.Source == "renewal" || e.Source == "login" }
 
 // rank says where in a call the key has its place.
 func (e *entry) rank() int {
 	switch {
 	case e.State == proven:
 		return 0
-	case e.accepted():
+	case e.everAccepted():
 		return 1
-	case e.State == untried, e.given():
+	case e.State == untried, e.fromService():
 		return 2
 	}
 	return 3
@@ -63,8 +63,8 @@ func (e *entry) rank() int {
 func (r *Ring) onTrial(now time.Time) (k Key, found bool) {
 	for _, slot := range [...]Slot{Primary, Secondary} {
 		for _, e := range r.state.Slots[slot].Entries {
-			at := r.retried[e.Value]
-			if e.State == untried && now.Sub(at) >= retrial && (!found || at.Before(r.retried[string(k.Value)])) {
+			at := r.lastTrial[e.Value]
+			if e.State == untried && now.Sub(at) >= trialPause && (!found || at.Before(r.lastTrial[string(k.Value)])) {
 				k, found = Key{slot, Secret(e.Value)}, true
 			}
 		}

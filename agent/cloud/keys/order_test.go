@@ -106,7 +106,7 @@ func TestKeysThatWorkedGoFirst(t *testing.T) {
 		disk := newDisk()
 		s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey}
 		start := func() *client {
-			ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+			ring := openFile(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 			return clientOf(t, ring, s)
 		}
 		c := start()
@@ -201,7 +201,7 @@ func TestAnEndThatNoFileCanHold(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			disk := newDisk()
 			s := &cloudtest.Service{PrimaryKey: testKey, SecondaryKey: otherKey}
-			ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+			ring := openFile(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 			ring.Notify = func(n Note) { t.Errorf("%s: %+v", said, n) }
 			c := clientOf(t, ring, s)
 			s.Next(cloudtest.Fault{Status: 200, Body: `{"subscriptionKey":"renewed-key","expirationDate":` + said + `}`})
@@ -216,7 +216,7 @@ func TestAnEndThatNoFileCanHold(t *testing.T) {
 			if end != want || got.Expires.Assumed && !got.Expires.At.Equal(time.Now().UTC().AddDate(0, 6, -1)) {
 				t.Errorf("%s: ends %s (%v), want %s", said, end, got.Expires.At, want)
 			}
-			again := openOn(file{"keys", disk}, time.Now, Seeds{})
+			again := openFile(keyFile{"keys", disk}, time.Now, Seeds{})
 			if st := again.Status(); len(st) != 3 || st[0].Fingerprint != Secret("renewed-key").Fingerprint() || !st[0].Expires.Equal(got.Expires.At) {
 				t.Errorf("%s: after a restart %+v", said, st)
 			}
@@ -229,12 +229,12 @@ func TestEveryTimeCanBeWritten(t *testing.T) {
 	late, early := time.Date(12026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-3, 1, 1, 0, 0, 0, 0, time.UTC)
 	odd := time.Date(2026, 7, 1, 0, 0, 0, 0, time.FixedZone("nowhere", 30*3600))
 	for at, want := range map[time.Time]time.Time{late: lastTime, early: firstTime, odd: time.Date(2026, 6, 29, 18, 0, 0, 0, time.UTC), {}: {}} {
-		one := slot{
+		one := slotState{
 			Expires: Expiry{At: at}, Renewed: at, Doubt: at,
 			Entries: []entry{{Value: "k", Since: at, OK: at, Refused: at}},
 		}
-		f := file{"keys", newDisk()}
-		if err := f.save(state{Login: at, Slots: [2]slot{one, one}}); err != nil {
+		f := keyFile{"keys", newDisk()}
+		if err := f.save(ringState{Login: at, Slots: [2]slotState{one, one}}); err != nil {
 			t.Fatalf("%v: %v", at, err)
 		}
 		s, found, err := f.load()
@@ -266,10 +266,10 @@ func TestAFileOfTheVersionBefore(t *testing.T) {
 		`"expires":{"Text":"","At":"0001-01-01T00:00:00Z","Assumed":false},"doubt":"2026-03-03T00:00:00Z","seed_sum":"` + Secret(otherKey).Fingerprint() + `","warned":30}],` +
 		`"login":"2025-12-31T00:00:00Z"}`
 	disk := newDisk()
-	disk.files["keys"] = []byte(head([]byte(body)) + "\n" + body)
-	ring := openOn(file{"keys", disk}, time.Now, Seeds{"newest", otherKey})
-	if len(ring.trouble) > 0 || string(disk.files["keys"]) != head([]byte(body))+"\n"+body {
-		t.Errorf("it was not taken as it is: %+v", ring.trouble)
+	disk.files["keys"] = []byte(fileHead([]byte(body)) + "\n" + body)
+	ring := openFile(keyFile{"keys", disk}, time.Now, Seeds{"newest", otherKey})
+	if len(ring.found) > 0 || string(disk.files["keys"]) != fileHead([]byte(body))+"\n"+body {
+		t.Errorf("it was not taken as it is: %+v", ring.found)
 	}
 	keys, _ := ring.Order(true)
 	var got []string
@@ -279,7 +279,7 @@ func TestAFileOfTheVersionBefore(t *testing.T) {
 	if want := otherKey + " " + testKey + " newest wrong"; strings.Join(got, " ") != want {
 		t.Errorf("tried in the order %q, want %q", got, want)
 	}
-	if err := ring.keep(); err != nil {
+	if err := ring.save(); err != nil {
 		t.Fatal(err)
 	}
 	s, _, err := ring.file.load()
@@ -303,7 +303,7 @@ func TestWhenATrialIsRepeated(t *testing.T) {
 		}
 		postTicket(t, c, "T-1")
 		postTicket(t, c, "T-2") // the secondary's trial
-		<-time.After(retrial - 1)
+		<-time.After(trialPause - 1)
 		if got := first(); got != testKey {
 			t.Errorf("%s goes first, want the key that works", got)
 		}

@@ -51,15 +51,15 @@ var errOtherFirst = errors.New("that one is renewed first")
 
 var ErrNoLogin = errors.New("no login is configured")
 
-// lookAgain is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
-const lookAgain = 6 * time.Hour
+// longestSleep is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
+const longestSleep = 6 * time.Hour
 
 // Run renews each key weekly, the two half a week apart, until ctx ends. It sleeps between. A key that the
 // service refuses is renewed at once with the other one, and when both are refused a recovery is tried every
 // quarter of an hour.
 func (r *Ring) Run(ctx context.Context) error {
-	for _, n := range r.trouble {
-		r.note(n.Rule, n.Slot, n.Note)
+	for _, n := range r.found {
+		r.beginEpisode(n.Rule, n.Slot, n.Text)
 	}
 	var held [2]time.Time // after a failure: not before
 	var backoffs [2]*backoff.ExponentialBackOff
@@ -67,50 +67,50 @@ func (r *Ring) Run(ctx context.Context) error {
 		backoffs[i] = backoff.NewExponentialBackOff(backoff.WithInitialInterval(time.Minute),
 			backoff.WithMaxInterval(4*time.Hour), backoff.WithMaxElapsedTime(0), backoff.WithRandomizationFactor(0))
 	}
-	r.tellRefused()
+	r.tellInheritedRefusals()
 	for ctx.Err() == nil {
-		slot, wait := r.due(r.now(), held)
-		r.warn()
+		slot, wait := r.nextDue(r.now(), held)
+		r.warnOfEnds()
 		if wait > 0 {
-			r.sleep(ctx, min(wait, lookAgain))
+			r.sleep(ctx, min(wait, longestSleep))
 			continue
 		}
 		if r.dead(Primary) && r.dead(Secondary) {
-			if !r.Recover(ctx, r.seen()) {
+			if !r.Recover(ctx, r.changeCount()) {
 				r.sleep(ctx, recoveryPause)
 			}
 			continue
 		}
 		dead := r.dead(slot)
-		_, err := r.renew(ctx, slot)
+		_, err := r.renewUnlessTooSoon(ctx, slot)
 		if errors.Is(err, errOtherFirst) { // that one was refused just now
-			held[slot] = r.now().Add(r.about(backoffs[slot].NextBackOff(), 0.5))
+			held[slot] = r.now().Add(r.jitter(backoffs[slot].NextBackOff(), 0.5))
 			slot, dead = slot.other(), true
-			_, err = r.renew(ctx, slot)
+			_, err = r.renewUnlessTooSoon(ctx, slot)
 		}
 		if err != nil || dead { // a dead key that a renewal does not help must not be renewed in a circle
-			held[slot] = r.now().Add(r.about(backoffs[slot].NextBackOff(), 0.5))
+			held[slot] = r.now().Add(r.jitter(backoffs[slot].NextBackOff(), 0.5))
 		} else {
 			backoffs[slot].Reset()
 		}
-		r.report(slot, err)
+		r.reportRenewal(slot, err)
 	}
 	return nil
 }
 
-// report tells of a renewal that a person should know of: one that was refused, or that has been failing for
+// reportRenewal tells of a renewal that a person should know of: one that was refused, or that has been failing for
 // as long again as the weekly interval. An outage of the link is neither.
-func (r *Ring) report(slot Slot, err error) {
+func (r *Ring) reportRenewal(slot Slot, err error) {
 	if err == nil {
-		r.over(eventrules.KeyRenewalFailed, slot.String(), "the key is renewed again")
+		r.endEpisode(eventrules.KeyRenewalFailed, slot.String(), "the key is renewed again")
 		return
 	}
 	r.mu.Lock()
-	renewed, every := r.state.Slots[slot].Renewed, r.every
+	renewed, every := r.state.Slots[slot].Renewed, r.renewEvery
 	r.mu.Unlock()
 	e, answered := errors.AsType[Failure](err)
 	if answered && e.Lasting() || !renewed.IsZero() && r.now().Sub(renewed) > 2*every {
-		r.note(eventrules.KeyRenewalFailed, slot.String(), err.Error())
+		r.beginEpisode(eventrules.KeyRenewalFailed, slot.String(), err.Error())
 	}
 }
 
@@ -120,97 +120,97 @@ func (r *Ring) sleep(ctx context.Context, d time.Duration) {
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-r.kick:
+	case <-r.woken:
 	case <-t.C:
 	}
 }
 
-// renew renews a slot in its turn, unless it would be too soon.
-func (r *Ring) renew(ctx context.Context, slot Slot) (Grant, error) {
-	return r.inTurn(ctx, slot, func() (Grant, error) {
+// renewUnlessTooSoon renews a slot in its turn, unless it would be too soon.
+func (r *Ring) renewUnlessTooSoon(ctx context.Context, slot Slot) (Grant, error) {
+	return r.oneAtATime(ctx, slot, func() (Grant, error) {
 		if err := r.tooSoon(slot, r.now()); err != nil {
 			return Grant{}, err
 		}
-		return r.renewNow(ctx, slot)
+		return r.requestRenewal(ctx, slot)
 	})
 }
 
 // Renew renews a slot in its turn, soon or not.
 func (r *Ring) Renew(ctx context.Context, slot Slot) (Grant, error) {
-	return r.inTurn(ctx, slot, func() (Grant, error) { return r.renewNow(ctx, slot) })
+	return r.oneAtATime(ctx, slot, func() (Grant, error) { return r.requestRenewal(ctx, slot) })
 }
 
-// inTurn waits until no other renewal or recovery is under way.
-func (r *Ring) inTurn(ctx context.Context, slot Slot, do func() (Grant, error)) (Grant, error) {
-	if !r.enter(ctx) {
+// oneAtATime waits until no other renewal or recovery is under way.
+func (r *Ring) oneAtATime(ctx context.Context, slot Slot, do func() (Grant, error)) (Grant, error) {
+	if !r.beginRenewing(ctx) {
 		return Grant{}, fmt.Errorf("renewing the %s key: %w", slot, ctx.Err())
 	}
-	defer r.leave()
+	defer r.endRenewing()
 	return do()
 }
 
-// enter waits for its turn; false when ctx ended first.
-func (r *Ring) enter(ctx context.Context) bool {
+// beginRenewing waits for its turn; false when ctx ended first.
+func (r *Ring) beginRenewing(ctx context.Context) bool {
 	select {
-	case r.turn <- struct{}{}:
+	case r.renewing <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false
 	}
 }
 
-func (r *Ring) leave() { <-r.turn }
+func (r *Ring) endRenewing() { <-r.renewing }
 
-// renewNow asks for half a year more of one slot, with the other slot's keys as header first, which proves them.
-func (r *Ring) renewNow(ctx context.Context, slot Slot) (Grant, error) {
-	via := r.caller()
+// requestRenewal asks for half a year more of one slot, with the other slot's keys as header first, which proves them.
+func (r *Ring) requestRenewal(ctx context.Context, slot Slot) (Grant, error) {
+	via := r.boundService()
 	if via == nil {
 		return Grant{}, errors.New("renewing the key: the key ring has no client")
 	}
-	before := r.begin(slot)
-	risky := !r.empty(slot.other()) && !r.declined(slot.other())
+	before := r.setDoubt(slot)
+	risky := !r.empty(slot.other()) && !r.declinesRenewal(slot.other())
 	var last error = ErrNoKey
-	for _, k := range r.headersFor(slot) {
+	for _, k := range r.headerKeys(slot) {
 		if k.slot == slot && risky {
 			// No key of the other slot was accepted. The answer could be lost, and the only key that works with it: the other one
 			// is renewed first, unless the service has said that it does not. That one of its keys is too young to count as
 			// refused changes nothing: it may be a wrong one.
-			r.settle(slot, before)
+			r.restoreDoubt(slot, before)
 			return Grant{}, fmt.Errorf("renewing the %s key: the %s key turned out to be refused; %w: %w", slot, slot.other(), errOtherFirst, last)
 		}
 		reply := via.Renew(ctx, slot, k.Value, r.now)
 		switch reply.Outcome {
 		case Renewed:
-			return r.take(slot, k, reply)
+			return r.keepGrant(slot, k, reply)
 		case HeaderRefused:
 			r.Rejected(k)
 			last = reply.Err
 			continue
 		case Declined, Unsent: // it was certainly not renewed
-			r.settle(slot, before)
-			r.decline(slot, reply.Outcome == Declined)
+			r.restoreDoubt(slot, before)
+			r.noteDeclined(slot, reply.Outcome == Declined)
 		default:
-			r.unanswered(slot, k)
+			r.countUnanswered(slot, k)
 		}
 		return Grant{}, reply.Err
 	}
-	r.settle(slot, before)
+	r.restoreDoubt(slot, before)
 	return Grant{}, fmt.Errorf("no key is accepted to renew the %s key: %w", slot, last)
 }
 
-// take keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
-func (r *Ring) take(slot Slot, with Key, reply Reply) (Grant, error) {
+// keepGrant keeps what a renewal brought. An answer that cannot be read leaves the renewal in doubt.
+func (r *Ring) keepGrant(slot Slot, with Key, reply Reply) (Grant, error) {
 	r.Accepted(with, false)
 	got, err := reply.Grant, reply.Err
 	if err != nil {
-		r.unanswered(slot, with)
+		r.countUnanswered(slot, with)
 		return got, fmt.Errorf("renewing the %s key: %w", slot, err)
 	}
 	r.mu.Lock()
 	s, now := &r.state.Slots[slot], r.now()
 	s.Tries = 0
 	s.Renewed, s.Doubt, s.Expires, s.Serial = now, time.Time{}, got.Expires, r.state.Generation
-	r.done[slot], r.never[slot] = now, false
+	r.renewedHere[slot], r.renewalDeclined[slot] = now, false
 	if s.Expires.Text == "" {
 		s.Expires = assumedEnd("", now)
 	}
@@ -219,12 +219,12 @@ func (r *Ring) take(slot Slot, with Key, reply Reply) (Grant, error) {
 	}
 	r.changes++
 	r.mu.Unlock()
-	_ = r.keep() // told by Notify: the renewal itself worked
+	_ = r.save() // told by Notify: the renewal itself worked
 	return got, nil
 }
 
-// begin writes down that a renewal is under way, before it is sent, and gives what was written before.
-func (r *Ring) begin(slot Slot) time.Time {
+// setDoubt writes down that a renewal is under way, before it is sent, and gives what was written before.
+func (r *Ring) setDoubt(slot Slot) time.Time {
 	r.mu.Lock()
 	before := r.state.Slots[slot].Doubt
 	if before.IsZero() {
@@ -233,26 +233,26 @@ func (r *Ring) begin(slot Slot) time.Time {
 	r.mu.Unlock()
 	if before.IsZero() {
 		for range 2 { // so that both files say it: one that is damaged meanwhile must not hide that the key may be a new one
-			_ = r.keep() // told by Notify; without the note a restart only knows less
+			_ = r.save() // told by Notify; without the note a restart only knows less
 		}
 	}
 	return before
 }
 
-// settle takes back the note of begin.
-func (r *Ring) settle(slot Slot, before time.Time) {
+// restoreDoubt takes back the note of begin.
+func (r *Ring) restoreDoubt(slot Slot, before time.Time) {
 	r.mu.Lock()
 	changed := r.state.Slots[slot].Doubt != before
 	r.state.Slots[slot].Doubt = before
 	r.mu.Unlock()
 	if changed {
-		_ = r.keep() // told by Notify
+		_ = r.save() // told by Notify
 	}
 }
 
-// unanswered counts a renewal of which nobody knows whether it was made. That the key in its header is refused is not certain
+// countUnanswered counts a renewal of which nobody knows whether it was made. That the key in its header is refused is not certain
 // any more: if it is what has made it, it must not be renewed itself as a refused one, at once.
-func (r *Ring) unanswered(slot Slot, with Key) {
+func (r *Ring) countUnanswered(slot Slot, with Key) {
 	r.mu.Lock()
 	r.state.Slots[slot].Tries++
 	s := &r.state.Slots[with.slot]
@@ -260,11 +260,11 @@ func (r *Ring) unanswered(slot Slot, with Key) {
 		s.Entries[i].State = untried
 	}
 	r.mu.Unlock()
-	_ = r.keep() // told by Notify
+	_ = r.save() // told by Notify
 }
 
-// headersFor is the keys to renew a slot with: the other slot's first.
-func (r *Ring) headersFor(slot Slot) []Key {
+// headerKeys is the keys to renew a slot with: the other slot's first.
+func (r *Ring) headerKeys(slot Slot) []Key {
 	keys, _ := r.Order(false)
 	var first, then []Key
 	for _, k := range keys {
@@ -280,17 +280,17 @@ func (r *Ring) headersFor(slot Slot) []Key {
 // Recover is tried when the service refuses every key: renewals, then the login. seen is the count of changes at
 // which the caller found the keys refused; a ring that changed since is worth another try at once.
 func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
-	if !r.enter(ctx) {
+	if !r.beginRenewing(ctx) {
 		return false
 	}
-	defer r.leave()
-	if r.seen() != seen {
+	defer r.endRenewing()
+	if r.changeCount() != seen {
 		return true
 	}
-	if r.now().Before(r.nextTry) {
+	if r.now().Before(r.nextRecovery) {
 		return false
 	}
-	r.nextTry = r.now().Add(r.about(recoveryPause, 0.2))
+	r.nextRecovery = r.now().Add(r.jitter(recoveryPause, 0.2))
 	order := [...]Slot{Primary, Secondary}
 	if r.inDoubt(Secondary) && !r.inDoubt(Primary) {
 		slices.Reverse(order[:]) // its old value may end any moment
@@ -300,7 +300,7 @@ func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
 			continue
 		}
 		before := r.tries(slot)
-		_, err := r.renewNow(ctx, slot)
+		_, err := r.requestRenewal(ctx, slot)
 		if err == nil {
 			return true
 		}
@@ -310,24 +310,24 @@ func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
 			break // or the other slot would be asked for with the same keys
 		}
 	}
-	err := r.login(ctx)
+	err := r.adoptLogin(ctx)
 	if err == nil {
 		return true
 	}
-	r.note(eventrules.KeyRefused, "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
+	r.beginEpisode(eventrules.KeyRefused, "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")
 	return false
 }
 
-// about is a time of that length, longer or shorter by chance, by that part of it at most.
-func (r *Ring) about(d time.Duration, part float64) time.Duration {
+// jitter is a time of that length, longer or shorter by chance, by that part of it at most.
+func (r *Ring) jitter(d time.Duration, part float64) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return time.Duration((1 - part + 2*part*r.chance.Float64()) * float64(d))
+	return time.Duration((1 - part + 2*part*r.random.Float64()) * float64(d))
 }
 
-// login takes the keys of a login.
-func (r *Ring) login(ctx context.Context) error {
-	via := r.caller()
+// adoptLogin takes the keys of a login.
+func (r *Ring) adoptLogin(ctx context.Context) error {
+	via := r.boundService()
 	if via == nil {
 		return ErrNoLogin
 	}
@@ -339,13 +339,13 @@ func (r *Ring) login(ctx context.Context) error {
 	return nil
 }
 
-func (r *Ring) caller() Service {
+func (r *Ring) boundService() Service {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.via
+	return r.service
 }
 
-func (r *Ring) seen() uint64 {
+func (r *Ring) changeCount() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changes
@@ -375,19 +375,19 @@ func (r *Ring) tries(slot Slot) int {
 func (r *Ring) inDoubt(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.state.Slots[slot].unsettled()
+	return r.state.Slots[slot].inDoubt()
 }
 
-// declined says that the service has answered, to a key that it knows, that it does not renew this slot.
-func (r *Ring) declined(slot Slot) bool {
+// declinesRenewal says that the service has answered, to a key that it knows, that it does not renew this slot.
+func (r *Ring) declinesRenewal(slot Slot) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.never[slot]
+	return r.renewalDeclined[slot]
 }
 
-// decline notes such an answer.
-func (r *Ring) decline(slot Slot, said bool) {
+// noteDeclined notes such an answer.
+func (r *Ring) noteDeclined(slot Slot, said bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.never[slot] = r.never[slot] || said
+	r.renewalDeclined[slot] = r.renewalDeclined[slot] || said
 }

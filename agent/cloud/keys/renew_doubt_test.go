@@ -43,7 +43,7 @@ func TestALostAnswerIsNotFollowedByTheOtherKeys(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, s, lossy := denied(t)
 		lossy.Store(otherKey)
-		if c.keys.Recover(t.Context(), c.keys.seen()) || s.Count("RenewAPIKey") != 3 { // of which two were refused
+		if c.keys.Recover(t.Context(), c.keys.changeCount()) || s.Count("RenewAPIKey") != 3 { // of which two were refused
 			t.Errorf("revived, with %d renewals", s.Count("RenewAPIKey"))
 		}
 		if c.keys.dead(Secondary) {
@@ -53,7 +53,7 @@ func TestALostAnswerIsNotFollowedByTheOtherKeys(t *testing.T) {
 			t.Errorf("locked out: %+v, renewed with %q", a, carried(s, "RenewAPIKey"))
 		}
 		lossy.Store("")
-		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
+		if _, err := c.keys.renewUnlessTooSoon(t.Context(), Primary); err != nil {
 			t.Errorf("the renewal that was lost cannot be repeated: %v", err)
 		}
 	})
@@ -87,7 +87,7 @@ func TestAKeyThatSeemedRefusedDoesNotRenewItself(t *testing.T) {
 		c, s, lossy := denied(t)
 		lossy.Store(testKey)
 		s.SetKey("secondary", "replaced-at-the-portal", time.Now().AddDate(0, 6, 0))
-		c.keys.Recover(t.Context(), c.keys.seen())
+		c.keys.Recover(t.Context(), c.keys.changeCount())
 		if a := postTicket(t, c, "T-2"); a.Class != stored {
 			t.Errorf("locked out: %+v", a)
 		}
@@ -105,7 +105,7 @@ func TestALostAnswerIsFollowedByTheLogin(t *testing.T) {
 		lossy.Store(otherKey)
 		s.Adjust(func(s *cloudtest.Service) { s.LoginKey, s.Users = "login-key", []cloudtest.User{{UserName: "pat"}} })
 		c.LoginWith("pat", "login-key")
-		if !c.keys.Recover(t.Context(), c.keys.seen()) || s.Count("Authenticate") != 1 {
+		if !c.keys.Recover(t.Context(), c.keys.changeCount()) || s.Count("Authenticate") != 1 {
 			t.Errorf("after %d logins there is no key", s.Count("Authenticate"))
 		}
 		if st := c.keys.Status(); st[0].Source != "login" || st[0].Fingerprint != Secret(s.Keys()[0].Value).Fingerprint() {
@@ -179,7 +179,7 @@ func TestTheKeyInDoubtIsRenewedFirst(t *testing.T) {
 		c, s, _ := denied(t)
 		c.keys.state.Slots[Secondary].Doubt = time.Now()
 		before := len(s.Calls())
-		if !c.keys.Recover(t.Context(), c.keys.seen()) {
+		if !c.keys.Recover(t.Context(), c.keys.changeCount()) {
 			t.Error("not revived")
 		}
 		if call := s.Calls()[before]; call.Path != "/v1/apikey/secondary/renew" || call.Key != "primary" {
@@ -265,18 +265,18 @@ func TestADamagedFileHidesNoRenewal(t *testing.T) {
 			}
 			return nil
 		}
-		ring := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		ring := openFile(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		c := clientOf(t, ring, s)
 		postTicket(t, c, "T-0")
 		if _, err := c.RenewAPIKey(t.Context(), Primary); err != nil {
 			t.Fatal(err)
 		}
 		disk.left, disk.files["keys"] = -1, []byte("damaged")
-		again := openOn(file{"keys", disk}, time.Now, Seeds{testKey, otherKey})
+		again := openFile(keyFile{"keys", disk}, time.Now, Seeds{testKey, otherKey})
 		if !again.inDoubt(Primary) || again.inDoubt(Secondary) {
 			t.Errorf("%+v", again.Status())
 		}
-		if slot, wait := again.due(time.Now(), [2]time.Time{}); slot != Primary || wait != 0 {
+		if slot, wait := again.nextDue(time.Now(), [2]time.Time{}); slot != Primary || wait != 0 {
 			t.Errorf("the %s key is renewed in %s", slot, wait)
 		}
 		if err := again.tooSoon(Secondary, time.Now()); err == nil {

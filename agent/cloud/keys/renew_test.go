@@ -17,7 +17,7 @@ func TestWhichAnswerIsFollowedByTheOtherRenewal(t *testing.T) {
 			c, s, _ := denied(t)
 			before := len(s.Calls())
 			s.Next(cloudtest.Fault{Status: status})
-			revived := c.keys.Recover(t.Context(), c.keys.seen())
+			revived := c.keys.Recover(t.Context(), c.keys.changeCount())
 			var asked []string
 			for _, call := range s.Calls()[before:] {
 				for _, slot := range []string{"primary", "secondary"} {
@@ -35,21 +35,21 @@ func TestWhichAnswerIsFollowedByTheOtherRenewal(t *testing.T) {
 
 // What may make a refused ring work again does not cancel out: after a new seed, a renewal and a login the ring is another.
 func TestChangesDoNotCancelOut(t *testing.T) {
-	r := openOn(file{}, time.Now, Seeds{testKey, otherKey})
+	r := openFile(keyFile{}, time.Now, Seeds{testKey, otherKey})
 	login := func() error { return r.Adopt(Grant{Key: "of-a-login"}, Grant{}) }
 	seed := func() error { return r.Set(Secondary, "of-a-person") }
 	renewal := func() error {
-		_, err := r.take(Primary, Key{Secondary, otherKey}, Reply{Outcome: Renewed, Grant: Grant{Key: "of-a-renewal"}})
+		_, err := r.keepGrant(Primary, Key{Secondary, otherKey}, Reply{Outcome: Renewed, Grant: Grant{Key: "of-a-renewal"}})
 		return err
 	}
 	for i, pair := range [][2]func() error{{seed, login}, {renewal, login}, {seed, renewal}} {
-		before := r.seen()
+		before := r.changeCount()
 		for _, change := range pair {
 			if err := change(); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if r.seen() == before {
+		if r.changeCount() == before {
 			t.Errorf("pair %d: two changes look like none", i)
 		}
 	}

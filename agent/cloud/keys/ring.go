@@ -33,21 +33,21 @@ func (s Slot) String() string {
 
 func (s Slot) other() Slot { return 1 - s }
 
-// trial is what is known of one value of a slot.
-type trial uint8
+// valueState is what is known of one value of a slot.
+type valueState uint8
 
 const (
-	untried trial = iota // a candidate: no data was stored with it yet
-	proven               // data was stored with it
-	refused              // the service answered 401 to it
+	untried valueState = iota // a candidate: no data was stored with it yet
+	proven                    // data was stored with it
+	refused                   // the service answered 401 to it
 )
 
 // A gateway may take ten minutes to learn a new key. Until youth is over a refusal proves nothing, and the key
 // is tried again after retrial.
 const (
-	weekly  = 7 * 24 * time.Hour // between two renewals of a key, where nobody says otherwise
-	youth   = 30 * time.Minute
-	retrial = 5 * time.Minute
+	defaultRenewEvery = 7 * 24 * time.Hour // between two renewals of a key, where nobody says otherwise
+	candidateYouth    = 30 * time.Minute
+	trialPause        = 5 * time.Minute
 )
 
 // Limits: how many values a slot remembers that the service never accepted, how many of those that it refused one call tries,
@@ -76,25 +76,25 @@ type Ring struct {
 	// key ends asks it. nil: any clock of this program's time is.
 	Believed func() bool
 
-	file   file
-	now    func() time.Time // time.Now; a test has one that is set while it runs
-	opened time.Time
-	kick   chan struct{}
-	turn   chan struct{} // holds a token while a renewal or recovery is under way; a lock that ctx can end
+	file     keyFile
+	now      func() time.Time // time.Now; a test has one that is set while it runs
+	opened   time.Time
+	woken    chan struct{}
+	renewing chan struct{} // holds a token while a renewal or recovery is under way; a lock that ctx can end
 
-	mu       sync.Mutex
-	state    state
-	changes  uint64 // counts what may make a refused ring work again
-	chance   *rand.Rand
-	works    bool // data was stored, and no key that the service ever accepted was refused since: a candidate's trial costs nothing
-	retried  map[string]time.Time
-	episodes map[string]bool
-	via      Service
-	every    time.Duration
-	trouble  []Note       // found by OpenKeys, told by Run
-	done     [2]time.Time // when this process renewed each slot
-	never    [2]bool      // the service has said that it does not renew the slot
-	nextTry  time.Time    // no recovery before; guarded by turn
+	mu              sync.Mutex
+	state           ringState
+	changes         uint64 // counts what may make a refused ring work again
+	random          *rand.Rand
+	works           bool // data was stored, and no key that the service ever accepted was refused since: a candidate's trial costs nothing
+	lastTrial       map[string]time.Time
+	episodes        map[string]bool
+	service         Service
+	renewEvery      time.Duration
+	found           []Note       // found by OpenKeys, told by Run
+	renewedHere     [2]time.Time // when this process renewed each slot
+	renewalDeclined [2]bool      // the service has said that it does not renew the slot
+	nextRecovery    time.Time    // no recovery before; guarded by turn
 }
 
 // Open reads the key file, which it makes when there is none, and takes the seeds: a seed that differs from
@@ -108,26 +108,26 @@ func Open(path string, seeds Seeds) (*Ring, error) {
 			return nil, fmt.Errorf("opening the key ring: %w", err)
 		}
 	}
-	return openOn(file{path, realDisk{}}, time.Now, seeds), nil
+	return openFile(keyFile{path, realDisk{}}, time.Now, seeds), nil
 }
 
-// openOn opens a ring on any disk and clock.
-func openOn(f file, now func() time.Time, seeds Seeds) *Ring {
+// openFile opens a ring on any disk and clock.
+func openFile(f keyFile, now func() time.Time, seeds Seeds) *Ring {
 	r := &Ring{
-		file: f, now: now, opened: now(), kick: make(chan struct{}, 1), turn: make(chan struct{}, 1), every: weekly,
-		retried: map[string]time.Time{}, episodes: map[string]bool{}, chance: rand.New(rand.NewPCG(uint64(now().UnixNano()), 0)),
+		file: f, now: now, opened: now(), woken: make(chan struct{}, 1), renewing: make(chan struct{}, 1), renewEvery: defaultRenewEvery,
+		lastTrial: map[string]time.Time{}, episodes: map[string]bool{}, random: rand.New(rand.NewPCG(uint64(now().UnixNano()), 0)),
 	}
 	var damaged error
 	r.state, _, damaged = r.file.load()
 	if damaged != nil {
-		r.trouble = append(r.trouble, Note{Rule: eventrules.KeyFile, Note: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
+		r.found = append(r.found, Note{Rule: eventrules.KeyFile, Text: damaged.Error() + "; if no key is accepted, give them again with gauger keys set"})
 	}
 	for slot, one := range [...]Seeds{{Primary: seeds.Primary}, {Secondary: seeds.Secondary}} {
 		_, err := r.Seed(one)
 		if errors.Is(err, errUnusable) {
-			r.trouble = append(r.trouble, Note{Rule: eventrules.KeyUnusable, Slot: Slot(slot).String(), Note: err.Error()})
+			r.found = append(r.found, Note{Rule: eventrules.KeyUnusable, Slot: Slot(slot).String(), Text: err.Error()})
 		} else if err != nil {
-			r.trouble = append(r.trouble, Note{Rule: eventrules.KeyFile, Note: err.Error()})
+			r.found = append(r.found, Note{Rule: eventrules.KeyFile, Text: err.Error()})
 		}
 	}
 	return r
@@ -142,7 +142,7 @@ func (r *Ring) Format(f fmt.State, _ rune) {
 func (r *Ring) Bind(via Service, every time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.via, r.every = via, every
+	r.service, r.renewEvery = via, every
 }
 
 // Seed takes keys that a person gave, at start and whenever the configured files changed, and says whether
@@ -173,11 +173,11 @@ func (r *Ring) Seed(seeds Seeds) (bool, error) {
 	}
 	for slot, value := range given {
 		if value != "" {
-			r.over(eventrules.KeyUnusable, Slot(slot).String(), "a key that can be used was given")
+			r.endEpisode(eventrules.KeyUnusable, Slot(slot).String(), "a key that can be used was given")
 		}
 	}
 	r.wake()
-	return true, r.keep()
+	return true, r.save()
 }
 
 // Set takes a key that a person gives now, also one that was taken before: whoever gives it again wants it tried again.
@@ -207,28 +207,28 @@ func (r *Ring) Adopt(primary, secondary Grant) error {
 	r.changes++
 	r.mu.Unlock()
 	r.wake()
-	return r.keep()
+	return r.save()
 }
 
 // wake lets Run look again.
 func (r *Ring) wake() {
 	select {
-	case r.kick <- struct{}{}:
+	case r.woken <- struct{}{}:
 	default: // Run is awake already
 	}
 }
 
-// keep writes the state. A file that cannot be written does not stop the keys from working, so everyone but the
+// save writes the state. A file that cannot be written does not stop the keys from working, so everyone but the
 // caller who can act on it hears of it by Notify.
-func (r *Ring) keep() error {
+func (r *Ring) save() error {
 	r.mu.Lock()
 	r.state.Generation++
 	err := r.file.save(r.state)
 	r.mu.Unlock()
 	if err != nil {
-		r.note(eventrules.KeyFile, "", err.Error()+": a new key would be lost at a restart")
+		r.beginEpisode(eventrules.KeyFile, "", err.Error()+": a new key would be lost at a restart")
 	} else {
-		r.over(eventrules.KeyFile, "", "the key file is written again")
+		r.endEpisode(eventrules.KeyFile, "", "the key file is written again")
 	}
 	return err
 }
@@ -258,14 +258,14 @@ func (r *Ring) Accepted(k Key, stored bool) {
 		s.Entries = append(s.Entries[:i+1], slices.DeleteFunc(s.Entries[i+1:], func(e entry) bool { return e.State != untried })...)
 	}
 	changed = changed || len(s.Entries) < many
-	delete(r.retried, string(k.Value))
+	delete(r.lastTrial, string(k.Value))
 	r.mu.Unlock()
-	r.over(eventrules.KeyRefused, "", "a key is accepted again")
-	if slot := k.slot.String(); r.over(eventrules.KeyRefused, slot, "the key is accepted again") {
-		r.over(eventrules.KeyRenewalFailed, slot, "the key is accepted again")
+	r.endEpisode(eventrules.KeyRefused, "", "a key is accepted again")
+	if slot := k.slot.String(); r.endEpisode(eventrules.KeyRefused, slot, "the key is accepted again") {
+		r.endEpisode(eventrules.KeyRenewalFailed, slot, "the key is accepted again")
 	}
 	if changed {
-		_ = r.keep() // told by Notify: the exchange itself worked
+		_ = r.save() // told by Notify: the exchange itself worked
 	}
 }
 
@@ -281,9 +281,9 @@ func (r *Ring) Rejected(k Key) {
 	now := r.now()
 	e := &s.Entries[i]
 	e.Refused = now
-	r.works = r.works && !e.accepted()
-	if age := r.age(e.Since, now); e.State == untried && age < youth && len(s.Entries) > 1 {
-		r.retried[e.Value] = now
+	r.works = r.works && !e.everAccepted()
+	if age := r.age(e.Since, now); e.State == untried && age < candidateYouth && len(s.Entries) > 1 {
+		r.lastTrial[e.Value] = now
 		r.mu.Unlock()
 		return
 	}
@@ -294,25 +294,25 @@ func (r *Ring) Rejected(k Key) {
 	if !changed {
 		return
 	}
-	_ = r.keep() // told by Notify
+	_ = r.save() // told by Notify
 	if dead {
-		r.note(eventrules.KeyRefused, k.slot.String(), "the service refuses this key; the other one is asked to renew it")
+		r.beginEpisode(eventrules.KeyRefused, k.slot.String(), "the service refuses this key; the other one is asked to renew it")
 		r.wake()
 	}
 }
 
 // find gives the place of a value, -1 when the slot has it not.
-func (s *slot) find(value Secret) int {
+func (s *slotState) find(value Secret) int {
 	return slices.IndexFunc(s.Entries, func(e entry) bool { return e.Value == string(value) })
 }
 
 // dead says that the service refuses every value of the slot.
-func (s *slot) dead() bool {
+func (s *slotState) dead() bool {
 	return !slices.ContainsFunc(s.Entries, func(e entry) bool { return e.State != refused })
 }
 
 // add puts a value first. One that the slot has already keeps what it has proven, but is no longer refused.
-func (s *slot) add(value Secret, source string, now time.Time) {
+func (s *slotState) add(value Secret, source string, now time.Time) {
 	if i := s.find(value); i >= 0 {
 		e := s.Entries[i]
 		if e.State == refused {
@@ -322,22 +322,22 @@ func (s *slot) add(value Secret, source string, now time.Time) {
 		return
 	}
 	s.Entries = slices.Insert(s.Entries, 0, entry{Value: string(value), Source: source, Since: now})
-	s.thin(func(e *entry) bool { return e.State == refused })
-	s.thin(func(*entry) bool { return true })
+	s.forgetCandidates(func(e *entry) bool { return e.State == refused })
+	s.forgetCandidates(func(*entry) bool { return true })
 }
 
-// thin forgets values that the service never accepted while there are too many of them, the oldest first, where may says so. The
+// forgetCandidates forgets values that the service never accepted while there are too many of them, the oldest first, where may says so. The
 // newest stays, and the newest that the service gave.
-func (s *slot) thin(may func(*entry) bool) {
-	given := slices.IndexFunc(s.Entries, func(e entry) bool { return e.given() })
+func (s *slotState) forgetCandidates(may func(*entry) bool) {
+	given := slices.IndexFunc(s.Entries, func(e entry) bool { return e.fromService() })
 	many := 0
 	for i := range s.Entries {
-		if !s.Entries[i].accepted() {
+		if !s.Entries[i].everAccepted() {
 			many++
 		}
 	}
 	for i := len(s.Entries) - 1; i > 0 && many > candidatesPer; i-- {
-		if e := &s.Entries[i]; i != given && !e.accepted() && may(e) {
+		if e := &s.Entries[i]; i != given && !e.everAccepted() && may(e) {
 			s.Entries = slices.Delete(s.Entries, i, i+1)
 			many--
 		}

@@ -149,7 +149,7 @@ func (l *life) boot(t *testing.T) {
 	l.off, l.stop = false, stop
 	l.mu.Unlock()
 	l.disk.left = -1
-	ring := openOn(file{"keys", l.disk}, l.clock.now, Seeds{testKey, otherKey})
+	ring := openFile(keyFile{"keys", l.disk}, l.clock.now, Seeds{testKey, otherKey})
 	c := clientOf(t, ring, l.service)
 	if l.login {
 		c.LoginWith("pat", "login-key")

@@ -20,13 +20,13 @@ import (
 func TestHowLongACandidateIsYoung(t *testing.T) {
 	for _, c := range []struct {
 		since, open, wait time.Duration // when it came and when the ring was opened, from now; and how long until it is tried
-		want              trial
+		want              valueState
 	}{
-		{0, -time.Hour, 0, untried}, {0, -time.Hour, youth - 1, untried}, {0, -time.Hour, youth, refused},
-		{3650 * day, 0, youth - 1, untried}, {3650 * day, 0, youth, refused}, {3650 * day, -youth, 0, refused},
+		{0, -time.Hour, 0, untried}, {0, -time.Hour, candidateYouth - 1, untried}, {0, -time.Hour, candidateYouth, refused},
+		{3650 * day, 0, candidateYouth - 1, untried}, {3650 * day, 0, candidateYouth, refused}, {3650 * day, -candidateYouth, 0, refused},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			r := openOn(file{}, time.Now, Seeds{testKey, otherKey})
+			r := openFile(keyFile{}, time.Now, Seeds{testKey, otherKey})
 			r.opened = time.Now().Add(c.open)
 			r.state.Slots[Primary].add("candidate", "file", time.Now().Add(c.since))
 			<-time.After(c.wait)
@@ -40,7 +40,7 @@ func TestHowLongACandidateIsYoung(t *testing.T) {
 
 // The only value of a slot is refused at once: there is nothing to fall back to.
 func TestAnOnlyValueIsNeverYoung(t *testing.T) {
-	r := openOn(file{}, time.Now, Seeds{Primary: testKey})
+	r := openFile(keyFile{}, time.Now, Seeds{Primary: testKey})
 	r.Rejected(Key{Primary, testKey})
 	r.Rejected(Key{Primary, "nobody's"})
 	r.Accepted(Key{Primary, "nobody's"}, true)
@@ -52,7 +52,7 @@ func TestAnOnlyValueIsNeverYoung(t *testing.T) {
 // The file is written when something changed that a restart must know, and once a day for the time of the last use.
 func TestWhenTheFileIsWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := openOn(file{"keys", newDisk()}, time.Now, Seeds{testKey, otherKey})
+		r := openFile(keyFile{"keys", newDisk()}, time.Now, Seeds{testKey, otherKey})
 		generation := r.state.Generation
 		writes := func(what string, want uint64, do func()) {
 			t.Helper()
@@ -92,7 +92,7 @@ func TestWhenTheFileIsWritten(t *testing.T) {
 // A slot keeps sixteen values that the service never accepted. Refused ones go before untried ones, the oldest first.
 func TestWhatASlotForgets(t *testing.T) {
 	now := time.Now()
-	var s slot
+	var s slotState
 	s.add("accepted", "file", now)
 	s.Entries[0].State, s.Entries[0].OK = refused, now
 	s.add("renewed", "renewal", now)
@@ -119,7 +119,7 @@ func TestWhatASlotForgets(t *testing.T) {
 func TestAValueThatComesAgain(t *testing.T) {
 	now := time.Now()
 	before := now.Add(-day)
-	s := slot{Entries: []entry{
+	s := slotState{Entries: []entry{
 		{Value: "a", State: untried, Since: before}, {Value: "b", State: proven, Since: before, OK: before}, {Value: "c", State: refused, Since: before, OK: before},
 	}}
 	s.add("b", "renewal", now)
@@ -132,7 +132,7 @@ func TestAValueThatComesAgain(t *testing.T) {
 
 // A seed that was taken is taken again when nothing of its slot is left.
 func TestASeedOfAnEmptySlot(t *testing.T) {
-	r := openOn(file{}, time.Now, Seeds{})
+	r := openFile(keyFile{}, time.Now, Seeds{})
 	r.state.Slots[Primary].SeedSum = Secret(testKey).Fingerprint()
 	if fresh, err := r.Seed(Seeds{Primary: testKey}); !fresh || err != nil || len(r.state.Slots[Primary].Entries) != 1 {
 		t.Errorf("%v, %v", fresh, err)
@@ -141,11 +141,11 @@ func TestASeedOfAnEmptySlot(t *testing.T) {
 
 // That a configured key cannot be used is over for the slot to which another one was given.
 func TestAnUnusableKeyIsOverForItsSlot(t *testing.T) {
-	r := openOn(file{}, time.Now, Seeds{"two words", "two words"})
+	r := openFile(keyFile{}, time.Now, Seeds{"two words", "two words"})
 	open := map[string]bool{}
-	r.Notify = func(n Note) { open[n.Rule+" "+n.Slot] = n.Open }
-	for _, n := range r.trouble {
-		r.note(n.Rule, n.Slot, n.Note)
+	r.Notify = func(n Note) { open[n.Rule+" "+n.Slot] = n.Ongoing }
+	for _, n := range r.found {
+		r.beginEpisode(n.Rule, n.Slot, n.Text)
 	}
 	if err := r.Set(Primary, testKey); err != nil {
 		t.Fatal(err)
@@ -228,18 +228,18 @@ func TestWhatAnAnswerSaysOfARenewal(t *testing.T) {
 // A renewal that fails for want of a link is told when the key has not been renewed for twice as long as planned.
 func TestWhenAnOutageOfRenewalsIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := openOn(file{}, time.Now, Seeds{testKey, otherKey})
+		r := openFile(keyFile{}, time.Now, Seeds{testKey, otherKey})
 		told := 0
 		r.Notify = func(Note) { told++ }
-		r.report(Primary, errPower)
+		r.reportRenewal(Primary, errPower)
 		r.state.Slots[Primary].Renewed = time.Now()
-		<-time.After(2 * r.every)
-		r.report(Primary, errPower)
+		<-time.After(2 * r.renewEvery)
+		r.reportRenewal(Primary, errPower)
 		if told != 0 {
 			t.Error("told too soon")
 		}
 		<-time.After(1)
-		r.report(Primary, errPower)
+		r.reportRenewal(Primary, errPower)
 		if told != 1 {
 			t.Errorf("told %d times", told)
 		}
@@ -249,7 +249,7 @@ func TestWhenAnOutageOfRenewalsIsTold(t *testing.T) {
 // The end of a key is near 30, 14 and 7 days before it, unless it was renewed as planned, give or take two days.
 func TestWhenAnEndIsNear(t *testing.T) {
 	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
-	late := 7*day + slack
+	late := 7*day + renewalSlack
 	for _, c := range []struct {
 		left, age time.Duration
 		want      int
@@ -257,13 +257,13 @@ func TestWhenAnEndIsNear(t *testing.T) {
 		{30*day + 1, late, 0}, {30 * day, late, 30}, {14*day + 1, late, 30}, {14 * day, late, 14}, {7*day + 1, late, 14}, {7 * day, late, 7},
 		{1, late, 7}, {0, late, 0}, {-day, late, 0}, {7 * day, late - 1, 0},
 	} {
-		r := &Ring{every: 7 * day, state: state{Slots: [2]slot{{Renewed: now.Add(-c.age), Expires: Expiry{At: now.Add(c.left)}, Entries: []entry{{Value: "k"}}}}}}
-		if got := r.near(Primary, now); got != c.want {
+		r := &Ring{renewEvery: 7 * day, state: ringState{Slots: [2]slotState{{Renewed: now.Add(-c.age), Expires: Expiry{At: now.Add(c.left)}, Entries: []entry{{Value: "k"}}}}}}
+		if got := r.warningStep(Primary, now); got != c.want {
 			t.Errorf("%s before the end, %s after the renewal: %d, want %d", c.left, c.age, got, c.want)
 		}
 	}
-	old := slot{Entries: []entry{{Value: "new", Since: now}, {Value: "old", Since: now.AddDate(0, -1, 0)}}}
-	if end := old.ending(); !end.Assumed || !end.At.Equal(time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)) {
+	old := slotState{Entries: []entry{{Value: "new", Since: now}, {Value: "old", Since: now.AddDate(0, -1, 0)}}}
+	if end := old.end(); !end.Assumed || !end.At.Equal(time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("of a key that was never renewed: %+v", end)
 	}
 }
@@ -275,9 +275,9 @@ func TestAnEndIsToldAnewAfterARenewal(t *testing.T) {
 		left time.Duration
 		want int
 	}{{30 * day, 14}, {30*day + 1, 0}, {-day, 14}} { // renewed just now, so that nothing is told
-		r := openOn(file{}, func() time.Time { return now }, Seeds{Primary: testKey})
+		r := openFile(keyFile{}, func() time.Time { return now }, Seeds{Primary: testKey})
 		r.state.Slots[Primary].Renewed, r.state.Slots[Primary].Expires, r.state.Slots[Primary].Warned = now, Expiry{At: now.Add(c.left)}, 14
-		r.warn()
+		r.warnOfEnds()
 		if got := r.state.Slots[Primary].Warned; got != c.want {
 			t.Errorf("%s before the end: %d, want %d", c.left, got, c.want)
 		}

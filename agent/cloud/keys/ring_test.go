@@ -32,7 +32,7 @@ func TestBothRefused(t *testing.T) {
 		}
 		open := 0
 		for _, n := range notes {
-			if n.Rule == "key-refused" && n.Slot == "" && n.Open {
+			if n.Rule == "key-refused" && n.Slot == "" && n.Ongoing {
 				open++
 			}
 		}
@@ -47,7 +47,7 @@ func TestBothRefused(t *testing.T) {
 		if got := carried(s, "Authenticate"); got != "login" {
 			t.Errorf("keys of the logins: %q", got)
 		}
-		if last := notes[len(notes)-1]; last.Open || last.Rule != "key-refused" {
+		if last := notes[len(notes)-1]; last.Ongoing || last.Rule != "key-refused" {
 			t.Errorf("the last note leaves the episode open: %+v", last)
 		}
 	})
@@ -101,7 +101,7 @@ func TestRenewTooSoon(t *testing.T) {
 		if got := carried(s, "RenewAPIKey"); got != "secondary" {
 			t.Errorf("renewed with %q, want the other key", got)
 		}
-		if _, err := c.keys.renew(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "a day") {
+		if _, err := c.keys.renewUnlessTooSoon(t.Context(), Secondary); err == nil || !strings.Contains(err.Error(), "a day") {
 			t.Errorf("both within a day: %v", err)
 		}
 		if w := c.keys.Hasty(Secondary); !strings.Contains(w, "a day") || s.Count("RenewAPIKey") != 1 {
@@ -112,7 +112,7 @@ func TestRenewTooSoon(t *testing.T) {
 			t.Errorf("a lost answer was no error, or the person was refused: %v", err)
 		}
 		<-time.After(24 * time.Hour)
-		if _, err := c.keys.renew(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not answered") {
+		if _, err := c.keys.renewUnlessTooSoon(t.Context(), Primary); err == nil || !strings.Contains(err.Error(), "not answered") {
 			t.Errorf("while the other is in doubt: %v", err)
 		}
 		if w := c.keys.Hasty(Primary); !strings.Contains(w, "not answered") {
@@ -124,7 +124,7 @@ func TestRenewTooSoon(t *testing.T) {
 		s.Adjust(func(s *cloudtest.Service) { s.RefusePrimary = true })
 		postTicket(t, c, "T-1") // with the key that the renewals were made with
 		postTicket(t, c, "T-2") // the trial of the primary
-		if _, err := c.keys.renew(t.Context(), Primary); err != nil {
+		if _, err := c.keys.renewUnlessTooSoon(t.Context(), Primary); err != nil {
 			t.Errorf("a refused key may be renewed at any time: %v", err)
 		}
 		if _, err := c.RenewAPIKey(t.Context(), Slot(7)); err == nil {
@@ -215,7 +215,7 @@ func TestKeyFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if old, err := ring.file.state(path + ".old"); err != nil || old.Slots[0].Entries[0].Value != "generation-1" {
+	if old, err := ring.file.readState(path + ".old"); err != nil || old.Slots[0].Entries[0].Value != "generation-1" {
 		t.Errorf("the old generation: %v", err)
 	}
 	if len(ring.Status()) != 2 {
@@ -232,7 +232,7 @@ func TestKeyFile(t *testing.T) {
 	ring.Notify = func(n Note) { told = append(told, n) }
 	ended, stop := context.WithCancel(t.Context())
 	stop()
-	if err := ring.Run(ended); err != nil || len(told) != 1 || !strings.Contains(told[0].Note, "gauger keys set") {
+	if err := ring.Run(ended); err != nil || len(told) != 1 || !strings.Contains(told[0].Text, "gauger keys set") {
 		t.Errorf("%v, told %+v", err, told)
 	}
 	if r, err := Open(path, Seeds{Primary: "generation-4"}); err != nil || len(r.Status()) != 1 {

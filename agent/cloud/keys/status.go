@@ -21,7 +21,7 @@ type Status struct {
 
 // Status lists every value that the ring holds, primary first, in each slot the newest first.
 func (r *Ring) Status() []Status {
-	trusted := r.believed()
+	trusted := r.clockBelieved()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
@@ -29,10 +29,10 @@ func (r *Ring) Status() []Status {
 	for _, slot := range [...]Slot{Primary, Secondary} {
 		s := &r.state.Slots[slot]
 		next := time.Time{}
-		if in := r.dueIn(slot, now); in < long {
+		if in := r.dueIn(slot, now); in < forever {
 			next = now.Add(max(0, in))
 		}
-		warning := r.outlook(slot, now, trusted)
+		warning := r.endAdvice(slot, now, trusted)
 		for _, e := range s.Entries {
 			list = append(list, Status{
 				Slot: slot.String(), Fingerprint: Secret(e.Value).Fingerprint(),
