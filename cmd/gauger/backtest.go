@@ -180,7 +180,7 @@ func bodies(box *outbox.Box, stream string) ([]json.RawMessage, error) {
 	}
 }
 
-// maxRefusedRows is how many rows that cannot be read are told one by one.
+// maxRefusedRows that cannot be read are told one by one; the rest are counted.
 const maxRefusedRows = 10
 
 // watcher sees what a backtest plays: the time that it covers, and the rows that cannot be read.

@@ -46,7 +46,7 @@ func (l tankLevel) add(r collectors.Reading) {
 	l.series.Add(r.At, r.Boot, r.Mono, inches, good)
 }
 
-// maxTitleTanks is how many tanks a picture's title names; each has its name above its levels as well.
+// maxTitleTanks stand in a picture's title; each has its name above its levels as well.
 const maxTitleTanks = 4
 
 // plot draws the trial into a file.
@@ -72,7 +72,7 @@ func (t *trial) plot(path string, c backtestRange) error {
 	return writeFile(path, "draw the picture", func(w io.Writer) error { _, err := p.WriteTo(w); return err })
 }
 
-// describeTank is what a tank is, in a few words.
+// describeTank says height, contents and kind in a few words.
 func describeTank(t *config.Tank) string {
 	words := fmt.Sprintf("%.0f ft high", float64(t.Height)/12)
 	if full, err := t.Table.Barrels(t.Table.Top()); err == nil {

@@ -88,7 +88,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	return errors.Join(printBudgets(c.out, cfg.Budgets, o.plan), late)
 }
 
-// strictProblems is what `run` works with and a person who sets up a site must not let pass: values with which earlier versions
+// strictProblems are those with which `run` starts, and which a person who sets up a site must not let pass: values with which earlier versions
 // started, and lines that cannot keep up with the intervals asked of them. nil when there is nothing, or when slow lines
 // are allowed: then they are warnings.
 func strictProblems(cfg *config.Config, slow bool) error {
@@ -132,7 +132,7 @@ func printTemplate(c *call, name string) error {
 	return err
 }
 
-// checkResult is what check finds, for a program.
+// checkResult is printed by check --format json.
 type checkResult struct {
 	File     string       `json:"file"`
 	Good     bool         `json:"good"`
@@ -145,7 +145,7 @@ type checkResult struct {
 	Disk     diskUse      `json:"disk"`
 }
 
-// diskUse is how many bytes of it gauger may take, and what for.
+// diskUse is the most that each store may take, in bytes.
 type diskUse struct {
 	Outbox   int64 `json:"outbox"`
 	Recorder int64 `json:"recorder"`

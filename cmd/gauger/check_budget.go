@@ -8,7 +8,7 @@ import (
 	"gauger/collectors/modbus"
 )
 
-// lineBudget is what the devices of one line take of its time, for a program; times are milliseconds.
+// lineBudget is the time that the devices of one line take (ms), as JSON.
 type lineBudget struct {
 	Line    string         `json:"line"`
 	Round   float64        `json:"round_ms"`
@@ -94,7 +94,7 @@ func printPlan(t io.Writer, b modbus.Budget) {
 	}
 }
 
-// requestRange is where a request reads: "holding 100-103".
+// requestRange is "holding 100-103".
 func requestRange(r modbus.PlannedRequest) string {
 	if r.From == r.To {
 		return fmt.Sprintf("%s %d", r.Table, r.From)

@@ -17,7 +17,7 @@ import (
 	"gauger/outbox"
 )
 
-// connection is where a command asks for things: the running daemon's, or one of its own when none runs.
+// connection is a command's way to the operations: to those of the running daemon, or to its own when none runs.
 type connection struct {
 	remote *console.Client
 	local  *agent.Server
@@ -64,7 +64,7 @@ func printOpened(c *call, d *daemon) error {
 	return err
 }
 
-// withConnection does something at a desk, and leaves the store in order behind it.
+// withConnection does something over a connection, and leaves the store in order behind it.
 func withConnection(c *call, do func(d *connection) error) error {
 	d, err := connect(c)
 	if err != nil {

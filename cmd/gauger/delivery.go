@@ -12,13 +12,13 @@ import (
 	"gauger/outbox"
 )
 
-// defaultWait is how long a command that writes waits for the service before it leaves the rest to the daemon.
+// defaultWait for the service's answer; after it a command that writes leaves the rest to the daemon.
 const defaultWait = 15 * time.Second
 
-// deliveryPoll is how often it looks whether a record has left.
+// deliveryPoll between two looks whether a record has left.
 const deliveryPoll = 50 * time.Millisecond
 
-// sentRecord is what became of a record that a command has queued.
+// sentRecord is a record that a command has queued, and its fate.
 type sentRecord struct {
 	Stream string `json:"stream"`
 	Seq    uint64 `json:"seq"`
@@ -136,7 +136,7 @@ func (w *answerKeeper) Send(ctx context.Context, stream string, batch []outbox.R
 	return receipts
 }
 
-// lastAnswer is what the witness has heard; nobody has heard nothing.
+// lastAnswer that did not take a batch; a nil keeper has none.
 func (w *answerKeeper) lastAnswer() string {
 	if w == nil {
 		return ""

@@ -71,7 +71,7 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, args []string) e
 	})
 }
 
-// queryAnswer is what the service answered to a query.
+// queryAnswer of the service, understood or not.
 type queryAnswer struct {
 	items []json.RawMessage // understood
 	other []json.RawMessage // whole answers that were not

@@ -78,7 +78,7 @@ func writeReadings(ctx context.Context, c *call, d *connection, w agent.Readings
 	return err
 }
 
-// stream looks at one of the desk's feeds until it is over.
+// stream follows one of the operations that go on, until it is over.
 func (d *connection) stream(ctx context.Context, name string, args any, see func(json.RawMessage) error) error {
 	if d.remote != nil {
 		return d.remote.Follow(ctx, name, args, see)

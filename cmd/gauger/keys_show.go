@@ -126,7 +126,7 @@ func keySentence(slot string, k keys.Status, at *time.Location) string {
 	return text + "."
 }
 
-// keyStateText is what a key is good for.
+// keyStateText says whether a key works.
 func keyStateText(k keys.Status, at *time.Location) string {
 	switch {
 	case k.State == "refused":
@@ -156,7 +156,7 @@ func keyRenewalText(k keys.Status, at *time.Location) string {
 	return timeText(k.Renewed, at)
 }
 
-// keyNextText is when a key is renewed by itself; that is the running gauger's work.
+// keyNextText says when the running gauger renews a key by itself.
 func keyNextText(t time.Time, at *time.Location) string {
 	if t.IsZero() {
 		return "after the other"

@@ -14,7 +14,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// modbusAccess are where a command finds the Modbus lines: with the daemon when one runs, since a serial port has one owner,
+// modbusAccess leads to the Modbus lines: through the daemon when one runs, since a serial port has one owner,
 // else on lines of its own.
 type modbusAccess struct {
 	daemon *console.Client // nil: none runs
@@ -90,7 +90,7 @@ func (t *modbusAccess) scan(ctx context.Context, a scanRequest, see func(unitFou
 	})
 }
 
-// traceLag is how long what is on the lines may take from the daemon to here.
+// traceLag is the longest way of a frame from the daemon to here.
 const traceLag = 200 * time.Millisecond
 
 // trace calls see with what is on the lines until stop is called; see is called by one goroutine at a time.
@@ -128,7 +128,7 @@ func (t *modbusAccess) followTrace(ctx context.Context, begun func(), see func(l
 	})
 }
 
-// maxTraceBacklog is how many frames may wait for somebody who looks on from afar.
+// maxTraceBacklog of frames that wait for somebody who looks on from afar.
 const maxTraceBacklog = 1024
 
 // traceOn calls see with every frame on the lines until ctx ends or see fails, and before the first with an empty one.

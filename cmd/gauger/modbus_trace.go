@@ -20,7 +20,7 @@ type tracer struct {
 	zone *time.Location
 }
 
-// bytesPerRow is how many bytes of a frame stand in one line: what 100 columns hold.
+// bytesPerRow of a frame fill 100 columns.
 const bytesPerRow = 24
 
 func (t tracer) printFrame(f line.Frame) {

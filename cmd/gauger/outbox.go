@@ -16,7 +16,7 @@ import (
 	"gauger/agent"
 )
 
-// selection is which records a command is about.
+// selection of records that a command is about.
 type selection struct {
 	stream   string // "": all
 	states   []string

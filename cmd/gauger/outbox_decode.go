@@ -15,7 +15,7 @@ func isRefusedMessage(record string) bool {
 	return stream == agent.Refused
 }
 
-// decodeResult is what a program reads of messages that were decoded again.
+// decodeResult of messages that were decoded again, as JSON.
 type decodeResult struct {
 	Decoded int                  `json:"decoded"`
 	Values  int                  `json:"values"` // that were queued of them
@@ -58,7 +58,7 @@ func decodeMessages(ctx context.Context, c *call, rest []string) error {
 	return err
 }
 
-// maxLeftShown is how many messages a person is told of that still cannot be decoded.
+// maxLeftShown of the messages that still cannot be decoded; the rest are counted.
 const maxLeftShown = 20
 
 func printDecoded(c *call, all decodeResult) error {

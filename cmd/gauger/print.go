@@ -102,7 +102,7 @@ func spokenDuration(d time.Duration) string {
 // gaugeText is a level (inches) as a gauger writes it.
 func gaugeText(inches float64) string { return tank.Length(inches).Gauge() }
 
-// timeText is how the commands show a time: the site's date and time of day.
+// timeText is the site's date and time of day.
 func timeText(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
 		return "-"

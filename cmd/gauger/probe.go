@@ -33,7 +33,7 @@ type probeRequest struct {
 	Timeout time.Duration `json:"timeout"`
 }
 
-// probeResult is what a register and its neighbours hold, and what that may mean.
+// probeResult holds a register and its neighbours as they were read, and guesses at their meaning.
 type probeResult struct {
 	Registers []register `json:"registers"`
 	Guesses   []guess    `json:"guesses"`
@@ -99,7 +99,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	return p, nil
 }
 
-// registerProblem is why a register has no word, without saying again which one.
+// registerProblem is the cause alone, without saying again which register.
 func registerProblem(err error) string {
 	if err == nil {
 		return ""
@@ -208,7 +208,7 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 // key names one reading among those of one scale.
 func (g guess) key(kind, order string) string { return fmt.Sprint(g.Address, kind, order, g.Scale) }
 
-// sameNumberText is what else reads the same number.
+// sameNumberText names the other types that read the same number.
 func (g guess) sameNumberText() string {
 	const most = 4
 	switch {
@@ -274,7 +274,7 @@ func (a *probeRequest) checkName() error {
 	return nil
 }
 
-// handGaugeError is how far a gauge that is read by hand may lie from what the transmitter says.
+// handGaugeError (inches) is the most by which a gauge read by hand differs from the transmitter.
 const handGaugeError = 0.5
 
 // readExpected reads what the value should be.

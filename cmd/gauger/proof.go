@@ -253,7 +253,7 @@ func (h site) proofPeriod(from, to string) (a agent.ProofArgs, err error) {
 	return a, nil
 }
 
-// productionDayStart is when the production day of a date begins.
+// productionDayStart of a date, in the site's zone.
 func (h site) productionDayStart(day time.Time) time.Time {
 	begin := 7 * time.Hour
 	if h.cfg != nil {

@@ -17,13 +17,13 @@ type outgoingRecord struct {
 	what            string // for the person who has asked for it
 }
 
-// queueFlags is what every command that writes may be told.
+// queueFlags of every command that writes.
 type queueFlags struct {
 	file string
 	waitOptions
 }
 
-// waitOptions is how long a command that has queued something looks on.
+// waitOptions of a command that has queued something and looks on.
 type waitOptions struct {
 	none bool
 	most time.Duration

@@ -299,7 +299,7 @@ func pointTemplates(cfg *config.Config) (all []pointTemplate) {
 	return all
 }
 
-// pointsAndTemplates are what must be heard before all is read: of a template one point that it makes.
+// pointsAndTemplates must be heard before all is read: of a template one point that it makes.
 func pointsAndTemplates(cfg *config.Config) []config.PointInfo {
 	all := slices.Collect(cfg.Points())
 	for _, t := range pointTemplates(cfg) {

@@ -13,7 +13,7 @@ import (
 	"gauger/config"
 )
 
-// gcPercent is how much garbage may lie beside what lives before it is collected. Nearly all of the heap lives as long
+// gcPercent of garbage beside what lives starts a collection. Nearly all of the heap lives as long
 // as the program and the polls make little garbage, so that the runtime's own hundred would double the memory of a
 // large site to save it a hundredth of a core.
 const gcPercent = 15

@@ -11,7 +11,7 @@ import (
 // earliestClock is the day before which no clock can be right.
 var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// timesyncMarker is where systemd-timesyncd says that the clock has been set.
+// timesyncMarker is touched by systemd-timesyncd when it has set or compared the clock.
 const timesyncMarker = "/run/systemd/timesync/synchronized"
 
 // newClock starts watching the clock.

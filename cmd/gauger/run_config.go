@@ -43,7 +43,7 @@ func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad,
 	return good, err, nil
 }
 
-// configDoubts is what is wrong with a configuration that is at work all the same: values that only `check` refuses, and that
+// configDoubts of a configuration that is at work all the same: values that only `check` refuses, and that
 // it is the last good one because the present one is bad.
 func configDoubts(strict []config.Problem, bad error) (doubts []string) {
 	if bad != nil {
@@ -55,7 +55,7 @@ func configDoubts(strict []config.Problem, bad error) (doubts []string) {
 	return doubts
 }
 
-// maxDoubtEvents is how many of its doubts a configuration has told of in events at each start.
+// maxDoubtEvents of a configuration's doubts at each start.
 const maxDoubtEvents = 5
 
 // firstDoubts is the first of them, and how many there are more.

@@ -5,7 +5,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// lineStatuses is what the Modbus lines have done so far.
+// lineStatuses counts what happened on each Modbus line since the start.
 func lineStatuses(lines *line.Lines) (all []agent.LineStatus) {
 	lines.Each(func(l *line.Line) {
 		n := l.Stats()

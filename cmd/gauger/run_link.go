@@ -16,7 +16,7 @@ import (
 // linkStateKey is the name under which the box keeps the bytes of the day.
 const linkStateKey = "link"
 
-// streamClasses is how the streams share the link: what makes the money first. A memo is a person's, who waits for it.
+// streamClasses share the link: tickets, which make the money, come first. A memo is a person's, who waits for it.
 var streamClasses = map[string]link.Class{
 	agent.Tickets: link.Must, agent.Events: link.Soon, agent.Memos: link.Soon, agent.Targets: link.Later, agent.TagValues: link.Bulk,
 }

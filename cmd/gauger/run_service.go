@@ -21,7 +21,7 @@ import (
 	"gauger/eventrules"
 )
 
-// lackingRetry is how often what is lacking of the service's settings is looked for again.
+// lackingRetry between two looks for settings of the service that are lacking.
 const lackingRetry = time.Minute
 
 // newClient opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
@@ -89,7 +89,7 @@ func readLogin(l *config.Login) (*cloud.Login, error) {
 	return out, nil
 }
 
-// findLacking is what of the service's settings cannot be used as it stands, by its key, and why. The site is read all the
+// findLacking names the service's settings that cannot be used as they stand, with the reason. The site is read all the
 // same. A login that can be read is taken on the way.
 func (d *daemon) findLacking() map[string]string {
 	found := map[string]string{}

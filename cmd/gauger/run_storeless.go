@@ -23,10 +23,10 @@ import (
 	"gauger/outbox"
 )
 
-// reopenEvery is how often a store that cannot be opened is tried.
+// reopenEvery between two tries to open a store.
 const reopenEvery = 5 * time.Second
 
-// deadOutboxShown is how long a site is shown whose outbox opens and takes nothing, before the program starts again: that file is
+// deadOutboxShown is the time for which a site is shown whose outbox opens and takes nothing, before the program starts again: that file is
 // for another process to examine.
 const deadOutboxShown = time.Minute
 

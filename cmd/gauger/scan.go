@@ -26,7 +26,7 @@ type scanRequest struct {
 	Timeout time.Duration `json:"timeout"`
 }
 
-// unitFound is what one unit did, with the names that a program reads.
+// unitFound is a unit's answer or silence, as JSON.
 type unitFound struct {
 	URL     string `json:"url"`
 	Unit    int    `json:"unit"`

@@ -26,7 +26,7 @@ type progress struct {
 	found    []unitFound
 }
 
-// progressEvery is how often progress is told where it is not on a terminal.
+// progressEvery between two lines of progress where there is no terminal.
 const progressEvery = 5 * time.Second
 
 func newProgress(c *call, a scanRequest, urls []string) *progress {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// shutdownLimit is how long an orderly end may take. What takes longer hangs: a disk that does not answer, the repair of a
+// shutdownLimit of an orderly end. What takes longer hangs: a disk that does not answer, the repair of a
 // large file. The process then ends as it is, which costs no more than a power cut would: nothing that was acknowledged.
 const shutdownLimit = 3 * time.Second
 

@@ -33,7 +33,7 @@ func (h site) zone() *time.Location {
 	return h.cfg.Zone
 }
 
-// cloudWire is how the site speaks with the service, else as the defaults have it.
+// cloudWire is the configured form of the service's messages, else the default one.
 func (h site) cloudWire() cloud.Wire {
 	if h.cfg == nil {
 		return cloud.DefaultWire()

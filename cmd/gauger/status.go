@@ -259,7 +259,7 @@ func (p *statusPage) link() {
 	p.printf("%s", text)
 }
 
-// megabytes is how a data plan counts.
+// megabytes of 1,000,000 bytes, as a data plan counts.
 func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) + " MB" }
 
 // recorder shows how far back the readings are kept.

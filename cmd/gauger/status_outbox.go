@@ -2,7 +2,7 @@ package main
 
 import "gauger/agent"
 
-// streamName is what people call a stream: refused is for those the service refused.
+// streamName for people, who take refused for the records that the service refused.
 func streamName(name string) string {
 	if name == agent.Refused {
 		return "unreadable messages"

@@ -124,7 +124,7 @@ func (o *saveValuesOptions) values(c *call, well string) ([]wellSets, error) {
 	return oneValue(well, o.code, o.figure, o.at)
 }
 
-// oneValue is what the flags say.
+// oneValue is that of the flags.
 func oneValue(well, code, figure, at string) ([]wellSets, error) {
 	v, err := parseNumber(figure)
 	if err != nil {
@@ -192,7 +192,7 @@ func valueRecord(c *call, cfg *config.Config, stream, well string, set valueSet)
 	return outgoingRecord{stream, well, body, savedText(body)}, err
 }
 
-// savedText is what the service gets, for a person: a value may have been rounded.
+// savedText shows a value as it was encoded: it may have been rounded.
 func savedText(body []byte) string {
 	var set valueSet
 	if json.Unmarshal(body, &set) != nil || len(set.Values) == 0 || set.Values[0].Value == nil {

@@ -188,7 +188,7 @@ func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]
 	return all, nil
 }
 
-// manualTicketText is what a ticket says, for the person to compare with the paper.
+// manualTicketText lets a person compare a ticket with the paper.
 func manualTicketText(cfg *config.Config, w agent.ManualTicket) string {
 	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gaugeText(w.Open), w.Open, gaugeText(w.Close), w.Close)
 	if bbl, ok := (site{cfg}).barrels(w.Tank, w.Open, w.Close); ok {

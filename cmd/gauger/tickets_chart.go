@@ -45,7 +45,7 @@ func chartOf(l *tank.Load, zone *time.Location, plain bool) (c chart, ok bool) {
 	return c, c.last > c.first
 }
 
-// dotsPerCharacter is how many dots a character has, across and down.
+// dotsPerCharacter across and down: braille has eight, ASCII three heights.
 func (c *chart) dotsPerCharacter() (across, down int) {
 	if c.plain {
 		return 1, 3

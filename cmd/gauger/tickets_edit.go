@@ -182,7 +182,7 @@ func ticketName(b agent.TicketRecord) string {
 	return b.Number
 }
 
-// editLines is what people have done to a ticket and what was learned after it had left, for its evidence.
+// editLines tell of people's edits and holds, and of what was learned after the ticket had left.
 func (r *ticketRow) editLines(h site) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {

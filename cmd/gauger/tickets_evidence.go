@@ -83,7 +83,7 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	}
 }
 
-// errorText is how far the volume may be off, in words that claim no more than was computed.
+// errorText claims no more of a volume's error than was computed.
 func errorText(l *tank.Load) string {
 	switch {
 	case l.ErrorBbl <= 0:
@@ -127,7 +127,7 @@ func addVolumes(s *sheet, v *agent.Volumes) {
 	}
 }
 
-// addMeasured is what gauger saw of a load beside its gauges.
+// addMeasured adds what gauger saw of a load beside its gauges.
 func addMeasured(s *sheet, l *tank.Load) {
 	if l.Hidden() == nil || l.InflowBbl >= 0.05 {
 		s.add("flowed in meanwhile", "%s", inflowText(l))
@@ -173,7 +173,7 @@ func temperatureText(opening, closing *float64) string {
 	return fmt.Sprintf("%.1f degF at the opening, %.1f degF at the closing", *opening, *closing)
 }
 
-// inflowText is what flowed in while the tank was hauled.
+// inflowText tells of the oil that came while the tank was hauled.
 func inflowText(l *tank.Load) string {
 	switch {
 	case l.InflowUnknown:
@@ -184,7 +184,7 @@ func inflowText(l *tank.Load) string {
 	return fmt.Sprintf("%.1f bbl", l.InflowBbl)
 }
 
-// addPeople are what people did to the ticket.
+// addPeople adds who wrote, released, rejected or matched the ticket.
 func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	if r.Person != "" {
 		s.add(map[bool]string{true: "written by", false: "released by"}[r.Load == nil], "%s", r.Person)
@@ -214,7 +214,7 @@ func reasonSuffix(why string) string {
 	return ": " + why
 }
 
-// addReceipt is what the service answered.
+// addReceipt adds the service's answer.
 func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
 	if r.Status == 0 {
 		return

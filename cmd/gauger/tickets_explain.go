@@ -141,7 +141,7 @@ func partsText(n int) string {
 	return fmt.Sprintf("in %d parts with pauses between them", n)
 }
 
-// otherCauses is what else it could have been, and the figure that speaks against it.
+// otherCauses are what the fall could have been instead of a load, each with the figure that speaks against it.
 func otherCauses(l *tank.Load) []string {
 	v := l.Rivals
 	if v == nil {
@@ -168,7 +168,7 @@ func otherCauses(l *tank.Load) []string {
 	return out
 }
 
-// otherCausesSeen is what else it could have been but for what the readings inside show.
+// otherCausesSeen are those that the readings inside the fall exclude.
 func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	say("A leak: no, a leak takes hours; this fell at %.1f bbl a minute, and below %g it would have been told of as a loss.", l.Rate, v.MinRate)
 	switch {
@@ -192,7 +192,7 @@ func otherCausesSeen(l *tank.Load, v *tank.Rivals, say func(format string, args 
 	}
 }
 
-// confidenceSentences is how good the ticket is and what that rests on.
+// confidenceSentences tell the ticket's confidence and its grounds.
 func confidenceSentences(l *tank.Load) []string {
 	text := fmt.Sprintf("How sure: gauger puts the chance that the barrels are right, to one barrel or one in a hundred, at %.0f in 100; it never claims more than 99.",
 		min(100*l.Confidence, 99))
@@ -205,7 +205,7 @@ func confidenceSentences(l *tank.Load) []string {
 	return []string{text, "Nothing was found that calls for a person."}
 }
 
-// outcomeSentences is what people did to the ticket and what comes next.
+// outcomeSentences tell of the truck's ticket, of a rejection, and of what comes next.
 func (r *ticketRow) outcomeSentences(h site) []string {
 	var out []string
 	if d := r.Hauled; d != nil {

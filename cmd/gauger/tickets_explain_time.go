@@ -17,7 +17,7 @@ const (
 	whyGap   = 20 * time.Minute // without a reading: nobody can say what happened
 )
 
-// explainQuestion is what `tickets explain` is asked: a ticket's number, or a time and a tank.
+// explainQuestion is a ticket's number, or a time and a tank.
 type explainQuestion struct {
 	number, tank string
 	at           time.Time
@@ -72,7 +72,7 @@ func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 	return printSentences(c, says)
 }
 
-// timeAnswer is what is known of a time, on its way into sentences.
+// timeAnswer makes sentences of all that is known of a tank about a time.
 type timeAnswer struct {
 	*agent.Explanation
 	h    site
@@ -149,7 +149,7 @@ var maybeRuns = map[string]string{
 	tank.Recirculated: "It makes no ticket, since the oil may have come back: %s, though no reading shows it. An event told of it.",
 }
 
-// faultWords are what a sensor's event says in words.
+// faultWords of a sensor's events.
 var faultWords = map[string]string{
 	eventrules.Stuck: "the sensor's value was stuck", eventrules.Step: "the sensor's value jumped, as when somebody sets it anew", eventrules.Gap: "no reading came",
 	eventrules.BadValue: "the sensor gave values that are no level", eventrules.SpikeRate: "the sensor gave false echoes", eventrules.ClockStep: "the clock of the readings jumped",

@@ -36,7 +36,7 @@ func leastRate(l *tank.Load) float64 {
 	return l.RemovedBbl / l.Gap.Minutes()
 }
 
-// inflowUnseen is what flowed in meanwhile, by what was before and after.
+// inflowUnseen estimates the inflow by the levels before and after.
 func inflowUnseen(l *tank.Load) string {
 	if l.InflowUnknown || l.InflowBbl < 0.05 {
 		return "What flowed in meanwhile is not known; more than the difference may have left the tank."
@@ -44,7 +44,7 @@ func inflowUnseen(l *tank.Load) string {
 	return fmt.Sprintf("At the pace of before and after about %s flowed in meanwhile; then %.1f bbl left the tank.", inflowText(l), l.RemovedBbl)
 }
 
-// paceUnseen is how fast it left, as far as it is known.
+// paceUnseen bounds the rate at which the oil left.
 func paceUnseen(l *tank.Load) string {
 	text := "It is not known how fast it left, nor in how many parts"
 	if least := leastRate(l); least > 0 {
@@ -53,7 +53,7 @@ func paceUnseen(l *tank.Load) string {
 	return text + "."
 }
 
-// otherCausesUnseen is what else it could have been, which no reading excludes.
+// otherCausesUnseen are those of a fall without readings inside, which exclude nothing.
 func otherCausesUnseen(l *tank.Load, v *tank.Rivals, say func(format string, args ...any)) {
 	if least := leastRate(l); least > v.MinRate {
 		say("A leak: hardly, a leak takes hours, and this left within %s; below %g bbl a minute it would have been told of as a loss.", spokenDuration(l.Gap), v.MinRate)

@@ -129,7 +129,7 @@ func totals(rows []ticketRow, day string, h site) string {
 	return text
 }
 
-// listTickets asks for all tickets at a desk.
+// listTickets asks for all tickets over a connection of its own.
 func listTickets(ctx context.Context, c *call) (listTickets []ticketRow, err error) {
 	err = withConnection(c, func(d *connection) (err error) {
 		listTickets, err = d.tickets(ctx)

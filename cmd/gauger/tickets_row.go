@@ -76,7 +76,7 @@ func (r *ticketRow) figures(h site) figures {
 	return f
 }
 
-// sentBody is what the service gets. A ticket that has not left has none yet.
+// sentBody is the ticket's request; one that has not left has none yet.
 func (r *ticketRow) sentBody() (b ticketBody) {
 	if r.Ticket == nil || json.Unmarshal(r.Ticket, &b) != nil {
 		return ticketBody{}
@@ -89,7 +89,7 @@ func (r *ticketRow) name() string {
 	return ticketName(r.TicketRecord)
 }
 
-// reviewText is why a person should look at it, or who wrote it.
+// reviewText tells the reasons for a review, or who wrote or rejected the ticket.
 func (r *ticketRow) reviewText() string {
 	switch {
 	case r.Rejected != "":

@@ -76,7 +76,7 @@ func (ms *moments) parse(name, text string, absent time.Time) time.Time {
 
 func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: time.Now()} }
 
-// timeWindow is what two flags say of the time that is wanted.
+// timeWindow of the flags --from and --to.
 type timeWindow struct{ from, to *string }
 
 // read reads them.

@@ -155,7 +155,7 @@ func (c *control) handleTruth(rw http.ResponseWriter, r *http.Request) {
 	rw.Write(append(b, '\n'))
 }
 
-// tankTruths is what every tank did so far.
+// tankTruths of every tank so far.
 func (s *site) tankTruths() []tankTruth {
 	var out []tankTruth
 	for _, t := range s.tanks {

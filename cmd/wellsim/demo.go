@@ -270,7 +270,7 @@ func (d *demo) printNews(got received) {
 	}
 }
 
-// truthSoFar is what the site did, as far as it is over.
+// truthSoFar holds what is over.
 func (d *demo) truthSoFar() truth {
 	t := truth{alarms: d.alarms, targets: d.targets, downs: d.downs}
 	for _, x := range d.site.tanks {

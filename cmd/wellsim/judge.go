@@ -26,7 +26,7 @@ type alarm struct {
 	told       string // how a person says it
 }
 
-// truth is what the site did.
+// truth of the simulated site, beside which the service's records are judged.
 type truth struct {
 	hauls   []haul
 	alarms  []alarm
@@ -57,7 +57,7 @@ type value struct {
 	at     time.Time
 }
 
-// received is what the service has.
+// received are the service's records.
 type received struct {
 	tickets            []ticket
 	events             []event

@@ -13,7 +13,7 @@ import (
 	"github.com/mochi-mqtt/server/v2/listeners"
 )
 
-// radioTopic is where the gateway publishes its tank.
+// radioTopic of the gateway's tank.
 const radioTopic = "field/tk3"
 
 // radio is an MQTT broker and the gateway of a radio network that publishes one tank's level there.

@@ -12,7 +12,7 @@ import (
 	"gauger/agent/cloud/cloudtest"
 )
 
-// cutLimit is how long a request that is under way may take to end when the link is cut.
+// cutLimit for requests that are under way when the link is cut.
 const cutLimit = 2 * time.Second
 
 // service is the reference service behind a link that can be cut.
@@ -71,7 +71,7 @@ func (s *service) refusePrimary(on bool) {
 	s.store.Adjust(func(c *cloudtest.Service) { c.RefusePrimary = on })
 }
 
-// storedSoFar is what the service has. A ticket that came twice in the same bytes is one ticket, sent twice; in other
+// storedSoFar reads the service's store. A ticket that came twice in the same bytes is one ticket, sent twice; in other
 // bytes it is another one.
 func (s *service) storedSoFar() received {
 	var r received

@@ -22,7 +22,7 @@ type world struct {
 	checkIn time.Time // of the radio node, next
 }
 
-// addresses are where the parts of a world listen; port 0 takes a free one.
+// addresses of the parts of a world; port 0 takes a free one.
 type addresses struct {
 	modbus, mqtt, service string
 }
