@@ -16,39 +16,39 @@ import (
 // checker looks at the decoded configuration: what each value means, and how the values fit together.
 type checker struct {
 	*report
-	cfg    *Config
-	points map[collectors.Point]PointInfo
+	cfg          *Config
+	pointsByName map[collectors.Point]PointInfo
 }
 
 func newChecker(cfg *Config, d *decoder, root *yaml.Node, dir string) *checker {
 	c := &checker{report: newReport(d, root, dir), cfg: cfg}
-	c.points = map[collectors.Point]PointInfo{}
+	c.pointsByName = map[collectors.Point]PointInfo{}
 	for p := range c.cfg.Points() {
-		if _, twice := c.points[p.Point]; !twice {
-			c.points[p.Point] = p
+		if _, twice := c.pointsByName[p.Point]; !twice {
+			c.pointsByName[p.Point] = p
 		}
 	}
 	return c
 }
 
 func (c *checker) check() {
-	c.mend()
-	c.site()
-	c.service()
-	c.loads()
-	c.devices()
-	c.agreements()
-	c.tanks()
-	c.link()
-	c.book()
-	c.events()
-	c.wells()
-	c.objects()
+	c.mendValues()
+	c.checkSite()
+	c.checkService()
+	c.checkLoads()
+	c.checkDevices()
+	c.checkAgreements()
+	c.checkTanks()
+	c.checkLink()
+	c.checkBook()
+	c.checkEvents()
+	c.checkWells()
+	c.checkObjects()
 }
 
 var siteID = regexp.MustCompile(`^[A-Z0-9-]{1,12}$`)
 
-func (c *checker) site() {
+func (c *checker) checkSite() {
 	cfg := c.cfg
 	if c.given("site") && strings.TrimSpace(cfg.Site) == "" {
 		c.problemf("site", "empty; write the name that people use for the site")
@@ -62,45 +62,45 @@ func (c *checker) site() {
 	default:
 		c.problemf("id", "%s has other characters than A-Z 0-9 -; write 1 to 12 of those", quote(cfg.ID))
 	}
-	c.guid("object", cfg.Object)
-	c.zone()
+	c.checkGUID("object", cfg.Object)
+	c.resolveZone()
 	if lowest := Size(1 << 20); cfg.Store.MaxBytes < lowest {
 		c.problemf("store.max_bytes", "%s is too small; write at least %s", cfg.Store.MaxBytes, lowest)
 	}
-	c.receipts()
+	c.checkReceipts()
 	shares := cfg.Store.Shares
-	c.share("events", shares.Events)
-	c.share("tag_values", shares.TagValues)
-	c.share("targets", shares.Targets)
-	c.share("refused", shares.Refused)
+	c.checkShare("events", shares.Events)
+	c.checkShare("tag_values", shares.TagValues)
+	c.checkShare("targets", shares.Targets)
+	c.checkShare("refused", shares.Refused)
 	if cfg.Store.Path == "" {
 		c.problemf("store.path", "empty; write a folder such as /var/lib/gauger")
 	}
-	c.recorder()
-	c.listen()
+	c.checkRecorder()
+	c.checkListen()
 }
 
-// mostDays is how long receipts can be kept.
-const mostDays = 3650
+// mostReceiptDays bounds the days for which receipts are kept.
+const mostReceiptDays = 3650
 
-func (c *checker) receipts() {
+func (c *checker) checkReceipts() {
 	r := c.cfg.Store.Receipts
 	if lowest := Size(1 << 20); r.MaxBytes < lowest {
 		c.problemf("store.receipts.max_bytes", "%s is too small; write at least %s", r.MaxBytes, lowest)
 	}
-	if r.Days < 1 || r.Days > mostDays {
-		c.problemf("store.receipts.days", "%d days; write 1 to %d", r.Days, mostDays)
+	if r.Days < 1 || r.Days > mostReceiptDays {
+		c.problemf("store.receipts.days", "%d days; write 1 to %d", r.Days, mostReceiptDays)
 	}
 }
 
-// share checks what one kind of record may use of the outbox.
-func (c *checker) share(key string, percent int) {
+// checkShare checks what one kind of record may use of the outbox.
+func (c *checker) checkShare(key string, percent int) {
 	if percent < 1 || percent > 100 {
 		c.problemf("store.shares."+key, "%d percent; write 1 to 100", percent)
 	}
 }
 
-func (c *checker) recorder() {
+func (c *checker) checkRecorder() {
 	r := c.cfg.Recorder
 	if lowest := Size(1 << 20); r.MaxBytes != 0 && r.MaxBytes < lowest {
 		c.problemf("recorder.max_bytes", "%s is too small; write at least %s, or 0 to keep no readings", r.MaxBytes, lowest)
@@ -114,7 +114,7 @@ func (c *checker) recorder() {
 var zonesNearby = strings.Fields("America/Anchorage America/Boise America/Chicago America/Denver America/Edmonton America/Los_Angeles " +
 	"America/Mexico_City America/New_York America/Phoenix America/Regina America/Winnipeg Europe/London UTC")
 
-func (c *checker) zone() {
+func (c *checker) resolveZone() {
 	name := c.cfg.TimeZone
 	if name == "" {
 		c.cfg.Zone = time.Local
@@ -137,7 +137,7 @@ func (c *checker) zone() {
 	c.cfg.Zone = found
 }
 
-func (c *checker) listen() {
+func (c *checker) checkListen() {
 	at := c.cfg.HTTP.Listen
 	if at == "" {
 		return
@@ -156,13 +156,13 @@ func (c *checker) listen() {
 	}
 }
 
-// objects checks the GUIDs, and that there is one to name.
-func (c *checker) objects() {
+// checkObjects checks the GUIDs, and that there is one to name.
+func (c *checker) checkObjects() {
 	cfg := c.cfg
 	paths := map[string]string{}
 	var order []string
 	add := func(path, object string) {
-		c.guid(path, object)
+		c.checkGUID(path, object)
 		if object != "" {
 			paths[path] = object
 			order = append(order, path)

@@ -8,7 +8,7 @@ import (
 	"gauger/collectors/modbus"
 )
 
-func (c *checker) devices() {
+func (c *checker) checkDevices() {
 	if len(c.cfg.Devices) == 0 && len(c.cfg.Tanks) > 0 {
 		c.problemf("devices", "missing; name at least one device that has the points of the tanks")
 	}
@@ -30,8 +30,8 @@ func (c *checker) devices() {
 	}
 }
 
-// agreements checks what the devices of a kind must agree on.
-func (c *checker) agreements() {
+// checkAgreements checks what the devices of a kind must agree on.
+func (c *checker) checkAgreements() {
 	for _, k := range kinds {
 		if k.agree == nil {
 			continue
@@ -46,28 +46,28 @@ func (c *checker) agreements() {
 	}
 }
 
-// point checks that a point that something names is there. It is not told when the point's device is itself wrong.
-func (c *checker) point(path string, p collectors.Point) (PointInfo, bool) {
+// checkPoint checks that a point that something names is there. It is not told when the point's device is itself wrong.
+func (c *checker) checkPoint(path string, p collectors.Point) (PointInfo, bool) {
 	if p == "" {
 		if c.given(path) {
 			c.problemf(path, "empty; write DEVICE/POINT, or remove the line")
 		}
 		return PointInfo{}, false
 	}
-	if info, ok := c.points[p]; ok {
+	if info, ok := c.pointsByName[p]; ok {
 		return info, true
 	}
 	device, _, slash := strings.Cut(string(p), "/")
 	if !slash {
-		c.problemf(path, "%s is not a point; write DEVICE/POINT%s", quote(string(p)), c.hint(p))
+		c.problemf(path, "%s is not a point; write DEVICE/POINT%s", quote(string(p)), c.hintDevice(p))
 		return PointInfo{}, false
 	}
-	doubtful := c.told["devices"]
+	doubtful := c.toldPaths["devices"]
 	for i, dev := range c.cfg.Devices {
 		switch {
 		case dev.Name != device:
-			doubtful = doubtful || c.unnamed(i, dev)
-		case c.unpointed(i, dev):
+			doubtful = doubtful || c.nameInDoubt(i, dev)
+		case c.pointNamesInDoubt(i, dev):
 			return PointInfo{}, false
 		default:
 			c.problemf(path, "%s has no such point; %s", quote(device), suggest(string(p), c.pointNames()))
@@ -80,16 +80,16 @@ func (c *checker) point(path string, p collectors.Point) (PointInfo, bool) {
 	return PointInfo{}, false
 }
 
-// unnamed says that a device's name is not to be relied on, because of a mistake already told.
-func (c *checker) unnamed(i int, dev Device) bool {
-	return dev.Name == "" || c.told[fmt.Sprintf("devices[%d].name", i)]
+// nameInDoubt says that a device's name is not to be relied on, because of a mistake already told.
+func (c *checker) nameInDoubt(i int, dev Device) bool {
+	return dev.Name == "" || c.toldPaths[fmt.Sprintf("devices[%d].name", i)]
 }
 
-// unpointed says the same of the names of its points.
-func (c *checker) unpointed(i int, dev Device) bool {
+// pointNamesInDoubt says the same of the names of its points.
+func (c *checker) pointNamesInDoubt(i int, dev Device) bool {
 	points := dev.points()
 	for k, p := range points {
-		if p.name == "" || c.told[fmt.Sprintf("devices[%d].points[%d].name", i, k)] {
+		if p.name == "" || c.toldPaths[fmt.Sprintf("devices[%d].points[%d].name", i, k)] {
 			return true
 		}
 	}
@@ -104,8 +104,8 @@ func (c *checker) pointNames() []string {
 	return names
 }
 
-// hint offers the point whose last part was written without its device.
-func (c *checker) hint(p collectors.Point) string {
+// hintDevice offers the point whose last part was written without its device.
+func (c *checker) hintDevice(p collectors.Point) string {
 	for _, name := range c.pointNames() {
 		if strings.HasSuffix(name, "/"+string(p)) {
 			return ", here " + name

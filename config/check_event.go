@@ -11,10 +11,10 @@ import (
 
 var placeholder = regexp.MustCompile(`\{[^{}]*\}`)
 
-// placeholders are what a note's text may have filled in.
+// placeholders may stand in a note's text.
 var placeholders = []string{"{value}", "{unit}", "{point}"}
 
-func (c *checker) events() {
+func (c *checker) checkEvents() {
 	type name struct {
 		rule  string
 		point collectors.Point
@@ -25,8 +25,8 @@ func (c *checker) events() {
 		if c.given(at+".rule") && strings.TrimSpace(e.Rule) == "" {
 			c.problemf(at+".rule", "empty; write the rule's name")
 		}
-		c.point(at+".point", e.Point)
-		c.condition(at, e)
+		c.checkPoint(at+".point", e.Point)
+		c.checkCondition(at, e)
 		for _, p := range placeholder.FindAllString(e.Note, -1) {
 			if !slices.Contains(placeholders, p) {
 				c.problemf(at+".note", "%s is filled in by nothing; use %s", quote(p), strings.Join(placeholders, ", "))
@@ -41,8 +41,8 @@ func (c *checker) events() {
 	}
 }
 
-// condition checks that there is exactly one, and that it can end.
-func (c *checker) condition(at string, e Event) {
+// checkCondition checks that there is exactly one, and that it can end.
+func (c *checker) checkCondition(at string, e Event) {
 	var have []string
 	for _, k := range []struct {
 		key   string
@@ -63,13 +63,13 @@ func (c *checker) condition(at string, e Event) {
 		c.problemf(join(at, have[1]), "a second condition beside %s; a rule has one: make two rules", have[0])
 		return
 	}
-	c.positive(at+".stale", e.Stale)
+	c.checkPositive(at+".stale", e.Stale)
 	switch {
 	case have[0] == "bad" && !e.Bad:
 		c.problemf(at+".bad", "false makes no condition; write bad: true, or remove the rule")
 	case e.Bit != nil && (*e.Bit < 0 || *e.Bit > 63):
 		c.problemf(at+".bit", "%d is no bit; write 0 (least) to 63", *e.Bit)
-	case e.Clear == nil || c.told[join(at, have[0])]:
+	case e.Clear == nil || c.toldPaths[join(at, have[0])]:
 	case e.Above == nil && e.Below == nil:
 		c.problemf(at+".clear", "belongs to above and below alone; remove it")
 	case e.Above != nil && *e.Clear > *e.Above:
@@ -79,7 +79,7 @@ func (c *checker) condition(at string, e Event) {
 	}
 }
 
-func (c *checker) wells() {
+func (c *checker) checkWells() {
 	ids := map[string]int{}
 	for i, w := range c.cfg.Wells {
 		at := fmt.Sprintf("wells[%d]", i)
@@ -94,18 +94,18 @@ func (c *checker) wells() {
 		if len(w.TagValues) == 0 && len(w.Targets) == 0 && w.ID != "" {
 			c.problemf(at, "sends nothing; add tag_values or targets, or remove the well")
 		}
-		c.values(at, w)
+		c.checkWellValues(at, w)
 	}
 }
 
-// values checks the codes and points of a well.
-func (c *checker) values(at string, w Well) {
+// checkWellValues checks the codes and points of a well.
+func (c *checker) checkWellValues(at string, w Well) {
 	wire := c.cfg.Service.Wire
 	codes := map[string]bool{}
 	for k, v := range w.TagValues {
 		where := fmt.Sprintf("%s.tag_values[%d]", at, k)
-		c.point(where+".point", v.Point)
-		c.twice(where, v.Code, codes)
+		c.checkPoint(where+".point", v.Point)
+		c.checkCodeOnce(where, v.Code, codes)
 		if c.given(where+".code") && !slices.Contains(wire.Codes, v.Code) {
 			c.problemf(where+".code", "%s is no code that the service takes for tag values; %s", quote(v.Code), suggestCode(v.Code, wire.Codes))
 		}
@@ -113,8 +113,8 @@ func (c *checker) values(at string, w Well) {
 	codes = map[string]bool{}
 	for k, v := range w.Targets {
 		where := fmt.Sprintf("%s.targets[%d]", at, k)
-		c.point(where+".point", v.Point)
-		c.twice(where, v.Code, codes)
+		c.checkPoint(where+".point", v.Point)
+		c.checkCodeOnce(where, v.Code, codes)
 		switch {
 		case c.given(where+".code") && v.Code == "":
 			c.problemf(where+".code", "empty; write a data classification code")
@@ -124,7 +124,7 @@ func (c *checker) values(at string, w Well) {
 	}
 }
 
-func (c *checker) twice(where, code string, seen map[string]bool) {
+func (c *checker) checkCodeOnce(where, code string, seen map[string]bool) {
 	if seen[code] && code != "" {
 		c.problemf(where+".code", "%s has a point already in this list; one code has one value", quote(code))
 	}
@@ -140,5 +140,5 @@ func suggestCode(got string, codes []string) string {
 	for i, c := range codes {
 		quoted[i] = quote(c)
 	}
-	return "write one of: " + list(quoted)
+	return "write one of: " + joinWords(quoted)
 }

@@ -9,31 +9,31 @@ import (
 	"gauger/agent/tank"
 )
 
-func (c *checker) service() {
+func (c *checker) checkService() {
 	s := c.cfg.Service
-	c.base()
+	c.checkServiceURL()
 	if !s.SecondaryKey.Given() {
 		c.warnf("service.secondary_key", "missing; with one key alone a refused key stops the sending: add the second one")
 	} else if s.SecondaryKey == s.PrimaryKey {
 		c.problemf("service.secondary_key", "the same source as primary_key; name the place of the other key")
 	}
-	c.exists("service.ca_file", s.CAFile)
-	if file := resolve(c.dir, s.CAFile); there(file) {
+	c.checkFile("service.ca_file", s.CAFile)
+	if file := resolve(c.dir, s.CAFile); fileExists(file) {
 		if _, err := cloud.Authorities(file); err != nil {
 			c.strictf("service.ca_file", "%v", err)
 		}
 	}
-	c.exists("service.primary_key", s.PrimaryKey.File)
-	c.exists("service.secondary_key", s.SecondaryKey.File)
+	c.checkFile("service.primary_key", s.PrimaryKey.File)
+	c.checkFile("service.secondary_key", s.SecondaryKey.File)
 	if l := s.Login; l != nil {
 		for key, from := range map[string]Secret{"password_hash": l.PasswordHash, "token": l.Token, "api_key": l.APIKey, "subscription_key": l.SubscriptionKey} {
-			c.exists("service.login."+key, from.File)
+			c.checkFile("service.login."+key, from.File)
 		}
 		if *l == (Login{}) {
 			c.problemf("service.login", "sends nothing; write what Authenticate needs, or remove it")
 		}
 		if l.Customer != "" {
-			c.guid("service.login.customer", l.Customer)
+			c.checkGUID("service.login.customer", l.Customer)
 		}
 		if !l.SubscriptionKey.Given() {
 			c.warnf("service.login.subscription_key", "missing; Authenticate then works only where the gateway does not check the key")
@@ -49,8 +49,8 @@ func (c *checker) service() {
 	}
 }
 
-// base checks the service's address.
-func (c *checker) base() {
+// checkServiceURL checks the service's address.
+func (c *checker) checkServiceURL() {
 	const path = "service.url"
 	text := c.cfg.Service.URL
 	if text == "" && !c.given(path) {
@@ -79,26 +79,26 @@ func withoutUser(text string) string {
 	return text
 }
 
-// loads checks the detector's settings of the site and of each tank, and what rests on them.
-func (c *checker) loads() {
-	c.load("loads", c.cfg.Loads)
+// checkLoads checks the detector's settings of the site and of each tank, and what rests on them.
+func (c *checker) checkLoads() {
+	c.checkLoadsBlock("loads", c.cfg.Loads)
 	for i, t := range c.cfg.Tanks {
 		path := fmt.Sprintf("tanks[%d].loads", i)
 		if c.given(path) {
-			c.load(path, t.Loads)
+			c.checkLoadsBlock(path, t.Loads)
 		}
 		if t.Loads.Speed != c.cfg.Loads.Speed {
 			c.problemf(path+".speed", "%g, while the site's is %g; the site has one clock: set speed under the top-level loads alone", t.Loads.Speed, c.cfg.Loads.Speed)
 		}
 	}
 	if least := c.cfg.leastHold(); c.given("tickets.hold") && c.cfg.Tickets.Hold < least {
-		c.problemf("tickets.hold", "%s is shorter than the detector's confirm; write at least %s, or shorten loads.confirm", short(c.cfg.Tickets.Hold), short(least))
+		c.problemf("tickets.hold", "%s is shorter than the detector's confirm; write at least %s, or shorten loads.confirm", shortDuration(c.cfg.Tickets.Hold), shortDuration(least))
 	}
 }
 
-// load checks one block of the detector's settings. The detector takes zero for its default where zero says nothing;
+// checkLoadsBlock checks one block of the detector's settings. The detector takes zero for its default where zero says nothing;
 // written out it is a mistake.
-func (c *checker) load(path string, l tank.Loads) {
+func (c *checker) checkLoadsBlock(path string, l tank.Loads) {
 	for _, f := range fieldsOf(settable(&l).Type()) {
 		where := join(path, f.name)
 		if !c.given(where) {
@@ -120,5 +120,21 @@ func (c *checker) load(path string, l tank.Loads) {
 	}
 	if (given("truck_max") || given("min_load")) && l.TruckMax > 0 && l.TruckMax < l.MinLoad {
 		c.problemf(path+".truck_max", "%g is below min_load, which is %g; nothing would be a load", l.TruckMax, l.MinLoad)
+	}
+}
+
+// leastBytesPerDay is the least number of bytes a day that lets a site work: a request that needs a new connection takes some
+// 7 KB, most of it the service's certificates, and so does each attempt at a service that is out of order.
+const leastBytesPerDay = 100_000
+
+func (c *checker) checkLink() {
+	l := c.cfg.Link
+	if l.MaxBytesPerDay > 0 && l.MaxBytesPerDay < leastBytesPerDay {
+		c.problemf("link.max_bytes_per_day", "%d bytes are a dozen requests a day; write at least 100kB, or 0 for no limit", int64(l.MaxBytesPerDay))
+	}
+	for i, w := range l.Windows {
+		if w.From == w.To {
+			c.problemf(fmt.Sprintf("link.windows[%d]", i), "begins and ends at %s; leave the windows out if values may leave at any time", w.From)
+		}
 	}
 }

@@ -14,14 +14,14 @@ const (
 	leastTemperature, mostTemperature = -60.0, 300.0
 )
 
-func (c *checker) tanks() {
+func (c *checker) checkTanks() {
 	ids := map[string]int{}
 	levels := map[collectors.Point]int{}
 	groups := map[string][]int{}
 	for i := range c.cfg.Tanks {
 		t := &c.cfg.Tanks[i]
 		at := fmt.Sprintf("tanks[%d]", i)
-		c.identity(at, t)
+		c.checkIdentity(at, t)
 		if k, twice := ids[t.ID]; twice && t.ID != "" {
 			c.problemf(at+".id", "%s is already tanks[%d]; two tanks with one id would mix their tickets", quote(t.ID), k)
 		} else {
@@ -35,10 +35,10 @@ func (c *checker) tanks() {
 		if t.Group != "" {
 			groups[t.Group] = append(groups[t.Group], i)
 		}
-		c.tankPoints(at, t)
-		c.constants(at, t)
-		c.shape(at, t)
-		c.heights(at, t)
+		c.checkTankPoints(at, t)
+		c.checkConstants(at, t)
+		c.checkShape(at, t)
+		c.mendHeights(at, t)
 	}
 	for name, members := range groups {
 		if len(members) == 1 {
@@ -47,7 +47,7 @@ func (c *checker) tanks() {
 	}
 }
 
-func (c *checker) identity(at string, t *Tank) {
+func (c *checker) checkIdentity(at string, t *Tank) {
 	if c.given(at+".id") && (t.ID == "" || strings.TrimSpace(t.ID) != t.ID || strings.ContainsAny(t.ID, "\t\r\n")) {
 		c.problemf(at+".id", "%s is no id; write the tank's external ID without blanks around it", quote(t.ID))
 	}
@@ -62,26 +62,26 @@ func (c *checker) identity(at string, t *Tank) {
 	}
 }
 
-func (c *checker) tankPoints(at string, t *Tank) {
-	for _, k := range t.points() {
+func (c *checker) checkTankPoints(at string, t *Tank) {
+	for _, k := range t.pointRefs() {
 		where := join(at, k.key)
-		info, ok := c.point(where, k.point)
+		info, ok := c.checkPoint(where, k.point)
 		if !ok {
 			continue
 		}
 		switch k.key {
 		case "level", "interface":
-			c.lengthUnit(where, info)
+			c.checkLengthUnit(where, info)
 		case "top_temperature", "bottom_temperature":
-			c.temperatureUnit(where, info)
+			c.checkTemperatureUnit(where, info)
 		case "production":
-			c.volumeUnit(where, info)
+			c.checkVolumeUnit(where, info)
 		}
 	}
 }
 
-// lengthUnit refuses a level that cannot be turned into inches.
-func (c *checker) lengthUnit(where string, info PointInfo) {
+// checkLengthUnit refuses a level that cannot be turned into inches.
+func (c *checker) checkLengthUnit(where string, info PointInfo) {
 	_, err := inchesPer(info.Unit, 1)
 	switch {
 	case info.Unit == "":
@@ -91,12 +91,12 @@ func (c *checker) lengthUnit(where string, info PointInfo) {
 	}
 }
 
-// pointPath is where a point's unit stands.
+// pointPath is the path of a point's unit in the file.
 func (c *checker) pointPath(info PointInfo) string {
 	return fmt.Sprintf("devices[%d].points[%d].unit", info.Device, info.Index)
 }
 
-func (c *checker) temperatureUnit(where string, info PointInfo) {
+func (c *checker) checkTemperatureUnit(where string, info PointInfo) {
 	switch strings.ToLower(string(info.Unit)) {
 	case "degf", "f", "fahrenheit", "degc", "c", "celsius", "k", "kelvin":
 	case "":
@@ -106,8 +106,8 @@ func (c *checker) temperatureUnit(where string, info PointInfo) {
 	}
 }
 
-// constants refuses figures that are most probably in another unit.
-func (c *checker) constants(at string, t *Tank) {
+// checkConstants refuses figures that are most probably in another unit.
+func (c *checker) checkConstants(at string, t *Tank) {
 	between := func(key string, s Source, low, high float64, say string) {
 		if s.Constant != nil && (*s.Constant < low || *s.Constant > high) {
 			c.problemf(join(at, key), "%g %s", *s.Constant, say)
@@ -119,8 +119,8 @@ func (c *checker) constants(at string, t *Tank) {
 	between("bottom_temperature", t.BottomTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
 }
 
-// shape checks the height and builds the table.
-func (c *checker) shape(at string, t *Tank) {
+// checkShape checks the height and builds the table.
+func (c *checker) checkShape(at string, t *Tank) {
 	if t.Height <= 0 {
 		if c.given(at + ".height") {
 			c.problemf(at+".height", "not above zero; write the tank's height such as 20ft")
@@ -135,7 +135,7 @@ func (c *checker) shape(at string, t *Tank) {
 		return
 	}
 	if t.Strapping.Given() {
-		c.strapping(at, t)
+		c.checkStrapping(at, t)
 		return
 	}
 	if t.Diameter == 0 {
@@ -145,5 +145,34 @@ func (c *checker) shape(at string, t *Tank) {
 	t.Table = tank.Cylinder(t.Diameter, t.Height)
 	if !t.Lact() {
 		c.warnf(at+".strapping", "missing; barrels come from the diameter, which is good to a percent: use the tank's strapping table")
+	}
+}
+
+// checkBook checks what the tank book is told.
+func (c *checker) checkBook() {
+	if limit := c.cfg.Book.LossLimit; !(limit > 0 && limit <= 1000) {
+		c.problemf("book.loss_limit", "%g is no limit; write barrels a day such as 0.8", limit)
+	}
+	meters := map[collectors.Point]int{}
+	for i, t := range c.cfg.Tanks {
+		if t.Production == "" {
+			continue
+		}
+		if k, twice := meters[t.Production]; twice {
+			c.problemf(fmt.Sprintf("tanks[%d].production", i), "%s already counts the production of tanks[%d] (%s); both would be booked all of it", quote(string(t.Production)), k, c.cfg.Tanks[k].ID)
+			continue
+		}
+		meters[t.Production] = i
+	}
+}
+
+// checkVolumeUnit refuses a production meter that does not count a volume.
+func (c *checker) checkVolumeUnit(where string, info PointInfo) {
+	switch strings.ToLower(string(info.Unit)) {
+	case "bbl", "mbbl", "gal", "m3", "l", "ft3":
+	case "":
+		c.problemf(c.pointPath(info), "missing; %s counts production: write unit: bbl (or gal, m3, l, ft3, mbbl)", info.Point)
+	default:
+		c.problemf(where, "%s is in %s, which is no volume; a production meter counts in bbl, gal, m3, l, ft3 or mbbl", info.Point, quote(string(info.Unit)))
 	}
 }

@@ -1,6 +1,21 @@
 // Package config is the one YAML file of a site: its structs with their defaults, a strict reader that reports every
 // mistake at its line and column, the shipped example, the effective file as it is printed, and its JSON Schema.
 // The keys are the yaml tags of the structs; what a key means is its doc tag.
+//
+// A file goes through syntax.go (YAML, with the place of each mistake), decode.go and scalar.go (into the structs of config.go,
+// tank.go, values.go, secret.go and device.go, by the tags that fields.go reads), check.go and the other check files, and
+// complete.go (what follows from other keys); load.go is that road. report.go keeps the mistakes; print.go and schema.go write
+// what was read and what may be written. What a device may say is a table: kinds.go has a row for each kind, kind_NAME.go its
+// options; template.go lays a device's keys over a register map that gauger brings along.
+//
+// Decisions:
+//   - What the version before took starts in run; only check refuses it. Config.Strict holds such values: each is replaced,
+//     where something is known that can be lived with (check_strict.go, cloud.Wire.Mend), and said in log, event and status, by
+//     the last good copy too. A new rule about a value belongs there, never among the mistakes. `make prove-config` writes odd
+//     files from the schema and runs what is let through.
+//   - A register map is data: keys of a device, over which its own are laid in the tree of the file, before anything is
+//     decoded, so that a device by template is checked, printed and read as any other.
+//   - A point that a template of an MQTT device would make becomes one of its own where something names it.
 package config
 
 import (
@@ -39,7 +54,7 @@ type Config struct {
 	Zone *time.Location `yaml:"-"`
 	// Warnings are legal but doubtful things, in the order of the file's lines.
 	Warnings []Problem `yaml:"-"`
-	// Budgets are what the Modbus devices take of the time of their lines.
+	// Budgets are the shares that the Modbus devices take of the time of their lines.
 	Budgets []modbus.Budget `yaml:"-"`
 	// Slow are the lines that cannot keep up with the intervals asked of them. Whoever sets up a site must not let
 	// that pass unseen; a site that runs goes on, with each poll later than asked for.
@@ -62,7 +77,7 @@ type Service struct {
 	CAFile       string         `yaml:"ca_file" doc:"PEM file of the authorities that may sign the service's certificate. Default: the system's"`
 }
 
-// Login is what Authenticate sends, any subset of it, and the key that lets the request through the gateway.
+// Login has the members of the Authenticate request, any subset of them, and the key that lets the request through the gateway.
 type Login struct {
 	Type            string `yaml:"type" doc:"authenticationType, as the service's operator names it"`
 	Customer        string `yaml:"customer" doc:"customerGuid"`

@@ -16,7 +16,7 @@ import (
 // maxVisits bounds what aliases can blow a small file up to: 2,000 devices of 100 points fit.
 const maxVisits = 1 << 20
 
-// maxProblems is how many mistakes one file is told; after so many it is not the file that was meant.
+// maxProblems bounds the mistakes that are told of one file; after so many it is not the file that was meant.
 const maxProblems = 100
 
 // decoder fills structs from a tree of nodes by their yaml tags, strictly, and goes on after a mistake.
@@ -55,8 +55,8 @@ func (d *decoder) at(n *yaml.Node, path, message string) Problem {
 	return Problem{d.file, max(1, min(n.Line, d.last)), max(1, n.Column), path, message}
 }
 
-// affords counts what is visited, and ends it when aliases have unfolded to more than any configuration holds.
-func (d *decoder) affords(n *yaml.Node, path string) bool {
+// countVisit counts what is visited, and ends it when aliases have unfolded to more than any configuration holds.
+func (d *decoder) countVisit(n *yaml.Node, path string) bool {
 	d.visits++
 	if d.visits == maxVisits {
 		d.addf(n, path, "the file unfolds to more than %d values; write less by alias", maxVisits)
@@ -66,7 +66,7 @@ func (d *decoder) affords(n *yaml.Node, path string) bool {
 
 // decode puts what n says into v, which can be set.
 func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
-	if !d.affords(n, path) {
+	if !d.countVisit(n, path) {
 		return
 	}
 	if n.Kind == yaml.AliasNode {
@@ -202,10 +202,10 @@ func (d *decoder) unknown(p pair, fields fieldList, path string) string {
 		return w
 	}
 	if home := d.home(p.name); home != "" && home != join(path, p.name) {
-		d.addf(p.key, join(path, p.name), "no such key here; it belongs at %s. Here stand: %s", home, list(fields.names()))
+		d.addf(p.key, join(path, p.name), "no such key here; it belongs at %s. Here stand: %s", home, joinWords(fields.names()))
 		return ""
 	}
-	d.addf(p.key, join(path, p.name), "no such key; here stand: %s", list(fields.names()))
+	d.addf(p.key, join(path, p.name), "no such key; here stand: %s", joinWords(fields.names()))
 	return ""
 }
 
@@ -250,7 +250,7 @@ func (d *decoder) pairs(n *yaml.Node, path string) ([]pair, bool) {
 
 // merge adds the keys of an aliased mapping, or of a list of them, that are not there yet.
 func (d *decoder) merge(n *yaml.Node, out []pair, lines map[string]int, path string) []pair {
-	if !d.affords(n, path) {
+	if !d.countVisit(n, path) {
 		return out
 	}
 	target := n
@@ -286,10 +286,10 @@ func (d *decoder) merge(n *yaml.Node, out []pair, lines map[string]int, path str
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
-		d.addf(n, path, "%s where one value is wanted; write %s", shapeOf(n), wanted(v.Type()))
+		d.addf(n, path, "%s where one value is wanted; write %s", shapeOf(n), typeWords(v.Type()))
 		return
 	case isNull(n):
-		d.addf(n, path, "has no value; write %s, or remove the line", wanted(v.Type()))
+		d.addf(n, path, "has no value; write %s, or remove the line", typeWords(v.Type()))
 		return
 	case len(n.Value) > 8192:
 		d.addf(n, path, "a value of %d characters; none is that long", len(n.Value))

@@ -66,7 +66,7 @@ func readFields(t reflect.Type, base []int) fieldList {
 	return out
 }
 
-const severalHomes = "several"
+const ambiguousHome = "several"
 
 // keyHomes are the paths of the keys of a struct type that stand in one place alone; of the others severalHomes. They help
 // whoever wrote a key one level too high or too low.
@@ -89,7 +89,7 @@ func addHomes(out map[string]string, t reflect.Type, path string, depth int) {
 	for _, f := range fieldsOf(t) {
 		here := join(path, f.name)
 		if _, taken := out[f.name]; taken {
-			out[f.name] = severalHomes
+			out[f.name] = ambiguousHome
 		} else {
 			out[f.name] = here
 		}

@@ -36,10 +36,10 @@ func (e *hostEntry) origin(string) (Origin, bool) { return Origin{}, false }
 
 func (e *hostEntry) mend(r *report, at string) {
 	const least = 100 * time.Millisecond
-	r.within(at+".every", &e.Options.Every, least, longest, least)
+	r.keepWithin(at+".every", &e.Options.Every, least, longestInterval, least)
 }
 
 func (e *hostEntry) check(r *report, at string, _ siteFacts) {
 	r.problems(at, e.Options.Check())
-	r.positive(at+".every", e.Options.Every)
+	r.checkPositive(at+".every", e.Options.Every)
 }

@@ -59,7 +59,7 @@ func (e *modbusEntry) origin(point string) (Origin, bool) {
 
 // feedsLevel has the level of a tank on a serial line read twice, unless the file says otherwise: a frame there carries
 // nothing that ties an answer to its request. The two readings may differ by what a load can move between them, and by noise.
-func (e *modbusEntry) feedsLevel(point int, m levelMove) {
+func (e *modbusEntry) feedsLevel(point int, m levelMoveWithin) {
 	p := &e.Options.Points[point]
 	if p.Verify == "" && e.Options.SerialLine() {
 		p.Verify = "twice"
@@ -68,22 +68,22 @@ func (e *modbusEntry) feedsLevel(point int, m levelMove) {
 }
 
 func (e *modbusEntry) mend(r *report, at string) {
-	r.within(at+".every", &e.Options.Every, leastEvery, longest, leastEvery)
-	r.within(at+".every_while_loading", &e.Options.EveryWhileLoading, leastEvery, longest, 0)
-	r.within(at+".timeout", &e.Options.Timeout, leastTimeout, mostTimeout, usualTimeout)
+	r.keepWithin(at+".every", &e.Options.Every, leastEvery, longestInterval, leastEvery)
+	r.keepWithin(at+".every_while_loading", &e.Options.EveryWhileLoading, leastEvery, longestInterval, 0)
+	r.keepWithin(at+".timeout", &e.Options.Timeout, leastTimeout, mostTimeout, usualTimeout)
 }
 
 func (e *modbusEntry) check(r *report, at string, _ siteFacts) {
 	e.checkCompanions(r, at)
 	r.problems(at, e.Options.Check())
-	r.positive(at+".every", e.Options.Every)
-	r.positive(at+".timeout", e.Options.Timeout)
+	r.checkPositive(at+".every", e.Options.Every)
+	r.checkPositive(at+".timeout", e.Options.Timeout)
 	for _, w := range e.Options.Warnings() {
 		r.warnf(join(at, w.Path), "%s", w.Message)
 	}
 	d := e.Options
 	d.MapFiles(func(file string) string {
-		r.exists(at+".modbus", file)
+		r.checkFile(at+".modbus", file)
 		return file
 	})
 	// A written zero is refused where leaving the key out means the usual.
@@ -124,6 +124,6 @@ func agreeOnLines(r *report, _ siteFacts, all []deviceAt) {
 }
 
 // describeTemplate adds the names of the register maps to the schema.
-func describeTemplate(properties object) {
-	properties["template"].(object)["enum"] = modbus.Templates()
+func describeTemplate(properties schemaObject) {
+	properties["template"].(schemaObject)["enum"] = modbus.Templates()
 }

@@ -104,8 +104,8 @@ func (e *mqttEntry) mend(r *report, at string) {
 	}
 	for k := range e.Options.Points {
 		p := &e.Options.Points[k]
-		if p.ExpectEvery > 0 && p.ExpectEvery < time.Second || p.ExpectEvery > longest {
-			r.strictf(fmt.Sprintf("%s.points[%d].expect_every", at, k), "%s is no interval between messages; write 1s to 744h. Until then nobody watches for silence", short(p.ExpectEvery))
+		if p.ExpectEvery > 0 && p.ExpectEvery < time.Second || p.ExpectEvery > longestInterval {
+			r.strictf(fmt.Sprintf("%s.points[%d].expect_every", at, k), "%s is no interval between messages; write 1s to 744h. Until then nobody watches for silence", shortDuration(p.ExpectEvery))
 			p.ExpectEvery = 0
 		}
 	}
@@ -121,10 +121,10 @@ func brokerPath(r *report, at string, k int) string {
 
 func (e *mqttEntry) check(r *report, at string, _ siteFacts) {
 	r.problems(at, e.withPassword().Check())
-	r.exists(at+".password", e.Password.File)
-	r.exists(at+".ca_file", e.Options.CAFile)
-	r.exists(at+".cert_file", e.Options.CertFile)
-	r.exists(at+".key_file", e.Options.KeyFile)
+	r.checkFile(at+".password", e.Password.File)
+	r.checkFile(at+".ca_file", e.Options.CAFile)
+	r.checkFile(at+".cert_file", e.Options.CertFile)
+	r.checkFile(at+".key_file", e.Options.KeyFile)
 }
 
 // agreeOnSessions checks what MQTT devices at one broker must agree on.

@@ -46,13 +46,13 @@ func (e *recordingEntry) origin(point string) (Origin, bool) {
 }
 
 func (e *recordingEntry) mend(r *report, at string) {
-	r.within(at+".every", &e.Options.Every, leastEvery, longest, leastEvery)
+	r.keepWithin(at+".every", &e.Options.Every, leastEvery, longestInterval, leastEvery)
 }
 
 func (e *recordingEntry) check(r *report, at string, s siteFacts) {
 	r.problems(at, e.Options.Check())
-	r.positive(at+".every", e.Options.Every)
-	r.exists(at+".recording", e.Options.File)
+	r.checkPositive(at+".every", e.Options.Every)
+	r.checkFile(at+".recording", e.Options.File)
 	if s.remote {
 		r.warnf(at+".recording", "a recording makes tickets of what is past, and the service is not on this box; use it for demonstrations alone")
 	}

@@ -15,15 +15,15 @@ type kind struct {
 	entry func() options // an entry before its keys are read
 
 	// What follows is nil where a kind has no use for it.
-	underlay func(d *decoder, n *yaml.Node, path string)  // lays something under an entry before it is decoded
-	agree    func(r *report, s siteFacts, all []deviceAt) // checks what devices of the kind must agree on
-	describe func(properties object)                      // completes the schema of an entry
+	underlay    func(d *decoder, n *yaml.Node, path string)  // lays something under an entry before it is decoded
+	agree       func(r *report, s siteFacts, all []deviceAt) // checks what devices of the kind must agree on
+	addToSchema func(properties schemaObject)                // completes the schema of an entry
 }
 
 // kinds is the table of device kinds, in the order in which people read of them. A collector of a new protocol is a room
 // below collectors, a row here with a file kind_NAME.go, and a line in cmd/gauger/device_kinds.go, where it is started.
 var kinds = []kind{
-	{key: "modbus", entry: newModbusEntry, underlay: (*decoder).layTemplate, agree: agreeOnLines, describe: describeTemplate},
+	{key: "modbus", entry: newModbusEntry, underlay: (*decoder).layTemplate, agree: agreeOnLines, addToSchema: describeTemplate},
 	{key: "mqtt", entry: newMQTTEntry, agree: agreeOnSessions},
 	{key: "recording", entry: newRecordingEntry},
 	{key: "host", entry: newHostEntry},
@@ -68,11 +68,11 @@ type options interface {
 	complete(s siteFacts)                    // fills in what follows from the site
 
 	// plainEntry has these for kinds that have no use for them.
-	files() []*string                     // names of files in it
-	mapFiles(resolve func(string) string) // the same of names within other texts
-	instance(name string) (options, bool) // a copy in which one point of a template is a point of its own
-	feedsLevel(point int, m levelMove)    // a point is the level of a tank
-	dropDone()                            // takes away keys that have done their work once it is decoded
+	files() []*string                        // names of files in it
+	mapFiles(resolve func(string) string)    // the same of names within other texts
+	instance(name string) (options, bool)    // a copy in which one point of a template is a point of its own
+	feedsLevel(point int, m levelMoveWithin) // a point is the level of a tank
+	dropDone()                               // takes away keys that have done their work once it is decoded
 }
 
 // plainEntry is embedded by the entries of kinds.
@@ -81,7 +81,7 @@ type plainEntry struct{}
 func (plainEntry) files() []*string                { return nil }
 func (plainEntry) mapFiles(func(string) string)    {}
 func (plainEntry) instance(string) (options, bool) { return nil, false }
-func (plainEntry) feedsLevel(int, levelMove)       {}
+func (plainEntry) feedsLevel(int, levelMoveWithin) {}
 func (plainEntry) dropDone()                       {}
 
 // named is common to the entries of every kind.
@@ -109,8 +109,8 @@ type deviceAt struct {
 	options options
 }
 
-// levelMove is the most that a level moves within a time, in the point's unit.
-type levelMove func(within time.Duration) float64
+// levelMoveWithin is the most that a level moves within a time, in the point's unit.
+type levelMoveWithin func(within time.Duration) float64
 
 // Origin says how a point's value comes about: where its number is read, and what is made of it.
 type Origin struct {

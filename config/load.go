@@ -41,15 +41,15 @@ func examine(name string, b []byte, dir string) (*Config, []Problem, error) {
 	cfg := new(defaultConfig())
 	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}}
 	d.decode(root, settable(cfg), "")
-	cfg.referAll()
+	cfg.referToTemplates()
 	c := newChecker(cfg, d, root, dir)
 	c.check()
 	if len(d.problems) > 0 {
-		return nil, sorted(c.warnings), Problems(sorted(append(d.problems, c.stricter()...)))
+		return nil, sorted(c.warnings), Problems(sorted(append(d.problems, c.strictProblems()...)))
 	}
 	cfg.complete(dir)
 	c.busTime()
-	cfg.Warnings, cfg.Strict = sorted(c.warnings), c.stricter()
+	cfg.Warnings, cfg.Strict = sorted(c.warnings), c.strictProblems()
 	var err error
 	if cfg.hash, err = cfg.checksum(); err != nil {
 		return nil, nil, err
@@ -62,7 +62,7 @@ var homes = sync.OnceValue(func() map[string]string { return keyHomes(reflect.Ty
 // homeOf is the path of the one place in the configuration where a key of this name stands; empty when there is none or
 // more than one.
 func homeOf(name string) string {
-	if home := homes()[name]; home != severalHomes {
+	if home := homes()[name]; home != ambiguousHome {
 		return home
 	}
 	return ""

@@ -57,11 +57,11 @@ func suggest(got string, words []string) string {
 	if w := Nearest(got, words); w != "" {
 		return fmt.Sprintf("did you mean %s?", w)
 	}
-	return "write one of: " + list(words)
+	return "write one of: " + joinWords(words)
 }
 
-// list names words for a person, the first forty at most.
-func list(words []string) string {
+// joinWords names words for a person, the first forty at most.
+func joinWords(words []string) string {
 	const most = 40
 	if len(words) <= most {
 		return strings.Join(words, ", ")

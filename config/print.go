@@ -88,14 +88,14 @@ func hashNode(sum hash.Hash32, n *yaml.Node) {
 	}
 }
 
-// mostQuarters is a table of 1,000 ft.
-const mostQuarters = 48_000
+// mostTableSteps is a table of 1,000 ft.
+const mostTableSteps = 48_000
 
 // hashTable adds what a table says at every quarter inch, which is as fine as tables are; one that is higher than any
 // tank, in as many places.
 func hashTable(sum hash.Hash32, table tank.Table) {
-	step := max(0.25, (table.Top()-table.Bottom())/mostQuarters)
-	for i, at := 0, table.Bottom(); i <= mostQuarters && at <= table.Top(); i, at = i+1, at+step {
+	step := max(0.25, (table.Top()-table.Bottom())/mostTableSteps)
+	for i, at := 0, table.Bottom(); i <= mostTableSteps && at <= table.Top(); i, at = i+1, at+step {
 		barrels, err := table.Barrels(at)
 		if err != nil {
 			return
@@ -111,7 +111,7 @@ type printer struct{ cfg *Config }
 func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 	switch x := v.Interface().(type) {
 	case time.Duration:
-		return scalarNode("", short(x)), nil
+		return scalarNode("", shortDuration(x)), nil
 	case tank.Length:
 		return scalarNode("", strconv.FormatFloat(float64(x), 'f', -1, 64)+"in"), nil
 	case Source:
@@ -217,7 +217,7 @@ func (p printer) list(v reflect.Value) (*yaml.Node, error) {
 			return nil, fmt.Errorf("[%d]: %w", i, err)
 		}
 		flat = flat && inner.Kind == yaml.ScalarNode
-		if plain(inner) {
+		if isFlat(inner) {
 			inner.Style |= yaml.FlowStyle
 		}
 		n.Content = append(n.Content, inner)
@@ -228,8 +228,8 @@ func (p printer) list(v reflect.Value) (*yaml.Node, error) {
 	return n, nil
 }
 
-// plain says that a mapping or list has nothing nested but lists of numbers and words.
-func plain(n *yaml.Node) bool {
+// isFlat says that a mapping or list has nothing nested but lists of numbers and words.
+func isFlat(n *yaml.Node) bool {
 	for _, c := range n.Content {
 		if c.Kind == yaml.MappingNode || c.Kind == yaml.SequenceNode && c.Style&yaml.FlowStyle == 0 {
 			return false

@@ -10,26 +10,26 @@ import (
 
 var pointType = reflect.TypeFor[collectors.Point]()
 
-// referAll makes a point of its own of everything that tanks, events and wells name and a template makes.
-func (c *Config) referAll() {
+// referToTemplates makes a point of its own of everything that tanks, events and wells name and a template makes.
+func (c *Config) referToTemplates() {
 	for _, part := range []any{c.Tanks, c.Events, c.Wells} {
-		c.referIn(reflect.ValueOf(part))
+		c.referToTemplatesIn(reflect.ValueOf(part))
 	}
 }
 
-// referIn looks for the names of points in a part of the configuration.
-func (c *Config) referIn(v reflect.Value) {
+// referToTemplatesIn looks for the names of points in a part of the configuration.
+func (c *Config) referToTemplatesIn(v reflect.Value) {
 	switch {
 	case v.Type() == pointType:
 		c.Refer(collectors.Point(v.String()))
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			c.referIn(v.Index(i))
+			c.referToTemplatesIn(v.Index(i))
 		}
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			if v.Type().Field(i).IsExported() {
-				c.referIn(v.Field(i))
+				c.referToTemplatesIn(v.Field(i))
 			}
 		}
 	}

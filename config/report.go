@@ -16,21 +16,21 @@ import (
 
 // report gathers the mistakes of a file, each at its place, and knows which follow from one already told.
 type report struct {
-	d        *decoder
-	root     *yaml.Node
-	dir      string
-	warnings []Problem
-	strict   []Problem       // what only `check` refuses
-	told     map[string]bool // paths that have a problem
-	broken   map[string]bool // blocks in which the decoder found a mistake
+	d            *decoder
+	root         *yaml.Node
+	dir          string
+	warnings     []Problem
+	strict       []Problem       // what only `check` refuses
+	toldPaths    map[string]bool // paths that have a problem
+	brokenBlocks map[string]bool // blocks in which the decoder found a mistake
 }
 
 func newReport(d *decoder, root *yaml.Node, dir string) *report {
-	r := &report{d: d, root: root, dir: dir, told: map[string]bool{}, broken: map[string]bool{}}
+	r := &report{d: d, root: root, dir: dir, toldPaths: map[string]bool{}, brokenBlocks: map[string]bool{}}
 	for _, p := range d.problems {
-		r.told[p.Path] = true
+		r.toldPaths[p.Path] = true
 		for path := p.Path; path != ""; path = parent(path) {
-			r.broken[parent(path)] = true
+			r.brokenBlocks[parent(path)] = true
 		}
 	}
 	return r
@@ -43,7 +43,7 @@ func (r *report) problemf(path, format string, args ...any) {
 	if r.follows(path, there) {
 		return
 	}
-	r.told[path] = true
+	r.toldPaths[path] = true
 	r.d.addf(n, path, format, args...)
 }
 
@@ -57,14 +57,14 @@ func (r *report) warnf(path, format string, args ...any) {
 }
 
 func (r *report) follows(path string, there bool) bool {
-	if r.told[path] {
+	if r.toldPaths[path] {
 		return true
 	}
 	if there {
-		return path != "" && r.broken[path]
+		return path != "" && r.brokenBlocks[path]
 	}
 	up := parent(path)
-	return up != "" && r.broken[up]
+	return up != "" && r.brokenBlocks[up]
 }
 
 // given says that a key is written in the file.
@@ -73,8 +73,8 @@ func (r *report) given(path string) bool {
 	return there
 }
 
-// positive refuses a duration that is written as zero.
-func (r *report) positive(path string, d time.Duration) {
+// checkPositive refuses a duration that is written as zero.
+func (r *report) checkPositive(path string, d time.Duration) {
 	if d <= 0 && r.given(path) {
 		r.problemf(path, "0 is no interval; write one such as 10s")
 	}
@@ -82,14 +82,14 @@ func (r *report) positive(path string, d time.Duration) {
 
 var guid = regexp.MustCompile(`^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$`)
 
-func (r *report) guid(path, s string) {
+func (r *report) checkGUID(path, s string) {
 	if (s != "" || r.given(path)) && !guid.MatchString(s) {
 		r.problemf(path, "%s is not a GUID; write one such as 6f9619ff-8b86-d011-b42d-00c04fc964ff", quote(s))
 	}
 }
 
-// exists warns of a file that is not there: a configuration may be checked on another box than its own.
-func (r *report) exists(path, file string) {
+// checkFile warns of a file that is not there: a configuration may be checked on another box than its own.
+func (r *report) checkFile(path, file string) {
 	if file == "" {
 		return
 	}
@@ -104,8 +104,8 @@ func (r *report) exists(path, file string) {
 	}
 }
 
-// there says that a file can be found.
-func there(file string) bool {
+// fileExists says that a file can be found.
+func fileExists(file string) bool {
 	_, err := os.Stat(file)
 	return file != "" && err == nil
 }
@@ -123,39 +123,39 @@ func (r *report) strictf(path, format string, args ...any) {
 	r.strict = append(r.strict, r.d.at(n, path, fmt.Sprintf(format, args...)))
 }
 
-// stricter is what `check` refuses besides the mistakes: each place is told once, and a mistake there is enough.
-func (r *report) stricter() []Problem {
+// strictProblems are those that only `check` refuses: each place is told once, and a mistake there is enough.
+func (r *report) strictProblems() []Problem {
 	first := map[string]bool{}
 	return sorted(slices.DeleteFunc(r.strict, func(p Problem) bool {
-		again := first[p.Path] || r.told[p.Path]
+		again := first[p.Path] || r.toldPaths[p.Path]
 		first[p.Path] = true
 		return again
 	}))
 }
 
-// within keeps a duration that is written between two bounds: instead takes the place of one that is shorter, and the
+// keepWithin keeps a duration that is written between two bounds: instead takes the place of one that is shorter, and the
 // greater bound that of a longer one.
-func (r *report) within(path string, v *time.Duration, least, most, instead time.Duration) {
+func (r *report) keepWithin(path string, v *time.Duration, least, most, instead time.Duration) {
 	switch {
 	case *v > 0 && *v < least:
-		r.strictf(path, "%s is too short to work with; write at least %s. Until then gauger works with %s", short(*v), short(least), short(instead))
+		r.strictf(path, "%s is too short to work with; write at least %s. Until then gauger works with %s", shortDuration(*v), shortDuration(least), shortDuration(instead))
 		*v = instead
 	case *v > most:
-		r.strictf(path, "%s is longer than %s; write at most that. Until then gauger works with %s", short(*v), short(most), short(most))
+		r.strictf(path, "%s is longer than %s; write at most that. Until then gauger works with %s", shortDuration(*v), shortDuration(most), shortDuration(most))
 		*v = most
 	}
 }
 
-// most puts the greatest value in the place of one that is beyond it.
-func most(r *report, path string, v *int, limit int) {
+// capAt puts the greatest value in the place of one that is beyond it.
+func capAt(r *report, path string, v *int, limit int) {
 	if *v > limit {
 		r.strictf(path, "%d is more than %d; write at most that. Until then gauger works with %d", *v, limit, limit)
 		*v = limit
 	}
 }
 
-// longest is the longest interval that a site can mean.
-const longest = 31 * 24 * time.Hour
+// longestInterval is the longest interval that a site can mean.
+const longestInterval = 31 * 24 * time.Hour
 
 // realPort says that a port can be dialled; none is the usual one.
 func realPort(port string) bool {

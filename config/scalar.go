@@ -103,8 +103,8 @@ func setDuration(s string, v reflect.Value) error {
 	return fmt.Errorf("%s is not a duration; write one such as 5s, 30m or 24h", quote(s))
 }
 
-// wanted names what a type takes, for a message.
-func wanted(t reflect.Type) string {
+// typeWords names what a type takes, for a message.
+func typeWords(t reflect.Type) string {
 	switch {
 	case t == durationType:
 		return "a duration such as 5s"
@@ -127,8 +127,8 @@ func quote(s string) string {
 	return strconv.Quote(s)
 }
 
-// short is a duration without the zeros at its end: 45m, not 45m0s.
-func short(d time.Duration) string {
+// shortDuration is a duration without the zeros at its end: 45m, not 45m0s.
+func shortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")

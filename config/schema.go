@@ -1,6 +1,7 @@
 package config
 
 import (
+	_ "embed"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -9,6 +10,11 @@ import (
 	"gauger/collectors"
 	"gauger/collectors/mqtt"
 )
+
+// Example is the shipped configuration: every key, with a word on each. It loads as it is.
+//
+//go:embed example.yaml
+var Example []byte
 
 // Schema is the JSON Schema (2020-12) of the file, made from the same structs that decode it, for editors and for
 // programs that write configurations. It knows keys and shapes; what values mean together, only Load knows.
@@ -23,30 +29,30 @@ func Schema() []byte {
 	return append(b, '\n')
 }
 
-type object = map[string]any
+type schemaObject = map[string]any
 
-// special is the shape of the types that stand in the file otherwise than their fields say; nil for all others.
-func special(t reflect.Type) object {
+// specialSchema is the shape of the types that stand in the file otherwise than their fields say; nil for all others.
+func specialSchema(t reflect.Type) schemaObject {
 	switch t {
 	case durationType:
-		return object{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}
+		return schemaObject{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}
 	case reflect.TypeFor[tank.Length](), reflect.TypeFor[Source](), reflect.TypeFor[Rate]():
-		return object{"type": []string{"string", "number"}}
+		return schemaObject{"type": []string{"string", "number"}}
 	case reflect.TypeFor[Size]():
-		return object{"type": []string{"string", "integer"}}
+		return schemaObject{"type": []string{"string", "integer"}}
 	case reflect.TypeFor[TimeOfDay]():
-		return object{"type": "string", "pattern": `^[0-2][0-9]:[0-5][0-9]$`}
+		return schemaObject{"type": "string", "pattern": `^[0-2][0-9]:[0-5][0-9]$`}
 	case reflect.TypeFor[Window]():
-		return object{"type": "string", "pattern": `^ *[0-2][0-9]:[0-5][0-9] *- *[0-2][0-9]:[0-5][0-9] *$`}
+		return schemaObject{"type": "string", "pattern": `^ *[0-2][0-9]:[0-5][0-9] *- *[0-2][0-9]:[0-5][0-9] *$`}
 	case reflect.TypeFor[collectors.Point]():
-		return object{"type": "string", "pattern": `^[^/]+/[^/]+$`}
+		return schemaObject{"type": "string", "pattern": `^[^/]+/[^/]+$`}
 	case reflect.TypeFor[Secret]():
 		return describeSecret()
 	case reflect.TypeFor[Strapping]():
 		return describeStrapping()
 	case reflect.TypeFor[mqtt.Brokers]():
-		one := object{"type": "string"}
-		return object{"oneOf": []object{one, {"type": "array", "items": one, "minItems": 1}}}
+		one := schemaObject{"type": "string"}
+		return schemaObject{"oneOf": []schemaObject{one, {"type": "array", "items": one, "minItems": 1}}}
 	case reflect.TypeFor[Device]():
 		return describeDevice()
 	}
@@ -54,8 +60,8 @@ func special(t reflect.Type) object {
 }
 
 // describe is the schema of a type.
-func describe(t reflect.Type) object {
-	if own := special(t); own != nil {
+func describe(t reflect.Type) schemaObject {
+	if own := specialSchema(t); own != nil {
 		return own
 	}
 	switch t.Kind() {
@@ -64,23 +70,23 @@ func describe(t reflect.Type) object {
 	case reflect.Struct:
 		return describeStruct(t)
 	case reflect.Slice:
-		return object{"type": "array", "items": describe(t.Elem())}
+		return schemaObject{"type": "array", "items": describe(t.Elem())}
 	case reflect.Array:
-		return object{"type": "array", "items": describe(t.Elem()), "minItems": t.Len(), "maxItems": t.Len()}
+		return schemaObject{"type": "array", "items": describe(t.Elem()), "minItems": t.Len(), "maxItems": t.Len()}
 	case reflect.Map:
-		return object{"type": "object", "additionalProperties": describe(t.Elem())}
+		return schemaObject{"type": "object", "additionalProperties": describe(t.Elem())}
 	case reflect.Bool:
-		return object{"type": "boolean"}
+		return schemaObject{"type": "boolean"}
 	case reflect.Float64:
-		return object{"type": "number"}
+		return schemaObject{"type": "number"}
 	case reflect.String:
-		return object{"type": []string{"string", "number"}} // an id of digits is a number to YAML
+		return schemaObject{"type": []string{"string", "number"}} // an id of digits is a number to YAML
 	}
-	return object{"type": "integer"}
+	return schemaObject{"type": "integer"}
 }
 
-func describeStruct(t reflect.Type) object {
-	properties := object{}
+func describeStruct(t reflect.Type) schemaObject {
+	properties := schemaObject{}
 	required := []string{}
 	for _, f := range fieldsOf(t) {
 		p := describe(f.typ)
@@ -93,38 +99,38 @@ func describeStruct(t reflect.Type) object {
 			required = append(required, f.name)
 		}
 	}
-	out := object{"type": "object", "properties": properties, "additionalProperties": false}
+	out := schemaObject{"type": "object", "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		out["required"] = required
 	}
 	return out
 }
 
-func describeSecret() object {
-	out := object{"type": "object", "properties": object{}, "additionalProperties": false, "minProperties": 1, "maxProperties": 1}
+func describeSecret() schemaObject {
+	out := schemaObject{"type": "object", "properties": schemaObject{}, "additionalProperties": false, "minProperties": 1, "maxProperties": 1}
 	for _, f := range fieldsOf(reflect.TypeFor[Secret]()) {
-		out["properties"].(object)[f.name] = object{"type": "string", "description": f.doc}
+		out["properties"].(schemaObject)[f.name] = schemaObject{"type": "string", "description": f.doc}
 	}
 	return out
 }
 
-func describeStrapping() object {
-	return object{"oneOf": []object{
+func describeStrapping() schemaObject {
+	return schemaObject{"oneOf": []schemaObject{
 		{"type": "string"},
 		{"type": "array", "items": describe(reflect.TypeFor[[2]float64]()), "minItems": 2},
 	}}
 }
 
 // describeDevice has one alternative for each kind, told apart by the key that only it has.
-func describeDevice() object {
-	var alternatives []object
+func describeDevice() schemaObject {
+	var alternatives []schemaObject
 	for _, kind := range kinds {
 		entry := describeStruct(kind.entryType())
 		entry["required"] = []string{"name", kind.key}
-		if kind.describe != nil {
-			kind.describe(entry["properties"].(object))
+		if kind.addToSchema != nil {
+			kind.addToSchema(entry["properties"].(schemaObject))
 		}
 		alternatives = append(alternatives, entry)
 	}
-	return object{"oneOf": alternatives}
+	return schemaObject{"oneOf": alternatives}
 }

@@ -13,18 +13,18 @@ import (
 // maxStrapping bounds a strapping file. A table by quarter inches of a forty-foot tank is a twentieth of it.
 const maxStrapping = 1 << 20
 
-// strapping reads a tank's table and checks that it covers the tank.
-func (c *checker) strapping(at string, t *Tank) {
+// checkStrapping reads a tank's table and checks that it covers the tank.
+func (c *checker) checkStrapping(at string, t *Tank) {
 	where := at + ".strapping"
-	if c.broken[where] || c.told[where] {
+	if c.brokenBlocks[where] || c.toldPaths[where] {
 		return
 	}
-	rows, says, err := c.rows(t)
+	rows, says, err := c.strappingRows(t)
 	if err != nil {
 		c.problemf(where, "%v", err)
 		return
 	}
-	if i, message := disorder(rows); message != "" {
+	if i, message := firstBadRow(rows); message != "" {
 		if t.Strapping.File == "" && i >= 0 {
 			where = fmt.Sprintf("%s[%d]", where, i)
 		}
@@ -45,8 +45,8 @@ func (c *checker) strapping(at string, t *Tank) {
 	}
 }
 
-// rows is the table's rows, and what says where a row stands.
-func (c *checker) rows(t *Tank) ([][2]float64, func(row int) string, error) {
+// strappingRows is the table's rows, and what says where a row stands.
+func (c *checker) strappingRows(t *Tank) ([][2]float64, func(row int) string, error) {
 	if t.Strapping.File == "" {
 		return t.Strapping.Rows, func(int) string { return "" }, nil
 	}
@@ -112,8 +112,8 @@ func parseRow(record []string) (row [2]float64, err error) {
 	return [2]float64{float64(height), barrels}, nil
 }
 
-// disorder is the first row that makes the table unusable, and why; -1 when it is the table as a whole.
-func disorder(rows [][2]float64) (row int, message string) {
+// firstBadRow is the first row that makes the table unusable, and why; -1 when it is the table as a whole.
+func firstBadRow(rows [][2]float64) (row int, message string) {
 	if len(rows) < 2 {
 		return -1, fmt.Sprintf("%d rows; a table needs two at least, from 0 to the height", len(rows))
 	}

@@ -31,22 +31,22 @@ func parse(b []byte) (*yaml.Node, *flaw) {
 	if len(b) > maxBytes {
 		return nil, &flaw{1, 1, fmt.Sprintf("the file has %d bytes; a configuration has at most %d: put strapping tables into files of their own", len(b), maxBytes)}
 	}
-	if f := foreign(b); f != nil {
+	if f := invalidByte(b); f != nil {
 		return nil, f
 	}
-	feed := &lines{rest: b}
+	feed := &lineReader{rest: b}
 	dec := yaml.NewDecoder(feed)
 	doc, err := next(dec)
 	switch {
 	case errors.Is(err, io.EOF), err == nil && isNull(doc.Content[0]):
 		return nil, &flaw{1, 1, "the file holds nothing; begin with site: and id:"}
 	case err != nil:
-		return nil, misplaced(b, err, feed.served)
+		return nil, flawOf(b, err, feed.served)
 	}
 	if second, err := next(dec); err == nil {
 		return nil, &flaw{second.Line, second.Column, "a second document begins here; a configuration is one document: remove the line ---"}
 	} else if !errors.Is(err, io.EOF) {
-		return nil, misplaced(b, err, feed.served)
+		return nil, flawOf(b, err, feed.served)
 	}
 	root := doc.Content[0]
 	if n := tooDeep(root, maxDepth); n != nil {
@@ -72,14 +72,14 @@ func next(dec *yaml.Decoder) (doc *yaml.Node, err error) {
 	return doc, nil
 }
 
-// lines serves one line to each Read, so that how far the parser had read tells about where it stumbled: the line
+// lineReader serves one line to each Read, so that how far the parser had read tells about where it stumbled: the line
 // in its own message is that of the surrounding block, or one too few.
-type lines struct {
+type lineReader struct {
 	rest   []byte
 	served int
 }
 
-func (l *lines) Read(p []byte) (int, error) {
+func (l *lineReader) Read(p []byte) (int, error) {
 	if len(l.rest) == 0 {
 		return 0, io.EOF
 	}
@@ -95,22 +95,22 @@ func (l *lines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// foreign finds bytes that no YAML file holds, and tabs that indent, with their exact place.
-func foreign(b []byte) *flaw {
+// invalidByte finds bytes that no YAML file holds, and tabs that indent, with their exact place.
+func invalidByte(b []byte) *flaw {
 	if bytes.HasPrefix(b, []byte{0xFE, 0xFF}) || bytes.HasPrefix(b, []byte{0xFF, 0xFE}) {
 		return &flaw{1, 1, "the file is UTF-16; save it as UTF-8"}
 	}
 	line := 0
 	for row := range bytes.Lines(b) {
 		line++
-		if f := foreignLine(row, line); f != nil {
+		if f := invalidByteIn(row, line); f != nil {
 			return f
 		}
 	}
 	return nil
 }
 
-func foreignLine(row []byte, line int) *flaw {
+func invalidByteIn(row []byte, line int) *flaw {
 	column, indent := 0, true
 	for i := 0; i < len(row); {
 		r, size := utf8.DecodeRune(row[i:])
@@ -155,9 +155,9 @@ func lastLine(b []byte) int {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?`)
 
-// misplaced is the flaw behind an error of the parser: the line after the longest beginning of the file that
+// flawOf is the flaw behind an error of the parser: the line after the longest beginning of the file that
 // parses. served is how many lines the parser had read.
-func misplaced(b []byte, err error, served int) *flaw {
+func flawOf(b []byte, err error, served int) *flaw {
 	text := err.Error()
 	m := yamlLine.FindStringSubmatch(text)
 	said := 1
@@ -168,7 +168,7 @@ func misplaced(b []byte, err error, served int) *flaw {
 		}
 	}
 	ends := lineEnds(b)
-	line := min(max(1, stumble(b, ends, said, served)), max(1, len(ends)))
+	line := min(max(1, failingLine(b, ends, said, served)), max(1, len(ends)))
 	return &flaw{line, indentOf(b, ends, line) + 1, explain(text)}
 }
 
@@ -194,9 +194,9 @@ func indentOf(b []byte, ends []int, line int) int {
 	return len(row) - len(bytes.TrimLeft(row, " "))
 }
 
-// stumble finds the line by parsing beginnings of the file: a few around the line where the parser stood, then by
+// failingLine finds the line by parsing beginnings of the file: a few around the line where the parser stood, then by
 // halving. What is parsed is bounded, so that a huge file costs no more than a second reading of it.
-func stumble(b []byte, ends []int, said, served int) int {
+func failingLine(b []byte, ends []int, said, served int) int {
 	budget := maxBytes
 	fits := func(n int) bool {
 		if n <= 0 {

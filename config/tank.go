@@ -62,10 +62,10 @@ func (t Tank) Model(every time.Duration) tank.Tank {
 	}
 }
 
-// points is the keys of a tank that name a point; a constant or nothing in place of a Source is none.
-func (t Tank) points() []keyed {
-	out := []keyed{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}, {"production", t.Production}}
-	for _, k := range []keyed{
+// pointRefs is the keys of a tank that name a point; a constant or nothing in place of a Source is none.
+func (t Tank) pointRefs() []pointRef {
+	out := []pointRef{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}, {"production", t.Production}}
+	for _, k := range []pointRef{
 		{"top_temperature", t.TopTemperature.Point}, {"bottom_temperature", t.BottomTemperature.Point},
 		{"specific_gravity", t.SpecificGravity.Point}, {"bsw", t.BSW.Point},
 	} {
@@ -76,13 +76,13 @@ func (t Tank) points() []keyed {
 	return out
 }
 
-// keyed is a point with the key under which it was named.
-type keyed struct {
+// pointRef is a point with the key under which it was named.
+type pointRef struct {
 	key   string
 	point collectors.Point
 }
 
-// inchesPer is how many inches one of a unit is; a percent is of the height in inches.
+// inchesPer is the length of one of a unit in inches; a percent is of the height in inches.
 func inchesPer(unit collectors.Unit, height float64) (float64, error) {
 	switch strings.ToLower(string(unit)) {
 	case "percent", "pct", "%":

@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// template is what a Modbus device may say about the register map that it begins with. Once the map is filled in
+// template names the register map that a Modbus device begins with. Once the map is filled in
 // these keys have done their work: the device in force has none.
 type template struct {
 	Name  string   `yaml:"template" doc:"a register map that gauger brings along, such as rosemount-5300; gauger check --templates lists them. What the device says itself goes over it, point by point and key by key; a key without a value takes the map's away"`
@@ -28,7 +28,7 @@ func (d *decoder) layTemplate(n *yaml.Node, path string) {
 	name := child(n, "template")
 	switch {
 	case name == nil:
-		d.needsTemplate(n, path)
+		d.refuseWithoutTemplate(n, path)
 		return
 	case isNull(name):
 		return // told when the key is decoded
@@ -46,15 +46,15 @@ func (d *decoder) layTemplate(n *yaml.Node, path string) {
 	moveTo(base, name)
 	d.shift(base, child(n, "shift"))
 	own, _ := d.pairs(n, path)
-	merged := d.over(own, d.peek(base, path))
-	if points := d.points(n, base, name.Value, path); points != nil {
-		merged = append(slices.DeleteFunc(merged, func(p pair) bool { return p.name == "points" }), pair{"points", keyAt("points", points), points})
+	merged := d.layOver(own, d.peek(base, path))
+	if points := d.mergePoints(n, base, name.Value, path); points != nil {
+		merged = append(slices.DeleteFunc(merged, func(p pair) bool { return p.name == "points" }), pair{"points", keyNode("points", points), points})
 	}
 	n.Content = contentOf(merged)
 }
 
-// needsTemplate refuses the keys that say something about a template where there is none.
-func (d *decoder) needsTemplate(n *yaml.Node, path string) {
+// refuseWithoutTemplate refuses the keys that say something about a template where there is none.
+func (d *decoder) refuseWithoutTemplate(n *yaml.Node, path string) {
 	for _, key := range []string{"only", "shift"} {
 		if at := child(n, key); at != nil {
 			d.addf(at, join(path, key), "belongs to a template, and none is named; write template: NAME, or remove the line")
@@ -70,7 +70,7 @@ func (d *decoder) peek(n *yaml.Node, path string) []pair {
 	return pairs
 }
 
-func find(pairs []pair, name string) *yaml.Node {
+func pairValue(pairs []pair, name string) *yaml.Node {
 	for _, p := range pairs {
 		if p.name == name {
 			return p.value
@@ -79,7 +79,7 @@ func find(pairs []pair, name string) *yaml.Node {
 	return nil
 }
 
-func keyAt(name string, at *yaml.Node) *yaml.Node {
+func keyNode(name string, at *yaml.Node) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: name, Line: at.Line, Column: at.Column}
 }
 
@@ -99,18 +99,18 @@ func moveTo(n, place *yaml.Node) {
 	}
 }
 
-// over lays own keys over those of the template. An own key without a value takes the template's away, and a place
+// layOver lays own keys over those of the template. An own key without a value takes the template's away, and a place
 // replaces a place of another kind.
-func (d *decoder) over(own, base []pair) []pair {
+func (d *decoder) layOver(own, base []pair) []pair {
 	placed := slices.ContainsFunc(own, func(p pair) bool { return slices.Contains(places, p.name) })
 	var out []pair
 	for _, p := range own {
-		if !isNull(target(p.value)) || find(base, p.name) == nil {
+		if !isNull(target(p.value)) || pairValue(base, p.name) == nil {
 			out = append(out, p)
 		}
 	}
 	for _, p := range base {
-		if find(own, p.name) == nil && !(placed && slices.Contains(places, p.name)) {
+		if pairValue(own, p.name) == nil && !(placed && slices.Contains(places, p.name)) {
 			out = append(out, p)
 		}
 	}
@@ -137,9 +137,9 @@ func (d *decoder) shift(base, by *yaml.Node) {
 	}
 }
 
-// points are the template's points with the entry's own laid over them, then those that only the entry has. nil: the
+// mergePoints are the template's points with the entry's own laid over them, then those that only the entry has. nil: the
 // entry's own are no list, which is told when they are decoded.
-func (d *decoder) points(n, base *yaml.Node, name, path string) *yaml.Node {
+func (d *decoder) mergePoints(n, base *yaml.Node, name, path string) *yaml.Node {
 	theirs, _ := locate(base, "points")
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: theirs.Line, Column: theirs.Column}
 	var mine []*yaml.Node
@@ -148,43 +148,43 @@ func (d *decoder) points(n, base *yaml.Node, name, path string) *yaml.Node {
 	} else if own != nil && !isNull(own) {
 		return nil
 	}
-	wanted := d.wanted(n, theirs, mine, name, path)
+	wanted := d.wantedPoints(n, theirs, mine, name, path)
 	for _, p := range theirs.Content {
-		i := slices.IndexFunc(mine, func(m *yaml.Node) bool { return nameOf(m) == nameOf(p) })
+		i := slices.IndexFunc(mine, func(m *yaml.Node) bool { return pointNameOf(m) == pointNameOf(p) })
 		switch {
 		case i >= 0:
-			list.Content = append(list.Content, d.overlay(target(mine[i]), p, fmt.Sprintf("%s.points[%d]", path, i)))
+			list.Content = append(list.Content, d.overlayPoint(target(mine[i]), p, fmt.Sprintf("%s.points[%d]", path, i)))
 		case wanted(p):
 			list.Content = append(list.Content, p)
 		}
 	}
 	for _, m := range mine {
-		if !slices.ContainsFunc(theirs.Content, func(p *yaml.Node) bool { return nameOf(p) == nameOf(m) }) {
+		if !slices.ContainsFunc(theirs.Content, func(p *yaml.Node) bool { return pointNameOf(p) == pointNameOf(m) }) {
 			list.Content = append(list.Content, m)
 		}
 	}
 	return list
 }
 
-// overlay is one point of the entry over the template's of the same name. Mistakes in how the entry's is written
+// overlayPoint is one point of the entry over the template's of the same name. Mistakes in how the entry's is written
 // are told here, since the merged one no longer shows them.
-func (d *decoder) overlay(own, base *yaml.Node, path string) *yaml.Node {
+func (d *decoder) overlayPoint(own, base *yaml.Node, path string) *yaml.Node {
 	mine, _ := d.pairs(own, path)
 	merged := *own
-	merged.Content = contentOf(d.over(mine, d.peek(base, path)))
+	merged.Content = contentOf(d.layOver(mine, d.peek(base, path)))
 	return &merged
 }
 
-func nameOf(point *yaml.Node) string {
+func pointNameOf(point *yaml.Node) string {
 	if n := child(point, "name"); n != nil {
 		return n.Value
 	}
 	return ""
 }
 
-// wanted says which of the template's points are read: those that only names, or all, and those that one of the
+// wantedPoints says which of the template's points are read: those that only names, or all, and those that one of the
 // points in force rests on.
-func (d *decoder) wanted(n, theirs *yaml.Node, mine []*yaml.Node, name, path string) func(*yaml.Node) bool {
+func (d *decoder) wantedPoints(n, theirs *yaml.Node, mine []*yaml.Node, name, path string) func(*yaml.Node) bool {
 	all := func(*yaml.Node) bool { return true }
 	only := child(n, "only")
 	if only == nil || only.Kind != yaml.SequenceNode {
@@ -192,7 +192,7 @@ func (d *decoder) wanted(n, theirs *yaml.Node, mine []*yaml.Node, name, path str
 	}
 	var names, known []string
 	for _, p := range slices.Concat(theirs.Content, mine) {
-		known = append(known, nameOf(p))
+		known = append(known, pointNameOf(p))
 	}
 	for i, o := range only.Content {
 		word := target(o).Value
@@ -203,7 +203,7 @@ func (d *decoder) wanted(n, theirs *yaml.Node, mine []*yaml.Node, name, path str
 		names = append(names, word)
 	}
 	for _, p := range slices.Concat(theirs.Content, mine) {
-		if !slices.Contains(names, nameOf(p)) && !slices.Contains(mine, p) {
+		if !slices.Contains(names, pointNameOf(p)) && !slices.Contains(mine, p) {
 			continue
 		}
 		for _, key := range []string{"age.point", "good_when.point"} {
@@ -212,5 +212,5 @@ func (d *decoder) wanted(n, theirs *yaml.Node, mine []*yaml.Node, name, path str
 			}
 		}
 	}
-	return func(p *yaml.Node) bool { return slices.Contains(names, nameOf(p)) }
+	return func(p *yaml.Node) bool { return slices.Contains(names, pointNameOf(p)) }
 }

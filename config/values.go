@@ -124,7 +124,7 @@ func (w Window) MarshalText() ([]byte, error) {
 	return []byte(w.From.String() + "-" + w.To.String()), nil
 }
 
-// Source is where a figure of a ticket comes from: a point, a constant, or nothing when both are empty.
+// Source is the source of a figure of a ticket: a point, a constant, or none when both are empty.
 type Source struct {
 	Point    collectors.Point
 	Constant *float64
@@ -152,7 +152,7 @@ func (s Source) String() string {
 	return string(s.Point)
 }
 
-// Strapping is where a tank's table of inches and barrels stands: in a CSV file, or in the configuration itself.
+// Strapping holds a tank's table of inches and barrels, or names the CSV file of it.
 type Strapping struct {
 	File string
 	Rows [][2]float64

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind is how the bits of a point are meant.
+// Kind is the type of a point's bits.
 type Kind uint8
 
 // The kinds. Bool is a bit, a String's length is its own, and BCD has one decimal digit in every four bits.
@@ -42,7 +42,7 @@ func ParseKind(name string) (Kind, error) {
 	return Kind(i), nil
 }
 
-// Registers is how many registers a value of this kind takes; a string's length is its own.
+// Registers is the number of registers that a value of this kind takes; a string's length is its own.
 func (k Kind) Registers() int {
 	switch k {
 	case Int32, Uint32, Float32, BCD32:

@@ -8,7 +8,7 @@ import (
 	"gauger/collectors/sim"
 )
 
-// replay is what a recorded case looks like: a recording, a service on the box itself, tables in place.
+// replay is the file of a recorded case: a recording, a service on the box itself, tables in place.
 const replay = `site: Bench
 id: BENCH
 object: 11111111-2222-3333-4444-555555555555

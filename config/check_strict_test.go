@@ -92,8 +92,8 @@ func TestMoreTanksThanTheStateHolds(t *testing.T) {
 	cfg := defaultConfig()
 	cfg.Tanks = make([]Tank, 5000)
 	c := newChecker(&cfg, &decoder{file: "gauger.yaml", last: 1}, root, ".")
-	c.fewTanks()
-	if told := c.stricter(); len(cfg.Tanks) != 4096 || len(told) != 1 || told[0].Path != "tanks[4096]" {
+	c.mendTankCount()
+	if told := c.strictProblems(); len(cfg.Tanks) != 4096 || len(told) != 1 || told[0].Path != "tanks[4096]" {
 		t.Errorf("%d tanks, %v", len(cfg.Tanks), told)
 	}
 }
