@@ -31,7 +31,7 @@ type ageRule struct {
 
 var ageUnits = map[string]time.Duration{"ms": time.Millisecond, "s": time.Second, "min": time.Minute, "h": time.Hour}
 
-// stepOf is what one of the age's point is; c is that point.
+// stepOf is the unit of the age's point c.
 func (a Age) stepOf(c Point) (word string, of time.Duration, err error) {
 	key, word := "unit", a.Unit
 	if word == "" {
@@ -70,7 +70,7 @@ type datedSample struct {
 	confirmed time.Time // when the age was last asked for and this was still the newest
 }
 
-// ageSlack is how far two instants of one sample may lie apart beside the step of its age: the time on the line.
+// ageSlack allows for the time on the line: two instants of one sample lie apart by that, beside the step of its age.
 const ageSlack = 2 * time.Second
 
 // backdate puts a good value where its age says. An age is coarse, so that the instant that follows from it wanders

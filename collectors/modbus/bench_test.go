@@ -28,7 +28,7 @@ func BenchmarkPollOf100Registers(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if s := d.read(b.Context()); s.lastError != nil {
+		if s := d.newRound().run(b.Context()); s.lastError != nil {
 			b.Fatal(s.lastError)
 		}
 	}

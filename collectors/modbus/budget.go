@@ -12,9 +12,9 @@ import (
 // Budget is the time that the devices of one line take of it, computed from the plan: nothing is asked for it.
 type Budget struct {
 	Line string // the URL, with every default said
-	// Round is how long one poll of everything takes when every unit answers.
+	// Round is one poll of everything when every unit answers.
 	Round time.Duration
-	// Silent is how long it takes at worst when one unit is silent and still asked like the others.
+	// Silent is the longest one when one unit is silent and still asked like the others.
 	Silent time.Duration
 	// Load is the share of the line's time that the polls take at their intervals: 1 is all of it.
 	Load float64
@@ -23,7 +23,7 @@ type Budget struct {
 	Shares  []DeviceShare // in the order of the configuration
 }
 
-// DeviceShare is what one device takes of its line.
+// DeviceShare is one device's part of its line's time.
 type DeviceShare struct {
 	Device   string
 	Unit     int
@@ -103,7 +103,7 @@ func (d *device) planned(b block) PlannedRequest {
 	return PlannedRequest{Table: b.Table.String(), From: b.From, To: b.End() - 1, Points: len(b.points), Gaps: b.gaps, Takes: d.limits.cost.Duration(b.Span)}
 }
 
-// roundDuration is how long a round of the device takes: as the last one that was answered did, or by the plan.
+// roundDuration of the last round that was answered, or else by the plan.
 func (d *device) roundDuration() time.Duration {
 	if d.lastDuration > 0 {
 		return d.lastDuration

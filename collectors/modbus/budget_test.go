@@ -38,7 +38,7 @@ func farApart() []Point { return wordsFrom(line.Holding, steps(10, 100)...) }
 
 func span30() []Point { return wordsFrom(line.Holding, steps(30, 1)...) }
 
-// layouts are what sites look like: baud rates, parities, numbers of units, merged and split requests, verify.
+// layouts of real sites: baud rates, parities, numbers of units, merged and split requests, verify.
 var layouts = []layout{
 	{"30 registers at 1200", "rtu:///dev/x?baud=1200&parity=N", 1, 50 * time.Millisecond, span30, nil},
 	{"10 units at 9600", "rtu:///dev/x?baud=9600", 10, 5 * time.Millisecond, span30, nil},

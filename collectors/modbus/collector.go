@@ -105,10 +105,27 @@ func (c *collector) serve(ctx context.Context, host collectors.Host, t *job) {
 	}
 	t.asked, t.busy = time.Now(), true
 	t.device.letOthersPass = func(ctx context.Context) { c.serveMoreUrgent(ctx, host, deadline) }
-	t.device.round(ctx, host)
+	if t.device.health.absent() {
+		t.device.deliver(ctx, host, t.device.probeRound(ctx))
+	} else {
+		t.device.deliver(ctx, host, t.device.newRound().run(ctx))
+	}
 	t.busy = false
 	t.setNextDue(host)
 	c.noteServed(t)
+}
+
+// deliver hands over one batch, and tells what the round has shown of the unit.
+func (d *device) deliver(ctx context.Context, host collectors.Host, s *round) {
+	d.noteRound(s, time.Now())
+	if ctx.Err() != nil {
+		return
+	}
+	// A batch that the host does not take is not kept: the next round has newer values.
+	_ = host.Emit(ctx, s.batch)
+	returnBatch(s.batch)
+	d.reportCommLoss(ctx, host)
+	d.rememberHoles(host)
 }
 
 // noteServed notes what a round took, or how long the line is to be left to others after a silent unit.
@@ -135,27 +152,6 @@ func (c *collector) serveMoreUrgent(ctx context.Context, host collectors.Host, d
 		}
 		c.serve(ctx, host, first)
 	}
-}
-
-// round asks the device once and hands over one batch.
-func (d *device) round(ctx context.Context, host collectors.Host) {
-	s := d.visit(ctx)
-	d.noteRound(s, time.Now())
-	if ctx.Err() != nil {
-		return
-	}
-	// A batch that the host does not take is not kept: the next round has newer values.
-	_ = host.Emit(ctx, s.batch)
-	returnBatch(s.batch)
-	d.reportCommLoss(ctx, host)
-	d.rememberHoles(host)
-}
-
-func (d *device) visit(ctx context.Context) *round {
-	if d.health.absent() {
-		return d.probeRound(ctx)
-	}
-	return d.read(ctx)
 }
 
 // rememberHoles remembers the holes, so that a restart does not run into them again.

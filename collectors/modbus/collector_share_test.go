@@ -212,7 +212,7 @@ func TestWhatTwoRequestsDoNotAgreeOnIsNotShared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			returnBatch(d.read(t.Context()).batch)
+			returnBatch(d.newRound().run(t.Context()).batch)
 			if got := d.cache.Answer([]byte{3, 0, 5, 0, 1}, time.Now()); !bytes.Equal(got, want) {
 				t.Errorf("first 100, then %d: % x, want % x", level, got, want)
 			}

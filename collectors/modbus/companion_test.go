@@ -84,7 +84,7 @@ func aDayByRadio(t *testing.T, count func(*radio, time.Time) uint16, every time.
 			next = now.Add(4*time.Minute + time.Duration(random.Int64N(int64(40*time.Minute))))
 		}
 		r.bank.Set(modbustest.Holding, 2, timeout-count(r, time.Now()))
-		got := byPoint(d.read(t.Context()).batch)["d/level"]
+		got := byPoint(d.newRound().run(t.Context()).batch)["d/level"]
 		if got.Quality == collectors.Bad && time.Since(r.at) > 29*time.Minute {
 			told = got.At
 			linetest.Await(t, every)
@@ -117,10 +117,10 @@ func TestACheckInBetweenTwoRequestsIsNotDatedBack(t *testing.T) {
 		slave.Turnaround = 100 * time.Millisecond
 		r.checkIn(time.Now(), 500)
 		r.bank.Set(modbustest.Holding, 100, timeout)
-		d.read(t.Context())
+		d.newRound().run(t.Context())
 		linetest.Await(t, 20*time.Minute)
 		r.bank.Set(modbustest.Holding, 100, timeout-20)
-		old := byPoint(d.read(t.Context()).batch)["d/level"]
+		old := byPoint(d.newRound().run(t.Context()).batch)["d/level"]
 		linetest.Await(t, 10*time.Second)
 		began := time.Now()
 		go func() {
@@ -128,7 +128,7 @@ func TestACheckInBetweenTwoRequestsIsNotDatedBack(t *testing.T) {
 			r.checkIn(time.Now(), 300)
 			r.bank.Set(modbustest.Holding, 100, timeout)
 		}()
-		now := byPoint(d.read(t.Context()).batch)["d/level"]
+		now := byPoint(d.newRound().run(t.Context()).batch)["d/level"]
 		if now.Value != 300 || now.At.Before(began.Add(-11*time.Second)) || now.At.After(time.Now()) {
 			t.Errorf("%v at %s; the level before, %v, was still there at %s", now.Value, now.At, old.Value, began)
 		}
@@ -168,7 +168,7 @@ func TestAnAgeThatMakesNoSenseIsNotBelieved(t *testing.T) {
 				r, d, _ := newRadio(t, points...)
 				r.checkIn(time.Now(), 500)
 				r.bank.Set(modbustest.Holding, 2, tt.word)
-				got := byPoint(d.read(t.Context()).batch)["d/level"]
+				got := byPoint(d.newRound().run(t.Context()).batch)["d/level"]
 				checkReading(t, got, tt.quality, 500, tt.why)
 			})
 		})
@@ -221,7 +221,7 @@ func TestAStatusDecidesWhetherAValueIsGood(t *testing.T) {
 				if tt.why != "" {
 					quality = collectors.Bad
 				}
-				checkReading(t, byPoint(d.read(t.Context()).batch)["d/level"], quality, 77, tt.why)
+				checkReading(t, byPoint(d.newRound().run(t.Context()).batch)["d/level"], quality, 77, tt.why)
 			})
 		})
 	}
@@ -232,7 +232,7 @@ func TestAnExceptionOnTheStatusMakesTheValueBad(t *testing.T) {
 		_, d, slave := newRadio(t, holding("level", 0, func(p *Point) { p.GoodWhen = &GoodWhen{Point: "status", Is: []float64{0}} }), holding("status", 500))
 		slave.Unit(1).Strict(true)
 		slave.Unit(1).Set(modbustest.Holding, 0, 77)
-		checkReading(t, byPoint(d.read(t.Context()).batch)["d/level"], collectors.Bad, 0, "d/status, which says whether this value is good, is bad: read")
+		checkReading(t, byPoint(d.newRound().run(t.Context()).batch)["d/level"], collectors.Bad, 0, "d/status, which says whether this value is good, is bad: read")
 	})
 }
 
@@ -250,7 +250,7 @@ func TestTwoRequestsAskTheCompanionsAgain(t *testing.T) {
 			collectors.Wait(t.Context(), time.Second/4)
 			r.bank.Set(modbustest.Holding, 2, timeout-5)
 		}()
-		got := byPoint(d.read(t.Context()).batch)
+		got := byPoint(d.newRound().run(t.Context()).batch)
 		level := got["d/level"]
 		checkReading(t, level, collectors.Good, 500, "")
 		if want := began.Add(time.Second - 5*time.Minute); !level.At.Equal(want) || !level.Asked.Equal(began.Add(time.Second/2)) {
@@ -264,7 +264,7 @@ func TestTwoRequestsAskTheCompanionsAgain(t *testing.T) {
 			collectors.Wait(t.Context(), time.Second/4)
 			r.bank.Set(modbustest.Holding, 3, 2)
 		}()
-		checkReading(t, byPoint(d.read(t.Context()).batch)["d/level"], collectors.Bad, math.NaN(), "d/status says 2")
+		checkReading(t, byPoint(d.newRound().run(t.Context()).batch)["d/level"], collectors.Bad, math.NaN(), "d/status says 2")
 	})
 }
 
@@ -273,6 +273,6 @@ func TestABadValueStaysWhatItIs(t *testing.T) {
 		r, d, _ := newRadio(t, radioPoints(func(p *Point) { p.Bad = []float64{9999} })...)
 		r.checkIn(time.Now(), 9999)
 		r.bank.Set(modbustest.Holding, 2, timeout)
-		checkReading(t, byPoint(d.read(t.Context()).batch)["d/level"], collectors.Bad, 0, "9999, which means no value")
+		checkReading(t, byPoint(d.newRound().run(t.Context()).batch)["d/level"], collectors.Bad, 0, "9999, which means no value")
 	})
 }

@@ -58,7 +58,7 @@ func packNames(points []point) {
 	}
 }
 
-// compileOne is a point still without its manner, and that.
+// compileOne returns the point still without its conversion, and the conversion.
 func compileOne(d Device, p Point) (point, conversion, error) {
 	_, table, address, err := p.place()
 	k, kindErr := p.kind(table)

@@ -40,7 +40,7 @@ func (h *logbook) within(device string, from, to time.Duration) int {
 	return end - first
 }
 
-// death is how one of ten units behaves while it is dead.
+// death of one unit of ten.
 type death struct {
 	name string
 	url  string

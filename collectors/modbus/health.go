@@ -9,10 +9,10 @@ import (
 	"gauger/eventrules"
 )
 
-// absentAfter is how many rounds without any answer make a unit absent, for the line and for people.
+// absentAfter rounds without any answer a unit is absent, for the line and for people.
 const absentAfter = 3
 
-// health is whether a unit answers at all.
+// health counts the rounds without any answer, and remembers who was told of it.
 type health struct {
 	misses    int           // rounds in a row without any answer
 	since     time.Time     // the first of them
@@ -51,7 +51,7 @@ func (d *device) noteRound(s *round, now time.Time) {
 	h.lastError, h.probeCost = s.lastError, min(s.duration, d.maxUnanswered())
 }
 
-// maxUnanswered is how long an unanswered request has the line at most: when it took longer this box was busy with something
+// maxUnanswered is the longest that an unanswered request has the line: when it took longer this box was busy with something
 // else. A serial line may have to be left alone for a time-out before.
 func (d *device) maxUnanswered() time.Duration {
 	most := d.limits.cost.Unanswered(d.timeout, d.blocks[0].Span)
@@ -75,8 +75,7 @@ func (d *device) probeRound(ctx context.Context) *round {
 	if s.answered {
 		again := d.newRound()
 		again.answered = true
-		again.run(ctx)
-		again.duration += s.duration
+		again.run(ctx).duration += s.duration
 		return again
 	}
 	why := s.lastError
@@ -89,7 +88,7 @@ func (d *device) probeRound(ctx context.Context) *round {
 	return s
 }
 
-// probeBlock is what an absent unit is asked for now: whole requests and single places in turn, since there are units
+// probeBlock chooses the one request to an absent unit: whole requests and single places in turn, since there are units
 // that say nothing to a request that covers an address they do not have. What is parked would not be asked for.
 func (d *device) probeBlock() block {
 	n := d.health.probes / 2

@@ -9,7 +9,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// planLimits are what the options ask of the plan behind an endpoint.
+// planLimits are the options' limits, for requests behind an endpoint.
 func (d Device) planLimits(at line.Endpoint) planLimits {
 	t := planLimits{cost: at.Cost(d.Turnaround), maxRegisters: d.MaxRegisters, maxBits: d.MaxBits}
 	for _, f := range d.Forbidden {
@@ -23,7 +23,7 @@ func (d Device) planLimits(at line.Endpoint) planLimits {
 	return t
 }
 
-// span is where the run lies.
+// span reads the run, and says what is wrong with it.
 func (f Forbidden) span() (line.Span, error) {
 	key, table, from, err := Point{Holding: f.Holding, Input: f.Input, Coil: f.Coil, Discrete: f.Discrete}.place()
 	count := cmp.Or(f.Count, 1)

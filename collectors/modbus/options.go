@@ -47,7 +47,7 @@ type Point struct {
 	Verify   string    `yaml:"verify" doc:"twice: two requests that must agree; once: one. Default: twice for a tank's level on a serial line, else once"`
 	Age      *Age      `yaml:"age" doc:"a point that says how old the value is, where the device hands out what it once heard"`
 	GoodWhen *GoodWhen `yaml:"good_when" doc:"a point that says whether the value is any good: otherwise Bad"`
-	// Agree is how far the two readings of verify: twice may lie apart, in Unit: the plausible rate times the time
+	// Agree is the most that the two readings of verify: twice may differ by, in Unit: the plausible rate times the time
 	// between them plus the noise. It follows from the tank, so whoever joins tanks and devices sets it.
 	// Zero: both must be the same.
 	Agree float64 `yaml:"-"`

@@ -10,7 +10,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// maxPoints is how many points of one device a block can number.
+// maxPoints of one device that a block can number.
 const maxPoints = 1 << 16
 
 // block is one request: a run of addresses and the points whose values lie in it.
@@ -42,7 +42,7 @@ type place struct {
 	points []uint16
 }
 
-// planLimits are what a plan must obey.
+// planLimits of the requests that a plan makes.
 type planLimits struct {
 	cost         line.Cost
 	maxRegisters int    // most in one request; 0: what the standard allows
@@ -121,7 +121,7 @@ func (t planLimits) allows(s line.Span) bool {
 	return s.Count <= t.maxQuantity(s.Table) && !slices.ContainsFunc(t.holes, func(h hole) bool { return crosses(h, s) })
 }
 
-// maxQuantity is how many addresses of a table one request may ask for.
+// maxQuantity of a table's addresses in one request.
 func (t planLimits) maxQuantity(table line.Table) int {
 	limit := t.maxRegisters
 	switch {

@@ -25,12 +25,12 @@ type point struct {
 	reread bool // asked for a second time: twice itself, or a companion of one that is
 }
 
-// span is where the point stands.
+// span of the point's addresses.
 func (p *point) span() line.Span {
 	return line.Span{Table: p.table, From: int(p.from), Count: int(p.count)}
 }
 
-// conversion is what becomes of a point's registers. Points in a row that are treated alike share one.
+// conversion of a point's registers into a reading. Points in a row that are treated alike share one.
 type conversion struct {
 	unit      collectors.Unit
 	kind      registers.Kind
@@ -45,7 +45,7 @@ type conversion struct {
 	good      *goodRule
 }
 
-// valueLimits are what a value may not be. They are rare, and apart for that reason.
+// valueLimits beyond which a value is Bad. They are rare, and apart for that reason.
 type valueLimits struct {
 	low, high float64   // of the result, in its unit
 	bad       []float64 // raw numbers that mean no value

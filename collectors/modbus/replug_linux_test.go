@@ -53,7 +53,7 @@ func (a *adapter) pull() {
 	}
 }
 
-// replugs is how often the adapter is pulled: 20 times, or GAUGER_REPLUGS.
+// replugs of the adapter: 20, or GAUGER_REPLUGS.
 func replugs(t *testing.T) int {
 	if s := os.Getenv("GAUGER_REPLUGS"); s != "" {
 		n, err := strconv.Atoi(s)
@@ -65,7 +65,7 @@ func replugs(t *testing.T) int {
 	return 20
 }
 
-// footprint is what a leak would show in.
+// footprint of the process, in which a leak would show.
 type footprint struct{ goroutines, files, heap int }
 
 func footprintNow(t *testing.T) footprint {

@@ -51,7 +51,7 @@ func (t *job) deadline() time.Time {
 	return t.asked.Add(2 * t.every)
 }
 
-// intervalsWaited is how many of its own intervals ago the unit was asked.
+// intervalsWaited since the unit was asked, in its own intervals.
 func (t *job) intervalsWaited(now time.Time) float64 {
 	if t.asked.IsZero() {
 		return math.Inf(1)
@@ -85,7 +85,7 @@ func (c *collector) nextJob(now time.Time) *job {
 	return c.nextSilentJob(now)
 }
 
-// starvedAfter is how many times its own cost a silent unit waits at most until it is asked even though others
+// starvedAfter times its own cost at most a silent unit waits until it is asked even though others
 // lose a poll by that: one of thirty is less than the twentieth that they can spare.
 const starvedAfter = 30
 
@@ -113,7 +113,7 @@ func (c *collector) anyAnswering() bool {
 	return slices.ContainsFunc(c.jobs, func(t *job) bool { return !t.device.health.silent() })
 }
 
-// starvedAt is when a silent unit is asked whatever it costs.
+// starvedAt is the time from which on a silent unit is asked whatever it costs.
 func (c *collector) starvedAt(t *job) time.Time {
 	return c.lastSilentProbe.Add(starvedAfter * t.device.health.probeCost)
 }
@@ -141,7 +141,7 @@ func (c *collector) canAfford(cost time.Duration, now time.Time) bool {
 // followingBeat is the beat after the one that is due: whoever is asked later has lost a poll.
 func (t *job) followingBeat() time.Time { return t.due.Add(t.every) }
 
-// pauseAfterSilence is how long the line belongs to those that answer after a silent unit took it. On a serial line that unit is
+// pauseAfterSilence leaves the line to those that answer after a silent unit took it. On a serial line that unit is
 // left alone for a time-out anyway, lest a late answer be taken for another one, and asking earlier would only hold
 // the line.
 func (c *collector) pauseAfterSilence(d *device) time.Duration {
@@ -151,7 +151,7 @@ func (c *collector) pauseAfterSilence(d *device) time.Duration {
 	return d.health.probeCost / 2
 }
 
-// wakeAt is when next may have an answer.
+// wakeAt is the earliest time at which nextJob may have one.
 func (c *collector) wakeAt(now time.Time) time.Time {
 	first := now.Add(time.Minute)
 	sooner := func(t time.Time) {

@@ -24,7 +24,7 @@ const (
 	parkMaxPause   = time.Minute
 )
 
-// probation is how many answers in a row a place that was refused must give until it is read together with others
+// probation counts the answers in a row that a place that was refused must give until it is read together with others
 // again: one, but more and more where it is refused only at times. Each return would cost a round of splitting.
 func (p parkedPlace) probation() int {
 	if p.refusals <= 1 {
@@ -33,14 +33,14 @@ func (p parkedPlace) probation() int {
 	return 5 << min(p.refusals, 8)
 }
 
-// believeHoleAfter is how often two halves must succeed where the whole is refused, before the whole is no longer
-// asked for. Once may be a unit that is just starting.
+// believeHoleAfter so many times that two halves succeeded where the whole is refused, the whole is no longer asked for.
+// Once may be a unit that is just starting.
 const believeHoleAfter = 2
 
-// splitUnansweredAfter is how often a request must stay unanswered by a unit that answers others, before it is cut.
+// splitUnansweredAfter so many times a request is cut that a unit leaves unanswered while it answers others.
 const splitUnansweredAfter = 3
 
-// unitGoneAfter is how many parts in a row may stay unanswered until the unit counts as gone in the middle of it.
+// unitGoneAfter so many parts in a row without an answer the unit counts as gone in the middle of it.
 const unitGoneAfter = 8
 
 // split asks for the parts of a block that was refused as a whole, down to the one place that is at fault. Only
@@ -61,7 +61,7 @@ func (s *round) split(ctx context.Context, b block, why error) bool {
 	return okLeft && okRight
 }
 
-// requestPart is take for a part of a block, which goes on where take would give up.
+// requestPart is request for a part of a block, which goes on where request would give up.
 func (s *round) requestPart(ctx context.Context, b block) bool {
 	mute := len(s.unansweredBlocks)
 	if s.request(ctx, b) {
@@ -114,7 +114,7 @@ func (d *device) park(s line.Span, why error) {
 	d.addHole(s)
 }
 
-// whyParked is why a place is not asked for now; nil: it is.
+// whyParked is the refusal for which a place is not asked for now; nil: it is.
 func (d *device) whyParked(s line.Span) error {
 	if p, ok := d.parked[s]; ok && time.Now().Before(p.until) {
 		return p.refusal

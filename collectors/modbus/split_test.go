@@ -70,7 +70,7 @@ func absentPoint(t *testing.T, url string) {
 	s.stop()
 }
 
-// numberedRequests is how many requests the first poll after a start takes.
+// numberedRequests counts those of the first poll after a start.
 func numberedRequests(t *testing.T, slave *modbustest.Slave, host *collectorstest.Host, url string, d Device) int {
 	before := slave.Requests(1)
 	s := runSite(t, pipeLines(t, only(slave)), host, d)

@@ -40,26 +40,11 @@ const (
 	maxTrials    = 8              // cuts on trial at a time
 )
 
-// ask asks for a block. A request whose answer was damaged on its way is repeated: noise passes, while a unit that is
-// silent or refuses would only do so again. Behind a read across gaps a missing answer is asked for again too: whether
-// it comes then tells whether the read before spoilt it.
-func (d *device) ask(ctx context.Context, b *block) ([]byte, error) {
-	data, err := d.request(ctx, b.Span)
-	if damagedOrMissing(err) && ctx.Err() == nil {
-		data, err = d.repeat(ctx, b.Span, err)
-	}
-	d.spoiltNext.previous = block{}
-	if err == nil && b.gaps > 0 {
-		d.spoiltNext.previous = *b
-	}
-	return data, err
-}
-
 // repeat asks again where that tells something or may help; err is what became of the first request.
 func (d *device) repeat(ctx context.Context, s line.Span, err error) (data []byte, _ error) {
 	left := d.retries
 	if before := d.spoiltNext.previous; before.gaps > 0 {
-		data, err = d.request(ctx, s)
+		data, err = d.line.Read(ctx, d.requestFor(s), d.timeout)
 		d.findSpoiler(before, s, err)
 		left--
 	} else {
@@ -67,7 +52,7 @@ func (d *device) repeat(ctx context.Context, s line.Span, err error) (data []byt
 		d.noteDamageAfterCut(s)
 	}
 	for ; left > 0 && errors.Is(err, line.ErrDamaged); left-- {
-		data, err = d.request(ctx, s)
+		data, err = d.line.Read(ctx, d.requestFor(s), d.timeout)
 	}
 	return data, err
 }

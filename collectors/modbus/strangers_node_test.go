@@ -11,7 +11,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// nodeModules is where the packages of testdata/node are.
+// nodeModules is the folder with the packages of testdata/node.
 func nodeModules(t *testing.T) (node, folder string) {
 	t.Helper()
 	return collectorstest.NodeModules(t, "testdata/node/package.json", "jsmodbus")

@@ -119,7 +119,7 @@ func over(t *testing.T, transports []string, first line.Request, command []strin
 	}
 }
 
-// placeFor is where a slave on a transport is found, and what it is told of that.
+// placeFor a slave on a transport: our URL's part, and its own arguments.
 func placeFor(t *testing.T, transport string) (ours string, theirs []string) {
 	t.Helper()
 	switch {
@@ -138,7 +138,7 @@ func placeFor(t *testing.T, transport string) (ours string, theirs []string) {
 	return near + "?baud=115200&parity=N&data=8", []string{far, "115200"}
 }
 
-// truth is what a stranger was told to hold: as text for it, and as the reading that must come of it.
+// truth that a stranger was told to hold: as text for it, and as the reading that must come of it.
 type truth struct {
 	kind, told string
 	value      float64

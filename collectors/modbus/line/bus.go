@@ -16,7 +16,7 @@ import (
 //   - what lies in the input before a request is thrown away;
 //   - a unit that has not answered owes an answer. It is not asked again until the line has been silent for one
 //     more time-out, and if what is owed could be taken for the next answer, then first for another number of
-//     registers: only when an answer of that length has come are the two in step again (arrears);
+//     registers: only when an answer of that length has come are the two in step again (pending_replies.go);
 //   - a gateway's word that the unit behind it is silent says nothing else, whichever request it answers;
 //   - two answers to one request are none;
 //   - after a frame that made no sense the line must have been silent for one time-out.
@@ -37,13 +37,13 @@ type bus struct {
 	pending         map[byte]*pendingReplies // units that did not answer
 }
 
-// maxLateAnswers is how many answers of a unit in a row may be an earlier request's. Refusals look all alike, so that a unit
+// maxLateAnswers of a unit in a row are taken for an earlier request's. Refusals look all alike, so that a unit
 // that only refuses never gets in step; it is given up sooner when it is slow.
 const maxLateAnswers = 20
 
 var errOutOfStep = fmt.Errorf("%w: the unit still answers earlier ones", ErrFrame)
 
-// maxSilenceWait is how many time-outs a request waits for a silent line, or for its unit to get in step.
+// maxSilenceWait, in time-outs, for a silent line or for a unit that gets in step.
 const maxSilenceWait = 5
 
 func newBus(at Endpoint, stats *counters) *bus {

@@ -1,17 +1,17 @@
 package line
 
-// codec is how frames look on a serial line. The guard against late answers is the bus's, and the same for all.
+// codec packs and unpacks the frames of a serial line. The guard against late answers is the bus's, and the same for all.
 type codec interface {
-	// request appends the frame that carries a request to a unit.
+	// appendRequest appends the frame that carries a request to a unit.
 	appendRequest(dst []byte, unit byte, pdu []byte) []byte
-	// size is how many characters the frame of an answer with so many bytes of data has.
+	// answerSize counts the characters of an answer's frame with so many bytes of data.
 	answerSize(data int) int
-	// whole is the length of the answer frame that b begins with, of whatever unit: a read's data, or an
+	// answerLength is the length of the answer frame that b begins with, of whatever unit: a read's data, or an
 	// exception. 0: there is none, or it is not complete, or it is damaged.
 	answerLength(b []byte) int
-	// open takes a whole frame apart.
+	// unpack takes a whole frame apart.
 	unpack(frame []byte) (unit byte, pdu []byte)
-	// begins says whether b, at least as long as the shortest answer, may be the beginning of the data that was
+	// mayBegin says whether b, at least as long as the shortest answer, may be the beginning of the data that was
 	// asked for.
 	mayBegin(b []byte, r Request) bool
 }

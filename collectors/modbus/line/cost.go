@@ -12,10 +12,10 @@ const (
 // networkByteTime is a byte at 10 Mbit/s, the slowest network that devices have.
 const networkByteTime = 800 * time.Nanosecond
 
-// requestWorthRegisters is how many registers that nobody wants a request on a socket is worth.
+// requestWorthRegisters: so many registers that nobody wants weigh as much as a request on a socket.
 const requestWorthRegisters = 21
 
-// Cost is what one request to a unit takes. The plan and the budget both count with it.
+// Cost computes the time of one request to a unit. The plan and the budget both count with it.
 //
 // On a serial line the request and the answer take the time of their characters, each ends with 3.5 characters of
 // silence, and the unit thinks in between (Modbus over Serial Line V1.02, 2.5.1). Behind a socket bytes take next to
@@ -32,7 +32,7 @@ type Cost struct {
 	gapPenalty   time.Duration // what two bytes of data count on top of their time
 }
 
-// Cost is what requests take behind this endpoint, to a unit that thinks for the given time (0: the usual one).
+// Cost of requests behind this endpoint, to a unit that thinks for the given time (0: the usual one).
 func (e Endpoint) Cost(turnaround time.Duration) Cost {
 	c := Cost{
 		requestChars: 12, answerChars: 9, CharsPerByte: 1, CharTime: networkByteTime, silence: e.pause,
@@ -64,7 +64,7 @@ func (c Cost) Duration(s Span) time.Duration {
 	return c.Turnaround + c.silence + c.CharTime*time.Duration(c.requestChars+c.answerChars+c.CharsPerByte*s.dataLength())
 }
 
-// Price is what the plan keeps low: the time, and on a socket the scruple about addresses.
+// Price is kept low by the plan: the time, and on a socket the penalty for addresses that nobody wants.
 func (c Cost) Price(s Span) time.Duration {
 	return c.Duration(s) + c.gapPenalty*time.Duration(s.dataLength())/2
 }

@@ -3,7 +3,7 @@
 //
 // Lines opens each place once, however many ask for it (lines.go, borrow.go, redial.go; endpoint.go, serial_params.go and
 // tls.go read the URL). Line.Read is the one way in (line.go, request.go): it has one owner at a time and one request on
-// the wire. Requests and answers are coded by goburrow's client; what goes over the wire is our own: mbap.go for sockets,
+// the wire. Requests and answers are coded by goburrow's client (goburrow.go); what goes over the wire is our own: mbap.go for sockets,
 // bus.go for serial lines in the frames of rtu.go or ascii.go. Beside the road stand the price of a request (cost.go), the
 // counters (stats.go, rounds.go) and what a person sees of the traffic (trace.go, trace_decode.go).
 //
@@ -23,4 +23,7 @@
 // Plan and budget count with one price (Cost): characters, silences and turnaround are the time of a request. Behind a
 // socket bytes cost nearly nothing, but gateways with a serial line behind them and maps with holes are common; there an
 // address that nobody wants costs a 21st part of a request on top.
+//
+// A trace sits round the stream, not in the transports: a wrapper sees what is written and read, and takes it apart again
+// by itself. While nobody looks it costs one flag.
 package line

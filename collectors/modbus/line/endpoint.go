@@ -47,7 +47,7 @@ func (e Endpoint) IsPort() bool { return e.scheme == schemeRTU || e.scheme == sc
 // isASCII says whether frames are ASCII.
 func (e Endpoint) isASCII() bool { return e.scheme == schemeASCII || e.scheme == schemeASCIIOverTCP }
 
-// codec is how frames look there; for a serial line only.
+// codec of the frames; for a serial line only.
 func (e Endpoint) codec() codec {
 	if e.isASCII() {
 		return ascii{}

@@ -21,9 +21,9 @@ type Stream interface {
 // transport puts one request on a stream and returns the one answer to it, both without what frames them.
 type transport interface {
 	exchange(s Stream, a *transaction, pdu []byte) ([]byte, error)
-	// fresh forgets what was known of the last stream.
+	// reconnected forgets what was known of the last stream.
 	reconnected()
-	// suspect says that the last answers contradict each other: something on the line is out of step.
+	// requireSilence: the last answers contradict each other: something on the line is out of step.
 	requireSilence(hold time.Duration)
 }
 
@@ -48,6 +48,20 @@ func (a *transaction) setDeadline(s Stream, t time.Time) error {
 		return fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	return a.ctx.Err()
+}
+
+// wakeOnEnd wakes whoever reads when the context ends, until stop is called.
+func (a *transaction) wakeOnEnd(s Stream) (stop func()) {
+	woken := make(chan struct{})
+	unused := context.AfterFunc(a.ctx, func() {
+		defer close(woken)
+		_ = s.SetDeadline(longPast) // only a closed stream refuses, and that one wakes its reader anyway
+	})
+	return func() {
+		if !unused() {
+			<-woken
+		}
+	}
 }
 
 // DefaultTimeout is the longest wait for an answer, where nothing else is said.
@@ -95,7 +109,7 @@ func newLine(at Endpoint, dial func(context.Context) (Stream, error)) *Line {
 // URL is the endpoint as it is written in the configuration, with every default said.
 func (l *Line) URL() string { return l.endpoint.String() }
 
-// Stats is what the line has seen since the program started.
+// Stats since the program started.
 func (l *Line) Stats() Stats { return l.stats.read() }
 
 // Endpoint is the parsed URL.
@@ -119,7 +133,7 @@ func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]by
 	l.current = &transaction{ctx: ctx, request: r, timeout: timeout, avoid: l.forbidden[r.Unit]}
 	l.stats.requests.Add(1)
 	l.stats.busyTime.begin(time.Now())
-	data, err := r.through(l.client)
+	data, err := clientReads[r.Table](l.client, r.Address, r.Quantity)
 	l.stats.busyTime.end(time.Now())
 	if err != nil {
 		return nil, l.requestError(r, err)
@@ -207,45 +221,6 @@ func (l *Line) close() error {
 		return fmt.Errorf("close %s: %w", l.URL(), err)
 	}
 	return nil
-}
-
-// clientTransport is the line as goburrow's client sees it.
-type clientTransport struct{ line *Line }
-
-// Send implements goburrow's Transporter for the request that has the line. A connection that was kept from
-// before may have ended unseen: then, and only if no byte came back, the request goes out once more on a new one.
-func (w clientTransport) Send(pdu []byte) ([]byte, error) {
-	l := w.line
-	for {
-		reused := l.stream != nil
-		if err := l.connect(l.current.ctx, l.current.timeout); err != nil {
-			return nil, err
-		}
-		answer, err := l.exchange(pdu)
-		if !errors.Is(err, ErrGone) || !reused || l.current.answering {
-			return answer, err
-		}
-	}
-}
-
-// exchange sends one request and waits for its answer, closing the line where going on could confuse answers.
-func (l *Line) exchange(pdu []byte) ([]byte, error) {
-	s, a := l.stream, l.current
-	a.answering = false
-	woken := make(chan struct{})
-	stop := context.AfterFunc(a.ctx, func() {
-		defer close(woken)
-		_ = s.SetDeadline(longPast) // only a closed stream refuses, and that one wakes its reader anyway
-	})
-	answer, err := l.transport.exchange(s, a, pdu)
-	if !stop() {
-		<-woken
-	}
-	if err != nil {
-		return nil, l.afterFailure(err)
-	}
-	l.unanswered = 0
-	return answer, nil
 }
 
 // afterFailure draws the conclusions from a request that failed.

@@ -14,7 +14,7 @@ import (
 // made at the top and handed to the collectors and to whoever wants to ask a unit in between.
 type Lines struct {
 	// Dial opens an endpoint instead of the network and the serial ports, for a site that lives in memory. The
-	// argument is what Line.URL says.
+	// argument is the line's URL.
 	Dial func(ctx context.Context, url string) (Stream, error)
 
 	Retry time.Duration // between two attempts to open a serial port; 0: portRetry

@@ -99,7 +99,7 @@ func (m *mbap) nextFrame(a *transaction) (id uint16, unit byte, answer []byte, e
 	return id, unit, answer, err
 }
 
-// lengthOf is how many bytes follow the length in a header, the unit id included.
+// lengthOf the bytes that follow the length in a header, the unit id included.
 func lengthOf(header []byte) (int, error) {
 	length := int(binary.BigEndian.Uint16(header[4:]))
 	if protocol := binary.BigEndian.Uint16(header[2:]); protocol != 0 {

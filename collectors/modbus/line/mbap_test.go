@@ -67,7 +67,7 @@ func TestAnExceptionKeepsTheConnection(t *testing.T) {
 	}
 }
 
-// failure is what the first request meets.
+// failure of the first request.
 func failure(t *testing.T, url string, fault modbustest.Fault) (stats Stats, err error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

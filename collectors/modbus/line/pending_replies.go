@@ -23,7 +23,7 @@ type pendingReply struct {
 	times      int
 }
 
-// maxCounted is how many answers of one form are counted. Only refusals, which are all alike, need the number.
+// maxCounted answers of one form are counted. Only refusals, which are all alike, need the number.
 const maxCounted = 4
 
 func (a *pendingReplies) index(r Request) int {

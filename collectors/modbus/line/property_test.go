@@ -14,7 +14,7 @@ import (
 	"gauger/collectors/registers"
 )
 
-// conversation is what a master asks in turn: neighbours that look alike, because those are the ones that get mixed up.
+// conversation of a master: neighbours that look alike, because those are the ones that get mixed up.
 var conversation = []Request{
 	{1, Holding, 0, 2}, {1, Holding, 2, 2}, {2, Holding, 0, 2}, {1, Holding, 4, 2}, {2, Input, 0, 2}, {1, Holding, 0, 2},
 	{3, Holding, 6, 2}, {1, Holding, 8, 3}, {1, Holding, 2, 2}, {2, Holding, 2, 2}, {1, Input, 4, 2}, {1, Holding, 10, 2},

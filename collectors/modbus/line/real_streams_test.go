@@ -43,7 +43,7 @@ func clumsy(w *linetest.Witness, random *rand.Rand, known []linetest.Spoiling, s
 	}
 }
 
-// descriptors is how many files, sockets and ports this process has open.
+// descriptors counts the files, sockets and ports that this process has open.
 func descriptors(t *testing.T) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")

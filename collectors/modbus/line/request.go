@@ -3,8 +3,6 @@ package line
 import (
 	"encoding/binary"
 	"fmt"
-
-	goburrow "github.com/goburrow/modbus"
 )
 
 // Table is one of the address spaces of a unit.
@@ -56,7 +54,7 @@ func (t Table) Enron() Table {
 	return t
 }
 
-// DataLength is how much data so many addresses of the table are.
+// DataLength of so many addresses, in bytes.
 func (t Table) DataLength(quantity int) int {
 	switch {
 	case t.IsBits():
@@ -67,7 +65,7 @@ func (t Table) DataLength(quantity int) int {
 	return 2 * quantity
 }
 
-// MaxQuantity is how many addresses one request may ask for (Modbus Application Protocol V1.1b3, 6.1 to 6.4); of Enron's
+// MaxQuantity of addresses in one request (Modbus Application Protocol V1.1b3, 6.1 to 6.4); of Enron's
 // as many as fit into the same answer.
 func (t Table) MaxQuantity() int {
 	switch {
@@ -90,7 +88,7 @@ type Request struct {
 // dataLength is the length of the data that a right answer carries.
 func (r Request) dataLength() int { return r.Table.DataLength(int(r.Quantity)) }
 
-// Span is where the request reads.
+// Span of the addresses that are read.
 func (r Request) Span() Span { return Span{r.Table, int(r.Address), int(r.Quantity)} }
 
 // pdu is the request without what a transport puts round it: function, address, quantity.
@@ -126,35 +124,6 @@ func (r Request) Check() error {
 		return fmt.Errorf("read %s: address %d is the last one", r, 1<<16-1)
 	}
 	return nil
-}
-
-// through lets goburrow's client code the request and decode the answer.
-func (r Request) through(client goburrow.Client) ([]byte, error) {
-	switch r.Table {
-	case Input, EnronInput:
-		return client.ReadInputRegisters(r.Address, r.Quantity)
-	case Coil:
-		return client.ReadCoils(r.Address, r.Quantity)
-	case Discrete:
-		return client.ReadDiscreteInputs(r.Address, r.Quantity)
-	}
-	return client.ReadHoldingRegisters(r.Address, r.Quantity)
-}
-
-// pduOnly has goburrow's client code requests and decode answers without any frame; the frames are the transports'.
-type pduOnly struct{}
-
-// Encode implements goburrow's Packager: function and data.
-func (pduOnly) Encode(pdu *goburrow.ProtocolDataUnit) ([]byte, error) {
-	return append([]byte{pdu.FunctionCode}, pdu.Data...), nil
-}
-
-// Verify implements goburrow's Packager. The transport has seen to it.
-func (pduOnly) Verify(request, response []byte) error { return nil }
-
-// Decode implements goburrow's Packager.
-func (pduOnly) Decode(answer []byte) (*goburrow.ProtocolDataUnit, error) {
-	return &goburrow.ProtocolDataUnit{FunctionCode: answer[0], Data: answer[1:]}, nil
 }
 
 // TableOfFunction are the tables that functions 1 to 4 read.

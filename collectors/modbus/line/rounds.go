@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Round is what the last answered round of requests to a device took.
+// Round is the last answered round of requests to a device.
 type Round struct {
 	Device string
 	Every  time.Duration // its interval now

@@ -22,7 +22,7 @@ type serialParams struct {
 // The Modbus serial line specification asks for 19200 baud and even parity unless something else is agreed.
 var standardSerialParams = serialParams{baud: 19200, data: 8, parity: 'E', stop: 1}
 
-// defaultSerialParams is what a URL leaves out: ASCII characters have seven bits.
+// defaultSerialParams hold for a URL that says nothing else: ASCII characters have seven bits.
 func defaultSerialParams(text bool) serialParams {
 	o := standardSerialParams
 	if text {
@@ -103,7 +103,7 @@ func (o serialParams) listOptions(listOptions func(key string, value any), text 
 	o.rs485.listOptions(listOptions)
 }
 
-// rs485Direction is how the kernel turns an RS-485 line between sending and listening by the port's RTS wire.
+// rs485Direction has the kernel turn an RS-485 line between sending and listening by the port's RTS wire.
 type rs485Direction struct {
 	rtsWhileSending string // high or low: RTS while sending; empty: the adapter turns itself
 	before, after   int    // ms that RTS holds before the first and after the last character

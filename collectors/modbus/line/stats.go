@@ -16,7 +16,7 @@ type Stats struct {
 	CrossTalk  uint64 // answers dropped because another unit or function sent them
 	Opened     uint64 // times that the socket or port was opened; reconnects are this less one
 	Mismatches uint64 // values that two requests did not agree on
-	// Busy is how long requests had the line, their time-outs and silences included.
+	// Busy is the time that requests had the line, their time-outs and silences included.
 	Busy time.Duration
 	// Load is the share of the last minute or two in which they did, from 0 to 1.
 	Load float64
@@ -52,7 +52,7 @@ type busyTime struct {
 	marks [2]busyMark // the last full minutes, the older first
 }
 
-// busyMark is how long the line had been busy at a time.
+// busyMark is the busy time so far, at an instant.
 type busyMark struct {
 	at   time.Time
 	busy time.Duration

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// tlsOptions are what a tls:// URL says besides its place (Modbus/TCP Security, MB-TCP-Security-v21): whom to
+// tlsOptions of a tls:// URL (Modbus/TCP Security, MB-TCP-Security-v21): whom to
 // believe, and who we are. Empty: the system's authorities, no certificate of our own, the URL's host.
 type tlsOptions struct {
 	caFile, certFile, keyFile string
@@ -189,7 +189,7 @@ func alertOf(err error) tls.AlertError {
 	return 0
 }
 
-// oldestPlausibleClock is when this program was written: a clock that is before that is wrong.
+// oldestPlausibleClock: this program is younger, so a clock before that is wrong.
 var oldestPlausibleClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // explainValidity explains a certificate that is not valid at now.

@@ -93,7 +93,7 @@ type tracedRequest struct {
 	at    time.Time
 }
 
-// maxUnframed is how many bytes that are no frame are gathered before they are shown: more than four of the longest.
+// maxUnframed bytes that are no frame are gathered before they are shown: more than four of the longest.
 const maxUnframed = 1100
 
 func (t *tracedStream) event(format string, args ...any) {

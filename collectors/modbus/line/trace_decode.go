@@ -110,7 +110,7 @@ func explainASCIIDamage(b []byte) string {
 	return fmt.Sprintf("the checksum is %02X, it should be %02X", body[last], lrc(body[:last]))
 }
 
-// readRequest is the read that an envelope asks for; ok is false when it is no read.
+// readRequest is the read that a frame asks for; ok is false when it is no read.
 func (e decodedFrame) readRequest() (r Request, ok bool) { return ParseRequest(e.unit, e.pdu) }
 
 // describeRequest says what is asked for.

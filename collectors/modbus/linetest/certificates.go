@@ -29,7 +29,7 @@ func (e PipeEnd) SetReadDeadline(time.Time) error { return nil }
 
 func (e PipeEnd) SetWriteDeadline(time.Time) error { return nil }
 
-// siteTLS is what the device called site and its master show each other, made once.
+// siteTLS are the certificates of the device called site and of its master, made once.
 var siteTLS = sync.OnceValues(func() (master, site *tls.Config) {
 	dir, err := os.MkdirTemp("", "gauger-tls")
 	if err != nil {

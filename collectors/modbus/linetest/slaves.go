@@ -120,7 +120,7 @@ func Eventually(t *testing.T, what string, try func() error) {
 	}
 }
 
-// Word is what register a of a table of a unit holds: no two registers of the site hold the same.
+// Word of register a of a table of a unit: no two registers of the site hold the same.
 func Word[T ~uint8](unit byte, t T, a int) uint16 { return uint16(int(unit)*10000 + int(t)*5000 + a) }
 
 // NumberedSlave has units 1 to 3 whose registers hold their own address.

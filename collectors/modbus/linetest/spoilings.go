@@ -18,7 +18,7 @@ type Spoiling struct {
 	Alone bool
 }
 
-// Thinks is how long the witness takes to answer; the fault's own times count from there.
+// Thinks is the witness's turnaround; the fault's own times count from there.
 const Thinks = 20 * time.Millisecond
 
 // AnswerLength is the length of an answer with two registers.
@@ -46,7 +46,7 @@ func Spoilings(wrap Envelope) []Spoiling {
 // Soon is an answer at the usual time.
 func Soon(b []byte) []Piece { return []Piece{{After: Thinks, Bytes: b}} }
 
-// idle is how many milliseconds after any request of a poll nobody asks for anything. What comes then comes of
+// idle milliseconds after any request of a poll nobody asks for anything. What comes then comes of
 // itself, and could come into the middle of another answer if there were other faults.
 const idle = 1000
 

@@ -58,7 +58,7 @@ func (c *child) tell(what, answer any) error {
 // stop ends the process by closing its input, and waits for it.
 func (c *child) stop() error { return errors.Join(c.in.Close(), c.cmd.Wait()) }
 
-// launch is how a process is started: ahead of everything else on the machine, where that is permitted, so that
+// launch starts a process ahead of everything else on the machine, where that is permitted, so that
 // other work does not count.
 type launch struct {
 	oneCore bool // GOMAXPROCS=1

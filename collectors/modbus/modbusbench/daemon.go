@@ -31,10 +31,10 @@ var daemonSizes = []struct {
 	{2000, 1, true, 0.2, telegrafAtThousands, 10 * time.Second},
 }
 
-// levelRegister is where the levels of the tanks stand; a register holds its own address, and that is in inches.
+// levelRegister of the tanks; a register holds its own address, and that is in inches.
 const levelRegister = 90
 
-// deviceMemoryGoal is what each further device of 100 registers may take, in KiB.
+// deviceMemoryGoal for each further device of 100 registers, in KiB.
 const deviceMemoryGoal = 25
 
 // measureDaemon is rows 3 and 4: the whole program, with its outbox on disk, ten of the devices feeding a tank, and

@@ -15,7 +15,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// price is what a request and a register cost on a line, in milliseconds or in registers.
+// price of a request and of a register on a line, in milliseconds or in registers.
 type price struct{ request, register float64 }
 
 // endpointPrices are the lines of row 10. Over a socket a request counts as much as 21 registers, so that gaps of
@@ -35,7 +35,7 @@ func serialPrice(baud int) price {
 	return price{request: milliseconds(w.read(0)), register: milliseconds(w.chars(2))}
 }
 
-// mostRegisters is what one request may ask for (Modbus Application Protocol V1.1b3, 6.3).
+// mostRegisters in one request (Modbus Application Protocol V1.1b3, 6.3).
 const mostRegisters = 125
 
 // optimum is the least cost of reading the sorted addresses, and how many requests that takes: every place where a

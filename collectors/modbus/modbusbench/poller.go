@@ -15,7 +15,7 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// load is what is to be polled: Units units behind each URL, each asked for so many holding registers, one point
+// load to be polled: Units units behind each URL, each asked for so many holding registers, one point
 // to a register. With Dial every URL leads to that address, and each unit is asked for other registers, so that
 // the slave can tell them apart.
 type load struct {
@@ -50,7 +50,7 @@ func (l load) devices() []modbus.Device {
 	return all
 }
 
-// pollReport is what a poller says of itself.
+// pollReport of a poller about itself.
 type pollReport struct {
 	Batches uint64
 	Good    uint64 // readings

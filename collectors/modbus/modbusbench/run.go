@@ -19,7 +19,7 @@ type trial struct {
 	window time.Duration
 }
 
-// outcome is what a trial showed.
+// outcome of a trial.
 type outcome struct {
 	lines  []lineReport
 	self   pollReport
@@ -85,7 +85,7 @@ func window(field *child, pid int, length time.Duration, open func() error) (out
 	return o, nil
 }
 
-// startPatience is how long the first round of everything may take.
+// startPatience limits the first round of everything.
 const startPatience = 3 * time.Minute
 
 // awaitUnits waits until so many units have been asked, or until who asks has ended.
@@ -113,7 +113,7 @@ func awaitUnits(field *child, units int, ended <-chan struct{}) error {
 	}
 }
 
-// registers is how many were asked for in the window.
+// registers counts those that were asked for in the window.
 func (o outcome) registers() int {
 	sum := 0
 	for _, l := range o.lines {
@@ -127,7 +127,7 @@ func (o outcome) perRegister() time.Duration {
 	return o.used.CPU / time.Duration(max(1, o.registers()))
 }
 
-// missed is how many beats passed without a request.
+// missed counts the beats that passed without a request.
 func (o outcome) missed() int {
 	sum := 0
 	for _, l := range o.lines {
@@ -138,5 +138,5 @@ func (o outcome) missed() int {
 	return sum
 }
 
-// cores is how much of a core the poller took.
+// cores of the machine that the poller took.
 func (o outcome) cores() float64 { return o.used.CPU.Seconds() / o.window.Seconds() }

@@ -8,7 +8,7 @@ import (
 	"gauger/collectors/modbus/modbustest"
 )
 
-// lineReport is what a station has seen since the window was opened.
+// lineReport of a station since the window was opened.
 type lineReport struct {
 	Requests    tally
 	Units       []unitReport
@@ -83,7 +83,7 @@ func (s *station) open() {
 	s.registers, s.damaged, s.early, s.silence = 0, 0, 0, time.Hour
 }
 
-// report is what was seen in the window.
+// report of the window.
 func (a *slaves) report() any {
 	lines := make([]lineReport, len(a.stations))
 	for i, s := range a.stations {

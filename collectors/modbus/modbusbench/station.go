@@ -19,12 +19,12 @@ type stationSpec struct {
 	Serial *wire  // RTU frames at true character times; nil: Modbus TCP
 	Dead   byte   // unit that has the fault; 0: none
 	Fault  string // silent, busy, close, refuse
-	// Turnaround is how long a unit behind Modbus TCP thinks.
+	// Turnaround of a unit behind Modbus TCP.
 	Turnaround time.Duration
 	Every      time.Duration // the interval that each unit is to be asked at; 0: none
 }
 
-// faultPause is how long a gateway waits for a dead unit before it says so.
+// faultPause of a gateway before it says that a unit is dead.
 const faultPause = time.Second
 
 // source tells one unit's requests from another's. Units that share one address are told apart by their registers.

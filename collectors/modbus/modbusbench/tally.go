@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// tally is what was heard of one unit, or of a whole line, within a window: how many requests, and how far apart.
+// tally of the requests to one unit, or to a whole line, within a window: their number, and the time between them.
 type tally struct {
 	Count  int
 	Missed int           // beats of the expected interval without a request
@@ -41,7 +41,7 @@ func (t *tally) interval(d time.Duration) {
 	t.Most = max(t.Most, d)
 }
 
-// missed is how many beats lie between two requests.
+// missed counts the beats between two requests.
 func missed(between, every time.Duration) int {
 	if every <= 0 {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// usage is what a process has taken of the machine so far.
+// usage of the machine by a process so far.
 type usage struct {
 	CPU  time.Duration // on a processor, all threads
 	Wait time.Duration // ready to run, and waiting for a processor
@@ -77,7 +77,7 @@ func (u *usage) setMemory(status string) error {
 	return nil
 }
 
-// since is what was taken between two looks; memory stays what it is now.
+// since subtracts an earlier look; memory stays as it is now.
 func (u usage) since(before usage) usage {
 	u.CPU -= before.CPU
 	u.Wait -= before.Wait

@@ -17,7 +17,7 @@ const requestChars = 8
 // answerChars is the length of the answer with so many registers: unit, function, byte count, data, checksum.
 func answerChars(registers int) int { return 5 + 2*registers }
 
-// chars is how long n characters take.
+// chars is the time of n characters.
 func (w wire) chars(n int) time.Duration {
 	return time.Duration(n) * bitsPerChar * time.Second / time.Duration(w.Baud)
 }

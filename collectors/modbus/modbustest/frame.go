@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Framing is how requests and answers are put on the wire.
+// Framing puts requests and answers on the wire.
 type Framing uint8
 
 // Modbus TCP frames with a header; RTU frames with a checksum and ASCII frames as text, on a serial line or through
@@ -20,7 +20,7 @@ const (
 	ASCII
 )
 
-// requestSize is how many characters a request has.
+// requestSize of a request, in characters.
 func (f Framing) requestSize() int {
 	return [...]int{12, 8, 17}[f]
 }

@@ -16,7 +16,7 @@ import (
 
 // Slave is a number of units behind one line. Its methods may be called while it serves.
 type Slave struct {
-	// Turnaround is how long a unit thinks before it answers. Set it before serving.
+	// Turnaround of a unit before it answers. Set it before serving.
 	Turnaround time.Duration
 	// Char is the time of one character on the simulated wire: each answer then takes the time of its request's
 	// and its own characters. 0: no such wire. Set it before serving.
@@ -68,7 +68,7 @@ func (s *Slave) SetFaults(faults ...Fault) {
 	}
 }
 
-// Requests is how many requests have come, whatever became of them; of one unit, or of all when unit is 0.
+// Requests counts those that have come, whatever became of them; to one unit, or to all when unit is 0.
 func (s *Slave) Requests(unit byte) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

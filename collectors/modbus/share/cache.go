@@ -10,7 +10,7 @@ import (
 )
 
 // Cache keeps the raw answers of one unit, as they came, for a second master that asks us instead of the unit. A nil
-// shelf keeps nothing.
+// cache keeps nothing.
 type Cache struct {
 	address string // where the unit is shared
 	unit    byte
@@ -20,7 +20,7 @@ type Cache struct {
 	answers []cachedAnswer // the newest last
 }
 
-// cachedAnswer is what the unit said to one request: its data, or that it refuses the place.
+// cachedAnswer of the unit to one request: its data, or that it refuses the place.
 type cachedAnswer struct {
 	line.Span
 	data    []byte
@@ -28,7 +28,7 @@ type cachedAnswer struct {
 	at      time.Time // zero: there is no answer
 }
 
-// maxAnswers is how many answers a shelf holds. A plan has a few dozen requests, and the new ones replace the old.
+// maxAnswers in a cache. A plan has a few dozen requests, and the new ones replace the old.
 const maxAnswers = 1024
 
 // NewCache is for a unit that is shared at an address and has these places. An answer is fresh for maxAge.

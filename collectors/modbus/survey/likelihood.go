@@ -7,7 +7,7 @@ import (
 	"gauger/collectors/registers"
 )
 
-// logLikelihood is how well a reading explains what is seen, in natural logarithms of probabilities: the bits that it
+// logLikelihood of a reading, given what is seen, in natural logarithms of probabilities: the bits that it
 // accounts for, were they chance; the chance of this very number where it is right, which is how likely a value
 // near it is times how finely the type can tell values apart; and how usual such a device is. So a float that has
 // the expected value to seven digits weighs more than a scaled byte that comes near it, and a float of 1e-8 within
@@ -26,7 +26,7 @@ func (p snapshot) logLikelihood(q Question, c Candidate, r interpretation) float
 	return sum + p.neighbourEvidence(c, r)
 }
 
-// wrongAddressPenalty is how unlikely it is that a person asks for a register beside the right one. A mere range is little to
+// wrongAddressPenalty for a person who asks for a register beside the right one. A mere range is little to
 // tell the neighbours by, so that the asked one then weighs more.
 func (q Question) wrongAddressPenalty() float64 {
 	if q.High > q.Low {
@@ -84,7 +84,7 @@ func (r interpretation) step() float64 {
 	return max(step, min(round, 1)/8)
 }
 
-// prior is how often devices are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
+// prior of devices that are built so, as a logarithm. Of signed and unsigned the signed one comes first: a
 // level that dips below zero is then -1, not 65535.
 func (r interpretation) prior() float64 {
 	order, four := orderPriors[r.order]
@@ -103,7 +103,7 @@ var (
 	scalePriors = map[float64]float64{1: 0, 10: -0.5, 100: -0.5, 1000: -1, 10_000: -3, 16: -3, 8: -3.5}
 )
 
-// neighbourEvidence is what the registers beside it say for a value of two registers: that it fills exactly what the
+// neighbourEvidence of the registers beside a value of two registers: that it fills exactly what the
 // unit has there, and that its neighbour has its empty half in the same place.
 func (p snapshot) neighbourEvidence(c Candidate, r interpretation) float64 {
 	n := len(c.Words)

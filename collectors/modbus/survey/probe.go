@@ -20,7 +20,7 @@ type Question struct {
 	// Low and High are what the value is expected to lie between, both ends included; equal for one number. Both
 	// zero, and Within too: nothing is expected.
 	Low, High float64
-	// Within is how far beyond Low and High a value may lie and still fit: a gauge that is read by hand is not exact.
+	// Within of Low and High a value still fits: a gauge that is read by hand is not exact.
 	Within  float64
 	Name    string        // of the point in the configuration's line; empty: NAME
 	Measure string        // its engineering unit there; empty: none
@@ -34,7 +34,7 @@ type Register struct {
 	Err     error
 }
 
-// Probed is what Probe found: the registers as they are, and what they may mean, likeliest first.
+// Probed are the registers as they are, and what they may mean, likeliest first.
 type Probed struct {
 	Registers  []Register
 	Candidates []Candidate

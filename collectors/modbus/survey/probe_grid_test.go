@@ -69,7 +69,7 @@ func decimals(v uint64) (packed uint64) {
 	return packed
 }
 
-// surroundings are what stands beside the level in real register maps.
+// surroundings of the level in real register maps.
 var surroundings = map[string]func(b *modbustest.Bank, e encoding, v float64){
 	"empty registers":      func(b *modbustest.Bank, e encoding, v float64) { e.write(b, 100, v) },
 	"nothing else exists":  func(b *modbustest.Bank, e encoding, v float64) { b.Strict(true); e.write(b, 100, v) },

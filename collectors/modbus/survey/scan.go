@@ -12,14 +12,14 @@ import (
 	"gauger/collectors/registers"
 )
 
-// Search is what Scan asks for.
+// Search tells Scan which units to ask, and for what.
 type Search struct {
 	Units   []int
 	Table   line.Table    // of the register or bit that is asked for; its address is 0
 	Timeout time.Duration // the wait for each unit; 300 ms suit most serial lines
 }
 
-// Found is what one unit id did when it was asked.
+// Found is the outcome of asking one unit id.
 type Found struct {
 	Unit    int
 	Answers bool
@@ -85,7 +85,7 @@ func foundFrom(unit int, err error, serial bool) Found {
 	return Found{Unit: unit, Damaged: true, How: why}
 }
 
-// MaxDuration is what Scan takes behind a URL when no unit answers.
+// MaxDuration of Scan behind a URL: when no unit answers.
 func (s Search) MaxDuration(url string) time.Duration {
 	at, err := line.ParseEndpoint(url)
 	if err != nil {

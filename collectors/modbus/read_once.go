@@ -26,7 +26,7 @@ func Read(ctx context.Context, lines *line.Lines, devices []Device) ([]collector
 	var wait sync.WaitGroup
 	batches := make([][]collectors.Reading, len(made))
 	for i, d := range made {
-		wait.Go(func() { batches[i] = d.read(ctx).batch })
+		wait.Go(func() { batches[i] = d.newRound().run(ctx).batch })
 	}
 	wait.Wait()
 	var all []collectors.Reading

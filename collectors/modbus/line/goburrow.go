@@ -1,0 +1,57 @@
+package line
+
+import (
+	"errors"
+
+	goburrow "github.com/goburrow/modbus"
+)
+
+// clientReads has goburrow's client code a request for each table and decode the answer.
+var clientReads = [...]func(client goburrow.Client, address, quantity uint16) ([]byte, error){
+	Holding: goburrow.Client.ReadHoldingRegisters, EnronHolding: goburrow.Client.ReadHoldingRegisters,
+	Input: goburrow.Client.ReadInputRegisters, EnronInput: goburrow.Client.ReadInputRegisters,
+	Coil: goburrow.Client.ReadCoils, Discrete: goburrow.Client.ReadDiscreteInputs,
+}
+
+// clientTransport is the line as goburrow's client sees it.
+type clientTransport struct{ line *Line }
+
+// Send implements goburrow's Transporter for the request that has the line, closing the line where going on could confuse
+// answers. A connection that was kept from before may have ended unseen: then, and only if no byte came back, the request
+// goes out once more on a new one.
+func (w clientTransport) Send(pdu []byte) ([]byte, error) {
+	l := w.line
+	for {
+		reused := l.stream != nil
+		if err := l.connect(l.current.ctx, l.current.timeout); err != nil {
+			return nil, err
+		}
+		l.current.answering = false
+		stop := l.current.wakeOnEnd(l.stream)
+		answer, err := l.transport.exchange(l.stream, l.current, pdu)
+		stop()
+		if err == nil {
+			l.unanswered = 0
+			return answer, nil
+		}
+		if err = l.afterFailure(err); !errors.Is(err, ErrGone) || !reused || l.current.answering {
+			return nil, err
+		}
+	}
+}
+
+// pduOnly has goburrow's client code requests and decode answers without any frame; the frames are the transports'.
+type pduOnly struct{}
+
+// Encode implements goburrow's Packager: function and data.
+func (pduOnly) Encode(pdu *goburrow.ProtocolDataUnit) ([]byte, error) {
+	return append([]byte{pdu.FunctionCode}, pdu.Data...), nil
+}
+
+// Verify implements goburrow's Packager. The transport has seen to it.
+func (pduOnly) Verify(request, response []byte) error { return nil }
+
+// Decode implements goburrow's Packager.
+func (pduOnly) Decode(answer []byte) (*goburrow.ProtocolDataUnit, error) {
+	return &goburrow.ProtocolDataUnit{FunctionCode: answer[0], Data: answer[1:]}, nil
+}

@@ -1,0 +1,162 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/modbus/line"
+)
+
+// round is one round of requests to a device, and what came of it.
+type round struct {
+	device        *device
+	batch         []collectors.Reading // one for each point, in the points' order; nil before the first answer
+	answeredSpans []line.Span          // what was answered with data, where something is to be asked for twice
+
+	asked            time.Time     // the last request; zero: what is failing now was not asked for
+	tried            bool          // something was asked for
+	answered         bool          // the unit is there, even if it only refuses
+	missed           int           // requests in a row without an answer, from which it would be concluded that the unit is gone
+	unanswered       int           // requests in a row without an answer
+	skipRest         error         // no further request makes sense, for this reason
+	unansweredBlocks []block       // what was not answered
+	lastError        error         // the last thing that went wrong
+	duration         time.Duration // that its requests had the line, or waited for it
+}
+
+func (d *device) newRound() *round {
+	return &round{device: d}
+}
+
+// set puts what was just asked for in its point's place.
+func (s *round) set(i uint16, r collectors.Reading) {
+	if s.batch == nil {
+		s.batch = borrowBatch(len(s.device.points))
+	}
+	r.Asked = s.asked
+	s.batch[i] = r
+}
+
+// run asks for every point once, and draws the conclusions: what stays unanswered, what must be read again, what is known
+// now.
+func (s *round) run(ctx context.Context) *round {
+	for _, b := range s.device.blocks {
+		s.request(ctx, b)
+		s.verifyAnswered(ctx)
+	}
+	s.splitUnanswered(ctx)
+	s.verifyAnswered(ctx)
+	s.applyCompanions()
+	if s.device.holesChanged {
+		s.device.replan()
+	}
+	return s
+}
+
+// request asks for one block and turns it into readings. It is true when every point of it was answered with data.
+func (s *round) request(ctx context.Context, b block) bool {
+	s.asked = time.Time{}
+	if why := s.whySkip(b.Span); why != nil {
+		s.markBad(b, why)
+		return false
+	}
+	if s.device.letOthersPass != nil {
+		s.device.letOthersPass(ctx)
+	}
+	data, err := s.ask(ctx, b)
+	if err != nil {
+		return s.afterError(ctx, b, err)
+	}
+	s.store(b, data)
+	return true
+}
+
+// ask puts the request for a block on the line. One whose answer was damaged on its way is repeated: noise passes, while a
+// unit that is silent or refuses would only do so again. Behind a read across gaps a missing answer is asked for again too:
+// whether it comes then tells whether the read before spoilt it.
+func (s *round) ask(ctx context.Context, b block) ([]byte, error) {
+	d := s.device
+	s.asked, s.tried = time.Now(), true
+	data, err := d.line.Read(ctx, d.requestFor(b.Span), d.timeout)
+	if damagedOrMissing(err) && ctx.Err() == nil {
+		data, err = d.repeat(ctx, b.Span, err)
+	}
+	d.spoiltNext.previous = block{}
+	if err == nil && b.gaps > 0 {
+		d.spoiltNext.previous = b
+	}
+	s.duration += time.Since(s.asked)
+	return data, err
+}
+
+// whySkip is the error for which a request is not put on the line now; nil: it is.
+func (s *round) whySkip(where line.Span) error {
+	if s.skipRest != nil {
+		return s.skipRest
+	}
+	return s.device.whyParked(where)
+}
+
+// afterError goes on after a request that failed. It is true when every point of it was answered with data all the same.
+func (s *round) afterError(ctx context.Context, b block, err error) bool {
+	switch {
+	case ctx.Err() != nil || errors.Is(err, line.ErrDown):
+		s.skipRest = err
+		s.markBad(b, err)
+	case line.RefusesAddress(err):
+		s.noteAnswer()
+		return s.split(ctx, b, err)
+	case errors.Is(err, line.ErrSilent) || errors.Is(err, line.ErrFrame) || errors.Is(err, line.ErrGone):
+		s.noteMissing(b, err)
+	default:
+		s.noteAnswer()
+		s.markBad(b, err)
+	}
+	return false
+}
+
+func (s *round) store(b block, data []byte) {
+	now := time.Now()
+	s.noteAnswer()
+	s.device.cache.StoreAnswer(b.Span, data)
+	if len(s.device.rereadPlaces) > 0 {
+		s.answeredSpans = append(s.answeredSpans, b.Span)
+	}
+	for _, i := range b.points {
+		p := &s.device.points[i]
+		s.set(i, p.decode(b.Span.Cut(data, p.span()), now))
+	}
+	if b.spans == 1 {
+		s.device.noteAnswered(b.Span)
+	}
+	delete(s.device.unanswered, b.Span)
+}
+
+// markBad makes every point of a block Bad for the given reason.
+func (s *round) markBad(b block, why error) {
+	now := time.Now()
+	s.lastError = why
+	s.device.cache.StoreRefusal(b.Span, b.spans, why)
+	for _, i := range b.points {
+		s.set(i, s.device.points[i].badReading(now, why))
+	}
+}
+
+// noteAnswer notes that the unit is there.
+func (s *round) noteAnswer() { s.answered, s.missed, s.unanswered = true, 0, 0 }
+
+// noteMissing notes a request without a usable answer. A unit that leaves two in a row unanswered, or one when it was
+// silent in the last round already, is not asked again in this round: it would only use up the line.
+func (s *round) noteMissing(b block, err error) {
+	s.markBad(b, err)
+	s.missed++
+	s.unanswered++
+	if errors.Is(err, line.ErrSilent) {
+		s.unansweredBlocks = append(s.unansweredBlocks, b)
+	}
+	if s.missed >= 2 || !s.answered && s.device.health.misses > 0 {
+		s.skipRest = err
+	}
+}
