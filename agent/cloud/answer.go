@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Class is what an answer means for the records that were sent.
+// Class sorts answers by what is to be done with the records that were sent.
 type Class uint8
 
 // The classes. Zero is Ambiguous, so that a forgotten class never counts as stored.
@@ -61,7 +61,7 @@ func Classify(op Operation, status, batch, attempt int) Class {
 	return WrongAddress
 }
 
-// Answer is what became of one request.
+// Answer is the end of one request, also where none came from the service.
 type Answer struct {
 	Class         Class
 	Status        int           // 0: no answer came

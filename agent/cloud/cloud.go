@@ -1,8 +1,19 @@
-// Package cloud speaks the service's web interface: it encodes records into the bodies that the service takes,
-// posts them, reads what the service answers, and keeps the subscription keys alive. It knows nothing of tanks,
-// queues or configuration files, so that it can be judged alone against the reference service in cloudtest.
+// Package cloud speaks the service's web interface: it encodes records into the bodies that the service takes, posts them and
+// reads what the service answers. It knows nothing of tanks, queues or configuration files, so that it can be judged alone
+// against the reference service in cloudtest. The subscription keys are a room of their own, package keys.
 //
 // Everything that the interface specification leaves open ("not shown") is a setting in Wire.
+//
+// cloud.go names the operations and wire.go the settings. Bodies: ticket.go, event.go, values.go, sets.go, number.go. A call goes
+// from post.go or query.go through call.go, which tries the keys, to exchange.go, one HTTP request; answer.go, errors.go and
+// webpage.go say what came back. login.go and renewal.go are the operations about keys; scrub.go hides secrets in texts.
+//
+// # Decisions
+//
+// Every eight bytes of a known secret are hidden in what comes from outside, whatever their case: a text may be cut in the
+// middle of a key.
+//
+// HTTP/1.1 only, whatever is offered: a connection that went silent then costs one request.
 package cloud
 
 import (

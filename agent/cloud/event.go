@@ -83,7 +83,7 @@ func (w Wire) eventTime(t time.Time) string {
 	return t.UTC().Format(eventLayout)
 }
 
-// eventID is what stands at ID: the caller's, null, or one that the same event always gets; nil: there is no ID.
+// eventID gives the caller's ID, null, or one that the same event always gets; nil: none is sent.
 func (w Wire) eventID(e DiagnosticEvent, start string) (json.RawMessage, error) {
 	given := bytes.TrimSpace(e.ID)
 	none := len(given) == 0 || string(given) == "null"

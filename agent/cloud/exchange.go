@@ -29,7 +29,7 @@ type request struct {
 	attempt int // how many ambiguous attempts came before
 }
 
-// reply is what came of a request with one key: a status, or err.
+// reply is of a request with one key: a status, or err.
 type reply struct {
 	status  int
 	header  http.Header
@@ -44,7 +44,7 @@ type reply struct {
 // ok says that the service did what it was asked.
 func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page }
 
-// bodyTime is how long the body of an answer may take once its status is known, when nothing depends on it.
+// bodyTime bounds the body of an answer once its status is known, when nothing depends on it.
 const bodyTime = 10 * time.Second
 
 // exchange makes one HTTP request with the given key and reads the answer within the limits.

@@ -24,7 +24,7 @@ type AuthRequest struct {
 	Feature            string
 }
 
-// Login is what Authenticate needs: the body, and the subscription key that the gateway wants to see even then.
+// Login is the body of Authenticate, and the subscription key that the gateway wants to see even then.
 type Login struct {
 	AuthRequest
 	SubscriptionKey keys.Secret // empty: any key of the ring

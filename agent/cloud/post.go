@@ -13,7 +13,7 @@ import (
 
 // Post sends records that were encoded earlier as one request and says what became of it; it never changes
 // their bytes, but for joining value sets of one code. address is the well's id for tag values and targets, the device's id for a memo, else "".
-// attempt is how many ambiguous attempts with the same records came before: each doubles the time limit.
+// attempt counts the ambiguous attempts with the same records before this one: each doubles the time limit.
 //
 // All records share the answer: what of a refused batch is to blame, only smaller batches can tell.
 func (c *Client) Post(ctx context.Context, op Operation, address string, bodies [][]byte, attempt int) Answer {
@@ -115,14 +115,13 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	return a
 }
 
-// loggedBody is how many bytes of a body the log keeps.
-const loggedBody = 2 << 10
+const loggedBody = 2 << 10 // bytes of an answer that the log keeps
 
-// quotedBody is how many characters of an answer in another shape than the error body's are taken for the service's words;
+// quotedBody, in characters, bounds the part of an answer that counts as the service's words though it is no error body;
 // a page for a browser is never.
 const quotedBody = 400
 
-// excerpt is what the log keeps of a body.
+// excerpt cuts a body for the log.
 func excerpt(s string) string {
 	s = s[:min(len(s), loggedBody)]
 	return strings.ToValidUTF8(s, "")

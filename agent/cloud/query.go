@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// DeviceQuery is what QueryDevices can be asked (interface specification 4.7). The zero value asks for all.
+// DeviceQuery filters QueryDevices (interface specification 4.7). The zero value asks for all.
 type DeviceQuery struct {
 	IDs                []string // when given, the service ignores the other filters
 	Identifier         string
@@ -28,7 +28,7 @@ type DeviceQuery struct {
 	PageSize           int      // 0: the service's choice
 }
 
-// EventQuery is what GetEvents can be asked (interface specification 4.9).
+// EventQuery filters GetEvents (interface specification 4.9).
 type EventQuery struct {
 	Type           string    // Alarm, Diagnostic or DataQuality
 	Start          time.Time // inclusive
@@ -41,7 +41,7 @@ type EventQuery struct {
 	PageSize       int       // 0: the service's 400
 }
 
-// Device is what could be read of a device with Wire.Devices. Raw is all of it.
+// Device has the fields that Wire.Devices finds. Raw has all of them.
 type Device struct {
 	ID             string          `json:"id"`
 	Identifier     string          `json:"identifier"`
@@ -51,7 +51,7 @@ type Device struct {
 	Raw            json.RawMessage `json:"raw"`
 }
 
-// Event is what could be read of an event with Wire.Events; times are the service's texts. Raw is all of it.
+// Event has the fields that Wire.Events finds; times are the service's texts. Raw has all of them.
 type Event struct {
 	ID         string          `json:"id"`
 	Start      string          `json:"start"`

@@ -6,8 +6,7 @@ import (
 	"gauger/agent/cloud/keys"
 )
 
-// piece is how many bytes of a secret in a row must not show.
-const piece = 8
+const piece = 8 // bytes of a secret in a row that must not show
 
 // scrub hides the given secrets in a text that came from outside, and every piece of them: a text may have been cut in the
 // middle of a key, or tell only how it begins. Small and capital letters are the same.

@@ -91,7 +91,7 @@ func escaped(s string) string {
 	return b.String()
 }
 
-// textWidth is how wide a line of text is at most, in the widest of the usual fonts without serifs.
+// textWidth is an upper bound in pixels, for the widest of the usual fonts without serifs.
 func textWidth(s string) float64 {
 	w := 0.0
 	for _, r := range s {

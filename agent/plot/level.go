@@ -9,7 +9,7 @@ const (
 	dotsMost = 160 // columns with readings up to which each is a dot
 )
 
-// column is what one column of pixels shows of the level: the least and the greatest of its readings.
+// column of pixels shows the least and the greatest level of its readings.
 type column struct {
 	x, lo, hi float64
 	from, to  float64 // seconds since 1970

@@ -16,7 +16,7 @@ const (
 	columnsAll  = 5000 // columns of pixels of a picture that show a level of their own
 )
 
-// panelLayout is where everything of a panel goes.
+// panelLayout places the parts of a panel on the page.
 type panelLayout struct {
 	panel    *Panel
 	plot     box
@@ -115,7 +115,7 @@ func (l *panelLayout) head() float64 {
 	return y - 8
 }
 
-// legend is what of it occurs in the picture.
+// legend explains the signs that occur in the picture.
 type legend struct{ load, review, gap, bad, event bool }
 
 // draw explains the signs that were used.

@@ -11,7 +11,7 @@ import (
 	"gauger/agent/tank"
 )
 
-// Picture is what is to be drawn: a panel for each tank over one time axis.
+// Picture has a panel for each tank over one time axis.
 type Picture struct {
 	Title         string
 	Zone          *time.Location
@@ -95,7 +95,7 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 	return n, nil
 }
 
-// plotHeight is how high a panel's levels are drawn: fewer panels have more room.
+// plotHeight gives fewer panels more room.
 func plotHeight(panels int) float64 {
 	return math.Max(150, 460/math.Sqrt(float64(panels)))
 }

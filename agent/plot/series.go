@@ -29,7 +29,7 @@ type Series struct {
 	seams     []float64 // where a step of the clock has torn the time apart
 }
 
-// offset is how far the wall clock is ahead of the clock that never steps.
+// offset is the lead of the wall clock over the clock that never steps.
 type offset struct {
 	known bool
 	boot  int64
@@ -92,7 +92,7 @@ func (s *Series) step(by, mono float64) {
 	s.last += by
 }
 
-// shownGap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
+// shownGap, four of the longer usual intervals, is the least silence that is drawn as one.
 func (s *Series) shownGap() float64 {
 	all := 0
 	for _, n := range s.intervals {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Fault is what goes wrong with one request. The zero value is none.
+// Fault spoils one request. The zero value does not.
 type Fault struct {
 	// Refuse ends the attempt before anything of the request was read: as if nothing listened.
 	Refuse bool

@@ -112,7 +112,7 @@ func (s *Service) extend(slot int, now time.Time) keyValue {
 	return k
 }
 
-// keyEnd is when a key that is given or renewed now expires.
+// keyEnd is the expiry of a key that is given or renewed now.
 func (s *Service) keyEnd(now time.Time) time.Time {
 	if s.KeyLife > 0 {
 		return now.Add(s.KeyLife)

@@ -31,7 +31,7 @@ type Service struct {
 	PrimaryKey, SecondaryKey string
 	// LoginKey is a subscription key that is good for Authenticate only. Empty: there is none.
 	LoginKey string
-	// KeyLife is how long the first two keys live from the first request on. 0: six months.
+	// KeyLife is counted for the first two keys from the first request on. 0: six months.
 	KeyLife time.Duration
 	// Rotate makes a renewal give a new value. The old one lives on for Grace, the new one works after Activation.
 	Rotate            bool
@@ -88,7 +88,6 @@ type Call struct {
 	Status int // what was answered; 0 when the connection was cut
 }
 
-// mostCalls is how many calls are remembered.
 const mostCalls = 1000
 
 // Adjust runs fn while no request is served, so that fields may be changed in the middle of a test.
@@ -171,7 +170,6 @@ func refuse(status int, format string, args ...any) error {
 
 func invalid(format string, args ...any) error { return refuse(http.StatusBadRequest, format, args...) }
 
-// response is what goes back.
 type response struct {
 	status int
 	header http.Header
@@ -297,7 +295,7 @@ func (s *Service) Calls() []Call {
 	return out
 }
 
-// Count is how many requests of an operation came, refused ones too; the empty name counts unknown paths.
+// Count counts the requests of an operation, refused ones too; the empty name stands for unknown paths.
 func (s *Service) Count(op string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -25,7 +25,7 @@ func (c *clockOfBox) now() time.Time {
 	return monotonic(now.Add(c.ahead), now.Sub(began))
 }
 
-// began is when a bubble's time begins.
+// began is the first instant of a synctest bubble.
 var began = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // monotonic gives a time the reading of a monotonic clock, which times in a bubble have not. With it a time is a flag, the

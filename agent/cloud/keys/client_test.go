@@ -25,13 +25,13 @@ const (
 	noKey  = "key"
 )
 
-// Answer is what came of a request.
+// Answer is the client's, as far as these tests look at it.
 type Answer struct {
 	Class, Message string
 	Status         int
 }
 
-// Above is what the client above does in these tests.
+// Above is the client above.
 type Above interface {
 	RenewAPIKey(context.Context, Slot) (Grant, error)
 	PostTicket(ctx context.Context, number string) (Answer, error)

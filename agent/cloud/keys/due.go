@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// doubtTries is how many renewals of one key must have gone unanswered before the other one is renewed all the same: some
-// five days of trying. Both in doubt at once could lock the site out. Time alone does not count, since a link that is away
+// doubtTries renewals of one key must have gone unanswered before the other one is renewed all the same: some five days of
+// trying. Both in doubt at once could lock the site out. Time alone does not count, since a link that is away
 // and a clock that is set prove nothing.
 const doubtTries = 30
 
@@ -63,12 +63,10 @@ func (r *Ring) dueIn(slot Slot, now time.Time) time.Duration {
 	return max(in, r.renewEvery/2-r.restedFor(slot.other(), now))
 }
 
-// earliestClock is the time before which no clock of this program was ever set: what was written then, or is compared with
-// it, tells no age.
+// earliestClock is older than this program: what was written before it, or is compared with such a time, tells no age.
 var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// renewalAge is how long ago a slot was renewed. Of a renewal by this process that is certain, of an earlier one as far as the
-// clocks of then and now can be believed.
+// renewalAge is certain of a renewal by this process, of an earlier one as far as the clocks of then and now can be believed.
 func (r *Ring) renewalAge(slot Slot, now time.Time) (age time.Duration, known bool) {
 	if at := r.renewedHere[slot]; !at.IsZero() {
 		return now.Sub(at), true
@@ -77,8 +75,8 @@ func (r *Ring) renewalAge(slot Slot, now time.Time) (age time.Duration, known bo
 	return now.Sub(at), !at.Before(earliestClock) && !at.After(now)
 }
 
-// restedFor is how long the renewal of a slot has lain still, so that the other one may be renewed. Of an unknown one it is
-// enough that data was stored with the newest value since; else it counts from the start of this process. The slot has a value.
+// restedFor gives the time since the slot's renewal, after which the other one may be renewed. Of an unknown one it is enough
+// that data was stored with the newest value since; else it counts from the start of this process. The slot has a value.
 func (r *Ring) restedFor(slot Slot, now time.Time) time.Duration {
 	if age, known := r.renewalAge(slot, now); known {
 		return age
@@ -92,7 +90,7 @@ func (r *Ring) restedFor(slot Slot, now time.Time) time.Duration {
 
 const forever = time.Duration(1 << 62)
 
-// age is how long ago t was; never is very long.
+// age of a time that is to come, by a clock that was set since, counts from the start of this process.
 func (r *Ring) age(t, now time.Time) time.Duration {
 	if t.IsZero() {
 		return forever

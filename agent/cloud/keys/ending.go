@@ -7,13 +7,13 @@ import (
 	"gauger/eventrules"
 )
 
-// warnDays are how many days before its end a key that cannot be renewed is told of, once each.
+// warnDays before its end a key that cannot be renewed is told of, once each.
 var warnDays = [...]int{7, 14, 30}
 
-// renewalSlack is how much later than planned a renewal may be before the end of its key is anybody's business.
+// renewalSlack is added to the planned interval before the end of a key is anybody's business.
 const renewalSlack = 2 * 24 * time.Hour
 
-// end is when the slot's key ends. Of one that was never renewed the service has not said it: it has half a year from
+// end of a key that was never renewed is assumed, since the service has not said it: it has half a year from
 // the day on which it was given here, or less.
 func (s *slotState) end() Expiry {
 	if !s.Expires.At.IsZero() || len(s.Entries) == 0 {
@@ -111,7 +111,7 @@ func (r *Ring) Endings() []string {
 	return out
 }
 
-// endAdvice is what a person should know of a slot's end; empty when all is well. The lock is held.
+// endAdvice is empty when all is well. The lock is held.
 func (r *Ring) endAdvice(slot Slot, now time.Time, trusted bool) string {
 	switch age, known := r.renewalAge(slot, now); {
 	case len(r.state.Slots[slot].Entries) == 0, known && age < r.renewEvery+renewalSlack:

@@ -12,7 +12,7 @@ import (
 	"gauger/agent/cloud/cloudtest"
 )
 
-// told is what a ring warned of.
+// told collects the warnings of a ring.
 type told struct {
 	mu    sync.Mutex
 	notes []Note

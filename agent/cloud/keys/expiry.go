@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Expiry is when a key ends. The format of the service's text is not shown, so that several are tried.
+// Expiry is the end of a key. The format of the service's text is not shown, so that several are tried.
 type Expiry struct {
 	Text    string    // as the service wrote it
 	At      time.Time // what it means; zero when there is no text
 	Assumed bool      // the text could not be read: At is half a year less a day from now
 }
 
-// Grant is what the service gives of one key, at a login or a renewal.
+// Grant is a key that the service gave, at a login or a renewal.
 type Grant struct {
 	Key     Secret // may be a new value; empty: the service did not give it, so that it stays
 	Expires Expiry

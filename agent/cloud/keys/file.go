@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// ringState is what the key file holds.
+// ringState is the JSON of the key file.
 type ringState struct {
 	Generation uint64       `json:"generation"`
 	Slots      [2]slotState `json:"slots"`
@@ -43,7 +43,7 @@ type entry struct {
 	Refused time.Time  `json:"refused,omitzero"`
 }
 
-// keyFile is where the ring keeps its state over restarts: a file and the generation before it, both 0600.
+// keyFile outlives restarts: a file and the generation before it, both 0600.
 // An empty path keeps nothing.
 type keyFile struct {
 	path string
@@ -80,7 +80,6 @@ func (f keyFile) load() (state ringState, found bool, damaged error) {
 	return state, found, damaged
 }
 
-// readState is what one file holds.
 func (f keyFile) readState(path string) (s ringState, err error) {
 	body, err := f.readBody(path)
 	if err == nil && json.Unmarshal(body, &s) != nil { // the cause may quote a key
@@ -89,7 +88,7 @@ func (f keyFile) readState(path string) (s ringState, err error) {
 	return s, err
 }
 
-// readBody is what one file holds, when its checksum is right.
+// readBody wants the checksum to be right.
 func (f keyFile) readBody(path string) ([]byte, error) {
 	b, err := f.on.read(path)
 	if err != nil {

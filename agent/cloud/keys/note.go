@@ -3,7 +3,7 @@ package keys
 import "gauger/eventrules"
 
 // Note is something about the keys that a person should know. It is given once per episode, and again with
-// Open false when the episode is over.
+// Ongoing false when the episode is over.
 type Note struct {
 	Rule    string // a name of package eventrules
 	Slot    string // primary or secondary; empty: both
@@ -12,7 +12,7 @@ type Note struct {
 	Once    bool // an instant, no episode: nothing ends it
 }
 
-// beginEpisode opens an episode: the same one is told once until over ends it.
+// beginEpisode opens an episode: the same one is told once until endEpisode.
 func (r *Ring) beginEpisode(rule, slot, text string) {
 	r.tell(Note{Rule: rule, Slot: slot, Text: text, Ongoing: true})
 }

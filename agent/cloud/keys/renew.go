@@ -12,16 +12,16 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// Service is where keys are renewed.
+// Service renews keys and logs in: the client above.
 type Service interface {
 	// Renew asks once for half a year more of a slot, with one key as the request's header. An end that the service does not
 	// say is counted from now.
 	Renew(ctx context.Context, slot Slot, with Secret, now func() time.Time) Reply
-	// Login gives the keys of the configured login; errNoLogin when there is none.
+	// Login gives the keys of the configured login; ErrNoLogin when there is none.
 	Login(ctx context.Context) (primary, secondary Grant, err error)
 }
 
-// Reply is what came of one renewal.
+// Reply ends one attempt to renew a slot.
 type Reply struct {
 	Outcome Outcome
 	Grant   Grant // when it was renewed
@@ -49,9 +49,10 @@ type Failure interface {
 
 var errOtherFirst = errors.New("that one is renewed first")
 
+// ErrNoLogin says that keys cannot come from a login.
 var ErrNoLogin = errors.New("no login is configured")
 
-// longestSleep is how long Run sleeps at most, so that a step of the clock is noticed and an end that is near is told.
+// longestSleep bounds the sleep of Run, so that a step of the clock is noticed and an end that is near is told.
 const longestSleep = 6 * time.Hour
 
 // Run renews each key weekly, the two half a week apart, until ctx ends. It sleeps between. A key that the
@@ -364,7 +365,7 @@ func (r *Ring) empty(slot Slot) bool {
 	return len(r.state.Slots[slot].Entries) == 0
 }
 
-// tries is how many renewals of the slot were sent since the last answer.
+// tries counts the renewals of the slot that were sent since the last answer.
 func (r *Ring) tries(slot Slot) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -33,7 +33,7 @@ func (s Slot) String() string {
 
 func (s Slot) other() Slot { return 1 - s }
 
-// valueState is what is known of one value of a slot.
+// valueState says whether a value of a slot works, as far as that was tried. The key file holds the numbers.
 type valueState uint8
 
 const (
@@ -42,8 +42,8 @@ const (
 	refused                   // the service answered 401 to it
 )
 
-// A gateway may take ten minutes to learn a new key. Until youth is over a refusal proves nothing, and the key
-// is tried again after retrial.
+// A gateway may take ten minutes to learn a new key. Until candidateYouth is over a refusal proves nothing, and the key
+// is tried again after trialPause.
 const (
 	defaultRenewEvery = 7 * 24 * time.Hour // between two renewals of a key, where nobody says otherwise
 	candidateYouth    = 30 * time.Minute
@@ -60,6 +60,7 @@ const (
 
 var errUnusable = errors.New("it cannot be used")
 
+// ErrNoKey is the cause when there is nothing to send a request with.
 var ErrNoKey = errors.New("there is no usable subscription key; put one into service.primary_key")
 
 // Seeds are the keys that a person configured. An empty one changes nothing.
@@ -91,7 +92,7 @@ type Ring struct {
 	episodes        map[string]bool
 	service         Service
 	renewEvery      time.Duration
-	found           []Note       // found by OpenKeys, told by Run
+	found           []Note       // by Open, told by Run
 	renewedHere     [2]time.Time // when this process renewed each slot
 	renewalDeclined [2]bool      // the service has said that it does not renew the slot
 	nextRecovery    time.Time    // no recovery before; guarded by turn

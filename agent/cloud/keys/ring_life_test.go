@@ -16,7 +16,7 @@ import (
 	"gauger/deploy/proof"
 )
 
-// worst is how long a site may be without power or link.
+// worst is the longest time without power or link.
 const worst = 170 * day
 
 // life is three years of one site.
@@ -42,7 +42,7 @@ type life struct {
 	renewed [2]time.Time
 }
 
-// figures are what a stretch of lives adds up to.
+// figures are summed over a stretch of lives.
 type figures struct{ visits, renewals, lost, cuts, jumps, files, boots, logins, long, wrong, denials, hasty int }
 
 func newLife(rng *rand.Rand) *life {
@@ -165,7 +165,7 @@ func (l *life) boot(t *testing.T) {
 	running.Wait()
 }
 
-// mishap is what a boot may find: a clock of 1970 or of another decade, a key file that is lost, damaged or rolled back.
+// mishap lets a boot find a clock of 1970 or of another decade, a key file that is lost, damaged or rolled back.
 // Keys that the service has replaced since cannot come from a lost file: only a login brings them back.
 func (l *life) mishap() {
 	if l.rng.IntN(10) == 0 && l.disk.suffer(l.rng, l.login || !l.service.Rotate) != "" {
