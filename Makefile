@@ -93,7 +93,7 @@ bench: ## run every benchmark
 	go test -run '^$$' -bench . -benchmem ./...
 
 bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for some; some five minutes)
-	go build -o bin/modbusbench ./collectors/modbus/modbusbench
+	go build -o bin/modbusbench ./deploy/bench/modbus
 	bin/modbusbench -gauger bin/gauger -rows "$(ROWS)"
 
 bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two minutes)

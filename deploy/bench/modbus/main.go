@@ -1,4 +1,4 @@
-// Command modbusbench measures the Modbus collector and the whole program against what the line, the machine and
+// Command modbus, built as modbusbench, measures the Modbus collector and the whole program against what the line, the machine and
 // the least possible program allow, and prints the theoretical figure beside each measured one. The slaves are a
 // process of their own; a pseudo-terminal or a socket with true character times stands for the serial line. Each
 // row is a goal of the project; a number alone depends on the machine, so the ratio is what counts. It never ships.
