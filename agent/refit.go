@@ -171,7 +171,7 @@ func (d *txn) changeMeter(i int) bool {
 	now := *g
 	now.Production = w.Production
 	_, long := now.changesFrom(g)
-	d.tankBook = d.tankBook.Remetered(i)
+	d.tankBook = d.tankBook.MeterChanged(i)
 	g.Production = w.Production
 	d.queueConfigChanged(g.ID, strings.Join(long, "; ")+"; the book counts from what it shows first")
 	return true
@@ -251,7 +251,7 @@ func (d *txn) applySetup(i int) {
 	}
 	wet := old.interfaceSetting()
 	d.tanks = d.tanks.Converted(i, by, wet.conversionTo(w.interfaceSetting()))
-	d.tankBook = d.tankBook.Refitted(i)
+	d.tankBook = d.tankBook.SetupChanged(i)
 	was := old.pastSetupAt(d.now)
 	was.Until, was.By = d.now.Round(0), &by
 	note := strings.Join(long, "; ") + "; no load is measured by both"

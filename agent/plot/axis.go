@@ -29,7 +29,7 @@ func (v *view) ticks() (all []time.Time, days bool) {
 		for t = time.Date(y, m, d, 0, 0, 0, 0, v.zone); seconds(t) <= v.to; t = t.AddDate(0, 0, step/1440) {
 			all = append(all, t)
 		}
-		return v.inside(all), true
+		return v.within(all), true
 	}
 	// one day after the other, so that whole hours stay whole over a change to summer time
 	for day := 0; seconds(t) <= v.to; day++ {
@@ -40,10 +40,10 @@ func (v *view) ticks() (all []time.Time, days bool) {
 			}
 		}
 	}
-	return v.inside(all), false
+	return v.within(all), false
 }
 
-func (v *view) inside(all []time.Time) (in []time.Time) {
+func (v *view) within(all []time.Time) (in []time.Time) {
 	for _, t := range all {
 		if s := seconds(t); s >= v.from && s <= v.to {
 			in = append(in, t)
@@ -75,26 +75,26 @@ func (v *view) grid(c *canvas, b box) {
 		x := v.x(seconds(t))
 		c.line(x, b.y, x, b.y+b.h, `stroke="#ececec"`)
 	}
-	for _, t := range v.inside(v.daily(0)) {
+	for _, t := range v.within(v.daily(0)) {
 		x := v.x(seconds(t))
 		c.line(x, b.y, x, b.y+b.h, `stroke="#9a9a9a"`)
 	}
-	for _, t := range v.inside(v.daily(v.day)) {
+	for _, t := range v.within(v.daily(v.day)) {
 		x := v.x(seconds(t))
 		c.line(x, b.y, x, b.y+b.h, `stroke="#9a9a9a" stroke-dasharray="7 4"`)
 	}
 }
 
-// axis writes times, dates and production days below the last panel.
-func (v *view) axis(c *canvas, y float64) {
+// timeAxis writes times, dates and production days below the last panel.
+func (v *view) timeAxis(c *canvas, y float64) {
 	c.line(plotLeft, y, plotRight, y, `stroke="`+middle+`"`)
-	var times, dates board
+	var times, dates occupied
 	ticks, days := v.ticks()
 	if !days {
-		for _, t := range v.inside(v.daily(0)) {
-			v.label(c, &dates, seconds(t), y+29, t.Format("Mon 2 Jan"), `font-weight="bold"`)
+		for _, t := range v.within(v.daily(0)) {
+			v.axisLabel(c, &dates, seconds(t), y+29, t.Format("Mon 2 Jan"), `font-weight="bold"`)
 		}
-		v.label(c, &dates, v.from, y+29, v.local(v.from).Format("Mon 2 Jan"), `font-weight="bold"`)
+		v.axisLabel(c, &dates, v.from, y+29, v.local(v.from).Format("Mon 2 Jan"), `font-weight="bold"`)
 	}
 	for _, t := range ticks {
 		x := v.x(seconds(t))
@@ -103,16 +103,16 @@ func (v *view) axis(c *canvas, y float64) {
 		if days {
 			layout = "Mon 2 Jan"
 		}
-		v.label(c, &times, seconds(t), y+15, t.Format(layout), "")
+		v.axisLabel(c, &times, seconds(t), y+15, t.Format(layout), "")
 	}
 	v.productionDays(c, y+36)
 }
 
-// label writes words centred below a time, if nothing stands there.
-func (v *view) label(c *canvas, b *board, t, y float64, words, more string) {
+// axisLabel writes words centred below a time, if nothing stands there.
+func (v *view) axisLabel(c *canvas, b *occupied, t, y float64, words, more string) {
 	w := textWidth(words)
 	x := math.Min(math.Max(v.x(t), plotLeft+w/2), plotRight-w/2)
-	if b.take(box{x - w/2 - 3, y - fontSize, w + 6, lineSize}) {
+	if b.occupy(box{x - w/2 - 3, y - fontSize, w + 6, lineSize}) {
 		c.text(x, y, words, `text-anchor="middle" `+more)
 	}
 }
@@ -141,8 +141,8 @@ func (v *view) productionDays(c *canvas, y float64) {
 // levelSteps are the distances between two labels of the level axis, in inches.
 var levelSteps = []float64{1, 2, 3, 6, 12, 24, 36, 48, 60, 120, 240}
 
-// levels draws the level axis: feet and inches on the left, barrels by the tank's table on the right.
-func (l *panelLayout) levels(c *canvas) {
+// levelAxis draws the level axis: feet and inches on the left, barrels by the tank's table on the right.
+func (l *panelLayout) levelAxis(c *canvas) {
 	step := levelSteps[len(levelSteps)-1]
 	for _, s := range levelSteps {
 		if (l.top-l.low)/s <= l.plot.h/34 {

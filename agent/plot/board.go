@@ -7,18 +7,18 @@ func (b box) meets(o box) bool {
 	return b.x < o.x+o.w && o.x < b.x+b.w && b.y < o.y+o.h && o.y < b.y+b.h
 }
 
-// board remembers where something is drawn, so that labels do not lie on each other.
-type board struct{ taken []box }
+// occupied remembers where something is drawn, so that labels do not lie on each other.
+type occupied struct{ boxes []box }
 
-// take marks the boxes if all of them are free.
-func (b *board) take(boxes ...box) bool {
+// occupy marks the boxes if all of them are free.
+func (b *occupied) occupy(boxes ...box) bool {
 	for _, n := range boxes {
-		for _, t := range b.taken {
+		for _, t := range b.boxes {
 			if n.meets(t) {
 				return false
 			}
 		}
 	}
-	b.taken = append(b.taken, boxes...)
+	b.boxes = append(b.boxes, boxes...)
 	return true
 }

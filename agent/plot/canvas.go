@@ -37,7 +37,7 @@ func (c *canvas) line(x1, y1, x2, y2 float64, more string) {
 func (c *canvas) rect(b box, more, title string) {
 	fmt.Fprintf(c, `<rect x="%s" y="%s" width="%s" height="%s"`, px(b.x), px(b.y), px(b.w), px(b.h))
 	c.attributes(more)
-	c.end("rect", title)
+	c.closeElement("rect", title)
 }
 
 func (c *canvas) circle(x, y, r float64, more string) {
@@ -53,8 +53,8 @@ func (c *canvas) text(x, y float64, s, more string) {
 	c.WriteString(">" + escaped(s) + "</text>\n")
 }
 
-// end closes an element, with words that a browser shows when the mouse rests on it.
-func (c *canvas) end(name, title string) {
+// closeElement closes an element, with words that a browser shows when the mouse rests on it.
+func (c *canvas) closeElement(name, title string) {
 	if title == "" {
 		c.WriteString("/>\n")
 		return
@@ -111,8 +111,8 @@ func textWidth(s string) float64 {
 	return w * fontSize
 }
 
-// short cuts s to so many characters.
-func short(s string, most int) string {
+// shortened cuts s to so many characters.
+func shortened(s string, most int) string {
 	r := []rune(s)
 	if len(r) <= most {
 		return s
@@ -130,7 +130,7 @@ func wrapped(s string, most int) (lines []string) {
 		if line != "" {
 			line += " "
 		}
-		line += short(word, most)
+		line += shortened(word, most)
 	}
 	return append(lines, line)
 }

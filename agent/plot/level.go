@@ -16,7 +16,7 @@ type column struct {
 }
 
 // columnsOf thins the pieces to columns of so many pixels.
-func columnsOf(pieces []span, v *view, grain float64) []column {
+func columnsOf(pieces []stretch, v *view, grain float64) []column {
 	var all []column
 	for _, p := range pieces {
 		x := grain * math.Floor(v.x(math.Max(p.from, v.from))/grain)
@@ -31,8 +31,8 @@ func columnsOf(pieces []span, v *view, grain float64) []column {
 	return all
 }
 
-// line draws the level, broken where nothing was read.
-func (l *panelLayout) line(c *canvas) {
+// levelLine draws the level, broken where nothing was read.
+func (l *panelLayout) levelLine(c *canvas) {
 	if len(l.columns) == 0 {
 		return
 	}
@@ -64,14 +64,14 @@ func (l *panelLayout) line(c *canvas) {
 	}
 }
 
-// gaps shade the times without a reading.
-func (l *panelLayout) gaps(c *canvas, v *view, used *legend) {
+// shadeGaps shade the times without a reading.
+func (l *panelLayout) shadeGaps(c *canvas, v *view, used *legend) {
 	if l.panel.Level == nil {
 		return
 	}
 	gap, last := l.panel.Level.shownGap(), v.from
 	shade := func(from, to float64) {
-		if to-from <= gap || l.panel.Level.torn(from-1, to+1) {
+		if to-from <= gap || l.panel.Level.clockSteppedIn(from-1, to+1) {
 			return
 		}
 		used.gap = true
@@ -85,8 +85,8 @@ func (l *panelLayout) gaps(c *canvas, v *view, used *legend) {
 	shade(last, v.to)
 }
 
-// badReadings are ticks below the plot.
-func (l *panelLayout) badReadings(c *canvas, v *view, used *legend) {
+// badTicks are ticks below the plot.
+func (l *panelLayout) badTicks(c *canvas, v *view, used *legend) {
 	if len(l.bad) == 0 {
 		return
 	}
@@ -96,7 +96,7 @@ func (l *panelLayout) badReadings(c *canvas, v *view, used *legend) {
 	y := l.plot.y + l.plot.h
 	for _, p := range l.bad {
 		to := v.x(math.Min(p.to, v.to))
-		for x := l.grain * math.Floor(v.x(math.Max(p.from, v.from))/l.grain); x <= to; x += l.grain {
+		for x := l.columnWidth * math.Floor(v.x(math.Max(p.from, v.from))/l.columnWidth); x <= to; x += l.columnWidth {
 			if x > before {
 				c.WriteString("M" + px(x+0.5) + " " + px(y+2) + "V" + px(y+badHeight))
 				before = x
@@ -106,8 +106,8 @@ func (l *panelLayout) badReadings(c *canvas, v *view, used *legend) {
 	c.WriteString(`"/>` + "\n")
 }
 
-// crosses says whether the level runs through a box.
-func (l *panelLayout) crosses(b box) bool {
+// levelCrosses says whether the level runs through a box.
+func (l *panelLayout) levelCrosses(b box) bool {
 	gap := math.Inf(1)
 	if l.panel.Level != nil {
 		gap = l.panel.Level.shownGap()

@@ -16,8 +16,8 @@ const (
 	reasonMost = 3  // lines
 )
 
-// label is the words above a load.
-type label struct {
+// loadLabel is the words above a load.
+type loadLabel struct {
 	box    box
 	lines  []string
 	review bool
@@ -26,28 +26,28 @@ type label struct {
 
 // labels puts a label above each load: with everything where there is room for all, else with the barrels alone. It
 // returns the height that they need.
-func (l *panelLayout) label(v *view, y float64) float64 {
-	height, out := l.stack(v, y, (*Load).words, lanesFull)
+func (l *panelLayout) placeLabels(v *view, y float64) float64 {
+	height, out := l.stackLabels(v, y, (*Load).details, lanesFull)
 	if out > 0 {
-		height, out = l.stack(v, y, (*Load).barrels, lanesShort)
+		height, out = l.stackLabels(v, y, (*Load).barrels, lanesShort)
 	}
-	l.out += out
+	l.unplaced += out
 	return height
 }
 
-// stack places the labels in lanes, the lowest first, and counts those that find no room.
-func (l *panelLayout) stack(v *view, y float64, lines func(*Load) []string, lanes int) (height float64, out int) {
+// stackLabels places the labels in lanes, the lowest first, and counts those that find no room.
+func (l *panelLayout) stackLabels(v *view, y float64, lines func(*Load) []string, lanes int) (height float64, out int) {
 	l.labels = nil
 	lane := 0.0
 	for i := range l.loads {
 		x := &l.loads[i]
 		lane = math.Max(lane, float64(len(lines(x)))*lineSize+4)
 	}
-	var b board
+	var b occupied
 	deepest := 0
 	for i := range l.loads {
 		x := &l.loads[i]
-		a, at, ok := l.place(&b, v, i, lines(x), lane, lanes)
+		a, at, ok := l.findLabelPlace(&b, v, i, lines(x), lane, lanes)
 		if !ok {
 			out++
 			continue
@@ -62,9 +62,9 @@ func (l *panelLayout) stack(v *view, y float64, lines func(*Load) []string, lane
 	return height, out
 }
 
-// place finds the lowest lane with room for the label of a load. Its stem may pass behind the labels below; where
+// findLabelPlace finds the lowest lane with room for the label of a load. Its stem may pass behind the labels below; where
 // another load is near it stands on the other side.
-func (l *panelLayout) place(b *board, v *view, i int, lines []string, lane float64, lanes int) (a label, at int, ok bool) {
+func (l *panelLayout) findLabelPlace(b *occupied, v *view, i int, lines []string, lane float64, lanes int) (a loadLabel, at int, ok bool) {
 	x := &l.loads[i]
 	w := 0.0
 	for i, words := range lines {
@@ -86,8 +86,8 @@ func (l *panelLayout) place(b *board, v *view, i int, lines []string, lane float
 	for at = range lanes {
 		for _, left := range sides {
 			left = math.Max(plotLeft, math.Min(left, plotRight-w))
-			a = label{lines: lines, review: x.Review != "", stem: stem, box: box{left, -float64(at+1) * lane, w, float64(len(lines)) * lineSize}}
-			if b.take(box{left - 5, a.box.y, w + 10, lane}) {
+			a = loadLabel{lines: lines, review: x.Review != "", stem: stem, box: box{left, -float64(at+1) * lane, w, float64(len(lines)) * lineSize}}
+			if b.occupy(box{left - 5, a.box.y, w + 10, lane}) {
 				return a, at, true
 			}
 		}
@@ -101,8 +101,8 @@ func (l *panelLayout) stem(v *view, i int) float64 {
 	return (v.x(math.Max(seconds(x.Start), v.from)) + v.x(math.Min(seconds(x.End), v.to))) / 2
 }
 
-// words are all that the picture says of a load.
-func (x *Load) words() []string {
+// details are all that the picture says of a load.
+func (x *Load) details() []string {
 	number := x.Number
 	if number == "" {
 		number = "not final yet"
@@ -123,8 +123,8 @@ func (x *Load) words() []string {
 
 func (x *Load) barrels() []string { return []string{fmt.Sprintf("%.0f bbl", x.Bbl)} }
 
-// spans shade the loads from start to end.
-func (l *panelLayout) spans(c *canvas, v *view, used *legend) {
+// shadeLoads shade the loads from start to end.
+func (l *panelLayout) shadeLoads(c *canvas, v *view, used *legend) {
 	for i := range l.loads {
 		x := &l.loads[i]
 		look := loadLook
@@ -134,11 +134,11 @@ func (l *panelLayout) spans(c *canvas, v *view, used *legend) {
 			used.load = true
 		}
 		from, to := v.x(math.Max(seconds(x.Start), v.from)), v.x(math.Min(seconds(x.End), v.to))
-		if !l.rich {
+		if !l.detailed {
 			c.rect(box{from, l.plot.y, math.Max(to-from, 2), l.plot.h}, look, "")
 			continue
 		}
-		title := fmt.Sprintf("%s: %s to %s. %s", x.words()[0], v.local(seconds(x.Start)).Format("2 Jan 15:04:05"), v.local(seconds(x.End)).Format("15:04:05"), x.words()[1])
+		title := fmt.Sprintf("%s: %s to %s. %s", x.details()[0], v.local(seconds(x.Start)).Format("2 Jan 15:04:05"), v.local(seconds(x.End)).Format("15:04:05"), x.details()[1])
 		if x.Review != "" {
 			title += ". Review: " + x.Review
 		}
@@ -146,15 +146,15 @@ func (l *panelLayout) spans(c *canvas, v *view, used *legend) {
 	}
 }
 
-func (a label) colour() string {
+func (a loadLabel) colour() string {
 	if a.review {
 		return red
 	}
 	return blue
 }
 
-// captions writes the labels above the plot.
-func (l *panelLayout) captions(c *canvas) {
+// drawLabels writes the labels above the plot.
+func (l *panelLayout) drawLabels(c *canvas) {
 	for _, a := range l.labels {
 		c.line(a.stem, a.box.y+a.box.h, a.stem, l.plot.y, `stroke="`+a.colour()+`" stroke-width="0.8"`)
 	}
@@ -173,36 +173,36 @@ func (l *panelLayout) captions(c *canvas) {
 	}
 }
 
-// gauges marks the opening and the closing of each load, with words where they hide nothing.
-func (l *panelLayout) gauges(c *canvas, v *view) {
-	var b board
+// gaugeMarks marks the opening and the closing of each load, with words where they hide nothing.
+func (l *panelLayout) gaugeMarks(c *canvas, v *view) {
+	var b occupied
 	for i := range l.loads {
 		x := &l.loads[i]
-		l.mark(c, v, &b, seconds(x.Start), x.Open)
-		l.mark(c, v, &b, seconds(x.End), x.Close)
+		l.gaugeMark(c, v, &b, seconds(x.Start), x.Open)
+		l.gaugeMark(c, v, &b, seconds(x.End), x.Close)
 	}
 	for i := range l.loads {
 		x := &l.loads[i]
 		if x.Review != "" { // the level may not show the way from one to the other
 			c.line(v.x(seconds(x.Start)), l.y(x.Open), v.x(seconds(x.End)), l.y(x.Close), `stroke="`+red+`" stroke-width="1.4" stroke-dasharray="3 3" clip-path="url(#plot)"`)
 		}
-		l.gauge(c, v, &b, seconds(x.Start), x.Open, [][2]float64{{-1, -1}, {-1, 0}, {1, -1}, {-1, 1}, {1, 0}})
-		l.gauge(c, v, &b, seconds(x.End), x.Close, [][2]float64{{1, 1}, {1, 0}, {-1, 1}, {1, -1}, {-1, 0}})
+		l.gaugeText(c, v, &b, seconds(x.Start), x.Open, [][2]float64{{-1, -1}, {-1, 0}, {1, -1}, {-1, 1}, {1, 0}})
+		l.gaugeText(c, v, &b, seconds(x.End), x.Close, [][2]float64{{1, 1}, {1, 0}, {-1, 1}, {1, -1}, {-1, 0}})
 	}
 }
 
-// mark is the ring at a gauge.
-func (l *panelLayout) mark(c *canvas, v *view, b *board, at, inches float64) {
+// gaugeMark is the ring at a gauge.
+func (l *panelLayout) gaugeMark(c *canvas, v *view, b *occupied, at, inches float64) {
 	if at < v.from || at > v.to {
 		return
 	}
 	x, y := v.x(at), l.y(inches)
 	c.circle(x, y, 4, `fill="#fff" stroke="`+ink+`" stroke-width="1.6"`)
-	b.taken = append(b.taken, box{x - 5, y - 5, 10, 10})
+	b.boxes = append(b.boxes, box{x - 5, y - 5, 10, 10})
 }
 
-// gauge writes what a gauge reads beside its mark, on the first of the sides that is free.
-func (l *panelLayout) gauge(c *canvas, v *view, b *board, at, inches float64, sides [][2]float64) {
+// gaugeText writes what a gauge reads beside its mark, on the first of the sides that is free.
+func (l *panelLayout) gaugeText(c *canvas, v *view, b *occupied, at, inches float64, sides [][2]float64) {
 	if at < v.from || at > v.to {
 		return
 	}
@@ -217,7 +217,7 @@ func (l *panelLayout) gauge(c *canvas, v *view, b *board, at, inches float64, si
 			area.x = x - 8 - w
 		}
 		inside := area.x > plotLeft && area.x+w < plotRight && area.y > l.plot.y && area.y+area.h < l.plot.y+l.plot.h
-		if inside && !l.crosses(area) && b.take(area) {
+		if inside && !l.levelCrosses(area) && b.occupy(area) {
 			c.text(area.x, area.y+lineSize-3, words, halo)
 			return
 		}

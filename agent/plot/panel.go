@@ -18,25 +18,25 @@ const (
 
 // panelLayout places the parts of a panel on the page.
 type panelLayout struct {
-	panel    *Panel
-	plot     box
-	bottom   float64
-	top, low float64 // level at the plot's edges, in
-	pieces   []span
-	bad      []span
-	loads    []Load
-	events   []Event
-	columns  []column
-	labels   []label
-	strips   []strip
-	grain    float64 // pixels of a column
-	rich     bool    // there is room for every detail
-	out      int     // labels without room
+	panel       *Panel
+	plot        box
+	bottom      float64
+	top, low    float64 // level at the plot's edges, in
+	pieces      []stretch
+	bad         []stretch
+	loads       []Load
+	events      []Event
+	columns     []column
+	labels      []loadLabel
+	eventBars   []eventBar
+	columnWidth float64 // pixels of a column
+	detailed    bool    // there is room for every detail
+	unplaced    int     // labels without room
 }
 
 // layout lays a panel out below y; it is one of so many.
 func (p *Panel) layout(v *view, y float64, panels int) *panelLayout {
-	l := &panelLayout{panel: p, grain: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
+	l := &panelLayout{panel: p, columnWidth: math.Ceil(float64(panels) * (plotRight - plotLeft) / columnsAll)}
 	if p.Level != nil {
 		l.pieces, l.bad = p.Level.good.between(v.from, v.to), p.Level.bad.between(v.from, v.to)
 	}
@@ -50,17 +50,17 @@ func (p *Panel) layout(v *view, y float64, panels int) *panelLayout {
 			l.events = append(l.events, e)
 		}
 	}
-	l.rich = (len(l.loads)+len(l.events))*panels <= marksRich
+	l.detailed = (len(l.loads)+len(l.events))*panels <= marksRich
 	most := marksMost / panels
-	l.out = max(0, len(l.loads)-most) + max(0, len(l.events)-most)
+	l.unplaced = max(0, len(l.loads)-most) + max(0, len(l.events)-most)
 	l.loads, l.events = l.loads[:min(len(l.loads), most)], l.events[:min(len(l.events), most)]
 	sort.SliceStable(l.loads, func(i, j int) bool { return l.loads[i].Start.Before(l.loads[j].Start) })
 	sort.SliceStable(l.events, func(i, j int) bool { return l.events[i].Start.Before(l.events[j].Start) })
-	room := l.label(v, y+nameHeight)
+	room := l.placeLabels(v, y+nameHeight)
 	l.plot = box{plotLeft, y + nameHeight + room, plotRight - plotLeft, plotHeight(panels)}
 	l.scale()
-	l.columns = columnsOf(l.pieces, v, l.grain)
-	l.bottom = l.strip(v, l.plot.y+l.plot.h+badHeight+3) + panelMargin
+	l.columns = columnsOf(l.pieces, v, l.columnWidth)
+	l.bottom = l.placeEvents(v, l.plot.y+l.plot.h+badHeight+3) + panelMargin
 	return l
 }
 
@@ -87,27 +87,27 @@ func (l *panelLayout) y(inches float64) float64 {
 
 // draw draws the panel, what lies below first.
 func (l *panelLayout) draw(c *canvas, v *view, used *legend) {
-	c.text(plotLeft, l.head(), l.panel.Name, `font-size="14" font-weight="bold"`)
-	c.text(plotLeft+textWidth(l.panel.Name)*14/fontSize+10, l.head(), l.panel.About, `fill="`+middle+`"`)
-	l.gaps(c, v, used)
+	c.text(plotLeft, l.nameBaseline(), l.panel.Name, `font-size="14" font-weight="bold"`)
+	c.text(plotLeft+textWidth(l.panel.Name)*14/fontSize+10, l.nameBaseline(), l.panel.About, `fill="`+middle+`"`)
+	l.shadeGaps(c, v, used)
 	v.grid(c, l.plot)
-	l.levels(c)
-	l.spans(c, v, used)
-	l.line(c)
-	l.badReadings(c, v, used)
+	l.levelAxis(c)
+	l.shadeLoads(c, v, used)
+	l.levelLine(c)
+	l.badTicks(c, v, used)
 	c.rect(l.plot, `fill="none" stroke="`+middle+`"`, "")
 	if len(l.pieces) == 0 {
 		c.text((plotLeft+plotRight)/2, l.plot.y+l.plot.h/2, "no level was read in this time", `text-anchor="middle" font-size="14" fill="`+middle+`"`)
 	}
-	if l.rich {
-		l.gauges(c, v)
+	if l.detailed {
+		l.gaugeMarks(c, v)
 	}
-	l.captions(c)
-	l.episodes(c, used)
+	l.drawLabels(c)
+	l.drawEvents(c, used)
 }
 
-// head is the baseline of the panel's name.
-func (l *panelLayout) head() float64 {
+// nameBaseline is the baseline of the panel's name.
+func (l *panelLayout) nameBaseline() float64 {
 	y := l.plot.y
 	for _, a := range l.labels {
 		y = math.Min(y, a.box.y)

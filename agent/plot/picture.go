@@ -77,7 +77,7 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 	plans := make([]*panelLayout, len(p.Panels))
 	for i := range p.Panels {
 		plans[i] = p.Panels[i].layout(v, y, len(p.Panels))
-		y, out = plans[i].bottom, out+plans[i].out
+		y, out = plans[i].bottom, out+plans[i].unplaced
 	}
 	c.begin(y + axisHeight + legendRoom)
 	p.heading(c, v)
@@ -85,7 +85,7 @@ func (p Picture) WriteTo(w io.Writer) (int64, error) {
 	for _, l := range plans {
 		l.draw(c, v, &used)
 	}
-	v.axis(c, y)
+	v.timeAxis(c, y)
 	used.draw(c, y+axisHeight+18, out)
 	c.WriteString("</svg>\n")
 	n, err := c.Buffer.WriteTo(w)
@@ -110,7 +110,7 @@ func (p Picture) view() *view {
 		if t.Level == nil {
 			continue
 		}
-		for _, s := range append(t.Level.good.between(eraBegins, math.MaxFloat64), t.Level.bad.between(eraBegins, math.MaxFloat64)...) {
+		for _, s := range append(t.Level.good.between(clocksFrom, math.MaxFloat64), t.Level.bad.between(clocksFrom, math.MaxFloat64)...) {
 			v.from, v.to = math.Min(v.from, s.from), math.Max(v.to, s.to)
 		}
 	}
@@ -122,7 +122,7 @@ func (p Picture) view() *view {
 	}
 	switch {
 	case math.IsInf(v.from, 0) && math.IsInf(v.to, 0):
-		v.from, v.to = eraBegins, eraBegins+86400
+		v.from, v.to = clocksFrom, clocksFrom+86400
 	case math.IsInf(v.from, 0):
 		v.from = v.to - 86400
 	case math.IsInf(v.to, 0):
@@ -149,7 +149,7 @@ func (c *canvas) begin(height float64) {
 
 // heading says which site, which tanks and which time this is.
 func (p Picture) heading(c *canvas, v *view) {
-	c.text(plotLeft, 26, short(p.Title, 90), `font-size="18" font-weight="bold"`)
+	c.text(plotLeft, 26, shortened(p.Title, 90), `font-size="18" font-weight="bold"`)
 	from, to := v.local(v.from), v.local(v.to)
 	zone := from.Format("MST")
 	if summer := to.Format("MST"); summer != zone {

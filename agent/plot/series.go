@@ -8,91 +8,91 @@ import (
 )
 
 const (
-	spansMost = 4096        // pieces of one tank's level that are kept
-	stepWorth = 5.0         // s
-	stepAfter = 6           // readings that must agree on it
-	stepReach = 6 * 3600.0  // s before a step that are dated by the new clock, as a load that is under way is
-	unsetStep = 24 * 3600.0 // s; a clock that was wrong by more had never been set
-	gapLeast  = 10 * 60.0   // s without a reading that are shown as a gap
-	eraBegins = 946684800.0 // 2000-01-01; a time before it comes from a clock that was not set
-	seamsMost = 256
-	longAgo   = -math.MaxInt64 // no boot has this number
+	spansMost  = 4096        // pieces of one tank's level that are kept
+	stepWorth  = 5.0         // s
+	stepAfter  = 6           // readings that must agree on it
+	stepReach  = 6 * 3600.0  // s before a step that are dated by the new clock, as a load that is under way is
+	unsetStep  = 24 * 3600.0 // s; a clock that was wrong by more had never been set
+	gapLeast   = 10 * 60.0   // s without a reading that are shown as a gap
+	clocksFrom = 946684800.0 // 2000-01-01; a time before it comes from a clock that was not set
+	stepsMost  = 256
+	noBoot     = -math.MaxInt64 // no boot has this number
 )
 
 // Series is the level of one tank over time. It is thinned as it comes, so that a recording of any length needs the
 // same memory. The zero Series is empty.
 type Series struct {
-	good, bad spans
-	clock     offset
+	good, bad stretches
+	clock     clockOffset
 	intervals [40]int   // between good readings, by powers of two seconds
 	last      float64   // good reading
-	seams     []float64 // where a step of the clock has torn the time apart
+	steps     []float64 // where a step of the clock has torn the time apart
 }
 
-// offset is the lead of the wall clock over the clock that never steps.
-type offset struct {
-	known bool
-	boot  int64
-	by    float64
-	odd   int // readings in a row that say otherwise
+// clockOffset is the lead of the wall clock over the clock that never steps.
+type clockOffset struct {
+	known    bool
+	boot     int64
+	seconds  float64
+	disagree int // readings in a row that say otherwise
 	// The last step: on the boot's clock, when it was seen and from when on it dates the readings.
-	seen, reach float64
+	steppedAt, redatedFrom float64
 }
 
 // Add takes one reading: its time on the wall clock and on the clock of the boot, which never steps, the level in inches, and
 // whether it can be believed.
 func (s *Series) Add(at time.Time, boot int64, mono time.Duration, inches float64, good bool) {
 	wall, since := float64(at.UnixNano())/1e9, mono.Seconds()
-	t := s.place(wall-since, boot, since) + since
+	t := s.offsetOf(wall-since, boot, since) + since
 	if !good || math.IsNaN(inches) || math.IsInf(inches, 0) {
-		s.bad.add(span{from: t, to: t, boot: boot, mono: since})
+		s.bad.add(stretch{from: t, to: t, boot: boot, mono: since})
 		return
 	}
 	if len(s.good.list) > 0 && t > s.last {
 		s.intervals[min(bits.Len64(uint64(t-s.last)), len(s.intervals)-1)]++
 	}
 	s.last = t
-	s.good.add(span{from: t, to: t, lo: inches, hi: inches, boot: boot, mono: since})
+	s.good.add(stretch{from: t, to: t, lo: inches, hi: inches, boot: boot, mono: since})
 }
 
-// place is the offset by which a reading at a time of its boot is dated.
-func (s *Series) place(by float64, boot int64, mono float64) float64 {
+// offsetOf is the offset by which a reading at a time of its boot is dated.
+func (s *Series) offsetOf(by float64, boot int64, mono float64) float64 {
 	c := &s.clock
 	switch {
 	case !c.known || c.boot != boot:
-		*c = offset{known: true, boot: boot, by: by, seen: math.Inf(-1)}
-	case math.Abs(by-c.by) <= stepWorth:
-		c.by, c.odd = by, 0
+		*c = clockOffset{known: true, boot: boot, seconds: by, steppedAt: math.Inf(-1)}
+	case math.Abs(by-c.seconds) <= stepWorth:
+		c.seconds, c.disagree = by, 0
 	default:
-		if c.odd++; c.odd >= stepAfter {
-			s.step(by-c.by, mono)
-			c.by, c.odd = by, 0
+		if c.disagree++; c.disagree >= stepAfter {
+			s.clockStepped(by-c.seconds, mono)
+			c.seconds, c.disagree = by, 0
 		}
 	}
-	return c.by
+	return c.seconds
 }
 
-// step dates by the new clock what came shortly before it was set, or everything of the boot where it had not been set
+// clockStepped dates by the new clock what came shortly before it was set, or everything of the boot where it had not been set
 // at all. A step that follows soon takes the same readings along, so that a clock that is set back and forth leaves
 // them where they were.
-func (s *Series) step(by, mono float64) {
+func (s *Series) clockStepped(by, mono float64) {
 	c := &s.clock
 	switch {
 	case math.Abs(by) > unsetStep:
-		c.reach = math.Inf(-1)
-	case mono-c.seen > stepReach:
-		c.reach = mono - stepReach
-		if len(s.seams) < seamsMost {
-			s.seams = append(s.seams, c.reach+c.by)
+		c.redatedFrom = math.Inf(-1)
+	case mono-c.steppedAt > stepReach:
+		c.redatedFrom = mono - stepReach
+		if len(s.steps) < stepsMost {
+			s.steps = append(s.steps, c.redatedFrom+c.seconds)
 		}
 	}
-	c.seen = mono
-	s.good.shift(c.boot, c.reach, by)
-	s.bad.shift(c.boot, c.reach, by)
+	c.steppedAt = mono
+	s.good.shift(c.boot, c.redatedFrom, by)
+	s.bad.shift(c.boot, c.redatedFrom, by)
 	s.last += by
 }
 
-// shownGap, four of the longer usual intervals, is the least silence that is drawn as one.
+// shownGap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
 func (s *Series) shownGap() float64 {
 	all := 0
 	for _, n := range s.intervals {
@@ -107,9 +107,9 @@ func (s *Series) shownGap() float64 {
 	return gapLeast
 }
 
-// torn says whether a silence is only a step of the clock.
-func (s *Series) torn(from, to float64) bool {
-	for _, t := range s.seams {
+// clockSteppedIn says whether a silence is only a step of the clock.
+func (s *Series) clockSteppedIn(from, to float64) bool {
+	for _, t := range s.steps {
 		if from <= t && t <= to {
 			return true
 		}
@@ -117,20 +117,20 @@ func (s *Series) torn(from, to float64) bool {
 	return false
 }
 
-// span is one or more readings that follow each other: seconds since 1970 and inches.
-type span struct {
+// stretch is one or more readings that follow each other: seconds since 1970 and inches.
+type stretch struct {
 	from, to, lo, hi float64
 	boot             int64
 	mono             float64 // s of the boot, of the first reading
 }
 
-// spans is a list that makes its pieces longer when they become too many.
-type spans struct {
-	list  []span
+// stretches is a list that makes its pieces longer when they become too many.
+type stretches struct {
+	list  []stretch
 	width float64 // s that a piece may be long
 }
 
-func (l *spans) add(p span) {
+func (l *stretches) add(p stretch) {
 	if n := len(l.list); n > 0 && l.list[n-1].join(p, l.width) {
 		return
 	}
@@ -141,18 +141,18 @@ func (l *spans) add(p span) {
 }
 
 // join takes p into the piece before it, if that does not become longer than width.
-func (p *span) join(o span, width float64) bool {
+func (p *stretch) join(o stretch, width float64) bool {
 	from, to := math.Min(p.from, o.from), math.Max(p.to, o.to)
 	if p.boot != o.boot || to-from > width {
 		return false
 	}
-	*p = span{from, to, math.Min(p.lo, o.lo), math.Max(p.hi, o.hi), p.boot, math.Min(p.mono, o.mono)}
+	*p = stretch{from, to, math.Min(p.lo, o.lo), math.Max(p.hi, o.hi), p.boot, math.Min(p.mono, o.mono)}
 	return true
 }
 
 // thin doubles the length of the pieces until there is room. Where boots are so short that this does not help, they
 // are taken together.
-func (l *spans) thin() {
+func (l *stretches) thin() {
 	for len(l.list) > spansMost/2+spansMost/4 {
 		l.width = math.Max(1, 2*l.width)
 		n := 1
@@ -171,7 +171,7 @@ func (l *spans) thin() {
 }
 
 // shift moves what was read in a boot since a time of it.
-func (l *spans) shift(boot int64, since, by float64) {
+func (l *stretches) shift(boot int64, since, by float64) {
 	for i := range l.list {
 		if p := &l.list[i]; p.boot == boot && p.mono >= since {
 			p.from, p.to = p.from+by, p.to+by
@@ -180,8 +180,8 @@ func (l *spans) shift(boot int64, since, by float64) {
 }
 
 // between are the pieces of a time, in its order.
-func (l *spans) between(from, to float64) []span {
-	var out []span
+func (l *stretches) between(from, to float64) []stretch {
+	var out []stretch
 	for _, p := range l.list {
 		if p.to >= from && p.from <= to {
 			out = append(out, p)

@@ -81,8 +81,8 @@ func TestAClockThatIsSetDatesWhatCameBefore(t *testing.T) {
 		t.Errorf("with a step the readings go from %g to %g s", from, to)
 	}
 	// from six hours before the step on everything is dated by the new clock, as a load that was under way is
-	if got := stepped.good.between(seconds(begin)+3*3600+51, seconds(begin)+3*3600+54*60); len(got) != 0 || !stepped.torn(seconds(begin)+3*3600-20, seconds(begin)+3*3600+3300) {
-		t.Errorf("%d pieces within the step, seams %v", len(got), stepped.seams)
+	if got := stepped.good.between(seconds(begin)+3*3600+51, seconds(begin)+3*3600+54*60); len(got) != 0 || !stepped.clockSteppedIn(seconds(begin)+3*3600-20, seconds(begin)+3*3600+3300) {
+		t.Errorf("%d pieces within the step, seams %v", len(got), stepped.steps)
 	}
 	forth := levels(10*360, func(i int) time.Duration {
 		if i < 9*360 || i >= 9*360+20 {

@@ -8,78 +8,58 @@ import (
 )
 
 const (
-	lossErrors = 3.0  // standard errors by which a loss has to stand out
-	lossShare  = 0.75 // of the limit that counts over two or three days
-	lossSudden = 3.0  // times the limit that the gauge-offs of a day have to show where its rests show nothing
 	tightBbl   = 5.0  // bbl a day that fell between rests, beyond which the fall itself is the loss
 	blurBbl    = 4.0  // bbl a day of standard error beyond which nothing is seen
-	moveShare  = 0.05 // of a transfer or a water draw that may have flowed in or not: its standard error
-	coarseMove = 0.3  // share of steps that move, below which a sensor's steps are coarse
-	lossGrown  = 2.0  // times as fast as told, and it is told of again
 	coarseRise = 3.0  // rises a day that such a sensor hides the rest between
+	usualLeast = 3    // days of steady inflow that make it usual
+	usualStep  = 0.45 // of the limit: by more two days of a steady inflow do not differ
+	usualFar   = 0.05 // share of the usual by which production may fall short and still be a loss
+	usualNear  = 3.0  // bbl a day, likewise
+	usualMost  = 10   // days that are remembered
 )
 
-// repeatability is how well a kind of sensor repeats itself from one day to the next, inches.
-func repeatability(sensor string) float64 {
-	switch sensor {
-	case "ultrasonic":
-		return 0.25
-	case "hydrostatic":
-		return 0.2
-	case "float", "analog":
-		return 0.1
-	}
-	return 0.05
-}
-
-// ends is the standard error of a day's change of stock by what its sensor cannot tell at the
-// two gauge-offs, barrels.
-func (f stills) ends(t *tank.Tank, perInch float64) float64 {
-	return math.Sqrt2 * math.Hypot(repeatability(t.Sensor)*perInch, f.grain()/math.Sqrt(12))
-}
-
-// balance makes the closed day of what was written.
-func (w *bookkeeper) balance(i int, p *page) Day {
-	s, t := &p.due, w.site.Tank(i)
-	got := s.received()
+// closedDay makes the closed day of what was written.
+func (w *bookkeeper) closedDay(i int, p *tankPage) Day {
+	s, t := &p.yesterday, w.site.Tank(i)
+	got := s.sumReceived()
 	metered := w.metered(i, p)
 	if !metered {
-		p.lifted()
+		p.findLift()
 	}
 	d := Day{
-		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Water: s.water, TransfersOut: s.given,
+		Tank: t.ID, From: unix(s.from), To: unix(s.to), Measured: metered, Water: s.water, TransfersOut: s.transferredOut,
 		TransfersIn: got, Other: s.other, RunList: append([]Run(nil), s.runs...), Remarks: s.remarks,
 	}
 	for _, r := range s.runs {
 		d.Runs += r.Bbl
 	}
-	for _, m := range s.moves {
+	for _, m := range s.unexplained {
 		if m.bbl < 0 || metered {
 			d.Other -= m.bbl
 		}
 	}
-	if s.opened {
-		d.OpeningIn, d.Opening = new(s.open.level), new(s.open.stock+s.openRun)
+	if s.hasOpening {
+		d.OpeningIn, d.Opening = new(s.opening.level), new(s.opening.stock+s.openingInRun)
 	} else {
 		d.Remarks = append(d.Remarks, "incomplete: no stock at the gauge-off that began it")
 	}
-	if s.shut {
-		d.ClosingIn, d.Closing = new(s.end.level), new(s.end.stock+s.endRun)
+	if s.hasClosing {
+		d.ClosingIn, d.Closing = new(s.closing.level), new(s.closing.stock+s.closingInRun)
 	} else {
 		d.Remarks = append(d.Remarks, "incomplete: no stock at the gauge-off that ended it")
 	}
-	per := t.Table.PerInch(s.end.level)
-	ends := s.still.ends(t, per)
-	slope, err, seen := s.still.slope(per)
-	d.Blind = w.blind(t, s, slope, err, seen, metered)
+	per := t.Table.PerInch(s.closing.level)
+	ends := s.rest.endsError(t, per)
+	slope, err, seen := s.rest.slope(per)
+	d.Blind = w.blindBecause(t, s, slope, err, seen, metered)
 	if d.Blind == "" {
 		d.Error = 2 * math.Hypot(err, ends)
 	}
-	if s.opened && s.shut {
-		w.explain(&d, p, slope, metered)
+	if s.hasOpening && s.hasClosing {
+		w.closeBalance(&d, p, slope, metered)
 	}
 	if d.Residual != nil && (metered || *d.Production == 0) { // the gauge-offs alone speak
-		d.Error = 2 * math.Sqrt(s.doubt+stats.Square(ends)+stats.Square(tank.DumpBbl)/3*float64(len(s.runs)))
+		d.Error = 2 * math.Sqrt(s.variance+stats.Square(ends)+stats.Square(tank.DumpBbl)/3*float64(len(s.runs)))
 	}
 	return d
 }
@@ -111,15 +91,15 @@ func (d *Day) tidy() {
 	}
 }
 
-// blind says why the rests of a day tell nothing of a loss; empty when they do.
-func (w *bookkeeper) blind(t *tank.Tank, s *sheet, slope, err float64, seen, metered bool) string {
-	f := s.still
+// blindBecause says why the rests of a day tell nothing of a loss; empty when they do.
+func (w *bookkeeper) blindBecause(t *tank.Tank, s *openDay, slope, err float64, seen, metered bool) string {
+	f := s.rest
 	switch {
 	case t.Group != "":
 		return "the equaliser moves oil between the tanks"
-	case s.upset != 0:
+	case s.steppedAt != 0:
 		return "the level stepped, or was lifted"
-	case s.seeps:
+	case s.slowTransfer:
 		return "oil runs slowly over to another tank"
 	case !seen || err > blurBbl:
 		return "too little of the day was at rest"
@@ -133,32 +113,64 @@ func (w *bookkeeper) blind(t *tank.Tank, s *sheet, slope, err float64, seen, met
 	return ""
 }
 
-// explain divides the change of the stock into what is known, what was produced and what is
+// closeBalance divides the change of the stock into what is known, what was produced and what is
 // left over.
-func (w *bookkeeper) explain(d *Day, p *page, slope float64, metered bool) {
-	s := &p.due
+func (w *bookkeeper) closeBalance(d *Day, p *tankPage, slope float64, metered bool) {
+	s := &p.yesterday
 	change := *d.Closing - *d.Opening + d.Runs + d.Water + d.TransfersOut - d.TransfersIn + d.Other
 	if metered {
-		made := s.end.meter - s.open.meter
+		made := s.closing.meter - s.opening.meter
 		d.Production, d.Residual = new(made), new(change-made)
 		return
 	}
 	days := (s.to - s.from) / day
 	left := 0.0
 	switch {
-	case d.Blind == "" && s.still.fell > tightBbl:
-		left = -s.still.fell
+	case d.Blind == "" && s.rest.fell > tightBbl:
+		left = -s.rest.fell
 	case d.Blind == "":
 		left = slope * days
 	default:
-		s.made = p.atRest(change, days)
-		if usual, ok := p.habit(w.rules.LossLimit); ok && plausibleLack(s.made-usual, usual) {
-			left = (s.made - usual) * days
+		s.inflowAtRest = p.inflowOutsideRuns(change, days)
+		if usual, ok := p.steadyInflow(w.rules.LossLimit); ok && plausibleLack(s.inflowAtRest-usual, usual) {
+			left = (s.inflowAtRest - usual) * days
 		}
 	}
-	left -= s.told
-	if change-left < idleBbl && s.upset == 0 { // nothing was produced: the gauge-offs alone speak
+	left -= s.lossBbl
+	if change-left < idleBbl && s.steppedAt == 0 { // nothing was produced: the gauge-offs alone speak
 		left = change
 	}
 	d.Production, d.Residual = new(change-left), new(left)
+}
+
+const idleBbl = 0.5 // bbl a day below which nothing came
+
+// plausibleLack says that what is missing of a steady inflow may have been lost; more than that,
+// and the well made less.
+func plausibleLack(left, due float64) bool {
+	return math.Abs(left) <= math.Max(usualNear, usualFar*due)
+}
+
+// steadyInflow is what a tank with steady inflow makes a day; false while its days are too few or differ.
+func (p *tankPage) steadyInflow(limit float64) (usual float64, ok bool) {
+	n := len(p.usualInflow)
+	for k := 1; k < n; k++ {
+		if math.Abs(p.usualInflow[k]-p.usualInflow[k-1]) > usualStep*limit {
+			return 0, false
+		}
+	}
+	if n < usualLeast || p.yesterday.steppedAt != 0 {
+		return 0, false
+	}
+	return stats.Median(append([]float64(nil), p.usualInflow[n-usualLeast:]...)), true
+}
+
+// inflowOutsideRuns is what came in while no run was under way, barrels a day: what flowed in during a run
+// is an estimate.
+func (p *tankPage) inflowOutsideRuns(change, days float64) float64 {
+	for _, r := range p.yesterday.runs {
+		change -= r.Inflow
+		days -= r.End.Sub(r.Start).Hours() / 24
+	}
+	return change / math.Max(days, 0.1)
 }

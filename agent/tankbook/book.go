@@ -5,18 +5,19 @@ import (
 	"time"
 
 	"gauger/agent/tank"
-	"gauger/agent/tank/stats"
 )
 
 const (
-	bookEdge    = 300.0  // s about the gauge-off whose levels make the stock
-	bookNear    = 1800.0 // s that the nearest readings may be apart for a stock between them
-	bookSettle  = 2700.0 // s after the gauge-off before a day is closed: a run may wait for its confirmation
-	bookPatient = 20 * 3600.0
-	bookOthers  = 4 * 3600.0
-	bookEdgeMax = 80
-	bookSilent  = 3600.0 // s without a reading that the day's book says
-	remarksMost = 8
+	gaugeOffNear    = 300.0  // s about the gauge-off whose levels make the stock
+	stockApart      = 1800.0 // s that the nearest readings may be apart for a stock between them
+	closeAfter      = 2700.0 // s after the gauge-off before a day is closed: a run may wait for its confirmation
+	closeWithRun    = 20 * 3600.0
+	closeWithOthers = 4 * 3600.0
+	nearMost        = 80
+	silentWorth     = 3600.0 // s without a reading that the day's book says
+	remarksMost     = 8
+	runsMost        = 64
+	liftRate        = 0.5 // bbl/min; a slower rise may be production
 )
 
 // Rules say how the book is kept.
@@ -30,53 +31,53 @@ type Rules struct {
 // Book is where the books of a site's tanks stand. Like State it is a value: Next leaves the one
 // that it was given as it was.
 type Book struct {
-	pages []*page
+	pages []*tankPage
 }
 
-// page is the open book of one tank.
-type page struct {
-	rests
-	seen  bool
-	off   float64 // unix seconds less site seconds
-	last  entry
-	edge  []entry // about the gauge-off
-	meter meter
-	clear shift   // the time of the newest movement that was explained
-	trail []count // what the meter had counted, minute by minute: for runs
+// tankPage is the open book of one tank.
+type tankPage struct {
+	restFinder
+	begun         bool
+	clockOffset   float64 // unix seconds less site seconds
+	last          stockAt
+	nearGaugeOff  []stockAt // about the gauge-off
+	meter         meter
+	lastExplained movement     // the time of the newest movement that was explained
+	counts        []meterCount // what the meter had counted, minute by minute: for runs
 
-	now     sheet
-	due     sheet // the day before, while runs of it may be undecided
-	isDue   bool
-	past    [2]stills  // of the days before, the newest first; zero where one is not known
-	short   [2]float64 // bbl that they were short of what is usual, for a tank with steady inflow
-	left    [2]left    // what their balance left over
-	usual   []float64  // production of the days before, bbl a day, of a tank whose inflow is steady
-	losing  bool       // a loss was told of, and goes on
-	since   float64    // and since when, unix s
-	told    float64    // bbl a day of the loss that the book itself has told of; 0: none
-	seepsTo int        // the tank that it goes to
-	seeped  float64    // bbl that ran slowly over to another tank and are booked, while it goes on
+	today           openDay
+	yesterday       openDay // the day before, while runs of it may be undecided
+	hasYesterday    bool
+	restBefore      [2]daySums  // of the days before, the newest first; zero where one is not known
+	shortBefore     [2]float64  // bbl that they were short of what is usual, for a tank with steady inflow
+	leftBefore      [2]leftOver // what their balance left over
+	usualInflow     []float64   // production of the days before, bbl a day, of a tank whose inflow is steady
+	lossOpen        bool        // a loss was told of, and goes on
+	lossSince       float64     // and since when, unix s
+	toldLossRate    float64     // bbl a day of the loss that the book itself has told of; 0: none
+	slowTransferTo  int         // the tank that it goes to
+	slowTransferBbl float64     // bbl that ran slowly over to another tank and are booked, while it goes on
 }
 
-// sheet is one production day of one tank that is not closed yet.
-type sheet struct {
-	from, to        float64 // unix s
-	opened, shut    bool    // the stock at the gauge-off is known
-	open, end       entry
-	openRun, endRun float64 // bbl that had left in a run across the gauge-off
-	still           stills
-	moves           []shift
-	runs            []Run
-	water, given    float64
-	got             []shift // that came in from other tanks
-	seeps           bool    // oil runs slowly over to another tank
-	other           float64 // bbl by which the level stepped down without flow
-	doubt           float64 // standard error of the runs, squared
-	told            float64 // bbl of losses that the detector has told of
-	knows           bool    // that it has told of one
-	upset           float64 // when the level stepped, unix s: its change says nothing; 0: it did not
-	made            float64 // bbl a day that came in at rest, of a tank whose inflow is steady
-	remarks         []string
+// openDay is one production day of one tank that is not closed yet.
+type openDay struct {
+	from, to                   float64 // unix s
+	hasOpening, hasClosing     bool    // the stock at the gauge-off is known
+	opening, closing           stockAt
+	openingInRun, closingInRun float64 // bbl that had left in a run across the gauge-off
+	rest                       daySums
+	unexplained                []movement
+	runs                       []Run
+	water, transferredOut      float64
+	transferredIn              []movement // that came in from other tanks
+	slowTransfer               bool       // oil runs slowly over to another tank
+	other                      float64    // bbl by which the level stepped down without flow
+	variance                   float64    // standard error of the runs, squared
+	lossBbl                    float64    // bbl of losses that the detector has told of
+	lossTold                   bool       // that it has told of one
+	steppedAt                  float64    // when the level stepped, unix s: its change says nothing; 0: it did not
+	inflowAtRest               float64    // bbl a day that came in at rest, of a tank whose inflow is steady
+	remarks                    []string
 }
 
 // Run is a run as it stands in a book.
@@ -119,61 +120,24 @@ type Outcome struct {
 	Loss *tank.Event
 }
 
-// Next lets the book hear what the detector made of an input: st is the state after it, out what
-// it decided. A site whose speed is not 1 has no book.
-func (b Book) Next(s tank.Site, rules Rules, st tank.State, in tank.Input, out []tank.Outcome) (Book, []Outcome) {
-	if s.Speed() != 1 {
-		return b, nil // a demonstration's days are no production days
-	}
-	w := &bookkeeper{site: s, rules: rules, st: st, b: b}
-	from, to := in.Tank, in.Tank+1
-	if in.Kind == tank.Tick {
-		from, to = 0, s.Len()
-	}
-	for i := max(0, from); i < min(to, s.Len()); i++ {
-		if c, ok := s.Latest(st, i); ok && (i >= len(b.pages) || b.pages[i] == nil || c.Seconds > b.pages[i].last.t) {
-			w.stock(i, c)
-		}
-	}
-	for _, o := range out {
-		w.outcome(o)
-	}
-	for i := max(0, from); i < min(to, s.Len()); i++ {
-		w.settle(i)
-	}
-	return w.b, w.said
-}
-
-// Metered takes a reading of a tank's production meter: a total in barrels that may roll over or
-// be reset.
-func (b Book) Metered(s tank.Site, i int, at time.Time, total float64) Book {
-	if i < 0 || i >= s.Len() || !stats.Finite(total) {
-		return b
-	}
-	w := &bookkeeper{site: s, b: b}
-	p := w.own(i)
-	p.meter.take(tank.UnixSeconds(at), total)
-	return w.b
-}
-
 // bookkeeper is one call at work.
 type bookkeeper struct {
-	site  tank.Site
-	rules Rules
-	st    tank.State
-	b     Book
-	mine  bool
-	said  []Outcome
+	site     tank.Site
+	rules    Rules
+	st       tank.State
+	b        Book
+	copied   bool
+	outcomes []Outcome
 }
 
-// own is a page that may be written to.
-func (w *bookkeeper) own(i int) *page {
-	if !w.mine {
-		pages := make([]*page, w.site.Len())
+// writable is a page that may be written to.
+func (w *bookkeeper) writable(i int) *tankPage {
+	if !w.copied {
+		pages := make([]*tankPage, w.site.Len())
 		copy(pages, w.b.pages)
-		w.b.pages, w.mine = pages, true
+		w.b.pages, w.copied = pages, true
 	}
-	p := &page{}
+	p := &tankPage{}
 	if old := w.b.pages[i]; old != nil {
 		*p = *old
 	}
@@ -181,7 +145,7 @@ func (w *bookkeeper) own(i int) *page {
 	return p
 }
 
-func (w *bookkeeper) page(i int) *page {
+func (w *bookkeeper) page(i int) *tankPage {
 	if i >= len(w.b.pages) {
 		return nil
 	}
@@ -189,100 +153,53 @@ func (w *bookkeeper) page(i int) *page {
 }
 
 // metered says that a meter counts a tank's production, and has begun to.
-func (w *bookkeeper) metered(i int, p *page) bool {
+func (w *bookkeeper) metered(i int, p *tankPage) bool {
 	return i < len(w.rules.Metered) && w.rules.Metered[i] && p.meter.known
 }
 
-// stock takes one level.
-func (w *bookkeeper) stock(i int, c tank.CleanLevel) {
-	p, t := w.own(i), w.site.Tank(i)
-	bbl, _ := t.Table.Extrapolated(c.In)
-	e := entry{t: c.Seconds, stock: bbl, meter: p.meter.sum, level: c.In, z: bbl}
-	wall := tank.UnixSeconds(c.At)
-	metered := w.metered(i, p)
-	if metered {
-		e.z = bbl - e.meter
-	}
-	if !p.seen {
-		p.seen, p.now = true, w.sheetAt(wall)
-	}
-	p.off = wall - c.Seconds
-	p.gauged(e)
-	if wall > p.now.to+bookEdge || wall > p.now.to && e.t-p.last.t > bookEdge || wall < p.now.from-bookEdge {
-		w.turn(i, p, e)
-	}
-	if p.last.t > 0 && e.t-p.last.t > bookSilent {
-		p.now.remark("no readings " + w.clocks(p.last.t+p.off, wall))
-	}
-	if m := p.take(&p.now.still, e, c.Sigma*t.Table.PerInch(c.In), metered); m != nil {
-		if m := (shift{m.from + p.off, m.to + p.off, m.bbl}); !m.meets(p.clear) {
-			p.now.moved(m)
-		}
-	}
-	p.last = e
-	w.seeps(i, p, wall)
-	p.count(metered)
-}
-
-// gauged keeps the levels about the gauge-off.
-func (p *page) gauged(e entry) {
-	wall := e.t + p.off
-	switch {
-	case math.Abs(wall-p.now.to) <= bookEdge:
-		if len(p.edge) == 0 && p.last.t > 0 {
-			p.edge = []entry{p.last}
-		}
-		if len(p.edge) < bookEdgeMax {
-			p.edge = append(p.edge[:len(p.edge):len(p.edge)], e)
-		}
-	case wall < p.now.to-bookEdge:
-		p.edge = nil
-	}
-}
-
-// count keeps what the meter has counted, for the runs.
-func (p *page) count(metered bool) {
-	n := len(p.trail)
-	if !metered || n > 0 && p.last.t-p.trail[n-1].t < trailEvery {
+// keepCount keeps what the meter has counted, for the runs.
+func (p *tankPage) keepCount(metered bool) {
+	n := len(p.counts)
+	if !metered || n > 0 && p.last.t-p.counts[n-1].t < trailEvery {
 		return
 	}
 	if n >= trailMost {
-		p.trail = append(make([]count, 0, trailMost), p.trail[trailMost/4:]...)
+		p.counts = append(make([]meterCount, 0, trailMost), p.counts[trailMost/4:]...)
 	}
-	p.trail = append(p.trail, count{p.last.t, p.last.meter})
+	p.counts = append(p.counts, meterCount{p.last.t, p.last.meter})
 }
 
-// moved keeps a movement until something explains it. What came in is production where no meter says otherwise: it is
+// addUnexplained keeps a movement until something explains it. What came in is production where no meter says otherwise: it is
 // not kept but where it came as no production does, since where there are too many the oldest are taken together.
-func (s *sheet) moved(m shift) {
+func (s *openDay) addUnexplained(m movement) {
 	switch {
-	case s.upset != 0 && m.from <= s.upset+bookSettle && m.to >= s.upset-bookSettle:
+	case s.steppedAt != 0 && m.from <= s.steppedAt+closeAfter && m.to >= s.steppedAt-closeAfter:
 		s.other -= m.bbl
 		return
 	case m.bbl >= 0 && (m.bbl <= restBig || m.bbl < liftRate*(m.to-m.from)/60):
 		return
 	}
-	moves := append(s.moves[:len(s.moves):len(s.moves)], m)
+	moves := append(s.unexplained[:len(s.unexplained):len(s.unexplained)], m)
 	if len(moves) > movesMost {
 		a, b := moves[0], moves[1]
-		moves = append([]shift{{a.from, b.to, a.bbl + b.bbl}}, moves[2:]...)
+		moves = append([]movement{{a.from, b.to, a.bbl + b.bbl}}, moves[2:]...)
 	}
-	s.moves = moves
+	s.unexplained = moves
 }
 
-// explained takes the movements of a time off the list.
-func (s *sheet) explained(by shift) {
-	var left []shift
-	for _, m := range s.moves {
-		if !m.meets(by) {
+// dropExplained takes the movements of a time off the list.
+func (s *openDay) dropExplained(by movement) {
+	var left []movement
+	for _, m := range s.unexplained {
+		if !m.overlaps(by) {
 			left = append(left, m)
 		}
 	}
-	s.moves = left
+	s.unexplained = left
 }
 
 // remark says once what an accountant should know of the day.
-func (s *sheet) remark(text string) {
+func (s *openDay) remark(text string) {
 	for _, r := range s.remarks {
 		if r == text {
 			return
@@ -293,10 +210,60 @@ func (s *sheet) remark(text string) {
 	}
 }
 
-// clocks is a stretch of time as the site's clock shows it.
-func (w *bookkeeper) clocks(from, to float64) string {
+// clockSpan is a stretch of time as the site's clock shows it.
+func (w *bookkeeper) clockSpan(from, to float64) string {
 	at := func(s float64) string { return unix(s).In(w.rules.Zone).Format("01-02 15:04") }
 	return at(from) + " to " + at(to)
 }
 
 func unix(s float64) time.Time { return time.Unix(int64(math.Floor(s)), 0).UTC() }
+
+// meterAt is what the meter had counted at a time, by the readings about it.
+func (p *tankPage) meterAt(t float64) float64 {
+	k := 0
+	for k < len(p.counts) && p.counts[k].t < t {
+		k++
+	}
+	switch {
+	case len(p.counts) == 0:
+		return p.meter.sum
+	case k == 0:
+		return p.counts[0].v
+	case k == len(p.counts):
+		return p.counts[k-1].v
+	}
+	a, b := p.counts[k-1], p.counts[k]
+	return a.v + (b.v-a.v)*(t-a.t)/(b.t-a.t)
+}
+
+// leftOver is what the balance of a day leaves over, where that rests on the gauge-offs alone: beside
+// a meter, and for a tank into which nothing came.
+type leftOver struct {
+	known         bool
+	bbl, variance float64 // residual without what was told; variance of the runs
+}
+
+// dayOf is the day of a page that holds an instant.
+func (p *tankPage) dayOf(at float64) *openDay {
+	if p.hasYesterday && at <= p.yesterday.to {
+		return &p.yesterday
+	}
+	return &p.today
+}
+
+// explained takes the movements of a time off both days, also one that is not over yet.
+func (p *tankPage) explained(from, to float64) {
+	p.lastExplained = movement{from: from - gaugeOffNear, to: to + 3*gaugeOffNear}
+	p.today.dropExplained(p.lastExplained)
+	p.yesterday.dropExplained(p.lastExplained)
+}
+
+// tankIndex is a tank's place by its id; false before its book was begun.
+func (w *bookkeeper) tankIndex(id string) (int, bool) {
+	for i := range w.site.Len() {
+		if w.site.Tank(i).ID == id {
+			return i, w.page(i) != nil && w.page(i).begun
+		}
+	}
+	return 0, false
+}

@@ -10,7 +10,6 @@ import (
 
 const (
 	bookFormat = 2 // 1 kept the oil that came from other tanks as one sum
-	runsMost   = 64
 )
 
 // archive is the walk over the books.
@@ -41,7 +40,7 @@ func (b *Book) UnmarshalBinary(raw []byte) error {
 func (a archive) book(b *Book) {
 	n := a.Count(len(b.pages), tank.MostTanks)
 	if a.Reading {
-		b.pages = make([]*page, n)
+		b.pages = make([]*tankPage, n)
 	}
 	for i := range b.pages {
 		known := b.pages[i] != nil
@@ -50,10 +49,10 @@ func (a archive) book(b *Book) {
 			continue
 		}
 		if a.Reading {
-			b.pages[i] = &page{}
+			b.pages[i] = &tankPage{}
 		}
 		at := a.Len()
-		if a.page(b.pages[i]); !a.NotFinite() {
+		if a.tank(b.pages[i]); !a.NotFinite() {
 			continue
 		}
 		if a.Reading { // this tank's days begin anew; the others are as they were
@@ -66,69 +65,69 @@ func (a archive) book(b *Book) {
 	}
 }
 
-func (a archive) page(p *page) {
-	a.rests(&p.rests)
-	a.Flag(&p.seen)
-	a.Floats(&p.off)
-	a.entry(&p.last)
-	codec.List(a.Archive, &p.edge, bookEdgeMax, a.entry)
+func (a archive) tank(p *tankPage) {
+	a.restFinder(&p.restFinder)
+	a.Flag(&p.begun)
+	a.Floats(&p.clockOffset)
+	a.stock(&p.last)
+	codec.List(a.Archive, &p.nearGaugeOff, nearMost, a.stock)
 	m := &p.meter
 	a.Flag(&m.known)
-	a.Floats(&m.sum, &m.last, &m.at, &m.odd)
-	a.Ints(&m.strike)
-	codec.List(a.Archive, &p.trail, trailMost, func(x *count) { a.Floats(&x.t, &x.v) })
-	a.sheet(&p.now)
-	a.Flag(&p.isDue)
-	if p.isDue {
-		a.sheet(&p.due)
+	a.Floats(&m.sum, &m.last, &m.at, &m.candidate)
+	a.Ints(&m.agreed)
+	codec.List(a.Archive, &p.counts, trailMost, func(x *meterCount) { a.Floats(&x.t, &x.v) })
+	a.day(&p.today)
+	a.Flag(&p.hasYesterday)
+	if p.hasYesterday {
+		a.day(&p.yesterday)
 	}
-	for k := range p.past {
-		a.still(&p.past[k])
-		a.Flag(&p.left[k].known)
-		a.Floats(&p.left[k].bbl, &p.left[k].variance)
+	for k := range p.restBefore {
+		a.daySums(&p.restBefore[k])
+		a.Flag(&p.leftBefore[k].known)
+		a.Floats(&p.leftBefore[k].bbl, &p.leftBefore[k].variance)
 	}
-	a.Floats(&p.clear.from, &p.clear.to, &p.short[0], &p.short[1], &p.since)
-	codec.List(a.Archive, &p.usual, usualMost, func(x *float64) { a.Floats(x) })
-	a.Flag(&p.losing)
+	a.Floats(&p.lastExplained.from, &p.lastExplained.to, &p.shortBefore[0], &p.shortBefore[1], &p.lossSince)
+	codec.List(a.Archive, &p.usualInflow, usualMost, func(x *float64) { a.Floats(x) })
+	a.Flag(&p.lossOpen)
 	if a.Format >= 2 {
-		a.Floats(&p.seeped, &p.told)
-		a.Ints(&p.seepsTo)
+		a.Floats(&p.slowTransferBbl, &p.toldLossRate)
+		a.Ints(&p.slowTransferTo)
 	}
 }
 
-func (a archive) rests(r *rests) {
-	a.Ints(&r.n, &r.in)
-	if r.n < 0 || r.n > tailMost || r.in < 0 || r.in > r.n {
+func (a archive) restFinder(r *restFinder) {
+	a.Ints(&r.n, &r.inRest)
+	if r.n < 0 || r.n > tailMost || r.inRest < 0 || r.inRest > r.n {
 		a.Fail(errors.New("a rest has more levels than there can be"))
 		return
 	}
 	for k := range r.n {
-		a.entry(&r.tail[k])
+		a.stock(&r.tail[k])
 	}
 	a.Flag(&r.moving)
-	a.entry(&r.before)
+	a.stock(&r.before)
 	s := &r.rest
-	a.Floats(&r.wait, &s.n, &s.z, &s.zz, &s.from, &s.z0, &s.last, &s.head, &s.to)
+	a.Floats(&r.settleUntil, &s.n, &s.z, &s.zz, &s.from, &s.z0, &s.last, &s.head, &s.to)
 	a.Each(s.x[:], s.xz[:], s.xx[:])
 }
 
-func (a archive) entry(e *entry) { a.Floats(&e.t, &e.z, &e.stock, &e.meter, &e.level) }
+func (a archive) stock(e *stockAt) { a.Floats(&e.t, &e.net, &e.stock, &e.meter, &e.level) }
 
-func (a archive) still(f *stills) {
+func (a archive) daySums(f *daySums) {
 	a.Floats(&f.n, &f.rests, &f.seconds, &f.zz, &f.rough, &f.steps, &f.moved, &f.rises, &f.fell)
 	a.Each(f.xz[:], f.xx[:])
 }
 
-func (a archive) sheet(s *sheet) {
+func (a archive) day(s *openDay) {
 	got := 0.0
-	a.Floats(&s.from, &s.to, &s.openRun, &s.endRun, &s.water, &s.given, &got, &s.other, &s.doubt, &s.told, &s.upset, &s.made)
-	for _, f := range []*bool{&s.opened, &s.shut, &s.knows} {
+	a.Floats(&s.from, &s.to, &s.openingInRun, &s.closingInRun, &s.water, &s.transferredOut, &got, &s.other, &s.variance, &s.lossBbl, &s.steppedAt, &s.inflowAtRest)
+	for _, f := range []*bool{&s.hasOpening, &s.hasClosing, &s.lossTold} {
 		a.Flag(f)
 	}
-	a.entry(&s.open)
-	a.entry(&s.end)
-	a.still(&s.still)
-	codec.List(a.Archive, &s.moves, movesMost, func(m *shift) { a.Floats(&m.from, &m.to, &m.bbl) })
+	a.stock(&s.opening)
+	a.stock(&s.closing)
+	a.daySums(&s.rest)
+	codec.List(a.Archive, &s.unexplained, movesMost, func(m *movement) { a.Floats(&m.from, &m.to, &m.bbl) })
 	codec.List(a.Archive, &s.runs, runsMost, func(r *Run) {
 		a.Time(&r.Start)
 		a.Time(&r.End)
@@ -136,9 +135,9 @@ func (a archive) sheet(s *sheet) {
 	})
 	codec.List(a.Archive, &s.remarks, remarksMost, a.Text)
 	if a.Format >= 2 {
-		codec.List(a.Archive, &s.got, movesMost, func(m *shift) { a.Floats(&m.from, &m.to, &m.bbl) })
-		a.Flag(&s.seeps)
+		codec.List(a.Archive, &s.transferredIn, movesMost, func(m *movement) { a.Floats(&m.from, &m.to, &m.bbl) })
+		a.Flag(&s.slowTransfer)
 	} else if got != 0 {
-		s.got = []shift{{s.from, s.from, got}}
+		s.transferredIn = []movement{{s.from, s.from, got}}
 	}
 }

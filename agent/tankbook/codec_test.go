@@ -9,14 +9,14 @@ import (
 
 // TestAPageThatIsNoNumberCostsOneTank: the others are read again as they were.
 func TestAPageThatIsNoNumberCostsOneTank(t *testing.T) {
-	one := func(off float64) *page { return &page{seen: true, off: off} }
+	one := func(off float64) *tankPage { return &tankPage{begun: true, clockOffset: off} }
 	for _, odd := range []float64{math.NaN(), math.Inf(1)} {
-		raw, err := Book{pages: []*page{one(3), one(odd), one(5)}}.MarshalBinary()
+		raw, err := Book{pages: []*tankPage{one(3), one(odd), one(5)}}.MarshalBinary()
 		var back Book
 		if err == nil {
 			err = back.UnmarshalBinary(raw)
 		}
-		if err != nil || len(back.pages) != 3 || back.pages[0].off != 3 || back.pages[1] != nil || back.pages[2].off != 5 {
+		if err != nil || len(back.pages) != 3 || back.pages[0].clockOffset != 3 || back.pages[1] != nil || back.pages[2].clockOffset != 5 {
 			t.Fatalf("%g: %+v, %v", odd, back.pages, err)
 		}
 	}
@@ -35,7 +35,7 @@ func TestTheBookOfTheFormatBeforeIsRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p := n.pages[0]; p.now.received() != 0 || p.last != b.pages[0].last || len(p.now.remarks) != len(b.pages[0].now.remarks) {
+	if p := n.pages[0]; p.today.sumReceived() != 0 || p.last != b.pages[0].last || len(p.today.remarks) != len(b.pages[0].today.remarks) {
 		t.Errorf("%+v", p)
 	}
 }

@@ -179,7 +179,7 @@ func TestMeterFollowsItsTotaliser(t *testing.T) {
 	} {
 		var m meter
 		for k, v := range c.counts {
-			m.take(float64(k)*120, v)
+			m.add(float64(k)*120, v)
 		}
 		if math.Abs(m.sum-c.want) > 0.02 {
 			t.Errorf("%s: %v counts %.2f, want %.2f", c.name, c.counts, m.sum, c.want)
@@ -193,7 +193,7 @@ func TestBookOfATankThatIsMeasuredAnew(t *testing.T) {
 	l.restart = func(l *leased, s float64) {
 		if s == 1.5*day {
 			l.now.stock -= 20 * tanktest.PerInch
-			l.book = l.book.Refitted(0)
+			l.book = l.book.SetupChanged(0)
 		}
 	}
 	l.play(4)
@@ -218,7 +218,7 @@ func TestAnotherMeterCountsFromItsFirstReading(t *testing.T) {
 	for k, total := range []float64{1000, 1005, 1009} {
 		b = b.Metered(site, 0, tanktest.Start.Add(time.Duration(k)*time.Hour), total)
 	}
-	b = b.Remetered(0)
+	b = b.MeterChanged(0)
 	raw, err := b.MarshalBinary()
 	if err != nil || b.UnmarshalBinary(raw) != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestAnotherMeterCountsFromItsFirstReading(t *testing.T) {
 	if got := b.pages[0].meter.sum; got != 10 {
 		t.Errorf("counted %g bbl, want the 9 of the one meter and the 1 of the other", got)
 	}
-	if (Book{}).Remetered(0).pages != nil {
+	if (Book{}).MeterChanged(0).pages != nil {
 		t.Error("a book that was not begun has a page")
 	}
 }

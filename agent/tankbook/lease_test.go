@@ -134,7 +134,7 @@ func (l *leased) read(s float64, at time.Time) {
 	l.st, out = l.site.Next(l.st, x)
 	known := false
 	for _, o := range out {
-		known = known || o.Event != nil && l.book.Knows(0, *o.Event)
+		known = known || o.Event != nil && l.book.HasTold(0, *o.Event)
 	}
 	l.book, said = l.book.Next(l.site, l.rules, l.st, x, out)
 	for _, o := range out {

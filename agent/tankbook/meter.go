@@ -3,80 +3,62 @@ package tankbook
 import "math"
 
 const (
-	trailMost  = 300
-	trailEvery = 60.0  // s between counts that are kept
-	meterMost  = 10.0  // bbl/min; faster is no production
-	meterSlack = 10.0  // bbl
-	meterAgree = 3     // readings in a row that make another count the meter's
-	rollLeast  = 1000. // a count that falls from below this was reset
-	meterAnew  = -1.0  // in place of the time of the newest count: the next one has nothing to do with it
+	trailMost       = 300
+	trailEvery      = 60.0  // s between counts that are kept
+	meterMost       = 10.0  // bbl/min; faster is no production
+	meterSlack      = 10.0  // bbl
+	meterAgree      = 3     // readings in a row that make another count the meter's
+	rollLeast       = 1000. // a count that falls from below this was reset
+	nextCountBegins = -1.0  // in place of the time of the newest count: the next one has nothing to do with it
 )
 
-// count is what the meter had counted at a time: barrels, site seconds.
-type count struct{ t, v float64 }
+// meterCount is what the meter had counted at a time: barrels, site seconds.
+type meterCount struct{ t, v float64 }
 
 // meter follows a totaliser over its rollovers and resets.
 type meter struct {
-	known  bool
-	sum    float64 // bbl counted since the book began
-	last   float64 // newest count
-	at     float64 // unix s
-	odd    float64 // a count that makes no sense yet
-	strike int
+	known     bool
+	sum       float64 // bbl counted since the book began
+	last      float64 // newest count
+	at        float64 // unix s
+	candidate float64 // a count that makes no sense yet
+	agreed    int
 }
 
-// take is one reading of the count.
-func (m *meter) take(at, total float64) {
-	if !m.known || m.at == meterAnew {
+// add is one reading of the count.
+func (m *meter) add(at, total float64) {
+	if !m.known || m.at == nextCountBegins {
 		*m = meter{known: true, sum: m.sum, last: total, at: at}
 		return
 	}
 	most := meterSlack + meterMost*math.Max(0, at-m.at)/60
 	came := total - m.last
 	if came < 0 {
-		came = m.over(total, most)
+		came = m.rolledOver(total, most)
 	}
 	if came >= 0 && came <= most {
-		m.sum, m.last, m.at, m.strike = m.sum+came, total, at, 0
+		m.sum, m.last, m.at, m.agreed = m.sum+came, total, at, 0
 		return
 	}
-	if m.strike == 0 || math.Abs(total-m.odd) > most {
-		m.strike = 0
+	if m.agreed == 0 || math.Abs(total-m.candidate) > most {
+		m.agreed = 0
 	}
-	m.odd = total
-	if m.strike++; m.strike >= meterAgree {
+	m.candidate = total
+	if m.agreed++; m.agreed >= meterAgree {
 		if total >= 0 && total < m.last && total <= most { // it began anew at zero
 			m.sum += total
 		}
-		m.last, m.at, m.strike = total, at, 0
+		m.last, m.at, m.agreed = total, at, 0
 	}
 }
 
-// over is what came when the count is less than before: it went over a round number of tens, or
+// rolledOver is what came when the count is less than before: it went over a round number of tens, or
 // -1 where that cannot be.
-func (m *meter) over(total, most float64) float64 {
+func (m *meter) rolledOver(total, most float64) float64 {
 	for top := rollLeast; top <= 1e12; top *= 10 {
 		if came := total + top - m.last; m.last < top && came >= 0 && came <= most {
 			return came
 		}
 	}
 	return -1
-}
-
-// counted is what the meter had counted at a time, by the readings about it.
-func (p *page) counted(t float64) float64 {
-	k := 0
-	for k < len(p.trail) && p.trail[k].t < t {
-		k++
-	}
-	switch {
-	case len(p.trail) == 0:
-		return p.meter.sum
-	case k == 0:
-		return p.trail[0].v
-	case k == len(p.trail):
-		return p.trail[k-1].v
-	}
-	a, b := p.trail[k-1], p.trail[k]
-	return a.v + (b.v-a.v)*(t-a.t)/(b.t-a.t)
 }

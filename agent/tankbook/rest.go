@@ -7,7 +7,6 @@ import (
 )
 
 const (
-	day        = 86400.0
 	tailMost   = 16
 	admitAfter = 30.0   // s by which a stock has to be older than the newest to count as at rest
 	drawBefore = 150.0  // s before a draw shows, in which it may have begun
@@ -23,59 +22,47 @@ const (
 	movesMost  = 32
 )
 
-// entry is a stock at a time: the tank's, and less what the meter counted where there is one.
-type entry struct{ t, z, stock, meter, level float64 }
-
-// shift is a change of the stock between two rests.
-type shift struct {
-	from, to float64 // s; unix seconds once it is in a day's book
-	bbl      float64
-}
-
-// meets says that two stretches of time have an instant in common.
-func (m shift) meets(o shift) bool { return m.from <= o.to && m.to >= o.from }
-
-// rests parts the stock of one tank into rests and movements.
-type rests struct {
-	tail   [tailMost]entry // the newest, the oldest first
-	n      int
-	in     int  // how many of them the rest has
-	moving bool // the level moves, or has not settled
-	before entry
-	wait   float64 // s until which a movement's end settles
-	rest   sums
+// restFinder parts the stock of one tank into rests and movements.
+type restFinder struct {
+	tail        [tailMost]stockAt // the newest, the oldest first
+	n           int
+	inRest      int  // how many of them the rest has
+	moving      bool // the level moves, or has not settled
+	before      stockAt
+	settleUntil float64 // s until which a movement's end settles
+	rest        restSums
 }
 
 // push appends an entry to the tail.
-func (r *rests) push(e entry) {
+func (r *restFinder) push(e stockAt) {
 	if r.n == tailMost {
 		copy(r.tail[:], r.tail[1:])
 		r.n--
-		r.in = max(0, r.in-1)
+		r.inRest = max(0, r.inRest-1)
 	}
 	r.tail[r.n] = e
 	r.n++
 }
 
-// keepLast drops all of the tail but the newest k.
-func (r *rests) keepLast(k int) {
+// keepNewest drops all of the tail but the newest k.
+func (r *restFinder) keepNewest(k int) {
 	k = min(k, r.n)
 	copy(r.tail[:], r.tail[r.n-k:r.n])
-	r.n, r.in = k, 0
+	r.n, r.inRest = k, 0
 }
 
-// middle is the median of the stocks from i to j of the tail.
-func (r *rests) middle(i, j int) float64 {
+// medianStock is the median of the stocks from i to j of the tail.
+func (r *restFinder) medianStock(i, j int) float64 {
 	var v [tailMost]float64
 	for k := i; k < j; k++ {
-		v[k-i] = r.tail[k].z
+		v[k-i] = r.tail[k].net
 	}
 	return stats.Median(v[:j-i])
 }
 
-// take is one more stock; sigma is its noise in barrels, meter says that a meter stands beside
+// add is one more stock; sigma is its noise in barrels, meter says that a meter stands beside
 // it. moved is a movement that has ended, nil while there is none.
-func (r *rests) take(f *stills, e entry, sigma float64, meter bool) (moved *shift) {
+func (r *restFinder) add(f *daySums, e stockAt, sigma float64, meter bool) (moved *movement) {
 	gap := r.n > 0 && e.t-r.tail[r.n-1].t > restGap
 	least := math.Max(restBreak*sigma, 0.05)
 	if meter {
@@ -83,93 +70,93 @@ func (r *rests) take(f *stills, e entry, sigma float64, meter bool) (moved *shif
 	}
 	switch {
 	case r.n == 0:
-	case !r.moving && (gap || r.breaks(e, least)):
-		r.leave(f, e, gap)
+	case !r.moving && (gap || r.breaksRest(e, least)):
+		r.endRest(f, e, gap)
 	case r.moving && gap:
 		r.n = 0
 	}
 	r.push(e)
 	if r.moving {
-		return r.arrive(f, e, least)
+		return r.endMovement(f, e, least)
 	}
-	for r.in < r.n && e.t-r.tail[r.in].t >= admitAfter {
-		r.rest.add(f, r.tail[r.in].t, r.tail[r.in].z)
-		r.in++
+	for r.inRest < r.n && e.t-r.tail[r.inRest].t >= admitAfter {
+		r.rest.add(f, r.tail[r.inRest].t, r.tail[r.inRest].net)
+		r.inRest++
 	}
 	return nil
 }
 
-// breaks says that an entry lies off the rest that the tail shows, alone or with the two before it.
-func (r *rests) breaks(e entry, least float64) bool {
+// breaksRest says that an entry lies off the rest that the tail shows, alone or with the two before it.
+func (r *restFinder) breaksRest(e stockAt, least float64) bool {
 	if r.n < restStill {
 		return false
 	}
 	old := max(0, r.n-5)
-	off, dt := e.z-r.middle(old, r.n), e.t-r.tail[r.n-1].t
+	off, dt := e.net-r.medianStock(old, r.n), e.t-r.tail[r.n-1].t
 	if off > 1.1*least || -off > math.Max(math.Max(1.1*least, fallLeast), fallRate*dt/60) {
 		return true
 	}
 	if r.n < 8 {
 		return false
 	}
-	newest := (e.z + r.tail[r.n-1].z + r.tail[r.n-2].z) / 3
-	off, dt = newest-r.middle(r.n-8, r.n-2), e.t-r.tail[r.n-5].t
+	newest := (e.net + r.tail[r.n-1].net + r.tail[r.n-2].net) / 3
+	off, dt = newest-r.medianStock(r.n-8, r.n-2), e.t-r.tail[r.n-5].t
 	if off > 0.65*least || -off > math.Max(math.Max(0.65*least, fallLeast), fallRate*dt/60) {
 		return true
 	}
-	off, dt = newest-r.middle(0, 5), e.t-r.tail[2].t // a slow pump
+	off, dt = newest-r.medianStock(0, 5), e.t-r.tail[2].t // a slow pump
 	return -off > math.Max(math.Max(least, fallLeast), fallRate*dt/60)
 }
 
-// leave ends the rest; what is too young to be sure of belongs to the movement.
-func (r *rests) leave(f *stills, e entry, gap bool) {
+// endRest ends the rest; what is too young to be sure of belongs to the movement.
+func (r *restFinder) endRest(f *daySums, e stockAt, gap bool) {
 	if gap {
-		for ; r.in < r.n; r.in++ {
-			r.rest.add(f, r.tail[r.in].t, r.tail[r.in].z)
+		for ; r.inRest < r.n; r.inRest++ {
+			r.rest.add(f, r.tail[r.inRest].t, r.tail[r.inRest].net)
 		}
 	}
-	fell := !gap && e.z < r.middle(0, max(r.in, 1))
-	for ; fell && r.in > 1 && e.t-r.tail[r.in-1].t < drawBefore; r.in-- {
-		r.rest.drop(f, r.tail[r.in-1], r.tail[r.in-2])
+	fell := !gap && e.net < r.medianStock(0, max(r.inRest, 1))
+	for ; fell && r.inRest > 1 && e.t-r.tail[r.inRest-1].t < drawBefore; r.inRest-- {
+		r.rest.takeBack(f, r.tail[r.inRest-1], r.tail[r.inRest-2])
 	}
-	k := max(r.in, 1)
+	k := max(r.inRest, 1)
 	r.before = r.tail[k-1]
-	r.before.z = r.middle(max(0, k-5), k)
-	f.close(&r.rest, r.before.z)
-	if e.z > r.before.z && !gap {
+	r.before.net = r.medianStock(max(0, k-5), k)
+	f.addRest(&r.rest, r.before.net)
+	if e.net > r.before.net && !gap {
 		f.rises++
 	}
-	r.moving, r.wait, r.n, r.in = true, 0, 0, 0
+	r.moving, r.settleUntil, r.n, r.inRest = true, 0, 0, 0
 }
 
-// arrive looks whether the level has come to rest again.
-func (r *rests) arrive(f *stills, e entry, least float64) *shift {
+// endMovement looks whether the level has come to rest again.
+func (r *restFinder) endMovement(f *daySums, e stockAt, least float64) *movement {
 	if r.n < restStill || e.t-r.tail[0].t < admitAfter {
 		return nil
 	}
-	was, is := r.middle(0, r.n-1), e.z
-	if was < r.before.z-fallLeast && e.t-r.tail[0].t < drawAfter {
+	was, is := r.medianStock(0, r.n-1), e.net
+	if was < r.before.net-fallLeast && e.t-r.tail[0].t < drawAfter {
 		return nil
 	}
 	dt := e.t - r.tail[max(0, r.n-restStill)].t
-	if math.Abs(is-r.tail[r.n-2].z) > least || math.Abs(is-was) > math.Min(least, least/2+fallRate*dt/60) {
-		r.keepLast(restStill - 1)
+	if math.Abs(is-r.tail[r.n-2].net) > least || math.Abs(is-was) > math.Min(least, least/2+fallRate*dt/60) {
+		r.keepNewest(restStill - 1)
 		return nil
 	}
-	off := was - r.before.z
-	if math.Abs(off) > restBig && r.wait == 0 {
-		r.wait = e.t + restSettle
+	off := was - r.before.net
+	if math.Abs(off) > restBig && r.settleUntil == 0 {
+		r.settleUntil = e.t + restSettle
 	}
-	if e.t < r.wait {
+	if e.t < r.settleUntil {
 		return nil
 	}
-	r.moving, r.in = false, 1
-	return &shift{from: r.before.t, to: r.tail[0].t, bbl: off}
+	r.moving, r.inRest = false, 1
+	return &movement{from: r.before.t, to: r.tail[0].t, bbl: off}
 }
 
-// cut ends the rest at the gauge-off, where the next day's begins.
-func (r *rests) cut(f *stills) {
-	if r.in > 0 {
-		f.close(&r.rest, r.middle(max(0, r.in-5), r.in))
+// endAtGaugeOff ends the rest at the gauge-off, where the next day's begins.
+func (r *restFinder) endAtGaugeOff(f *daySums) {
+	if r.inRest > 0 {
+		f.addRest(&r.rest, r.medianStock(max(0, r.inRest-5), r.inRest))
 	}
 }

@@ -3,6 +3,7 @@ package tankbook
 import (
 	"math"
 
+	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
 )
 
@@ -13,16 +14,17 @@ import (
 // same few figures however many rests it has, and days can be added.
 
 const (
-	terms     = 5 // days since the rest began; cosine and sine of the day, and of half of it
-	pairs     = terms * (terms + 1) / 2
-	wavesIn   = 1.0 // inches of drift that are usual: the amplitude of the day
-	rippleIn  = 0.3 // and of half of it
-	fitLeast  = 12  // readings; fewer tell nothing
-	likeLeast = 1e-3
+	terms      = 5 // days since the rest began; cosine and sine of the day, and of half of it
+	pairs      = terms * (terms + 1) / 2
+	wavesIn    = 1.0 // inches of drift that are usual: the amplitude of the day
+	rippleIn   = 0.3 // and of half of it
+	fitLeast   = 12  // readings; fewer tell nothing
+	likeLeast  = 1e-3
+	coarseMove = 0.3 // share of steps that move, below which a sensor's steps are coarse
 )
 
-// sums are the moments of one rest, stocks counted from its first.
-type sums struct {
+// restSums are the moments of one rest, stocks counted from its first.
+type restSums struct {
 	n, z, zz float64
 	x, xz    [terms]float64
 	xx       [pairs]float64
@@ -41,27 +43,27 @@ func basis(from, t float64) [terms]float64 {
 }
 
 // add takes one stock, and what it differs from the one before into the day's stills.
-func (s *sums) add(f *stills, t, z float64) {
+func (s *restSums) add(f *daySums, t, z float64) {
 	if s.n == 0 {
-		*s = sums{from: t, z0: z}
+		*s = restSums{from: t, z0: z}
 	}
 	z -= s.z0
 	if s.n > 0 {
-		f.step(z-s.last, 1)
+		f.addStep(z-s.last, 1)
 	}
-	s.count(t, z, 1)
+	s.accumulate(t, z, 1)
 	s.last, s.to = z, t
 }
 
-// drop takes back the newest stock; before is the one that is the newest then.
-func (s *sums) drop(f *stills, e, before entry) {
-	s.count(e.t, e.z-s.z0, -1)
-	s.last, s.to = before.z-s.z0, before.t
-	f.step(e.z-before.z, -1)
+// takeBack takes back the newest stock; before is the one that is the newest then.
+func (s *restSums) takeBack(f *daySums, e, before stockAt) {
+	s.accumulate(e.t, e.net-s.z0, -1)
+	s.last, s.to = before.net-s.z0, before.t
+	f.addStep(e.net-before.net, -1)
 }
 
-// count adds a stock to the moments, or with -1 takes it from them.
-func (s *sums) count(t, z, by float64) {
+// accumulate adds a stock to the moments, or with -1 takes it from them.
+func (s *restSums) accumulate(t, z, by float64) {
 	if s.n < headFew && by > 0 || s.n <= headFew && by < 0 {
 		s.head += by * z
 	}
@@ -78,8 +80,8 @@ func (s *sums) count(t, z, by float64) {
 	}
 }
 
-// stills is the sums of all rests of a day, each about its own mean.
-type stills struct {
+// daySums is the sums of all rests of a day, each about its own mean.
+type daySums struct {
 	n, rests, seconds   float64
 	zz, rough           float64 // squares about the means, and of the steps from stock to stock, bbl2
 	steps, moved, rises float64 // steps, those that were not zero, and rises between two rests
@@ -88,8 +90,8 @@ type stills struct {
 	xx                  [pairs]float64
 }
 
-// step counts what one stock differs from the one before.
-func (f *stills) step(by, n float64) {
+// addStep counts what one stock differs from the one before.
+func (f *daySums) addStep(by, n float64) {
 	f.steps += n
 	f.rough += n * stats.Square(by)
 	if by != 0 {
@@ -97,8 +99,8 @@ func (f *stills) step(by, n float64) {
 	}
 }
 
-// close adds a rest that is over; end is the mean of its last stocks.
-func (f *stills) close(s *sums, end float64) {
+// addRest adds a rest that is over; end is the mean of its last stocks.
+func (f *daySums) addRest(s *restSums, end float64) {
 	if s.n >= 2 {
 		f.n, f.rests, f.seconds = f.n+s.n, f.rests+1, f.seconds+s.to-s.from
 		f.zz += s.zz - s.z*s.z/s.n
@@ -112,11 +114,11 @@ func (f *stills) close(s *sums, end float64) {
 			}
 		}
 	}
-	*s = sums{}
+	*s = restSums{}
 }
 
-// plus is the sums of two days.
-func (f stills) plus(o stills) stills {
+// with is the sums of two days.
+func (f daySums) with(o daySums) daySums {
 	f.n, f.rests, f.seconds, f.zz, f.rough = f.n+o.n, f.rests+o.rests, f.seconds+o.seconds, f.zz+o.zz, f.rough+o.rough
 	f.steps, f.moved, f.rises, f.fell = f.steps+o.steps, f.moved+o.moved, f.rises+o.rises, f.fell+o.fell
 	for i := range f.xz {
@@ -131,7 +133,7 @@ func (f stills) plus(o stills) stills {
 // slope is the change of the stock at rest in barrels a day, and its standard error; false when
 // the readings do not tell. Errors that follow each other, as of a sensor with coarse steps or
 // one that sticks, are weighed by how much smoother the rest is than noise would be.
-func (f stills) slope(perInch float64) (perDay, err float64, ok bool) {
+func (f daySums) slope(perInch float64) (perDay, err float64, ok bool) {
 	free := f.n - f.rests - terms
 	if f.n < fitLeast || free < fitLeast/2 || f.steps == 0 {
 		return 0, 0, false
@@ -165,9 +167,9 @@ func (f stills) slope(perInch float64) (perDay, err float64, ok bool) {
 	return b[0], math.Sqrt(scatter * inverse * (2 - like) / like), true
 }
 
-// grain is the size of the steps that a coarse sensor makes, in barrels; 0 for one whose noise
+// stepSize is the size of the steps that a coarse sensor makes, in barrels; 0 for one whose noise
 // is finer than its steps.
-func (f stills) grain() float64 {
+func (f daySums) stepSize() float64 {
 	if f.moved == 0 || f.moved >= coarseMove*f.steps {
 		return 0
 	}
@@ -217,4 +219,23 @@ func (l *factor) back(y [terms]float64) [terms]float64 {
 		y[i] /= l[i][i]
 	}
 	return y
+}
+
+// endsError is the standard error of a day's change of stock by what its sensor cannot tell at the
+// two gauge-offs, barrels.
+func (f daySums) endsError(t *tank.Tank, perInch float64) float64 {
+	return math.Sqrt2 * math.Hypot(repeatability(t.Sensor)*perInch, f.stepSize()/math.Sqrt(12))
+}
+
+// repeatability is how well a kind of sensor repeats itself from one day to the next, inches.
+func repeatability(sensor string) float64 {
+	switch sensor {
+	case "ultrasonic":
+		return 0.25
+	case "hydrostatic":
+		return 0.2
+	case "float", "analog":
+		return 0.1
+	}
+	return 0.05
 }
