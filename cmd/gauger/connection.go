@@ -47,9 +47,9 @@ func connect(c *call) (*connection, error) {
 	case err != nil:
 		return nil, err
 	}
-	d.desk.Daemon = false
+	d.server.Daemon = false
 	untold := printOpened(c, d)
-	return &connection{local: d.desk, person: localUser(c), close: func() error {
+	return &connection{local: d.server, person: localUser(c), close: func() error {
 		d.close()
 		return errors.Join(untold, chownStore(cfg.Store.Path))
 	}}, nil

@@ -1,11 +1,3 @@
-// Command gauger measures an oil site's tanks and writes the run tickets: it reads levels from Modbus and MQTT
-// devices, finds the loads, queues tickets, events and values in an outbox on disk, and sends them to the field
-// production service.
-//
-// A file is named by its command, or by the family of commands that share it; commands.go is the tree of all of them.
-// To add a command, write its file (a constructor, its options, what it does) and its line in commands.go. Every
-// command is given a call: the streams, the environment and what the flags of all commands say. What most of them use
-// stands in leaf files: call, exit, print, flags, time_flags, site, suggest; connection is the way to the running gauger.
 package main
 
 import (

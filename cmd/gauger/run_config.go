@@ -84,7 +84,7 @@ func keepLastGood(path string, cfg *config.Config) error {
 
 // tellDoubts tells of that in status and in events.
 func (d *daemon) tellDoubts(doubts []string) error {
-	d.desk.ConfigDoubts = doubts
+	d.server.ConfigDoubts = doubts
 	now := time.Now().Round(0)
 	for _, note := range firstDoubts(doubts) {
 		err := d.agent.Ledger.QueueEvent(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})

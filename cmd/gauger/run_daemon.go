@@ -30,7 +30,7 @@ type daemon struct {
 	box    *outbox.Box
 	client *cloud.Client
 	agent  *agent.Agent
-	desk   *agent.Server
+	server *agent.Server
 	link   *link.Link
 	ring   *recorder.Ring // of the readings; nil when none are kept
 
@@ -76,7 +76,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	if err != nil {
 		gather = append(gather, agent.NamedCollector{Name: "a device", Collector: unusable{err}})
 	}
-	d.desk = (&agent.Server{
+	d.server = (&agent.Server{
 		Ledger: ledger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Collectors: gather,
 	}).Open()
@@ -85,8 +85,8 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
 		Boot: clock.ThisBoot(),
 	}
-	offerModbus(d.desk, lines)
-	d.desk.Lines = func() []agent.LineStatus { return lineStatuses(lines) }
+	offerModbus(d.server, lines)
+	d.server.Lines = func() []agent.LineStatus { return lineStatuses(lines) }
 	return d, nil
 }
 
@@ -117,14 +117,14 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 	if err != nil {
 		d.log.Warn().Err(err).Msg("commands cannot reach this gauger")
 	} else {
-		d.serve(l, console.Control(d.desk))
+		d.serve(l, console.Control(d.server))
 	}
 	if d.cfg.HTTP.Listen != "" {
 		page, err := net.Listen("tcp", d.cfg.HTTP.Listen)
 		if err != nil {
 			d.log.Warn().Err(err).Msg("there is no status page: choose another http.listen")
 		} else {
-			d.serve(page, console.Page(d.desk))
+			d.serve(page, console.Page(d.server))
 		}
 	}
 	d.retryLacking(ctx, false)

@@ -53,7 +53,7 @@ func linkDaemon(t *testing.T, url, settings string) *daemon {
 func queued(t *testing.T, d *daemon, stream, well string, body []byte, err error) {
 	t.Helper()
 	if err == nil {
-		_, err = d.desk.Call(t.Context(), "queue", fmt.Appendf(nil, `{"stream":%q,"address":%q,"body":%s}`, stream, well, body))
+		_, err = d.server.Call(t.Context(), "queue", fmt.Appendf(nil, `{"stream":%q,"address":%q,"body":%s}`, stream, well, body))
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- d.run(ctx, filepath.Join(t.TempDir(), "s")) }()
 	wait(t, "the ticket is at the service", func() bool { return len(office.store.Tickets()) == 1 && d.box.Counts()[agent.Tickets].Waiting == 0 })
-	s, err := d.desk.Status()
+	s, err := d.server.Status()
 	if err != nil {
 		t.Fatal(err)
 	}

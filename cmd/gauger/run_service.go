@@ -141,7 +141,7 @@ func (d *daemon) retryLacking(ctx context.Context, afresh bool) {
 		d.log.Error().Err(err).Msg("a key was read and cannot be used or kept")
 	}
 	d.log.Info().Bool("new", fresh).Msg("the keys were read again")
-	d.desk.Kick()
+	d.server.Kick()
 }
 
 // tellLacking tells people and the service of one key of the service's settings that cannot be used, or of its end.

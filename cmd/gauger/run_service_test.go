@@ -122,7 +122,7 @@ func TestWhatIsLackingIsLookedForAgain(t *testing.T) {
 		if got := slices.Sorted(maps.Keys(d.lacking)); !slices.Equal(got, want) {
 			t.Errorf("%v is lacking, want %v", got, want)
 		}
-		s, err := d.desk.Status()
+		s, err := d.server.Status()
 		if err != nil {
 			t.Fatal(err)
 		}

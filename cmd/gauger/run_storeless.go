@@ -146,12 +146,12 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	if err != nil {
 		gather = append(gather, agent.NamedCollector{Name: "a device", Collector: unusable{err}})
 	}
-	desk := (&agent.Server{
+	server := (&agent.Server{
 		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
 		Lines: func() []agent.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
 	}).OpenWithoutOutbox()
-	offerModbus(desk, lines)
-	s.listen(ctx, desk)
+	offerModbus(server, lines)
+	s.listen(ctx, server)
 	for _, c := range gather {
 		s.startCollector(ctx, c, ledger.ViewHost())
 	}
@@ -183,7 +183,7 @@ func (s *storelessSite) startCollector(ctx context.Context, c agent.NamedCollect
 }
 
 // listen opens socket and page.
-func (s *storelessSite) listen(ctx context.Context, desk *agent.Server) {
+func (s *storelessSite) listen(ctx context.Context, server *agent.Server) {
 	serve := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			s.log.Warn().Err(err).Msg(without)
@@ -196,10 +196,10 @@ func (s *storelessSite) listen(ctx context.Context, desk *agent.Server) {
 		})
 	}
 	l, err := console.Listen(s.socket)
-	serve(l, err, console.Control(desk), "commands cannot reach this gauger")
+	serve(l, err, console.Control(server), "commands cannot reach this gauger")
 	if s.cfg.HTTP.Listen != "" {
 		l, err := net.Listen("tcp", s.cfg.HTTP.Listen)
-		serve(l, err, console.Page(desk), "there is no status page: choose another http.listen")
+		serve(l, err, console.Page(server), "there is no status page: choose another http.listen")
 	}
 }
 

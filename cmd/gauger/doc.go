@@ -1,0 +1,47 @@
+// Command gauger measures an oil site's tanks and writes the run tickets: it reads levels from Modbus and MQTT
+// devices, finds the loads, queues tickets, events and values in an outbox on disk, and sends them to the field
+// production service.
+//
+// # Files
+//
+// A file is named by its command, or by the family of commands that share it: check.go and check_budget.go, tickets_list.go,
+// outbox.go. commands.go is the tree of all commands. To add one, write its file (a constructor, its options, what it does)
+// and its line in commands.go; help, completion and the manual's pages follow from the tree.
+//
+// Every command is given a call (call.go): streams, environment, and what the flags of all commands say. What most of them
+// use stands in leaf files: command, exit, print, flags, time_flags, site, suggest. What a person asks of the running gauger
+// goes through connection.go, what is asked of a Modbus line through modbus_lines.go. run.go and its family assemble the
+// daemon and know no command.
+//
+// # Decisions
+//
+// One table of operations: the commands call them through the socket of the running gauger; without one they open the store
+// and have the same table to themselves. `read` without a daemon runs the same collectors with a host that prints.
+//
+// Preflight: before the outbox is opened gauger runs itself as `gauger outbox check FILE`. A damaged bbolt file can crash or
+// hang its reader, and a child's crash is an answer.
+//
+// A store that cannot be opened (read-only, full, not its user's) does not darken the site: `run` reads it with collectors
+// that leave nothing behind, shows it with the reason, tells READY, and tries again every five seconds (run_storeless.go). The
+// sessions of its own stay unacknowledged, so that brokers keep what comes. An outbox that opens and takes no commit is shown
+// for a minute; then the program ends with 75, as it does when another gauger holds the outbox.
+//
+// A bad configuration at boot starts the last good one, a copy in the store, and an event says so; `run --strict` ends with
+// 78 instead (run_config.go).
+//
+// The site is read whatever the service's settings are. A ca_file, key or login that cannot be read holds back the sending
+// alone: an episode service-settings says which, it is looked for again every minute, on SIGHUP and with each request
+// (run_service.go).
+//
+// What root's command has written into the store is handed to the store's owner, so that `sudo gauger keys set` leaves nothing
+// that the daemon cannot read (connection.go).
+//
+// Garbage is collected early (GOGC 15 unless the environment says otherwise): nearly all of the heap lives as long as the
+// program, and the runtime's own hundred percent would double the memory of a large site (run.go).
+//
+// An end is bounded: after SIGTERM the workers have three seconds, then the process ends as it is, which costs no more than a
+// kill (shutdown.go).
+//
+// Flags are cobra's, with one thing kept from Go's own flag package, which scripts rely on: a long flag may have one dash
+// (dashes.go). The words of a mistake and the exit statuses are ours (flags.go, exit.go).
+package main
