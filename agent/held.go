@@ -279,6 +279,11 @@ func (d *txn) numberTaken(number string) bool {
 			return true
 		}
 	}
+	for _, r := range d.records {
+		if r.ticket != nil && r.ticket.Number == number {
+			return true
+		}
+	}
 	b, err := d.l.box.Get(ticketKey + number)
 	if err != nil {
 		d.errs = append(d.errs, fmt.Errorf("look whether ticket number %s is in use: %w", number, err))

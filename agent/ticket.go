@@ -80,7 +80,7 @@ func errUnconfigured(id string) error {
 	return fmt.Errorf("tank %s is no longer configured; put it back until this ticket has left", id)
 }
 
-// recordTicket stages the entry of a number. The position in the outbox is known only inside the transaction.
+// recordTicket stages the entry of a number. That of a ticket goes with its record, whose position in the outbox it has.
 func (d *txn) recordTicket(b TicketRecord) {
 	d.l.site.complete(&b)
 	if k := episodeKey(eventrules.TicketUnwritable, b.Tank); d.episodes[k].Open { // another of the tank that still cannot be written says so again
@@ -102,7 +102,6 @@ func (d *txn) recordTicket(b TicketRecord) {
 		return
 	}
 	d.records[len(d.records)-1].ticket = &b
-	d.putState(ticketKey+b.Number, []byte("{}")) // replaced in the same transaction, see stage; until then it says "taken"
 }
 
 // ManualTicket is a ticket that a person writes.
