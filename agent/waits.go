@@ -75,7 +75,7 @@ func (d *Server) drainStatus(streams map[string]outbox.Counts) map[string]DrainS
 	for stream := range operations {
 		s := d.Box.DrainStatus(stream)
 		out := DrainStatus{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
-			Isolated: d.isolated(stream, s.Apart)}
+			Isolated: d.isolated(stream, s.Isolated)}
 		if !s.Troubled.IsZero() {
 			out.Answer, out.Status, out.Corr, out.Answered = answerText(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
 		}
@@ -143,10 +143,10 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		return next("the service does not take it")
 	case outbox.Sending, outbox.Idle:
 		switch {
-		case s.Activity == outbox.Idle && len(s.Apart) == 1:
-			return d.isolated(stream, s.Apart)[0].Why
-		case s.Activity == outbox.Idle && len(s.Apart) > 1:
-			return fmt.Sprintf("%d ids wait by themselves, since the service takes nothing for them, while it takes others", len(s.Apart))
+		case s.Activity == outbox.Idle && len(s.Isolated) == 1:
+			return d.isolated(stream, s.Isolated)[0].Why
+		case s.Activity == outbox.Idle && len(s.Isolated) > 1:
+			return fmt.Sprintf("%d ids wait by themselves, since the service takes nothing for them, while it takes others", len(s.Isolated))
 		case s.Troubled.IsZero():
 			return "its turn is now"
 		}
@@ -176,7 +176,7 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 	default:
 		s := d.Box.DrainStatus(e.Stream)
 		if out.Waits = d.whyWaiting(e.Stream, s); d.Daemon && d.Box.Err() == nil {
-			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Apart)}).isolating(e.Record); a != nil {
+			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Isolated)}).isolating(e.Record); a != nil {
 				out.Waits = a.Why
 			}
 		}

@@ -52,7 +52,7 @@ func TestAnUnknownObjectHoldsUpNoOther(t *testing.T) {
 					t.Errorf("%v, %v: %d requests", said.Class, unknown, s.Requests())
 				}
 				wait(24 * time.Hour)
-				if apart := b.DrainStatus("events").Apart; len(apart) != len(unknown) || n.count(outbox.NoteIsolated) != len(unknown) {
+				if apart := b.DrainStatus("events").Isolated; len(apart) != len(unknown) || n.count(outbox.NoteIsolated) != len(unknown) {
 					t.Errorf("%v, %v: %d wait by themselves, told %d times", said.Class, unknown, len(apart), n.count(outbox.NoteIsolated))
 				}
 				stop()
@@ -110,7 +110,7 @@ func TestWhatWaitsByItselfIsKnownAfterARestart(t *testing.T) {
 				b = letters(t, path, n)
 				stop = running(t, b, stream, k)
 				wait(10 * time.Second)
-				if s := b.DrainStatus(stream); len(s.Apart) != 1 || !s.Troubled.IsZero() {
+				if s := b.DrainStatus(stream); len(s.Isolated) != 1 || !s.Troubled.IsZero() {
 					t.Errorf("%s, %v: it stands %+v", stream, said.Class, s)
 				}
 				stop()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gauger/outbox"
+	"gauger/outbox/preflight"
 )
 
 // killedBox names the box that a child of this test binary works on until it is killed.
@@ -41,7 +42,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if path := os.Getenv(hangingCheck); path != "" {
-		_ = outbox.CheckInChild("sh", "-c", `echo $$ >"$0.pid"; exec sleep 600`)(path) // it is killed before that ends
+		_ = preflight.InChild("sh", "-c", `echo $$ >"$0.pid"; exec sleep 600`)(path) // it is killed before that ends
 		os.Exit(1)
 	}
 	if path := os.Getenv(killedBox); path != "" {

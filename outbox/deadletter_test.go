@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"gauger/outbox"
 	"gauger/outbox/outboxtest"
+	"gauger/outbox/preflight"
 )
 
 // spoilRecord flips one bit inside a record's body in a closed box.
@@ -83,7 +83,7 @@ func TestRecordWithoutItsChecksumIsNeverSent(t *testing.T) {
 // dead letter, and of the files that were set aside the last two are kept.
 func TestCheckedStartMendsTheFile(t *testing.T) {
 	path, n := boxPath(t), &notes{}
-	o := outbox.Options{Notify: n.add, Preflight: outbox.CheckInChild(os.Args[0], checkWord)}
+	o := outbox.Options{Notify: n.add, Preflight: preflight.InChild(os.Args[0], checkWord)}
 	for round := range 4 {
 		b := open(t, path, o)
 		if err := b.Update(func(tx *outbox.Tx) error { tx.Put("tank", []byte("state")); return nil }); err != nil {
@@ -114,26 +114,6 @@ func TestCheckedStartMendsTheFile(t *testing.T) {
 	}
 }
 
-func TestCheckInChildTellsItsEnds(t *testing.T) {
-	if _, err := exec.LookPath("/bin/sh"); err != nil {
-		t.Skip("no shell")
-	}
-	path := boxPath(t)
-	shut(t, open(t, path, outbox.Options{}))
-	for script, want := range map[string]struct{ damaged, fails bool }{
-		"exit 0": {false, false}, "exit 1": {true, true}, "exit 2": {true, true}, "kill -SEGV $$": {true, true}, "kill -KILL $$": {true, true},
-		"exit 75": {false, true}, "kill -SYS $$": {false, true},
-	} {
-		err := outbox.CheckInChild("/bin/sh", "-c", script)(path)
-		if errors.Is(err, outbox.ErrDamaged) != want.damaged || (err != nil) != want.fails {
-			t.Errorf("%s: %v", script, err)
-		}
-	}
-	if err := outbox.CheckInChild("/no/such/program")(path); err == nil || errors.Is(err, outbox.ErrDamaged) {
-		t.Errorf("a child that does not start: %v", err)
-	}
-}
-
 // Where no child can be started, the file is examined all the same.
 func TestFileIsExaminedWithoutAChild(t *testing.T) {
 	path, n := boxPath(t), &notes{}
@@ -141,7 +121,7 @@ func TestFileIsExaminedWithoutAChild(t *testing.T) {
 	put(t, b, "events", "first record", "second record")
 	shut(t, b)
 	spoilRecord(t, path, "second record")
-	b = open(t, path, outbox.Options{Notify: n.add, Preflight: outbox.CheckInChild("/no/such/program")})
+	b = open(t, path, outbox.Options{Notify: n.add, Preflight: preflight.InChild("/no/such/program")})
 	defer shut(t, b)
 	if n.count(outbox.NoteTrouble) != 1 || n.count(outbox.NoteSalvaged) != 1 {
 		t.Errorf("notes: %+v", n.all)

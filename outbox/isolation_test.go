@@ -102,8 +102,8 @@ func TestAnUnknownAddressHoldsUpNobody(t *testing.T) {
 					stalls, most = 1, 400 // a wait of 320 s, half more or less
 				}
 				s := b.DrainStatus(stream)
-				if c := counts(t, b, stream); c.Delivered != 4 || len(s.Apart) != 1 || s.Apart[0].Address != "lost" || s.Apart[0].Answer.Status != answer.Status ||
-					!s.Apart[0].Next.After(time.Now()) || !s.Troubled.IsZero() {
+				if c := counts(t, b, stream); c.Delivered != 4 || len(s.Isolated) != 1 || s.Isolated[0].Address != "lost" || s.Isolated[0].Answer.Status != answer.Status ||
+					!s.Isolated[0].Next.After(time.Now()) || !s.Troubled.IsZero() {
 					t.Errorf("%s, %v: %+v, it stands %+v", stream, answer.Class, c, s)
 				}
 				if n.count(outbox.NoteIsolated) != 1 || n.count(outbox.NoteStalled) > stalls {
@@ -314,7 +314,7 @@ func TestAKickIsNoEvidence(t *testing.T) {
 					t.Errorf("%v: %d requests after a kick", answer.Class, k.Requests()-before)
 				}
 			}
-			if n.count(outbox.NoteIsolated) != 0 || len(b.DrainStatus("tags").Apart) != 0 {
+			if n.count(outbox.NoteIsolated) != 0 || len(b.DrainStatus("tags").Isolated) != 0 {
 				t.Errorf("%v: told %+v", answer.Class, n.all)
 			}
 			k.say(func() { k.all = false })
@@ -341,14 +341,14 @@ func TestWhatWasDroppedDoesNotWaitByItself(t *testing.T) {
 			}
 			stop := running(t, b, "memos", k)
 			wait(10 * time.Second)
-			if n := len(b.DrainStatus("memos").Apart); n == 0 {
+			if n := len(b.DrainStatus("memos").Isolated); n == 0 {
 				t.Fatal("nothing waits by itself")
 			}
 			if _, err := b.Drop("memos", "a typing mistake", 1); err != nil {
 				t.Fatal(err)
 			}
 			wait(2 * time.Minute)
-			for _, a := range b.DrainStatus("memos").Apart {
+			for _, a := range b.DrainStatus("memos").Isolated {
 				if a.Address == "lost" {
 					t.Errorf("still told: %+v", a)
 				}

@@ -116,7 +116,7 @@ func TestNothingToSendAsksForNoPace(t *testing.T) {
 		}
 		post(t, b, "tags", "lost", "known")
 		wait(5 * time.Second)
-		if at := b.DrainStatus("tags").Apart; len(at) != 1 || n.count(outbox.NoteIsolated) != 1 || asked != k.Requests() {
+		if at := b.DrainStatus("tags").Isolated; len(at) != 1 || n.count(outbox.NoteIsolated) != 1 || asked != k.Requests() {
 			t.Fatalf("%+v, asked %d times for %d requests", at, asked, k.Requests())
 		}
 		before := asked
@@ -148,7 +148,9 @@ func TestTheTurnsOfWhatWaitsByItself(t *testing.T) {
 		k.say(func() { k.answer.RetryAfter = 5 * time.Hour })
 		b.Kick("memos")
 		wait(30 * time.Second)
-		next := func(i int) time.Duration { return time.Until(b.DrainStatus("memos").Apart[i].Next).Round(time.Second) }
+		next := func(i int) time.Duration {
+			return time.Until(b.DrainStatus("memos").Isolated[i].Next).Round(time.Second)
+		}
 		if gone, lost := next(0), next(1); lost != 5*time.Hour-30*time.Second || gone != 30*time.Second {
 			t.Errorf("after a kick the older goes again in %s, the other in %s", lost, gone)
 		}
@@ -269,7 +271,7 @@ func TestApartAtRandom(t *testing.T) {
 			}
 			post(t, b, "tags", "a", "b")
 			wait(2 * time.Hour)
-			if at := b.DrainStatus("tags").Apart; len(at) != 1 || at[0].Address != "a" || m.bad != nil {
+			if at := b.DrainStatus("tags").Isolated; len(at) != 1 || at[0].Address != "a" || m.bad != nil {
 				t.Errorf("seed %d: %+v wait by themselves, %v", seed, at, m.bad)
 			}
 			if at, err := b.Oldest("tags"); err != nil || !at.IsZero() {

@@ -27,7 +27,10 @@ func Open(path string, o Options) (*Box, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 		return nil, fmt.Errorf("open outbox %s: %w", path, err)
 	}
-	lock, err := holdLock(path+".lock", lockWait)
+	lock, err := disk.Lock(path+".lock", lockWait)
+	if errors.Is(err, disk.ErrLocked) {
+		err = fmt.Errorf("%w: stop it, or speak to it through its socket", ErrHeld)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open outbox %s: %w", path, err)
 	}

@@ -105,7 +105,7 @@ type Options struct {
 	Pace func(ctx context.Context, stream string) error
 	// Label gives the few words that a delivered record's receipt keeps, a ticket's number for instance. nil: none.
 	Label func(stream string, r Record) string
-	// Preflight examines the file before it is opened, best in a process of its own (CheckInChild), since a damaged file
+	// Preflight examines the file before it is opened, best in a process of its own (package preflight), since a damaged file
 	// can crash or hang its reader. nil: sound; an error that wraps ErrDamaged: set aside and salvage; any other error:
 	// the examination itself could not be made, Notify is told and Check looks at the file in this process. A nil func
 	// checks only what is quickly checked.
@@ -251,7 +251,7 @@ type DrainStatus struct {
 	Answer   Answer     // the last that did not take its records, while there is trouble
 	Answered time.Time  // when that was
 	Parked   int        // records that were sent without a clear answer too often
-	Apart    []Isolated // what waits by itself, since it alone is not taken
+	Isolated []Isolated // what waits by itself, since it alone is not taken
 	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
 }
 

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gauger/outbox"
+	"gauger/outbox/preflight"
 )
 
 // A disk that ignores half of the syncs can lose what it has confirmed. Nobody can prevent that; but no wrong byte is
@@ -38,7 +39,7 @@ func (f *lies) judge(t *testing.T, s *story, path string) error {
 		}
 	}
 	o := scriptOptions()
-	o.Preflight = outbox.CheckInChild(os.Args[0], checkWord)
+	o.Preflight = preflight.InChild(os.Args[0], checkWord)
 	told := false
 	o.Notify = func(n outbox.Note) { told = told || n.Kind == outbox.NoteSalvaged }
 	began := uptime()

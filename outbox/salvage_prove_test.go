@@ -15,6 +15,7 @@ import (
 	"gauger/deploy/proof"
 	"gauger/outbox"
 	"gauger/outbox/outboxtest"
+	"gauger/outbox/preflight"
 )
 
 // openLimit is within what time a box opens, whatever its file holds.
@@ -120,7 +121,7 @@ func (p *mutants) judge(t *testing.T, i int, base *mutantBase, kind string, file
 	n := &notes{}
 	o := outbox.Options{MaxBytes: base.quota, Notify: n.add, Preflight: checkHere}
 	if long || child {
-		o.Preflight = outbox.CheckInChild(os.Args[0], checkWord)
+		o.Preflight = preflight.InChild(os.Args[0], checkWord)
 	}
 	began := time.Now()
 	b := open(t, path, o)
@@ -152,7 +153,7 @@ func hangingChild(t *testing.T, p *mutants) {
 	path, n := filepath.Join(p.dir, "hanging.db"), &notes{}
 	write(t, path, p.bases[3].file)
 	began := time.Now()
-	b := open(t, path, outbox.Options{Notify: n.add, Preflight: outbox.CheckInChild("/bin/sh", "-c", "while :; do :; done")})
+	b := open(t, path, outbox.Options{Notify: n.add, Preflight: preflight.InChild("/bin/sh", "-c", "while :; do :; done")})
 	took := time.Since(began)
 	shut(t, b)
 	if n.count(outbox.NoteSalvaged)+n.count(outbox.NoteTrouble) != 1 || took < 10*time.Second || took > openLimit {

@@ -24,7 +24,7 @@ func (b *Box) DrainStatus(stream string) DrainStatus {
 			out.Parked++
 		}
 	}
-	out.Apart = s.listIsolated()
+	out.Isolated = s.listIsolated()
 	if most := s.batchLimit(); most < s.Batch {
 		out.Limit = most
 	}

@@ -34,13 +34,13 @@ type houseRoom struct {
 // houseRooms lists every package there may be. A new one fails until its line is written here.
 var houseRooms = map[string]houseRoom{
 	"collectors":    {tests: "collectors/collectorstest", why: "the words of the gathering side; every collector stands on them, so they stand on nothing"},
-	"outbox":        {may: "outbox/boltfile outbox/receipts outbox/disk", tests: "outbox/outboxtest deploy/proof", why: "a general store that knows neither tanks nor the service, and can be proven alone"},
+	"outbox":        {may: "outbox/boltfile outbox/receipts outbox/disk", tests: "outbox/outboxtest outbox/preflight deploy/proof", why: "a general store that knows neither tanks nor the service, and can be proven alone"},
 	"agent/tank":    {may: "agent/tank/codec agent/tank/stats", tests: "agent/tank/tanktest", why: "decides money; pure, so that the compiler guards it: the standard library and its own leaves only"},
 	"agent/plot":    {may: "agent/tank", why: "draws what it is given; it knows gauges and strapping tables, and not where levels come from"},
 	"agent/link":    {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":   {may: "agent/cloud/keys", tests: "agent/cloud/cloudtest", why: "the service's web interface; the drain acts on the receipt's class alone"},
 	"config":        {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
-	"cmd/gauger":    {may: "agent agent/clock agent/console agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config outbox collectors collectors/modbus collectors/modbus/line collectors/modbus/survey collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
+	"cmd/gauger":    {may: "agent agent/clock agent/console agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config outbox outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/survey collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":   {may: "collectors collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
 	"agent":         {may: "collectors outbox agent/clock agent/recorder agent/tank agent/tankbook agent/cloud agent/cloud/keys agent/link", tests: "agent/cloud/cloudtest collectors/sim deploy/proof", why: "joins the parts; which collectors there are is decided above it"},
 	"agent/clock":   {why: "judges the wall clock; it is given every instant"},
@@ -71,6 +71,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/cloud/cloudtest":        {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/boltfile":              {may: "outbox/disk", why: "reads bbolt's pages by itself, sound or not; it knows no record"},
 	"outbox/disk":                  {why: "what os has no function for: reserved blocks, a synced folder, unreadable blocks"},
+	"outbox/preflight":             {may: "outbox outbox/receipts", why: "has the file examined by a child before it is opened"},
 	"outbox/receipts":              {may: "outbox/disk", why: "what was delivered, and when; it knows no queue"},
 	"outbox/outboxtest":            {may: "outbox", why: "a model to compare the outbox with"},
 	"outbox/bench":                 {may: "outbox agent agent/cloud agent/cloud/keys agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},

@@ -12,6 +12,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/config"
 	"gauger/outbox"
+	"gauger/outbox/preflight"
 )
 
 // outboxStreams are the outbox's queues. Tickets and memos never give way to the quota; events go oldest last, and of tag
@@ -38,16 +39,16 @@ func openOutbox(cfg *config.Config, pace func(ctx context.Context, stream string
 	return outbox.Open(outboxFile(cfg), outbox.Options{
 		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.RecordLabel,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
-		Preflight: preflight(), Pace: pace,
+		Preflight: checkItself(), Pace: pace,
 	})
 }
 
-// preflight lets a child process examine the outbox before it is opened: a damaged file can crash or hang its reader.
+// checkItself lets a child process examine the outbox before it is opened: a damaged file can crash or hang its reader.
 // Where the program cannot find itself the file is only looked at quickly.
-func preflight() func(path string) error {
+func checkItself() func(path string) error {
 	self, err := exec.LookPath(os.Args[0])
 	if err != nil {
 		return nil
 	}
-	return outbox.CheckInChild(self, "outbox", "check")
+	return preflight.InChild(self, "outbox", "check")
 }

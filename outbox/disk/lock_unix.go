@@ -1,6 +1,6 @@
 //go:build unix
 
-package outbox
+package disk
 
 import (
 	"errors"
@@ -11,11 +11,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// ErrLocked says that another process has the lock.
+var ErrLocked = errors.New("another process has the lock")
+
 const lockRetry = 50 * time.Millisecond
 
-// holdLock takes the lock file for this process. The file stays when the lock goes, so that two processes never hold
-// locks on two files of the same name.
-func holdLock(path string, wait time.Duration) (*os.File, error) {
+// Lock takes a lock file for this process, and waits for another to let go. The file stays when the lock goes, so that two
+// processes never hold locks on two files of the same name.
+func Lock(path string, wait time.Duration) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, err
@@ -30,17 +33,17 @@ func holdLock(path string, wait time.Duration) (*os.File, error) {
 			return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 		}
 		if time.Now().After(deadline) {
-			return nil, errors.Join(fmt.Errorf("%w: stop it, or speak to it through its socket", ErrHeld), f.Close())
+			return nil, errors.Join(ErrLocked, f.Close())
 		}
 		time.Sleep(lockRetry)
 	}
 }
 
-// shareLock takes the lock that bbolt knows, on the file itself, so that nothing writes it while it is examined.
-func shareLock(f *os.File) error {
+// LockShared takes the lock that bbolt knows, on the file itself, so that nothing writes it while it is examined.
+func LockShared(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
-		return ErrHeld
+		return ErrLocked
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package outbox
+package preflight
 
 import (
 	"os/exec"
