@@ -70,7 +70,7 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 		return
 	}
 	if n.Kind == yaml.AliasNode {
-		d.alias(n, v, path)
+		d.decodeAlias(n, v, path)
 		return
 	}
 	t := v.Type()
@@ -78,24 +78,24 @@ func (d *decoder) decode(n *yaml.Node, v reflect.Value, path string) {
 	case reflect.PointerTo(t).Implements(ownDecoder):
 		v.Addr().Interface().(nodeDecoder).decodeNode(d, n, path)
 	case t.Kind() == reflect.Pointer:
-		d.pointer(n, v, path)
+		d.decodePointer(n, v, path)
 	case t == durationType || reflect.PointerTo(t).Implements(textUnmarshaler):
-		d.scalar(n, v, path)
+		d.decodeScalar(n, v, path)
 	case t.Kind() == reflect.Struct:
-		d.structure(n, v, path)
+		d.decodeStruct(n, v, path)
 	case t == reflect.TypeFor[mqtt.Brokers]() && n.Kind == yaml.ScalarNode && !isNull(n):
 		v.Set(reflect.ValueOf(make(mqtt.Brokers, 1)))
 		d.decode(n, v.Index(0), path)
 	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
-		d.list(n, v, path)
+		d.decodeList(n, v, path)
 	case t.Kind() == reflect.Map:
-		d.table(n, v, path)
+		d.decodeMap(n, v, path)
 	default:
-		d.scalar(n, v, path)
+		d.decodeScalar(n, v, path)
 	}
 }
 
-func (d *decoder) alias(n *yaml.Node, v reflect.Value, path string) {
+func (d *decoder) decodeAlias(n *yaml.Node, v reflect.Value, path string) {
 	if n.Alias == nil || d.open[n.Alias] {
 		d.addf(n, path, "*%s stands inside itself; write the value out", n.Value)
 		return
@@ -105,15 +105,15 @@ func (d *decoder) alias(n *yaml.Node, v reflect.Value, path string) {
 	delete(d.open, n.Alias)
 }
 
-func (d *decoder) pointer(n *yaml.Node, v reflect.Value, path string) {
+func (d *decoder) decodePointer(n *yaml.Node, v reflect.Value, path string) {
 	fresh := reflect.New(v.Type().Elem())
 	fresh.Elem().Set(defaultOf(v.Type().Elem()))
 	d.decode(n, fresh.Elem(), path)
 	v.Set(fresh)
 }
 
-// list decodes a sequence; a slice is replaced, an array must be filled to the last place.
-func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
+// decodeList decodes a sequence; a slice is replaced, an array must be filled to the last place.
+func (d *decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		if v.Kind() == reflect.Slice && isNull(n) {
 			return
@@ -135,8 +135,8 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// table decodes a mapping with free keys over what the map already holds.
-func (d *decoder) table(n *yaml.Node, v reflect.Value, path string) {
+// decodeMap decodes a mapping with free keys over what the map already holds.
+func (d *decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 	pairs, ok := d.pairs(n, path)
 	if !ok {
 		return
@@ -151,9 +151,9 @@ func (d *decoder) table(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// structure decodes a mapping whose keys are the fields of v, over what v already holds. Fields are taken in the
+// decodeStruct decodes a mapping whose keys are the fields of v, over what v already holds. Fields are taken in the
 // struct's own order, so that a later one may rest on an earlier one.
-func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string) {
+func (d *decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	pairs, ok := d.pairs(n, path)
 	if !ok {
 		return
@@ -169,7 +169,7 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string) {
 		if fields.has(p.name) {
 			continue
 		}
-		if meant := d.unknown(p, fields, path); meant != "" && given[meant] == nil {
+		if meant := d.unknownKey(p, fields, path); meant != "" && given[meant] == nil {
 			given[meant] = p.value // so that one misspelt key does not make others wrong too
 		}
 	}
@@ -183,20 +183,20 @@ func (d *decoder) structure(n *yaml.Node, v reflect.Value, path string) {
 		}
 		d.decode(value, v.FieldByIndex(f.index), join(path, f.name))
 		if f.words != "" {
-			d.words(value, v.FieldByIndex(f.index).String(), strings.Fields(f.words), join(path, f.name))
+			d.checkWord(value, v.FieldByIndex(f.index).String(), strings.Fields(f.words), join(path, f.name))
 		}
 	}
 }
 
-// words refuses a text that is not one of those allowed.
-func (d *decoder) words(n *yaml.Node, got string, allowed []string, path string) {
+// checkWord refuses a text that is not one of those allowed.
+func (d *decoder) checkWord(n *yaml.Node, got string, allowed []string, path string) {
 	if n = target(n); n.Kind == yaml.ScalarNode && !isNull(n) && !slices.Contains(allowed, got) {
 		d.addf(n, path, "%s is not known; %s", quote(got), suggest(got, allowed))
 	}
 }
 
-// unknown reports a key that is none, and returns the one that was probably meant.
-func (d *decoder) unknown(p pair, fields fieldList, path string) string {
+// unknownKey reports a key that is none, and returns the one that was probably meant.
+func (d *decoder) unknownKey(p pair, fields fieldList, path string) string {
 	if w := Nearest(p.name, fields.names()); w != "" {
 		d.addf(p.key, join(path, p.name), "no such key; did you mean %s?", w)
 		return w
@@ -282,8 +282,8 @@ func (d *decoder) merge(n *yaml.Node, out []pair, lines map[string]int, path str
 	return out
 }
 
-// scalar decodes one word or number.
-func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+// decodeScalar decodes one word or number.
+func (d *decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		d.addf(n, path, "%s where one value is wanted; write %s", shapeOf(n), typeWords(v.Type()))

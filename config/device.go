@@ -43,7 +43,7 @@ func (dev *Device) decodeNode(d *decoder, n *yaml.Node, path string) {
 		kind.underlay(d, n, path)
 	}
 	o := kind.entry()
-	d.structure(n, reflect.ValueOf(o).Elem(), path)
+	d.decodeStruct(n, reflect.ValueOf(o).Elem(), path)
 	o.dropDone()
 	*dev = Device{Name: o.name(), Object: o.named().Object, ObjectType: o.named().ObjectType, options: o}
 }

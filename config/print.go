@@ -120,14 +120,14 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 		if x.File != "" {
 			return scalarNode("!!str", x.File), nil
 		}
-		return p.list(reflect.ValueOf(x.Rows))
+		return p.encodeList(reflect.ValueOf(x.Rows))
 	case mqtt.Brokers:
 		if len(x) == 1 {
 			return stringNode(x[0]), nil
 		}
 	case Device:
 		entry := x.entry()
-		return p.structure(entry, reflect.ValueOf(kindOf(x.Kind()).entry()).Elem())
+		return p.encodeStruct(entry, reflect.ValueOf(kindOf(x.Kind()).entry()).Elem())
 	case encoding.TextMarshaler:
 		b, err := x.MarshalText()
 		return scalarNode("!!str", string(b)), err
@@ -140,9 +140,9 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 	case reflect.Pointer:
 		return p.encode(v.Elem(), defaultOf(v.Type().Elem()))
 	case reflect.Struct:
-		return p.structure(v, usual)
+		return p.encodeStruct(v, usual)
 	case reflect.Slice, reflect.Array:
-		return p.list(v)
+		return p.encodeList(v)
 	}
 	return encodeScalar(v)
 }
@@ -181,9 +181,9 @@ func encodeSource(s Source) *yaml.Node {
 	return scalarNode("!!str", s.String())
 }
 
-// structure writes the keys that say something: those that are not zero, or that are zero where leaving them out
+// encodeStruct writes the keys that say something: those that are not zero, or that are zero where leaving them out
 // would say otherwise.
-func (p printer) structure(v, usual reflect.Value) (*yaml.Node, error) {
+func (p printer) encodeStruct(v, usual reflect.Value) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	for _, f := range fieldsOf(v.Type()) {
 		value, left := v.FieldByIndex(f.index), usual.FieldByIndex(f.index)
@@ -202,8 +202,8 @@ func (p printer) structure(v, usual reflect.Value) (*yaml.Node, error) {
 	return n, nil
 }
 
-// list writes entries of few plain values on one line each.
-func (p printer) list(v reflect.Value) (*yaml.Node, error) {
+// encodeList writes entries of few plain values on one line each.
+func (p printer) encodeList(v reflect.Value) (*yaml.Node, error) {
 	n := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	usual := defaultOf(v.Type().Elem())
 	if t, ok := usual.Interface().(Tank); ok {

@@ -84,7 +84,7 @@ func (s *Secret) decodeNode(d *decoder, n *yaml.Node, path string) {
 		return
 	}
 	before := len(d.problems)
-	d.structure(n, settable(s), path)
+	d.decodeStruct(n, settable(s), path)
 	if len(d.problems) > before {
 		return
 	}

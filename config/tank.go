@@ -42,7 +42,7 @@ type Tank struct {
 // decodeNode lets a tank begin with the site's detector settings, which stand before the tanks in Config.
 func (t *Tank) decodeNode(d *decoder, n *yaml.Node, path string) {
 	t.Loads = *d.loads
-	d.structure(n, settable(t), path)
+	d.decodeStruct(n, settable(t), path)
 }
 
 // Lact says that a meter makes the tickets of this tank.

@@ -167,5 +167,5 @@ func (s *Strapping) decodeNode(d *decoder, n *yaml.Node, path string) {
 		d.decode(n, settable(&s.Rows), path)
 		return
 	}
-	d.scalar(n, settable(&s.File), path)
+	d.decodeScalar(n, settable(&s.File), path)
 }

@@ -245,7 +245,7 @@ func (d *demo) say(colour, format string, args ...any) {
 
 // pump tells what a pump did by itself.
 func (d *demo) pump(h happening) {
-	text := map[sim.What]string{
+	text := map[sim.PumpEvent]string{
 		sim.Paused:      "the driver stops the pump",
 		sim.Resumed:     "the pump runs again",
 		sim.Stopped:     "pump stops, the truck leaves",

@@ -47,8 +47,8 @@ func Run(t *testing.T, s Subject) {
 	t.Run("the context ends", s.contextEnds)
 }
 
-// session is a running collector.
-type session struct {
+// runningCollector is a running collector.
+type runningCollector struct {
 	*testing.T
 	host   *Host
 	ctx    context.Context // ends with the test's patience
@@ -57,20 +57,20 @@ type session struct {
 	before map[string]int
 }
 
-func (s Subject) start(t *testing.T, host *Host) *session {
+func (s Subject) start(t *testing.T, host *Host) *runningCollector {
 	t.Helper()
 	c := s.New(t)
 	before := goroutines()
 	patience, done := context.WithTimeout(context.Background(), s.Patience)
 	t.Cleanup(done)
 	running, cancel := context.WithCancel(context.Background())
-	r := &session{T: t, host: host, ctx: patience, cancel: cancel, ended: make(chan error, 1), before: before}
+	r := &runningCollector{T: t, host: host, ctx: patience, cancel: cancel, ended: make(chan error, 1), before: before}
 	go func() { r.ended <- c.Run(running, host) }()
 	return r
 }
 
 // stop ends the context and says how Run took it.
-func (r *session) stop(patience time.Duration) {
+func (r *runningCollector) stop(patience time.Duration) {
 	r.Helper()
 	r.cancel()
 	select {
@@ -88,7 +88,7 @@ func (s Subject) soundReadings(t *testing.T) {
 	r := s.start(t, host)
 	good := func() bool { return s.allGood(host) }
 	if !host.Await(r.ctx, good) {
-		t.Errorf("no good reading of each of %v; last: %s", s.Live, lasts(host, s.Live))
+		t.Errorf("no good reading of each of %v; last: %s", s.Live, lastReadings(host, s.Live))
 	}
 	r.stop(s.Patience)
 	for _, batch := range host.Batches() {
@@ -109,7 +109,7 @@ func (s Subject) allGood(host *Host) bool {
 	return true
 }
 
-func lasts(host *Host, points []collectors.Point) string {
+func lastReadings(host *Host, points []collectors.Point) string {
 	var all []string
 	for _, p := range points {
 		r, ok := host.Last(p)
@@ -184,7 +184,7 @@ func (s Subject) absentDevice(t *testing.T) {
 		return s.allGood(host)
 	}
 	if !host.Await(r.ctx, bad) {
-		t.Errorf("want %v bad with a reason and %v good; last: %s; %s", s.Absent, s.Live, lasts(host, s.Absent), lasts(host, s.Live))
+		t.Errorf("want %v bad with a reason and %v good; last: %s; %s", s.Absent, s.Live, lastReadings(host, s.Absent), lastReadings(host, s.Live))
 	}
 	r.stop(s.Patience)
 	for i, n := range s.about(host) {
@@ -210,7 +210,7 @@ func (s Subject) emitErrors(t *testing.T) {
 	host.FailEmits(3)
 	r := s.start(t, host)
 	if !host.Await(r.ctx, func() bool { return host.FailedEmits() == 3 && s.allGood(host) }) {
-		t.Errorf("after %d refused batches: %s", host.FailedEmits(), lasts(host, s.Live))
+		t.Errorf("after %d refused batches: %s", host.FailedEmits(), lastReadings(host, s.Live))
 	}
 	r.stop(s.Patience)
 }
@@ -232,7 +232,7 @@ func awaitGone(ctx context.Context, before map[string]int) string {
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		left := more(goroutines(), before)
+		left := extraGoroutines(goroutines(), before)
 		if left == "" {
 			return ""
 		}
@@ -250,7 +250,7 @@ func goroutines() map[string]int {
 	stacks = stacks[:runtime.Stack(stacks, true)]
 	count := map[string]int{}
 	for _, stack := range strings.Split(string(stacks), "\n\n") {
-		if !collects(stack) {
+		if !isCollectors(stack) {
 			continue
 		}
 		_, created, _ := strings.Cut(stack, "\ncreated by ")
@@ -260,8 +260,8 @@ func goroutines() map[string]int {
 	return count
 }
 
-// collects says whether a stack is a collector's: not the test's own, and not that of a device that a test provides.
-func collects(stack string) bool {
+// isCollectors says whether a stack is a collector's: not the test's own, and not that of a device that a test provides.
+func isCollectors(stack string) bool {
 	if strings.Contains(stack, "testing.tRunner") {
 		return false
 	}
@@ -275,7 +275,7 @@ func collects(stack string) bool {
 	return false
 }
 
-func more(now, before map[string]int) string {
+func extraGoroutines(now, before map[string]int) string {
 	var left []string
 	for where, n := range now {
 		if n > before[where] {

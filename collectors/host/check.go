@@ -53,7 +53,7 @@ func (p Point) check() []collectors.Problem {
 	}
 	f, known := figures[p.Read]
 	if !known {
-		add("read", "%q; choose one of %s", p.Read, strings.Join(words, ", "))
+		add("read", "%q; choose one of %s", p.Read, strings.Join(figureWords, ", "))
 		return found
 	}
 	if units := slices.DeleteFunc([]string{f.unit, f.more}, func(u string) bool { return u == "" }); p.Unit != "" && !slices.Contains(units, p.Unit) {

@@ -12,11 +12,11 @@ import (
 func board(name string) source {
 	return source{
 		files: os.DirFS("testdata/" + name), store: "/var/lib/gauger",
-		statfs: func(folder string) (space, error) {
+		statfs: func(folder string) (diskSpace, error) {
 			if folder != "/var/lib/gauger" {
-				return space{}, errors.New("no such file or directory")
+				return diskSpace{}, errors.New("no such file or directory")
 			}
-			return space{blocks: 1000, free: 300, available: 250, size: 4096}, nil
+			return diskSpace{blocks: 1000, free: 300, available: 250, size: 4096}, nil
 		},
 	}
 }
@@ -56,8 +56,8 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s of %s is %g, %v; want %g", c.read, c.box, got, err, c.want)
 		}
 	}
-	if len(words) != len(figures) {
-		t.Errorf("%d words for %d figures", len(words), len(figures))
+	if len(figureWords) != len(figures) {
+		t.Errorf("%d words for %d figures", len(figureWords), len(figures))
 	}
 }
 
@@ -67,7 +67,7 @@ func TestParsersRefuseNonsense(t *testing.T) {
 			t.Errorf("%q is %g MiB", text, v)
 		}
 	}
-	for _, s := range []space{{}, {blocks: 10, free: 11}, {blocks: 10, free: 5, available: 6}} {
+	for _, s := range []diskSpace{{}, {blocks: 10, free: 11}, {blocks: 10, free: 5, available: 6}} {
 		if v, err := s.percent(); err == nil {
 			t.Errorf("%+v is %g %%", s, v)
 		}

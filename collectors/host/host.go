@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	defaultEvery = time.Minute
-	strikes      = 3 // polls in a row without a figure before anybody is told
+	defaultEvery      = time.Minute
+	missesUntilNotice = 3 // polls in a row without a figure before anybody is told
 )
 
 // Box is a collector that reads the box on which it runs.
@@ -78,7 +78,7 @@ func (b *Box) poll(ctx context.Context, host collectors.Host) {
 		return
 	}
 	for i := range b.points {
-		b.points[i].tell(ctx, host, batch[i])
+		b.points[i].noticeMissing(ctx, host, batch[i])
 	}
 }
 
@@ -108,8 +108,8 @@ func (p *point) read(from source) collectors.Reading {
 	return r
 }
 
-// tell announces that a figure stays away, and that it is back. What the host does not take is told again next time.
-func (p *point) tell(ctx context.Context, host collectors.Host, r collectors.Reading) {
+// noticeMissing announces that a figure stays away, and that it is back. What the host does not take is told again next time.
+func (p *point) noticeMissing(ctx context.Context, host collectors.Host, r collectors.Reading) {
 	n := collectors.Notice{Rule: eventrules.CommLoss, Source: string(p.name), Since: p.since}
 	if !math.IsNaN(r.Value) {
 		n.Until, n.Note = r.At, fmt.Sprintf("%s can be read again", p.name)
@@ -122,15 +122,15 @@ func (p *point) tell(ctx context.Context, host collectors.Host, r collectors.Rea
 	if p.missed++; p.missed == 1 {
 		p.since = r.At
 	}
-	if p.reported || p.missed < strikes {
+	if p.reported || p.missed < missesUntilNotice {
 		return
 	}
-	n.Since, n.Note = p.since, fmt.Sprintf("%s cannot be read: %v", p.name, reason(r.Err))
+	n.Since, n.Note = p.since, fmt.Sprintf("%s cannot be read: %v", p.name, firstReason(r.Err))
 	p.reported = host.Notice(ctx, n) == nil
 }
 
-// reason is the first of several errors: a note is one sentence.
-func reason(err error) error {
+// firstReason is the first of several errors: a note is one sentence.
+func firstReason(err error) error {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
 		return joined.Unwrap()[0]
 	}

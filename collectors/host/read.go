@@ -14,38 +14,38 @@ import (
 // source leads to the files that the figures are read from: the box's own, or a test's.
 type source struct {
 	files  fs.FS // the root of the file system
-	statfs func(folder string) (space, error)
+	statfs func(folder string) (diskSpace, error)
 	store  string // the folder that disk_free_* asks about when a point names none
 }
 
 // statfs asks the kernel about the file system that a folder is on.
-func statfs(folder string) (space, error) {
+func statfs(folder string) (diskSpace, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(folder, &s); err != nil {
-		return space{}, err
+		return diskSpace{}, err
 	}
-	return space{blocks: s.Blocks, free: s.Bfree, available: s.Bavail, size: uint64(s.Bsize)}, nil
+	return diskSpace{blocks: s.Blocks, free: s.Bfree, available: s.Bavail, size: uint64(s.Bsize)}, nil
 }
 
-// text reads a small file of /proc, /sys or /run.
-func (s source) text(name string) (string, error) {
+// readText reads a small file of /proc, /sys or /run.
+func (s source) readText(name string) (string, error) {
 	b, err := fs.ReadFile(s.files, strings.TrimPrefix(path.Clean(name), "/"))
 	return string(b), err
 }
 
-func (s source) space(folder string) (space, error) {
+func (s source) diskSpaceOf(folder string) (diskSpace, error) {
 	if folder == "" {
 		folder = s.store
 	}
 	got, err := s.statfs(folder)
 	if err != nil {
-		return space{}, fmt.Errorf("ask for the space of %s: %w", folder, err)
+		return diskSpace{}, fmt.Errorf("ask for the space of %s: %w", folder, err)
 	}
 	return got, nil
 }
 
 func diskPercent(s source, folder string) (float64, error) {
-	got, err := s.space(folder)
+	got, err := s.diskSpaceOf(folder)
 	if err != nil {
 		return 0, err
 	}
@@ -53,22 +53,26 @@ func diskPercent(s source, folder string) (float64, error) {
 }
 
 func diskMiB(s source, folder string) (float64, error) {
-	got, err := s.space(folder)
+	got, err := s.diskSpaceOf(folder)
 	if err != nil {
 		return 0, err
 	}
 	return got.mib(), nil
 }
 
-func memory(s source, _ string) (float64, error) { return s.parsed("/proc/meminfo", parseMemory) }
+func memoryAvailable(s source, _ string) (float64, error) {
+	return s.readFigure("/proc/meminfo", parseMemory)
+}
 
-func load(s source, _ string) (float64, error) { return s.parsed("/proc/loadavg", parseFirst) }
+func loadAverage(s source, _ string) (float64, error) {
+	return s.readFigure("/proc/loadavg", parseFirst)
+}
 
-func uptime(s source, _ string) (float64, error) { return s.parsed("/proc/uptime", parseFirst) }
+func uptime(s source, _ string) (float64, error) { return s.readFigure("/proc/uptime", parseFirst) }
 
-// parsed reads a file and takes the figure out of it.
-func (s source) parsed(name string, parse func(string) (float64, error)) (float64, error) {
-	text, err := s.text(name)
+// readFigure reads a file and takes the figure out of it.
+func (s source) readFigure(name string, parse func(string) (float64, error)) (float64, error) {
+	text, err := s.readText(name)
 	if err != nil {
 		return 0, fmt.Errorf("read %s: %w", name, err)
 	}
@@ -83,7 +87,7 @@ func (s source) parsed(name string, parse func(string) (float64, error)) (float6
 // differs from board to board, and what matters is whether anything in the box gets too hot.
 func temperature(s source, zone string) (float64, error) {
 	if zone != "" {
-		return s.parsed(zone, parseZone)
+		return s.readFigure(zone, parseZone)
 	}
 	names, err := fs.Glob(s.files, "sys/class/thermal/thermal_zone*/temp")
 	if err != nil {
@@ -95,7 +99,7 @@ func temperature(s source, zone string) (float64, error) {
 	hottest := math.Inf(-1)
 	var errs []error
 	for _, name := range names {
-		v, err := s.parsed("/"+name, parseZone)
+		v, err := s.readFigure("/"+name, parseZone)
 		if err != nil {
 			errs = append(errs, err)
 			continue
@@ -108,19 +112,19 @@ func temperature(s source, zone string) (float64, error) {
 	return hottest, nil
 }
 
-const marker = "/run/systemd/timesync/synchronized"
+const syncMarker = "/run/systemd/timesync/synchronized"
 
-// clock is 1 when systemd-timesyncd has set the clock since the box started, 0 when it has not. Where that daemon
+// clockSynchronized is 1 when systemd-timesyncd has set the clock since the box started, 0 when it has not. Where that daemon
 // does not run nothing is known.
-func clock(s source, _ string) (float64, error) {
-	_, err := fs.Stat(s.files, strings.TrimPrefix(marker, "/"))
+func clockSynchronized(s source, _ string) (float64, error) {
+	_, err := fs.Stat(s.files, strings.TrimPrefix(syncMarker, "/"))
 	if err == nil {
 		return 1, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("look at %s: %w", marker, err)
+		return 0, fmt.Errorf("look at %s: %w", syncMarker, err)
 	}
-	if _, err := fs.Stat(s.files, strings.TrimPrefix(path.Dir(marker), "/")); err != nil {
+	if _, err := fs.Stat(s.files, strings.TrimPrefix(path.Dir(syncMarker), "/")); err != nil {
 		return 0, fmt.Errorf("systemd-timesyncd does not run here, so nobody says whether the clock is right: %w", err)
 	}
 	return 0, nil

@@ -44,21 +44,21 @@ func (c *committer) addDevice(d Device) error {
 		}
 		p.siteZone, p.zones = cmp.Or(d.Zone, time.Local), c.zones
 		c.zones.site = p.siteZone.String()
-		c.points.add(p)
+		c.points.addPoint(p)
 		if p.Sparkplug == "" {
 			continue
 		}
-		if err := c.nodes.add(p); err != nil {
+		if err := c.nodes.addPoint(p); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// run takes what arrives, in groups, until ctx ends.
-func (c *committer) run(ctx context.Context, host collectors.Host) {
+// commitUntilDone takes what arrives, in groups, until ctx ends.
+func (c *committer) commitUntilDone(ctx context.Context, host collectors.Host) {
 	c.host, c.delivery.host, c.nodes.delivery.host = host, host, host
-	c.memoryFailed(c.zones.recall(host, c.settings))
+	c.noticeMemoryFailed(c.zones.recall(host, c.settings))
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
@@ -91,11 +91,11 @@ func (c *committer) commitGroup(ctx context.Context, group []arrival) {
 		return // not acknowledged: the broker sends it again
 	}
 	acknowledge(group)
-	c.memoryFailed(c.zones.remember(c.host, c.settings))
+	c.noticeMemoryFailed(c.zones.remember(c.host, c.settings))
 }
 
-// memoryFailed tells of something that could not be recalled or remembered; nothing is lost by that but time.
-func (c *committer) memoryFailed(err error) { c.notices.memoryFailed(c.label, err) }
+// noticeMemoryFailed tells of something that could not be recalled or remembered; nothing is lost by that but time.
+func (c *committer) noticeMemoryFailed(err error) { c.notices.addMemoryFailed(c.label, err) }
 
 // brokerNames are the brokers, for a person.
 func (c *committer) brokerNames() string {

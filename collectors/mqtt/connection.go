@@ -74,7 +74,7 @@ func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*conn
 	// puts into the queue and leaves when the connection closes, so nothing else can hold up the reader.
 	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
 	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
-	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.openConn(ctx) })
+	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.openNetwork(ctx) })
 	if s.presence.topic != "" {
 		will := s.presence.message(false, c.begunAt)
 		o.SetBinaryWill(will.topic, will.payload, will.qos, will.retain)
@@ -99,9 +99,9 @@ func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*conn
 	return c, nil
 }
 
-// openConn makes the network connection, and ties it to ctx until the broker has answered.
-func (c *connection) openConn(ctx context.Context) (net.Conn, error) {
-	conn, err := c.settings.openConn(ctx, c.broker)
+// openNetwork makes the network connection, and ties it to ctx until the broker has answered.
+func (c *connection) openNetwork(ctx context.Context) (net.Conn, error) {
+	conn, err := c.settings.dialBroker(ctx, c.broker)
 	if err != nil {
 		c.dialErr = err
 		return nil, err

@@ -25,18 +25,18 @@ func (c *committer) correctPresence(a arrival) {
 	case bytes.Equal(a.Payload(), here.payload):
 		c.presenceConn = a.conn // what comes before our own word on this connection is older than it
 	case c.presenceConn == a.conn && c.presence.saysOffline(a.Payload()):
-		c.requests.publish(here)
+		c.requests.queuePublication(here)
 	}
 }
 
 // decodeMessage turns one message into readings, and says why it must be kept as it is when something in it could not be
 // decoded. It remembers the message, because whatever was decoded is delivered before anything else.
 func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
-	if n, kind, device := c.nodes.find(a.Topic()); n != nil {
+	if n, kind, device := c.nodes.nodeOf(a.Topic()); n != nil {
 		if c.recent.repeats(a, nil) {
 			return nil, nil
 		}
-		readings, err := c.nodes.receive(n, kind, device, a)
+		readings, err := c.nodes.decodeNodeMessage(n, kind, device, a)
 		c.heardSinceBad = c.heardSinceBad || len(readings) > 0
 		return readings, err
 	}
@@ -44,7 +44,7 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 		c.correctPresence(a)
 		return nil, nil
 	}
-	points := c.points.routes.find(a.Topic())
+	points := c.points.routes.pointsOf(a.Topic())
 	if len(points) == 0 {
 		c.dropUnknown(a)
 		return nil, nil
@@ -126,7 +126,7 @@ func (c *committer) dropUnknown(a arrival) {
 	}
 	u.messages++
 	if u.unsubscribedAt.IsZero() || a.at.Sub(u.unsubscribedAt) >= unsubscribeEvery {
-		if c.requests.unsubscribe(topic) { // else the next message asks
+		if c.requests.queueUnsubscribe(topic) { // else the next message asks
 			u.unsubscribedAt = a.at
 		}
 	}

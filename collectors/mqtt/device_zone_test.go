@@ -226,7 +226,7 @@ func TestUntilTheZoneIsKnown(t *testing.T) {
 		if why != nil || len(readings) != 1 {
 			t.Fatalf("%v, %v", readings, why)
 		}
-		s.committer.memoryFailed(s.committer.zones.remember(h, s.settings))
+		s.committer.noticeMemoryFailed(s.committer.zones.remember(h, s.settings))
 		return readings[0].At
 	}
 	told := func() (rules string) {

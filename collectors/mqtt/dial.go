@@ -69,8 +69,8 @@ func (b Brokers) endpoints() ([]*url.URL, error) {
 	return all, nil
 }
 
-// openConn makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
-func (s *settings) openConn(ctx context.Context, broker *url.URL) (net.Conn, error) {
+// dialBroker makes the network connection to the broker. Certificates are read anew each time, so that renewed ones count.
+func (s *settings) dialBroker(ctx context.Context, broker *url.URL) (net.Conn, error) {
 	var config *tls.Config
 	if encrypted(broker) {
 		var err error

@@ -113,7 +113,7 @@ func (e *listener) listen(ctx context.Context, s *session, c *connection) error 
 		case <-s.queue.ready:
 			group := s.queue.take()
 			for _, a := range group {
-				e.add(a, a.at)
+				e.hear(a, a.at)
 			}
 			acknowledge(group)
 			if err := e.requestBirths(ctx, c, group); err != nil {
@@ -127,7 +127,7 @@ func (e *listener) listen(ctx context.Context, s *session, c *connection) error 
 	}
 }
 
-func (e *listener) add(m paho.Message, at time.Time) {
+func (e *listener) hear(m paho.Message, at time.Time) {
 	h := e.heard[m.Topic()]
 	if h == nil {
 		if len(e.heard) >= heardTopics {

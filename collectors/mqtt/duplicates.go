@@ -18,7 +18,7 @@ func (r *recentMessages) repeats(a arrival, outcomes []outcome) bool {
 		return true
 	}
 	if same || a.Qos() > 0 {
-		r.add(key)
+		r.remember(key)
 	}
 	return false
 }
@@ -58,8 +58,8 @@ func (r *recentMessages) has(key uint64) bool {
 	return ok
 }
 
-// add remembers a key and forgets the oldest.
-func (r *recentMessages) add(key uint64) {
+// remember remembers a key and forgets the oldest.
+func (r *recentMessages) remember(key uint64) {
 	if r.has(key) {
 		return
 	}

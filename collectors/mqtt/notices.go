@@ -48,8 +48,8 @@ func (q *notices) drop() {
 	}
 }
 
-// memoryFailed tells of something that could not be recalled or remembered; nothing is lost by that but time.
-func (q *notices) memoryFailed(source string, err error) {
+// addMemoryFailed tells of something that could not be recalled or remembered; nothing is lost by that but time.
+func (q *notices) addMemoryFailed(source string, err error) {
 	if now := time.Now(); err != nil {
 		q.add(collectors.Notice{Rule: eventrules.MemoryFailed, Source: source, Since: now, Until: now, Note: err.Error()})
 	}

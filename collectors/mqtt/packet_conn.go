@@ -159,7 +159,7 @@ func (g *packetConn) nextPacket() error {
 	if err != nil {
 		return err
 	}
-	g.noteHeard()
+	g.notePacket()
 	kind := first >> 4
 	if !g.connacked && kind != connackPacket {
 		return g.fail("the first packet is of type %d, not the answer to the connection: this is no MQTT broker", kind)
@@ -181,8 +181,8 @@ func (g *packetConn) nextPacket() error {
 	return nil
 }
 
-// noteHeard notes that the broker is there.
-func (g *packetConn) noteHeard() {
+// notePacket notes that the broker is there.
+func (g *packetConn) notePacket() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.heardAt = time.Now()

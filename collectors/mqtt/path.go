@@ -116,8 +116,8 @@ func (p path) split() (list, rest path, err error) {
 	return list, rest, nil
 }
 
-// find follows the path from the root of a decoded document. The error is errAbsent when it leads nowhere.
-func (p path) find(root any) (any, error) {
+// lookUp follows the path from the root of a decoded document. The error is errAbsent when it leads nowhere.
+func (p path) lookUp(root any) (any, error) {
 	at := root
 	for _, s := range p {
 		if s.array {

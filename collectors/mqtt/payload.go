@@ -92,7 +92,7 @@ func (p *point) elements(doc *document) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, err := p.listPath.find(root)
+	at, err := p.listPath.lookUp(root)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (p *point) rawValue(doc *document, element any) (any, error) {
 	case len(doc.payload) == 0:
 		return nil, nil
 	case p.listPath != nil:
-		return p.valuePath.find(element)
+		return p.valuePath.lookUp(element)
 	case p.valuePath == nil:
 		return string(doc.payload), nil
 	}
@@ -144,7 +144,7 @@ func (p *point) rawValue(doc *document, element any) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.valuePath.find(root)
+	return p.valuePath.lookUp(root)
 }
 
 // text is the text at a path; empty for a null, an object or a list.
@@ -154,7 +154,7 @@ func (pl relPath) text(doc *document, element any) (string, error) {
 		at, err = doc.json()
 	}
 	if err == nil {
-		at, err = pl.path.find(at)
+		at, err = pl.path.lookUp(at)
 	}
 	switch v := at.(type) {
 	case string:
@@ -248,7 +248,7 @@ func (p *point) setValue(r *collectors.Reading, raw any, out *outcome) error {
 		return nil
 	}
 	if p.registers != nil {
-		v, digits, err := p.registers.decode(text)
+		v, digits, err := p.registers.decodeRegisters(text)
 		if err != nil {
 			return refuse(err)
 		}

@@ -78,7 +78,7 @@ func newPoint(device string, opts Point) (*point, error) {
 		}
 	}
 	var err error
-	if p.registers, err = opts.registerValue(); err != nil {
+	if p.registers, err = opts.parseRegisterOptions(); err != nil {
 		return nil, fmt.Errorf("point %s: %w", p.name, err)
 	}
 	return p, nil

@@ -17,11 +17,11 @@ type pointSet struct {
 
 func newPointSet() *pointSet { return &pointSet{names: map[string]bool{}} }
 
-func (s *pointSet) add(p *point) {
+func (s *pointSet) addPoint(p *point) {
 	s.all = append(s.all, p)
 	s.names[string(p.name)] = true
 	if p.Sparkplug == "" {
-		s.routes.add(p)
+		s.routes.addPoint(p)
 	}
 }
 
@@ -31,7 +31,7 @@ type routes struct {
 	wild  []*point // in the order of the configuration
 }
 
-func (r *routes) add(p *point) {
+func (r *routes) addPoint(p *point) {
 	if wildcard(withoutGroup(p.Topic)) {
 		r.wild = append(r.wild, p)
 		return
@@ -43,8 +43,8 @@ func (r *routes) add(p *point) {
 	r.exact[topic] = append(r.exact[topic], p)
 }
 
-// find returns the points that read a topic; none when nobody does.
-func (r *routes) find(topic string) []*point {
+// pointsOf returns the points that read a topic; none when nobody does.
+func (r *routes) pointsOf(topic string) []*point {
 	found := r.exact[topic]
 	for _, p := range r.wild {
 		if matches(withoutGroup(p.Topic), topic) {

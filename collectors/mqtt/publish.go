@@ -35,16 +35,16 @@ func newRequests() *requests {
 	return &requests{make(chan publication, maxPublications), make(chan string, maxUnsubscribes)}
 }
 
-// publish has a message published, if there is room.
-func (r *requests) publish(p publication) {
+// queuePublication has a message published, if there is room.
+func (r *requests) queuePublication(p publication) {
 	select {
 	case r.publications <- p:
 	default:
 	}
 }
 
-// unsubscribe has a topic unsubscribed; false when there is no room.
-func (r *requests) unsubscribe(topic string) bool {
+// queueUnsubscribe has a topic unsubscribed; false when there is no room.
+func (r *requests) queueUnsubscribe(topic string) bool {
 	select {
 	case r.unsubscribes <- topic:
 		return true

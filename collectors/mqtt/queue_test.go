@@ -95,8 +95,8 @@ func TestALoneMessageDoesNotWaitLong(t *testing.T) {
 func TestTheMemoryOfRecentMessagesIsBounded(t *testing.T) {
 	r := newRecentMessages()
 	for key := range uint64(3 * recentItems) {
-		r.add(key)
-		r.add(key)
+		r.remember(key)
+		r.remember(key)
 	}
 	if len(r.seen) != recentItems || len(r.ring) != recentItems {
 		t.Errorf("%d and %d", len(r.seen), len(r.ring))

@@ -47,7 +47,7 @@ func committerOf(all []*committer, r collectors.Refusal) (*committer, error) {
 		if r.Device != "" && slices.ContainsFunc(strings.Split(r.Device, ","), ours) {
 			return c, nil
 		}
-		if n, _, _ := c.nodes.find(r.Source); n != nil || len(c.points.routes.find(r.Source)) > 0 {
+		if n, _, _ := c.nodes.nodeOf(r.Source); n != nil || len(c.points.routes.pointsOf(r.Source)) > 0 {
 			found = append(found, c)
 		}
 	}
@@ -70,11 +70,11 @@ func (c *committer) redecode(r collectors.Refusal) ([]collectors.Reading, error)
 			return nil, errors.New("only its beginning was kept, since it was longer than a packet may be")
 		}
 	}
-	n, kind, device := c.nodes.find(r.Source)
+	n, kind, device := c.nodes.nodeOf(r.Source)
 	switch {
 	case n != nil:
 		n.assumeBorn(kind, device)
-	case len(c.points.routes.find(r.Source)) == 0:
+	case len(c.points.routes.pointsOf(r.Source)) == 0:
 		return nil, errUnread
 	}
 	c.recent = newRecentMessages()

@@ -22,8 +22,8 @@ type registerValue struct {
 	bit      int // -1: none
 }
 
-// registerValue reads the options of a point that is registers; nil when it is none.
-func (p Point) registerValue() (*registerValue, error) {
+// parseRegisterOptions reads the options of a point that is registers; nil when it is none.
+func (p Point) parseRegisterOptions() (*registerValue, error) {
 	if p.Encoding == "" {
 		return nil, nil
 	}
@@ -68,8 +68,8 @@ func (w *registerValue) decodeBytes(text string) ([]byte, error) {
 	return data, nil
 }
 
-// decode reads the value, with all its digits where a float64 cannot hold them.
-func (w *registerValue) decode(text string) (v float64, digits string, err error) {
+// decodeRegisters reads the value, with all its digits where a float64 cannot hold them.
+func (w *registerValue) decodeRegisters(text string) (v float64, digits string, err error) {
 	data, err := w.decodeBytes(text)
 	if err != nil {
 		return 0, "", err
@@ -111,7 +111,7 @@ func (p Point) checkRegisters(add func(field, message string)) {
 		add(field, "is about registers; write encoding: hex, base64 or binary as well, or leave it out")
 		return
 	}
-	_, err := p.registerValue()
+	_, err := p.parseRegisterOptions()
 	_, kindErr := registers.ParseKind(p.Type)
 	switch {
 	case !slices.Contains(encodings, p.Encoding):

@@ -48,7 +48,7 @@ type subscriptions struct {
 func (t *subscriptions) resume(ctx context.Context, c *connection) error {
 	wanted := t.filters
 	if t.clean {
-		return t.subscribe(ctx, c, wanted)
+		return t.subscribeAndRetry(ctx, c, wanted)
 	}
 	now := time.Now()
 	old, known, err := t.recallTopics(c.broker)
@@ -74,7 +74,7 @@ func (t *subscriptions) resume(ctx context.Context, c *connection) error {
 			return err
 		}
 	}
-	if err := t.subscribe(ctx, c, wanted); err != nil {
+	if err := t.subscribeAndRetry(ctx, c, wanted); err != nil {
 		return err
 	}
 	if len(stale) > 0 {
@@ -83,9 +83,9 @@ func (t *subscriptions) resume(ctx context.Context, c *connection) error {
 	return nil
 }
 
-// subscribe asks for topics, and once more for those that are refused. It is done at every connection: a broker that
+// subscribeAndRetry asks for topics, and once more for those that are refused. It is done at every connection: a broker that
 // lost the session says so, but one that lost a single subscription does not.
-func (t *subscriptions) subscribe(ctx context.Context, c *connection, wanted []string) error {
+func (t *subscriptions) subscribeAndRetry(ctx context.Context, c *connection, wanted []string) error {
 	answers, err := c.subscribe(ctx, wanted)
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (t *subscriptions) upkeep(ctx context.Context, c *connection) error {
 	if len(refused) == 0 {
 		return nil
 	}
-	return t.subscribe(ctx, c, refused)
+	return t.subscribeAndRetry(ctx, c, refused)
 }
 
 // noticeLoss tells of a session that existed at the given time and does not any more. A time that a clock told which was
@@ -166,7 +166,7 @@ func (t *subscriptions) renewAlive(broker *url.URL, topics []string, now time.Ti
 		return
 	}
 	if err := t.rememberTopics(broker, topics, now); err != nil {
-		t.notices.memoryFailed(t.label, err)
+		t.notices.addMemoryFailed(t.label, err)
 	}
 }
 

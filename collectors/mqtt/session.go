@@ -54,7 +54,7 @@ func (s *session) run(ctx context.Context, host collectors.Host) {
 	committed := make(chan struct{})
 	wg.Go(func() {
 		defer close(committed)
-		s.committer.run(ctx, host)
+		s.committer.commitUntilDone(ctx, host)
 	})
 	for ctx.Err() == nil {
 		s.tryBrokers(ctx, committed)

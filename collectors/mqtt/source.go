@@ -16,7 +16,7 @@ func (d Device) Source(p Point) string {
 	if p.Value != "" {
 		said = append(said, "value "+p.Value)
 	}
-	if w, err := p.registerValue(); err == nil && w != nil {
+	if w, err := p.parseRegisterOptions(); err == nil && w != nil {
 		said = append(said, fmt.Sprintf("%s, word %d, %s %s", w.encoding, p.Word, w.kind, w.order.Of(w.kind.Registers())))
 		if w.bit >= 0 {
 			said = append(said, fmt.Sprintf("bit %d", w.bit))

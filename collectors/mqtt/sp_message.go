@@ -23,8 +23,8 @@ type nodeMessage struct {
 	errs     []error // what makes the message worth keeping
 }
 
-// receive takes one message of a node. The error is what makes the message worth keeping.
-func (sp *spNodes) receive(n *spNode, kind, device string, a arrival) ([]collectors.Reading, error) {
+// decodeNodeMessage takes one message of a node. The error is what makes the message worth keeping.
+func (sp *spNodes) decodeNodeMessage(n *spNode, kind, device string, a arrival) ([]collectors.Reading, error) {
 	m := &nodeMessage{arrival: a, node: n, kind: kind, device: n.devices[device], path: sparkplug.JoinPath(n.Group, n.Name, device)}
 	switch kind {
 	case "NDATA", "DDATA", "NBIRTH", "DBIRTH", "NDEATH", "DDEATH":
@@ -35,8 +35,8 @@ func (sp *spNodes) receive(n *spNode, kind, device string, a arrival) ([]collect
 	return m.readings, errors.Join(m.errs...)
 }
 
-// fail keeps an error, with the message's kind and path.
-func (m *nodeMessage) fail(format string, cause any) {
+// keepError keeps an error, with the message's kind and path.
+func (m *nodeMessage) keepError(format string, cause any) {
 	if len(m.errs) < maxReasons {
 		m.errs = append(m.errs, fmt.Errorf("%s of %s "+format, m.kind, m.path, cause))
 	}
@@ -45,7 +45,7 @@ func (m *nodeMessage) fail(format string, cause any) {
 // parse checks a message and takes it as its kind demands.
 func (sp *spNodes) parse(m *nodeMessage) {
 	if !sp.over(m.conn, m.at) {
-		m.fail("came through %s that has ended; it is asked for its birth", "a connection")
+		m.keepError("came through %s that has ended; it is asked for its birth", "a connection")
 		return
 	}
 	var err error
@@ -54,7 +54,7 @@ func (sp *spNodes) parse(m *nodeMessage) {
 	}
 	if err != nil {
 		m.node.Doubt(err, m.at)
-		m.fail("%w", err)
+		m.keepError("%w", err)
 		return
 	}
 	switch m.kind {
@@ -102,7 +102,7 @@ func (m *nodeMessage) early() {
 	}
 	m.node.CameEarly(m.device.Birth, m.at)
 	if n := m.device.Early; powerOfTen(uint64(n)) {
-		m.fail("came before its birth, without which the aliases mean nothing (message %d of this kind since then); it is asked for its birth", n)
+		m.keepError("came before its birth, without which the aliases mean nothing (message %d of this kind since then); it is asked for its birth", n)
 	}
 }
 
@@ -125,7 +125,7 @@ func (sp *spNodes) read(m *nodeMessage, birth bool) {
 		def, err := m.device.Find(metric)
 		if err != nil {
 			m.node.Doubt(err, m.at)
-			m.fail("%w", err)
+			m.keepError("%w", err)
 		}
 		if def == nil {
 			return
@@ -156,7 +156,7 @@ func (sp *spNodes) readMetric(p *point, def *sparkplug.Definition, metric *spark
 	r.Past = metric.Historical
 	p.setMetricTime(&out, cmp.Or(metric.Millis, m.payload.Millis))
 	if r.Past && !out.deviceTime {
-		m.fail("has a historical value of no time: %w", out.timeErr)
+		m.keepError("has a historical value of no time: %w", out.timeErr)
 		return
 	}
 	err := def.Agrees(metric)
@@ -174,7 +174,7 @@ func (sp *spNodes) readMetric(p *point, def *sparkplug.Definition, metric *spark
 		}
 	}
 	if out.undecodable != nil {
-		m.fail("for point "+string(p.name)+": %w", out.undecodable)
+		m.keepError("for point "+string(p.name)+": %w", out.undecodable)
 	}
 	if n := m.node; r.Quality == collectors.Good && n.Uncertain != nil && len(metric.Name) == 0 {
 		r.Quality, r.Err = collectors.Uncertain, fmt.Errorf("%w; until %s/%s is born again its aliases are not sure", n.Uncertain, n.Group, n.Name)

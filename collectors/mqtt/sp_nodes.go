@@ -41,8 +41,8 @@ type spDevice struct {
 	commLossSince time.Time // of the comm-loss that was announced; zero when there is none
 }
 
-// add takes a point in.
-func (sp *spNodes) add(p *point) error {
+// addPoint takes a point in.
+func (sp *spNodes) addPoint(p *point) error {
 	group, name, device, err := nodePath(p.Sparkplug)
 	if err != nil {
 		return err
@@ -58,13 +58,13 @@ func (sp *spNodes) add(p *point) error {
 		d = &spDevice{Birth: n.BirthOf(device), readers: map[*sparkplug.Definition][]*point{}}
 		n.devices[device] = d
 	}
-	metric := d.Metric(p.Metric)
+	metric := d.DefinitionOf(p.Metric)
 	d.readers[metric], d.points = append(d.readers[metric], p), append(d.points, p)
 	return nil
 }
 
-// find is the node that a topic is about, if we read it, with the kind of the message and the device.
-func (sp *spNodes) find(topic string) (n *spNode, kind, device string) {
+// nodeOf is the node that a topic is about, if we read it, with the kind of the message and the device.
+func (sp *spNodes) nodeOf(topic string) (n *spNode, kind, device string) {
 	group, kind, name, device := sparkplug.SplitTopic(topic)
 	return sp.byPath[group+"/"+name], kind, device
 }
@@ -90,15 +90,15 @@ func (sp *spNodes) over(conn *packetConn, now time.Time) bool {
 	return true
 }
 
-// watch asks for the births that are due, and tells of nodes that do not come.
-func (sp *spNodes) watch(ctx context.Context, state linkState, now time.Time) {
+// watchNodes asks for the births that are due, and tells of nodes that do not come.
+func (sp *spNodes) watchNodes(ctx context.Context, state linkState, now time.Time) {
 	if !state.up || state.conn == nil {
 		return
 	}
 	sp.over(state.conn, now)
 	for _, n := range sp.byPath {
 		if !sp.listenOnly && n.RebirthDue(now) {
-			sp.requests.publish(rebirth(n.Group, n.Name, now))
+			sp.requests.queuePublication(rebirth(n.Group, n.Name, now))
 		}
 		sp.watchGap(n, now)
 		for _, d := range n.devices {

@@ -23,7 +23,7 @@ func TestSuggestedPointsSayHowLongSilenceIsNormal(t *testing.T) {
 	} {
 		e := listener{heard: map[string]*Heard{}}
 		for i, s := range c.after {
-			e.add(bare{payload: []byte(c.payload), retained: i == 0}, begin.Add(time.Duration(s*float64(time.Second))))
+			e.hear(bare{payload: []byte(c.payload), retained: i == 0}, begin.Add(time.Duration(s*float64(time.Second))))
 		}
 		end := begin.Add(80 * time.Second)
 		if n := len(c.after); c.after[n-1] != 1 {

@@ -28,7 +28,7 @@ func (c *committer) watch(ctx context.Context, now time.Time) {
 	state, answers := c.link.state()
 	c.watchLink(ctx, state, now)
 	c.watchTopics(ctx, state.broker, answers, now)
-	c.nodes.watch(ctx, state, now)
+	c.nodes.watchNodes(ctx, state, now)
 	if state.up {
 		c.watchSilence(ctx, state.since, now)
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// columnsMost bounds the columns of a recording, ours and others.
-const columnsMost = 32
+// maxColumns bounds the columns of a recording, ours and others.
+const maxColumns = 32
 
 // Fields of a row, by their place in columnNames.
 const (
@@ -25,13 +25,13 @@ var columnNames = [fieldCount]string{"ts", "mono_s", "boot", "point", "value", "
 
 // columns say which field stands in which column of a recording; -1 is a column that is not ours.
 type columns struct {
-	field [columnsMost]int8
+	field [maxColumns]int8
 	n     int
 	has   [fieldCount]bool
 }
 
-// usual is the order of a recording without a header.
-func usual() (c columns) {
+// usualColumns is the order of a recording without a header.
+func usualColumns() (c columns) {
 	for i := range columnNames {
 		c.field[i], c.has[i] = int8(i), true
 	}
@@ -39,13 +39,13 @@ func usual() (c columns) {
 	return c
 }
 
-// headed reads a header line: the columns' names in any order, in upper or lower case, among others. ok is false when
+// parseHeader reads a header line: the columns' names in any order, in upper or lower case, among others. ok is false when
 // the line is no header. ts, point and value must be among them; without mono_s and boot the time alone puts the rows in
 // order, and without quality every number counts as good.
-func headed(line []byte) (c columns, ok bool, err error) {
+func parseHeader(line []byte) (c columns, ok bool, err error) {
 	names := strings.Split(string(line), ",")
 	for i, name := range names {
-		name = strings.ToLower(string(plain([]byte(name))))
+		name = strings.ToLower(string(unquote([]byte(name))))
 		for f, known := range columnNames {
 			if name != known {
 				continue
@@ -53,7 +53,7 @@ func headed(line []byte) (c columns, ok bool, err error) {
 			if c.has[f] {
 				return c, true, fmt.Errorf("the column %s stands there twice", known)
 			}
-			if i < columnsMost {
+			if i < maxColumns {
 				c.has[f] = true
 				c.field[i] = int8(f) + 1 // made a field below
 			}
@@ -66,8 +66,8 @@ func headed(line []byte) (c columns, ok bool, err error) {
 	switch {
 	case c.has == [fieldCount]bool{}:
 		return c, false, nil
-	case c.n > columnsMost:
-		return c, true, fmt.Errorf("%d columns; at most %d can be read", c.n, columnsMost)
+	case c.n > maxColumns:
+		return c, true, fmt.Errorf("%d columns; at most %d can be read", c.n, maxColumns)
 	}
 	for _, f := range []int{fieldTs, fieldPoint, fieldValue} {
 		if !c.has[f] {
@@ -95,14 +95,14 @@ func (c *columns) split(line []byte, f *[fieldCount][]byte) error {
 			return fmt.Errorf("%d columns, not %d; expected %s", i+1, c.n, header)
 		}
 		if at := c.field[i]; at >= 0 {
-			f[at] = plain(cell)
+			f[at] = unquote(cell)
 		}
 	}
 	return nil
 }
 
-// plain takes blanks and quotes off a cell.
-func plain(cell []byte) []byte {
+// unquote takes blanks and quotes off a cell.
+func unquote(cell []byte) []byte {
 	n := len(cell)
 	if n == 0 || cell[0] > '"' && cell[n-1] > '"' {
 		return cell

@@ -42,11 +42,11 @@ type Counts struct {
 // Recording is a collector that plays a file of readings once, in the file's order, as fast as the host takes them.
 type Recording struct {
 	device Device
-	points map[string]known
+	points map[string]playedPoint
 	counts Counts
 }
 
-type known struct {
+type playedPoint struct {
 	name collectors.Point
 	unit collectors.Unit
 }
@@ -58,26 +58,26 @@ func New(d Device) (collectors.Collector, error) {
 	if problems := d.check(""); len(problems) > 0 {
 		return nil, fmt.Errorf("recording %s: %s: %s", d.Name, problems[0].Path, problems[0].Message)
 	}
-	r := &Recording{device: d, points: make(map[string]known, len(d.Points))}
+	r := &Recording{device: d, points: make(map[string]playedPoint, len(d.Points))}
 	bare := map[string]int{}
 	for _, p := range d.Points {
 		name := collectors.Point(p.Name)
 		if !strings.Contains(p.Name, "/") {
 			name = collectors.PointOf(d.Name, p.Name)
 		}
-		r.points[string(name)] = known{name: name, unit: collectors.Unit(p.Unit)}
-		bare[afterSlash(name)]++
+		r.points[string(name)] = playedPoint{name: name, unit: collectors.Unit(p.Unit)}
+		bare[pointName(name)]++
 	}
 	for _, k := range maps.Clone(r.points) {
-		if short := afterSlash(k.name); bare[short] == 1 {
+		if short := pointName(k.name); bare[short] == 1 {
 			r.points[short] = k
 		}
 	}
 	return r, nil
 }
 
-// afterSlash is the name that a point has within its device.
-func afterSlash(p collectors.Point) string {
+// pointName is the name that a point has within its device.
+func pointName(p collectors.Point) string {
 	_, name, _ := strings.Cut(string(p), "/")
 	return name
 }
@@ -113,15 +113,15 @@ func (r *Recording) play(ctx context.Context, host collectors.Host, in io.Reader
 	if err != nil {
 		return err
 	}
-	p := &player{Recording: r, host: host, from: from, lines: lines{in: bufio.NewReaderSize(in, lineLimit)}}
-	p.rows.columns, p.rows.zone = usual(), r.device.Zone
+	p := &player{Recording: r, host: host, from: from, lines: lineCutter{in: bufio.NewReaderSize(in, lineLimit)}}
+	p.rows.columns, p.rows.zone = usualColumns(), r.device.Zone
 	for {
 		line, err := p.lines.next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
-			err = p.take(ctx, line)
+			err = p.takeLine(ctx, line)
 		}
 		if p.lines.number%lookUp == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -133,11 +133,11 @@ func (r *Recording) play(ctx context.Context, host collectors.Host, in io.Reader
 	if err := p.flush(ctx); err != nil {
 		return fmt.Errorf("recording %s: line %d: %w", r.device.File, p.lines.number, err)
 	}
-	return r.warn(ctx, host)
+	return r.warnOfNoRows(ctx, host)
 }
 
-// warn tells a person why nothing happened: a file in which no row names a configured point is a mistake, not a quiet site.
-func (r *Recording) warn(ctx context.Context, host collectors.Host) error {
+// warnOfNoRows tells a person why nothing happened: a file in which no row names a configured point is a mistake, not a quiet site.
+func (r *Recording) warnOfNoRows(ctx context.Context, host collectors.Host) error {
 	if r.counts.Played+r.counts.Resumed > 0 || r.counts.Skipped == 0 && r.device.From != nil {
 		return nil
 	}
@@ -160,18 +160,18 @@ type player struct {
 	*Recording
 	host  collectors.Host
 	from  position
-	lines lines
+	lines lineCutter
 	rows  rowReader
 	batch []collectors.Reading // the rows of one poll that have been read so far
 	stamp row                  // the instant of that poll
 	arena []collectors.Reading
 }
 
-// take adds one line to the batch, after handing over the batch before it when the line belongs to another instant.
-func (p *player) take(ctx context.Context, line []byte) error {
+// takeLine adds one line to the batch, after handing over the batch before it when the line belongs to another instant.
+func (p *player) takeLine(ctx context.Context, line []byte) error {
 	if p.lines.number == 1 {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-		if is, err := p.head(line); is || err != nil {
+		if is, err := p.readHeader(line); is || err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (p *player) take(ctx context.Context, line []byte) error {
 	}
 	row, err := p.rows.parse(line)
 	if err != nil || p.lines.cut {
-		return p.refuse(ctx, line, err)
+		return p.refuseLine(ctx, line, err)
 	}
 	if p.from.holds(row) {
 		p.counts.Resumed++
@@ -203,9 +203,9 @@ func (p *player) take(ctx context.Context, line []byte) error {
 	return nil
 }
 
-// head reads the first line where it is a header.
-func (p *player) head(line []byte) (is bool, err error) {
-	c, is, err := headed(line)
+// readHeader reads the first line where it is a header.
+func (p *player) readHeader(line []byte) (is bool, err error) {
+	c, is, err := parseHeader(line)
 	if err != nil {
 		return is, fmt.Errorf("not a recording: %w; the first line should be %s", err, header)
 	}
@@ -215,8 +215,8 @@ func (p *player) head(line []byte) (is bool, err error) {
 	return is, nil
 }
 
-// refuse keeps a line that cannot be read. A first line of that kind means that the file is something else.
-func (p *player) refuse(ctx context.Context, line []byte, why error) error {
+// refuseLine keeps a line that cannot be read. A first line of that kind means that the file is something else.
+func (p *player) refuseLine(ctx context.Context, line []byte, why error) error {
 	if p.lines.cut {
 		why = fmt.Errorf("longer than %d bytes", lineLimit)
 	}
@@ -228,13 +228,13 @@ func (p *player) refuse(ctx context.Context, line []byte, why error) error {
 	}
 	p.counts.Refused++
 	source := fmt.Sprintf("%s line %d", p.device.Name, p.lines.number)
-	return p.persist(ctx, "keep a row that cannot be read", func() error {
+	return p.retry(ctx, "keep a row that cannot be read", func() error {
 		return p.host.Refuse(ctx, []collectors.Refusal{{Source: source, Raw: bytes.Clone(line), Err: why, At: time.Now()}})
 	})
 }
 
 // add puts a reading into the batch. Batches are cut from larger pieces, never used twice: a host may keep them.
-func (p *player) add(r row, k known) {
+func (p *player) add(r row, k playedPoint) {
 	if len(p.arena) == cap(p.arena) {
 		p.arena = append(make([]collectors.Reading, 0, max(arenaSize, 2*len(p.batch))), p.batch...)
 		p.batch = p.arena
@@ -252,7 +252,7 @@ func (p *player) flush(ctx context.Context) error {
 	if len(p.batch) == 0 {
 		return ctx.Err()
 	}
-	err := p.persist(ctx, "hand over a batch", func() error { return p.host.Emit(ctx, p.batch) })
+	err := p.retry(ctx, "hand over a batch", func() error { return p.host.Emit(ctx, p.batch) })
 	if err != nil {
 		return err
 	}
@@ -262,8 +262,8 @@ func (p *player) flush(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// persist repeats what the host did not take: a recorded poll does not come again by itself, unlike a device's.
-func (p *player) persist(ctx context.Context, what string, do func() error) error {
+// retry repeats what the host did not take: a recorded poll does not come again by itself, unlike a device's.
+func (p *player) retry(ctx context.Context, what string, do func() error) error {
 	pause := firstPause
 	for try := 1; ; try++ {
 		err := do()
@@ -282,15 +282,15 @@ func (p *player) persist(ctx context.Context, what string, do func() error) erro
 	}
 }
 
-// lines cuts a stream into lines of bounded length.
-type lines struct {
+// lineCutter cuts a stream into lines of bounded length.
+type lineCutter struct {
 	in     *bufio.Reader
 	number int
 	cut    bool // the line was longer than the limit; only its beginning was kept
 }
 
 // next returns the next line without its end; it is valid until the next call. At the end of the stream: io.EOF.
-func (l *lines) next() ([]byte, error) {
+func (l *lineCutter) next() ([]byte, error) {
 	l.cut = false
 	l.number++
 	line, err := l.in.ReadSlice('\n')

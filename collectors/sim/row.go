@@ -53,7 +53,7 @@ func (p *rowReader) parse(line []byte) (row, error) {
 	}
 	var r row
 	var err error
-	if r.at, err = p.time(f[fieldTs]); err != nil {
+	if r.at, err = p.parseTime(f[fieldTs]); err != nil {
 		return row{}, err
 	}
 	if r.point = f[fieldPoint]; len(r.point) == 0 {
@@ -65,19 +65,19 @@ func (p *rowReader) parse(line []byte) (row, error) {
 		}
 		p.since = max(p.since, time.Duration(r.at.UnixNano()))
 		r.mono = p.since
-		return r, r.judge(f[fieldValue], f[fieldQuality], p.columns.has[fieldQuality])
+		return r, r.setQuality(f[fieldValue], f[fieldQuality], p.columns.has[fieldQuality])
 	}
-	if r.mono, err = seconds(f[fieldMono]); err != nil {
+	if r.mono, err = parseSeconds(f[fieldMono]); err != nil {
 		return row{}, err
 	}
-	if r.boot, err = count(f[fieldBoot]); err != nil {
+	if r.boot, err = parseCount(f[fieldBoot]); err != nil {
 		return row{}, err
 	}
-	return r, r.judge(f[fieldValue], f[fieldQuality], p.columns.has[fieldQuality])
+	return r, r.setQuality(f[fieldValue], f[fieldQuality], p.columns.has[fieldQuality])
 }
 
-// judge sets value and quality; judged says that the recording has a quality. A reading without a number is Bad whatever the recording says of it.
-func (r *row) judge(value, quality []byte, judged bool) error {
+// setQuality sets value and quality; hasQuality says that the recording has a column of it. A reading without a number is Bad whatever the recording says of it.
+func (r *row) setQuality(value, quality []byte, hasQuality bool) error {
 	r.value = math.NaN()
 	if len(value) > 0 {
 		v, err := strconv.ParseFloat(string(value), 64)
@@ -87,7 +87,7 @@ func (r *row) judge(value, quality []byte, judged bool) error {
 		r.value = v
 	}
 	switch {
-	case !judged || bytes.EqualFold(quality, []byte("good")):
+	case !hasQuality || bytes.EqualFold(quality, []byte("good")):
 		r.quality = collectors.Good
 	case bytes.EqualFold(quality, []byte("uncertain")):
 		r.quality, r.why = collectors.Uncertain, errDoubt
@@ -102,11 +102,11 @@ func (r *row) judge(value, quality []byte, judged bool) error {
 	return nil
 }
 
-// zoneless are the layouts of a time without a zone.
-var zoneless = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"}
+// zonelessLayouts are the layouts of a time without a zone.
+var zonelessLayouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04"}
 
-// slowly parses RFC 3339 with a blank or a T, without a zone too, and seconds since 1970.
-func (p *rowReader) slowly(text string) (time.Time, error) {
+// parseTimeSlow parses RFC 3339 with a blank or a T, without a zone too, and seconds since 1970.
+func (p *rowReader) parseTimeSlow(text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05Z07:00"} {
 		if at, err := time.Parse(layout, text); err == nil {
 			return at, nil
@@ -116,29 +116,29 @@ func (p *rowReader) slowly(text string) (time.Time, error) {
 	if zone == nil {
 		zone = time.UTC
 	}
-	for _, layout := range zoneless {
+	for _, layout := range zonelessLayouts {
 		if at, err := time.ParseInLocation(layout, text, zone); err == nil {
 			return at, nil
 		}
 	}
-	if v, err := strconv.ParseFloat(text, 64); err == nil && v >= 0 && v < epochMost {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && v >= 0 && v < mostEpoch {
 		return time.Unix(0, int64(math.Round(v*1e6))*1000).UTC(), nil
 	}
 	return time.Time{}, fmt.Errorf("ts %q: not a time like 2026-03-02T07:00:00Z, nor seconds since 1970", text)
 }
 
-// epochMost is the year 2200 in seconds since 1970; a greater number is no count of seconds.
-const epochMost = 7258118400
+// mostEpoch is the year 2200 in seconds since 1970; a greater number is no count of seconds.
+const mostEpoch = 7258118400
 
-// time parses a time in any of the forms.
-func (p *rowReader) time(b []byte) (time.Time, error) {
+// parseTime parses a time in any of the forms.
+func (p *rowReader) parseTime(b []byte) (time.Time, error) {
 	if p.lastN > 0 && string(b) == string(p.last[:p.lastN]) {
 		return p.lastAt, nil
 	}
-	at, ok := p.utc(b)
+	at, ok := p.parseTimeUTC(b)
 	if !ok {
 		var err error
-		if at, err = p.slowly(string(b)); err != nil {
+		if at, err = p.parseTimeSlow(string(b)); err != nil {
 			return time.Time{}, err
 		}
 	}
@@ -150,8 +150,8 @@ func (p *rowReader) time(b []byte) (time.Time, error) {
 	return at, nil
 }
 
-// utc is the fast way for the usual form, 2026-03-02T07:00:00Z; false sends the caller to the slow one.
-func (p *rowReader) utc(b []byte) (time.Time, bool) {
+// parseTimeUTC is the fast way for the usual form, 2026-03-02T07:00:00Z; false sends the caller to the slow one.
+func (p *rowReader) parseTimeUTC(b []byte) (time.Time, bool) {
 	if len(b) != 20 || b[10] != 'T' || b[13] != ':' || b[16] != ':' || b[19] != 'Z' {
 		return time.Time{}, false
 	}
@@ -178,34 +178,34 @@ func twoDigits(b []byte, below int) (int, bool) {
 	return n, hi <= 9 && lo <= 9 && n < below
 }
 
-// seconds parses a count of seconds, with or without a fraction.
-func seconds(b []byte) (time.Duration, error) {
+// parseSeconds parses a count of seconds, with or without a fraction.
+func parseSeconds(b []byte) (time.Duration, error) {
 	n := int64(0)
 	for i, c := range b {
 		if c < '0' || c > '9' || i > 8 {
-			return fraction(b)
+			return parseDecimalSeconds(b)
 		}
 		n = n*10 + int64(c-'0')
 	}
-	if len(b) == 0 || n >= longest {
-		return fraction(b)
+	if len(b) == 0 || n >= longestUptime {
+		return parseDecimalSeconds(b)
 	}
 	return time.Duration(n) * time.Second, nil
 }
 
-// longest is more seconds than a box runs between two boots, and few enough that nanoseconds do not overflow.
-const longest = 10 * 366 * 86400
+// longestUptime is more seconds than a box runs between two boots, and few enough that nanoseconds do not overflow.
+const longestUptime = 10 * 366 * 86400
 
-// fraction is the slow way: decimal seconds, below zero for what a device knew before the box started.
-func fraction(b []byte) (time.Duration, error) {
+// parseDecimalSeconds is the slow way: decimal seconds, below zero for what a device knew before the box started.
+func parseDecimalSeconds(b []byte) (time.Duration, error) {
 	v, err := strconv.ParseFloat(string(b), 64)
-	if err != nil || !(math.Abs(v) < longest) {
+	if err != nil || !(math.Abs(v) < longestUptime) {
 		return 0, fmt.Errorf("mono_s %q: not seconds since the box started", b)
 	}
 	return time.Duration(math.Round(v * 1e9)), nil
 }
 
-func count(b []byte) (int64, error) {
+func parseCount(b []byte) (int64, error) {
 	n, err := strconv.ParseInt(string(b), 10, 32)
 	if err != nil || n < 0 {
 		return 0, fmt.Errorf("boot %q: not a count from 0", b)

@@ -21,23 +21,23 @@ type Tank struct {
 
 	barrels float64
 	now     time.Duration
-	state   state
+	state   pumpState
 	draw    Draw
 	left    time.Duration // of the pause
 	load    Load          // the draw that is running
 	loads   []Load
 }
 
-type state uint8
+type pumpState uint8
 
 const (
-	idle state = iota
+	idle pumpState = iota
 	pumping
 	paused
 )
 
-// drop is in barrels: two volumes that differ by less are the same.
-const drop = 1e-6
+// volumeTolerance is in barrels: two volumes that differ by less are the same.
+const volumeTolerance = 1e-6
 
 // Draw is a removal that shall happen.
 type Draw struct {
@@ -60,22 +60,22 @@ type Load struct {
 	Pauses           int
 }
 
-// What happened to the pump.
-type What string
+// PumpEvent happened to the pump.
+type PumpEvent string
 
 // The words of a Change.
 const (
-	Started     What = "started"
-	Paused      What = "paused"
-	Resumed     What = "resumed"
-	Stopped     What = "stopped"
-	LostSuction What = "lost suction"
+	Started     PumpEvent = "started"
+	Paused      PumpEvent = "paused"
+	Resumed     PumpEvent = "resumed"
+	Stopped     PumpEvent = "stopped"
+	LostSuction PumpEvent = "lost suction"
 )
 
 // Change is one thing that happened to a draw.
 type Change struct {
 	At      time.Duration // the tank's own clock
-	What    What
+	What    PumpEvent
 	Level   float64 // inches
 	Removed float64 // barrels since the start of the draw
 }
@@ -111,37 +111,37 @@ func (t *Tank) Begin(d Draw) (Change, bool) {
 func (t *Tank) Advance(by time.Duration) []Change {
 	var out []Change
 	for by > 0 {
-		step := min(by, t.quiet())
+		step := min(by, t.untilPumpChange())
 		t.flow(step)
 		by -= step
-		if what := t.turn(); what != "" {
+		if what := t.switchPump(); what != "" {
 			out = append(out, t.change(what))
 		}
 	}
 	return out
 }
 
-func (t *Tank) change(what What) Change {
+func (t *Tank) change(what PumpEvent) Change {
 	return Change{At: t.now, What: what, Level: t.Level(), Removed: t.load.Removed}
 }
 
-// quiet is the time until the pump next starts or stops by itself, at least one nanosecond.
-func (t *Tank) quiet() time.Duration {
+// untilPumpChange is the time until the pump next starts or stops by itself, at least one nanosecond.
+func (t *Tank) untilPumpChange() time.Duration {
 	switch t.state {
 	case idle:
 		return math.MaxInt64
 	case paused:
 		return max(1, t.left)
 	}
-	left := t.until() - t.load.Removed
+	left := t.stopVolume() - t.load.Removed
 	if net := t.draw.Rate - t.Inflow; net > 0 {
 		left = min(left, (t.barrels-t.Heel*t.PerInch)/net*t.draw.Rate)
 	}
 	return max(1, time.Duration(math.Ceil(left/t.draw.Rate*float64(time.Minute))))
 }
 
-// until is the volume at which the pump stops next.
-func (t *Tank) until() float64 {
+// stopVolume is the volume at which the pump stops next.
+func (t *Tank) stopVolume() float64 {
 	if n := t.load.Pauses; n < len(t.draw.Pauses) {
 		return min(t.draw.Pauses[n].After, t.draw.Barrels)
 	}
@@ -152,7 +152,7 @@ func (t *Tank) until() float64 {
 func (t *Tank) flow(step time.Duration) {
 	out := 0.0
 	if t.state == pumping {
-		out = max(min(t.draw.Rate*step.Minutes(), t.until()-t.load.Removed), 0)
+		out = max(min(t.draw.Rate*step.Minutes(), t.stopVolume()-t.load.Removed), 0)
 	}
 	after := min(t.barrels+t.Inflow*step.Minutes()-out, t.Height*t.PerInch)
 	t.load.Removed += out
@@ -162,19 +162,19 @@ func (t *Tank) flow(step time.Duration) {
 	t.now += step
 }
 
-// turn says what the pump does at this instant; empty when it goes on as it was.
-func (t *Tank) turn() What {
+// switchPump says what the pump does at this instant; empty when it goes on as it was.
+func (t *Tank) switchPump() PumpEvent {
 	switch {
 	case t.state == paused && t.left <= 0:
 		t.state = pumping
 		return Resumed
 	case t.state != pumping:
 		return ""
-	case t.load.Removed >= t.draw.Barrels-drop:
+	case t.load.Removed >= t.draw.Barrels-volumeTolerance:
 		return t.end(Stopped)
-	case t.barrels <= t.Heel*t.PerInch+drop:
+	case t.barrels <= t.Heel*t.PerInch+volumeTolerance:
 		return t.end(LostSuction)
-	case t.load.Removed >= t.until()-drop:
+	case t.load.Removed >= t.stopVolume()-volumeTolerance:
 		t.state, t.left = paused, t.draw.Pauses[t.load.Pauses].For
 		t.load.Pauses++
 		return Paused
@@ -182,7 +182,7 @@ func (t *Tank) turn() What {
 	return ""
 }
 
-func (t *Tank) end(what What) What {
+func (t *Tank) end(what PumpEvent) PumpEvent {
 	t.state = idle
 	t.load.End, t.load.Closing = t.now, t.Level()
 	t.loads = append(t.loads, t.load)

@@ -61,8 +61,8 @@ func (n *Node) BirthOf(device string) *Birth {
 	return b
 }
 
-// Metric returns the definition of a metric that is read, and makes it when there is none yet.
-func (b *Birth) Metric(name string) *Definition {
+// DefinitionOf returns the definition of a metric that is read, and makes it when there is none yet.
+func (b *Birth) DefinitionOf(name string) *Definition {
 	d := b.Metrics[name]
 	if d == nil {
 		d = &Definition{Name: name}

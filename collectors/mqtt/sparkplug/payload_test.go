@@ -128,7 +128,7 @@ func TestAPayloadCostsNoMoreThanItself(t *testing.T) {
 	const size = 512 << 10
 	metrics := bytes.Repeat(str(payloadMetrics, num(metricAlias, 5)), size/4)
 	b := NewNode("G", "N").BirthOf("")
-	b.Metric("x")
+	b.DefinitionOf("x")
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
