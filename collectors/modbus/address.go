@@ -7,8 +7,8 @@ import (
 	"gauger/collectors/modbus/line"
 )
 
-// place finds the one key of a point that says where it is, and what it says.
-func (p Point) place() (key string, table line.Table, address int, err error) {
+// locate finds the one key of a point that says where it is, and what it says.
+func (p Point) locate() (key string, table line.Table, address int, err error) {
 	given := []struct {
 		key   string
 		value *int

@@ -65,13 +65,13 @@ func Budgets(devices []Device) []Budget {
 		}
 		made := outline(d, points, at)
 		made.replan()
-		all[i].add(made, cmp.Or(d.Every, DefaultEvery), d.UnitID())
+		all[i].addDevice(made, cmp.Or(d.Every, DefaultEvery), d.UnitID())
 	}
 	return all
 }
 
-// add joins a device to the line.
-func (b *Budget) add(d *device, every time.Duration, unit int) {
+// addDevice joins a device to the line.
+func (b *Budget) addDevice(d *device, every time.Duration, unit int) {
 	s := DeviceShare{Device: d.name, Unit: unit, Every: every, Hurried: d.everyWhileLoading, Requests: d.plannedRequests()}
 	for _, r := range s.Requests {
 		s.Round += r.Takes

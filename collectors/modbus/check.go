@@ -102,7 +102,7 @@ func (c *checker) checkPoint(p Point) {
 	if p.Name == "" || strings.ContainsAny(p.Name, "/ ") {
 		c.add("name", "%q: a name without blanks and slashes is needed", p.Name)
 	}
-	key, table, address, err := p.place()
+	key, table, address, err := p.locate()
 	if err != nil {
 		c.add(key, "%s", err)
 	}
@@ -224,7 +224,7 @@ func (d Device) Warnings() (all []collectors.Problem) {
 			"127.0.0.1 for programs on the box itself"})
 	}
 	for i, p := range d.Points {
-		if key, table, n, err := p.place(); err == nil && key != "modicon" && !table.IsBits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {
+		if key, table, n, err := p.locate(); err == nil && key != "modicon" && !table.IsBits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {
 			all = append(all, collectors.Problem{Path: fmt.Sprintf("points[%d].%s", i, key), Message: fmt.Sprintf(
 				"%d is the address on the wire, counted from 0, which few devices have; did you mean modicon: %d?", n, n)})
 		}

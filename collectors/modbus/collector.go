@@ -14,7 +14,7 @@ import (
 // line's collector asks its units one after the other, each on its own beat; lines do not wait for each other. The
 // error names every mistake in the options.
 func New(lines *line.Lines, devices []Device) ([]collectors.Collector, error) {
-	if err := problems(devices); err != nil {
+	if err := optionsError(devices); err != nil {
 		return nil, err
 	}
 	byLine := map[*line.Line]*collector{}

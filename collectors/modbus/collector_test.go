@@ -2,11 +2,9 @@ package modbus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,127 +64,6 @@ func (s *site) tally(since int) (polls map[string]int, good map[collectors.Point
 		}
 	}
 	return polls, good
-}
-
-func TestCommLossOpensAfterThreeMissesAndClosesOnReturn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slave := linetest.NumberedSlave()
-		start := time.Now()
-		device := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("p", 7)}}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, device)
-		linetest.Await(t, 35*time.Second)
-		slave.SetFaults(modbustest.Fault{Silent: true})
-		linetest.Await(t, 20*time.Second) // polls at 40 and 50
-		if n := s.host.Notices(); len(n) != 0 {
-			t.Errorf("after two misses: %+v", n)
-		}
-		linetest.Await(t, time.Minute)
-		n := s.host.Notices()
-		if len(n) != 1 || n[0].Rule != "comm-loss" || n[0].Source != "d" || n[0].Since.Sub(start) != 41*time.Second || !n[0].Until.IsZero() {
-			t.Fatalf("after three misses: %+v", n)
-		}
-		slave.SetFaults()
-		linetest.Await(t, 20*time.Second)
-		n = s.host.Notices()
-		if len(n) != 2 || n[1].Rule != "comm-loss" || !n[1].Since.Equal(n[0].Since) || n[1].Until.IsZero() {
-			t.Fatalf("after the return: %+v", n[1:])
-		}
-		if r, _ := s.host.Last("d/p"); r.Quality != collectors.Good || r.Value != float64(linetest.Word(1, line.Holding, 7)) {
-			t.Errorf("after the return: %+v", r)
-		}
-		s.stop()
-	})
-}
-
-// stubborn is a host that does not take notices for a while.
-type stubborn struct {
-	collectorstest.Host
-	refuse atomic.Bool
-}
-
-func (s *stubborn) Notice(ctx context.Context, n collectors.Notice) error {
-	if s.refuse.Load() {
-		return errors.New("disk full")
-	}
-	return s.Host.Notice(ctx, n)
-}
-
-func TestANoticeThatIsNotTakenComesAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		host := &stubborn{}
-		host.refuse.Store(true)
-		lines := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no route to host") })
-		all, err := New(lines, []Device{{Name: "d", URL: "tcp://site", Points: []Point{holding("p", 0)}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		ended := make(chan error, 1)
-		go func() { ended <- all[0].Run(ctx, host) }()
-		linetest.Await(t, time.Minute)
-		host.refuse.Store(false)
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if n := host.Notices(); len(n) != 1 || !strings.Contains(n[0].Note, "no route to host") {
-			t.Errorf("%+v, want the one notice that was refused before", n)
-		}
-	})
-}
-
-func TestVerifyBelievesOnlyWhatTwoRequestsAgreeOn(t *testing.T) {
-	level := func(p *Point) { p.Type, p.Verify, p.Agree, p.Unit = "float32", "twice", 0.5, "in" }
-	d := Device{Name: "d", URL: "rtu+tcp://site:4001", Points: []Point{holding("level", 0, level), holding("other", 2)}}
-	for _, tt := range []struct {
-		second float32
-		good   bool
-	}{{100, true}, {100.5, true}, {99.5, true}, {100.75, false}, {12, false}} {
-		synctest.Test(t, func(t *testing.T) {
-			slave := linetest.NumberedSlave()
-			slave.Unit(1).SetFloat32(modbustest.Holding, 0, 100, modbustest.ABCD)
-			lines := pipeLines(t, only(slave))
-			changed := &change{after: 1, do: func() { slave.Unit(1).SetFloat32(modbustest.Holding, 0, tt.second, modbustest.ABCD) }}
-			lines.Dial = changed.under(lines.Dial)
-			got := readings(t, lines, d)
-			level, other := got["d/level"], got["d/other"]
-			if other.Quality != collectors.Good {
-				t.Errorf("the point that is read once: %+v", other)
-			}
-			if tt.good && (level.Quality != collectors.Good || level.Value != float64(tt.second)) {
-				t.Errorf("then %v: %v (%v), want the second value", tt.second, level.Value, level.Err)
-			}
-			mismatches := openLine(t, lines, d.URL).Stats().Mismatches
-			if !tt.good && (level.Quality != collectors.Bad || !strings.Contains(level.Err.Error(), "do not agree") || mismatches != 1) {
-				t.Errorf("then %v: %s %v (%v), %d counted", tt.second, level.Quality, level.Value, level.Err, mismatches)
-			}
-			if n := slave.Requests(1); n != 2 {
-				t.Errorf("%d requests, want two", n)
-			}
-			closeLines(t, lines)
-		})
-	}
-}
-
-// change does something between two requests.
-type change struct {
-	line.Stream
-	after int
-	do    func()
-}
-
-func (c *change) under(dial func(context.Context, string) (line.Stream, error)) func(context.Context, string) (line.Stream, error) {
-	return func(ctx context.Context, url string) (s line.Stream, err error) {
-		c.Stream, err = dial(ctx, url)
-		return c, err
-	}
-}
-
-func (c *change) Write(b []byte) (int, error) {
-	if c.after--; c.after == -1 {
-		c.do()
-	}
-	return c.Stream.Write(b)
 }
 
 func TestEachDeviceKeepsItsBeat(t *testing.T) {

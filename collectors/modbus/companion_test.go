@@ -53,7 +53,7 @@ func newRadio(t *testing.T, points ...Point) (*radio, *device, *modbustest.Slave
 	lines := pipeLines(t, only(slave))
 	t.Cleanup(func() { closeLines(t, lines) })
 	options := Device{Name: "d", URL: "tcp://gateway", Points: points}
-	if err := problems([]Device{options}); err != nil {
+	if err := optionsError([]Device{options}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := newDevice(lines, options)

@@ -60,7 +60,7 @@ func packNames(points []point) {
 
 // compileOne returns the point still without its conversion, and the conversion.
 func compileOne(d Device, p Point) (point, conversion, error) {
-	_, table, address, err := p.place()
+	_, table, address, err := p.locate()
 	k, kindErr := p.kind(table)
 	o, orderErr := registers.ParseOrder(p.Order, p.registers(k))
 	if p.Order == "" {
@@ -99,8 +99,8 @@ func limitsOf(p Point) *valueLimits {
 	return l
 }
 
-// problems turns what Check and Conflicts find into one error.
-func problems(devices []Device) error {
+// optionsError turns what Check and Conflicts find into one error.
+func optionsError(devices []Device) error {
 	var errs []error
 	for _, d := range devices {
 		for _, p := range d.Check() {

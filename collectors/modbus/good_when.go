@@ -77,7 +77,7 @@ func (g GoodWhen) checkBits(other Point) error {
 	if g.Clear == nil {
 		return nil
 	}
-	_, table, _, err := other.place()
+	_, table, _, err := other.locate()
 	k, kindErr := other.kind(table)
 	if err != nil || kindErr != nil {
 		return nil // told with that point

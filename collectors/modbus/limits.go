@@ -25,7 +25,7 @@ func (d Device) planLimits(at line.Endpoint) planLimits {
 
 // span reads the run, and says what is wrong with it.
 func (f Forbidden) span() (line.Span, error) {
-	key, table, from, err := Point{Holding: f.Holding, Input: f.Input, Coil: f.Coil, Discrete: f.Discrete}.place()
+	key, table, from, err := Point{Holding: f.Holding, Input: f.Input, Coil: f.Coil, Discrete: f.Discrete}.locate()
 	count := cmp.Or(f.Count, 1)
 	switch {
 	case key == "name":
@@ -61,7 +61,7 @@ func (c *checker) checkLimits(d Device) {
 
 // checkAllowed checks that the unit may be asked for a point at all.
 func (c *checker) checkAllowed(d Device, p Point) {
-	key, table, from, err := p.place()
+	key, table, from, err := p.locate()
 	k, kindErr := p.kind(table)
 	if err != nil || kindErr != nil {
 		return // told already

@@ -12,7 +12,7 @@ import (
 // What could not be read is Bad and says why. The lines stay open; whoever made them closes them. The error is a
 // mistake in the options, or the context's.
 func Read(ctx context.Context, lines *line.Lines, devices []Device) ([]collectors.Reading, error) {
-	if err := problems(devices); err != nil {
+	if err := optionsError(devices); err != nil {
 		return nil, err
 	}
 	made := make([]*device, len(devices))

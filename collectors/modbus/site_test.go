@@ -14,6 +14,12 @@ import (
 	"gauger/collectors/modbus/modbustest"
 )
 
+// The words of these tests. A slave is modbustest's server of units; a witness is linetest's, which shares no code with
+// anybody. A site is a collector at work on some devices (collector_test.go). On the stream between the two: a tap notes each
+// request, a stopwatch the times, a spoiler damages answers, a change changes a register between two requests. A plug is an
+// adapter in memory that is pulled and put back, an adapter one in /dev, a radio a gateway that keeps what its nodes sent
+// last, and a stranger a slave that others have written.
+
 // pipeLines are lines to slaves that live in memory, for tests in virtual time. slave may refuse.
 func pipeLines(t *testing.T, slave func(url string) (*modbustest.Slave, error)) *line.Lines {
 	return &line.Lines{Dial: func(_ context.Context, url string) (line.Stream, error) {

@@ -205,8 +205,9 @@ func FuzzRememberedHoles(f *testing.F) {
 		_ = d.loadHoles(memory) // whatever it says, a poll must ask for every point
 		asked := map[uint16]bool{}
 		for _, b := range d.blocks {
-			if b.From < 0 || b.End() > 1<<16 || b.Count < 1 || b.Count > b.Table.MaxQuantity() {
-				t.Fatalf("%s makes a request for %+v", memory, b.Span)
+			r := line.Request{Unit: 1, Table: b.Table, Address: uint16(b.From), Quantity: uint16(b.Count)}
+			if err := r.Check(); err != nil || int(r.Address) != b.From || int(r.Quantity) != b.Count {
+				t.Fatalf("%s makes a request for %+v: %v", memory, b.Span, err)
 			}
 			for _, p := range b.points {
 				asked[p] = true

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -143,4 +144,58 @@ func twice(t *testing.T, l linetest.Wire, spoilt linetest.Sequence) (good, bad i
 		t.Errorf("%s, %s: %s", l.URL, spoilt, w)
 	}
 	return good, bad
+}
+
+func TestVerifyBelievesOnlyWhatTwoRequestsAgreeOn(t *testing.T) {
+	level := func(p *Point) { p.Type, p.Verify, p.Agree, p.Unit = "float32", "twice", 0.5, "in" }
+	d := Device{Name: "d", URL: "rtu+tcp://site:4001", Points: []Point{holding("level", 0, level), holding("other", 2)}}
+	for _, tt := range []struct {
+		second float32
+		good   bool
+	}{{100, true}, {100.5, true}, {99.5, true}, {100.75, false}, {12, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			slave := linetest.NumberedSlave()
+			slave.Unit(1).SetFloat32(modbustest.Holding, 0, 100, modbustest.ABCD)
+			lines := pipeLines(t, only(slave))
+			changed := &change{after: 1, do: func() { slave.Unit(1).SetFloat32(modbustest.Holding, 0, tt.second, modbustest.ABCD) }}
+			lines.Dial = changed.under(lines.Dial)
+			got := readings(t, lines, d)
+			level, other := got["d/level"], got["d/other"]
+			if other.Quality != collectors.Good {
+				t.Errorf("the point that is read once: %+v", other)
+			}
+			if tt.good && (level.Quality != collectors.Good || level.Value != float64(tt.second)) {
+				t.Errorf("then %v: %v (%v), want the second value", tt.second, level.Value, level.Err)
+			}
+			mismatches := openLine(t, lines, d.URL).Stats().Mismatches
+			if !tt.good && (level.Quality != collectors.Bad || !strings.Contains(level.Err.Error(), "do not agree") || mismatches != 1) {
+				t.Errorf("then %v: %s %v (%v), %d counted", tt.second, level.Quality, level.Value, level.Err, mismatches)
+			}
+			if n := slave.Requests(1); n != 2 {
+				t.Errorf("%d requests, want two", n)
+			}
+			closeLines(t, lines)
+		})
+	}
+}
+
+// change does something between two requests.
+type change struct {
+	line.Stream
+	after int
+	do    func()
+}
+
+func (c *change) under(dial func(context.Context, string) (line.Stream, error)) func(context.Context, string) (line.Stream, error) {
+	return func(ctx context.Context, url string) (s line.Stream, err error) {
+		c.Stream, err = dial(ctx, url)
+		return c, err
+	}
+}
+
+func (c *change) Write(b []byte) (int, error) {
+	if c.after--; c.after == -1 {
+		c.do()
+	}
+	return c.Stream.Write(b)
 }

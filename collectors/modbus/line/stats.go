@@ -29,7 +29,7 @@ type counters struct {
 }
 
 func (c *counters) read() Stats {
-	busy, load := c.busyTime.at(time.Now())
+	busy, load := c.busyTime.measure(time.Now())
 	return Stats{
 		Busy:       busy,
 		Load:       load,
@@ -86,8 +86,8 @@ func (u *busyTime) slideWindow(now time.Time) {
 	}
 }
 
-// at is the time that the line was busy, and the share of the window.
-func (u *busyTime) at(now time.Time) (busy time.Duration, load float64) {
+// measure is the time that the line was busy, and the share of the window.
+func (u *busyTime) measure(now time.Time) (busy time.Duration, load float64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	busy = u.busy

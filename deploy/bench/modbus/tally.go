@@ -24,7 +24,7 @@ func (t *tally) hear(at time.Time, every time.Duration) {
 	t.Count++
 	if !t.last.IsZero() {
 		t.interval(at.Sub(t.last))
-		t.Missed += missed(at.Sub(t.last), every)
+		t.Missed += beatsBetween(at.Sub(t.last), every)
 	}
 	t.last = at
 }
@@ -41,8 +41,8 @@ func (t *tally) interval(d time.Duration) {
 	t.Most = max(t.Most, d)
 }
 
-// missed counts the beats between two requests.
-func missed(between, every time.Duration) int {
+// beatsBetween counts the beats between two requests.
+func beatsBetween(between, every time.Duration) int {
 	if every <= 0 {
 		return 0
 	}
@@ -55,6 +55,6 @@ func (t *tally) open() { *t = tally{last: t.last} }
 // closed is the tally at the end of a window: what should have come by now and has not is missed.
 func (t *tally) closed(now time.Time, every time.Duration) tally {
 	done := *t
-	done.Missed += missed(now.Sub(t.last), every)
+	done.Missed += beatsBetween(now.Sub(t.last), every)
 	return done
 }

@@ -31,7 +31,7 @@ func TestMissedBeats(t *testing.T) {
 		{time.Second, time.Second, 0}, {1400 * time.Millisecond, time.Second, 0}, {1600 * time.Millisecond, time.Second, 1},
 		{10 * time.Millisecond, time.Second, 0}, {5 * time.Second, time.Second, 4}, {time.Hour, 0, 0},
 	} {
-		if got := missed(c.between, c.every); got != c.want {
+		if got := beatsBetween(c.between, c.every); got != c.want {
 			t.Errorf("%s apart at every %s: %d missed, want %d", c.between, c.every, got, c.want)
 		}
 	}

@@ -2,7 +2,7 @@ package modbus
 
 import "testing"
 
-func TestPointsTreatedAlikeShareTheirManner(t *testing.T) {
+func TestPointsTreatedAlikeShareTheirConversion(t *testing.T) {
 	scaled := func(p *Point) { p.Scale = new(0.1) }
 	d := Device{Name: "d", Points: []Point{
 		holding("a", 1), holding("b", 2), holding("c", 3, scaled), holding("d", 4, scaled), holding("e", 5, scaled, func(p *Point) { p.Range = []float64{0, 1} }),
@@ -16,7 +16,10 @@ func TestPointsTreatedAlikeShareTheirManner(t *testing.T) {
 			t.Errorf("points %d and %d: shared is %v", i, i+1, !alike)
 		}
 	}
-	if points[0].scale != 1 || points[3].scale != 0.1 || points[3].limits != nil || points[4].limits == nil {
-		t.Errorf("%+v, %+v, %+v", points[0].conversion, points[3].conversion, points[4].conversion)
+	if points[0].scale != 1 || points[3].scale != 0.1 {
+		t.Errorf("scales %v and %v, want 1 and 0.1", points[0].scale, points[3].scale)
+	}
+	if points[3].limits != nil || points[4].limits == nil {
+		t.Errorf("limits %v and %v, want none and some", points[3].limits, points[4].limits)
 	}
 }

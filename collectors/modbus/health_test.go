@@ -1,0 +1,90 @@
+package modbus
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/collectors"
+	"gauger/collectors/collectorstest"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
+	"gauger/collectors/modbus/modbustest"
+)
+
+func TestCommLossOpensAfterThreeMissesAndClosesOnReturn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slave := linetest.NumberedSlave()
+		start := time.Now()
+		device := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("p", 7)}}
+		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, device)
+		linetest.Await(t, 35*time.Second)
+		slave.SetFaults(modbustest.Fault{Silent: true})
+		linetest.Await(t, 20*time.Second) // polls at 40 and 50
+		if n := s.host.Notices(); len(n) != 0 {
+			t.Errorf("after two misses: %+v", n)
+		}
+		linetest.Await(t, time.Minute)
+		n := s.host.Notices()
+		if len(n) != 1 || n[0].Rule != "comm-loss" || n[0].Source != "d" {
+			t.Fatalf("after three misses: %+v, want one comm-loss of d", n)
+		}
+		if since := n[0].Since.Sub(start); since != 41*time.Second || !n[0].Until.IsZero() {
+			t.Fatalf("lost since %s until %s, want 41s and no end", since, n[0].Until)
+		}
+		slave.SetFaults()
+		linetest.Await(t, 20*time.Second)
+		n = s.host.Notices()
+		if len(n) != 2 || n[1].Rule != "comm-loss" {
+			t.Fatalf("after the return: %+v, want one more comm-loss", n[1:])
+		}
+		if !n[1].Since.Equal(n[0].Since) || n[1].Until.IsZero() {
+			t.Fatalf("after the return: since %s until %s, want the same beginning and an end", n[1].Since, n[1].Until)
+		}
+		if r, _ := s.host.Last("d/p"); r.Quality != collectors.Good || r.Value != float64(linetest.Word(1, line.Holding, 7)) {
+			t.Errorf("after the return: %+v", r)
+		}
+		s.stop()
+	})
+}
+
+// stubborn is a host that does not take notices for a while.
+type stubborn struct {
+	collectorstest.Host
+	refuse atomic.Bool
+}
+
+func (s *stubborn) Notice(ctx context.Context, n collectors.Notice) error {
+	if s.refuse.Load() {
+		return errors.New("disk full")
+	}
+	return s.Host.Notice(ctx, n)
+}
+
+func TestANoticeThatIsNotTakenComesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		host := &stubborn{}
+		host.refuse.Store(true)
+		lines := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no route to host") })
+		all, err := New(lines, []Device{{Name: "d", URL: "tcp://site", Points: []Point{holding("p", 0)}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- all[0].Run(ctx, host) }()
+		linetest.Await(t, time.Minute)
+		host.refuse.Store(false)
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if n := host.Notices(); len(n) != 1 || !strings.Contains(n[0].Note, "no route to host") {
+			t.Errorf("%+v, want the one notice that was refused before", n)
+		}
+	})
+}
