@@ -13,28 +13,23 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/eventrules"
 	"gauger/outbox"
 )
-
-// NamedCollector is a collector and the name under which it remembers things.
-type NamedCollector struct {
-	Name      string
-	Collector collectors.Collector
-}
 
 // Worker is anything that runs beside the rest until the context ends: a control socket, a status page.
 type Worker func(ctx context.Context) error
 
 // Agent is a site at work. Its fields are what it is made of; all but Workers are needed.
 type Agent struct {
-	Site       Site
-	Ledger     *Ledger
+	Site       ledger.Site
+	Ledger     *ledger.Ledger
 	Box        *outbox.Box
 	Client     *cloud.Client
 	Clock      *clock.Clock
-	Collectors []NamedCollector
+	Collectors []collectors.Named
 	Workers    []Worker
 	Systemd    Systemd
 	Log        zerolog.Logger
@@ -42,12 +37,6 @@ type Agent struct {
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
 	Boot       clock.Boot         // of the box
 }
-
-// tickEvery is how often the ledger hears the clock, in the site's time; never more often than the limit in real time.
-const (
-	tickEvery = 5 * time.Second
-	tickLimit = 100 * time.Millisecond
-)
 
 // Run works until ctx ends or the outbox is out of service. A collector that cannot work is an event and a log line,
 // and stops nothing else.
@@ -68,7 +57,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	for _, c := range a.Collectors {
 		wg.Go(func() { a.collect(ctx, c) })
 	}
-	for stream := range operations {
+	for stream := range ledger.Operations {
 		essential("send "+stream, func(ctx context.Context) error {
 			return a.Box.Drain(ctx, stream, Sender{Client: a.Client, Clock: a.Clock})
 		})
@@ -100,21 +89,21 @@ func (a *Agent) Run(ctx context.Context) error {
 }
 
 // collect runs one collector.
-func (a *Agent) collect(ctx context.Context, c NamedCollector) {
+func (a *Agent) collect(ctx context.Context, c collectors.Named) {
 	if err := c.Collector.Run(ctx, a.Ledger.Host(c.Name)); ctx.Err() == nil {
 		a.collectorEnded(c, err)
 	}
 }
 
 // collectorEnded says that a collector has ended before the agent.
-func (a *Agent) collectorEnded(c NamedCollector, err error) {
+func (a *Agent) collectorEnded(c collectors.Named, err error) {
 	switch {
 	case err == nil:
 		a.Log.Info().Str("device", c.Name).Msg("the recording has been played")
 	default:
 		a.Log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
 		now := time.Now().Round(0)
-		e := Event{Rule: eventrules.DeviceStatus, Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
+		e := ledger.Event{Rule: eventrules.DeviceStatus, Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
 		if err := a.Ledger.QueueEvent(e); err != nil {
 			a.Log.Error().Err(err).Msg("the event about it could not be stored")
 		}
@@ -180,13 +169,13 @@ func (a *Agent) keepClock(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return a.Ledger.remember(clockKey, r)
+	return a.Ledger.SaveState(clockKey, r)
 }
 
 // resumeClock takes up how the clock stood in an earlier run on this boot.
 func (a *Agent) resumeClock() error {
 	var r clock.Saved
-	if err := a.Ledger.recall(clockKey, &r); err != nil || a.Boot.ID == "" {
+	if err := a.Ledger.LoadState(clockKey, &r); err != nil || a.Boot.ID == "" {
 		return err
 	}
 	return a.Clock.Resume(r, time.Now(), a.Boot)
@@ -203,7 +192,7 @@ type runRecord struct {
 // told and the site is read all the same.
 func (a *Agent) beginRun() error {
 	var last runRecord
-	if err := errors.Join(a.Ledger.recall(runKey, &last), a.resumeClock(), a.Ledger.SetBoot(a.Boot)); err != nil {
+	if err := errors.Join(a.Ledger.LoadState(runKey, &last), a.resumeClock(), a.Ledger.SetBoot(a.Boot)); err != nil {
 		return err
 	}
 	now := time.Now().Round(0)
@@ -214,22 +203,22 @@ func (a *Agent) beginRun() error {
 		} else {
 			note += "at a time that is not known: the clock was not set"
 		}
-		if err := a.unlessFull(a.Ledger.QueueEvent(Event{Rule: eventrules.PowerRestart, Note: note, Start: now, End: now})); err != nil {
+		if err := a.unlessFull(a.Ledger.QueueEvent(ledger.Event{Rule: eventrules.PowerRestart, Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
 	if !last.Began.IsZero() && last.Config != a.Site.Config {
 		note := fmt.Sprintf("configuration %08x took the place of %08x", a.Site.Config, last.Config)
-		if err := a.unlessFull(a.Ledger.QueueEvent(Event{Rule: eventrules.ConfigChanged, Note: note, Start: now, End: now})); err != nil {
+		if err := a.unlessFull(a.Ledger.QueueEvent(ledger.Event{Rule: eventrules.ConfigChanged, Note: note, Start: now, End: now})); err != nil {
 			return err
 		}
 	}
-	for _, source := range []string{ServiceSource, UnwritableSource} {
+	for _, source := range []string{ServiceSource, ledger.UnwritableSource} {
 		if err := a.unlessFull(a.Ledger.CloseInherited(source)); err != nil {
 			return err
 		}
 	}
-	return a.unlessFull(a.Ledger.remember(runKey, runRecord{Began: now, Config: a.Site.Config}))
+	return a.unlessFull(a.Ledger.SaveState(runKey, runRecord{Began: now, Config: a.Site.Config}))
 }
 
 // unlessFull passes an error on, but for one that room will mend: that is told, and is no reason not to read the site.
@@ -250,5 +239,11 @@ const (
 
 // endRun notes that this run ended in order.
 func (a *Agent) endRun() error {
-	return a.unlessFull(a.Ledger.remember(runKey, runRecord{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config}))
+	return a.unlessFull(a.Ledger.SaveState(runKey, runRecord{Began: time.Now().Round(0), Clean: true, Config: a.Site.Config}))
 }
+
+// Names of the runs' state in the outbox.
+const (
+	runKey   = "run"   // how the last run began and ended
+	clockKey = "clock" // how the clock stood in the last run
+)

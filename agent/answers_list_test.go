@@ -14,10 +14,11 @@ import (
 	"sync"
 	"time"
 
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
-var fiveStreams = []string{Tickets, Events, TagValues, Targets, Memos}
+var fiveStreams = []string{ledger.Tickets, ledger.Events, ledger.TagValues, ledger.Targets, ledger.Memos}
 
 // statusClass is the outcome table, written down a second time.
 func statusClass(status int) outbox.Class {
@@ -179,7 +180,7 @@ func statuses() (all []scene) {
 		}
 	}
 	upgrade := head(101, "Connection: Upgrade", "Upgrade: anything")
-	return append(all, scene{what: "another protocol", stream: Tickets, answers: []script{sayAndHold(upgrade)}, allowed: only(outbox.Path)})
+	return append(all, scene{what: "another protocol", stream: ledger.Tickets, answers: []script{sayAndHold(upgrade)}, allowed: only(outbox.Path)})
 }
 
 // cuts: the connection ends after each byte of an answer, with and without TLS, by an end and by a reset.

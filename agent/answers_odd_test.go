@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -139,7 +140,7 @@ func ways() (all []scene) {
 	for _, stream := range fiveStreams {
 		for _, lost := range []script{say(""), say(soundAnswer[:20])} {
 			all = append(all, scene{what: "a lost answer, then 409", stream: stream, answers: []script{lost, conflict}, allowed: func(send int, c outbox.Class) bool {
-				return c == []outbox.Class{outbox.Ambiguous, map[bool]outbox.Class{true: outbox.Stored, false: outbox.Poison}[stream == Tickets]}[send]
+				return c == []outbox.Class{outbox.Ambiguous, map[bool]outbox.Class{true: outbox.Stored, false: outbox.Poison}[stream == ledger.Tickets]}[send]
 			}})
 		}
 		all = append(all, scene{what: "a 503, then 409", stream: stream, answers: []script{say(answerOf(503, 0)), conflict}, allowed: func(send int, c outbox.Class) bool {

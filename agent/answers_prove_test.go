@@ -21,6 +21,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
 	"gauger/deploy/proof"
 	"gauger/outbox"
 )
@@ -81,7 +82,7 @@ func (t *trial) run(name string, sc scene, certs certificates) {
 	dir := memoryFolder(t)
 	defer os.RemoveAll(dir) // at once: thousands of trials follow each other
 	t.box, err = outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 1 << 20, Notify: t.note, Streams: []outbox.Stream{
-		{Name: Tickets, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets, Batch: 20}, {Name: Memos},
+		{Name: ledger.Tickets, Journal: true}, {Name: ledger.Events, Batch: 50}, {Name: ledger.TagValues, Batch: 20}, {Name: ledger.Targets, Batch: 20}, {Name: ledger.Memos},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +112,7 @@ func (t *trial) run(name string, sc scene, certs certificates) {
 func (t *trial) put(n int) {
 	err := t.box.Update(func(tx *outbox.Tx) error {
 		r := outbox.Record{Body: fmt.Appendf(nil, `{"record":%d}`, n)}
-		if t.site.stream != Tickets && t.site.stream != Events {
+		if t.site.stream != ledger.Tickets && t.site.stream != ledger.Events {
 			r.Address = "well-or-device"
 		}
 		tx.Append(t.site.stream, r)

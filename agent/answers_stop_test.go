@@ -10,6 +10,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -18,7 +19,7 @@ func TestADrainEndsWithItsContext(t *testing.T) {
 	certs := newCertificates(t)
 	all := statuses()
 	scenes := append(slow(), all[len(all)-1])
-	scenes = append(scenes, scene{what: "TLS that never begins", stream: Tickets, answers: []script{sayAndHold("")}, early: hold, allowed: unsaved})
+	scenes = append(scenes, scene{what: "TLS that never begins", stream: ledger.Tickets, answers: []script{sayAndHold("")}, early: hold, allowed: unsaved})
 	for _, sc := range scenes {
 		if sc.socket {
 			continue
@@ -54,7 +55,7 @@ func TestAnUntimelyCertificateNamesTheClock(t *testing.T) {
 		defer client.Close()
 		clock := clock.New(time.Now(), time.Time{}, clock.SteadyAfter, nil)
 		send := func() outbox.Answer {
-			return Sender{Client: client, Clock: clock}.Send(t.Context(), Tickets, []outbox.Record{{Body: []byte("{}")}})[0]
+			return Sender{Client: client, Clock: clock}.Send(t.Context(), ledger.Tickets, []outbox.Record{{Body: []byte("{}")}})[0]
 		}
 		if r := send(); r.Class != outbox.Wait || !strings.Contains(r.Message, "clock yet (it is set)") {
 			t.Errorf("with a clock that nothing has confirmed: %+v", r)

@@ -19,6 +19,8 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 	"gauger/deploy/proof"
 	"gauger/outbox"
 )
@@ -128,7 +130,7 @@ func (h *herd) graze(t *testing.T, seed uint64, n int) {
 			}
 		})
 	}
-	pass(herdAway + herdAfter)
+	ledgertest.Pass(herdAway + herdAfter)
 	cancel()
 	wg.Wait()
 }
@@ -152,7 +154,7 @@ type closedDoor struct {
 	now, taken int // in this second
 }
 
-var herdStreams = []outbox.Stream{{Name: Tickets, Batch: 1, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}}
+var herdStreams = []outbox.Stream{{Name: ledger.Tickets, Batch: 1, Journal: true}, {Name: ledger.Events, Batch: 50}, {Name: ledger.TagValues, Batch: 20}}
 
 // site is one site: it makes its three records, and sends them.
 func (d *closedDoor) site(ctx context.Context, folder string, late time.Duration) error {
@@ -177,10 +179,10 @@ func (d *closedDoor) site(ctx context.Context, folder string, late time.Duration
 			}
 		})
 	}
-	pass(late)
+	ledgertest.Pass(late)
 	err = box.Update(func(tx *outbox.Tx) error {
 		for _, s := range herdStreams {
-			tx.Append(s.Name, outbox.Record{Address: guid, Body: []byte(`{"n":1}`)})
+			tx.Append(s.Name, outbox.Record{Address: ledgertest.GUID, Body: []byte(`{"n":1}`)})
 		}
 		return nil
 	})

@@ -14,27 +14,38 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 )
 
+// lookupOf is what the ledger remembers of a tank.
+func lookupOf(b *ledgertest.Bench, id string) ledger.DeviceLookup {
+	b.T.Helper()
+	found, err := b.LookupOf(id)
+	b.Must(err)
+	return found
+}
+
 // asking runs an agent's look-ups on a bench until stop is called.
-func (b *bench) asking(service http.RoundTripper) (stop func()) {
-	b.t.Helper()
+func asking(b *ledgertest.Bench, service http.RoundTripper) (stop func()) {
+	b.T.Helper()
 	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	client, err := cloud.New(cloud.Options{URL: "https://service.test", Wire: b.site.Wire, Keys: keys, Transport: service})
+	client, err := cloud.New(cloud.Options{URL: "https://service.test", Wire: b.Site.Wire, Keys: keys, Transport: service})
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	a := &Agent{Site: b.site, Ledger: b.Ledger, Box: b.box, Client: client, Log: zerolog.Nop()}
-	ctx, cancel := context.WithCancel(b.t.Context())
+	a := &Agent{Site: b.Site, Ledger: b.Ledger, Box: b.Box, Client: client, Log: zerolog.Nop()}
+	ctx, cancel := context.WithCancel(b.T.Context())
 	done := make(chan error, 1)
 	go func() { done <- a.lookUpTanks(ctx) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {
-			b.t.Error(err)
+			b.T.Error(err)
 		}
 		client.Close()
 	}
@@ -51,11 +62,11 @@ func queries(s *cloudtest.Service) (ids []string) {
 }
 
 // hints are those of the status, and the problems that name a tank beside them.
-func (b *bench) hints() (hints, problems []string) {
-	b.t.Helper()
-	s, err := (&Server{Ledger: b.Ledger, Box: b.box, Clock: b.clock, Site: b.site}).Status()
+func hints(b *ledgertest.Bench) (hints, problems []string) {
+	b.T.Helper()
+	s, err := (&control.Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site}).Status()
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
 	return s.Hints, s.Problems
 }
@@ -66,52 +77,52 @@ func (b *bench) hints() (hints, problems []string) {
 func TestAnUnknownTankIsAHintWhereAnotherIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value"}
-		b := newBench(t, func(s *Site) {
+		b := ledgertest.New(t, func(s *ledger.Site) {
 			two := s.Tanks[0]
 			two.ID, two.Level = "TK-2", "plc/level2"
 			s.Tanks = append(s.Tanks, two)
 		})
 		quiet := func(want int) {
 			t.Helper()
-			hints, problems := b.hints()
-			if len(hints) != want || len(problems) != 0 || len(b.rules()) != 0 {
-				t.Errorf("hints %q, problems %q, events %v; want %d hints and nothing else", hints, problems, b.rules(), want)
+			hints, problems := hints(b)
+			if len(hints) != want || len(problems) != 0 || len(b.Rules()) != 0 {
+				t.Errorf("hints %q, problems %q, events %v; want %d hints and nothing else", hints, problems, b.Rules(), want)
 			}
 		}
-		stop := b.asking(service)
-		pass(time.Hour)
-		if got := queries(service); len(got) != 2 || b.lookupOf("TK-1").Found != unknown {
-			t.Errorf("asked for %v, found %+v", got, b.lookupOf("TK-1"))
+		stop := asking(b, service)
+		ledgertest.Pass(time.Hour)
+		if got := queries(service); len(got) != 2 || lookupOf(b, "TK-1").Found != ledger.Unknown {
+			t.Errorf("asked for %v, found %+v", got, lookupOf(b, "TK-1"))
 		}
 		quiet(0) // nothing says that tanks are devices
 		service.AddDevices(cloudtest.Device{ID: "7", ExternalID: "TK-1"})
-		pass(24 * time.Hour)
-		if b.lookupOf("TK-1").Device != "7" || b.lookupOf("TK-2").Found != unknown {
-			t.Errorf("found %+v and %+v", b.lookupOf("TK-1"), b.lookupOf("TK-2"))
+		ledgertest.Pass(24 * time.Hour)
+		if lookupOf(b, "TK-1").Device != "7" || lookupOf(b, "TK-2").Found != ledger.Unknown {
+			t.Errorf("found %+v and %+v", lookupOf(b, "TK-1"), lookupOf(b, "TK-2"))
 		}
 		quiet(1)
-		if hints, _ := b.hints(); !strings.Contains(strings.Join(hints, ""), "none has the external id TK-2") {
+		if hints, _ := hints(b); !strings.Contains(strings.Join(hints, ""), "none has the external id TK-2") {
 			t.Errorf("the hint is %q", hints)
 		}
 		stop()
-		b.again()
-		stop = b.asking(service)
-		pass(71 * time.Hour)
+		b.Again()
+		stop = asking(b, service)
+		ledgertest.Pass(71 * time.Hour)
 		if got := strings.Join(queries(service), " "); got != "TK-1 TK-2 TK-1 TK-2 TK-2 TK-2" {
 			t.Errorf("asked for %q; want the unknown one once more a day", got)
 		}
 		quiet(1)
 		service.AddDevices(cloudtest.Device{ID: "8", ExternalID: "TK-2"})
-		pass(48 * time.Hour)
-		if got := queries(service); len(got) != 7 || b.lookupOf("TK-2").Found != known {
-			t.Errorf("asked for %v, found %+v", got, b.lookupOf("TK-2"))
+		ledgertest.Pass(48 * time.Hour)
+		if got := queries(service); len(got) != 7 || lookupOf(b, "TK-2").Found != ledger.Known {
+			t.Errorf("asked for %v, found %+v", got, lookupOf(b, "TK-2"))
 		}
 		quiet(0)
 		stop()
-		b.site.Config++
-		b.again()
-		stop = b.asking(service)
-		pass(48 * time.Hour)
+		b.Site.Config++
+		b.Again()
+		stop = asking(b, service)
+		ledgertest.Pass(48 * time.Hour)
 		if got := queries(service); len(got) != 9 {
 			t.Errorf("asked for %v under another configuration", got)
 		}
@@ -126,9 +137,9 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 		answer string
 		want   string
 	}{
-		"no JSON": {"sorry", unclear}, "a gateway's page": {"<html>", ""}, "no list": {`{"result": 3}`, unclear}, "two lists": {`{"a": [], "b": []}`, unclear},
-		"no ids": {`[{"name": "Cooper"}]`, unclear}, "nothing": {"", unclear}, "empty list": {"[]", unknown},
-		"others only": {`[{"id": "1", "externalId": "X"}]`, unknown}, "enveloped": {`{"data": [{"id": 5, "externalId": "TK-1"}]}`, known},
+		"no JSON": {"sorry", ledger.Unclear}, "a gateway's page": {"<html>", ""}, "no list": {`{"result": 3}`, ledger.Unclear}, "two lists": {`{"a": [], "b": []}`, ledger.Unclear},
+		"no ids": {`[{"name": "Cooper"}]`, ledger.Unclear}, "nothing": {"", ledger.Unclear}, "empty list": {"[]", ledger.Unknown},
+		"others only": {`[{"id": "1", "externalId": "X"}]`, ledger.Unknown}, "enveloped": {`{"data": [{"id": 5, "externalId": "TK-1"}]}`, ledger.Known},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -140,16 +151,16 @@ func TestALookUpWaitsForTheServiceAndKeepsSilentWhenInDoubt(t *testing.T) {
 					}
 					return &cloudtest.Fault{Status: http.StatusOK, Body: c.answer}
 				}
-				b := newBench(t, nil)
-				stop := b.asking(service)
-				pass(48 * time.Hour)
-				if got := b.lookupOf("TK-1"); got.Found != "" || len(b.rules()) != 0 {
-					t.Errorf("while the service is away: %+v, events %v", got, b.rules())
+				b := ledgertest.New(t, nil)
+				stop := asking(b, service)
+				ledgertest.Pass(48 * time.Hour)
+				if got := lookupOf(b, "TK-1"); got.Found != "" || len(b.Rules()) != 0 {
+					t.Errorf("while the service is away: %+v, events %v", got, b.Rules())
 				}
 				back.Store(true)
-				pass(time.Hour + time.Minute)
-				if got := b.lookupOf("TK-1"); got.Found != c.want || len(b.rules()) != 0 {
-					t.Errorf("%s: %+v, events %v; want %s", c.answer, got, b.rules(), c.want)
+				ledgertest.Pass(time.Hour + time.Minute)
+				if got := lookupOf(b, "TK-1"); got.Found != c.want || len(b.Rules()) != 0 {
+					t.Errorf("%s: %+v, events %v; want %s", c.answer, got, b.Rules(), c.want)
 				}
 				stop()
 			})
@@ -168,14 +179,14 @@ func TestARefusedIDStopsNoOther(t *testing.T) {
 			}
 			return nil
 		}
-		b := newBench(t, func(s *Site) {
+		b := ledgertest.New(t, func(s *ledger.Site) {
 			two := s.Tanks[0]
 			two.ID, two.Level = "TK-2", "plc/level2"
 			s.Tanks = append(s.Tanks, two)
 		})
-		stop := b.asking(service)
-		pass(time.Hour)
-		if one, two := b.lookupOf("TK-1"), b.lookupOf("TK-2"); one.Found != unclear || !strings.Contains(one.Note, "400") || two.Found != known {
+		stop := asking(b, service)
+		ledgertest.Pass(time.Hour)
+		if one, two := lookupOf(b, "TK-1"), lookupOf(b, "TK-2"); one.Found != ledger.Unclear || !strings.Contains(one.Note, "400") || two.Found != ledger.Known {
 			t.Errorf("found %+v and %+v", one, two)
 		}
 		stop()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"gauger/agent/ledger"
 	"gauger/eventrules"
 	"gauger/outbox"
 )
@@ -78,7 +79,7 @@ func (a *Agent) queueNoteEvent(n outbox.Note) error {
 	if n.Stream != "" {
 		note = "outbox " + n.Stream + ": " + note
 	}
-	err := a.Ledger.QueueEvent(Event{Rule: rule, Note: note, Start: at, End: at})
+	err := a.Ledger.QueueEvent(ledger.Event{Rule: rule, Note: note, Start: at, End: at})
 	if n.Kind == outbox.NoteEvicted {
 		err = errors.Join(err, a.Ledger.SaveEvictions())
 	}

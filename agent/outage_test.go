@@ -15,6 +15,8 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -47,26 +49,26 @@ func TestTwoDaysWithoutTheServiceLoseNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		service := &cloudtest.Service{PrimaryKey: "primary-key-value", SecondaryKey: "secondary-key-value"}
 		table := tank.Cylinder(144, 240)
-		site := Site{
-			Name: "test", ID: "TEST", Object: guid, Zone: time.UTC, Wire: cloud.DefaultWire(), Hold: 45 * time.Minute,
-			Tanks: []Tank{{
+		site := ledger.Site{
+			Name: "test", ID: "TEST", Object: ledgertest.GUID, Zone: time.UTC, Wire: cloud.DefaultWire(), Hold: 45 * time.Minute,
+			Tanks: []ledger.Tank{{
 				Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: table, Every: 10 * time.Second, Loads: tank.DefaultLoads()},
 				Level: "plc/level", Purchaser: "Acme",
 			}},
-			Values: []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/target", Every: time.Hour}},
+			Values: []ledger.Value{{Well: ledgertest.GUID, Code: "Production Target Oil", Point: "plc/target", Every: time.Hour}},
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := start(t, ctx, site, service, well{perInch: table.PerInch(100)})
-		pass(24 * time.Hour)
+		ledgertest.Pass(24 * time.Hour)
 		service.Adjust(func(s *cloudtest.Service) {
 			s.Fault = func(cloudtest.Call) *cloudtest.Fault { return &cloudtest.Fault{Refuse: true} }
 		})
-		pass(48 * time.Hour)
+		ledgertest.Pass(48 * time.Hour)
 		if got := len(service.Tickets()); got != 1 {
 			t.Errorf("%d tickets before the service came back, want the first day's", got)
 		}
 		service.Adjust(func(s *cloudtest.Service) { s.Fault = nil })
-		pass(24 * time.Hour)
+		ledgertest.Pass(24 * time.Hour)
 		cancel()
 		if err := <-done; err != nil {
 			t.Fatal(err)
@@ -89,17 +91,17 @@ func TestTwoDaysWithoutTheServiceLoseNothing(t *testing.T) {
 }
 
 // start assembles an agent on a box of its own and runs it.
-func start(t *testing.T, ctx context.Context, site Site, service http.RoundTripper, c collectors.Collector) <-chan error {
+func start(t *testing.T, ctx context.Context, site ledger.Site, service http.RoundTripper, c collectors.Collector) <-chan error {
 	t.Helper()
 	return startIn(t, ctx, t.TempDir(), site, service, c)
 }
 
 // startIn is start with the box in a folder.
-func startIn(t *testing.T, ctx context.Context, dir string, site Site, service http.RoundTripper, c collectors.Collector) <-chan error {
+func startIn(t *testing.T, ctx context.Context, dir string, site ledger.Site, service http.RoundTripper, c collectors.Collector) <-chan error {
 	t.Helper()
-	box, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: RecordLabel, Streams: []outbox.Stream{
-		{Name: Tickets, Batch: 1, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets, Batch: 20},
-		{Name: Memos}, {Name: Refused, Held: true},
+	box, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: ledger.RecordLabel, Streams: []outbox.Stream{
+		{Name: ledger.Tickets, Batch: 1, Journal: true}, {Name: ledger.Events, Batch: 50}, {Name: ledger.TagValues, Batch: 20}, {Name: ledger.Targets, Batch: 20},
+		{Name: ledger.Memos}, {Name: ledger.Refused, Held: true},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -113,12 +115,12 @@ func startIn(t *testing.T, ctx context.Context, dir string, site Site, service h
 		t.Fatal(err)
 	}
 	clock := clock.New(time.Now(), time.Time{}, site.Steady(), nil)
-	ledger, err := NewLedger(site, box, clock, zerolog.Nop())
+	siteLedger, err := ledger.New(site, box, clock, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: []NamedCollector{{"plc", c}},
+		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: clock, Collectors: []collectors.Named{{Name: "plc", Collector: c}},
 		Workers: []Worker{keys.Run}, Log: zerolog.Nop(), Notes: make(chan outbox.Note),
 	}
 	done := make(chan error, 1)

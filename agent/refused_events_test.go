@@ -14,6 +14,9 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 	"gauger/outbox"
 )
 
@@ -36,7 +39,7 @@ func (j *judged) Send(_ context.Context, stream string, batch []outbox.Record) [
 		}
 	}
 	for _, r := range batch {
-		if class == outbox.Stored && stream == Events {
+		if class == outbox.Stored && stream == ledger.Events {
 			j.taken = append(j.taken, string(r.Body))
 		}
 	}
@@ -57,21 +60,21 @@ func (j *judged) told(part string) (n int) {
 // delivering runs f beside the drains and the notes of an agent.
 func delivering(t *testing.T, to *judged, f func(a *Agent)) {
 	synctest.Test(t, func(t *testing.T) {
-		site := Site{Name: "test", ID: "TEST", Object: guid, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire()}
+		site := ledger.Site{Name: "test", ID: "TEST", Object: ledgertest.GUID, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire()}
 		notes := make(chan outbox.Note, 64)
 		box, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Notify: func(n outbox.Note) { notes <- n },
-			Streams: []outbox.Stream{{Name: Tickets, Journal: true}, {Name: Events, Batch: 50}, {Name: TagValues, Batch: 20}, {Name: Targets}, {Name: Memos}}})
+			Streams: []outbox.Stream{{Name: ledger.Tickets, Journal: true}, {Name: ledger.Events, Batch: 50}, {Name: ledger.TagValues, Batch: 20}, {Name: ledger.Targets}, {Name: ledger.Memos}}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		ledger, err := NewLedger(site, box, clock.New(time.Now(), time.Time{}, 0, nil), zerolog.Nop())
+		siteLedger, err := ledger.New(site, box, clock.New(time.Now(), time.Time{}, 0, nil), zerolog.Nop())
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := &Agent{Site: site, Ledger: ledger, Box: box, Log: zerolog.Nop(), Notes: notes}
+		a := &Agent{Site: site, Ledger: siteLedger, Box: box, Log: zerolog.Nop(), Notes: notes}
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		for stream := range operations {
+		for stream := range ledger.Operations {
 			wg.Go(func() {
 				if err := box.Drain(ctx, stream, to); err != nil {
 					t.Error(err)
@@ -111,23 +114,23 @@ func TestRefusedEventsMakeNoEvents(t *testing.T) {
 	for _, class := range []outbox.Class{outbox.TooLarge, outbox.Poison} {
 		all := class
 		to := &judged{judge: func(stream, _ string) outbox.Class {
-			if stream == Events {
+			if stream == ledger.Events {
 				return all
 			}
 			return outbox.Stored
 		}}
 		delivering(t, to, func(a *Agent) {
-			queue(t, a, Events, "one", "two", "three")
-			queue(t, a, Tickets, "ticket")
+			queue(t, a, ledger.Events, "one", "two", "three")
+			queue(t, a, ledger.Tickets, "ticket")
 			<-time.After(24 * time.Hour)
-			if c := a.Box.Counts()[Events]; c.Accepted != 3 || c.Dead != 0 || to.requests > 700 {
+			if c := a.Box.Counts()[ledger.Events]; c.Accepted != 3 || c.Dead != 0 || to.requests > 700 {
 				t.Errorf("%s: after a day and %d requests %+v", class, to.requests, c)
 			}
 			to.mu.Lock()
 			all = outbox.Stored
 			to.mu.Unlock()
 			<-time.After(3 * time.Hour)
-			if c := a.Box.Counts()[Events]; c.Accepted != 4 || c.Delivered != 4 || to.told("taken again") != 1 {
+			if c := a.Box.Counts()[ledger.Events]; c.Accepted != 4 || c.Delivered != 4 || to.told("taken again") != 1 {
 				t.Errorf("%s: afterwards %+v, %q", class, c, to.taken)
 			}
 		})
@@ -145,17 +148,17 @@ func TestARefusedEventOfARefusalMakesNoOther(t *testing.T) {
 	}}
 	delivering(t, to, func(a *Agent) {
 		for range 50 {
-			queue(t, a, Events, "bad", "good")
+			queue(t, a, ledger.Events, "bad", "good")
 			<-time.After(30 * time.Second)
 		}
-		queue(t, a, Tickets, "good", "bad", "good")
+		queue(t, a, ledger.Tickets, "good", "bad", "good")
 		for range 48 {
 			<-time.After(time.Hour)
-			queue(t, a, Events, "good")
+			queue(t, a, ledger.Events, "good")
 		}
 		<-time.After(time.Hour)
 		// 50 bad ones and an event about the ticket, and two about events: when the first was over, and an hour later.
-		if c := a.Box.Counts()[Events]; c.Dead != 53 || c.Accepted != 151 || c.Waiting != 0 {
+		if c := a.Box.Counts()[ledger.Events]; c.Dead != 53 || c.Accepted != 151 || c.Waiting != 0 {
 			t.Errorf("%+v", c)
 		}
 	})
@@ -172,10 +175,10 @@ func TestRefusedValuesAreToldOnceAnHour(t *testing.T) {
 	}}
 	delivering(t, to, func(a *Agent) {
 		for range 1000 {
-			queue(t, a, TagValues, "bad", "good")
+			queue(t, a, ledger.TagValues, "bad", "good")
 			<-time.After(90 * time.Second)
 		}
-		queue(t, a, Tickets, "bad 1", "bad 2", "good")
+		queue(t, a, ledger.Tickets, "bad 1", "bad 2", "good")
 		<-time.After(2 * time.Hour)
 		if n := to.told("outbox tagvalues"); n < 24 || n > 27 || to.told("records became dead letters since") != n-1 {
 			t.Errorf("%d events of a thousand values", n)
@@ -207,10 +210,10 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		send(Memos, "lost 1", "one")
-		send(TagValues, "lost 2", "lost 3", "two", "lost 4")
+		send(ledger.Memos, "lost 1", "one")
+		send(ledger.TagValues, "lost 2", "lost 3", "two", "lost 4")
 		<-time.After(10 * time.Minute)
-		desk := &Server{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
+		desk := &control.Server{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
 		s, err := desk.Status()
 		if err != nil {
 			t.Fatal(err)
@@ -222,12 +225,12 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 				t.Errorf("status does not say %q: %s", want, all)
 			}
 		}
-		if s.Overdue() || s.IsolatedCount() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[TagValues].Why, "3 ids wait") {
+		if s.Overdue() || s.IsolatedCount() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[ledger.Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[ledger.TagValues].Why, "3 ids wait") {
 			t.Errorf("overdue %v, %d wait, %d apart, %+v", s.Overdue(), s.Waiting(), s.IsolatedCount(), s.Drains)
 		}
-		e, err := a.Box.Entry(TagValues, 2)
-		if shown := desk.withReason(e); err != nil || !strings.Contains(shown.Waits, "nothing for well lost 3") || !strings.Contains(shown.Waits, "tried again at") {
-			t.Errorf("%+v, %v", shown, err)
+		got, err := desk.Open().Call(t.Context(), "outbox.show", []byte(`{"stream":"tagvalues","seqs":[2]}`))
+		if shown, _ := got.(control.Entry); err != nil || !strings.Contains(shown.Waits, "nothing for well lost 3") || !strings.Contains(shown.Waits, "tried again at") {
+			t.Errorf("%+v, %v", got, err)
 		}
 		<-time.After(2 * time.Hour)
 		if to.told("what is for lost 1 is not taken") != 1 || to.told("what is for lost 2 is not taken") != 1 || to.told("2 ids not taken, while others are: lost ") != 1 {

@@ -7,14 +7,9 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
-
-// operations says which operation of the service takes which stream.
-var operations = map[string]cloud.Operation{
-	Tickets: cloud.SaveRunTickets, Events: cloud.SaveDiagnosticEvents, TagValues: cloud.SaveObjectTagValues,
-	Targets: cloud.SaveProductionTargets, Memos: cloud.AddDeviceMemo,
-}
 
 // classes translates what an answer means; the outbox and the cloud do not know each other.
 var classes = map[cloud.Class]outbox.Class{
@@ -36,7 +31,7 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 		bodies[i] = r.Body
 		attempt = max(attempt, r.Attempt)
 	}
-	a := s.Client.Post(ctx, operations[stream], batch[0].Address, bodies, attempt)
+	a := s.Client.Post(ctx, ledger.Operations[stream], batch[0].Address, bodies, attempt)
 	if s.Clock != nil {
 		now := time.Now()
 		s.Clock.Compare(now, a.Date)

@@ -11,6 +11,8 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 	"gauger/collectors"
 	"gauger/outbox"
 )
@@ -28,9 +30,9 @@ func (silence) Run(ctx context.Context, _ collectors.Host) error {
 func TestARemovedStoreEndsTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "store")
-		site := Site{Name: "test", ID: "TEST", Object: guid, Zone: time.UTC, Wire: cloud.DefaultWire()}
+		site := ledger.Site{Name: "test", ID: "TEST", Object: ledgertest.GUID, Zone: time.UTC, Wire: cloud.DefaultWire()}
 		done := startIn(t, t.Context(), dir, site, &cloudtest.Service{}, silence{})
-		pass(time.Hour)
+		ledgertest.Pass(time.Hour)
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}

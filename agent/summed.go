@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -16,6 +17,9 @@ const tellEvery = time.Hour
 
 // quietAfter is how long no event may be refused, and nothing give way, before that counts as over.
 const quietAfter = time.Minute
+
+// namedMost is how many ids a sum names.
+const namedMost = 10
 
 // noteSummaries keeps what the box says from becoming as many events. What it says of refused events never goes through the
 // stream that refuses them, or each would be the next: it is counted, and told by one event when it is over.
@@ -45,7 +49,7 @@ func (s *noteSummary) add(n outbox.Note) {
 		s.from = n.At
 	}
 	s.count, s.last = s.count+n.Count, n
-	if n.Address != "" && len(s.ids) < isolatedNamed && !slices.Contains(s.ids, n.Address) {
+	if n.Address != "" && len(s.ids) < namedMost && !slices.Contains(s.ids, n.Address) {
 		s.ids = append(s.ids, n.Address)
 	}
 }
@@ -63,16 +67,16 @@ func (s *noteSummary) end(now time.Time, words string) outbox.Note {
 func (all *noteSummaries) add(n outbox.Note) (now outbox.Note, ok bool) {
 	refusal := n.Kind == outbox.NoteDeadLetter || n.Kind == outbox.NotePaused
 	switch {
-	case n.Stream == Events && refusal:
+	case n.Stream == ledger.Events && refusal:
 		all.refusedEvents.add(n)
 		all.refusedEvents.paused = n.Kind == outbox.NotePaused
 		return n, false
-	case n.Stream == Events && n.Kind == outbox.NoteResumed && all.refusedEvents.paused:
+	case n.Stream == ledger.Events && n.Kind == outbox.NoteResumed && all.refusedEvents.paused:
 		all.refusedEvents.paused, all.refusedEvents.last.At = false, n.At
 		return n, false
 	case noteRules[n.Kind] == "":
 		return n, false
-	case n.Stream == Tickets && (refusal || n.Kind == outbox.NoteParked):
+	case n.Stream == ledger.Tickets && (refusal || n.Kind == outbox.NoteParked):
 		return n, true // each is somebody's money
 	}
 	about := noteSubject{n.Kind, n.Stream}
@@ -140,7 +144,7 @@ func (all *noteSummaries) due(now time.Time) (notes []outbox.Note) {
 		case outbox.NoteDeadLetter:
 			words = fmt.Sprintf("%d records became dead letters", s.count)
 		case outbox.NoteIsolated:
-			words = fmt.Sprintf("%s not taken, while others are: %s", plural(s.count, "id"), strings.Join(s.ids, ", "))
+			words = fmt.Sprintf("%s not taken, while others are: %s", ledger.Plural(s.count, "id"), strings.Join(s.ids, ", "))
 		}
 		notes = append(notes, s.end(now, words))
 	}
@@ -162,14 +166,14 @@ func (all *noteSummaries) refusedEventsNote(now time.Time) outbox.Note {
 }
 
 // aboutEvents is how the note of an event begins that tells of the events' own stream.
-const aboutEvents = "outbox " + Events + ": "
+const aboutEvents = "outbox " + ledger.Events + ": "
 
 // isAboutEvents says that a refused event is itself one about refused events: it is counted, and nothing is made of it.
 func (a *Agent) isAboutEvents(n outbox.Note) bool {
-	if n.Stream != Events || n.Seq == 0 || n.Kind != outbox.NoteDeadLetter && n.Kind != outbox.NotePaused {
+	if n.Stream != ledger.Events || n.Seq == 0 || n.Kind != outbox.NoteDeadLetter && n.Kind != outbox.NotePaused {
 		return false
 	}
-	e, err := a.Box.Entry(Events, n.Seq)
+	e, err := a.Box.Entry(ledger.Events, n.Seq)
 	if err != nil {
 		return false // it went meanwhile: one event more at most
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 	"gauger/outbox"
 )
 
@@ -17,7 +20,7 @@ import (
 // program what was not told yet. No record is left out of the sums.
 func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
+		b := ledgertest.New(t, nil)
 		notes := make(chan outbox.Note)
 		a := &Agent{Ledger: b.Ledger, Log: zerolog.Nop(), Notes: notes}
 		stopped := make(chan error)
@@ -36,7 +39,7 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 			t.Error(err)
 		}
 		tags, events, sum := 0, 0, 0
-		for _, n := range b.notes("outbox-dropped") {
+		for _, n := range b.Notes("outbox-dropped") {
 			var count int
 			switch {
 			case strings.HasPrefix(n, "outbox events: events went"):
@@ -60,7 +63,7 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 // minute. A stream that gives way and rests by turns makes two events an hour, and status names the number for a day.
 func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
+		b := ledgertest.New(t, nil)
 		notes := make(chan outbox.Note)
 		a := &Agent{Ledger: b.Ledger, Log: zerolog.Nop(), Notes: notes}
 		stopped := make(chan error)
@@ -68,14 +71,14 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 		defer cancel()
 		go func() { stopped <- a.handleNotes(ctx) }()
 		gives := func(n int) {
-			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: TagValues, Count: n, At: time.Now(), Message: fmt.Sprint(n, " gave way")}
+			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: ledger.TagValues, Count: n, At: time.Now(), Message: fmt.Sprint(n, " gave way")}
 		}
 		gives(1050)
 		<-time.After(time.Second)
 		gives(8000)
 		gives(997)
 		<-time.After(90 * time.Second)
-		said := b.notes("outbox-dropped")
+		said := b.Notes("outbox-dropped")
 		if len(said) != 2 || !strings.Contains(said[0], "1050 gave way; so far") || !strings.Contains(said[1], "none for a minute: 8997 records gave way since") {
 			t.Fatalf("after the burst: %q", said)
 		}
@@ -83,7 +86,7 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 			gives(1)
 			<-time.After(150 * time.Second)
 		}
-		if said = b.notes("outbox-dropped"); len(said) > 5 {
+		if said = b.Notes("outbox-dropped"); len(said) > 5 {
 			t.Errorf("%d events of a stream that rests by turns: %q", len(said), said)
 		}
 		cancel()
@@ -91,7 +94,7 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 			t.Error(err)
 		}
 		line := func() string {
-			s, err := (&Server{Ledger: b.Ledger, Box: b.box, Clock: b.Ledger.clock}).Open().Status()
+			s, err := (&control.Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock}).Open().Status()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -100,7 +103,7 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 		if got := line(); !strings.Contains(got, "10083 records of tagvalues gave way") || !strings.Contains(got, "store.max_bytes") {
 			t.Errorf("status says %q", got)
 		}
-		b.again()
+		b.Again()
 		if got := line(); !strings.Contains(got, "10083 records of tagvalues gave way") {
 			t.Errorf("after a restart status says %q", got)
 		}

@@ -23,6 +23,8 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/deploy/proof"
@@ -89,14 +91,14 @@ func liveLong(t *testing.T, rng *rand.Rand, weeks int) *longLife {
 	done := l.begin(t, ctx, path)
 	var first uint64
 	for n := range weeks {
-		pass(week)
+		ledgertest.Pass(week)
 		l.look(t, path)
 		if n == min(3, weeks-1) {
 			first = heapNow()
 		}
 	}
 	l.heap = int64(heapNow()) - int64(first)
-	pass(2 * day)
+	ledgertest.Pass(2 * day)
 	l.look(t, path)
 	cancel()
 	if err := <-done; err != nil {
@@ -117,19 +119,19 @@ func heapNow() uint64 {
 func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan error {
 	t.Helper()
 	top := 238.0
-	site := Site{
-		Name: "weeks", ID: "WEEKS", Object: guid, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire(), Hold: 45 * time.Minute,
-		Tanks: []Tank{{
+	site := ledger.Site{
+		Name: "weeks", ID: "WEEKS", Object: ledgertest.GUID, ObjectType: "Device", Zone: time.UTC, Wire: cloud.DefaultWire(), Hold: 45 * time.Minute,
+		Tanks: []ledger.Tank{{
 			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Every: 2 * time.Minute, Loads: tank.DefaultLoads()},
 			Level: "plc/level", Purchaser: "Acme",
 		}},
-		Values: []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/number"}},
-		Rules:  []Rule{{Name: "Alarm of the day", Point: "plc/alarm", Above: &top}},
+		Values: []ledger.Value{{Well: ledgertest.GUID, Code: "Production Target Oil", Point: "plc/number"}},
+		Rules:  []ledger.Rule{{Name: "Alarm of the day", Point: "plc/alarm", Above: &top}},
 	}
 	notes := make(chan outbox.Note, 64)
-	box, err := outbox.Open(path, outbox.Options{MaxBytes: weeksQuota, Label: RecordLabel, Notify: func(n outbox.Note) { notes <- n }, Streams: []outbox.Stream{
-		{Name: Tickets, Batch: 1, Journal: true}, {Name: Events, Batch: 50, Keep: outbox.OldestLast}, {Name: TagValues, Batch: 20, Keep: outbox.ThinFirst},
-		{Name: Targets, Batch: 20}, {Name: Memos}, {Name: Refused, Held: true},
+	box, err := outbox.Open(path, outbox.Options{MaxBytes: weeksQuota, Label: ledger.RecordLabel, Notify: func(n outbox.Note) { notes <- n }, Streams: []outbox.Stream{
+		{Name: ledger.Tickets, Batch: 1, Journal: true}, {Name: ledger.Events, Batch: 50, Keep: outbox.OldestLast}, {Name: ledger.TagValues, Batch: 20, Keep: outbox.ThinFirst},
+		{Name: ledger.Targets, Batch: 20}, {Name: ledger.Memos}, {Name: ledger.Refused, Held: true},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -144,12 +146,12 @@ func (l *longLife) begin(t *testing.T, ctx context.Context, path string) <-chan 
 		t.Fatal(err)
 	}
 	clock := clock.New(time.Now(), time.Time{}, site.Steady(), nil)
-	ledger, err := NewLedger(site, box, clock, zerolog.Nop())
+	siteLedger, err := ledger.New(site, box, clock, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := &Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: clock, Collectors: []NamedCollector{{"plc", l.well}},
+		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: clock, Collectors: []collectors.Named{{Name: "plc", Collector: l.well}},
 		Workers: []Worker{keys.Run}, Log: zerolog.Nop(), Notes: notes,
 	}
 	done := make(chan error, 1)

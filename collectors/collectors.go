@@ -81,6 +81,12 @@ type Collector interface {
 	Run(ctx context.Context, host Host) error
 }
 
+// Named is a collector and the name under which it remembers things.
+type Named struct {
+	Name      string
+	Collector Collector
+}
+
 // Refusal is something that came from a device and could not be decoded.
 type Refusal struct {
 	Device string // whose it is: the names of all devices of a shared session, with commas between; empty: the collector's

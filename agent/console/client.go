@@ -13,7 +13,7 @@ import (
 	"os"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/control"
 )
 
 // Client asks a running daemon through its socket.
@@ -107,7 +107,7 @@ func (c *Client) Follow(ctx context.Context, feed string, args any, see func(jso
 }
 
 // Watch calls see with each reading until ctx ends; see's error ends it too.
-func (c *Client) Watch(ctx context.Context, points []string, see func(agent.PointReading) error) error {
+func (c *Client) Watch(ctx context.Context, points []string, see func(control.PointReading) error) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gauger/watch?"+url.Values{"point": points}.Encode(), nil)
 	if err != nil {
 		return fmt.Errorf("watch: %w", err)
@@ -119,7 +119,7 @@ func (c *Client) Watch(ctx context.Context, points []string, see func(agent.Poin
 	defer resp.Body.Close()
 	lines := json.NewDecoder(resp.Body)
 	for {
-		var s agent.PointReading
+		var s control.PointReading
 		if err := lines.Decode(&s); err != nil {
 			if ctx.Err() != nil {
 				return nil

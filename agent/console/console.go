@@ -20,7 +20,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gauger/agent"
+	"gauger/agent/control"
 	"gauger/collectors"
 )
 
@@ -64,7 +64,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 	s := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return agent.WithPerson(ctx, peer(c)) },
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return control.WithPerson(ctx, peer(c)) },
 	}
 	stop := context.AfterFunc(ctx, func() { s.Close() })
 	defer stop()
@@ -102,7 +102,7 @@ func UserName(uid int) string {
 
 // Control is the handler behind the socket: POST /VERB with JSON, POST /follow/FEED with JSON for one result after the
 // other, and GET /watch, which goes on until it is left.
-func Control(desk *agent.Server) http.Handler {
+func Control(desk *control.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{verb}", func(w http.ResponseWriter, r *http.Request) {
 		args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -150,7 +150,7 @@ func reply(w http.ResponseWriter, a Answer) {
 }
 
 // follow writes each thing of a feed as a line of JSON while it comes, and at last that it is over or what went wrong.
-func follow(w http.ResponseWriter, r *http.Request, desk *agent.Server) {
+func follow(w http.ResponseWriter, r *http.Request, desk *control.Server) {
 	last := Answer{Over: true}
 	flush := http.NewResponseController(w)
 	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -171,7 +171,7 @@ func follow(w http.ResponseWriter, r *http.Request, desk *agent.Server) {
 }
 
 // watch writes each reading of the points in the query as a line of JSON while it arrives.
-func watch(w http.ResponseWriter, r *http.Request, desk *agent.Server) {
+func watch(w http.ResponseWriter, r *http.Request, desk *control.Server) {
 	wanted := map[collectors.Point]bool{}
 	for _, p := range r.URL.Query()["point"] {
 		wanted[collectors.Point(p)] = true
@@ -186,7 +186,7 @@ func watch(w http.ResponseWriter, r *http.Request, desk *agent.Server) {
 			if len(wanted) > 0 && !wanted[x.Point] {
 				continue
 			}
-			if err := lines.Encode(agent.PointReadingOf(x)); err != nil {
+			if err := lines.Encode(control.PointReadingOf(x)); err != nil {
 				return err
 			}
 		}

@@ -17,10 +17,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gauger/agent"
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -29,17 +30,17 @@ import (
 const guid = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 
 // newDesk is a site with one tank on a box of its own.
-func newDesk(t *testing.T) *agent.Server {
+func newDesk(t *testing.T) *control.Server {
 	t.Helper()
-	site := agent.Site{
+	site := ledger.Site{
 		Name: `The <"best"> & only site`, ID: "TEST", Object: guid, Zone: time.UTC, Wire: cloud.DefaultWire(),
-		Tanks: []agent.Tank{{
+		Tanks: []ledger.Tank{{
 			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Loads: tank.DefaultLoads()},
 			Level: "plc/level", Purchaser: "Acme",
 		}},
 	}
 	box, err := outbox.Open(filepath.Join(t.TempDir(), "outbox.db"), outbox.Options{MaxBytes: 1 << 20, Streams: []outbox.Stream{
-		{Name: agent.Tickets}, {Name: agent.Events}, {Name: agent.TagValues}, {Name: agent.Targets}, {Name: agent.Memos}, {Name: agent.Refused, Held: true},
+		{Name: ledger.Tickets}, {Name: ledger.Events}, {Name: ledger.TagValues}, {Name: ledger.Targets}, {Name: ledger.Memos}, {Name: ledger.Refused, Held: true},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -54,15 +55,15 @@ func newDesk(t *testing.T) *agent.Server {
 		t.Fatal(err)
 	}
 	clock := clock.New(time.Now(), time.Time{}, time.Minute, nil)
-	ledger, err := agent.NewLedger(site, box, clock, zerolog.Nop())
+	siteLedger, err := ledger.New(site, box, clock, zerolog.Nop())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return (&agent.Server{Ledger: ledger, Box: box, Client: client, Clock: clock, Site: site, Version: "1.2", Began: time.Now(), Daemon: true}).Open()
+	return (&control.Server{Ledger: siteLedger, Box: box, Client: client, Clock: clock, Site: site, Version: "1.2", Began: time.Now(), Daemon: true}).Open()
 }
 
 // reads hands the ledger one level.
-func reads(t *testing.T, d *agent.Server, level float64) {
+func reads(t *testing.T, d *control.Server, level float64) {
 	t.Helper()
 	err := d.Ledger.Host("plc").Emit(t.Context(), []collectors.Reading{
 		{Point: "plc/level", Value: level, Unit: "in", Quality: collectors.Good, At: time.Now()},
@@ -74,7 +75,7 @@ func reads(t *testing.T, d *agent.Server, level float64) {
 }
 
 // served is a desk behind its socket.
-func served(t *testing.T, d *agent.Server) *Client {
+func served(t *testing.T, d *control.Server) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gauger.sock")
 	l, err := Listen(path)
@@ -101,21 +102,21 @@ func TestACommandAsksTheDaemonThroughItsSocket(t *testing.T) {
 	d := newDesk(t)
 	reads(t, d, 171.25)
 	c := served(t, d)
-	var s agent.Status
-	if err := c.Call(t.Context(), "status", agent.None{}, &s); err != nil {
+	var s control.Status
+	if err := c.Call(t.Context(), "status", control.None{}, &s); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Tanks) != 1 || s.Tanks[0].Gauge != "14-03-1" || s.Version != "1.2" {
 		t.Errorf("status %+v", s)
 	}
-	if err := c.Call(t.Context(), "no.such", agent.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
+	if err := c.Call(t.Context(), "no.such", control.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
 		t.Errorf("an unknown verb answered %v", err)
 	}
 }
 
 func TestTheSocketIsTheGroupsAndSaysWhoAsks(t *testing.T) {
 	d := newDesk(t)
-	d.Register("who", agent.HandlerOf(func(ctx context.Context, _ agent.None) (string, error) { return agent.Person(ctx), nil }))
+	d.Register("who", control.HandlerOf(func(ctx context.Context, _ control.None) (string, error) { return control.Person(ctx), nil }))
 	c := served(t, d)
 	info, err := os.Stat(c.path)
 	if err != nil || info.Mode().Perm() != 0o660 {
@@ -126,7 +127,7 @@ func TestTheSocketIsTheGroupsAndSaysWhoAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	var name string
-	if err := c.Call(t.Context(), "who", agent.None{}, &name); err != nil || name != me.Username {
+	if err := c.Call(t.Context(), "who", control.None{}, &name); err != nil || name != me.Username {
 		t.Errorf("the peer is %q (%v), want %q", name, err, me.Username)
 	}
 }
@@ -155,10 +156,10 @@ func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
 	c := served(t, d)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	seen := make(chan agent.PointReading, 1)
+	seen := make(chan control.PointReading, 1)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- c.Watch(ctx, []string{"plc/level"}, func(s agent.PointReading) error {
+		ended <- c.Watch(ctx, []string{"plc/level"}, func(s control.PointReading) error {
 			select {
 			case seen <- s:
 			default:
@@ -188,7 +189,7 @@ func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
 func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 	d := newDesk(t)
 	left := make(chan struct{})
-	d.RegisterLive("count", agent.LiveStreamOf(func(ctx context.Context, to int, see func(any) error) error {
+	d.RegisterLive("count", control.LiveStreamOf(func(ctx context.Context, to int, see func(any) error) error {
 		for i := range to {
 			if err := see(i); err != nil {
 				return err
@@ -199,7 +200,7 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 		}
 		return nil
 	}))
-	d.RegisterLive("endless", agent.LiveStreamOf(func(ctx context.Context, _ agent.None, see func(any) error) error {
+	d.RegisterLive("endless", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
 		defer close(left)
 		err := see("begun")
 		<-ctx.Done()
@@ -214,17 +215,17 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 		}
 	}
 	enough := errors.New("enough")
-	if err := c.Follow(t.Context(), "endless", agent.None{}, func(json.RawMessage) error { return enough }); !errors.Is(err, enough) {
+	if err := c.Follow(t.Context(), "endless", control.None{}, func(json.RawMessage) error { return enough }); !errors.Is(err, enough) {
 		t.Errorf("whoever has seen enough got %v", err)
 	}
 	<-left // the feed ends when nobody follows it
-	if err := c.Follow(t.Context(), "no.such", agent.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
+	if err := c.Follow(t.Context(), "no.such", control.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
 		t.Errorf("an unknown feed: %v", err)
 	}
 }
 
 // get asks the page handler.
-func get(t *testing.T, d *agent.Server, path string) (int, string) {
+func get(t *testing.T, d *control.Server, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	Page(d).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
@@ -255,8 +256,8 @@ func TestThePageEscapesWhatComesFromTheSite(t *testing.T) {
 func TestMetricsAndHealth(t *testing.T) {
 	d := newDesk(t)
 	reads(t, d, 171.25)
-	d.Lines = func() []agent.LineStatus {
-		return []agent.LineStatus{{Line: "tcp://plc:502", Load: 0.25, Requests: 7, Timeouts: 2, Rounds: []agent.RoundStatus{{Device: "plc", Took: 0.5}}}}
+	d.Lines = func() []control.LineStatus {
+		return []control.LineStatus{{Line: "tcp://plc:502", Load: 0.25, Requests: 7, Timeouts: 2, Rounds: []control.RoundStatus{{Device: "plc", Took: 0.5}}}}
 	}
 	_, body := get(t, d, "/metrics")
 	for _, line := range []string{`gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`,

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/control"
 )
 
 //go:embed page.css
@@ -31,7 +31,7 @@ func (p *sheet) add(format string, args ...any) {
 }
 
 // render is the status as a page, its times in the site's zone.
-func render(s agent.Status, zone *time.Location) string {
+func render(s control.Status, zone *time.Location) string {
 	p := &sheet{zone: zone}
 	p.add(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">`)
 	p.add(`<meta http-equiv="refresh" content="5"><title>%v – gauger</title><style>`, s.Site)
@@ -57,7 +57,7 @@ func render(s agent.Status, zone *time.Location) string {
 }
 
 // reading answers the first question: are there good readings of everything.
-func (p *sheet) reading(s agent.Status) {
+func (p *sheet) reading(s control.Status) {
 	good := 0
 	for _, x := range s.Points {
 		if x.Quality == "good" {
@@ -81,7 +81,7 @@ func (p *sheet) reading(s agent.Status) {
 }
 
 // sending answers the second: does what was read leave.
-func (p *sheet) sending(s agent.Status) {
+func (p *sheet) sending(s control.Status) {
 	switch waiting := s.Waiting(); {
 	case s.Shut != "":
 		p.add(`<p class="bad">Not storing and not sending: the outbox cannot be opened.</p>`)
@@ -100,7 +100,7 @@ func (p *sheet) sending(s agent.Status) {
 	}
 }
 
-func (p *sheet) tanks(s agent.Status) {
+func (p *sheet) tanks(s control.Status) {
 	p.add(`<h2>Tanks</h2><div class="tanks">`)
 	for _, t := range s.Tanks {
 		gauge, figures := "no level", ""
@@ -119,7 +119,7 @@ func (p *sheet) tanks(s agent.Status) {
 	p.add(`</div>`)
 }
 
-func (p *sheet) tickets(s agent.Status) {
+func (p *sheet) tickets(s control.Status) {
 	p.add(`<h2>Last ticket</h2>`)
 	if s.Last == nil {
 		p.add(`<p>None yet.</p>`)
@@ -136,7 +136,7 @@ func (p *sheet) tickets(s agent.Status) {
 }
 
 // link shows what the day has cost.
-func (p *sheet) link(s agent.Status) {
+func (p *sheet) link(s control.Status) {
 	l := s.Link
 	if l == nil {
 		return
@@ -148,7 +148,7 @@ func (p *sheet) link(s agent.Status) {
 	p.add(`.</p>`)
 }
 
-func (p *sheet) points(s agent.Status) {
+func (p *sheet) points(s control.Status) {
 	p.add(`<h2>Points</h2><table><tr><th>point<th class="n">value<th>unit<th>quality<th>at<th>why</tr>`)
 	for _, x := range s.Points {
 		p.add(`<tr><td>%v<td class="n">%v<td>%v<td class="q-%v">%v<td>%v<td>%v</tr>`,

@@ -4,28 +4,28 @@ import (
 	"fmt"
 	"io"
 
-	"gauger/agent"
+	"gauger/agent/control"
 )
 
 // lineCounters are the metrics of a line: the end of the name, what it is, and its figure.
 var lineCounters = []struct {
 	name, kind, help string
-	of               func(agent.LineStatus) float64
+	of               func(control.LineStatus) float64
 }{
-	{"load", "gauge", "Share of the last minute or two in which requests had the line.", func(l agent.LineStatus) float64 { return l.Load }},
-	{"busy_seconds_total", "counter", "How long requests had the line, their time-outs and silences included.", func(l agent.LineStatus) float64 { return l.Busy }},
-	{"requests_total", "counter", "Requests that had the line.", func(l agent.LineStatus) float64 { return float64(l.Requests) }},
-	{"timeouts_total", "counter", "Requests that got no answer in time.", func(l agent.LineStatus) float64 { return float64(l.Timeouts) }},
-	{"exceptions_total", "counter", "Answers that were refusals.", func(l agent.LineStatus) float64 { return float64(l.Exceptions) }},
-	{"bad_frames_total", "counter", "Requests whose answer came damaged.", func(l agent.LineStatus) float64 { return float64(l.BadFrames) }},
-	{"late_total", "counter", "Answers dropped because they belonged to an earlier request.", func(l agent.LineStatus) float64 { return float64(l.Late) }},
-	{"cross_talk_total", "counter", "Answers dropped because another unit or function sent them.", func(l agent.LineStatus) float64 { return float64(l.CrossTalk) }},
-	{"reconnects_total", "counter", "Times that the socket or port was opened again.", func(l agent.LineStatus) float64 { return float64(l.Reconnects) }},
-	{"mismatches_total", "counter", "Values that two requests did not agree on.", func(l agent.LineStatus) float64 { return float64(l.Mismatches) }},
+	{"load", "gauge", "Share of the last minute or two in which requests had the line.", func(l control.LineStatus) float64 { return l.Load }},
+	{"busy_seconds_total", "counter", "How long requests had the line, their time-outs and silences included.", func(l control.LineStatus) float64 { return l.Busy }},
+	{"requests_total", "counter", "Requests that had the line.", func(l control.LineStatus) float64 { return float64(l.Requests) }},
+	{"timeouts_total", "counter", "Requests that got no answer in time.", func(l control.LineStatus) float64 { return float64(l.Timeouts) }},
+	{"exceptions_total", "counter", "Answers that were refusals.", func(l control.LineStatus) float64 { return float64(l.Exceptions) }},
+	{"bad_frames_total", "counter", "Requests whose answer came damaged.", func(l control.LineStatus) float64 { return float64(l.BadFrames) }},
+	{"late_total", "counter", "Answers dropped because they belonged to an earlier request.", func(l control.LineStatus) float64 { return float64(l.Late) }},
+	{"cross_talk_total", "counter", "Answers dropped because another unit or function sent them.", func(l control.LineStatus) float64 { return float64(l.CrossTalk) }},
+	{"reconnects_total", "counter", "Times that the socket or port was opened again.", func(l control.LineStatus) float64 { return float64(l.Reconnects) }},
+	{"mismatches_total", "counter", "Values that two requests did not agree on.", func(l control.LineStatus) float64 { return float64(l.Mismatches) }},
 }
 
 // writeLines writes the metrics of the polled lines, and the last round of each device on them.
-func writeLines(w io.Writer, lines []agent.LineStatus) {
+func writeLines(w io.Writer, lines []control.LineStatus) {
 	if len(lines) == 0 {
 		return
 	}

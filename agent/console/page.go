@@ -6,12 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"gauger/agent"
+	"gauger/agent/control"
 )
 
 // Page is the local web page: / for people, /metrics for Prometheus, /healthz for a supervisor. It only shows; nothing
 // can be changed through it.
-func Page(desk *agent.Server) http.Handler {
+func Page(desk *control.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		s, err := desk.Status()
@@ -42,7 +42,7 @@ func Page(desk *agent.Server) http.Handler {
 }
 
 // metrics writes the status in Prometheus' text format.
-func metrics(s agent.Status) string {
+func metrics(s control.Status) string {
 	var b strings.Builder
 	family := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
 	family("gauger_info", "gauge", "What runs where.")

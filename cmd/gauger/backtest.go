@@ -13,8 +13,9 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/clock"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/collectors/sim"
 	"gauger/config"
@@ -25,8 +26,8 @@ import (
 type trial struct {
 	cfg    *config.Config
 	watch  watcher
-	booked []agent.TicketRecord // every ticket, with its load; those that were not final at the end are held
-	sent   []json.RawMessage    // the tickets as they would have left
+	booked []ledger.TicketRecord // every ticket, with its load; those that were not final at the end are held
+	sent   []json.RawMessage     // the tickets as they would have left
 	events []json.RawMessage
 }
 
@@ -103,7 +104,7 @@ func playReadings(ctx context.Context, c *call, t *trial, file string, part back
 	if file != "" {
 		return t.replay(ctx, sim.Device{File: file}, log)
 	}
-	return replayRecorder(ctx, c, agent.ReadingsArgs{From: part.from, To: part.to}, func(in io.Reader) error {
+	return replayRecorder(ctx, c, control.ReadingsArgs{From: part.from, To: part.to}, func(in io.Reader) error {
 		return t.replay(ctx, sim.Device{File: "the recorder's readings", From: in}, log)
 	})
 }
@@ -123,7 +124,7 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 	}
 	defer func() { err = errors.Join(err, box.Close()) }()
 	site := newAgentSite(&cfg)
-	ledger, err := agent.NewLedger(site, box, newClock(site), log)
+	siteLedger, err := ledger.New(site, box, newClock(site), log)
 	if err != nil {
 		return err
 	}
@@ -132,26 +133,26 @@ func (t *trial) replay(ctx context.Context, recording sim.Device, log zerolog.Lo
 		if err != nil {
 			return err
 		}
-		if err := player.Run(ctx, t.watch.host(ledger.Host(d.Name), d.File)); err != nil {
+		if err := player.Run(ctx, t.watch.host(siteLedger.Host(d.Name), d.File)); err != nil {
 			return err
 		}
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return t.collectResults(ledger, box)
+	return t.collectResults(siteLedger, box)
 }
 
 // collectResults takes what came of it out of the outbox, in the order in which it would have left.
-func (t *trial) collectResults(ledger *agent.Ledger, box *outbox.Box) (err error) {
+func (t *trial) collectResults(siteLedger *ledger.Ledger, box *outbox.Box) (err error) {
 	t.watch.printMoreRefused()
-	if t.booked, err = ledger.Tickets(); err != nil {
+	if t.booked, err = siteLedger.Tickets(); err != nil {
 		return err
 	}
-	if t.sent, err = bodies(box, agent.Tickets); err != nil {
+	if t.sent, err = bodies(box, ledger.Tickets); err != nil {
 		return err
 	}
-	t.events, err = bodies(box, agent.Events)
+	t.events, err = bodies(box, ledger.Events)
 	return err
 }
 

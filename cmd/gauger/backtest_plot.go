@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/clock"
+	"gauger/agent/ledger"
 	"gauger/agent/plot"
 	"gauger/collectors"
 	"gauger/config"
@@ -40,7 +40,7 @@ func (l tankLevel) add(r collectors.Reading) {
 	if clock.WasSet(r.At) && !l.cut.contains(l.tank.ID, r.At, r.At) {
 		return
 	}
-	inches, err := agent.LevelInches(r.Value, r.Unit, float64(l.tank.Height))
+	inches, err := ledger.LevelInches(r.Value, r.Unit, float64(l.tank.Height))
 	inches += float64(l.tank.Offset)
 	good := err == nil && r.Quality == collectors.Good && inches >= -1 && inches <= float64(l.tank.Height)+7
 	l.series.Add(r.At, r.Boot, r.Mono, inches, good)

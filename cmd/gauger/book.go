@@ -11,15 +11,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/ledger"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // bookOptions are the flags of `book`.
 type bookOptions struct {
 	one    string
-	period agent.BookPeriod
+	period ledger.BookPeriod
 }
 
 func bookCommand(c *call) *cobra.Command {
@@ -51,7 +51,7 @@ func (o *bookOptions) run(ctx context.Context, c *call, args []string) error {
 		}
 	}
 	h := findSite(c)
-	var rows []agent.BookRow
+	var rows []ledger.BookRow
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "book", o.period, &rows) }); err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (o *bookOptions) run(ctx context.Context, c *call, args []string) error {
 }
 
 // unbooked names the days that were asked for and have no row, with the reason as far as it is known.
-func (h site) unbooked(p agent.BookPeriod, rows []agent.BookRow, now time.Time) []string {
+func (h site) unbooked(p ledger.BookPeriod, rows []ledger.BookRow, now time.Time) []string {
 	if h.cfg == nil || p.From == "" || p.To == "" {
 		return nil
 	}
@@ -93,21 +93,21 @@ func (h site) unbooked(p agent.BookPeriod, rows []agent.BookRow, now time.Time) 
 // bookColumns are the columns of volumes, in the order of the balance.
 var bookColumns = []struct {
 	name, head string
-	of         func(r *agent.BookRow) *float64
+	of         func(r *ledger.BookRow) *float64
 }{
-	{"opening_bbl", "OPENING", func(r *agent.BookRow) *float64 { return r.Opening }},
-	{"production_bbl", "PRODUCED", func(r *agent.BookRow) *float64 { return r.Production }},
-	{"runs_bbl", "RUNS", func(r *agent.BookRow) *float64 { return &r.Runs }},
-	{"water_bbl", "WATER", func(r *agent.BookRow) *float64 { return &r.Water }},
-	{"transfers_out_bbl", "OUT", func(r *agent.BookRow) *float64 { return &r.TransfersOut }},
-	{"transfers_in_bbl", "IN", func(r *agent.BookRow) *float64 { return &r.TransfersIn }},
-	{"other_bbl", "OTHER", func(r *agent.BookRow) *float64 { return &r.Other }},
-	{"closing_bbl", "CLOSING", func(r *agent.BookRow) *float64 { return r.Closing }},
-	{"residual_bbl", "RESIDUAL", func(r *agent.BookRow) *float64 { return r.Residual }},
+	{"opening_bbl", "OPENING", func(r *ledger.BookRow) *float64 { return r.Opening }},
+	{"production_bbl", "PRODUCED", func(r *ledger.BookRow) *float64 { return r.Production }},
+	{"runs_bbl", "RUNS", func(r *ledger.BookRow) *float64 { return &r.Runs }},
+	{"water_bbl", "WATER", func(r *ledger.BookRow) *float64 { return &r.Water }},
+	{"transfers_out_bbl", "OUT", func(r *ledger.BookRow) *float64 { return &r.TransfersOut }},
+	{"transfers_in_bbl", "IN", func(r *ledger.BookRow) *float64 { return &r.TransfersIn }},
+	{"other_bbl", "OTHER", func(r *ledger.BookRow) *float64 { return &r.Other }},
+	{"closing_bbl", "CLOSING", func(r *ledger.BookRow) *float64 { return r.Closing }},
+	{"residual_bbl", "RESIDUAL", func(r *ledger.BookRow) *float64 { return r.Residual }},
 }
 
 // bookText prints the days with a total of the site, and below what has to be said of them.
-func bookText(out io.Writer, rows []agent.BookRow, unbooked []string) error {
+func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 	if len(rows) == 0 && len(unbooked) == 0 {
 		_, err := fmt.Fprintln(out, "no closed production days; a day is closed some time after its gauge-off")
 		return err
@@ -144,7 +144,7 @@ func bookText(out io.Writer, rows []agent.BookRow, unbooked []string) error {
 }
 
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
-func volumeColumns(rows []agent.BookRow) string {
+func volumeColumns(rows []ledger.BookRow) string {
 	text := ""
 	for _, c := range bookColumns {
 		text += figureText(sumOf(rows, c.of), 1) + "\t"
@@ -152,7 +152,7 @@ func volumeColumns(rows []agent.BookRow) string {
 	return text
 }
 
-func sumOf(rows []agent.BookRow, of func(r *agent.BookRow) *float64) *float64 {
+func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 {
 	sum := 0.0
 	for i := range rows {
 		v := of(&rows[i])
@@ -170,7 +170,7 @@ func sumOf(rows []agent.BookRow, of func(r *agent.BookRow) *float64) *float64 {
 
 // bookNotes are the sentences about a day: its runs, where production is from, what a loss would have had to be to be
 // seen, and what was amiss.
-func bookNotes(r *agent.BookRow) []string {
+func bookNotes(r *ledger.BookRow) []string {
 	var out []string
 	for _, t := range r.Tickets {
 		name := t.Number
@@ -199,7 +199,7 @@ func bookNotes(r *agent.BookRow) []string {
 }
 
 // lossWords says what the residual rests on and how little would have been noticed.
-func lossWords(r *agent.BookRow) string {
+func lossWords(r *ledger.BookRow) string {
 	text := "production is estimated from the level"
 	if r.Measured {
 		text = "production is by the meter"
@@ -223,7 +223,7 @@ func lossWords(r *agent.BookRow) string {
 }
 
 // bookCSV writes a row for each tank and day: times in the site's zone, volumes in barrels, empty where nobody knows.
-func bookCSV(out io.Writer, zone *time.Location, rows []agent.BookRow) error {
+func bookCSV(out io.Writer, zone *time.Location, rows []ledger.BookRow) error {
 	at := func(t time.Time) string { return t.In(zone).Format(time.RFC3339) }
 	head := []string{"day", "tank", "from", "to", "opening_in", "closing_in"}
 	for _, c := range bookColumns {

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/clock"
 	"gauger/agent/console"
+	"gauger/agent/control"
 )
 
 func clockTrustCommand(c *call) *cobra.Command {
@@ -30,7 +30,7 @@ func runClockTrust(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := daemon.Call(ctx, "clock.trust", agent.None{}, nil); err != nil {
+	if err := daemon.Call(ctx, "clock.trust", control.None{}, nil); err != nil {
 		return err
 	}
 	now := time.Now()

@@ -11,8 +11,8 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
 
-	"gauger/agent"
 	"gauger/agent/console"
+	"gauger/agent/control"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -20,7 +20,7 @@ import (
 // connection is a command's way to the operations: to those of the running daemon, or to its own when none runs.
 type connection struct {
 	remote *console.Client
-	local  *agent.Server
+	local  *control.Server
 	person string // who asks, where there is no daemon to see it
 	close  func() error
 }
@@ -122,7 +122,7 @@ func (d *connection) request(ctx context.Context, verb string, args, result any)
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	got, err := d.local.Call(agent.WithPerson(ctx, d.person), verb, raw)
+	got, err := d.local.Call(control.WithPerson(ctx, d.person), verb, raw)
 	if err != nil || result == nil {
 		return err
 	}

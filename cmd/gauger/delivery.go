@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/control"
 	"gauger/outbox"
 )
 
@@ -33,8 +34,8 @@ type sentRecord struct {
 func (d *connection) queueAll(ctx context.Context, records []outgoingRecord) ([]sentRecord, error) {
 	var all []sentRecord
 	for _, r := range records {
-		var q agent.QueuedRecord
-		if err := d.request(ctx, "queue", agent.QueueArgs{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
+		var q control.QueuedRecord
+		if err := d.request(ctx, "queue", control.QueueArgs{Stream: r.stream, Address: r.address, Body: r.body}, &q); err != nil {
 			return all, err
 		}
 		all = append(all, sentRecord{Stream: q.Stream, Seq: q.Seq, State: "queued", What: r.what})
@@ -90,8 +91,8 @@ func (d *connection) checkOnce(ctx context.Context, open []sentRecord, heard *an
 
 // locate asks where one record is.
 func (d *connection) locate(ctx context.Context, s *sentRecord) error {
-	var e agent.Entry
-	if err := d.request(ctx, "outbox.show", agent.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
+	var e control.Entry
+	if err := d.request(ctx, "outbox.show", control.RecordQuery{Stream: s.Stream, Seqs: []uint64{s.Seq}}, &e); err != nil {
 		return err
 	}
 	s.Status = e.Status

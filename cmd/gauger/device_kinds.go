@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gauger/agent"
 	"gauger/collectors"
 	"gauger/collectors/host"
 	"gauger/collectors/modbus"
@@ -46,8 +45,8 @@ func appendOptions[T any](all []T, d config.Device) []T {
 
 // collectors makes what gathers from all of them. Modbus devices share lines, MQTT devices share sessions; the rest
 // stand alone. The error names what could not be made; the others work.
-func (k kinds) collectors(store string, lines *line.Lines) ([]agent.NamedCollector, error) {
-	var all []agent.NamedCollector
+func (k kinds) collectors(store string, lines *line.Lines) ([]collectors.Named, error) {
+	var all []collectors.Named
 	var errs []error
 	if len(k.modbus) > 0 {
 		perLine, err := modbus.New(lines, k.modbus)
@@ -55,7 +54,7 @@ func (k kinds) collectors(store string, lines *line.Lines) ([]agent.NamedCollect
 			errs = append(errs, fmt.Errorf("modbus: %w", err))
 		}
 		for _, c := range perLine {
-			all = append(all, agent.NamedCollector{Name: fmt.Sprint(c), Collector: c})
+			all = append(all, collectors.Named{Name: fmt.Sprint(c), Collector: c})
 		}
 	}
 	if len(k.mqtt) > 0 {
@@ -63,7 +62,7 @@ func (k kinds) collectors(store string, lines *line.Lines) ([]agent.NamedCollect
 		if err != nil {
 			errs = append(errs, fmt.Errorf("mqtt: %w", err))
 		} else {
-			all = append(all, agent.NamedCollector{Name: "mqtt", Collector: c})
+			all = append(all, collectors.Named{Name: "mqtt", Collector: c})
 		}
 	}
 	for _, d := range k.recordings {
@@ -72,7 +71,7 @@ func (k kinds) collectors(store string, lines *line.Lines) ([]agent.NamedCollect
 			errs = append(errs, fmt.Errorf("recording %s: %w", d.Name, err))
 			continue
 		}
-		all = append(all, agent.NamedCollector{Name: d.Name, Collector: c})
+		all = append(all, collectors.Named{Name: d.Name, Collector: c})
 	}
 	for _, d := range k.hosts {
 		c, err := host.New(d, store)
@@ -80,7 +79,7 @@ func (k kinds) collectors(store string, lines *line.Lines) ([]agent.NamedCollect
 			errs = append(errs, fmt.Errorf("host %s: %w", d.Name, err))
 			continue
 		}
-		all = append(all, agent.NamedCollector{Name: d.Name, Collector: c})
+		all = append(all, collectors.Named{Name: d.Name, Collector: c})
 	}
 	return all, errors.Join(errs...)
 }
@@ -93,7 +92,7 @@ func (u unusable) Run(context.Context, collectors.Host) error { return u.error }
 
 // glance makes collectors for a look beside everything else: MQTT sessions that leave nothing behind,
 // and no address that others could read devices at.
-func (k kinds) glance(store string, lines *line.Lines) ([]agent.NamedCollector, error) {
+func (k kinds) glance(store string, lines *line.Lines) ([]collectors.Named, error) {
 	brokers := k.mqtt
 	k.mqtt, k.modbus = nil, slices.Clone(k.modbus)
 	for i := range k.modbus {
@@ -107,5 +106,5 @@ func (k kinds) glance(store string, lines *line.Lines) ([]agent.NamedCollector, 
 	if err != nil {
 		return nil, fmt.Errorf("mqtt: %w", err)
 	}
-	return append(all, agent.NamedCollector{Name: "mqtt", Collector: c}), nil
+	return append(all, collectors.Named{Name: "mqtt", Collector: c}), nil
 }

@@ -11,13 +11,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/control"
 )
 
 // devicesQueryOptions are the flags of `devices query`.
 type devicesQueryOptions struct {
-	query agent.DevicesArgs
+	query control.DevicesArgs
 }
 
 func devicesQueryCommand(c *call) *cobra.Command {
@@ -55,7 +55,7 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, args []string) e
 	if len(args) > 0 {
 		return usageError{"devices query takes flags only; --device-name NAME finds a device"}
 	}
-	var found agent.QueryResult[cloud.Device]
+	var found control.QueryResult[cloud.Device]
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "devices.query", o.query, &found) }); err != nil {
 		return err
 	}

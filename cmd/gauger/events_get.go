@@ -10,15 +10,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/control"
 )
 
 // eventsGetOptions are the flags of `events get`.
 type eventsGetOptions struct {
 	start string
 	end   string
-	query agent.EventsArgs
+	query control.EventsArgs
 }
 
 func eventsGetCommand(c *call) *cobra.Command {
@@ -53,7 +53,7 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 	case !o.query.Start.Before(o.query.End):
 		return usageError{"--start must lie before --end"}
 	}
-	var found agent.QueryResult[cloud.Event]
+	var found control.QueryResult[cloud.Event]
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "events.get", o.query, &found) }); err != nil {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/config"
 )
 
@@ -112,5 +112,5 @@ func eventRecord(w cloud.Wire, e diagnosticEvent, at *time.Location) (outgoingRe
 		ID: e.ID, Start: start, End: end, ObjectID: cmp.Or(e.ObjectGUID, e.ObjectID),
 		ObjectType: cmp.Or(e.ObjectTypeID, e.ObjectType), Rule: e.Rule, Note: e.Note,
 	})
-	return outgoingRecord{agent.Events, "", body, e.Rule}, err
+	return outgoingRecord{ledger.Events, "", body, e.Rule}, err
 }

@@ -8,9 +8,10 @@ import (
 	"io"
 	"os"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
+	"gauger/agent/recorder"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // exportReadingsOptions are the flags of `export readings`.
@@ -53,13 +54,13 @@ func (o *exportReadingsOptions) run(ctx context.Context, c *call, args []string)
 }
 
 // writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.
-func writeReadings(ctx context.Context, c *call, d *connection, w agent.ReadingsArgs, out io.Writer) error {
-	if _, err := io.WriteString(out, agent.ReadingsHeader); err != nil {
+func writeReadings(ctx context.Context, c *call, d *connection, w control.ReadingsArgs, out io.Writer) error {
+	if _, err := io.WriteString(out, recorder.CSVHeader); err != nil {
 		return fmt.Errorf("write the readings: %w", err)
 	}
 	none := true
 	err := d.stream(ctx, "readings", w, func(raw json.RawMessage) error {
-		var r agent.RecordingPiece
+		var r control.RecordingPiece
 		if err := json.Unmarshal(raw, &r); err != nil {
 			return fmt.Errorf("read what the recorder gave: %w", err)
 		}
@@ -97,7 +98,7 @@ func (d *connection) stream(ctx context.Context, name string, args any, see func
 }
 
 // replayRecorder calls play with the recorder's readings as a recording. play may end before the recording does.
-func replayRecorder(ctx context.Context, c *call, w agent.ReadingsArgs, play func(io.Reader) error) error {
+func replayRecorder(ctx context.Context, c *call, w control.ReadingsArgs, play func(io.Reader) error) error {
 	return withConnection(c, func(d *connection) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"gauger/agent"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/control"
 	"gauger/config"
 )
 
@@ -42,8 +42,8 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	var got agent.RenewResult
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "keys.renew", agent.KeyArgs{Slot: slot}, &got) }); err != nil {
+	var got control.RenewResult
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "keys.renew", control.KeyArgs{Slot: slot}, &got) }); err != nil {
 		return fmt.Errorf("%w; `gauger keys show` tells what is known of the keys, `gauger keys set %s` takes a new one", err, slot)
 	}
 	if got.Warning != "" {
@@ -84,7 +84,9 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 	if err != nil {
 		return err
 	}
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "keys.set", agent.KeyArgs{Slot: slot, Key: key}, nil) }); err != nil {
+	if err := withConnection(c, func(d *connection) error {
+		return d.request(ctx, "keys.set", control.KeyArgs{Slot: slot, Key: key}, nil)
+	}); err != nil {
 		return err
 	}
 	if cfg, err := config.Load(c.config); err == nil {
@@ -97,7 +99,7 @@ func (o *keysSetOptions) run(ctx context.Context, c *call, args []string) error 
 		}
 	}
 	if c.json() {
-		return printJSON(c.out, agent.KeyArgs{Slot: slot, Key: keys.Secret(key).Fingerprint()})
+		return printJSON(c.out, control.KeyArgs{Slot: slot, Key: keys.Secret(key).Fingerprint()})
 	}
 	_, err = fmt.Fprintf(c.out, "taken: the %s key with the fingerprint %s; the next request tries it\n", slot, keys.Secret(key).Fingerprint())
 	return err

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/control"
 )
 
 func keysShowCommand(c *call) *cobra.Command {
@@ -24,7 +24,7 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 	all, running := []keys.Status{}, false
 	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
-		return d.request(ctx, "keys.show", agent.None{}, &all)
+		return d.request(ctx, "keys.show", control.None{}, &all)
 	})
 	switch {
 	case err != nil:

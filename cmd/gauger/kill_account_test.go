@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"slices"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/config"
 	"gauger/outbox"
 )
 
 // queues are the streams of the kill test and the operations that take them.
 var queues = map[string]string{
-	agent.Tickets: "SaveRunTickets", agent.Events: "SaveDiagnosticEvents", agent.TagValues: "SaveObjectTagValues", agent.Memos: "AddDeviceMemo",
+	ledger.Tickets: "SaveRunTickets", ledger.Events: "SaveDiagnosticEvents", ledger.TagValues: "SaveObjectTagValues", ledger.Memos: "AddDeviceMemo",
 }
 
 // settle compares what the outbox counts, what the service was sent and what the witnesses know.
@@ -32,10 +32,10 @@ func (l *life) settle() (err error) {
 		l.sum.excused += got.excused
 		// Two events that are the same to the byte are two records, and look like one that came again.
 		// The clock may have made a ticket or an event after everything had left: that waits.
-		if same := uint64(got.records) == c.Delivered || stream == agent.Events && uint64(got.records+got.copies) >= c.Delivered; !same || c.Delivered+c.Waiting != c.Accepted {
+		if same := uint64(got.records) == c.Delivered || stream == ledger.Events && uint64(got.records+got.copies) >= c.Delivered; !same || c.Delivered+c.Waiting != c.Accepted {
 			err = errors.Join(err, fmt.Errorf("%s: the service has %d records, the outbox counts %+v", stream, got.records, c))
 		}
-		if stream != agent.Events {
+		if stream != ledger.Events {
 			err = errors.Join(err, got.riddle)
 		}
 		err = errors.Join(err, l.numbered(box, stream, c.Delivered))

@@ -12,9 +12,10 @@ import (
 	"syscall"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 )
 
 // moody is the reference service behind a socket, in bad moods, with a list of what it was sent.
@@ -173,7 +174,7 @@ func (l *life) leaves(p *attempt, limit <-chan time.Time) error {
 		case <-p.ended:
 			return fmt.Errorf("gauger ended by itself: %s", p.said())
 		case <-person:
-			l.ask("outbox.retry", agent.RecordQuery{Stream: agent.Tickets}, nil)
+			l.ask("outbox.retry", control.RecordQuery{Stream: ledger.Tickets}, nil)
 		case <-look.C:
 		}
 	}
@@ -182,8 +183,8 @@ func (l *life) leaves(p *attempt, limit <-chan time.Time) error {
 
 // left is how many records wait; at least one while nobody answers.
 func (l *life) left() uint64 {
-	var s agent.Status
-	if !l.ask("status", agent.None{}, &s) {
+	var s control.Status
+	if !l.ask("status", control.None{}, &s) {
 		return 1
 	}
 	return s.Waiting()

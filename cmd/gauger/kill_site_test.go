@@ -17,9 +17,10 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -348,14 +349,14 @@ func (l *life) command(ctx context.Context, client *console.Client) {
 	l.serial++
 	n := l.serial
 	l.mu.Unlock()
-	var q agent.QueuedRecord
+	var q control.QueuedRecord
 	if n%2 == 0 {
 		text := fmt.Sprintf("memo %d", n)
 		body, err := cloud.DefaultWire().EncodeMemo(cloud.Memo{Text: text})
 		if err != nil {
 			panic(err) // a text always encodes
 		}
-		if client.Call(ctx, "queue", agent.QueueArgs{Stream: agent.Memos, Address: "4711", Body: body}, &q) != nil {
+		if client.Call(ctx, "queue", control.QueueArgs{Stream: ledger.Memos, Address: "4711", Body: body}, &q) != nil {
 			return
 		}
 		l.mu.Lock()
@@ -365,7 +366,7 @@ func (l *life) command(ctx context.Context, client *console.Client) {
 		return
 	}
 	begin := l.plc.began.Add(-time.Duration(n) * time.Hour)
-	written := agent.ManualTicket{Tank: "TK-1", Open: 150, Close: 60, Start: begin, End: begin.Add(30 * time.Minute)}
+	written := ledger.ManualTicket{Tank: "TK-1", Open: 150, Close: 60, Start: begin, End: begin.Add(30 * time.Minute)}
 	if client.Call(ctx, "tickets.add", written, &q) != nil {
 		return
 	}

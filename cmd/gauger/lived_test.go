@@ -13,8 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 )
 
 // livedYAML is a site on a recording of one load, with a device of each other kind that does not answer.
@@ -58,7 +59,7 @@ type lived struct {
 	mu           sync.Mutex
 	log          strings.Builder
 	office       *office // where the ticket must arrive; nil: nowhere
-	status       agent.Status
+	status       control.Status
 	asked, ended error
 }
 
@@ -150,7 +151,7 @@ func (l *lived) delivered() bool {
 }
 
 // statusAt asks the daemon on a socket.
-func statusAt(ctx context.Context, socket string) (s agent.Status, err error) {
+func statusAt(ctx context.Context, socket string) (s control.Status, err error) {
 	client, err := console.Dial(socket)
 	if err == nil {
 		err = client.Call(ctx, "status", nil, &s)
@@ -172,7 +173,7 @@ func (l *lived) wrong(ticket bool) string {
 	case ticket && !strings.Contains(said, "ticket queued"):
 		return "the load made no ticket"
 	case !l.delivered():
-		return fmt.Sprintf("the ticket does not leave: %s", l.status.Drains[agent.Tickets].Why)
+		return fmt.Sprintf("the ticket does not leave: %s", l.status.Drains[ledger.Tickets].Why)
 	case ticket && (len(l.status.Tanks) == 0 || l.status.Tanks[0].Level == nil):
 		return "the tank has no level"
 	}

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // loginOptions are the flags of `login`.
 type loginOptions struct {
-	request agent.LoginArgs
+	request control.LoginArgs
 	secrets map[string]*string
 }
 
@@ -53,7 +53,7 @@ func (o *loginOptions) run(ctx context.Context, c *call, args []string) error {
 			*o.secrets[name] = text
 		}
 	}
-	var got agent.LoginResult
+	var got control.LoginResult
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "login", o.request, &got) }); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (o *loginOptions) run(ctx context.Context, c *call, args []string) error {
 	return printLogin(c, got)
 }
 
-func printLogin(c *call, got agent.LoginResult) error {
+func printLogin(c *call, got control.LoginResult) error {
 	at := findSite(c).zone()
 	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "logged in\t%s (result %d)\n", got.User, got.Result)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/config"
 )
 
@@ -75,7 +75,7 @@ func memoRecords(w cloud.Wire, device string, memos []cloud.Memo) ([]outgoingRec
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, outgoingRecord{agent.Memos, device, body, fmt.Sprintf("memo for device %s: %q", device, memo.Text)})
+		all = append(all, outgoingRecord{ledger.Memos, device, body, fmt.Sprintf("memo for device %s: %q", device, memo.Text)})
 	}
 	return all, nil
 }

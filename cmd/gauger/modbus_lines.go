@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/console"
+	"gauger/agent/control"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
 )
@@ -48,16 +48,16 @@ func checkTimeout(timeout time.Duration) error {
 }
 
 // offerModbus lets commands use the lines that the daemon has open.
-func offerModbus(d *agent.Server, lines *line.Lines) {
-	d.Register("modbus.probe", agent.HandlerOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
-	d.RegisterLive("modbus.scan", agent.LiveStreamOf(func(ctx context.Context, a scanRequest, see func(any) error) error {
+func offerModbus(d *control.Server, lines *line.Lines) {
+	d.Register("modbus.probe", control.HandlerOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
+	d.RegisterLive("modbus.scan", control.LiveStreamOf(func(ctx context.Context, a scanRequest, see func(any) error) error {
 		err := scanOn(ctx, lines, a, func(f unitFound) error { return see(f) })
 		if _, busy := errors.AsType[lineTaken](err); busy {
 			return fmt.Errorf("%w; gauger reads this line with its own settings: sudo systemctl stop gauger, scan, and start it again", err)
 		}
 		return err
 	}))
-	d.RegisterLive("modbus.trace", agent.LiveStreamOf(func(ctx context.Context, _ agent.None, see func(any) error) error {
+	d.RegisterLive("modbus.trace", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
 		return traceOn(ctx, lines, func(f line.Frame) error { return see(f) })
 	}))
 }
@@ -115,7 +115,7 @@ func (t *modbusAccess) trace(ctx context.Context, see func(line.Frame)) (stop fu
 }
 
 func (t *modbusAccess) followTrace(ctx context.Context, begun func(), see func(line.Frame)) error {
-	return t.daemon.Follow(ctx, "modbus.trace", agent.None{}, func(raw json.RawMessage) error {
+	return t.daemon.Follow(ctx, "modbus.trace", control.None{}, func(raw json.RawMessage) error {
 		begun()
 		var f line.Frame
 		if err := json.Unmarshal(raw, &f); err != nil {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/control"
 	"gauger/collectors/modbus/line"
 )
 
@@ -77,7 +77,7 @@ func (r *readingPrinter) tracedFromDaemon(parent context.Context, t *modbusAcces
 		return err
 	}
 	defer stop()
-	err = t.daemon.Watch(ctx, points, func(s agent.PointReading) error {
+	err = t.daemon.Watch(ctx, points, func(s control.PointReading) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return r.print(s)

@@ -11,9 +11,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // selection of records that a command is about.
@@ -58,26 +59,26 @@ func newSelection(c *call, rest []string, state string, within timeWindow, usual
 }
 
 // contains says whether a record was queued in the sieve's time.
-func (s selection) contains(e agent.Entry) bool {
+func (s selection) contains(e control.Entry) bool {
 	return !e.At.Before(s.from) && (s.to.IsZero() || e.At.Before(s.to))
 }
 
 // selectRecords asks for the records of a sieve, page by page, and gives each to see.
-func (d *connection) selectRecords(ctx context.Context, s selection, see func(agent.Entry) error) error {
+func (d *connection) selectRecords(ctx context.Context, s selection, see func(control.Entry) error) error {
 	streams := []string{s.stream}
 	if s.stream == "" {
-		var status agent.Status
-		if err := d.request(ctx, "status", agent.None{}, &status); err != nil {
+		var status control.Status
+		if err := d.request(ctx, "status", control.None{}, &status); err != nil {
 			return err
 		}
 		if status.Shut != "" { // no stream is known, which is not to say that none has records
-			return agent.NoOutboxError(status.Shut)
+			return control.NoOutboxError(status.Shut)
 		}
 		streams = sortedNames(status.Streams)
 	}
 	for _, state := range s.states {
 		for _, name := range streams {
-			err := d.eachPage(ctx, agent.RecordQuery{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e agent.Entry) error {
+			err := d.eachPage(ctx, control.RecordQuery{Stream: name, State: state, Limit: 256, Whole: s.whole}, func(e control.Entry) error {
 				if !s.contains(e) {
 					return nil
 				}
@@ -92,9 +93,9 @@ func (d *connection) selectRecords(ctx context.Context, s selection, see func(ag
 }
 
 // eachPage asks for the records of one stream in one state.
-func (d *connection) eachPage(ctx context.Context, which agent.RecordQuery, see func(agent.Entry) error) error {
+func (d *connection) eachPage(ctx context.Context, which control.RecordQuery, see func(control.Entry) error) error {
 	for {
-		var page []agent.Entry
+		var page []control.Entry
 		if err := d.request(ctx, "outbox.list", which, &page); err != nil {
 			return err
 		}
@@ -111,7 +112,7 @@ func (d *connection) eachPage(ctx context.Context, which agent.RecordQuery, see 
 }
 
 // eachRecord gives the records of all sieves to see.
-func eachRecord(ctx context.Context, c *call, sieves []selection, see func(agent.Entry) error) error {
+func eachRecord(ctx context.Context, c *call, sieves []selection, see func(control.Entry) error) error {
 	return withConnection(c, func(d *connection) error {
 		for _, s := range sieves {
 			if err := d.selectRecords(ctx, s, see); err != nil {
@@ -128,8 +129,8 @@ func printRecords(ctx context.Context, c *call, sieves ...selection) error {
 		_, err := exportRecords(ctx, c, c.out, sieves...)
 		return err
 	}
-	all := []agent.Entry{}
-	err := eachRecord(ctx, c, sieves, func(e agent.Entry) error { all = append(all, e); return nil })
+	all := []control.Entry{}
+	err := eachRecord(ctx, c, sieves, func(e control.Entry) error { all = append(all, e); return nil })
 	switch {
 	case err != nil:
 		return err
@@ -140,7 +141,7 @@ func printRecords(ctx context.Context, c *call, sieves ...selection) error {
 }
 
 // printTable prints records, a line each.
-func printTable(w io.Writer, all []agent.Entry, zone *time.Location) error {
+func printTable(w io.Writer, all []control.Entry, zone *time.Location) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(w, "nothing")
 		return err
@@ -158,7 +159,7 @@ func printTable(w io.Writer, all []agent.Entry, zone *time.Location) error {
 }
 
 // stateWord is a record's state as people call it.
-func stateWord(e agent.Entry) string {
+func stateWord(e control.Entry) string {
 	if _, _, _, unreadable := e.Message(); unreadable {
 		return "unreadable"
 	}
@@ -166,7 +167,7 @@ func stateWord(e agent.Entry) string {
 }
 
 // recordText says what a record is.
-func recordText(e agent.Entry) string {
+func recordText(e control.Entry) string {
 	what := e.Label
 	if e.Address != "" {
 		what += " for " + e.Address
@@ -175,7 +176,7 @@ func recordText(e agent.Entry) string {
 }
 
 // reasonText says why a record is where it is.
-func reasonText(e agent.Entry) string {
+func reasonText(e control.Entry) string {
 	source, raw, reason, unreadable := e.Message()
 	switch {
 	case unreadable:
@@ -220,24 +221,24 @@ func (o *listOptions) run(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	all := []selection{s}
-	if unreadable := s; o.usual[0] == "dead" && (s.stream == "" || s.stream == agent.Refused) {
-		unreadable.stream, unreadable.states = agent.Refused, []string{"waiting"}
+	if unreadable := s; o.usual[0] == "dead" && (s.stream == "" || s.stream == ledger.Refused) {
+		unreadable.stream, unreadable.states = ledger.Refused, []string{"waiting"}
 		all = append(all, unreadable)
 	}
 	return printRecords(ctx, c, all...)
 }
 
 // parseRecord reads STREAM/SEQ; the number may be left out where several records may be meant.
-func parseRecord(text string, needSeq bool) (agent.RecordQuery, error) {
+func parseRecord(text string, needSeq bool) (control.RecordQuery, error) {
 	stream, number, ok := strings.Cut(text, "/")
 	if !ok && !needSeq {
-		return agent.RecordQuery{Stream: stream}, nil
+		return control.RecordQuery{Stream: stream}, nil
 	}
 	seq, err := strconv.ParseUint(number, 10, 64)
 	if err != nil {
-		return agent.RecordQuery{}, usageError{fmt.Sprintf("%q is not a record; write STREAM/NUMBER such as tickets/12, as `gauger outbox list` shows it", text)}
+		return control.RecordQuery{}, usageError{fmt.Sprintf("%q is not a record; write STREAM/NUMBER such as tickets/12, as `gauger outbox list` shows it", text)}
 	}
-	return agent.RecordQuery{Stream: stream, Seqs: []uint64{seq}}, nil
+	return control.RecordQuery{Stream: stream, Seqs: []uint64{seq}}, nil
 }
 
 // changeRecords runs a command that names records, or a whole stream, and does verb with them.
@@ -245,7 +246,7 @@ func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []
 	if len(rest) == 0 {
 		return usageError{c.command + " wants a record, as STREAM/NUMBER"}
 	}
-	var all []agent.RecordQuery
+	var all []control.RecordQuery
 	for _, text := range rest {
 		which, err := parseRecord(text, needSeq)
 		if err != nil {

@@ -13,9 +13,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 func outboxShowCommand(c *call) *cobra.Command {
@@ -31,7 +31,7 @@ func runOutboxShow(ctx context.Context, c *call, args []string) error {
 	if err != nil {
 		return err
 	}
-	var e agent.Entry
+	var e control.Entry
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func runOutboxShow(ctx context.Context, c *call, args []string) error {
 }
 
 // showEntry prints one record for a person: where it is and why, the service's answer, and what goes over the wire.
-func showEntry(w io.Writer, e agent.Entry, zone *time.Location) error {
+func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	answer := ""
 	if e.Status != 0 {
@@ -80,7 +80,7 @@ func showEntry(w io.Writer, e agent.Entry, zone *time.Location) error {
 }
 
 // sinceLabel says what happened when its state began.
-func sinceLabel(e agent.Entry) string {
+func sinceLabel(e control.Entry) string {
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
@@ -130,7 +130,7 @@ func exportRecords(ctx context.Context, c *call, out io.Writer, sieves ...select
 	if !c.json() {
 		err = rows.Write(strings.Split(entryColumns, ","))
 	}
-	err = errors.Join(err, eachRecord(ctx, c, sieves, func(e agent.Entry) error {
+	err = errors.Join(err, eachRecord(ctx, c, sieves, func(e control.Entry) error {
 		n++
 		if c.json() {
 			return lines.Encode(e)
@@ -147,7 +147,7 @@ func exportRecords(ctx context.Context, c *call, out io.Writer, sieves ...select
 // entryColumns are those of records as csv; entryRow writes them in the same order.
 const entryColumns = "stream,number,state,what,start,object,address,queued,since,status,correlation_id,why,body"
 
-func entryRow(e agent.Entry, zone *time.Location) []string {
+func entryRow(e control.Entry, zone *time.Location) []string {
 	at := func(t time.Time) string {
 		if t.IsZero() {
 			return ""

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 	"gauger/config"
 )
@@ -20,9 +20,9 @@ func paper(change func(*ticketRow)) *ticketRow {
 		Rate: 5.98, Sigma: 0.05, Confidence: 0.93, ErrorBbl: 0.42, Parts: 2, Samples: 212, Table: "strap",
 		Rivals: &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 2, Rose: "TK-2", RoseBbl: 0.9, BackIn: 0.7, Watched: 45 * time.Minute, WaterIn: new(0.1)},
 	}
-	r := &ticketRow{State: "delivered", Status: 200, TicketRecord: agent.TicketRecord{
+	r := &ticketRow{State: "delivered", Status: 200, TicketRecord: ledger.TicketRecord{
 		Number: "A-TEST-TK-1-20260302T1500Z", Tank: "TK-1", Load: &l, Start: l.Start, End: l.End, Day: "2026-03-02",
-		Volumes: &agent.Volumes{OpenBbl: 285.99, CloseBbl: 82.67, GrossBbl: new(200.91), NetBbl: new(200.11), OpenCTL: new(0.98876), CloseCTL: new(0.9903)},
+		Volumes: &ledger.Volumes{OpenBbl: 285.99, CloseBbl: 82.67, GrossBbl: new(200.91), NetBbl: new(200.11), OpenCTL: new(0.98876), CloseCTL: new(0.9903)},
 	}}
 	if change != nil {
 		change(r)
@@ -36,7 +36,7 @@ func TestTheCSVIsSafeInASpreadsheet(t *testing.T) {
 	cfg.Zone = time.FixedZone("CST", -6*3600)
 	cfg.Tanks = []config.Tank{{ID: "TK-1", Purchaser: "=HYPERLINK(\"x\"), \"Acme\"\nCrude"}}
 	row := paper(func(r *ticketRow) {
-		r.Matches = []agent.TruckTicket{{Hauler: "+1", Bbl: 100, Basis: agent.AsNet}, {Hauler: "@2", Bbl: 99, Basis: agent.AsNet}}
+		r.Matches = []ledger.TruckTicket{{Hauler: "+1", Bbl: 100, Basis: ledger.AsNet}, {Hauler: "@2", Bbl: 99, Basis: ledger.AsNet}}
 		r.Hauled = r.TicketRecord.TruckTotals()
 		r.Load.Review = []string{"-no reading"}
 	})
@@ -111,40 +111,40 @@ func TestATimeIsAnsweredByWhatIsKnown(t *testing.T) {
 		}
 		return all
 	}
-	known := agent.Explanation{Tank: "TK-1", At: at, Now: at.Add(3 * time.Hour), MinLoad: 25, MinRate: 0.5}
-	for want, change := range map[string]func(*agent.Explanation){
-		"8.2 bbl of the 25 that min_load wants": func(w *agent.Explanation) {
+	known := ledger.Explanation{Tank: "TK-1", At: at, Now: at.Add(3 * time.Hour), MinLoad: 25, MinRate: 0.5}
+	for want, change := range map[string]func(*ledger.Explanation){
+		"8.2 bbl of the 25 that min_load wants": func(w *ledger.Explanation) {
 			w.Verdicts = []tank.Verdict{verdict(tank.TooSmall, "8.2 bbl of the 25 that min_load wants", 8.2)}
 		},
-		"it was moved: meanwhile other tanks": func(w *agent.Explanation) {
+		"it was moved: meanwhile other tanks": func(w *ledger.Explanation) {
 			w.Verdicts = []tank.Verdict{verdict(tank.Transferred, "meanwhile other tanks", 60)}
 		},
-		"makes no ticket: the tank was inhibited": func(w *agent.Explanation) {
+		"makes no ticket: the tank was inhibited": func(w *ledger.Explanation) {
 			w.Verdicts = []tank.Verdict{verdict("inhibited", "the tank was inhibited", 180)}
 		},
-		"the sensor's value was stuck: value stood": func(w *agent.Explanation) { w.Verdicts = []tank.Verdict{verdict("stuck", "value stood", 0)} },
-		"It is not decided yet": func(w *agent.Explanation) {
+		"the sensor's value was stuck: value stood": func(w *ledger.Explanation) { w.Verdicts = []tank.Verdict{verdict("stuck", "value stood", 0)} },
+		"It is not decided yet": func(w *ledger.Explanation) {
 			w.Waiting = []tank.Verdict{verdict(tank.Undecided, "the level has to stay down for 45m0s", 180)}
 		},
-		"a load here has 25 bbl or more": func(w *agent.Explanation) { w.Waiting = []tank.Verdict{verdict(tank.Undecided, "x", 5)} },
-		"a meter makes the tickets of this tank": func(w *agent.Explanation) {
+		"a load here has 25 bbl or more": func(w *ledger.Explanation) { w.Waiting = []tank.Verdict{verdict(tank.Undecided, "x", 5)} },
+		"a meter makes the tickets of this tank": func(w *ledger.Explanation) {
 			w.Lact, w.Waiting = true, []tank.Verdict{verdict(tank.Undecided, "x", 180)}
 		},
-		"there is a ticket": func(w *agent.Explanation) {
-			w.Tickets = []agent.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: at, End: at}}
+		"there is a ticket": func(w *ledger.Explanation) {
+			w.Tickets = []ledger.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: at, End: at}}
 		},
-		"Ticket A-1 is near, from 13:10 to 13:40": func(w *agent.Explanation) {
-			w.Tickets = []agent.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: at.Add(-time.Hour), End: at.Add(-30 * time.Minute)}}
+		"Ticket A-1 is near, from 13:10 to 13:40": func(w *ledger.Explanation) {
+			w.Tickets = []ledger.TicketRecord{{Number: "A-1", Tank: "TK-1", Start: at.Add(-time.Hour), End: at.Add(-30 * time.Minute)}}
 		},
-		"it stood":          func(w *agent.Explanation) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.001) },
-		"it rose by 6.0 in": func(w *agent.Explanation) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.1) },
-		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *agent.Explanation) {
+		"it stood":          func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.001) },
+		"it rose by 6.0 in": func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, time.Hour, 120, 0.1) },
+		"No reading came from 13:40 to 14:40; the level was 10 ft 0 in before and 5 ft 0 in after": func(w *ledger.Explanation) {
 			w.Levels = append(levels(-time.Hour, -30*time.Minute, 120, 0), levels(30*time.Minute, time.Hour, 60, 0)...)
 		},
-		"No reading has come since 13:40":          func(w *agent.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
-		"those that are begin at 2026-03-02 15:10": func(w *agent.Explanation) { w.Oldest = at.Add(time.Hour) },
-		"came within the hour before or after":     func(w *agent.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
-		"has not come yet":                         func(w *agent.Explanation) { w.Now = at.Add(-time.Hour) },
+		"No reading has come since 13:40":          func(w *ledger.Explanation) { w.Levels = levels(-time.Hour, -30*time.Minute, 120, 0) },
+		"those that are begin at 2026-03-02 15:10": func(w *ledger.Explanation) { w.Oldest = at.Add(time.Hour) },
+		"came within the hour before or after":     func(w *ledger.Explanation) { w.Oldest = at.Add(-9 * time.Hour) },
+		"has not come yet":                         func(w *ledger.Explanation) { w.Now = at.Add(-time.Hour) },
 	} {
 		w := known
 		change(&w)
@@ -181,12 +181,12 @@ func TestAPaperSaysWhatWasEditedAndGauged(t *testing.T) {
 	cfg := &config.Config{}
 	cfg.Tanks = []config.Tank{{ID: "TK-1", Purchaser: "Acme"}}
 	cfg.Service.Wire.LevelUnit = "ft"
-	held := paper(func(r *ticketRow) { r.Edits = []agent.Edit{{Field: "purchaser", New: "Beta"}} })
+	held := paper(func(r *ticketRow) { r.Edits = []ledger.Edit{{Field: "purchaser", New: "Beta"}} })
 	if got := held.purchaser(site{cfg}); got != "Beta" {
 		t.Errorf("the purchaser of a held ticket is %s, was edited to Beta", got)
 	}
 	found := paper(func(r *ticketRow) {
-		r.Found, r.Load.Review = []agent.Finding{{Note: "it came back"}}, []string{"a gap"}
+		r.Found, r.Load.Review = []ledger.Finding{{Note: "it came back"}}, []string{"a gap"}
 	})
 	if got := found.reviewText(); got != "a gap, learned later: it came back" {
 		t.Errorf("of a ticket that was corrected the list says %q", got)

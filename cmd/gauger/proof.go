@@ -11,14 +11,14 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // ledgerProof is all that `gauger proof` says. Tickets are those whose load ended in the stretch.
 type ledgerProof struct {
-	agent.Proof
+	control.Proof
 	Tickets []ticketRow `json:"tickets"`
 }
 
@@ -136,12 +136,12 @@ func printProof(c *call, h site, p ledgerProof) error {
 	return nil
 }
 
-func countsRow(n agent.Tally) string {
+func countsRow(n control.Tally) string {
 	return fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%d\t%s", n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped, n.Losses())
 }
 
 // onlyLossUnknown says that a stream's ledger fits its records, and only what damage took of it is not known.
-func onlyLossUnknown(s agent.StreamProof) bool {
+func onlyLossUnknown(s control.StreamProof) bool {
 	return s.Whole.LostUnknown && s.Queued == s.Whole.Waiting && s.Letters == s.Whole.Dead
 }
 
@@ -178,7 +178,7 @@ func (p *ledgerProof) csvLines(of string, h site) [][]string {
 	for _, s := range p.Streams {
 		for _, x := range []struct {
 			stretch   string
-			n         agent.Tally
+			n         control.Tally
 			noReceipt uint64
 		}{{"all", s.Whole, 0}, {"within", s.Within, s.NoReceipt}} {
 			line := append([]string{s.Stream, x.stretch}, strings.Split(countsRow(x.n), "\t")...)
@@ -223,7 +223,7 @@ func (p *ledgerProof) eventLines() [][]string {
 	lines := [][]string{{"DIFFERENCE", "RULE", "START", "OBJECT", "DELIVERED", "SERVICE"}}
 	for _, x := range []struct {
 		what string
-		all  []agent.EventCount
+		all  []control.EventCount
 	}{{"missing", p.Events.Missing}, {"doubled", p.Events.Doubled}, {"unknown", p.Events.Unknown}} {
 		for _, e := range x.all {
 			lines = append(lines, []string{x.what, e.Rule, e.Start, e.Object, strconv.Itoa(e.Delivered), strconv.Itoa(e.Service)})
@@ -233,7 +233,7 @@ func (p *ledgerProof) eventLines() [][]string {
 }
 
 // proofPeriod reads the time of a proof. A date is a production day, the last one included.
-func (h site) proofPeriod(from, to string) (a agent.ProofArgs, err error) {
+func (h site) proofPeriod(from, to string) (a control.ProofArgs, err error) {
 	for _, x := range []struct {
 		name, text string
 		days       int

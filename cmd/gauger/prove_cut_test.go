@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -33,7 +33,7 @@ func TestProveNoHindsight(t *testing.T) {
 		whole := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), func(box *outbox.Box) {
 			batches++
 			n := box.Counts()
-			now := told{batches, int(n[agent.Tickets].Waiting), int(n[agent.Events].Waiting)}
+			now := told{batches, int(n[ledger.Tickets].Waiting), int(n[ledger.Events].Waiting)}
 			if len(after) == 0 || now.tickets != after[len(after)-1].tickets || now.events != after[len(after)-1].events {
 				after = append(after, now)
 			}
@@ -44,7 +44,7 @@ func TestProveNoHindsight(t *testing.T) {
 		rng := p.seeded()
 		for range each {
 			batches = 0
-			k := p.victim(rng, whole[agent.Tickets])
+			k := p.victim(rng, whole[ledger.Tickets])
 			cut := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows[:k]), func(*outbox.Box) { batches++ })
 			cuts++
 			final := told{}
@@ -53,10 +53,10 @@ func TestProveNoHindsight(t *testing.T) {
 					final = a
 				}
 			}
-			want := map[string][]json.RawMessage{agent.Tickets: whole[agent.Tickets][:final.tickets], agent.Events: whole[agent.Events][:final.events]}
+			want := map[string][]json.RawMessage{ledger.Tickets: whole[ledger.Tickets][:final.tickets], ledger.Events: whole[ledger.Events][:final.events]}
 			if !sameBytes(cut, want) {
 				t.Errorf("%s cut at row %d: %d tickets and %d events, want the first %d and %d of the whole", p.name(), k,
-					len(cut[agent.Tickets]), len(cut[agent.Events]), final.tickets, final.events)
+					len(cut[ledger.Tickets]), len(cut[ledger.Events]), final.tickets, final.events)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func TestProveNoHindsight(t *testing.T) {
 }
 
 func sameBytes(a, b map[string][]json.RawMessage) bool {
-	for _, stream := range []string{agent.Tickets, agent.Events} {
+	for _, stream := range []string{ledger.Tickets, ledger.Events} {
 		if !slices.EqualFunc(a[stream], b[stream], func(x, y json.RawMessage) bool { return string(x) == string(y) }) {
 			return false
 		}
@@ -93,9 +93,9 @@ func TestProveRunIsBacktest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := map[string][]json.RawMessage{agent.Tickets: listed(t, tickets), agent.Events: listed(t, diagnoses)}
+		want := map[string][]json.RawMessage{ledger.Tickets: listed(t, tickets), ledger.Events: listed(t, diagnoses)}
 		out := p.killed(program, nil, p.seeded(), want)
-		if got := map[string][]json.RawMessage{agent.Tickets: out.tickets, agent.Events: out.events}; !sameBytes(got, want) {
+		if got := map[string][]json.RawMessage{ledger.Tickets: out.tickets, ledger.Events: out.events}; !sameBytes(got, want) {
 			t.Errorf("%s: run sent\n%s\nbacktest says\n%s", p.name(), got, want)
 		}
 	}

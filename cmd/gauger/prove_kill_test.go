@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 )
 
 // seeded is a source of chance for one case.
@@ -63,7 +63,7 @@ func TestProveKills(t *testing.T) {
 		p := newProof(t, folder)
 		rng := p.seeded()
 		made := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil)
-		whole := made[agent.Tickets]
+		whole := made[ledger.Tickets]
 		var rows []int
 		for range each {
 			rows = append(rows, p.victim(rng, whole))
@@ -123,7 +123,7 @@ func (p *proof) killed(program string, rows []int, rng *rand.Rand, whole map[str
 	gauger := run(len(p.rows), "the recording has been played")
 	wait(p.t, p.name()+": everything is at the service", func() bool {
 		out := p.counted(office)
-		return len(out.tickets) >= len(whole[agent.Tickets]) && len(out.events) >= len(whole[agent.Events])
+		return len(out.tickets) >= len(whole[ledger.Tickets]) && len(out.events) >= len(whole[ledger.Events])
 	})
 	gauger.stop(syscall.SIGTERM)
 	return p.counted(office)
@@ -162,10 +162,10 @@ func TestProveLostRows(t *testing.T) {
 	for _, folder := range cases {
 		p := newProof(t, folder)
 		rng := p.seeded()
-		whole := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil)[agent.Tickets]
+		whole := p.play(t.TempDir(), p.recording(t.TempDir(), p.rows), nil)[ledger.Tickets]
 		for range each {
 			k := p.victim(rng, whole)
-			got := p.play(t.TempDir(), p.recording(t.TempDir(), reboot(p.rows, k)), nil)[agent.Tickets]
+			got := p.play(t.TempDir(), p.recording(t.TempDir(), reboot(p.rows, k)), nil)[ledger.Tickets]
 			kills++
 			if diff := alike(got, whole); diff != "" {
 				off++

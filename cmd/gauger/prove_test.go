@@ -16,7 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/collectors/sim"
 	"gauger/config"
@@ -77,16 +77,16 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 	p.t.Helper()
 	cfg := p.config(store)
 	// Without the examination by a child: the child would be this test program.
-	box, err := outbox.Open(outboxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Label: agent.RecordLabel})
+	box, err := outbox.Open(outboxFile(cfg), outbox.Options{MaxBytes: 1 << 20, Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Label: ledger.RecordLabel})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	site := newAgentSite(cfg)
-	ledger, err := agent.NewLedger(site, box, newClock(site), zerolog.Nop())
+	siteLedger, err := ledger.New(site, box, newClock(site), zerolog.Nop())
 	if err == nil {
 		var player collectors.Collector
 		if player, err = sim.New(recordingsOf(cfg, sim.Device{File: file})[0]); err == nil {
-			err = player.Run(context.Background(), lookedAt{ledger.Host("rec"), func() {
+			err = player.Run(context.Background(), lookedAt{siteLedger.Host("rec"), func() {
 				if each != nil {
 					each(box)
 				}
@@ -94,7 +94,7 @@ func (p *proof) play(store, file string, each func(*outbox.Box)) map[string][]js
 		}
 	}
 	made := map[string][]json.RawMessage{}
-	for _, stream := range []string{agent.Tickets, agent.Events} {
+	for _, stream := range []string{ledger.Tickets, ledger.Events} {
 		all, bad := bodies(box, stream)
 		made[stream], err = all, errors.Join(err, bad)
 	}

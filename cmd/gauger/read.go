@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/console"
+	"gauger/agent/control"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/mqtt"
@@ -113,7 +113,7 @@ func newReadings(out io.Writer, c *call, h site) *readingPrinter {
 }
 
 // print prints one reading.
-func (r *readingPrinter) print(s agent.PointReading) error {
+func (r *readingPrinter) print(s control.PointReading) error {
 	r.bad = r.bad || s.Quality != "good"
 	if r.json {
 		b, err := json.Marshal(s)
@@ -149,8 +149,8 @@ func (r *readingPrinter) fromDaemon(ctx context.Context, daemon *console.Client,
 	if watch {
 		return daemon.Watch(ctx, points, r.print)
 	}
-	var all []agent.PointReading
-	if err := daemon.Call(ctx, "read", agent.PointsArgs{Points: points}, &all); err != nil {
+	var all []control.PointReading
+	if err := daemon.Call(ctx, "read", control.PointsArgs{Points: points}, &all); err != nil {
 		return err
 	}
 	seen := map[collectors.Point]bool{}
@@ -173,7 +173,7 @@ func (r *readingPrinter) fromDaemon(ctx context.Context, daemon *console.Client,
 
 // printUnheard prints a bad reading of a point that was not heard.
 func (r *readingPrinter) printUnheard(p config.PointInfo, why error) error {
-	return r.print(agent.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
+	return r.print(control.PointReadingOf(collectors.Reading{Point: p.Point, Value: math.NaN(), Unit: p.Unit, At: time.Now(), Err: why}))
 }
 
 // exitError is status 1 when a reading was not good; each has said why.
@@ -216,7 +216,7 @@ func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config,
 }
 
 // runCollectors runs the collectors until all of them have ended.
-func runCollectors(ctx context.Context, gather []agent.NamedCollector, host collectors.Host) error {
+func runCollectors(ctx context.Context, gather []collectors.Named, host collectors.Host) error {
 	errs := make([]error, len(gather))
 	var wg sync.WaitGroup
 	for i, c := range gather {
@@ -250,7 +250,7 @@ func (r *readingPrinter) Emit(ctx context.Context, batch []collectors.Reading) e
 		if r.awaited != nil {
 			r.markHeard(x.Point)
 		}
-		r.err = r.print(agent.PointReadingOf(x))
+		r.err = r.print(control.PointReadingOf(x))
 	}
 	if r.err != nil || r.awaited != nil && len(r.awaited) == 0 {
 		r.done()

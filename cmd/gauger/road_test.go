@@ -16,9 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 )
 
 // The site's time runs this much faster than the wall clock.
@@ -142,13 +143,13 @@ func (r *road) waits(tank string) bool {
 	if err != nil {
 		return false
 	}
-	var all []agent.TicketRecord
+	var all []ledger.TicketRecord
 	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Second)
 	defer cancel()
-	if err := client.Call(ctx, "tickets.list", agent.None{}, &all); err != nil {
+	if err := client.Call(ctx, "tickets.list", control.None{}, &all); err != nil {
 		r.t.Fatalf("list the tickets: %v", err)
 	}
-	return slices.ContainsFunc(all, func(b agent.TicketRecord) bool { return b.Tank == tank && b.Seq > 0 })
+	return slices.ContainsFunc(all, func(b ledger.TicketRecord) bool { return b.Tank == tank && b.Seq > 0 })
 }
 
 // missing are the numbers that the broker took and the service does not have.

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/config"
 	"gauger/eventrules"
 	"gauger/outbox"
@@ -87,7 +87,7 @@ func (d *daemon) tellDoubts(doubts []string) error {
 	d.server.ConfigDoubts = doubts
 	now := time.Now().Round(0)
 	for _, note := range firstDoubts(doubts) {
-		err := d.agent.Ledger.QueueEvent(agent.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
+		err := d.agent.Ledger.QueueEvent(ledger.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
 		if outbox.NoRoom(err) {
 			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")
 			return nil

@@ -15,6 +15,8 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/agent/recorder"
 	"gauger/collectors"
@@ -30,7 +32,7 @@ type daemon struct {
 	box    *outbox.Box
 	client *cloud.Client
 	agent  *agent.Agent
-	server *agent.Server
+	server *control.Server
 	link   *link.Link
 	ring   *recorder.Ring // of the readings; nil when none are kept
 
@@ -63,40 +65,40 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	}
 	d.client = client
 	boxClock := newClock(site)
-	ledger, err := agent.NewLedger(site, box, boxClock, log)
+	siteLedger, err := ledger.New(site, box, boxClock, log)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	d.keepReadings(ledger)
-	client.Keys().Notify = keyNotes(ledger, log)
+	d.keepReadings(siteLedger)
+	client.Keys().Notify = keyNotes(siteLedger, log)
 	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
 	lines := &line.Lines{}
 	kinds := kindsOf(cfg)
 	gather, err := kinds.collectors(cfg.Store.Path, lines)
 	if err != nil {
-		gather = append(gather, agent.NamedCollector{Name: "a device", Collector: unusable{err}})
+		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
 	}
-	d.server = (&agent.Server{
-		Ledger: ledger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
+	d.server = (&control.Server{
+		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Collectors: gather,
 	}).Open()
 	d.agent = &agent.Agent{
-		Site: site, Ledger: ledger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
+		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
 		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
 		Boot: clock.ThisBoot(),
 	}
 	offerModbus(d.server, lines)
-	d.server.Lines = func() []agent.LineStatus { return lineStatuses(lines) }
+	d.server.Lines = func() []control.LineStatus { return lineStatuses(lines) }
 	return d, nil
 }
 
 // keyNotes turns what the key ring has to say into notices: one event per episode.
-func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(keys.Note) {
+func keyNotes(siteLedger *ledger.Ledger, log zerolog.Logger) func(keys.Note) {
 	return func(n keys.Note) {
 		now := time.Now()
 		if n.Once {
 			log.Warn().Str("rule", n.Rule).Str("slot", n.Slot).Msg(n.Text)
-			if err := ledger.QueueEvent(agent.Event{Rule: n.Rule, Note: n.Text, Start: now.Round(0), End: now.Round(0)}); err != nil {
+			if err := siteLedger.QueueEvent(ledger.Event{Rule: n.Rule, Note: n.Text, Start: now.Round(0), End: now.Round(0)}); err != nil {
 				log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
 			}
 			return
@@ -105,7 +107,7 @@ func keyNotes(ledger *agent.Ledger, log zerolog.Logger) func(keys.Note) {
 		if !n.Ongoing {
 			notice.Until = now
 		}
-		if err := ledger.Host("keys").Notice(context.Background(), notice); err != nil {
+		if err := siteLedger.Host("keys").Notice(context.Background(), notice); err != nil {
 			log.Error().Err(err).Str("rule", n.Rule).Msg("an event about the keys could not be stored")
 		}
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/config"
 	"gauger/outbox"
@@ -18,7 +18,7 @@ const linkStateKey = "link"
 
 // streamClasses share the link: tickets, which make the money, come first. A memo is a person's, who waits for it.
 var streamClasses = map[string]link.Class{
-	agent.Tickets: link.Must, agent.Events: link.Soon, agent.Memos: link.Soon, agent.Targets: link.Later, agent.TagValues: link.Bulk,
+	ledger.Tickets: link.Must, ledger.Events: link.Soon, ledger.Memos: link.Soon, ledger.Targets: link.Later, ledger.TagValues: link.Bulk,
 }
 
 // newLink is the configured link.

@@ -15,10 +15,10 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/config"
 )
@@ -73,18 +73,18 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 	d := linkDaemon(t, "http://"+office.address, fmt.Sprintf(`{max_bytes_per_day: 1MB, windows: [%q]}`, later))
 	wire, now := d.client.Wire(), time.Now()
 	value, err := wire.EncodeTagValues(cloud.ValueSet{Code: wire.Codes[0], Values: []cloud.Value{{Value: 7, At: now}}})
-	queued(t, d, agent.TagValues, "well-1", value, err)
+	queued(t, d, ledger.TagValues, "well-1", value, err)
 	ticket, err := wire.EncodeRunTicket(cloud.RunTicket{Number: "A-1", TankID: "TK-1", OpeningLevel: 170, ClosingLevel: 50, Start: now.Add(-time.Hour), End: now, Purchaser: "Acme"})
-	queued(t, d, agent.Tickets, "", ticket, err)
+	queued(t, d, ledger.Tickets, "", ticket, err)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.run(ctx, filepath.Join(t.TempDir(), "s")) }()
-	wait(t, "the ticket is at the service", func() bool { return len(office.store.Tickets()) == 1 && d.box.Counts()[agent.Tickets].Waiting == 0 })
+	wait(t, "the ticket is at the service", func() bool { return len(office.store.Tickets()) == 1 && d.box.Counts()[ledger.Tickets].Waiting == 0 })
 	s, err := d.server.Status()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.WaitsForLinkOnly() || s.Link.Bytes < 500 || s.Link.Left != 1_000_000-s.Link.Bytes || s.Streams[agent.TagValues].Waiting != 1 {
+	if !s.WaitsForLinkOnly() || s.Link.Bytes < 500 || s.Link.Left != 1_000_000-s.Link.Bytes || s.Streams[ledger.TagValues].Waiting != 1 {
 		t.Errorf("by plan %v, link %+v, streams %+v", s.WaitsForLinkOnly(), s.Link, s.Streams)
 	}
 	var text strings.Builder
@@ -128,7 +128,7 @@ func TestLinkAsConfigured(t *testing.T) {
 		go func() {
 			var err error
 			for range 5 {
-				err = d.link.Wait(ctx, agent.TagValues)
+				err = d.link.Wait(ctx, ledger.TagValues)
 			}
 			held <- err
 		}()
@@ -137,7 +137,7 @@ func TestLinkAsConfigured(t *testing.T) {
 				t.Errorf("%s: %v", settings, err)
 			}
 		} else {
-			wait(t, settings+" holds back", func() bool { return strings.Contains(d.link.Why(agent.TagValues, time.Now()), want) })
+			wait(t, settings+" holds back", func() bool { return strings.Contains(d.link.Why(ledger.TagValues, time.Now()), want) })
 			stop()
 			<-held
 		}

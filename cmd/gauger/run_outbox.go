@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/config"
 	"gauger/outbox"
 	"gauger/outbox/preflight"
@@ -19,12 +19,12 @@ import (
 // values the older are thinned. Each of the others has a share that it does not exceed.
 func outboxStreams(w cloud.Wire, s config.Shares) []outbox.Stream {
 	return []outbox.Stream{
-		{Name: agent.Tickets, Batch: w.Batch.Tickets, Journal: true},
-		{Name: agent.Memos, Batch: 1},
-		{Name: agent.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast, Share: s.Events},
-		{Name: agent.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets},
-		{Name: agent.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues},
-		{Name: agent.Refused, Keep: outbox.OldestFirst, Held: true, Share: s.Refused},
+		{Name: ledger.Tickets, Batch: w.Batch.Tickets, Journal: true},
+		{Name: ledger.Memos, Batch: 1},
+		{Name: ledger.Events, Batch: w.Batch.Events, Keep: outbox.OldestLast, Share: s.Events},
+		{Name: ledger.Targets, Batch: w.Batch.Targets, Keep: outbox.OldestLast, Share: s.Targets},
+		{Name: ledger.TagValues, Batch: w.Batch.TagValues, Keep: outbox.ThinFirst, Share: s.TagValues},
+		{Name: ledger.Refused, Keep: outbox.OldestFirst, Held: true, Share: s.Refused},
 	}
 }
 
@@ -37,7 +37,7 @@ func openOutbox(cfg *config.Config, pace func(ctx context.Context, stream string
 		return nil, fmt.Errorf("make the store (store.path): %w", err)
 	}
 	return outbox.Open(outboxFile(cfg), outbox.Options{
-		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: agent.RecordLabel,
+		MaxBytes: int64(cfg.Store.MaxBytes), Streams: outboxStreams(cfg.Service.Wire, cfg.Store.Shares), Notify: notify, Label: ledger.RecordLabel,
 		ReceiptsFor: time.Duration(cfg.Store.Receipts.Days) * 24 * time.Hour, ReceiptsBytes: int64(cfg.Store.Receipts.MaxBytes),
 		Preflight: checkItself(), Pace: pace,
 	})

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/agent/recorder"
 	"gauger/config"
 )
@@ -46,7 +46,7 @@ func refugeFile(store string) string {
 }
 
 // keepReadings lets the daemon record. A recorder that cannot be opened is said, and stops nothing.
-func (d *daemon) keepReadings(ledger *agent.Ledger) {
+func (d *daemon) keepReadings(ledger *ledger.Ledger) {
 	ring, err := openRecorder(d.cfg)
 	if err != nil {
 		d.log.Error().Err(err).Msg("no readings are recorded; mend the folder recorder in the store, then start gauger again")

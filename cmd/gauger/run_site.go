@@ -5,14 +5,14 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
 )
 
 // newAgentSite turns the configuration into what the ledger has to know.
-func newAgentSite(cfg *config.Config) agent.Site {
-	s := agent.Site{
+func newAgentSite(cfg *config.Config) ledger.Site {
+	s := ledger.Site{
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
 		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
 		Wire: cfg.Service.Wire, Config: cfg.Hash(), OriginOf: makings(cfg),
@@ -24,10 +24,10 @@ func newAgentSite(cfg *config.Config) agent.Site {
 		every[p.Point], objects[p.Point] = p.Every, cfg.Devices[p.Device]
 	}
 	for _, t := range cfg.Tanks {
-		s.Tanks = append(s.Tanks, agent.Tank{
+		s.Tanks = append(s.Tanks, ledger.Tank{
 			Tank: t.Model(every[t.Level]), Level: t.Level, Production: t.Production, Valve: t.LoadValve, Interface: t.Interface,
-			Top: agent.Source(t.TopTemperature), Bottom: agent.Source(t.BottomTemperature),
-			Gravity: agent.Source(t.SpecificGravity), BSW: agent.Source(t.BSW), Offset: t.Offset,
+			Top: ledger.Source(t.TopTemperature), Bottom: ledger.Source(t.BottomTemperature),
+			Gravity: ledger.Source(t.SpecificGravity), BSW: ledger.Source(t.BSW), Offset: t.Offset,
 			Purchaser: t.Purchaser, Comments: t.Comments, Object: t.Object, ObjectType: t.ObjectType,
 		})
 	}
@@ -36,18 +36,18 @@ func newAgentSite(cfg *config.Config) agent.Site {
 	}
 	for _, w := range cfg.Wells {
 		for _, v := range w.TagValues {
-			s.Values = append(s.Values, agent.Value{Well: w.ID, Code: v.Code, Point: v.Point, Every: v.Every})
+			s.Values = append(s.Values, ledger.Value{Well: w.ID, Code: v.Code, Point: v.Point, Every: v.Every})
 		}
 		for _, v := range w.Targets {
-			s.Values = append(s.Values, agent.Value{Well: w.ID, Code: v.Code, Point: v.Point, Every: v.Every, Target: true})
+			s.Values = append(s.Values, ledger.Value{Well: w.ID, Code: v.Code, Point: v.Point, Every: v.Every, Target: true})
 		}
 	}
 	return s
 }
 
 // newRule is a configured event; without an object of its own it names its device's.
-func newRule(e config.Event, d config.Device) agent.Rule {
-	r := agent.Rule{
+func newRule(e config.Event, d config.Device) ledger.Rule {
+	r := ledger.Rule{
 		Name: e.Rule, Object: e.Object, ObjectType: e.ObjectType, Point: e.Point, Above: e.Above, Below: e.Below, Equals: e.Equals,
 		Bit: e.Bit, Stale: e.Stale, Bad: e.Bad, Clear: e.Clear, For: e.For, Urgent: e.Urgent, Note: e.Note,
 	}
@@ -58,21 +58,21 @@ func newRule(e config.Event, d config.Device) agent.Rule {
 }
 
 // makings says of a point how its value comes about by the configuration.
-func makings(cfg *config.Config) func(collectors.Point) agent.Origin {
+func makings(cfg *config.Config) func(collectors.Point) ledger.Origin {
 	devices := map[string]*config.Device{}
 	for i := range cfg.Devices {
 		devices[cfg.Devices[i].Name] = &cfg.Devices[i]
 	}
-	return func(p collectors.Point) agent.Origin {
+	return func(p collectors.Point) ledger.Origin {
 		name, point, _ := strings.Cut(string(p), "/")
 		d := devices[name]
 		if d == nil {
-			return agent.Origin{}
+			return ledger.Origin{}
 		}
 		o, known := d.Origin(point)
 		if !known {
-			return agent.Origin{}
+			return ledger.Origin{}
 		}
-		return agent.Origin{Place: o.Place, Source: o.Source, Unit: collectors.Unit(o.Unit), Scale: *cmp.Or(o.Scale, new(1.0)), Add: o.Offset}
+		return ledger.Origin{Place: o.Place, Source: o.Source, Unit: collectors.Unit(o.Unit), Scale: *cmp.Or(o.Scale, new(1.0)), Add: o.Offset}
 	}
 }

@@ -17,6 +17,8 @@ import (
 
 	"gauger/agent"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
 	"gauger/config"
@@ -136,7 +138,7 @@ func (s *storelessSite) retryOpen(ctx context.Context, open func() (*outbox.Box,
 func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	site := newAgentSite(s.cfg)
 	clock := newClock(site)
-	ledger, err := agent.NewWithoutOutbox(site, clock, s.log)
+	siteLedger, err := ledger.NewWithoutOutbox(site, clock, s.log)
 	if err != nil {
 		return err
 	}
@@ -144,23 +146,23 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	k.recordings = nil // one that is played now would not be played when it counts
 	gather, err := k.glance(s.cfg.Store.Path, lines)
 	if err != nil {
-		gather = append(gather, agent.NamedCollector{Name: "a device", Collector: unusable{err}})
+		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
 	}
-	server := (&agent.Server{
-		Ledger: ledger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
-		Lines: func() []agent.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
+	server := (&control.Server{
+		Ledger: siteLedger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
+		Lines: func() []control.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
 	}).OpenWithoutOutbox()
 	offerModbus(server, lines)
 	s.listen(ctx, server)
 	for _, c := range gather {
-		s.startCollector(ctx, c, ledger.ViewHost())
+		s.startCollector(ctx, c, siteLedger.ViewHost())
 	}
 	held, err := kinds{mqtt: k.mqtt}.collectors(s.cfg.Store.Path, lines)
 	if err != nil {
 		s.log.Error().Err(err).Msg("the brokers' own sessions are not kept open meanwhile")
 	}
 	for _, c := range held { // its own sessions: their brokers keep what comes until it can be stored
-		s.startCollector(ctx, c, refusingHost{ledger.ViewHost(), *s.reason.Load()})
+		s.startCollector(ctx, c, refusingHost{siteLedger.ViewHost(), *s.reason.Load()})
 	}
 	supervisor := agent.NewSystemd()
 	s.workers.Go(func() {
@@ -174,7 +176,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	return nil
 }
 
-func (s *storelessSite) startCollector(ctx context.Context, c agent.NamedCollector, host collectors.Host) {
+func (s *storelessSite) startCollector(ctx context.Context, c collectors.Named, host collectors.Host) {
 	s.workers.Go(func() {
 		if err := c.Collector.Run(ctx, host); err != nil && ctx.Err() == nil {
 			s.log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
@@ -183,7 +185,7 @@ func (s *storelessSite) startCollector(ctx context.Context, c agent.NamedCollect
 }
 
 // listen opens socket and page.
-func (s *storelessSite) listen(ctx context.Context, server *agent.Server) {
+func (s *storelessSite) listen(ctx context.Context, server *control.Server) {
 	serve := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			s.log.Warn().Err(err).Msg(without)
@@ -204,12 +206,12 @@ func (s *storelessSite) listen(ctx context.Context, server *agent.Server) {
 }
 
 // tellOutage leaves an event of the time without an outbox, when there was one.
-func (s *storelessSite) tellOutage(ledger *agent.Ledger) error {
+func (s *storelessSite) tellOutage(siteLedger *ledger.Ledger) error {
 	if s.began.IsZero() {
 		return nil
 	}
 	s.log.Info().Dur("after", s.over.Sub(s.began)).Msg("the outbox is open")
-	err := ledger.QueueOutboxShut(s.began, s.over, *s.reason.Load())
+	err := siteLedger.QueueOutboxShut(s.began, s.over, *s.reason.Load())
 	if outbox.NoRoom(err) {
 		s.log.Error().Err(err).Msg("the event about it could not be stored")
 		return nil

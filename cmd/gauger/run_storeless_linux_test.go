@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gauger/agent"
 	"gauger/agent/console"
+	"gauger/agent/control"
 )
 
 // shutStores are stores that cannot be opened: how one is made, and how its disk comes back. Each is given the folder in
@@ -65,7 +65,7 @@ func TestASiteWithoutAStoreIsRead(t *testing.T) {
 			if said := ready(); !strings.HasPrefix(said, "READY=1\n") || !strings.Contains(said, "nothing is stored") {
 				t.Errorf("systemd was told %q", said)
 			}
-			var s agent.Status
+			var s control.Status
 			wait(t, "the site is read", func() bool {
 				s = site.status()
 				return len(s.Tanks) == 1 && s.Tanks[0].Quality == "good"
@@ -148,7 +148,7 @@ func TestASiteWhoseDiskTakesNothingIsRead(t *testing.T) {
 	wait(t, "it works", func() bool { return site.status().Site != "" && site.status().Shut == "" })
 	p.stop(syscall.SIGTERM)
 	p = site.start(dir, limited, "--fsize=4096")
-	var s agent.Status
+	var s control.Status
 	wait(t, "the site is read", func() bool {
 		s = site.status()
 		return len(s.Tanks) == 1 && s.Tanks[0].Quality == "good"
@@ -240,12 +240,12 @@ wells:
 }
 
 // status asks through the socket; nothing is known before it is there.
-func (s *siteWithoutStore) status() (out agent.Status) {
+func (s *siteWithoutStore) status() (out control.Status) {
 	client, err := console.Dial(s.socket)
 	if err != nil {
 		return out
 	}
-	if err := client.Call(s.t.Context(), "status", agent.None{}, &out); err != nil {
+	if err := client.Call(s.t.Context(), "status", control.None{}, &out); err != nil {
 		s.t.Error(err)
 	}
 	return out

@@ -14,9 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 )
 
 // What is stopped reads a PLC and a broker that take connections and say nothing.
@@ -103,7 +104,7 @@ func (s *stopped) memo(text string) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopMost)
 	defer cancel()
-	return client.Call(ctx, "queue", agent.QueueArgs{Stream: agent.Memos, Address: "4711", Body: body}, nil)
+	return client.Call(ctx, "queue", control.QueueArgs{Stream: ledger.Memos, Address: "4711", Body: body}, nil)
 }
 
 func (s *stopped) memosTyped(n int) {

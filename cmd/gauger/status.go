@@ -12,8 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/clock"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -27,9 +28,9 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
 		return usageError{"status takes no arguments"}
 	}
-	var s agent.Status
+	var s control.Status
 	err := withConnection(c, func(d *connection) error {
-		err := d.request(ctx, "status", agent.None{}, &s)
+		err := d.request(ctx, "status", control.None{}, &s)
 		s.Daemon = d.remote != nil
 		return err
 	})
@@ -37,7 +38,7 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 	case err != nil:
 		return err
 	case c.json():
-		s.Tanks, s.Held = append([]agent.TankStatus{}, s.Tanks...), append([]agent.HeldTicket{}, s.Held...) // a list is never null
+		s.Tanks, s.Held = append([]ledger.TankStatus{}, s.Tanks...), append([]ledger.HeldTicket{}, s.Held...) // a list is never null
 		s.Hints = append([]string{}, s.Hints...)
 		return printJSON(c.out, s)
 	}
@@ -46,7 +47,7 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 
 // statusPage is the status as text.
 type statusPage struct {
-	s agent.Status
+	s control.Status
 	h site
 	t *tabwriter.Writer
 }
@@ -184,7 +185,7 @@ func (p *statusPage) unwatched() {
 		silent[w.Point] = w.Every == 0 && !slices.ContainsFunc(p.h.cfg.Events, func(e config.Event) bool { return e.Stale > 0 && e.Point == w.Point })
 	}
 	n := 0
-	var oldest agent.PointReading
+	var oldest control.PointReading
 	for _, x := range p.s.Points {
 		if !silent[x.Point] || x.Quality != "good" {
 			continue

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
 	"gauger/outbox"
@@ -23,7 +24,7 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 	p := statusPage{h: site{cfg}}
 	read := func(points ...string) string {
 		for _, name := range points {
-			p.s.Points = append(p.s.Points, agent.PointReading{Point: collectors.Point(name), Quality: "good"})
+			p.s.Points = append(p.s.Points, control.PointReading{Point: collectors.Point(name), Quality: "good"})
 		}
 		return p.reading()
 	}
@@ -37,11 +38,11 @@ func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
 
 // TestAnUnsetClockIsNotEverythingSent: what waits for the clock is in no stream yet.
 func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
-	p := statusPage{s: agent.Status{Daemon: true, Clock: "unset"}}
+	p := statusPage{s: control.Status{Daemon: true, Clock: "unset"}}
 	if got := p.sending(); got != "NOT SENDING: what is made waits until the clock is set" {
 		t.Errorf("with nothing in the streams: %s", got)
 	}
-	p.s.Streams = map[string]outbox.Counts{agent.Tickets: {Waiting: 2}}
+	p.s.Streams = map[string]outbox.Counts{ledger.Tickets: {Waiting: 2}}
 	if got := p.sending(); got != "sending, 2 records on the way" { // these have their times
 		t.Errorf("with two tickets: %s", got)
 	}
@@ -55,7 +56,7 @@ func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
 // TestAHintIsNoAlarm: it stands below what is wrong, without the mark of a problem.
 func TestAHintIsNoAlarm(t *testing.T) {
 	var out strings.Builder
-	p := statusPage{s: agent.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}}
+	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}}
 	if err := p.print(&out); err != nil {
 		t.Fatal(err)
 	}
@@ -67,18 +68,18 @@ func TestAHintIsNoAlarm(t *testing.T) {
 // TestAPointThatNobodyWatchesSaysHowOldItIs: a point without expect_every stays good for ever, so its age is told.
 func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	old := agent.PointReading{Point: "radio/level", Quality: "good", At: now.Add(-4*time.Minute - 48*time.Second)}
-	newer := agent.PointReading{Point: "radio/rate", Quality: "good", At: now.Add(-time.Minute)}
-	polled := agent.PointReading{Point: "plc/level", Quality: "good", At: now.Add(-time.Hour)}
+	old := control.PointReading{Point: "radio/level", Quality: "good", At: now.Add(-4*time.Minute - 48*time.Second)}
+	newer := control.PointReading{Point: "radio/rate", Quality: "good", At: now.Add(-time.Minute)}
+	polled := control.PointReading{Point: "plc/level", Quality: "good", At: now.Add(-time.Hour)}
 	for _, c := range []struct {
 		watch  string
-		points []agent.PointReading
+		points []control.PointReading
 		want   string
 	}{
-		{"", []agent.PointReading{polled, newer, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 2 points without expect_every or a stale event: when one falls silent, nobody is told\n"},
-		{"", []agent.PointReading{polled, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 1 point without expect_every or a stale event: when one falls silent, nobody is told\n"},
-		{", expect_every: 10s", []agent.PointReading{polled, old}, ""},
-		{"stale", []agent.PointReading{polled, old}, ""},
+		{"", []control.PointReading{polled, newer, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 2 points without expect_every or a stale event: when one falls silent, nobody is told\n"},
+		{"", []control.PointReading{polled, old}, "NOT WATCHED  radio/level  the last message of it is 4m48s old, the oldest of 1 point without expect_every or a stale event: when one falls silent, nobody is told\n"},
+		{", expect_every: 10s", []control.PointReading{polled, old}, ""},
+		{"stale", []control.PointReading{polled, old}, ""},
 	} {
 		rule := ""
 		if c.watch == "stale" {
@@ -91,7 +92,7 @@ func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		p := statusPage{s: agent.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}}
+		p := statusPage{s: control.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}}
 		if err := p.print(&out); err != nil {
 			t.Fatal(err)
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -57,11 +57,11 @@ type saveValuesOptions struct {
 }
 
 func tagValuesSaveCommand(c *call) *cobra.Command {
-	return newSaveValuesCommand(c, "save tag values of a well", agent.TagValues, readTagValues)
+	return newSaveValuesCommand(c, "save tag values of a well", ledger.TagValues, readTagValues)
 }
 
 func targetsSaveCommand(c *call) *cobra.Command {
-	return newSaveValuesCommand(c, "save production targets of a well", agent.Targets, readTargets)
+	return newSaveValuesCommand(c, "save production targets of a well", ledger.Targets, readTargets)
 }
 
 func newSaveValuesCommand(c *call, about, stream string, read func(c *call, path string) ([]wellSets, error)) *cobra.Command {
@@ -181,7 +181,7 @@ func valueRecord(c *call, cfg *config.Config, stream, well string, set valueSet)
 		}
 		out.Values = append(out.Values, cloud.Value{Value: *v.Value, At: at})
 	}
-	if stream == agent.TagValues {
+	if stream == ledger.TagValues {
 		body, err := w.EncodeTagValues(out)
 		return outgoingRecord{stream, well, body, savedText(body)}, err
 	}

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 func tanksListCommand(c *call) *cobra.Command {
@@ -22,11 +23,11 @@ func runTanksList(ctx context.Context, c *call, args []string) error {
 	if len(args) > 0 {
 		return usageError{"tanks list takes flags only"}
 	}
-	var rows []agent.TankRow
+	var rows []ledger.TankRow
 	live := false
 	err := withConnection(c, func(d *connection) error {
 		live = d.remote != nil
-		return d.request(ctx, "tanks.list", agent.None{}, &rows)
+		return d.request(ctx, "tanks.list", control.None{}, &rows)
 	})
 	if err != nil {
 		return err
@@ -85,7 +86,7 @@ func (o *tanksInhibitOptions) run(ctx context.Context, c *call, args []string) e
 	if !ok || length == 0 {
 		return usageError{fmt.Sprintf("%q is no time for work; want one such as 45m, 2h or 3d", args[1])}
 	}
-	return changeInhibit(ctx, c, "tanks.inhibit", agent.InhibitArgs{Tank: args[0], For: length, Why: o.why},
+	return changeInhibit(ctx, c, "tanks.inhibit", control.InhibitArgs{Tank: args[0], For: length, Why: o.why},
 		"inhibited: %s until %s: its levels are read, and no ticket is made for what begins meanwhile; one event tells of it when it is over\n")
 }
 
@@ -98,16 +99,16 @@ func runTanksAllow(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
 		return usageError{"tanks allow wants one tank; `gauger tanks list` shows which are inhibited"}
 	}
-	return changeInhibit(ctx, c, "tanks.allow", agent.InhibitArgs{Tank: args[0]}, "allowed: %s makes tickets again for what begins after %s\n")
+	return changeInhibit(ctx, c, "tanks.allow", control.InhibitArgs{Tank: args[0]}, "allowed: %s makes tickets again for what begins after %s\n")
 }
 
 // changeInhibit asks for a verb about work on a tank and says what came of it: the tank and the end.
-func changeInhibit(ctx context.Context, c *call, verb string, a agent.InhibitArgs, text string) error {
+func changeInhibit(ctx context.Context, c *call, verb string, a control.InhibitArgs, text string) error {
 	return withConnection(c, func(d *connection) (err error) {
 		if a.Tank, err = d.findTank(ctx, a.Tank); err != nil {
 			return err
 		}
-		var w agent.Inhibition
+		var w ledger.Inhibition
 		if err := d.request(ctx, verb, a, &w); err != nil {
 			return err
 		}
@@ -121,8 +122,8 @@ func changeInhibit(ctx context.Context, c *call, verb string, a agent.InhibitArg
 
 // findTank finds a tank as a person writes it, in upper or lower case.
 func (d *connection) findTank(ctx context.Context, given string) (string, error) {
-	var rows []agent.TankRow
-	if err := d.request(ctx, "tanks.list", agent.None{}, &rows); err != nil {
+	var rows []ledger.TankRow
+	if err := d.request(ctx, "tanks.list", control.None{}, &rows); err != nil {
 		return "", err
 	}
 	var ids []string

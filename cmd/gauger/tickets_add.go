@@ -12,15 +12,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 	"gauger/config"
 )
 
 // handTicket is a ticket as the flags have it: times and gauges as a person writes them.
 type handTicket struct {
-	agent.ManualTicket
+	ledger.ManualTicket
 	start, end, open, closing string
 }
 
@@ -58,7 +59,7 @@ func (t *handTicket) anyGiven() bool {
 }
 
 // manualTicket reads times and gauges.
-func (t *handTicket) manualTicket(zone *time.Location) (agent.ManualTicket, error) {
+func (t *handTicket) manualTicket(zone *time.Location) (ledger.ManualTicket, error) {
 	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
 		if x[1] == "" {
 			return t.ManualTicket, usageError{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
@@ -99,11 +100,11 @@ func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) err
 	if err != nil {
 		return asConfigError(err)
 	}
-	var all []agent.ManualTicket
+	var all []ledger.ManualTicket
 	if o.queue.file != "" {
 		all, err = readTicketFile(c, cfg, o.queue.file)
 	} else {
-		all = make([]agent.ManualTicket, 1)
+		all = make([]ledger.ManualTicket, 1)
 		all[0], err = o.ticket.manualTicket(cfg.Zone)
 	}
 	if err == nil {
@@ -116,13 +117,13 @@ func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) err
 }
 
 // addTickets queues tickets that have been checked, and sees them off.
-func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []agent.ManualTicket) error {
+func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []ledger.ManualTicket) error {
 	if err := d.checkNumbersUnused(ctx, all); err != nil {
 		return err
 	}
 	var numbers []string
 	for _, w := range all {
-		var q agent.QueuedRecord
+		var q control.QueuedRecord
 		if err := d.request(ctx, "tickets.add", w, &q); err != nil {
 			return fmt.Errorf("%w%s", err, queuedBefore(numbers))
 		}
@@ -153,9 +154,9 @@ func queuedBefore(numbers []string) string {
 }
 
 // checkNumbersUnused sees to it that none of the tickets fails for its number after others have been queued.
-func (d *connection) checkNumbersUnused(ctx context.Context, all []agent.ManualTicket) error {
-	var known []agent.TicketRecord
-	if err := d.request(ctx, "tickets.list", agent.None{}, &known); err != nil {
+func (d *connection) checkNumbersUnused(ctx context.Context, all []ledger.ManualTicket) error {
+	var known []ledger.TicketRecord
+	if err := d.request(ctx, "tickets.list", control.None{}, &known); err != nil {
 		return err
 	}
 	taken := map[string]bool{}
@@ -173,23 +174,23 @@ func (d *connection) checkNumbersUnused(ctx context.Context, all []agent.ManualT
 
 // ticketDeliveries finds the records of tickets.
 func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]sentRecord, error) {
-	var known []agent.TicketRecord
-	if err := d.request(ctx, "tickets.list", agent.None{}, &known); err != nil {
+	var known []ledger.TicketRecord
+	if err := d.request(ctx, "tickets.list", control.None{}, &known); err != nil {
 		return nil, err
 	}
 	var all []sentRecord
 	for _, number := range numbers {
-		i := slices.IndexFunc(known, func(b agent.TicketRecord) bool { return b.Number == number && b.Ticket != nil })
+		i := slices.IndexFunc(known, func(b ledger.TicketRecord) bool { return b.Number == number && b.Ticket != nil })
 		if i < 0 {
-			return nil, fmt.Errorf("%w: %s", agent.ErrNoTicket, number)
+			return nil, fmt.Errorf("%w: %s", ledger.ErrNoTicket, number)
 		}
-		all = append(all, sentRecord{Stream: agent.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
+		all = append(all, sentRecord{Stream: ledger.Tickets, Seq: known[i].Seq, State: "queued", Number: number, What: number})
 	}
 	return all, nil
 }
 
 // manualTicketText lets a person compare a ticket with the paper.
-func manualTicketText(cfg *config.Config, w agent.ManualTicket) string {
+func manualTicketText(cfg *config.Config, w ledger.ManualTicket) string {
 	text := fmt.Sprintf("%s from %s (%.2f in) to %s (%.2f in)", w.Tank, gaugeText(w.Open), w.Open, gaugeText(w.Close), w.Close)
 	if bbl, ok := (site{cfg}).barrels(w.Tank, w.Open, w.Close); ok {
 		text += fmt.Sprintf(", %.1f bbl", bbl)
@@ -198,7 +199,7 @@ func manualTicketText(cfg *config.Config, w agent.ManualTicket) string {
 }
 
 // checkTickets refuses what cannot be a run, before anything is queued. path is the file that they come from, if any.
-func checkTickets(c *call, cfg *config.Config, path string, all []agent.ManualTicket) error {
+func checkTickets(c *call, cfg *config.Config, path string, all []ledger.ManualTicket) error {
 	for i, w := range all {
 		if err := checkTicket(c, cfg, w); err != nil {
 			if path == "" {
@@ -210,7 +211,7 @@ func checkTickets(c *call, cfg *config.Config, path string, all []agent.ManualTi
 	return nil
 }
 
-func checkTicket(c *call, cfg *config.Config, w agent.ManualTicket) error {
+func checkTicket(c *call, cfg *config.Config, w ledger.ManualTicket) error {
 	var ids []string
 	for _, t := range cfg.Tanks {
 		ids = append(ids, t.ID)
@@ -245,7 +246,7 @@ func checkTicket(c *call, cfg *config.Config, w agent.ManualTicket) error {
 }
 
 // checkFigures refuses figures in another unit than the ticket's.
-func checkFigures(w agent.ManualTicket) error {
+func checkFigures(w ledger.ManualTicket) error {
 	outside := func(v *float64, low, high float64) bool { return v != nil && !(*v >= low && *v <= high) }
 	switch {
 	case outside(w.SpecificGravity, 0.5, 1.2):

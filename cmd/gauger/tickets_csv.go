@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 )
 
 // csvColumns are those of `tickets list --format csv`; csv writes their figures in the same order.
@@ -23,7 +23,7 @@ func (r *ticketRow) csvLine(h site) []string {
 	}
 	v := r.Volumes
 	if v == nil {
-		v = &agent.Volumes{}
+		v = &ledger.Volumes{}
 	}
 	var openBbl, closeBbl, removed, inflow, off *float64
 	if r.Volumes != nil {

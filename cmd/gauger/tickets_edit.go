@@ -7,9 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // editFlags name the fields of a held ticket that a person may change.
@@ -36,7 +37,7 @@ func ticketsEditCommand(c *call) *cobra.Command {
 	o.changes = map[string]string{}
 	for _, e := range editFlags {
 		f.Func(e.flag, e.about, func(text string) (err error) {
-			o.changes[e.field], err = agent.EditValue(e.field, text)
+			o.changes[e.field], err = ledger.EditValue(e.field, text)
 			return err
 		})
 	}
@@ -61,8 +62,8 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 		if err != nil {
 			return err
 		}
-		var made []agent.Edit
-		if err := d.request(ctx, "tickets.edit", agent.EditArgs{Number: number, Set: o.changes}, &made); err != nil {
+		var made []ledger.Edit
+		if err := d.request(ctx, "tickets.edit", ledger.EditArgs{Number: number, Set: o.changes}, &made); err != nil {
 			return err
 		}
 		if c.json() {
@@ -78,7 +79,7 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 }
 
 // editText is one edit in words.
-func editText(e agent.Edit) string {
+func editText(e ledger.Edit) string {
 	field := strings.ReplaceAll(e.Field, "_", " ")
 	switch {
 	case e.New == "":
@@ -92,14 +93,14 @@ func editText(e agent.Edit) string {
 // ticketsHoldOptions are the flags of `tickets hold`.
 type ticketsHoldOptions struct {
 	until   string
-	request agent.HoldArgs
+	request control.HoldArgs
 }
 
 func ticketsHoldCommand(c *call) *cobra.Command {
 	o := &ticketsHoldOptions{}
 	cmd := newCommand(c, "hold NUMBER [--for 4h]", "keep a held ticket from leaving", o.run)
 	f := cmd.Flags()
-	o.request = agent.HoldArgs{}
+	o.request = control.HoldArgs{}
 	f.StringVar(&o.until, "until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
 	f.Func("for", "`DURATION` after which it leaves by itself: 4h, 2d", func(text string) error {
 		d, ok := parseSpan(text)
@@ -132,14 +133,14 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 		if o.request.Number, err = d.heldNumber(ctx, args[0]); err != nil {
 			return err
 		}
-		var got agent.HoldResult
+		var got control.HoldResult
 		if err := d.request(ctx, "tickets.hold", o.request, &got); err != nil {
 			return err
 		}
 		if c.json() {
 			return printJSON(c.out, struct {
 				Number string `json:"number"`
-				agent.HoldResult
+				control.HoldResult
 			}{o.request.Number, got})
 		}
 		leaves := "until `gauger tickets release " + o.request.Number + "`; an event tells of it every day"
@@ -154,8 +155,8 @@ func (o *ticketsHoldOptions) run(ctx context.Context, c *call, args []string) er
 // heldNumber finds a ticket by its number, or by what it is called until it has one. One that is held no more is left
 // to the ledger, which knows what became of it.
 func (d *connection) heldNumber(ctx context.Context, given string) (string, error) {
-	var all []agent.TicketRecord
-	if err := d.request(ctx, "tickets.list", agent.None{}, &all); err != nil {
+	var all []ledger.TicketRecord
+	if err := d.request(ctx, "tickets.list", control.None{}, &all); err != nil {
 		return "", err
 	}
 	var held []string
@@ -171,11 +172,11 @@ func (d *connection) heldNumber(ctx context.Context, given string) (string, erro
 	if hint == "" && len(held) > 0 && len(held) <= 3 {
 		hint = " (held: " + strings.Join(held, ", ") + ")"
 	}
-	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", agent.ErrNoTicket, given, hint)
+	return "", fmt.Errorf("%w among those held: %s%s; `gauger tickets list` shows them all", ledger.ErrNoTicket, given, hint)
 }
 
 // ticketName is a ticket's number, or what it is called until it has one.
-func ticketName(b agent.TicketRecord) string {
+func ticketName(b ledger.TicketRecord) string {
 	if b.Number == "" {
 		return b.Handle
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/clock"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 )
 
@@ -95,7 +95,7 @@ func errorText(l *tank.Load) string {
 }
 
 // addVolumes is the chain from the gauges to barrels at 60 degrees.
-func addVolumes(s *sheet, v *agent.Volumes) {
+func addVolumes(s *sheet, v *ledger.Volumes) {
 	if v.OpenWaterBbl+v.CloseWaterBbl > 0 {
 		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 	"gauger/eventrules"
 )
@@ -53,10 +53,10 @@ func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err
 
 // explainTime says what became of a tank's level at a time.
 func explainTime(ctx context.Context, c *call, q explainQuestion) error {
-	var w agent.Explanation
+	var w ledger.Explanation
 	var rows []ticketRow
 	err := withConnection(c, func(d *connection) (err error) {
-		if err = d.request(ctx, "tickets.why", agent.ExplainArgs{Tank: q.tank, At: q.at}, &w); err == nil {
+		if err = d.request(ctx, "tickets.why", ledger.ExplainArgs{Tank: q.tank, At: q.at}, &w); err == nil {
 			rows, err = d.tickets(ctx)
 		}
 		return err
@@ -74,7 +74,7 @@ func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 
 // timeAnswer makes sentences of all that is known of a tank about a time.
 type timeAnswer struct {
-	*agent.Explanation
+	*ledger.Explanation
 	h    site
 	rows []ticketRow
 }
@@ -120,7 +120,7 @@ func covers(from, to, at time.Time) bool {
 }
 
 // ticket is the story of the ticket that covers the time.
-func (a *timeAnswer) ticket(b *agent.TicketRecord) []string {
+func (a *timeAnswer) ticket(b *ledger.TicketRecord) []string {
 	for i := range a.rows {
 		if r := &a.rows[i]; r.Number == b.Number && r.Tank == b.Tank && r.Start.Equal(b.Start) {
 			return append([]string{"It is " + r.name() + "."}, r.sentences(a.h)...)

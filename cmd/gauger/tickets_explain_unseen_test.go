@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 )
 
@@ -57,7 +57,7 @@ func TestAMovementInsideAGapIsNotAsserted(t *testing.T) {
 	at := time.Date(2026, 3, 2, 7, 40, 0, 0, time.UTC)
 	v := tank.Verdict{Tank: "TK-1", What: tank.Transferred, Why: "meanwhile other tanks rose", Bbl: 60, Start: at, End: at.Add(time.Minute), Open: 171.25, Close: 131.25,
 		Unseen: &tank.Span{From: at.Add(-11 * time.Minute), To: at.Add(6 * time.Minute)}}
-	says := strings.Join((&timeAnswer{&agent.Explanation{Tank: "TK-1", At: at, Now: at.Add(time.Hour)}, site{}, nil}).verdictSentences(&v), " ")
+	says := strings.Join((&timeAnswer{&ledger.Explanation{Tank: "TK-1", At: at, Now: at.Add(time.Hour)}, site{}, nil}).verdictSentences(&v), " ")
 	for _, want := range []string{"between 07:29 and 07:46", "may have been moved", "no reading shows it", "meanwhile other tanks rose"} {
 		if !strings.Contains(says, want) {
 			t.Errorf("not said: %q in %s", want, says)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"gauger/agent"
 	"gauger/agent/cloud"
+	"gauger/agent/ledger"
 	"gauger/config"
 )
 
@@ -37,12 +37,12 @@ type (
 )
 
 // readTicketFile reads tickets from a file in the service's shape.
-func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.ManualTicket, error) {
+func readTicketFile(c *call, cfg *config.Config, path string) ([]ledger.ManualTicket, error) {
 	bodies, err := recordsOf[ticketBody](c, path)
 	if err != nil {
 		return nil, err
 	}
-	var all []agent.ManualTicket
+	var all []ledger.ManualTicket
 	for i, b := range bodies {
 		w, err := b.manualTicket(cfg.Service.Wire, cfg.Zone)
 		if err != nil {
@@ -54,19 +54,19 @@ func readTicketFile(c *call, cfg *config.Config, path string) ([]agent.ManualTic
 }
 
 // manualTicket turns a body round into the program's own units.
-func (b ticketBody) manualTicket(wire cloud.Wire, zone *time.Location) (agent.ManualTicket, error) {
+func (b ticketBody) manualTicket(wire cloud.Wire, zone *time.Location) (ledger.ManualTicket, error) {
 	if b.Opening.Level == nil || b.Closing.Level == nil {
-		return agent.ManualTicket{}, errors.New("openingLevel.level and closingLevel.level are needed")
+		return ledger.ManualTicket{}, errors.New("openingLevel.level and closingLevel.level are needed")
 	}
 	start, err := ticketTime(wire, b.Start, zone)
 	if err != nil {
-		return agent.ManualTicket{}, fmt.Errorf("start: %w", err)
+		return ledger.ManualTicket{}, fmt.Errorf("start: %w", err)
 	}
 	end, err := ticketTime(wire, b.End, zone)
 	if err != nil {
-		return agent.ManualTicket{}, fmt.Errorf("end: %w", err)
+		return ledger.ManualTicket{}, fmt.Errorf("end: %w", err)
 	}
-	return agent.ManualTicket{
+	return ledger.ManualTicket{
 		Number: b.Number, Tank: b.Tank.ExternalID, Start: start, End: end,
 		Open: inches(wire, *b.Opening.Level), Close: inches(wire, *b.Closing.Level), SealOn: b.SealOn, SealOff: b.SealOff,
 		TopTemperature: degF(wire, b.Top), BottomTemperature: degF(wire, b.Bottom), SpecificGravity: b.Gravity, BSW: percent(wire, b.BSW),

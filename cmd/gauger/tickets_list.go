@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/ledger"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // ticketsListOptions are the flags of `tickets list`.
@@ -148,7 +148,7 @@ func byNumber(rows []ticketRow, number string) (*ticketRow, error) {
 		}
 		numbers = append(numbers, r.name())
 	}
-	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", agent.ErrNoTicket, number, didYouMean(number, numbers))
+	return nil, fmt.Errorf("%w: %s%s; `gauger tickets list` shows them", ledger.ErrNoTicket, number, didYouMean(number, numbers))
 }
 
 // period is a stretch of production days, or of times.

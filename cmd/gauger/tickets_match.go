@@ -8,18 +8,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent"
+	"gauger/agent/ledger"
 	"gauger/agent/tank"
 )
 
 // basisWords are the bases of a hauler's volume as people read them.
-var basisWords = map[string]string{agent.AsObserved: "as observed", agent.AsGross: "gross at 60 degF", agent.AsNet: "net at 60 degF"}
+var basisWords = map[string]string{ledger.AsObserved: "as observed", ledger.AsGross: "gross at 60 degF", ledger.AsNet: "net at 60 degF"}
 
 // ticketsMatchOptions are the flags of `tickets match`.
 type ticketsMatchOptions struct {
 	gross   bool
 	net     bool
-	request agent.MatchArgs
+	request ledger.MatchArgs
 }
 
 func ticketsMatchCommand(c *call) *cobra.Command {
@@ -49,12 +49,12 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 	case !o.request.Remove && o.request.Bbl <= 0:
 		return usageError{"tickets match wants what the truck's ticket says: --barrels 180.25"}
 	}
-	o.request.Basis = agent.AsObserved
+	o.request.Basis = ledger.AsObserved
 	if o.gross {
-		o.request.Basis = agent.AsGross
+		o.request.Basis = ledger.AsGross
 	}
 	if o.net {
-		o.request.Basis = agent.AsNet
+		o.request.Basis = ledger.AsNet
 	}
 	return withConnection(c, func(d *connection) error {
 		rows, err := d.tickets(ctx)
@@ -66,7 +66,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 			return err
 		}
 		o.request.Number = row.name()
-		var got agent.MatchResult
+		var got ledger.MatchResult
 		if err := d.request(ctx, "tickets.match", o.request, &got); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (o *ticketsMatchOptions) run(ctx context.Context, c *call, args []string) e
 }
 
 // printMatch shows the difference after a change.
-func printMatch(c *call, b *agent.TicketRecord) error {
+func printMatch(c *call, b *ledger.TicketRecord) error {
 	h := b.TruckTotals()
 	if c.json() {
 		return printJSON(c.out, map[string]any{"number": b.Number, "hauled": h, "matches": b.Matches})
@@ -93,7 +93,7 @@ func printMatch(c *call, b *agent.TicketRecord) error {
 }
 
 // differenceOf is the truck's volume beside ours, in words.
-func differenceOf(h *agent.TruckTotals, l *tank.Load) string {
+func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
 	if h.Difference == nil {
 		return "gauger has no volume on that basis, so no difference"
 	}

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
+	"gauger/agent/control"
 
-	"gauger/agent"
+	"github.com/spf13/cobra"
 )
 
 // ticketsReleaseOptions are the flags of `tickets release`.
@@ -34,7 +34,7 @@ func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string)
 			return err
 		}
 		args = []string{number}
-		if err := d.request(ctx, "tickets.release", agent.TicketArgs{Number: number}, nil); err != nil {
+		if err := d.request(ctx, "tickets.release", control.TicketArgs{Number: number}, nil); err != nil {
 			return err
 		}
 		queued, err := d.ticketDeliveries(ctx, args)
@@ -75,7 +75,7 @@ func (o *ticketsRejectOptions) run(ctx context.Context, c *call, args []string) 
 		if err != nil {
 			return err
 		}
-		if err := d.request(ctx, "tickets.reject", agent.TicketArgs{Number: number, Why: o.why}, nil); err != nil {
+		if err := d.request(ctx, "tickets.reject", control.TicketArgs{Number: number, Why: o.why}, nil); err != nil {
 			return err
 		}
 		if c.json() {

@@ -7,31 +7,32 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent"
+	"gauger/agent/control"
+	"gauger/agent/ledger"
 )
 
 // ticketRow is a ticket as the list shows it.
 type ticketRow struct {
-	agent.TicketRecord
+	ledger.TicketRecord
 	// State is held, waiting, delivered, refused, dropped or rejected; left: it is in the outbox no more, and its receipt
 	// is too old to be kept.
-	State    string             `json:"state"`
-	Status   int                `json:"status,omitempty"` // of the service's last answer
-	Corr     string             `json:"correlation_id,omitempty"`
-	Answered time.Time          `json:"answered,omitzero"`
-	Reason   string             `json:"reason,omitempty"` // why it was refused or dropped
-	Hauled   *agent.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
+	State    string              `json:"state"`
+	Status   int                 `json:"status,omitempty"` // of the service's last answer
+	Corr     string              `json:"correlation_id,omitempty"`
+	Answered time.Time           `json:"answered,omitzero"`
+	Reason   string              `json:"reason,omitempty"` // why it was refused or dropped
+	Hauled   *ledger.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
 }
 
 // tickets asks for all tickets and where each stands, the oldest first.
 func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
-	var all []agent.TicketRecord
-	if err := d.request(ctx, "tickets.list", agent.None{}, &all); err != nil {
+	var all []ledger.TicketRecord
+	if err := d.request(ctx, "tickets.list", control.None{}, &all); err != nil {
 		return nil, err
 	}
-	at := map[uint64]agent.Entry{}
+	at := map[uint64]control.Entry{}
 	states := []string{"dropped", "delivered", "dead", "waiting"}
-	err := d.selectRecords(ctx, selection{stream: agent.Tickets, states: states}, func(e agent.Entry) error { at[e.Seq] = e; return nil })
+	err := d.selectRecords(ctx, selection{stream: ledger.Tickets, states: states}, func(e control.Entry) error { at[e.Seq] = e; return nil })
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"gauger/agent"
+	"gauger/agent/control"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -80,8 +80,8 @@ func siteTimes(zone *time.Location) *moments { return &moments{zone: zone, now: 
 type timeWindow struct{ from, to *string }
 
 // read reads them.
-func (s timeWindow) read(c *call, points []string) (agent.ReadingsArgs, error) {
-	var w agent.ReadingsArgs
+func (s timeWindow) read(c *call, points []string) (control.ReadingsArgs, error) {
+	var w control.ReadingsArgs
 	for _, p := range points {
 		w.Points = append(w.Points, collectors.Point(p))
 	}

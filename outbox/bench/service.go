@@ -17,6 +17,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/cloudtest"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
 	"gauger/outbox"
 )
 
@@ -33,8 +34,8 @@ func measureService(r run) (found []finding, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, stop()) }()
-	b, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 256 << 20, Label: agent.Label, Streams: []outbox.Stream{
-		{Name: agent.Tickets, Batch: 1, Journal: true}, {Name: agent.Events, Batch: 100, Keep: outbox.OldestLast},
+	b, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 256 << 20, Label: ledger.RecordLabel, Streams: []outbox.Stream{
+		{Name: ledger.Tickets, Batch: 1, Journal: true}, {Name: ledger.Events, Batch: 100, Keep: outbox.OldestLast},
 	}})
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func appendEvents(tx *outbox.Tx, n int) error {
 	body, err := cloud.DefaultWire().EncodeEvent(cloud.DiagnosticEvent{Start: at.Add(-time.Minute), End: at,
 		ObjectID: "6f9619ff-8b86-d011-b42d-00c04fc964ff", Rule: "High level", Note: strings.Repeat("Tank 1 at 228.25 in. ", 4)})
 	for range n {
-		tx.Append(agent.Events, outbox.Record{Body: body})
+		tx.Append(ledger.Events, outbox.Record{Body: body})
 	}
 	return err
 }
@@ -97,7 +98,7 @@ func (d *delivery) Send(ctx context.Context, stream string, batch []outbox.Recor
 	d.requests++
 	number := d.requests
 	d.mu.Unlock()
-	if stream == agent.Tickets {
+	if stream == ledger.Tickets {
 		d.sent <- number
 	}
 	return d.sender.Send(ctx, stream, batch)
@@ -114,7 +115,7 @@ func (d *delivery) measure() (rate float64, waits []int, err error) {
 	d.sent = make(chan int, tickets)
 	errs := make(chan error, 2)
 	start := time.Now()
-	for _, stream := range []string{agent.Tickets, agent.Events} {
+	for _, stream := range []string{ledger.Tickets, ledger.Events} {
 		go func() { errs <- d.box.Drain(ctx, stream, d) }()
 	}
 	for i := range tickets {
@@ -124,7 +125,7 @@ func (d *delivery) measure() (rate float64, waits []int, err error) {
 		if err != nil {
 			return 0, nil, err
 		}
-		err = d.box.Update(func(tx *outbox.Tx) error { tx.Append(agent.Tickets, outbox.Record{Body: body}); return nil })
+		err = d.box.Update(func(tx *outbox.Tx) error { tx.Append(ledger.Tickets, outbox.Record{Body: body}); return nil })
 		if err != nil {
 			return 0, nil, err
 		}
@@ -137,14 +138,14 @@ func (d *delivery) measure() (rate float64, waits []int, err error) {
 	took := time.Since(start)
 	cancel()
 	err = errors.Join(<-errs, <-errs)
-	if c := d.box.Counts()[agent.Events]; err == nil && !c.Balanced() {
+	if c := d.box.Counts()[ledger.Events]; err == nil && !c.Balanced() {
 		err = fmt.Errorf("the counts do not add up: %+v", c)
 	}
 	return float64(d.n) / took.Seconds(), waits, err
 }
 
 func (d *delivery) until(ok func(outbox.Counts) bool) {
-	for !ok(d.box.Counts()[agent.Events]) {
+	for !ok(d.box.Counts()[ledger.Events]) {
 		time.Sleep(time.Millisecond)
 	}
 }

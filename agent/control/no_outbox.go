@@ -1,0 +1,104 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"gauger/agent/ledger"
+	"gauger/outbox"
+)
+
+// OpenWithoutOutbox lays out what can be asked for while there is no outbox: how the site stands, and what is read.
+func (d *Server) OpenWithoutOutbox() *Server {
+	d.live = map[string]LiveStream{}
+	d.handlers = map[string]Handler{
+		"status": HandlerOf(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":   HandlerOf(d.read),
+	}
+	return d
+}
+
+// unknownRequest says why nobody answers.
+func (d *Server) unknownRequest(name string) error {
+	if d.NoOutbox != nil {
+		return NoOutboxError(d.NoOutbox().Error())
+	}
+	return fmt.Errorf("%w (%s)", ErrUnknownRequest, name)
+}
+
+// NoOutboxError is what whatever needs the outbox answers while it cannot be opened, with the reason of that.
+func NoOutboxError(why string) error {
+	return errors.New("the outbox cannot be opened, so nothing can be stored or looked up: " + why)
+}
+
+// Err is why nothing can be stored; nil: it can.
+func (d *Server) Err() error {
+	if d.NoOutbox != nil {
+		return d.NoOutbox()
+	}
+	if err := d.Box.Err(); err != nil {
+		return err
+	}
+	if err := d.Box.Room(); err != nil {
+		return errors.New(fullProblem(err))
+	}
+	return nil
+}
+
+// fullProblem says what a disk means that is full under an outbox which is open, and what to do.
+func fullProblem(why error) string {
+	return diskFull + " (" + why.Error() + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
+}
+
+// diskFull is what a person can do about a full disk.
+const diskFull = "the disk is full: make room on it"
+
+// statusWithoutOutbox is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
+// tickets and records, since nobody can look.
+func (d *Server) statusWithoutOutbox(now time.Time) Status {
+	s := Status{
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
+		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
+		Shut: d.NoOutbox().Error(), Problems: append([]string{noOutboxProblem(d.NoOutbox())}, d.ConfigDoubts...),
+	}
+	s.show(d.Ledger.Snapshot())
+	s.Points = d.withUnheard(s.Points, s.Began)
+	for i := range s.Tanks {
+		s.Tanks[i].Phase = "not watched for loads"
+	}
+	if d.Lines != nil {
+		s.Lines = d.Lines()
+	}
+	return s
+}
+
+// cures are what a person can do about a store that cannot be opened.
+var cures = []struct {
+	cause syscall.Errno
+	cure  string
+}{
+	{syscall.EROFS, "the disk is mounted read-only, as one is that has failed or is worn out: look at `dmesg`, then mount it for writing or exchange it"},
+	{syscall.ENOSPC, diskFull},
+	{syscall.EDQUOT, "the user's share of the disk is used up: give it more"},
+	{syscall.EACCES, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
+	{syscall.EPERM, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
+	{syscall.EIO, "the disk has failed: look at `dmesg`, and exchange it"},
+	{syscall.ENOTDIR, "something that is no folder stands where store.path or a folder above it should be"},
+}
+
+// noOutboxProblem says what a store that cannot be opened means, and what to do.
+func noOutboxProblem(why error) string {
+	text := "NOTHING IS STORED: no tickets are made and nothing is sent, since the outbox cannot be opened (" + why.Error() + ")"
+	for _, c := range cures {
+		// Of what makes a file longer bbolt hands on only the words.
+		if errors.Is(why, c.cause) || strings.Contains(why.Error(), c.cause.Error()) {
+			text += "; " + c.cure
+			break
+		}
+	}
+	return text + "; gauger tries again all the time and goes on by itself"
+}

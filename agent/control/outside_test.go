@@ -1,0 +1,41 @@
+package control
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/ledger/ledgertest"
+)
+
+// A level that cannot be one, since its unit or scale is wrong, is no good level, and a person is told.
+func TestALevelOutsideTheTankIsNotGood(t *testing.T) {
+	for value, want := range map[float64]string{
+		5739: "outside the tank: 5739 in of 240", 258: "outside the tank: 258 in of 240", -40: "outside the tank: -40 in of 240",
+		246: "", 240: "", -0.5: "", 0: "",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := ledgertest.New(t, nil)
+			b.Emit("level", value)
+			desk := (&Server{Ledger: b.Ledger, Box: b.Box, Site: b.Site, Clock: b.Clock, Daemon: true, Began: time.Now()}).Open()
+			s, err := desk.Status()
+			if err != nil {
+				t.Fatal(err)
+			}
+			quality := "good"
+			if want != "" {
+				quality = "bad"
+			}
+			k, p := s.Tanks[0], s.Points[0]
+			if k.Quality != quality || k.Error != want || (k.Level != nil) != (want == "") || p.Quality != quality || p.Error != want {
+				t.Errorf("level %g: the tank is %s (%s), its point %s (%s), want %s (%s)", value, k.Quality, k.Error, p.Quality, p.Error, quality, want)
+			}
+			told := slices.ContainsFunc(s.Problems, func(line string) bool { return strings.Contains(line, "TK-1: "+want) })
+			if told != (want != "") {
+				t.Errorf("level %g: problems %q", value, s.Problems)
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package control
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sort"
+	"strconv"
+	"time"
+
+	"gauger/agent/ledger"
+	"gauger/outbox"
+)
+
+// ProofArgs is the time that a proof is about: From inclusive, To exclusive.
+type ProofArgs struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
+// Proof says where every record is: of each stream in all, and of what was accepted in a stretch of time.
+type Proof struct {
+	From    time.Time               `json:"from"`
+	To      time.Time               `json:"to"`
+	At      time.Time               `json:"at"`
+	Holds   bool                    `json:"holds"` // every record of every stream is accounted for
+	Streams []StreamProof           `json:"streams"`
+	Unused  []ledger.UnusedReadings `json:"unused"` // readings that became no record since nobody knows when they were true; of all time
+	Events  EventProof              `json:"events"`
+}
+
+// Tally is what became of a number of records: Accepted is the sum of the others.
+type Tally struct {
+	Accepted  uint64 `json:"accepted"`
+	Delivered uint64 `json:"delivered"`
+	Waiting   uint64 `json:"waiting"`
+	Dead      uint64 `json:"dead"`
+	Evicted   uint64 `json:"evicted"`
+	Dropped   uint64 `json:"dropped"`
+	Lost      uint64 `json:"lost"`
+
+	LostUnknown bool `json:"lost_unknown,omitempty"` // more may be lost than Lost: damage took the counts as well
+}
+
+// Losses is how many records are lost, in words where that is not known.
+func (t Tally) Losses() string {
+	switch {
+	case t.LostUnknown && t.Lost == 0:
+		return "unknown"
+	case t.LostUnknown:
+		return strconv.FormatUint(t.Lost, 10) + " or more"
+	}
+	return strconv.FormatUint(t.Lost, 10)
+}
+
+// StreamProof is the ledger of one stream.
+type StreamProof struct {
+	Stream string `json:"stream"`
+	Whole  Tally  `json:"whole"`
+	// Queued and Letters are the waiting records and the dead letters that were counted one by one in the file.
+	Queued  uint64 `json:"queued"`
+	Letters uint64 `json:"letters"`
+	Holds   bool   `json:"holds"`
+	// Within is the same of the records that were accepted in the stretch. One that is neither here nor has a receipt
+	// counts as evicted as long as the stream has evicted so many, then as lost likewise, else it is in NoReceipt.
+	Within    Tally     `json:"within"`
+	NoReceipt uint64    `json:"no_receipt"`
+	Before    uint64    `json:"unknown_before"`  // right before First, and nowhere: some may have been accepted in the stretch
+	First     uint64    `json:"first,omitempty"` // sequence numbers of those records
+	Last      uint64    `json:"last,omitempty"`
+	Since     time.Time `json:"receipts_since,omitzero"` // where receipts went because they were old or their room used up
+}
+
+// prove makes the proof. Nothing is held up meanwhile; what is delivered during it is counted once.
+func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
+	p := Proof{From: a.From, To: a.To, At: time.Now().Round(0), Holds: true, Streams: []StreamProof{}, Unused: d.Ledger.Unused()}
+	audited, err := d.Box.Audit()
+	if err != nil {
+		return p, err
+	}
+	events := eventComparison{zone: d.Client.Wire(), from: a.From, to: a.To, all: map[eventKey]*eventTally{}}
+	for _, name := range slices.Sorted(maps.Keys(audited)) {
+		s := StreamProof{Stream: name, Whole: Tally(audited[name].Counts), Queued: audited[name].Queued, Letters: audited[name].Letters,
+			Holds: audited[name].Holds() && !audited[name].Counts.LostUnknown}
+		see := func(outbox.Entry) {}
+		if name == ledger.Events {
+			see = events.add
+		}
+		if err := d.within(&s, a, see); err != nil {
+			return p, err
+		}
+		if name == ledger.Events {
+			events.since = s.Since
+		}
+		p.Streams = append(p.Streams, s)
+		p.Holds = p.Holds && s.Holds
+	}
+	p.Events = d.compare(ctx, &events)
+	return p, nil
+}
+
+// recordPlace is where one record was seen.
+type recordPlace struct {
+	seq   uint64
+	state outbox.State
+	in    bool // it was accepted in the stretch
+}
+
+// within fills in what became of the records that were accepted in the stretch. see gets every record that is known.
+func (d *Server) within(s *StreamProof, a ProofArgs, see func(outbox.Entry)) error {
+	since, all, err := d.Box.ReceiptsSince(s.Stream)
+	if err != nil {
+		return err
+	}
+	if !all {
+		s.Since = since.Round(0)
+	}
+	var places []recordPlace
+	// In this order, so that a record which moves on meanwhile is seen; its last place counts.
+	for _, state := range []outbox.State{outbox.Waiting, outbox.Dead, outbox.Delivered, outbox.Dropped} {
+		err := d.each(s.Stream, state, func(e outbox.Entry) {
+			see(e)
+			at := e.Record.At
+			places = append(places, recordPlace{e.Record.Seq, state, !at.Before(a.From) && at.Before(a.To)})
+		})
+		if err != nil {
+			return err
+		}
+	}
+	sort.SliceStable(places, func(i, j int) bool { return places[i].seq < places[j].seq })
+	s.count(places)
+	return nil
+}
+
+// each calls see with every record of a stream in one state.
+func (d *Server) each(stream string, state outbox.State, see func(outbox.Entry)) error {
+	for after := uint64(0); ; {
+		page, err := d.Box.Entries(stream, state, after, 0)
+		if err != nil {
+			return err
+		}
+		if len(page) == 0 {
+			return nil
+		}
+		for _, e := range page {
+			after = e.Record.Seq
+			see(e)
+		}
+	}
+}
+
+// count counts places, which are in the order of their numbers. Numbers have no holes: what lies between two records of the
+// stretch and is nowhere was evicted or lost, or its receipt is no longer kept.
+func (s *StreamProof) count(places []recordPlace) {
+	w := &s.Within
+	w.LostUnknown = s.Whole.LostUnknown
+	known := uint64(0) // places from the first of the stretch on, and up to its last
+	since, last := uint64(0), uint64(0)
+	for i, p := range places {
+		if i+1 < len(places) && places[i+1].seq == p.seq {
+			continue // the same record, further on
+		}
+		if s.First > 0 {
+			since++
+		}
+		before := last
+		last = p.seq
+		if !p.in {
+			continue
+		}
+		if s.First == 0 {
+			s.First, since, s.Before = p.seq, 1, p.seq-1-before
+		}
+		s.Last, known = p.seq, since
+		switch p.state {
+		case outbox.Waiting:
+			w.Waiting++
+		case outbox.Dead:
+			w.Dead++
+		case outbox.Delivered:
+			w.Delivered++
+		case outbox.Dropped:
+			w.Dropped++
+		}
+	}
+	if s.First == 0 {
+		return
+	}
+	nowhere := s.Last - s.First + 1 - known
+	w.Evicted = min(nowhere, s.Whole.Evicted)
+	w.Lost = min(nowhere-w.Evicted, s.Whole.Lost)
+	s.NoReceipt = nowhere - w.Evicted - w.Lost
+	w.Accepted = w.Delivered + w.Waiting + w.Dead + w.Evicted + w.Dropped + w.Lost + s.NoReceipt
+}

@@ -1,0 +1,272 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/cloud"
+	"gauger/agent/ledger"
+	"gauger/agent/link"
+	"gauger/collectors"
+	"gauger/eventrules"
+	"gauger/outbox"
+)
+
+// Server answers the commands. Beside a running daemon they reach it through its socket; without one a command opens the
+// store and sits at a desk of its own. Either way the same verb does the same thing.
+type Server struct {
+	Ledger       *ledger.Ledger
+	Box          *outbox.Box
+	Client       *cloud.Client
+	Clock        *clock.Clock
+	Site         ledger.Site
+	Version      string
+	Began        time.Time
+	Daemon       bool                // the collectors run and the streams are drained
+	Link         *link.Link          // nil: nothing is held back
+	Collectors   []collectors.Named  // the collectors, for what they could not decode
+	Lines        func() []LineStatus // of the collectors that poll; nil: there are none
+	NoOutbox     func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
+	ConfigDoubts []string            // what is wrong with the configuration that is at work
+	handlers     map[string]Handler
+	live         map[string]LiveStream
+}
+
+// Handler is one thing that can be asked for: JSON in, something that marshals out.
+type Handler func(ctx context.Context, args json.RawMessage) (any, error)
+
+// ErrUnknownRequest says that nobody knows the verb, which happens when command and daemon are of different versions.
+var ErrUnknownRequest = errors.New("the running gauger does not know this request; restart it so that it is of the same version as this command")
+
+// Call does one verb.
+func (d *Server) Call(ctx context.Context, verb string, args json.RawMessage) (any, error) {
+	v, ok := d.handlers[verb]
+	if !ok {
+		return nil, d.unknownRequest(verb)
+	}
+	got, err := v(ctx, args)
+	if errors.Is(err, outbox.ErrStream) {
+		err = fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
+	}
+	return got, err
+}
+
+// Register adds a verb; the commands bring what needs a device's own protocol.
+func (d *Server) Register(name string, v Handler) { d.handlers[name] = v }
+
+// person is the key under which a request's context names the local user.
+type person struct{}
+
+// WithPerson says which local user asks.
+func WithPerson(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, person{}, name)
+}
+
+// Person is the local user who asks; "unknown" when nobody said.
+func Person(ctx context.Context) string {
+	if name, ok := ctx.Value(person{}).(string); ok && name != "" {
+		return name
+	}
+	return "unknown"
+}
+
+// HandlerOf makes a verb of a function with arguments and a result of their own types.
+func HandlerOf[A, R any](f func(ctx context.Context, args A) (R, error)) Handler {
+	return func(ctx context.Context, raw json.RawMessage) (any, error) {
+		var args A
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &args); err != nil {
+				return nil, fmt.Errorf("read the request: %w", err)
+			}
+		}
+		return f(ctx, args)
+	}
+}
+
+// Arguments of the verbs.
+type (
+	// RecordQuery names records of a stream.
+	RecordQuery struct {
+		Stream string   `json:"stream"`
+		State  string   `json:"state,omitempty"` // waiting, dead or delivered; empty: waiting and dead
+		After  uint64   `json:"after,omitempty"`
+		Limit  int      `json:"limit,omitempty"`
+		Seqs   []uint64 `json:"seqs,omitempty"`
+		Why    string   `json:"why,omitempty"`
+		Whole  bool     `json:"whole,omitempty"` // with the request that takes each to the service
+	}
+	// QueueArgs is a record that a command has made and checked.
+	QueueArgs struct {
+		Stream  string          `json:"stream"`
+		Address string          `json:"address,omitempty"`
+		Body    json.RawMessage `json:"body"`
+	}
+	// QueuedRecord says where it stands.
+	QueuedRecord struct {
+		Stream  string `json:"stream"`
+		Seq     uint64 `json:"seq"`
+		Number  string `json:"number,omitempty"`
+		Warning string `json:"warning,omitempty"`
+	}
+	// TicketArgs names a ticket, and what is to become of it.
+	TicketArgs struct {
+		Number string `json:"number"`
+		Why    string `json:"why,omitempty"`
+	}
+	// PointsArgs names points; none means all.
+	PointsArgs struct {
+		Points []string `json:"points,omitempty"`
+	}
+	// None is no arguments, or no result.
+	None struct{}
+)
+
+// Open lays out the verbs.
+func (d *Server) Open() *Server {
+	d.live = map[string]LiveStream{"readings": LiveStreamOf(d.readings)}
+	d.handlers = map[string]Handler{
+		"status": HandlerOf(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":   HandlerOf(d.read),
+		"queue":  HandlerOf(d.queue),
+		"clock.trust": HandlerOf(func(context.Context, None) (None, error) {
+			d.Clock.Confirm()
+			return None{}, nil
+		}),
+		"outbox.list":   HandlerOf(d.list),
+		"outbox.show":   HandlerOf(d.show),
+		"outbox.retry":  HandlerOf(d.retry),
+		"outbox.drop":   HandlerOf(d.drop),
+		"outbox.decode": HandlerOf(d.redecode),
+		"proof":         HandlerOf(d.prove),
+		"tickets.list":  HandlerOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() }),
+		"tickets.add":   HandlerOf(d.add),
+		"book":          HandlerOf(func(_ context.Context, p ledger.BookPeriod) ([]ledger.BookRow, error) { return d.bookDays(p) }),
+		"tickets.match": HandlerOf(func(ctx context.Context, a ledger.MatchArgs) (ledger.MatchResult, error) {
+			b, warning, err := d.Ledger.Match(a, Person(ctx))
+			return ledger.MatchResult{Ticket: b, Warning: warning}, err
+		}),
+		"tickets.why": HandlerOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) }),
+	}
+	maps.Copy(d.handlers, d.tankHandlers())
+	maps.Copy(d.handlers, d.cloudHandlers())
+	return d
+}
+
+func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
+	if _, ok := ledger.Operations[q.Stream]; !ok {
+		return QueuedRecord{}, fmt.Errorf("no operation of the service takes %q", q.Stream)
+	}
+	out := QueuedRecord{Stream: q.Stream}
+	err := d.Box.Update(func(tx *outbox.Tx) error {
+		out.Seq = tx.Append(q.Stream, outbox.Record{
+			Address: q.Address, Body: q.Body, At: time.Now().Round(0), Clock: byte(d.Clock.Grade(time.Now())), Config: d.Site.Config,
+		})
+		return nil
+	})
+	return out, err
+}
+
+func (d *Server) add(ctx context.Context, w ledger.ManualTicket) (QueuedRecord, error) {
+	number, warning, err := d.Ledger.Add(w, Person(ctx))
+	return QueuedRecord{Stream: ledger.Tickets, Number: number, Warning: warning}, err
+}
+
+// states are the places of a record, by the words that people use.
+var states = map[string]outbox.State{
+	"waiting": outbox.Waiting, "dead": outbox.Dead, "delivered": outbox.Delivered, "dropped": outbox.Dropped,
+}
+
+// list gives at most Limit records of each stream and state asked for, those behind After.
+func (d *Server) list(_ context.Context, w RecordQuery) ([]Entry, error) {
+	streams := []string{w.Stream}
+	if w.Stream == "" {
+		streams = slices.Sorted(maps.Keys(d.Box.Counts()))
+	}
+	asked := []outbox.State{outbox.Waiting, outbox.Dead}
+	if w.State != "" {
+		s, ok := states[w.State]
+		if !ok {
+			return nil, fmt.Errorf("a record is %s, not %q", strings.Join(slices.Sorted(maps.Keys(states)), ", "), w.State)
+		}
+		asked = []outbox.State{s}
+	}
+	if w.Limit <= 0 {
+		w.Limit = 100
+	}
+	all := []Entry{}
+	for _, stream := range streams {
+		for _, state := range asked {
+			found, err := d.Box.Entries(stream, state, w.After, w.Limit)
+			if err != nil {
+				return nil, err
+			}
+			for _, e := range found {
+				one, err := d.view(e, w.Whole)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
+
+func (d *Server) show(_ context.Context, w RecordQuery) (Entry, error) {
+	if len(w.Seqs) != 1 {
+		return Entry{}, errors.New("name one record, as STREAM/NUMBER")
+	}
+	e, err := d.Box.Entry(w.Stream, w.Seqs[0])
+	if err != nil {
+		return Entry{}, err
+	}
+	return d.view(e, true)
+}
+
+func (d *Server) retry(_ context.Context, w RecordQuery) (int, error) {
+	n, err := d.Box.Retry(w.Stream, w.Seqs...)
+	d.Box.Kick(w.Stream)
+	return n, err
+}
+
+func (d *Server) drop(ctx context.Context, w RecordQuery) (int, error) {
+	if strings.TrimSpace(w.Why) == "" {
+		return 0, errors.New("say why with --why: a dropped record is gone, and the reason is kept")
+	}
+	n, err := d.Box.Drop(w.Stream, Person(ctx)+": "+w.Why, w.Seqs...)
+	if n == 0 {
+		return n, err
+	}
+	now := time.Now().Round(0)
+	return n, errors.Join(err, d.Ledger.QueueEvent(ledger.Event{Rule: eventrules.OutboxDropped, Start: now, End: now,
+		Note: fmt.Sprintf("%s of %s (%v) dropped by %s: %s", ledger.Plural(n, "record"), w.Stream, w.Seqs, Person(ctx), w.Why)}))
+}
+
+// Kick lets every stream try again now: new keys have come, or a person asks.
+func (d *Server) Kick() {
+	for stream := range ledger.Operations {
+		d.Box.Kick(stream)
+	}
+}
+
+// bookDays answers `gauger book`.
+func (d *Server) bookDays(p ledger.BookPeriod) ([]ledger.BookRow, error) {
+	rows, err := d.Ledger.BookDays(p)
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(rows)
+	if err != nil || len(b) > bookAnswer {
+		return nil, fmt.Errorf("the tank book of this period is %d kB long, more than one answer; ask for fewer days with --from and --to, or for one --tank", len(b)>>10)
+	}
+	return rows, nil
+}
+
+const bookAnswer = 8 << 20

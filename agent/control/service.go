@@ -1,0 +1,196 @@
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
+)
+
+// Arguments and results of the verbs that ask the service or the key ring.
+type (
+	// KeyArgs names a slot, primary or secondary, and a new key for it.
+	KeyArgs struct {
+		Slot string `json:"slot"`
+		Key  string `json:"key,omitempty"`
+	}
+	// RenewResult is what came of a renewal.
+	RenewResult struct {
+		Slot    string    `json:"slot"`
+		Key     string    `json:"key"` // fingerprint of the value that came back; none: the value stays
+		Expires time.Time `json:"expires"`
+		Assumed bool      `json:"assumed"`
+		Warning string    `json:"warning,omitempty"`
+	}
+	// LoginArgs is what Authenticate sends; empty fields are taken from the configuration, or left out.
+	LoginArgs struct {
+		Type, Customer, User, PasswordHash, Token, APIKey, Feature, SubscriptionKey string
+		Keep                                                                        bool // take the keys into the ring
+	}
+	// LoginResult is what a login brought, without the keys themselves.
+	LoginResult struct {
+		User         string           `json:"user"`
+		Result       int              `json:"result"`
+		LoggedIn     bool             `json:"logged_in"`
+		Customer     string           `json:"authenticated_customer"`
+		Customers    []cloud.Customer `json:"customers"`
+		Primary      string           `json:"primary_key"` // fingerprints
+		PrimaryEnd   time.Time        `json:"primary_expires,omitzero"`
+		Secondary    string           `json:"secondary_key"`
+		SecondaryEnd time.Time        `json:"secondary_expires,omitzero"`
+		Kept         bool             `json:"kept"`
+	}
+	// DevicesArgs is a query, and whether to follow its pages to the end.
+	DevicesArgs struct {
+		cloud.DeviceQuery
+		All bool
+	}
+	// EventsArgs is a query, and whether to follow its pages to the end.
+	EventsArgs struct {
+		cloud.EventQuery
+		All bool
+	}
+	// QueryResult is what a query brought: the elements that could be read, or the answers as they came. With a note it is not
+	// known what there is.
+	QueryResult[E any] struct {
+		Items []E               `json:"items"`
+		Raw   []json.RawMessage `json:"raw,omitempty"` // of pages whose shape was not understood
+		Note  string            `json:"note,omitempty"`
+	}
+)
+
+// cloudHandlers ask the service directly; nothing of them waits in the outbox.
+func (d *Server) cloudHandlers() map[string]Handler {
+	return map[string]Handler{
+		"keys.show":     HandlerOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil }),
+		"keys.renew":    HandlerOf(d.renew),
+		"keys.set":      HandlerOf(d.setKey),
+		"login":         HandlerOf(d.login),
+		"devices.query": HandlerOf(d.devices),
+		"events.get":    HandlerOf(d.events),
+	}
+}
+
+// keySlotOf reads the name of a slot.
+func keySlotOf(name string) (keys.Slot, error) {
+	switch name {
+	case "primary":
+		return keys.Primary, nil
+	case "secondary":
+		return keys.Secondary, nil
+	}
+	return 0, fmt.Errorf("a key is primary or secondary, not %q", name)
+}
+
+func (d *Server) renew(ctx context.Context, a KeyArgs) (RenewResult, error) {
+	slot, err := keySlotOf(a.Slot)
+	if err != nil {
+		return RenewResult{}, err
+	}
+	warning := d.Client.Keys().Hasty(slot)
+	got, err := d.Client.RenewAPIKey(ctx, slot)
+	if err != nil {
+		return RenewResult{}, err
+	}
+	d.Kick()
+	return RenewResult{Slot: a.Slot, Key: got.Key.Fingerprint(), Expires: got.Expires.At, Assumed: got.Expires.Assumed, Warning: warning}, nil
+}
+
+func (d *Server) setKey(_ context.Context, a KeyArgs) (None, error) {
+	slot, err := keySlotOf(a.Slot)
+	if err != nil {
+		return None{}, err
+	}
+	if err := d.Client.Keys().Set(slot, keys.Secret(a.Key)); err != nil {
+		return None{}, err
+	}
+	d.Kick()
+	return None{}, nil
+}
+
+func (d *Server) login(ctx context.Context, a LoginArgs) (LoginResult, error) {
+	l := d.Client.Login()
+	for _, f := range []struct {
+		into *string
+		from string
+	}{
+		{&l.AuthenticationType, a.Type}, {&l.CustomerGUID, a.Customer}, {&l.UserName, a.User}, {&l.Feature, a.Feature},
+		{(*string)(&l.PasswordHash), a.PasswordHash}, {(*string)(&l.Token), a.Token}, {(*string)(&l.APIKey), a.APIKey},
+		{(*string)(&l.SubscriptionKey), a.SubscriptionKey},
+	} {
+		if f.from != "" {
+			*f.into = f.from
+		}
+	}
+	r, err := d.Client.Authenticate(ctx, l)
+	if err != nil {
+		return LoginResult{}, err
+	}
+	out := LoginResult{
+		User: r.UserName, Result: r.Result, LoggedIn: r.LoggedIn, Customer: r.AuthenticatedCustomer, Customers: r.Customers,
+		Primary: r.Primary.Key.Fingerprint(), PrimaryEnd: r.Primary.Expires.At,
+		Secondary: r.Secondary.Key.Fingerprint(), SecondaryEnd: r.Secondary.Expires.At, Kept: a.Keep,
+	}
+	if a.Keep {
+		err = d.Client.Keys().Adopt(r.Primary, r.Secondary)
+		d.Kick()
+	}
+	return out, err
+}
+
+func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.Device], error) {
+	out := QueryResult[cloud.Device]{Items: []cloud.Device{}}
+	take := func(p cloud.DevicePage) error { return out.add(p.Devices, p.Raw, d.Client) }
+	var err error
+	if a.All {
+		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
+	} else {
+		err = singlePage(d.Client.QueryDevices(ctx, a.DeviceQuery))(take)
+	}
+	return out, out.shape(err)
+}
+
+func (d *Server) events(ctx context.Context, a EventsArgs) (QueryResult[cloud.Event], error) {
+	out := QueryResult[cloud.Event]{Items: []cloud.Event{}}
+	take := func(p cloud.EventPage) error { return out.add(p.Events, p.Raw, d.Client) }
+	var err error
+	if a.All {
+		err = d.Client.AllEvents(ctx, a.EventQuery, take)
+	} else {
+		err = singlePage(d.Client.GetEvents(ctx, a.EventQuery))(take)
+	}
+	return out, out.shape(err)
+}
+
+// singlePage gives a single page to take, also when only its raw form is of use.
+func singlePage[P any](page P, err error) func(take func(P) error) error {
+	return func(take func(P) error) error {
+		if err != nil && !errors.Is(err, cloud.ErrShape) {
+			return err
+		}
+		return errors.Join(err, take(page))
+	}
+}
+
+// add takes a page: what could be read of it, or else its raw form.
+func (f *QueryResult[E]) add(items []E, raw []byte, from *cloud.Client) error {
+	if items == nil && len(bytes.TrimSpace(raw)) > 0 {
+		f.Raw = append(f.Raw, from.Shown(raw))
+	}
+	f.Items = append(f.Items, items...)
+	return nil
+}
+
+// shape turns an answer of another shape into a note: what came is shown as it is.
+func (f *QueryResult[E]) shape(err error) error {
+	if errors.Is(err, cloud.ErrShape) {
+		f.Note = err.Error()
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,277 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/ledger"
+	"gauger/agent/link"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Status is how the site stands, for people and programs.
+type Status struct {
+	Site     string                   `json:"site"`
+	ID       string                   `json:"id"`
+	Version  string                   `json:"version"`
+	Daemon   bool                     `json:"daemon"`
+	Began    time.Time                `json:"began"`
+	Now      time.Time                `json:"now"`
+	Clock    string                   `json:"clock"`
+	Tanks    []ledger.TankStatus      `json:"tanks"`
+	Points   []PointReading           `json:"points"`
+	Open     []ledger.Episode         `json:"open"` // what is wrong right now
+	Held     []ledger.HeldTicket      `json:"held"`
+	Streams  map[string]outbox.Counts `json:"streams"`
+	Drains   map[string]DrainStatus   `json:"drains"`
+	Last     *ledger.TicketRecord     `json:"last_ticket,omitempty"`
+	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
+	Lines    []LineStatus             `json:"lines,omitempty"`
+	Link     *link.Status             `json:"link,omitempty"`
+	Recorder *ledger.RecorderStatus   `json:"recorder,omitempty"`     // absent when no readings are kept
+	Unused   []ledger.UnusedReadings  `json:"unused"`                 // readings of unknown age that were not used
+	Problems []string                 `json:"problems"`               // sentences: what is wrong and what to do
+	Hints    []string                 `json:"hints"`                  // sentences: what may be wrong
+	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
+}
+
+// LineStatus is what one socket or serial port with polled devices has done since the program started.
+type LineStatus struct {
+	Line       string        `json:"line"`
+	Load       float64       `json:"load"`   // share of the last minute or two in which requests had it
+	Busy       float64       `json:"busy_s"` // how long requests had it in all
+	Requests   uint64        `json:"requests"`
+	Timeouts   uint64        `json:"timeouts"`
+	Exceptions uint64        `json:"exceptions"`
+	BadFrames  uint64        `json:"bad_frames"`
+	Late       uint64        `json:"late"`
+	CrossTalk  uint64        `json:"cross_talk"`
+	Reconnects uint64        `json:"reconnects"`
+	Mismatches uint64        `json:"mismatches"`
+	Rounds     []RoundStatus `json:"rounds"`
+}
+
+// RoundStatus is the last round of requests to one device that was answered.
+type RoundStatus struct {
+	Device string    `json:"device"`
+	Every  float64   `json:"every_s"`
+	Took   float64   `json:"took_s"`
+	At     time.Time `json:"at"`
+}
+
+// Waiting is how many records have not left yet; what could not be decoded is none of them.
+func (s Status) Waiting() (n uint64) {
+	for name, c := range s.Streams {
+		if name != ledger.Refused {
+			n += c.Waiting
+		}
+	}
+	return n
+}
+
+// ClockUnset says that the clock was not set: what is made meanwhile waits for it, and is in no stream yet.
+func (s Status) ClockUnset() bool { return s.Clock == clock.Unset.String() }
+
+// heldByLink says that the link's windows, its bytes of the day or its rate hold a stream back.
+func (s Status) heldByLink(stream string) bool { return s.Link != nil && s.Link.Held[stream] != "" }
+
+// WaitsForLinkOnly says that everything that waits does so for the link.
+func (s Status) WaitsForLinkOnly() bool {
+	for name, c := range s.Streams {
+		if name != ledger.Refused && c.Waiting > 0 && !s.heldByLink(name) {
+			return false
+		}
+	}
+	return true
+}
+
+// overdue is how long a record may wait before the site counts as not sending.
+const overdue = 2 * time.Minute
+
+// Overdue says that what the link does not hold back does not leave: for a while, or since the service takes nothing of any
+// such stream.
+func (s Status) Overdue() bool {
+	if s.Oldest.IsZero() || s.Now.Sub(s.Oldest) > overdue {
+		return !s.Oldest.IsZero()
+	}
+	for name, c := range s.Streams {
+		if name != ledger.Refused && c.Waiting > 0 && !s.heldByLink(name) && s.Drains[name].Held.IsZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// PointReading is a reading as commands print it.
+type PointReading struct {
+	At      time.Time        `json:"at"` // when the value was true
+	Point   collectors.Point `json:"point"`
+	Value   json.RawMessage  `json:"value"` // a number, a text, or null
+	Unit    collectors.Unit  `json:"unit"`
+	Quality string           `json:"quality"`
+	Error   string           `json:"error"`
+	Asked   time.Time        `json:"asked,omitzero"` // when the device was asked for it; absent where it speaks when it likes
+}
+
+// PointReadingOf turns a reading into what commands print. A value that is no number is null; a status text is a text; a
+// 64-bit integer keeps all its digits.
+func PointReadingOf(r collectors.Reading) PointReading {
+	s := PointReading{At: r.At.Round(0), Asked: r.Asked.Round(0), Point: r.Point, Unit: r.Unit, Quality: r.Quality.String(), Value: json.RawMessage("null")}
+	if r.Err != nil {
+		s.Error = r.Err.Error()
+	}
+	switch {
+	case r.Text != "" && isFinite(r.Value) && digits(r.Text):
+		s.Value = json.RawMessage(r.Text)
+	case r.Text != "":
+		s.Value = quoted(r.Text)
+	case isFinite(r.Value):
+		s.Value = quoted(r.Value)
+	}
+	return s
+}
+
+// digits says that a text is a whole number as JSON writes one.
+func digits(text string) bool {
+	plain := strings.TrimPrefix(text, "-")
+	return plain != "" && strings.Trim(plain, "0123456789") == "" && (plain == "0" || plain[0] != '0')
+}
+
+// quoted marshals a text or a finite number, which cannot fail; if it ever did, null would say so.
+func quoted(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return b
+}
+
+// Status looks at everything once.
+func (d *Server) Status() (Status, error) {
+	now := time.Now()
+	if d.NoOutbox != nil {
+		return d.statusWithoutOutbox(now), nil
+	}
+	s := Status{
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
+		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []PointReading{}, Problems: []string{},
+	}
+	seen := d.Ledger.Snapshot()
+	s.show(seen)
+	s.Held = seen.Held
+	s.Drains = d.drainStatus(s.Streams)
+	s.Points = d.withUnheard(s.Points, s.Began)
+	all, err := d.Ledger.Tickets()
+	if err != nil {
+		return s, err
+	}
+	for _, b := range slices.Backward(all) {
+		if b.Ticket != nil {
+			s.Last = &b
+			break
+		}
+	}
+	if d.Lines != nil {
+		s.Lines = d.Lines()
+	}
+	if d.Link != nil {
+		s.Link = new(d.Link.Status(now))
+	}
+	if s.Oldest, err = d.oldest(s); err != nil {
+		return s, err
+	}
+	s.Recorder = d.Ledger.RecorderStatus()
+	s.Unused = d.Ledger.Unused()
+	s.Problems, s.Hints = d.problems(s), unknownTanks(s.Tanks)
+	return s, nil
+}
+
+// show takes over readings, tanks and what is going on.
+func (s *Status) show(seen ledger.Snapshot) {
+	s.Points, s.Tanks, s.Open = []PointReading{}, seen.Tanks, seen.Episodes
+	for _, r := range seen.Readings {
+		s.Points = append(s.Points, PointReadingOf(r))
+	}
+}
+
+// began is when this run began, by the clock as it is set now: how long ago that was is told by the one that never steps.
+func (d *Server) began(now time.Time) time.Time {
+	if d.Began.IsZero() {
+		return d.Began
+	}
+	return now.Add(-now.Sub(d.Began)).Round(0)
+}
+
+// withUnheard adds the points that have said nothing since this run began: a topic with a wrong letter in it is as silent
+// as a device without power.
+func (d *Server) withUnheard(points []PointReading, began time.Time) []PointReading {
+	known := map[collectors.Point]bool{}
+	for _, x := range points {
+		known[x.Point] = true
+	}
+	for _, c := range d.Collectors {
+		speaker, ok := c.Collector.(collectors.Speaker)
+		if !ok || !d.Daemon {
+			continue
+		}
+		for _, name := range speaker.Points() {
+			if !known[name] {
+				points = append(points, PointReading{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
+			}
+		}
+	}
+	return points
+}
+
+// oldest is when the record that has waited longest was queued; zero when none waits. What waits by itself is a problem of
+// its own, and no sign that the site does not send.
+func (d *Server) oldest(s Status) (at time.Time, err error) {
+	for name, c := range s.Streams {
+		if name == ledger.Refused || c.Waiting == 0 || s.heldByLink(name) {
+			continue
+		}
+		first, err := d.Box.Oldest(name)
+		if err != nil {
+			return at, fmt.Errorf("look for the oldest record of %s: %w", name, err)
+		}
+		if !first.IsZero() && (at.IsZero() || first.Before(at)) {
+			at = first
+		}
+	}
+	return at, nil
+}
+
+// isolatedNamed is how many of the ids that wait by themselves are named.
+const isolatedNamed = 10
+
+// IsolatedCount is how many devices, wells and records wait by themselves.
+func (s Status) IsolatedCount() (n int) {
+	for _, d := range s.Drains {
+		n += len(d.Isolated)
+	}
+	return n
+}
+
+func (d *Server) read(_ context.Context, p PointsArgs) ([]PointReading, error) {
+	var points []collectors.Point
+	for _, name := range p.Points {
+		points = append(points, collectors.Point(name))
+	}
+	out := []PointReading{}
+	for _, r := range d.Ledger.Latest(points...) {
+		out = append(out, PointReadingOf(r))
+	}
+	sort.Slice(out, func(i, j int) bool { return out[i].Point < out[j].Point }) // slices.SortFunc costs the binary 19 kB for a struct of this size
+	return out, nil
+}
+
+// isFinite says that JSON has a word for a figure.
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,51 @@
+package control
+
+import (
+	"testing"
+	"time"
+
+	"gauger/agent/ledger"
+	"gauger/agent/ledger/ledgertest"
+	"gauger/agent/link"
+	"gauger/outbox"
+)
+
+// Whether a site counts as sending is judged by what the link's plan does not hold back, so that tag values which wait for
+// the night neither hide a ticket that nobody takes nor make one that has just come look late.
+func TestOverdueIsWhatThePlanDoesNotExplain(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	one := outbox.Counts{Waiting: 1}
+	night := &link.Status{Held: map[string]string{ledger.TagValues: "outside link.windows"}}
+	refused := map[string]DrainStatus{ledger.Tickets: {Held: now.Add(-time.Second)}}
+	for what, x := range map[string]struct {
+		s    Status
+		want bool
+	}{
+		"nothing waits":                           {Status{}, false},
+		"a ticket has come":                       {Status{Oldest: now, Streams: map[string]outbox.Counts{ledger.Tickets: one}}, false},
+		"it is refused":                           {Status{Oldest: now, Streams: map[string]outbox.Counts{ledger.Tickets: one}, Drains: refused}, true},
+		"it is refused, and values wait by plan":  {Status{Oldest: now, Streams: map[string]outbox.Counts{ledger.Tickets: one, ledger.TagValues: one}, Drains: refused, Link: night}, true},
+		"it is refused, and an event has come":    {Status{Oldest: now, Streams: map[string]outbox.Counts{ledger.Tickets: one, ledger.Events: one}, Drains: refused}, false},
+		"a ticket waits for long":                 {Status{Oldest: now.Add(-time.Hour), Streams: map[string]outbox.Counts{ledger.Tickets: one}}, true},
+		"values wait by plan, a ticket has come":  {Status{Oldest: now, Streams: map[string]outbox.Counts{ledger.Tickets: one, ledger.TagValues: one}, Link: night}, false},
+		"values wait by plan and nothing besides": {Status{Streams: map[string]outbox.Counts{ledger.TagValues: one}, Link: night}, false},
+	} {
+		if x.s.Now = now; x.s.Overdue() != x.want {
+			t.Errorf("%s: overdue %v", what, !x.want)
+		}
+	}
+}
+
+// How long a program has run is no matter of the wall clock, which may have been set since.
+func TestTheTimeThatAProgramRunsIsNoStepOfTheClock(t *testing.T) {
+	d := &Server{Began: time.Now()}
+	for _, step := range []time.Duration{0, 26 * 365 * 24 * time.Hour, -time.Hour} {
+		now := ledgertest.Stepped(d.Began.Add(90*time.Minute), step)
+		if ran := now.Round(0).Sub(d.began(now)); ran != 90*time.Minute {
+			t.Errorf("the clock was set by %s: runs for %s, want 1h30m", step, ran)
+		}
+	}
+	if at := (&Server{}).began(time.Now()); !at.IsZero() {
+		t.Errorf("a command without a daemon runs since %s", at)
+	}
+}

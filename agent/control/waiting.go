@@ -1,0 +1,211 @@
+package control
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"time"
+
+	"gauger/agent/ledger"
+	"gauger/outbox"
+)
+
+// DrainStatus is how far the sending of one stream is.
+type DrainStatus struct {
+	Activity string     `json:"activity"`            // idle, pacing, sending, waiting, paused; empty: nobody sends it
+	Held     time.Time  `json:"held_since,omitzero"` // since when nothing of it was taken; absent: all is well
+	Next     time.Time  `json:"next_attempt,omitzero"`
+	Answer   string     `json:"last_answer,omitempty"` // that did not take its records, while there is trouble
+	Status   int        `json:"status,omitempty"`      // of that answer
+	Corr     string     `json:"correlation_id,omitempty"`
+	Answered time.Time  `json:"answered,omitzero"`
+	Parked   int        `json:"parked,omitempty"`      // records that wait because they may have been stored
+	Isolated []Isolated `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
+	Batch    int        `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
+	Why      string     `json:"why,omitempty"`         // why what waits has not left, in a sentence
+}
+
+// Isolated is one device, well or record of which the service takes nothing, while it takes the others.
+type Isolated struct {
+	Address string    `json:"address,omitempty"`
+	Seq     uint64    `json:"seq,omitempty"` // where it is a record without an address
+	Since   time.Time `json:"since"`
+	Next    time.Time `json:"next_attempt"`
+	Answer  string    `json:"last_answer"`
+	Status  int       `json:"status,omitempty"`
+	Why     string    `json:"why"` // in a sentence
+}
+
+// addressed is what the addresses of a stream are ids of, and with what a person compares them.
+var addressed = map[string][2]string{
+	ledger.Memos: {"device", "`gauger devices query`"}, ledger.TagValues: {"well", "wells.id"}, ledger.Targets: {"well", "wells.id"},
+}
+
+// isolated says what of a stream waits by itself.
+func (d *Server) isolated(stream string, all []outbox.Isolated) (out []Isolated) {
+	for _, a := range all {
+		x := Isolated{Address: a.Address, Seq: a.Seq, Since: a.Since.Round(0), Next: a.Next.Round(0), Answer: answerText(a.Answer), Status: a.Answer.Status}
+		what, check := fmt.Sprintf("record %d", a.Seq), fmt.Sprintf("look at its ids with `gauger outbox show %s/%d`", stream, a.Seq)
+		if a.Address != "" {
+			what, check = addressed[stream][0]+" "+a.Address, "compare this id with "+addressed[stream][1]
+		}
+		x.Why = fmt.Sprintf("the service takes nothing for %s since %s (%s), while it takes others of %s: %s; it waits by itself and is tried again at %s",
+			what, d.localTime(a.Since), x.Answer, stream, check, d.localTime(a.Next))
+		out = append(out, x)
+	}
+	return out
+}
+
+// isolating finds what a record waits for by itself; nil: nothing.
+func (s DrainStatus) isolating(r outbox.Record) *Isolated {
+	for i, a := range s.Isolated {
+		if a.Address == r.Address && (a.Address != "" || a.Seq == r.Seq) {
+			return &s.Isolated[i]
+		}
+	}
+	return nil
+}
+
+func (d *Server) localTime(t time.Time) string {
+	return t.In(d.Site.Zone).Format("2006-01-02 15:04:05")
+}
+
+// drainStatus says of each stream that has an operation how far its sending is.
+func (d *Server) drainStatus(streams map[string]outbox.Counts) map[string]DrainStatus {
+	all := map[string]DrainStatus{}
+	for stream := range ledger.Operations {
+		s := d.Box.DrainStatus(stream)
+		out := DrainStatus{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
+			Isolated: d.isolated(stream, s.Isolated)}
+		if !s.Troubled.IsZero() {
+			out.Answer, out.Status, out.Corr, out.Answered = answerText(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
+		}
+		if c := streams[stream]; c.Waiting > 0 {
+			if out.Why = d.whyWaiting(stream, s); c.Waiting == uint64(s.Parked) {
+				out.Why = ParkedWhy
+			}
+		}
+		all[stream] = out
+	}
+	return all
+}
+
+// answerText is an answer in words.
+func answerText(r outbox.Answer) string {
+	if r.Status != 0 && r.Message == "" {
+		return fmt.Sprintf("status %d", r.Status)
+	}
+	return cmp.Or(r.Message, r.Class.String())
+}
+
+// ParkedWhy says why a parked record waits, and what to do.
+const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox retry` or `outbox drop`; " +
+	"it is sent again after a day"
+
+// whyWaiting says why what is in a stream has not left.
+func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
+	next := func(what string) string {
+		return fmt.Sprintf("%s since %s (%s); the next attempt is at %s", what, d.localTime(s.Troubled), answerText(s.Answer), d.localTime(s.Next))
+	}
+	switch {
+	case d.Box.Err() != nil:
+		return "the outbox is out of service: " + d.Box.Err().Error()
+	case stream == ledger.Refused:
+		return "it could not be decoded and is kept for a person; it is never sent"
+	case !d.Daemon:
+		return "gauger is not running; it leaves when it runs again"
+	}
+	if d.Client != nil {
+		if err := d.Client.Ready(); err != nil {
+			return err.Error()
+		}
+	}
+	switch s.Activity {
+	case outbox.Pacing:
+		return d.linkReason(stream)
+	case outbox.Paused:
+		return next("the service refuses everything") + ", with one record; nothing is given up"
+	case outbox.BackOff:
+		switch s.Answer.Class {
+		case outbox.Key:
+			if s.Answer.Status == http.StatusForbidden {
+				return next("no key is allowed to do this, or its quota is used up") + "; ask the service"
+			}
+			return next("no key is accepted") + "; see `gauger keys show`"
+		case outbox.Path:
+			hint := "; see service.url and service.segments"
+			if of, ok := addressed[stream]; ok {
+				hint += ", and whether it knows the " + of[0] + "'s id"
+			}
+			return next("the service does not answer as it should at this address") + hint
+		case outbox.Ambiguous:
+			return next("sent without a clear answer")
+		}
+		return next("the service does not take it")
+	case outbox.Sending, outbox.Idle:
+		switch {
+		case s.Activity == outbox.Idle && len(s.Isolated) == 1:
+			return d.isolated(stream, s.Isolated)[0].Why
+		case s.Activity == outbox.Idle && len(s.Isolated) > 1:
+			return fmt.Sprintf("%d ids wait by themselves, since the service takes nothing for them, while it takes others", len(s.Isolated))
+		case s.Troubled.IsZero():
+			return "its turn is now"
+		}
+		return fmt.Sprintf("nothing was taken since %s (%s); it is being tried now", d.localTime(s.Troubled), answerText(s.Answer))
+	}
+	return "nobody sends this stream"
+}
+
+// linkReason says what of the link holds a stream back.
+func (d *Server) linkReason(stream string) string {
+	if d.Link != nil {
+		if why := d.Link.Status(time.Now()).Held[stream]; why != "" {
+			return why
+		}
+	}
+	return "link.rate lets one request after the other leave"
+}
+
+// withReason is a record as commands show it, with why it waits.
+func (d *Server) withReason(e outbox.Entry) Entry {
+	out := entryOf(e)
+	switch {
+	case e.State != outbox.Waiting:
+	case !e.Parked.IsZero() && e.Parked.After(time.Now()):
+		out.Waits = fmt.Sprintf("sent %d times without a clear answer, so that the service may have it: look there, then `gauger outbox retry %s/%d` "+
+			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
+	default:
+		s := d.Box.DrainStatus(e.Stream)
+		if out.Waits = d.whyWaiting(e.Stream, s); d.Daemon && d.Box.Err() == nil {
+			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Isolated)}).isolating(e.Record); a != nil {
+				out.Waits = a.Why
+			}
+		}
+	}
+	return out
+}
+
+// view is one record as commands show it; whole: with the request that takes it to the service, or took it there, as far
+// as its bytes are still here. Of a delivered ticket the book has them.
+func (d *Server) view(e outbox.Entry, whole bool) (Entry, error) {
+	out := d.withReason(e)
+	if !whole {
+		return out, nil
+	}
+	if out.Body == nil && e.Stream == ledger.Tickets && e.State == outbox.Delivered {
+		b, err := d.Ledger.Ticket(e.Label)
+		if err != nil {
+			return out, err
+		}
+		out.Body = b.Ticket
+	}
+	op, sends := ledger.Operations[e.Stream]
+	if !sends || out.Body == nil {
+		return out, nil
+	}
+	method, url, body, err := d.Client.Preview(op, out.Address, out.Body)
+	if err == nil {
+		out.Request = &Request{Method: method, URL: url, Body: body}
+	}
+	return out, nil // what cannot be sent is shown all the same
+}

@@ -1,0 +1,200 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/tank"
+	"gauger/agent/tankbook"
+	"gauger/collectors"
+)
+
+const (
+	openDaysKey    = "book-open" // the tank book's open days
+	closedDaysKey  = "book/"     // one per closed production day and tank
+	closedDaysKept = 420         // days for which a closed one is kept
+)
+
+// barrelsPer is how many barrels one unit of a production meter is.
+var barrelsPer = map[string]float64{"": 1, "bbl": 1, "gal": 1. / 42, "m3": 6.28981077, "l": 0.00628981077, "ft3": 1728. / 9702, "mbbl": 1000}
+
+// Barrels turns a volume in its unit into barrels of 42 US gallons.
+func Barrels(v float64, unit collectors.Unit) (float64, error) {
+	per, ok := barrelsPer[strings.ToLower(string(unit))]
+	if !ok {
+		return 0, fmt.Errorf("a volume in %q cannot be turned into barrels; use bbl, gal, m3, l, ft3 or mbbl (a thousand)", unit)
+	}
+	return v * per, nil
+}
+
+// bookRules are how the tank book of a site is kept.
+func (s Site) bookRules() tankbook.Rules {
+	r := tankbook.Rules{Zone: s.Zone, GaugeOff: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
+	if r.Zone == nil {
+		r.Zone = time.UTC
+	}
+	for i, t := range s.Tanks {
+		r.Metered[i] = t.Production != ""
+	}
+	return r
+}
+
+// meterRead gives the book one reading of a tank's production meter.
+func (d *txn) meterRead(i int, r collectors.Reading) {
+	v, err := Barrels(r.Value, r.Unit)
+	if err != nil || r.Quality != collectors.Good || !finite(v) {
+		return
+	}
+	var x tank.Input
+	d.stampInput(&x, r)
+	d.tankBook = d.tankBook.Metered(d.detector, i, x.At, v)
+}
+
+// updateBook lets the tank book hear what the detector made of an input.
+func (d *txn) updateBook(x tank.Input, out []tank.Outcome) {
+	var said []tankbook.Outcome
+	d.tankBook, said = d.tankBook.Next(d.detector, d.l.rules, d.tanks, x, out)
+	for _, o := range said {
+		if o.Day != nil {
+			d.closeDay(*o.Day)
+		}
+		if o.Loss != nil {
+			d.queueTankEvent(*o.Loss)
+		}
+	}
+}
+
+// closeDay keeps a day that the book has closed, and lets go of those that are too old.
+func (d *txn) closeDay(day tankbook.Day) {
+	if d.replayBoot == 0 && day.To.Before(d.l.clock.NotBefore) || !clock.WasSet(day.To) {
+		return // of a clock that was not set
+	}
+	d.putJSON(closedDaysKey+d.l.site.productionDay(day.From)+"/"+day.Tank, day)
+	oldest := closedDaysKey + d.l.site.productionDay(day.From.AddDate(0, 0, -closedDaysKept))
+	names, err := d.l.box.Names(closedDaysKey)
+	if err != nil {
+		d.errs = append(d.errs, fmt.Errorf("look for old days of the tank book: %w", err))
+	}
+	for _, name := range names {
+		if name >= oldest || d.clockDoubted() {
+			break
+		}
+		d.putState(name, nil)
+	}
+	d.putBook()
+}
+
+// putBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
+func (d *txn) putBook() {
+	b, err := d.tankBook.MarshalBinary()
+	if err == nil {
+		b, err = pack(b)
+	}
+	if err != nil {
+		d.errs = append(d.errs, fmt.Errorf("write down the tank book: %w", err))
+		return
+	}
+	d.putState(openDaysKey, b)
+}
+
+// loadBook reads the open days. What cannot be read is begun anew: the day is then incomplete, and says so.
+func (l *Ledger) loadBook() (b tankbook.Book, err error) {
+	raw, err := l.box.Get(openDaysKey)
+	if err != nil {
+		return b, fmt.Errorf("read the tank book: %w", err)
+	}
+	if raw == nil {
+		return b, nil
+	}
+	if raw, err = unpack(raw); err == nil {
+		err = b.UnmarshalBinary(raw)
+	}
+	if err != nil {
+		l.log.Error().Err(err).Msg("the open days of the tank book cannot be read; they begin anew")
+		return tankbook.Book{}, nil
+	}
+	return b, nil
+}
+
+// BookPeriod names production days of the tank book, as dates of the site's zone; empty: all.
+type BookPeriod struct {
+	From string `json:"from,omitempty"`
+	To   string `json:"to,omitempty"` // the last one
+	Tank string `json:"tank,omitempty"`
+}
+
+// BookRow is a closed production day of a tank, with what has become of its runs.
+type BookRow struct {
+	Date string `json:"date"` // the local date on which the day began
+	tankbook.Day
+	Tickets []BookTicket `json:"tickets"`
+}
+
+// BookTicket is a run of the book by its ticket.
+type BookTicket struct {
+	Number string  `json:"number"` // empty until it is fixed
+	Bbl    float64 `json:"bbl"`
+	State  string  `json:"state"` // queued, held, rejected or unknown; written: by a person, and none of the book's runs
+	Why    string  `json:"why,omitempty"`
+}
+
+// BookDays lists the closed days of a period by date, and within a date by the tanks' ids.
+func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	names, err := l.box.Names(closedDaysKey)
+	if err != nil {
+		return nil, fmt.Errorf("list the tank book: %w", err)
+	}
+	tickets, err := l.listTickets()
+	if err != nil {
+		return nil, err
+	}
+	rows := []BookRow{}
+	for _, name := range names {
+		date, id, _ := strings.Cut(name[len(closedDaysKey):], "/")
+		if date < p.From || p.To != "" && date > p.To || p.Tank != "" && id != p.Tank {
+			continue
+		}
+		r := BookRow{Date: date, Tickets: []BookTicket{}}
+		if err := l.LoadState(name, &r.Day); err != nil {
+			return nil, err
+		}
+		for _, run := range r.RunList {
+			r.Tickets = append(r.Tickets, bookTicketOf(run, id, tickets))
+		}
+		for _, b := range tickets {
+			if b.Load == nil && b.Tank == id && b.Day == date && b.Volumes != nil {
+				r.Tickets = append(r.Tickets, BookTicket{b.Number, b.Volumes.OpenBbl - b.Volumes.CloseBbl, "written", b.Person})
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows, nil
+}
+
+// bookTicketOf finds the ticket of a run of the book: the one of its tank that begins with it.
+func bookTicketOf(run tankbook.Run, id string, all []TicketRecord) BookTicket {
+	t := BookTicket{Bbl: run.Bbl, State: "unknown"}
+	for _, b := range all {
+		if b.Tank != id || b.Load == nil || !sameLoadStart(b.Load.Start, run.Start) && !sameLoadStart(b.Load.Began, run.Start) {
+			continue // its clock may have been set since the run was booked
+		}
+		t.Number, t.State = b.Number, "queued"
+		switch {
+		case b.Rejected != "":
+			t.State, t.Why = "rejected", b.Rejected
+		case b.Ticket == nil:
+			t.State = "held"
+		}
+		for _, f := range b.Found {
+			t.Why = "learned later: " + f.Note
+		}
+	}
+	return t
+}
+
+// sameLoadStart says that two starts are of one load.
+func sameLoadStart(a, b time.Time) bool { return a.Sub(b).Abs() <= sameStart }

@@ -1,0 +1,139 @@
+package ledger
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// leaking plays a recording of a tank that loses a barrel a day, a truck's run across the second gauge-off, and a
+// production meter; at each hour that is named the program is killed.
+func (b *bench) leaking(hours int, kill ...int) {
+	b.t.Helper()
+	begin := time.Date(2026, 3, 2, 5, 0, 0, 0, time.UTC)
+	level, made, perInch := 150.0, 990.0, 1.6786
+	boot, booted := int64(1), 0
+	for minute := range hours * 60 {
+		for _, h := range kill {
+			if minute == h*60 {
+				b.again()
+				boot, booted = boot+1, minute
+			}
+		}
+		level += (60 - 1) / perInch / 1440
+		made += 60. / 1440
+		if minute >= 25*60+45 && minute < 25*60+45+30 { // 06:45 to 07:15 on March 3
+			level -= 5 / perInch
+		}
+		at := begin.Add(time.Duration(minute) * time.Minute)
+		mono := time.Duration(minute-booted) * time.Minute
+		r := collectors.Reading{Point: "plc/level", Unit: "in", Value: level + 0.03*float64(minute%5-2), Quality: collectors.Good, At: at, Boot: boot, Mono: mono}
+		m := collectors.Reading{Point: "plc/made", Unit: "gal", Value: math.Mod(made, 1000) * 42, Quality: collectors.Good, At: at, Boot: boot, Mono: mono}
+		if err := b.Host("plc").Emit(b.t.Context(), []collectors.Reading{m, r}); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+}
+
+func metered(s *Site) { s.Tanks[0].Production, s.LossLimit = "plc/made", 0.8 }
+
+func TestTheBookClosesItsDaysAndTellsOfALossOnce(t *testing.T) {
+	b := newBench(t, metered)
+	if err := b.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(closedDaysKey+"2024-01-01/TK-1", []byte("{}"))
+		tx.Put(closedDaysKey+"2026-01-01/TK-1", []byte("{}"))
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	b.leaking(100, 20, 26, 51)
+	rows, err := b.BookDays(BookPeriod{From: "2026-03-01", To: "2026-03-31"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 5 {
+		t.Fatalf("%d days are closed, want 5 gauge-offs: %+v", len(rows), rows)
+	}
+	for _, r := range rows[1:] {
+		off := *r.Opening + *r.Production - r.Runs + *r.Residual - *r.Closing
+		if math.Abs(off) > 0.01 || math.Abs(*r.Residual+1) > 0.5 || math.Abs(*r.Production-60) > 0.5 {
+			t.Errorf("%s: off by %.3f bbl, residual %.2f, production %.2f; want 0, -1 and 60", r.Date, off, *r.Residual, *r.Production)
+		}
+	}
+	if run := rows[2]; run.Date != "2026-03-03" || len(run.Tickets) != 1 || run.Tickets[0].Number != "A-TEST-TK-1-20260303T0644Z" && run.Tickets[0].Number != "A-TEST-TK-1-20260303T0645Z" || math.Abs(run.Runs-150) > 1 {
+		t.Errorf("the run across the gauge-off is %+v of %.1f bbl on %s; want it whole on March 3", run.Tickets, run.Runs, run.Date)
+	}
+	told := 0
+	for _, e := range b.bodies(Events) {
+		if e["ruleName"] == "unexplained-loss" {
+			told++
+			if note := e["note"].(string); !strings.Contains(note, "TK-1") || !strings.Contains(note, "bbl a day") {
+				t.Errorf("the note of the loss is %q", note)
+			}
+		}
+	}
+	if told != 1 {
+		t.Errorf("the loss was told of %d times, want once", told)
+	}
+	all, err := b.BookDays(BookPeriod{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(all) != 6 || all[0].Date != "2026-01-01" {
+		t.Errorf("%d days are kept, the first of %s; want the day of January, and not the one of two years ago", len(all), all[0].Date)
+	}
+}
+
+func TestAKillChangesNoFigureOfTheBook(t *testing.T) {
+	plain, killed := newBench(t, metered), newBench(t, metered)
+	plain.leaking(75)
+	killed.leaking(75, 19, 27, 50, 74)
+	want, err1 := plain.BookDays(BookPeriod{})
+	got, err2 := killed.BookDays(BookPeriod{})
+	if err1 != nil || err2 != nil {
+		t.Fatal(err1, err2)
+	}
+	if len(want) != 4 || len(got) != len(want) {
+		t.Fatalf("%d days with kills, %d without, want 4", len(got), len(want))
+	}
+	for i := range want {
+		if want[i].Residual == nil {
+			continue
+		}
+		if math.Abs(*got[i].Residual-*want[i].Residual) > 0.2 || math.Abs(*got[i].Closing-*want[i].Closing) > 0.2 {
+			t.Errorf("%s: residual %.2f, closing %.2f; without kills %.2f and %.2f", got[i].Date, *got[i].Residual, *got[i].Closing, *want[i].Residual, *want[i].Closing)
+		}
+	}
+}
+
+func TestAMeterCountsInItsUnit(t *testing.T) {
+	for unit, want := range map[collectors.Unit]float64{"bbl": 42, "gal": 1, "m3": 264.172, "": 42, "mbbl": 42000, "ft3": 7.48052} {
+		got, err := Barrels(1, unit)
+		if err != nil || math.Abs(got*42-want) > 1e-3*want {
+			t.Errorf("one %q is %.4f gallons (%v), want %.4f", unit, got*42, err, want)
+		}
+	}
+	if _, err := Barrels(1, "in"); err == nil {
+		t.Error("an inch was taken for a volume")
+	}
+}
+
+// TestARecordingOfYearsAgoHasItsDays: a recording may be older than the program.
+func TestARecordingOfYearsAgoHasItsDays(t *testing.T) {
+	b := newBench(t, nil)
+	b.clock.NotBefore = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for minute := 0; minute < 60*60; minute += 10 {
+		mono := time.Duration(minute) * time.Minute
+		r := collectors.Reading{Point: "plc/level", Unit: "in", Value: 150, Quality: collectors.Good, At: time.Date(2019, 3, 2, 5, 0, 0, 0, time.UTC).Add(mono), Boot: 1, Mono: mono}
+		if err := b.Host("plc").Emit(t.Context(), []collectors.Reading{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rows, err := b.BookDays(BookPeriod{}); err != nil || len(rows) < 2 {
+		t.Errorf("%d closed days, %v; want those of 2019", len(rows), err)
+	}
+}

@@ -1,0 +1,117 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gauger/agent/clock"
+	"gauger/agent/tank"
+)
+
+// comments writes the evidence of a load in its fixed order, so that a person and a program find each figure where
+// they expect it. What the tank's configuration says comes first. The whole is at most limit characters; the reasons
+// for a review are the last to be cut.
+func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) string {
+	load := h.Load
+	parts := []string{"auto observation, not a custody ticket",
+		fmt.Sprintf("conf=%.2f", load.Confidence),
+		"open=" + tank.Length(load.Open).Gauge(), "close=" + tank.Length(load.Close).Gauge(),
+		fmt.Sprintf("gauge_bbl=%.1f", load.GaugeBbl), fmt.Sprintf("removed_bbl=%.1f", load.RemovedBbl),
+		fmt.Sprintf("err_bbl=%.1f", load.ErrorBbl), inflowText(load), s.rateText(load),
+		"table=" + load.Table, fmt.Sprintf("n=%d", load.Samples),
+		"day=" + s.productionDay(load.End),
+	}
+	if load.Group != "" {
+		parts = append(parts, fmt.Sprintf("group=%s", load.Group), fmt.Sprintf("group_bbl=%.1f", load.GroupBbl))
+	}
+	if c := t.constants(load, h.Edits); c != "" {
+		parts = append(parts, "constant="+c)
+	}
+	parts = append(parts, load.Remarks...)
+	if grade < clock.Trusted {
+		parts = append(parts, "clock="+grade.String())
+	}
+	tail := editedBy(h.Edits)
+	if len(load.Review) > 0 {
+		tail = strings.TrimPrefix(tail+"; needs review: "+strings.Join(load.Review, ", "), "; ")
+	}
+	text, written := h.comments(t)
+	if !written || text == "" {
+		return joinComments(text, parts, tail, limit)
+	}
+	said := len([]rune(text)) + len("; ") // what a person has written is never left out
+	return joinComments("", []string{text}, joinComments("", parts, tail, max(0, limit-said)), limit)
+}
+
+// rateText is how fast the load was and in how many parts; of one that nobody saw, between which readings it was.
+func (s Site) rateText(load tank.Load) string {
+	if u := load.Hidden(); u != nil {
+		return fmt.Sprintf("unseen between %s and %s", u.From.In(s.Zone).Format("15:04:05"), u.To.In(s.Zone).Format("15:04:05"))
+	}
+	return fmt.Sprintf("rate=%.1f; parts=%d", load.Rate, load.Parts)
+}
+
+// inflowText is what flowed in meanwhile, and nothing where that is not known: 0.0 would be a claim.
+func inflowText(load tank.Load) string {
+	if load.InflowUnknown {
+		return ""
+	}
+	return fmt.Sprintf("inflow_bbl=%.1f", load.InflowBbl)
+}
+
+// joinComments puts the pieces together. What does not fit is left out whole: the configured words first, then the last figures.
+func joinComments(words string, parts []string, review string, limit int) string {
+	for {
+		var all []string
+		for _, p := range append(append([]string{words}, parts...), review) {
+			if p != "" {
+				all = append(all, p)
+			}
+		}
+		text := []rune(strings.Join(all, "; "))
+		switch {
+		case len(text) <= limit:
+			return string(text)
+		case words != "":
+			words = ""
+		case len(parts) > 0:
+			parts = parts[:len(parts)-1]
+		default:
+			return string(text[:limit])
+		}
+	}
+}
+
+// constants names the figures of the ticket that nobody measured or edited.
+func (t Tank) constants(load tank.Load, edits []Edit) string {
+	byHand := func(name string) bool {
+		return slices.ContainsFunc(edits, func(e Edit) bool { return e.Field == name || "specific_"+e.Field == name })
+	}
+	var out []string
+	for _, c := range []struct {
+		name     string
+		source   Source
+		measured *float64
+	}{
+		{"top_temperature", t.Top, load.TopTemperature}, {"bottom_temperature", t.Bottom, load.BottomTemperature},
+		{"specific_gravity", t.Gravity, load.Gravity}, {"bsw", t.BSW, load.BSW},
+	} {
+		if c.source.Constant != nil && c.measured == nil && !byHand(c.name) {
+			out = append(out, c.name)
+		}
+	}
+	return strings.Join(out, "+")
+}
+
+// measuredOrConstant is what was measured, else the constant, else nil: nothing is ever invented.
+func measuredOrConstant(measured *float64, s Source) *float64 {
+	v := measured
+	if v == nil {
+		v = s.Constant
+	}
+	if v == nil || !finite(*v) {
+		return nil
+	}
+	return v
+}

@@ -1,0 +1,209 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Event is a diagnostic event before it is wire JSON.
+type Event struct {
+	Rule, Note         string
+	Object, ObjectType string // empty: the site's
+	Start, End         time.Time
+	tank               string      // that it is about, and
+	clocks             *ClockZeros // by which its times are; nil: it is about none
+}
+
+// queueEvent queues a diagnostic event. While the clock is not believed it waits: an event of 1970 or 2099 helps nobody.
+func (d *txn) queueEvent(e Event) {
+	if e.Object == "" {
+		e.Object, e.ObjectType = d.l.site.Object, d.l.site.ObjectType
+	}
+	if e.End.Before(e.Start) {
+		e.End = e.Start
+	}
+	if d.clockDoubted() || !clock.WasSet(e.Start) && !d.tanks.Agrees(d.now) {
+		d.deferRecord(deferredRecord{Event: &e, Tank: e.tank, Clocks: e.clocks})
+		return
+	}
+	body, err := d.l.site.encodeEvent(e)
+	if err != nil {
+		d.leaveOut("an event of "+e.Rule, err)
+		return
+	}
+	d.queue(Events, "", body)
+	d.afterCommit = append(d.afterCommit, func() {
+		d.l.log.Info().Str("rule", e.Rule).Str("note", e.Note).Time("start", e.Start).Time("end", e.End).Msg("event queued")
+	})
+}
+
+// queueTankEvent queues what the detector found: its times are by the clock of the tank's readings.
+func (d *txn) queueTankEvent(e tank.Event) {
+	clocks := d.onBoxClock(e.Tank, &e.Start, &e.End)
+	out := d.withTank(e)
+	out.tank, out.clocks = e.Tank, clocks
+	d.queueEvent(out)
+}
+
+// queueDiagnosis queues what is to be said of a tank, by the box's clock.
+func (d *txn) queueDiagnosis(e tank.Event) { d.queueEvent(d.withTank(e)) }
+
+// withTank is an event that names its tank.
+func (d *txn) withTank(e tank.Event) Event {
+	out := Event{Rule: e.Rule, Note: e.Note, Start: e.Start, End: e.End}
+	for _, t := range d.l.site.Tanks {
+		if t.ID == e.Tank {
+			out.Object, out.ObjectType = t.Object, t.ObjectType
+		}
+	}
+	if e.Tank != "" && !strings.Contains(e.Note, e.Tank) {
+		out.Note = e.Tank + ": " + e.Note
+	}
+	return out
+}
+
+// applyNotice books what a collector says: an episode that begins, one that ends, or an instant.
+func (d *txn) applyNotice(n collectors.Notice) {
+	k := episodeKey(n.Rule, n.Source)
+	e, known := d.episodes[k]
+	note := n.Source + ": " + n.Note
+	switch {
+	case n.Until.IsZero() && known:
+		if e.Inherited { // whoever tells of it now will tell of its end
+			e.Inherited = false
+			d.ownEpisodes()
+			d.episodes[k] = e
+		}
+		return
+	case n.Until.IsZero():
+		e = Episode{Rule: n.Rule, Source: n.Source, Since: n.Since.Round(0), Note: note, Open: true}
+		d.ownEpisodes()
+		d.episodes[k] = e
+		d.putEpisodes()
+		d.logEpisode(e, "something is wrong")
+		return
+	case known:
+		d.closeEpisode(k, e, n.Until.Round(0))
+		return
+	}
+	d.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
+}
+
+// closeEpisode ends an episode of gauger's own and queues its event.
+func (d *txn) closeEpisode(k string, e Episode, at time.Time) {
+	d.ownEpisodes()
+	delete(d.episodes, k)
+	d.putEpisodes()
+	d.logEpisode(e, "right again")
+	d.queueEvent(Event{Rule: e.Rule, Note: e.Note, Start: e.Since, End: at})
+}
+
+// closeRecovered closes episodes that an earlier run left open, once the device they are about is read again: the
+// collector of this run does not know of them.
+func (d *txn) closeRecovered(r collectors.Reading) {
+	for k, e := range d.episodes {
+		if e.Inherited && e.about(r.Point) && d.l.ruleOf(e) == nil {
+			d.closeEpisode(k, e, d.now.Round(0)) // the reading may be of a time before
+		}
+	}
+}
+
+// about says that an episode's source is a point, its device, devices of which it is one, or something of theirs that
+// is named after them and a blank.
+func (e Episode) about(p collectors.Point) bool {
+	devices, _, _ := strings.Cut(e.Source, " ")
+	return e.Source == string(p) || slices.Contains(strings.Split(devices, ","), deviceOf(p))
+}
+
+// ruleOf is the configured rule behind an episode, or nil for one of gauger's own.
+func (l *Ledger) ruleOf(e Episode) *Rule {
+	for i, r := range l.site.Rules {
+		if r.Name == e.Rule && string(r.Point) == e.Source {
+			return &l.site.Rules[i]
+		}
+	}
+	return nil
+}
+
+// tellLongEpisodes tells, once, of an episode of gauger's own that has lasted for a long while.
+func (d *txn) tellLongEpisodes() {
+	for k, e := range d.episodes {
+		if e.Told || !e.Open || d.l.ruleOf(e) != nil || d.now.Sub(e.Since) < longWhile {
+			continue
+		}
+		e.Told = true
+		d.ownEpisodes()
+		d.episodes[k] = e
+		d.putEpisodes()
+		d.queueEvent(Event{Rule: e.Rule, Note: e.Note + " (still so)", Start: e.Since, End: d.now.Round(0)})
+	}
+}
+
+// shiftEpisodes moves the onsets of what is going on when the wall clock was set.
+func (d *txn) shiftEpisodes(before time.Time, step time.Duration) {
+	if len(d.episodes) == 0 {
+		return
+	}
+	d.ownEpisodes()
+	for k, e := range d.episodes {
+		if e.Since.After(before.Add(clock.Tolerance)) || !e.stamp.IsZero() { // a device's clock was not set
+			continue
+		}
+		e.Since = e.Since.Add(step)
+		if !e.Over.IsZero() {
+			e.Over = e.Over.Add(step)
+		}
+		d.episodes[k] = e
+	}
+	d.putEpisodes()
+}
+
+// putEpisodes stores the episodes that count.
+func (d *txn) putEpisodes() {
+	stored := map[string]Episode{}
+	for k, e := range d.episodes {
+		if e.Open {
+			stored[k] = e
+		}
+	}
+	d.putJSON(episodesKey, stored)
+}
+
+// logEpisode logs an edge after the commit.
+func (d *txn) logEpisode(e Episode, msg string) {
+	d.afterCommit = append(d.afterCommit, func() {
+		d.l.log.Warn().Str("rule", e.Rule).Str("source", e.Source).Str("note", e.Note).Time("since", e.Since).Msg(msg)
+	})
+}
+
+// QueueEvent queues an event that did not come from a reading: a record refused by the service, a key about to expire.
+func (l *Ledger) QueueEvent(e Event) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.begin(time.Now())
+	d.queueEvent(e)
+	if err := l.commit(d, ""); err != nil {
+		return fmt.Errorf("store the event %s: %w", e.Rule, err)
+	}
+	return nil
+}
+
+// CloseInherited ends the episodes of an earlier run whose source begins with prefix: whoever told of them knows nothing
+// of that run, and will tell again if it is still so.
+func (l *Ledger) CloseInherited(prefix string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.begin(time.Now())
+	for k, e := range l.state.episodes {
+		if e.Inherited && strings.HasPrefix(e.Source, prefix) {
+			d.closeEpisode(k, e, d.now.Round(0))
+		}
+	}
+	return l.commit(d, "")
+}

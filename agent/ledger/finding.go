@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/tank"
+	"gauger/eventrules"
+)
+
+// Finding is what was learned of a load after its ticket had left. The ticket stays as it was sent.
+type Finding struct {
+	At   time.Time `json:"at"`
+	Note string    `json:"note"`
+}
+
+// applyCorrection takes what the detector has learned of a load that it reported before: a held ticket is changed before it
+// leaves, of one that has left an event tells.
+func (d *txn) applyCorrection(c tank.Correction) {
+	i := slices.IndexFunc(d.heldTickets, func(h HeldTicket) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
+	if i >= 0 {
+		d.heldTickets = slices.Clone(d.heldTickets)
+		d.heldTickets[i].applyCorrection(c, d.clockZeros(c.Tank))
+		d.putJSON(heldKey, d.heldTickets)
+		return
+	}
+	if c.Note == "" && !c.Settled {
+		return // a clock that goes wrong for half an hour comes back
+	}
+	b := d.ticketOfLoad(c)
+	if b == nil || b.Ticket == nil {
+		return // a rejected one concerns nobody
+	}
+	found := c.Note
+	if found == "" {
+		if c.Start.Sub(b.Load.Start).Abs() <= timesOffMost && c.End.Sub(b.Load.End).Abs() <= timesOffMost {
+			return
+		}
+		found = fmt.Sprintf("by the clock that was set since it went from %s to %s, not from %s to %s", d.localTime(c.Start), d.localTime(c.End),
+			d.localTime(b.Load.Start), d.localTime(b.Load.End))
+	}
+	b.Found = append(b.Found, Finding{d.now.Round(0), found})
+	d.putJSON(ticketKey+b.Number, b)
+	d.queueDiagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: c.Tank, Start: b.Start, End: d.now.Round(0),
+		Note: fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, found)})
+}
+
+// timesOffMost is how far the times of a ticket that has left may be off before that is told.
+const timesOffMost = time.Minute
+
+// localTime is an instant as the site's people write it.
+func (d *txn) localTime(t time.Time) string { return t.In(d.l.site.Zone).Format("2006-01-02 15:04:05") }
+
+// applyCorrection changes a held load: a clock that was set moves its times, all else is for a person to judge.
+func (h *HeldTicket) applyCorrection(c tank.Correction, by *ClockZeros) {
+	load := &h.Load
+	if c.Note != "" {
+		load.Review = append(slices.Clone(load.Review), c.Note)
+		return
+	}
+	off := c.Start.Sub(load.Start)
+	if off.Abs() < clock.MinStep {
+		return
+	}
+	if h.Number == "" {
+		h.Due = h.Due.Add(off)
+	}
+	load.Start, load.End, h.Clocks = c.Start, c.End, by
+	h.remarkClockSet()
+}
+
+// remarkClockSet says on the ticket that its times were moved.
+func (h *HeldTicket) remarkClockSet() {
+	if !slices.Contains(h.Load.Remarks, newClock) {
+		h.Load.Remarks = append(slices.Clone(h.Load.Remarks), newClock)
+	}
+}
+
+const newClock = "the clock was set after the load, times are by the new one"
+
+// ticketOfLoad finds the ticket of a load, by the number that its first start gives, else among all; nil when it never
+// became one.
+func (d *txn) ticketOfLoad(c tank.Correction) *TicketRecord {
+	is := func(b *TicketRecord) bool { return b.Tank == c.Tank && b.Load != nil && b.Load.Began.Equal(c.Began) }
+	var b TicketRecord
+	if err := d.l.LoadState(ticketKey+d.l.site.number("A", c.Tank, c.Began), &b); err == nil && is(&b) {
+		return &b
+	}
+	all, err := d.l.listTickets()
+	if err != nil {
+		d.errs = append(d.errs, fmt.Errorf("look for the ticket of %s from %s: %w", c.Tank, c.Began, err))
+	}
+	for i := range all {
+		if is(&all[i]) {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,324 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/clock"
+	"gauger/agent/tank"
+	"gauger/agent/tankbook"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Names of the small state beside the streams.
+const (
+	tanksKey       = "tanks"        // the detector's state
+	heldKey        = "tickets/held" // finished loads whose ticket has not left yet
+	episodesKey    = "episodes"     // what is going on: rules and notices that have begun
+	ticketKey      = "ticket/"      // one per ticket number, for ever
+	valueKey       = "value/"       // what was last sent of each well's value
+	recentKey      = "recent/"      // and the readings that a broker may deliver again
+	unusedKey      = "unused/"      // one per point: what was not used of it
+	memoryKey      = "memory/"      // what a collector remembers
+	deferredKey    = "later/"       // records that wait for the clock to be set
+	setupsKey      = "gear"         // how each tank is measured, in the order of the tanks' state
+	inhibitionsKey = "inhibited"    // work on tanks that is going on, or whose event waits
+)
+
+// Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
+// become one transaction: a new state is adopted only after the outbox has it on disk.
+type Ledger struct {
+	site          Site
+	box           *outbox.Box
+	clock         *clock.Clock
+	log           zerolog.Logger
+	routes        map[collectors.Point]*routes
+	rules         tankbook.Rules
+	configured    []setup // of all tanks as it is configured
+	started       time.Time
+	runID         int64
+	boxBoot       int64         // of the box; 0: not known
+	uptimeAtStart time.Duration // of the box when this run was born
+
+	// loading is whether each tank is being hauled. It is read without the lock, which a commit holds for as long as
+	// the disk takes.
+	loading []atomic.Bool
+
+	mu              sync.Mutex
+	ticked          bool                      // in this run
+	replayPositions map[string]replayPosition // how far each recording is, by its device
+	evictions       map[string]eviction       // what gave way of late, by stream
+	state           state
+	latest          latestReadings
+	watchers        watchers
+	recording       recording
+}
+
+// state is what a batch may change. Whatever a transaction changes of it is copied first, so that a commit that failed
+// leaves the old one.
+type state struct {
+	tanks        tank.State
+	tankBook     tankbook.Book
+	storedMark   uint64 // the mark of the tanks' state that is on disk
+	heldTickets  []HeldTicket
+	episodes     map[string]Episode
+	lastValues   []lastValue
+	replayBoot   int64  // boot of the recording that is playing; 0: none
+	lastDeferred uint64 // highest key of a record that waits for the clock
+	unused       unusedCounts
+
+	setups        []setup       // in force, by tank
+	detector      tank.Site     // with them
+	firstLevels   []firstLevels // by tank
+	setupsPending bool          // the configuration has something else, or the setup is not stored
+	added         []tankAdded   // tanks that are new in the configuration, and those that it has no more,
+	removed       []tankRemoved // until that is told
+	inhibitions   []Inhibition
+
+	setupsReplaced bool // the setup in force is other than what is stored
+
+	clockOffset time.Duration // of the wall clock, when what is kept by it was last moved
+}
+
+// New takes up where the box's state stands.
+func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*Ledger, error) {
+	l := newLedger(site, box, clock, log)
+	s, err := l.load()
+	l.adopt(s)
+	l.routeOldLevels()
+	return l, errors.Join(err, l.LoadState(evictionsKey, &l.evictions))
+}
+
+func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {
+	now := time.Now()
+	return &Ledger{
+		site: site, box: box, clock: clock, log: log, started: now, runID: now.UnixNano(),
+		latest: latestReadings{}, routes: site.routes(), configured: site.configuredSetups(), replayPositions: map[string]replayPosition{}, evictions: map[string]eviction{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+	}
+}
+
+// adopt makes s the state from now on.
+func (l *Ledger) adopt(s state) {
+	l.state = s
+	for i := range l.loading {
+		l.loading[i].Store(s.tanks.Loading(i))
+	}
+}
+
+// load reads the stored state. A piece that cannot be read is set aside and said: the rest must not suffer.
+func (l *Ledger) load() (state, error) {
+	s := state{episodes: map[string]Episode{}, lastValues: make([]lastValue, len(l.site.Values))}
+	b, err := l.box.Get(tanksKey)
+	if err != nil {
+		return s, fmt.Errorf("read the tanks' state: %w", err)
+	}
+	if b != nil {
+		if b, err = unpack(b); err == nil {
+			err = s.tanks.UnmarshalBinary(b)
+		}
+		if err != nil {
+			l.log.Error().Err(err).Msg("the stored state of the tanks cannot be read; starting from the next readings")
+			s.tanks = tank.State{}
+		}
+	}
+	s.storedMark = s.tanks.Mark()
+	if s.tankBook, err = l.loadBook(); err != nil {
+		return s, err
+	}
+	if err := l.loadSetups(&s); err != nil {
+		return s, err
+	}
+	for _, part := range []struct {
+		name string
+		into any
+	}{{heldKey, &s.heldTickets}, {episodesKey, &s.episodes}, {inhibitionsKey, &s.inhibitions}} {
+		if err := l.LoadState(part.name, part.into); err != nil {
+			return s, err
+		}
+	}
+	s.assignHandles(l.site.ID)
+	for k, e := range s.episodes {
+		e.Inherited = true
+		s.episodes[k] = e
+	}
+	for i, v := range l.site.Values {
+		if err := l.LoadState(valueKey+v.key(), &s.lastValues[i]); err != nil {
+			return s, err
+		}
+		if v.Every == 0 {
+			if err := l.loadRecent(v, &s.lastValues[i]); err != nil {
+				return s, err
+			}
+		}
+	}
+	if err := l.loadUnused(&s); err != nil {
+		return s, err
+	}
+	s.lastDeferred, err = l.lastDeferred()
+	return s, err
+}
+
+// Emit takes one batch. See collectors.Host.
+func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Reading) error {
+	if err := ctx.Err(); err != nil || len(batch) == 0 {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.emit(time.Now(), device, batch)
+}
+
+// emit takes one batch at an instant. The lock is held.
+func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) error {
+	d, err := l.beginBatch(now, batch[0])
+	if err != nil {
+		return err
+	}
+	for i := range batch {
+		d.apply(batch[i])
+	}
+	if d.boot != 0 {
+		d.clockTick()
+	}
+	if err := l.commit(d, device); err != nil {
+		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
+	}
+	batch = withoutHistorical(batch)
+	l.latest.store(batch)
+	l.watchers.send(batch)
+	l.recordBatch(d, batch)
+	return nil
+}
+
+// beginBatch opens a transaction. A recording carries its own clock, and a boot count that rises where the recorded box was
+// killed: what was only in memory is gone then.
+func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, error) {
+	if first.Boot == 0 {
+		d := l.begin(now)
+		if !l.ticked { // how long the program was away is told by the clock, never by a reading that may be old
+			d.clockTick()
+		}
+		return d, nil
+	}
+	if l.state.replayBoot != 0 && first.Boot != l.state.replayBoot {
+		s, err := l.load()
+		if err != nil {
+			return nil, err
+		}
+		l.adopt(s)
+	}
+	d := l.beginAt(first.At)
+	d.boot, d.mono, d.replayBoot = first.Boot, first.Mono, first.Boot
+	return d, nil
+}
+
+// Tick lets the ledger hear the clock: a load whose readings have stopped is still ticketed, held tickets leave, and
+// silence is noticed.
+func (l *Ledger) Tick(now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.begin(now)
+	d.clockTick()
+	if err := l.commit(d, ""); err != nil {
+		return fmt.Errorf("store what the clock changed: %w", err)
+	}
+	l.recordBatch(d, nil)
+	return nil
+}
+
+// commit stores what the transaction changed, all or nothing, and adopts it. A transaction that changed nothing which must
+// survive opens no transaction, so that a week of quiet levels does not wear the flash.
+func (l *Ledger) commit(d *txn, device string) error {
+	if mark := d.tanks.Mark(); mark != d.storedMark || d.boot != 0 && d.dirty() {
+		b, err := d.tanks.MarshalBinary()
+		if err == nil {
+			b, err = pack(b)
+		}
+		if err != nil {
+			return fmt.Errorf("write down the tanks' state: %w", err)
+		}
+		d.putState(tanksKey, b)
+		d.putBook()
+		d.putPositions(device)
+		d.storedMark = mark
+	}
+	d.putValues()
+	d.putUnused()
+	if err := errors.Join(d.errs...); err != nil {
+		return err
+	}
+	if d.dirty() {
+		if err := l.box.Update(d.commitTo); err != nil {
+			return err
+		}
+	}
+	l.adopt(d.state)
+	l.ticked = l.ticked || d.ticked
+	if d.boot != 0 {
+		l.replayPositions[device] = replayPosition{d.boot, d.mono}
+	}
+	for _, say := range d.afterCommit {
+		say()
+	}
+	return nil
+}
+
+// Latest returns the newest reading of each of the points, or of every point when none is named.
+func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(points) == 0 {
+		return l.latest.all()
+	}
+	var out []collectors.Reading
+	for _, p := range points {
+		if r, ok := l.latest.get(p); ok {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
+// not set.
+func (d *txn) grade() clock.Grade {
+	switch {
+	case d.replayBoot != 0 && !clock.WasSet(d.now):
+		return clock.Unset
+	case d.replayBoot != 0:
+		return clock.Trusted
+	case d.gradeOnce == nil:
+		d.gradeOnce = new(d.l.clock.Grade(d.now))
+	}
+	return *d.gradeOnce
+}
+
+// clockDoubted says that nothing may leave that carries the wall clock.
+func (d *txn) clockDoubted() bool {
+	if d.replayBoot != 0 {
+		return !clock.WasSet(d.now)
+	}
+	return d.l.clock.Doubted(d.now)
+}
+
+// astray is how far a clock in doubt is from where it was last believed.
+func (d *txn) astray() time.Duration {
+	if d.replayBoot != 0 {
+		return 0
+	}
+	return d.l.clock.Deviation(d.now)
+}
+
+// deviceOf is the part of a point's name before the slash.
+func deviceOf(p collectors.Point) string {
+	device, _, _ := strings.Cut(string(p), "/")
+	return device
+}

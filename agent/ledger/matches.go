@@ -1,0 +1,236 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bases of a hauler's volume.
+const (
+	AsObserved = "observed" // as it was in the tank or the truck
+	AsGross    = "gross"    // at 60 degF
+	AsNet      = "net"      // at 60 degF, without sediment and water
+)
+
+// TruckTicket is what a truck's own ticket says of a load. It is kept for ever, also when it was removed.
+type TruckTicket struct {
+	Hauler  string    `json:"hauler"` // the number on the truck's ticket
+	Bbl     float64   `json:"bbl"`
+	Basis   string    `json:"basis"`
+	Person  string    `json:"person"`       // the local user who recorded it
+	By      string    `json:"by,omitempty"` // for whom
+	At      time.Time `json:"at"`
+	Removed *Removal  `json:"removed,omitempty"`
+}
+
+// Removal says who took something back.
+type Removal struct {
+	Person string    `json:"person"`
+	At     time.Time `json:"at"`
+	Why    string    `json:"why,omitempty"`
+}
+
+// MatchArgs records a truck's ticket with one of ours, or takes one back.
+type MatchArgs struct {
+	Number string  `json:"number"`
+	Hauler string  `json:"hauler"`
+	Bbl    float64 `json:"bbl,omitempty"`
+	Basis  string  `json:"basis,omitempty"`
+	By     string  `json:"by,omitempty"`
+	Remove bool    `json:"remove,omitempty"`
+	Why    string  `json:"why,omitempty"`
+}
+
+// MatchResult is a ticket after one of the hauler's was recorded with it.
+type MatchResult struct {
+	Ticket  *TicketRecord `json:"ticket"`
+	Warning string        `json:"warning,omitempty"`
+}
+
+// TruckTotals is what all truck tickets of a load say together, beside ours.
+type TruckTotals struct {
+	Numbers    []string `json:"numbers"`
+	Bbl        float64  `json:"bbl"`
+	Basis      string   `json:"basis"`
+	Ours       *float64 `json:"ours_bbl,omitempty"` // on the same basis; nil: it could not be computed
+	Difference *float64 `json:"difference_bbl,omitempty"`
+	Percent    *float64 `json:"difference_percent,omitempty"` // of ours
+	Within     *bool    `json:"within_error,omitempty"`       // of our own error
+	Close      *bool    `json:"within_tolerance,omitempty"`   // half a percent or one barrel, whichever is more
+}
+
+// TruckTotals sums the truck tickets; nil when there is none.
+func (b *TicketRecord) TruckTotals() *TruckTotals {
+	h := &TruckTotals{}
+	for _, m := range b.Matches {
+		if m.Removed == nil {
+			h.Numbers, h.Bbl, h.Basis = append(h.Numbers, m.Hauler), h.Bbl+m.Bbl, m.Basis
+		}
+	}
+	if h.Numbers == nil {
+		return nil
+	}
+	h.Bbl = hundredths(h.Bbl)
+	if h.Ours = b.volumeOn(h.Basis); h.Ours == nil {
+		return h
+	}
+	d := hundredths(h.Bbl - *h.Ours)
+	h.Difference = &d
+	if *h.Ours > 0 {
+		h.Percent = new(hundredths(100 * d / *h.Ours))
+	}
+	h.Close = new(math.Abs(d) <= max(1, 0.005**h.Ours))
+	if b.Load != nil {
+		h.Within = new(math.Abs(d) <= b.Load.ErrorBbl)
+	}
+	return h
+}
+
+// volumeOn is the ticket's own volume on a basis, to the hundredth of a barrel. It is what left the tank, the oil that
+// flowed in meanwhile included, since that is what a truck takes.
+func (b *TicketRecord) volumeOn(basis string) *float64 {
+	v := b.Volumes
+	switch {
+	case basis == AsObserved && b.Load != nil:
+		return new(hundredths(b.Load.RemovedBbl))
+	case v == nil:
+		return nil
+	case basis == AsGross:
+		return b.withInflow(v.GrossBbl, 1)
+	case basis == AsNet && v.BSW != nil:
+		return b.withInflow(v.NetBbl, 1-*v.BSW/100)
+	case basis == AsNet:
+		return v.NetBbl
+	}
+	return new(hundredths(v.OpenBbl - v.CloseBbl))
+}
+
+// withInflow adds what flowed in meanwhile to a volume at 60 degF; share is how much of it counts.
+func (b *TicketRecord) withInflow(bbl *float64, share float64) *float64 {
+	v := b.Volumes
+	if bbl == nil || b.Load == nil || v.OpenCTL == nil {
+		return bbl
+	}
+	return new(hundredths(*bbl + (b.Load.RemovedBbl-b.Load.GaugeBbl)*(*v.OpenCTL+*v.CloseCTL)/2*share))
+}
+
+// Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
+// ours that has the same number of the hauler's.
+func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
+	_, err1 := plainText("the number on the truck's ticket", a.Hauler, labelMost)
+	_, err2 := plainText("the name", a.By, labelMost)
+	_, err3 := plainText("the reason", a.Why, textMost)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, "", err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, err := l.listTickets()
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range all {
+		if a.Number != "" && (strings.EqualFold(all[i].Number, a.Number) || strings.EqualFold(all[i].Handle, a.Number)) {
+			b = &all[i]
+		}
+	}
+	if b == nil {
+		return nil, "", fmt.Errorf("%w: %s; `gauger tickets list` shows them", ErrNoTicket, a.Number)
+	}
+	d := l.begin(time.Now())
+	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: d.now.Round(0)}
+	if a.Remove {
+		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, d.now.Round(0), a.Why})
+	} else {
+		b.Matches, err = addTruckTicket(b, m)
+		warning = duplicateTruckTicket(all, b.Number, a.Hauler)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	d.putTruckTickets(b)
+	return b, warning, l.commit(d, "")
+}
+
+// putTruckTickets stages a ticket's truck tickets: with a held load, or in the book.
+func (d *txn) putTruckTickets(b *TicketRecord) {
+	for i := range d.heldTickets {
+		if h := &d.heldTickets[i]; h.Number == b.Number && h.Handle == b.Handle {
+			d.heldTickets = slices.Clone(d.heldTickets)
+			d.heldTickets[i].Matches = b.Matches
+			d.putJSON(heldKey, d.heldTickets)
+			return
+		}
+	}
+	raw, err := d.l.box.Get(ticketKey + b.Number)
+	var kept TicketRecord
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err != nil {
+		d.errs = append(d.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
+		return
+	}
+	kept.Matches = b.Matches
+	d.putJSON(ticketKey+b.Number, kept)
+}
+
+// addTruckTicket adds a truck's ticket to those of one of ours.
+func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
+	switch {
+	case strings.TrimSpace(m.Hauler) == "":
+		return nil, errors.New("the number on the truck's ticket is missing")
+	case math.IsNaN(m.Bbl) || m.Bbl <= 0 || m.Bbl > 10000:
+		return nil, fmt.Errorf("%g bbl cannot be what a truck took", m.Bbl)
+	case b.Rejected != "":
+		return nil, fmt.Errorf("ticket %s was rejected by %s; a truck's ticket for it belongs to another one, `gauger tickets add` writes it", b.Number, b.Rejected)
+	}
+	for _, x := range b.Matches {
+		switch {
+		case x.Removed != nil:
+		case strings.EqualFold(x.Hauler, m.Hauler):
+			return nil, fmt.Errorf("the truck's ticket %s is with %s already, with %g bbl; take it back with --remove first", m.Hauler, b.Number, x.Bbl)
+		case x.Basis != m.Basis:
+			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them", x.Hauler, b.Number, x.Basis, m.Basis)
+		}
+	}
+	return append(slices.Clone(b.Matches), m), nil
+}
+
+// removeTruckTicket marks a truck's ticket as taken back.
+func removeTruckTicket(all []TruckTicket, hauler string, r Removal) ([]TruckTicket, error) {
+	all = slices.Clone(all)
+	var there []string
+	for i, m := range all {
+		if m.Removed != nil {
+			continue
+		}
+		if strings.EqualFold(m.Hauler, hauler) {
+			all[i].Removed = &r
+			return all, nil
+		}
+		there = append(there, m.Hauler)
+	}
+	if there == nil {
+		return nil, errors.New("no truck's ticket is recorded with it")
+	}
+	return nil, fmt.Errorf("no truck's ticket %s is recorded with it; there is %s", hauler, strings.Join(there, ", "))
+}
+
+// duplicateTruckTicket warns of a truck's ticket that stands with another of ours: the same oil would be booked twice.
+func duplicateTruckTicket(all []TicketRecord, number, hauler string) string {
+	for i := range all {
+		b := &all[i]
+		for _, m := range b.Matches {
+			if b.Number != number && b.Rejected == "" && m.Removed == nil && strings.EqualFold(m.Hauler, hauler) {
+				return fmt.Sprintf("the truck's ticket %s is recorded with %s too; one load may be booked twice", hauler, b.Number)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,150 @@
+package ledger
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/tank"
+)
+
+// match records a truck's ticket, or says why not.
+func (b *bench) match(a MatchArgs) (*TicketRecord, string) {
+	b.t.Helper()
+	if a.Basis == "" {
+		a.Basis = AsObserved
+	}
+	got, warning, err := b.Match(a, "ann")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return got, warning
+}
+
+func TestTruckTicketsAreSummedAndComparedForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		b.haul(50 * time.Minute)
+		all, err := b.Tickets()
+		if err != nil || len(all) != 1 || all[0].TruckTotals() != nil {
+			t.Fatalf("%d tickets (%v), want one without a truck's", len(all), err)
+		}
+		n, ours := all[0].Number, all[0].Load.RemovedBbl // 100 in of 1.6786 bbl
+		b.match(MatchArgs{Number: strings.ToLower(n), Hauler: "1", Bbl: 80})
+		got, _ := b.match(MatchArgs{Number: n, Hauler: "2", Bbl: 88.5, By: "Bob"})
+		h := got.TruckTotals()
+		if h == nil || h.Bbl != 168.5 || !slices.Equal(h.Numbers, []string{"1", "2"}) || *h.Difference != hundredths(168.5-hundredths(ours)) || !*h.Close {
+			t.Fatalf("two compartments: %+v, ours %v", h, ours)
+		}
+		b.match(MatchArgs{Number: n, Hauler: "2", Remove: true, Why: "typo"})
+		b.again()
+		all, err = b.Tickets()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%d tickets (%v)", len(all), err)
+		}
+		m := all[0].Matches
+		if len(m) != 2 || m[1].Removed == nil || m[1].Removed.Why != "typo" || m[1].By != "Bob" || m[0].Person != "ann" || m[0].At.IsZero() {
+			t.Errorf("kept %+v, want both, the second with who took it back", m)
+		}
+		if h := all[0].TruckTotals(); h.Bbl != 80 || *h.Close || *h.Percent > -50 {
+			t.Errorf("of the one that is left: %+v", h)
+		}
+		if all[0].Seq == 0 || all[0].Ticket == nil || all[0].Volumes == nil {
+			t.Errorf("the rest of the ticket was lost: %+v", all[0])
+		}
+	})
+}
+
+func TestATruckTicketOfAHeldLoadLeavesWithIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) { s.Hold = 3 * time.Hour })
+		b.haul(50 * time.Minute)
+		all, err := b.Tickets()
+		if err != nil || len(all) != 1 || all[0].Ticket != nil || all[0].Number == "" {
+			t.Fatalf("tickets %+v (%v), want one that is held", all, err)
+		}
+		n := all[0].Number
+		b.match(MatchArgs{Number: n, Hauler: "7", Bbl: 168})
+		b.again()
+		if err := b.Release(n, "ann"); err != nil {
+			t.Fatal(err)
+		}
+		pass(20 * time.Minute) // until the clock is believed again
+		if err := b.Tick(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		all, err = b.Tickets()
+		if err != nil || len(all) != 1 || all[0].Ticket == nil || all[0].TruckTotals() == nil || all[0].TruckTotals().Bbl != 168 {
+			t.Errorf("tickets %+v (%v), want one that left with the truck's", all, err)
+		}
+	})
+}
+
+func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		b.haul(50 * time.Minute)
+		all, err := b.Tickets()
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%d tickets (%v)", len(all), err)
+		}
+		n := all[0].Number
+		b.match(MatchArgs{Number: n, Hauler: "A1", Bbl: 168})
+		for want, a := range map[string]MatchArgs{
+			"no such ticket":             {Number: "A-X", Hauler: "1", Bbl: 1, Basis: AsObserved},
+			"cannot be what a truck":     {Number: n, Hauler: "1", Bbl: -3, Basis: AsObserved},
+			"one line of plain text":     {Number: n, Hauler: "1\n2", Bbl: 3, Basis: AsObserved},
+			"too long; 64 fit":           {Number: n, Hauler: strings.Repeat("1", 65), Bbl: 3, Basis: AsObserved},
+			"is missing":                 {Number: n, Hauler: " ", Bbl: 3, Basis: AsObserved},
+			"already, with 168 bbl":      {Number: n, Hauler: "a1", Bbl: 3, Basis: AsObserved},
+			"gross ones cannot be":       {Number: n, Hauler: "2", Bbl: 3, Basis: AsGross},
+			"recorded with it; there is": {Number: n, Hauler: "2", Remove: true},
+		} {
+			if _, _, err := b.Match(a, "ann"); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", a, err, want)
+			}
+		}
+		if _, _, err := b.Match(MatchArgs{Number: "A-X"}, "ann"); !errors.Is(err, ErrNoTicket) {
+			t.Errorf("an unknown number: %v", err)
+		}
+		number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 100, Close: 50, Start: time.Now(), End: time.Now().Add(time.Hour)}, "ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, warning := b.match(MatchArgs{Number: number, Hauler: "A1", Bbl: 80}); !strings.Contains(warning, n) {
+			t.Errorf("the same truck's ticket with two of ours: warning %q", warning)
+		}
+	})
+}
+
+// A gross volume of the hauler's is compared with ours only where there is one.
+func TestVolumesAreComparedOnTheSameBasis(t *testing.T) {
+	for basis, want := range map[string]*float64{AsObserved: new(200.0), AsGross: new(198.0), AsNet: nil} {
+		b := &TicketRecord{Matches: []TruckTicket{{Hauler: "1", Bbl: 199, Basis: basis}}, Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, GrossBbl: new(198.0)}}
+		h := b.TruckTotals()
+		if want == nil {
+			if h.Difference != nil || h.Close != nil {
+				t.Errorf("%s: %+v, want no difference", basis, h)
+			}
+			continue
+		}
+		if h.Ours == nil || *h.Ours != *want || *h.Difference != 199-*want || !*h.Close {
+			t.Errorf("%s: %+v, want ours %v", basis, h, *want)
+		}
+	}
+}
+
+// A truck takes what flows in meanwhile on every basis alike.
+func TestWhatFlowedInIsOnTheTruckOnEveryBasis(t *testing.T) {
+	b := &TicketRecord{Load: &tank.Load{GaugeBbl: 200, InflowBbl: 10, RemovedBbl: 210},
+		Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, OpenCTL: new(0.99), CloseCTL: new(0.99), GrossBbl: new(198.0), BSW: new(1.0), NetBbl: new(196.02)}}
+	for basis, want := range map[string]float64{AsObserved: 210, AsGross: 207.9, AsNet: 205.82} {
+		b.Matches = []TruckTicket{{Hauler: "1", Bbl: want, Basis: basis}}
+		if h := b.TruckTotals(); h.Ours == nil || *h.Ours != want || *h.Difference != 0 {
+			t.Errorf("%s: %+v, want %v", basis, h, want)
+		}
+	}
+}

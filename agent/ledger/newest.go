@@ -1,0 +1,125 @@
+package ledger
+
+import (
+	"slices"
+	"sort"
+
+	"gauger/collectors"
+)
+
+// latestReadings holds the last reading of every point, by device: a site may have a hundred thousand points, on a box with
+// little memory. A poll's readings come in the same order each time and mostly differ in point and value alone; so
+// their places are guessed, and the rest of them is kept once for all.
+type latestReadings map[string]*deviceReadings
+
+// deviceReadings is one device's points and their readings.
+type deviceReadings struct {
+	points   []collectors.Point
+	readings []compactReading
+	index    map[collectors.Point]int // made when readings have come in another order; nil: they never have
+}
+
+// compactReading is a reading taken apart: rest is everything but its point and its value.
+type compactReading struct {
+	value float64
+	rest  *collectors.Reading
+}
+
+// store keeps a batch, and nothing of the slice.
+func (n latestReadings) store(batch []collectors.Reading) {
+	var last *collectors.Reading
+	var device string
+	var s *deviceReadings
+	at := 0
+	for _, r := range batch {
+		point, value := r.Point, r.Value
+		r.Point, r.Value = "", 0
+		// Errors are not compared: some of their types cannot be.
+		if last == nil || last.Err != nil || r.Err != nil || r != *last {
+			last = new(r)
+		}
+		if d := deviceOf(point); s == nil || d != device {
+			device, s, at = d, n.device(d, len(batch)), 0
+		}
+		at = s.indexOf(point, at)
+		s.readings[at] = compactReading{value, last}
+		at++
+	}
+}
+
+// device is the device's, a new one with room for so many points.
+func (n latestReadings) device(device string, room int) *deviceReadings {
+	if n[device] == nil {
+		n[device] = &deviceReadings{points: make([]collectors.Point, 0, room), readings: make([]compactReading, 0, room)}
+	}
+	return n[device]
+}
+
+// indexOf is where the point stands, which is probably the guess; a new one is given a place.
+func (s *deviceReadings) indexOf(p collectors.Point, guess int) int {
+	if guess < len(s.points) && s.points[guess] == p {
+		return guess
+	}
+	if guess < len(s.points) && s.index == nil {
+		s.index = map[collectors.Point]int{}
+		for i, known := range s.points {
+			s.index[known] = i
+		}
+	}
+	at := s.find(p)
+	if at < 0 {
+		at = s.add(p)
+	}
+	return at
+}
+
+// find is where the point stands; negative: it does not.
+func (s *deviceReadings) find(p collectors.Point) int {
+	if s.index == nil {
+		return slices.Index(s.points, p)
+	}
+	if at, ok := s.index[p]; ok {
+		return at
+	}
+	return -1
+}
+
+func (s *deviceReadings) add(p collectors.Point) int {
+	at := len(s.points)
+	s.points, s.readings = append(s.points, p), append(s.readings, compactReading{})
+	if s.index != nil {
+		s.index[p] = at
+	}
+	return at
+}
+
+// get is the last reading of a point, if there has been one.
+func (n latestReadings) get(p collectors.Point) (collectors.Reading, bool) {
+	s := n[deviceOf(p)]
+	if s == nil {
+		return collectors.Reading{}, false
+	}
+	at := s.find(p)
+	if at < 0 {
+		return collectors.Reading{}, false
+	}
+	return s.reading(at), true
+}
+
+// all are the last readings of all points, by name.
+func (n latestReadings) all() []collectors.Reading {
+	var all []collectors.Reading
+	for _, s := range n {
+		for at := range s.points {
+			all = append(all, s.reading(at))
+		}
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].Point < all[j].Point }) // slices.SortFunc costs the binary more
+	return all
+}
+
+func (s *deviceReadings) reading(at int) collectors.Reading {
+	r := *s.readings[at].rest
+	r.Point, r.Value = s.points[at], s.readings[at].value
+	return r
+}

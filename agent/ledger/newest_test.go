@@ -1,0 +1,76 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"gauger/collectors"
+)
+
+// TestTheNewestReadingsAreKeptWhole gives batches in which readings have much, little and nothing in common.
+func TestTheNewestReadingsAreKeptWhole(t *testing.T) {
+	at := time.Now()
+	why := errors.New("why")
+	batch := []collectors.Reading{
+		{Point: "a/1", Value: 1, Unit: "in", Quality: collectors.Good, At: at},
+		{Point: "a/2", Value: 2, Unit: "in", Quality: collectors.Good, At: at},
+		{Point: "a/3", Value: 3, Unit: "ft", Quality: collectors.Good, At: at},
+		{Point: "a/4", Value: 4, Unit: "ft", Quality: collectors.Uncertain, At: at, Err: why},
+		{Point: "a/5", Value: 5, Unit: "ft", Quality: collectors.Uncertain, At: at, Err: errors.New("another")},
+		{Point: "a/6", Value: 6, Quality: collectors.Good, At: at.Add(time.Second), Text: "six"},
+	}
+	want := slices.Clone(batch)
+	n := latestReadings{}
+	n.store(batch)
+	for i := range batch {
+		batch[i] = collectors.Reading{Point: "x", Err: why} // a collector may use its batch again
+	}
+	for _, w := range want {
+		if got, ok := n.get(w.Point); !ok || got != w {
+			t.Errorf("%s: %+v, want %+v", w.Point, got, w)
+		}
+	}
+	if len(n.all()) != len(want) {
+		t.Errorf("%d points, want %d", len(n.all()), len(want))
+	}
+	n.store([]collectors.Reading{{Point: "a/1", Value: math.NaN(), At: at, Err: why}})
+	if got, _ := n.get("a/1"); !math.IsNaN(got.Value) || got.Err != why || got.Unit != "" {
+		t.Errorf("%+v after a bad one", got)
+	}
+	if got, _ := n.get("a/2"); got != want[1] {
+		t.Errorf("%+v: the next reading of its neighbour changed it", got)
+	}
+	for _, p := range []collectors.Point{"a/7", "b/1"} {
+		if _, ok := n.get(p); ok {
+			t.Errorf("%s never was, and has a reading", p)
+		}
+	}
+}
+
+// TestTheNewestReadingsInAnyOrder lets points of several devices come as messages do.
+func TestTheNewestReadingsInAnyOrder(t *testing.T) {
+	n, want := latestReadings{}, map[collectors.Point]float64{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 2000 {
+		var batch []collectors.Reading
+		for range 1 + random.IntN(6) {
+			p := collectors.PointOf(fmt.Sprint("d", random.IntN(3)), fmt.Sprint("p", random.IntN(1+i/20)))
+			want[p] = random.Float64()
+			batch = append(batch, collectors.Reading{Point: p, Value: want[p], Quality: collectors.Good})
+		}
+		n.store(batch)
+	}
+	if got := n.all(); len(got) != len(want) {
+		t.Fatalf("%d points, want %d", len(got), len(want))
+	}
+	for p, v := range want {
+		if got, ok := n.get(p); !ok || got.Value != v || got.Point != p {
+			t.Errorf("%s: %+v, want %v", p, got, v)
+		}
+	}
+}

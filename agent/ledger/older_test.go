@@ -1,0 +1,39 @@
+package ledger
+
+import (
+	"testing"
+
+	"gauger/outbox"
+)
+
+// What the version before has booked and held is read, and completed by what the configuration says today.
+func TestTicketsOfTheVersionBeforeAreRead(t *testing.T) {
+	b := newBench(t, nil)
+	const load = `{"Tank":"TK-1","Began":"2026-03-02T15:00:00Z","Start":"2026-03-02T15:00:00Z","End":"2026-03-02T15:40:00Z","Open":200,"Close":80,"GaugeBbl":201.43,"InflowBbl":1,` +
+		`"RemovedBbl":202.43,"Rate":5,"Sigma":0.05,"Confidence":0.9,"ErrorBbl":0.3,"Parts":1,"Samples":241,"Gap":30000000000,"Review":null,"Remarks":null,"Table":"geometry","Group":"",` +
+		`"GroupBbl":0,"TopTemperature":null,"BottomTemperature":null,"ClosingTop":null,"ClosingBottom":null,"Gravity":null,"BSW":null}`
+	err := b.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(ticketKey+"A-OLD", []byte(`{"number":"A-OLD","tank":"TK-1","seq":1,"queued":"2026-03-02T16:30:00Z","ticket":{"ticketNumber":"A-OLD"},"load":`+load+
+			`,"start":"2026-03-02T15:00:00Z","end":"2026-03-02T15:40:00Z"}`))
+		tx.Put(ticketKey+"A-REJECTED", []byte(`{"number":"A-REJECTED","tank":"TK-1","queued":"2026-03-02T16:30:00Z","load":`+load+`,"start":"0001-01-01T00:00:00Z","end":"0001-01-01T00:00:00Z","rejected":"ann: x"}`))
+		tx.Put(heldKey, []byte(`[{"Load":`+load+`,"Number":"A-HELD","Due":"2036-03-02T16:30:00Z","Boot":1,"Zero":"2026-03-02T00:00:00Z","Person":""}]`))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.again()
+	all, err := b.Tickets()
+	if err != nil || len(all) != 3 {
+		t.Fatalf("%d tickets (%v), want 3", len(all), err)
+	}
+	for _, x := range all {
+		v := x.Volumes
+		if x.Day != "2026-03-02" || x.Start.Hour() != 15 || x.Load.Trend != nil || v == nil || hundredths(v.OpenBbl-v.CloseBbl) != 201.43 || v.GrossBbl != nil {
+			t.Errorf("%s: day %s, start %v, volumes %+v", x.Number, x.Day, x.Start, v)
+		}
+	}
+	if _, _, err := b.Match(MatchArgs{Number: "A-OLD", Hauler: "1", Bbl: 200, Basis: AsObserved}, "ann"); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,208 @@
+package ledger
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Rule is one configured diagnostic event: a condition on a point.
+type Rule struct {
+	Name               string
+	Object, ObjectType string
+	Point              collectors.Point
+	Above, Below       *float64
+	Equals             *float64
+	Bit                *int
+	Stale              time.Duration
+	Bad                bool
+	Clear              *float64      // where the condition ends; default: where it begins
+	For                time.Duration // how long it must last to count
+	Urgent             bool          // sent when it opens and again when it closes; otherwise once, when it closes
+	Note               string        // {value}, {unit}, {point} are filled in
+}
+
+// A condition is over after three good readings; where they come rarely, after this. One reading begins it, but for what
+// may be a false echo or one lost poll: that counts after two readings, or where they come rarely.
+const (
+	strikesNeeded = 2
+	goodsNeeded   = 3
+	patience      = 30 * time.Second
+	longWhile     = time.Hour // an episode of gauger's own that lasts longer is told while it lasts
+)
+
+// Episode is something that has begun. It is kept over a restart once it counts.
+type Episode struct {
+	Rule, Source string
+	Since        time.Time // onset
+	Over         time.Time // first good reading after it; zero while it lasts
+	Value        string    // at the onset
+	Unit         string
+	Note         string
+	Open         bool // it counts
+	Told         bool // sent while open
+	Inherited    bool `json:"-"` // opened by an earlier run of the program
+	strikes      int
+	goods        int
+	stamp, heard time.Time // the device's own time of the last reading, and when that came; zero: it has the box's time
+}
+
+// episodeKey names the episode of a rule and its source.
+func episodeKey(rule, source string) string { return rule + "|" + source }
+
+// condition says whether the reading meets the condition, and whether it ends it; between the two thresholds neither.
+func (r Rule) condition(x collectors.Reading) (on, off bool) {
+	good := x.Quality == collectors.Good && finite(x.Value)
+	switch {
+	case r.Bad:
+		return x.Quality == collectors.Bad, x.Quality != collectors.Bad
+	case r.Stale > 0:
+		return false, true
+	case !good:
+		return false, false
+	case r.Above != nil:
+		return x.Value > *r.Above, x.Value <= orElse(r.Clear, *r.Above)
+	case r.Below != nil:
+		return x.Value < *r.Below, x.Value >= orElse(r.Clear, *r.Below)
+	case r.Bit != nil:
+		on = uint64(int64(x.Value))>>uint(*r.Bit)&1 == 1
+	case r.Equals != nil:
+		on = x.Value == *r.Equals
+	}
+	return on, !on
+}
+
+func orElse(p *float64, v float64) float64 {
+	if p == nil {
+		return v
+	}
+	return *p
+}
+
+// applyRule lets one reading count for or against rule i, by its own time. What was going on first has its turn by the clock of
+// the readings: between two that a device kept, the box's clock had none.
+func (d *txn) applyRule(i int, x collectors.Reading) {
+	r := d.l.site.Rules[i]
+	on, off := r.condition(x)
+	k, at := episodeKey(r.Name, string(r.Point)), x.At.Round(0)
+	d.settleEpisode(r, k, at)
+	e, known := d.episodes[k]
+	switch {
+	case known && e.stamp.Equal(at): // the same one, delivered once more
+		return
+	case on && !known:
+		e = Episode{Rule: r.Name, Source: string(r.Point), Since: at, Value: valueText(x), Unit: string(x.Unit)}
+		e.strikes = 1
+	case on:
+		e.strikes, e.goods, e.Over = e.strikes+1, 0, time.Time{}
+	case off && known:
+		if e.Over.IsZero() {
+			e.Over = at
+		}
+		e.goods++
+	case !known:
+		return
+	}
+	if e.stamp, e.heard = (time.Time{}), d.now; x.At == at {
+		e.stamp = at
+	}
+	d.ownEpisodes()
+	d.episodes[k] = e
+	d.settleEpisode(r, k, at)
+}
+
+// settleEpisode opens or closes rule r's episode when its time has come.
+func (d *txn) settleEpisode(r Rule, k string, at time.Time) {
+	e, known := d.episodes[k]
+	if !known {
+		return
+	}
+	if !e.Over.IsZero() {
+		if e.Open && e.goods < goodsNeeded && at.Sub(e.Over) < patience {
+			return
+		}
+		d.ownEpisodes()
+		delete(d.episodes, k)
+		if e.Open {
+			d.queueEvent(r.event(e, e.Over))
+			d.putEpisodes()
+		}
+		return
+	}
+	if e.Open || !d.conditionCounts(r, e, at.Sub(e.Since)) {
+		return
+	}
+	e.Open, e.Told = true, r.Urgent
+	d.ownEpisodes()
+	d.episodes[k] = e
+	d.putEpisodes()
+	d.logEpisode(e, "an event has begun")
+	if r.Urgent {
+		d.queueEvent(r.event(e, at))
+	}
+}
+
+// conditionCounts says whether a condition that lasted so long is one, and not a tank's false echo or one lost poll.
+func (d *txn) conditionCounts(r Rule, e Episode, lasted time.Duration) bool {
+	level := func(in detectorInput) bool { return in.kind == tank.Level }
+	doubtful := r.Bad || slices.ContainsFunc(d.l.routes[r.Point].inputs, level)
+	return lasted >= r.For && (!doubtful || e.strikes >= strikesNeeded || lasted >= patience)
+}
+
+// readingTime is the instant to which the episode has come. A device's own time goes on from its last reading: what it kept comes
+// in pieces, and how old a piece is says nothing of how long its last value stood.
+func (e Episode) readingTime(now time.Time) time.Time {
+	if e.stamp.IsZero() {
+		return now.Round(0)
+	}
+	return e.stamp.Add(now.Sub(e.heard))
+}
+
+// event is the event of the episode as it stands at end.
+func (r Rule) event(e Episode, end time.Time) Event {
+	note := r.Note
+	if note == "" {
+		note = "{point}: {value} {unit}"
+	}
+	note = strings.NewReplacer("{value}", e.Value, "{unit}", e.Unit, "{point}", e.Source).Replace(note)
+	return Event{Rule: r.Name, Object: r.Object, ObjectType: r.ObjectType, Note: note, Start: e.Since, End: end}
+}
+
+// applyRulesByClock gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
+func (d *txn) applyRulesByClock() {
+	for _, r := range d.l.site.Rules {
+		k := episodeKey(r.Name, string(r.Point))
+		if r.Stale > 0 {
+			d.openStale(r, k)
+		}
+		d.settleEpisode(r, k, d.episodes[k].readingTime(d.now))
+	}
+}
+
+// openStale begins the episode of a point that has been silent for too long.
+func (d *txn) openStale(r Rule, k string) {
+	last, now := d.l.started, d.now
+	if x, ok := d.l.latest.get(r.Point); ok {
+		last = x.At
+	}
+	if last == last.Round(0) { // a device's own stamp is no older because the box's clock was set
+		now = now.Add(-d.astray())
+	}
+	if _, known := d.episodes[k]; known || now.Sub(last) < r.Stale {
+		return
+	}
+	d.ownEpisodes()
+	d.episodes[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded}
+}
+
+// valueText is a reading's value as people read it.
+func valueText(x collectors.Reading) string {
+	if x.Text != "" {
+		return x.Text
+	}
+	return strconv.FormatFloat(x.Value, 'g', 6, 64)
+}

@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// Streams of the outbox, one for each operation that writes, and one for what could not be decoded.
+const (
+	Tickets   = "tickets"
+	Events    = "events"
+	TagValues = "tagvalues"
+	Targets   = "targets"
+	Memos     = "memos"
+	Refused   = "refused"
+)
+
+// Site is what the ledger has to know: the tanks and where their figures come from, the rules of the events, the
+// values of the wells, and how tickets leave. The command builds it from the configuration.
+type Site struct {
+	Name, ID           string
+	Object, ObjectType string // what gauger's own diagnostics name
+	Zone               *time.Location
+	ProductionDay      time.Duration // since local midnight
+	Tanks              []Tank
+	Rules              []Rule
+	Values             []Value
+	Hold               time.Duration // total time after the end of a load before its ticket leaves
+	LossLimit          float64       // barrels a day that may be unexplained in the tank book
+	HoldDoubtful       bool          // a doubtful ticket waits for a person
+	Wire               cloud.Wire
+	Config             uint32 // hash of the configuration, kept with each record
+
+	OriginOf func(collectors.Point) Origin // how a point's value comes about; nil: nobody knows
+}
+
+// Source is a point, a constant, or nothing.
+type Source struct {
+	Point    collectors.Point
+	Constant *float64
+}
+
+// Tank joins a tank's settings to the points that feed it.
+type Tank struct {
+	tank.Tank
+	Level, Valve, Interface   collectors.Point
+	Production                collectors.Point // a totaliser of what comes into the tank; empty: none
+	Top, Bottom, Gravity, BSW Source
+	Offset                    tank.Length // from commissioning: added to the level
+	Purchaser, Comments       string
+	Object, ObjectType        string // what this tank's diagnostics name
+}
+
+// Value is a well's value that goes to the service: a tag value, or a production target.
+type Value struct {
+	Well   string
+	Code   string
+	Point  collectors.Point
+	Every  time.Duration // 0: every good reading
+	Target bool
+}
+
+// stream is where the value's records go.
+func (v Value) stream() string {
+	if v.Target {
+		return Targets
+	}
+	return TagValues
+}
+
+// speed is how much faster than the wall clock the site's time runs (demonstrations only).
+func (s Site) speed() float64 {
+	if len(s.Tanks) == 0 || s.Tanks[0].Loads.Speed <= 0 {
+		return 1
+	}
+	return s.Tanks[0].Loads.Speed
+}
+
+// scaled turns a duration of the site's time into one of the wall clock's.
+func (s Site) scaled(d time.Duration) time.Duration { return time.Duration(float64(d) / s.speed()) }
+
+// productionDay is the local date of the production day that holds t.
+func (s Site) productionDay(t time.Time) string {
+	local := t.In(s.Zone)
+	y, m, d := local.Date()
+	h, min, sec := local.Clock()
+	clock := time.Duration(h)*time.Hour + time.Duration(min)*time.Minute + time.Duration(sec)*time.Second
+	if clock < s.ProductionDay {
+		y, m, d = time.Date(y, m, d-1, 12, 0, 0, 0, s.Zone).Date()
+	}
+	return time.Date(y, m, d, 12, 0, 0, 0, time.UTC).Format(time.DateOnly)
+}
+
+// Steady is how long the clock must run without a step to be assumed right.
+func (s Site) Steady() time.Duration { return s.scaled(clock.SteadyAfter) }
+
+// TickEvery is how often the ledger wants to hear the clock.
+func (s Site) TickEvery() time.Duration { return max(s.scaled(tickEvery), tickLimit) }
+
+// Operations says which operation of the service takes which stream.
+var Operations = map[string]cloud.Operation{
+	Tickets: cloud.SaveRunTickets, Events: cloud.SaveDiagnosticEvents, TagValues: cloud.SaveObjectTagValues,
+	Targets: cloud.SaveProductionTargets, Memos: cloud.AddDeviceMemo,
+}
+
+// The ledger hears the clock so often in the site's time, and never more often than the limit in real time.
+const (
+	tickEvery = 5 * time.Second
+	tickLimit = 100 * time.Millisecond
+)

@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+// TankStatus is a tank's newest level.
+type TankStatus struct {
+	ID      string    `json:"id"`
+	Level   *float64  `json:"level_in"` // inches; null when there is no good reading
+	Gauge   string    `json:"gauge,omitempty"`
+	Barrels *float64  `json:"bbl"`
+	At      time.Time `json:"at,omitzero"`
+	Quality string    `json:"quality"`
+	Error   string    `json:"error,omitempty"` // why a reading that came is no level
+	Phase   string    `json:"phase"`           // what the detector sees: idle, drawing and so on
+
+	Inhibited *Inhibition `json:"inhibited,omitempty"` // the work on it that is going on
+	Waits     string      `json:"waits,omitempty"`     // a change of how it is measured that is not in force yet, since when and until what
+	Known     string      `json:"service_knows_it"`    // known, unknown, unclear; empty: the service was not asked yet
+}
+
+// tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
+func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
+	g := l.configured[i] // a change that waits for the end of a load is shown at once, and that it waits
+	looked, err := l.LookupOf(t.ID)
+	if err != nil {
+		looked = DeviceLookup{} // the box is out of service, and that is said
+	}
+	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.pendingSetup(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	r, ok := l.latest.get(t.Level)
+	if !ok {
+		return s
+	}
+	s.At, s.Quality = r.At.Round(0), r.Quality.String()
+	if r.Quality == collectors.Bad {
+		return s
+	}
+	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
+	in += float64(g.Offset)
+	t.Height = g.Height
+	if err == nil && !t.Possible(in) {
+		err = fmt.Errorf("outside the tank: %.5g in of %.5g", in, float64(g.Height))
+	}
+	if err != nil {
+		s.Quality, s.Error = collectors.Bad.String(), err.Error()
+		return s
+	}
+	s.Level, s.Gauge = &in, tank.Length(in).Gauge()
+	if bbl, err := g.Table.Barrels(in); err == nil {
+		s.Barrels = &bbl
+	}
+	return s
+}
+
+// TankRow is how a tank stands, and its newest load that is not rejected.
+type TankRow struct {
+	TankStatus
+	Last *TicketRecord `json:"last_load,omitempty"`
+}
+
+// Snapshot is the newest readings, the tanks and what is going on, of one instant.
+type Snapshot struct {
+	Readings []collectors.Reading // of a level that no tank can have: Bad, with the reason
+	Tanks    []TankStatus
+	Episodes []Episode
+	Held     []HeldTicket
+}
+
+// Snapshot copies what status shows.
+func (l *Ledger) Snapshot() Snapshot {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Snapshot{Readings: l.latest.all(), Episodes: []Episode{}, Held: slices.Clone(l.state.heldTickets)}
+	for _, k := range slices.Sorted(maps.Keys(l.state.episodes)) {
+		if e := l.state.episodes[k]; e.Open {
+			s.Episodes = append(s.Episodes, e)
+		}
+	}
+	for i, t := range l.site.Tanks {
+		s.Tanks = append(s.Tanks, l.tankStatus(i, t))
+		why := s.Tanks[i].Error
+		if why == "" {
+			continue
+		}
+		if at := slices.IndexFunc(s.Readings, func(r collectors.Reading) bool { return r.Point == t.Level }); at >= 0 {
+			s.Readings[at].Quality, s.Readings[at].Err = collectors.Bad, errors.New(why)
+		}
+	}
+	return s
+}
+
+// Tanks says how each tank stands, in the order of the configuration.
+func (l *Ledger) Tanks() ([]TankRow, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all, err := l.listTickets()
+	if err != nil {
+		return nil, err
+	}
+	rows := []TankRow{}
+	for i, t := range l.site.Tanks {
+		row := TankRow{TankStatus: l.tankStatus(i, t)}
+		for _, b := range slices.Backward(all) {
+			if b.Tank == t.ID && b.Rejected == "" {
+				if b.Ticket == nil {
+					b.Person = "" // it is held: nobody has written or released it
+				}
+				row.Last = &b
+				break
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// inhibited is the work on a tank that is going on; nil when there is none. The ledger's lock is held.
+func (l *Ledger) inhibited(id string, now time.Time) *Inhibition {
+	for _, w := range l.state.inhibitions {
+		if w.covers(id, now) {
+			return &w
+		}
+	}
+	return nil
+}

@@ -1,0 +1,60 @@
+package ledger
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"gauger/collectors"
+)
+
+// inchesPer is how many inches one unit of a level is.
+var inchesPer = map[string]float64{
+	"": 1, "in": 1, "inch": 1, "inches": 1, "ft": 12, "feet": 12, "foot": 12,
+	"m": 1 / 0.0254, "cm": 1 / 2.54, "mm": 1 / 25.4,
+}
+
+// LevelInches turns a level in its unit into inches; percent is of the tank's height (inches).
+func LevelInches(v float64, unit collectors.Unit, height float64) (float64, error) {
+	u := strings.ToLower(string(unit))
+	if u == "percent" || u == "pct" || u == "%" {
+		return v / 100 * height, nil
+	}
+	per, ok := inchesPer[u]
+	if !ok {
+		return 0, fmt.Errorf("a level in %q cannot be turned into inches; use in, ft, m, cm, mm or percent", unit)
+	}
+	return v * per, nil
+}
+
+// fahrenheit turns a temperature into degrees Fahrenheit.
+func fahrenheit(v float64, unit collectors.Unit) float64 {
+	switch strings.ToLower(string(unit)) {
+	case "degc", "c", "celsius":
+		return v*9/5 + 32
+	case "k", "kelvin":
+		return (v-273.15)*9/5 + 32
+	}
+	return v
+}
+
+// specificGravity turns a gravity into SG 60/60: a unit of API says degrees API, anything else is SG already.
+func specificGravity(v float64, unit collectors.Unit) float64 {
+	switch strings.ToLower(string(unit)) {
+	case "api", "degapi":
+		return 141.5 / (131.5 + v)
+	}
+	return v
+}
+
+// hundredths rounds a figure for people.
+func hundredths(v float64) float64 { return math.Round(v*100) / 100 }
+
+// Plural is "1 record" or "3 records".
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}

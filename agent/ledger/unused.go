@@ -1,0 +1,137 @@
+package ledger
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/collectors"
+	"gauger/eventrules"
+)
+
+const (
+	// unusedAfter is how long what was not used is gathered before it is told, and unusedEvery how far apart these events
+	// are: a link that breaks every minute makes one an hour.
+	unusedAfter = time.Minute
+	unusedEvery = time.Hour
+	// unusedNamed is how many points such an event names.
+	unusedNamed = 5
+)
+
+// UnusedReadings is how many readings of a point were not used since nobody knows when they were true: they came without a time of
+// the device, retained by the broker, sent once more, or among what it may have kept.
+type UnusedReadings struct {
+	Point collectors.Point `json:"point"`
+	Count uint64           `json:"count"`
+	First time.Time        `json:"first"` // arrivals
+	Last  time.Time        `json:"last"`
+
+	Told  uint64    `json:"told"`           // of Count, those of which an event has told
+	Since time.Time `json:"since,omitzero"` // the first of the others
+}
+
+// unusedCounts is what was not used, by point.
+type unusedCounts struct {
+	all    map[collectors.Point]UnusedReadings
+	untold time.Time // since when there is something to tell; zero: there is nothing
+	told   time.Time // the last time; zero: not in this run
+}
+
+// loadUnused reads what was counted.
+func (l *Ledger) loadUnused(s *state) error {
+	s.unused.all = map[collectors.Point]UnusedReadings{}
+	names, err := l.box.Names(unusedKey)
+	if err != nil {
+		return fmt.Errorf("look for what was not used: %w", err)
+	}
+	for _, name := range names {
+		var u UnusedReadings
+		if err := l.LoadState(name, &u); err != nil {
+			return err
+		}
+		if u.Point == "" {
+			continue // it cannot be read, which loadState has said
+		}
+		if s.unused.all[u.Point] = u; u.Told < u.Count {
+			s.unused.untold = l.started
+		}
+	}
+	return nil
+}
+
+// countUnused counts a reading that is not used because nobody knows its age.
+func (d *txn) countUnused(r collectors.Reading) {
+	if d.unusedChanged == nil {
+		d.unusedChanged, d.unused.all = map[collectors.Point]bool{}, maps.Clone(d.unused.all)
+	}
+	u, at := d.unused.all[r.Point], r.At.Round(0)
+	if u.Count == 0 {
+		u.Point, u.First = r.Point, at
+	}
+	if u.Told == u.Count {
+		u.Since = at
+	}
+	u.Count, u.Last = u.Count+1, at
+	d.unusedChanged[r.Point], d.unused.all[r.Point] = true, u
+	if d.unused.untold.IsZero() {
+		d.unused.untold = d.now
+	}
+}
+
+// putUnused stages the counts that this transaction has changed.
+func (d *txn) putUnused() {
+	for p := range d.unusedChanged {
+		d.putJSON(unusedKey+string(p), d.unused.all[p])
+	}
+}
+
+// queueUnusedEvent makes one event of what was not used since the last.
+func (d *txn) queueUnusedEvent() {
+	s := &d.unused
+	if s.untold.IsZero() || d.now.Sub(s.untold) < unusedAfter || !s.told.IsZero() && d.now.Sub(s.told) < unusedEvery {
+		return
+	}
+	s.untold, s.told = time.Time{}, d.now
+	d.unusedChanged, s.all = map[collectors.Point]bool{}, maps.Clone(s.all)
+	e := Event{Rule: eventrules.ReadingsUnused}
+	total, named, more := uint64(0), []string{}, 0
+	for _, p := range slices.Sorted(maps.Keys(s.all)) {
+		u := s.all[p]
+		n := u.Count - u.Told
+		if n == 0 {
+			continue
+		}
+		if total += n; e.Start.IsZero() || u.Since.Before(e.Start) {
+			e.Start = u.Since
+		}
+		if u.Last.After(e.End) {
+			e.End = u.Last
+		}
+		if len(named) < unusedNamed {
+			named = append(named, fmt.Sprintf("%d of %s", n, p))
+		} else {
+			more++
+		}
+		u.Told, u.Since = u.Count, time.Time{}
+		d.unusedChanged[p], s.all[p] = true, u
+	}
+	if more > 0 {
+		named = append(named, "and of "+Plural(more, "other point"))
+	}
+	e.Note = fmt.Sprintf("%s came without a time of the device, and may have waited at the broker: %s. Nobody knows when they were true, so they were not used. "+
+		"Let the device send its time, and name it with `time:` at the point", Plural(int(total), "reading"), strings.Join(named, ", "))
+	d.queueEvent(e)
+}
+
+// Unused is what was not used, by point.
+func (l *Ledger) Unused() []UnusedReadings {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := []UnusedReadings{}
+	for _, p := range slices.Sorted(maps.Keys(l.state.unused.all)) {
+		all = append(all, l.state.unused.all[p])
+	}
+	return all
+}

@@ -1,0 +1,206 @@
+package ledger
+
+import (
+	"fmt"
+
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+)
+
+// Volumes is a ticket's way from its gauges to barrels at 60 degrees Fahrenheit (API MPMS 11.1 for the factors, the
+// chain of a tank's run ticket for the rest). A figure that nobody measured or configured is nil, and Missing says so.
+type Volumes struct {
+	OpenBbl       float64  `json:"open_bbl"` // by the tank's table
+	CloseBbl      float64  `json:"close_bbl"`
+	OpenWaterBbl  float64  `json:"open_water_bbl,omitempty"` // free water under the oil
+	CloseWaterBbl float64  `json:"close_water_bbl,omitempty"`
+	OpenDegF      *float64 `json:"open_degf,omitempty"`
+	CloseDegF     *float64 `json:"close_degf,omitempty"`
+	Gravity       *float64 `json:"specific_gravity,omitempty"` // 60/60
+	API60         *float64 `json:"api60,omitempty"`
+	BSW           *float64 `json:"bsw_percent,omitempty"`
+	OpenCTL       *float64 `json:"open_ctl,omitempty"`
+	CloseCTL      *float64 `json:"close_ctl,omitempty"`
+	GrossBbl      *float64 `json:"gross_bbl,omitempty"` // gross standard volume, GSV
+	NetBbl        *float64 `json:"net_bbl,omitempty"`   // net standard volume, NSV
+	Notes         []string `json:"notes,omitempty"`     // what is a constant, and what stands for what
+	Missing       []string `json:"missing,omitempty"`   // what gross or net want and nobody measured
+}
+
+// Range of gravity (API) and temperature (degF) for which API MPMS 11.1 (2004) gives factors of crude.
+const (
+	leastAPI, mostAPI   = -10, 100
+	leastDegF, mostDegF = -58, 302
+)
+
+// stated are the figures beside the gauges that a load's ticket leaves with unless a person edits them: as measured, else
+// as configured.
+func (t *Tank) stated(load *tank.Load) *cloud.RunTicket {
+	r := &cloud.RunTicket{
+		TopTemperature: measuredOrConstant(load.TopTemperature, t.Top), BottomTemperature: measuredOrConstant(load.BottomTemperature, t.Bottom),
+		SpecificGravity: measuredOrConstant(load.Gravity, t.Gravity), BSW: measuredOrConstant(load.BSW, t.BSW),
+	}
+	if t.OpeningClosing {
+		r.TopTemperature = mean(r.TopTemperature, r.BottomTemperature)
+		r.BottomTemperature = mean(measuredOrConstant(load.ClosingTop, t.Top), measuredOrConstant(load.ClosingBottom, t.Bottom))
+	}
+	return r
+}
+
+// volumes computes what a ticket's figures allow.
+func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
+	v := &Volumes{OpenBbl: load.OpenBbl, CloseBbl: load.CloseBbl, BSW: r.BSW}
+	if v.OpenBbl == 0 && v.CloseBbl == 0 {
+		v.OpenBbl, v.CloseBbl = tableBarrels(t.Table, load.Open), tableBarrels(t.Table, load.Close)
+	}
+	v.freeWater(t.Table, load)
+	v.temperatures(t, load, r)
+	v.standardGravity(r.SpecificGravity, s.Wire.Gravity == "observed")
+	for _, c := range []struct {
+		source        Source
+		measured, has *float64
+		name          string
+	}{
+		{t.Top, load.TopTemperature, r.TopTemperature, "top temperature"}, {t.Bottom, load.BottomTemperature, r.BottomTemperature, "bottom temperature"},
+		{t.Gravity, load.Gravity, r.SpecificGravity, "gravity"}, {t.BSW, load.BSW, r.BSW, "BS&W"},
+	} {
+		if k := c.source.Constant; k != nil && c.measured == nil && c.has != nil && *c.has == *k {
+			v.Notes = append(v.Notes, fmt.Sprintf("%s is the configured constant %g, not measured", c.name, *k))
+		}
+	}
+	v.standardVolumes()
+	return v
+}
+
+// tableBarrels is a table's volume at a level; a level outside the table has none.
+func tableBarrels(t tank.Table, in float64) float64 {
+	v, err := t.Barrels(in)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// freeWater is what lay free under the oil, where an interface is measured; the table says how much.
+func (v *Volumes) freeWater(t tank.Table, load *tank.Load) {
+	if load.OpenWater == nil || load.CloseWater == nil {
+		return
+	}
+	v.OpenWaterBbl, v.CloseWaterBbl = tableBarrels(t, *load.OpenWater), tableBarrels(t, *load.CloseWater)
+}
+
+// temperatures are the means of what is known at each side. Without one at the closing the opening's stands for it.
+func (v *Volumes) temperatures(t *Tank, load *tank.Load, r *cloud.RunTicket) {
+	v.OpenDegF, v.CloseDegF = r.TopTemperature, r.BottomTemperature
+	if !t.OpeningClosing {
+		v.OpenDegF = mean(r.TopTemperature, r.BottomTemperature)
+		v.CloseDegF = mean(closingTemperature(load.ClosingTop, load.TopTemperature, r.TopTemperature), closingTemperature(load.ClosingBottom, load.BottomTemperature, r.BottomTemperature))
+	}
+	switch {
+	case v.OpenDegF == nil:
+		v.CloseDegF = nil
+		v.Missing = append(v.Missing, "temperature")
+	case v.CloseDegF == nil:
+		v.CloseDegF = v.OpenDegF
+		v.Notes = append(v.Notes, "no temperature at the closing: the opening's stands for both")
+	}
+}
+
+// closingTemperature is a temperature at the closing: as measured; a constant and a person's hold for both sides.
+func closingTemperature(closing, opening, stated *float64) *float64 {
+	edited := opening != nil && stated != nil && *stated != *opening
+	if !edited && (closing != nil || opening != nil) {
+		return closing
+	}
+	return stated
+}
+
+// standardGravity is the gravity at 60 degF; one that was observed in the tank is brought there first.
+func (v *Volumes) standardGravity(sg *float64, observed bool) {
+	if sg == nil || *sg <= 0 {
+		v.Missing = append(v.Missing, "gravity")
+		return
+	}
+	api, note := tank.SpecificAPI(*sg), ""
+	if observed {
+		if v.OpenDegF == nil {
+			v.Missing = append(v.Missing, "gravity at 60 degF (it was observed in the tank)")
+			return
+		}
+		api = tank.GravityAt60(api, *v.OpenDegF, false)
+		note = fmt.Sprintf("gravity %.4f was observed at %.1f degF and brought to 60", *sg, *v.OpenDegF)
+	}
+	at60 := tank.SpecificGravity(api)
+	if !finite(api) || !finite(at60) {
+		v.Missing = append(v.Missing, fmt.Sprintf("gravity (with %g, none at 60 degF can be computed)", *sg))
+		return
+	}
+	v.API60, v.Gravity = &api, &at60
+	if note != "" {
+		v.Notes = append(v.Notes, note)
+	}
+}
+
+// standardVolumes is the last step: factors, gross and net.
+func (v *Volumes) standardVolumes() {
+	if v.OpenDegF == nil || v.API60 == nil {
+		return
+	}
+	within := func(x, least, most float64) bool { return x >= least && x <= most }
+	if !within(*v.API60, leastAPI, mostAPI) || !within(*v.OpenDegF, leastDegF, mostDegF) || !within(*v.CloseDegF, leastDegF, mostDegF) {
+		v.Missing = append(v.Missing, fmt.Sprintf("gravity and temperature that API 11.1 covers (it has %.1f API at %.1f and %.1f degF)", *v.API60, *v.OpenDegF, *v.CloseDegF))
+		return
+	}
+	v.OpenCTL, v.CloseCTL = new(tank.CTL(*v.API60, *v.OpenDegF)), new(tank.CTL(*v.API60, *v.CloseDegF))
+	open := tank.Observed{Barrels: v.OpenBbl, FreeWater: v.OpenWaterBbl, DegF: *v.OpenDegF}
+	closing := tank.Observed{Barrels: v.CloseBbl, FreeWater: v.CloseWaterBbl, DegF: *v.CloseDegF}
+	v.GrossBbl = new(tank.Gross(open, closing, *v.API60))
+	if v.BSW == nil {
+		v.Missing = append(v.Missing, "BS&W")
+		return
+	}
+	if net := tank.Net(open, closing, *v.API60, *v.BSW); finite(net) {
+		v.NetBbl = &net
+	} else {
+		v.Missing = append(v.Missing, fmt.Sprintf("BS&W (%g percent is none)", *v.BSW))
+	}
+}
+
+// mean is the mean of those figures that are known; nil when none is, or when they are too large to have one.
+func mean(all ...*float64) *float64 {
+	sum, n := 0.0, 0
+	for _, v := range all {
+		if v != nil {
+			sum, n = sum+*v, n+1
+		}
+	}
+	if n == 0 || !finite(sum) {
+		return nil
+	}
+	return new(sum / float64(n))
+}
+
+// manualVolumes is the volumes of a ticket that a person writes: what is left out is not known.
+func (s *Site) manualVolumes(t Tank, w *ManualTicket) *Volumes {
+	t.Top, t.Bottom, t.Gravity, t.BSW = Source{}, Source{}, Source{}, Source{}
+	return s.volumes(&t, &tank.Load{Open: w.Open, Close: w.Close}, &cloud.RunTicket{
+		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
+	})
+}
+
+// complete adds to a ticket what follows from the rest: the production day of its closing, and the volumes of one
+// that has not left yet or was booked before they were kept.
+func (s *Site) complete(b *TicketRecord) {
+	if b.End.IsZero() && b.Load != nil {
+		b.Start, b.End = b.Load.Start, b.Load.End
+	}
+	if b.Day == "" { // one that is booked keeps the day that its comments name
+		b.Day = s.productionDay(b.End)
+	}
+	t := s.tank(b.Tank)
+	if b.Volumes == nil && b.Load != nil && t != nil {
+		r := t.stated(b.Load)
+		applyEdits(r, b.Edits)
+		b.Volumes = s.volumes(t, b.Load, r)
+	}
+}

@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+)
+
+// chainTank is the tank of the worked example: 1.67 bbl an inch, 41.2 API at 60 degF, 0.4 % of sediment and water.
+func chainTank(t *testing.T) (*Site, *Tank, *tank.Load) {
+	t.Helper()
+	table, err := tank.NewTable([][2]float64{{0, 0}, {240, 240 * 1.67}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	load := &tank.Load{
+		Open: 171.25, Close: 49.5, OpenBbl: 171.25 * 1.67, CloseBbl: 49.5 * 1.67, TopTemperature: new(82.0), ClosingTop: new(79.0),
+		Gravity: new(tank.SpecificGravity(41.2)), BSW: new(0.4),
+	}
+	return &Site{Wire: cloud.DefaultWire()}, &Tank{Tank: tank.Tank{ID: "TK-1", Height: 240, Table: table}}, load
+}
+
+func has(p *float64, want float64) bool { return p != nil && math.Abs(*p-want) < 1e-9 }
+
+func TestATicketsVolumesAreThoseOfTheWorkedExample(t *testing.T) {
+	site, tk, load := chainTank(t)
+	v := site.volumes(tk, load, tk.stated(load))
+	if !has(v.OpenCTL, 0.98876) || !has(v.CloseCTL, 0.99030) || !has(v.GrossBbl, 200.91) || !has(v.NetBbl, 200.11) || len(v.Missing)+len(v.Notes) > 0 {
+		t.Errorf("volumes %+v, want CTL 0.98876 and 0.99030, 200.91 gross, 200.11 net, and nothing missing", v)
+	}
+	// What was kept before barrels were comes from the table of today.
+	load.OpenBbl, load.CloseBbl = 0, 0
+	if again := site.volumes(tk, load, tk.stated(load)); !has(again.GrossBbl, 200.91) {
+		t.Errorf("gross of a load without barrels: %v", again.GrossBbl)
+	}
+	// Two thermometers count half each.
+	load.BottomTemperature, load.ClosingBottom, load.TopTemperature, load.ClosingTop = new(80.0), new(78.0), new(84.0), new(80.0)
+	if both := site.volumes(tk, load, tk.stated(load)); !has(both.OpenDegF, 82) || !has(both.CloseDegF, 79) || !has(both.GrossBbl, 200.91) {
+		t.Errorf("volumes by two thermometers: %+v", both)
+	}
+}
+
+func TestFreeWaterIsNoOil(t *testing.T) {
+	site, tk, load := chainTank(t)
+	load.OpenWater, load.CloseWater = new(6.0), new(6.0)
+	v := site.volumes(tk, load, tk.stated(load))
+	// 10.02 bbl of water on both sides: 10.02*(0.99030-0.98876) = 0.0154 bbl more than without.
+	if math.Abs(v.OpenWaterBbl-10.02) > 1e-9 || !has(v.GrossBbl, 200.93) {
+		t.Errorf("water %v bbl, gross %v, want 10.02 and 200.93", v.OpenWaterBbl, *v.GrossBbl)
+	}
+}
+
+func TestWhatNobodyMeasuredIsNotInvented(t *testing.T) {
+	site, tk, whole := chainTank(t)
+	for want, change := range map[string]func(*tank.Load){
+		"temperature": func(l *tank.Load) { l.TopTemperature = nil },
+		"gravity":     func(l *tank.Load) { l.Gravity = nil },
+		"BS&W":        func(l *tank.Load) { l.BSW = nil },
+		"API 11.1":    func(l *tank.Load) { l.Gravity = new(0.2) },
+	} {
+		load := *whole
+		change(&load)
+		v := site.volumes(tk, &load, tk.stated(&load))
+		if !strings.Contains(strings.Join(v.Missing, ";"), want) || v.NetBbl != nil || want != "BS&W" && v.GrossBbl != nil {
+			t.Errorf("without %s: %+v", want, v)
+		}
+	}
+	load := whole
+	load.ClosingTop = nil
+	if v := site.volumes(tk, load, tk.stated(load)); !has(v.CloseDegF, 82) || len(v.Notes) != 1 || !strings.Contains(v.Notes[0], "the opening's stands for both") {
+		t.Errorf("without a closing temperature: %+v", v)
+	}
+}
+
+func TestConstantsAreSaidToBeSome(t *testing.T) {
+	site, tk, load := chainTank(t)
+	load.TopTemperature, load.ClosingTop, load.Gravity = nil, nil, nil
+	tk.Top, tk.Gravity = Source{Constant: new(68.0)}, Source{Constant: new(0.83)}
+	v := site.volumes(tk, load, tk.stated(load))
+	if notes := strings.Join(v.Notes, "; "); !has(v.OpenDegF, 68) || !has(v.CloseDegF, 68) || !strings.Contains(notes, "top temperature is the configured constant 68") ||
+		!strings.Contains(notes, "gravity is the configured constant 0.83") || strings.Contains(notes, "BS&W") {
+		t.Errorf("volumes %+v", v)
+	}
+	// A gravity that was observed in the tank is brought to 60 degF: 40.0 API at 75 degF is 38.72.
+	site.Wire.Gravity = "observed"
+	load.TopTemperature, load.Gravity = new(75.0), new(tank.SpecificGravity(40))
+	if v := site.volumes(tk, load, tk.stated(load)); v.API60 == nil || math.Abs(*v.API60-38.72) > 0.005 {
+		t.Errorf("40.0 API observed at 75 degF: %+v", v)
+	}
+}
+
+// With opening_closing the ticket's two temperatures are those of the opening and of the closing.
+func TestTheTwoTemperaturesMayBeThoseOfTheTwoGauges(t *testing.T) {
+	site, tk, load := chainTank(t)
+	tk.OpeningClosing = true
+	r := tk.stated(load)
+	if !has(r.TopTemperature, 82) || !has(r.BottomTemperature, 79) {
+		t.Errorf("stated %v and %v, want 82 and 79", r.TopTemperature, r.BottomTemperature)
+	}
+	if v := site.volumes(tk, load, r); !has(v.GrossBbl, 200.91) {
+		t.Errorf("gross %v, want 200.91", v.GrossBbl)
+	}
+}
+
+// Who corrects a thermometer at the opening corrects it at the closing too: it is the same one.
+func TestAnEditedTemperatureHoldsForBothSides(t *testing.T) {
+	site, tk, load := chainTank(t)
+	r := tk.stated(load)
+	applyEdits(r, []Edit{{Field: "top_temperature", New: "72"}})
+	if v := site.volumes(tk, load, r); !has(v.OpenDegF, 72) || !has(v.CloseDegF, 72) {
+		t.Errorf("temperatures %v and %v, want 72 on both sides", *v.OpenDegF, *v.CloseDegF)
+	}
+}
+
+// A month that is closed stays as it was booked, whatever the configuration says since; a person's ticket is beside
+// the book's runs.
+func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
+	b := newBench(t, func(s *Site) { s.ProductionDay = 7 * time.Hour })
+	b.leaking(52)
+	at := time.Date(2026, 3, 3, 7, 30, 0, 0, time.UTC)
+	number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 150, Close: 100, Start: at.Add(-time.Hour), End: at}, "ann")
+	b.must(err)
+	rows, err := b.BookDays(BookPeriod{From: "2026-03-03", To: "2026-03-03"})
+	b.must(err)
+	if len(rows) != 1 || len(rows[0].Tickets) != 2 || rows[0].Tickets[1].Number != number || rows[0].Tickets[1].State != "written" {
+		t.Errorf("the book has %+v, want the run and the ticket that ann wrote", rows)
+	}
+	b.reconfigured(func(s *Site) { s.ProductionDay, s.Wire.LevelUnit = 9*time.Hour, "ft" })
+	all, err := b.Tickets()
+	b.must(err)
+	if len(all) != 2 {
+		t.Fatalf("%d tickets, want 2", len(all))
+	}
+	for _, x := range all {
+		if x.Day != "2026-03-03" {
+			t.Errorf("%s is of %s now", x.Number, x.Day)
+		}
+		if x.Load == nil && !slices.Equal(x.Gauged, []float64{150, 100}) {
+			t.Errorf("%s has the gauges %v", x.Number, x.Gauged)
+		}
+	}
+}
