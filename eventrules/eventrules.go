@@ -2,6 +2,10 @@
 // who tells it, when, and what a person does about it. The rules of a site's alarms stand in its configuration (events:)
 // and have names of their own.
 //
+// Who finds something says so in words of its own room: a collector a collectors.Notice, the detector and the tank book a
+// tank.Event, the key ring a keys.Note, the outbox an outbox.Note. The ledger makes an event of each, and an Episode of what
+// lasts, which is told when it ends. cloud.DiagnosticEvent is the body that is sent, cloud.Event what the service shows of it.
+//
 // A name never changes once it has left a site: people at the service filter by it. To add an event, write its constant and its
 // line of List; the house test admits no other name.
 package eventrules

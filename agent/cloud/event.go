@@ -13,7 +13,7 @@ import (
 // eventLayout is the shape of an event's times: no zone (interface specification 2.4a).
 const eventLayout = "2006-01-02T15:04:05"
 
-// DiagnosticEvent is one event that gauger tells the service (interface specification 2.4a).
+// DiagnosticEvent is the body of an event that gauger sends (interface specification 2.4a).
 type DiagnosticEvent struct {
 	ID         json.RawMessage // a text or a number that is sent as it is; none or null: what Wire.EventID says
 	Start, End time.Time       // sent to the second, in the zone that Wire.EventZone names

@@ -51,7 +51,7 @@ type Device struct {
 	Raw            json.RawMessage `json:"raw"`
 }
 
-// Event has the fields that Wire.Events finds; times are the service's texts. Raw has all of them.
+// Event is a stored event, gauger's or another's, as GetEvents shows it: the fields that Wire.Events finds; times are the service's texts. Raw has all of them.
 type Event struct {
 	ID         string          `json:"id"`
 	Start      string          `json:"start"`

@@ -3,6 +3,8 @@ package plot
 import (
 	"fmt"
 	"math"
+
+	"gauger/agent/tank"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 
 // eventBar is an event below the plot.
 type eventBar struct {
-	event *Event
+	event *tank.Event
 	bar   box
 	words string
 	x, y  float64 // of the words
@@ -27,7 +29,7 @@ func (l *panelLayout) placeEvents(v *view, y float64) float64 {
 	deepest := 0
 	for i := range l.events {
 		e := &l.events[i]
-		s, lane, ok := e.findLane(&b, v, len(l.events) <= notesMost)
+		s, lane, ok := findLane(e, &b, v, len(l.events) <= notesMost)
 		if !ok {
 			l.unplaced++
 			continue
@@ -40,7 +42,7 @@ func (l *panelLayout) placeEvents(v *view, y float64) float64 {
 }
 
 // findLane finds a lane with room for an event's bar and as many of its words as possible.
-func (e *Event) findLane(b *occupied, v *view, notes bool) (s eventBar, lane int, ok bool) {
+func findLane(e *tank.Event, b *occupied, v *view, notes bool) (s eventBar, lane int, ok bool) {
 	from, to := v.x(math.Max(seconds(e.Start), v.from)), v.x(math.Min(seconds(e.End), v.to))
 	s = eventBar{event: e, bar: box{from, 0, math.Max(to-from, 3), eventLane - 5}}
 	all := []string{e.Rule}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"sort"
+
+	"gauger/agent/tank"
 )
 
 const (
@@ -25,7 +27,7 @@ type panelLayout struct {
 	pieces      []stretch
 	bad         []stretch
 	loads       []Load
-	events      []Event
+	events      []tank.Event
 	columns     []column
 	labels      []loadLabel
 	eventBars   []eventBar

@@ -27,7 +27,7 @@ type Panel struct {
 	Table  tank.Table
 	Level  *Series // nil: no readings
 	Loads  []Load
-	Events []Event
+	Events []tank.Event
 }
 
 // Load is a run ticket, or what will become one.
@@ -37,12 +37,6 @@ type Load struct {
 	Open, Close float64 // in
 	Bbl, Error  float64 // gauged, and give or take
 	Review      string  // why a person should look at it; empty: nothing to look at
-}
-
-// Event is a diagnostic event of a tank.
-type Event struct {
-	Rule, Note string
-	Start, End time.Time
 }
 
 // Pixels of the page.

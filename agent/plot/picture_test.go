@@ -49,7 +49,7 @@ func week(days int, every time.Duration) Panel {
 			l.Review = "data gap 42 min at an edge, volume uncertain by 4.3 bbl"
 		}
 		p.Loads = append(p.Loads, l)
-		p.Events = append(p.Events, Event{Rule: "recirc", Note: "10.2 bbl left and came back", Start: start.Add(5 * time.Hour), End: start.Add(6 * time.Hour)})
+		p.Events = append(p.Events, tank.Event{Rule: "recirc", Note: "10.2 bbl left and came back", Start: start.Add(5 * time.Hour), End: start.Add(6 * time.Hour)})
 	}
 	return p
 }
@@ -189,7 +189,7 @@ func TestLabelsWithoutRoomAreCounted(t *testing.T) {
 	for i := range 300 {
 		at := begin.Add(time.Duration(i) * 4 * time.Minute)
 		p.Loads = append(p.Loads, Load{Number: "A", Start: at, End: at.Add(time.Minute), Open: 150, Close: 140, Bbl: 17})
-		p.Events = append(p.Events, Event{Rule: "bad-value", Start: at, End: at.Add(time.Minute)})
+		p.Events = append(p.Events, tank.Event{Rule: "bad-value", Start: at, End: at.Add(time.Minute)})
 	}
 	d := draw(t, Picture{Title: "Full", Zone: time.UTC, Panels: []Panel{p}})
 	d.clean(t)

@@ -11,6 +11,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/ledger"
 	"gauger/agent/plot"
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/config"
 	"gauger/eventrules"
@@ -86,8 +87,8 @@ func describeTank(t *config.Tank) string {
 
 // tankEvents sorts the events to the tanks that they name. Those that name none stand with the first tank, and say so. A
 // doubtful load is no event of the picture: it has its own colour.
-func (t *trial) tankEvents() (map[string][]plot.Event, error) {
-	all := map[string][]plot.Event{}
+func (t *trial) tankEvents() (map[string][]tank.Event, error) {
+	all := map[string][]tank.Event{}
 	for _, raw := range t.events {
 		var d eventBody
 		if err := json.Unmarshal(raw, &d); err != nil {
@@ -105,7 +106,7 @@ func (t *trial) tankEvents() (map[string][]plot.Event, error) {
 		if id == "" && len(t.watch.levels) > 0 {
 			id, rule = t.watch.levels[0].tank.ID, "(site) "+rule
 		}
-		all[id] = append(all[id], plot.Event{Rule: rule, Note: note, Start: start, End: end})
+		all[id] = append(all[id], tank.Event{Rule: rule, Note: note, Start: start, End: end})
 	}
 	return all, nil
 }

@@ -2,8 +2,8 @@ package keys
 
 import "gauger/eventrules"
 
-// Note is something about the keys that a person should know. It is given once per episode, and again with
-// Ongoing false when the episode is over.
+// Note tells a person of the keys; the program makes an event of it. It is given once per episode, and again with Ongoing
+// false when the episode is over.
 type Note struct {
 	Rule    string // a name of package eventrules
 	Slot    string // primary or secondary; empty: both
