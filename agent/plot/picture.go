@@ -1,5 +1,8 @@
-// Package plot draws the levels of tanks as an SVG, with loads, events, gaps and bad readings. It knows nothing of where
-// they come from.
+// Package plot draws the levels of tanks as an SVG, with loads, events, gaps and bad readings. It is given them, and knows
+// neither ledger nor wire: a room of its own, so that a recording, a daemon's answer and a test are drawn alike.
+//
+// The order of the files: series (a level, thinned as it comes), picture (what is given), panel (one tank's layout), axis, level,
+// loads, events, board (where there is room for words), canvas (the SVG).
 package plot
 
 import (

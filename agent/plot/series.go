@@ -92,7 +92,7 @@ func (s *Series) clockStepped(by, mono float64) {
 	s.last += by
 }
 
-// shownGap is how long the silence between two readings must be to be shown: four of the longer usual intervals.
+// shownGap is the least silence between two readings that is shown, s: four of the longer usual intervals.
 func (s *Series) shownGap() float64 {
 	all := 0
 	for _, n := range s.intervals {

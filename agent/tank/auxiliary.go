@@ -14,7 +14,7 @@ const (
 	trendFar     = 15 * 60 // s after which a water level says nothing about an instant
 )
 
-// auxiliary are what is measured of a tank beside its level.
+// auxiliary are the measurements of a tank beside its level.
 type auxiliary struct {
 	water  []sample          // oil/water interface
 	values [auxKinds][]point // by the places below

@@ -19,7 +19,7 @@ func (ts *tankState) frozen(t *Tank, now float64) bool {
 	return age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > 10*ts.interval.held
 }
 
-// stuckAfter is how long a value must stand, in seconds, before a jump says that it was stuck:
+// stuckAfter is the time in seconds that a value must have stood for a jump from it to say that it was stuck:
 // not as long where it stopped while oil was leaving.
 func (ts *tankState) stuckAfter(t *Tank) float64 {
 	least := t.Loads.StuckJump.Seconds()
@@ -81,7 +81,7 @@ func (ts *tankState) jumped(t *Tank) acceptance {
 	return refused
 }
 
-// stepHold is how long a jump has to stay to be a re-span. In the middle of a draw foam and
+// stepHold is the time in seconds that a jump has to stay to be a re-span. In the middle of a draw foam and
 // waves are likelier than a technician, unless the draw goes on at the new span.
 func (ts *tankState) stepHold(t *Tank) float64 {
 	hold, p := t.Loads.StepHold.Seconds(), ts.pending

@@ -8,9 +8,11 @@ import (
 	"gauger/agent/tank/codec"
 )
 
+// MostTanks is the number of tanks beyond which a stored state is damaged.
+const MostTanks = 4096
+
 const (
-	stateFormat = 4 // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
-	MostTanks   = 4096
+	stateFormat = 4      // 1 had no reported loads, 2 did not know the box's boot, 3 not what came back of small draws
 	storedRest  = 2700.0 // s of samples that are stored as they are, before a draw or before now
 )
 
@@ -78,7 +80,7 @@ func (a archive) state(st *State) {
 	}
 }
 
-// trimmed is a copy with no more than a restart needs: a run that goes on from it decides what the one before would have.
+// trimmed is a copy with no more than a restart needs: a program that goes on from it decides as the one before would have.
 func (st State) trimmed() State {
 	from := st.neededFrom()
 	full := st.tanks
@@ -126,7 +128,7 @@ func (ts *tankState) fineFrom() float64 {
 	return from - storedRest
 }
 
-// samplesToStore is what of the buffer a restart needs: all since fineFrom; of a draw that is under way in another tank the
+// samplesToStore are the samples that a restart needs: all since fineFrom; of a draw that is under way in another tank the
 // rest minute by minute; and of a value that stands still what was before it.
 func (ts *tankState) samplesToStore(needed float64) []sample {
 	if len(ts.levels.recent) == 0 {
@@ -203,7 +205,6 @@ func (a archive) episode(active *bool, n *int, figures ...*float64) {
 	a.Floats(figures...)
 }
 
-// reported are the reported loads.
 func (a archive) reported(ts *tankState) {
 	a.Floats(&ts.reports.reviewedTo, &ts.reports.retimeAt)
 	n := a.Count(len(ts.reports.loads), reportedMost)
@@ -225,7 +226,6 @@ func (a archive) clock(c *clock) {
 	a.Ints(&c.agreed)
 }
 
-// scatters are what the noise is being learned from.
 func (a archive) scatters(z *noise) {
 	z.n = a.Count(z.n, len(z.scatters)-1)
 	for i := range z.n {

@@ -17,7 +17,7 @@ func (u *update) conclude(i int, ts *tankState, now float64) {
 	}
 }
 
-// judgeDraws looks at the buffer for draws and decides those that are ripe, all of them when
+// judgeDraws looks for draws among the samples and decides those that are ripe, all of them when
 // nothing that comes can say more.
 func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	t := &u.site.tanks[i]
@@ -69,7 +69,7 @@ func (ts *tankState) ripe(t *Tank, speed float64, d draw, now float64, followed 
 		return false // the readings stopped while it fell: they will tell
 	}
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {
-		return false // what flowed in unseen is told by what flows in now
+		return false // what flowed in unseen shows in what flows in now
 	}
 	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
 }

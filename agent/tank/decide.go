@@ -52,7 +52,7 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if u.jumped && d.end > ts.last.t-echoLong && u.jumpedTo-d.closing.level >= explainedShare*(d.opening.level-d.closing.level) {
 		u.addVerdict(i, ts, d, Echo, "the level was back at once")
-		return // a false echo that was believed, and told of as a step
+		return // a false echo that was believed, and reported as a step
 	}
 	name, rose := u.othersRoseOver(i, d)
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {

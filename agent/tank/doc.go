@@ -1,14 +1,44 @@
-// Package tank is the money logic: it turns the level readings of a site's stock
-// tanks into finished loads (run tickets), movements that are no runs, and faults
-// of the sensors. It is pure: Next takes a state and one input and gives the next
-// state and what came out of it. It reads no clock, writes nothing, starts nothing,
-// and imports only the standard library and its two leaves, stats and codec.
+// Package tank is the money logic: it turns the level readings of a site's stock tanks into finished loads (run tickets),
+// movements that are no runs, and faults of the sensors. It is pure: Next takes a state and one input and gives the next state
+// and what came out of it. It reads no clock, writes nothing, starts nothing, and imports only the standard library, its two
+// leaves stats and codec, and the names of the event rules.
 //
-// Lengths are inches, volumes barrels of 42 US gallons, temperatures degrees
-// Fahrenheit, rates barrels per minute, unless a name says otherwise.
+// Lengths are inches, volumes barrels of 42 US gallons, temperatures degrees Fahrenheit, rates barrels per minute, unless a
+// name says otherwise. Times inside are site seconds (see clock.go).
 //
-// The road of a reading: clock (which instant of the site's own time is this),
-// clean (is the value possible), buffer (bounded samples), find (where does the
-// level fall), assemble (which falls are one truck), edges (when and at which level
-// did it begin and end), decide (is it a run), and then an Outcome.
+// # The order of the files: the road from a level to a verdict
+//
+// A file uses those before it.
+//
+//	the tanks       length, table, volume, settings, site
+//	in and out      outcome (inputs, loads, events, corrections, verdicts)
+//	what is known   sample, interval (and noise), readings, draw, levels, resolution, auxiliary, clock, episode, tank_state, state, update
+//	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
+//	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), rest (the gauges
+//	                before and after), edges (when and at which level it began and ended), draws (which falls are one truck),
+//	                valve (what the load valve's contact says)
+//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was), load
+//	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
+//	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
+//
+// # Decisions
+//
+// The error is a statement. Load.ErrorBbl is two standard errors of the volume: the sensor's class, noise, slosh, steps and
+// deadbands, how the well feeds its tank, and how far a gauge was carried through a silence. A test holds it to its word. Review
+// and confidence both follow from the chance of being off by more than the greater of a barrel and one percent.
+//
+// How a well and a sensor behave is learned from the readings: the variance by which a level at rest strays from an even rise,
+// steps and deadbands. No key, no stored state.
+//
+// The stored state is enough to decide the same. It has every sample from 45 minutes before now, or before a draw under way. A
+// run's first input is the clock, and the box's uptime and boot id tell how long it was away.
+//
+// A contact is a witness. A load valve's contact counts only where oil left while it was open; otherwise the level's times stand
+// and the ticket says so. Nobody spans to zero: a jump to an end of the tank is a gap, so that a dead transmitter cannot hide a
+// load. A fault that goes on is told of once a day, with its count.
+//
+// Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
+// nobody can tell; a level behind a gap proves none.
+//
+// The detector is one algorithm and stays one room: it is exempt from the number of files that a room may have.
 package tank

@@ -33,7 +33,7 @@ type gauge struct {
 	carried    float64 // s that the inflow carried the level
 }
 
-// production is what flows into a tank at rest, inches per second, and how well that is known.
+// production flows into a tank at rest: inches per second, with the standard error.
 type production struct {
 	last     float64 // now
 	usual    float64 // while the tank has room: a full one is shut in

@@ -20,7 +20,7 @@ func (ts *tankState) stopped(d draw) bool {
 	return false
 }
 
-// draws are the draws of the buffer that are not decided yet, in order. waits says that the
+// draws are the draws among the samples that are not decided yet, in order. waits says that the
 // last may still turn out to be one with the one before.
 func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool) {
 	b, seen := ts.undecidedSamples(t, speed, now)
@@ -99,7 +99,7 @@ func joinedDraw(a, b draw) draw {
 	return a
 }
 
-// lastDrawBefore is when the newest draw that began before a time ended.
+// lastDrawBefore is the end of the newest draw that began before a time.
 func (ts *tankState) lastDrawBefore(t *Tank, speed, before, now float64) float64 {
 	last := ts.lastDrawEnd
 	if !ts.drawing {

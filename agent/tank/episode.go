@@ -2,7 +2,7 @@ package tank
 
 import "gauger/agent/tank/stats"
 
-const episodeDay = 86400.0 // s within which the same fault is told of once
+const episodeDay = 86400.0 // s within which the same fault is reported once
 
 // faults of a tank's sensor and clock, and when they last were.
 type faults struct {
@@ -14,15 +14,15 @@ type faults struct {
 	jumpedAt       float64 // when the level last jumped without flow
 	jumpedUpAt     float64 // when it last jumped up
 	unfrozeAt      float64 // when a frozen value last came to life
-	stuckReported  bool    // the value that stands now was told of
+	stuckReported  bool    // that the value stands now
 }
 
-// repeatedFault is an episode of a fault that comes again and again, and is told of once a day at most.
+// repeatedFault is an episode of a fault that comes again and again, and is reported once a day at most.
 type repeatedFault struct {
 	active      bool
 	start, last float64
 	n           int
-	toldAt      float64 // when the newest episode was told of
+	toldAt      float64 // when the newest episode was reported
 	lastValue   float64
 }
 
@@ -37,8 +37,8 @@ func (f *repeatedFault) add(t, v float64) {
 	}
 }
 
-// due says that an episode is over, or has gone on for a day since it was last told of, and is
-// worth an event. What comes within a day of that one is told of together.
+// due says that an episode is over, or has gone on for a day since it was last reported, and is
+// worth an event. What comes within a day of that one is reported together.
 func (f *repeatedFault) due(now, quiet float64, few int) bool {
 	told := f.toldAt
 	if told > f.start || told < 0 {
@@ -57,7 +57,7 @@ func (f *repeatedFault) due(now, quiet float64, few int) bool {
 	return true
 }
 
-// smallDraws are the draws below the least load that are told of together.
+// smallDraws are the draws below the least load that are reported together.
 type smallDraws struct {
 	active       bool
 	start, last  float64

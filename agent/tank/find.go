@@ -13,10 +13,10 @@ const (
 	joinWithin = 90.0 // s between two falls that are one
 )
 
-// node is the median level of a cell of the buffer.
+// node is the median level of the samples in nodeEvery seconds.
 type node struct{ t, v float64 }
 
-// fall is a stretch of the buffer in which the level falls as in a draw: from is before
+// fall is a stretch of samples in which the level falls as in a draw: from is before
 // it began, to after it ended.
 type fall struct {
 	from, to point
@@ -57,7 +57,7 @@ func nodes(b []sample, blur float64) []node {
 	return out
 }
 
-// fallFinder is what a fall has to be to count.
+// fallFinder holds the least that counts as a fall.
 type fallFinder struct {
 	slope  float64 // in/s at least
 	gap    float64 // s of silence that are a gap

@@ -116,7 +116,7 @@ func (l *levels) slopeVariance(at, slope, per, top float64) float64 {
 	return (math.Max(stats.Median(shown), evenLeast*even)*steps + even*dumpPrior) / (steps + dumpPrior)
 }
 
-// stretchVariance is what the steps of one stretch differ by, beyond noise: the noise of a point
+// stretchVariance is the variance of the steps of one stretch, beyond noise: the noise of a point
 // makes one step too long and the next too short, so that the product of neighbours takes
 // it out, of which chance may make too much. Three steps' worth goes into the stretch's own mean.
 func stretchVariance(run []sample) float64 {
@@ -154,8 +154,8 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 	shown := stats.Clamp((z-a)/dt, 0, inflowMost)
 	switch {
 	case !made.known:
-		wander := shown * DumpBbl / per
-		return shown, production{last: shown, usual: shown, variance: wander, err: math.Hypot(math.Sqrt(wander/dt), rateVaries*shown), known: true}
+		variance := shown * DumpBbl / per
+		return shown, production{last: shown, usual: shown, variance: variance, err: math.Hypot(math.Sqrt(variance/dt), rateVaries*shown), known: true}
 	case ts.noise.slopesDiffer(shown, made.usual, dt, per, made.variance):
 		return shown, made
 	}

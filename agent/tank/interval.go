@@ -15,7 +15,7 @@ const (
 	fallLeast    = 0.3        // in
 )
 
-// interval is how often readings come and how often their value changes. A gateway that is
+// interval is the time between readings, and between changes of their value, seconds. A gateway that is
 // polled faster than its sensor reports repeats the same value; a reading by exception
 // comes seldom while nothing moves.
 type interval struct {
@@ -54,7 +54,7 @@ func (p *interval) cached() bool {
 	return p.changes >= 8 && p.held >= 2.5*p.mean && p.held <= heldMost && p.heldDev < 0.35*p.held
 }
 
-// noise is how much readings scatter.
+// noise is the scatter of readings, inches.
 type noise struct {
 	sigma         float64 // standard deviation of a sample
 	sigmaAtChange float64 // sigma when the value last changed: a frozen one has none
@@ -108,8 +108,8 @@ func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
 func (z *noise) leastFall() float64 { return fallLeast + 2.3*z.rounded() }
 
 // slopesDiffer says that two slopes over a time differ by more than dumps and noise make by chance.
-func (z *noise) slopesDiffer(a, b, over, per, wander float64) bool {
-	return math.Abs(a-b)*over > 2*math.Sqrt(wander*over)+0.2/per+2*z.sigma
+func (z *noise) slopesDiffer(a, b, over, per, variance float64) bool {
+	return math.Abs(a-b)*over > 2*math.Sqrt(variance*over)+0.2/per+2*z.sigma
 }
 
 // gapMin is the silence in seconds that is a gap for this tank.

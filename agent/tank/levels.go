@@ -23,7 +23,7 @@ type levels struct {
 	history []sample // one every ten minutes
 }
 
-// put appends a sample to the buffer and thins it when it is full. The old array is left
+// put appends a sample to the recent ones and thins them when there are too many. The old array is left
 // as it is: a state whose successor was dropped may still use it.
 func (l *levels) put(s sample, draw drawPhase, jumpedAt float64) {
 	if len(l.recent) >= recentMost {
@@ -36,7 +36,7 @@ func (l *levels) put(s sample, draw drawPhase, jumpedAt float64) {
 	l.keepHistory(s, draw, jumpedAt)
 }
 
-// thinned is a copy of the buffer in which the old part is coarse, except about the
+// thinned is a copy of the recent samples in which the old part is coarse, except about the
 // beginning of a draw that is under way, and at most half of it is used.
 func (l *levels) thinned(now float64, draw drawPhase) []sample {
 	out := make([]sample, 0, recentMost)

@@ -163,7 +163,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	return stats.Round(c, 2), why
 }
 
-// remarks are what a reader should know of a load and is no reason for doubt, and the factor
+// remarks tell a reader of a load what is no reason for doubt, with the factor
 // by which its confidence is the less.
 func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []string, factor float64) {
 	factor = 1
@@ -191,7 +191,7 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	return says, factor
 }
 
-// chanceWrong is that of a volume with a standard error to be off by more than the greater of a
+// chanceWrong is the chance of a volume with a standard error to be off by more than the greater of a
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(math.Max(1, 0.01*bbl) / (sigma * math.Sqrt2))

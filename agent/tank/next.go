@@ -136,7 +136,7 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 	if dt >= ts.interval.gapMin(t, u.site.speed) && !thawed {
 		u.reportGap(i, ts, now, x, shown)
 	}
-	booted := u.st.bootedAt * u.site.speed // the time that a restart took says nothing of the pace
+	booted := u.st.bootedAt * u.site.speed // the time that a restart took says nothing of the interval
 	if !thawed && ts.last.t >= booted {
 		ts.interval.add(dt)
 	}
@@ -175,7 +175,7 @@ func (u *update) growMark() {
 	}
 }
 
-// storeEvery is how long the stored state may be behind, s.
+// storeEvery is the time in seconds after which the state is stored again.
 func (u *update) storeEvery(now float64) float64 {
 	every := storeIdle
 	for _, ts := range u.st.tanks {
@@ -187,7 +187,7 @@ func (u *update) storeEvery(now float64) float64 {
 	return every
 }
 
-// storeEvery is how long the stored state of one tank may be behind, s.
+// storeEvery is the time in seconds after which this tank wants the state stored again.
 func (ts *tankState) storeEvery(now, stored float64) float64 {
 	moved := math.Abs(ts.last.v-ts.stored.level) - 4*ts.noise.sigma
 	fresh := ts.last.t > stored

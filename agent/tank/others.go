@@ -95,7 +95,7 @@ func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// riseCourse is what some tanks rose together since a time, at each of givePoints instants; NaN where
+// riseCourse are the barrels that some tanks rose together since a time, at each of givePoints instants; NaN where
 // a level is not known.
 func (s siteTanks) riseCourse(tanks []int, from, to float64) []float64 {
 	out := make([]float64, givePoints)
@@ -132,7 +132,7 @@ func worstMiss(came []float64, fell [][]float64, choice int) float64 {
 	return worst
 }
 
-// othersDrained is what the tanks other than two lost between two times, where it is as fast as a load.
+// othersDrained are the barrels that the tanks other than two lost between two times, as fast as a load.
 func (s siteTanks) othersDrained(i, j int, from, to float64) (bbl float64) {
 	for k := range s.site.tanks {
 		o := &s.site.tanks[k]

@@ -2,54 +2,44 @@ package tank
 
 import "time"
 
-// Span is a stretch of time by the wall clock.
-type Span struct {
-	From time.Time `json:"from"`
-	To   time.Time `json:"to"`
+// Kind says what an Input is about.
+type Kind uint8
+
+// The kinds of input. A Tick is the clock alone: it finishes what has waited long enough,
+// for every tank, also when readings have stopped. About one a minute of site time is right.
+const (
+	Level             Kind = iota // inches
+	TopTemperature                // degF
+	BottomTemperature             // degF
+	Interface                     // inches, the oil/water interface above the same reference
+	Valve                         // 0 closed, else open
+	Gravity                       // as measured; no unit is assumed
+	BSW                           // as measured; no unit is assumed
+	Tick                          // Tank and Value mean nothing
+	kindCount
+)
+
+// Input is one thing that became known.
+type Input struct {
+	Kind  Kind
+	Tank  int           // index into the tanks of NewSite; out of range is ignored
+	Value float64       // see the kinds; a value that is no number is a fault, never a level
+	Good  bool          // the device vouches for it
+	At    time.Time     // wall clock as stamped; it may jump, come late, or come twice
+	One   bool          // At and Mono are one look at the box's two clocks: where they part, the wall clock was set
+	Mono  time.Duration // a clock that never steps; its base is its own for every Boot
+	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
+	Box   int64         // not 0: Mono goes on from one Boot to the next as long as this is the same
 }
 
-// Verdict is what the detector made of a fall that is no ticket, or not yet one. Levels are
-// inches, as gauged.
-type Verdict struct {
-	Tank  string    `json:"tank"`
-	What  string    `json:"what"`
-	Why   string    `json:"why"` // with the figures that decided
-	Start time.Time `json:"start"`
-	End   time.Time `json:"end"`
-	Open  float64   `json:"open_in"`
-	Close float64   `json:"close_in"`
-	Bbl   float64   `json:"bbl"`            // that left the tank, what flowed in meanwhile included
-	Until time.Time `json:"until,omitzero"` // of one that waits: when its confirmation ends
-
-	Unseen *Span `json:"unseen,omitempty"` // the readings before and after, where none came inside; nil: readings show it
-}
-
-// Correction is what became known of a load after it was reported: something about its levels, which Note says, or its
-// times by a clock that was set since.
-type Correction struct {
-	Tank       string
-	Began      time.Time // the load's, as it was reported: it names the load
-	Note       string    // about its levels, in a sentence; empty: it is about its times
-	Start, End time.Time // the load's times by the newest clock
-	Settled    bool      // the clock has not been set again for a while
-}
-
-// Trend is the level about a load, thinned, for people to look at.
-type Trend struct {
-	Seconds []int32 `json:"s"`      // after the load's start, by the wall clock; negative before it
-	Level   []int32 `json:"in_100"` // hundredths of an inch
-}
-
-// Rivals is what else the fall of a load could have been, and the figures that speak against it.
-type Rivals struct {
-	MinLoad float64       `json:"min_load_bbl"`       // settings of then
-	MinRate float64       `json:"min_rate"`           // barrels per minute
-	Others  int           `json:"others"`             // other tanks of the site that are watched
-	Rose    string        `json:"rose,omitempty"`     // the one of them that rose most meanwhile
-	RoseBbl float64       `json:"rose_bbl"`           // barrels by which they all rose beyond their own inflow
-	BackIn  float64       `json:"back_in"`            // inches that came back after the end, beyond the inflow
-	Watched time.Duration `json:"watched_ns"`         // site time from the end to the decision
-	WaterIn *float64      `json:"water_in,omitempty"` // inches by which the oil/water interface fell; nil: it is not measured
+// Outcome is one thing that was decided: exactly one of them is set. A Verdict may tell of the
+// same movement as an Event beside it: the one is for the service, the other for people who ask
+// why there is no ticket.
+type Outcome struct {
+	Load       *Load
+	Event      *Event
+	Correction *Correction
+	Verdict    *Verdict
 }
 
 // Load is one removal from one tank, finished and confirmed. Levels are as gauged; the
@@ -101,14 +91,67 @@ type Event struct {
 	Slow             bool    // of a loss: over hours, at rest
 }
 
-// Outcome is one thing that was decided: exactly one of them is set. A Verdict may tell of the
-// same movement as an Event beside it: the one is for the service, the other for people who ask
-// why there is no ticket.
-type Outcome struct {
-	Load       *Load
-	Event      *Event
-	Correction *Correction
-	Verdict    *Verdict
+// Correction tells of a load that was reported what became known since: something about its levels, which Note says, or its
+// times by a clock that was set since.
+type Correction struct {
+	Tank       string
+	Began      time.Time // the load's, as it was reported: it names the load
+	Note       string    // about its levels, in a sentence; empty: it is about its times
+	Start, End time.Time // the load's times by the newest clock
+	Settled    bool      // the clock has not been set again for a while
+}
+
+// Verdict says why a fall is no ticket, or not yet one. Levels are
+// inches, as gauged.
+type Verdict struct {
+	Tank  string    `json:"tank"`
+	What  string    `json:"what"`
+	Why   string    `json:"why"` // with the figures that decided
+	Start time.Time `json:"start"`
+	End   time.Time `json:"end"`
+	Open  float64   `json:"open_in"`
+	Close float64   `json:"close_in"`
+	Bbl   float64   `json:"bbl"`            // that left the tank, what flowed in meanwhile included
+	Until time.Time `json:"until,omitzero"` // of one that waits: when its confirmation ends
+
+	Unseen *Span `json:"unseen,omitempty"` // the readings before and after, where none came inside; nil: readings show it
+}
+
+// What a fall of the level was that made no ticket.
+const (
+	Metered       = "lact"     // a meter makes this tank's tickets
+	TooSmall      = "small"    // less than Loads.MinLoad
+	TooSlow       = "loss"     // slower than Loads.MinRate
+	TooLongUnseen = "unseen"   // over a longer gap than Loads.MaxGapTicket
+	WaterDrawn    = "water"    // the oil/water interface fell with the level
+	Transferred   = "transfer" // other tanks of the site rose
+	Recirculated  = "recirc"   // it came back
+	Echo          = "echo"     // a false echo that was believed
+	Undecided     = "waiting"  // it is not decided yet
+)
+
+// Trend is the level about a load, thinned, for people to look at.
+type Trend struct {
+	Seconds []int32 `json:"s"`      // after the load's start, by the wall clock; negative before it
+	Level   []int32 `json:"in_100"` // hundredths of an inch
+}
+
+// Rivals are the other explanations of a load's fall, with the figures that speak against them.
+type Rivals struct {
+	MinLoad float64       `json:"min_load_bbl"`       // settings of then
+	MinRate float64       `json:"min_rate"`           // barrels per minute
+	Others  int           `json:"others"`             // other tanks of the site that are watched
+	Rose    string        `json:"rose,omitempty"`     // the one of them that rose most meanwhile
+	RoseBbl float64       `json:"rose_bbl"`           // barrels by which they all rose beyond their own inflow
+	BackIn  float64       `json:"back_in"`            // inches that came back after the end, beyond the inflow
+	Watched time.Duration `json:"watched_ns"`         // site time from the end to the decision
+	WaterIn *float64      `json:"water_in,omitempty"` // inches by which the oil/water interface fell; nil: it is not measured
+}
+
+// Span is a stretch of time by the wall clock.
+type Span struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
 }
 
 // Hidden is the time between the readings before and after a load inside of which none came; nil: readings show the load.
@@ -131,47 +174,4 @@ func (l *Load) Hidden() *Span {
 		}
 	}
 	return s
-}
-
-// What a fall of the level was that made no ticket.
-const (
-	Metered       = "lact"     // a meter makes this tank's tickets
-	TooSmall      = "small"    // less than Loads.MinLoad
-	TooSlow       = "loss"     // slower than Loads.MinRate
-	TooLongUnseen = "unseen"   // over a longer gap than Loads.MaxGapTicket
-	WaterDrawn    = "water"    // the oil/water interface fell with the level
-	Transferred   = "transfer" // other tanks of the site rose
-	Recirculated  = "recirc"   // it came back
-	Echo          = "echo"     // a false echo that was believed
-	Undecided     = "waiting"  // it is not decided yet
-)
-
-// Kind says what an Input is about.
-type Kind uint8
-
-// The kinds of input. A Tick is the clock alone: it finishes what has waited long enough,
-// for every tank, also when readings have stopped. About one a minute of site time is right.
-const (
-	Level             Kind = iota // inches
-	TopTemperature                // degF
-	BottomTemperature             // degF
-	Interface                     // inches, the oil/water interface above the same reference
-	Valve                         // 0 closed, else open
-	Gravity                       // as measured; no unit is assumed
-	BSW                           // as measured; no unit is assumed
-	Tick                          // Tank and Value mean nothing
-	kindCount
-)
-
-// Input is one thing that became known.
-type Input struct {
-	Kind  Kind
-	Tank  int           // index into the tanks of NewSite; out of range is ignored
-	Value float64       // see the kinds; a value that is no number is a fault, never a level
-	Good  bool          // the device vouches for it
-	At    time.Time     // wall clock as stamped; it may jump, come late, or come twice
-	One   bool          // At and Mono are one look at the box's two clocks: where they part, the wall clock was set
-	Mono  time.Duration // a clock that never steps; its base is its own for every Boot
-	Boot  int64         // another boot: Mono has another base, and what was only in memory is lost
-	Box   int64         // not 0: Mono goes on from one Boot to the next as long as this is the same
 }

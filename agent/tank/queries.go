@@ -9,7 +9,7 @@ import (
 
 // What of the detector's state the tank book goes by. Times are site seconds, unless they are instants.
 
-// CleanLevel is where the detector last saw a level: cleaned, the mean of some seconds.
+// CleanLevel is a level that the detector believed: cleaned, the mean of some seconds.
 type CleanLevel struct {
 	Seconds float64
 	In      float64
@@ -42,7 +42,7 @@ type SlowLoss struct {
 	Bbl   float64 // so far
 }
 
-// SlowLoss is that of a tank.
+// SlowLoss is the one of a tank that goes on.
 func (s Site) SlowLoss(st State, i int) SlowLoss {
 	l := st.tanks[i].slow.loss
 	if !l.active {
@@ -51,7 +51,7 @@ func (s Site) SlowLoss(st State, i int) SlowLoss {
 	return SlowLoss{Open: true, Moved: l.kind == lossMoved, Bbl: l.bbl(&s.tanks[i])}
 }
 
-// Zeros are what the wall clock said when this state's own time was 0: the box's clock, and the one that a tank's
+// Zeros are the wall clock's times at which this state's own time was 0: the box's clock, and the one that a tank's
 // readings carry. They move when a clock was set, and are comparable over restarts. The zero time: not known.
 func (st State) Zeros(tank int) (box, own time.Time) {
 	if st.boxClock.known {
@@ -84,7 +84,7 @@ func (st State) Phase(tank int) string {
 	return "drawing"
 }
 
-// drawingFor is how long after the last sign of a fall a draw counts as under way, site seconds.
+// drawingFor is the time in site seconds after the last sign of a fall in which a draw counts as under way.
 const drawingFor = 300.0
 
 // Waiting are the falls of a tank that are not decided yet, in order.
@@ -150,7 +150,7 @@ func (s Site) Over(st State, i int) bool {
 	return ts.last.t-ts.lastFallAt > t.Loads.PauseMerge.Seconds() || silent > ts.interval.gapMin(t, s.speed)
 }
 
-// Outlook is where a tank's level stands by what is known of it so far, if what went on goes on. Levels are inches.
+// Outlook is a tank's level now, if what went on when it was last read goes on. Levels are inches.
 type Outlook struct {
 	At        time.Time // of the newest level
 	In        float64   // that level
@@ -162,7 +162,7 @@ type Outlook struct {
 	PerInch   float64   // barrels
 }
 
-// drawFaster is how many times faster a draw may go on than it was seen to.
+// drawFaster is the factor by which a draw may go on faster than it was seen to.
 const drawFaster = 1.5
 
 // fallLine is the line by which a draw is going on, where one is.

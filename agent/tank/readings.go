@@ -32,7 +32,7 @@ type pending struct {
 // heldValue is a value that stood for so many seconds.
 type heldValue struct{ level, seconds float64 }
 
-// shown is what was shown instead of a level, for a minute or more.
+// shown is the value that the sensor held instead of a level, for a minute or more.
 func (p pending) shown() heldValue {
 	if long := p.last.t - p.first.t; p.count > 0 && long >= singleReading {
 		return heldValue{p.last.v, long}
@@ -45,7 +45,7 @@ func (r *readings) noiseFloor(t *Tank) float64 {
 	return math.Max(float64(t.Loads.Noise), math.Max(6*r.noise.sigma, 4*r.noise.fast))
 }
 
-// reach is how far the level may have moved since the last believed reading.
+// reach are the inches that the level may have moved since the last believed reading.
 func (r *readings) reach(t *Tank, now float64) float64 {
 	dt := math.Max(now-r.last.t, 0)
 	if r.timeUnknown {
@@ -77,7 +77,7 @@ func (r *readings) beginAt(now, x float64) {
 	r.bin.add(now, x)
 }
 
-// acceptance is what becomes of one reading.
+// acceptance of one reading.
 type acceptance uint8
 
 const (

@@ -12,11 +12,11 @@ const (
 	badFew     = 2      // bad values that make an episode
 	spikeClose = 7200.0
 	spikeFew   = 6
-	blindLong  = 3600.0 // s of bad values alone, after which they are told of at once
+	blindLong  = 3600.0 // s of bad values alone, after which they are reported at once
 	smallDay   = 86400.0
 	smallWorth = 5.0        // bbl a day
 	stepWorth  = 30.0       // s of a clock's step that is worth an event
-	stepSmall  = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are told of once
+	stepSmall  = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
 	firstSet   = 6e8        // s, some twenty years; a clock that steps so far had begun in 1970
 	shiftLong  = 60.0       // s; a smaller step of the clock leaves the times as they are
 	shiftHold  = 2 * 3600.0 // s after which a step of the clock will not be taken back any more
@@ -48,7 +48,7 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 	}
 }
 
-// blinded says that for an hour there was no level but bad values, and nobody was told since.
+// blinded says that for an hour there was no level but bad values, and nothing was reported since.
 func (f *faults) blinded(lastLevel, now float64) bool {
 	s := f.badValues
 	return s.active && s.n >= badFew && s.last-lastLevel >= blindLong && now-s.last < badClose && (s.toldAt < lastLevel || s.toldAt > s.last)

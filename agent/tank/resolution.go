@@ -15,7 +15,7 @@ const (
 	restFar        = 60.0       // s to the nearest sample, from which on the inflow carries the level
 )
 
-// resolution is how a sensor speaks while its tank is at rest and drawn from.
+// resolution of a sensor's reports: the steps of its values, or the deadband within which it is silent.
 type resolution struct {
 	step     float64 // in; its values are multiples of this; 0: fine
 	deadband float64 // in; it reports only what moved as far since its last report; 0: it reports by the clock
@@ -75,7 +75,7 @@ func learnDeadband(b []sample) float64 {
 	return least
 }
 
-// restReach is how far from a draw the samples at rest may lie, s.
+// restReach are the seconds from a draw within which samples at rest are used.
 func (m resolution) restReach() float64 {
 	if m.deadband > 0 {
 		return learnFrom

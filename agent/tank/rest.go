@@ -58,7 +58,7 @@ func (r resting) fade() float64 {
 	return math.Inf(1)
 }
 
-// sampleVariance is what is not known of a sample carried to the instant: its noise, the slosh,
+// sampleVariance is the variance of a sample that is carried to the instant: its noise, the slosh,
 // and how well the slope is known.
 func (r resting) sampleVariance(s sample, slope, fade float64) float64 {
 	dt := math.Abs(s.t - r.at)

@@ -51,8 +51,8 @@ func (u *update) findReturned(i int, ts *tankState, now float64) {
 	})
 }
 
-// wonBack is how many inches the level has won since a load, beyond its inflow, at a rate that only a pump has; since
-// is where that began. The next draw ends the count: what is pumped in for it is no return.
+// wonBack are the inches that the level has won since a load, beyond its inflow, at a rate that only a pump has; since
+// is the time at which that began. The next draw ends the count: what is pumped in for it is no return.
 func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64) {
 	last = load.closing
 	k := searchTime(l.history, load.end+300)

@@ -72,7 +72,7 @@ func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
 	return bbl
 }
 
-// regained is how much of its fall the level has won back since a draw, beyond the
+// regained are the inches of its fall that the level has won back since a draw, beyond the
 // inflow, inches.
 func (ts *tankState) regained(t *Tank, d draw, now float64) float64 {
 	high := 0.0

@@ -49,7 +49,7 @@ func grained(t, v float64, n int) sample {
 
 func grains(v, grain float64) int64 { return int64(math.Round(v / grain)) }
 
-// between are the samples of a buffer with from <= t <= to.
+// between are the samples with from <= t <= to.
 func between(b []sample, from, to float64) []sample {
 	lo, hi := searchTime(b, from), searchTime(b, math.Nextafter(to, math.Inf(1)))
 	return b[lo:max(lo, hi)]

@@ -2,7 +2,7 @@ package tank
 
 import "math"
 
-// State is where the tanks of a site stand. The zero value knows nothing. A State is a
+// State is all that is known of the tanks of a site. The zero value knows nothing. A State is a
 // value: Next leaves the one it was given as it was.
 type State struct {
 	mark     uint64

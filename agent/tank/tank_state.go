@@ -6,7 +6,7 @@ const (
 	reportedMost = 4 // loads of a tank that are remembered
 )
 
-// tankState is what the detector knows of one tank between two inputs. It is copied at every change; its slices are shared
+// tankState is the memory of one tank between two inputs. It is copied at every change; its slices are shared
 // between the copies and only ever appended to or replaced. Times are site seconds, levels inches.
 type tankState struct {
 	clock        clock

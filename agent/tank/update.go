@@ -24,7 +24,7 @@ type update struct {
 	jumpedTo float64 // in
 }
 
-// writable is a vessel that may be written to.
+// writable is a tank's state that may be written to.
 func (u *update) writable(i int) *tankState {
 	n := *u.st.tanks[i]
 	u.st.tanks[i] = &n

@@ -82,7 +82,7 @@ func GravityAt60(observedAPI, degF float64, glass bool) float64 {
 	return DensityAPI(at60)
 }
 
-// Observed is what was gauged at the opening or at the closing of a run.
+// Observed are the measurements at the opening or at the closing of a run.
 type Observed struct {
 	Barrels   float64 // table volume at the gauge
 	FreeWater float64 // barrels of free water under the oil

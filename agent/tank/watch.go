@@ -12,7 +12,7 @@ const (
 )
 
 // watch looks, at each sample, whether the level falls as in a draw, and when it does,
-// sees to it that the buffer will be judged.
+// sees to it that the samples will be judged.
 func (u *update) watch(i int, ts *tankState, s sample) {
 	t := &u.site.tanks[i]
 	per := t.Table.PerInch(float64(s.v))
@@ -88,7 +88,7 @@ func (l *levels) fallBegan(now float64, z *noise) float64 {
 	return b[k].t
 }
 
-// flush moves the bin into the buffer and looks whether the level falls.
+// flush moves the bin into the recent samples and looks whether the level falls.
 func (u *update) flush(i int, ts *tankState) {
 	if ts.bin.n == 0 {
 		return

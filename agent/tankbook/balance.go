@@ -151,7 +151,7 @@ func plausibleLack(left, due float64) bool {
 	return math.Abs(left) <= math.Max(usualNear, usualFar*due)
 }
 
-// steadyInflow is what a tank with steady inflow makes a day; false while its days are too few or differ.
+// steadyInflow are the barrels a day that a tank with steady inflow makes; false while its days are too few or differ.
 func (p *tankPage) steadyInflow(limit float64) (usual float64, ok bool) {
 	n := len(p.usualInflow)
 	for k := 1; k < n; k++ {
@@ -165,7 +165,7 @@ func (p *tankPage) steadyInflow(limit float64) (usual float64, ok bool) {
 	return stats.Median(append([]float64(nil), p.usualInflow[n-usualLeast:]...)), true
 }
 
-// inflowOutsideRuns is what came in while no run was under way, barrels a day: what flowed in during a run
+// inflowOutsideRuns are the barrels a day that came in while no run was under way: the inflow during a run
 // is an estimate.
 func (p *tankPage) inflowOutsideRuns(change, days float64) float64 {
 	for _, r := range p.yesterday.runs {

@@ -28,7 +28,7 @@ type Rules struct {
 	Metered   []bool        // by tank: a meter counts its production
 }
 
-// Book is where the books of a site's tanks stand. Like State it is a value: Next leaves the one
+// Book holds the open days of a site's tanks. Like tank.State it is a value: Next leaves the one
 // that it was given as it was.
 type Book struct {
 	pages []*tankPage
@@ -114,13 +114,13 @@ type Day struct {
 	Remarks      []string  `json:"remarks,omitempty"`
 }
 
-// Outcome is what the book has to say: a closed day, a loss, or both.
+// Outcome is a closed day, a loss, or both.
 type Outcome struct {
 	Day  *Day
 	Loss *tank.Event
 }
 
-// bookkeeper is one call at work.
+// bookkeeper is one call of Next at work.
 type bookkeeper struct {
 	site     tank.Site
 	rules    Rules
@@ -218,7 +218,7 @@ func (w *bookkeeper) clockSpan(from, to float64) string {
 
 func unix(s float64) time.Time { return time.Unix(int64(math.Floor(s)), 0).UTC() }
 
-// meterAt is what the meter had counted at a time, by the readings about it.
+// meterAt is the meter's count at a time, by the readings about it, barrels.
 func (p *tankPage) meterAt(t float64) float64 {
 	k := 0
 	for k < len(p.counts) && p.counts[k].t < t {
@@ -236,7 +236,7 @@ func (p *tankPage) meterAt(t float64) float64 {
 	return a.v + (b.v-a.v)*(t-a.t)/(b.t-a.t)
 }
 
-// leftOver is what the balance of a day leaves over, where that rests on the gauge-offs alone: beside
+// leftOver is the residual of a day's balance, where that rests on the gauge-offs alone: beside
 // a meter, and for a tank into which nothing came.
 type leftOver struct {
 	known         bool

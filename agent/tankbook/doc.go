@@ -4,14 +4,25 @@
 //	closing = opening + production - runs - water - transfers - other + residual
 //
 // It listens to the detector (agent/tank): to the levels that it believed, and to what it decided. With a production meter the
-// residual is what the meter, the gauges and the runs leave over. Without one the residual is the slow change of the level at
-// rest, between the dumps of a separator, or where the inflow is steady what is missing against the tank's own days before;
-// production is what then closes the balance.
+// meter, the gauges and the runs leave the residual over. Without one the residual is the slow change of the level at rest,
+// between the dumps of a separator, or where the inflow is steady the lack against the tank's own days before; production then
+// closes the balance.
 //
 // Like the detector it is pure: a Book is a value, Next gives the one after an input, and nothing here reads a clock or stores.
 // Volumes are barrels, levels inches, times site seconds or seconds of the unix clock, as each says.
 //
-// The order of the files: book (what it is told and says), rest (the level parted into rests and movements), still (the slope
-// of all rests), meter (the production meter), day (gauge-offs; what the detector decided is booked on its day), transfer (oil
-// that went to other tanks), balance (the closed day), loss (what is missing, told of once), codec (how it is stored).
+// The order of the files, of which each uses those before it: stock, still (the slope of all rests of a day), rest (the level
+// parted into rests and movements), meter (the production meter), book (the open days), transfer (oil that went to other tanks),
+// balance (a closed day), loss (oil that is missing, told of once), day (gauge-offs; what the detector decided goes to its day),
+// next (the whole step), codec (what is stored).
+//
+// # Decisions
+//
+// The tank book is a second pure state beside the detector's, stored in the same transaction. A leak is the slope common to all
+// rests, fitted with two harmonics of the day; where inflow is steady, a tank is compared with its own days; with a meter, stock
+// less meter is what is fitted. The residual is never zero by construction, and a day says how small a loss it would have shown,
+// or why none. A run across the gauge-off is booked whole on the day of its closing.
+//
+// A transfer is known by the giver's volume and shared by what the others rose. A tank's day closes only when no tank of the site
+// has an undecided draw, for four hours at most. A rise that is no production makes a day blind, not its fall a loss.
 package tankbook

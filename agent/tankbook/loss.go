@@ -16,7 +16,7 @@ const (
 	lossGrown  = 2.0  // times as fast as told, and it is told of again
 )
 
-// lossEstimate is what the last days lost in barrels a day, and its standard error.
+// lossEstimate of the last days, in barrels a day, with its standard error.
 type lossEstimate struct {
 	days     int
 	bblADay  float64

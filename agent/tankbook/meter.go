@@ -12,7 +12,7 @@ const (
 	nextCountBegins = -1.0  // in place of the time of the newest count: the next one has nothing to do with it
 )
 
-// meterCount is what the meter had counted at a time: barrels, site seconds.
+// meterCount is a count of the meter: barrels at a site second.
 type meterCount struct{ t, v float64 }
 
 // meter follows a totaliser over its rollovers and resets.
@@ -52,7 +52,7 @@ func (m *meter) add(at, total float64) {
 	}
 }
 
-// rolledOver is what came when the count is less than before: it went over a round number of tens, or
+// rolledOver are the barrels that came when the count is less than before: it went over a round number of tens, or
 // -1 where that cannot be.
 func (m *meter) rolledOver(total, most float64) float64 {
 	for top := rollLeast; top <= 1e12; top *= 10 {

@@ -36,7 +36,7 @@ type restSums struct {
 
 const headFew = 5
 
-// basis is what a stock at rest may follow, at a time.
+// basis are the functions of time that a stock at rest may follow.
 func basis(from, t float64) [terms]float64 {
 	s, c := math.Sincos(2 * math.Pi * math.Mod(t, day) / day)
 	return [terms]float64{(t - from) / day, c, s, 2*c*c - 1, 2 * s * c}
@@ -227,7 +227,7 @@ func (f daySums) endsError(t *tank.Tank, perInch float64) float64 {
 	return math.Sqrt2 * math.Hypot(repeatability(t.Sensor)*perInch, f.stepSize()/math.Sqrt(12))
 }
 
-// repeatability is how well a kind of sensor repeats itself from one day to the next, inches.
+// repeatability of a kind of sensor from one day to the next, inches.
 func repeatability(sensor string) float64 {
 	switch sensor {
 	case "ultrasonic":

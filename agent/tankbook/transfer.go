@@ -83,7 +83,7 @@ func (w *bookkeeper) transferShares(i int, own *tankPage, m movement, parts []mo
 	return out
 }
 
-// riseIn is what tank j rose in each part of a transfer out of tank i, and together; 0 where that is no part of it.
+// riseIn are the barrels that tank j rose in each part of a transfer out of tank i, and together; 0 where it had no part in it.
 func (w *bookkeeper) riseIn(i, j int, off float64, m movement, parts []movement, out [][]float64) (sum float64) {
 	t, p := w.site.Tank(j), w.page(j)
 	if j == i || p == nil || !p.begun || t.Group != "" && t.Group == w.site.Tank(i).Group {
@@ -149,7 +149,7 @@ func (p *tankPage) findLift() {
 	}
 }
 
-// sumReceived is what came in from other tanks. What came while a run was under way left with it.
+// sumReceived are the barrels that came in from other tanks. What came while a run was under way left with it.
 func (s *openDay) sumReceived() float64 {
 	sum := 0.0
 	for _, g := range s.transferredIn {

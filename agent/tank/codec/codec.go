@@ -33,7 +33,7 @@ func Write(format byte) *Archive { return &Archive{b: []byte{format}, Format: fo
 // Read begins to read what was written; b holds a byte at least.
 func Read(b []byte) *Archive { return &Archive{b: b[1:], Reading: true, Format: b[0]} }
 
-// Bytes is what was written.
+// Bytes that were written.
 func (a *Archive) Bytes() ([]byte, error) { return a.b, a.err }
 
 // Err is the first thing that went wrong.

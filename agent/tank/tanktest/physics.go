@@ -16,7 +16,7 @@ const (
 	Hour    = 3600.0 // s
 )
 
-// Start is when site second 0 was.
+// Start is the instant of site second 0.
 var Start = time.Date(2026, 3, 2, 6, 0, 0, 0, time.UTC)
 
 // Rows are the strapping table of a 20 ft tank.
@@ -25,7 +25,7 @@ func Rows() [][2]float64 { return [][2]float64{{0, 0}, {240, 240 * PerInch}} }
 // Move is oil leaving at a steady rate from a time on; with a negative volume it comes in.
 type Move struct{ From, Bbl, Rate float64 }
 
-// End is when it is over.
+// End of the move, s.
 func (m Move) End() float64 { return m.From + math.Abs(m.Bbl)/m.Rate*60 }
 
 // Well is one tank with what flows in and out.
