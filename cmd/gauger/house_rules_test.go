@@ -106,12 +106,11 @@ func houseRule(name string) *eventrules.Rule {
 	return nil
 }
 
-// tellers holds the list against the rooms that use its names: a rule's teller does, or a room below it.
+// tellers holds the list against the rooms that use its names: a rule's tellers do.
 func (j *houseJudge) tellers() {
 	for constant, rule := range j.listed {
 		for teller := range strings.SplitSeq(rule.Teller, ", ") {
-			tells := func(room string) bool { return strings.HasPrefix(room+"/", teller+"/") }
-			if !slices.ContainsFunc(j.told[constant], tells) {
+			if !slices.Contains(j.told[constant], teller) {
 				j.fault(houseWords, "%s does not tell of %s: mend the list", teller, rule.Name)
 			}
 		}
