@@ -101,7 +101,7 @@ bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two
 	bin/mqttbench -gauger bin/gauger
 
 bench-outbox: ## measure the outbox beside a raw append, tidwall/wal, SQLite and OpenTelemetry (ROWS=12, SCALE=0.1, DIR=)
-	go build -C outbox/bench -buildvcs=false -o $(CURDIR)/bin/outboxbench .
+	go build -C deploy/bench/outbox -buildvcs=false -o $(CURDIR)/bin/outboxbench .
 	bin/outboxbench -rows "$(ROWS)" $(if $(SCALE),-scale $(SCALE)) $(if $(DIR),-dir $(DIR))
 
 cross: cross-amd64 cross-arm64 cross-armv7 ## build gauger for linux amd64, arm64, armv7 into bin/, each at most 20 MB

@@ -77,7 +77,7 @@ var houseRooms = map[string]houseRoom{
 	"outbox/preflight":             {may: "outbox outbox/receipts", why: "has the file examined by a child before it is opened"},
 	"outbox/receipts":              {may: "outbox/disk", why: "what was delivered, and when; it knows no queue"},
 	"outbox/outboxtest":            {may: "outbox", why: "a model to compare the outbox with"},
-	"outbox/bench":                 {may: "outbox agent agent/ledger agent/cloud agent/cloud/keys agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
+	"deploy/bench/outbox":          {may: "outbox agent agent/ledger agent/cloud agent/cloud/keys agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
 	"deploy/proof":                 {why: "which stretch of a long proof is run; for tests of every room"},
 	"eventrules":                   {why: "names that people at the service filter by; constants and nothing else"},
 }
@@ -94,19 +94,19 @@ const houseTests = "(tests)"
 var houseFences = []houseFence{
 	{"github.com/goburrow", "collectors/modbus/line deploy/bench/modbus", "its transports mix up answers; only line knows the way round"},
 	{"github.com/eclipse/paho.mqtt.golang", "collectors/mqtt deploy/bench/mqtt", "its acknowledgements must wait for the disk"},
-	{"go.etcd.io/bbolt", "outbox outbox/outboxtest outbox/bench", "one file, one owner"},
-	{"github.com/tidwall/wal", "outbox/bench", "a store to be measured beside"},
-	{"modernc.org/sqlite", "outbox/bench", "a store to be measured beside"},
-	{"github.com/open-telemetry", "outbox/bench", "a store to be measured beside"},
-	{"go.opentelemetry.io/collector", "outbox/bench", "the file storage is made through it"},
-	{"go.uber.org/zap", "outbox/bench", "the file storage wants its logger"},
+	{"go.etcd.io/bbolt", "outbox outbox/outboxtest deploy/bench/outbox", "one file, one owner"},
+	{"github.com/tidwall/wal", "deploy/bench/outbox", "a store to be measured beside"},
+	{"modernc.org/sqlite", "deploy/bench/outbox", "a store to be measured beside"},
+	{"github.com/open-telemetry", "deploy/bench/outbox", "a store to be measured beside"},
+	{"go.opentelemetry.io/collector", "deploy/bench/outbox", "the file storage is made through it"},
+	{"go.uber.org/zap", "deploy/bench/outbox", "the file storage wants its logger"},
 	{"github.com/cenkalti/backoff/v4", "outbox agent/cloud/keys", "only what speaks with the service waits for it"},
 	{"go.yaml.in/yaml/v3", "config", "one reader of the configuration"},
 	{"github.com/spf13", "cmd/gauger", "one command line; the other programs have none to speak of"},
 	{"github.com/rs/zerolog", "agent agent/ledger agent/ledger/ledgertest agent/console cmd/gauger cmd/wellsim", "ground rooms return errors; the top logs them once"},
 	{"github.com/mochi-mqtt/server/v2", "cmd/wellsim " + houseTests, "a broker never ships"},
 	{"github.com/rogpeppe/go-internal", houseTests, "a test's tool"},
-	{"golang.org/x/sys", "collectors/modbus/line collectors/modbus/modbustest deploy/bench/modbus collectors/host outbox outbox/disk outbox/outboxtest outbox/bench agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
+	{"golang.org/x/sys", "collectors/modbus/line collectors/modbus/modbustest deploy/bench/modbus collectors/host outbox outbox/disk outbox/outboxtest deploy/bench/outbox agent agent/console cmd/gauger cmd/wellsim", "system calls; never where money is decided"},
 }
 
 var (

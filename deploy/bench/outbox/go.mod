@@ -1,4 +1,4 @@
-module gauger/outbox/bench
+module gauger/deploy/bench/outbox
 
 go 1.26.0
 
@@ -45,4 +45,4 @@ require (
 	modernc.org/memory v1.12.1 // indirect
 )
 
-replace gauger => ../..
+replace gauger => ../../..

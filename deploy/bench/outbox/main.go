@@ -1,4 +1,4 @@
-// Command bench measures the outbox beside a raw append and beside three other stores, in one run and on one disk, and
+// Command outbox measures the outbox beside a raw append and beside three other stores, in one run and on one disk, and
 // prints each figure with its goal. Times count as multiples of the raw append's only: each cell is a process of its
 // own, the contenders take turns inside each round, and what is told is the median of the rounds. It is a module of its
 // own, so that no contender becomes a dependency of gauger, and it never ships.
