@@ -44,7 +44,7 @@ func TestWhatOnlyCheckRefuses(t *testing.T) {
 func TestWhatTakesThePlace(t *testing.T) {
 	cfg := edited(t, "  wire: {level_unit: in, batch: {events: 20}}\n", "  wire: {number_max: 5, connect_timeout: 1ns, headers: {X-A: \"a\\nb\", X-B: c}}\n")
 	if w := cfg.Service.Wire; w.NumberMax != 12 || w.ConnectTimeout != 10*time.Second || len(w.Headers) != 1 || w.Headers["X-B"] != "c" {
-		t.Errorf("%d characters, %s, headers %v", w.NumberMax, w.ConnectTimeout, w.Headers)
+		t.Errorf("%d characters, %s, headers %v; want 12, 10s and X-B: c", w.NumberMax, w.ConnectTimeout, w.Headers)
 	}
 	if problems := cfg.Service.Wire.Check(); len(problems) > 0 {
 		t.Errorf("it has mistakes: %v", problems)

@@ -68,7 +68,7 @@ func TestAReplayLoads(t *testing.T) {
 	}
 	info, _ := cfg.PointInfo(cfg.Tanks[0].Level)
 	if m := cfg.Tanks[0].Model(info.Every); m.Every != 30*time.Second || m.Group != "g1" || !m.Interface || m.Sensor != "hydrostatic" {
-		t.Errorf("model %+v", m)
+		t.Errorf("model %+v, want every 30s, group g1, an interface, hydrostatic", m)
 	}
 	if b := cfg.Tanks[1]; !b.Lact() || b.Table.Name() != "geometry" || b.Table.Top() != 186 {
 		t.Errorf("tank %+v", b)
@@ -96,7 +96,7 @@ func TestTanksNeedDevices(t *testing.T) {
 func TestASpeedThatOneTankHasAlone(t *testing.T) {
 	ps := problemsOf(t, strings.Replace(replay, "    sales: lact\n", "    sales: lact\n    loads: {speed: 2}\n", 1))
 	if len(ps) != 1 || ps[0].Path != "tanks[1].loads.speed" || ps[0].Line != 40 || !strings.Contains(ps[0].Message, "one clock") {
-		t.Errorf("%v", ps)
+		t.Errorf("%v, want one clock alone, at tanks[1].loads.speed on line 40", ps)
 	}
 }
 

@@ -44,7 +44,7 @@ func FuzzParse(f *testing.F) {
 			bytes.Count(b, []byte("\u2028")) + bytes.Count(b, []byte("\u2029")) + 1
 		for _, p := range ps {
 			if p.File != "f.yaml" || p.Line < 1 || p.Line > last || p.Column < 1 || p.Message == "" {
-				t.Errorf("%+v in a file of %d lines", p, last)
+				t.Errorf("%+v in a file of %d lines; want its name, a line and column in it, and a message", p, last)
 			}
 		}
 	})

@@ -63,7 +63,7 @@ func TestSomeObjectStandsInForTheSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if ws := besideTheKey(cfg.Warnings); cfg.Object != own || len(ws) != 1 || ws[0].Path != "object" || !strings.Contains(ws[0].Message, "tanks[0]") {
-		t.Errorf("object %q, warnings %v", cfg.Object, ws)
+		t.Errorf("object %q, warnings %v; want %q and one at object that names tanks[0]", cfg.Object, ws, own)
 	}
 }
 
@@ -101,14 +101,14 @@ func TestDefaultsAndWhatFollowsFromOtherKeys(t *testing.T) {
 	}
 	first, second := cfg.Tanks[0], cfg.Tanks[1]
 	if first.Loads.MinLoad != 20 || first.Loads.TruckMax != 200 || second.Loads.MinLoad != 20 || second.Loads.TruckMax != 215 {
-		t.Errorf("tanks' loads over the site's: %+v, %+v", first.Loads, second.Loads)
+		t.Errorf("tanks' loads over the site's: %+v, %+v; want least 20 and 20, trucks 200 and 215", first.Loads, second.Loads)
 	}
 	if first.Sales != "truck" || first.Temperatures != "in_tank" || first.Height != 240 {
 		t.Errorf("tank %+v", first)
 	}
 	m := first.Model(5 * time.Second)
 	if m.ID != "TK-1001" || !m.Valve || m.Interface || m.Lact || m.OpeningClosing || m.Every != 5*time.Second || m.Table.Top() != 240 {
-		t.Errorf("model %+v", m)
+		t.Errorf("model %+v, want TK-1001 with a valve alone, every 5s, up to 240 in", m)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestADeviceSpeaksOverItsTemplate(t *testing.T) {
 	}
 	level, tv := d.Points[1], d.Points[3]
 	if level.Unit != "ft" || level.Input != nil || level.Holding == nil || *level.Holding != 6302 || level.Type != "float32" || level.GoodWhen == nil {
-		t.Errorf("level %+v", level)
+		t.Errorf("level %+v, want ft, holding 6302, no input, float32, with good_when", level)
 	}
 	if tv.GoodWhen != nil || *tv.Input != 1306 {
 		t.Errorf("tv %+v", tv)

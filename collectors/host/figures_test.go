@@ -92,7 +92,7 @@ func TestThisBox(t *testing.T) {
 	for _, read := range []string{"disk_free_percent", "disk_free_mib", "memory_available_mib", "load_1m", "uptime_s"} {
 		v, err := figures[read].read(here, "")
 		if err != nil || v < 0 || (v == 0 && read != "load_1m") || (read == "disk_free_percent" && v > 100) {
-			t.Errorf("%s is %g, %v", read, v, err)
+			t.Errorf("%s is %g, %v; want above zero (a load may be 0), at most 100 for a percentage", read, v, err)
 		}
 	}
 }

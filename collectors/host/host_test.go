@@ -81,10 +81,10 @@ func TestPollsEveryPointInOneBatch(t *testing.T) {
 			t.Fatalf("%d readings", len(got))
 		}
 		if r := got[0]; r.Point != "rtu/disk" || r.Unit != "percent" || r.Quality != collectors.Bad || math.Abs(r.Value-26.3158) > 0.0001 || !strings.Contains(r.Err.Error(), "outside 50 to 100") {
-			t.Errorf("disk: %+v", r)
+			t.Errorf("disk: %+v, want rtu/disk at 26.3158 percent, bad, outside 50 to 100", r)
 		}
 		if r := got[1]; r.Unit != "degF" || r.Quality != collectors.Good || math.Abs(r.Value-142.25) > 1e-9 || r.Err != nil || !r.At.Equal(start) {
-			t.Errorf("temperature: %+v", r)
+			t.Errorf("temperature: %+v, want 142.25 degF, good, at %s", r, start)
 		}
 		if r := got[2]; r.Quality != collectors.Bad || !math.IsNaN(r.Value) || r.Err == nil {
 			t.Errorf("a folder that is not there: %+v", r)
@@ -122,10 +122,10 @@ func TestTellsOnceThatAFigureStaysAwayAndOnceThatItIsBack(t *testing.T) {
 		}
 		open, shut := a.notices[0], a.notices[1]
 		if open.Rule != "comm-loss" || open.Source != "rtu/load" || !open.Since.Equal(start) || !open.Until.IsZero() || !strings.Contains(open.Note, "loadavg") {
-			t.Errorf("opened with %+v", open)
+			t.Errorf("opened with %+v, want comm-loss of rtu/load since %s, open, with loadavg in its note", open, start)
 		}
 		if shut.Rule != open.Rule || shut.Source != open.Source || !shut.Since.Equal(start) || !shut.Until.Equal(start.Add(10*time.Second)) {
-			t.Errorf("closed with %+v", shut)
+			t.Errorf("closed with %+v, want what was opened, until ten seconds later", shut)
 		}
 	})
 }

@@ -236,10 +236,10 @@ func TestAHostIsAskedForWhatThereIs(t *testing.T) {
 	d := delivery{host: h}
 	refused, batch := make([]collectors.Refusal, 1), make([]collectors.Reading, 1)
 	if left, err := d.handOver(t.Context(), nil, batch); err != nil || left != nil || h.asked != 0 || len(h.batches) != 1 {
-		t.Errorf("readings alone: asked %d times to keep, %v", h.asked, err)
+		t.Errorf("readings alone: asked %d times to keep, left %v, %d batches, %v; want 0, none, 1 and no error", h.asked, left, len(h.batches), err)
 	}
 	if left, err := d.handOver(t.Context(), refused, nil); err != nil || left != nil || h.asked != 1 || len(h.batches) != 1 {
-		t.Errorf("a refusal alone: asked %d times to keep, %v", h.asked, err)
+		t.Errorf("a refusal alone: asked %d times to keep, left %v, %d batches, %v; want 1, none, 1 and no error", h.asked, left, len(h.batches), err)
 	}
 	h.emitting = func([]collectors.Reading) error { return errors.New("disk full") }
 	if left, err := d.handOver(t.Context(), refused, batch); err == nil || len(left) != 0 || len(h.refused) != 2 {

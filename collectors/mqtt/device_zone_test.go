@@ -112,7 +112,7 @@ func TestAZoneThatIsNotKnownIsNotGuessedFromABacklog(t *testing.T) {
 		for i, k := range kept {
 			got, err := decode(k)
 			if err != nil || len(got) != 1 || !got[0].Past || off(got[0], o.want) {
-				t.Errorf("message %d decoded again: %+v, %v", i, got, err)
+				t.Errorf("message %d decoded again: %+v, %v; want one reading of the past at %v", i, got, err, o.want)
 			}
 		}
 	})

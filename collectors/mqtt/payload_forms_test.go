@@ -63,7 +63,7 @@ func TestThingsBoardsForms(t *testing.T) {
 		}
 	}
 	if all := decodeAll(t, device, `[{"ts":1772366400000,"values":{"level":"5 in"}},{"ts":1772366410000,"values":{"level":"x"}},{"ts":1772366420000,"values":{"level":7}}]`); len(all) != 3 || all[0].reading.Value != 5 || all[1].undecodable == nil || all[2].reading.Value != 7 {
-		t.Errorf("one of three is wrong: %+v", all)
+		t.Errorf("one of three is wrong: %+v, want 5, undecodable, 7", all)
 	}
 }
 

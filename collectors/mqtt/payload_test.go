@@ -204,7 +204,7 @@ func FuzzPayload(f *testing.F) {
 			t.Fatalf("%s with value %v", r.Quality, r.Value)
 		}
 		if r.At.Before(earliestTime) || !r.At.Before(latestTime) || !o.deviceTime && !r.At.Equal(arrived) {
-			t.Fatalf("at %s, timed %v", r.At, o.deviceTime)
+			t.Fatalf("at %s, by the device %v; want it within the years of a clock, the arrival %s unless it is the device's", r.At, o.deviceTime, arrived)
 		}
 	})
 }

@@ -258,7 +258,7 @@ func TestRefusedSubscription(t *testing.T) {
 		later(time.Minute)
 		n := h.noticed("subscription-refused")
 		if len(n) != 1 || n[0].Source != "radio secret/tk1" || !strings.Contains(n[0].Note, "secret/tk1") || !n[0].Until.IsZero() {
-			t.Fatalf("told: %+v", n)
+			t.Fatalf("told: %+v, want one notice of radio secret/tk1, open, with the topic in its note", n)
 		}
 		if r := h.all("radio/secret-tk1"); len(r) != 1 || r[0].Quality != collectors.Bad || r[0].Err == nil {
 			t.Errorf("the point is %+v", r)

@@ -30,7 +30,7 @@ func FuzzSparkplug(f *testing.F) {
 			readings, _ := s.decodeMessage(a)
 			for _, r := range readings {
 				if (r.Quality == collectors.Good) != (r.Err == nil) || r.Quality != collectors.Bad && r.Text == "" && !isFinite(r.Value) || r.Past && r.At.Equal(arrived) {
-					t.Fatalf("%s: %+v", m.topic, r)
+					t.Fatalf("%s: %+v; want an error unless good, a value unless bad, and no past at the arrival", m.topic, r)
 				}
 			}
 		}

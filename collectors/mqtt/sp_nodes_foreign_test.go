@@ -141,7 +141,7 @@ func (e *edge) rebirth() {
 	case heard := <-e.heard:
 		m := heard["metrics"].([]any)[0].(thing)
 		if len(heard["metrics"].([]any)) != 1 || m["name"] != "Node Control/Rebirth" || m["type"] != "Boolean" || m["value"] != true {
-			e.t.Fatalf("the node was told %v", heard)
+			e.t.Fatalf("the node was told %v, want the Boolean Node Control/Rebirth alone, true", heard)
 		}
 	case <-time.After(patienceOfTests):
 		e.t.Fatal("nobody asks for a birth")

@@ -275,7 +275,7 @@ func TestPlaysWhatWasRecordedOfSeveralDevices(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(a.batches) != 1 || len(a.batches[0]) != 2 || a.batches[0][0].Point != "plc/tk1" || a.batches[0][1].Point != "radio/tk2" {
-		t.Errorf("batches %+v", a.batches)
+		t.Errorf("batches %+v, want one of plc/tk1 and radio/tk2", a.batches)
 	}
 	if len(d.Check()) != 2 {
 		t.Errorf("in a configuration such names are mistakes: %+v", d.Check())
