@@ -18,8 +18,12 @@ func TestRecordsOf(t *testing.T) {
 	good := `{"ticketNumber": "A", "openingLevel": {"level": 1}}`
 	for text, want := range map[string]int{good: 1, " [" + good + ",\n" + good + "] ": 2} {
 		all, err := readTickets(text)
-		if err != nil || len(all) != want || all[0].Number != "A" || *all[0].Opening.Level != 1 {
-			t.Errorf("%s: %+v, %v", text, all, err)
+		if err != nil || len(all) != want {
+			t.Errorf("%s: %d records, %v, want %d", text, len(all), err, want)
+			continue
+		}
+		if number, level := all[0].Number, *all[0].Opening.Level; number != "A" || level != 1 {
+			t.Errorf("%s: ticket %q from level %v, want A from 1", text, number, level)
 		}
 	}
 	for text, want := range map[string]string{

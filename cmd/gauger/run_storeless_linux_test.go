@@ -70,8 +70,11 @@ func TestASiteWithoutAStoreIsRead(t *testing.T) {
 				s = site.status()
 				return len(s.Tanks) == 1 && s.Tanks[0].Quality == "good"
 			})
-			if s.Shut == "" || s.Tanks[0].Gauge != "14-03-1" || len(s.Problems) != 1 || !strings.Contains(s.Problems[0], store.says) {
-				t.Errorf("status %+v", s)
+			if s.Shut == "" || s.Tanks[0].Gauge != "14-03-1" {
+				t.Errorf("the status gives %q for why the outbox is shut, and the gauge %s", s.Shut, s.Tanks[0].Gauge)
+			}
+			if len(s.Problems) != 1 || !strings.Contains(s.Problems[0], store.says) {
+				t.Errorf("the status tells of %q, want one problem with %q", s.Problems, store.says)
 			}
 			if page := site.page("/", http.StatusOK); !strings.Contains(page, "Not storing and not sending") || !strings.Contains(page, store.says) || strings.Contains(page, "None yet") {
 				t.Errorf("the page is %s", page)
