@@ -68,9 +68,8 @@ type keysSetOptions struct {
 func keysSetCommand(c *call) *cobra.Command {
 	o := &keysSetOptions{}
 	cmd := newCommand(c, "set primary|secondary", "give a new key, read from standard input", o.run)
-	f := cmd.Flags()
 	cmd.ValidArgs = slots
-	f.StringVar(&o.file, "file", "", "`FILE` that holds the key and nothing else; default standard input")
+	cmd.Flags().StringVar(&o.file, "file", "", "`FILE` that holds the key and nothing else; default standard input")
 	return cmd
 }
 

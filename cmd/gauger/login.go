@@ -13,18 +13,17 @@ import (
 // loginOptions are the flags of `login`.
 type loginOptions struct {
 	request control.LoginArgs
-	secrets map[string]*string
+	secrets map[string]*string // by the flag that names a file
 }
 
 func loginCommand(c *call) *cobra.Command {
-	o := &loginOptions{}
+	o := &loginOptions{secrets: map[string]*string{}}
 	cmd := newCommand(c, "login", "authenticate at the service", o.run)
 	f := cmd.Flags()
 	f.StringVar(&o.request.Type, "type", "", "authentication `TYPE`")
 	f.StringVar(&o.request.Customer, "customer", "", "`GUID` of the customer")
 	f.StringVar(&o.request.User, "user", "", "`NAME` of the user")
 	f.StringVar(&o.request.Feature, "feature", "", "`FEATURE`")
-	o.secrets = map[string]*string{}
 	for _, x := range []struct {
 		name, about string
 		into        *string

@@ -299,8 +299,7 @@ type outboxDropOptions struct {
 func outboxDropCommand(c *call) *cobra.Command {
 	o := &outboxDropOptions{}
 	cmd := newCommand(c, "drop STREAM/SEQ --why TEXT", "give a record up", o.run)
-	f := cmd.Flags()
-	f.StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
+	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
 	return cmd
 }
 

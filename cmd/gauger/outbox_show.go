@@ -94,10 +94,9 @@ type outboxExportOptions struct {
 func outboxExportCommand(c *call) *cobra.Command {
 	o := &outboxExportOptions{}
 	cmd := newCommand(c, "export [STREAM] [-o FILE]", "all records and receipts, for support or to be sent by hand", o.run)
-	f := cmd.Flags()
 	printsFormats(cmd, "output `FORMAT`: json (a line for each record, with the request that takes it to the service) or csv (default json)", "json", "csv")
 	o.state, o.within = selectionFlags(cmd)
-	f.StringVarP(&o.file, "o", "o", "", "write to this `file` instead of standard output")
+	cmd.Flags().StringVarP(&o.file, "o", "o", "", "write to this `file` instead of standard output")
 	return cmd
 }
 

@@ -119,49 +119,47 @@ type probeOptions struct {
 	between string
 	most    uint
 	trace   bool
-	probing probeRequest
+	request probeRequest
 	kind    string
 }
 
 func probeCommand(c *call) *cobra.Command {
-	o := &probeOptions{}
+	o := &probeOptions{kind: "holding"}
 	cmd := newCommand(c, "probe URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", o.run)
 	f := cmd.Flags()
-	o.probing = probeRequest{}
 	f.StringVar(&o.expect, "expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
 	f.StringVar(&o.between, "range", "", "the `LOW,HIGH` between which it lies")
-	f.StringVar(&o.probing.Name, "name", "", "`NAME` of the point for the configuration")
-	f.StringVar(&o.probing.Measure, "unit", "", "its engineering `UNIT` for the configuration, such as in")
+	f.StringVar(&o.request.Name, "name", "", "`NAME` of the point for the configuration")
+	f.StringVar(&o.request.Measure, "unit", "", "its engineering `UNIT` for the configuration, such as in")
 	f.UintVarP(&o.most, "n", "n", 12, "how `MANY` to print")
-	o.kind = "holding"
 	word(cmd, &o.kind, "kind", "kind of register, default holding", "holding", "input")
-	f.DurationVar(&o.probing.Timeout, "timeout", time.Second, "how `LONG` to wait for an answer")
+	f.DurationVar(&o.request.Timeout, "timeout", time.Second, "how `LONG` to wait for an answer")
 	f.BoolVar(&o.trace, "trace", false, "show the frames on the wire")
 	return cmd
 }
 
 // run shows one register as it is and in every type, order, scale and offset, ranked.
 func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err error) {
-	o.probing.Input = o.kind == "input"
-	if err := errors.Join(checkTimeout(o.probing.Timeout), o.probing.readArgs(args), o.probing.readExpected(o.expect, o.between), o.probing.checkName()); err != nil {
+	o.request.Input = o.kind == "input"
+	if err := errors.Join(checkTimeout(o.request.Timeout), o.request.readArgs(args), o.request.readExpected(o.expect, o.between), o.request.checkName()); err != nil {
 		return err
 	}
-	if o.probing.Address >= 30001 && o.probing.Address <= 49999 {
-		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", o.probing.Address, o.probing.Address%10000-1)
+	if o.request.Address >= 30001 && o.request.Address <= 49999 {
+		fmt.Fprintf(c.err, "%d is taken as on the wire, counted from 0; if it is a number out of a manual (3xxxx or 4xxxx), ask for %d\n", o.request.Address, o.request.Address%10000-1)
 	}
 	t, err := openModbus(c)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
-	p, err := probeTraced(ctx, c, t, o.probing, o.trace)
+	p, err := probeTraced(ctx, c, t, o.request, o.trace)
 	switch {
 	case err != nil:
 		return err
 	case c.json():
 		return printJSON(c.out, p.Guesses)
 	}
-	return p.print(c.out, o.probing, int(o.most))
+	return p.print(c.out, o.request, int(o.most))
 }
 
 func probeTraced(ctx context.Context, c *call, t *modbusAccess, a probeRequest, trace bool) (probeResult, error) {

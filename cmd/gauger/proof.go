@@ -30,13 +30,12 @@ type proofOptions struct {
 }
 
 func proofCommand(c *call) *cobra.Command {
-	o := &proofOptions{}
+	o := &proofOptions{of: "streams"}
 	cmd := newCommand(c, "proof [--from DAY] [--to DAY] [--format csv]", "where every record is, and whether the service's events agree", o.run)
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.from, "from", "7d", "begin with this production `DAY`, this time (the site's), or so long ago")
 	f.StringVar(&o.to, "to", "now", "up to and with this production `DAY`, or before this time")
-	o.of = "streams"
 	word(cmd, &o.of, "of", "what a csv is of, default streams", "streams", "tickets", "events")
 	return cmd
 }

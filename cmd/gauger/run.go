@@ -26,8 +26,7 @@ type runOptions struct {
 func runCommand(c *call) *cobra.Command {
 	o := &runOptions{}
 	cmd := newCommand(c, "run", "read the site, queue and send; this is what systemd starts", o.run)
-	f := cmd.Flags()
-	f.BoolVar(&o.strict, "strict", false, "end with status 78 on a bad configuration instead of starting the last good one")
+	cmd.Flags().BoolVar(&o.strict, "strict", false, "end with status 78 on a bad configuration instead of starting the last good one")
 	return cmd
 }
 

@@ -92,24 +92,22 @@ func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string
 
 // scanOptions are the flags of `scan`.
 type scanOptions struct {
-	units    string
-	all      bool
-	trace    bool
-	scanning scanRequest
-	table    string
+	units   string
+	all     bool
+	trace   bool
+	request scanRequest
+	table   string
 }
 
 func scanCommand(c *call) *cobra.Command {
-	o := &scanOptions{}
+	o := &scanOptions{table: "holding"}
 	cmd := newCommand(c, "scan URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", o.run)
 	f := cmd.Flags()
-	o.scanning = scanRequest{}
 	f.StringVar(&o.units, "units", "1-247", "unit `IDS` to try, such as 1-20,40")
-	list(f, &o.scanning.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
-	list(f, &o.scanning.Parity, "parity", "`PARITIES` to try: N,E,O")
-	o.table = "holding"
+	list(f, &o.request.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
+	list(f, &o.request.Parity, "parity", "`PARITIES` to try: N,E,O")
 	word(cmd, &o.table, "type", "what to ask for, default holding", "holding", "input", "coil", "discrete")
-	f.DurationVar(&o.scanning.Timeout, "timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
+	f.DurationVar(&o.request.Timeout, "timeout", 300*time.Millisecond, "how `LONG` to wait for each unit")
 	f.BoolVar(&o.all, "all", false, "print the units that do not answer too")
 	f.BoolVar(&o.trace, "trace", false, "show the frames on the wire")
 	return cmd
@@ -120,23 +118,23 @@ func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
 	if len(args) != 1 {
 		return usageError{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
 	}
-	o.scanning.URL = args[0]
+	o.request.URL = args[0]
 	var err error
-	if o.scanning.Units, err = parseUnits(o.units); err != nil {
+	if o.request.Units, err = parseUnits(o.units); err != nil {
 		return err
 	}
-	if o.scanning.Table, err = line.ParseTable(o.table); err != nil {
+	if o.request.Table, err = line.ParseTable(o.table); err != nil {
 		return usageError{err.Error()}
 	}
-	if err := checkTimeout(o.scanning.Timeout); err != nil {
+	if err := checkTimeout(o.request.Timeout); err != nil {
 		return err
 	}
-	urls, err := survey.Settings(o.scanning.URL, o.scanning.Bauds, o.scanning.Parity)
+	urls, err := survey.Settings(o.request.URL, o.request.Bauds, o.request.Parity)
 	if err != nil {
 		return usageError{err.Error()}
 	}
-	p := newProgress(c, o.scanning, urls)
-	err = traceScan(ctx, c, o.scanning, o.trace, p)
+	p := newProgress(c, o.request, urls)
+	err = traceScan(ctx, c, o.request, o.trace, p)
 	return errors.Join(printScan(c, p, o.all), err)
 }
 

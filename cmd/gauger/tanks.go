@@ -69,8 +69,7 @@ type tanksInhibitOptions struct {
 func tanksInhibitCommand(c *call) *cobra.Command {
 	o := &tanksInhibitOptions{}
 	cmd := newCommand(c, "inhibit ID 2h --why TEXT", "no tickets while somebody works on a tank", o.run)
-	f := cmd.Flags()
-	f.StringVar(&o.why, "why", "", "`TEXT` of the reason, which stands in the event")
+	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which stands in the event")
 	return cmd
 }
 

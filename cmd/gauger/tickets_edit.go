@@ -31,10 +31,9 @@ type ticketsEditOptions struct {
 }
 
 func ticketsEditCommand(c *call) *cobra.Command {
-	o := &ticketsEditOptions{}
+	o := &ticketsEditOptions{changes: map[string]string{}}
 	cmd := newCommand(c, "edit NUMBER [--gravity G] ...", "change figures of a held ticket", o.run)
 	f := cmd.Flags()
-	o.changes = map[string]string{}
 	for _, e := range editFlags {
 		f.Func(e.flag, e.about, func(text string) (err error) {
 			o.changes[e.field], err = ledger.EditValue(e.field, text)
@@ -100,7 +99,6 @@ func ticketsHoldCommand(c *call) *cobra.Command {
 	o := &ticketsHoldOptions{}
 	cmd := newCommand(c, "hold NUMBER [--for 4h]", "keep a held ticket from leaving", o.run)
 	f := cmd.Flags()
-	o.request = control.HoldArgs{}
 	f.StringVar(&o.until, "until", "", "`TIME` at which it leaves by itself: \"2026-03-02 17:00\", or 17:00")
 	f.Func("for", "`DURATION` after which it leaves by itself: 4h, 2d", func(text string) error {
 		d, ok := parseSpan(text)

@@ -18,8 +18,7 @@ type ticketsReleaseOptions struct {
 func ticketsReleaseCommand(c *call) *cobra.Command {
 	o := &ticketsReleaseOptions{}
 	cmd := newCommand(c, "release NUMBER", "let a held ticket go", o.run)
-	f := cmd.Flags()
-	addWaitFlags(f, &o.wait)
+	addWaitFlags(cmd.Flags(), &o.wait)
 	return cmd
 }
 
@@ -57,8 +56,7 @@ type ticketsRejectOptions struct {
 func ticketsRejectCommand(c *call) *cobra.Command {
 	o := &ticketsRejectOptions{}
 	cmd := newCommand(c, "reject NUMBER --why TEXT", "forget a held ticket, with an event", o.run)
-	f := cmd.Flags()
-	f.StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
+	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
 	return cmd
 }
 

@@ -17,8 +17,7 @@ type ticketsShowOptions struct {
 func ticketsShowCommand(c *call) *cobra.Command {
 	o := &ticketsShowOptions{}
 	cmd := newCommand(c, "show NUMBER", "one ticket with its evidence and the level drawn", o.run)
-	f := cmd.Flags()
-	f.BoolVar(&o.ascii, "ascii", false, "draw the level in plain ASCII")
+	cmd.Flags().BoolVar(&o.ascii, "ascii", false, "draw the level in plain ASCII")
 	return cmd
 }
 
