@@ -172,8 +172,13 @@ func TestANumberThatIsNoneCostsOneTank(t *testing.T) {
 		if err != nil || len(back.tanks) != 2 {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if back.tanks[1].seen || back.tanks[0].last != whole.tanks[0].last || len(back.tanks[0].levels.recent) == 0 || back.Mark() != whole.Mark() {
-			t.Errorf("%s: B %+v, A last %+v", name, back.tanks[1].last, back.tanks[0].last)
+		if failed := tanktest.Failed(map[string]bool{
+			"B is read":       back.tanks[1].seen,
+			"last level of A": back.tanks[0].last != whole.tanks[0].last,
+			"levels of A":     len(back.tanks[0].levels.recent) == 0,
+			"mark":            back.Mark() != whole.Mark(),
+		}); failed != "" {
+			t.Errorf("%s: %s: B %+v, A last %+v", failed, name, back.tanks[1].last, back.tanks[0].last)
 		}
 	}
 	for name, change := range spoil {

@@ -2,9 +2,7 @@ package tank
 
 import "math"
 
-const (
-	afterGap = 2400.0 // s of readings after a gap that hid the end of a draw
-)
+const afterGap = 2400.0 // s of readings after a gap that hid the end of a draw
 
 // conclude decides what has waited long enough by now.
 func (u *update) conclude(i int, ts *tankState, now float64) {

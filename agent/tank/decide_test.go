@@ -22,11 +22,26 @@ func TestCleanLoad(t *testing.T) {
 	r.matches(0.05, 20, labelOf(aWell, aLoad, aLoad))
 	r.only()
 	l := r.loads[0]
-	if l.Tank != "TK-1" || l.Parts != 1 || len(l.Review) > 0 || l.Confidence != 0.99 || l.Table != "strap" || l.Gap > 30*time.Second {
-		t.Errorf("%+v", l)
+	if failed := tanktest.Failed(map[string]bool{
+		"tank":       l.Tank != "TK-1",
+		"parts":      l.Parts != 1,
+		"review":     len(l.Review) > 0,
+		"confidence": l.Confidence != 0.99,
+		"table":      l.Table != "strap",
+		"gap":        l.Gap > 30*time.Second,
+	}); failed != "" {
+		t.Errorf("%s: %+v", failed, l)
 	}
-	if math.Abs(l.RemovedBbl-180) > 0.5 || math.Abs(l.Rate-6) > 0.1 || math.Abs(l.Sigma-0.05) > 0.02 || l.ErrorBbl > 0.5 || l.ErrorBbl < 0.1 || l.Samples < 175 || l.Samples > 185 {
-		t.Errorf("removed %.2f, rate %.2f, sigma %.3f, error %.2f, %d samples", l.RemovedBbl, l.Rate, l.Sigma, l.ErrorBbl, l.Samples)
+	if failed := tanktest.Failed(map[string]bool{
+		"removed":          math.Abs(l.RemovedBbl-180) > 0.5,
+		"rate":             math.Abs(l.Rate-6) > 0.1,
+		"sigma":            math.Abs(l.Sigma-0.05) > 0.02,
+		"error too large":  l.ErrorBbl > 0.5,
+		"error too small":  l.ErrorBbl < 0.1,
+		"samples too few":  l.Samples < 175,
+		"samples too many": l.Samples > 185,
+	}); failed != "" {
+		t.Errorf("%s: removed %.2f, rate %.2f, sigma %.3f, error %.2f, %d samples", failed, l.RemovedBbl, l.Rate, l.Sigma, l.ErrorBbl, l.Samples)
 	}
 	if d := l.Began.Sub(l.Start); d < -2*time.Minute || d > 2*time.Minute {
 		t.Errorf("began %v, started %v", l.Began, l.Start)

@@ -2,9 +2,8 @@ package tank
 
 import "math"
 
-const (
-	explainedShare = 0.6 // the share of a draw that has to show elsewhere to explain it
-)
+// explainedShare is the share of a draw that has to show elsewhere to explain it.
+const explainedShare = 0.6
 
 // draw is one fall of the level, or several that are one, with its edges.
 type draw struct {
@@ -46,7 +45,7 @@ type production struct {
 // to the start of the one after.
 type bounds struct{ lo, hi float64 }
 
-// stuckSpan is a time over which a value stood still; the zero hang is none.
+// stuckSpan is a time over which a value stood still; the zero one is none.
 type stuckSpan struct{ from, to float64 }
 
 // volume is the barrels between the gauges of a draw.

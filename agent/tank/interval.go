@@ -28,30 +28,30 @@ type interval struct {
 }
 
 // add learns one interval between readings.
-func (p *interval) add(dt float64) {
-	if p.n >= 16 {
-		dt = math.Min(dt, math.Max(60, 4*p.usual))
+func (iv *interval) add(dt float64) {
+	if iv.n >= 16 {
+		dt = math.Min(dt, math.Max(60, 4*iv.usual))
 	}
 	dt = math.Min(dt, 3600)
-	p.n++
-	first := 1 / float64(min(p.n, 1<<20))
-	p.mean += math.Max(intervalFast, first) * (dt - p.mean)
-	p.longest = math.Max(dt, p.longest*math.Exp(-dt/longestTime))
-	p.usual += math.Max(1-math.Exp(-dt/intervalTime), first) * (dt - p.usual)
+	iv.n++
+	first := 1 / float64(min(iv.n, 1<<20))
+	iv.mean += math.Max(intervalFast, first) * (dt - iv.mean)
+	iv.longest = math.Max(dt, iv.longest*math.Exp(-dt/longestTime))
+	iv.usual += math.Max(1-math.Exp(-dt/intervalTime), first) * (dt - iv.usual)
 }
 
 // addHeld learns how long a value stayed.
-func (p *interval) addHeld(dt float64) {
+func (iv *interval) addHeld(dt float64) {
 	dt = math.Min(dt, 2*heldMost)
-	p.changes++
-	a := math.Max(1.0/12, 1/float64(min(p.changes, 1<<20)))
-	p.heldDev += a * (math.Abs(dt-p.held) - p.heldDev)
-	p.held += a * (dt - p.held)
+	iv.changes++
+	a := math.Max(1.0/12, 1/float64(min(iv.changes, 1<<20)))
+	iv.heldDev += a * (math.Abs(dt-iv.held) - iv.heldDev)
+	iv.held += a * (dt - iv.held)
 }
 
 // cached says that values are held and repeated at an even beat.
-func (p *interval) cached() bool {
-	return p.changes >= 8 && p.held >= 2.5*p.mean && p.held <= heldMost && p.heldDev < 0.35*p.held
+func (iv *interval) cached() bool {
+	return iv.changes >= 8 && iv.held >= 2.5*iv.mean && iv.held <= heldMost && iv.heldDev < 0.35*iv.held
 }
 
 // noise is the scatter of readings, inches.
@@ -113,7 +113,7 @@ func (z *noise) slopesDiffer(a, b, over, per, variance float64) bool {
 }
 
 // gapMin is the silence in seconds that is a gap for this tank.
-func (p *interval) gapMin(t *Tank, speed float64) float64 {
-	usual := math.Max(p.usual, t.Every.Seconds()*speed)
-	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*p.longest))
+func (iv *interval) gapMin(t *Tank, speed float64) float64 {
+	usual := math.Max(iv.usual, t.Every.Seconds()*speed)
+	return math.Max(t.Loads.GapMin.Seconds(), math.Max(4*usual, 1.5*iv.longest))
 }

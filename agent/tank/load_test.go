@@ -95,11 +95,21 @@ func TestDumpsMakeAGapDoubtful(t *testing.T) {
 		t.Fatalf("%d and %d loads", len(even.loads), len(dumps.loads))
 	}
 	a, b := even.loads[0], dumps.loads[0]
-	if len(a.Review) > 0 || !remarked(a, "data gap") || a.ErrorBbl > 2 || a.Confidence < 0.9 {
-		t.Errorf("even inflow: %+v", a)
+	if failed := tanktest.Failed(map[string]bool{
+		"review":     len(a.Review) > 0,
+		"remark":     !remarked(a, "data gap"),
+		"error":      a.ErrorBbl > 2,
+		"confidence": a.Confidence < 0.9,
+	}); failed != "" {
+		t.Errorf("%s: even inflow: %+v", failed, a)
 	}
-	if !said(b, "volume uncertain") || !said(b, "data gap") || b.ErrorBbl < 2*a.ErrorBbl || b.Confidence > 0.9 {
-		t.Errorf("dumps: %+v", b)
+	if failed := tanktest.Failed(map[string]bool{
+		"volume":     !said(b, "volume uncertain"),
+		"gap":        !said(b, "data gap"),
+		"error":      b.ErrorBbl < 2*a.ErrorBbl,
+		"confidence": b.Confidence > 0.9,
+	}); failed != "" {
+		t.Errorf("%s: dumps: %+v", failed, b)
 	}
 }
 
@@ -206,8 +216,16 @@ func TestALoadNamesWhatSpeaksForIt(t *testing.T) {
 		t.Fatalf("loads %+v", r.loads)
 	}
 	l := r.loads[0]
-	if v := l.Rivals; v.Others != 1 || math.Abs(v.RoseBbl) > 3 || math.Abs(v.BackIn) > 0.5 || v.Watched < 45*time.Minute || v.Watched > 50*time.Minute || v.WaterIn != nil {
-		t.Errorf("rivals %+v", v)
+	v := l.Rivals
+	if failed := tanktest.Failed(map[string]bool{
+		"others":            v.Others != 1,
+		"rose":              math.Abs(v.RoseBbl) > 3,
+		"came back":         math.Abs(v.BackIn) > 0.5,
+		"watched too short": v.Watched < 45*time.Minute,
+		"watched too long":  v.Watched > 50*time.Minute,
+		"water":             v.WaterIn != nil,
+	}); failed != "" {
+		t.Errorf("%s: rivals %+v", failed, v)
 	}
 	if math.Abs(l.OpenBbl-l.Open*tanktest.PerInch) > 0.01 || math.Abs(l.CloseBbl-l.Close*tanktest.PerInch) > 0.01 || math.Abs(l.OpenBbl-l.CloseBbl-l.GaugeBbl) > 1e-9 {
 		t.Errorf("%.2f bbl at %.2f in, %.2f bbl at %.2f in, %.2f bbl between", l.OpenBbl, l.Open, l.CloseBbl, l.Close, l.GaugeBbl)
@@ -219,10 +237,14 @@ func TestFreeWaterIsKnownAtBothGauges(t *testing.T) {
 	r.site.tanks[0].Interface = true
 	r.side = func(r *rig, s float64) { r.feed(s, Input{Kind: Interface, Value: 6, Good: true}) }
 	r.run(0, 7*tanktest.Hour)
-	if len(r.loads) != 1 || r.loads[0].OpenWater == nil || r.loads[0].CloseWater == nil || r.loads[0].Rivals.WaterIn == nil {
+	if len(r.loads) != 1 {
 		t.Fatalf("loads %+v", r.loads)
 	}
-	if l := r.loads[0]; *l.OpenWater != 6 || *l.CloseWater != 6 || *l.Rivals.WaterIn != 0 {
+	l := r.loads[0]
+	if l.OpenWater == nil || l.CloseWater == nil || l.Rivals.WaterIn == nil {
+		t.Fatalf("water %v and %v, fell by %v", l.OpenWater, l.CloseWater, l.Rivals.WaterIn)
+	}
+	if *l.OpenWater != 6 || *l.CloseWater != 6 || *l.Rivals.WaterIn != 0 {
 		t.Errorf("water %v in and %v in, fell by %v in; want 6, 6, 0", *l.OpenWater, *l.CloseWater, *l.Rivals.WaterIn)
 	}
 }

@@ -132,15 +132,15 @@ func (u *update) believe(i int, ts *tankState, now, x float64, shown heldValue) 
 		u.unfreeze(i, ts, point{now, x})
 	}
 	dt, d := now-ts.last.t, x-ts.last.v
-	thawed := ts.faults.unfrozeAt == now
-	if dt >= ts.interval.gapMin(t, u.site.speed) && !thawed {
+	justUnfrozen := ts.faults.unfrozeAt == now
+	if dt >= ts.interval.gapMin(t, u.site.speed) && !justUnfrozen {
 		u.reportGap(i, ts, now, x, shown)
 	}
 	booted := u.st.bootedAt * u.site.speed // the time that a restart took says nothing of the interval
-	if !thawed && ts.last.t >= booted {
+	if !justUnfrozen && ts.last.t >= booted {
 		ts.interval.add(dt)
 	}
-	if d != 0 && !thawed {
+	if d != 0 && !justUnfrozen {
 		if !ts.drawing && ts.heldSince >= booted {
 			ts.interval.addHeld(now - ts.heldSince)
 		}

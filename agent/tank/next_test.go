@@ -84,8 +84,16 @@ func sane(t *testing.T, out []Outcome) {
 			continue
 		}
 		if v := o.Verdict; v != nil && o.Load == nil && o.Event == nil {
-			if v.What == "" || v.Tank == "" || v.Why == "" || v.End.Before(v.Start) || !stats.Finite(v.Bbl) || !stats.Finite(v.Open) || !stats.Finite(v.Close) {
-				t.Fatalf("verdict %+v", v)
+			if failed := tanktest.Failed(map[string]bool{
+				"what":  v.What == "",
+				"tank":  v.Tank == "",
+				"why":   v.Why == "",
+				"times": v.End.Before(v.Start),
+				"bbl":   !stats.Finite(v.Bbl),
+				"open":  !stats.Finite(v.Open),
+				"close": !stats.Finite(v.Close),
+			}); failed != "" {
+				t.Fatalf("%s: verdict %+v", failed, v)
 			}
 			continue
 		}
@@ -93,8 +101,13 @@ func sane(t *testing.T, out []Outcome) {
 			t.Fatalf("outcome %+v is not one of the four", o)
 		}
 		if e := o.Event; e != nil {
-			if e.Rule == "" || e.Tank == "" || e.Note == "" || len(e.Note) > 500 {
-				t.Fatalf("event %+v", e)
+			if failed := tanktest.Failed(map[string]bool{
+				"rule":      e.Rule == "",
+				"tank":      e.Tank == "",
+				"no note":   e.Note == "",
+				"long note": len(e.Note) > 500,
+			}); failed != "" {
+				t.Fatalf("%s: event %+v", failed, e)
 			}
 			continue
 		}
@@ -104,8 +117,13 @@ func sane(t *testing.T, out []Outcome) {
 				t.Fatalf("load %+v holds a number that is none", l)
 			}
 		}
-		if l.End.Before(l.Start) || l.Confidence < 0 || l.Confidence > 1 || l.RemovedBbl < 25 {
-			t.Fatalf("load %+v", l)
+		if failed := tanktest.Failed(map[string]bool{
+			"times":              l.End.Before(l.Start),
+			"confidence below 0": l.Confidence < 0,
+			"confidence above 1": l.Confidence > 1,
+			"removed":            l.RemovedBbl < 25,
+		}); failed != "" {
+			t.Fatalf("%s: load %+v", failed, l)
 		}
 	}
 }

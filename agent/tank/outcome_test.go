@@ -16,8 +16,14 @@ func (r *rig) judged(what string, bbl float64, says string) {
 		r.t.Fatalf("%d loads and the verdicts %+v, want one verdict %s", len(r.loads), r.verdicts, what)
 	}
 	v := r.verdicts[0]
-	if v.What != what || math.Abs(v.Bbl-bbl) > 1 || !strings.Contains(v.Why, says) || v.Tank != "TK-1" || !v.Start.Before(v.End) {
-		r.t.Errorf("verdict %+v, want %s of %.1f bbl that says %q", v, what, bbl, says)
+	if failed := tanktest.Failed(map[string]bool{
+		"what":  v.What != what,
+		"bbl":   math.Abs(v.Bbl-bbl) > 1,
+		"why":   !strings.Contains(v.Why, says),
+		"tank":  v.Tank != "TK-1",
+		"times": !v.Start.Before(v.End),
+	}); failed != "" {
+		r.t.Errorf("%s: verdict %+v, want %s of %.1f bbl that says %q", failed, v, what, bbl, says)
 	}
 }
 

@@ -47,8 +47,13 @@ func TestTanksThatChangePlacesKeepTheirStates(t *testing.T) {
 	}
 	r.only()
 	st := r.st.Arranged([]int{-1, 0, 7})
-	if st.Phase(0) != "waiting" || st.Phase(1) != "idle" || st.Phase(2) != "waiting" || st.Mark() <= r.st.Mark() {
-		t.Errorf("phases %s %s %s", st.Phase(0), st.Phase(1), st.Phase(2))
+	if failed := tanktest.Failed(map[string]bool{
+		"first":  st.Phase(0) != "waiting",
+		"second": st.Phase(1) != "idle",
+		"third":  st.Phase(2) != "waiting",
+		"mark":   st.Mark() <= r.st.Mark(),
+	}); failed != "" {
+		t.Errorf("%s: phases %s %s %s", failed, st.Phase(0), st.Phase(1), st.Phase(2))
 	}
 }
 

@@ -40,8 +40,16 @@ func TestGapOverAWholeLoadIsALoadForAPerson(t *testing.T) {
 	if math.Abs(l.GaugeBbl-(want.open-want.close)*tanktest.PerInch) > 1 || l.Start.Before(r.at(from)) || l.End.After(r.at(to)) {
 		t.Errorf("%.2f bbl from %v to %v, want %.2f within the gap", l.GaugeBbl, l.Start, l.End, (want.open-want.close)*tanktest.PerInch)
 	}
-	if u := l.Unseen; u == nil || u.From.After(l.Start) || u.To.Before(l.End) || u.From.Before(r.at(from-60)) || u.To.After(r.at(to+60)) || u.To.Sub(u.From) < 50*time.Minute {
-		t.Errorf("it fell unseen within %v, hidden from %v to %v", u, r.at(from), r.at(to))
+	u := l.Unseen
+	if u == nil {
+		t.Fatal("it does not say that it fell unseen")
+	}
+	if failed := tanktest.Failed(map[string]bool{
+		"the load begins before": u.From.After(l.Start), "the load ends after": u.To.Before(l.End),
+		"begins too early": u.From.Before(r.at(from - 60)), "ends too late": u.To.After(r.at(to + 60)),
+		"too short": u.To.Sub(u.From) < 50*time.Minute,
+	}); failed != "" {
+		t.Errorf("%s: it fell unseen within %v, hidden from %v to %v", failed, u, r.at(from), r.at(to))
 	}
 	if !said(l, "data gap") || l.Confidence >= 0.75 {
 		t.Errorf("review %q, confidence %v", l.Review, l.Confidence)

@@ -29,7 +29,7 @@ func (l *levels) resolutionAt(from, to float64) resolution {
 
 // learnStep is the step of a sensor most of whose values repeat the one before: its least
 // change there or, where nothing changed, in the history.
-func learnStep(b, hist []sample) float64 {
+func learnStep(b, history []sample) float64 {
 	same, step := 0, math.Inf(1)
 	least := func(b []sample) {
 		for i := 1; i < len(b); i++ {
@@ -45,7 +45,7 @@ func learnStep(b, hist []sample) float64 {
 	if len(b) < 8 || float64(same) < unchangedShare*float64(len(b)) {
 		return 0
 	}
-	least(hist)
+	least(history)
 	if step > coarseMost {
 		return 0
 	}
@@ -76,30 +76,30 @@ func learnDeadband(b []sample) float64 {
 }
 
 // restReach are the seconds from a draw within which samples at rest are used.
-func (m resolution) restReach() float64 {
-	if m.deadband > 0 {
+func (r resolution) restReach() float64 {
+	if r.deadband > 0 {
 		return learnFrom
 	}
 	return restLong
 }
 
 // sentByFall says that a report by exception was sent because the level fell.
-func (m resolution) sentByFall(a, b sample) bool {
-	return m.deadband > 0 && float64(a.v-b.v) > 0.9*m.deadband
+func (r resolution) sentByFall(a, b sample) bool {
+	return r.deadband > 0 && float64(a.v-b.v) > 0.9*r.deadband
 }
 
 // beforeDraw leaves out the last samples of a rest that a sensor which reports by exception
 // sent because the draw had begun.
-func (m resolution) beforeDraw(b []sample) []sample {
-	for len(b) > 1 && m.sentByFall(b[len(b)-2], b[len(b)-1]) {
+func (r resolution) beforeDraw(b []sample) []sample {
+	for len(b) > 1 && r.sentByFall(b[len(b)-2], b[len(b)-1]) {
 		b = b[:len(b)-1]
 	}
 	return b
 }
 
 // afterDraw is the time from which on no more samples were sent because the draw still went on.
-func (m resolution) afterDraw(b []sample, from float64) float64 {
-	for i := max(1, searchTime(b, from)); i < len(b) && m.sentByFall(b[i-1], b[i]); i++ {
+func (r resolution) afterDraw(b []sample, from float64) float64 {
+	for i := max(1, searchTime(b, from)); i < len(b) && r.sentByFall(b[i-1], b[i]); i++ {
 		from = b[i].t + 1
 	}
 	return from

@@ -53,8 +53,13 @@ func besideHidden(t *testing.T, what string, moves []tanktest.Move, up, gap, lea
 	if len(moves) > 0 && moves[len(moves)-1].Bbl > 0 {
 		hauled = 1
 	}
-	if found["TK-1"] != 1 || found["TK-3"] != 1 || found["TK-2"] != hauled || r.rules()["transfer"] > 0 {
-		t.Errorf("%s: loads %v, want one of TK-1, of TK-3 and %d of TK-2; %+v", what, found, hauled, r.events)
+	if failed := tanktest.Failed(map[string]bool{
+		"TK-1":     found["TK-1"] != 1,
+		"TK-3":     found["TK-3"] != 1,
+		"TK-2":     found["TK-2"] != hauled,
+		"transfer": r.rules()["transfer"] > 0,
+	}); failed != "" {
+		t.Errorf("%s: %s: loads %v, want one of TK-1, of TK-3 and %d of TK-2; %+v", failed, what, found, hauled, r.events)
 	}
 }
 

@@ -106,8 +106,13 @@ func TestEqualisedTanksHaveATicketEach(t *testing.T) {
 			k = 1
 		}
 		closing := levels[k][int(aLoad.End())+1500]
-		if math.Abs(l.Open-180) > 0.1 || math.Abs(l.Close-closing) > 0.1 || math.Abs(l.GroupBbl-180) > 1 || l.Group != "west" {
-			t.Errorf("%s: %.2f to %.2f in, group %q %.1f bbl; want 180 to %.2f, 180 bbl", l.Tank, l.Open, l.Close, l.Group, l.GroupBbl, closing)
+		if failed := tanktest.Failed(map[string]bool{
+			"open":         math.Abs(l.Open-180) > 0.1,
+			"close":        math.Abs(l.Close-closing) > 0.1,
+			"group volume": math.Abs(l.GroupBbl-180) > 1,
+			"group":        l.Group != "west",
+		}); failed != "" {
+			t.Errorf("%s: %s: %.2f to %.2f in, group %q %.1f bbl; want 180 to %.2f, 180 bbl", failed, l.Tank, l.Open, l.Close, l.Group, l.GroupBbl, closing)
 		}
 		if ds := l.Start.Sub(r.at(aLoad.From)).Seconds(); math.Abs(ds) > 45 {
 			t.Errorf("load %d: start %+.0f s off", i, ds)

@@ -2,9 +2,7 @@ package tank
 
 import "math"
 
-const (
-	reportedMost = 4 // loads of a tank that are remembered
-)
+const reportedMost = 4 // loads of a tank that are remembered
 
 // tankState is the memory of one tank between two inputs. It is copied at every change; its slices are shared
 // between the copies and only ever appended to or replaced. Times are site seconds, levels inches.

@@ -130,7 +130,7 @@ type bookkeeper struct {
 	outcomes []Outcome
 }
 
-// writable is a page that may be written to.
+// writable is the page of a tank that may be written to.
 func (w *bookkeeper) writable(i int) *tankPage {
 	if !w.copied {
 		pages := make([]*tankPage, w.site.Len())
@@ -243,7 +243,7 @@ type leftOver struct {
 	bbl, variance float64 // residual without what was told; variance of the runs
 }
 
-// dayOf is the day of a page that holds an instant.
+// dayOf is the open day that holds an instant.
 func (p *tankPage) dayOf(at float64) *openDay {
 	if p.hasYesterday && at <= p.yesterday.to {
 		return &p.yesterday

@@ -8,9 +8,7 @@ import (
 	"gauger/agent/tank/codec"
 )
 
-const (
-	bookFormat = 2 // 1 kept the oil that came from other tanks as one sum
-)
+const bookFormat = 2 // 1 kept the oil that came from other tanks as one sum
 
 // archive is the walk over the books.
 type archive struct{ *codec.Archive }

@@ -33,7 +33,7 @@ type restFinder struct {
 	rest        restSums
 }
 
-// push appends an entry to the tail.
+// push appends a stock to the tail.
 func (r *restFinder) push(e stockAt) {
 	if r.n == tailMost {
 		copy(r.tail[:], r.tail[1:])
@@ -86,7 +86,7 @@ func (r *restFinder) add(f *daySums, e stockAt, sigma float64, meter bool) (move
 	return nil
 }
 
-// breaksRest says that an entry lies off the rest that the tail shows, alone or with the two before it.
+// breaksRest says that a stock lies off the rest that the tail shows, alone or with the two before it.
 func (r *restFinder) breaksRest(e stockAt, least float64) bool {
 	if r.n < restStill {
 		return false

@@ -42,7 +42,7 @@ func basis(from, t float64) [terms]float64 {
 	return [terms]float64{(t - from) / day, c, s, 2*c*c - 1, 2 * s * c}
 }
 
-// add takes one stock, and what it differs from the one before into the day's stills.
+// add takes one stock, and what it differs from the one before into the day's sums.
 func (s *restSums) add(f *daySums, t, z float64) {
 	if s.n == 0 {
 		*s = restSums{from: t, z0: z}

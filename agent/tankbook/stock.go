@@ -1,8 +1,6 @@
 package tankbook
 
-const (
-	day = 86400.0
-)
+const day = 86400.0
 
 // stockAt is a stock at a time: the tank's, and less what the meter counted where there is one.
 type stockAt struct{ t, net, stock, meter, level float64 }
