@@ -16,7 +16,7 @@ import (
 
 // The words of these tests. A slave is modbustest's server of units; a witness is linetest's, which shares no code with
 // anybody. A site is a collector at work on some devices (collector_test.go). On the stream between the two: a tap notes each
-// request, a stopwatch the times, a spoiler damages answers, a change changes a register between two requests. A plug is an
+// request, a spoiler damages answers, a change changes a register between two requests. A plug is an
 // adapter in memory that is pulled and put back, an adapter one in /dev, a radio a gateway that keeps what its nodes sent
 // last, and a stranger a slave that others have written.
 

@@ -50,36 +50,37 @@ func newBus(at Endpoint, stats *counters) *bus {
 	return &bus{codec: at.codec(), charTime: at.serial.charTime(), frameGap: at.serial.frameGap(), extraPause: at.pause, stats: stats, pending: map[byte]*pendingReplies{}}
 }
 
-// reconnected leaves the debts: a serial server may hand the late answer to the new connection.
+// reconnected leaves the pending replies: a serial server may hand the late answer to the new connection.
 func (b *bus) reconnected() { b.lastByte = time.Now() }
 
 func (b *bus) requireSilence(hold time.Duration) {
 	b.lastByte, b.requiredSilence = time.Now(), max(b.requiredSilence, hold)
 }
 
+// exchange sends the request, after as many others of its unit as it takes to be sure which answer is whose.
 func (b *bus) exchange(s Stream, a *transaction, pdu []byte) ([]byte, error) {
 	unit := a.request.Unit
 	start := time.Now()
 	for range maxLateAnswers {
-		turn, ask := *a, pdu
-		debt := b.pending[unit]
-		if debt != nil && debt.ambiguous(a.request) {
-			turn.request = debt.resyncRequest(a.request, a.avoid)
-			ask = turn.request.pdu()
+		now, sent := *a, pdu
+		late := b.pending[unit]
+		if late != nil && late.ambiguous(a.request) {
+			now.request = late.resyncRequest(a.request, a.avoid)
+			sent = now.request.pdu()
 		}
-		answer, err := b.attempt(s, &turn, ask)
-		a.answering = turn.answering
-		if err != nil || debt == nil {
+		answer, err := b.attempt(s, &now, sent)
+		a.answering = now.answering
+		if err != nil || late == nil {
 			return answer, err
 		}
-		refusal := turn.request.isRefusal(answer)
-		debt.add(turn.request)
-		debt.received(turn.request, refusal)
-		if len(debt.replies) == 0 {
+		refusal := now.request.isRefusal(answer)
+		late.add(now.request)
+		late.received(now.request, refusal)
+		if len(late.replies) == 0 {
 			delete(b.pending, unit)
 		}
 		switch {
-		case b.pending[unit] == nil && turn.request == a.request, refusal && saysSilent(answer[1]):
+		case b.pending[unit] == nil && now.request == a.request, refusal && saysSilent(answer[1]):
 			return answer, nil
 		case time.Since(start) > maxSilenceWait*a.timeout:
 			return nil, errOutOfStep
@@ -107,15 +108,15 @@ func (b *bus) attempt(s Stream, a *transaction, pdu []byte) ([]byte, error) {
 	if err == nil {
 		err = b.checkNothingFollows(s, a, rest)
 	}
-	if err != nil && !b.isOverdue(a) {
+	if err != nil && !b.cameDamaged(a) {
 		b.expectLate(a, err)
 	}
 	return answer, err
 }
 
-// isOverdue says whether what came, though it could not be used, was as long as the answer and began as it does,
+// cameDamaged says whether what came, though it could not be used, was as long as the answer and began as it does,
 // so that nothing more is to come. A unit that owes something already may have answered an earlier request.
-func (b *bus) isOverdue(a *transaction) bool {
+func (b *bus) cameDamaged(a *transaction) bool {
 	size := b.codec.answerSize(a.request.dataLength())
 	return b.pending[a.request.Unit] == nil && len(b.buf) >= size && b.codec.mayBegin(b.buf, a.request)
 }
@@ -123,20 +124,20 @@ func (b *bus) isOverdue(a *transaction) bool {
 // expectLate notes that the unit may still answer the request that has just failed, and leaves it alone for a time-out
 // if nothing has come of it.
 func (b *bus) expectLate(a *transaction, why error) {
-	debt := b.pending[a.request.Unit]
-	if debt == nil {
-		debt = &pendingReplies{}
-		b.pending[a.request.Unit] = debt
+	late := b.pending[a.request.Unit]
+	if late == nil {
+		late = &pendingReplies{}
+		b.pending[a.request.Unit] = late
 	}
-	debt.add(a.request)
+	late.add(a.request)
 	if errors.Is(why, ErrSilent) {
-		debt.askAgainAt = time.Now().Add(a.timeout)
+		late.askAgainAt = time.Now().Add(a.timeout)
 	}
 }
 
 // awaitSilence waits until the line is silent and its input is empty.
 func (b *bus) awaitSilence(s Stream, a *transaction) error {
-	debt := b.pending[a.request.Unit]
+	late := b.pending[a.request.Unit]
 	for start := time.Now(); ; {
 		n, err := b.discardInput(s)
 		if err != nil {
@@ -147,8 +148,8 @@ func (b *bus) awaitSilence(s Stream, a *transaction) error {
 			b.requiredSilence = max(b.requiredSilence, a.timeout)
 		}
 		free := b.lastByte.Add(max(b.frameGap+b.extraPause, b.requiredSilence))
-		if debt != nil && debt.askAgainAt.After(free) {
-			free = debt.askAgainAt
+		if late != nil && late.askAgainAt.After(free) {
+			free = late.askAgainAt
 		}
 		if time.Until(free) <= 0 && n == 0 {
 			b.requiredSilence = 0

@@ -1,6 +1,7 @@
 package line
 
 import (
+	"context"
 	"errors"
 
 	goburrow "github.com/goburrow/modbus"
@@ -26,10 +27,16 @@ func (w clientTransport) Send(pdu []byte) ([]byte, error) {
 		if err := l.connect(l.current.ctx, l.current.timeout); err != nil {
 			return nil, err
 		}
+		s, woken := l.stream, make(chan struct{})
+		stop := context.AfterFunc(l.current.ctx, func() {
+			defer close(woken)
+			_ = s.SetDeadline(longPast) // only a closed stream refuses, and that one wakes its reader anyway
+		})
 		l.current.answering = false
-		stop := l.current.wakeOnEnd(l.stream)
-		answer, err := l.transport.exchange(l.stream, l.current, pdu)
-		stop()
+		answer, err := l.transport.exchange(s, l.current, pdu)
+		if !stop() {
+			<-woken
+		}
 		if err == nil {
 			l.unanswered = 0
 			return answer, nil

@@ -50,20 +50,6 @@ func (a *transaction) setDeadline(s Stream, t time.Time) error {
 	return a.ctx.Err()
 }
 
-// wakeOnEnd wakes whoever reads when the context ends, until stop is called.
-func (a *transaction) wakeOnEnd(s Stream) (stop func()) {
-	woken := make(chan struct{})
-	unused := context.AfterFunc(a.ctx, func() {
-		defer close(woken)
-		_ = s.SetDeadline(longPast) // only a closed stream refuses, and that one wakes its reader anyway
-	})
-	return func() {
-		if !unused() {
-			<-woken
-		}
-	}
-}
-
 // DefaultTimeout is the longest wait for an answer, where nothing else is said.
 const DefaultTimeout = time.Second
 

@@ -26,6 +26,7 @@ type mbap struct {
 	lastAnswer    time.Time // when the last answer had come
 }
 
+// Lengths of a frame of Modbus TCP, in bytes.
 const (
 	MBAPHeaderSize = 7
 	MBAPMaxLength  = 254 // unit id and at most 253 bytes of answer
