@@ -301,8 +301,16 @@ func TestTransportSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tr.Proxy != nil || tr.Protocols.HTTP2() || !tr.Protocols.HTTP1() || tr.TLSClientConfig.MinVersion != tls.VersionTLS12 || tr.MaxResponseHeaderBytes != 16<<10 {
-		t.Errorf("%+v", tr)
+	for what, right := range map[string]bool{
+		"no proxy":         tr.Proxy == nil,
+		"no HTTP/2":        !tr.Protocols.HTTP2(),
+		"HTTP/1.1":         tr.Protocols.HTTP1(),
+		"TLS 1.2":          tr.TLSClientConfig.MinVersion == tls.VersionTLS12,
+		"16 KB of headers": tr.MaxResponseHeaderBytes == 16<<10,
+	} {
+		if !right {
+			t.Errorf("%s: %+v", what, tr)
+		}
 	}
 	o.Wire.Proxy = "http://10.0.0.1:3128"
 	if tr, err = newTransport(o); err != nil || tr.Proxy == nil {
@@ -352,8 +360,12 @@ func TestRequestsWaitForTheAuthorities(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := clientOf(t, s.URL, func(o *Options) { o.CAFile = file })
-		if got := post(t, c); got.Class != Wait || !strings.Contains(got.Message, "ca_file") || !strings.Contains(got.Message, file) || c.Ready() == nil {
+		got := post(t, c)
+		if got.Class != Wait || c.Ready() == nil {
 			t.Errorf("%s: %+v, ready: %v", name, got, c.Ready())
+		}
+		if !strings.Contains(got.Message, "ca_file") || !strings.Contains(got.Message, file) {
+			t.Errorf("%s: the message does not name the file: %s", name, got.Message)
 		}
 		if err := errors.Join(os.RemoveAll(file), os.WriteFile(file, sound, 0o600)); err != nil {
 			t.Fatal(err)

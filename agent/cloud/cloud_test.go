@@ -154,8 +154,9 @@ func TestEveryOperation(t *testing.T) {
 				t.Fatalf("%d requests", len(calls))
 			}
 			got := calls[0]
-			if got.Op != c.op || got.Method != c.method || got.Path != c.path || got.Query.Encode() != c.query || string(got.Body) != c.body || got.Status != 200 {
-				t.Errorf("got %s %s?%s %s: %d\nwant %s %s?%s %s", got.Method, got.Path, got.Query.Encode(), got.Body, got.Status, c.method, c.path, c.query, c.body)
+			said := fmt.Sprintf("%s: %s %s?%s %s: %d", got.Op, got.Method, got.Path, got.Query.Encode(), got.Body, got.Status)
+			if want := fmt.Sprintf("%s: %s %s?%s %s: 200", c.op, c.method, c.path, c.query, c.body); said != want {
+				t.Errorf("got  %s\nwant %s", said, want)
 			}
 			want := map[string]string{"Accept": "application/json", "User-Agent": "gauger", "Content-Type": ""}
 			if c.method == "POST" {
@@ -253,8 +254,12 @@ func TestPostJoinsFrozenBytes(t *testing.T) {
 	if got, want := string(s.Calls()[0].Body), `{"objectId":"we\"ll","objectType":"Well","tagValues":[`+string(one)+`,`+string(two)+`]}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if v := s.TagValues(); len(v) != 2 || v[0].ObjectID != `we"ll` || v[1].Code != "Production Target Gas" || v[1].Value != 1 {
-		t.Errorf("stored: %+v", v)
+	v := s.TagValues()
+	if len(v) != 2 || v[0].ObjectID != `we"ll` {
+		t.Fatalf("stored, of %q: %+v", `we"ll`, v)
+	}
+	if v[1].Code != "Production Target Gas" || v[1].Value != 1 {
+		t.Errorf("stored second: %+v", v[1])
 	}
 }
 
@@ -314,8 +319,11 @@ func TestOutcomes(t *testing.T) {
 		s := &cloudtest.Service{}
 		s.Next(k.fault)
 		a := site(t, s).Post(t.Context(), cloud.SaveRunTickets, "", [][]byte{mustTicket("T-1")}, k.attempt)
-		if a.Class != k.class || a.RetryAfter != k.retry || !strings.Contains(a.Message, k.says) || a.Status != k.fault.Status && k.fault.Status != 0 {
-			t.Errorf("%v: %+v", k.fault, a)
+		if a.Class != k.class || a.Status != k.fault.Status && k.fault.Status != 0 {
+			t.Errorf("%v: %s, status %d: %+v", k.fault, a.Class, a.Status, a)
+		}
+		if a.RetryAfter != k.retry || !strings.Contains(a.Message, k.says) {
+			t.Errorf("%v: again after %s, %q", k.fault, a.RetryAfter, a.Message)
 		}
 		if got := len(s.Tickets()); got != k.stored {
 			t.Errorf("%v: %d tickets stored, want %d", k.fault, got, k.stored)
@@ -353,8 +361,18 @@ func TestTypedError(t *testing.T) {
 	s.Next(cloudtest.Fault{Status: 422})
 	_, err := site(t, s).SaveRunTickets(t.Context(), ticket("T-1"))
 	e, ok := errors.AsType[*cloud.Error](err)
-	if !ok || e.Op != cloud.SaveRunTickets || e.Status != 422 || e.Detail.Code != 42200 || e.CorrelationID == "" {
+	if !ok {
 		t.Fatalf("%#v", err)
+	}
+	for what, right := range map[string]bool{
+		"operation":   e.Op == cloud.SaveRunTickets,
+		"status":      e.Status == 422,
+		"code":        e.Detail.Code == 42200,
+		"correlation": e.CorrelationID != "",
+	} {
+		if !right {
+			t.Errorf("%s: %#v", what, err)
+		}
 	}
 	if want := "saving run tickets: 422 Unprocessable Entity: fault (error code 42200)"; err.Error() != want {
 		t.Errorf("got %q, want %q", err, want)

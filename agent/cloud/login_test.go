@@ -15,8 +15,11 @@ func TestForbiddenIsNotRenewed(t *testing.T) {
 	c := keyed(t, "", s, func(o *Options) { o.Login = &Login{AuthRequest: AuthRequest{UserName: "pat"}} })
 	s.Next(cloudtest.Fault{Status: 403}, cloudtest.Fault{Status: 403})
 	a := postTicket(t, c, "T-1")
-	if a.Class != Unauthorized || a.Status != 403 || len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
-		t.Errorf("%+v after %d requests", a, len(s.Calls()))
+	if a.Class != Unauthorized || a.Status != 403 {
+		t.Errorf("%+v", a)
+	}
+	if len(s.Calls()) != 2 || s.Count("SaveRunTickets") != 2 {
+		t.Errorf("%d requests, of which %d with a ticket", len(s.Calls()), s.Count("SaveRunTickets"))
 	}
 	if st := c.ring.Status(); st[0].State == "refused" || st[1].State == "refused" {
 		t.Errorf("a key was blamed for a missing right: %+v", st)
@@ -81,10 +84,22 @@ func TestWhatAPersonSees(t *testing.T) {
 		}
 		st := c.Keys().Status()
 		now, week := time.Now(), 7*24*time.Hour
-		if len(st) != 2 || st[0].Slot != "primary" || st[0].Fingerprint != keys.Secret(testKey).Fingerprint() || st[0].Source != "file" ||
-			!st[0].Renewed.Equal(now) || st[0].Expires.Sub(now.AddDate(0, 6, 0)).Abs() > time.Second || st[0].Assumed ||
-			!st[0].Next.Equal(now.Add(week)) || !st[1].Next.Equal(now.Add(week/2)) {
-			t.Errorf("%+v", st)
+		if len(st) != 2 {
+			t.Fatalf("%+v", st)
+		}
+		for what, right := range map[string]bool{
+			"slot":                  st[0].Slot == "primary",
+			"fingerprint":           st[0].Fingerprint == keys.Secret(testKey).Fingerprint(),
+			"source":                st[0].Source == "file",
+			"renewed":               st[0].Renewed.Equal(now),
+			"end":                   st[0].Expires.Sub(now.AddDate(0, 6, 0)).Abs() <= time.Second,
+			"said by the service":   !st[0].Assumed,
+			"next":                  st[0].Next.Equal(now.Add(week)),
+			"next of the secondary": st[1].Next.Equal(now.Add(week / 2)),
+		} {
+			if !right {
+				t.Errorf("%s: %+v", what, st)
+			}
 		}
 	})
 }

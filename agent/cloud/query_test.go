@@ -97,9 +97,21 @@ func TestRoundTripOfEvents(t *testing.T) {
 		return p.Events
 	}
 	got := read(e.Start, e.Start.Add(time.Second))
-	if len(got) != 1 || got[0].Rule != e.Rule || got[0].Note != e.Note || got[0].ObjectID != e.ObjectID || got[0].ObjectType != "Device" ||
-		got[0].Start != "2026-03-02T13:04:00Z" || got[0].End != "2026-03-02T14:00:00Z" || got[0].ID == "" {
-		t.Errorf("%+v", got)
+	if len(got) != 1 {
+		t.Fatalf("%+v", got)
+	}
+	for what, right := range map[string]bool{
+		"ID":          got[0].ID != "",
+		"rule":        got[0].Rule == e.Rule,
+		"note":        got[0].Note == e.Note,
+		"object":      got[0].ObjectID == e.ObjectID,
+		"object type": got[0].ObjectType == "Device",
+		"start":       got[0].Start == "2026-03-02T13:04:00Z",
+		"end":         got[0].End == "2026-03-02T14:00:00Z",
+	} {
+		if !right {
+			t.Errorf("%s: %+v", what, got)
+		}
 	}
 	if got := read(e.Start.Add(-time.Hour), e.Start); len(got) != 0 {
 		t.Errorf("the end of the range is exclusive: %+v", got)

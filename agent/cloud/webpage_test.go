@@ -55,9 +55,21 @@ func TestAWebPageIsNoAnswerOfTheService(t *testing.T) {
 	c := keyed(t, "", s)
 	for op, err := range everyOperation(t, c) {
 		e, ok := err.(*Error)
-		if !ok || e.Class != WrongAddress || e.Status != 200 || !e.Foreign || !strings.Contains(e.Message, `200 OK with a web page ("Down for maintenance")`) ||
-			!strings.Contains(e.Message, "wire.accept_html") || !strings.Contains(e.Body, "Back at noon") {
+		if !ok {
 			t.Errorf("%s: %+v", op, err)
+			continue
+		}
+		for what, right := range map[string]bool{
+			"class":   e.Class == WrongAddress,
+			"status":  e.Status == 200,
+			"foreign": e.Foreign,
+			"page":    strings.Contains(e.Message, `200 OK with a web page ("Down for maintenance")`),
+			"remedy":  strings.Contains(e.Message, "wire.accept_html"),
+			"body":    strings.Contains(e.Body, "Back at noon"),
+		} {
+			if !right {
+				t.Errorf("%s: %s: %+v", op, what, err)
+			}
 		}
 	}
 	for _, k := range c.Keys().Status() {

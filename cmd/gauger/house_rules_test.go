@@ -109,6 +109,10 @@ func houseRule(name string) *eventrules.Rule {
 // tellers holds the list against the rooms that use its names: a rule's tellers do.
 func (j *houseJudge) tellers() {
 	for constant, rule := range j.listed {
+		if rule == nil {
+			j.fault(houseWords, "%s has no line in List", constant)
+			continue
+		}
 		for teller := range strings.SplitSeq(rule.Teller, ", ") {
 			if !slices.Contains(j.told[constant], teller) {
 				j.fault(houseWords, "%s does not tell of %s: mend the list", teller, rule.Name)

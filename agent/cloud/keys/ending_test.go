@@ -82,8 +82,11 @@ func TestAKeyThatEndsIsToldOfThreeTimes(t *testing.T) {
 		w, ring := warned(t, disk, s, 180, 5, yes)
 		var left []string
 		for _, n := range w.all() {
-			if n.Slot != "primary" || !n.Once || !strings.Contains(n.Text, "the secondary key is good until") || strings.Contains(n.Text, "assumed") {
-				t.Errorf("%+v", n)
+			if n.Slot != "primary" || !n.Once {
+				t.Errorf("not once, or not of the primary: %+v", n)
+			}
+			if !strings.Contains(n.Text, "the secondary key is good until") || strings.Contains(n.Text, "assumed") {
+				t.Errorf("told as %q", n.Text)
 			}
 			_, after, _ := strings.Cut(n.Text, "ends in ")
 			days, _, _ := strings.Cut(after, " days")

@@ -109,8 +109,16 @@ func TestWhatASlotForgets(t *testing.T) {
 			t.Errorf("%s is gone before its time", gone)
 		}
 		s.add(Secret(fmt.Sprint("later-", i)), "file", now)
-		if len(s.Entries) != candidatesPer+1 || s.find(gone) >= 0 || s.find("renewed") < 0 || s.find("accepted") < 0 || s.find(Secret(fmt.Sprint("later-", i))) != 0 {
-			t.Errorf("%s should be gone: %+v", gone, s.Entries)
+		for what, right := range map[string]bool{
+			"how many":               len(s.Entries) == candidatesPer+1,
+			"the oldest is gone":     s.find(gone) < 0,
+			"the renewed one stays":  s.find("renewed") >= 0,
+			"the accepted one stays": s.find("accepted") >= 0,
+			"the newest is first":    s.find(Secret(fmt.Sprint("later-", i))) == 0,
+		} {
+			if !right {
+				t.Errorf("%s, when %s should be gone: %+v", what, gone, s.Entries)
+			}
 		}
 	}
 }
