@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gauger/collectors"
 	"gauger/collectors/host"
@@ -15,73 +14,95 @@ import (
 	"gauger/config"
 )
 
-// kinds of devices, as the configuration has them, each in the shape that its collector takes.
-type kinds struct {
-	modbus     []modbus.Device
-	mqtt       []mqtt.Device
-	recordings []sim.Device
-	hosts      []host.Device
+// collectorSetup says for what the collectors of a site are made.
+type collectorSetup struct {
+	store string // its path
+	lines *line.Lines
+	// look is for a glance beside everything else: MQTT sessions that leave nothing behind, and no address that others
+	// could read devices at.
+	look bool
 }
 
-// kindsOf sorts the configured devices.
-func kindsOf(cfg *config.Config) kinds {
-	var k kinds
-	for _, d := range cfg.Devices {
-		k.modbus = appendOptions(k.modbus, d)
-		k.mqtt = appendOptions(k.mqtt, d)
-		k.recordings = appendOptions(k.recordings, d)
-		k.hosts = appendOptions(k.hosts, d)
+// collectorsOfKinds is the table of what gathers from the devices of each kind, as config has the one of their options.
+var collectorsOfKinds = []func(collectorSetup, []config.Device) ([]collectors.Named, error){
+	modbusCollectors, mqttCollectors, recordingCollectors, hostCollectors,
+}
+
+// collectors makes what gathers from devices. The error names what could not be made; the others work.
+func (s collectorSetup) collectors(devices []config.Device) (all []collectors.Named, err error) {
+	for _, make := range collectorsOfKinds {
+		made, problem := make(s, devices)
+		all, err = append(all, made...), errors.Join(err, problem)
 	}
-	return k
+	return all, err
 }
 
-// appendOptions appends a device's options when it is of the kind that has such.
-func appendOptions[T any](all []T, d config.Device) []T {
-	if options := config.Options[T](d); options != nil {
-		return append(all, *options)
+// optionsOf are the options of the devices that are of the kind that has such.
+func optionsOf[T any](devices []config.Device) (all []T) {
+	for _, d := range devices {
+		if options := config.Options[T](d); options != nil {
+			all = append(all, *options)
+		}
 	}
 	return all
 }
 
-// collectors makes what gathers from all of them. Modbus devices share lines, MQTT devices share sessions; the rest
-// stand alone. The error names what could not be made; the others work.
-func (k kinds) collectors(store string, lines *line.Lines) ([]collectors.Named, error) {
-	var all []collectors.Named
-	var errs []error
-	if len(k.modbus) > 0 {
-		perLine, err := modbus.New(lines, k.modbus)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("modbus: %w", err))
-		}
-		for _, c := range perLine {
-			all = append(all, collectors.Named{Name: fmt.Sprint(c), Collector: c})
+// modbusCollectors are one for each line, which devices share, and one for each address that others read at.
+func modbusCollectors(s collectorSetup, devices []config.Device) (all []collectors.Named, err error) {
+	options := optionsOf[modbus.Device](devices)
+	for i := range options {
+		if s.look {
+			options[i].Share = "" // nobody else is served meanwhile
 		}
 	}
-	if len(k.mqtt) > 0 {
-		c, err := mqtt.New(k.mqtt)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("mqtt: %w", err))
-		} else {
-			all = append(all, collectors.Named{Name: "mqtt", Collector: c})
-		}
+	if len(options) == 0 {
+		return nil, nil
 	}
-	for _, d := range k.recordings {
-		c, err := sim.New(d)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("recording %s: %w", d.Name, err))
+	perLine, err := modbus.New(s.lines, options)
+	for _, c := range perLine {
+		all = append(all, collectors.Named{Name: fmt.Sprint(c), Collector: c})
+	}
+	if err != nil {
+		err = fmt.Errorf("modbus: %w", err)
+	}
+	return all, err
+}
+
+// mqttCollectors is one for all devices, which share sessions.
+func mqttCollectors(s collectorSetup, devices []config.Device) ([]collectors.Named, error) {
+	options := optionsOf[mqtt.Device](devices)
+	if len(options) == 0 {
+		return nil, nil
+	}
+	c, err := mqtt.New(options, mqtt.Session{Clean: s.look})
+	if err != nil {
+		return nil, fmt.Errorf("mqtt: %w", err)
+	}
+	return []collectors.Named{{Name: "mqtt", Collector: c}}, nil
+}
+
+func recordingCollectors(_ collectorSetup, devices []config.Device) (all []collectors.Named, err error) {
+	for _, d := range optionsOf[sim.Device](devices) {
+		c, problem := sim.New(d)
+		if problem != nil {
+			err = errors.Join(err, fmt.Errorf("recording %s: %w", d.Name, problem))
 			continue
 		}
 		all = append(all, collectors.Named{Name: d.Name, Collector: c})
 	}
-	for _, d := range k.hosts {
-		c, err := host.New(d, store)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("host %s: %w", d.Name, err))
+	return all, err
+}
+
+func hostCollectors(s collectorSetup, devices []config.Device) (all []collectors.Named, err error) {
+	for _, d := range optionsOf[host.Device](devices) {
+		c, problem := host.New(d, s.store)
+		if problem != nil {
+			err = errors.Join(err, fmt.Errorf("host %s: %w", d.Name, problem))
 			continue
 		}
 		all = append(all, collectors.Named{Name: d.Name, Collector: c})
 	}
-	return all, errors.Join(errs...)
+	return all, err
 }
 
 // unusable stands for devices that could not be made: it says so where it would be read, and stops nothing else.
@@ -89,22 +110,3 @@ type unusable struct{ error }
 
 // Run implements collectors.Collector.
 func (u unusable) Run(context.Context, collectors.Host) error { return u.error }
-
-// glance makes collectors for a look beside everything else: MQTT sessions that leave nothing behind,
-// and no address that others could read devices at.
-func (k kinds) glance(store string, lines *line.Lines) ([]collectors.Named, error) {
-	brokers := k.mqtt
-	k.mqtt, k.modbus = nil, slices.Clone(k.modbus)
-	for i := range k.modbus {
-		k.modbus[i].Share = "" // nobody else is served meanwhile
-	}
-	all, err := k.collectors(store, lines)
-	if err != nil || len(brokers) == 0 {
-		return all, err
-	}
-	c, err := mqtt.New(brokers, mqtt.Session{Clean: true})
-	if err != nil {
-		return nil, fmt.Errorf("mqtt: %w", err)
-	}
-	return append(all, collectors.Named{Name: "mqtt", Collector: c}), nil
-}

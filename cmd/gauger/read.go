@@ -187,7 +187,7 @@ func (r *readingPrinter) exitError() error {
 // fromDevices runs the collectors with a host that only prints.
 func (r *readingPrinter) fromDevices(parent context.Context, cfg *config.Config, lines *line.Lines, watch bool, wait time.Duration) (err error) {
 	defer func() { err = errors.Join(err, lines.Close()) }()
-	gather, err := kindsOf(cfg).glance(cfg.Store.Path, lines)
+	gather, err := collectorSetup{store: cfg.Store.Path, lines: lines, look: true}.collectors(cfg.Devices)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"gauger/agent/recorder"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/sim"
 	"gauger/config"
 	"gauger/outbox"
 )
@@ -73,8 +74,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	client.Keys().Notify = keyNotes(siteLedger, log)
 	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
 	lines := &line.Lines{}
-	kinds := kindsOf(cfg)
-	gather, err := kinds.collectors(cfg.Store.Path, lines)
+	gather, err := collectorSetup{store: cfg.Store.Path, lines: lines}.collectors(cfg.Devices)
 	if err != nil {
 		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
 	}
@@ -84,7 +84,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	}).Open()
 	d.agent = &agent.Agent{
 		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
-		Log: log, Notes: notes, Replay: len(kinds.recordings) > 0,
+		Log: log, Notes: notes, Replay: len(optionsOf[sim.Device](cfg.Devices)) > 0,
 		Boot: clock.ThisBoot(),
 	}
 	offerModbus(d.server, lines)

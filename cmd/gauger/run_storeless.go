@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -142,9 +143,10 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	if err != nil {
 		return err
 	}
-	k := kindsOf(s.cfg)
-	k.recordings = nil // one that is played now would not be played when it counts
-	gather, err := k.glance(s.cfg.Store.Path, lines)
+	devices := slices.DeleteFunc(slices.Clone(s.cfg.Devices), func(d config.Device) bool {
+		return d.Kind() == "recording" // one that is played now would not be played when it counts
+	})
+	gather, err := collectorSetup{store: s.cfg.Store.Path, lines: lines, look: true}.collectors(devices)
 	if err != nil {
 		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
 	}
@@ -157,7 +159,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	for _, c := range gather {
 		s.startCollector(ctx, c, siteLedger.ViewHost())
 	}
-	held, err := kinds{mqtt: k.mqtt}.collectors(s.cfg.Store.Path, lines)
+	held, err := mqttCollectors(collectorSetup{}, devices)
 	if err != nil {
 		s.log.Error().Err(err).Msg("the brokers' own sessions are not kept open meanwhile")
 	}
