@@ -83,7 +83,7 @@ prove-judgement: KILLS := $(or $(N),200)
 prove-judgement: ## kill the real program (N=200, SEED=), cut and replay recordings: ten made here, or the folders of CASES=
 	GAUGER_CASES=$(abspath $(CASES)) GAUGER_KILLS=$(KILLS) GAUGER_CUTS=$$(($(KILLS) * 5 / 2)) GAUGER_SEED=$(SEED) \
 	  go test -count=1 -v -timeout 2h -run '^(TestProveKills|TestProveLostRows|TestProveNoHindsight|TestProveRunIsBacktest)$$' ./cmd/gauger
-	go test -count=1 -v -run '^(TestLoadInAnUnsetClock|TestStepsOfTheClockAboutALoad|TestDeviceDiesAfterTheEnd|TestRestartBetweenSlowCheckIns)$$' ./agent
+	go test -count=1 -v -run '^(TestLoadInAnUnsetClock|TestStepsOfTheClockAboutALoad|TestDeviceDiesAfterTheEnd|TestRestartBetweenSlowCheckIns)$$' ./agent/ledger
 	go test -count=1 -v -run '^(TestThirtyDaysAreBounded|TestQuietWeekIsSeldomStored|TestProgramIsKilled.*)$$' -bench '^BenchmarkNext$$' ./agent/tank
 
 mutate: $(TOOLS)/gremlins ## change the code of DIR= (or its FILES=) a little, over and over: which change does no test notice (minutes to hours)

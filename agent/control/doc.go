@@ -1,2 +1,19 @@
-// Package control is what people and programs can ask of a site and do to it: status, tickets, tanks, keys, the outbox.
+// Package control is what people and programs can ask of a site and do to it: status, tickets, tanks, keys, the outbox, recordings.
+//
+// server.go: the table of requests and those about the outbox. handlers.go: tickets and tanks. service.go: keys, login and queries.
+// live.go and readings.go: what goes on for a while. status.go, problems.go, waiting.go (why a record waits), entry.go (a record
+// as it is shown), proof.go and proof_events.go (where every record is), redecode.go, no_outbox.go (a store that cannot be opened).
+//
+// Decisions:
+//
+// One table of requests answers the commands. Beside a daemon they reach it over the socket; without one they open the store and
+// ask a server of their own, so that either way the same request does the same thing. What goes on for a while is a live stream:
+// one JSON thing a line over the socket until it is over, so that a scan tells its progress and a trace shows its frames.
+//
+// Why a record waits is what its drain last said it was at; the sentence is made here. Whether a site is sending is judged by what
+// the link's plan does not hold back.
+//
+// The proof counts records, not counters: one read transaction compares the counts with queue and dead letters. Numbers have no holes,
+// so what lies between two known records and is nowhere gave way, or its receipt did. An event is the same at the service when
+// object, rule and start to the second are.
 package control

@@ -9,6 +9,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/tank"
 	"gauger/collectors"
+	"gauger/eventrules"
 )
 
 // Event is a diagnostic event before it is wire JSON.
@@ -207,3 +208,25 @@ func (l *Ledger) CloseInherited(prefix string) error {
 	}
 	return l.commit(d, "")
 }
+
+// leaveOut tells of something that cannot be written down. It is left out: the rest of the batch must not wait for it.
+func (d *txn) leaveOut(name string, why error) {
+	d.afterCommit = append(d.afterCommit, func() {
+		d.l.log.Error().Err(why).Str("name", name).Msg("something cannot be written down and was left out")
+	})
+	if name != episodesKey { // the notice itself is kept there
+		d.applyNotice(collectors.Notice{Rule: eventrules.RecordUnwritable, Source: UnwritableSource + clip(name), Since: d.now,
+			Note: "it cannot be written down and was left out, while everything else goes on: " + why.Error()})
+	}
+}
+
+// clip shortens a name for people.
+func clip(name string) string {
+	if len(name) > 80 {
+		return name[:80] + "..."
+	}
+	return name
+}
+
+// UnwritableSource is how the sources of notices about records and state begin that could not be written.
+const UnwritableSource = "what is kept as "

@@ -2,9 +2,10 @@ package ledger
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
+	"hash/fnv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +37,9 @@ const (
 // Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
 // become one transaction: a new state is adopted only after the outbox has it on disk.
 type Ledger struct {
+	ticketOperations
+	tankOperations
+
 	site          Site
 	box           *outbox.Box
 	clock         *clock.Clock
@@ -61,6 +65,12 @@ type Ledger struct {
 	watchers        watchers
 	recording       recording
 }
+
+// ticketOperations is the part of a ledger by which people see and change tickets: tickets*.go.
+type ticketOperations struct{ *Ledger }
+
+// tankOperations is the part by which people see the tanks and work on them: tank_status.go, tanks_inhibit.go, explain.go.
+type tankOperations struct{ *Ledger }
 
 // state is what a batch may change. Whatever a transaction changes of it is copied first, so that a commit that failed
 // leaves the old one.
@@ -99,10 +109,12 @@ func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*L
 
 func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {
 	now := time.Now()
-	return &Ledger{
+	l := &Ledger{
 		site: site, box: box, clock: clock, log: log, started: now, runID: now.UnixNano(),
 		latest: latestReadings{}, routes: site.routes(), configured: site.configuredSetups(), replayPositions: map[string]replayPosition{}, evictions: map[string]eviction{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
+	l.ticketOperations, l.tankOperations = ticketOperations{l}, tankOperations{l}
+	return l
 }
 
 // adopt makes s the state from now on.
@@ -317,8 +329,62 @@ func (d *txn) astray() time.Duration {
 	return d.l.clock.Deviation(d.now)
 }
 
-// deviceOf is the part of a point's name before the slash.
-func deviceOf(p collectors.Point) string {
-	device, _, _ := strings.Cut(string(p), "/")
-	return device
+// eviction is what gave way of one stream: from the first to the last of it, without a pause of gaveFor.
+type eviction struct {
+	Since, Last time.Time
+	Count       int
 }
+
+// evictionsKey keeps what gave way of late, for the next run.
+const evictionsKey = "gave-way"
+
+// LoadState reads a piece of state that was kept as JSON; absent leaves into alone.
+func (l *Ledger) LoadState(name string, into any) error {
+	if l.box == nil { // an onlooker
+		return nil
+	}
+	b, err := l.box.Get(stateName(name))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if b == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		l.log.Error().Str("state", name).Err(err).Msg("a stored piece of state cannot be read; going on without it")
+	}
+	return nil
+}
+
+// SaveState stores a piece of state as JSON.
+func (l *Ledger) SaveState(name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write down %s: %w", name, err)
+	}
+	return l.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(name, b)
+		return nil
+	})
+}
+
+// SetBoot tells the ledger which boot of the box this run belongs to: its detector then counts time by the box's uptime,
+// so that neither a restart of the program nor a step of the clock meanwhile moves a load.
+func (l *Ledger) SetBoot(boot clock.Boot) error {
+	if boot.ID == "" {
+		return nil
+	}
+	up, err := boot.Uptime()
+	if err != nil {
+		return err
+	}
+	h := fnv.New64a()
+	h.Write([]byte(boot.ID)) // never fails
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.boxBoot, l.uptimeAtStart = int64(h.Sum64()), up-time.Since(l.started)
+	return nil
+}
+
+// mono is an instant of this run on the clock that never steps.
+func (l *Ledger) mono(now time.Time) time.Duration { return l.uptimeAtStart + now.Sub(l.started) }

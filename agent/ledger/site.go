@@ -112,3 +112,46 @@ const (
 	tickEvery = 5 * time.Second
 	tickLimit = 100 * time.Millisecond
 )
+
+// Origin is how the value of a point comes about: a number that is read somewhere, times Scale, and Add more, in Unit.
+type Origin struct {
+	Place      string          `json:",omitempty"` // address or port of the device, where it has one
+	Source     string          `json:",omitempty"` // where the number is read there and how its bits become one; empty: not known
+	Unit       collectors.Unit `json:",omitempty"`
+	Scale, Add float64         `json:",omitempty"`
+}
+
+// Rule is one configured diagnostic event: a condition on a point.
+type Rule struct {
+	Name               string
+	Object, ObjectType string
+	Point              collectors.Point
+	Above, Below       *float64
+	Equals             *float64
+	Bit                *int
+	Stale              time.Duration
+	Bad                bool
+	Clear              *float64      // where the condition ends; default: where it begins
+	For                time.Duration // how long it must last to count
+	Urgent             bool          // sent when it opens and again when it closes; otherwise once, when it closes
+	Note               string        // {value}, {unit}, {point} are filled in
+}
+
+// tank finds a tank by its id; nil when there is none.
+func (s *Site) tank(id string) *Tank {
+	i := s.index(id)
+	if i < 0 {
+		return nil
+	}
+	return &s.Tanks[i]
+}
+
+// index is a tank's place in the configuration; -1 when it has none.
+func (s *Site) index(id string) int {
+	for i := range s.Tanks {
+		if s.Tanks[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}

@@ -28,7 +28,7 @@ type TankStatus struct {
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
-func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
+func (l tankOperations) tankStatus(i int, t Tank) TankStatus {
 	g := l.configured[i] // a change that waits for the end of a load is shown at once, and that it waits
 	looked, err := l.LookupOf(t.ID)
 	if err != nil {
@@ -75,7 +75,7 @@ type Snapshot struct {
 }
 
 // Snapshot copies what status shows.
-func (l *Ledger) Snapshot() Snapshot {
+func (l tankOperations) Snapshot() Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := Snapshot{Readings: l.latest.all(), Episodes: []Episode{}, Held: slices.Clone(l.state.heldTickets)}
@@ -98,7 +98,7 @@ func (l *Ledger) Snapshot() Snapshot {
 }
 
 // Tanks says how each tank stands, in the order of the configuration.
-func (l *Ledger) Tanks() ([]TankRow, error) {
+func (l tankOperations) Tanks() ([]TankRow, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all, err := l.listTickets()
@@ -123,11 +123,49 @@ func (l *Ledger) Tanks() ([]TankRow, error) {
 }
 
 // inhibited is the work on a tank that is going on; nil when there is none. The ledger's lock is held.
-func (l *Ledger) inhibited(id string, now time.Time) *Inhibition {
+func (l tankOperations) inhibited(id string, now time.Time) *Inhibition {
 	for _, w := range l.state.inhibitions {
 		if w.covers(id, now) {
 			return &w
 		}
 	}
 	return nil
+}
+
+// DeviceLookup is what the service said when it was asked for a tank's external id.
+type DeviceLookup struct {
+	Tank   string    `json:"tank"`
+	Found  string    `json:"found"` // known, unknown, or unclear: the answer could not be read
+	Device string    `json:"device,omitempty"`
+	At     time.Time `json:"at"`
+	Config uint32    `json:"config"` // that asked
+	Note   string    `json:"note,omitempty"`
+}
+
+// What a lookup may find.
+const (
+	Known   = "known"
+	Unknown = "unknown"
+	Unclear = "unclear"
+)
+
+const lookupKey = "lookup/" // one per tank
+
+// KeepLookup remembers what was found.
+func (l tankOperations) KeepLookup(found DeviceLookup) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	d := l.begin(time.Now())
+	d.putJSON(lookupKey+found.Tank, found)
+	d.afterCommit = append(d.afterCommit, func() {
+		l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
+			Msg("the service was asked for the tank's external id")
+	})
+	return l.commit(d, "")
+}
+
+// LookupOf is what is remembered of a tank; zero when the service was not asked yet.
+func (l tankOperations) LookupOf(id string) (found DeviceLookup, err error) {
+	err = l.LoadState(lookupKey+id, &found)
+	return found, err
 }

@@ -15,30 +15,8 @@ import (
 	"gauger/eventrules"
 )
 
-// TicketRecord is what is kept, for ever, under a ticket's number.
-type TicketRecord struct {
-	Number   string          `json:"number"`
-	Tank     string          `json:"tank"`
-	Seq      uint64          `json:"seq,omitempty"`    // position in the outbox
-	Queued   time.Time       `json:"queued"`           // or rejected
-	Ticket   json.RawMessage `json:"ticket,omitempty"` // the bytes that the service gets
-	Load     *tank.Load      `json:"load,omitempty"`   // what was seen; nil for a ticket that a person wrote
-	Start    time.Time       `json:"start"`
-	End      time.Time       `json:"end"`
-	Person   string          `json:"person,omitempty"`   // who wrote or released it
-	Rejected string          `json:"rejected,omitempty"` // by whom and why
-	Handle   string          `json:"handle,omitempty"`   // of a held ticket that has no number yet: commands take it in the number's place
-	Stop     *HoldOrder      `json:"stop,omitempty"`     // a person's hold
-	Edits    []Edit          `json:"edits,omitempty"`    // by people, before it left
-	Found    []Finding       `json:"found,omitempty"`    // what was learned after it had left
-	Volumes  *Volumes        `json:"volumes,omitempty"`  // by the tank's table and constants of then
-	Matches  []TruckTicket   `json:"matches,omitempty"`  // what the truck's own tickets say
-	Day      string          `json:"production_day,omitempty"`
-	Gauged   []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
-}
-
 // runTicket is the run ticket of a held load, as people have edited it.
-func (d *txn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
+func (d ticketTxn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
 	load := h.Load
 	r := *t.stated(&load)
 	r.Number, r.TankID, r.Purchaser = h.Number, load.Tank, t.Purchaser
@@ -49,7 +27,7 @@ func (d *txn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
 }
 
 // queueTicket turns a held load into the service's run ticket and queues it, together with its book entry.
-func (d *txn) queueTicket(h HeldTicket) error {
+func (d ticketTxn) queueTicket(h HeldTicket) error {
 	t := d.l.site.tank(h.Load.Tank)
 	if t == nil {
 		return errUnconfigured(h.Load.Tank)
@@ -81,7 +59,7 @@ func errUnconfigured(id string) error {
 }
 
 // recordTicket stages the entry of a number. That of a ticket goes with its record, whose position in the outbox it has.
-func (d *txn) recordTicket(b TicketRecord) {
+func (d ticketTxn) recordTicket(b TicketRecord) {
 	d.l.site.complete(&b)
 	if k := episodeKey(eventrules.TicketUnwritable, b.Tank); d.episodes[k].Open { // another of the tank that still cannot be written says so again
 		d.closeEpisode(k, d.episodes[k], d.now.Round(0))
@@ -104,18 +82,9 @@ func (d *txn) recordTicket(b TicketRecord) {
 	d.records[len(d.records)-1].ticket = &b
 }
 
-// ManualTicket is a ticket that a person writes.
-type ManualTicket struct {
-	Number, Tank, SealOn, SealOff, Comments, Purchaser string
-	Open, Close                                        float64 // inches
-	Start, End                                         time.Time
-	TopTemperature, BottomTemperature                  *float64 // degrees Fahrenheit
-	SpecificGravity, BSW                               *float64
-}
-
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. The warning names an
 // automatic ticket of the same tank and time: then both would be booked.
-func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err error) {
+func (l ticketOperations) Add(w ManualTicket, person string) (number, warning string, err error) {
 	t := l.site.tank(w.Tank)
 	if t == nil {
 		return "", "", l.site.errNoTank(w.Tank)
@@ -150,7 +119,7 @@ func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err
 }
 
 // overlap looks for another ticket of the same tank and time, queued, sent or held.
-func (l *Ledger) overlap(w ManualTicket) (string, error) {
+func (l ticketOperations) overlap(w ManualTicket) (string, error) {
 	all, err := l.listTickets()
 	if err != nil {
 		return "", err
@@ -165,13 +134,13 @@ func (l *Ledger) overlap(w ManualTicket) (string, error) {
 }
 
 // Tickets lists every ticket there ever was, by start; held ones have no position yet.
-func (l *Ledger) Tickets() ([]TicketRecord, error) {
+func (l ticketOperations) Tickets() ([]TicketRecord, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.listTickets()
 }
 
-func (l *Ledger) listTickets() ([]TicketRecord, error) {
+func (l ticketOperations) listTickets() ([]TicketRecord, error) {
 	names, err := l.box.Names(ticketKey)
 	if err != nil {
 		return nil, fmt.Errorf("list the tickets: %w", err)
@@ -223,7 +192,7 @@ func (s Site) encodeValue(v Value, number float64, at time.Time) ([]byte, error)
 }
 
 // Ticket is the record of a number; zero when there is none.
-func (l *Ledger) Ticket(number string) (b TicketRecord, err error) {
+func (l ticketOperations) Ticket(number string) (b TicketRecord, err error) {
 	err = l.LoadState(ticketKey+number, &b)
 	return b, err
 }

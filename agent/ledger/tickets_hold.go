@@ -12,14 +12,6 @@ import (
 	"gauger/eventrules"
 )
 
-// HoldOrder is a person's word that a held ticket must not leave yet.
-type HoldOrder struct {
-	Person string    `json:"person"`
-	At     time.Time `json:"at"`
-	Until  time.Time `json:"until,omitzero"` // when it leaves by itself; zero: when a person releases it
-	Why    string    `json:"why,omitempty"`
-}
-
 // ErrNoTicket says that no ticket has the number that was asked for; ErrLeft that it is held no more.
 var (
 	ErrNoTicket = errors.New("no such ticket")
@@ -27,7 +19,7 @@ var (
 )
 
 // Release lets a held ticket go now; Reject forgets it, and says so in an event.
-func (l *Ledger) Release(number, person string) error {
+func (l ticketOperations) Release(number, person string) error {
 	return l.updateHeld(number, func(d *txn, i int) error {
 		d.heldTickets[i].Person = person
 		d.releaseDue()
@@ -37,7 +29,7 @@ func (l *Ledger) Release(number, person string) error {
 
 // Hold keeps a held ticket until a time, or until a person releases it when that is zero. It never leaves earlier than
 // it would have.
-func (l *Ledger) Hold(number, person, why string, until time.Time) (leaves time.Time, err error) {
+func (l ticketOperations) Hold(number, person, why string, until time.Time) (leaves time.Time, err error) {
 	why, err = plainText("the reason", why, textMost)
 	if err != nil {
 		return leaves, err
@@ -61,7 +53,7 @@ func (l *Ledger) Hold(number, person, why string, until time.Time) (leaves time.
 }
 
 // Reject forgets a held ticket for the reason given; the event names both.
-func (l *Ledger) Reject(number, person, why string) error {
+func (l ticketOperations) Reject(number, person, why string) error {
 	why, err := plainText("the reason", strings.TrimSpace(why), textMost)
 	if err != nil {
 		return err
@@ -81,7 +73,7 @@ func (l *Ledger) Reject(number, person, why string) error {
 }
 
 // updateHeld lets a person change one held ticket, all or nothing.
-func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
+func (l ticketOperations) updateHeld(number string, change func(*txn, int) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	d := l.begin(time.Now())
@@ -100,7 +92,7 @@ func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
 }
 
 // whyNotHeld says what became of a ticket that a person wants to change, and what can still be done.
-func (l *Ledger) whyNotHeld(number string) error {
+func (l ticketOperations) whyNotHeld(number string) error {
 	var b TicketRecord
 	if err := l.LoadState(ticketKey+strings.ToUpper(number), &b); err != nil {
 		return err
@@ -122,7 +114,7 @@ const remindGap = 12 * time.Hour
 // remindPerson tells, once a day at the same time of the day, of a ticket that waits for a person: the first time when it
 // would have left. What counts is the time that was last told, so that neither a restart nor a step of the clock makes
 // a second one of the same day.
-func (d *txn) remindPerson(h *HeldTicket) bool {
+func (d ticketTxn) remindPerson(h *HeldTicket) bool {
 	now := d.now.Round(0)
 	if !h.waitsForPerson(d.l.site) || now.Before(h.Due) {
 		return false

@@ -15,6 +15,8 @@ import (
 
 // txn is a batch's changes before they are on disk.
 type txn struct {
+	ticketTxn
+	setupTxn
 	state
 	l             *Ledger
 	now           time.Time
@@ -31,6 +33,12 @@ type txn struct {
 	sentValues    []bool                    // the values that this transaction has sent; nil: none
 	gradeOnce     *clock.Grade              // of the clock, once it was asked
 }
+
+// ticketTxn is the part of a transaction that holds, changes and queues tickets: tickets*.go.
+type ticketTxn struct{ *txn }
+
+// setupTxn is the part that lets a changed gauging setup take effect: setup_apply.go, setup_changeover.go.
+type setupTxn struct{ *txn }
 
 // stagedRecord is a record on its way to a stream, and the book entry that wants to know its position.
 type stagedRecord struct {
@@ -52,9 +60,16 @@ func (l *Ledger) begin(now time.Time) *txn {
 	return d
 }
 
+// openTxn is a transaction that has not looked at anything yet.
+func (l *Ledger) openTxn(now time.Time) *txn {
+	d := &txn{state: l.state, l: l, now: now}
+	d.ticketTxn, d.setupTxn = ticketTxn{d}, setupTxn{d}
+	return d
+}
+
 // beginAt opens a transaction at an instant of a recording.
 func (l *Ledger) beginAt(now time.Time) *txn {
-	d := &txn{state: l.state, l: l, now: now}
+	d := l.openTxn(now)
 	if d.setupsPending {
 		d.applySetups()
 	}

@@ -28,24 +28,6 @@ const (
 	meanwhile = " changed meanwhile, measured by the old"
 )
 
-// changeover is how a tank's level by the setting in force reads by the one that is to follow.
-type changeover struct {
-	To  levelSetting
-	By  tank.Conversion
-	Odd *discrepancy `json:",omitempty"`
-
-	Ends bool `json:",omitempty"` // a load under way by the setting before: no level that follows is told by it
-}
-
-// discrepancy is something about a change of the setting that a person has to know. A load that was under way meanwhile needs
-// a review.
-type discrepancy struct {
-	From, To time.Time // from the newest level before to the first ones after
-	Note     string    // for a ticket
-	Then     string    `json:",omitempty"` // and what else an event says
-	Rose     bool      `json:",omitempty"` // what nobody can explain may have come from another tank
-}
-
 // firstLevels is the first levels by a setting that is to take effect, inches.
 type firstLevels struct {
 	to         levelSetting
@@ -56,7 +38,7 @@ type firstLevels struct {
 }
 
 // conversionOf is how a level by the setup in force reads by the configured one, once that is known.
-func (d *txn) conversionOf(i int) (tank.Conversion, bool) {
+func (d setupTxn) conversionOf(i int) (tank.Conversion, bool) {
 	g, want := &d.setups[i], d.l.configured[i].levelSetting()
 	if have := g.levelSetting(); have.conversionTo(want) == tank.Unchanged {
 		return tank.Unchanged, true
@@ -68,13 +50,13 @@ func (d *txn) conversionOf(i int) (tank.Conversion, bool) {
 }
 
 // oldGaugeStillRead says that the gauge in force is still read as it was, beside the one that is to follow.
-func (d *txn) oldGaugeStillRead(i int) bool {
+func (d setupTxn) oldGaugeStillRead(i int) bool {
 	have := d.setups[i].levelSetting()
 	return !have.sameSource(d.l.configured[i].levelSetting()) && have.Source != "" && d.l.site.origin(have.Point) == have.Origin
 }
 
 // convertLevel gives an input the inches of a reading by the setting in force; false: the reading is not for the detector.
-func (d *txn) convertLevel(i int, r collectors.Reading, x *tank.Input) bool {
+func (d setupTxn) convertLevel(i int, r collectors.Reading, x *tank.Input) bool {
 	have, want, kept := d.setups[i].levelSetting(), d.l.configured[i].levelSetting(), d.oldGaugeStillRead(i)
 	if have == want || kept && r.Point == have.Point {
 		have.toInches(r, x)
@@ -118,7 +100,7 @@ func (d *txn) convertLevel(i int, r collectors.Reading, x *tank.Input) bool {
 // and shows no draw any more, the new one did not fall on, or it shows what cannot have been a level by the old setting. Such
 // a load was measured on by a guess that was none, and no level would ever end it. Where it goes on, use says whether the
 // level is one for it.
-func (d *txn) loadEnds(i int, want levelSetting, x tank.Input, kept, possible bool) (loadEnds, use bool) {
+func (d setupTxn) loadEnds(i int, want levelSetting, x tank.Input, kept, possible bool) (loadEnds, use bool) {
 	switch j := d.setups[i].Changeover; {
 	case kept || j != nil && j.Ends:
 		return true, false
@@ -130,7 +112,7 @@ func (d *txn) loadEnds(i int, want levelSetting, x tank.Input, kept, possible bo
 }
 
 // concludeLoad concludes a load under way where its setting ends.
-func (d *txn) concludeLoad(i int, kept bool, at time.Time) {
+func (d setupTxn) concludeLoad(i int, kept bool, at time.Time) {
 	if j := d.setups[i].Changeover; j != nil && !kept && !j.Ends {
 		short, _ := d.l.configured[i].changesFrom(&d.setups[i])
 		odd := discrepancy{From: at, Note: strings.Join(short, " and ") + " changed"}
@@ -147,7 +129,7 @@ func (d *txn) concludeLoad(i int, kept bool, at time.Time) {
 }
 
 // collectFirstLevel takes one of the first levels by a setting that is to take effect, until there are enough of them that agree.
-func (d *txn) collectFirstLevel(i int, want levelSetting, x tank.Input) {
+func (d setupTxn) collectFirstLevel(i int, want levelSetting, x tank.Input) {
 	if !d.firstLevelsAgree(i, want, x) {
 		return
 	}
@@ -157,7 +139,7 @@ func (d *txn) collectFirstLevel(i int, want levelSetting, x tank.Input) {
 }
 
 // firstLevelsAgree says that enough levels by a setting agree, this one with them.
-func (d *txn) firstLevelsAgree(i int, want levelSetting, x tank.Input) bool {
+func (d setupTxn) firstLevelsAgree(i int, want levelSetting, x tank.Input) bool {
 	site, m := d.l.site, d.firstLevels[i]
 	o, _ := d.detector.Outlook(d.tanks, i, x.At)
 	apart := math.Abs((x.Mono - m.end).Seconds()) * site.speed()
@@ -171,7 +153,7 @@ func (d *txn) firstLevelsAgree(i int, want levelSetting, x tank.Input) bool {
 }
 
 // setFirstLevels keeps the first levels of a tank.
-func (d *txn) setFirstLevels(i int, m firstLevels) {
+func (d setupTxn) setFirstLevels(i int, m firstLevels) {
 	if d.firstLevels[i] != m {
 		d.firstLevels = slices.Clone(d.firstLevels)
 		d.firstLevels[i] = m
@@ -179,7 +161,7 @@ func (d *txn) setFirstLevels(i int, m firstLevels) {
 }
 
 // compareLevels says how the levels before a change of the setting read by the new one.
-func (d *txn) compareLevels(i int, m firstLevels) *changeover {
+func (d setupTxn) compareLevels(i int, m firstLevels) *changeover {
 	have := d.setups[i].levelSetting()
 	o, _ := d.detector.Outlook(d.tanks, i, m.at)
 	if o.At.After(m.at) { // the old gauge is read on
@@ -231,7 +213,7 @@ func (m firstLevels) fallsOn(o tank.Outlook, speed float64) bool {
 }
 
 // discrepancyOf is a seam with what a person has to know of it: what was expected and what came, and what follows from that.
-func (d *txn) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Conversion, expected float64, why string) *changeover {
+func (d setupTxn) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Conversion, expected float64, why string) *changeover {
 	short, _ := d.l.configured[i].changesFrom(&d.setups[i])
 	zone := d.l.site.Zone
 	from := o.At.In(zone).Format("2006-01-02 15:04")
@@ -253,7 +235,7 @@ func (d *txn) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Conver
 // markDiscrepancies marks a load that was under way when something odd happened to the setting, or that is made of it; also where
 // its oil may be what came into another tank. A change that waits for the end of the load stands in its comments, and is
 // a reason for a review where it says that the load is measured by what was wrong.
-func (d *txn) markDiscrepancies(load *tank.Load) {
+func (d setupTxn) markDiscrepancies(load *tank.Load) {
 	i, site := d.l.site.index(load.Tank), d.l.site
 	if short, _ := d.l.configured[i].changesFrom(&d.setups[i]); short != nil {
 		load.Remarks = append(slices.Clone(load.Remarks), strings.Join(short, " and ")+meanwhile)
@@ -277,7 +259,7 @@ func (d *txn) markDiscrepancies(load *tank.Load) {
 
 // markOutdated marks a load that was measured by a setting that somebody has put right meanwhile, where nothing else that is
 // odd about the change has: it has so many reasons then.
-func (d *txn) markOutdated(load *tank.Load, i, reasons int) {
+func (d setupTxn) markOutdated(load *tank.Load, i, reasons int) {
 	if why := d.setups[i].levelCorrections(&d.l.configured[i]); why != "" && len(load.Review) == reasons {
 		load.Review = append(slices.Clone(load.Review), why+meanwhile)
 		load.Confidence = min(load.Confidence, oddSure)

@@ -10,17 +10,8 @@ import (
 	"gauger/outbox"
 )
 
-// evictionsKey keeps what gave way of late, for the next run.
-const evictionsKey = "gave-way"
-
 // evictionsToldFor is how long status tells of what gave way: nothing brings it back, and a line that stays is not read.
 const evictionsToldFor = 24 * time.Hour
-
-// eviction is what gave way of one stream: from the first to the last of it, without a pause of gaveFor.
-type eviction struct {
-	Since, Last time.Time
-	Count       int
-}
 
 // CountEvicted counts what gave way, for status.
 func (l *Ledger) CountEvicted(n outbox.Note) {

@@ -90,11 +90,6 @@ func (s *state) matchSetups(stored []setup, site Site) {
 	s.tankBook = s.tankBook.Arranged(from)
 }
 
-// setupIndex is where the setup of a tank stands; -1 when it has none.
-func setupIndex(gears []setup, id string) int {
-	return slices.IndexFunc(gears, func(g setup) bool { return g.ID == id })
-}
-
 // renamedFrom is where the setup of a tank stands that has another id now while it is being hauled: its load goes on. -1: none.
 // A tank at rest begins anew, since another one may stand in its place.
 func (s *state) renamedFrom(stored []setup, g *setup) int {
@@ -117,7 +112,7 @@ type tankRemoved struct {
 
 // applySetups lets a changed configuration take effect for every tank that is ready for it, and tells of it. Where there is
 // nothing to do yet it stores nothing.
-func (d *txn) applySetups() {
+func (d setupTxn) applySetups() {
 	for _, t := range d.added {
 		note := "the tank was added to the configuration"
 		if t.was != "" {
@@ -163,7 +158,7 @@ func (d *txn) applySetups() {
 
 // changeMeter lets the book begin anew with another meter of a tank's production. That waits for nothing: what the meter
 // shows next is by the new one.
-func (d *txn) changeMeter(i int) bool {
+func (d setupTxn) changeMeter(i int) bool {
 	g, w := &d.setups[i], &d.l.configured[i]
 	if g.Production == w.Production {
 		return false
@@ -184,7 +179,7 @@ func (g *setup) pendingIs(long []string) bool {
 
 // notePending keeps since when a change waits, and marks the tickets that are held when it is found. It says whether there is
 // something to store.
-func (d *txn) notePending(i int, long []string) bool {
+func (d setupTxn) notePending(i int, long []string) bool {
 	g := &d.setups[i]
 	if long == nil || g.pendingIs(long) {
 		taken := long == nil && g.Pending != nil
@@ -202,7 +197,7 @@ func (d *txn) notePending(i int, long []string) bool {
 
 // gaugeUsedBy is the tank whose load is still measured by the gauge that is to be another one's; -1: none. What that gauge shows
 // would be on two tanks' tickets.
-func (d *txn) gaugeUsedBy(i int) int {
+func (d setupTxn) gaugeUsedBy(i int) int {
 	for k := range d.setups {
 		if k != i && d.tanks.Loading(k) && d.setups[k].Level == d.l.configured[i].Level {
 			return k
@@ -213,12 +208,12 @@ func (d *txn) gaugeUsedBy(i int) int {
 
 // setupLocked says that a tank's setup must stay as it is for now: a load is finished by the setup with which it began, and a
 // gauge that another tank's load is still measured by is not this tank's yet.
-func (d *txn) setupLocked(i int) bool { return d.tanks.Loading(i) || d.gaugeUsedBy(i) >= 0 }
+func (d setupTxn) setupLocked(i int) bool { return d.tanks.Loading(i) || d.gaugeUsedBy(i) >= 0 }
 
 // pendingSetup says in a sentence what was changed of how a tank is measured and is not in force yet, since when, and until what.
 // The ledger's lock is held.
 func (l *Ledger) pendingSetup(i int) string {
-	d := &txn{state: l.state, l: l, now: time.Now()}
+	d := l.openTxn(time.Now())
 	g := &d.setups[i]
 	short, _ := l.configured[i].changesFrom(g)
 	if short == nil || g.Pending == nil {
@@ -235,14 +230,14 @@ func (l *Ledger) pendingSetup(i int) string {
 }
 
 // changeoverReady says that the levels before and after a change of the setup can be told from each other.
-func (d *txn) changeoverReady(i int) bool {
+func (d setupTxn) changeoverReady(i int) bool {
 	_, joined := d.conversionOf(i)
 	_, seen := d.detector.Outlook(d.tanks, i, d.now)
 	return joined || !seen
 }
 
 // applySetup puts the configured setup of a tank in force.
-func (d *txn) applySetup(i int) {
+func (d setupTxn) applySetup(i int) {
 	w, old := d.l.configured[i], d.setups[i]
 	short, long := w.changesFrom(&old)
 	by, joined := d.conversionOf(i)
@@ -269,7 +264,20 @@ func (d *txn) applySetup(i int) {
 }
 
 // queueConfigChanged tells of a change of a tank's configuration.
-func (d *txn) queueConfigChanged(id, note string) {
+func (d setupTxn) queueConfigChanged(id, note string) {
 	now := d.now.Round(0)
 	d.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: id, Note: id + ": " + note, Start: now, End: now})
+}
+
+// takeChanges is what was changed of a tank since its last load; it is said once.
+func (d setupTxn) takeChanges(id string) []string {
+	i := setupIndex(d.setups, id)
+	if i < 0 || d.setups[i].Changes == nil {
+		return nil
+	}
+	said := d.setups[i].Changes
+	d.setups = slices.Clone(d.setups)
+	d.setups[i].Changes = nil
+	d.putJSON(setupsKey, d.setups)
+	return said
 }

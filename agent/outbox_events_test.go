@@ -228,9 +228,14 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 		if s.Overdue() || s.IsolatedCount() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[ledger.Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[ledger.TagValues].Why, "3 ids wait") {
 			t.Errorf("overdue %v, %d wait, %d apart, %+v", s.Overdue(), s.Waiting(), s.IsolatedCount(), s.Drains)
 		}
-		got, err := desk.Open().Call(t.Context(), "outbox.show", []byte(`{"stream":"tagvalues","seqs":[2]}`))
-		if shown, _ := got.(control.Entry); err != nil || !strings.Contains(shown.Waits, "nothing for well lost 3") || !strings.Contains(shown.Waits, "tried again at") {
-			t.Errorf("%+v, %v", got, err)
+		got, err := desk.Open().Call(t.Context(), "outbox.list", []byte(`{"stream":"tagvalues","state":"waiting"}`))
+		listed, _ := got.([]control.Entry)
+		second := slices.IndexFunc(listed, func(e control.Entry) bool { return e.Seq == 2 })
+		if err != nil || second < 0 {
+			t.Fatalf("listed %+v, %v", got, err)
+		}
+		if why := listed[second].Waits; !strings.Contains(why, "nothing for well lost 3") || !strings.Contains(why, "tried again at") {
+			t.Errorf("it waits since %s", why)
 		}
 		<-time.After(2 * time.Hour)
 		if to.told("what is for lost 1 is not taken") != 1 || to.told("what is for lost 2 is not taken") != 1 || to.told("2 ids not taken, while others are: lost ") != 1 {

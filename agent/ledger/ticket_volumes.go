@@ -204,3 +204,15 @@ func (s *Site) complete(b *TicketRecord) {
 		b.Volumes = s.volumes(t, b.Load, r)
 	}
 }
+
+// measuredOrConstant is what was measured, else the constant, else nil: nothing is ever invented.
+func measuredOrConstant(measured *float64, s Source) *float64 {
+	v := measured
+	if v == nil {
+		v = s.Constant
+	}
+	if v == nil || !finite(*v) {
+		return nil
+	}
+	return v
+}

@@ -17,24 +17,6 @@ const (
 	AsNet      = "net"      // at 60 degF, without sediment and water
 )
 
-// TruckTicket is what a truck's own ticket says of a load. It is kept for ever, also when it was removed.
-type TruckTicket struct {
-	Hauler  string    `json:"hauler"` // the number on the truck's ticket
-	Bbl     float64   `json:"bbl"`
-	Basis   string    `json:"basis"`
-	Person  string    `json:"person"`       // the local user who recorded it
-	By      string    `json:"by,omitempty"` // for whom
-	At      time.Time `json:"at"`
-	Removed *Removal  `json:"removed,omitempty"`
-}
-
-// Removal says who took something back.
-type Removal struct {
-	Person string    `json:"person"`
-	At     time.Time `json:"at"`
-	Why    string    `json:"why,omitempty"`
-}
-
 // MatchArgs records a truck's ticket with one of ours, or takes one back.
 type MatchArgs struct {
 	Number string  `json:"number"`
@@ -121,7 +103,7 @@ func (b *TicketRecord) withInflow(bbl *float64, share float64) *float64 {
 
 // Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
 // ours that has the same number of the hauler's.
-func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
+func (l ticketOperations) Match(a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
 	_, err1 := plainText("the number on the truck's ticket", a.Hauler, labelMost)
 	_, err2 := plainText("the name", a.By, labelMost)
 	_, err3 := plainText("the reason", a.Why, textMost)
@@ -158,7 +140,7 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning str
 }
 
 // putTruckTickets stages a ticket's truck tickets: with a held load, or in the book.
-func (d *txn) putTruckTickets(b *TicketRecord) {
+func (d ticketTxn) putTruckTickets(b *TicketRecord) {
 	for i := range d.heldTickets {
 		if h := &d.heldTickets[i]; h.Number == b.Number && h.Handle == b.Handle {
 			d.heldTickets = slices.Clone(d.heldTickets)

@@ -10,22 +10,6 @@ import (
 	"gauger/collectors"
 )
 
-// Rule is one configured diagnostic event: a condition on a point.
-type Rule struct {
-	Name               string
-	Object, ObjectType string
-	Point              collectors.Point
-	Above, Below       *float64
-	Equals             *float64
-	Bit                *int
-	Stale              time.Duration
-	Bad                bool
-	Clear              *float64      // where the condition ends; default: where it begins
-	For                time.Duration // how long it must last to count
-	Urgent             bool          // sent when it opens and again when it closes; otherwise once, when it closes
-	Note               string        // {value}, {unit}, {point} are filled in
-}
-
 // A condition is over after three good readings; where they come rarely, after this. One reading begins it, but for what
 // may be a false echo or one lost poll: that counts after two readings, or where they come rarely.
 const (

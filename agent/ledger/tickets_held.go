@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,39 +12,8 @@ import (
 	"gauger/eventrules"
 )
 
-// HeldTicket is a finished load whose ticket has not left yet: it waits for its time, for a clock that can be believed, or
-// for a person.
-type HeldTicket struct {
-	Load   tank.Load
-	Number string      // empty until the clock is good enough to fix it
-	Due    time.Time   // when it leaves by itself
-	Clocks *ClockZeros `json:",omitempty"` // at the end of the load; nil: held by a program that did not know them
-	Person string      // who released it; a doubtful one waits for that when the site says so
-
-	Handle string     `json:",omitempty"` // what it is called until it has a number
-	Edits  []Edit     `json:",omitempty"` // by people, in order
-	Stop   *HoldOrder `json:",omitempty"` // a person's hold
-	Asked  time.Time  `json:",omitzero"`  // when it was first told that it waits for a person: the time of day of those that follow
-	Told   time.Time  `json:",omitzero"`  // when it was last told
-	Barred string     `json:",omitempty"` // the tank was inhibited, by whom and why: it is booked and no ticket is made
-
-	Matches []TruckTicket `json:",omitempty"` // what the truck's own tickets say
-}
-
-// name is what people call it.
-func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
-
-// waitsForPerson says that it waits for a person, and no hour will let it go.
-func (h HeldTicket) waitsForPerson(s Site) bool {
-	stopped := h.Stop != nil && h.Stop.Until.IsZero()
-	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
-}
-
-// ClockZeros are what the wall clock said when the detector's own time was 0: the box's, and the one of a tank's readings.
-type ClockZeros struct{ Box, Own time.Time }
-
 // holdLoad books a load that the detector has confirmed.
-func (d *txn) holdLoad(load tank.Load) {
+func (d ticketTxn) holdLoad(load tank.Load) {
 	site := d.l.site
 	t := site.tank(load.Tank)
 	if t == nil {
@@ -72,7 +40,7 @@ func (d *txn) holdLoad(load tank.Load) {
 }
 
 // markHeldForReview marks the held tickets of a tank for a reason that came up after their loads.
-func (d *txn) markHeldForReview(id, why string) {
+func (d ticketTxn) markHeldForReview(id, why string) {
 	held := slices.Clone(d.heldTickets)
 	for i := range held {
 		if l := &held[i].Load; l.Tank == id && !slices.Contains(l.Review, why) {
@@ -87,7 +55,7 @@ func (d *txn) markHeldForReview(id, why string) {
 
 // dropNotFiniteOf leaves out the figures of a load that are none, which marks it. Without its levels it makes no ticket: a person
 // writes one, if it was a load.
-func (d *txn) dropNotFiniteOf(h *HeldTicket) {
+func (d ticketTxn) dropNotFiniteOf(h *HeldTicket) {
 	none := dropNotFinite(&h.Load)
 	if len(none) == 0 {
 		return
@@ -103,7 +71,7 @@ func (d *txn) dropNotFiniteOf(h *HeldTicket) {
 
 // onBoxClock puts times of a tank on the box's clock where that was set for the first time and the tank's has not followed.
 // It returns the clocks that the times are by.
-func (d *txn) onBoxClock(id string, start, end *time.Time) *ClockZeros {
+func (d ticketTxn) onBoxClock(id string, start, end *time.Time) *ClockZeros {
 	c := d.clockZeros(id)
 	if off := c.Box.Sub(c.Own); !clock.WasSet(*start) && !c.Own.IsZero() && clock.WasSet(start.Add(off)) {
 		*start, *end, c.Own = start.Add(off), end.Add(off), c.Box
@@ -112,13 +80,13 @@ func (d *txn) onBoxClock(id string, start, end *time.Time) *ClockZeros {
 }
 
 // clockZeros are those of a tank as they stand.
-func (d *txn) clockZeros(id string) *ClockZeros {
+func (d ticketTxn) clockZeros(id string) *ClockZeros {
 	box, own := d.tanks.Zeros(d.l.site.index(id))
 	return &ClockZeros{box, own}
 }
 
 // releaseDue lets go of the held tickets whose time has come. The number is fixed as soon as the clock can be believed.
-func (d *txn) releaseDue() {
+func (d ticketTxn) releaseDue() {
 	if len(d.heldTickets) == 0 || d.grade() < clock.Assumed {
 		return
 	}
@@ -132,7 +100,7 @@ func (d *txn) releaseDue() {
 			continue
 		}
 		if h.Number == "" {
-			h.redate(d)
+			h.redate(d.txn)
 		}
 		if most := d.l.site.numberMax(); h.Number == "" || len(h.Number) > most { // the service has come to take shorter ones only
 			h.Number = firstFree(d.l.site.number("A", h.Load.Tank, h.numberStart()), most, d.numberTaken)
@@ -171,13 +139,13 @@ func (s *state) assignHandles(site string) {
 }
 
 // handleTaken says whether a held ticket goes by a handle.
-func (d *txn) handleTaken(handle string) bool {
+func (d ticketTxn) handleTaken(handle string) bool {
 	return slices.ContainsFunc(d.heldTickets, func(h HeldTicket) bool { return h.Handle == handle })
 }
 
 // shiftHeld moves the hour at which numbered tickets leave when the wall clock was set; one without a number is dated
 // when it gets one.
-func (d *txn) shiftHeld(before time.Time, step time.Duration) {
+func (d ticketTxn) shiftHeld(before time.Time, step time.Duration) {
 	if len(d.heldTickets) == 0 {
 		return
 	}
@@ -191,7 +159,7 @@ func (d *txn) shiftHeld(before time.Time, step time.Duration) {
 }
 
 // capHeld lets no ticket wait longer than it can have been meant to.
-func (d *txn) capHeld(now time.Time) {
+func (d ticketTxn) capHeld(now time.Time) {
 	for i := range d.heldTickets {
 		most := d.heldTickets[i].maxWait(d.l.site)
 		if d.heldTickets[i].Due.Sub(now) < most+clock.Tolerance {
@@ -225,9 +193,6 @@ func (h *HeldTicket) setDue(at time.Time) {
 	h.Due = at
 }
 
-// stampedAlike is how far the clock of a tank's readings may be from the box's and still be that one.
-const stampedAlike = 10 * time.Second
-
 // sameStart is how far the start that was seen first and the final one may be apart and still be one.
 const sameStart = 5 * time.Minute
 
@@ -256,19 +221,8 @@ func (h *HeldTicket) redate(d *txn) {
 	h.Due = h.Due.Add(now.Box.Sub(then.Box))
 }
 
-// shift is by how much the clock of a tank's readings was set between two looks.
-func (then *ClockZeros) shift(now *ClockZeros) time.Duration {
-	switch {
-	case then.Box.IsZero() || then.Own.IsZero():
-		return 0
-	case then.Own.Sub(then.Box).Abs() < stampedAlike:
-		return now.Box.Sub(then.Box)
-	}
-	return now.Own.Sub(then.Own)
-}
-
 // numberTaken says whether a number is in use: on a ticket of any time, a held one, or one of this very batch.
-func (d *txn) numberTaken(number string) bool {
+func (d ticketTxn) numberTaken(number string) bool {
 	for _, h := range d.heldTickets {
 		if h.Number == number {
 			return true
@@ -289,23 +243,4 @@ func (d *txn) numberTaken(number string) bool {
 		d.errs = append(d.errs, fmt.Errorf("look whether ticket number %s is in use: %w", number, err))
 	}
 	return b != nil
-}
-
-// tank finds a tank by its id; nil when there is none.
-func (s *Site) tank(id string) *Tank {
-	i := s.index(id)
-	if i < 0 {
-		return nil
-	}
-	return &s.Tanks[i]
-}
-
-// index is a tank's place in the configuration; -1 when it has none.
-func (s *Site) index(id string) int {
-	for i := range s.Tanks {
-		if s.Tanks[i].ID == id {
-			return i
-		}
-	}
-	return -1
 }

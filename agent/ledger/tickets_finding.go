@@ -10,15 +10,9 @@ import (
 	"gauger/eventrules"
 )
 
-// Finding is what was learned of a load after its ticket had left. The ticket stays as it was sent.
-type Finding struct {
-	At   time.Time `json:"at"`
-	Note string    `json:"note"`
-}
-
 // applyCorrection takes what the detector has learned of a load that it reported before: a held ticket is changed before it
 // leaves, of one that has left an event tells.
-func (d *txn) applyCorrection(c tank.Correction) {
+func (d ticketTxn) applyCorrection(c tank.Correction) {
 	i := slices.IndexFunc(d.heldTickets, func(h HeldTicket) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
 	if i >= 0 {
 		d.heldTickets = slices.Clone(d.heldTickets)
@@ -51,7 +45,9 @@ func (d *txn) applyCorrection(c tank.Correction) {
 const timesOffMost = time.Minute
 
 // localTime is an instant as the site's people write it.
-func (d *txn) localTime(t time.Time) string { return t.In(d.l.site.Zone).Format("2006-01-02 15:04:05") }
+func (d ticketTxn) localTime(t time.Time) string {
+	return t.In(d.l.site.Zone).Format("2006-01-02 15:04:05")
+}
 
 // applyCorrection changes a held load: a clock that was set moves its times, all else is for a person to judge.
 func (h *HeldTicket) applyCorrection(c tank.Correction, by *ClockZeros) {
@@ -82,7 +78,7 @@ const newClock = "the clock was set after the load, times are by the new one"
 
 // ticketOfLoad finds the ticket of a load, by the number that its first start gives, else among all; nil when it never
 // became one.
-func (d *txn) ticketOfLoad(c tank.Correction) *TicketRecord {
+func (d ticketTxn) ticketOfLoad(c tank.Correction) *TicketRecord {
 	is := func(b *TicketRecord) bool { return b.Tank == c.Tank && b.Load != nil && b.Load.Began.Equal(c.Began) }
 	var b TicketRecord
 	if err := d.l.LoadState(ticketKey+d.l.site.number("A", c.Tank, c.Began), &b); err == nil && is(&b) {

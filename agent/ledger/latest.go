@@ -3,6 +3,8 @@ package ledger
 import (
 	"slices"
 	"sort"
+	"strings"
+	"sync"
 
 	"gauger/collectors"
 )
@@ -122,4 +124,31 @@ func (s *deviceReadings) reading(at int) collectors.Reading {
 	r := *s.readings[at].rest
 	r.Point, r.Value = s.points[at], s.readings[at].value
 	return r
+}
+
+// deviceOf is the part of a point's name before the slash.
+func deviceOf(p collectors.Point) string {
+	device, _, _ := strings.Cut(string(p), "/")
+	return device
+}
+
+// watchers are the people who look on while readings arrive.
+type watchers struct {
+	mu  sync.Mutex
+	all []chan []collectors.Reading
+}
+
+// send gives everyone a copy of the batch; who is slow misses it. Looking on must never hold up the disk.
+func (w *watchers) send(batch []collectors.Reading) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.all) > 0 {
+		batch = slices.Clone(batch)
+	}
+	for _, c := range w.all {
+		select {
+		case c <- batch:
+		default:
+		}
+	}
 }

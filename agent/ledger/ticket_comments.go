@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"gauger/agent/clock"
 	"gauger/agent/tank"
@@ -104,14 +106,58 @@ func (t Tank) constants(load tank.Load, edits []Edit) string {
 	return strings.Join(out, "+")
 }
 
-// measuredOrConstant is what was measured, else the constant, else nil: nothing is ever invented.
-func measuredOrConstant(measured *float64, s Source) *float64 {
-	v := measured
-	if v == nil {
-		v = s.Constant
+// comments are the words before the evidence: the configuration's, or a person's.
+func (h HeldTicket) comments(t Tank) (text string, edited bool) {
+	text = t.Comments
+	for _, e := range h.Edits {
+		if e.Field == "comments" {
+			text, edited = e.New, true
+		}
 	}
-	if v == nil || !finite(*v) {
-		return nil
-	}
-	return v
+	return text, edited
 }
+
+// editedBy says by whom which fields were edited, for the comments; empty when nobody did.
+func editedBy(edits []Edit) string {
+	last := map[string]string{}
+	var people []string
+	for _, e := range edits {
+		last[e.Field] = e.Person
+		if !slices.Contains(people, e.Person) {
+			people = append(people, e.Person)
+		}
+	}
+	var all []string
+	for _, p := range people {
+		var fields []string
+		for _, f := range EditFields {
+			if last[f] == p {
+				fields = append(fields, f)
+			}
+		}
+		if fields != nil {
+			all = append(all, "edited by "+p+": "+strings.Join(fields, ", "))
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// plainText checks a person's text for the wire: one line, and short enough.
+func plainText(field, text string, most int) (string, error) {
+	if n := utf8.RuneCountInString(text); n > most {
+		return "", fmt.Errorf("%s of %d characters is too long; %d fit", field, n, most)
+	}
+	if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+		return "", fmt.Errorf("%s must be one line of plain text", field)
+	}
+	return text, nil
+}
+
+const (
+	textMost  = 200 // characters of a person's comments: the evidence must still fit behind them
+	labelMost = 64  // characters of a seal's number or a name
+)
+
+// EditFields are what a person may change of a held ticket. Levels and times are none of them: they are what was
+// gauged, and who disagrees rejects the ticket and writes another.
+var EditFields = []string{"gravity", "bsw", "top_temperature", "bottom_temperature", "seal_off", "seal_on", "purchaser", "comments"}

@@ -1,0 +1,127 @@
+package ledger
+
+import (
+	"fmt"
+	"time"
+
+	"gauger/agent/tank"
+	"gauger/collectors"
+)
+
+const (
+	levelApart = 10 * time.Second // between two levels of the recorder that are told
+	levelsMost = 2000
+)
+
+// levels adds what a tank's level was between two times: what the detector still knows, and of longer ago what the
+// recorder has kept.
+func (l tankOperations) levels(w *Explanation, i int, from, to time.Time) {
+	l.mu.Lock()
+	known := l.state.detector.Levels(l.state.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
+	w.Levels = l.state.detector.Levels(l.state.tanks, i, from, to)
+	ring, g := l.recording.ring, l.state.setups[i]
+	l.mu.Unlock()
+	for k := range w.Levels { // the detector's are all by the gauge of today
+		w.Levels[k].In = hundredths(g.asReadThen(w.Levels[k].At, w.Levels[k].In))
+	}
+	if len(known) > 0 {
+		w.Oldest = known[0].At
+	}
+	if ring == nil || len(known) > 0 && !from.Before(w.Oldest) {
+		return
+	}
+	if oldest := ring.Stats().Oldest; !oldest.IsZero() && (w.Oldest.IsZero() || oldest.Before(w.Oldest)) {
+		w.Oldest = oldest
+	}
+	points := []collectors.Point{g.Level}
+	for _, p := range g.History {
+		points = append(points, p.Level)
+	}
+	var kept []tank.Moment
+	for row, err := range ring.Rows(from, to, points...) {
+		if err != nil {
+			w.Damage = err.Error()
+			continue
+		}
+		then := g.pastSetupAt(row.At)
+		in, err := LevelInches(row.Value, row.Unit, float64(then.Height))
+		n := len(kept)
+		if err != nil || row.Point != then.Level || row.Quality != collectors.Good || n > 0 && row.At.Sub(kept[n-1].At) < levelApart || n >= levelsMost {
+			continue
+		}
+		kept = append(kept, tank.Moment{At: row.At, In: hundredths(in + float64(then.Offset))})
+	}
+	if len(kept) > len(w.Levels) {
+		w.Levels = kept
+	}
+}
+
+// ExplainArgs asks what became of a tank's level about an instant.
+type ExplainArgs struct {
+	Tank string    `json:"tank"`
+	At   time.Time `json:"at"`
+}
+
+// Explanation is all that is known of a tank about an instant.
+type Explanation struct {
+	Tank     string         `json:"tank"`
+	At       time.Time      `json:"at"`
+	Now      time.Time      `json:"now"`
+	Tickets  []TicketRecord `json:"tickets,omitempty"`  // that cover it or are within the hour
+	Verdicts []tank.Verdict `json:"verdicts,omitempty"` // of what made no ticket
+	Waiting  []tank.Verdict `json:"waiting,omitempty"`  // of what is not decided yet
+	Levels   []tank.Moment  `json:"levels,omitempty"`   // within the hour
+	Oldest   time.Time      `json:"oldest,omitzero"`    // from when on levels are known
+	Damage   string         `json:"damage,omitempty"`   // of what the recorder has kept
+	MinLoad  float64        `json:"min_load_bbl"`
+	MinRate  float64        `json:"min_rate"` // barrels per minute
+	Lact     bool           `json:"lact,omitempty"`
+}
+
+// explainWithin is how far about an instant people look: a clock on a wall and a memory are no better.
+const explainWithin = time.Hour
+
+// Explain gathers what is known of an instant.
+func (l tankOperations) Explain(a ExplainArgs) (*Explanation, error) {
+	i := l.site.index(a.Tank)
+	if i < 0 {
+		return nil, l.site.errNoTank(a.Tank)
+	}
+	from, to := a.At.Add(-explainWithin), a.At.Add(explainWithin)
+	t := &l.site.Tanks[i]
+	w := &Explanation{Tank: a.Tank, At: a.At, Now: time.Now().Round(0), MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate, Lact: t.Lact}
+	l.levels(w, i, from, to)
+	var err error
+	if w.Verdicts, err = l.verdicts(a.Tank, from, to); err != nil {
+		return w, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w.Waiting = l.state.detector.Waiting(l.state.tanks, i)
+	all, err := l.listTickets()
+	for i := range all {
+		if b := &all[i]; b.Tank == a.Tank && !b.End.Before(from) && !b.Start.After(to) {
+			w.Tickets = append(w.Tickets, *b)
+		}
+	}
+	return w, err
+}
+
+// verdicts reads the journal of a tank between two times, by start as their names are.
+func (l tankOperations) verdicts(id string, from, to time.Time) ([]tank.Verdict, error) {
+	names, err := l.box.Names(verdictKey + id + "/")
+	if err != nil {
+		return nil, fmt.Errorf("read the verdicts of %s: %w", id, err)
+	}
+	var all []tank.Verdict
+	for _, name := range names {
+		var v tank.Verdict
+		if err := l.LoadState(name, &v); err != nil {
+			return nil, err
+		}
+		if v.Tank == id && !v.End.Before(from) && !v.Start.After(to) {
+			all = append(all, v)
+		}
+	}
+	return all, nil
+}
