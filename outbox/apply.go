@@ -82,11 +82,11 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 		return nil
 	}
 	d.lastAnswer = answers[at[0]]
-	d.frozen = d.frozen[:0]
+	d.sameAgain = d.sameAgain[:0]
 	err := d.b.submit(func(g *group) error {
 		for _, i := range at {
 			d.stageAmbiguous(g, batch[i], answers[i].describe())
-			d.frozen = append(d.frozen, batch[i].Seq)
+			d.sameAgain = append(d.sameAgain, batch[i].Seq)
 		}
 		return nil
 	})
@@ -94,8 +94,8 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 	return err
 }
 
-// applyKept leaves the records in the queue and waits, unless their destination alone is to blame; a piece of a refused batch stays a
-// piece.
+// applyKept leaves the records in the queue and waits, unless their destination alone is to blame; a piece of a refused
+// batch stays a piece.
 func (d *drain) applyKept(batch []Record, answers []Answer, at []int) {
 	d.lastAnswer = answers[at[0]]
 	wasAmbiguous := false
@@ -118,9 +118,9 @@ func (d *drain) applyKept(batch []Record, answers []Answer, at []int) {
 		return
 	case handled:
 	case wasAmbiguous:
-		d.frozen = append(d.frozen, seqs...) // the same bytes go together again
-	case len(d.pieces) > 0:
-		d.pieces = append([][]uint64{seqs}, d.pieces...)
+		d.sameAgain = append(d.sameAgain, seqs...) // the same bytes go together again
+	case len(d.halves) > 0:
+		d.halves = append([][]uint64{seqs}, d.halves...)
 	}
 	before := d.delay
 	d.backOff(answers[at[0]].Class, longestRetryAfter(answers, at))
@@ -140,7 +140,7 @@ func longestRetryAfter(answers []Answer, at []int) (wish time.Duration) {
 func (d *drain) applyPoison(batch []Record, answers []Answer, at []int) {
 	if len(at) > 1 && len(at) == len(batch) {
 		half := len(at) / 2
-		d.pieces = append([][]uint64{seqsOf(batch[:half]), seqsOf(batch[half:])}, d.pieces...)
+		d.halves = append([][]uint64{seqsOf(batch[:half]), seqsOf(batch[half:])}, d.halves...)
 		d.lastAnswer = answers[0]
 		return
 	}
@@ -160,7 +160,7 @@ func seqsOf(batch []Record) []uint64 {
 // shrinkLimit halves the records per request, and remembers it over restarts.
 func (d *drain) shrinkLimit(n int) error {
 	limit := uint64(max(n/2, 1))
-	d.frozen, d.pieces = nil, nil
+	d.sameAgain, d.halves = nil, nil
 	d.fullTaken = 0
 	err := d.b.submit(func(g *group) error {
 		d.s.counts.limit = limit
@@ -187,8 +187,8 @@ func (d *drain) growLimit(g *group, full bool) {
 	g.touch(d.s)
 }
 
-// noteNotTaken notes that a whole request was not taken. It reports whether its destination is to blame, so that the others need
-// not wait; handled is false where the request says nothing of a single destination.
+// noteNotTaken notes that a whole request was not taken. It reports whether its destination is to blame, so that the
+// others need not wait; handled is false where the request says nothing of a single destination.
 func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, answer Answer) (blamed, handled bool) {
 	if len(seqs) < len(batch) || batch[0].Address == "" && (len(batch) > 1 || answer.Class == Wait) {
 		return false, false
@@ -198,18 +198,18 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 	p, now := destinationOf(batch[0]), time.Now()
 	a := d.s.failing[p]
 	if a == nil {
-		a = &failingDestination{destination: p, firstSeq: batch[0].Seq, waits: newBackOff(firstProbe, isolatedCap), status: Isolated{Address: p.address, Seq: p.seq, Since: now}}
+		a = &failingDestination{destination: p, firstSeq: batch[0].Seq, backOff: newBackOff(firstProbe, isolatedCap), report: Isolated{Address: p.address, Seq: p.seq, Since: now}}
 		d.s.failing[p] = a
 		a.othersTaken = d.s.highestDelivered.Load() > a.firstSeq // something behind it was taken while it waited: also before a restart
 	}
 	a.othersTaken = a.othersTaken || p.address == "" && d.poison.siblingAccepted // so was the rest of its batch
-	a.lastTry, a.frozen, a.status.Answer = now, nil, answer
+	a.lastTry, a.sameAgain, a.report.Answer = now, nil, answer
 	a.firstSeq = min(a.firstSeq, batch[0].Seq)
 	if maybeStored {
-		a.frozen = seqs
+		a.sameAgain = seqs
 	}
 	if a.address != "" {
-		d.pieces = nil // of the same address: they are found again
+		d.halves = nil // of the same address: they are found again
 	}
 	if a.othersTaken {
 		a.strikes, a.othersTaken = a.strikes+1, false
@@ -220,7 +220,7 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 	if a.isolatedUntil.IsZero() {
 		d.b.note(d.s.isolatedNote(a))
 	}
-	a.isolatedUntil = now.Add(max(a.waits.NextBackOff(), answer.RetryAfter))
+	a.isolatedUntil = now.Add(max(a.backOff.NextBackOff(), answer.RetryAfter))
 	return true, true
 }
 
@@ -232,12 +232,12 @@ func (d *drain) bisect(batch []Record, seqs []uint64, maybeStored bool, answer A
 		return false
 	}
 	if d.bisections >= maxBisections {
-		d.oneByOne, d.pieces = true, nil // they are found again
+		d.oneByOne, d.halves = true, nil // they are found again
 		return false
 	}
 	half := len(seqs) / 2
 	d.bisections++
-	d.pieces = append([][]uint64{seqs[:half], seqs[half:]}, d.pieces...)
+	d.halves = append([][]uint64{seqs[:half], seqs[half:]}, d.halves...)
 	return true
 }
 

@@ -33,7 +33,7 @@ type Box struct {
 	next            *group     // takes what is staged now; nil: nothing yet
 	running         *group     // is being committed
 	spareStaging    staging    // of the last group, for the next one
-	gen             uint64
+	generation      uint64
 	leaving         map[recordRef]bool // what next and running move or remove outside a drain's batch
 	closed          bool
 	toldFull        bool // ErrFull was given and nothing was accepted since

@@ -13,7 +13,7 @@ import (
 	"gauger/outbox/outboxtest"
 )
 
-// cutsPerRecording is how many cuts are made of one recording.
+// cutsPerRecording cuts are made of one recording.
 const cutsPerRecording = 250
 
 // tape is a script that was played to a disk that is recorded.
@@ -54,7 +54,7 @@ func traced(dir string, seed uint64, steps int, before func(*outboxtest.Call) ou
 	return outboxtest.Trace(dir, []string{os.Args[0]}, append(os.Environ(), order), before, after)
 }
 
-// story is what the tape says before an instant.
+// story reads the tape up to an instant.
 func (r tape) story(at int) *story {
 	s := newStory(r.seed)
 	r.disk.Said(at, func(_ int, line string) { s.hear(line) })

@@ -13,7 +13,7 @@ import (
 	"gauger/outbox/outboxtest"
 )
 
-// story is what a script has said until it was cut off.
+// story collects the words of a script until it was cut off.
 type story struct {
 	seed     uint64
 	accepted map[string]uint64          // highest number that was accepted
@@ -169,5 +169,5 @@ func (s *story) doubled() (ambiguous int, err error) {
 	return ambiguous, nil
 }
 
-// limit is how long an open may take, whatever the disk did.
+// limit bounds the time of an open, whatever the disk did.
 const limit = 30 * time.Second

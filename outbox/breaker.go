@@ -19,7 +19,7 @@ func (d *drain) selectProbe(p *selection, now time.Time) error {
 	r, br := &d.poison, &d.breaker
 	br.turn = (br.turn + 1) % 3
 	if br.turn < 2 || len(r.candidates) == 0 {
-		rule := queueFilter{after: br.cursor, newest: br.turn == 1, limit: 1, skip: r.has}
+		rule := queueFilter{after: br.cursor, newest: br.turn == 1, limit: 1, skip: r.isCandidate}
 		if err := d.collect(p, rule, now); err != nil {
 			return err
 		}
@@ -53,7 +53,7 @@ func (d *drain) selectProbe(p *selection, now time.Time) error {
 
 // openBreaker stops the stream but for probes; whoever is told is told at the first probe that is refused too.
 func (d *drain) openBreaker() {
-	d.pieces = nil
+	d.halves = nil
 	d.breaker.open = true
 	d.poison.withdrawEvidence()
 	d.backOff(Poison, 0)

@@ -44,7 +44,7 @@ func Check(path string) (Report, error) {
 	c := &checker{p: p, counts: map[string]*streamCounts{}, queued: map[string]uint64{}, dead: map[string]uint64{}}
 	c.report.Bytes, c.report.Pages = p.Size, p.PageCount()
 	p.Walk(c.visit)
-	c.compare()
+	c.checkCounts()
 	c.report.LostUnknown = c.lostUnknown()
 	if p.Problems.N == 0 {
 		if err := bboltCheck(path); err != nil {
@@ -127,8 +127,8 @@ func (c *checker) lostUnknown() bool {
 	return unknown
 }
 
-// compare holds the pages against the list of free ones, and the records against the counts.
-func (c *checker) compare() {
+// checkCounts holds the pages against the list of free ones, and the records against the counts.
+func (c *checker) checkCounts() {
 	if !c.p.Sound {
 		return
 	}

@@ -76,8 +76,8 @@ func (b *Box) lead(g *group) {
 	if cause := b.dead.Load(); cause != nil {
 		dead = *cause
 	}
-	b.gen++
-	g.gen = b.gen
+	b.generation++
+	g.generation = b.generation
 	for _, s := range g.touched {
 		g.putSealed(bucketMeta, []byte(s.Name), s.counts.encode())
 	}
@@ -105,8 +105,8 @@ func (b *Box) lead(g *group) {
 	b.awaitFollowers(g.follows)
 }
 
-// awaitFollowers gives those who waited for a commit a moment to stage what they have next, so that it gets into the commit that
-// follows and not into the one after that: with many producers that makes half as many commits.
+// awaitFollowers gives those who waited for a commit a moment to stage what they have next, so that it gets into the
+// commit that follows and not into the one after that: with many producers that makes half as many commits.
 func (b *Box) awaitFollowers(waited int) {
 	for range followerYields {
 		b.mu.Lock()
@@ -165,9 +165,9 @@ func (b *Box) commit(g *group) error {
 	})
 }
 
-// recoverFromFullDisk decides about a commit that ended because the disk is full, and keeps the box in service. Such a commit may be
-// in the file or not: the file is closed, examined, opened again, and the generation in it tells. nil: it is there, on
-// disk. ErrNoSpace: it is not, and what was staged on top of it goes too. Any other error is the end of the box.
+// recoverFromFullDisk decides about a commit that ended because the disk is full, and keeps the box in service. Such a
+// commit may be in the file or not: the file is closed, examined, opened again, and the generation in it tells. nil: it is
+// there, on disk. ErrNoSpace: it is not, and what was staged on top of it goes too. Any other error is the end of the box.
 // commitMu is held.
 func (b *Box) recoverFromFullDisk(g *group, cause error) error {
 	err := b.reopen(cause)
@@ -180,7 +180,7 @@ func (b *Box) recoverFromFullDisk(g *group, cause error) error {
 	there := false
 	err = b.view("read the outbox again", func(tx *bbolt.Tx) error {
 		gen, state := generationOf(tx)
-		if there = gen == g.gen; there {
+		if there = gen == g.generation; there {
 			b.stateSum = state
 			return nil
 		}
@@ -230,12 +230,12 @@ func (b *Box) writeHighWater(g *group) {
 			if s := b.streams[string(o.key)]; s != nil {
 				highest = s.highestDelivered.Load()
 			}
-			h.note(tx, string(o.key), o.value, highest)
+			h.setStream(tx, string(o.key), o.value, highest)
 		}
 		return nil
 	})
 	if err == nil {
-		err = h.write(g.gen)
+		err = h.writeSlot(g.generation)
 	}
 	if err != nil {
 		b.highWater = nil

@@ -68,8 +68,8 @@ func halfCommitted(b *Box, there bool, cause error) (later *group, err error) {
 		b.stateSum = before // as lead does, when the commit returns an error
 	} else { // as lead does, but for the commit
 		b.next, b.running = nil, g
-		b.gen++
-		g.gen = b.gen
+		b.generation++
+		g.generation = b.generation
 	}
 	later = stageOne(b)
 	b.commitMu.Lock()

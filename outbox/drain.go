@@ -32,8 +32,8 @@ type drain struct {
 	s  *stream
 	to Sender
 
-	frozen    []uint64   // an ambiguous batch: the same records go together again
-	pieces    [][]uint64 // of a refused batch, still to be sent
+	sameAgain []uint64   // an ambiguous batch: the same records go together again
+	halves    [][]uint64 // of a refused batch, still to be sent
 	poison    poisonDetector
 	breaker   breaker
 	lookAgain bool // nothing was chosen, but looking again is worth it
@@ -54,7 +54,7 @@ type drain struct {
 }
 
 // unfinished says that a batch is to go again, or still to be taken apart.
-func (d *drain) unfinished() bool { return len(d.frozen) > 0 || len(d.pieces) > 0 }
+func (d *drain) unfinished() bool { return len(d.sameAgain) > 0 || len(d.halves) > 0 }
 
 // Drain takes the records of a stream to the service, in batches of one address, oldest first, until ctx ends; then it
 // returns nil, with every answer that came in committed. It deletes what is Stored, isolates what is Poison, keeps and
@@ -155,8 +155,9 @@ func (d *drain) send(ctx context.Context, batch []Record) error {
 // cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
 func cloneBatch(batch []Record) []Record { return append([]Record(nil), batch...) }
 
-// sitOutDelay sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While few
-// records or destinations are refused and there is nothing to compare them with, a new one ends it too: it goes by itself, and tells.
+// sitOutDelay sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While
+// few records or destinations are refused and there is nothing to compare them with, a new one ends it too: it goes by
+// itself, and tells.
 func (d *drain) sitOutDelay(ctx context.Context) error {
 	if d.delay <= 0 {
 		return nil
@@ -332,14 +333,14 @@ func (d *drain) setActivity(a Activity) {
 	}
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
-	was := d.s.status
+	was := d.s.drainStatus
 	if !d.troubleSince.IsZero() {
 		next.Answer, next.Answered = d.lastAnswer, was.Answered
 		if was.Activity == Sending {
 			next.Answered = now
 		}
 	}
-	d.s.status = next
+	d.s.drainStatus = next
 }
 
 // persist commits what must not be forgotten: while the disk is full it tries again. When ctx ends it tries once more and

@@ -234,7 +234,7 @@ func TestTooLargeHalvesAndRemembers(t *testing.T) {
 		path := boxPath(t)
 		b := open(t, path, outbox.Options{})
 		put(t, b, "events", slices.Repeat([]string{"x"}, 100)...)
-		s := &outboxtest.Service{Most: 10}
+		s := &outboxtest.Service{Limit: 10}
 		drained(t, b, "events", s)
 		if s.Requests() != 20 { // 50, 25, 12 refused, then 6 at a time
 			t.Errorf("%d requests", s.Requests())
@@ -242,7 +242,7 @@ func TestTooLargeHalvesAndRemembers(t *testing.T) {
 		shut(t, b)
 		b = open(t, path, outbox.Options{})
 		put(t, b, "events", slices.Repeat([]string{"x"}, 12)...)
-		s = &outboxtest.Service{Most: 10}
+		s = &outboxtest.Service{Limit: 10}
 		drained(t, b, "events", s)
 		if s.Requests() != 2 {
 			t.Errorf("after the restart %d requests for 12", s.Requests())

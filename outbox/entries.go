@@ -43,7 +43,7 @@ type Entry struct {
 	CorrelationID string    // of the last answer
 	Since         time.Time // when it became a dead letter, was delivered or was dropped
 	Parked        time.Time // a waiting record is not sent before; zero: it is not parked
-	// Label is what Options.Label said of a delivered record, or why it was dropped.
+	// Label has the words of Options.Label for a delivered record, or why it was dropped.
 	Label string
 	// Raw has the bytes of a dead letter that cannot be read as a record; Record has only its Seq then.
 	Raw []byte

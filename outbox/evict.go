@@ -24,7 +24,7 @@ type evictionPlan struct {
 	tx         *bbolt.Tx
 	evictions  []eviction
 	planned    map[recordRef]bool
-	freed      int64
+	freedBytes int64
 	fullStream string // the Never stream that has no room left of its own
 }
 
@@ -58,15 +58,15 @@ func (r *evictionPlan) makeRoom(g *group, add uint64) error {
 	err := r.b.view("make room in the outbox", func(tx *bbolt.Tx) error {
 		r.tx = tx
 		r.planShares()
-		if over > r.freed {
-			r.planQuota(over + r.b.recordLimit()/spareShare - r.freed)
+		if over > r.freedBytes {
+			r.planQuota(over + r.b.recordLimit()/spareShare - r.freedBytes)
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if r.freed < need || r.fullStream != "" {
+	if r.freedBytes < need || r.fullStream != "" {
 		return r.refuseFull(r.fullStream, add)
 	}
 	r.b.toldFull = false
@@ -177,7 +177,7 @@ func (r *evictionPlan) planBucket(s *stream, bucket string, want uint64, own boo
 		e.upTo = 0
 	}
 	if len(e.seqs) > 0 {
-		r.evictions, r.freed = append(r.evictions, e), r.freed+int64(e.bytes)
+		r.evictions, r.freedBytes = append(r.evictions, e), r.freedBytes+int64(e.bytes)
 	}
 	return e.bytes
 }

@@ -22,7 +22,7 @@ func HighWater(path, stream string) (accepted uint64, err error) {
 	return l.Accepted, err
 }
 
-// RecordHeader is what a record has besides its address and its body.
+// RecordHeader counts the bytes of a record besides its address and its body.
 const RecordHeader = recordHeader
 
 // Used tells what the quota counts.
@@ -42,9 +42,9 @@ func Floor(b *Box, stream string) (floor uint64, holds bool, err error) {
 		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
 		for k, v := c.First(); k != nil; k, v = c.Next() {
 			seq, ok := keySeq(k)
-			holds = holds && ok && (seq >= s.isolatedBelow || s.failingOf(seq, addressOf(v)) != nil)
+			holds = holds && ok && (seq >= s.allIsolatedBelow || s.failingOf(seq, addressOf(v)) != nil)
 		}
 		return nil
 	})
-	return s.isolatedBelow, holds, err
+	return s.allIsolatedBelow, holds, err
 }

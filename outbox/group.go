@@ -13,14 +13,14 @@ import (
 // leads: it waits for its turn and commits for all; the others wait for it. There is no timer.
 type group struct {
 	staging
-	gen     uint64            // set when the group is sealed
-	state   map[string][]byte // staged state, nil values are deletions
-	touched []*stream         // streams whose counts changed
-	woken   []*stream         // streams that got records to send
-	leaving []recordRef       // records that this group moves or removes
-	follows int               // how many wait for the leader
-	done    chan struct{}
-	err     error
+	generation uint64            // set when the group is sealed
+	state      map[string][]byte // staged state, nil values are deletions
+	touched    []*stream         // streams whose counts changed
+	woken      []*stream         // streams that got records to send
+	leaving    []recordRef       // records that this group moves or removes
+	follows    int               // how many wait for the leader
+	done       chan struct{}
+	err        error
 }
 
 // staging is the memory of a group that the next one can use again.
@@ -70,8 +70,8 @@ type recordRef struct {
 	seq    uint64
 }
 
-// seqKey is the key of a record, cut from the group's memory.
-func (g *group) seqKey(seq uint64) []byte {
+// allocSeqKey is the key of a record, cut from the group's memory.
+func (g *group) allocSeqKey(seq uint64) []byte {
 	return binary.BigEndian.AppendUint64(g.alloc(keyLen)[:0], seq)
 }
 
@@ -106,7 +106,7 @@ func appendNew(all []*stream, s *stream) []*stream {
 }
 
 func (g *group) writeTo(tx *bbolt.Tx, state *stateChecksum) error {
-	w := opWriter{tx: tx, gen: g.gen}
+	w := opWriter{tx: tx, generation: g.generation}
 	for i := range g.ops {
 		if err := w.write(&g.ops[i]); err != nil {
 			return err
@@ -115,7 +115,7 @@ func (g *group) writeTo(tx *bbolt.Tx, state *stateChecksum) error {
 	for name, v := range maps.All(g.state) {
 		o := op{bucket: bucketState, key: []byte(name), value: v}
 		if v != nil {
-			o.value = seal(bucketState, o.key, g.gen, v)
+			o.value = seal(bucketState, o.key, g.generation, v)
 		}
 		state.replace(tx.Bucket([]byte(bucketState)).Get(o.key), o.value)
 		if err := w.write(&o); err != nil {
@@ -127,10 +127,10 @@ func (g *group) writeTo(tx *bbolt.Tx, state *stateChecksum) error {
 
 // opWriter puts operations into one transaction.
 type opWriter struct {
-	tx   *bbolt.Tx
-	gen  uint64
-	name string        // of the bucket that the last operation was for
-	bk   *bbolt.Bucket // that bucket
+	tx         *bbolt.Tx
+	generation uint64
+	name       string        // of the bucket that the last operation was for
+	bk         *bbolt.Bucket // that bucket
 }
 
 func (w *opWriter) write(o *op) error {
@@ -146,7 +146,7 @@ func (w *opWriter) write(o *op) error {
 	case o.value == nil:
 		return w.bk.Delete(o.key)
 	case o.sealed:
-		return w.bk.Put(o.key, seal(o.bucket, o.key, w.gen, o.value))
+		return w.bk.Put(o.key, seal(o.bucket, o.key, w.generation, o.value))
 	}
 	return w.bk.Put(o.key, o.value)
 }

@@ -117,7 +117,7 @@ func (r highMark) hasLeft(seq uint64) bool {
 	return seq <= known && !slices.Contains(r.Below, seq)
 }
 
-func (h *highWater) write(gen uint64) error {
+func (h *highWater) writeSlot(gen uint64) error {
 	h.Generation = gen
 	v, err := h.encode()
 	if err != nil {
@@ -141,9 +141,9 @@ func (h *highWater) close() error {
 	return errors.Join(h.f.Sync(), h.f.Close())
 }
 
-// note takes over how far a stream is after a commit: its counts as they stand in the file, and what waits below the
+// setStream takes over how far a stream is after a commit: its counts as they stand in the file, and what waits below the
 // highest delivered record.
-func (h *highWater) note(tx *bbolt.Tx, stream string, counts []byte, highestDelivered uint64) {
+func (h *highWater) setStream(tx *bbolt.Tx, stream string, counts []byte, highestDelivered uint64) {
 	r := highMark{Counts: counts, Top: highestDelivered}
 	c := tx.Bucket([]byte(prefixQueue + stream)).Cursor()
 	for k, _ := c.First(); k != nil && len(r.Below) < highBelow; k, _ = c.Next() {

@@ -38,27 +38,27 @@ func destinationOf(r Record) destination {
 }
 
 // failingDestination is one whose last request was not taken, though not refused as invalid: an unknown device, a well
-// that this key may not write. The others go first. When one of them is taken, and this one is refused again, it is to blame
-// and isolated: it waits by itself from then on, and holds up nobody. Like the evidence against single records all of it is forgotten at
-// a restart, which costs two requests.
+// that this key may not write. The others go first. When one of them is taken, and this one is refused again, it is to
+// blame and isolated: it waits by itself from then on, and holds up nobody. Like the evidence against single records all
+// of it is forgotten at a restart, which costs two requests.
 type failingDestination struct {
 	destination
 	firstSeq      uint64    // its oldest record that was refused
-	frozen        []uint64  // may be stored already: they go together again
+	sameAgain     []uint64  // may be stored already: they go together again
 	lastTry       time.Time // last
 	othersTaken   bool      // something else was taken since
 	strikes       int       // how often it was refused and others taken in between
 	isolatedUntil time.Time // it waits by itself till then; zero: it is not to blame yet
-	waits         *backoff.ExponentialBackOff
-	status        Isolated
+	backOff       *backoff.ExponentialBackOff
+	report        Isolated
 }
 
 // isolation keeps a stream's failing destinations apart from the others.
 type isolation struct {
-	failing         map[destination]*failingDestination
-	lastIsolatedTry time.Time // when an isolated destination was tried
-	isolatedBelow   uint64    // all records below it are of isolated destinations
-	bringingBack    int       // commits under way that bring old records back
+	failing          map[destination]*failingDestination
+	lastIsolatedTry  time.Time // when an isolated destination was tried
+	allIsolatedBelow uint64    // all records below it are of isolated destinations
+	bringingBack     int       // commits under way that bring old records back
 }
 
 // failingOf returns the entry of a record's destination; nil: none. The lock is held.
@@ -84,12 +84,12 @@ func (p destination) String() string {
 func (s *isolation) rejoin(p destination) {
 	if _, ok := s.failing[p]; ok {
 		delete(s.failing, p)
-		s.isolatedBelow = 0
+		s.allIsolatedBelow = 0
 	}
 }
 
-// dueDestination is whose turn it is of what was not taken; nil: nobody's. A destination that is not to blame yet goes as soon as something
-// else was taken, the others one a minute at most. The lock is held.
+// dueDestination is whose turn it is of what was not taken; nil: nobody's. A destination that is not to blame yet goes as
+// soon as something else was taken, the others one a minute at most. The lock is held.
 func (s *isolation) dueDestination(now time.Time) (next *failingDestination) {
 	for _, a := range s.failing {
 		ready := a.othersTaken
@@ -150,21 +150,21 @@ func (s *isolation) nextIsolatedTry() (first time.Time) {
 	return first
 }
 
-// recheck makes a destination go once more, since a person asks for it, or the link or the keys are back. It is no evidence: one
-// that is not to blame yet goes when nothing else is there. The lock is held.
+// recheck makes a destination go once more, since a person asks for it, or the link or the keys are back. It is no
+// evidence: one that is not to blame yet goes when nothing else is there. The lock is held.
 func (a *failingDestination) recheck() {
 	a.lastTry = time.Time{}
-	a.waits.Reset()
+	a.backOff.Reset()
 	if !a.isolatedUntil.IsZero() {
 		a.isolatedUntil = time.Now()
 	}
 }
 
-// listIsolated lists what waits by itself, for Standing. The lock is held.
+// listIsolated lists the isolated destinations, for DrainStatus. The lock is held.
 func (s *isolation) listIsolated() (all []Isolated) {
 	for a := range maps.Values(s.failing) {
 		if !a.isolatedUntil.IsZero() {
-			x := a.status
+			x := a.report
 			x.Next = s.nextTry(a)
 			all = append(all, x)
 		}

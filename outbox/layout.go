@@ -62,8 +62,8 @@ func damage(p *boltfile.File) error {
 	return nil
 }
 
-// stateChecksum sums up all pieces of state: how many there are, and their checksums in one. It is written with each generation,
-// so that a piece that is lost, or that a lost write has left older than it was, is noticed.
+// stateChecksum sums up all pieces of state: how many there are, and their checksums in one. It is written with each
+// generation, so that a piece that is lost, or that a lost write has left older than it was, is noticed.
 type stateChecksum struct {
 	n, sum uint32
 }

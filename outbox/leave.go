@@ -44,7 +44,7 @@ func (b *Box) stageRemoval(g *group, s *stream, bucket string, seq uint64) {
 	if bucket == s.queueBucket {
 		s.unqueue(g, seq)
 	} else {
-		g.remove(bucket, g.seqKey(seq))
+		g.remove(bucket, g.allocSeqKey(seq))
 	}
 	r := recordRef{bucket: bucket, seq: seq}
 	b.leaving[r] = true
@@ -66,7 +66,7 @@ func (b *Box) fetchStored(bucket string, seq uint64) (v []byte, err error) {
 
 // unqueue takes a record and its attempts out of the queue.
 func (s *stream) unqueue(g *group, seq uint64) {
-	key := g.seqKey(seq)
+	key := g.allocSeqKey(seq)
 	g.remove(s.queueBucket, key)
 	if s.attempts[seq] != nil {
 		delete(s.attempts, seq)

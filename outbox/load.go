@@ -74,7 +74,7 @@ func (b *Box) readCounts(tx *bbolt.Tx) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", err, ErrDamaged)
 		}
-		b.gen = max(b.gen, gen)
+		b.generation = max(b.generation, gen)
 		if string(k) == keyGeneration {
 			written = content
 			return nil
@@ -128,8 +128,8 @@ func (s *stream) readStream(tx *bbolt.Tx) error {
 	})
 }
 
-// rereadCounts makes counts and attempts what the file says. What this process knows besides stays: which attempts were its own,
-// and the attempts of streams that are not journaled. The lock is held.
+// rereadCounts makes counts and attempts what the file says. What this process knows besides stays: which attempts were
+// its own, and the attempts of streams that are not journaled. The lock is held.
 func (b *Box) rereadCounts(tx *bbolt.Tx) error {
 	old := map[*stream]map[uint64]*attempts{}
 	for _, s := range b.streams {

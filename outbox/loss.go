@@ -48,7 +48,7 @@ func (v *salvager) lossUncertain(stream string, r *salvagedStream) bool {
 		return false
 	}
 	_, _, marked := v.b.highWater.markOf(stream)
-	return !v.b.highWater.covers(v.gen) || !marked && (r.known || r.highest > 0)
+	return !v.b.highWater.covers(v.generation) || !marked && (r.known || r.highest > 0)
 }
 
 // sumState sums up the state that was found so far.

@@ -35,16 +35,16 @@ func (d *drain) selectRecords(now time.Time) (p selection, err error) {
 	if err := d.b.usable(); err != nil {
 		return p, err
 	}
-	for len(p.batch) == 0 && len(d.frozen) > 0 {
-		seqs := d.frozen
-		d.frozen = nil
+	for len(p.batch) == 0 && len(d.sameAgain) > 0 {
+		seqs := d.sameAgain
+		d.sameAgain = nil
 		if err := d.collectExactly(&p, seqs, now); err != nil {
 			return p, err
 		}
 	}
-	for len(p.batch) == 0 && len(d.pieces) > 0 {
-		seqs := d.pieces[0]
-		d.pieces = d.pieces[1:]
+	for len(p.batch) == 0 && len(d.halves) > 0 {
+		seqs := d.halves[0]
+		d.halves = d.halves[1:]
 		if err := d.collectExactly(&p, seqs, now); err != nil {
 			return p, err
 		}
@@ -116,7 +116,7 @@ func (d *drain) collect(p *selection, rule queueFilter, now time.Time) error {
 		if len(p.batch) > 0 && (len(p.batch) >= rule.limit || size+len(v) > MaxRequest) {
 			return false
 		}
-		if p.add(d.s, k, v) && len(p.batch) == 1 {
+		if p.addRecord(d.s, k, v) && len(p.batch) == 1 {
 			address = bytes.Clone(addressOf(v))
 		}
 		size += len(v)
@@ -132,8 +132,8 @@ func (d *drain) collectExactly(p *selection, seqs []uint64, now time.Time) error
 		queue := tx.Bucket([]byte(d.s.queueBucket))
 		for _, seq := range seqs {
 			k := seqKey(seq)
-			if v := queue.Get(k); v != nil && !d.busy(seq, now) {
-				p.add(d.s, k, v)
+			if v := queue.Get(k); v != nil && !d.isBusy(seq, now) {
+				p.addRecord(d.s, k, v)
 			}
 		}
 		return nil
@@ -142,13 +142,13 @@ func (d *drain) collectExactly(p *selection, seqs []uint64, now time.Time) error
 	return err
 }
 
-// busy reports whether a record is not to be touched now: in flight, on its way elsewhere, or parked.
-func (d *drain) busy(seq uint64, now time.Time) bool {
+// isBusy reports whether a record is not to be touched now: in flight, on its way elsewhere, or parked.
+func (d *drain) isBusy(seq uint64, now time.Time) bool {
 	return d.s.inFlight[seq] || d.b.leaving[recordRef{bucket: d.s.queueBucket, seq: seq}] || d.s.attempts[seq].isParked(now)
 }
 
-// add adds one record, or what is left of it.
-func (p *selection) add(s *stream, k, v []byte) bool {
+// addRecord adds one record, or what is left of it.
+func (p *selection) addRecord(s *stream, k, v []byte) bool {
 	r, err := decodeRecord(s.Name, k, v)
 	if err != nil {
 		p.corrupt = append(p.corrupt, corruptRecord{seq: r.Seq, value: bytes.Clone(v), why: err})
@@ -177,10 +177,11 @@ func (d *drain) release(batch []Record) {
 	}
 }
 
-// queueRule says what of the queue goes next. While destinations are refused and nothing was taken since, every second request is for
-// the newest record's address, so that a known one does not wait behind hundreds of unknown ones. The lock is held.
+// queueRule says what of the queue goes next. While destinations are refused and nothing was taken since, every second
+// request is for the newest record's address, so that a known one does not wait behind hundreds of unknown ones. The lock
+// is held.
 func (d *drain) queueRule(now time.Time) (queueFilter, error) {
-	rule := queueFilter{limit: d.s.batchLimit(), skip: d.poison.has}
+	rule := queueFilter{limit: d.s.batchLimit(), skip: d.poison.isCandidate}
 	if d.oneByOne {
 		rule.limit = 1
 	}
@@ -207,9 +208,9 @@ func (d *drain) collectFrom(p *selection, a *failingDestination, now time.Time) 
 	if !a.isolatedUntil.IsZero() {
 		d.s.lastIsolatedTry = now
 	}
-	err := d.collectExactly(p, a.frozen, now)
+	err := d.collectExactly(p, a.sameAgain, now)
 	if err == nil && len(p.batch) == 0 {
-		err = d.collect(p, queueFilter{limit: d.s.batchLimit(), skip: d.poison.has, within: a}, now)
+		err = d.collect(p, queueFilter{limit: d.s.batchLimit(), skip: d.poison.isCandidate, within: a}, now)
 	}
 	if err == nil && len(p.batch) == 0 {
 		d.s.rejoin(a.destination)
@@ -218,7 +219,8 @@ func (d *drain) collectFrom(p *selection, a *failingDestination, now time.Time) 
 	return err
 }
 
-// newcomerMayPass says that a new record may be another matter than the few destinations that were refused: it is tried at once.
+// newcomerMayPass says that a new record may be another matter than the few destinations that were refused: it is tried at
+// once.
 func (d *drain) newcomerMayPass() bool {
 	last := d.lastAnswer
 	if last.Class != Key && last.Class != Path || last.RetryAfter > 0 || d.breaker.open || d.unfinished() {
@@ -235,25 +237,25 @@ func (d *drain) newcomerMayPass() bool {
 	return 0 < n && n < maxRefusedInARow
 }
 
-// hasUnblocked says that the queue has a record that neither waits by itself nor is suspected.
+// hasUnblocked says that the queue has a record that is neither of an isolated destination nor a candidate.
 func (d *drain) hasUnblocked() bool {
 	d.b.mu.Lock()
 	defer d.b.mu.Unlock()
 	found := false
-	err := d.scanQueue(queueFilter{skip: d.poison.has}, time.Now(), func(uint64, []byte, []byte) bool {
+	err := d.scanQueue(queueFilter{skip: d.poison.isCandidate}, time.Now(), func(uint64, []byte, []byte) bool {
 		found = true
 		return false
 	})
 	return found || err != nil // whoever looks next is told the error
 }
 
-// hasWork says that there may be something to send: a queue that has only what waits by itself asks for no pace.
+// hasWork says that there may be something to send: a queue that has only what is isolated asks for no pace.
 func (d *drain) hasWork() bool {
 	d.b.mu.Lock()
 	waiting := d.s.counts.Waiting > 0
 	if !waiting { // what is not taken is gone in another way: dropped, or it gave way
 		clear(d.s.failing)
-		d.s.isolatedBelow = 0
+		d.s.allIsolatedBelow = 0
 	}
 	few, due := len(d.s.failing) == 0, d.s.nextDestination(time.Now()) != nil
 	d.b.mu.Unlock()
@@ -265,7 +267,7 @@ func (d *drain) scanQueue(rule queueFilter, now time.Time, found func(seq uint64
 	s := d.s
 	return d.b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
-		from := max(rule.after+1, s.isolatedBelow)
+		from := max(rule.after+1, s.allIsolatedBelow)
 		if rule.within != nil {
 			from = rule.within.firstSeq
 		}
@@ -275,7 +277,7 @@ func (d *drain) scanQueue(rule queueFilter, now time.Time, found func(seq uint64
 			k, v = c.Last()
 			next = c.Prev
 		}
-		alone := rule.within == nil && !rule.newest && rule.after < max(s.isolatedBelow, 1) && s.bringingBack == 0 // nothing but what waits by itself was seen
+		alone := rule.within == nil && !rule.newest && rule.after < max(s.allIsolatedBelow, 1) && s.bringingBack == 0 // nothing but what waits by itself was seen
 		for ; k != nil; k, v = next() {
 			seq, ok := keySeq(k)
 			if !ok {
@@ -283,12 +285,12 @@ func (d *drain) scanQueue(rule queueFilter, now time.Time, found func(seq uint64
 			}
 			if a := s.failingOf(seq, addressOf(v)); a != rule.within {
 				if alone && a != nil {
-					s.isolatedBelow = seq + 1
+					s.allIsolatedBelow = seq + 1
 				}
 				continue
 			}
 			alone = false
-			if d.busy(seq, now) || rule.skip(seq) {
+			if d.isBusy(seq, now) || rule.skip(seq) {
 				continue
 			}
 			if !found(seq, k, v) {

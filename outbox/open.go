@@ -86,13 +86,13 @@ func (b *Box) open() error {
 	if err == nil {
 		err = b.load()
 	}
-	found := b.gen
+	found := b.generation
 	var mended *salvager
 	if errors.Is(err, ErrDamaged) {
 		if mended, err = salvage(b, err); err == nil {
 			err = b.load()
 		}
-		found = max(b.gen, 1) - 1 // the salvage was a generation of its own
+		found = max(b.generation, 1) - 1 // the salvage was a generation of its own
 	}
 	if err == nil {
 		err = rollback{b}.detect(found, mended)

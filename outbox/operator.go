@@ -15,8 +15,8 @@ const changeStep = 256
 // maxComplaints bounds how many records an error of Retry or Drop names.
 const maxComplaints = 10
 
-// changeEach runs change for every number, in steps of one commit, and joins what did not work. The receipts that change returns
-// are kept before the commit, those of a step together: each time costs a sync, and the lock is held.
+// changeEach runs change for every number, in steps of one commit, and joins what did not work. The receipts that change
+// returns are kept before the commit, those of a step together: each time costs a sync, and the lock is held.
 func (b *Box) changeEach(s *stream, seqs []uint64, change func(*group, uint64) ([]receipts.Receipt, error)) (n int, err error) {
 	b.noteBringingBack(s, 1)
 	defer b.noteBringingBack(s, -1)
@@ -55,7 +55,7 @@ func (b *Box) changeEach(s *stream, seqs []uint64, change func(*group, uint64) (
 func (b *Box) noteBringingBack(s *stream, more int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s.bringingBack, s.isolatedBelow = s.bringingBack+more, 0
+	s.bringingBack, s.allIsolatedBelow = s.bringingBack+more, 0
 }
 
 func (b *Box) retryOne(g *group, s *stream, seq uint64) error {

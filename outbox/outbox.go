@@ -15,6 +15,48 @@
 // a dead letter. On a full disk an Update fails with ErrNoSpace and the box works on; after ErrDead the process must end
 // and start again, and opening repairs the file. A record of a Journal stream can reach the service twice only when an
 // answer was lost. A disk that lies about flushes can lose records: what the marks knew of is counted as Lost.
+//
+// The files, those first that use no later one: this one (the words), codec, layout and counts (what stands in the file),
+// attempts, isolation and stream (one queue in memory), dbfile, quota and replace (the file that is open), group, box and
+// leave (staging), load, commit, evict, tx and deadletter (storing), sharedprobe, poison, breaker, nextbatch, apply and drain
+// (sending), entries, status and operator (people), check, salvage, stalecopies, loss, highwater, rollback, reconcile and open
+// (starting). The rooms below: boltfile reads pages, receipts keeps receipts, disk does what os does not.
+//
+// # Decisions
+//
+// Commits. A commit is a group: whoever stages first leads, and commits for all who staged while the commit before ran; there
+// is no timer. What fails or panics is taken out of the group. After a commit the leader yields a moment, so that its
+// followers get into the next one. While at most 4 MiB are in use the list of free pages stays out of the file, a page less
+// in each commit; opening such a file reads all its pages, so boltfile walks them before bbolt does.
+//
+// The file grows ahead of its pages, with written blocks: a reserved block costs the file system's journal when it is first
+// used. A file that holds little is replaced by a fresh one; until the rename nobody looks at that, so it is synced once.
+//
+// A full disk is decided by looking. A commit that ends for want of room may be in the file or not: the file is closed,
+// examined, opened again, and the generation of its last group tells. Then Update returns nil or ErrNoSpace, and what was
+// staged on top of a refused group is refused with it. Deleting and sending go on; opening writes nothing, so that a full disk
+// never keeps the box shut. EIO, and a file that is not at its path any more, are the end of the process.
+//
+// High-water marks say after each commit how far each stream was: a disk that confirms what it then forgets cannot be
+// prevented, only noticed. A box behind its marks or receipts takes over counts and numbers, counts what is lost, and makes
+// dead letters of what had left the queue and waits again: sending could double it. Where the counts are gone, and the marks
+// too, the loss is unknown (Counts.LostUnknown) for as long as the store lives. In a damaged file receipts decide about old
+// copies, and each generation sums up all state, so that a lost or stale piece is noticed.
+//
+// Shares. Each stream that gives way has a share, dead letters included; tickets and memos have none and never give way.
+// Shares may add up to more than all: then the thinned streams go first, and the oldest of the others last.
+//
+// A refusal is evidence, not a verdict. A refused batch is taken apart first; a record refused alone, for its size too, becomes
+// a dead letter when something beside or behind it was accepted. More than ten refused in a row open the breaker instead. The
+// evidence lives in memory: a restart gathers it again and cannot judge wrongly. While nothing is accepted, the next record,
+// the newest and a candidate are tried in turn, so that good ones never wait behind hundreds of bad ones. Of what is not taken
+// for another reason (404, 403, 500) the address is to blame, or the record where it has none: each attempt is for another
+// address, and one that is refused again after others were taken is isolated, from a minute to an hour. A batch without
+// addresses is divided to find the record. In an outage that costs a few requests at its beginning.
+//
+// Waits grow by half, up to eight minutes. All streams of a box see the same service: once waits are long one of them
+// probes for all, in turn, and whoever gets through wakes the others. The whole backlog leaves when the first attempt
+// succeeds, and ten thousand sites make no more requests in an outage than ten thousand streams would.
 package outbox
 
 import (

@@ -34,7 +34,7 @@ func (r *poisonDetector) index(seq uint64) int {
 	return slices.IndexFunc(r.candidates, func(s candidate) bool { return s.seq == seq })
 }
 
-func (r *poisonDetector) has(seq uint64) bool { return r.index(seq) >= 0 }
+func (r *poisonDetector) isCandidate(seq uint64) bool { return r.index(seq) >= 0 }
 
 func (r *poisonDetector) forget(seq uint64) {
 	r.candidates = slices.DeleteFunc(r.candidates, func(s candidate) bool { return s.seq == seq })
@@ -76,7 +76,8 @@ func (r *poisonDetector) noteRefused(seq uint64, answer Answer) {
 // fewCandidates says that not many different records are refused: a new one may be another matter, and is tried at once.
 func (r *poisonDetector) fewCandidates() bool { return len(r.candidates) < maxRefusedInARow }
 
-// withdrawEvidence takes the evidence back: so many were refused since something was accepted that the interface itself has changed.
+// withdrawEvidence takes the evidence back: so many were refused since something was accepted that the interface itself
+// has changed.
 func (r *poisonDetector) withdrawEvidence() {
 	r.siblingAccepted = false
 	for i := range r.candidates {

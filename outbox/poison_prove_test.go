@@ -96,7 +96,7 @@ func (p *poison) run(d time.Duration) {
 	}
 }
 
-// bound is how many requests the bad ones may cost in requests of n.
+// bound counts the requests that the bad ones may cost in requests of n.
 func (p *poison) bound() int {
 	if len(p.bad) == 0 {
 		return 1

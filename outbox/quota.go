@@ -53,5 +53,6 @@ func (b *dbFile) clearDamaged() bool {
 	return true
 }
 
-// recordLimit counts the bytes that records may use: four fifths; the rest lets deletes always work, since bbolt writes before it frees.
+// recordLimit counts the bytes that records may use: four fifths; the rest lets deletes always work, since bbolt writes
+// before it frees.
 func (b *dbFile) recordLimit() int64 { return b.quota.Load() / 5 * 4 }

@@ -73,16 +73,16 @@ func (w *fileBuilder) bucket(name string) (bk *bbolt.Bucket, err error) {
 	return bk, nil
 }
 
-// put writes one key; when the bucket has it already, the first value stays and fresh is false.
-func (w *fileBuilder) put(bucket string, key, value []byte) (fresh bool, err error) {
-	if held, err := w.has(bucket, key); held || err != nil {
+// putIfAbsent writes one key; when the bucket has it already, the first value stays and fresh is false.
+func (w *fileBuilder) putIfAbsent(bucket string, key, value []byte) (fresh bool, err error) {
+	if held, err := w.hasKey(bucket, key); held || err != nil {
 		return false, err
 	}
-	return true, w.add(bucket, key, slices.Clone(value))
+	return true, w.putNew(bucket, key, slices.Clone(value))
 }
 
-// add writes one key that the bucket does not have. The value must stay as it is until the next flush.
-func (w *fileBuilder) add(bucket string, key, value []byte) error {
+// putNew writes one key that the bucket does not have. The value must stay as it is until the next flush.
+func (w *fileBuilder) putNew(bucket string, key, value []byte) error {
 	bk, err := w.bucket(bucket)
 	if err != nil {
 		return err
@@ -96,8 +96,8 @@ func (w *fileBuilder) add(bucket string, key, value []byte) error {
 	return nil
 }
 
-// has reports whether a bucket of the copy has a key.
-func (w *fileBuilder) has(bucket string, key []byte) (bool, error) {
+// hasKey reports whether a bucket of the copy has a key.
+func (w *fileBuilder) hasKey(bucket string, key []byte) (bool, error) {
 	bk, err := w.bucket(bucket)
 	if err != nil {
 		return false, err
@@ -189,7 +189,7 @@ func copyFile(tx *bbolt.Tx, path string, quota int64) (*fileBuilder, error) {
 			return err
 		}
 		return bk.ForEach(func(k, v []byte) error {
-			return w.add(string(name), k, v)
+			return w.putNew(string(name), k, v)
 		})
 	})
 	if err == nil {

@@ -51,7 +51,7 @@ func (rb rollback) detect(found uint64, mended *salvager) error {
 	}
 	rb.b.highWater = h
 	if older {
-		rb.b.gen = max(rb.b.gen, h.Generation)
+		rb.b.generation = max(rb.b.generation, h.Generation)
 	}
 	switch {
 	case salvaged && len(told) > 0:

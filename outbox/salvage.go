@@ -50,13 +50,13 @@ func salvageOnce(b *Box) (v *salvager, err error) {
 	}
 	v = &salvager{b: b, p: p, streams: map[string]*salvagedStream{}, state: map[string]sealedState{}, inTree: true}
 	err = catchFaults("salvage", func() error {
-		if v.out, err = newBuilder(b.path+".new", b.quota.Load()); err != nil {
+		if v.fresh, err = newBuilder(b.path+".new", b.quota.Load()); err != nil {
 			return err
 		}
 		if err := v.run(); err != nil {
-			return errors.Join(err, v.out.abort())
+			return errors.Join(err, v.fresh.abort())
 		}
-		if err := v.out.db.Close(); err != nil {
+		if err := v.fresh.db.Close(); err != nil {
 			return err
 		}
 		v.aside, err = setAside(b.path, b.path+".new")
@@ -69,20 +69,20 @@ func salvageOnce(b *Box) (v *salvager, err error) {
 type salvager struct {
 	b       *Box
 	p       *boltfile.File
-	out     *fileBuilder
+	fresh   *fileBuilder
 	streams map[string]*salvagedStream // per stream
 	state   map[string]sealedState
 	// written is the state's checksum by the youngest generation.
-	written      []byte
-	newest       uint64 // that generation
-	inTree       bool   // what is visited is reached from the root
-	stateFound   bool   // the state that the root leads to is what was written
-	current      bool   // what is visited is current
-	gen          uint64
-	walkProblems int    // problems on the way from the root
-	err          error  // of writing the fresh file
-	cause        error  // why the file is mended
-	aside        string // the damaged file's new name
+	written          []byte
+	newestGeneration uint64 // that generation
+	inTree           bool   // what is visited is reached from the root
+	stateFound       bool   // the state that the root leads to is what was written
+	current          bool   // what is visited is current
+	generation       uint64
+	walkProblems     int    // problems on the way from the root
+	err              error  // of writing the fresh file
+	cause            error  // why the file is mended
+	aside            string // the damaged file's new name
 
 	countsReached bool // the root leads to the counts,
 	countsDamaged bool // and one of them is damaged
@@ -94,28 +94,28 @@ type salvager struct {
 // salvagedStream collects one stream.
 type salvagedStream struct {
 	counts      streamCounts // of the youngest counts that were found
-	gen         uint64
+	generation  uint64
 	found       streamCounts // what was carried over
 	known       bool         // counts were found,
 	current     bool         // and both meta pages lead to them
 	highest     uint64
-	receipts    map[uint64]receiptState
+	receipts    map[uint64]savedReceipt
 	oldest      uint64 // sequence number before which receipts no longer tell
 	staleCopies map[uint64][]byte
 	damaged     map[uint64][]byte // damaged where they wait: a sound copy elsewhere is as good
 }
 
-// receiptState is the part of a receipt that salvage needs.
-type receiptState struct {
+// savedReceipt is the part of a receipt that salvage needs.
+type savedReceipt struct {
 	sum     uint32
 	outcome receipts.Outcome
 }
 
 // sealedState is one sealed value and its generation.
 type sealedState struct {
-	value []byte
-	gen   uint64
-	old   bool // it may be older than what was there
+	value      []byte
+	generation uint64
+	old        bool // it may be older than what was there
 }
 
 func (v *salvager) run() error {
@@ -159,11 +159,11 @@ func (v *salvager) streamOf(stream string) *salvagedStream {
 	if r := v.streams[stream]; r != nil {
 		return r
 	}
-	r := &salvagedStream{receipts: map[uint64]receiptState{}, damaged: map[uint64][]byte{}}
+	r := &salvagedStream{receipts: map[uint64]savedReceipt{}, damaged: map[uint64][]byte{}}
 	v.streams[stream] = r
 	first := uint64(math.MaxUint64)
 	v.noteErr(v.b.receipts.Each(stream, 0, func(s receipts.Receipt) {
-		r.receipts[s.Seq] = receiptState{s.RecordSum, s.Outcome}
+		r.receipts[s.Seq] = savedReceipt{s.RecordSum, s.Outcome}
 		if s.Number < first {
 			first, r.oldest = s.Number, s.Seq
 		}
@@ -223,30 +223,30 @@ func (v *salvager) takeValue(bucket string, key, value []byte) bool {
 	case prefixDead:
 		v.putDeadLetter(stream, key, value, content)
 	case prefixAttempts:
-		_, err := v.out.put(bucket, key, value)
+		_, err := v.fresh.putIfAbsent(bucket, key, value)
 		v.noteErr(err)
 	case bucketState:
-		if old, ok := v.state[string(key)]; (!ok || gen > old.gen) && (v.inTree || !v.stateFound) {
-			v.state[string(key)] = sealedState{value: bytes.Clone(value), gen: gen, old: !v.current}
+		if old, ok := v.state[string(key)]; (!ok || gen > old.generation) && (v.inTree || !v.stateFound) {
+			v.state[string(key)] = sealedState{value: bytes.Clone(value), generation: gen, old: !v.current}
 		}
 	case bucketMeta:
 		v.takeCounts(string(key), content, gen)
 	}
-	v.gen = max(v.gen, gen)
+	v.generation = max(v.generation, gen)
 	return true
 }
 
 func (v *salvager) takeCounts(stream string, content []byte, gen uint64) {
 	if stream == keyGeneration {
 		v.countsReached = v.countsReached || v.inTree
-		if gen > v.newest {
-			v.written, v.newest = bytes.Clone(content), gen
+		if gen > v.newestGeneration {
+			v.written, v.newestGeneration = bytes.Clone(content), gen
 		}
 		return
 	}
 	var l streamCounts
-	if r := v.streamOf(stream); l.decode(content) == nil && (!r.known || gen > r.gen) {
-		r.counts, r.gen, r.known, r.current = l, gen, true, v.inTree && v.p.Metas == 2
+	if r := v.streamOf(stream); l.decode(content) == nil && (!r.known || gen > r.generation) {
+		r.counts, r.generation, r.known, r.current = l, gen, true, v.inTree && v.p.Metas == 2
 	}
 }
 
@@ -276,7 +276,7 @@ func (v *salvager) takeRecord(stream string, key, value []byte) {
 
 // putQueued carries a record over to be sent.
 func (v *salvager) putQueued(stream string, key, value []byte) {
-	_, err := v.out.put(prefixQueue+stream, key, value)
+	_, err := v.fresh.putIfAbsent(prefixQueue+stream, key, value)
 	v.noteErr(err)
 	seq, _ := keySeq(key)
 	r := v.streamOf(stream)
@@ -288,7 +288,7 @@ func (v *salvager) putQueued(stream string, key, value []byte) {
 
 func (v *salvager) alreadyPlaced(stream string, key []byte) bool {
 	for _, prefix := range []string{prefixQueue, prefixDead} {
-		has, err := v.out.has(prefix+stream, key)
+		has, err := v.fresh.hasKey(prefix+stream, key)
 		v.noteErr(err)
 		if has {
 			return true
@@ -301,14 +301,14 @@ func (v *salvager) alreadyPlaced(stream string, key []byte) bool {
 func (v *salvager) putAsDeadLetter(stream string, key, value []byte, why string) {
 	bucket := prefixDead + stream
 	content := encodeDeadLetter(deadHeader{at: time.Now(), reason: why}, value)
-	v.putDeadLetter(stream, key, seal(bucket, key, v.gen, content), content)
+	v.putDeadLetter(stream, key, seal(bucket, key, v.generation, content), content)
 }
 
 func (v *salvager) putDeadLetter(stream string, key, value, content []byte) {
 	if v.alreadyPlaced(stream, key) {
 		return
 	}
-	_, err := v.out.put(prefixDead+stream, key, value)
+	_, err := v.fresh.putIfAbsent(prefixDead+stream, key, value)
 	v.noteErr(err)
 	seq, _ := keySeq(key)
 	r := v.streamOf(stream)
@@ -342,16 +342,16 @@ func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCoun
 // writeCounts writes state and counts. What the old counts say beyond what was found is lost, and said so.
 func (v *salvager) writeCounts() error {
 	for name, a := range v.state {
-		if _, err := v.out.put(bucketState, []byte(name), a.value); err != nil {
+		if _, err := v.fresh.putIfAbsent(bucketState, []byte(name), a.value); err != nil {
 			return err
 		}
 	}
 	for name, r := range v.streams {
 		r.counts.LostUnknown = r.counts.LostUnknown || v.lossUncertain(name, r)
 	}
-	v.gen++
+	v.generation++
 	key := []byte(keyGeneration)
-	if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, v.sumState().encode())); err != nil {
+	if _, err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, v.sumState().encode())); err != nil {
 		return err
 	}
 	for name, r := range v.streams {
@@ -368,17 +368,17 @@ func (v *salvager) writeCounts() error {
 		}
 		l.Accepted = max(l.Accepted, sum)
 		key := []byte(name)
-		if _, err := v.out.put(bucketMeta, key, seal(bucketMeta, key, v.gen, l.encode())); err != nil {
+		if _, err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, l.encode())); err != nil {
 			return err
 		}
 		for _, prefix := range []string{prefixQueue, prefixDead, prefixAttempts} {
-			if _, err := v.out.bucket(prefix + name); err != nil {
+			if _, err := v.fresh.bucket(prefix + name); err != nil {
 				return err
 			}
 		}
 	}
-	if _, err := v.out.bucket(bucketState); err != nil {
+	if _, err := v.fresh.bucket(bucketState); err != nil {
 		return err
 	}
-	return v.out.flush()
+	return v.fresh.flush()
 }

@@ -47,7 +47,7 @@ type needle struct {
 	bytes []byte
 }
 
-// accepted is how many records a stream ever had.
+// accepted counts the records that a stream ever had.
 func (b *mutantBase) accepted(stream string) (n uint64) {
 	for id := range b.bodies {
 		if id.stream == stream {

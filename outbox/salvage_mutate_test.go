@@ -86,7 +86,7 @@ func stale(pages func(*rand.Rand) int) func(*rand.Rand, *mutantBase) []byte {
 	}
 }
 
-// inUse is how far a file has content.
+// inUse finds the end of a file's content.
 func inUse(file []byte) int {
 	used := len(bytes.TrimRight(file, "\x00"))
 	return max((used+filePage-1)/filePage, 1) * filePage

@@ -186,7 +186,7 @@ func (p *mutants) clear(t *testing.T, path string, file []byte, beside map[strin
 	}
 }
 
-// judgement is what comes out of one mutant.
+// judgement of one mutant.
 type judgement struct {
 	t       *testing.T
 	base    *mutantBase

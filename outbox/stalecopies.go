@@ -58,7 +58,8 @@ func (r *salvagedStream) pruneStaleCopies() {
 	}
 }
 
-// decideStaleCopies makes dead letters of the damaged records and of those that may be stale copies; where the receipts clear up the doubt they are sent.
+// decideStaleCopies makes dead letters of the damaged records and of those that may be stale copies; where the receipts
+// clear up the doubt they are sent.
 func (v *salvager) decideStaleCopies() {
 	for _, name := range slices.Sorted(maps.Keys(v.streams)) {
 		r := v.streams[name]

@@ -18,7 +18,7 @@ func (b *Box) DrainStatus(stream string) DrainStatus {
 	if s == nil {
 		return DrainStatus{}
 	}
-	now, out := time.Now(), s.status
+	now, out := time.Now(), s.drainStatus
 	for _, m := range s.attempts {
 		if m.isParked(now) {
 			out.Parked++

@@ -21,7 +21,7 @@ type stream struct {
 	thinnedUpTo uint64        // thinning goes on after this record
 	wake        chan struct{} // holds one: there may be something to send
 	kick        chan struct{} // holds one: do not wait any longer
-	status      DrainStatus   // of its drain
+	drainStatus DrainStatus   // of its drain
 	isolation
 	unreachable atomic.Bool // its drain waits because the service could not be reached, not because it refused
 
@@ -96,11 +96,11 @@ func (s *stream) retryDestination(seq uint64, address []byte) bool {
 
 func (s *stream) isolatedNote(a *failingDestination) Note {
 	return Note{Kind: NoteIsolated, Stream: s.Name, Address: a.address, Seq: a.seq, Count: 1, Message: fmt.Sprintf(
-		"%s is not taken (%s), while others are; it waits by itself and is tried again now and then: check that id", a.destination, a.status.Answer.describe())}
+		"%s is not taken (%s), while others are; it waits by itself and is tried again now and then: check that id", a.destination, a.report.Answer.describe())}
 }
 
-// noteTaken notes that the service has taken records: their destinations are well again, and whatever else was not taken is tried
-// once more. The lock is held.
+// noteTaken notes that the service has taken records: their destinations are well again, and whatever else was not taken
+// is tried once more. The lock is held.
 func (s *stream) noteTaken(n *notes, batch []Record, at []int) {
 	if len(s.failing) == 0 {
 		return
@@ -109,7 +109,7 @@ func (s *stream) noteTaken(n *notes, batch []Record, at []int) {
 		p := destinationOf(batch[i])
 		if a := s.failing[p]; a != nil && !a.isolatedUntil.IsZero() {
 			n.note(Note{Kind: NoteRejoined, Stream: s.Name, Address: p.address, Seq: p.seq, Message: fmt.Sprintf(
-				"%s is taken, after %s", p, time.Since(a.status.Since).Round(time.Second))})
+				"%s is taken, after %s", p, time.Since(a.report.Since).Round(time.Second))})
 		}
 		s.rejoin(p)
 	}

@@ -149,9 +149,9 @@ func (t *Tx) accept() {
 	t.accepted = true
 }
 
-// close takes what was staged out of the group again unless it was kept, after a panic too; from here on the Tx is of no
+// unstage takes what was staged out of the group again unless it was kept, after a panic too; from here on the Tx is of no
 // use. The box's lock is held.
-func (t *Tx) close() {
+func (t *Tx) unstage() {
 	for _, s := range t.streams {
 		s.staged, s.stagedBytes = 0, 0
 	}
@@ -169,7 +169,7 @@ func (b *Box) Update(fn func(*Tx) error) error {
 	t := &Tx{b: b}
 	err := b.submit(func(g *group) error {
 		t.g, t.firstOp = g, len(g.ops)
-		defer t.close()
+		defer t.unstage()
 		if err := fn(t); err != nil {
 			return err
 		}

@@ -16,7 +16,7 @@ type Call struct {
 	Ret  int64  // what the kernel returned; negative: an error's number
 }
 
-// Fault is what happens to a call. The zero value lets it be.
+// Fault happens to a call. The zero value lets it be.
 type Fault struct {
 	Errno syscall.Errno // the call is not made, and returns this
 	Short int           // a write takes only so many bytes, the kernel really writes them; 0: all

@@ -73,7 +73,7 @@ func (d *Disk) Record(c *Call) {
 	d.events = append(d.events, e)
 }
 
-// Len is how many events there are, and so how many instants for a cut.
+// Len counts the events, and so the instants for a cut.
 func (d *Disk) Len() int { return len(d.events) }
 
 // Said returns the lines that were said before an instant, in order, each with its own instant.

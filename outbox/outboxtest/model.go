@@ -9,7 +9,7 @@ import (
 	"gauger/outbox"
 )
 
-// Model is what a box must hold, in memory: a map per place where a record can be. Tests do everything twice, to a box
+// Model holds in memory all that a box must hold: a map per place where a record can be. Tests do everything twice, to a box
 // and to a Model, and Compare.
 type Model struct {
 	Streams map[string]*Queue

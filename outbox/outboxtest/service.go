@@ -15,8 +15,8 @@ import (
 type Service struct {
 	// Refuse says which records are poison: a request with one of them is refused whole.
 	Refuse func(stream string, r outbox.Record) bool
-	// Most is how many records a request may have; more are too large. 0: any number.
-	Most int
+	// Limit counts the records that a request may have; more are too large. 0: any number.
+	Limit int
 	// Fault is asked first, with the number of the request from 1. When ok, its receipt answers for the whole request;
 	// with Class Ambiguous and stored, the records are stored before the answer is lost.
 	Fault func(n int, stream string, batch []outbox.Record) (answer outbox.Answer, stored, ok bool)
@@ -44,7 +44,7 @@ func (s *Service) Send(_ context.Context, stream string, batch []outbox.Record) 
 }
 
 func (s *Service) judge(stream string, batch []outbox.Record) outbox.Answer {
-	if s.Most > 0 && len(batch) > s.Most {
+	if s.Limit > 0 && len(batch) > s.Limit {
 		return outbox.Answer{Class: outbox.TooLarge, Status: 413}
 	}
 	for _, r := range batch {

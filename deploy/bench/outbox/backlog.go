@@ -42,7 +42,7 @@ func measureBacklog(r run) (found []finding, err error) {
 	return found, nil
 }
 
-// backlog is what one store showed.
+// backlog holds the figures of one store.
 type backlog struct {
 	before, after float64 // bytes a record in the field
 	anon          float64 // MiB with 100,000 records in the queue, by the process that stored them

@@ -10,7 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// bare is what bbolt itself can do for a queue: a key per record in one bucket, no checksum, no counts, no receipts, the
+// bare is a queue on bbolt and nothing else: a key per record in one bucket, no checksum, no counts, no receipts, the
 // file written before. No outbox on bbolt can be faster, so this is where gauger's figures must stop.
 type bare struct {
 	group

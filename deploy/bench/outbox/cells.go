@@ -48,7 +48,7 @@ func measureLoads(r run) ([]finding, error) {
 	return found, nil
 }
 
-// cost is what one record takes, in microseconds: time, and time of the processor with its making.
+// cost of one record, in microseconds: time, and time of the processor with its making.
 type cost struct{ us, cpu float64 }
 
 // cell measures one load on one contender, in a process and a folder of its own.
@@ -87,7 +87,7 @@ func beLoad(name, dir string, n int, loadName string) error {
 	return errors.Join(err, s.close())
 }
 
-// cpuTime is what this process has had of the processor.
+// cpuTime of this process so far.
 func cpuTime() (time.Duration, error) {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {

@@ -104,7 +104,7 @@ func syncAll(dir string) error {
 	return errors.Join(unix.Syncfs(int(f.Fd())), f.Close())
 }
 
-// lengthOf is how long the files of a folder are together, but for the outbox's receipts.
+// lengthOf adds up the files of a folder, in bytes, but for the outbox's receipts.
 func lengthOf(dir string) (n int64, err error) {
 	err = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || strings.HasSuffix(path, ".receipts") {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// bodyBytes is how long every record is.
+// bodyBytes of every record.
 const bodyBytes = 300
 
 // makeBody is the record of one number: as a producer does, every record is made anew.

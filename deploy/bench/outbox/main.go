@@ -34,7 +34,7 @@ func main() {
 	}
 }
 
-// run is what was asked for.
+// run holds the flags.
 type run struct {
 	dir    string
 	scale  float64

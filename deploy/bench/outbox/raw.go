@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rawBytes is how long the raw file is; its blocks are written before anything is measured.
+// rawBytes of the raw file; its blocks are written before anything is measured.
 const rawBytes = 64 << 20
 
 // raw is the floor: a length and a body for each record, one write and one fdatasync per commit, no checksum, no

@@ -12,7 +12,7 @@ type store interface {
 	close() error
 }
 
-// contenders are what is compared, raw first: the others are told as multiples of it.
+// contenders are compared, raw first: the others are told as multiples of it.
 var contenders = []struct {
 	name string
 	open func(dir string) (store, error)
