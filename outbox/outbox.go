@@ -16,11 +16,11 @@
 // and start again, and opening repairs the file. A record of a Journal stream can reach the service twice only when an
 // answer was lost. A disk that lies about flushes can lose records: what the marks knew of is counted as Lost.
 //
-// The files, those first that use no later one: this one (the words), codec, layout and counts (what stands in the file),
-// attempts, isolation and stream (one queue in memory), dbfile, quota and replace (the file that is open), group, box and
-// leave (staging), load, commit, evict, tx and deadletter (storing), sharedprobe, poison, breaker, nextbatch, apply and drain
-// (sending), entries, status and operator (people), check, salvage, stalecopies, loss, highwater, rollback, reconcile and open
-// (starting). The rooms below: boltfile reads pages, receipts keeps receipts, disk does what os does not.
+// The files, in the order in which they stand on each other: this one (the words); codec, layout, counts (what stands in the
+// file); attempts, isolation; dbfile, quota, replace (the file that is open); stream, sharedprobe, group, box, leave (what is
+// staged); highwater, load, commit, deadletter, evict, tx (storing); poison, breaker, nextbatch, apply, drain (sending, one
+// circle); entries, status, operator (people); check, salvage, stalecopies, loss, reconcile, rollback, open (starting). Below
+// the room, boltfile reads pages, receipts keeps receipts, and disk does what os does not; preflight stands above it.
 //
 // # Decisions
 //
