@@ -3,14 +3,14 @@ package tank
 import "math"
 
 const (
-	stepFew    = 3     // readings that agree before a jump is believed
-	stepInDraw = 5     // times as long in a draw, and where one value stands
-	stuckWait  = 60.0  // s that a jump from a frozen value has to stay
-	spikeWorth = 8.0   // in; a smaller jump that comes back is slosh
-	endMargin  = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
-	pumpStood  = 300.0 // s; the least that a value stands still while oil was leaving, to be stuck
-	stoodLong  = 60.0  // times the usual stay of a value, after which it is stuck
-	stoodNoise = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
+	stepFew     = 3     // readings that agree before a jump is believed
+	stepInDraw  = 5     // times as long in a draw, and where one value stands
+	stuckWait   = 60.0  // s that a jump from a frozen value has to stay
+	spikeWorth  = 8.0   // in; a smaller jump that comes back is slosh
+	endMargin   = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
+	pumpStood   = 300.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
+	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
 
 // frozen says that the newest value has stood still for too long to be alive.
@@ -62,11 +62,11 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	}
 	p.last = at
 	ts.pending = p
-	return ts.jumped(t)
+	return ts.pendingIsTrue(t)
 }
 
-// jumped decides whether the pending readings have stayed long enough to be the truth.
-func (ts *tankState) jumped(t *Tank) acceptance {
+// pendingIsTrue decides whether the pending readings have stayed long enough to be the truth.
+func (ts *tankState) pendingIsTrue(t *Tank) acceptance {
 	p := ts.pending
 	stayed := p.last.t - p.first.t
 	if p.count < stepFew || !ts.sensorWorks(t, stayed) {
@@ -103,7 +103,7 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 	}
 	least := stepInDraw * t.Loads.StepHold.Seconds()
 	if ts.interval.changes >= 8 {
-		least = math.Max(least, math.Min(stoodLong*ts.interval.held, t.Loads.Stuck.Seconds()))
+		least = math.Max(least, math.Min(heldTooLong*ts.interval.held, t.Loads.Stuck.Seconds()))
 	}
 	return stayed >= least
 }
@@ -112,7 +112,7 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 // was stuck, whatever comes next.
 func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
 	age := now - ts.heldSince
-	return ts.noise.sigmaAtChange >= stoodNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > stoodLong*ts.interval.held && now-ts.last.t < age/10
+	return ts.noise.sigmaAtChange >= heldNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > heldTooLong*ts.interval.held && now-ts.last.t < age/10
 }
 
 // fallsOn says that a level which jumped to x was falling as in a draw before the jump and

@@ -83,7 +83,7 @@ func (c *clock) adjust(at, real, speed float64) (step float64) {
 	if math.Abs(step) <= clockSlack/speed {
 		return 0
 	}
-	c.shift(step)
+	c.setBy(step)
 	return step
 }
 
@@ -95,8 +95,8 @@ func (c *clock) firstStamp(at, box, real, speed float64) {
 	}
 }
 
-// shift sets the clock by a step.
-func (c *clock) shift(step float64) { c.offset, c.newest, c.agreed = c.offset+step, c.newest+step, 0 }
+// setBy sets the clock by a step.
+func (c *clock) setBy(step float64) { c.offset, c.newest, c.agreed = c.offset+step, c.newest+step, 0 }
 
 // wall is the instant of a real time by the newest known clock, to the millisecond.
 func (c *clock) wall(real float64) time.Time {

@@ -173,7 +173,7 @@ func (a archive) tank(ts *tankState) {
 	a.Flag(&ts.faults.stuckReported)
 	a.Flag(&ts.pending.slight)
 	for _, f := range []*repeatedFault{&ts.faults.badValues, &ts.faults.spikes} {
-		a.episode(&f.active, &f.n, &f.start, &f.last, &f.toldAt, &f.lastValue)
+		a.episode(&f.active, &f.n, &f.start, &f.last, &f.reportedAt, &f.lastValue)
 	}
 	s, l := &ts.smallDraws, &ts.slow.loss
 	a.episode(&s.active, &s.n, &s.start, &s.last, &s.bbl, &s.lastBbl)

@@ -23,7 +23,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	draws, waits := ts.draws(t, u.site.speed, now)
 	ts.judgeAt = now + 60
 	for k, d := range draws {
-		if !all && !ts.ripe(t, u.site.speed, d, now, k+1 < len(draws)) {
+		if !all && !ts.decidable(t, u.site.speed, d, now, k+1 < len(draws)) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
 			}
@@ -48,9 +48,9 @@ func dropUntil(b []float64, t float64) []float64 {
 	return b
 }
 
-// ripe says that a draw is over and its confirmation has passed. One that another followed
+// decidable says that a draw is over and its confirmation has passed. One that another followed
 // is over, however little of its end was seen.
-func (ts *tankState) ripe(t *Tank, speed float64, d draw, now float64, followed bool) bool {
+func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, followed bool) bool {
 	wait := t.Loads.Confirm.Seconds()
 	if t.Group != "" {
 		wait = math.Max(wait, t.Loads.GroupSettle.Seconds()+180)

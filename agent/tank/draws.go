@@ -35,7 +35,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		if k+1 < len(fs) {
 			hi = fs[k+1].from.t
 		}
-		d := ts.measure(t, f.withoutSilence(), bounds{lo, hi}, in, now)
+		d := ts.findEdges(t, f.withoutSilence(), bounds{lo, hi}, in, now)
 		lo = d.end + 30
 		n := len(out)
 		waits = n > 0 && ts.oneTruck(t, out[n-1], d)

@@ -19,8 +19,8 @@ const (
 	vapourUsual = 0.75  // in, give or take as much
 )
 
-// measure finds the edges of a fall by what is known now.
-func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now float64) draw {
+// findEdges finds the edges of a fall by what is known now.
+func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now float64) draw {
 	next, made := ts.inflowResumed(t, f, math.Min(now, in.hi), made)
 	d := draw{parts: 1, gap: f.gap, inflowBefore: made.last, inflowAfter: next, usualInflow: made.usual, inflow: made, resolution: ts.levels.resolutionAt(f.from.t, f.to.t)}
 	s0 := line{f.from.t, f.from.v, made.last}
@@ -31,7 +31,7 @@ func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now fl
 	if b := between(ts.levels.recent, f.to.t-nodeEvery/2, math.Min(in.hi, f.to.t+restNear)); len(b) > 0 {
 		s1.v = stats.Median(values(b[:min(5, len(b))]))
 	}
-	inner := ts.inside(f, s0.v, s1.v)
+	inner := ts.underWay(f, s0.v, s1.v)
 	d.samples = len(inner)
 	head, tail := ts.noise.endLines(t, f, inner, s0, s1)
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
@@ -58,8 +58,8 @@ func (ts *tankState) measure(t *Tank, f fall, in bounds, made production, now fl
 	return d
 }
 
-// inside are the samples that are clearly under way: below the opening and above the closing.
-func (ts *tankState) inside(f fall, open, closing float64) []sample {
+// underWay are the samples that are clearly under way: below the opening and above the closing.
+func (ts *tankState) underWay(f fall, open, closing float64) []sample {
 	b := between(ts.levels.recent, f.from.t-nodeEvery/2, f.to.t+nodeEvery/2)
 	drop := open - closing
 	edge := math.Min(math.Max(math.Max(0.3, 3*ts.noise.sigma), math.Min(0.04*drop, edgeMost)), 0.2*drop)
@@ -171,7 +171,7 @@ func (r resting) withoutDip(inflow float64) gauge {
 	if g.away > restFar {
 		g.carried = g.away
 	}
-	g.err = math.Sqrt(ll + r.inflow.variance*math.Max(g.away, restBrink))
+	g.err = math.Sqrt(ll + r.inflow.variance*math.Max(g.away, edgeUnsure))
 	return g
 }
 

@@ -22,14 +22,14 @@ type repeatedFault struct {
 	active      bool
 	start, last float64
 	n           int
-	toldAt      float64 // when the newest episode was reported
+	reportedAt  float64 // when the newest episode was reported
 	lastValue   float64
 }
 
 // add counts one more.
 func (f *repeatedFault) add(t, v float64) {
 	if !f.active {
-		*f = repeatedFault{active: true, start: t, toldAt: f.toldAt}
+		*f = repeatedFault{active: true, start: t, reportedAt: f.reportedAt}
 	}
 	f.last, f.n = t, f.n+1
 	if stats.Finite(v) {
@@ -40,7 +40,7 @@ func (f *repeatedFault) add(t, v float64) {
 // due says that an episode is over, or has gone on for a day since it was last reported, and is
 // worth an event. What comes within a day of that one is reported together.
 func (f *repeatedFault) due(now, quiet float64, few int) bool {
-	told := f.toldAt
+	told := f.reportedAt
 	if told > f.start || told < 0 {
 		told = 0
 	}
@@ -49,7 +49,7 @@ func (f *repeatedFault) due(now, quiet float64, few int) bool {
 	case !f.active || f.n < few && !over:
 		return false
 	case f.n < few:
-		*f = repeatedFault{toldAt: told}
+		*f = repeatedFault{reportedAt: told}
 		return false
 	case told > 0 && now-told < episodeDay || !over && now-f.start < episodeDay:
 		return false

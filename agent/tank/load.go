@@ -171,7 +171,7 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 		says, factor = append(says, fmt.Sprintf(format, args...)), factor*less
 	}
 	switch recent := ts.faults.clockSteppedAt >= d.start-3600; {
-	case recent && ts.faults.clockStep >= firstSet:
+	case recent && ts.faults.clockStep >= neverSetStep:
 		say(0.8, "the clock was not set before, times are by the new one")
 	case recent && ts.faults.clockStep != 0:
 		say(0.8, "clock stepped %+.0f s, times are by the new one", ts.faults.clockStep)

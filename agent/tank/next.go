@@ -3,13 +3,13 @@ package tank
 import "math"
 
 const (
-	storeHot   = 60.0
-	storeSlow  = 300.0 // a tank's level moved
-	storeIdle  = 900.0
-	storeMoved = 0.25  // in
-	storeFar   = 1.5   // in; so much of a tank that is filled up is not lost again
-	sparse     = 240.0 // s between readings of which each is dear
-	silentFor  = 120.0 // s without a reading, after which what came before is stored
+	storeWhileDrawing = 60.0
+	storeWhileMoving  = 300.0 // a tank's level moved
+	storeAtRest       = 900.0
+	storeMoved        = 0.25  // in
+	storeFar          = 1.5   // in; so much of a tank that is filled up is not lost again
+	sparseInterval    = 240.0 // s between readings of which each is dear
+	silentFor         = 120.0 // s without a reading, after which what came before is stored
 )
 
 // Next takes one input and gives the next state and what was decided. st must not be used
@@ -26,9 +26,9 @@ func (s Site) Next(st State, in Input) (State, []Outcome) {
 	case Tick:
 		u.tick(in)
 	case Level:
-		u.level(in)
+		u.levelReading(in)
 	default:
-		u.auxiliary(in)
+		u.auxiliaryReading(in)
 	}
 	u.growMark()
 	return st, u.out
@@ -55,12 +55,12 @@ func (u *update) followBoxClock(i int, ts *tankState) {
 	if math.Abs(step) <= clockSlack/u.site.speed {
 		return // a reading was there first
 	}
-	ts.clock.shift(step)
+	ts.clock.setBy(step)
 	u.clockMoved(i, ts, u.st.now*u.site.speed, step, false)
 }
 
-// auxiliary takes everything that is not a level.
-func (u *update) auxiliary(in Input) {
+// auxiliaryReading takes everything that is not a level.
+func (u *update) auxiliaryReading(in Input) {
 	if !in.Good || !u.site.tanks[in.Tank].plausible(in) {
 		return
 	}
@@ -74,8 +74,8 @@ func (u *update) auxiliary(in Input) {
 	}
 }
 
-// level takes one level reading the whole road.
-func (u *update) level(in Input) {
+// levelReading takes one level reading the whole road.
+func (u *update) levelReading(in Input) {
 	i, t := in.Tank, &u.site.tanks[in.Tank]
 	ts := u.writable(i)
 	every := math.Max(ts.interval.usual, t.Every.Seconds()*u.site.speed)
@@ -91,13 +91,13 @@ func (u *update) level(in Input) {
 	now := real * u.site.speed
 	u.clockMoved(i, ts, now, set+step, lost)
 	if use && in.Good && (!ts.seen || now > ts.last.t) {
-		u.clean(i, ts, now, in.Value)
+		u.cleanReading(i, ts, now, in.Value)
 	}
 	u.conclude(i, ts, math.Max(now, u.st.now*u.site.speed))
 }
 
-// clean cleans one reading and keeps what is believed.
-func (u *update) clean(i int, ts *tankState, now, x float64) {
+// cleanReading cleans one reading and keeps what is believed.
+func (u *update) cleanReading(i int, ts *tankState, now, x float64) {
 	t := &u.site.tanks[i]
 	if !t.Possible(x) {
 		ts.faults.badValues.add(now, x)
@@ -177,12 +177,12 @@ func (u *update) growMark() {
 
 // storeEvery is the time in seconds after which the state is stored again.
 func (u *update) storeEvery(now float64) float64 {
-	every := storeIdle
+	every := storeAtRest
 	for _, ts := range u.st.tanks {
 		every = min(every, ts.storeEvery(now, u.st.storedAt))
 	}
-	if now-u.st.bootedAt*u.site.speed < storeIdle { // a box that restarts once may do it again
-		every = storeHot
+	if now-u.st.bootedAt*u.site.speed < storeAtRest { // a box that restarts once may do it again
+		every = storeWhileDrawing
 	}
 	return every
 }
@@ -192,12 +192,12 @@ func (ts *tankState) storeEvery(now, stored float64) float64 {
 	moved := math.Abs(ts.last.v-ts.stored.level) - 4*ts.noise.sigma
 	fresh := ts.last.t > stored
 	switch {
-	case ts.drawing && now-ts.lastFallAt < storeIdle, moved > storeFar:
-		return storeHot
-	case fresh && (ts.interval.usual >= sparse || now-ts.last.t > math.Max(silentFor, 3*ts.interval.usual)):
-		return storeHot
+	case ts.drawing && now-ts.lastFallAt < storeAtRest, moved > storeFar:
+		return storeWhileDrawing
+	case fresh && (ts.interval.usual >= sparseInterval || now-ts.last.t > math.Max(silentFor, 3*ts.interval.usual)):
+		return storeWhileDrawing
 	case moved > storeMoved:
-		return storeSlow
+		return storeWhileMoving
 	}
-	return storeIdle
+	return storeAtRest
 }

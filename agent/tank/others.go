@@ -3,13 +3,13 @@ package tank
 import "math"
 
 const (
-	givePoints = 16    // instants at which a rise is compared with the falls that may explain it
-	giveMost   = 8     // other falling tanks that are told apart
-	giveBetter = 0.25  // share of a draw by which it has to explain a rise better than the others do without it
-	shareBbl   = 8.0   // bbl of a draw that are compared with the other tank at a time
-	shareLong  = 900.0 // s; at most this long
-	shareRun   = 2     // stretches in a row that have to agree
-	aloneMost  = 0.05  // share of a draw that another tank of a group may fall by chance
+	coursePoints   = 16    // instants at which a rise is compared with the falls that may explain it
+	fallingMost    = 8     // other falling tanks that are told apart
+	explainsBetter = 0.25  // share of a draw by which it has to explain a rise better than the others do without it
+	compareBbl     = 8.0   // bbl of a draw that are compared with the other tank at a time
+	compareLongest = 900.0 // s; at most this long
+	compareRuns    = 2     // stretches in a row that have to agree
+	aloneMost      = 0.05  // share of a draw that another tank of a group may fall by chance
 )
 
 // explainsRise says that what the other tanks rose over a draw came out of it, where more tanks fell:
@@ -29,7 +29,7 @@ func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 	if rose >= explainedShare*all {
 		return true
 	}
-	if len(givers) > giveMost {
+	if len(givers) > fallingMost {
 		return false
 	}
 	risers := s.risingTanks(i, from, to)
@@ -48,7 +48,7 @@ func (s siteTanks) explainsRise(i int, d draw, removed float64) bool {
 			without = math.Min(without, off)
 		}
 	}
-	return with <= (1-explainedShare)*removed && without-with >= giveBetter*removed
+	return with <= (1-explainedShare)*removed && without-with >= explainsBetter*removed
 }
 
 // fallingTanks are the tanks that fell as in a draw between two times, tank i first.
@@ -98,10 +98,10 @@ func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
 // riseCourse are the barrels that some tanks rose together since a time, at each of givePoints instants; NaN where
 // a level is not known.
 func (s siteTanks) riseCourse(tanks []int, from, to float64) []float64 {
-	out := make([]float64, givePoints)
+	out := make([]float64, coursePoints)
 	for n := range out {
 		for _, j := range tanks {
-			bbl, ok := s.st.tanks[j].riseKnown(&s.site.tanks[j], from, from+(to-from)*float64(n+1)/givePoints, 2*levelFar)
+			bbl, ok := s.st.tanks[j].riseKnown(&s.site.tanks[j], from, from+(to-from)*float64(n+1)/coursePoints, 2*levelFar)
 			if !ok {
 				bbl = math.NaN()
 			}
@@ -147,7 +147,7 @@ func (s siteTanks) othersDrained(i, j int, from, to float64) (bbl float64) {
 // it rose as this one fell, except while it was falling itself.
 func (s siteTanks) filledWhileDrawn(i int, d draw) (name string, ok bool) {
 	own := &s.site.tanks[i]
-	step := math.Min(shareLong, math.Max(2*joinWithin, shareBbl/math.Max(own.pumpRate(d), 0.1)*60))
+	step := math.Min(compareLongest, math.Max(2*joinWithin, compareBbl/math.Max(own.pumpRate(d), 0.1)*60))
 	for j := range s.site.tanks {
 		o := &s.site.tanks[j]
 		if j == i || o.Group != "" && o.Group == own.Group {
@@ -187,7 +187,7 @@ func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
 		}
 		row = 0
 	}
-	return rising >= shareRun && drawn > 0 && neither <= 2
+	return rising >= compareRuns && drawn > 0 && neither <= 2
 }
 
 // startJointly gives a group's tank the start of the draw that pulled it down through the

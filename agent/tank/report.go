@@ -8,35 +8,35 @@ import (
 )
 
 const (
-	badClose   = 1800.0 // s without a bad value that end an episode
-	badFew     = 2      // bad values that make an episode
-	spikeClose = 7200.0
-	spikeFew   = 6
-	blindLong  = 3600.0 // s of bad values alone, after which they are reported at once
-	smallDay   = 86400.0
-	smallWorth = 5.0        // bbl a day
-	stepWorth  = 30.0       // s of a clock's step that is worth an event
-	stepSmall  = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
-	firstSet   = 6e8        // s, some twenty years; a clock that steps so far had begun in 1970
-	shiftLong  = 60.0       // s; a smaller step of the clock leaves the times as they are
-	shiftHold  = 2 * 3600.0 // s after which a step of the clock will not be taken back any more
+	badQuiet     = 1800.0 // s without a bad value that end an episode
+	badFew       = 2      // bad values that make an episode
+	spikeQuiet   = 7200.0
+	spikeFew     = 6
+	blindLong    = 3600.0 // s of bad values alone, after which they are reported at once
+	smallEvery   = 86400.0
+	smallWorth   = 5.0        // bbl a day
+	stepWorth    = 30.0       // s of a clock's step that is worth an event
+	stepSmall    = 600.0      // s; smaller steps that come again and again, as of a clock that is set each hour, are reported once
+	neverSetStep = 6e8        // s, some twenty years; a clock that steps so far had begun in 1970
+	retimeLeast  = 60.0       // s; a smaller step of the clock leaves the times as they are
+	retimeHold   = 2 * 3600.0 // s after which a step of the clock will not be taken back any more
 )
 
 // reportEpisodes closes the episodes that are over.
 func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
-	if s := ts.faults.badValues; ts.faults.badValues.due(now, badClose, badFew) || ts.faults.blinded(ts.last.t, now) {
-		ts.faults.badValues = repeatedFault{toldAt: now}
+	if s := ts.faults.badValues; ts.faults.badValues.due(now, badQuiet, badFew) || ts.faults.blinded(ts.last.t, now) {
+		ts.faults.badValues = repeatedFault{reportedAt: now}
 		u.addEvent(ts, i, eventrules.BadValue, s.start, s.last, fmt.Sprintf("%d readings that are no level: not a number, or out of range as %g", s.n, s.lastValue))
 	}
-	if s := ts.faults.spikes; ts.faults.spikes.due(now, spikeClose, spikeFew) {
-		ts.faults.spikes = repeatedFault{toldAt: now}
+	if s := ts.faults.spikes; ts.faults.spikes.due(now, spikeQuiet, spikeFew) {
+		ts.faults.spikes = repeatedFault{reportedAt: now}
 		u.addEvent(ts, i, eventrules.SpikeRate, s.start, s.last, fmt.Sprintf("%d jumps that came back at once, the last to %.2f in", s.n, s.lastValue))
 	}
 	u.reportStuck(i, ts, now)
 	u.findReturned(i, ts, now)
 	u.retimeWhenHeld(i, ts, now)
 	u.findSlowLoss(i, ts, now)
-	if s := ts.smallDraws; s.active && now-s.start >= smallDay {
+	if s := ts.smallDraws; s.active && now-s.start >= smallEvery {
 		ts.smallDraws = smallDraws{returned: s.returned}
 		if s.bbl >= smallWorth {
 			note := fmt.Sprintf("%d draws below %.0f bbl, %.1f bbl together", s.n, u.site.tanks[i].Loads.MinLoad, s.bbl)
@@ -51,7 +51,7 @@ func (u *update) reportEpisodes(i int, ts *tankState, now float64) {
 // blinded says that for an hour there was no level but bad values, and nothing was reported since.
 func (f *faults) blinded(lastLevel, now float64) bool {
 	s := f.badValues
-	return s.active && s.n >= badFew && s.last-lastLevel >= blindLong && now-s.last < badClose && (s.toldAt < lastLevel || s.toldAt > s.last)
+	return s.active && s.n >= badFew && s.last-lastLevel >= blindLong && now-s.last < badQuiet && (s.reportedAt < lastLevel || s.reportedAt > s.last)
 }
 
 // reportGap tells of a silence and what the level did over it, and what was shown instead.
@@ -96,7 +96,7 @@ func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
 		return
 	}
 	note := fmt.Sprintf("the clock of its readings stepped by %+.0f s", step)
-	if step >= firstSet {
+	if step >= neverSetStep {
 		note = "the clock of its readings, which had not been set, was set"
 	}
 	u.addEvent(ts, i, eventrules.ClockStep, now, now, note)
@@ -105,10 +105,10 @@ func (u *update) reportClockStep(i int, ts *tankState, now, step float64) {
 // retimeAfterStep gives the reported loads of the last day the times of a clock that was set, and does so again once it has
 // held: a clock that goes wrong for half an hour comes back.
 func (u *update) retimeAfterStep(i int, ts *tankState, now, step float64) {
-	if math.Abs(step) <= shiftLong || len(ts.reports.loads) == 0 {
+	if math.Abs(step) <= retimeLeast || len(ts.reports.loads) == 0 {
 		return
 	}
-	ts.reports.retimeAt = now + shiftHold
+	ts.reports.retimeAt = now + retimeHold
 	u.retimeLoads(i, ts, now, false)
 }
 
@@ -122,7 +122,7 @@ func (u *update) retimeWhenHeld(i int, ts *tankState, now float64) {
 
 func (u *update) retimeLoads(i int, ts *tankState, now float64, settled bool) {
 	for _, l := range ts.reports.loads {
-		if now-l.end <= reviewFor+shiftHold {
+		if now-l.end <= reviewFor+retimeHold {
 			u.addCorrection(i, ts, l, Correction{Settled: settled})
 		}
 	}

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	restFew    = 3    // samples of the first block
-	restSigmas = 3.0  // standard errors by which a block may differ
-	restLean   = 0.2  // share of a slope that is not known
-	restBlur   = 0.2  // in of noise that hides the dumps of a separator
-	restApart  = 45.0 // s between samples of which each stands for itself
-	freeboard  = 8.0  // in below the top of the shell to which a well fills a tank at most
-	restBrink  = 35.0 // s about an edge in which a dump cannot be told from the truck
-	sagLeast   = 0.12 // in; a fall that is no noise
-	sloshFade  = 80.0 // s in which slosh fades by e
+	restFew        = 3    // samples of the first block
+	restSigmas     = 3.0  // standard errors by which a block may differ
+	restLean       = 0.2  // share of a slope that is not known
+	restBlur       = 0.2  // in of noise that hides the dumps of a separator
+	restApart      = 45.0 // s between samples of which each stands for itself
+	freeboard      = 8.0  // in below the top of the shell to which a well fills a tank at most
+	edgeUnsure     = 35.0 // s about an edge in which a dump cannot be told from the truck
+	fallAboveNoise = 0.12 // in; a fall that is no noise
+	sloshFade      = 80.0 // s in which slosh fades by e
 )
 
 // orLine is the gauge, or where no sample was at rest, the level of a line.
@@ -80,7 +80,7 @@ func (r resting) estimate(slope float64) gauge {
 		return r.byException(slope)
 	case math.Abs(away) <= restFar:
 		g := r.near(slope)
-		g.err = math.Sqrt(stats.Square(g.err) + r.inflow.variance*math.Max(g.away, restBrink))
+		g.err = math.Sqrt(stats.Square(g.err) + r.inflow.variance*math.Max(g.away, edgeUnsure))
 		return g
 	}
 	r.at = r.nearest(0).t
@@ -102,7 +102,7 @@ func (r resting) byException(slope float64) gauge {
 	last := r.nearest(0)
 	g := gauge{samples: 1, away: math.Abs(r.at - last.t)}
 	g.level = float64(last.v) + stats.Clamp(slope*(r.at-last.t), -r.deadband, r.deadband)
-	free := r.inflow.variance*math.Max(g.away, restBrink) + stats.Square(r.inflow.err*g.away)
+	free := r.inflow.variance*math.Max(g.away, edgeUnsure) + stats.Square(r.inflow.err*g.away)
 	g.err = math.Sqrt(stats.Square(exceptClass*r.sensorError) + math.Min(free, stats.Square(r.deadband)/3))
 	return g
 }
@@ -135,7 +135,7 @@ func (r resting) withoutFalling() []sample {
 	if n < 2 || r.deadband > 0 {
 		return r.samples
 	}
-	low := math.Max(sagLeast, 4*r.sigma)
+	low := math.Max(fallAboveNoise, 4*r.sigma)
 	a, z := r.samples[0], r.samples[1]
 	if r.before {
 		a, z = r.samples[n-2], r.samples[n-1]

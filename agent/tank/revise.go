@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	reviewFor = 24 * 3600.0 // s after its end for which a load may still be found wrong
-	stoodFrom = 300.0       // s after its end in which a value that freezes hides the closing level
-	stoodOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
+	reviewFor  = 24 * 3600.0 // s after its end for which a load may still be found wrong
+	frozenFrom = 300.0       // s after its end in which a value that freezes hides the closing level
+	frozenOff  = 0.5         // in between the frozen value and the one after it that inflow does not explain
 )
 
 // correctLoads tells of the reported loads for which wrong finds a reason, each once.
@@ -78,7 +78,7 @@ func (l *levels) wonBack(t *Tank, load reportedLoad) (back, since, last float64)
 func (u *update) correctFrozen(i int, ts *tankState, since float64, to point) {
 	u.correctLoads(i, ts, to.t, func(l reportedLoad) string {
 		off := to.v - l.closing - l.inflow*(to.t-since)
-		if since > l.end+stoodFrom || to.t <= l.end || math.Abs(to.v-l.closing) < stoodOff || math.Abs(off) < stoodOff {
+		if since > l.end+frozenFrom || to.t <= l.end || math.Abs(to.v-l.closing) < frozenOff || math.Abs(off) < frozenOff {
 			return ""
 		}
 		return fmt.Sprintf("the sensor stood still when it ended: closing %.2f in was not measured; when the value moved again it was %.2f in", l.closing, to.v)
