@@ -31,7 +31,6 @@ type trial struct {
 	events []json.RawMessage
 }
 
-// backtestOptions are the flags of `backtest`.
 type backtestOptions struct {
 	readings string
 	events   string

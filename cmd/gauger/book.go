@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bookOptions are the flags of `book`.
 type bookOptions struct {
 	one    string
 	period ledger.BookPeriod

@@ -13,7 +13,6 @@ import (
 	"gauger/config"
 )
 
-// checkOptions are the flags of `check`.
 type checkOptions struct {
 	print     bool
 	example   bool

@@ -15,7 +15,6 @@ import (
 	"gauger/agent/control"
 )
 
-// devicesQueryOptions are the flags of `devices query`.
 type devicesQueryOptions struct {
 	query control.DevicesArgs
 }

@@ -35,7 +35,6 @@ type discoveredPoint struct {
 	Sample string `json:"sample"`
 }
 
-// discoverMQTTOptions are the flags of `discover mqtt`.
 type discoverMQTTOptions struct {
 	span     time.Duration
 	filter   string

@@ -14,7 +14,6 @@ import (
 	"gauger/agent/control"
 )
 
-// eventsGetOptions are the flags of `events get`.
 type eventsGetOptions struct {
 	start string
 	end   string

@@ -27,7 +27,6 @@ type diagnosticEvent struct {
 	Note         string          `json:"note"`
 }
 
-// eventsSaveOptions are the flags of `events save`.
 type eventsSaveOptions struct {
 	event diagnosticEvent
 	queue *queueFlags

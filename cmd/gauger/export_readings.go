@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// exportReadingsOptions are the flags of `export readings`.
 type exportReadingsOptions struct {
 	file   string
 	points []string

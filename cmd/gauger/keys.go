@@ -60,7 +60,6 @@ func runKeysRenew(ctx context.Context, c *call, args []string) error {
 	return err
 }
 
-// keysSetOptions are the flags of `keys set`.
 type keysSetOptions struct {
 	file string
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// loginOptions are the flags of `login`.
 type loginOptions struct {
 	request control.LoginArgs
 	secrets map[string]*string // by the flag that names a file

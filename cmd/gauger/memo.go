@@ -12,7 +12,6 @@ import (
 	"gauger/config"
 )
 
-// memoAddOptions are the flags of `memo add`.
 type memoAddOptions struct {
 	email string
 	queue *queueFlags

@@ -291,7 +291,6 @@ func runOutboxRetry(ctx context.Context, c *call, args []string) error {
 	return changeRecords(ctx, c, "outbox.retry", "queued again", "", args, false)
 }
 
-// outboxDropOptions are the flags of `outbox drop`.
 type outboxDropOptions struct {
 	why string
 }

@@ -84,7 +84,6 @@ func sinceLabel(e control.Entry) string {
 	return strings.Replace(e.State, "dead", "refused", 1)
 }
 
-// outboxExportOptions are the flags of `outbox export`.
 type outboxExportOptions struct {
 	file   string
 	state  *string

@@ -113,7 +113,6 @@ func registerProblem(err error) string {
 	return err.Error()
 }
 
-// probeOptions are the flags of `probe`.
 type probeOptions struct {
 	expect  string
 	between string

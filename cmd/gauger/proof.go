@@ -22,7 +22,6 @@ type ledgerProof struct {
 	Tickets []ticketRow `json:"tickets"`
 }
 
-// proofOptions are the flags of `proof`.
 type proofOptions struct {
 	from string
 	to   string

@@ -23,7 +23,6 @@ import (
 	"gauger/config"
 )
 
-// readOptions are the flags of `read`.
 type readOptions struct {
 	watch bool
 	wait  time.Duration

@@ -18,7 +18,6 @@ import (
 // large site to save it a hundredth of a core.
 const gcPercent = 15
 
-// runOptions are the flags of `run`.
 type runOptions struct {
 	strict bool
 }

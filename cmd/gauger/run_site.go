@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"os"
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
@@ -75,4 +77,21 @@ func makings(cfg *config.Config) func(collectors.Point) ledger.Origin {
 		}
 		return ledger.Origin{Place: o.Place, Source: o.Source, Unit: collectors.Unit(o.Unit), Scale: *cmp.Or(o.Scale, new(1.0)), Add: o.Offset}
 	}
+}
+
+// earliestClock is the day before which no clock can be right.
+var earliestClock = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// timesyncMarker is touched by systemd-timesyncd when it has set or compared the clock.
+const timesyncMarker = "/run/systemd/timesync/synchronized"
+
+// newClock starts watching the clock.
+func newClock(site ledger.Site) *clock.Clock {
+	return clock.New(time.Now(), earliestClock, site.Steady(), func() time.Time {
+		info, err := os.Stat(timesyncMarker) // the daemon touches it whenever it has set or compared the clock
+		if err != nil {
+			return time.Time{}
+		}
+		return info.ModTime()
+	})
 }

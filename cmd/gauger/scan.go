@@ -90,7 +90,6 @@ func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string
 	return nil
 }
 
-// scanOptions are the flags of `scan`.
 type scanOptions struct {
 	units   string
 	all     bool

@@ -61,7 +61,6 @@ func runTanksList(ctx context.Context, c *call, args []string) error {
 	return nil
 }
 
-// tanksInhibitOptions are the flags of `tanks inhibit`.
 type tanksInhibitOptions struct {
 	why string
 }

@@ -73,7 +73,6 @@ func (t *handTicket) manualTicket(zone *time.Location) (ledger.ManualTicket, err
 	return w, errors.Join(at.err, err1, err2)
 }
 
-// ticketsAddOptions are the flags of `tickets add`.
 type ticketsAddOptions struct {
 	ticket *handTicket
 	queue  *queueFlags

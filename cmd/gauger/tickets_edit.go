@@ -25,7 +25,6 @@ var editFlags = []struct{ flag, field, about string }{
 	{"comments", "comments", "`TEXT` in place of the tank's own, before the evidence"},
 }
 
-// ticketsEditOptions are the flags of `tickets edit`.
 type ticketsEditOptions struct {
 	changes map[string]string
 }
@@ -89,7 +88,6 @@ func editText(e ledger.Edit) string {
 	return fmt.Sprintf("%s %s, was %s", field, e.New, e.Old)
 }
 
-// ticketsHoldOptions are the flags of `tickets hold`.
 type ticketsHoldOptions struct {
 	until   string
 	request control.HoldArgs

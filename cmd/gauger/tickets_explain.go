@@ -12,7 +12,6 @@ import (
 	"gauger/agent/tank"
 )
 
-// ticketsExplainOptions are the flags of `tickets explain`.
 type ticketsExplainOptions struct {
 	id string
 	at string

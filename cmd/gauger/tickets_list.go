@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ticketsListOptions are the flags of `tickets list`.
 type ticketsListOptions struct {
 	id        string
 	since     string

@@ -15,7 +15,6 @@ import (
 // basisWords are the bases of a hauler's volume as people read them.
 var basisWords = map[string]string{ledger.AsObserved: "as observed", ledger.AsGross: "gross at 60 degF", ledger.AsNet: "net at 60 degF"}
 
-// ticketsMatchOptions are the flags of `tickets match`.
 type ticketsMatchOptions struct {
 	gross   bool
 	net     bool

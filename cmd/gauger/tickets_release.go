@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ticketsReleaseOptions are the flags of `tickets release`.
 type ticketsReleaseOptions struct {
 	wait waitOptions
 }
@@ -48,7 +47,6 @@ func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string)
 	})
 }
 
-// ticketsRejectOptions are the flags of `tickets reject`.
 type ticketsRejectOptions struct {
 	why string
 }

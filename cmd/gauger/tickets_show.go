@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ticketsShowOptions are the flags of `tickets show`.
 type ticketsShowOptions struct {
 	ascii bool
 }
