@@ -63,7 +63,7 @@ func Budgets(devices []Device) []Budget {
 			i = len(all)
 			byPlace[at.Place], all = i, append(all, Budget{Line: at.String()})
 		}
-		made := outline(d, points, at)
+		made := deviceWithoutLine(d, points, at)
 		made.replan()
 		all[i].addDevice(made, cmp.Or(d.Every, DefaultEvery), d.UnitID())
 	}

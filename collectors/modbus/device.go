@@ -47,7 +47,7 @@ func newDevice(lines *line.Lines, d Device) (*device, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := outline(d, points, line.Endpoint())
+	made := deviceWithoutLine(d, points, line.Endpoint())
 	made.line = line
 	line.Forbid(made.unit, made.limits.holes)
 	made.share(d.Share)
@@ -68,8 +68,8 @@ func (d *device) share(address string) {
 	d.cache = share.NewCache(address, d.unit, 2*d.every+d.timeout, spans)
 }
 
-// outline is the device without its line: enough to plan with.
-func outline(d Device, points []point, at line.Endpoint) *device {
+// deviceWithoutLine is enough to plan with.
+func deviceWithoutLine(d Device, points []point, at line.Endpoint) *device {
 	retries := DefaultRetries
 	if d.Retries != nil {
 		retries = *d.Retries

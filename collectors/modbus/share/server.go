@@ -144,8 +144,8 @@ func (s *server) answerMaster(ctx context.Context, conn net.Conn) {
 		}
 		unit, pdu := request[6], request[line.MBAPHeaderSize:]
 		answer := []byte{pdu[0] | 0x80, targetSilent}
-		if shelf := s.caches[unit]; shelf != nil {
-			answer = shelf.Answer(pdu, time.Now())
+		if cache := s.caches[unit]; cache != nil {
+			answer = cache.Answer(pdu, time.Now())
 		}
 		if _, err := conn.Write(appendMBAP(request[:2], unit, answer)); err != nil {
 			return
