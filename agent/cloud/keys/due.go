@@ -101,9 +101,6 @@ func (r *Ring) age(t, now time.Time) time.Duration {
 	return now.Sub(r.opened)
 }
 
-// inDoubt says that the slot's renewal is in doubt, and was not tried so often that the other one must not wait.
-func (s *slotState) inDoubt() bool { return !s.Doubt.IsZero() && s.Tries < doubtTries }
-
 // Hasty says why a renewal of this key right now is unwise, or "" when nothing speaks against it. A person may insist.
 func (r *Ring) Hasty(slot Slot) string {
 	if err := r.tooSoon(slot, r.now()); err != nil {

@@ -12,45 +12,7 @@ import (
 	"github.com/cenkalti/backoff/v4"
 )
 
-// Service renews keys and logs in: the client above.
-type Service interface {
-	// Renew asks once for half a year more of a slot, with one key as the request's header. An end that the service does not
-	// say is counted from now.
-	Renew(ctx context.Context, slot Slot, with Secret, now func() time.Time) Reply
-	// Login gives the keys of the configured login; ErrNoLogin when there is none.
-	Login(ctx context.Context) (primary, secondary Grant, err error)
-}
-
-// Reply ends one attempt to renew a slot.
-type Reply struct {
-	Outcome Outcome
-	Grant   Grant // when it was renewed
-	Err     error // what came instead; when it was renewed, that the answer could not be read
-}
-
-// Outcome says whether a slot was renewed. Zero is Unanswered, so that a forgotten outcome never counts as certain.
-type Outcome uint8
-
-// The outcomes.
-const (
-	Unanswered    Outcome = iota // it may have been renewed
-	Renewed                      // it was
-	HeaderRefused                // the service does not accept the key in the header
-	Declined                     // the service said no to what was asked
-	Unsent                       // nothing reached the service
-)
-
-// Failure is an error of the service that says what it means for the keys.
-type Failure interface {
-	error
-	KeyRefused() bool // no key is accepted, or the key may not do this
-	Lasting() bool    // only a person can mend it
-}
-
 var errOtherFirst = errors.New("that one is renewed first")
-
-// ErrNoLogin says that keys cannot come from a login.
-var ErrNoLogin = errors.New("no login is configured")
 
 // longestSleep bounds the sleep of Run, so that a step of the clock is noticed and an end that is near is told.
 const longestSleep = 6 * time.Hour
@@ -126,7 +88,7 @@ func (r *Ring) sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// renewUnlessTooSoon renews a slot in its turn, unless it would be too soon.
+// renewUnlessTooSoon renews a slot once no other renewal is under way, unless it would be too soon.
 func (r *Ring) renewUnlessTooSoon(ctx context.Context, slot Slot) (Grant, error) {
 	return r.oneAtATime(ctx, slot, func() (Grant, error) {
 		if err := r.tooSoon(slot, r.now()); err != nil {
@@ -136,7 +98,7 @@ func (r *Ring) renewUnlessTooSoon(ctx context.Context, slot Slot) (Grant, error)
 	})
 }
 
-// Renew renews a slot in its turn, soon or not.
+// Renew renews a slot once no other renewal is under way, soon or not.
 func (r *Ring) Renew(ctx context.Context, slot Slot) (Grant, error) {
 	return r.oneAtATime(ctx, slot, func() (Grant, error) { return r.requestRenewal(ctx, slot) })
 }
@@ -240,7 +202,7 @@ func (r *Ring) setDoubt(slot Slot) time.Time {
 	return before
 }
 
-// restoreDoubt takes back the note of begin.
+// restoreDoubt takes back what setDoubt wrote.
 func (r *Ring) restoreDoubt(slot Slot, before time.Time) {
 	r.mu.Lock()
 	changed := r.state.Slots[slot].Doubt != before

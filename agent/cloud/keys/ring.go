@@ -14,34 +14,6 @@ import (
 	"gauger/eventrules"
 )
 
-// Slot is one of the two keys that the service keeps for a subscription.
-type Slot uint8
-
-// The two slots, by the names that the service gives them.
-const (
-	Primary Slot = iota
-	Secondary
-)
-
-// String is the word that stands in the path of a renewal.
-func (s Slot) String() string {
-	if s == Secondary {
-		return "secondary"
-	}
-	return "primary"
-}
-
-func (s Slot) other() Slot { return 1 - s }
-
-// valueState says whether a value of a slot works, as far as that was tried. The key file holds the numbers.
-type valueState uint8
-
-const (
-	untried valueState = iota // a candidate: no data was stored with it yet
-	proven                    // data was stored with it
-	refused                   // the service answered 401 to it
-)
-
 // A gateway may take ten minutes to learn a new key. Until candidateYouth is over a refusal proves nothing, and the key
 // is tried again after trialPause.
 const (
@@ -95,7 +67,7 @@ type Ring struct {
 	found           []Note       // by Open, told by Run
 	renewedHere     [2]time.Time // when this process renewed each slot
 	renewalDeclined [2]bool      // the service has said that it does not renew the slot
-	nextRecovery    time.Time    // no recovery before; guarded by turn
+	nextRecovery    time.Time    // no recovery before; guarded by renewing
 }
 
 // Open reads the key file, which it makes when there is none, and takes the seeds: a seed that differs from
@@ -299,48 +271,5 @@ func (r *Ring) Rejected(k Key) {
 	if dead {
 		r.beginEpisode(eventrules.KeyRefused, k.slot.String(), "the service refuses this key; the other one is asked to renew it")
 		r.wake()
-	}
-}
-
-// find gives the place of a value, -1 when the slot has it not.
-func (s *slotState) find(value Secret) int {
-	return slices.IndexFunc(s.Entries, func(e entry) bool { return e.Value == string(value) })
-}
-
-// dead says that the service refuses every value of the slot.
-func (s *slotState) dead() bool {
-	return !slices.ContainsFunc(s.Entries, func(e entry) bool { return e.State != refused })
-}
-
-// add puts a value first. One that the slot has already keeps what it has proven, but is no longer refused.
-func (s *slotState) add(value Secret, source string, now time.Time) {
-	if i := s.find(value); i >= 0 {
-		e := s.Entries[i]
-		if e.State == refused {
-			e.State, e.Since = untried, now
-		}
-		s.Entries = slices.Insert(slices.Delete(s.Entries, i, i+1), 0, e)
-		return
-	}
-	s.Entries = slices.Insert(s.Entries, 0, entry{Value: string(value), Source: source, Since: now})
-	s.forgetCandidates(func(e *entry) bool { return e.State == refused })
-	s.forgetCandidates(func(*entry) bool { return true })
-}
-
-// forgetCandidates forgets values that the service never accepted while there are too many of them, the oldest first, where may says so. The
-// newest stays, and the newest that the service gave.
-func (s *slotState) forgetCandidates(may func(*entry) bool) {
-	given := slices.IndexFunc(s.Entries, func(e entry) bool { return e.fromService() })
-	many := 0
-	for i := range s.Entries {
-		if !s.Entries[i].everAccepted() {
-			many++
-		}
-	}
-	for i := len(s.Entries) - 1; i > 0 && many > candidatesPer; i-- {
-		if e := &s.Entries[i]; i != given && !e.everAccepted() && may(e) {
-			s.Entries = slices.Delete(s.Entries, i, i+1)
-			many--
-		}
 	}
 }
