@@ -58,7 +58,7 @@ func configDoubts(strict []config.Problem, bad error) (doubts []string) {
 // maxDoubtEvents of a configuration's doubts at each start.
 const maxDoubtEvents = 5
 
-// firstDoubts is the first of them, and how many there are more.
+// firstDoubts are at most maxDoubtEvents, and a line that counts the rest.
 func firstDoubts(doubts []string) []string {
 	if more := len(doubts) - maxDoubtEvents; more > 0 {
 		return append(slices.Clone(doubts[:maxDoubtEvents]), fmt.Sprintf("the configuration has %d more values that `gauger check` refuses", more))
@@ -82,7 +82,7 @@ func keepLastGood(path string, cfg *config.Config) error {
 	return os.Rename(to+".new", to)
 }
 
-// tellDoubts tells of that in status and in events.
+// tellDoubts tells of a configuration's doubts in status and in events.
 func (d *daemon) tellDoubts(doubts []string) error {
 	d.server.ConfigDoubts = doubts
 	now := time.Now().Round(0)

@@ -25,7 +25,7 @@ import (
 const lackingRetry = time.Minute
 
 // newClient opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
-// read is queued, and leaves when the key, the login or the authorities are there (daemon.lacks).
+// read is queued, and leaves when the key, the login or the authorities are there (daemon.findLacking).
 func newClient(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
 	seeds, _ := readSeeds(cfg) // told by whoever looks for what is lacking
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {

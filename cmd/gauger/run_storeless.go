@@ -39,7 +39,7 @@ var errStopped = errors.New("stopped while the outbox could not be opened")
 // outboxOpening opens the outbox, in its own way: at once or never, or as soon as it can be.
 type outboxOpening func(open func() (*outbox.Box, error)) (*outbox.Box, error)
 
-// openOnce is the way of commands.
+// openOnce opens at once or never, which is the way of commands.
 func openOnce(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
 
 // storelessSite is a site whose outbox cannot be opened: its disk is read-only, full or gone. It is read and shown all the
@@ -91,7 +91,7 @@ func (s *storelessSite) openWhenPossible(ctx context.Context) outboxOpening {
 	}
 }
 
-// checkWritable is a box that takes a commit, were it only refused for want of room; another one is given up.
+// checkWritable gives a box up that takes no commit, unless only room is wanting.
 func checkWritable(box *outbox.Box) (*outbox.Box, error) {
 	err := box.Update(func(tx *outbox.Tx) error {
 		tx.Put("probe", nil) // which is nowhere

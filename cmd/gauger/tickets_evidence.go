@@ -49,7 +49,7 @@ func (r *ticketRow) evidence(h site) sheet {
 	return s
 }
 
-// addTimes are start and end, which are estimates where no reading shows them.
+// addTimes adds start and end, which are estimates where no reading shows them.
 func (r *ticketRow) addTimes(s *sheet, h site, at func(time.Time) string) {
 	if r.Load == nil || r.Load.Hidden() == nil {
 		s.add("start", "%s", at(r.Start))
@@ -62,7 +62,7 @@ func (r *ticketRow) addTimes(s *sheet, h site, at func(time.Time) string) {
 	s.add("not seen", "no reading came inside; all of it was %s", bounds(r.Load.Hidden(), h.zone()))
 }
 
-// addGauges are the two levels and what the tank's table makes of them.
+// addGauges adds the two levels, and the barrels by the tank's table.
 func (r *ticketRow) addGauges(s *sheet, h site) {
 	g := r.figures(h)
 	if g.open == nil {
@@ -94,7 +94,7 @@ func errorText(l *tank.Load) string {
 	return fmt.Sprintf("give or take %.1f", l.ErrorBbl)
 }
 
-// addVolumes is the chain from the gauges to barrels at 60 degrees.
+// addVolumes adds the chain from the gauges to barrels at 60 degrees.
 func addVolumes(s *sheet, v *ledger.Volumes) {
 	if v.OpenWaterBbl+v.CloseWaterBbl > 0 {
 		s.add("free water", "%.2f bbl at the opening, %.2f bbl at the closing", v.OpenWaterBbl, v.CloseWaterBbl)

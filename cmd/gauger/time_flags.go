@@ -111,7 +111,7 @@ func addWindowFlags(f *pflag.FlagSet) timeWindow {
 	}
 }
 
-// clockTime reads a time as instant does, and a time of day as the last one that was.
+// clockTime reads a time as parseTime does, and a time of day as the last one that was.
 func clockTime(text string, zone *time.Location, now time.Time) (time.Time, error) {
 	day, err := time.Parse("15:04", text)
 	if err != nil {
@@ -148,12 +148,12 @@ type backtestRange struct {
 	tank     string
 }
 
-// contains says whether a time of a tank lies in the cut.
+// contains says whether a time of a tank lies in the range.
 func (c backtestRange) contains(tank string, from, to time.Time) bool {
 	return (c.tank == "" || c.tank == tank) && (c.from.IsZero() || !to.Before(c.from)) && (c.to.IsZero() || !from.After(c.to))
 }
 
-// addRangeFlags adds the flags of a cut; the function that it returns reads them in the site's time.
+// addRangeFlags adds the flags of a range; the function that it returns reads them in the site's time.
 func addRangeFlags(f *pflag.FlagSet) func(cfg *config.Config) (backtestRange, error) {
 	from := f.String("from", "", "begin the picture, the comparison and what is played of the recorder at this `TIME`, as \"2026-03-01 14:30\"")
 	to := f.String("to", "", "end them at this `TIME`")
