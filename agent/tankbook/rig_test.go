@@ -10,8 +10,10 @@ import (
 	"gauger/agent/tank/tanktest"
 )
 
-// A lease for the tank book: one 12 ft tank for weeks, with what flows in, trucks, a sensor and
-// a leak, all of its own making and known to the barrel.
+// The words of the book's tests: a lease is one 12 ft tank for weeks, with inflow, trucks, a sensor and a leak, all of its own
+// making and known to the barrel; a leased is one at work, with its book; owed is the truth that the book is held to; booked and
+// books play the wells of tanktest into a book, and adds sees to it that a day's balance closes.
+
 type lease struct {
 	inflow  float64    // bbl a day
 	dumps   float64    // bbl at once; 0: it flows in steadily
@@ -30,7 +32,7 @@ type lease struct {
 	gap     [2]float64 // days between which nothing is read
 }
 
-// owed is what truly happened up to a time, barrels.
+// owed truly happened up to a time, barrels.
 type owed struct{ stock, produced, hauled, leaked float64 }
 
 // leased is a lease at work and what its book says.
