@@ -151,3 +151,41 @@ func TestARenewedKeyWithoutAClock(t *testing.T) {
 		}
 	})
 }
+
+// The end of a key is near 30, 14 and 7 days before it, unless it was renewed as planned, give or take two days.
+func TestWhenAnEndIsNear(t *testing.T) {
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	late := 7*day + renewalSlack
+	for _, c := range []struct {
+		left, age time.Duration
+		want      int
+	}{
+		{30*day + 1, late, 0}, {30 * day, late, 30}, {14*day + 1, late, 30}, {14 * day, late, 14}, {7*day + 1, late, 14}, {7 * day, late, 7},
+		{1, late, 7}, {0, late, 0}, {-day, late, 0}, {7 * day, late - 1, 0},
+	} {
+		r := &Ring{renewEvery: 7 * day, state: ringState{Slots: [2]slotState{{Renewed: now.Add(-c.age), Expires: Expiry{At: now.Add(c.left)}, Entries: []entry{{Value: "k"}}}}}}
+		if got := r.warningStep(Primary, now); got != c.want {
+			t.Errorf("%s before the end, %s after the renewal: %d, want %d", c.left, c.age, got, c.want)
+		}
+	}
+	old := slotState{Entries: []entry{{Value: "new", Since: now}, {Value: "old", Since: now.AddDate(0, -1, 0)}}}
+	if end := old.end(); !end.Assumed || !end.At.Equal(time.Date(2026, 10, 31, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("of a key that was never renewed: %+v", end)
+	}
+}
+
+// What was told of an end is forgotten when the end is far again, and not before.
+func TestAnEndIsToldAnewAfterARenewal(t *testing.T) {
+	now := time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		left time.Duration
+		want int
+	}{{30 * day, 14}, {30*day + 1, 0}, {-day, 14}} { // renewed just now, so that nothing is told
+		r := openFile(keyFile{}, func() time.Time { return now }, Seeds{Primary: testKey})
+		r.state.Slots[Primary].Renewed, r.state.Slots[Primary].Expires, r.state.Slots[Primary].Warned = now, Expiry{At: now.Add(c.left)}, 14
+		r.warnOfEnds()
+		if got := r.state.Slots[Primary].Warned; got != c.want {
+			t.Errorf("%s before the end: %d, want %d", c.left, got, c.want)
+		}
+	}
+}

@@ -1,8 +1,13 @@
 package keys
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -53,4 +58,70 @@ func TestChangesDoNotCancelOut(t *testing.T) {
 			t.Errorf("pair %d: two changes look like none", i)
 		}
 	}
+}
+
+// What a renewal's answer says of the renewal: made, certainly not made, or in doubt.
+func TestWhatAnAnswerSaysOfARenewal(t *testing.T) {
+	const renewed = `{"subscriptionKey":"renewed-key","expirationDate":"2026-12-01"}`
+	for _, c := range []struct {
+		fault cloudtest.Fault
+		want  string
+	}{
+		{cloudtest.Fault{Status: 200, Body: renewed}, "made"}, {cloudtest.Fault{Status: 299, Body: renewed}, "made"},
+		{cloudtest.Fault{Status: 200, Body: `{"expirationDate":"2026-12-01"}`}, "made"}, // the value stays
+		{cloudtest.Fault{Status: 300}, "not made"}, {cloudtest.Fault{Status: 404}, "not made"}, {cloudtest.Fault{Status: 499}, "not made"},
+		{cloudtest.Fault{Refuse: true}, "not made"},
+		{cloudtest.Fault{Status: 500}, "in doubt"}, {cloudtest.Fault{DropAfter: true}, "in doubt"},
+		{cloudtest.Fault{Status: 200, Body: `{"subscriptionKey":"two words"}`}, "in doubt"}, {cloudtest.Fault{Status: 200, Body: "<html>"}, "in doubt"},
+	} {
+		s := &cloudtest.Service{}
+		k := keyed(t, "", s)
+		s.Next(c.fault)
+		_, err := k.RenewAPIKey(t.Context(), Primary)
+		slot, got := k.keys.state.Slots[Primary], "not made"
+		switch {
+		case !slot.Doubt.IsZero() && slot.Tries == 1 && err != nil:
+			got = "in doubt"
+		case err == nil && slot.Doubt.IsZero() && slot.Tries == 0 && !slot.Renewed.IsZero():
+			got = "made"
+		case err == nil || !slot.Renewed.IsZero() || slot.Tries != 0:
+			got = "neither"
+		}
+		if got != c.want {
+			t.Errorf("%+v: %s, want %s: %v", c.fault, got, c.want, err)
+		}
+	}
+	ring, err := Open("", Seeds{testKey, otherKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := clientOf(t, ring, tripper(func(*http.Request) (*http.Response, error) {
+		body := io.MultiReader(strings.NewReader(renewed), iotest.ErrReader(errPower)) // whole, and then cut
+		return &http.Response{StatusCode: 200, Body: io.NopCloser(body)}, nil
+	}))
+	_, err = k.RenewAPIKey(t.Context(), Primary)
+	if slot := k.keys.state.Slots[Primary]; !errors.Is(err, errPower) || slot.Tries != 1 || slot.Doubt.IsZero() {
+		t.Errorf("an answer that was cut: %v", err)
+	}
+}
+
+// A renewal that fails for want of a link is told when the key has not been renewed for twice as long as planned.
+func TestWhenAnOutageOfRenewalsIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := openFile(keyFile{}, time.Now, Seeds{testKey, otherKey})
+		told := 0
+		r.Notify = func(Note) { told++ }
+		r.reportRenewal(Primary, errPower)
+		r.state.Slots[Primary].Renewed = time.Now()
+		<-time.After(2 * r.renewEvery)
+		r.reportRenewal(Primary, errPower)
+		if told != 0 {
+			t.Error("told too soon")
+		}
+		<-time.After(1)
+		r.reportRenewal(Primary, errPower)
+		if told != 1 {
+			t.Errorf("told %d times", told)
+		}
+	})
 }

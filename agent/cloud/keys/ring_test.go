@@ -241,3 +241,28 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("both damaged, but a seed is there: %v", err)
 	}
 }
+
+// A seed that was taken is taken again when nothing of its slot is left.
+func TestASeedOfAnEmptySlot(t *testing.T) {
+	r := openFile(keyFile{}, time.Now, Seeds{})
+	r.state.Slots[Primary].SeedSum = Secret(testKey).Fingerprint()
+	if fresh, err := r.Seed(Seeds{Primary: testKey}); !fresh || err != nil || len(r.state.Slots[Primary].Entries) != 1 {
+		t.Errorf("%v, %v", fresh, err)
+	}
+}
+
+// That a configured key cannot be used is over for the slot to which another one was given.
+func TestAnUnusableKeyIsOverForItsSlot(t *testing.T) {
+	r := openFile(keyFile{}, time.Now, Seeds{"two words", "two words"})
+	open := map[string]bool{}
+	r.Notify = func(n Note) { open[n.Rule+" "+n.Slot] = n.Ongoing }
+	for _, n := range r.found {
+		r.beginEpisode(n.Rule, n.Slot, n.Text)
+	}
+	if err := r.Set(Primary, testKey); err != nil {
+		t.Fatal(err)
+	}
+	if len(open) != 2 || open["key-unusable primary"] || !open["key-unusable secondary"] {
+		t.Errorf("%v", open)
+	}
+}
