@@ -32,11 +32,11 @@ type trial struct {
 }
 
 type backtestOptions struct {
-	readings string
-	events   string
-	plot     string
-	against  string
-	cutAt    func(*config.Config) (backtestRange, error)
+	readings  string
+	events    string
+	plot      string
+	against   string
+	readRange func(*config.Config) (backtestRange, error)
 }
 
 func backtestCommand(c *call) *cobra.Command {
@@ -47,7 +47,7 @@ func backtestCommand(c *call) *cobra.Command {
 	f.StringVar(&o.events, "events", "", "write the diagnostic events to this `file` as JSON")
 	f.StringVar(&o.plot, "plot", "", "draw levels, loads and events into this SVG `file`")
 	f.StringVar(&o.against, "against", "", "compare with the tickets that were `sent`, or with those in the JSON file of another backtest")
-	o.cutAt = addRangeFlags(f)
+	o.readRange = addRangeFlags(f)
 	return cmd
 }
 
@@ -61,7 +61,7 @@ func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error
 	if err != nil {
 		return asConfigError(err)
 	}
-	cut, err := o.cutAt(cfg)
+	part, err := o.readRange(cfg)
 	if err != nil {
 		return err
 	}
@@ -73,9 +73,9 @@ func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error
 	}
 	t := &trial{cfg: cfg, watch: watcher{warn: c.err}}
 	if o.plot != "" {
-		t.watch.levels = levelsOf(cfg, cut)
+		t.watch.levels = levelsOf(cfg, part)
 	}
-	if err := playReadings(ctx, c, t, o.readings, cut); err != nil {
+	if err := playReadings(ctx, c, t, o.readings, part); err != nil {
 		return err
 	}
 	if o.events != "" {
@@ -84,20 +84,20 @@ func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error
 		}
 	}
 	if o.plot != "" {
-		if err := t.plot(o.plot, cut); err != nil {
+		if err := t.plot(o.plot, part); err != nil {
 			return err
 		}
 	}
 	switch {
 	case o.against != "":
-		return printComparison(c, t.compare(o.against, other, cut))
+		return printComparison(c, t.compare(o.against, other, part))
 	case c.json():
 		return printJSON(c.out, t.sent)
 	}
 	return printBacktest(c, t)
 }
 
-// playReadings tries the configuration on a file, or without one on what the recorder has kept of the time that the cut leaves.
+// playReadings tries the configuration on a file, or without one on what the recorder has kept of the time that the range leaves.
 func playReadings(ctx context.Context, c *call, t *trial, file string, part backtestRange) error {
 	log := newLogger(c, "error")
 	if file != "" {

@@ -21,7 +21,7 @@ import (
 type tankLevel struct {
 	tank   *config.Tank
 	point  collectors.Point
-	cut    backtestRange
+	part   backtestRange
 	series *plot.Series
 }
 
@@ -36,9 +36,9 @@ func levelsOf(cfg *config.Config, c backtestRange) (all []tankLevel) {
 }
 
 // add takes a reading, in inches and with the tank's offset. What the detector takes for no level is a bad reading. A
-// reading of a clock that was not set may turn out to lie within the cut.
+// reading of a clock that was not set may turn out to lie within the range.
 func (l tankLevel) add(r collectors.Reading) {
-	if clock.WasSet(r.At) && !l.cut.contains(l.tank.ID, r.At, r.At) {
+	if clock.WasSet(r.At) && !l.part.contains(l.tank.ID, r.At, r.At) {
 		return
 	}
 	inches, err := ledger.LevelInches(r.Value, r.Unit, float64(l.tank.Height))

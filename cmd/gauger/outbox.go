@@ -58,12 +58,12 @@ func newSelection(c *call, rest []string, state string, within timeWindow, usual
 	return s, err
 }
 
-// contains says whether a record was queued in the sieve's time.
+// contains says whether a record was queued in the selection's time.
 func (s selection) contains(e control.Entry) bool {
 	return !e.At.Before(s.from) && (s.to.IsZero() || e.At.Before(s.to))
 }
 
-// selectRecords asks for the records of a sieve, page by page, and gives each to see.
+// selectRecords asks for the records of a selection, page by page, and gives each to see.
 func (d *connection) selectRecords(ctx context.Context, s selection, see func(control.Entry) error) error {
 	streams := []string{s.stream}
 	if s.stream == "" {
@@ -111,10 +111,10 @@ func (d *connection) eachPage(ctx context.Context, which control.RecordQuery, se
 	}
 }
 
-// eachRecord gives the records of all sieves to see.
-func eachRecord(ctx context.Context, c *call, sieves []selection, see func(control.Entry) error) error {
+// eachRecord gives the records of all selections to see.
+func eachRecord(ctx context.Context, c *call, selections []selection, see func(control.Entry) error) error {
 	return withConnection(c, func(d *connection) error {
-		for _, s := range sieves {
+		for _, s := range selections {
 			if err := d.selectRecords(ctx, s, see); err != nil {
 				return err
 			}
@@ -124,13 +124,13 @@ func eachRecord(ctx context.Context, c *call, sieves []selection, see func(contr
 }
 
 // printRecords prints the records that a command is about.
-func printRecords(ctx context.Context, c *call, sieves ...selection) error {
+func printRecords(ctx context.Context, c *call, selections ...selection) error {
 	if c.format == "csv" {
-		_, err := exportRecords(ctx, c, c.out, sieves...)
+		_, err := exportRecords(ctx, c, c.out, selections...)
 		return err
 	}
 	all := []control.Entry{}
-	err := eachRecord(ctx, c, sieves, func(e control.Entry) error { all = append(all, e); return nil })
+	err := eachRecord(ctx, c, selections, func(e control.Entry) error { all = append(all, e); return nil })
 	switch {
 	case err != nil:
 		return err

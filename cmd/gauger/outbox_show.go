@@ -122,13 +122,13 @@ func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) e
 	return err
 }
 
-// exportRecords writes the records of sieves as lines of csv or JSON, and says how many.
-func exportRecords(ctx context.Context, c *call, out io.Writer, sieves ...selection) (n int, err error) {
+// exportRecords writes the records of selections as lines of csv or JSON, and says how many.
+func exportRecords(ctx context.Context, c *call, out io.Writer, selections ...selection) (n int, err error) {
 	lines, rows, zone := json.NewEncoder(out), csv.NewWriter(out), findSite(c).zone()
 	if !c.json() {
 		err = rows.Write(strings.Split(entryColumns, ","))
 	}
-	err = errors.Join(err, eachRecord(ctx, c, sieves, func(e control.Entry) error {
+	err = errors.Join(err, eachRecord(ctx, c, selections, func(e control.Entry) error {
 		n++
 		if c.json() {
 			return lines.Encode(e)
