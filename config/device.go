@@ -18,7 +18,8 @@ type Device struct {
 	Object     string // GUID of the device in the service; the site's when empty
 	ObjectType string
 
-	options options // nil for one that could not be decoded
+	kind    *kind // nil, as the options, for one that could not be decoded
+	options options
 }
 
 // Options are those that a device's collector takes, such as a modbus.Device; nil when the device is of another kind.
@@ -45,7 +46,7 @@ func (dev *Device) decodeNode(d *decoder, n *yaml.Node, path string) {
 	o := kind.entry()
 	d.decodeStruct(n, reflect.ValueOf(o).Elem(), path)
 	o.dropDone()
-	*dev = Device{Name: o.name(), Object: o.named().Object, ObjectType: o.named().ObjectType, options: o}
+	*dev = Device{Name: o.name(), Object: o.named().Object, ObjectType: o.named().ObjectType, kind: kind, options: o}
 }
 
 // kindKey finds the key that makes an entry one of a kind; empty when it has reported that it is none, or several.
@@ -86,10 +87,10 @@ func (dev Device) entry() reflect.Value {
 
 // Kind is the key that decided what the device is, such as modbus; empty when it could not be decoded.
 func (dev Device) Kind() string {
-	if dev.options == nil {
+	if dev.kind == nil {
 		return ""
 	}
-	return dev.options.kind()
+	return dev.kind.key
 }
 
 // Origin says how the value of one of the device's points comes about; false when nothing is known of it.

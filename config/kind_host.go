@@ -15,12 +15,10 @@ type hostEntry struct {
 
 func newHostEntry() options { return &hostEntry{Options: host.Device{Every: time.Minute}} }
 
-func (e *hostEntry) kind() string               { return "host" }
 func (e *hostEntry) name() string               { return e.Options.Name }
 func (e *hostEntry) named() *named              { return &e.Named }
 func (e *hostEntry) device() any                { return &e.Options }
 func (e *hostEntry) interval(int) time.Duration { return e.Options.Every }
-func (e *hostEntry) complete(siteFacts)         {}
 
 func (e *hostEntry) points() []pointOptions {
 	return pointOptionsOf(e.Options.Points, func(p host.Point) pointOptions { return pointOptions{name: p.Name, unit: p.Unit} })
@@ -31,8 +29,6 @@ func (e *hostEntry) keep(drop func(name string) bool) options {
 	kept.Options.Points = without(e.Options.Points, func(p host.Point) string { return p.Name }, drop)
 	return &kept
 }
-
-func (e *hostEntry) origin(string) (Origin, bool) { return Origin{}, false }
 
 func (e *hostEntry) mend(r *report, at string) {
 	const least = 100 * time.Millisecond

@@ -20,12 +20,10 @@ func newModbusEntry() options {
 	return &modbusEntry{Options: modbus.Device{Unit: new(1), Every: 10 * time.Second, Timeout: time.Second}}
 }
 
-func (e *modbusEntry) kind() string               { return "modbus" }
 func (e *modbusEntry) name() string               { return e.Options.Name }
 func (e *modbusEntry) named() *named              { return &e.Named }
 func (e *modbusEntry) device() any                { return &e.Options }
 func (e *modbusEntry) interval(int) time.Duration { return e.Options.Every }
-func (e *modbusEntry) complete(siteFacts)         {}
 func (e *modbusEntry) dropDone()                  { e.Template = template{} }
 
 func (e *modbusEntry) mapFiles(resolve func(string) string) { e.Options.MapFiles(resolve) }

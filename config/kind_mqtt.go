@@ -23,10 +23,9 @@ func newMQTTEntry() options { return &mqttEntry{} }
 func NewMQTT(d mqtt.Device, password Secret) Device {
 	e := &mqttEntry{Options: d, Password: password}
 	e.Options = e.withPassword()
-	return Device{Name: d.Name, options: e}
+	return Device{Name: d.Name, kind: kindOf("mqtt"), options: e}
 }
 
-func (e *mqttEntry) kind() string  { return "mqtt" }
 func (e *mqttEntry) name() string  { return e.Options.Name }
 func (e *mqttEntry) named() *named { return &e.Named }
 func (e *mqttEntry) device() any   { return &e.Options }

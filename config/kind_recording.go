@@ -18,7 +18,6 @@ func newRecordingEntry() options {
 	return &recordingEntry{Options: sim.Device{Every: 10 * time.Second}}
 }
 
-func (e *recordingEntry) kind() string               { return "recording" }
 func (e *recordingEntry) name() string               { return e.Options.Name }
 func (e *recordingEntry) named() *named              { return &e.Named }
 func (e *recordingEntry) device() any                { return &e.Options }

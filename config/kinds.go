@@ -53,7 +53,6 @@ func kindKeys() []string {
 
 // options are one device as its kind understands it: a pointer to the struct of the kind's entry in the file.
 type options interface {
-	kind() string
 	name() string
 	named() *named
 	device() any // a pointer to the options that the collector takes
@@ -61,13 +60,13 @@ type options interface {
 	points() []pointOptions
 	interval(point int) time.Duration         // between readings of a point; 0 when the device speaks when it likes
 	keep(drop func(name string) bool) options // a copy without some of its points
-	origin(point string) (Origin, bool)       // false: there is no such point, or nothing is known of it
 
 	mend(r *report, at string)               // puts values that can be lived with in the place of others
 	check(r *report, at string, s siteFacts) // tells of what is wrong with it alone
-	complete(s siteFacts)                    // fills in what follows from the site
 
 	// plainEntry has these for kinds that have no use for them.
+	complete(s siteFacts)                    // fills in what follows from the site
+	origin(point string) (Origin, bool)      // false: there is no such point, or nothing is known of it
 	files() []*string                        // names of files in it
 	mapFiles(resolve func(string) string)    // the same of names within other texts
 	instance(name string) (options, bool)    // a copy in which one point of a template is a point of its own
@@ -78,6 +77,8 @@ type options interface {
 // plainEntry is embedded by the entries of kinds.
 type plainEntry struct{}
 
+func (plainEntry) complete(siteFacts)              {}
+func (plainEntry) origin(string) (Origin, bool)    { return Origin{}, false }
 func (plainEntry) files() []*string                { return nil }
 func (plainEntry) mapFiles(func(string) string)    {}
 func (plainEntry) instance(string) (options, bool) { return nil, false }

@@ -127,7 +127,7 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 		}
 	case Device:
 		entry := x.entry()
-		return p.encodeStruct(entry, reflect.ValueOf(kindOf(x.Kind()).entry()).Elem())
+		return p.encodeStruct(entry, reflect.ValueOf(x.kind.entry()).Elem())
 	case encoding.TextMarshaler:
 		b, err := x.MarshalText()
 		return scalarNode("!!str", string(b)), err
