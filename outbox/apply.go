@@ -198,7 +198,8 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 	p, now := destinationOf(batch[0]), time.Now()
 	a := d.s.failing[p]
 	if a == nil {
-		a = &failingDestination{destination: p, firstSeq: batch[0].Seq, backOff: newBackOff(firstProbe, isolatedCap), report: Isolated{Address: p.address, Seq: p.seq, Since: now}}
+		a = &failingDestination{destination: p, firstSeq: batch[0].Seq, backOff: newBackOff(firstProbe, isolatedCap),
+			report: Isolated{Address: p.address, Seq: p.seq, Since: now}}
 		d.s.failing[p] = a
 		a.othersTaken = d.s.highestDelivered.Load() > a.firstSeq // something behind it was taken while it waited: also before a restart
 	}

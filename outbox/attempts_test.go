@@ -13,7 +13,7 @@ import (
 
 // Attempts without a clear answer are counted over a restart: the fifth parks the ticket, whenever the program began. What is
 // parked stays so over another restart, for a day, and costs nothing meanwhile.
-func TestMarksAreKeptOverARestart(t *testing.T) {
+func TestAttemptsAreKeptOverARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path, n, asked := boxPath(t), &notes{}, 0
 		var b *outbox.Box

@@ -18,6 +18,13 @@ import (
 	"gauger/outbox/outboxtest"
 )
 
+// The words of these tests: a site is the usual set of streams; open, shut and put open and close a box and store records;
+// drained, drainAll, drainSome and running run a drain; counts are those of a stream, and add up; notes collect what is told.
+// A desk (isolation_test.go) is a service that does not take some ids; a script (box_script_test.go) is a run of steps that a
+// child plays under our tracer, and a story what it has said until it was cut off; a base and its mutants
+// (salvage_mutant_bases_test.go) are a sound file and damaged copies of it. Tests inside the package have openTickets, oneStream
+// and reopened instead.
+
 // site is the set of streams that the tests use: a Journal stream one by one, and two that go in batches.
 func site() []outbox.Stream {
 	return []outbox.Stream{

@@ -36,7 +36,7 @@ func FuzzDeadLetterAndCounts(f *testing.F) {
 	f.Fuzz(func(t *testing.T, v []byte) {
 		if tb, value, err := decodeDeadLetter(v); err == nil {
 			if again := encodeDeadLetter(tb, value); len(tb.reason) <= maxReason && len(tb.correlation) <= receipts.MaxCorrelation && !bytes.Equal(again, v) {
-				t.Errorf("tomb %x came back as %x", v, again)
+				t.Errorf("dead letter %x came back as %x", v, again)
 			}
 		}
 		var l, again streamCounts

@@ -8,7 +8,7 @@ import (
 )
 
 // A growing backlog finds blocks that are written already, and the file stays within its quota.
-func TestTheFileIsStretchedAheadOfItsPages(t *testing.T) {
+func TestTheFileGrowsAheadOfItsPages(t *testing.T) {
 	const quota = 6 << 20
 	b := oneStream(t, filepath.Join(t.TempDir(), "outbox.db"), quota)
 	for n := 0; b.length.Load() < quota-2*allocSize; n++ {

@@ -128,7 +128,8 @@ func TestAnUnknownAddressHoldsUpNobody(t *testing.T) {
 				wait(2 * time.Hour)
 				stop()
 				if c := counts(t, b, stream); c.Delivered != 9 || n.count(outbox.NoteRejoined) != 1 && answer.Class != outbox.Wait || k.Doubled() != 0 || !k.ordered(stream) {
-					t.Errorf("%s, %v: in the end %+v", stream, answer.Class, c)
+					t.Errorf("%s, %v: in the end %+v, rejoined %d, doubled %d, in order %v",
+						stream, answer.Class, c, n.count(outbox.NoteRejoined), k.Doubled(), k.ordered(stream))
 				}
 				shut(t, b)
 			})
@@ -163,7 +164,8 @@ func TestAServiceThatTakesNothingAccusesNobody(t *testing.T) {
 			wait(20 * time.Minute)
 			stop()
 			if c := counts(t, b, "tags"); c.Delivered != 924 || k.Requests()-before > 330 || !k.ordered("tags") || n.count(outbox.NoteIsolated) != 0 {
-				t.Errorf("%v: afterwards %+v after %d requests", answer.Class, c, k.Requests()-before)
+				t.Errorf("%v: afterwards %+v after %d requests, in order %v, isolated %d",
+					answer.Class, c, k.Requests()-before, k.ordered("tags"), n.count(outbox.NoteIsolated))
 			}
 			shut(t, b)
 		})
@@ -257,7 +259,7 @@ func TestARecordWithoutAddressWaitsByItself(t *testing.T) {
 }
 
 // What may be stored already goes again with the same records, also where its address was set apart in between.
-func TestWhatMayBeStoredStaysTogetherApart(t *testing.T) {
+func TestWhatMayBeStoredStaysTogetherInIsolation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := letters(t, boxPath(t), &notes{})
 		post(t, b, "tags", "lost", "lost", "known")

@@ -170,7 +170,7 @@ func TestTheTurnsOfWhatWaitsByItself(t *testing.T) {
 }
 
 // A request in which the service itself has told records apart says nothing of their address.
-func TestAMixedAnswerSetsNothingApart(t *testing.T) {
+func TestAMixedAnswerIsolatesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notes{}
 		b := letters(t, boxPath(t), n)
@@ -235,7 +235,7 @@ func (m *moods) set(to string, a outbox.Answer) {
 
 // Whatever the service thought of its addresses, and however often it was asked: those that it knows have all that is theirs
 // once, in order, and within two hours, while one is unknown for good; in the end that one too.
-func TestApartAtRandom(t *testing.T) {
+func TestIsolationAtRandom(t *testing.T) {
 	for seed := range uint64(60) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))

@@ -65,8 +65,11 @@ func TestReceiptsAreKeptOverARestart(t *testing.T) {
 		t.Errorf("the ticket's receipt is %+v, %v", e, err)
 	}
 	all, err := outboxtest.All(b, "tags", outbox.Delivered)
-	if err != nil || len(all) != 2500 || all[0].Record.Seq != 1 || all[2499].Record.Seq != 2500 {
-		t.Errorf("%d receipts, %v", len(all), err)
+	if err != nil || len(all) != 2500 {
+		t.Fatalf("%d receipts, %v", len(all), err)
+	}
+	if first, last := all[0].Record.Seq, all[2499].Record.Seq; first != 1 || last != 2500 {
+		t.Errorf("receipts of the records %d to %d", first, last)
 	}
 }
 

@@ -45,7 +45,7 @@ func write(t *testing.T, path string, content []byte) {
 
 // Nothing tells what is current, neither a root nor receipts: then nothing is sent, everything is kept for a person,
 // and of the state the youngest is taken.
-func TestNothingInDoubtIsSent(t *testing.T) {
+func TestNoStaleCopyIsSent(t *testing.T) {
 	path, n := boxPath(t), &notes{}
 	backlog(t, path)
 	b := open(t, path, outbox.Options{})

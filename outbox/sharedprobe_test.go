@@ -9,9 +9,9 @@ import (
 	"gauger/outbox/outboxtest"
 )
 
-// knocking starts the drains of all three streams, each with a record, at a service that answers 503 as long as away
+// probing starts the drains of all three streams, each with a record, at a service that answers 503 as long as away
 // says so for the stream. It counts the requests of each.
-func knocking(t *testing.T, b *outbox.Box, away func(stream string) bool) (count map[string]*atomic.Int64, stop func()) {
+func probing(t *testing.T, b *outbox.Box, away func(stream string) bool) (count map[string]*atomic.Int64, stop func()) {
 	count = map[string]*atomic.Int64{}
 	var stops []func()
 	for _, stream := range []string{"tickets", "events", "tags"} {
@@ -31,9 +31,9 @@ func knocking(t *testing.T, b *outbox.Box, away func(stream string) bool) (count
 }
 
 // However many streams wait for a service that is away, a box makes the requests of one; and each has its turn.
-func TestOneStreamKnocksForAll(t *testing.T) {
+func TestOneStreamProbesForAll(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
-		count, stop := knocking(t, b, func(string) bool { return true })
+		count, stop := probing(t, b, func(string) bool { return true })
 		defer stop()
 		wait(time.Hour) // the waits have grown by then
 		before := map[string]int64{}
@@ -58,7 +58,7 @@ func TestOneStreamKnocksForAll(t *testing.T) {
 func TestADeadOperationHoldsUpNoOther(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
 		var back atomic.Bool
-		_, stop := knocking(t, b, func(stream string) bool { return stream == "events" || !back.Load() })
+		_, stop := probing(t, b, func(stream string) bool { return stream == "events" || !back.Load() })
 		defer stop()
 		wait(3 * time.Hour)
 		back.Store(true)

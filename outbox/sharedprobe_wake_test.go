@@ -10,7 +10,7 @@ import (
 )
 
 // After an outage the stream whose attempt comes first finds the service, and the others need not wait their own time.
-func TestOneStreamThatGetsThroughRousesTheOthers(t *testing.T) {
+func TestOneStreamThatGetsThroughWakesTheOthers(t *testing.T) {
 	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
 		put(t, b, "tickets", "a")
 		put(t, b, "events", "b")

@@ -12,7 +12,7 @@ type stream struct {
 	queueBucket, deadBucket, attemptsBucket string
 
 	counts      streamCounts
-	nameSum     uint32               // of the name: where a record's checksum begins
+	nameSum     uint32               // where a record's checksum begins
 	staged      uint64               // records of the running Tx
 	stagedBytes uint64               // what they add to the quota
 	inFlight    map[uint64]bool      // being sent, or its outcome being committed
@@ -21,19 +21,20 @@ type stream struct {
 	thinnedUpTo uint64        // thinning goes on after this record
 	wake        chan struct{} // holds one: there may be something to send
 	kick        chan struct{} // holds one: do not wait any longer
-	drainStatus DrainStatus   // of its drain
+	drainStatus DrainStatus
 	isolation
 	unreachable atomic.Bool // its drain waits because the service could not be reached, not because it refused
 
-	highestDelivered atomic.Uint64 // the highest number that was delivered
+	highestDelivered atomic.Uint64 // sequence number
 }
 
 func newStream(o Stream) *stream {
 	o.Batch = max(o.Batch, 1)
 	return &stream{
 		Stream: o, queueBucket: prefixQueue + o.Name, deadBucket: prefixDead + o.Name, attemptsBucket: prefixAttempts + o.Name,
-		counts: streamCounts{nextSeq: 1}, nameSum: nameSum(o.Name), inFlight: map[uint64]bool{}, attempts: map[uint64]*attempts{}, isolation: isolation{failing: map[destination]*failingDestination{}},
-		wake: make(chan struct{}, 1), kick: make(chan struct{}, 1),
+		counts: streamCounts{nextSeq: 1}, nameSum: nameSum(o.Name), inFlight: map[uint64]bool{}, attempts: map[uint64]*attempts{},
+		isolation: isolation{failing: map[destination]*failingDestination{}},
+		wake:      make(chan struct{}, 1), kick: make(chan struct{}, 1),
 	}
 }
 

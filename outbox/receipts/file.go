@@ -335,6 +335,7 @@ func (r *File) GaveUpEarly() (stream string, ok bool) {
 	return "", false
 }
 
+// Close syncs and closes the file.
 func (r *File) Close() error {
 	if r == nil {
 		return nil
