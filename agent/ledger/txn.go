@@ -301,7 +301,7 @@ func (d *txn) applyOutcomes(x tank.Input, out []tank.Outcome) {
 		if o.Load != nil {
 			d.holdLoad(*o.Load)
 		}
-		if o.Event != nil && !d.foldedIntoInhibition(*o.Event) && !d.tankBook.HasTold(d.l.site.index(o.Event.Tank), *o.Event) {
+		if o.Event != nil && !d.foldedIntoInhibition(*o.Event) && !d.tankBook.HasReported(d.l.site.index(o.Event.Tank), *o.Event) {
 			d.queueTankEvent(*o.Event)
 		}
 		if o.Correction != nil {

@@ -12,7 +12,7 @@ import (
 	"gauger/agent/tank/tanktest"
 )
 
-// size is what a tank's state holds in memory, bytes.
+// size of a tank's state in memory, bytes.
 func (ts *tankState) size() int {
 	n := int(unsafe.Sizeof(*ts)) + 16*(cap(ts.levels.recent)+cap(ts.levels.history)+cap(ts.aux.water)) + 8*cap(ts.firstSeen)
 	for _, o := range ts.aux.values {

@@ -35,7 +35,7 @@
 //
 // A contact is a witness. A load valve's contact counts only where oil left while it was open; otherwise the level's times stand
 // and the ticket says so. Nobody spans to zero: a jump to an end of the tank is a gap, so that a dead transmitter cannot hide a
-// load. A fault that goes on is told of once a day, with its count.
+// load. A fault that goes on is reported once a day, with its count.
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
 // nobody can tell; a level behind a gap proves none.

@@ -15,7 +15,7 @@ func remarked(l Load, what string) bool {
 	return strings.Contains(strings.Join(l.Remarks, "; "), what)
 }
 
-// dumped is what a separator that dumps 0.7 bbl at a time has brought more than an even
+// dumped are the inches that a separator which dumps 0.7 bbl at a time has brought more than an even
 // inflow by each second, in inches.
 func dumped(seed uint64, perDay float64, until int) []float64 {
 	rnd := rand.New(rand.NewPCG(seed, 11))

@@ -12,7 +12,7 @@ import (
 // The words of the detector's tests: a rig is a Site with true wells, whose levels it reads, feeds and stores, as the ledger
 // does; a label is a load as it truly was; a seen is a sensor's fault; only names the events that there may be.
 
-// seen is what the sensor makes of a level at a time: the value, and whether it is there.
+// seen turns a true level at a time into the sensor's value; false: it sends none.
 type seen func(tank int, t, v float64) (float64, bool)
 
 // rig feeds a site and keeps what comes out, as the ledger does.

@@ -10,7 +10,7 @@ import (
 	"gauger/agent/tank/tanktest"
 )
 
-// outcome is what a run made, in short: its loads and the events of each rule.
+// outcome of a run, in short: its loads and the events of each rule.
 func (r *rig) outcome() string {
 	s := fmt.Sprintf("%d loads", len(r.loads))
 	for _, e := range r.events {

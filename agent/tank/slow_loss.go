@@ -60,7 +60,7 @@ func (u *update) endSlowLoss(i int, ts *tankState, z sample) {
 	l := ts.slow.loss
 	ts.slow.loss = slowLoss{}
 	per := u.site.tanks[i].Table.PerInch(float64(z.v))
-	if l.active && l.kind == lossMoved { // what was kept when it was told of gives way to the whole
+	if l.active && l.kind == lossMoved { // the verdict of when it was reported gives way to the whole
 		u.addVerdict(i, ts, l.asDraw(), Transferred, "meanwhile other tanks rose slowly")
 	}
 	if !l.active || l.kind == lossMoved || l.last-l.start < 1.3*lossWindow || l.inches*per < 2*lossBbl {

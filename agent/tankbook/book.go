@@ -45,18 +45,18 @@ type tankPage struct {
 	lastExplained movement     // the time of the newest movement that was explained
 	counts        []meterCount // what the meter had counted, minute by minute: for runs
 
-	today           openDay
-	yesterday       openDay // the day before, while runs of it may be undecided
-	hasYesterday    bool
-	restBefore      [2]daySums  // of the days before, the newest first; zero where one is not known
-	shortBefore     [2]float64  // bbl that they were short of what is usual, for a tank with steady inflow
-	leftBefore      [2]leftOver // what their balance left over
-	usualInflow     []float64   // production of the days before, bbl a day, of a tank whose inflow is steady
-	lossOpen        bool        // a loss was told of, and goes on
-	lossSince       float64     // and since when, unix s
-	toldLossRate    float64     // bbl a day of the loss that the book itself has told of; 0: none
-	slowTransferTo  int         // the tank that it goes to
-	slowTransferBbl float64     // bbl that ran slowly over to another tank and are booked, while it goes on
+	today            openDay
+	yesterday        openDay // the day before, while runs of it may be undecided
+	hasYesterday     bool
+	restBefore       [2]daySums  // of the days before, the newest first; zero where one is not known
+	shortBefore      [2]float64  // bbl that they were short of what is usual, for a tank with steady inflow
+	leftBefore       [2]leftOver // what their balance left over
+	usualInflow      []float64   // production of the days before, bbl a day, of a tank whose inflow is steady
+	lossOpen         bool        // a loss was reported, and goes on
+	lossSince        float64     // and since when, unix s
+	reportedLossRate float64     // bbl a day of the loss that the book itself has reported; 0: none
+	slowTransferTo   int         // the tank that it goes to
+	slowTransferBbl  float64     // bbl that ran slowly over to another tank and are booked, while it goes on
 }
 
 // openDay is one production day of one tank that is not closed yet.
@@ -73,8 +73,8 @@ type openDay struct {
 	slowTransfer               bool       // oil runs slowly over to another tank
 	other                      float64    // bbl by which the level stepped down without flow
 	variance                   float64    // standard error of the runs, squared
-	lossBbl                    float64    // bbl of losses that the detector has told of
-	lossTold                   bool       // that it has told of one
+	lossBbl                    float64    // bbl of losses that the detector has reported
+	lossReported               bool       // that it has reported one
 	steppedAt                  float64    // when the level stepped, unix s: its change says nothing; 0: it did not
 	inflowAtRest               float64    // bbl a day that came in at rest, of a tank whose inflow is steady
 	remarks                    []string
@@ -108,7 +108,7 @@ type Day struct {
 	Other        float64   `json:"other_bbl"` // small draws and what else left fast; below 0: came
 	Residual     *float64  `json:"residual_bbl"`
 	Error        float64   `json:"error_bbl"`      // about twice the standard error of the residual
-	Sees         *float64  `json:"sees_bbl_a_day"` // the least loss that would have been told of; nil: none
+	Sees         *float64  `json:"sees_bbl_a_day"` // the least loss that would have been reported; nil: none
 	Blind        string    `json:"blind,omitempty"`
 	RunList      []Run     `json:"run_list,omitempty"`
 	Remarks      []string  `json:"remarks,omitempty"`

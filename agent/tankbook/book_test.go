@@ -98,7 +98,7 @@ func dumping(perDay, each float64, takes func(t float64) float64) func(t float64
 	}
 }
 
-// pumped is what is pumped out by a time, at 3 bbl a minute from an hour of some days on.
+// pumped are the barrels that were pumped out by a time, at 3 bbl a minute from an hour of some days on.
 func pumped(bbl, begins float64, days ...float64) func(t float64) float64 {
 	return func(t float64) float64 {
 		sum := 0.0

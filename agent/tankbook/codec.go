@@ -88,7 +88,7 @@ func (a archive) tank(p *tankPage) {
 	codec.List(a.Archive, &p.usualInflow, usualMost, func(x *float64) { a.Floats(x) })
 	a.Flag(&p.lossOpen)
 	if a.Format >= 2 {
-		a.Floats(&p.slowTransferBbl, &p.toldLossRate)
+		a.Floats(&p.slowTransferBbl, &p.reportedLossRate)
 		a.Ints(&p.slowTransferTo)
 	}
 }
@@ -119,7 +119,7 @@ func (a archive) daySums(f *daySums) {
 func (a archive) day(s *openDay) {
 	got := 0.0
 	a.Floats(&s.from, &s.to, &s.openingInRun, &s.closingInRun, &s.water, &s.transferredOut, &got, &s.other, &s.variance, &s.lossBbl, &s.steppedAt, &s.inflowAtRest)
-	for _, f := range []*bool{&s.hasOpening, &s.hasClosing, &s.lossTold} {
+	for _, f := range []*bool{&s.hasOpening, &s.hasClosing, &s.lossReported} {
 		a.Flag(f)
 	}
 	a.stock(&s.opening)

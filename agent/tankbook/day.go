@@ -158,14 +158,14 @@ func (w *bookkeeper) addEvent(e *tank.Event) {
 	case eventrules.Recirculation:
 		text = "oil was rolled: " + e.Note
 	case eventrules.UnexplainedLoss:
-		s.lossTold = true
+		s.lossReported = true
 		if !e.Slow { // the rests show a slow one
 			s.lossBbl += e.Bbl
 		}
 		if e.Slow && w.site.SlowLoss(w.st, i).Open && !p.lossOpen { // it goes on
 			p.lossOpen, p.lossSince = true, start
 		}
-		p.today.lossTold = p.today.lossTold || p.hasYesterday && end > p.yesterday.to-closeAfter
+		p.today.lossReported = p.today.lossReported || p.hasYesterday && end > p.yesterday.to-closeAfter
 	case eventrules.Step:
 		s.steppedAt, flow = end, false
 		text = "the level stepped without flow: the figures of this day are doubtful"

@@ -81,7 +81,7 @@ func TestBookGoesOnFromItsBytes(t *testing.T) {
 	}
 }
 
-// num is what p points to, or a number that none is.
+// num is *p, or NaN where there is none.
 func num(p *float64) *float64 {
 	if p == nil {
 		return new(-1e9)

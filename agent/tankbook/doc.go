@@ -13,7 +13,7 @@
 //
 // The order of the files, of which each uses those before it: stock, still (the slope of all rests of a day), rest (the level
 // parted into rests and movements), meter (the production meter), book (the open days), transfer (oil that went to other tanks),
-// balance (a closed day), loss (oil that is missing, told of once), day (gauge-offs; what the detector decided goes to its day),
+// balance (a closed day), loss (oil that is missing, reported once), day (gauge-offs; what the detector decided goes to its day),
 // next (the whole step), codec (what is stored).
 //
 // # Decisions

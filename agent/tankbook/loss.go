@@ -13,7 +13,7 @@ const (
 	lossErrors = 3.0  // standard errors by which a loss has to stand out
 	lossShare  = 0.75 // of the limit that counts over two or three days
 	lossSudden = 3.0  // times the limit that the gauge-offs of a day have to show where its rests show nothing
-	lossGrown  = 2.0  // times as fast as told, and it is told of again
+	lossGrown  = 2.0  // times as fast as reported, and it is reported again
 )
 
 // lossEstimate of the last days, in barrels a day, with its standard error.
@@ -153,7 +153,7 @@ func (p *tankPage) keepForLater(s *openDay, d *Day, limit float64) {
 	p.usualInflow = append(p.usualInflow[max(0, len(p.usualInflow)-usualMost+1):len(p.usualInflow):len(p.usualInflow)], s.inflowAtRest)
 }
 
-// lossEvent raises a loss once, when it begins to stand out and the detector has not told of it.
+// lossEvent raises a loss once, when it begins to stand out and the detector has not reported it.
 func (w *bookkeeper) lossEvent(i int, p *tankPage, l lossEstimate) *tank.Event {
 	s, t := &p.yesterday, w.site.Tank(i)
 	known := p.lossOpen
@@ -161,12 +161,12 @@ func (w *bookkeeper) lossEvent(i int, p *tankPage, l lossEstimate) *tank.Event {
 	case l.believed && !p.lossOpen:
 		p.lossOpen, p.lossSince = true, l.since
 	case p.lossOpen && l.days > 0 && !l.believed && l.bblADay+2*l.err < w.rules.LossLimit:
-		p.lossOpen, p.toldLossRate = false, 0
+		p.lossOpen, p.reportedLossRate = false, 0
 	}
-	if !l.believed || known || s.lossTold {
+	if !l.believed || known || s.lossReported {
 		return nil
 	}
-	p.toldLossRate = l.bblADay
+	p.reportedLossRate = l.bblADay
 	span := "production day " + w.localDate(s.from)
 	if l.days > 1 {
 		span = fmt.Sprintf("production days %s to %s", w.localDate(l.since), w.localDate(s.from))

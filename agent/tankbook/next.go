@@ -45,13 +45,13 @@ func (b Book) Metered(s tank.Site, i int, at time.Time, total float64) Book {
 	return w.b
 }
 
-// HasTold says that the book has told of a loss that the detector tells of: the same one, unless it has grown.
-func (b Book) HasTold(i int, e tank.Event) bool {
+// HasReported says that the book has reported a loss that the detector reports: the same one, unless it has grown.
+func (b Book) HasReported(i int, e tank.Event) bool {
 	if !e.Slow || i < 0 || i >= len(b.pages) || b.pages[i] == nil {
 		return false
 	}
 	days := math.Max(e.End.Sub(e.Start).Hours()/24, 0.01)
-	return e.Bbl/days < lossGrown*b.pages[i].toldLossRate
+	return e.Bbl/days < lossGrown*b.pages[i].reportedLossRate
 }
 
 // Arranged is the book with its tanks in other places: from has, for each place, the one that

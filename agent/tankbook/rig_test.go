@@ -136,7 +136,7 @@ func (l *leased) read(s float64, at time.Time) {
 	l.st, out = l.site.Next(l.st, x)
 	known := false
 	for _, o := range out {
-		known = known || o.Event != nil && l.book.HasTold(0, *o.Event)
+		known = known || o.Event != nil && l.book.HasReported(0, *o.Event)
 	}
 	l.book, said = l.book.Next(l.site, l.rules, l.st, x, out)
 	for _, o := range out {
@@ -155,7 +155,7 @@ func (l *leased) read(s float64, at time.Time) {
 	}
 }
 
-// found is how many days after the leak began the loss was told of; NaN when it was not.
+// found are the days from the begin of the leak until the loss was reported; NaN when it was not.
 func (l *leased) found() float64 {
 	if len(l.losses) == 0 {
 		return math.NaN()

@@ -109,7 +109,7 @@ func (w *bookkeeper) riseIn(i, j int, off float64, m movement, parts []movement,
 	return 0
 }
 
-// addSlowTransfer books what has run slowly over to another tank since the event that told of it.
+// addSlowTransfer books what has run slowly over to another tank since the event that reported it.
 func (w *bookkeeper) addSlowTransfer(i int, p *tankPage, wall float64) {
 	loss := w.site.SlowLoss(w.st, i)
 	if !loss.Moved {
