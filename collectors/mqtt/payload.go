@@ -324,7 +324,7 @@ func (p *point) accept(o outcome, a arrival) (collectors.Reading, bool) {
 	return r, true
 }
 
-// oversizedOutcome is that of a message too long to be taken whole.
+// oversizedOutcome makes the outcome of a message too long to be taken whole.
 func (p *point) oversizedOutcome(a arrival, limit int) outcome {
 	out := p.newOutcome(a.at)
 	out.undecodable = fmt.Errorf("payload of %d bytes is longer than a packet may be (%d); only its beginning was kept", a.sentLen, limit)

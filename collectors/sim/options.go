@@ -13,7 +13,7 @@ type Device struct {
 	Every  time.Duration `yaml:"every" doc:"the poll interval with which it was recorded. Default 10s"`
 	Points []Point       `yaml:"points" doc:"the recorded points"`
 
-	// Zone is that of times without one; nil: UTC.
+	// Zone places times that do not say theirs; nil: UTC.
 	Zone *time.Location `yaml:"-"`
 }
 
