@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// mixedTopics are what brokers at wells hold, and the values that a person sees in it.
+// mixedTopics as brokers at wells hold them, with the values that a person sees there.
 var mixedTopics = []struct {
 	topic, payload string
 	values         []string

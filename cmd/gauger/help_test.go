@@ -19,7 +19,7 @@ func leaves(cmd *cobra.Command) (all []*cobra.Command) {
 	return all
 }
 
-// answers is what a call prints, and its status.
+// answers a call with what it prints, and its status.
 func answers(t *testing.T, args string) (out, errs string, status int) {
 	t.Helper()
 	var outs, said bytes.Buffer

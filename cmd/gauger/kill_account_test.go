@@ -44,7 +44,7 @@ func (l *life) settle() (err error) {
 	return errors.Join(err, l.witnesses())
 }
 
-// receiptsKept is how many receipts of a stream the outbox has at least.
+// receiptsKept of a stream, at least.
 const receiptsKept = 1000
 
 // numbered looks for the receipts of records 1 to last: none may be missing, and none be beyond.
@@ -71,7 +71,7 @@ func (l *life) numbered(box *outbox.Box, stream string, last uint64) error {
 	return nil
 }
 
-// delivery is what an operation was sent: records, further copies of them, those copies that follow an answer that was
+// delivery counts what an operation was sent: records, further copies of them, those copies that follow an answer that was
 // dropped, and a copy that nothing explains.
 type delivery struct {
 	records, copies, excused int
@@ -125,7 +125,7 @@ func (m *moody) doubled(run int, op string) {
 	}
 }
 
-// mostDoubled is how many batches, each of another queue, the kill of one process has doubled at most.
+// mostDoubled batches, each of another queue, by the kill of one process.
 func (m *moody) mostDoubled() (most int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

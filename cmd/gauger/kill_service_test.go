@@ -181,7 +181,7 @@ func (l *life) leaves(p *attempt, limit <-chan time.Time) error {
 	return nil
 }
 
-// left is how many records wait; at least one while nobody answers.
+// left counts the records that wait; at least one while nobody answers.
 func (l *life) left() uint64 {
 	var s control.Status
 	if !l.ask("status", control.None{}, &s) {

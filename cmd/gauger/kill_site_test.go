@@ -208,7 +208,7 @@ func (n *numbers) restarted() {
 	n.first = time.Time{}
 }
 
-// firstPoll is how long after an instant the first request came; false: none did.
+// firstPoll measures from an instant to the first request; false: none came.
 func (n *numbers) firstPoll(since time.Time) (time.Duration, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -17,10 +17,10 @@ import (
 // at which the accounts must be even. Cases of one life follow each other on the same file.
 const lifeCycles = 20
 
-// livesAtOnce is how many sites are killed side by side.
+// livesAtOnce of sites that are killed side by side.
 const livesAtOnce = 3
 
-// killed is what the kills of a stretch came to.
+// killed adds up the kills of a stretch.
 type killed struct {
 	cycles, kills    int
 	readings, lost   int             // polled and followed by another poll; and of those not at the service
@@ -148,7 +148,7 @@ func (l *life) cycle(rng *rand.Rand) error {
 	return l.startAndKill(atOnce, time.Duration(rng.Int64N(int64(60*time.Millisecond))))
 }
 
-// mostPatience is how long a kill waits for its aim: a process that was roused late may never get there.
+// mostPatience of a kill that waits for its aim: a process that was roused late may never get there.
 const mostPatience = 1500 * time.Millisecond
 
 func (l *life) startAndKill(what <-chan struct{}, after time.Duration) error {

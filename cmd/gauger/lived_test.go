@@ -104,7 +104,7 @@ func (l *lived) main() *call {
 	return &call{in: strings.NewReader(""), out: l, err: l, getenv: func(string) string { return "" }}
 }
 
-// check is what gauger check says of the file, and its exit status.
+// check calls gauger check: what it says of the file, and its exit status.
 func (l *lived) check() (said string, status int) {
 	out := &strings.Builder{}
 	m := &call{in: strings.NewReader(""), out: io.Discard, err: out, getenv: os.Getenv}
@@ -159,7 +159,7 @@ func statusAt(ctx context.Context, socket string) (s control.Status, err error) 
 	return s, err
 }
 
-// wrong is what a run must not leave behind: an end of its own, a tank without a level, something that could not be
+// wrong names what a run must not leave behind: an end of its own, a tank without a level, something that could not be
 // stored. ticket: the load of the recording must have become one.
 func (l *lived) wrong(ticket bool) string {
 	said := l.said()

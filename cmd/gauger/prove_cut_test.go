@@ -14,7 +14,7 @@ import (
 	"gauger/outbox"
 )
 
-// told is what was in the queues after a row.
+// told holds the queues after a row.
 type told struct {
 	at      time.Duration // batches handed over so far
 	tickets int

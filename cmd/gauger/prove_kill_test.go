@@ -84,7 +84,7 @@ func TestProveKills(t *testing.T) {
 	t.Logf("%d kills over %d recordings; %d tickets the same to the byte; %d sent again because the program died before the answer was stored", kills, len(cases), same, resent)
 }
 
-// arrived is what the service has in the end.
+// arrived counts at the service, in the end.
 type arrived struct {
 	tickets, events []json.RawMessage
 	again           int // tickets that came once more
@@ -129,7 +129,7 @@ func (p *proof) killed(program string, rows []int, rng *rand.Rand, whole map[str
 	return p.counted(office)
 }
 
-// counted is what the service has by now, each ticket once.
+// counted at the service by now, each ticket once.
 func (p *proof) counted(office *office) arrived {
 	p.t.Helper()
 	var out arrived

@@ -18,7 +18,7 @@ import (
 	stretches "gauger/deploy/proof"
 )
 
-// mqttPerSecond is how many messages a second the device sends.
+// mqttPerSecond of messages from the device.
 const mqttPerSecond = 500
 
 const mqttYAML = `site: MQTT proof

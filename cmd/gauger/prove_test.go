@@ -117,7 +117,7 @@ func (w lookedAt) Emit(ctx context.Context, batch []collectors.Reading) error {
 	return err
 }
 
-// proven is what a ticket is compared by.
+// proven are the figures by which a ticket is compared.
 type proven struct {
 	TicketNumber               string
 	Comments                   string

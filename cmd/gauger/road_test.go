@@ -38,7 +38,7 @@ type hauled struct {
 
 func (h hauled) ends() float64 { return h.begins + h.load/h.rate }
 
-// level is what stands in the tank, in inches.
+// level of the tank, in inches.
 func (h hauled) level(minute float64) float64 {
 	out := min(max(0, (minute-h.begins)*h.rate), h.load)
 	return h.level0 + (h.inflow*minute-out)/roadPer

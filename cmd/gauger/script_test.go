@@ -80,7 +80,7 @@ func setUp(env *testscript.Env) error {
 	return os.WriteFile(filepath.Join(env.WorkDir, "gauger.yaml"), []byte(text), 0o600)
 }
 
-// most is how long a script waits for anything.
+// most that a script waits for anything.
 const most = 20 * time.Second
 
 // exitsCmd runs gauger and compares its exit status: exits STATUS ARGS...

@@ -43,7 +43,7 @@ tanks:
   - {id: TK-1, level: plc/level, height: 20ft, strapping: [[0, 0], [240, 480]], purchaser: Acme Crude}
 `
 
-// stopMost is how long a test waits for an end; that it comes within 5 s is printed, and fails nobody's slow machine.
+// stopMost that a test waits for an end; that it comes within 5 s is printed, and fails nobody's slow machine.
 const stopMost = time.Minute
 
 // stopped is a site that is told to stop while something is stuck.

@@ -20,7 +20,7 @@ type mapped struct {
 	yaml string // what the device says beside name, modbus and template
 	fill func(*modbustest.Bank)
 	want []expected // of every point, in order
-	// states are what else the map knows of: each changes the bank and what is expected of some points.
+	// states that the map knows besides: each changes the bank and what is expected of some points.
 	states []state
 }
 
