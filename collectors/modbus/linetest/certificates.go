@@ -21,12 +21,16 @@ var (
 // PipeEnd is an end of a pipe as crypto/tls wants it.
 type PipeEnd struct{ *modbustest.End }
 
+// LocalAddr is no place: TLS wants one to name.
 func (PipeEnd) LocalAddr() net.Addr { return &net.TCPAddr{} }
 
+// RemoteAddr is no place.
 func (PipeEnd) RemoteAddr() net.Addr { return &net.TCPAddr{} }
 
+// SetReadDeadline does nothing: the wire in memory is never silent for long.
 func (e PipeEnd) SetReadDeadline(time.Time) error { return nil }
 
+// SetWriteDeadline does nothing.
 func (e PipeEnd) SetWriteDeadline(time.Time) error { return nil }
 
 // siteTLS are the certificates of the device called site and of its master, made once.
