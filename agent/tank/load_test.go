@@ -16,7 +16,7 @@ func remarked(l Load, what string) bool {
 }
 
 // dumped are the inches that a separator which dumps 0.7 bbl at a time has brought more than an even
-// inflow by each second, in inches.
+// inflow by each second.
 func dumped(seed uint64, perDay float64, until int) []float64 {
 	rnd := rand.New(rand.NewPCG(seed, 11))
 	off := make([]float64, until)

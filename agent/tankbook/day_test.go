@@ -81,7 +81,7 @@ func TestBookGoesOnFromItsBytes(t *testing.T) {
 	}
 }
 
-// num is *p, or NaN where there is none.
+// num is p, or a number far off where there is none.
 func num(p *float64) *float64 {
 	if p == nil {
 		return new(-1e9)
