@@ -135,7 +135,7 @@ func (a *Agent) tickLedger(ctx context.Context) error {
 	}
 }
 
-// storeEvery is how often a quiet site looks whether its store is still there: each commit looks by itself.
+// storeEvery is for a quiet site that looks whether its store is still there; each commit looks by itself.
 const storeEvery = 15 * time.Second
 
 // lookAtStore ends the agent when the outbox's file was removed or replaced: what would be stored then is lost.
@@ -154,7 +154,7 @@ func (a *Agent) lookAtStore(ctx context.Context) error {
 	}
 }
 
-// commitHung is how long one commit may take before the program counts as hung: systemd restarts it then.
+// commitHung: after one commit of this length the program counts as hung, and systemd restarts it.
 const commitHung = 30 * time.Second
 
 // alive says whether the box still takes transactions: a disk that hangs must not look like a program that works.
@@ -181,7 +181,7 @@ func (a *Agent) resumeClock() error {
 	return a.Clock.Resume(r, time.Now(), a.Boot)
 }
 
-// runRecord is how a run of the program began and ended.
+// runRecord tells the next run of the program of this one.
 type runRecord struct {
 	Began  time.Time
 	Clean  bool
@@ -230,7 +230,7 @@ func (a *Agent) unlessFull(err error) error {
 	return err
 }
 
-// ServiceSource is how the sources of notices about the service and its settings begin, KeySource how those about its keys
+// ServiceSource begins the sources of notices about the service and its settings, KeySource those about its keys
 // do. Whoever tells of one knows nothing of an earlier run.
 const (
 	ServiceSource = "service "

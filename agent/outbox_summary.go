@@ -11,14 +11,14 @@ import (
 	"gauger/outbox"
 )
 
-// tellEvery is how far apart the events are that say one thing of one stream: an outage makes one at once and then one an
+// tellEvery is the interval of events that say one thing of one stream: an outage makes one at once and then one an
 // hour, and not one for every record.
 const tellEvery = time.Hour
 
-// quietAfter is how long no event may be refused, and nothing give way, before that counts as over.
+// quietAfter: refusals of events, and evictions, are over when none came for so long.
 const quietAfter = time.Minute
 
-// namedMost is how many ids a sum names.
+// namedMost limits the ids that a sum names.
 const namedMost = 10
 
 // noteSummaries keeps what the box says from becoming as many events. What it says of refused events never goes through the
@@ -109,7 +109,7 @@ func (all *noteSummaries) next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// due is when a sum is told: after an hour, and what gave way as soon as that is over. What is over again and again is told
+// due is the time of a sum's event: after an hour, and for evictions as soon as they are over. What is over again and again is told
 // so once an hour, or each of those events would make others give way.
 func (s *noteSummary) due(kind outbox.NoteKind) time.Time {
 	at := s.told.Add(tellEvery)
@@ -119,7 +119,7 @@ func (s *noteSummary) due(kind outbox.NoteKind) time.Time {
 	return at
 }
 
-// refusedEventsDue is when refused events may be told of; false: there are none, or it goes on.
+// refusedEventsDue is the time of the event about refused events; false: there are none, or it goes on.
 func (all *noteSummaries) refusedEventsDue() (at time.Time, ok bool) {
 	at = all.refusedEvents.last.At.Add(quietAfter)
 	if again := all.refusedEvents.told.Add(tellEvery); again.After(at) {
@@ -165,7 +165,7 @@ func (all *noteSummaries) refusedEventsNote(now time.Time) outbox.Note {
 	return n
 }
 
-// aboutEvents is how the note of an event begins that tells of the events' own stream.
+// aboutEvents begins the note of an event that tells of the events' own stream.
 const aboutEvents = "outbox " + ledger.Events + ": "
 
 // isAboutEvents says that a refused event is itself one about refused events: it is counted, and nothing is made of it.

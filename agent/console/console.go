@@ -27,7 +27,7 @@ import (
 // maxRequest is the longest request that the socket reads, in bytes.
 const maxRequest = 4 << 20
 
-// Answer is what the socket answers: a result, or an error in words. A feed gives many results and a last one that
+// Answer of the socket: a result, or an error in words. A live stream gives many results and a last one that
 // says that it is over.
 type Answer struct {
 	Result json.RawMessage `json:"result,omitempty"`

@@ -30,7 +30,7 @@ type Entry struct {
 	Request *Request        `json:"request,omitempty"` // that takes it to the service; only where one record is shown
 }
 
-// Request is what goes over the wire for one record, but for the headers.
+// Request goes over the wire for one record, without its headers.
 type Request struct {
 	Method string          `json:"method"`
 	URL    string          `json:"url"`

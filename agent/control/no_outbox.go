@@ -30,12 +30,12 @@ func (d *Server) unknownRequest(name string) error {
 	return fmt.Errorf("%w (%s)", ErrUnknownRequest, name)
 }
 
-// NoOutboxError is what whatever needs the outbox answers while it cannot be opened, with the reason of that.
+// NoOutboxError answers for whatever needs the outbox while it cannot be opened, with the reason.
 func NoOutboxError(why string) error {
 	return errors.New("the outbox cannot be opened, so nothing can be stored or looked up: " + why)
 }
 
-// Err is why nothing can be stored; nil: it can.
+// Err gives the reason for which nothing can be stored; nil: it can.
 func (d *Server) Err() error {
 	if d.NoOutbox != nil {
 		return d.NoOutbox()
@@ -54,7 +54,7 @@ func fullProblem(why error) string {
 	return diskFull + " (" + why.Error() + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
 }
 
-// diskFull is what a person can do about a full disk.
+// diskFull names the cure.
 const diskFull = "the disk is full: make room on it"
 
 // statusWithoutOutbox is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
@@ -76,7 +76,7 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	return s
 }
 
-// cures are what a person can do about a store that cannot be opened.
+// cures tell a person about a store that cannot be opened, by the system's error.
 var cures = []struct {
 	cause syscall.Errno
 	cure  string

@@ -29,7 +29,7 @@ type Proof struct {
 	Events  EventProof              `json:"events"`
 }
 
-// Tally is what became of a number of records: Accepted is the sum of the others.
+// Tally counts records by their fate: Accepted is the sum of the others.
 type Tally struct {
 	Accepted  uint64 `json:"accepted"`
 	Delivered uint64 `json:"delivered"`
@@ -42,7 +42,7 @@ type Tally struct {
 	LostUnknown bool `json:"lost_unknown,omitempty"` // more may be lost than Lost: damage took the counts as well
 }
 
-// Losses is how many records are lost, in words where that is not known.
+// Losses counts the lost records, in words where the number is not known.
 func (t Tally) Losses() string {
 	switch {
 	case t.LostUnknown && t.Lost == 0:
@@ -99,7 +99,7 @@ func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 	return p, nil
 }
 
-// recordPlace is where one record was seen.
+// recordPlace is one sight of a record.
 type recordPlace struct {
 	seq   uint64
 	state outbox.State

@@ -34,19 +34,19 @@ type EventCount struct {
 	Service   int `json:"service"`
 }
 
-// eventKey is what makes two events the same.
+// eventKey: two events with the same key are one.
 type eventKey struct {
 	rule, object string
 	start        int64
 }
 
-// eventTally is what is known of the events with one key.
+// eventTally counts the events with one key.
 type eventTally struct {
 	EventCount
 	undelivered int // waiting or refused: the service may have them, or not
 }
 
-// eventComparison is what was sent in a stretch, by event.
+// eventComparison holds the events of a stretch beside those that the service has.
 type eventComparison struct {
 	zone     cloud.Wire
 	from, to time.Time
@@ -137,7 +137,7 @@ func (t *eventTally) start() time.Time {
 	return at
 }
 
-// eventObject is what a query for events can be limited to.
+// eventObject limits a query for events.
 type eventObject struct{ id, kind string }
 
 // asked says that a query can be limited to it: the service knows these two types.

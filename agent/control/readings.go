@@ -24,7 +24,7 @@ type RecordingPiece struct {
 	Damage string `json:"damage,omitempty"`
 }
 
-// pieceSize is how many bytes of a recording are handed over at once.
+// pieceSize, in bytes: a recording is handed over in pieces.
 const pieceSize = 32 << 10
 
 // readings gives what the recorder holds, in the order in which it came.

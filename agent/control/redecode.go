@@ -14,7 +14,7 @@ import (
 	"gauger/outbox"
 )
 
-// DecodeResult is what became of a kept message that was decoded again.
+// DecodeResult tells of one kept message that was decoded again.
 type DecodeResult struct {
 	Seq    uint64 `json:"seq"`
 	Values int    `json:"values"`        // records that were made of it

@@ -20,7 +20,7 @@ import (
 )
 
 // Server answers the commands. Beside a running daemon they reach it through its socket; without one a command opens the
-// store and sits at a desk of its own. Either way the same verb does the same thing.
+// store and asks a server of its own. Either way the same request does the same thing.
 type Server struct {
 	Ledger       *ledger.Ledger
 	Box          *outbox.Box

@@ -19,7 +19,7 @@ type (
 		Slot string `json:"slot"`
 		Key  string `json:"key,omitempty"`
 	}
-	// RenewResult is what came of a renewal.
+	// RenewResult tells of the key that came back.
 	RenewResult struct {
 		Slot    string    `json:"slot"`
 		Key     string    `json:"key"` // fingerprint of the value that came back; none: the value stays
@@ -27,12 +27,12 @@ type (
 		Assumed bool      `json:"assumed"`
 		Warning string    `json:"warning,omitempty"`
 	}
-	// LoginArgs is what Authenticate sends; empty fields are taken from the configuration, or left out.
+	// LoginArgs go to Authenticate; empty fields are taken from the configuration, or left out.
 	LoginArgs struct {
 		Type, Customer, User, PasswordHash, Token, APIKey, Feature, SubscriptionKey string
 		Keep                                                                        bool // take the keys into the ring
 	}
-	// LoginResult is what a login brought, without the keys themselves.
+	// LoginResult has the answer to a login, without the keys themselves.
 	LoginResult struct {
 		User         string           `json:"user"`
 		Result       int              `json:"result"`
@@ -55,7 +55,7 @@ type (
 		cloud.EventQuery
 		All bool
 	}
-	// QueryResult is what a query brought: the elements that could be read, or the answers as they came. With a note it is not
+	// QueryResult has the elements that could be read, or the answers as they came. With a note it is not
 	// known what there is.
 	QueryResult[E any] struct {
 		Items []E               `json:"items"`

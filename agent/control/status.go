@@ -17,7 +17,7 @@ import (
 	"gauger/outbox"
 )
 
-// Status is how the site stands, for people and programs.
+// Status of the whole site at one instant, for people and programs.
 type Status struct {
 	Site     string                   `json:"site"`
 	ID       string                   `json:"id"`
@@ -43,7 +43,7 @@ type Status struct {
 	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
 }
 
-// LineStatus is what one socket or serial port with polled devices has done since the program started.
+// LineStatus counts for one socket or serial port with polled devices since the program started.
 type LineStatus struct {
 	Line       string        `json:"line"`
 	Load       float64       `json:"load"`   // share of the last minute or two in which requests had it
@@ -67,7 +67,7 @@ type RoundStatus struct {
 	At     time.Time `json:"at"`
 }
 
-// Waiting is how many records have not left yet; what could not be decoded is none of them.
+// Waiting counts the records that have not left yet; messages that could not be decoded are none of them.
 func (s Status) Waiting() (n uint64) {
 	for name, c := range s.Streams {
 		if name != ledger.Refused {
@@ -93,7 +93,7 @@ func (s Status) WaitsForLinkOnly() bool {
 	return true
 }
 
-// overdue is how long a record may wait before the site counts as not sending.
+// overdue: with a record that has waited for so long the site counts as not sending.
 const overdue = 2 * time.Minute
 
 // Overdue says that what the link does not hold back does not leave: for a while, or since the service takes nothing of any
@@ -202,7 +202,7 @@ func (s *Status) show(seen ledger.Snapshot) {
 	}
 }
 
-// began is when this run began, by the clock as it is set now: how long ago that was is told by the one that never steps.
+// began puts the beginning of this run on the clock as it is set now: its age is told by the clock that never steps.
 func (d *Server) began(now time.Time) time.Time {
 	if d.Began.IsZero() {
 		return d.Began
@@ -231,7 +231,7 @@ func (d *Server) withUnheard(points []PointReading, began time.Time) []PointRead
 	return points
 }
 
-// oldest is when the record that has waited longest was queued; zero when none waits. What waits by itself is a problem of
+// oldest gives the time at which the record that has waited longest was queued; zero: none waits. What waits by itself is a problem of
 // its own, and no sign that the site does not send.
 func (d *Server) oldest(s Status) (at time.Time, err error) {
 	for name, c := range s.Streams {
@@ -249,10 +249,10 @@ func (d *Server) oldest(s Status) (at time.Time, err error) {
 	return at, nil
 }
 
-// isolatedNamed is how many of the ids that wait by themselves are named.
+// isolatedNamed limits the ids that are named one by one.
 const isolatedNamed = 10
 
-// IsolatedCount is how many devices, wells and records wait by themselves.
+// IsolatedCount counts the devices, wells and records that wait by themselves.
 func (s Status) IsolatedCount() (n int) {
 	for _, d := range s.Drains {
 		n += len(d.Isolated)

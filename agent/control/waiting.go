@@ -10,7 +10,7 @@ import (
 	"gauger/outbox"
 )
 
-// DrainStatus is how far the sending of one stream is.
+// DrainStatus of one stream: the drain's activity, the last refusal and the next attempt.
 type DrainStatus struct {
 	Activity string     `json:"activity"`            // idle, pacing, sending, waiting, paused; empty: nobody sends it
 	Held     time.Time  `json:"held_since,omitzero"` // since when nothing of it was taken; absent: all is well
@@ -36,7 +36,7 @@ type Isolated struct {
 	Why     string    `json:"why"` // in a sentence
 }
 
-// addressed is what the addresses of a stream are ids of, and with what a person compares them.
+// addressed names, by stream, the things whose ids its addresses are, and the list to compare them with.
 var addressed = map[string][2]string{
 	ledger.Memos: {"device", "`gauger devices query`"}, ledger.TagValues: {"well", "wells.id"}, ledger.Targets: {"well", "wells.id"},
 }

@@ -38,7 +38,7 @@ func (d *txn) deferRecord(p deferredRecord) {
 	d.putJSON(deferredKey+fmt.Sprintf("%012d", d.lastDeferred), p)
 }
 
-// monotonicZero is what the wall clock says of an instant that stays: the boot of the box, the beginning of this run where that is
+// monotonicZero is the wall clock's time of an instant that stays: the boot of the box, the beginning of this run where that is
 // not known, or that of a recording.
 func (d *txn) monotonicZero() time.Time {
 	if d.replayBoot != 0 {

@@ -228,5 +228,5 @@ func clip(name string) string {
 	return name
 }
 
-// UnwritableSource is how the sources of notices about records and state begin that could not be written.
+// UnwritableSource begins the sources of notices about records and state that could not be written.
 const UnwritableSource = "what is kept as "

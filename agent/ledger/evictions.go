@@ -10,7 +10,7 @@ import (
 	"gauger/outbox"
 )
 
-// evictionsToldFor is how long status tells of what gave way: nothing brings it back, and a line that stays is not read.
+// evictionsToldFor ends the line of the status about evicted records: nothing brings them back, and a line that stays is not read.
 const evictionsToldFor = 24 * time.Hour
 
 // CountEvicted counts what gave way, for status.

@@ -78,7 +78,7 @@ type Explanation struct {
 	Lact     bool           `json:"lact,omitempty"`
 }
 
-// explainWithin is how far about an instant people look: a clock on a wall and a memory are no better.
+// explainWithin, to both sides of an instant: a clock on a wall and a memory are no better.
 const explainWithin = time.Hour
 
 // Explain gathers what is known of an instant.

@@ -10,7 +10,7 @@ import (
 	"gauger/collectors"
 )
 
-// inchesPer is how many inches one unit of a level is.
+// inchesPer unit of a level.
 var inchesPer = map[string]float64{
 	"": 1, "in": 1, "inch": 1, "inches": 1, "ft": 12, "feet": 12, "foot": 12,
 	"m": 1 / 0.0254, "cm": 1 / 2.54, "mm": 1 / 25.4,

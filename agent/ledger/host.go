@@ -16,7 +16,7 @@ import (
 	"gauger/outbox"
 )
 
-// hostFor is what the ledger offers one collector: the same for all, but each has a memory of its own.
+// hostFor is one collector's host: the same ledger for all, but each has a memory of its own.
 type hostFor struct {
 	*Ledger
 	device string
@@ -30,7 +30,7 @@ func (h hostFor) Emit(ctx context.Context, batch []collectors.Reading) error {
 	return h.Ledger.Emit(ctx, h.device, batch)
 }
 
-// Refusal is what is kept of a message that could not be decoded. When it came is the record's own time.
+// Refusal is the stored form of a message that could not be decoded. Its arrival is the record's own time.
 type Refusal struct {
 	Source string             `json:"source"` // a topic, or a register
 	Raw    []byte             `json:"raw"`    // base64

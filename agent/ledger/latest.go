@@ -57,7 +57,7 @@ func (n latestReadings) device(device string, room int) *deviceReadings {
 	return n[device]
 }
 
-// indexOf is where the point stands, which is probably the guess; a new one is given a place.
+// indexOf finds the point, probably at the guess; a new one is given a place.
 func (s *deviceReadings) indexOf(p collectors.Point, guess int) int {
 	if guess < len(s.points) && s.points[guess] == p {
 		return guess
@@ -75,7 +75,7 @@ func (s *deviceReadings) indexOf(p collectors.Point, guess int) int {
 	return at
 }
 
-// find is where the point stands; negative: it does not.
+// find gives the point's index; negative: it has none.
 func (s *deviceReadings) find(p collectors.Point) int {
 	if s.index == nil {
 		return slices.Index(s.points, p)

@@ -52,7 +52,7 @@ type Ledger struct {
 	boxBoot       int64         // of the box; 0: not known
 	uptimeAtStart time.Duration // of the box when this run was born
 
-	// loading is whether each tank is being hauled. It is read without the lock, which a commit holds for as long as
+	// loading, by tank: it is being hauled. It is read without the lock, which a commit holds for as long as
 	// the disk takes.
 	loading []atomic.Bool
 
@@ -72,7 +72,7 @@ type ticketOperations struct{ *Ledger }
 // tankOperations is the part by which people see the tanks and work on them: tank_status.go, tanks_inhibit.go, explain.go.
 type tankOperations struct{ *Ledger }
 
-// state is what a batch may change. Whatever a transaction changes of it is copied first, so that a commit that failed
+// state may be changed by a batch. Whatever a transaction changes of it is copied first, so that a commit that failed
 // leaves the old one.
 type state struct {
 	tanks        tank.State
@@ -321,7 +321,7 @@ func (d *txn) clockDoubted() bool {
 	return d.l.clock.Doubted(d.now)
 }
 
-// astray is how far a clock in doubt is from where it was last believed.
+// astray is the deviation of a clock in doubt; a recording's clock has none.
 func (d *txn) astray() time.Duration {
 	if d.replayBoot != 0 {
 		return 0
@@ -329,7 +329,7 @@ func (d *txn) astray() time.Duration {
 	return d.l.clock.Deviation(d.now)
 }
 
-// eviction is what gave way of one stream: from the first to the last of it, without a pause of gaveFor.
+// eviction counts the evicted records of one stream, from the first to the last, without a pause of evictionsToldFor.
 type eviction struct {
 	Since, Last time.Time
 	Count       int

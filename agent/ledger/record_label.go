@@ -8,7 +8,7 @@ import (
 	"gauger/outbox"
 )
 
-// EventRef is what tells one event from another at the service.
+// EventRef tells one event from another at the service.
 type EventRef struct {
 	Rule   string `json:"rule"`
 	Start  string `json:"start"` // as it was sent
@@ -16,7 +16,7 @@ type EventRef struct {
 	Type   string `json:"object_type"`
 }
 
-// mostRule is how much of a rule's name the receipt of an event keeps: the rest of its room is for start and object.
+// mostRule, in bytes: an event's receipt keeps no more of a rule's name, since the rest of its room is for start and object.
 const mostRule = 46
 
 // RecordLabel is the few words by which a delivered record is found again: a ticket's number; an event's rule, start, object
@@ -43,7 +43,7 @@ func RecordLabel(stream string, r outbox.Record) string {
 	return cmp.Or(b.TicketNumber, b.RuleName, b.Code, stream)
 }
 
-// ShortRule is what a receipt keeps of a rule's name.
+// ShortRule cuts a rule's name to the room that a receipt has for it.
 func ShortRule(name string) string {
 	name = strings.ReplaceAll(name, "\t", " ")
 	if len(name) > mostRule {

@@ -75,7 +75,7 @@ func (l *Ledger) recordBatch(d *txn, batch []collectors.Reading) {
 	}
 }
 
-// RecorderStatus is how the recorder stands.
+// RecorderStatus counts rows and bytes.
 type RecorderStatus struct {
 	Rows     uint64    `json:"rows"` // since the program started
 	Lost     uint64    `json:"lost"` // of them, those that could not be written

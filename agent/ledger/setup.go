@@ -12,7 +12,7 @@ import (
 	"gauger/collectors"
 )
 
-// setup is how a tank is measured: how its level is read, and how that becomes barrels. What is in force is stored, so
+// setup is a tank's gauging setup: the way from a reading to inches and barrels. What is in force is stored, so
 // that a change of the configuration is noticed, waits for the end of a load and for the first levels, and stands on
 // the next ticket.
 type setup struct {
@@ -34,13 +34,13 @@ type setup struct {
 	Pending    *pendingChange `json:"Waits,omitempty"` // of the configuration, that is not in force yet
 }
 
-// pendingChange is what a start has found changed of a tank.
+// pendingChange is a change of the configuration that waits.
 type pendingChange struct {
 	Since time.Time
 	What  string
 }
 
-// pastSetup is how a tank's level was read until a time.
+// pastSetup was in force until a time.
 type pastSetup struct {
 	Until          time.Time
 	Level          collectors.Point
@@ -52,7 +52,7 @@ type pastSetup struct {
 
 const historyMost = 8 // changes of which each tank remembers what was before
 
-// pastSetupAt is how the tank's level was read at a time.
+// pastSetupAt finds the setup that was in force at a time.
 func (g *setup) pastSetupAt(at time.Time) pastSetup {
 	for _, p := range g.History {
 		if at.Before(p.Until) {
@@ -163,12 +163,12 @@ func (s Site) detector(gears []setup) (tank.Site, error) {
 	return tank.NewSite(list)
 }
 
-// setupIndex is where the setup of a tank stands; -1 when it has none.
+// setupIndex finds the setup of a tank; -1: it has none.
 func setupIndex(gears []setup, id string) int {
 	return slices.IndexFunc(gears, func(g setup) bool { return g.ID == id })
 }
 
-// changeover is how a tank's level by the setting in force reads by the one that is to follow.
+// changeover leads from the setting in force to the one that is to follow.
 type changeover struct {
 	To  levelSetting
 	By  tank.Conversion
@@ -192,7 +192,7 @@ type pointOrigin struct {
 	Origin
 }
 
-// origin is how a point's value comes about by the configuration; nothing for a point that it does not have.
+// origin of a point's value by the configuration; nothing for a point that it does not have.
 func (s Site) origin(p collectors.Point) Origin {
 	if s.OriginOf == nil {
 		return Origin{}
@@ -227,7 +227,7 @@ func (s levelSetting) toInches(r collectors.Reading, x *tank.Input) {
 	x.Value, x.Good = in+float64(s.Offset), x.Good && err == nil
 }
 
-// linear is how inches follow from the number that is read: so many for each one, and so many more.
+// linear gives the inches for each one of the number that is read, and those to add.
 func (s levelSetting) linear() (each, more float64, ok bool) {
 	one, err := LevelInches(1, s.Unit, float64(s.Height))
 	each = one * cmp.Or(s.Scale, 1)
@@ -243,7 +243,7 @@ func (s levelSetting) sameSource(o levelSetting) bool {
 	return s.Source == o.Source && (s.Place == o.Place || s.Point == o.Point)
 }
 
-// conversionTo is how a level by this setting reads by another one, where both rest on the same number. A gauge that was turned
+// conversionTo turns a level by this setting into one by another, where both rest on the same number. A gauge that was turned
 // upside down (a distance in place of a level) compares with nothing before.
 func (s levelSetting) conversionTo(o levelSetting) tank.Conversion {
 	each, more, ok := s.linear()

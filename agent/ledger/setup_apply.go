@@ -90,7 +90,7 @@ func (s *state) matchSetups(stored []setup, site Site) {
 	s.tankBook = s.tankBook.Arranged(from)
 }
 
-// renamedFrom is where the setup of a tank stands that has another id now while it is being hauled: its load goes on. -1: none.
+// renamedFrom finds the setup of a tank that has another id now while it is being hauled: its load goes on. -1: none.
 // A tank at rest begins anew, since another one may stand in its place.
 func (s *state) renamedFrom(stored []setup, g *setup) int {
 	for k := range stored {
@@ -269,7 +269,7 @@ func (d setupTxn) queueConfigChanged(id, note string) {
 	d.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: id, Note: id + ": " + note, Start: now, End: now})
 }
 
-// takeChanges is what was changed of a tank since its last load; it is said once.
+// takeChanges gives the changes of a tank's setup since its last load, once.
 func (d setupTxn) takeChanges(id string) []string {
 	i := setupIndex(d.setups, id)
 	if i < 0 || d.setups[i].Changes == nil {

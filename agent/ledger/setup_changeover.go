@@ -37,7 +37,7 @@ type firstLevels struct {
 	first, now float64
 }
 
-// conversionOf is how a level by the setup in force reads by the configured one, once that is known.
+// conversionOf turns a level by the setup in force into one by the configured setup, once that is known.
 func (d setupTxn) conversionOf(i int) (tank.Conversion, bool) {
 	g, want := &d.setups[i], d.l.configured[i].levelSetting()
 	if have := g.levelSetting(); have.conversionTo(want) == tank.Unchanged {

@@ -19,7 +19,7 @@ const (
 	Refused   = "refused"
 )
 
-// Site is what the ledger has to know: the tanks and where their figures come from, the rules of the events, the
+// Site is the configuration in the ledger's terms: the tanks and the points of their figures, the rules of the events, the
 // values of the wells, and how tickets leave. The command builds it from the configuration.
 type Site struct {
 	Name, ID           string
@@ -64,7 +64,7 @@ type Value struct {
 	Target bool
 }
 
-// stream is where the value's records go.
+// stream of the value's records.
 func (v Value) stream() string {
 	if v.Target {
 		return Targets
@@ -72,7 +72,7 @@ func (v Value) stream() string {
 	return TagValues
 }
 
-// speed is how much faster than the wall clock the site's time runs (demonstrations only).
+// speed of the site's time, as a multiple of the wall clock's (demonstrations only).
 func (s Site) speed() float64 {
 	if len(s.Tanks) == 0 || s.Tanks[0].Loads.Speed <= 0 {
 		return 1
@@ -95,10 +95,10 @@ func (s Site) productionDay(t time.Time) string {
 	return time.Date(y, m, d, 12, 0, 0, 0, time.UTC).Format(time.DateOnly)
 }
 
-// Steady is how long the clock must run without a step to be assumed right.
+// Steady: after so long without a step the clock is assumed right.
 func (s Site) Steady() time.Duration { return s.scaled(clock.SteadyAfter) }
 
-// TickEvery is how often the ledger wants to hear the clock.
+// TickEvery is the interval at which the ledger wants to hear the clock.
 func (s Site) TickEvery() time.Duration { return max(s.scaled(tickEvery), tickLimit) }
 
 // Operations says which operation of the service takes which stream.
@@ -113,7 +113,7 @@ const (
 	tickLimit = 100 * time.Millisecond
 )
 
-// Origin is how the value of a point comes about: a number that is read somewhere, times Scale, and Add more, in Unit.
+// Origin of a point's value: a number that is read somewhere, times Scale, and Add more, in Unit.
 type Origin struct {
 	Place      string          `json:",omitempty"` // address or port of the device, where it has one
 	Source     string          `json:",omitempty"` // where the number is read there and how its bits become one; empty: not known

@@ -17,7 +17,7 @@ const (
 	closedDaysKept = 420         // days for which a closed one is kept
 )
 
-// barrelsPer is how many barrels one unit of a production meter is.
+// barrelsPer unit of a production meter.
 var barrelsPer = map[string]float64{"": 1, "bbl": 1, "gal": 1. / 42, "m3": 6.28981077, "l": 0.00628981077, "ft3": 1728. / 9702, "mbbl": 1000}
 
 // Barrels turns a volume in its unit into barrels of 42 US gallons.
@@ -29,7 +29,7 @@ func Barrels(v float64, unit collectors.Unit) (float64, error) {
 	return v * per, nil
 }
 
-// bookRules are how the tank book of a site is kept.
+// bookRules are the site's settings of its tank book.
 func (s Site) bookRules() tankbook.Rules {
 	r := tankbook.Rules{Zone: s.Zone, GaugeOff: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
 	if r.Zone == nil {

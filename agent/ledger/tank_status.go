@@ -60,7 +60,7 @@ func (l tankOperations) tankStatus(i int, t Tank) TankStatus {
 	return s
 }
 
-// TankRow is how a tank stands, and its newest load that is not rejected.
+// TankRow is one line of `gauger tanks list`: a tank, and its newest load that is not rejected.
 type TankRow struct {
 	TankStatus
 	Last *TicketRecord `json:"last_load,omitempty"`
@@ -132,7 +132,7 @@ func (l tankOperations) inhibited(id string, now time.Time) *Inhibition {
 	return nil
 }
 
-// DeviceLookup is what the service said when it was asked for a tank's external id.
+// DeviceLookup keeps the service's answer to a query for a tank's external id.
 type DeviceLookup struct {
 	Tank   string    `json:"tank"`
 	Found  string    `json:"found"` // known, unknown, or unclear: the answer could not be read
@@ -164,7 +164,7 @@ func (l tankOperations) KeepLookup(found DeviceLookup) error {
 	return l.commit(d, "")
 }
 
-// LookupOf is what is remembered of a tank; zero when the service was not asked yet.
+// LookupOf recalls a tank's lookup; zero: the service was not asked yet.
 func (l tankOperations) LookupOf(id string) (found DeviceLookup, err error) {
 	err = l.LoadState(lookupKey+id, &found)
 	return found, err

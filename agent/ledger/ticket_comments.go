@@ -46,7 +46,7 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 	return joinComments("", []string{text}, joinComments("", parts, tail, max(0, limit-said)), limit)
 }
 
-// rateText is how fast the load was and in how many parts; of one that nobody saw, between which readings it was.
+// rateText has rate and parts of a load; of one that nobody saw, the readings between which it was.
 func (s Site) rateText(load tank.Load) string {
 	if u := load.Hidden(); u != nil {
 		return fmt.Sprintf("unseen between %s and %s", u.From.In(s.Zone).Format("15:04:05"), u.To.In(s.Zone).Format("15:04:05"))
@@ -54,7 +54,7 @@ func (s Site) rateText(load tank.Load) string {
 	return fmt.Sprintf("rate=%.1f; parts=%d", load.Rate, load.Parts)
 }
 
-// inflowText is what flowed in meanwhile, and nothing where that is not known: 0.0 would be a claim.
+// inflowText is empty where the inflow is not known: 0.0 would be a claim.
 func inflowText(load tank.Load) string {
 	if load.InflowUnknown {
 		return ""
@@ -158,6 +158,6 @@ const (
 	labelMost = 64  // characters of a seal's number or a name
 )
 
-// EditFields are what a person may change of a held ticket. Levels and times are none of them: they are what was
+// EditFields may be changed by a person on a held ticket. Levels and times are none of them: they are what was
 // gauged, and who disagrees rejects the ticket and writes another.
 var EditFields = []string{"gravity", "bsw", "top_temperature", "bottom_temperature", "seal_off", "seal_on", "purchaser", "comments"}

@@ -11,7 +11,7 @@ import (
 // numberMax is the longest ticket number, in characters of A-Z 0-9 and the hyphen; wire.number_max may want a shorter one.
 const numberMax = 40
 
-// hashChars is how many characters of a hash take the place of what has no room in a number.
+// hashChars of a hash take the place of what has no room in a number.
 const hashChars = 6
 
 // Number computes the ticket number of a load: prefix, site, tank and the UTC minute in which the load began. The
@@ -20,7 +20,7 @@ func Number(prefix, site, tank string, start time.Time) string {
 	return numberWithin(numberMax, prefix, site, tank, start)
 }
 
-// number is that of a load of this site, no longer than the service takes it.
+// number of a load of this site, no longer than the service takes it.
 func (s Site) number(prefix, tank string, start time.Time) string {
 	return numberWithin(s.numberMax(), prefix, s.ID, tank, start)
 }

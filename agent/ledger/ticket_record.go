@@ -10,7 +10,7 @@ import (
 	"gauger/agent/tank"
 )
 
-// TicketRecord is what is kept, for ever, under a ticket's number.
+// TicketRecord is kept, for ever, under a ticket's number.
 type TicketRecord struct {
 	Number   string          `json:"number"`
 	Tank     string          `json:"tank"`
@@ -60,7 +60,7 @@ type HeldTicket struct {
 	Matches []TruckTicket `json:",omitempty"` // what the truck's own tickets say
 }
 
-// name is what people call it.
+// name for people: the number, or the handle until there is one.
 func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
 
 // waitsForPerson says that it waits for a person, and no hour will let it go.
@@ -69,7 +69,7 @@ func (h HeldTicket) waitsForPerson(s Site) bool {
 	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
 }
 
-// ClockZeros are what the wall clock said when the detector's own time was 0: the box's, and the one of a tank's readings.
+// ClockZeros are the wall clock's times at which the detector's own time was 0: by the box's clock, and by that of a tank's readings.
 type ClockZeros struct{ Box, Own time.Time }
 
 // shift is by how much the clock of a tank's readings was set between two looks.
@@ -128,7 +128,7 @@ func applyEdits(r *cloud.RunTicket, edits []Edit) {
 	}
 }
 
-// TruckTicket is what a truck's own ticket says of a load. It is kept for ever, also when it was removed.
+// TruckTicket is a truck's own ticket of a load. It is kept for ever, also when it was removed.
 type TruckTicket struct {
 	Hauler  string    `json:"hauler"` // the number on the truck's ticket
 	Bbl     float64   `json:"bbl"`
@@ -146,11 +146,11 @@ type Removal struct {
 	Why    string    `json:"why,omitempty"`
 }
 
-// Finding is what was learned of a load after its ticket had left. The ticket stays as it was sent.
+// Finding came up about a load after its ticket had left. The ticket stays as it was sent.
 type Finding struct {
 	At   time.Time `json:"at"`
 	Note string    `json:"note"`
 }
 
-// stampedAlike is how far the clock of a tank's readings may be from the box's and still be that one.
+// stampedAlike: a clock of a tank's readings that is no further from the box's is the same one.
 const stampedAlike = 10 * time.Second

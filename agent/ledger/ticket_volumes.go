@@ -81,7 +81,7 @@ func tableBarrels(t tank.Table, in float64) float64 {
 	return v
 }
 
-// freeWater is what lay free under the oil, where an interface is measured; the table says how much.
+// freeWater under the oil, by the table, where an interface is measured.
 func (v *Volumes) freeWater(t tank.Table, load *tank.Load) {
 	if load.OpenWater == nil || load.CloseWater == nil {
 		return
@@ -205,7 +205,7 @@ func (s *Site) complete(b *TicketRecord) {
 	}
 }
 
-// measuredOrConstant is what was measured, else the constant, else nil: nothing is ever invented.
+// measuredOrConstant is the measured figure, else the constant, else nil: nothing is ever invented.
 func measuredOrConstant(measured *float64, s Source) *float64 {
 	v := measured
 	if v == nil {

@@ -62,7 +62,7 @@ func parseFigure(name, text string, low, high float64, such string) (string, err
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-// EditArgs is what a person wants other on a held ticket, by EditFields.
+// EditArgs are a person's new values for a held ticket, by EditFields.
 type EditArgs struct {
 	Number string            `json:"number"`
 	Set    map[string]string `json:"set"`
@@ -102,7 +102,7 @@ func (l ticketOperations) Edit(c EditArgs, person string) (made []Edit, err erro
 	return made, nil
 }
 
-// fieldText is what the ticket of a held load would say in a field now.
+// fieldText is a field of a held load's ticket as it would leave now.
 func (d ticketTxn) fieldText(h HeldTicket, t Tank, field string) string {
 	r := d.runTicket(h, t)
 	number := func(v *float64) string {

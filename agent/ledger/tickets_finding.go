@@ -41,7 +41,7 @@ func (d ticketTxn) applyCorrection(c tank.Correction) {
 		Note: fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, found)})
 }
 
-// timesOffMost is how far the times of a ticket that has left may be off before that is told.
+// timesOffMost: times of a sent ticket that are off by more are told.
 const timesOffMost = time.Minute
 
 // localTime is an instant as the site's people write it.

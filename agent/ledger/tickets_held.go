@@ -171,10 +171,10 @@ func (d ticketTxn) capHeld(now time.Time) {
 	}
 }
 
-// unwritableWait is how long a ticket that cannot be written waits for the next try: each one is written down.
+// unwritableWait is the pause between two tries of a ticket that cannot be written: each one is written down.
 const unwritableWait = 10 * time.Minute
 
-// maxWait is how far away the hour can be at which a ticket leaves: the hold's end, or a person's.
+// maxWait bounds the time until a ticket leaves: the hold's end, or a person's.
 func (h *HeldTicket) maxWait(s Site) time.Duration {
 	most := max(s.scaled(s.Hold), unwritableWait)
 	if h.Stop != nil && !h.Stop.Until.IsZero() {
@@ -193,7 +193,7 @@ func (h *HeldTicket) setDue(at time.Time) {
 	h.Due = at
 }
 
-// sameStart is how far the start that was seen first and the final one may be apart and still be one.
+// sameStart bounds the distance of the start that was seen first and the final one of one load.
 const sameStart = 5 * time.Minute
 
 // numberStart is the instant that the number is made of: the one under which the load was first seen and stored, so that a

@@ -34,7 +34,7 @@ type MatchResult struct {
 	Warning string        `json:"warning,omitempty"`
 }
 
-// TruckTotals is what all truck tickets of a load say together, beside ours.
+// TruckTotals sums all truck tickets of a load, beside ours.
 type TruckTotals struct {
 	Numbers    []string `json:"numbers"`
 	Bbl        float64  `json:"bbl"`

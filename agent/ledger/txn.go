@@ -120,7 +120,7 @@ func (d *txn) commitTo(tx *outbox.Tx) error {
 // dirty says whether there is anything to put on disk.
 func (d *txn) dirty() bool { return len(d.records)+len(d.puts)+len(d.decoded) > 0 }
 
-// replayPosition is how far a recording was played.
+// replayPosition is that of the last row that was played.
 type replayPosition struct {
 	boot int64
 	mono time.Duration
@@ -175,7 +175,7 @@ func (d *txn) queue(stream, address string, body []byte) {
 	}})
 }
 
-// routes is what one point is good for.
+// routes lead from one point to everything that its readings count for.
 type routes struct {
 	inputs []detectorInput
 	rules  []int
@@ -373,7 +373,7 @@ func (d *txn) ownEpisodes() {
 	}
 }
 
-// copyValue is what was last sent of value i, for this transaction to change.
+// copyValue makes the last record of value i this transaction's own, to be changed.
 func (d *txn) copyValue(i int) *lastValue {
 	if d.sentValues == nil {
 		d.sentValues, d.lastValues = make([]bool, len(d.lastValues)), slices.Clone(d.lastValues)

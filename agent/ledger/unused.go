@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// unusedAfter is how long what was not used is gathered before it is told, and unusedEvery how far apart these events
-	// are: a link that breaks every minute makes one an hour.
+	// Unused readings are gathered for unusedAfter before they are told; unusedEvery is the least interval of these events:
+	// a link that breaks every minute makes one an hour.
 	unusedAfter = time.Minute
 	unusedEvery = time.Hour
-	// unusedNamed is how many points such an event names.
+	// unusedNamed limits the points that such an event names.
 	unusedNamed = 5
 )
 
-// UnusedReadings is how many readings of a point were not used since nobody knows when they were true: they came without a time of
+// UnusedReadings counts a point's readings that were not used since nobody knows when they were true: they came without a time of
 // the device, retained by the broker, sent once more, or among what it may have kept.
 type UnusedReadings struct {
 	Point collectors.Point `json:"point"`
@@ -32,7 +32,7 @@ type UnusedReadings struct {
 	Since time.Time `json:"since,omitzero"` // the first of the others
 }
 
-// unusedCounts is what was not used, by point.
+// unusedCounts by point.
 type unusedCounts struct {
 	all    map[collectors.Point]UnusedReadings
 	untold time.Time // since when there is something to tell; zero: there is nothing
@@ -125,7 +125,7 @@ func (d *txn) queueUnusedEvent() {
 	d.queueEvent(e)
 }
 
-// Unused is what was not used, by point.
+// Unused lists the unused readings by point.
 func (l *Ledger) Unused() []UnusedReadings {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 // changeEvery: a changed value is sent at once, but not more often than this; with a shorter interval each has its own anyway.
 const changeEvery = time.Minute
 
-// lastValue is what was last sent of one of a well's values.
+// lastValue is the last record of one of a well's values.
 type lastValue struct {
 	At     time.Time
 	Begin  time.Time     `json:",omitzero"` // of the interval whose record it is; zero: the version before knew none
@@ -96,7 +96,7 @@ func (d *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Duratio
 	return last.Beat, last.Beat > 0
 }
 
-// begin is where the interval of the last record began; the version before sent each Every after the last.
+// begin of the last record's interval; the version before sent each Every after the last.
 func (l lastValue) begin() time.Time {
 	if l.Begin.IsZero() && l.Sent {
 		return l.At
@@ -207,7 +207,7 @@ func decodePage(b []byte) []uint64 {
 	return page
 }
 
-// pageName is where a page of a value's readings is kept.
+// pageName is the key of a page of a value's readings.
 func pageName(v Value, page int) string {
 	return stateName(fmt.Sprintf("%s%s/%d", recentKey, v.key(), page))
 }

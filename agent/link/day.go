@@ -18,7 +18,7 @@ const (
 	keepLook  = 5 * time.Minute
 )
 
-// day is what crossed the link in one local day.
+// day counts the bytes of one local day.
 type day struct {
 	Date  string    `json:"date"` // local, as 2026-11-21
 	Bytes int64     `json:"bytes"`
@@ -43,7 +43,7 @@ func (l *Link) spent(c Class, now time.Time) bool {
 	return l.o.MaxBytes > 0 && float64(l.day.Bytes) >= shares[c]*float64(l.o.MaxBytes)
 }
 
-// tomorrow is how long it is until the next local day begins.
+// tomorrow is the time until the next local day begins.
 func (l *Link) tomorrow(now time.Time) time.Duration {
 	y, m, d := now.In(l.o.Zone).Date()
 	return max(time.Second, time.Date(y, m, d+1, 0, 0, 0, 0, l.o.Zone).Sub(now))

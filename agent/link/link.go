@@ -16,10 +16,10 @@ type Class uint8
 
 // The classes. What holds one back holds back those behind it too.
 const (
-	// Must is what costs more when it is late than any link: run tickets. No window holds them, and the day's bytes only
+	// Must is for run tickets, which cost more when they are late than any link. No window holds them, and the day's bytes only
 	// once they are all spent; even then a request leaves every quarter of an hour.
 	Must Class = iota
-	// Soon is what somebody waits for: events, memos. No window holds them; the last twentieth of the day's bytes is not theirs.
+	// Soon is for events and memos, for which somebody waits. No window holds them; the last twentieth of the day's bytes is not theirs.
 	Soon
 	// Later leaves inside the windows, and until nine tenths of the day's bytes are used.
 	Later
@@ -27,11 +27,11 @@ const (
 	Bulk
 )
 
-// shares are how much of the day's bytes may be used, by whomever, before a class waits for the next day.
+// shares of the day's bytes, used by whomever, after which a class waits for the next day.
 var shares = [...]float64{Must: 1, Soon: 0.95, Later: 0.9, Bulk: 0.8}
 
 const (
-	// burst is how many requests may leave at once before the rate holds them back.
+	// burst requests may leave at once before the rate holds them back.
 	burst = 4
 	// spread is the longest wait with which a backlog begins to leave after a boot: when the power comes back to a field,
 	// a hundred sites must not call at once. After an outage of the link the waits of the drains differ by more than that.
@@ -39,7 +39,7 @@ const (
 	// overdraft is the time between two requests of the class Must when the day's bytes are spent: a service that is out of
 	// order and refuses each attempt must not run up the bill.
 	overdraft = 15 * time.Minute
-	// look is how often what is held looks at the clock again, since that may be set.
+	// look: whatever is held looks at the clock again, since that may be set.
 	look = time.Minute
 )
 

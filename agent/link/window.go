@@ -15,7 +15,7 @@ func (w Window) has(clock time.Duration) bool {
 	return w.From <= clock || clock < w.To
 }
 
-// shut is how long it is until a window opens; 0 while one is open, and where there are none or no clock to tell.
+// shut is the time until a window opens; 0 while one is open, and where there are none or no clock to tell.
 func (l *Link) shut(now time.Time) time.Duration {
 	if len(l.o.Windows) == 0 || now.Round(0).Before(l.o.NotBefore) {
 		return 0
@@ -35,7 +35,7 @@ func (l *Link) shut(now time.Time) time.Duration {
 	return max(soonest, time.Second)
 }
 
-// after is how long it is until the clock of a day shows a time of day; very long when that is over.
+// after is the time until the clock of a day shows a time of day; very long when that is over.
 func after(day time.Time, clock time.Duration, now time.Time) time.Duration {
 	y, m, d := day.Date()
 	at := time.Date(y, m, d, int(clock/time.Hour), int(clock/time.Minute)%60, 0, 0, day.Location())
@@ -71,7 +71,7 @@ func (l *Link) held(c Class, now time.Time) (time.Duration, string) {
 	return d, used + "; leaves from " + at(d)
 }
 
-// Status is how the link stands, for people and programs.
+// Status of the link, for people and programs.
 type Status struct {
 	Date     string            `json:"date"`                        // local day that is counted
 	Bytes    int64             `json:"bytes"`                       // that crossed the link that day, both ways

@@ -25,7 +25,7 @@ const (
 	longestName = 1024 // bytes of a point's or unit's name: two of them always fit into a page
 )
 
-// track is what a block knows of one point.
+// track is one point's state within a block.
 type track struct {
 	point collectors.Point
 	unit  collectors.Unit

@@ -230,7 +230,7 @@ func span(name string, pages int) (first, most int64, ok bool) {
 	return first, most, ok
 }
 
-// bytes is what the files take of the disk, the space reserved for the last one included.
+// bytes of all files on disk, the space reserved for the last one included.
 func (f *files) bytes() (sum int64) {
 	for _, x := range f.all {
 		sum += x.size

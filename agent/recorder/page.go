@@ -31,7 +31,7 @@ var (
 	errFormat  = errors.New("damaged: a row makes no sense")
 )
 
-// header is what a page says of itself.
+// header of a page.
 type header struct {
 	used, rows  int
 	least, most int64 // microseconds since 1970

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// keepEvery is how often the open block is kept in its refuge.
+// keepEvery is the interval at which the open block is kept in its refuge.
 const keepEvery = 15 * time.Second
 
 // refuge is a file in memory that holds the open block, so that a kill costs seconds of it and not all. A box that boots

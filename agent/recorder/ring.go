@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// blockAge is how long a block stays open at most.
+// blockAge: a block is closed at this age.
 const blockAge = 10 * time.Minute
 
 // Options bound a ring.
@@ -28,7 +28,7 @@ type Options struct {
 	Refuge string
 }
 
-// Stats is how a ring stands.
+// Stats of a ring since it was opened.
 type Stats struct {
 	Rows   uint64    // taken since it was opened
 	Lost   uint64    // of them, those that could not be written
@@ -128,14 +128,14 @@ func (r *Ring) Close() error {
 	return errors.Join(err, r.files.close(), r.refuge.close())
 }
 
-// Err is why rows are being lost: the error of the last write, nil while all is well.
+// Err is the error of the last write, by which rows are being lost; nil while all is well.
 func (r *Ring) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stats.Err
 }
 
-// Exposed is why the open block is not kept against a kill; nil: it is, or it never was to be.
+// Exposed is the error for which the open block is not kept against a kill; nil: it is, or it never was to be.
 func (r *Ring) Exposed() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -29,7 +29,7 @@ func units(v float64, n int) int64 {
 	return int64(u)
 }
 
-// steps is where v, as a 32-bit float, stands in the order of all those with its sign; 0 where it is no number.
+// steps is the rank of v, as a 32-bit float, in the order of all those with its sign; 0 where it is no number.
 func steps(v float64) int64 {
 	if v != v {
 		return 0
