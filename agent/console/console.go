@@ -102,21 +102,21 @@ func UserName(uid int) string {
 
 // Control is the handler behind the socket: POST /VERB with JSON, POST /follow/FEED with JSON for one result after the
 // other, and GET /watch, which goes on until it is left.
-func Control(desk *control.Server) http.Handler {
+func Control(server *control.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /{verb}", func(w http.ResponseWriter, r *http.Request) {
 		args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err == nil {
 			var result any
-			if result, err = desk.Call(r.Context(), r.PathValue("verb"), args); err == nil {
+			if result, err = server.Call(r.Context(), r.PathValue("verb"), args); err == nil {
 				answer(w, result)
 				return
 			}
 		}
 		reply(w, Answer{Error: said(r.Context(), err)})
 	})
-	mux.HandleFunc("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, desk) })
-	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, desk) })
+	mux.HandleFunc("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, server) })
+	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, server) })
 	return mux
 }
 
@@ -150,12 +150,12 @@ func reply(w http.ResponseWriter, a Answer) {
 }
 
 // follow writes each thing of a feed as a line of JSON while it comes, and at last that it is over or what went wrong.
-func follow(w http.ResponseWriter, r *http.Request, desk *control.Server) {
+func follow(w http.ResponseWriter, r *http.Request, server *control.Server) {
 	last := Answer{Over: true}
 	flush := http.NewResponseController(w)
 	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 	if err == nil {
-		err = desk.Follow(r.Context(), r.PathValue("feed"), args, func(thing any) error {
+		err = server.Follow(r.Context(), r.PathValue("feed"), args, func(thing any) error {
 			b, err := json.Marshal(thing)
 			if err != nil {
 				return fmt.Errorf("write down the answer: %w", err)
@@ -171,7 +171,7 @@ func follow(w http.ResponseWriter, r *http.Request, desk *control.Server) {
 }
 
 // watch writes each reading of the points in the query as a line of JSON while it arrives.
-func watch(w http.ResponseWriter, r *http.Request, desk *control.Server) {
+func watch(w http.ResponseWriter, r *http.Request, server *control.Server) {
 	wanted := map[collectors.Point]bool{}
 	for _, p := range r.URL.Query()["point"] {
 		wanted[collectors.Point(p)] = true
@@ -181,7 +181,7 @@ func watch(w http.ResponseWriter, r *http.Request, desk *control.Server) {
 		return
 	}
 	lines := json.NewEncoder(w)
-	_ = desk.Ledger.Watch(r.Context(), func(batch []collectors.Reading) error { // it ends when the client leaves
+	_ = server.Ledger.Watch(r.Context(), func(batch []collectors.Reading) error { // it ends when the client leaves
 		for _, x := range batch {
 			if len(wanted) > 0 && !wanted[x.Point] {
 				continue

@@ -11,26 +11,26 @@ import (
 
 // Page is the local web page: / for people, /metrics for Prometheus, /healthz for a supervisor. It only shows; nothing
 // can be changed through it.
-func Page(desk *control.Server) http.Handler {
+func Page(server *control.Server) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := desk.Status()
+		s, err := server.Status()
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, render(s, desk.Site.Zone))
+		fmt.Fprint(w, render(s, server.Site.Zone))
 	})
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := desk.Err(); err != nil {
+		if err := server.Err(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
 			return
 		}
 		fmt.Fprintln(w, "ok")
 	})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := desk.Status()
+		s, err := server.Status()
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return

@@ -46,8 +46,8 @@ type pastSetup struct {
 	Level          collectors.Point
 	Offset, Height tank.Length
 
-	By  *tank.Conversion `json:",omitempty"` // into inches by the gauge that followed; nil: by the offset alone
-	Odd *discrepancy     `json:",omitempty"` // what happened at its end
+	Conversion  *tank.Conversion `json:"By,omitempty"`  // into inches by the gauge that followed; nil: by the offset alone
+	Discrepancy *discrepancy     `json:"Odd,omitempty"` // what happened at its end
 }
 
 const historyMost = 8 // changes of which each tank remembers what was before
@@ -70,8 +70,8 @@ func (g *setup) asReadThen(at time.Time, in float64) float64 {
 			break
 		}
 		by := tank.Conversion{Ratio: 1, Add: float64(next - p.Offset)}
-		if p.By != nil {
-			by = *p.By
+		if p.Conversion != nil {
+			by = *p.Conversion
 		}
 		in, next = by.Back(in), p.Offset
 	}
@@ -170,20 +170,20 @@ func setupIndex(gears []setup, id string) int {
 
 // changeover leads from the setting in force to the one that is to follow.
 type changeover struct {
-	To  levelSetting
-	By  tank.Conversion
-	Odd *discrepancy `json:",omitempty"`
+	To          levelSetting
+	Conversion  tank.Conversion `json:"By"`
+	Discrepancy *discrepancy    `json:"Odd,omitempty"`
 
-	Ends bool `json:",omitempty"` // a load under way by the setting before: no level that follows is told by it
+	LoadEnds bool `json:"Ends,omitempty"` // a load under way by the setting before: no level that follows is told by it
 }
 
 // discrepancy is something about a change of the setting that a person has to know. A load that was under way meanwhile needs
 // a review.
 type discrepancy struct {
-	From, To time.Time // from the newest level before to the first ones after
-	Note     string    // for a ticket
-	Then     string    `json:",omitempty"` // and what else an event says
-	Rose     bool      `json:",omitempty"` // what nobody can explain may have come from another tank
+	From, To    time.Time // from the newest level before to the first ones after
+	Note        string    // for a ticket
+	Consequence string    `json:"Then,omitempty"` // and what else an event says
+	Unexplained bool      `json:"Rose,omitempty"` // what nobody can explain may have come from another tank
 }
 
 // pointOrigin is a point with what its value is made of.

@@ -248,11 +248,11 @@ func (d setupTxn) applySetup(i int) {
 	d.tanks = d.tanks.Converted(i, by, wet.conversionTo(w.interfaceSetting()))
 	d.tankBook = d.tankBook.SetupChanged(i)
 	was := old.pastSetupAt(d.now)
-	was.Until, was.By = d.now.Round(0), &by
+	was.Until, was.Conversion = d.now.Round(0), &by
 	note := strings.Join(long, "; ") + "; no load is measured by both"
-	if j := old.Changeover; j != nil && j.To == w.levelSetting() && j.Odd != nil {
-		was.Odd = j.Odd
-		note = strings.Join(long, "; ") + "; " + j.Odd.Note + j.Odd.Then
+	if j := old.Changeover; j != nil && j.To == w.levelSetting() && j.Discrepancy != nil {
+		was.Discrepancy = j.Discrepancy
+		note = strings.Join(long, "; ") + "; " + j.Discrepancy.Note + j.Discrepancy.Consequence
 	}
 	w.History = append(slices.Clone(old.History[max(0, len(old.History)-historyMost+1):]), was)
 	w.Changes = slices.Clone(old.Changes)

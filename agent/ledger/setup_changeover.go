@@ -44,7 +44,7 @@ func (d setupTxn) conversionOf(i int) (tank.Conversion, bool) {
 		return tank.Unchanged, true
 	}
 	if g.Changeover != nil && g.Changeover.To == want {
-		return g.Changeover.By, true
+		return g.Changeover.Conversion, true
 	}
 	return tank.Conversion{}, false
 }
@@ -102,7 +102,7 @@ func (d setupTxn) convertLevel(i int, r collectors.Reading, x *tank.Input) bool 
 // level is one for it.
 func (d setupTxn) loadEnds(i int, want levelSetting, x tank.Input, kept, possible bool) (loadEnds, use bool) {
 	switch j := d.setups[i].Changeover; {
-	case kept || j != nil && j.Ends:
+	case kept || j != nil && j.LoadEnds:
 		return true, false
 	case possible:
 		d.setFirstLevels(i, firstLevels{})
@@ -113,15 +113,15 @@ func (d setupTxn) loadEnds(i int, want levelSetting, x tank.Input, kept, possibl
 
 // concludeLoad concludes a load under way where its setting ends.
 func (d setupTxn) concludeLoad(i int, kept bool, at time.Time) {
-	if j := d.setups[i].Changeover; j != nil && !kept && !j.Ends {
+	if j := d.setups[i].Changeover; j != nil && !kept && !j.LoadEnds {
 		short, _ := d.l.configured[i].changesFrom(&d.setups[i])
 		odd := discrepancy{From: at, Note: strings.Join(short, " and ") + " changed"}
-		if j.Odd != nil {
-			odd = *j.Odd
+		if j.Discrepancy != nil {
+			odd = *j.Discrepancy
 		}
-		odd.To, odd.Then = at, odd.Then+"; the load that was under way ended "+at.In(d.l.site.Zone).Format("2006-01-02 15:04")+", since the levels from then on cannot be any by the old setting"
+		odd.To, odd.Consequence = at, odd.Consequence+"; the load that was under way ended "+at.In(d.l.site.Zone).Format("2006-01-02 15:04")+", since the levels from then on cannot be any by the old setting"
 		d.setups = slices.Clone(d.setups)
-		d.setups[i].Changeover = &changeover{To: j.To, By: j.By, Odd: &odd, Ends: true}
+		d.setups[i].Changeover = &changeover{To: j.To, Conversion: j.Conversion, Discrepancy: &odd, LoadEnds: true}
 	}
 	var out []tank.Outcome
 	d.tanks, out = d.detector.Concluded(d.tanks, i)
@@ -175,7 +175,7 @@ func (d setupTxn) compareLevels(i int, m firstLevels) *changeover {
 	same, known := fits(tank.Unchanged), made.Ratio != 0
 	switch {
 	case known && fits(made) && !(loading && same):
-		return &changeover{To: m.to, By: made}
+		return &changeover{To: m.to, Conversion: made}
 	case known && fits(made):
 		return d.discrepancyOf(i, m, o, made, m.first, "it cannot be told whether the gauge was changed as well")
 	case known && same:
@@ -185,7 +185,7 @@ func (d setupTxn) compareLevels(i int, m firstLevels) *changeover {
 	case known:
 		return d.discrepancyOf(i, m, o, made, made.Of(o.Next), "a load that is made of it needs review")
 	case same && !loading:
-		return &changeover{To: m.to, By: tank.Unchanged}
+		return &changeover{To: m.to, Conversion: tank.Unchanged}
 	case same:
 		return d.discrepancyOf(i, m, o, tank.Unchanged, m.first, "the load was measured by two gauges")
 	}
@@ -201,8 +201,8 @@ func (d setupTxn) compareLevels(i int, m firstLevels) *changeover {
 		why = "the load that was under way ends with the last level before it; if the truck loaded on, `gauger tickets add` writes its ticket"
 	}
 	s := d.discrepancyOf(i, m, o, tank.Conversion{Ratio: 1, Add: m.first - next}, next, why)
-	if s.Ends = loading && !falls; s.Ends {
-		s.By.Add = m.first - o.In // nothing of it is left for the next
+	if s.LoadEnds = loading && !falls; s.LoadEnds {
+		s.Conversion.Add = m.first - o.In // nothing of it is left for the next
 	}
 	return s
 }
@@ -221,15 +221,15 @@ func (d setupTxn) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.Co
 	said := &discrepancy{From: o.At, To: m.at.Add(m.end - m.begin), Note: fmt.Sprintf("%s changed between %s and %s", strings.Join(short, " and "), from, to)}
 	if expected == m.first {
 		said.Note += ": " + why
-		return &changeover{To: m.to, By: by, Odd: said}
+		return &changeover{To: m.to, Conversion: by, Discrepancy: said}
 	}
 	off := m.first - expected
-	said.Rose = off > 0 && by != tank.Unchanged
+	said.Unexplained = off > 0 && by != tank.Unchanged
 	more := map[bool]string{true: "more", false: "less"}[off > 0]
 	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
-	said.Then = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
-	d.putVerdict(tank.Verdict{Tank: d.setups[i].ID, What: eventrules.ConfigChanged, Why: said.Note + said.Then, Start: o.At, End: m.at})
-	return &changeover{To: m.to, By: by, Odd: said}
+	said.Consequence = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
+	d.putVerdict(tank.Verdict{Tank: d.setups[i].ID, What: eventrules.ConfigChanged, Why: said.Note + said.Consequence, Start: o.At, End: m.at})
+	return &changeover{To: m.to, Conversion: by, Discrepancy: said}
 }
 
 // markDiscrepancies marks a load that was under way when something odd happened to the setting, or that is made of it; also where
@@ -244,7 +244,7 @@ func (d setupTxn) markDiscrepancies(load *tank.Load) {
 	for k := range d.setups {
 		for _, o := range d.setups[k].discrepancies(d.l.configured[k].levelSetting()) {
 			during := load.Start.Before(o.To.Add(site.scaled(oddNear))) && load.End.After(o.From)
-			if !during && !d.setups[k].loadEndedBy(o) || k != i && !(during && o.Rose) {
+			if !during && !d.setups[k].loadEndedBy(o) || k != i && !(during && o.Unexplained) {
 				continue
 			}
 			note := o.Note
@@ -269,18 +269,18 @@ func (d setupTxn) markOutdated(load *tank.Load, i, reasons int) {
 
 // loadEndedBy says that a load under way has ended where its setting did, by what is odd about that.
 func (g *setup) loadEndedBy(o *discrepancy) bool {
-	return g.Changeover != nil && g.Changeover.Ends && g.Changeover.Odd == o
+	return g.Changeover != nil && g.Changeover.LoadEnds && g.Changeover.Discrepancy == o
 }
 
 // discrepancies are those of the changes that were, and of the one that waits.
 func (g *setup) discrepancies(want levelSetting) (all []*discrepancy) {
 	for _, p := range g.History {
-		if p.Odd != nil {
-			all = append(all, p.Odd)
+		if p.Discrepancy != nil {
+			all = append(all, p.Discrepancy)
 		}
 	}
-	if g.Changeover != nil && g.Changeover.To == want && g.Changeover.Odd != nil {
-		all = append(all, g.Changeover.Odd)
+	if g.Changeover != nil && g.Changeover.To == want && g.Changeover.Discrepancy != nil {
+		all = append(all, g.Changeover.Discrepancy)
 	}
 	return all
 }

@@ -42,7 +42,7 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 			b.wired(otherSource, nil)
 			if stuck {
 				gears := slices.Clone(b.state.setups)
-				gears[0].Changeover = &changeover{To: b.configured[0].levelSetting(), By: tank.Conversion{Ratio: 1, Add: 118}, Odd: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
+				gears[0].Changeover = &changeover{To: b.configured[0].levelSetting(), Conversion: tank.Conversion{Ratio: 1, Add: 118}, Discrepancy: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
 				d := b.begin(time.Now())
 				d.putJSON(setupsKey, gears)
 				b.must(b.box.Update(d.commitTo))

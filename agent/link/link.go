@@ -116,9 +116,9 @@ func (l *Link) class(stream string) Class {
 func (l *Link) ask(c Class, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d, _ := l.held(c, now)
+	d, _ := l.heldFor(c, now)
 	if d == 0 {
-		d = l.take(c, now)
+		d = l.tokenIn(c, now)
 	}
 	if d > 0 {
 		l.line[c]++
@@ -132,8 +132,8 @@ func (l *Link) leave(c Class) {
 	l.line[c]--
 }
 
-// take is the rate: a bucket of tokens, of which the most urgent in line has the next. The lock is held.
-func (l *Link) take(c Class, now time.Time) time.Duration {
+// tokenIn is the rate: a bucket of tokens, of which the most urgent in line has the next. The lock is held.
+func (l *Link) tokenIn(c Class, now time.Time) time.Duration {
 	if l.o.Every > 0 {
 		if l.first && now.Before(l.hold) {
 			return l.hold.Sub(now)

@@ -45,8 +45,8 @@ func after(day time.Time, clock time.Duration, now time.Time) time.Duration {
 	return at.Sub(now)
 }
 
-// held says for how long and why a class is not to be sent; 0 when it may. The lock is held.
-func (l *Link) held(c Class, now time.Time) (time.Duration, string) {
+// heldFor says for how long and why a class is not to be sent; 0 when it may. The lock is held.
+func (l *Link) heldFor(c Class, now time.Time) (time.Duration, string) {
 	at := func(d time.Duration) string { return now.Add(d).In(l.o.Zone).Format("Mon 15:04") }
 	if c >= Later {
 		if d := l.shut(now); d > 0 {
@@ -103,7 +103,7 @@ func (l *Link) Why(stream string, now time.Time) string {
 }
 
 func (l *Link) why(c Class, now time.Time) string {
-	if d, why := l.held(c, now); d > 0 {
+	if d, why := l.heldFor(c, now); d > 0 {
 		return why
 	}
 	switch {

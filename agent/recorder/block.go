@@ -109,8 +109,8 @@ func (w *writer) find(r *Row) int {
 	return len(w.tracks)
 }
 
-// take writes a row into the block. false: it is full, and begins anew before this row.
-func (w *writer) take(r *Row) bool {
+// addRow writes a row into the block. false: it is full, and begins anew before this row.
+func (w *writer) addRow(r *Row) bool {
 	wall := r.At.UnixMicro()
 	offset := wall - r.Mono.Microseconds()
 	i := w.find(r)

@@ -117,8 +117,8 @@ func (r *Ring) inherit() error {
 	return nil
 }
 
-// settle writes an inherited block into the ring, before the new one takes its refuge.
-func (r *Ring) settle(now time.Time) error {
+// writeInherited writes an inherited block into the ring, before the new one takes its refuge.
+func (r *Ring) writeInherited(now time.Time) error {
 	left := r.left
 	if left == nil {
 		return nil

@@ -71,7 +71,7 @@ func Open(dir string, o Options) (*Ring, error) {
 func (r *Ring) Add(now time.Time, rows []Row) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	err := r.settle(now)
+	err := r.writeInherited(now)
 	if r.block.rows > 0 && now.Sub(r.since).Abs() >= blockAge {
 		err = errors.Join(err, r.flush(now))
 	}
@@ -95,12 +95,12 @@ func (r *Ring) add(now time.Time, row *Row) (err error) {
 	if r.block.rows == 0 {
 		r.since = now
 	}
-	if r.block.take(row) {
+	if r.block.addRow(row) {
 		return nil
 	}
 	err = r.flush(now)
 	r.since = now
-	r.block.take(row)
+	r.block.addRow(row)
 	return err
 }
 

@@ -76,7 +76,7 @@ func TestANameThatIsTooLongIsRefusedAlone(t *testing.T) {
 func FuzzPage(f *testing.F) {
 	w := newWriter()
 	for i, v := range oddValues {
-		w.take(&Row{At: noon, Point: collectors.Point(strings.Repeat("p", i%5)), Value: v})
+		w.addRow(&Row{At: noon, Point: collectors.Point(strings.Repeat("p", i%5)), Value: v})
 	}
 	f.Add(w.sealed()[headerSize:len(w.page)], uint16(len(oddValues)))
 	f.Fuzz(func(t *testing.T, body []byte, rows uint16) {
