@@ -213,8 +213,8 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 		send(ledger.Memos, "lost 1", "one")
 		send(ledger.TagValues, "lost 2", "lost 3", "two", "lost 4")
 		<-time.After(10 * time.Minute)
-		desk := &control.Server{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
-		s, err := desk.Status()
+		server := &control.Server{Box: a.Box, Ledger: a.Ledger, Site: a.Site, Daemon: true, Clock: clock.New(time.Now(), time.Time{}, 0, nil)}
+		s, err := server.Status()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 		if s.Overdue() || s.IsolatedCount() != 4 || s.Waiting() != 4 || !strings.Contains(s.Drains[ledger.Memos].Why, "nothing for device lost 1") || !strings.Contains(s.Drains[ledger.TagValues].Why, "3 ids wait") {
 			t.Errorf("overdue %v, %d wait, %d apart, %+v", s.Overdue(), s.Waiting(), s.IsolatedCount(), s.Drains)
 		}
-		got, err := desk.Open().Call(t.Context(), "outbox.list", []byte(`{"stream":"tagvalues","state":"waiting"}`))
+		got, err := server.Open().Call(t.Context(), "outbox.list", []byte(`{"stream":"tagvalues","state":"waiting"}`))
 		listed, _ := got.([]control.Entry)
 		second := slices.IndexFunc(listed, func(e control.Entry) bool { return e.Seq == 2 })
 		if err != nil || second < 0 {

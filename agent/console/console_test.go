@@ -74,7 +74,7 @@ func reads(t *testing.T, d *control.Server, level float64) {
 	}
 }
 
-// served is a desk behind its socket.
+// served is a server behind its socket.
 func served(t *testing.T, d *control.Server) *Client {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "gauger.sock")

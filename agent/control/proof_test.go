@@ -20,8 +20,8 @@ import (
 	"gauger/outbox"
 )
 
-// proving is a desk on a bench whose streams are sent.
-func proving(b *ledgertest.Bench, service *cloudtest.Service) (desk *Server, stop func()) {
+// proving is a server on a bench whose streams are sent.
+func proving(b *ledgertest.Bench, service *cloudtest.Service) (server *Server, stop func()) {
 	b.T.Helper()
 	service.PrimaryKey = "primary-key-value"
 	keys, err := keys.Open("", keys.Seeds{Primary: "primary-key-value"})
@@ -37,8 +37,8 @@ func proving(b *ledgertest.Bench, service *cloudtest.Service) (desk *Server, sto
 	for stream := range ledger.Operations {
 		go func() { done <- b.Box.Drain(ctx, stream, agent.Sender{Client: client}) }()
 	}
-	desk = (&Server{Ledger: b.Ledger, Box: b.Box, Client: client, Site: b.Site, Daemon: true}).Open()
-	return desk, func() {
+	server = (&Server{Ledger: b.Ledger, Box: b.Box, Client: client, Site: b.Site, Daemon: true}).Open()
+	return server, func() {
 		cancel()
 		for range ledger.Operations {
 			if err := <-done; err != nil {
@@ -84,7 +84,7 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 		service := &cloudtest.Service{}
 		b := ledgertest.New(t, nil)
 		b.Clock.Confirm()
-		desk, stop := proving(b, service)
+		server, stop := proving(b, service)
 		defer stop()
 		began := time.Now()
 		var at, starts []time.Time
@@ -120,7 +120,7 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 		for range 25 {
 			from := began.Add(time.Duration(rng.Int64N(int64(time.Since(began)))))
 			to := from.Add(time.Duration(rng.Int64N(int64(100 * time.Hour))))
-			p := provenAs(t, desk, from, to)
+			p := provenAs(t, server, from, to)
 			var want Tally
 			service := 0
 			for i := range at {
@@ -144,7 +144,7 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 				t.Fatalf("%s to %s: events %+v, want %d", from, to, e, service)
 			}
 		}
-		why := desk.drainStatus(b.Box.Counts())[ledger.Events]
+		why := server.drainStatus(b.Box.Counts())[ledger.Events]
 		if why.Status != 503 || why.Held.Before(away) || why.Next.IsZero() || why.Why == "" {
 			t.Errorf("what waits is explained by %+v", why)
 		}
@@ -156,14 +156,14 @@ func TestProofFindsTheEventsOfItsLastSecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ledgertest.New(t, nil)
 		b.Clock.Confirm()
-		desk, stop := proving(b, &cloudtest.Service{})
+		server, stop := proving(b, &cloudtest.Service{})
 		defer stop()
 		ledgertest.Pass(100 * time.Millisecond)
 		if err := b.QueueEvent(ledger.Event{Rule: "now", Note: "x", Start: time.Now(), End: time.Now()}); err != nil {
 			t.Fatal(err)
 		}
 		ledgertest.Pass(100 * time.Millisecond)
-		if e := provenAs(t, desk, time.Now().Add(-time.Hour), time.Now()).Events; e.Delivered != 1 || e.Service != 1 || len(e.Missing) != 0 {
+		if e := provenAs(t, server, time.Now().Add(-time.Hour), time.Now()).Events; e.Delivered != 1 || e.Service != 1 || len(e.Missing) != 0 {
 			t.Errorf("events %+v, want one that the service has", e)
 		}
 	})

@@ -37,7 +37,7 @@ func TestKeptMessagesAreDecodedAgain(t *testing.T) {
 				{Well: ledgertest.GUID, Code: "Production Target Gas", Point: "radio/n", Every: 10 * time.Minute},
 			}
 		})
-		desk := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Collectors: []collectors.Named{{Name: "mqtt", Collector: mended{}}}}).Open()
+		server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Collectors: []collectors.Named{{Name: "mqtt", Collector: mended{}}}}).Open()
 		began := time.Now().Round(0)
 		refuse := func(host, source, raw string) {
 			t.Helper()
@@ -55,7 +55,7 @@ func TestKeptMessagesAreDecodedAgain(t *testing.T) {
 		refuse("mqtt", "radio/level", "77")
 		b.Emit("level", 180)
 		again := func(args string) (all []DecodeResult, err error) {
-			got, err := desk.Call(t.Context(), "outbox.decode", json.RawMessage(args))
+			got, err := server.Call(t.Context(), "outbox.decode", json.RawMessage(args))
 			all, _ = got.([]DecodeResult)
 			return all, err
 		}

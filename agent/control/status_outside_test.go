@@ -19,8 +19,8 @@ func TestALevelOutsideTheTankIsNotGood(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := ledgertest.New(t, nil)
 			b.Emit("level", value)
-			desk := (&Server{Ledger: b.Ledger, Box: b.Box, Site: b.Site, Clock: b.Clock, Daemon: true, Began: time.Now()}).Open()
-			s, err := desk.Status()
+			server := (&Server{Ledger: b.Ledger, Box: b.Box, Site: b.Site, Clock: b.Clock, Daemon: true, Began: time.Now()}).Open()
+			s, err := server.Status()
 			if err != nil {
 				t.Fatal(err)
 			}

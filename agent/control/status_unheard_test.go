@@ -17,10 +17,10 @@ func (quiet) Points() []collectors.Point { return []collectors.Point{"plc/level"
 func TestAPointThatNeverSpokeIsNotGood(t *testing.T) {
 	b := ledgertest.New(t, nil)
 	b.Emit("level", 180)
-	desk := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Daemon: true, Collectors: []collectors.Named{{Name: "mqtt", Collector: quiet{}}}}).Open()
+	server := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Daemon: true, Collectors: []collectors.Named{{Name: "mqtt", Collector: quiet{}}}}).Open()
 	for daemon, want := range map[bool]string{true: "plc/level good, radio/misspelled bad no message yet, ", false: "plc/level good, "} {
-		desk.Daemon = daemon
-		s, err := desk.Status()
+		server.Daemon = daemon
+		s, err := server.Status()
 		if err != nil {
 			t.Fatal(err)
 		}

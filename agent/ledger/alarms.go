@@ -69,12 +69,12 @@ func orElse(p *float64, v float64) float64 {
 
 // applyRule lets one reading count for or against rule i, by its own time. What was going on first has its turn by the clock of
 // the readings: between two that a device kept, the box's clock had none.
-func (d *txn) applyRule(i int, x collectors.Reading) {
-	r := d.l.site.Rules[i]
+func (tx *txn) applyRule(i int, x collectors.Reading) {
+	r := tx.l.site.Rules[i]
 	on, off := r.condition(x)
 	k, at := episodeKey(r.Name, string(r.Point)), x.At.Round(0)
-	d.settleEpisode(r, k, at)
-	e, known := d.episodes[k]
+	tx.settleEpisode(r, k, at)
+	e, known := tx.episodes[k]
 	switch {
 	case known && e.stamp.Equal(at): // the same one, delivered once more
 		return
@@ -91,17 +91,17 @@ func (d *txn) applyRule(i int, x collectors.Reading) {
 	case !known:
 		return
 	}
-	if e.stamp, e.heard = (time.Time{}), d.now; x.At == at {
+	if e.stamp, e.heard = (time.Time{}), tx.now; x.At == at {
 		e.stamp = at
 	}
-	d.ownEpisodes()
-	d.episodes[k] = e
-	d.settleEpisode(r, k, at)
+	tx.ownEpisodes()
+	tx.episodes[k] = e
+	tx.settleEpisode(r, k, at)
 }
 
 // settleEpisode opens or closes rule r's episode when its time has come.
-func (d *txn) settleEpisode(r Rule, k string, at time.Time) {
-	e, known := d.episodes[k]
+func (tx *txn) settleEpisode(r Rule, k string, at time.Time) {
+	e, known := tx.episodes[k]
 	if !known {
 		return
 	}
@@ -109,31 +109,31 @@ func (d *txn) settleEpisode(r Rule, k string, at time.Time) {
 		if e.Open && e.goods < goodsNeeded && at.Sub(e.Over) < patience {
 			return
 		}
-		d.ownEpisodes()
-		delete(d.episodes, k)
+		tx.ownEpisodes()
+		delete(tx.episodes, k)
 		if e.Open {
-			d.queueEvent(r.event(e, e.Over))
-			d.putEpisodes()
+			tx.queueEvent(r.event(e, e.Over))
+			tx.putEpisodes()
 		}
 		return
 	}
-	if e.Open || !d.conditionCounts(r, e, at.Sub(e.Since)) {
+	if e.Open || !tx.conditionCounts(r, e, at.Sub(e.Since)) {
 		return
 	}
 	e.Open, e.Told = true, r.Urgent
-	d.ownEpisodes()
-	d.episodes[k] = e
-	d.putEpisodes()
-	d.logEpisode(e, "an event has begun")
+	tx.ownEpisodes()
+	tx.episodes[k] = e
+	tx.putEpisodes()
+	tx.logEpisode(e, "an event has begun")
 	if r.Urgent {
-		d.queueEvent(r.event(e, at))
+		tx.queueEvent(r.event(e, at))
 	}
 }
 
 // conditionCounts says whether a condition that lasted so long is one, and not a tank's false echo or one lost poll.
-func (d *txn) conditionCounts(r Rule, e Episode, lasted time.Duration) bool {
+func (tx *txn) conditionCounts(r Rule, e Episode, lasted time.Duration) bool {
 	level := func(in detectorInput) bool { return in.kind == tank.Level }
-	doubtful := r.Bad || slices.ContainsFunc(d.l.routes[r.Point].inputs, level)
+	doubtful := r.Bad || slices.ContainsFunc(tx.l.routes[r.Point].inputs, level)
 	return lasted >= r.For && (!doubtful || e.strikes >= strikesNeeded || lasted >= patience)
 }
 
@@ -157,30 +157,30 @@ func (r Rule) event(e Episode, end time.Time) Event {
 }
 
 // applyRulesByClock gives every rule its turn by the clock: silence, and conditions whose readings come rarely.
-func (d *txn) applyRulesByClock() {
-	for _, r := range d.l.site.Rules {
+func (tx *txn) applyRulesByClock() {
+	for _, r := range tx.l.site.Rules {
 		k := episodeKey(r.Name, string(r.Point))
 		if r.Stale > 0 {
-			d.openStale(r, k)
+			tx.openStale(r, k)
 		}
-		d.settleEpisode(r, k, d.episodes[k].readingTime(d.now))
+		tx.settleEpisode(r, k, tx.episodes[k].readingTime(tx.now))
 	}
 }
 
 // openStale begins the episode of a point that has been silent for too long.
-func (d *txn) openStale(r Rule, k string) {
-	last, now := d.l.started, d.now
-	if x, ok := d.l.latest.get(r.Point); ok {
+func (tx *txn) openStale(r Rule, k string) {
+	last, now := tx.l.started, tx.now
+	if x, ok := tx.l.latest.get(r.Point); ok {
 		last = x.At
 	}
 	if last == last.Round(0) { // a device's own stamp is no older because the box's clock was set
-		now = now.Add(-d.astray())
+		now = now.Add(-tx.astray())
 	}
-	if _, known := d.episodes[k]; known || now.Sub(last) < r.Stale {
+	if _, known := tx.episodes[k]; known || now.Sub(last) < r.Stale {
 		return
 	}
-	d.ownEpisodes()
-	d.episodes[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded}
+	tx.ownEpisodes()
+	tx.episodes[k] = Episode{Rule: r.Name, Source: string(r.Point), Since: last.Round(0), Value: "no reading", strikes: strikesNeeded}
 }
 
 // valueText is a reading's value as people read it.

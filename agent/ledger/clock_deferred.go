@@ -32,20 +32,20 @@ type deferredValue struct {
 }
 
 // deferRecord keeps a record under a key of its own until the clock is believed.
-func (d *txn) deferRecord(p deferredRecord) {
-	d.lastDeferred++
-	p.Boot, p.Box, p.Zero = d.l.runID, d.l.boxBoot, d.monotonicZero()
-	d.putJSON(deferredKey+fmt.Sprintf("%012d", d.lastDeferred), p)
+func (tx *txn) deferRecord(p deferredRecord) {
+	tx.lastDeferred++
+	p.Boot, p.Box, p.Zero = tx.l.runID, tx.l.boxBoot, tx.monotonicZero()
+	tx.putJSON(deferredKey+fmt.Sprintf("%012d", tx.lastDeferred), p)
 }
 
 // monotonicZero is the wall clock's time of an instant that stays: the boot of the box, the beginning of this run where that is
 // not known, or that of a recording.
-func (d *txn) monotonicZero() time.Time {
-	if d.replayBoot != 0 {
-		box, _ := d.tanks.Zeros(-1)
+func (tx *txn) monotonicZero() time.Time {
+	if tx.replayBoot != 0 {
+		box, _ := tx.tanks.Zeros(-1)
 		return box
 	}
-	return d.now.Round(0).Add(-d.l.mono(d.now))
+	return tx.now.Round(0).Add(-tx.l.mono(tx.now))
 }
 
 // lastDeferred finds the highest key in use; 0 when nothing waits.
@@ -59,50 +59,50 @@ func (l *Ledger) lastDeferred() (uint64, error) {
 
 // queueDeferred dates what waited for the clock, once it is believed. A record of another boot of the box keeps the time that
 // it has: how far that clock was off nobody knows, and its note says so.
-func (d *txn) queueDeferred() {
-	if d.lastDeferred == 0 || d.clockDoubted() || !d.tanks.Agrees(d.now) {
+func (tx *txn) queueDeferred() {
+	if tx.lastDeferred == 0 || tx.clockDoubted() || !tx.tanks.Agrees(tx.now) {
 		return
 	}
-	names, err := d.l.box.Names(deferredKey)
+	names, err := tx.l.box.Names(deferredKey)
 	if err != nil {
-		d.errs = append(d.errs, fmt.Errorf("look for records that wait for the clock: %w", err))
+		tx.errs = append(tx.errs, fmt.Errorf("look for records that wait for the clock: %w", err))
 		return
 	}
 	lost := map[string]int{}
 	for _, name := range names {
 		var p deferredRecord
-		b, err := d.l.box.Get(name)
+		b, err := tx.l.box.Get(name)
 		if err == nil {
 			err = json.Unmarshal(b, &p)
 		}
 		if err != nil {
-			d.l.log.Error().Err(err).Str("record", name).Msg("a record that waited for the clock cannot be read")
+			tx.l.log.Error().Err(err).Str("record", name).Msg("a record that waited for the clock cannot be read")
 		}
-		d.putState(name, nil)
-		d.queueRedated(p, lost)
+		tx.putState(name, nil)
+		tx.queueRedated(p, lost)
 	}
-	d.lastDeferred = 0
-	now := d.now.Round(0)
+	tx.lastDeferred = 0
+	now := tx.now.Round(0)
 	for _, index := range slices.Sorted(maps.Keys(lost)) { // a value without a time helps nobody, but that it was lost must be said
-		d.queueEvent(Event{Rule: eventrules.ValueRefused, Start: now, End: now, Note: fmt.Sprintf(
+		tx.queueEvent(Event{Rule: eventrules.ValueRefused, Start: now, End: now, Note: fmt.Sprintf(
 			"%s: %s read while the clock was not believed, and the box was booted since, so that nobody knows when; not sent", index, Plural(lost[index], "value"))})
 	}
 }
 
 // queueRedated queues a postponed record, its times moved by as much as its clock was set since, where that is known.
-func (d *txn) queueRedated(p deferredRecord, lost map[string]int) {
-	same := p.Boot == d.l.runID || p.Box != 0 && p.Box == d.l.boxBoot
-	off := d.monotonicZero().Sub(p.Zero)
+func (tx *txn) queueRedated(p deferredRecord, lost map[string]int) {
+	same := p.Boot == tx.l.runID || p.Box != 0 && p.Box == tx.l.boxBoot
+	off := tx.monotonicZero().Sub(p.Zero)
 	if e := p.Event; e != nil {
 		switch {
 		case !same:
 			off = 0
 			e.Note += " (by a clock that was not believed)"
 		case p.Clocks != nil:
-			off = p.Clocks.shift(d.clockZeros(p.Tank))
+			off = p.Clocks.shift(tx.clockZeros(p.Tank))
 		}
 		e.Start, e.End = e.Start.Add(off), e.End.Add(off)
-		d.queueEvent(*e)
+		tx.queueEvent(*e)
 	}
 	if p.Value == nil {
 		return
@@ -114,9 +114,9 @@ func (d *txn) queueRedated(p deferredRecord, lost map[string]int) {
 		lost[p.Value.Index]++
 		return
 	}
-	for _, v := range d.l.site.Values {
+	for _, v := range tx.l.site.Values {
 		if v.key() == p.Value.Index {
-			d.queueValue(v, p.Value.Number, p.Value.At.Add(off))
+			tx.queueValue(v, p.Value.Number, p.Value.At.Add(off))
 		}
 	}
 }

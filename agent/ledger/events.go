@@ -22,43 +22,43 @@ type Event struct {
 }
 
 // queueEvent queues a diagnostic event. While the clock is not believed it waits: an event of 1970 or 2099 helps nobody.
-func (d *txn) queueEvent(e Event) {
+func (tx *txn) queueEvent(e Event) {
 	if e.Object == "" {
-		e.Object, e.ObjectType = d.l.site.Object, d.l.site.ObjectType
+		e.Object, e.ObjectType = tx.l.site.Object, tx.l.site.ObjectType
 	}
 	if e.End.Before(e.Start) {
 		e.End = e.Start
 	}
-	if d.clockDoubted() || !clock.WasSet(e.Start) && !d.tanks.Agrees(d.now) {
-		d.deferRecord(deferredRecord{Event: &e, Tank: e.tank, Clocks: e.clocks})
+	if tx.clockDoubted() || !clock.WasSet(e.Start) && !tx.tanks.Agrees(tx.now) {
+		tx.deferRecord(deferredRecord{Event: &e, Tank: e.tank, Clocks: e.clocks})
 		return
 	}
-	body, err := d.l.site.encodeEvent(e)
+	body, err := tx.l.site.encodeEvent(e)
 	if err != nil {
-		d.leaveOut("an event of "+e.Rule, err)
+		tx.leaveOut("an event of "+e.Rule, err)
 		return
 	}
-	d.queue(Events, "", body)
-	d.afterCommit = append(d.afterCommit, func() {
-		d.l.log.Info().Str("rule", e.Rule).Str("note", e.Note).Time("start", e.Start).Time("end", e.End).Msg("event queued")
+	tx.queue(Events, "", body)
+	tx.afterCommit = append(tx.afterCommit, func() {
+		tx.l.log.Info().Str("rule", e.Rule).Str("note", e.Note).Time("start", e.Start).Time("end", e.End).Msg("event queued")
 	})
 }
 
 // queueTankEvent queues what the detector found: its times are by the clock of the tank's readings.
-func (d *txn) queueTankEvent(e tank.Event) {
-	clocks := d.onBoxClock(e.Tank, &e.Start, &e.End)
-	out := d.withTank(e)
+func (tx *txn) queueTankEvent(e tank.Event) {
+	clocks := tx.onBoxClock(e.Tank, &e.Start, &e.End)
+	out := tx.withTank(e)
 	out.tank, out.clocks = e.Tank, clocks
-	d.queueEvent(out)
+	tx.queueEvent(out)
 }
 
 // queueDiagnosis queues what is to be said of a tank, by the box's clock.
-func (d *txn) queueDiagnosis(e tank.Event) { d.queueEvent(d.withTank(e)) }
+func (tx *txn) queueDiagnosis(e tank.Event) { tx.queueEvent(tx.withTank(e)) }
 
 // withTank is an event that names its tank.
-func (d *txn) withTank(e tank.Event) Event {
+func (tx *txn) withTank(e tank.Event) Event {
 	out := Event{Rule: e.Rule, Note: e.Note, Start: e.Start, End: e.End}
-	for _, t := range d.l.site.Tanks {
+	for _, t := range tx.l.site.Tanks {
 		if t.ID == e.Tank {
 			out.Object, out.ObjectType = t.Object, t.ObjectType
 		}
@@ -70,47 +70,47 @@ func (d *txn) withTank(e tank.Event) Event {
 }
 
 // applyNotice books what a collector says: an episode that begins, one that ends, or an instant.
-func (d *txn) applyNotice(n collectors.Notice) {
+func (tx *txn) applyNotice(n collectors.Notice) {
 	k := episodeKey(n.Rule, n.Source)
-	e, known := d.episodes[k]
+	e, known := tx.episodes[k]
 	note := n.Source + ": " + n.Note
 	switch {
 	case n.Until.IsZero() && known:
 		if e.Inherited { // whoever tells of it now will tell of its end
 			e.Inherited = false
-			d.ownEpisodes()
-			d.episodes[k] = e
+			tx.ownEpisodes()
+			tx.episodes[k] = e
 		}
 		return
 	case n.Until.IsZero():
 		e = Episode{Rule: n.Rule, Source: n.Source, Since: n.Since.Round(0), Note: note, Open: true}
-		d.ownEpisodes()
-		d.episodes[k] = e
-		d.putEpisodes()
-		d.logEpisode(e, "something is wrong")
+		tx.ownEpisodes()
+		tx.episodes[k] = e
+		tx.putEpisodes()
+		tx.logEpisode(e, "something is wrong")
 		return
 	case known:
-		d.closeEpisode(k, e, n.Until.Round(0))
+		tx.closeEpisode(k, e, n.Until.Round(0))
 		return
 	}
-	d.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
+	tx.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
 }
 
 // closeEpisode ends an episode of gauger's own and queues its event.
-func (d *txn) closeEpisode(k string, e Episode, at time.Time) {
-	d.ownEpisodes()
-	delete(d.episodes, k)
-	d.putEpisodes()
-	d.logEpisode(e, "right again")
-	d.queueEvent(Event{Rule: e.Rule, Note: e.Note, Start: e.Since, End: at})
+func (tx *txn) closeEpisode(k string, e Episode, at time.Time) {
+	tx.ownEpisodes()
+	delete(tx.episodes, k)
+	tx.putEpisodes()
+	tx.logEpisode(e, "right again")
+	tx.queueEvent(Event{Rule: e.Rule, Note: e.Note, Start: e.Since, End: at})
 }
 
 // closeRecovered closes episodes that an earlier run left open, once the device they are about is read again: the
 // collector of this run does not know of them.
-func (d *txn) closeRecovered(r collectors.Reading) {
-	for k, e := range d.episodes {
-		if e.Inherited && e.about(r.Point) && d.l.ruleOf(e) == nil {
-			d.closeEpisode(k, e, d.now.Round(0)) // the reading may be of a time before
+func (tx *txn) closeRecovered(r collectors.Reading) {
+	for k, e := range tx.episodes {
+		if e.Inherited && e.about(r.Point) && tx.l.ruleOf(e) == nil {
+			tx.closeEpisode(k, e, tx.now.Round(0)) // the reading may be of a time before
 		}
 	}
 }
@@ -133,26 +133,26 @@ func (l *Ledger) ruleOf(e Episode) *Rule {
 }
 
 // tellLongEpisodes tells, once, of an episode of gauger's own that has lasted for a long while.
-func (d *txn) tellLongEpisodes() {
-	for k, e := range d.episodes {
-		if e.Told || !e.Open || d.l.ruleOf(e) != nil || d.now.Sub(e.Since) < longWhile {
+func (tx *txn) tellLongEpisodes() {
+	for k, e := range tx.episodes {
+		if e.Told || !e.Open || tx.l.ruleOf(e) != nil || tx.now.Sub(e.Since) < longWhile {
 			continue
 		}
 		e.Told = true
-		d.ownEpisodes()
-		d.episodes[k] = e
-		d.putEpisodes()
-		d.queueEvent(Event{Rule: e.Rule, Note: e.Note + " (still so)", Start: e.Since, End: d.now.Round(0)})
+		tx.ownEpisodes()
+		tx.episodes[k] = e
+		tx.putEpisodes()
+		tx.queueEvent(Event{Rule: e.Rule, Note: e.Note + " (still so)", Start: e.Since, End: tx.now.Round(0)})
 	}
 }
 
 // shiftEpisodes moves the onsets of what is going on when the wall clock was set.
-func (d *txn) shiftEpisodes(before time.Time, step time.Duration) {
-	if len(d.episodes) == 0 {
+func (tx *txn) shiftEpisodes(before time.Time, step time.Duration) {
+	if len(tx.episodes) == 0 {
 		return
 	}
-	d.ownEpisodes()
-	for k, e := range d.episodes {
+	tx.ownEpisodes()
+	for k, e := range tx.episodes {
 		if e.Since.After(before.Add(clock.Tolerance)) || !e.stamp.IsZero() { // a device's clock was not set
 			continue
 		}
@@ -160,26 +160,26 @@ func (d *txn) shiftEpisodes(before time.Time, step time.Duration) {
 		if !e.Over.IsZero() {
 			e.Over = e.Over.Add(step)
 		}
-		d.episodes[k] = e
+		tx.episodes[k] = e
 	}
-	d.putEpisodes()
+	tx.putEpisodes()
 }
 
 // putEpisodes stores the episodes that count.
-func (d *txn) putEpisodes() {
+func (tx *txn) putEpisodes() {
 	stored := map[string]Episode{}
-	for k, e := range d.episodes {
+	for k, e := range tx.episodes {
 		if e.Open {
 			stored[k] = e
 		}
 	}
-	d.putJSON(episodesKey, stored)
+	tx.putJSON(episodesKey, stored)
 }
 
 // logEpisode logs an edge after the commit.
-func (d *txn) logEpisode(e Episode, msg string) {
-	d.afterCommit = append(d.afterCommit, func() {
-		d.l.log.Warn().Str("rule", e.Rule).Str("source", e.Source).Str("note", e.Note).Time("since", e.Since).Msg(msg)
+func (tx *txn) logEpisode(e Episode, msg string) {
+	tx.afterCommit = append(tx.afterCommit, func() {
+		tx.l.log.Warn().Str("rule", e.Rule).Str("source", e.Source).Str("note", e.Note).Time("since", e.Since).Msg(msg)
 	})
 }
 
@@ -187,9 +187,9 @@ func (d *txn) logEpisode(e Episode, msg string) {
 func (l *Ledger) QueueEvent(e Event) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
-	d.queueEvent(e)
-	if err := l.commit(d, ""); err != nil {
+	tx := l.begin(time.Now())
+	tx.queueEvent(e)
+	if err := l.commit(tx, ""); err != nil {
 		return fmt.Errorf("store the event %s: %w", e.Rule, err)
 	}
 	return nil
@@ -200,22 +200,22 @@ func (l *Ledger) QueueEvent(e Event) error {
 func (l *Ledger) CloseInherited(prefix string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
+	tx := l.begin(time.Now())
 	for k, e := range l.state.episodes {
 		if e.Inherited && strings.HasPrefix(e.Source, prefix) {
-			d.closeEpisode(k, e, d.now.Round(0))
+			tx.closeEpisode(k, e, tx.now.Round(0))
 		}
 	}
-	return l.commit(d, "")
+	return l.commit(tx, "")
 }
 
 // leaveOut tells of something that cannot be written down. It is left out: the rest of the batch must not wait for it.
-func (d *txn) leaveOut(name string, why error) {
-	d.afterCommit = append(d.afterCommit, func() {
-		d.l.log.Error().Err(why).Str("name", name).Msg("something cannot be written down and was left out")
+func (tx *txn) leaveOut(name string, why error) {
+	tx.afterCommit = append(tx.afterCommit, func() {
+		tx.l.log.Error().Err(why).Str("name", name).Msg("something cannot be written down and was left out")
 	})
 	if name != episodesKey { // the notice itself is kept there
-		d.applyNotice(collectors.Notice{Rule: eventrules.RecordUnwritable, Source: UnwritableSource + clip(name), Since: d.now,
+		tx.applyNotice(collectors.Notice{Rule: eventrules.RecordUnwritable, Source: UnwritableSource + clip(name), Since: tx.now,
 			Note: "it cannot be written down and was left out, while everything else goes on: " + why.Error()})
 	}
 }

@@ -118,11 +118,11 @@ func TestALoadWhoseLevelsAreNoNumbersIsRejected(t *testing.T) {
 		odd.Open = math.NaN()
 		doubtful.ErrorBbl, doubtful.Rate, doubtful.CloseWater = math.Inf(1), math.NaN(), new(math.Inf(-1))
 		b.mu.Lock()
-		d := b.begin(time.Now())
+		tx := b.begin(time.Now())
 		for _, l := range []tank.Load{odd, doubtful, load(10)} {
-			d.holdLoad(l)
+			tx.holdLoad(l)
 		}
-		err := b.commit(d, "")
+		err := b.commit(tx, "")
 		b.mu.Unlock()
 		if err != nil {
 			t.Fatal(err)
@@ -161,12 +161,12 @@ func TestWhatCannotBeWrittenIsItsOwnProblem(t *testing.T) {
 		})
 		for range 3 {
 			b.mu.Lock()
-			d := b.begin(time.Now())
-			d.queue(TagValues, strings.Repeat("w", 300), []byte("{}"))
-			d.putJSON("odd", math.NaN())
-			d.holdLoad(tank.Load{Tank: "TK-9", Open: 100, Close: 50})
-			d.apply(collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
-			err := b.commit(d, "plc")
+			tx := b.begin(time.Now())
+			tx.queue(TagValues, strings.Repeat("w", 300), []byte("{}"))
+			tx.putJSON("odd", math.NaN())
+			tx.holdLoad(tank.Load{Tank: "TK-9", Open: 100, Close: 50})
+			tx.apply(collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
+			err := b.commit(tx, "plc")
 			b.mu.Unlock()
 			if err != nil {
 				t.Fatal(err)

@@ -20,14 +20,14 @@ func withoutHistorical(batch []collectors.Reading) []collectors.Reading {
 
 // applyHistorical takes a reading of the past. It says nothing about now, so tanks, rules and meters do not see it; a value of
 // which every reading is a record has it under its own time.
-func (d *txn) applyHistorical(r collectors.Reading) {
-	f := d.l.routes[r.Point]
+func (tx *txn) applyHistorical(r collectors.Reading) {
+	f := tx.l.routes[r.Point]
 	if f == nil || r.At.IsZero() {
 		return
 	}
 	for _, i := range f.values {
-		if d.l.site.Values[i].Every == 0 {
-			d.sendValue(i, r)
+		if tx.l.site.Values[i].Every == 0 {
+			tx.sendValue(i, r)
 		}
 	}
 }
@@ -43,18 +43,18 @@ type DecodedMessage struct {
 func (l *Ledger) QueueDecoded(all []DecodedMessage) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
+	tx := l.begin(time.Now())
 	last := map[int]lastValue{}
 	for i := range all {
 		m := &all[i]
-		before := len(d.records)
+		before := len(tx.records)
 		for _, r := range m.Readings {
-			d.applyRedecoded(r, last)
+			tx.applyRedecoded(r, last)
 		}
-		m.Values = len(d.records) - before
-		d.decoded = append(d.decoded, m.Seq)
+		m.Values = len(tx.records) - before
+		tx.decoded = append(tx.decoded, m.Seq)
 	}
-	if err := l.commit(d, ""); err != nil {
+	if err := l.commit(tx, ""); err != nil {
 		return fmt.Errorf("store what %d kept messages hold: %w", len(all), err)
 	}
 	return nil
@@ -63,21 +63,21 @@ func (l *Ledger) QueueDecoded(all []DecodedMessage) error {
 // applyRedecoded takes a reading that could not be decoded when it came. It is one of the past, but nothing was sent of it then: a
 // value that is sent now and then has it as well, as often as it would have had it; last are the reading before and its
 // interval.
-func (d *txn) applyRedecoded(r collectors.Reading, last map[int]lastValue) {
-	d.applyHistorical(r)
-	f := d.l.routes[r.Point]
+func (tx *txn) applyRedecoded(r collectors.Reading, last map[int]lastValue) {
+	tx.applyHistorical(r)
+	f := tx.l.routes[r.Point]
 	if f == nil {
 		return
 	}
 	for _, i := range f.values {
-		v, before := d.l.site.Values[i], last[i]
+		v, before := tx.l.site.Values[i], last[i]
 		if v.Every == 0 {
 			continue
 		}
 		begin, due := v.interval(before.Begin, r.At, max(0, r.At.Sub(before.At)))
 		last[i] = lastValue{At: r.At, Begin: begin}
 		if due {
-			d.queueValue(v, r.Value, r.At)
+			tx.queueValue(v, r.Value, r.At)
 		}
 	}
 }

@@ -71,9 +71,9 @@ func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	d := h.begin(time.Now())
-	d.applyNotice(n)
-	if err := h.commit(d, h.device); err != nil {
+	tx := h.begin(time.Now())
+	tx.applyNotice(n)
+	if err := h.commit(tx, h.device); err != nil {
 		return fmt.Errorf("store the notice %s of %s: %w", n.Rule, n.Source, err)
 	}
 	return nil

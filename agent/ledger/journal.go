@@ -23,13 +23,13 @@ const (
 var journaledRules = []string{eventrules.Stuck, eventrules.Step, eventrules.Gap, eventrules.BadValue, eventrules.SpikeRate, eventrules.ClockStep, eventrules.UnexplainedLoss}
 
 // journalOutcomes keeps what the detector made of one input.
-func (d *txn) journalOutcomes(out []tank.Outcome) {
+func (tx *txn) journalOutcomes(out []tank.Outcome) {
 	for _, o := range out {
 		if o.Verdict != nil {
-			d.putVerdict(*o.Verdict)
+			tx.putVerdict(*o.Verdict)
 		}
 		if e := o.Event; e != nil && slices.Contains(journaledRules, e.Rule) && !slices.ContainsFunc(out, verdictOn(*e)) {
-			d.putVerdict(tank.Verdict{Tank: e.Tank, What: e.Rule, Why: strings.TrimPrefix(e.Note, "tank "+e.Tank+": "), Start: e.Start, End: e.End})
+			tx.putVerdict(tank.Verdict{Tank: e.Tank, What: e.Rule, Why: strings.TrimPrefix(e.Note, "tank "+e.Tank+": "), Start: e.Start, End: e.End})
 		}
 	}
 }
@@ -42,20 +42,20 @@ func verdictOn(e tank.Event) func(tank.Outcome) bool {
 }
 
 // putVerdict keeps one piece of the journal, and lets the oldest of the tank go.
-func (d *txn) putVerdict(v tank.Verdict) {
+func (tx *txn) putVerdict(v tank.Verdict) {
 	tankKey := verdictKey + v.Tank + "/"
 	dropNotFinite(&v)
-	d.putJSON(tankKey+v.Start.UTC().Format("20060102T150405Z")+"/"+v.What, v)
-	names, err := d.l.box.Names(tankKey)
+	tx.putJSON(tankKey+v.Start.UTC().Format("20060102T150405Z")+"/"+v.What, v)
+	names, err := tx.l.box.Names(tankKey)
 	if err != nil {
-		d.errs = append(d.errs, fmt.Errorf("look for old verdicts: %w", err))
+		tx.errs = append(tx.errs, fmt.Errorf("look for old verdicts: %w", err))
 		return
 	}
-	limit := tankKey + d.now.Add(-verdictsFor).UTC().Format("20060102T150405Z")
+	limit := tankKey + tx.now.Add(-verdictsFor).UTC().Format("20060102T150405Z")
 	old := max(0, len(names)+1-verdictsKept)
 	for i, name := range names { // in the order of their names, which is that of their times
-		if i < old || d.grade() >= clock.Assumed && name < limit {
-			d.putState(name, nil)
+		if i < old || tx.grade() >= clock.Assumed && name < limit {
+			tx.putState(name, nil)
 		}
 	}
 }

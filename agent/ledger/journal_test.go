@@ -87,9 +87,9 @@ func TestTheJournalIsBounded(t *testing.T) {
 		b := newBench(t, nil)
 		keep := func(at time.Time, id string) {
 			t.Helper()
-			d := b.begin(time.Now())
-			d.putVerdict(tank.Verdict{Tank: id, What: tank.TooSmall, Start: at, End: at})
-			if err := b.commit(d, ""); err != nil {
+			tx := b.begin(time.Now())
+			tx.putVerdict(tank.Verdict{Tank: id, What: tank.TooSmall, Start: at, End: at})
+			if err := b.commit(tx, ""); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,11 +120,11 @@ func TestEventsThatAVerdictCoversAreNotKeptTwice(t *testing.T) {
 		event := func(rule string) tank.Outcome {
 			return tank.Outcome{Event: &tank.Event{Rule: rule, Tank: "TK-1", Note: "tank TK-1: x", Start: at, End: at}}
 		}
-		d := b.begin(at)
+		tx := b.begin(at)
 		stuck := event("stuck")
 		stuck.Event.Start = at.Add(-time.Hour)
-		d.journalOutcomes([]tank.Outcome{stuck, event("transfer"), event("unexplained-loss"), {Verdict: &tank.Verdict{Tank: "TK-1", What: tank.TooSlow, Start: at, End: at}}})
-		if err := b.commit(d, ""); err != nil {
+		tx.journalOutcomes([]tank.Outcome{stuck, event("transfer"), event("unexplained-loss"), {Verdict: &tank.Verdict{Tank: "TK-1", What: tank.TooSlow, Start: at, End: at}}})
+		if err := b.commit(tx, ""); err != nil {
 			t.Fatal(err)
 		}
 		all, err := b.verdicts("TK-1", at, at)

@@ -190,23 +190,23 @@ func (l *Ledger) Emit(ctx context.Context, device string, batch []collectors.Rea
 
 // emit takes one batch at an instant. The lock is held.
 func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) error {
-	d, err := l.beginBatch(now, batch[0])
+	tx, err := l.beginBatch(now, batch[0])
 	if err != nil {
 		return err
 	}
 	for i := range batch {
-		d.apply(batch[i])
+		tx.apply(batch[i])
 	}
-	if d.boot != 0 {
-		d.clockTick()
+	if tx.boot != 0 {
+		tx.clockTick()
 	}
-	if err := l.commit(d, device); err != nil {
+	if err := l.commit(tx, device); err != nil {
 		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
 	}
 	batch = withoutHistorical(batch)
 	l.latest.store(batch)
 	l.watchers.send(batch)
-	l.recordBatch(d, batch)
+	l.recordBatch(tx, batch)
 	return nil
 }
 
@@ -214,11 +214,11 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 // killed: what was only in memory is gone then.
 func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, error) {
 	if first.Boot == 0 {
-		d := l.begin(now)
+		tx := l.begin(now)
 		if !l.ticked { // how long the program was away is told by the clock, never by a reading that may be old
-			d.clockTick()
+			tx.clockTick()
 		}
-		return d, nil
+		return tx, nil
 	}
 	if l.state.replayBoot != 0 && first.Boot != l.state.replayBoot {
 		s, err := l.load()
@@ -227,9 +227,9 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 		}
 		l.adopt(s)
 	}
-	d := l.beginAt(first.At)
-	d.boot, d.mono, d.replayBoot = first.Boot, first.Mono, first.Boot
-	return d, nil
+	tx := l.beginAt(first.At)
+	tx.boot, tx.mono, tx.replayBoot = first.Boot, first.Mono, first.Boot
+	return tx, nil
 }
 
 // Tick lets the ledger hear the clock: a load whose readings have stopped is still ticketed, held tickets leave, and
@@ -237,47 +237,47 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 func (l *Ledger) Tick(now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(now)
-	d.clockTick()
-	if err := l.commit(d, ""); err != nil {
+	tx := l.begin(now)
+	tx.clockTick()
+	if err := l.commit(tx, ""); err != nil {
 		return fmt.Errorf("store what the clock changed: %w", err)
 	}
-	l.recordBatch(d, nil)
+	l.recordBatch(tx, nil)
 	return nil
 }
 
 // commit stores what the transaction changed, all or nothing, and adopts it. A transaction that changed nothing which must
 // survive opens no transaction, so that a week of quiet levels does not wear the flash.
-func (l *Ledger) commit(d *txn, device string) error {
-	if mark := d.tanks.Mark(); mark != d.storedMark || d.boot != 0 && d.dirty() {
-		b, err := d.tanks.MarshalBinary()
+func (l *Ledger) commit(tx *txn, device string) error {
+	if mark := tx.tanks.Mark(); mark != tx.storedMark || tx.boot != 0 && tx.dirty() {
+		b, err := tx.tanks.MarshalBinary()
 		if err == nil {
 			b, err = pack(b)
 		}
 		if err != nil {
 			return fmt.Errorf("write down the tanks' state: %w", err)
 		}
-		d.putState(tanksKey, b)
-		d.putBook()
-		d.putPositions(device)
-		d.storedMark = mark
+		tx.putState(tanksKey, b)
+		tx.putBook()
+		tx.putPositions(device)
+		tx.storedMark = mark
 	}
-	d.putValues()
-	d.putUnused()
-	if err := errors.Join(d.errs...); err != nil {
+	tx.putValues()
+	tx.putUnused()
+	if err := errors.Join(tx.errs...); err != nil {
 		return err
 	}
-	if d.dirty() {
-		if err := l.box.Update(d.commitTo); err != nil {
+	if tx.dirty() {
+		if err := l.box.Update(tx.commitTo); err != nil {
 			return err
 		}
 	}
-	l.adopt(d.state)
-	l.ticked = l.ticked || d.ticked
-	if d.boot != 0 {
-		l.replayPositions[device] = replayPosition{d.boot, d.mono}
+	l.adopt(tx.state)
+	l.ticked = l.ticked || tx.ticked
+	if tx.boot != 0 {
+		l.replayPositions[device] = replayPosition{tx.boot, tx.mono}
 	}
-	for _, say := range d.afterCommit {
+	for _, say := range tx.afterCommit {
 		say()
 	}
 	return nil
@@ -301,32 +301,32 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 
 // grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
 // not set.
-func (d *txn) grade() clock.Grade {
+func (tx *txn) grade() clock.Grade {
 	switch {
-	case d.replayBoot != 0 && !clock.WasSet(d.now):
+	case tx.replayBoot != 0 && !clock.WasSet(tx.now):
 		return clock.Unset
-	case d.replayBoot != 0:
+	case tx.replayBoot != 0:
 		return clock.Trusted
-	case d.gradeOnce == nil:
-		d.gradeOnce = new(d.l.clock.Grade(d.now))
+	case tx.gradeOnce == nil:
+		tx.gradeOnce = new(tx.l.clock.Grade(tx.now))
 	}
-	return *d.gradeOnce
+	return *tx.gradeOnce
 }
 
 // clockDoubted says that nothing may leave that carries the wall clock.
-func (d *txn) clockDoubted() bool {
-	if d.replayBoot != 0 {
-		return !clock.WasSet(d.now)
+func (tx *txn) clockDoubted() bool {
+	if tx.replayBoot != 0 {
+		return !clock.WasSet(tx.now)
 	}
-	return d.l.clock.Doubted(d.now)
+	return tx.l.clock.Doubted(tx.now)
 }
 
 // astray is the deviation of a clock in doubt; a recording's clock has none.
-func (d *txn) astray() time.Duration {
-	if d.replayBoot != 0 {
+func (tx *txn) astray() time.Duration {
+	if tx.replayBoot != 0 {
 		return 0
 	}
-	return d.l.clock.Deviation(d.now)
+	return tx.l.clock.Deviation(tx.now)
 }
 
 // eviction counts the evicted records of one stream, from the first to the last, without a pause of evictionsToldFor.

@@ -22,6 +22,10 @@ import (
 
 const guid = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 
+// The words of these tests: a bench is a ledger on a real outbox in a temporary folder; emit hands over a reading of its device
+// plc, haul plays a load, again is a kill and the next run, bodies and rules are what waits in the outbox, pass lets a bubble's
+// time go by. A site on a wrong clock is "wrong" (txn_clock_step_test.go), whose time is data.
+
 // bench is a ledger on a real box in a temporary folder.
 type bench struct {
 	t    *testing.T

@@ -66,7 +66,7 @@ func TestTwentyTanksAreStoredInLittle(t *testing.T) {
 // store puts a piece of state into the box.
 func (b *bench) store(name string, value []byte) {
 	b.t.Helper()
-	d := b.begin(time.Now())
-	d.putState(name, value)
-	b.must(b.box.Update(d.commitTo))
+	tx := b.begin(time.Now())
+	tx.putState(name, value)
+	b.must(b.box.Update(tx.commitTo))
 }

@@ -42,7 +42,7 @@ func (l *Ledger) Recorder() (*recorder.Ring, error) {
 
 // recordBatch keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
 // told. A disk that does not take it stops nothing: it is said once, and counted.
-func (l *Ledger) recordBatch(d *txn, batch []collectors.Reading) {
+func (l *Ledger) recordBatch(tx *txn, batch []collectors.Reading) {
 	k := &l.recording
 	if k.ring == nil {
 		return
@@ -54,10 +54,10 @@ func (l *Ledger) recordBatch(d *txn, batch []collectors.Reading) {
 			continue
 		}
 		var x tank.Input
-		d.stampInput(&x, d.withTime(*r))
+		tx.stampInput(&x, tx.withTime(*r))
 		k.rows = append(k.rows, recorder.Row{Point: r.Point, Value: r.Value, Unit: r.Unit, Quality: r.Quality, At: x.At, Mono: x.Mono, Boot: x.Boot})
 	}
-	err := k.ring.Add(d.now, k.rows)
+	err := k.ring.Add(tx.now, k.rows)
 	if err == nil {
 		err = k.ring.Err() // of a block before this one, until one is written again
 	}

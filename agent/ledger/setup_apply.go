@@ -112,63 +112,63 @@ type tankRemoved struct {
 
 // applySetups lets a changed configuration take effect for every tank that is ready for it, and tells of it. Where there is
 // nothing to do yet it stores nothing.
-func (d setupTxn) applySetups() {
-	for _, t := range d.added {
+func (tx setupTxn) applySetups() {
+	for _, t := range tx.added {
 		note := "the tank was added to the configuration"
 		if t.was != "" {
 			note = "the tank was " + t.was + " until now; the load that is under way goes on"
 		}
-		d.queueConfigChanged(t.id, note)
+		tx.queueConfigChanged(t.id, note)
 	}
-	for _, t := range d.removed {
+	for _, t := range tx.removed {
 		note := "the tank is no longer in the configuration"
 		if t.loading {
 			note += "; a load that was under way makes no ticket"
 		}
-		d.queueConfigChanged(t.id, note)
+		tx.queueConfigChanged(t.id, note)
 	}
-	store := d.setupsReplaced
-	d.setups = slices.Clone(d.setups)
-	d.added, d.removed, d.setupsPending, d.setupsReplaced = nil, nil, false, false
-	for i := range d.setups {
-		store = d.changeMeter(i) || store
-		short, long := d.l.configured[i].changesFrom(&d.setups[i])
-		store = d.notePending(i, long) || store
+	store := tx.setupsReplaced
+	tx.setups = slices.Clone(tx.setups)
+	tx.added, tx.removed, tx.setupsPending, tx.setupsReplaced = nil, nil, false, false
+	for i := range tx.setups {
+		store = tx.changeMeter(i) || store
+		short, long := tx.l.configured[i].changesFrom(&tx.setups[i])
+		store = tx.notePending(i, long) || store
 		switch {
 		case short == nil:
-		case d.setupLocked(i) || !d.changeoverReady(i):
-			d.setupsPending = true
+		case tx.setupLocked(i) || !tx.changeoverReady(i):
+			tx.setupsPending = true
 		default:
-			d.applySetup(i)
+			tx.applySetup(i)
 			store = true
 		}
 	}
 	if !store {
 		return
 	}
-	detect, err := d.l.site.detector(d.setups)
+	detect, err := tx.l.site.detector(tx.setups)
 	if err != nil {
-		d.errs = append(d.errs, err)
+		tx.errs = append(tx.errs, err)
 		return
 	}
-	d.detector = detect
-	d.putJSON(setupsKey, d.setups)
-	d.putBook()
+	tx.detector = detect
+	tx.putJSON(setupsKey, tx.setups)
+	tx.putBook()
 }
 
 // changeMeter lets the book begin anew with another meter of a tank's production. That waits for nothing: what the meter
 // shows next is by the new one.
-func (d setupTxn) changeMeter(i int) bool {
-	g, w := &d.setups[i], &d.l.configured[i]
+func (tx setupTxn) changeMeter(i int) bool {
+	g, w := &tx.setups[i], &tx.l.configured[i]
 	if g.Production == w.Production {
 		return false
 	}
 	now := *g
 	now.Production = w.Production
 	_, long := now.changesFrom(g)
-	d.tankBook = d.tankBook.MeterChanged(i)
+	tx.tankBook = tx.tankBook.MeterChanged(i)
 	g.Production = w.Production
-	d.queueConfigChanged(g.ID, strings.Join(long, "; ")+"; the book counts from what it shows first")
+	tx.queueConfigChanged(g.ID, strings.Join(long, "; ")+"; the book counts from what it shows first")
 	return true
 }
 
@@ -179,8 +179,8 @@ func (g *setup) pendingIs(long []string) bool {
 
 // notePending keeps since when a change waits, and marks the tickets that are held when it is found. It says whether there is
 // something to store.
-func (d setupTxn) notePending(i int, long []string) bool {
-	g := &d.setups[i]
+func (tx setupTxn) notePending(i int, long []string) bool {
+	g := &tx.setups[i]
 	if long == nil || g.pendingIs(long) {
 		taken := long == nil && g.Pending != nil
 		if taken {
@@ -188,18 +188,18 @@ func (d setupTxn) notePending(i int, long []string) bool {
 		}
 		return taken
 	}
-	g.Pending = &pendingChange{Since: d.now.Round(0), What: strings.Join(long, "; ")}
-	if why := g.levelCorrections(&d.l.configured[i]); why != "" {
-		d.markHeldForReview(g.ID, why+" changed while it was held, measured by the old")
+	g.Pending = &pendingChange{Since: tx.now.Round(0), What: strings.Join(long, "; ")}
+	if why := g.levelCorrections(&tx.l.configured[i]); why != "" {
+		tx.markHeldForReview(g.ID, why+" changed while it was held, measured by the old")
 	}
 	return true
 }
 
 // gaugeUsedBy is the tank whose load is still measured by the gauge that is to be another one's; -1: none. What that gauge shows
 // would be on two tanks' tickets.
-func (d setupTxn) gaugeUsedBy(i int) int {
-	for k := range d.setups {
-		if k != i && d.tanks.Loading(k) && d.setups[k].Level == d.l.configured[i].Level {
+func (tx setupTxn) gaugeUsedBy(i int) int {
+	for k := range tx.setups {
+		if k != i && tx.tanks.Loading(k) && tx.setups[k].Level == tx.l.configured[i].Level {
 			return k
 		}
 	}
@@ -208,47 +208,47 @@ func (d setupTxn) gaugeUsedBy(i int) int {
 
 // setupLocked says that a tank's setup must stay as it is for now: a load is finished by the setup with which it began, and a
 // gauge that another tank's load is still measured by is not this tank's yet.
-func (d setupTxn) setupLocked(i int) bool { return d.tanks.Loading(i) || d.gaugeUsedBy(i) >= 0 }
+func (tx setupTxn) setupLocked(i int) bool { return tx.tanks.Loading(i) || tx.gaugeUsedBy(i) >= 0 }
 
 // pendingSetup says in a sentence what was changed of how a tank is measured and is not in force yet, since when, and until what.
 // The ledger's lock is held.
 func (l *Ledger) pendingSetup(i int) string {
-	d := l.openTxn(time.Now())
-	g := &d.setups[i]
+	tx := l.openTxn(time.Now())
+	g := &tx.setups[i]
 	short, _ := l.configured[i].changesFrom(g)
 	if short == nil || g.Pending == nil {
 		return ""
 	}
 	until := "until there are good levels by the new one; a level that is shown is not used before"
-	switch k := d.gaugeUsedBy(i); {
+	switch k := tx.gaugeUsedBy(i); {
 	case k >= 0:
-		until = fmt.Sprintf("until the load of %s is over, which is measured by %s; a level that is shown is not used before", d.setups[k].ID, l.configured[i].Level)
-	case d.tanks.Loading(i):
+		until = fmt.Sprintf("until the load of %s is over, which is measured by %s; a level that is shown is not used before", tx.setups[k].ID, l.configured[i].Level)
+	case tx.tanks.Loading(i):
 		until = "until the load that is under way is over, which is measured by the old one; its ticket then needs a review"
 	}
 	return fmt.Sprintf("%s changed, found %s; it is not in force %s", strings.Join(short, " and "), g.Pending.Since.In(l.site.Zone).Format("2006-01-02 15:04"), until)
 }
 
 // changeoverReady says that the levels before and after a change of the setup can be told from each other.
-func (d setupTxn) changeoverReady(i int) bool {
-	_, joined := d.conversionOf(i)
-	_, seen := d.detector.Outlook(d.tanks, i, d.now)
+func (tx setupTxn) changeoverReady(i int) bool {
+	_, joined := tx.conversionOf(i)
+	_, seen := tx.detector.Outlook(tx.tanks, i, tx.now)
 	return joined || !seen
 }
 
 // applySetup puts the configured setup of a tank in force.
-func (d setupTxn) applySetup(i int) {
-	w, old := d.l.configured[i], d.setups[i]
+func (tx setupTxn) applySetup(i int) {
+	w, old := tx.l.configured[i], tx.setups[i]
 	short, long := w.changesFrom(&old)
-	by, joined := d.conversionOf(i)
+	by, joined := tx.conversionOf(i)
 	if !joined {
 		by = tank.Unchanged // no level was ever seen
 	}
 	wet := old.interfaceSetting()
-	d.tanks = d.tanks.Converted(i, by, wet.conversionTo(w.interfaceSetting()))
-	d.tankBook = d.tankBook.SetupChanged(i)
-	was := old.pastSetupAt(d.now)
-	was.Until, was.Conversion = d.now.Round(0), &by
+	tx.tanks = tx.tanks.Converted(i, by, wet.conversionTo(w.interfaceSetting()))
+	tx.tankBook = tx.tankBook.SetupChanged(i)
+	was := old.pastSetupAt(tx.now)
+	was.Until, was.Conversion = tx.now.Round(0), &by
 	note := strings.Join(long, "; ") + "; no load is measured by both"
 	if j := old.Changeover; j != nil && j.To == w.levelSetting() && j.Discrepancy != nil {
 		was.Discrepancy = j.Discrepancy
@@ -257,27 +257,27 @@ func (d setupTxn) applySetup(i int) {
 	w.History = append(slices.Clone(old.History[max(0, len(old.History)-historyMost+1):]), was)
 	w.Changes = slices.Clone(old.Changes)
 	for _, s := range short {
-		w.Changes = append(w.Changes, s+" changed "+d.now.In(d.l.site.Zone).Format(time.DateOnly))
+		w.Changes = append(w.Changes, s+" changed "+tx.now.In(tx.l.site.Zone).Format(time.DateOnly))
 	}
-	d.setups[i] = w
-	d.queueConfigChanged(w.ID, note)
+	tx.setups[i] = w
+	tx.queueConfigChanged(w.ID, note)
 }
 
 // queueConfigChanged tells of a change of a tank's configuration.
-func (d setupTxn) queueConfigChanged(id, note string) {
-	now := d.now.Round(0)
-	d.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: id, Note: id + ": " + note, Start: now, End: now})
+func (tx setupTxn) queueConfigChanged(id, note string) {
+	now := tx.now.Round(0)
+	tx.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: id, Note: id + ": " + note, Start: now, End: now})
 }
 
 // takeChanges gives the changes of a tank's setup since its last load, once.
-func (d setupTxn) takeChanges(id string) []string {
-	i := setupIndex(d.setups, id)
-	if i < 0 || d.setups[i].Changes == nil {
+func (tx setupTxn) takeChanges(id string) []string {
+	i := setupIndex(tx.setups, id)
+	if i < 0 || tx.setups[i].Changes == nil {
 		return nil
 	}
-	said := d.setups[i].Changes
-	d.setups = slices.Clone(d.setups)
-	d.setups[i].Changes = nil
-	d.putJSON(setupsKey, d.setups)
+	said := tx.setups[i].Changes
+	tx.setups = slices.Clone(tx.setups)
+	tx.setups[i].Changes = nil
+	tx.putJSON(setupsKey, tx.setups)
 	return said
 }

@@ -43,9 +43,9 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 			if stuck {
 				gears := slices.Clone(b.state.setups)
 				gears[0].Changeover = &changeover{To: b.configured[0].levelSetting(), Conversion: tank.Conversion{Ratio: 1, Add: 118}, Discrepancy: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
-				d := b.begin(time.Now())
-				d.putJSON(setupsKey, gears)
-				b.must(b.box.Update(d.commitTo))
+				tx := b.begin(time.Now())
+				tx.putJSON(setupsKey, gears)
+				b.must(b.box.Update(tx.commitTo))
 				b.again()
 			}
 			b.field(24*time.Hour, otherSource, f)

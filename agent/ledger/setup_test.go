@@ -57,9 +57,9 @@ func TestALoadUnderWayIsFinishedByTheOldOffsetAndTable(t *testing.T) {
 		if len(b.notes("config-changed")) != 0 || !b.state.setupsPending {
 			t.Error("the change took effect inside the load")
 		}
-		d := b.begin(time.Now())
-		if len(d.puts) > 0 {
-			t.Errorf("a change that waits stores %d things with each reading", len(d.puts))
+		tx := b.begin(time.Now())
+		if len(tx.puts) > 0 {
+			t.Errorf("a change that waits stores %d things with each reading", len(tx.puts))
 		}
 		b.again()
 		b.play(2*time.Hour, func(time.Duration) float64 { return 80 })

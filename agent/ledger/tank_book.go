@@ -42,61 +42,61 @@ func (s Site) bookRules() tankbook.Rules {
 }
 
 // meterRead gives the book one reading of a tank's production meter.
-func (d *txn) meterRead(i int, r collectors.Reading) {
+func (tx *txn) meterRead(i int, r collectors.Reading) {
 	v, err := Barrels(r.Value, r.Unit)
 	if err != nil || r.Quality != collectors.Good || !finite(v) {
 		return
 	}
 	var x tank.Input
-	d.stampInput(&x, r)
-	d.tankBook = d.tankBook.Metered(d.detector, i, x.At, v)
+	tx.stampInput(&x, r)
+	tx.tankBook = tx.tankBook.Metered(tx.detector, i, x.At, v)
 }
 
 // updateBook lets the tank book hear what the detector made of an input.
-func (d *txn) updateBook(x tank.Input, out []tank.Outcome) {
+func (tx *txn) updateBook(x tank.Input, out []tank.Outcome) {
 	var said []tankbook.Outcome
-	d.tankBook, said = d.tankBook.Next(d.detector, d.l.rules, d.tanks, x, out)
+	tx.tankBook, said = tx.tankBook.Next(tx.detector, tx.l.rules, tx.tanks, x, out)
 	for _, o := range said {
 		if o.Day != nil {
-			d.closeDay(*o.Day)
+			tx.closeDay(*o.Day)
 		}
 		if o.Loss != nil {
-			d.queueTankEvent(*o.Loss)
+			tx.queueTankEvent(*o.Loss)
 		}
 	}
 }
 
 // closeDay keeps a day that the book has closed, and lets go of those that are too old.
-func (d *txn) closeDay(day tankbook.Day) {
-	if d.replayBoot == 0 && day.To.Before(d.l.clock.NotBefore) || !clock.WasSet(day.To) {
+func (tx *txn) closeDay(day tankbook.Day) {
+	if tx.replayBoot == 0 && day.To.Before(tx.l.clock.NotBefore) || !clock.WasSet(day.To) {
 		return // of a clock that was not set
 	}
-	d.putJSON(closedDaysKey+d.l.site.productionDay(day.From)+"/"+day.Tank, day)
-	oldest := closedDaysKey + d.l.site.productionDay(day.From.AddDate(0, 0, -closedDaysKept))
-	names, err := d.l.box.Names(closedDaysKey)
+	tx.putJSON(closedDaysKey+tx.l.site.productionDay(day.From)+"/"+day.Tank, day)
+	oldest := closedDaysKey + tx.l.site.productionDay(day.From.AddDate(0, 0, -closedDaysKept))
+	names, err := tx.l.box.Names(closedDaysKey)
 	if err != nil {
-		d.errs = append(d.errs, fmt.Errorf("look for old days of the tank book: %w", err))
+		tx.errs = append(tx.errs, fmt.Errorf("look for old days of the tank book: %w", err))
 	}
 	for _, name := range names {
-		if name >= oldest || d.clockDoubted() {
+		if name >= oldest || tx.clockDoubted() {
 			break
 		}
-		d.putState(name, nil)
+		tx.putState(name, nil)
 	}
-	d.putBook()
+	tx.putBook()
 }
 
 // putBook stores the open days, in the transaction that stores the detector's state: both go back to the same instant.
-func (d *txn) putBook() {
-	b, err := d.tankBook.MarshalBinary()
+func (tx *txn) putBook() {
+	b, err := tx.tankBook.MarshalBinary()
 	if err == nil {
 		b, err = pack(b)
 	}
 	if err != nil {
-		d.errs = append(d.errs, fmt.Errorf("write down the tank book: %w", err))
+		tx.errs = append(tx.errs, fmt.Errorf("write down the tank book: %w", err))
 		return
 	}
-	d.putState(openDaysKey, b)
+	tx.putState(openDaysKey, b)
 }
 
 // loadBook reads the open days. What cannot be read is begun anew: the day is then incomplete, and says so.

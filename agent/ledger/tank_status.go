@@ -155,13 +155,13 @@ const lookupKey = "lookup/" // one per tank
 func (l tankOperations) KeepLookup(found DeviceLookup) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
-	d.putJSON(lookupKey+found.Tank, found)
-	d.afterCommit = append(d.afterCommit, func() {
+	tx := l.begin(time.Now())
+	tx.putJSON(lookupKey+found.Tank, found)
+	tx.afterCommit = append(tx.afterCommit, func() {
 		l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
 			Msg("the service was asked for the tank's external id")
 	})
-	return l.commit(d, "")
+	return l.commit(tx, "")
 }
 
 // LookupOf recalls a tank's lookup; zero: the service was not asked yet.

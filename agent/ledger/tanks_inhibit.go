@@ -30,10 +30,10 @@ const (
 )
 
 // inhibitionAt is the place of the work on a tank that was going on at an instant; -1 when there was none.
-func (d *txn) inhibitionAt(id string, at time.Time) int {
-	for i := range d.inhibitions {
-		w := &d.inhibitions[i]
-		if w.covers(id, at) || w.Tank == id && w.From.After(d.now) && d.clockDoubted() { // it goes on, by another clock than this
+func (tx *txn) inhibitionAt(id string, at time.Time) int {
+	for i := range tx.inhibitions {
+		w := &tx.inhibitions[i]
+		if w.covers(id, at) || w.Tank == id && w.From.After(tx.now) && tx.clockDoubted() { // it goes on, by another clock than this
 			return i
 		}
 	}
@@ -60,83 +60,83 @@ func (l tankOperations) Inhibit(id string, span time.Duration, person, why strin
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
-	now := d.now.Round(0)
+	tx := l.begin(time.Now())
+	now := tx.now.Round(0)
 	w = Inhibition{Tank: id, Person: person, Why: why, From: now, Until: now.Add(span)}
-	d.inhibitions = slices.Clone(d.inhibitions)
-	if i := d.inhibitionAt(id, now); i >= 0 {
-		w.From, w.Seen = d.inhibitions[i].From, d.inhibitions[i].Seen
-		d.inhibitions[i] = w
+	tx.inhibitions = slices.Clone(tx.inhibitions)
+	if i := tx.inhibitionAt(id, now); i >= 0 {
+		w.From, w.Seen = tx.inhibitions[i].From, tx.inhibitions[i].Seen
+		tx.inhibitions[i] = w
 	} else {
-		d.inhibitions = append(d.inhibitions, w)
+		tx.inhibitions = append(tx.inhibitions, w)
 	}
-	d.putJSON(inhibitionsKey, d.inhibitions)
-	return w, l.commit(d, "")
+	tx.putJSON(inhibitionsKey, tx.inhibitions)
+	return w, l.commit(tx, "")
 }
 
 // Allow ends the work on a tank now.
 func (l tankOperations) Allow(id string) (w Inhibition, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
-	i := d.inhibitionAt(id, d.now.Round(0))
+	tx := l.begin(time.Now())
+	i := tx.inhibitionAt(id, tx.now.Round(0))
 	switch {
 	case l.site.tank(id) == nil && i < 0:
 		return w, l.site.errNoTank(id)
 	case i < 0:
 		return w, fmt.Errorf("tank %s is not inhibited; `gauger tanks list` shows which are", id)
 	}
-	d.inhibitions = slices.Clone(d.inhibitions)
-	d.inhibitions[i].Until = d.now.Round(0)
-	d.putJSON(inhibitionsKey, d.inhibitions)
-	return d.inhibitions[i], l.commit(d, "")
+	tx.inhibitions = slices.Clone(tx.inhibitions)
+	tx.inhibitions[i].Until = tx.now.Round(0)
+	tx.putJSON(inhibitionsKey, tx.inhibitions)
+	return tx.inhibitions[i], l.commit(tx, "")
 }
 
 // applyInhibition judges a load by the work on its tank. One that began meanwhile makes no ticket, but stays in the book; one
 // that was under way when the work began is the truck's, and a person should look at it.
-func (d *txn) applyInhibition(h *HeldTicket) {
+func (tx *txn) applyInhibition(h *HeldTicket) {
 	load := &h.Load
-	if i := d.inhibitionAt(load.Tank, load.Start); i >= 0 {
-		w := d.inhibitions[i]
+	if i := tx.inhibitionAt(load.Tank, load.Start); i >= 0 {
+		w := tx.inhibitions[i]
 		h.Barred = w.Person + ": tank inhibited: " + w.Why
-		d.noteSeen(i, fmt.Sprintf("%.1f bbl left %s to %s, %.2f to %.2f in", load.RemovedBbl, d.l.site.timeOfDay(load.Start),
-			d.l.site.timeOfDay(load.End), load.Open, load.Close))
+		tx.noteSeen(i, fmt.Sprintf("%.1f bbl left %s to %s, %.2f to %.2f in", load.RemovedBbl, tx.l.site.timeOfDay(load.Start),
+			tx.l.site.timeOfDay(load.End), load.Open, load.Close))
 		return
 	}
-	for _, w := range d.inhibitions {
+	for _, w := range tx.inhibitions {
 		if w.Tank == load.Tank && load.Start.Before(w.From) && load.End.After(w.From) {
 			load.Review = append(slices.Clone(load.Review), fmt.Sprintf("the tank was inhibited at %s, before it had ended, by %s: %s",
-				d.l.site.timeOfDay(w.From), w.Person, w.Why))
+				tx.l.site.timeOfDay(w.From), w.Person, w.Why))
 		}
 	}
 }
 
 // noteSeen notes what began while a tank was worked on.
-func (d *txn) noteSeen(i int, what string) {
-	d.inhibitions = slices.Clone(d.inhibitions)
-	if seen := d.inhibitions[i].Seen; len(seen) < seenMost {
-		d.inhibitions[i].Seen = append(seen[:len(seen):len(seen)], what)
+func (tx *txn) noteSeen(i int, what string) {
+	tx.inhibitions = slices.Clone(tx.inhibitions)
+	if seen := tx.inhibitions[i].Seen; len(seen) < seenMost {
+		tx.inhibitions[i].Seen = append(seen[:len(seen):len(seen)], what)
 	}
-	d.putJSON(inhibitionsKey, d.inhibitions)
+	tx.putJSON(inhibitionsKey, tx.inhibitions)
 }
 
 // foldedIntoInhibition takes what the detector says of a tank that was being worked on into the one event that the work makes.
-func (d *txn) foldedIntoInhibition(e tank.Event) bool {
-	i := d.inhibitionAt(e.Tank, e.Start)
+func (tx *txn) foldedIntoInhibition(e tank.Event) bool {
+	i := tx.inhibitionAt(e.Tank, e.Start)
 	if i < 0 || e.Rule == eventrules.ClockStep {
 		return false
 	}
 	note := strings.TrimPrefix(e.Note, "tank "+e.Tank+": ")
-	d.noteSeen(i, e.Rule+": "+note)
+	tx.noteSeen(i, e.Rule+": "+note)
 	return true
 }
 
 // closeInhibitions tells of the work that is over, once everything is known that began meanwhile.
-func (d *txn) closeInhibitions() {
-	now := d.now.Round(0)
+func (tx *txn) closeInhibitions() {
+	now := tx.now.Round(0)
 	var keep []Inhibition
-	for _, w := range d.inhibitions {
-		if now.Before(w.Until) || !d.inhibitionSettled(w, now) {
+	for _, w := range tx.inhibitions {
+		if now.Before(w.Until) || !tx.inhibitionSettled(w, now) {
 			keep = append(keep, w)
 			continue
 		}
@@ -146,49 +146,49 @@ func (d *txn) closeInhibitions() {
 		} else {
 			note += "nothing began meanwhile"
 		}
-		d.queueDiagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
+		tx.queueDiagnosis(tank.Event{Rule: eventrules.TankInhibited, Tank: w.Tank, Start: w.From, End: w.Until, Note: note})
 	}
-	if len(keep) != len(d.inhibitions) {
-		d.inhibitions = keep
-		d.putJSON(inhibitionsKey, d.inhibitions)
+	if len(keep) != len(tx.inhibitions) {
+		tx.inhibitions = keep
+		tx.putJSON(inhibitionsKey, tx.inhibitions)
 	}
 }
 
 // inhibitionSettled says that nothing which began during the work can show any more.
-func (d *txn) inhibitionSettled(w Inhibition, now time.Time) bool {
-	i, t := d.l.site.index(w.Tank), d.l.site.tank(w.Tank)
+func (tx *txn) inhibitionSettled(w Inhibition, now time.Time) bool {
+	i, t := tx.l.site.index(w.Tank), tx.l.site.tank(w.Tank)
 	if t == nil || now.After(w.Until.Add(workLost)) {
 		return true
 	}
-	r, known := d.l.latest.get(t.Level)
-	read := known && r.At.Round(0).After(w.Until.Add(max(d.l.site.scaled(afterWork), 3*t.Every)))
-	return read && !d.tanks.Loading(i)
+	r, known := tx.l.latest.get(t.Level)
+	read := known && r.At.Round(0).After(w.Until.Add(max(tx.l.site.scaled(afterWork), 3*t.Every)))
+	return read && !tx.tanks.Loading(i)
 }
 
 // shiftInhibitions moves the work that is going on when the wall clock was set: two hours stay two hours.
-func (d *txn) shiftInhibitions(before time.Time, step time.Duration) {
-	if len(d.inhibitions) == 0 {
+func (tx *txn) shiftInhibitions(before time.Time, step time.Duration) {
+	if len(tx.inhibitions) == 0 {
 		return
 	}
-	d.inhibitions = slices.Clone(d.inhibitions)
-	for i := range d.inhibitions {
-		if w := &d.inhibitions[i]; !w.From.After(before.Add(clock.Tolerance)) {
+	tx.inhibitions = slices.Clone(tx.inhibitions)
+	for i := range tx.inhibitions {
+		if w := &tx.inhibitions[i]; !w.From.After(before.Add(clock.Tolerance)) {
 			w.From, w.Until = w.From.Add(step), w.Until.Add(step)
 		}
 	}
-	d.putJSON(inhibitionsKey, d.inhibitions)
+	tx.putJSON(inhibitionsKey, tx.inhibitions)
 }
 
 // capInhibitions lets work that would only begin, by a clock that was ahead, have begun now.
-func (d *txn) capInhibitions(now time.Time) {
-	for i := range d.inhibitions {
-		ahead := d.inhibitions[i].From.Sub(now)
+func (tx *txn) capInhibitions(now time.Time) {
+	for i := range tx.inhibitions {
+		ahead := tx.inhibitions[i].From.Sub(now)
 		if ahead < clock.Tolerance {
 			continue
 		}
-		d.inhibitions = slices.Clone(d.inhibitions)
-		d.inhibitions[i].From, d.inhibitions[i].Until = now, d.inhibitions[i].Until.Add(-ahead)
-		d.putJSON(inhibitionsKey, d.inhibitions)
+		tx.inhibitions = slices.Clone(tx.inhibitions)
+		tx.inhibitions[i].From, tx.inhibitions[i].Until = now, tx.inhibitions[i].Until.Add(-ahead)
+		tx.putJSON(inhibitionsKey, tx.inhibitions)
 	}
 }
 

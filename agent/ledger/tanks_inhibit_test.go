@@ -144,9 +144,9 @@ func TestTwoHoursOfWorkStayTwoHoursWhenTheClockIsSet(t *testing.T) {
 	b := newBench(t, nil)
 	w, err := b.Inhibit("TK-1", 2*time.Hour, "ann", "x")
 	b.must(err)
-	d := b.begin(time.Now())
-	d.shiftInhibitions(d.now, 55*time.Minute)
-	b.must(b.commit(d, ""))
+	tx := b.begin(time.Now())
+	tx.shiftInhibitions(tx.now, 55*time.Minute)
+	b.must(b.commit(tx, ""))
 	b.again()
 	if got := b.state.inhibitions[0]; !got.From.Equal(w.From.Add(55*time.Minute)) || !got.Until.Equal(w.Until.Add(55*time.Minute)) {
 		t.Errorf("work from %v to %v, was %v to %v", got.From, got.Until, w.From, w.Until)

@@ -16,38 +16,38 @@ import (
 )
 
 // runTicket is the run ticket of a held load, as people have edited it.
-func (d ticketTxn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
+func (tx ticketTxn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
 	load := h.Load
 	r := *t.stated(&load)
 	r.Number, r.TankID, r.Purchaser = h.Number, load.Tank, t.Purchaser
 	r.OpeningLevel, r.ClosingLevel, r.Start, r.End = load.Open, load.Close, load.Start, load.End
-	r.Comments = d.l.site.comments(t, h, d.grade(), d.l.site.Wire.CommentsMax)
+	r.Comments = tx.l.site.comments(t, h, tx.grade(), tx.l.site.Wire.CommentsMax)
 	applyEdits(&r, h.Edits)
 	return r
 }
 
 // queueTicket turns a held load into the service's run ticket and queues it, together with its book entry.
-func (d ticketTxn) queueTicket(h HeldTicket) error {
-	t := d.l.site.tank(h.Load.Tank)
+func (tx ticketTxn) queueTicket(h HeldTicket) error {
+	t := tx.l.site.tank(h.Load.Tank)
 	if t == nil {
 		return errUnconfigured(h.Load.Tank)
 	}
 	load := h.Load
-	ticket := d.runTicket(h, *t)
-	body, err := d.l.site.Wire.EncodeRunTicket(ticket)
+	ticket := tx.runTicket(h, *t)
+	body, err := tx.l.site.Wire.EncodeRunTicket(ticket)
 	if err != nil {
 		return err
 	}
-	d.queue(Tickets, "", body)
-	d.recordTicket(TicketRecord{Number: h.Number, Tank: load.Tank, Queued: d.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
+	tx.queue(Tickets, "", body)
+	tx.recordTicket(TicketRecord{Number: h.Number, Tank: load.Tank, Queued: tx.now.Round(0), Ticket: body, Load: &load, Person: h.Person,
 		Start: load.Start, End: load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches,
-		Volumes: d.l.site.volumes(t, &load, &ticket)})
+		Volumes: tx.l.site.volumes(t, &load, &ticket)})
 	if len(load.Review) > 0 && h.Told.IsZero() {
-		d.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
+		tx.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: load.Tank, Start: load.Start, End: load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl needs review: %s", load.Tank, h.Number, load.GaugeBbl, strings.Join(load.Review, ", "))})
 	}
-	d.afterCommit = append(d.afterCommit, func() {
-		d.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", hundredths(load.Open)).
+	tx.afterCommit = append(tx.afterCommit, func() {
+		tx.l.log.Info().Str("number", h.Number).Str("tank", load.Tank).Float64("open_in", hundredths(load.Open)).
 			Float64("close_in", hundredths(load.Close)).Float64("bbl", hundredths(load.GaugeBbl)).Msg("ticket queued")
 	})
 	return nil
@@ -59,10 +59,10 @@ func errUnconfigured(id string) error {
 }
 
 // recordTicket stages the entry of a number. That of a ticket goes with its record, whose position in the outbox it has.
-func (d ticketTxn) recordTicket(b TicketRecord) {
-	d.l.site.complete(&b)
-	if k := episodeKey(eventrules.TicketUnwritable, b.Tank); d.episodes[k].Open { // another of the tank that still cannot be written says so again
-		d.closeEpisode(k, d.episodes[k], d.now.Round(0))
+func (tx ticketTxn) recordTicket(b TicketRecord) {
+	tx.l.site.complete(&b)
+	if k := episodeKey(eventrules.TicketUnwritable, b.Tank); tx.episodes[k].Open { // another of the tank that still cannot be written says so again
+		tx.closeEpisode(k, tx.episodes[k], tx.now.Round(0))
 	}
 	if b.Volumes != nil {
 		own := *b.Volumes
@@ -72,14 +72,14 @@ func (d ticketTxn) recordTicket(b TicketRecord) {
 		b.Volumes = &own
 	}
 	if _, err := json.Marshal(b); err != nil { // the ticket itself can be: it leaves, and what it was made of is not kept
-		d.leaveOut(ticketKey+b.Number, err)
+		tx.leaveOut(ticketKey+b.Number, err)
 		b.Load, b.Volumes, b.Matches, b.Gauged = nil, nil, nil, nil
 	}
 	if b.Ticket == nil {
-		d.putJSON(ticketKey+b.Number, b)
+		tx.putJSON(ticketKey+b.Number, b)
 		return
 	}
-	d.records[len(d.records)-1].ticket = &b
+	tx.records[len(tx.records)-1].ticket = &b
 }
 
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. The warning names an
@@ -94,11 +94,11 @@ func (l ticketOperations) Add(w ManualTicket, person string) (number, warning st
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
+	tx := l.begin(time.Now())
 	switch {
 	case w.Number == "":
-		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), d.numberTaken)
-	case d.numberTaken(w.Number):
+		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), tx.numberTaken)
+	case tx.numberTaken(w.Number):
 		return "", "", fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}
 	if warning, err = l.overlap(w); err != nil {
@@ -112,10 +112,10 @@ func (l ticketOperations) Add(w ManualTicket, person string) (number, warning st
 	if err != nil {
 		return "", "", err
 	}
-	d.queue(Tickets, "", body)
-	d.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: d.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
-		Gauged: []float64{w.Open, w.Close}, Volumes: d.l.site.manualVolumes(*t, &w)})
-	return w.Number, warning, l.commit(d, "")
+	tx.queue(Tickets, "", body)
+	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
+		Gauged: []float64{w.Open, w.Close}, Volumes: tx.l.site.manualVolumes(*t, &w)})
+	return w.Number, warning, l.commit(tx, "")
 }
 
 // overlap looks for another ticket of the same tank and time, queued, sent or held.

@@ -77,17 +77,17 @@ func (l ticketOperations) Edit(c EditArgs, person string) (made []Edit, err erro
 			return nil, err
 		}
 	}
-	err = l.updateHeld(c.Number, func(d *txn, i int) error {
-		h := &d.heldTickets[i]
+	err = l.updateHeld(c.Number, func(tx *txn, i int) error {
+		h := &tx.heldTickets[i]
 		t := l.site.tank(h.Load.Tank)
 		if t == nil {
 			return errUnconfigured(h.Load.Tank)
 		}
 		for _, field := range EditFields {
 			value, given := set[field]
-			old := d.fieldText(*h, *t, field)
+			old := tx.fieldText(*h, *t, field)
 			if given && value != old {
-				made = append(made, Edit{Field: field, Old: old, New: value, Person: person, At: d.now.Round(0)})
+				made = append(made, Edit{Field: field, Old: old, New: value, Person: person, At: tx.now.Round(0)})
 			}
 		}
 		if made == nil {
@@ -103,8 +103,8 @@ func (l ticketOperations) Edit(c EditArgs, person string) (made []Edit, err erro
 }
 
 // fieldText is a field of a held load's ticket as it would leave now.
-func (d ticketTxn) fieldText(h HeldTicket, t Tank, field string) string {
-	r := d.runTicket(h, t)
+func (tx ticketTxn) fieldText(h HeldTicket, t Tank, field string) string {
+	r := tx.runTicket(h, t)
 	number := func(v *float64) string {
 		if v == nil {
 			return ""

@@ -12,18 +12,18 @@ import (
 
 // applyCorrection takes what the detector has learned of a load that it reported before: a held ticket is changed before it
 // leaves, of one that has left an event tells.
-func (d ticketTxn) applyCorrection(c tank.Correction) {
-	i := slices.IndexFunc(d.heldTickets, func(h HeldTicket) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
+func (tx ticketTxn) applyCorrection(c tank.Correction) {
+	i := slices.IndexFunc(tx.heldTickets, func(h HeldTicket) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
 	if i >= 0 {
-		d.heldTickets = slices.Clone(d.heldTickets)
-		d.heldTickets[i].applyCorrection(c, d.clockZeros(c.Tank))
-		d.putJSON(heldKey, d.heldTickets)
+		tx.heldTickets = slices.Clone(tx.heldTickets)
+		tx.heldTickets[i].applyCorrection(c, tx.clockZeros(c.Tank))
+		tx.putJSON(heldKey, tx.heldTickets)
 		return
 	}
 	if c.Note == "" && !c.Settled {
 		return // a clock that goes wrong for half an hour comes back
 	}
-	b := d.ticketOfLoad(c)
+	b := tx.ticketOfLoad(c)
 	if b == nil || b.Ticket == nil {
 		return // a rejected one concerns nobody
 	}
@@ -32,12 +32,12 @@ func (d ticketTxn) applyCorrection(c tank.Correction) {
 		if c.Start.Sub(b.Load.Start).Abs() <= timesOffMost && c.End.Sub(b.Load.End).Abs() <= timesOffMost {
 			return
 		}
-		found = fmt.Sprintf("by the clock that was set since it went from %s to %s, not from %s to %s", d.localTime(c.Start), d.localTime(c.End),
-			d.localTime(b.Load.Start), d.localTime(b.Load.End))
+		found = fmt.Sprintf("by the clock that was set since it went from %s to %s, not from %s to %s", tx.localTime(c.Start), tx.localTime(c.End),
+			tx.localTime(b.Load.Start), tx.localTime(b.Load.End))
 	}
-	b.Found = append(b.Found, Finding{d.now.Round(0), found})
-	d.putJSON(ticketKey+b.Number, b)
-	d.queueDiagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: c.Tank, Start: b.Start, End: d.now.Round(0),
+	b.Found = append(b.Found, Finding{tx.now.Round(0), found})
+	tx.putJSON(ticketKey+b.Number, b)
+	tx.queueDiagnosis(tank.Event{Rule: eventrules.TicketCorrection, Tank: c.Tank, Start: b.Start, End: tx.now.Round(0),
 		Note: fmt.Sprintf("%s: ticket %s, %.2f to %.2f in as sent: %s", c.Tank, b.Number, b.Load.Open, b.Load.Close, found)})
 }
 
@@ -45,8 +45,8 @@ func (d ticketTxn) applyCorrection(c tank.Correction) {
 const timesOffMost = time.Minute
 
 // localTime is an instant as the site's people write it.
-func (d ticketTxn) localTime(t time.Time) string {
-	return t.In(d.l.site.Zone).Format("2006-01-02 15:04:05")
+func (tx ticketTxn) localTime(t time.Time) string {
+	return t.In(tx.l.site.Zone).Format("2006-01-02 15:04:05")
 }
 
 // applyCorrection changes a held load: a clock that was set moves its times, all else is for a person to judge.
@@ -78,15 +78,15 @@ const newClock = "the clock was set after the load, times are by the new one"
 
 // ticketOfLoad finds the ticket of a load, by the number that its first start gives, else among all; nil when it never
 // became one.
-func (d ticketTxn) ticketOfLoad(c tank.Correction) *TicketRecord {
+func (tx ticketTxn) ticketOfLoad(c tank.Correction) *TicketRecord {
 	is := func(b *TicketRecord) bool { return b.Tank == c.Tank && b.Load != nil && b.Load.Began.Equal(c.Began) }
 	var b TicketRecord
-	if err := d.l.LoadState(ticketKey+d.l.site.number("A", c.Tank, c.Began), &b); err == nil && is(&b) {
+	if err := tx.l.LoadState(ticketKey+tx.l.site.number("A", c.Tank, c.Began), &b); err == nil && is(&b) {
 		return &b
 	}
-	all, err := d.l.listTickets()
+	all, err := tx.l.listTickets()
 	if err != nil {
-		d.errs = append(d.errs, fmt.Errorf("look for the ticket of %s from %s: %w", c.Tank, c.Began, err))
+		tx.errs = append(tx.errs, fmt.Errorf("look for the ticket of %s from %s: %w", c.Tank, c.Began, err))
 	}
 	for i := range all {
 		if is(&all[i]) {

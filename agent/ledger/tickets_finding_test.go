@@ -65,9 +65,9 @@ func TestTheTimesOfAClockThatWasSet(t *testing.T) {
 		b.must(err)
 		sent := all[0]
 		tell := func(settled bool, by time.Duration) {
-			d := b.begin(time.Now())
-			d.applyCorrection(tank.Correction{Tank: "TK-1", Began: sent.Load.Began, Start: sent.Load.Start.Add(by), End: sent.Load.End.Add(by), Settled: settled})
-			b.must(b.commit(d, ""))
+			tx := b.begin(time.Now())
+			tx.applyCorrection(tank.Correction{Tank: "TK-1", Began: sent.Load.Began, Start: sent.Load.Start.Add(by), End: sent.Load.End.Add(by), Settled: settled})
+			b.must(b.commit(tx, ""))
 		}
 		tell(false, time.Hour)     // it may go back
 		tell(true, 20*time.Second) // it did
@@ -88,13 +88,13 @@ func TestTheTimesOfAHeldTicketAreThoseOfTheNewestClock(t *testing.T) {
 		b.haul(50 * time.Minute)
 		h := b.only()
 		for range 2 { // told twice, moved once
-			d := b.begin(time.Now())
-			d.applyCorrection(tank.Correction{Tank: "TK-1", Began: h.Load.Began, Start: h.Load.Start.Add(time.Hour), End: h.Load.End.Add(time.Hour)})
-			b.must(b.commit(d, ""))
+			tx := b.begin(time.Now())
+			tx.applyCorrection(tank.Correction{Tank: "TK-1", Began: h.Load.Began, Start: h.Load.Start.Add(time.Hour), End: h.Load.End.Add(time.Hour)})
+			b.must(b.commit(tx, ""))
 		}
-		d := b.begin(time.Now())
-		d.shiftHeld(d.now, time.Hour) // the wait stays as long as it was
-		b.must(b.commit(d, ""))
+		tx := b.begin(time.Now())
+		tx.shiftHeld(tx.now, time.Hour) // the wait stays as long as it was
+		b.must(b.commit(tx, ""))
 		got := b.only()
 		if !got.Due.Equal(h.Due.Add(time.Hour)) {
 			t.Errorf("it leaves at %v, by the old clock at %v", got.Due, h.Due)

@@ -13,10 +13,10 @@ import (
 
 // waiting puts these into the place of the held tickets.
 func (b *bench) waiting(held ...HeldTicket) *txn {
-	d := b.begin(time.Now())
-	d.heldTickets = held
-	d.putJSON(heldKey, d.heldTickets)
-	return d
+	tx := b.begin(time.Now())
+	tx.heldTickets = held
+	tx.putJSON(heldKey, tx.heldTickets)
+	return tx
 }
 
 // loadAt is a load of TK-1 that began then.

@@ -20,9 +20,9 @@ var (
 
 // Release lets a held ticket go now; Reject forgets it, and says so in an event.
 func (l ticketOperations) Release(number, person string) error {
-	return l.updateHeld(number, func(d *txn, i int) error {
-		d.heldTickets[i].Person = person
-		d.releaseDue()
+	return l.updateHeld(number, func(tx *txn, i int) error {
+		tx.heldTickets[i].Person = person
+		tx.releaseDue()
 		return nil
 	})
 }
@@ -34,9 +34,9 @@ func (l ticketOperations) Hold(number, person, why string, until time.Time) (lea
 	if err != nil {
 		return leaves, err
 	}
-	err = l.updateHeld(number, func(d *txn, i int) error {
-		h := &d.heldTickets[i]
-		now := d.now.Round(0)
+	err = l.updateHeld(number, func(tx *txn, i int) error {
+		h := &tx.heldTickets[i]
+		now := tx.now.Round(0)
 		if !until.IsZero() && until.Before(now) {
 			return fmt.Errorf("%s has passed; give a time to come", until.In(l.site.Zone).Format("2006-01-02 15:04"))
 		}
@@ -58,15 +58,15 @@ func (l ticketOperations) Reject(number, person, why string) error {
 	if err != nil {
 		return err
 	}
-	return l.updateHeld(number, func(d *txn, i int) error {
-		h := d.heldTickets[i]
+	return l.updateHeld(number, func(tx *txn, i int) error {
+		h := tx.heldTickets[i]
 		if h.Number == "" { // the book goes by numbers; this one will never be a ticket's
-			h.Number = firstFree(h.Handle, numberMax, d.numberTaken)
+			h.Number = firstFree(h.Handle, numberMax, tx.numberTaken)
 		}
-		d.heldTickets = slices.Delete(d.heldTickets, i, i+1)
-		d.recordTicket(TicketRecord{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: d.now.Round(0),
+		tx.heldTickets = slices.Delete(tx.heldTickets, i, i+1)
+		tx.recordTicket(TicketRecord{Number: h.Number, Tank: h.Load.Tank, Load: &h.Load, Rejected: person + ": " + why, Queued: tx.now.Round(0),
 			Start: h.Load.Start, End: h.Load.End, Edits: h.Edits, Stop: h.Stop, Matches: h.Matches})
-		d.queueTankEvent(tank.Event{Rule: eventrules.TicketRejected, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
+		tx.queueTankEvent(tank.Event{Rule: eventrules.TicketRejected, Tank: h.Load.Tank, Start: h.Load.Start, End: h.Load.End,
 			Note: fmt.Sprintf("%s: ticket %s of %.1f bbl was rejected by %s: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, person, why)})
 		return nil
 	})
@@ -76,19 +76,19 @@ func (l ticketOperations) Reject(number, person, why string) error {
 func (l ticketOperations) updateHeld(number string, change func(*txn, int) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	d := l.begin(time.Now())
-	i := slices.IndexFunc(d.heldTickets, func(h HeldTicket) bool {
+	tx := l.begin(time.Now())
+	i := slices.IndexFunc(tx.heldTickets, func(h HeldTicket) bool {
 		return h.Barred == "" && number != "" && (strings.EqualFold(h.Number, number) || strings.EqualFold(h.Handle, number))
 	})
 	if i < 0 {
 		return l.whyNotHeld(number)
 	}
-	d.heldTickets = slices.Clone(d.heldTickets)
-	if err := change(d, i); err != nil {
+	tx.heldTickets = slices.Clone(tx.heldTickets)
+	if err := change(tx, i); err != nil {
 		return err
 	}
-	d.putJSON(heldKey, d.heldTickets)
-	return l.commit(d, "")
+	tx.putJSON(heldKey, tx.heldTickets)
+	return l.commit(tx, "")
 }
 
 // whyNotHeld says what became of a ticket that a person wants to change, and what can still be done.
@@ -114,9 +114,9 @@ const remindGap = 12 * time.Hour
 // remindPerson tells, once a day at the same time of the day, of a ticket that waits for a person: the first time when it
 // would have left. What counts is the time that was last told, so that neither a restart nor a step of the clock makes
 // a second one of the same day.
-func (d ticketTxn) remindPerson(h *HeldTicket) bool {
-	now := d.now.Round(0)
-	if !h.waitsForPerson(d.l.site) || now.Before(h.Due) {
+func (tx ticketTxn) remindPerson(h *HeldTicket) bool {
+	now := tx.now.Round(0)
+	if !h.waitsForPerson(tx.l.site) || now.Before(h.Due) {
 		return false
 	}
 	switch {
@@ -125,7 +125,7 @@ func (d ticketTxn) remindPerson(h *HeldTicket) bool {
 	case now.Before(h.Told.Add(-clock.Tolerance)): // the clock was set back
 		h.Told = now
 		return true
-	case now.Before(d.l.site.nextSameTime(h.Asked, h.Told.Add(remindGap))):
+	case now.Before(tx.l.site.nextSameTime(h.Asked, h.Told.Add(remindGap))):
 		return false
 	}
 	h.Told = now
@@ -136,7 +136,7 @@ func (d ticketTxn) remindPerson(h *HeldTicket) bool {
 			why += ": " + s.Why
 		}
 	}
-	d.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: h.Load.Tank, Start: h.Load.Start, End: now,
+	tx.queueDiagnosis(tank.Event{Rule: eventrules.LoadNeedsReview, Tank: h.Load.Tank, Start: h.Load.Start, End: now,
 		Note: fmt.Sprintf("%s: ticket %s of %.1f bbl waits for a person: %s", h.Load.Tank, h.Number, h.Load.GaugeBbl, why)})
 	return true
 }

@@ -17,9 +17,9 @@ func TestRemindersOverStepsOfTheClock(t *testing.T) {
 		begin := time.Now()
 		h := HeldTicket{Number: "A-1", Load: tank.Load{Tank: "TK-1", Start: begin, End: begin, Review: []string{"data gap"}}, Due: begin}
 		told := func(at time.Duration) bool {
-			d := b.begin(begin.Add(at))
-			d.remindPerson(&h)
-			return len(d.records) > 0
+			tx := b.begin(begin.Add(at))
+			tx.remindPerson(&h)
+			return len(tx.records) > 0
 		}
 		for _, x := range []struct {
 			at   time.Duration

@@ -124,10 +124,10 @@ func (l ticketOperations) Match(a MatchArgs, person string) (b *TicketRecord, wa
 	if b == nil {
 		return nil, "", fmt.Errorf("%w: %s; `gauger tickets list` shows them", ErrNoTicket, a.Number)
 	}
-	d := l.begin(time.Now())
-	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: d.now.Round(0)}
+	tx := l.begin(time.Now())
+	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: tx.now.Round(0)}
 	if a.Remove {
-		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, d.now.Round(0), a.Why})
+		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, tx.now.Round(0), a.Why})
 	} else {
 		b.Matches, err = addTruckTicket(b, m)
 		warning = duplicateTruckTicket(all, b.Number, a.Hauler)
@@ -135,31 +135,31 @@ func (l ticketOperations) Match(a MatchArgs, person string) (b *TicketRecord, wa
 	if err != nil {
 		return nil, "", err
 	}
-	d.putTruckTickets(b)
-	return b, warning, l.commit(d, "")
+	tx.putTruckTickets(b)
+	return b, warning, l.commit(tx, "")
 }
 
 // putTruckTickets stages a ticket's truck tickets: with a held load, or in the book.
-func (d ticketTxn) putTruckTickets(b *TicketRecord) {
-	for i := range d.heldTickets {
-		if h := &d.heldTickets[i]; h.Number == b.Number && h.Handle == b.Handle {
-			d.heldTickets = slices.Clone(d.heldTickets)
-			d.heldTickets[i].Matches = b.Matches
-			d.putJSON(heldKey, d.heldTickets)
+func (tx ticketTxn) putTruckTickets(b *TicketRecord) {
+	for i := range tx.heldTickets {
+		if h := &tx.heldTickets[i]; h.Number == b.Number && h.Handle == b.Handle {
+			tx.heldTickets = slices.Clone(tx.heldTickets)
+			tx.heldTickets[i].Matches = b.Matches
+			tx.putJSON(heldKey, tx.heldTickets)
 			return
 		}
 	}
-	raw, err := d.l.box.Get(ticketKey + b.Number)
+	raw, err := tx.l.box.Get(ticketKey + b.Number)
 	var kept TicketRecord
 	if err == nil {
 		err = json.Unmarshal(raw, &kept)
 	}
 	if err != nil {
-		d.errs = append(d.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
+		tx.errs = append(tx.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
 		return
 	}
 	kept.Matches = b.Matches
-	d.putJSON(ticketKey+b.Number, kept)
+	tx.putJSON(ticketKey+b.Number, kept)
 }
 
 // addTruckTicket adds a truck's ticket to those of one of ours.

@@ -13,7 +13,7 @@ import (
 	"gauger/outbox"
 )
 
-// txn is a batch's changes before they are on disk.
+// txn is one batch's unit of work: everything that it changes, before that is on disk.
 type txn struct {
 	ticketTxn
 	setupTxn
@@ -40,7 +40,7 @@ type ticketTxn struct{ *txn }
 // setupTxn is the part that lets a changed gauging setup take effect: setup_apply.go, setup_changeover.go.
 type setupTxn struct{ *txn }
 
-// stagedRecord is a record on its way to a stream, and the book entry that wants to know its position.
+// stagedRecord is a record on its way to a stream, and the ticket record that wants to know its position.
 type stagedRecord struct {
 	stream string
 	record outbox.Record
@@ -55,55 +55,55 @@ type statePut struct {
 
 // begin opens a transaction at now, an instant of this run.
 func (l *Ledger) begin(now time.Time) *txn {
-	d := l.beginAt(now)
-	d.followClockStep()
-	return d
+	tx := l.beginAt(now)
+	tx.followClockStep()
+	return tx
 }
 
 // openTxn is a transaction that has not looked at anything yet.
 func (l *Ledger) openTxn(now time.Time) *txn {
-	d := &txn{state: l.state, l: l, now: now}
-	d.ticketTxn, d.setupTxn = ticketTxn{d}, setupTxn{d}
-	return d
+	tx := &txn{state: l.state, l: l, now: now}
+	tx.ticketTxn, tx.setupTxn = ticketTxn{tx}, setupTxn{tx}
+	return tx
 }
 
 // beginAt opens a transaction at an instant of a recording.
 func (l *Ledger) beginAt(now time.Time) *txn {
-	d := l.openTxn(now)
-	if d.setupsPending {
-		d.applySetups()
+	tx := l.openTxn(now)
+	if tx.setupsPending {
+		tx.applySetups()
 	}
-	return d
+	return tx
 }
 
 // followClockStep moves what is kept by the wall clock when that was set. A transaction that is not stored leaves it to the next one. What
 // could not be by the clock as it was is left alone: a box that begins in 1970 has stored the right times of before.
-func (d *txn) followClockStep() {
-	if d.replayBoot != 0 {
+func (tx *txn) followClockStep() {
+	if tx.replayBoot != 0 {
 		return
 	}
-	step := d.l.clock.Offset(d.now) - d.clockOffset
+	step := tx.l.clock.Offset(tx.now) - tx.clockOffset
 	if step.Abs() < clock.MinStep {
 		return
 	}
-	d.clockOffset += step
-	before := d.now.Round(0).Add(-step)
-	d.shiftEpisodes(before, step)
-	d.shiftInhibitions(before, step)
-	d.shiftHeld(before, step)
-	d.afterCommit = append(d.afterCommit, func() { d.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
+	tx.clockOffset += step
+	before := tx.now.Round(0).Add(-step)
+	tx.shiftEpisodes(before, step)
+	tx.shiftInhibitions(before, step)
+	tx.shiftHeld(before, step)
+	tx.afterCommit = append(tx.afterCommit, func() { tx.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
 }
 
 // commitTo hands everything to the outbox; it runs inside Update.
-func (d *txn) commitTo(tx *outbox.Tx) error {
-	for _, p := range d.puts {
-		tx.Put(p.name, p.value)
+func (tx *txn) commitTo(box *outbox.Tx) error {
+	for _, p := range tx.puts {
+		box.Put(p.name, p.value)
 	}
-	for _, seq := range d.decoded {
-		tx.Take(Refused, seq)
+	for _, seq := range tx.decoded {
+		box.Take(Refused, seq)
 	}
-	for _, r := range d.records {
-		seq := tx.Append(r.stream, r.record)
+	for _, r := range tx.records {
+		seq := box.Append(r.stream, r.record)
 		if r.ticket == nil {
 			continue
 		}
@@ -112,13 +112,13 @@ func (d *txn) commitTo(tx *outbox.Tx) error {
 		if err != nil {
 			return fmt.Errorf("book ticket %s: %w", r.ticket.Number, err)
 		}
-		tx.Put(ticketKey+r.ticket.Number, b)
+		box.Put(ticketKey+r.ticket.Number, b)
 	}
 	return nil
 }
 
 // dirty says whether there is anything to put on disk.
-func (d *txn) dirty() bool { return len(d.records)+len(d.puts)+len(d.decoded) > 0 }
+func (tx *txn) dirty() bool { return len(tx.records)+len(tx.puts)+len(tx.decoded) > 0 }
 
 // replayPosition is that of the last row that was played.
 type replayPosition struct {
@@ -127,14 +127,14 @@ type replayPosition struct {
 }
 
 // putPositions stages how far the recordings are whose rows the tanks' state holds: they go on from there.
-func (d *txn) putPositions(device string) {
-	if d.boot == 0 {
+func (tx *txn) putPositions(device string) {
+	if tx.boot == 0 {
 		return
 	}
-	all := maps.Clone(d.l.replayPositions)
-	all[device] = replayPosition{d.boot, d.mono}
+	all := maps.Clone(tx.l.replayPositions)
+	all[device] = replayPosition{tx.boot, tx.mono}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		d.putState(memoryKey+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", all[name].boot, all[name].mono))
+		tx.putState(memoryKey+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", all[name].boot, all[name].mono))
 	}
 }
 
@@ -152,26 +152,28 @@ func stateName(name string) string {
 }
 
 // putState stages a piece of state.
-func (d *txn) putState(name string, v []byte) { d.puts = append(d.puts, statePut{stateName(name), v}) }
+func (tx *txn) putState(name string, v []byte) {
+	tx.puts = append(tx.puts, statePut{stateName(name), v})
+}
 
 // putJSON stages a piece of state as JSON.
-func (d *txn) putJSON(name string, v any) {
+func (tx *txn) putJSON(name string, v any) {
 	b, err := json.Marshal(v)
 	if err != nil {
-		d.leaveOut(name, err)
+		tx.leaveOut(name, err)
 		return
 	}
-	d.putState(name, b)
+	tx.putState(name, b)
 }
 
 // queue stages a record for a stream.
-func (d *txn) queue(stream, address string, body []byte) {
+func (tx *txn) queue(stream, address string, body []byte) {
 	if len(address) > outbox.MaxAddress {
-		d.leaveOut(stream+" to "+address, fmt.Errorf("the id has %d characters; the longest that can be sent to has %d", len(address), outbox.MaxAddress))
+		tx.leaveOut(stream+" to "+address, fmt.Errorf("the id has %d characters; the longest that can be sent to has %d", len(address), outbox.MaxAddress))
 		return
 	}
-	d.records = append(d.records, stagedRecord{stream: stream, record: outbox.Record{
-		Address: address, Body: body, At: d.now.Round(0), Clock: byte(d.grade()), Config: d.l.site.Config,
+	tx.records = append(tx.records, stagedRecord{stream: stream, record: outbox.Record{
+		Address: address, Body: body, At: tx.now.Round(0), Clock: byte(tx.grade()), Config: tx.l.site.Config,
 	}})
 }
 
@@ -227,56 +229,56 @@ func (s Site) routes() map[collectors.Point]*routes {
 }
 
 // apply lets one reading have its effects.
-func (d *txn) apply(r collectors.Reading) {
+func (tx *txn) apply(r collectors.Reading) {
 	if r.Past {
-		d.applyHistorical(r)
+		tx.applyHistorical(r)
 		return
 	}
-	r = d.withTime(r)
+	r = tx.withTime(r)
 	if r.Quality == collectors.Good {
-		d.closeRecovered(r)
+		tx.closeRecovered(r)
 	}
-	f := d.l.routes[r.Point]
+	f := tx.l.routes[r.Point]
 	if f == nil {
 		return
 	}
 	if r.AgeUnknown {
-		d.countUnused(r)
+		tx.countUnused(r)
 	}
 	for _, i := range f.meters {
-		d.meterRead(i, r)
+		tx.meterRead(i, r)
 	}
 	for _, in := range f.inputs {
-		d.measure(in, r)
+		tx.measure(in, r)
 	}
 	for _, i := range f.rules {
-		d.applyRule(i, r)
+		tx.applyRule(i, r)
 	}
 	for _, i := range f.values {
-		d.sendValue(i, r)
+		tx.sendValue(i, r)
 	}
 }
 
 // withTime gives a reading that has no time the batch's.
-func (d *txn) withTime(r collectors.Reading) collectors.Reading {
+func (tx *txn) withTime(r collectors.Reading) collectors.Reading {
 	if r.At.IsZero() {
-		r.At = d.now
+		r.At = tx.now
 	}
 	return r
 }
 
 // measure gives the detector one reading, in its units.
-func (d *txn) measure(in detectorInput, r collectors.Reading) {
+func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 	x := tank.Input{Kind: in.kind, Tank: in.tank, Value: r.Value, Good: r.Quality == collectors.Good && finite(r.Value)}
-	d.stampInput(&x, r)
+	tx.stampInput(&x, r)
 	switch in.kind {
 	case tank.Level:
-		if !d.convertLevel(in.tank, r, &x) {
+		if !tx.convertLevel(in.tank, r, &x) {
 			return
 		}
 	case tank.Interface:
-		g := &d.setups[in.tank]
-		if g.Interface != d.l.configured[in.tank].Interface {
+		g := &tx.setups[in.tank]
+		if g.Interface != tx.l.configured[in.tank].Interface {
 			return // it is another's until the load is over
 		}
 		g.interfaceSetting().toInches(r, &x)
@@ -285,64 +287,64 @@ func (d *txn) measure(in detectorInput, r collectors.Reading) {
 	case tank.Gravity:
 		x.Value = specificGravity(r.Value, r.Unit)
 	}
-	d.stepDetector(x)
+	tx.stepDetector(x)
 }
 
 // stepDetector moves the detector on and books what came of it.
-func (d *txn) stepDetector(x tank.Input) {
+func (tx *txn) stepDetector(x tank.Input) {
 	var out []tank.Outcome
-	d.tanks, out = d.detector.Next(d.tanks, x)
-	d.applyOutcomes(x, out)
+	tx.tanks, out = tx.detector.Next(tx.tanks, x)
+	tx.applyOutcomes(x, out)
 }
 
 // applyOutcomes books what the detector made of an input.
-func (d *txn) applyOutcomes(x tank.Input, out []tank.Outcome) {
+func (tx *txn) applyOutcomes(x tank.Input, out []tank.Outcome) {
 	for _, o := range out {
 		if o.Load != nil {
-			d.holdLoad(*o.Load)
+			tx.holdLoad(*o.Load)
 		}
-		if o.Event != nil && !d.foldedIntoInhibition(*o.Event) && !d.tankBook.HasReported(d.l.site.index(o.Event.Tank), *o.Event) {
-			d.queueTankEvent(*o.Event)
+		if o.Event != nil && !tx.foldedIntoInhibition(*o.Event) && !tx.tankBook.HasReported(tx.l.site.index(o.Event.Tank), *o.Event) {
+			tx.queueTankEvent(*o.Event)
 		}
 		if o.Correction != nil {
-			d.applyCorrection(*o.Correction)
+			tx.applyCorrection(*o.Correction)
 		}
 	}
-	d.updateBook(x, out)
-	d.journalOutcomes(out)
+	tx.updateBook(x, out)
+	tx.journalOutcomes(out)
 }
 
 // clockTick is the clock's own turn.
-func (d *txn) clockTick() {
-	x := tank.Input{Kind: tank.Tick, At: d.now.Round(0), Mono: d.mono, Boot: d.boot}
-	if d.boot == 0 {
-		x.Mono, x.Boot, x.Box, x.One = d.l.mono(d.now), d.l.runID, d.l.boxBoot, true
+func (tx *txn) clockTick() {
+	x := tank.Input{Kind: tank.Tick, At: tx.now.Round(0), Mono: tx.mono, Boot: tx.boot}
+	if tx.boot == 0 {
+		x.Mono, x.Boot, x.Box, x.One = tx.l.mono(tx.now), tx.l.runID, tx.l.boxBoot, true
 	}
-	d.stepDetector(x)
-	d.ticked = true
-	if !d.clockDoubted() {
-		d.capDeadlines()
+	tx.stepDetector(x)
+	tx.ticked = true
+	if !tx.clockDoubted() {
+		tx.capDeadlines()
 	}
-	d.tellLongEpisodes()
-	d.applyRulesByClock()
-	d.closeInhibitions()
-	d.releaseDue()
-	d.queueUnusedEvent()
-	d.queueDeferred()
+	tx.tellLongEpisodes()
+	tx.applyRulesByClock()
+	tx.closeInhibitions()
+	tx.releaseDue()
+	tx.queueUnusedEvent()
+	tx.queueDeferred()
 }
 
 // capDeadlines brings what was to come near again: it was stored by a clock that was ahead, and set right while the program was
 // down. Nothing is further away than its own length.
-func (d *txn) capDeadlines() {
-	now := d.now.Round(0)
-	d.capHeld(now)
-	d.capInhibitions(now)
-	for k, e := range d.episodes {
+func (tx *txn) capDeadlines() {
+	now := tx.now.Round(0)
+	tx.capHeld(now)
+	tx.capInhibitions(now)
+	for k, e := range tx.episodes {
 		if e.Since.After(now.Add(clock.Tolerance)) {
-			d.ownEpisodes()
+			tx.ownEpisodes()
 			e.Since, e.Over = now, time.Time{}
-			d.episodes[k] = e
-			d.putEpisodes()
+			tx.episodes[k] = e
+			tx.putEpisodes()
 		}
 	}
 }
@@ -350,37 +352,37 @@ func (d *txn) capDeadlines() {
 // stampInput puts a reading on the wall clock and on the clock that never steps. A device's own time has no monotonic clock:
 // the reading has that of its arrival, and the detector places it by its stamp beside the device's others. Were its age
 // told by the two wall clocks, a step of the box's would move what was read. A stamp that cannot be is that of its arrival.
-func (d *txn) stampInput(x *tank.Input, r collectors.Reading) {
+func (tx *txn) stampInput(x *tank.Input, r collectors.Reading) {
 	if r.Boot != 0 {
 		x.At, x.Mono, x.Boot = r.At, r.Mono, r.Boot
 		return
 	}
-	x.Boot, x.Box = d.l.runID, d.l.boxBoot
+	x.Boot, x.Box = tx.l.runID, tx.l.boxBoot
 	if r.At != r.At.Round(0) {
-		x.At, x.Mono, x.One = r.At.Round(0), d.l.mono(r.At), true
+		x.At, x.Mono, x.One = r.At.Round(0), tx.l.mono(r.At), true
 		return
 	}
-	x.At, x.Mono = r.At, d.l.mono(d.now)
-	if age := d.now.Round(0).Add(-d.astray()).Sub(r.At); age < -time.Minute || age > 24*time.Hour {
-		x.At, x.One = d.now.Round(0), true
+	x.At, x.Mono = r.At, tx.l.mono(tx.now)
+	if age := tx.now.Round(0).Add(-tx.astray()).Sub(r.At); age < -time.Minute || age > 24*time.Hour {
+		x.At, x.One = tx.now.Round(0), true
 	}
 }
 
 // ownEpisodes makes the episodes this transaction's own before the first change.
-func (d *txn) ownEpisodes() {
-	if !d.ownsEpisodes {
-		d.episodes, d.ownsEpisodes = maps.Clone(d.episodes), true
+func (tx *txn) ownEpisodes() {
+	if !tx.ownsEpisodes {
+		tx.episodes, tx.ownsEpisodes = maps.Clone(tx.episodes), true
 	}
 }
 
 // copyValue makes the last record of value i this transaction's own, to be changed.
-func (d *txn) copyValue(i int) *lastValue {
-	if d.sentValues == nil {
-		d.sentValues, d.lastValues = make([]bool, len(d.lastValues)), slices.Clone(d.lastValues)
+func (tx *txn) copyValue(i int) *lastValue {
+	if tx.sentValues == nil {
+		tx.sentValues, tx.lastValues = make([]bool, len(tx.lastValues)), slices.Clone(tx.lastValues)
 	}
-	v := &d.lastValues[i]
-	if !d.sentValues[i] {
-		d.sentValues[i] = true
+	v := &tx.lastValues[i]
+	if !tx.sentValues[i] {
+		tx.sentValues[i] = true
 		pages := recentReadings{}
 		if v.recent != nil {
 			pages = *v.recent

@@ -24,19 +24,19 @@ func TestNoDeadlineIsFurtherAwayThanItsOwnLength(t *testing.T) {
 	w.clock.ConfirmAt(w.now())
 	w.pass(time.Minute)
 	w.mu.Lock()
-	d := w.begin(w.now())
-	now := d.now.Round(0)
+	tx := w.begin(w.now())
+	now := tx.now.Round(0)
 	load := func() tank.Load { return tank.Load{Tank: "TK-1", Began: now, Start: now, End: now.Add(time.Minute)} }
-	d.heldTickets = []HeldTicket{
+	tx.heldTickets = []HeldTicket{
 		{Load: load(), Number: "A-1", Due: now.Add(45 * time.Minute)},
 		{Load: load(), Number: "A-2", Due: now.Add(3 * time.Hour), Stop: &HoldOrder{Person: "ann", At: now, Until: now.Add(3 * time.Hour)}},
 		{Load: tank.Load{Tank: "TK-1", Began: now, Start: now, End: now, Review: []string{"doubtful"}}, Number: "A-3", Due: now.Add(-time.Hour), Asked: now, Told: now},
 	}
-	d.putJSON(heldKey, d.heldTickets)
-	d.inhibitions = []Inhibition{{Tank: "TK-1", Person: "ann", Why: "x", From: now, Until: now.Add(2 * time.Hour)}}
-	d.putJSON(inhibitionsKey, d.inhibitions)
-	d.applyNotice(collectors.Notice{Rule: "comm-loss", Source: "radio", Note: "x", Since: now})
-	err := w.commit(d, "")
+	tx.putJSON(heldKey, tx.heldTickets)
+	tx.inhibitions = []Inhibition{{Tank: "TK-1", Person: "ann", Why: "x", From: now, Until: now.Add(2 * time.Hour)}}
+	tx.putJSON(inhibitionsKey, tx.inhibitions)
+	tx.applyNotice(collectors.Notice{Rule: "comm-loss", Source: "radio", Note: "x", Since: now})
+	err := w.commit(tx, "")
 	w.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
@@ -79,12 +79,12 @@ func TestDeadlinesOfBeforeASetClockStay(t *testing.T) {
 	w := newWrong(t, nil)
 	now := w.started.Round(0)
 	until := now.Add(2 * time.Hour)
-	d := w.begin(w.now())
-	d.heldTickets = []HeldTicket{{Load: tank.Load{Tank: "TK-1", Began: now, Start: now, End: now}, Number: "A-1", Due: until}}
-	d.putJSON(heldKey, d.heldTickets)
-	d.inhibitions = []Inhibition{{Tank: "TK-1", Person: "ann", Why: "x", From: now, Until: until}}
-	d.putJSON(inhibitionsKey, d.inhibitions)
-	if err := w.commit(d, ""); err != nil {
+	tx := w.begin(w.now())
+	tx.heldTickets = []HeldTicket{{Load: tank.Load{Tank: "TK-1", Began: now, Start: now, End: now}, Number: "A-1", Due: until}}
+	tx.putJSON(heldKey, tx.heldTickets)
+	tx.inhibitions = []Inhibition{{Tank: "TK-1", Person: "ann", Why: "x", From: now, Until: until}}
+	tx.putJSON(inhibitionsKey, tx.inhibitions)
+	if err := w.commit(tx, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.site.Hold = 3 * time.Hour
@@ -93,7 +93,7 @@ func TestDeadlinesOfBeforeASetClockStay(t *testing.T) {
 	w.clock = clock.New(w.Ledger.started, now.AddDate(-1, 0, 0), w.site.Steady(), nil)
 	w.off = -56 * 365 * 24 * time.Hour
 	w.pass(time.Minute)
-	if d := w.begin(w.now()); d.inhibitionAt("TK-1", d.now) < 0 {
+	if tx := w.begin(w.now()); tx.inhibitionAt("TK-1", tx.now) < 0 {
 		t.Error("a tank that is being worked on is not inhibited while the clock is not set")
 	}
 	w.off = 0

@@ -62,11 +62,11 @@ func (l *Ledger) loadUnused(s *state) error {
 }
 
 // countUnused counts a reading that is not used because nobody knows its age.
-func (d *txn) countUnused(r collectors.Reading) {
-	if d.unusedChanged == nil {
-		d.unusedChanged, d.unused.all = map[collectors.Point]bool{}, maps.Clone(d.unused.all)
+func (tx *txn) countUnused(r collectors.Reading) {
+	if tx.unusedChanged == nil {
+		tx.unusedChanged, tx.unused.all = map[collectors.Point]bool{}, maps.Clone(tx.unused.all)
 	}
-	u, at := d.unused.all[r.Point], r.At.Round(0)
+	u, at := tx.unused.all[r.Point], r.At.Round(0)
 	if u.Count == 0 {
 		u.Point, u.First = r.Point, at
 	}
@@ -74,27 +74,27 @@ func (d *txn) countUnused(r collectors.Reading) {
 		u.Since = at
 	}
 	u.Count, u.Last = u.Count+1, at
-	d.unusedChanged[r.Point], d.unused.all[r.Point] = true, u
-	if d.unused.untold.IsZero() {
-		d.unused.untold = d.now
+	tx.unusedChanged[r.Point], tx.unused.all[r.Point] = true, u
+	if tx.unused.untold.IsZero() {
+		tx.unused.untold = tx.now
 	}
 }
 
 // putUnused stages the counts that this transaction has changed.
-func (d *txn) putUnused() {
-	for p := range d.unusedChanged {
-		d.putJSON(unusedKey+string(p), d.unused.all[p])
+func (tx *txn) putUnused() {
+	for p := range tx.unusedChanged {
+		tx.putJSON(unusedKey+string(p), tx.unused.all[p])
 	}
 }
 
 // queueUnusedEvent makes one event of what was not used since the last.
-func (d *txn) queueUnusedEvent() {
-	s := &d.unused
-	if s.untold.IsZero() || d.now.Sub(s.untold) < unusedAfter || !s.told.IsZero() && d.now.Sub(s.told) < unusedEvery {
+func (tx *txn) queueUnusedEvent() {
+	s := &tx.unused
+	if s.untold.IsZero() || tx.now.Sub(s.untold) < unusedAfter || !s.told.IsZero() && tx.now.Sub(s.told) < unusedEvery {
 		return
 	}
-	s.untold, s.told = time.Time{}, d.now
-	d.unusedChanged, s.all = map[collectors.Point]bool{}, maps.Clone(s.all)
+	s.untold, s.told = time.Time{}, tx.now
+	tx.unusedChanged, s.all = map[collectors.Point]bool{}, maps.Clone(s.all)
 	e := Event{Rule: eventrules.ReadingsUnused}
 	total, named, more := uint64(0), []string{}, 0
 	for _, p := range slices.Sorted(maps.Keys(s.all)) {
@@ -115,14 +115,14 @@ func (d *txn) queueUnusedEvent() {
 			more++
 		}
 		u.Told, u.Since = u.Count, time.Time{}
-		d.unusedChanged[p], s.all[p] = true, u
+		tx.unusedChanged[p], s.all[p] = true, u
 	}
 	if more > 0 {
 		named = append(named, "and of "+Plural(more, "other point"))
 	}
 	e.Note = fmt.Sprintf("%s came without a time of the device, and may have waited at the broker: %s. Nobody knows when they were true, so they were not used. "+
 		"Let the device send its time, and name it with `time:` at the point", Plural(int(total), "reading"), strings.Join(named, ", "))
-	d.queueEvent(e)
+	tx.queueEvent(e)
 }
 
 // Unused lists the unused readings by point.

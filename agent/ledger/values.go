@@ -35,12 +35,12 @@ func (v Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code + 
 
 // sendValue sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
 // changed whole number between.
-func (d *txn) sendValue(i int, r collectors.Reading) {
+func (tx *txn) sendValue(i int, r collectors.Reading) {
 	if r.Quality != collectors.Good || !finite(r.Value) {
 		return
 	}
-	v, last := d.l.site.Values[i], d.lastValues[i]
-	begin, due := d.valueDue(v, last, &r)
+	v, last := tx.l.site.Values[i], tx.lastValues[i]
+	begin, due := tx.valueDue(v, last, &r)
 	if !due {
 		return
 	}
@@ -52,33 +52,33 @@ func (d *txn) sendValue(i int, r collectors.Reading) {
 	if repeatable && last.recent.knows(sum) {
 		return
 	}
-	next := d.copyValue(i)
-	if beat, known := d.sincePrevious(last, &r); known {
+	next := tx.copyValue(i)
+	if beat, known := tx.sincePrevious(last, &r); known {
 		next.Beat = beat
 	}
 	next.At, next.Begin, next.Value, next.Sent = r.At.Round(0), begin, r.Value, true
 	if repeatable {
 		next.recent.add(sum)
 	}
-	if d.clockDoubted() {
-		own := d.replayBoot == 0 && r.At == r.At.Round(0)
-		d.deferRecord(deferredRecord{Value: &deferredValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
+	if tx.clockDoubted() {
+		own := tx.replayBoot == 0 && r.At == r.At.Round(0)
+		tx.deferRecord(deferredRecord{Value: &deferredValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
 		return
 	}
-	d.queueValue(v, r.Value, r.At)
+	tx.queueValue(v, r.Value, r.At)
 }
 
 // valueDue says whether a reading has to be sent, and which interval it stands for.
-func (d *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin time.Time, valueDue bool) {
+func (tx *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin time.Time, valueDue bool) {
 	if v.Every == 0 {
 		return last.Begin, true
 	}
 	at := r.At.Round(0)
-	if last.At.After(at) && last.At.After(d.now.Round(0).Add(clock.Tolerance)) { // sent while the clock was ahead
+	if last.At.After(at) && last.At.After(tx.now.Round(0).Add(clock.Tolerance)) { // sent while the clock was ahead
 		return at, true
 	}
 	gap := max(0, at.Sub(last.At))
-	if beat, known := d.sincePrevious(last, r); known {
+	if beat, known := tx.sincePrevious(last, r); known {
 		gap = min(gap, beat)
 	}
 	if begin, valueDue = v.interval(last.begin(), at, gap); valueDue || v.Every <= changeEvery {
@@ -89,8 +89,8 @@ func (d *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin ti
 }
 
 // sincePrevious is the time since the reading before; after a restart, what it was at the last record.
-func (d *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Duration, bool) {
-	if latest, ok := d.l.latest.get(r.Point); ok {
+func (tx *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Duration, bool) {
+	if latest, ok := tx.l.latest.get(r.Point); ok {
 		return max(0, r.At.Round(0).Sub(latest.At.Round(0))), true
 	}
 	return last.Beat, last.Beat > 0
@@ -123,22 +123,22 @@ func (v Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool
 }
 
 // queueValue makes the record. A value that the integer rule refuses is an episode, not a wrong number.
-func (d *txn) queueValue(v Value, number float64, at time.Time) {
+func (tx *txn) queueValue(v Value, number float64, at time.Time) {
 	source := string(v.Point) + " as " + v.Code
 	k := episodeKey(eventrules.ValueRefused, source)
-	body, err := d.l.site.encodeValue(v, number, at)
+	body, err := tx.l.site.encodeValue(v, number, at)
 	if n := len(v.Well); n > outbox.MaxAddress {
 		err = fmt.Errorf("the well's id has %d bytes, and no request takes more than %d; correct wells.id", n, outbox.MaxAddress)
 	}
-	_, known := d.episodes[k]
+	_, known := tx.episodes[k]
 	switch {
 	case err != nil:
-		d.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Note: err.Error(), Since: at})
+		tx.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Note: err.Error(), Since: at})
 		return
 	case known:
-		d.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Since: at, Until: at})
+		tx.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Since: at, Until: at})
 	}
-	d.queue(v.stream(), v.Well, body)
+	tx.queue(v.stream(), v.Well, body)
 }
 
 // A broker delivers again what it has no acknowledgement of: as many messages as were on the way when the link broke or
@@ -235,21 +235,21 @@ func (l *Ledger) loadRecent(v Value, last *lastValue) error {
 }
 
 // putValues stages what was last sent of the values that this transaction has sent.
-func (d *txn) putValues() {
-	for i, sent := range d.sentValues {
+func (tx *txn) putValues() {
+	for i, sent := range tx.sentValues {
 		if !sent {
 			continue
 		}
-		v, last := d.l.site.Values[i], d.lastValues[i]
+		v, last := tx.l.site.Values[i], tx.lastValues[i]
 		var old recentReadings
-		if known := d.l.state.lastValues[i].recent; known != nil {
+		if known := tx.l.state.lastValues[i].recent; known != nil {
 			old = *known
 		}
 		last.Page = last.recent.at
-		d.putJSON(valueKey+v.key(), last)
+		tx.putJSON(valueKey+v.key(), last)
 		for n, page := range last.recent.pages {
 			if !slices.Equal(page, old.pages[n]) {
-				d.putState(pageName(v, n), encodePage(page))
+				tx.putState(pageName(v, n), encodePage(page))
 			}
 		}
 	}

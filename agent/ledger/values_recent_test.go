@@ -81,9 +81,9 @@ func TestWhatWasNotStoredIsNotRemembered(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.Ledger.mu.Lock()
-	d := b.Ledger.begin(time.Now())
+	tx := b.Ledger.begin(time.Now())
 	for _, r := range numbered(10, 20) {
-		d.apply(r) // and the transaction is given up
+		tx.apply(r) // and the transaction is given up
 	}
 	b.Ledger.mu.Unlock()
 	if err := b.Host("mqtt").Emit(t.Context(), numbered(5, 15)); err != nil {
