@@ -29,10 +29,10 @@ func (a *Agent) handleNotes(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			a.queueNoteEvents(told.due(time.Now().Add(tellEvery)))
+			a.queueNoteEvents(told.dueNotes(time.Now().Add(tellEvery)))
 			return nil
 		case <-timer.C:
-			a.queueNoteEvents(told.due(time.Now()))
+			a.queueNoteEvents(told.dueNotes(time.Now()))
 		case n := <-a.Notes:
 			a.Log.Warn().Str("what", string(n.Kind)).Str("stream", n.Stream).Uint64("seq", n.Seq).Int("count", n.Count).Msg(n.Message)
 			a.Ledger.CountEvicted(n)

@@ -44,7 +44,7 @@ type noteSummary struct {
 	paused bool     // everything is refused still
 }
 
-func (s *noteSummary) add(n outbox.Note) {
+func (s *noteSummary) addNote(n outbox.Note) {
 	if s.from.IsZero() {
 		s.from = n.At
 	}
@@ -68,7 +68,7 @@ func (all *noteSummaries) add(n outbox.Note) (now outbox.Note, ok bool) {
 	refusal := n.Kind == outbox.NoteDeadLetter || n.Kind == outbox.NotePaused
 	switch {
 	case n.Stream == ledger.Events && refusal:
-		all.refusedEvents.add(n)
+		all.refusedEvents.addNote(n)
 		all.refusedEvents.paused = n.Kind == outbox.NotePaused
 		return n, false
 	case n.Stream == ledger.Events && n.Kind == outbox.NoteResumed && all.refusedEvents.paused:
@@ -92,14 +92,14 @@ func (all *noteSummaries) add(n outbox.Note) (now outbox.Note, ok bool) {
 		}
 		return n, true
 	}
-	s.add(n)
+	s.addNote(n)
 	return n, false
 }
 
 // next returns when the next event is due; false: none is.
 func (all *noteSummaries) next() (at time.Time, ok bool) {
 	for about, s := range all.sums {
-		if due := s.due(about.kind); !s.from.IsZero() && (!ok || due.Before(at)) {
+		if due := s.dueAt(about.kind); !s.from.IsZero() && (!ok || due.Before(at)) {
 			at, ok = due, true
 		}
 	}
@@ -109,9 +109,9 @@ func (all *noteSummaries) next() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// due is the time of a sum's event: after an hour, and for evictions as soon as they are over. What is over again and again is told
+// dueAt is the time of a sum's event: after an hour, and for evictions as soon as they are over. What is over again and again is told
 // so once an hour, or each of those events would make others give way.
-func (s *noteSummary) due(kind outbox.NoteKind) time.Time {
+func (s *noteSummary) dueAt(kind outbox.NoteKind) time.Time {
 	at := s.told.Add(tellEvery)
 	if over := s.last.At.Add(quietAfter); kind == outbox.NoteEvicted && over.Before(at) && !over.Before(s.early.Add(tellEvery)) {
 		return over
@@ -128,10 +128,10 @@ func (all *noteSummaries) refusedEventsDue() (at time.Time, ok bool) {
 	return at, !all.refusedEvents.from.IsZero() && !all.refusedEvents.paused
 }
 
-// due returns what has been summed up by a time, a note for each subject.
-func (all *noteSummaries) due(now time.Time) (notes []outbox.Note) {
+// dueNotes returns what has been summed up by a time, a note for each subject.
+func (all *noteSummaries) dueNotes(now time.Time) (notes []outbox.Note) {
 	for about, s := range all.sums {
-		if s.from.IsZero() || now.Before(s.due(about.kind)) {
+		if s.from.IsZero() || now.Before(s.dueAt(about.kind)) {
 			continue
 		}
 		words := "the same again"

@@ -65,7 +65,7 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
 		Shut: d.NoOutbox().Error(), Problems: append([]string{noOutboxProblem(d.NoOutbox())}, d.ConfigDoubts...),
 	}
-	s.show(d.Ledger.Snapshot())
+	s.copyFrom(d.Ledger.Snapshot())
 	s.Points = d.withUnheard(s.Points, s.Began)
 	for i := range s.Tanks {
 		s.Tanks[i].Phase = "not watched for loads"

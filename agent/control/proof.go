@@ -84,7 +84,7 @@ func (d *Server) prove(ctx context.Context, a ProofArgs) (Proof, error) {
 			Holds: audited[name].Holds() && !audited[name].Counts.LostUnknown}
 		see := func(outbox.Entry) {}
 		if name == ledger.Events {
-			see = events.add
+			see = events.addRecord
 		}
 		if err := d.within(&s, a, see); err != nil {
 			return p, err

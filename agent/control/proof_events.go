@@ -69,8 +69,8 @@ func (l *eventComparison) at(ref ledger.EventRef) *eventTally {
 	return l.all[k]
 }
 
-// add counts one record of the stream of events.
-func (l *eventComparison) add(e outbox.Entry) {
+// addRecord counts one record of the stream of events.
+func (l *eventComparison) addRecord(e outbox.Entry) {
 	label := e.Label
 	if e.State == outbox.Waiting || e.State == outbox.Dead {
 		label = ledger.RecordLabel(ledger.Events, e.Record)

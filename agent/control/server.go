@@ -139,14 +139,14 @@ func (d *Server) Open() *Server {
 			d.Clock.Confirm()
 			return None{}, nil
 		}),
-		"outbox.list":   HandlerOf(d.list),
-		"outbox.show":   HandlerOf(d.show),
-		"outbox.retry":  HandlerOf(d.retry),
-		"outbox.drop":   HandlerOf(d.drop),
+		"outbox.list":   HandlerOf(d.listRecords),
+		"outbox.show":   HandlerOf(d.showRecord),
+		"outbox.retry":  HandlerOf(d.retryRecords),
+		"outbox.drop":   HandlerOf(d.dropRecords),
 		"outbox.decode": HandlerOf(d.redecode),
 		"proof":         HandlerOf(d.prove),
 		"tickets.list":  HandlerOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() }),
-		"tickets.add":   HandlerOf(d.add),
+		"tickets.add":   HandlerOf(d.addTicket),
 		"book":          HandlerOf(func(_ context.Context, p ledger.BookPeriod) ([]ledger.BookRow, error) { return d.bookDays(p) }),
 		"tickets.match": HandlerOf(func(ctx context.Context, a ledger.MatchArgs) (ledger.MatchResult, error) {
 			b, warning, err := d.Ledger.Match(a, Person(ctx))
@@ -173,7 +173,7 @@ func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
 	return out, err
 }
 
-func (d *Server) add(ctx context.Context, w ledger.ManualTicket) (QueuedRecord, error) {
+func (d *Server) addTicket(ctx context.Context, w ledger.ManualTicket) (QueuedRecord, error) {
 	number, warning, err := d.Ledger.Add(w, Person(ctx))
 	return QueuedRecord{Stream: ledger.Tickets, Number: number, Warning: warning}, err
 }
@@ -183,8 +183,8 @@ var states = map[string]outbox.State{
 	"waiting": outbox.Waiting, "dead": outbox.Dead, "delivered": outbox.Delivered, "dropped": outbox.Dropped,
 }
 
-// list gives at most Limit records of each stream and state asked for, those behind After.
-func (d *Server) list(_ context.Context, w RecordQuery) ([]Entry, error) {
+// listRecords gives at most Limit records of each stream and state asked for, those behind After.
+func (d *Server) listRecords(_ context.Context, w RecordQuery) ([]Entry, error) {
 	streams := []string{w.Stream}
 	if w.Stream == "" {
 		streams = slices.Sorted(maps.Keys(d.Box.Counts()))
@@ -219,7 +219,7 @@ func (d *Server) list(_ context.Context, w RecordQuery) ([]Entry, error) {
 	return all, nil
 }
 
-func (d *Server) show(_ context.Context, w RecordQuery) (Entry, error) {
+func (d *Server) showRecord(_ context.Context, w RecordQuery) (Entry, error) {
 	if len(w.Seqs) != 1 {
 		return Entry{}, errors.New("name one record, as STREAM/NUMBER")
 	}
@@ -230,13 +230,13 @@ func (d *Server) show(_ context.Context, w RecordQuery) (Entry, error) {
 	return d.view(e, true)
 }
 
-func (d *Server) retry(_ context.Context, w RecordQuery) (int, error) {
+func (d *Server) retryRecords(_ context.Context, w RecordQuery) (int, error) {
 	n, err := d.Box.Retry(w.Stream, w.Seqs...)
 	d.Box.Kick(w.Stream)
 	return n, err
 }
 
-func (d *Server) drop(ctx context.Context, w RecordQuery) (int, error) {
+func (d *Server) dropRecords(ctx context.Context, w RecordQuery) (int, error) {
 	if strings.TrimSpace(w.Why) == "" {
 		return 0, errors.New("say why with --why: a dropped record is gone, and the reason is kept")
 	}

@@ -145,7 +145,7 @@ func (d *Server) login(ctx context.Context, a LoginArgs) (LoginResult, error) {
 
 func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.Device], error) {
 	out := QueryResult[cloud.Device]{Items: []cloud.Device{}}
-	take := func(p cloud.DevicePage) error { return out.add(p.Devices, p.Raw, d.Client) }
+	take := func(p cloud.DevicePage) error { return out.addPage(p.Devices, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
@@ -157,7 +157,7 @@ func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.
 
 func (d *Server) events(ctx context.Context, a EventsArgs) (QueryResult[cloud.Event], error) {
 	out := QueryResult[cloud.Event]{Items: []cloud.Event{}}
-	take := func(p cloud.EventPage) error { return out.add(p.Events, p.Raw, d.Client) }
+	take := func(p cloud.EventPage) error { return out.addPage(p.Events, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllEvents(ctx, a.EventQuery, take)
@@ -177,8 +177,8 @@ func singlePage[P any](page P, err error) func(take func(P) error) error {
 	}
 }
 
-// add takes a page: what could be read of it, or else its raw form.
-func (f *QueryResult[E]) add(items []E, raw []byte, from *cloud.Client) error {
+// addPage takes a page: what could be read of it, or else its raw form.
+func (f *QueryResult[E]) addPage(items []E, raw []byte, from *cloud.Client) error {
 	if items == nil && len(bytes.TrimSpace(raw)) > 0 {
 		f.Raw = append(f.Raw, from.Shown(raw))
 	}

@@ -165,7 +165,7 @@ func (d *Server) Status() (Status, error) {
 		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []PointReading{}, Problems: []string{},
 	}
 	seen := d.Ledger.Snapshot()
-	s.show(seen)
+	s.copyFrom(seen)
 	s.Held = seen.Held
 	s.Drains = d.drainStatus(s.Streams)
 	s.Points = d.withUnheard(s.Points, s.Began)
@@ -194,8 +194,8 @@ func (d *Server) Status() (Status, error) {
 	return s, nil
 }
 
-// show takes over readings, tanks and what is going on.
-func (s *Status) show(seen ledger.Snapshot) {
+// copyFrom takes over readings, tanks and what is going on.
+func (s *Status) copyFrom(seen ledger.Snapshot) {
 	s.Points, s.Tanks, s.Open = []PointReading{}, seen.Tanks, seen.Episodes
 	for _, r := range seen.Readings {
 		s.Points = append(s.Points, PointReadingOf(r))

@@ -38,7 +38,7 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 	if len(load.Review) > 0 {
 		tail = strings.TrimPrefix(tail+"; needs review: "+strings.Join(load.Review, ", "), "; ")
 	}
-	text, written := h.comments(t)
+	text, written := h.ownComments(t)
 	if !written || text == "" {
 		return joinComments(text, parts, tail, limit)
 	}
@@ -106,8 +106,8 @@ func (t Tank) constants(load tank.Load, edits []Edit) string {
 	return strings.Join(out, "+")
 }
 
-// comments are the words before the evidence: the configuration's, or a person's.
-func (h HeldTicket) comments(t Tank) (text string, edited bool) {
+// ownComments are the words before the evidence: the configuration's, or a person's.
+func (h HeldTicket) ownComments(t Tank) (text string, edited bool) {
 	text = t.Comments
 	for _, e := range h.Edits {
 		if e.Field == "comments" {

@@ -127,6 +127,6 @@ func (tx ticketTxn) fieldText(h HeldTicket, t Tank, field string) string {
 	case "purchaser":
 		return r.Purchaser
 	}
-	text, _ := h.comments(t)
+	text, _ := h.ownComments(t)
 	return text
 }

@@ -16,7 +16,7 @@ func (tx ticketTxn) applyCorrection(c tank.Correction) {
 	i := slices.IndexFunc(tx.heldTickets, func(h HeldTicket) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
 	if i >= 0 {
 		tx.heldTickets = slices.Clone(tx.heldTickets)
-		tx.heldTickets[i].applyCorrection(c, tx.clockZeros(c.Tank))
+		tx.heldTickets[i].correctLoad(c, tx.clockZeros(c.Tank))
 		tx.putJSON(heldKey, tx.heldTickets)
 		return
 	}
@@ -49,8 +49,8 @@ func (tx ticketTxn) localTime(t time.Time) string {
 	return t.In(tx.l.site.Zone).Format("2006-01-02 15:04:05")
 }
 
-// applyCorrection changes a held load: a clock that was set moves its times, all else is for a person to judge.
-func (h *HeldTicket) applyCorrection(c tank.Correction, by *ClockZeros) {
+// correctLoad changes a held load: a clock that was set moves its times, all else is for a person to judge.
+func (h *HeldTicket) correctLoad(c tank.Correction, by *ClockZeros) {
 	load := &h.Load
 	if c.Note != "" {
 		load.Review = append(slices.Clone(load.Review), c.Note)

@@ -58,7 +58,7 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 	}
 	next.At, next.Begin, next.Value, next.Sent = r.At.Round(0), begin, r.Value, true
 	if repeatable {
-		next.recent.add(sum)
+		next.recent.remember(sum)
 	}
 	if tx.clockDoubted() {
 		own := tx.replayBoot == 0 && r.At == r.At.Round(0)
@@ -69,7 +69,7 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 }
 
 // valueDue says whether a reading has to be sent, and which interval it stands for.
-func (tx *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin time.Time, valueDue bool) {
+func (tx *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin time.Time, due bool) {
 	if v.Every == 0 {
 		return last.Begin, true
 	}
@@ -81,8 +81,8 @@ func (tx *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin t
 	if beat, known := tx.sincePrevious(last, r); known {
 		gap = min(gap, beat)
 	}
-	if begin, valueDue = v.interval(last.begin(), at, gap); valueDue || v.Every <= changeEvery {
-		return begin, valueDue
+	if begin, due = v.interval(last.intervalBegin(), at, gap); due || v.Every <= changeEvery {
+		return begin, due
 	}
 	changed := changeEvery - min(gap/2, changeEvery/12)
 	return begin, math.Round(r.Value) != math.Round(last.Value) && at.Sub(last.At) >= changed
@@ -96,8 +96,8 @@ func (tx *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Durati
 	return last.Beat, last.Beat > 0
 }
 
-// begin of the last record's interval; the version before sent each Every after the last.
-func (l lastValue) begin() time.Time {
+// intervalBegin of the last record's interval; the version before sent each Every after the last.
+func (l lastValue) intervalBegin() time.Time {
 	if l.Begin.IsZero() && l.Sent {
 		return l.At
 	}
@@ -155,8 +155,8 @@ type recentReadings struct {
 	at    int // the page that is being filled
 }
 
-// add remembers a reading, and forgets the oldest page when there is no room.
-func (r *recentReadings) add(sum uint64) {
+// remember remembers a reading, and forgets the oldest page when there is no room.
+func (r *recentReadings) remember(sum uint64) {
 	if len(r.pages[r.at]) >= recentPage {
 		r.at = (r.at + 1) % recentPages
 		r.pages[r.at] = nil
@@ -228,7 +228,7 @@ func (l *Ledger) loadRecent(v Value, last *lastValue) error {
 		last.recent.at = 0
 	}
 	for _, sum := range decodePage(last.Recent) {
-		last.recent.add(sum)
+		last.recent.remember(sum)
 	}
 	last.Recent = nil
 	return nil
