@@ -2,6 +2,13 @@
 // ones only at certain times of the day. It knows of a stream only its name and its class.
 //
 // Everything that crosses the link is counted (Meter); held back is only who asks (Wait).
+//
+// # Decisions
+//
+// There is one bucket of four tokens, of which the most urgent in line takes the next, so that a ticket passes any backlog. The day's
+// bytes are counted under TLS on the socket, with TCP's and IP's headers. Tickets leave even when all is spent, since a missing
+// ticket costs more than an overrun. Windows hold tag values and targets only. A later date begins a new count, an earlier one
+// keeps it, for 25 hours at most: no clock locks sending.
 package link
 
 import (

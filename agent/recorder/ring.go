@@ -6,6 +6,9 @@
 // system writes a page within about half a minute by itself. A power cut therefore costs the open block and what was
 // closed in the half minute before; a block that was torn by it is recognised and skipped. Never is one lost that lay on
 // the disk before. A kill costs the open block too, or 15 seconds of it where it has a refuge in memory (Options.Refuge).
+//
+// A block has a checksum and names of its own, so that a flipped bit costs one block. The age of a file is believed only when two
+// clocks agree about it, so a clock in 2099 deletes nothing. What is exported is a recording that backtest reads.
 package recorder
 
 import (
