@@ -20,9 +20,9 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/collectors"
-	"gauger/eventrules"
 	"gauger/outbox"
 )
 

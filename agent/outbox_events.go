@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
-	"gauger/eventrules"
 	"gauger/outbox"
 )
 

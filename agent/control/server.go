@@ -12,10 +12,10 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/collectors"
-	"gauger/eventrules"
 	"gauger/outbox"
 )
 

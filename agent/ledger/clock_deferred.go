@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 // deferredRecord is a record that waits for the clock to be believed, with the instant on the clock that never steps.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // Event is a diagnostic event before it is wire JSON.

@@ -10,9 +10,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/collectors"
-	"gauger/eventrules"
 	"gauger/outbox"
 )
 

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
-	"gauger/eventrules"
 )
 
 // The journal of what made no ticket: a small piece of state for each movement, so that one more costs one write.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/agent/tankbook"
-	"gauger/eventrules"
 )
 
 // loadSetups takes the stored setup and the tanks' state, which go by the places that the tanks had in the configuration

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // Two levels are compared only by one setting. When the configuration has another one than a tank's levels were read by,

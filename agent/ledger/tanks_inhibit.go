@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
-	"gauger/eventrules"
 )
 
 // Inhibition is work on a tank: its levels are read as ever, but what begins meanwhile makes no ticket.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"gauger/agent/cloud"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
-	"gauger/eventrules"
 )
 
 // runTicket is the run ticket of a held load, as people have edited it.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
-	"gauger/eventrules"
 )
 
 // applyCorrection takes what the detector has learned of a load that it reported before: a held ticket is changed before it

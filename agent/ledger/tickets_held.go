@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // holdLoad books a load that the detector has confirmed.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
-	"gauger/eventrules"
 )
 
 // ErrNoTicket says that no ticket has the number that was asked for; ErrLeft that it is held no more.

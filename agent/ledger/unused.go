@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 	"gauger/outbox"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 const (

@@ -3,7 +3,7 @@ package tank
 import (
 	"fmt"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 // respanDuringDraw carries what was read before a jump to the sensor's new span, so that the load

@@ -6,9 +6,9 @@ import (
 	"sort"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
-	"gauger/eventrules"
 )
 
 // gaugeOff is the begin and the end of the production day that holds t.

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/agent/tank/stats"
-	"gauger/eventrules"
 )
 
 const (

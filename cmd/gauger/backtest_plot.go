@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/agent/plot"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/config"
-	"gauger/eventrules"
 )
 
 // tankLevel gathers the levels of one tank for a picture.

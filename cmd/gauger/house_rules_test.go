@@ -3,6 +3,7 @@ package main
 import (
 	"go/ast"
 	"go/token"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 var (
@@ -57,7 +58,7 @@ func (j *houseJudge) rules(room string, file *ast.File) {
 				j.ruleName(n)
 			}
 		case *ast.SelectorExpr:
-			if x, ok := n.X.(*ast.Ident); ok && x.Name == houseWords {
+			if x, ok := n.X.(*ast.Ident); ok && x.Name == path.Base(houseWords) {
 				j.told[n.Sel.Name] = append(j.told[n.Sel.Name], room)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 	"unicode/utf8"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 // Bars of the house, in lines.
@@ -42,9 +42,9 @@ var houseRooms = map[string]houseRoom{
 	"config":                  {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud outbox", why: "assembles the option structs of the leaf rooms"},
 	"cmd/gauger":              {may: "agent agent/clock agent/control agent/ledger agent/console agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config outbox outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/survey collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":             {may: "collectors collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
-	"agent":                   {may: "collectors outbox agent/clock agent/ledger agent/cloud eventrules", tests: "agent/control agent/ledger/ledgertest agent/tank agent/cloud/cloudtest agent/cloud/keys collectors/sim deploy/proof", why: "starts and stops every worker; which collectors there are is decided above it"},
-	"agent/control":           {may: "collectors outbox agent/clock agent/ledger agent/cloud agent/cloud/keys agent/link agent/recorder eventrules", tests: "agent agent/ledger/ledgertest agent/cloud/cloudtest", why: "answers people and programs; nothing below knows that somebody asks"},
-	"agent/ledger":            {may: "collectors outbox agent/clock agent/recorder agent/tank agent/tankbook agent/cloud eventrules", tests: "collectors/sim agent/cloud/cloudtest", why: "turns readings into records; of the service it knows the bodies only"},
+	"agent":                   {may: "collectors outbox agent/clock agent/ledger agent/cloud agent/eventrules", tests: "agent/control agent/ledger/ledgertest agent/tank agent/cloud/cloudtest agent/cloud/keys collectors/sim deploy/proof", why: "starts and stops every worker; which collectors there are is decided above it"},
+	"agent/control":           {may: "collectors outbox agent/clock agent/ledger agent/cloud agent/cloud/keys agent/link agent/recorder agent/eventrules", tests: "agent agent/ledger/ledgertest agent/cloud/cloudtest", why: "answers people and programs; nothing below knows that somebody asks"},
+	"agent/ledger":            {may: "collectors outbox agent/clock agent/recorder agent/tank agent/tankbook agent/cloud agent/eventrules", tests: "collectors/sim agent/cloud/cloudtest", why: "turns readings into records; of the service it knows the bodies only"},
 	"agent/ledger/ledgertest": {may: "collectors outbox agent/clock agent/ledger agent/tank agent/cloud", why: "a ledger on a real outbox, for the tests of the rooms above it"},
 	"agent/clock":             {why: "judges the wall clock; it is given every instant"},
 	"agent/console":           {may: "agent/clock agent/control agent/ledger collectors outbox agent/tank agent/cloud agent/cloud/keys", tests: "agent/cloud/cloudtest", why: "shows what control answers"},
@@ -79,11 +79,11 @@ var houseRooms = map[string]houseRoom{
 	"outbox/outboxtest":            {may: "outbox", why: "a model to compare the outbox with"},
 	"deploy/bench/outbox":          {may: "outbox agent agent/ledger agent/cloud agent/cloud/keys agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
 	"deploy/proof":                 {why: "which stretch of a long proof is run; for tests of every room"},
-	"eventrules":                   {why: "names that people at the service filter by; constants and nothing else"},
+	"agent/eventrules":             {why: "names that people at the service filter by; constants and nothing else"},
 }
 
 // houseWords may be imported by every room: names alone, that several rooms must spell alike.
-const houseWords = "eventrules"
+const houseWords = "agent/eventrules"
 
 // houseFence keeps a dependency in the rooms that were built round it.
 type houseFence struct{ module, rooms, why string }

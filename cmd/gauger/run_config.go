@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/config"
-	"gauger/eventrules"
 	"gauger/outbox"
 )
 

@@ -16,9 +16,9 @@ import (
 	"gauger/agent"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/config"
-	"gauger/eventrules"
 )
 
 // lackingRetry between two looks for settings of the service that are lacking.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
-	"gauger/eventrules"
 )
 
 const (

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // Subject is a collector as the suite wants it: one device that answers, and one that does not.

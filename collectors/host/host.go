@@ -8,8 +8,8 @@ import (
 	"os"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // absentAfter rounds without any answer a unit is absent, for the line and for people.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // stuckAfter bounds the time for which a device's clock may stay the same while its value moves. Two samples of one second have one

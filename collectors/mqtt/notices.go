@@ -4,8 +4,8 @@ import (
 	"sync"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // maxNotices bounds the notices that wait; more than that is a storm, and its oldest words are worth least.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/collectors/mqtt/sparkplug"
-	"gauger/eventrules"
 )
 
 // recoveryFactor is in usual intervals of a point: a silence is over once it was heard for so long, and for recoveredFor.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 // aliveEvery is the interval at which a session that goes on is remembered with the time: the precision with which the interval

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/collectors/mqtt/sparkplug"
-	"gauger/eventrules"
 )
 
 // birthWait bounds the time without a birth; then that is told of, and the points are Bad.

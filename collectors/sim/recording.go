@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
-	"gauger/eventrules"
 )
 
 const (

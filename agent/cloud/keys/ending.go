@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 // warnDays before its end a key that cannot be renewed is told of, once each.

@@ -1,6 +1,6 @@
 package keys
 
-import "gauger/eventrules"
+import "gauger/agent/eventrules"
 
 // Note tells a person of the keys; the program makes an event of it. It is given once per episode, and again with Ongoing
 // false when the episode is over.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 
 	"github.com/cenkalti/backoff/v4"
 )

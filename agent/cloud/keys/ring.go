@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"gauger/eventrules"
+	"gauger/agent/eventrules"
 )
 
 // A gateway may take ten minutes to learn a new key. Until candidateYouth is over a refusal proves nothing, and the key

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
-	"gauger/eventrules"
 )
 
 // server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
