@@ -161,7 +161,7 @@ func (l ticketOperations) listTickets() ([]TicketRecord, error) {
 	for i := range all {
 		l.site.complete(&all[i])
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) }) // as in status.go, for the size of the binary
+	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) })
 	return all, nil
 }
 
