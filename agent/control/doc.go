@@ -4,7 +4,7 @@
 // live.go and readings.go: what goes on for a while. status.go, problems.go, waiting.go (why a record waits), entry.go (a record
 // as it is shown), proof.go and proof_events.go (where every record is), redecode.go, no_outbox.go (a store that cannot be opened).
 //
-// Decisions:
+// # Decisions
 //
 // One table of requests answers the commands. Beside a daemon they reach it over the socket; without one they open the store and
 // ask a server of their own, so that either way the same request does the same thing. What goes on for a while is a live stream:

@@ -9,7 +9,7 @@
 // tickets_match.go, tickets_finding.go; their parts in ticket_record.go, ticket_comments.go, ticket_volumes.go, ticket_number.go. Tanks:
 // tank_status.go, tanks_inhibit.go, explain.go. How a tank is measured: setup.go, setup_apply.go, setup_changeover.go.
 //
-// Decisions:
+// # Decisions
 //
 // A state is a value: the ledger keeps the old one until the commit has returned nil, so that a failed commit cannot half-happen.
 // The tanks' mark says when storing is due, so that a week of quiet levels does not wear the flash. The stored state is enough to
