@@ -146,7 +146,7 @@ func (rb rollback) adoptCounts(s *stream, m streamCounts, back uint64, salvaged 
 
 // deadLetterReturned makes dead letters of records that wait again, where no receipt shows them as delivered.
 func (rb rollback) deadLetterReturned(s *stream, back []uint64) (n int, err error) {
-	if err := (reconciler{rb.b}).reconcileStream(s); err != nil {
+	if err := reconciler(rb).reconcileStream(s); err != nil {
 		return 0, err
 	}
 	why := deadHeader{at: time.Now(), reason: "had left the queue in a later state of the file, which the disk forgot: it was probably delivered"}
