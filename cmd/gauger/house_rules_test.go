@@ -45,10 +45,12 @@ func (j *houseJudge) rules(room string, file *ast.File) {
 					j.ruleName(c.(*ast.CaseClause).List...)
 				}
 			}
-		case *ast.CallExpr: // r.event(v, i, "...", ...), but f.StringVar(&s.file, "key-file", ...)
+		case *ast.FuncDecl:
+			j.ruleTaker(n)
+		case *ast.CallExpr: // u.addEvent(v, i, "...", ...), but f.StringVar(&s.file, "key-file", ...)
 			called, _ := n.Fun.(*ast.SelectorExpr)
-			if called != nil && called.Sel.Name == "event" && len(n.Args) > 1 {
-				j.ruleName(n.Args[1:]...)
+			if called != nil {
+				j.calls = append(j.calls, houseCall{called.Sel.Name, n.Args})
 			}
 			for _, arg := range n.Args {
 				flags[arg] = called != nil && strings.HasSuffix(called.Sel.Name, "Var")
@@ -64,6 +66,34 @@ func (j *houseJudge) rules(room string, file *ast.File) {
 		}
 		return true
 	})
+}
+
+// houseCall is a call of a method, by whatever receiver.
+type houseCall struct {
+	method string
+	args   []ast.Expr
+}
+
+// ruleTaker notes a function with a parameter called rule, and which it is.
+func (j *houseJudge) ruleTaker(f *ast.FuncDecl) {
+	at := 0
+	for _, field := range f.Type.Params.List {
+		for _, name := range field.Names {
+			if name.Name == "rule" {
+				j.takers[f.Name.Name] = at
+			}
+			at++
+		}
+	}
+}
+
+// called finds names that are written out where a function takes a rule.
+func (j *houseJudge) called() {
+	for _, c := range j.calls {
+		if at, takes := j.takers[c.method]; takes && at < len(c.args) {
+			j.ruleName(c.args[at])
+		}
+	}
 }
 
 // houseRuleField says that an expression is the field of some event that has its rule.
@@ -136,7 +166,8 @@ func TestHouseSeesRuleNames(t *testing.T) {
 		`var e = Event{Rule: "brand-new"}`,
 		`func f(e Event) bool { return e.Rule == "stuck" }`,
 		`func f(e Event) { switch e.Rule { case "gap", e.Note: } }`,
-		`func f(r *run) { r.event(1, "step", "A note.") }`,
+		`func (u *update) addEvent(i int, rule string, note string) {}; func f(u *update) { u.addEvent(1, "brand-new", "A note.") }`,
+		`func (r *ring) begin(rule, slot string) {}; func f(r *ring) { r.begin("brand-new", "primary") }`,
 		`var t = trouble{"message-lost", ""}`,
 	} {
 		if faults := faultsIn(text); len(faults) != 1 || !strings.Contains(faults[0], "names an event rule") {
@@ -147,6 +178,7 @@ func TestHouseSeesRuleNames(t *testing.T) {
 		`func f(s *set) { s.StringVar(&s.file, "key-file", "") }`,
 		`var e = Event{Rule: eventrules.Gap, Note: "gap"}`,
 		`var p = Paths{Rule: "ruleName|rule"}`,
+		`func (u *update) addEvent(i int, rule string, note string) {}; func f(u *update) { u.addEvent(1, eventrules.Gap, "brand-new") }`,
 	} {
 		if faults := faultsIn(text); len(faults) > 0 {
 			t.Errorf("%s: faults %q, want none", text, faults)

@@ -124,10 +124,12 @@ type houseJudge struct {
 	spoken map[string]bool             // packages, and whether one of their files has the package comment
 	listed map[string]*eventrules.Rule // by the constant
 	told   map[string][]string         // by the constant of an event rule: the rooms that use it
+	takers map[string]int              // functions that take an event's rule, and as which parameter
+	calls  []houseCall
 }
 
 func houseFaults(tree fs.FS) ([]string, error) {
-	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}}
+	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}, takers: map[string]int{}}
 	err := fs.WalkDir(tree, ".", j.visit)
 	for room, spoken := range j.spoken {
 		if _, known := houseRooms[room]; !known {
@@ -138,6 +140,7 @@ func houseFaults(tree fs.FS) ([]string, error) {
 		}
 	}
 	j.tellers()
+	j.called()
 	slices.Sort(j.faults)
 	return slices.Compact(j.faults), err
 }
