@@ -59,6 +59,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/modbus":    {may: "collectors collectors/modbus/line collectors/modbus/share collectors/registers", tests: "collectors/collectorstest collectors/modbus/linetest collectors/modbus/modbustest collectors/modbus/survey", why: "a collector knows the words and its own protocol"},
 	"collectors/mqtt":      {may: "collectors collectors/registers collectors/mqtt/sparkplug", tests: "collectors/collectorstest deploy/proof", why: "a collector knows the words and its own protocol"},
 	"collectors/sim":       {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own recording"},
+	"collectors/sim/sites": {why: "well sites from physics alone; it must know no detector, so that it can judge one, and never ships"},
 	"collectors/host":      {may: "collectors", tests: "collectors/collectorstest", why: "a collector knows the words and its own box"},
 
 	"collectors/mqtt/sparkplug":    {may: "collectors", why: "what a node's messages mean; pure, without a connection"},
@@ -70,6 +71,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/modbus/line":       {may: "collectors", tests: "collectors/collectorstest collectors/modbus/linetest collectors/modbus/modbustest collectors/registers", why: "requests and answers; it knows of no point, device or poll"},
 	"deploy/bench/modbus":          {may: "collectors collectors/modbus collectors/modbus/line collectors/modbus/modbustest", why: "measures, and never ships"},
 	"deploy/bench/mqtt":            {why: "measures, and never ships"},
+	"deploy/bench/sites":           {may: "collectors/sim/sites", why: "judges the program by what it writes, and never ships"},
 	"agent/cloud/keys":             {tests: "agent/cloud agent/cloud/cloudtest deploy/proof", why: "which key goes with a request; it knows of the service that it renews and logs in"},
 	"agent/cloud/cloudtest":        {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/boltfile":              {may: "outbox/disk", why: "reads bbolt's pages by itself, sound or not; it knows no record"},
