@@ -7,7 +7,7 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 20000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt cross package vuln clean
+.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-sites cross package vuln clean
 .PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -99,6 +99,10 @@ bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for so
 bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two minutes)
 	go build -o bin/mqttbench ./deploy/bench/mqtt
 	bin/mqttbench -gauger bin/gauger
+
+bench-sites: build ## judge the tickets on simulated sites that nobody drew (SEED=1,2,3, N= of each kind, ONLY= part of its name; a minute or so)
+	go build -o bin/sitesbench ./deploy/bench/sites
+	bin/sitesbench -gauger bin/gauger -seed "$(or $(SEED),1)" -n "$(or $(N),2)" -only "$(ONLY)"
 
 bench-outbox: ## measure the outbox beside a raw append, tidwall/wal, SQLite and OpenTelemetry (ROWS=12, SCALE=0.1, DIR=)
 	go build -C deploy/bench/outbox -buildvcs=false -o $(CURDIR)/bin/outboxbench .
