@@ -55,7 +55,8 @@ var disturbedKinds = []Kind{
 		t, d := p.ordinary("mag", "float", "radar")
 		p.steadyWell(t, p.between(100, 300))
 		from := d.start - p.whole(hour/2, 2*hour)
-		t.gauge.broken = append(t.gauge.broken, stuck(from, p.rehearse(d)+p.whole(hour/2, 2*hour)))
+		d.hidden = gap{from: from, to: p.rehearse(d) + p.whole(hour/2, 2*hour)}
+		t.gauge.broken = append(t.gauge.broken, stuck(from, d.hidden.to))
 		d.class = Review
 	}},
 	{"spanned anew within the load", func(p *plan) {

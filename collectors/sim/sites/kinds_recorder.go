@@ -26,12 +26,14 @@ var recorderKinds = []Kind{
 		t, d := p.ordinary()
 		p.steadyWell(t, p.between(20, 150))
 		over := p.rehearse(d)
-		p.recorder.gaps = append(p.recorder.gaps, gap{over - p.whole(180, 900), over + p.whole(300, 1800), pick(p.lot, silent, badRows)})
+		d.hidden = gap{over - p.whole(180, 900), over + p.whole(300, 1800), pick(p.lot, silent, badRows)}
+		p.recorder.gaps = append(p.recorder.gaps, d.hidden)
 	}},
 	{"gap over the load", func(p *plan) {
 		t, d := p.ordinary()
 		p.steadyWell(t, p.between(20, 150))
-		p.recorder.gaps = append(p.recorder.gaps, gap{d.start - p.whole(600, 3600), p.rehearse(d) + p.whole(600, 3600), pick(p.lot, silent, badRows, nothing)})
+		d.hidden = gap{d.start - p.whole(600, 3600), p.rehearse(d) + p.whole(600, 3600), pick(p.lot, silent, badRows, nothing)}
+		p.recorder.gaps = append(p.recorder.gaps, d.hidden)
 		d.class = Review
 	}},
 	{"two trucks in one gap", func(p *plan) {
@@ -43,7 +45,8 @@ var recorderKinds = []Kind{
 		second.follows, second.kind = first, ""
 		first.togetherWith, first.class = second, Review
 		p.then(func() {
-			p.recorder.gaps = append(p.recorder.gaps, gap{first.begun - p.whole(600, 2400), second.ended + p.whole(600, 2400), silent})
+			first.hidden = gap{first.begun - p.whole(600, 2400), second.ended + p.whole(600, 2400), silent}
+			p.recorder.gaps = append(p.recorder.gaps, first.hidden)
 		})
 	}},
 	{"gateway repeats the last value", func(p *plan) {

@@ -44,7 +44,7 @@ var sensorKinds = []Kind{
 	}},
 	{"blind at the top", func(p *plan) {
 		t, d := p.ordinary("ultrasonic", "radar")
-		short := p.between(3, 14)
+		short := p.between(4, 40) / t.perInch()
 		t.gauge.highest = t.opening - short
 		if full := t.gauge.offset; full < 0 {
 			t.gauge.highest += full
@@ -57,7 +57,7 @@ var sensorKinds = []Kind{
 		t.opening = min(t.height-12, t.level(t.volume(t.heel+p.between(1, 8))+d.bbl))
 		p.then(func() { // what the sensor cannot see below
 			closing := t.level(t.volume(t.opening) - d.bbl)
-			t.gauge.lowest = closing + p.between(3, 12)
+			t.gauge.lowest = closing + p.between(4, 40)/t.perInch()
 		})
 		t.feed, t.feeding = make(feed, p.seconds), "none"
 		d.class = Review

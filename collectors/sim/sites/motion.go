@@ -51,14 +51,14 @@ func vacuum(drawn []float64, inches, recovers float64) layer {
 	return out
 }
 
-// breathing is vapour that gathers until the vent lifts, as a hydrostatic sensor sees it.
+// breathing is vapour that gathers until the vent lifts, as a hydrostatic sensor sees it; often enough for an eye to see.
 func breathing(l lot, seconds int, inches float64) layer {
 	out := make(layer, seconds)
-	x, up := inches*l.Float64(), l.spread(1500, 6000)
+	x, up := inches*l.Float64(), l.spread(300, 1800)
 	for s := range out {
 		if x += inches / up * l.between(0, 2); x > inches {
 			x -= inches * l.between(0.5, 0.9)
-			up = l.spread(1500, 6000)
+			up = l.spread(300, 1800)
 		}
 		out[s] = x
 	}

@@ -64,7 +64,7 @@ func (c recorder) record(r *rand.Rand, sensors []heard, seconds int) []reading {
 			case inside(c.gaps, at, held):
 				row.value = last[i].value
 			case inside(c.gaps, at, badRows):
-				row.bad = true
+				row.value, row.bad = 0, true
 			case inside(c.gaps, at, nothing):
 				row.missing, row.bad = true, true
 			}

@@ -85,6 +85,9 @@ func (p *plan) movement(d *draw, tank int, kind string, end int, left float64, r
 		m.Tol -= d.hose // before or behind the oil that ran back: both are said in the field
 	}
 	m.TimeTol = time.Duration(120+3*m.Scan+int(4*t.gauge.lag)+t.gauge.mean+(end-d.stopped)/2) * time.Second
+	if d.hidden.to > 0 { // anywhere in there is as good an answer
+		m.TimeTol += time.Duration(max(0, d.begun-d.hidden.from, d.hidden.to-end)) * time.Second
+	}
 	return m
 }
 
