@@ -103,19 +103,16 @@ func (b *battery) share(s int, held []float64, out *flows) {
 	}
 }
 
-// settled is the first second from one on at which an equaliser of this tank differs so little from what it does ten
-// minutes later (it may carry a share of the well's flow for ever) that less than a tenth of a barrel is still to come.
+// settled is the second at which the equaliser of a tank has done its part after a pump that ended at one: less than a tenth
+// of a barrel of what the pump made uneven is still to come. What the well sends across for ever is not waited for.
 func (b *battery) settled(out flows, tank, from int) int {
-	const later = 600
 	for _, j := range b.joins {
 		if j.a != tank && j.b != tank {
 			continue
 		}
 		k := j.conductance * (1/b.tanks[j.a].perInch() + 1/b.tanks[j.b].perInch()) // 1/min
-		across := out.across[tank]
-		for from+later < len(across) && math.Abs(across[from]-across[from+later])/k > 0.1 {
-			from++
-		}
+		left := math.Abs(out.across[tank][from]) / k
+		from += int(60 / k * math.Log(max(1, left/0.1)))
 	}
-	return from
+	return min(from, len(out.across[tank])-1)
 }

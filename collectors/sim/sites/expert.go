@@ -35,8 +35,8 @@ func expertMark(rows []reading, g *gauge, ideal func(int) float64, at, side, lim
 				continue
 			}
 			line := fit(piece, at)
-			if bent(ideal, at, at+side*min(away+length, abs(limit-at)), line.scatter+0.05) {
-				continue
+			if end := at + side*min(away+length, abs(limit-at)); bent(ideal, at, end, line.scatter+0.05) {
+				line = overDumps(piece, ideal, at)
 			}
 			line.sigma = math.Hypot(line.sigma, grid/math.Sqrt(1+line.scatter/max(grid, 1e-9)))
 			if c := line.sigma + math.Abs(line.level-truth)/2; c < cost {
@@ -107,6 +107,20 @@ func bent(ideal func(int) float64, from, to int, scatter float64) bool {
 		}
 	}
 	return false
+}
+
+// overDumps reads the middle of a piece and takes off what was seen to come in between it and the instant, as well as an
+// eye can measure it: to a fifth.
+func overDumps(piece []reading, ideal func(int) float64, at int) line {
+	var when []float64
+	for _, row := range piece {
+		when = append(when, float64(row.second))
+	}
+	middle := int(middle(when))
+	line, came := fit(piece, middle), ideal(middle)-ideal(at)
+	line.level -= came
+	line.sigma = math.Hypot(line.sigma, 0.2*math.Abs(came)+0.03)
+	return line
 }
 
 // line is a straight line through a piece, as it stands at an instant.

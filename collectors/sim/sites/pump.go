@@ -34,7 +34,7 @@ type draw struct {
 	hoseSeconds float64 // time constant
 
 	kind, class  string
-	hidden       gap // in which the recording shows nothing of it
+	hidden       gap   // in which the recording shows nothing of it
 	togetherWith *draw // the last draw of a row that the recording shows as one
 
 	state      pumping
