@@ -19,6 +19,10 @@ var (
 	pieceLengths = []int{90, 180, 300, 600, 1200, 2400, 5400}
 )
 
+// eyesight is how much of a piece's error the expert sees when choosing it: foam, a hatch, a false echo. With none of it the
+// sharpest line is taken and 92 of 100 loads are right to 1.6 bbl; with all of it luck would pass for skill.
+const eyesight = 0.1
+
 // expertMark reads the level at an instant off the rows on one side of it (before: -1, behind: 1), none of them beyond the limit.
 func expertMark(rows []reading, g *gauge, ideal func(int) float64, at, side, limit int) mark {
 	usable := onSide(rows, at, side, limit)
@@ -39,7 +43,7 @@ func expertMark(rows []reading, g *gauge, ideal func(int) float64, at, side, lim
 				line = overDumps(piece, ideal, at)
 			}
 			line.sigma = math.Hypot(line.sigma, grid/math.Sqrt(1+line.scatter/max(grid, 1e-9)))
-			if c := line.sigma + math.Abs(line.level-truth)/2; c < cost {
+			if c := line.sigma + eyesight*math.Abs(line.level-truth); c < cost {
 				best, cost = line.mark, c
 			}
 		}
