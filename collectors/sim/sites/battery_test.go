@@ -95,3 +95,13 @@ func TestEqualiserLevelsOut(t *testing.T) {
 		t.Errorf("settled at second %d with %.3f bbl to come", at, left)
 	}
 }
+
+// TestJoinedTanksBeginLevel: else the recording would begin with a movement that no truth tells of.
+func TestJoinedTanksBeginLevel(t *testing.T) {
+	for _, name := range []string{"equaliser between two", "equaliser and dumps"} {
+		out := siteOfEach()[name].plan.flows
+		if a, b := out.level[0][0], out.level[1][0]; math.Abs(a-b) > 0.01 {
+			t.Errorf("%s: %.2f and %.2f in at first", name, a, b)
+		}
+	}
+}

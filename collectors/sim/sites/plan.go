@@ -184,6 +184,10 @@ func (p *plan) build() *Site {
 		}
 		b.tanks, b.feeds, b.start = append(b.tanks, t.vessel), append(b.feeds, t.feed), append(b.start, t.volume(t.opening)-gathers)
 	}
+	for _, j := range p.joins { // a pair of one size, level since long before
+		both := (b.start[j.a] + b.start[j.b]) / 2
+		b.start[j.a], b.start[j.b] = both, both
+	}
 	p.flows = b.run(p.seconds)
 	for _, do := range p.later {
 		do()
