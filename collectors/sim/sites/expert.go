@@ -182,7 +182,8 @@ func squares(rows []reading, at int) line {
 		sum += offs[i] * offs[i]
 	}
 	scatter := math.Sqrt(sum / max(1, n-2))
-	sigma := scatter * math.Sqrt((1/n+t*t/max(tt, 1e-9))*alike(offs, sum))
+	few := 1 + 2.3/max(1, n-2) // near Student's factor beside two standard errors: few readings agree by luck
+	sigma := few * scatter * math.Sqrt((1/n+t*t/max(tt, 1e-9))*alike(offs, sum))
 	return line{mark{x - slope*t, sigma}, scatter}
 }
 
