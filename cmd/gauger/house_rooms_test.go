@@ -30,7 +30,7 @@ const (
 
 // houseLarger are the rooms above the bar of files, with the number that they may not pass: it only ever falls. Their package
 // comments say why, and in which order the files are read.
-var houseLarger = map[string]int{"agent/tank": 41, "cmd/gauger": 78}
+var houseLarger = map[string]int{"agent/tank": 41, "cmd/gauger": 77}
 
 // housePackage is what the Go command tells of a package.
 type housePackage struct {
@@ -180,8 +180,11 @@ func (r *houseRoomFiles) faults() (found []string) {
 	if circle := r.circle(); len(circle) > houseCircle {
 		found = append(found, fmt.Sprintf("%d of its %d files are one circle, at most %d: %s", len(circle), len(r.files), houseCircle, strings.Join(circle, " ")))
 	}
-	if most := max(houseFiles, houseLarger[r.name]); len(r.files) > most {
+	larger, isLarger := houseLarger[r.name]
+	if most := max(houseFiles, larger); len(r.files) > most {
 		found = append(found, fmt.Sprintf("%d files, at most %d", len(r.files), most))
+	} else if isLarger && len(r.files) < larger {
+		found = append(found, fmt.Sprintf("%d files where %d may be: lower the number in houseLarger", len(r.files), larger))
 	}
 	for receiver, files := range r.receivers {
 		if len(files) > houseReceiver {
