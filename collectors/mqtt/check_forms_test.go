@@ -20,7 +20,7 @@ func findsEach(t *testing.T, cases []spoiled) {
 		if len(found) != 1 || found[0].Path != c.path || !strings.Contains(found[0].Message, c.part) {
 			t.Errorf("%s: %+v", c.path, found)
 		}
-		if _, err := New([]Device{d}); err == nil {
+		if _, err := New([]Device{d}, Session{}); err == nil {
 			t.Errorf("New took a device with a wrong %s", c.path)
 		}
 	}

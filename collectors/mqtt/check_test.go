@@ -72,7 +72,7 @@ func TestOneSessionForEachBrokerAndClientID(t *testing.T) {
 	a, b, c := good(), good(), good()
 	b.Name, b.Brokers = "radio2", Brokers{"mqtts://10.20.0.9:8883"} // the usual port, spelled out
 	c.Name, c.ClientID = "radio3", "another"
-	sessions, err := newSessions([]Device{a, b, c})
+	sessions, err := newSessions([]Device{a, b, c}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func TestEachAbsenceOfTheBrokerIsToldOfEachPoint(t *testing.T) {
 
 // TestOfManyFaultsOfOneMessageSomeAreTold: what is kept of a message with a hundred spoiled elements says a few of them.
 func TestOfManyFaultsOfOneMessageSomeAreTold(t *testing.T) {
-	g, err := newSessions([]Device{{Name: "d", Brokers: Brokers{address}, Points: []Point{{Name: "a", Topic: "t", Value: "c[*]"}}}})
+	g, err := newSessions([]Device{{Name: "d", Brokers: Brokers{address}, Points: []Point{{Name: "a", Topic: "t", Value: "c[*]"}}}}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestOfManyFaultsOfOneMessageSomeAreTold(t *testing.T) {
 // TestMessagesThatAreSentOnceTakeNoRoomInTheMemory: however many come of quality of service 0, which no broker sends again,
 // one of quality of service 1 is recognised when it comes again.
 func TestMessagesThatAreSentOnceTakeNoRoomInTheMemory(t *testing.T) {
-	g, err := newSessions([]Device{at(address, "t")})
+	g, err := newSessions([]Device{at(address, "t")}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestMessagesThatAreSentOnceTakeNoRoomInTheMemory(t *testing.T) {
 // TestATopicThatNobodyReadsIsUnsubscribedNowAndThen: at once, and after ten minutes again if it still comes; and so many
 // topics at most are told apart.
 func TestATopicThatNobodyReadsIsUnsubscribedNowAndThen(t *testing.T) {
-	g, err := newSessions([]Device{at(address, "mine")})
+	g, err := newSessions([]Device{at(address, "mine")}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -184,7 +184,7 @@ func here(t *testing.T, hours int, change func(*Point)) *session {
 	if change != nil {
 		change(&d.Points[0])
 	}
-	g, err := newSessions([]Device{d})
+	g, err := newSessions([]Device{d}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -269,7 +269,7 @@ func TestOverlappingFiltersDeliverOnce(t *testing.T) {
 }
 
 func TestAnOldRetainedMessageIsNoNews(t *testing.T) {
-	sessions, err := newSessions([]Device{timed("t")})
+	sessions, err := newSessions([]Device{timed("t")}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -50,7 +50,7 @@ func child(url, disk, death string) error {
 	}
 	device := timed("field/tk1")
 	device.Brokers = Brokers{url}
-	c, err := New([]Device{device})
+	c, err := New([]Device{device}, Session{})
 	if err != nil {
 		return err
 	}

@@ -202,6 +202,17 @@ func collect(t testing.TB, opt Session, devices ...Device) collectors.Collector 
 	return c
 }
 
+// firstReading is the first one that who only looks on gets of a device.
+func firstReading(t testing.TB, opt Session, d Device) collectors.Reading {
+	t.Helper()
+	opt.Clean = true
+	h := newMemo()
+	stop := start(t, h, collect(t, opt, d))
+	defer stop()
+	h.until(t, "a reading", func() bool { return len(h.readings("")) > 0 })
+	return h.all("")[0]
+}
+
 // connected waits until every session of a collector has made its subscriptions.
 func connected(t testing.TB, c collectors.Collector) {
 	t.Helper()

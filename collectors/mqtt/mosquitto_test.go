@@ -201,11 +201,7 @@ func TestMosquittoPassword(t *testing.T) {
 		return secret, trouble
 	}
 	read := func() error {
-		r, err := Read(t.Context(), []Device{device})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r[0].Err
+		return firstReading(t, Session{}, device).Err
 	}
 	if err := read(); err == nil || !strings.Contains(err.Error(), "check username, password") {
 		t.Errorf("with a wrong password: %v", err)
@@ -255,12 +251,8 @@ func TestMosquittoWithCertificates(t *testing.T) {
 			t.Parallel()
 			spoilt := device
 			c.spoil(&spoilt)
-			r, err := Read(t.Context(), []Device{spoilt})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r[0].Quality != collectors.Bad || r[0].Err == nil || !strings.Contains(r[0].Err.Error(), c.want) {
-				t.Errorf("%v, expected %q", r[0].Err, c.want)
+			if r := firstReading(t, Session{}, spoilt); r.Quality != collectors.Bad || r.Err == nil || !strings.Contains(r.Err.Error(), c.want) {
+				t.Errorf("%v, expected %q", r.Err, c.want)
 			}
 		})
 	}

@@ -7,7 +7,7 @@
 // reads its value with payload.go: path.go, number.go, registers.go for the value, device_clock.go and device_zone.go for its
 // time; template.go and points.go find the points of a topic. session.go keeps the connection; resume.go makes its
 // subscriptions; watch.go and sp_nodes.go tell of what does not come. options.go and check.go are what is configured,
-// redecode.go decodes what was kept, and read.go, discover.go and suggest.go listen beside a running daemon.
+// redecode.go decodes what was kept; discover.go and suggest.go listen beside a running daemon.
 //
 // The goroutines, and what they share, stand at the type session.
 //
@@ -42,7 +42,7 @@ import (
 // collector is the collector: all sessions of one New.
 type collector []*session
 
-// New prepares the sessions that the devices need; nothing is opened before Run. At most one Session may be given.
+// New prepares the sessions that the devices need; nothing is opened before Run.
 // An error means that the devices' options contradict themselves or each other; Check and CheckShared say where.
 //
 // Notices: comm-loss (a broker is away; its points are Bad meanwhile), session-lost (the broker forgot the session,
@@ -53,8 +53,8 @@ type collector []*session
 // long again as its expect_every). The last two come with single messages: an episode of them is over when it has not come
 // back for ten minutes or more. Their source is the device's name, or the names of all devices of a shared session; for a
 // topic the name, a blank and the topic, for a silence and a device's time the point.
-func New(devices []Device, opt ...Session) (collectors.Collector, error) {
-	sessions, err := newSessions(devices, opt...)
+func New(devices []Device, opt Session) (collectors.Collector, error) {
+	sessions, err := newSessions(devices, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -62,11 +62,7 @@ func New(devices []Device, opt ...Session) (collectors.Collector, error) {
 }
 
 // newSessions makes the sessions; devices with the same broker and client id come together.
-func newSessions(devices []Device, opt ...Session) (collector, error) {
-	var chosen Session
-	if len(opt) > 0 {
-		chosen = opt[0]
-	}
+func newSessions(devices []Device, opt Session) (collector, error) {
 	if err := checkAll(devices); err != nil {
 		return nil, err
 	}
@@ -80,7 +76,7 @@ func newSessions(devices []Device, opt ...Session) (collector, error) {
 		key := fmt.Sprint(brokers, d.clientID())
 		s := byKey[key]
 		if s == nil {
-			s = newSession(brokers, d, chosen)
+			s = newSession(brokers, d, opt)
 			byKey[key] = s
 			sessions = append(sessions, s)
 		}

@@ -191,12 +191,7 @@ func TestBrokersThatTalkNonsense(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				dial := scripted(func(s *script) { c.play(s) })
-				results, err := Read(t.Context(), []Device{at(address, "field/tk1")}, Session{Dial: dial})
-				if err != nil || len(results) != 1 {
-					t.Fatalf("%v, %v", results, err)
-				}
-				if r := results[0]; r.Quality != collectors.Bad || r.Err == nil || !strings.Contains(r.Err.Error(), c.want) {
+				if r := firstReading(t, Session{Dial: scripted(c.play)}, at(address, "field/tk1")); r.Quality != collectors.Bad || r.Err == nil || !strings.Contains(r.Err.Error(), c.want) {
 					t.Errorf("reading %+v, expected %q", r, c.want)
 				}
 			})

@@ -12,7 +12,7 @@ import (
 // decoderOf is the Decoder of a collector with these devices.
 func decoderOf(t *testing.T, devices ...Device) func(collectors.Refusal) ([]collectors.Reading, error) {
 	t.Helper()
-	c, err := New(devices)
+	c, err := New(devices, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestDecodedAgain(t *testing.T) {
 func TestWhatIsKeptSaysWhatWasGiven(t *testing.T) {
 	g, err := newSessions([]Device{{Name: "d", Brokers: Brokers{"mqtt://127.0.0.1:1"}, Points: []Point{
 		{Name: "a", Topic: "x", Value: "a"}, {Name: "b", Topic: "x", Value: "b"}, {Name: "c", Topic: "x", Value: "c[*]"},
-	}}})
+	}}}, Session{})
 	if err != nil {
 		t.Fatal(err)
 	}

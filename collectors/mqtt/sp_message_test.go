@@ -17,7 +17,7 @@ func FuzzSparkplug(f *testing.F) {
 	f.Add("NDATA", slices.Concat(num(metricTime, math.MaxUint64), str(payloadMetrics, str(metricProperties, slices.Concat(str(1, "Quality"), str(2, num(3, 192)))))))
 	f.Fuzz(func(t *testing.T, kind string, payload []byte) {
 		sessions, err := newSessions([]Device{{Name: "edge", Brokers: Brokers{address}, Points: []Point{
-			{Name: "n", Sparkplug: "G/N", Metric: "n"}, {Name: "w", Sparkplug: "G/N", Metric: "n", Unit: "text"}, {Name: "d", Sparkplug: "G/N/D", Metric: "d"}}}})
+			{Name: "n", Sparkplug: "G/N", Metric: "n"}, {Name: "w", Sparkplug: "G/N", Metric: "n", Unit: "text"}, {Name: "d", Sparkplug: "G/N/D", Metric: "d"}}}}, Session{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,7 +1,6 @@
 package mqtt
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -16,27 +15,25 @@ import (
 	"gauger/collectors"
 )
 
-func TestReadReturnsWithTheLastPoint(t *testing.T) {
+// Who only looks on beside a running daemon leaves nothing at the broker.
+func TestACleanSessionLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBroker(t)
+		b, h := newBroker(t), newMemo()
 		if err := b.server.Publish("field/tk1", []byte("7"), true, 1); err != nil {
 			t.Fatal(err)
 		}
-		begin := time.Now()
-		time.AfterFunc(time.Minute, func() { b.publish(t, "field/tk2", "8") })
-		got, err := Read(t.Context(), []Device{at(address, "field/tk1", "field/tk2")}, Session{Dial: b.dial})
-		if err != nil || len(got) != 2 {
-			t.Fatal(got, err)
+		c := collect(t, Session{Dial: b.dial, Clean: true}, at(address, "field/tk1", "field/tk2"))
+		stop := start(t, h, c)
+		connected(t, c)
+		b.publish(t, "field/tk2", "8")
+		h.until(t, "both readings", func() bool { return len(h.readings("")) == 2 })
+		for _, r := range h.all("") {
+			retained := r.Quality == collectors.Uncertain && r.Value == 7
+			if live := r.Quality == collectors.Good && r.Value == 8; !retained && !live {
+				t.Errorf("%+v", r)
+			}
 		}
-		if r := got[0]; r.Value != 7 || r.Quality != collectors.Uncertain {
-			t.Errorf("retained without a time: %+v", r)
-		}
-		if r := got[1]; r.Value != 8 || r.Quality != collectors.Good {
-			t.Errorf("live: %+v", r)
-		}
-		if took := time.Since(begin); took > time.Minute+2*disconnectTimeout {
-			t.Errorf("took %s", took)
-		}
+		stop()
 		momentarily()
 		if n := len(b.server.Clients.GetAll()); n > 1 { // the broker's own
 			t.Errorf("%d clients stay behind", n)
@@ -44,26 +41,14 @@ func TestReadReturnsWithTheLastPoint(t *testing.T) {
 	})
 }
 
-func TestReadOfASilentPointEndsInTime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBroker(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel()
-		got, err := Read(ctx, []Device{at(address, "field/tk1")}, Session{Dial: b.dial})
-		if err != nil || len(got) != 1 || got[0].Quality != collectors.Bad || !strings.Contains(got[0].Err.Error(), "no message on topic field/tk1 within 10") {
-			t.Errorf("%+v, %v", got, err)
-		}
-	})
-}
-
-func TestReadIsNotHeldUpByABrokerThatIsAway(t *testing.T) {
+// Nor does it wait for a broker that may only be restarting.
+func TestACleanSessionTellsAtOnceOfABrokerThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBroker(t)
 		b.down()
 		begin := time.Now()
-		got, err := Read(t.Context(), []Device{at(address, "field/tk1")}, Session{Dial: b.dial})
-		if err != nil || got[0].Err == nil || !strings.Contains(got[0].Err.Error(), "connection refused") {
-			t.Errorf("%+v, %v", got, err)
+		if r := firstReading(t, Session{Dial: b.dial}, at(address, "field/tk1")); r.Quality != collectors.Bad || !strings.Contains(r.Err.Error(), "connection refused") {
+			t.Errorf("%+v", r)
 		}
 		if took := time.Since(begin); took > 2*time.Second {
 			t.Errorf("took %s", took)
