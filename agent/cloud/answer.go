@@ -69,7 +69,6 @@ type Answer struct {
 	RetryAfter    time.Duration // how long the service asks to wait, 1 s to 1 h; 0: it does not say
 	Message       string        // for a person: what the service or the network said
 	Date          time.Time     // the service's clock, only when a verified TLS connection vouches for it
-	Detail        ErrorBody     // the error body, as far as there was one
 	Body          string        // the first 2 KB of what the service answered, for the log
 	Foreign       bool          // a web page came: who answered is not the service
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong

@@ -88,17 +88,17 @@ func TestRetryAfter(t *testing.T) {
 func TestErrorBodyIsReadLeniently(t *testing.T) {
 	cases := []struct {
 		body string
-		want ErrorBody
+		want errorBody
 		says string
 	}{
 		{`{"httpStatusCode":400,"message":"Bad ticket","errorCode":1207,"errorDescription":"sealOn is empty","correlationId":"c-1","timestamp":"2026-03-02T12:00:00Z"}`,
-			ErrorBody{400, "Bad ticket", 1207, "sealOn is empty", "c-1", "2026-03-02T12:00:00Z"},
+			errorBody{400, "Bad ticket", 1207, "sealOn is empty", "c-1"},
 			"400 Bad Request: Bad ticket: sealOn is empty (error code 1207)"},
-		{`{"statusCode": "400", "message": "quota\u0007\nused up"}`, ErrorBody{Status: 400, Message: "quota  used up"}, "400 Bad Request: quota  used up"},
-		{`{"message":{"a":1},"errorCode":null,"correlationId":7}`, ErrorBody{Correlation: "7"}, "400 Bad Request"},
-		{`<html>Bad Gateway</html>`, ErrorBody{}, "400 Bad Request"},
-		{``, ErrorBody{}, "400 Bad Request"},
-		{`[1]`, ErrorBody{}, "400 Bad Request"},
+		{`{"statusCode": "400", "message": "quota\u0007\nused up"}`, errorBody{Status: 400, Message: "quota  used up"}, "400 Bad Request: quota  used up"},
+		{`{"message":{"a":1},"errorCode":null,"correlationId":7}`, errorBody{Correlation: "7"}, "400 Bad Request"},
+		{`<html>Bad Gateway</html>`, errorBody{}, "400 Bad Request"},
+		{``, errorBody{}, "400 Bad Request"},
+		{`[1]`, errorBody{}, "400 Bad Request"},
 	}
 	for _, c := range cases {
 		got := parseErrorBody([]byte(c.body))

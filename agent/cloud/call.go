@@ -50,56 +50,6 @@ func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) 
 	return p, seen
 }
 
-// saveRecords encodes records one by one, posts them and makes an error of everything but stored.
-func saveRecords[R any](ctx context.Context, c *Client, op Operation, address string, encode func(R) ([]byte, error), records []R) (Answer, error) {
-	bodies := make([][]byte, 0, len(records))
-	for _, record := range records {
-		b, err := encode(record)
-		if err != nil {
-			return Answer{Class: Poison, Message: err.Error()}, err
-		}
-		bodies = append(bodies, b)
-	}
-	a := c.Post(ctx, op, address, bodies, 0)
-	if a.Class != Stored {
-		return a, &Error{Op: op, Answer: a}
-	}
-	return a, nil
-}
-
-// SaveRunTickets posts tickets in one request. The error is an *Error, or says what cannot be encoded.
-func (c *Client) SaveRunTickets(ctx context.Context, tickets ...RunTicket) (Answer, error) {
-	return saveRecords(ctx, c, SaveRunTickets, "", c.wire.EncodeRunTicket, tickets)
-}
-
-// SaveDiagnosticEvents posts events in one request. The error is an *Error, or says what cannot be encoded.
-func (c *Client) SaveDiagnosticEvents(ctx context.Context, events ...DiagnosticEvent) (Answer, error) {
-	return saveRecords(ctx, c, SaveDiagnosticEvents, "", c.wire.EncodeEvent, events)
-}
-
-// SaveObjectTagValues posts the tag values of one well. The error is an *Error, or says what cannot be encoded.
-func (c *Client) SaveObjectTagValues(ctx context.Context, v TagValues) (Answer, error) {
-	return saveRecords(ctx, c, SaveObjectTagValues, v.WellID, c.wire.EncodeTagValues, v.Sets)
-}
-
-// SaveProductionTargets posts the targets of one well. warnings names codes that the service may not know. The
-// error is an *Error, or says what cannot be encoded.
-func (c *Client) SaveProductionTargets(ctx context.Context, t ProductionTargets) (a Answer, warnings []string, err error) {
-	a, err = saveRecords(ctx, c, SaveProductionTargets, t.WellID, func(s ValueSet) ([]byte, error) {
-		b, warning, err := c.wire.EncodeTargets(s)
-		if warning != "" {
-			warnings = append(warnings, warning)
-		}
-		return b, err
-	}, t.Sets)
-	return a, warnings, err
-}
-
-// AddDeviceMemo adds a memo to a device. The error is an *Error, or says what cannot be encoded.
-func (c *Client) AddDeviceMemo(ctx context.Context, deviceID string, m Memo) (Answer, error) {
-	return saveRecords(ctx, c, AddDeviceMemo, deviceID, c.wire.EncodeMemo, []Memo{m})
-}
-
 // fetch makes a request whose answer matters, and gives its body; with ErrShape the web page that came instead.
 func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 	p := c.call(ctx, r)

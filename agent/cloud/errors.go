@@ -12,15 +12,14 @@ import (
 	"gauger/agent/cloud/keys"
 )
 
-// ErrorBody is the body of an answer that reports an error (interface specification 2.10). A field that the
+// errorBody is the body of an answer that reports an error (interface specification 2.10). A field that the
 // answer does not have is zero.
-type ErrorBody struct {
+type errorBody struct {
 	Status      int    // httpStatusCode
 	Message     string // message
 	Code        int    // errorCode
 	Description string // errorDescription
 	Correlation string // correlationId
-	Timestamp   string // timestamp, as it was sent
 }
 
 // Error is an exchange that did not do what was asked.
@@ -38,10 +37,10 @@ func (e *Error) Unwrap() error { return e.Cause }
 
 // parseErrorBody reads an error body leniently: gateways in front of the service answer with statusCode instead
 // of httpStatusCode, with numbers as strings, or with no JSON at all.
-func parseErrorBody(b []byte) ErrorBody {
+func parseErrorBody(b []byte) errorBody {
 	var raw map[string]json.RawMessage
 	if json.Unmarshal(b, &raw) != nil {
-		return ErrorBody{}
+		return errorBody{}
 	}
 	text := func(name string) string { return clean(scalar(raw[name])) }
 	number := func(name string) int {
@@ -51,26 +50,25 @@ func parseErrorBody(b []byte) ErrorBody {
 		}
 		return n
 	}
-	return ErrorBody{
+	return errorBody{
 		Status:      cmp.Or(number("httpStatusCode"), number("statusCode")),
 		Message:     text("message"),
 		Code:        number("errorCode"),
 		Description: text("errorDescription"),
 		Correlation: text("correlationId"),
-		Timestamp:   text("timestamp"),
 	}
 }
 
 // scrubbed hides secrets that the service repeats.
-func (b ErrorBody) scrubbed(secrets []keys.Secret) ErrorBody {
-	for _, field := range [...]*string{&b.Message, &b.Description, &b.Correlation, &b.Timestamp} {
+func (b errorBody) scrubbed(secrets []keys.Secret) errorBody {
+	for _, field := range [...]*string{&b.Message, &b.Description, &b.Correlation} {
 		*field = scrub(*field, secrets)
 	}
 	return b
 }
 
 // sentence is the status with what the error body says, for a person.
-func (b ErrorBody) sentence(status int) string {
+func (b errorBody) sentence(status int) string {
 	said := strconv.Itoa(status)
 	if t := http.StatusText(status); t != "" {
 		said += " " + t

@@ -104,7 +104,6 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	if a.Class == Stored {
 		return a
 	}
-	a.Detail = detail
 	if said := clean(a.Body); !a.Foreign && detail.Message == "" && detail.Description == "" && said != "" && said[0] != '<' {
 		a.Message += ": " + cut(said, quotedBody)
 	}

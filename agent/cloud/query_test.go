@@ -86,7 +86,7 @@ func TestPagesEndAtErrors(t *testing.T) {
 func TestRoundTripOfEvents(t *testing.T) {
 	c := keyed(t, "", &cloudtest.Service{})
 	e := someEvent()
-	if _, err := c.SaveDiagnosticEvents(t.Context(), e); err != nil {
+	if err := Save(t.Context(), c, SaveDiagnosticEvents, "", Wire.EncodeEvent, e); err != nil {
 		t.Fatal(err)
 	}
 	read := func(from, to time.Time) []Event {

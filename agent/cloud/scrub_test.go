@@ -70,7 +70,7 @@ func TestNoKeyInAnyText(t *testing.T) {
 		_, err1 := c.RenewAPIKey(t.Context(), keys.Primary)
 		_, err2 := c.QueryDevices(t.Context(), DeviceQuery{})
 		_, err3 := c.Authenticate(t.Context(), *c.login)
-		_, err4 := c.SaveRunTickets(t.Context(), someTicket())
+		err4 := Save(t.Context(), c, SaveRunTickets, "", Wire.EncodeRunTicket, someTicket())
 		for _, err := range []error{err1, err2, err3, err4} {
 			if e, ok := errors.AsType[*Error](err); ok {
 				texts = append(texts, fmt.Sprintf("%+v", e.Answer))

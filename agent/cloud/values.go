@@ -23,18 +23,6 @@ type Value struct {
 	At    time.Time
 }
 
-// TagValues is a whole request that saves tag values for a well (interface specification 2.5).
-type TagValues struct {
-	WellID string
-	Sets   []ValueSet
-}
-
-// ProductionTargets is a whole request that saves production targets for a well (interface specification 2.6).
-type ProductionTargets struct {
-	WellID string
-	Sets   []ValueSet
-}
-
 // Memo is a text that is added to a device (interface specification 4.8).
 type Memo struct {
 	Text  string

@@ -35,13 +35,13 @@ func everyOperation(t *testing.T, c *Client) map[Operation]error {
 	ctx, all, now := t.Context(), map[Operation]error{}, time.Now()
 	_, all[Authenticate] = c.Authenticate(ctx, Login{AuthRequest: AuthRequest{UserName: "u", PasswordHash: "h"}})
 	_, all[RenewAPIKey] = c.RenewAPIKey(ctx, keys.Secondary)
-	_, all[SaveRunTickets] = c.SaveRunTickets(ctx, someTicket())
-	_, all[SaveDiagnosticEvents] = c.SaveDiagnosticEvents(ctx, someEvent())
-	values := []ValueSet{{Code: SixCodes()[0], Values: []Value{{Value: 1, At: now}}}}
-	_, all[SaveObjectTagValues] = c.SaveObjectTagValues(ctx, TagValues{WellID: wellGUID, Sets: values})
-	_, _, all[SaveProductionTargets] = c.SaveProductionTargets(ctx, ProductionTargets{WellID: wellGUID, Sets: values})
+	all[SaveRunTickets] = Save(ctx, c, SaveRunTickets, "", Wire.EncodeRunTicket, someTicket())
+	all[SaveDiagnosticEvents] = Save(ctx, c, SaveDiagnosticEvents, "", Wire.EncodeEvent, someEvent())
+	values := ValueSet{Code: SixCodes()[0], Values: []Value{{Value: 1, At: now}}}
+	all[SaveObjectTagValues] = Save(ctx, c, SaveObjectTagValues, wellGUID, Wire.EncodeTagValues, values)
+	all[SaveProductionTargets] = Save(ctx, c, SaveProductionTargets, wellGUID, EncodeTargets, values)
 	_, all[QueryDevices] = c.QueryDevices(ctx, DeviceQuery{})
-	_, all[AddDeviceMemo] = c.AddDeviceMemo(ctx, "dev-1", Memo{Text: "hello"})
+	all[AddDeviceMemo] = Save(ctx, c, AddDeviceMemo, "dev-1", Wire.EncodeMemo, Memo{Text: "hello"})
 	_, all[GetEvents] = c.GetEvents(ctx, EventQuery{Type: "Alarm", Start: now.Add(-time.Hour), End: now})
 	return all
 }
