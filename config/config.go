@@ -3,10 +3,12 @@
 // The keys are the yaml tags of the structs; what a key means is its doc tag.
 //
 // A file goes through syntax.go (YAML, with the place of each mistake), decode.go and scalar.go (into the structs of config.go,
-// tank.go, values.go, secret.go and device.go, by the tags that fields.go reads), check.go and the other check files, and
-// complete.go (what follows from other keys); load.go is that road. report.go keeps the mistakes; print.go and schema.go write
-// what was read and what may be written. What a device may say is a table: kinds.go has a row for each kind, kind_NAME.go its
-// options; template.go lays a device's keys over a register map that gauger brings along.
+// tank.go, values.go, secret.go and device.go, by the tags that fields.go reads), check*.go with strapping.go (a tank's table),
+// complete.go (what follows from other keys) and refer.go (the points that a template makes); load.go is that road, and file.go
+// reads no pipe. report.go keeps the mistakes (problem.go), locate.go finds their places and near.go the word that was meant;
+// line.go writes one entry, print.go and schema.go write what was read and what may be written. What a device may say is a
+// table: kinds.go has a row for each kind, kind_*.go its options; template.go lays a device's keys over a register map that
+// gauger brings along.
 //
 // Decisions:
 //   - What the version before took starts in run; only check refuses it. Config.Strict holds such values: each is replaced,

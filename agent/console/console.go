@@ -1,5 +1,8 @@
 // Package console lets people and commands look at a running agent and ask it for things: a unix socket for the
 // commands, and a local web page, metrics and a health check for everyone on the box.
+//
+// console.go serves the socket and client.go asks it. page.go is the web's three addresses: html.go and html_outbox.go write the
+// page, page.go and lines.go the metrics.
 package console
 
 import (

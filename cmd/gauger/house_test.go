@@ -120,15 +120,17 @@ var (
 
 // houseJudge reads the whole tree and returns every fault, each as "place: what is wrong".
 type houseJudge struct {
-	tree   fs.FS
-	fset   *token.FileSet
-	faults []string
-	spoken map[string]bool             // packages, and whether one of their files has the package comment
-	listed map[string]*eventrules.Rule // by the constant
-	told   map[string][]string         // by the constant of an event rule: the rooms that use it
-	takers map[string]int              // functions that take an event's rule, and as which parameter
-	calls  []houseCall
-	used   map[string]map[string]bool // by the room: what it imports, with houseTests before what only its tests do
+	tree     fs.FS
+	fset     *token.FileSet
+	faults   []string
+	spoken   map[string]bool             // packages, and whether one of their files has the package comment
+	listed   map[string]*eventrules.Rule // by the constant
+	told     map[string][]string         // by the constant of an event rule: the rooms that use it
+	takers   map[string]int              // functions that take an event's rule, and as which parameter
+	calls    []houseCall
+	files    map[string][]string        // of a room, tests apart
+	comments map[string]string          // package comments
+	used     map[string]map[string]bool // by the room: what it imports, with houseTests before what only its tests do
 }
 
 // houseFaults judges a tree, or a part of one.
@@ -143,7 +145,7 @@ func (j *houseJudge) sorted() []string {
 }
 
 func houseWalk(tree fs.FS) (*houseJudge, error) {
-	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}, takers: map[string]int{}, used: map[string]map[string]bool{}}
+	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}, takers: map[string]int{}, used: map[string]map[string]bool{}, files: map[string][]string{}, comments: map[string]string{}}
 	err := fs.WalkDir(tree, ".", j.visit)
 	for room, spoken := range j.spoken {
 		if _, known := houseRooms[room]; !known {
@@ -218,6 +220,8 @@ func (j *houseJudge) source(name string, text []byte) error {
 	}
 	if !test {
 		j.spoken[room] = j.spoken[room] || houseSpeaks(file)
+		j.files[room] = append(j.files[room], path.Base(name))
+		j.comments[room] += file.Doc.Text()
 	}
 	for _, spec := range file.Imports {
 		if _, known := houseRooms[room]; !known {
@@ -312,7 +316,7 @@ func TestHouse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.unused()
+	j.whole()
 	for _, fault := range j.sorted() {
 		t.Error(fault)
 	}

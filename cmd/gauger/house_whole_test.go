@@ -1,12 +1,37 @@
 package main
 
 import (
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 )
 
-// What can only be judged by the whole tree: permissions that nobody uses any more.
+// What can only be judged by the whole tree: permissions that nobody uses any more, files that their package comment leaves out.
+
+// houseTold is the number of files that a reader finds his way in without being told their order.
+const houseTold = 5
+
+var houseFileName = regexp.MustCompile(`[a-z0-9_*]+`)
+
+// houseUntold are the files that a package comment does not name: by their name with or without .go, or with others by a
+// pattern as in kind_*.go. The comment's own file, doc.go or main.go, needs no word.
+func houseUntold(comment string, files []string) (untold []string) {
+	if len(files) <= houseTold {
+		return nil
+	}
+	words := houseFileName.FindAllString(comment, -1)
+	for _, file := range files {
+		name := strings.TrimSuffix(file, ".go")
+		told := func(word string) bool { ok, err := path.Match(word, name); return ok && err == nil && word != "*" }
+		if name != "doc" && name != "main" && !slices.ContainsFunc(words, told) {
+			untold = append(untold, file)
+		}
+	}
+	return untold
+}
 
 // use notes an import.
 func (j *houseJudge) use(room string, test bool, imported string) {
@@ -16,8 +41,8 @@ func (j *houseJudge) use(room string, test bool, imported string) {
 	houseAdd(j.used, room, imported)
 }
 
-// unused finds permissions of the table and of the fences that nobody uses.
-func (j *houseJudge) unused() {
+// whole finds permissions of the table and of the fences that nobody uses, and files without a word in their package comment.
+func (j *houseJudge) whole() {
 	for room, rules := range houseRooms {
 		for _, other := range strings.Fields(rules.may) {
 			if !j.used[room]["gauger/"+other] {
@@ -28,6 +53,14 @@ func (j *houseJudge) unused() {
 			if !j.used[room][houseTests+"gauger/"+other] {
 				j.fault(room, "its tests may import %s and do not: take it out of the table", other)
 			}
+		}
+	}
+	for room, files := range j.files {
+		if room == "cmd/gauger" { // its files are named by their commands
+			continue
+		}
+		for _, file := range houseUntold(j.comments[room], files) {
+			j.fault(room, "its package comment, which says the order of its files, leaves out %s", file)
 		}
 	}
 	for _, fence := range houseFences {
@@ -63,7 +96,7 @@ func TestHouseSeesWhatIsUnused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.unused()
+	j.whole()
 	faults := strings.Join(j.sorted(), "\n")
 	for fault, want := range map[string]bool{
 		"agent/tank: may import agent/tank/stats and does not":                   true,
@@ -77,5 +110,15 @@ func TestHouseSeesWhatIsUnused(t *testing.T) {
 		if strings.Contains(faults, fault) != want {
 			t.Errorf("%q is told: %v, want %v", fault, !want, want)
 		}
+	}
+}
+
+func TestHouseSeesUntoldFiles(t *testing.T) {
+	files := []string{"doc.go", "ring.go", "kind_a.go", "kind_b.go", "page.go", "row.go"}
+	if got := houseUntold("ring.go, kind_*.go, and page, which goes round.", files); !slices.Equal(got, []string{"row.go"}) {
+		t.Errorf("untold %q, want row.go", got)
+	}
+	if got := houseUntold("", files[1:]); got != nil {
+		t.Errorf("untold %q of five, want none", got)
 	}
 }

@@ -1,6 +1,10 @@
 // Command wellsim is a simulated well site for demonstrations, tests and benchmarks; it is never packaged. It has two
 // stock tanks behind a Modbus PLC, a third behind a radio gateway that publishes over MQTT, trucks that haul them, and
 // the service that takes the run tickets.
+//
+// site.go is the well site in its own time; slave.go and radio.go show it, service.go takes the tickets; world.go is all of these,
+// control.go its control endpoint, yaml.go the configuration of gauger beside it. serve.go runs a world; demo.go plays script.go
+// against a gauger (child.go), which judge.go judges and table.go shows.
 package main
 
 import (

@@ -3,11 +3,14 @@
 // what a broker sends twice counts once.
 //
 // A message goes from packet_conn.go (whole packets, of bounded size) through connection.go and queue.go to commit.go, where
-// one goroutine decodes it (decode.go, for Sparkplug sp_message.go), hands it over (deliver.go) and acknowledges it. A point
-// reads its value with payload.go: path.go, number.go, registers.go for the value, device_clock.go and device_zone.go for its
-// time; template.go and points.go find the points of a topic. session.go keeps the connection; resume.go makes its
-// subscriptions; watch.go and sp_nodes.go tell of what does not come. options.go and check.go are what is configured,
-// redecode.go decodes what was kept; discover.go and suggest.go listen beside a running daemon.
+// one goroutine decodes it (decode.go, for Sparkplug sp_message.go), hands it over (deliver.go), unless it came before
+// (duplicates.go), and acknowledges it. A point (point.go) reads its value with payload.go: path.go, number.go, registers.go
+// for the value, device_clock.go and device_zone.go for its time; source.go says what two configurations must share for it to
+// be the same number; template.go and points.go find the points of a topic (topic.go). session.go keeps the connection, which
+// dial.go opens; broker_link.go carries its state to the committer, publish.go what is published the other way, notices.go what
+// the host shall be told; settings.go is what they all share. resume.go makes the subscriptions; watch.go and sp_nodes.go tell
+// of what does not come. options.go and check.go are what is configured, redecode.go decodes what was kept; discover.go and
+// suggest.go listen beside a running daemon.
 //
 // The goroutines, and what they share, stand at the type session.
 //

@@ -1,5 +1,8 @@
 // Package sim plays recorded levels as if they came from a device, and holds the tanks of a simulated well site.
 //
+// recording.go plays a Device (options.go, check.go): columns.go reads the header and row.go the rows, position.go knows how far an
+// earlier run came. tank.go is the simulated site's tank.
+//
 // A recording is a collector: its rows carry the recorded box's boot count and monotonic clock, and when the boot count rises the
 // ledger reloads its stored state, as after a kill. So backtest is the daemon's ledger with a recording for a host.
 package sim

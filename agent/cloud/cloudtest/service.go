@@ -2,6 +2,9 @@
 // memory, and strict about every rule that the specification states. It decodes with rules of its own, so that a
 // client that misspells a field fails here. What the specification does not show is a field of Service.
 //
+// service.go takes a request, strict.go reads it as the specification says; ticket.go, event.go, value.go, key.go, device.go and
+// query.go are the operations; fault.go spoils one.
+//
 // It serves tests, the demonstration and benchmarks, over a socket (http.Handler) or within the process
 // (http.RoundTripper). Within the process it sleeps only on timers, so that it works under testing/synctest.
 package cloudtest

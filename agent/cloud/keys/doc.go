@@ -4,7 +4,7 @@
 // The ring (ring.go) takes keys that people and the service give, each into its slot (slot.go); order.go says which a call
 // tries, due.go when each is renewed and renew.go how; ending.go warns of a key's end, note.go tells of the rest, status.go shows
 // everything to people; file.go is the key file, expiry.go reads the service's times, service.go asks of the client above what
-// the ring needs. Secret never prints its value.
+// the ring needs. secret.go never prints its value.
 //
 // # Decisions
 //

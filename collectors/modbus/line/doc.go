@@ -2,10 +2,12 @@
 // back or an error that says what went wrong. It knows units, tables and addresses, and nothing of points or devices.
 //
 // Lines opens each place once, however many ask for it (lines.go, borrow.go, redial.go; endpoint.go, serial_params.go and
-// tls.go read the URL). Line.Read is the one way in (line.go, request.go): it has one owner at a time and one request on
-// the wire. Requests and answers are coded by goburrow's client (goburrow.go); what goes over the wire is our own: mbap.go for sockets,
-// bus.go for serial lines in the frames of rtu.go or ascii.go. Beside the road stand the price of a request (cost.go), the
-// counters (stats.go, rounds.go) and what a person sees of the traffic (trace.go, trace_decode.go).
+// tls.go read the URL). Line.Read is the one way in (line.go, request.go): it has one owner at a time and one request on the
+// wire. Requests and answers are coded by goburrow's client (goburrow.go); what goes over the wire is our own: mbap.go for
+// sockets, bus.go for serial lines in the frames of rtu.go or ascii.go (codec.go is what both are); serial_linux.go opens the
+// port, and serial_other.go says that there is none. span.go is a run of addresses, errors.go what can become of a request.
+// Beside the road stand the price of a request (cost.go), the counters (stats.go, rounds.go) and what a person sees of the
+// traffic (trace.go, trace_decode.go).
 //
 // # What happens to a late answer
 //

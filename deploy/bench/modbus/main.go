@@ -2,6 +2,10 @@
 // the least possible program allow, and prints the theoretical figure beside each measured one. The slaves are a
 // process of their own; a pseudo-terminal or a socket with true character times stands for the serial line. Each
 // row is a goal of the project; a number alone depends on the machine, so the ratio is what counts. It never ships.
+//
+// poller.go is the load and run.go one measurement of it, by processes of their own (child.go): station.go and slave.go are the
+// field, wire.go its serial line, tally.go counts requests and usage.go what the machine spent; floor.go is the least program. The
+// rows: daemon.go, throughput.go, dead.go, bus.go, plans.go. table.go prints them.
 package main
 
 import (

@@ -2,6 +2,9 @@
 // prints each figure with its goal. Times count as multiples of the raw append's only: each cell is a process of its
 // own, the contenders take turns inside each round, and what is told is the median of the rounds. It is a module of its
 // own, so that no contender becomes a dependency of gauger, and it never ships.
+//
+// store.go says what a contender is: raw.go, bare.go, box.go (ours), wal.go, sqlite.go, otel.go; group.go commits for many. A cell
+// (child.go) works on disk.go with the records of load.go. The rows: cells.go, backlog.go, service.go. table.go prints them.
 package main
 
 import (
