@@ -215,7 +215,7 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 	if a.othersTaken {
 		a.strikes, a.othersTaken = a.strikes+1, false
 	}
-	if need := map[bool]int{true: strikesForWait, false: 1}[answer.Class == Wait]; a.strikes < need {
+	if a.strikes < 1 || answer.Class == Wait && a.strikes < strikesForWait {
 		return false, true
 	}
 	if a.isolatedUntil.IsZero() {

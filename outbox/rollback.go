@@ -45,7 +45,10 @@ func (rb rollback) detect(found uint64, mended *salvager) error {
 		}
 		gone += lost
 		if lost > 0 || doubtful > 0 || unmarked {
-			least := map[bool]string{true: "at least "}[unmarked]
+			least := ""
+			if unmarked {
+				least = "at least "
+			}
 			told = append(told, fmt.Sprintf("of %s %s%d records are lost, and %d wait again that had left the queue", name, least, lost, doubtful))
 		}
 	}

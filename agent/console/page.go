@@ -41,6 +41,14 @@ func Page(server *control.Server) http.Handler {
 	return mux
 }
 
+// bit is how Prometheus has a yes.
+func bit(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
 // metrics writes the status in Prometheus' text format.
 func metrics(s control.Status) string {
 	var b strings.Builder
@@ -48,7 +56,7 @@ func metrics(s control.Status) string {
 	family("gauger_info", "gauge", "What runs where.")
 	fmt.Fprintf(&b, "gauger_info{site=%q,version=%q,clock=%q} 1\n", s.ID, s.Version, s.Clock)
 	family("gauger_outbox_open", "gauge", "0 while the outbox cannot be opened and nothing is stored.")
-	fmt.Fprintf(&b, "gauger_outbox_open %d\n", map[bool]int{true: 1}[s.Shut == ""])
+	fmt.Fprintf(&b, "gauger_outbox_open %d\n", bit(s.Shut == ""))
 	family("gauger_records", "gauge", "Records of the outbox by stream and by what became of them.")
 	names := make([]string, 0, len(s.Streams))
 	for name := range s.Streams {
@@ -66,7 +74,7 @@ func metrics(s control.Status) string {
 	}
 	family("gauger_records_lost_unknown", "gauge", "1 when more records of the stream may be lost than are counted: damage took the counts as well.")
 	for _, name := range names {
-		fmt.Fprintf(&b, "gauger_records_lost_unknown{stream=%q} %d\n", name, map[bool]int{true: 1}[s.Streams[name].LostUnknown])
+		fmt.Fprintf(&b, "gauger_records_lost_unknown{stream=%q} %d\n", name, bit(s.Streams[name].LostUnknown))
 	}
 	if len(s.Unused) > 0 {
 		family("gauger_readings_unused_total", "counter", "Readings without a device time that may have waited at the broker, and were not used.")
@@ -77,7 +85,7 @@ func metrics(s control.Status) string {
 	family("gauger_stream_held", "gauge", "1 while the service takes nothing of the stream.")
 	for _, name := range names {
 		if d, sent := s.Drains[name]; sent {
-			fmt.Fprintf(&b, "gauger_stream_held{stream=%q} %d\n", name, map[bool]int{true: 1}[!d.Held.IsZero()])
+			fmt.Fprintf(&b, "gauger_stream_held{stream=%q} %d\n", name, bit(!d.Held.IsZero()))
 		}
 	}
 	family("gauger_tank_level_inches", "gauge", "Newest good level of each tank.")

@@ -225,7 +225,10 @@ func (tx setupTxn) discrepancyOf(i int, m firstLevels, o tank.Outlook, by tank.C
 	}
 	off := m.first - expected
 	said.Unexplained = off > 0 && by != tank.Unchanged
-	more := map[bool]string{true: "more", false: "less"}[off > 0]
+	more := "less"
+	if off > 0 {
+		more = "more"
+	}
 	said.Note += fmt.Sprintf(": the level is %.2f in where %.2f was expected", m.first, expected)
 	said.Consequence = fmt.Sprintf(", and nobody can explain the %.2f in (%.1f bbl) %s; %s", math.Abs(off), math.Abs(off)*o.PerInch, more, why)
 	tx.putVerdict(tank.Verdict{Tank: tx.setups[i].ID, What: eventrules.ConfigChanged, Why: said.Note + said.Consequence, Start: o.At, End: m.at})

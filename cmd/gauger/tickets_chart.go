@@ -15,6 +15,17 @@ const (
 	chartHigh = 9
 )
 
+// glyphs are the characters that a chart is drawn with, but for its dots.
+type glyphs struct {
+	side, edge, corner string
+	line, tick, mark   rune
+}
+
+var (
+	boxGlyphs   = glyphs{side: " │", edge: " ┤", corner: "└", line: '─', tick: '┬', mark: '┊'}
+	plainGlyphs = glyphs{side: " |", edge: " +", corner: "+", line: '-', tick: '+', mark: '|'}
+)
+
 // chart draws a level over time in a terminal.
 type chart struct {
 	at    []float64 // s after the start
@@ -23,6 +34,7 @@ type chart struct {
 	end   float64 // s after the start
 	zone  *time.Location
 	plain bool // plain ASCII, for a terminal that shows nothing else
+	glyphs
 
 	low, high   float64 // inches at the edges of the drawing
 	first, last float64 // s
@@ -34,7 +46,10 @@ func chartOf(l *tank.Load, zone *time.Location, plain bool) (c chart, ok bool) {
 	if l.Trend == nil || len(l.Trend.Seconds) < 2 || len(l.Trend.Level) != len(l.Trend.Seconds) {
 		return c, false
 	}
-	c = chart{start: l.Start, end: l.End.Sub(l.Start).Seconds(), zone: zone, plain: plain}
+	c = chart{start: l.Start, end: l.End.Sub(l.Start).Seconds(), zone: zone, plain: plain, glyphs: boxGlyphs}
+	if plain {
+		c.glyphs = plainGlyphs
+	}
 	for i, s := range l.Trend.Seconds {
 		c.at, c.level = append(c.at, float64(s)), append(c.level, float64(l.Trend.Level[i])/100)
 	}
@@ -56,12 +71,11 @@ func (c *chart) dotsPerCharacter() (across, down int) {
 // render is the chart, ready to print.
 func (c *chart) render() []string {
 	c.draw()
-	side, edge := map[bool]string{false: " │", true: " |"}[c.plain], map[bool]string{false: " ┤", true: " +"}[c.plain]
 	var out []string
 	for row := range chartHigh {
-		label, mark := "", side
+		label, mark := "", c.side
 		if row%4 == 0 {
-			label, mark = gaugeText(c.high-(c.high-c.low)*(float64(row)+0.5)/chartHigh), edge
+			label, mark = gaugeText(c.high-(c.high-c.low)*(float64(row)+0.5)/chartHigh), c.edge
 		}
 		out = append(out, fmt.Sprintf("%9s%s%s", label, mark, strings.TrimRight(c.row(row), " ")))
 	}
@@ -118,7 +132,7 @@ func (c *chart) row(n int) string {
 		bits := c.dots[n][x]
 		switch {
 		case bits == 0 && c.markAt(x) != 0:
-			b.WriteString(map[bool]string{false: "┊", true: "|"}[c.plain])
+			b.WriteRune(c.mark)
 		case bits == 0:
 			b.WriteByte(' ')
 		case !c.plain:
@@ -147,11 +161,11 @@ func (c *chart) markAt(x int) byte {
 
 // axis is the line under the drawing, and the times under that line.
 func (c *chart) axis() (line, times string) {
-	b := []rune(strings.Repeat(map[bool]string{false: "─", true: "-"}[c.plain], chartWide))
+	b := []rune(strings.Repeat(string(c.line), chartWide))
 	text := []byte(strings.Repeat(" ", chartWide+5))
 	for s, step := c.ticks(); s <= c.last; s += step {
 		x := c.columnAt(s)
-		b[x] = map[bool]rune{false: '┬', true: '+'}[c.plain]
+		b[x] = c.tick
 		copy(text[max(0, x-2):], c.clockText(s))
 	}
 	for x := range b {
@@ -159,7 +173,7 @@ func (c *chart) axis() (line, times string) {
 			b[x] = rune(m)
 		}
 	}
-	return map[bool]string{false: "└", true: "+"}[c.plain] + string(b), string(text)
+	return c.corner + string(b), string(text)
 }
 
 // ticks are the first round time of the site's clock, in s after the start, and the time from one to the next.

@@ -187,7 +187,11 @@ func inflowText(l *tank.Load) string {
 // addPeople adds who wrote, released, rejected or matched the ticket.
 func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 	if r.Person != "" {
-		s.add(map[bool]string{true: "written by", false: "released by"}[r.Load == nil], "%s", r.Person)
+		did := "released by"
+		if r.Load == nil {
+			did = "written by"
+		}
+		s.add(did, "%s", r.Person)
 	}
 	s.add("rejected by", "%s", r.Rejected)
 	for _, m := range r.Matches {

@@ -93,7 +93,11 @@ func (a *timeAnswer) sentences() []string {
 	for i := range a.Tickets {
 		b := &a.Tickets[i]
 		if covers(b.Start, b.End, a.At) {
-			hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, map[bool]string{true: "there is a ticket", false: "its ticket was rejected"}[b.Rejected == ""]))
+			became := "there is a ticket"
+			if b.Rejected != "" {
+				became = "its ticket was rejected"
+			}
+			hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, became))
 			hit = append(hit, a.ticket(b)...)
 		} else {
 			near = append(near, fmt.Sprintf("Ticket %s is near, from %s to %s; `gauger tickets explain` tells of it.", b.Number, a.clock(b.Start), a.clock(b.End)))

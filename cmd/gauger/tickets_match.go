@@ -104,7 +104,11 @@ func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
 	if h.Percent != nil {
 		text += fmt.Sprintf(" (%.2f %%)", math.Abs(*h.Percent))
 	}
-	text += map[bool]string{true: " less", false: " more"}[*h.Difference < 0]
+	if *h.Difference < 0 {
+		text += " less"
+	} else {
+		text += " more"
+	}
 	if h.Within != nil && l.ErrorBbl > 0 {
 		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), l.ErrorBbl)
 	}
