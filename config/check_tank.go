@@ -82,7 +82,7 @@ func (c *checker) checkTankPoints(at string, t *Tank) {
 
 // checkLengthUnit refuses a level that cannot be turned into inches.
 func (c *checker) checkLengthUnit(where string, info PointInfo) {
-	_, err := inchesPer(info.Unit, 1)
+	_, err := tank.LevelInches(1, info.Unit, 1)
 	switch {
 	case info.Unit == "":
 		c.problemf(c.pointPath(info), "missing; %s is a level: write unit: in (or ft, m, cm, mm, percent)", info.Point)

@@ -101,7 +101,7 @@ func (c *Config) tankLevels() {
 			continue
 		}
 		c.Devices[info.Device].options.feedsLevel(info.Index, func(within time.Duration) float64 {
-			per, err := inchesPer(info.Unit, float64(t.Height))
+			per, err := tank.LevelInches(1, info.Unit, t.Height)
 			if err != nil || per <= 0 {
 				return 0
 			}

@@ -104,7 +104,7 @@ func (dev Device) Origin(point string) (Origin, bool) {
 // Keep leaves the device only the points that wanted accepts, and those that they rest on.
 func (dev *Device) Keep(wanted func(collectors.Point) bool) {
 	if dev.options != nil {
-		dev.options = dev.options.keep(func(name string) bool { return !wanted(collectors.PointOf(dev.Name, name)) })
+		dev.options = dev.options.without(func(name string) bool { return !wanted(collectors.PointOf(dev.Name, name)) })
 	}
 }
 

@@ -68,7 +68,7 @@ func readFields(t reflect.Type, base []int) fieldList {
 
 const ambiguousHome = "several"
 
-// keyHomes are the paths of the keys of a struct type that stand in one place alone; of the others severalHomes. They help
+// keyHomes are the paths of the keys of a struct type that stand in one place alone; of the others ambiguousHome. They help
 // whoever wrote a key one level too high or too low.
 func keyHomes(t reflect.Type) map[string]string {
 	homes := map[string]string{}

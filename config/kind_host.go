@@ -24,7 +24,7 @@ func (e *hostEntry) points() []pointOptions {
 	return pointOptionsOf(e.Options.Points, func(p host.Point) pointOptions { return pointOptions{name: p.Name, unit: p.Unit} })
 }
 
-func (e *hostEntry) keep(drop func(name string) bool) options {
+func (e *hostEntry) without(drop func(name string) bool) options {
 	kept := *e
 	kept.Options.Points = without(e.Options.Points, func(p host.Point) string { return p.Name }, drop)
 	return &kept

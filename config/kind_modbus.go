@@ -32,8 +32,8 @@ func (e *modbusEntry) points() []pointOptions {
 	return pointOptionsOf(e.Options.Points, func(p modbus.Point) pointOptions { return pointOptions{name: p.Name, unit: p.Unit} })
 }
 
-// keep keeps the points too that others rest on.
-func (e *modbusEntry) keep(drop func(name string) bool) options {
+// without keeps the points too that others rest on.
+func (e *modbusEntry) without(drop func(name string) bool) options {
 	restedOn := func(name string) bool {
 		return slices.ContainsFunc(e.Options.Points, func(p modbus.Point) bool {
 			return !drop(p.Name) && slices.ContainsFunc(p.Companions(), func(c modbus.Companion) bool { return c.Point == name })

@@ -43,7 +43,7 @@ func (e *mqttEntry) interval(point int) time.Duration {
 	return 0
 }
 
-func (e *mqttEntry) keep(drop func(name string) bool) options {
+func (e *mqttEntry) without(drop func(name string) bool) options {
 	kept := *e
 	kept.Options.Points = without(e.Options.Points, func(p mqtt.Point) string { return p.Name }, drop)
 	return &kept

@@ -29,7 +29,7 @@ func (e *recordingEntry) points() []pointOptions {
 	return pointOptionsOf(e.Options.Points, func(p sim.Point) pointOptions { return pointOptions{name: p.Name, unit: p.Unit} })
 }
 
-func (e *recordingEntry) keep(drop func(name string) bool) options {
+func (e *recordingEntry) without(drop func(name string) bool) options {
 	kept := *e
 	kept.Options.Points = without(e.Options.Points, func(p sim.Point) string { return p.Name }, drop)
 	return &kept

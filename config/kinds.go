@@ -58,8 +58,8 @@ type options interface {
 	device() any // a pointer to the options that the collector takes
 
 	points() []pointOptions
-	interval(point int) time.Duration         // between readings of a point; 0 when the device speaks when it likes
-	keep(drop func(name string) bool) options // a copy without some of its points
+	interval(point int) time.Duration            // between readings of a point; 0 when the device speaks when it likes
+	without(drop func(name string) bool) options // a copy without some of its points
 
 	mend(r *report, at string)               // puts values that can be lived with in the place of others
 	check(r *report, at string, s siteFacts) // tells of what is wrong with it alone

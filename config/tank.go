@@ -1,7 +1,6 @@
 package config
 
 import (
-	"strings"
 	"time"
 
 	"gauger/agent/tank"
@@ -80,16 +79,4 @@ func (t Tank) pointRefs() []pointRef {
 type pointRef struct {
 	key   string
 	point collectors.Point
-}
-
-// inchesPer is the length of one of a unit in inches; a percent is of the height in inches.
-func inchesPer(unit collectors.Unit, height float64) (float64, error) {
-	switch strings.ToLower(string(unit)) {
-	case "percent", "pct", "%":
-		return height / 100, nil
-	case "":
-		return 1, nil
-	}
-	l, err := tank.ParseLength("1" + string(unit))
-	return float64(l), err
 }

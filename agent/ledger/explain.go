@@ -44,7 +44,7 @@ func (l tankOperations) levels(w *Explanation, i int, from, to time.Time) {
 			continue
 		}
 		then := g.pastSetupAt(row.At)
-		in, err := LevelInches(row.Value, row.Unit, float64(then.Height))
+		in, err := tank.LevelInches(row.Value, row.Unit, then.Height)
 		n := len(kept)
 		if err != nil || row.Point != then.Level || row.Quality != collectors.Good || n > 0 && row.At.Sub(kept[n-1].At) < levelApart || n >= levelsMost {
 			continue

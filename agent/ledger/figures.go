@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"fmt"
 	"math"
 	"reflect"
 	"strconv"
@@ -9,25 +8,6 @@ import (
 
 	"gauger/collectors"
 )
-
-// inchesPer unit of a level.
-var inchesPer = map[string]float64{
-	"": 1, "in": 1, "inch": 1, "inches": 1, "ft": 12, "feet": 12, "foot": 12,
-	"m": 1 / 0.0254, "cm": 1 / 2.54, "mm": 1 / 25.4,
-}
-
-// LevelInches turns a level in its unit into inches; percent is of the tank's height (inches).
-func LevelInches(v float64, unit collectors.Unit, height float64) (float64, error) {
-	u := strings.ToLower(string(unit))
-	if u == "percent" || u == "pct" || u == "%" {
-		return v / 100 * height, nil
-	}
-	per, ok := inchesPer[u]
-	if !ok {
-		return 0, fmt.Errorf("a level in %q cannot be turned into inches; use in, ft, m, cm, mm or percent", unit)
-	}
-	return v * per, nil
-}
 
 // fahrenheit turns a temperature into degrees Fahrenheit.
 func fahrenheit(v float64, unit collectors.Unit) float64 {

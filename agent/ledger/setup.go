@@ -223,13 +223,13 @@ func (g *setup) interfaceSetting() levelSetting { return levelSetting{g.Interfac
 
 // toInches gives an input the inches of a reading by the setting; one in no unit of length is not good.
 func (s levelSetting) toInches(r collectors.Reading, x *tank.Input) {
-	in, err := LevelInches(r.Value, r.Unit, float64(s.Height))
+	in, err := tank.LevelInches(r.Value, r.Unit, s.Height)
 	x.Value, x.Good = in+float64(s.Offset), x.Good && err == nil
 }
 
 // linear gives the inches for each one of the number that is read, and those to add.
 func (s levelSetting) linear() (each, more float64, ok bool) {
-	one, err := LevelInches(1, s.Unit, float64(s.Height))
+	one, err := tank.LevelInches(1, s.Unit, s.Height)
 	each = one * cmp.Or(s.Scale, 1)
 	return each, one*s.Add + float64(s.Offset), err == nil && each != 0
 }

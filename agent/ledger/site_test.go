@@ -8,7 +8,6 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/tank"
-	"gauger/collectors"
 )
 
 func TestNumberFollowsTheFieldsAlphabetAndLength(t *testing.T) {
@@ -58,22 +57,6 @@ func TestProductionDayTurnsAtTheGaugeOffAlsoWhenClocksChange(t *testing.T) {
 		if got := s.productionDay(in); got != want {
 			t.Errorf("production day of %s is %s, want %s", at, got, want)
 		}
-	}
-}
-
-func TestLevelsBecomeInches(t *testing.T) {
-	for _, c := range []struct {
-		value float64
-		unit  collectors.Unit
-		want  float64
-	}{{171.25, "in", 171.25}, {10.5, "ft", 126}, {2.54, "cm", 1}, {1, "m", 39.37007874015748}, {50, "percent", 120}, {25.4, "mm", 1}} {
-		got, err := LevelInches(c.value, c.unit, 240)
-		if err != nil || got < c.want-1e-9 || got > c.want+1e-9 {
-			t.Errorf("%g %s is %g in (%v), want %g", c.value, c.unit, got, err, c.want)
-		}
-	}
-	if _, err := LevelInches(1, "psi", 240); err == nil {
-		t.Error("a pressure passed for a level")
 	}
 }
 

@@ -43,7 +43,7 @@ func (l tankOperations) tankStatus(i int, t Tank) TankStatus {
 	if r.Quality == collectors.Bad {
 		return s
 	}
-	in, err := LevelInches(r.Value, r.Unit, float64(g.Height))
+	in, err := tank.LevelInches(r.Value, r.Unit, g.Height)
 	in += float64(g.Offset)
 	t.Height = g.Height
 	if err == nil && !t.Possible(in) {

@@ -20,6 +20,24 @@ var lengthUnits = []struct {
 	{"mm", 1 / 25.4}, {"cm", 1 / 2.54}, {"m", 1 / 0.0254},
 }
 
+// LevelInches turns a level in the unit of its point into inches; percent is of the tank's height. A level without a unit is in
+// inches.
+func LevelInches[U ~string](v float64, unit U, height Length) (float64, error) {
+	u := strings.ToLower(string(unit))
+	switch u {
+	case "":
+		return v, nil
+	case "percent", "pct", "%":
+		return v / 100 * float64(height), nil
+	}
+	for _, known := range lengthUnits {
+		if u == known.suffix {
+			return v * known.inches, nil
+		}
+	}
+	return 0, fmt.Errorf("a level in %q cannot be turned into inches; use in, ft, m, cm, mm or percent", unit)
+}
+
 // UnmarshalText reads a length: 20ft, 240in, 0.5ft, 1.2m, 30cm, 305mm, a gauger's
 // 14'3 1/4" or 14-03-1 (feet, inches, quarters of an inch), or a plain number of inches.
 func (l *Length) UnmarshalText(text []byte) error {

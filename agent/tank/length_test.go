@@ -31,6 +31,24 @@ func TestLengthsThatMeanNothingAreRefused(t *testing.T) {
 	}
 }
 
+func TestLevelsBecomeInches(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  float64
+	}{{171.25, "in", 171.25}, {10.5, "ft", 126}, {2.54, "cm", 1}, {1, "m", 39.37007874015748}, {50, "percent", 120}, {25.4, "mm", 1}, {7, "", 7}, {1, "Feet", 12}} {
+		got, err := LevelInches(c.value, c.unit, 240)
+		if err != nil || got < c.want-1e-9 || got > c.want+1e-9 {
+			t.Errorf("%g %s is %g in (%v), want %g", c.value, c.unit, got, err, c.want)
+		}
+	}
+	for _, unit := range []string{"psi", " ft", "'", `"`, "'3in"} {
+		if _, err := LevelInches(1, unit, 240); err == nil {
+			t.Errorf("%q passed for the unit of a level", unit)
+		}
+	}
+}
+
 func TestGaugeIsToTheNearestQuarter(t *testing.T) {
 	for in, want := range map[Length]string{
 		171.25: "14-03-1", 49.5: "04-01-2", 0: "00-00-0", 0.12: "00-00-0", 0.13: "00-00-1", 11.9: "01-00-0", 240: "20-00-0", -0.5: "-00-00-2", -0.1: "00-00-0",

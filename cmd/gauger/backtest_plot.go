@@ -10,7 +10,6 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/eventrules"
-	"gauger/agent/ledger"
 	"gauger/agent/plot"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -41,7 +40,7 @@ func (l tankLevel) add(r collectors.Reading) {
 	if clock.WasSet(r.At) && !l.part.contains(l.tank.ID, r.At, r.At) {
 		return
 	}
-	inches, err := ledger.LevelInches(r.Value, r.Unit, float64(l.tank.Height))
+	inches, err := tank.LevelInches(r.Value, r.Unit, l.tank.Height)
 	inches += float64(l.tank.Offset)
 	good := err == nil && r.Quality == collectors.Good && inches >= -1 && inches <= float64(l.tank.Height)+7
 	l.series.Add(r.At, r.Boot, r.Mono, inches, good)
