@@ -198,7 +198,7 @@ func (b *Box) recoverFromFullDisk(g *group, cause error) error {
 	return refused
 }
 
-// noteDiskFull tells once that the disk is full; accepted tells when it no longer is. The lock is held.
+// noteDiskFull tells once that the disk is full; noteDiskRoom tells when it no longer is. The lock is held.
 func (b *Box) noteDiskFull(cause error) {
 	if b.refusedByDisk++; b.refusedByDisk == 1 {
 		b.note(Note{Kind: NoteFull, Message: fmt.Sprintf(

@@ -16,7 +16,7 @@ import (
 	"gauger/outbox/outboxtest"
 )
 
-// statePut appends records with these bodies, one transaction for all.
+// put appends records with these bodies, one transaction for all.
 func put(t testing.TB, b *outbox.Box, stream string, bodies ...string) {
 	t.Helper()
 	err := b.Update(func(tx *outbox.Tx) error {

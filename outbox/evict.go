@@ -182,7 +182,7 @@ func (r *evictionPlan) planBucket(s *stream, bucket string, want uint64, own boo
 	return e.bytes
 }
 
-// planPass goes from e.at to the end of the bucket or until enough is found.
+// planPass goes from e.upTo to the end of the bucket or until enough is found.
 func (r *evictionPlan) planPass(e *eviction, keep int, want uint64) {
 	c := r.tx.Bucket([]byte(e.bucket)).Cursor()
 	n := 0

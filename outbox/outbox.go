@@ -259,7 +259,7 @@ type Isolated struct {
 	Answer  Answer    // the last
 }
 
-// describe is the receipt in words, for a note or a dead letter.
+// describe is the answer in words, for a note or a dead letter.
 func (r Answer) describe() string {
 	text := r.Class.String()
 	if r.Status != 0 {

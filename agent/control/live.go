@@ -10,7 +10,7 @@ import (
 // it is over, ctx ends or see fails.
 type LiveStream func(ctx context.Context, args json.RawMessage, see func(any) error) error
 
-// RegisterLive adds a feed, as Offer does a verb.
+// RegisterLive adds a feed, as Register does a request.
 func (d *Server) RegisterLive(name string, f LiveStream) { d.live[name] = f }
 
 // Follow looks at one feed.

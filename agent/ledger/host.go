@@ -127,7 +127,7 @@ func (l *Ledger) Watch(ctx context.Context, see func([]collectors.Reading) error
 }
 
 // NewWithoutOutbox is a ledger without an outbox: it knows the newest readings and how the tanks are measured, and keeps nothing.
-// Readings come to it through its Look; none of its other hosts may be used.
+// Readings come to it through its ViewHost; none of its other hosts may be used.
 func NewWithoutOutbox(site Site, clock *clock.Clock, log zerolog.Logger) (*Ledger, error) {
 	l := newLedger(site, nil, clock, log)
 	s := state{episodes: map[string]Episode{}, lastValues: make([]lastValue, len(site.Values))}

@@ -340,7 +340,7 @@ const evictionsKey = "gave-way"
 
 // LoadState reads a piece of state that was kept as JSON; absent leaves into alone.
 func (l *Ledger) LoadState(name string, into any) error {
-	if l.box == nil { // an onlooker
+	if l.box == nil { // it is NewWithoutOutbox's
 		return nil
 	}
 	b, err := l.box.Get(stateName(name))

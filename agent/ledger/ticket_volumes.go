@@ -127,7 +127,7 @@ func (v *Volumes) standardGravity(sg *float64, observed bool) {
 			v.Missing = append(v.Missing, "gravity at 60 degF (it was observed in the tank)")
 			return
 		}
-		api = tank.GravityAt60(api, *v.OpenDegF, false)
+		api = tank.GravityAt60(api, *v.OpenDegF)
 		note = fmt.Sprintf("gravity %.4f was observed at %.1f degF and brought to 60", *sg, *v.OpenDegF)
 	}
 	at60 := tank.SpecificGravity(api)

@@ -18,7 +18,7 @@ var (
 	ErrLeft     = errors.New("it is not held any more")
 )
 
-// Release lets a held ticket go now; Reject forgets it, and says so in an event.
+// Release lets a held ticket go now.
 func (l ticketOperations) Release(number, person string) error {
 	return l.updateHeld(number, func(tx *txn, i int) error {
 		tx.heldTickets[i].Person = person

@@ -52,7 +52,7 @@ func (l *Ledger) loadUnused(s *state) error {
 			return err
 		}
 		if u.Point == "" {
-			continue // it cannot be read, which loadState has said
+			continue // it cannot be read, which LoadState has said
 		}
 		if s.unused.all[u.Point] = u; u.Told < u.Count {
 			s.unused.untold = l.started

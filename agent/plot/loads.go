@@ -24,7 +24,7 @@ type loadLabel struct {
 	stem   float64 // x of the line down to the load
 }
 
-// labels puts a label above each load: with everything where there is room for all, else with the barrels alone. It
+// placeLabels puts a label above each load: with everything where there is room for all, else with the barrels alone. It
 // returns the height that they need.
 func (l *panelLayout) placeLabels(v *view, y float64) float64 {
 	height, out := l.stackLabels(v, y, (*Load).details, lanesFull)

@@ -45,7 +45,7 @@ func auxPlace(k Kind) int {
 	}
 }
 
-// keepAux keeps a value of a temperature, gravity, BS&W or valve.
+// keep keeps a value of a temperature, gravity, BS&W or valve.
 func (x *auxiliary) keep(at int, now, v float64) {
 	if at == valveAt && v != 0 {
 		v = 1

@@ -33,7 +33,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 	inner := ts.underWay(f, s0.v, s1.v)
 	d.samples = len(inner)
-	head, tail := ts.noise.endLines(t, f, inner, s0, s1)
+	head, tail := ts.noise.endLines(t, inner, s0, s1)
 	d.slosh, d.endLine = ts.noise.slosh(inner, tail), tail
 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))

@@ -157,7 +157,7 @@ func (f fallFinder) goesOn(a, b node) bool {
 	return dt <= f.half || a.v-b.v >= f.slope*dt || dt >= f.gap && a.v-b.v >= f.part
 }
 
-// joinable says that after node j the fall goes on within joinRuns.
+// joinable says that after node j the fall goes on within joinWithin.
 func joinable(n []node, down []bool, j int) bool {
 	for k := j + 1; k < len(n) && n[k].t-n[j].t <= joinWithin; k++ {
 		if down[k] {

@@ -84,7 +84,7 @@ func crossing(l, m line, lo, hi float64) float64 {
 }
 
 // endLines are the falling lines at the beginning and at the end of a draw.
-func (z *noise) endLines(t *Tank, f fall, inner []sample, s0, s1 line) (head, tail line) {
+func (z *noise) endLines(t *Tank, inner []sample, s0, s1 line) (head, tail line) {
 	long := lineLong
 	if t.Group != "" {
 		long = lineGroup

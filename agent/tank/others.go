@@ -95,7 +95,7 @@ func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// riseCourse are the barrels that some tanks rose together since a time, at each of givePoints instants; NaN where
+// riseCourse are the barrels that some tanks rose together since a time, at each of coursePoints instants; NaN where
 // a level is not known.
 func (s siteTanks) riseCourse(tanks []int, from, to float64) []float64 {
 	out := make([]float64, coursePoints)

@@ -23,7 +23,7 @@ type State struct {
 // minutes apart, once when readings stop, and with every outcome.
 func (st State) Mark() uint64 { return st.mark }
 
-// cloned is a copy whose vessels may be replaced.
+// cloned is a copy whose tanks may be replaced.
 func (st State) cloned(n int) State {
 	v := make([]*tankState, n)
 	copy(v, st.tanks)

@@ -44,7 +44,7 @@ type reportedLoad struct {
 	corrected        bool    // its levels were corrected
 }
 
-// keepReported keeps a load that is reported, for what may come to light.
+// keep keeps a load that is reported, for what may come to light.
 func (r *reports) keep(l Load, d draw) {
 	from := max(0, len(r.loads)-reportedMost+1)
 	r.loads = append(r.loads[from:len(r.loads):len(r.loads)], reportedLoad{

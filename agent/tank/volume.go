@@ -40,12 +40,6 @@ func ctl(rho60, degF float64) float64 {
 	return math.Exp(-a * d * (1 + 0.8*a*(d+baseShift)))
 }
 
-// CTL1980 is the factor by the closed form of 1980, for comparison with older tickets.
-func CTL1980(api60, degF float64) float64 {
-	a, d := crudeK0/stats.Square(141.5/(api60+131.5)*999.012), degF-60
-	return stats.Round(math.Exp(-a*d*(1+0.8*a*d)), 5)
-}
-
 // shifted is rho*, the density at 60 degF on the temperature scale of the base equation.
 func shifted(rho60 float64) float64 {
 	const b = 2 // (2K0 + K1 rho)/(K0 + K1 rho + K2 rho^2) of crude
@@ -64,13 +58,9 @@ func ipts68(degF float64) float64 {
 }
 
 // GravityAt60 turns an API gravity that was observed at a temperature (degF) into the API
-// gravity at 60 degF. A glass hydrometer's own expansion is corrected first; a digital
-// density meter's reading is not.
-func GravityAt60(observedAPI, degF float64, glass bool) float64 {
-	rho, d := APIDensity(observedAPI), degF-60
-	if glass {
-		rho *= 1 - 0.00001278*d - 0.0000000062*d*d
-	}
+// gravity at 60 degF. It is the reading of a density meter: a glass hydrometer's own expansion is not corrected.
+func GravityAt60(observedAPI, degF float64) float64 {
+	rho := APIDensity(observedAPI)
 	at60 := rho
 	for range 50 {
 		next := rho / ctl(at60, degF)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// keepAlive and pingLimit find a dead link, and grace after them it is told of: 55 s, since the library looks every
+	// keepAlive and pingTimeout find a dead link, and grace after them it is told of: 55 s, since the library looks every
 	// five. On a cellular link, shorter intervals cost money.
 	keepAlive   = 30 * time.Second
 	pingTimeout = 15 * time.Second

@@ -40,7 +40,7 @@ func (ascii) answerLength(b []byte) int {
 func (ascii) unpack(frame []byte) (unit byte, pdu []byte) {
 	plain, err := hex.AppendDecode(nil, frame[1:len(frame)-2])
 	if err != nil || len(plain) < 4 {
-		return 0, nil // whole does not let it come to that
+		return 0, nil // answerLength does not let it come to that
 	}
 	return plain[0], plain[1 : len(plain)-1]
 }

@@ -207,7 +207,7 @@ func (b *bus) readAnswer(s Stream, a *transaction) (answer, rest []byte, err err
 	}
 }
 
-// whyNoAnswer explains why await has found no answer in what it has read.
+// whyNoAnswer explains why readAnswer has found no answer in what it has read.
 func (b *bus) whyNoAnswer(a *transaction, err error) error {
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		return fmt.Errorf("%w: %w", ErrGone, err)

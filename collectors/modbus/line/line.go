@@ -104,7 +104,7 @@ func (l *Line) Endpoint() Endpoint { return l.endpoint }
 // Read asks once and returns the data of the answer: two bytes to a register, high byte first, or eight bits to a
 // byte, first bit lowest. The data has exactly the length that was asked for. timeout is the longest wait from
 // the request to the whole answer; on a serial line the time of the characters themselves comes on top.
-// Errors are ErrForbidden, ErrSilent, ErrDown, ErrFrame, an *Exception, or the context's.
+// Errors are ErrForbidden, ErrSilent, ErrDown, ErrGone, ErrFrame, an *Exception, or the context's.
 func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]byte, error) {
 	if err := r.Check(); err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ type Lines struct {
 	// argument is the line's URL.
 	Dial func(ctx context.Context, url string) (Stream, error)
 
-	Retry time.Duration // between two attempts to open a serial port; 0: portRetry
+	Retry time.Duration // between two attempts to open a serial port; 0: portRetryPause
 
 	mu        sync.Mutex
 	lines     map[string]*Line // by place: host:port or the serial port's path
