@@ -41,9 +41,9 @@ func Dial(path string) (*Client, error) {
 	return &Client{path, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
 }
 
-// Call asks for a verb and reads the result into result, which may be nil.
-func (c *Client) Call(ctx context.Context, verb string, args, result any) error {
-	answer, err := c.post(ctx, url.PathEscape(verb), args)
+// Call sends a request and reads the result into result, which may be nil.
+func (c *Client) Call(ctx context.Context, name string, args, result any) error {
+	answer, err := c.post(ctx, url.PathEscape(name), args)
 	if err != nil {
 		return err
 	}

@@ -103,15 +103,15 @@ func UserName(uid int) string {
 	return "uid " + id
 }
 
-// Control is the handler behind the socket: POST /VERB with JSON, POST /follow/FEED with JSON for one result after the
+// Control is the handler behind the socket: POST /REQUEST with JSON, POST /follow/FEED with JSON for one result after the
 // other, and GET /watch, which goes on until it is left.
 func Control(server *control.Server) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /{verb}", func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("POST /{request}", func(w http.ResponseWriter, r *http.Request) {
 		args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err == nil {
 			var result any
-			if result, err = server.Call(r.Context(), r.PathValue("verb"), args); err == nil {
+			if result, err = server.Call(r.Context(), r.PathValue("request"), args); err == nil {
 				answer(w, result)
 				return
 			}

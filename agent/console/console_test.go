@@ -110,13 +110,13 @@ func TestACommandAsksTheDaemonThroughItsSocket(t *testing.T) {
 		t.Errorf("status %+v", s)
 	}
 	if err := c.Call(t.Context(), "no.such", control.None{}, nil); err == nil || !strings.Contains(err.Error(), "no.such") {
-		t.Errorf("an unknown verb answered %v", err)
+		t.Errorf("an unknown request answered %v", err)
 	}
 }
 
 func TestTheSocketIsTheGroupsAndSaysWhoAsks(t *testing.T) {
 	d := newDesk(t)
-	d.Register("who", control.HandlerOf(func(ctx context.Context, _ control.None) (string, error) { return control.Person(ctx), nil }))
+	d.Register("who", control.RequestOf(func(ctx context.Context, _ control.None) (string, error) { return control.Person(ctx), nil }))
 	c := served(t, d)
 	info, err := os.Stat(c.path)
 	if err != nil || info.Mode().Perm() != 0o660 {

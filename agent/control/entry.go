@@ -27,11 +27,11 @@ type Entry struct {
 	Waits   string          `json:"waits,omitempty"`  // why it has not left, in a sentence
 	Body    json.RawMessage `json:"body,omitempty"`
 	Raw     []byte          `json:"raw,omitempty"`     // of a record that cannot be read
-	Request *Request        `json:"request,omitempty"` // that takes it to the service; only where one record is shown
+	Request *ServiceRequest `json:"request,omitempty"` // that takes it to the service; only where one record is shown
 }
 
-// Request goes over the wire for one record, without its headers.
-type Request struct {
+// ServiceRequest goes over the wire for one record, without its headers.
+type ServiceRequest struct {
 	Method string          `json:"method"`
 	URL    string          `json:"url"`
 	Body   json.RawMessage `json:"body"`

@@ -1,7 +1,6 @@
 package control
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,16 +10,6 @@ import (
 	"gauger/agent/ledger"
 	"gauger/outbox"
 )
-
-// OpenWithoutOutbox lays out what can be asked for while there is no outbox: how the site stands, and what is read.
-func (d *Server) OpenWithoutOutbox() *Server {
-	d.live = map[string]LiveStream{}
-	d.handlers = map[string]Handler{
-		"status": HandlerOf(func(context.Context, None) (Status, error) { return d.Status() }),
-		"read":   HandlerOf(d.read),
-	}
-	return d
-}
 
 // unknownRequest says why nobody answers.
 func (d *Server) unknownRequest(name string) error {

@@ -12,6 +12,7 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/cloud/keys"
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
@@ -35,31 +36,31 @@ type Server struct {
 	Lines        func() []LineStatus // of the collectors that poll; nil: there are none
 	NoOutbox     func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
 	ConfigDoubts []string            // what is wrong with the configuration that is at work
-	handlers     map[string]Handler
+	requests     map[string]Request
 	live         map[string]LiveStream
 }
 
-// Handler is one thing that can be asked for: JSON in, something that marshals out.
-type Handler func(ctx context.Context, args json.RawMessage) (any, error)
+// Request is one thing that can be asked for: JSON in, something that marshals out.
+type Request func(ctx context.Context, args json.RawMessage) (any, error)
 
-// ErrUnknownRequest says that nobody knows the verb, which happens when command and daemon are of different versions.
+// ErrUnknownRequest says that nobody knows the request, which happens when command and daemon are of different versions.
 var ErrUnknownRequest = errors.New("the running gauger does not know this request; restart it so that it is of the same version as this command")
 
-// Call does one verb.
-func (d *Server) Call(ctx context.Context, verb string, args json.RawMessage) (any, error) {
-	v, ok := d.handlers[verb]
+// Call answers one request.
+func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (any, error) {
+	answer, ok := d.requests[name]
 	if !ok {
-		return nil, d.unknownRequest(verb)
+		return nil, d.unknownRequest(name)
 	}
-	got, err := v(ctx, args)
+	got, err := answer(ctx, args)
 	if errors.Is(err, outbox.ErrStream) {
 		err = fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
 	}
 	return got, err
 }
 
-// Register adds a verb; the commands bring what needs a device's own protocol.
-func (d *Server) Register(name string, v Handler) { d.handlers[name] = v }
+// Register adds a request; the commands bring what needs a device's own protocol.
+func (d *Server) Register(name string, answer Request) { d.requests[name] = answer }
 
 // person is the key under which a request's context names the local user.
 type person struct{}
@@ -77,8 +78,8 @@ func Person(ctx context.Context) string {
 	return "unknown"
 }
 
-// HandlerOf makes a verb of a function with arguments and a result of their own types.
-func HandlerOf[A, R any](f func(ctx context.Context, args A) (R, error)) Handler {
+// RequestOf makes a request of a function with arguments and a result of their own types.
+func RequestOf[A, R any](f func(ctx context.Context, args A) (R, error)) Request {
 	return func(ctx context.Context, raw json.RawMessage) (any, error) {
 		var args A
 		if len(raw) > 0 {
@@ -90,7 +91,7 @@ func HandlerOf[A, R any](f func(ctx context.Context, args A) (R, error)) Handler
 	}
 }
 
-// Arguments of the verbs.
+// Arguments of the requests.
 type (
 	// RecordQuery names records of a stream.
 	RecordQuery struct {
@@ -128,35 +129,60 @@ type (
 	None struct{}
 )
 
-// Open lays out the verbs.
+// Open lays out what can be asked for.
 func (d *Server) Open() *Server {
 	d.live = map[string]LiveStream{"readings": LiveStreamOf(d.readings)}
-	d.handlers = map[string]Handler{
-		"status": HandlerOf(func(context.Context, None) (Status, error) { return d.Status() }),
-		"read":   HandlerOf(d.read),
-		"queue":  HandlerOf(d.queue),
-		"clock.trust": HandlerOf(func(context.Context, None) (None, error) {
-			d.Clock.Confirm()
-			return None{}, nil
-		}),
-		"outbox.list":   HandlerOf(d.listRecords),
-		"outbox.show":   HandlerOf(d.showRecord),
-		"outbox.retry":  HandlerOf(d.retryRecords),
-		"outbox.drop":   HandlerOf(d.dropRecords),
-		"outbox.decode": HandlerOf(d.redecode),
-		"proof":         HandlerOf(d.prove),
-		"tickets.list":  HandlerOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() }),
-		"tickets.add":   HandlerOf(d.addTicket),
-		"book":          HandlerOf(func(_ context.Context, p ledger.BookPeriod) ([]ledger.BookRow, error) { return d.bookDays(p) }),
-		"tickets.match": HandlerOf(func(ctx context.Context, a ledger.MatchArgs) (ledger.MatchResult, error) {
-			b, warning, err := d.Ledger.Match(a, Person(ctx))
-			return ledger.MatchResult{Ticket: b, Warning: warning}, err
-		}),
-		"tickets.why": HandlerOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) }),
-	}
-	maps.Copy(d.handlers, d.tankHandlers())
-	maps.Copy(d.handlers, d.cloudHandlers())
+	d.requests = d.allRequests()
 	return d
+}
+
+// needsNoOutbox names the requests that work without an outbox too: how the site stands, and what is read.
+var needsNoOutbox = []string{"status", "read"}
+
+// OpenWithoutOutbox lays out what can be asked for while there is no outbox.
+func (d *Server) OpenWithoutOutbox() *Server {
+	d.live = map[string]LiveStream{}
+	d.requests = d.allRequests()
+	maps.DeleteFunc(d.requests, func(name string, _ Request) bool { return !slices.Contains(needsNoOutbox, name) })
+	return d
+}
+
+func (d *Server) allRequests() map[string]Request {
+	return map[string]Request{
+		"status":          RequestOf(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":            RequestOf(d.read),
+		"queue":           RequestOf(d.queue),
+		"clock.trust":     RequestOf(d.trustClock),
+		"outbox.list":     RequestOf(d.listRecords),
+		"outbox.show":     RequestOf(d.showRecord),
+		"outbox.retry":    RequestOf(d.retryRecords),
+		"outbox.drop":     RequestOf(d.dropRecords),
+		"outbox.decode":   RequestOf(d.redecode),
+		"proof":           RequestOf(d.prove),
+		"book":            RequestOf(d.bookDays),
+		"tickets.list":    RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() }),
+		"tickets.add":     RequestOf(d.addTicket),
+		"tickets.match":   RequestOf(d.matchTicket),
+		"tickets.why":     RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) }),
+		"tickets.release": RequestOf(d.releaseTicket),
+		"tickets.reject":  RequestOf(d.rejectTicket),
+		"tickets.edit":    RequestOf(d.editTicket),
+		"tickets.hold":    RequestOf(d.holdTicket),
+		"tanks.list":      RequestOf(func(context.Context, None) ([]ledger.TankRow, error) { return d.Ledger.Tanks() }),
+		"tanks.inhibit":   RequestOf(d.inhibitTank),
+		"tanks.allow":     RequestOf(func(_ context.Context, a InhibitArgs) (ledger.Inhibition, error) { return d.Ledger.Allow(a.Tank) }),
+		"keys.show":       RequestOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil }),
+		"keys.renew":      RequestOf(d.renew),
+		"keys.set":        RequestOf(d.setKey),
+		"login":           RequestOf(d.login),
+		"devices.query":   RequestOf(d.devices),
+		"events.get":      RequestOf(d.events),
+	}
+}
+
+func (d *Server) trustClock(context.Context, None) (None, error) {
+	d.Clock.Confirm()
+	return None{}, nil
 }
 
 func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
@@ -171,11 +197,6 @@ func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
 		return nil
 	})
 	return out, err
-}
-
-func (d *Server) addTicket(ctx context.Context, w ledger.ManualTicket) (QueuedRecord, error) {
-	number, warning, err := d.Ledger.Add(w, Person(ctx))
-	return QueuedRecord{Stream: ledger.Tickets, Number: number, Warning: warning}, err
 }
 
 // states are the places of a record, by the words that people use.
@@ -257,7 +278,7 @@ func (d *Server) Kick() {
 }
 
 // bookDays answers `gauger book`.
-func (d *Server) bookDays(p ledger.BookPeriod) ([]ledger.BookRow, error) {
+func (d *Server) bookDays(_ context.Context, p ledger.BookPeriod) ([]ledger.BookRow, error) {
 	rows, err := d.Ledger.BookDays(p)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 	"gauger/agent/cloud/keys"
 )
 
-// Arguments and results of the verbs that ask the service or the key ring.
+// Arguments and results of the requests that ask the service or the key ring.
 type (
 	// KeyArgs names a slot, primary or secondary, and a new key for it.
 	KeyArgs struct {
@@ -63,18 +63,6 @@ type (
 		Note  string            `json:"note,omitempty"`
 	}
 )
-
-// cloudHandlers ask the service directly; nothing of them waits in the outbox.
-func (d *Server) cloudHandlers() map[string]Handler {
-	return map[string]Handler{
-		"keys.show":     HandlerOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil }),
-		"keys.renew":    HandlerOf(d.renew),
-		"keys.set":      HandlerOf(d.setKey),
-		"login":         HandlerOf(d.login),
-		"devices.query": HandlerOf(d.devices),
-		"events.get":    HandlerOf(d.events),
-	}
-}
 
 // keySlotOf reads the name of a slot.
 func keySlotOf(name string) (keys.Slot, error) {

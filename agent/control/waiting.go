@@ -205,7 +205,7 @@ func (d *Server) view(e outbox.Entry, whole bool) (Entry, error) {
 	}
 	method, url, body, err := d.Client.Preview(op, out.Address, out.Body)
 	if err == nil {
-		out.Request = &Request{Method: method, URL: url, Body: body}
+		out.Request = &ServiceRequest{Method: method, URL: url, Body: body}
 	}
 	return out, nil // what cannot be sent is shown all the same
 }

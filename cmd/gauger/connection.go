@@ -113,16 +113,16 @@ func chownStore(store string) error {
 	return nil
 }
 
-// request asks for a verb and reads the result into result, which may be nil.
-func (d *connection) request(ctx context.Context, verb string, args, result any) error {
+// request sends a request and reads the result into result, which may be nil.
+func (d *connection) request(ctx context.Context, name string, args, result any) error {
 	if d.remote != nil {
-		return d.remote.Call(ctx, verb, args, result)
+		return d.remote.Call(ctx, name, args, result)
 	}
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	got, err := d.local.Call(control.WithPerson(ctx, d.person), verb, raw)
+	got, err := d.local.Call(control.WithPerson(ctx, d.person), name, raw)
 	if err != nil || result == nil {
 		return err
 	}

@@ -191,12 +191,12 @@ func (l *life) left() uint64 {
 }
 
 // ask asks the running program, and says whether it answered.
-func (l *life) ask(verb string, args, result any) bool {
+func (l *life) ask(request string, args, result any) bool {
 	client, err := console.Dial(l.socket)
 	if err != nil {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	return client.Call(ctx, verb, args, result) == nil
+	return client.Call(ctx, request, args, result) == nil
 }

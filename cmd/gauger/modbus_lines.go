@@ -49,7 +49,7 @@ func checkTimeout(timeout time.Duration) error {
 
 // offerModbus lets commands use the lines that the daemon has open.
 func offerModbus(d *control.Server, lines *line.Lines) {
-	d.Register("modbus.probe", control.HandlerOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
+	d.Register("modbus.probe", control.RequestOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
 	d.RegisterLive("modbus.scan", control.LiveStreamOf(func(ctx context.Context, a scanRequest, see func(any) error) error {
 		err := scanOn(ctx, lines, a, func(f unitFound) error { return see(f) })
 		if _, busy := errors.AsType[lineTaken](err); busy {

@@ -241,8 +241,8 @@ func parseRecord(text string, needSeq bool) (control.RecordQuery, error) {
 	return control.RecordQuery{Stream: stream, Seqs: []uint64{seq}}, nil
 }
 
-// changeRecords runs a command that names records, or a whole stream, and does verb with them.
-func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []string, needSeq bool) error {
+// changeRecords runs a command that names records, or a whole stream, and sends request with them.
+func changeRecords(ctx context.Context, c *call, request, done, why string, rest []string, needSeq bool) error {
 	if len(rest) == 0 {
 		return usageError{c.command + " wants a record, as STREAM/NUMBER"}
 	}
@@ -260,7 +260,7 @@ func changeRecords(ctx context.Context, c *call, verb, done, why string, rest []
 		var errs []error
 		for i, which := range all {
 			var n int
-			if err := d.request(ctx, verb, which, &n); err != nil {
+			if err := d.request(ctx, request, which, &n); err != nil {
 				errs = append(errs, err) // the others are done all the same
 				continue
 			}

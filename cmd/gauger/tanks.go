@@ -100,14 +100,14 @@ func runTanksAllow(ctx context.Context, c *call, args []string) error {
 	return changeInhibit(ctx, c, "tanks.allow", control.InhibitArgs{Tank: args[0]}, "allowed: %s makes tickets again for what begins after %s\n")
 }
 
-// changeInhibit asks for a verb about work on a tank and says what came of it: the tank and the end.
-func changeInhibit(ctx context.Context, c *call, verb string, a control.InhibitArgs, text string) error {
+// changeInhibit sends a request about work on a tank and says what came of it: the tank and the end.
+func changeInhibit(ctx context.Context, c *call, request string, a control.InhibitArgs, text string) error {
 	return withConnection(c, func(d *connection) (err error) {
 		if a.Tank, err = d.findTank(ctx, a.Tank); err != nil {
 			return err
 		}
 		var w ledger.Inhibition
-		if err := d.request(ctx, verb, a, &w); err != nil {
+		if err := d.request(ctx, request, a, &w); err != nil {
 			return err
 		}
 		if c.json() {
