@@ -128,8 +128,9 @@ type houseJudge struct {
 	told     map[string][]string         // by the constant of an event rule: the rooms that use it
 	takers   map[string]int              // functions that take an event's rule, and as which parameter
 	calls    []houseCall
-	files    map[string][]string        // of a room, tests apart
-	comments map[string]string          // package comments
+	files    map[string][]string // of a room, tests apart
+	comments map[string]string   // package comments
+	names    houseNames
 	used     map[string]map[string]bool // by the room: what it imports, with houseTests before what only its tests do
 }
 
@@ -145,7 +146,7 @@ func (j *houseJudge) sorted() []string {
 }
 
 func houseWalk(tree fs.FS) (*houseJudge, error) {
-	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}, takers: map[string]int{}, used: map[string]map[string]bool{}, files: map[string][]string{}, comments: map[string]string{}}
+	j := &houseJudge{tree: tree, fset: token.NewFileSet(), spoken: map[string]bool{}, listed: map[string]*eventrules.Rule{}, told: map[string][]string{}, takers: map[string]int{}, used: map[string]map[string]bool{}, files: map[string][]string{}, comments: map[string]string{}, names: houseNames{map[string]bool{}, map[string]string{}}}
 	err := fs.WalkDir(tree, ".", j.visit)
 	for room, spoken := range j.spoken {
 		if _, known := houseRooms[room]; !known {
@@ -230,6 +231,7 @@ func (j *houseJudge) source(name string, text []byte) error {
 		j.imports(name, room, test, strings.Trim(spec.Path.Value, `"`))
 	}
 	j.functions(file)
+	j.names.note(j.fset, name, file)
 	if test {
 		j.sleeps(file)
 	} else {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"go/ast"
+	"go/token"
 	"path"
 	"regexp"
 	"slices"
@@ -9,7 +11,8 @@ import (
 	"testing/fstest"
 )
 
-// What can only be judged by the whole tree: permissions that nobody uses any more, files that their package comment leaves out.
+// What can only be judged by the whole tree: permissions that nobody uses any more, files that their package comment leaves out,
+// names in comments that are nowhere.
 
 // houseTold is the number of files that a reader finds his way in without being told their order.
 const houseTold = 5
@@ -33,6 +36,41 @@ func houseUntold(comment string, files []string) (untold []string) {
 	return untold
 }
 
+var (
+	houseWord  = regexp.MustCompile(`\w+`)
+	houseCamel = regexp.MustCompile(`\b[a-z]{2,}[A-Z]\w*\b`) // not mA
+	houseGo    = regexp.MustCompile(`\b[a-z_0-9]+\.go\b`)
+)
+
+// houseNames is what comments may name, and what they do.
+type houseNames struct {
+	known   map[string]bool   // identifiers, words of strings, files
+	claimed map[string]string // names of mixed case and Go files in comments, and the place of one such comment
+}
+
+// note takes a file's names, and those that its comments claim there are.
+func (n *houseNames) note(fset *token.FileSet, name string, file *ast.File) {
+	n.known[path.Base(name)] = true
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.Ident:
+			n.known[node.Name] = true
+		case *ast.BasicLit:
+			for _, word := range houseWord.FindAllString(node.Value, -1) {
+				n.known[word] = true
+			}
+		}
+		return true
+	})
+	for _, group := range file.Comments {
+		for _, c := range group.List {
+			for _, claim := range append(houseCamel.FindAllString(c.Text, -1), houseGo.FindAllString(c.Text, -1)...) {
+				n.claimed[claim] = fset.Position(c.Pos()).String()
+			}
+		}
+	}
+}
+
 // use notes an import.
 func (j *houseJudge) use(room string, test bool, imported string) {
 	if test {
@@ -41,8 +79,14 @@ func (j *houseJudge) use(room string, test bool, imported string) {
 	houseAdd(j.used, room, imported)
 }
 
-// whole finds permissions of the table and of the fences that nobody uses, and files without a word in their package comment.
+// whole finds permissions of the table and of the fences that nobody uses, and files without a word in their package comment,
+// names in comments that are nowhere.
 func (j *houseJudge) whole() {
+	for name, place := range j.names.claimed {
+		if !j.names.known[name] {
+			j.fault(place, "names %s, which exists nowhere", name)
+		}
+	}
 	for room, rules := range houseRooms {
 		for _, other := range strings.Fields(rules.may) {
 			if !j.used[room]["gauger/"+other] {
@@ -120,5 +164,23 @@ func TestHouseSeesUntoldFiles(t *testing.T) {
 	}
 	if got := houseUntold("", files[1:]); got != nil {
 		t.Errorf("untold %q of five, want none", got)
+	}
+}
+
+func TestHouseSeesStaleNames(t *testing.T) {
+	j, err := houseWalk(fstest.MapFS{"agent/plot/a.go": {Data: []byte(
+		"// Package plot draws, as a.go and gone.go say, from 4 to 20 mA.\npackage plot\n\n// oldName is newName.\nvar newName int\n")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.whole()
+	var stale []string
+	for _, fault := range j.sorted() {
+		if _, name, found := strings.Cut(fault, "names "); found && strings.HasSuffix(fault, "nowhere") {
+			stale = append(stale, strings.TrimSuffix(name, ", which exists nowhere"))
+		}
+	}
+	if want := []string{"gone.go", "oldName"}; !slices.Equal(stale, want) {
+		t.Errorf("stale names %q, want %q", stale, want)
 	}
 }
