@@ -14,7 +14,8 @@ import (
 
 // setup is a tank's gauging setup: the way from a reading to inches and barrels. What is in force is stored, so
 // that a change of the configuration is noticed, waits for the end of a load and for the first levels, and stands on
-// the next ticket.
+// the next ticket. The stored names News, Past, Making, Seam, Waits, By, Odd and the like, here and in what it holds, are those of an
+// earlier version, kept so that its state is still read.
 type setup struct {
 	ID      string
 	Level   collectors.Point
@@ -154,18 +155,18 @@ func (s Site) configuredSetups() []setup {
 }
 
 // detector builds the pure part from the tanks, each with the setup that is in force.
-func (s Site) detector(gears []setup) (tank.Site, error) {
+func (s Site) detector(setups []setup) (tank.Site, error) {
 	list := make([]tank.Tank, len(s.Tanks))
 	for i, t := range s.Tanks {
 		list[i] = t.Tank
-		list[i].Height, list[i].Sensor, list[i].Table = gears[i].Height, gears[i].Sensor, gears[i].Table
+		list[i].Height, list[i].Sensor, list[i].Table = setups[i].Height, setups[i].Sensor, setups[i].Table
 	}
 	return tank.NewSite(list)
 }
 
 // setupIndex finds the setup of a tank; -1: it has none.
-func setupIndex(gears []setup, id string) int {
-	return slices.IndexFunc(gears, func(g setup) bool { return g.ID == id })
+func setupIndex(setups []setup, id string) int {
+	return slices.IndexFunc(setups, func(g setup) bool { return g.ID == id })
 }
 
 // changeover leads from the setting in force to the one that is to follow.

@@ -244,8 +244,8 @@ func (tx setupTxn) applySetup(i int) {
 	if !joined {
 		by = tank.Unchanged // no level was ever seen
 	}
-	wet := old.interfaceSetting()
-	tx.tanks = tx.tanks.Converted(i, by, wet.conversionTo(w.interfaceSetting()))
+	water := old.interfaceSetting()
+	tx.tanks = tx.tanks.Converted(i, by, water.conversionTo(w.interfaceSetting()))
 	tx.tankBook = tx.tankBook.SetupChanged(i)
 	was := old.pastSetupAt(tx.now)
 	was.Until, was.Conversion = tx.now.Round(0), &by

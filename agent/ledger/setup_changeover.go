@@ -19,11 +19,11 @@ import (
 // began.
 
 const (
-	seamFew  = 3                 // levels that agree
-	seamEcho = 100 * time.Second // site time; a gauge that nobody knows may begin with a false echo
-	oddNear  = time.Minute       // site time; a load that begins so soon after it may have begun before
-	drawLean = 0.3               // share of its fall by which a draw that went on unseen may have been faster or slower
-	oddSure  = 0.5               // the most that one believes of a load across it
+	changeoverFew   = 3                 // levels that agree
+	changeoverEcho  = 100 * time.Second // site time; a gauge that nobody knows may begin with a false echo
+	discrepancyNear = time.Minute       // site time; a load that begins so soon after it may have begun before
+	drawLean        = 0.3               // share of its fall by which a draw that went on unseen may have been faster or slower
+	discrepancySure = 0.5               // the most that one believes of a load across it
 
 	meanwhile = " changed meanwhile, measured by the old"
 )
@@ -149,7 +149,7 @@ func (tx setupTxn) firstLevelsAgree(i int, want levelSetting, x tank.Input) bool
 	m.n, m.end, m.now = m.n+1, x.Mono, x.Value
 	tx.setFirstLevels(i, m)
 	have := tx.setups[i].levelSetting()
-	return m.n >= seamFew && (have.sameSource(want) || m.end-m.begin >= site.scaled(seamEcho))
+	return m.n >= changeoverFew && (have.sameSource(want) || m.end-m.begin >= site.scaled(changeoverEcho))
 }
 
 // setFirstLevels keeps the first levels of a tank.
@@ -246,7 +246,7 @@ func (tx setupTxn) markDiscrepancies(load *tank.Load) {
 	defer tx.markOutdated(load, i, len(load.Review))
 	for k := range tx.setups {
 		for _, o := range tx.setups[k].discrepancies(tx.l.configured[k].levelSetting()) {
-			during := load.Start.Before(o.To.Add(site.scaled(oddNear))) && load.End.After(o.From)
+			during := load.Start.Before(o.To.Add(site.scaled(discrepancyNear))) && load.End.After(o.From)
 			if !during && !tx.setups[k].loadEndedBy(o) || k != i && !(during && o.Unexplained) {
 				continue
 			}
@@ -255,7 +255,7 @@ func (tx setupTxn) markDiscrepancies(load *tank.Load) {
 				note = tx.setups[k].ID + ": " + note
 			}
 			load.Review = append(slices.Clone(load.Review), note)
-			load.Confidence = min(load.Confidence, oddSure)
+			load.Confidence = min(load.Confidence, discrepancySure)
 		}
 	}
 }
@@ -265,7 +265,7 @@ func (tx setupTxn) markDiscrepancies(load *tank.Load) {
 func (tx setupTxn) markOutdated(load *tank.Load, i, reasons int) {
 	if why := tx.setups[i].levelCorrections(&tx.l.configured[i]); why != "" && len(load.Review) == reasons {
 		load.Review = append(slices.Clone(load.Review), why+meanwhile)
-		load.Confidence = min(load.Confidence, oddSure)
+		load.Confidence = min(load.Confidence, discrepancySure)
 		load.Remarks = slices.DeleteFunc(load.Remarks, func(s string) bool { return s == why+meanwhile }) // it is a copy
 	}
 }

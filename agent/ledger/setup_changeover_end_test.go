@@ -22,8 +22,8 @@ func falling(high float64, from, to time.Time) func(time.Duration) float64 {
 // marked are the reasons for a review of a load, which is not to be believed more than half.
 func marked(t *testing.T, l tank.Load, want string) {
 	t.Helper()
-	if why := strings.Join(l.Review, "; "); !strings.Contains(why, want) || l.Confidence > oddSure {
-		t.Errorf("%s: review %q, confidence %g; want %q and at most %g", l.Tank, why, l.Confidence, want, oddSure)
+	if why := strings.Join(l.Review, "; "); !strings.Contains(why, want) || l.Confidence > discrepancySure {
+		t.Errorf("%s: review %q, confidence %g; want %q and at most %g", l.Tank, why, l.Confidence, want, discrepancySure)
 	}
 }
 
@@ -41,10 +41,10 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 			pass(2 * time.Minute)
 			b.wired(otherSource, nil)
 			if stuck {
-				gears := slices.Clone(b.state.setups)
-				gears[0].Changeover = &changeover{To: b.configured[0].levelSetting(), Conversion: tank.Conversion{Ratio: 1, Add: 118}, Discrepancy: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
+				setups := slices.Clone(b.state.setups)
+				setups[0].Changeover = &changeover{To: b.configured[0].levelSetting(), Conversion: tank.Conversion{Ratio: 1, Add: 118}, Discrepancy: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
 				tx := b.begin(time.Now())
-				tx.putJSON(setupsKey, gears)
+				tx.putJSON(setupsKey, setups)
 				b.must(b.box.Update(tx.commitTo))
 				b.again()
 			}

@@ -156,8 +156,8 @@ func TestAChangedSettingMakesNoTicket(t *testing.T) {
 						t.Errorf("events %v: there was nothing but a change", b.rules())
 					}
 				}
-				if _, gears := b.state.tanks.Phase(0), b.state.setups[0]; b.state.setupsPending || gears.levelSetting() != b.configured[0].levelSetting() {
-					t.Errorf("the change is not in force: %+v", gears)
+				if _, inForce := b.state.tanks.Phase(0), b.state.setups[0]; b.state.setupsPending || inForce.levelSetting() != b.configured[0].levelSetting() {
+					t.Errorf("the change is not in force: %+v", inForce)
 				}
 			})
 		})

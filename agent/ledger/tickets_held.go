@@ -44,7 +44,7 @@ func (tx ticketTxn) markHeldForReview(id, why string) {
 	held := slices.Clone(tx.heldTickets)
 	for i := range held {
 		if l := &held[i].Load; l.Tank == id && !slices.Contains(l.Review, why) {
-			l.Review, l.Confidence = append(slices.Clone(l.Review), why), min(l.Confidence, oddSure)
+			l.Review, l.Confidence = append(slices.Clone(l.Review), why), min(l.Confidence, discrepancySure)
 			tx.heldTickets = held
 		}
 	}
