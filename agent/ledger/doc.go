@@ -13,14 +13,12 @@
 //
 // # Decisions
 //
-// A state is a value: the ledger keeps the old one until the commit has returned nil, so that a failed commit cannot half-happen.
 // The tanks' mark says when storing is due, so that a week of quiet levels does not wear the flash. The stored state is enough to
 // decide the same: it has every sample from 45 minutes before now, or before a draw under way, and a recording's place is stored
 // with what its rows did. A run's first input is the clock, and uptime and boot id tell how long it was away. From 8 KiB the
 // tanks' state and the open book are deflated (pack.go): twenty quiet tanks cost some 10 MB of flash writes a day, one costs 5.
 //
-// A record is one element, not one request: the sender joins elements, so that a refused batch can be bisected and the bytes of each
-// stay what was stored. What cannot be written down (a figure that is not finite, an id that is too long) is left out by itself
+// What cannot be written down (a figure that is not finite, an id that is too long) is left out by itself
 // and told, record-unwritable: it fails no batch and no tick.
 //
 // Hold and clock are one waiting room: a finished load waits until its hold is over, a person has looked (review: hold) and the
