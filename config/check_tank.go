@@ -86,9 +86,18 @@ func (c *checker) checkLengthUnit(where string, info PointInfo) {
 	switch {
 	case info.Unit == "":
 		c.problemf(c.pointPath(info), "missing; %s is a level: write unit: in (or ft, m, cm, mm, percent)", info.Point)
+	case err != nil && writesLength(info.Unit): // earlier versions took it, and each of its levels was bad
+		c.strictf(where, "%s is in %s, which no level is measured in; write in, ft, m, cm, mm or percent. Until then no level of it is good, and the tank makes no ticket",
+			info.Point, quote(string(info.Unit)))
 	case err != nil:
 		c.problemf(where, "%s is in %s, which is no length; a level is in in, ft, m, cm, mm or percent of the height", info.Point, quote(string(info.Unit)))
 	}
+}
+
+// writesLength says that a length may be written with a unit: a height, as 20' or 20 ft.
+func writesLength(unit collectors.Unit) bool {
+	_, err := tank.ParseLength("1" + string(unit))
+	return err == nil
 }
 
 // pointPath is the path of a point's unit in the file.
