@@ -12,6 +12,9 @@ import (
 
 // flagError says what is wrong with a flag.
 func flagError(cmd *cobra.Command, err error) error {
+	if asked, _ := cmd.Flags().GetBool("help"); asked {
+		return pflag.ErrHelp // whatever stands behind -h
+	}
 	hint := fmt.Sprintf("; `%s -h` lists the flags", cmd.CommandPath())
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		name := unknown.GetSpecifiedName()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,20 @@ const (
 	commandColumn = 40 // where what a command is for begins
 	flagColumn    = 34 // where what a flag is for begins, at most
 )
+
+// unknownCommand is the mistake of a word that is no command before -h: a script that asks whether there is such a command must
+// not be told yes. Behind -h nothing counts.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	words := cmd.Flags().Args()
+	if !cmd.HasSubCommands() || len(words) == 0 {
+		return nil
+	}
+	asked := slices.IndexFunc(args, func(a string) bool { return a == "-h" || a == "--help" })
+	if asked < slices.Index(args, words[0]) {
+		return nil
+	}
+	return cmd.RunE(cmd, words)
+}
 
 // printHelp prints what a command is for and its flags, of a group its commands, and of the program all of them.
 func printHelp(cmd *cobra.Command, _ []string) {

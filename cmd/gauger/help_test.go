@@ -122,3 +122,18 @@ func TestShellsComplete(t *testing.T) {
 		}
 	}
 }
+
+// What stands behind -h does not matter; a word that is no command before it does, so that nobody is told that it were one.
+func TestHelpOfWhatIsNoCommand(t *testing.T) {
+	for args, want := range map[string]int{
+		"check -h --tempalte": exitDone, "--help tickets list --tank 1": exitDone, "-h nosuch": exitDone, "tickets -h": exitDone,
+		"check --junk -h": exitUsage, "tickets lst -h": exitUsage, "nosuch -h": exitUsage,
+	} {
+		if _, errs, status := answers(t, args); status != want {
+			t.Errorf("%s: status %d, want %d: %s", args, status, want, errs)
+		}
+	}
+	if _, errs, _ := answers(t, "tickets lst -h"); !strings.Contains(errs, "did you mean list?") {
+		t.Errorf("tickets lst -h: %s", errs)
+	}
+}

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"log"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/spf13/cobra"
 )
 
 func main() {
@@ -20,6 +23,14 @@ func main() {
 // execute does what args ask for and returns the exit status.
 func execute(ctx context.Context, c *call, args []string) int {
 	root := newRoot(c)
-	root.SetArgs(twoDashes(root, args))
-	return exitStatus(c, inWords(ctx, root.ExecuteContext(ctx)))
+	args = twoDashes(root, args)
+	root.SetArgs(args)
+	var unknown error
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		if unknown = unknownCommand(cmd, args); unknown == nil {
+			printHelp(cmd, nil)
+		}
+	})
+	err := root.ExecuteContext(ctx)
+	return exitStatus(c, inWords(ctx, cmp.Or(err, unknown)))
 }
