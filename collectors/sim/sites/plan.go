@@ -138,16 +138,6 @@ func (p *plan) ordinary(sensors ...string) (*tank, *draw) {
 // then puts off what needs to know when the oil flowed.
 func (p *plan) then(do func()) { p.later = append(p.later, do) }
 
-// drawn of a tank in each second, bbl/min, once it has flowed.
-func (p *plan) drawn(t *tank) []float64 {
-	for i := range p.tanks {
-		if p.tanks[i] == t {
-			return p.flows.drawn[i]
-		}
-	}
-	return nil
-}
-
 // add puts a motion on a tank's reading.
 func (t *tank) add(l layer) { t.gauge.moving = append(t.gauge.moving, l) }
 
