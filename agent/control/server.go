@@ -129,28 +129,21 @@ type (
 	None struct{}
 )
 
-// Open lays out what can be asked for.
-func (d *Server) Open() *Server {
-	d.live = map[string]LiveStream{"readings": LiveStreamOf(d.readings)}
-	d.requests = d.allRequests()
-	return d
-}
-
-// needsNoOutbox names the requests that work without an outbox too: how the site stands, and what is read.
-var needsNoOutbox = []string{"status", "read"}
-
-// OpenWithoutOutbox lays out what can be asked for while there is no outbox.
+// OpenWithoutOutbox lays out what can be asked for while there is no outbox: how the site stands, and what is read.
 func (d *Server) OpenWithoutOutbox() *Server {
 	d.live = map[string]LiveStream{}
-	d.requests = d.allRequests()
-	maps.DeleteFunc(d.requests, func(name string, _ Request) bool { return !slices.Contains(needsNoOutbox, name) })
+	d.requests = map[string]Request{
+		"status": RequestOf(func(context.Context, None) (Status, error) { return d.Status() }),
+		"read":   RequestOf(d.read),
+	}
 	return d
 }
 
-func (d *Server) allRequests() map[string]Request {
-	return map[string]Request{
-		"status":          RequestOf(func(context.Context, None) (Status, error) { return d.Status() }),
-		"read":            RequestOf(d.read),
+// Open lays out what can be asked for: that, and all that needs the outbox.
+func (d *Server) Open() *Server {
+	d.OpenWithoutOutbox()
+	d.live["readings"] = LiveStreamOf(d.readings)
+	maps.Copy(d.requests, map[string]Request{
 		"queue":           RequestOf(d.queue),
 		"clock.trust":     RequestOf(d.trustClock),
 		"outbox.list":     RequestOf(d.listRecords),
@@ -177,7 +170,8 @@ func (d *Server) allRequests() map[string]Request {
 		"login":           RequestOf(d.login),
 		"devices.query":   RequestOf(d.devices),
 		"events.get":      RequestOf(d.events),
-	}
+	})
+	return d
 }
 
 func (d *Server) trustClock(context.Context, None) (None, error) {
