@@ -8,6 +8,7 @@ import (
 	"time"
 	_ "time/tzdata" // a box without a zone database knows every zone
 
+	"gauger/agent/cloud"
 	"gauger/collectors"
 
 	"go.yaml.in/yaml/v3"
@@ -151,7 +152,7 @@ func (c *checker) checkListen() {
 		c.problemf("http.listen", "%s is not a port; write 127.0.0.1:8480", quote(port))
 		return
 	}
-	if !loopback(host) {
+	if !cloud.Loopback(host) {
 		c.warnf("http.listen", "everyone who reaches the box over the network can read the status page here; 127.0.0.1:%s is the box alone", port)
 	}
 }

@@ -64,7 +64,7 @@ func (c *checker) checkServiceURL() {
 		c.problemf(path, "holds a user or password; remove what stands before the @, keys have settings of their own")
 	case u.Scheme != "https" && u.Scheme != "http":
 		c.problemf(path, "%s is not spoken to a service; write https://%s", quote(u.Scheme), u.Host)
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && !cloud.Loopback(u.Hostname()):
 		c.problemf(path, "http would send the key readable over the network; write https://%s (http only toward the box itself)", u.Host)
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		c.problemf(path, "has a ? or #; write the base address alone, https://%s", u.Host)

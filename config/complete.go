@@ -3,11 +3,10 @@ package config
 import (
 	"cmp"
 	"math"
-	"net"
 	"net/url"
-	"strings"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -122,7 +121,7 @@ func inchesApart(table tank.Table, l tank.Loads, apart time.Duration) float64 {
 // remote says that the service is not on the box itself, as far as its address can be read.
 func (c *Config) remote() bool {
 	u, err := url.Parse(c.Service.URL)
-	return err == nil && u.Host != "" && !loopback(u.Hostname())
+	return err == nil && u.Host != "" && !cloud.Loopback(u.Hostname())
 }
 
 // leastHold is the longest time that the detector itself needs after the end of a load. In a demonstration it is
@@ -141,10 +140,4 @@ func (c *Config) leastHold() time.Duration {
 		}
 	}
 	return least
-}
-
-// loopback says that a host is the box itself.
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/collectors/sim"
 )
 
@@ -103,7 +104,7 @@ func TestASpeedThatOneTankHasAlone(t *testing.T) {
 func TestLoopbackHosts(t *testing.T) {
 	for host, want := range map[string]bool{"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "LOCALHOST": true,
 		"10.0.0.1": false, "localhost.example.com": false, "0.0.0.0": false, "": false, "127.0.0.1.example.com": false} {
-		if loopback(host) != want {
+		if cloud.Loopback(host) != want {
 			t.Errorf("%q: %t", host, !want)
 		}
 	}
