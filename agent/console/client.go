@@ -25,8 +25,14 @@ type Client struct {
 // ErrNoDaemon says that nobody answers on the socket.
 var ErrNoDaemon = errors.New("no gauger is running")
 
-// Dial finds the daemon behind the socket, or returns ErrNoDaemon.
-func Dial(path string) (*Client, error) {
+// answerLimit is how long a daemon may take to answer anything at all. It needs no disk and no lock for that.
+const answerLimit = 10 * time.Second
+
+// Dial finds the daemon behind the socket, or returns ErrNoDaemon. One that is stopped or hangs is an error too: the kernel
+// takes calls for it, and a request would wait for ever.
+func Dial(path string) (*Client, error) { return dial(path, answerLimit) }
+
+func dial(path string, limit time.Duration) (*Client, error) {
 	c, err := net.DialTimeout("unix", path, 2*time.Second)
 	if err != nil {
 		if errors.Is(err, os.ErrPermission) {
@@ -35,10 +41,25 @@ func Dial(path string) (*Client, error) {
 		return nil, fmt.Errorf("%w on %s", ErrNoDaemon, path)
 	}
 	c.Close()
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+	call := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}
-	return &Client{path, &http.Client{Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}}, nil
+	client := &Client{path, &http.Client{Transport: &http.Transport{DialContext: call, DisableKeepAlives: true}}}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gauger/", nil)
+	if err != nil {
+		return nil, fmt.Errorf("ask the running gauger: %w", err)
+	}
+	answer, err := client.http.Do(r) // that there is nothing at / is an answer
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("the gauger on %s was called and has not answered for %s: it is stopped or hangs; `systemctl status gauger` shows it, `systemctl restart gauger` starts it again, which loses nothing", path, limit)
+	case err != nil:
+		return nil, fmt.Errorf("%w on %s: it has just ended", ErrNoDaemon, path)
+	}
+	answer.Body.Close()
+	return client, nil
 }
 
 // Call sends a request and reads the result into result, which may be nil.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -293,5 +294,19 @@ func TestADaemonThatEndsSaysSo(t *testing.T) {
 	}
 	if got := said(ended, errors.New("no such tank")); got != "no such tank" {
 		t.Errorf("what it is about got lost: %s", got)
+	}
+}
+
+// A daemon that is stopped takes calls, since the kernel does, and answers none: whoever asks is told, and does not wait for ever.
+func TestADaemonThatIsStoppedIsNotWaitedForForEver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "stopped.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = dial(path, time.Millisecond)
+	if err == nil || errors.Is(err, ErrNoDaemon) || !strings.Contains(err.Error(), "the gauger on "+path+" was called and has not answered for 1ms: it is stopped or hangs; `systemctl status gauger`") {
+		t.Errorf("says %v", err)
 	}
 }
