@@ -26,6 +26,7 @@ type checkOptions struct {
 func checkCommand(c *call) *cobra.Command {
 	o := &checkOptions{}
 	cmd := newCommand(c, "check [--print] [--example] [--templates]", "look the configuration over, without a network", o.run)
+	cmd.ValidArgsFunction = fileNames
 	f := cmd.Flags()
 	f.BoolVar(&o.print, "print", false, "print the effective configuration, secrets by their source only")
 	f.BoolVar(&o.example, "example", false, "print the example configuration, which is the documentation")
@@ -45,6 +46,9 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	case len(args) == 1:
 		c.config = args[0]
 	}
+	if c.json() && (o.print || o.example || o.templates || o.template != "") {
+		return usageError{"--format json is check's verdict; leave it out beside --print, --example, --templates and --template"}
+	}
 	switch {
 	case o.example:
 		_, err := c.out.Write(config.Example)
@@ -63,7 +67,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		late = strictProblems(cfg, o.slow)
 		doubts = cfg.Warnings
 	}
-	if c.json() && !o.print {
+	if c.json() {
 		return checkJSON(c, cfg, doubts, errors.Join(err, late))
 	}
 	for _, w := range doubts {

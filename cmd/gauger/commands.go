@@ -21,7 +21,7 @@ func newRoot(c *call) *cobra.Command {
 	root := &cobra.Command{
 		Use: "gauger", Short: "gauger reads the site's tanks and writes the run tickets.",
 		SilenceErrors: true, SilenceUsage: true, Args: cobra.ArbitraryArgs,
-		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true, DefaultShellCompDirective: new(cobra.ShellCompDirectiveNoFileComp)},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case showVersion:
@@ -36,9 +36,7 @@ func newRoot(c *call) *cobra.Command {
 	root.SetIn(c.in)
 	root.SetOut(c.out)
 	root.SetErr(c.err)
-	root.SetHelpFunc(printHelp)
 	root.SetHelpCommand(newHelpCommand())
-	root.SetFlagErrorFunc(flagError)
 	root.Flags().BoolVar(&showVersion, "version", false, "say which gauger this is")
 	f := root.PersistentFlags()
 	f.StringVarP(&c.config, "c", "c", cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig), "configuration `FILE`; $GAUGER_CONFIG has another default")
@@ -46,6 +44,7 @@ func newRoot(c *call) *cobra.Command {
 	f.StringVar(&c.format, "format", "", "output `FORMAT`: text, or json for a program (default text)")
 	addCommands(root, c)
 	completeFormats(root)
+	completeFiles(root)
 	return root
 }
 

@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // completionCommand prints what makes a shell complete commands, flags and their values.
 func completionCommand(c *call) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish"}
-	return &cobra.Command{
+	return withoutFlags(&cobra.Command{
 		Use: "completion bash|zsh|fish", Short: "what makes a shell complete commands and flags", Args: cobra.ArbitraryArgs, ValidArgs: shells,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch root := cmd.Root(); strings.Join(args, " ") {
@@ -23,5 +24,49 @@ func completionCommand(c *call) *cobra.Command {
 			}
 			return usageError{fmt.Sprintf("completion wants the shell: %s; `source <(gauger completion bash)` takes it into this one", joinOr(shells))}
 		},
+	})
+}
+
+// complete lets a shell complete a flag's value.
+func complete(cmd *cobra.Command, flag string, words []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+}
+
+// completeFormats lets a shell complete --format, which has its own words with each command.
+func completeFormats(root *cobra.Command) {
+	words := func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return formatsOf(cmd), cobra.ShellCompDirectiveNoFileComp
 	}
+	_ = root.RegisterFlagCompletionFunc("format", words) // the flag is there
+}
+
+// eachCommand calls see with a command and all below it.
+func eachCommand(cmd *cobra.Command, see func(*cobra.Command)) {
+	see(cmd)
+	for _, sub := range cmd.Commands() {
+		eachCommand(sub, see)
+	}
+}
+
+// completeFiles lets a shell complete the names of files where a flag takes one, and nowhere else.
+func completeFiles(root *cobra.Command) {
+	eachCommand(root, func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(x *pflag.Flag) {
+			if value, _ := pflag.UnquoteUsage(x); strings.EqualFold(value, "file") || value == "SOCKET" || x.Name == "against" {
+				_ = cmd.RegisterFlagCompletionFunc(x.Name, fileNames) // the flag is there
+			}
+		})
+	})
+}
+
+// fileNames lets a shell complete the names of files.
+func fileNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// plainUsages takes the backquotes, which name a flag's value in help, out of what a shell shows of it.
+func plainUsages(root *cobra.Command) {
+	eachCommand(root, func(cmd *cobra.Command) {
+		cmd.LocalFlags().VisitAll(func(x *pflag.Flag) { x.Usage = strings.ReplaceAll(x.Usage, "`", "") })
+	})
 }

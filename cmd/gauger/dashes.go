@@ -38,6 +38,8 @@ func twoDashes(root *cobra.Command, args []string) []string {
 		}
 		f := cmd.Flag(name)
 		switch {
+		case name == "help": // and --help=false too: nobody who says help wants the command to do its work
+			out = append(out, "--help")
 		case given && len(name) == 1: // pflag takes -o= for the value "="
 			out = append(out, dashed(name), value)
 		case given:

@@ -84,6 +84,17 @@ func TestFlagsAreRefusedInWords(t *testing.T) {
 		"tickets match A -barrels x":     "invalid value \"x\" for flag -barrels: parse error; `gauger tickets match -h` lists the flags",
 		"tickets match A -barrels 1e999": "invalid value \"1e999\" for flag -barrels: value out of range; `gauger tickets match -h` lists the flags",
 		"scan u -type foo":               "invalid value \"foo\" for flag -type: want holding, input, coil or discrete; `gauger scan -h` lists the flags",
+		"--unmatched tickets list":       "--unmatched stands behind its command: `gauger tickets list --unmatched`; `gauger tickets list -h` lists the flags",
+		"-c x -no-wait memo add 1 x":     "--no-wait stands behind its command: `gauger memo add --no-wait`; `gauger memo add -h` lists the flags",
+		"tickets --unmatched list":       "--unmatched stands behind its command: `gauger tickets list --unmatched`; `gauger tickets list -h` lists the flags",
+		"--yes tickets edit":             "there is no flag --yes; `gauger tickets edit -h` lists the flags",
+		"--yes":                          "there is no flag --yes; `gauger -h` lists the flags",
+		"version -c x":                   "version has no flag -c",
+		"version --format=json":          "version has no flag --format",
+		"help --socket=x tickets":        "help has no flag --socket",
+		"completion bash --format json":  "completion has no flag --format",
+		"check --example --format json":  "--format json is check's verdict; leave it out beside --print, --example, --templates and --template",
+		"check --print --format json":    "--format json is check's verdict; leave it out beside --print, --example, --templates and --template",
 		"outbox list -o x":               "there is no flag -o (did you mean -c?); `gauger outbox list -h` lists the flags",
 	} {
 		var errs bytes.Buffer
@@ -91,6 +102,15 @@ func TestFlagsAreRefusedInWords(t *testing.T) {
 		c.err = &errs
 		if status := execute(t.Context(), c, strings.Fields(given)); status != exitUsage || errs.String() != "gauger: "+want+"\n" {
 			t.Errorf("%s: status %d, says %q, want %q", given, status, &errs, want)
+		}
+	}
+}
+
+// A script has the flags of all commands once, before whichever command it calls.
+func TestFlagsOfAllStandBeforeAnyCommand(t *testing.T) {
+	for _, given := range []string{"-c x -format text -socket s version", "-c version version", "--format json help tickets", "-c x completion bash"} {
+		if out, errs, status := answers(t, given); status != exitDone || errs != "" || out == "" {
+			t.Errorf("%s: status %d, says %q, prints %q", given, status, errs, out)
 		}
 	}
 }

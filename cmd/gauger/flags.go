@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,14 +11,21 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagError says what is wrong with a flag.
-func flagError(cmd *cobra.Command, err error) error {
+// flagError says what is wrong with a flag of a command; args are the whole call's.
+func flagError(cmd *cobra.Command, args []string, err error) error {
 	if asked, _ := cmd.Flags().GetBool("help"); asked {
 		return pflag.ErrHelp // whatever stands behind -h
 	}
+	unknown, isUnknown := errors.AsType[*pflag.NotExistError](err)
+	if isUnknown {
+		cmd = namedCommand(cmd, args)
+	}
 	hint := fmt.Sprintf("; `%s -h` lists the flags", cmd.CommandPath())
-	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+	if isUnknown {
 		name := unknown.GetSpecifiedName()
+		if cmd.Flag(name) != nil { // it stands before the command's name, where only the flags of all commands are known
+			return usageError{fmt.Sprintf("%s stands behind its command: `%s %s`%s", dashed(name), cmd.CommandPath(), dashed(name), hint)}
+		}
 		var known []string
 		cmd.Flags().VisitAll(func(x *pflag.Flag) { known = append(known, dashed(x.Name)) })
 		return usageError{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
@@ -33,6 +41,33 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usageError{fmt.Sprintf("invalid "+kind+" -%s: %s%s", invalid.GetValue(), invalid.GetFlag().Name, unreadValue(invalid), hint)}
 	}
 	return usageError{err.Error() + hint}
+}
+
+// namedCommand is the command below another that the words of a call name, flags or not between them.
+func namedCommand(cmd *cobra.Command, args []string) *cobra.Command {
+	for _, arg := range args {
+		if sub := subcommand(cmd, arg); sub != nil {
+			cmd = sub
+		}
+	}
+	return cmd
+}
+
+// refuseFlags refuses what stands behind a command that has no flags. Before it the flags of all commands may stand: a script
+// has them once for all of its calls.
+func refuseFlags(cmd *cobra.Command, args []string) error {
+	if cmd.Annotations[noFlagsNote] == "" {
+		return nil
+	}
+	for _, arg := range args[slices.Index(args, cmd.Name())+1:] {
+		if arg == "--" {
+			return nil
+		}
+		if name, _, _ := strings.Cut(arg, "="); strings.HasPrefix(arg, "-") {
+			return usageError{fmt.Sprintf("%s has no flag %s", commandName(cmd), name)}
+		}
+	}
+	return nil
 }
 
 // unreadValue says why a flag's value cannot be read, without the names of Go's functions.
@@ -52,7 +87,14 @@ func unreadValue(invalid *pflag.InvalidValueError) string {
 const (
 	formatsNote     = "formats"      // those that it prints, the first of them by default
 	formatUsageNote = "format usage" // what help says of them
+	noFlagsNote     = "no flags"     // it has none, not even those of all commands
 )
+
+// withoutFlags says that a command has no flags.
+func withoutFlags(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{noFlagsNote: "yes"}
+	return cmd
+}
 
 // printsFormats says which formats a command prints, the first of them by default.
 func printsFormats(cmd *cobra.Command, about string, formats ...string) {
@@ -80,19 +122,6 @@ func word(cmd *cobra.Command, into *string, name, about string, words ...string)
 		return err
 	})
 	complete(cmd, name, words)
-}
-
-// complete lets a shell complete a flag's value.
-func complete(cmd *cobra.Command, flag string, words []string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
-}
-
-// completeFormats lets a shell complete --format, which has its own words with each command.
-func completeFormats(root *cobra.Command) {
-	words := func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return formatsOf(cmd), cobra.ShellCompDirectiveNoFileComp
-	}
-	_ = root.RegisterFlagCompletionFunc("format", words) // the flag is there
 }
 
 // oneOf finds a word among those allowed, in upper or lower case.

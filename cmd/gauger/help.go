@@ -15,7 +15,7 @@ import (
 const (
 	helpWide      = 80
 	commandColumn = 40 // where what a command is for begins
-	flagColumn    = 34 // where what a flag is for begins, at most
+	rowColumn     = 34 // where what a flag or a group's command is for begins, at most
 )
 
 // unknownCommand is the mistake of a word that is no command before -h: a script that asks whether there is such a command must
@@ -37,20 +37,31 @@ func printHelp(cmd *cobra.Command, _ []string) {
 	w := cmd.OutOrStdout()
 	if !cmd.HasParent() {
 		fmt.Fprintf(w, "%s\n\n", cmd.Short)
-		for _, sub := range cmd.Commands() {
-			printCommands(w, sub)
-		}
+		eachCommand(cmd, func(sub *cobra.Command) {
+			if sub.HasParent() && !sub.HasSubCommands() && !sub.Hidden {
+				fmt.Fprint(w, helpRow("  "+usageLine(sub), commandColumn, sub.Short))
+			}
+		})
 		fmt.Fprint(w, "\nBefore or behind any command, --version alone:\n")
-		printFlags(w, cmd)
+		printRows(w, flagRows(cmd))
 		fmt.Fprint(w, "\n`gauger COMMAND -h` lists a command's flags.\nExit status: 0 done, 1 failed, 2 usage, 75 busy, 78 bad configuration.\n")
 		return
 	}
-	fmt.Fprintf(w, "%s\n%s\n", usageLine(cmd), wrapped("  ", cmd.Short))
+	fmt.Fprintf(w, "%s\n%s", usageLine(cmd), wrapped("  ", cmd.Short))
+	rows := flagRows(cmd)
 	if cmd.HasSubCommands() {
-		printCommands(w, cmd)
-		return
+		rows = nil
+		for _, sub := range cmd.Commands() {
+			rows = append(rows, [2]string{"  " + sub.Use, sub.Short})
+		}
 	}
-	printFlags(w, cmd)
+	if len(rows) > 0 {
+		fmt.Fprintln(w)
+	}
+	printRows(w, rows)
+	if cmd.HasSubCommands() {
+		fmt.Fprintf(w, "\n`%s COMMAND -h` lists a command's flags.\n", cmd.CommandPath())
+	}
 }
 
 // usageLine is a command with its arguments.
@@ -58,36 +69,32 @@ func usageLine(cmd *cobra.Command) string {
 	return strings.TrimSuffix(cmd.CommandPath(), cmd.Name()) + cmd.Use
 }
 
-// printCommands prints a command, or those of a group, each with what it is for.
-func printCommands(w io.Writer, cmd *cobra.Command) {
-	switch {
-	case cmd.HasSubCommands():
-		for _, sub := range cmd.Commands() {
-			printCommands(w, sub)
+// printRows prints heads and what each is for, in two columns: the second begins behind the longest head that leaves room for it.
+func printRows(w io.Writer, rows [][2]string) {
+	wide := 0
+	for _, row := range rows {
+		if head := len(row[0]) + 2; head <= rowColumn {
+			wide = max(wide, head)
 		}
-	case !cmd.Hidden:
-		fmt.Fprint(w, helpRow("  "+usageLine(cmd), commandColumn, cmd.Short))
+	}
+	for _, row := range rows {
+		fmt.Fprint(w, helpRow(row[0], wide, row[1]))
 	}
 }
 
-// printFlags prints the flags that a command knows, in the order of the alphabet.
-func printFlags(w io.Writer, cmd *cobra.Command) {
-	var lines [][2]string
-	wide := 0
+// flagRows are the flags that a command knows, in the order of the alphabet.
+func flagRows(cmd *cobra.Command) (rows [][2]string) {
 	visitFlags(cmd, func(name, value, about string) {
-		text := "  " + strings.TrimSpace(name+" "+value)
-		lines = append(lines, [2]string{text, about})
-		if len(text)+2 <= flagColumn {
-			wide = max(wide, len(text)+2)
-		}
+		rows = append(rows, [2]string{"  " + strings.TrimSpace(name+" "+value), about})
 	})
-	for _, x := range lines {
-		fmt.Fprint(w, helpRow(x[0], wide, x[1]))
-	}
+	return rows
 }
 
 // visitFlags calls see with each flag of a command: its name with dashes, its value's name, and what it is for.
 func visitFlags(cmd *cobra.Command, see func(name, value, about string)) {
+	if cmd.Annotations[noFlagsNote] != "" {
+		return
+	}
 	cmd.InitDefaultHelpFlag() // takes the flags of all commands in
 	cmd.Flags().VisitAll(func(x *pflag.Flag) {
 		if x.Name == "help" {
@@ -135,7 +142,7 @@ func wrapped(indent, text string) string {
 
 // newHelpCommand prints the help of the command that is named behind it.
 func newHelpCommand() *cobra.Command {
-	return &cobra.Command{
+	return withoutFlags(&cobra.Command{
 		Use: "help [COMMAND]", Short: "what a command is for, and its flags", Args: cobra.ArbitraryArgs,
 		RunE: func(help *cobra.Command, args []string) error {
 			cmd, rest, err := help.Root().Find(args)
@@ -154,5 +161,5 @@ func newHelpCommand() *cobra.Command {
 			}
 			return commandNames(cmd), cobra.ShellCompDirectiveNoFileComp
 		},
-	}
+	})
 }

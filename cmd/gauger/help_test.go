@@ -123,6 +123,43 @@ func TestShellsComplete(t *testing.T) {
 	}
 }
 
+// Shells offer the names of files where one is taken and nowhere else, and descriptions as help has them.
+func TestShellsOfferFilesWhereOneIsTaken(t *testing.T) {
+	const files, none = "\n:0\n", ":4\n"
+	for args, want := range map[string]string{
+		"__complete version ^": none, "__complete status ^": none, "__complete tickets show ^": none, "__complete tickets list --from ^": none,
+		"__complete book --day ^": none, "__complete probe ^": none, "__complete memo add 1 ^": none, "__complete check --template ^": none,
+		"__complete check ^": files, "__complete outbox check ^": files, "__complete status -c ^": files, "__complete --socket ^": files,
+		"__complete outbox export -o ^": files, "__complete backtest --plot ^": files, "__complete backtest --against ^": files,
+		"__complete tickets add --file ^": files,
+	} {
+		words := strings.Fields(args)
+		words[len(words)-1] = ""
+		var text bytes.Buffer
+		c := quietCall()
+		c.out = &text
+		if status := execute(t.Context(), c, words); status != exitDone || !strings.HasSuffix("\n"+text.String(), want) {
+			t.Errorf("%s: status %d, prints\n%s\nwant %q at its end", args, status, &text, want)
+		}
+	}
+	for _, args := range []string{"__complete tickets edit --", "__complete --", "__complete backtest --"} {
+		text, _, _ := answers(t, args)
+		if !strings.Contains(text, "--c\tconfiguration FILE; ") || strings.Contains(text, "`") {
+			t.Errorf("%s prints\n%s", args, text)
+		}
+	}
+}
+
+// Whoever says help gets help, in whatever way it is said: nothing is done.
+func TestHelpIsHelp(t *testing.T) {
+	want, _, _ := answers(t, "version -h")
+	for _, args := range []string{"version --help=false", "version -help=no", "version -h=false"} {
+		if text, errs, status := answers(t, args); text != want || errs != "" || status != exitDone {
+			t.Errorf("%s: status %d, says %q, prints %q, want %q", args, status, errs, text, want)
+		}
+	}
+}
+
 // What stands behind -h does not matter; a word that is no command before it does, so that nobody is told that it were one.
 func TestHelpOfWhatIsNoCommand(t *testing.T) {
 	for args, want := range map[string]int{

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,11 @@ func execute(ctx context.Context, c *call, args []string) int {
 	root := newRoot(c)
 	args = twoDashes(root, args)
 	root.SetArgs(args)
+	if len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd) {
+		plainUsages(root)
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, args, err) })
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return refuseFlags(cmd, args) }
 	var unknown error
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		if unknown = unknownCommand(cmd, args); unknown == nil {

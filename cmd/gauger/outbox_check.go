@@ -23,7 +23,9 @@ type checkReport struct {
 }
 
 func outboxCheckCommand(c *call) *cobra.Command {
-	return newCommand(c, "check FILE", "examine an outbox file, without the daemon", runOutboxCheck)
+	cmd := newCommand(c, "check FILE", "examine an outbox file, without the daemon", runOutboxCheck)
+	cmd.ValidArgsFunction = fileNames
+	return cmd
 }
 
 // runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.

@@ -9,7 +9,7 @@ import (
 )
 
 func versionCommand(c *call) *cobra.Command {
-	return newCommand(c, "version", "which gauger this is", runVersion)
+	return withoutFlags(newCommand(c, "version", "which gauger this is", runVersion))
 }
 
 // runVersion says which gauger this is.
