@@ -79,7 +79,7 @@ func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error
 		return err
 	}
 	if o.events != "" {
-		if err := writeFile(o.events, "write the events", func(w io.Writer) error { return printJSON(w, t.events) }); err != nil {
+		if err := writeFile(o.events, "write the events", 0o666, func(w io.Writer) error { return printJSON(w, t.events) }); err != nil {
 			return err
 		}
 	}

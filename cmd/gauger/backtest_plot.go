@@ -69,7 +69,7 @@ func (t *trial) plot(path string, c backtestRange) error {
 		}
 		p.Panels = append(p.Panels, panel)
 	}
-	return writeFile(path, "draw the picture", func(w io.Writer) error { _, err := p.WriteTo(w); return err })
+	return writeFile(path, "draw the picture", 0o666, func(w io.Writer) error { _, err := p.WriteTo(w); return err })
 }
 
 // describeTank says height, contents and kind in a few words.

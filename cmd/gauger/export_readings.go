@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"gauger/agent/control"
 	"gauger/agent/recorder"
@@ -40,15 +39,11 @@ func (o *exportReadingsOptions) run(ctx context.Context, c *call, args []string)
 	if err != nil {
 		return err
 	}
-	return withConnection(c, func(d *connection) error {
+	return lookThrough(c, func(d *connection) error {
 		if o.file == "" {
 			return writeReadings(ctx, c, d, wanted, c.out)
 		}
-		out, err := os.Create(o.file)
-		if err != nil {
-			return fmt.Errorf("write the readings: %w", err)
-		}
-		return errors.Join(writeReadings(ctx, c, d, wanted, out), out.Close())
+		return writeFile(o.file, "write the readings", 0o666, func(out io.Writer) error { return writeReadings(ctx, c, d, wanted, out) })
 	})
 }
 
@@ -98,7 +93,7 @@ func (d *connection) stream(ctx context.Context, name string, args any, see func
 
 // replayRecorder calls play with the recorder's readings as a recording. play may end before the recording does.
 func replayRecorder(ctx context.Context, c *call, w control.ReadingsArgs, play func(io.Reader) error) error {
-	return withConnection(c, func(d *connection) error {
+	return lookThrough(c, func(d *connection) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		in, out := io.Pipe()

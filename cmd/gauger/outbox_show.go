@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -32,7 +31,7 @@ func runOutboxShow(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	var e control.Entry
-	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
+	if err := lookThrough(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
 		return err
 	}
 	if c.json() {
@@ -111,14 +110,15 @@ func (o *outboxExportOptions) run(ctx context.Context, c *call, args []string) e
 		_, err := exportRecords(ctx, c, c.out, s)
 		return err
 	}
-	out, err := os.OpenFile(o.file, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	n := 0
+	err = writeFile(o.file, "export the records", 0o600, func(out io.Writer) (err error) {
+		n, err = exportRecords(ctx, c, out, s)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("export the records: %w", err)
+		return err
 	}
-	n, err := exportRecords(ctx, c, out, s)
-	if err = errors.Join(err, out.Sync(), out.Close()); err == nil {
-		_, err = fmt.Fprintf(c.err, "%s written to %s\n", countText(n, "record"), o.file)
-	}
+	_, err = fmt.Fprintf(c.err, "%s written to %s\n", countText(n, "record"), o.file)
 	return err
 }
 

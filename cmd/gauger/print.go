@@ -7,9 +7,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -27,16 +29,50 @@ func printJSON(w io.Writer, v any) error {
 	return nil
 }
 
-// writeFile writes a result into a file.
-func writeFile(path, what string, write func(io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("%s: %w", what, err)
+// writeFile writes a result into a file; mode is that of a new one. An older file stays as it is until the result is whole: that
+// is written beside it and then takes its place. What is no plain file, such as a pipe, is written itself.
+func writeFile(path, what string, mode os.FileMode, write func(io.Writer) error) error {
+	old, err := os.Stat(path)
+	name, flags := path, os.O_WRONLY
+	beside := err != nil || old.Mode().IsRegular()
+	if beside {
+		if real, err := filepath.EvalSymlinks(path); err == nil {
+			path = real
+		}
+		name, flags = fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL
 	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
+	f, err := os.OpenFile(name, flags, mode)
+	if err != nil {
+		return fmt.Errorf("%s: open %s: %w", what, path, errors.Unwrap(err))
+	}
+	if err = write(f); beside {
+		err = takePlace(f, path, old, err)
+	} else {
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
 		return fmt.Errorf("%s to %s: %w", what, path, err)
 	}
 	return nil
+}
+
+// takePlace closes a written file and gives it its name, and mode and owner of the old one where there is one; wrote is what went
+// wrong until then, with which it is removed.
+func takePlace(f *os.File, path string, old os.FileInfo, wrote error) error {
+	err := wrote
+	if old != nil {
+		err = errors.Join(err, f.Chmod(old.Mode().Perm()))
+		if was, ok := old.Sys().(*syscall.Stat_t); ok && os.Geteuid() == 0 {
+			err = errors.Join(err, f.Chown(int(was.Uid), int(was.Gid)))
+		}
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		err = errors.Join(err, os.Remove(f.Name()))
+	}
+	return err
 }
 
 // firstLine is the first line of a longer text.
