@@ -22,7 +22,7 @@ func runKeysShow(ctx context.Context, c *call, args []string) error {
 		return usageError{"keys show takes no arguments"}
 	}
 	all, running := []keys.Status{}, false
-	err := withConnection(c, func(d *connection) error {
+	err := lookThrough(c, func(d *connection) error {
 		running = d.remote != nil
 		return d.request(ctx, "keys.show", control.None{}, &all)
 	})

@@ -29,7 +29,7 @@ func runStatus(ctx context.Context, c *call, args []string) error {
 		return usageError{"status takes no arguments"}
 	}
 	var s control.Status
-	err := withConnection(c, func(d *connection) error {
+	err := lookThrough(c, func(d *connection) error {
 		err := d.request(ctx, "status", control.None{}, &s)
 		s.Daemon = d.remote != nil
 		return err

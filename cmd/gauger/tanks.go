@@ -25,7 +25,7 @@ func runTanksList(ctx context.Context, c *call, args []string) error {
 	}
 	var rows []ledger.TankRow
 	live := false
-	err := withConnection(c, func(d *connection) error {
+	err := lookThrough(c, func(d *connection) error {
 		live = d.remote != nil
 		return d.request(ctx, "tanks.list", control.None{}, &rows)
 	})
