@@ -111,11 +111,11 @@ func (l layout) compare(t *testing.T) {
 	if len(budgets) != 1 || len(budgets[0].Shares) != l.units {
 		t.Fatalf("%d lines, %+v", len(budgets), budgets)
 	}
-	lines := pipeLines(t, only(slave))
+	lines := pipeLines(t, linetest.Only(slave))
 	s := runSite(t, lines, &collectorstest.Host{}, devices...)
 	linetest.Await(t, 5*time.Minute+30*time.Second)
 	s.stop()
-	polled := openLine(t, lines, l.url)
+	polled := linetest.Open(t, lines, l.url)
 	var rounds time.Duration
 	for _, r := range polled.Rounds() {
 		rounds += r.Took

@@ -29,7 +29,7 @@ func TestTheContractOfACollector(t *testing.T) {
 
 func liveAndAbsent(t *testing.T, url string) collectors.Collector {
 	lines := &line.Lines{}
-	t.Cleanup(func() { closeLines(t, lines) })
+	t.Cleanup(func() { linetest.Close(t, lines) })
 	all, err := New(lines, []Device{
 		{Name: "live", URL: url, Every: 20 * time.Millisecond, Timeout: 200 * time.Millisecond,
 			Points: []Point{holding("a", 0), holding("b", 1), {Name: "c", Coil: new(3)}}},

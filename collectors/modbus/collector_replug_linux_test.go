@@ -176,7 +176,7 @@ func TestUnplugging(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := &line.Lines{}
-	defer closeLines(t, lines)
+	defer linetest.Close(t, lines)
 	all, err := New(lines, []Device{{Name: "d", URL: "rtu://" + link + "?parity=N", Every: 10 * time.Millisecond, Timeout: 30 * time.Second, Points: []Point{holding("p", 0)}}})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ func TestALineIsSharedWithWhoeverAsks(t *testing.T) {
 			slave.Turnaround = 0
 			d := Device{Name: "d", URL: start(t, slave), Unit: new(2), Every: time.Millisecond, Timeout: 2 * time.Second, Points: []Point{holding("p", 9)}}
 			lines := &line.Lines{}
-			defer closeLines(t, lines)
+			defer linetest.Close(t, lines)
 			all, err := New(lines, []Device{d})
 			if err != nil {
 				t.Fatal(err)
@@ -36,7 +36,7 @@ func TestALineIsSharedWithWhoeverAsks(t *testing.T) {
 			defer done()
 			for range 20 {
 				before := len(host.Batches())
-				if found, err := survey.Scan(t.Context(), openLine(t, lines, d.URL), survey.Search{Units: []int{1, 3}, Timeout: 2 * time.Second}, nil); err != nil || !found[0].Answers || !found[1].Answers {
+				if found, err := survey.Scan(t.Context(), linetest.Open(t, lines, d.URL), survey.Search{Units: []int{1, 3}, Timeout: 2 * time.Second}, nil); err != nil || !found[0].Answers || !found[1].Answers {
 					t.Errorf("%+v, %v", found, err)
 				}
 				if !host.Await(patience, func() bool { return len(host.Batches()) > before }) {
@@ -52,7 +52,7 @@ func TestALineIsSharedWithWhoeverAsks(t *testing.T) {
 					t.Errorf("%+v", r)
 				}
 			}
-			if opened := openLine(t, lines, d.URL).Stats().Opened; opened != 1 {
+			if opened := linetest.Open(t, lines, d.URL).Stats().Opened; opened != 1 {
 				t.Errorf("opened %d times, want once for both", opened)
 			}
 		})
@@ -64,13 +64,13 @@ func TestGuestsKeepAwayFromWhatADeviceForbids(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{From: 103, To: 103, Silent: true})
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
 		d := Device{Name: "d", URL: "tcp://site", Forbidden: []Forbidden{{Holding: new(103)}}, Points: []Point{holding("a", 100)}}
 		if _, err := newDevice(lines, d); err != nil {
 			t.Fatal(err)
 		}
-		found, err := survey.Probe(t.Context(), openLine(t, lines, d.URL), survey.Question{Unit: 1, Address: 100})
+		found, err := survey.Probe(t.Context(), linetest.Open(t, lines, d.URL), survey.Question{Unit: 1, Address: 100})
 		if err != nil {
 			t.Fatal(err)
 		}

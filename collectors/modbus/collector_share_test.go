@@ -72,8 +72,8 @@ func plc(a, b *modbustest.Bank) {
 func TestASecondMasterReadsWhatGaugerRead(t *testing.T) {
 	_, address, _ := shared(t, plc)
 	lines := &line.Lines{}
-	defer closeLines(t, lines)
-	second := openLine(t, lines, "tcp://"+address)
+	defer linetest.Close(t, lines)
+	second := linetest.Open(t, lines, "tcp://"+address)
 	ask := func(unit byte, table line.Table, from, count uint16) ([]byte, error) {
 		return second.Read(t.Context(), line.Request{Unit: unit, Table: table, Address: from, Quantity: count}, time.Second)
 	}
@@ -203,8 +203,8 @@ func TestWhatTwoRequestsDoNotAgreeOnIsNotShared(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slave := linetest.NumberedSlave()
 			slave.Unit(1).Set(modbustest.Holding, 5, 100)
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
 			changed := &change{after: 1, do: func() { slave.Unit(1).Set(modbustest.Holding, 5, level) }}
 			lines.Dial = changed.under(lines.Dial)
 			twice := func(p *Point) { p.Verify = "twice" }

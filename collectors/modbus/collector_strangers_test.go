@@ -91,7 +91,7 @@ func serialPair(t *testing.T) (ours, theirs string) {
 // answers waits until a slave answers at all.
 func answers(t *testing.T, lines *line.Lines, url string, r line.Request) {
 	t.Helper()
-	l := openLine(t, lines, url)
+	l := linetest.Open(t, lines, url)
 	linetest.Eventually(t, url, func() error {
 		_, err := l.Read(t.Context(), r, 300*time.Millisecond)
 		return err
@@ -112,7 +112,7 @@ func over(t *testing.T, transports []string, first line.Request, command []strin
 			place, theirs := placeFor(t, transport)
 			run(t, command[0], slices.Concat(command[1:], []string{transport}, theirs)...)
 			s := stranger{url: transport + "://" + place, lines: &line.Lines{}}
-			defer closeLines(t, s.lines)
+			defer linetest.Close(t, s.lines)
 			answers(t, s.lines, s.url, first)
 			test(t, s)
 		})

@@ -48,7 +48,7 @@ func (s *site) stop() {
 			s.Errorf("Run: %v", err)
 		}
 	}
-	closeLines(s.T, s.lines)
+	linetest.Close(s.T, s.lines)
 }
 
 // tally counts the batches of each device, and the Good readings of each point, since a given batch.
@@ -75,7 +75,7 @@ func TestEachDeviceKeepsItsBeat(t *testing.T) {
 			slave.Unit(byte(unit)).Set(modbustest.Holding, 0, 1)
 			devices = append(devices, Device{Name: fmt.Sprintf("u%d", unit), URL: "tcp://site", Unit: new(unit), Every: time.Second, Points: []Point{holding("p", 0)}})
 		}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 		linetest.Await(t, 2*time.Minute)
 		s.stop()
 		last := map[collectors.Point]time.Time{}

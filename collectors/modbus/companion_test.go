@@ -50,8 +50,8 @@ func newRadio(t *testing.T, points ...Point) (*radio, *device, *modbustest.Slave
 	t.Helper()
 	slave := modbustest.NewSlave()
 	r := &radio{bank: slave.Unit(1), began: time.Now()}
-	lines := pipeLines(t, only(slave))
-	t.Cleanup(func() { closeLines(t, lines) })
+	lines := pipeLines(t, linetest.Only(slave))
+	t.Cleanup(func() { linetest.Close(t, lines) })
 	options := Device{Name: "d", URL: "tcp://gateway", Points: points}
 	if err := optionsError([]Device{options}); err != nil {
 		t.Fatal(err)

@@ -30,9 +30,9 @@ func enronSlave() *modbustest.Slave {
 func TestSevenValuesAreTwentyEightBytes(t *testing.T) {
 	for _, url := range linetest.MemoryURLs {
 		synctest.Test(t, func(t *testing.T) {
-			lines := pipeLines(t, only(enronSlave()))
-			defer closeLines(t, lines)
-			data, err := openLine(t, lines, url).Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 7}, time.Second)
+			lines := pipeLines(t, linetest.Only(enronSlave()))
+			defer linetest.Close(t, lines)
+			data, err := linetest.Open(t, lines, url).Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 7}, time.Second)
 			if err != nil || len(data) != 28 {
 				t.Fatalf("%s: % x, %v", url, data, err)
 			}
@@ -55,8 +55,8 @@ func TestAnEnronDeviceBesideOrdinaryPoints(t *testing.T) {
 	for _, url := range linetest.MemoryURLs {
 		synctest.Test(t, func(t *testing.T) {
 			slave := enronSlave()
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
 			d.URL = url
 			for p, r := range readings(t, lines, d) {
 				if r.Quality != collectors.Good || r.Value != want[p] {
@@ -72,8 +72,8 @@ func TestAnEnronDeviceBesideOrdinaryPoints(t *testing.T) {
 
 func TestAPointOverridesItsDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lines := pipeLines(t, only(enronSlave()))
-		defer closeLines(t, lines)
+		lines := pipeLines(t, linetest.Only(enronSlave()))
+		defer linetest.Close(t, lines)
 		ordinary := Device{Name: "o", URL: "tcp://site", Unit: new(2), Enron: true, Points: []Point{holding("p", 7001, typed("float32", ""), func(p *Point) { p.Enron = new(false) })}}
 		if r := readings(t, lines, ordinary)["o/p"]; r.Value != 88.5 {
 			t.Errorf("two registers of an Enron device: %+v", r)
@@ -90,8 +90,8 @@ func TestTheOrderAppliesWithinTheFourBytes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slave := modbustest.NewSlave()
 			slave.Unit(1).SetEnron(modbustest.Holding, 65535, raw)
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
 			d := Device{Name: "d", URL: "rtu+tcp://site:1", Enron: true, Points: []Point{holding("p", 65535, typed("float32", order))}}
 			if r := readings(t, lines, d)["d/p"]; r.Value != 123.25 {
 				t.Errorf("%s: %v (%v)", order, r.Value, r.Err)
@@ -103,8 +103,8 @@ func TestTheOrderAppliesWithinTheFourBytes(t *testing.T) {
 func TestAtMost62ValuesInARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := enronSlave()
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
 		d := Device{Name: "d", URL: "tcp://site", Enron: true}
 		for i := range 70 {
 			d.Points = append(d.Points, holding(fmt.Sprint(i), 7001+i, typed("float32", "")))
@@ -117,7 +117,7 @@ func TestAtMost62ValuesInARequest(t *testing.T) {
 		if n := slave.Requests(1); n != 2 {
 			t.Errorf("%d requests for 70 values, want 2", n)
 		}
-		if _, err := openLine(t, lines, "tcp://site").Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 63}, time.Second); err == nil {
+		if _, err := linetest.Open(t, lines, "tcp://site").Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 63}, time.Second); err == nil {
 			t.Error("63 values were asked for")
 		}
 	})
@@ -131,9 +131,9 @@ func TestALateEnronAnswerIsNoOrdinaryOne(t *testing.T) {
 				slave := enronSlave()
 				slave.SetFaults(modbustest.Fault{Delay: time.Duration(delay) * time.Millisecond, Times: 1})
 				slave.Unit(1).Set(modbustest.Holding, 100, 1, 2)
-				lines := pipeLines(t, only(slave))
-				defer closeLines(t, lines)
-				l := openLine(t, lines, url)
+				lines := pipeLines(t, linetest.Only(slave))
+				defer linetest.Close(t, lines)
+				l := linetest.Open(t, lines, url)
 				_, _ = l.Read(t.Context(), line.Request{Unit: 1, Table: line.EnronHolding, Address: 7001, Quantity: 1}, time.Second) // late, or just in time
 				for range 4 {
 					if data, err := l.Read(t.Context(), line.Request{Unit: 1, Table: line.Holding, Address: 100, Quantity: 2}, time.Second); err == nil && binary.BigEndian.Uint32(data) != 0x10002 {
@@ -149,7 +149,7 @@ func TestAnEnronDeviceOverTLSIsReadToo(t *testing.T) {
 	slave := modbustest.NewSlave()
 	slave.Unit(1).SetEnron(modbustest.Holding, 7001, 0x42F68000)
 	lines := &line.Lines{}
-	defer closeLines(t, lines)
+	defer linetest.Close(t, lines)
 	d := Device{Name: "d", URL: linetest.TLSSlave(t, slave), Enron: true, Points: []Point{holding("p", 7001, typed("float32", ""))}}
 	if r := readings(t, lines, d)["d/p"]; r.Quality != collectors.Good || r.Value != 123.25 {
 		t.Errorf("%+v", r)

@@ -21,7 +21,7 @@ func TestCommLossOpensAfterThreeMissesAndClosesOnReturn(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		start := time.Now()
 		device := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("p", 7)}}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, device)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, device)
 		linetest.Await(t, 35*time.Second)
 		slave.SetFaults(modbustest.Fault{Silent: true})
 		linetest.Await(t, 20*time.Second) // polls at 40 and 50

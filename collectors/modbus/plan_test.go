@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 )
 
 func everyPoint(*point) bool { return true }
@@ -174,7 +175,7 @@ func TestAPlaceInAHoleIsAskedForAlone(t *testing.T) {
 }
 
 func TestHolesAreRemembered(t *testing.T) {
-	d := &device{name: "d", line: openLine(t, &line.Lines{}, "tcp://h"), points: wordsAt(1, 2, 3)}
+	d := &device{name: "d", line: linetest.Open(t, &line.Lines{}, "tcp://h"), points: wordsAt(1, 2, 3)}
 	d.holes = []hole{{Table: line.Holding, From: 2, Count: 1}, {Table: line.Coil, From: 7, Count: 0}}
 	b, err := d.saveHoles()
 	if err != nil {

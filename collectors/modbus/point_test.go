@@ -53,7 +53,7 @@ func TestEveryTypeAndOrderOverEveryTransport(t *testing.T) {
 			}
 			d.URL = start(t, slave)
 			lines := &line.Lines{}
-			defer closeLines(t, lines)
+			defer linetest.Close(t, lines)
 			for point, r := range readings(t, lines, d) {
 				s := samples[want[point]]
 				if err := sound(r); err != nil {
@@ -182,7 +182,7 @@ func TestBitTables(t *testing.T) {
 			}
 			d.URL = start(t, slave)
 			lines := &line.Lines{}
-			defer closeLines(t, lines)
+			defer linetest.Close(t, lines)
 			got := readings(t, lines, d)
 			for i := range 40 {
 				c, di := got[collectors.PointOf("d", fmt.Sprintf("c%d", i))], got[collectors.PointOf("d", fmt.Sprintf("d%d", i))]

@@ -42,7 +42,7 @@ func TestOneDeadUnitOfTenCostsTheOthersNothing(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					slave, devices := tenUnits(url)
 					slave.SetFaults(fault)
-					s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+					s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 					linetest.Await(t, 10*time.Second)
 					for minute := range 10 {
 						before := len(s.host.Batches())
@@ -76,7 +76,7 @@ func TestAUnitThatDiesCostsTheOthersNothing(t *testing.T) {
 			t.Run(how+", "+line, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					slave, devices := tenUnits(url)
-					s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+					s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 					linetest.Await(t, 30*time.Second+437*time.Millisecond)
 					slave.SetFaults(fault)
 					before := len(s.host.Batches())
@@ -114,7 +114,7 @@ func TestADeadUnitIsBackAtOnce(t *testing.T) {
 func comesBack(t *testing.T, url string, fault modbustest.Fault, away time.Duration) {
 	slave, devices := tenUnits(url)
 	slave.SetFaults(fault)
-	s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+	s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 	linetest.Await(t, away)
 	slave.SetFaults()
 	back := time.Now()
@@ -157,7 +157,7 @@ func TestABusyMomentOfThisBoxIsNotTakenForTheCostOfAProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave, devices := tenUnits("tcp://site")
 		slave.Remove(5)
-		lines, busy := pipeLines(t, only(slave)), time.Now().Add(10*time.Second)
+		lines, busy := pipeLines(t, linetest.Only(slave)), time.Now().Add(10*time.Second)
 		dial := lines.Dial
 		lines.Dial = func(ctx context.Context, url string) (line.Stream, error) {
 			s, err := dial(ctx, url)
@@ -180,7 +180,7 @@ func TestSeveralDeadUnitsShareTheProbing(t *testing.T) {
 		for _, unit := range []byte{2, 5, 9} {
 			slave.Remove(unit)
 		}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 		linetest.Await(t, 20*time.Second)
 		before := len(s.host.Batches())
 		var asked [11]int
@@ -206,7 +206,7 @@ func TestAProbeThatFitsNowhereIsStillMade(t *testing.T) {
 		slave, devices := tenUnits("tcp://site")
 		devices[4].Timeout = 1500 * time.Millisecond
 		slave.Remove(5)
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 		linetest.Await(t, 10*time.Second)
 		for minute := range 5 {
 			before, asked := len(s.host.Batches()), slave.Requests(5)
@@ -233,7 +233,7 @@ func TestADeadUnitIsNotAskedForEverythingItHas(t *testing.T) {
 			dead.Points = append(dead.Points, holding(fmt.Sprint(a), 100*a))
 		}
 		live := Device{Name: "live", URL: "tcp://site", Every: 5 * time.Second, Points: []Point{holding("p", 0)}}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, dead, live)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, dead, live)
 		linetest.Await(t, 14*time.Second)
 		if n := slave.Requests(9); n != 4 {
 			t.Errorf("asked %d times in three polls, want twice and then once each", n)

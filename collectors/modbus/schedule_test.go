@@ -77,7 +77,7 @@ func sd(at []time.Duration) (mean, deviation float64) {
 func TestTheFirstRoundIsAtOnceAndThenTheBeatsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave, devices := tenUnits("tcp://site")
-		lines := pipeLines(t, only(slave))
+		lines := pipeLines(t, linetest.Only(slave))
 		requests := tapped(lines)
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
 		linetest.Await(t, 10*time.Second)
@@ -111,7 +111,7 @@ func TestTheIntervalsAreEvenAt19200(t *testing.T) {
 		}
 		// One of them is slower by much, and asked at another interval.
 		devices[3].Every = 700 * time.Millisecond
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 		linetest.Await(t, 5*time.Minute)
 		s.stop()
 		at := map[collectors.Point][]time.Duration{}
@@ -147,7 +147,7 @@ func TestAnOverloadedLineIsSharedAlike(t *testing.T) {
 			load += 0.15 / every.Seconds()
 			devices = append(devices, Device{Name: fmt.Sprintf("u%d", unit), URL: "tcp://site", Unit: new(unit), Every: every, Points: []Point{holding("p", 0)}})
 		}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, devices...)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, devices...)
 		linetest.Await(t, 10*time.Minute)
 		s.stop()
 		polls, _ := s.tally(0)
@@ -176,7 +176,7 @@ func TestAShortIntervalDoesNotWaitForALongRound(t *testing.T) {
 			slave.Unit(byte(unit)).Set(modbustest.Holding, 0, 1)
 			devices = append(devices, Device{Name: fmt.Sprintf("u%d", unit), URL: "tcp://site", Unit: new(unit), Every: 500 * time.Millisecond, Points: []Point{holding("p", 0)}})
 		}
-		lines := pipeLines(t, only(slave))
+		lines := pipeLines(t, linetest.Only(slave))
 		requests := tapped(lines)
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
 		linetest.Await(t, 5*time.Minute-time.Second)
@@ -210,7 +210,7 @@ func TestNobodyComesBetweenTheTwoRequestsOfVerify(t *testing.T) {
 			slave.Unit(byte(unit)).Set(modbustest.Holding, 0, 1)
 			devices = append(devices, Device{Name: fmt.Sprintf("u%d", unit), URL: "tcp://site", Unit: new(unit), Every: 470 * time.Millisecond, Points: []Point{holding("p", 0)}})
 		}
-		lines := pipeLines(t, only(slave))
+		lines := pipeLines(t, linetest.Only(slave))
 		requests := tapped(lines)
 		s := runSite(t, lines, &collectorstest.Host{}, devices...)
 		linetest.Await(t, 2*time.Minute)
@@ -239,7 +239,7 @@ func TestAHauledTankIsReadFaster(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		host := &collectorstest.Host{}
 		d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, EveryWhileLoading: 2 * time.Second, Points: []Point{holding("level", 0), holding("other", 1)}}
-		s := runSite(t, pipeLines(t, only(slave)), host, d)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 		count := func(d time.Duration) int {
 			before := slave.Requests(1)
 			linetest.Await(t, d)
@@ -275,7 +275,7 @@ func TestAHaulThatARestartFindsIsReadFasterAtOnce(t *testing.T) {
 		host.Load("b/level")
 		slow := Device{Name: "a", URL: "tcp://site", Every: time.Minute, Points: []Point{holding("p", 0)}}
 		hauled := Device{Name: "b", URL: "tcp://site", Unit: new(2), Every: time.Minute, EveryWhileLoading: 2 * time.Second, Points: []Point{holding("level", 0)}}
-		s := runSite(t, pipeLines(t, only(slave)), host, slow, hauled)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host, slow, hauled)
 		linetest.Await(t, 21*time.Second)
 		if n := slave.Requests(2); n != 11 {
 			t.Errorf("%d polls in 21 s of a haul, want one each two seconds", n)
@@ -295,7 +295,7 @@ func TestNoRequestTouchesWhatIsForbidden(t *testing.T) {
 			if got := blocksOf(t, d); !slices.Equal(got, []string{"holding 3-4", "holding 7-9"}) {
 				t.Errorf("the plan is %v", got)
 			}
-			s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+			s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, d)
 			linetest.Await(t, 5*time.Minute)
 			s.stop()
 			for _, batch := range s.host.Batches() {

@@ -48,14 +48,14 @@ func TestOnlyTheRefusedRegistersAreBad(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					slave, d := refusedAt(url, missing...)
 					host := &collectorstest.Host{}
-					s := runSite(t, pipeLines(t, only(slave)), host, d)
+					s := runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 					linetest.Await(t, 15*time.Second)
 					s.onlyBad("after two rounds", missing...)
 					linetest.Await(t, 3*time.Minute)
 					s.onlyBad("after three minutes", missing...)
 					s.stop()
 					before := slave.Requests(1)
-					s = runSite(t, pipeLines(t, only(slave)), host, d)
+					s = runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 					linetest.Await(t, 5*time.Second)
 					s.onlyBad("after a restart", missing...)
 					if n := slave.Requests(1) - before; n > 1+2*len(missing) {
@@ -73,7 +73,7 @@ func TestARegisterThatIsRefusedAtTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave, d := refusedAt("tcp://site")
 		host := &collectorstest.Host{}
-		s := runSite(t, pipeLines(t, only(slave)), host, d)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 		changes, last := 0, 0
 		for minute := range 6 * 60 {
 			if minute%3 == 0 {
@@ -106,7 +106,7 @@ func TestAUnitThatRefusesAllItIsAskedForIsThere(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Unit: 1, Exception: 2})
 		host := &collectorstest.Host{}
-		s := runSite(t, pipeLines(t, only(slave)), host,
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host,
 			Device{Name: "d", URL: "tcp://site", Every: time.Second, Points: []Point{holding("a", 3)}},
 			Device{Name: "e", URL: "tcp://site", Unit: new(2), Every: time.Second, Points: []Point{holding("a", 3)}})
 		linetest.Await(t, 5*time.Minute)
@@ -128,7 +128,7 @@ func TestAUnitThatIsBusyIsNeitherSplitNorLost(t *testing.T) {
 				slave, d := refusedAt(url)
 				slave.SetFaults(modbustest.Fault{Exception: code})
 				host := &collectorstest.Host{}
-				lines := pipeLines(t, only(slave))
+				lines := pipeLines(t, linetest.Only(slave))
 				s := runSite(t, lines, host, d)
 				linetest.Await(t, 5*time.Minute+time.Second)
 				if n := slave.Requests(1); n != 31 || len(host.Notices()) != 0 || len(host.Memory()) != 0 {
@@ -138,7 +138,7 @@ func TestAUnitThatIsBusyIsNeitherSplitNorLost(t *testing.T) {
 				linetest.Await(t, 10*time.Second)
 				s.onlyBad("afterwards")
 				s.stop()
-				if n := openLine(t, lines, url).Stats().Opened; n != 1 {
+				if n := linetest.Open(t, lines, url).Stats().Opened; n != 1 {
 					t.Errorf("opened %d times: an exception is no reason to reconnect", n)
 				}
 			})

@@ -33,7 +33,7 @@ func absentPoint(t *testing.T, url string) {
 		}
 	}
 	host := &collectorstest.Host{}
-	s := runSite(t, pipeLines(t, only(slave)), host, d)
+	s := runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 	linetest.Await(t, 500*time.Millisecond)
 	first := slave.Requests(1)
 	for a := range 40 {
@@ -56,7 +56,7 @@ func absentPoint(t *testing.T, url string) {
 		t.Errorf("%d requests in the first poll after a restart, want one before, one behind and one for the absent point", again)
 	}
 	bank.Set(modbustest.Holding, 17, 1017)
-	s = runSite(t, pipeLines(t, only(slave)), host, d)
+	s = runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 	linetest.Await(t, 2*time.Minute)
 	if r, _ := host.Last("d/17"); r.Value != 1017 || len(host.Memory()) != 0 {
 		t.Errorf("the point that has come: %+v; still remembered: %q", r, host.Memory())
@@ -73,7 +73,7 @@ func absentPoint(t *testing.T, url string) {
 // numberedRequests counts those of the first poll after a start.
 func numberedRequests(t *testing.T, slave *modbustest.Slave, host *collectorstest.Host, url string, d Device) int {
 	before := slave.Requests(1)
-	s := runSite(t, pipeLines(t, only(slave)), host, d)
+	s := runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 	linetest.Await(t, 500*time.Millisecond)
 	s.stop()
 	return slave.Requests(1) - before
@@ -87,7 +87,7 @@ func TestAGapThatIsRefusedIsNoLongerReadAcross(t *testing.T) {
 				slave.SetFaults(fault)
 				d := Device{Name: "d", URL: "tcp://site", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 4), holding("c", 7), holding("e", 8)}}
 				host := &collectorstest.Host{}
-				s := runSite(t, pipeLines(t, only(slave)), host, d)
+				s := runSite(t, pipeLines(t, linetest.Only(slave)), host, d)
 				linetest.Await(t, 5*time.Minute+5*time.Second)
 				before := len(host.Batches())
 				asked := slave.Requests(1)
@@ -118,7 +118,7 @@ func TestAUnitThatTakesOnlyShortRequestsIsStillRead(t *testing.T) {
 		for a := range 40 {
 			d.Points = append(d.Points, holding(fmt.Sprint(a), a))
 		}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, d)
 		linetest.Await(t, time.Minute+time.Second)
 		before, asked := len(s.host.Batches()), slave.Requests(1)
 		linetest.Await(t, time.Minute)
@@ -141,7 +141,7 @@ func TestAMuteUnitIsFoundByOneOfItsPoints(t *testing.T) {
 		// The only request of the plan covers register 5, and the unit says nothing to that.
 		slave.SetFaults(modbustest.Fault{From: 5, To: 5, Silent: true})
 		d := Device{Name: "d", URL: "rtu+tcp://site:4001", Every: 10 * time.Second, Points: []Point{holding("a", 3), holding("b", 5), holding("c", 7)}}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, d)
 		linetest.Await(t, time.Minute)
 		before := len(s.host.Batches())
 		linetest.Await(t, 10*time.Minute)
@@ -158,7 +158,7 @@ func TestRefusalsOtherThanOfTheAddressAreNotSplit(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Exception: 4})
 		d := Device{Name: "d", URL: "tcp://site", Points: []Point{holding("a", 3), holding("b", 4)}}
-		s := runSite(t, pipeLines(t, only(slave)), &collectorstest.Host{}, d)
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), &collectorstest.Host{}, d)
 		linetest.Await(t, 61*time.Second)
 		if n := slave.Requests(1); n != 7 || len(s.host.Notices()) != 0 {
 			t.Errorf("%d requests in seven polls, notices %+v; want one each, and a unit that refuses is there", n, s.host.Notices())
@@ -174,7 +174,7 @@ func TestAProbeIsNotSpentOnAPlaceThatWasRefused(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{From: 200, To: 200, Exception: 2})
 		host := &collectorstest.Host{}
-		s := runSite(t, pipeLines(t, only(slave)), host, Device{Name: "d", URL: "tcp://site", Every: time.Second, Timeout: 100 * time.Millisecond,
+		s := runSite(t, pipeLines(t, linetest.Only(slave)), host, Device{Name: "d", URL: "tcp://site", Every: time.Second, Timeout: 100 * time.Millisecond,
 			Points: []Point{holding("a", 198), holding("b", 200), holding("c", 202)}})
 		linetest.Await(t, 100*time.Second)
 		slave.Remove(1)

@@ -77,7 +77,7 @@ func TestAReadAcrossAGapThatSpoilsTheNextAnswerIsCut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		damage := &spoiler{spoil: func(before, _ line.Request) bool { return touches(before, 5) }}
-		lines := pipeLines(t, only(slave))
+		lines := pipeLines(t, linetest.Only(slave))
 		lines.Dial = damage.under(lines.Dial)
 		host := &collectorstest.Host{}
 		s := runSite(t, lines, host, gappy())
@@ -102,7 +102,7 @@ func TestAReadAcrossAGapThatSpoilsTheNextAnswerIsCut(t *testing.T) {
 
 		// After a restart it is not tried again.
 		again := &spoiler{spoil: damage.spoil}
-		lines = pipeLines(t, only(slave))
+		lines = pipeLines(t, linetest.Only(slave))
 		lines.Dial = again.under(lines.Dial)
 		s = runSite(t, lines, host, gappy())
 		linetest.Await(t, 10*time.Minute)
@@ -136,7 +136,7 @@ func TestDamageThatComesAnywayCutsNothing(t *testing.T) {
 				slave := linetest.NumberedSlave()
 				damage, n := &spoiler{}, 0
 				damage.spoil = func(before, now line.Request) bool { n++; return spoil(n, before, now) }
-				lines := pipeLines(t, only(slave))
+				lines := pipeLines(t, linetest.Only(slave))
 				lines.Dial = damage.under(lines.Dial)
 				host := &collectorstest.Host{}
 				s := runSite(t, lines, host, gappy())
@@ -164,7 +164,7 @@ func TestACutThatDidNotHelpIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		damage := &spoiler{spoil: func(before, now line.Request) bool { return touches(now, 40) && touches(before, 7) }}
-		lines := pipeLines(t, only(slave))
+		lines := pipeLines(t, linetest.Only(slave))
 		lines.Dial = damage.under(lines.Dial)
 		host := &collectorstest.Host{}
 		s := runSite(t, lines, host, gappy())
@@ -205,8 +205,8 @@ func TestOnlyADamagedAnswerIsAskedForAgain(t *testing.T) {
 					tt.fault.Flip = 8 // the first character of the data, as 4 is the first byte of RTU's
 				}
 				slave.SetFaults(tt.fault)
-				lines := pipeLines(t, only(slave))
-				defer closeLines(t, lines)
+				lines := pipeLines(t, linetest.Only(slave))
+				defer linetest.Close(t, lines)
 				d := Device{Name: "d", URL: url, Retries: tt.retries, Points: []Point{holding("p", 7)}}
 				if r := readings(t, lines, d)["d/p"]; r.Quality != tt.quality {
 					t.Errorf("%s, %s: %+v", name, url, r)

@@ -43,8 +43,8 @@ func verifiedUnderFaults(t *testing.T, url string, seed uint64, framing modbuste
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(faults...)
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
 		for range 12 {
 			all, err := Read(t.Context(), lines, verifiedSite(url))
 			if err != nil {
@@ -121,7 +121,7 @@ func twice(t *testing.T, l linetest.Wire, spoilt linetest.Sequence) (good, bad i
 		w := &linetest.Witness{Envelope: l.Envelope, Turnaround: linetest.Thinks}
 		w.Spoil = spoilt.Of(w)
 		lines := linesTo(w)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		for range 6 {
 			all, err := Read(t.Context(), lines, []Device{placed(l.URL, 1, 0, 2, 400), placed(l.URL, 2, 0, 2, 400), placed(l.URL, 3, 0, 2, 400)})
 			if err != nil {
@@ -156,7 +156,7 @@ func TestVerifyBelievesOnlyWhatTwoRequestsAgreeOn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slave := linetest.NumberedSlave()
 			slave.Unit(1).SetFloat32(modbustest.Holding, 0, 100, modbustest.ABCD)
-			lines := pipeLines(t, only(slave))
+			lines := pipeLines(t, linetest.Only(slave))
 			changed := &change{after: 1, do: func() { slave.Unit(1).SetFloat32(modbustest.Holding, 0, tt.second, modbustest.ABCD) }}
 			lines.Dial = changed.under(lines.Dial)
 			got := readings(t, lines, d)
@@ -167,14 +167,14 @@ func TestVerifyBelievesOnlyWhatTwoRequestsAgreeOn(t *testing.T) {
 			if tt.good && (level.Quality != collectors.Good || level.Value != float64(tt.second)) {
 				t.Errorf("then %v: %v (%v), want the second value", tt.second, level.Value, level.Err)
 			}
-			mismatches := openLine(t, lines, d.URL).Stats().Mismatches
+			mismatches := linetest.Open(t, lines, d.URL).Stats().Mismatches
 			if !tt.good && (level.Quality != collectors.Bad || !strings.Contains(level.Err.Error(), "do not agree") || mismatches != 1) {
 				t.Errorf("then %v: %s %v (%v), %d counted", tt.second, level.Quality, level.Value, level.Err, mismatches)
 			}
 			if n := slave.Requests(1); n != 2 {
 				t.Errorf("%d requests, want two", n)
 			}
-			closeLines(t, lines)
+			linetest.Close(t, lines)
 		})
 	}
 }

@@ -59,7 +59,7 @@ func TestSlowCharacters(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Torn: 8, Rest: 950 * time.Millisecond, Times: 1}, modbustest.Fault{Torn: 12, Rest: 2500 * time.Millisecond, Times: 1})
 		lines, line, _ := earLine(t, linetest.ASCIIURL, slave)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		if data, err := line.Read(t.Context(), conversation[0], 2*time.Second); err != nil || !carries(data, conversation[0]) {
 			t.Errorf("0.95 s in the middle: % x, %v", data, err)
 		}

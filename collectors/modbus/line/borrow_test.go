@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -12,10 +13,10 @@ func TestABorrowedLineIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
 		slave.Unit(1)
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
 		count := func() (n int) { lines.Each(func(*Line) { n++ }); return n }
-		kept := openLine(t, lines, "tcp://kept")
+		kept := linetest.Open(t, lines, "tcp://kept")
 		for _, place := range []string{"tcp://kept", "tcp://other", "tcp://third"} {
 			one, back, err := lines.Borrow(place)
 			two, backToo, err2 := lines.Borrow(place)
@@ -36,7 +37,7 @@ func TestABorrowedLineIsForgotten(t *testing.T) {
 			t.Errorf("%d lines are left, want the one that was opened", count())
 		}
 		lent, back, err := lines.Borrow("tcp://later")
-		if err != nil || openLine(t, lines, "tcp://later") != lent {
+		if err != nil || linetest.Open(t, lines, "tcp://later") != lent {
 			t.Fatalf("the device got another line than the borrower (%v)", err)
 		}
 		if err := back(); err != nil || count() != 2 {

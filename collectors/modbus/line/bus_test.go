@@ -38,7 +38,7 @@ func earLine(t *testing.T, url string, slave *modbustest.Slave) (*Lines, *Line, 
 			t.Errorf("slave: %v", err)
 		}
 	}()
-	return lines, openLine(t, lines, url), e
+	return lines, linetest.Open(t, lines, url), e
 }
 
 func TestSilenceBetweenFrames(t *testing.T) {
@@ -50,7 +50,7 @@ func TestSilenceBetweenFrames(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			lines, line, ear := earLine(t, url, linetest.NumberedSlave())
-			defer closeLines(t, lines)
+			defer linetest.Close(t, lines)
 			answered := time.Time{}
 			for range 4 {
 				if _, err := line.Read(t.Context(), conversation[0], time.Second); err != nil {
@@ -71,7 +71,7 @@ func TestAUnitThatOwesAnAnswerIsLeftAloneAndPutInStep(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Silent: true, Times: 1})
 		lines, line, ear := earLine(t, linetest.SerialURL, slave)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		if _, err := line.Read(t.Context(), conversation[0], time.Second); !errors.Is(err, ErrSilent) {
 			t.Fatalf("%v, want silence", err)
 		}
@@ -98,7 +98,7 @@ func TestGarbageMakesTheLineWaitForSilence(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Flip: 6, Times: 1})
 		lines, line, ear := earLine(t, linetest.SerialURL, slave)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		_, err := line.Read(t.Context(), conversation[0], time.Second)
 		if !errors.Is(err, ErrFrame) || !strings.Contains(err.Error(), "checksum") {
 			t.Errorf("%v, want a bad frame", err)
@@ -121,7 +121,7 @@ func TestAnAnswerThatComesWhileNobodyAsksIsThrownAway(t *testing.T) {
 		// The second copy comes 300 ms after the first, when nothing is expected any more.
 		slave.SetFaults(modbustest.Fault{Doubled: true, Torn: 9, Rest: 300 * time.Millisecond, Times: 1})
 		lines, line, _ := earLine(t, linetest.SerialURL, slave)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		for _, r := range conversation[:3] {
 			if data, err := line.Read(t.Context(), r, time.Second); err != nil || !carries(data, r) {
 				t.Errorf("%s: % x, %v", r, data, err)
@@ -139,7 +139,7 @@ func TestNoiseAroundAnAnswerIsForgiven(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Garbage: []byte{0, 0xFF}})
 		lines, line, _ := earLine(t, linetest.SerialURL, slave)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		for _, r := range conversation {
 			if data, err := line.Read(t.Context(), r, time.Second); err != nil || !carries(data, r) {
 				t.Errorf("%s: % x, %v", r, data, err)
@@ -163,13 +163,13 @@ func TestALineThatIsNeverSilent(t *testing.T) {
 			}
 		}()
 		start := time.Now()
-		_, err := openLine(t, lines, linetest.SerialURL).Read(t.Context(), conversation[0], 100*time.Millisecond)
+		_, err := linetest.Open(t, lines, linetest.SerialURL).Read(t.Context(), conversation[0], 100*time.Millisecond)
 		if !errors.Is(err, ErrFrame) || !strings.Contains(err.Error(), "does not become silent") || time.Since(start) > time.Second {
 			t.Errorf("after %s: %v", time.Since(start), err)
 		}
 		cancel()
 		<-chatter
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	})
 }
 
@@ -181,7 +181,7 @@ func TestTheTimeOfTheCharactersComesOnTop(t *testing.T) {
 			slave.Unit(1).Set(modbustest.Holding, uint16(a), linetest.Word(1, Holding, a))
 		}
 		lines, line, _ := earLine(t, "rtu:///dev/port?baud=300&parity=N", slave)
-		defer closeLines(t, lines)
+		defer linetest.Close(t, lines)
 		r := Request{1, Holding, 0, 60}
 		if data, err := line.Read(t.Context(), r, 100*time.Millisecond); err != nil || !carries(data, r) {
 			t.Errorf("%v", err)
@@ -206,7 +206,7 @@ func TestALateRefusalPutsNobodyInStep(t *testing.T) {
 				slave := linetest.NumberedSlave()
 				slave.SetFaults(modbustest.Fault{Exception: 4, Delay: time.Duration(delay) * time.Millisecond, Times: 1})
 				lines, line, _ := earLine(t, url, slave)
-				defer closeLines(t, lines)
+				defer linetest.Close(t, lines)
 				for _, r := range []Request{{1, Holding, 0, 2}, {1, Holding, 10, 1}, {1, Holding, 12, 1}, {1, Holding, 14, 1}, {1, Holding, 16, 1}} {
 					if data, err := line.Read(t.Context(), r, time.Second); err == nil && !carries(data, r) {
 						t.Errorf("%s, %d ms late: % x for %s", url, delay, data, r)

@@ -57,7 +57,7 @@ func (c trial) run(t *testing.T) (sum outcome) {
 		w := &linetest.Witness{Envelope: c.Envelope, Turnaround: linetest.Thinks, Queued: c.queued}
 		w.Spoil = c.Of(w)
 		lines := linesTo(w)
-		line := openLine(t, lines, c.URL)
+		line := linetest.Open(t, lines, c.URL)
 		calls, after := 0, 0
 		for poll := 0; after < 3; poll++ {
 			begun := time.Now()
@@ -78,7 +78,7 @@ func (c trial) run(t *testing.T) (sum outcome) {
 		if most := 40*calls + 30*c.Times; w.Reads > most || w.Requests > 3*calls || w.Open != 1 {
 			sum.fault("%d reads and %d requests for %d calls, %d open streams", w.Reads, w.Requests, calls, w.Open)
 		}
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 		if w.Open != 0 {
 			sum.fault("%d streams are open after the end", w.Open)
 		}

@@ -131,7 +131,7 @@ func frames(t *testing.T, url string, wrap linetest.Envelope, seed uint64, n int
 		g := &garbler{Rand: rand.New(rand.NewPCG(seed, 9)), wrap: wrap}
 		w := &linetest.Witness{Envelope: wrap, Turnaround: linetest.Thinks, Spoil: g.garble}
 		lines := linesTo(w)
-		line := openLine(t, lines, url)
+		line := linetest.Open(t, lines, url)
 		for g.count < n && len(wrong) < 5 {
 			g.said = g.said[:0]
 			r := g.some()
@@ -143,7 +143,7 @@ func frames(t *testing.T, url string, wrap linetest.Envelope, seed uint64, n int
 				wrong = append(wrong, fmt.Sprintf("seed %d, frame %d, %s: %v", seed, g.count, r, err))
 			}
 		}
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	})
 	for _, w := range wrong {
 		t.Errorf("%s: %s", url, w)

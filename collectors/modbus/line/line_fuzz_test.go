@@ -16,7 +16,7 @@ func answerWith(t *testing.T, url string, answer []byte) (data []byte, err error
 	synctest.Test(t, func(t *testing.T) {
 		near, far := modbustest.Pipe()
 		lines := &Lines{Dial: func(context.Context, string) (Stream, error) { return near, nil }}
-		line := openLine(t, lines, url)
+		line := linetest.Open(t, lines, url)
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -26,7 +26,7 @@ func answerWith(t *testing.T, url string, answer []byte) (data []byte, err error
 			}
 		}()
 		data, err = line.Read(t.Context(), Request{1, Holding, 16, 2}, time.Second)
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 		<-done
 	})
 	return data, err

@@ -29,8 +29,8 @@ func converse(t *testing.T, url string, between time.Duration, faults ...modbust
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(faults...)
-		lines := pipeLines(t, only(slave))
-		line := openLine(t, lines, url)
+		lines := pipeLines(t, linetest.Only(slave))
+		line := linetest.Open(t, lines, url)
 		for _, r := range conversation {
 			data, err := line.Read(t.Context(), r, time.Second)
 			switch {
@@ -45,7 +45,7 @@ func converse(t *testing.T, url string, between time.Duration, faults ...modbust
 			collectors.Wait(t.Context(), between)
 		}
 		stats = line.Stats()
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	})
 	return sum, stats
 }
@@ -119,9 +119,9 @@ func cancelled(t *testing.T, url string, framing modbustest.Framing, after time.
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Torn: 5, Rest: 20 * time.Millisecond, Times: 1})
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
-		line := openLine(t, lines, url)
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
+		line := linetest.Open(t, lines, url)
 		ctx, cancel := context.WithTimeout(t.Context(), after)
 		defer cancel()
 		start := time.Now()

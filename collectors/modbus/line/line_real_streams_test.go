@@ -99,7 +99,7 @@ func TestRealStreamsAreAllClosed(t *testing.T) {
 			place, end := clumsyListener(t, w, rand.New(rand.NewPCG(1, 5)), known)
 			lines := &Lines{}
 			scheme := map[linetest.Envelope]string{linetest.InTCP: "tcp", linetest.InRTU: "rtu+tcp"}[l.Envelope]
-			line := openLine(t, lines, scheme+"://"+place)
+			line := linetest.Open(t, lines, scheme+"://"+place)
 			good, most := 0, 0
 			for i := range 80 {
 				r := roundOf[i%len(roundOf)]
@@ -108,7 +108,7 @@ func TestRealStreamsAreAllClosed(t *testing.T) {
 				}
 				most = max(most, descriptors(t)-files)
 			}
-			closeLines(t, lines)
+			linetest.Close(t, lines)
 			end()
 			if good == 0 || most > 5 {
 				t.Errorf("%d good answers of 80; up to %d files more than before were open", good, most)

@@ -3,18 +3,20 @@ package line
 import (
 	"slices"
 	"testing"
+
+	"gauger/collectors/modbus/linetest"
 )
 
 func TestLinesAreShared(t *testing.T) {
 	lines := &Lines{}
-	one, other := openLine(t, lines, "tcp://H:502"), openLine(t, lines, "tcp://h")
+	one, other := linetest.Open(t, lines, "tcp://H:502"), linetest.Open(t, lines, "tcp://h")
 	if one != other {
 		t.Error("one place has two lines")
 	}
 	if _, err := lines.Open("rtu+tcp://h:502"); err == nil {
 		t.Error("another protocol on the same place was taken")
 	}
-	openLine(t, lines, "rtu:///dev/ttyS9")
+	linetest.Open(t, lines, "rtu:///dev/ttyS9")
 	var urls []string
 	lines.Each(func(l *Line) { urls = append(urls, l.URL()) })
 	if want := []string{"rtu:///dev/ttyS9?baud=19200&parity=E&stop=1", "tcp://h:502"}; !slices.Equal(urls, want) {

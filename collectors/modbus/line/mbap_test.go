@@ -73,11 +73,11 @@ func failure(t *testing.T, url string, fault modbustest.Fault) (stats Stats, err
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(fault)
-		lines := pipeLines(t, only(slave))
-		line := openLine(t, lines, url)
+		lines := pipeLines(t, linetest.Only(slave))
+		line := linetest.Open(t, lines, url)
 		_, err = line.Read(t.Context(), conversation[0], time.Second)
 		stats = line.Stats()
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	})
 	return stats, err
 }
@@ -134,8 +134,8 @@ func TestALineThatDoesNotOpenIsTriedWithPauses(t *testing.T) {
 			}
 			return slave, nil
 		})
-		defer closeLines(t, lines)
-		line := openLine(t, lines, "tcp://site")
+		defer linetest.Close(t, lines)
+		line := linetest.Open(t, lines, "tcp://site")
 		for range 600 {
 			if _, err := line.Read(t.Context(), conversation[0], time.Second); !errors.Is(err, ErrDown) || !errors.Is(err, refused) {
 				t.Fatalf("%v, want a line that is down because of %v", err, refused)
@@ -157,8 +157,8 @@ func TestWaitingForALineObeysTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.SetFaults(modbustest.Fault{Silent: true, Times: 1})
-		lines := pipeLines(t, only(slave))
-		line := openLine(t, lines, "tcp://site")
+		lines := pipeLines(t, linetest.Only(slave))
+		line := linetest.Open(t, lines, "tcp://site")
 		first := make(chan error, 1)
 		go func() {
 			_, err := line.Read(t.Context(), conversation[0], time.Minute)
@@ -175,7 +175,7 @@ func TestWaitingForALineObeysTheContext(t *testing.T) {
 		if err := <-first; !errors.Is(err, ErrSilent) {
 			t.Error(err)
 		}
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	})
 }
 

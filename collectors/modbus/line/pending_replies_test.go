@@ -80,9 +80,9 @@ func TestAUnitThatOnlyRefusesDoesNotKeepTheLine(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slave := linetest.NumberedSlave()
 			slave.SetFaults(modbustest.Fault{Times: 1, Delay: 1500 * time.Millisecond, Exception: code}, modbustest.Fault{Delay: 900 * time.Millisecond, Exception: code})
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
-			line := openLine(t, lines, "rtu:///dev/port")
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
+			line := linetest.Open(t, lines, "rtu:///dev/port")
 			r := Request{Unit: 1, Table: Holding, Address: 100, Quantity: 2}
 			if _, err := line.Read(t.Context(), r, time.Second); !errors.Is(err, ErrSilent) {
 				t.Fatal(err)

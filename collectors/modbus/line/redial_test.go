@@ -14,7 +14,7 @@ import (
 func TestAwaitEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		unplugged := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no such device") })
-		line := openLine(t, unplugged, linetest.SerialURL)
+		line := linetest.Open(t, unplugged, linetest.SerialURL)
 		if _, err := line.Read(t.Context(), conversation[0], time.Second); !errors.Is(err, ErrDown) {
 			t.Fatal(err)
 		}
@@ -37,11 +37,11 @@ func TestPauses(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			slave := linetest.NumberedSlave()
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
 			timed := &stopwatch{}
 			lines.Dial = timed.under(lines.Dial)
-			line := openLine(t, lines, url)
+			line := linetest.Open(t, lines, url)
 			for range 5 {
 				if _, err := line.Read(t.Context(), conversation[0], time.Second); err != nil {
 					t.Fatal(err)

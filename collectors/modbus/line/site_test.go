@@ -15,37 +15,10 @@ import (
 
 // pipeLines are lines to slaves that live in memory, for tests in virtual time. slave may refuse.
 func pipeLines(t *testing.T, slave func(url string) (*modbustest.Slave, error)) *Lines {
-	return &Lines{Dial: func(_ context.Context, url string) (Stream, error) {
-		s, err := slave(url)
-		if err != nil {
-			return nil, err
-		}
-		return linetest.Connect(t, s, url), nil
-	}}
+	return &Lines{Dial: linetest.Dial[Stream](t, slave)}
 }
 
 // linesTo are lines to a witness.
 func linesTo(w *linetest.Witness) *Lines {
 	return &Lines{Dial: func(context.Context, string) (Stream, error) { return w.Dial() }}
-}
-
-// only is a site with one slave behind every URL.
-func only(s *modbustest.Slave) func(string) (*modbustest.Slave, error) {
-	return func(string) (*modbustest.Slave, error) { return s, nil }
-}
-
-func closeLines(t *testing.T, lines *Lines) {
-	t.Helper()
-	if err := lines.Close(); err != nil {
-		t.Errorf("close lines: %v", err)
-	}
-}
-
-func openLine(t *testing.T, lines *Lines, url string) *Line {
-	t.Helper()
-	l, err := lines.Open(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
 }

@@ -27,8 +27,8 @@ func TestBothEndsShowACertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := &Lines{}
-	defer closeLines(t, lines)
-	line := openLine(t, lines, "tls://"+mutual(t, a)+"?ca_file="+a.File+"&cert_file="+certFile+"&key_file="+keyFile)
+	defer linetest.Close(t, lines)
+	line := linetest.Open(t, lines, "tls://"+mutual(t, a)+"?ca_file="+a.File+"&cert_file="+certFile+"&key_file="+keyFile)
 	for _, r := range conversation {
 		if data, err := line.Read(t.Context(), r, time.Second); err != nil || !carries(data, r) {
 			t.Errorf("%s: % x, %v", r, data, err)
@@ -62,11 +62,11 @@ func TestWhatIsSaidOfACertificate(t *testing.T) {
 		"no TLS at all":         {"tls://" + plain + "?ca_file=" + a.File, "does the device speak TLS there?"},
 	} {
 		lines := &Lines{}
-		_, err := openLine(t, lines, tt.url).Read(t.Context(), conversation[0], time.Second)
+		_, err := linetest.Open(t, lines, tt.url).Read(t.Context(), conversation[0], time.Second)
 		if err == nil || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v, want %q", name, err, tt.says)
 		}
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	}
 }
 
@@ -74,8 +74,8 @@ func TestANameBesidesTheHost(t *testing.T) {
 	a := linetest.NewAuthority(t, "authority")
 	url := "tls://" + linetest.ServeTLS(t, linetest.NumberedSlave(), linetest.ServerOf(t, a, "plc.site", linetest.LongAgo, linetest.FarAway)) + "?server_name=plc.site&ca_file=" + a.File
 	lines := &Lines{}
-	defer closeLines(t, lines)
-	if data, err := openLine(t, lines, url).Read(t.Context(), conversation[0], time.Second); err != nil || !carries(data, conversation[0]) {
+	defer linetest.Close(t, lines)
+	if data, err := linetest.Open(t, lines, url).Read(t.Context(), conversation[0], time.Second); err != nil || !carries(data, conversation[0]) {
 		t.Errorf("% x, %v", data, err)
 	}
 }
@@ -115,8 +115,8 @@ func TestCertificatesAreReadAtEachDial(t *testing.T) {
 	}
 	put(other.File)
 	lines := &Lines{}
-	defer closeLines(t, lines)
-	line := openLine(t, lines, "tls://"+linetest.ServeTLS(t, linetest.NumberedSlave(), linetest.ServerOf(t, a, "127.0.0.1", linetest.LongAgo, linetest.FarAway))+"?ca_file="+file)
+	defer linetest.Close(t, lines)
+	line := linetest.Open(t, lines, "tls://"+linetest.ServeTLS(t, linetest.NumberedSlave(), linetest.ServerOf(t, a, "127.0.0.1", linetest.LongAgo, linetest.FarAway))+"?ca_file="+file)
 	if _, err := line.Read(t.Context(), conversation[0], time.Second); !errors.Is(err, ErrDown) {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@ func traceOf(t *testing.T, url string, faults ...modbustest.Fault) (all []Frame)
 		slave := modbustest.NewSlave()
 		slave.Turnaround = 17 * time.Millisecond
 		slave.Unit(1).Set(modbustest.Holding, 100, 0x4338, 0x4000)
-		lines := pipeLines(t, only(slave))
-		line := openLine(t, lines, url)
+		lines := pipeLines(t, linetest.Only(slave))
+		line := linetest.Open(t, lines, url)
 		stop := lines.Trace(func(f Frame) { all = append(all, f) })
 		for i, fault := range faults {
 			fault.Times = 1
@@ -35,7 +35,7 @@ func traceOf(t *testing.T, url string, faults ...modbustest.Fault) (all []Frame)
 		if len(all) != shown {
 			t.Error("a trace that was stopped goes on")
 		}
-		closeLines(t, lines)
+		linetest.Close(t, lines)
 	})
 	return all
 }
@@ -102,9 +102,9 @@ func TestTraceThatBeginsBeforeAnAnswerCallsNothingLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := linetest.NumberedSlave()
 		slave.Turnaround = 20 * time.Millisecond
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
-		line := openLine(t, lines, "rtu:///dev/port")
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
+		line := linetest.Open(t, lines, "rtu:///dev/port")
 		ended := make(chan error, 1)
 		go func() {
 			_, err := line.Read(t.Context(), Request{Unit: 1, Table: Holding, Quantity: 1}, time.Second)

@@ -1,6 +1,7 @@
 package linetest
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -62,6 +63,41 @@ func Connect(t *testing.T, s *modbustest.Slave, url string) Conn {
 		}
 	}()
 	return master
+}
+
+// Dial connects to slaves that live in memory, for tests in virtual time: what line.Lines dials instead of the network. S is
+// line.Stream, which this room must not know. slave may refuse.
+func Dial[S Conn](t *testing.T, slave func(url string) (*modbustest.Slave, error)) func(context.Context, string) (S, error) {
+	return func(_ context.Context, url string) (stream S, err error) {
+		s, err := slave(url)
+		if err != nil {
+			return stream, err
+		}
+		return Conn(Connect(t, s, url)).(S), nil
+	}
+}
+
+// Only is a site with one slave behind every URL.
+func Only(s *modbustest.Slave) func(string) (*modbustest.Slave, error) {
+	return func(string) (*modbustest.Slave, error) { return s, nil }
+}
+
+// Open opens the line behind a URL.
+func Open[L any](t *testing.T, lines interface{ Open(url string) (L, error) }, url string) L {
+	t.Helper()
+	l, err := lines.Open(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// Close closes lines whose sockets and ports must all close without an error.
+func Close(t *testing.T, lines io.Closer) {
+	t.Helper()
+	if err := lines.Close(); err != nil {
+		t.Errorf("close lines: %v", err)
+	}
 }
 
 // FramingOf is the framing that a URL asks of the slave behind it.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -161,9 +162,9 @@ func firstOf(t *testing.T, e encoding, prepare func(*modbustest.Bank, encoding, 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
-		l := openLine(t, lines, "tcp://site")
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
+		l := linetest.Open(t, lines, "tcp://site")
 		for i, v := range levels {
 			bank := slave.Unit(byte(i + 1))
 			prepare(bank, e, v)

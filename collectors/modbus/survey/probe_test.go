@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -19,10 +20,10 @@ func probeOne(t *testing.T, q Question, prepare func(*modbustest.Bank)) (found P
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
 		prepare(slave.Unit(1))
-		lines := pipeLines(t, only(slave))
+		lines := pipeLines(t, linetest.Only(slave))
 		q.Unit, q.Address = 1, 100
-		found, err = Probe(t.Context(), openLine(t, lines, "tcp://site"), q)
-		closeLines(t, lines)
+		found, err = Probe(t.Context(), linetest.Open(t, lines, "tcp://site"), q)
+		linetest.Close(t, lines)
 	})
 	return found, err
 }
@@ -102,12 +103,12 @@ func TestScanFindsTheUnitsThatAnswer(t *testing.T) {
 			slave.Unit(7).Strict(true)
 			slave.Unit(9)
 			slave.SetFaults(modbustest.Fault{Unit: 9, Exception: 11})
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
 			var told []int
 			units := []int{1, 2, 3, 4, 7, 9, 10}
 			start := time.Now()
-			found, err := Scan(t.Context(), openLine(t, lines, url), Search{Units: units, Timeout: 200 * time.Millisecond}, func(f Found) { told = append(told, f.Unit) })
+			found, err := Scan(t.Context(), linetest.Open(t, lines, url), Search{Units: units, Timeout: 200 * time.Millisecond}, func(f Found) { told = append(told, f.Unit) })
 			if err != nil || !slices.Equal(told, units) {
 				t.Fatalf("told of %v: %v", told, err)
 			}
@@ -129,19 +130,19 @@ func TestScanFindsTheUnitsThatAnswer(t *testing.T) {
 
 func TestScanEndsWithItsContextAndItsLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lines := pipeLines(t, only(modbustest.NewSlave()))
-		defer closeLines(t, lines)
+		lines := pipeLines(t, linetest.Only(modbustest.NewSlave()))
+		defer linetest.Close(t, lines)
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		found, err := Scan(ctx, openLine(t, lines, "tcp://site"), Search{Units: []int{1, 2, 3, 4}, Timeout: 200 * time.Millisecond}, nil)
+		found, err := Scan(ctx, linetest.Open(t, lines, "tcp://site"), Search{Units: []int{1, 2, 3, 4}, Timeout: 200 * time.Millisecond}, nil)
 		if !errors.Is(err, context.DeadlineExceeded) || len(found) != 2 {
 			t.Errorf("%+v, %v", found, err)
 		}
 		down := pipeLines(t, func(string) (*modbustest.Slave, error) { return nil, errors.New("no route") })
-		if _, err := Scan(t.Context(), openLine(t, down, "tcp://site"), Search{Units: []int{1, 2}, Timeout: time.Second}, nil); !errors.Is(err, line.ErrDown) {
+		if _, err := Scan(t.Context(), linetest.Open(t, down, "tcp://site"), Search{Units: []int{1, 2}, Timeout: time.Second}, nil); !errors.Is(err, line.ErrDown) {
 			t.Errorf("a line that is down: %v", err)
 		}
-		if _, err := Scan(t.Context(), openLine(t, lines, "rtu:///dev/x"), Search{Units: []int{0}, Timeout: time.Second}, nil); err == nil {
+		if _, err := Scan(t.Context(), linetest.Open(t, lines, "rtu:///dev/x"), Search{Units: []int{0}, Timeout: time.Second}, nil); err == nil {
 			t.Error("unit 0 was asked on a serial line")
 		}
 	})

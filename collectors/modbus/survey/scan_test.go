@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/modbus/linetest"
 	"gauger/collectors/modbus/modbustest"
 )
 
@@ -51,9 +52,9 @@ func TestScanTakesLittleMoreThanItsTimeouts(t *testing.T) {
 				}
 				slave.SetFaults(faultsOfTheOthers(living)...)
 			}
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
-			l := openLine(t, lines, tt.url)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
+			l := linetest.Open(t, lines, tt.url)
 			search := Search{Units: everyone(), Timeout: timeout}
 			start := time.Now()
 			found, err := Scan(t.Context(), l, search, nil)
@@ -109,9 +110,9 @@ func TestScanTellsDamageFromSilence(t *testing.T) {
 			slave.Unit(5)
 			slave.Unit(7)
 			slave.SetFaults(tt.fault)
-			lines := pipeLines(t, only(slave))
-			defer closeLines(t, lines)
-			found, err := Scan(t.Context(), openLine(t, lines, tt.url), Search{Units: []int{4, 5, 6, 7}, Timeout: 100 * time.Millisecond}, nil)
+			lines := pipeLines(t, linetest.Only(slave))
+			defer linetest.Close(t, lines)
+			found, err := Scan(t.Context(), linetest.Open(t, lines, tt.url), Search{Units: []int{4, 5, 6, 7}, Timeout: 100 * time.Millisecond}, nil)
 			if err != nil || len(found) != 4 {
 				t.Fatalf("%+v, %v", found, err)
 			}
@@ -131,9 +132,9 @@ func TestScanAsksAnotherTable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slave := modbustest.NewSlave()
 		slave.Unit(3).SetBit(modbustest.Coil, 0, true)
-		lines := pipeLines(t, only(slave))
-		defer closeLines(t, lines)
-		found, err := Scan(t.Context(), openLine(t, lines, "tcp://site"), Search{Units: []int{3}, Table: line.Coil, Timeout: time.Second}, nil)
+		lines := pipeLines(t, linetest.Only(slave))
+		defer linetest.Close(t, lines)
+		found, err := Scan(t.Context(), linetest.Open(t, lines, "tcp://site"), Search{Units: []int{3}, Table: line.Coil, Timeout: time.Second}, nil)
 		if err != nil || found[0].How != "coil 0 is 1" {
 			t.Errorf("%+v, %v", found, err)
 		}
