@@ -125,7 +125,7 @@ func (c *connection) connectError(ctx context.Context, token *paho.ConnectToken)
 		return fmt.Errorf("connect to %s as %q: the broker refused: %s", c.broker, c.settings.client, reason)
 	}
 	err := cmp.Or(odd, c.dialErr, token.Error(), context.Canceled) // without an error, it was ctx that ended
-	if c.conn != nil && encrypted(c.broker) && c.settings.credentials.certFile == "" {
+	if c.conn != nil && encrypted(c.broker) && c.settings.credentials.files.Cert == "" {
 		// With TLS 1.3 a broker that misses our certificate says so after the handshake, or just hangs up.
 		return fmt.Errorf("connect to %s: %w; perhaps it wants a client certificate: set cert_file and key_file", c.broker, err)
 	}

@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+
+	"gauger/collectors"
 )
 
 // dialTimeout bounds the opening of a connection, TLS and websocket included.
@@ -126,23 +127,14 @@ func tcpDial(ctx context.Context, network, address string) (net.Conn, error) {
 
 // tlsConfig prepares the encryption toward a host.
 func (a credentials) tlsConfig(host string) (*tls.Config, error) {
-	config := &tls.Config{ServerName: cmp.Or(a.server, host), MinVersion: tls.VersionTLS12}
-	if a.caFile != "" {
-		pem, err := os.ReadFile(a.caFile)
-		if err != nil {
-			return nil, fmt.Errorf("read ca_file: %w", err)
-		}
-		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("read ca_file %s: no certificate in it; it must be a PEM file", a.caFile)
-		}
-	}
-	if a.certFile != "" {
-		pair, err := tls.LoadX509KeyPair(a.certFile, a.keyFile)
-		if err != nil {
-			return nil, fmt.Errorf("read cert_file %s and key_file %s: %w", a.certFile, a.keyFile, err)
-		}
-		config.Certificates = []tls.Certificate{pair}
+	config, ours, err := a.files.Config(cmp.Or(a.server, host))
+	switch {
+	case ours:
+		return nil, fmt.Errorf("read cert_file %s and key_file %s: %w", a.files.Cert, a.files.Key, err)
+	case errors.Is(err, collectors.ErrNoCertificate):
+		return nil, fmt.Errorf("read ca_file %s: no certificate in it; it must be a PEM file", a.files.CA)
+	case err != nil:
+		return nil, fmt.Errorf("read ca_file: %w", err)
 	}
 	return config, nil
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"strings"
+
+	"gauger/collectors"
 )
 
 // maxBirth is the packet limit of a session with Sparkplug nodes: a birth holds every metric of a node at once.
@@ -25,7 +27,7 @@ type settings struct {
 func newSettings(d Device, opt Session) *settings {
 	s := &settings{
 		client: d.clientID(), clean: opt.Clean, limit: opt.MaxPacket, presence: newPresence(d, opt.Clean), dial: opt.Dial,
-		credentials: credentials{username: d.Username, password: d.Password, caFile: d.CAFile, certFile: d.CertFile, keyFile: d.KeyFile, server: d.Server},
+		credentials: credentials{username: d.Username, password: d.Password, files: collectors.TLSFiles{CA: d.CAFile, Cert: d.CertFile, Key: d.KeyFile}, server: d.Server},
 	}
 	if s.clean {
 		s.client = fmt.Sprintf("gauger-%08x", rand.Uint32())
@@ -48,8 +50,8 @@ func (s *settings) addDevice(d Device) {
 
 // credentials are shown to a broker at every connection.
 type credentials struct {
-	username                  string
-	password                  func() (string, error)
-	caFile, certFile, keyFile string
-	server                    string // the name in the certificate; empty: the host's
+	username string
+	password func() (string, error)
+	files    collectors.TLSFiles
+	server   string // the name in the certificate; empty: the host's
 }

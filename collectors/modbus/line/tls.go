@@ -10,16 +10,17 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"strings"
 	"time"
+
+	"gauger/collectors"
 )
 
 // tlsOptions of a tls:// URL (Modbus/TCP Security, MB-TCP-Security-v21): whom to
 // believe, and who we are. Empty: the system's authorities, no certificate of our own, the URL's host.
 type tlsOptions struct {
-	caFile, certFile, keyFile string
-	serverName                string
+	files      collectors.TLSFiles
+	serverName string
 }
 
 var tlsKeys = []string{"ca_file", "cert_file", "key_file", "server_name"}
@@ -28,11 +29,11 @@ var tlsKeys = []string{"ca_file", "cert_file", "key_file", "server_name"}
 func (o *tlsOptions) field(key string) *string {
 	switch key {
 	case "ca_file":
-		return &o.caFile
+		return &o.files.CA
 	case "cert_file":
-		return &o.certFile
+		return &o.files.Cert
 	case "key_file":
-		return &o.keyFile
+		return &o.files.Key
 	case "server_name":
 		return &o.serverName
 	}
@@ -63,7 +64,7 @@ func MapFiles(url string, f func(file string) string) string {
 	if err != nil || at.tls == (tlsOptions{}) {
 		return url
 	}
-	for _, file := range []*string{&at.tls.caFile, &at.tls.certFile, &at.tls.keyFile} {
+	for _, file := range []*string{&at.tls.files.CA, &at.tls.files.Cert, &at.tls.files.Key} {
 		if *file != "" {
 			*file = f(*file)
 		}
@@ -73,31 +74,22 @@ func MapFiles(url string, f func(file string) string) string {
 
 // validate says what is missing for a certificate of our own.
 func (o tlsOptions) validate() error {
-	if (o.certFile == "") != (o.keyFile == "") {
+	if (o.files.Cert == "") != (o.files.Key == "") {
 		return errors.New("cert_file and key_file belong together; name both or none")
 	}
 	return nil
 }
 
-// config reads the files anew, since certificates are renewed while gauger runs.
+// config of a connection to a host.
 func (o tlsOptions) config(host string) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: cmp.Or(o.serverName, host)}
-	if o.caFile != "" {
-		pem, err := os.ReadFile(o.caFile)
-		if err != nil {
-			return nil, fmt.Errorf("ca_file: %w", err)
-		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, fmt.Errorf("ca_file: %s holds no certificate in PEM form", o.caFile)
-		}
-	}
-	if o.certFile != "" {
-		own, err := tls.LoadX509KeyPair(o.certFile, o.keyFile)
-		if err != nil {
-			return nil, fmt.Errorf("cert_file and key_file: %w", err)
-		}
-		c.Certificates = []tls.Certificate{own}
+	c, ours, err := o.files.Config(cmp.Or(o.serverName, host))
+	switch {
+	case ours:
+		return nil, fmt.Errorf("cert_file and key_file: %w", err)
+	case errors.Is(err, collectors.ErrNoCertificate):
+		return nil, fmt.Errorf("ca_file: %s holds no certificate in PEM form", o.files.CA)
+	case err != nil:
+		return nil, fmt.Errorf("ca_file: %w", err)
 	}
 	return c, nil
 }
