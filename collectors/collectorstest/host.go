@@ -11,31 +11,23 @@ import (
 	"gauger/collectors"
 )
 
-// Refusal is one payload that a collector could not decode.
-type Refusal struct {
-	Source string
-	Raw    []byte
-	Why    error
-}
-
 // Host is a collectors.Host that keeps everything in memory. The zero value is ready for use.
 type Host struct {
-	mu       sync.Mutex
-	batches  [][]collectors.Reading
-	notices  []collectors.Notice
-	refusals []Refusal
-	memory   map[string][]byte
-	failing  int
-	refused  int // emits that were answered with an error
-	loading  map[collectors.Point]bool
-	changed  chan struct{}
+	mu      sync.Mutex
+	batches [][]collectors.Reading
+	notices []collectors.Notice
+	memory  map[string][]byte
+	failing int
+	refused int // emits that were answered with an error
+	loading map[collectors.Point]bool
+	changed chan struct{}
 }
 
-// ErrEmit is the host's answer while FailEmits lasts.
-var ErrEmit = errors.New("collectorstest: the batch was not taken")
+// errEmit is the host's answer while failEmits lasts.
+var errEmit = errors.New("collectorstest: the batch was not taken")
 
-// FailEmits makes the next n calls of Emit fail.
-func (h *Host) FailEmits(n int) {
+// failEmits makes the next n calls of Emit fail.
+func (h *Host) failEmits(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failing = n
@@ -49,22 +41,14 @@ func (h *Host) Emit(_ context.Context, batch []collectors.Reading) error {
 	if h.failing > 0 {
 		h.failing--
 		h.refused++
-		return ErrEmit
+		return errEmit
 	}
 	h.batches = append(h.batches, slices.Clone(batch))
 	return nil
 }
 
 // Refuse implements collectors.Host.
-func (h *Host) Refuse(_ context.Context, batch []collectors.Refusal) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, r := range batch {
-		h.refusals = append(h.refusals, Refusal{r.Source, slices.Clone(r.Raw), r.Err})
-	}
-	h.wake()
-	return nil
-}
+func (h *Host) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice implements collectors.Host.
 func (h *Host) Notice(_ context.Context, n collectors.Notice) error {
@@ -137,13 +121,6 @@ func (h *Host) Notices() []collectors.Notice {
 	return slices.Clone(h.notices)
 }
 
-// Refusals are all payloads that were refused, in order.
-func (h *Host) Refusals() []Refusal {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Clone(h.refusals)
-}
-
 // Memory is a copy of all that was remembered.
 func (h *Host) Memory() map[string][]byte {
 	h.mu.Lock()
@@ -151,8 +128,8 @@ func (h *Host) Memory() map[string][]byte {
 	return maps.Clone(h.memory)
 }
 
-// FailedEmits counts the batches that were answered with ErrEmit.
-func (h *Host) FailedEmits() int {
+// failedEmits counts the batches that were answered with errEmit.
+func (h *Host) failedEmits() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.refused

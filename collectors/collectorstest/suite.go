@@ -93,7 +93,7 @@ func (s Subject) soundReadings(t *testing.T) {
 	r.stop(s.Patience)
 	for _, batch := range host.Batches() {
 		for _, reading := range batch {
-			if why := Unsound(reading); why != "" {
+			if why := unsound(reading); why != "" {
 				t.Errorf("%s: %s", reading.Point, why)
 			}
 		}
@@ -118,8 +118,8 @@ func lastReadings(host *Host, points []collectors.Point) string {
 	return strings.Join(all, "; ")
 }
 
-// Unsound says which rule of collectors.Reading a reading breaks; empty when none.
-func Unsound(r collectors.Reading) string {
+// unsound says which rule of collectors.Reading a reading breaks; empty when none.
+func unsound(r collectors.Reading) string {
 	switch {
 	case r.Point == "" || !strings.Contains(string(r.Point), "/"):
 		return fmt.Sprintf("the point %q is not DEVICE/POINT", r.Point)
@@ -207,10 +207,10 @@ func (s Subject) about(host *Host) []collectors.Notice {
 // emitErrors: a batch that is not taken ends nothing, and values come again.
 func (s Subject) emitErrors(t *testing.T) {
 	host := &Host{}
-	host.FailEmits(3)
+	host.failEmits(3)
 	r := s.start(t, host)
-	if !host.Await(r.ctx, func() bool { return host.FailedEmits() == 3 && s.allGood(host) }) {
-		t.Errorf("after %d refused batches: %s", host.FailedEmits(), lastReadings(host, s.Live))
+	if !host.Await(r.ctx, func() bool { return host.failedEmits() == 3 && s.allGood(host) }) {
+		t.Errorf("after %d refused batches: %s", host.failedEmits(), lastReadings(host, s.Live))
 	}
 	r.stop(s.Patience)
 }

@@ -42,7 +42,7 @@ func TestTheSuiteAcceptsARightCollector(t *testing.T) {
 
 func TestUnsound(t *testing.T) {
 	right := collectors.Reading{Point: "d/p", Value: 1, Quality: collectors.Good, At: time.Unix(1, 0)}
-	if why := Unsound(right); why != "" {
+	if why := unsound(right); why != "" {
 		t.Error(why)
 	}
 	wrong := map[string]func(*collectors.Reading){
@@ -56,7 +56,7 @@ func TestUnsound(t *testing.T) {
 	for name, spoil := range wrong {
 		r := right
 		spoil(&r)
-		if Unsound(r) == "" {
+		if unsound(r) == "" {
 			t.Errorf("%s: passed for sound", name)
 		}
 	}

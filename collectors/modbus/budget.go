@@ -65,7 +65,7 @@ func Budgets(devices []Device) []Budget {
 		}
 		made := deviceWithoutLine(d, points, at)
 		made.replan()
-		all[i].addDevice(made, cmp.Or(d.Every, DefaultEvery), d.UnitID())
+		all[i].addDevice(made, cmp.Or(d.Every, defaultEvery), d.unitID())
 	}
 	return all
 }

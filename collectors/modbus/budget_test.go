@@ -90,7 +90,7 @@ func (l layout) compare(t *testing.T) {
 	slave := modbustest.NewSlave()
 	slave.Turnaround = l.turnaround
 	if at.IsSerial() {
-		slave.Char = at.CharTime()
+		slave.Char = at.Cost(0).CharTime
 	}
 	if at.IsSerial() && !strings.HasPrefix(l.url, "ascii") {
 		slave.Turnaround += at.FrameGap()

@@ -14,15 +14,15 @@ import (
 
 // What an option is that the configuration leaves out.
 const (
-	DefaultUnit    = 1
-	DefaultEvery   = 10 * time.Second
-	DefaultRetries = 1
+	defaultUnit    = 1
+	defaultEvery   = 10 * time.Second
+	defaultRetries = 1
 )
 
-// UnitID is the unit id in force: the configured one, or 1.
-func (d Device) UnitID() int {
+// unitID is the unit id in force: the configured one, or 1.
+func (d Device) unitID() int {
 	if d.Unit == nil {
-		return DefaultUnit
+		return defaultUnit
 	}
 	return *d.Unit
 }
@@ -45,7 +45,7 @@ func (d Device) Check() []collectors.Problem {
 	if err != nil {
 		c.add("modbus", "%s", err)
 	}
-	if unit := d.UnitID(); unit < 0 || unit > 255 {
+	if unit := d.unitID(); unit < 0 || unit > 255 {
 		c.add("unit", "%d: unit ids go from 1 to 247", unit)
 	} else if err == nil && at.IsSerial() && (unit == 0 || unit > 247) {
 		c.add("unit", "%d: 1 to 247 on a serial line (0 is everyone, and nobody answers)", unit)
@@ -258,7 +258,7 @@ func Conflicts(devices []Device) []Conflict {
 		if err != nil {
 			continue
 		}
-		u := unit{at.Place, d.UnitID()}
+		u := unit{at.Place, d.unitID()}
 		first, known := lines[at.Place]
 		other, taken := units[u]
 		switch err := first.ConflictsWith(at); {
@@ -273,7 +273,7 @@ func Conflicts(devices []Device) []Conflict {
 		if !taken {
 			units[u] = d.Name
 		}
-		guest := unit{"share " + d.Share, d.UnitID()}
+		guest := unit{"share " + d.Share, d.unitID()}
 		switch other, taken := units[guest]; {
 		case d.Share != "" && taken:
 			add(i, "share", fmt.Errorf("unit %d at %s is %s already; share this one at another port", guest.id, d.Share, other))

@@ -70,13 +70,13 @@ func (d *device) share(address string) {
 
 // deviceWithoutLine is enough to plan with.
 func deviceWithoutLine(d Device, points []point, at line.Endpoint) *device {
-	retries := DefaultRetries
+	retries := defaultRetries
 	if d.Retries != nil {
 		retries = *d.Retries
 	}
 	return &device{
-		name: d.Name, unit: byte(d.UnitID()), points: points,
-		every: cmp.Or(d.Every, DefaultEvery), everyWhileLoading: d.EveryWhileLoading, timeout: cmp.Or(d.Timeout, line.DefaultTimeout), retries: retries,
+		name: d.Name, unit: byte(d.unitID()), points: points,
+		every: cmp.Or(d.Every, defaultEvery), everyWhileLoading: d.EveryWhileLoading, timeout: cmp.Or(d.Timeout, line.DefaultTimeout), retries: retries,
 		limits: d.planLimits(at), rereadPlaces: placesOf(points, func(p *point) bool { return p.reread }),
 		suspectedHoles: map[hole]int{}, unanswered: map[line.Span]int{}, parked: map[line.Span]parkedPlace{},
 	}

@@ -40,8 +40,8 @@ func (f Forbidden) span() (line.Span, error) {
 
 // checkLimits checks what the unit may be asked for, and how often.
 func (c *checker) checkLimits(d Device) {
-	if d.EveryWhileLoading < 0 || d.EveryWhileLoading > 0 && d.EveryWhileLoading >= cmp.Or(d.Every, DefaultEvery) {
-		c.add("every_while_loading", "%s: shorter than every (%s), or leave it out", d.EveryWhileLoading, cmp.Or(d.Every, DefaultEvery))
+	if d.EveryWhileLoading < 0 || d.EveryWhileLoading > 0 && d.EveryWhileLoading >= cmp.Or(d.Every, defaultEvery) {
+		c.add("every_while_loading", "%s: shorter than every (%s), or leave it out", d.EveryWhileLoading, cmp.Or(d.Every, defaultEvery))
 	}
 	if d.Turnaround < 0 || d.Turnaround > time.Minute {
 		c.add("turnaround", "%s: how long the unit thinks before it answers, such as 5ms", d.Turnaround)

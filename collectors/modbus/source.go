@@ -15,7 +15,7 @@ func (d Device) Source(p Point) (place, source string) {
 	if err != nil || wrong != nil {
 		return "", ""
 	}
-	source = fmt.Sprintf("unit %d, %s %d", d.UnitID(), made.table, made.from)
+	source = fmt.Sprintf("unit %d, %s %d", d.unitID(), made.table, made.from)
 	if m.bit >= 0 {
 		return at.Place, fmt.Sprintf("%s, bit %d", source, m.bit)
 	}

@@ -27,11 +27,11 @@ type Heard struct {
 	Topic    string
 	Messages int
 	Retained bool      // the broker had kept the first one
-	First    time.Time // arrival of the first message
-	Last     time.Time // and of the latest
+	first    time.Time // arrival of the first message
+	last     time.Time // and of the latest
 	Payload  []byte    // of the latest, its beginning if it is long
 
-	Longest time.Duration // silence between two messages, and after the latest
+	longest time.Duration // silence between two messages, and after the latest
 }
 
 // Every is the usual interval between messages; zero when too few were heard to tell.
@@ -39,14 +39,14 @@ func (h Heard) Every() time.Duration {
 	if h.Messages < 3 {
 		return 0
 	}
-	return h.Last.Sub(h.First) / time.Duration(h.Messages-1)
+	return h.last.Sub(h.first) / time.Duration(h.Messages-1)
 }
 
 // expectEvery is the expect_every of a topic whose messages come regularly: three times what is usual, so that a lost message is
 // no silence, in round figures. Zero: nobody knows how long its silences are.
 func (h Heard) expectEvery() time.Duration {
 	usual := h.Every()
-	if h.Messages < regularFrom || h.Longest > 2*usual || h.Sparkplug() {
+	if h.Messages < regularFrom || h.longest > 2*usual || h.Sparkplug() {
 		return 0
 	}
 	long, round := max(3*usual, leastExpect), time.Second
@@ -134,12 +134,12 @@ func (e *listener) hear(m paho.Message, at time.Time) {
 			e.more++
 			return
 		}
-		h = &Heard{Topic: m.Topic(), Retained: m.Retained(), First: at, Last: at}
+		h = &Heard{Topic: m.Topic(), Retained: m.Retained(), first: at, last: at}
 		e.heard[m.Topic()] = h
 	}
 	h.Messages++
-	h.Longest = max(h.Longest, at.Sub(h.Last))
-	h.Last = at
+	h.longest = max(h.longest, at.Sub(h.last))
+	h.last = at
 	payload, most := m.Payload(), heardSample
 	if h.isBirth() && e.births+len(payload) <= heardBirths {
 		e.births, most = e.births+len(payload)-len(h.Payload), len(payload)
@@ -167,7 +167,7 @@ func (e *listener) requestBirths(ctx context.Context, c *connection, group []arr
 func (e *listener) topics(end time.Time) []Heard {
 	all := make([]Heard, 0, len(e.heard))
 	for _, h := range e.heard {
-		h.Longest = max(h.Longest, end.Sub(h.Last))
+		h.longest = max(h.longest, end.Sub(h.last))
 		all = append(all, *h)
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].Topic < all[j].Topic })

@@ -129,7 +129,7 @@ var timeKeys = []string{"ts", "t", "time", "timestamp", "date", "datetime", "utc
 
 // isTime tells whether a member of an object is the time of the others.
 func (w *jsonWalk) isTime(key string, v any) bool {
-	if _, err := parseTime(scalar(v), w.heard.Last, func(text string) (time.Time, error) { return parseInZone(text, time.UTC, w.heard.Last) }); err != nil {
+	if _, err := parseTime(scalar(v), w.heard.last, func(text string) (time.Time, error) { return parseInZone(text, time.UTC, w.heard.last) }); err != nil {
 		return false
 	}
 	if _, isNumber := v.(json.Number); !isNumber {

@@ -13,24 +13,24 @@ type Order uint8
 // more swap the halves of a 64-bit value.
 const (
 	ABCD Order = iota
-	CDAB
-	BADC
-	DCBA
-	EFGHABCD
-	CDABGHEF
-	FEHGBADC
-	DCBAHGFE
+	cdab
+	badc
+	dcba
+	efghabcd
+	cdabghef
+	fehgbadc
+	dcbahgfe
 )
 
 var orderNames = map[string]Order{
 	"":     ABCD,
 	"AB":   ABCD,
-	"BA":   DCBA,
+	"BA":   dcba,
 	"ABCD": ABCD, "ABCDEFGH": ABCD,
-	"CDAB": CDAB, "GHEFCDAB": CDAB,
-	"BADC": BADC, "BADCFEHG": BADC,
-	"DCBA": DCBA, "HGFEDCBA": DCBA,
-	"EFGHABCD": EFGHABCD, "CDABGHEF": CDABGHEF, "FEHGBADC": FEHGBADC, "DCBAHGFE": DCBAHGFE,
+	"CDAB": cdab, "GHEFCDAB": cdab,
+	"BADC": badc, "BADCFEHG": badc,
+	"DCBA": dcba, "HGFEDCBA": dcba,
+	"EFGHABCD": efghabcd, "CDABGHEF": cdabghef, "FEHGBADC": fehgbadc, "DCBAHGFE": dcbahgfe,
 }
 
 // ParseOrder reads an order for a value of so many registers: eight letters are for 64 bits only, two for 16.
@@ -64,17 +64,17 @@ func (o Order) Of(registers int) string {
 
 // SwapsBytes says whether the two bytes of each register stand the wrong way round.
 func (o Order) SwapsBytes() bool {
-	return o == BADC || o == DCBA || o == FEHGBADC || o == DCBAHGFE
+	return o == badc || o == dcba || o == fehgbadc || o == dcbahgfe
 }
 
 // wordAt is the register, of so many, that holds the n-th most significant word.
 func (o Order) wordAt(n, registers int) int {
 	switch o {
-	case CDAB, DCBA:
+	case cdab, dcba:
 		return registers - 1 - n
-	case EFGHABCD, FEHGBADC:
+	case efghabcd, fehgbadc:
 		return n ^ 2
-	case CDABGHEF, DCBAHGFE:
+	case cdabghef, dcbahgfe:
 		return n ^ 1
 	}
 	return n

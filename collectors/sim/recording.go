@@ -33,20 +33,20 @@ const (
 	firstPause = 100 * time.Millisecond // before the second try of a batch; doubles, so that all tries take 13 s
 )
 
-// Counts says what became of a recording's rows.
-type Counts struct {
-	Played  int // readings handed over
-	Batches int // calls of Emit that succeeded
-	Skipped int // rows of points that are not configured
-	Resumed int // rows that an earlier run had already handed over
-	Refused int // rows that could not be read
+// counts says what became of a recording's rows.
+type counts struct {
+	played  int // readings handed over
+	batches int // calls of Emit that succeeded
+	skipped int // rows of points that are not configured
+	resumed int // rows that an earlier run had already handed over
+	refused int // rows that could not be read
 }
 
 // Recording is a collector that plays a file of readings once, in the file's order, as fast as the host takes them.
 type Recording struct {
 	device Device
 	points map[string]playedPoint
-	counts Counts
+	counts counts // so far
 }
 
 type playedPoint struct {
@@ -84,9 +84,6 @@ func pointName(p collectors.Point) string {
 	_, name, _ := strings.Cut(string(p), "/")
 	return name
 }
-
-// Counts sums up the rows so far by what became of them; to be asked after Run has returned.
-func (r *Recording) Counts() Counts { return r.counts }
 
 // Run plays the recording. It returns nil at the end of the file and when ctx ends, and an error when the file cannot
 // be read, is no recording, or the host refuses a batch time after time.
@@ -141,12 +138,12 @@ func (r *Recording) play(ctx context.Context, host collectors.Host, in io.Reader
 
 // warnOfNoRows tells a person why nothing happened: a file in which no row names a configured point is a mistake, not a quiet site.
 func (r *Recording) warnOfNoRows(ctx context.Context, host collectors.Host) error {
-	if r.counts.Played+r.counts.Resumed > 0 || r.counts.Skipped == 0 && r.device.From != nil {
+	if r.counts.played+r.counts.resumed > 0 || r.counts.skipped == 0 && r.device.From != nil {
 		return nil
 	}
 	now, note := time.Now(), fmt.Sprintf("%s holds no rows that can be read", r.device.File)
-	if r.counts.Skipped > 0 {
-		note = fmt.Sprintf("none of the %d rows of %s names a configured point of %s", r.counts.Skipped, r.device.File, r.device.Name)
+	if r.counts.skipped > 0 {
+		note = fmt.Sprintf("none of the %d rows of %s names a configured point of %s", r.counts.skipped, r.device.File, r.device.Name)
 	}
 	err := host.Notice(ctx, collectors.Notice{
 		Rule: eventrules.RecordingUnmatched, Source: r.device.Name, Since: now, Until: now,
@@ -186,12 +183,12 @@ func (p *player) takeLine(ctx context.Context, line []byte) error {
 		return p.refuseLine(ctx, line, err)
 	}
 	if p.from.holds(row) {
-		p.counts.Resumed++
+		p.counts.resumed++
 		return nil
 	}
 	point, ok := p.points[string(row.point)]
 	if !ok {
-		p.counts.Skipped++
+		p.counts.skipped++
 		return nil
 	}
 	if len(p.batch) > 0 && !row.sameInstant(p.stamp) {
@@ -229,7 +226,7 @@ func (p *player) refuseLine(ctx context.Context, line []byte, why error) error {
 	if err := p.flush(ctx); err != nil {
 		return err
 	}
-	p.counts.Refused++
+	p.counts.refused++
 	source := fmt.Sprintf("%s line %d", p.device.Name, p.lines.number)
 	return p.retry(ctx, "keep a row that cannot be read", func() error {
 		return p.host.Refuse(ctx, []collectors.Refusal{{Source: source, Raw: bytes.Clone(line), Err: why, At: time.Now()}})
@@ -259,8 +256,8 @@ func (p *player) flush(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.counts.Batches++
-	p.counts.Played += len(p.batch)
+	p.counts.batches++
+	p.counts.played += len(p.batch)
 	p.batch = nil
 	return ctx.Err()
 }

@@ -74,7 +74,7 @@ func TestPlaysInOrderAndGroupsByPoll(t *testing.T) {
 		if len(a.refused) != 1 || a.refused[0].source != "rec line 7" || a.refused[0].raw != "this is not a row" {
 			t.Errorf("refused %+v, want line 7 only", a.refused)
 		}
-		if got, want := rec.Counts(), (Counts{Played: 7, Batches: 4, Skipped: 1, Refused: 1}); got != want {
+		if got, want := rec.counts, (counts{played: 7, batches: 4, skipped: 1, refused: 1}); got != want {
 			t.Errorf("counts %+v, want %+v", got, want)
 		}
 		if len(a.notices) != 0 {
@@ -160,7 +160,7 @@ func TestGoesOnAfterEveryKill(t *testing.T) {
 		if !reflect.DeepEqual(a.batches, whole.batches) {
 			t.Fatalf("killed after %d batches: %d batches in all, want the same %d", kill, len(a.batches), len(whole.batches))
 		}
-		if got := again.Counts().Resumed; got != 2*kill {
+		if got := again.counts.resumed; got != 2*kill {
 			t.Errorf("killed after %d batches: %d rows passed over, want %d", kill, got, 2*kill)
 		}
 	}
@@ -346,7 +346,7 @@ func BenchmarkPlay(b *testing.B) {
 		if err := rec.play(context.Background(), a, strings.NewReader(text.String())); err != nil {
 			b.Fatal(err)
 		}
-		played += rec.Counts().Played
+		played += rec.counts.played
 	}
 	b.ReportMetric(float64(played)/b.Elapsed().Seconds(), "rows/s")
 }

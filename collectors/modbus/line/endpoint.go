@@ -55,14 +55,6 @@ func (e Endpoint) codec() codec {
 	return rtu{}
 }
 
-// CharTime is the time of one character on a serial line; 0 on a socket.
-func (e Endpoint) CharTime() time.Duration {
-	if !e.IsSerial() {
-		return 0
-	}
-	return e.serial.charTime()
-}
-
 // FrameGap is the silence that ends a frame on a serial line; 0 on a socket.
 func (e Endpoint) FrameGap() time.Duration {
 	if !e.IsSerial() {

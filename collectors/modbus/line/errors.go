@@ -23,10 +23,7 @@ var (
 )
 
 // Exception is a unit's own refusal, with the codes of the Modbus Application Protocol V1.1b3, section 7.
-type Exception struct {
-	Function byte
-	Code     byte
-}
+type Exception struct{ Code byte }
 
 var exceptionNames = map[byte]string{
 	1:  "illegal function",

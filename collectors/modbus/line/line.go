@@ -133,7 +133,7 @@ func (l *Line) notFree(err error) error { return fmt.Errorf("wait for %s: %w", l
 // checkForbidden refuses a request that touches what its unit's device forbids.
 func (l *Line) checkForbidden(r Request) error {
 	avoid := l.forbidden[r.Unit]
-	if i := slices.IndexFunc(avoid, func(s Span) bool { return s.Overlaps(r.Span()) }); i >= 0 {
+	if i := slices.IndexFunc(avoid, func(s Span) bool { return s.Overlaps(r.span()) }); i >= 0 {
 		return fmt.Errorf("read %s at %s: %w: %s", r, l.URL(), ErrForbidden, avoid[i])
 	}
 	return nil
@@ -143,7 +143,7 @@ func (l *Line) checkForbidden(r Request) error {
 func (l *Line) requestError(r Request, err error) error {
 	if refusal, ok := errors.AsType[*goburrow.ModbusError](err); ok {
 		l.stats.exceptions.Add(1)
-		err = &Exception{Function: r.Table.function(), Code: refusal.ExceptionCode}
+		err = &Exception{refusal.ExceptionCode}
 	}
 	return fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
 }

@@ -89,7 +89,7 @@ type Request struct {
 func (r Request) dataLength() int { return r.Table.DataLength(int(r.Quantity)) }
 
 // Span of the addresses that are read.
-func (r Request) Span() Span { return Span{r.Table, int(r.Address), int(r.Quantity)} }
+func (r Request) span() Span { return Span{r.Table, int(r.Address), int(r.Quantity)} }
 
 // pdu is the request without what a transport puts round it: function, address, quantity.
 func (r Request) pdu() []byte {

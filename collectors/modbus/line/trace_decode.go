@@ -143,7 +143,7 @@ func (e decodedFrame) describeAnswer() string {
 	table, known := TableOfFunction[function]
 	switch {
 	case function >= 0x80 && len(e.pdu) == 2:
-		return fmt.Sprintf("unit %d refuses: %s", e.unit, (&Exception{function &^ 0x80, e.pdu[1]}).Error())
+		return fmt.Sprintf("unit %d refuses: %s", e.unit, (&Exception{e.pdu[1]}).Error())
 	case !known || len(e.pdu) < 2 || len(e.pdu) != 2+int(e.pdu[1]):
 		return fmt.Sprintf("unit %d: function %d with %d bytes", e.unit, function, len(e.pdu)-1)
 	case table.IsBits():

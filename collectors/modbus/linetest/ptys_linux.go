@@ -13,9 +13,9 @@ var Transports = map[string]func(t *testing.T, s *modbustest.Slave) (url string)
 	"rtu+tcp":   func(t *testing.T, s *modbustest.Slave) string { return "rtu+tcp://" + Listen(t, s, modbustest.RTU) },
 	"ascii+tcp": func(t *testing.T, s *modbustest.Slave) string { return "ascii+tcp://" + Listen(t, s, modbustest.ASCII) },
 	"tls":       TLSSlave,
-	"rtu":       func(t *testing.T, s *modbustest.Slave) string { return "rtu://" + SerialSlave(t, s, modbustest.RTU) },
+	"rtu":       func(t *testing.T, s *modbustest.Slave) string { return "rtu://" + serialSlave(t, s, modbustest.RTU) },
 	"ascii": func(t *testing.T, s *modbustest.Slave) string {
-		return "ascii://" + SerialSlave(t, s, modbustest.ASCII)
+		return "ascii://" + serialSlave(t, s, modbustest.ASCII)
 	},
 }
 
@@ -29,8 +29,8 @@ func OpenPty(t *testing.T) *modbustest.Pty {
 	return pty
 }
 
-// SerialSlave is the path and the settings of a port with a slave behind it.
-func SerialSlave(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) string {
+// serialSlave is the path and the settings of a port with a slave behind it.
+func serialSlave(t *testing.T, s *modbustest.Slave, framing modbustest.Framing) string {
 	pty := OpenPty(t)
 	ServePty(t, s, pty, framing)
 	return pty.Path + "?baud=115200&parity=N"

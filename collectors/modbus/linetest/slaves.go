@@ -50,8 +50,8 @@ type Conn interface {
 	SetDeadline(t time.Time) error
 }
 
-// Connect is a line in memory to a slave that serves it, for tests in virtual time.
-func Connect(t *testing.T, s *modbustest.Slave, url string) Conn {
+// connect is a line in memory to a slave that serves it, for tests in virtual time.
+func connect(t *testing.T, s *modbustest.Slave, url string) Conn {
 	near, far := modbustest.Pipe()
 	master, served := Conn(near), io.ReadWriteCloser(far)
 	if strings.HasPrefix(url, "tls:") {
@@ -73,7 +73,7 @@ func Dial[S Conn](t *testing.T, slave func(url string) (*modbustest.Slave, error
 		if err != nil {
 			return stream, err
 		}
-		return Conn(Connect(t, s, url)).(S), nil
+		return Conn(connect(t, s, url)).(S), nil
 	}
 }
 

@@ -60,7 +60,7 @@ func LateOnes() (all []Spoiling) {
 	}
 	for _, ms := range []time.Duration{0, 1, 4, 60, 400, idle, 1700, 6200} {
 		all = append(all, Spoiling{Name: fmt.Sprintf("doubled after %d ms", ms), Twin: ms > 1 && ms != idle, Alone: ms == idle, Do: func(_ *Witness, _ Asked, right []byte) []Piece {
-			return []Piece{{After: Thinks, Bytes: right}, {After: Thinks + ms*time.Millisecond, Bytes: right, Echo: ms == idle}}
+			return []Piece{{After: Thinks, Bytes: right}, {After: Thinks + ms*time.Millisecond, Bytes: right, echo: ms == idle}}
 		}})
 	}
 	return all

@@ -55,7 +55,7 @@ type Piece struct {
 	After  time.Duration
 	Bytes  []byte
 	HangUp bool
-	Echo   bool // it comes of itself and holds up nothing
+	echo   bool // it comes of itself and holds up nothing
 }
 
 var errNotARequest = errors.New("witness: that is no request")
@@ -101,7 +101,7 @@ func (w *Witness) receive(b []byte) error {
 	for _, p := range pieces {
 		at := start.Add(p.After)
 		w.end.schedule(arrival{at, p.Bytes, p.HangUp})
-		if w.busy.Before(at) && !p.Echo {
+		if w.busy.Before(at) && !p.echo {
 			w.busy = at
 		}
 		if spoilt && w.SpoiltUntil.Before(at) {

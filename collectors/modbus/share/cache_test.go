@@ -12,9 +12,9 @@ func TestOldAnswersAreNotServed(t *testing.T) {
 	start := time.Now()
 	s := NewCache("127.0.0.1:1502", 1, 21*time.Second, nil)
 	s.StoreAnswer(line.Span{Table: line.Holding, From: 10, Count: 2}, []byte{0, 1, 0, 2})
-	s.StoreRefusal(line.Span{Table: line.Holding, From: 12, Count: 1}, 1, &line.Exception{Function: 3, Code: 2})
-	s.StoreRefusal(line.Span{Table: line.Holding, From: 14, Count: 3}, 2, &line.Exception{Function: 3, Code: 2}) // only one of two places is at fault
-	s.StoreRefusal(line.Span{Table: line.Holding, From: 10, Count: 1}, 1, &line.Exception{Function: 3, Code: 6}) // busy is no refusal of the place
+	s.StoreRefusal(line.Span{Table: line.Holding, From: 12, Count: 1}, 1, &line.Exception{Code: 2})
+	s.StoreRefusal(line.Span{Table: line.Holding, From: 14, Count: 3}, 2, &line.Exception{Code: 2}) // only one of two places is at fault
+	s.StoreRefusal(line.Span{Table: line.Holding, From: 10, Count: 1}, 1, &line.Exception{Code: 6}) // busy is no refusal of the place
 	ask := func(from, count byte, after time.Duration) []byte {
 		return s.Answer([]byte{3, 0, from, 0, count}, start.Add(after))
 	}

@@ -22,7 +22,7 @@ type Candidate struct {
 	Why     string   // why it is no value; empty when it is one
 	Same    []string // other types and orders that read the same number here
 	YAML    string   // the line for the configuration
-	Rank    float64  // the smaller the likelier
+	rank    float64  // the smaller the likelier
 }
 
 // snapshot is the registers that could be read.
@@ -103,11 +103,11 @@ func (p snapshot) candidate(q Question, offset int, r interpretation) Candidate 
 	}
 	c.YAML = c.yamlLine(q)
 	if err != nil {
-		c.Why, c.Rank = err.Error(), 1000
+		c.Why, c.rank = err.Error(), 1000
 		return c
 	}
 	c.Fits = q.expects() && c.Value >= q.Low-q.Within && c.Value <= q.High+q.Within
-	c.Rank = -p.logLikelihood(q, c, r)
+	c.rank = -p.logLikelihood(q, c, r)
 	return c
 }
 

@@ -70,7 +70,7 @@ func Probe(ctx context.Context, on *line.Line, q Question) (Probed, error) {
 	for _, offset := range []int{0, -1, 1} {
 		all = append(all, seen.candidates(q, offset)...)
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Rank < all[j].Rank })
+	sort.SliceStable(all, func(i, j int) bool { return all[i].rank < all[j].rank })
 	listEquivalents(all)
 	found := Probed{Registers: registers}
 	for _, c := range all {

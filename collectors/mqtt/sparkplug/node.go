@@ -12,7 +12,7 @@ import (
 // birth that was missed in between may have given its aliases to other metrics.
 type Node struct {
 	Group, Name string
-	Births      map[string]*Birth // by device; the node's own is "". Those that nobody reads are not here
+	births      map[string]*Birth // by device; the node's own is "". Those that nobody reads are not here
 
 	// Uncertain says why aliases are not sure since a message was lost, at UncertainSince; nil when they are.
 	Uncertain      error
@@ -28,13 +28,13 @@ type Node struct {
 
 // NewNode is a node that has published nothing yet.
 func NewNode(group, name string) *Node {
-	return &Node{Group: group, Name: name, bdSeq: -1, Births: map[string]*Birth{}}
+	return &Node{Group: group, Name: name, bdSeq: -1, births: map[string]*Birth{}}
 }
 
 // Birth defines the metrics of a node, or of one of its devices, with the aliases under which they come afterwards.
 type Birth struct {
 	Path    string                 // GROUP/NODE[/DEVICE]
-	Metrics map[string]*Definition // those that somebody reads, by name
+	metrics map[string]*Definition // those that somebody reads, by name
 
 	Born  bool
 	Since time.Time // when it ceased to be born, or the connection began
@@ -53,20 +53,20 @@ type Definition struct {
 
 // BirthOf returns the birth of a device, or with "" of the node itself, and makes it when there is none yet.
 func (n *Node) BirthOf(device string) *Birth {
-	b := n.Births[device]
+	b := n.births[device]
 	if b == nil {
-		b = &Birth{Path: JoinPath(n.Group, n.Name, device), Metrics: map[string]*Definition{}}
-		n.Births[device] = b
+		b = &Birth{Path: JoinPath(n.Group, n.Name, device), metrics: map[string]*Definition{}}
+		n.births[device] = b
 	}
 	return b
 }
 
 // DefinitionOf returns the definition of a metric that is read, and makes it when there is none yet.
 func (b *Birth) DefinitionOf(name string) *Definition {
-	d := b.Metrics[name]
+	d := b.metrics[name]
 	if d == nil {
 		d = &Definition{Name: name}
-		b.Metrics[name] = d
+		b.metrics[name] = d
 	}
 	return d
 }
@@ -74,7 +74,7 @@ func (b *Birth) DefinitionOf(name string) *Definition {
 // reset forgets what an earlier connection told.
 func (n *Node) reset(now time.Time) {
 	n.born, n.bdSeq, n.Uncertain, n.rebirths = false, -1, nil, 0
-	for _, b := range n.Births {
+	for _, b := range n.births {
 		b.End(now)
 	}
 }
@@ -82,7 +82,7 @@ func (n *Node) reset(now time.Time) {
 // Begin takes the node's own birth (NBIRTH): all that was published before is over.
 func (n *Node) Begin(p *Payload, now time.Time) {
 	n.reset(now)
-	n.born, n.bdSeq, n.seq, n.rebirthAt = true, bdSeqOf(p), byte(p.Seq), time.Time{}
+	n.born, n.bdSeq, n.seq, n.rebirthAt = true, bdSeqOf(p), byte(p.seq), time.Time{}
 }
 
 // Died takes the node's death (NDEATH). It is false for that of an earlier life, which says nothing about this one.
@@ -102,13 +102,13 @@ func (n *Node) Died(p *Payload) bool {
 func (n *Node) AssumeBorn(kind, device string) {
 	n.reset(time.Time{})
 	n.born = kind != "NBIRTH"
-	if b := n.Births[device]; b != nil {
+	if b := n.births[device]; b != nil {
 		b.Born = true
 	}
 }
 
 // Repeats says that a message has the number of the one before it.
-func (n *Node) Repeats(p *Payload) bool { return p.HasSeq && byte(p.Seq) == n.seq }
+func (n *Node) Repeats(p *Payload) bool { return p.hasSeq && byte(p.seq) == n.seq }
 
 // Follow holds a message's number against that of the one before. It is false when the node has published no birth yet,
 // without which the message means nothing.
@@ -121,11 +121,11 @@ func (n *Node) Follow(p *Payload, now time.Time) bool {
 }
 
 func (n *Node) gap(p *Payload) error {
-	if !p.HasSeq {
+	if !p.hasSeq {
 		return nil
 	}
 	before := n.seq
-	n.seq = byte(p.Seq)
+	n.seq = byte(p.seq)
 	if want := before + 1; n.seq != want {
 		return fmt.Errorf("message %d of %s/%s came where %d was due: one is lost", n.seq, n.Group, n.Name, want)
 	}
@@ -158,20 +158,20 @@ func (b *Birth) End(now time.Time) {
 // Define takes the metrics of a new birth (NBIRTH, DBIRTH).
 func (b *Birth) Define(p *Payload) {
 	b.Born, b.aliases, b.byAlias = true, b.aliases[:0], map[uint64]*Definition{}
-	for _, d := range b.Metrics {
+	for _, d := range b.metrics {
 		d.Born = false
 	}
 	p.Each(func(m *Metric) {
-		d := b.Metrics[string(m.Name)]
+		d := b.metrics[string(m.Name)]
 		if d != nil {
 			d.Born, d.Type = true, m.Type
 		}
-		if !m.Aliased {
+		if !m.aliased {
 			return
 		}
-		b.aliases = append(b.aliases, m.Alias)
+		b.aliases = append(b.aliases, m.alias)
 		if d != nil {
-			b.byAlias[m.Alias] = d
+			b.byAlias[m.alias] = d
 		}
 	})
 	slices.Sort(b.aliases)
@@ -180,15 +180,15 @@ func (b *Birth) Define(p *Payload) {
 // Find is the metric that somebody reads, if anybody does. The error says why the birth cannot be trusted any more.
 func (b *Birth) Find(m *Metric) (*Definition, error) {
 	if len(m.Name) > 0 {
-		return b.Metrics[string(m.Name)], nil
+		return b.metrics[string(m.Name)], nil
 	}
-	if !m.Aliased {
+	if !m.aliased {
 		return nil, errors.New("has a metric with neither name nor alias")
 	}
-	if _, known := slices.BinarySearch(b.aliases, m.Alias); !known {
-		return nil, fmt.Errorf("has the alias %d, which the birth of %s does not have", m.Alias, b.Path)
+	if _, known := slices.BinarySearch(b.aliases, m.alias); !known {
+		return nil, fmt.Errorf("has the alias %d, which the birth of %s does not have", m.alias, b.Path)
 	}
-	return b.byAlias[m.Alias], nil
+	return b.byAlias[m.alias], nil
 }
 
 // Agrees says whether a value is of the type that the metric was born with.

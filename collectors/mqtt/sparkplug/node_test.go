@@ -38,15 +38,15 @@ func TestAnAliasMeansWhatItsBirthSays(t *testing.T) {
 	level := b.DefinitionOf("level")
 	b.DefinitionOf("lost")
 	b.Define(message(t, 0, aliased("level", 7), aliased("other", 8)))
-	if !level.Born || level.Type != typeDouble || b.Metrics["lost"].Born {
-		t.Errorf("born %+v, and %+v", level, b.Metrics["lost"])
+	if !level.Born || level.Type != typeDouble || b.metrics["lost"].Born {
+		t.Errorf("born %+v, and %+v", level, b.metrics["lost"])
 	}
 	for _, c := range []struct {
 		alias uint64
 		want  *Definition
 		why   string
 	}{{7, level, ""}, {8, nil, ""}, {9, nil, "alias 9, which the birth of G/N does not have"}} {
-		d, err := b.Find(&Metric{Alias: c.alias, Aliased: true})
+		d, err := b.Find(&Metric{alias: c.alias, aliased: true})
 		if d != c.want || (err == nil) != (c.why == "") || err != nil && !strings.Contains(err.Error(), c.why) {
 			t.Errorf("alias %d: %v, %v; want %v, %s", c.alias, d, err, c.want, c.why)
 		}

@@ -68,12 +68,12 @@ func (t DataType) String() string {
 // Metric is one value in a payload. Name and value lie in the message.
 type Metric struct {
 	Name       []byte
-	Alias      uint64
-	Aliased    bool
+	alias      uint64
+	aliased    bool
 	Millis     uint64 // since 1970; 0: not told
 	Type       DataType
 	Historical bool // not the present value
-	Null       bool
+	null       bool
 	Quality    OPC
 
 	field field // of the value; id 0: none
@@ -83,8 +83,8 @@ type Metric struct {
 type Payload struct {
 	raw    []byte
 	Millis uint64 // when it was sent, in milliseconds since 1970; 0: not told
-	Seq    uint64
-	HasSeq bool // seq is there
+	seq    uint64
+	hasSeq bool // seq is there
 }
 
 // Parse checks a message and every metric in it.
@@ -96,7 +96,7 @@ func Parse(raw []byte) (*Payload, error) {
 			p.Millis = f.bits
 			return f.as(wireVarint)
 		case payloadSeq:
-			p.Seq, p.HasSeq = f.bits, true
+			p.seq, p.hasSeq = f.bits, true
 			return f.as(wireVarint)
 		case payloadMetrics:
 			if err := f.as(wireBytes); err != nil {
@@ -134,7 +134,7 @@ func parseMetric(raw []byte) (m Metric, err error) {
 		case metricName:
 			m.Name, wire = f.bytes, wireBytes
 		case metricAlias:
-			m.Alias, m.Aliased = f.bits, true
+			m.alias, m.aliased = f.bits, true
 		case metricTime:
 			m.Millis = f.bits
 		case metricType:
@@ -142,7 +142,7 @@ func parseMetric(raw []byte) (m Metric, err error) {
 		case metricHistorical:
 			m.Historical = f.bits != 0
 		case metricNull:
-			m.Null = f.bits != 0
+			m.null = f.bits != 0
 		case metricProperties:
 			quality, err := qualityOf(f.bytes)
 			if err != nil {
@@ -212,7 +212,7 @@ func qualityOf(set []byte) (OPC, error) {
 // Value is the value as a point takes it: a json.Number, a string, a bool; nil when the node says that there is none.
 // kind is the type, from the metric or from its birth.
 func (m *Metric) Value(kind DataType) (any, error) {
-	if m.Null {
+	if m.null {
 		return nil, nil
 	}
 	v := m.field
