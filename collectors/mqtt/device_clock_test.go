@@ -16,9 +16,7 @@ func TestADeadDeviceClockLosesNothing(t *testing.T) {
 		t.Run(ts, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				<-time.After(time.Until(noon)) // the box's own clock is right
-				b, h := newBroker(t), newMemo()
-				start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
-				momentarily()
+				b, h := listen(t, timed("field/tk1"))
 				var want []float64
 				for i := range 30 {
 					v := []float64{180, 180, 180, 120, 120, 180}[i%6]
@@ -40,9 +38,7 @@ func TestADeadDeviceClockLosesNothing(t *testing.T) {
 // TestADeviceTimeThatStandsIsNoTime: a time that could be one, but stays the same for minutes while the level moves.
 func TestADeviceTimeThatStandsIsNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := newBroker(t), newMemo()
-		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
-		momentarily()
+		b, h := listen(t, timed("field/tk1"))
 		send := func(v float64, at time.Time) {
 			b.publish(t, "field/tk1", sample(v, at))
 			later(30 * time.Second)
@@ -85,9 +81,7 @@ func TestADeviceClockThatFailsNowAndThenIsOneEpisode(t *testing.T) {
 		t.Run(fmt.Sprintf("%s, each %d.", c.every, c.wrong), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				<-time.After(time.Until(noon))
-				b, h := newBroker(t), newMemo()
-				start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
-				momentarily()
+				b, h := listen(t, timed("field/tk1"))
 				var want []float64
 				send := func(at time.Time) {
 					want = append(want, float64(len(want)%200))

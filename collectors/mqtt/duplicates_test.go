@@ -77,9 +77,7 @@ func TestRedeliveryAfterACommitCountsOnce(t *testing.T) {
 
 func TestEqualPayloadsWithoutATimeAreTwoReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := newBroker(t), newMemo()
-		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1")))
-		momentarily()
+		b, h := listen(t, at(address, "field/tk1"))
 		for range 3 {
 			b.publish(t, "field/tk1", "120")
 		}
@@ -92,9 +90,7 @@ func TestEqualPayloadsWithoutATimeAreTwoReadings(t *testing.T) {
 
 func TestOneMessageSentTwiceIsOneReading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := newBroker(t), newMemo()
-		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
-		momentarily()
+		b, h := listen(t, timed("field/tk1"))
 		b.publish(t, "field/tk1", sample(5, noon))
 		b.publish(t, "field/tk1", sample(5, noon)) // a gateway that repeats itself
 		b.publish(t, "field/tk1", sample(5, noon.Add(time.Second)))
@@ -170,9 +166,7 @@ func TestWhatWaitedAtTheBrokerWithoutATimeIsUncertain(t *testing.T) {
 
 func TestUndecodableMessagesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := newBroker(t), newMemo()
-		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
-		momentarily()
+		b, h := listen(t, timed("field/tk1"))
 		fail := errors.New("disk full")
 		h.mu.Lock()
 		h.emitting = func([]collectors.Reading) error { err := fail; fail = nil; return err }

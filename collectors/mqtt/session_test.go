@@ -31,6 +31,15 @@ func (h *memo) goods(point string) []float64 {
 	return values
 }
 
+// listen has a collector of a device at work, subscribed at a broker of its own.
+func listen(t *testing.T, d Device) (*broker, *memo) {
+	t.Helper()
+	b, h := newBroker(t), newMemo()
+	start(t, h, collect(t, Session{Dial: b.dial}, d))
+	momentarily()
+	return b, h
+}
+
 // momentarily lets virtual time go on for long enough that what was published is committed.
 func momentarily() { later(20 * time.Millisecond) }
 
@@ -51,9 +60,7 @@ func (b *broker) unacknowledged(client string) int {
 
 func TestMessagesBecomeReadingsInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b, h := newBroker(t), newMemo()
-		start(t, h, collect(t, Session{Dial: b.dial}, at(address, "field/tk1", "field/tk2")))
-		momentarily()
+		b, h := listen(t, at(address, "field/tk1", "field/tk2"))
 		var want []float64
 		for i := range 300 {
 			b.publish(t, "field/tk1", fmt.Sprintf("%d.5", i))
