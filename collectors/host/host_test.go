@@ -80,11 +80,20 @@ func TestPollsEveryPointInOneBatch(t *testing.T) {
 		if len(got) != 4 {
 			t.Fatalf("%d readings", len(got))
 		}
-		if r := got[0]; r.Point != "rtu/disk" || r.Unit != "percent" || r.Quality != collectors.Bad || math.Abs(r.Value-26.3158) > 0.0001 || !strings.Contains(r.Err.Error(), "outside 50 to 100") {
-			t.Errorf("disk: %+v, want rtu/disk at 26.3158 percent, bad, outside 50 to 100", r)
+		if r := got[0]; r.Point != "rtu/disk" || r.Unit != "percent" || r.Quality != collectors.Bad {
+			t.Errorf("disk: %s in %q, %s; want rtu/disk in percent, bad", r.Point, r.Unit, r.Quality)
 		}
-		if r := got[1]; r.Unit != "degF" || r.Quality != collectors.Good || math.Abs(r.Value-142.25) > 1e-9 || r.Err != nil || !r.At.Equal(start) {
-			t.Errorf("temperature: %+v, want 142.25 degF, good, at %s", r, start)
+		if r := got[0]; math.Abs(r.Value-26.3158) > 0.0001 {
+			t.Errorf("disk: %v, want 26.3158", r.Value)
+		}
+		if r := got[0]; !strings.Contains(r.Err.Error(), "outside 50 to 100") {
+			t.Errorf("disk: %v, want outside 50 to 100", r.Err)
+		}
+		if r := got[1]; r.Unit != "degF" || r.Quality != collectors.Good || r.Err != nil {
+			t.Errorf("temperature: in %q, %s, %v; want degF, good", r.Unit, r.Quality, r.Err)
+		}
+		if r := got[1]; math.Abs(r.Value-142.25) > 1e-9 || !r.At.Equal(start) {
+			t.Errorf("temperature: %v at %s, want 142.25 at %s", r.Value, r.At, start)
 		}
 		if r := got[2]; r.Quality != collectors.Bad || !math.IsNaN(r.Value) || r.Err == nil {
 			t.Errorf("a folder that is not there: %+v", r)
@@ -121,11 +130,17 @@ func TestTellsOnceThatAFigureStaysAwayAndOnceThatItIsBack(t *testing.T) {
 			t.Fatalf("notices %+v", a.notices)
 		}
 		open, shut := a.notices[0], a.notices[1]
-		if open.Rule != "comm-loss" || open.Source != "rtu/load" || !open.Since.Equal(start) || !open.Until.IsZero() || !strings.Contains(open.Note, "loadavg") {
-			t.Errorf("opened with %+v, want comm-loss of rtu/load since %s, open, with loadavg in its note", open, start)
+		if open.Rule != "comm-loss" || open.Source != "rtu/load" || !strings.Contains(open.Note, "loadavg") {
+			t.Errorf("opened with %+v, want comm-loss of rtu/load, with loadavg in its note", open)
 		}
-		if shut.Rule != open.Rule || shut.Source != open.Source || !shut.Since.Equal(start) || !shut.Until.Equal(start.Add(10*time.Second)) {
-			t.Errorf("closed with %+v, want what was opened, until ten seconds later", shut)
+		if !open.Since.Equal(start) || !open.Until.IsZero() {
+			t.Errorf("opened from %s to %s, want since %s, open", open.Since, open.Until, start)
+		}
+		if shut.Rule != open.Rule || shut.Source != open.Source {
+			t.Errorf("closed %s of %s, want what was opened", shut.Rule, shut.Source)
+		}
+		if !shut.Since.Equal(start) || !shut.Until.Equal(start.Add(10*time.Second)) {
+			t.Errorf("closed from %s to %s, want from %s to ten seconds later", shut.Since, shut.Until, start)
 		}
 	})
 }

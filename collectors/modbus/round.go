@@ -58,7 +58,11 @@ func (s *round) run(ctx context.Context) *round {
 // request asks for one block and turns it into readings. It is true when every point of it was answered with data.
 func (s *round) request(ctx context.Context, b block) bool {
 	s.asked = time.Time{}
-	if why := s.whySkip(b.Span); why != nil {
+	why := s.skipRest
+	if why == nil {
+		why = s.device.whyParked(b.Span)
+	}
+	if why != nil {
 		s.markBad(b, why)
 		return false
 	}
@@ -89,14 +93,6 @@ func (s *round) ask(ctx context.Context, b block) ([]byte, error) {
 	}
 	s.duration += time.Since(s.asked)
 	return data, err
-}
-
-// whySkip is the error for which a request is not put on the line now; nil: it is.
-func (s *round) whySkip(where line.Span) error {
-	if s.skipRest != nil {
-		return s.skipRest
-	}
-	return s.device.whyParked(where)
 }
 
 // afterError goes on after a request that failed. It is true when every point of it was answered with data all the same.

@@ -37,8 +37,11 @@ func TestAnHourWithoutTheBroker(t *testing.T) {
 			t.Errorf("%d values, want %d: %v", len(got), len(want), got)
 		}
 		lost := h.noticed("session-lost")
-		if len(lost) != 1 || !lost[0].Since.Equal(gone) || lost[0].Until.Before(gone.Add(time.Hour)) || lost[0].Until.After(back) {
-			t.Errorf("away from %v to at most %v, told: %+v", gone, back, lost)
+		if len(lost) != 1 || !lost[0].Since.Equal(gone) {
+			t.Fatalf("told %+v, want one loss since %v", lost, gone)
+		}
+		if end := lost[0].Until; end.Before(gone.Add(time.Hour)) || end.After(back) {
+			t.Errorf("told of its end at %v, want an hour after %v, at most %v", end, gone, back)
 		}
 	})
 }

@@ -45,8 +45,11 @@ func TestReadsUglyRecordings(t *testing.T) {
 		}{{120.5, collectors.Good}, {120.25, collectors.Good}, {9, collectors.Bad}} {
 			got := a.batches[i][0]
 			at := time.Date(2026, 3, 2, 13, 0, 10*i, 0, time.UTC)
-			if got.Point != "rec/t1-level" || !got.At.Equal(at) || got.Quality != want.quality || got.Quality == collectors.Good && got.Value != want.value {
-				t.Errorf("%s: reading %d is %+v", name, i, got)
+			if got.Point != "rec/t1-level" || !got.At.Equal(at) {
+				t.Errorf("%s: reading %d is of %s at %s, want rec/t1-level at %s", name, i, got.Point, got.At, at)
+			}
+			if got.Quality != want.quality || got.Quality == collectors.Good && got.Value != want.value {
+				t.Errorf("%s: reading %d is %v, %s; want %v, %s", name, i, got.Value, got.Quality, want.value, want.quality)
 			}
 			if got.Mono-first.Mono != time.Duration(10*i)*time.Second || got.Boot != 1 {
 				t.Errorf("%s: reading %d is %s after the first, boot %d", name, i, got.Mono-first.Mono, got.Boot)

@@ -274,8 +274,11 @@ func TestPlaysWhatWasRecordedOfSeveralDevices(t *testing.T) {
 	if err := c.Run(t.Context(), a); err != nil {
 		t.Fatal(err)
 	}
-	if len(a.batches) != 1 || len(a.batches[0]) != 2 || a.batches[0][0].Point != "plc/tk1" || a.batches[0][1].Point != "radio/tk2" {
-		t.Errorf("batches %+v, want one of plc/tk1 and radio/tk2", a.batches)
+	if len(a.batches) != 1 || len(a.batches[0]) != 2 {
+		t.Fatalf("batches %+v, want one of two readings", a.batches)
+	}
+	if one, two := a.batches[0][0].Point, a.batches[0][1].Point; one != "plc/tk1" || two != "radio/tk2" {
+		t.Errorf("%s and %s, want plc/tk1 and radio/tk2", one, two)
 	}
 	if len(d.Check()) != 2 {
 		t.Errorf("in a configuration such names are mistakes: %+v", d.Check())

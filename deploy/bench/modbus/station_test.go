@@ -38,8 +38,11 @@ func TestStationAnswersEachRegisterWithItsAddress(t *testing.T) {
 		t.Errorf("% x, want % x", got, want)
 	}
 	r := s.report(time.Now())
-	if r.Registers != 2 || r.Connections != 1 || len(r.Units) != 1 || r.Units[0].source != (source{7, 256}) {
-		t.Errorf("%+v", r)
+	if r.Registers != 2 || r.Connections != 1 {
+		t.Errorf("%d registers over %d connections, want 2 over one", r.Registers, r.Connections)
+	}
+	if len(r.Units) != 1 || r.Units[0].source != (source{7, 256}) {
+		t.Errorf("units %+v, want 7 alone, from 256 on", r.Units)
 	}
 }
 
