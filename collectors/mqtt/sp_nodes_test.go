@@ -258,3 +258,40 @@ func TestALostMessageMakesAliasesUncertain(t *testing.T) {
 		})
 	}
 }
+
+// TestAMetricOutOfOrderCostsNoOther: what one metric lacks is its own fault. The others of its message are read, and nothing
+// is in doubt.
+func TestAMetricOutOfOrderCostsNoOther(t *testing.T) {
+	broken := map[string][]byte{
+		"a value in the wrong kind":   slices.Concat(str(metricName, "d"), num(metricAlias, 2), str(valueDouble, "x")),
+		"a quality in the wrong kind": slices.Concat(num(metricAlias, 2), num(metricProperties, 1), dbl(valueDouble, 21)),
+		"properties that are cut":     slices.Concat(num(metricAlias, 2), dbl(valueDouble, 21), str(metricProperties, []byte{0x0a, 9})),
+	}
+	for name, metric := range broken {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newSpBench(t, func(d *Device) {
+					d.Points = append(d.Points, Point{Name: "e", Sparkplug: "G/N/D", Metric: "e", Unit: "in"})
+				})
+				later(time.Second)
+				p.publish("NBIRTH/N", spb(0, bdSeq(1), level("n", 1, 10)))
+				p.publish("DBIRTH/N/D", spb(1, level("d", 2, 20), level("e", 3, 30)))
+				before := p.asked()
+				p.publish("DDATA/N/D", spb(2, metric, level("", 3, 31)))
+				p.want("d", none, collectors.Bad, "metric d")
+				p.want("e", 31, fine, "")
+				if kept := p.h.kept(); len(kept) != 1 {
+					t.Errorf("kept %d messages, want the one with the metric", len(kept))
+				}
+				p.publish("DBIRTH/N/D", spb(3, slices.Concat(str(metricName, "d"), metric), level("e", 3, 32)))
+				p.want("d", none, collectors.Bad, "metric d")
+				p.publish("DDATA/N/D", spb(4, level("", 3, 33)))
+				p.want("e", 33, fine, "")
+				later(3 * time.Second)
+				if told := p.h.noticed("message-lost"); p.asked() != before || len(told) != 0 {
+					t.Errorf("asked %d times for a birth, told %+v; want neither", p.asked()-before, told)
+				}
+			})
+		})
+	}
+}

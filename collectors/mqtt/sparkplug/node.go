@@ -182,7 +182,11 @@ func (b *Birth) Find(m *Metric) (*Definition, error) {
 	if len(m.Name) > 0 {
 		return b.metrics[string(m.Name)], nil
 	}
-	if !m.aliased {
+	switch {
+	case m.aliased:
+	case m.err != nil:
+		return nil, fmt.Errorf("has a metric of which neither name nor alias can be read: %w", m.err)
+	default:
 		return nil, errors.New("has a metric with neither name nor alias")
 	}
 	if _, known := slices.BinarySearch(b.aliases, m.alias); !known {

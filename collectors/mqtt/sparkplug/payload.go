@@ -77,9 +77,10 @@ type Metric struct {
 	Quality    OPC
 
 	field field // of the value; id 0: none
+	err   error // why the metric is not in order; what stands before that is there
 }
 
-// Payload is a Sparkplug B message that has been found in order.
+// Payload is a Sparkplug B message that has been found in order, each metric apart.
 type Payload struct {
 	raw    []byte
 	Millis uint64 // when it was sent, in milliseconds since 1970; 0: not told
@@ -87,7 +88,7 @@ type Payload struct {
 	hasSeq bool // seq is there
 }
 
-// Parse checks a message and every metric in it.
+// Parse checks a message. A metric that is not in order is no fault of the others: its value tells (Metric.Value).
 func Parse(raw []byte) (*Payload, error) {
 	p := &Payload{raw: raw}
 	err := fields(raw, func(f field) error {
@@ -99,11 +100,7 @@ func Parse(raw []byte) (*Payload, error) {
 			p.seq, p.hasSeq = f.bits, true
 			return f.as(wireVarint)
 		case payloadMetrics:
-			if err := f.as(wireBytes); err != nil {
-				return err
-			}
-			_, err := parseMetric(f.bytes)
-			return err
+			return f.as(wireBytes)
 		}
 		return nil
 	})
@@ -116,23 +113,31 @@ func Parse(raw []byte) (*Payload, error) {
 // Each shows the metrics in order. They are read again each time: a list of them could be many times the message.
 func (p *Payload) Each(see func(*Metric)) {
 	var m Metric
-	_ = fields(p.raw, func(f field) (err error) { // Parse has found it in order
+	_ = fields(p.raw, func(f field) error { // Parse has found it in order
 		if f.id == payloadMetrics {
-			m, err = parseMetric(f.bytes)
+			m = parseMetric(f.bytes)
 			see(&m)
 		}
-		return err
+		return nil
 	})
 }
 
-// parseMetric reads one metric. Data sets and templates in it are not gone into, so that their depth does not matter.
-func parseMetric(raw []byte) (m Metric, err error) {
+// parseMetric reads one metric, up to what is not in order. Data sets and templates in it are not gone into, so that their
+// depth does not matter.
+func parseMetric(raw []byte) (m Metric) {
 	m.Quality = opcUntold
-	err = fields(raw, func(f field) error {
-		wire := byte(wireVarint)
+	m.err = fields(raw, func(f field) error {
+		wire, known := wireOf(f.id)
+		if !known {
+			return nil
+		}
+		err := f.as(wire)
+		if err != nil {
+			return err
+		}
 		switch f.id {
 		case metricName:
-			m.Name, wire = f.bytes, wireBytes
+			m.Name = f.bytes
 		case metricAlias:
 			m.alias, m.aliased = f.bits, true
 		case metricTime:
@@ -144,33 +149,26 @@ func parseMetric(raw []byte) (m Metric, err error) {
 		case metricNull:
 			m.null = f.bits != 0
 		case metricProperties:
-			quality, err := qualityOf(f.bytes)
-			if err != nil {
-				return err
-			}
-			m.Quality, wire = quality, wireBytes
+			m.Quality, err = qualityOf(f.bytes)
 		default:
-			if f.id < valueInt || f.id > valueLast {
-				return nil
-			}
-			m.field, wire = f, wireOf(f.id)
+			m.field = f
 		}
-		return f.as(wire)
+		return err
 	})
-	return m, err
+	return m
 }
 
-// wireOf is the wire type of a value field.
-func wireOf(id uint64) byte {
+// wireOf is the wire type of a field of a metric; false for one that nobody reads.
+func wireOf(id uint64) (wire byte, known bool) {
 	switch id {
-	case valueInt, valueLong, valueBool:
-		return wireVarint
+	case metricAlias, metricTime, metricType, metricHistorical, metricNull, valueInt, valueLong, valueBool:
+		return wireVarint, true
 	case valueFloat:
-		return wireFixed32
+		return wireFixed32, true
 	case valueDouble:
-		return wireFixed64
+		return wireFixed64, true
 	}
-	return wireBytes
+	return wireBytes, id == metricName || id == metricProperties || id >= valueString && id <= valueLast
 }
 
 // qualityOf looks for the property Quality: keys and values stand in two lists beside each other.
@@ -212,12 +210,13 @@ func qualityOf(set []byte) (OPC, error) {
 // Value is the value as a point takes it: a json.Number, a string, a bool; nil when the node says that there is none.
 // kind is the type, from the metric or from its birth.
 func (m *Metric) Value(kind DataType) (any, error) {
-	if m.null {
-		return nil, nil
-	}
 	v := m.field
 	whole := v.id == valueInt || v.id == valueLong
 	switch {
+	case m.err != nil:
+		return nil, m.err
+	case m.null:
+		return nil, nil
 	case v.id == 0:
 		return nil, errors.New("has no value")
 	case kind >= typeInt8 && kind <= typeInt64 && whole:

@@ -80,10 +80,7 @@ func TestEveryTypeOfMetric(t *testing.T) {
 		{typeInt32, num(metricNull, 1), nil},
 	}
 	for _, c := range cases {
-		m, err := parseMetric(c.value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := parseMetric(c.value)
 		got, err := m.Value(c.kind)
 		part, text := c.want.(string)
 		if err != nil && (!text || !strings.Contains(err.Error(), part)) || err == nil && got != c.want {
@@ -98,27 +95,55 @@ func TestQualities(t *testing.T) {
 	}
 	for v, want := range map[uint64]collectors.Quality{0: collectors.Bad, 192: collectors.Good, 216: collectors.Good, 64: collectors.Uncertain, 500: collectors.Bad, 1 << 40: collectors.Bad} {
 		for _, name := range []string{"Quality", "quality"} {
-			m, err := parseMetric(property(name, v))
-			if q, why := m.Quality.Judge(); err != nil || q != want || (why == nil) != (q == collectors.Good) {
-				t.Errorf("%d: %s (%v, %v), want %s", v, q, why, err, want)
+			m := parseMetric(property(name, v))
+			if q, why := m.Quality.Judge(); m.err != nil || q != want || (why == nil) != (q == collectors.Good) {
+				t.Errorf("%d: %s (%v, %v), want %s", v, q, why, m.err, want)
 			}
 		}
 	}
-	m, err := parseMetric(property("Engineering", 0))
-	if q, _ := m.Quality.Judge(); err != nil || q != collectors.Good {
-		t.Errorf("without a quality: %s, %v", q, err)
+	m := parseMetric(property("Engineering", 0))
+	if q, _ := m.Quality.Judge(); m.err != nil || q != collectors.Good {
+		t.Errorf("without a quality: %s, %v", q, m.err)
 	}
 }
 
 func TestBrokenPayloads(t *testing.T) {
 	cases := [][]byte{
 		{0x08}, {0x80}, {0x12, 5, 1}, {0x0b}, {0x00, 1}, {0x09, 1, 2}, {0x0d, 1}, bytes.Repeat([]byte{0xff}, 12),
-		num(payloadMetrics, 5), str(payloadTime, "x"), str(payloadMetrics, num(metricName, 1)), str(payloadMetrics, str(metricAlias, "x")),
-		str(payloadMetrics, str(valueDouble, "x")), str(payloadMetrics, str(metricProperties, num(1, 1))), str(payloadMetrics, num(metricProperties, 1)),
+		num(payloadMetrics, 5), str(payloadTime, "x"),
 	}
 	for _, c := range cases {
 		if _, err := Parse(c); err == nil || !strings.Contains(err.Error(), "is no Sparkplug B payload") {
 			t.Errorf("%x: %v", c, err)
+		}
+	}
+}
+
+// TestBrokenMetrics: none of them has a value, and none costs the one behind it.
+func TestBrokenMetrics(t *testing.T) {
+	sound := slices.Concat(str(metricName, "sound"), num(metricType, uint64(typeDouble)), dbl(valueDouble, 7.5))
+	for _, c := range [][]byte{
+		num(metricName, 1), str(metricAlias, "x"), str(valueDouble, "x"), str(metricProperties, num(1, 1)), num(metricProperties, 1),
+		slices.Concat(dbl(valueDouble, 1), str(metricProperties, num(1, 1))), slices.Concat(dbl(valueDouble, 1), []byte{0x80}), {0x0b}, {0x0a, 9},
+	} {
+		p, err := Parse(slices.Concat(str(payloadMetrics, c), str(payloadMetrics, sound)))
+		if err != nil {
+			t.Errorf("%x: %v", c, err)
+			continue
+		}
+		var seen []any
+		p.Each(func(m *Metric) {
+			if v, err := m.Value(typeDouble); err != nil {
+				seen = append(seen, "broken")
+			} else {
+				seen = append(seen, v)
+			}
+			if broken := string(m.Name) != "sound"; broken && m.aliased {
+				t.Errorf("%x has the alias %d", c, m.alias)
+			}
+		})
+		if want := []any{"broken", json.Number("7.5")}; !slices.Equal(seen, want) {
+			t.Errorf("%x: %v, want %v", c, seen, want)
 		}
 	}
 }
