@@ -22,8 +22,11 @@ type Counts struct {
 }
 
 // Balanced reports whether every accepted record is accounted for.
-func (c Counts) Balanced() bool {
-	return c.Accepted == c.Delivered+c.Waiting+c.Dead+c.Evicted+c.Dropped+c.Lost
+func (c Counts) Balanced() bool { return c.Accepted == c.placed() }
+
+// placed counts the records of which it is known where they ended.
+func (c Counts) placed() uint64 {
+	return c.Delivered + c.Waiting + c.Dead + c.Evicted + c.Dropped + c.Lost
 }
 
 // streamCounts is a stream's row in the file.
@@ -33,6 +36,14 @@ type streamCounts struct {
 	bytes     uint64 // size of the waiting records, as the quota counts
 	deadBytes uint64 // size of the dead letters
 	limit     uint64 // records a request at most, halved by answers "too large"; 0: the stream's own
+}
+
+// writeOff counts as lost what was accepted and is in none of the places. It returns how many that are.
+func (l *streamCounts) writeOff() (lost uint64) {
+	l.Accepted = max(l.Accepted, l.nextSeq-1, l.placed()) // every number was given to a record
+	lost = l.Accepted - l.placed()
+	l.Lost += lost
+	return lost
 }
 
 func (l *streamCounts) fields() []*uint64 {

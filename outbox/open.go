@@ -95,10 +95,10 @@ func (b *Box) open() error {
 		found = max(b.generation, 1) - 1 // the salvage was a generation of its own
 	}
 	if err == nil {
-		err = rollback{b}.detect(found, mended)
+		err = newRollback(b, found, mended).makeUp()
 	}
 	if err == nil {
-		err = reconciler{b}.reconcile()
+		err = b.reconcile()
 	}
 	if err != nil {
 		return errors.Join(err, b.closeDB(), b.receipts.Close(), b.highWater.close())

@@ -17,9 +17,9 @@
 // answer was lost. A disk that lies about flushes can lose records: what the marks knew of is counted as Lost.
 //
 // The files, in the order in which they stand on each other: this one (the words); codec, layout, counts (what stands in the
-// file); attempts, isolation; dbfile, quota, replace (the file that is open); stream, sharedprobe, group, box, leave (what is
-// staged); highwater, load, commit, deadletter, evict, tx (storing); poison, breaker, nextbatch, apply, drain (sending, one
-// circle); entries, status, operator (people); check, salvage, stalecopies, loss, reconcile, rollback, open (starting). Below
+// file); attempts, isolation; dbfile, quota, replace (the file that is open); stream, sharedprobe, group, box (what is staged);
+// highwater, load, commit, leave, deadletter, evict, tx (storing); poison, breaker, nextbatch, apply, drain (sending, one
+// circle); entries, status, operator (people); check, salvage, stalecopies, loss, rollback, open (starting). Below
 // the room, boltfile reads pages, receipts keeps receipts, and disk does what os does not; preflight stands above it.
 //
 // # Decisions

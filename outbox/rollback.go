@@ -11,65 +11,45 @@ import (
 	"gauger/outbox/receipts"
 )
 
-// rollback finds out whether an opened box is an older state of itself, and makes up for it.
-type rollback struct{ b *Box }
+// rollback is by how much an opened box is behind its high-water marks and its receipts: its disk has forgotten what it had
+// confirmed, or an older copy was put in its place.
+type rollback struct {
+	b        *Box
+	marks    *highWater // nil: there are none
+	mended   *salvager  // nil: the file was sound
+	older    bool       // the marks are of a later generation
+	unmarked bool       // how far the box had been the receipts alone tell, and not of all
+	lost     uint64     // records, besides those of which a salvage knows by itself
+	told     []string   // of each stream that is behind, in words
+}
 
-// detect compares the box with the high-water marks and the receipts. Where the box is behind them, its disk has
-// forgotten what it had confirmed, or an older copy was put in its place: the counts are taken over, so that no number is
-// used twice and what is lost is counted; a record that waits again although it had left the queue becomes a dead
-// letter, since sending it could double it. found is the generation that the file was at, before it was salvaged if it
-// was: mended.
-func (rb rollback) detect(found uint64, mended *salvager) error {
-	h := rb.b.highWater
-	rb.b.highWater = nil // it stays as it is until all is done
-	older, salvaged := h != nil && h.Generation > found, mended != nil
-	unmarked := !salvaged && !h.covers(found) && rb.behindReceipts() // how far it had been the receipts alone tell, and not of all
-	var told []string
-	var gone uint64
-	for name, s := range rb.b.streams {
-		mark, m, ok := h.markOf(name)
-		if !ok {
-			m = s.counts
-		}
-		s.highestDelivered.Store(mark.Top)
-		if err := rb.countReceipts(name, &m); err != nil {
-			return err
-		}
-		if !older && !salvaged && !unmarked && m.nextSeq <= s.counts.nextSeq {
-			continue
-		}
-		m.LostUnknown = m.LostUnknown || unmarked
-		lost, doubtful, err := rb.catchUpStream(s, m, mark, salvaged)
-		if err != nil {
-			return err
-		}
-		gone += lost
-		if lost > 0 || doubtful > 0 || unmarked {
-			least := ""
-			if unmarked {
-				least = "at least "
-			}
-			told = append(told, fmt.Sprintf("of %s %s%d records are lost, and %d wait again that had left the queue", name, least, lost, doubtful))
+// newRollback compares. found is the generation that the file was at, before it was salvaged if it was: mended.
+func newRollback(b *Box, found uint64, mended *salvager) *rollback {
+	rb := &rollback{b: b, marks: b.highWater, mended: mended}
+	rb.older = rb.marks != nil && rb.marks.Generation > found
+	rb.unmarked = mended == nil && !rb.marks.covers(found) && rb.behindReceipts()
+	return rb
+}
+
+// makeUp takes the counts over, so that no number is used twice and what is lost is counted; a record that waits again
+// although it had left the queue becomes a dead letter, since sending it could double it.
+func (rb *rollback) makeUp() error {
+	rb.b.highWater = nil // the marks stay as they are until all is done
+	var err error
+	for _, s := range rb.b.streams {
+		if err = rb.makeUpStream(s); err != nil {
+			break
 		}
 	}
-	rb.b.highWater = h
-	if older {
-		rb.b.generation = max(rb.b.generation, h.Generation)
+	rb.b.highWater = rb.marks // if only to be closed
+	if err != nil {
+		return err
 	}
-	switch {
-	case salvaged && len(told) > 0:
-		mended.noteMended(gone, " (by the marks and receipts beside it: "+strings.Join(told, "; ")+
-			"; those that had left became dead letters: compare them with the service, then retry or drop them)")
-	case salvaged:
-		mended.noteMended(0, "")
-	case len(told) > 0:
-		rb.b.note(Note{Kind: NoteSalvaged, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
-			"confirmed, or an older copy was put in its place; " + strings.Join(told, "; ") +
-			"; those that had left became dead letters: compare them with the service, then retry or drop them"})
-	}
-	if !older {
+	rb.note()
+	if !rb.older {
 		return nil
 	}
+	rb.b.generation = max(rb.b.generation, rb.marks.Generation)
 	return rb.b.submit(func(g *group) error { // the marks and the box are level again
 		for _, s := range rb.b.streams {
 			g.touch(s)
@@ -78,8 +58,60 @@ func (rb rollback) detect(found uint64, mended *salvager) error {
 	})
 }
 
+// makeUpStream brings one stream up to its marks and receipts.
+func (rb *rollback) makeUpStream(s *stream) error {
+	mark, m, ok := rb.marks.markOf(s.Name)
+	if !ok {
+		m = s.counts
+	}
+	s.highestDelivered.Store(mark.Top)
+	if err := rb.countReceipts(s.Name, &m); err != nil {
+		return err
+	}
+	if !rb.older && rb.mended == nil && !rb.unmarked && m.nextSeq <= s.counts.nextSeq {
+		return nil
+	}
+	m.LostUnknown = m.LostUnknown || rb.unmarked
+	back, err := rb.returned(s, mark)
+	if err != nil {
+		return err
+	}
+	lost, err := rb.adoptCounts(s, m, uint64(len(back)))
+	if err != nil {
+		return err
+	}
+	doubtful, err := rb.deadLetterReturned(s, back)
+	if err != nil {
+		return err
+	}
+	rb.lost += lost
+	if lost > 0 || doubtful > 0 || rb.unmarked {
+		least := ""
+		if rb.unmarked {
+			least = "at least "
+		}
+		rb.told = append(rb.told, fmt.Sprintf("of %s %s%d records are lost, and %d wait again that had left the queue", s.Name, least, lost, doubtful))
+	}
+	return nil
+}
+
+// note tells what was found, with what a salvage has to tell.
+func (rb *rollback) note() {
+	const advice = "; those that had left became dead letters: compare them with the service, then retry or drop them"
+	told := strings.Join(rb.told, "; ")
+	switch {
+	case rb.mended != nil && told != "":
+		rb.mended.noteMended(rb.lost, " (by the marks and receipts beside it: "+told+advice+")")
+	case rb.mended != nil:
+		rb.mended.noteMended(0, "")
+	case told != "":
+		rb.b.note(Note{Kind: NoteSalvaged, Message: "the outbox file is older than what was stored last: its disk forgot what it had " +
+			"confirmed, or an older copy was put in its place; " + told + advice})
+	}
+}
+
 // behindReceipts reports whether a receipt shows a record that the box never had.
-func (rb rollback) behindReceipts() bool {
+func (rb *rollback) behindReceipts() bool {
 	for name, s := range rb.b.streams {
 		if rb.b.receipts.HighestSeq(name) >= s.counts.nextSeq {
 			return true
@@ -89,7 +121,7 @@ func (rb rollback) behindReceipts() bool {
 }
 
 // countReceipts counts what only the receipts know of.
-func (rb rollback) countReceipts(stream string, m *streamCounts) error {
+func (rb *rollback) countReceipts(stream string, m *streamCounts) error {
 	last := rb.b.receipts.HighestSeq(stream)
 	if last < m.nextSeq {
 		return nil
@@ -106,25 +138,13 @@ func (rb rollback) countReceipts(stream string, m *streamCounts) error {
 	return err
 }
 
-// catchUpStream brings one stream up to its marks.
-func (rb rollback) catchUpStream(s *stream, m streamCounts, mark highMark, salvaged bool) (lost uint64, doubtful int, err error) {
-	back, err := rb.waitingSeqs(s, mark.hasLeft)
-	if err == nil {
-		lost, err = rb.adoptCounts(s, m, uint64(len(back)), salvaged)
-	}
-	if err == nil {
-		doubtful, err = rb.deadLetterReturned(s, back)
-	}
-	return lost, doubtful, err
-}
-
 // adoptCounts makes the counts m those of the stream, but for what it has of them: back records wait again that are counted
 // in m where they went, or in the counts that were salvaged. It returns how many are lost.
-func (rb rollback) adoptCounts(s *stream, m streamCounts, back uint64, salvaged bool) (lost uint64, err error) {
+func (rb *rollback) adoptCounts(s *stream, m streamCounts, back uint64) (lost uint64, err error) {
 	err = rb.b.submit(func(g *group) error {
 		l := &s.counts
 		l.nextSeq = max(l.nextSeq, m.nextSeq)
-		l.Accepted = max(l.Accepted, m.Accepted, l.nextSeq-1) // every number was given to a record
+		l.Accepted = max(l.Accepted, m.Accepted)
 		for _, f := range []struct{ have, then *uint64 }{
 			{&l.Delivered, &m.Delivered}, {&l.Evicted, &m.Evicted}, {&l.Dropped, &m.Dropped}, {&l.Lost, &m.Lost},
 		} {
@@ -133,14 +153,11 @@ func (rb rollback) adoptCounts(s *stream, m streamCounts, back uint64, salvaged 
 				*f.have, back = *f.then-took, back-took
 			}
 		}
-		if salvaged {
+		if rb.mended != nil {
 			l.Delivered -= min(back, l.Delivered)
 		}
-		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
-		l.Accepted = max(l.Accepted, sum)
 		l.LostUnknown = l.LostUnknown || m.LostUnknown
-		lost = l.Accepted - sum
-		l.Lost += lost
+		lost = l.writeOff()
 		g.touch(s)
 		return nil
 	})
@@ -148,8 +165,8 @@ func (rb rollback) adoptCounts(s *stream, m streamCounts, back uint64, salvaged 
 }
 
 // deadLetterReturned makes dead letters of records that wait again, where no receipt shows them as delivered.
-func (rb rollback) deadLetterReturned(s *stream, back []uint64) (n int, err error) {
-	if err := reconciler(rb).reconcileStream(s); err != nil {
+func (rb *rollback) deadLetterReturned(s *stream, back []uint64) (n int, err error) {
+	if err := rb.b.reconcileStream(s); err != nil {
 		return 0, err
 	}
 	why := deadHeader{at: time.Now(), reason: "had left the queue in a later state of the file, which the disk forgot: it was probably delivered"}
@@ -174,12 +191,12 @@ func (rb rollback) deadLetterReturned(s *stream, back []uint64) (n int, err erro
 	return n, nil
 }
 
-// waitingSeqs lists what waits of a stream, as far as it is wanted.
-func (rb rollback) waitingSeqs(s *stream, wanted func(seq uint64) bool) (found []uint64, err error) {
+// returned lists what waits of a stream although it had left by the mark.
+func (rb *rollback) returned(s *stream, mark highMark) (found []uint64, err error) {
 	err = rb.b.view("list "+s.Name, func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
 		for k, _ := c.First(); k != nil; k, _ = c.Next() {
-			if seq, ok := keySeq(k); ok && wanted(seq) {
+			if seq, ok := keySeq(k); ok && mark.hasLeft(seq) {
 				found = append(found, seq)
 			}
 		}

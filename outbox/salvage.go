@@ -327,8 +327,7 @@ func (v *salvager) leftByReceipts(stream string, r *salvagedStream, l streamCoun
 	}
 	left := total - counted
 	if r.known {
-		sum := counted + l.Waiting + l.Dead + l.Evicted + l.Lost
-		left = min(left, max(l.Accepted, sum)-sum)
+		left = min(left, max(l.Accepted, l.placed())-l.placed())
 	}
 	for _, t := range r.receipts {
 		if t.outcome == receipts.Dropped {
@@ -360,13 +359,7 @@ func (v *salvager) writeCounts() error {
 		l.nextSeq = max(l.nextSeq, r.highest+1, v.b.receipts.HighestSeq(name)+1, 1)
 		delivered, dropped := v.leftByReceipts(name, r, l)
 		l.Delivered, l.Dropped = l.Delivered+delivered, l.Dropped+dropped
-		l.Accepted = max(l.Accepted, l.nextSeq-1) // every number was given to a record
-		sum := l.Delivered + l.Waiting + l.Dead + l.Evicted + l.Dropped + l.Lost
-		if l.Accepted > sum {
-			v.lost += l.Accepted - sum
-			l.Lost += l.Accepted - sum
-		}
-		l.Accepted = max(l.Accepted, sum)
+		v.lost += l.writeOff()
 		key := []byte(name)
 		if _, err := v.fresh.putIfAbsent(bucketMeta, key, seal(bucketMeta, key, v.generation, l.encode())); err != nil {
 			return err
