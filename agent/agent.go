@@ -228,10 +228,16 @@ func (a *Agent) beginRun() error {
 	return a.unlessFull(a.Ledger.SaveState(runKey, runRecord{Began: now, Config: a.Site.Config}))
 }
 
-// unlessFull passes an error on, but for one that room will mend: that is told, and is no reason not to read the site.
+// unlessFull is UnlessFull for what the agent stores of itself.
 func (a *Agent) unlessFull(err error) error {
+	return UnlessFull(a.Log, err, "the outbox takes nothing until there is room; readings go on")
+}
+
+// UnlessFull passes an error of the outbox on, but for one that room will mend: that is told, and is no reason not to read the
+// site.
+func UnlessFull(log zerolog.Logger, err error, without string) error {
 	if outbox.NoRoom(err) {
-		a.Log.Error().Err(err).Msg("the outbox takes nothing until there is room; readings go on")
+		log.Error().Err(err).Msg(without)
 		return nil
 	}
 	return err

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent"
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/config"
-	"gauger/outbox"
 )
 
 // lastGoodFile is the copy of the last configuration that worked, in the store.
@@ -87,13 +87,8 @@ func (d *daemon) tellDoubts(doubts []string) error {
 	d.server.ConfigDoubts = doubts
 	now := time.Now().Round(0)
 	for _, note := range firstDoubts(doubts) {
-		err := d.agent.Ledger.QueueEvent(ledger.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note})
-		if outbox.NoRoom(err) {
-			d.log.Error().Err(err).Msg("the event about the configuration could not be stored")
-			return nil
-		}
-		if err != nil {
-			return err
+		if err := d.agent.Ledger.QueueEvent(ledger.Event{Rule: eventrules.ConfigChanged, Start: now, End: now, Note: note}); err != nil {
+			return agent.UnlessFull(d.log, err, "the event about the configuration could not be stored")
 		}
 	}
 	return nil

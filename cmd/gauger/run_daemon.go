@@ -74,10 +74,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	client.Keys().Notify = keyNotes(siteLedger, log)
 	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
 	lines := &line.Lines{}
-	gather, err := collectorSetup{store: cfg.Store.Path, lines: lines}.collectors(cfg.Devices)
-	if err != nil {
-		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
-	}
+	gather := collectorSetup{store: cfg.Store.Path, lines: lines}.runnable(cfg.Devices)
 	d.server = (&control.Server{
 		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Collectors: gather,
@@ -90,6 +87,15 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	offerModbus(d.server, lines)
 	d.server.Lines = func() []control.LineStatus { return lineStatuses(lines) }
 	return d, nil
+}
+
+// runnable are the collectors of a run. For devices that could not be made stands one that says so.
+func (s collectorSetup) runnable(devices []config.Device) []collectors.Named {
+	gather, err := s.collectors(devices)
+	if err != nil {
+		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
+	}
+	return gather
 }
 
 // keyNotes turns what the key ring has to say into notices: one event per episode.
@@ -115,33 +121,35 @@ func keyNotes(siteLedger *ledger.Ledger, log zerolog.Logger) func(keys.Note) {
 
 // run serves the socket and the page, and works until ctx ends.
 func (d *daemon) run(ctx context.Context, socket string) error {
-	l, err := console.Listen(socket)
-	if err != nil {
-		d.log.Warn().Err(err).Msg("commands cannot reach this gauger")
-	} else {
-		d.serve(l, console.Control(d.server))
-	}
-	if d.cfg.HTTP.Listen != "" {
-		page, err := net.Listen("tcp", d.cfg.HTTP.Listen)
-		if err != nil {
-			d.log.Warn().Err(err).Msg("there is no status page: choose another http.listen")
-		} else {
-			d.serve(page, console.Page(d.server))
-		}
-	}
+	listen(d.server, socket, d.cfg.HTTP.Listen, d.log, func(l net.Listener, h http.Handler, _ string) {
+		d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
+	})
 	d.retryLacking(ctx, false)
 	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload,
 		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) })
-	err = d.agent.Run(ctx)
+	err := d.agent.Run(ctx)
 	if err == nil {
 		d.log.Info().Msg("gauger has stopped in order")
 	}
 	return err
 }
 
-// serve lets a listener be answered for as long as the agent runs.
-func (d *daemon) serve(l net.Listener, h http.Handler) {
-	d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
+// listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when
+// it is not there. One that cannot be opened is told, and stops nothing.
+func listen(server *control.Server, socket, page string, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
+	open := func(l net.Listener, err error, h http.Handler, without string) {
+		if err != nil {
+			log.Warn().Err(err).Msg(without)
+			return
+		}
+		serve(l, h, without)
+	}
+	l, err := console.Listen(socket)
+	open(l, err, console.Control(server), "commands cannot reach this gauger")
+	if page != "" {
+		l, err := net.Listen("tcp", page)
+		open(l, err, console.Page(server), "there is no status page: choose another http.listen")
+	}
 }
 
 // close ends what assemble began.

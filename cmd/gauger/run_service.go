@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"net"
 	"os"
@@ -159,20 +160,33 @@ func (d *daemon) tellLacking(ctx context.Context, key, why string, over bool) {
 // reload takes what has come of the service's settings: on SIGHUP everything, without a restart, and by looking again
 // what was lacking.
 func (d *daemon) reload(ctx context.Context) error {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	look := time.NewTicker(lackingRetry)
-	defer look.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-hup:
-			d.retryLacking(ctx, true)
-		case <-look.C:
-			if len(d.lacking) > 0 {
-				d.retryLacking(ctx, false)
+	for asked := range looks(ctx, lackingRetry) {
+		if asked || len(d.lacking) > 0 {
+			d.retryLacking(ctx, asked)
+		}
+	}
+	return nil
+}
+
+// looks come after each interval, and at once when somebody asks for one with SIGHUP, until ctx ends.
+func looks(ctx context.Context, every time.Duration) iter.Seq[bool] {
+	return func(yield func(asked bool) bool) {
+		hup := make(chan os.Signal, 1)
+		signal.Notify(hup, syscall.SIGHUP)
+		defer signal.Stop(hup)
+		again := time.NewTicker(every)
+		defer again.Stop()
+		for {
+			asked := false
+			select {
+			case <-ctx.Done():
+				return
+			case <-again.C:
+			case <-hup:
+				asked = true
+			}
+			if !yield(asked) {
+				return
 			}
 		}
 	}

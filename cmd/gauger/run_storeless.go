@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"os/signal"
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -115,24 +112,14 @@ func (s *storelessSite) setReason(err error) {
 
 // retryOpen opens again and again, and at once when somebody asks for it with SIGHUP.
 func (s *storelessSite) retryOpen(ctx context.Context, open func() (*outbox.Box, error)) (*outbox.Box, error) {
-	hup := make(chan os.Signal, 1)
-	signal.Notify(hup, syscall.SIGHUP)
-	defer signal.Stop(hup)
-	again := time.NewTicker(reopenEvery)
-	defer again.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil, errStopped
-		case <-again.C:
-		case <-hup:
-		}
+	for range looks(ctx, reopenEvery) {
 		box, err := open()
 		if err == nil || errors.Is(err, outbox.ErrHeld) {
 			return box, err
 		}
 		s.setReason(err)
 	}
+	return nil, errStopped
 }
 
 // showSite reads the site and lets people see it, and tells systemd that this is as ready as it gets.
@@ -146,16 +133,19 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	devices := slices.DeleteFunc(slices.Clone(s.cfg.Devices), func(d config.Device) bool {
 		return d.Kind() == "recording" // one that is played now would not be played when it counts
 	})
-	gather, err := collectorSetup{store: s.cfg.Store.Path, lines: lines, look: true}.collectors(devices)
-	if err != nil {
-		gather = append(gather, collectors.Named{Name: "a device", Collector: unusable{err}})
-	}
+	gather := collectorSetup{store: s.cfg.Store.Path, lines: lines, look: true}.runnable(devices)
 	server := (&control.Server{
 		Ledger: siteLedger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
 		Lines: func() []control.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
 	}).OpenWithoutOutbox()
 	offerModbus(server, lines)
-	s.listen(ctx, server)
+	listen(server, s.socket, s.cfg.HTTP.Listen, s.log, func(l net.Listener, h http.Handler, without string) {
+		s.workers.Go(func() {
+			if err := console.Serve(ctx, l, h); err != nil && ctx.Err() == nil {
+				s.log.Warn().Err(err).Msg(without)
+			}
+		})
+	})
 	for _, c := range gather {
 		s.startCollector(ctx, c, siteLedger.ViewHost())
 	}
@@ -186,39 +176,13 @@ func (s *storelessSite) startCollector(ctx context.Context, c collectors.Named, 
 	})
 }
 
-// listen opens socket and page.
-func (s *storelessSite) listen(ctx context.Context, server *control.Server) {
-	serve := func(l net.Listener, err error, h http.Handler, without string) {
-		if err != nil {
-			s.log.Warn().Err(err).Msg(without)
-			return
-		}
-		s.workers.Go(func() {
-			if err := console.Serve(ctx, l, h); err != nil && ctx.Err() == nil {
-				s.log.Warn().Err(err).Msg(without)
-			}
-		})
-	}
-	l, err := console.Listen(s.socket)
-	serve(l, err, console.Control(server), "commands cannot reach this gauger")
-	if s.cfg.HTTP.Listen != "" {
-		l, err := net.Listen("tcp", s.cfg.HTTP.Listen)
-		serve(l, err, console.Page(server), "there is no status page: choose another http.listen")
-	}
-}
-
 // tellOutage leaves an event of the time without an outbox, when there was one.
 func (s *storelessSite) tellOutage(siteLedger *ledger.Ledger) error {
 	if s.began.IsZero() {
 		return nil
 	}
 	s.log.Info().Dur("after", s.over.Sub(s.began)).Msg("the outbox is open")
-	err := siteLedger.QueueOutboxShut(s.began, s.over, *s.reason.Load())
-	if outbox.NoRoom(err) {
-		s.log.Error().Err(err).Msg("the event about it could not be stored")
-		return nil
-	}
-	return err
+	return agent.UnlessFull(s.log, siteLedger.QueueOutboxShut(s.began, s.over, *s.reason.Load()), "the event about it could not be stored")
 }
 
 // refusingHost is a host that takes no message, so that none is acknowledged.
