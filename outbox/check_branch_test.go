@@ -1,10 +1,13 @@
 package outbox
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"testing"
+
+	"go.etcd.io/bbolt"
 
 	"gauger/outbox/boltfile"
 )
@@ -20,10 +23,11 @@ func TestBranchThatDoesNotFitItsPagesIsDamage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	branch := branchInUse(t, b)
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	spoilBranch(t, path)
+	spoilBranch(t, path, branch)
 	if _, err := Check(path); !errors.Is(err, ErrDamaged) {
 		t.Errorf("checked: %v", err)
 	}
@@ -41,43 +45,37 @@ func TestBranchThatDoesNotFitItsPagesIsDamage(t *testing.T) {
 	}
 }
 
-// spoilBranch makes the second key of the branch page that is in use one less.
-func spoilBranch(t *testing.T, path string) {
+// branchInUse finds a branch page as bbolt sees it.
+func branchInUse(t *testing.T, b *Box) (id int) {
 	t.Helper()
-	p, err := boltfile.Open(path, boxLayout)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Walk(func(string, []byte, []byte) {})
-	var at int64
-	for id := uint64(boltfile.FirstPage); id < p.PageCount(); id++ {
-		pg, err := p.Load(id)
-		if err != nil || !p.Reached.Has(id) || pg.Flags != boltfile.FlagBranch {
-			continue
+	err := b.db.View(func(tx *bbolt.Tx) error {
+		for n := boltfile.FirstPage; ; n++ {
+			page, err := tx.Page(n)
+			if page == nil || err != nil {
+				return err
+			}
+			if page.Type == "branch" {
+				id = n
+			}
 		}
-		e, err := pg.Element(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		at = pg.At + int64(len(pg.Buf)-cap(e.Key)+len(e.Key)) - 1
-	}
-	if err := p.Close(); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var last [1]byte
-	_, err = f.ReadAt(last[:], at)
-	last[0]--
-	if at == 0 || err != nil {
+	})
+	if id == 0 || err != nil {
 		t.Fatalf("no branch page: %v", err)
 	}
-	if _, err := f.WriteAt(last[:], at); err != nil {
+	return id
+}
+
+// spoilBranch makes the second key of a branch page one less.
+func spoilBranch(t *testing.T, path string, id int) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
+	element := file[id*os.Getpagesize()+boltfile.PageHeader+boltfile.ElementSize:]
+	position, size := binary.NativeEndian.Uint32(element), binary.NativeEndian.Uint32(element[4:])
+	element[position+size-1]--
+	if err := os.WriteFile(path, file, 0o640); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -72,11 +72,6 @@ func recordSumFrom(sum uint32, key, value []byte) uint32 {
 	return crc32.Update(sum, castagnoli, value[8:])
 }
 
-// encodeRecord returns key and value of a record; both live in one allocation.
-func encodeRecord(stream string, r Record) (key, value []byte) {
-	return writeRecord(make([]byte, recordLen(r)), nameSum(stream), r)
-}
-
 // recordLen counts the bytes of a record's key and value together.
 func recordLen(r Record) int { return keyLen + recordHeader + len(r.Address) + len(r.Body) }
 

@@ -324,7 +324,7 @@ func (d *drain) nextProbe(now time.Time) time.Duration {
 // setActivity notes what the drain is at from now on.
 func (d *drain) setActivity(a Activity) {
 	now := time.Now()
-	next := DrainStatus{Activity: a, Since: now, Troubled: d.troubleSince}
+	next := DrainStatus{Activity: a, Troubled: d.troubleSince}
 	if a == BackOff {
 		next.Next = now.Add(d.delay)
 		if d.breaker.open {

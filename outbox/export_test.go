@@ -1,6 +1,10 @@
 package outbox
 
-import "go.etcd.io/bbolt"
+import (
+	"bytes"
+
+	"go.etcd.io/bbolt"
+)
 
 // SyncMarks lets the high-water marks be synced after every commit, as they are at a site whose commits are further
 // apart than highEvery.
@@ -47,4 +51,19 @@ func Floor(b *Box, stream string) (floor uint64, holds bool, err error) {
 		return nil
 	})
 	return s.allIsolatedBelow, holds, err
+}
+
+// Get returns a copy of the state under a name, as this and all earlier transactions left it; nil: none. When the file
+// cannot be read it returns nil and Update fails.
+func (t *Tx) Get(name string) []byte {
+	for i := len(t.puts) - 1; i >= 0; i-- {
+		if t.puts[i].name == name {
+			return bytes.Clone(t.puts[i].value)
+		}
+	}
+	v, err := t.b.getStaged(name)
+	if err != nil {
+		t.fail(err)
+	}
+	return v
 }

@@ -7,9 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"gauger/outbox/disk"
 	"gauger/outbox/receipts"
+)
+
+// What zero values of Options mean.
+const (
+	defaultBytes         = 64 << 20
+	defaultReceiptsFor   = 62 * 24 * time.Hour // last month, on its last day too
+	defaultReceiptsBytes = 16 << 20            // 65,536 receipts
 )
 
 // Open opens the box at path, and makes it when there is none; the folder is made too. Beside the file it keeps
@@ -19,7 +27,7 @@ import (
 // carried into a fresh file, and the box opens: Notify tells what was found. ErrHeld: another process has it open.
 func Open(path string, o Options) (*Box, error) {
 	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultBytes
+		o.MaxBytes = defaultBytes
 	}
 	if err := validate(o); err != nil {
 		return nil, fmt.Errorf("open outbox %s: %w", path, err)
@@ -74,7 +82,7 @@ func (b *Box) open() error {
 	}
 	var err error
 	if b.receipts, err = receipts.Open(b.path+".receipts", receipts.Options{
-		KeepFor: cmp.Or(b.opt.ReceiptsFor, DefaultReceiptsFor), Bytes: cmp.Or(b.opt.ReceiptsBytes, DefaultReceiptsBytes),
+		KeepFor: cmp.Or(b.opt.ReceiptsFor, defaultReceiptsFor), Bytes: cmp.Or(b.opt.ReceiptsBytes, defaultReceiptsBytes),
 		Yields: func(stream string) int { return int(b.keepOf(stream)) },
 	}); err != nil {
 		return err

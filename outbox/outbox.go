@@ -102,12 +102,6 @@ const (
 	MaxAddress = 255
 	// MaxRequest bytes of bodies go into one request; a single larger record goes alone.
 	MaxRequest = 256 << 10
-	// DefaultBytes is the quota when Options.MaxBytes is zero.
-	DefaultBytes = 64 << 20
-	// DefaultReceiptsFor: receipts are kept so long when Options.ReceiptsFor is zero: last month, on its last day too.
-	DefaultReceiptsFor = 62 * 24 * time.Hour
-	// DefaultReceiptsBytes is the room for receipts when Options.ReceiptsBytes is zero: 65,536 of them.
-	DefaultReceiptsBytes = 16 << 20
 )
 
 // Record is one element of a stream.
@@ -129,10 +123,10 @@ type Record struct {
 // Options say what a box is made of. The zero value of every field works, except that a box without streams holds none.
 type Options struct {
 	// MaxBytes is the quota: so many bytes of disk are reserved, and four fifths of them take records; the rest is kept
-	// so that deleting always works. 0: DefaultBytes.
+	// so that deleting always works. 0: 64 MiB.
 	MaxBytes int64
 	// ReceiptsFor: the receipt of a delivered or dropped record is kept at least so long, as far as ReceiptsBytes
-	// reach; where they do not, the bytes win, and the streams give way in the order of Keep. 0: the defaults.
+	// reach; where they do not, the bytes win, and the streams give way in the order of Keep. 0: 62 days and 16 MiB.
 	ReceiptsFor   time.Duration
 	ReceiptsBytes int64
 	// Streams are the streams that exist, with their rules. A stream that the file has and this list has not is kept
@@ -287,7 +281,6 @@ const (
 // DrainStatus says how far a stream's drain is, and what holds it up.
 type DrainStatus struct {
 	Activity Activity
-	Since    time.Time  // the activity began
 	Next     time.Time  // of the next attempt, while it is waiting or paused
 	Troubled time.Time  // since when nothing was taken; zero: all is well
 	Answer   Answer     // the last that did not take its records, while there is trouble

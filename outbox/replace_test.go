@@ -134,12 +134,8 @@ func TestAFileWithoutAListIsReadBeforeItIsOpened(t *testing.T) {
 	if err := b.Update(appends(100, "record")); err != nil {
 		t.Fatal(err)
 	}
-	p, err := boltfile.Open(b.path, boxLayout)
-	if err != nil {
-		t.Fatal(err)
-	}
-	root := p.Root()
-	if err := p.Close(); err != nil {
+	var root uint64
+	if err := b.db.View(func(tx *bbolt.Tx) error { root = uint64(tx.Cursor().Bucket().Root()); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Close(); err != nil {

@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"bytes"
 	"fmt"
 	"time"
 
@@ -101,21 +100,6 @@ func (t *Tx) Put(name string, v []byte) {
 		v = append([]byte{}, v...)
 	}
 	t.puts = append(t.puts, statePut{name: name, value: v})
-}
-
-// Get returns a copy of the state under a name, as this and all earlier transactions left it; nil: none. When the file
-// cannot be read it returns nil and Update fails.
-func (t *Tx) Get(name string) []byte {
-	for i := len(t.puts) - 1; i >= 0; i-- {
-		if t.puts[i].name == name {
-			return bytes.Clone(t.puts[i].value)
-		}
-	}
-	v, err := t.b.getStaged(name)
-	if err != nil {
-		t.fail(err)
-	}
-	return v
 }
 
 func (t *Tx) fail(err error) {

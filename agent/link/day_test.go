@@ -22,7 +22,7 @@ func limited(t *testing.T) *Link {
 func heldOf(l *Link) string {
 	held := ""
 	for _, stream := range []string{"tickets", "events", "targets", "tagvalues"} {
-		if l.Why(stream, time.Now()) != "" {
+		if why(l, stream) != "" {
 			held += stream[:2] + " "
 		}
 	}
@@ -44,7 +44,7 @@ func TestWhatIsLeftOfTheDayGoesToTheMostUrgent(t *testing.T) {
 		if s := l.Status(time.Now()); s.Date != "2000-01-01" || s.Bytes != 1000 || s.Left != 0 || len(s.Held) != 3 {
 			t.Errorf("%+v", s)
 		}
-		if why := l.Why("tagvalues", time.Now()); why != "the day's bytes (link.max_bytes_per_day) are spent; leaves from Sun 00:00" {
+		if why := why(l, "tagvalues"); why != "the day's bytes (link.max_bytes_per_day) are spent; leaves from Sun 00:00" {
 			t.Errorf("the reason is %q", why)
 		}
 		if got := took(t, l, "tagvalues", 1); got != 12*time.Hour {
@@ -63,7 +63,7 @@ func TestWhyValuesWaitWhileSomethingIsLeft(t *testing.T) {
 		l.count(920)
 		for stream, share := range map[string]string{"tagvalues": "80 %", "targets": "90 %"} {
 			want := share + " of the day's bytes (link.max_bytes_per_day) are used, and the rest is kept for what is more urgent; leaves from Sun 00:00"
-			if why := l.Why(stream, time.Now()); why != want {
+			if why := why(l, stream); why != want {
 				t.Errorf("%s: the reason is %q, want %q", stream, why, want)
 			}
 		}
@@ -78,7 +78,7 @@ func TestATicketLeavesWhateverIsSpent(t *testing.T) {
 		if got := took(t, l, "tickets", 1); got != 0 {
 			t.Errorf("the first ticket over the day's bytes waited %s", got)
 		}
-		if why := l.Why("tickets", time.Now()); !strings.HasSuffix(why, "the next ticket leaves at Sat 12:15") {
+		if why := why(l, "tickets"); !strings.HasSuffix(why, "the next ticket leaves at Sat 12:15") {
 			t.Errorf("the reason is %q", why)
 		}
 		if got := took(t, l, "tickets", 3); got != 3*overdraft {

@@ -36,6 +36,13 @@ func TestABurstLeavesAndThenTheRate(t *testing.T) {
 	})
 }
 
+// why is what the link says of a stream.
+func why(l *Link, stream string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.why(l.class(stream), time.Now())
+}
+
 func TestWithoutOptionsNothingIsHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Options{})
@@ -44,7 +51,7 @@ func TestWithoutOptionsNothingIsHeld(t *testing.T) {
 		if got := took(t, l, "tagvalues", 100); got != 0 {
 			t.Errorf("a hundred requests waited %s", got)
 		}
-		if why := l.Why("tagvalues", time.Now()); why != "" {
+		if why := why(l, "tagvalues"); why != "" {
 			t.Errorf("said to wait: %s", why)
 		}
 	})
@@ -61,7 +68,7 @@ func TestABacklogAfterABootIsSpreadButItsFirstRequestIsNot(t *testing.T) {
 		if got := took(t, l, "tickets", 1); got != 0 {
 			t.Errorf("the first request waited %s", got)
 		}
-		if why := l.Why("tickets", time.Now()); why != "a backlog begins to leave within a minute of the start; this one in 20s" {
+		if why := why(l, "tickets"); why != "a backlog begins to leave within a minute of the start; this one in 20s" {
 			t.Errorf("the reason is %q", why)
 		}
 		if got := took(t, l, "tickets", 1); got != 20*time.Second {
@@ -96,7 +103,7 @@ func TestTheMostUrgentInLineGoesNext(t *testing.T) {
 			})
 			synctest.Wait()
 		}
-		if why := l.Why("tagvalues", time.Now()); why != "link.rate lets a request leave every 10s" {
+		if why := why(l, "tagvalues"); why != "link.rate lets a request leave every 10s" {
 			t.Errorf("the reason is %q", why)
 		}
 		begin := time.Now()

@@ -95,13 +95,7 @@ func (l *Link) Status(now time.Time) Status {
 	return s
 }
 
-// Why says in words why nothing of a stream leaves now, and when it will; empty when the link holds nothing back.
-func (l *Link) Why(stream string, now time.Time) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.why(l.class(stream), now)
-}
-
+// why says in words why nothing of a class leaves now, and when it will; empty when the link holds nothing back. The lock is held.
 func (l *Link) why(c Class, now time.Time) string {
 	if d, why := l.heldFor(c, now); d > 0 {
 		return why

@@ -61,7 +61,7 @@ func TestOutsideTheWindows(t *testing.T) {
 				t.Errorf("%s waited %s, want %s", stream, got, want)
 			}
 		}
-		if why := l.Why("targets", time.Now()); why != "outside link.windows; leaves from Sat 04:00" {
+		if why := why(l, "targets"); why != "outside link.windows; leaves from Sat 04:00" {
 			t.Errorf("the reason is %q", why)
 		}
 		if got := took(t, l, "tagvalues", 5); got != 4*time.Hour {

@@ -137,7 +137,7 @@ func TestLinkAsConfigured(t *testing.T) {
 				t.Errorf("%s: %v", settings, err)
 			}
 		} else {
-			wait(t, settings+" holds back", func() bool { return strings.Contains(d.link.Why(ledger.TagValues, time.Now()), want) })
+			wait(t, settings+" holds back", func() bool { return strings.Contains(d.link.Status(time.Now()).Held[ledger.TagValues], want) })
 			stop()
 			<-held
 		}

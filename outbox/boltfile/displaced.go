@@ -57,7 +57,7 @@ func (p *File) findDisplaced() (leaves, branches []uint64, err error) {
 			switch {
 			case flags == flagLeaf && native.Uint32(buf[i+PageHeader:])&elemBucket != 0:
 				leaves = append(leaves, pg.id)
-			case flags == FlagBranch:
+			case flags == flagBranch:
 				branches = append(branches, pg.id)
 			}
 		}
@@ -68,17 +68,17 @@ func (p *File) findDisplaced() (leaves, branches []uint64, err error) {
 
 // plausible reports whether bytes look like a page: behind its elements come, without a gap, the first one's key and
 // value. A list of free pages must not be empty: three numbers of a list in a row look like the header of an empty one.
-func plausible(pg Page, first []byte) bool {
+func plausible(pg page, first []byte) bool {
 	behind := uint32(pg.count) * ElementSize
 	switch {
 	case pg.overflow > 1<<16:
 		return false
-	case pg.Flags == flagLeaf:
+	case pg.flags == flagLeaf:
 		return pg.count > 0 && native.Uint32(first) <= elemBucket && native.Uint32(first[4:]) == behind
-	case pg.Flags == FlagBranch:
+	case pg.flags == flagBranch:
 		return pg.count > 0 && native.Uint32(first) == behind
 	}
-	return pg.Flags == flagFreelist && pg.count > 0
+	return pg.flags == flagFreelist && pg.count > 0
 }
 
 // FindRoot makes the newest root the one to walk from. A meta page that holds is believed, unless the other one is
@@ -142,12 +142,12 @@ func (p *File) youngerRoots(ids []uint64, own uint64) (roots []candidateRoot) {
 // parentsOf are the branches that have a page for a child: the root has one when it does not fit on one page.
 func (p *File) parentsOf(branches []uint64, child uint64) (ids []uint64) {
 	for _, id := range branches {
-		pg, err := p.Load(id)
+		pg, err := p.load(id)
 		if err != nil {
 			continue
 		}
 		for i := range pg.count {
-			if e, err := pg.Element(i); err == nil && e.child == child {
+			if e, err := pg.element(i); err == nil && e.child == child {
 				ids = append(ids, id)
 			}
 		}
@@ -167,20 +167,20 @@ func (p *File) soundFromRoot() bool {
 // rootGeneration returns the generation of the root that a page is or that leads to it; false: it is none.
 func (p *File) rootGeneration(id uint64) (gen uint64, ok bool) {
 	for range maxDepth {
-		pg, err := p.Load(id)
+		pg, err := p.load(id)
 		if err != nil {
 			return 0, false
 		}
 		next := uint64(0)
 		for i := range pg.count {
-			e, err := pg.Element(i)
+			e, err := pg.element(i)
 			if err != nil {
 				return 0, false
 			}
 			switch {
-			case pg.Flags == FlagBranch && bytes.Compare(e.Key, []byte(p.layout.Bucket)) <= 0:
+			case pg.flags == flagBranch && bytes.Compare(e.key, []byte(p.layout.Bucket)) <= 0:
 				next = e.child
-			case pg.Flags == flagLeaf && string(e.Key) == p.layout.Bucket && e.flags == elemBucket && len(e.value) >= inBucket:
+			case pg.flags == flagLeaf && string(e.key) == p.layout.Bucket && e.flags == elemBucket && len(e.value) >= inBucket:
 				return p.sealedGeneration(e.value)
 			}
 		}

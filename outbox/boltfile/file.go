@@ -85,9 +85,6 @@ func (p *File) reset() {
 // Handle is the open file, for a lock on it.
 func (p *File) Handle() *os.File { return p.f }
 
-// Root is the page from which everything can be reached; 0: none is known.
-func (p *File) Root() uint64 { return p.meta.root }
-
 // PageCount counts the pages that bbolt uses, the meta pages among them.
 func (p *File) PageCount() uint64 { return p.meta.high }
 
@@ -115,19 +112,19 @@ func (p *File) FreePages() (free PageSet, ok bool) {
 		return free, false
 	}
 	pg, err := p.read(p.meta.freelist)
-	if err != nil || pg.Flags != flagFreelist {
+	if err != nil || pg.flags != flagFreelist {
 		return free, false
 	}
 	n, at := uint64(pg.count), PageHeader
 	if pg.count == 0xFFFF {
-		n, at = native.Uint64(pg.Buf[at:]), at+8
+		n, at = native.Uint64(pg.buf[at:]), at+8
 	}
-	if n > uint64(len(pg.Buf)-at)/8 {
+	if n > uint64(len(pg.buf)-at)/8 {
 		return free, false
 	}
 	last := uint64(FirstPage - 1)
 	for i := range n {
-		id := native.Uint64(pg.Buf[uint64(at)+8*i:])
+		id := native.Uint64(pg.buf[uint64(at)+8*i:])
 		if id <= last || id >= p.limit() || p.Reached.Has(id) {
 			return free, false
 		}

@@ -12,7 +12,7 @@ const (
 	ElementSize = 16 // of a leaf's or a branch's element
 	inBucket    = 16 // root page and sequence before an inline bucket's page
 
-	FlagBranch   = 0x01 // of a page that leads to others
+	flagBranch   = 0x01 // of a page that leads to others
 	flagLeaf     = 0x02
 	flagMeta     = 0x04
 	flagFreelist = 0x10
@@ -26,11 +26,11 @@ const (
 
 var native = binary.NativeEndian
 
-// Page is one page with its overflow.
-type Page struct {
-	At    int64 // offset in the file
-	Flags uint16
-	Buf   []byte
+// page is one page with its overflow.
+type page struct {
+	at    int64 // offset in the file
+	flags uint16
+	buf   []byte
 
 	id       uint64
 	count    int
@@ -38,17 +38,17 @@ type Page struct {
 }
 
 // read reads a page once; a second time, or a page that cannot be, is an error.
-func (p *File) read(id uint64) (Page, error) {
+func (p *File) read(id uint64) (page, error) {
 	if p.Reached.Has(id) {
-		return Page{}, fmt.Errorf("page %d is reached twice", id)
+		return page{}, fmt.Errorf("page %d is reached twice", id)
 	}
-	pg, err := p.Load(id)
+	pg, err := p.load(id)
 	if err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	for n := id; n <= id+pg.overflow; n++ {
 		if p.Reached.Has(n) {
-			return Page{}, fmt.Errorf("page %d is reached twice", n)
+			return page{}, fmt.Errorf("page %d is reached twice", n)
 		}
 	}
 	for n := id; n <= id+pg.overflow; n++ {
@@ -57,65 +57,65 @@ func (p *File) read(id uint64) (Page, error) {
 	return pg, nil
 }
 
-// Load reads a page with its overflow.
-func (p *File) Load(id uint64) (Page, error) {
+// load reads a page with its overflow.
+func (p *File) load(id uint64) (page, error) {
 	high := p.limit()
 	if id < FirstPage || id >= high {
-		return Page{}, fmt.Errorf("page %d is outside the file", id)
+		return page{}, fmt.Errorf("page %d is outside the file", id)
 	}
 	pg, err := p.head(id)
 	if err != nil {
-		return Page{}, err
+		return page{}, err
 	}
 	if pg.id != id || pg.overflow >= high-id || pg.overflow > p.pages() {
-		return Page{}, fmt.Errorf("page %d has the header of another", id)
+		return page{}, fmt.Errorf("page %d has the header of another", id)
 	}
-	pg.Buf = make([]byte, int64(pg.overflow+1)*p.pageSize)
-	if _, err := p.f.ReadAt(pg.Buf, pg.At); err != nil {
-		return Page{}, fmt.Errorf("read page %d: %w", id, err)
+	pg.buf = make([]byte, int64(pg.overflow+1)*p.pageSize)
+	if _, err := p.f.ReadAt(pg.buf, pg.at); err != nil {
+		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
 	return pg, nil
 }
 
 // head reads a page's header only, in its place or, where that holds another, where it strayed to.
-func (p *File) head(id uint64) (Page, error) {
+func (p *File) head(id uint64) (page, error) {
 	pg, err := p.headAt(int64(id) * p.pageSize)
 	if at, strayed := p.displaced[id]; strayed && (err != nil || pg.id != id) {
 		pg, err = p.headAt(at)
 	}
 	if err != nil {
-		return Page{}, fmt.Errorf("read page %d: %w", id, err)
+		return page{}, fmt.Errorf("read page %d: %w", id, err)
 	}
 	return pg, nil
 }
 
-func (p *File) headAt(at int64) (Page, error) {
+func (p *File) headAt(at int64) (page, error) {
 	var b [PageHeader]byte
 	_, err := p.f.ReadAt(b[:], at)
 	return headOf(b[:], at), err
 }
 
-func headOf(b []byte, at int64) Page {
-	return Page{At: at, id: native.Uint64(b), Flags: native.Uint16(b[8:]), count: int(native.Uint16(b[10:])),
+func headOf(b []byte, at int64) page {
+	return page{at: at, id: native.Uint64(b), flags: native.Uint16(b[8:]), count: int(native.Uint16(b[10:])),
 		overflow: uint64(native.Uint32(b[12:]))}
 }
 
-// Element of a leaf or branch: flags, key, and a leaf's value or a branch's child.
-type Element struct {
+// element of a leaf or branch: flags, key, and a leaf's value or a branch's child.
+type element struct {
 	flags      uint32
-	Key, value []byte
+	key, value []byte
 	child      uint64
 }
 
-// Element cuts out element i.
-func (pg Page) Element(i int) (e Element, err error) {
+// element cuts out element i.
+func (pg page) element(i int) (e element, err error) {
 	off := PageHeader + i*ElementSize
-	if off+ElementSize > len(pg.Buf) {
+	if off+ElementSize > len(pg.buf) {
 		return e, fmt.Errorf("page %d has no room for element %d", pg.id, i)
 	}
-	b := pg.Buf[off:]
+	b := pg.buf[off:]
 	var pos, ksize, vsize uint64
-	if pg.Flags == FlagBranch {
+	if pg.flags == flagBranch {
 		pos, ksize = uint64(native.Uint32(b)), uint64(native.Uint32(b[4:]))
 		e.child = native.Uint64(b[8:])
 	} else {
@@ -125,6 +125,6 @@ func (pg Page) Element(i int) (e Element, err error) {
 	if pos+ksize+vsize > uint64(len(b)) {
 		return e, fmt.Errorf("element %d of page %d ends outside the page", i, pg.id)
 	}
-	e.Key, e.value = b[pos:pos+ksize], b[pos+ksize:pos+ksize+vsize]
+	e.key, e.value = b[pos:pos+ksize], b[pos+ksize:pos+ksize+vsize]
 	return e, nil
 }

@@ -29,17 +29,17 @@ func (p *File) tree(bucket string, id uint64, first []byte, depth int, visit Vis
 	if err == nil && depth > maxDepth {
 		err = fmt.Errorf("page %d is too deep", id)
 	}
-	if err == nil && pg.Flags != FlagBranch && pg.Flags != flagLeaf {
-		err = fmt.Errorf("page %d has flags %#x", id, pg.Flags)
+	if err == nil && pg.flags != flagBranch && pg.flags != flagLeaf {
+		err = fmt.Errorf("page %d has flags %#x", id, pg.flags)
 	}
 	if err != nil {
 		p.Problems.Add(fmt.Errorf("bucket %q: %w", bucket, err))
 		return
 	}
-	if e, err := pg.Element(0); first != nil && (err != nil || pg.count == 0 || !bytes.Equal(e.Key, first)) {
+	if e, err := pg.element(0); first != nil && (err != nil || pg.count == 0 || !bytes.Equal(e.key, first)) {
 		p.Problems.Add(fmt.Errorf("bucket %q: the branch above page %d has another key for it", bucket, id))
 	}
-	if pg.Flags == flagLeaf {
+	if pg.flags == flagLeaf {
 		p.leaf(bucket, pg, visit)
 		return
 	}
@@ -47,38 +47,38 @@ func (p *File) tree(bucket string, id uint64, first []byte, depth int, visit Vis
 		p.Problems.Add(fmt.Errorf("bucket %q: branch page %d is empty", bucket, id))
 	}
 	for i := range pg.count {
-		e, err := pg.Element(i)
+		e, err := pg.element(i)
 		if err != nil {
 			p.Problems.Add(err)
 			continue
 		}
-		p.tree(bucket, e.child, e.Key, depth+1, visit)
+		p.tree(bucket, e.child, e.key, depth+1, visit)
 	}
 }
 
 // leaf visits a leaf's elements; an element that is a bucket is walked, from its root or in place.
-func (p *File) leaf(bucket string, pg Page, visit Visitor) {
+func (p *File) leaf(bucket string, pg page, visit Visitor) {
 	for i := range pg.count {
-		e, err := pg.Element(i)
+		e, err := pg.element(i)
 		if err != nil {
 			p.Problems.Add(err)
 			continue
 		}
-		if p.lastKey != nil && bytes.Compare(p.lastKey, e.Key) >= 0 {
+		if p.lastKey != nil && bytes.Compare(p.lastKey, e.key) >= 0 {
 			p.Problems.Add(fmt.Errorf("bucket %q: keys of page %d are out of order", bucket, pg.id))
 		}
-		p.lastKey = bytes.Clone(e.Key)
+		p.lastKey = bytes.Clone(e.key)
 		if e.flags&elemBucket == 0 {
-			visit(bucket, e.Key, e.value)
+			visit(bucket, e.key, e.value)
 			continue
 		}
 		if bucket != "" || len(e.value) < inBucket {
-			p.Problems.Add(fmt.Errorf("bucket %q in %q cannot be", e.Key, bucket))
+			p.Problems.Add(fmt.Errorf("bucket %q in %q cannot be", e.key, bucket))
 			continue
 		}
-		p.Buckets[string(e.Key)] = true
-		p.inner(string(e.Key), e.value, visit)
-		p.lastKey = bytes.Clone(e.Key)
+		p.Buckets[string(e.key)] = true
+		p.inner(string(e.key), e.value, visit)
+		p.lastKey = bytes.Clone(e.key)
 	}
 }
 
@@ -97,7 +97,7 @@ func (p *File) inline(name string, value []byte, visit Visitor) {
 		p.Problems.Add(fmt.Errorf("bucket %q: its inline page is none", name))
 		return
 	}
-	p.leaf(name, Page{Flags: flagLeaf, count: int(native.Uint16(buf[10:])), Buf: buf}, visit)
+	p.leaf(name, page{flags: flagLeaf, count: int(native.Uint16(buf[10:])), buf: buf}, visit)
 }
 
 // Orphans visits the leaves that wanted asks for and that were not reached from the root.
@@ -107,7 +107,7 @@ func (p *File) Orphans(wanted func(id uint64) bool, visit Visitor) {
 			continue
 		}
 		pg, err := p.head(id)
-		if err != nil || pg.id != id || pg.Flags != flagLeaf {
+		if err != nil || pg.id != id || pg.flags != flagLeaf {
 			continue
 		}
 		if pg, err = p.read(id); err == nil {
@@ -116,19 +116,19 @@ func (p *File) Orphans(wanted func(id uint64) bool, visit Visitor) {
 	}
 }
 
-func (p *File) orphanLeaf(pg Page, visit Visitor) {
+func (p *File) orphanLeaf(pg page, visit Visitor) {
 	p.lastKey = nil
 	for i := range pg.count {
-		e, err := pg.Element(i)
+		e, err := pg.element(i)
 		if err != nil {
 			continue
 		}
 		switch {
 		case e.flags&elemBucket == 0:
-			visit("", e.Key, e.value)
+			visit("", e.key, e.value)
 		case len(e.value) >= inBucket && native.Uint64(e.value) == 0:
 			p.lastKey = nil
-			p.inline(string(e.Key), e.value, visit)
+			p.inline(string(e.key), e.value, visit)
 		}
 	}
 }
