@@ -22,7 +22,13 @@ func TestARunOfAnUnsetClockHasNoTime(t *testing.T) {
 		}
 	}
 	said := b.Notes("power-restart")
-	if len(said) != 2 || strings.Contains(said[0], "19") || !strings.HasSuffix(said[0], "at a time that is not known: the clock was not set") || !strings.HasSuffix(said[1], "2026-03-02T12:00:00-06:00") {
-		t.Errorf("said %q", said)
+	if len(said) != 2 {
+		t.Fatalf("said %q", said)
+	}
+	if strings.Contains(said[0], "19") || !strings.HasSuffix(said[0], "at a time that is not known: the clock was not set") {
+		t.Errorf("said of a clock that was not set %q", said[0])
+	}
+	if !strings.HasSuffix(said[1], "2026-03-02T12:00:00-06:00") {
+		t.Errorf("said of a clock that was set %q", said[1])
 	}
 }

@@ -165,8 +165,14 @@ func TestRecordsAndStateAreThereAfterReopening(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := e.Record
-	if string(r.Body) != `{"n":1}` || r.Address != "well-7" || r.Clock != 2 || r.Config != 77 || r.At.IsZero() || e.State != outbox.Waiting {
-		t.Errorf("read back %+v", e)
+	if string(r.Body) != `{"n":1}` || r.Address != "well-7" {
+		t.Errorf("read back %s for %q", r.Body, r.Address)
+	}
+	if r.Clock != 2 || r.Config != 77 {
+		t.Errorf("read back clock %d, configuration %d", r.Clock, r.Config)
+	}
+	if r.At.IsZero() || e.State != outbox.Waiting {
+		t.Errorf("read back %v since %v", e.State, r.At)
 	}
 	if v, err := b.Get("empty"); err != nil || v == nil || len(v) != 0 {
 		t.Errorf("empty state came back as %v, %v", v, err)

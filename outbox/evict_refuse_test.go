@@ -44,9 +44,14 @@ func TestOnePoisonRecordAtEveryPlace(t *testing.T) {
 				t.Fatalf("place %d: %+v", place, c)
 			}
 			e, err := b.Entry("events", uint64(place+1))
-			if err != nil || e.State != outbox.Dead || e.Status != 400 || e.CorrelationID != "corr-400" || e.Class != outbox.Poison ||
-				!strings.Contains(e.Reason, "invalid request") || string(e.Record.Body) != fmt.Sprintf("bad %d", place) {
-				t.Errorf("dead letter is %+v, %v", e, err)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Class != outbox.Poison || e.Status != 400 || e.CorrelationID != "corr-400" {
+				t.Errorf("the answer in the dead letter is %v, %d, %q", e.Class, e.Status, e.CorrelationID)
+			}
+			if e.State != outbox.Dead || !strings.Contains(e.Reason, "invalid request") || string(e.Record.Body) != fmt.Sprintf("bad %d", place) {
+				t.Errorf("dead letter is %+v", e)
 			}
 			if most := 1 + 2*int(math.Ceil(math.Log2(n))+1); s.Requests() > most {
 				t.Errorf("place %d: %d requests, at most %d", place, s.Requests(), most)

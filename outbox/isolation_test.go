@@ -102,9 +102,20 @@ func TestAnUnknownAddressHoldsUpNobody(t *testing.T) {
 					stalls, most = 1, 400 // a wait of 320 s, half more or less
 				}
 				s := b.DrainStatus(stream)
-				if c := counts(t, b, stream); c.Delivered != 4 || len(s.Isolated) != 1 || s.Isolated[0].Address != "lost" || s.Isolated[0].Answer.Status != answer.Status ||
-					!s.Isolated[0].Next.After(time.Now()) || !s.Troubled.IsZero() {
-					t.Errorf("%s, %v: %+v, it stands %+v", stream, answer.Class, c, s)
+				if c := counts(t, b, stream); c.Delivered != 4 {
+					t.Errorf("%s, %v: after a day %+v", stream, answer.Class, c)
+				}
+				if !s.Troubled.IsZero() {
+					t.Errorf("%s, %v: the stream is in trouble since %v", stream, answer.Class, s.Troubled)
+				}
+				if len(s.Isolated) != 1 {
+					t.Fatalf("%s, %v: these wait by themselves: %+v", stream, answer.Class, s.Isolated)
+				}
+				if x := s.Isolated[0]; x.Address != "lost" || x.Answer.Status != answer.Status {
+					t.Errorf("%s, %v: waiting by itself is %q for status %d", stream, answer.Class, x.Address, x.Answer.Status)
+				}
+				if next := s.Isolated[0].Next; !next.After(time.Now()) {
+					t.Errorf("%s, %v: the next attempt was at %v", stream, answer.Class, next)
 				}
 				if n.count(outbox.NoteIsolated) != 1 || n.count(outbox.NoteStalled) > stalls {
 					t.Errorf("told %+v", n.all)
@@ -127,9 +138,14 @@ func TestAnUnknownAddressHoldsUpNobody(t *testing.T) {
 				k.say(func() { k.unknown = nil })
 				wait(2 * time.Hour)
 				stop()
-				if c := counts(t, b, stream); c.Delivered != 9 || n.count(outbox.NoteRejoined) != 1 && answer.Class != outbox.Wait || k.Doubled() != 0 || !k.ordered(stream) {
-					t.Errorf("%s, %v: in the end %+v, rejoined %d, doubled %d, in order %v",
-						stream, answer.Class, c, n.count(outbox.NoteRejoined), k.Doubled(), k.ordered(stream))
+				if c := counts(t, b, stream); c.Delivered != 9 {
+					t.Errorf("%s, %v: in the end %+v", stream, answer.Class, c)
+				}
+				if told := n.count(outbox.NoteRejoined); told != 1 && answer.Class != outbox.Wait {
+					t.Errorf("%s, %v: told %d times that it is taken", stream, answer.Class, told)
+				}
+				if k.Doubled() != 0 || !k.ordered(stream) {
+					t.Errorf("%s, %v: %d came twice, in order %v", stream, answer.Class, k.Doubled(), k.ordered(stream))
 				}
 				shut(t, b)
 			})
@@ -156,16 +172,21 @@ func TestAServiceThatTakesNothingAccusesNobody(t *testing.T) {
 				wait(time.Hour)
 				post(t, b, "tags", fmt.Sprint("new ", i))
 			}
-			if c := counts(t, b, "tags"); c.Waiting != 924 || k.Requests() > 350 || n.count(outbox.NoteIsolated) != 0 || n.count(outbox.NoteStalled) != 1 {
-				t.Errorf("%v: %+v after %d requests, told %+v", answer.Class, c, k.Requests(), n.all)
+			if c := counts(t, b, "tags"); c.Waiting != 924 || k.Requests() > 350 {
+				t.Errorf("%v: %+v after %d requests", answer.Class, c, k.Requests())
+			}
+			if n.count(outbox.NoteIsolated) != 0 || n.count(outbox.NoteStalled) != 1 {
+				t.Errorf("%v: told %+v", answer.Class, n.all)
 			}
 			before := k.Requests()
 			k.say(func() { k.all = false })
 			wait(20 * time.Minute)
 			stop()
-			if c := counts(t, b, "tags"); c.Delivered != 924 || k.Requests()-before > 330 || !k.ordered("tags") || n.count(outbox.NoteIsolated) != 0 {
-				t.Errorf("%v: afterwards %+v after %d requests, in order %v, isolated %d",
-					answer.Class, c, k.Requests()-before, k.ordered("tags"), n.count(outbox.NoteIsolated))
+			if c := counts(t, b, "tags"); c.Delivered != 924 || k.Requests()-before > 330 {
+				t.Errorf("%v: afterwards %+v after %d requests", answer.Class, c, k.Requests()-before)
+			}
+			if told := n.count(outbox.NoteIsolated); told != 0 || !k.ordered("tags") {
+				t.Errorf("%v: afterwards isolated %d, in order %v", answer.Class, told, k.ordered("tags"))
 			}
 			shut(t, b)
 		})
