@@ -70,18 +70,6 @@ func (b *Box) stageDeadLetter(g *group, s *stream, seq uint64, value []byte, t d
 	s.counts.deadBytes += deadLetterCost(content)
 }
 
-// makeDeadLetter makes a record a dead letter.
-func (b *Box) makeDeadLetter(s *stream, seq uint64, value []byte, t deadHeader) error {
-	err := b.submit(func(g *group) error {
-		b.stageDeadLetter(g, s, seq, value, t)
-		return nil
-	})
-	if err == nil {
-		b.noteDeadLetter(s, seq, t)
-	}
-	return err
-}
-
 func (b *Box) noteDeadLetter(s *stream, seq uint64, t deadHeader) {
 	b.note(Note{Kind: NoteDeadLetter, Stream: s.Name, Seq: seq, Count: 1, Message: fmt.Sprintf(
 		"record %d of %s became a dead letter: %s", seq, s.Name, t.reason)})
@@ -104,9 +92,12 @@ func (b *Box) deadLetterCorrupt(s *stream, all []corruptRecord) error {
 		if !errors.Is(r.why, errChecksum) {
 			reason = "the record cannot be read and was not sent: " + r.why.Error()
 		}
-		if err := b.makeDeadLetter(s, r.seq, r.value, deadHeader{at: time.Now(), reason: reason}); err != nil {
+		t := deadHeader{at: time.Now(), reason: reason}
+		err := b.submit(func(g *group) error { b.stageDeadLetter(g, s, r.seq, r.value, t); return nil })
+		if err != nil {
 			return err
 		}
+		b.noteDeadLetter(s, r.seq, t)
 	}
 	return nil
 }

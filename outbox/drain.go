@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -148,12 +149,9 @@ func (d *drain) send(ctx context.Context, batch []Record) error {
 		return err
 	}
 	d.setActivity(Sending)
-	answers := d.to.Send(ctx, d.s.Name, cloneBatch(batch))
+	answers := d.to.Send(ctx, d.s.Name, slices.Clone(batch)) // the slice is the Sender's; the bodies are shared and not written by anyone
 	return d.apply(ctx, batch, answers)
 }
-
-// cloneBatch gives the Sender a slice of its own; the bodies are shared and not written by anyone.
-func cloneBatch(batch []Record) []Record { return append([]Record(nil), batch...) }
 
 // sitOutDelay sits out the delay, unless somebody kicks, and leaves a further one when it is another stream's turn. While
 // few records or destinations are refused and there is nothing to compare them with, a new one ends it too: it goes by
