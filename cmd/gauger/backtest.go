@@ -42,6 +42,7 @@ type backtestOptions struct {
 func backtestCommand(c *call) *cobra.Command {
 	o := &backtestOptions{}
 	cmd := newCommand(c, "backtest [--readings CSV] [--plot SVG] [--against sent]", "the tickets that a configuration would have made", o.run)
+	takes(cmd, 0, "backtest takes flags only, such as --readings FILE")
 	f := cmd.Flags()
 	f.StringVar(&o.readings, "readings", "", "recording to play, a CSV `file` with the columns ts,mono_s,boot,point,value,quality; without it, what the recorder has kept")
 	f.StringVar(&o.events, "events", "", "write the diagnostic events to this `file` as JSON")
@@ -53,10 +54,7 @@ func backtestCommand(c *call) *cobra.Command {
 
 // run plays a recording through the ledger that the daemon uses, into an outbox in a temporary folder, and
 // prints the tickets that would have been sent. Without a recording it plays what the recorder has kept.
-func (o *backtestOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"backtest takes flags only, such as --readings FILE"}
-	}
+func (o *backtestOptions) run(ctx context.Context, c *call, _ []string) error {
 	cfg, err := config.Load(c.config)
 	if err != nil {
 		return asConfigError(err)

@@ -24,6 +24,7 @@ type bookOptions struct {
 func bookCommand(c *call) *cobra.Command {
 	o := &bookOptions{}
 	cmd := newCommand(c, "book [--day DATE] [--format csv]", "the tank book: stocks, production, runs, and what is unexplained", o.run)
+	takes(cmd, 0, "book takes flags only: --day, or --from and --to, and --tank")
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.one, "day", "", "only this production day, by the local `DATE` on which it began: 2026-03-02")
@@ -34,10 +35,7 @@ func bookCommand(c *call) *cobra.Command {
 }
 
 // run prints the tank book: what was in each tank, what came, what left, and what is left unexplained.
-func (o *bookOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"book takes flags only: --day, or --from and --to, and --tank"}
-	}
+func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	if o.one != "" {
 		if o.period.From != "" || o.period.To != "" {
 			return usageError{"--day is one day; leave --from and --to out"}

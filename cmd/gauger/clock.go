@@ -14,15 +14,12 @@ import (
 )
 
 func clockTrustCommand(c *call) *cobra.Command {
-	return newCommand(c, "trust", "say that the box's clock is right", runClockTrust)
+	return takes(newCommand(c, "trust", "say that the box's clock is right", runClockTrust), 0, "clock trust takes no arguments")
 }
 
 // runClockTrust is a person's word that the box's clock is right. Only the running gauger has use for it: a step of the
 // clock takes it back, and so does a boot of the box.
-func runClockTrust(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"clock trust takes no arguments"}
-	}
+func runClockTrust(ctx context.Context, c *call, _ []string) error {
 	daemon, err := console.Dial(c.socket)
 	if errors.Is(err, console.ErrNoDaemon) {
 		return fmt.Errorf("%w; trust is given to the running one: start it first (`systemctl start gauger`)", err)

@@ -27,6 +27,17 @@ func newCommand(c *call, use, about string, run func(ctx context.Context, c *cal
 	}
 }
 
+// takes lets a command have n arguments; with more or fewer the mistake is told in words.
+func takes(cmd *cobra.Command, n int, words string) *cobra.Command {
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return usageError{words}
+		}
+		return nil
+	}
+	return cmd
+}
+
 // commandName is a command without the program's name before it.
 func commandName(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "gauger ") }
 

@@ -22,6 +22,7 @@ type devicesQueryOptions struct {
 func devicesQueryCommand(c *call) *cobra.Command {
 	o := &devicesQueryOptions{}
 	cmd := newCommand(c, "query", "devices of the service", o.run)
+	takes(cmd, 0, "devices query takes flags only; --device-name NAME finds a device")
 	f := cmd.Flags()
 	f.StringVar(&o.query.Identifier, "device-identifier", "", "only devices with this `IDENTIFIER`")
 	f.StringVar(&o.query.Name, "device-name", "", "only devices with this `NAME`")
@@ -50,10 +51,7 @@ func devicesQueryCommand(c *call) *cobra.Command {
 }
 
 // run asks the service for devices.
-func (o *devicesQueryOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"devices query takes flags only; --device-name NAME finds a device"}
-	}
+func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) error {
 	var found control.QueryResult[cloud.Device]
 	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "devices.query", o.query, &found) }); err != nil {
 		return err

@@ -22,6 +22,7 @@ type exportReadingsOptions struct {
 func exportReadingsCommand(c *call) *cobra.Command {
 	o := &exportReadingsOptions{}
 	cmd := newCommand(c, "readings [--from T] [--to T] [--point NAME]", "the recorded readings, as backtest reads them", o.run)
+	takes(cmd, 0, "export readings takes flags only, such as --from 24h --point plc/level")
 	f := cmd.Flags()
 	printsFormats(cmd, "output `FORMAT`: csv (default csv)", "csv")
 	list(f, &o.points, "point", "only the points with these `NAMES`, as DEVICE/POINT")
@@ -31,10 +32,7 @@ func exportReadingsCommand(c *call) *cobra.Command {
 }
 
 // run prints recorded readings as the CSV that backtest plays.
-func (o *exportReadingsOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"export readings takes flags only, such as --from 24h --point plc/level"}
-	}
+func (o *exportReadingsOptions) run(ctx context.Context, c *call, _ []string) error {
 	wanted, err := o.within.read(c, o.points)
 	if err != nil {
 		return err

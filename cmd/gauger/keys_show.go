@@ -13,14 +13,11 @@ import (
 )
 
 func keysShowCommand(c *call) *cobra.Command {
-	return newCommand(c, "show", "the subscription keys in plain words, never their values", runKeysShow)
+	return takes(newCommand(c, "show", "the subscription keys in plain words, never their values", runKeysShow), 0, "keys show takes no arguments")
 }
 
 // runKeysShow lists the subscription keys in plain words, never their values.
-func runKeysShow(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"keys show takes no arguments"}
-	}
+func runKeysShow(ctx context.Context, c *call, _ []string) error {
 	all, running := []keys.Status{}, false
 	err := lookThrough(c, func(d *connection) error {
 		running = d.remote != nil

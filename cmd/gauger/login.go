@@ -18,6 +18,7 @@ type loginOptions struct {
 func loginCommand(c *call) *cobra.Command {
 	o := &loginOptions{secrets: map[string]*string{}}
 	cmd := newCommand(c, "login", "authenticate at the service", o.run)
+	takes(cmd, 0, "login takes flags only")
 	f := cmd.Flags()
 	f.StringVar(&o.request.Type, "type", "", "authentication `TYPE`")
 	f.StringVar(&o.request.Customer, "customer", "", "`GUID` of the customer")
@@ -38,10 +39,7 @@ func loginCommand(c *call) *cobra.Command {
 }
 
 // run authenticates at the service. What no flag gives comes from service.login of the configuration.
-func (o *loginOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"login takes flags only"}
-	}
+func (o *loginOptions) run(ctx context.Context, c *call, _ []string) error {
 	for _, name := range sortedNames(o.secrets) {
 		if file := *o.secrets[name]; file != "" {
 			text, err := readSecret(ctx, c, file, name)

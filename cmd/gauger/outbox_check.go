@@ -24,15 +24,13 @@ type checkReport struct {
 
 func outboxCheckCommand(c *call) *cobra.Command {
 	cmd := newCommand(c, "check FILE", "examine an outbox file, without the daemon", runOutboxCheck)
+	takes(cmd, 1, "outbox check wants the outbox file")
 	cmd.ValidArgsFunction = fileNames
 	return cmd
 }
 
 // runOutboxCheck examines a file. It is also what the daemon runs in a process of its own before it opens the outbox.
 func runOutboxCheck(_ context.Context, c *call, args []string) error {
-	if len(args) != 1 {
-		return usageError{"outbox check wants the outbox file"}
-	}
 	r, err := outbox.Check(args[0])
 	if c.json() {
 		r.Problems = append([]string{}, r.Problems...)

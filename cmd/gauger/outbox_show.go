@@ -18,14 +18,11 @@ import (
 )
 
 func outboxShowCommand(c *call) *cobra.Command {
-	return newCommand(c, "show STREAM/SEQ", "one record: the request that takes it, why it waits, the answer", runOutboxShow)
+	return takes(newCommand(c, "show STREAM/SEQ", "one record: the request that takes it, why it waits, the answer", runOutboxShow), 1, "outbox show wants one record, as STREAM/NUMBER")
 }
 
 // runOutboxShow prints one record whole.
 func runOutboxShow(ctx context.Context, c *call, args []string) error {
-	if len(args) != 1 {
-		return usageError{"outbox show wants one record, as STREAM/NUMBER"}
-	}
 	which, err := parseRecord(args[0], true)
 	if err != nil {
 		return err

@@ -31,6 +31,7 @@ type proofOptions struct {
 func proofCommand(c *call) *cobra.Command {
 	o := &proofOptions{of: "streams"}
 	cmd := newCommand(c, "proof [--from DAY] [--to DAY] [--format csv]", "where every record is, and whether the service's events agree", o.run)
+	takes(cmd, 0, "proof takes flags only, such as --from 2026-03-01 --to 2026-03-31")
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.from, "from", "7d", "begin with this production `DAY`, this time (the site's), or so long ago")
@@ -40,10 +41,7 @@ func proofCommand(c *call) *cobra.Command {
 }
 
 // run prints where every record is, and fails when one is nowhere.
-func (o *proofOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"proof takes flags only, such as --from 2026-03-01 --to 2026-03-31"}
-	}
+func (o *proofOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
 	p := ledgerProof{Tickets: []ticketRow{}}
 	stretch, err := h.proofPeriod(o.from, o.to)

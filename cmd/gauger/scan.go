@@ -101,6 +101,7 @@ type scanOptions struct {
 func scanCommand(c *call) *cobra.Command {
 	o := &scanOptions{table: "holding"}
 	cmd := newCommand(c, "scan URL [--baud 9600,19200]", "which Modbus unit ids answer on a line", o.run)
+	takes(cmd, 1, "scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600")
 	f := cmd.Flags()
 	f.StringVar(&o.units, "units", "1-247", "unit `IDS` to try, such as 1-20,40")
 	list(f, &o.request.Bauds, "baud", "baud `RATES` to try one after the other, such as 9600,19200,115200, instead of the URL's; for a serial port")
@@ -114,9 +115,6 @@ func scanCommand(c *call) *cobra.Command {
 
 // run asks which unit ids answer on a line.
 func (o *scanOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) != 1 {
-		return usageError{"scan wants one URL, such as rtu:///dev/ttyUSB0?baud=9600"}
-	}
 	o.request.URL = args[0]
 	var err error
 	if o.request.Units, err = parseUnits(o.units); err != nil {

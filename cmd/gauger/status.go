@@ -20,14 +20,11 @@ import (
 )
 
 func statusCommand(c *call) *cobra.Command {
-	return newCommand(c, "status", "is it reading, is it sending, what is wrong", runStatus)
+	return takes(newCommand(c, "status", "is it reading, is it sending, what is wrong", runStatus), 0, "status takes no arguments")
 }
 
 // runStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
-func runStatus(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"status takes no arguments"}
-	}
+func runStatus(ctx context.Context, c *call, _ []string) error {
 	var s control.Status
 	err := lookThrough(c, func(d *connection) error {
 		err := d.request(ctx, "status", control.None{}, &s)

@@ -15,14 +15,11 @@ import (
 )
 
 func tanksListCommand(c *call) *cobra.Command {
-	return newCommand(c, "list", "each tank's level, barrels, state and last load", runTanksList)
+	return takes(newCommand(c, "list", "each tank's level, barrels, state and last load", runTanksList), 0, "tanks list takes flags only")
 }
 
 // runTanksList shows how each tank stands.
-func runTanksList(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"tanks list takes flags only"}
-	}
+func runTanksList(ctx context.Context, c *call, _ []string) error {
 	var rows []ledger.TankRow
 	live := false
 	err := lookThrough(c, func(d *connection) error {
@@ -89,14 +86,11 @@ func (o *tanksInhibitOptions) run(ctx context.Context, c *call, args []string) e
 }
 
 func tanksAllowCommand(c *call) *cobra.Command {
-	return newCommand(c, "allow ID", "the work on a tank is over", runTanksAllow)
+	return takes(newCommand(c, "allow ID", "the work on a tank is over", runTanksAllow), 1, "tanks allow wants one tank; `gauger tanks list` shows which are inhibited")
 }
 
 // runTanksAllow ends the work on a tank.
 func runTanksAllow(ctx context.Context, c *call, args []string) error {
-	if len(args) != 1 {
-		return usageError{"tanks allow wants one tank; `gauger tanks list` shows which are inhibited"}
-	}
 	return changeInhibit(ctx, c, "tanks.allow", control.InhibitArgs{Tank: args[0]}, "allowed: %s makes tickets again for what begins after %s\n")
 }
 

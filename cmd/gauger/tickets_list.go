@@ -24,6 +24,7 @@ type ticketsListOptions struct {
 func ticketsListCommand(c *call) *cobra.Command {
 	o := &ticketsListOptions{}
 	cmd := newCommand(c, "list", "every run ticket, where it stands, and the days' totals", o.run)
+	takes(cmd, 0, "tickets list takes flags only; `gauger tickets show NUMBER` shows one")
 	f := cmd.Flags()
 	withCSV(cmd)
 	f.StringVar(&o.id, "tank", "", "only those of the tank with this `ID`")
@@ -35,10 +36,7 @@ func ticketsListCommand(c *call) *cobra.Command {
 }
 
 // run lists the tickets, the newest last.
-func (o *ticketsListOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) > 0 {
-		return usageError{"tickets list takes flags only; `gauger tickets show NUMBER` shows one"}
-	}
+func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
 	times := siteTimes(h.zone())
 	after := times.parse("since", o.since, time.Time{})

@@ -17,15 +17,13 @@ type ticketsReleaseOptions struct {
 func ticketsReleaseCommand(c *call) *cobra.Command {
 	o := &ticketsReleaseOptions{}
 	cmd := newCommand(c, "release NUMBER", "let a held ticket go", o.run)
+	takes(cmd, 1, "tickets release wants the number of a held ticket; `gauger tickets list` shows them")
 	addWaitFlags(cmd.Flags(), &o.wait)
 	return cmd
 }
 
 // run lets a held ticket go.
 func (o *ticketsReleaseOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) != 1 {
-		return usageError{"tickets release wants the number of a held ticket; `gauger tickets list` shows them"}
-	}
 	return withConnection(c, func(d *connection) error {
 		number, err := d.heldNumber(ctx, args[0])
 		if err != nil {

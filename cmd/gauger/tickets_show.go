@@ -16,15 +16,13 @@ type ticketsShowOptions struct {
 func ticketsShowCommand(c *call) *cobra.Command {
 	o := &ticketsShowOptions{}
 	cmd := newCommand(c, "show NUMBER", "one ticket with its evidence and the level drawn", o.run)
+	takes(cmd, 1, "tickets show wants one ticket number; `gauger tickets list` shows them")
 	cmd.Flags().BoolVar(&o.ascii, "ascii", false, "draw the level in plain ASCII")
 	return cmd
 }
 
 // run prints all that is known of one ticket, with a picture of the level.
 func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) error {
-	if len(args) != 1 {
-		return usageError{"tickets show wants one ticket number; `gauger tickets list` shows them"}
-	}
 	rows, err := listTickets(ctx, c)
 	if err != nil {
 		return err
