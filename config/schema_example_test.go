@@ -136,7 +136,12 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	if !reflect.DeepEqual(cfg.Service.Wire, usual.Service.Wire) || cfg.Service.Segments != usual.Service.Segments {
 		t.Errorf("wire in the example\n%+v\ndefaults\n%+v", cfg.Service.Wire, usual.Service.Wire)
 	}
-	if cfg.Loads != usual.Loads || !reflect.DeepEqual(cfg.Link, Link{Rate: 1}) || cfg.Log != usual.Log || cfg.Store != usual.Store || cfg.ProductionDay != usual.ProductionDay {
-		t.Errorf("loads in the example %+v, defaults %+v", cfg.Loads, usual.Loads)
+	for key, x := range map[string][2]any{
+		"loads": {cfg.Loads, usual.Loads}, "link": {cfg.Link, Link{Rate: 1}}, "log": {cfg.Log, usual.Log}, "store": {cfg.Store, usual.Store},
+		"production_day": {cfg.ProductionDay, usual.ProductionDay},
+	} {
+		if !reflect.DeepEqual(x[0], x[1]) {
+			t.Errorf("%s in the example\n%+v\ndefaults\n%+v", key, x[0], x[1])
+		}
 	}
 }

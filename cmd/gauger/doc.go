@@ -16,22 +16,22 @@
 // # Decisions
 //
 // One table of operations: the commands call them through the socket of the running gauger; without one they open the store
-// and have the same table to themselves. `read` without a daemon runs the same collectors with a host that prints.
+// and have the same table to themselves; one that only looks begins no store (connection.go). `read` without a daemon runs the
+// same collectors with a host that prints.
 //
 // Preflight: before the outbox is opened gauger runs itself as `gauger outbox check FILE`. A damaged bbolt file can crash or
 // hang its reader, and a child's crash is an answer.
 //
-// A store that cannot be opened (read-only, full, not its user's) does not darken the site: `run` reads it with collectors
-// that leave nothing behind, shows it with the reason, tells READY, and tries again every five seconds (run_storeless.go). The
-// sessions of its own stay unacknowledged, so that brokers keep what comes. An outbox that opens and takes no commit is shown
-// for a minute; then the program ends with 75, as it does when another gauger holds the outbox.
+// Until a store opens that is read-only, full or not its user's (decision 5 of ARCHITECTURE.md), the collectors leave nothing
+// behind, READY is told, and it is tried again every five seconds (run_storeless.go). The sessions of its own stay
+// unacknowledged, so that brokers keep what comes. An outbox that opens and takes no commit is shown for a minute; then the
+// program ends with 75, as it does when another gauger holds the outbox.
 //
 // A bad configuration at boot starts the last good one, a copy in the store, and an event says so; `run --strict` ends with
 // 78 instead (run_config.go).
 //
-// The site is read whatever the service's settings are. A ca_file, key or login that cannot be read holds back the sending
-// alone: an episode service-settings says which, it is looked for again every minute, on SIGHUP and with each request
-// (run_service.go).
+// A ca_file, key or login that cannot be read holds back the sending alone (decision 5): an episode service-settings says
+// which, it is looked for again every minute, on SIGHUP and with each request (run_service.go).
 //
 // What root's command has written into the store is handed to the store's owner, so that `sudo gauger keys set` leaves nothing
 // that the daemon cannot read (connection.go).

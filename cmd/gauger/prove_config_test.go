@@ -22,7 +22,7 @@ func TestProveConfig(t *testing.T) {
 	good, taken, refused := 0, 0, 0
 	for i, rng := range stretch.Cases() {
 		text, changed := oddFile(t, rng, leaves)
-		l := newLived(t, text)
+		l := newPlayedSite(t, text)
 		said, status := l.check()
 		switch _, err := config.Load(l.config); {
 		case err != nil && status == exitConfig:
@@ -110,7 +110,7 @@ func leavesOf(t *testing.T) (all []leaf) {
 // that most files are worth a run. JSON is YAML too.
 func oddFile(t *testing.T, rng *rand.Rand, leaves []leaf) (text string, changed []string) {
 	t.Helper()
-	text = livedJSON
+	text = playedJSON
 	for range 2 + rng.IntN(4) {
 		for try := 0; ; try++ {
 			one := leaves[rng.IntN(len(leaves))]
@@ -224,8 +224,8 @@ func oddValue(rng *rand.Rand, l leaf) any {
 	return one(oddTexts)
 }
 
-// livedJSON is livedYAML once more, in a form that a program can change.
-const livedJSON = `{"site": "Lived battery", "id": "LIVED", "object": "6f9619ff-8b86-d011-b42d-00c04fc964ff", "time_zone": "America/Chicago",
+// playedJSON is playedYAML once more, in a form that a program can change.
+const playedJSON = `{"site": "Lived battery", "id": "LIVED", "object": "6f9619ff-8b86-d011-b42d-00c04fc964ff", "time_zone": "America/Chicago",
 "service": {"url": "http://127.0.0.1:9", "primary_key": {"file": "key"}, "secondary_key": {"file": "key2"}},
 "store": {"path": "store", "max_bytes": "4MiB"},
 "devices": [

@@ -31,8 +31,8 @@ func readWithout(t *testing.T, broken string) {
 	service := httptest.NewTLSServer(store)
 	t.Cleanup(service.Close)
 	settings := service.URL + "\n  ca_file: ca.pem\n  login: {user: ann, password_hash: {file: hash}, subscription_key: {file: key}}\n"
-	text := strings.Replace(livedYAML, "http://127.0.0.1:9\n", settings, 1)
-	l := newLived(t, strings.Replace(text, "devices:\n", "link: {rate: off}\ndevices:\n", 1))
+	text := strings.Replace(playedYAML, "http://127.0.0.1:9\n", settings, 1)
+	l := newPlayedSite(t, strings.Replace(text, "devices:\n", "link: {rate: off}\ndevices:\n", 1))
 	l.remove("key", "key2")
 	if broken != "" {
 		l.write("ca.pem", broken)
@@ -76,7 +76,7 @@ func readWithout(t *testing.T, broken string) {
 	p.stop(syscall.SIGTERM)
 }
 
-func (l *lived) remove(names ...string) {
+func (l *playedSite) remove(names ...string) {
 	l.t.Helper()
 	for _, name := range names {
 		if err := os.Remove(filepath.Join(l.dir, name)); err != nil {
@@ -105,7 +105,7 @@ func ended(p *process) bool {
 
 // What was lacking is found by looking again, without anybody's word; what is lacking still is not told twice.
 func TestWhatIsLackingIsLookedForAgain(t *testing.T) {
-	l := newLived(t, strings.Replace(livedYAML, "secondary_key: {file: key2}", "secondary_key: {file: key2}\n  ca_file: ca.pem\n  login: {user: ann, token: {file: token}}", 1))
+	l := newPlayedSite(t, strings.Replace(playedYAML, "secondary_key: {file: key2}", "secondary_key: {file: key2}\n  ca_file: ca.pem\n  login: {user: ann, token: {file: token}}", 1))
 	l.remove("key")
 	cfg, err := config.Load(l.config)
 	if err != nil {

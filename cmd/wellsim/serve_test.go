@@ -283,7 +283,16 @@ func TestReceivedKnowsAResendFromAnotherTicket(t *testing.T) {
 		answer.Body.Close()
 	}
 	got := s.storedSoFar().tickets
-	if len(got) != 2 || got[0].sent != 2 || got[1].sent != 1 || got[1].closing != 77 || !got[0].start.Equal(sec(4)) || !got[0].end.Equal(sec(19)) {
-		t.Errorf("got %+v", got)
+	if len(got) != 2 {
+		t.Fatalf("%d tickets, want the first, sent twice, and another: %+v", len(got), got)
+	}
+	if got[0].sent != 2 || got[1].sent != 1 {
+		t.Errorf("sent %d times and %d, want 2 and 1", got[0].sent, got[1].sent)
+	}
+	if first := got[0]; !first.start.Equal(sec(4)) || !first.end.Equal(sec(19)) {
+		t.Errorf("from %s to %s, want %s to %s", first.start, first.end, sec(4), sec(19))
+	}
+	if got[1].closing != 77 {
+		t.Errorf("the other closes at %g, want 77", got[1].closing)
 	}
 }

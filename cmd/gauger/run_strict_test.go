@@ -18,8 +18,8 @@ import (
 	"gauger/agent/ledger"
 )
 
-// livedYAML is a site on a recording of one load, with a device of each other kind that does not answer.
-const livedYAML = `site: Lived battery
+// playedYAML is a site on a recording of one load, with a device of each other kind that does not answer.
+const playedYAML = `site: Lived battery
 id: LIVED
 object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
 time_zone: America/Chicago
@@ -52,8 +52,8 @@ wells:
       - {code: Production Target Oil, point: rec/t0}
 `
 
-// lived is a configuration that is run in this process, on a recording of two and a half hours with one load.
-type lived struct {
+// playedSite is a configuration that is run in this process, on a recording of two and a half hours with one load.
+type playedSite struct {
 	t            *testing.T
 	dir, config  string
 	mu           sync.Mutex
@@ -64,22 +64,22 @@ type lived struct {
 }
 
 // Write takes the log.
-func (l *lived) Write(b []byte) (int, error) {
+func (l *playedSite) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.log.Write(b)
 }
 
-func (l *lived) said() string {
+func (l *playedSite) said() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.log.String()
 }
 
-func newLived(t *testing.T, text string) *lived {
+func newPlayedSite(t *testing.T, text string) *playedSite {
 	t.Helper()
 	dir := t.TempDir()
-	l := &lived{t: t, dir: dir, config: filepath.Join(dir, "gauger.yaml")}
+	l := &playedSite{t: t, dir: dir, config: filepath.Join(dir, "gauger.yaml")}
 	l.write("gauger.yaml", text)
 	l.write("key", primaryKey)
 	l.write("key2", secondaryKey)
@@ -92,7 +92,7 @@ func newLived(t *testing.T, text string) *lived {
 	return l
 }
 
-func (l *lived) write(name, text string) {
+func (l *playedSite) write(name, text string) {
 	l.t.Helper()
 	if err := os.WriteFile(filepath.Join(l.dir, name), []byte(text), 0o600); err != nil {
 		l.t.Fatal(err)
@@ -100,12 +100,12 @@ func (l *lived) write(name, text string) {
 }
 
 // main is a call of the program whose every word goes to the log.
-func (l *lived) main() *call {
+func (l *playedSite) main() *call {
 	return &call{in: strings.NewReader(""), out: l, err: l, getenv: func(string) string { return "" }}
 }
 
 // check calls gauger check: what it says of the file, and its exit status.
-func (l *lived) check() (said string, status int) {
+func (l *playedSite) check() (said string, status int) {
 	out := &strings.Builder{}
 	m := &call{in: strings.NewReader(""), out: io.Discard, err: out, getenv: os.Getenv}
 	status = execute(l.t.Context(), m, []string{"check", "-c", l.config, "--allow-slow"})
@@ -113,7 +113,7 @@ func (l *lived) check() (said string, status int) {
 }
 
 // run lets the site work until the recording has been played, asks for its status, and stops it.
-func (l *lived) run() {
+func (l *playedSite) run() {
 	l.t.Helper()
 	l.mu.Lock()
 	l.log.Reset()
@@ -146,7 +146,7 @@ func (l *lived) run() {
 }
 
 // delivered says that a ticket which was queued is where it must arrive.
-func (l *lived) delivered() bool {
+func (l *playedSite) delivered() bool {
 	return l.office == nil || !strings.Contains(l.said(), "ticket queued") || len(l.office.store.Tickets()) == 1
 }
 
@@ -161,7 +161,7 @@ func statusAt(ctx context.Context, socket string) (s control.Status, err error) 
 
 // wrong names what a run must not leave behind: an end of its own, a tank without a level, something that could not be
 // stored. ticket: the load of the recording must have become one.
-func (l *lived) wrong(ticket bool) string {
+func (l *playedSite) wrong(ticket bool) string {
 	said := l.said()
 	switch {
 	case l.ended != nil || l.asked != nil:
@@ -215,10 +215,10 @@ var oddities = []oddity{
 // edited is the site with one value changed.
 func (o oddity) edited(t *testing.T) string {
 	t.Helper()
-	if !strings.Contains(livedYAML, o.old) {
+	if !strings.Contains(playedYAML, o.old) {
 		t.Fatalf("the site has no %q", o.old)
 	}
-	text := strings.Replace(livedYAML, o.old, o.new, 1)
+	text := strings.Replace(playedYAML, o.old, o.new, 1)
 	if strings.HasPrefix(o.new, "code: &c") { // the code must be one of the service's
 		text = strings.Replace(text, "secondary_key: {file: key2}", "secondary_key: {file: key2}\n  wire: {codes: ["+strings.Repeat("c", 600)+"]}", 1)
 	}
@@ -230,8 +230,8 @@ func (o oddity) edited(t *testing.T) string {
 func TestWhatAnEarlierVersionTookStarts(t *testing.T) {
 	for _, o := range oddities {
 		t.Run(o.name, func(t *testing.T) {
-			l := newLived(t, o.edited(t))
-			l.refusedAndLived(o)
+			l := newPlayedSite(t, o.edited(t))
+			l.refusedAndStarted(o)
 			l.write("gauger.yaml", o.edited(t)+"\nnonsense: 1\n")
 			if err := os.Remove(filepath.Join(l.dir, "store", "outbox.db")); err != nil {
 				t.Fatal(err)
@@ -241,8 +241,8 @@ func TestWhatAnEarlierVersionTookStarts(t *testing.T) {
 	}
 }
 
-// refusedAndLived looks at both verdicts on the file.
-func (l *lived) refusedAndLived(o oddity) {
+// refusedAndStarted looks at both verdicts on the file.
+func (l *playedSite) refusedAndStarted(o oddity) {
 	l.t.Helper()
 	said, status := l.check()
 	if status != exitConfig || !strings.Contains(said, ": "+o.path+": ") {
@@ -252,7 +252,7 @@ func (l *lived) refusedAndLived(o oddity) {
 }
 
 // started runs the site, and looks for what it says of the value in its log and its status.
-func (l *lived) started(o oddity, file string) {
+func (l *playedSite) started(o oddity, file string) {
 	l.t.Helper()
 	l.run()
 	if wrong := l.wrong(o.ticket); wrong != "" {
