@@ -116,11 +116,11 @@ func (p *point) resolveZone(doc *document, elements []any, arrived time.Time) {
 		g.zones = []string{p.TimeZone}
 		return
 	}
-	newest := p.newestZoneless(doc, elements, arrived)
+	left := p.zones.candidatesOf(p.name)
+	newest := p.newestZoneless(doc, elements, left, arrived)
 	if newest == "" {
 		return
 	}
-	left := p.zones.candidatesOf(p.name)
 	if _, same := p.inZones(newest, left, arrived); same {
 		g.zones = left
 		return
@@ -141,19 +141,34 @@ func (p *point) resolveZone(doc *document, elements []any, arrived time.Time) {
 	}
 }
 
-// newestZoneless is the newest of the times without a zone in a message; empty: there is none.
-func (p *point) newestZoneless(doc *document, elements []any, arrived time.Time) (newest string) {
+// newestZoneless is the newest of the times without a zone in a message; empty: there is none. One that is of the time to
+// come in all of the zones is it only where there is no other: it would cost the others their zone.
+func (p *point) newestZoneless(doc *document, elements []any, words []string, arrived time.Time) (newest string) {
 	var last time.Time
+	var lastCanBe bool
 	for _, element := range elements {
 		text, err := p.timeAt.text(doc, element)
 		if err != nil {
 			continue
 		}
-		if at, err := parseInZone(text, time.UTC, arrived); err == nil && (newest == "" || at.After(last)) {
-			newest, last = text, at
+		at, err := parseInZone(text, time.UTC, arrived)
+		if err != nil {
+			continue
+		}
+		canBe := p.canBe(text, words, arrived)
+		if newest == "" || canBe && !lastCanBe || canBe == lastCanBe && at.After(last) {
+			newest, last, lastCanBe = text, at, canBe
 		}
 	}
 	return newest
+}
+
+// canBe says that a time without a zone is not of the time to come in at least one of the zones.
+func (p *point) canBe(text string, words []string, arrived time.Time) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		at, err := parseInZone(text, p.zoneOf(word), arrived)
+		return err == nil && at.Sub(arrived) <= farAhead
+	})
 }
 
 // inZones is a time without a zone in the zones that are possible; false: it is not the same in all of them.

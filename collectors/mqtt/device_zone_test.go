@@ -2,6 +2,8 @@ package mqtt
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -275,6 +277,32 @@ func TestTheZoneOfAListIsThatOfItsNewest(t *testing.T) {
 		for _, r := range readings {
 			if got := r.At.Sub(noon).Hours(); got != r.Value {
 				t.Errorf("list of %v: a sample of %v h is at %v h", order, r.Value, got)
+			}
+		}
+	}
+}
+
+// TestATimeThatCannotBeCostsItsListNoZone: one sample of a list is of the time to come in whatever zone. It alone has the
+// time of its arrival.
+func TestATimeThatCannotBeCostsItsListNoZone(t *testing.T) {
+	for _, wrong := range []time.Duration{5 * time.Hour, 80 * 365 * 24 * time.Hour} {
+		for at := range 3 {
+			samples := []string{plainTime(-3, noon.Add(-3*time.Hour), time.UTC), plainTime(0, noon, time.UTC)}
+			samples = slices.Insert(samples, at, plainTime(99, noon.Add(wrong), time.UTC))
+			s := here(t, -6, func(p *Point) { p.Value, p.Time = "[*].v", "[*].ts" })
+			payload := "[" + strings.Join(samples, ",") + "]"
+			readings, why := s.committer.decodeMessage(arrival{Message: handed{topic: "t", bare: bare{payload: []byte(payload)}}, at: noon})
+			if why != nil || len(readings) != 3 {
+				t.Fatalf("%v, %v", readings, why)
+			}
+			for _, r := range readings {
+				want := noon
+				if r.Value != 99 {
+					want = noon.Add(time.Duration(r.Value) * time.Hour)
+				}
+				if !r.At.Equal(want) {
+					t.Errorf("%s: the sample %v is at %s, want %s", payload, r.Value, r.At, want)
+				}
 			}
 		}
 	}
