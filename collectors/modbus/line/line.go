@@ -110,7 +110,7 @@ func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]by
 		return nil, err
 	}
 	if err := l.acquire(ctx); err != nil {
-		return nil, l.notFree(err)
+		return nil, fmt.Errorf("wait for %s: %w", l.URL(), err)
 	}
 	defer l.release()
 	if err := l.checkForbidden(r); err != nil {
@@ -126,9 +126,6 @@ func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]by
 	}
 	return data, nil
 }
-
-// notFree is the error of a request that did not get the line.
-func (l *Line) notFree(err error) error { return fmt.Errorf("wait for %s: %w", l.URL(), err) }
 
 // checkForbidden refuses a request that touches what its unit's device forbids.
 func (l *Line) checkForbidden(r Request) error {
