@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/eventrules"
 )
 
@@ -49,8 +50,8 @@ func (tx *txn) monotonicZero() time.Time {
 }
 
 // lastDeferred finds the highest key in use; 0 when nothing waits.
-func (l *Ledger) lastDeferred() (uint64, error) {
-	names, err := l.box.Names(deferredKey)
+func (k *smallState) lastDeferred() (uint64, error) {
+	names, err := k.box.Names(deferredKey)
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
@@ -119,4 +120,20 @@ func (tx *txn) queueRedated(p deferredRecord, lost map[string]int) {
 			tx.queueValue(v, p.Value.Number, p.Value.At.Add(off))
 		}
 	}
+}
+
+// onBoxClock puts times of a tank on the box's clock where that was set for the first time and the tank's has not followed.
+// It returns the clocks that the times are by.
+func (tx *txn) onBoxClock(id string, start, end *time.Time) *ClockZeros {
+	c := tx.clockZeros(id)
+	if off := c.Box.Sub(c.Own); !clock.WasSet(*start) && !c.Own.IsZero() && clock.WasSet(start.Add(off)) {
+		*start, *end, c.Own = start.Add(off), end.Add(off), c.Box
+	}
+	return c
+}
+
+// clockZeros are those of a tank as they stand.
+func (tx *txn) clockZeros(id string) *ClockZeros {
+	box, own := tx.tanks.Zeros(tx.l.site.index(id))
+	return &ClockZeros{box, own}
 }

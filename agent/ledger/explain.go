@@ -15,11 +15,11 @@ const (
 
 // levels adds what a tank's level was between two times: what the detector still knows, and of longer ago what the
 // recorder has kept.
-func (l tankOperations) levels(w *Explanation, i int, from, to time.Time) {
+func (l *Ledger) levels(w *Explanation, i int, from, to time.Time) {
 	l.mu.Lock()
-	known := l.state.detector.Levels(l.state.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
-	w.Levels = l.state.detector.Levels(l.state.tanks, i, from, to)
-	ring, g := l.recording.ring, l.state.setups[i]
+	known := l.state.setups.detector.Levels(l.state.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
+	w.Levels = l.state.setups.detector.Levels(l.state.tanks, i, from, to)
+	ring, g := l.recording.ring, l.state.setups.inForce[i]
 	l.mu.Unlock()
 	for k := range w.Levels { // the detector's are all by the gauge of today
 		w.Levels[k].In = hundredths(g.asReadThen(w.Levels[k].At, w.Levels[k].In))
@@ -82,7 +82,7 @@ type Explanation struct {
 const explainWithin = time.Hour
 
 // Explain gathers what is known of an instant.
-func (l tankOperations) Explain(a ExplainArgs) (*Explanation, error) {
+func (l *Ledger) Explain(a ExplainArgs) (*Explanation, error) {
 	i := l.site.index(a.Tank)
 	if i < 0 {
 		return nil, l.site.errNoTank(a.Tank)
@@ -97,7 +97,7 @@ func (l tankOperations) Explain(a ExplainArgs) (*Explanation, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w.Waiting = l.state.detector.Waiting(l.state.tanks, i)
+	w.Waiting = l.state.setups.detector.Waiting(l.state.tanks, i)
 	all, err := l.listTickets()
 	for i := range all {
 		if b := &all[i]; b.Tank == a.Tank && !b.End.Before(from) && !b.Start.After(to) {
@@ -108,15 +108,15 @@ func (l tankOperations) Explain(a ExplainArgs) (*Explanation, error) {
 }
 
 // verdicts reads the journal of a tank between two times, by start as their names are.
-func (l tankOperations) verdicts(id string, from, to time.Time) ([]tank.Verdict, error) {
-	names, err := l.box.Names(verdictKey + id + "/")
+func (k *smallState) verdicts(id string, from, to time.Time) ([]tank.Verdict, error) {
+	names, err := k.box.Names(verdictKey + id + "/")
 	if err != nil {
 		return nil, fmt.Errorf("read the verdicts of %s: %w", id, err)
 	}
 	var all []tank.Verdict
 	for _, name := range names {
 		var v tank.Verdict
-		if err := l.LoadState(name, &v); err != nil {
+		if err := k.LoadState(name, &v); err != nil {
 			return nil, err
 		}
 		if v.Tank == id && !v.End.Before(from) && !v.Start.After(to) {

@@ -71,8 +71,8 @@ func TestAFigureThatIsNotFiniteStopsNothing(t *testing.T) {
 				if !slices.Equal(tanks, []string{"TK-1", "TK-2"}) {
 					t.Errorf("tickets of %v", tanks)
 				}
-				if len(b.state.heldTickets) != 0 || !slices.Contains(b.rules(), "low") {
-					t.Errorf("%d loads are held, events %v", len(b.state.heldTickets), b.rules())
+				if len(b.state.held.all) != 0 || !slices.Contains(b.rules(), "low") {
+					t.Errorf("%d loads are held, events %v", len(b.state.held.all), b.rules())
 				}
 				all, err := b.Tickets()
 				if err != nil {

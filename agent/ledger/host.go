@@ -64,6 +64,34 @@ func (h hostFor) Refuse(ctx context.Context, batch []collectors.Refusal) error {
 	})
 }
 
+// DecodedMessage is a kept message that can be decoded now.
+type DecodedMessage struct {
+	Seq      uint64
+	Readings []collectors.Reading
+	Values   int // records that were made of it
+}
+
+// QueueDecoded makes records of what kept messages hold, and takes the messages out of their stream.
+func (l *Ledger) QueueDecoded(all []DecodedMessage) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tx := l.begin(time.Now())
+	last := map[int]lastValue{}
+	for i := range all {
+		m := &all[i]
+		before := len(tx.records)
+		for _, r := range m.Readings {
+			tx.applyRedecoded(r, last)
+		}
+		m.Values = len(tx.records) - before
+		tx.decoded = append(tx.decoded, m.Seq)
+	}
+	if err := l.commit(tx, ""); err != nil {
+		return fmt.Errorf("store what %d kept messages hold: %w", len(all), err)
+	}
+	return nil
+}
+
 // Notice implements collectors.Host.
 func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
 	if err := ctx.Err(); err != nil {

@@ -132,6 +132,16 @@ func deviceOf(p collectors.Point) string {
 	return device
 }
 
+// withoutHistorical is a batch without what devices kept and tell afterwards; the batch itself, mostly.
+func withoutHistorical(batch []collectors.Reading) []collectors.Reading {
+	for i := range batch { // by its place: a reading is large, and a site has thousands a second
+		if batch[i].Past {
+			return slices.DeleteFunc(slices.Clone(batch), func(r collectors.Reading) bool { return r.Past })
+		}
+	}
+	return batch
+}
+
 // watchers are the people who look on while readings arrive.
 type watchers struct {
 	mu  sync.Mutex

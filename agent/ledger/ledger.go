@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -37,16 +36,14 @@ const (
 // Ledger turns readings into records. It is the one place where a tank's state, a ticket's number and the ticket
 // become one transaction: a new state is adopted only after the outbox has it on disk.
 type Ledger struct {
-	ticketOperations
-	tankOperations
+	smallState
+	recording
+	evictions
 
 	site          Site
-	box           *outbox.Box
 	clock         *clock.Clock
-	log           zerolog.Logger
 	routes        map[collectors.Point]*routes
 	rules         tankbook.Rules
-	configured    []setup // of all tanks as it is configured
 	started       time.Time
 	runID         int64
 	boxBoot       int64         // of the box; 0: not known
@@ -59,18 +56,10 @@ type Ledger struct {
 	mu              sync.Mutex
 	ticked          bool                      // in this run
 	replayPositions map[string]replayPosition // how far each recording is, by its device
-	evictions       map[string]eviction       // what gave way of late, by stream
 	state           state
 	latest          latestReadings
 	watchers        watchers
-	recording       recording
 }
-
-// ticketOperations is the part of a ledger by which people see and change tickets: tickets*.go.
-type ticketOperations struct{ *Ledger }
-
-// tankOperations is the part by which people see the tanks and work on them: tank_status.go, tanks_inhibit.go, explain.go.
-type tankOperations struct{ *Ledger }
 
 // state may be changed by a batch. Whatever a transaction changes of it is copied first, so that a commit that failed
 // leaves the old one.
@@ -78,22 +67,15 @@ type state struct {
 	tanks        tank.State
 	tankBook     tankbook.Book
 	storedMark   uint64 // the mark of the tanks' state that is on disk
-	heldTickets  []HeldTicket
+	held         heldTickets
 	episodes     map[string]Episode
 	lastValues   []lastValue
 	replayBoot   int64  // boot of the recording that is playing; 0: none
 	lastDeferred uint64 // highest key of a record that waits for the clock
 	unused       unusedCounts
 
-	setups        []setup       // in force, by tank
-	detector      tank.Site     // with them
-	firstLevels   []firstLevels // by tank
-	setupsPending bool          // the configuration has something else, or the setup is not stored
-	added         []tankAdded   // tanks that are new in the configuration, and those that it has no more,
-	removed       []tankRemoved // until that is told
-	inhibitions   []Inhibition
-
-	setupsReplaced bool // the setup in force is other than what is stored
+	setups      setups
+	inhibitions []Inhibition
 
 	clockOffset time.Duration // of the wall clock, when what is kept by it was last moved
 }
@@ -103,17 +85,18 @@ func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*L
 	l := newLedger(site, box, clock, log)
 	s, err := l.load()
 	l.adopt(s)
-	l.routeOldLevels()
-	return l, errors.Join(err, l.LoadState(evictionsKey, &l.evictions))
+	l.state.setups.routeOldLevels(l.routes, log)
+	return l, errors.Join(err, l.LoadState(evictionsKey, &l.evictions.byStream))
 }
 
 func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {
 	now := time.Now()
 	l := &Ledger{
-		site: site, box: box, clock: clock, log: log, started: now, runID: now.UnixNano(),
-		latest: latestReadings{}, routes: site.routes(), configured: site.configuredSetups(), replayPositions: map[string]replayPosition{}, evictions: map[string]eviction{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		smallState: smallState{box, log}, site: site, clock: clock, started: now, runID: now.UnixNano(),
+		latest: latestReadings{}, routes: site.routes(), replayPositions: map[string]replayPosition{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
-	l.ticketOperations, l.tankOperations = ticketOperations{l}, tankOperations{l}
+	l.recording.lock = &l.mu
+	l.evictions = evictions{lock: &l.mu, state: &l.smallState, site: &l.site, byStream: map[string]eviction{}}
 	return l
 }
 
@@ -151,12 +134,12 @@ func (l *Ledger) load() (state, error) {
 	for _, part := range []struct {
 		name string
 		into any
-	}{{heldKey, &s.heldTickets}, {episodesKey, &s.episodes}, {inhibitionsKey, &s.inhibitions}} {
+	}{{heldKey, &s.held.all}, {episodesKey, &s.episodes}, {inhibitionsKey, &s.inhibitions}} {
 		if err := l.LoadState(part.name, part.into); err != nil {
 			return s, err
 		}
 	}
-	s.assignHandles(l.site.ID)
+	s.held.assignHandles(l.site.ID)
 	for k, e := range s.episodes {
 		e.Inherited = true
 		s.episodes[k] = e
@@ -176,6 +159,18 @@ func (l *Ledger) load() (state, error) {
 	}
 	s.lastDeferred, err = l.lastDeferred()
 	return s, err
+}
+
+// loadSetups takes up how the tanks were measured, with the state that goes by it.
+func (l *Ledger) loadSetups(s *state) (err error) {
+	var stored []setup
+	if err := l.LoadState(setupsKey, &stored); err != nil {
+		return err
+	}
+	w := setupWork{tanks: s.tanks, book: s.tankBook}
+	s.setups, err = newSetups(&l.site, stored, &w)
+	s.tanks, s.tankBook = w.tanks, w.book
+	return err
 }
 
 // Emit takes one batch. See collectors.Host.
@@ -206,7 +201,7 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 	batch = withoutHistorical(batch)
 	l.latest.store(batch)
 	l.watchers.send(batch)
-	l.recordBatch(tx, batch)
+	l.recording.add(tx, batch)
 	return nil
 }
 
@@ -232,6 +227,22 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 	return tx, nil
 }
 
+// begin opens a transaction at now, an instant of this run.
+func (l *Ledger) begin(now time.Time) *txn {
+	tx := l.beginAt(now)
+	tx.followClockStep()
+	return tx
+}
+
+// beginAt opens a transaction at an instant of a recording.
+func (l *Ledger) beginAt(now time.Time) *txn {
+	tx := &txn{state: l.state, l: l, now: now}
+	if tx.setups.pending {
+		tx.applySetups()
+	}
+	return tx
+}
+
 // Tick lets the ledger hear the clock: a load whose readings have stopped is still ticketed, held tickets leave, and
 // silence is noticed.
 func (l *Ledger) Tick(now time.Time) error {
@@ -242,13 +253,15 @@ func (l *Ledger) Tick(now time.Time) error {
 	if err := l.commit(tx, ""); err != nil {
 		return fmt.Errorf("store what the clock changed: %w", err)
 	}
-	l.recordBatch(tx, nil)
+	l.recording.add(tx, nil)
 	return nil
 }
 
 // commit stores what the transaction changed, all or nothing, and adopts it. A transaction that changed nothing which must
 // survive opens no transaction, so that a week of quiet levels does not wear the flash.
 func (l *Ledger) commit(tx *txn, device string) error {
+	tx.putSetups()
+	tx.putHeld()
 	if mark := tx.tanks.Mark(); mark != tx.storedMark || tx.boot != 0 && tx.dirty() {
 		b, err := tx.tanks.MarshalBinary()
 		if err == nil {
@@ -297,75 +310,6 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 		}
 	}
 	return out
-}
-
-// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
-// not set.
-func (tx *txn) grade() clock.Grade {
-	switch {
-	case tx.replayBoot != 0 && !clock.WasSet(tx.now):
-		return clock.Unset
-	case tx.replayBoot != 0:
-		return clock.Trusted
-	case tx.gradeOnce == nil:
-		tx.gradeOnce = new(tx.l.clock.Grade(tx.now))
-	}
-	return *tx.gradeOnce
-}
-
-// clockDoubted says that nothing may leave that carries the wall clock.
-func (tx *txn) clockDoubted() bool {
-	if tx.replayBoot != 0 {
-		return !clock.WasSet(tx.now)
-	}
-	return tx.l.clock.Doubted(tx.now)
-}
-
-// astray is the deviation of a clock in doubt; a recording's clock has none.
-func (tx *txn) astray() time.Duration {
-	if tx.replayBoot != 0 {
-		return 0
-	}
-	return tx.l.clock.Deviation(tx.now)
-}
-
-// eviction counts the evicted records of one stream, from the first to the last, without a pause of evictionsToldFor.
-type eviction struct {
-	Since, Last time.Time
-	Count       int
-}
-
-// evictionsKey keeps what gave way of late, for the next run.
-const evictionsKey = "gave-way"
-
-// LoadState reads a piece of state that was kept as JSON; absent leaves into alone.
-func (l *Ledger) LoadState(name string, into any) error {
-	if l.box == nil { // it is NewWithoutOutbox's
-		return nil
-	}
-	b, err := l.box.Get(stateName(name))
-	if err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
-	if b == nil {
-		return nil
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		l.log.Error().Str("state", name).Err(err).Msg("a stored piece of state cannot be read; going on without it")
-	}
-	return nil
-}
-
-// SaveState stores a piece of state as JSON.
-func (l *Ledger) SaveState(name string, v any) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write down %s: %w", name, err)
-	}
-	return l.box.Update(func(tx *outbox.Tx) error {
-		tx.Put(name, b)
-		return nil
-	})
 }
 
 // SetBoot tells the ledger which boot of the box this run belongs to: its detector then counts time by the box's uptime,

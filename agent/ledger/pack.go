@@ -3,8 +3,13 @@ package ledger
 import (
 	"bytes"
 	"compress/flate"
+	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/rs/zerolog"
+
+	"gauger/outbox"
 )
 
 const (
@@ -43,4 +48,53 @@ func unpack(stored []byte) ([]byte, error) {
 		return nil, fmt.Errorf("unpack state: %w", err)
 	}
 	return state, nil
+}
+
+// smallState is what is kept beside the streams, by name.
+type smallState struct {
+	box *outbox.Box // nil: there is none, as NewWithoutOutbox says
+	log zerolog.Logger
+}
+
+// LoadState reads a piece of state that was kept as JSON; absent leaves into alone.
+func (k *smallState) LoadState(name string, into any) error {
+	if k.box == nil {
+		return nil
+	}
+	b, err := k.box.Get(stateName(name))
+	if err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	if b == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b, into); err != nil {
+		k.log.Error().Str("state", name).Err(err).Msg("a stored piece of state cannot be read; going on without it")
+	}
+	return nil
+}
+
+// SaveState stores a piece of state as JSON.
+func (k *smallState) SaveState(name string, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write down %s: %w", name, err)
+	}
+	return k.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(name, b)
+		return nil
+	})
+}
+
+// longestStateName is the longest name under which the outbox keeps a piece of state, in bytes.
+const longestStateName = 512
+
+// stateName is the name of a piece of state, no longer than the outbox takes it: a name that somebody configured must not
+// keep a whole batch from being stored.
+func stateName(name string) string {
+	if len(name) <= longestStateName {
+		return name
+	}
+	hash := hashOf(name)
+	return name[:longestStateName-len(hash)] + hash
 }

@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"sync"
 	"time"
 
 	"gauger/agent/recorder"
@@ -10,6 +11,7 @@ import (
 
 // recording is the ledger's side of the recorder. The ledger's lock guards it.
 type recording struct {
+	lock    *sync.Mutex
 	ring    *recorder.Ring // nil: no readings are kept
 	most    int64
 	exposed bool           // it is said that a kill costs the open block
@@ -20,37 +22,36 @@ type recording struct {
 
 // UseRecorder lets every reading that counts be kept in ring, which may take so many bytes. It is called before the first
 // reading.
-func (l *Ledger) UseRecorder(ring *recorder.Ring, most int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.recording = recording{ring: ring, most: most}
+func (k *recording) UseRecorder(ring *recorder.Ring, most int64) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	*k = recording{lock: k.lock, ring: ring, most: most}
 }
 
 // RecorderFailed says that readings should be kept, and why they cannot be.
-func (l *Ledger) RecorderFailed(why error, most int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.recording = recording{broken: why, most: most}
+func (k *recording) RecorderFailed(why error, most int64) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	*k = recording{lock: k.lock, broken: why, most: most}
 }
 
 // Recorder is the ring of readings, nil when none are kept, or why there is none where there should be.
-func (l *Ledger) Recorder() (*recorder.Ring, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.recording.ring, l.recording.broken
+func (k *recording) Recorder() (*recorder.Ring, error) {
+	k.lock.Lock()
+	defer k.lock.Unlock()
+	return k.ring, k.broken
 }
 
-// recordBatch keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
+// add keeps what a batch that is committed brought for tanks, rules and values, at the instants that the detector was
 // told. A disk that does not take it stops nothing: it is said once, and counted.
-func (l *Ledger) recordBatch(tx *txn, batch []collectors.Reading) {
-	k := &l.recording
+func (k *recording) add(tx *txn, batch []collectors.Reading) {
 	if k.ring == nil {
 		return
 	}
 	k.rows = k.rows[:0]
 	for i := range batch {
 		r := &batch[i]
-		if l.routes[r.Point] == nil {
+		if tx.l.routes[r.Point] == nil {
 			continue
 		}
 		var x tank.Input
@@ -63,14 +64,14 @@ func (l *Ledger) recordBatch(tx *txn, batch []collectors.Reading) {
 	}
 	if why := k.ring.Exposed(); why != nil && !k.exposed {
 		k.exposed = true
-		l.log.Warn().Err(why).Msg("a kill costs the readings of the last ten minutes: they cannot be kept in the runtime directory")
+		tx.l.log.Warn().Err(why).Msg("a kill costs the readings of the last ten minutes: they cannot be kept in the runtime directory")
 	}
 	if failing := err != nil; failing != k.failing {
 		k.failing = failing
 		if failing {
-			l.log.Error().Err(err).Msg("readings cannot be recorded, and are lost for backtest and export")
+			tx.l.log.Error().Err(err).Msg("readings cannot be recorded, and are lost for backtest and export")
 		} else {
-			l.log.Info().Msg("readings are recorded again")
+			tx.l.log.Info().Msg("readings are recorded again")
 		}
 	}
 }
@@ -86,18 +87,18 @@ type RecorderStatus struct {
 }
 
 // RecorderStatus is that of the recorder; nil when no readings are kept.
-func (l *Ledger) RecorderStatus() *RecorderStatus {
-	l.mu.Lock()
-	k := l.recording
-	l.mu.Unlock()
+func (k *recording) RecorderStatus() *RecorderStatus {
+	k.lock.Lock()
+	now := *k
+	k.lock.Unlock()
 	switch {
-	case k.broken != nil:
-		return &RecorderStatus{MaxBytes: k.most, Error: k.broken.Error()}
-	case k.ring == nil:
+	case now.broken != nil:
+		return &RecorderStatus{MaxBytes: now.most, Error: now.broken.Error()}
+	case now.ring == nil:
 		return nil
 	}
-	s := k.ring.Stats()
-	out := &RecorderStatus{Rows: s.Rows, Lost: s.Lost, Bytes: s.Bytes, MaxBytes: k.most, Oldest: s.Oldest}
+	s := now.ring.Stats()
+	out := &RecorderStatus{Rows: s.Rows, Lost: s.Lost, Bytes: s.Bytes, MaxBytes: now.most, Oldest: s.Oldest}
 	if s.Err != nil {
 		out.Error = s.Err.Error()
 	}

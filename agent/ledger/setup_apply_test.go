@@ -178,7 +178,7 @@ func TestANewPointThatGivesNothing(t *testing.T) {
 			b.emit("other", 9999, func(r *collectors.Reading) { r.Unit = "in" })
 			pass(10 * time.Second)
 		}
-		if g := b.state.setups[0]; g.Level != "plc/level" || len(b.notes("config-changed")) != 0 {
+		if g := b.state.setups.inForce[0]; g.Level != "plc/level" || len(b.notes("config-changed")) != 0 {
 			t.Errorf("in force is %+v", g.levelSetting())
 		}
 		b.field(time.Hour, w, field{"B": still(150)})

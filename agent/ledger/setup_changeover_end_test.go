@@ -41,8 +41,8 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 			pass(2 * time.Minute)
 			b.wired(otherSource, nil)
 			if stuck {
-				setups := slices.Clone(b.state.setups)
-				setups[0].Changeover = &changeover{To: b.configured[0].levelSetting(), Conversion: tank.Conversion{Ratio: 1, Add: 118}, Discrepancy: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
+				setups := slices.Clone(b.state.setups.inForce)
+				setups[0].Changeover = &changeover{To: b.state.setups.configured[0].levelSetting(), Conversion: tank.Conversion{Ratio: 1, Add: 118}, Discrepancy: &discrepancy{From: time.Now(), To: time.Now(), Note: "it was changed"}}
 				tx := b.begin(time.Now())
 				tx.putJSON(setupsKey, setups)
 				b.must(b.box.Update(tx.commitTo))
@@ -57,7 +57,7 @@ func TestALoadEndsWhereTheNewSourceDoesNotFallOn(t *testing.T) {
 			if !stuck && (l[0].Close < 31 || l[0].Close > 34 || l[1].Open < 149.8 || l[1].Open > 150.2 || l[1].Close < 59.8 || l[1].Close > 60.2) {
 				t.Errorf("loads %+v, want 60 to 32 and 150 to 60 in", l)
 			}
-			if phase := b.state.tanks.Phase(0); phase != "idle" || b.state.setupsPending {
+			if phase := b.state.tanks.Phase(0); phase != "idle" || b.state.setups.pending {
 				t.Errorf("stuck %t: the tank is %s", stuck, phase)
 			}
 		})
@@ -78,7 +78,7 @@ func TestALoadEndsWhereItsSettingHasNoLevel(t *testing.T) {
 			fell += x.Open - x.Close
 			marked(t, x, "changed")
 		}
-		if len(l) != 2 || fell < 150 || fell > 162 || b.state.tanks.Phase(0) != "idle" || b.state.setupsPending {
+		if len(l) != 2 || fell < 150 || fell > 162 || b.state.tanks.Phase(0) != "idle" || b.state.setups.pending {
 			t.Errorf("loads %+v, want two of 160 in; phase %s", l, b.state.tanks.Phase(0))
 		}
 	})
@@ -149,7 +149,7 @@ func TestACorrectedSettingMarksALoadUnderWayAndAHeldOne(t *testing.T) {
 					f := field{"A": hauled(time.Now().Add(time.Hour))}
 					f["B"] = f["A"]
 					b.field(at, inches, f)
-					if n := len(b.state.heldTickets); (n == 1) != (when == "held") {
+					if n := len(b.state.held.all); (n == 1) != (when == "held") {
 						t.Fatalf("%d held", n)
 					}
 					b.wired(c.after, c.change)

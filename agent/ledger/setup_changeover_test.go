@@ -144,8 +144,8 @@ func TestAChangedSettingMakesNoTicket(t *testing.T) {
 					c.now = c.raw
 				}
 				b.field(2*time.Hour, c.after, c.now)
-				if l := b.loads(); len(l) != 0 || len(b.state.heldTickets) != 0 {
-					t.Errorf("tickets of nothing: %+v %+v", l, b.state.heldTickets)
+				if l := b.loads(); len(l) != 0 || len(b.state.held.all) != 0 {
+					t.Errorf("tickets of nothing: %+v %+v", l, b.state.held.all)
 				}
 				n := b.notes("config-changed")
 				if len(n) != 1 || !strings.Contains(n[0], c.odd) || (c.odd == "") != strings.Contains(n[0], "no load is measured by both") {
@@ -156,7 +156,7 @@ func TestAChangedSettingMakesNoTicket(t *testing.T) {
 						t.Errorf("events %v: there was nothing but a change", b.rules())
 					}
 				}
-				if _, inForce := b.state.tanks.Phase(0), b.state.setups[0]; b.state.setupsPending || inForce.levelSetting() != b.configured[0].levelSetting() {
+				if _, inForce := b.state.tanks.Phase(0), b.state.setups.inForce[0]; b.state.setups.pending || inForce.levelSetting() != b.state.setups.configured[0].levelSetting() {
 					t.Errorf("the change is not in force: %+v", inForce)
 				}
 			})
@@ -255,7 +255,7 @@ func TestALoadUnderWayKeepsItsSetting(t *testing.T) {
 				if said := strings.Join(append(l[0].Remarks, l[0].Review...), "; "); !strings.Contains(said, "offset and level point changed meanwhile, measured by the old") {
 					t.Errorf("remarks %q", said)
 				}
-				if got := b.state.setups[0].Level; got != "plc/other" || b.state.setupsPending {
+				if got := b.state.setups.inForce[0].Level; got != "plc/other" || b.state.setups.pending {
 					t.Errorf("after the load its level is %s", got)
 				}
 				if n := len(b.notes("config-changed")); n != 1 {

@@ -54,11 +54,11 @@ func TestALoadUnderWayIsFinishedByTheOldOffsetAndTable(t *testing.T) {
 			s.Tanks[0].Offset, s.Tanks[0].Table = 5, tank.Cylinder(186, 240)
 		})
 		b.play(15*time.Minute, func(e time.Duration) float64 { return 140 - 4*e.Minutes() })
-		if len(b.notes("config-changed")) != 0 || !b.state.setupsPending {
+		if len(b.notes("config-changed")) != 0 || !b.state.setups.pending {
 			t.Error("the change took effect inside the load")
 		}
 		tx := b.begin(time.Now())
-		if len(tx.puts) > 0 {
+		if len(tx.puts) > 0 || tx.setups.changed || tx.held.changed {
 			t.Errorf("a change that waits stores %d things with each reading", len(tx.puts))
 		}
 		b.again()

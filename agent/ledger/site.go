@@ -155,3 +155,54 @@ func (s *Site) index(id string) int {
 	}
 	return -1
 }
+
+// routes lead from one point to everything that its readings count for.
+type routes struct {
+	inputs []detectorInput
+	rules  []int
+	values []int
+	meters []int // tanks whose production it counts
+}
+
+// detectorInput is a point's place in the detector.
+type detectorInput struct {
+	tank int
+	kind tank.Kind
+}
+
+// routes turns the site's settings round: from each point to what it feeds.
+func (s Site) routes() map[collectors.Point]*routes {
+	m := map[collectors.Point]*routes{}
+	at := func(p collectors.Point) *routes {
+		if m[p] == nil {
+			m[p] = &routes{}
+		}
+		return m[p]
+	}
+	for i, t := range s.Tanks {
+		for _, in := range []struct {
+			point collectors.Point
+			kind  tank.Kind
+		}{
+			{t.Level, tank.Level}, {t.Valve, tank.Valve}, {t.Interface, tank.Interface}, {t.Top.Point, tank.TopTemperature},
+			{t.Bottom.Point, tank.BottomTemperature}, {t.Gravity.Point, tank.Gravity}, {t.BSW.Point, tank.BSW},
+		} {
+			if in.point != "" {
+				f := at(in.point)
+				f.inputs = append(f.inputs, detectorInput{i, in.kind})
+			}
+		}
+	}
+	for i, t := range s.Tanks {
+		if t.Production != "" {
+			at(t.Production).meters = append(at(t.Production).meters, i)
+		}
+	}
+	for i, r := range s.Rules {
+		at(r.Point).rules = append(at(r.Point).rules, i)
+	}
+	for i, v := range s.Values {
+		at(v.Point).values = append(at(v.Point).values, i)
+	}
+	return m
+}

@@ -49,13 +49,13 @@ func (tx *txn) meterRead(i int, r collectors.Reading) {
 	}
 	var x tank.Input
 	tx.stampInput(&x, r)
-	tx.tankBook = tx.tankBook.Metered(tx.detector, i, x.At, v)
+	tx.tankBook = tx.tankBook.Metered(tx.setups.detector, i, x.At, v)
 }
 
 // updateBook lets the tank book hear what the detector made of an input.
 func (tx *txn) updateBook(x tank.Input, out []tank.Outcome) {
 	var said []tankbook.Outcome
-	tx.tankBook, said = tx.tankBook.Next(tx.detector, tx.l.rules, tx.tanks, x, out)
+	tx.tankBook, said = tx.tankBook.Next(tx.setups.detector, tx.l.rules, tx.tanks, x, out)
 	for _, o := range said {
 		if o.Day != nil {
 			tx.closeDay(*o.Day)

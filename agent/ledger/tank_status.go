@@ -28,13 +28,13 @@ type TankStatus struct {
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
-func (l tankOperations) tankStatus(i int, t Tank) TankStatus {
-	g := l.configured[i] // a change that waits for the end of a load is shown at once, and that it waits
+func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
+	g := l.state.setups.configured[i] // a change that waits for the end of a load is shown at once, and that it waits
 	looked, err := l.LookupOf(t.ID)
 	if err != nil {
 		looked = DeviceLookup{} // the box is out of service, and that is said
 	}
-	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.pendingSetup(i), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.state.setups.waits(i, l.state.tanks), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
 	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s
@@ -75,10 +75,10 @@ type Snapshot struct {
 }
 
 // Snapshot copies what status shows.
-func (l tankOperations) Snapshot() Snapshot {
+func (l *Ledger) Snapshot() Snapshot {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := Snapshot{Readings: l.latest.all(), Episodes: []Episode{}, Held: slices.Clone(l.state.heldTickets)}
+	s := Snapshot{Readings: l.latest.all(), Episodes: []Episode{}, Held: slices.Clone(l.state.held.all)}
 	for _, k := range slices.Sorted(maps.Keys(l.state.episodes)) {
 		if e := l.state.episodes[k]; e.Open {
 			s.Episodes = append(s.Episodes, e)
@@ -98,7 +98,7 @@ func (l tankOperations) Snapshot() Snapshot {
 }
 
 // Tanks says how each tank stands, in the order of the configuration.
-func (l tankOperations) Tanks() ([]TankRow, error) {
+func (l *Ledger) Tanks() ([]TankRow, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all, err := l.listTickets()
@@ -123,7 +123,7 @@ func (l tankOperations) Tanks() ([]TankRow, error) {
 }
 
 // inhibited is the work on a tank that is going on; nil when there is none. The ledger's lock is held.
-func (l tankOperations) inhibited(id string, now time.Time) *Inhibition {
+func (l *Ledger) inhibited(id string, now time.Time) *Inhibition {
 	for _, w := range l.state.inhibitions {
 		if w.covers(id, now) {
 			return &w
@@ -152,7 +152,7 @@ const (
 const lookupKey = "lookup/" // one per tank
 
 // KeepLookup remembers what was found.
-func (l tankOperations) KeepLookup(found DeviceLookup) error {
+func (l *Ledger) KeepLookup(found DeviceLookup) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())
@@ -165,7 +165,7 @@ func (l tankOperations) KeepLookup(found DeviceLookup) error {
 }
 
 // LookupOf recalls a tank's lookup; zero: the service was not asked yet.
-func (l tankOperations) LookupOf(id string) (found DeviceLookup, err error) {
-	err = l.LoadState(lookupKey+id, &found)
+func (k *smallState) LookupOf(id string) (found DeviceLookup, err error) {
+	err = k.LoadState(lookupKey+id, &found)
 	return found, err
 }

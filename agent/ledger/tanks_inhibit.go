@@ -46,7 +46,7 @@ func (w *Inhibition) covers(id string, at time.Time) bool {
 }
 
 // Inhibit keeps a tank from making tickets for a while; work that is going on gets the new end and reason.
-func (l tankOperations) Inhibit(id string, span time.Duration, person, why string) (w Inhibition, err error) {
+func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w Inhibition, err error) {
 	why, err = plainText("the reason", strings.TrimSpace(why), textMost)
 	switch {
 	case err != nil:
@@ -75,7 +75,7 @@ func (l tankOperations) Inhibit(id string, span time.Duration, person, why strin
 }
 
 // Allow ends the work on a tank now.
-func (l tankOperations) Allow(id string) (w Inhibition, err error) {
+func (l *Ledger) Allow(id string) (w Inhibition, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())

@@ -130,9 +130,9 @@ func editedBy(edits []Edit) string {
 	var all []string
 	for _, p := range people {
 		var fields []string
-		for _, f := range EditFields {
-			if last[f] == p {
-				fields = append(fields, f)
+		for _, f := range editFields {
+			if last[f.name] == p {
+				fields = append(fields, f.name)
 			}
 		}
 		if fields != nil {
@@ -157,7 +157,3 @@ const (
 	textMost  = 200 // characters of a person's comments: the evidence must still fit behind them
 	labelMost = 64  // characters of a seal's number or a name
 )
-
-// EditFields may be changed by a person on a held ticket. Levels and times are none of them: they are what was
-// gauged, and who disagrees rejects the ticket and writes another.
-var EditFields = []string{"gravity", "bsw", "top_temperature", "bottom_temperature", "seal_off", "seal_on", "purchaser", "comments"}

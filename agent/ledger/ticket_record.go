@@ -1,12 +1,9 @@
 package ledger
 
 import (
-	"cmp"
 	"encoding/json"
-	"strconv"
 	"time"
 
-	"gauger/agent/cloud"
 	"gauger/agent/tank"
 )
 
@@ -41,48 +38,6 @@ type ManualTicket struct {
 	SpecificGravity, BSW                               *float64
 }
 
-// HeldTicket is a finished load whose ticket has not left yet: it waits for its time, for a clock that can be believed, or
-// for a person.
-type HeldTicket struct {
-	Load   tank.Load
-	Number string      // empty until the clock is good enough to fix it
-	Due    time.Time   // when it leaves by itself
-	Clocks *ClockZeros `json:",omitempty"` // at the end of the load; nil: held by a program that did not know them
-	Person string      // who released it; a doubtful one waits for that when the site says so
-
-	Handle string     `json:",omitempty"` // what it is called until it has a number
-	Edits  []Edit     `json:",omitempty"` // by people, in order
-	Stop   *HoldOrder `json:",omitempty"` // a person's hold
-	Asked  time.Time  `json:",omitzero"`  // when it was first told that it waits for a person: the time of day of those that follow
-	Told   time.Time  `json:",omitzero"`  // when it was last told
-	Barred string     `json:",omitempty"` // the tank was inhibited, by whom and why: it is booked and no ticket is made
-
-	Matches []TruckTicket `json:",omitempty"` // what the truck's own tickets say
-}
-
-// name for people: the number, or the handle until there is one.
-func (h HeldTicket) name() string { return cmp.Or(h.Number, h.Handle) }
-
-// waitsForPerson says that it waits for a person, and no hour will let it go.
-func (h HeldTicket) waitsForPerson(s Site) bool {
-	stopped := h.Stop != nil && h.Stop.Until.IsZero()
-	return h.Person == "" && h.Barred == "" && (stopped || s.HoldDoubtful && len(h.Load.Review) > 0)
-}
-
-// ClockZeros are the wall clock's times at which the detector's own time was 0: by the box's clock, and by that of a tank's readings.
-type ClockZeros struct{ Box, Own time.Time }
-
-// shift is by how much the clock of a tank's readings was set between two looks.
-func (then *ClockZeros) shift(now *ClockZeros) time.Duration {
-	switch {
-	case then.Box.IsZero() || then.Own.IsZero():
-		return 0
-	case then.Own.Sub(then.Box).Abs() < stampedAlike:
-		return now.Box.Sub(then.Box)
-	}
-	return now.Own.Sub(then.Own)
-}
-
 // HoldOrder is a person's word that a held ticket must not leave yet.
 type HoldOrder struct {
 	Person string    `json:"person"`
@@ -94,38 +49,11 @@ type HoldOrder struct {
 // Edit is one figure of a held ticket that a person has changed. Both values are kept for ever, beside the load as it
 // was seen.
 type Edit struct {
-	Field  string    `json:"field"` // one of EditFields
+	Field  string    `json:"field"` // the name of one of editFields
 	Old    string    `json:"old"`   // empty: the ticket had none, or for a seal what the configuration says
 	New    string    `json:"new"`
 	Person string    `json:"person"` // the local user
 	At     time.Time `json:"at"`
-}
-
-// applyEdits writes what people have edited over a ticket; of a field's edits the last holds.
-func applyEdits(r *cloud.RunTicket, edits []Edit) {
-	for _, e := range edits {
-		v, err := strconv.ParseFloat(e.New, 64)
-		number := &v
-		if err != nil {
-			number = nil // a text: it is not used as a number
-		}
-		switch e.Field {
-		case "gravity":
-			r.SpecificGravity = number
-		case "bsw":
-			r.BSW = number
-		case "top_temperature":
-			r.TopTemperature = number
-		case "bottom_temperature":
-			r.BottomTemperature = number
-		case "seal_off":
-			r.SealOff = e.New
-		case "seal_on":
-			r.SealOn = e.New
-		case "purchaser":
-			r.Purchaser = e.New
-		}
-	}
 }
 
 // TruckTicket is a truck's own ticket of a load. It is kept for ever, also when it was removed.
@@ -151,6 +79,3 @@ type Finding struct {
 	At   time.Time `json:"at"`
 	Note string    `json:"note"`
 }
-
-// stampedAlike: a clock of a tank's readings that is no further from the box's is the same one.
-const stampedAlike = 10 * time.Second

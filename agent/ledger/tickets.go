@@ -10,30 +10,31 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 )
 
 // runTicket is the run ticket of a held load, as people have edited it.
-func (tx ticketTxn) runTicket(h HeldTicket, t Tank) cloud.RunTicket {
+func (s *Site) runTicket(h HeldTicket, t Tank, grade clock.Grade) cloud.RunTicket {
 	load := h.Load
 	r := *t.stated(&load)
 	r.Number, r.TankID, r.Purchaser = h.Number, load.Tank, t.Purchaser
 	r.OpeningLevel, r.ClosingLevel, r.Start, r.End = load.Open, load.Close, load.Start, load.End
-	r.Comments = tx.l.site.comments(t, h, tx.grade(), tx.l.site.Wire.CommentsMax)
+	r.Comments = s.comments(t, h, grade, s.Wire.CommentsMax)
 	applyEdits(&r, h.Edits)
 	return r
 }
 
 // queueTicket turns a held load into the service's run ticket and queues it, together with its book entry.
-func (tx ticketTxn) queueTicket(h HeldTicket) error {
+func (tx *txn) queueTicket(h HeldTicket) error {
 	t := tx.l.site.tank(h.Load.Tank)
 	if t == nil {
 		return errUnconfigured(h.Load.Tank)
 	}
 	load := h.Load
-	ticket := tx.runTicket(h, *t)
+	ticket := tx.l.site.runTicket(h, *t, tx.grade())
 	body, err := tx.l.site.Wire.EncodeRunTicket(ticket)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func errUnconfigured(id string) error {
 }
 
 // recordTicket stages the entry of a number. That of a ticket goes with its record, whose position in the outbox it has.
-func (tx ticketTxn) recordTicket(b TicketRecord) {
+func (tx *txn) recordTicket(b TicketRecord) {
 	tx.l.site.complete(&b)
 	if k := episodeKey(eventrules.TicketUnwritable, b.Tank); tx.episodes[k].Open { // another of the tank that still cannot be written says so again
 		tx.closeEpisode(k, tx.episodes[k], tx.now.Round(0))
@@ -82,9 +83,28 @@ func (tx ticketTxn) recordTicket(b TicketRecord) {
 	tx.records[len(tx.records)-1].ticket = &b
 }
 
+// putTruckTickets stages a ticket's truck tickets: with a held load, or in the book.
+func (tx *txn) putTruckTickets(b *TicketRecord) {
+	if i := slices.IndexFunc(tx.held.all, func(h HeldTicket) bool { return h.Number == b.Number && h.Handle == b.Handle }); i >= 0 {
+		tx.held.edit(i).Matches = b.Matches
+		return
+	}
+	raw, err := tx.l.box.Get(ticketKey + b.Number)
+	var kept TicketRecord
+	if err == nil {
+		err = json.Unmarshal(raw, &kept)
+	}
+	if err != nil {
+		tx.errs = append(tx.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
+		return
+	}
+	kept.Matches = b.Matches
+	tx.putJSON(ticketKey+b.Number, kept)
+}
+
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. The warning names an
 // automatic ticket of the same tank and time: then both would be booked.
-func (l ticketOperations) Add(w ManualTicket, person string) (number, warning string, err error) {
+func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err error) {
 	t := l.site.tank(w.Tank)
 	if t == nil {
 		return "", "", l.site.errNoTank(w.Tank)
@@ -119,7 +139,7 @@ func (l ticketOperations) Add(w ManualTicket, person string) (number, warning st
 }
 
 // overlap looks for another ticket of the same tank and time, queued, sent or held.
-func (l ticketOperations) overlap(w ManualTicket) (string, error) {
+func (l *Ledger) overlap(w ManualTicket) (string, error) {
 	all, err := l.listTickets()
 	if err != nil {
 		return "", err
@@ -134,13 +154,13 @@ func (l ticketOperations) overlap(w ManualTicket) (string, error) {
 }
 
 // Tickets lists every ticket there ever was, by start; held ones have no position yet.
-func (l ticketOperations) Tickets() ([]TicketRecord, error) {
+func (l *Ledger) Tickets() ([]TicketRecord, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.listTickets()
 }
 
-func (l ticketOperations) listTickets() ([]TicketRecord, error) {
+func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	names, err := l.box.Names(ticketKey)
 	if err != nil {
 		return nil, fmt.Errorf("list the tickets: %w", err)
@@ -153,7 +173,7 @@ func (l ticketOperations) listTickets() ([]TicketRecord, error) {
 		}
 		all = append(all, b)
 	}
-	for _, h := range l.state.heldTickets {
+	for _, h := range l.state.held.all {
 		load := h.Load
 		all = append(all, TicketRecord{Number: h.Number, Handle: h.Handle, Tank: load.Tank, Load: &load, Start: load.Start, End: load.End,
 			Queued: h.Due, Person: "held", Rejected: h.Barred, Stop: h.Stop, Edits: h.Edits, Matches: h.Matches})
@@ -192,7 +212,7 @@ func (s Site) encodeValue(v Value, number float64, at time.Time) ([]byte, error)
 }
 
 // Ticket is the record of a number; zero when there is none.
-func (l ticketOperations) Ticket(number string) (b TicketRecord, err error) {
-	err = l.LoadState(ticketKey+number, &b)
+func (k *smallState) Ticket(number string) (b TicketRecord, err error) {
+	err = k.LoadState(ticketKey+number, &b)
 	return b, err
 }

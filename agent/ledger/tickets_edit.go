@@ -7,36 +7,95 @@ import (
 	"strconv"
 	"strings"
 
+	"gauger/agent/cloud"
 	"gauger/agent/tank"
 )
+
+// editField is a field of a ticket that a person may edit on a held one. Levels and times are none of them: they are what was
+// gauged, and who disagrees rejects the ticket and writes another.
+type editField struct {
+	name   string
+	parse  func(field, text string) (string, error) // what a person gives, as it will be kept
+	figure func(*cloud.RunTicket) **float64         // its place on the wire ticket, of a number or
+	text   func(*cloud.RunTicket) *string           // of a text; neither: comments, behind which the evidence follows
+}
+
+// editFields are in the order in which people read them.
+var editFields = []editField{
+	{name: "gravity", parse: parseGravity, figure: func(r *cloud.RunTicket) **float64 { return &r.SpecificGravity }},
+	{name: "bsw", parse: parseBSW, figure: func(r *cloud.RunTicket) **float64 { return &r.BSW }},
+	{name: "top_temperature", parse: parseTemperature, figure: func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }},
+	{name: "bottom_temperature", parse: parseTemperature, figure: func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }},
+	{name: "seal_off", parse: parseLabel, text: func(r *cloud.RunTicket) *string { return &r.SealOff }},
+	{name: "seal_on", parse: parseLabel, text: func(r *cloud.RunTicket) *string { return &r.SealOn }},
+	{name: "purchaser", parse: parsePurchaser, text: func(r *cloud.RunTicket) *string { return &r.Purchaser }},
+	{name: "comments", parse: func(field, text string) (string, error) { return plainText(field, text, textMost) }},
+}
 
 // EditValue reads what a person gives for a field, and returns it as it will be kept: a specific gravity 60/60 for a
 // gravity in degrees API, a plain number for a figure.
 func EditValue(field, text string) (string, error) {
-	text = strings.TrimSpace(text)
-	switch field {
-	case "gravity":
-		return parseGravity(text)
-	case "bsw":
-		return parseFigure("bsw", text, 0, 100, "a percentage such as 0.4")
-	case "top_temperature", "bottom_temperature":
-		return parseFigure(strings.ReplaceAll(field, "_", " "), text, -60, 300, "degrees Fahrenheit such as 78.5")
-	case "seal_off", "seal_on":
-		return plainText(field, text, labelMost)
-	case "purchaser":
-		if text == "" {
-			return "", errors.New("a ticket has a purchaser; give the name")
+	var names []string
+	for _, f := range editFields {
+		if f.name == field {
+			return f.parse(field, strings.TrimSpace(text))
 		}
-		return plainText(field, text, labelMost)
-	case "comments":
-		return plainText(field, text, textMost)
+		names = append(names, f.name)
 	}
 	return "", fmt.Errorf("%q of a ticket cannot be edited; what can is %s. Levels and times are as gauged: reject the ticket and write another with `gauger tickets add`",
-		field, strings.Join(EditFields, ", "))
+		field, strings.Join(names, ", "))
+}
+
+// applyEdits writes what people have edited over a ticket; of a field's edits the last holds.
+func applyEdits(r *cloud.RunTicket, edits []Edit) {
+	for _, e := range edits {
+		for _, f := range editFields {
+			switch {
+			case f.name != e.Field:
+			case f.figure != nil:
+				*f.figure(r) = nil // a text: it is not used as a number
+				if v, err := strconv.ParseFloat(e.New, 64); err == nil {
+					*f.figure(r) = &v
+				}
+			case f.text != nil:
+				*f.text(r) = e.New
+			}
+		}
+	}
+}
+
+// of is the field of a ticket as it would leave now; comments are a person's, or the configuration's.
+func (f editField) of(r *cloud.RunTicket, comments string) string {
+	switch {
+	case f.text != nil:
+		return *f.text(r)
+	case f.figure == nil:
+		return comments
+	case *f.figure(r) == nil:
+		return ""
+	}
+	return strconv.FormatFloat(**f.figure(r), 'f', -1, 64)
+}
+
+func parseBSW(field, text string) (string, error) {
+	return parseFigure(field, text, 0, 100, "a percentage such as 0.4")
+}
+
+func parseTemperature(field, text string) (string, error) {
+	return parseFigure(strings.ReplaceAll(field, "_", " "), text, -60, 300, "degrees Fahrenheit such as 78.5")
+}
+
+func parseLabel(field, text string) (string, error) { return plainText(field, text, labelMost) }
+
+func parsePurchaser(field, text string) (string, error) {
+	if text == "" {
+		return "", errors.New("a ticket has a purchaser; give the name")
+	}
+	return parseLabel(field, text)
 }
 
 // parseGravity reads a specific gravity 60/60, or degrees API at 60 degF marked so.
-func parseGravity(text string) (string, error) {
+func parseGravity(_, text string) (string, error) {
 	number, isAPI := strings.CutSuffix(strings.ToLower(text), "api")
 	v, err := strconv.ParseFloat(strings.TrimRight(number, " °"), 64)
 	if err != nil || math.IsNaN(v) {
@@ -60,73 +119,4 @@ func parseFigure(name, text string, low, high float64, such string) (string, err
 		return "", fmt.Errorf("%q is no %s; want %s, from %g to %g", text, name, such, low, high)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
-}
-
-// EditArgs are a person's new values for a held ticket, by EditFields.
-type EditArgs struct {
-	Number string            `json:"number"`
-	Set    map[string]string `json:"set"`
-}
-
-// Edit changes figures of a held ticket and returns what was changed. Of two people the later one's value holds, and
-// both are kept.
-func (l ticketOperations) Edit(c EditArgs, person string) (made []Edit, err error) {
-	set := map[string]string{}
-	for field, text := range c.Set {
-		if set[field], err = EditValue(field, text); err != nil {
-			return nil, err
-		}
-	}
-	err = l.updateHeld(c.Number, func(tx *txn, i int) error {
-		h := &tx.heldTickets[i]
-		t := l.site.tank(h.Load.Tank)
-		if t == nil {
-			return errUnconfigured(h.Load.Tank)
-		}
-		for _, field := range EditFields {
-			value, given := set[field]
-			old := tx.fieldText(*h, *t, field)
-			if given && value != old {
-				made = append(made, Edit{Field: field, Old: old, New: value, Person: person, At: tx.now.Round(0)})
-			}
-		}
-		if made == nil {
-			return fmt.Errorf("nothing to change: ticket %s says so already", h.name())
-		}
-		h.Edits = append(h.Edits[:len(h.Edits):len(h.Edits)], made...)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
-}
-
-// fieldText is a field of a held load's ticket as it would leave now.
-func (tx ticketTxn) fieldText(h HeldTicket, t Tank, field string) string {
-	r := tx.runTicket(h, t)
-	number := func(v *float64) string {
-		if v == nil {
-			return ""
-		}
-		return strconv.FormatFloat(*v, 'f', -1, 64)
-	}
-	switch field {
-	case "gravity":
-		return number(r.SpecificGravity)
-	case "bsw":
-		return number(r.BSW)
-	case "top_temperature":
-		return number(r.TopTemperature)
-	case "bottom_temperature":
-		return number(r.BottomTemperature)
-	case "seal_off":
-		return r.SealOff
-	case "seal_on":
-		return r.SealOn
-	case "purchaser":
-		return r.Purchaser
-	}
-	text, _ := h.ownComments(t)
-	return text
 }

@@ -15,10 +15,10 @@ import (
 // only is the one held ticket.
 func (b *bench) only() HeldTicket {
 	b.t.Helper()
-	if len(b.state.heldTickets) != 1 {
-		b.t.Fatalf("%d held tickets, want 1: %+v", len(b.state.heldTickets), b.state.heldTickets)
+	if len(b.state.held.all) != 1 {
+		b.t.Fatalf("%d held tickets, want 1: %+v", len(b.state.held.all), b.state.held.all)
 	}
-	return b.state.heldTickets[0]
+	return b.state.held.all[0]
 }
 
 // wait lets the clock go by without readings, a minute at a time.
@@ -246,7 +246,7 @@ func TestATicketWithoutANumberHasAHandle(t *testing.T) {
 			t.Errorf("listed %+v", all)
 		}
 		b.must(b.Reject(h.Handle, "ann", "it was a test"))
-		if len(b.state.heldTickets) != 0 || len(b.bodies(Tickets)) != 0 {
+		if len(b.state.held.all) != 0 || len(b.bodies(Tickets)) != 0 {
 			t.Error("a rejected ticket is still there")
 		}
 	})

@@ -2,22 +2,17 @@ package ledger
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"gauger/agent/clock"
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 )
 
 // applyCorrection takes what the detector has learned of a load that it reported before: a held ticket is changed before it
 // leaves, of one that has left an event tells.
-func (tx ticketTxn) applyCorrection(c tank.Correction) {
-	i := slices.IndexFunc(tx.heldTickets, func(h HeldTicket) bool { return h.Load.Tank == c.Tank && h.Load.Began.Equal(c.Began) })
-	if i >= 0 {
-		tx.heldTickets = slices.Clone(tx.heldTickets)
-		tx.heldTickets[i].correctLoad(c, tx.clockZeros(c.Tank))
-		tx.putJSON(heldKey, tx.heldTickets)
+func (tx *txn) applyCorrection(c tank.Correction) {
+	if i := tx.held.ofLoad(c.Tank, c.Began); i >= 0 {
+		tx.held.edit(i).correctLoad(c, tx.clockZeros(c.Tank))
 		return
 	}
 	if c.Note == "" && !c.Settled {
@@ -45,40 +40,13 @@ func (tx ticketTxn) applyCorrection(c tank.Correction) {
 const timesOffMost = time.Minute
 
 // localTime is an instant as the site's people write it.
-func (tx ticketTxn) localTime(t time.Time) string {
+func (tx *txn) localTime(t time.Time) string {
 	return t.In(tx.l.site.Zone).Format("2006-01-02 15:04:05")
 }
 
-// correctLoad changes a held load: a clock that was set moves its times, all else is for a person to judge.
-func (h *HeldTicket) correctLoad(c tank.Correction, by *ClockZeros) {
-	load := &h.Load
-	if c.Note != "" {
-		load.Review = append(slices.Clone(load.Review), c.Note)
-		return
-	}
-	off := c.Start.Sub(load.Start)
-	if off.Abs() < clock.MinStep {
-		return
-	}
-	if h.Number == "" {
-		h.Due = h.Due.Add(off)
-	}
-	load.Start, load.End, h.Clocks = c.Start, c.End, by
-	h.remarkClockSet()
-}
-
-// remarkClockSet says on the ticket that its times were moved.
-func (h *HeldTicket) remarkClockSet() {
-	if !slices.Contains(h.Load.Remarks, newClock) {
-		h.Load.Remarks = append(slices.Clone(h.Load.Remarks), newClock)
-	}
-}
-
-const newClock = "the clock was set after the load, times are by the new one"
-
 // ticketOfLoad finds the ticket of a load, by the number that its first start gives, else among all; nil when it never
 // became one.
-func (tx ticketTxn) ticketOfLoad(c tank.Correction) *TicketRecord {
+func (tx *txn) ticketOfLoad(c tank.Correction) *TicketRecord {
 	is := func(b *TicketRecord) bool { return b.Tank == c.Tank && b.Load != nil && b.Load.Began.Equal(c.Began) }
 	var b TicketRecord
 	if err := tx.l.LoadState(ticketKey+tx.l.site.number("A", c.Tank, c.Began), &b); err == nil && is(&b) {

@@ -48,7 +48,7 @@ func TestALaterFindingMarksAHeldTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(s *Site) { s.Hold, s.HoldDoubtful = 12*time.Hour, true })
 		b.back()
-		if h := b.only(); len(h.Load.Review) != 1 || !strings.Contains(h.Load.Review[0], "came back within") || !h.waitsForPerson(b.site) {
+		if h := b.only(); len(h.Load.Review) != 1 || !strings.Contains(h.Load.Review[0], "came back within") || !h.waitsForPerson(&b.site) {
 			t.Errorf("held %+v", h)
 		}
 		if n := b.notes("ticket-correction"); len(n) != 0 {
@@ -93,7 +93,7 @@ func TestTheTimesOfAHeldTicketAreThoseOfTheNewestClock(t *testing.T) {
 			b.must(b.commit(tx, ""))
 		}
 		tx := b.begin(time.Now())
-		tx.shiftHeld(tx.now, time.Hour) // the wait stays as long as it was
+		tx.held.shift(tx.now, time.Hour, &b.site) // the wait stays as long as it was
 		b.must(b.commit(tx, ""))
 		got := b.only()
 		if !got.Due.Equal(h.Due.Add(time.Hour)) {

@@ -14,8 +14,8 @@ import (
 // waiting puts these into the place of the held tickets.
 func (b *bench) waiting(held ...HeldTicket) *txn {
 	tx := b.begin(time.Now())
-	tx.heldTickets = held
-	tx.putJSON(heldKey, tx.heldTickets)
+	tx.held.all = held
+	tx.putJSON(heldKey, tx.held.all)
 	return tx
 }
 
@@ -32,8 +32,8 @@ func TestTicketsThatGetTheirNumbersTogetherShareNone(t *testing.T) {
 		at := time.Now().Round(0)
 		d := b.waiting(HeldTicket{Load: loadAt(at), Handle: "H-1", Due: at.Add(time.Hour)}, HeldTicket{Load: loadAt(at), Handle: "H-2", Due: at.Add(time.Hour)})
 		d.releaseDue()
-		if d.heldTickets[0].Number == d.heldTickets[1].Number || d.heldTickets[0].Number != "A-TEST-TK-1-20000101T0000Z" {
-			t.Errorf("numbers %s and %s", d.heldTickets[0].Number, d.heldTickets[1].Number)
+		if d.held.all[0].Number == d.held.all[1].Number || d.held.all[0].Number != "A-TEST-TK-1-20000101T0000Z" {
+			t.Errorf("numbers %s and %s", d.held.all[0].Number, d.held.all[1].Number)
 		}
 		b.must(b.commit(d, ""))
 		b.wait(61 * time.Minute)
@@ -53,17 +53,17 @@ func TestALoadHasOneName(t *testing.T) {
 			d.holdLoad(loadAt(at))
 		}
 		var names []string
-		for _, h := range d.heldTickets {
+		for _, h := range d.held.all {
 			names = append(names, h.name())
 		}
 		const first = "H-TEST-TK-1-20000101T0000Z"
-		if want := []string{first, first + "-2", first + "-3"}; !slices.Equal(names, want) || d.heldTickets[0].Number != "" {
+		if want := []string{first, first + "-2", first + "-3"}; !slices.Equal(names, want) || d.held.all[0].Number != "" {
 			t.Errorf("loads without a number are called %v, want %v", names, want)
 		}
 		pass(clock.SteadyAfter)
 		d = b.waiting()
 		d.holdLoad(loadAt(at))
-		if h := d.heldTickets[0]; h.Handle != "" || h.name() != "A-TEST-TK-1-20000101T0000Z" {
+		if h := d.held.all[0]; h.Handle != "" || h.name() != "A-TEST-TK-1-20000101T0000Z" {
 			t.Errorf("one that has its number at once is called %q and %q", h.Handle, h.Number)
 		}
 	})
@@ -97,7 +97,7 @@ func TestATicketOfATankThatIsGoneLeavesWhenItIsBack(t *testing.T) {
 		b.again()
 		b.clock.Confirm()
 		b.wait(time.Hour)
-		if got := b.bodies(Tickets); len(got) != 2 || got[1]["ticketNumber"] != "A-2" || len(b.state.heldTickets) != 0 {
+		if got := b.bodies(Tickets); len(got) != 2 || got[1]["ticketNumber"] != "A-2" || len(b.state.held.all) != 0 {
 			t.Errorf("tickets %v", got)
 		}
 		if got := b.notes("ticket-unwritable"); len(got) != 1 || !strings.HasPrefix(got[0], why) || len(b.state.episodes) != 0 {
@@ -116,13 +116,13 @@ func TestTheHourOfATicketMovesWithTheClock(t *testing.T) {
 		stop := func() *HoldOrder { return &HoldOrder{Person: "ann", At: now, Until: until} }
 		d := b.waiting(HeldTicket{Number: "1", Due: now.Add(b.site.Hold)}, HeldTicket{Number: "2", Due: until, Stop: stop()}, HeldTicket{Number: "3", Due: now.Add(b.site.Hold + time.Second)},
 			HeldTicket{Due: now.Add(time.Minute)}, HeldTicket{Number: "5", Due: until.Add(time.Hour), Stop: stop()})
-		d.shiftHeld(now, 24*time.Hour)
+		d.held.shift(now, 24*time.Hour, &d.l.site)
 		for i, want := range []time.Duration{24*time.Hour + b.site.Hold, 27 * time.Hour, b.site.Hold + time.Second, time.Minute, 4 * time.Hour} {
-			if got := d.heldTickets[i].Due.Sub(now); got != want {
+			if got := d.held.all[i].Due.Sub(now); got != want {
 				t.Errorf("ticket %d leaves in %s by the old clock, want %s", i+1, got, want)
 			}
 		}
-		if s := d.heldTickets[1].Stop; !s.Until.Equal(until.Add(24*time.Hour)) || !s.At.Equal(now.Add(24*time.Hour)) {
+		if s := d.held.all[1].Stop; !s.Until.Equal(until.Add(24*time.Hour)) || !s.At.Equal(now.Add(24*time.Hour)) {
 			t.Errorf("the person's three hours are from %s to %s", s.At, s.Until)
 		}
 	})

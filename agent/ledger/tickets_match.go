@@ -1,7 +1,6 @@
 package ledger
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -103,7 +102,7 @@ func (b *TicketRecord) withInflow(bbl *float64, share float64) *float64 {
 
 // Match records what a truck's ticket says of one of ours, or takes that back. The warning names another ticket of
 // ours that has the same number of the hauler's.
-func (l ticketOperations) Match(a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
+func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
 	_, err1 := plainText("the number on the truck's ticket", a.Hauler, labelMost)
 	_, err2 := plainText("the name", a.By, labelMost)
 	_, err3 := plainText("the reason", a.Why, textMost)
@@ -137,29 +136,6 @@ func (l ticketOperations) Match(a MatchArgs, person string) (b *TicketRecord, wa
 	}
 	tx.putTruckTickets(b)
 	return b, warning, l.commit(tx, "")
-}
-
-// putTruckTickets stages a ticket's truck tickets: with a held load, or in the book.
-func (tx ticketTxn) putTruckTickets(b *TicketRecord) {
-	for i := range tx.heldTickets {
-		if h := &tx.heldTickets[i]; h.Number == b.Number && h.Handle == b.Handle {
-			tx.heldTickets = slices.Clone(tx.heldTickets)
-			tx.heldTickets[i].Matches = b.Matches
-			tx.putJSON(heldKey, tx.heldTickets)
-			return
-		}
-	}
-	raw, err := tx.l.box.Get(ticketKey + b.Number)
-	var kept TicketRecord
-	if err == nil {
-		err = json.Unmarshal(raw, &kept)
-	}
-	if err != nil {
-		tx.errs = append(tx.errs, fmt.Errorf("read ticket %s: %w", b.Number, err))
-		return
-	}
-	kept.Matches = b.Matches
-	tx.putJSON(ticketKey+b.Number, kept)
 }
 
 // addTruckTicket adds a truck's ticket to those of one of ours.

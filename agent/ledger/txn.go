@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/outbox"
@@ -15,8 +16,6 @@ import (
 
 // txn is one batch's unit of work: everything that it changes, before that is on disk.
 type txn struct {
-	ticketTxn
-	setupTxn
 	state
 	l             *Ledger
 	now           time.Time
@@ -34,12 +33,6 @@ type txn struct {
 	gradeOnce     *clock.Grade              // of the clock, once it was asked
 }
 
-// ticketTxn is the part of a transaction that holds, changes and queues tickets: tickets*.go.
-type ticketTxn struct{ *txn }
-
-// setupTxn is the part that lets a changed gauging setup take effect: setup_apply.go, setup_changeover.go.
-type setupTxn struct{ *txn }
-
 // stagedRecord is a record on its way to a stream, and the ticket record that wants to know its position.
 type stagedRecord struct {
 	stream string
@@ -51,29 +44,6 @@ type stagedRecord struct {
 type statePut struct {
 	name  string
 	value []byte
-}
-
-// begin opens a transaction at now, an instant of this run.
-func (l *Ledger) begin(now time.Time) *txn {
-	tx := l.beginAt(now)
-	tx.followClockStep()
-	return tx
-}
-
-// openTxn is a transaction that has not looked at anything yet.
-func (l *Ledger) openTxn(now time.Time) *txn {
-	tx := &txn{state: l.state, l: l, now: now}
-	tx.ticketTxn, tx.setupTxn = ticketTxn{tx}, setupTxn{tx}
-	return tx
-}
-
-// beginAt opens a transaction at an instant of a recording.
-func (l *Ledger) beginAt(now time.Time) *txn {
-	tx := l.openTxn(now)
-	if tx.setupsPending {
-		tx.applySetups()
-	}
-	return tx
 }
 
 // followClockStep moves what is kept by the wall clock when that was set. A transaction that is not stored leaves it to the next one. What
@@ -90,7 +60,7 @@ func (tx *txn) followClockStep() {
 	before := tx.now.Round(0).Add(-step)
 	tx.shiftEpisodes(before, step)
 	tx.shiftInhibitions(before, step)
-	tx.shiftHeld(before, step)
+	tx.held.shift(before, step, &tx.l.site)
 	tx.afterCommit = append(tx.afterCommit, func() { tx.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
 }
 
@@ -138,19 +108,6 @@ func (tx *txn) putPositions(device string) {
 	}
 }
 
-// longestStateName is the longest name under which the outbox keeps a piece of state, in bytes.
-const longestStateName = 512
-
-// stateName is the name of a piece of state, no longer than the outbox takes it: a name that somebody configured must not
-// keep a whole batch from being stored.
-func stateName(name string) string {
-	if len(name) <= longestStateName {
-		return name
-	}
-	hash := hashOf(name)
-	return name[:longestStateName-len(hash)] + hash
-}
-
 // putState stages a piece of state.
 func (tx *txn) putState(name string, v []byte) {
 	tx.puts = append(tx.puts, statePut{stateName(name), v})
@@ -175,57 +132,6 @@ func (tx *txn) queue(stream, address string, body []byte) {
 	tx.records = append(tx.records, stagedRecord{stream: stream, record: outbox.Record{
 		Address: address, Body: body, At: tx.now.Round(0), Clock: byte(tx.grade()), Config: tx.l.site.Config,
 	}})
-}
-
-// routes lead from one point to everything that its readings count for.
-type routes struct {
-	inputs []detectorInput
-	rules  []int
-	values []int
-	meters []int // tanks whose production it counts
-}
-
-// detectorInput is a point's place in the detector.
-type detectorInput struct {
-	tank int
-	kind tank.Kind
-}
-
-// routes turns the site's settings round: from each point to what it feeds.
-func (s Site) routes() map[collectors.Point]*routes {
-	m := map[collectors.Point]*routes{}
-	at := func(p collectors.Point) *routes {
-		if m[p] == nil {
-			m[p] = &routes{}
-		}
-		return m[p]
-	}
-	for i, t := range s.Tanks {
-		for _, in := range []struct {
-			point collectors.Point
-			kind  tank.Kind
-		}{
-			{t.Level, tank.Level}, {t.Valve, tank.Valve}, {t.Interface, tank.Interface}, {t.Top.Point, tank.TopTemperature},
-			{t.Bottom.Point, tank.BottomTemperature}, {t.Gravity.Point, tank.Gravity}, {t.BSW.Point, tank.BSW},
-		} {
-			if in.point != "" {
-				f := at(in.point)
-				f.inputs = append(f.inputs, detectorInput{i, in.kind})
-			}
-		}
-	}
-	for i, t := range s.Tanks {
-		if t.Production != "" {
-			at(t.Production).meters = append(at(t.Production).meters, i)
-		}
-	}
-	for i, r := range s.Rules {
-		at(r.Point).rules = append(at(r.Point).rules, i)
-	}
-	for i, v := range s.Values {
-		at(v.Point).values = append(at(v.Point).values, i)
-	}
-	return m
 }
 
 // apply lets one reading have its effects.
@@ -273,12 +179,12 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 	tx.stampInput(&x, r)
 	switch in.kind {
 	case tank.Level:
-		if !tx.convertLevel(in.tank, r, &x) {
+		if !tx.measureLevel(in.tank, r, &x) {
 			return
 		}
 	case tank.Interface:
-		g := &tx.setups[in.tank]
-		if g.Interface != tx.l.configured[in.tank].Interface {
+		g := &tx.setups.inForce[in.tank]
+		if g.Interface != tx.setups.configured[in.tank].Interface {
 			return // it is another's until the load is over
 		}
 		g.interfaceSetting().toInches(r, &x)
@@ -290,10 +196,58 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 	tx.stepDetector(x)
 }
 
+// measureLevel gives an input the inches of a reading, and lets a change of the setup take effect that the reading has decided on;
+// false: it is not for the detector.
+func (tx *txn) measureLevel(i int, r collectors.Reading, x *tank.Input) bool {
+	level := tx.setups.convertLevel(tx.tanks, i, r, x)
+	if level.verdict != nil {
+		tx.putVerdict(*level.verdict)
+	}
+	if !level.apply {
+		return level.use
+	}
+	if tx.tanks.Loading(i) {
+		var out []tank.Outcome
+		tx.tanks, out = tx.setups.detector.Concluded(tx.tanks, i)
+		tx.applyOutcomes(tank.Input{Kind: tank.Level, Tank: i}, out)
+	}
+	tx.applySetups()
+	return level.use
+}
+
+// applySetups lets a changed configuration take effect where it can, and tells of it.
+func (tx *txn) applySetups() {
+	w := setupWork{now: tx.now, tanks: tx.tanks, book: tx.tankBook}
+	changed, err := tx.setups.apply(&w)
+	if err != nil { // nothing of this transaction is stored
+		tx.errs = append(tx.errs, err)
+	}
+	tx.tanks, tx.tankBook = w.tanks, w.book
+	now := tx.now.Round(0)
+	for _, n := range w.told {
+		if n.event != "" {
+			tx.queueDiagnosis(tank.Event{Rule: eventrules.ConfigChanged, Tank: n.tank, Note: n.event, Start: now, End: now})
+		} else {
+			tx.held.markForReview(n.tank, n.review)
+		}
+	}
+	if changed {
+		tx.putBook()
+	}
+}
+
+// putSetups stages the setups if this transaction has changed them.
+func (tx *txn) putSetups() {
+	if tx.setups.changed {
+		tx.putJSON(setupsKey, tx.setups.inForce)
+	}
+	tx.setups.changed = false
+}
+
 // stepDetector moves the detector on and books what came of it.
 func (tx *txn) stepDetector(x tank.Input) {
 	var out []tank.Outcome
-	tx.tanks, out = tx.detector.Next(tx.tanks, x)
+	tx.tanks, out = tx.setups.detector.Next(tx.tanks, x)
 	tx.applyOutcomes(x, out)
 }
 
@@ -337,7 +291,7 @@ func (tx *txn) clockTick() {
 // down. Nothing is further away than its own length.
 func (tx *txn) capDeadlines() {
 	now := tx.now.Round(0)
-	tx.capHeld(now)
+	tx.held.cap(now, &tx.l.site)
 	tx.capInhibitions(now)
 	for k, e := range tx.episodes {
 		if e.Since.After(now.Add(clock.Tolerance)) {
@@ -368,26 +322,39 @@ func (tx *txn) stampInput(x *tank.Input, r collectors.Reading) {
 	}
 }
 
+// grade is the clock's; a recording's clock is what it is, also for what a person does while it plays, unless it was
+// not set.
+func (tx *txn) grade() clock.Grade {
+	switch {
+	case tx.replayBoot != 0 && !clock.WasSet(tx.now):
+		return clock.Unset
+	case tx.replayBoot != 0:
+		return clock.Trusted
+	case tx.gradeOnce == nil:
+		tx.gradeOnce = new(tx.l.clock.Grade(tx.now))
+	}
+	return *tx.gradeOnce
+}
+
+// clockDoubted says that nothing may leave that carries the wall clock.
+func (tx *txn) clockDoubted() bool {
+	if tx.replayBoot != 0 {
+		return !clock.WasSet(tx.now)
+	}
+	return tx.l.clock.Doubted(tx.now)
+}
+
+// astray is the deviation of a clock in doubt; a recording's clock has none.
+func (tx *txn) astray() time.Duration {
+	if tx.replayBoot != 0 {
+		return 0
+	}
+	return tx.l.clock.Deviation(tx.now)
+}
+
 // ownEpisodes makes the episodes this transaction's own before the first change.
 func (tx *txn) ownEpisodes() {
 	if !tx.ownsEpisodes {
 		tx.episodes, tx.ownsEpisodes = maps.Clone(tx.episodes), true
 	}
-}
-
-// copyValue makes the last record of value i this transaction's own, to be changed.
-func (tx *txn) copyValue(i int) *lastValue {
-	if tx.sentValues == nil {
-		tx.sentValues, tx.lastValues = make([]bool, len(tx.lastValues)), slices.Clone(tx.lastValues)
-	}
-	v := &tx.lastValues[i]
-	if !tx.sentValues[i] {
-		tx.sentValues[i] = true
-		pages := recentReadings{}
-		if v.recent != nil {
-			pages = *v.recent
-		}
-		v.recent = &pages
-	}
-	return v
 }

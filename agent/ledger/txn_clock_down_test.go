@@ -27,12 +27,12 @@ func TestNoDeadlineIsFurtherAwayThanItsOwnLength(t *testing.T) {
 	tx := w.begin(w.now())
 	now := tx.now.Round(0)
 	load := func() tank.Load { return tank.Load{Tank: "TK-1", Began: now, Start: now, End: now.Add(time.Minute)} }
-	tx.heldTickets = []HeldTicket{
+	tx.held.all = []HeldTicket{
 		{Load: load(), Number: "A-1", Due: now.Add(45 * time.Minute)},
 		{Load: load(), Number: "A-2", Due: now.Add(3 * time.Hour), Stop: &HoldOrder{Person: "ann", At: now, Until: now.Add(3 * time.Hour)}},
 		{Load: tank.Load{Tank: "TK-1", Began: now, Start: now, End: now, Review: []string{"doubtful"}}, Number: "A-3", Due: now.Add(-time.Hour), Asked: now, Told: now},
 	}
-	tx.putJSON(heldKey, tx.heldTickets)
+	tx.putJSON(heldKey, tx.held.all)
 	tx.inhibitions = []Inhibition{{Tank: "TK-1", Person: "ann", Why: "x", From: now, Until: now.Add(2 * time.Hour)}}
 	tx.putJSON(inhibitionsKey, tx.inhibitions)
 	tx.applyNotice(collectors.Notice{Rule: "comm-loss", Source: "radio", Note: "x", Since: now})
@@ -46,10 +46,10 @@ func TestNoDeadlineIsFurtherAwayThanItsOwnLength(t *testing.T) {
 	w.clock.ConfirmAt(w.now())
 	w.pass(tickEvery)
 	s := &w.state
-	if got := s.heldTickets[0].Due.Sub(w.at); got > w.site.Hold || got < 0 && got < -ahead {
+	if got := s.held.all[0].Due.Sub(w.at); got > w.site.Hold || got < 0 && got < -ahead {
 		t.Errorf("a ticket whose hold is %s leaves in %s", w.site.Hold, got)
 	}
-	if got := s.heldTickets[1].Due.Sub(w.at); got > 3*time.Hour || !s.heldTickets[1].Stop.Until.Equal(s.heldTickets[1].Due) {
+	if got := s.held.all[1].Due.Sub(w.at); got > 3*time.Hour || !s.held.all[1].Stop.Until.Equal(s.held.all[1].Due) {
 		t.Errorf("a ticket that a person holds for 3 h leaves in %s", got)
 	}
 	if k := s.inhibitions[0]; k.Until.Sub(w.at) > 2*time.Hour || w.at.Before(k.From) {
@@ -80,8 +80,8 @@ func TestDeadlinesOfBeforeASetClockStay(t *testing.T) {
 	now := w.started.Round(0)
 	until := now.Add(2 * time.Hour)
 	tx := w.begin(w.now())
-	tx.heldTickets = []HeldTicket{{Load: tank.Load{Tank: "TK-1", Began: now, Start: now, End: now}, Number: "A-1", Due: until}}
-	tx.putJSON(heldKey, tx.heldTickets)
+	tx.held.all = []HeldTicket{{Load: tank.Load{Tank: "TK-1", Began: now, Start: now, End: now}, Number: "A-1", Due: until}}
+	tx.putJSON(heldKey, tx.held.all)
 	tx.inhibitions = []Inhibition{{Tank: "TK-1", Person: "ann", Why: "x", From: now, Until: until}}
 	tx.putJSON(inhibitionsKey, tx.inhibitions)
 	if err := w.commit(tx, ""); err != nil {
@@ -99,7 +99,7 @@ func TestDeadlinesOfBeforeASetClockStay(t *testing.T) {
 	w.off = 0
 	w.clock.ConfirmAt(w.now())
 	w.pass(time.Minute)
-	if got := w.state.heldTickets[0].Due; !got.Equal(until) {
+	if got := w.state.held.all[0].Due; !got.Equal(until) {
 		t.Errorf("a ticket leaves at %s, before the box was booted at %s", got, until)
 	}
 	if k := w.state.inhibitions[0]; !k.From.Equal(now) || !k.Until.Equal(until) {

@@ -213,10 +213,10 @@ func pageName(v Value, page int) string {
 }
 
 // loadRecent reads the pages of a value. The version before kept 256 readings with the value itself.
-func (l *Ledger) loadRecent(v Value, last *lastValue) error {
+func (k *smallState) loadRecent(v Value, last *lastValue) error {
 	last.recent = &recentReadings{}
 	for page := range last.recent.pages {
-		b, err := l.box.Get(pageName(v, page))
+		b, err := k.box.Get(pageName(v, page))
 		if err != nil {
 			return fmt.Errorf("read what was sent of %s: %w", v.Point, err)
 		}
@@ -251,6 +251,59 @@ func (tx *txn) putValues() {
 			if !slices.Equal(page, old.pages[n]) {
 				tx.putState(pageName(v, n), encodePage(page))
 			}
+		}
+	}
+}
+
+// copyValue makes the last record of value i this transaction's own, to be changed.
+func (tx *txn) copyValue(i int) *lastValue {
+	if tx.sentValues == nil {
+		tx.sentValues, tx.lastValues = make([]bool, len(tx.lastValues)), slices.Clone(tx.lastValues)
+	}
+	v := &tx.lastValues[i]
+	if !tx.sentValues[i] {
+		tx.sentValues[i] = true
+		pages := recentReadings{}
+		if v.recent != nil {
+			pages = *v.recent
+		}
+		v.recent = &pages
+	}
+	return v
+}
+
+// applyHistorical takes a reading of the past. It says nothing about now, so tanks, rules and meters do not see it; a value of
+// which every reading is a record has it under its own time.
+func (tx *txn) applyHistorical(r collectors.Reading) {
+	f := tx.l.routes[r.Point]
+	if f == nil || r.At.IsZero() {
+		return
+	}
+	for _, i := range f.values {
+		if tx.l.site.Values[i].Every == 0 {
+			tx.sendValue(i, r)
+		}
+	}
+}
+
+// applyRedecoded takes a reading that could not be decoded when it came. It is one of the past, but nothing was sent of it then: a
+// value that is sent now and then has it as well, as often as it would have had it; last are the reading before and its
+// interval.
+func (tx *txn) applyRedecoded(r collectors.Reading, last map[int]lastValue) {
+	tx.applyHistorical(r)
+	f := tx.l.routes[r.Point]
+	if f == nil {
+		return
+	}
+	for _, i := range f.values {
+		v, before := tx.l.site.Values[i], last[i]
+		if v.Every == 0 {
+			continue
+		}
+		begin, due := v.interval(before.Begin, r.At, max(0, r.At.Sub(before.At)))
+		last[i] = lastValue{At: r.At, Begin: begin}
+		if due {
+			tx.queueValue(v, r.Value, r.At)
 		}
 	}
 }
