@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"gauger/agent/eventrules"
 	"gauger/collectors"
 )
 
@@ -25,6 +26,7 @@ func (c *checker) checkEvents() {
 		if c.given(at+".rule") && strings.TrimSpace(e.Rule) == "" {
 			c.problemf(at+".rule", "empty; write the rule's name")
 		}
+		c.checkRuleName(at+".rule", e.Rule)
 		c.checkPoint(at+".point", e.Point)
 		c.checkCondition(at, e)
 		for _, p := range placeholder.FindAllString(e.Note, -1) {
@@ -38,6 +40,14 @@ func (c *checker) checkEvents() {
 		} else {
 			first[n] = i
 		}
+	}
+}
+
+// checkRuleName refuses the names of gauger's own events: what lasts is known by its name and its source, so that a rule on a point
+// of which gauger tells by the same name would end that event, or hide it; and the service files both under one name.
+func (c *checker) checkRuleName(at, rule string) {
+	if slices.ContainsFunc(eventrules.List, func(own eventrules.Rule) bool { return own.Name == rule }) {
+		c.strictf(at, "%s is an event of gauger's own; give the rule another name. Until then an event of the one may be told as one of the other, or not at all", quote(rule))
 	}
 }
 

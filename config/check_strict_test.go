@@ -28,6 +28,7 @@ func TestWhatOnlyCheckRefuses(t *testing.T) {
 		{"interval", "    every: 5s\n", "    every: 1ns\n", 19, "devices[0].every", "works with 10ms"},
 		{"level in feet with a blank", "time: ts, unit: in", "time: ts, unit: \" ft\"", 53, "tanks[1].level", "no level of it is good"},
 		{"level in a mark of feet", "time: ts, unit: in", "time: ts, unit: \"'\"", 53, "tanks[1].level", "no level of it is good"},
+		{"event of gauger's own", "rule: High level", "rule: silent", 63, "events[0].rule", "an event of gauger's own"},
 		{"feet for inches", "height: 20ft\n    strapping: tk-1001.csv", "height: 20\n    diameter: 12ft", 46, "tanks[0].height", "write 20ft"},
 	} {
 		t.Run(m.name, func(t *testing.T) {
