@@ -29,12 +29,12 @@ func (c Class) String() string {
 	return "class " + strconv.Itoa(int(c))
 }
 
-// Classify says what a status means. batch is how many records were in the request, attempt how many ambiguous
+// classify says what a status means. batch is how many records were in the request, attempt how many ambiguous
 // attempts with the same records came before.
 //
 // A conflict counts as stored only for a single ticket that an earlier attempt may have delivered; else the
 // number belongs to another ticket. What no rule names is kept, never thrown away.
-func Classify(op Operation, status, batch, attempt int) Class {
+func classify(op Operation, status, batch, attempt int) Class {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		return Poison

@@ -25,7 +25,7 @@ func TestEveryStatus(t *testing.T) {
 			want = WrongAddress
 		}
 		for op := SaveRunTickets; op <= AddDeviceMemo; op++ {
-			one, many := Classify(op, status, 1, 0), Classify(op, status, 50, 0)
+			one, many := classify(op, status, 1, 0), classify(op, status, 50, 0)
 			if one != want || many != want {
 				t.Errorf("%s answered %d: %s, a batch %s, want %s", op, status, one, many, want)
 			}
@@ -37,7 +37,7 @@ func TestEveryStatus(t *testing.T) {
 		t.Errorf("classes: %v", counts)
 	}
 	for _, odd := range []int{0, -1, 99, 600, 999} {
-		if got := Classify(SaveRunTickets, odd, 1, 0); got != WrongAddress {
+		if got := classify(SaveRunTickets, odd, 1, 0); got != WrongAddress {
 			t.Errorf("status %d: %s", odd, got)
 		}
 	}
@@ -53,7 +53,7 @@ func TestConflict(t *testing.T) {
 		{SaveRunTickets, 2, 1, Poison}, {SaveDiagnosticEvents, 1, 1, Poison}, {AddDeviceMemo, 1, 1, Poison},
 	}
 	for _, c := range cases {
-		if got := Classify(c.op, http.StatusConflict, c.batch, c.attempt); got != c.want {
+		if got := classify(c.op, http.StatusConflict, c.batch, c.attempt); got != c.want {
 			t.Errorf("%+v: %s", c, got)
 		}
 	}

@@ -91,7 +91,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	}
 	detail := parseErrorBody(p.body).scrubbed(secrets)
 	a := Answer{
-		Class:         Classify(r.op, p.status, r.records, r.attempt),
+		Class:         classify(r.op, p.status, r.records, r.attempt),
 		Status:        p.status,
 		CorrelationID: clean(cmp.Or(detail.Correlation, scrub(p.header.Get("X-Correlation-Id"), secrets))),
 		Message:       detail.sentence(p.status),

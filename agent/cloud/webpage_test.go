@@ -37,7 +37,7 @@ func everyOperation(t *testing.T, c *Client) map[Operation]error {
 	_, all[RenewAPIKey] = c.RenewAPIKey(ctx, keys.Secondary)
 	all[SaveRunTickets] = Save(ctx, c, SaveRunTickets, "", Wire.EncodeRunTicket, someTicket())
 	all[SaveDiagnosticEvents] = Save(ctx, c, SaveDiagnosticEvents, "", Wire.EncodeEvent, someEvent())
-	values := ValueSet{Code: SixCodes()[0], Values: []Value{{Value: 1, At: now}}}
+	values := ValueSet{Code: sixCodes()[0], Values: []Value{{Value: 1, At: now}}}
 	all[SaveObjectTagValues] = Save(ctx, c, SaveObjectTagValues, wellGUID, Wire.EncodeTagValues, values)
 	all[SaveProductionTargets] = Save(ctx, c, SaveProductionTargets, wellGUID, EncodeTargets, values)
 	_, all[QueryDevices] = c.QueryDevices(ctx, DeviceQuery{})

@@ -95,8 +95,8 @@ type EventPaths struct {
 	Note       string `yaml:"note" doc:"path of the note within an event"`
 }
 
-// SixCodes are the data classification codes that the service takes for tag values (interface specification 2.5).
-func SixCodes() []string {
+// sixCodes are the data classification codes that the service takes for tag values (interface specification 2.5).
+func sixCodes() []string {
 	return []string{
 		"Average Cost per BBL, Oil",
 		"Average Cost per BBL, Water",
@@ -120,7 +120,7 @@ func DefaultWire() Wire {
 		EventID: "null", EventNames: "schema", EventZone: "utc",
 		RangeLayout: "2006-01-02T15:04:05Z",
 		ValueScale:  1, ValueRounding: 2,
-		Codes: SixCodes(), TargetCodes: SixCodes(),
+		Codes: sixCodes(), TargetCodes: sixCodes(),
 		MemoText: "text", MemoEmail: "email",
 		Batch: Batch{Tickets: 1, Events: 50, TagValues: 20, Targets: 20},
 		Devices: DevicePaths{

@@ -233,7 +233,7 @@ func TestValueSets(t *testing.T) {
 		}
 	}
 	w.Zone = nil
-	if got, err := w.EncodeTagValues(ValueSet{SixCodes()[0], []Value{{50, at}}}); err != nil || !strings.Contains(string(got), `"2026-03-02T13:00:00+00:00"`) {
+	if got, err := w.EncodeTagValues(ValueSet{sixCodes()[0], []Value{{50, at}}}); err != nil || !strings.Contains(string(got), `"2026-03-02T13:00:00+00:00"`) {
 		t.Errorf("UTC must show a numeric offset: %s, %v", got, err)
 	}
 }

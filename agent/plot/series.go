@@ -16,7 +16,6 @@ const (
 	gapLeast   = 10 * 60.0   // s without a reading that are shown as a gap
 	clocksFrom = 946684800.0 // 2000-01-01; a time before it comes from a clock that was not set
 	stepsMost  = 256
-	noBoot     = -math.MaxInt64 // no boot has this number
 )
 
 // Series is the level of one tank over time. It is thinned as it comes, so that a recording of any length needs the

@@ -12,22 +12,9 @@ import (
 	"gauger/collectors"
 )
 
-// Read gives the rows in dir with from <= At < to of the points, in the order in which they came; a zero time is no
-// bound, and no points are all. A block that cannot be read is skipped, with one error that names it. One file is open
-// at a time, and one block in memory.
-func Read(dir string, from, to time.Time, points []collectors.Point) iter.Seq2[Row, error] {
-	return func(yield func(Row, error) bool) {
-		numbers, err := numbersIn(dir)
-		if err != nil {
-			yield(Row{}, fmt.Errorf("read the recorder: %w", err))
-			return
-		}
-		s := newScan(from, to, points, yield)
-		s.files(dir, numbers, -1)
-	}
-}
-
-// Rows is Read of a ring that is at work, its open block included. What comes after the call is not among them.
+// Rows gives the rows with from <= At < to of the points, in the order in which they came; a zero time is no bound, and no points
+// are all. A block that cannot be read is skipped, with one error that names it. One file is open at a time, and one block in memory.
+// The open block is included; what comes after the call is not.
 func (r *Ring) Rows(from, to time.Time, points ...collectors.Point) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		r.mu.Lock()

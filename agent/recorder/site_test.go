@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -70,9 +71,22 @@ func add(t testing.TB, r *Ring, now time.Time, rows ...Row) {
 	}
 }
 
-// readAll is all that Read gives: rows, and the errors beside them.
+// rowsOf gives the rows in the files of dir, as a ring that is opened there would.
+func rowsOf(dir string) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		numbers, err := numbersIn(dir)
+		if err != nil {
+			yield(Row{}, fmt.Errorf("read the recorder: %w", err))
+			return
+		}
+		s := newScan(time.Time{}, time.Time{}, nil, yield)
+		s.files(dir, numbers, -1)
+	}
+}
+
+// readAll is all that rowsOf gives: rows, and the errors beside them.
 func readAll(dir string) (rows []Row, errs []error) {
-	for r, err := range Read(dir, time.Time{}, time.Time{}, nil) {
+	for r, err := range rowsOf(dir) {
 		if err != nil {
 			errs = append(errs, err)
 			continue
