@@ -12,6 +12,7 @@ package collectors
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -44,6 +45,37 @@ func PointOf(device, point string) Point { return Point(device + "/" + point) }
 
 // Unit is the engineering unit of a value as configured: in, ft, m, percent, degF, degC, bbl, psi and so on.
 type Unit string
+
+// barrelsPer unit of a volume; mbbl is a thousand of them.
+var barrelsPer = map[string]float64{"": 1, "bbl": 1, "gal": 1. / 42, "m3": 6.28981077, "l": 0.00628981077, "ft3": 1728. / 9702, "mbbl": 1000}
+
+// Barrels turns a volume in the unit into barrels of 42 US gallons; false: it is no unit of a volume.
+func (u Unit) Barrels(v float64) (float64, bool) {
+	per, ok := barrelsPer[strings.ToLower(string(u))]
+	return v * per, ok
+}
+
+// Fahrenheit turns a temperature in the unit into degrees Fahrenheit; false: it is no unit of a temperature.
+func (u Unit) Fahrenheit(v float64) (float64, bool) {
+	switch strings.ToLower(string(u)) {
+	case "degf", "f", "fahrenheit":
+		return v, true
+	case "degc", "c", "celsius":
+		return v*9/5 + 32, true
+	case "k", "kelvin":
+		return (v-273.15)*9/5 + 32, true
+	}
+	return 0, false
+}
+
+// Origin says how a point's value comes about: a number that is read somewhere, times Scale, and Add more, in Unit. The ledger
+// stores it; the zero Origin says that nothing is known.
+type Origin struct {
+	Place      string  `json:",omitempty"` // address or port of the device, where it has one
+	Source     string  `json:",omitempty"` // where the number is read there and how its bits become one; empty: not known
+	Unit       Unit    `json:",omitempty"`
+	Scale, Add float64 `json:",omitempty"`
+}
 
 // Reading is one value of one point at one instant.
 type Reading struct {

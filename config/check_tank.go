@@ -106,11 +106,11 @@ func (c *checker) pointPath(info PointInfo) string {
 }
 
 func (c *checker) checkTemperatureUnit(where string, info PointInfo) {
-	switch strings.ToLower(string(info.Unit)) {
-	case "degf", "f", "fahrenheit", "degc", "c", "celsius", "k", "kelvin":
-	case "":
+	_, ok := info.Unit.Fahrenheit(0)
+	switch {
+	case info.Unit == "":
 		c.problemf(c.pointPath(info), "missing; %s is a temperature: write unit: degF or degC", info.Point)
-	default:
+	case !ok:
 		c.problemf(where, "%s is in %s, which is no temperature; use degF or degC", info.Point, quote(string(info.Unit)))
 	}
 }
@@ -177,11 +177,11 @@ func (c *checker) checkBook() {
 
 // checkVolumeUnit refuses a production meter that does not count a volume.
 func (c *checker) checkVolumeUnit(where string, info PointInfo) {
-	switch strings.ToLower(string(info.Unit)) {
-	case "bbl", "mbbl", "gal", "m3", "l", "ft3":
-	case "":
+	_, ok := info.Unit.Barrels(0)
+	switch {
+	case info.Unit == "":
 		c.problemf(c.pointPath(info), "missing; %s counts production: write unit: bbl (or gal, m3, l, ft3, mbbl)", info.Point)
-	default:
+	case !ok:
 		c.problemf(where, "%s is in %s, which is no volume; a production meter counts in bbl, gal, m3, l, ft3 or mbbl", info.Point, quote(string(info.Unit)))
 	}
 }

@@ -93,10 +93,10 @@ func (dev Device) Kind() string {
 	return dev.kind.key
 }
 
-// Origin says how the value of one of the device's points comes about; false when nothing is known of it.
-func (dev Device) Origin(point string) (Origin, bool) {
+// Origin says how the value of one of the device's points comes about.
+func (dev Device) Origin(point string) collectors.Origin {
 	if dev.options == nil {
-		return Origin{}, false
+		return collectors.Origin{}
 	}
 	return dev.options.origin(point)
 }

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
+	"gauger/collectors"
 	"gauger/collectors/modbus"
 )
 
@@ -44,15 +46,15 @@ func (e *modbusEntry) without(drop func(name string) bool) options {
 	return &kept
 }
 
-func (e *modbusEntry) origin(point string) (Origin, bool) {
+func (e *modbusEntry) origin(point string) collectors.Origin {
 	for _, p := range e.Options.Points {
 		if p.Name == point {
-			o := Origin{Unit: p.Unit, Scale: p.Scale, Offset: p.Offset}
+			o := collectors.Origin{Unit: collectors.Unit(p.Unit), Scale: *cmp.Or(p.Scale, new(1.0)), Add: p.Offset}
 			o.Place, o.Source = e.Options.Source(p)
-			return o, true
+			return o
 		}
 	}
-	return Origin{}, false
+	return collectors.Origin{}
 }
 
 // feedsLevel has the level of a tank on a serial line read twice, unless the file says otherwise: a frame there carries

@@ -1,11 +1,13 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"slices"
 	"time"
 
+	"gauger/collectors"
 	"gauger/collectors/mqtt"
 )
 
@@ -49,13 +51,13 @@ func (e *mqttEntry) without(drop func(name string) bool) options {
 	return &kept
 }
 
-func (e *mqttEntry) origin(point string) (Origin, bool) {
+func (e *mqttEntry) origin(point string) collectors.Origin {
 	for _, p := range e.Options.Points {
 		if p.Name == point {
-			return Origin{Source: e.Options.Source(p), Unit: p.Unit, Scale: p.Scale, Offset: p.Offset}, true
+			return collectors.Origin{Source: e.Options.Source(p), Unit: collectors.Unit(p.Unit), Scale: *cmp.Or(p.Scale, new(1.0)), Add: p.Offset}
 		}
 	}
-	return Origin{}, false
+	return collectors.Origin{}
 }
 
 func (e *mqttEntry) instance(name string) (options, bool) {

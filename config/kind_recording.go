@@ -35,13 +35,13 @@ func (e *recordingEntry) without(drop func(name string) bool) options {
 	return &kept
 }
 
-func (e *recordingEntry) origin(point string) (Origin, bool) {
+func (e *recordingEntry) origin(point string) collectors.Origin {
 	for _, p := range e.Options.Points {
 		if p.Name == point {
-			return Origin{Source: "recording " + string(collectors.PointOf(e.Options.Name, point)), Unit: p.Unit}, true
+			return collectors.Origin{Source: "recording " + string(collectors.PointOf(e.Options.Name, point)), Unit: collectors.Unit(p.Unit), Scale: 1}
 		}
 	}
-	return Origin{}, false
+	return collectors.Origin{}
 }
 
 func (e *recordingEntry) mend(r *report, at string) {

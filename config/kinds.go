@@ -66,7 +66,7 @@ type options interface {
 
 	// plainEntry has these for kinds that have no use for them.
 	complete(s siteFacts)                    // fills in what follows from the site
-	origin(point string) (Origin, bool)      // false: there is no such point, or nothing is known of it
+	origin(point string) collectors.Origin   // zero: there is no such point, or nothing is known of it
 	files() []*string                        // names of files in it
 	mapFiles(resolve func(string) string)    // the same of names within other texts
 	instance(name string) (options, bool)    // a copy in which one point of a template is a point of its own
@@ -78,7 +78,7 @@ type options interface {
 type plainEntry struct{}
 
 func (plainEntry) complete(siteFacts)              {}
-func (plainEntry) origin(string) (Origin, bool)    { return Origin{}, false }
+func (plainEntry) origin(string) collectors.Origin { return collectors.Origin{} }
 func (plainEntry) files() []*string                { return nil }
 func (plainEntry) mapFiles(func(string) string)    {}
 func (plainEntry) instance(string) (options, bool) { return nil, false }
@@ -112,15 +112,6 @@ type deviceAt struct {
 
 // levelMoveWithin is the most that a level moves within a time, in the point's unit.
 type levelMoveWithin func(within time.Duration) float64
-
-// Origin says how a point's value comes about: where its number is read, and what is made of it.
-type Origin struct {
-	Source string // where the number is read and how its bits become one
-	Place  string // the register's address, where a number has one
-	Unit   string
-	Scale  *float64 // nil: 1
-	Offset float64
-}
 
 // What a device can keep up with.
 const (

@@ -9,17 +9,6 @@ import (
 	"gauger/collectors"
 )
 
-// fahrenheit turns a temperature into degrees Fahrenheit.
-func fahrenheit(v float64, unit collectors.Unit) float64 {
-	switch strings.ToLower(string(unit)) {
-	case "degc", "c", "celsius":
-		return v*9/5 + 32
-	case "k", "kelvin":
-		return (v-273.15)*9/5 + 32
-	}
-	return v
-}
-
 // specificGravity turns a gravity into SG 60/60: a unit of API says degrees API, anything else is SG already.
 func specificGravity(v float64, unit collectors.Unit) float64 {
 	switch strings.ToLower(string(unit)) {

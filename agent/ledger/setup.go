@@ -26,13 +26,13 @@ type setup struct {
 	Changes []string    `json:"News,omitempty"` // what was changed since the last load, for the comments of the next
 	History []pastSetup `json:"Past,omitempty"` // how it was read before, the oldest first
 
-	Whole      bool           `json:",omitempty"`      // what follows is known: a program before this one did not store it
-	Origin     Origin         `json:"Making,omitzero"` // of the level
-	Interface  pointOrigin    `json:",omitzero"`
-	Production pointOrigin    `json:",omitzero"`
-	Speed      float64        `json:",omitempty"`      // of the site's time
-	Changeover *changeover    `json:"Seam,omitempty"`  // how a level reads by the setup that is to follow
-	Pending    *pendingChange `json:"Waits,omitempty"` // of the configuration, that is not in force yet
+	Whole      bool              `json:",omitempty"`      // what follows is known: a program before this one did not store it
+	Origin     collectors.Origin `json:"Making,omitzero"` // of the level
+	Interface  pointOrigin       `json:",omitzero"`
+	Production pointOrigin       `json:",omitzero"`
+	Speed      float64           `json:",omitempty"`      // of the site's time
+	Changeover *changeover       `json:"Seam,omitempty"`  // how a level reads by the setup that is to follow
+	Pending    *pendingChange    `json:"Waits,omitempty"` // of the configuration, that is not in force yet
 }
 
 // pendingChange is a change of the configuration that waits.
@@ -190,13 +190,13 @@ type discrepancy struct {
 // pointOrigin is a point with what its value is made of.
 type pointOrigin struct {
 	Point collectors.Point `json:",omitempty"`
-	Origin
+	collectors.Origin
 }
 
 // origin of a point's value by the configuration; nothing for a point that it does not have.
-func (s Site) origin(p collectors.Point) Origin {
+func (s Site) origin(p collectors.Point) collectors.Origin {
 	if s.OriginOf == nil {
-		return Origin{}
+		return collectors.Origin{}
 	}
 	return s.OriginOf(p)
 }

@@ -14,11 +14,11 @@ import (
 
 // wires are the points of a site with what their values are made of; field is what stands in the registers.
 type (
-	wires map[collectors.Point]Origin
+	wires map[collectors.Point]collectors.Origin
 	field map[string]func(time.Duration) float64
 )
 
-func (w wires) making(p collectors.Point) Origin { return w[p] }
+func (w wires) making(p collectors.Point) collectors.Origin { return w[p] }
 
 // still is a number that does not change.
 func still(v float64) func(time.Duration) float64 { return func(time.Duration) float64 { return v } }

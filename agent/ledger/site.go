@@ -35,7 +35,7 @@ type Site struct {
 	Wire               cloud.Wire
 	Config             uint32 // hash of the configuration, kept with each record
 
-	OriginOf func(collectors.Point) Origin // how a point's value comes about; nil: nobody knows
+	OriginOf func(collectors.Point) collectors.Origin // how a point's value comes about; nil: nobody knows
 }
 
 // Source is a point, a constant, or nothing.
@@ -112,14 +112,6 @@ const (
 	tickEvery = 5 * time.Second
 	tickLimit = 100 * time.Millisecond
 )
-
-// Origin of a point's value: a number that is read somewhere, times Scale, and Add more, in Unit.
-type Origin struct {
-	Place      string          `json:",omitempty"` // address or port of the device, where it has one
-	Source     string          `json:",omitempty"` // where the number is read there and how its bits become one; empty: not known
-	Unit       collectors.Unit `json:",omitempty"`
-	Scale, Add float64         `json:",omitempty"`
-}
 
 // Rule is one configured diagnostic event: a condition on a point.
 type Rule struct {

@@ -17,18 +17,6 @@ const (
 	closedDaysKept = 420         // days for which a closed one is kept
 )
 
-// barrelsPer unit of a production meter.
-var barrelsPer = map[string]float64{"": 1, "bbl": 1, "gal": 1. / 42, "m3": 6.28981077, "l": 0.00628981077, "ft3": 1728. / 9702, "mbbl": 1000}
-
-// Barrels turns a volume in its unit into barrels of 42 US gallons.
-func Barrels(v float64, unit collectors.Unit) (float64, error) {
-	per, ok := barrelsPer[strings.ToLower(string(unit))]
-	if !ok {
-		return 0, fmt.Errorf("a volume in %q cannot be turned into barrels; use bbl, gal, m3, l, ft3 or mbbl (a thousand)", unit)
-	}
-	return v * per, nil
-}
-
 // bookRules are the site's settings of its tank book.
 func (s Site) bookRules() tankbook.Rules {
 	r := tankbook.Rules{Zone: s.Zone, GaugeOff: s.ProductionDay, LossLimit: s.LossLimit, Metered: make([]bool, len(s.Tanks))}
@@ -43,8 +31,8 @@ func (s Site) bookRules() tankbook.Rules {
 
 // meterRead gives the book one reading of a tank's production meter.
 func (tx *txn) meterRead(i int, r collectors.Reading) {
-	v, err := Barrels(r.Value, r.Unit)
-	if err != nil || r.Quality != collectors.Good || !finite(v) {
+	v, ok := r.Unit.Barrels(r.Value)
+	if !ok || r.Quality != collectors.Good || !finite(v) {
 		return
 	}
 	var x tank.Input

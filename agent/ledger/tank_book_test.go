@@ -112,12 +112,12 @@ func TestAKillChangesNoFigureOfTheBook(t *testing.T) {
 
 func TestAMeterCountsInItsUnit(t *testing.T) {
 	for unit, want := range map[collectors.Unit]float64{"bbl": 42, "gal": 1, "m3": 264.172, "": 42, "mbbl": 42000, "ft3": 7.48052} {
-		got, err := Barrels(1, unit)
-		if err != nil || math.Abs(got*42-want) > 1e-3*want {
-			t.Errorf("one %q is %.4f gallons (%v), want %.4f", unit, got*42, err, want)
+		got, ok := unit.Barrels(1)
+		if !ok || math.Abs(got*42-want) > 1e-3*want {
+			t.Errorf("one %q is %.4f gallons (a volume: %t), want %.4f", unit, got*42, ok, want)
 		}
 	}
-	if _, err := Barrels(1, "in"); err == nil {
+	if _, ok := collectors.Unit("in").Barrels(1); ok {
 		t.Error("an inch was taken for a volume")
 	}
 }

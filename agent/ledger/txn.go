@@ -189,7 +189,10 @@ func (tx *txn) measure(in detectorInput, r collectors.Reading) {
 		}
 		g.interfaceSetting().toInches(r, &x)
 	case tank.TopTemperature, tank.BottomTemperature:
-		x.Value = fahrenheit(r.Value, r.Unit)
+		x.Value = r.Value
+		if f, ok := r.Unit.Fahrenheit(r.Value); ok { // what has no unit is in it already
+			x.Value = f
+		}
 	case tank.Gravity:
 		x.Value = specificGravity(r.Value, r.Unit)
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"os"
 	"strings"
 	"time"
@@ -60,22 +59,18 @@ func newRule(e config.Event, d config.Device) ledger.Rule {
 }
 
 // makings says of a point how its value comes about by the configuration.
-func makings(cfg *config.Config) func(collectors.Point) ledger.Origin {
+func makings(cfg *config.Config) func(collectors.Point) collectors.Origin {
 	devices := map[string]*config.Device{}
 	for i := range cfg.Devices {
 		devices[cfg.Devices[i].Name] = &cfg.Devices[i]
 	}
-	return func(p collectors.Point) ledger.Origin {
+	return func(p collectors.Point) collectors.Origin {
 		name, point, _ := strings.Cut(string(p), "/")
 		d := devices[name]
 		if d == nil {
-			return ledger.Origin{}
+			return collectors.Origin{}
 		}
-		o, known := d.Origin(point)
-		if !known {
-			return ledger.Origin{}
-		}
-		return ledger.Origin{Place: o.Place, Source: o.Source, Unit: collectors.Unit(o.Unit), Scale: *cmp.Or(o.Scale, new(1.0)), Add: o.Offset}
+		return d.Origin(point)
 	}
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"testing"
 
-	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/collectors/modbus"
 	"gauger/config"
@@ -39,7 +38,7 @@ func TestHowTheValueOfAPointComesAbout(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := newAgentSite(cfg)
-	for point, want := range map[collectors.Point]ledger.Origin{
+	for point, want := range map[collectors.Point]collectors.Origin{
 		"plc/level":       {Place: "10.0.0.5:502", Source: "unit 2, holding 100, float32 CDAB", Unit: "ft", Scale: 0.1, Add: 2},
 		"radio/tk2-level": {Source: "radio, topic field/tk2/level, value in", Unit: "in", Scale: 1},
 		"old/level":       {Source: "recording old/level", Unit: "cm", Scale: 1},
