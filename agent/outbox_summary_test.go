@@ -16,17 +16,28 @@ import (
 	"gauger/outbox"
 )
 
+// handleNotes has an agent listen to an outbox's notes until it is stopped.
+func handleNotes(t *testing.T, b *ledgertest.Bench) (notes chan<- outbox.Note, stop func()) {
+	c := make(chan outbox.Note)
+	a := &Agent{Ledger: b.Ledger, Log: zerolog.Nop(), Notes: c}
+	stopped := make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	go func() { stopped <- a.handleNotes(ctx) }()
+	return c, func() {
+		cancel()
+		if err := <-stopped; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // For a day something gives way every half minute: one event at once, then one an hour with the sum, and at the end of the
 // program what was not told yet. No record is left out of the sums.
 func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ledgertest.New(t, nil)
-		notes := make(chan outbox.Note)
-		a := &Agent{Ledger: b.Ledger, Log: zerolog.Nop(), Notes: notes}
-		stopped := make(chan error)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() { stopped <- a.handleNotes(ctx) }()
+		notes, stop := handleNotes(t, b)
 		for i := range 24 * 120 {
 			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: "tagvalues", Count: 7, At: time.Now(), Message: fmt.Sprint("note ", i)}
 			if i%1200 == 0 {
@@ -34,10 +45,7 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 			}
 			<-time.After(time.Minute / 2)
 		}
-		cancel()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
+		stop()
 		tags, events, sum := 0, 0, 0
 		for _, n := range b.Notes("outbox-dropped") {
 			var count int
@@ -64,12 +72,7 @@ func TestEvictionsAreToldOnceAnHour(t *testing.T) {
 func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := ledgertest.New(t, nil)
-		notes := make(chan outbox.Note)
-		a := &Agent{Ledger: b.Ledger, Log: zerolog.Nop(), Notes: notes}
-		stopped := make(chan error)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		go func() { stopped <- a.handleNotes(ctx) }()
+		notes, stop := handleNotes(t, b)
 		gives := func(n int) {
 			notes <- outbox.Note{Kind: outbox.NoteEvicted, Stream: ledger.TagValues, Count: n, At: time.Now(), Message: fmt.Sprint(n, " gave way")}
 		}
@@ -89,10 +92,7 @@ func TestWhatGaveWayIsToldWhenItIsOver(t *testing.T) {
 		if said = b.Notes("outbox-dropped"); len(said) > 5 {
 			t.Errorf("%d events of a stream that rests by turns: %q", len(said), said)
 		}
-		cancel()
-		if err := <-stopped; err != nil {
-			t.Error(err)
-		}
+		stop()
 		line := func() string {
 			s, err := (&control.Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock}).Open().Status()
 			if err != nil {

@@ -76,8 +76,11 @@ func TestALoadThatWaitsAndOneWithATicketAnswer(t *testing.T) {
 			t.Fatalf("with its ticket: %+v", w)
 		}
 		l := w.Tickets[0].Load
-		if l.Trend == nil || l.Rivals == nil || w.Tickets[0].Day == "" || w.Tickets[0].Volumes == nil {
-			t.Errorf("the ticket keeps %+v", w.Tickets[0])
+		if l.Trend == nil || l.Rivals == nil {
+			t.Errorf("the ticket's load keeps %+v", l)
+		}
+		if b := w.Tickets[0]; b.Day == "" || b.Volumes == nil {
+			t.Errorf("the ticket keeps the day %q and the volumes %+v", b.Day, b.Volumes)
 		}
 	})
 }

@@ -87,20 +87,12 @@ func TestALoadEndsWhereItsSettingHasNoLevel(t *testing.T) {
 // Two tanks' points are put right after a load: the next loads are those of the right tanks, and the first is marked.
 func TestALoadAfterTheCorrectionIsByTheNewPoint(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wires{"plc/level": {Source: "A", Unit: "in", Scale: 1}, "plc/other": {Source: "B", Unit: "in", Scale: 1}}
-		b := newWired(t, w, func(s *Site) {
-			second := s.Tanks[0]
-			second.ID, second.Level = "TK-2", "plc/other"
-			s.Tanks = append(s.Tanks, second)
-		})
+		b, w := newTwoTanks(t)
 		begin := time.Now()
 		first, second := falling(220, begin.Add(time.Hour), begin.Add(80*time.Minute)), falling(0, begin.Add(110*time.Minute), begin.Add(130*time.Minute))
 		f := field{"A": func(e time.Duration) float64 { return first(e) + second(e) }, "B": falling(130, begin.Add(111*time.Minute), begin.Add(126*time.Minute))}
 		b.field(90*time.Minute, w, f)
-		b.wired(w, func(s *Site) {
-			s.Tanks = slices.Clone(s.Tanks)
-			s.Tanks[0].Level, s.Tanks[1].Level = s.Tanks[1].Level, s.Tanks[0].Level
-		})
+		b.wired(w, swapLevels)
 		b.field(time.Minute, w, f)
 		if s := b.tankStatus(1, b.site.Tanks[1]); !strings.Contains(s.Waits, "level point") || !strings.Contains(s.Waits, "TK-1") {
 			t.Errorf("while TK-1's load has its gauge, of TK-2 is said %q", s.Waits)

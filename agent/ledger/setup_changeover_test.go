@@ -266,25 +266,33 @@ func TestALoadUnderWayKeepsItsSetting(t *testing.T) {
 	}
 }
 
+// newTwoTanks is a bench with two tanks, each with a gauge of its own.
+func newTwoTanks(t *testing.T) (*bench, wires) {
+	w := wires{"plc/level": {Source: "A", Unit: "in", Scale: 1}, "plc/other": {Source: "B", Unit: "in", Scale: 1}}
+	return newWired(t, w, func(s *Site) {
+		second := s.Tanks[0]
+		second.ID, second.Level = "TK-2", "plc/other"
+		s.Tanks = append(s.Tanks, second)
+	}), w
+}
+
+// swapLevels gives each of two tanks the other's level point.
+func swapLevels(s *Site) {
+	s.Tanks = slices.Clone(s.Tanks)
+	s.Tanks[0].Level, s.Tanks[1].Level = s.Tanks[1].Level, s.Tanks[0].Level
+}
+
 // Two tanks change points while one is hauled: the fall is one load of one tank.
 func TestTanksThatSwapPointsDuringALoadMakeOneTicket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := wires{"plc/level": {Source: "A", Unit: "in", Scale: 1}, "plc/other": {Source: "B", Unit: "in", Scale: 1}}
-		b := newWired(t, w, func(s *Site) {
-			second := s.Tanks[0]
-			second.ID, second.Level = "TK-2", "plc/other"
-			s.Tanks = append(s.Tanks, second)
-		})
+		b, w := newTwoTanks(t)
 		begin := time.Now()
 		f := field{"A": func(time.Duration) float64 {
 			return 180 - 4*min(max(time.Since(begin)-time.Hour, 0), 25*time.Minute).Minutes()
 		}, "B": still(60)}
 		b.field(70*time.Minute, w, f)
 		pass(time.Minute)
-		b.wired(w, func(s *Site) {
-			s.Tanks = slices.Clone(s.Tanks)
-			s.Tanks[0].Level, s.Tanks[1].Level = s.Tanks[1].Level, s.Tanks[0].Level
-		})
+		b.wired(w, swapLevels)
 		b.field(4*time.Hour, w, f)
 		l := b.loads()
 		if len(l) != 1 || l[0].Tank != "TK-1" || l[0].Close < 79.8 || l[0].Close > 80.2 {

@@ -30,8 +30,17 @@ func has(p *float64, want float64) bool { return p != nil && math.Abs(*p-want) <
 func TestATicketsVolumesAreThoseOfTheWorkedExample(t *testing.T) {
 	site, tk, load := chainTank(t)
 	v := site.volumes(tk, load, tk.stated(load))
-	if !has(v.OpenCTL, 0.98876) || !has(v.CloseCTL, 0.99030) || !has(v.GrossBbl, 200.91) || !has(v.NetBbl, 200.11) || len(v.Missing)+len(v.Notes) > 0 {
-		t.Errorf("volumes %+v, want CTL 0.98876 and 0.99030, 200.91 gross, 200.11 net, and nothing missing", v)
+	for _, f := range []struct {
+		name string
+		got  *float64
+		want float64
+	}{{"open CTL", v.OpenCTL, 0.98876}, {"close CTL", v.CloseCTL, 0.99030}, {"gross", v.GrossBbl, 200.91}, {"net", v.NetBbl, 200.11}} {
+		if !has(f.got, f.want) {
+			t.Errorf("%s is not %g: %v", f.name, f.want, orElse(f.got, math.NaN()))
+		}
+	}
+	if len(v.Missing)+len(v.Notes) > 0 {
+		t.Errorf("missing %q, notes %q", v.Missing, v.Notes)
 	}
 	// What was kept before barrels were comes from the table of today.
 	load.OpenBbl, load.CloseBbl = 0, 0

@@ -74,8 +74,10 @@ func TestEditsOfAHeldTicketLeaveWithItAndAreKept(t *testing.T) {
 			t.Fatalf("%d tickets, want 1", len(tickets))
 		}
 		got := tickets[0]
-		if got["specificGravity"] != 0.825 || got["bsw"] != 0.3 || got["sealOn"] != "4712" || got["ticketNumber"] != h.Number {
-			t.Errorf("the ticket is %v", got)
+		for field, want := range map[string]any{"specificGravity": 0.825, "bsw": 0.3, "sealOn": "4712", "ticketNumber": h.Number} {
+			if got[field] != want {
+				t.Errorf("the ticket's %s is %v, want %v", field, got[field], want)
+			}
 		}
 		text := got["comments"].(string)
 		if !strings.HasPrefix(text, "second truck; auto observation") || !strings.Contains(text, "; edited by ann: bsw, comments; edited by bob: gravity, seal_on") ||
@@ -84,8 +86,11 @@ func TestEditsOfAHeldTicketLeaveWithItAndAreKept(t *testing.T) {
 		}
 		all, err := b.Tickets()
 		b.must(err)
-		if len(all) != 1 || len(all[0].Edits) != 5 || all[0].Edits[0].Person != "ann" || all[0].Edits[0].Old != "0.84" {
-			t.Errorf("booked %+v", all)
+		if len(all) != 1 || len(all[0].Edits) != 5 {
+			t.Fatalf("booked %+v", all)
+		}
+		if e := all[0].Edits[0]; e.Person != "ann" || e.Old != "0.84" {
+			t.Errorf("the first edit is booked as %+v", e)
 		}
 		_, err = b.Edit(EditArgs{Number: h.Number, Set: map[string]string{"bsw": "1"}}, "ann")
 		if !errors.Is(err, ErrLeft) || !strings.Contains(err.Error(), "tickets add") {

@@ -36,8 +36,11 @@ func TestTruckTicketsAreSummedAndComparedForEver(t *testing.T) {
 		b.match(MatchArgs{Number: strings.ToLower(n), Hauler: "1", Bbl: 80})
 		got, _ := b.match(MatchArgs{Number: n, Hauler: "2", Bbl: 88.5, By: "Bob"})
 		h := got.TruckTotals()
-		if h == nil || h.Bbl != 168.5 || !slices.Equal(h.Numbers, []string{"1", "2"}) || *h.Difference != hundredths(168.5-hundredths(ours)) || !*h.Close {
-			t.Fatalf("two compartments: %+v, ours %v", h, ours)
+		if h == nil || h.Bbl != 168.5 || !slices.Equal(h.Numbers, []string{"1", "2"}) {
+			t.Fatalf("two compartments: %+v", h)
+		}
+		if want := hundredths(168.5 - hundredths(ours)); *h.Difference != want || !*h.Close {
+			t.Fatalf("two compartments: they differ by %g, want %g; close: %t", *h.Difference, want, *h.Close)
 		}
 		b.match(MatchArgs{Number: n, Hauler: "2", Remove: true, Why: "typo"})
 		b.again()
@@ -46,8 +49,14 @@ func TestTruckTicketsAreSummedAndComparedForEver(t *testing.T) {
 			t.Fatalf("%d tickets (%v)", len(all), err)
 		}
 		m := all[0].Matches
-		if len(m) != 2 || m[1].Removed == nil || m[1].Removed.Why != "typo" || m[1].By != "Bob" || m[0].Person != "ann" || m[0].At.IsZero() {
-			t.Errorf("kept %+v, want both, the second with who took it back", m)
+		if len(m) != 2 || m[1].Removed == nil {
+			t.Fatalf("kept %+v, want both, the second with who took it back", m)
+		}
+		if m[1].Removed.Why != "typo" || m[1].By != "Bob" {
+			t.Errorf("the second is by %q and was taken back for %q", m[1].By, m[1].Removed.Why)
+		}
+		if m[0].Person != "ann" || m[0].At.IsZero() {
+			t.Errorf("the first is %+v", m[0])
 		}
 		if h := all[0].TruckTotals(); h.Bbl != 80 || *h.Close || *h.Percent > -50 {
 			t.Errorf("of the one that is left: %+v", h)
