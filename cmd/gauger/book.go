@@ -49,7 +49,7 @@ func (o *bookOptions) run(ctx context.Context, c *call, _ []string) error {
 	}
 	h := findSite(c)
 	var rows []ledger.BookRow
-	if err := lookThrough(c, func(d *connection) error { return d.request(ctx, "book", o.period, &rows) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "book", o.period, &rows) }); err != nil {
 		return err
 	}
 	switch {

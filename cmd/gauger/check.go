@@ -46,9 +46,6 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	case len(args) == 1:
 		c.config = args[0]
 	}
-	if c.json() && (o.print || o.example || o.templates || o.template != "") {
-		return usageError{"--format json is check's verdict; leave it out beside --print, --example, --templates and --template"}
-	}
 	switch {
 	case o.example:
 		_, err := c.out.Write(config.Example)
@@ -67,7 +64,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		late = strictProblems(cfg, o.slow)
 		doubts = cfg.Warnings
 	}
-	if c.json() {
+	if c.json() && !o.print {
 		return checkJSON(c, cfg, doubts, errors.Join(err, late))
 	}
 	for _, w := range doubts {

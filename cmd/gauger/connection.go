@@ -25,9 +25,8 @@ type connection struct {
 	close  func() error
 }
 
-// connect finds the daemon; without one it opens the store itself, which needs the configuration. Where there is no store it
-// begins one only if asked to.
-func connect(c *call, begin bool) (*connection, error) {
+// connect finds the daemon; without one it opens the store itself, which needs the configuration.
+func connect(c *call) (*connection, error) {
 	remote, err := console.Dial(c.socket)
 	if err == nil {
 		return &connection{remote: remote, close: func() error { return nil }}, nil
@@ -35,12 +34,9 @@ func connect(c *call, begin bool) (*connection, error) {
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}
-	cfg, bad := config.Load(c.config)
-	if bad != nil {
-		return nil, asConfigError(bad)
-	}
-	if _, gone := os.Stat(outboxFile(cfg)); !begin && errors.Is(gone, os.ErrNotExist) {
-		return nil, fmt.Errorf("%w, and there is no outbox in %s to look into: gauger begins one when it runs (`systemctl start gauger`); -c names another site's configuration", err, cfg.Store.Path)
+	cfg, err := config.Load(c.config)
+	if err != nil {
+		return nil, asConfigError(err)
 	}
 	d, err := assemble(cfg, zerolog.New(io.Discard), openOnce)
 	switch {
@@ -68,15 +64,9 @@ func printOpened(c *call, d *daemon) error {
 	return err
 }
 
-// withConnection does something over a connection, and leaves the store in order behind it. Where there is neither daemon nor
-// store it begins a store.
-func withConnection(c *call, do func(d *connection) error) error { return over(c, true, do) }
-
-// lookThrough does something that only looks, so that it begins no store.
-func lookThrough(c *call, do func(d *connection) error) error { return over(c, false, do) }
-
-func over(c *call, begin bool, do func(d *connection) error) error {
-	d, err := connect(c, begin)
+// withConnection does something over a connection, and leaves the store in order behind it.
+func withConnection(c *call, do func(d *connection) error) error {
+	d, err := connect(c)
 	if err != nil {
 		return err
 	}

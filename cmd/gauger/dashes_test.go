@@ -93,8 +93,6 @@ func TestFlagsAreRefusedInWords(t *testing.T) {
 		"version --format=json":          "version has no flag --format",
 		"help --socket=x tickets":        "help has no flag --socket",
 		"completion bash --format json":  "completion has no flag --format",
-		"check --example --format json":  "--format json is check's verdict; leave it out beside --print, --example, --templates and --template",
-		"check --print --format json":    "--format json is check's verdict; leave it out beside --print, --example, --templates and --template",
 		"outbox list -o x":               "there is no flag -o (did you mean -c?); `gauger outbox list -h` lists the flags",
 	} {
 		var errs bytes.Buffer

@@ -37,7 +37,7 @@ func (o *exportReadingsOptions) run(ctx context.Context, c *call, _ []string) er
 	if err != nil {
 		return err
 	}
-	return lookThrough(c, func(d *connection) error {
+	return withConnection(c, func(d *connection) error {
 		if o.file == "" {
 			return writeReadings(ctx, c, d, wanted, c.out)
 		}
@@ -91,7 +91,7 @@ func (d *connection) stream(ctx context.Context, name string, args any, see func
 
 // replayRecorder calls play with the recorder's readings as a recording. play may end before the recording does.
 func replayRecorder(ctx context.Context, c *call, w control.ReadingsArgs, play func(io.Reader) error) error {
-	return lookThrough(c, func(d *connection) error {
+	return withConnection(c, func(d *connection) error {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		in, out := io.Pipe()

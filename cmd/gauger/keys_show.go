@@ -19,7 +19,7 @@ func keysShowCommand(c *call) *cobra.Command {
 // runKeysShow lists the subscription keys in plain words, never their values.
 func runKeysShow(ctx context.Context, c *call, _ []string) error {
 	all, running := []keys.Status{}, false
-	err := lookThrough(c, func(d *connection) error {
+	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
 		return d.request(ctx, "keys.show", control.None{}, &all)
 	})

@@ -113,7 +113,7 @@ func (d *connection) eachPage(ctx context.Context, which control.RecordQuery, se
 
 // eachRecord gives the records of all selections to see.
 func eachRecord(ctx context.Context, c *call, selections []selection, see func(control.Entry) error) error {
-	return lookThrough(c, func(d *connection) error {
+	return withConnection(c, func(d *connection) error {
 		for _, s := range selections {
 			if err := d.selectRecords(ctx, s, see); err != nil {
 				return err

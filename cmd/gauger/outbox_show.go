@@ -28,7 +28,7 @@ func runOutboxShow(ctx context.Context, c *call, args []string) error {
 		return err
 	}
 	var e control.Entry
-	if err := lookThrough(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
+	if err := withConnection(c, func(d *connection) error { return d.request(ctx, "outbox.show", which, &e) }); err != nil {
 		return err
 	}
 	if c.json() {

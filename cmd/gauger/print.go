@@ -30,7 +30,8 @@ func printJSON(w io.Writer, v any) error {
 }
 
 // writeFile writes a result into a file; mode is that of a new one. An older file stays as it is until the result is whole: that
-// is written beside it and then takes its place. What is no plain file, such as a pipe, is written itself.
+// is written beside it and then takes its place. What is no plain file, such as a pipe, is written itself, and so is one
+// beside which nothing can be made.
 func writeFile(path, what string, mode os.FileMode, write func(io.Writer) error) error {
 	old, err := os.Stat(path)
 	name, flags := path, os.O_WRONLY
@@ -42,6 +43,10 @@ func writeFile(path, what string, mode os.FileMode, write func(io.Writer) error)
 		name, flags = fmt.Sprintf("%s.%d.part", path, os.Getpid()), os.O_WRONLY|os.O_CREATE|os.O_EXCL
 	}
 	f, err := os.OpenFile(name, flags, mode)
+	if beside && old != nil && err != nil {
+		beside = false
+		f, err = os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, mode)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: open %s: %w", what, path, errors.Unwrap(err))
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -58,5 +59,20 @@ func TestAResultTakesTheOldFilesPlaceWhenItIsWhole(t *testing.T) {
 	}
 	if len(modes) != len(want) {
 		t.Errorf("there are %v, want %v", modes, want)
+	}
+}
+
+// Where nothing can be made beside a file, because the folder is another user's or the name is as long as names may be, the
+// file itself is written, as it always was.
+func TestAFileBesideWhichNothingCanBeMadeIsWrittenItself(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
+	if err := os.WriteFile(path, []byte("an old and longer text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(path, "export", 0o600, func(w io.Writer) error { _, err := io.WriteString(w, "new"); return err }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "new" {
+		t.Errorf("the file holds %q, %v", got, err)
 	}
 }

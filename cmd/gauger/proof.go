@@ -48,7 +48,7 @@ func (o *proofOptions) run(ctx context.Context, c *call, _ []string) error {
 	if err != nil {
 		return err
 	}
-	err = lookThrough(c, func(d *connection) error {
+	err = withConnection(c, func(d *connection) error {
 		rows, err := d.tickets(ctx)
 		p.Tickets = append(p.Tickets, slices.DeleteFunc(rows, func(r ticketRow) bool {
 			return r.End.Before(stretch.From) || !r.End.Before(stretch.To)

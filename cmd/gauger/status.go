@@ -26,7 +26,7 @@ func statusCommand(c *call) *cobra.Command {
 // runStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
 func runStatus(ctx context.Context, c *call, _ []string) error {
 	var s control.Status
-	err := lookThrough(c, func(d *connection) error {
+	err := withConnection(c, func(d *connection) error {
 		err := d.request(ctx, "status", control.None{}, &s)
 		s.Daemon = d.remote != nil
 		return err

@@ -22,7 +22,7 @@ func tanksListCommand(c *call) *cobra.Command {
 func runTanksList(ctx context.Context, c *call, _ []string) error {
 	var rows []ledger.TankRow
 	live := false
-	err := lookThrough(c, func(d *connection) error {
+	err := withConnection(c, func(d *connection) error {
 		live = d.remote != nil
 		return d.request(ctx, "tanks.list", control.None{}, &rows)
 	})

@@ -55,7 +55,7 @@ func readQuestion(c *call, id, at string, rest []string) (q explainQuestion, err
 func explainTime(ctx context.Context, c *call, q explainQuestion) error {
 	var w ledger.Explanation
 	var rows []ticketRow
-	err := lookThrough(c, func(d *connection) (err error) {
+	err := withConnection(c, func(d *connection) (err error) {
 		if err = d.request(ctx, "tickets.why", ledger.ExplainArgs{Tank: q.tank, At: q.at}, &w); err == nil {
 			rows, err = d.tickets(ctx)
 		}

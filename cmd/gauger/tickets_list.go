@@ -128,7 +128,7 @@ func totals(rows []ticketRow, day string, h site) string {
 
 // listTickets asks for all tickets over a connection of its own.
 func listTickets(ctx context.Context, c *call) (listTickets []ticketRow, err error) {
-	err = lookThrough(c, func(d *connection) (err error) {
+	err = withConnection(c, func(d *connection) (err error) {
 		listTickets, err = d.tickets(ctx)
 		return err
 	})
