@@ -184,14 +184,27 @@ func (s *script) drain(stream string, requests int) error {
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(context.Background())
 	defer d.cancel()
-	err := s.b.Drain(ctx, stream, d)
+	err := s.b.Drain(untilWaitedFor{ctx, d.cancel}, stream, d)
 	if err == nil {
 		d.settled()
 	}
 	return err
 }
 
-// scriptDrain is the service: it stores everything but poison, and ends the drain before it has to wait.
+// untilWaitedFor ends when somebody waits for its end, as a drain does that has nothing to send now: with records that were refused
+// it would wait for minutes.
+type untilWaitedFor struct {
+	context.Context
+	cancel func()
+}
+
+// Done ends the context.
+func (c untilWaitedFor) Done() <-chan struct{} {
+	c.cancel()
+	return c.Context.Done()
+}
+
+// scriptDrain is the service: it stores everything but poison.
 type scriptDrain struct {
 	s      *script
 	stream string
