@@ -76,5 +76,5 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 // does, so that the end may be the sensor's and not the truck's.
 func (ts *tankState) frozenAtEnd(t *Tank, d draw, now float64) bool {
 	age := ts.last.t - ts.heldSince
-	return ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > 900 && now-ts.heldSince < t.Loads.Stuck.Seconds()
+	return d.step < coarseLeast && ts.heldSince <= d.end+120 && ts.interval.changes >= 8 && age > 20*ts.interval.held && age > 900 && now-ts.heldSince < t.Loads.Stuck.Seconds()
 }

@@ -39,7 +39,7 @@ func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 	t := &u.site.tanks[i]
 	back, returned := "", 0.0
-	if fall := d.opening.level - d.closing.level; ts.regained(t, d, now) >= explainedShare*fall && !u.othersGaveBack(i, d, now) {
+	if fall, r := d.opening.level-d.closing.level, ts.regained(t, d, now); r.inches >= explainedShare*fall && !u.othersGaveBack(i, d, r) {
 		removed = t.volume(d) // what came back is no inflow
 		returned = removed
 		back = fmt.Sprintf(", and the %.1f in came back", fall)
@@ -56,7 +56,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	}
 	name, rose := u.othersRoseOver(i, d)
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {
-		d.rival = fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose)
+		d.doubts = append(d.doubts, fmt.Sprintf("tank %s rose by %.1f bbl meanwhile, and more than one tank fell", name, rose))
 		rose = 0
 	}
 	if rose < explainedShare*removed {
@@ -77,10 +77,14 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	if back := ts.regained(&u.site.tanks[i], d, now); back >= explainedShare*(d.opening.level-d.closing.level) && !u.othersGaveBack(i, d, now) {
-		u.addEvent(ts, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, back))
-		u.addVerdict(i, ts, d, Recirculated, fmt.Sprintf("%.1f in of the %.1f in came back", back, d.opening.level-d.closing.level))
-		return
+	if r := ts.regained(&u.site.tanks[i], d, now); r.inches >= explainedShare*(d.opening.level-d.closing.level) && !u.othersGaveBack(i, d, r) {
+		said := fmt.Sprintf("%.1f in of the %.1f in came back", r.inches, d.opening.level-d.closing.level)
+		if r.rolled(d) {
+			u.addEvent(ts, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, r.inches))
+			u.addVerdict(i, ts, d, Recirculated, said)
+			return
+		}
+		d.doubts = append(d.doubts, said)
 	}
 	switch t := &u.site.tanks[i]; {
 	case t.Group != "":

@@ -20,7 +20,7 @@ type draw struct {
 	inflow           production // how well the inflow is known
 	stuck            stuckSpan  // when the value stood still meanwhile
 	setByValve       bool       // the contact on the load valve speaks of it
-	rival            string     // what rose meanwhile, which other draws explain as well as this one
+	doubts           []string   // why a person should look at it, as far as other tanks or what came after show it
 	resolution                  // of the sensor
 }
 

@@ -104,7 +104,7 @@ func (s siteTanks) addEvidence(i int, ts *tankState, d draw, now float64, l *Loa
 	name, rose := s.othersRoseOver(i, d)
 	l.Rivals = &Rivals{
 		MinLoad: t.Loads.MinLoad, MinRate: t.Loads.MinRate,
-		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now), 1),
+		Rose: name, RoseBbl: stats.Round(rose, 1), BackIn: stats.Round(ts.regained(t, d, now).inches, 1),
 		Watched: time.Duration(math.Max(0, now-d.end)) * time.Second,
 	}
 	for j := range s.site.tanks {
@@ -152,7 +152,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
 	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
-	say(d.rival != "", 0.5, "%s", d.rival)
+	for _, x := range d.doubts {
+		say(true, 0.5, "%s", x)
+	}
 	_, low := t.Table.Extrapolated(l.Close)
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "outside table")

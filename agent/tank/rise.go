@@ -46,20 +46,16 @@ func (s siteTanks) othersRoseOver(i int, d draw) (name string, bbl float64) {
 	return s.othersRose(i, d.start-30-d.opening.away, d.end+150+d.closing.away)
 }
 
-// othersGaveBack says that what came back came out of another tank of the site, so that it does not
-// undo the draw.
-func (s siteTanks) othersGaveBack(i int, d draw, now float64) bool {
-	to := math.Min(now, d.end+s.site.tanks[i].Loads.Confirm.Seconds())
+// othersGaveBack says that what came back came out of other tanks of the site, so that it does not undo the draw.
+func (s siteTanks) othersGaveBack(i int, d draw, r returned) bool {
+	t := &s.site.tanks[i]
+	gave := 0.0
 	for j := range s.site.tanks {
-		o := &s.site.tanks[j]
-		if j == i || o.Group != "" && o.Group == s.site.tanks[i].Group {
-			continue
-		}
-		if -s.st.tanks[j].rise(o, d.end+60, to) >= explainedShare*explainedShare*s.site.tanks[i].volume(d) {
-			return true
+		if s.separate(i, j) {
+			gave += math.Max(0, -s.st.tanks[j].rise(&s.site.tanks[j], d.end+60, r.last))
 		}
 	}
-	return false
+	return gave >= explainedShare*r.inches*t.Table.PerInch(d.closing.level)
 }
 
 // othersLost is the barrels that the site's other tanks lost between two times: then a rise is theirs.
@@ -72,18 +68,47 @@ func (s siteTanks) othersLost(i int, from, to float64) (bbl float64) {
 	return bbl
 }
 
-// regained are the inches of its fall that the level has won back since a draw, beyond the
-// inflow, inches.
-func (ts *tankState) regained(t *Tank, d draw, now float64) float64 {
-	high := 0.0
-	for _, n := range nodes(between(ts.levels.recent, d.end+60, now), nodeEvery) {
-		if n.t > d.end+t.Loads.Confirm.Seconds() && n.v < d.closing.level+high {
+// returned is what of a fall has come back since.
+type returned struct {
+	inches float64 // beyond the inflow
+	first  float64 // when a tenth of it was back
+	last   float64 // when nine tenths were
+}
+
+// regained is what of its fall the level has won back since a draw. One that falls again after the confirmation has come
+// to its end.
+func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
+	r := returned{first: d.end, last: d.end}
+	won := func(n node) float64 { return n.v - d.closing.level - d.usualInflow*(n.t-d.end) }
+	all := nodes(between(ts.levels.recent, d.end+60, now), nodeEvery)
+	for _, n := range all {
+		if n.t > d.end+t.Loads.Confirm.Seconds() && n.v < d.closing.level+r.inches {
 			break
 		}
-		high = math.Max(high, n.v-d.closing.level-d.usualInflow*(n.t-d.end))
+		r.inches = math.Max(r.inches, won(n))
 	}
-	return high
+	for k := len(all) - 1; k >= 0; k-- {
+		if won(all[k]) >= 0.1*r.inches {
+			r.first = all[k].t
+		}
+		if won(all[k]) >= 0.9*r.inches {
+			r.last = all[k].t
+		}
+	}
+	return r
 }
+
+// rolled says that what came back is what was pumped out: all of it, and as fast. A truck's oil does not come back, and what
+// fills the tank up behind it is another pump's, or stops at another level.
+func (r returned) rolled(d draw) bool {
+	fall := d.opening.level - d.closing.level
+	return r.inches >= rolledShare*fall && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
+}
+
+const (
+	rolledShare = 0.85 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
+	rolledRate  = 0.7  // of the rate of the fall
+)
 
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
 // a recirculation.
@@ -96,5 +121,5 @@ func (ts *tankState) stillReturning(t *Tank, d draw, now float64) bool {
 	per := t.Table.PerInch(b)
 	flows := ok1 && ok2 && ts.last.t-600 > d.end && (b-a-d.usualInflow*580)*per >= t.Loads.MinRate*580/60
 	back := b - d.closing.level - d.usualInflow*(ts.last.t-20-d.end) // as regained counts it
-	return flows && back > 0.15*(d.opening.level-d.closing.level) && back < explainedShare*(d.opening.level-d.closing.level)
+	return flows && back > 0.15*(d.opening.level-d.closing.level) && back < rolledShare*(d.opening.level-d.closing.level)
 }
