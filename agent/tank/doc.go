@@ -17,7 +17,7 @@
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), rest (the gauges
 //	                before and after), edges (when and at which level it began and ended), draws (which falls are one truck),
 //	                valve (what the load valve's contact says)
-//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was), load
+//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was), error and error_factors, load
 //	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //

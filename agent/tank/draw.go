@@ -21,6 +21,7 @@ type draw struct {
 	stuck            stuckSpan  // when the value stood still meanwhile
 	setByValve       bool       // the contact on the load valve speaks of it
 	doubts           []string   // why a person should look at it, as far as other tanks or what came after show it
+	within           bounds     // from the end of the draw before to the start of the one after
 	resolution                  // of the sensor
 }
 

@@ -91,7 +91,7 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 }
 
 func joinedDraw(a, b draw) draw {
-	a.end, a.closing = b.end, b.closing
+	a.end, a.closing, a.within.hi = b.end, b.closing, b.within.hi
 	a.parts += b.parts
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
 	a.slosh, a.endLine = b.slosh, b.endLine
@@ -139,7 +139,7 @@ func joinedOverStuck(a, b draw) draw {
 	a.stuck = stuckSpan{a.end, b.end}
 	end := crossing(a.endLine, line{b.end, b.closing.level, b.inflowAfter}, a.end, b.end)
 	a.gap = math.Max(a.gap, b.end-a.end)
-	a.closing, a.inflowAfter = b.closing, b.inflowAfter
+	a.closing, a.inflowAfter, a.within.hi = b.closing, b.inflowAfter, b.within.hi
 	a.closing.level -= b.inflowAfter * (b.end - end)
 	a.closing.away, a.closing.carried = b.end-end, b.end-end
 	a.endLine.v += b.closing.level - a.endLine.at(b.end) + 1 // what comes now lies off the falling line

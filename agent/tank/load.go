@@ -11,9 +11,8 @@ import (
 const (
 	trendMost      = 64      // samples
 	trendBefore    = 20 * 60 // s before the start
-	reviewChance   = 0.04    // that a volume is off by more than a barrel and a hundredth
+	reviewChance   = 0.2     // that a volume is off by more than a barrel and a hundredth
 	confidenceMost = 0.99    // no observation is surer
-	hiddenShare    = 0.25    // share by which the duration of a draw that nobody saw is not known
 	restShort      = 300.    // s of readings after an end, of which less may have been slosh
 )
 
@@ -36,7 +35,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.InflowUnknown = !d.inflow.known && d.inflowAfter == 0
 	l.RemovedBbl = l.GaugeBbl + l.InflowBbl
 	l.Rate = l.RemovedBbl / (math.Max(d.end-d.start, 1) / 60)
-	l.ErrorBbl = 2 * t.volumeError(d)
+	l.ErrorBasis = ts.levels.errorBasis(t, d)
+	l.ErrorBbl = l.ErrorBasis.calibrated()
 	if t.Group != "" {
 		l.GroupBbl = s.groupBbl(i, d)
 	}
@@ -197,18 +197,4 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 // barrel and a hundredth of it.
 func chanceWrong(bbl, sigma float64) float64 {
 	return math.Erfc(math.Max(1, 0.01*bbl) / (sigma * math.Sqrt2))
-}
-
-// volumeError is the standard error of the volume between the gauges of a draw, barrels. What
-// is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
-// neither the duration is known, nor which part of the gap was before it, when a full
-// tank's well was shut in.
-func (t *Tank) volumeError(d draw) float64 {
-	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
-	lean := d.opening.carried + d.closing.carried
-	hidden := 0.0
-	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
-		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
-	}
-	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden))
 }

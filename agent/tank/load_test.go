@@ -36,6 +36,25 @@ func dumpedVolume(w tanktest.Well, m tanktest.Move, off []float64) float64 {
 	return (want.open + off[int(want.start)] - want.close - off[int(want.end)]) * tanktest.PerInch
 }
 
+// A gauge of which the rest some minutes away says otherwise is not sure: oil that creeps out of the hose
+// for minutes, foam that collapses.
+func TestTheRestBesideAGaugeIsItsWitness(t *testing.T) {
+	said := func(inches float64) float64 {
+		r := newRig(t, aWell)
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > aLoad.End() {
+				v += inches * math.Min(1, (s-aLoad.End())/300)
+			}
+			return v, true
+		}
+		r.run(0, 8*3600)
+		return r.loads[0].ErrorBbl
+	}
+	if plain, crept := said(0), said(0.8); plain > 0.5 || crept < 0.8*tanktest.PerInch/2 {
+		t.Errorf("plain %.2f bbl, and where the level crept by 0.8 in behind the end %.2f", plain, crept)
+	}
+}
+
 // The error that a load names is what it says: over tanks fed evenly and by dumps, seen well,
 // seldom, and not at all while it was hauled, 19 of 20 volumes are off by less, and the
 // errors are not made wide to be safe.

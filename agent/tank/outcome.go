@@ -46,21 +46,22 @@ type Outcome struct {
 // oil that flowed in meanwhile is apart, in InflowBbl.
 type Load struct {
 	Tank          string
-	Began         time.Time // the start as it was fixed when the draw was first seen and stored: what a ticket number is made of
-	Start         time.Time // instant of the opening, by the newest clock
-	End           time.Time // instant of the closing
-	Open          float64   // inches at the start
-	Close         float64   // inches at the end
-	GaugeBbl      float64   // table volume of Open less that of Close
-	InflowBbl     float64   // barrels that flowed in from Start to End, estimated
-	InflowUnknown bool      // nothing at rest was seen before the load or after it: InflowBbl is 0 for want of knowledge
-	RemovedBbl    float64   // GaugeBbl + InflowBbl
-	Rate          float64   // barrels removed per minute of site time, over the whole load
-	Sigma         float64   // inches, the sensor's noise
-	Confidence    float64   // chance that GaugeBbl is right to the greater of a barrel and a hundredth; at most 0.99
-	ErrorBbl      float64   // twice the standard error of GaugeBbl: in 19 of 20 loads it is off by less
-	Parts         int       // 1 and the number of pauses
-	Samples       int       // readings from Start to End
+	Began         time.Time  // the start as it was fixed when the draw was first seen and stored: what a ticket number is made of
+	Start         time.Time  // instant of the opening, by the newest clock
+	End           time.Time  // instant of the closing
+	Open          float64    // inches at the start
+	Close         float64    // inches at the end
+	GaugeBbl      float64    // table volume of Open less that of Close
+	InflowBbl     float64    // barrels that flowed in from Start to End, estimated
+	InflowUnknown bool       // nothing at rest was seen before the load or after it: InflowBbl is 0 for want of knowledge
+	RemovedBbl    float64    // GaugeBbl + InflowBbl
+	Rate          float64    // barrels removed per minute of site time, over the whole load
+	Sigma         float64    // inches, the sensor's noise
+	Confidence    float64    // chance that GaugeBbl is right to the greater of a barrel and a hundredth; at most 0.99
+	ErrorBbl      float64    // twice the standard error of GaugeBbl: in 19 of 20 loads it is off by less
+	ErrorBasis    ErrorBasis `json:"-"` // what ErrorBbl was made of; not kept
+	Parts         int        // 1 and the number of pauses
+	Samples       int        // readings from Start to End
 	Gap           time.Duration
 	Review        []string // reasons why a person should look; empty when good
 	Remarks       []string // what a reader should know and is no reason for doubt, as a step of the clock that was followed

@@ -268,6 +268,9 @@ func (p *player) take(o Outcome) {
 		return
 	}
 	l := o.Load
+	if l == nil {
+		return
+	}
 	var t benchTicket
 	t.TicketNumber = fmt.Sprintf("A-%s-%s", l.Tank, l.Began.Format("20060102T1504Z"))
 	t.Tank.ExternalID = l.Tank

@@ -71,7 +71,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/modbus/line":       {may: "collectors", tests: "collectors/modbus/linetest collectors/modbus/modbustest collectors/registers", why: "requests and answers; it knows of no point, device or poll"},
 	"deploy/bench/modbus":          {may: "collectors collectors/modbus collectors/modbus/line collectors/modbus/modbustest", why: "measures, and never ships"},
 	"deploy/bench/mqtt":            {why: "measures, and never ships"},
-	"deploy/bench/sites":           {may: "collectors/sim/sites", why: "judges the program by what it writes, and never ships"},
+	"deploy/bench/sites":           {may: "collectors/sim/sites agent/tank", tests: "deploy/proof", why: "judges the program by what it writes, and calibrates the error that the detector claims; never ships"},
 	"agent/cloud/keys":             {tests: "agent/cloud agent/cloud/cloudtest deploy/proof outbox/outboxtest", why: "which key goes with a request; it knows of the service that it renews and logs in"},
 	"agent/cloud/cloudtest":        {why: "judges agent/cloud with types of its own, so that a misspelt field there fails here"},
 	"outbox/boltfile":              {may: "outbox/disk", why: "reads bbolt's pages by itself, sound or not; it knows no record"},

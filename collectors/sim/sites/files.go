@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -90,6 +91,48 @@ func (s *Site) Config() string {
 		}
 	}
 	return y.String()
+}
+
+// Tank is what gauger.yaml says of a tank.
+type Tank struct {
+	ID, Sensor, Group string
+	Height            float64      // in
+	Strapping         [][2]float64 // in, bbl
+}
+
+// Tanks lists the tanks of the site.
+func (s *Site) Tanks() []Tank {
+	var list []Tank
+	for i, t := range s.plan.tanks {
+		list = append(list, Tank{s.plan.tankID(i), t.gauge.class, t.group, t.height, t.strapping()})
+	}
+	return list
+}
+
+// Poll is the time between two readings, as gauger.yaml says it.
+func (s *Site) Poll() time.Duration { return time.Duration(s.plan.recorder.poll) * time.Second }
+
+// Reading is one level of the recording.
+type Reading struct {
+	Tank  int
+	Value float64 // in; NaN where no number came
+	Good  bool
+	At    time.Time
+	Mono  time.Duration // since the box started
+	Boot  int
+}
+
+// Readings gives the levels in the order of arrival.
+func (s *Site) Readings(yield func(Reading) bool) {
+	for _, row := range s.rows {
+		r := Reading{Tank: row.tank, Value: row.value, Good: !row.bad, At: s.plan.instant(row.second), Mono: time.Duration(row.mono) * time.Second, Boot: row.boot}
+		if row.missing {
+			r.Value = math.NaN()
+		}
+		if !yield(r) {
+			return
+		}
+	}
 }
 
 // Barrels is what a tank's strapping table says of two readings of its gauge, in.

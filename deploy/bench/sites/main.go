@@ -1,7 +1,8 @@
 // Command sites, built as sitesbench, plays the recordings of collectors/sim/sites through gauger's backtest and compares
 // the tickets with the truth. Held-out kinds are shown as totals only, unless asked for by -held: who tunes does not ask.
 //
-// Order of files: play.go (the program on one site), match.go (tickets and truth), figures.go (what is counted), table.go.
+// Order of files: play.go (the program on one site), inside.go (the detector alone on one), match.go (tickets and truth), figures.go (what is counted), table.go,
+// calibrate.go (the factors of the detector's error).
 package main
 
 import (
@@ -23,6 +24,7 @@ type options struct {
 	seeds              []uint64
 	each, jobs         int
 	held, loads        bool
+	alone, calibrate   bool
 }
 
 func main() {
@@ -35,6 +37,8 @@ func main() {
 	flag.IntVar(&o.jobs, "j", 2, "sites at once")
 	flag.BoolVar(&o.held, "held", false, "show the held-out kinds one by one too; not while tuning")
 	flag.BoolVar(&o.loads, "loads", false, "show every load")
+	flag.BoolVar(&o.alone, "alone", false, "judge the detector without the program around it, which is faster")
+	flag.BoolVar(&o.calibrate, "calibrate", false, "learn the detector's factors of error on the tuning kinds, and print them as its Go file")
 	flag.Parse()
 	for _, text := range strings.Split(*seeds, ",") {
 		seed, err := strconv.ParseUint(text, 10, 64)
@@ -43,7 +47,11 @@ func main() {
 		}
 		o.seeds = append(o.seeds, seed)
 	}
-	if err := bench(o); err != nil {
+	run := bench
+	if o.calibrate {
+		run = calibrate
+	}
+	if err := run(o); err != nil {
 		fail(err)
 	}
 }
@@ -72,7 +80,13 @@ func bench(o options) error {
 		defer os.RemoveAll(folder)
 	}
 	began := time.Now()
-	outcomes, all, err := playAll(exe, folder, jobs(o), o)
+	way := func(s *sites.Site) (outcome, error) {
+		return play(exe, filepath.Join(folder, slug(s.Name)), s, o.keep != "")
+	}
+	if o.alone {
+		way = inside
+	}
+	outcomes, all, err := playAll(jobs(o), o.jobs, way)
 	if err != nil {
 		return err
 	}
@@ -102,17 +116,17 @@ func jobs(o options) []job {
 }
 
 // playAll plays every site; what it returns is in the order of the jobs, however many ran at once.
-func playAll(exe, folder string, todo []job, o options) ([]outcome, []*sites.Site, error) {
+func playAll(todo []job, at int, play func(*sites.Site) (outcome, error)) ([]outcome, []*sites.Site, error) {
 	played := make([]outcome, len(todo))
 	made := make([]*sites.Site, len(todo))
 	wrong := make([]error, len(todo))
 	next := make(chan int)
 	var workers sync.WaitGroup
-	for range max(1, o.jobs) {
+	for range max(1, at) {
 		workers.Go(func() {
 			for i := range next {
 				made[i] = todo[i].kind.Make(todo[i].seed, todo[i].number)
-				played[i], wrong[i] = play(exe, filepath.Join(folder, slug(made[i].Name)), made[i], o.keep != "")
+				played[i], wrong[i] = play(made[i])
 				played[i].kind, played[i].held = todo[i].kind.Name, todo[i].kind.HeldOut()
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors/sim/sites"
 )
 
@@ -17,6 +18,7 @@ type verdict struct {
 	off     float64 // bbl, the ticket's gauge less the true one
 	said    float64 // bbl, the error that the ticket claims at most
 	hasSaid bool
+	load    *tank.Load // what made the ticket, where it is one and known
 }
 
 // near says that so many barrels off a load are still right: within 1 bbl or 1 %.
@@ -77,6 +79,9 @@ func match(s *sites.Site, tickets []ticket) outcome {
 			v.marked = v.marked || t.review()
 			said, has := t.errBbl()
 			v.said, v.hasSaid = v.said+said, has
+			if len(of[i]) == 1 {
+				v.load = t.load
+			}
 		}
 		out.loads = append(out.loads, v)
 	}

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors/sim/sites"
 )
 
@@ -25,6 +26,8 @@ type ticket struct {
 	Start        time.Time `json:"start"`
 	End          time.Time `json:"end"`
 	Comments     string    `json:"comments"`
+
+	load *tank.Load // of a detector that was played inside; else nil
 }
 
 type level struct {

@@ -82,6 +82,12 @@ func show(form string, x float64) string {
 	return fmt.Sprintf(form, x)
 }
 
+// claimSizes are the sizes of a claim, bbl.
+var claimSizes = []struct {
+	name     string
+	from, to float64
+}{{"says less than 0.5", 0, 0.5}, {"0.5 to 1", 0.5, 1}, {"1 to 2", 1, 2}, {"2 and more", 2, math.Inf(1)}}
+
 // coverage tells how often a ticket's own claim held, by class of sensor, size of the claim and the way of feeding.
 func coverage(w io.Writer, f [3]figures) {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -103,10 +109,7 @@ func coverage(w io.Writer, f [3]figures) {
 	for _, sensor := range named(f[2].claims, func(c claim) string { return c.sensor }) {
 		lines(sensor, func(c claim) bool { return c.sensor == sensor })
 	}
-	for _, size := range []struct {
-		name     string
-		from, to float64
-	}{{"says less than 0.5", 0, 0.5}, {"0.5 to 1", 0.5, 1}, {"1 to 2", 1, 2}, {"2 and more", 2, math.Inf(1)}} {
+	for _, size := range claimSizes {
 		lines(size.name, func(c claim) bool { return c.said >= size.from && c.said < size.to })
 	}
 	for _, way := range named(f[2].claims, func(c claim) string { return c.feeding }) {

@@ -1,0 +1,89 @@
+package tank
+
+import (
+	"math"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	hiddenShare  = 0.25  // share by which the duration of a draw that nobody saw is not known
+	witnessFirst = 120.0 // s from a gauge at which the rest has no part in the gauge any more
+	witnessLast  = 420.0 // s to which it is asked what it says of the gauge
+	stillDay     = 3.0   // bbl a day, below which a well brings nothing
+	livelyStray  = 0.5   // bbl by which ten minutes' inflow strays from even, from which on it comes in dumps
+)
+
+// ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the classes that
+// the factors go by. The detector knows no more of a site than this.
+type ErrorBasis struct {
+	Bbl     float64
+	Sensor  string // kind of sensor
+	Feeding string // none, even, dumps, unknown: as the level at rest showed it
+	Reading string // dense, steps, gap: how the readings came
+}
+
+// errorBasis is the error of a draw's volume before calibration.
+func (l *levels) errorBasis(t *Tank, d draw) ErrorBasis {
+	b := ErrorBasis{Bbl: 2 * l.volumeError(t, d), Sensor: t.Sensor, Feeding: "even", Reading: "dense"}
+	if b.Sensor == "" {
+		b.Sensor = "radar"
+	}
+	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
+	switch {
+	case !d.inflow.known:
+		b.Feeding = "unknown"
+	case per*math.Sqrt(d.inflow.variance*600) >= livelyStray:
+		b.Feeding = "dumps"
+	case per*d.usualInflow*inflowDay < stillDay:
+		b.Feeding = "none"
+	}
+	switch {
+	case d.opening.carried+d.closing.carried > 0:
+		b.Reading = "gap"
+	case d.step >= coarseLeast || d.deadband > 0:
+		b.Reading = "steps"
+	}
+	return b
+}
+
+// calibrated is the error that 19 of 20 volumes are within, in wide simulation.
+func (b ErrorBasis) calibrated() float64 { return b.Bbl * b.Factor() }
+
+// Factor is the calibration of the classes.
+func (b ErrorBasis) Factor() float64 {
+	f := 1.0
+	for _, class := range []string{b.Sensor, b.Feeding, b.Reading} {
+		if x, ok := errorFactors[class]; ok {
+			f *= x
+		}
+	}
+	return f
+}
+
+// volumeError is the standard error of the volume between the gauges of a draw, barrels. What
+// is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
+// neither the duration is known, nor which part of the gap was before it, when a full
+// tank's well was shut in. Where the rest some minutes from a gauge says otherwise than the
+// gauge, one of the two is wrong.
+func (l *levels) volumeError(t *Tank, d draw) float64 {
+	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
+	lean := d.opening.carried + d.closing.carried
+	hidden := 0.0
+	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
+		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
+	}
+	before := l.witness(line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
+	after := l.witness(line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
+	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
+}
+
+// witness is by how much the rest in a time, the middle of it, strays from a gauge that the inflow
+// carries there, in inches; 0 where nothing was read.
+func (l *levels) witness(gauge line, from, to float64) float64 {
+	b := between(l.recent, from, to)
+	if len(b) == 0 {
+		return 0
+	}
+	return stats.Median(values(b)) - gauge.at((b[0].t+b[len(b)-1].t)/2)
+}
