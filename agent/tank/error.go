@@ -65,7 +65,8 @@ func (b ErrorBasis) Factor() float64 {
 // is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
 // neither the duration is known, nor which part of the gap was before it, when a full
 // tank's well was shut in. Where the rest some minutes from a gauge says otherwise than the
-// gauge, one of the two is wrong.
+// gauge, one of the two is wrong. Tanks of a group are gauged when the equaliser has done its work, and
+// nobody knows how long it took.
 func (l *levels) volumeError(t *Tank, d draw) float64 {
 	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
 	lean := d.opening.carried + d.closing.carried
@@ -73,16 +74,24 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	if d.samples == 0 && d.opening.carried > 0 && d.closing.carried > 0 {
 		hidden = math.Hypot(hiddenShare*(d.end-d.start)*d.inflowAfter, lean*(d.inflowAfter-d.inflowBefore)/math.Sqrt(12))
 	}
-	before := l.witness(line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
-	after := l.witness(line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
+	before := l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
+	after := l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
+	if t.Group != "" {
+		after = math.Hypot(d.inflowAfter, d.inflow.err) * t.Loads.GroupSettle.Seconds()
+	}
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
 }
 
 // witness is by how much the rest in a time, the middle of it, strays from a gauge that the inflow
-// carries there, in inches; 0 where nothing was read.
-func (l *levels) witness(gauge line, from, to float64) float64 {
+// carries there, in inches; 0 where nothing was read, or where the tank was filled.
+func (l *levels) witness(per float64, gauge line, from, to float64) float64 {
 	b := between(l.recent, from, to)
 	if len(b) == 0 {
+		return 0
+	}
+	first, last := b[:(len(b)+1)/2], b[len(b)/2:]
+	rose := stats.Median(values(last)) - stats.Median(values(first))
+	if rose*per > fillRate/60*(last[0].t-first[0].t) && rose > 0 {
 		return 0
 	}
 	return stats.Median(values(b)) - gauge.at((b[0].t+b[len(b)-1].t)/2)

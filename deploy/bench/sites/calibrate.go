@@ -14,7 +14,7 @@ import (
 
 const (
 	covers      = 0.95 // share of the volumes that an error is to hold for, in each class
-	classLeast  = 100  // tickets from which on a class has a factor of its own
+	classLeast  = 40   // tickets from which on a class has a factor of its own
 	fitRounds   = 50
 	ownDoubt    = "volume uncertain" // a review's reason that is the error itself
 	ownDoubtGap = "at an edge"
