@@ -14,14 +14,20 @@
 //	in and out      outcome (inputs, loads, events, corrections, verdicts)
 //	what is known   sample, interval (and noise), readings, draw, levels, resolution, auxiliary, clock, episode, tank_state, state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
-//	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), rest (the gauges
-//	                before and after), edges (when and at which level it began and ended), draws (which falls are one truck),
-//	                valve (what the load valve's contact says)
-//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was), error and error_factors, load
+//	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
+//	                pieces of the level before and after), rest (the gauges there), equaliser (the gauge of a group's tank),
+//	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
+//	                load valve's contact says)
+//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was), error and
+//	                error_factors, load
 //	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //
 // # Decisions
+//
+// A gauge is read as a person reads it off a plot: the level before and after a draw is cut into straight pieces, as exactly
+// as a price for each piece allows, and the gauge is the last of them that had not begun to fall, or the lowest behind, for
+// once a draw is over the level only rises.
 //
 // The error is a statement. Load.ErrorBbl is two standard errors of the volume: the sensor's class, noise, slosh, steps and
 // deadbands, how the well feeds its tank, and how far a gauge was carried through a silence. A test holds it to its word. Review

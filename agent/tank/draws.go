@@ -28,7 +28,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		return nil, false
 	}
 	in := ts.inflow(t, seen)
-	fs := ts.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(b)
+	fs := ts.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(ts.withoutEchoes(b))
 	lo := ts.decidedTo
 	for k, f := range fs {
 		hi := math.Inf(1)
@@ -80,6 +80,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
 		return false
+	}
+	if va > partBbl && vb < partBbl && pause < pauseSure && b.opening.level-b.closing.level > ts.noise.leastFall() {
+		return true // its last, when the pump faded or the driver topped off
 	}
 	if math.Min(va, vb) < partBbl || pause > 120 && math.Min(a.opening.level-a.closing.level, b.opening.level-b.closing.level) < 2*ts.noise.leastFall() {
 		return pause < 120

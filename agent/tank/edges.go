@@ -7,16 +7,16 @@ import (
 )
 
 const (
-	edgeMost    = 1.0   // in about a gauge that are left out at most, for slosh and a pump's slow start
-	restNear    = 120.0 // s of rest next to a fall that place it roughly
-	rampClear   = 20.0  // s before the crossing that a pump's slow start may reach
-	openTries   = 4     // times that an opening is looked for, each time with a better start
-	peakLong    = 60.0  // s before a draw in which its peak lies
-	settleShort = 15.0  // s after the end before a sample counts at all
-	vapourFade  = 150.0 // s in which the dip of a hydrostatic sensor fades by e
-	vapourLong  = 900.0 // s of rest in which the dip is fitted
-	vapourMost  = 4.0   // in
-	vapourUsual = 0.75  // in, give or take as much
+	edgeMost    = 1.0    // in about a gauge that are left out at most, for slosh and a pump's slow start
+	restNear    = 120.0  // s of rest next to a fall that place it roughly
+	rampClear   = 20.0   // s before the crossing that a pump's slow start may reach
+	openTries   = 4      // times that an opening is looked for, each time with a better start
+	plateauLong = 2700.0 // s behind a draw in which a plateau is looked for
+	settleShort = 15.0   // s after the end before a sample counts at all
+	vapourFade  = 150.0  // s in which the dip of a hydrostatic sensor fades by e
+	vapourLong  = 900.0  // s of rest in which the dip is fitted
+	vapourMost  = 4.0    // in
+	vapourUsual = 0.75   // in, give or take as much
 )
 
 // findEdges finds the edges of a fall by what is known now.
@@ -38,11 +38,10 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 
 	d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
 	rest := ts.resting(t, d)
-	rest.before = true
+	rest.before, rest.head = true, head
 	for range openTries {
 		rest.at = d.start
 		rest.samples = d.beforeDraw(between(ts.levels.recent, math.Max(in.lo, f.from.t-d.restReach()), math.Max(d.start-rampClear, f.from.t)))
-		rest.peak = highest(between(ts.levels.recent, d.start-peakLong, d.start+rampClear))
 		d.opening = rest.estimate(made.last).orLine(s0, d.start, ts.noise.perSample())
 		s0 = line{d.start, d.opening.level, made.last}
 		d.start = crossing(head, s0, f.from.t-60, firstTime(inner, f.to.t))
@@ -84,7 +83,7 @@ func (ts *tankState) underWay(f fall, open, closing float64) []sample {
 
 // resting is a stretch of samples about a draw that is yet to be chosen.
 func (ts *tankState) resting(t *Tank, d draw) resting {
-	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
+	return resting{sigma: ts.noise.perSample(), inflow: d.inflow, resolution: d.resolution, perBbl: 1 / t.Table.PerInch(ts.last.v), top: float64(t.Height) - freeboard, sensorError: t.sensorError()}
 }
 
 // moveStart moves the start of a draw to an instant that is known better.
@@ -117,7 +116,7 @@ func (ts *tankState) closingGauge(t *Tank, d *draw, in bounds) gauge {
 // restedGauge is the closing level of a tank that no equaliser moves.
 func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	from := d.afterDraw(ts.levels.recent, d.end+math.Max(settleShort, t.Loads.Settle.Seconds()))
-	b := between(ts.levels.recent, from, math.Min(in.hi, from+math.Max(restLong, 2.5*ts.interval.usual)))
+	b := between(ts.levels.recent, from, math.Min(in.hi, from+math.Max(plateauLong, 2.5*ts.interval.usual)))
 	if len(b) == 0 { // nothing but what came right after, or long after
 		b = between(ts.levels.recent, math.Min(d.end+1, from), in.hi)
 		b = b[:searchTime(b, firstTime(b, 0)+restLong)]
@@ -133,9 +132,19 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	return r.estimate(d.inflowAfter)
 }
 
-// groupGauge is the level of a group's tank after the equaliser.
+// groupGauge is the level of a group's tank after the equaliser: when it has had the time that is set, or else when
+// what is still to come across is less than evenBbl.
 func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
 	settle := t.Loads.GroupSettle.Seconds()
+	if settle == 0 {
+		r := ts.resting(t, *d)
+		r.at, r.slosh = ts.levels.pumpStopped(d), d.slosh
+		r.samples = between(ts.levels.recent, r.at, math.Min(in.hi, r.at+plateauLong))
+		if g, ok := r.evenedGauge(t, d); ok {
+			return g
+		}
+		settle = groupSettle
+	}
 	b := between(ts.levels.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
 	if len(b) == 0 {
 		b = between(ts.levels.recent, d.end+1, math.Min(in.hi, d.end+settle))
@@ -163,7 +172,7 @@ func (r resting) withoutDip(inflow float64) gauge {
 		fade := math.Exp(-(s.t - r.at) / vapourFade)
 		off := float64(s.v) - (level - fade*dip)
 		kl, kd := ll-fade*ld, ld-fade*dd
-		all := kl - fade*kd + r.sampleVariance(s, 0, math.Inf(1))
+		all := kl - fade*kd + r.sampleVariance(s, r.sigma)
 		level, dip = level+off*kl/all, dip+off*kd/all
 		ll, ld, dd = ll-kl*kl/all, ld-kl*kd/all, dd-kd*kd/all
 	}

@@ -9,8 +9,6 @@ import (
 const (
 	restFew        = 3    // samples of the first block
 	restSigmas     = 3.0  // standard errors by which a block may differ
-	restLean       = 0.2  // share of a slope that is not known
-	restBlur       = 0.2  // in of noise that hides the dumps of a separator
 	restApart      = 45.0 // s between samples of which each stands for itself
 	freeboard      = 8.0  // in below the top of the shell to which a well fills a tank at most
 	edgeUnsure     = 35.0 // s about an edge in which a dump cannot be told from the truck
@@ -34,7 +32,8 @@ type resting struct {
 	samples     []sample
 	sigma       float64
 	slosh       float64 // amplitude at the instant
-	peak        float64 // in, the highest about the instant, before a draw
+	head        line    // how the level fell at first, before a draw
+	perBbl      float64 // in a barrel
 	inflow      production
 	top         float64 // in, the highest that a well may fill the tank; 0: unknown
 	sensorError float64 // in, the standard error of its kind of sensor
@@ -48,21 +47,9 @@ func (r resting) nearest(i int) sample {
 	return r.samples[i]
 }
 
-// fade is the time in which a sample loses weight by e, because the level strays from an
-// even rise: where the noise hides the dumps, and the best mean is that of a random walk in
-// noise, whose variance is then the inverse of the weights.
-func (r resting) fade() float64 {
-	if n := len(r.samples); n > 1 && r.sigma >= restBlur && r.inflow.variance > 0 {
-		return math.Sqrt(stats.Square(r.sigma) * (r.samples[n-1].t - r.samples[0].t) / float64(n-1) / r.inflow.variance)
-	}
-	return math.Inf(1)
-}
-
-// sampleVariance is the variance of a sample that is carried to the instant: its noise, the slosh,
-// and how well the slope is known.
-func (r resting) sampleVariance(s sample, slope, fade float64) float64 {
-	dt := math.Abs(s.t - r.at)
-	return stats.Square(r.sigma)*math.Exp(dt/fade) + stats.Square(r.slosh*math.Exp(-dt/sloshFade)) + stats.Square(restLean*slope*dt)
+// sampleVariance is the variance of a sample: its noise, and the slosh.
+func (r resting) sampleVariance(s sample, sigma float64) float64 {
+	return stats.Square(sigma) + stats.Square(r.slosh*math.Exp(-math.Abs(s.t-r.at)/sloshFade))
 }
 
 // estimate carries the rest to its instant, rising at the inflow's slope in inches per second,
@@ -149,71 +136,25 @@ func (r resting) withoutFalling() []sample {
 	return r.samples[1:]
 }
 
-// near is the level at an instant close to the samples. The longest stretch is used that
-// agrees with itself, either lying still (between two dumps of a separator) or rising.
+// near is the level at an instant close to the samples: the nearest piece of them that lies at rest, read at the instant or,
+// where the level still fell or rocked between the two, at its own near end.
 func (r resting) near(slope float64) gauge {
-	still, rising := r.longestRest(0), r.longestRest(slope)
-	g := rising
-	if still.samples > rising.samples && r.sigma < restBlur {
-		g = still
+	ps, sigma := r.pieces()
+	k := r.lastBefore(ps, slope)
+	if !r.before {
+		k = r.lowestBehind(ps, slope)
 	}
-	if g.samples <= restFew && len(r.samples) > restFew {
-		g = r.onLine(g)
-	}
-	return g
-}
-
-// longestRest takes block after block while it agrees with what was taken before.
-func (r resting) longestRest(slope float64) gauge {
-	var sum, weight float64
-	fade := r.fade()
-	g := gauge{away: math.Abs(r.nearest(0).t - r.at)}
-	first := restFew
-	if len(r.samples) > 1 && math.Abs(r.nearest(1).t-r.nearest(0).t) > restApart {
-		first = 1
-	}
-	for size, i := first, 0; i < len(r.samples); size = max(2, i/2) {
-		var bs, bw float64
-		j := min(i+size, len(r.samples))
-		if math.Abs(r.nearest(j-1).t-r.at) > restLong+g.away {
-			break
-		}
-		for k := i; k < j; k++ {
-			s := r.nearest(k)
-			w := 1 / r.sampleVariance(s, slope, fade)
-			bs += w * (float64(s.v) - slope*(s.t-r.at))
-			bw += w
-		}
-		if i > 0 && math.Abs(bs/bw-sum/weight) > restSigmas*math.Sqrt(1/bw+1/weight)+0.01 {
-			break
-		}
-		sum, weight, i = sum+bs, weight+bw, j
-		g.samples = i
-	}
-	if g.samples == 0 {
-		s := r.nearest(0)
-		return gauge{level: float64(s.v) - slope*(s.t-r.at), err: r.sigma, samples: 1, away: g.away}
-	}
-	g.level, g.err = sum/weight, math.Sqrt(1/weight)
-	return g
-}
-
-// onLine is for a level that moves too fast to have rested, as when a tank is topped up
-// until the pump starts: the line through the nearest samples.
-func (r resting) onLine(g gauge) gauge {
-	n := min(len(r.samples), 8)
-	near := r.samples[:n]
-	if r.before { // few: the filling may have ended a minute before the pump began
-		n = min(n, 5)
-		near = r.samples[len(r.samples)-n:]
-	}
-	l, ok := fit(near)
-	if !ok || math.Abs(l.slope) < 0.3/60 || r.before && l.slope < 0 {
-		return g // what falls before a draw is the draw
-	}
-	v := l.at(r.at)
+	p, end, nearest := ps[k], ps[k].from, k == 0
 	if r.before {
-		v = math.Min(v, r.peak)
+		end, nearest = p.to, k == len(ps)-1
 	}
-	return gauge{level: v, err: 2 * r.sigma, samples: n, away: g.away}
+	carry := r.at - end
+	if nearest && p.to-p.from >= 2*pieceCarry {
+		end += stats.Clamp(carry, -pieceCarry, pieceCarry)
+	}
+	level, err := p.drawn(end, slope)
+	if r.before || nearest {
+		level += slope * (r.at - end)
+	}
+	return gauge{level: level, err: math.Max(err, sigma/math.Sqrt(float64(len(r.samples)))), samples: p.n, away: math.Abs(r.nearest(0).t - r.at)}
 }

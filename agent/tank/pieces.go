@@ -1,0 +1,205 @@
+package tank
+
+import (
+	"math"
+	"slices"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	piecePrice = 15.0      // what one more piece has to save, in squares of the noise: two for the line, the rest against chance
+	pieceMost  = 120       // samples that are cut at most
+	pieceFine  = 480.0     // s next to the instant in which every sample counts for itself
+	pieceCarry = 30.0      // s for which a piece's own slope carries it on before a draw
+	pieceLower = 0.05      // in by which a later piece has to be lower, beyond chance
+	pieceSlope = 0.02 / 60 // in/s by which a level at rest may move otherwise than the well makes it
+	creepRate  = 0.08      // bbl/min; what falls as fast is no rest: a pump that fades, a hose that drains
+	creepSure  = 2.5       // standard errors
+	beganRate  = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
+	beganBbl   = 0.5
+	spikeLeast = 0.3  // in
+	spikeSigma = 5.0  // times the noise that one reading stands out
+	echoRise   = 0.8  // in; a smaller rise before a draw is a separator's dump
+	echoShare  = 0.75 // of its rise, above which the falling line has to pass where a rise was no echo
+)
+
+// piece is a stretch of samples through which one straight line goes.
+type piece struct {
+	line               // at the mean time
+	from, to   float64 // times of the first and the last sample
+	n          int
+	err, slant float64 // standard errors of the level at the mean time, in, and of the slope, in/s
+}
+
+// falls says that the level is not at rest: it fell as fast, and as far, as oil that leaves.
+func (p piece) falls(rate, drop float64) bool {
+	return p.n > 1 && p.slope < -math.Max(rate, creepSure*p.slant) && -p.slope*(p.to-p.from) >= drop
+}
+
+// drawn is the level of a piece at a time, with its standard error: a short piece's slope is drawn to the usual one.
+func (p piece) drawn(at, usual float64) (level, err float64) {
+	prior := math.Max(stats.Square(pieceSlope+usual), stats.Square(p.slope-usual)-stats.Square(restSigmas*p.slant))
+	own := prior / (prior + stats.Square(p.slant))
+	slope := own*p.slope + (1-own)*usual
+	return p.v + slope*(at-p.t), math.Hypot(p.err, math.Sqrt(prior*(1-own))*(at-p.t))
+}
+
+// sums are those of weights, times, levels and their products up to a sample.
+type sums struct{ w, t, v, tt, tv, vv float64 }
+
+// pieces cuts the samples into straight pieces, in order of time, with jumps between them: of all ways to do so the one with
+// the least sum of the squares that are left and of a price for each piece. It gives the noise that it reckoned with.
+func (r resting) pieces() (out []piece, sigma float64) {
+	b := r.withoutSpikes()
+	sigma = math.Max(r.sigma, r.step/math.Sqrt(12))
+	if s := neighbourScatter(b); s > sigma {
+		sigma = s
+	}
+	b = r.thinned(b)
+	sum := make([]sums, len(b)+1)
+	for i, s := range b {
+		w := 1 / r.sampleVariance(s, sigma)
+		t, v, a := s.t-b[0].t, float64(s.v-b[0].v), sum[i]
+		sum[i+1] = sums{a.w + w, a.t + w*t, a.v + w*v, a.tt + w*t*t, a.tv + w*t*v, a.vv + w*v*v}
+	}
+	cost, from := make([]float64, len(b)+1), make([]int, len(b)+1)
+	for j := 1; j <= len(b); j++ {
+		cost[j] = math.Inf(1)
+		for i := range j {
+			if cost[i]+piecePrice < cost[j] {
+				if c := cost[i] + piecePrice + rest(sum[i], sum[j]); c < cost[j] {
+					cost[j], from[j] = c, i
+				}
+			}
+		}
+	}
+	for j := len(b); j > 0; j = from[j] {
+		out = append(out, straight(b[from[j]:j], b[0], sum[from[j]], sum[j]))
+	}
+	slices.Reverse(out)
+	return out, sigma
+}
+
+// centred are the weight, the mean time and level, and the sums about them, of the samples between two sums.
+func centred(a, z sums) sums {
+	w := z.w - a.w
+	t, v := (z.t-a.t)/w, (z.v-a.v)/w
+	return sums{w, t, v, z.tt - a.tt - w*t*t, z.tv - a.tv - w*t*v, z.vv - a.vv - w*v*v}
+}
+
+// rest is the sum of the squares that a line through the samples between two sums leaves.
+func rest(a, z sums) float64 {
+	c := centred(a, z)
+	if c.tt > 1e-9 {
+		c.vv -= c.tv * c.tv / c.tt
+	}
+	return math.Max(c.vv, 0)
+}
+
+// straight is the line through some samples; the sums count from the first one of all.
+func straight(b []sample, first sample, a, z sums) piece {
+	c := centred(a, z)
+	p := piece{line: line{t: first.t + c.t, v: float64(first.v) + c.v}, from: b[0].t, to: b[len(b)-1].t, n: len(b), err: 1 / math.Sqrt(c.w), slant: math.Inf(1)}
+	if c.tt > 1e-9 {
+		p.slope, p.slant = c.tv/c.tt, 1/math.Sqrt(c.tt)
+	}
+	return p
+}
+
+// withoutSpikes leaves out single readings that stand out from those on either side.
+func (r resting) withoutSpikes() []sample {
+	b := r.samples
+	out := make([]sample, 0, len(b))
+	for i, s := range b {
+		if i == 0 || i == len(b)-1 || len(b) < 5 {
+			out = append(out, s)
+			continue
+		}
+		left, right := stats.Median(values(b[max(0, i-3):i])), stats.Median(values(b[i+1:min(len(b), i+4)]))
+		off := math.Max(spikeLeast, spikeSigma*r.sigma)
+		if v := float64(s.v); v-math.Max(left, right) > off || math.Min(left, right)-v > off {
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// withoutEchoes leaves out the runs of samples that jump away and are back within the time that a false echo lasts.
+func (r *readings) withoutEchoes(b []sample) []sample {
+	far, back := math.Max(echoRise, 6*r.noise.sigma), math.Max(0.3*echoRise, 3*r.noise.sigma)
+	out := make([]sample, 0, len(b))
+	for i := 0; i < len(b); i++ {
+		if n := len(out); n > 0 && math.Abs(float64(b[i].v-out[n-1].v)) > far {
+			for j := i + 1; j < len(b) && b[j].t-b[i].t <= echoLong; j++ {
+				if math.Abs(float64(b[j].v-out[n-1].v)) <= back {
+					i = j
+					break
+				}
+			}
+		}
+		out = append(out, b[i])
+	}
+	return out
+}
+
+// thinned averages what lies away from the instant.
+func (r resting) thinned(b []sample) []sample {
+	if len(b) <= pieceMost {
+		return b
+	}
+	width := (b[len(b)-1].t - b[0].t) / pieceMost * 1.5
+	out := b[:0:0]
+	for i := 0; i < len(b); {
+		j, cell := i+1, width
+		if math.Abs(b[i].t-r.at) < pieceFine {
+			cell = binWidth + 1
+		}
+		t, v := 0.0, float64(b[i].v)
+		for ; j < len(b) && b[j].t-b[i].t < cell; j++ {
+			t, v = t+b[j].t-b[i].t, v+float64(b[j].v)
+		}
+		k := float64(j - i)
+		out = append(out, sample{t: b[i].t + t/k, v: float32(v / k)})
+		i = j
+	}
+	return out
+}
+
+// lowestBehind is the piece behind a draw that the closing is read off: the first one at rest, or a later one that lies lower,
+// since the level rises once the draw is over. Where none is at rest it is the last.
+func (r resting) lowestBehind(ps []piece, usual float64) int {
+	best, low, sure := -1, 0.0, 0.0
+	for k, p := range ps {
+		if p.falls(creepRate*r.perBbl/60, 0) || p.n == 1 && k < len(ps)-1 {
+			continue
+		}
+		v, err := p.drawn(p.from, usual)
+		if best < 0 || v < low-pieceLower-restSigmas*math.Hypot(sure, err) {
+			best, low, sure = k, v, err
+		}
+	}
+	if best < 0 {
+		return len(ps) - 1
+	}
+	return best
+}
+
+// lastBefore is the piece before a draw that the opening is read off: the last one that has not begun to fall and is no echo.
+func (r resting) lastBefore(ps []piece, usual float64) int {
+	for k := len(ps) - 1; k > 0; k-- {
+		p, q := ps[k], ps[k-1]
+		was, _ := q.drawn(p.from, usual)
+		v, _ := p.drawn(p.from, usual)
+		chance := pieceLower + restSigmas*math.Hypot(p.err, q.err)
+		began := p.n <= restFew && p.from > r.at-2*rampLong && v < was-chance
+		echo := p.to-p.from < echoLong && p.v > was+math.Max(echoRise, chance) && r.head.slope < 0 && r.head.at(p.to) < was+echoShare*(p.v-was)
+		if !p.falls(beganRate*r.perBbl/60, beganBbl*r.perBbl) && p.n > 1 && !began && !echo {
+			return k
+		}
+	}
+	return 0
+}
+
+const rampLong = 30.0 // s in which a pump comes up to its rate
