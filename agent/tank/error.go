@@ -77,9 +77,15 @@ func (l *levels) volumeError(t *Tank, d draw) float64 {
 	before := l.witness(per, line{d.start, d.opening.level, d.inflowBefore}, math.Max(d.within.lo, d.start-witnessLast), d.start-witnessFirst)
 	after := l.witness(per, line{d.end, d.closing.level, d.inflowAfter}, d.end+witnessFirst, math.Min(d.within.hi, d.end+witnessLast))
 	if t.Group != "" {
-		after = math.Hypot(d.inflowAfter, d.inflow.err) * t.Loads.GroupSettle.Seconds()
+		after = d.inflow.unsureOver(d.inflowAfter, groupSettle/2)
 	}
 	return per * math.Sqrt(stats.Square(d.opening.err)+stats.Square(d.closing.err)+2*stats.Square(t.sensorError())+stats.Square(d.inflow.err*lean)+stats.Square(hidden)+(stats.Square(before)+stats.Square(after))/4)
+}
+
+// unsureOver are two standard errors, in inches, of what flows in over so many seconds when nobody knows
+// whether they belong to a gauge.
+func (p production) unsureOver(rate, seconds float64) float64 {
+	return math.Hypot(rate, p.err) * seconds
 }
 
 // witness is by how much the rest in a time, the middle of it, strays from a gauge that the inflow

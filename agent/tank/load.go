@@ -11,7 +11,7 @@ import (
 const (
 	trendMost      = 64      // samples
 	trendBefore    = 20 * 60 // s before the start
-	reviewChance   = 0.2     // that a volume is off by more than a barrel and a hundredth
+	reviewChance   = 0.3     // that a volume is off by more than a barrel and a hundredth
 	confidenceMost = 0.99    // no observation is surer
 	restShort      = 300.    // s of readings after an end, of which less may have been slosh
 )

@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	covers      = 0.95 // share of the volumes that an error is to hold for, in each class
-	classLeast  = 40   // tickets from which on a class has a factor of its own
+	covers      = 0.955 // share of the volumes that an error is to hold for, in each class
+	gross       = 5.0   // times its error; what is off by more is a mistake, and no error should be as wide
+	classLeast  = 40    // tickets from which on a class has a factor of its own
+	classDoubt  = 150.0 // tickets that the factor 1 is worth: a class of few has no sure quantile
 	fitRounds   = 50
 	ownDoubt    = "volume uncertain" // a review's reason that is the error itself
 	ownDoubtGap = "at an edge"
@@ -51,20 +53,22 @@ func calibrate(o options) error {
 
 // residuals are those of the tickets that an error can be learned from. What asks for review for a reason beside the size
 // of its error is left out: nobody relies on its barrels, and it would make the others' errors wide. So is a load whose barrels the
-// recording cannot give.
+// recording cannot give, and a gross mistake.
 func residuals(all []outcome) (rs []residual, left int) {
 	for _, o := range all {
 		for _, v := range o.loads {
 			if v.Class != sites.Hard || v.load == nil {
 				continue
 			}
-			if slices.ContainsFunc(v.load.Review, func(why string) bool {
+			r := residual{math.Abs(v.off), v.load.ErrorBasis}
+			named := slices.ContainsFunc(v.load.Review, func(why string) bool {
 				return !strings.HasPrefix(why, ownDoubt) && !strings.HasSuffix(why, ownDoubtGap)
-			}) {
+			})
+			if named || r.off > gross*r.basis.Bbl {
 				left++
 				continue
 			}
-			rs = append(rs, residual{math.Abs(v.off), v.load.ErrorBasis})
+			rs = append(rs, r)
 		}
 	}
 	return rs, left
@@ -104,6 +108,10 @@ func factors(rs []residual) map[string]float64 {
 			}
 		}
 	}
+	for class, x := range f { // a sensor's least error is known from outside, and no simulation makes it less
+		n := float64(counts[class])
+		f[class] = math.Pow(math.Max(1, x), n/(n+classDoubt))
+	}
 	return f
 }
 
@@ -132,9 +140,9 @@ func conformal(x []float64) float64 {
 
 func writeFactors(w io.Writer, o options, rs []residual, left int) {
 	f := factors(rs)
-	fmt.Fprintf(w, "package tank\n\n// Made by the command below; not to be changed by hand. From %d loads of the simulated sites' tuning kinds\n// (collectors/sim/sites), without %d that asked for review for another reason than their error.\n", len(rs), left)
+	fmt.Fprintf(w, "package tank\n\n// Made by the command below; not to be changed by hand. From %d loads of the simulated sites' tuning kinds\n// (collectors/sim/sites), without %d that are off by more than %g times their error or ask for review\n// for another reason than it.\n", len(rs), left, gross)
 	fmt.Fprintf(w, "//\n//\tgo run ./deploy/bench/sites -calibrate -seed %s -n %d > agent/tank/error_factors.go\n\n", seedText(o.seeds), o.each)
-	fmt.Fprintf(w, "// errorFactors are what a load's error is multiplied by for each of its three classes, so that it holds for %.0f of 100\n// in each class.\nvar errorFactors = map[string]float64{\n", 100*covers)
+	fmt.Fprintf(w, "// errorFactors are what a load's error is multiplied by for each of its three classes, so that it holds for %.1f %% of\n// those in each class; none is below 1, and those of few loads are drawn towards it.\nvar errorFactors = map[string]float64{\n", 100*covers)
 	for _, axis := range axes {
 		for _, class := range classes(rs, axis) {
 			n := 0
