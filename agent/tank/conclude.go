@@ -23,6 +23,7 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 	draws, waits := ts.draws(t, u.site.speed, now)
 	ts.judgeAt = now + 60
 	for k, d := range draws {
+		d.next = t.nextLoad(draws[k+1:])
 		if !all && !ts.decidable(t, u.site.speed, d, now, k+1 < len(draws)) {
 			if !waits {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
@@ -39,6 +40,17 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 		return
 	}
 	ts.judgeAt = math.Max(ts.judgeAt, ts.lastFallAt+confirm)
+}
+
+// nextLoad is when the first of some draws begins that is a load by its volume; +Inf where none is. A smaller fall may be foam
+// that collapses.
+func (t *Tank) nextLoad(draws []draw) float64 {
+	for _, d := range draws {
+		if t.removedBbl(d) >= t.Loads.MinLoad {
+			return d.start
+		}
+	}
+	return math.Inf(1)
 }
 
 func dropUntil(b []float64, t float64) []float64 {

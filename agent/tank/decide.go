@@ -7,6 +7,11 @@ import (
 	"gauger/agent/eventrules"
 )
 
+const (
+	backAgain = 1.0  // in about where the level would be without a fall, to which it comes back at once
+	backShare = 0.03 // share of the fall that may be missing there
+)
+
 // decide says what a finished draw was.
 func (u *update) decide(i int, ts *tankState, d draw, now float64) {
 	t := &u.site.tanks[i]
@@ -50,9 +55,12 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 
 // oilDraw decides about a draw that took oil out of the tank.
 func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
-	if u.jumped && d.end > ts.last.t-echoLong && u.jumpedTo-d.closing.level >= explainedShare*(d.opening.level-d.closing.level) {
-		u.addVerdict(i, ts, d, Echo, "the level was back at once")
-		return // a false echo that was believed, and reported as a step
+	if fall := d.opening.level - d.closing.level; u.jumped && u.jumpedTo-d.closing.level >= explainedShare*fall {
+		if off := u.jumpedTo - d.opening.level - d.usualInflow*(now-d.start); d.end > ts.last.t-echoLong || math.Abs(off) <= math.Max(backAgain, backShare*fall) {
+			u.addVerdict(i, ts, d, Echo, "the level was back at once")
+			return // a false echo that was believed, or a probe that was pulled, and reported as a step
+		}
+		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", u.jumpedTo))
 	}
 	name, rose := u.othersRoseOver(i, d)
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {
@@ -95,6 +103,12 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if d.stuck.to > 0 {
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
+	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
+		if step := (witness{ts}).startAfterHatch(t, &d); step > 0 {
+			d.doubts = append(d.doubts, fmt.Sprintf("hatch opened before it: the pressure fell by %.1f in at once", step))
+		}
+	}
+	d.doubts = append(d.doubts, witness{ts}.readingsDoubt(&u.site.tanks[i], d, now)...)
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)

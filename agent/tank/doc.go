@@ -18,8 +18,8 @@
 //	                pieces of the level before and after), rest (the gauges there), equaliser (the gauge of a group's tank),
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
 //	                load valve's contact says)
-//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was), error and
-//	                error_factors, load
+//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was),
+//	                error and error_factors, doubts (what the readings say against it), load
 //	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
 //

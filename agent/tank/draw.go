@@ -20,6 +20,7 @@ type draw struct {
 	inflow           production // how well the inflow is known
 	stuck            stuckSpan  // when the value stood still meanwhile
 	setByValve       bool       // the contact on the load valve speaks of it
+	next             float64    // when the next load from the tank begins, as far as it is known
 	doubts           []string   // why a person should look at it, as far as other tanks or what came after show it
 	within           bounds     // from the end of the draw before to the start of the one after
 	resolution                  // of the sensor

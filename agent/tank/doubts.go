@@ -1,0 +1,190 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	atomLong    = 1200.0 // s of rest next to a load in which a saturated sensor shows
+	atomFew     = 10     // samples that tell
+	atomShare   = 0.35   // share of readings on the very end of a sensor's range
+	atomBinned  = 0.2    // the same of samples that are each the mean of some readings
+	atomOver    = 1.6    // times as many as on any other value
+	fellEvery   = 300.0  // s of rest after a load whose middle reading is compared with its closing
+	hatchStill  = 120.0  // s that a level lies still between a hatch and the load
+	hatchLong   = 1500.0 // s from a hatch to the load
+	hatchLeast  = 0.4    // in that a hatch lets the reading fall
+	hatchMost   = 3.5
+	stepBeside  = 5   // samples on either side of a step that show it
+	stepLeast   = 1.5 // in
+	stepPump    = 1.5 // times the load's own rate that a pump may do or leave in the time between two readings
+	stepRough   = 6.0 // times the scatter about the falling lines
+	atomReturns = 3   // times that they come back to it
+)
+
+// witness is a tank whose readings are asked what they say against a load.
+type witness struct{ *tankState }
+
+// saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
+// on one side, so that one end of the readings is by far the commonest value, again and again. side is where the other readings lie.
+func saturated(b []sample, side float64) bool {
+	if len(b) < atomFew {
+		return false
+	}
+	v, share, read := values(b), atomShare, 0.0
+	for _, s := range b {
+		read += float64(s.n)
+	}
+	if read > 1.5*float64(len(b)) {
+		share = atomBinned
+	}
+	end := slices.Min(v)
+	if side < 0 {
+		end = slices.Max(v)
+	}
+	counts, returns, halves := map[int]int{}, 0, [2]int{}
+	for i, x := range v {
+		off := int(math.Round(side * (x - end) / (2 * levelGrain)))
+		counts[off]++
+		if off > 0 {
+			continue
+		}
+		halves[2*i/len(v)]++
+		if i > 0 && v[i-1] != end {
+			returns++
+		}
+	}
+	at, next, near := counts[0], 0, math.MaxInt
+	for off, n := range counts {
+		if off > 0 {
+			next, near = max(next, n), min(near, off)
+		}
+	}
+	far := len(v) - at - counts[near]
+	n := float64(len(v))
+	return float64(at) >= max(share*n, atomOver*float64(next)) && float64(min(halves[0], halves[1])) >= share*n/4 && returns >= atomReturns && far >= 2
+}
+
+// fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
+// it did before the load too, as under a vent that breathes, it says nothing.
+func (ts witness) fellOn(t *Tank, d draw, now float64) float64 {
+	from, confirm := d.end+settleShort, t.Loads.Confirm.Seconds()
+	if t.Group != "" {
+		from = d.end + math.Max(t.Loads.GroupSettle.Seconds(), groupSettle)
+	}
+	low := ts.levels.sink(from, math.Min(math.Min(now, d.next), d.end+confirm), d.closing.level)
+	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
+		return 0
+	}
+	return low
+}
+
+// sink is how far the middle readings of some minutes each went below a level, or where none is given below the first of them
+// and the highest since.
+func (l *levels) sink(from, to, level float64) (low float64) {
+	high := level
+	for at := from; at+fellEvery <= to; at += fellEvery {
+		if b := between(l.recent, at, at+fellEvery); len(b) > 0 {
+			v := stats.Median(values(b))
+			if math.IsInf(level, -1) {
+				high = math.Max(high, v)
+			}
+			low = math.Max(low, high-v)
+		}
+	}
+	return low
+}
+
+// startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
+// go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
+// is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none.
+func (ts witness) startAfterHatch(t *Tank, d *draw) float64 {
+	quick, still := math.Max(30, 2.2*ts.interval.usual), math.Max(hatchStill, 2.5*ts.interval.usual)
+	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
+	slack := math.Max(0.1, 3*ts.noise.sigma)
+	for k := 1; k < len(b); k++ {
+		rest := between(b[k:], b[k].t, b[k].t+still)
+		if len(rest) < 2 || rest[len(rest)-1].t-b[k].t < still/2 {
+			return 0
+		}
+		low, at := stats.Median(values(rest)), k-1
+		for at > 0 && float64(b[at].v) < d.opening.level-slack {
+			at--
+		}
+		step := d.opening.level - low
+		if step > hatchMost {
+			return 0
+		}
+		if step < math.Max(hatchLeast, 3*slack) || b[k].t-b[at].t > quick || math.Abs(float64(rest[len(rest)-1].v)-low) > slack || math.Abs(float64(b[k].v)-low) > slack {
+			continue
+		}
+		for k += len(rest); k < len(b) && float64(b[k].v) > low-slack; k++ {
+			if float64(b[k].v) > d.opening.level-slack { // the hatch was shut again
+				low, step = d.opening.level, 0
+			}
+		}
+		ts.moveStart(t, d, b[k-1].t)
+		return step
+	}
+	return 0
+}
+
+// stepped is by how many inches the level jumped while it fell, by more than the pump can do in the time between two readings,
+// and stayed: somebody spanned the transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the
+// level had come down to where it was leaves a hole in the fall.
+func (ts witness) stepped(d draw) float64 {
+	b := between(ts.levels.recent, d.start, d.end)
+	for k := 2 * stepBeside; k+2*stepBeside <= len(b) && d.deadband == 0; k++ {
+		a, z := b[k-1], b[k]
+		dt, hole := z.t-a.t, ts.faults.spikes.last > a.t && ts.faults.spikes.last < z.t
+		if dt > math.Max(90, 2.5*ts.interval.usual) && !hole {
+			continue
+		}
+		off, rough := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
+		flow := 0.0
+		if !hole {
+			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start) * dt
+		}
+		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow {
+			continue
+		}
+		if far, _ := stepAt(b[k-2*stepBeside:k-stepBeside], b[k+stepBeside:k+2*stepBeside], b[k+stepBeside].t-b[k-stepBeside-1].t); math.Abs(far-off) < math.Abs(off)/2 {
+			return off
+		}
+	}
+	return 0
+}
+
+// stepAt is by how many inches the line through some samples lies above that through earlier ones, some seconds apart, beyond
+// what fell meanwhile, and their scatter.
+func stepAt(left, right []sample, dt float64) (off, rough float64) {
+	before, ok1 := fit(left)
+	after, ok2 := fit(right)
+	if !ok1 || !ok2 {
+		return 0, 0
+	}
+	off = after.at(right[0].t) - before.at(left[len(left)-1].t) - (before.slope+after.slope)/2*dt
+	return off, math.Max(before.spread(left), after.spread(right))
+}
+
+// readingsDoubt is what the readings themselves say against a load.
+func (ts witness) readingsDoubt(t *Tank, d draw, now float64) []string {
+	var why []string
+	if saturated(between(ts.levels.recent, math.Max(d.start-atomLong, ts.decidedTo), d.start), -1) {
+		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
+	}
+	if saturated(between(ts.levels.recent, d.end, math.Min(d.end+atomLong, d.next)), 1) {
+		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
+	}
+	if step := ts.stepped(d); step != 0 {
+		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
+	}
+	if low := ts.fellOn(t, d, now); low*t.Table.PerInch(d.closing.level) > math.Max(1, 0.01*t.volume(d)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
+		why = append(why, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
+	}
+	return why
+}

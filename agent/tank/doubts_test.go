@@ -1,0 +1,112 @@
+package tank
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// aDoubtedLoad is a load of 150 bbl after four hours, read by a sensor that is not what it should be.
+func aDoubtedLoad(t *testing.T, sensor seen, inflow float64) *rig {
+	t.Helper()
+	r := newRig(t, tanktest.Well{Level0: 170, Inflow: inflow, Moves: []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}}})
+	r.sensor = sensor
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%d loads: %+v", len(r.loads), r.loads)
+	}
+	return r
+}
+
+func asksFor(t *testing.T, l Load, why string) {
+	t.Helper()
+	if all := strings.Join(l.Review, ", "); why == "" && all != "" || !strings.Contains(all, why) {
+		t.Errorf("asks for review for %q, want %q", all, why)
+	}
+}
+
+// A sensor at its blanking distance cuts the noise off on one side: what it shows is its end and not the level.
+func TestSaturatedGaugeAsksForReview(t *testing.T) {
+	noisy := func(i int, s, v float64) float64 { return v + 3*(tanktest.Radar(i, s, 0)) }
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return noisy(i, s, v), true }, 0).loads[0], "")
+	end := 170 - 150/tanktest.PerInch
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return math.Min(noisy(i, s, v), 170), true }, 0).loads[0], "saturated at the opening")
+	asksFor(t, aDoubtedLoad(t, func(i int, s, v float64) (float64, bool) { return math.Max(noisy(i, s, v), end), true }, 0).loads[0], "saturated at the closing")
+}
+
+// Foam lifts the reading at the end of a load and collapses a quarter of an hour later: the plateau behind it is the gauge, or the
+// load is doubted, for at rest a level does not fall.
+func TestFoamThatCollapsesIsNoOil(t *testing.T) {
+	end := 4*tanktest.Hour + 150/5*60
+	l := aDoubtedLoad(t, func(_ int, s, v float64) (float64, bool) {
+		if s > end-300 {
+			v += 2 * math.Min(1, (s-end+300)/300) / (1 + math.Exp((s-end-900)/60))
+		}
+		return v, true
+	}, 30).loads[0]
+	if all := strings.Join(l.Review, ", "); math.Abs(l.GaugeBbl-150) > 1.5 && !strings.Contains(all, "level fell on by") {
+		t.Errorf("%.2f bbl, review %q", l.GaugeBbl, all)
+	}
+}
+
+// An opened hatch lets the vapour's pressure go, which a pressure sensor takes for oil: the load begins where the pump does.
+func TestHatchIsNoOil(t *testing.T) {
+	open, start := 4*tanktest.Hour-420, 4*tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 170, Moves: []tanktest.Move{{From: start, Bbl: 150, Rate: 5}}})
+	r.site.tanks[0].Sensor = "hydrostatic"
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s >= open {
+			v -= 2
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-150) > 1 || math.Abs(r.loads[0].Start.Sub(r.at(start)).Seconds()) > 60 {
+		t.Fatalf("%+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "hatch opened before it")
+}
+
+// A step that no pump makes, small enough to be believed as a fall or a wave, is a new span.
+func TestStepWithinALoadAsksForReview(t *testing.T) {
+	at := 4*tanktest.Hour + 800
+	for _, by := range []float64{-4, -9, 4, 9, 0} {
+		r := aDoubtedLoad(t, func(_ int, s, v float64) (float64, bool) {
+			if s >= at {
+				v += by
+			}
+			return v, true
+		}, 0)
+		if by == 0 {
+			asksFor(t, r.loads[0], "")
+		} else {
+			asksFor(t, r.loads[0], "re-spanned during the load")
+		}
+	}
+}
+
+// A probe that is pulled out shows junk, and what it showed before when it is put back: nothing was sold.
+func TestPulledProbeSellsNothing(t *testing.T) {
+	out, in := 4*tanktest.Hour, 4*tanktest.Hour+1800
+	for _, back := range []float64{0, 12} {
+		r := newRig(t, tanktest.Well{Level0: 150, Inflow: 40})
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			switch {
+			case s >= in:
+				return v + back, true
+			case s >= out:
+				return v - math.Min(50, (s-out)/8) + math.Sin(s), true
+			}
+			return v, true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if back == 0 && len(r.loads) > 0 {
+			t.Errorf("%+v", r.loads)
+		}
+		if back > 0 && (len(r.loads) != 1 || len(r.loads[0].Review) == 0) { // it may have been a load, and a new span
+			t.Errorf("%+v", r.loads)
+		}
+	}
+}
