@@ -107,7 +107,7 @@ func (c *checker) checkLoadsBlock(path string, l tank.Loads) {
 		switch v := settable(&l).FieldByIndex(f.index); {
 		case v.CanFloat() && v.Float() < 0:
 			c.problemf(where, "%g is below zero; write a number above zero", v.Float())
-		case v.IsZero() && f.name != "truck_max" && f.name != "settle" && f.name != "group_settle":
+		case v.IsZero() && f.name != "truck_max" && f.name != "settle":
 			c.problemf(where, "zero makes no sense here; write a value above zero, or remove the line")
 		}
 	}

@@ -56,7 +56,8 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 // oilDraw decides about a draw that took oil out of the tank.
 func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if fall := d.opening.level - d.closing.level; u.jumped && u.jumpedTo-d.closing.level >= explainedShare*fall {
-		if off := u.jumpedTo - d.opening.level - d.usualInflow*(now-d.start); d.end > ts.last.t-echoLong || math.Abs(off) <= math.Max(backAgain, backShare*fall) {
+		off, made := u.jumpedTo-d.opening.level, d.usualInflow*(now-d.start) // a full tank's well may be shut in
+		if near := math.Max(backAgain, backShare*fall); d.end > ts.last.t-echoLong || off >= -near && off <= near+made {
 			u.addVerdict(i, ts, d, Echo, "the level was back at once")
 			return // a false echo that was believed, or a probe that was pulled, and reported as a step
 		}

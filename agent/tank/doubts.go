@@ -74,7 +74,7 @@ func saturated(b []sample, side float64) bool {
 func (ts witness) fellOn(t *Tank, d draw, now float64) float64 {
 	from, confirm := d.end+settleShort, t.Loads.Confirm.Seconds()
 	if t.Group != "" {
-		from = d.end + math.Max(t.Loads.GroupSettle.Seconds(), groupSettle)
+		from = d.end + t.Loads.GroupSettle.Seconds()
 	}
 	low := ts.levels.sink(from, math.Min(math.Min(now, d.next), d.end+confirm), d.closing.level)
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {

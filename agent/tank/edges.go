@@ -132,19 +132,9 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	return r.estimate(d.inflowAfter)
 }
 
-// groupGauge is the level of a group's tank after the equaliser: when it has had the time that is set, or else when
-// what is still to come across is less than evenBbl.
+// groupGauge is the level of a group's tank after the equaliser.
 func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
 	settle := t.Loads.GroupSettle.Seconds()
-	if settle == 0 {
-		r := ts.resting(t, *d)
-		r.at, r.slosh = ts.levels.pumpStopped(d), d.slosh
-		r.samples = between(ts.levels.recent, r.at, math.Min(in.hi, r.at+plateauLong))
-		if g, ok := r.evenedGauge(t, d); ok {
-			return g
-		}
-		settle = groupSettle
-	}
 	b := between(ts.levels.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
 	if len(b) == 0 {
 		b = between(ts.levels.recent, d.end+1, math.Min(in.hi, d.end+settle))

@@ -73,17 +73,3 @@ func TestEchoesAreLeftOutBeforeFallsAreSought(t *testing.T) {
 		}
 	}
 }
-
-// A neighbour fills the tank through the equaliser, the well goes on: the closing is read in the middle between the
-// instant at which the equaliser had done its work and the usual 25 minutes.
-func TestTheEqualiserIsFollowedToItsEnd(t *testing.T) {
-	const per, fading, by, slope = 2.0, 120.0, 12.0, 0.0004
-	level := func(s float64) float64 { return 90 - by*math.Exp(-s/fading) + slope*s }
-	even := fading * math.Log(by*per/evenBbl)
-	tank := &Tank{Table: Table{in: []float64{0, 200}, bbl: []float64{0, 200 * per}}}
-	r := resting{sigma: 0.03, samples: recorded(0, 2600, level)}
-	g, ok := r.evenedGauge(tank, &draw{inflowAfter: slope})
-	if want := level((even + groupSettle) / 2); !ok || math.Abs(g.level-want) > 0.15 {
-		t.Errorf("closing %.3f in, want %.3f", g.level, want)
-	}
-}

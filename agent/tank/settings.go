@@ -23,7 +23,7 @@ type Loads struct {
 	Stuck        time.Duration `yaml:"stuck" doc:"the same value this long is a stuck sensor where the sensor usually moves"`
 	GapMin       time.Duration `yaml:"gap_min" doc:"silence this long is a gap; at least four polls"`
 	MaxGapTicket time.Duration `yaml:"max_gap_ticket" doc:"a fall over a longer gap makes an event, not a ticket"`
-	GroupSettle  time.Duration `yaml:"group_settle" doc:"rest before the closing gauge of tanks joined by an equaliser; 0: until it has done its work"`
+	GroupSettle  time.Duration `yaml:"group_settle" doc:"rest before the closing gauge of tanks joined by an equaliser"`
 	Noise        Length        `yaml:"noise" doc:"a jump up to this is always believed"`
 }
 
@@ -33,7 +33,7 @@ func DefaultLoads() Loads {
 		Speed: 1, MinLoad: 25, MinRate: 0.5, MaxRate: 15, TruckMax: 215,
 		PauseMerge: 12 * time.Minute, Confirm: 45 * time.Minute, StepHold: 3 * time.Minute,
 		StuckJump: 45 * time.Minute, Stuck: 6 * time.Hour, GapMin: 10 * time.Minute,
-		MaxGapTicket: 24 * time.Hour, Noise: 1.5,
+		MaxGapTicket: 24 * time.Hour, GroupSettle: 25 * time.Minute, Noise: 1.5,
 	}
 }
 
@@ -54,7 +54,7 @@ func (l Loads) filled() Loads {
 	}
 	for _, f := range []struct{ v, d *time.Duration }{
 		{&l.PauseMerge, &d.PauseMerge}, {&l.Confirm, &d.Confirm}, {&l.StepHold, &d.StepHold}, {&l.StuckJump, &d.StuckJump},
-		{&l.Stuck, &d.Stuck}, {&l.GapMin, &d.GapMin}, {&l.MaxGapTicket, &d.MaxGapTicket},
+		{&l.Stuck, &d.Stuck}, {&l.GapMin, &d.GapMin}, {&l.MaxGapTicket, &d.MaxGapTicket}, {&l.GroupSettle, &d.GroupSettle},
 	} {
 		if *f.v == 0 {
 			*f.v = *f.d
