@@ -178,7 +178,7 @@ func (a archive) tank(ts *tankState) {
 	s, l := &ts.smallDraws, &ts.slow.loss
 	a.episode(&s.active, &s.n, &s.start, &s.last, &s.bbl, &s.lastBbl)
 	a.episode(&l.active, &l.kind, &l.start, &l.last, &l.inches, &l.top)
-	n := a.Count(len(ts.firstSeen), 64)
+	n := a.Count(len(ts.firstSeen), firstSeenMost)
 	if a.Reading {
 		ts.firstSeen = make([]float64, n)
 	}

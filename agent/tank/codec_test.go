@@ -220,3 +220,14 @@ func TestFiguresBeyondMeasureAreNone(t *testing.T) {
 		t.Errorf("not kept: water %v, others %v", ts.aux.water, ts.aux.values)
 	}
 }
+
+// However often a level seems to begin to fall before anything is decided, the state can be read again.
+func TestManyBeginningsCanBeStored(t *testing.T) {
+	var p drawPhase
+	for i := range 3 * firstSeenMost {
+		p.noteFirstSeen(float64(i))
+	}
+	if n := len(p.firstSeen); n != firstSeenMost || p.firstSeen[0] != 0 || p.firstSeen[n-1] != 3*firstSeenMost-1 {
+		t.Errorf("%d are remembered, %v", n, p.firstSeen)
+	}
+}

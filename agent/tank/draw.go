@@ -79,6 +79,15 @@ type drawPhase struct {
 	lastDrawStart, lastDrawEnd float64   // the newest draw that was decided
 }
 
+// firstSeenMost draws that are not decided are remembered: so many are stored, and a state with more could not be read again.
+const firstSeenMost = 64
+
+// noteFirstSeen remembers when a draw was first seen. When there are too many the newest gives way.
+func (p *drawPhase) noteFirstSeen(at float64) {
+	n := min(len(p.firstSeen), firstSeenMost-1)
+	p.firstSeen = append(p.firstSeen[:n:n], at)
+}
+
 // drawBegan is the start as it was fixed when the draw was first seen.
 func (p *drawPhase) drawBegan(d draw) float64 {
 	for _, b := range p.firstSeen {

@@ -35,7 +35,7 @@ func (u *update) watch(i int, ts *tankState, s sample) {
 		ts.searchFrom = math.Max(ts.searchFrom, ts.decidedTo)
 	}
 	if s.t-ts.lastFallAt > 180 || len(ts.firstSeen) == 0 {
-		ts.firstSeen = append(ts.firstSeen[:len(ts.firstSeen):len(ts.firstSeen)], ts.levels.fallBegan(s.t, &ts.noise))
+		ts.noteFirstSeen(ts.levels.fallBegan(s.t, &ts.noise))
 		u.storeNow = true
 	}
 	ts.lastFallAt = s.t
