@@ -23,13 +23,14 @@ test: ## run every test; says which ones a missing tool left out
 	@go test ./...; status=$$?; missing=$$(deploy/missing.sh); \
 	  echo "integration tests left out for want of a tool: $${missing:-none}"; exit $$status
 
-check: cross $(TOOLS)/staticcheck ## formatting, vet, staticcheck, house rules, sizes, the arm program
+check: cross $(TOOLS)/staticcheck ## formatting, vet, staticcheck, house rules, sizes, the arm program, how far the units shut it in
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path './bin/*')); [ -z "$$unformatted" ] || \
 	  { echo "not formatted (gofmt -w them):" $$unformatted; exit 1; }
 	go vet ./...
 	$(TOOLS)/staticcheck ./...
 	go test -count=1 -run '^TestHouse' ./cmd/gauger
 	deploy/arm_test.sh bin/gauger-linux-armv7
+	deploy/hardening_test.sh
 
 race: ## run every test under the race detector
 	CGO_ENABLED=1 go test -race ./...

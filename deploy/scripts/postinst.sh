@@ -9,6 +9,56 @@ systemd-sysusers gauger.conf
 # In a container without the usual mounts some of it may not apply; systemd makes the folders again at the start.
 systemd-tmpfiles --create gauger.conf || echo "gauger: systemd-tmpfiles reported the problem above; going on" >&2
 
+# Instances had the user gauger together once, and have a user each now. What gauger could read or write for one of them
+# and the new user cannot is printed: a file of the site's own that is gauger's alone, a store in another place.
+withheld() { # withheld INSTANCE
+	{
+		find /etc/gauger -mindepth 1
+		grep -o "/[^][ ,;{}?&'\"]*" "/etc/gauger/$1.yaml" || true
+	} 2>/dev/null | sort -u | while IFS= read -r path; do
+		case $path in "/var/lib/gauger-$1" | "/var/lib/gauger-$1/"*) continue ;; esac # systemd hands it over at the start
+		for right in -r -w; do
+			if runuser -u gauger -- test "$right" "$path" && ! runuser -u "gauger-$1" -- test "$right" "$path"; then
+				printf '%s\n' "$path"
+				break
+			fi
+		done
+	done
+}
+
+# An instance that cannot have a user of its own goes on as before.
+keep_user() { # keep_user INSTANCE WHY
+	mkdir -p "/etc/systemd/system/gauger@$1.service.d"
+	printf '[Service]\nUser=gauger\nGroup=gauger\n' >"/etc/systemd/system/gauger@$1.service.d/05-user-of-before.conf"
+	printf 'gauger: gauger@%s keeps the user gauger: %s. Mend it, delete %s, and restart it.\n' "$1" "$2" \
+		"/etc/systemd/system/gauger@$1.service.d/05-user-of-before.conf" >&2
+}
+
+# The instances that have run under the user gauger: their state is its.
+for state in /var/lib/gauger-*; do
+	[ -d "$state" ] && [ "$(stat -c %U "$state")" = gauger ] || continue
+	name=${state#/var/lib/gauger-}
+	if [ -e "/etc/systemd/system/gauger@$name.service.d/05-user-of-before.conf" ]; then
+		continue
+	elif [ ! -e "/etc/gauger/$name.yaml" ]; then
+		[ -z "$(find /etc/systemd/system -name "gauger@$name.service")" ] ||
+			keep_user "$name" "what /etc/gauger/$name.yaml needs cannot be seen, since it is not there"
+		continue
+	fi
+	if ! systemd-sysusers --inline "u gauger-$name - \"Gauger tank gauging agent for $name\" $state /usr/sbin/nologin" \
+		"m gauger-$name dialout"; then
+		keep_user "$name" "gauger-$name cannot be a user's name (see above)"
+		continue
+	fi
+	# Who could use the instance's control socket can go on with it.
+	for person in $(getent group gauger | cut -d: -f4 | tr , ' '); do
+		usermod -aG "gauger-$name" "$person"
+	done
+	if missing=$(withheld "$name" | tr '\n' ' ') && [ -n "$missing" ]; then
+		keep_user "$name" "gauger-$name may not use ${missing% }, as gauger may"
+	fi
+done
+
 running=no
 if [ -d /run/systemd/system ]; then
 	running=yes
@@ -41,7 +91,8 @@ elif [ -z "$(find /etc/gauger -maxdepth 1 -name '*.yaml')" ]; then
 	cat <<-'TEXT'
 	gauger is installed and not started: it has no configuration yet. Next:
 	  1. cp /etc/gauger/gauger.yaml.example /etc/gauger/gauger.yaml   and write the site into it
-	  2. install -m 0600 /dev/stdin /etc/gauger/primary-key           and paste the service's key, then Ctrl-D
+	  2. install -m 0600 /dev/stdin /etc/gauger/primary-key           and paste the service's key, then Ctrl-D;
+	     the same with /etc/gauger/secondary-key
 	  3. gauger check -c /etc/gauger/gauger.yaml
 	  4. systemctl enable --now gauger
 	TEXT
