@@ -110,6 +110,13 @@ if [ "$(id -u)" = 0 ] && [ "$(dpkg --print-architecture)" = amd64 ] && command -
 	echo "package test: install, upgrade, remove, purge"
 	cp dist/gauger_*_amd64.deb "$work/gauger.deb"
 	unshare -m deploy/package_life_test.sh "$work" || fail "the package's life ended badly"
+	rm -rf "$work/overlay"
+	if [ -n "$(findmnt -nt cgroup2)" ] && [ -x /usr/lib/systemd/systemd ] && unshare -mpuinCf true 2>/dev/null; then
+		echo "package test: a booted systemd"
+		unshare -m deploy/package_boot_test.sh "$work" || fail "under a booted systemd the package does not do what it says"
+	else
+		echo "package test: left out, needs systemd, control groups of version 2 and namespaces: a booted systemd"
+	fi
 else
 	echo "package test: left out, needs root, amd64, systemd and mount namespaces: install, upgrade, remove, purge"
 fi

@@ -1,8 +1,8 @@
 // Package console lets people and commands look at a running agent and ask it for things: a unix socket for the
 // commands, and a local web page, metrics and a health check for everyone on the box.
 //
-// console.go serves the socket and client.go asks it. page.go is the web's three addresses: html.go and html_outbox.go write the
-// page, page.go and lines.go the metrics.
+// console.go serves the socket, login.go finds who asks where the kernel hides it, and client.go asks. page.go is the web's
+// three addresses: html.go and html_outbox.go write the page, page.go and lines.go the metrics.
 package console
 
 import (
@@ -90,6 +90,11 @@ func peer(c net.Conn) string {
 	var cred *unix.Ucred
 	if err := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || cred == nil {
 		return ""
+	}
+	if cred.Uid == strangers {
+		if uid, ok := loginOf("/sys/fs/cgroup", int(cred.Pid)); ok {
+			return UserName(uid)
+		}
 	}
 	return UserName(int(cred.Uid))
 }

@@ -45,9 +45,9 @@ for state in /var/lib/gauger-*; do
 			keep_user "$name" "what /etc/gauger/$name.yaml needs cannot be seen, since it is not there"
 		continue
 	fi
-	if ! systemd-sysusers --inline "u gauger-$name - \"Gauger tank gauging agent for $name\" $state /usr/sbin/nologin" \
-		"m gauger-$name dialout"; then
-		keep_user "$name" "gauger-$name cannot be a user's name (see above)"
+	if ! printf '%s' "$name" | grep -Eqx '[A-Za-z0-9_-]{1,24}' || ! systemd-sysusers --inline \
+		"u gauger-$name - \"Gauger tank gauging agent for $name\" $state /usr/sbin/nologin" "m gauger-$name dialout"; then
+		keep_user "$name" "gauger-$name cannot be a user's name"
 		continue
 	fi
 	# Who could use the instance's control socket can go on with it.

@@ -20,7 +20,9 @@ if [ "$1" = purge ]; then
 	rm -f /etc/systemd/system/multi-user.target.wants/gauger@*.service
 	for state in /var/lib/gauger-*; do
 		if ours "$state"; then
-			rm -rf "$state" "/etc/systemd/system/gauger@${state#/var/lib/gauger-}.service.d/05-user-of-before.conf"
+			dropins=/etc/systemd/system/gauger@${state#/var/lib/gauger-}.service.d
+			rm -rf "$state" "$dropins/05-user-of-before.conf"
+			[ ! -d "$dropins" ] || rmdir --ignore-fail-on-non-empty "$dropins"
 		fi
 	done
 	rm -rf /var/lib/gauger /etc/gauger
