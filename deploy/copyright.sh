@@ -19,7 +19,12 @@ notice() { # notice NAME DIRECTORY
 	fi
 }
 
-echo "gauger contains the following software under the licences below."
+cat <<'TEXT'
+The licence of gauger itself has not been chosen yet by its owner. Until it is, this file grants no right to copy, change
+or pass on gauger's own code.
+
+gauger contains the following software under the licences below.
+TEXT
 notice "Go, its library and runtime" "$(go env GOROOT)"
 go version -m "$binary" | awk '$1 == "dep" { print $2 "@" $3 }' | sort | while read -r module; do
 	directory=$(go list -m -f '{{.Dir}}' "${module%@*}")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# package.sh NFPM VERSION: the three Debian packages in dist/, from the programs that make cross left in bin/.
+# package.sh NFPM VERSION: the three Debian packages in dist/, each with its bill of materials beside and inside it, from the programs that make cross left in bin/.
 # The same commit gives the same bytes: every time inside a package is the commit's.
 set -eu
 
@@ -14,13 +14,15 @@ esac
 
 export VERSION SOURCE_DATE_EPOCH="$epoch"
 mkdir -p dist
-rm -rf dist/*.deb dist/manual
+rm -rf dist/*.deb dist/*.cdx.json dist/manual
 # The manual's pages and what shells complete with are made from the program's own tree of commands.
 GAUGER_MANUAL="$PWD/dist/manual" go test -count=1 -run '^TestManual$' ./cmd/gauger >/dev/null
 gzip -9n dist/manual/*.1
 for pair in amd64:amd64 arm64:arm64 armhf:armv7; do
 	export ARCH="${pair%:*}" GOTARGET="${pair#*:}"
 	deploy/copyright.sh "bin/gauger-linux-$GOTARGET" >dist/copyright
+	export BILL="dist/gauger_${VERSION}_$ARCH.cdx.json"
+	go run ./deploy/sbom "bin/gauger-linux-$GOTARGET" "$VERSION" >"$BILL"
 	"$nfpm" package --config deploy/nfpm.yaml --packager deb --target "dist/gauger_${VERSION}_$ARCH.deb"
 done
 rm -rf dist/copyright dist/manual

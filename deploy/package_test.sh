@@ -21,9 +21,11 @@ cat >"$work/expected" <<'LIST'
 -rw-r--r-- /usr/lib/tmpfiles.d/gauger.conf
 -rw-r--r-- /usr/share/bash-completion/completions/gauger
 -rw-r--r-- /usr/share/doc/gauger/README.md
+-rw-r--r-- /usr/share/doc/gauger/SECURITY.md
 -rw-r--r-- /usr/share/doc/gauger/copyright
 -rw-r--r-- /usr/share/doc/gauger/examples/no-serial.conf
 -rw-r--r-- /usr/share/doc/gauger/examples/site-networks.conf
+-rw-r--r-- /usr/share/doc/gauger/gauger.cdx.json
 -rw-r--r-- /usr/share/fish/vendor_completions.d/gauger.fish
 -rw-r--r-- /usr/share/man/man1/gauger-backtest.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-book.1.gz
@@ -64,6 +66,15 @@ contents() { # contents DEB ARCH GOARCH
 	for setting in "GOARCH=$3" GOOS=linux CGO_ENABLED=0 -trimpath=true; do
 		grep -q -e "$setting" "$work/build" || fail "the program in $1 was not built with $setting"
 	done
+	# The bill of materials is of this program, and names each module that is linked and has its licence in the copyright.
+	bill=$root/usr/share/doc/gauger/gauger.cdx.json
+	grep -q "$(sha256sum <"$root/usr/bin/gauger" | cut -d' ' -f1)" "$bill" || fail "the bill of materials in $1 is of another program"
+	awk '$1 == "dep" { print $2 "@" $3 }' "$work/build" >"$work/linked"
+	[ -s "$work/linked" ] || fail "the program in $1 does not say what is linked into it"
+	while read -r module; do
+		grep -q "\"purl\": \"pkg:golang/$module\"" "$bill" || fail "the bill of materials in $1 lacks $module"
+		grep -q "^==== $module: " "$root/usr/share/doc/gauger/copyright" || fail "the copyright in $1 lacks $module"
+	done <"$work/linked"
 }
 
 units() { # units ROOT: what the units name must be in the package, or be made by systemd itself

@@ -80,6 +80,7 @@ var houseRooms = map[string]houseRoom{
 	"outbox/receipts":              {may: "outbox/disk", why: "what was delivered, and when; it knows no queue"},
 	"outbox/outboxtest":            {may: "outbox", why: "a model to compare the outbox with"},
 	"deploy/bench/outbox":          {may: "outbox agent agent/ledger agent/cloud agent/cloud/keys agent/cloud/cloudtest", why: "measures beside other stores, in a module of its own, and never ships"},
+	"deploy/sbom":                  {why: "reads what Go says of a built program; it must know none of ours"},
 	"deploy/proof":                 {why: "which stretch of a long proof is run; for tests of every room"},
 	"agent/eventrules":             {why: "names that people at the service filter by; constants and nothing else"},
 }
