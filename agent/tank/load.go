@@ -9,19 +9,21 @@ import (
 )
 
 const (
-	trendMost      = 64      // samples
-	trendBefore    = 20 * 60 // s before the start
-	reviewChance   = 0.3     // that a volume is off by more than a barrel and a hundredth
-	confidenceMost = 0.99    // no observation is surer
-	restShort      = 300.    // s of readings after an end, of which less may have been slosh
+	timeGrade      = time.Second / 10 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
+	trendMost      = 64               // samples
+	trendBefore    = 20 * 60          // s before the start
+	reviewChance   = 0.3              // that a volume is off by more than a barrel and a hundredth
+	confidenceMost = 0.99             // no observation is surer
+	restShort      = 300.             // s of readings after an end, of which less may have been slosh
 )
 
 // makeLoad makes the record of a draw that is a run.
 func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	t := &s.site.tanks[i]
 	wall := func(at float64) time.Time { return ts.clock.wall(at / s.site.speed) }
+	grade := time.Duration(float64(timeGrade) / s.site.speed)
 	l := Load{
-		Tank: t.ID, Start: wall(d.start), End: wall(d.end), Began: wall(ts.drawBegan(d)),
+		Tank: t.ID, Start: wall(d.start).Round(grade), End: wall(d.end).Round(grade), Began: wall(ts.drawBegan(d)),
 		Open: d.opening.level, Close: d.closing.level, Sigma: ts.noise.sigma, Parts: d.parts,
 		Gap:   time.Duration(d.gap * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,
