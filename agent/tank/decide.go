@@ -105,11 +105,11 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
-		if step := (witness{ts}).startAfterHatch(t, &d); step > 0 {
+		if step := startAfterHatch(ts, t, &d); step > 0 {
 			d.doubts = append(d.doubts, fmt.Sprintf("hatch opened before it: the pressure fell by %.1f in at once", step))
 		}
 	}
-	d.doubts = append(d.doubts, witness{ts}.readingsDoubt(&u.site.tanks[i], d, now)...)
+	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	l := u.makeLoad(i, ts, d)
 	u.addEvidence(i, ts, d, now, &l)
 	ts.reports.keep(l, d)

@@ -26,9 +26,6 @@ const (
 	atomReturns = 3   // times that they come back to it
 )
 
-// witness is a tank whose readings are asked what they say against a load.
-type witness struct{ *tankState }
-
 // saturated says that a level at rest lies on an end of what the sensor can show, as at a blanking distance: the noise is cut off
 // on one side, so that one end of the readings is by far the commonest value, again and again. side is where the other readings lie.
 func saturated(b []sample, side float64) bool {
@@ -71,7 +68,7 @@ func saturated(b []sample, side float64) bool {
 
 // fellOn is how far the level fell below its closing in the confirmation after a load, inches: levels at rest do not fall. Where
 // it did before the load too, as under a vent that breathes, it says nothing.
-func (ts witness) fellOn(t *Tank, d draw, now float64) float64 {
+func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	from, confirm := d.end+settleShort, t.Loads.Confirm.Seconds()
 	if t.Group != "" {
 		from = d.end + t.Loads.GroupSettle.Seconds()
@@ -102,7 +99,7 @@ func (l *levels) sink(from, to, level float64) (low float64) {
 // startAfterHatch moves the start of a draw behind a hatch that was opened minutes before it: a pressure sensor feels the vapour
 // go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
 // is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none.
-func (ts witness) startAfterHatch(t *Tank, d *draw) float64 {
+func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 	quick, still := math.Max(30, 2.2*ts.interval.usual), math.Max(hatchStill, 2.5*ts.interval.usual)
 	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
 	slack := math.Max(0.1, 3*ts.noise.sigma)
@@ -136,7 +133,7 @@ func (ts witness) startAfterHatch(t *Tank, d *draw) float64 {
 // stepped is by how many inches the level jumped while it fell, by more than the pump can do in the time between two readings,
 // and stayed: somebody spanned the transmitter, or a float slipped. 0 where it did not. A jump that was not believed until the
 // level had come down to where it was leaves a hole in the fall.
-func (ts witness) stepped(d draw) float64 {
+func stepped(ts *tankState, d draw) float64 {
 	b := between(ts.levels.recent, d.start, d.end)
 	for k := 2 * stepBeside; k+2*stepBeside <= len(b) && d.deadband == 0; k++ {
 		a, z := b[k-1], b[k]
@@ -172,7 +169,7 @@ func stepAt(left, right []sample, dt float64) (off, rough float64) {
 }
 
 // readingsDoubt is what the readings themselves say against a load.
-func (ts witness) readingsDoubt(t *Tank, d draw, now float64) []string {
+func readingsDoubt(ts *tankState, t *Tank, d draw, now float64) []string {
 	var why []string
 	if saturated(between(ts.levels.recent, math.Max(d.start-atomLong, ts.decidedTo), d.start), -1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the opening, %.2f in is the most that it shows", d.opening.level))
@@ -180,10 +177,10 @@ func (ts witness) readingsDoubt(t *Tank, d draw, now float64) []string {
 	if saturated(between(ts.levels.recent, d.end, math.Min(d.end+atomLong, d.next)), 1) {
 		why = append(why, fmt.Sprintf("sensor saturated at the closing, %.2f in is the least that it shows", d.closing.level))
 	}
-	if step := ts.stepped(d); step != 0 {
+	if step := stepped(ts, d); step != 0 {
 		why = append(why, fmt.Sprintf("sensor re-spanned during the load: it stepped by %+.1f in", step))
 	}
-	if low := ts.fellOn(t, d, now); low*t.Table.PerInch(d.closing.level) > math.Max(1, 0.01*t.volume(d)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
+	if low := fellOn(ts, t, d, now); low*t.Table.PerInch(d.closing.level) > math.Max(1, 0.01*t.volume(d)) && low > 2*math.Hypot(d.closing.err, t.sensorError()) {
 		why = append(why, fmt.Sprintf("level fell on by %.2f in after the end: foam, or it had not come to rest", low))
 	}
 	return why

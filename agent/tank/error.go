@@ -65,8 +65,8 @@ func (b ErrorBasis) Factor() float64 {
 // is not known of the inflow pushes both gauges the same way. Of a draw that nobody saw
 // neither the duration is known, nor which part of the gap was before it, when a full
 // tank's well was shut in. Where the rest some minutes from a gauge says otherwise than the
-// gauge, one of the two is wrong. Tanks of a group are gauged when the equaliser has done its work, and
-// nobody knows how long it took.
+// gauge, one of the two is wrong. A tank of a group is gauged some time after its pump stopped, and what flowed in
+// meanwhile counts by half.
 func (l *levels) volumeError(t *Tank, d draw) float64 {
 	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
 	lean := d.opening.carried + d.closing.carried

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	timeGrade      = time.Second / 10 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
+	timeRounding   = time.Second / 10 // of site time, to which times are rounded: what prints them cuts off, and 09:39:59.99 would be 09:39
 	trendMost      = 64               // samples
 	trendBefore    = 20 * 60          // s before the start
 	reviewChance   = 0.3              // that a volume is off by more than a barrel and a hundredth
@@ -21,9 +21,9 @@ const (
 func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	t := &s.site.tanks[i]
 	wall := func(at float64) time.Time { return ts.clock.wall(at / s.site.speed) }
-	grade := time.Duration(float64(timeGrade) / s.site.speed)
+	tenth := time.Duration(float64(timeRounding) / s.site.speed)
 	l := Load{
-		Tank: t.ID, Start: wall(d.start).Round(grade), End: wall(d.end).Round(grade), Began: wall(ts.drawBegan(d)),
+		Tank: t.ID, Start: wall(d.start).Round(tenth), End: wall(d.end).Round(tenth), Began: wall(ts.drawBegan(d)),
 		Open: d.opening.level, Close: d.closing.level, Sigma: ts.noise.sigma, Parts: d.parts,
 		Gap:   time.Duration(d.gap * float64(time.Second)),
 		Table: t.Table.Name(), Group: t.Group,

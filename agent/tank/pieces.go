@@ -18,6 +18,7 @@ const (
 	creepSure  = 2.5       // standard errors
 	beganRate  = 0.25      // bbl/min; what falls as fast before a draw, and as far, is its slow start
 	beganBbl   = 0.5
+	rampLong   = 30.0 // s in which a pump comes up to its rate
 	spikeLeast = 0.3  // in
 	spikeSigma = 5.0  // times the noise that one reading stands out
 	echoRise   = 0.8  // in; a smaller rise before a draw is a separator's dump
@@ -68,7 +69,7 @@ func (r resting) pieces() (out []piece, sigma float64) {
 		cost[j] = math.Inf(1)
 		for i := range j {
 			if cost[i]+piecePrice < cost[j] {
-				if c := cost[i] + piecePrice + rest(sum[i], sum[j]); c < cost[j] {
+				if c := cost[i] + piecePrice + residual(sum[i], sum[j]); c < cost[j] {
 					cost[j], from[j] = c, i
 				}
 			}
@@ -88,8 +89,8 @@ func centred(a, z sums) sums {
 	return sums{w, t, v, z.tt - a.tt - w*t*t, z.tv - a.tv - w*t*v, z.vv - a.vv - w*v*v}
 }
 
-// rest is the sum of the squares that a line through the samples between two sums leaves.
-func rest(a, z sums) float64 {
+// residual is the sum of the squares that a line through the samples between two sums leaves.
+func residual(a, z sums) float64 {
 	c := centred(a, z)
 	if c.tt > 1e-9 {
 		c.vv -= c.tv * c.tv / c.tt
@@ -201,5 +202,3 @@ func (r resting) lastBefore(ps []piece, usual float64) int {
 	}
 	return 0
 }
-
-const rampLong = 30.0 // s in which a pump comes up to its rate

@@ -2,7 +2,6 @@ package tank
 
 import (
 	"math"
-	"slices"
 )
 
 const (
@@ -111,14 +110,6 @@ func lastTime(b []sample, none float64) float64 {
 
 // unlinked marks a point of the history whose rise from the one before says nothing of the inflow.
 const unlinked = 1
-
-// highest is the greatest value of some samples; without any there is no bound.
-func highest(b []sample) float64 {
-	if len(b) == 0 {
-		return math.Inf(1)
-	}
-	return slices.Max(values(b))
-}
 
 func lastSamplesOf(b []sample, n int) []sample { return b[max(0, len(b)-n):] }
 
