@@ -7,18 +7,28 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
-	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/gorilla/websocket"
 
 	"gauger/collectors"
 )
 
-// dialTimeout bounds the opening of a connection, TLS and websocket included.
-const dialTimeout = 20 * time.Second
+const (
+	// dialTimeout bounds the opening of a connection, TLS and websocket included.
+	dialTimeout = 20 * time.Second
+	// upgradeLimit bounds what a broker may send, in bytes, before it has taken up the websocket: its certificates, and the
+	// head of its answer. Real ones need a tenth of it.
+	upgradeLimit = 64 << 10
+)
+
+// dialFunc makes a connection, as net.Dialer.DialContext does.
+type dialFunc func(ctx context.Context, network, address string) (net.Conn, error)
 
 // defaultPorts are the usual ones of each scheme.
 var defaultPorts = map[string]string{"mqtt": "1883", "mqtts": "8883", "ws": "80", "wss": "443"}
@@ -79,14 +89,14 @@ func (s *settings) dialBroker(ctx context.Context, broker *url.URL) (net.Conn, e
 			return nil, err
 		}
 	}
-	if broker.Scheme == "ws" || broker.Scheme == "wss" {
-		return paho.NewWebsocket(broker.String(), config, dialTimeout/2, nil, nil)
-	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	dial := s.dial
 	if dial == nil {
 		dial = tcpDial
+	}
+	if broker.Scheme == "ws" || broker.Scheme == "wss" {
+		return dialWebsocket(ctx, broker, config, dial)
 	}
 	conn, err := dial(ctx, "tcp", broker.Host)
 	if err != nil || config == nil {
@@ -98,6 +108,74 @@ func (s *settings) dialBroker(ctx context.Context, broker *url.URL) (net.Conn, e
 		return nil, fmt.Errorf("TLS with %s: %w%s", broker.Host, err, tlsAdvice(err))
 	}
 	return secure, nil
+}
+
+// errUpgrade ends a broker's answer that has no end.
+var errUpgrade = fmt.Errorf("it sent %d KB and had not taken up the websocket: this is no MQTT broker, or what stands before it answers in its place", upgradeLimit>>10)
+
+// dialWebsocket opens a websocket for MQTT. The libraries read an answer's head to its end, however long it is; so the limit
+// stands below them.
+func dialWebsocket(ctx context.Context, broker *url.URL, config *tls.Config, dial dialFunc) (net.Conn, error) {
+	var below *upgradeConn
+	d := websocket.Dialer{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: config, Subprotocols: []string{"mqtt"},
+		NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := dial(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			below = &upgradeConn{Conn: conn, left: upgradeLimit}
+			return below, nil
+		},
+	}
+	ws, answer, err := d.DialContext(ctx, broker.String(), nil)
+	switch {
+	case err == nil:
+		below.left = -1
+		return &websocketConn{Conn: ws, messages: websocket.JoinMessages(ws, "")}, nil
+	case below != nil && below.left == 0:
+		return nil, errUpgrade
+	case answer != nil:
+		return nil, fmt.Errorf("%w: it answered %q; look at the path after the host, and at what stands before the broker", err, excerpt(answer.Status))
+	}
+	return nil, err
+}
+
+// upgradeConn lets only so many bytes in until left is below zero.
+type upgradeConn struct {
+	net.Conn
+	left int
+}
+
+func (c *upgradeConn) Read(p []byte) (int, error) {
+	if c.left < 0 {
+		return c.Conn.Read(p)
+	}
+	if c.left == 0 {
+		return 0, errUpgrade
+	}
+	n, err := c.Conn.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
+}
+
+// websocketConn is the stream of bytes that binary messages carry. The packets on it are written one at a time (packetConn).
+type websocketConn struct {
+	*websocket.Conn
+	messages io.Reader
+}
+
+func (c *websocketConn) Read(p []byte) (int, error) { return c.messages.Read(p) }
+
+func (c *websocketConn) Write(p []byte) (int, error) {
+	if err := c.WriteMessage(websocket.BinaryMessage, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (c *websocketConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // tlsAdvice says what to do about a certificate that is not believed; empty where nothing is known to help.

@@ -63,7 +63,7 @@ type Session struct {
 	// MaxPacket is the largest packet taken from a broker, in bytes; 0 means 64 KiB. Of a larger message the
 	// beginning goes to Host.Refuse, and the rest is thrown away unread.
 	MaxPacket int
-	// Dial opens the network connection for mqtt and mqtts; nil means a net.Dialer. It must heed ctx.
+	// Dial opens the network connection; nil means a net.Dialer. It must heed ctx.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 

@@ -1,10 +1,8 @@
 package mqtt
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"strings"
 
 	"gauger/collectors"
@@ -21,7 +19,7 @@ type settings struct {
 	limit       int // bytes of a packet
 	presence    presence
 	credentials credentials
-	dial        func(ctx context.Context, network, address string) (net.Conn, error) // nil: tcpDial
+	dial        dialFunc // nil: tcpDial
 }
 
 func newSettings(d Device, opt Session) *settings {
