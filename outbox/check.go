@@ -177,7 +177,7 @@ func (c *checker) checkCounts() {
 // bboltCheck lets bbolt compare its own structures.
 func bboltCheck(path string) error {
 	return catchFaults("check with bbolt", func() error {
-		db, err := bbolt.Open(path, 0o640, &bbolt.Options{ReadOnly: true, Timeout: lockWait, PreLoadFreelist: true,
+		db, err := bbolt.Open(path, 0o640, &bbolt.Options{OpenFile: disk.OpenFile, ReadOnly: true, Timeout: lockWait, PreLoadFreelist: true,
 			FreelistType: bbolt.FreelistArrayType})
 		if err != nil {
 			return err

@@ -265,7 +265,7 @@ func (b *dbFile) reopen(cause error) error {
 			return err
 		}
 		b.db = db
-		if b.fileInfo, err = os.Stat(b.path); err != nil {
+		if b.fileInfo, err = os.Lstat(b.path); err != nil {
 			return err
 		}
 		return errors.Join(db.Sync(), b.measure(db))

@@ -148,9 +148,10 @@ func (b *dbFile) closeDB() error {
 
 // openDB opens a bbolt file the way every file of the box is opened. Opening writes nothing: a disk may be full.
 func openDB(path string, quota int64) (*bbolt.DB, error) {
-	_, err := os.Stat(path)
+	_, err := os.Lstat(path)
 	fresh := errors.Is(err, os.ErrNotExist)
 	db, err := bbolt.Open(path, 0o640, &bbolt.Options{
+		OpenFile:        disk.OpenFile,
 		Timeout:         lockWait,
 		FreelistType:    bbolt.FreelistArrayType,
 		NoFreelistSync:  true, // or bbolt would write a list that is missing; each commit decides for itself
@@ -192,7 +193,7 @@ func diskFull(err error) bool {
 
 // checkInPlace says what has become of the file; nil: it is at its place, or nobody can tell. commitMu is held.
 func (b *dbFile) checkInPlace() error {
-	now, err := os.Stat(b.path)
+	now, err := os.Lstat(b.path)
 	switch {
 	case err == nil && os.SameFile(now, b.fileInfo):
 		return nil

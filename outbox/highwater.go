@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"gauger/outbox/disk"
 )
 
 // The high-water file tells, beside the box, how far each stream was at the last commit. A disk that confirms what it
@@ -53,8 +55,8 @@ type highMark struct {
 
 // openHigh opens or makes the file. Slots that are not sound count as empty.
 func openHigh(path string) (*highWater, error) {
-	_, before := os.Stat(path)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	_, before := os.Lstat(path)
+	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open the high-water marks: %w", err)
 	}

@@ -18,7 +18,7 @@ func (b *Box) load() error {
 			return err
 		}
 		b.db = db
-		if b.fileInfo, err = os.Stat(b.path); err != nil {
+		if b.fileInfo, err = os.Lstat(b.path); err != nil {
 			return err
 		}
 		if err := b.prepare(); err != nil {

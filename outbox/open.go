@@ -77,6 +77,9 @@ func validate(o Options) error {
 
 // open does what needs the lock.
 func (b *Box) open() error {
+	if info, err := os.Lstat(b.path); err == nil && info.Mode().Type() == os.ModeSymlink {
+		return disk.ErrLink // or it would pass for damaged
+	}
 	if err := settleRename(b.path); err != nil {
 		return err
 	}
@@ -121,7 +124,7 @@ func (b *Box) open() error {
 // examine asks the preflight and makes the quick check, so that only a file that looks sound is opened. Where the
 // preflight cannot be made the file is examined in this process.
 func (b *Box) examine() error {
-	if info, err := os.Stat(b.path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
+	if info, err := os.Lstat(b.path); errors.Is(err, os.ErrNotExist) || err == nil && info.Size() == 0 {
 		if err == nil && b.highWater != nil && b.highWater.absent { // one that was never filled has marks beside it
 			return fmt.Errorf("%s is empty, and the marks beside it are gone: %w", b.path, ErrDamaged)
 		}
@@ -157,10 +160,10 @@ func (b *Box) keepOf(stream string) Keep {
 // place; beside a box file it is removed.
 func settleRename(path string) error {
 	fresh := path + ".new"
-	if _, err := os.Stat(fresh); err != nil {
+	if _, err := os.Lstat(fresh); err != nil {
 		return nil //nolint:nilerr // there is none
 	}
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		if _, err := Check(fresh); err == nil {
 			return errors.Join(os.Rename(fresh, path), disk.SyncDir(path))
 		}

@@ -76,6 +76,7 @@ var cures = []struct {
 	{syscall.EACCES, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
 	{syscall.EPERM, "the store and all in it must belong to the user that gauger runs as, which is gauger under systemd"},
 	{syscall.EIO, "the disk has failed: look at `dmesg`, and exchange it"},
+	{syscall.ELOOP, "gauger follows no link in its store: move the files themselves there, or let store.path name their folder"},
 	{syscall.ENOTDIR, "something that is no folder stands where store.path or a folder above it should be"},
 }
 

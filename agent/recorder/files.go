@@ -42,6 +42,23 @@ func fileName(dir string, number int) string {
 	return filepath.Join(dir, fmt.Sprintf("%08d%s", number, suffix))
 }
 
+// openToRead opens a file of the ring. No link in its place is followed: who may write in the folder could have laid it.
+func openToRead(name string) (*os.File, error) {
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+}
+
+// ownFolder refuses a link in the folder's place that somebody else than root has laid.
+func ownFolder(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil || info.Mode().Type() != os.ModeSymlink {
+		return nil //nolint:nilerr // a folder that cannot be looked at is told when it is read
+	}
+	if by, ok := info.Sys().(*syscall.Stat_t); ok && by.Uid == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s is a link that root has not laid, and is not followed (%w)", dir, syscall.ELOOP)
+}
+
 // numbersIn lists a ring's files, the oldest first. A folder that is not there has none.
 func numbersIn(dir string) ([]int, error) {
 	entries, err := os.ReadDir(dir)
@@ -62,6 +79,9 @@ func numbersIn(dir string) ([]int, error) {
 // openFiles looks what is there. The last file is gone on with, behind its last page, whole or torn.
 func openFiles(dir string, o Options) (files, error) {
 	f := files{dir: dir, most: o.MaxBytes, days: o.Days, pages: int(min(o.MaxBytes/pageSize/leastPages, mostPages))}
+	if err := ownFolder(dir); err != nil {
+		return f, err
+	}
 	numbers, err := numbersIn(dir)
 	if err != nil {
 		return f, err
@@ -95,7 +115,7 @@ func (f *files) append(page []byte, now time.Time) error {
 		}
 	}
 	if f.out == nil {
-		out, err := os.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE, 0o600)
+		out, err := os.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 		if err != nil {
 			return err
 		}
@@ -208,7 +228,7 @@ func (f *files) dropFirst() error {
 // span looks at a file's first pages, so many of them: the least wall time of the first good one, and the greatest of
 // them all. ok is false when there is no good one.
 func span(name string, pages int) (first, most int64, ok bool) {
-	in, err := os.Open(name)
+	in, err := openToRead(name)
 	if err != nil {
 		return 0, 0, false
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"time"
 
@@ -74,7 +73,7 @@ func (s *scan) files(dir string, numbers []int, pages int) (more bool) {
 }
 
 func (s *scan) file(name string, pages int) (more bool) {
-	in, err := os.Open(name)
+	in, err := openToRead(name)
 	if gone(err) {
 		return true
 	}

@@ -28,7 +28,7 @@ func (f *refuge) left() ([]byte, error) {
 	if f.path == "" {
 		return nil, nil
 	}
-	in, err := os.OpenFile(f.path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	in, err := openToRead(f.path)
 	if gone(err) {
 		return nil, nil
 	}
@@ -93,7 +93,7 @@ func (f *files) lastPage() []byte {
 	if len(f.all) == 0 || f.page == 0 {
 		return nil
 	}
-	in, err := os.Open(f.last())
+	in, err := openToRead(f.last())
 	if err != nil {
 		return nil
 	}

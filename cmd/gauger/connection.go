@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sys/unix"
@@ -38,10 +39,21 @@ func connect(c *call) (*connection, error) {
 	if err != nil {
 		return nil, asConfigError(err)
 	}
-	d, err := assemble(cfg, zerolog.New(io.Discard), openOnce)
+	back := func() error { return nil }
+	d, err := assemble(cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (box *outbox.Box, err error) {
+		if back, err = becomeOwner(c, cfg.Store.Path); err != nil {
+			return nil, err
+		}
+		return open()
+	})
+	if err != nil {
+		err = errors.Join(err, back())
+	}
 	switch {
 	case errors.Is(err, outbox.ErrHeld):
 		return nil, fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)
+	case errors.Is(err, os.ErrPermission) && os.Geteuid() == 0:
+		return nil, fmt.Errorf("%w; something in the store does not belong to the store's owner: give it to that user with chown", err)
 	case errors.Is(err, os.ErrPermission):
 		return nil, fmt.Errorf("%w; no gauger is running on %s, and the store is not yours: use sudo", err, c.socket)
 	case err != nil:
@@ -51,7 +63,7 @@ func connect(c *call) (*connection, error) {
 	untold := printOpened(c, d)
 	return &connection{local: d.server, person: localUser(c), close: func() error {
 		d.close()
-		return errors.Join(untold, chownStore(cfg.Store.Path))
+		return errors.Join(untold, back())
 	}}, nil
 }
 
@@ -78,39 +90,27 @@ func withConnection(c *call, do func(d *connection) error) error {
 	return errors.Join(err, left)
 }
 
-// chownStore gives what root has written in the store to the store's owner: the daemon is not root, and must be able to
-// read it at its next start. Only plain files that root owns alone are touched.
-func chownStore(store string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	folder, err := os.Open(store)
-	if err != nil {
-		return fmt.Errorf("leave the store to its owner: %w", err)
-	}
-	defer folder.Close()
-	at := int(folder.Fd())
+// becomeOwner lets root's command work in the store as the user whom it belongs to: who may write there could have laid
+// links in the place of its files, and what root leaves there the daemon could not read. back gives root's rights again, for
+// what the person has asked for elsewhere.
+func becomeOwner(c *call, store string) (back func() error, err error) {
+	nothing := func() error { return nil }
 	var owner unix.Stat_t
-	if err := unix.Fstat(at, &owner); err != nil {
-		return fmt.Errorf("leave the store to its owner: %w", err)
+	if os.Geteuid() != 0 || unix.Stat(store, &owner) != nil || owner.Uid == 0 {
+		return nothing, nil // a store that is not there is made, or missed, by whoever opens it
 	}
-	if owner.Uid == 0 {
-		return nil
-	}
-	names, err := folder.Readdirnames(-1)
-	for _, name := range names {
-		var is unix.Stat_t
-		if unix.Fstatat(at, name, &is, unix.AT_SYMLINK_NOFOLLOW) != nil {
-			continue // another command has replaced it meanwhile
-		}
-		if is.Mode&unix.S_IFMT == unix.S_IFREG && is.Uid == 0 && is.Nlink == 1 {
-			err = errors.Join(err, unix.Fchownat(at, name, int(owner.Uid), int(owner.Gid), unix.AT_SYMLINK_NOFOLLOW))
-		}
+	uid, gid := int(owner.Uid), int(owner.Gid)
+	groups, err := syscall.Getgroups()
+	if err == nil {
+		err = errors.Join(syscall.Setgroups([]int{gid}), syscall.Setresgid(-1, gid, -1), syscall.Setresuid(-1, uid, -1), hideMemory())
 	}
 	if err != nil {
-		return fmt.Errorf("leave the store to its owner: %w", err)
+		return nothing, fmt.Errorf("work in the store %s as %s, whom it belongs to: %w; use that user instead of root", store, console.UserName(uid), err)
 	}
-	return nil
+	fmt.Fprintf(c.err, "working in the store %s as its owner, %s\n", store, console.UserName(uid))
+	return func() error {
+		return errors.Join(syscall.Setresuid(-1, 0, -1), syscall.Setresgid(-1, 0, -1), syscall.Setgroups(groups), hideMemory())
+	}, nil
 }
 
 // request sends a request and reads the result into result, which may be nil.

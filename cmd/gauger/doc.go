@@ -33,8 +33,8 @@
 // A ca_file, key or login that cannot be read holds back the sending alone (decision 5): an episode service-settings says
 // which, it is looked for again every minute, on SIGHUP and with each request (run_service.go).
 //
-// What root's command has written into the store is handed to the store's owner, so that `sudo gauger keys set` leaves nothing
-// that the daemon cannot read (connection.go).
+// Without a daemon root's command works in the store as the store's owner: it leaves nothing there that the daemon cannot read,
+// and is led nowhere by what that user has laid there (connection.go). What it was given elsewhere it reads and writes as root.
 //
 // Garbage is collected early (GOGC 15 unless the environment says otherwise): nearly all of the heap lives as long as the
 // program, and the runtime's own hundred percent would double the memory of a large site (run.go).

@@ -37,12 +37,13 @@ func (o *exportReadingsOptions) run(ctx context.Context, c *call, _ []string) er
 	if err != nil {
 		return err
 	}
-	return withConnection(c, func(d *connection) error {
-		if o.file == "" {
-			return writeReadings(ctx, c, d, wanted, c.out)
-		}
-		return writeFile(o.file, "write the readings", 0o666, func(out io.Writer) error { return writeReadings(ctx, c, d, wanted, out) })
-	})
+	write := func(out io.Writer) error {
+		return withConnection(c, func(d *connection) error { return writeReadings(ctx, c, d, wanted, out) })
+	}
+	if o.file == "" {
+		return write(c.out)
+	}
+	return writeFile(o.file, "write the readings", 0o666, write)
 }
 
 // writeReadings writes a recording piece by piece. What of the recorder cannot be read is told beside it.

@@ -12,15 +12,13 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/sys/unix"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	log.SetOutput(io.Discard) // net/http would print there what a server says unasked, keys and all
-	// The keys are in memory: no other process of the user may read it, and no core file shows it.
-	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+	if err := hideMemory(); err != nil {
 		fmt.Fprintln(os.Stderr, "gauger: other processes of this user can read its memory:", err)
 	}
 	c := &call{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.Getenv}

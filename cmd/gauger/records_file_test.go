@@ -2,10 +2,7 @@ package main
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -56,43 +53,4 @@ func FuzzRecordsOf(f *testing.F) {
 			t.Errorf("%d records and %v", len(all), err)
 		}
 	})
-}
-
-// TestHandOver: what root writes in a store of somebody else's must be readable for its owner. Only root can try it.
-func TestHandOver(t *testing.T) {
-	store := t.TempDir()
-	file, shared := filepath.Join(store, "keys"), filepath.Join(store, "shared")
-	for _, path := range []string{file, shared} {
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Link(shared, filepath.Join(t.TempDir(), "elsewhere")); err != nil {
-		t.Fatal(err)
-	}
-	if os.Geteuid() != 0 {
-		if err := chownStore(store); err != nil {
-			t.Errorf("a plain user has nothing to hand over: %v", err)
-		}
-		t.Skip("only root can give files away")
-	}
-	const owner = 12345
-	if err := os.Chown(store, owner, owner); err != nil {
-		t.Fatal(err)
-	}
-	if err := chownStore(store); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]uint32{file: owner, shared: 0} {
-		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := info.Sys().(*syscall.Stat_t).Uid; got != want {
-			t.Errorf("%s belongs to %d, want %d", path, got, want)
-		}
-	}
-	if err := chownStore(filepath.Join(store, "nowhere")); err == nil {
-		t.Error("a store that is not there was handed over")
-	}
 }

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"time"
 
 	"gauger/agent"
@@ -30,7 +33,7 @@ func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad,
 		store = config.StorePath(path)
 	}
 	kept := filepath.Join(store, lastGoodFile)
-	b, readErr := os.ReadFile(kept)
+	b, readErr := readKept(kept)
 	if readErr != nil {
 		return nil, nil, err
 	}
@@ -73,13 +76,28 @@ func keepLastGood(path string, cfg *config.Config) error {
 		return err
 	}
 	to := filepath.Join(cfg.Store.Path, lastGoodFile)
-	if old, err := os.ReadFile(to); err == nil && bytes.Equal(old, b) {
+	if old, err := readKept(to); err == nil && bytes.Equal(old, b) {
 		return nil
 	}
-	if err := os.WriteFile(to+".new", b, 0o600); err != nil {
+	f, err := os.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	return os.Rename(to+".new", to)
+}
+
+// readKept reads a file of the store, and follows no link in its place.
+func readKept(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(f)
+	return b, errors.Join(err, f.Close())
 }
 
 // tellDoubts tells of a configuration's doubts in status and in events.

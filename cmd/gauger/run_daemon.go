@@ -45,6 +45,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	site := newAgentSite(cfg)
 	notes := make(chan outbox.Note, 64)
 	pace := newLink(cfg)
+	secrets := readSecrets(cfg) // as whoever has started this: a command of root's goes on as the store's owner
 	box, err := how(func() (*outbox.Box, error) {
 		return openOutbox(cfg, pace.Wait, func(n outbox.Note) {
 			select {
@@ -60,7 +61,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	if err := resumeLink(pace, cfg, box, log); err != nil {
 		return nil, errors.Join(err, box.Close())
 	}
-	client, err := newClient(cfg, pace.Meter)
+	client, err := newClient(cfg, secrets, pace.Meter)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
 	}

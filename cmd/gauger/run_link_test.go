@@ -21,6 +21,7 @@ import (
 	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/config"
+	"gauger/outbox"
 )
 
 // linkSite is a configuration without devices.
@@ -32,6 +33,9 @@ service: {url: %s, primary_key: {env: GAUGER_LINK_KEY}}
 store: {path: %s, max_bytes: 2MiB}
 link: %s
 `
+
+// openOnce opens at once or never.
+func openOnce(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
 
 // linkDaemon is the program's inside with a link as configured.
 func linkDaemon(t *testing.T, url, settings string) *daemon {

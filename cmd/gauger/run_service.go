@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,20 +28,36 @@ const lackingRetry = time.Minute
 
 // newClient opens the key ring and the way to the service. Nothing of the service's settings holds the site up: what is
 // read is queued, and leaves when the key, the login or the authorities are there (daemon.findLacking).
-func newClient(cfg *config.Config, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
-	seeds, _ := readSeeds(cfg) // told by whoever looks for what is lacking
+func newClient(cfg *config.Config, s serviceSecrets, meter func(net.Conn) net.Conn) (*cloud.Client, error) {
+	if !s.whole { // some may be there now: it can take days until the outbox opens
+		now := readSecrets(cfg)
+		s.seeds = keys.Seeds{Primary: cmp.Or(s.seeds.Primary, now.seeds.Primary), Secondary: cmp.Or(s.seeds.Secondary, now.seeds.Secondary)}
+		s.login = cmp.Or(s.login, now.login)
+	}
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
-	keys, err := keys.Open(filepath.Join(cfg.Store.Path, "keys"), seeds)
+	keys, err := keys.Open(filepath.Join(cfg.Store.Path, "keys"), s.seeds)
 	if err != nil {
 		return nil, err
 	}
-	login, _ := readLogin(cfg.Service.Login) // likewise
 	return cloud.New(cloud.Options{
 		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,
-		Keys: keys, Login: login, UserAgent: "gauger/" + version, Meter: meter,
+		Keys: keys, Login: s.login, UserAgent: "gauger/" + version, Meter: meter,
 	})
+}
+
+// serviceSecrets are those of the service's settings that can be read. Which cannot is told by whoever looks for what is lacking.
+type serviceSecrets struct {
+	seeds keys.Seeds
+	login *cloud.Login
+	whole bool // all that are configured
+}
+
+func readSecrets(cfg *config.Config) serviceSecrets {
+	seeds, err1 := readSeeds(cfg)
+	login, err2 := readLogin(cfg.Service.Login)
+	return serviceSecrets{seeds, login, err1 == nil && err2 == nil}
 }
 
 // readSeeds reads the configured keys: those that can be read, and why the others cannot.

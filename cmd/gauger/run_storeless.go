@@ -36,9 +36,6 @@ var errStopped = errors.New("stopped while the outbox could not be opened")
 // outboxOpening opens the outbox, in its own way: at once or never, or as soon as it can be.
 type outboxOpening func(open func() (*outbox.Box, error)) (*outbox.Box, error)
 
-// openOnce opens at once or never, which is the way of commands.
-func openOnce(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
-
 // storelessSite is a site whose outbox cannot be opened: its disk is read-only, full or gone. It is read and shown all the
 // same, and whoever looks is told why nothing is stored. Nothing is acknowledged, so that brokers keep what they have.
 type storelessSite struct {

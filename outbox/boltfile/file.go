@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+
+	"gauger/outbox/disk"
 )
 
 // File is a bbolt file as bytes.
@@ -63,7 +65,7 @@ type Layout struct {
 
 // Open opens the file and finds its newest sound meta page; without one, Sound is false.
 func Open(path string, l Layout) (*File, error) {
-	f, err := os.Open(path)
+	f, err := disk.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

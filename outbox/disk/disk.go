@@ -18,6 +18,19 @@ const readBlock = 4096
 // zeros makes a file longer.
 var zeros [64 << 10]byte
 
+// ErrLink says that a link stands in a file's place.
+var ErrLink = fmt.Errorf("a link stands in its place, which is not followed: move the file itself there (%w)", syscall.ELOOP)
+
+// OpenFile opens a file as os.OpenFile does, but follows no link in its place: who may write in the file's folder could have
+// laid it, and lead whoever opens it to another file. Links on the way to that folder are followed.
+func OpenFile(name string, flag int, mode os.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(name, flag|syscall.O_NOFOLLOW, mode)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("open %s: %w", name, ErrLink)
+	}
+	return f, err
+}
+
 // ReadThrough reads as much as there is from a place in the file on. Blocks that the disk cannot read any more are zeros.
 func ReadThrough(f *os.File, buf []byte, start int64) (n int, err error) {
 	if n, err = f.ReadAt(buf, start); errors.Is(err, syscall.EIO) {
@@ -38,7 +51,7 @@ func ReadThrough(f *os.File, buf []byte, start int64) (n int, err error) {
 
 // Rewrite writes down once more what the file shows, so that a sync means it.
 func Rewrite(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return fmt.Errorf("write %s down again: %w", path, err)
 	}
@@ -61,7 +74,7 @@ func Rewrite(path string) error {
 // Extend writes blank blocks behind the end of a file that is shorter than wanted, a step of them and not beyond
 // most, and returns how long it is then.
 func Extend(path string, wanted, step, most int64) (end int64, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return 0, fmt.Errorf("make the outbox file longer: %w", err)
 	}

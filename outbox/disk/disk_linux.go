@@ -11,7 +11,7 @@ import (
 // Reserve gives the file n bytes of disk without changing its length, so that a disk that others fill up still
 // takes records, and still lets delivered ones be deleted. certain is false where the file system cannot promise.
 func Reserve(path string, n int64) (certain bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return false, fmt.Errorf("reserve space: %w", err)
 	}
@@ -31,7 +31,7 @@ func Reserve(path string, n int64) (certain bool, err error) {
 
 // Release gives back what a file that is set aside holds beyond its length. Not being able to costs space only.
 func Release(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

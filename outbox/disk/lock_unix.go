@@ -19,7 +19,7 @@ const lockRetry = 50 * time.Millisecond
 // Lock takes a lock file for this process, and waits for another to let go. The file stays when the lock goes, so that two
 // processes never hold locks on two files of the same name.
 func Lock(path string, wait time.Duration) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	f, err := OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, err
 	}

@@ -65,7 +65,7 @@ type Options struct {
 
 // Open opens or makes the file. What is not a receipt counts as an empty slot.
 func Open(path string, o Options) (*File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	f, err := disk.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
 	if err != nil {
 		return nil, fmt.Errorf("open receipts: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,6 +60,9 @@ type disk interface {
 }
 
 const fileMagic = "gauger-keys 1"
+
+// maxKeyFile, in bytes, is many times what a key file has.
+const maxKeyFile = 1 << 20
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -168,8 +172,17 @@ func (f keyFile) save(s ringState) error {
 // realDisk is the file system.
 type realDisk struct{}
 
-func (realDisk) read(path string) ([]byte, error) { return os.ReadFile(path) }
-func (realDisk) rename(from, to string) error     { return os.Rename(from, to) }
+func (realDisk) rename(from, to string) error { return os.Rename(from, to) }
+
+// read follows no link, as write does not: who may write in the folder could have laid it.
+func (realDisk) read(path string) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
+	return b, errors.Join(err, file.Close())
+}
 
 func (realDisk) write(path string, b []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)

@@ -83,6 +83,9 @@ func TestTheFileIsNobodyElses(t *testing.T) {
 	if err := (realDisk{}).write(path+".link", nil); err == nil {
 		t.Error("a link was followed")
 	}
+	if b, err := (realDisk{}).read(path + ".link"); err == nil {
+		t.Errorf("a link was followed to %q", b)
+	}
 	if err := (realDisk{}).sync(path + "/nowhere"); err == nil {
 		t.Error("a folder that is not there was synced")
 	}
