@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -86,6 +87,9 @@ func (a *Agent) queryDevice(ctx context.Context, id string) (ledger.DeviceLookup
 			case d.ExternalID == "":
 				l.Found, l.Note = ledger.Unclear, "a device of the answer has no external id where service.wire.devices expects it"
 			}
+		}
+		if len(p.Odd) > 0 {
+			l.Found, l.Note = ledger.Unclear, fmt.Sprintf("element [%d] of the answer has none of the fields that service.wire.devices names", p.Odd[0])
 		}
 		return nil
 	})

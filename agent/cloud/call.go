@@ -65,11 +65,14 @@ func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 	return p.body, nil
 }
 
-// Shown is an answer as people get to see it when its shape was not understood: JSON as it came, another text shortened
-// and as a JSON string.
+// mostShown is the largest answer, in bytes, that is shown as it came: more than anybody reads.
+const mostShown = 256 << 10
+
+// Shown is an answer as people get to see it when its shape was not understood: JSON as it came, a long one or another text
+// shortened and as a JSON string.
 func (c *Client) Shown(answer []byte) json.RawMessage {
-	text := scrub(string(answer), c.secrets())
-	if json.Valid([]byte(text)) {
+	text := scrub(string(answer[:min(len(answer), mostShown)]), c.secrets())
+	if len(answer) <= mostShown && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}
 	b, err := encode(excerpt(text))

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -35,12 +36,22 @@ func (e *Error) Error() string { return routes[e.Op].doing + ": " + e.Message }
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
+var errorFields = [...]string{"httpStatusCode", "statusCode", "message", "errorCode", "errorDescription", "correlationId"}
+
 // parseErrorBody reads an error body leniently: gateways in front of the service answer with statusCode instead
 // of httpStatusCode, with numbers as strings, or with no JSON at all.
 func parseErrorBody(b []byte) errorBody {
-	var raw map[string]json.RawMessage
-	if json.Unmarshal(b, &raw) != nil {
+	b = bytes.TrimSpace(b)
+	if len(b) == 0 || b[0] != '{' || !json.Valid(b) {
 		return errorBody{}
+	}
+	raw := map[string]json.RawMessage{}
+	for name, v := range inside(b) {
+		for _, field := range errorFields {
+			if isName(name, field) {
+				raw[field] = v
+			}
+		}
 	}
 	text := func(name string) string { return clean(scalar(raw[name])) }
 	number := func(name string) int {

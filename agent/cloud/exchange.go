@@ -75,7 +75,7 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		return out // what follows is the raw connection, which no context ends; nobody asked for it
 	}
-	out.body, out.bodyErr = readBody(resp.Body, r.op)
+	out.body, out.bodyErr = readBody(resp.Body, r.op, out.ok())
 	if out.bodyErr != nil && timedOut(out.bodyErr) {
 		c.Close()
 	}
@@ -163,15 +163,16 @@ func (c *Client) timeLimit(r request) time.Duration {
 	return limit
 }
 
-// readBody reads at most the operation's limit. More than that is an error only where the body matters.
-func readBody(from io.Reader, op Operation) ([]byte, error) {
+// readBody reads at most the operation's limit. More than that is an error only where the body matters. What is no page of
+// what was asked for has no need of a page's limit.
+func readBody(from io.Reader, op Operation, done bool) ([]byte, error) {
 	limit := int64(saveLimit)
-	if op == QueryDevices || op == GetEvents {
+	if done && (op == QueryDevices || op == GetEvents) {
 		limit = pageLimit
 	}
 	b, err := io.ReadAll(io.LimitReader(from, limit+1))
 	if err == nil && int64(len(b)) > limit {
-		return b[:limit], fmt.Errorf("the answer is larger than %d KB; ask for smaller pages", limit>>10)
+		return b[:limit], fmt.Errorf("%w: it is larger than %d KB; ask for smaller pages", ErrShape, limit>>10)
 	}
 	return b, err
 }

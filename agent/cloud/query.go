@@ -63,15 +63,18 @@ type Event struct {
 	Raw        json.RawMessage `json:"raw"`
 }
 
-// DevicePage is one page of devices. Raw is the answer as it came, also when its shape was not understood.
+// DevicePage is one page of devices. Odd are the places, from 0, of elements that could not be read as one; the others are no
+// worse for it. Raw is the answer as it came, also when its shape was not understood.
 type DevicePage struct {
 	Devices []Device
+	Odd     []int
 	Raw     []byte
 }
 
 // EventPage is one page of events; see DevicePage.
 type EventPage struct {
 	Events []Event
+	Odd    []int
 	Raw    []byte
 }
 
@@ -88,8 +91,8 @@ func (c *Client) QueryDevices(ctx context.Context, q DeviceQuery) (DevicePage, e
 	if err != nil {
 		return DevicePage{Raw: raw}, err
 	}
-	devices, err := c.wire.ReadDevices(raw)
-	return DevicePage{devices, raw}, err
+	devices, odd, err := c.wire.readDevices(raw)
+	return DevicePage{devices, odd, raw}, err
 }
 
 // AllDevices gives every page from q.Page on to each, until an empty, short or repeated page. A page of another
@@ -98,7 +101,7 @@ func (c *Client) AllDevices(ctx context.Context, q DeviceQuery, each func(Device
 	return follows(q.Page, func(page int) (elements, error) {
 		q.Page = page
 		got, err := c.QueryDevices(ctx, q)
-		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0}
+		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0, odd: len(got.Odd)}
 		for _, d := range got.Devices {
 			found.raw = append(found.raw, d.Raw)
 		}
@@ -117,8 +120,8 @@ func (c *Client) GetEvents(ctx context.Context, q EventQuery) (EventPage, error)
 	if err != nil {
 		return EventPage{Raw: raw}, err
 	}
-	events, err := c.wire.ReadEvents(raw)
-	return EventPage{events, raw}, err
+	events, odd, err := c.wire.readEvents(raw)
+	return EventPage{events, odd, raw}, err
 }
 
 // AllEvents gives every page from q.Page on to each; see AllDevices.
@@ -126,7 +129,7 @@ func (c *Client) AllEvents(ctx context.Context, q EventQuery, each func(EventPag
 	return follows(q.Page, func(page int) (elements, error) {
 		q.Page = page
 		got, err := c.GetEvents(ctx, q)
-		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0}
+		found := elements{give: func() error { return each(got) }, any: len(got.Raw) > 0, odd: len(got.Odd)}
 		for _, e := range got.Events {
 			found.raw = append(found.raw, e.Raw)
 		}
@@ -137,6 +140,7 @@ func (c *Client) AllEvents(ctx context.Context, q EventQuery, each func(EventPag
 // elements is a page as paging sees it.
 type elements struct {
 	raw  []json.RawMessage
+	odd  int          // how many more there are, which cannot be read
 	any  bool         // an answer came, understood or not
 	give func() error // hands the page to the caller
 }
@@ -155,17 +159,17 @@ func follows(first int, get func(page int) (elements, error)) error {
 			}
 			return err
 		}
-		sum := sha256.Sum256(array(got.raw))
-		if seen[sum] || len(got.raw) == 0 && page > first {
+		sum, size := sha256.Sum256(array(got.raw)), len(got.raw)+got.odd
+		if seen[sum] || size == 0 && page > first {
 			return nil
 		}
 		if err := got.give(); err != nil {
 			return err
 		}
-		if len(got.raw) == 0 || len(got.raw) < full {
+		if size == 0 || size < full {
 			return nil
 		}
-		seen[sum], full = true, max(full, len(got.raw))
+		seen[sum], full = true, max(full, size)
 	}
 	return fmt.Errorf("there are more than %d pages; ask for larger pages or less", mostPages)
 }
@@ -251,53 +255,73 @@ func paging(v url.Values, page, size int) error {
 	return nil
 }
 
-// ReadDevices reads an answer of QueryDevices. A list whose elements have no id where one is expected is
-// ErrShape too.
+// ReadDevices reads an answer of QueryDevices, and passes over elements without an id where one is expected. A list of
+// nothing else is ErrShape.
 func (w Wire) ReadDevices(body []byte) ([]Device, error) {
-	elements, err := w.listed(body, w.Devices.List)
-	if err != nil {
-		return nil, fmt.Errorf("reading devices: %w", err)
-	}
-	devices := make([]Device, 0, len(elements))
-	for _, raw := range elements {
-		p := w.Devices
+	devices, _, err := w.readDevices(body)
+	return devices, err
+}
+
+func (w Wire) readDevices(body []byte) ([]Device, []int, error) {
+	p := w.Devices
+	devices, odd, err := readElements(body, p.List, func(raw json.RawMessage) (Device, bool) {
 		d := Device{
 			ID: text(raw, p.ID), Identifier: text(raw, p.Identifier), Name: text(raw, p.Name),
 			ExternalID: text(raw, p.ExternalID), OrganizationID: text(raw, p.OrganizationID), Raw: raw,
 		}
-		if d.ID == "" && d.Identifier == "" && d.Name == "" {
-			return nil, fmt.Errorf("reading devices: %w: a device has no id, identifier or name; name their paths in wire.devices", ErrShape)
-		}
-		devices = append(devices, d)
+		return d, d.ID != "" || d.Identifier != "" || d.Name != ""
+	})
+	if err == nil && len(devices) == 0 && len(odd) > 0 {
+		err = fmt.Errorf("%w: a device has no id, identifier or name; name their paths in wire.devices", ErrShape)
 	}
-	return devices, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading devices: %w", err)
+	}
+	return devices, odd, nil
 }
 
-// ReadEvents reads an answer of GetEvents. An element without rule and start is ErrShape: it may be no event.
+// ReadEvents reads an answer of GetEvents, and passes over elements without rule and start, which may be no events. A list of
+// nothing else is ErrShape.
 func (w Wire) ReadEvents(body []byte) ([]Event, error) {
-	elements, err := w.listed(body, w.Events.List)
-	if err != nil {
-		return nil, fmt.Errorf("reading events: %w", err)
-	}
-	events := make([]Event, 0, len(elements))
-	for _, raw := range elements {
-		p := w.Events
+	events, _, err := w.readEvents(body)
+	return events, err
+}
+
+func (w Wire) readEvents(body []byte) ([]Event, []int, error) {
+	p := w.Events
+	events, odd, err := readElements(body, p.List, func(raw json.RawMessage) (Event, bool) {
 		e := Event{
 			ID: text(raw, p.ID), Start: text(raw, p.Start), End: text(raw, p.End), ObjectID: text(raw, p.ObjectID),
 			ObjectType: text(raw, p.ObjectType), Rule: text(raw, p.Rule), Note: text(raw, p.Note), Raw: raw,
 		}
-		if e.Rule == "" && e.Start == "" {
-			return nil, fmt.Errorf("reading events: %w: an event has neither rule nor start; name their paths in wire.events", ErrShape)
-		}
-		events = append(events, e)
+		return e, e.Rule != "" || e.Start != ""
+	})
+	if err == nil && len(events) == 0 && len(odd) > 0 {
+		err = fmt.Errorf("%w: an event has neither rule nor start; name their paths in wire.events", ErrShape)
 	}
-	return events, nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading events: %w", err)
+	}
+	return events, odd, nil
 }
 
-func (w Wire) listed(body []byte, setting string) ([]json.RawMessage, error) {
+// readElements reads each element of the list that a setting names; odd are the places of those that are none.
+func readElements[E any](body []byte, setting string, read func(json.RawMessage) (E, bool)) (all []E, odd []int, err error) {
 	at, err := parsePath(setting)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return list(body, at)
+	elements, err := list(body, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	all = make([]E, 0, len(elements))
+	for i, raw := range elements {
+		if e, ok := read(raw); ok {
+			all = append(all, e)
+		} else {
+			odd = append(odd, i)
+		}
+	}
+	return all, odd, nil
 }

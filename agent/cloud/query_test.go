@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -201,5 +202,58 @@ func TestShapes(t *testing.T) {
 	}
 	if _, err := w.ReadDevices([]byte(`[]`)); !errors.Is(err, ErrShape) {
 		t.Errorf("a path that leads nowhere: %v", err)
+	}
+}
+
+// TestAnElementThatIsNoneCostsOnlyItself: a list goes on after it, and says where it stood.
+func TestAnElementThatIsNoneCostsOnlyItself(t *testing.T) {
+	s := &cloudtest.Service{}
+	s.Next(cloudtest.Fault{Body: `[{"id":"1"},7,{"id":"2"},null]`}, cloudtest.Fault{Body: `[{"id":"3"},{"id":"4"},[],{"id":"5"}]`}, cloudtest.Fault{Body: `[]`})
+	var ids []string
+	var odd [][]int
+	err := keyed(t, "", s).AllDevices(t.Context(), DeviceQuery{}, func(p DevicePage) error {
+		for _, d := range p.Devices {
+			ids = append(ids, d.ID)
+		}
+		odd = append(odd, p.Odd)
+		return nil
+	})
+	if err != nil || strings.Join(ids, "") != "12345" || fmt.Sprint(odd) != "[[1 3] [2]]" {
+		t.Errorf("%v: devices %v, and odd ones at %v", err, ids, odd)
+	}
+	if e, err := DefaultWire().ReadEvents([]byte(`[{"ruleName":"gap"},{"id":1}]`)); err != nil || len(e) != 1 {
+		t.Errorf("events: %+v, %v", e, err)
+	}
+}
+
+// TestListsOfTheServiceHaveLimits: what a few bytes each unfold to took 300 MB for an answer of 4 MB, at each start.
+func TestListsOfTheServiceHaveLimits(t *testing.T) {
+	cases := map[string]struct {
+		body, want string
+	}{
+		"a million elements":          {"[" + strings.Repeat("{},", 1_390_000) + "{}]", "more than 20000 elements"},
+		"within an object":            {`{"value":[` + strings.Repeat("7,", 2_000_000) + "7]}", "more than 20000 elements"},
+		"a million members":           {"{" + strings.Repeat(`"":0,`, 800_000) + `"":0}`, "0 lists"},
+		"a million lists":             {"{" + strings.Repeat(`"":[],`, 690_000) + `"":[]}`, "690001 lists"},
+		"nested":                      {strings.Repeat("[", 4_000_000), "nested more than 100 deep"},
+		"nested in an element":        {`[{"id":"1","geo":` + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "}]", "nested more than 100 deep"},
+		"one element of a million":    {`[{"id":[` + strings.Repeat("7,", 2_000_000) + "7]}]", "no id"},
+		"a text that is never closed": {`["` + strings.Repeat(`\"`, 2_000_000), "no JSON"},
+	}
+	for name, c := range cases {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := DefaultWire().ReadDevices([]byte(c.body))
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrShape) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc - uint64(len(c.body)); took > 8<<20 {
+			t.Errorf("%s: %d bytes beside the answer's own %d", name, took, len(c.body))
+		}
+	}
+	most := "[" + strings.Repeat(`{"id":1},`, mostElements-1) + `{"id":1}]`
+	if d, err := DefaultWire().ReadDevices([]byte(most)); err != nil || len(d) != mostElements {
+		t.Errorf("as many as may be: %d, %v", len(d), err)
 	}
 }

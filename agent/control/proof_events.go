@@ -165,6 +165,9 @@ func (d *Server) fetchEvents(ctx context.Context, l *eventComparison, p *EventPr
 			q.ObjectID, q.ObjectType = o.id, o.kind
 		}
 		err := d.Client.AllEvents(ctx, q, func(page cloud.EventPage) error {
+			if len(page.Odd) > 0 { // it may be any of those that are counted
+				return fmt.Errorf("element [%d] of the answer: %w: %w", page.Odd[0], errEvent, cloud.ErrShape)
+			}
 			for _, e := range page.Events {
 				if err := l.addFound(o, e, p); err != nil {
 					return err

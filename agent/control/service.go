@@ -61,7 +61,17 @@ type (
 		Items []E               `json:"items"`
 		Raw   []json.RawMessage `json:"raw,omitempty"` // of pages whose shape was not understood
 		Note  string            `json:"note,omitempty"`
+		Odd   []string          `json:"odd,omitempty"` // elements that could not be read, by their place; the others are in Items
+
+		pages, bytes int
 	}
+)
+
+// Of an answer with many pages: mostListed bounds what is kept of them together, in bytes, and mostOdd the elements that are
+// told.
+const (
+	mostListed = 8 << 20
+	mostOdd    = 20
 )
 
 // keySlotOf reads the name of a slot.
@@ -133,7 +143,7 @@ func (d *Server) login(ctx context.Context, a LoginArgs) (LoginResult, error) {
 
 func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.Device], error) {
 	out := QueryResult[cloud.Device]{Items: []cloud.Device{}}
-	take := func(p cloud.DevicePage) error { return out.addPage(p.Devices, p.Raw, d.Client) }
+	take := func(p cloud.DevicePage) error { return out.addPage(p.Devices, p.Odd, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllDevices(ctx, a.DeviceQuery, take)
@@ -145,7 +155,7 @@ func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.
 
 func (d *Server) events(ctx context.Context, a EventsArgs) (QueryResult[cloud.Event], error) {
 	out := QueryResult[cloud.Event]{Items: []cloud.Event{}}
-	take := func(p cloud.EventPage) error { return out.addPage(p.Events, p.Raw, d.Client) }
+	take := func(p cloud.EventPage) error { return out.addPage(p.Events, p.Odd, p.Raw, d.Client) }
 	var err error
 	if a.All {
 		err = d.Client.AllEvents(ctx, a.EventQuery, take)
@@ -166,7 +176,14 @@ func singlePage[P any](page P, err error) func(take func(P) error) error {
 }
 
 // addPage takes a page: what could be read of it, or else its raw form.
-func (f *QueryResult[E]) addPage(items []E, raw []byte, from *cloud.Client) error {
+func (f *QueryResult[E]) addPage(items []E, odd []int, raw []byte, from *cloud.Client) error {
+	f.pages++
+	if f.bytes += len(raw); f.bytes > mostListed {
+		return fmt.Errorf("the service has more than %d MB of this; ask for less at a time, or page by page", mostListed>>20)
+	}
+	for _, at := range odd[:min(len(odd), mostOdd-len(f.Odd))] {
+		f.Odd = append(f.Odd, fmt.Sprintf("element [%d] of page %d has none of the fields that service.wire names", at, f.pages))
+	}
 	if items == nil && len(bytes.TrimSpace(raw)) > 0 {
 		f.Raw = append(f.Raw, from.Shown(raw))
 	}

@@ -60,7 +60,7 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) erro
 	for _, d := range found.Items {
 		raw = append(raw, d.Raw)
 	}
-	return printAnswer(c, queryAnswer{raw, found.Raw, found.Note, o.query.All, "device"}, func(w io.Writer) {
+	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "device"}, func(w io.Writer) {
 		fmt.Fprintln(w, "ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION")
 		for _, d := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
@@ -72,6 +72,7 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) erro
 type queryAnswer struct {
 	items []json.RawMessage // understood
 	other []json.RawMessage // whole answers that were not
+	odd   []string          // elements that were not
 	note  string            // why not
 	all   bool              // every page was asked for
 	noun  string
@@ -81,6 +82,9 @@ type queryAnswer struct {
 func printAnswer(c *call, a queryAnswer, rows func(io.Writer)) error {
 	if err := printPage(c, a, rows); err != nil {
 		return err
+	}
+	for _, left := range a.odd {
+		fmt.Fprintf(c.err, "left out: %s\n", left)
 	}
 	switch {
 	case a.note != "":

@@ -60,7 +60,7 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 	for _, e := range found.Items {
 		raw = append(raw, e.Raw)
 	}
-	return printAnswer(c, queryAnswer{raw, found.Raw, found.Note, o.query.All, "event"}, func(w io.Writer) {
+	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "event"}, func(w io.Writer) {
 		fmt.Fprintln(w, "START\tEND\tRULE\tOBJECT\tNOTE")
 		for _, e := range found.Items {
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)
