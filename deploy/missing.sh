@@ -6,7 +6,8 @@ missing=
 lacks() { missing="$missing $1"; }
 
 command -v mosquitto >/dev/null || [ -x /usr/sbin/mosquitto ] || lacks mosquitto
-{ python3 -c 'import pymodbus' || /usr/bin/python3 -c 'import pymodbus'; } >/dev/null 2>&1 || lacks python3-pymodbus
+{ python3 -c 'import pymodbus.payload, serial_asyncio' || /usr/bin/python3 -c 'import pymodbus.payload, serial_asyncio'; } >/dev/null 2>&1 ||
+	lacks python3-pymodbus+python3-serial-asyncio
 { command -v cc && pkg-config --exists libmodbus; } >/dev/null 2>&1 || lacks libmodbus
 { command -v node && command -v npm && [ "$(node -p 'parseInt(process.versions.node)')" -ge 20 ]; } >/dev/null 2>&1 || lacks node20
 command -v socat >/dev/null || lacks socat

@@ -15,6 +15,9 @@ for device in null zero full random urandom tty; do
 done
 mkdir "$root/dev/shm"
 mount -t tmpfs none "$root/dev/shm"
+mkdir "$root/dev/pts"
+mount -t devpts -o ptmxmode=0666 none "$root/dev/pts"
+ln -s pts/ptmx "$root/dev/ptmx"
 # Of the machine's own services only the journal starts.
 rm -f "$root/usr/sbin/policy-rc.d" # which would forbid every start
 : >"$root/etc/fstab"
@@ -124,6 +127,8 @@ done
 before=$(memos north waiting)
 [ "$before" -gt 200 ] || fail "only [$before] records wait in a full queue"
 
+mkdir -p "$root/etc/systemd/system/gauger@north.service.d"
+printf '[Service]\nExecStartPre=/bin/mkdir -p /var/lib/gauger-north/sites-own\n' >"$root/etc/systemd/system/gauger@north.service.d/own.conf"
 there "the upgrade" dpkg -i /tmp/life/gauger.deb
 agent=$(pid gauger@north)
 is "the instance after the upgrade" "$(inside systemctl show -p ActiveState,NRestarts gauger@north | tr '\n' ' ')" "NRestarts=0 ActiveState=active "
@@ -134,6 +139,10 @@ echo "  upgrade with a full queue of $before records: the user is gauger-north n
 # What the running agent cannot do. Its files below /proc are root's when nobody but root may read its memory.
 is "who may read its memory" "$(inside stat -c %U "/proc/$agent/environ")" root
 is "its open files" "$(inside awk '/^Max open files/ { print $4, $5 }' "/proc/$agent/limits")" "1024 1024"
+there "the site's own program does not run" test -d /var/lib/gauger-north/sites-own
+there "the site without its own program" sh -c 'cd /etc/systemd/system/gauger@north.service.d && rm 05-exec-paths.conf own.conf &&
+	systemctl daemon-reload && systemctl restart gauger@north'
+agent=$(pid gauger@north)
 if inside nsenter -t "$agent" -m -r /usr/bin/true >"$work/log" 2>&1; then
 	fail "a program beside gauger runs where the agent lives"
 fi
@@ -159,3 +168,11 @@ UNIT
 there "an edit of the technician's" sh -c 'systemctl daemon-reload && systemctl start edit'
 gauger fresh tanks list >"$work/log" 2>&1
 grep -qw ann "$work/log" || fail "the name of who edits is lost with the drop-in"
+
+# What the agent reads at a site, as shipped and with the drop-ins: a slave on Modbus TCP, one on a serial line, a broker. The
+# line is a pseudo terminal, for which the units make no exception: no-serial keeps real lines away, which this machine has not.
+if [ -x /usr/sbin/mosquitto ] && command -v socat >/dev/null && /usr/bin/python3 -c 'import pymodbus.payload, serial_asyncio' 2>/dev/null; then
+	. deploy/package_reads.sh
+else
+	echo "package boot: left out, needs mosquitto, socat and pymodbus: what the packaged agent reads"
+fi

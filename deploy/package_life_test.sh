@@ -49,7 +49,12 @@ there "writing instances" sh -c 'useradd -M ann && usermod -aG gauger ann && use
 	mkdir -p /srv/south /var/lib/gauger-exporter /var/lib/gauger-exporter-of-somebody
 	echo cert >/srv/south/ca.pem; chown root:gauger /srv/south/ca.pem; chmod 640 /srv/south/ca.pem
 	chown gauger-exporter /var/lib/gauger-exporter'
+there "writing drop-ins" sh -c 'cd /etc/systemd/system; mkdir gauger.service.d gauger@north.service.d gauger@south.service.d
+	printf "[Service]\nExecStartPre=-/bin/sleep 1\n" >gauger.service.d/wait.conf
+	printf "[Service]\nExecStart=\nExecStart=/usr/bin/gauger run\n" >gauger@north.service.d/start.conf
+	printf "[Service]\nExecStartPost=/bin/true\nExecPaths=/bin/true\n" >gauger@south.service.d/true.conf'
 there "the upgrade with instances" dpkg -i /tmp/life/gauger.deb
+grep -q "starts /bin/sleep, so" "$work/log" || fail "it does not say that every program may run"
 for name in south $long; do
 	grep -q "gauger@$name keeps the user gauger: gauger-$name" "$work/log" || fail "it does not say that $name keeps its user"
 done
@@ -59,9 +64,11 @@ for name in south $long; do
 done
 there "north has no user of its own" sh -c '[ "$(getent passwd gauger-north | cut -d: -f7)" = /usr/sbin/nologin ] &&
 	id -nG gauger-north | grep -qw dialout && ! id -nG gauger-north | tr " " "\n" | grep -qx gauger &&
-	[ ! -e /etc/systemd/system/gauger@north.service.d ]'
+	[ ! -e /etc/systemd/system/gauger@north.service.d/05-user-of-before.conf ]'
 there "who could use the socket of north cannot now" sh -c 'id -nG ann | grep -qw gauger-north'
 there "a copy is taken for an instance" sh -c '! getent passwd gauger-copy'
+there "a site's own program cannot run" grep -qx NoExecPaths= /etc/systemd/system/gauger.service.d/05-exec-paths.conf
+there "programs may run that nobody starts" sh -c '[ -z "$(find /etc/systemd/system/gauger@* -name 05-exec-paths.conf)" ]'
 there "handing over north, as its start does" chown -R gauger-north: /var/lib/gauger-north
 
 there "the removal" dpkg --remove gauger
@@ -72,7 +79,7 @@ there "coming back after a removal" dpkg -i /tmp/life/gauger.deb
 there "the purge" dpkg --purge gauger
 there "the purge left state or secrets" sh -c '[ ! -e /var/lib/gauger ] && [ ! -e /etc/gauger ]'
 there "the purge left state of an instance" sh -c '[ ! -e /var/lib/gauger-north ] && [ ! -e /var/lib/gauger-south ] &&
-	[ ! -e /var/lib/gauger-'$long' ] && [ -z "$(find /etc/systemd/system -name 05-user-of-before.conf)" ]'
+	[ ! -e /var/lib/gauger-'$long' ] && [ -z "$(find /etc/systemd/system -name "05-*.conf")" ]'
 there "the purge took what is not ours" sh -c '[ -d /var/lib/gauger-exporter ] && [ -d /var/lib/gauger-exporter-of-somebody ] &&
 	[ -s /var/lib/gauger-copy/outbox.db ] && [ -s /srv/south/ca.pem ]'
 there "a purge of what is gone" dpkg --purge gauger

@@ -59,6 +59,19 @@ for state in /var/lib/gauger-*; do
 	fi
 done
 
+# The units let nothing run but /usr/bin/gauger. Where a site's drop-in starts another program beside it or in its place, that
+# goes on, since nobody else can say what the program needs.
+for folder in /etc/systemd/system/gauger.service.d /etc/systemd/system/gauger@*.service.d; do
+	ours=$folder/05-exec-paths.conf
+	program=$(grep -hos '^Exec[A-Z][A-Za-z]*=[-@:+!|]*/[^ ]*' "$folder"/*.conf | sed 's/.*=[^/]*//' | grep -vx /usr/bin/gauger | head -1) || true
+	if [ -z "$program" ] || [ -e "$ours" ] || grep -Eqs '^(No)?ExecPaths=' "$folder"/*.conf; then
+		continue
+	fi
+	printf '[Service]\nNoExecPaths=\n' >"$ours"
+	printf 'gauger: a drop-in in %s starts %s, so %s lets every program run. ExecPaths= in a drop-in of yours, with the programs it needs, is narrower: delete %s then.\n' \
+		"$folder" "$program" "$ours" "$ours" >&2
+done
+
 running=no
 if [ -d /run/systemd/system ]; then
 	running=yes

@@ -25,6 +25,7 @@ if [ "$1" = purge ]; then
 			[ ! -d "$dropins" ] || rmdir --ignore-fail-on-non-empty "$dropins"
 		fi
 	done
+	rm -f /etc/systemd/system/gauger.service.d/05-exec-paths.conf /etc/systemd/system/gauger@*.service.d/05-exec-paths.conf
 	rm -rf /var/lib/gauger /etc/gauger
 elif [ "$1" = remove ] && [ -n "$(ls -A /var/lib/gauger 2>/dev/null)" ]; then
 	echo "gauger: /var/lib/gauger still holds the tickets that were not sent and the keys; purge deletes them"
