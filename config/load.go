@@ -68,6 +68,35 @@ func homeOf(name string) string {
 	return ""
 }
 
+// Whole is the text that cfg was read from with each strapping file's rows in the place of its name, so that it can be read again
+// when that file is gone.
+func (c *Config) Whole(text []byte) ([]byte, error) {
+	root, flaw := parse(text)
+	if flaw != nil {
+		return nil, fmt.Errorf("line %d: %s", flaw.line, flaw.message)
+	}
+	files := 0
+	for i, t := range c.Tanks {
+		if t.Strapping.File == "" {
+			continue
+		}
+		files++
+		at, found := locate(root, fmt.Sprintf("tanks[%d].strapping", i))
+		if !found {
+			return nil, fmt.Errorf("tank %s: its strapping does not stand with it", t.ID)
+		}
+		anchor := at.Anchor
+		if err := at.Encode(t.Table.Rows()); err != nil {
+			return nil, fmt.Errorf("tank %s: write its table: %w", t.ID, err)
+		}
+		at.Anchor = anchor
+	}
+	if files == 0 {
+		return text, nil
+	}
+	return yaml.Marshal(root)
+}
+
 // StorePath is store.path of a file that may be full of mistakes, or the default: where the last good configuration of
 // a site is looked for when the present one is bad.
 func StorePath(path string) string {

@@ -125,6 +125,47 @@ func TestStrappingFileIsRead(t *testing.T) {
 	}
 }
 
+// Whole has the rows of each strapping file, and everything else as it was, also where tanks share a file by name or by anchor.
+func TestWholeNeedsNoStrappingFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "t.csv"), []byte("0,0\n20ft,400.125\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := `# a comment
+site: s
+id: TEST
+object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
+time_zone: America/Chicago
+service: {url: "http://127.0.0.1:9", primary_key: {env: A}, secondary_key: {env: B}}
+devices: [{name: plc, modbus: "tcp://127.0.0.1:9", points: [{name: a, holding: 100, unit: in}, {name: b, holding: 101, unit: in}, {name: c, holding: 102, unit: in}, {name: d, holding: 103, unit: in}]}]
+tanks:
+  - &b {id: T-2, level: plc/a, height: 20ft, purchaser: Acme, strapping: &f t.csv}
+  - {<<: *b, id: T-3, level: plc/b}
+  - {id: T-4, level: plc/c, height: 20ft, purchaser: Acme, strapping: *f}
+  - {id: T-5, level: plc/d, height: 20ft, purchaser: Acme, strapping: [[0, 0], [240, 7]]}
+`
+	was, err := Parse("f", []byte(text), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := was.Whole([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := Parse("f", whole, t.TempDir())
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, whole)
+	}
+	for i := range was.Tanks {
+		if !is.Tanks[i].Table.Same(was.Tanks[i].Table) || is.Tanks[i].ID != was.Tanks[i].ID || is.Tanks[i].Height != was.Tanks[i].Height {
+			t.Errorf("tank %s is %+v, was %+v", was.Tanks[i].ID, is.Tanks[i], was.Tanks[i])
+		}
+	}
+	if again, err := is.Whole(whole); err != nil || string(again) != string(whole) {
+		t.Errorf("a text without files is changed: %v\n%s", err, again)
+	}
+}
+
 func TestRelativeNamesBeginAtTheFile(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.ReplaceAll(good(t), "tk-1001.csv", "tables/tk-1001.csv")

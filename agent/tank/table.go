@@ -127,11 +127,15 @@ type storedTable struct {
 
 // MarshalJSON writes the name and the rows of inches and barrels.
 func (t Table) MarshalJSON() ([]byte, error) {
-	out := storedTable{Name: t.name}
+	return json.Marshal(storedTable{Name: t.name, Rows: t.Rows()})
+}
+
+// Rows are inches and barrels, as NewTable takes them.
+func (t Table) Rows() (rows [][2]float64) {
 	for i := range t.in {
-		out.Rows = append(out.Rows, [2]float64{t.in[i], t.bbl[i]})
+		rows = append(rows, [2]float64{t.in[i], t.bbl[i]})
 	}
-	return json.Marshal(out)
+	return rows
 }
 
 // UnmarshalJSON takes a stored table back; rows that make no table are an error.

@@ -69,10 +69,13 @@ func firstDoubts(doubts []string) []string {
 	return doubts
 }
 
-// keepLastGood keeps a copy of a configuration that works.
+// keepLastGood keeps a copy of a configuration that works, with the strapping tables that lie in files of their own.
 func keepLastGood(path string, cfg *config.Config) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
+		return err
+	}
+	if b, err = cfg.Whole(b); err != nil {
 		return err
 	}
 	to := filepath.Join(cfg.Store.Path, lastGoodFile)

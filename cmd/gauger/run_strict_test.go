@@ -241,6 +241,31 @@ func TestWhatAnEarlierVersionTookStarts(t *testing.T) {
 	}
 }
 
+// A strapping file that is gone is one mistake of the configuration; the last good one has the table in it, and loads go on
+// becoming tickets.
+func TestTheLastGoodConfigurationHoldsItsTables(t *testing.T) {
+	l := newPlayedSite(t, strings.Replace(playedYAML, "[[0, 0], [240, 480]]", "tk1.csv", 1))
+	l.write("tk1.csv", "height,barrels\n0,0\n20ft,480\n")
+	l.run()
+	if wrong := l.wrong(true); wrong != "" {
+		t.Fatalf("with the table: %s:\n%s", wrong, l.said())
+	}
+	for _, name := range []string{"tk1.csv", "store/outbox.db"} {
+		if err := os.Remove(filepath.Join(l.dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, start := range []string{"first", "second"} {
+		l.run()
+		if wrong := l.wrong(start == "first"); wrong != "" {
+			t.Errorf("%s start without the table: %s:\n%s", start, wrong, l.said())
+		}
+		if said := strings.Join(l.status.Problems, "\n"); !strings.Contains(said, "tk1.csv") || !strings.Contains(said, "the last good one is at work") {
+			t.Errorf("%s start: status does not name the file:\n%s", start, said)
+		}
+	}
+}
+
 // refusedAndStarted looks at both verdicts on the file.
 func (l *playedSite) refusedAndStarted(o oddity) {
 	l.t.Helper()
