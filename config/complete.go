@@ -90,7 +90,9 @@ func (c *Config) inherit() {
 }
 
 // facts are those of the site that its devices depend on.
-func (c *Config) facts() siteFacts { return siteFacts{id: c.ID, zone: c.Zone, remote: c.remote()} }
+func (c *Config) facts() siteFacts {
+	return siteFacts{id: c.ID, zone: c.Zone, remote: c.remote(), masters: len(c.Share.Masters) > 0}
+}
 
 // tankLevels tells each device which of its points are levels of tanks.
 func (c *Config) tankLevels() {

@@ -21,6 +21,7 @@
 package config
 
 import (
+	"net/netip"
 	"time"
 
 	"gauger/agent/cloud"
@@ -50,6 +51,7 @@ type Config struct {
 	Events        []Event    `yaml:"events" doc:"rules that make diagnostic events from points"`
 	Wells         []Well     `yaml:"wells" doc:"values that are sent for wells"`
 	HTTP          HTTP       `yaml:"http" doc:"local status page, /metrics and /healthz; off when absent"`
+	Share         Share      `yaml:"share" doc:"who may read the devices that are shared (share: of a Modbus device)"`
 	Log           Log        `yaml:"log" doc:"the log on standard error"`
 
 	// Zone is TimeZone, resolved.
@@ -142,7 +144,21 @@ type Book struct {
 
 // HTTP is the local web server; off when Listen is empty.
 type HTTP struct {
-	Listen string `yaml:"listen" doc:"address and port, as in 127.0.0.1:8480"`
+	Listen string   `yaml:"listen" doc:"address and port, as in 127.0.0.1:8480"`
+	Hosts  []string `yaml:"hosts" doc:"names under which browsers and other programs ask for the page, as in rtu-7.example.com. Default: IP addresses, localhost, the name in listen and the box's own are enough"`
+}
+
+// Share says who may read shared devices.
+type Share struct {
+	Masters []Network `yaml:"masters" doc:"addresses and networks of the masters, as in 10.20.0.9 or 10.20.0.0/24; 127.0.0.1 for programs on the box. Default: everybody who reaches the address"`
+}
+
+// Prefixes are the masters.
+func (s Share) Prefixes() (all []netip.Prefix) {
+	for _, n := range s.Masters {
+		all = append(all, netip.Prefix(n))
+	}
+	return all
 }
 
 // Log is the log on standard error.

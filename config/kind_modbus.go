@@ -73,12 +73,12 @@ func (e *modbusEntry) mend(r *report, at string) {
 	r.keepWithin(at+".timeout", &e.Options.Timeout, leastTimeout, mostTimeout, usualTimeout)
 }
 
-func (e *modbusEntry) check(r *report, at string, _ siteFacts) {
+func (e *modbusEntry) check(r *report, at string, site siteFacts) {
 	e.checkCompanions(r, at)
 	r.problems(at, e.Options.Check())
 	r.checkPositive(at+".every", e.Options.Every)
 	r.checkPositive(at+".timeout", e.Options.Timeout)
-	for _, w := range e.Options.Warnings() {
+	for _, w := range e.Options.Warnings(site.masters) {
 		r.warnf(join(at, w.Path), "%s", w.Message)
 	}
 	d := e.Options

@@ -99,9 +99,10 @@ type pointOptions struct {
 
 // siteFacts are the facts of a site that its devices depend on.
 type siteFacts struct {
-	id     string
-	zone   *time.Location
-	remote bool // the service is not on the box itself
+	id      string
+	zone    *time.Location
+	remote  bool // the service is not on the box itself
+	masters bool // who may read what is shared is named
 }
 
 // deviceAt is a device with its place among the devices of the file.

@@ -44,6 +44,8 @@ func specialSchema(t reflect.Type) schemaObject {
 		return schemaObject{"type": "string", "pattern": `^[0-2][0-9]:[0-5][0-9]$`}
 	case reflect.TypeFor[Window]():
 		return schemaObject{"type": "string", "pattern": `^ *[0-2][0-9]:[0-5][0-9] *- *[0-2][0-9]:[0-5][0-9] *$`}
+	case reflect.TypeFor[Network]():
+		return schemaObject{"type": "string", "pattern": `^ *[0-9a-fA-F.:]+(/[0-9]+)? *$`}
 	case reflect.TypeFor[collectors.Point]():
 		return schemaObject{"type": "string", "pattern": `^[^/]+/[^/]+$`}
 	case reflect.TypeFor[Secret]():

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -122,6 +123,32 @@ func (w *Window) UnmarshalText(b []byte) error {
 // MarshalText is HH:MM-HH:MM.
 func (w Window) MarshalText() ([]byte, error) {
 	return []byte(w.From.String() + "-" + w.To.String()), nil
+}
+
+// Network is an address or a network of them.
+type Network netip.Prefix
+
+// UnmarshalText reads an address, or one with the length of its network behind a slash.
+func (n *Network) UnmarshalText(b []byte) error {
+	text := strings.TrimSpace(string(b))
+	if one, err := netip.ParseAddr(text); err == nil && one.Zone() == "" {
+		*n = Network(netip.PrefixFrom(one.Unmap(), one.Unmap().BitLen()))
+		return nil
+	}
+	all, err := netip.ParsePrefix(text)
+	if err != nil || all.Addr().Is4In6() {
+		return fmt.Errorf("%s is no address and no network; write one such as 10.20.0.9 or 10.20.0.0/24", quote(text))
+	}
+	*n = Network(all.Masked())
+	return nil
+}
+
+// MarshalText is the address, or the network.
+func (n Network) MarshalText() ([]byte, error) {
+	if p := netip.Prefix(n); p.IsSingleIP() {
+		return p.Addr().MarshalText()
+	}
+	return netip.Prefix(n).MarshalText()
 }
 
 // Source is the source of a figure of a ticket: a point, a constant, or none when both are empty.

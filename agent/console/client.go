@@ -139,6 +139,13 @@ func (c *Client) Watch(ctx context.Context, points []string, see func(control.Po
 	}
 	defer resp.Body.Close()
 	lines := json.NewDecoder(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		var a Answer
+		if err := lines.Decode(&a); err != nil || a.Error == "" {
+			return fmt.Errorf("watch through the running gauger: it answers %s", resp.Status)
+		}
+		return errors.New(a.Error)
+	}
 	for {
 		var s control.PointReading
 		if err := lines.Decode(&s); err != nil {

@@ -1,8 +1,9 @@
 // Package console lets people and commands look at a running agent and ask it for things: a unix socket for the
 // commands, and a local web page, metrics and a health check for everyone on the box.
 //
-// console.go serves the socket, login.go finds who asks where the kernel hides it, and client.go asks. page.go is the web's
-// three addresses: html.go and html_outbox.go write the page, page.go and lines.go the metrics.
+// console.go is the socket, login.go finds who asks where the kernel hides it, and client.go asks. page.go is the web's
+// three addresses: html.go and html_outbox.go write the page, page.go and lines.go the metrics; guard.go is what browsers are
+// told and by which names they may ask. limits.go serves both, with little of everything that a request takes.
 package console
 
 import (
@@ -10,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -27,9 +27,6 @@ import (
 	"gauger/collectors"
 )
 
-// maxRequest is the longest request that the socket reads, in bytes.
-const maxRequest = 4 << 20
-
 // Answer of the socket: a result, or an error in words. A live stream gives many results and a last one that
 // says that it is over.
 type Answer struct {
@@ -38,9 +35,13 @@ type Answer struct {
 	Over   bool            `json:"over,omitempty"`
 }
 
-// Listen opens the control socket with mode 0660, so that the group may use it. A socket file that nobody answers on
-// is left over from a crash and is replaced.
+// Listen opens the control socket with mode 0660, so that the group may use it. A socket that nobody answers on is left over from
+// a crash and is replaced; what is no socket is somebody's.
 func Listen(path string) (net.Listener, error) {
+	old, err := os.Lstat(path)
+	if err == nil && old.Mode().Type() != os.ModeSocket {
+		return nil, fmt.Errorf("listen on %s: what is there is no socket, and stays; move it away, or give another --socket", path)
+	}
 	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
 		c.Close()
 		return nil, fmt.Errorf("listen on %s: another gauger answers there; stop it first, or give --socket", path)
@@ -60,21 +61,6 @@ func Listen(path string) (net.Listener, error) {
 		return nil, fmt.Errorf("let the group use the socket: %w", err)
 	}
 	return l, nil
-}
-
-// Serve answers on l until ctx ends.
-func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
-	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 16 << 10,
-		BaseContext: func(net.Listener) context.Context { return ctx },
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return control.WithPerson(ctx, peer(c)) },
-	}
-	stop := context.AfterFunc(ctx, func() { s.Close() })
-	defer stop()
-	if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
-	}
-	return nil
 }
 
 // peer names the local user at the other end of a unix socket.
@@ -111,9 +97,10 @@ func UserName(uid int) string {
 // Control is the handler behind the socket: POST /REQUEST with JSON, POST /follow/FEED with JSON for one result after the
 // other, and GET /watch, which goes on until it is left.
 func Control(server *control.Server) http.Handler {
-	mux := http.NewServeMux()
+	mux, few := http.NewServeMux(), newSeats()
 	mux.HandleFunc("POST /{request}", func(w http.ResponseWriter, r *http.Request) {
-		args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+		args, done, err := few.body(w, r)
+		defer done()
 		if err == nil {
 			var result any
 			if result, err = server.Call(r.Context(), r.PathValue("request"), args); err == nil {
@@ -123,8 +110,20 @@ func Control(server *control.Server) http.Handler {
 		}
 		reply(w, Answer{Error: said(r.Context(), err)})
 	})
-	mux.HandleFunc("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, server) })
-	mux.HandleFunc("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, server) })
+	stream := func(pattern string, stream func(http.ResponseWriter, *http.Request)) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			who := control.Person(r.Context())
+			if !few.streams.Take(who) {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				reply(w, Answer{Error: errStreams.Error()})
+				return
+			}
+			defer few.streams.Leave(who)
+			stream(w, r)
+		})
+	}
+	stream("POST /follow/{feed}", func(w http.ResponseWriter, r *http.Request) { follow(w, r, server, few) })
+	stream("GET /watch", func(w http.ResponseWriter, r *http.Request) { watch(w, r, server) })
 	return mux
 }
 
@@ -158,10 +157,14 @@ func reply(w http.ResponseWriter, a Answer) {
 }
 
 // follow writes each thing of a feed as a line of JSON while it comes, and at last that it is over or what went wrong.
-func follow(w http.ResponseWriter, r *http.Request, server *control.Server) {
+func follow(w http.ResponseWriter, r *http.Request, server *control.Server, few *seats) {
 	last := Answer{Over: true}
 	flush := http.NewResponseController(w)
-	args, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
+	args, done, err := few.body(w, r)
+	done() // what a stream is asked for is small, and it goes on for long
+	if err == nil && len(args) >= plainBody {
+		err = errors.New("what a stream is asked for is longer than 64 kB")
+	}
 	if err == nil {
 		err = server.Follow(r.Context(), r.PathValue("feed"), args, func(thing any) error {
 			b, err := json.Marshal(thing)

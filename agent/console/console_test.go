@@ -139,16 +139,48 @@ func TestASecondDaemonIsRefusedAndAStaleSocketReplaced(t *testing.T) {
 		t.Error("two daemons listen on one socket")
 	}
 	stale := filepath.Join(t.TempDir(), "stale.sock")
-	if err := os.WriteFile(stale, nil, 0o600); err != nil {
+	left, err := net.Listen("unix", stale)
+	if err != nil {
 		t.Fatal(err)
 	}
+	left.(*net.UnixListener).SetUnlinkOnClose(false) // as after a crash
+	left.Close()
 	l, err := Listen(stale)
 	if err != nil {
-		t.Fatalf("a socket file that nobody answers on was not replaced: %v", err)
+		t.Fatalf("a socket that nobody answers on was not replaced: %v", err)
 	}
 	l.Close()
 	if _, err := Dial(filepath.Join(t.TempDir(), "none")); !errors.Is(err, ErrNoDaemon) {
 		t.Errorf("without a daemon: %v", err)
+	}
+}
+
+// A --socket that was mistyped costs nobody a file, a folder, or what a link leads to.
+func TestOnlySocketsAreReplaced(t *testing.T) {
+	dir := t.TempDir()
+	file, folder, link, socket := filepath.Join(dir, "file"), filepath.Join(dir, "folder"), filepath.Join(dir, "link"), filepath.Join(dir, "socket")
+	l, err := net.Listen("unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	if err := errors.Join(l.Close(), os.WriteFile(file, []byte("a"), 0o600), os.Mkdir(folder, 0o700), os.Symlink(socket, link)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, folder, link} {
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l, err := Listen(path); err == nil || !strings.Contains(err.Error(), path+": what is there is no socket, and stays") {
+			t.Errorf("%s: listens on %v, %v", path, l, err)
+		}
+		if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s was replaced: %v", path, err)
+		}
+	}
+	if _, err := os.Lstat(socket); err != nil {
+		t.Errorf("what the link leads to: %v", err)
 	}
 }
 
@@ -229,7 +261,9 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 func get(t *testing.T, d *control.Server, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	Page(d).ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r.Host = "localhost:8480"
+	Page(d, "127.0.0.1:8480").ServeHTTP(w, r)
 	b, err := io.ReadAll(w.Body)
 	if err != nil {
 		t.Fatal(err)

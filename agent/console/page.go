@@ -1,27 +1,35 @@
 package console
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"gauger/agent/control"
 )
 
 // Page is the local web page: / for people, /metrics for Prometheus, /healthz for a supervisor. It only shows; nothing
-// can be changed through it.
-func Page(server *control.Server) http.Handler {
-	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := server.Status()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, render(s, server.Site.Zone))
-	})
+// can be changed through it. Few are written at a time, and while one goes out over a slow line the next is written.
+func Page(server *control.Server, listen string, hosts ...string) http.Handler {
+	mux, work := http.NewServeMux(), make(chan struct{}, pagesAtWork)
+	show := func(pattern, kind string, write func(control.Status) string) {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			s, status, err := written(r.Context(), work, server, write)
+			if err != nil {
+				w.Header().Set("Retry-After", "1")
+				http.Error(w, err.Error(), status)
+				return
+			}
+			w.Header().Set("Content-Type", kind)
+			fmt.Fprint(w, s)
+		})
+	}
+	show("GET /{$}", "text/html; charset=utf-8", func(s control.Status) string { return render(s, server.Site.Zone) })
+	show("GET /metrics", "text/plain; version=0.0.4", metrics)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := server.Err(); err != nil {
 			http.Error(w, err.Error(), http.StatusServiceUnavailable)
@@ -29,16 +37,26 @@ func Page(server *control.Server) http.Handler {
 		}
 		fmt.Fprintln(w, "ok")
 	})
-	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
-		s, err := server.Status()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
-		fmt.Fprint(w, metrics(s))
-	})
-	return mux
+	return guard(pageNames(listen, hosts), mux)
+}
+
+// written waits for its turn and writes the status down; the HTTP status goes with an error.
+func written(ctx context.Context, work chan struct{}, server *control.Server, write func(control.Status) string) (string, int, error) {
+	turn := time.NewTimer(pageTurn)
+	defer turn.Stop()
+	select {
+	case work <- struct{}{}:
+		defer func() { <-work }()
+	case <-turn.C:
+		return "", http.StatusServiceUnavailable, errors.New("the status page is asked for more often than it can be written; try again in a moment")
+	case <-ctx.Done():
+		return "", http.StatusServiceUnavailable, ctx.Err()
+	}
+	s, err := server.Status()
+	if err != nil {
+		return "", http.StatusInternalServerError, err
+	}
+	return write(s), 0, nil
 }
 
 // bit is how Prometheus has a yes.

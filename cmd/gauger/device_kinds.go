@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"gauger/collectors"
 	"gauger/collectors/host"
@@ -20,7 +21,8 @@ type collectorSetup struct {
 	lines *line.Lines
 	// look is for a glance beside everything else: MQTT sessions that leave nothing behind, and no address that others
 	// could read devices at.
-	look bool
+	look    bool
+	masters []netip.Prefix // that may read what is shared; none: everybody
 }
 
 // collectorsOfKinds is the table of what gathers from the devices of each kind, as config has the one of their options.
@@ -58,7 +60,7 @@ func modbusCollectors(s collectorSetup, devices []config.Device) (all []collecto
 	if len(options) == 0 {
 		return nil, nil
 	}
-	perLine, err := modbus.New(s.lines, options)
+	perLine, err := modbus.New(s.lines, options, s.masters...)
 	for _, c := range perLine {
 		all = append(all, collectors.Named{Name: fmt.Sprint(c), Collector: c})
 	}

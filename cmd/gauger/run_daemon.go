@@ -75,7 +75,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	client.Keys().Notify = keyNotes(siteLedger, log)
 	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
 	lines := &line.Lines{}
-	gather := collectorSetup{store: cfg.Store.Path, lines: lines}.runnable(cfg.Devices)
+	gather := collectorSetup{store: cfg.Store.Path, lines: lines, masters: cfg.Share.Prefixes()}.runnable(cfg.Devices)
 	d.server = (&control.Server{
 		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Collectors: gather,
@@ -122,7 +122,7 @@ func keyNotes(siteLedger *ledger.Ledger, log zerolog.Logger) func(keys.Note) {
 
 // run serves the socket and the page, and works until ctx ends.
 func (d *daemon) run(ctx context.Context, socket string) error {
-	listen(d.server, socket, d.cfg.HTTP.Listen, d.log, func(l net.Listener, h http.Handler, _ string) {
+	listen(d.server, socket, d.cfg.HTTP, d.log, func(l net.Listener, h http.Handler, _ string) {
 		d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
 	})
 	d.retryLacking(ctx, false)
@@ -137,7 +137,7 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 
 // listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when
 // it is not there. One that cannot be opened is told, and stops nothing.
-func listen(server *control.Server, socket, page string, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
+func listen(server *control.Server, socket string, page config.HTTP, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
 	open := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			log.Warn().Err(err).Msg(without)
@@ -147,9 +147,9 @@ func listen(server *control.Server, socket, page string, log zerolog.Logger, ser
 	}
 	l, err := console.Listen(socket)
 	open(l, err, console.Control(server), "commands cannot reach this gauger")
-	if page != "" {
-		l, err := net.Listen("tcp", page)
-		open(l, err, console.Page(server), "there is no status page: choose another http.listen")
+	if page.Listen != "" {
+		l, err := net.Listen("tcp", page.Listen)
+		open(l, err, console.Page(server, page.Listen, page.Hosts...), "there is no status page: choose another http.listen")
 	}
 }
 

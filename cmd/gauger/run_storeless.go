@@ -136,7 +136,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 		Lines: func() []control.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
 	}).OpenWithoutOutbox()
 	offerModbus(server, lines)
-	listen(server, s.socket, s.cfg.HTTP.Listen, s.log, func(l net.Listener, h http.Handler, without string) {
+	listen(server, s.socket, s.cfg.HTTP, s.log, func(l net.Listener, h http.Handler, without string) {
 		s.workers.Go(func() {
 			if err := console.Serve(ctx, l, h); err != nil && ctx.Err() == nil {
 				s.log.Warn().Err(err).Msg(without)

@@ -212,16 +212,16 @@ func (p Point) isEnron(device bool, k registers.Kind, table line.Table) bool {
 	return device && k.Enron() && !table.IsBits()
 }
 
-// Warnings returns what is legal but doubtful in the device's options.
-func (d Device) Warnings() (all []collectors.Problem) {
+// Warnings returns what is legal but doubtful in the device's options; named says that the masters who may read it are.
+func (d Device) Warnings(named bool) (all []collectors.Problem) {
 	at, err := line.ParseEndpoint(d.URL)
 	if err == nil && at.IsPort() && (strings.HasPrefix(at.Place, "/dev/ttyUSB") || strings.HasPrefix(at.Place, "/dev/ttyACM")) {
 		all = append(all, collectors.Problem{Path: "modbus", Message: at.Place + " is another adapter after a restart or when it was pulled out; " +
 			"ls -l /dev/serial/by-id shows the name that stays"})
 	}
-	if d.Share != "" && share.IsReachable(d.Share) {
+	if d.Share != "" && !named && share.IsReachable(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
-			"127.0.0.1 for programs on the box itself"})
+			"127.0.0.1 for programs on the box itself, share.masters for who else may"})
 	}
 	for i, p := range d.Points {
 		if key, table, n, err := p.locate(); err == nil && key != "modicon" && !table.IsBits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {

@@ -122,7 +122,7 @@ func TestPortsWhoseNamesChangeAreWarnedOf(t *testing.T) {
 	for url, want := range map[string]int{
 		"rtu:///dev/ttyUSB0": 1, "ascii:///dev/ttyACM1?baud=9600": 1, "rtu:///dev/ttyS0": 0, "rtu:///dev/serial/by-id/usb-ttyUSB0": 0, "tcp://h": 0, "x": 0,
 	} {
-		if got := (Device{URL: url}).Warnings(); len(got) != want || want > 0 && (got[0].Path != "modbus" || !strings.Contains(got[0].Message, "/dev/serial/by-id")) {
+		if got := (Device{URL: url}).Warnings(false); len(got) != want || want > 0 && (got[0].Path != "modbus" || !strings.Contains(got[0].Message, "/dev/serial/by-id")) {
 			t.Errorf("%s: %+v", url, got)
 		}
 	}

@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"gauger/collectors"
@@ -11,9 +12,9 @@ import (
 )
 
 // New makes one collector for each line that the devices name, and one for each address that they are shared at. A
-// line's collector asks its units one after the other, each on its own beat; lines do not wait for each other. The
-// error names every mistake in the options.
-func New(lines *line.Lines, devices []Device) ([]collectors.Collector, error) {
+// line's collector asks its units one after the other, each on its own beat; lines do not wait for each other. Only those masters
+// may read what is shared; none means everybody. The error names every mistake in the options.
+func New(lines *line.Lines, devices []Device, masters ...netip.Prefix) ([]collectors.Collector, error) {
 	if err := optionsError(devices); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func New(lines *line.Lines, devices []Device) ([]collectors.Collector, error) {
 			}
 		}
 	}
-	return append(all, share.Servers(shared)...), nil
+	return append(all, share.Servers(shared, masters)...), nil
 }
 
 // collector asks the units of one line, one request at a time.

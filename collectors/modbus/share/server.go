@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"sync"
@@ -15,6 +16,7 @@ import (
 	"gauger/agent/eventrules"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
+	"gauger/doors"
 )
 
 // server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
@@ -22,22 +24,31 @@ import (
 type server struct {
 	address     string
 	caches      map[byte]*Cache
-	noticeSince time.Time // since when people know that the address cannot be had; zero: they do not
+	masters     []netip.Prefix // who may ask; empty: everybody
+	noticeSince time.Time      // since when people know that the address cannot be had; zero: they do not
 }
 
 const (
-	MaxMasters       = 16               // connections at a time
+	MaxMasters       = 32               // connections at a time
+	maxOfMaster      = 16               // of those, from one address other than the box's own
+	giveWay          = 10 * time.Second // a connection that has been silent for this long gives way to a new one
 	idleTimeout      = time.Minute      // after which a silent connection is closed
 	requestTimeout   = 5 * time.Second  // that the rest of a request, or taking its answer, may last
 	listenRetryPause = 10 * time.Second // between two attempts to have the address
 )
 
-// Servers makes one server for each address that the units are shared at.
-func Servers(caches []*Cache) (all []collectors.Collector) {
+// What one address may do: some masters open a connection for every request.
+var (
+	newOfMaster      = doors.Rate{Every: 50 * time.Millisecond, Burst: 40}
+	requestsOfMaster = doors.Rate{Every: 4 * time.Millisecond, Burst: 500}
+)
+
+// Servers makes one server for each address that the units are shared at, for those masters; none means everybody.
+func Servers(caches []*Cache, masters []netip.Prefix) (all []collectors.Collector) {
 	made := map[string]*server{}
 	for _, c := range caches {
 		if made[c.address] == nil {
-			made[c.address] = &server{address: c.address, caches: map[byte]*Cache{}}
+			made[c.address] = &server{address: c.address, caches: map[byte]*Cache{}, masters: masters}
 			all = append(all, made[c.address])
 		}
 		made[c.address].caches[c.unit] = c
@@ -106,41 +117,46 @@ func (s *server) reportListening(ctx context.Context, host collectors.Host, err 
 }
 
 // serve accepts connections until ctx ends or the listener fails, and returns when all of them are closed.
-func (s *server) serve(parent context.Context, listener net.Listener) {
+func (s *server) serve(parent context.Context, tcp net.Listener) {
 	ctx, cancel := context.WithCancel(parent)
-	stop := context.AfterFunc(ctx, func() { _ = listener.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = tcp.Close() })
 	defer stop()
 	var guests sync.WaitGroup
 	defer guests.Wait()
 	defer cancel()
-	seats := make(chan struct{}, MaxMasters)
+	listener, requests := doors.Listen(tcp, doors.Limits{
+		All: MaxMasters, Each: maxOfMaster, Silence: giveWay, Write: requestTimeout, Newly: newOfMaster, Admits: s.admits,
+	}), doors.NewMeter(requestsOfMaster)
 	for {
 		conn, err := listener.Accept()
 		if err != nil {
 			return // the listener was closed, or comes again after a pause
 		}
-		select {
-		case seats <- struct{}{}:
-		default:
-			_ = conn.Close() // all seats are taken, and whoever came cannot be told in Modbus
-			continue
-		}
-		guests.Go(func() {
-			defer func() { <-seats }()
-			s.answerMaster(ctx, conn)
-		})
+		guests.Go(func() { s.answerMaster(ctx, conn.(*doors.Conn), requests) })
 	}
 }
 
-// answerMaster answers one master until it leaves, talks nonsense or is slow.
-func (s *server) answerMaster(ctx context.Context, conn net.Conn) {
+// admits says whether an address may ask.
+func (s *server) admits(a net.Addr) bool {
+	at, ok := a.(*net.TCPAddr)
+	return len(s.masters) == 0 || ok && slices.ContainsFunc(s.masters, func(p netip.Prefix) bool { return p.Contains(at.AddrPort().Addr().Unmap()) })
+}
+
+// answerMaster answers one master until it leaves, talks nonsense or is slow. One that asks too often waits.
+func (s *server) answerMaster(ctx context.Context, conn *doors.Conn, requests *doors.Meter) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	for {
 		request, err := readMBAPRequest(conn)
-		if err != nil || conn.SetDeadline(time.Now().Add(requestTimeout)) != nil {
+		if err != nil {
 			return
+		}
+		conn.Working(true)
+		for early := requests.Take(conn.Peer); early > 0; early = requests.Take(conn.Peer) {
+			if !collectors.Wait(ctx, early) {
+				return
+			}
 		}
 		unit, pdu := request[6], request[line.MBAPHeaderSize:]
 		answer := []byte{pdu[0] | 0x80, targetSilent}
@@ -150,6 +166,7 @@ func (s *server) answerMaster(ctx context.Context, conn net.Conn) {
 		if _, err := conn.Write(appendMBAP(request[:2], unit, answer)); err != nil {
 			return
 		}
+		conn.Working(false)
 	}
 }
 
@@ -158,13 +175,13 @@ var errNoRequest = errors.New("no Modbus TCP")
 // readMBAPRequest reads one whole request: it may begin when it likes, but must then come at once.
 func readMBAPRequest(conn net.Conn) ([]byte, error) {
 	frame := make([]byte, line.MBAPHeaderSize+1, line.MBAPHeaderSize-1+line.MBAPMaxLength)
-	if err := conn.SetDeadline(time.Now().Add(idleTimeout)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(idleTimeout)); err != nil {
 		return nil, err
 	}
 	if _, err := io.ReadFull(conn, frame[:1]); err != nil {
 		return nil, err
 	}
-	if err := conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(requestTimeout)); err != nil {
 		return nil, err
 	}
 	if _, err := io.ReadFull(conn, frame[1:]); err != nil {

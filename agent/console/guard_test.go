@@ -1,0 +1,78 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestThePageIsShownUnderItsNamesOnly(t *testing.T) {
+	own, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := Page(newDesk(t), "gauge-box:8480", "rtu-7.example.com", "Scada.Example.COM.")
+	for host, want := range map[string]int{
+		"127.0.0.1:8480": 200, "10.20.0.5": 200, "[::1]:8480": 200, "[fd00::5]": 200, "localhost:8480": 200, "LOCALHOST": 200, "gauge-box:8480": 200,
+		"rtu-7.example.com": 200, "RTU-7.example.com.:80": 200, "scada.example.com": 200, own + ":8480": 200, own + ".local": 200, "": 200,
+		"evil.example": 421, "evil.example:8480": 421, "rtu-7.example.com.evil.example": 421, "127.0.0.1.evil.example": 421, "localhost.evil.example:80": 421,
+		own + ".evil.example": 421, "10.20.0.5.": 200, "[::1": 200, "a b": 421, "..": 421,
+	} {
+		for _, path := range []string{"/", "/metrics", "/healthz"} {
+			w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil)
+			r.Host = host
+			page.ServeHTTP(w, r)
+			if w.Code != want {
+				t.Errorf("%s of %q: %d, want %d", path, host, w.Code, want)
+			}
+			if body := w.Body.String(); want != 200 && (!strings.Contains(body, "http.hosts") || strings.Contains(body, "TK-1")) {
+				t.Errorf("%s of %q says %q", path, host, body)
+			}
+		}
+	}
+}
+
+func TestThePageTellsBrowsersWhatTheyMay(t *testing.T) {
+	page := Page(newDesk(t), "127.0.0.1:8480")
+	ask := func(method, path string) *httptest.ResponseRecorder {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader("x"))
+		r.Host = "localhost"
+		page.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"/", "/metrics", "/healthz", "/nothing"} {
+		h := ask(http.MethodGet, path).Header()
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+			if got := h.Get(name); !strings.HasPrefix(got, want) {
+				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
+			}
+		}
+		for _, part := range []string{"base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"} {
+			if !strings.Contains(h.Get("Content-Security-Policy"), part) {
+				t.Errorf("%s: the policy lacks %s", path, part)
+			}
+		}
+		for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", "TRACE", "PROPFIND"} {
+			if w := ask(method, path); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" {
+				t.Errorf("%s %s: %d, allowed is %q", method, path, w.Code, w.Header().Get("Allow"))
+			}
+		}
+		if got, want := ask(http.MethodHead, path).Code, ask(http.MethodGet, path).Code; got != want {
+			t.Errorf("HEAD %s: %d, GET %d", path, got, want)
+		}
+	}
+	w := ask(http.MethodGet, "/")
+	_, rest, _ := strings.Cut(w.Body.String(), "<style>")
+	styled, _, found := strings.Cut(rest, "</style>")
+	sum := sha256.Sum256([]byte(styled))
+	if hash := base64.StdEncoding.EncodeToString(sum[:]); !found || !strings.Contains(w.Header().Get("Content-Security-Policy"), "style-src 'sha256-"+hash+"'") {
+		t.Error("a browser would not take the page's own style")
+	}
+	if strings.Contains(w.Body.String(), " style=") || strings.Contains(w.Body.String(), "<script") {
+		t.Error("the page holds what its policy forbids")
+	}
+}

@@ -1,0 +1,144 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/control"
+)
+
+// said by somebody at the socket who does not use our client.
+func speak(t *testing.T, path, says string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if _, err := io.WriteString(c, says); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Who watches and follows takes no seat from those who ask.
+func TestStreamsAreFew(t *testing.T) {
+	d := newDesk(t)
+	var following atomic.Int32
+	d.RegisterLive("endless", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
+		following.Add(1)
+		defer following.Add(-1)
+		<-ctx.Done()
+		return ctx.Err()
+	}))
+	c := served(t, d)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	for range 4 {
+		go func() { ended <- c.Follow(ctx, "endless", control.None{}, nil) }()
+	}
+	for following.Load() < 4 {
+		if err := c.Call(t.Context(), "status", control.None{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Follow(t.Context(), "endless", control.None{}, nil); err == nil || err.Error() != errStreams.Error() {
+		t.Errorf("a fifth stream: %v", err)
+	}
+	if err := c.Watch(t.Context(), nil, func(control.PointReading) error { return nil }); err == nil || err.Error() != errStreams.Error() {
+		t.Errorf("a fifth that watches: %v", err)
+	}
+	if err := c.Call(t.Context(), "status", control.None{}, nil); err != nil {
+		t.Errorf("beside the streams: %v", err)
+	}
+	cancel()
+	for range 4 {
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("a stream ended with %v", err)
+		}
+	}
+}
+
+// Who takes all seats with silence or half requests keeps nobody out, and who is turned away is told.
+func TestTheSocketHasRoom(t *testing.T) {
+	d := newDesk(t)
+	hang, hung := make(chan struct{}), make(chan bool, 20)
+	d.Register("hang", control.RequestOf(func(ctx context.Context, _ control.None) (control.None, error) {
+		hung <- true
+		<-hang
+		return control.None{}, nil
+	}))
+	c := served(t, d)
+	half := "POST /status HTTP/1.1\r\nHost: g\r\nContent-Length: 100\r\n\r\n{"
+	for i := range 40 {
+		speak(t, c.path, []string{"", "GET /wa", half}[i%3])
+		if err := c.Call(t.Context(), "status", control.None{}, nil); err != nil {
+			t.Fatalf("beside %d silent ones: %v", i+1, err)
+		}
+	}
+	for range socketLimits.Each {
+		speak(t, c.path, "POST /hang HTTP/1.1\r\nHost: g\r\nContent-Length: 2\r\n\r\n{}")
+		<-hung
+	}
+	err := c.Call(t.Context(), "status", control.None{}, nil)
+	if err == nil || !strings.Contains(err.Error(), "as many commands of this user as it takes") {
+		t.Errorf("beside %d at work: %v", socketLimits.Each, err)
+	}
+	close(hang)
+}
+
+func TestARequestHasABound(t *testing.T) {
+	d := newDesk(t)
+	d.Register("length", control.RequestOf(func(_ context.Context, s string) (int, error) { return len(s), nil }))
+	d.RegisterLive("length", control.LiveStreamOf(func(_ context.Context, s string, see func(any) error) error { return see(len(s)) }))
+	c := served(t, d)
+	for _, n := range []int{0, 1, plainBody - 3, plainBody - 2, plainBody - 1, plainBody, 1 << 20, longestBody - 2} {
+		var got int
+		if err := c.Call(t.Context(), "length", strings.Repeat("x", n), &got); err != nil || got != n {
+			t.Errorf("a request of %d bytes: %d, %v", n, got, err)
+		}
+	}
+	if err := c.Call(t.Context(), "length", strings.Repeat("x", longestBody), nil); err == nil {
+		t.Error("a longer one was read")
+	}
+	if err := c.Follow(t.Context(), "length", strings.Repeat("x", plainBody), func(json.RawMessage) error { return nil }); err == nil {
+		t.Error("a stream was asked for at length")
+	}
+	if err := c.Call(t.Context(), "length", strings.Repeat("x", plainBody), new(int)); err != nil {
+		t.Errorf("a long request after those: %v", err)
+	}
+	chunked := speak(t, c.path, fmt.Sprintf("POST /length HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", plainBody+2, `"`+strings.Repeat("x", plainBody)+`"`))
+	if b, err := io.ReadAll(chunked); err != nil || !bytes.Contains(b, []byte(fmt.Sprintf(`{"result":%d}`, plainBody))) {
+		t.Errorf("a request that does not say its length: %s, %v", b, err)
+	}
+}
+
+func TestOneLongRequestIsReadAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSeats()
+		if err := s.takeLong(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		if err := s.takeLong(t.Context()); err == nil || !strings.Contains(err.Error(), "only one may be") || time.Since(start) != longTime {
+			t.Errorf("a second one: %v after %s", err, time.Since(start))
+		}
+		go func() {
+			<-time.After(time.Second)
+			<-s.long
+		}()
+		if err := s.takeLong(t.Context()); err != nil {
+			t.Errorf("after the first: %v", err)
+		}
+	})
+}
