@@ -13,8 +13,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxVisits bounds what aliases can blow a small file up to: 2,000 devices of 100 points fit.
-const maxVisits = 1 << 20
+// What aliases can blow a small file up to, in values. mostRepeats is what check takes, some 10 MB of memory; with maxVisits, as
+// before, run still starts: 2,000 devices of 100 points.
+const (
+	mostRepeats = 40_000
+	maxVisits   = 1 << 20
+)
 
 // maxProblems bounds the mistakes that are told of one file; after so many it is not the file that was meant.
 const maxProblems = 100
@@ -27,6 +31,8 @@ type decoder struct {
 	home     func(name string) string // the only place of a key in a configuration; empty: there is none, or several
 	problems []Problem
 	visits   int
+	written  int                 // values that stand in the file or in a template; what is visited beyond that, aliases repeat
+	sparing  bool                // for check: mostRepeats is the end
 	open     map[*yaml.Node]bool // anchors that are being decoded, to see one inside itself
 }
 
@@ -57,11 +63,35 @@ func (d *decoder) at(n *yaml.Node, path, message string) Problem {
 
 // countVisit counts what is visited, and ends it when aliases have unfolded to more than any configuration holds.
 func (d *decoder) countVisit(n *yaml.Node, path string) bool {
-	d.visits++
-	if d.visits == maxVisits {
-		d.addf(n, path, "the file unfolds to more than %d values; write less by alias", maxVisits)
+	most := maxVisits
+	if d.sparing {
+		most = min(most, d.written+mostRepeats)
 	}
-	return d.visits < maxVisits
+	if d.visits < most {
+		d.visits++
+		if d.visits == most {
+			d.addf(n, path, "%s", d.repeats(most))
+		}
+	}
+	return d.visits < most
+}
+
+// repeats says what is wrong with too many values by alias.
+func (d *decoder) repeats(most int) string {
+	if most == maxVisits {
+		return fmt.Sprintf("the file unfolds to more than %d values; write less by alias", maxVisits)
+	}
+	return fmt.Sprintf("aliases (*name, <<) repeat values of the file more than %d times, which takes memory that a box does not have: "+
+		"name a template, leave out points that nobody needs, or give some of the devices a gauger of their own; gauger run starts all the same", mostRepeats)
+}
+
+// countNodes counts a node and all below it.
+func countNodes(n *yaml.Node) int {
+	count := 1
+	for _, c := range n.Content {
+		count += countNodes(c)
+	}
+	return count
 }
 
 // decode puts what n says into v, which can be set.

@@ -12,38 +12,45 @@ import (
 // Load reads the configuration at path. Mistakes in it come as Problems; relative file names in it are taken from
 // the folder of path.
 func Load(path string) (*Config, error) {
-	cfg, _, err := Examine(path)
-	return cfg, err
+	b, err := readRegular(path, maxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	return Parse(path, b, filepath.Dir(path))
 }
 
-// Examine is Load, and gives what is legal but doubtful also of a file with mistakes: whoever mends it sees both at once.
+// Examine is Load for check: it gives what is legal but doubtful also of a file with mistakes, since whoever mends it sees both
+// at once, and takes no more memory for aliases than check may.
 func Examine(path string) (cfg *Config, doubts []Problem, err error) {
 	b, err := readRegular(path, maxBytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return examine(path, b, filepath.Dir(path))
+	return examine(path, b, filepath.Dir(path), true)
 }
 
 // Parse reads a configuration from b. name is what mistakes call the file; dir is where its relative file names
 // begin. Every mistake is reported: the error is Problems, and there is no Config then. A file in which nothing is wrong
 // but what only `check` refuses gives a Config that can be worked with, and Strict says what that is.
 func Parse(name string, b []byte, dir string) (*Config, error) {
-	cfg, _, err := examine(name, b, dir)
+	cfg, _, err := examine(name, b, dir, false)
 	return cfg, err
 }
 
-func examine(name string, b []byte, dir string) (*Config, []Problem, error) {
+func examine(name string, b []byte, dir string, sparing bool) (*Config, []Problem, error) {
 	root, flaw := parse(b)
 	if flaw != nil {
 		return nil, nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
 	}
 	cfg := new(defaultConfig())
-	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}}
+	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: sparing}
 	d.decode(root, settable(cfg), "")
 	cfg.referToTemplates()
 	c := newChecker(cfg, d, root, dir)
 	c.check()
+	if d.visits > d.written+mostRepeats && d.visits < maxVisits {
+		c.strictf("", "%s", d.repeats(mostRepeats))
+	}
 	if len(d.problems) > 0 {
 		return nil, sorted(c.warnings), Problems(sorted(append(d.problems, c.strictProblems()...)))
 	}

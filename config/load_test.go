@@ -1,10 +1,13 @@
 package config
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +263,45 @@ func TestALevelOverASCIIIsReadTwice(t *testing.T) {
 	for _, url := range []string{"tcp://10.20.0.5", "tls://10.20.0.5"} {
 		if p := Options[modbus.Device](edited(t, "tcp://10.20.0.5:502", url).Devices[0]).Points[0]; p.Verify != "" {
 			t.Errorf("%s: %+v", url, p)
+		}
+	}
+}
+
+// TestCheckTakesLittleMemoryForAliases: 33 kB once took 420 MB. check refuses what run starts with, as the version before did.
+func TestCheckTakesLittleMemoryForAliases(t *testing.T) {
+	site := func(devices, points int) []byte {
+		b := bytes.NewBufferString("site: s\nid: S\nobject: 6f9619ff-8b86-d011-b42d-00c04fc964ff\ntime_zone: UTC\n" +
+			"service: {url: https://a.example.com, primary_key: {env: A}, secondary_key: {env: B}, segments: {alpha: a, beta: b}}\ndevices:\n" +
+			"- name: d0\n  modbus: tcp://10.0.0.1\n  points: &p\n")
+		for i := range points {
+			fmt.Fprintf(b, "  - {name: p%d, holding: %d}\n", i, i)
+		}
+		for i := range devices {
+			fmt.Fprintf(b, "- {name: e%d, modbus: \"tcp://10.0.1.1:%d\", points: *p}\n", i, i+1)
+		}
+		return b.Bytes()
+	}
+	file := filepath.Join(t.TempDir(), "gauger.yaml")
+	for _, c := range []struct {
+		devices, points int
+		checked, runs   bool
+	}{{100, 50, true, true}, {200, 100, false, true}, {600, 700, false, false}} {
+		if err := os.WriteFile(file, site(c.devices, c.points), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, err := Examine(file)
+		runtime.ReadMemStats(&after)
+		if (err == nil) != c.checked || err != nil && !strings.Contains(err.Error(), "aliases (*name, <<) repeat values") {
+			t.Errorf("check of %d devices with %d points: %v", c.devices, c.points, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; !c.checked && took > 20<<20 {
+			t.Errorf("check of %d devices with %d points took %d bytes", c.devices, c.points, took)
+		}
+		cfg, err := Load(file)
+		if (err == nil) != c.runs || c.runs && (len(cfg.Strict) == 1) != !c.checked {
+			t.Errorf("run with %d devices with %d points: %v", c.devices, c.points, err)
 		}
 	}
 }

@@ -43,6 +43,7 @@ func (d *decoder) layTemplate(n *yaml.Node, path string) {
 		d.addf(name, join(path, "template"), "line %d of the template: %s", flaw.line, flaw.message)
 		return
 	}
+	d.written += countNodes(base)
 	moveTo(base, name)
 	d.shift(base, child(n, "shift"))
 	own, _ := d.pairs(n, path)
