@@ -7,6 +7,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/tank"
+	"gauger/collectors"
 )
 
 func (c *checker) checkService() {
@@ -23,11 +24,12 @@ func (c *checker) checkService() {
 			c.strictf("service.ca_file", "%v", err)
 		}
 	}
-	c.checkFile("service.primary_key", s.PrimaryKey.File)
-	c.checkFile("service.secondary_key", s.SecondaryKey.File)
+	c.checkSecret("service.primary_key", s.PrimaryKey)
+	c.checkSecret("service.secondary_key", s.SecondaryKey)
+	c.checkHeaders()
 	if l := s.Login; l != nil {
 		for key, from := range map[string]Secret{"password_hash": l.PasswordHash, "token": l.Token, "api_key": l.APIKey, "subscription_key": l.SubscriptionKey} {
-			c.checkFile("service.login."+key, from.File)
+			c.checkSecret("service.login."+key, from)
 		}
 		if *l == (Login{}) {
 			c.problemf("service.login", "sends nothing; write what Authenticate needs, or remove it")
@@ -59,7 +61,7 @@ func (c *checker) checkServiceURL() {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		c.problemf(path, "%s is not an address; write https://api.example.com", quote(withoutUser(text)))
+		c.problemf(path, "%s is not an address; write https://api.example.com", quote(collectors.WithoutUser(text)))
 	case u.User != nil:
 		c.problemf(path, "holds a user or password; remove what stands before the @, keys have settings of their own")
 	case u.Scheme != "https" && u.Scheme != "http":
@@ -69,14 +71,6 @@ func (c *checker) checkServiceURL() {
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery:
 		c.problemf(path, "has a ? or #; write the base address alone, https://%s", u.Host)
 	}
-}
-
-// withoutUser hides what may be a password in an address that cannot be read.
-func withoutUser(text string) string {
-	if i := strings.LastIndex(text, "@"); i >= 0 {
-		return "..." + text[i:]
-	}
-	return text
 }
 
 // checkLoads checks the detector's settings of the site and of each tank, and what rests on them.

@@ -39,6 +39,10 @@ func (c *Config) resolveFiles(dir string) {
 	at(&s.CAFile)
 	at(&s.PrimaryKey.File)
 	at(&s.SecondaryKey.File)
+	for name, from := range s.SecretHeaders {
+		at(&from.File)
+		s.SecretHeaders[name] = from
+	}
 	if l := s.Login; l != nil {
 		at(&l.PasswordHash.File)
 		at(&l.Token.File)

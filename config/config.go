@@ -15,6 +15,8 @@
 //     where something is known that can be lived with (check_strict.go, cloud.Wire.Mend), and said in log, event and status, by
 //     the last good copy too. A new rule about a value belongs there, never among the mistakes. `make prove-config` writes odd
 //     files from the schema and runs what is let through.
+//   - A file of the units' credentials is root's alone. A site that names it by {file: PATH}, as before there were credentials,
+//     gets what systemd hands over of it (secret.go); check says how to write that.
 //   - A register map is data: keys of a device, over which its own are laid in the tree of the file, before anything is
 //     decoded, so that a device by template is checked, printed and read as any other.
 //   - A point that a template of an MQTT device would make becomes one of its own where something names it.
@@ -72,13 +74,15 @@ type Config struct {
 
 // Service is the web service and how gauger speaks to it.
 type Service struct {
-	URL          string         `yaml:"url,required" doc:"base address, as in https://api.example.com; http only toward the box itself"`
-	PrimaryKey   Secret         `yaml:"primary_key,required" doc:"primary subscription key: {credential: NAME}, {file: PATH} or {env: NAME}"`
-	SecondaryKey Secret         `yaml:"secondary_key" doc:"secondary subscription key, used when the primary is refused"`
-	Login        *Login         `yaml:"login" doc:"Authenticate with these when both keys are refused; send only what is given"`
-	Wire         cloud.Wire     `yaml:"wire" doc:"what the service's description leaves open, one key for each choice"`
-	Segments     cloud.Segments `yaml:"segments" doc:"the two literal path segments of the service"`
-	CAFile       string         `yaml:"ca_file" doc:"PEM file of the authorities that may sign the service's certificate. Default: the system's"`
+	URL          string     `yaml:"url,required" doc:"base address, as in https://api.example.com; http only toward the box itself"`
+	PrimaryKey   Secret     `yaml:"primary_key,required" doc:"primary subscription key: {credential: NAME}, {file: PATH} or {env: NAME}"`
+	SecondaryKey Secret     `yaml:"secondary_key" doc:"secondary subscription key, used when the primary is refused"`
+	Login        *Login     `yaml:"login" doc:"Authenticate with these when both keys are refused; send only what is given"`
+	Wire         cloud.Wire `yaml:"wire" doc:"what the service's description leaves open, one key for each choice"`
+	// SecretHeaders are headers of every request whose values are secrets.
+	SecretHeaders map[string]Secret `yaml:"secret_headers" doc:"further headers of every request whose values are secrets, as in {Authorization: {credential: gateway-key}}; the whole value is the secret, as Bearer and the token"`
+	Segments      cloud.Segments    `yaml:"segments" doc:"the two literal path segments of the service"`
+	CAFile        string            `yaml:"ca_file" doc:"PEM file of the authorities that may sign the service's certificate. Default: the system's"`
 }
 
 // Login has the members of the Authenticate request, any subset of them, and the key that lets the request through the gateway.

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -68,6 +69,11 @@ func (e *modbusEntry) feedsLevel(point int, m levelMoveWithin) {
 }
 
 func (e *modbusEntry) mend(r *report, at string) {
+	if u, err := url.Parse(e.Options.URL); err == nil && u.User != nil {
+		r.strictf(at+".modbus", "has a user or password in it, which Modbus does not know and everybody who reads the file sees; remove what stands before the @. Until then gauger works without it")
+		u.User = nil
+		e.Options.URL = u.String()
+	}
 	r.keepWithin(at+".every", &e.Options.Every, leastEvery, longestInterval, leastEvery)
 	r.keepWithin(at+".every_while_loading", &e.Options.EveryWhileLoading, leastEvery, longestInterval, 0)
 	r.keepWithin(at+".timeout", &e.Options.Timeout, leastTimeout, mostTimeout, usualTimeout)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/collectors"
 	"gauger/collectors/mqtt"
 )
@@ -16,6 +17,7 @@ type mqttEntry struct {
 	plainEntry
 	Options  mqtt.Device `yaml:",inline"`
 	Password Secret      `yaml:"password" doc:"password at the broker: {credential: NAME}, {file: PATH} or {env: NAME}"`
+	InClear  bool        `yaml:"password_in_clear" doc:"true: the password may cross the network readable for everybody there, as it does with mqtt:// and ws:// toward another box; without it check warns"`
 	Named    named       `yaml:",inline"`
 }
 
@@ -122,10 +124,24 @@ func brokerPath(r *report, at string, k int) string {
 
 func (e *mqttEntry) check(r *report, at string, _ siteFacts) {
 	r.problems(at, e.withPassword().Check())
-	r.checkFile(at+".password", e.Password.File)
+	r.checkSecret(at+".password", e.Password)
+	e.checkInClear(r, at)
 	r.checkFile(at+".ca_file", e.Options.CAFile)
 	r.checkFile(at+".cert_file", e.Options.CertFile)
 	r.checkFile(at+".key_file", e.Options.KeyFile)
+}
+
+// checkInClear warns of a password that the network can read, unless somebody has written that it may.
+func (e *mqttEntry) checkInClear(r *report, at string) {
+	if !e.Password.Given() || e.InClear {
+		return
+	}
+	for k, b := range e.Options.Brokers {
+		u, err := url.Parse(b)
+		if err == nil && (u.Scheme == "mqtt" || u.Scheme == "ws") && u.User == nil && !cloud.Loopback(u.Hostname()) {
+			r.warnf(brokerPath(r, at, k), "the password crosses the network readable; use %ss:// if the broker can, or write password_in_clear: true where nobody else is on that network", u.Scheme)
+		}
+	}
 }
 
 // agreeOnSessions checks what MQTT devices at one broker must agree on.

@@ -21,32 +21,39 @@ func Load(path string) (*Config, error) {
 
 // Examine is Load for check: it gives what is legal but doubtful also of a file with mistakes, since whoever mends it sees both
 // at once, and takes no more memory for aliases than check may.
-func Examine(path string) (cfg *Config, doubts []Problem, err error) {
+func Examine(path string) (cfg *Config, doubts []Problem, err error) { return Look{}.Examine(path) }
+
+// Examine is the same with another look at the secrets' files.
+func (l Look) Examine(path string) (cfg *Config, doubts []Problem, err error) {
 	b, err := readRegular(path, maxBytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
-	return examine(path, b, filepath.Dir(path), true)
+	return examine(path, b, filepath.Dir(path), &l)
 }
 
 // Parse reads a configuration from b. name is what mistakes call the file; dir is where its relative file names
 // begin. Every mistake is reported: the error is Problems, and there is no Config then. A file in which nothing is wrong
 // but what only `check` refuses gives a Config that can be worked with, and Strict says what that is.
 func Parse(name string, b []byte, dir string) (*Config, error) {
-	cfg, _, err := examine(name, b, dir, false)
+	cfg, _, err := examine(name, b, dir, nil)
 	return cfg, err
 }
 
-func examine(name string, b []byte, dir string, sparing bool) (*Config, []Problem, error) {
+// examine reads b; look is nil for who works with the configuration and does not check it.
+func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem, error) {
 	root, flaw := parse(b)
 	if flaw != nil {
 		return nil, nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
 	}
 	cfg := new(defaultConfig())
-	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: sparing}
+	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
 	d.decode(root, settable(cfg), "")
 	cfg.referToTemplates()
 	c := newChecker(cfg, d, root, dir)
+	if look != nil {
+		c.look = *look
+	}
 	c.check()
 	if d.visits > d.written+mostRepeats && d.visits < maxVisits {
 		c.strictf("", "%s", d.repeats(mostRepeats))

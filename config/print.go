@@ -7,12 +7,15 @@ import (
 	"hash"
 	"hash/crc32"
 	"io"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/agent/tank"
 	"gauger/collectors/mqtt"
 
@@ -128,6 +131,26 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 	case Device:
 		entry := x.entry()
 		return p.encodeStruct(entry, reflect.ValueOf(x.kind.entry()).Elem())
+	case map[string]string: // of headers
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			value := x[name]
+			if cloud.SecretHeader(name, value) {
+				value = "(hidden)"
+			}
+			n.Content = append(n.Content, stringNode(name), stringNode(value))
+		}
+		return n, nil
+	case map[string]Secret:
+		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+		for _, name := range slices.Sorted(maps.Keys(x)) {
+			from, err := p.encode(reflect.ValueOf(x[name]), reflect.ValueOf(Secret{}))
+			if err != nil {
+				return nil, err
+			}
+			n.Content = append(n.Content, stringNode(name), from)
+		}
+		return n, nil
 	case encoding.TextMarshaler:
 		b, err := x.MarshalText()
 		return scalarNode("!!str", string(b)), err

@@ -19,6 +19,7 @@ type report struct {
 	d            *decoder
 	root         *yaml.Node
 	dir          string
+	look         Look
 	warnings     []Problem
 	strict       []Problem       // what only `check` refuses
 	toldPaths    map[string]bool // paths that have a problem

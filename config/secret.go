@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,7 @@ func (s Secret) read() (string, error) {
 		}
 		return readSecretFile(filepath.Join(dir, s.Credential))
 	case s.File != "":
-		return readSecretFile(s.File)
+		return fileOrCredential(s.File, readSecretFile)
 	case s.Env != "":
 		if text, ok := os.LookupEnv(s.Env); ok {
 			return text, nil
@@ -70,6 +71,17 @@ func (s Secret) read() (string, error) {
 		return "", errors.New("it is not set; set it before gauger starts")
 	}
 	return "", errors.New("not configured")
+}
+
+// fileOrCredential reads a file, or what systemd has handed over of it.
+func fileOrCredential(file string, read func(file string) (string, error)) (string, error) {
+	text, err := read(file)
+	if errors.Is(err, fs.ErrPermission) {
+		if given, ok := handedOver(file); ok {
+			return given, nil
+		}
+	}
+	return text, err
 }
 
 func readSecretFile(path string) (string, error) {

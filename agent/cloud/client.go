@@ -44,6 +44,10 @@ type Options struct {
 	Transport http.RoundTripper // nil: HTTP/1.1 over Dial; tests give the reference service
 	Dial      Dial              // nil: TCP; tests give a network of their own
 
+	// SecretHeaders reads the headers whose values are secrets, for each request, since they are renewed while gauger runs. nil: there
+	// are none.
+	SecretHeaders func() (map[string]keys.Secret, error)
+
 	// Meter is given each new connection, under its TLS, and returns what is used instead. nil: nobody counts.
 	Meter func(net.Conn) net.Conn
 }
@@ -61,6 +65,7 @@ type Client struct {
 	transport http.RoundTripper // nil: what it is made of is not there yet
 	login     *Login            // nil: none is configured, or its secrets cannot be read yet
 	idToken   keys.Secret       // of the last login; only Wire.Headers use it
+	headers   []keys.Secret     // values of SecretHeaders as they were read last
 }
 
 // New checks the options and binds the key ring to the client: renewals go through it from then on. A CAFile that is

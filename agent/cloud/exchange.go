@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -109,12 +111,26 @@ func (c *Client) build(ctx context.Context, r request, key keys.Secret, sent *at
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("User-Agent", c.userAgent)
 	req.Header.Set(keyHeader, string(key))
-	c.addHeaders(req.Header)
-	return req, nil
+	return req, c.addHeaders(req.Header)
 }
 
 // addHeaders adds the configured headers; one that needs the login's token waits until there is one.
-func (c *Client) addHeaders(h http.Header) {
+func (c *Client) addHeaders(h http.Header) error {
+	if c.options.SecretHeaders != nil {
+		secret, err := c.options.SecretHeaders()
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		c.headers = slices.Collect(maps.Values(secret))
+		c.mu.Unlock()
+		for name, value := range secret {
+			if value == "" || !headerValue(string(value)) {
+				return fmt.Errorf("service.secret_headers.%s cannot be sent: it is empty, or holds a control character", name)
+			}
+			h.Set(name, string(value))
+		}
+	}
 	c.mu.Lock()
 	token := string(c.idToken)
 	c.mu.Unlock()
@@ -127,6 +143,7 @@ func (c *Client) addHeaders(h http.Header) {
 		}
 		h.Set(name, value)
 	}
+	return nil
 }
 
 // sentBody notes that a transport began to read the body, which it does only to write it.

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -67,6 +68,31 @@ func TestTokenInHeaders(t *testing.T) {
 	}
 	if got := calls[2].Header.Get("Authorization"); got != "Bearer id-token-of-pat" {
 		t.Errorf("after the login: %q", got)
+	}
+}
+
+// TestSecretHeaders are read for each request, sent, and hidden where the service repeats them; without one nothing is sent.
+func TestSecretHeaders(t *testing.T) {
+	const literal, given = "Basic bGl0ZXJhbC1zZWNyZXQ", "Bearer referenced-secret-1"
+	var missing error
+	s := &cloudtest.Service{}
+	c := keyed(t, "", s, func(o *Options) {
+		o.Wire.Headers = map[string]string{"X-Old": literal}
+		o.SecretHeaders = func() (map[string]keys.Secret, error) {
+			return map[string]keys.Secret{"Authorization": given}, missing
+		}
+	})
+	s.Next(cloudtest.Fault{Status: 400, Body: `{"message":"not with ` + given + ` and ` + literal + `"}`})
+	a := postTicket(t, c, "T-1")
+	if h := s.Calls()[0].Header; h.Get("Authorization") != given || h.Get("X-Old") != literal {
+		t.Errorf("sent: %v", h)
+	}
+	if strings.Contains(a.Message+a.Body, "referenced") || strings.Contains(a.Message+a.Body, "bGl0ZXJhbC") {
+		t.Errorf("shown: %q, %q", a.Message, a.Body)
+	}
+	missing = errors.New("no such file")
+	if a := postTicket(t, c, "T-2"); a.Class != Wait || s.Count("SaveRunTickets") != 1 || !strings.Contains(a.Message, "no such file") {
+		t.Errorf("without it: %+v after %d requests", a, s.Count("SaveRunTickets"))
 	}
 }
 

@@ -131,7 +131,12 @@ func (c *Client) secrets() []keys.Secret {
 	all := c.ring.Secrets()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all = append(all, c.idToken)
+	all = append(append(all, c.idToken), c.headers...)
+	for name, value := range c.wire.Headers {
+		if SecretHeader(name, value) {
+			all = append(all, keys.Secret(value))
+		}
+	}
 	if l := c.login; l != nil {
 		all = append(all, l.SubscriptionKey, l.PasswordHash, l.Token, l.APIKey)
 	}

@@ -281,6 +281,54 @@ func reservedHeader(name string) bool {
 	return false
 }
 
+// HeaderProblem says why a header cannot have this name; empty: it can.
+func HeaderProblem(name string) string {
+	switch {
+	case !headerName(name):
+		return fmt.Sprintf("%q is no name of a header; use letters, digits and -", name)
+	case reservedHeader(name):
+		return name + " is set by gauger itself; remove it"
+	}
+	return ""
+}
+
+// secretNames are parts of the names of headers whose values nobody else may know.
+var secretNames = []string{"authorization", "key", "token", "secret", "password", "cookie", "signature", "credential"}
+
+// SecretHeader says that the value of a header looks like a secret: by the header's name, or since it could be nothing else. The
+// token of a login ({idToken}) is none that stands there.
+func SecretHeader(name, value string) bool {
+	rest := strings.TrimSpace(strings.ReplaceAll(value, "{idToken}", ""))
+	scheme, given, _ := strings.Cut(rest, " ")
+	switch known := strings.EqualFold(scheme, "bearer") || strings.EqualFold(scheme, "basic"); {
+	case rest == "" || known && strings.TrimSpace(given) == "":
+		return false
+	case known, looksRandom(rest):
+		return true
+	}
+	name = strings.ToLower(name)
+	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
+}
+
+// leastRandom is the shortest value, in characters, that is taken for a key by its look alone.
+const leastRandom = 20
+
+// looksRandom says that a text is one long word of letters and digits, as keys are. An id with hyphens is none.
+func looksRandom(text string) bool {
+	digits, letters := 0, 0
+	for _, r := range text {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z':
+			letters++
+		case !strings.ContainsRune("+/=_", r):
+			return false
+		}
+	}
+	return len(text) >= leastRandom && digits > 2 && letters > 2
+}
+
 // levelDecimals is enough for a hundredth of an inch in any unit, unless the setting says otherwise.
 func (w Wire) levelDecimals() int {
 	if w.LevelDecimals != nil {

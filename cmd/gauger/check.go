@@ -4,11 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 
+	"gauger/agent/console"
 	"gauger/collectors/modbus"
 	"gauger/config"
 )
@@ -21,6 +27,7 @@ type checkOptions struct {
 	template  string
 	plan      bool
 	slow      bool
+	onBox     bool
 }
 
 func checkCommand(c *call) *cobra.Command {
@@ -34,6 +41,7 @@ func checkCommand(c *call) *cobra.Command {
 	f.BoolVar(&o.templates, "templates", false, "list the register maps that devices may name with template:")
 	f.StringVar(&o.template, "template", "", "print the register map `NAME`")
 	f.BoolVar(&o.plan, "plan", true, "print every Modbus request of a round, and what it takes; --plan=false does not")
+	f.BoolVar(&o.onBox, "on-box", false, "this is the box that the file is for: refuse secrets that the agent cannot read, or others can; so it is for root with a file in /etc/gauger")
 	f.BoolVar(&o.slow, "allow-slow", false, "only warn of a line that cannot keep up with its intervals")
 	return cmd
 }
@@ -58,7 +66,7 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	case o.template != "":
 		return printTemplate(c, o.template)
 	}
-	cfg, doubts, err := config.Examine(c.config)
+	cfg, doubts, err := o.look(c.config).Examine(c.config)
 	var late error
 	if err == nil {
 		late = strictProblems(cfg, o.slow)
@@ -86,6 +94,69 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	fmt.Fprintf(c.out, "disk: at most %s in %s: %s for the outbox, %s for its receipts, %s for the recorder\n",
 		outbox+receipts+recorder, cfg.Store.Path, outbox, receipts, recorder)
 	return errors.Join(printBudgets(c.out, cfg.Budgets, o.plan), late)
+}
+
+// look is how the secrets' files are looked at: by root with the agent's eyes, which tells whether it will be able to read them.
+func (o *checkOptions) look(path string) config.Look {
+	l := config.Look{OnBox: o.onBox}
+	agent, err := agentOf(path)
+	if os.Geteuid() != 0 || err != nil {
+		return l // nobody else can look with other eyes, and who has no such user is on no box
+	}
+	if full, err := filepath.Abs(path); err == nil && filepath.Dir(full) == "/etc/gauger" {
+		l.OnBox = true
+	}
+	l.Daemon = agent.name
+	l.Open = func(file string) error {
+		back, err := actAs(agent.uid, agent.gid, agent.groups)
+		if err != nil {
+			return errors.Join(err, back())
+		}
+		f, err := os.Open(file)
+		if err == nil {
+			err = f.Close()
+		}
+		if denied, ok := errors.AsType[*os.PathError](err); ok {
+			err = denied.Err // the name is known
+		}
+		return errors.Join(err, back())
+	}
+	return l
+}
+
+// agentUser is the user that an agent runs as.
+type agentUser struct {
+	name     string
+	uid, gid int
+	groups   []int
+}
+
+// agentOf is the user of the agent of a configuration: who owns its store, or whom the unit names.
+func agentOf(path string) (agentUser, error) {
+	var store unix.Stat_t
+	if unix.Stat(config.StorePath(path), &store) != nil || store.Uid == 0 {
+		u, err := user.Lookup("gauger")
+		if err != nil {
+			return agentUser{}, err
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(err1, err2); err != nil {
+			return agentUser{}, err
+		}
+		store.Uid, store.Gid = uint32(uid), uint32(gid)
+	}
+	a := agentUser{name: console.UserName(int(store.Uid)), uid: int(store.Uid), gid: int(store.Gid), groups: []int{int(store.Gid)}}
+	u, err := user.LookupId(strconv.Itoa(a.uid))
+	if err != nil {
+		return a, nil // a store can belong to a user whom this box does not know
+	}
+	ids, err := u.GroupIds()
+	for _, id := range ids {
+		n, bad := strconv.Atoi(id)
+		a.groups, err = append(a.groups, n), errors.Join(err, bad)
+	}
+	return a, err
 }
 
 // strictProblems are those with which `run` starts, and which a person who sets up a site must not let pass: values with which earlier versions

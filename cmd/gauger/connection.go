@@ -100,17 +100,23 @@ func becomeOwner(c *call, store string) (back func() error, err error) {
 		return nothing, nil // a store that is not there is made, or missed, by whoever opens it
 	}
 	uid, gid := int(owner.Uid), int(owner.Gid)
-	groups, err := syscall.Getgroups()
-	if err == nil {
-		err = errors.Join(syscall.Setgroups([]int{gid}), syscall.Setresgid(-1, gid, -1), syscall.Setresuid(-1, uid, -1), hideMemory())
-	}
+	back, err = actAs(uid, gid, []int{gid})
 	if err != nil {
 		return nothing, fmt.Errorf("work in the store %s as %s, whom it belongs to: %w; use that user instead of root", store, console.UserName(uid), err)
 	}
 	fmt.Fprintf(c.err, "working in the store %s as its owner, %s\n", store, console.UserName(uid))
+	return back, nil
+}
+
+// actAs takes the rights of another user in root's place, in all threads; back gives root's again.
+func actAs(uid, gid int, groups []int) (back func() error, err error) {
+	roots, err := syscall.Getgroups()
+	if err == nil {
+		err = errors.Join(syscall.Setgroups(groups), syscall.Setresgid(-1, gid, -1), syscall.Setresuid(-1, uid, -1), hideMemory())
+	}
 	return func() error {
-		return errors.Join(syscall.Setresuid(-1, 0, -1), syscall.Setresgid(-1, 0, -1), syscall.Setgroups(groups), hideMemory())
-	}, nil
+		return errors.Join(syscall.Setresuid(-1, 0, -1), syscall.Setresgid(-1, 0, -1), syscall.Setgroups(roots), hideMemory())
+	}, err
 }
 
 // request sends a request and reads the result into result, which may be nil.

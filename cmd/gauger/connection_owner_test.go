@@ -105,3 +105,33 @@ func TestRootFollowsNoLinkInTheStore(t *testing.T) {
 		})
 	}
 }
+
+// TestCheckHasTheAgentsEyes: a key that root can read is of no use to an agent that cannot, and only the agent's box has to have it.
+func TestCheckHasTheAgentsEyes(t *testing.T) {
+	dir := ownedSite(t)
+	key := filepath.Join(dir, "key")
+	for _, c := range []struct {
+		mode   os.FileMode
+		group  int
+		args   []string
+		status int
+		say    string
+	}{
+		{0o600, 0, nil, 0, "warning: "},
+		{0o600, 0, []string{"--on-box"}, exitConfig, "the user uid 12345 cannot read \"key\": permission denied"},
+		{0o640, ownerOfStore, []string{"--on-box"}, 0, "good"},
+		{0o644, ownerOfStore, []string{"--on-box"}, exitConfig, "everybody on this box can read"},
+	} {
+		if err := errors.Join(os.Chown(key, 0, c.group), os.Chmod(key, c.mode)); err != nil {
+			t.Fatal(err)
+		}
+		said, err := rootRuns(t, dir, append([]string{"check"}, c.args...)...)
+		status := 0
+		if ended, ok := errors.AsType[*exec.ExitError](err); ok {
+			status, err = ended.ExitCode(), nil
+		}
+		if err != nil || status != c.status || !strings.Contains(said, c.say) {
+			t.Errorf("%v %v: %v, status %d, and it said %s", c.mode, c.args, err, status, said)
+		}
+	}
+}

@@ -37,13 +37,14 @@ func newClient(cfg *config.Config, s serviceSecrets, meter func(net.Conn) net.Co
 	if err := os.MkdirAll(cfg.Store.Path, 0o700); err != nil {
 		return nil, fmt.Errorf("make the store: %w; run as the user gauger, or set store.path", err)
 	}
-	keys, err := keys.Open(filepath.Join(cfg.Store.Path, "keys"), s.seeds)
+	ring, err := keys.Open(filepath.Join(cfg.Store.Path, "keys"), s.seeds)
 	if err != nil {
 		return nil, err
 	}
 	return cloud.New(cloud.Options{
 		URL: cfg.Service.URL, Segments: cfg.Service.Segments, Wire: cfg.Service.Wire, Zone: cfg.Zone, CAFile: cfg.Service.CAFile,
-		Keys: keys, Login: s.login, UserAgent: "gauger/" + version, Meter: meter,
+		Keys: ring, Login: s.login, UserAgent: "gauger/" + version, Meter: meter,
+		SecretHeaders: func() (map[string]keys.Secret, error) { return readHeaders(cfg) },
 	})
 }
 
@@ -107,6 +108,20 @@ func readLogin(l *config.Login) (*cloud.Login, error) {
 	return out, nil
 }
 
+// readHeaders reads the headers whose values are secrets. Without one of them no request is made: the service would refuse it, as
+// if something were wrong with the key.
+func readHeaders(cfg *config.Config) (map[string]keys.Secret, error) {
+	all := map[string]keys.Secret{}
+	for name, from := range cfg.Service.SecretHeaders {
+		value, err := readConfigured(from)
+		if err != nil {
+			return nil, fmt.Errorf("service.secret_headers.%s: %w", name, err)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
 // findLacking names the service's settings that cannot be used as they stand, with the reason. The site is read all the
 // same. A login that can be read is taken on the way.
 func (d *daemon) findLacking() map[string]string {
@@ -124,6 +139,8 @@ func (d *daemon) findLacking() map[string]string {
 	} {
 		lacking(key, from(), "; `gauger keys set` gives a key now"+later)
 	}
+	_, err := readHeaders(d.cfg)
+	lacking("secret_headers", err, later)
 	login, err := readLogin(d.cfg.Service.Login)
 	if err == nil {
 		d.client.SetLogin(login)

@@ -45,15 +45,19 @@ func endpoint(text string) (*url.URL, error) {
 	if err == nil && u.User != nil {
 		return nil, errors.New("has a user name in it; use the keys username and password")
 	}
+	shown, query, _ := strings.Cut(collectors.WithoutUser(text), "?") // a password has stood in both
+	if query != "" {
+		shown += "?..."
+	}
 	if err != nil || defaultPorts[u.Scheme] == "" {
-		return nil, fmt.Errorf("%s is no broker's address; write mqtt://, mqtts://, ws:// or wss:// and then the host", excerpt(text))
+		return nil, fmt.Errorf("%s is no broker's address; write mqtt://, mqtts://, ws:// or wss:// and then the host", excerpt(shown))
 	}
 	if u.Hostname() == "" {
-		return nil, fmt.Errorf("%s names no host; write it like %s://10.20.0.9:%s", excerpt(text), u.Scheme, defaultPorts[u.Scheme])
+		return nil, fmt.Errorf("%s names no host; write it like %s://10.20.0.9:%s", excerpt(shown), u.Scheme, defaultPorts[u.Scheme])
 	}
 	plain := u.Scheme == "mqtt" || u.Scheme == "mqtts"
 	if u.RawQuery != "" || u.Fragment != "" || plain && u.Path != "" && u.Path != "/" {
-		return nil, fmt.Errorf("%s has something after the host that means nothing there; write %s://%s", excerpt(text), u.Scheme, u.Host)
+		return nil, fmt.Errorf("%s has something after the host that means nothing there; write %s://%s", excerpt(shown), u.Scheme, u.Host)
 	}
 	if plain {
 		u.Path = ""

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gauger/collectors"
 )
 
 // The ways to a unit, as they stand in front of a URL.
@@ -66,9 +68,11 @@ func (e Endpoint) FrameGap() time.Duration {
 // ParseEndpoint reads a device's URL.
 func ParseEndpoint(raw string) (Endpoint, error) {
 	u, err := url.Parse(raw)
+	raw, _, _ = strings.Cut(collectors.WithoutUser(raw), "?") // what cannot be understood may hold a password
 	if err != nil {
 		return Endpoint{}, fmt.Errorf("%q is not a URL: tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200 or rtu+tcp://host:4001", raw)
 	}
+	u.User = nil // Modbus knows none, and what people put there is no error's business
 	e := Endpoint{scheme: u.Scheme}
 	if !slices.Contains(schemes, e.scheme) {
 		return Endpoint{}, fmt.Errorf("%q: unknown kind %q; tcp://, tls://, rtu://, rtu+tcp://, ascii:// or ascii+tcp://", raw, u.Scheme)
