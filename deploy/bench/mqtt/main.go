@@ -1,6 +1,6 @@
 // Command mqtt, built as mqttbench, measures how fast messages of quality of service 1 come from a Mosquitto onto gauger's disk, beside
 // the least program that there can be: a paho client that acknowledges at once and keeps nothing. A message counts for
-// gauger when its own record is in the outbox.
+// gauger when its own record is in the outbox. With -wear it measures what garbage at several rates costs the flash (wear.go).
 package main
 
 import (
@@ -15,12 +15,17 @@ func main() {
 	gauger := flag.String("gauger", "bin/gauger", "the program to measure")
 	messages := flag.Int("n", 100_000, "messages of a round")
 	rounds := flag.Int("rounds", 5, "rounds of each, in turn")
+	wear := flag.String("wear", "", "instead: measure what messages that cannot be decoded write to the disk of this folder")
+	seconds := flag.Int("seconds", 60, "of -wear: how long at each rate")
 	bare := flag.String("bare", "", "be the bare consumer of this broker")
 	flag.Parse()
 	var err error
-	if *bare != "" {
+	switch {
+	case *bare != "":
 		err = consume(*bare, *messages)
-	} else {
+	case *wear != "":
+		err = measureWear(*gauger, *wear, *seconds)
+	default:
 		err = compare(*gauger, *messages, *rounds)
 	}
 	if err != nil {

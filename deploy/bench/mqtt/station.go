@@ -31,25 +31,11 @@ func round(who, gauger string, n int) (r result, err error) {
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	ctx, cancel := context.WithTimeout(context.Background(), roundLimit)
 	defer cancel()
-	broker, err := freeAddress()
+	broker, end, err := startBroker(ctx, dir)
 	if err != nil {
 		return r, err
 	}
-	_, port, _ := net.SplitHostPort(broker)
-	settings := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\nlog_dest none\n", port, dir)
-	file := filepath.Join(dir, "mosquitto.conf")
-	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
-		return r, err
-	}
-	mosquitto := exec.CommandContext(ctx, "/usr/sbin/mosquitto", "-c", file)
-	if err := mosquitto.Start(); err != nil {
-		return r, fmt.Errorf("needs Mosquitto (package mosquitto): %w", err)
-	}
-	defer mosquitto.Wait()         //nolint:errcheck // it is killed
-	defer mosquitto.Process.Kill() //nolint:errcheck // it ends with the round
-	if err := until(ctx, "the broker listens", func() bool { return listens(broker) }); err != nil {
-		return r, err
-	}
+	defer end()
 	c, err := startConsumer(ctx, who, gauger, dir, broker, n)
 	if err != nil {
 		return r, err
@@ -68,6 +54,28 @@ func round(who, gauger string, n int) (r result, err error) {
 		return r, fmt.Errorf("%w; %d of %d\n%s", err, c.count()-had, n, c.said)
 	}
 	return result{took: time.Since(began), cpu: cpuOf(c.cmd.Process.Pid) - before, rss: rssOf(c.cmd.Process.Pid)}, nil
+}
+
+// startBroker starts a Mosquitto of its own, with its files in dir.
+func startBroker(ctx context.Context, dir string) (address string, end func(), err error) {
+	if address, err = freeAddress(); err != nil {
+		return "", nil, err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	settings := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\nlog_dest none\n", port, dir)
+	file := filepath.Join(dir, "mosquitto.conf")
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		return "", nil, err
+	}
+	mosquitto := exec.CommandContext(ctx, "/usr/sbin/mosquitto", "-c", file)
+	if err := mosquitto.Start(); err != nil {
+		return "", nil, fmt.Errorf("needs Mosquitto (package mosquitto): %w", err)
+	}
+	end = func() {
+		_ = mosquitto.Process.Kill() // it may have ended
+		_ = mosquitto.Wait()         // it was killed
+	}
+	return address, end, until(ctx, "the broker listens", func() bool { return listens(address) })
 }
 
 // consumer is the program that is measured.
