@@ -121,7 +121,7 @@ type Named struct {
 
 // Refusal is something that came from a device and could not be decoded.
 type Refusal struct {
-	Device string // whose it is: the names of all devices of a shared session, with commas between; empty: the collector's
+	Device string // whose it is; where that is not known the names of all devices of a shared session, with commas between; empty: the collector's
 	Source string // a topic, a register, a line
 	Raw    []byte // as it came
 	Err    error  // why
@@ -151,7 +151,11 @@ type Host interface {
 	// of the batch counts: a poll simply comes again, a message stays unacknowledged. The host keeps nothing of the
 	// slice: the collector may fill it again after Emit has returned.
 	Emit(ctx context.Context, batch []Reading) error
-	// Refuse keeps what could not be decoded. nil: all of it is on disk.
+	// Keeps says whether something that could not be decoded is to go to Refuse. Otherwise one like it is kept, or its device has
+	// sent more of it than there is room for: it has been counted, and a device may be told that it arrived.
+	Keeps(r Refusal) bool
+	// Refuse keeps what could not be decoded. nil: all of it is on disk. Each call costs some pages of flash, so that a collector gathers
+	// for a moment.
 	Refuse(ctx context.Context, batch []Refusal) error
 	// Notice tells of something that happened to a session, a line or a unit.
 	Notice(ctx context.Context, n Notice) error

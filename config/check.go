@@ -69,6 +69,7 @@ func (c *checker) checkSite() {
 		c.problemf("store.max_bytes", "%s is too small; write at least %s", cfg.Store.MaxBytes, lowest)
 	}
 	c.checkReceipts()
+	c.checkFlash()
 	shares := cfg.Store.Shares
 	c.checkShare("events", shares.Events)
 	c.checkShare("tag_values", shares.TagValues)
@@ -91,6 +92,23 @@ func (c *checker) checkReceipts() {
 	}
 	if r.Days < 1 || r.Days > mostReceiptDays {
 		c.problemf("store.receipts.days", "%d days; write 1 to %d", r.Days, mostReceiptDays)
+	}
+}
+
+// checkFlash checks what may be stored of nonsense, and what the store is on.
+func (c *checker) checkFlash() {
+	r, f := c.cfg.Store.Refused, c.cfg.Flash
+	if r.Messages < 1 {
+		c.problemf("store.refused.messages", "%d messages; write at least 1", r.Messages)
+	}
+	if lowest := Size(100e3); r.Bytes < lowest {
+		c.problemf("store.refused.max_bytes", "%s is too small for a few messages of the largest size; write at least %s", r.Bytes, lowest)
+	}
+	if f.Cycles < 0 {
+		c.problemf("flash.cycles", "%d; write how often a cell may be written, such as 3000", f.Cycles)
+	}
+	if (f.Size == 0) != (f.Cycles == 0) {
+		c.problemf("flash", "size and cycles tell the life of the memory only together; write both, as in {size: 8GB, cycles: 3000}, or neither")
 	}
 }
 

@@ -43,6 +43,7 @@ type Config struct {
 	ProductionDay TimeOfDay  `yaml:"production_day" doc:"local time at which the production day begins. Default 07:00"`
 	Service       Service    `yaml:"service,required" doc:"the web service that takes the tickets"`
 	Store         Store      `yaml:"store" doc:"where records wait until the service has taken them"`
+	Flash         Flash      `yaml:"flash" doc:"the memory that the store is on, so that status tells how long it lasts"`
 	Recorder      Recorder   `yaml:"recorder" doc:"the readings that are kept on this box, for backtest and export"`
 	Link          Link       `yaml:"link" doc:"pacing of requests"`
 	Tickets       Tickets    `yaml:"tickets" doc:"when a run ticket leaves"`
@@ -103,7 +104,22 @@ type Store struct {
 	MaxBytes Size   `yaml:"max_bytes" doc:"disk space reserved for the outbox, as in 64MiB. Default 64MiB"`
 	Shares   Shares `yaml:"shares" doc:"percent of that which each kind of record may use at most; tickets and memos have no limit and never give way"`
 
+	Refused  Refused  `yaml:"refused" doc:"how much is stored of a device's messages that cannot be decoded; beyond it all but the first three of a topic are counted and dropped"`
 	Receipts Receipts `yaml:"receipts" doc:"what is kept of records that the service has taken: when, its status, its correlation id"`
+}
+
+// Refused is the budget of each device's messages that cannot be decoded, so that one that talks nonsense does not wear out the flash. It
+// begins with all of messages and max_bytes, and comes back by max_bytes_per_day.
+type Refused struct {
+	Messages int  `yaml:"messages" doc:"so many at once. Default 2000"`
+	Bytes    Size `yaml:"max_bytes" doc:"so much at once. Default 4MB"`
+	Day      Size `yaml:"max_bytes_per_day" doc:"and then so much a day. Default 5MB"`
+}
+
+// Flash is the memory that the store is on.
+type Flash struct {
+	Size   Size `yaml:"size" doc:"of the card or eMMC, as in 8GB. Default: not known, and nothing is said about its life"`
+	Cycles int  `yaml:"cycles" doc:"how often its cells may be written, by its data sheet: some 3000 for MLC, 500 to 1000 for TLC and QLC, 30000 for SLC or pSLC"`
 }
 
 // Receipts bound what is kept of delivered records. Where days need more than the bytes, the bytes win: tag values'
@@ -222,7 +238,7 @@ func defaultConfig() Config {
 		ProductionDay: TimeOfDay(7 * time.Hour),
 		Service:       Service{Wire: cloud.DefaultWire(), Segments: cloud.Segments{Alpha: "vAlpha", Beta: "vBeta"}},
 		Store: Store{Path: "/var/lib/gauger", MaxBytes: 64 << 20, Shares: Shares{Events: 50, TagValues: 50, Targets: 25, Refused: 10},
-			Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
+			Refused: Refused{Messages: 2000, Bytes: 4e6, Day: 5e6}, Receipts: Receipts{Days: 62, MaxBytes: 16 << 20}},
 		Recorder: Recorder{MaxBytes: 64 << 20, Days: 30},
 		Link:     Link{Rate: rateByPlace},
 		Tickets:  Tickets{Review: "send"},

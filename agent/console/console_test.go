@@ -22,6 +22,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/control"
+	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
 	"gauger/collectors"
@@ -34,7 +35,7 @@ const guid = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 func newDesk(t *testing.T) *control.Server {
 	t.Helper()
 	site := ledger.Site{
-		Name: `The <"best"> & only site`, ID: "TEST", Object: guid, Zone: time.UTC, Wire: cloud.DefaultWire(),
+		Name: `The <"best"> & only site`, ID: "TEST", Object: guid, Zone: time.UTC, Refusals: flash.Limits{Messages: 2000, Bytes: 4e6, Day: 5e6}, Wire: cloud.DefaultWire(),
 		Tanks: []ledger.Tank{{
 			Tank:  tank.Tank{ID: "TK-1", Height: 240, Table: tank.Cylinder(144, 240), Loads: tank.DefaultLoads()},
 			Level: "plc/level", Purchaser: "Acme",
@@ -294,8 +295,16 @@ func TestMetricsAndHealth(t *testing.T) {
 	d.Lines = func() []control.LineStatus {
 		return []control.LineStatus{{Line: "tcp://plc:502", Load: 0.25, Requests: 7, Timeouts: 2, Rounds: []control.RoundStatus{{Device: "plc", Took: 0.5}}}}
 	}
+	d.Flash = flash.NewMeter(flash.Card{})
+	spare := collectors.Refusal{Device: "radio", Source: "t", Raw: []byte("E05"), Err: errors.New("no number")}
+	for range 3 {
+		d.Ledger.Host("mqtt").Keeps(spare)
+	}
+	if _, page := get(t, d, "/"); !strings.Contains(page, "MB since the start") || !strings.Contains(page, "radio: of the messages that nobody could decode, 2 equal ones") {
+		t.Error("the page does not say what is written and what is not stored")
+	}
 	_, body := get(t, d, "/metrics")
-	for _, line := range []string{`gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`,
+	for _, line := range []string{`gauger_undecoded_total{device="radio",why="equal"} 2`, `gauger_written_bytes_per_day 0`, `gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`,
 		`gauger_line_load{line="tcp://plc:502"} 0.25`, `gauger_line_requests_total{line="tcp://plc:502"} 7`, `gauger_line_timeouts_total{line="tcp://plc:502"} 2`,
 		`gauger_device_round_seconds{device="plc",line="tcp://plc:502"} 0.5`} {
 		if !strings.Contains(body, line+"\n") {

@@ -23,4 +23,10 @@ func (p *sheet) outbox(s control.Status) {
 		}
 	}
 	p.link(s)
+	for _, u := range s.Spared {
+		p.add(`<p>%v: %v.</p>`, u.Device, u)
+	}
+	if s.Flash != nil {
+		p.add(`<p>Written to disk: %v.</p>`, *s.Flash)
+	}
 }

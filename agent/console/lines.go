@@ -42,3 +42,24 @@ func writeLines(w io.Writer, lines []control.LineStatus) {
 		}
 	}
 }
+
+// writeFlash writes what the disk has to bear, and what was not stored to spare it.
+func writeFlash(w io.Writer, s control.Status) {
+	family := func(name, kind, help string) { fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
+	if f := s.Flash; f != nil {
+		family("gauger_written_bytes_total", "counter", "Bytes that this run has had written to disk.")
+		fmt.Fprintf(w, "gauger_written_bytes_total %d\n", f.Bytes)
+		family("gauger_written_bytes_per_day", "gauge", "Bytes written in a day, at the rate of the last one; 0 in the first minutes.")
+		fmt.Fprintf(w, "gauger_written_bytes_per_day %d\n", f.Day)
+		if f.Years > 0 {
+			family("gauger_flash_years", "gauge", "Years that the configured flash lasts at that rate.")
+			fmt.Fprintf(w, "gauger_flash_years %.1f\n", f.Years)
+		}
+	}
+	if len(s.Spared) > 0 {
+		family("gauger_undecoded_total", "counter", "Messages that could not be decoded and were not stored: one like it is, or beyond the budget.")
+	}
+	for _, u := range s.Spared {
+		fmt.Fprintf(w, "gauger_undecoded_total{device=%q,why=\"equal\"} %d\ngauger_undecoded_total{device=%q,why=\"budget\"} %d\n", u.Device, u.Equal, u.Device, u.Over)
+	}
+}

@@ -135,6 +135,7 @@ func metrics(s control.Status) string {
 			}
 		}
 	}
+	writeFlash(&b, s)
 	if r := s.Recorder; r != nil {
 		family("gauger_recorder_bytes", "gauge", "Disk space that the recorded readings have.")
 		fmt.Fprintf(&b, "gauger_recorder_bytes %d\n", r.Bytes)

@@ -14,6 +14,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/eventrules"
+	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/collectors"
@@ -31,6 +32,7 @@ type Server struct {
 	Version      string
 	Began        time.Time
 	Daemon       bool                // the collectors run and the streams are drained
+	Flash        *flash.Meter        // nil: nobody measures
 	Link         *link.Link          // nil: nothing is held back
 	Collectors   []collectors.Named  // the collectors, for what they could not decode
 	Lines        func() []LineStatus // of the collectors that poll; nil: there are none

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/collectors"
@@ -36,8 +37,10 @@ type Status struct {
 	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
+	Flash    *flash.Figures           `json:"written,omitempty"`      // to disk by this run
 	Recorder *ledger.RecorderStatus   `json:"recorder,omitempty"`     // absent when no readings are kept
 	Unused   []ledger.UnusedReadings  `json:"unused"`                 // readings of unknown age that were not used
+	Spared   []ledger.Undecoded       `json:"undecoded,omitempty"`    // by device, messages that nobody could decode and that are not stored
 	Problems []string                 `json:"problems"`               // sentences: what is wrong and what to do
 	Hints    []string                 `json:"hints"`                  // sentences: what may be wrong
 	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
@@ -189,7 +192,10 @@ func (d *Server) Status() (Status, error) {
 		return s, err
 	}
 	s.Recorder = d.Ledger.RecorderStatus()
-	s.Unused = d.Ledger.Unused()
+	s.Unused, s.Spared = d.Ledger.Unused(), d.Ledger.Undecoded()
+	if d.Flash != nil {
+		s.Flash = new(d.Flash.Figures(now))
+	}
 	s.Problems, s.Hints = d.problems(s), unknownTanks(s.Tanks)
 	return s, nil
 }

@@ -17,6 +17,7 @@ const (
 	DeviceTime          = "device-time"
 	MemoryFailed        = "memory-failed"
 	MessageLost         = "message-lost"
+	MessagesDropped     = "messages-dropped"
 	RecordingUnmatched  = "recording-unmatched"
 	SessionLost         = "session-lost"
 	ShareDown           = "share-down"
@@ -85,6 +86,7 @@ var List = []Rule{
 	{DeviceTime, "collectors/mqtt", "the time that a device sends makes no sense; its values have the time of their arrival", "set the device's clock, or correct time: at the point"},
 	{MemoryFailed, "collectors/mqtt", "something could not be remembered or recalled; nothing is lost by it but time", "look at the disk"},
 	{MessageLost, "collectors/mqtt", "a message of a Sparkplug node was lost; its values are uncertain until it is born again", "nothing, if it is rare; else look at the node's link"},
+	{MessagesDropped, "agent/ledger", "a device sends more that cannot be decoded than is stored; the rest is acknowledged, counted and dropped", "look at gauger outbox dead refused: correct the point or the device; or store more (store.refused)"},
 	{RecordingUnmatched, "collectors/sim", "no row of a recording names a configured point", "correct the points' names, or the file"},
 	{SessionLost, "collectors/mqtt", "the broker has forgotten the session; what was published meanwhile may be missing", "let the broker keep sessions on disk"},
 	{ShareDown, "collectors/modbus/share", "other masters cannot read the shared devices", "stop what has the address, or choose another one (share:)"},

@@ -146,6 +146,19 @@ func (tx *txn) tellLongEpisodes() {
 	}
 }
 
+// closeQuietRefusals ends the episodes of devices that talk no more nonsense than is stored.
+func (tx *txn) closeQuietRefusals() {
+	for k, e := range tx.episodes {
+		if e.Rule != eventrules.MessagesDropped {
+			continue
+		}
+		if dropped, ok := tx.l.refusals.quiet(e.Source, tx.l.started, tx.now); ok {
+			e.Note += "; dropped so far: " + dropped
+			tx.closeEpisode(k, e, tx.now.Round(0))
+		}
+	}
+}
+
 // shiftEpisodes moves the onsets of what is going on when the wall clock was set.
 func (tx *txn) shiftEpisodes(before time.Time, step time.Duration) {
 	if len(tx.episodes) == 0 {

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -28,40 +27,6 @@ func (l *Ledger) Host(device string) collectors.Host { return hostFor{l, device}
 // Emit implements collectors.Host.
 func (h hostFor) Emit(ctx context.Context, batch []collectors.Reading) error {
 	return h.Ledger.Emit(ctx, h.device, batch)
-}
-
-// Refusal is the stored form of a message that could not be decoded. Its arrival is the record's own time.
-type Refusal struct {
-	Source string             `json:"source"` // a topic, or a register
-	Raw    []byte             `json:"raw"`    // base64
-	Why    string             `json:"why"`
-	Device string             `json:"device,omitempty"` // as in collectors.Refusal, like the rest
-	Old    bool               `json:"old,omitempty"`
-	Given  []collectors.Point `json:"given,omitempty"`
-}
-
-// Refuse implements collectors.Host: the bytes go to a stream that is never drained, for people to look at.
-func (h hostFor) Refuse(ctx context.Context, batch []collectors.Refusal) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	bodies := make([][]byte, len(batch))
-	for i, r := range batch {
-		var err error
-		if bodies[i], err = json.Marshal(Refusal{r.Source, r.Raw, r.Err.Error(), r.Device, r.Old, r.Given}); err != nil {
-			return fmt.Errorf("keep what %s sent: %w", r.Source, err)
-		}
-	}
-	return h.box.Update(func(tx *outbox.Tx) error {
-		for i, r := range batch {
-			at := r.At
-			if at.IsZero() {
-				at = time.Now()
-			}
-			tx.Append(Refused, outbox.Record{Address: h.device[:min(len(h.device), outbox.MaxAddress)], Body: bodies[i], At: at, Config: h.site.Config})
-		}
-		return nil
-	})
 }
 
 // DecodedMessage is a kept message that can be decoded now.
@@ -179,6 +144,9 @@ func (o viewHost) Emit(ctx context.Context, batch []collectors.Reading) error {
 	o.l.watchers.send(batch)
 	return ctx.Err()
 }
+
+// Keeps implements collectors.Host.
+func (o viewHost) Keeps(collectors.Refusal) bool { return true }
 
 // Refuse implements collectors.Host: what cannot be decoded shows as a Bad reading.
 func (o viewHost) Refuse(ctx context.Context, _ []collectors.Refusal) error { return ctx.Err() }

@@ -39,6 +39,7 @@ type Ledger struct {
 	smallState
 	recording
 	evictions
+	refusals refusals
 
 	site          Site
 	clock         *clock.Clock
@@ -96,6 +97,7 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 		latest: latestReadings{}, routes: site.routes(), replayPositions: map[string]replayPosition{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	l.recording.lock = &l.mu
+	l.refusals.limits, l.refusals.box = site.Refusals, box
 	l.evictions = evictions{lock: &l.mu, state: &l.smallState, site: &l.site, byStream: map[string]eviction{}}
 	return l
 }

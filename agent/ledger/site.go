@@ -5,6 +5,7 @@ import (
 
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
+	"gauger/agent/flash"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -33,7 +34,8 @@ type Site struct {
 	LossLimit          float64       // barrels a day that may be unexplained in the tank book
 	HoldDoubtful       bool          // a doubtful ticket waits for a person
 	Wire               cloud.Wire
-	Config             uint32 // hash of the configuration, kept with each record
+	Config             uint32       // hash of the configuration, kept with each record
+	Refusals           flash.Limits // what is stored of one device's messages that cannot be decoded
 
 	OriginOf func(collectors.Point) collectors.Origin // how a point's value comes about; nil: nobody knows
 }

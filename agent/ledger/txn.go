@@ -283,6 +283,7 @@ func (tx *txn) clockTick() {
 		tx.capDeadlines()
 	}
 	tx.tellLongEpisodes()
+	tx.closeQuietRefusals()
 	tx.applyRulesByClock()
 	tx.closeInhibitions()
 	tx.releaseDue()

@@ -221,6 +221,9 @@ func (w watchedHost) Emit(ctx context.Context, batch []collectors.Reading) error
 	return nil
 }
 
+// Keeps implements collectors.Host: each row is told.
+func (w watchedHost) Keeps(collectors.Refusal) bool { return true }
+
 // Refuse implements collectors.Host: a row that cannot be read is told to whoever asked for the backtest.
 func (w watchedHost) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	for _, r := range batch {

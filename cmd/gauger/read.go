@@ -307,6 +307,9 @@ func pointsAndTemplates(cfg *config.Config) []config.PointInfo {
 	return all
 }
 
+// Keeps has nothing to count.
+func (r *readingPrinter) Keeps(collectors.Refusal) bool { return true }
+
 // Refuse has nothing to keep: a Bad reading says the same.
 func (r *readingPrinter) Refuse(context.Context, []collectors.Refusal) error { return nil }
 

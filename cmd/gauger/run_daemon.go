@@ -16,6 +16,7 @@ import (
 	"gauger/agent/cloud/keys"
 	"gauger/agent/console"
 	"gauger/agent/control"
+	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
 	"gauger/agent/recorder"
@@ -78,7 +79,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	gather := collectorSetup{store: cfg.Store.Path, lines: lines, masters: cfg.Share.Prefixes()}.runnable(cfg.Devices)
 	d.server = (&control.Server{
 		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
-		Link: pace, Collectors: gather,
+		Link: pace, Collectors: gather, Flash: flash.NewMeter(flash.Card{Bytes: int64(cfg.Flash.Size), Cycles: cfg.Flash.Cycles}),
 	}).Open()
 	d.agent = &agent.Agent{
 		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
@@ -126,7 +127,7 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 		d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
 	})
 	d.retryLacking(ctx, false)
-	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload,
+	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload, d.server.Flash.Run,
 		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) })
 	err := d.agent.Run(ctx)
 	if err == nil {

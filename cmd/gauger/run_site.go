@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
@@ -17,6 +18,7 @@ func newAgentSite(cfg *config.Config) ledger.Site {
 		Name: cfg.Site, ID: cfg.ID, Object: cfg.Object, ObjectType: cfg.ObjectType, Zone: cfg.Zone,
 		ProductionDay: time.Duration(cfg.ProductionDay), Hold: cfg.Tickets.Hold, HoldDoubtful: cfg.Tickets.Review == "hold", LossLimit: cfg.Book.LossLimit,
 		Wire: cfg.Service.Wire, Config: cfg.Hash(), OriginOf: makings(cfg),
+		Refusals: flash.Limits{Messages: cfg.Store.Refused.Messages, Bytes: int64(cfg.Store.Refused.Bytes), Day: int64(cfg.Store.Refused.Day)},
 	}
 	s.Wire.Zone = cfg.Zone
 	every := map[collectors.Point]time.Duration{}

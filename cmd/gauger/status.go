@@ -69,6 +69,7 @@ func (p *statusPage) print(w io.Writer) error {
 		p.outbox()
 		p.link()
 		p.recorder()
+		p.flash()
 	}
 	return p.t.Flush()
 }
@@ -274,6 +275,16 @@ func (p *statusPage) recorder() {
 		text += fmt.Sprintf(", %s LOST", countText(int(r.Lost), "reading"))
 	}
 	p.printf("\n%s", text)
+}
+
+// flash says what nonsense was not stored, and what the card has to bear.
+func (p *statusPage) flash() {
+	for _, u := range p.s.Spared {
+		p.printf("\nnot stored\t%s: %s", u.Device, u)
+	}
+	if p.s.Flash != nil {
+		p.printf("\nwritten\t%s", p.s.Flash)
+	}
 }
 
 // modbusLines says how each line does: how much of its time is taken, and what went wrong on it.

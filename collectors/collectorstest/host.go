@@ -47,6 +47,9 @@ func (h *Host) Emit(_ context.Context, batch []collectors.Reading) error {
 	return nil
 }
 
+// Keeps implements collectors.Host.
+func (h *Host) Keeps(collectors.Refusal) bool { return true }
+
 // Refuse implements collectors.Host.
 func (h *Host) Refuse(context.Context, []collectors.Refusal) error { return nil }
 

@@ -246,3 +246,58 @@ func TestAHostIsAskedForWhatThereIs(t *testing.T) {
 		t.Errorf("%d are still to be kept, %v", len(left), err)
 	}
 }
+
+// TestWhatCannotBeReadIsStoredTogether: a device that talks nonsense ten times a second costs a commit for twenty messages, and none is
+// acknowledged before; a good reading is stored at once, and waits for its acknowledgement only.
+func TestWhatCannotBeReadIsStoredTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), &counting{memo: newMemo()}
+		stop := start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
+		later(backlogLimit)
+		const n = 600
+		for i := range n {
+			b.publish(t, "field/tk1", fmt.Sprintf(`{"ts": %d}`, i))
+			later(100 * time.Millisecond)
+			if got := len(h.kept()) + b.unacknowledged("gauger-test"); got < i+1 {
+				t.Fatalf("of %d messages %d are stored, and the broker has %d", i+1, len(h.kept()), got-len(h.kept()))
+			}
+		}
+		if h.asked > n/receiveWindow+1 {
+			t.Errorf("%d commits for %d messages", h.asked, n)
+		}
+		b.publish(t, "field/tk1", sample(55, noon))
+		momentarily()
+		if got := h.goods("radio/level"); len(got) != 1 {
+			t.Errorf("good readings: %v", got)
+		}
+		later(refusedWait)
+		if got := b.unacknowledged("gauger-test"); got != 0 || len(h.kept()) != n {
+			t.Errorf("%d are not acknowledged, %d stored", got, len(h.kept()))
+		}
+		b.publish(t, "field/tk1", "the last")
+		momentarily()
+		stop()
+		if got := h.kept(); len(got) != n+1 || got[n].Device != "radio" {
+			t.Errorf("%d stored at the end, want %d", len(got), n+1)
+		}
+	})
+}
+
+// sparing is a host that has no room.
+type sparing struct{ *counting }
+
+func (sparing) Keeps(collectors.Refusal) bool { return false }
+
+// TestWhatIsOnlyCountedWaitsForNothing: where nothing is to be stored, nothing holds up the broker.
+func TestWhatIsOnlyCountedWaitsForNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, h := newBroker(t), sparing{&counting{memo: newMemo()}}
+		start(t, h, collect(t, Session{Dial: b.dial}, timed("field/tk1")))
+		later(backlogLimit)
+		b.publish(t, "field/tk1", "nonsense")
+		momentarily()
+		if got := b.unacknowledged("gauger-test"); got != 0 || h.asked != 0 {
+			t.Errorf("%d are not acknowledged; asked %d times to store", got, h.asked)
+		}
+	})
+}

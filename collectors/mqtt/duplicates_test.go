@@ -174,7 +174,7 @@ func TestUndecodableMessagesAreKept(t *testing.T) {
 		for _, payload := range []string{`{"v": "E05", "ts": 1772366400}`, `{"v": 5`, `{"level": 5}`, `{"v": [1]}`} {
 			b.publish(t, "field/tk1", payload)
 		}
-		later(time.Second)
+		later(refusedWait + time.Second)
 		if len(h.kept()) != 4 {
 			t.Fatalf("kept %d of 4 once each: %v", len(h.kept()), h.kept())
 		}

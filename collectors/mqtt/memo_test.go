@@ -51,6 +51,8 @@ func (h *memo) Emit(_ context.Context, batch []collectors.Reading) error {
 	return nil
 }
 
+func (h *memo) Keeps(collectors.Refusal) bool { return true }
+
 func (h *memo) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -204,6 +204,7 @@ func TestOnePointForEachNodeOfATopic(t *testing.T) {
 				t.Errorf("%s: %v, want %v once", point, got, v)
 			}
 		}
+		later(refusedWait)
 		kept := h.kept()
 		if len(kept) != 3 {
 			t.Fatalf("kept %v, want three", kept)
@@ -220,7 +221,7 @@ func TestOnePointForEachNodeOfATopic(t *testing.T) {
 		for i := range 2 * maxInstances {
 			b.publish(t, fmt.Sprintf("field/n%d/level", i), "1")
 		}
-		later(time.Second)
+		later(refusedWait + time.Second)
 		if n := len(h.kept()) - len(kept); n != maxInstances+3 {
 			t.Errorf("%d refused, want all beyond the first %d", n, maxInstances)
 		}

@@ -59,6 +59,8 @@ func (h *tally) Emit(_ context.Context, batch []collectors.Reading) error {
 	return nil
 }
 
+func (h *tally) Keeps(collectors.Refusal) bool { return true }
+
 func (h *tally) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	h.count(0, 0, len(batch))
 	return nil

@@ -94,6 +94,7 @@ func TestABirthWithoutTheMetricSaysSo(t *testing.T) {
 		p.want("n", 11, fine, "")
 		p.publish("NDATA/N", spb(2, slices.Concat(str(metricName, "n"), num(metricType, uint64(typeDouble)), num(metricHistorical, 1), num(metricTime, 5), dbl(valueDouble, 1))))
 		p.want("n", 11, fine, "")
+		later(refusedWait)
 		if got := p.h.kept(); len(got) != 1 || !strings.Contains(got[0].Err.Error(), "has a historical value of no time") {
 			t.Errorf("kept %v", got)
 		}

@@ -280,6 +280,7 @@ func TestAMetricOutOfOrderCostsNoOther(t *testing.T) {
 				p.publish("DDATA/N/D", spb(2, metric, level("", 3, 31)))
 				p.want("d", none, collectors.Bad, "metric d")
 				p.want("e", 31, fine, "")
+				later(refusedWait)
 				if kept := p.h.kept(); len(kept) != 1 {
 					t.Errorf("kept %d messages, want the one with the metric", len(kept))
 				}

@@ -43,6 +43,8 @@ func (a *agent) Emit(_ context.Context, batch []collectors.Reading) error {
 	return nil
 }
 
+func (a *agent) Keeps(collectors.Refusal) bool { return true }
+
 func (a *agent) Refuse(_ context.Context, batch []collectors.Refusal) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -228,9 +228,11 @@ func (p *player) refuseLine(ctx context.Context, line []byte, why error) error {
 	}
 	p.counts.refused++
 	source := fmt.Sprintf("%s line %d", p.device.Name, p.lines.number)
-	return p.retry(ctx, "keep a row that cannot be read", func() error {
-		return p.host.Refuse(ctx, []collectors.Refusal{{Source: source, Raw: bytes.Clone(line), Err: why, At: time.Now()}})
-	})
+	row := collectors.Refusal{Source: source, Raw: bytes.Clone(line), Err: why, At: time.Now()}
+	if !p.host.Keeps(row) {
+		return nil
+	}
+	return p.retry(ctx, "keep a row that cannot be read", func() error { return p.host.Refuse(ctx, []collectors.Refusal{row}) })
 }
 
 // add puts a reading into the batch. Batches are cut from larger pieces, never used twice: a host may keep them.

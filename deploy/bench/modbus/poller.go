@@ -124,6 +124,8 @@ func (g *gatherer) Emit(_ context.Context, batch []collectors.Reading) error {
 }
 
 // Refuse implements collectors.Host.
+func (g *gatherer) Keeps(collectors.Refusal) bool { return true }
+
 func (g *gatherer) Refuse(context.Context, []collectors.Refusal) error { return nil }
 
 // Notice implements collectors.Host.
