@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"gauger/agent/control"
-	"gauger/doors"
+	"gauger/collectors/doors"
 )
 
 const (

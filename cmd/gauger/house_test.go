@@ -34,7 +34,7 @@ type houseRoom struct {
 // houseRooms lists every package there may be. A new one fails until its line is written here.
 var houseRooms = map[string]houseRoom{
 	"collectors":              {why: "the words of the gathering side; every collector stands on them, so they stand on nothing"},
-	"doors":                   {why: "who may come in through a listener; it knows no protocol, so that page, socket and shares can stand behind it"},
+	"collectors/doors":        {why: "who may come in through a listener; it knows no protocol, so that page, socket and shares can stand behind it"},
 	"outbox":                  {may: "outbox/boltfile outbox/receipts outbox/disk", tests: "outbox/outboxtest outbox/preflight deploy/proof", why: "a general store that knows neither tanks nor the service, and can be proven alone"},
 	"agent/tank":              {may: "agent/tank/codec agent/tank/stats", tests: "agent/tank/tanktest", why: "decides money; pure, so that the compiler guards it: the standard library and its own leaves only"},
 	"agent/plot":              {may: "agent/tank", why: "draws what it is given; it knows gauges and strapping tables, and not where levels come from"},
@@ -49,7 +49,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/ledger":            {may: "collectors outbox agent/clock agent/flash agent/recorder agent/tank agent/tankbook agent/cloud agent/eventrules", tests: "collectors/sim", why: "turns readings into records; of the service it knows the bodies only"},
 	"agent/ledger/ledgertest": {may: "collectors outbox agent/clock agent/flash agent/ledger agent/tank agent/cloud", why: "a ledger on a real outbox, for the tests of the rooms above it"},
 	"agent/clock":             {why: "judges the wall clock; it is given every instant"},
-	"agent/console":           {may: "agent/control collectors doors", tests: "agent/clock agent/cloud agent/cloud/keys agent/flash agent/ledger agent/tank outbox", why: "shows what control answers"},
+	"agent/console":           {may: "agent/control collectors collectors/doors", tests: "agent/clock agent/cloud agent/cloud/keys agent/flash agent/ledger agent/tank outbox", why: "shows what control answers"},
 
 	"agent/tankbook":      {may: "agent/tank agent/tank/codec agent/tank/stats", tests: "agent/tank/tanktest", why: "the tanks' production days, from what the detector made of them; as pure as it"},
 	"agent/tank/codec":    {may: "agent/tank/stats", why: "the binary form of the detector's state and of the tank book"},
@@ -68,7 +68,7 @@ var houseRooms = map[string]houseRoom{
 	"collectors/collectorstest":    {may: "collectors", why: "what every collector must do"},
 	"collectors/modbus/modbustest": {why: "a slave with faults"},
 	"collectors/modbus/survey":     {may: "collectors/modbus/line collectors/registers", tests: "collectors/modbus/linetest collectors/modbus/modbustest", why: "asks what no configuration says yet"},
-	"collectors/modbus/share":      {may: "collectors collectors/modbus/line doors", tests: "collectors/collectorstest collectors/modbus/linetest", why: "hands out answers; who got them, and when, is the poller's"},
+	"collectors/modbus/share":      {may: "collectors collectors/modbus/line collectors/doors", tests: "collectors/collectorstest collectors/modbus/linetest", why: "hands out answers; who got them, and when, is the poller's"},
 	"collectors/modbus/linetest":   {may: "collectors/modbus/modbustest", why: "a witness of a line must share no code with it"},
 	"collectors/modbus/line":       {may: "collectors", tests: "collectors/modbus/linetest collectors/modbus/modbustest collectors/registers", why: "requests and answers; it knows of no point, device or poll"},
 	"deploy/bench/modbus":          {may: "collectors collectors/modbus collectors/modbus/line collectors/modbus/modbustest", why: "measures, and never ships"},

@@ -15,8 +15,8 @@ import (
 
 	"gauger/agent/eventrules"
 	"gauger/collectors"
+	"gauger/collectors/doors"
 	"gauger/collectors/modbus/line"
-	"gauger/doors"
 )
 
 // server answers second masters over Modbus TCP for the units whose devices name its address, each under its own
