@@ -81,6 +81,9 @@ func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, foll
 	if d.closing.away > t.Loads.GapMin.Seconds() && ts.interval.usual < 120 && newest-d.end-d.closing.away < afterGap {
 		return false // what flowed in unseen shows in what flows in now
 	}
+	if jumpedBefore(ts, d) && now < d.end+2*wait && !pumped(ts, t, d) {
+		return false // a sensor that somebody works on jumps again
+	}
 	return !ts.frozenAtEnd(t, d, now) && !ts.stillReturning(t, d, now)
 }
 

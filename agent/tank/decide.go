@@ -55,13 +55,12 @@ func (u *update) smallDraw(i int, ts *tankState, d draw, removed, now float64) {
 
 // oilDraw decides about a draw that took oil out of the tank.
 func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
-	if fall := d.opening.level - d.closing.level; u.jumped && u.jumpedTo-d.closing.level >= explainedShare*fall {
-		off, made := u.jumpedTo-d.opening.level, d.usualInflow*(now-d.start) // a full tank's well may be shut in
-		if near := math.Max(backAgain, backShare*fall); d.end > ts.last.t-echoLong || off >= -near && off <= near+made {
-			u.addVerdict(i, ts, d, Echo, "the level was back at once")
-			return // a false echo that was believed, or a probe that was pulled, and reported as a step
+	if why := u.undone(i, ts, &d); why != "" {
+		if !u.jumped {
+			u.addEvent(ts, i, eventrules.Step, d.start, d.end, fmt.Sprintf("level fell from %.2f to %.2f in, and it was no load: %s. Foam, ice, a false echo or work on the sensor does that", d.opening.level, d.closing.level, why))
 		}
-		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", u.jumpedTo))
+		u.addVerdict(i, ts, d, Echo, why)
+		return
 	}
 	name, rose := u.othersRoseOver(i, d)
 	if rose >= explainedShare*removed && !u.explainsRise(i, d, removed) {

@@ -18,7 +18,8 @@
 //	                pieces of the level before and after), rest (the gauges there),
 //	                edges (when and at which level it began and ended), draws (which falls are one truck), valve (what the
 //	                load valve's contact says)
-//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), decide (what it was),
+//	a verdict       conclude (is it over), rise and others (what the site's other tanks did meanwhile), undone (what only
+//	                comes back to where it was), decide (what it was),
 //	                error and error_factors, doubts (what the readings say against it), load
 //	other verdicts  respan, slow_loss, revise (loads that were reported), report (faults that last, steps of the clock)
 //	from outside    refit (another list of tanks, another way of measuring), queries, codec (what is stored)
@@ -56,6 +57,10 @@
 // A contact is a witness. A load valve's contact counts only where oil left while it was open; otherwise the level's times stand
 // and the ticket says so. Nobody spans to zero: a jump to an end of the tank is a gap, so that a dead transmitter cannot hide a
 // load. A fault that goes on is reported once a day, with its count.
+//
+// What rises without oil falls without oil. A fall after which the level is where it was before foam, ice, a false echo or
+// somebody's hands had moved it is no load, unless a pump may have made it: then it is one, for a person. A pump is seen: readings
+// under way, each a little lower, as fast in the second half as in the first, and a level that rests behind it.
 //
 // Where more tanks fell than a rise adds up to, the draws that it follows are transfers and the others tickets, for review where
 // nobody can tell; a level behind a gap proves none.

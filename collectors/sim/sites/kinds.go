@@ -25,7 +25,7 @@ func (k Kind) Make(seed, number uint64) *Site {
 // Kinds lists the kinds for tuning, or those held out.
 func Kinds(tuning bool) []Kind {
 	var list []Kind
-	for _, of := range [][]Kind{pumpKinds, feedKinds, tankKinds, sensorKinds, disturbedKinds, recorderKinds, mixedKinds} {
+	for _, of := range [][]Kind{pumpKinds, feedKinds, tankKinds, sensorKinds, disturbedKinds, recorderKinds, mixedKinds, idleKinds} {
 		for _, k := range of {
 			if k.HeldOut() != tuning {
 				list = append(list, k)

@@ -26,6 +26,8 @@ func near(off, gauge float64) bool { return math.Abs(off) <= max(1, 0.01*math.Ab
 
 // falseTicket is one that no movement asked for.
 type falseTicket struct {
+	ticket
+	site   string
 	bbl    float64
 	marked bool
 }
@@ -89,7 +91,7 @@ func match(s *sites.Site, tickets []ticket) outcome {
 		free := slices.ContainsFunc(s.Movements, func(m sites.Movement) bool { return m.Class == sites.Free && overlap(m, t) > 0 })
 		if !used[j] && !free {
 			bbl := s.Barrels(t.Tank.ExternalID, t.OpeningLevel.Level, t.ClosingLevel.Level)
-			out.false = append(out.false, falseTicket{bbl, t.review()})
+			out.false = append(out.false, falseTicket{t, s.Name, bbl, t.review()})
 		}
 	}
 	return out

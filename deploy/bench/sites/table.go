@@ -150,6 +150,6 @@ func each(w io.Writer, o outcome) {
 			v.Sensor, v.Start.Format("01-02 15:04"), v.End.Sub(v.Start).Minutes(), v.Gauge, v.Left, v.Tol, v.Expert-v.Gauge, v.found, v.off, v.said, v.marked)
 	}
 	for _, t := range o.false {
-		fmt.Fprintf(w, "%-44s false ticket of %.1f bbl, marked %v\n", o.kind, t.bbl, t.marked)
+		fmt.Fprintf(w, "%-44s false  %s %4.0f min  %6.2f to %6.2f in, %.1f bbl; %s\n", t.site, t.Start.Format("01-02 15:04"), t.End.Sub(t.Start).Minutes(), t.OpeningLevel.Level, t.ClosingLevel.Level, t.bbl, t.Comments)
 	}
 }

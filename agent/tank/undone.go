@@ -1,0 +1,193 @@
+package tank
+
+import (
+	"fmt"
+	"math"
+
+	"gauger/agent/tank/stats"
+)
+
+const (
+	undoneLong  = 6 * 3600.0 // s before a fall in which something may have lifted the level
+	undoneFine  = 2700.0     // s before it in which every minute of it is kept
+	undoneJunk  = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
+	jumpLately  = 3600.0     // s before it in which a jump says that somebody works on the sensor
+	fasterThan  = 1.1        // times max_rate
+	pumpedEdge  = 0.05       // share of a fall at either end in which readings are not under way
+	pumpedFew   = 4          // samples under way that show a pump
+	pumpedLeast = 180.0      // s
+	pumpedBack  = 0.15       // share of its fall that the level may rise meanwhile
+	quietTimes  = 3.0        // times the scatter before a draw
+	pumpedLeap  = 0.35       // share of a fall between two readings, above which nobody saw it fall
+	decayTenth  = 0.34       // share of the time from a tenth to nine tenths of a fall that half of it takes; a pump needs 0.38 to 0.55, what decays 0.27
+	decayThird  = 0.51       // share of the time to three quarters; a pump needs 0.53 to 0.65, what decays 0.46
+)
+
+// undone tells why a draw took no oil: it fell at once, or after it the level is where it was before something had lifted it that was no oil, or
+// where it was before the sensor jumped about. What a pump may have done is a reason for doubt only, and a load.
+func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
+	t := &u.site.tanks[i]
+	fall := d.opening.level - d.closing.level
+	if atOnce(ts, t, *d, u.site.speed) {
+		return "it fell at once, faster than max_rate"
+	}
+	seen := pumped(ts, t, *d)
+	if u.jumped && u.jumpedTo-d.closing.level >= explainedShare*fall {
+		off, made := u.jumpedTo-d.opening.level, d.usualInflow*(ts.last.t-d.start) // a full tank's well may be shut in
+		if near := math.Max(backAgain, backShare*fall); !seen && (d.end > ts.last.t-echoLong || off >= -near && off <= near+made) {
+			return "the level was back at once" // a false echo that was believed, or a probe that was pulled, and reported as a step
+		}
+		d.doubts = append(d.doubts, fmt.Sprintf("level stepped up at once to %.2f in after its end", u.jumpedTo))
+	}
+	before := jumpedBefore(ts, *d)
+	if before && u.jumped && !seen {
+		return "the sensor jumped before it and after it, and no pump draws like that"
+	}
+	if before {
+		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(math.Max(0, d.start-ts.faults.jumpedAt))))
+	}
+	since, jumped, ok := u.lifted(i, ts, *d)
+	if !ok {
+		return ""
+	}
+	was := fmt.Sprintf("the level only came back to where it had been %s before it", spanText(d.start-since))
+	if jumped && (!seen || before && u.jumped) || !jumped && decays(ts, *d) {
+		return was
+	}
+	d.doubts = append(d.doubts, was)
+	return ""
+}
+
+// jumpedBefore says that the sensor jumped within the hour before a draw, or during it.
+func jumpedBefore(ts *tankState, d draw) bool {
+	return ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start-jumpLately && ts.faults.jumpedAt < d.end
+}
+
+// lifted is when, before a draw, the level was where it is after it, but for what the well made, and whether it jumped since.
+// Where it did not, it was higher in between by the most of the fall. No other tank gave the oil.
+func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok bool) {
+	t := &u.site.tanks[i]
+	per := t.Table.PerInch(d.opening.level)
+	fall := d.opening.level - d.closing.level
+	near := math.Max(backAgain, backShare*fall)
+	after := []point{{d.end, d.closing.level}}
+	if last := ts.levels.recent[max(0, len(ts.levels.recent)-stepFew):]; d.next > ts.last.t {
+		after = append(after, point{ts.last.t, stats.Median(values(last))})
+	}
+	if u.jumped {
+		after = append(after, point{ts.last.t, u.jumpedTo})
+	}
+	for _, r := range ts.levels.before(d.start) {
+		inflow := d.usualInflow // unless what lifted the level was taken for it
+		if before, seen := ts.levels.meanSlope(r.t, inflowLongest, per, math.Inf(1)); seen >= inflowShort/2 {
+			inflow = stats.Clamp(before, 0, inflow)
+		}
+		jumped = u.jumped || ts.faults.jumpedAt > r.t || leapt(ts, t, u.site.speed, r.t, d.start, explainedShare*fall)
+		if high := d.opening.level-r.v-inflow*(d.start-r.t) >= explainedShare*fall; !high && !(jumped && r.t > d.start-undoneJunk) {
+			continue
+		}
+		for k, a := range after {
+			made := inflow * (a.t - r.t)
+			if off := a.v - r.v - made; math.Abs(off) > near+made/2 || !jumped && k > 0 && a.v > d.closing.level {
+				continue
+			}
+			if u.othersLost(i, r.t, a.t) < explainedShare*fall*per {
+				return r.t, jumped, true
+			}
+		}
+	}
+	return 0, false, false
+}
+
+// atOnce says that no pump is as fast as a draw fell between two readings, without a gap that hides it.
+func atOnce(ts *tankState, t *Tank, d draw, speed float64) bool {
+	over := t.volume(d) - ts.noiseFloor(t)*t.Table.PerInch(d.opening.level)
+	return d.samples == 0 && d.gap < ts.interval.gapMin(t, speed) && over > fasterThan*t.Loads.MaxRate*d.gap/60
+}
+
+// before are the levels of the hours before a time, the newest first.
+func (l *levels) before(at float64) (out []point) {
+	n := nodes(between(l.recent, at-undoneFine, at-nodeEvery), nodeEvery)
+	for k := len(n) - 1; k >= 0; k-- {
+		out = append(out, point(n[k]))
+	}
+	for k := searchTime(l.history, at-undoneFine) - 1; k >= 0 && l.history[k].t >= at-undoneLong; k-- {
+		out = append(out, point{l.history[k].t, float64(l.history[k].v)})
+	}
+	return out
+}
+
+// leapt says that between two times the level rose by so many inches faster than oil does.
+func leapt(ts *tankState, t *Tank, speed, from, to, inches float64) bool {
+	b := between(ts.levels.recent, from, to)
+	for k := 1; k < len(b); k++ {
+		dt := b[k].t - b[k-1].t
+		if dt < ts.interval.gapMin(t, speed) && float64(b[k].v-b[k-1].v) > math.Max(inches, t.maxRate(float64(b[k].v))*math.Min(dt, singleReading)) {
+			return true
+		}
+	}
+	return false
+}
+
+// pumped says that a draw looks like a pump's work: readings while it lasted, each a little lower, as fast as a pump and
+// evenly so, and rest behind them.
+func pumped(ts *tankState, t *Tank, d draw) bool {
+	b := between(ts.levels.recent, d.start, d.end)
+	fall := d.opening.level - d.closing.level
+	under := 0
+	for _, s := range b {
+		if v := float64(s.v); v < d.opening.level-pumpedEdge*fall && v > d.closing.level+pumpedEdge*fall {
+			under++
+		}
+	}
+	if under < pumpedFew || d.end-d.start < pumpedLeast || t.pumpRate(d) > t.Loads.MaxRate {
+		return false
+	}
+	back := 0.0
+	for k := 1; k < len(b); k++ {
+		by := float64(b[k-1].v - b[k].v)
+		if by > math.Max(pumpedLeap*fall, t.maxRate(float64(b[k].v))*(b[k].t-b[k-1].t)+ts.noiseFloor(t)) {
+			return false
+		}
+		back += math.Max(0, -by-3*ts.noise.sigma)
+	}
+	return back <= pumpedBack*fall && !decays(ts, d) && restsQuietly(ts, d)
+}
+
+// restsQuietly says that the level lies as still after a draw as before it: a probe in somebody's hand does not.
+func restsQuietly(ts *tankState, d draw) bool {
+	after := between(ts.levels.recent, d.end+restNear, d.next)
+	still := ts.noise.perSample()
+	if before := between(ts.levels.recent, d.start-undoneFine, d.start-nodeEvery); len(before) > stepFew {
+		still = math.Max(still, neighbourScatter(before))
+	}
+	return len(after) > stepFew && neighbourScatter(after) <= quietTimes*still
+}
+
+// decays says that a draw was fastest at first and ever slower, as foam that collapses, ice that thaws and a filter that forgets:
+// a pump takes its second half nearly as fast as its first.
+func decays(ts *tankState, d draw) bool {
+	b := between(ts.levels.recent, d.start, math.Max(d.end, math.Min(ts.last.t, d.next)))
+	last := b[max(0, len(b)-stepFew):]
+	if len(b) < pumpedFew {
+		return false
+	}
+	low := math.Min(d.closing.level, stats.Median(values(last)))
+	at := func(share float64) float64 { return passed(b, d.opening.level, low, share) }
+	from := at(0.1)
+	if float64(b[0].v) < d.opening.level-0.1*(d.opening.level-low) {
+		return false // nobody saw it begin
+	}
+	return at(0.5)-from < math.Min(decayThird*(at(0.75)-from), decayTenth*(at(0.9)-from))
+}
+
+// passed is when the level had fallen by a share of the way from one level to another.
+func passed(b []sample, from, to, share float64) float64 {
+	level := from - share*(from-to)
+	for k := 1; k < len(b); k++ {
+		if v, was := float64(b[k].v), float64(b[k-1].v); v <= level {
+			return b[k-1].t + (b[k].t-b[k-1].t)*stats.Clamp((was-level)/math.Max(was-v, 1e-9), 0, 1)
+		}
+	}
+	return lastTime(b, 0)
+}

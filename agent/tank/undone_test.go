@@ -1,0 +1,100 @@
+package tank
+
+import (
+	"math"
+	"testing"
+
+	"gauger/agent/tank/tanktest"
+)
+
+// What was lifted by no oil and collapses is no load; a pump that takes the level back to where it was is one, for a person.
+func TestALevelThatOnlyComesBack(t *testing.T) {
+	at := 5 * tanktest.Hour
+	ice := func(s float64) float64 { // grows for an hour, stands for one, thaws within minutes
+		up := math.Min(1, math.Max(0, (s-at+2*tanktest.Hour)/tanktest.Hour))
+		return 25 * up * math.Exp(-math.Max(0, s-at)/240)
+	}
+	filled := func(s float64) float64 {
+		up := math.Min(1, math.Max(0, (s-at+2*tanktest.Hour)/tanktest.Hour))
+		return 60 * up * (1 - math.Min(1, math.Max(0, s-at)/1200))
+	}
+	for _, c := range []struct {
+		name   string
+		lifted func(s float64) float64
+		loads  int
+	}{{"ice thaws", ice, 0}, {"filled from elsewhere and hauled", filled, 1}} {
+		r := newRig(t, tanktest.Well{Level0: 120, Inflow: 30})
+		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + c.lifted(s), true }
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != c.loads {
+			t.Fatalf("%s: %+v, want %d", c.name, r.loads, c.loads)
+		}
+		if c.loads > 0 {
+			asksFor(t, r.loads[0], "only came back to where it had been")
+		} else {
+			r.only("step")
+		}
+	}
+}
+
+// The transmitter is spanned anew behind a load, by chance to what it showed before it: the load was seen, and is one.
+func TestASpanThatHidesALoad(t *testing.T) {
+	r := newRig(t, aWell)
+	back := aLoad.End() + 1200
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s >= back {
+			v += r.wells[0].Level(aLoad.From) - r.wells[0].Level(aLoad.End()+60)
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0.1, 20, labelOf(aWell, aLoad, aLoad))
+	asksFor(t, r.loads[0], "stepped up at once")
+}
+
+// A sensor that jumps before a fall and behind it, as in the hands of a technician, shows no load; a load that a pump makes
+// soon after a jump is one, for a person.
+func TestALoadAmongJumps(t *testing.T) {
+	from := 4 * tanktest.Hour
+	r := newRig(t, tanktest.Well{Level0: 120, Inflow: 30})
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		switch since := s - from; {
+		case since < 0 || since > 3000:
+			return v, true
+		case since < 1200:
+			return v + 40 + 0.1*math.Sin(s), true
+		default: // laid aside within a minute
+			return v + 40 - 80*math.Min(1, (since-1200)/90) + 0.1*math.Sin(s), true
+		}
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0, 0)
+
+	r = newRig(t, aWell)
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		if s < aLoad.From-1500 {
+			v -= 20
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 || r.told[0]-aLoad.End() > 50*60 {
+		t.Fatalf("%+v, %v", r.loads, r.told)
+	}
+	asksFor(t, r.loads[0], "sensor jumped 25 min before it")
+}
+
+// A gateway that repeats values lets a jump through that is faster than any pump.
+func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
+	r := newRig(t, tanktest.Well{Level0: 150})
+	r.every = 60
+	r.sensor = func(_ int, s, _ float64) (float64, bool) {
+		v := r.wells[0].Level(s) + 0.1*math.Sin(math.Floor(s/120)*1.7) // each value twice
+		if s >= 4*tanktest.Hour {
+			v -= 24
+		}
+		return v, true
+	}
+	r.run(0, 7*tanktest.Hour)
+	r.matches(0, 0)
+}
