@@ -27,6 +27,7 @@ func main() {
 
 // execute does what args ask for and returns the exit status.
 func execute(ctx context.Context, c *call, args []string) int {
+	c.out, c.err = &unsteered{to: c.out}, &unsteered{to: c.err}
 	root := newRoot(c)
 	args = twoDashes(root, args)
 	root.SetArgs(args)

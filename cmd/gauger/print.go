@@ -11,12 +11,58 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"gauger/agent/tank"
 )
+
+// unsteered is where everything goes that a command says. A character that would steer the terminal, or show a text in another order
+// than it has, comes from a device, a service, a socket or a file of somebody else's: it is shown as Go and JSON write it, so that
+// what a program reads keeps its meaning. Our own steering (scan) goes to the file itself.
+type unsteered struct {
+	mu   sync.Mutex
+	to   io.Writer
+	torn []byte // the beginning of a character whose rest comes with the next Write
+}
+
+// Write writes whole characters.
+func (l *unsteered) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	text := slices.Concat(l.torn, b)
+	l.torn = nil
+	out := make([]byte, 0, len(text))
+	for len(text) > 0 {
+		if !utf8.FullRune(text) {
+			l.torn = text
+			break
+		}
+		r, n := utf8.DecodeRune(text)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			out = fmt.Appendf(out, "\\x%02x", text[0])
+		case steers(r):
+			out = fmt.Appendf(out, "\\u%04x", r)
+		default:
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	if _, err := l.to.Write(out); err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// steers says whether a character does something else than to stand in its place: control characters, those that turn the
+// direction of writing, separators of lines and paragraphs, and the mark of a byte order.
+func steers(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' || r == '\ufeff')
+}
 
 // printJSON prints v for a program.
 func printJSON(w io.Writer, v any) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -74,5 +75,42 @@ func TestAFileBesideWhichNothingCanBeMadeIsWrittenItself(t *testing.T) {
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "new" {
 		t.Errorf("the file holds %q, %v", got, err)
+	}
+}
+
+// Nothing that somebody else has written steers the terminal, and a program still reads what it means.
+func TestWhatOthersWroteSteersNoTerminal(t *testing.T) {
+	for foreign, want := range map[string]string{
+		"plain\ttext, 14'3 1/4\" °F – ✓ 🛢\n": "plain\ttext, 14'3 1/4\" °F – ✓ 🛢\n",
+		"\x1b]0;title\a\x1b[2J":                `\u001b]0;title\u0007\u001b[2J`,
+		"lost\rfound\b\x7f\x00\v\f":            `lost\u000dfound\u0008\u007f\u0000\u000b\u000c`,
+		"\u009b31m\u0085":                      `\u009b31m\u0085`,
+		"a\u202eb\u2066c\u200fd\u061ce":        `a\u202eb\u2066c\u200fd\u061ce`,
+		"\ufeffa\u2028b\u2029":                 `\ufeffa\u2028b\u2029`,
+		"\x9b31m \xc3( \xf0\x9f":               `\x9b31m \xc3( `,
+		"\xed\xa0\x80":                         `\xed\xa0\x80`,
+	} {
+		var whole, torn strings.Builder
+		l, bytewise := &unsteered{to: &whole}, &unsteered{to: &torn}
+		if n, err := l.Write([]byte(foreign)); n != len(foreign) || err != nil {
+			t.Errorf("%q: %d, %v", foreign, n, err)
+		}
+		for i := 0; i < len(foreign); i++ {
+			if _, err := bytewise.Write([]byte{foreign[i]}); err != nil {
+				t.Error(err)
+			}
+		}
+		if whole.String() != want || torn.String() != want {
+			t.Errorf("%q is shown as %q, and in pieces as %q; want %q", foreign, whole.String(), torn.String(), want)
+		}
+	}
+	var out strings.Builder
+	name := "Cooper\u202e\x1b[31m\u009b12-7\x7f \"quoted\" \\ back"
+	if err := printJSON(&unsteered{to: &out}, name); err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil || got != name {
+		t.Errorf("a program reads %q (%v) in %s", got, err, out.String())
 	}
 }

@@ -142,7 +142,7 @@ func traceScan(ctx context.Context, c *call, a scanRequest, trace bool, p *progr
 	}
 	defer func() { err = errors.Join(err, t.close()) }()
 	if trace {
-		p.terminal = false // one line that is written again and again would break into the frames
+		p.terminal = nil // one line that is written again and again would break into the frames
 		stop, err := t.trace(ctx, tracer{mu: &p.mu, out: c.err, zone: time.Local}.printFrame)
 		if err != nil {
 			return err

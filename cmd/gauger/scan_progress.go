@@ -16,7 +16,7 @@ import (
 type progress struct {
 	mu       sync.Mutex
 	out      io.Writer
-	terminal bool
+	terminal io.Writer // out without a look at what is written; nil: it is no terminal
 	asks     scanRequest
 	urls     []string
 	all      int // requests
@@ -34,9 +34,12 @@ func newProgress(c *call, a scanRequest, urls []string) *progress {
 	for _, url := range urls {
 		p.most += a.search().MaxDuration(url)
 	}
-	if file, ok := c.err.(*os.File); ok {
-		_, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS)
-		p.terminal = err == nil
+	if l, ok := c.err.(*unsteered); ok {
+		if file, ok := l.to.(*os.File); ok {
+			if _, err := unix.IoctlGetTermios(int(file.Fd()), unix.TCGETS); err == nil {
+				p.terminal = file
+			}
+		}
 	}
 	return p
 }
@@ -66,8 +69,9 @@ func (p *progress) unitDone(f unitFound) error {
 	}
 	now := time.Now()
 	switch {
-	case p.terminal:
-		fmt.Fprintf(p.out, "\r\033[K%s", p.text(f, now))
+	case p.terminal != nil:
+		p.wipe()
+		fmt.Fprint(p.out, p.text(f, now))
 	case now.Sub(p.told) >= progressEvery:
 		p.told = now
 		fmt.Fprintln(p.out, p.text(f, now))
@@ -105,7 +109,7 @@ func (p *progress) clear() {
 }
 
 func (p *progress) wipe() {
-	if p.terminal {
-		fmt.Fprint(p.out, "\r\033[K")
+	if p.terminal != nil {
+		fmt.Fprint(p.terminal, "\r\033[K")
 	}
 }

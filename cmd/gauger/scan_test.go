@@ -83,7 +83,7 @@ func TestScanTellsItsProgress(t *testing.T) {
 		if got := strings.Split(strings.TrimSpace(out.String()), "\n"); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s", out.String())
 		}
-		p.terminal = true
+		p.terminal = &out
 		out.Reset()
 		_ = p.unitDone(unitFound{URL: a.URL, Unit: 13, Answers: true})
 		p.clear()
