@@ -157,6 +157,11 @@ func (c *checker) resolveZone() {
 }
 
 func (c *checker) checkListen() {
+	for i, name := range c.cfg.HTTP.Hosts {
+		if name == "" || strings.ContainsAny(name, "/: *") {
+			c.problemf(fmt.Sprintf("http.hosts[%d]", i), "%s is no name; write it without scheme and port, as in rtu-7.example.com (IP addresses need no entry)", quote(name))
+		}
+	}
 	at := c.cfg.HTTP.Listen
 	if at == "" {
 		return

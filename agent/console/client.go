@@ -44,7 +44,7 @@ func dial(path string, limit time.Duration) (*Client, error) {
 	call := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", path)
 	}
-	client := &Client{path, &http.Client{Transport: &http.Transport{DialContext: call, DisableKeepAlives: true}}}
+	client := &Client{path, &http.Client{Transport: &http.Transport{DialContext: call, DisableKeepAlives: true, MaxResponseHeaderBytes: headBytes}}}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://gauger/", nil)
@@ -62,6 +62,30 @@ func dial(path string, limit time.Duration) (*Client, error) {
 	return client, nil
 }
 
+// mostAnswer is the longest answer that is read, and the longest thing of a feed, in bytes: what is at the socket may be no gauger.
+const mostAnswer = 64 << 20
+
+// answers are read one by one, none beyond its limit.
+type answers struct {
+	limit io.LimitedReader
+	*json.Decoder
+}
+
+func readAnswers(from io.Reader) *answers {
+	a := &answers{limit: io.LimitedReader{R: from}}
+	a.Decoder = json.NewDecoder(&a.limit)
+	return a
+}
+
+func (a *answers) next(into any) error {
+	a.limit.N = mostAnswer
+	err := a.Decode(into)
+	if err != nil && a.limit.N <= 0 {
+		return fmt.Errorf("it goes on behind %d MB, which no gauger says; is another program at the socket?", mostAnswer>>20)
+	}
+	return err
+}
+
 // Call sends a request and reads the result into result, which may be nil.
 func (c *Client) Call(ctx context.Context, name string, args, result any) error {
 	answer, err := c.post(ctx, url.PathEscape(name), args)
@@ -70,7 +94,7 @@ func (c *Client) Call(ctx context.Context, name string, args, result any) error 
 	}
 	defer answer.Close()
 	var a Answer
-	if err := json.NewDecoder(answer).Decode(&a); err != nil {
+	if err := readAnswers(answer).next(&a); err != nil {
 		return fmt.Errorf("read what the running gauger answered: %w", err)
 	}
 	if a.Error != "" {
@@ -106,10 +130,10 @@ func (c *Client) Follow(ctx context.Context, feed string, args any, see func(jso
 		return err
 	}
 	defer answer.Close()
-	answers := json.NewDecoder(answer)
+	answers := readAnswers(answer)
 	for {
 		var a Answer
-		if err := answers.Decode(&a); err != nil {
+		if err := answers.next(&a); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -138,17 +162,17 @@ func (c *Client) Watch(ctx context.Context, points []string, see func(control.Po
 		return fmt.Errorf("watch through the running gauger: %w", err)
 	}
 	defer resp.Body.Close()
-	lines := json.NewDecoder(resp.Body)
+	lines := readAnswers(resp.Body)
 	if resp.StatusCode != http.StatusOK {
 		var a Answer
-		if err := lines.Decode(&a); err != nil || a.Error == "" {
+		if err := lines.next(&a); err != nil || a.Error == "" {
 			return fmt.Errorf("watch through the running gauger: it answers %s", resp.Status)
 		}
 		return errors.New(a.Error)
 	}
 	for {
 		var s control.PointReading
-		if err := lines.Decode(&s); err != nil {
+		if err := lines.next(&s); err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}

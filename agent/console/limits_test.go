@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,30 +24,29 @@ func speak(t *testing.T, path, says string) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	if _, err := io.WriteString(c, says); err != nil {
-		t.Fatal(err)
-	}
+	_, _ = io.WriteString(c, says) // who is turned away cannot say all
 	return c
 }
 
 // Who watches and follows takes no seat from those who ask.
 func TestStreamsAreFew(t *testing.T) {
 	d := newDesk(t)
-	var following atomic.Int32
+	begun := make(chan bool)
 	d.RegisterLive("endless", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
-		following.Add(1)
-		defer following.Add(-1)
+		begun <- true
 		<-ctx.Done()
 		return ctx.Err()
 	}))
 	c := served(t, d)
 	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error)
+	ended := make(chan error, 4)
 	for range 4 {
 		go func() { ended <- c.Follow(ctx, "endless", control.None{}, nil) }()
 	}
-	for following.Load() < 4 {
-		if err := c.Call(t.Context(), "status", control.None{}, nil); err != nil {
+	for range 4 {
+		select {
+		case <-begun:
+		case err := <-ended:
 			t.Fatal(err)
 		}
 	}
@@ -86,9 +84,17 @@ func TestTheSocketHasRoom(t *testing.T) {
 			t.Fatalf("beside %d silent ones: %v", i+1, err)
 		}
 	}
-	for range socketLimits.Each {
-		speak(t, c.path, "POST /hang HTTP/1.1\r\nHost: g\r\nContent-Length: 2\r\n\r\n{}")
-		<-hung
+	for at := 0; at < socketLimits.Each; {
+		one, away := speak(t, c.path, "POST /hang HTTP/1.1\r\nHost: g\r\nContent-Length: 2\r\n\r\n{}"), make(chan bool, 1)
+		go func() {
+			_, _ = io.ReadAll(one)
+			away <- true
+		}()
+		select {
+		case <-hung:
+			at++
+		case <-away: // the one before has its answer, and its seat for a moment still
+		}
 	}
 	err := c.Call(t.Context(), "status", control.None{}, nil)
 	if err == nil || !strings.Contains(err.Error(), "as many commands of this user as it takes") {
@@ -120,6 +126,35 @@ func TestARequestHasABound(t *testing.T) {
 	chunked := speak(t, c.path, fmt.Sprintf("POST /length HTTP/1.1\r\nHost: g\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", plainBody+2, `"`+strings.Repeat("x", plainBody)+`"`))
 	if b, err := io.ReadAll(chunked); err != nil || !bytes.Contains(b, []byte(fmt.Sprintf(`{"result":%d}`, plainBody))) {
 		t.Errorf("a request that does not say its length: %s, %v", b, err)
+	}
+}
+
+// endless is an answer that never ends, and says how much of it was read.
+type endless struct {
+	begin string
+	read  int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	n := copy(b, e.begin)
+	e.begin = e.begin[n:]
+	for i := n; i < len(b); i++ {
+		b[i] = 'x'
+	}
+	e.read += len(b)
+	return len(b), nil
+}
+
+func TestNoAnswerIsReadWithoutALimit(t *testing.T) {
+	e := &endless{begin: `{"result":1}{"over":true}{"error":"`}
+	answers := readAnswers(e)
+	for range 2 {
+		if err := answers.next(&Answer{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := answers.next(&Answer{}); err == nil || !strings.Contains(err.Error(), "which no gauger says") || e.read > mostAnswer+1<<20 {
+		t.Errorf("an endless answer: %v, after %d bytes", err, e.read)
 	}
 }
 

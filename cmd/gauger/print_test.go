@@ -82,13 +82,13 @@ func TestAFileBesideWhichNothingCanBeMadeIsWrittenItself(t *testing.T) {
 func TestWhatOthersWroteSteersNoTerminal(t *testing.T) {
 	for foreign, want := range map[string]string{
 		"plain\ttext, 14'3 1/4\" °F – ✓ 🛢\n": "plain\ttext, 14'3 1/4\" °F – ✓ 🛢\n",
-		"\x1b]0;title\a\x1b[2J":                `\u001b]0;title\u0007\u001b[2J`,
-		"lost\rfound\b\x7f\x00\v\f":            `lost\u000dfound\u0008\u007f\u0000\u000b\u000c`,
-		"\u009b31m\u0085":                      `\u009b31m\u0085`,
-		"a\u202eb\u2066c\u200fd\u061ce":        `a\u202eb\u2066c\u200fd\u061ce`,
-		"\ufeffa\u2028b\u2029":                 `\ufeffa\u2028b\u2029`,
-		"\x9b31m \xc3( \xf0\x9f":               `\x9b31m \xc3( `,
-		"\xed\xa0\x80":                         `\xed\xa0\x80`,
+		"\x1b]0;title\a\x1b[2J":              `\u001b]0;title\u0007\u001b[2J`,
+		"lost\rfound\b\x7f\x00\v\f":          `lost\u000dfound\u0008\u007f\u0000\u000b\u000c`,
+		"\u009b31m\u0085":                    `\u009b31m\u0085`,
+		"a\u202eb\u2066c\u200fd\u061ce":      `a\u202eb\u2066c\u200fd\u061ce`,
+		"\ufeffa\u2028b\u2029":               `\ufeffa\u2028b\u2029`,
+		"\x9b31m \xc3( \xf0\x9f":             `\x9b31m \xc3( `,
+		"\xed\xa0\x80":                       `\xed\xa0\x80`,
 	} {
 		var whole, torn strings.Builder
 		l, bytewise := &unsteered{to: &whole}, &unsteered{to: &torn}
