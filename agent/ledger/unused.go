@@ -16,6 +16,9 @@ const (
 	// a link that breaks every minute makes one an hour.
 	unusedAfter = time.Minute
 	unusedEvery = time.Hour
+	// unusedExact: up to so many of a point each is on disk before it is acknowledged. A broker that repeats without end would wear out
+	// the flash, so that the count of more is stored with what else changes, or each minute: a kill takes those of a minute from it.
+	unusedExact = 1000
 	// unusedNamed limits the points that such an event names.
 	unusedNamed = 5
 )
@@ -37,6 +40,9 @@ type unusedCounts struct {
 	all    map[collectors.Point]UnusedReadings
 	untold time.Time // since when there is something to tell; zero: there is nothing
 	told   time.Time // the last time; zero: not in this run
+
+	unsaved      map[collectors.Point]bool // whose count on disk is behind
+	unsavedSince time.Time
 }
 
 // loadUnused reads what was counted.
@@ -80,10 +86,30 @@ func (tx *txn) countUnused(r collectors.Reading) {
 	}
 }
 
-// putUnused stages the counts that this transaction has changed.
+// putUnused stages the counts that have changed, unless they can wait.
 func (tx *txn) putUnused() {
+	s := &tx.unused
+	if len(s.unsaved)+len(tx.unusedChanged) == 0 {
+		return
+	}
+	changed := map[collectors.Point]bool{}
+	maps.Copy(changed, s.unsaved)
+	maps.Copy(changed, tx.unusedChanged)
+	due := tx.dirty() || len(s.unsaved) > 0 && tx.now.Sub(s.unsavedSince) >= unusedAfter
 	for p := range tx.unusedChanged {
-		tx.putJSON(unusedKey+string(p), tx.unused.all[p])
+		due = due || s.all[p].Count <= unusedExact
+	}
+	switch {
+	case due:
+		for p := range changed {
+			tx.putJSON(unusedKey+string(p), s.all[p])
+		}
+		s.unsaved = nil
+	case len(changed) > 0:
+		if len(s.unsaved) == 0 {
+			s.unsavedSince = tx.now
+		}
+		s.unsaved = changed
 	}
 }
 

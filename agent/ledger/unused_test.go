@@ -71,3 +71,36 @@ func TestWhatIsNotUsedIsCountedAndTold(t *testing.T) {
 		}
 	})
 }
+
+// TestManyUnusedReadingsSpareTheFlash: beyond a thousand of a point the count is stored each minute, and a kill costs at most those.
+func TestManyUnusedReadingsSpareTheFlash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) { s.Values = []Value{{Well: guid, Code: "Production Target Oil", Point: "plc/rate"}} })
+		count := func() uint64 { return b.Unused()[0].Count }
+		send := func(n int) {
+			for range n {
+				b.emit("rate", 40, unknownAge)
+			}
+		}
+		send(unusedExact)
+		b.again()
+		if got := count(); got != unusedExact {
+			t.Errorf("%d after a kill, want each", got)
+		}
+		send(500)
+		if got := count(); got != unusedExact+500 {
+			t.Errorf("%d counted", got)
+		}
+		b.again()
+		if got := count(); got != unusedExact {
+			t.Errorf("%d after a kill: each was stored by itself", got)
+		}
+		send(500)
+		pass(unusedAfter)
+		b.must(b.Tick(time.Now()))
+		b.again()
+		if got := count(); got != unusedExact+500 {
+			t.Errorf("%d after a minute and a kill", got)
+		}
+	})
+}
