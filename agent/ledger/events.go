@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -76,8 +77,8 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 	note := n.Source + ": " + n.Note
 	switch {
 	case n.Until.IsZero() && known:
-		if e.Inherited { // whoever tells of it now will tell of its end
-			e.Inherited = false
+		if e.Inherited || !e.Over.IsZero() { // whoever tells of it now will tell of its end
+			e.Inherited, e.Over = false, time.Time{}
 			tx.ownEpisodes()
 			tx.episodes[k] = e
 		}
@@ -88,12 +89,53 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 		tx.episodes[k] = e
 		tx.putEpisodes()
 		tx.logEpisode(e, "something is wrong")
+		tx.l.openings.count(k, tx.now)
+		return
+	case known && tx.l.openings.often(k):
+		e.Over = n.Until.Round(0)
+		tx.ownEpisodes()
+		tx.episodes[k] = e
 		return
 	case known:
 		tx.closeEpisode(k, e, n.Until.Round(0))
 		return
 	}
 	tx.queueEvent(Event{Rule: n.Rule, Note: note, Start: n.Since.Round(0), End: n.Until.Round(0)})
+}
+
+// openings counts how often each episode of a collector's began within an hour. One that comes and goes (two nodes of one name, of which each
+// ends the other) costs three commits and an event each time: after the first few it stays open until it has not come back
+// for a while. Nobody needs it after a restart.
+type openings map[string]*opening
+
+type opening struct {
+	from time.Time
+	n    int
+}
+
+const (
+	openingsEach = 10               // that are told one by one in an hour
+	openingsCalm = 10 * time.Minute // without it, and it is over
+)
+
+func (o openings) count(k string, now time.Time) {
+	maps.DeleteFunc(o, func(_ string, x *opening) bool { return now.Sub(x.from) > time.Hour })
+	if o[k] == nil {
+		o[k] = &opening{from: now}
+	}
+	o[k].n++
+}
+
+func (o openings) often(k string) bool { return o[k] != nil && o[k].n > openingsEach }
+
+// closeCalmed ends the episodes that came and went, and do no more.
+func (tx *txn) closeCalmed() {
+	for k, e := range tx.episodes {
+		if e.Open && !e.Over.IsZero() && tx.l.ruleOf(e) == nil && tx.now.Sub(e.Over) >= openingsCalm {
+			e.Note += "; it came and went again and again"
+			tx.closeEpisode(k, e, e.Over)
+		}
+	}
 }
 
 // closeEpisode ends an episode of gauger's own and queues its event.

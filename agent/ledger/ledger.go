@@ -40,6 +40,7 @@ type Ledger struct {
 	recording
 	evictions
 	refusals refusals
+	openings openings // of this run; under mu
 
 	site          Site
 	clock         *clock.Clock
@@ -94,7 +95,7 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 	now := time.Now()
 	l := &Ledger{
 		smallState: smallState{box, log}, site: site, clock: clock, started: now, runID: now.UnixNano(),
-		latest: latestReadings{}, routes: site.routes(), replayPositions: map[string]replayPosition{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: latestReadings{}, openings: openings{}, routes: site.routes(), replayPositions: map[string]replayPosition{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	l.recording.lock = &l.mu
 	l.refusals.limits, l.refusals.box = site.Refusals, box

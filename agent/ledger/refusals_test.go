@@ -121,3 +121,42 @@ func TestAMessageCostsTwoKilobytesAtMost(t *testing.T) {
 		t.Logf("%d bytes for each message", each)
 	}
 }
+
+// TestWhatComesAndGoesStaysOpen: two nodes of one name that end each other are told some times, and then once, when it is over.
+func TestWhatComesAndGoesStaysOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		h := b.Host("mqtt")
+		tell := func(over bool) {
+			n := collectors.Notice{Rule: "comm-loss", Source: "edge G/N", Note: "has died", Since: time.Now()}
+			if over {
+				n.Until = time.Now()
+			}
+			b.must(h.Notice(t.Context(), n))
+			pass(time.Second)
+		}
+		for range 1000 {
+			tell(false)
+			tell(true)
+		}
+		if got := len(b.notes("comm-loss")); got != openingsEach {
+			t.Errorf("%d events, want %d", got, openingsEach)
+		}
+		ended := time.Now()
+		pass(openingsCalm)
+		b.must(b.Tick(time.Now()))
+		got := b.bodies(Events)
+		if len(got) != openingsEach+1 || len(b.Snapshot().Episodes) != 0 {
+			t.Fatalf("%d events, open: %v", len(got), b.Snapshot().Episodes)
+		}
+		if end, err := time.Parse("2006-01-02T15:04:05", fmt.Sprint(got[openingsEach]["endTimeString"])); err != nil || ended.Sub(end) > 2*time.Second || end.After(ended) {
+			t.Errorf("it ended %v (%v), want about %v", end, err, ended)
+		}
+		pass(time.Hour)
+		tell(false)
+		tell(true)
+		if got := len(b.notes("comm-loss")); got != openingsEach+2 {
+			t.Errorf("%d events: one of later is told as ever", got)
+		}
+	})
+}

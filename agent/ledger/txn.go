@@ -284,6 +284,7 @@ func (tx *txn) clockTick() {
 	}
 	tx.tellLongEpisodes()
 	tx.closeQuietRefusals()
+	tx.closeCalmed()
 	tx.applyRulesByClock()
 	tx.closeInhibitions()
 	tx.releaseDue()
