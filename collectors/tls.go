@@ -4,12 +4,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"os"
 )
 
 // TLSFiles are the PEM files of a secured connection: who is believed to have signed the other end's certificate (CA, empty:
 // the system's authorities), and a certificate of our own with its key (empty: none).
 type TLSFiles struct{ CA, Cert, Key string }
+
+// mostPEM bounds a file of certificates, in bytes; a system's bundle is a sixteenth of it.
+const mostPEM = 4 << 20
 
 // ErrNoCertificate: the file CA can be read, and holds no certificate in PEM form.
 var ErrNoCertificate = errors.New("no certificate")
@@ -19,7 +21,7 @@ var ErrNoCertificate = errors.New("no certificate")
 func (f TLSFiles) Config(host string) (c *tls.Config, ours bool, err error) {
 	c = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: host}
 	if f.CA != "" {
-		pem, err := os.ReadFile(f.CA)
+		pem, err := ReadFile(f.CA, mostPEM)
 		if err != nil {
 			return nil, false, err
 		}
@@ -29,7 +31,12 @@ func (f TLSFiles) Config(host string) (c *tls.Config, ours bool, err error) {
 		}
 	}
 	if f.Cert != "" {
-		own, err := tls.LoadX509KeyPair(f.Cert, f.Key)
+		cert, err1 := ReadFile(f.Cert, mostPEM)
+		key, err2 := ReadFile(f.Key, mostPEM)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, true, err
+		}
+		own, err := tls.X509KeyPair(cert, key)
 		if err != nil {
 			return nil, true, err
 		}

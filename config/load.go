@@ -6,13 +6,15 @@ import (
 	"reflect"
 	"sync"
 
+	"gauger/collectors"
+
 	"go.yaml.in/yaml/v3"
 )
 
 // Load reads the configuration at path. Mistakes in it come as Problems; relative file names in it are taken from
 // the folder of path.
 func Load(path string) (*Config, error) {
-	b, err := readRegular(path, maxBytes)
+	b, err := collectors.ReadFile(path, maxBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
@@ -25,7 +27,7 @@ func Examine(path string) (cfg *Config, doubts []Problem, err error) { return Lo
 
 // Examine is the same with another look at the secrets' files.
 func (l Look) Examine(path string) (cfg *Config, doubts []Problem, err error) {
-	b, err := readRegular(path, maxBytes)
+	b, err := collectors.ReadFile(path, maxBytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read configuration: %w", err)
 	}
@@ -83,7 +85,7 @@ func homeOf(name string) string {
 }
 
 // Whole is the text that cfg was read from with each strapping file's rows in the place of its name, so that it can be read again
-// when that file is gone.
+// when that file is gone; the text itself where that would be more than one file may hold.
 func (c *Config) Whole(text []byte) ([]byte, error) {
 	root, flaw := parse(text)
 	if flaw != nil {
@@ -108,14 +110,18 @@ func (c *Config) Whole(text []byte) ([]byte, error) {
 	if files == 0 {
 		return text, nil
 	}
-	return yaml.Marshal(root)
+	whole, err := yaml.Marshal(root)
+	if len(whole) > maxBytes { // it could not be read again at all
+		return text, err
+	}
+	return whole, err
 }
 
 // StorePath is store.path of a file that may be full of mistakes, or the default: where the last good configuration of
 // a site is looked for when the present one is bad.
 func StorePath(path string) string {
 	def := defaultConfig().Store.Path
-	b, err := readRegular(path, maxBytes)
+	b, err := collectors.ReadFile(path, maxBytes)
 	if err != nil {
 		return def
 	}

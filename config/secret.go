@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"gauger/collectors"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -85,7 +87,7 @@ func fileOrCredential(file string, read func(file string) (string, error)) (stri
 }
 
 func readSecretFile(path string) (string, error) {
-	b, err := readRegular(path, maxSecret)
+	b, err := collectors.ReadFile(path, maxSecret)
 	return string(b), err
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gauger/agent/tank"
+	"gauger/collectors"
 )
 
 // maxStrapping bounds a strapping file. A table by quarter inches of a forty-foot tank is a twentieth of it.
@@ -51,7 +52,7 @@ func (c *checker) strappingRows(t *Tank) ([][2]float64, func(row int) string, er
 		return t.Strapping.Rows, func(int) string { return "" }, nil
 	}
 	name := t.Strapping.File
-	b, err := readRegular(resolve(c.dir, name), maxStrapping)
+	b, err := collectors.ReadFile(resolve(c.dir, name), maxStrapping)
 	if err != nil {
 		return nil, nil, fmt.Errorf("the table cannot be read: %w; put it there, or correct the name", err)
 	}

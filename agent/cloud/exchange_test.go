@@ -1,9 +1,13 @@
 package cloud
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"io"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -109,3 +113,35 @@ func TestStopIsNotATimeOut(t *testing.T) {
 type tripper func(*http.Request) (*http.Response, error)
 
 func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestAnswersThatUnfold: an answer is as long as what it unfolds to.
+func TestAnswersThatUnfold(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := z.Write(make([]byte, 256<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		if _, err := w.Write(packed.Bytes()); err != nil {
+			return // the client has enough
+		}
+	}))
+	defer s.Close()
+	c := clientOf(t, s.URL)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if a := post(t, c); a.Class != Stored {
+		t.Errorf("save: %s", a.Class)
+	}
+	if _, err := c.QueryDevices(t.Context(), DeviceQuery{}); err == nil || !strings.Contains(err.Error(), "larger than 4096 KB") {
+		t.Errorf("query: %v", err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 32<<20 {
+		t.Errorf("%d bytes for answers of %d", took, packed.Len())
+	}
+}

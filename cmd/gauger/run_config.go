@@ -14,6 +14,7 @@ import (
 	"gauger/agent"
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
+	"gauger/collectors"
 	"gauger/config"
 )
 
@@ -71,7 +72,7 @@ func firstDoubts(doubts []string) []string {
 
 // keepLastGood keeps a copy of a configuration that works, with the strapping tables that lie in files of their own.
 func keepLastGood(path string, cfg *config.Config) error {
-	b, err := os.ReadFile(path)
+	b, err := collectors.ReadFile(path, mostKept)
 	if err != nil {
 		return err
 	}
@@ -93,13 +94,16 @@ func keepLastGood(path string, cfg *config.Config) error {
 	return os.Rename(to+".new", to)
 }
 
+// mostKept bounds what is read of the last good configuration, in bytes: four times what one may hold.
+const mostKept = 1 << 20
+
 // readKept reads a file of the store, and follows no link in its place.
 func readKept(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
 	if err != nil {
 		return nil, err
 	}
-	b, err := io.ReadAll(f)
+	b, err := io.ReadAll(io.LimitReader(f, mostKept))
 	return b, errors.Join(err, f.Close())
 }
 

@@ -2,10 +2,12 @@ package host
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // board is a small board's files with a disk of 1000 blocks of 4 KiB, 300 of them free, 250 of those for us.
@@ -94,5 +96,19 @@ func TestThisBox(t *testing.T) {
 		if err != nil || v < 0 || (v == 0 && read != "load_1m") || (read == "disk_free_percent" && v > 100) {
 			t.Errorf("%s is %g, %v; want above zero (a load may be 0), at most 100 for a percentage", read, v, err)
 		}
+	}
+}
+
+// TestAPathThatIsNoSuchFile: a point may name any path, also one that never ends.
+func TestAPathThatIsNoSuchFile(t *testing.T) {
+	files := fstest.MapFS{"long": {Data: make([]byte, mostText+1)}, "folder": {Mode: fs.ModeDir}, "pipe": {Mode: fs.ModeNamedPipe}, "zone": {Data: []byte("42000\n")}}
+	s := source{files: files}
+	for name, want := range map[string]string{"/long": "more than 65536 bytes", "/folder": "no file", "/pipe": "no file", "/none": "not exist"} {
+		if v, err := temperature(s, name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, %v", name, v, err)
+		}
+	}
+	if v, err := temperature(s, "/zone"); v != 42 || err != nil {
+		t.Errorf("a zone: %v, %v", v, err)
 	}
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"path"
@@ -27,9 +28,23 @@ func statfs(folder string) (diskSpace, error) {
 	return diskSpace{blocks: s.Blocks, free: s.Bfree, available: s.Bavail, size: uint64(s.Bsize)}, nil
 }
 
-// readText reads a small file of /proc, /sys or /run.
+// mostText bounds such a file, in bytes; the longest that is read of has 2 KB.
+const mostText = 64 << 10
+
+// readText reads a small file of /proc, /sys or /run. A point may name any path.
 func (s source) readText(name string) (string, error) {
-	b, err := fs.ReadFile(s.files, strings.TrimPrefix(path.Clean(name), "/"))
+	f, err := s.files.Open(strings.TrimPrefix(path.Clean(name), "/"))
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, errors.New("it is no file"))
+	}
+	b, err := io.ReadAll(io.LimitReader(f, mostText+1))
+	if err == nil && len(b) > mostText {
+		err = fmt.Errorf("it has more than %d bytes; it is no such file", mostText)
+	}
 	return string(b), err
 }
 

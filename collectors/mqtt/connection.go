@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 	"time"
 
 	paho "github.com/eclipse/paho.mqtt.golang"
+	"github.com/eclipse/paho.mqtt.golang/packets"
 )
 
 const (
@@ -74,6 +76,7 @@ func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*conn
 	// puts into the queue and leaves when the connection closes, so nothing else can hold up the reader.
 	o.SetOrderMatters(true).SetAutoAckDisabled(true).SetDefaultPublishHandler(c.receive)
 	o.SetConnectionLostHandler(func(_ paho.Client, err error) { c.lost <- err })
+	o.SetStore(outgoingStore{paho.NewMemoryStore()})
 	o.SetCustomOpenConnectionFn(func(*url.URL, paho.ClientOptions) (net.Conn, error) { return c.openNetwork(ctx) })
 	if s.presence.topic != "" {
 		will := s.presence.message(false, c.begunAt)
@@ -97,6 +100,17 @@ func connect(ctx context.Context, s *settings, q *queue, broker *url.URL) (*conn
 		return nil, c.connectError(ctx, token)
 	}
 	return c, nil
+}
+
+// outgoingStore keeps nothing of what comes. The library would keep each message of quality 2, which nobody has asked for, until
+// the broker sends the second half of its delivery: of a broker that never does, 65535 of them.
+type outgoingStore struct{ *paho.MemoryStore }
+
+// Put implements paho.Store; the library's keys tell what comes (i.) from what goes (o.).
+func (s outgoingStore) Put(key string, m packets.ControlPacket) {
+	if strings.HasPrefix(key, "o.") {
+		s.MemoryStore.Put(key, m)
+	}
 }
 
 // openNetwork makes the network connection, and ties it to ctx until the broker has answered.

@@ -241,3 +241,40 @@ func TestWithinTheLimitNothingIsChanged(t *testing.T) {
 		t.Errorf("%d bytes became %d, %v", len(want), len(got), err)
 	}
 }
+
+// TestHalfDeliveriesAreNotKept: of a message of quality 2, which nobody has asked for, the broker may never send the second half.
+func TestHalfDeliveriesAreNotKept(t *testing.T) {
+	const count, size = 400, 60_000
+	h := newMemo()
+	dial := scripted(func(s *script) {
+		sub, ok := s.welcome()
+		if !ok || !s.granted(sub) {
+			return
+		}
+		go s.listen()
+		over := make(chan struct{})
+		go func() {
+			defer close(over)
+			for range s.got { // its acknowledgements, until the end
+			}
+		}()
+		for i := range count {
+			whole := message("field/tk1", uint16(i+1), append(bytes.Repeat([]byte(" "), size), fmt.Sprint(i)...))
+			whole[0] |= 4
+			whole[0] &^= 2
+			s.send(whole...)
+		}
+		<-over
+	})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	stop := start(t, h, collect(t, Session{Dial: dial}, at(address, "field/tk1")))
+	defer stop()
+	h.until(t, "the last", func() bool { return len(h.readings("radio/field-tk1")) >= count })
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if kept := int(after.HeapAlloc) - int(before.HeapAlloc); kept > count*size/4 {
+		t.Errorf("%d bytes are kept of messages of %d", kept, count*size)
+	}
+}

@@ -279,6 +279,9 @@ func (b *bus) countOtherFrames(left []byte, a *transaction) (unknown int) {
 	return unknown
 }
 
+// mostDiscarded bounds, in bytes, what is thrown away without a look at the time: far more than a serial line keeps.
+const mostDiscarded = 64 << 10
+
 // discardInput empties the input without waiting, and says how many bytes there were.
 func (b *bus) discardInput(s Stream) (total int, err error) {
 	for {
@@ -290,7 +293,7 @@ func (b *bus) discardInput(s Stream) (total int, err error) {
 		if err != nil {
 			return total, fmt.Errorf("%w: %w", ErrGone, err)
 		}
-		if n < len(b.chunk) {
+		if n < len(b.chunk) || total >= mostDiscarded { // else who never stops to send would never let go of the line
 			return total, nil
 		}
 	}

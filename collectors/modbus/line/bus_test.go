@@ -216,3 +216,30 @@ func TestALateRefusalPutsNobodyInStep(t *testing.T) {
 		}
 	}
 }
+
+// babble is a stream that always has more.
+type babble struct {
+	Stream
+	sent int
+}
+
+func (b *babble) Read(p []byte) (int, error) {
+	if b.sent += len(p); b.sent > 1<<20 {
+		return 0, errors.New("read without a look at the time")
+	}
+	return len(p), nil
+}
+
+func (b *babble) SetDeadline(time.Time) error { return nil }
+
+// TestWhoNeverStopsToSendLetsGoOfTheLine: the time is looked at between what is thrown away.
+func TestWhoNeverStopsToSendLetsGoOfTheLine(t *testing.T) {
+	at, err := ParseEndpoint("rtu+tcp://10.20.0.7:4001")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBus(at, &counters{})
+	if n, err := b.discardInput(&babble{}); err != nil || n > 2*mostDiscarded {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
