@@ -32,7 +32,7 @@ import (
 const guid = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 
 // newDesk is a site with one tank on a box of its own.
-func newDesk(t *testing.T) *control.Server {
+func newDesk(t testing.TB) *control.Server {
 	t.Helper()
 	site := ledger.Site{
 		Name: `The <"best"> & only site`, ID: "TEST", Object: guid, Zone: time.UTC, Refusals: flash.Limits{Messages: 2000, Bytes: 4e6, Day: 5e6}, Wire: cloud.DefaultWire(),
