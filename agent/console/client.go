@@ -56,6 +56,10 @@ func dial(path string, limit time.Duration) (*Client, error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, fmt.Errorf("the gauger on %s was called and has not answered for %s: it is stopped or hangs; `systemctl status gauger` shows it, `systemctl restart gauger` starts it again, which loses nothing", path, limit)
 	case err != nil:
+		if c, err := net.DialTimeout("unix", path, 2*time.Second); err == nil {
+			c.Close()
+			return nil, fmt.Errorf("the gauger on %s hung up: it may have as many commands as it takes, or be ending; try again in a moment", path)
+		}
 		return nil, fmt.Errorf("%w on %s: it has just ended", ErrNoDaemon, path)
 	}
 	answer.Body.Close()

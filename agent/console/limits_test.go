@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -176,4 +177,31 @@ func TestOneLongRequestIsReadAtATime(t *testing.T) {
 			t.Errorf("after the first: %v", err)
 		}
 	})
+}
+
+// Whoever is at the socket and hangs up is there: the command must not open the store itself.
+func TestOneThatHangsUpIsNotTakenForNone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			c.Close()
+		}
+	}()
+	if _, err := Dial(path); err == nil || errors.Is(err, ErrNoDaemon) || !strings.Contains(err.Error(), "hung up") {
+		t.Errorf("says %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Dial(path); !errors.Is(err, ErrNoDaemon) {
+		t.Errorf("when it has ended: %v", err)
+	}
 }

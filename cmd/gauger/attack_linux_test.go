@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"gauger/agent/cloud"
 	"gauger/agent/console"
 	"gauger/agent/control"
 )
@@ -54,7 +55,7 @@ func newAttacked(t *testing.T) *attacked {
 		}
 	}
 	text := strings.NewReplacer("SERVICE", a.site.testSite.address, "PLC\n", a.site.plc.Addr+"\n    share: "+a.share+"\n", "BROKER", a.site.broker,
-		"path: store", "path: "+filepath.Join(t.TempDir(), "store")).Replace(siteYAML) + "http: {listen: " + a.site.address + "}\n"
+		"max_bytes: 2MiB", "max_bytes: 32MiB", "path: store", "path: "+filepath.Join(t.TempDir(), "store")).Replace(siteYAML) + "http: {listen: " + a.site.address + "}\n"
 	if err := os.WriteFile(a.site.config, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -175,10 +176,34 @@ var attacks = []struct {
 	{"silent connections at the socket", func(a *attacked) { a.attack(a.n, "unix", a.site.socket, nil) }, (*attacked).technician},
 	{"long requests at the socket", func(a *attacked) { a.attack(max(11, a.n/100), "unix", a.site.socket, longRequest("")) }, (*attacked).technician},
 	{"long requests that do not end", func(a *attacked) { a.attack(max(11, a.n/100), "unix", a.site.socket, longRequest("x")) }, (*attacked).technician},
+	{"long answers at the socket that nobody reads", func(a *attacked) {
+		a.fillOutbox(100, 40<<10)
+		a.attack(a.n/10, "unix", a.site.socket, []byte("POST /outbox.list HTTP/1.1\r\nHost: g\r\nContent-Length: 28\r\n\r\n{\"limit\":1000,\"whole\":false}"))
+	}, (*attacked).technician},
 	{"silent masters", func(a *attacked) { a.attack(a.n, "tcp", a.share, nil) }, func(a *attacked) error { return a.master("127.0.0.2", 3) }},
 	{"masters that do not read", func(a *attacked) {
 		a.attack(a.n/10, "tcp", a.share, bytes.Repeat([]byte{0, 9, 0, 0, 0, 6, 1, 3, 0, 102, 0, 1}, 20000))
 	}, func(a *attacked) error { return a.master("127.0.0.2", 3) }},
+}
+
+// fillOutbox leaves so many memos of so many bytes waiting, since the service is away.
+func (a *attacked) fillOutbox(n, size int) {
+	if err := a.site.server.Close(); err != nil {
+		a.t.Fatal(err)
+	}
+	body, err := cloud.DefaultWire().EncodeMemo(cloud.Memo{Text: strings.Repeat("a", size)})
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	for range n {
+		c, err := console.Dial(a.site.socket)
+		if err == nil {
+			err = c.Call(a.t.Context(), "queue", control.QueueArgs{Stream: "memos", Address: "1", Body: body}, nil)
+		}
+		if err != nil {
+			a.t.Fatal(err)
+		}
+	}
 }
 
 // longRequest queues a memo of 4 MB; lacking is what its end lacks.
