@@ -7,7 +7,7 @@ TOOLS   := bin/tools/$(shell go env GOVERSION)
 LIMIT   := 20000000
 FUZZTIME ?= 10s
 
-.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-sites cross package vuln clean
+.PHONY: help build demo test check race fuzz prove prove-modbus prove-judgement bench bench-modbus bench-outbox bench-mqtt bench-flash bench-sites cross package vuln clean
 .PHONY: prove-kill prove-powercut prove-mutants prove-faults prove-fulldisk prove-sync prove-answers prove-poison prove-keys prove-weeks prove-herd prove-mqtt prove-config mutate
 help: ## list the targets (this)
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 16
@@ -100,6 +100,10 @@ bench-modbus: build ## measure Modbus beside what theory allows (ROWS=8,9 for so
 bench-mqtt: build ## measure MQTT onto the disk beside a bare consumer (some two minutes)
 	go build -o bin/mqttbench ./deploy/bench/mqtt
 	bin/mqttbench -gauger bin/gauger
+
+bench-flash: build ## measure what messages that nobody can decode write to the disk at several rates (some five minutes; DIR= a folder on it)
+	go build -o bin/mqttbench ./deploy/bench/mqtt
+	bin/mqttbench -gauger bin/gauger -wear "$(or $(DIR),/var/tmp)"
 
 bench-sites: build ## judge the tickets on simulated sites that nobody drew (SEED=1,2,3, N= of each kind, ONLY= part of its name; a minute or so)
 	go build -o bin/sitesbench ./deploy/bench/sites
