@@ -143,8 +143,24 @@ func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
 	if len(b) == 0 {
 		return resting{at: d.end}.estimate(0)
 	}
-	n := float64(len(b))
-	return gauge{level: stats.Median(values(b)), err: ts.noise.perSample() / math.Sqrt(n), samples: len(b), away: 0}
+	g := gauge{level: stats.Median(values(b)), err: ts.noise.perSample() / math.Sqrt(float64(len(b))), samples: len(b)}
+	g.err = math.Hypot(g.err, ts.stillMoves(t, d, b)*settle/2)
+	return g
+}
+
+// stillMoves is how fast, in/s, a group's tank moved when it was gauged, beyond what the well makes: 0 where it had lain at rest
+// some time since the pump, so that the equaliser had done its work.
+func (ts *tankState) stillMoves(t *Tank, d *draw, gauged []sample) (rate float64) {
+	r := ts.resting(t, *d)
+	r.at, r.samples = gauged[len(gauged)/2].t, between(ts.levels.recent, d.end+settleShort, gauged[len(gauged)-1].t)
+	ps, _ := r.pieces()
+	for _, p := range ps {
+		rate = math.Abs(p.slope - d.usualInflow)
+		if p.to-p.from >= restNear && rate <= pieceSlope+restSigmas*p.slant {
+			return 0
+		}
+	}
+	return rate
 }
 
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an

@@ -13,6 +13,7 @@ const (
 	trendMost      = 64               // samples
 	trendBefore    = 20 * 60          // s before the start
 	reviewChance   = 0.3              // that a volume is off by more than a barrel and a hundredth
+	moreThanOne    = 1.2              // times truck_max, above which a load at a pump's rate may be two
 	confidenceMost = 0.99             // no observation is surer
 	restShort      = 300.             // s of readings after an end, of which less may have been slosh
 )
@@ -161,7 +162,9 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "outside table")
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
-	if t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax {
+	more := t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax
+	say(more && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && t.pumpRate(d) >= pipeRate && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe two loads", l.GaugeBbl, t.Loads.TruckMax)
+	if more {
 		c *= 0.9
 	}
 	return stats.Round(c, 2), why

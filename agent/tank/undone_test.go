@@ -98,3 +98,34 @@ func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
 	r.run(0, 7*tanktest.Hour)
 	r.matches(0, 0)
 }
+
+// Two trucks of which nobody saw the first one's end are one ticket, for a person.
+func TestMoreThanATruckHolds(t *testing.T) {
+	long := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 320, Rate: 7}
+	r := newRig(t, tanktest.Well{Level0: 225, Moves: []tanktest.Move{long}})
+	r.run(0, 7*tanktest.Hour)
+	if len(r.loads) != 1 {
+		t.Fatalf("%+v", r.loads)
+	}
+	asksFor(t, r.loads[0], "where a truck holds 215: maybe two loads")
+}
+
+// A group's tank that still moves when it is gauged, since the equaliser is narrow, asks for a person.
+func TestAGroupThatStillMovesWhenItIsGauged(t *testing.T) {
+	for _, slow := range []float64{60, 2400} {
+		r := newRig(t, aWell, tanktest.Well{Level0: 180, Moves: []tanktest.Move{{From: aLoad.From, Bbl: 60, Rate: 2}}})
+		for i := range r.site.tanks {
+			r.site.tanks[i].Group = "west"
+		}
+		r.sensor = func(i int, s, v float64) (float64, bool) {
+			by := 20 * (1 - math.Exp(-math.Max(0, s-aLoad.End())/slow))
+			return v + []float64{by, -by}[i], true
+		}
+		r.run(0, 7*tanktest.Hour)
+		for _, l := range r.loads {
+			if l.Tank == "TK-1" && (len(l.Review) > 0) != (slow > 1000) {
+				t.Errorf("fades within %g s: %+v", slow, l)
+			}
+		}
+	}
+}
