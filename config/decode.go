@@ -33,6 +33,7 @@ type decoder struct {
 	visits   int
 	written  int                 // values that stand in the file or in a template; what is visited beyond that, aliases repeat
 	sparing  bool                // for check: mostRepeats is the end
+	ended    bool                // aliases have unfolded to too much; what follows was not looked at
 	open     map[*yaml.Node]bool // anchors that are being decoded, to see one inside itself
 }
 
@@ -70,6 +71,7 @@ func (d *decoder) countVisit(n *yaml.Node, path string) bool {
 	if d.visits < most {
 		d.visits++
 		if d.visits == most {
+			d.ended = true
 			d.addf(n, path, "%s", d.repeats(most))
 		}
 	}

@@ -51,13 +51,16 @@ func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem,
 	cfg := new(defaultConfig())
 	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
 	d.decode(root, settable(cfg), "")
+	if d.ended { // whatever else is found would be found in half a configuration
+		return nil, nil, Problems(sorted(d.problems))
+	}
 	cfg.referToTemplates()
 	c := newChecker(cfg, d, root, dir)
 	if look != nil {
 		c.look = *look
 	}
 	c.check()
-	if d.visits > d.written+mostRepeats && d.visits < maxVisits {
+	if d.visits > d.written+mostRepeats {
 		c.strictf("", "%s", d.repeats(mostRepeats))
 	}
 	if len(d.problems) > 0 {

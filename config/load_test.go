@@ -293,7 +293,7 @@ func TestCheckTakesLittleMemoryForAliases(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		_, _, err := Examine(file)
 		runtime.ReadMemStats(&after)
-		if (err == nil) != c.checked || err != nil && !strings.Contains(err.Error(), "aliases (*name, <<) repeat values") {
+		if (err == nil) != c.checked || err != nil && (!strings.Contains(err.Error(), "aliases (*name, <<) repeat values") || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("check of %d devices with %d points: %v", c.devices, c.points, err)
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; !c.checked && took > 20<<20 {
