@@ -26,7 +26,7 @@ type Client struct {
 var ErrNoDaemon = errors.New("no gauger is running")
 
 // answerLimit is how long a daemon may take to answer anything at all. It needs no disk and no lock for that.
-const answerLimit = 10 * time.Second
+const answerLimit = 4 * time.Second
 
 // Dial finds the daemon behind the socket, or returns ErrNoDaemon. One that is stopped or hangs is an error too: the kernel
 // takes calls for it, and a request would wait for ever.

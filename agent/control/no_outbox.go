@@ -52,8 +52,9 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
-		Shut: d.NoOutbox().Error(), Problems: append([]string{noOutboxProblem(d.NoOutbox())}, d.ConfigDoubts...),
+		Shut: d.NoOutbox().Error(), Found: append([]Problem{{Cost: Tickets, Text: noOutboxProblem(d.NoOutbox())}}, d.configProblems()...),
 	}
+	s.Problems = sentences(s.Found)
 	s.copyFrom(d.Ledger.Snapshot())
 	s.Points = d.withUnheard(s.Points, s.Began)
 	for i := range s.Tanks {
@@ -62,6 +63,7 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	if d.Lines != nil {
 		s.Lines = d.Lines()
 	}
+	s.Answers = d.answers(s)
 	return s
 }
 

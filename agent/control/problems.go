@@ -7,64 +7,238 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 )
 
-// problems says in sentences what a person should look at, the worst first.
-func (d *Server) problems(s Status) []string {
+// Problem is one thing that a person should look at, or several equal ones.
+type Problem struct {
+	Cost  string `json:"cost"` // what it may cost: tickets, readings, or the rest
+	Text  string `json:"text"`
+	Do    string `json:"do,omitempty"` // what a person does about it, where the text does not say it
+	Count int    `json:"count"`        // of equal ones; 0 and 1: it is one
+}
+
+// What a problem may cost, the dearest first.
+const (
+	Tickets  = "tickets"
+	Readings = "readings"
+	Rest     = "rest"
+)
+
+var costs = []string{Tickets, Readings, Rest}
+
+// sentence is a problem in one line.
+func (p Problem) sentence() string {
+	if p.Do == "" {
+		return p.Text
+	}
+	return p.Text + ": " + p.Do
+}
+
+func sentences(all []Problem) []string {
 	out := []string{}
-	if err := d.Box.Err(); err != nil {
-		out = append(out, "the outbox is out of service: "+err.Error())
-	} else if err := d.Box.Room(); err != nil {
-		out = append(out, fullProblem(err))
+	for _, p := range all {
+		out = append(out, p.sentence())
 	}
-	if s.ClockUnset() {
-		out = append(out, "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right")
-	} else if off := d.Clock.Deviation(time.Now()); off != 0 {
-		out = append(out, fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second)))
-	}
-	out = append(out, d.ConfigDoubts...)
+	return out
+}
+
+// problems says what a person should look at, the dearest first.
+func (d *Server) problems(s Status) []Problem {
+	all := append(d.storeProblems(), d.clockProblems(s)...)
+	all = append(all, d.configProblems()...)
 	if d.Client != nil {
-		out = append(out, d.Client.Keys().Endings()...)
-	}
-	out = append(out, d.Ledger.EvictionWarnings(s.Now)...)
-	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
-		if s.Streams[name].LostUnknown {
-			out = append(out, "nobody knows how many records of "+name+" are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers")
-		}
-		if c := s.Streams[name]; c.Dead > 0 {
-			out = append(out, ledger.Plural(int(c.Dead), "record")+" of "+name+" were refused, or damaged on disk, and are kept: see `gauger outbox dead`")
+		for _, text := range d.Client.Keys().Endings() {
+			all = append(all, Problem{Cost: Tickets, Text: text})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Drains)) {
-		all := s.Drains[name].Isolated
-		for _, a := range all[:min(len(all), isolatedNamed)] {
-			out = append(out, a.Why)
-		}
-		if more := len(all) - isolatedNamed; more > 0 {
-			out = append(out, fmt.Sprintf("and so for %d other ids of %s", more, name))
-		}
+	for _, text := range d.Ledger.EvictionWarnings(s.Now) {
+		all = append(all, Problem{Cost: Readings, Text: text})
 	}
+	all = append(all, s.waitingProblems()...)
+	all = append(all, s.streamProblems()...)
+	all = append(all, s.isolatedProblems()...)
 	if s.Recorder != nil && s.Recorder.Error != "" {
-		out = append(out, "readings are not being recorded: "+s.Recorder.Error)
+		all = append(all, Problem{Cost: Readings, Text: "readings are not being recorded: " + s.Recorder.Error})
 	}
-	for _, e := range s.Open {
-		out = append(out, e.Rule+": "+e.Source+" since "+e.Since.In(d.Site.Zone).Format("2006-01-02 15:04")+strings.TrimSuffix(" ("+e.Note+")", " ()"))
+	all = append(all, d.episodeProblems(s.Open)...)
+	all = append(all, s.tankProblems()...)
+	slices.SortStableFunc(all, func(a, b Problem) int { return slices.Index(costs, a.Cost) - slices.Index(costs, b.Cost) })
+	return all
+}
+
+// answers are the four lines: is it reading, is it sending, is its clock right, do its keys work.
+func (d *Server) answers(s Status) []Answer {
+	all := []Answer{s.readingAnswer(), s.sendingAnswer(), s.clockAnswer(d.Clock.Deviation(s.Now))}
+	if d.Client != nil {
+		all = append(all, keysAnswer(d.Client.Keys().Status(), s.Now))
 	}
+	return all
+}
+
+func (d *Server) storeProblems() (all []Problem) {
+	if err := d.Box.Err(); err != nil {
+		all = append(all, Problem{Cost: Tickets, Text: "the outbox is out of service: " + err.Error()})
+	} else if err := d.Box.Room(); err != nil {
+		all = append(all, Problem{Cost: Tickets, Text: fullProblem(err)})
+	}
+	return all
+}
+
+func (d *Server) clockProblems(s Status) []Problem {
+	if s.ClockUnset() {
+		return []Problem{{Cost: Tickets, Text: "the clock is not set: tickets, events and values wait; set it, or say `gauger clock trust` once it is right"}}
+	}
+	if off := d.Clock.Deviation(time.Now()); off != 0 {
+		return []Problem{{Cost: Tickets, Text: fmt.Sprintf("the clock was set by %s and nothing has confirmed it: tickets, events and values wait, a quarter of an hour at most if it is not set again; set it if it is wrong, or say `gauger clock trust` if it is right", off.Round(time.Second))}}
+	}
+	return nil
+}
+
+// configProblems are the doubts of the configuration that is at work, and that another one is on the disk.
+func (d *Server) configProblems() (all []Problem) {
+	for _, text := range d.ConfigDoubts {
+		all = append(all, Problem{Cost: Rest, Text: text})
+	}
+	if d.ConfigOnDisk != nil {
+		if text := d.ConfigOnDisk(); text != "" {
+			all = append(all, Problem{Cost: Rest, Text: text})
+		}
+	}
+	return all
+}
+
+// waitingProblems say why nothing leaves, the streams to which the service says the same as one.
+func (s Status) waitingProblems() (all []Problem) {
+	if !s.Overdue() {
+		return nil
+	}
+	at := map[string]int{}
+	for _, name := range []string{ledger.Tickets, ledger.Events, ledger.Memos, ledger.TagValues, ledger.Targets} {
+		n, d := s.Streams[name].Waiting, s.Drains[name]
+		if n == 0 || d.Held.IsZero() || d.Unknown != "" || d.Why == "" || s.heldByLink(name) {
+			continue
+		}
+		waits := fmt.Sprintf("%d of %s", n, name)
+		if i, told := at[d.Answer]; told {
+			all[i].Count++
+			all[i].Text = waits + ", " + all[i].Text
+			continue
+		}
+		cost := Rest
+		if name == ledger.Tickets {
+			cost = Tickets
+		}
+		at[d.Answer] = len(all)
+		all = append(all, Problem{Cost: cost, Count: 1, Text: waits + " wait: " + d.Why})
+	}
+	return all
+}
+
+// streamProblems are what was lost or refused of each stream.
+func (s Status) streamProblems() (all []Problem) {
+	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
+		cost := Rest
+		if name == ledger.Tickets {
+			cost = Tickets
+		}
+		c := s.Streams[name]
+		if c.LostUnknown {
+			all = append(all, Problem{Cost: cost, Text: "nobody knows how many records of " + name + " are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers"})
+		}
+		if c.Dead > 0 {
+			all = append(all, Problem{Cost: cost, Text: ledger.Plural(int(c.Dead), "record") + " of " + name + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
+		}
+	}
+	return all
+}
+
+// isolatedProblems are the ids for which the service takes nothing, while it takes others.
+func (s Status) isolatedProblems() (all []Problem) {
+	for _, name := range slices.Sorted(maps.Keys(s.Drains)) {
+		apart := s.Drains[name].Isolated
+		for _, a := range apart[:min(len(apart), isolatedNamed)] {
+			all = append(all, Problem{Cost: Rest, Text: a.Why})
+		}
+		if more := len(apart) - isolatedNamed; more > 0 {
+			all = append(all, Problem{Cost: Rest, Text: fmt.Sprintf("and so for %d other ids of %s", more, name)})
+		}
+		if why := s.Drains[name].Unknown; why != "" && len(apart) == 0 {
+			all = append(all, Problem{Cost: Rest, Text: why})
+		}
+	}
+	return all
+}
+
+// namedSources of equal episodes; the others are counted.
+const namedSources = 3
+
+// episodeProblems are what is going on. Episodes of one rule with the same note are one problem.
+func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
+	var order []string
+	alike := map[string][]ledger.Episode{}
+	for _, e := range open {
+		key := e.Rule + "\x00" + e.Note
+		if alike[key] == nil {
+			order = append(order, key)
+		}
+		alike[key] = append(alike[key], e)
+	}
+	for _, key := range order {
+		group := alike[key]
+		first := group[0]
+		var names []string
+		for _, e := range group {
+			names = append(names, e.Source)
+			if e.Since.Before(first.Since) {
+				first = e
+			}
+		}
+		if more := len(names) - namedSources; more > 0 {
+			names = append(names[:namedSources], fmt.Sprintf("%d others", more))
+		}
+		p := Problem{Cost: eventCost(first.Rule), Count: len(group), Do: eventrules.Do(first.Rule)}
+		p.Text = first.Rule + ": " + strings.Join(names, ", ") + " since " + first.Since.In(d.Site.Zone).Format("2006-01-02 15:04")
+		if first.Note != "" {
+			p.Text += " (" + first.Note + ")"
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// eventCost is what an event's rule may cost. A site's own rules watch its readings.
+func eventCost(rule string) string {
+	switch rule {
+	case eventrules.CommLoss, eventrules.DeviceStatus, eventrules.DeviceTime, eventrules.MessageLost, eventrules.SessionLost, eventrules.Silent,
+		eventrules.SubscriptionRefused, eventrules.ReadingsUnused:
+		return Readings
+	case eventrules.BadValue, eventrules.Gap, eventrules.SpikeRate, eventrules.Step, eventrules.Stuck, eventrules.UnexplainedLoss,
+		eventrules.LoadNeedsReview, eventrules.TicketUnwritable, eventrules.KeyRefused, eventrules.KeyFile, eventrules.KeyUnusable,
+		eventrules.OutboxFull, eventrules.OutboxShut, eventrules.SendRejected, eventrules.ServiceSettings:
+		return Tickets
+	}
+	return Rest
+}
+
+// tankProblems are tanks whose levels cannot be used, and loads that wait for a person.
+func (s Status) tankProblems() (all []Problem) {
 	for _, t := range s.Tanks {
 		if t.Waits != "" {
-			out = append(out, t.ID+": "+t.Waits)
+			all = append(all, Problem{Cost: Rest, Text: t.ID + ": " + t.Waits})
 		}
 		if t.Error != "" {
-			out = append(out, t.ID+": "+t.Error+"; compare the unit and scale of its level point and its height in the configuration with the gauge: no load is seen from such levels")
+			all = append(all, Problem{Cost: Tickets, Text: t.ID + ": " + t.Error + "; compare the unit and scale of its level point and its height in the configuration with the gauge: no load is seen from such levels"})
 		}
 	}
 	for _, h := range s.Held {
 		if len(h.Load.Review) > 0 {
-			out = append(out, "a load of "+h.Load.Tank+" is held: "+strings.Join(h.Load.Review, ", "))
+			all = append(all, Problem{Cost: Tickets, Text: "a load of " + h.Load.Tank + " is held: " + strings.Join(h.Load.Review, ", "),
+				Do: "`gauger tickets list` shows it; `tickets release` or `tickets reject`"})
 		}
 	}
-	return out
+	return all
 }
 
 // unknownTanks are hints: the tanks that the service does not know as devices, where it knows at least one of the site's,

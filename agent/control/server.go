@@ -38,6 +38,7 @@ type Server struct {
 	Lines        func() []LineStatus // of the collectors that poll; nil: there are none
 	NoOutbox     func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
 	ConfigDoubts []string            // what is wrong with the configuration that is at work
+	ConfigOnDisk func() string       // says that the file is another one than the one at work; nil: nobody looks
 	requests     map[string]Request
 	live         map[string]LiveStream
 }

@@ -34,16 +34,20 @@ type Status struct {
 	Streams  map[string]outbox.Counts `json:"streams"`
 	Drains   map[string]DrainStatus   `json:"drains"`
 	Last     *ledger.TicketRecord     `json:"last_ticket,omitempty"`
-	Oldest   time.Time                `json:"oldest_waiting,omitzero"` // when the record that has waited longest was queued, of those that the link does not hold back
+	Stands   string                   `json:"last_ticket_state,omitempty"` // waiting, delivered, dropped or dead; empty: its receipt is too old to be kept
+	Oldest   time.Time                `json:"oldest_waiting,omitzero"`     // when the record that has waited longest was queued, of those that the link does not hold back
 	Lines    []LineStatus             `json:"lines,omitempty"`
 	Link     *link.Status             `json:"link,omitempty"`
-	Flash    *flash.Figures           `json:"written,omitempty"`      // to disk by this run
-	Recorder *ledger.RecorderStatus   `json:"recorder,omitempty"`     // absent when no readings are kept
-	Unused   []ledger.UnusedReadings  `json:"unused"`                 // readings of unknown age that were not used
-	Spared   []ledger.Undecoded       `json:"undecoded,omitempty"`    // by device, messages that nobody could decode and that are not stored
-	Problems []string                 `json:"problems"`               // sentences: what is wrong and what to do
-	Hints    []string                 `json:"hints"`                  // sentences: what may be wrong
-	Shut     string                   `json:"outbox_error,omitempty"` // why the outbox cannot be opened: nothing is known then of tickets and records
+	Flash    *flash.Figures           `json:"written,omitempty"`         // to disk by this run
+	Recorder *ledger.RecorderStatus   `json:"recorder,omitempty"`        // absent when no readings are kept
+	Unused   []ledger.UnusedReadings  `json:"unused"`                    // readings of unknown age that were not used
+	Spared   []ledger.Undecoded       `json:"undecoded,omitempty"`       // by device, messages that nobody could decode and that are not stored
+	Reached  time.Time                `json:"service_answered,omitzero"` // when the service last accepted a key
+	Answers  []Answer                 `json:"answers"`                   // reading, sending, clock, keys
+	Found    []Problem                `json:"found"`                     // what is wrong, the dearest first, equal ones as one
+	Problems []string                 `json:"problems"`                  // the same as sentences
+	Hints    []string                 `json:"hints"`                     // sentences: what may be wrong
+	Shut     string                   `json:"outbox_error,omitempty"`    // why the outbox cannot be opened: nothing is known then of tickets and records
 }
 
 // LineStatus counts for one socket or serial port with polled devices since the program started.
@@ -113,6 +117,17 @@ func (s Status) Overdue() bool {
 	return true
 }
 
+// Apart counts the ids for which nothing is taken while the service takes others.
+func (s Status) Apart() int {
+	n := s.IsolatedCount()
+	for _, d := range s.Drains {
+		if d.Unknown != "" && len(d.Isolated) == 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // PointReading is a reading as commands print it.
 type PointReading struct {
 	At      time.Time        `json:"at"` // when the value was true
@@ -179,6 +194,9 @@ func (d *Server) Status() (Status, error) {
 	for _, b := range slices.Backward(all) {
 		if b.Ticket != nil {
 			s.Last = &b
+			if e, err := d.Box.Entry(ledger.Tickets, b.Seq); err == nil { // else it is too long ago
+				s.Stands = e.State.String()
+			}
 			break
 		}
 	}
@@ -196,7 +214,9 @@ func (d *Server) Status() (Status, error) {
 	if d.Flash != nil {
 		s.Flash = new(d.Flash.Figures(now))
 	}
-	s.Problems, s.Hints = d.problems(s), unknownTanks(s.Tanks)
+	s.Reached = d.reached()
+	s.Found, s.Hints = d.problems(s), unknownTanks(s.Tanks)
+	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
 	return s, nil
 }
 
@@ -241,7 +261,7 @@ func (d *Server) withUnheard(points []PointReading, began time.Time) []PointRead
 // its own, and no sign that the site does not send.
 func (d *Server) oldest(s Status) (at time.Time, err error) {
 	for name, c := range s.Streams {
-		if name == ledger.Refused || c.Waiting == 0 || s.heldByLink(name) {
+		if name == ledger.Refused || c.Waiting == 0 || s.heldByLink(name) || s.Drains[name].Unknown != "" {
 			continue
 		}
 		first, err := d.Box.Oldest(name)

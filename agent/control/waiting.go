@@ -23,6 +23,7 @@ type DrainStatus struct {
 	Isolated []Isolated `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
 	Batch    int        `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
 	Why      string     `json:"why,omitempty"`         // why what waits has not left, in a sentence
+	Unknown  string     `json:"unknown_id,omitempty"`  // the sentence, where the service does not know the first record's id, while it answers others
 }
 
 // Isolated is one device, well or record of which the service takes nothing, while it takes the others.
@@ -81,13 +82,29 @@ func (d *Server) drainStatus(streams map[string]outbox.Counts) map[string]DrainS
 			out.Answer, out.Status, out.Corr, out.Answered = answerText(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
 		}
 		if c := streams[stream]; c.Waiting > 0 {
-			if out.Why = d.whyWaiting(stream, s); c.Waiting == uint64(s.Parked) {
-				out.Why = ParkedWhy
+			out.Unknown = d.unknownID(stream, s)
+			if out.Why = cmp.Or(out.Unknown, d.whyWaiting(stream, s)); c.Waiting == uint64(s.Parked) {
+				out.Why, out.Unknown = ParkedWhy, ""
 			}
 		}
 		all[stream] = out
 	}
 	return all
+}
+
+// unknownID says that the service does not know the id that a stream's first record is for: it does not answer as it should at
+// that address, and has answered others in this run. Empty: nothing speaks for that.
+func (d *Server) unknownID(stream string, s outbox.DrainStatus) string {
+	of, ok := addressed[stream]
+	if !ok || s.Answer.Class != outbox.Path || s.Troubled.IsZero() || !d.reached().After(d.began(time.Now())) {
+		return ""
+	}
+	first, err := d.Box.Entries(stream, outbox.Waiting, 0, 1)
+	if err != nil || len(first) == 0 || first[0].Record.Address == "" {
+		return ""
+	}
+	return fmt.Sprintf("the service answers, but not for %s %s since %s (%s): compare the id with %s, then service.segments; `gauger outbox drop %s/%d --why TEXT` gives up a mistyped one; the next attempt is at %s",
+		of[0], first[0].Record.Address, d.localTime(s.Troubled), answerText(s.Answer), of[1], stream, first[0].Record.Seq, d.localTime(s.Next))
 }
 
 // answerText is an answer in words.
@@ -176,7 +193,7 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
 	default:
 		s := d.Box.DrainStatus(e.Stream)
-		if out.Waits = d.whyWaiting(e.Stream, s); d.Daemon && d.Box.Err() == nil {
+		if out.Waits = cmp.Or(d.unknownID(e.Stream, s), d.whyWaiting(e.Stream, s)); d.Daemon && d.Box.Err() == nil {
 			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Isolated)}).isolating(e.Record); a != nil {
 				out.Waits = a.Why
 			}
@@ -208,4 +225,17 @@ func (d *Server) view(e outbox.Entry, whole bool) (Entry, error) {
 		out.Request = &ServiceRequest{Method: method, URL: url, Body: body}
 	}
 	return out, nil // what cannot be sent is shown all the same
+}
+
+// reached is when the service last accepted a key, as far as anybody knows; zero: never.
+func (d *Server) reached() (at time.Time) {
+	if d.Client == nil {
+		return at
+	}
+	for _, k := range d.Client.Keys().Status() {
+		if k.Accepted.After(at) {
+			at = k.Accepted
+		}
+	}
+	return at.Round(0)
 }

@@ -130,3 +130,13 @@ var List = []Rule{
 	{SendRejected, "agent", "the service refuses a record or everything; it waits, is parked or is a dead letter", "gauger outbox shows it with the service's answer: correct it, retry or drop it"},
 	{ServiceSettings, "cmd/gauger", "a setting of the service cannot be used", "correct it; it is looked at again by itself"},
 }
+
+// Do is what a person does about an event; empty: the rule is a site's own.
+func Do(rule string) string {
+	for _, r := range List {
+		if r.Name == rule {
+			return r.Do
+		}
+	}
+	return ""
+}

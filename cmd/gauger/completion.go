@@ -1,7 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,3 +72,19 @@ func plainUsages(root *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(x *pflag.Flag) { x.Usage = strings.ReplaceAll(x.Usage, "`", "") })
 	})
 }
+
+func versionCommand(c *call) *cobra.Command {
+	return withoutFlags(newCommand(c, "version", "which gauger this is", runVersion))
+}
+
+// runVersion says which gauger this is.
+func runVersion(_ context.Context, c *call, args []string) error {
+	if len(args) > 0 {
+		return usageError{"version takes no arguments"}
+	}
+	_, err := fmt.Fprintf(c.out, "gauger %s %s/%s %s\n", version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return err
+}
+
+// version is set by the build.
+var version = "dev"

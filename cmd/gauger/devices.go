@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +109,7 @@ func printPage(c *call, a queryAnswer, rows func(io.Writer)) error {
 	case len(a.items) == 0:
 		return nil
 	}
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	t := newTable(c.out)
 	rows(t)
 	return t.Flush()
 }

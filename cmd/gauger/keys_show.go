@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -33,11 +32,11 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 		return err
 	}
 	at := findSite(c).zone()
+	t := newTable(c.out)
 	for _, line := range keySentences(all, running, at) {
-		fmt.Fprintln(c.out, line)
+		fmt.Fprintln(t, line)
 	}
-	fmt.Fprintln(c.out)
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t)
 	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
 	for _, k := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),

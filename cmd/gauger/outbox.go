@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gauger/agent/control"
@@ -146,7 +145,7 @@ func printTable(w io.Writer, all []control.Entry, zone *time.Location) error {
 		_, err := fmt.Fprintln(w, "nothing")
 		return err
 	}
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	fmt.Fprintln(t, "RECORD\tSTATE\tSINCE\tWHAT\tWHY")
 	for _, e := range all {
 		since := e.At

@@ -9,7 +9,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gauger/agent/control"
@@ -39,7 +38,7 @@ func runOutboxShow(ctx context.Context, c *call, args []string) error {
 
 // showEntry prints one record for a person: where it is and why, the service's answer, and what goes over the wire.
 func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	answer := ""
 	if e.Status != 0 {
 		answer = strconv.Itoa(e.Status)

@@ -131,7 +131,7 @@ func (s *testSite) close() {
 	}
 }
 
-// serviceCmd is the script's hand at the service: service down | up | fault STATUS | answer BODY | poison TEXT | well |
+// serviceCmd is the script's hand at the service: service down | up | fault STATUS | unknown ID | answer BODY | poison TEXT | well |
 // forget TEXT | double TEXT (events with it) | stranger RULE TIME (an event of another's) |
 // refuse primary|secondary|both|none | rotate | list NAME | page SIZE | got WHAT.
 func (s *testSite) serviceCmd(ts *testscript.TestScript, neg bool, args []string) {
@@ -155,6 +155,15 @@ func (s *testSite) serviceCmd(ts *testscript.TestScript, neg bool, args []string
 			c.Fault = func(call cloudtest.Call) *cloudtest.Fault {
 				if strings.Contains(string(call.Body), arg) {
 					return &cloudtest.Fault{Status: http.StatusBadRequest}
+				}
+				return nil
+			}
+		})
+	case "unknown":
+		s.store.Adjust(func(c *cloudtest.Service) {
+			c.Fault = func(call cloudtest.Call) *cloudtest.Fault {
+				if strings.Contains(call.Path, arg) {
+					return &cloudtest.Fault{Status: http.StatusNotFound}
 				}
 				return nil
 			}

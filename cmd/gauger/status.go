@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,16 +17,34 @@ import (
 	"gauger/config"
 )
 
-func statusCommand(c *call) *cobra.Command {
-	return takes(newCommand(c, "status", "is it reading, is it sending, what is wrong", runStatus), 0, "status takes no arguments")
+type statusOptions struct {
+	all bool
 }
 
-// runStatus answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
-func runStatus(ctx context.Context, c *call, _ []string) error {
+func statusCommand(c *call) *cobra.Command {
+	o := &statusOptions{}
+	cmd := takes(newCommand(c, "status [--all]", "is it reading, is it sending, what is wrong", o.run), 0, "status takes no arguments")
+	cmd.Flags().BoolVar(&o.all, "all", false, "on a terminal too: every problem, point, line and stream")
+	return cmd
+}
+
+// statusLimit is how long a status may take once the daemon has answered at all. It waits for the ledger and the disk.
+const statusLimit = 4 * time.Second
+
+// run answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
+func (o *statusOptions) run(ctx context.Context, c *call, _ []string) error {
 	var s control.Status
 	err := withConnection(c, func(d *connection) error {
+		if d.remote != nil {
+			var stop context.CancelFunc
+			ctx, stop = context.WithTimeoutCause(ctx, statusLimit, errNoStatus)
+			defer stop()
+		}
 		err := d.request(ctx, "status", control.None{}, &s)
 		s.Daemon = d.remote != nil
+		if err != nil && context.Cause(ctx) == errNoStatus {
+			return errNoStatus
+		}
 		return err
 	})
 	switch {
@@ -39,28 +55,54 @@ func runStatus(ctx context.Context, c *call, _ []string) error {
 		s.Hints = append([]string{}, s.Hints...)
 		return printJSON(c.out, s)
 	}
-	return (&statusPage{s: s, h: findSite(c)}).print(c.out)
+	t := newTable(c.out)
+	return (&statusPage{s: s, h: findSite(c), t: t, short: t.width > 0 && !o.all}).print()
 }
+
+// errNoStatus says that the daemon is there and does not come to an answer.
+var errNoStatus = fmt.Errorf("gauger runs and has not answered for %s, since it waits for its disk or is overloaded: look at `journalctl -u gauger` and `dmesg`; `systemctl restart gauger` loses nothing", statusLimit)
 
 // statusPage is the status as text.
 type statusPage struct {
-	s control.Status
-	h site
-	t *tabwriter.Writer
+	s     control.Status
+	h     site
+	t     *table
+	short bool // what a person wants to know first, on one screen
 }
 
-func (p *statusPage) print(w io.Writer) error {
-	p.t = tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+// shortList is how many lines of a kind are on the one screen.
+const shortList = 5
+
+// shown are the first of so many lines, and how many are left out.
+func (p *statusPage) shown(n int) (first, left int) {
+	if !p.short || n <= shortList {
+		return n, 0
+	}
+	return shortList, n - shortList
+}
+
+func (p *statusPage) print() error {
 	p.printf("%s", p.headline())
 	p.printf("%s (%s), gauger %s, %s here, clock %s", p.s.Site, p.s.ID, p.s.Version, timeText(p.s.Now, p.h.zone()), p.s.Clock)
-	for _, problem := range p.s.Problems {
+	p.answers()
+	first, left := p.shown(len(p.s.Problems))
+	for _, problem := range p.s.Problems[:first] {
 		p.printf("  ! %s", problem)
+	}
+	if left > 0 {
+		p.printf("  ! and %d more: `gauger status --all`", left)
 	}
 	for _, hint := range p.s.Hints {
 		p.printf("  hint: %s", hint)
 	}
 	p.tanks()
 	p.badPoints()
+	if p.short {
+		if p.s.Shut == "" {
+			p.lastTicket()
+		}
+		return p.t.Flush()
+	}
 	p.unwatched()
 	p.unusedReadings()
 	p.modbusLines()
@@ -72,6 +114,19 @@ func (p *statusPage) print(w io.Writer) error {
 		p.flash()
 	}
 	return p.t.Flush()
+}
+
+// stateWords say it without colour.
+var stateWords = map[string]string{control.Well: "ok", control.Unknown: "not seen", control.Bad: "NOT OK"}
+
+// answers are the four lines that matter, each with what was seen. Only what was seen to be well is.
+func (p *statusPage) answers() {
+	if !p.s.Daemon {
+		return // the first line says it
+	}
+	for _, a := range p.s.Answers {
+		p.printf("  %s\t%s\t%s", a.About, stateWords[a.State], a.Text)
+	}
 }
 
 func (p *statusPage) printf(format string, args ...any) { fmt.Fprintf(p.t, format+"\n", args...) }
@@ -119,6 +174,8 @@ func (p *statusPage) sending() string {
 		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
 	case p.s.Waiting() == 0 && p.s.ClockUnset():
 		return "NOT SENDING: what is made waits until the clock is set"
+	case p.s.Waiting() == 0 && p.s.Reached.IsZero():
+		return "nothing waits, and the service was never reached"
 	case p.s.Waiting() == 0:
 		return "everything is sent"
 	case p.s.WaitsForLinkOnly():
@@ -126,7 +183,7 @@ func (p *statusPage) sending() string {
 	case p.s.Overdue():
 		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, timeText(p.s.Oldest, p.h.zone()))
 	}
-	if n := p.s.IsolatedCount(); n > 0 {
+	if n := p.s.Apart(); n > 0 {
 		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, countText(n, "id"))
 	}
 	return "sending, " + waiting + " on the way"
@@ -160,19 +217,25 @@ func (p *statusPage) tanks() {
 
 // badPoints names what is not read, and why.
 func (p *statusPage) badPoints() {
-	head := "\nNOT GOOD\t"
+	var rows [][3]string
 	for _, x := range p.s.Points {
 		if x.Quality != "good" {
-			p.printf("%s%s\t%s\t%s", head, x.Point, x.Quality, x.Error)
-			head = "\t"
+			rows = append(rows, [3]string{string(x.Point), x.Quality, x.Error})
 		}
 	}
-	if !p.s.Daemon {
-		return
+	if p.s.Daemon {
+		for _, name := range p.unread() {
+			rows = append(rows, [3]string{string(name), "", "no reading yet"})
+		}
 	}
-	for _, name := range p.unread() {
-		p.printf("%s%s\t\tno reading yet", head, name)
+	head := "\nNOT GOOD\t"
+	first, left := p.shown(len(rows))
+	for _, r := range rows[:first] {
+		p.printf("%s%s\t%s\t%s", head, r[0], r[1], r[2])
 		head = "\t"
+	}
+	if left > 0 {
+		p.printf("and %d more: `gauger status --all`", left)
 	}
 }
 
@@ -225,7 +288,14 @@ func (p *statusPage) unusedReadings() {
 func (p *statusPage) lastTicket() {
 	zone := p.h.zone()
 	if l := p.s.Last; l != nil {
-		p.printf("\nlast ticket\t%s\t%s to %s", l.Number, timeText(l.Start, zone), l.End.In(zone).Format("15:04"))
+		text := l.Tank
+		if l.Load != nil {
+			text += fmt.Sprintf(", %.1f bbl", l.Load.GaugeBbl)
+		}
+		if p.s.Stands != "" {
+			text += ", " + strings.Replace(p.s.Stands, "dead", "REFUSED: see `gauger outbox dead`", 1)
+		}
+		p.printf("\nlast ticket\t%s\t%s to %s\t%s", l.Number, timeText(l.Start, zone), l.End.In(zone).Format("15:04"), text)
 	} else {
 		p.printf("\nno ticket yet")
 	}

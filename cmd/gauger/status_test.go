@@ -48,6 +48,10 @@ func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
 	}
 	p.s.Clock = "set"
 	p.s.Streams = nil
+	if got := p.sending(); got != "nothing waits, and the service was never reached" {
+		t.Errorf("with a service that never answered: %s", got)
+	}
+	p.s.Reached = time.Now()
 	if got := p.sending(); got != "everything is sent" {
 		t.Errorf("with the clock set: %s", got)
 	}
@@ -56,8 +60,8 @@ func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
 // TestAHintIsNoAlarm: it stands below what is wrong, without the mark of a problem.
 func TestAHintIsNoAlarm(t *testing.T) {
 	var out strings.Builder
-	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}}
-	if err := p.print(&out); err != nil {
+	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}, t: newTable(&out)}
+	if err := p.print(); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\n  ! the clock is not set\n  hint: look here\n") {
@@ -92,8 +96,8 @@ func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		p := statusPage{s: control.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}}
-		if err := p.print(&out); err != nil {
+		p := statusPage{s: control.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}, t: newTable(&out)}
+		if err := p.print(); err != nil {
 			t.Fatal(err)
 		}
 		if _, got, _ := strings.Cut(out.String(), "NOT WATCHED"); c.want == "" && got != "" || !strings.Contains(out.String(), c.want) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
@@ -33,7 +32,7 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 		return printJSON(c.out, rows)
 	}
 	zone := findSite(c).zone()
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	t := newTable(c.out)
 	fmt.Fprintln(t, "TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK")
 	for _, r := range rows {
 		last := "-"

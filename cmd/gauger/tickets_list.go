@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gauger/agent/ledger"
@@ -64,7 +63,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 
 // printTickets prints the tickets, and what each production day comes to.
 func printTickets(c *call, h site, rows []ticketRow) error {
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	t := newTable(c.out)
 	fmt.Fprintln(t, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK")
 	days := []string{}
 	for i := range rows {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 )
@@ -35,7 +34,7 @@ func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) er
 		return printJSON(c.out, r)
 	}
 	h := findSite(c)
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	t := newTable(c.out)
 	for _, line := range r.evidence(h) {
 		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
 	}

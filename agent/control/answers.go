@@ -1,0 +1,155 @@
+package control
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
+)
+
+// Answer is one line of what a person wants to know first. It is well only when that was seen: a service that was never
+// reached is not well because nothing waits.
+type Answer struct {
+	About string `json:"about"` // reading, sending, clock or keys
+	State string `json:"state"` // well, unknown or bad
+	Text  string `json:"text"`
+}
+
+// The states of an answer.
+const (
+	Well    = "well"
+	Unknown = "unknown"
+	Bad     = "bad"
+)
+
+// Ago is how long ago something was, as people say it; at least a second.
+func Ago(now, at time.Time) string {
+	d := max(now.Sub(at), time.Second)
+	for _, u := range []struct {
+		of   time.Duration
+		name string
+	}{{24 * time.Hour, "days"}, {time.Hour, "h"}, {time.Minute, "min"}} {
+		if d >= 2*u.of {
+			return fmt.Sprintf("%d %s ago", d/u.of, u.name)
+		}
+	}
+	return fmt.Sprintf("%d s ago", d/time.Second)
+}
+
+func (s Status) readingAnswer() Answer {
+	good := 0
+	var newest time.Time
+	for _, x := range s.Points {
+		if x.Quality != "good" {
+			continue
+		}
+		if good++; x.At.After(newest) {
+			newest = x.At
+		}
+	}
+	a := Answer{"reading", Well, fmt.Sprintf("%d of %s good, the newest %s", good, ledger.Plural(len(s.Points), "point"), Ago(s.Now, newest))}
+	var blind []string
+	for _, t := range s.Tanks {
+		if t.Quality != "good" {
+			blind = append(blind, t.ID)
+		}
+	}
+	switch {
+	case !s.Daemon:
+		a.State, a.Text = Bad, "gauger is not running"
+	case len(s.Points) == 0:
+		a.State, a.Text = Unknown, "nothing was read yet"
+	case good == 0:
+		a.State, a.Text = Bad, "none of "+ledger.Plural(len(s.Points), "point")+" is good"
+	case good < len(s.Points) || len(blind) > 0:
+		a.State = Bad
+	}
+	if len(blind) > 0 && good > 0 && s.Daemon {
+		a.Text += "; no good level of " + strings.Join(blind, ", ")
+	}
+	return a
+}
+
+func (s Status) sendingAnswer() Answer {
+	seen := "the service has taken nothing yet"
+	if !s.Reached.IsZero() {
+		seen = "the service last answered " + Ago(s.Now, s.Reached)
+	}
+	waiting := ledger.Plural(int(s.Waiting()), "record")
+	a := Answer{"sending", Well, "nothing waits, " + seen}
+	switch {
+	case !s.Daemon:
+		return Answer{"sending", Bad, waiting + " waiting, gauger is not running"}
+	case s.Shut != "":
+		return Answer{"sending", Bad, "the outbox cannot be opened"}
+	case s.Waiting() == 0 && s.ClockUnset():
+		return Answer{"sending", Bad, "what is made waits until the clock is set"}
+	case s.Waiting() > 0 && s.WaitsForLinkOnly():
+		a.Text = waiting + " waiting by the link's plan, " + seen
+	case s.Overdue():
+		return Answer{"sending", Bad, fmt.Sprintf("%s waiting, the oldest queued %s; %s", waiting, Ago(s.Now, s.Oldest), seen)}
+	case s.Apart() > 0:
+		return Answer{"sending", Bad, fmt.Sprintf("%s waiting, what is for %s is not taken; %s", waiting, ledger.Plural(s.Apart(), "id"), seen)}
+	case s.Waiting() > 0:
+		a.Text = waiting + " on the way, " + seen
+	}
+	if s.Reached.IsZero() {
+		a.State = Unknown
+	}
+	return a
+}
+
+func (s Status) clockAnswer(off time.Duration) Answer {
+	switch {
+	case s.ClockUnset():
+		return Answer{"clock", Bad, "not set; tickets, events and values wait for it"}
+	case off != 0:
+		return Answer{"clock", Bad, fmt.Sprintf("set by %s, and nothing has confirmed it", off.Round(time.Second))}
+	case s.Clock == clock.Trusted.String():
+		return Answer{"clock", Well, "trusted: it was confirmed from outside"}
+	}
+	return Answer{"clock", Unknown, s.Clock + ": nothing outside has confirmed it"}
+}
+
+// keysAnswer says which keys work. Of a slot with several values the best one counts.
+func keysAnswer(all []keys.Status, now time.Time) Answer {
+	state := map[string]string{}
+	var used, ends time.Time
+	for _, k := range all {
+		if best := state[k.Slot]; best == "" || k.State == "proven" || best == "refused" {
+			state[k.Slot] = k.State
+		}
+		if k.Accepted.After(used) {
+			used = k.Accepted
+		}
+		if k.State == "proven" && !k.Expires.IsZero() && (ends.IsZero() || k.Expires.Before(ends)) {
+			ends = k.Expires
+		}
+	}
+	a := Answer{"keys", Well, "both work"}
+	p, q := state["primary"], state["secondary"]
+	switch {
+	case p == "proven" && q == "proven":
+	case p == "proven" || q == "proven":
+		a.Text = "one works, the other is not known to"
+		if p == "refused" || q == "refused" {
+			a.State, a.Text = Bad, "one works, the other is refused"
+		}
+	case p == "" && q == "":
+		return Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}
+	case p != "untried" && q != "untried":
+		return Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}
+	default:
+		return Answer{"keys", Unknown, "none has sent a record yet"}
+	}
+	if !used.IsZero() {
+		a.Text += ", last used " + Ago(now, used)
+	}
+	if days := int(ends.Sub(now).Hours() / 24); !ends.IsZero() {
+		a.Text += fmt.Sprintf(", good for %d days", max(0, days))
+	}
+	return a
+}

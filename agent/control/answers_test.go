@@ -1,0 +1,80 @@
+package control
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gauger/agent/cloud/keys"
+	"gauger/agent/eventrules"
+	"gauger/agent/ledger"
+	"gauger/collectors"
+	"gauger/outbox"
+)
+
+// Well is only what was seen to be so.
+func TestNothingIsWellThatWasNotSeen(t *testing.T) {
+	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	good := []PointReading{{Point: "plc/level", Quality: "good", At: now.Add(-3 * time.Second)}}
+	one := map[string]outbox.Counts{ledger.Memos: {Waiting: 1}}
+	key := func(slot, state string) keys.Status { return keys.Status{Slot: slot, State: state} }
+	for what, x := range map[string]struct {
+		got  Answer
+		want Answer
+	}{
+		"points":          {Status{Daemon: true, Now: now, Points: good}.readingAnswer(), Answer{"reading", Well, "1 of 1 point good, the newest 3 s ago"}},
+		"no point":        {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
+		"no daemon":       {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
+		"never reached":   {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},
+		"reached":         {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, the service last answered 2 min ago"}},
+		"overdue":         {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
+		"an unknown id":   {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; the service last answered 1 s ago"}},
+		"an unset clock":  {Status{Clock: "unset"}.clockAnswer(0), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
+		"a lone clock":    {Status{Clock: "assumed"}.clockAnswer(0), Answer{"clock", Unknown, "assumed: nothing outside has confirmed it"}},
+		"a trusted clock": {Status{Clock: "trusted"}.clockAnswer(0), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
+		"untried keys":    {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "none has sent a record yet"}},
+		"one refused":     {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused")}, now), Answer{"keys", Bad, "one works, the other is refused"}},
+		"both refused":    {keysAnswer([]keys.Status{key("primary", "refused"), key("secondary", "refused")}, now), Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}},
+		"no key":          {keysAnswer(nil, now), Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: %+v, want %+v", what, x.got, x.want)
+		}
+	}
+}
+
+// Equal problems are one with a count, and each says what to do.
+func TestEqualProblemsAreOne(t *testing.T) {
+	d := &Server{}
+	d.Site.Zone = time.UTC
+	var open []ledger.Episode
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	for i, unit := range []string{"a", "b", "c", "d", "e"} {
+		open = append(open, ledger.Episode{Rule: eventrules.CommLoss, Source: unit, Note: "no answer within 1s", Since: at.Add(-time.Duration(i) * time.Minute)})
+	}
+	open = append(open, ledger.Episode{Rule: "Low battery", Source: "rtu/battery", Since: at})
+	got := d.episodeProblems(open)
+	if len(got) != 2 || got[0].Count != 5 || got[0].Cost != Readings || got[1].Cost != Rest {
+		t.Fatalf("%+v", got)
+	}
+	const want = "comm-loss: a, b, c, 2 others since 2026-03-02 08:56 (no answer within 1s): look at power, cable, address and link; it ends by itself"
+	if got[0].sentence() != want || !strings.HasPrefix(got[1].sentence(), "Low battery: rtu/battery since ") {
+		t.Errorf("%q, %q", got[0].sentence(), got[1].sentence())
+	}
+}
+
+// What costs tickets is told before what costs readings, and that before the rest.
+func TestTheDearestProblemIsTheFirst(t *testing.T) {
+	for rule, want := range map[string]string{
+		eventrules.KeyRefused: Tickets, eventrules.OutboxFull: Tickets, eventrules.Stuck: Tickets, eventrules.CommLoss: Readings,
+		eventrules.Silent: Readings, eventrules.ConfigChanged: Rest, "Low battery": Rest,
+	} {
+		if got := eventCost(rule); got != want {
+			t.Errorf("%s costs %s, want %s", rule, got, want)
+		}
+	}
+	s := Status{Tanks: []ledger.TankStatus{{ID: "TK-1", Quality: collectors.Bad.String(), Error: "outside the tank"}}}
+	if p := s.tankProblems(); len(p) != 1 || p[0].Cost != Tickets {
+		t.Errorf("%+v", p)
+	}
+}
