@@ -77,7 +77,26 @@ func (p *point) decode(data []byte, at time.Time) collectors.Reading {
 	if p.unscaled {
 		r.Text = p.kind.Digits(bits)
 	}
+	if !p.table.IsBits() {
+		if o, found := p.kind.OtherOrder(p.order, data, raw, mostOf(p.unit)); found {
+			r.Quality = collectors.Uncertain
+			r.Err = fmt.Errorf("%s %s looks like another word order: try order: %s, or look with `gauger probe`", plainNumber(value), p.unit, o.Of(p.kind.Registers()))
+		}
+	}
 	return r
+}
+
+// mostOf is the greatest raw number that makes sense in a unit: of lengths and temperatures there are no large ones.
+func mostOf(u collectors.Unit) float64 {
+	_, temperature := u.Fahrenheit(0)
+	switch strings.ToLower(string(u)) {
+	case "in", "ft", "m", "cm", "mm", "%":
+		return 1e6
+	}
+	if temperature {
+		return 1e6
+	}
+	return 1e15
 }
 
 // rawBits are the point's bits as one number.

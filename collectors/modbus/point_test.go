@@ -203,3 +203,28 @@ func oneIf(on bool) float64 {
 	}
 	return 0
 }
+
+// A float of no sensible size that is one in another word order is shown and makes no ticket; zero, and what makes sense, is good.
+func TestAnotherWordOrderIsUncertain(t *testing.T) {
+	for _, c := range []struct {
+		order, unit string
+		words       []byte
+		says        string
+	}{
+		{"ABCD", "in", []byte{0x03, 0x04, 0x43, 0x2B}, "e-37 in looks like another word order: try order: CDAB, or look with `gauger probe`"},
+		{"ABCD", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, "looks like another word order: try order: CDAB"},
+		{"CDAB", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, ""},
+		{"ABCD", "in", []byte{0, 0, 0, 0}, ""},
+		{"ABCD", "", []byte{0x4F, 0xC5, 0x43, 0x38}, ""}, // a count may be as large
+		{"ABCD", "in", []byte{0x00, 0x00, 0x00, 0x12}, ""},
+	} {
+		made, err := compile(Device{Name: "d", URL: "tcp://site", Points: []Point{{Name: "p", Holding: new(100), Type: "float32", Order: c.order, Unit: c.unit}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := made[0].decode(c.words, testTime)
+		if (r.Quality == collectors.Uncertain) != (c.says != "") || c.says != "" && !strings.Contains(r.Err.Error(), c.says) {
+			t.Errorf("%s %s % X: %v, %v, %v", c.order, c.unit, c.words, r.Value, r.Quality, r.Err)
+		}
+	}
+}
