@@ -63,6 +63,7 @@ type LineStatus struct {
 	CrossTalk  uint64        `json:"cross_talk"`
 	Reconnects uint64        `json:"reconnects"`
 	Mismatches uint64        `json:"mismatches"`
+	Down       uint64        `json:"down"` // requests for which the line could not be opened, or went away
 	Rounds     []RoundStatus `json:"rounds"`
 }
 

@@ -172,7 +172,7 @@ func lineStatuses(lines *line.Lines) (all []control.LineStatus) {
 		n := l.Stats()
 		s := control.LineStatus{
 			Line: l.URL(), Load: n.Load, Busy: n.Busy.Seconds(), Requests: n.Requests, Timeouts: n.Timeouts, Exceptions: n.Exceptions,
-			BadFrames: n.BadFrames, Late: n.Late, CrossTalk: n.CrossTalk, Reconnects: max(n.Opened, 1) - 1, Mismatches: n.Mismatches,
+			BadFrames: n.BadFrames, Late: n.Late, CrossTalk: n.CrossTalk, Reconnects: max(n.Opened, 1) - 1, Mismatches: n.Mismatches, Down: n.Down,
 			Rounds: []control.RoundStatus{},
 		}
 		for _, r := range l.Rounds() {

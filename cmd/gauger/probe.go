@@ -78,6 +78,12 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 		q.Table = line.Input
 	}
 	seen, err := survey.Probe(ctx, borrowed, q)
+	switch {
+	case line.RefusesAddress(err):
+		err = fmt.Errorf("%w; manuals often count from 1, the wire from 0: try %d, or --kind input", err, max(a.Address-1, 0))
+	case errors.Is(err, line.ErrSilent):
+		err = fmt.Errorf("%w; `gauger scan %s` finds which unit ids answer", err, a.URL)
+	}
 	if err != nil {
 		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
 	}

@@ -365,7 +365,7 @@ func (p *statusPage) modbusLines() {
 		for _, r := range l.Rounds {
 			round += r.Took
 		}
-		p.printf("%s%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", head, l.Line, 100*l.Load, durationText(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts, l.Exceptions, l.BadFrames, l.Reconnects)
+		p.printf("%s%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", head, l.Line, 100*l.Load, durationText(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts+l.Down, l.Exceptions, l.BadFrames, l.Reconnects)
 		head = ""
 	}
 }

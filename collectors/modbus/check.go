@@ -219,6 +219,9 @@ func (d Device) Warnings(named bool) (all []collectors.Problem) {
 		all = append(all, collectors.Problem{Path: "modbus", Message: at.Place + " is another adapter after a restart or when it was pulled out; " +
 			"ls -l /dev/serial/by-id shows the name that stays"})
 	}
+	if usual, odd := at.OddBaud(); err == nil && odd {
+		all = append(all, collectors.Problem{Path: "modbus", Message: fmt.Sprintf("hardly any device has this baud rate; did you mean baud=%d?", usual)})
+	}
 	if d.Share != "" && !named && share.IsReachable(d.Share) {
 		all = append(all, collectors.Problem{Path: "share", Message: d.Share + " can be read by everyone who reaches this box, since Modbus has no password; " +
 			"127.0.0.1 for programs on the box itself, share.masters for who else may"})

@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"gauger/collectors"
@@ -58,11 +59,15 @@ func (s *round) run(ctx context.Context) *round {
 // request asks for one block and turns it into readings. It is true when every point of it was answered with data.
 func (s *round) request(ctx context.Context, b block) bool {
 	s.asked = time.Time{}
-	why := s.skipRest
-	if why == nil {
-		why = s.device.whyParked(b.Span)
+	if why := s.skipRest; why != nil {
+		if !errors.Is(why, line.ErrDown) {
+			why = fmt.Errorf("%s was not asked for, after the request before it: %w", b.Span, why)
+		}
+		s.markBad(b, why)
+		s.lastError = s.skipRest
+		return false
 	}
-	if why != nil {
+	if why := s.device.whyParked(b.Span); why != nil {
 		s.markBad(b, why)
 		return false
 	}

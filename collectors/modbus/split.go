@@ -3,6 +3,7 @@ package modbus
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -47,6 +48,9 @@ const unitGoneAfter = 8
 // that one stays Bad.
 func (s *round) split(ctx context.Context, b block, why error) bool {
 	if b.spans == 1 {
+		if e, refused := errors.AsType[*line.Exception](why); refused && e.Code == 2 {
+			why = fmt.Errorf("%w; manuals often count from 1, the wire from 0: `gauger probe` shows the neighbours", why)
+		}
 		s.markBad(b, why)
 		s.device.park(b.Span, why)
 		return false

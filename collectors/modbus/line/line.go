@@ -142,6 +142,9 @@ func (l *Line) requestError(r Request, err error) error {
 		l.stats.exceptions.Add(1)
 		err = &Exception{refusal.ExceptionCode}
 	}
+	if errors.Is(err, ErrDown) || errors.Is(err, ErrGone) {
+		l.stats.down.Add(1)
+	}
 	return fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
 }
 

@@ -49,6 +49,18 @@ func (o serialParams) frameGap() time.Duration {
 	return o.charTime() * 7 / 2
 }
 
+// usualBauds are the rates that devices have.
+var usualBauds = []int{300, 600, 1200, 2400, 4800, 9600, 14400, 19200, 28800, 38400, 56000, 57600, 76800, 115200, 128000, 187500, 230400, 250000, 256000, 460800, 500000, 921600, 1000000, 1500000, 2000000, 3000000, 4000000}
+
+// OddBaud says of a serial line whether hardly any device has its rate, and which rate is next to it.
+func (e Endpoint) OddBaud() (usual int, odd bool) {
+	if !e.IsSerial() || slices.Contains(usualBauds, e.serial.baud) {
+		return 0, false
+	}
+	far := func(b int) int { return max(b-e.serial.baud, e.serial.baud-b) }
+	return slices.MinFunc(usualBauds, func(a, b int) int { return far(a) - far(b) }), true
+}
+
 var serialKeys = []string{"baud", "data", "parity", "stop"}
 
 func (o *serialParams) set(key, value string) error {

@@ -16,6 +16,7 @@ type Stats struct {
 	CrossTalk  uint64 // answers dropped because another unit or function sent them
 	Opened     uint64 // times that the socket or port was opened; reconnects are this less one
 	Mismatches uint64 // values that two requests did not agree on
+	Down       uint64 // requests for which the socket or port could not be opened, or went away
 	// Busy is the time that requests had the line, their time-outs and silences included.
 	Busy time.Duration
 	// Load is the share of the last minute or two in which they did, from 0 to 1.
@@ -23,7 +24,7 @@ type Stats struct {
 }
 
 type counters struct {
-	requests, timeouts, exceptions, badFrames, late, crossTalk, opened, mismatches atomic.Uint64
+	requests, timeouts, exceptions, badFrames, late, crossTalk, opened, mismatches, down atomic.Uint64
 
 	busyTime busyTime
 }
@@ -41,6 +42,7 @@ func (c *counters) read() Stats {
 		CrossTalk:  c.crossTalk.Load(),
 		Opened:     c.opened.Load(),
 		Mismatches: c.mismatches.Load(),
+		Down:       c.down.Load(),
 	}
 }
 
