@@ -2,13 +2,19 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"gauger/agent"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/control"
+	"gauger/agent/eventrules"
+	"gauger/config"
 )
 
 func keysShowCommand(c *call) *cobra.Command {
@@ -17,23 +23,23 @@ func keysShowCommand(c *call) *cobra.Command {
 
 // runKeysShow lists the subscription keys in plain words, never their values.
 func runKeysShow(ctx context.Context, c *call, _ []string) error {
-	all, running := []keys.Status{}, false
+	all, running, unread := []keys.Status{}, false, map[string]string{}
 	err := withConnection(c, func(d *connection) error {
 		running = d.remote != nil
-		return d.request(ctx, "keys.show", control.None{}, &all)
+		return errors.Join(d.request(ctx, "keys.show", control.None{}, &all), d.unreadKeys(ctx, c, unread))
 	})
 	switch {
 	case err != nil:
 		return err
 	case c.json():
 		return printJSON(c.out, all)
-	case len(all) == 0:
+	case len(all) == 0 && len(unread) == 0:
 		_, err := fmt.Fprintln(c.out, "there is no key; `gauger keys set primary` takes one, or put one where service.primary_key says")
 		return err
 	}
 	at := findSite(c).zone()
 	t := newTable(c.out)
-	for _, line := range keySentences(all, running, at) {
+	for _, line := range keySentences(all, unread, running, at) {
 		fmt.Fprintln(t, line)
 	}
 	fmt.Fprintln(t)
@@ -47,7 +53,7 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 
 // keySentences say what a person at the site wants to know: does a key work, until when, who renews it, what is to be
 // done.
-func keySentences(all []keys.Status, running bool, at *time.Location) []string {
+func keySentences(all []keys.Status, unread map[string]string, running bool, at *time.Location) []string {
 	var lines []string
 	works, tried := 0, 0
 	for _, slot := range []string{"primary", "secondary"} {
@@ -56,6 +62,10 @@ func keySentences(all []keys.Status, running bool, at *time.Location) []string {
 			if k.Slot == slot {
 				values = append(values, k)
 			}
+		}
+		if why := unread[slot]; why != "" && len(values) == 0 {
+			lines = append(lines, fmt.Sprintf("The %s key cannot be read: %s", slot, why))
+			continue
 		}
 		if len(values) == 0 {
 			lines = append(lines, fmt.Sprintf("The %s key is missing. With one key alone a refused key stops the sending: `gauger keys set %s` takes it.", slot, slot))
@@ -73,13 +83,15 @@ func keySentences(all []keys.Status, running bool, at *time.Location) []string {
 		if best.State != "refused" {
 			tried++
 		}
-		lines = append(lines, keySentence(slot, best, at))
+		lines = append(lines, keySentence(slot, best, at, !usable(all)))
 		if values[0].Warning != "" {
 			lines = append(lines, "WARNING: "+values[0].Warning+".")
 		}
 	}
 	head := "A key works, and records are sent with it."
 	switch {
+	case len(all) == 0 && len(unread) > 0:
+		head = "NO KEY CAN BE READ: nothing is sent, everything is kept."
 	case tried == 0:
 		head = "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`."
 	case works == 0:
@@ -93,10 +105,44 @@ func keySentences(all []keys.Status, running bool, at *time.Location) []string {
 	return append([]string{head}, lines...)
 }
 
+// usable says whether there is a value that the service does not refuse.
+func usable(all []keys.Status) bool {
+	return slices.ContainsFunc(all, func(k keys.Status) bool { return k.State != "refused" })
+}
+
+// unreadKeys says of each slot whose configured key cannot be read why: the running gauger's own word, else what this user meets.
+func (d *connection) unreadKeys(ctx context.Context, c *call, why map[string]string) error {
+	if d.remote == nil {
+		cfg, err := config.Load(c.config)
+		if err != nil {
+			return asConfigError(err)
+		}
+		for slot, from := range map[string]config.Secret{"primary": cfg.Service.PrimaryKey, "secondary": cfg.Service.SecondaryKey} {
+			if _, err := readConfigured(from); err != nil {
+				why[slot] = err.Error()
+			}
+		}
+		return nil
+	}
+	var s control.Status
+	if err := d.request(ctx, "status", control.None{}, &s); err != nil {
+		return err
+	}
+	for _, e := range s.Open {
+		slot, ok := strings.CutSuffix(strings.TrimPrefix(e.Source, agent.ServiceSource), "_key")
+		if ok && e.Rule == eventrules.ServiceSettings {
+			why[slot] = e.Note
+		}
+	}
+	return nil
+}
+
 // keySentence is one key in words.
-func keySentence(slot string, k keys.Status, at *time.Location) string {
+func keySentence(slot string, k keys.Status, at *time.Location, none bool) string {
 	text := fmt.Sprintf("The %s key ", slot)
 	switch {
+	case k.State == "refused" && none:
+		text += "is refused since " + timeText(k.Refused, at) + ", and no other works with which gauger could ask for a new one"
 	case k.State == "refused":
 		text += "is refused since " + timeText(k.Refused, at) + ". gauger asks for a new one with the other key by itself"
 	case k.State == "proven" && !k.Accepted.IsZero():

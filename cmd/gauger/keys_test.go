@@ -91,10 +91,10 @@ func TestKeysInPlainWords(t *testing.T) {
 			"The secondary key works; it ends about 2027-03-25; it is renewed by itself 2027-03-08 07:00, nothing to do.|" +
 			"WARNING: the secondary key ends in 7 days."},
 		{[]keys.Status{refused}, "NO KEY WORKS: nothing is sent, everything is kept. Get a new key from whoever runs the service and give it with `gauger keys set primary`.|" +
-			"The primary key is refused since 2027-03-02 07:00. gauger asks for a new one with the other key by itself; if that lasts for a day, give one with `gauger keys set primary`.|" +
+			"The primary key is refused since 2027-03-02 07:00, and no other works with which gauger could ask for a new one; if that lasts for a day, give one with `gauger keys set primary`.|" +
 			"The secondary key is missing. With one key alone a refused key stops the sending: `gauger keys set secondary` takes it."},
 	} {
-		if got := strings.Join(keySentences(c.keys, true, time.UTC), "|"); got != c.want {
+		if got := strings.Join(keySentences(c.keys, nil, true, time.UTC), "|"); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
 		}
 	}
@@ -108,5 +108,15 @@ func TestSecretInterrupted(t *testing.T) {
 	cancel()
 	if _, err := readSecret(ctx, &call{in: in}, "", "the key"); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("%v", err)
+	}
+}
+
+// A key whose file cannot be read is not missing: why is told.
+func TestAKeyThatCannotBeReadIsNotMissing(t *testing.T) {
+	got := strings.Join(keySentences(nil, map[string]string{"primary": "open /etc/gauger/primary-key: permission denied"}, true, time.UTC), "|")
+	const want = "NO KEY CAN BE READ: nothing is sent, everything is kept.|The primary key cannot be read: open /etc/gauger/primary-key: permission denied|" +
+		"The secondary key is missing. With one key alone a refused key stops the sending: `gauger keys set secondary` takes it."
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
