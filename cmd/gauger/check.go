@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -80,6 +81,9 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	}
 	if err != nil {
 		return asConfigError(err)
+	}
+	if u, err := url.Parse(cfg.Service.URL); err == nil && strings.HasSuffix("."+u.Hostname(), ".example.com") {
+		fmt.Fprintf(c.err, "warning: service.url is the example's, %s: write your service's, and look whether id, object and the devices' addresses are the example's too\n", u.Hostname())
 	}
 	if o.print {
 		return errors.Join(late, cfg.Print(c.out))

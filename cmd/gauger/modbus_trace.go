@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"gauger/agent/control"
+	"gauger/collectors"
+	"gauger/collectors/modbus"
 	"gauger/collectors/modbus/line"
+	"gauger/config"
 )
 
 // tracer prints frames, each as a line of words and the bytes below it.
@@ -64,6 +68,24 @@ func traceSpan(watch bool, wait time.Duration) string {
 	return ", for " + wait.String()
 }
 
+// speaks says whether one of the points is read on the line with this URL; without points, or a configuration that names them, any
+// line may be meant.
+func (h site) speaks(points []string, url string) bool {
+	if len(points) == 0 || h.cfg == nil {
+		return true
+	}
+	for _, d := range h.cfg.Devices {
+		o := config.Options[modbus.Device](d)
+		if o == nil || !slices.ContainsFunc(points, func(p string) bool { return strings.HasPrefix(p, d.Name+"/") }) {
+			continue
+		}
+		if at, err := line.ParseEndpoint(o.URL); err == nil && at.String() == url {
+			return true
+		}
+	}
+	return false
+}
+
 // tracedFromDaemon shows what the running gauger sends and hears, and the readings that it makes of it.
 func (r *readingPrinter) tracedFromDaemon(parent context.Context, t *modbusAccess, points []string, show tracer, watch bool, wait time.Duration) error {
 	ctx, cancel := context.WithCancel(parent)
@@ -72,14 +94,28 @@ func (r *readingPrinter) tracedFromDaemon(parent context.Context, t *modbusAcces
 		ctx, cancel = context.WithTimeout(ctx, wait)
 		defer cancel()
 	}
-	stop, err := t.trace(ctx, show.printFrame)
+	stop, err := t.trace(parent, func(f line.Frame) {
+		if r.site.speaks(points, f.URL) {
+			show.printFrame(f)
+		}
+	})
 	if err != nil {
 		return err
 	}
 	defer stop()
+	begun, wanted := time.Now(), map[collectors.Point]bool{}
+	for _, p := range points {
+		wanted[collectors.Point(p)] = true
+	}
 	err = t.daemon.Watch(ctx, points, func(s control.PointReading) error {
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		if s.Asked.IsZero() || s.Asked.After(begun) {
+			delete(wanted, s.Point)
+		}
+		if len(points) > 0 && len(wanted) == 0 && !watch {
+			defer cancel()
+		}
 		return r.print(s)
 	})
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {

@@ -71,6 +71,7 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 	if err := d.tellDoubts(shut.doubts); err != nil {
 		return err
 	}
+	d.server.ConfigOnDisk = configOnDisk(c.config, cfg.Hash(), bad)
 	if bad != nil {
 		log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
 	} else if err := keepLastGood(c.config, cfg); err != nil {

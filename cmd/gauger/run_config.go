@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,6 +47,41 @@ func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad,
 	fmt.Fprintln(c.err, err)
 	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+kept)
 	return good, err, nil
+}
+
+// configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. bad is why that is the last good
+// one; nil: it is the file's. The file is read again only when it has changed.
+func configOnDisk(path string, atWork uint32, bad error) func() string {
+	var mu sync.Mutex
+	var seen fs.FileInfo
+	var text string
+	return func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		info, err := os.Stat(path)
+		if err == nil && seen != nil && info.ModTime().Equal(seen.ModTime()) && info.Size() == seen.Size() {
+			return text
+		}
+		if err != nil {
+			return path + " cannot be found any more: what was in it is at work; put it back before the next start"
+		}
+		first := seen == nil
+		seen = info
+		cfg, err := config.Load(path)
+		switch {
+		case err != nil && bad == nil && !first:
+			text = path + " was changed and is bad; what was in it before is at work. `gauger check` shows every mistake; mend it before the next start"
+		case err != nil:
+			text = "" // the last good one is at work, and that is told
+		case bad != nil:
+			text = path + " is good again, and the last good one is still at work: `systemctl restart gauger` takes it"
+		case cfg.Hash() != atWork:
+			text = path + " was changed and is not at work: `systemctl restart gauger` takes it"
+		default:
+			text = ""
+		}
+		return text
+	}
 }
 
 // configDoubts of a configuration that is at work all the same: values that only `check` refuses, and that
