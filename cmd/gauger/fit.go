@@ -13,6 +13,9 @@ import (
 
 // terminalWidth is how many columns the terminal behind w has; 0: there is none, and what reads may be a program.
 func terminalWidth(w io.Writer) int {
+	if u, ok := w.(*unsteered); ok {
+		w = u.to
+	}
 	file, ok := w.(*os.File)
 	if !ok {
 		return 0

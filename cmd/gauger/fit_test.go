@@ -1,9 +1,12 @@
 package main
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 )
 
 // What is printed on a terminal is no wider than it, and loses no word; what goes into a pipe stays as it was.
@@ -47,10 +50,31 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 			t.Errorf("%q is not in\n%s", want, narrow.String())
 		}
 	}
+	if seen := terminalWidth(&unsteered{to: openTerminal(t, 80)}); seen != 80 {
+		t.Errorf("the terminal has %d columns, want 80", seen)
+	}
 	var pipe strings.Builder
 	p := newTable(&pipe)
 	p.WriteString("A\tB\nlonger\tx\n")
 	if err := p.Flush(); err != nil || pipe.String() != "A       B\nlonger  x\n" {
 		t.Errorf("%q, %v", pipe.String(), err)
 	}
+}
+
+// openTerminal is the master of a terminal with so many columns.
+func openTerminal(t *testing.T, columns uint16) *os.File {
+	t.Helper()
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := unix.IoctlSetWinsize(int(f.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: columns}); err != nil {
+		t.Fatal(err)
+	}
+	return f
 }
