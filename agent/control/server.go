@@ -183,13 +183,23 @@ func (d *Server) trustClock(context.Context, None) (None, error) {
 }
 
 func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
-	if _, ok := ledger.Operations[q.Stream]; !ok {
+	op, ok := ledger.Operations[q.Stream]
+	switch {
+	case !ok:
 		return QueuedRecord{}, fmt.Errorf("no operation of the service takes %q", q.Stream)
+	case op == cloud.SaveRunTickets:
+		return QueuedRecord{}, errors.New("a ticket is not queued as it is: `gauger tickets add` gives it its number and keeps who has written it")
+	case len(q.Address) > outbox.MaxAddress:
+		return QueuedRecord{}, fmt.Errorf("address: the id is longer than %d characters", outbox.MaxAddress)
+	}
+	body, err := d.Site.Wire.Checked(op, q.Address, q.Body)
+	if err != nil {
+		return QueuedRecord{}, fmt.Errorf("%s: %w; nothing was queued", q.Stream, err)
 	}
 	out := QueuedRecord{Stream: q.Stream}
-	err := d.Box.Update(func(tx *outbox.Tx) error {
+	err = d.Box.Update(func(tx *outbox.Tx) error {
 		out.Seq = tx.Append(q.Stream, outbox.Record{
-			Address: q.Address, Body: q.Body, At: time.Now().Round(0), Clock: byte(d.Clock.Grade(time.Now())), Config: d.Site.Config,
+			Address: q.Address, Body: body, At: time.Now().Round(0), Clock: byte(d.Clock.Grade(time.Now())), Config: d.Site.Config,
 		})
 		return nil
 	})

@@ -57,7 +57,10 @@ func linkDaemon(t *testing.T, url, settings string) *daemon {
 func queued(t *testing.T, d *daemon, stream, well string, body []byte, err error) {
 	t.Helper()
 	if err == nil {
-		_, err = d.server.Call(t.Context(), "queue", fmt.Appendf(nil, `{"stream":%q,"address":%q,"body":%s}`, stream, well, body))
+		err = d.box.Update(func(tx *outbox.Tx) error {
+			tx.Append(stream, outbox.Record{Address: well, Body: body, At: time.Now().Round(0)})
+			return nil
+		})
 	}
 	if err != nil {
 		t.Fatal(err)
