@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net"
+	"os/user"
 	"regexp"
 	"strings"
 	"time"
@@ -80,6 +81,7 @@ func (c *checker) checkSite() {
 	}
 	c.checkRecorder()
 	c.checkListen()
+	c.checkControl()
 }
 
 // mostReceiptDays bounds the days for which receipts are kept.
@@ -177,6 +179,26 @@ func (c *checker) checkListen() {
 	}
 	if !cloud.Loopback(host) {
 		c.warnf("http.listen", "everyone who reaches the box over the network can read the status page here; 127.0.0.1:%s is the box alone", port)
+	}
+}
+
+// checkControl checks the groups of the roles. One that this box has not is a warning: it may come with the next package.
+func (c *checker) checkControl() {
+	for _, role := range []struct {
+		path   string
+		groups []string
+	}{{"control.look", c.cfg.Control.Look}, {"control.operate", c.cfg.Control.Operate}, {"control.keys", c.cfg.Control.Keys}} {
+		if role.groups == nil && c.given(role.path) {
+			c.problemf(role.path, "empty; write [GROUP], or [] for root alone")
+		}
+		for i, name := range role.groups {
+			at := fmt.Sprintf("%s[%d]", role.path, i)
+			if strings.TrimSpace(name) == "" {
+				c.problemf(at, "empty; write the name of a group of the box")
+			} else if _, err := user.LookupGroup(name); err != nil {
+				c.warnf(at, "there is no group %s here, so nobody has the role through it; make it with groupadd, or write another", quote(name))
+			}
+		}
 	}
 }
 

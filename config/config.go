@@ -55,6 +55,7 @@ type Config struct {
 	Wells         []Well     `yaml:"wells" doc:"values that are sent for wells"`
 	HTTP          HTTP       `yaml:"http" doc:"local status page, /metrics and /healthz; off when absent"`
 	Share         Share      `yaml:"share" doc:"who may read the devices that are shared (share: of a Modbus device)"`
+	Control       Control    `yaml:"control" doc:"who of those who may connect to the control socket may do what; absent: they may do everything"`
 	Log           Log        `yaml:"log" doc:"the log on standard error"`
 
 	// Zone is TimeZone, resolved.
@@ -179,6 +180,14 @@ func (s Share) Prefixes() (all []netip.Prefix) {
 		all = append(all, netip.Prefix(n))
 	}
 	return all
+}
+
+// Control gives roles to groups of the box. They are among those who may connect at all, group gauger's members. A role that is
+// not given is everybody's; nil is not the same as no group.
+type Control struct {
+	Look    []string `yaml:"look" doc:"groups whose members may look; so may those who may operate or change keys. Default: all members of group gauger"`
+	Operate []string `yaml:"operate" doc:"groups whose members may change tickets, tanks and the outbox and scan lines. Default: all members of group gauger"`
+	Keys    []string `yaml:"keys" doc:"groups whose members may set and renew keys and log in. Default: all members of group gauger"`
 }
 
 // Log is the log on standard error.

@@ -63,26 +63,26 @@ func Listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// peer names the local user at the other end of a unix socket.
-func peer(c net.Conn) string {
+// peer is the local user at the other end of a unix socket; nobody when the kernel does not tell.
+func peer(c net.Conn) (who control.Caller) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
-		return ""
+		return who
 	}
 	raw, err := u.SyscallConn()
 	if err != nil {
-		return ""
+		return who
 	}
 	var cred *unix.Ucred
 	if err := raw.Control(func(fd uintptr) { cred, err = unix.GetsockoptUcred(int(fd), syscall.SOL_SOCKET, unix.SO_PEERCRED) }); err != nil || cred == nil {
-		return ""
+		return who
 	}
 	if cred.Uid == strangers {
 		if uid, ok := loginOf("/sys/fs/cgroup", int(cred.Pid)); ok {
-			return UserName(uid)
+			return control.Caller{UID: uid, PID: int(cred.Pid), Name: UserName(uid)}
 		}
 	}
-	return UserName(int(cred.Uid))
+	return control.Caller{UID: int(cred.Uid), PID: int(cred.Pid), Name: UserName(int(cred.Uid))}
 }
 
 // UserName is the name of a local user, or the number where there is none.
@@ -186,6 +186,11 @@ func watch(w http.ResponseWriter, r *http.Request, server *control.Server) {
 	wanted := map[collectors.Point]bool{}
 	for _, p := range r.URL.Query()["point"] {
 		wanted[collectors.Point(p)] = true
+	}
+	if err := server.Allow(r.Context(), "watch", control.Look); err != nil {
+		w.WriteHeader(http.StatusForbidden)
+		reply(w, Answer{Error: err.Error()})
+		return
 	}
 	flush := http.NewResponseController(w)
 	if err := flush.Flush(); err != nil {

@@ -118,7 +118,7 @@ func TestACommandAsksTheDaemonThroughItsSocket(t *testing.T) {
 
 func TestTheSocketIsTheGroupsAndSaysWhoAsks(t *testing.T) {
 	d := newDesk(t)
-	d.Register("who", control.RequestOf(func(ctx context.Context, _ control.None) (string, error) { return control.Person(ctx), nil }))
+	d.Register("who", control.Look, control.RequestOf(func(ctx context.Context, _ control.None) (string, error) { return control.Person(ctx), nil }))
 	c := served(t, d)
 	info, err := os.Stat(c.path)
 	if err != nil || info.Mode().Perm() != 0o660 {
@@ -223,7 +223,7 @@ func TestWatchGivesReadingsAsTheyArrive(t *testing.T) {
 func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 	d := newDesk(t)
 	left := make(chan struct{})
-	d.RegisterLive("count", control.LiveStreamOf(func(ctx context.Context, to int, see func(any) error) error {
+	d.RegisterLive("count", control.Look, control.LiveStreamOf(func(ctx context.Context, to int, see func(any) error) error {
 		for i := range to {
 			if err := see(i); err != nil {
 				return err
@@ -234,7 +234,7 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 		}
 		return nil
 	}))
-	d.RegisterLive("endless", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
+	d.RegisterLive("endless", control.Look, control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
 		defer close(left)
 		err := see("begun")
 		<-ctx.Done()

@@ -54,7 +54,7 @@ func FuzzSocket(f *testing.F) {
 			t.Fatal(err)
 		}
 		r.URL.Path = "/" + name
-		ctx, cancel := context.WithTimeout(control.WithPerson(t.Context(), "ann"), 20*time.Millisecond)
+		ctx, cancel := context.WithTimeout(control.WithCaller(t.Context(), control.Caller{UID: 70001, Name: "ann"}), 20*time.Millisecond)
 		defer cancel()
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r.WithContext(ctx))

@@ -32,7 +32,7 @@ var pageLimits = doors.Limits{All: 32, Each: 8, Write: answerTime, Refuse: func(
 }}
 
 // socketLimits know the users of the box as peers.
-var socketLimits = doors.Limits{All: 32, Each: 16, Write: answerTime, Peer: peer, Refuse: func(c net.Conn, full string) {
+var socketLimits = doors.Limits{All: 32, Each: 16, Write: answerTime, Peer: func(c net.Conn) string { return peer(c).Name }, Refuse: func(c net.Conn, full string) {
 	who := "the running gauger has as many commands as it takes"
 	if full == doors.ThePeer {
 		who = "the running gauger has as many commands of this user as it takes"
@@ -58,7 +58,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		Handler: h, ReadHeaderTimeout: headTime, MaxHeaderBytes: headBytes,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return control.WithPerson(context.WithValue(ctx, comingOn{}, c), c.(*doors.Conn).Peer)
+			return control.WithCaller(context.WithValue(ctx, comingOn{}, c), peer(c.(*doors.Conn).Conn))
 		},
 		ConnState: func(c net.Conn, s http.ConnState) { c.(*doors.Conn).Working(s == http.StateActive) },
 	}

@@ -33,7 +33,7 @@ func speak(t *testing.T, path, says string) net.Conn {
 func TestStreamsAreFew(t *testing.T) {
 	d := newDesk(t)
 	begun := make(chan bool)
-	d.RegisterLive("endless", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
+	d.RegisterLive("endless", control.Look, control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
 		begun <- true
 		<-ctx.Done()
 		return ctx.Err()
@@ -72,7 +72,7 @@ func TestStreamsAreFew(t *testing.T) {
 func TestTheSocketHasRoom(t *testing.T) {
 	d := newDesk(t)
 	hang, hung := make(chan struct{}), make(chan bool, 20)
-	d.Register("hang", control.RequestOf(func(ctx context.Context, _ control.None) (control.None, error) {
+	d.Register("hang", control.Look, control.RequestOf(func(ctx context.Context, _ control.None) (control.None, error) {
 		hung <- true
 		<-hang
 		return control.None{}, nil
@@ -106,8 +106,8 @@ func TestTheSocketHasRoom(t *testing.T) {
 
 func TestARequestHasABound(t *testing.T) {
 	d := newDesk(t)
-	d.Register("length", control.RequestOf(func(_ context.Context, s string) (int, error) { return len(s), nil }))
-	d.RegisterLive("length", control.LiveStreamOf(func(_ context.Context, s string, see func(any) error) error { return see(len(s)) }))
+	d.Register("length", control.Look, control.RequestOf(func(_ context.Context, s string) (int, error) { return len(s), nil }))
+	d.RegisterLive("length", control.Look, control.LiveStreamOf(func(_ context.Context, s string, see func(any) error) error { return see(len(s)) }))
 	c := served(t, d)
 	for _, n := range []int{0, 1, plainBody - 3, plainBody - 2, plainBody - 1, plainBody, 1 << 20, longestBody - 2} {
 		var got int

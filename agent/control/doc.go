@@ -1,7 +1,8 @@
 // Package control is what people and programs can ask of a site and do to it: status, tickets, tanks, keys, the outbox, recordings.
 //
-// server.go: the table of requests and those about the outbox. tickets.go: tickets and tanks. service.go: keys, login and queries.
-// live.go and readings.go: what goes on for a while. status.go, answers.go (the four lines that a person reads first), problems.go, waiting.go (why a record waits), entry.go (a record
+// server.go: the table of requests and those about the outbox. roles.go: who may ask, and who has. tickets.go: tickets and tanks.
+// service.go: keys, login and queries. readings.go: what goes on for a while. status.go, answers.go (the four lines that a person
+// reads first), problems.go, waiting.go (why a record waits), entry.go (a record
 // as it is shown), proof.go and proof_events.go (where every record is), redecode.go, no_outbox.go (a store that cannot be opened).
 //
 // # Decisions
@@ -9,6 +10,10 @@
 // One table of requests answers the commands. Beside a daemon they reach it over the socket; without one they open the store and
 // ask a server of their own, so that either way the same request does the same thing. What goes on for a while is a live stream:
 // one JSON thing a line over the socket until it is over, so that a scan tells its progress and a trace shows its frames.
+//
+// Each request of the table says the role that it needs. What needs more than to look leaves an entry in the audit trail before it
+// is answered, and so does who is denied, as far as that cannot fill the disk. Groups are asked for at each request: who is put
+// out of one is out at once.
 //
 // Why a record waits is what its drain last said it was at; the sentence is made here. Whether a site is sending is judged by what
 // the link's plan does not hold back.

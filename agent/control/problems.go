@@ -62,6 +62,9 @@ func (d *Server) problems(s Status) []Problem {
 	if s.Recorder != nil && s.Recorder.Error != "" {
 		all = append(all, Problem{Cost: Readings, Text: "readings are not being recorded: " + s.Recorder.Error})
 	}
+	if d.Trail != nil && d.Trail.Err() != nil {
+		all = append(all, Problem{Cost: Rest, Text: "who does what here is only in the journal: " + d.Trail.Err().Error()})
+	}
 	all = append(all, d.episodeProblems(s.Open)...)
 	all = append(all, s.tankProblems()...)
 	slices.SortStableFunc(all, func(a, b Problem) int { return slices.Index(costs, a.Cost) - slices.Index(costs, b.Cost) })

@@ -1,15 +1,18 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
 
+	"gauger/agent/audit"
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
@@ -39,8 +42,18 @@ type Server struct {
 	NoOutbox     func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
 	ConfigDoubts []string            // what is wrong with the configuration that is at work
 	ConfigOnDisk func() string       // says that the file is another one than the one at work; nil: nobody looks
-	requests     map[string]Request
-	live         map[string]LiveStream
+	Roles        Roles               // who may ask for what
+	Trail        *audit.Trail        // of who has done what; nil: none is kept
+	Audited      func(e audit.Entry, unkept error)
+	requests     map[string]verb
+	live         map[string]liveVerb
+	denials      denials
+}
+
+// verb is a request, and the role that it needs. What needs more than Look leaves an entry in the audit trail.
+type verb struct {
+	needs  Role
+	answer Request
 }
 
 // Request is one thing that can be asked for: JSON in, something that marshals out.
@@ -51,35 +64,59 @@ var ErrUnknownRequest = errors.New("the running gauger does not know this reques
 
 // Call answers one request.
 func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (any, error) {
-	answer, ok := d.requests[name]
+	v, ok := d.requests[name]
 	if !ok {
 		return nil, d.unknownRequest(name)
 	}
-	got, err := answer(ctx, args)
+	if err := d.Allow(ctx, name, v.needs); err != nil {
+		return nil, err
+	}
+	got, err := v.answer(ctx, args)
+	if v.needs != Look {
+		d.audited(ctx, name, recordOf(args, got), err)
+	}
 	if errors.Is(err, outbox.ErrStream) {
 		err = fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
 	}
 	return got, err
 }
 
-// Register adds a request; the commands bring what needs a device's own protocol.
-func (d *Server) Register(name string, answer Request) { d.requests[name] = answer }
-
-// person is the key under which a request's context names the local user.
-type person struct{}
-
-// WithPerson says which local user asks.
-func WithPerson(ctx context.Context, name string) context.Context {
-	return context.WithValue(ctx, person{}, name)
-}
-
-// Person is the local user who asks; "unknown" when nobody said.
-func Person(ctx context.Context) string {
-	if name, ok := ctx.Value(person{}).(string); ok && name != "" {
-		return name
+// recordOf names what a request is about, by the names that the requests have for it. Nothing else of a request is kept: it may
+// hold a key.
+func recordOf(args json.RawMessage, result any) string {
+	var about struct {
+		Number, Tank, Slot, Stream, URL string
+		Seq                             uint64
+		Seqs                            []uint64
 	}
-	return "unknown"
+	_ = json.Unmarshal(args, &about) // what cannot be read has no name
+	if q, ok := result.(QueuedRecord); ok {
+		about.Stream, about.Seq, about.Number = q.Stream, q.Seq, cmp.Or(q.Number, about.Number)
+	}
+	switch {
+	case about.Number != "":
+		return about.Number
+	case about.Stream != "" && about.Seq > 0:
+		return fmt.Sprintf("%s/%d", about.Stream, about.Seq)
+	case about.Stream != "" && len(about.Seqs) == 1:
+		return fmt.Sprintf("%s/%d", about.Stream, about.Seqs[0])
+	case len(about.Seqs) > 0:
+		return strings.TrimSpace(about.Stream + " " + strings.Trim(fmt.Sprint(about.Seqs), "[]"))
+	}
+	if line, err := url.Parse(about.URL); err == nil {
+		line.User = nil
+		about.URL = line.String()
+	}
+	return cmp.Or(about.Tank, about.Slot, about.Stream, about.URL)
 }
+
+// Register adds a request; the commands bring what needs a device's own protocol.
+func (d *Server) Register(name string, needs Role, answer Request) {
+	d.requests[name] = verb{needs, answer}
+}
+
+// Person is the name of the local user who asks; "unknown" when nobody said.
+func Person(ctx context.Context) string { return CallerOf(ctx).Name }
 
 // RequestOf makes a request of a function with arguments and a result of their own types.
 func RequestOf[A, R any](f func(ctx context.Context, args A) (R, error)) Request {
@@ -91,6 +128,48 @@ func RequestOf[A, R any](f func(ctx context.Context, args A) (R, error)) Request
 			}
 		}
 		return f(ctx, args)
+	}
+}
+
+// LiveStream is something to be looked at while it goes on: JSON in, and see is called with each thing that marshals, until
+// it is over, ctx ends or see fails.
+type LiveStream func(ctx context.Context, args json.RawMessage, see func(any) error) error
+
+// liveVerb is a feed, and the role that it needs.
+type liveVerb struct {
+	needs Role
+	feed  LiveStream
+}
+
+// RegisterLive adds a feed, as Register does a request.
+func (d *Server) RegisterLive(name string, needs Role, f LiveStream) {
+	d.live[name] = liveVerb{needs, f}
+}
+
+// Follow looks at one feed.
+func (d *Server) Follow(ctx context.Context, name string, args json.RawMessage, see func(any) error) error {
+	v, ok := d.live[name]
+	if !ok {
+		return d.unknownRequest(name)
+	}
+	if err := d.Allow(ctx, name, v.needs); err != nil {
+		return err
+	}
+	err := v.feed(ctx, args, see)
+	if v.needs != Look {
+		d.audited(ctx, name, recordOf(args, nil), err)
+	}
+	return err
+}
+
+// LiveStreamOf makes a feed of a function with arguments of its own type.
+func LiveStreamOf[A any](f func(ctx context.Context, args A, see func(any) error) error) LiveStream {
+	return func(ctx context.Context, raw json.RawMessage, see func(any) error) error {
+		var args A
+		if err := json.Unmarshal(raw, &args); err != nil {
+			return fmt.Errorf("read the request: %w", err)
+		}
+		return f(ctx, args, see)
 	}
 }
 
@@ -134,10 +213,10 @@ type (
 
 // OpenWithoutOutbox lays out what can be asked for while there is no outbox: how the site stands, and what is read.
 func (d *Server) OpenWithoutOutbox() *Server {
-	d.live = map[string]LiveStream{}
-	d.requests = map[string]Request{
-		"status": RequestOf(func(context.Context, None) (Status, error) { return d.Status() }),
-		"read":   RequestOf(d.read),
+	d.live = map[string]liveVerb{}
+	d.requests = map[string]verb{
+		"status": {Look, RequestOf(func(context.Context, None) (Status, error) { return d.Status() })},
+		"read":   {Look, RequestOf(d.read)},
 	}
 	return d
 }
@@ -145,34 +224,35 @@ func (d *Server) OpenWithoutOutbox() *Server {
 // Open lays out what can be asked for: that, and all that needs the outbox.
 func (d *Server) Open() *Server {
 	d.OpenWithoutOutbox()
-	d.live["readings"] = LiveStreamOf(d.readings)
-	maps.Copy(d.requests, map[string]Request{
-		"queue":           RequestOf(d.queue),
-		"clock.trust":     RequestOf(d.trustClock),
-		"outbox.list":     RequestOf(d.listRecords),
-		"outbox.show":     RequestOf(d.showRecord),
-		"outbox.retry":    RequestOf(d.retryRecords),
-		"outbox.drop":     RequestOf(d.dropRecords),
-		"outbox.decode":   RequestOf(d.redecode),
-		"proof":           RequestOf(d.prove),
-		"book":            RequestOf(d.bookDays),
-		"tickets.list":    RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() }),
-		"tickets.add":     RequestOf(d.addTicket),
-		"tickets.match":   RequestOf(d.matchTicket),
-		"tickets.why":     RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) }),
-		"tickets.release": RequestOf(d.releaseTicket),
-		"tickets.reject":  RequestOf(d.rejectTicket),
-		"tickets.edit":    RequestOf(d.editTicket),
-		"tickets.hold":    RequestOf(d.holdTicket),
-		"tanks.list":      RequestOf(func(context.Context, None) ([]ledger.TankRow, error) { return d.Ledger.Tanks() }),
-		"tanks.inhibit":   RequestOf(d.inhibitTank),
-		"tanks.allow":     RequestOf(func(_ context.Context, a InhibitArgs) (ledger.Inhibition, error) { return d.Ledger.Allow(a.Tank) }),
-		"keys.show":       RequestOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil }),
-		"keys.renew":      RequestOf(d.renew),
-		"keys.set":        RequestOf(d.setKey),
-		"login":           RequestOf(d.login),
-		"devices.query":   RequestOf(d.devices),
-		"events.get":      RequestOf(d.events),
+	d.live["readings"] = liveVerb{Look, LiveStreamOf(d.readings)}
+	maps.Copy(d.requests, map[string]verb{
+		"queue":           {Operate, RequestOf(d.queue)},
+		"clock.trust":     {Operate, RequestOf(d.trustClock)},
+		"audit":           {Look, RequestOf(d.auditLog)},
+		"outbox.list":     {Look, RequestOf(d.listRecords)},
+		"outbox.show":     {Look, RequestOf(d.showRecord)},
+		"outbox.retry":    {Operate, RequestOf(d.retryRecords)},
+		"outbox.drop":     {Operate, RequestOf(d.dropRecords)},
+		"outbox.decode":   {Operate, RequestOf(d.redecode)},
+		"proof":           {Look, RequestOf(d.prove)},
+		"book":            {Look, RequestOf(d.bookDays)},
+		"tickets.list":    {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
+		"tickets.add":     {Operate, RequestOf(d.addTicket)},
+		"tickets.match":   {Operate, RequestOf(d.matchTicket)},
+		"tickets.why":     {Look, RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) })},
+		"tickets.release": {Operate, RequestOf(d.releaseTicket)},
+		"tickets.reject":  {Operate, RequestOf(d.rejectTicket)},
+		"tickets.edit":    {Operate, RequestOf(d.editTicket)},
+		"tickets.hold":    {Operate, RequestOf(d.holdTicket)},
+		"tanks.list":      {Look, RequestOf(func(context.Context, None) ([]ledger.TankRow, error) { return d.Ledger.Tanks() })},
+		"tanks.inhibit":   {Operate, RequestOf(d.inhibitTank)},
+		"tanks.allow":     {Operate, RequestOf(func(_ context.Context, a InhibitArgs) (ledger.Inhibition, error) { return d.Ledger.Allow(a.Tank) })},
+		"keys.show":       {Look, RequestOf(func(context.Context, None) ([]keys.Status, error) { return d.Client.Keys().Status(), nil })},
+		"keys.renew":      {Keys, RequestOf(d.renew)},
+		"keys.set":        {Keys, RequestOf(d.setKey)},
+		"login":           {Keys, RequestOf(d.login)},
+		"devices.query":   {Look, RequestOf(d.devices)},
+		"events.get":      {Look, RequestOf(d.events)},
 	})
 	return d
 }

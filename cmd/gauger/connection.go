@@ -22,7 +22,7 @@ import (
 type connection struct {
 	remote *console.Client
 	local  *control.Server
-	person string // who asks, where there is no daemon to see it
+	caller control.Caller // who asks, where there is no daemon to see it
 	close  func() error
 }
 
@@ -59,9 +59,9 @@ func connect(c *call) (*connection, error) {
 	case err != nil:
 		return nil, err
 	}
-	d.server.Daemon = false
+	d.server.Daemon, d.server.Roles = false, nil // who may open the store may do everything
 	untold := printOpened(c, d)
-	return &connection{local: d.server, person: localUser(c), close: func() error {
+	return &connection{local: d.server, caller: control.Caller{UID: os.Getuid(), PID: os.Getpid(), Name: localUser(c)}, close: func() error {
 		d.close()
 		return errors.Join(untold, back())
 	}}, nil
@@ -128,7 +128,7 @@ func (d *connection) request(ctx context.Context, name string, args, result any)
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	got, err := d.local.Call(control.WithPerson(ctx, d.person), name, raw)
+	got, err := d.local.Call(control.WithCaller(ctx, d.caller), name, raw)
 	if err != nil || result == nil {
 		return err
 	}

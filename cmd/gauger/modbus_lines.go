@@ -49,15 +49,15 @@ func checkTimeout(timeout time.Duration) error {
 
 // offerModbus lets commands use the lines that the daemon has open.
 func offerModbus(d *control.Server, lines *line.Lines) {
-	d.Register("modbus.probe", control.RequestOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
-	d.RegisterLive("modbus.scan", control.LiveStreamOf(func(ctx context.Context, a scanRequest, see func(any) error) error {
+	d.Register("modbus.probe", control.Operate, control.RequestOf(func(ctx context.Context, a probeRequest) (probeResult, error) { return probeOn(ctx, lines, a) }))
+	d.RegisterLive("modbus.scan", control.Operate, control.LiveStreamOf(func(ctx context.Context, a scanRequest, see func(any) error) error {
 		err := scanOn(ctx, lines, a, func(f unitFound) error { return see(f) })
 		if _, busy := errors.AsType[lineTaken](err); busy {
 			return fmt.Errorf("%w; gauger reads this line with its own settings: sudo systemctl stop gauger, scan, and start it again", err)
 		}
 		return err
 	}))
-	d.RegisterLive("modbus.trace", control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
+	d.RegisterLive("modbus.trace", control.Look, control.LiveStreamOf(func(ctx context.Context, _ control.None, see func(any) error) error {
 		return traceOn(ctx, lines, func(f line.Frame) error { return see(f) })
 	}))
 }

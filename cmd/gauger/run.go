@@ -74,7 +74,9 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 	d.server.ConfigOnDisk = configOnDisk(c.config, cfg.Hash(), bad)
 	if bad != nil {
 		log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
-	} else if err := keepLastGood(c.config, cfg); err != nil {
+	} else if changed, err := keepLastGood(c.config, cfg); changed {
+		d.server.NoteOwn("configuration", fmt.Sprintf("%08x", cfg.Hash()))
+	} else if err != nil {
 		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
 	}
 	// The collectors have taken what they need of the devices. What reading the file took goes back to the box now,

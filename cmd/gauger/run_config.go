@@ -107,28 +107,29 @@ func firstDoubts(doubts []string) []string {
 	return doubts
 }
 
-// keepLastGood keeps a copy of a configuration that works, with the strapping tables that lie in files of their own.
-func keepLastGood(path string, cfg *config.Config) error {
+// keepLastGood keeps a copy of a configuration that works, with the strapping tables that lie in files of their own; changed: it
+// is another one than before.
+func keepLastGood(path string, cfg *config.Config) (changed bool, err error) {
 	b, err := collectors.ReadFile(path, mostKept)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if b, err = cfg.Whole(b); err != nil {
-		return err
+		return false, err
 	}
 	to := filepath.Join(cfg.Store.Path, lastGoodFile)
 	if old, err := readKept(to); err == nil && bytes.Equal(old, b) {
-		return nil
+		return false, nil
 	}
 	f, err := os.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = f.Write(b)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return err
+		return false, err
 	}
-	return os.Rename(to+".new", to)
+	return true, os.Rename(to+".new", to)
 }
 
 // mostKept bounds what is read of the last good configuration, in bytes: four times what one may hold.

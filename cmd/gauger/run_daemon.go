@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/agent/audit"
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
@@ -80,7 +82,9 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	d.server = (&control.Server{
 		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Collectors: gather, Flash: flash.NewMeter(flash.Card{Bytes: int64(cfg.Flash.Size), Cycles: cfg.Flash.Cycles}),
+		Roles: rolesOf(cfg.Control), Trail: audit.New(cfg.Store.Path), Audited: logAudit(log),
 	}).Open()
+	client.Keys().Renewed = func(slot string) { d.server.NoteOwn("keys.renew", slot) }
 	d.agent = &agent.Agent{
 		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
 		Log: log, Notes: notes, Replay: len(optionsOf[sim.Device](cfg.Devices)) > 0,
@@ -89,6 +93,31 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	offerModbus(d.server, lines)
 	d.server.Lines = func() []control.LineStatus { return lineStatuses(lines) }
 	return d, nil
+}
+
+// rolesOf are the configured ones. One that is not configured is nobody's alone.
+func rolesOf(c config.Control) control.Roles {
+	roles := control.Roles{control.Look: c.Look, control.Operate: c.Operate, control.Keys: c.Keys}
+	maps.DeleteFunc(roles, func(_ control.Role, groups []string) bool { return groups == nil })
+	return roles
+}
+
+// logAudit writes what goes into the audit trail into the log, too, where root alone can change it.
+func logAudit(log zerolog.Logger) func(audit.Entry, error) {
+	return func(e audit.Entry, unkept error) {
+		level := zerolog.InfoLevel
+		if e.Result == audit.Denied || unkept != nil {
+			level = zerolog.WarnLevel
+		}
+		l := log.WithLevel(level).Int("uid", e.UID).Str("user", e.Name).Int("pid", e.PID).Str("verb", e.Verb).Str("record", e.Record).Str("result", e.Result)
+		if e.Why != "" {
+			l = l.Str("why", e.Why)
+		}
+		if unkept != nil {
+			l = l.AnErr("unkept", unkept)
+		}
+		l.Msg("the audit trail")
+	}
 }
 
 // runnable are the collectors of a run. For devices that could not be made stands one that says so.

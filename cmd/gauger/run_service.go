@@ -176,6 +176,9 @@ func (d *daemon) retryLacking(ctx context.Context, afresh bool) {
 		d.log.Error().Err(err).Msg("a key was read and cannot be used or kept")
 	}
 	d.log.Info().Bool("new", fresh).Msg("the keys were read again")
+	if fresh {
+		d.server.NoteOwn("keys.read", "service.primary_key, service.secondary_key")
+	}
 	d.server.Kick()
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gauger/agent"
+	"gauger/agent/audit"
 	"gauger/agent/console"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
@@ -134,6 +135,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	server := (&control.Server{
 		Ledger: siteLedger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
 		Lines: func() []control.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
+		Roles: rolesOf(s.cfg.Control), Trail: audit.New(s.cfg.Store.Path), Audited: logAudit(s.log),
 	}).OpenWithoutOutbox()
 	offerModbus(server, lines)
 	listen(server, s.socket, s.cfg.HTTP, s.log, func(l net.Listener, h http.Handler, without string) {

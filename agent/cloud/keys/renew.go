@@ -66,6 +66,7 @@ func (r *Ring) Run(ctx context.Context) error {
 func (r *Ring) reportRenewal(slot Slot, err error) {
 	if err == nil {
 		r.endEpisode(eventrules.KeyRenewalFailed, slot.String(), "the key is renewed again")
+		r.tellRenewed(slot.String())
 		return
 	}
 	r.mu.Lock()
@@ -74,6 +75,13 @@ func (r *Ring) reportRenewal(slot Slot, err error) {
 	e, answered := errors.AsType[Failure](err)
 	if answered && e.Lasting() || !renewed.IsZero() && r.now().Sub(renewed) > 2*every {
 		r.beginEpisode(eventrules.KeyRenewalFailed, slot.String(), err.Error())
+	}
+}
+
+// tellRenewed tells of a renewal that nobody has asked for.
+func (r *Ring) tellRenewed(slot string) {
+	if r.Renewed != nil {
+		r.Renewed(slot)
 	}
 }
 
@@ -265,6 +273,7 @@ func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
 		before := r.tries(slot)
 		_, err := r.requestRenewal(ctx, slot)
 		if err == nil {
+			r.tellRenewed(slot.String())
 			return true
 		}
 		// After an answer that was lost the other slot must not follow: both values could be new, and known to nobody here.
@@ -275,6 +284,7 @@ func (r *Ring) Recover(ctx context.Context, seen uint64) bool {
 	}
 	err := r.adoptLogin(ctx)
 	if err == nil {
+		r.tellRenewed("")
 		return true
 	}
 	r.beginEpisode(eventrules.KeyRefused, "", "no key is accepted and none could be had: "+err.Error()+"; give new keys with gauger keys set")

@@ -45,6 +45,9 @@ type Ring struct {
 	// Notify is called, outside any lock, with what a person should know; set it before the ring is used. nil:
 	// nobody is told.
 	Notify func(Note)
+	// Renewed is called, outside any lock, when the ring has renewed a slot, or had both from a login (an empty slot), by
+	// itself; set it before the ring is used.
+	Renewed func(slot string)
 	// Believed says that the box's clock can be believed; set it before the ring is used. Nothing but the warnings that a
 	// key ends asks it. nil: any clock of this program's time is.
 	Believed func() bool

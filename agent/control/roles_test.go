@@ -1,0 +1,174 @@
+package control
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/audit"
+	"gauger/agent/ledger/ledgertest"
+)
+
+// boxGroups are the groups of the box's users while a test runs.
+func boxGroups(t *testing.T, of map[int][]string) {
+	t.Helper()
+	before := groupsOf
+	t.Cleanup(func() { groupsOf = before })
+	groupsOf = func(uid int) ([]string, error) {
+		if of[uid] == nil {
+			return nil, errors.New("no such user")
+		}
+		return of[uid], nil
+	}
+}
+
+var (
+	ann = Caller{70001, 11, "ann"} // looks
+	bob = Caller{70002, 12, "bob"} // operates
+	cat = Caller{70003, 13, "cat"} // has the keys
+	dan = Caller{70004, 14, "dan"} // is in the socket's group and no other
+)
+
+// TestARoleIsTheGroups: what each of four users may, with roles of which some are given.
+func TestARoleIsTheGroups(t *testing.T) {
+	boxGroups(t, map[int][]string{ann.UID: {"gauger", "lookers"}, bob.UID: {"gauger", "pumpers"}, cat.UID: {"gauger", "keepers"}, dan.UID: {"gauger"}})
+	all := Roles{Look: {"lookers"}, Operate: {"pumpers"}, Keys: {"keepers"}}
+	for _, x := range []struct {
+		roles Roles
+		who   Caller
+		may   string
+	}{
+		{nil, dan, "look operate keys"}, {nil, Caller{Name: "unknown", UID: -1}, "look operate keys"},
+		{all, ann, "look"}, {all, bob, "look operate"}, {all, cat, "look keys"}, {all, dan, ""},
+		{all, Caller{Name: "root"}, "look operate keys"}, {all, Caller{UID: 70009, Name: "uid 70009"}, ""}, {all, Caller{UID: -1, Name: "unknown"}, ""},
+		{Roles{Keys: {"keepers"}}, dan, "look operate"}, {Roles{Keys: {"keepers"}}, cat, "look operate keys"},
+		{Roles{Keys: {}}, cat, "look operate"}, {Roles{Operate: {"pumpers", "keepers"}}, cat, "look operate keys"},
+	} {
+		var may []string
+		for _, role := range []Role{Look, Operate, Keys} {
+			err := x.roles.refusal(x.who, "tanks.allow", role)
+			if err == nil {
+				may = append(may, string(role))
+				continue
+			}
+			for _, word := range []string{x.who.Name, "tanks.allow", "the role " + string(role), "control." + string(role)} {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("%q does not say %s", err, word)
+				}
+			}
+			if needs := x.roles[role]; len(needs) > 0 && !strings.Contains(err.Error(), "usermod -aG "+needs[0]+" "+x.who.Name) && role != Look {
+				t.Errorf("%q does not say what to do", err)
+			}
+		}
+		if got := strings.Join(may, " "); got != x.may {
+			t.Errorf("%s with %v may %q, want %q", x.who.Name, x.roles, got, x.may)
+		}
+	}
+}
+
+// TestEveryChangingVerbLeavesAnEntry: each verb of the table is asked for by one who may and one who may not. What needs more
+// than to look leaves an entry of each, what only looks leaves one when it was denied.
+func TestEveryChangingVerbLeavesAnEntry(t *testing.T) {
+	boxGroups(t, map[int][]string{bob.UID: {"pumpers", "keepers"}, dan.UID: {"gauger"}})
+	b := ledgertest.New(t, nil)
+	d := (&Server{Ledger: b.Ledger, Box: b.Box, Clock: b.Clock, Site: b.Site, Trail: audit.New(t.TempDir()),
+		Roles: Roles{Look: {"lookers"}, Operate: {"pumpers"}, Keys: {"keepers"}}}).Open()
+	d.RegisterLive("scan", Operate, func(context.Context, json.RawMessage, func(any) error) error { return nil })
+	logged := 0
+	d.Audited = func(audit.Entry, error) { logged++ }
+	args := json.RawMessage(`{"number":"TEST-1","slot":"none","key":"a-secret","password_hash":"a-secret","PasswordHash":"a-secret","why":"a-secret"}`)
+	before := 0
+	ask := func(who Caller, name string, live bool) (last audit.Entry, more int, err error) {
+		ctx := WithCaller(t.Context(), who)
+		if live {
+			err = d.Follow(ctx, name, args, func(any) error { return nil })
+		} else {
+			func() {
+				defer func() { _ = recover() }() // verbs of the service have no client here
+				_, err = d.Call(ctx, name, args)
+			}()
+		}
+		all, unread := d.Trail.Read(time.Time{})
+		if unread != nil {
+			t.Fatal(unread)
+		}
+		more, before = len(all.Entries)-before, len(all.Entries)
+		if before > 0 {
+			last = all.Entries[before-1]
+		}
+		return last, more, err
+	}
+	changing := 0
+	names := append(slices.Sorted(maps.Keys(d.requests)), slices.Sorted(maps.Keys(d.live))...)
+	for i, name := range names {
+		live, needs := i >= len(d.requests), Role("")
+		if live {
+			needs = d.live[name].needs
+		} else {
+			needs = d.requests[name].needs
+		}
+		d.denials = denials{}
+		e, more, err := ask(dan, name, live)
+		if err == nil || more != 1 || e.Result != audit.Denied || e.Name != "dan" || e.UID != dan.UID || e.PID != dan.PID || e.Verb != name || e.Why != err.Error()[:len(e.Why)] {
+			t.Errorf("%s of dan: %v, %d entries, the last %+v", name, err, more, e)
+		}
+		if needs == Look {
+			if _, more, _ := ask(bob, name, live); more != 0 {
+				t.Errorf("%s only looks and left %d entries", name, more)
+			}
+			continue
+		}
+		changing++
+		if name == "login" { // has no client here
+			continue
+		}
+		e, more, err = ask(bob, name, live)
+		if result := map[bool]string{true: audit.Done, false: audit.Failed}[err == nil]; more != 1 || e.Result != result || e.Name != "bob" || e.Verb != name || e.Record != "TEST-1" {
+			t.Errorf("%s of bob: %v, %d entries, the last %+v", name, err, more, e)
+		}
+	}
+	if changing < 16 || logged != before {
+		t.Errorf("%d verbs change something; %d entries and %d of them in the log", changing, before, logged)
+	}
+	all, err := d.Trail.Read(time.Time{})
+	if text := fmt.Sprintf("%+v", all); err != nil || strings.Contains(text, "a-secret") {
+		t.Errorf("a secret stands in the trail (%v): %s", err, text)
+	}
+}
+
+// TestWhoIsDeniedCannotFillTheDisk: of a user's denials a burst is kept, and then one in a while, with the number of the others.
+func TestWhoIsDeniedCannotFillTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		boxGroups(t, map[int][]string{dan.UID: {"gauger"}, ann.UID: {"gauger"}})
+		d := &Server{Trail: audit.New(t.TempDir()), Roles: Roles{Operate: {"pumpers"}}}
+		denied := func(who Caller) {
+			if d.Allow(WithCaller(t.Context(), who), "tickets.add", Operate) == nil {
+				t.Fatal("not denied")
+			}
+		}
+		for range 1000 {
+			denied(dan)
+		}
+		denied(ann)
+		ledgertest.Pass(deniedEvery)
+		denied(dan)
+		denied(dan)
+		all, err := d.Trail.Read(time.Time{})
+		if err != nil || len(all.Entries) != deniedBurst+2 {
+			t.Fatalf("%d entries (%v)", len(all.Entries), err)
+		}
+		if e := all.Entries[deniedBurst]; e.Name != "ann" || e.Skipped != 0 {
+			t.Errorf("another user: %+v", e)
+		}
+		if e := all.Entries[deniedBurst+1]; e.Name != "dan" || e.Skipped != 1000-deniedBurst {
+			t.Errorf("after a while: %+v", e)
+		}
+	})
+}
