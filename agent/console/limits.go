@@ -55,7 +55,7 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		limits = socketLimits
 	}
 	s := &http.Server{
-		Handler: h, ReadHeaderTimeout: headTime, MaxHeaderBytes: headBytes,
+		Handler: unreadBodiesStay(h), ReadHeaderTimeout: headTime, MaxHeaderBytes: headBytes,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return control.WithCaller(context.WithValue(ctx, comingOn{}, c), peer(c.(*doors.Conn).Conn))
@@ -69,6 +69,14 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler) error {
 		return fmt.Errorf("serve on %s: %w", l.Addr(), err)
 	}
 	return nil
+}
+
+// unreadBodiesStay closes a connection of whose request nobody has read all, where net/http would wait for the rest for ever.
+func unreadBodiesStay(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a connection that takes none is closed
+	})
 }
 
 // comingOn is the key of the connection that a request comes on.

@@ -85,6 +85,12 @@ func TestTheSocketHasRoom(t *testing.T) {
 			t.Fatalf("beside %d silent ones: %v", i+1, err)
 		}
 	}
+	for i := range 20 { // and whose body belongs to nothing, and never comes
+		speak(t, c.path, "POST /no/such/path HTTP/1.1\r\nHost: g\r\nContent-Length: 10\r\n\r\n")
+		if err := c.Call(t.Context(), "status", control.None{}, nil); err != nil {
+			t.Fatalf("beside %d without their bodies: %v", i+1, err)
+		}
+	}
 	for at := 0; at < socketLimits.Each; {
 		one, away := speak(t, c.path, "POST /hang HTTP/1.1\r\nHost: g\r\nContent-Length: 2\r\n\r\n{}"), make(chan bool, 1)
 		go func() {

@@ -167,6 +167,9 @@ var attacks = []struct {
 		a.attack(a.n, "tcp", a.site.address, []byte("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 	}, (*attacked).page},
 	{"half headers at the page", func(a *attacked) { a.attack(a.n, "tcp", a.site.address, []byte("GET / HTTP/1.1\r\nHost:")) }, (*attacked).page},
+	{"bodies at the page that never come", func(a *attacked) {
+		a.attack(a.n, "tcp", a.site.address, []byte("GET /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"))
+	}, (*attacked).page},
 	{"pipelining clients that do not read", func(a *attacked) {
 		a.attack(a.n/2, "tcp", a.site.address, bytes.Repeat([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), 2000))
 	}, (*attacked).page},
