@@ -9,6 +9,7 @@ const explainedShare = 0.6
 type draw struct {
 	start, end       float64
 	opening, closing gauge
+	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
 	gap              float64    // longest silence inside, s
 	samples          int        // samples inside

@@ -40,7 +40,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		n := len(out)
 		waits = n > 0 && ts.oneTruck(t, out[n-1], d)
 		if waits {
-			out[n-1] = joinedDraw(out[n-1], d)
+			out[n-1] = t.joinedDraw(out[n-1], d)
 			continue
 		}
 		if n > 0 && ts.levels.stuckBetween(t, out[n-1], d) {
@@ -78,6 +78,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
+	if vb >= partBbl {
+		pause = b.start - a.oilTo
+	}
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
 		return false
 	}
@@ -93,7 +96,11 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
 }
 
-func joinedDraw(a, b draw) draw {
+// joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter.
+func (t *Tank) joinedDraw(a, b draw) draw {
+	if t.volume(b) >= partBbl || t.volume(a) < partBbl {
+		a.oilTo = b.end
+	}
 	a.end, a.closing, a.within.hi = b.end, b.closing, b.within.hi
 	a.parts += b.parts
 	a.gap, a.samples = math.Max(a.gap, b.gap), a.samples+b.samples
@@ -146,6 +153,6 @@ func joinedOverStuck(a, b draw) draw {
 	a.closing.level -= b.inflowAfter * (b.end - end)
 	a.closing.away, a.closing.carried = b.end-end, b.end-end
 	a.endLine.v += b.closing.level - a.endLine.at(b.end) + 1 // what comes now lies off the falling line
-	a.end = end
+	a.end, a.oilTo = end, end
 	return a
 }

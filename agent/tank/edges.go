@@ -54,6 +54,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.noise.perSample())
 	s1 = line{d.end, d.closing.level, next}
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.oilTo = d.end
 	return d
 }
 

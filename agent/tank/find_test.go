@@ -62,7 +62,7 @@ func TestTwoTrucksOverOneGapAreForAPerson(t *testing.T) {
 	r := newRig(t, tanktest.Well{Level0: 236, Moves: []tanktest.Move{a, b}})
 	r.sensor = hide(a.From+600, b.From+600)
 	r.run(0, 9*tanktest.Hour)
-	if len(r.loads) != 1 || !said(r.loads[0], "maybe two loads") {
+	if len(r.loads) != 1 || !said(r.loads[0], "maybe 2 loads") {
 		t.Errorf("%+v", r.loads)
 	}
 }

@@ -144,6 +144,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 			why = append(why, fmt.Sprintf(format, args...))
 		}
 	}
+	more, trucks := t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, int(math.Ceil(l.GaugeBbl/t.Loads.TruckMax))
 	away := math.Max(d.opening.away, d.closing.away)
 	say(d.samples == 0, 0.7, "no reading inside the load: data gap %s", spanText(d.gap))
 	say(wrong > reviewChance && d.samples > 0 && away >= ts.interval.gapMin(t, s.site.speed), 1, "data gap %s at an edge", spanText(away))
@@ -152,7 +153,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	rest, few := ts.last.t-d.end, math.Min(math.Max(restShort, 2*ts.interval.usual), t.Loads.Confirm.Seconds()/2)
 	say(rest < few && stopped, 0.7, "readings stopped %.0f s after the end", rest)
 	say(ts.levels.recent[0].t > d.start-nodeEvery, 0.5, "it began before the first reading")
-	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax, 0.5, "more than a truck holds over a data gap of %s, maybe two loads", spanText(d.gap))
+	say(d.gap >= ts.interval.gapMin(t, s.site.speed) && more, 0.5, "more than a truck holds over a data gap of %s, maybe %d loads", spanText(d.gap), trucks)
 	say(ts.faults.jumpedAt > 0 && ts.faults.jumpedAt > d.start && ts.faults.jumpedAt < d.end, 0.5, "sensor re-spanned during the load")
 	say(d.stuck.to > 0, 0.7, "sensor stuck for %s before it ended", spanText(d.stuck.to-d.stuck.from))
 	for _, x := range d.doubts {
@@ -162,8 +163,7 @@ func (s siteTanks) confidence(t *Tank, ts *tankState, d draw, l Load) (float64, 
 	_, high := t.Table.Extrapolated(l.Open)
 	say(low || high, 0.5, "outside table")
 	say(wrong > reviewChance, 1, "volume uncertain by %.1f bbl", l.ErrorBbl)
-	more := t.Loads.TruckMax > 0 && l.GaugeBbl > t.Loads.TruckMax
-	say(more && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && t.pumpRate(d) >= pipeRate && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe two loads", l.GaugeBbl, t.Loads.TruckMax)
+	say(more && l.GaugeBbl > moreThanOne*t.Loads.TruckMax && t.pumpRate(d) >= pipeRate && d.samples > 0, 1, "%.0f bbl at once, where a truck holds %g: maybe %d loads", l.GaugeBbl, t.Loads.TruckMax, trucks)
 	if more {
 		c *= 0.9
 	}

@@ -99,15 +99,29 @@ func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
 	r.matches(0, 0)
 }
 
-// Two trucks of which nobody saw the first one's end are one ticket, for a person.
+// Trucks of which nobody saw the first one's end are one ticket, for a person.
 func TestMoreThanATruckHolds(t *testing.T) {
 	long := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 320, Rate: 7}
-	r := newRig(t, tanktest.Well{Level0: 225, Moves: []tanktest.Move{long}})
-	r.run(0, 7*tanktest.Hour)
-	if len(r.loads) != 1 {
-		t.Fatalf("%+v", r.loads)
+	for most, asks := range map[float64]string{215: "where a truck holds 215: maybe 2 loads", 150: "maybe 3 loads"} {
+		r := newRig(t, tanktest.Well{Level0: 225, Moves: []tanktest.Move{long}})
+		r.site.tanks[0].Loads.TruckMax = most
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != 1 {
+			t.Fatalf("%+v", r.loads)
+		}
+		asksFor(t, r.loads[0], asks)
 	}
-	asksFor(t, r.loads[0], "where a truck holds 215: maybe two loads")
+}
+
+// What the driver takes at last, or the noise between two trucks, does not make their pause the shorter.
+func TestSmallFallBetweenTwoTrucksJoinsThemNot(t *testing.T) {
+	a := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 150, Rate: 5}
+	last := tanktest.Move{From: a.End() + 240, Bbl: 2.6, Rate: 2}
+	b := tanktest.Move{From: last.End() + 270, Bbl: 150, Rate: 5}
+	well := tanktest.Well{Level0: 225, Moves: []tanktest.Move{a, last, b}}
+	r := newRig(t, well)
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0.1, 30, labelOf(well, a, last), labelOf(well, b, b))
 }
 
 // A group's tank that still moves when it is gauged, since the equaliser is narrow, asks for a person.
