@@ -72,7 +72,7 @@ func TestHatchIsNoOil(t *testing.T) {
 // A step that no pump makes, small enough to be believed as a fall or a wave, is a new span.
 func TestStepWithinALoadAsksForReview(t *testing.T) {
 	at := 4*tanktest.Hour + 800
-	for _, by := range []float64{-4, -9, 4, 9, 0} {
+	for _, by := range []float64{-4, -9, 4, 9, 30, 0} {
 		r := aDoubtedLoad(t, func(_ int, s, v float64) (float64, bool) {
 			if s >= at {
 				v += by
@@ -83,6 +83,9 @@ func TestStepWithinALoadAsksForReview(t *testing.T) {
 			asksFor(t, r.loads[0], "")
 		} else {
 			asksFor(t, r.loads[0], "re-spanned during the load")
+			if said(r.loads[0], "before it") {
+				t.Errorf("a step by %g in: it came after the start: %q", by, r.loads[0].Review)
+			}
 		}
 	}
 }

@@ -43,8 +43,8 @@ func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	if before && u.jumped && !seen {
 		return "the sensor jumped before it and after it, and no pump draws like that"
 	}
-	if before {
-		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(math.Max(0, d.start-ts.faults.jumpedAt))))
+	if before && ts.faults.jumpedAt <= d.start { // what jumped later is told as a span during the load
+		d.doubts = append(d.doubts, fmt.Sprintf("sensor jumped %s before it", spanText(d.start-ts.faults.jumpedAt)))
 	}
 	since, jumped, ok := u.lifted(i, ts, *d)
 	if !ok {
