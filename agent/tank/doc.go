@@ -12,7 +12,7 @@
 //
 //	the tanks       length, table, volume, settings, site
 //	in and out      outcome (inputs, loads, events, corrections, verdicts)
-//	what is known   sample, interval (and noise), readings, draw, levels, resolution, auxiliary, clock, episode, tank_state, state, update
+//	what is known   sample, interval (and noise), readings, draw, levels, resolution, auxiliary, clock, episode, state, update
 //	a level comes   next (the whole step), clean (can it be believed), watch (does the level fall as in a draw)
 //	a fall          find (where it falls), line (its straight ends), inflow (what the well makes meanwhile), pieces (the straight
 //	                pieces of the level before and after), rest (the gauges there),
