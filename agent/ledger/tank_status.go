@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/filling"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -107,19 +108,119 @@ func (l *Ledger) Tanks() ([]TankRow, error) {
 	}
 	rows := []TankRow{}
 	for i, t := range l.site.Tanks {
-		row := TankRow{TankStatus: l.tankStatus(i, t)}
-		for _, b := range slices.Backward(all) {
-			if b.Tank == t.ID && b.Rejected == "" {
-				if b.Ticket == nil {
-					b.Person = "" // it is held: nobody has written or released it
-				}
-				row.Last = &b
-				break
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, l.tankRow(i, t, all))
 	}
 	return rows, nil
+}
+
+// tankRow is tank i with its newest load. The ledger's lock is held.
+func (l *Ledger) tankRow(i int, t Tank, tickets []TicketRecord) TankRow {
+	row := TankRow{TankStatus: l.tankStatus(i, t)}
+	for _, b := range slices.Backward(tickets) {
+		if b.Tank == t.ID && b.Rejected == "" {
+			if b.Ticket == nil {
+				b.Person = "" // it is held: nobody has written or released it
+			}
+			row.Last = &b
+			break
+		}
+	}
+	return row
+}
+
+// TankFace is all that a picture of a tank shows.
+type TankFace struct {
+	TankRow
+	Height  float64         `json:"height_in"`           // of the shell
+	Room    *float64        `json:"room_bbl"`            // until it is full; null when there is no good level
+	Good    *GoodLevel      `json:"last_good,omitempty"` // the newest level that was believed
+	Levels  []tank.Moment   `json:"levels"`              // of the last day
+	Going   []tank.Verdict  `json:"going_on,omitempty"`  // falls that are not decided yet
+	PerHour *float64        `json:"fills_bbl_per_hour,omitempty"`
+	Full    *filling.Moment `json:"full,omitempty"`       // when it will be; absent where it is not known
+	Ready   *filling.Moment `json:"load_ready,omitempty"` // when it will hold a usual load; absent where it is not known
+	Holds   bool            `json:"holds_load,omitempty"` // it does already
+}
+
+// GoodLevel is a level that was believed.
+type GoodLevel struct {
+	At    time.Time `json:"at"`
+	In    float64   `json:"level_in"`
+	Gauge string    `json:"gauge"`
+	Bbl   float64   `json:"bbl"`
+}
+
+const (
+	faceBack     = 24 * time.Hour   // of levels
+	faceFresh    = 20 * time.Minute // a level that is older foretells nothing
+	usualLoads   = 5                // the newest, of which a usual one is made
+	usualAtLeast = 2
+)
+
+// Faces shows each tank at an instant; tickets are those that there are.
+func (l *Ledger) Faces(tickets []TicketRecord, now time.Time) []TankFace {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	faces := make([]TankFace, len(l.site.Tanks))
+	for i, t := range l.site.Tanks {
+		g := l.state.setups.configured[i]
+		f := TankFace{TankRow: l.tankRow(i, t, tickets), Height: float64(g.Height), Going: l.state.setups.detector.Waiting(l.state.tanks, i)}
+		f.Levels = l.state.setups.detector.Levels(l.state.tanks, i, now.Add(-faceBack), now.Add(faceFresh))
+		var stock []filling.Level
+		for _, m := range f.Levels {
+			bbl, _ := g.Table.Extrapolated(m.In)
+			stock = append(stock, filling.Level{At: m.At, Bbl: bbl})
+		}
+		if c, ok := l.state.setups.detector.Latest(l.state.tanks, i); ok {
+			bbl, _ := g.Table.Extrapolated(c.In)
+			f.Good = &GoodLevel{At: c.At.Round(0), In: hundredths(c.In), Gauge: tank.Length(c.In).Gauge(), Bbl: hundredths(bbl)}
+		}
+		t.Height = g.Height
+		brim, _ := g.Table.Extrapolated(t.Brim())
+		if f.Barrels != nil {
+			f.Room = new(hundredths(max(0, brim-*f.Barrels)))
+		}
+		if !t.Lact && f.Inhibited == nil && !l.state.tanks.Loading(i) && f.Good != nil && now.Sub(f.Good.At).Abs() < faceFresh {
+			f.foresee(stock, brim, tickets)
+		}
+		faces[i] = f
+	}
+	return faces
+}
+
+// foresee says what the last day's levels tell of the next hours.
+func (f *TankFace) foresee(stock []filling.Level, brim float64, tickets []TicketRecord) {
+	load, least := usualLoad(f.ID, tickets)
+	f.Holds = load > 0 && f.Barrels != nil && *f.Barrels >= least+load
+	flow, ok := filling.Of(stock)
+	if !ok {
+		return
+	}
+	f.PerHour = new(hundredths(flow.PerHour))
+	if m, ok := flow.Until(brim); ok {
+		f.Full = &m
+	}
+	if m, ok := flow.Until(least + load); ok && load > 0 && !f.Holds {
+		f.Ready = &m
+	}
+}
+
+// usualLoad is the barrels of a usual load of a tank, and the least that was left in it; 0 where too few are known.
+func usualLoad(id string, tickets []TicketRecord) (bbl, left float64) {
+	var loads []float64
+	for _, b := range slices.Backward(tickets) {
+		if b.Tank != id || b.Rejected != "" || b.Load == nil || b.Load.CloseBbl <= 0 || len(loads) == usualLoads {
+			continue
+		}
+		if loads = append(loads, b.Load.GaugeBbl); len(loads) == 1 || b.Load.CloseBbl < left {
+			left = b.Load.CloseBbl
+		}
+	}
+	if len(loads) < usualAtLeast {
+		return 0, 0
+	}
+	slices.Sort(loads)
+	return loads[len(loads)/2], left
 }
 
 // inhibited is the work on a tank that is going on; nil when there is none. The ledger's lock is held.

@@ -87,6 +87,9 @@ func (t Tank) check() error {
 	return t.Loads.check()
 }
 
+// Brim is the level in inches at which a tank counts as full.
+func (t *Tank) Brim() float64 { return math.Max(float64(t.Height)-freeboard, 0.9*float64(t.Height)) }
+
 // maxRate is the fastest believable change at a level, inches per second.
 func (t *Tank) maxRate(at float64) float64 {
 	per := math.Min(t.Table.PerInch(at), t.Table.PerInch(at+12))
