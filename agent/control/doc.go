@@ -1,6 +1,7 @@
 // Package control is what people and programs can ask of a site and do to it: status, tickets, tanks, keys, the outbox, recordings.
 //
-// server.go: the table of requests and those about the outbox. roles.go: who may ask, and who has. tickets.go: tickets and tanks.
+// server.go: the table of requests and those about the outbox. roles.go: who may ask, and who has. tickets.go: tickets,
+// tanks and all that a page shows; ticket_row.go: where a ticket stands.
 // service.go: keys, login and queries. readings.go: what goes on for a while. status.go, answers.go (the four lines that a person
 // reads first), problems.go, waiting.go (why a record waits), entry.go (a record
 // as it is shown), proof.go and proof_events.go (where every record is), redecode.go, no_outbox.go (a store that cannot be opened).

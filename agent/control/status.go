@@ -175,10 +175,15 @@ func quoted(v any) json.RawMessage {
 
 // Status looks at everything once.
 func (d *Server) Status() (Status, error) {
-	now := time.Now()
 	if d.NoOutbox != nil {
-		return d.statusWithoutOutbox(now), nil
+		return d.statusWithoutOutbox(time.Now()), nil
 	}
+	s, _, err := d.look(time.Now())
+	return s, err
+}
+
+// look is the status of a site with an outbox, and all its tickets.
+func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []PointReading{}, Problems: []string{},
@@ -190,7 +195,7 @@ func (d *Server) Status() (Status, error) {
 	s.Points = d.withUnheard(s.Points, s.Began)
 	all, err := d.Ledger.Tickets()
 	if err != nil {
-		return s, err
+		return s, nil, err
 	}
 	for _, b := range slices.Backward(all) {
 		if b.Ticket != nil {
@@ -208,7 +213,7 @@ func (d *Server) Status() (Status, error) {
 		s.Link = new(d.Link.Status(now))
 	}
 	if s.Oldest, err = d.oldest(s); err != nil {
-		return s, err
+		return s, nil, err
 	}
 	s.Recorder = d.Ledger.RecorderStatus()
 	s.Unused, s.Spared = d.Ledger.Unused(), d.Ledger.Undecoded()
@@ -218,7 +223,7 @@ func (d *Server) Status() (Status, error) {
 	s.Reached = d.reached()
 	s.Found, s.Hints = d.problems(s), unknownTanks(s.Tanks)
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
-	return s, nil
+	return s, all, nil
 }
 
 // copyFrom takes over readings, tanks and what is going on.

@@ -2,9 +2,15 @@ package control
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"gauger/agent/cloud/keys"
 	"gauger/agent/ledger"
+	"gauger/outbox"
 )
 
 // Arguments and results of the requests for held tickets and for work on tanks.
@@ -60,4 +66,90 @@ func (d *Server) holdTicket(ctx context.Context, a HoldArgs) (HoldResult, error)
 
 func (d *Server) inhibitTank(ctx context.Context, a InhibitArgs) (ledger.Inhibition, error) {
 	return d.Ledger.Inhibit(a.Tank, a.For, Person(ctx), a.Why)
+}
+
+// Ticket finds one by its number or its handle.
+func (d *Server) Ticket(name string) (TicketRow, error) {
+	if d.NoOutbox != nil {
+		return TicketRow{}, NoOutboxError(d.NoOutbox().Error())
+	}
+	all, err := d.Ledger.Tickets()
+	if err != nil {
+		return TicketRow{}, err
+	}
+	for _, b := range slices.Backward(all) {
+		if name != "" && (strings.EqualFold(b.Number, name) || strings.EqualFold(b.Handle, name)) {
+			return d.ticketRow(b)
+		}
+	}
+	return TicketRow{}, fmt.Errorf("there is no ticket %s: %w", name, ErrNoTicket)
+}
+
+// ErrNoTicket says that nobody knows a ticket.
+var ErrNoTicket = errors.New("no ticket has this number")
+
+// ticketRow joins a ticket and its record in the outbox.
+func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
+	if b.Seq == 0 || b.Ticket == nil {
+		return TicketRowOf(b, nil), nil
+	}
+	e, err := d.Box.Entry(ledger.Tickets, b.Seq)
+	switch {
+	case errors.Is(err, outbox.ErrRecord):
+		return TicketRowOf(b, nil), nil
+	case err != nil:
+		return TicketRow{}, err
+	}
+	return TicketRowOf(b, new(d.withReason(e))), nil
+}
+
+// Overview is all that a page about the site shows.
+type Overview struct {
+	Status
+	Faces   []ledger.TankFace `json:"tank_faces"`
+	Recent  []TicketRow       `json:"recent_tickets"` // the newest first
+	KeyList []keys.Status     `json:"keys"`
+	Review  bool              `json:"doubtful_wait"` // a doubtful ticket waits for a person
+}
+
+// recentTickets that an overview has.
+const recentTickets = 50
+
+// Overview looks at everything once.
+func (d *Server) Overview() (o Overview, err error) {
+	o.Review = d.Site.HoldDoubtful
+	if d.NoOutbox != nil {
+		o.Status = d.statusWithoutOutbox(time.Now())
+		o.Faces = d.Ledger.Faces(nil, o.Now)
+		return o, nil
+	}
+	var tickets []ledger.TicketRecord
+	if o.Status, tickets, err = d.look(time.Now()); err != nil {
+		return o, err
+	}
+	o.Faces, o.KeyList = d.Ledger.Faces(tickets, o.Now), d.Client.Keys().Status()
+	for _, b := range slices.Backward(tickets[max(0, len(tickets)-recentTickets):]) {
+		row, err := d.ticketRow(b)
+		if err != nil {
+			return o, err
+		}
+		o.Recent = append(o.Recent, row)
+	}
+	return o, nil
+}
+
+// Unready are the reasons for which a person is needed; none: everything is well.
+func (o Overview) Unready() []string {
+	why := []string{}
+	for _, t := range o.Tanks {
+		if t.Quality != "good" {
+			why = append(why, "there is no good level of "+t.ID)
+		}
+	}
+	for _, a := range o.Answers {
+		if a.State == Bad && a.About != "reading" {
+			why = append(why, a.About+": "+a.Text)
+		}
+	}
+	return why
 }

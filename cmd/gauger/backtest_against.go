@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"gauger/agent/control"
 	"gauger/config"
 )
 
@@ -117,7 +118,7 @@ func (t *trial) compare(against string, other []*comparedTicket, c backtestRange
 	outside := func(x *comparedTicket) bool { return !span.contains(x.Tank, x.Start, x.End) }
 	var mine []*comparedTicket
 	for i := range t.booked {
-		row := &ticketRow{TicketRecord: t.booked[i], State: "sent"}
+		row := &ticketRow{control.TicketRow{TicketRecord: t.booked[i], State: "sent"}}
 		if row.Ticket == nil {
 			row.State, row.Person = "held at the end of the readings", ""
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"gauger/agent/clock"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
 )
@@ -263,23 +262,5 @@ func tableName(name string) string {
 
 // stateText is the state of a ticket and what comes next.
 func (r *ticketRow) stateText(h site) string {
-	switch {
-	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
-		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"
-	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && h.cfg != nil && h.cfg.Tickets.Review == "hold":
-		return "held until a person looks: `gauger tickets release NUMBER` or `gauger tickets reject NUMBER --why TEXT`"
-	case r.State == "held" && r.Load != nil && !clock.WasSet(r.Load.Start):
-		return "held until the clock is set, which will date it"
-	case r.State == "held":
-		return "held, leaves at " + timeText(r.Queued, h.zone())
-	case r.State == "waiting":
-		return "waiting for the service"
-	case r.State == "left":
-		return "left long ago; its receipt is not kept any more"
-	case r.Reason != "":
-		return r.State + ": " + r.Reason
-	case r.Status != 0:
-		return fmt.Sprintf("%s (status %d)", r.State, r.Status)
-	}
-	return r.State
+	return r.StateText(h.cfg != nil && h.cfg.Tickets.Review == "hold", func(t time.Time) string { return timeText(t, h.zone()) })
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
 	"gauger/config"
@@ -20,10 +21,10 @@ func paper(change func(*ticketRow)) *ticketRow {
 		Rate: 5.98, Sigma: 0.05, Confidence: 0.93, ErrorBbl: 0.42, Parts: 2, Samples: 212, Table: "strap",
 		Rivals: &tank.Rivals{MinLoad: 25, MinRate: 0.5, Others: 2, Rose: "TK-2", RoseBbl: 0.9, BackIn: 0.7, Watched: 45 * time.Minute, WaterIn: new(0.1)},
 	}
-	r := &ticketRow{State: "delivered", Status: 200, TicketRecord: ledger.TicketRecord{
+	r := &ticketRow{control.TicketRow{State: "delivered", Status: 200, TicketRecord: ledger.TicketRecord{
 		Number: "A-TEST-TK-1-20260302T1500Z", Tank: "TK-1", Load: &l, Start: l.Start, End: l.End, Day: "2026-03-02",
 		Volumes: &ledger.Volumes{OpenBbl: 285.99, CloseBbl: 82.67, GrossBbl: new(200.91), NetBbl: new(200.11), OpenCTL: new(0.98876), CloseCTL: new(0.9903)},
-	}}
+	}}}
 	if change != nil {
 		change(r)
 	}

@@ -5,24 +5,13 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 )
 
 // ticketRow is a ticket as the list shows it.
-type ticketRow struct {
-	ledger.TicketRecord
-	// State is held, waiting, delivered, refused, dropped or rejected; left: it is in the outbox no more, and its receipt
-	// is too old to be kept.
-	State    string              `json:"state"`
-	Status   int                 `json:"status,omitempty"` // of the service's last answer
-	Corr     string              `json:"correlation_id,omitempty"`
-	Answered time.Time           `json:"answered,omitzero"`
-	Reason   string              `json:"reason,omitempty"` // why it was refused or dropped
-	Hauled   *ledger.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
-}
+type ticketRow struct{ control.TicketRow }
 
 // tickets asks for all tickets and where each stands, the oldest first.
 func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
@@ -38,18 +27,11 @@ func (d *connection) tickets(ctx context.Context) ([]ticketRow, error) {
 	}
 	rows := []ticketRow{}
 	for _, b := range all {
-		row := ticketRow{TicketRecord: b, State: "left", Hauled: b.TruckTotals()}
-		e, known := at[b.Seq]
-		switch {
-		case b.Rejected != "":
-			row.State, row.Person = "rejected", ""
-		case b.Ticket == nil:
-			row.State, row.Person = "held", ""
-		case known:
-			row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason
-			row.Corr, row.Answered = e.Corr, e.Since
+		var of *control.Entry
+		if e, known := at[b.Seq]; known {
+			of = &e
 		}
-		rows = append(rows, row)
+		rows = append(rows, ticketRow{control.TicketRowOf(b, of)})
 	}
 	return rows, nil
 }

@@ -1,0 +1,93 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"gauger/agent/clock"
+	"gauger/agent/ledger"
+)
+
+// TicketRow is a ticket and where it stands.
+type TicketRow struct {
+	ledger.TicketRecord
+	// State is held, waiting, delivered, refused, dropped or rejected; left: it is in the outbox no more, and its receipt
+	// is too old to be kept.
+	State    string              `json:"state"`
+	Status   int                 `json:"status,omitempty"` // of the service's last answer
+	Corr     string              `json:"correlation_id,omitempty"`
+	Answered time.Time           `json:"answered,omitzero"`
+	Reason   string              `json:"reason,omitempty"` // why it was refused or dropped
+	Hauled   *ledger.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
+}
+
+// TicketRowOf joins a ticket and its record; nil: the outbox has none of it.
+func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
+	row := TicketRow{TicketRecord: b, State: "left", Hauled: b.TruckTotals()}
+	switch {
+	case b.Rejected != "":
+		row.State, row.Person = "rejected", ""
+	case b.Ticket == nil:
+		row.State, row.Person = "held", ""
+	case e != nil:
+		row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason
+		row.Corr, row.Answered = e.Corr, e.Since
+	}
+	return row
+}
+
+// Name is the ticket's number, or what it is called until that is fixed.
+func (r *TicketRow) Name() string {
+	if r.Number != "" {
+		return r.Number
+	}
+	return r.Handle
+}
+
+// Barrels are those of a ticket by its gauges; nil where they are not known.
+func (r *TicketRow) Barrels() *float64 {
+	switch {
+	case r.Load != nil:
+		return &r.Load.GaugeBbl
+	case r.Volumes != nil:
+		return new(r.Volumes.OpenBbl - r.Volumes.CloseBbl)
+	}
+	return nil
+}
+
+// StateText is the state of a ticket and what comes next; doubtfulWait: a doubtful one waits for a person; at writes a time down.
+func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) string {
+	switch {
+	case r.State == "held" && r.Stop != nil && r.Stop.Until.IsZero():
+		return "held by " + r.Stop.Person + " until it is released: `gauger tickets release NUMBER`"
+	case r.State == "held" && r.Load != nil && len(r.Load.Review) > 0 && doubtfulWait:
+		return "held until a person looks: `gauger tickets release NUMBER` or `gauger tickets reject NUMBER --why TEXT`"
+	case r.State == "held" && r.Load != nil && !clock.WasSet(r.Load.Start):
+		return "held until the clock is set, which will date it"
+	case r.State == "held":
+		return "held, leaves at " + at(r.Queued)
+	case r.State == "waiting":
+		return "waiting for the service"
+	case r.State == "left":
+		return "left long ago; its receipt is not kept any more"
+	case r.Reason != "":
+		return r.State + ": " + r.Reason
+	case r.Status != 0:
+		return fmt.Sprintf("%s (status %d)", r.State, r.Status)
+	}
+	return r.State
+}
+
+// SentBody is a ticket's request in JSON, indented; empty for one that has not left.
+func (r *TicketRow) SentBody() string {
+	if r.Ticket == nil {
+		return ""
+	}
+	b, err := json.MarshalIndent(r.Ticket, "", "  ")
+	if err != nil {
+		return string(r.Ticket)
+	}
+	return string(b)
+}
