@@ -53,7 +53,7 @@ type Config struct {
 	Tanks         []Tank     `yaml:"tanks" doc:"the tanks whose levels make run tickets"`
 	Events        []Event    `yaml:"events" doc:"rules that make diagnostic events from points"`
 	Wells         []Well     `yaml:"wells" doc:"values that are sent for wells"`
-	HTTP          HTTP       `yaml:"http" doc:"local status page, /metrics and /healthz; off when absent"`
+	HTTP          HTTP       `yaml:"http" doc:"local status page, /api/v1, /metrics, /healthz and /readyz; off when absent"`
 	Share         Share      `yaml:"share" doc:"who may read the devices that are shared (share: of a Modbus device)"`
 	Control       Control    `yaml:"control" doc:"who of those who may connect to the control socket may do what; absent: they may do everything"`
 	Log           Log        `yaml:"log" doc:"the log on standard error"`

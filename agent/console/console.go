@@ -1,9 +1,9 @@
 // Package console lets people and commands look at a running agent and ask it for things: a unix socket for the
-// commands, and a local web page, metrics and a health check for everyone on the box.
+// commands, and metrics.
 //
-// console.go is the socket, login.go finds who asks where the kernel hides it, and client.go asks. page.go is the web's
-// three addresses: html.go and html_outbox.go write the page, page.go and lines.go the metrics; guard.go is what browsers are
-// told and by which names they may ask. limits.go serves both, with little of everything that a request takes.
+// console.go is the socket, login.go finds who asks where the kernel hides it, and client.go asks. metrics.go and lines.go write the
+// metrics, beside the page that they are given; guard.go is what browsers are told and by which names they may ask. limits.go serves
+// both, with little of everything that a request takes.
 package console
 
 import (

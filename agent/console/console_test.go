@@ -258,13 +258,13 @@ func TestAFeedGivesThingsAsTheyComeAndItsError(t *testing.T) {
 	}
 }
 
-// get asks the page handler.
+// get asks the page's door.
 func get(t *testing.T, d *control.Server, path string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Host = "localhost:8480"
-	Page(d, "127.0.0.1:8480").ServeHTTP(w, r)
+	Page(d, front, "127.0.0.1:8480").ServeHTTP(w, r)
 	b, err := io.ReadAll(w.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -272,24 +272,16 @@ func get(t *testing.T, d *control.Server, path string) (int, string) {
 	return w.Code, string(b)
 }
 
-func TestThePageEscapesWhatComesFromTheSite(t *testing.T) {
-	d := newDesk(t)
-	reads(t, d, 171.25)
-	code, body := get(t, d, "/")
-	if code != http.StatusOK || !strings.Contains(body, "14-03-1") || !strings.Contains(body, "a &amp; b") {
-		t.Errorf("status %d, page without what it should show", code)
+// front stands for the page.
+var front = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/" && r.URL.Path != "/healthz" {
+		http.NotFound(w, r)
+		return
 	}
-	for _, raw := range []string{"<script>", `<"best">`, "a-key-that-must-not-show"} {
-		if strings.Contains(body, raw) {
-			t.Errorf("the page holds %s", raw)
-		}
-	}
-	if code, _ := get(t, d, "/anything"); code != http.StatusNotFound {
-		t.Errorf("an unknown path answers %d", code)
-	}
-}
+	fmt.Fprint(w, "TK-1")
+})
 
-func TestMetricsAndHealth(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	d := newDesk(t)
 	reads(t, d, 171.25)
 	d.Lines = func() []control.LineStatus {
@@ -300,9 +292,6 @@ func TestMetricsAndHealth(t *testing.T) {
 	for range 3 {
 		d.Ledger.Host("mqtt").Keeps(spare)
 	}
-	if _, page := get(t, d, "/"); !strings.Contains(page, "MB since the start") || !strings.Contains(page, "radio: of the messages that nobody could decode, 2 equal ones") {
-		t.Error("the page does not say what is written and what is not stored")
-	}
 	_, body := get(t, d, "/metrics")
 	for _, line := range []string{`gauger_undecoded_total{device="radio",why="equal"} 2`, `gauger_written_bytes_per_day 0`, `gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`,
 		`gauger_line_load{line="tcp://plc:502"} 0.25`, `gauger_line_requests_total{line="tcp://plc:502"} 7`, `gauger_line_timeouts_total{line="tcp://plc:502"} 2`,
@@ -310,15 +299,6 @@ func TestMetricsAndHealth(t *testing.T) {
 		if !strings.Contains(body, line+"\n") {
 			t.Errorf("metrics lack %s", line)
 		}
-	}
-	if code, _ := get(t, d, "/healthz"); code != http.StatusOK {
-		t.Errorf("healthy: %d", code)
-	}
-	if err := d.Box.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code, _ := get(t, d, "/healthz"); code != http.StatusServiceUnavailable {
-		t.Errorf("with the outbox closed: %d", code)
 	}
 }
 

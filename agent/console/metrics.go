@@ -12,30 +12,20 @@ import (
 	"gauger/agent/control"
 )
 
-// Page is the local web page: / for people, /metrics for Prometheus, /healthz for a supervisor. It only shows; nothing
-// can be changed through it. Few are written at a time, and while one goes out over a slow line the next is written.
-func Page(server *control.Server, listen string, hosts ...string) http.Handler {
+// Page is what http.listen serves: /metrics for Prometheus, and a page. It only shows; nothing can be changed through it. Few
+// metrics are written at a time, and while some go out over a slow line the next are written.
+func Page(server *control.Server, page http.Handler, listen string, hosts ...string) http.Handler {
 	mux, work := http.NewServeMux(), make(chan struct{}, pagesAtWork)
-	show := func(pattern, kind string, write func(control.Status) string) {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			s, status, err := written(r.Context(), work, server, write)
-			if err != nil {
-				w.Header().Set("Retry-After", "1")
-				http.Error(w, err.Error(), status)
-				return
-			}
-			w.Header().Set("Content-Type", kind)
-			fmt.Fprint(w, s)
-		})
-	}
-	show("GET /{$}", "text/html; charset=utf-8", func(s control.Status) string { return render(s, server.Site.Zone) })
-	show("GET /metrics", "text/plain; version=0.0.4", metrics)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := server.Err(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	mux.Handle("/", page)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		s, status, err := written(r.Context(), work, server, metrics)
+		if err != nil {
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, err.Error(), status)
 			return
 		}
-		fmt.Fprintln(w, "ok")
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+		fmt.Fprint(w, s)
 	})
 	return guard(pageNames(listen, hosts), mux)
 }
@@ -48,7 +38,7 @@ func written(ctx context.Context, work chan struct{}, server *control.Server, wr
 	case work <- struct{}{}:
 		defer func() { <-work }()
 	case <-turn.C:
-		return "", http.StatusServiceUnavailable, errors.New("the status page is asked for more often than it can be written; try again in a moment")
+		return "", http.StatusServiceUnavailable, errors.New("the metrics are asked for more often than they can be written; try again in a moment")
 	case <-ctx.Done():
 		return "", http.StatusServiceUnavailable, ctx.Err()
 	}

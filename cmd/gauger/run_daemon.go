@@ -21,6 +21,7 @@ import (
 	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
+	"gauger/agent/page"
 	"gauger/agent/recorder"
 	"gauger/collectors"
 	"gauger/collectors/modbus/line"
@@ -167,7 +168,7 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 
 // listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when
 // it is not there. One that cannot be opened is told, and stops nothing.
-func listen(server *control.Server, socket string, page config.HTTP, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
+func listen(server *control.Server, socket string, at config.HTTP, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
 	open := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			log.Warn().Err(err).Msg(without)
@@ -177,9 +178,9 @@ func listen(server *control.Server, socket string, page config.HTTP, log zerolog
 	}
 	l, err := console.Listen(socket)
 	open(l, err, console.Control(server), "commands cannot reach this gauger")
-	if page.Listen != "" {
-		l, err := net.Listen("tcp", page.Listen)
-		open(l, err, console.Page(server, page.Listen, page.Hosts...), "there is no status page: choose another http.listen")
+	if at.Listen != "" {
+		l, err := net.Listen("tcp", at.Listen)
+		open(l, err, console.Page(server, page.New(server), at.Listen, at.Hosts...), "there is no status page: choose another http.listen")
 	}
 }
 

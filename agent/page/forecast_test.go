@@ -1,4 +1,4 @@
-package ledger_test
+package page
 
 import (
 	"math"
@@ -36,7 +36,7 @@ func TestATankSaysWhenItWillBeFull(t *testing.T) {
 		if f.Full == nil || f.PerHour == nil {
 			t.Fatalf("after twelve hours nothing is said: %+v", f)
 		}
-		hours, want := f.Full.At.Sub(time.Now()).Hours(), (232-*f.Level)/perHour
+		hours, want := time.Until(f.Full.At).Hours(), (232-*f.Level)/perHour
 		if math.Abs(hours-want) > want/20 || f.Full.From.After(f.Full.At) || f.Full.To.Before(f.Full.At) || f.Ready != nil {
 			t.Errorf("full in %.2f h (%v), want %.2f", hours, f.Full, want)
 		}

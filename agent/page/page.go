@@ -1,0 +1,163 @@
+// Package page is the site on a web page, for a phone in the sun and a laptop on a tailgate: the answer first, then what is wrong,
+// the tanks, the tickets, the devices and the outbox. It only shows; nothing can be changed through it.
+//
+// page.go: the addresses, and the page as it was last made. view.go: what the template is given; words.go: figures, times and ages;
+// drawing.go: shell and trend; ticket.go: one ticket with its picture; api.go: the same as JSON, and whether the site is well.
+//
+// # Decisions
+//
+// What is shown comes from control.Overview, as `gauger status` comes from the Status in it: nothing is judged twice. The page is made here, with
+// html/template, and reads without a script; the script asks for the main part again and puts in what has changed, so that
+// there is one way from a figure to its words. It is made once in two seconds however many look, and not at all while nobody does.
+// Style and script are files of their own and no attribute holds style, as a strict content policy wants it.
+package page
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"time"
+
+	"gauger/agent/control"
+)
+
+//go:embed page.html ticket.html style.css script.js icon.svg
+var files embed.FS
+
+const (
+	madeFor    = 2 * time.Second // that a page serves whoever asks
+	turnWithin = 3 * time.Second // that somebody waits until the site can be asked; it is asked for a few ms
+)
+
+// site is a site on its page.
+type site struct {
+	server    *control.Server
+	templates *template.Template
+
+	turn chan struct{} // whoever holds it asks the site
+	made made
+}
+
+// made is the page as it was last made.
+type made struct {
+	at   time.Time
+	of   control.Overview
+	main []byte
+}
+
+// New is the handler of the page and of /api/v1, /healthz and /readyz.
+func New(server *control.Server) http.Handler {
+	s := &site{server: server, turn: make(chan struct{}, 1), templates: template.Must(template.New("").ParseFS(files, "*.html"))}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.page)
+	mux.HandleFunc("GET /main", s.main)
+	mux.HandleFunc("GET /tickets/{name}", s.ticket)
+	mux.HandleFunc("GET /tickets/{name}/level.svg", s.picture)
+	for _, name := range []string{"style.css", "script.js", "icon.svg"} {
+		mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Cache-Control", "no-cache")
+			http.ServeFileFS(w, r, files, name)
+		})
+	}
+	s.serveData(mux)
+	return mux
+}
+
+// errBusy is for whoever has waited too long.
+var errBusy = errors.New("the page is asked for more often than it can be made; try again in a moment")
+
+// take waits for the turn to ask the site; give it back.
+func (s *site) take(ctx context.Context) error {
+	wait := time.NewTimer(turnWithin)
+	defer wait.Stop()
+	select {
+	case s.turn <- struct{}{}:
+		return nil
+	case <-wait.C:
+		return errBusy
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *site) give() { <-s.turn }
+
+// fail answers with an error.
+func fail(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	if errors.Is(err, errBusy) || errors.Is(err, context.Canceled) {
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", "1")
+	}
+	http.Error(w, err.Error(), status)
+}
+
+// look is the page, at most two seconds old.
+func (s *site) look(ctx context.Context) (made, error) {
+	if err := s.take(ctx); err != nil {
+		return made{}, err
+	}
+	defer s.give()
+	if age := time.Since(s.made.at); age >= 0 && age < madeFor {
+		return s.made, nil
+	}
+	o, err := s.server.Overview()
+	if err != nil {
+		return made{}, err
+	}
+	var b bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&b, "main", newView(o, s.server.Site)); err != nil {
+		return made{}, fmt.Errorf("make the page: %w", err)
+	}
+	s.made = made{time.Now(), o, b.Bytes()}
+	return s.made, nil
+}
+
+// frame is what stands round the main part.
+type frame struct {
+	Site, ID, Version, Title, Now string
+	Main                          template.HTML // made by a template of ours
+}
+
+// clock is the time of a page.
+func (s *site) clock(m made) string {
+	return m.of.Now.In(words{zone: s.server.Site.Zone}.in()).Format("15:04:05")
+}
+
+func (s *site) page(w http.ResponseWriter, r *http.Request) {
+	m, err := s.look(r.Context())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	s.write(w, "page.html", frame{m.of.Site, m.of.ID, m.of.Version, m.of.Site, s.clock(m), template.HTML(m.main)})
+}
+
+// main is the part that changes; Gauger-Time says of when it is.
+func (s *site) main(w http.ResponseWriter, r *http.Request) {
+	m, err := s.look(r.Context())
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Gauger-Time", s.clock(m))
+	_, _ = w.Write(m.main) // a client that has gone away is nobody's loss
+}
+
+// write fills a template.
+func (s *site) write(w http.ResponseWriter, name string, data any) {
+	var b bytes.Buffer
+	if err := s.templates.ExecuteTemplate(&b, name, data); err != nil {
+		http.Error(w, "make the page: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(b.Bytes())
+}

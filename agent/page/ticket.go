@@ -1,0 +1,138 @@
+package page
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/plot"
+	"gauger/agent/tank"
+)
+
+// ticketPage is one ticket in words.
+type ticketPage struct {
+	Title, Site, Name, Tank, Barrels, State, Sent string
+	Mood                                          string
+	Picture                                       bool
+	Facts                                         []factView
+}
+
+// found asks for a ticket, and answers where there is none.
+func (s *site) found(w http.ResponseWriter, r *http.Request) (row control.TicketRow, ok bool) {
+	err := s.take(r.Context())
+	if err == nil {
+		row, err = s.server.Ticket(r.PathValue("name"))
+		s.give()
+	}
+	switch {
+	case errors.Is(err, control.ErrNoTicket):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		fail(w, err)
+	}
+	return row, err == nil
+}
+
+func (s *site) ticket(w http.ResponseWriter, r *http.Request) {
+	row, ok := s.found(w, r)
+	if !ok {
+		return
+	}
+	at := words{time.Now(), s.server.Site.Zone}
+	p := ticketPage{
+		Title: row.Name(), Site: s.server.Site.Name, Name: row.Name(), Tank: row.Tank, Barrels: figure(row.Barrels(), 1), State: row.State,
+		Sent: row.SentBody(), Mood: control.Unknown, Picture: row.Load != nil && row.Load.Trend != nil,
+	}
+	if m, known := ticketMoods[row.State]; known {
+		p.Mood = m
+	}
+	p.facts(&row, at, s.server.Site.HoldDoubtful)
+	s.write(w, "ticket.html", p)
+}
+
+// facts are a ticket's evidence, in the order of a paper run ticket.
+func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
+	add := func(what, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			p.Facts = append(p.Facts, factView{what, text})
+		}
+	}
+	at := func(t time.Time) string { return t.In(w.in()).Format("2006-01-02 15:04:05 MST") }
+	add("Stands", "%s", r.StateText(doubtfulWait, at))
+	if !r.Answered.IsZero() {
+		add("Answered", "status %d, %s, %s", r.Status, at(r.Answered), r.Corr)
+	}
+	about := ""
+	if r.Load != nil && r.Load.Hidden() != nil {
+		about = "about "
+	}
+	add("Start", "%s%s", about, at(r.Start))
+	add("End", "%s%s", about, at(r.End))
+	add("Production day", "%s", r.Day)
+	if l := r.Load; l != nil {
+		add("Opening gauge", "%s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open)
+		add("Closing gauge", "%s (%.2f in)", tank.Length(l.Close).Gauge(), l.Close)
+		add("By gauge", "%.2f bbl, give or take %.1f", l.GaugeBbl, l.ErrorBbl)
+		add("Flowed in", "%s", map[bool]string{true: "not known", false: fmt.Sprintf("%.1f bbl", l.InflowBbl)}[l.InflowUnknown])
+		add("Confidence", "%.2f", l.Confidence)
+		add("Needs review", "%s", strings.Join(l.Review, ", "))
+		add("Remarks", "%s", strings.Join(l.Remarks, ", "))
+	} else if len(r.Gauged) == 2 {
+		add("Opening gauge", "%s (%.2f in)", tank.Length(r.Gauged[0]).Gauge(), r.Gauged[0])
+		add("Closing gauge", "%s (%.2f in)", tank.Length(r.Gauged[1]).Gauge(), r.Gauged[1])
+	}
+	if v := r.Volumes; v != nil {
+		add("Gross at 60 °F", "%s bbl", figure(v.GrossBbl, 2))
+		add("Net at 60 °F", "%s bbl", figure(v.NetBbl, 2))
+		add("Not known", "%s", strings.Join(v.Missing, ", "))
+	}
+	for _, e := range r.Edits {
+		add("Edited", "%s from %q to %q by %s, %s", e.Field, e.Old, e.New, e.Person, at(e.At))
+	}
+	for _, m := range r.Matches {
+		if m.Removed == nil {
+			add("Truck's ticket", "%s, %.2f bbl %s", m.Hauler, m.Bbl, m.Basis)
+		}
+	}
+	for _, f := range r.Found {
+		add("Learned later", "%s", f.Note)
+	}
+	add("By", "%s", r.Person)
+	add("Rejected by", "%s", r.Rejected)
+}
+
+// picture draws the level about a load.
+func (s *site) picture(w http.ResponseWriter, r *http.Request) {
+	row, ok := s.found(w, r)
+	if !ok {
+		return
+	}
+	l := row.Load
+	i := slices.IndexFunc(s.server.Site.Tanks, func(t ledger.Tank) bool { return t.ID == row.Tank })
+	if l == nil || l.Trend == nil || i < 0 {
+		http.Error(w, "there is no level to draw of ticket "+row.Name(), http.StatusNotFound)
+		return
+	}
+	level := &plot.Series{}
+	for k, sec := range l.Trend.Seconds[:min(len(l.Trend.Seconds), len(l.Trend.Level))] {
+		after := time.Duration(sec) * time.Second
+		level.Add(l.Start.Add(after), 1, after, float64(l.Trend.Level[k])/100, true)
+	}
+	var b bytes.Buffer
+	_, err := plot.Picture{Title: s.server.Site.Name + " · " + row.Name(), Zone: s.server.Site.Zone, ProductionDay: s.server.Site.ProductionDay,
+		Panels: []plot.Panel{{Name: row.Tank, Table: s.server.Site.Tanks[i].Table, Level: level, Loads: []plot.Load{{
+			Number: row.Name(), Start: l.Start, End: l.End, Open: l.Open, Close: l.Close, Bbl: l.GaugeBbl, Error: l.ErrorBbl, Review: strings.Join(l.Review, ", "),
+		}}}}}.WriteTo(&b)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_, _ = w.Write(b.Bytes())
+}

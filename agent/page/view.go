@@ -1,0 +1,346 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/control"
+	"gauger/agent/filling"
+	"gauger/agent/ledger"
+)
+
+// view is what the template of the main part is given: words only.
+type view struct {
+	Mood     string // the worst of the answers
+	Headline string
+	Answers  []answerView
+	First    []problemView // the dearest problems
+	More     []problemView // the others
+	Hints    []string
+	Tanks    []tankView
+	Days     []dayView
+	Shut     bool // the outbox cannot be opened: nothing is known of tickets and records
+	Devices  []deviceView
+	Lines    []lineView
+	Streams  []streamView
+	Waits    []string
+	Facts    []factView
+}
+
+type (
+	answerView  struct{ Mood, What, Text string }
+	problemView struct{ Text, Do string }
+	tankView    struct {
+		ID, Quality, Gauge, Inches, Barrels, Room, Doing, Old string
+		Drawn                                                 drawn
+		Full, Ready                                           string
+		LastName, LastText                                    string
+	}
+	dayView struct {
+		Day, Total string
+		Tickets    []ticketView
+	}
+	ticketView struct {
+		Name, Tank, When, Barrels, State, Text string
+		Mood                                   string
+	}
+	deviceView struct {
+		Name, Text string
+		Mood       string
+		Points     []pointView
+	}
+	pointView struct {
+		Name, Value, Unit, Quality, Why string
+		At                              stamp
+	}
+	lineView   struct{ Line, Load, Answer, Errors, Reconnects string }
+	streamView struct{ Name, Waiting, Delivered, Refused, Gone string }
+	factView   struct{ What, Text string }
+)
+
+// shownProblems stand open; the others are folded.
+const shownProblems = 3
+
+// newView turns an overview into words.
+func newView(o control.Overview, site ledger.Site) view {
+	w := words{o.Now, site.Zone}
+	v := view{Shut: o.Shut != "", Hints: o.Hints}
+	v.answers(o)
+	for i, p := range o.Found {
+		x := problemView{p.Text, p.Do}
+		if i < shownProblems {
+			v.First = append(v.First, x)
+		} else {
+			v.More = append(v.More, x)
+		}
+	}
+	for _, f := range o.Faces {
+		v.Tanks = append(v.Tanks, w.tank(f))
+	}
+	if !v.Shut {
+		v.tickets(o, w)
+		v.outbox(o)
+	}
+	v.devices(o, w)
+	v.facts(o, w)
+	return v
+}
+
+// answers puts the four answers first, and sums them up in a line.
+func (v *view) answers(o control.Overview) {
+	v.Mood, v.Headline = control.Well, "All is well"
+	for _, a := range o.Answers {
+		v.Answers = append(v.Answers, answerView{a.State, capital(a.About), capital(a.Text)})
+		if a.State == control.Unknown && v.Mood == control.Well {
+			v.Mood, v.Headline = control.Unknown, "Nothing is known to be wrong"
+		}
+		if a.State == control.Bad {
+			v.Mood, v.Headline = control.Bad, "Something needs you"
+		}
+	}
+	if n := len(o.Found); n > 0 {
+		v.Mood, v.Headline = control.Bad, ledger.Plural(n, "thing")+" to look at"
+	}
+}
+
+// capital writes the first letter large.
+func capital(text string) string {
+	if text == "" {
+		return ""
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// tank is a tank in words.
+func (w words) tank(f ledger.TankFace) tankView {
+	t := tankView{ID: f.ID, Quality: f.Quality, Drawn: draw(f.Level, f.Height, f.Levels, w.now), Doing: w.doing(f)}
+	if f.Level != nil {
+		t.Gauge, t.Inches, t.Barrels, t.Room = f.Gauge, figure(f.Level, 2), figure(f.Barrels, 1), figure(f.Room, 0)
+		if w.now.Sub(f.At) > 5*time.Minute {
+			t.Old = "read " + w.age(f.At)
+		}
+	} else if f.Good != nil {
+		t.Old = fmt.Sprintf("the last good one was %s, %.1f bbl, at %s (%s)", f.Good.Gauge, f.Good.Bbl, w.clock(f.Good.At), w.age(f.Good.At))
+	}
+	if f.Error != "" {
+		t.Old = strings.Trim(f.Error+"; "+t.Old, "; ")
+	}
+	t.Full = w.expected(f.Full)
+	t.Ready = w.expected(f.Ready)
+	if f.Holds {
+		t.Ready = "now"
+	}
+	if l := f.Last; l != nil {
+		row := control.TicketRow{TicketRecord: *l}
+		t.LastName, t.LastText = row.Name(), fmt.Sprintf("%s bbl, %s", figure(row.Barrels(), 1), w.clock(l.Start))
+	}
+	return t
+}
+
+// expected is a time to come with its band; empty where it is not known.
+func (w words) expected(m *filling.Moment) string {
+	if m == nil {
+		return ""
+	}
+	text := "in " + span(m.At.Sub(w.now)) + ", at " + w.clock(m.At)
+	if m.To.Sub(m.From) >= 10*time.Minute {
+		text += " (" + w.clock(m.From) + " to " + w.clock(m.To) + ")"
+	}
+	return text
+}
+
+// doing says what goes on at a tank.
+func (w words) doing(f ledger.TankFace) string {
+	text := ""
+	switch n := len(f.Going); {
+	case f.Inhibited != nil:
+		return "work on it until " + w.clock(f.Inhibited.Until) + ", " + f.Inhibited.Person + ": " + f.Inhibited.Why
+	case f.Phase == "drawing" && n > 0:
+		return fmt.Sprintf("loading since %s, %.0f bbl so far", w.clock(f.Going[n-1].Start), f.Going[n-1].Bbl)
+	case f.Phase == "drawing":
+		return "the level falls"
+	case f.Phase == "confirming" && n > 0:
+		return fmt.Sprintf("settling: %.0f bbl left from %s to %s; it is a load if the level stays down until %s",
+			f.Going[n-1].Bbl, w.clock(f.Going[n-1].Start), w.clock(f.Going[n-1].End), w.clock(f.Going[n-1].Until))
+	case f.Phase == "confirming":
+		return "settling"
+	case f.Phase == "waiting":
+		text = "no level has come yet"
+	case f.Phase != "idle":
+		text = f.Phase
+	case f.PerHour != nil:
+		text = fmt.Sprintf("filling, %.1f bbl an hour", *f.PerHour)
+	default:
+		text = "no load going on"
+	}
+	if f.Quality != "good" && f.Phase == "idle" {
+		text = "not seen now"
+	}
+	if f.Waits != "" {
+		text += "; " + f.Waits
+	}
+	return text
+}
+
+// ticketMoods are how the states of a ticket look.
+var ticketMoods = map[string]string{"delivered": control.Well, "left": control.Well, "refused": control.Bad}
+
+// tickets are the newest, by production day.
+func (v *view) tickets(o control.Overview, w words) {
+	totals, counts := map[string]float64{}, map[string]int{}
+	for i := range o.Recent {
+		r := &o.Recent[i]
+		t := ticketView{Name: r.Name(), Tank: r.Tank, When: w.clock(r.Start) + " to " + r.End.In(w.in()).Format("15:04"), Barrels: figure(r.Barrels(), 1),
+			State: r.State, Text: strings.TrimPrefix(strings.TrimPrefix(r.StateText(o.Review, w.clock), r.State), ", "), Mood: control.Unknown}
+		switch {
+		case r.State == "waiting":
+			t.Text = o.Drains[ledger.Tickets].Why
+		case r.State == "delivered" && !r.Answered.IsZero():
+			t.Text = w.clock(r.Answered) + ", " + w.age(r.Answered)
+		}
+		t.Text = strings.Trim(t.Text, ": ")
+		if m, ok := ticketMoods[r.State]; ok {
+			t.Mood = m
+		}
+		if r.Load != nil && len(r.Load.Review) > 0 && r.State == "held" {
+			t.Mood, t.Text = control.Bad, t.Text+"; review: "+strings.Join(r.Load.Review, ", ")
+		}
+		if n := len(v.Days); n == 0 || v.Days[n-1].Day != r.Day {
+			v.Days = append(v.Days, dayView{Day: r.Day})
+		}
+		if bbl := r.Barrels(); bbl != nil && r.Rejected == "" {
+			totals[r.Day] += *bbl
+			counts[r.Day]++
+		}
+		day := &v.Days[len(v.Days)-1]
+		day.Tickets = append(day.Tickets, t)
+	}
+	for i := range v.Days {
+		d := &v.Days[i]
+		d.Total = fmt.Sprintf("%.1f bbl, %s", totals[d.Day], ledger.Plural(counts[d.Day], "load"))
+	}
+}
+
+// devices are the points by their devices, and the lines.
+func (v *view) devices(o control.Overview, w words) {
+	by := map[string][]control.PointReading{}
+	for _, p := range o.Points {
+		name, _, _ := strings.Cut(string(p.Point), "/")
+		by[name] = append(by[name], p)
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		d := deviceView{Name: name, Mood: control.Well}
+		good, why := 0, ""
+		for _, p := range by[name] {
+			_, short, _ := strings.Cut(string(p.Point), "/")
+			x := pointView{short, brief(p.Value), string(p.Unit), p.Quality, p.Error, w.stamp(p.At)}
+			switch {
+			case p.Quality == "good":
+				good++
+			case why == "":
+				why, x.Why = p.Error, ""
+			case why == p.Error:
+				x.Why = "" // the device says it
+			}
+			d.Points = append(d.Points, x)
+		}
+		d.Text = fmt.Sprintf("%d of %s good", good, ledger.Plural(len(by[name]), "point"))
+		if why != "" {
+			d.Text += ": " + why
+		}
+		if good < len(by[name]) {
+			d.Mood = control.Bad
+		}
+		v.Devices = append(v.Devices, d)
+	}
+	for _, l := range o.Lines {
+		var newest time.Time
+		for _, r := range l.Rounds {
+			if r.At.After(newest) {
+				newest = r.At
+			}
+		}
+		x := lineView{Line: l.Line, Load: fmt.Sprintf("%.0f %%", 100*l.Load), Answer: w.age(newest),
+			Errors: fmt.Sprint(l.Timeouts + l.Exceptions + l.BadFrames), Reconnects: fmt.Sprint(l.Reconnects)}
+		if newest.IsZero() {
+			x.Answer = "none yet"
+		}
+		v.Lines = append(v.Lines, x)
+	}
+}
+
+// outbox is each stream's ledger, and what holds up what waits in it.
+func (v *view) outbox(o control.Overview) {
+	for _, name := range slices.Sorted(maps.Keys(o.Streams)) {
+		c := control.Tally(o.Streams[name])
+		shown := name
+		if name == ledger.Refused {
+			shown = "unreadable messages"
+		}
+		v.Streams = append(v.Streams, streamView{shown, fmt.Sprint(c.Waiting), fmt.Sprint(c.Delivered), fmt.Sprint(c.Dead), gone(c)})
+		if why := o.Drains[name].Why; why != "" {
+			v.Waits = append(v.Waits, capital(name)+" wait: "+why+".")
+		}
+	}
+}
+
+// gone says what of a stream nobody will get, and why.
+func gone(c control.Tally) string {
+	var all []string
+	for _, x := range []struct {
+		n    string
+		what string
+	}{{fmt.Sprint(c.Evicted), "gave way"}, {fmt.Sprint(c.Dropped), "dropped"}, {c.Losses(), "lost"}} {
+		if x.n != "0" {
+			all = append(all, x.n+" "+x.what)
+		}
+	}
+	if len(all) == 0 {
+		return "0"
+	}
+	return strings.Join(all, ", ")
+}
+
+// facts are keys, link and recorder, a line each.
+func (v *view) facts(o control.Overview, w words) {
+	add := func(what, format string, args ...any) {
+		v.Facts = append(v.Facts, factView{what, fmt.Sprintf(format, args...)})
+	}
+	for _, k := range o.KeyList {
+		text := map[string]string{"proven": "works", "refused": "REFUSED by the service"}[k.State]
+		if text == "" {
+			text = "not used yet"
+		}
+		if !k.Expires.IsZero() {
+			text += ", ends " + w.age(k.Expires)
+		}
+		add("Key, "+k.Slot, "%s", text)
+	}
+	if l := o.Link; l != nil {
+		text := megabytes(l.Bytes) + " on " + l.Date
+		if l.MaxBytes > 0 {
+			text += " of " + megabytes(l.MaxBytes) + ", " + megabytes(l.Left) + " left"
+		}
+		add("Link", "%s", text)
+	}
+	if r := o.Recorder; r != nil {
+		text := fmt.Sprintf("%.1f of %.1f MiB", float64(r.Bytes)/(1<<20), float64(r.MaxBytes)/(1<<20))
+		if !r.Oldest.IsZero() {
+			text += ", readings of " + span(w.now.Sub(r.Oldest))
+		}
+		add("Recorder", "%s", text)
+	}
+	for _, u := range o.Unused {
+		add("Not used", "%s: %s without a time of the device, the last %s", u.Point, ledger.Plural(int(u.Count), "reading"), w.age(u.Last))
+	}
+	for _, u := range o.Spared {
+		add("Not stored", "%s: %v", u.Device, u)
+	}
+	if o.Flash != nil {
+		add("Written to disk", "%v", *o.Flash)
+	}
+	add("Running", "since %s (%s)", w.clock(o.Began), w.age(o.Began))
+}
