@@ -33,7 +33,7 @@
 // The error is a statement. Load.ErrorBbl is two standard errors of the volume: the sensor's class, noise, slosh, steps and
 // deadbands, how the well feeds its tank, how far a gauge was carried through a silence, and by how much the rest two to seven
 // minutes from a gauge says otherwise than it. What is left is calibrated by split conformal prediction: error_factors.go, by
-// class of sensor, of feeding as the level showed it, and of reading. A test holds it to its word. Review and confidence both
+// kind of sensor, and for the tanks of a group. A test holds it to its word. Review and confidence both
 // follow from the chance of being off by more than the greater of a barrel and one percent. On simulated sites that the factors
 // have not seen (collectors/sim/sites, every kind, the held-out ones too, seeds 21 to 23, 543 loads) it covers 94.7 of 100:
 //

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"cmp"
 	"math"
 
 	"gauger/agent/tank/stats"
@@ -10,55 +11,30 @@ const (
 	hiddenShare  = 0.25  // share by which the duration of a draw that nobody saw is not known
 	witnessFirst = 120.0 // s from a gauge at which the rest has no part in the gauge any more
 	witnessLast  = 420.0 // s to which it is asked what it says of the gauge
-	stillDay     = 3.0   // bbl a day, below which a well brings nothing
-	livelyStray  = 0.5   // bbl by which ten minutes' inflow strays from even, from which on it comes in dumps
 )
 
-// ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the classes that
-// the factors go by. The detector knows no more of a site than this.
+// ErrorBasis is what Load.ErrorBbl was made of: the barrels before calibration, and the class that the factors go by: the kind of
+// sensor or, for a tank of a group, the equaliser, which is of more weight there.
 type ErrorBasis struct {
-	Bbl     float64
-	Sensor  string // kind of sensor
-	Feeding string // none, even, dumps, unknown: as the level at rest showed it
-	Reading string // dense, steps, gap: how the readings came
+	Bbl   float64
+	Class string
 }
 
 // errorBasis is the error of a draw's volume before calibration.
 func (l *levels) errorBasis(t *Tank, d draw) ErrorBasis {
-	b := ErrorBasis{Bbl: 2 * l.volumeError(t, d), Sensor: t.Sensor, Feeding: "even", Reading: "dense"}
-	if b.Sensor == "" {
-		b.Sensor = "radar"
-	}
-	per := t.Table.PerInch((d.opening.level + d.closing.level) / 2)
-	switch {
-	case !d.inflow.known:
-		b.Feeding = "unknown"
-	case per*math.Sqrt(d.inflow.variance*600) >= livelyStray:
-		b.Feeding = "dumps"
-	case per*d.usualInflow*inflowDay < stillDay:
-		b.Feeding = "none"
-	}
-	switch {
-	case d.opening.carried+d.closing.carried > 0:
-		b.Reading = "gap"
-	case d.step >= coarseLeast || d.deadband > 0:
-		b.Reading = "steps"
+	b := ErrorBasis{Bbl: 2 * l.volumeError(t, d), Class: cmp.Or(t.Sensor, "radar")}
+	if t.Group != "" {
+		b.Class = "equaliser"
 	}
 	return b
 }
 
 // calibrated is the error that 19 of 20 volumes are within, in wide simulation.
-func (b ErrorBasis) calibrated() float64 { return b.Bbl * b.Factor() }
-
-// Factor is the calibration of the classes.
-func (b ErrorBasis) Factor() float64 {
-	f := 1.0
-	for _, class := range []string{b.Sensor, b.Feeding, b.Reading} {
-		if x, ok := errorFactors[class]; ok {
-			f *= x
-		}
+func (b ErrorBasis) calibrated() float64 {
+	if f, ok := errorFactors[b.Class]; ok {
+		return f * b.Bbl
 	}
-	return f
+	return b.Bbl
 }
 
 // volumeError is the standard error of the volume between the gauges of a draw, barrels. What

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -13,11 +14,9 @@ import (
 )
 
 const (
-	covers      = 0.955 // share of the volumes that an error is to hold for, in each class
-	gross       = 5.0   // times its error; what is off by more is a mistake, and no error should be as wide
-	classLeast  = 40    // tickets from which on a class has a factor of its own
-	classDoubt  = 150.0 // tickets that the factor 1 is worth: a class of few has no sure quantile
-	fitRounds   = 50
+	covers      = 0.955              // share of the volumes that an error is to hold for, in each class
+	gross       = 5.0                // times its error; what is off by more is a mistake, and no error should be as wide
+	classDoubt  = 150.0              // tickets that the factor 1 is worth: a class of few has no sure quantile
 	ownDoubt    = "volume uncertain" // a review's reason that is the error itself
 	ownDoubtGap = "at an edge"
 )
@@ -27,16 +26,6 @@ type residual struct {
 	off   float64 // bbl
 	basis tank.ErrorBasis
 }
-
-// axes are the ways in which tickets are put into classes.
-var axes = []func(tank.ErrorBasis) string{
-	func(b tank.ErrorBasis) string { return b.Sensor },
-	func(b tank.ErrorBasis) string { return b.Feeding },
-	func(b tank.ErrorBasis) string { return b.Reading },
-}
-
-// usual are the classes of the later axes whose factor is 1: the first axis carries the size.
-var usual = []string{"even", "dense"}
 
 // calibrate plays the tuning kinds and prints the factors.
 func calibrate(o options) error {
@@ -74,62 +63,19 @@ func residuals(all []outcome) (rs []residual, left int) {
 	return rs, left
 }
 
-// factors are learned in turns, an axis after the other, until in each class the error holds for as many as it should.
-func factors(rs []residual) map[string]float64 {
-	f := map[string]float64{}
-	counts := map[string]int{}
-	for _, axis := range axes {
-		for _, r := range rs {
-			f[axis(r.basis)] = 1
-			counts[axis(r.basis)]++
-		}
-	}
-	for range fitRounds {
-		for i, axis := range axes {
-			shares := map[string][]float64{}
-			for _, r := range rs {
-				shares[axis(r.basis)] = append(shares[axis(r.basis)], r.off/(r.basis.Bbl*product(f, r.basis)))
-			}
-			for class, x := range shares {
-				if counts[class] >= classLeast || i == 0 {
-					f[class] *= conformal(x)
-				}
-			}
-		}
-		for i, class := range usual {
-			by := f[class]
-			for _, other := range classes(rs, axes[i+1]) {
-				if counts[other] >= classLeast {
-					f[other] /= by
-				}
-			}
-			for _, other := range classes(rs, axes[0]) {
-				f[other] *= by
-			}
-		}
-	}
-	for class, x := range f { // a sensor's least error is known from outside, and no simulation makes it less
-		n := float64(counts[class])
-		f[class] = math.Pow(math.Max(1, x), n/(n+classDoubt))
-	}
-	return f
-}
-
-func product(f map[string]float64, b tank.ErrorBasis) float64 {
-	p := 1.0
-	for _, axis := range axes {
-		p *= f[axis(b)]
-	}
-	return p
-}
-
-func classes(rs []residual, axis func(tank.ErrorBasis) string) []string {
-	var names []string
+// factors are those by which the error of each class holds for as many as it should. How a well feeds its tank and how
+// the readings come is in the error itself: factors for them came out at 1.
+func factors(rs []residual) (f map[string]float64, counts map[string]int) {
+	f, counts = map[string]float64{}, map[string]int{}
+	shares := map[string][]float64{}
 	for _, r := range rs {
-		names = append(names, axis(r.basis))
+		shares[r.basis.Class] = append(shares[r.basis.Class], r.off/r.basis.Bbl)
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	for class, x := range shares { // a sensor's least error is known from outside, and no simulation makes it less
+		n := float64(len(x))
+		f[class], counts[class] = math.Pow(math.Max(1, conformal(x)), n/(n+classDoubt)), len(x)
+	}
+	return f, counts
 }
 
 // conformal is the quantile that holds for a new one of the kind with the wanted chance.
@@ -139,20 +85,12 @@ func conformal(x []float64) float64 {
 }
 
 func writeFactors(w io.Writer, o options, rs []residual, left int) {
-	f := factors(rs)
+	f, counts := factors(rs)
 	fmt.Fprintf(w, "package tank\n\n// Made by the command below; not to be changed by hand. From %d loads of the simulated sites' tuning kinds\n// (collectors/sim/sites), without %d that are off by more than %g times their error or ask for review\n// for another reason than it.\n", len(rs), left, gross)
 	fmt.Fprintf(w, "//\n//\tgo run ./deploy/bench/sites -calibrate -seed %s -n %d > agent/tank/error_factors.go\n\n", seedText(o.seeds), o.each)
-	fmt.Fprintf(w, "// errorFactors are what a load's error is multiplied by for each of its three classes, so that it holds for %.1f %% of\n// those in each class; none is below 1, and those of few loads are drawn towards it.\nvar errorFactors = map[string]float64{\n", 100*covers)
-	for _, axis := range axes {
-		for _, class := range classes(rs, axis) {
-			n := 0
-			for _, r := range rs {
-				if axis(r.basis) == class {
-					n++
-				}
-			}
-			fmt.Fprintf(w, "\t%q: %.2f, // %d loads\n", class, f[class], n)
-		}
+	fmt.Fprintf(w, "// errorFactors are what a load's error is multiplied by, a class (kind of sensor, or equaliser) each, so that it holds\n// for %.1f %% of each; none is below 1, and those of few loads are drawn towards it.\nvar errorFactors = map[string]float64{\n", 100*covers)
+	for _, class := range slices.Sorted(maps.Keys(f)) {
+		fmt.Fprintf(w, "\t%-14s %.2f, // %d loads\n", fmt.Sprintf("%q:", class), f[class], counts[class])
 	}
 	fmt.Fprintln(w, "}")
 }
