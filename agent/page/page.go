@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"sync"
 	"time"
 
 	"gauger/agent/control"
@@ -36,7 +37,7 @@ const (
 // site is a site on its page.
 type site struct {
 	server    *control.Server
-	templates *template.Template
+	templates func() *template.Template // read when the first page is asked for: most sites are looked at seldom
 
 	turn chan struct{} // whoever holds it asks the site
 	made made
@@ -51,7 +52,7 @@ type made struct {
 
 // New is the handler of the page and of /api/v1, /healthz and /readyz.
 func New(server *control.Server) http.Handler {
-	s := &site{server: server, turn: make(chan struct{}, 1), templates: template.Must(template.New("").ParseFS(files, "*.html"))}
+	s := &site{server: server, turn: make(chan struct{}, 1), templates: sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "*.html")) })}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /main", s.main)
@@ -110,7 +111,7 @@ func (s *site) look(ctx context.Context) (made, error) {
 		return made{}, err
 	}
 	var b bytes.Buffer
-	if err := s.templates.ExecuteTemplate(&b, "main", newView(o, s.server.Site)); err != nil {
+	if err := s.templates().ExecuteTemplate(&b, "main", newView(o, s.server.Site)); err != nil {
 		return made{}, fmt.Errorf("make the page: %w", err)
 	}
 	s.made = made{time.Now(), o, b.Bytes()}
@@ -153,7 +154,7 @@ func (s *site) main(w http.ResponseWriter, r *http.Request) {
 // write fills a template.
 func (s *site) write(w http.ResponseWriter, name string, data any) {
 	var b bytes.Buffer
-	if err := s.templates.ExecuteTemplate(&b, name, data); err != nil {
+	if err := s.templates().ExecuteTemplate(&b, name, data); err != nil {
 		http.Error(w, "make the page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
