@@ -167,6 +167,8 @@ func (w words) doing(f ledger.TankFace) string {
 			f.Going[n-1].Bbl, w.clock(f.Going[n-1].Start), w.clock(f.Going[n-1].End), w.clock(f.Going[n-1].Until))
 	case f.Phase == "confirming":
 		return "settling"
+	case f.Phase == "waiting" && f.Quality == "good":
+		text = "its level is not watched for loads yet"
 	case f.Phase == "waiting":
 		text = "no level has come yet"
 	case f.Phase != "idle":

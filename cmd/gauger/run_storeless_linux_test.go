@@ -76,7 +76,7 @@ func TestASiteWithoutAStoreIsRead(t *testing.T) {
 			if len(s.Problems) != 1 || !strings.Contains(s.Problems[0], store.says) {
 				t.Errorf("the status tells of %q, want one problem with %q", s.Problems, store.says)
 			}
-			if page := site.page("/", http.StatusOK); !strings.Contains(page, "Not storing and not sending") || !strings.Contains(page, store.says) || strings.Contains(page, "None yet") {
+			if page := site.page("/", http.StatusOK); !strings.Contains(page, "NOTHING IS STORED: no tickets are made and nothing is sent") || !strings.Contains(page, "not watched for loads") || !strings.Contains(page, store.says) || strings.Contains(page, "None yet") {
 				t.Errorf("the page is %s", page)
 			}
 			site.page("/healthz", http.StatusServiceUnavailable)

@@ -47,11 +47,11 @@ func (m *conversion) accompany(d Device, p Point) error {
 	return err
 }
 
-// applyCompanions lets the companions speak about every good value of the round.
+// applyCompanions lets the companions speak about every value of the round that is not Bad by itself.
 func (s *round) applyCompanions() {
 	for i := range s.device.points {
 		p, r := &s.device.points[i], &s.batch[i]
-		if r.Quality != collectors.Good {
+		if r.Quality == collectors.Bad {
 			continue
 		}
 		if p.good != nil {
