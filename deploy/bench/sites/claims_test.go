@@ -14,7 +14,7 @@ import (
 // TestTheErrorIsAsWideAsItIs plays sites of every kind on seeds that the factors have not seen: a ticket's error holds as often as
 // it should, in each class too, and is not made wide to be safe. Of the held-out kinds nothing but their share in the sums is told.
 func TestTheErrorIsAsWideAsItIs(t *testing.T) {
-	s := proof.Of(t, 140)
+	s := proof.Of(t, 280)
 	all := append(sites.Kinds(true), sites.Kinds(false)...)
 	var todo []job
 	for i := range s.Cases() {
