@@ -46,6 +46,9 @@ func (r *TicketRow) Name() string {
 	return r.Handle
 }
 
+// Booked says that somebody will book the ticket: it was neither rejected nor given up.
+func (r *TicketRow) Booked() bool { return r.State != "rejected" && r.State != "dropped" }
+
 // Barrels are those of a ticket by its gauges; nil where they are not known.
 func (r *TicketRow) Barrels() *float64 {
 	switch {

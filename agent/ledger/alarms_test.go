@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,6 +164,10 @@ func TestATicketByHandOverAnAutomaticOneWarns(t *testing.T) {
 		if err != nil || warning == "" {
 			t.Fatalf("number %q, warning %q, error %v: want a warning", number, warning, err)
 		}
+		if again, _, err := b.Add(w, "pat"); err == nil || !strings.Contains(err.Error(), number+" says the same already") {
+			t.Errorf("the same ticket once more is %q (%v)", again, err)
+		}
+		w.Close = 79
 		if again, _, err := b.Add(w, "pat"); err != nil || again == number {
 			t.Errorf("a second ticket of the same minute got %q after %q (%v)", again, number, err)
 		}

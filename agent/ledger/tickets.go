@@ -138,19 +138,26 @@ func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err
 	return w.Number, warning, l.commit(tx, "")
 }
 
-// overlap looks for another ticket of the same tank and time, queued, sent or held.
-func (l *Ledger) overlap(w ManualTicket) (string, error) {
+// overlap looks for another ticket of the same tank and time, queued, sent or held. The same ticket once more, as a command that
+// is said twice writes it, is an error.
+func (l *Ledger) overlap(w ManualTicket) (warning string, err error) {
 	all, err := l.listTickets()
 	if err != nil {
 		return "", err
 	}
 	for _, b := range all {
-		if b.Tank == w.Tank && b.Rejected == "" && b.Start.Before(w.End) && w.Start.Before(b.End) {
-			return fmt.Sprintf("ticket %s already covers %s from %s to %s: both will be booked", b.Number, b.Tank,
-				b.Start.In(l.site.Zone).Format("2006-01-02 15:04"), b.End.In(l.site.Zone).Format("15:04")), nil
+		if b.Tank != w.Tank || b.Rejected != "" || !b.Start.Before(w.End) || !w.Start.Before(b.End) {
+			continue
+		}
+		if b.Start.Equal(w.Start) && b.End.Equal(w.End) && slices.Equal(b.Gauged, []float64{w.Open, w.Close}) {
+			return "", fmt.Errorf("ticket %s says the same already, tank, times and gauges; a load is booked once. If there were two, correct the times", b.Number)
+		}
+		if warning == "" {
+			warning = fmt.Sprintf("ticket %s already covers %s from %s to %s: both will be booked", b.Number, b.Tank,
+				b.Start.In(l.site.Zone).Format("2006-01-02 15:04"), b.End.In(l.site.Zone).Format("15:04"))
 		}
 	}
-	return "", nil
+	return warning, nil
 }
 
 // Tickets lists every ticket there ever was, by start; held ones have no position yet.

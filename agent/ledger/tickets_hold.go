@@ -9,6 +9,7 @@ import (
 
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
+	"gauger/outbox"
 )
 
 // ErrNoTicket says that no ticket has the number that was asked for; ErrLeft that it is held no more.
@@ -140,6 +141,10 @@ func (l *Ledger) whyNotHeld(number string) error {
 		return fmt.Errorf("%w among those held: %s; `gauger tickets list` shows them all", ErrNoTicket, number)
 	case b.Rejected != "":
 		return fmt.Errorf("ticket %s: %w: it was rejected on %s by %s; `gauger tickets add` writes another", b.Number, ErrLeft, at, b.Rejected)
+	}
+	if e, err := l.box.Entry(Tickets, b.Seq); err == nil && (e.State == outbox.Waiting || e.State == outbox.Dead) {
+		return fmt.Errorf("ticket %s: %w: it is in the queue since %s and is not delivered; if it is wrong, take it out with `gauger outbox drop %s/%d --why TEXT`, and write the right one with `gauger tickets add`",
+			b.Number, ErrLeft, at, Tickets, b.Seq)
 	}
 	return fmt.Errorf("ticket %s: %w: it left on %s and cannot be changed; if it is wrong, tell the purchaser, and write the right one with `gauger tickets add`",
 		b.Number, ErrLeft, at)

@@ -213,7 +213,7 @@ func (v *view) tickets(o control.Overview, w words) {
 		if n := len(v.Days); n == 0 || v.Days[n-1].Day != r.Day {
 			v.Days = append(v.Days, dayView{Day: r.Day})
 		}
-		if bbl := r.Barrels(); bbl != nil && r.Rejected == "" {
+		if bbl := r.Barrels(); bbl != nil && r.Booked() {
 			totals[r.Day] += *bbl
 			counts[r.Day]++
 		}

@@ -44,7 +44,7 @@ func fileName(dir string, number int) string {
 
 // openToRead opens a file of the ring. No link in its place is followed: who may write in the folder could have laid it.
 func openToRead(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
 // ownFolder refuses a link in the folder's place that somebody else than root has laid.
@@ -115,7 +115,7 @@ func (f *files) append(page []byte, now time.Time) error {
 		}
 	}
 	if f.out == nil {
-		out, err := os.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		out, err := os.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 		if err != nil {
 			return err
 		}

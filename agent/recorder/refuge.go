@@ -52,7 +52,7 @@ func (f *refuge) keep(block *writer, now time.Time) {
 		return
 	}
 	if f.out == nil {
-		f.out, f.err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+		f.out, f.err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	}
 	if f.err == nil {
 		_, f.err = f.out.WriteAt(block.sealed(), 0)

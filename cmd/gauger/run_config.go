@@ -121,7 +121,7 @@ func keepLastGood(path string, cfg *config.Config) (changed bool, err error) {
 	if old, err := readKept(to); err == nil && bytes.Equal(old, b) {
 		return false, nil
 	}
-	f, err := os.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return false, err
 	}
@@ -137,7 +137,7 @@ const mostKept = 1 << 20
 
 // readKept reads a file of the store, and follows no link in its place.
 func readKept(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

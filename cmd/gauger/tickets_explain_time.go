@@ -97,7 +97,11 @@ func (a *timeAnswer) sentences() []string {
 			if b.Rejected != "" {
 				became = "its ticket was rejected"
 			}
-			hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, became))
+			if a.At.Before(b.Start.Truncate(time.Minute)) || a.At.After(b.End.Add(time.Minute)) {
+				hit = append(hit, fmt.Sprintf("At %s tank %s was not being hauled, but it was from %s to %s; %s.", when, a.Tank, a.clock(b.Start), a.clock(b.End), became))
+			} else {
+				hit = append(hit, fmt.Sprintf("At %s tank %s was being hauled; %s.", when, a.Tank, became))
+			}
 			hit = append(hit, a.ticket(b)...)
 		} else {
 			near = append(near, fmt.Sprintf("Ticket %s is near, from %s to %s; `gauger tickets explain` tells of it.", b.Number, a.clock(b.Start), a.clock(b.End)))

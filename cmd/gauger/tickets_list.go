@@ -100,7 +100,7 @@ func totals(rows []ticketRow, day string, h site) string {
 	var grossBbl, netBbl float64
 	for i := range rows {
 		r := &rows[i]
-		if r.Day != day || r.State == "rejected" || r.State == "dropped" {
+		if r.Day != day || !r.Booked() {
 			continue
 		}
 		n++

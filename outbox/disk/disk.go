@@ -21,14 +21,24 @@ var zeros [64 << 10]byte
 // ErrLink says that a link stands in a file's place.
 var ErrLink = fmt.Errorf("a link stands in its place, which is not followed: move the file itself there (%w)", syscall.ELOOP)
 
+// ErrNoFile says that something that is no file stands in its place.
+var ErrNoFile = errors.New("what stands in its place is no file: remove it")
+
 // OpenFile opens a file as os.OpenFile does, but follows no link in its place: who may write in the file's folder could have
-// laid it, and lead whoever opens it to another file. Links on the way to that folder are followed.
+// laid it, and lead whoever opens it to another file. Links on the way to that folder are followed. Nor does it wait at a pipe
+// until somebody writes there.
 func OpenFile(name string, flag int, mode os.FileMode) (*os.File, error) {
-	f, err := os.OpenFile(name, flag|syscall.O_NOFOLLOW, mode)
+	f, err := os.OpenFile(name, flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, mode)
 	if errors.Is(err, syscall.ELOOP) {
 		return nil, fmt.Errorf("open %s: %w", name, ErrLink)
 	}
-	return f, err
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", name, cmp.Or(err, ErrNoFile)), f.Close())
+	}
+	return f, nil
 }
 
 // ReadThrough reads as much as there is from a place in the file on. Blocks that the disk cannot read any more are zeros.

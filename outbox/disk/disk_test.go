@@ -2,8 +2,10 @@ package disk
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -33,5 +35,19 @@ func TestExtend(t *testing.T) {
 	}
 	if _, err := Extend(filepath.Join(path, "none"), 1, step, 1<<30); err == nil {
 		t.Error("a file that is not there was made longer")
+	}
+}
+
+// A pipe in a file's place is told, and not waited at.
+func TestOpenFileWaitsAtNoPipe(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, flag := range []int{os.O_RDONLY, os.O_RDWR | os.O_CREATE} {
+		f, err := OpenFile(name, flag, 0o600)
+		if f != nil || !errors.Is(err, ErrNoFile) {
+			t.Errorf("flags %#x: %v, %v", flag, f, err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,5 +89,20 @@ func TestTheFileIsNobodyElses(t *testing.T) {
 	}
 	if err := (realDisk{}).sync(path + "/nowhere"); err == nil {
 		t.Error("a folder that is not there was synced")
+	}
+}
+
+// A pipe in the place of the key file is damage like other damage: the state before it is taken, and nothing waits.
+func TestAPipeInThePlaceOfTheKeyFile(t *testing.T) {
+	f := keyFile{path: filepath.Join(t.TempDir(), "keys"), on: realDisk{}}
+	if err := f.save(ringState{Generation: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Rename(f.path, f.path+".old"), syscall.Mkfifo(f.path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	state, found, damaged := f.load()
+	if !found || state.Generation != 7 || damaged == nil {
+		t.Errorf("%+v, %v, damaged: %v", state, found, damaged)
 	}
 }
