@@ -125,6 +125,10 @@ func printProof(c *call, h site, p ledgerProof) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	if p.Holds && len(p.Events.Missing) > 0 {
+		_, err := fmt.Fprintln(c.out, "\nThe ledger holds here, but the service has not all of the events that it said it took: ask there, and look for the tickets of that time too.")
+		return err
+	}
 	if p.Holds {
 		_, err := fmt.Fprintln(c.out, "\nThe ledger holds: every record that was accepted is accounted for.")
 		return err
