@@ -35,6 +35,7 @@ func newChecker(cfg *Config, d *decoder, root *yaml.Node, dir string) *checker {
 
 func (c *checker) check() {
 	c.mendValues()
+	c.checkReadable("", c.d.file)
 	c.checkSite()
 	c.checkService()
 	c.checkLoads()

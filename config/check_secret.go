@@ -85,6 +85,16 @@ func (r *report) checkSecret(path string, s Secret) {
 	}
 }
 
+// checkReadable looks whether the agent will be able to read a file: root can, and would call it good.
+func (r *report) checkReadable(path, file string) {
+	if r.look.Open == nil {
+		return
+	}
+	if err := r.look.Open(file); err != nil {
+		r.doubtf(path, "the user %s cannot read %s: %v; chgrp %s and chmod 640 it, and look at the folders above it", r.look.Daemon, file, err, r.look.Daemon)
+	}
+}
+
 func (r *report) checkSecretFile(path, file, written string) {
 	credential, unit := unitCredential(file, instanceOf(r.d.file))
 	info, err := os.Lstat(file)

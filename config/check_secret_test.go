@@ -118,6 +118,33 @@ func TestSecretsThatThePackageTookAwayComeAsCredentials(t *testing.T) {
 	}
 }
 
+// TestCheckLooksAtEveryFileWithTheAgentsEyes: the configuration itself, its tables and certificates.
+func TestCheckLooksAtEveryFileWithTheAgentsEyes(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Replace(good(t), "strapping: tk-1001.csv", "strapping: table.csv", 1)
+	text = strings.Replace(text, "segments: {", "ca_file: ca.pem\n  segments: {", 1)
+	for name, content := range map[string]string{"gauger.yaml": text, "table.csv": "0,0\n240,402.87\n", "ca.pem": "none\n"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for closed, path := range map[string]string{"gauger.yaml": "", "table.csv": "tanks[0].strapping", "ca.pem": "service.ca_file"} {
+		open := func(f string) error {
+			if filepath.Base(f) == closed {
+				return fs.ErrPermission
+			}
+			return nil
+		}
+		cfg, _, err := Look{OnBox: true, Daemon: "gauger", Open: open}.Examine(filepath.Join(dir, "gauger.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := told(cfg.Strict, path); !strings.Contains(said, "the user gauger cannot read") || !strings.Contains(said, closed) {
+			t.Errorf("%s: %q of %v", closed, said, cfg.Strict)
+		}
+	}
+}
+
 // TestUnitCredentialsAreThoseOfTheUnits: what the program knows of them is what stands there.
 func TestUnitCredentialsAreThoseOfTheUnits(t *testing.T) {
 	for unit, prefix := range map[string]string{"gauger.service": "", "gauger@.service": "%i."} {

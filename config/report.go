@@ -102,6 +102,8 @@ func (r *report) checkFile(path, file string) {
 		r.warnf(path, "no file %s here; put it there before gauger starts", quote(file))
 	case !info.Mode().IsRegular():
 		r.strictf(path, "%s is not a file; name the file itself", quote(file))
+	default:
+		r.checkReadable(path, resolve(r.dir, file))
 	}
 }
 

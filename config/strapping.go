@@ -20,7 +20,7 @@ func (c *checker) checkStrapping(at string, t *Tank) {
 	if c.brokenBlocks[where] || c.toldPaths[where] {
 		return
 	}
-	rows, says, err := c.strappingRows(t)
+	rows, says, err := c.strappingRows(where, t)
 	if err != nil {
 		c.problemf(where, "%v", err)
 		return
@@ -47,7 +47,7 @@ func (c *checker) checkStrapping(at string, t *Tank) {
 }
 
 // strappingRows is the table's rows, and what says where a row stands.
-func (c *checker) strappingRows(t *Tank) ([][2]float64, func(row int) string, error) {
+func (c *checker) strappingRows(where string, t *Tank) ([][2]float64, func(row int) string, error) {
 	if t.Strapping.File == "" {
 		return t.Strapping.Rows, func(int) string { return "" }, nil
 	}
@@ -56,6 +56,7 @@ func (c *checker) strappingRows(t *Tank) ([][2]float64, func(row int) string, er
 	if err != nil {
 		return nil, nil, fmt.Errorf("the table cannot be read: %w; put it there, or correct the name", err)
 	}
+	c.checkReadable(where, resolve(c.dir, name))
 	rows, lines, err := parseStrapping(string(b))
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s:%w", name, err)
