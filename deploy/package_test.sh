@@ -27,6 +27,7 @@ cat >"$work/expected" <<'LIST'
 -rw-r--r-- /usr/share/doc/gauger/examples/site-networks.conf
 -rw-r--r-- /usr/share/doc/gauger/gauger.cdx.json
 -rw-r--r-- /usr/share/fish/vendor_completions.d/gauger.fish
+-rw-r--r-- /usr/share/man/man1/gauger-audit.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-backtest.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-book.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-check.1.gz
