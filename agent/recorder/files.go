@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"gauger/outbox/disk"
 )
 
 const (
@@ -40,11 +42,6 @@ type file struct {
 // fileName is the file with a number.
 func fileName(dir string, number int) string {
 	return filepath.Join(dir, fmt.Sprintf("%08d%s", number, suffix))
-}
-
-// openToRead opens a file of the ring. No link in its place is followed: who may write in the folder could have laid it.
-func openToRead(name string) (*os.File, error) {
-	return os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
 // ownFolder refuses a link in the folder's place that somebody else than root has laid.
@@ -115,7 +112,7 @@ func (f *files) append(page []byte, now time.Time) error {
 		}
 	}
 	if f.out == nil {
-		out, err := os.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+		out, err := disk.OpenFile(f.last(), os.O_WRONLY|os.O_CREATE, 0o600)
 		if err != nil {
 			return err
 		}
@@ -228,7 +225,7 @@ func (f *files) dropFirst() error {
 // span looks at a file's first pages, so many of them: the least wall time of the first good one, and the greatest of
 // them all. ok is false when there is no good one.
 func span(name string, pages int) (first, most int64, ok bool) {
-	in, err := openToRead(name)
+	in, err := disk.OpenFile(name, os.O_RDONLY, 0)
 	if err != nil {
 		return 0, 0, false
 	}

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gauger/outbox/disk"
 )
 
 // TestNoLinkIsFollowed: a link in the place of a ring's file leads nobody to another file; in the place of its folder only
@@ -24,7 +26,7 @@ func TestNoLinkIsFollowed(t *testing.T) {
 	if err := f.append(make([]byte, pageSize), time.Now()); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("append: %v", err)
 	}
-	if _, err := openToRead(fileName(ring, 1)); !errors.Is(err, syscall.ELOOP) {
+	if _, err := disk.OpenFile(fileName(ring, 1), os.O_RDONLY, 0); !errors.Is(err, syscall.ELOOP) {
 		t.Errorf("read: %v", err)
 	}
 	if text, err := os.ReadFile(victim); err != nil || string(text) != "another's" {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"time"
 
 	"gauger/collectors"
+	"gauger/outbox/disk"
 )
 
 // Rows gives the rows with from <= At < to of the points, in the order in which they came; a zero time is no bound, and no points
@@ -73,7 +75,7 @@ func (s *scan) files(dir string, numbers []int, pages int) (more bool) {
 }
 
 func (s *scan) file(name string, pages int) (more bool) {
-	in, err := openToRead(name)
+	in, err := disk.OpenFile(name, os.O_RDONLY, 0)
 	if gone(err) {
 		return true
 	}

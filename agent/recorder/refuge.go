@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
+
+	"gauger/outbox/disk"
 )
 
 // keepEvery is the interval at which the open block is kept in its refuge.
@@ -28,7 +29,7 @@ func (f *refuge) left() ([]byte, error) {
 	if f.path == "" {
 		return nil, nil
 	}
-	in, err := openToRead(f.path)
+	in, err := disk.OpenFile(f.path, os.O_RDONLY, 0)
 	if gone(err) {
 		return nil, nil
 	}
@@ -52,7 +53,7 @@ func (f *refuge) keep(block *writer, now time.Time) {
 		return
 	}
 	if f.out == nil {
-		f.out, f.err = os.OpenFile(f.path, os.O_WRONLY|os.O_CREATE|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+		f.out, f.err = disk.OpenFile(f.path, os.O_WRONLY|os.O_CREATE, 0o600)
 	}
 	if f.err == nil {
 		_, f.err = f.out.WriteAt(block.sealed(), 0)
@@ -93,7 +94,7 @@ func (f *files) lastPage() []byte {
 	if len(f.all) == 0 || f.page == 0 {
 		return nil
 	}
-	in, err := openToRead(f.last())
+	in, err := disk.OpenFile(f.last(), os.O_RDONLY, 0)
 	if err != nil {
 		return nil
 	}

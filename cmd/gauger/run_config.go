@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"gauger/agent"
@@ -18,6 +17,7 @@ import (
 	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
+	"gauger/outbox/disk"
 )
 
 // lastGoodFile is the copy of the last configuration that worked, in the store.
@@ -121,7 +121,7 @@ func keepLastGood(path string, cfg *config.Config) (changed bool, err error) {
 	if old, err := readKept(to); err == nil && bytes.Equal(old, b) {
 		return false, nil
 	}
-	f, err := os.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := disk.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return false, err
 	}
@@ -137,7 +137,7 @@ const mostKept = 1 << 20
 
 // readKept reads a file of the store, and follows no link in its place.
 func readKept(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := disk.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}

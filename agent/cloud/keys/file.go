@@ -2,7 +2,6 @@ package keys
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,8 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
+
+	files "gauger/outbox/disk"
 )
 
 // ringState is the JSON of the key file.
@@ -170,28 +170,22 @@ func (f keyFile) save(s ringState) error {
 	return nil
 }
 
-var errNoFile = errors.New("it is no file")
-
 // realDisk is the file system.
 type realDisk struct{}
 
 func (realDisk) rename(from, to string) error { return os.Rename(from, to) }
 
-// read follows no link, as write does not: who may write in the folder could have laid it.
 func (realDisk) read(path string) ([]byte, error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	file, err := files.OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
-	}
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() { // a pipe would be waited at for ever
-		return nil, errors.Join(fmt.Errorf("read %s: %w", path, cmp.Or(err, errNoFile)), file.Close())
 	}
 	b, err := io.ReadAll(io.LimitReader(file, maxKeyFile))
 	return b, errors.Join(err, file.Close())
 }
 
 func (realDisk) write(path string, b []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	file, err := files.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
