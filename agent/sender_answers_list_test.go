@@ -52,12 +52,20 @@ var (
 	headEnd    = regexp.MustCompile(`\r?\n\r?\n`)
 )
 
+// ownError is the service's error body, of which the specification shows the fields.
+const ownError = `{"httpStatusCode":1,"message":"so it is","errorCode":7,"correlationId":"c-9"}`
+
+// noAnswer says that a body makes a 2xx worthless: a page for browsers, or the service's own error.
+func noAnswer(body string) bool {
+	return strings.Contains(body, "<html>") || strings.Contains(body, ownError)
+}
+
 // saves says whether a text begins with the whole head of a 2xx, interim answers before it or not.
 func saves(text string) bool {
 	for {
 		end := headEnd.FindStringIndex(text)
 		if end == nil || !interim.MatchString(text) {
-			return end != nil && twoHundred.MatchString(text) && !strings.Contains(text[end[1]:], "<html>")
+			return end != nil && twoHundred.MatchString(text) && !noAnswer(text[end[1]:])
 		}
 		text = text[end[1]:]
 	}
@@ -141,7 +149,6 @@ func head(status int, more ...string) string {
 
 // answerOf is a status with one of the bodies that services, gateways and portals give.
 func answerOf(status, kind int) string {
-	const said = `{"httpStatusCode":1,"message":"so it is","errorCode":7,"correlationId":"c-9"}`
 	if status < 200 || status == 204 || status == 304 {
 		return head(status) + []string{"", "unasked"}[kind%2*min(1, status/200)]
 	}
@@ -149,13 +156,13 @@ func answerOf(status, kind int) string {
 	case 0:
 		return head(status, "Content-Length: 0")
 	case 1:
-		return head(status, "Content-Type: application/json", fmt.Sprint("Content-Length: ", len(said))) + said
+		return head(status, "Content-Type: application/json", fmt.Sprint("Content-Length: ", len(ownError))) + ownError
 	case 2:
 		return head(status, "Content-Type: text/html", "Transfer-Encoding: chunked") + "6\r\n<html>\r\n0\r\n\r\n"
 	case 3:
 		return head(status, "Connection: close") + "<html>until the end"
 	}
-	return strings.Replace(head(status), "1.1", "1.0", 1) + said
+	return strings.Replace(head(status), "1.1", "1.0", 1) + ownError
 }
 
 // statuses: each from 100 to 599 for each stream, in memory over TLS, and once over a socket.
@@ -164,8 +171,8 @@ func statuses() (all []scene) {
 		for i, stream := range fiveStreams {
 			kind, class := status+i, statusClass(status)
 			page := strings.Contains(answerOf(status, kind), "<html>")
-			if page && class == outbox.Stored {
-				class = outbox.Path // a page for browsers: who said it is not the service
+			if class == outbox.Stored && noAnswer(answerOf(status, kind)) {
+				class = outbox.Path
 			}
 			sc := scene{what: fmt.Sprintf("status %d, body %d", status, kind%5), stream: stream, page: page, hasty: true, keep: kind%5 < 3,
 				answers: []script{say(answerOf(status, kind))}, allowed: only(class)}

@@ -70,7 +70,7 @@ type Answer struct {
 	Message       string        // for a person: what the service or the network said
 	Date          time.Time     // the service's clock, only when a verified TLS connection vouches for it
 	Body          string        // the first 2 KB of what the service answered, for the log
-	Foreign       bool          // a web page came: who answered is not the service
+	Foreign       bool          // a 2xx came with a web page or with an error: it is none
 	ClockDoubt    bool          // the certificate's dates do not fit this box's clock: one of them is wrong
 }
 

@@ -50,10 +50,10 @@ func (c *Client) tryKeys(ctx context.Context, r request) (p reply, seen uint64) 
 	return p, seen
 }
 
-// fetch makes a request whose answer matters, and gives its body; with ErrShape the web page that came instead.
+// fetch makes a request whose answer matters, and gives its body; with ErrShape the web page or the error that came instead.
 func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 	p := c.call(ctx, r)
-	if p.page {
+	if p.page || p.refused {
 		return p.body, c.failure(r, p)
 	}
 	if !p.ok() {

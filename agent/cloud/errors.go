@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -35,6 +36,9 @@ func (e *Error) Error() string { return routes[e.Op].doing + ": " + e.Message }
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Cause }
+
+// ownErrorFields are those of the specification; a gateway has statusCode.
+var ownErrorFields = [...]string{"httpStatusCode", "message", "errorCode", "errorDescription", "correlationId", "timestamp"}
 
 var errorFields = [...]string{"httpStatusCode", "statusCode", "message", "errorCode", "errorDescription", "correlationId"}
 
@@ -68,6 +72,28 @@ func parseErrorBody(b []byte) errorBody {
 		Description: text("errorDescription"),
 		Correlation: text("correlationId"),
 	}
+}
+
+// reportsError says that the body of an answer which calls itself a success is the service's error and nothing else: an object of
+// the error's fields alone, with a status that is no success or, where it has none, an error's code. Of anything more the
+// specification shows too little.
+func reportsError(body []byte) bool {
+	e := parseErrorBody(body)
+	if e.Message == "" && e.Description == "" || e.Status == 0 && e.Code == 0 || e.Status >= 200 && e.Status <= 299 {
+		return false
+	}
+	for name := range inside(bytes.TrimSpace(body)) {
+		if !slices.ContainsFunc(ownErrorFields[:], func(own string) bool { return isName(name, own) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// inSuccess says what an error means that came with a success's status.
+func (b errorBody) inSuccess(status int) string {
+	return fmt.Sprintf("%d %s, but its body is the service's own error, so that it does not count as taken: %s; ask the service",
+		status, http.StatusText(status), b.sentence(cmp.Or(b.Status, status)))
 }
 
 // scrubbed hides secrets that the service repeats.

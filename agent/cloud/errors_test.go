@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,5 +36,53 @@ func TestARefusalKeepsTheServicesOwnWords(t *testing.T) {
 			t.Errorf("%s is told as %v %q, want %q", body, a.Class, a.Message, want)
 		}
 		c.Close()
+	}
+}
+
+// A 200 around the service's own error (specification 2.10) is no delivery, proves no key and is told at once; whatever else an
+// object holds, the specification does not show what a success says, so that it stays one.
+func TestAnErrorInASuccessIsNoDelivery(t *testing.T) {
+	const whole = `{"httpStatusCode":500,"message":"try later","errorCode":17,"errorDescription":"no storage","correlationId":"c-1","timestamp":"2026-03-01T10:00:00Z"}`
+	for body, taken := range map[string]bool{
+		whole: false, " \n" + whole + "\n": false,
+		`{"httpStatusCode":400,"message":"Bad Request"}`:                            false,
+		`{"errorCode":17,"errorDescription":"the tank is closed","message":null}`:   false,
+		`{"httpStatusCode":200,"message":"OK","errorCode":0,"correlationId":"c-1"}`: true,
+		`{"message":"saved"}`: true,
+		`{"errorCode":0,"errorDescription":"","message":"saved","correlationId":null}`: true,
+		`{"httpStatusCode":500,"message":"try later","saved":1}`:                       true,
+		`{"statusCode":500,"message":"try later"}`:                                     true,
+		`{"httpStatusCode":500,"errorCode":17}`:                                        true,
+		`[` + whole + `]`:                                                              true,
+		whole[:80]:                                                                     true,
+		"{}":                                                                           true,
+	} {
+		s := &cloudtest.Service{}
+		c := keyed(t, "", s)
+		s.Next(cloudtest.Fault{Status: http.StatusOK, Body: body})
+		a := postTicket(t, c, "A-1")
+		if want := map[bool]Class{true: Stored, false: WrongAddress}[taken]; a.Class != want || a.Foreign == taken || a.Status != http.StatusOK {
+			t.Errorf("%s: %+v", body, a)
+		}
+		proven := slices.ContainsFunc(c.Keys().Status(), func(k keys.Status) bool { return k.State == "proven" })
+		if proven != taken {
+			t.Errorf("%s: a key counts as proven: %v", body, proven)
+		}
+		if !taken && strings.Contains(body, "later") && (a.CorrelationID != "c-1" || !strings.Contains(a.Message, "its body is the service's own error, so that it does not count as taken: 500 Internal Server Error: try later: no storage (error code 17)")) {
+			t.Errorf("%s is told as %q, %q", body, a.Message, a.CorrelationID)
+		}
+	}
+}
+
+// None of the nine operations counts as done by such an answer.
+func TestAnErrorInASuccessIsNoneForAnyOperation(t *testing.T) {
+	s := &cloudtest.Service{Fault: func(cloudtest.Call) *cloudtest.Fault {
+		return &cloudtest.Fault{Status: 200, Body: `{"httpStatusCode":503,"message":"try later"}`}
+	}}
+	c := keyed(t, "", s)
+	for op, err := range everyOperation(t, c) {
+		if e, ok := err.(*Error); !ok || e.Class != WrongAddress || !strings.Contains(e.Message, "503 Service Unavailable: try later") {
+			t.Errorf("%s: %+v", op, err)
+		}
 	}
 }

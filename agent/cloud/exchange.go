@@ -41,10 +41,11 @@ type reply struct {
 	err     error
 	sent    bool // something of the request may have reached the service
 	page    bool // what could count as stored came with a web page: who answered is not the service
+	refused bool // a 2xx came with the service's own error in its body
 }
 
 // ok says that the service did what it was asked.
-func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page }
+func (p reply) ok() bool { return p.status >= 200 && p.status <= 299 && !p.page && !p.refused }
 
 // bodyTime bounds the body of an answer once its status is known, when nothing depends on it.
 const bodyTime = 10 * time.Second
@@ -84,6 +85,7 @@ func (c *Client) exchange(ctx context.Context, r request, key keys.Secret) reply
 	if good := out.ok() || out.status == http.StatusConflict; good && !c.wire.AcceptHTML && webPage(out.header, out.body) {
 		out.page, out.date = true, time.Time{} // nor is it the service's clock
 	}
+	out.refused = out.ok() && reportsError(out.body)
 	return out
 }
 

@@ -66,7 +66,7 @@ func (c *Client) Authenticate(ctx context.Context, l Login) (AuthResult, error) 
 			break
 		}
 	}
-	if p.status != http.StatusOK || p.page {
+	if p.status != http.StatusOK || !p.ok() {
 		return AuthResult{}, c.failure(r, p)
 	}
 	result, err := parseAuth(p.body, time.Now())

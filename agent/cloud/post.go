@@ -98,8 +98,12 @@ func (c *Client) answerOf(r request, p reply) Answer {
 		Date:          p.date,
 		Body:          excerpt(scrub(string(p.body[:min(len(p.body), 2*loggedBody)]), secrets)),
 	}
-	if p.page && a.Class == Stored {
+	switch {
+	case a.Class != Stored:
+	case p.page:
 		a.Class, a.Message, a.Foreign = WrongAddress, scrub(aboutPage(p), secrets), true
+	case p.refused:
+		a.Class, a.Message, a.Foreign = WrongAddress, detail.inSuccess(p.status), true
 	}
 	if a.Class == Stored {
 		return a

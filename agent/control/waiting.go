@@ -150,6 +150,9 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 			}
 			return next("no key is accepted") + "; see `gauger keys show`"
 		case outbox.Path:
+			if s.Answer.Tell { // its words say what to look at
+				return next("no answer came that counts as taken")
+			}
 			hint := "; see service.url and service.segments"
 			if of, ok := addressed[stream]; ok {
 				hint += ", and whether it knows the " + of[0] + "'s id"
