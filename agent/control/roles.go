@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -107,11 +108,14 @@ func (d *Server) Allow(ctx context.Context, verb string, needs Role) error {
 }
 
 // audited leaves an entry of something that was done, or was tried.
-func (d *Server) audited(ctx context.Context, verb, record string, err error) {
+func (d *Server) audited(ctx context.Context, verb string, args json.RawMessage, got any, err error) {
 	who := CallerOf(ctx)
-	e := audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Record: record, Result: audit.Done}
+	e := audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Record: recordOf(args, got), Result: audit.Done}
+	var insisted struct{ Anyway string }
 	if err != nil {
 		e.Result, e.Why = audit.Failed, err.Error()
+	} else if json.Unmarshal(args, &insisted) == nil && insisted.Anyway != "" {
+		e.Why = "anyway: " + insisted.Anyway
 	}
 	d.note(e)
 }

@@ -73,7 +73,7 @@ func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (a
 	}
 	got, err := v.answer(ctx, args)
 	if v.needs != Look {
-		d.audited(ctx, name, recordOf(args, got), err)
+		d.audited(ctx, name, args, got, err)
 	}
 	if errors.Is(err, outbox.ErrStream) {
 		err = fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
@@ -157,7 +157,7 @@ func (d *Server) Follow(ctx context.Context, name string, args json.RawMessage, 
 	}
 	err := v.feed(ctx, args, see)
 	if v.needs != Look {
-		d.audited(ctx, name, recordOf(args, nil), err)
+		d.audited(ctx, name, args, nil, err)
 	}
 	return err
 }
@@ -237,6 +237,7 @@ func (d *Server) Open() *Server {
 		"proof":           {Look, RequestOf(d.prove)},
 		"book":            {Look, RequestOf(d.bookDays)},
 		"tickets.list":    {Look, RequestOf(func(context.Context, None) ([]ledger.TicketRecord, error) { return d.Ledger.Tickets() })},
+		"tickets.check":   {Look, RequestOf(d.checkTickets)},
 		"tickets.add":     {Operate, RequestOf(d.addTicket)},
 		"tickets.match":   {Operate, RequestOf(d.matchTicket)},
 		"tickets.why":     {Look, RequestOf(func(_ context.Context, a ledger.ExplainArgs) (*ledger.Explanation, error) { return d.Ledger.Explain(a) })},

@@ -39,6 +39,11 @@ func (d *Server) addTicket(ctx context.Context, w ledger.ManualTicket) (QueuedRe
 	return QueuedRecord{Stream: ledger.Tickets, Number: number, Warning: warning}, err
 }
 
+// checkTickets says what speaks against tickets that a person is about to add.
+func (d *Server) checkTickets(_ context.Context, all []ledger.ManualTicket) ([]string, error) {
+	return d.Ledger.Doubts(all)
+}
+
 func (d *Server) matchTicket(ctx context.Context, a ledger.MatchArgs) (ledger.MatchResult, error) {
 	b, warning, err := d.Ledger.Match(a, Person(ctx))
 	return ledger.MatchResult{Ticket: b, Warning: warning}, err

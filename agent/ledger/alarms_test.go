@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,30 +149,6 @@ func TestAPersonReleasesOrRejects(t *testing.T) {
 		}
 		if !slices.Contains(b.rules(), "ticket-rejected") {
 			t.Errorf("events %v do not tell of the rejection", b.rules())
-		}
-	})
-}
-
-func TestATicketByHandOverAnAutomaticOneWarns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
-		began := time.Now().Add(70 * time.Minute)
-		b.haul(50 * time.Minute)
-		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(20 * time.Minute), Comments: "by hand"}
-		number, warning, err := b.Add(w, "pat")
-		if err != nil || warning == "" {
-			t.Fatalf("number %q, warning %q, error %v: want a warning", number, warning, err)
-		}
-		if again, _, err := b.Add(w, "pat"); err == nil || !strings.Contains(err.Error(), number+" says the same already") {
-			t.Errorf("the same ticket once more is %q (%v)", again, err)
-		}
-		w.Close = 79
-		if again, _, err := b.Add(w, "pat"); err != nil || again == number {
-			t.Errorf("a second ticket of the same minute got %q after %q (%v)", again, number, err)
-		}
-		w.Tank = "TK-9"
-		if _, _, err := b.Add(w, "pat"); err == nil {
-			t.Error("a ticket of a tank that is not configured was taken")
 		}
 	})
 }

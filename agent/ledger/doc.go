@@ -2,14 +2,13 @@
 // ticket's number and the ticket become one transaction; a new state is adopted only after the outbox has it on disk.
 //
 // The order of its files: site.go (what the configuration says, and to what each point leads), ledger.go (the ledger and its
-// state), pack.go (what is kept beside the streams), txn.go (one batch's unit of work: where a reading goes, and what is staged),
+// state), pack.go (what is kept beside the streams, and by what a delivered record is found again), txn.go (one batch's unit of work: where a reading goes, and what is staged),
 // host.go (what a collector sees of it), latest.go (the last reading of each point) and figures.go (its number in inches,
 // Fahrenheit and gravity). What a transaction does stands by its noun: tank_book.go, values.go, events.go (gauger's own, by the
 // names of eventrules) and alarms.go (a site's rules), clock_deferred.go (what waits for the clock), unused.go, refusals.go, journal.go (why there was
 // no ticket), evictions.go, recording.go. Tickets: tickets_held.go owns those that wait, tickets_release.go leads from the load to the ticket,
-// tickets.go queues and lists; what people change: tickets_hold.go, tickets_edit.go, tickets_match.go; their
-// parts in ticket_record.go, ticket_comments.go, ticket_volumes.go, ticket_number.go; record_label.go says by what a delivered one is
-// found again. Tanks: tank_status.go, tanks_inhibit.go, explain.go. How a tank is measured: setup.go is one tank's; setup_apply.go
+// tickets.go queues and lists; what people change: tickets_hold.go, tickets_edit.go, tickets_match.go; what speaks against what they
+// write: ticket_doubts.go; a ticket's parts in ticket_record.go, ticket_comments.go, ticket_volumes.go, ticket_number.go. Tanks: tank_status.go, tanks_inhibit.go, explain.go. How a tank is measured: setup.go is one tank's; setup_apply.go
 // owns those of all and lets a change take effect, by setup_changeover.go.
 //
 // # Decisions

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"gauger/agent/clock"
@@ -138,6 +140,15 @@ func (s *Site) tank(id string) *Tank {
 		return nil
 	}
 	return &s.Tanks[i]
+}
+
+// errNoTank says that a tank is not configured, and which are.
+func (s *Site) errNoTank(id string) error {
+	var ids []string
+	for i := range s.Tanks {
+		ids = append(ids, s.Tanks[i].ID)
+	}
+	return fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(ids, ", "))
 }
 
 // index is a tank's place in the configuration; -1 when it has none.

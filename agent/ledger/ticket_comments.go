@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"gauger/agent/clock"
 	"gauger/agent/tank"
@@ -128,6 +126,11 @@ func editedBy(edits []Edit) string {
 		}
 	}
 	var all []string
+	for i, e := range edits {
+		if e.Anyway != "" && !slices.ContainsFunc(edits[:i], func(x Edit) bool { return x.Anyway == e.Anyway }) {
+			all = append(all, "edited anyway: "+e.Anyway)
+		}
+	}
 	for _, p := range people {
 		var fields []string
 		for _, f := range editFields {
@@ -141,19 +144,3 @@ func editedBy(edits []Edit) string {
 	}
 	return strings.Join(all, "; ")
 }
-
-// plainText checks a person's text for the wire: one line, and short enough.
-func plainText(field, text string, most int) (string, error) {
-	if n := utf8.RuneCountInString(text); n > most {
-		return "", fmt.Errorf("%s of %d characters is too long; %d fit", field, n, most)
-	}
-	if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
-		return "", fmt.Errorf("%s must be one line of plain text", field)
-	}
-	return text, nil
-}
-
-const (
-	textMost  = 200 // characters of a person's comments: the evidence must still fit behind them
-	labelMost = 64  // characters of a seal's number or a name
-)

@@ -27,15 +27,7 @@ type TicketRecord struct {
 	Matches  []TruckTicket   `json:"matches,omitempty"`  // what the truck's own tickets say
 	Day      string          `json:"production_day,omitempty"`
 	Gauged   []float64       `json:"gauged_in,omitempty"` // opening and closing of a ticket that a person wrote
-}
-
-// ManualTicket is a ticket that a person writes.
-type ManualTicket struct {
-	Number, Tank, SealOn, SealOff, Comments, Purchaser string
-	Open, Close                                        float64 // inches
-	Start, End                                         time.Time
-	TopTemperature, BottomTemperature                  *float64 // degrees Fahrenheit
-	SpecificGravity, BSW                               *float64
+	Anyway   string          `json:"anyway,omitempty"`    // why a person wrote it though something spoke against it
 }
 
 // HoldOrder is a person's word that a held ticket must not leave yet.
@@ -54,6 +46,7 @@ type Edit struct {
 	New    string    `json:"new"`
 	Person string    `json:"person"` // the local user
 	At     time.Time `json:"at"`
+	Anyway string    `json:"anyway,omitempty"` // why, though something speaks against the new value
 }
 
 // TruckTicket is a truck's own ticket of a load. It is kept for ever, also when it was removed.

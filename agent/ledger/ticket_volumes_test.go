@@ -132,7 +132,7 @@ func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
 	b := newBench(t, func(s *Site) { s.ProductionDay = 7 * time.Hour })
 	b.leaking(52)
 	at := time.Date(2026, 3, 3, 7, 30, 0, 0, time.UTC)
-	number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 150, Close: 100, Start: at.Add(-time.Hour), End: at}, "ann")
+	number, _, err := b.Add(ManualTicket{Tank: "TK-1", Open: 150, Close: 100, Start: at.Add(-time.Hour), End: at, Anyway: "another truck"}, "ann")
 	b.must(err)
 	rows, err := b.BookDays(BookPeriod{From: "2026-03-03", To: "2026-03-03"})
 	b.must(err)

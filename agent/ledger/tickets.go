@@ -3,7 +3,6 @@ package ledger
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -14,6 +13,7 @@ import (
 	"gauger/agent/cloud"
 	"gauger/agent/eventrules"
 	"gauger/agent/tank"
+	"gauger/outbox"
 )
 
 // runTicket is the run ticket of a held load, as people have edited it.
@@ -102,62 +102,111 @@ func (tx *txn) putTruckTickets(b *TicketRecord) {
 	tx.putJSON(ticketKey+b.Number, kept)
 }
 
-// Add queues a ticket that a person wrote, under a number of its own unless one is given. The warning names an
-// automatic ticket of the same tank and time: then both would be booked.
+// Add queues a ticket that a person wrote, under a number of its own unless one is given. What speaks against it forbids it,
+// unless the person says why it is right all the same; then it is the warning.
 func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err error) {
-	t := l.site.tank(w.Tank)
-	if t == nil {
-		return "", "", l.site.errNoTank(w.Tank)
-	}
-	if !w.Start.Before(w.End) {
-		return "", "", errors.New("the load must end after it began")
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())
-	switch {
-	case w.Number == "":
-		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), tx.numberTaken)
-	case tx.numberTaken(w.Number):
-		return "", "", fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
-	}
-	if warning, err = l.overlap(w); err != nil {
+	known, err := l.listTickets()
+	if err != nil {
 		return "", "", err
 	}
-	body, err := l.site.Wire.EncodeRunTicket(cloud.RunTicket{
-		Number: w.Number, TankID: w.Tank, OpeningLevel: w.Open, ClosingLevel: w.Close, SealOn: w.SealOn, SealOff: w.SealOff,
-		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
-		Comments: w.Comments, Start: w.Start, End: w.End, Purchaser: cmp.Or(w.Purchaser, t.Purchaser),
-	})
+	doubts, err := tx.judgeManual(w, known)
+	if err == nil {
+		warning, err = insisted(doubts, w.Anyway)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if warning == "" {
+		w.Anyway = "" // nothing spoke against it
+	}
+	if w.Number == "" {
+		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), tx.numberTaken)
+	}
+	t := l.site.tank(w.Tank)
+	body, err := l.site.Wire.EncodeRunTicket(w.runTicket(t))
 	if err != nil {
 		return "", "", err
 	}
 	tx.queue(Tickets, "", body)
 	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
-		Gauged: []float64{w.Open, w.Close}, Volumes: tx.l.site.manualVolumes(*t, &w)})
+		Gauged: []float64{w.Open, w.Close}, Volumes: tx.l.site.manualVolumes(*t, &w), Anyway: w.Anyway})
 	return w.Number, warning, l.commit(tx, "")
 }
 
-// overlap looks for another ticket of the same tank and time, queued, sent or held. The same ticket once more, as a command that
-// is said twice writes it, is an error.
-func (l *Ledger) overlap(w ManualTicket) (warning string, err error) {
-	all, err := l.listTickets()
+// Doubts are what speaks against tickets that a person writes; an error is what forbids one. Each is looked at beside those
+// before it too, so that a file of them is queued whole or not at all.
+func (l *Ledger) Doubts(all []ManualTicket) (doubts []string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tx := l.begin(time.Now())
+	known, err := l.listTickets()
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	for _, b := range all {
-		if b.Tank != w.Tank || b.Rejected != "" || !b.Start.Before(w.End) || !w.Start.Before(b.End) {
+	for i, w := range all {
+		found, err := tx.judgeManual(w, known)
+		record := fmt.Sprintf("record %d: ", i+1)
+		if len(all) == 1 {
+			record = ""
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s%w", record, err)
+		}
+		for _, d := range found {
+			doubts = append(doubts, record+d)
+		}
+		known = append(known, TicketRecord{Number: cmp.Or(w.Number, fmt.Sprintf("of record %d", i+1)), Tank: w.Tank, Start: w.Start, End: w.End,
+			Gauged: []float64{w.Open, w.Close}})
+	}
+	return doubts, nil
+}
+
+// judgeManual says what speaks against a ticket that a person writes, beside the tickets known; an error is what forbids it.
+func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []string, err error) {
+	site := &tx.l.site
+	if err := site.CheckManual(w); err != nil {
+		return nil, err
+	}
+	t := site.tank(w.Tank)
+	doubt := func(format string, args ...any) { doubts = append(doubts, fmt.Sprintf(format, args...)) }
+	if late := w.End.Sub(tx.now.Round(0)); late > ahead {
+		err := fmt.Errorf("the load ends at %s, which has not come yet: here it is %s", tx.localTime(w.End), tx.localTime(tx.now))
+		if tx.grade() == clock.Trusted {
+			return nil, err
+		}
+		doubt("%v by a clock that nothing has confirmed", err)
+	}
+	if w.Number != "" && (tx.numberTaken(w.Number) || slices.ContainsFunc(known, func(b TicketRecord) bool { return b.Number == w.Number })) {
+		return nil, fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
+	}
+	for _, b := range known {
+		if b.Tank != w.Tank || b.Rejected != "" || !b.Start.Before(w.End) || !w.Start.Before(b.End) || tx.l.droppedTicket(b) {
 			continue
 		}
 		if b.Start.Equal(w.Start) && b.End.Equal(w.End) && slices.Equal(b.Gauged, []float64{w.Open, w.Close}) {
-			return "", fmt.Errorf("ticket %s says the same already, tank, times and gauges; a load is booked once. If there were two, correct the times", b.Number)
+			return nil, fmt.Errorf("ticket %s says the same already, tank, times and gauges; a load is booked once. If there were two, correct the times", b.Number)
 		}
-		if warning == "" {
-			warning = fmt.Sprintf("ticket %s already covers %s from %s to %s: both will be booked", b.Number, b.Tank,
-				b.Start.In(l.site.Zone).Format("2006-01-02 15:04"), b.End.In(l.site.Zone).Format("15:04"))
-		}
+		doubt("ticket %s already covers %s from %s to %s: both would be booked", cmp.Or(b.Number, b.Handle), b.Tank,
+			b.Start.In(site.Zone).Format("2006-01-02 15:04"), b.End.In(site.Zone).Format("15:04"))
 	}
-	return warning, nil
+	if took := w.End.Sub(w.Start); took > longLoad {
+		doubt("the load takes %.0f hours", took.Hours())
+	}
+	full, err1 := t.Table.Barrels(w.Open)
+	left, err2 := t.Table.Barrels(w.Close)
+	if least := t.Loads.MinLoad; err1 == nil && err2 == nil && full-left < least {
+		doubt("by the table it is %.1f bbl, and a load of tank %s has at least %g (loads.min_load)", full-left, w.Tank, least)
+	}
+	return append(doubts, figureDoubts(w.runTicket(t))...), nil
+}
+
+// droppedTicket says that a person has taken a ticket out of the queue, so that its load is not booked.
+func (l *Ledger) droppedTicket(b TicketRecord) bool {
+	e, err := l.box.Entry(Tickets, b.Seq)
+	return b.Seq > 0 && err == nil && e.State == outbox.Dropped
 }
 
 // Tickets lists every ticket there ever was, by start; held ones have no position yet.
@@ -190,15 +239,6 @@ func (l *Ledger) listTickets() ([]TicketRecord, error) {
 	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].Start.Before(all[j].Start) })
 	return all, nil
-}
-
-// errNoTank says that a tank is not configured, and which are.
-func (s *Site) errNoTank(id string) error {
-	var ids []string
-	for i := range s.Tanks {
-		ids = append(ids, s.Tanks[i].ID)
-	}
-	return fmt.Errorf("no tank %q is configured; the tanks are %s", id, strings.Join(ids, ", "))
 }
 
 // encodeEvent makes an event's wire JSON.

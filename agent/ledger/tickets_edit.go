@@ -25,9 +25,9 @@ type editField struct {
 // editFields are in the order in which people read them.
 var editFields = []editField{
 	{name: "gravity", parse: parseGravity, figure: func(r *cloud.RunTicket) **float64 { return &r.SpecificGravity }},
-	{name: "bsw", parse: parseBSW, figure: func(r *cloud.RunTicket) **float64 { return &r.BSW }},
-	{name: "top_temperature", parse: parseTemperature, figure: func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }},
-	{name: "bottom_temperature", parse: parseTemperature, figure: func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }},
+	{name: "bsw", parse: parseFigure, figure: func(r *cloud.RunTicket) **float64 { return &r.BSW }},
+	{name: "top_temperature", parse: parseFigure, figure: func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }},
+	{name: "bottom_temperature", parse: parseFigure, figure: func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }},
 	{name: "seal_off", parse: parseLabel, text: func(r *cloud.RunTicket) *string { return &r.SealOff }},
 	{name: "seal_on", parse: parseLabel, text: func(r *cloud.RunTicket) *string { return &r.SealOn }},
 	{name: "purchaser", parse: parsePurchaser, text: func(r *cloud.RunTicket) *string { return &r.Purchaser }},
@@ -79,14 +79,6 @@ func (f editField) of(r *cloud.RunTicket, comments string) string {
 	return strconv.FormatFloat(**f.figure(r), 'f', -1, 64)
 }
 
-func parseBSW(field, text string) (string, error) {
-	return parseFigure(field, text, 0, 100, "a percentage such as 0.4")
-}
-
-func parseTemperature(field, text string) (string, error) {
-	return parseFigure(strings.ReplaceAll(field, "_", " "), text, -60, 300, "degrees Fahrenheit such as 78.5")
-}
-
 func parseLabel(field, text string) (string, error) { return plainText(field, text, labelMost) }
 
 func parsePurchaser(field, text string) (string, error) {
@@ -101,7 +93,7 @@ func parseGravity(_, text string) (string, error) {
 	number, isAPI := strings.CutSuffix(strings.ToLower(text), "api")
 	v, err := strconv.ParseFloat(strings.TrimRight(number, " °"), 64)
 	if err != nil || math.IsNaN(v) {
-		return "", fmt.Errorf("%q is no gravity; want a specific gravity such as 0.83, or degrees API as in \"39.0 API\"", text)
+		return "", fmt.Errorf("%q is no gravity; want a specific gravity such as 0.83, or degrees API as in \"39.0 API\"%s", text, tank.DecimalPoint(strings.TrimRight(number, " °")))
 	}
 	if isAPI {
 		if v < -10 || v > 100 {
@@ -109,18 +101,20 @@ func parseGravity(_, text string) (string, error) {
 		}
 		v = math.Round(tank.SpecificGravity(v)*1e4) / 1e4
 	}
-	if v < 0.5 || v > 1.2 {
+	if figureOf("gravity").check(v) != nil {
 		return "", fmt.Errorf("specific gravity %g is no oil's; want a figure such as 0.83, or degrees API as in \"39.0 API\"", v)
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-func parseFigure(name, text string, low, high float64, such string) (string, error) {
+// parseFigure reads a plain number. A comma is taken for nothing: 0,2 can be a fifth or a slip.
+func parseFigure(field, text string) (string, error) {
+	f := figureOf(field)
 	v, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(v >= low && v <= high) {
-		return "", fmt.Errorf("%q is no %s; want %s, from %g to %g", text, name, such, low, high)
+	if err != nil {
+		return "", fmt.Errorf("%q is no %s; want %s%s", text, f.name, f.such, tank.DecimalPoint(text))
 	}
-	return strconv.FormatFloat(v, 'f', -1, 64), nil
+	return strconv.FormatFloat(v, 'f', -1, 64), f.check(v)
 }
 
 // applyCorrection takes what the detector has learned of a load that it reported before: a held ticket is changed before it

@@ -92,10 +92,11 @@ func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
 type EditArgs struct {
 	Number string            `json:"number"`
 	Set    map[string]string `json:"set"`
+	Anyway string            `json:"anyway,omitempty"` // why a value is right though something speaks against it
 }
 
 // Edit changes figures of a held ticket and returns what was changed. Of two people the later one's value holds, and
-// both are kept.
+// both are kept. What speaks against a new value forbids it, unless the person says why it is right all the same.
 func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 	set := map[string]string{}
 	for field, text := range c.Set {
@@ -119,6 +120,18 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 		}
 		if made == nil {
 			return fmt.Errorf("nothing to change: ticket %s says so already", h.name())
+		}
+		after := ticket
+		applyEdits(&after, made)
+		before := figureDoubts(ticket)
+		doubts := slices.DeleteFunc(figureDoubts(after), func(d string) bool { return slices.Contains(before, d) })
+		if _, err := insisted(doubts, c.Anyway); err != nil {
+			return err
+		}
+		for i := range made {
+			if len(doubts) > 0 {
+				made[i].Anyway = c.Anyway
+			}
 		}
 		h.Edits = append(h.Edits[:len(h.Edits):len(h.Edits)], made...)
 		return nil

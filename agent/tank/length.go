@@ -71,9 +71,18 @@ func ParseLength(s string) (Length, error) {
 		v, ok = parseUnit(t)
 	}
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf(`length %q is not understood: write 20ft, 240in, 6.1m, 14'3 1/4" or 14-03-1 (feet-inches-quarters)`, s)
+		return 0, fmt.Errorf(`length %q is not understood: write 20ft, 240in, 6.1m, 14'3 1/4" or 14-03-1 (feet-inches-quarters)%s`, s, DecimalPoint(strings.TrimRight(t, " abcdefghijklmnopqrstuvwxyz'\"")))
 	}
 	return Length(v), nil
+}
+
+// DecimalPoint is advice for a number with a decimal comma; empty for any other text.
+func DecimalPoint(text string) string {
+	point := strings.Replace(text, ",", ".", 1)
+	if _, err := strconv.ParseFloat(point, 64); err != nil || point == text {
+		return ""
+	}
+	return ". Decimals come after a point: write " + point
 }
 
 // Gauge is the length as a gauger writes it, feet-inches-quarters, to the nearest

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"gauger/agent/cloud"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/agent/tank"
@@ -34,7 +33,7 @@ func addTicketFlags(f *pflag.FlagSet) *handTicket {
 		{&t.Tank, "tank", "`ID` of the tank, as in the configuration"},
 		{&t.start, "start", "`TIME` at which the load began"},
 		{&t.end, "end", "`TIME` at which it ended"},
-		{&t.open, "open", "opening `GAUGE`: 14'3 1/4\", 14-03-1 (feet-inches-quarters) or 171.25in"},
+		{&t.open, "open", "opening `GAUGE`: 14'3 1/4\", 14-03-1 (feet-inches-quarters), 171.25in or 14.27ft"},
 		{&t.closing, "close", "closing `GAUGE`"},
 		{&t.Purchaser, "purchaser", "`NAME`; default the tank's"},
 		{&t.SealOff, "seal-off", "`TEXT` of the seal that was taken off; default as configured"},
@@ -59,23 +58,60 @@ func (t *handTicket) anyGiven() bool {
 }
 
 // manualTicket reads times and gauges.
-func (t *handTicket) manualTicket(zone *time.Location) (ledger.ManualTicket, error) {
+func (t *handTicket) manualTicket(c *call, cfg *config.Config) (ledger.ManualTicket, error) {
 	for _, x := range [][2]string{{"--tank", t.Tank}, {"--start", t.start}, {"--end", t.end}, {"--open", t.open}, {"--close", t.closing}} {
 		if x[1] == "" {
 			return t.ManualTicket, usageError{"tickets add wants " + x[0] + "; --tank, --start, --end, --open and --close are always needed"}
 		}
 	}
-	at, w := siteTimes(zone), t.ManualTicket
+	at, w := siteTimes(cfg.Zone), t.ManualTicket
 	w.Start, w.End = at.parse("start", t.start, time.Time{}), at.parse("end", t.end, time.Time{})
 	open, err1 := tank.ParseLength(t.open)
 	closing, err2 := tank.ParseLength(t.closing)
 	w.Open, w.Close = float64(open), float64(closing)
-	return w, errors.Join(at.err, err1, err2)
+	err := errors.Join(at.err, err1, err2)
+	if err == nil && (bareNumber(t.open) || bareNumber(t.closing)) {
+		if err = t.refuseFeet(w, cfg); err == nil {
+			fmt.Fprintf(c.err, "a gauge without a unit is in inches: %s\n", manualTicketText(cfg, w))
+		}
+	}
+	return w, err
+}
+
+// bareNumber says that a gauge has no unit. Zero needs none.
+func bareNumber(gauge string) bool {
+	v, err := strconv.ParseFloat(strings.TrimSpace(gauge), 64)
+	return err == nil && v != 0
+}
+
+// refuseFeet refuses a bare number that may be meant in feet, since both would fit the tank: the ticket would be a twelfth of the load.
+func (t *handTicket) refuseFeet(w ledger.ManualTicket, cfg *config.Config) error {
+	most := w.Open // a closing gauge is below the opening one
+	for _, x := range []struct {
+		flag, text string
+		inches     float64
+	}{{"open", t.open, w.Open}, {"close", t.closing, w.Close}} {
+		if !bareNumber(x.text) {
+			continue
+		}
+		if x.flag == "open" {
+			if of := (site{cfg}).tank(w.Tank); of != nil {
+				most = float64(of.Height)
+			}
+		} else if bareNumber(t.open) {
+			continue // both are in the same unit, and that of the greater one is known
+		}
+		if x.inches*12 <= most {
+			return fmt.Errorf("--%s %s can be inches (%s) or feet (%s); write %sin or %sft", x.flag, x.text, gaugeText(x.inches), gaugeText(x.inches*12), x.text, x.text)
+		}
+	}
+	return nil
 }
 
 type ticketsAddOptions struct {
 	ticket *handTicket
 	queue  *queueFlags
+	anyway string
 }
 
 func ticketsAddCommand(c *call) *cobra.Command {
@@ -84,6 +120,7 @@ func ticketsAddCommand(c *call) *cobra.Command {
 	f := cmd.Flags()
 	o.ticket = addTicketFlags(f)
 	o.queue = addQueueFlags(f)
+	f.StringVar(&o.anyway, "anyway", "", "`TEXT`: why it is right though something speaks against it, such as an overlap; kept in ticket and audit trail")
 	return cmd
 }
 
@@ -104,21 +141,31 @@ func (o *ticketsAddOptions) run(ctx context.Context, c *call, args []string) err
 		all, err = readTicketFile(c, cfg, o.queue.file)
 	} else {
 		all = make([]ledger.ManualTicket, 1)
-		all[0], err = o.ticket.manualTicket(cfg.Zone)
+		all[0], err = o.ticket.manualTicket(c, cfg)
 	}
 	if err == nil {
-		err = checkTickets(c, cfg, o.queue.file, all)
+		err = checkTickets(cfg, o.queue.file, all)
 	}
 	if err != nil {
 		return asUsageError(err)
+	}
+	for i := range all {
+		all[i].Anyway = o.anyway
 	}
 	return withConnection(c, func(d *connection) error { return addTickets(ctx, c, d, o.queue, cfg, all) })
 }
 
 // addTickets queues tickets that have been checked, and sees them off.
 func addTickets(ctx context.Context, c *call, d *connection, s *queueFlags, cfg *config.Config, all []ledger.ManualTicket) error {
-	if err := d.checkNumbersUnused(ctx, all); err != nil {
+	var doubts []string
+	err := d.request(ctx, "tickets.check", all, &doubts)
+	switch {
+	case err != nil && s.file != "":
+		return fmt.Errorf("%s: %w; nothing was queued", s.file, err)
+	case err != nil:
 		return err
+	case len(doubts) > 0 && strings.TrimSpace(all[0].Anyway) == "":
+		return fmt.Errorf("%s. Nothing was queued: correct it, or if it is right all the same, say why with --anyway \"TEXT\"", strings.Join(doubts, "; "))
 	}
 	var numbers []string
 	for _, w := range all {
@@ -152,25 +199,6 @@ func queuedBefore(numbers []string) string {
 	return "; queued before that: " + strings.Join(numbers, ", ")
 }
 
-// checkNumbersUnused sees to it that none of the tickets fails for its number after others have been queued.
-func (d *connection) checkNumbersUnused(ctx context.Context, all []ledger.ManualTicket) error {
-	var known []ledger.TicketRecord
-	if err := d.request(ctx, "tickets.list", control.None{}, &known); err != nil {
-		return err
-	}
-	taken := map[string]bool{}
-	for _, b := range known {
-		taken[b.Number] = true
-	}
-	for _, w := range all {
-		if w.Number != "" && taken[w.Number] {
-			return usageError{fmt.Sprintf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)}
-		}
-		taken[w.Number] = true
-	}
-	return nil
-}
-
 // ticketDeliveries finds the records of tickets.
 func (d *connection) ticketDeliveries(ctx context.Context, numbers []string) ([]sentRecord, error) {
 	var known []ledger.TicketRecord
@@ -197,65 +225,24 @@ func manualTicketText(cfg *config.Config, w ledger.ManualTicket) string {
 	return text
 }
 
-// checkTickets refuses what cannot be a run, before anything is queued. path is the file that they come from, if any.
-func checkTickets(c *call, cfg *config.Config, path string, all []ledger.ManualTicket) error {
-	for i, w := range all {
-		if err := checkTicket(c, cfg, w); err != nil {
-			if path == "" {
-				return err
-			}
-			return fmt.Errorf("%s: record %d: %w", path, i+1, err)
-		}
-	}
-	return nil
-}
-
-func checkTicket(c *call, cfg *config.Config, w ledger.ManualTicket) error {
+// checkTickets refuses what cannot be a run, before anything is asked. path is the file that they come from, if any.
+func checkTickets(cfg *config.Config, path string, all []ledger.ManualTicket) error {
 	var ids []string
 	for _, t := range cfg.Tanks {
 		ids = append(ids, t.ID)
 	}
-	i := slices.Index(ids, w.Tank)
-	if i < 0 {
-		return fmt.Errorf("no tank %q is configured%s; the tanks are %s", w.Tank, didYouMean(w.Tank, ids), strings.Join(ids, ", "))
-	}
-	t := cfg.Tanks[i]
-	switch {
-	case !w.Start.Before(w.End):
-		return errors.New("the load must end after it began")
-	case w.Close < 0:
-		return fmt.Errorf("the closing gauge %s is below the bottom of the tank", gaugeText(w.Close))
-	case w.Open > float64(t.Height):
-		return fmt.Errorf("the opening gauge %s is above the tank, which is %s high", gaugeText(w.Open), gaugeText(float64(t.Height)))
-	case w.Open <= w.Close:
-		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gaugeText(w.Open), gaugeText(w.Close))
-	}
-	if w.End.After(time.Now().Add(time.Hour)) {
-		fmt.Fprintf(c.err, "warning: the load ends at %s, which has not come yet by this box's clock\n", timeText(w.End, cfg.Zone))
-	}
-	if err := checkFigures(w); err != nil {
-		return err
-	}
-	_, err := cfg.Service.Wire.EncodeRunTicket(cloud.RunTicket{
-		Number: cmp.Or(w.Number, "M"), TankID: w.Tank, OpeningLevel: w.Open, ClosingLevel: w.Close, Start: w.Start, End: w.End,
-		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
-		Comments: w.Comments, Purchaser: cmp.Or(w.Purchaser, t.Purchaser),
-	})
-	return err
-}
-
-// checkFigures refuses figures in another unit than the ticket's.
-func checkFigures(w ledger.ManualTicket) error {
-	outside := func(v *float64, low, high float64) bool { return v != nil && !(*v >= low && *v <= high) }
-	switch {
-	case outside(w.SpecificGravity, 0.5, 1.2):
-		return fmt.Errorf("specific gravity %g is no oil's; want a figure such as 0.83, not degrees API (SG = 141.5 / (131.5 + API))", *w.SpecificGravity)
-	case outside(w.BSW, 0, 100):
-		return fmt.Errorf("bsw %g is no percentage; want 0 to 100, such as 0.4", *w.BSW)
-	case outside(w.TopTemperature, -60, 300):
-		return fmt.Errorf("a top temperature of %g degF cannot be", *w.TopTemperature)
-	case outside(w.BottomTemperature, -60, 300):
-		return fmt.Errorf("a bottom temperature of %g degF cannot be", *w.BottomTemperature)
+	site := newAgentSite(cfg)
+	for i, w := range all {
+		err := site.CheckManual(w)
+		if !slices.Contains(ids, w.Tank) {
+			err = fmt.Errorf("no tank %q is configured%s; the tanks are %s", w.Tank, didYouMean(w.Tank, ids), strings.Join(ids, ", "))
+		}
+		switch {
+		case err != nil && path != "":
+			return fmt.Errorf("%s: record %d: %w", path, i+1, err)
+		case err != nil:
+			return err
+		}
 	}
 	return nil
 }

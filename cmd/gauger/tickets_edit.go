@@ -27,6 +27,7 @@ var editFlags = []struct{ flag, field, about string }{
 
 type ticketsEditOptions struct {
 	changes map[string]string
+	anyway  string
 }
 
 func ticketsEditCommand(c *call) *cobra.Command {
@@ -39,6 +40,7 @@ func ticketsEditCommand(c *call) *cobra.Command {
 			return err
 		})
 	}
+	f.StringVar(&o.anyway, "anyway", "", "`TEXT`: why a figure is right though hardly any oil has it; kept in ticket and audit trail")
 	for _, name := range []string{"open", "close", "start", "end"} {
 		f.Func(name, "cannot be edited: levels and times are as gauged", func(string) error {
 			return errors.New("levels and times are as gauged; who disagrees rejects the ticket with `gauger tickets reject` and writes another with `gauger tickets add`")
@@ -61,7 +63,7 @@ func (o *ticketsEditOptions) run(ctx context.Context, c *call, args []string) er
 			return err
 		}
 		var made []ledger.Edit
-		if err := d.request(ctx, "tickets.edit", ledger.EditArgs{Number: number, Set: o.changes}, &made); err != nil {
+		if err := d.request(ctx, "tickets.edit", ledger.EditArgs{Number: number, Set: o.changes, Anyway: o.anyway}, &made); err != nil {
 			return err
 		}
 		if c.json() {
@@ -183,7 +185,7 @@ func ticketName(b ledger.TicketRecord) string {
 func (r *ticketRow) editLines(h site) [][2]string {
 	var lines [][2]string
 	for _, e := range r.Edits {
-		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s", editText(e), e.Person, timeText(e.At, h.zone()))})
+		lines = append(lines, [2]string{"edited", fmt.Sprintf("%s, by %s on %s%s", editText(e), e.Person, timeText(e.At, h.zone()), reasonSuffix(e.Anyway))})
 	}
 	if r.Stop != nil {
 		lines = append(lines, [2]string{"put on hold", strings.TrimSuffix(fmt.Sprintf("by %s on %s: %s", r.Stop.Person, timeText(r.Stop.At, h.zone()), r.Stop.Why), ": ")})

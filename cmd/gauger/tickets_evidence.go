@@ -192,6 +192,7 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 		}
 		s.add(did, "%s", r.Person)
 	}
+	s.add("entered anyway", "%s", r.Anyway)
 	s.add("rejected by", "%s", r.Rejected)
 	for _, m := range r.Matches {
 		by := m.Person

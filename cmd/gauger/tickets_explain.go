@@ -91,6 +91,9 @@ func (r *ticketRow) sentences(h site) []string {
 		if g.bbl != nil {
 			say("By the tank's table that is %.1f bbl.", *g.bbl)
 		}
+		if r.Anyway != "" {
+			say("Something spoke against it, and %s entered it anyway: %s.", r.Person, r.Anyway)
+		}
 		return append(out, r.outcomeSentences(h)...)
 	}
 	hidden := l.Hidden()

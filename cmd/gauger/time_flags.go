@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gauger/agent/control"
+	"gauger/agent/tank"
 	"gauger/collectors"
 	"gauger/config"
 )
@@ -50,7 +51,7 @@ func parseSpan(text string) (time.Duration, bool) {
 func parseNumber(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf("want a number such as 0.83, not %q", text)
+		return 0, fmt.Errorf("want a number such as 0.83, not %q%s", text, tank.DecimalPoint(text))
 	}
 	return v, nil
 }

@@ -1,0 +1,157 @@
+package ledger
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
+)
+
+// ManualTicket is a ticket that a person writes.
+type ManualTicket struct {
+	Number, Tank, SealOn, SealOff, Comments, Purchaser string
+	Open, Close                                        float64 // inches
+	Start, End                                         time.Time
+	TopTemperature, BottomTemperature                  *float64 // degrees Fahrenheit
+	SpecificGravity, BSW                               *float64
+	Anyway                                             string // why it is right though something speaks against it
+}
+
+// What speaks against a ticket that a person writes.
+const (
+	ahead    = 10 * time.Minute // of a clock that can be believed: a person's watch may differ by so much
+	longLoad = 24 * time.Hour   // a longer load has a wrong date
+)
+
+// insisted lets a person have what something speaks against: with a reason it is a warning, without one it is refused.
+func insisted(doubts []string, reason string) (warning string, err error) {
+	if _, err := plainText("the reason", reason, textMost); err != nil {
+		return "", err
+	}
+	warning = strings.Join(doubts, "; ")
+	if warning != "" && strings.TrimSpace(reason) == "" {
+		return "", fmt.Errorf("%s. Correct it, or if it is right all the same, say why with --anyway \"TEXT\"", warning)
+	}
+	return warning, nil
+}
+
+// CheckManual refuses a ticket of a person that cannot be a run, whatever the person says.
+func (s *Site) CheckManual(w ManualTicket) error {
+	t := s.tank(w.Tank)
+	if t == nil {
+		return s.errNoTank(w.Tank)
+	}
+	gauge := func(in float64) string { return tank.Length(in).Gauge() }
+	switch {
+	case !w.Start.Before(w.End):
+		return errors.New("the load must end after it began")
+	case !(w.Close >= 0):
+		return fmt.Errorf("the closing gauge %s is below the bottom of the tank", gauge(w.Close))
+	case !(w.Open <= float64(t.Height)):
+		return fmt.Errorf("the opening gauge %s is above the tank, which is %s high", gauge(w.Open), gauge(float64(t.Height)))
+	case w.Open <= w.Close:
+		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gauge(w.Open), gauge(w.Close))
+	}
+	r := w.runTicket(t)
+	for _, f := range figures {
+		if v := *f.of(&r); v != nil {
+			if err := f.check(*v); err != nil {
+				return err
+			}
+		}
+	}
+	for _, x := range [][2]string{{"the seal off", w.SealOff}, {"the seal on", w.SealOn}, {"the purchaser", w.Purchaser}} {
+		if _, err := plainText(x[0], x[1], labelMost); err != nil {
+			return err
+		}
+	}
+	r.Number = cmp.Or(r.Number, "M")
+	_, err := s.Wire.EncodeRunTicket(r)
+	return err
+}
+
+// runTicket is the service's ticket of what a person writes. Why it is right though something speaks against it comes first in
+// the comments, where nothing cuts it off.
+func (w *ManualTicket) runTicket(t *Tank) cloud.RunTicket {
+	comments := w.Comments
+	if w.Anyway != "" {
+		comments = strings.TrimSuffix("entered anyway: "+w.Anyway+"; "+comments, "; ")
+	}
+	return cloud.RunTicket{
+		Number: w.Number, TankID: w.Tank, OpeningLevel: w.Open, ClosingLevel: w.Close, SealOn: w.SealOn, SealOff: w.SealOff,
+		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
+		Comments: comments, Start: w.Start, End: w.End, Purchaser: cmp.Or(w.Purchaser, t.Purchaser),
+	}
+}
+
+// figure is a number beside a ticket's gauges that a person may give.
+type figure struct {
+	name, such         string
+	of                 func(*cloud.RunTicket) **float64
+	least, most        float64 // outside it is another unit's
+	seldomBelow, above float64 // outside it is oil that hardly anybody buys, and most probably a slip
+}
+
+var figures = []figure{
+	{"gravity", `a specific gravity such as 0.83, not degrees API (SG = 141.5 / (131.5 + API))`, func(r *cloud.RunTicket) **float64 { return &r.SpecificGravity }, 0.5, 1.2, 0.62, 1.03},
+	{"bsw", "a percentage such as 0.4", func(r *cloud.RunTicket) **float64 { return &r.BSW }, 0, 100, 0, 10},
+	{"top temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.TopTemperature }, -60, 300, -20, 180},
+	{"bottom temperature", "degrees Fahrenheit such as 78.5", func(r *cloud.RunTicket) **float64 { return &r.BottomTemperature }, -60, 300, -20, 180},
+}
+
+// figureOf is the figure of a field that can be edited.
+func figureOf(field string) figure {
+	i := slices.IndexFunc(figures, func(f figure) bool { return f.name == strings.ReplaceAll(field, "_", " ") })
+	return figures[i]
+}
+
+// check refuses what can be no such figure.
+func (f figure) check(v float64) error {
+	if v >= f.least && v <= f.most {
+		return nil
+	}
+	return fmt.Errorf("%g is no %s; want %s, from %g to %g", v, f.name, f.such, f.least, f.most)
+}
+
+// figureDoubts are what speaks against the figures of a ticket as it would leave.
+func figureDoubts(r cloud.RunTicket) (doubts []string) {
+	for _, f := range figures {
+		if v := *f.of(&r); v != nil && !(*v >= f.seldomBelow && *v <= f.above) {
+			doubts = append(doubts, fmt.Sprintf("%s %g is hardly ever so; it is from %g to %g nearly always", f.name, *v, f.seldomBelow, f.above))
+		}
+	}
+	if top, bottom := r.TopTemperature, r.BottomTemperature; top != nil && bottom != nil && math.Abs(*top-*bottom) > layering {
+		doubts = append(doubts, fmt.Sprintf("top and bottom are %.0f degrees apart", math.Abs(*top-*bottom)))
+	}
+	if r.SealOn != "" && r.SealOn == r.SealOff {
+		doubts = append(doubts, fmt.Sprintf("the seal %s was taken off and put on again; a seal is used once", r.SealOn))
+	}
+	return doubts
+}
+
+// layering, in degrees Fahrenheit: the oil of one tank has seldom more from bottom to top.
+const layering = 60
+
+// plainText checks a person's text for the wire: one line, and short enough.
+func plainText(field, text string, most int) (string, error) {
+	if n := utf8.RuneCountInString(text); n > most {
+		return "", fmt.Errorf("%s of %d characters is too long; %d fit", field, n, most)
+	}
+	if strings.ContainsFunc(text, unicode.IsControl) || !utf8.ValidString(text) {
+		return "", fmt.Errorf("%s must be one line of plain text", field)
+	}
+	return text, nil
+}
+
+const (
+	textMost  = 200 // characters of a person's comments: the evidence must still fit behind them
+	labelMost = 64  // characters of a seal's number or a name
+)

@@ -1,0 +1,151 @@
+package ledger
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestATicketByHandOverAnotherIsRefused unless the person says why both are right; then the reason goes with the ticket.
+func TestATicketByHandOverAnotherIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		began := time.Now().Add(70 * time.Minute)
+		b.haul(50 * time.Minute)
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(20 * time.Minute), Comments: "by hand"}
+		if number, _, err := b.Add(w, "pat"); err == nil || !strings.Contains(err.Error(), "both would be booked. Correct it, or if it is right all the same, say why with --anyway") {
+			t.Fatalf("over an automatic ticket: %q, %v", number, err)
+		}
+		w.Anyway = "two trucks at once"
+		number, warning, err := b.Add(w, "pat")
+		if err != nil || !strings.Contains(warning, "both would be booked") {
+			t.Fatalf("with a reason: %q, warning %q, error %v", number, warning, err)
+		}
+		kept, err := b.Ticket(number)
+		if err != nil || kept.Anyway != w.Anyway || !strings.Contains(string(kept.Ticket), `"comments":"entered anyway: two trucks at once; by hand"`) {
+			t.Errorf("kept is %q, sent %s (%v)", kept.Anyway, kept.Ticket, err)
+		}
+		if again, _, err := b.Add(w, "pat"); err == nil || !strings.Contains(err.Error(), number+" says the same already") {
+			t.Errorf("the same ticket once more is %q (%v)", again, err)
+		}
+		w.Close = 79
+		if again, _, err := b.Add(w, "pat"); err != nil || again == number {
+			t.Errorf("a second ticket of the same minute got %q after %q (%v)", again, number, err)
+		}
+		w.Tank = "TK-9"
+		if _, _, err := b.Add(w, "pat"); err == nil {
+			t.Error("a ticket of a tank that is not configured was taken")
+		}
+	})
+}
+
+// TestWhatSpeaksAgainstATicketByHand: what cannot be is refused, what hardly ever is wants a reason, and the rest is taken.
+func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		end := time.Now()
+		good := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: end.Add(-time.Hour), End: end, SpecificGravity: new(0.83), BSW: new(0.4),
+			TopTemperature: new(80.0), BottomTemperature: new(70.0), SealOff: "1", SealOn: "2"}
+		if doubts, err := b.Doubts([]ManualTicket{good}); err != nil || doubts != nil {
+			t.Fatalf("a good one: %q, %v", doubts, err)
+		}
+		for _, c := range []struct {
+			say    string
+			change func(*ManualTicket)
+			never  bool // no reason helps
+		}{
+			{"not above the closing gauge", func(w *ManualTicket) { w.Close = 190 }, true},
+			{"below the bottom", func(w *ManualTicket) { w.Close = -0.25 }, true},
+			{"below the bottom", func(w *ManualTicket) { w.Close = math.NaN() }, true},
+			{"above the tank", func(w *ManualTicket) { w.Open = 1e9 }, true},
+			{"above the tank", func(w *ManualTicket) { w.Open = math.NaN() }, true},
+			{"must end after", func(w *ManualTicket) { w.Start = end }, true},
+			{"bbl, and a load of tank TK-1 has at least 25", func(w *ManualTicket) { w.Open, w.Close = 14.3, 4.1 }, false},
+			{"which has not come yet", func(w *ManualTicket) { w.End = end.Add(11 * time.Minute) }, false}, // nothing has confirmed this clock
+			{"", func(w *ManualTicket) { w.End = end.Add(10 * time.Minute) }, false},
+			{"takes 25 hours", func(w *ManualTicket) { w.Start = end.Add(-25 * time.Hour) }, false},
+			{"bsw 40 is hardly ever so", func(w *ManualTicket) { w.BSW = new(40.0) }, false},
+			{"", func(w *ManualTicket) { w.BSW = new(10.0) }, false},
+			{"-0.1 is no bsw", func(w *ManualTicket) { w.BSW = new(-0.1) }, true},
+			{"NaN is no bsw", func(w *ManualTicket) { w.BSW = new(math.NaN()) }, true},
+			{"gravity 1.1 is hardly ever so", func(w *ManualTicket) { w.SpecificGravity = new(1.1) }, false},
+			{"+Inf is no gravity", func(w *ManualTicket) { w.SpecificGravity = new(math.Inf(1)) }, true},
+			{"top temperature 250 is hardly", func(w *ManualTicket) { w.TopTemperature, w.BottomTemperature = new(250.0), nil }, false},
+			{"70 degrees apart", func(w *ManualTicket) { w.TopTemperature = new(140.0) }, false},
+			{"301 is no bottom temperature", func(w *ManualTicket) { w.BottomTemperature = new(301.0) }, true},
+			{"the seal 2 was taken off and put on", func(w *ManualTicket) { w.SealOff = "2" }, false},
+			{"the seal on of 70 characters is too long", func(w *ManualTicket) { w.SealOn = strings.Repeat("4", 70) }, true},
+			{"the seal off must be one line", func(w *ManualTicket) { w.SealOff = "4\n7" }, true},
+		} {
+			w := good
+			c.change(&w)
+			doubts, err := b.Doubts([]ManualTicket{w})
+			switch said := strings.Join(doubts, "; "); {
+			case c.never:
+				w.Anyway = "so it is"
+				if _, _, added := b.Add(w, "pat"); err == nil || added == nil || !strings.Contains(err.Error(), c.say) {
+					t.Errorf("want %q: %v, and with a reason %v", c.say, err, added)
+				}
+			case err != nil || (said == "") != (c.say == "") || !strings.Contains(said, c.say):
+				t.Errorf("want %q: %q, %v", c.say, said, err)
+			}
+		}
+		first := good
+		first.Start, first.End = end.Add(-2*time.Hour), end.Add(-30*time.Minute)
+		if doubts, err := b.Doubts([]ManualTicket{first, good}); err != nil || len(doubts) != 1 || !strings.Contains(doubts[0], "record 2: ticket of record 1 already covers") {
+			t.Errorf("two of a file: %q, %v", doubts, err)
+		}
+	})
+}
+
+// TestATicketThatWasTakenOutOfTheQueueIsInNobodysWay, since the right one takes its place.
+func TestATicketThatWasTakenOutOfTheQueueIsInNobodysWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: time.Now().Add(-time.Hour), End: time.Now()}
+		number, _, err := b.Add(w, "pat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept, err := b.Ticket(number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.box.Drop(Tickets, "pat: wrong gauge", kept.Seq); err != nil {
+			t.Fatal(err)
+		}
+		if again, warning, err := b.Add(w, "pat"); err != nil || warning != "" || again == number {
+			t.Errorf("the right one: %q, %q, %v", again, warning, err)
+		}
+	})
+}
+
+// TestAFigureThatHardlyAnyOilHasWantsAReason of whoever edits it; what was configured so is not asked about.
+func TestAFigureThatHardlyAnyOilHasWantsAReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(s *Site) { s.Hold, s.Tanks[0].BSW = 5*time.Hour, Source{Constant: new(12.0)} })
+		b.haul(50 * time.Minute)
+		all, err := b.Tickets()
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		edit := func(field, value, anyway string) ([]Edit, error) {
+			return b.Edit(EditArgs{all[0].Handle + all[0].Number, map[string]string{field: value}, anyway}, "ann")
+		}
+		if _, err := edit("bsw", "40", ""); err == nil || !strings.Contains(err.Error(), "bsw 40 is hardly ever so") {
+			t.Errorf("without a reason: %v", err)
+		}
+		if _, err := edit("seal_on", "4712", ""); err != nil {
+			t.Errorf("another field: %v", err)
+		}
+		if made, err := edit("bsw", "40", "lab sheet 17"); err != nil || made[0].Anyway != "lab sheet 17" {
+			t.Errorf("with a reason: %+v, %v", made, err)
+		}
+		if all, _ = b.Tickets(); !slices.ContainsFunc(all[0].Edits, func(e Edit) bool { return e.Anyway == "lab sheet 17" }) || !strings.Contains(editedBy(all[0].Edits), "edited anyway: lab sheet 17; edited by ann") {
+			t.Errorf("kept: %q of %+v", editedBy(all[0].Edits), all[0].Edits)
+		}
+	})
+}
