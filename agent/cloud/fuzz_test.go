@@ -17,7 +17,7 @@ func FuzzAnswers(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `null`, `[]`, `{"message":"x\u001b[31m","errorCode":1e9}`, `{"subscriptionKey":"k","expirationDate":"9/1/2026 1:02:03 PM"}`,
 		`{"result":0,"isLoggedIn":true,"primaryApiKey":"k","customers":[{"id":"1","name":"n"}],"primaryApiKeyExpiration":1780000000000}`,
-		`[{"id":1,"ruleName":"gap"}]`, `{"items":[{"deviceId":"d"}]}`, "\xff\xfe", `{"a":` + strings.Repeat("[", 200),
+		`[{"id":1,"ruleName":"gap"}]`, "[]\v", `{"items":[{"deviceId":"d"}]}`, "\xff\xfe", `{"a":` + strings.Repeat("[", 200),
 	} {
 		f.Add(400, seed, "30")
 		f.Add(200, seed, "Mon, 02 Mar 2026 12:00:00 GMT")

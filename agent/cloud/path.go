@@ -116,7 +116,7 @@ const (
 // list gives the elements of an answer's list: the one that the path names, else the answer itself, else the
 // only list among its members that is no list of errors. Anything else, and an error body, is ErrShape. The elements lie in body.
 func list(body []byte, at path) ([]json.RawMessage, error) {
-	raw := json.RawMessage(bytes.TrimSpace(body))
+	raw := json.RawMessage(bytes.Trim(body, " \t\r\n")) // the white space of JSON, which is less than Unicode's
 	switch {
 	case len(raw) == 0:
 		return nil, fmt.Errorf("%w: the answer is empty", ErrShape)
