@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -83,13 +84,15 @@ func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []An
 	}
 	d.lastAnswer = answers[at[0]]
 	d.sameAgain = d.sameAgain[:0]
+	inARow := 0
 	err := d.b.submit(func(g *group) error {
 		for _, i := range at {
-			d.stageAmbiguous(g, batch[i], answers[i].describe())
+			inARow = max(inARow, d.stageAmbiguous(g, batch[i], answers[i]))
 			d.sameAgain = append(d.sameAgain, batch[i].Seq)
 		}
 		return nil
 	})
+	d.unclearInARow = inARow
 	d.backOff(Ambiguous, longestRetryAfter(answers, at))
 	return err
 }
@@ -261,20 +264,23 @@ func (d *drain) journalAttempt(batch []Record) error {
 	})
 }
 
-// stageAmbiguous counts an attempt without a clear answer, and parks a journaled record after the fifth in a row.
-func (d *drain) stageAmbiguous(g *group, r Record, why string) {
-	s := d.s
+// stageAmbiguous counts an attempt without a clear answer, and parks a journaled record after the fifth in a row. It returns how
+// many in a row there are; 0: they are over, or are not limited.
+func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
+	s, now := d.s, time.Now()
 	m := s.attemptsOf(r.Seq)
-	m.ambiguous++
+	m.add(now, cmp.Or(answer.Message, answer.describe()))
 	m.inARow++
 	if !s.Journal {
-		return
+		return 0
 	}
+	inARow = m.inARow
 	if m.inARow >= parkAfter {
-		m.parkedUntil = time.Now().Add(parkFor)
-		d.b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.ambiguous, Message: fmt.Sprintf(
-			"record %d of %s was sent %d times without a clear answer (%s): it may be at the service; it waits for a retry or a day",
-			r.Seq, s.Name, m.ambiguous, why)})
+		inARow, m.parkedUntil = 0, now.Add(parkFor)
+		d.b.note(Note{Kind: NoteParked, Stream: s.Name, Seq: r.Seq, Count: m.Count, Message: fmt.Sprintf(
+			"record %d of %s was sent %d times without a clear answer (%s): it may be at the service; it waits for a person or a day",
+			r.Seq, s.Name, m.Count, answer.describe())})
 	}
 	g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
+	return inARow
 }

@@ -2,7 +2,10 @@ package outbox
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"time"
+
+	"gauger/outbox/receipts"
 )
 
 const (
@@ -10,39 +13,76 @@ const (
 	parkAfter = 5
 	// parkFor: a parked record waits so long when nobody retries it.
 	parkFor = 24 * time.Hour
+	// unclearWait is the first wait of a Journal stream's record after an attempt without a clear answer, and unclearGrowth how
+	// each further one in a row grows: the five last some ten minutes, so that a proxy's restart does not use them up.
+	unclearWait   = 15 * time.Second
+	unclearGrowth = 3
+	// maxSeen bounds what is kept of the last such attempt's words, in bytes.
+	maxSeen = 160
 )
+
+// Unclear is what is known of the attempts that ended without a clear answer: any of them may have stored the record.
+type Unclear struct {
+	Count       int
+	First, Last time.Time // zero where a version before did not keep them, and for a receipt
+	Seen        string    // at the last one
+}
+
+// add counts one more.
+func (u *Unclear) add(at time.Time, seen string) {
+	if u.Count++; u.First.IsZero() {
+		u.First = at
+	}
+	u.Last, u.Seen = at, receipts.Shorten(seen, maxSeen)
+}
 
 // attempts counts the requests for one record that may have stored it. Journal streams keep it in the file too, so that
 // after a crash exactly the records that may have been sent are known.
 type attempts struct {
+	Unclear
 	started     bool      // an attempt was begun; its end may be unknown
-	ambiguous   int       // attempts that ended without a clear answer
 	inARow      int       // those of them since the last clear one
 	parkedUntil time.Time // waits until then; zero: does not wait
 	endUnknown  bool      // begun by a process that ended before it knew the end; not kept, but read so
 }
 
 func (m *attempts) encode() []byte {
-	v := []byte{0, byte(min(m.ambiguous, 255)), byte(min(m.inARow, 255))}
+	v := []byte{0, byte(min(m.Count, 255)), byte(min(m.inARow, 255))}
 	if m.started {
 		v[0] = 1
 	}
-	var until int64
-	if !m.parkedUntil.IsZero() {
-		until = m.parkedUntil.UnixNano()
+	v = appendTime(v, m.parkedUntil)
+	if m.Count > 0 { // behind what an older program reads
+		v = append(appendTime(appendTime(v, m.First), m.Last), m.Seen...)
 	}
-	return binary.LittleEndian.AppendUint64(v, uint64(until))
+	return v
+}
+
+// appendTime writes nanoseconds since 1970; 0 is no time.
+func appendTime(v []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return append(v, make([]byte, 8)...)
+	}
+	return binary.LittleEndian.AppendUint64(v, uint64(t.UnixNano()))
+}
+
+func readTime(v []byte) (t time.Time) {
+	if nanos := int64(binary.LittleEndian.Uint64(v)); nanos != 0 {
+		t = time.Unix(0, nanos)
+	}
+	return t
 }
 
 // decodeAttempts reads an entry of the journal after a start: an attempt that was begun may have stored the record.
 func decodeAttempts(v []byte) *attempts {
-	if len(v) < 11 {
+	const head, times = 11, 16
+	if len(v) < head {
 		return &attempts{started: true, endUnknown: true}
 	}
-	m := &attempts{started: v[0] != 0, ambiguous: int(v[1]), inARow: int(v[2])}
-	m.endUnknown = m.started
-	if until := int64(binary.LittleEndian.Uint64(v[3:])); until != 0 {
-		m.parkedUntil = time.Unix(0, until)
+	m := &attempts{Unclear: Unclear{Count: int(v[1])}, started: v[0] != 0, inARow: int(v[2])}
+	m.endUnknown, m.parkedUntil = m.started, readTime(v[3:])
+	if v = v[head:]; len(v) >= times {
+		m.First, m.Last, m.Seen = readTime(v), readTime(v[8:]), string(v[times:])
 	}
 	return m
 }
@@ -53,9 +93,9 @@ func (m *attempts) maybeStored() int {
 		return 0
 	}
 	if m.endUnknown {
-		return m.ambiguous + 1
+		return m.Count + 1
 	}
-	return m.ambiguous
+	return m.Count
 }
 
 // isParked says that a parked record's day is not over. One that is more than a day away was parked by a clock that was ahead.
@@ -69,4 +109,13 @@ func inARowAfter(m *attempts) int {
 		return m.inARow
 	}
 	return 0
+}
+
+// waitAfterUnclear is the wait after the attempt that was the given one in a row, half as much more or less.
+func waitAfterUnclear(inARow int) time.Duration {
+	d := unclearWait
+	for range inARow - 1 {
+		d *= unclearGrowth
+	}
+	return d/2 + rand.N(d)
 }

@@ -67,3 +67,42 @@ func TestAttemptsAreKeptOverARestart(t *testing.T) {
 		}
 	})
 }
+
+// A proxy is down for three minutes and closes each connection after it has read the request. The ticket is not parked by that, it
+// is sent a few times only, and what happened stays known: with the record while it waits, over a restart, and in its receipt.
+func TestAProxysRestartParksNoTicket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path, n := boxPath(t), &notes{}
+		b := open(t, path, outbox.Options{Notify: n.add})
+		put(t, b, "tickets", "lost answer")
+		begin := time.Now()
+		var times []time.Duration
+		s := &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Answer, bool, bool) {
+			if since := time.Since(begin); since < 3*time.Minute {
+				times = append(times, since)
+				return outbox.Answer{Class: outbox.Ambiguous, Message: "EOF; the service may have it"}, false, true
+			}
+			return outbox.Answer{}, false, false
+		}}
+		stop := running(t, b, "tickets", s)
+		wait(40 * time.Second)
+		stop()
+		shut(t, b)
+		b = open(t, path, outbox.Options{Notify: n.add})
+		e, err := b.Entry("tickets", 1)
+		want := outbox.Unclear{Count: len(times), First: begin.Round(0), Last: begin.Add(times[len(times)-1]).Round(0), Seen: "EOF; the service may have it"}
+		if err != nil || len(times) < 2 || e.Unclear.Count != want.Count || !e.Unclear.First.Equal(want.First) || !e.Unclear.Last.Equal(want.Last) || e.Unclear.Seen != want.Seen {
+			t.Errorf("while it waits %+v, %v; want %+v", e.Unclear, err, want)
+		}
+		stop = running(t, b, "tickets", s)
+		wait(30 * time.Minute)
+		stop()
+		if counts(t, b, "tickets").Delivered != 1 || n.count(outbox.NoteParked) != 0 || len(times) > 4 {
+			t.Errorf("%+v after %v, parked %d times", counts(t, b, "tickets"), times, n.count(outbox.NoteParked))
+		}
+		if e, err := b.Entry("tickets", 1); err != nil || e.State != outbox.Delivered || e.Unclear.Count < len(times) {
+			t.Errorf("its receipt is %+v, %v, after %d sends without an answer", e, err, len(times))
+		}
+		shut(t, b)
+	})
+}

@@ -51,6 +51,8 @@ func (r *run) steps(n int) {
 			r.update()
 		case p < 65:
 			r.drain()
+		case p < 70:
+			r.amend(r.m.Confirm, func(stream string, seq uint64) (int, error) { return r.b.Confirm(stream, "test: seen", seq) })
 		case p < 75:
 			r.amend(r.m.Drop, func(stream string, seq uint64) (int, error) { return r.b.Drop(stream, "test", seq) })
 		case p < 85:

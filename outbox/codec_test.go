@@ -53,6 +53,24 @@ func FuzzDeadLetterAndCounts(f *testing.F) {
 	})
 }
 
+// The version before kept eleven bytes of a record's attempts; and reads no more of what this one writes.
+func TestAttemptsOfTheVersionBefore(t *testing.T) {
+	before := []byte{1, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0}
+	m := decodeAttempts(before)
+	if m.Count != 3 || m.inARow != 2 || !m.started || !m.parkedUntil.IsZero() || m.Unclear != (Unclear{Count: 3}) {
+		t.Errorf("%+v", m)
+	}
+	m.add(time.Unix(7, 8), "EOF")
+	m.inARow++
+	now := m.encode()
+	if !bytes.Equal(now[:11], []byte{1, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0}) {
+		t.Errorf("it begins with % x", now[:11])
+	}
+	if again := decodeAttempts(now); again.Unclear != m.Unclear {
+		t.Errorf("%+v came back as %+v", m.Unclear, again.Unclear)
+	}
+}
+
 // FuzzPages gives the page reader, the check and the salvage any bytes for a file.
 func FuzzPages(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "seed.db")

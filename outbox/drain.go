@@ -48,6 +48,8 @@ type drain struct {
 
 	waits, keyWaits, probes *backoff.ExponentialBackOff
 
+	unclearInARow int // attempts without a clear answer of the record that was sent last; 0: none that count
+
 	delay        time.Duration // before the next request; 0: none
 	ownWait      time.Duration // what it waits between two attempts of its own
 	troubleSince time.Time     // since when nothing is taken; zero: all is well
@@ -244,7 +246,11 @@ func (d *drain) backOff(class Class, wish time.Duration) {
 	if wish > 0 {
 		wish += rand.N(wish/4 + 1) // many sites are told the same time at once
 	}
-	d.delay = max(policy.NextBackOff(), wish)
+	wait := policy.NextBackOff()
+	if class == Ambiguous && d.unclearInARow > 0 {
+		wait = waitAfterUnclear(d.unclearInARow)
+	}
+	d.delay = max(wait, wish)
 	d.s.unreachable.Store(wish == 0 && (class == Wait || class == Ambiguous))
 	d.shareProbe(time.Now())
 	if d.troubleSince.IsZero() {

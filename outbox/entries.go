@@ -43,6 +43,8 @@ type Entry struct {
 	CorrelationID string    // of the last answer
 	Since         time.Time // when it became a dead letter, was delivered or was dropped
 	Parked        time.Time // a waiting record is not sent before; zero: it is not parked
+	Unclear       Unclear   // sends without a clear answer, of waiting, delivered and dropped ones
+	Confirmed     string    // of a delivered one the words of a person who says that the service has it; "": the service said so
 	// Label has the words of Options.Label for a delivered record, or why it was dropped.
 	Label string
 	// Raw has the bytes of a dead letter that cannot be read as a record; Record has only its Seq then.
@@ -147,7 +149,7 @@ func (b *Box) waitingEntry(s *stream, k, v []byte) Entry {
 	e := Entry{Stream: s.Name, State: Waiting}
 	e.readRecord(k, v)
 	if m := s.attempts[e.Record.Seq]; m != nil {
-		e.Record.Attempt, e.Parked = m.maybeStored(), m.parkedUntil
+		e.Record.Attempt, e.Parked, e.Unclear = m.maybeStored(), m.parkedUntil, m.Unclear
 	}
 	return e
 }
@@ -187,5 +189,6 @@ func (b *Box) receiptEntries(s *stream, state State, after uint64, limit int) ([
 
 func receiptEntry(r receipts.Receipt) Entry {
 	return Entry{Stream: r.Stream, State: State(r.Outcome), Record: Record{Seq: r.Seq, At: r.Enqueued},
-		Status: r.Status, CorrelationID: r.Correlation, Since: r.At, Label: r.Label}
+		Status: r.Status, CorrelationID: r.Correlation, Since: r.At, Label: r.Label,
+		Unclear: Unclear{Count: r.Unclear}, Confirmed: r.Confirmed}
 }

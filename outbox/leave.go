@@ -21,11 +21,17 @@ func (b *Box) stageDelivered(g *group, s *stream, r Record) {
 
 // receiptFor makes the receipt of a record.
 func (b *Box) receiptFor(s *stream, r Record, status int, correlation string) receipts.Receipt {
-	kept := receipts.Receipt{Outcome: receipts.Delivered, Status: status, Seq: r.Seq, At: time.Now(), Enqueued: r.At, Correlation: correlation, RecordSum: r.sum}
-	if b.opt.Label != nil {
-		kept.Label = b.opt.Label(s.Name, r)
-	}
+	kept := receipts.Receipt{Outcome: receipts.Delivered, Status: status, Seq: r.Seq, At: time.Now(), Enqueued: r.At, Correlation: correlation, RecordSum: r.sum, Unclear: r.Attempt}
+	kept.Label = b.labelOf(s, r)
 	return kept
+}
+
+// labelOf gives the few words that the receipt of a record at the service keeps.
+func (b *Box) labelOf(s *stream, r Record) string {
+	if b.opt.Label == nil {
+		return ""
+	}
+	return b.opt.Label(s.Name, r)
 }
 
 // writeReceipts keeps receipts. Not being able to costs the receipts only: the counts are in the box.

@@ -9,10 +9,10 @@ import (
 	"gauger/outbox/receipts"
 )
 
-// changeStep counts the records that one commit of Retry or Drop moves.
+// changeStep counts the records that one commit of Retry, Drop or Confirm moves.
 const changeStep = 256
 
-// maxComplaints bounds how many records an error of Retry or Drop names.
+// maxComplaints bounds how many records an error of theirs names.
 const maxComplaints = 10
 
 // changeEach runs change for every number, in steps of one commit, and joins what did not work. The receipts that change
@@ -101,15 +101,18 @@ func (b *Box) retryOne(g *group, s *stream, seq uint64) error {
 	return nil
 }
 
-func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipts.Receipt, error) {
+// takeOut takes one record out of the queue or the dead letters, for ever, and gives the receipt of it, its outcome still open,
+// and the record as far as its bytes can be trusted.
+func (b *Box) takeOut(g *group, s *stream, seq uint64, doing string) (kept receipts.Receipt, r Record, err error) {
 	if s.inFlight[seq] {
-		return nil, fmt.Errorf("drop record %d of %s: it is being sent, try again: %w", seq, s.Name, ErrRefused)
+		return kept, r, fmt.Errorf("%s record %d of %s: it is being sent, try again: %w", doing, seq, s.Name, ErrRefused)
 	}
 	v, err := b.fetchStored(s.queueBucket, seq)
 	if err != nil {
-		return nil, err
+		return kept, r, err
 	}
 	record := v
+	kept = receipts.Receipt{Seq: seq, At: time.Now(), Unclear: s.attempts[seq].maybeStored()}
 	if v != nil {
 		s.retryDestination(seq, addressOf(v)) // what waited by itself may be nothing now
 		b.stageRemoval(g, s, s.queueBucket, seq)
@@ -117,24 +120,45 @@ func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipts.R
 		s.counts.bytes -= storedCost(v)
 	} else {
 		if v, err = b.fetchStored(s.deadBucket, seq); err != nil {
-			return nil, err
+			return kept, r, err
 		}
 		if v == nil {
-			return nil, fmt.Errorf("drop record %d of %s: %w", seq, s.Name, ErrRecord)
+			return kept, r, fmt.Errorf("%s record %d of %s: %w", doing, seq, s.Name, ErrRecord)
 		}
 		b.stageRemoval(g, s, s.deadBucket, seq)
 		s.counts.Dead--
 		s.counts.deadBytes -= deadLetterCost(v[sealHeader:])
 		if _, record, err = unsealDeadLetter(s, seqKey(seq), v); err != nil {
-			record = nil // damaged: it can be dropped all the same
+			record = nil // damaged: it can be taken out all the same
 		}
 	}
-	s.counts.Dropped++
-	kept := receipts.Receipt{Outcome: receipts.Dropped, Seq: seq, At: time.Now(), Label: why}
 	if kept.Enqueued = kept.At; record != nil {
-		if r, err := decodeRecord(s.Name, seqKey(seq), record); err == nil {
+		if r, err = decodeRecord(s.Name, seqKey(seq), record); err == nil {
 			kept.Enqueued, kept.RecordSum = r.At, storedSum(record)
 		}
+	}
+	return kept, r, nil
+}
+
+func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipts.Receipt, error) {
+	kept, _, err := b.takeOut(g, s, seq, "drop")
+	if err != nil {
+		return nil, err
+	}
+	s.counts.Dropped++
+	kept.Outcome, kept.Label = receipts.Dropped, why
+	return []receipts.Receipt{kept}, nil
+}
+
+func (b *Box) confirmOne(g *group, s *stream, seq uint64, words string) ([]receipts.Receipt, error) {
+	kept, r, err := b.takeOut(g, s, seq, "confirm")
+	if err != nil {
+		return nil, err
+	}
+	s.counts.Delivered++
+	kept.Outcome, kept.Confirmed = receipts.Delivered, words
+	if r.Body != nil {
+		kept.Label = b.labelOf(s, r)
 	}
 	return []receipts.Receipt{kept}, nil
 }
@@ -191,4 +215,19 @@ func (b *Box) Drop(stream string, why string, seqs ...uint64) (int, error) {
 		return 0, fmt.Errorf("drop from %q: %w", stream, ErrStream)
 	}
 	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return b.dropOne(g, s, seq, why) })
+}
+
+// Confirm counts records as delivered, waiting ones or dead letters, since a person has seen them at the service: they are not
+// sent any more. The words, who and why, are kept with the receipts. It returns as Drop does.
+func (b *Box) Confirm(stream string, words string, seqs ...uint64) (int, error) {
+	s := b.streams[stream]
+	switch {
+	case s == nil:
+		return 0, fmt.Errorf("confirm in %q: %w", stream, ErrStream)
+	case s.Held:
+		return 0, fmt.Errorf("confirm in %s: it is never sent, so that no service has it: %w", stream, ErrRefused)
+	case words == "":
+		return 0, fmt.Errorf("confirm in %s: nobody says that the service has it: %w", stream, ErrRefused)
+	}
+	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return b.confirmOne(g, s, seq, words) })
 }

@@ -56,7 +56,9 @@
 //
 // Waits grow by half, up to eight minutes. All streams of a box see the same service: once waits are long one of them
 // probes for all, in turn, and whoever gets through wakes the others. The whole backlog leaves when the first attempt
-// succeeds, and ten thousand sites make no more requests in an outage than ten thousand streams would.
+// succeeds, and ten thousand sites make no more requests in an outage than ten thousand streams would. After an attempt without
+// a clear answer a Journal stream waits longer, threefold each time: each may have stored the record, the fifth in a row parks it
+// for a person or a day, and a proxy that restarts must not use them up.
 package outbox
 
 import (

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -121,6 +122,9 @@ func (d *drain) quarantine(c candidate) error {
 	err := d.b.submit(func(g *group) error {
 		value, err := d.b.fetchStored(d.s.queueBucket, c.seq)
 		if found = value != nil; found {
+			if n := d.s.attempts[c.seq].maybeStored(); n > 0 {
+				t.reason += fmt.Sprintf("; before that sent %d times without a clear answer", n)
+			}
 			d.b.stageDeadLetter(g, d.s, c.seq, value, t)
 		}
 		return err

@@ -128,3 +128,22 @@ func TestAWishIsSpread(t *testing.T) {
 		t.Errorf("20 sites came back at %d different times", len(came))
 	}
 }
+
+// A record that was sent without a clear answer before it was refused says both: the service may have it all the same.
+func TestARefusalRemembersUnclearSends(t *testing.T) {
+	bubble(t, func(t *testing.T, b *outbox.Box, _ *notes) {
+		put(t, b, "tickets", "lost answer, then refused", "good")
+		stop := running(t, b, "tickets", &outboxtest.Service{Fault: func(n int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
+			if batch[0].Attempt < 2 {
+				return answer(outbox.Ambiguous, 0), false, batch[0].Seq == 1
+			}
+			return answer(outbox.Poison, 400), false, true
+		}})
+		wait(time.Hour)
+		stop()
+		e, err := b.Entry("tickets", 1)
+		if want := "poison, status 400: as told; before that sent 2 times without a clear answer"; err != nil || e.State != outbox.Dead || e.Reason != want {
+			t.Errorf("%+v, %v; want the reason %q", e, err, want)
+		}
+	})
+}

@@ -78,24 +78,25 @@ func (m *Model) Retry(stream string, seq uint64) bool {
 
 // Drop gives a record up; false: there is none.
 func (m *Model) Drop(stream string, seq uint64) bool {
-	q := m.Streams[stream]
-	for _, place := range []map[uint64]outbox.Record{q.Waiting, q.Dead} {
-		if _, ok := place[seq]; ok {
-			delete(place, seq)
-			q.Dropped++
-			return true
-		}
-	}
-	return false
+	return m.takeOut(stream, seq, &m.Streams[stream].Dropped)
+}
+
+// Confirm moves what a person has seen at the service; false: there is none.
+func (m *Model) Confirm(stream string, seq uint64) bool {
+	return m.takeOut(stream, seq, &m.Streams[stream].Delivered)
 }
 
 // Evict moves what gave way to the quota: a waiting record or a dead letter; false: there is none.
 func (m *Model) Evict(stream string, seq uint64) bool {
+	return m.takeOut(stream, seq, &m.Streams[stream].Evicted)
+}
+
+func (m *Model) takeOut(stream string, seq uint64, counted *uint64) bool {
 	q := m.Streams[stream]
 	for _, place := range []map[uint64]outbox.Record{q.Waiting, q.Dead} {
 		if _, ok := place[seq]; ok {
 			delete(place, seq)
-			q.Evicted++
+			*counted++
 			return true
 		}
 	}

@@ -14,7 +14,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 //
 //	0  CRC-32C over the rest        32 enqueue time
 //	4  what became of it            40 the record's own CRC-32C
-//	6  HTTP status                  44 lengths of stream, correlation id, label
+//	5  sends without clear answer   44 lengths of stream, correlation id, label
+//	6  HTTP status                  47 1: a person's words in the correlation id's place
 //	8  number in the stream, from 1 48 those three
 //	16 sequence number
 //	24 time of delivery
@@ -36,6 +37,8 @@ type Receipt struct {
 	At          time.Time // of the delivery
 	Enqueued    time.Time
 	RecordSum   uint32 // CRC-32C of the record
+	Unclear     int    // sends before that had no clear answer, 255 at most
+	Confirmed   string // the words of a person who says that the service has it; "": the service said so
 	Stream      string // File.Add sets it
 	Correlation string // of the answer
 	Label       string // a few words of whoever made the record
@@ -44,9 +47,15 @@ type Receipt struct {
 // append writes the receipt behind buf.
 func (r Receipt) append(buf []byte) []byte {
 	r.Correlation, r.Label = Shorten(r.Correlation, MaxCorrelation), Shorten(r.Label, maxLabel)
+	if r.Confirmed != "" {
+		r.Correlation = Shorten(r.Confirmed, slotSize-slotHead-len(r.Stream)-len(r.Label))
+	}
 	buf = append(buf, make([]byte, slotSize)...)
 	v := buf[len(buf)-slotSize:]
-	v[4] = byte(r.Outcome)
+	v[4], v[5] = byte(r.Outcome), byte(min(r.Unclear, 255))
+	if r.Confirmed != "" {
+		v[47] = 1
+	}
 	binary.LittleEndian.PutUint16(v[6:], uint16(r.Status))
 	binary.LittleEndian.PutUint64(v[8:], r.Number)
 	binary.LittleEndian.PutUint64(v[16:], r.Seq)
@@ -70,8 +79,9 @@ func decode(v []byte) (Receipt, bool) {
 		return Receipt{}, false
 	}
 	text := string(v[slotHead : slotHead+stream+corr+label])
-	return Receipt{
+	r := Receipt{
 		Outcome:     Outcome(v[4]),
+		Unclear:     int(v[5]),
 		Status:      int(binary.LittleEndian.Uint16(v[6:])),
 		Number:      binary.LittleEndian.Uint64(v[8:]),
 		Seq:         binary.LittleEndian.Uint64(v[16:]),
@@ -81,7 +91,11 @@ func decode(v []byte) (Receipt, bool) {
 		Stream:      text[:stream],
 		Correlation: text[stream : stream+corr],
 		Label:       text[stream+corr:],
-	}, true
+	}
+	if v[47] == 1 {
+		r.Confirmed, r.Correlation = r.Correlation, ""
+	}
+	return r, true
 }
 
 // Shorten shortens to at most n bytes without splitting a character.
