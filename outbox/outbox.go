@@ -221,7 +221,7 @@ const (
 	NoteEvicted    NoteKind = "evicted"     // records gave way to the quota; Count of them
 	NoteFull       NoteKind = "full"        // the quota or the disk refuses records; told once until it takes one again
 	NoteDeadLetter NoteKind = "dead-letter" // Count records, the first is Seq, became dead letters
-	NoteParked     NoteKind = "parked"      // five ambiguous attempts: Seq waits for Retry or a day
+	NoteParked     NoteKind = "parked"      // five ambiguous attempts: Seq waits for Retry, Confirm or a day
 	NotePaused     NoteKind = "paused"      // everything is refused: the stream keeps all and probes; Seq where it is a single record
 	NoteStalled    NoteKind = "stalled"     // nothing was taken for ten minutes; Message has the last answer
 	NoteResumed    NoteKind = "resumed"     // the end of paused or stalled

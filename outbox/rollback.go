@@ -97,7 +97,7 @@ func (rb *rollback) makeUpStream(s *stream) error {
 
 // note tells what was found, with what a salvage has to tell.
 func (rb *rollback) note() {
-	const advice = "; those that had left became dead letters: compare them with the service, then retry or drop them"
+	const advice = "; those that had left became dead letters: compare them with the service, then confirm what it has and retry what it has not"
 	told := strings.Join(rb.told, "; ")
 	switch {
 	case rb.mended != nil && told != "":

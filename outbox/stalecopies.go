@@ -79,7 +79,7 @@ func (v *salvager) decideStaleCopies() {
 				continue
 			}
 			v.staleCopies++
-			v.putAsDeadLetter(name, seqKey(seq), value, "found in a damaged file where it may be an old copy: it may have been delivered")
+			v.putAsDeadLetter(name, seqKey(seq), value, "found in a damaged file where it may be an old copy: it may have been delivered; if the service has it, confirm it, else retry it")
 		}
 	}
 }

@@ -49,6 +49,7 @@ type Entry struct {
 	Verb    string    `json:"verb"`
 	Record  string    `json:"record,omitempty"`  // what it was done to
 	Result  string    `json:"result"`            // Done, Failed or Denied
+	Reason  string    `json:"reason,omitempty"`  // that the person gave
 	Why     string    `json:"why,omitempty"`     // it failed or was denied
 	Skipped int       `json:"skipped,omitempty"` // denials of this user that were counted since the last one here, and not kept
 }
@@ -74,7 +75,7 @@ func (t *Trail) older() string { return t.path + ".1" }
 
 // Add puts an entry on disk.
 func (t *Trail) Add(e Entry) error {
-	for _, text := range []*string{&e.Name, &e.Verb, &e.Record, &e.Why} {
+	for _, text := range []*string{&e.Name, &e.Verb, &e.Record, &e.Reason, &e.Why} {
 		*text = strings.ToValidUTF8((*text)[:min(len(*text), maxText)], "")
 	}
 	line, err := json.Marshal(e)

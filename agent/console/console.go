@@ -187,7 +187,7 @@ func watch(w http.ResponseWriter, r *http.Request, server *control.Server) {
 	for _, p := range r.URL.Query()["point"] {
 		wanted[collectors.Point(p)] = true
 	}
-	if err := server.Allow(r.Context(), "watch", control.Look); err != nil {
+	if err := server.Allow(r.Context(), "watch", control.Look, nil); err != nil {
 		w.WriteHeader(http.StatusForbidden)
 		reply(w, Answer{Error: err.Error()})
 		return

@@ -2,6 +2,7 @@ package control
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 
 	"gauger/agent/ledger"
@@ -23,11 +24,39 @@ type Entry struct {
 	Attempt int             `json:"attempts_without_answer,omitempty"` // that may have stored it
 	Status  int             `json:"status,omitempty"`                  // of the service's last answer
 	Corr    string          `json:"correlation_id,omitempty"`
-	Reason  string          `json:"reason,omitempty"` // the service's words, or a person's
-	Waits   string          `json:"waits,omitempty"`  // why it has not left, in a sentence
+	Reason  string          `json:"reason,omitempty"` // the service's words, or a person's, who has dropped it or seen it at the service
+	Unclear *UnclearSends   `json:"unclear,omitempty"`
+	Waits   string          `json:"waits,omitempty"` // why it has not left, in a sentence
 	Body    json.RawMessage `json:"body,omitempty"`
 	Raw     []byte          `json:"raw,omitempty"`     // of a record that cannot be read
 	Request *ServiceRequest `json:"request,omitempty"` // that takes it to the service; only where one record is shown
+}
+
+// UnclearSends are those of a record that ended without a clear answer: each may have stored it.
+type UnclearSends struct {
+	Count int       `json:"count"`
+	First time.Time `json:"first,omitzero"` // zero of what has left: its receipt keeps the count only
+	Last  time.Time `json:"last,omitzero"`
+	Seen  string    `json:"seen,omitempty"` // at the last one
+}
+
+// Text says how many there were, when, and what was seen; empty: there were none. at writes a time down.
+func (u *UnclearSends) Text(at func(time.Time) string) string {
+	if u == nil {
+		return ""
+	}
+	text := ledger.Plural(u.Count, "send") + " without a clear answer"
+	switch {
+	case u.First.IsZero():
+	case u.Count == 1:
+		text += " at " + at(u.Last)
+	default:
+		text += fmt.Sprintf(" from %s to %s", at(u.First), at(u.Last))
+	}
+	if u.Seen != "" {
+		text += " (" + u.Seen + ")"
+	}
+	return text
 }
 
 // ServiceRequest goes over the wire for one record, without its headers.
@@ -42,6 +71,12 @@ func entryOf(e outbox.Entry) Entry {
 	out := Entry{
 		Stream: e.Stream, Seq: e.Record.Seq, State: e.State.String(), Label: e.Label, Address: e.Record.Address, At: e.Record.At,
 		Since: e.Since, Parked: e.Parked, Attempt: e.Record.Attempt, Status: e.Status, Corr: e.CorrelationID, Reason: e.Reason, Raw: e.Raw,
+	}
+	if u := e.Unclear; u.Count > 0 {
+		out.Unclear = &UnclearSends{u.Count, u.First.Round(0), u.Last.Round(0), u.Seen}
+	}
+	if e.Confirmed != "" {
+		out.Reason = e.Confirmed
 	}
 	if json.Valid(e.Record.Body) {
 		out.Body = e.Record.Body

@@ -94,28 +94,27 @@ func (r Roles) refusal(who Caller, verb string, needs Role) error {
 		who.Name, verb, needs, strings.Join(having, ", "), needs, having[0], who.Name, unknown)
 }
 
-// Allow says whether whoever asks has the role for a request, and leaves a denial in the audit trail.
-func (d *Server) Allow(ctx context.Context, verb string, needs Role) error {
+// Allow says whether whoever asks has the role for a request with these arguments, and leaves a denial in the audit trail.
+func (d *Server) Allow(ctx context.Context, verb string, needs Role, args json.RawMessage) error {
 	who := CallerOf(ctx)
 	err := d.Roles.refusal(who, verb, needs)
 	if err == nil {
 		return nil
 	}
 	if skipped, keep := d.denials.keeps(who.UID, time.Now()); keep {
-		d.note(audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Result: audit.Denied, Why: err.Error(), Skipped: skipped})
+		record, why := aboutRequest(args, nil)
+		d.note(audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Record: record, Reason: why, Result: audit.Denied, Why: err.Error(), Skipped: skipped})
 	}
 	return err
 }
 
 // audited leaves an entry of something that was done, or was tried.
-func (d *Server) audited(ctx context.Context, verb string, args json.RawMessage, got any, err error) {
+func (d *Server) audited(ctx context.Context, verb string, args json.RawMessage, result any, err error) {
 	who := CallerOf(ctx)
-	e := audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Record: recordOf(args, got), Result: audit.Done}
-	var insisted struct{ Anyway string }
+	e := audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Result: audit.Done}
+	e.Record, e.Reason = aboutRequest(args, result)
 	if err != nil {
 		e.Result, e.Why = audit.Failed, err.Error()
-	} else if json.Unmarshal(args, &insisted) == nil && insisted.Anyway != "" {
-		e.Why = "anyway: " + insisted.Anyway
 	}
 	d.note(e)
 }

@@ -83,7 +83,7 @@ func TestEveryChangingVerbLeavesAnEntry(t *testing.T) {
 	d.RegisterLive("scan", Operate, func(context.Context, json.RawMessage, func(any) error) error { return nil })
 	logged := 0
 	d.Audited = func(audit.Entry, error) { logged++ }
-	args := json.RawMessage(`{"number":"TEST-1","slot":"none","key":"a-secret","password_hash":"a-secret","PasswordHash":"a-secret","why":"a-secret"}`)
+	args := json.RawMessage(`{"number":"TEST-1","slot":"none","key":"a-secret","password_hash":"a-secret","PasswordHash":"a-secret","why":"because"}`)
 	before := 0
 	ask := func(who Caller, name string, live bool) (last audit.Entry, more int, err error) {
 		ctx := WithCaller(t.Context(), who)
@@ -116,7 +116,7 @@ func TestEveryChangingVerbLeavesAnEntry(t *testing.T) {
 		}
 		d.denials = denials{}
 		e, more, err := ask(dan, name, live)
-		if err == nil || more != 1 || e.Result != audit.Denied || e.Name != "dan" || e.UID != dan.UID || e.PID != dan.PID || e.Verb != name || e.Why != err.Error()[:len(e.Why)] {
+		if err == nil || more != 1 || e.Result != audit.Denied || e.Name != "dan" || e.UID != dan.UID || e.PID != dan.PID || e.Verb != name || e.Record != "TEST-1" || e.Reason != "because" || e.Why != err.Error()[:len(e.Why)] {
 			t.Errorf("%s of dan: %v, %d entries, the last %+v", name, err, more, e)
 		}
 		if needs == Look {
@@ -130,7 +130,7 @@ func TestEveryChangingVerbLeavesAnEntry(t *testing.T) {
 			continue
 		}
 		e, more, err = ask(bob, name, live)
-		if result := map[bool]string{true: audit.Done, false: audit.Failed}[err == nil]; more != 1 || e.Result != result || e.Name != "bob" || e.Verb != name || e.Record != "TEST-1" {
+		if result := map[bool]string{true: audit.Done, false: audit.Failed}[err == nil]; more != 1 || e.Result != result || e.Name != "bob" || e.Verb != name || e.Record != "TEST-1" || e.Reason != "because" {
 			t.Errorf("%s of bob: %v, %d entries, the last %+v", name, err, more, e)
 		}
 	}
@@ -149,7 +149,7 @@ func TestWhoIsDeniedCannotFillTheDisk(t *testing.T) {
 		boxGroups(t, map[int][]string{dan.UID: {"gauger"}, ann.UID: {"gauger"}})
 		d := &Server{Trail: audit.New(t.TempDir()), Roles: Roles{Operate: {"pumpers"}}}
 		denied := func(who Caller) {
-			if d.Allow(WithCaller(t.Context(), who), "tickets.add", Operate) == nil {
+			if d.Allow(WithCaller(t.Context(), who), "tickets.add", Operate, nil) == nil {
 				t.Fatal("not denied")
 			}
 		}

@@ -68,7 +68,7 @@ func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (a
 	if !ok {
 		return nil, d.unknownRequest(name)
 	}
-	if err := d.Allow(ctx, name, v.needs); err != nil {
+	if err := d.Allow(ctx, name, v.needs, args); err != nil {
 		return nil, err
 	}
 	got, err := v.answer(ctx, args)
@@ -81,33 +81,39 @@ func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (a
 	return got, err
 }
 
-// recordOf names what a request is about, by the names that the requests have for it. Nothing else of a request is kept: it may
-// hold a key.
-func recordOf(args json.RawMessage, result any) string {
+// aboutRequest names what a request is about, by the names that the requests have for it, and why the person wants it. Nothing else
+// of a request is kept: it may hold a key.
+func aboutRequest(args json.RawMessage, result any) (record, why string) {
 	var about struct {
-		Number, Tank, Slot, Stream, URL string
-		Seq                             uint64
-		Seqs                            []uint64
+		Number, Tank, Slot, Stream, URL, Why, Anyway string
+		Seq                                          uint64
+		Seqs                                         []uint64
 	}
 	_ = json.Unmarshal(args, &about) // what cannot be read has no name
 	if q, ok := result.(QueuedRecord); ok {
 		about.Stream, about.Seq, about.Number = q.Stream, q.Seq, cmp.Or(q.Number, about.Number)
 	}
+	seqs := strings.Trim(fmt.Sprint(about.Seqs), "[]")
 	switch {
 	case about.Number != "":
-		return about.Number
+		record = about.Number
 	case about.Stream != "" && about.Seq > 0:
-		return fmt.Sprintf("%s/%d", about.Stream, about.Seq)
+		record = fmt.Sprintf("%s/%d", about.Stream, about.Seq)
 	case about.Stream != "" && len(about.Seqs) == 1:
-		return fmt.Sprintf("%s/%d", about.Stream, about.Seqs[0])
+		record = about.Stream + "/" + seqs
 	case len(about.Seqs) > 0:
-		return strings.TrimSpace(about.Stream + " " + strings.Trim(fmt.Sprint(about.Seqs), "[]"))
+		record = strings.TrimSpace(about.Stream + " " + seqs)
+	default:
+		if line, err := url.Parse(about.URL); err == nil {
+			line.User = nil
+			about.URL = line.String()
+		}
+		record = cmp.Or(about.Tank, about.Slot, about.Stream, about.URL)
 	}
-	if line, err := url.Parse(about.URL); err == nil {
-		line.User = nil
-		about.URL = line.String()
+	if about.Anyway != "" {
+		about.Why = "anyway: " + about.Anyway
 	}
-	return cmp.Or(about.Tank, about.Slot, about.Stream, about.URL)
+	return record, about.Why
 }
 
 // Register adds a request; the commands bring what needs a device's own protocol.
@@ -152,7 +158,7 @@ func (d *Server) Follow(ctx context.Context, name string, args json.RawMessage, 
 	if !ok {
 		return d.unknownRequest(name)
 	}
-	if err := d.Allow(ctx, name, v.needs); err != nil {
+	if err := d.Allow(ctx, name, v.needs, args); err != nil {
 		return err
 	}
 	err := v.feed(ctx, args, see)
@@ -233,6 +239,7 @@ func (d *Server) Open() *Server {
 		"outbox.show":     {Look, RequestOf(d.showRecord)},
 		"outbox.retry":    {Operate, RequestOf(d.retryRecords)},
 		"outbox.drop":     {Operate, RequestOf(d.dropRecords)},
+		"outbox.confirm":  {Operate, RequestOf(d.confirmRecords)},
 		"outbox.decode":   {Operate, RequestOf(d.redecode)},
 		"proof":           {Look, RequestOf(d.prove)},
 		"book":            {Look, RequestOf(d.bookDays)},
@@ -356,6 +363,14 @@ func (d *Server) dropRecords(ctx context.Context, w RecordQuery) (int, error) {
 	now := time.Now().Round(0)
 	return n, errors.Join(err, d.Ledger.QueueEvent(ledger.Event{Rule: eventrules.OutboxDropped, Start: now, End: now,
 		Note: fmt.Sprintf("%s of %s (%v) dropped by %s: %s", ledger.Plural(n, "record"), w.Stream, w.Seqs, Person(ctx), w.Why)}))
+}
+
+// confirmRecords counts records as delivered that a person has seen at the service.
+func (d *Server) confirmRecords(ctx context.Context, w RecordQuery) (int, error) {
+	if strings.TrimSpace(w.Why) == "" {
+		return 0, errors.New("say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept")
+	}
+	return d.Box.Confirm(w.Stream, "confirmed by "+Person(ctx)+": "+w.Why, w.Seqs...)
 }
 
 // Kick lets every stream try again now: new keys have come, or a person asks.

@@ -19,7 +19,9 @@ type TicketRow struct {
 	Status   int                 `json:"status,omitempty"` // of the service's last answer
 	Corr     string              `json:"correlation_id,omitempty"`
 	Answered time.Time           `json:"answered,omitzero"`
-	Reason   string              `json:"reason,omitempty"` // why it was refused or dropped
+	Reason   string              `json:"reason,omitempty"` // why it was refused or dropped, or who has seen it at the service
+	Waits    string              `json:"waits,omitempty"`  // what a person does, where it was sent without a clear answer too often
+	Unclear  *UnclearSends       `json:"unclear,omitempty"`
 	Hauled   *ledger.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
 }
 
@@ -33,7 +35,10 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 		row.State, row.Person = "held", ""
 	case e != nil:
 		row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason
-		row.Corr, row.Answered = e.Corr, e.Since
+		row.Corr, row.Answered, row.Unclear = e.Corr, e.Since, e.Unclear
+		if !e.Parked.IsZero() {
+			row.Waits = e.Waits
+		}
 	}
 	return row
 }
@@ -71,6 +76,8 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 		return "held until the clock is set, which will date it"
 	case r.State == "held":
 		return "held, leaves at " + at(r.Queued)
+	case r.State == "waiting" && r.Waits != "":
+		return "waiting for a person: " + r.Waits
 	case r.State == "waiting":
 		return "waiting for the service"
 	case r.State == "left":
@@ -81,6 +88,18 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 		return fmt.Sprintf("%s (status %d)", r.State, r.Status)
 	}
 	return r.State
+}
+
+// SendingRemarks are what is out of the usual in how a ticket reached the service: sends without a clear answer, each of which may
+// have stored it, and that a person, not the service, says that it is there.
+func (r *TicketRow) SendingRemarks() (all []string) {
+	if r.State == "delivered" && r.Reason != "" {
+		all = append(all, r.Reason)
+	}
+	if r.Unclear != nil && r.State != "dropped" {
+		all = append(all, ledger.Plural(r.Unclear.Count, "send")+" without a clear answer")
+	}
+	return all
 }
 
 // SentBody is a ticket's request in JSON, indented; empty for one that has not left.

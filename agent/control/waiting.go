@@ -116,8 +116,8 @@ func answerText(r outbox.Answer) string {
 }
 
 // ParkedWhy says why a parked record waits, and what to do.
-const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox retry` or `outbox drop`; " +
-	"it is sent again after a day"
+const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox confirm` what it has " +
+	"and `outbox retry` what it has not; it is sent again after a day"
 
 // whyWaiting says why what is in a stream has not left.
 func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
@@ -192,8 +192,8 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 	switch {
 	case e.State != outbox.Waiting:
 	case !e.Parked.IsZero() && e.Parked.After(time.Now()):
-		out.Waits = fmt.Sprintf("sent %d times without a clear answer, so that the service may have it: look there, then `gauger outbox retry %s/%d` "+
-			"or `outbox drop`; it is sent again at %s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
+		out.Waits = fmt.Sprintf("sent %d times without a clear answer, so that the service may have it: look there. If it has it, `gauger outbox confirm %s/%d --why TEXT`, "+
+			"if not, `gauger outbox retry %[2]s/%[3]d`; it is sent again at %[4]s", e.Record.Attempt, e.Stream, e.Record.Seq, e.Parked.In(d.Site.Zone).Format("2006-01-02 15:04"))
 	default:
 		s := d.Box.DrainStatus(e.Stream)
 		if out.Waits = cmp.Or(d.unknownID(e.Stream, s), d.whyWaiting(e.Stream, s)); d.Daemon && d.Box.Err() == nil {

@@ -127,7 +127,7 @@ var List = []Rule{
 	{OutboxFull, "agent", "the quota or the disk takes no more records, or its space is not certain", "make room on the disk; mend why nothing leaves"},
 	{OutboxSalvaged, "agent", "the outbox file was damaged or older than what was stored last, and was mended", "look at the disk and its power; compare tickets with the paper"},
 	{OutboxShut, "agent/ledger", "the outbox could not be opened for a while; nothing was stored meanwhile", "compare the loads of that time with the paper"},
-	{SendRejected, "agent", "the service refuses a record or everything; it waits, is parked or is a dead letter", "gauger outbox shows it with the service's answer: correct it, retry or drop it"},
+	{SendRejected, "agent", "the service refuses a record or everything; it waits, is parked or is a dead letter", "gauger outbox shows it with the service's answer: correct it, then retry, confirm (the service has it) or drop it"},
 	{ServiceSettings, "cmd/gauger", "a setting of the service cannot be used", "correct it; it is looked at again by itself"},
 }
 

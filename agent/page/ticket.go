@@ -65,9 +65,10 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	}
 	at := func(t time.Time) string { return t.In(w.in()).Format("2006-01-02 15:04:05 MST") }
 	add("Stands", "%s", r.StateText(doubtfulWait, at))
-	if !r.Answered.IsZero() {
+	if r.Status != 0 {
 		add("Answered", "status %d, %s, %s", r.Status, at(r.Answered), r.Corr)
 	}
+	add("Unclear", "%s", r.Unclear.Text(at))
 	about := ""
 	if r.Load != nil && r.Load.Hidden() != nil {
 		about = "about "

@@ -198,10 +198,10 @@ func (v *view) tickets(o control.Overview, w words) {
 		t := ticketView{Name: r.Name(), Tank: r.Tank, When: w.clock(r.Start) + " to " + r.End.In(w.in()).Format("15:04"), Barrels: figure(r.Barrels(), 1),
 			State: r.State, Text: strings.TrimPrefix(strings.TrimPrefix(r.StateText(o.Review, w.clock), r.State), ", "), Mood: control.Unknown}
 		switch {
-		case r.State == "waiting":
+		case r.State == "waiting" && r.Waits == "":
 			t.Text = o.Drains[ledger.Tickets].Why
 		case r.State == "delivered" && !r.Answered.IsZero():
-			t.Text = w.clock(r.Answered) + ", " + w.age(r.Answered)
+			t.Text = strings.Join(append([]string{w.clock(r.Answered) + ", " + w.age(r.Answered)}, r.SendingRemarks()...), "; ")
 		}
 		t.Text = strings.Trim(t.Text, ": ")
 		if m, ok := ticketMoods[r.State]; ok {

@@ -78,6 +78,9 @@ func printAudit(w io.Writer, all audit.Log, zone *time.Location) error {
 	for _, e := range all.Entries {
 		say("%s  %-6s  %-15s  %-14s %s\n", e.At.In(zone).Format("2006-01-02 15:04:05"), e.Result, e.Verb,
 			oneLine(fmt.Sprintf("%s (%d)", e.Name, e.UID)), oneLine(orDash(e.Record)))
+		if e.Reason != "" {
+			say("%s", wrapped("    ", "why: "+oneLine(e.Reason)))
+		}
 		if e.Why != "" {
 			say("%s", wrapped("    ", oneLine(e.Why)))
 		}

@@ -60,7 +60,7 @@ func addCommands(root *cobra.Command, c *call) {
 		group("export", "take out what was recorded", exportReadingsCommand(c)),
 		backtestCommand(c), proofCommand(c), auditCommand(c),
 		group("outbox", "the records that are queued, delivered or refused", outboxListCommand(c), outboxShowCommand(c), outboxDeadCommand(c),
-			outboxRetryCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
+			outboxRetryCommand(c), outboxConfirmCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
 		group("keys", "the subscription keys", keysShowCommand(c), keysRenewCommand(c), keysSetCommand(c)),
 		loginCommand(c),
 		group("clock", "the box's clock", clockTrustCommand(c)),

@@ -290,20 +290,25 @@ func runOutboxRetry(ctx context.Context, c *call, args []string) error {
 	return changeRecords(ctx, c, "outbox.retry", "queued again", "", args, false)
 }
 
-type outboxDropOptions struct {
-	why string
+func outboxConfirmCommand(c *call) *cobra.Command {
+	return newEndCommand(c, "confirm STREAM/SEQ --why TEXT", "the service has it: count a record as delivered and send it no more", "outbox.confirm", "confirmed",
+		"say why with --why, such as where you have seen it: a confirmed record is not sent any more, and the reason is kept")
 }
 
 func outboxDropCommand(c *call) *cobra.Command {
-	o := &outboxDropOptions{}
-	cmd := newCommand(c, "drop STREAM/SEQ --why TEXT", "give a record up", o.run)
-	cmd.Flags().StringVar(&o.why, "why", "", "`TEXT` of the reason, which is kept")
-	return cmd
+	return newEndCommand(c, "drop STREAM/SEQ --why TEXT", "give a record up", "outbox.drop", "given up",
+		"say why with --why: a dropped record is gone, and the reason is kept")
 }
 
-func (o *outboxDropOptions) run(ctx context.Context, c *call, args []string) error {
-	if strings.TrimSpace(o.why) == "" {
-		return usageError{"say why with --why: a dropped record is gone, and the reason is kept"}
-	}
-	return changeRecords(ctx, c, "outbox.drop", "given up", o.why, args, true)
+// newEndCommand makes a command that ends records by a person's word.
+func newEndCommand(c *call, use, about, request, done, missing string) *cobra.Command {
+	why := ""
+	cmd := newCommand(c, use, about, func(ctx context.Context, c *call, args []string) error {
+		if strings.TrimSpace(why) == "" {
+			return usageError{missing}
+		}
+		return changeRecords(ctx, c, request, done, why, args, true)
+	})
+	cmd.Flags().StringVar(&why, "why", "", "`TEXT` of the reason, which is kept")
+	return cmd
 }

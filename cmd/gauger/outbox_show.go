@@ -47,7 +47,7 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 		{e.Stream + "/" + strconv.FormatUint(e.Seq, 10), strings.TrimSpace(stateWord(e) + " " + recordText(e))},
 		{"queued", timeText(e.At, zone)}, {"start", e.Start}, {"object", e.Object},
 		{sinceLabel(e), timeText(e.Since, zone)}, {"last answer", answer}, {"correlation id", e.Corr},
-		{"why", e.Reason}, {"why it waits", e.Waits},
+		{"why", e.Reason}, {"unclear", e.Unclear.Text(func(t time.Time) string { return timeText(t, zone) })}, {"why it waits", e.Waits},
 	} {
 		if x[1] != "" && x[1] != "-" {
 			fmt.Fprintf(t, "%s\t%s\n", x[0], x[1])

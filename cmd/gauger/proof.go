@@ -170,7 +170,7 @@ func (p *ledgerProof) eventsText(t *tabwriter.Writer) {
 func (p *ledgerProof) csvLines(of string, h site) [][]string {
 	switch of {
 	case "tickets":
-		return withHeader("number,tank,start,end,state,answered,status,correlation_id", p.ticketLines(h, time.RFC3339))
+		return withHeader("number,tank,start,end,state,answered,status,correlation_id,remark", p.ticketLines(h, time.RFC3339))
 	case "events":
 		return withHeader("difference,rule,start,object,delivered,service", p.eventLines())
 	}
@@ -201,7 +201,7 @@ func withHeader(names string, lines [][]string) [][]string {
 
 // ticketLines are the tickets by when they left and what the service said.
 func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
-	lines := [][]string{{"NUMBER", "TANK", "START", "END", "STATE", "ANSWERED", "STATUS", "CORRELATION ID"}}
+	lines := [][]string{{"NUMBER", "TANK", "START", "END", "STATE", "ANSWERED", "STATUS", "CORRELATION ID", "REMARK"}}
 	at := func(t time.Time) string {
 		if t.IsZero() {
 			return ""
@@ -213,7 +213,7 @@ func (p *ledgerProof) ticketLines(h site, layout string) [][]string {
 		if r.Status != 0 {
 			status = strconv.Itoa(r.Status)
 		}
-		lines = append(lines, []string{r.name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr})
+		lines = append(lines, []string{r.name(), r.Tank, at(r.Start), at(r.End), r.State, at(r.Answered), status, r.Corr, strings.Join(r.SendingRemarks(), ", ")})
 	}
 	return lines
 }

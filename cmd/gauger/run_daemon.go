@@ -111,6 +111,9 @@ func logAudit(log zerolog.Logger) func(audit.Entry, error) {
 			level = zerolog.WarnLevel
 		}
 		l := log.WithLevel(level).Int("uid", e.UID).Str("user", e.Name).Int("pid", e.PID).Str("verb", e.Verb).Str("record", e.Record).Str("result", e.Result)
+		if e.Reason != "" {
+			l = l.Str("reason", e.Reason)
+		}
 		if e.Why != "" {
 			l = l.Str("why", e.Why)
 		}

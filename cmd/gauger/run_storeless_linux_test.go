@@ -282,7 +282,7 @@ func (s *siteWithoutStore) refusesToAnswer() {
 	s.t.Helper()
 	for _, line := range []string{
 		"outbox list", "outbox list tickets", "outbox list --format json", "outbox list --format csv", "outbox list --state all", "outbox dead", "outbox show tickets/1",
-		"outbox retry tickets", "outbox drop tickets/1 --why wrong", "outbox export", "tickets list", "tickets list --format csv", "tickets show 1", "tickets explain 1",
+		"outbox retry tickets", "outbox drop tickets/1 --why wrong", "outbox confirm tickets/1 --why seen", "outbox export", "tickets list", "tickets list --format csv", "tickets show 1", "tickets explain 1",
 		"tickets explain 14:30 TK-1002", "tickets match 1 --hauler 2 --barrels 3", "tickets edit 1 --gravity 0.8", "tickets hold 1", "tickets release 1", "tickets reject 1 --why wrong",
 		"tanks list", "tanks inhibit TK-1002 2h --why paint", "tanks allow TK-1002", "book", "proof", "keys show", "keys renew primary", "clock trust",
 		"login", "devices query", "memo add 3fa85f64-5717-4562-b3fc-2c963f66afa6 hello", "backtest --against sent",

@@ -131,7 +131,7 @@ func (s *testSite) close() {
 	}
 }
 
-// serviceCmd is the script's hand at the service: service down | up | fault STATUS | unknown ID | answer BODY | poison TEXT | well |
+// serviceCmd is the script's hand at the service: service down | up | fault STATUS | unknown ID | answer BODY | lost | poison TEXT | well |
 // forget TEXT | double TEXT (events with it) | stranger RULE TIME (an event of another's) |
 // refuse primary|secondary|both|none | rotate | list NAME | page SIZE | got WHAT.
 func (s *testSite) serviceCmd(ts *testscript.TestScript, neg bool, args []string) {
@@ -171,6 +171,10 @@ func (s *testSite) serviceCmd(ts *testscript.TestScript, neg bool, args []string
 	case "answer":
 		s.store.Adjust(func(c *cloudtest.Service) {
 			c.Fault = func(cloudtest.Call) *cloudtest.Fault { return &cloudtest.Fault{Status: http.StatusOK, Body: arg} }
+		})
+	case "lost":
+		s.store.Adjust(func(c *cloudtest.Service) {
+			c.Fault = func(cloudtest.Call) *cloudtest.Fault { return &cloudtest.Fault{DropAfter: true} }
 		})
 	case "forget", "double":
 		s.store.EditEvents(func(e cloudtest.Event) int {

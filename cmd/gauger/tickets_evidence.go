@@ -220,6 +220,7 @@ func reasonSuffix(why string) string {
 
 // addReceipt adds the service's answer.
 func (r *ticketRow) addReceipt(s *sheet, at func(time.Time) string) {
+	s.add("unclear", "%s", r.Unclear.Text(at))
 	if r.Status == 0 {
 		return
 	}

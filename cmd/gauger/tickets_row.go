@@ -72,20 +72,22 @@ func (r *ticketRow) name() string {
 	return ticketName(r.TicketRecord)
 }
 
-// reviewText tells the reasons for a review, or who wrote or rejected the ticket.
+// reviewText tells the reasons for a review, who wrote or rejected the ticket, and what was out of the usual in sending it.
 func (r *ticketRow) reviewText() string {
+	var all []string
 	switch {
 	case r.Rejected != "":
 		return "rejected by " + r.Rejected
 	case r.Load == nil:
-		return "written by " + r.Person
+		all = []string{"written by " + r.Person}
+	default:
+		all = slices.Clone(r.Load.Review)
+		if r.Stop != nil && r.State == "held" {
+			all = append(all, "on hold by "+r.Stop.Person)
+		}
+		for _, f := range r.Found {
+			all = append(all, "learned later: "+f.Note)
+		}
 	}
-	all := r.Load.Review
-	if r.Stop != nil && r.State == "held" {
-		all = append(slices.Clone(all), "on hold by "+r.Stop.Person)
-	}
-	for _, f := range r.Found {
-		all = append(slices.Clone(all), "learned later: "+f.Note)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(append(all, r.SendingRemarks()...), ", ")
 }
