@@ -34,7 +34,11 @@ func (v vessel) level(bbl float64) float64 {
 func (v vessel) strapping() [][2]float64 {
 	var rows [][2]float64
 	add := func(inches float64) {
-		rows = append(rows, [2]float64{inches, math.Round(v.volume(inches)*1000) / 1000})
+		bbl := math.Round(v.volume(inches)*1000) / 1000
+		if n := len(rows); n > 0 && rows[n-1][1] >= bbl {
+			return // a knee on a foot's mark is one row
+		}
+		rows = append(rows, [2]float64{inches, bbl})
 	}
 	for inches := 0.0; inches <= v.height; inches += 12 {
 		add(inches)

@@ -25,6 +25,10 @@ func TestStrapping(t *testing.T) {
 			knees++
 		}
 	}
+	near := vessel{diameter: 12, height: 60, knee: 35.99999, deadwood: 0.1}
+	if rows := near.strapping(); len(rows) != 6 {
+		t.Errorf("a knee right below a foot's mark: %v", rows)
+	}
 	if knees != 1 || rows[len(rows)-1][0] != 240 {
 		t.Errorf("%d rows at the knee, the last row %v", knees, rows[len(rows)-1])
 	}
