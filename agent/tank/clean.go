@@ -38,6 +38,10 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	off := math.Abs(x - ts.last.v)
 	near := off <= ts.reach(t, now)
 	joins := p.count > 0 && math.Abs(x-p.last.v) <= t.maxRate(x)*(now-p.last.t)+ts.noiseFloor(t)
+	leapt := joins && math.Abs(p.first.v-ts.last.v) > ts.reach(t, p.first.t)
+	if leapt && p.distinct == 1 && x == p.last.v {
+		near = false // one value that could not be at first is no likelier for standing there
+	}
 	if near && !joins && off > t.maxRate(x)*singleReading+ts.noiseFloor(t) && ts.silent(now) {
 		near = false // after a silence a far value has to stay for longer than an echo does
 	}
@@ -47,6 +51,9 @@ func (ts *tankState) assess(t *Tank, now, x float64) acceptance {
 	if near && (!joins || p.slight && !ts.frozen(t, p.first.t) || off < math.Abs(x-p.last.v)) {
 		if p.count > 0 && math.Abs(p.first.v-ts.last.v) > spikeWorth {
 			ts.faults.spikes.add(p.first.t, p.first.v)
+		}
+		if leapt {
+			return resumed // at the instant at which it leapt, not as slowly as it was believed
 		}
 		ts.pending = pending{}
 		return accepted

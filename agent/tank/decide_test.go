@@ -133,6 +133,30 @@ func TestOilThatComesBackIsNoLoad(t *testing.T) {
 	r.only("recirc")
 }
 
+// A gateway that has forgotten what it heard last tells of a level of the morning, at once or after a silence. No pump was seen to
+// bring that oil back, and the load is one.
+func TestALevelThatIsToldAgainUndoesNoLoad(t *testing.T) {
+	w := tanktest.Well{Level0: 180, Moves: []tanktest.Move{aLoad}}
+	for _, silent := range []float64{0, 700} {
+		for _, long := range []float64{300, 660, 1500, 4000} {
+			r := newRig(t, w)
+			r.every = 30
+			from := aLoad.End() + 20*60
+			r.sensor = func(_ int, s, _ float64) (float64, bool) {
+				v := math.Round(w.Level(s)*8) / 8 // a float and its tape
+				if s > from+silent && s < from+silent+long {
+					v = w.Level(aLoad.From) - 1
+				}
+				return v, s < from || s > from+silent
+			}
+			r.run(0, 8*tanktest.Hour)
+			if len(r.loads) != 1 || math.Abs(r.loads[0].GaugeBbl-aLoad.Bbl) > 1 {
+				t.Errorf("silent %.0f s, told for %.0f s: %+v, %+v", silent, long, r.loads, r.verdicts)
+			}
+		}
+	}
+}
+
 func TestOilThatWentToTheOtherTankIsNoLoad(t *testing.T) {
 	out := tanktest.Move{From: 4 * tanktest.Hour, Bbl: 100, Rate: 3}
 	r := newRig(t, tanktest.Well{Level0: 150, Inflow: 60, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 40, Moves: []tanktest.Move{{From: out.From + 10, Bbl: -100, Rate: 3}}})

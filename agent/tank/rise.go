@@ -73,6 +73,7 @@ type returned struct {
 	inches float64 // beyond the inflow
 	first  float64 // when a tenth of it was back
 	last   float64 // when nine tenths were
+	seen   int     // nodes that show it on its way
 }
 
 // regained is what of its fall the level has won back since a draw. One that falls again after the confirmation has come
@@ -94,20 +95,25 @@ func (ts *tankState) regained(t *Tank, d draw, now float64) returned {
 		if won(all[k]) >= 0.9*r.inches {
 			r.last = all[k].t
 		}
+		if w := won(all[k]); w > 0.1*r.inches && w < 0.9*r.inches {
+			r.seen++
+		}
 	}
 	return r
 }
 
 // rolled says that what came back is what was pumped out: all of it, and as fast. A truck's oil does not come back, and what
-// fills the tank up behind it is another pump's, or stops at another level.
+// fills the tank up behind it is another pump's, or stops at another level. Where its fall was seen its return has to be: a level
+// that is only told again, behind a silence too, brings no oil.
 func (r returned) rolled(d draw) bool {
 	fall := d.opening.level - d.closing.level
-	return r.inches >= rolledShare*fall && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
+	return (r.seen >= rolledSeen || d.samples == 0) && r.inches >= rolledShare*fall && 0.8*r.inches*(d.end-d.start) >= rolledRate*fall*(r.last-r.first)
 }
 
 const (
 	rolledShare = 0.85 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
 	rolledRate  = 0.7  // of the rate of the fall
+	rolledSeen  = 2    // nodes that show it on its way
 )
 
 // stillReturning says that oil is still coming back after the confirmation: it may yet prove
