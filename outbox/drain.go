@@ -54,6 +54,7 @@ type drain struct {
 	ownWait      time.Duration // what it waits between two attempts of its own
 	troubleSince time.Time     // since when nothing is taken; zero: all is well
 	toldTrouble  bool          // NoteStalled or NotePaused is out
+	takenAt      time.Time     // when the service last took a record; zero: not in this run
 }
 
 // unfinished says that a batch is to go again, or still to be taken apart.
@@ -281,7 +282,7 @@ func (d *drain) noteSuccess() {
 		d.b.note(Note{Kind: NoteResumed, Stream: d.s.Name, Message: fmt.Sprintf(
 			"%s: records are taken again, after %s", d.s.Name, time.Since(d.troubleSince).Round(time.Second))})
 	}
-	d.troubleSince, d.toldTrouble, d.delay = time.Time{}, false, 0
+	d.troubleSince, d.toldTrouble, d.delay, d.takenAt = time.Time{}, false, 0, time.Now()
 }
 
 func (d *drain) resetWaits() {
@@ -328,7 +329,7 @@ func (d *drain) nextProbe(now time.Time) time.Duration {
 // setActivity notes what the drain is at from now on.
 func (d *drain) setActivity(a Activity) {
 	now := time.Now()
-	next := DrainStatus{Activity: a, Troubled: d.troubleSince}
+	next := DrainStatus{Activity: a, Troubled: d.troubleSince, Taken: d.takenAt}
 	if a == BackOff {
 		next.Next = now.Add(d.delay)
 		if d.breaker.open {

@@ -287,6 +287,7 @@ type DrainStatus struct {
 	Troubled time.Time  // since when nothing was taken; zero: all is well
 	Answer   Answer     // the last that did not take its records, while there is trouble
 	Answered time.Time  // when that was
+	Taken    time.Time  // when the service last took some; zero: not in this run
 	Parked   int        // records that were sent without a clear answer too often
 	Isolated []Isolated // what waits by itself, since it alone is not taken
 	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own

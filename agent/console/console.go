@@ -1,9 +1,12 @@
 // Package console lets people and commands look at a running agent and ask it for things: a unix socket for the
 // commands, and metrics.
 //
-// console.go is the socket, login.go finds who asks where the kernel hides it, and client.go asks. metrics.go and lines.go write the
-// metrics, beside the page that they are given; guard.go is what browsers are told and by which names they may ask. limits.go serves
-// both, with little of everything that a request takes.
+// console.go is the socket, login.go finds who asks where the kernel hides it, and client.go asks. metrics.go writes the metrics,
+// beside the page that it is given: families.go says what each is and samples.go where it comes from. guard.go is what browsers are told
+// and by which names they may ask. limits.go serves both, with little of everything that a request takes.
+//
+// The metrics are in Prometheus' text format, written here: its own client would make the program 2 MB longer, and 1.4 MB of more
+// memory stay resident. Its judge, promlint, which is behind `promtool check metrics`, is a test.
 package console
 
 import (

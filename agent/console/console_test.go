@@ -281,27 +281,6 @@ var front = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "TK-1")
 })
 
-func TestMetrics(t *testing.T) {
-	d := newDesk(t)
-	reads(t, d, 171.25)
-	d.Lines = func() []control.LineStatus {
-		return []control.LineStatus{{Line: "tcp://plc:502", Load: 0.25, Requests: 7, Timeouts: 2, Rounds: []control.RoundStatus{{Device: "plc", Took: 0.5}}}}
-	}
-	d.Flash = flash.NewMeter(flash.Card{})
-	spare := collectors.Refusal{Device: "radio", Source: "t", Raw: []byte("E05"), Err: errors.New("no number")}
-	for range 3 {
-		d.Ledger.Host("mqtt").Keeps(spare)
-	}
-	_, body := get(t, d, "/metrics")
-	for _, line := range []string{`gauger_undecoded_total{device="radio",why="equal"} 2`, `gauger_written_bytes_per_day 0`, `gauger_tank_level_inches{tank="TK-1"} 171.25`, `gauger_records{stream="tickets",state="waiting"} 0`, `gauger_point_good{point="plc/status"} 0`,
-		`gauger_line_load{line="tcp://plc:502"} 0.25`, `gauger_line_requests_total{line="tcp://plc:502"} 7`, `gauger_line_timeouts_total{line="tcp://plc:502"} 2`,
-		`gauger_device_round_seconds{device="plc",line="tcp://plc:502"} 0.5`} {
-		if !strings.Contains(body, line+"\n") {
-			t.Errorf("metrics lack %s", line)
-		}
-	}
-}
-
 // A daemon that ends says so to whoever has asked it for something, and not in the words of Go.
 func TestADaemonThatEndsSaysSo(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())

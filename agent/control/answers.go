@@ -114,14 +114,24 @@ func (s Status) clockAnswer(off time.Duration) Answer {
 	return Answer{"clock", Unknown, s.Clock + ": nothing outside has confirmed it"}
 }
 
-// keysAnswer says which keys work. Of a slot with several values the best one counts.
-func keysAnswer(all []keys.Status, now time.Time) Answer {
-	state := map[string]string{}
+// Key is one value of a slot.
+type Key = keys.Status
+
+// BestKeys are those that count of several values of a slot: one that works, or one that was not tried, or a refused one.
+func BestKeys(all []Key) map[string]Key {
+	best := map[string]Key{}
+	for _, k := range all {
+		if was := best[k.Slot]; was.State == "" || k.State == "proven" || was.State == "refused" {
+			best[k.Slot] = k
+		}
+	}
+	return best
+}
+
+// keysAnswer says which keys work.
+func keysAnswer(all []Key, now time.Time) Answer {
 	var used, ends time.Time
 	for _, k := range all {
-		if best := state[k.Slot]; best == "" || k.State == "proven" || best == "refused" {
-			state[k.Slot] = k.State
-		}
 		if k.Accepted.After(used) {
 			used = k.Accepted
 		}
@@ -130,7 +140,8 @@ func keysAnswer(all []keys.Status, now time.Time) Answer {
 		}
 	}
 	a := Answer{"keys", Well, "both work"}
-	p, q := state["primary"], state["secondary"]
+	best := BestKeys(all)
+	p, q := best["primary"].State, best["secondary"].State
 	switch {
 	case p == "proven" && q == "proven":
 	case p == "proven" || q == "proven":

@@ -144,7 +144,9 @@ func TestProofOfAnyStretchCountsWhatWasAcceptedInIt(t *testing.T) {
 				t.Fatalf("%s to %s: events %+v, want %d", from, to, e, service)
 			}
 		}
-		why := server.drainStatus(b.Box.Counts())[ledger.Events]
+		all, err := server.drainStatus(b.Box.Counts())
+		b.Must(err)
+		why := all[ledger.Events]
 		if why.Status != 503 || why.Held.Before(away) || why.Next.IsZero() || why.Why == "" {
 			t.Errorf("what waits is explained by %+v", why)
 		}

@@ -3,7 +3,6 @@ package control
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"slices"
 	"sort"
@@ -191,11 +190,18 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 	seen := d.Ledger.Snapshot()
 	s.copyFrom(seen)
 	s.Held = seen.Held
-	s.Drains = d.drainStatus(s.Streams)
 	s.Points = d.withUnheard(s.Points, s.Began)
 	all, err := d.Ledger.Tickets()
+	if err == nil {
+		s.Drains, err = d.drainStatus(s.Streams)
+	}
 	if err != nil {
 		return s, nil, err
+	}
+	for i := range s.Tanks {
+		if b := ledger.LastLoad(all, s.Tanks[i].ID); b != nil {
+			s.Tanks[i].LoadEnd = b.End
+		}
 	}
 	for _, b := range slices.Backward(all) {
 		if b.Ticket != nil {
@@ -212,9 +218,7 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 	if d.Link != nil {
 		s.Link = new(d.Link.Status(now))
 	}
-	if s.Oldest, err = d.oldest(s); err != nil {
-		return s, nil, err
-	}
+	s.Oldest = s.oldest()
 	s.Recorder = d.Ledger.RecorderStatus()
 	s.Unused, s.Spared = d.Ledger.Unused(), d.Ledger.Undecoded()
 	if d.Flash != nil {
@@ -265,20 +269,13 @@ func (d *Server) withUnheard(points []PointReading, began time.Time) []PointRead
 
 // oldest gives the time at which the record that has waited longest was queued; zero: none waits. What waits by itself is a problem of
 // its own, and no sign that the site does not send.
-func (d *Server) oldest(s Status) (at time.Time, err error) {
-	for name, c := range s.Streams {
-		if name == ledger.Refused || c.Waiting == 0 || s.heldByLink(name) || s.Drains[name].Unknown != "" {
-			continue
-		}
-		first, err := d.Box.Oldest(name)
-		if err != nil {
-			return at, fmt.Errorf("look for the oldest record of %s: %w", name, err)
-		}
-		if !first.IsZero() && (at.IsZero() || first.Before(at)) {
+func (s Status) oldest() (at time.Time) {
+	for name, d := range s.Drains {
+		if first := d.Oldest; !first.IsZero() && !s.heldByLink(name) && d.Unknown == "" && (at.IsZero() || first.Before(at)) {
 			at = first
 		}
 	}
-	return at, nil
+	return at
 }
 
 // isolatedNamed limits the ids that are named one by one.

@@ -23,6 +23,8 @@ type DrainStatus struct {
 	Isolated []Isolated `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
 	Batch    int        `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
 	Why      string     `json:"why,omitempty"`         // why what waits has not left, in a sentence
+	Oldest   time.Time  `json:"oldest,omitzero"`       // when the record that has waited longest was queued, what waits by itself apart
+	Taken    time.Time  `json:"last_taken,omitzero"`   // when the service last took some of it in this run
 	Unknown  string     `json:"unknown_id,omitempty"`  // the sentence, where the service does not know the first record's id, while it answers others
 }
 
@@ -72,16 +74,19 @@ func (d *Server) localTime(t time.Time) string {
 }
 
 // drainStatus says of each stream that has an operation how far its sending is.
-func (d *Server) drainStatus(streams map[string]outbox.Counts) map[string]DrainStatus {
+func (d *Server) drainStatus(streams map[string]outbox.Counts) (_ map[string]DrainStatus, err error) {
 	all := map[string]DrainStatus{}
 	for stream := range ledger.Operations {
 		s := d.Box.DrainStatus(stream)
-		out := DrainStatus{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Parked: s.Parked, Batch: s.Limit,
+		out := DrainStatus{Activity: string(s.Activity), Held: s.Troubled.Round(0), Next: s.Next.Round(0), Taken: s.Taken.Round(0), Parked: s.Parked, Batch: s.Limit,
 			Isolated: d.isolated(stream, s.Isolated)}
 		if !s.Troubled.IsZero() {
 			out.Answer, out.Status, out.Corr, out.Answered = answerText(s.Answer), s.Answer.Status, s.Answer.CorrelationID, s.Answered.Round(0)
 		}
 		if c := streams[stream]; c.Waiting > 0 {
+			if out.Oldest, err = d.Box.Oldest(stream); err != nil {
+				return nil, fmt.Errorf("look for the oldest record of %s: %w", stream, err)
+			}
 			out.Unknown = d.unknownID(stream, s)
 			if out.Why = cmp.Or(out.Unknown, d.whyWaiting(stream, s)); c.Waiting == uint64(s.Parked) {
 				out.Why, out.Unknown = ParkedWhy, ""
@@ -89,7 +94,7 @@ func (d *Server) drainStatus(streams map[string]outbox.Counts) map[string]DrainS
 		}
 		all[stream] = out
 	}
-	return all
+	return all, nil
 }
 
 // unknownID says that the service does not know the id that a stream's first record is for: it does not answer as it should at

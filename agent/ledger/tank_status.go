@@ -23,9 +23,11 @@ type TankStatus struct {
 	Error   string    `json:"error,omitempty"` // why a reading that came is no level
 	Phase   string    `json:"phase"`           // what the detector sees: idle, drawing and so on
 
-	Inhibited *Inhibition `json:"inhibited,omitempty"` // the work on it that is going on
-	Waits     string      `json:"waits,omitempty"`     // a change of how it is measured that is not in force yet, since when and until what
-	Known     string      `json:"service_knows_it"`    // known, unknown, unclear; empty: the service was not asked yet
+	Inhibited *Inhibition `json:"inhibited,omitempty"`    // the work on it that is going on
+	Waits     string      `json:"waits,omitempty"`        // a change of how it is measured that is not in force yet, since when and until what
+	Known     string      `json:"service_knows_it"`       // known, unknown, unclear; empty: the service was not asked yet
+	GoodAt    time.Time   `json:"last_good_at,omitzero"`  // of the newest level that was good
+	LoadEnd   time.Time   `json:"last_load_end,omitzero"` // of its newest load that is not rejected
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
@@ -36,6 +38,9 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		looked = DeviceLookup{} // the box is out of service, and that is said
 	}
 	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.state.setups.waits(i, l.state.tanks), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	if c, ok := l.state.setups.detector.Latest(l.state.tanks, i); ok {
+		s.GoodAt = c.At.Round(0)
+	}
 	r, ok := l.latest.get(t.Level)
 	if !ok {
 		return s
@@ -55,6 +60,9 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 		return s
 	}
 	s.Level, s.Gauge = &in, tank.Length(in).Gauge()
+	if r.Quality == collectors.Good && s.At.After(s.GoodAt) {
+		s.GoodAt = s.At
+	}
 	if bbl, err := g.Table.Barrels(in); err == nil {
 		s.Barrels = &bbl
 	}
@@ -115,17 +123,21 @@ func (l *Ledger) Tanks() ([]TankRow, error) {
 
 // tankRow is tank i with its newest load. The ledger's lock is held.
 func (l *Ledger) tankRow(i int, t Tank, tickets []TicketRecord) TankRow {
-	row := TankRow{TankStatus: l.tankStatus(i, t)}
-	for _, b := range slices.Backward(tickets) {
-		if b.Tank == t.ID && b.Rejected == "" {
-			if b.Ticket == nil {
-				b.Person = "" // it is held: nobody has written or released it
-			}
-			row.Last = &b
-			break
-		}
+	row := TankRow{TankStatus: l.tankStatus(i, t), Last: LastLoad(tickets, t.ID)}
+	if row.Last != nil && row.Last.Ticket == nil {
+		row.Last.Person = "" // it is held: nobody has written or released it
 	}
 	return row
+}
+
+// LastLoad is the newest load of a tank that is not rejected; nil: there is none.
+func LastLoad(tickets []TicketRecord, id string) *TicketRecord {
+	for _, b := range slices.Backward(tickets) {
+		if b.Tank == id && b.Rejected == "" {
+			return &b
+		}
+	}
+	return nil
 }
 
 // TankFace is all that a picture of a tank shows.
