@@ -161,11 +161,8 @@ func (a *Agent) lookAtStore(ctx context.Context) error {
 	}
 }
 
-// commitHung: after one commit of this length the program counts as hung, and systemd restarts it.
-const commitHung = 30 * time.Second
-
 // alive says whether the box still takes transactions: a disk that hangs must not look like a program that works.
-func (a *Agent) alive() bool { return a.Box.Err() == nil && a.Box.Stalled() < commitHung }
+func (a *Agent) alive() bool { return a.Box.Hung() == nil }
 
 // keepClock stores how the clock stands, for the next run on this boot of the box.
 func (a *Agent) keepClock(now time.Time) error {

@@ -110,8 +110,19 @@ func (b *Box) Room() error {
 	return nil
 }
 
+// hung: a commit of this length means that the disk hangs, and that the process should not claim to be well.
+const hung = 30 * time.Second
+
+// Hung returns the reason for which only a new process can go on: the box is out of service, or a commit hangs; nil: none.
+func (b *Box) Hung() error {
+	if d := b.Stalled(); d >= hung {
+		return fmt.Errorf("the disk hangs: a commit to %s has not come back for %s", b.path, d.Round(time.Second))
+	}
+	return b.Err()
+}
+
 // Stalled returns for how long the commit that is running has been at it, with the replacement of the file that follows
-// some; zero when none is. Half a minute means that the disk hangs, and that the process should not claim to be well.
+// some; zero when none is.
 func (b *Box) Stalled() time.Duration {
 	since := b.commitSince.Load()
 	if since == 0 {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -134,8 +135,12 @@ func TestStalledIsTheAgeOfACommit(t *testing.T) {
 		t.Errorf("after a commit: %v, %v", b.Stalled(), err)
 	}
 	b.commitSince.Store(time.Now().Add(-time.Minute).UnixNano())
-	if b.Stalled() < time.Minute {
-		t.Errorf("a minute into a commit: %v", b.Stalled())
+	if err := b.Hung(); b.Stalled() < time.Minute || err == nil || !strings.Contains(err.Error(), "has not come back for 1m0s") {
+		t.Errorf("a minute into a commit: %v, %v", b.Stalled(), err)
+	}
+	b.commitSince.Store(time.Now().Add(-hung / 2).UnixNano())
+	if err := b.Hung(); err != nil {
+		t.Errorf("a slow disk counts as a hung one: %v", err)
 	}
 	b.commitSince.Store(0)
 }

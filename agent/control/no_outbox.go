@@ -24,18 +24,24 @@ func NoOutboxError(why string) error {
 	return errors.New("the outbox cannot be opened, so nothing can be stored or looked up: " + why)
 }
 
-// Err gives the reason for which nothing can be stored; nil: it can.
+// Err gives the reason for which a restart would help; nil: none. A store that cannot be opened is none, nor a full disk: gauger
+// tries again and goes on by itself.
 func (d *Server) Err() error {
 	if d.NoOutbox != nil {
-		return d.NoOutbox()
+		return nil
 	}
-	if err := d.Box.Err(); err != nil {
-		return err
+	return d.Box.Hung()
+}
+
+// storeTrouble says why an outbox that is open stores nothing new, or may not; empty: it does.
+func (d *Server) storeTrouble() string {
+	if err := d.Box.Hung(); err != nil {
+		return "the outbox is out of service: " + err.Error()
 	}
 	if err := d.Box.Room(); err != nil {
-		return errors.New(fullProblem(err))
+		return fullProblem(err)
 	}
-	return nil
+	return ""
 }
 
 // fullProblem says what a disk means that is full under an outbox which is open, and what to do.
@@ -52,8 +58,9 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
 		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
-		Shut: d.NoOutbox().Error(), Found: append([]Problem{{Cost: Tickets, Text: noOutboxProblem(d.NoOutbox())}}, d.configProblems()...),
+		Shut: d.NoOutbox().Error(), StoreTrouble: noOutboxProblem(d.NoOutbox()),
 	}
+	s.Found = append(s.storeProblems(), d.configProblems()...)
 	s.Problems = sentences(s.Found)
 	s.copyFrom(d.Ledger.Snapshot())
 	s.Points = d.withUnheard(s.Points, s.Began)

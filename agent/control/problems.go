@@ -46,7 +46,7 @@ func sentences(all []Problem) []string {
 
 // problems says what a person should look at, the dearest first.
 func (d *Server) problems(s Status) []Problem {
-	all := append(d.storeProblems(), d.clockProblems(s)...)
+	all := append(s.storeProblems(), d.clockProblems(s)...)
 	all = append(all, d.configProblems()...)
 	if d.Client != nil {
 		for _, text := range d.Client.Keys().Endings() {
@@ -80,11 +80,9 @@ func (d *Server) answers(s Status) []Answer {
 	return all
 }
 
-func (d *Server) storeProblems() (all []Problem) {
-	if err := d.Box.Err(); err != nil {
-		all = append(all, Problem{Cost: Tickets, Text: "the outbox is out of service: " + err.Error()})
-	} else if err := d.Box.Room(); err != nil {
-		all = append(all, Problem{Cost: Tickets, Text: fullProblem(err)})
+func (s Status) storeProblems() (all []Problem) {
+	if s.StoreTrouble != "" {
+		all = append(all, Problem{Cost: Tickets, Text: s.StoreTrouble})
 	}
 	return all
 }

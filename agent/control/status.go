@@ -47,6 +47,8 @@ type Status struct {
 	Problems []string                 `json:"problems"`                  // the same as sentences
 	Hints    []string                 `json:"hints"`                     // sentences: what may be wrong
 	Shut     string                   `json:"outbox_error,omitempty"`    // why the outbox cannot be opened: nothing is known then of tickets and records
+
+	StoreTrouble string `json:"store_trouble,omitempty"` // why nothing is stored, or soon may not be, and what to do
 }
 
 // LineStatus counts for one socket or serial port with polled devices since the program started.
@@ -224,7 +226,7 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 	if d.Flash != nil {
 		s.Flash = new(d.Flash.Figures(now))
 	}
-	s.Reached = d.reached()
+	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
 	s.Found, s.Hints = d.problems(s), unknownTanks(s.Tanks)
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
 	return s, all, nil

@@ -143,18 +143,44 @@ func (d *Server) Overview() (o Overview, err error) {
 	return o, nil
 }
 
+// oldLevel: a level that nobody has said to be bad, and that is so old, is no level to make tickets of.
+const oldLevel = time.Hour
+
 // Unready are the reasons for which a person is needed; none: everything is well.
-func (o Overview) Unready() []string {
+func (d *Server) Unready(o Overview) []string {
 	why := []string{}
-	for _, t := range o.Tanks {
-		if t.Quality != "good" {
-			why = append(why, "there is no good level of "+t.ID)
+	if o.StoreTrouble != "" {
+		why = append(why, "store: "+o.StoreTrouble)
+	}
+	for i, t := range o.Tanks {
+		switch {
+		case t.Quality != "good":
+			why = append(why, strings.TrimSuffix("there is no good level of "+t.ID+": "+d.noLevel(i, o.Status), ": "))
+		case o.Now.Sub(t.At) > oldLevel:
+			why = append(why, "the newest level of "+t.ID+" came "+Ago(o.Now, t.At))
 		}
 	}
 	for _, a := range o.Answers {
-		if a.State == Bad && a.About != "reading" {
+		if a.State == Bad && a.About != "reading" && !(a.About == "sending" && o.soonSent()) {
 			why = append(why, a.About+": "+a.Text)
 		}
 	}
 	return why
+}
+
+// soonSent says that what is not taken has not waited for long, and that it may pass by itself.
+func (s Status) soonSent() bool {
+	return s.Daemon && s.Shut == "" && !s.Oldest.IsZero() && s.Now.Sub(s.Oldest) <= overdue && s.Apart() == 0
+}
+
+// noLevel says why tank i has none; empty: nobody knows.
+func (d *Server) noLevel(i int, s Status) string {
+	if s.Tanks[i].Error != "" {
+		return s.Tanks[i].Error
+	}
+	at := slices.IndexFunc(s.Points, func(p PointReading) bool { return p.Point == d.Site.Tanks[i].Level })
+	if at < 0 {
+		return ""
+	}
+	return s.Points[at].Error
 }

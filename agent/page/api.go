@@ -1,9 +1,11 @@
 package page
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"time"
 )
 
 // serveData adds what programs ask for.
@@ -28,13 +30,36 @@ func (s *site) serveData(mux *http.ServeMux) {
 		}
 	})
 	mux.HandleFunc("GET /readyz", s.ready)
-	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
-		if err := s.server.Err(); err != nil {
-			http.Error(w, err.Error(), http.StatusServiceUnavailable)
-			return
+	mux.HandleFunc("GET /healthz", s.health)
+}
+
+// stuckAfter: who has asked the site for so long waits for a part that hangs.
+const stuckAfter = 30 * time.Second
+
+// health fails where a restart would help. It asks the site, so that a part that hangs is found where nobody else asks; a slow one is
+// no reason to restart.
+func (s *site) health(w http.ResponseWriter, r *http.Request) {
+	err := s.server.Err()
+	if err == nil {
+		asked, slow := make(chan struct{}), time.NewTimer(turnWithin)
+		defer slow.Stop()
+		go func() {
+			defer close(asked)
+			_, _ = s.look(context.WithoutCancel(r.Context())) // what it says is for whoever looks at the site
+		}()
+		select {
+		case <-asked:
+		case <-slow.C:
 		}
-		fmt.Fprintln(w, "ok")
-	})
+		if since := s.askedAt.Load(); since != nil && time.Since(*since) >= stuckAfter {
+			err = fmt.Errorf("a part of the program hangs: the site was asked for what it does %s ago and has not answered", time.Since(*since).Round(time.Second))
+		}
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	fmt.Fprintln(w, "ok")
 }
 
 // list is a list that is never null.
@@ -64,7 +89,7 @@ func (s *site) ready(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, http.StatusServiceUnavailable, readiness{Why: []string{err.Error()}})
 		return
 	}
-	why := m.of.Unready()
+	why := s.server.Unready(m.of)
 	status := http.StatusOK
 	if len(why) > 0 {
 		status = http.StatusServiceUnavailable

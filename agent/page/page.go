@@ -21,6 +21,7 @@ import (
 	"html/template"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"gauger/agent/control"
@@ -39,8 +40,9 @@ type site struct {
 	server    *control.Server
 	templates func() *template.Template // read when the first page is asked for: most sites are looked at seldom
 
-	turn chan struct{} // whoever holds it asks the site
-	made made
+	turn    chan struct{}             // whoever holds it asks the site
+	askedAt atomic.Pointer[time.Time] // since when; nil: nobody holds it
+	made    made
 }
 
 // made is the page as it was last made.
@@ -77,6 +79,7 @@ func (s *site) take(ctx context.Context) error {
 	defer wait.Stop()
 	select {
 	case s.turn <- struct{}{}:
+		s.askedAt.Store(new(time.Now()))
 		return nil
 	case <-wait.C:
 		return errBusy
@@ -85,7 +88,10 @@ func (s *site) take(ctx context.Context) error {
 	}
 }
 
-func (s *site) give() { <-s.turn }
+func (s *site) give() {
+	s.askedAt.Store(nil)
+	<-s.turn
+}
 
 // fail answers with an error.
 func fail(w http.ResponseWriter, err error) {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -171,37 +170,61 @@ func TestNothingIsWellBeforeItWasSeenToBe(t *testing.T) {
 func TestReadyNamesEachReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
-		why := func() []string {
+		why := func(what string, want ...string) {
+			t.Helper()
 			ledgertest.Pass(madeFor)
 			code, body := r.get("/readyz")
 			var answer readiness
 			if err := json.Unmarshal([]byte(body), &answer); err != nil || answer.Ready != (code == http.StatusOK) || answer.Ready != (len(answer.Why) == 0) {
-				t.Errorf("%d %s, %v", code, body, err)
+				t.Errorf("%s: %d %s, %v", what, code, body, err)
 			}
-			return answer.Why
+			if len(answer.Why) != len(want) {
+				t.Errorf("%s: %q, want %q", what, answer.Why, want)
+				return
+			}
+			for i, w := range want {
+				if !strings.Contains(answer.Why[i], w) {
+					t.Errorf("%s: %q, want %q", what, answer.Why, want)
+				}
+			}
 		}
-		if got := why(); !slices.Equal(got, []string{"there is no good level of TK-1"}) {
-			t.Errorf("before the first level: %q", got)
-		}
+		why("before the first level", "there is no good level of TK-1")
 		for range 6 {
 			r.Emit("level", 171.25)
 			ledgertest.Pass(10 * time.Second)
 		}
-		if got := why(); len(got) > 0 {
-			t.Errorf("with a level: %q", got)
-		}
-		r.Emit("level", 171.25, func(x *collectors.Reading) { x.Quality, x.Err = collectors.Bad, errors.New("no answer") })
-		if got := why(); len(got) != 1 || !strings.Contains(got[0], "TK-1") {
-			t.Errorf("with the level bad: %q", got)
-		}
+		why("with a level")
+		r.Emit("level", 171.25, func(x *collectors.Reading) { x.Quality, x.Err = collectors.Bad, errors.New("no answer within 1 s") })
+		why("with the level bad", "there is no good level of TK-1: no answer within 1 s")
 		if _, body := r.get("/"); !strings.Contains(body, "the last good one was 14-03-1") {
 			t.Errorf("the page does not say the last good level\n%s", body)
 		}
+		r.Emit("level", 500)
+		why("with a level above the tank", "there is no good level of TK-1: outside the tank: 500 in of")
+		r.Emit("level", 171.25)
+		ledgertest.Pass(3 * time.Hour)
+		why("with a level that is old", "the newest level of TK-1 came 3 h ago")
 		r.Emit("level", 171.25)
 		r.Must(r.QueueEvent(ledger.Event{Rule: "test", Start: time.Now(), End: time.Now()}))
-		ledgertest.Pass(5 * time.Minute)
-		if got := why(); len(got) != 1 || !strings.HasPrefix(got[0], "sending: 1 record waiting") {
-			t.Errorf("with a record that waits: %q", got)
+		ledgertest.Pass(time.Minute)
+		why("with records that wait for a minute") // one of them tells of the three hours
+		ledgertest.Pass(4 * time.Minute)
+		why("with records that wait for long", "sending: 2 records waiting, the oldest queued 5 min ago")
+		r.Clock.NotBefore = time.Now().Add(time.Hour)
+		why("with a clock of before the program was built", "sending: ", "clock: not set")
+		r.Clock.NotBefore = time.Time{}
+		all, _ := r.server.Client.Keys().Order(false)
+		for _, k := range all {
+			r.server.Client.Keys().Rejected(k)
+		}
+		why("with refused keys", "sending: ", "keys: no key is accepted; `gauger keys show` says what to do")
+		r.Must(r.Box.Close())
+		code, body := r.get("/readyz")
+		if ledgertest.Pass(madeFor); code != http.StatusServiceUnavailable {
+			t.Errorf("with the outbox closed: %d %s", code, body)
+		}
+		if code, body = r.get("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "closed") {
+			t.Errorf("with the outbox closed: %d %s", code, body)
 		}
 	})
 }
@@ -218,17 +241,29 @@ func TestThePageSaysWhatIsWrittenAndWhatIsNotStored(t *testing.T) {
 	}
 }
 
-func TestHealthFailsWithTheOutbox(t *testing.T) {
-	r := newRig(t, nil)
-	if code, _ := r.get("/healthz"); code != http.StatusOK {
-		t.Errorf("healthy: %d", code)
-	}
-	if err := r.Box.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if code, _ := r.get("/healthz"); code != http.StatusServiceUnavailable {
-		t.Errorf("with the outbox closed: %d", code)
-	}
+// TestHealthFailsWhereARestartHelps: with an outbox out of service, and with a part that hangs; a slow one is none.
+func TestHealthFailsWhereARestartHelps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		answers := make(chan struct{})
+		r.server.Lines = func() []control.LineStatus { <-answers; return nil }
+		if code, body := r.get("/healthz"); code != http.StatusOK {
+			t.Errorf("asked for the first time: %d %s", code, body)
+		}
+		ledgertest.Pass(stuckAfter)
+		if code, body := r.get("/healthz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "a part of the program hangs") {
+			t.Errorf("with a part that hangs: %d %s", code, body)
+		}
+		close(answers)
+		synctest.Wait()
+		if code, body := r.get("/healthz"); code != http.StatusOK {
+			t.Errorf("when it hangs no more: %d %s", code, body)
+		}
+		r.Must(r.Box.Close())
+		if code, body := r.get("/healthz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "outbox") {
+			t.Errorf("with the outbox closed: %d %s", code, body)
+		}
+	})
 }
 
 // TestEveryFileIsServed: what is embedded is used.

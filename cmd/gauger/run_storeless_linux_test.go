@@ -79,7 +79,10 @@ func TestASiteWithoutAStoreIsRead(t *testing.T) {
 			if page := site.page("/", http.StatusOK); !strings.Contains(page, "NOTHING IS STORED: no tickets are made and nothing is sent") || !strings.Contains(page, "not watched for loads") || !strings.Contains(page, store.says) || strings.Contains(page, "None yet") {
 				t.Errorf("the page is %s", page)
 			}
-			site.page("/healthz", http.StatusServiceUnavailable)
+			site.page("/healthz", http.StatusOK) // it goes on by itself
+			if said := site.page("/readyz", http.StatusServiceUnavailable); !strings.Contains(said, store.says) {
+				t.Errorf("whoever asks what is needed is told %s", said)
+			}
 			if out := site.command("tickets", "list"); !strings.Contains(out, "the outbox cannot be opened") {
 				t.Errorf("tickets list says %q", out)
 			}
@@ -166,7 +169,7 @@ func TestASiteWhoseDiskTakesNothingIsRead(t *testing.T) {
 }
 
 // Others fill the disk under a gauger that runs. The outbox has its own blocks and works on, so that nothing but the disk
-// itself tells: status, page and supervisor hear of it with the cure, until there is room again.
+// itself tells: status, page and /readyz tell of it with the cure, until there is room again.
 func TestADiskThatIsFilledUnderARunningGaugerIsTold(t *testing.T) {
 	site, dir := newShutSite(t), t.TempDir()
 	if err := unix.Mount("none", dir, "tmpfs", 0, "size=24m"); err != nil {
@@ -187,12 +190,11 @@ func TestADiskThatIsFilledUnderARunningGaugerIsTold(t *testing.T) {
 	if said := site.command("status"); !strings.Contains(said, "! "+cure) {
 		t.Errorf("status says %s", said)
 	}
-	if page := site.page("/", http.StatusOK); !strings.Contains(page, cure) {
-		t.Errorf("the page is %s", page)
+	wait(t, "the page tells it", func() bool { return strings.Contains(site.page("/", http.StatusOK), cure) }) // it is made for two seconds
+	if said := site.page("/readyz", http.StatusServiceUnavailable); !strings.Contains(said, cure) {
+		t.Errorf("whoever asks what is needed is told %s", said)
 	}
-	if said := site.page("/healthz", http.StatusServiceUnavailable); !strings.Contains(said, cure) {
-		t.Errorf("the supervisor is told %q", said)
-	}
+	site.page("/healthz", http.StatusOK) // a restart makes no room
 	if err := os.Remove(others); err != nil {
 		t.Fatal(err)
 	}
