@@ -54,8 +54,9 @@ type TruckTicket struct {
 	Hauler  string    `json:"hauler"` // the number on the truck's ticket
 	Bbl     float64   `json:"bbl"`
 	Basis   string    `json:"basis"`
-	Person  string    `json:"person"`       // the local user who recorded it
-	By      string    `json:"by,omitempty"` // for whom
+	Metered bool      `json:"metered,omitempty"` // by a meter on the truck; else by the tank's gauges
+	Person  string    `json:"person"`            // the local user who recorded it
+	By      string    `json:"by,omitempty"`      // for whom
 	At      time.Time `json:"at"`
 	Removed *Removal  `json:"removed,omitempty"`
 }

@@ -22,6 +22,7 @@ type MatchArgs struct {
 	Hauler string  `json:"hauler"`
 	Bbl    float64 `json:"bbl,omitempty"`
 	Basis  string  `json:"basis,omitempty"`
+	Meter  bool    `json:"metered,omitempty"`
 	By     string  `json:"by,omitempty"`
 	Remove bool    `json:"remove,omitempty"`
 	Why    string  `json:"why,omitempty"`
@@ -38,6 +39,7 @@ type TruckTotals struct {
 	Numbers    []string `json:"numbers"`
 	Bbl        float64  `json:"bbl"`
 	Basis      string   `json:"basis"`
+	Metered    bool     `json:"metered,omitempty"`
 	Ours       *float64 `json:"ours_bbl,omitempty"` // on the same basis; nil: it could not be computed
 	Difference *float64 `json:"difference_bbl,omitempty"`
 	Percent    *float64 `json:"difference_percent,omitempty"` // of ours
@@ -50,14 +52,14 @@ func (b *TicketRecord) TruckTotals() *TruckTotals {
 	h := &TruckTotals{}
 	for _, m := range b.Matches {
 		if m.Removed == nil {
-			h.Numbers, h.Bbl, h.Basis = append(h.Numbers, m.Hauler), h.Bbl+m.Bbl, m.Basis
+			h.Numbers, h.Bbl, h.Basis, h.Metered = append(h.Numbers, m.Hauler), h.Bbl+m.Bbl, m.Basis, m.Metered
 		}
 	}
 	if h.Numbers == nil {
 		return nil
 	}
 	h.Bbl = hundredths(h.Bbl)
-	if h.Ours = b.volumeOn(h.Basis); h.Ours == nil {
+	if h.Ours = b.volumeOn(h.Basis, h.Metered); h.Ours == nil {
 		return h
 	}
 	d := hundredths(h.Bbl - *h.Ours)
@@ -72,18 +74,22 @@ func (b *TicketRecord) TruckTotals() *TruckTotals {
 	return h
 }
 
-// volumeOn is the ticket's own volume on a basis, to the hundredth of a barrel. It is what left the tank, the oil that
-// flowed in meanwhile included, since that is what a truck takes.
-func (b *TicketRecord) volumeOn(basis string) *float64 {
+// volumeOn is the ticket's own volume on a basis, to the hundredth of a barrel. A hauler who gauges the tank has what lies between
+// the two gauges, as we do. A meter on the truck has what left the tank, the oil that flowed in meanwhile included.
+func (b *TicketRecord) volumeOn(basis string, metered bool) *float64 {
 	v := b.Volumes
 	switch {
-	case basis == AsObserved && b.Load != nil:
+	case basis == AsObserved && b.Load != nil && metered:
 		return new(hundredths(b.Load.RemovedBbl))
+	case basis == AsObserved && b.Load != nil:
+		return new(hundredths(b.Load.GaugeBbl))
 	case v == nil:
 		return nil
+	case basis == AsGross && !metered:
+		return v.GrossBbl
 	case basis == AsGross:
 		return b.withInflow(v.GrossBbl, 1)
-	case basis == AsNet && v.BSW != nil:
+	case basis == AsNet && v.BSW != nil && metered:
 		return b.withInflow(v.NetBbl, 1-*v.BSW/100)
 	case basis == AsNet:
 		return v.NetBbl
@@ -124,7 +130,7 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning str
 		return nil, "", fmt.Errorf("%w: %s; `gauger tickets list` shows them", ErrNoTicket, a.Number)
 	}
 	tx := l.begin(time.Now())
-	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Person: person, By: a.By, At: tx.now.Round(0)}
+	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Metered: a.Meter, Person: person, By: a.By, At: tx.now.Round(0)}
 	if a.Remove {
 		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, tx.now.Round(0), a.Why})
 	} else {
@@ -155,6 +161,8 @@ func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 			return nil, fmt.Errorf("the truck's ticket %s is with %s already, with %g bbl; take it back with --remove first", m.Hauler, b.Number, x.Bbl)
 		case x.Basis != m.Basis:
 			return nil, fmt.Errorf("the truck's ticket %s with %s is in %s barrels, and %s ones cannot be added to them", x.Hauler, b.Number, x.Basis, m.Basis)
+		case x.Metered != m.Metered:
+			return nil, fmt.Errorf("a truck's meter and the tank's gauges do not have the same barrels: %s with %s and this one cannot be added; take one back with --remove", x.Hauler, b.Number)
 		}
 	}
 	return append(slices.Clone(b.Matches), m), nil

@@ -32,7 +32,7 @@ func TestTruckTicketsAreSummedAndComparedForEver(t *testing.T) {
 		if err != nil || len(all) != 1 || all[0].TruckTotals() != nil {
 			t.Fatalf("%d tickets (%v), want one without a truck's", len(all), err)
 		}
-		n, ours := all[0].Number, all[0].Load.RemovedBbl // 100 in of 1.6786 bbl
+		n, ours := all[0].Number, all[0].Load.GaugeBbl // 100 in of 1.6786 bbl
 		b.match(MatchArgs{Number: strings.ToLower(n), Hauler: "1", Bbl: 80})
 		got, _ := b.match(MatchArgs{Number: n, Hauler: "2", Bbl: 88.5, By: "Bob"})
 		h := got.TruckTotals()
@@ -146,14 +146,21 @@ func TestVolumesAreComparedOnTheSameBasis(t *testing.T) {
 	}
 }
 
-// A truck takes what flows in meanwhile on every basis alike.
-func TestWhatFlowedInIsOnTheTruckOnEveryBasis(t *testing.T) {
+// A truck's meter has what flows in meanwhile, on every basis; a hauler who gauges the tank has it on none, as the ticket.
+func TestWhatFlowedInIsByATrucksMeterOnly(t *testing.T) {
 	b := &TicketRecord{Load: &tank.Load{GaugeBbl: 200, InflowBbl: 10, RemovedBbl: 210},
 		Volumes: &Volumes{OpenBbl: 300, CloseBbl: 100, OpenCTL: new(0.99), CloseCTL: new(0.99), GrossBbl: new(198.0), BSW: new(1.0), NetBbl: new(196.02)}}
-	for basis, want := range map[string]float64{AsObserved: 210, AsGross: 207.9, AsNet: 205.82} {
-		b.Matches = []TruckTicket{{Hauler: "1", Bbl: want, Basis: basis}}
-		if h := b.TruckTotals(); h.Ours == nil || *h.Ours != want || *h.Difference != 0 {
-			t.Errorf("%s: %+v, want %v", basis, h, want)
+	for _, c := range []struct {
+		basis   string
+		metered bool
+		want    float64
+	}{{AsObserved, true, 210}, {AsGross, true, 207.9}, {AsNet, true, 205.82}, {AsObserved, false, 200}, {AsGross, false, 198}, {AsNet, false, 196.02}} {
+		b.Matches = []TruckTicket{{Hauler: "1", Bbl: c.want, Basis: c.basis, Metered: c.metered}}
+		if h := b.TruckTotals(); h.Ours == nil || *h.Ours != c.want || *h.Difference != 0 {
+			t.Errorf("%+v: %+v", c, h)
 		}
+	}
+	if _, err := addTruckTicket(b, TruckTicket{Hauler: "2", Bbl: 10, Basis: AsNet, Metered: true}); err == nil {
+		t.Error("a metered one was added to one by gauges")
 	}
 }

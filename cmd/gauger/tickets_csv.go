@@ -39,7 +39,11 @@ func (r *ticketRow) csvLine(h site) []string {
 		figureText(v.BSW, 2), figureText(v.OpenCTL, 5), figureText(v.CloseCTL, 5), figureText(v.GrossBbl, 2), figureText(v.NetBbl, 2),
 	}
 	if t := r.Hauled; t != nil {
-		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), figureText(&t.Bbl, 2), t.Basis, figureText(t.Difference, 2))
+		basis := t.Basis
+		if t.Metered {
+			basis += " metered"
+		}
+		line = append(line, spreadsheetText(strings.Join(t.Numbers, " + ")), figureText(&t.Bbl, 2), basis, figureText(t.Difference, 2))
 	} else {
 		line = append(line, "", "", "", "")
 	}

@@ -199,7 +199,7 @@ func (r *ticketRow) addPeople(s *sheet, at func(time.Time) string) {
 		if m.By != "" {
 			by += " for " + m.By
 		}
-		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s on %s", m.Hauler, m.Bbl, basisWords[m.Basis], by, at(m.At))
+		text := fmt.Sprintf("%s, %.2f bbl %s, recorded by %s on %s", m.Hauler, m.Bbl, basisOf(m.Basis, m.Metered), by, at(m.At))
 		if x := m.Removed; x != nil {
 			text += fmt.Sprintf("; taken back by %s on %s%s", x.Person, at(x.At), reasonSuffix(x.Why))
 		}

@@ -15,6 +15,14 @@ import (
 // basisWords are the bases of a hauler's volume as people read them.
 var basisWords = map[string]string{ledger.AsObserved: "as observed", ledger.AsGross: "gross at 60 degF", ledger.AsNet: "net at 60 degF"}
 
+// basisOf says what the barrels on a truck's ticket are.
+func basisOf(basis string, metered bool) string {
+	if metered {
+		return "by the truck's meter, " + basisWords[basis]
+	}
+	return basisWords[basis]
+}
+
 type ticketsMatchOptions struct {
 	gross   bool
 	net     bool
@@ -29,6 +37,7 @@ func ticketsMatchCommand(c *call) *cobra.Command {
 	f.Float64Var(&o.request.Bbl, "barrels", 0, "`BBL` on the truck's ticket, as observed unless --gross or --net says otherwise")
 	f.BoolVar(&o.gross, "gross", false, "they are gross barrels at 60 degF")
 	f.BoolVar(&o.net, "net", false, "they are net barrels at 60 degF, without sediment and water")
+	f.BoolVar(&o.request.Meter, "metered", false, "a meter on the truck has them: what flowed into the tank meanwhile counts too; else they are by the tank's gauges")
 	f.StringVar(&o.request.By, "by", "", "`NAME` of the person for whom you record it")
 	f.BoolVar(&o.request.Remove, "remove", false, "take a wrong one back; that it was there is kept")
 	f.StringVar(&o.request.Why, "why", "", "`TEXT` of why it is taken back")
@@ -86,7 +95,7 @@ func printMatch(c *call, b *ledger.TicketRecord) error {
 		_, err := fmt.Fprintf(c.out, "%s: no truck's ticket is recorded any more\n", b.Number)
 		return err
 	}
-	_, err := fmt.Fprintf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisWords[h.Basis],
+	_, err := fmt.Fprintf(c.out, "%s: truck's ticket %s, %.2f bbl %s; %s\n", b.Number, strings.Join(h.Numbers, " and "), h.Bbl, basisOf(h.Basis, h.Metered),
 		differenceOf(h, b.Load))
 	return err
 }
@@ -97,7 +106,7 @@ func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
 		return "gauger has no volume on that basis, so no difference"
 	}
 	text := fmt.Sprintf("gauger has %.2f, ", *h.Ours)
-	if l != nil && l.RemovedBbl-l.GaugeBbl >= 0.05 {
+	if l != nil && h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {
 		text += fmt.Sprintf("with the %.1f bbl that flowed in meanwhile, ", l.RemovedBbl-l.GaugeBbl)
 	}
 	text += fmt.Sprintf("so the truck has %.2f bbl", math.Abs(*h.Difference))
@@ -112,7 +121,11 @@ func differenceOf(h *ledger.TruckTotals, l *tank.Load) string {
 	if h.Within != nil && l.ErrorBbl > 0 {
 		text += fmt.Sprintf(", %s gauger's own error of %.1f", inside(*h.Within), l.ErrorBbl)
 	}
-	return text + fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close))
+	text += fmt.Sprintf(", %s 0.5 %% or 1 bbl", inside(*h.Close))
+	if l != nil && !h.Metered && l.RemovedBbl-l.GaugeBbl >= 0.05 {
+		text += fmt.Sprintf("; %.1f bbl flowed in meanwhile, which only a meter on the truck has (--metered)", l.RemovedBbl-l.GaugeBbl)
+	}
+	return text
 }
 
 func inside(yes bool) string {
