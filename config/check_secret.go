@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"gauger/agent/cloud"
+	"gauger/collectors"
 )
 
 // Look is how a configuration is examined. The zero value is for any machine, where credentials and keys need not be.
@@ -20,6 +21,8 @@ type Look struct {
 	// Daemon is the name of the agent's user, and Open tries to read a file as that user. Open is nil for who cannot tell.
 	Daemon string
 	Open   func(file string) error
+	// Units are the folders of systemd's units, where drop-ins hand over more; none: nobody can tell here.
+	Units []string
 }
 
 // unitSecrets is the folder of the files that the units hand over as credentials.
@@ -75,14 +78,56 @@ func (r *report) doubtf(path, format string, args ...any) {
 	r.warnf(path, format, args...)
 }
 
-// checkSecret looks at the file that a secret is read from, without reading what is in it.
-func (r *report) checkSecret(path string, s Secret) {
+// checkSecret looks at a secret as the agent will read it, and returns it where that could be done here. No message has any of it.
+func (r *report) checkSecret(path string, s Secret) (text string) {
+	read := false
 	switch {
 	case s.File != "":
-		r.checkSecretFile(path, resolve(r.dir, s.File), s.File)
-	case s.Credential != "" && r.look.OnBox && slices.Contains(unitCredentials, s.Credential):
-		r.checkCredential(path, s.Credential)
+		text, read = r.checkSecretFile(path, s)
+	case !r.checking:
+	case s.Credential != "":
+		text, read = r.checkCredential(path, s)
+	case s.Env != "":
+		text, read = r.checkEnvironment(path, s)
 	}
+	if !read {
+		return ""
+	}
+	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
+	refuse, doubt := r.strictf, r.doubtf
+	if s.Env != "" { // that of whoever asks; the agent's may be another
+		refuse, doubt = r.warnf, r.warnf
+	}
+	key := path == "service.primary_key" || path == "service.secondary_key" || path == "service.login.subscription_key"
+	switch first, last := byte(0), byte(0); {
+	case text == "":
+		refuse(path, "%s is empty; put the secret there", s)
+	case strings.ContainsAny(text, "\r\n\x00"):
+		refuse(path, "%s has more than one line, and gauger takes none of them; leave the secret alone there", s)
+	case key && strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }):
+		refuse(path, "%s holds a blank or another character that no key has; leave the key alone there", s)
+	case strings.TrimSpace(text) != text:
+		doubt(path, "%s begins or ends with a blank, which gauger takes for a part of the secret", s)
+	default:
+		if first, last = text[0], text[len(text)-1]; len(text) > 1 && first == last && strings.ContainsRune("\"'`", rune(first)) {
+			doubt(path, "%s stands in quotes, which gauger takes for a part of the secret; take them away", s)
+		} else if key && (len(text) < leastKey || len(text) > mostKey) {
+			r.warnf(path, "%s is not as long as keys are, %d to %d characters; look whether all of it is there and nothing else", s, leastKey, mostKey)
+		}
+	}
+	return text
+}
+
+// Usual lengths of a subscription key, in characters.
+const leastKey, mostKey = 16, 256
+
+// readHere reads a file for its content; where this user may not, that is told.
+func (r *report) readHere(path, file string, s Secret) (text string, read bool) {
+	text, err := readSecretFile(file)
+	if errors.Is(err, fs.ErrPermission) {
+		r.warnf(path, "this user may not read %s, so that nobody has looked at what it holds; sudo gauger check does", s)
+	}
+	return text, err == nil
 }
 
 // checkReadable looks whether the agent will be able to read a file: root can, and would call it good.
@@ -95,49 +140,130 @@ func (r *report) checkReadable(path, file string) {
 	}
 }
 
-func (r *report) checkSecretFile(path, file, written string) {
+func (r *report) checkSecretFile(path string, s Secret) (text string, read bool) {
+	file := resolve(r.dir, s.File)
 	credential, unit := unitCredential(file, instanceOf(r.d.file))
+	written, full := quote(s.File), file
+	if s.strange {
+		written, full = s.show(""), "it"
+	}
 	info, err := os.Lstat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.doubtf(path, "no file %s here; put it there before gauger starts", quote(written))
-		return
+		r.doubtf(path, "no file %s here; put it there before gauger starts", written)
+		return "", false
 	case err != nil:
-		r.warnf(path, "nobody can tell as this user whether %s is there: %v", quote(written), errors.Unwrap(err))
-		return
+		r.warnf(path, "nobody can tell as this user whether %s is there: %v", written, errors.Unwrap(err))
+		return "", false
 	case info.Mode()&fs.ModeSymlink != 0:
-		r.doubtf(path, "%s is a link, and whoever may change it decides what is sent as the secret; name the file itself", quote(written))
-		return
+		r.doubtf(path, "%s is a link, and whoever may change it decides what is sent as the secret; name the file itself", written)
+		return "", false
 	case !info.Mode().IsRegular():
-		r.strictf(path, "%s is not a file; name the file itself", quote(written))
-		return
+		r.strictf(path, "%s is not a file; name the file itself", written)
+		return "", false
 	case info.Mode().Perm()&0o007 != 0:
-		r.doubtf(path, "everybody on this box can read or change %s (%s); chmod o= %s", quote(written), info.Mode().Perm(), file)
-		return
+		r.doubtf(path, "everybody on this box can read or change %s (%s); chmod o= %s", written, info.Mode().Perm(), full)
 	}
-	if r.look.Open == nil {
-		return
+	if r.look.Open != nil {
+		switch err := r.look.Open(file); {
+		case err == nil:
+		case unit:
+			r.warnf(path, "the user %s cannot read %s and does not have to: systemd hands it over, and gauger takes that; write {credential: %s}", r.look.Daemon, written, credential)
+		default:
+			r.doubtf(path, "the user %s cannot read %s: %v; chgrp %s %s and chmod 640 it, or hand it over as a credential", r.look.Daemon, written, err, r.look.Daemon, full)
+		}
 	}
-	switch err := r.look.Open(file); {
-	case err == nil:
-	case unit:
-		r.warnf(path, "the user %s cannot read %s and does not have to: systemd hands it over, and gauger takes that; write {credential: %s}", r.look.Daemon, quote(written), credential)
-	default:
-		r.doubtf(path, "the user %s cannot read %s: %v; chgrp %s %s and chmod 640 it, or hand it over as a credential", r.look.Daemon, quote(written), err, r.look.Daemon, file)
+	if !r.checking {
+		return "", false
 	}
+	return r.readHere(path, file, s)
 }
 
 // checkCredential looks at the file that the units hand a credential over from. A drop-in may take another one instead, so
-// that a missing file is no mistake yet.
-func (r *report) checkCredential(path, name string) {
-	file := filepath.Join(unitSecrets, strings.TrimPrefix(instanceOf(r.d.file)+"."+name, "."))
+// that a missing file is no mistake yet; but a name that no unit and no drop-in has is one.
+func (r *report) checkCredential(path string, s Secret) (text string, read bool) {
+	if !slices.Contains(unitCredentials, s.Credential) {
+		given, known := r.unitsSay(func(line string) bool {
+			key, value, _ := strings.Cut(line, "=")
+			name, _, _ := strings.Cut(value, ":")
+			return strings.HasSuffix(strings.TrimSuffix(key, "Encrypted"), "Credential") && strings.TrimSpace(name) == s.Credential
+		})
+		say := r.warnf
+		if known {
+			say = r.doubtf
+		}
+		if !given {
+			say(path, "gauger's units hand over no %s%s; they hand over %s, and a drop-in with LoadCredential=NAME:PATH can hand over another",
+				s, s.meant(unitCredentials), strings.Join(unitCredentials, ", "))
+		}
+		return "", false
+	}
+	if !r.look.OnBox {
+		return "", false
+	}
+	file := filepath.Join(unitSecrets, strings.TrimPrefix(instanceOf(r.d.file)+"."+s.Credential, "."))
 	info, err := os.Stat(file)
 	switch {
 	case err != nil:
 		r.warnf(path, "no file %s here, from which systemd hands this credential over; put it there, for root alone, unless a drop-in takes it from elsewhere", file)
+		return "", false
 	case info.Mode().Perm()&0o077 != 0:
 		r.doubtf(path, "others than root can read %s (%s), which nobody but systemd has to; chmod 600 it", file, info.Mode().Perm())
 	}
+	return r.readHere(path, file, s)
+}
+
+// meant offers the name that was probably meant.
+func (s Secret) meant(names []string) string {
+	if name := Nearest(s.Credential, names); name != "" && !s.strange {
+		return " (did you mean " + name + "?)"
+	}
+	return ""
+}
+
+// checkEnvironment looks at a variable: here, else whether a unit or a drop-in sets it.
+func (r *report) checkEnvironment(path string, s Secret) (text string, read bool) {
+	if text, set := os.LookupEnv(s.Env); set {
+		return text, true
+	}
+	set, known := r.unitsSay(func(line string) bool {
+		value, here := strings.CutPrefix(line, "Environment=")
+		return here && slices.ContainsFunc(strings.Fields(value), func(one string) bool {
+			return strings.HasPrefix(strings.TrimLeft(one, `"'`), s.Env+"=")
+		}) || strings.HasPrefix(line, "EnvironmentFile=") || strings.HasPrefix(line, "PassEnvironment=")
+	})
+	switch {
+	case set:
+	case known:
+		r.doubtf(path, "the %s is not set here, and neither gauger's unit nor a drop-in sets one of that name; look whether the name is right", s)
+	default:
+		r.warnf(path, "the %s is not set here; it must be where gauger starts", s)
+	}
+	return "", false
+}
+
+// unitsSay asks of each line of the agent's unit and of its drop-ins; known is false where there is no unit to look at.
+func (r *report) unitsSay(holds func(line string) bool) (said, known bool) {
+	units := []string{"gauger.service"}
+	if name := instanceOf(r.d.file); name != "" {
+		units = []string{"gauger@.service", "gauger@" + name + ".service"}
+	}
+	for _, folder := range r.look.Units {
+		for _, unit := range units {
+			files, _ := filepath.Glob(filepath.Join(folder, unit+".d", "*.conf")) // its only error is a bad pattern
+			for _, file := range append(files, filepath.Join(folder, unit)) {
+				b, err := collectors.ReadFile(file, maxBytes)
+				if err != nil {
+					continue
+				}
+				known = true
+				for line := range strings.Lines(string(b)) {
+					said = said || holds(strings.TrimSpace(line))
+				}
+			}
+		}
+	}
+	return said, known
 }
 
 // checkHeaders looks at the headers of every request: a secret among them does not stand in this file.

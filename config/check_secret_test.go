@@ -29,7 +29,7 @@ func TestCheckLooksAtTheFilesOfSecrets(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name string, mode os.FileMode) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte("hunter2\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("hunter2hunter2hunter2\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Chmod(path, mode); err != nil {
@@ -226,6 +226,135 @@ func TestAPasswordInClearIsAWarning(t *testing.T) {
 		}
 		if said := told(edited(t, "mqtts://10.20.0.9:8883", address+"\n    password_in_clear: true").Warnings, "devices[2].mqtt"); said != "" {
 			t.Errorf("%s, silenced: %q", address, said)
+		}
+	}
+}
+
+// checked is the good file with another source of the second key, as check sees it.
+func checked(t *testing.T, source string) *Config {
+	t.Helper()
+	cfg, _, err := examine("f", []byte(strings.Replace(good(t), "{file: /etc/gauger/secondary-key}", source, 1)), "testdata", &Look{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// TestCheckLooksAtWhatASecretHolds as the daemon will use it, and shows nothing of it.
+func TestCheckLooksAtWhatASecretHolds(t *testing.T) {
+	dir := t.TempDir()
+	const key = "service.secondary_key"
+	for _, c := range []struct{ holds, refused, doubted string }{
+		{"0123456789abcdef0123456789abcdef\n", "", ""},
+		{"0123456789abcdef0123456789abcdef\r\n", "", ""},
+		{"", "is empty", ""},
+		{"\n", "is empty", ""},
+		{"0123456789abcdef\nhunter2\n", "more than one line", ""},
+		{"0123456789abcdef\n\n", "more than one line", ""},
+		{"0123456789abcdef hunter2", "holds a blank", ""},
+		{" 0123456789abcdefhunter2", "holds a blank", ""},
+		{"0123456789abcdef\u00fchunter2", "another character that no key has", ""},
+		{"\"0123456789abcdefhunter2\"", "", "stands in quotes"},
+		{"hunter2", "", "not as long as keys are"},
+		{strings.Repeat("hunter2", 40), "", "not as long as keys are"},
+	} {
+		file := filepath.Join(dir, "a-key")
+		if err := os.WriteFile(file, []byte(c.holds), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("GAUGER_TEST_KEY", c.holds)
+		for _, source := range []string{"{file: " + file + "}", "{env: GAUGER_TEST_KEY}"} {
+			cfg := checked(t, source)
+			refused, doubted := told(cfg.Strict, key), told(cfg.Warnings, key)
+			if strings.HasPrefix(source, "{env") && refused == "" && c.refused != "" { // the agent's may be another
+				refused, doubted = doubted, ""
+			}
+			if (refused != "") != (c.refused != "") || !strings.Contains(refused, c.refused) || (doubted != "") != (c.doubted != "") || !strings.Contains(doubted, c.doubted) {
+				t.Errorf("%s of %q: refused %q, doubted %q", source, c.holds, refused, doubted)
+			}
+			if strings.Contains(refused+doubted, "hunter2") || strings.Contains(refused+doubted, "0123") {
+				t.Errorf("%s of %q is shown: %q %q", source, c.holds, refused, doubted)
+			}
+		}
+	}
+	t.Setenv("GAUGER_TEST_KEY", "0123456789abcdef0123456789abcdef")
+	t.Setenv("GAUGER_TEST_KEY_TWO", "0123456789abcdef0123456789abcdef")
+	text := strings.Replace(good(t), "{credential: primary-key}", "{env: GAUGER_TEST_KEY}", 1)
+	cfg, _, err := examine("f", []byte(strings.Replace(text, "{file: /etc/gauger/secondary-key}", "{env: GAUGER_TEST_KEY_TWO}", 1)), "testdata", &Look{})
+	if err != nil || !strings.Contains(told(cfg.Warnings, key), "the same key as primary_key") {
+		t.Errorf("one key twice: %v", err)
+	}
+}
+
+// TestNamesThatNobodyHandsOver: on the box the units and their drop-ins tell, elsewhere nobody can.
+func TestNamesThatNobodyHandsOver(t *testing.T) {
+	units := t.TempDir()
+	for name, text := range map[string]string{
+		"gauger.service":             "[Service]\nLoadCredential=primary-key:/etc/gauger/primary-key\n",
+		"gauger.service.d/more.conf": "[Service]\nLoadCredential=scada-key:/srv/scada\nSetCredentialEncrypted=sealed-key: \\\nEnvironment=A=1 \"SCADA_KEY=x\"\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(units, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(units, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	site := filepath.Join(t.TempDir(), "gauger.yaml")
+	for _, c := range []struct{ source, onBox, elsewhere string }{
+		{"{credential: secondary-key}", "no file /etc/gauger/secondary-key", ""},
+		{"{credential: secundary-key}", "hand over no credential secundary-key (did you mean secondary-key?)", "hand over no credential secundary-key"},
+		{"{credential: scada-key}", "", "hand over no credential scada-key"},
+		{"{credential: sealed-key}", "", "hand over no credential sealed-key"},
+		{"{env: SCADA_KEY}", "", "environment variable SCADA_KEY is not set here"},
+		{"{env: SCADA_KEI}", "neither gauger's unit nor a drop-in sets", "environment variable SCADA_KEI is not set here"},
+	} {
+		text := strings.Replace(good(t), "{file: /etc/gauger/secondary-key}", c.source, 1)
+		text = strings.Replace(text, "strapping: tk-1001.csv", "strapping: [[0, 0], [240, 402.87]]", 1)
+		if err := os.WriteFile(site, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for want, look := range map[*string]Look{&c.onBox: {OnBox: true, Units: []string{units}}, &c.elsewhere: {}} {
+			cfg, doubts, err := look.Examine(site)
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := told(doubts, "service.secondary_key") + told(cfg.Strict, "service.secondary_key")
+			if (said != "") != (*want != "") || !strings.Contains(said, *want) {
+				t.Errorf("%s, on the box %v: %q", c.source, look.OnBox, said)
+			}
+		}
+	}
+}
+
+// TestASecretInTheNamesPlaceIsNotShown, by check, by print and by who reads it; names are.
+func TestASecretInTheNamesPlaceIsNotShown(t *testing.T) {
+	for _, secret := range []string{"hunter2", "Zk3x9QpL7vW2mB8tR5nY", "3f9a1c77e0b24d5c8a6f1e2d3c4b5a69", "5e8508ee-7a75-c900-a31c-00b03eb853ee", "ab/CD3ef+gh4ij==", "pa55 w0rd!", "/3f9a1c77e0b24d5c8a6f"} {
+		for _, key := range []string{"file", "env", "credential"} {
+			text := strings.Replace(good(t), "{file: /etc/gauger/secondary-key}", "{"+key+": \""+secret+"\"}", 1)
+			cfg, _, err := examine("f", []byte(text), "testdata", &Look{})
+			if err != nil {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("%s %s: %v", key, secret, err)
+				}
+				continue
+			}
+			_, unread := cfg.Service.SecondaryKey.Read()
+			said := told(cfg.Warnings, "service.secondary_key") + told(cfg.Strict, "service.secondary_key") + unread.Error() + printed(t, cfg)
+			if said == "" || strings.Contains(said, secret) || strings.Contains(said, strings.TrimLeft(secret, "/")) {
+				t.Errorf("%s %s is shown: %s", key, secret, said)
+			}
+		}
+	}
+	for _, name := range []string{"primary-key", "/etc/gauger/north.secondary-key", "key", "keys/2026-03-01.key", "../key2", "gateway", "/tmp/TestX562014078/001/none", "no-such-password", "token.txt"} {
+		if !looksLikeName(name) {
+			t.Errorf("%s is a name", name)
+		}
+	}
+	for _, name := range []string{"GAUGER_PRIMARY_KEY", "KEY2", "mqtt_password"} {
+		cfg := checked(t, "{env: "+name+"}")
+		if said := told(cfg.Warnings, "service.secondary_key"); !strings.Contains(said, name) {
+			t.Errorf("%s: %q", name, said)
 		}
 	}
 }

@@ -24,8 +24,10 @@ func (c *checker) checkService() {
 			c.strictf("service.ca_file", "%v", err)
 		}
 	}
-	c.checkSecret("service.primary_key", s.PrimaryKey)
-	c.checkSecret("service.secondary_key", s.SecondaryKey)
+	primary, secondary := c.checkSecret("service.primary_key", s.PrimaryKey), c.checkSecret("service.secondary_key", s.SecondaryKey)
+	if primary != "" && primary == secondary && s.SecondaryKey != s.PrimaryKey {
+		c.warnf("service.secondary_key", "the same key as primary_key, so that both are refused together; put the second one there")
+	}
 	c.checkHeaders()
 	if l := s.Login; l != nil {
 		for key, from := range map[string]Secret{"password_hash": l.PasswordHash, "token": l.Token, "api_key": l.APIKey, "subscription_key": l.SubscriptionKey} {

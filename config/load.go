@@ -57,7 +57,7 @@ func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem,
 	cfg.referToTemplates()
 	c := newChecker(cfg, d, root, dir)
 	if look != nil {
-		c.look = *look
+		c.look, c.checking = *look, true
 	}
 	c.check()
 	if d.visits > d.written+mostRepeats {

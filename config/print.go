@@ -141,6 +141,11 @@ func (p printer) encode(v, usual reflect.Value) (*yaml.Node, error) {
 			n.Content = append(n.Content, stringNode(name), stringNode(value))
 		}
 		return n, nil
+	case Secret:
+		if x.strange {
+			return scalarNode("!!str", "(hidden)"), nil
+		}
+		return p.encodeStruct(v, usual)
 	case map[string]Secret:
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		for _, name := range slices.Sorted(maps.Keys(x)) {

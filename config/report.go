@@ -20,6 +20,7 @@ type report struct {
 	root         *yaml.Node
 	dir          string
 	look         Look
+	checking     bool // a person asks; who runs reads the secrets anyway, again and again, and tells of those
 	warnings     []Problem
 	strict       []Problem       // what only `check` refuses
 	toldPaths    map[string]bool // paths that have a problem

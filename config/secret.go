@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"gauger/collectors"
@@ -19,6 +20,8 @@ type Secret struct {
 	Credential string `yaml:"credential" doc:"name of a systemd credential (LoadCredential=)"`
 	File       string `yaml:"file" doc:"file that holds the secret and nothing else, readable by gauger alone"`
 	Env        string `yaml:"env" doc:"environment variable that holds the secret"`
+
+	strange bool // what stands there in the configuration does not look like a name: it may be the secret itself, and is not shown
 }
 
 // maxSecret bounds a secret's file, so that a wrong path cannot fill the memory.
@@ -31,19 +34,74 @@ func (s Secret) Given() bool { return s != Secret{} }
 func (s Secret) String() string {
 	switch {
 	case s.Credential != "":
-		return "credential " + s.Credential
+		return "credential " + s.show(s.Credential)
 	case s.File != "":
-		return "file " + s.File
+		return "file " + s.show(s.File)
 	case s.Env != "":
-		return "environment variable " + s.Env
+		return "environment variable " + s.show(s.Env)
 	}
 	return "none"
+}
+
+// show is a name of the secret's source for a message.
+func (s Secret) show(name string) string {
+	if s.strange {
+		return "(not shown: what stands there may be the secret itself)"
+	}
+	return name
+}
+
+var (
+	secretWord = regexp.MustCompile(`(?i)key|secret|pass|pwd|token|hash|cred|login|auth|api|mqtt|gateway|broker`)
+	nameRunes  = regexp.MustCompile(`^[A-Za-z0-9._@:~/ -]+$`)
+	namePart   = regexp.MustCompile(`^[A-Za-z]*[0-9]{0,8}$`)
+	envName    = regexp.MustCompile(`^([A-Z_][A-Z0-9_]*|[a-z]+(_[a-z0-9]+)+)$`)
+)
+
+// switches counts how often letters and digits take turns: in a key often, in a name hardly ever.
+func switches(text string) (n int) {
+	last := 0
+	for _, r := range text {
+		kind := 1
+		if r >= '0' && r <= '9' {
+			kind = 2
+		}
+		if last != 0 && kind != last {
+			n++
+		}
+		last = kind
+	}
+	return n
+}
+
+// looksLikeName says that a text is more probably the name of a credential or of a file than a secret that was pasted in its place.
+func looksLikeName(text string) bool {
+	if !nameRunes.MatchString(text) || guid.MatchString(text) {
+		return false
+	}
+	for part := range strings.SplitSeq(text, "/") {
+		if len(part) >= 16 && switches(part) >= 4 || guid.MatchString(part) {
+			return false
+		}
+	}
+	if strings.HasPrefix(text, "/") || strings.HasPrefix(text, "~") || strings.HasPrefix(text, ".") {
+		return true // a path, and what is long and mixed in it was found above
+	}
+	for part := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune("-_.@:/ ", r) }) {
+		if !namePart.MatchString(part) {
+			return false
+		}
+	}
+	return strings.ContainsAny(text, "-_./") || secretWord.MatchString(text)
 }
 
 // Read is the secret, without the newline at its end. The error names the source and what to do, never the content.
 func (s Secret) Read() (string, error) {
 	text, err := s.read()
 	if err != nil {
+		if denied, ok := errors.AsType[*fs.PathError](err); ok && s.strange {
+			err = denied.Err
+		}
 		return "", fmt.Errorf("read secret from %s: %w", s, err)
 	}
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
@@ -61,7 +119,7 @@ func (s Secret) read() (string, error) {
 	case s.Credential != "":
 		dir := os.Getenv("CREDENTIALS_DIRECTORY")
 		if dir == "" {
-			return "", fmt.Errorf("CREDENTIALS_DIRECTORY is not set; let systemd start gauger with LoadCredential=%s:PATH, or use file or env", s.Credential)
+			return "", fmt.Errorf("CREDENTIALS_DIRECTORY is not set; let systemd start gauger with LoadCredential=%s:PATH, or use file or env", s.show(s.Credential))
 		}
 		return readSecretFile(filepath.Join(dir, s.Credential))
 	case s.File != "":
@@ -102,6 +160,8 @@ func (s *Secret) decodeNode(d *decoder, n *yaml.Node, path string) {
 	if len(d.problems) > before {
 		return
 	}
+	s.strange = s.Credential != "" && !looksLikeName(s.Credential) || s.File != "" && !looksLikeName(s.File) ||
+		s.Env != "" && (!envName.MatchString(s.Env) || len(s.Env) >= 16 && switches(s.Env) >= 4)
 	sources := 0
 	for _, one := range []string{s.Credential, s.File, s.Env} {
 		if one != "" {

@@ -77,8 +77,8 @@ func (tx *txn) applyNotice(n collectors.Notice) {
 	note := n.Source + ": " + n.Note
 	switch {
 	case n.Until.IsZero() && known:
-		if e.Inherited || !e.Over.IsZero() { // whoever tells of it now will tell of its end
-			e.Inherited, e.Over = false, time.Time{}
+		if e.Inherited || !e.Over.IsZero() || e.Note != note { // whoever tells of it now will tell of its end, and knows the reason of now
+			e.Inherited, e.Over, e.Note = false, time.Time{}, note
 			tx.ownEpisodes()
 			tx.episodes[k] = e
 		}

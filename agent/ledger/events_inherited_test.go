@@ -58,3 +58,26 @@ func TestWhatIsOpenOfAnotherDeviceStays(t *testing.T) {
 		t.Errorf("open are %v, want all four", b.state.episodes)
 	}
 }
+
+// TestAReasonThatHasChangedIsTheOneTold: of the same episode, after a restart and within a run.
+func TestAReasonThatHasChangedIsTheOneTold(t *testing.T) {
+	b := newBench(t, nil)
+	say := func(note string) {
+		t.Helper()
+		if err := b.Host("service").Notice(t.Context(), collectors.Notice{Rule: "service-settings", Source: "service primary_key", Note: note, Since: time.Now()}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range b.state.episodes {
+			if e.Note != "service primary_key: "+note {
+				t.Errorf("told is %q, want %q", e.Note, note)
+			}
+		}
+	}
+	say("it is empty")
+	b.again()
+	say("more than one line")
+	say("no such file")
+	if len(b.state.episodes) != 1 {
+		t.Errorf("open are %v", b.state.episodes)
+	}
+}

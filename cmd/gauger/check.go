@@ -110,6 +110,9 @@ func (o *checkOptions) look(path string) config.Look {
 	if full, err := filepath.Abs(path); err == nil && filepath.Dir(full) == "/etc/gauger" {
 		l.OnBox = true
 	}
+	if l.OnBox {
+		l.Units = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
+	}
 	l.Daemon = agent.name
 	l.Open = func(file string) error {
 		back, err := actAs(agent.uid, agent.gid, agent.groups)

@@ -130,8 +130,11 @@ func (d *connection) unreadKeys(ctx context.Context, c *call, why map[string]str
 	}
 	for _, e := range s.Open {
 		slot, ok := strings.CutSuffix(strings.TrimPrefix(e.Source, agent.ServiceSource), "_key")
-		if ok && e.Rule == eventrules.ServiceSettings {
+		switch {
+		case ok && e.Rule == eventrules.ServiceSettings:
 			why[slot] = e.Note
+		case e.Rule == eventrules.KeyUnusable:
+			why[strings.TrimPrefix(e.Source, agent.KeySource+" ")] = e.Note
 		}
 	}
 	return nil

@@ -162,7 +162,7 @@ func (d *daemon) retryLacking(ctx context.Context, afresh bool) {
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(d.lacking)) {
-		if _, told := before[key]; !told {
+		if before[key] != d.lacking[key] {
 			d.log.Error().Str("key", "service."+key).Msg("the site is read and queued without it: " + d.lacking[key])
 			d.tellLacking(ctx, key, d.lacking[key], false)
 		}

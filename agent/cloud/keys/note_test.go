@@ -74,3 +74,23 @@ func TestARefusalEndsWithTheKeyThatWorks(t *testing.T) {
 		}
 	})
 }
+
+// One key that cannot be used keeps the other one from nothing, is told while it stands there, and no longer.
+func TestAnUnusableKeyIsToldWhileItStandsThere(t *testing.T) {
+	r, err := Open("", Seeds{Primary: "a-good-primary", Secondary: "a-good-secondary"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := map[string]bool{}
+	r.Notify = func(n Note) { open[n.Rule+" "+n.Slot] = n.Ongoing }
+	fresh, err := r.Seed(Seeds{Primary: "with a blank", Secondary: "another-secondary"})
+	if err == nil || !fresh || !open["key-unusable primary"] || len(r.Values()) != 3 {
+		t.Errorf("new: %v, told %v, values %d, error %v", fresh, open, len(r.Values()), err)
+	}
+	if _, err := r.Seed(Seeds{Primary: "a-good-primary", Secondary: "another-secondary"}); err != nil || open["key-unusable primary"] {
+		t.Errorf("with the old key again: %v, told %v", err, open)
+	}
+	if r.Set(Primary, "with a blank") == nil || open["key-unusable primary"] {
+		t.Errorf("a person's own slip: told %v", open)
+	}
+}

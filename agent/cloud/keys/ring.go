@@ -126,9 +126,15 @@ func (r *Ring) Bind(via Service, every time.Duration) {
 // taken again, since renewals may have replaced it.
 func (r *Ring) Seed(seeds Seeds) (bool, error) {
 	given := [...]Secret{Primary: seeds.Primary, Secondary: seeds.Secondary}
-	for slot, value := range given {
+	var bad error
+	for i, value := range given {
+		slot := Slot(i)
 		if err := value.Usable(); value != "" && err != nil {
-			return false, fmt.Errorf("the configured %s key: %w: %w", Slot(slot), errUnusable, err)
+			err = fmt.Errorf("the configured %s key: %w: %w", slot, errUnusable, err)
+			r.beginEpisode(eventrules.KeyUnusable, slot.String(), err.Error())
+			bad, given[i] = errors.Join(bad, err), ""
+		} else if value != "" {
+			r.endEpisode(eventrules.KeyUnusable, slot.String(), "a key that can be used was given")
 		}
 	}
 	fresh := false
@@ -145,24 +151,20 @@ func (r *Ring) Seed(seeds Seeds) (bool, error) {
 	}
 	r.mu.Unlock()
 	if !fresh {
-		return false, nil
-	}
-	for slot, value := range given {
-		if value != "" {
-			r.endEpisode(eventrules.KeyUnusable, Slot(slot).String(), "a key that can be used was given")
-		}
+		return false, bad
 	}
 	r.wake()
-	return true, r.save()
+	return true, errors.Join(bad, r.save())
 }
 
 // Set takes a key that a person gives now, also one that was taken before: whoever gives it again wants it tried again.
 func (r *Ring) Set(slot Slot, value Secret) error {
-	if value.Usable() == nil {
-		r.mu.Lock()
-		r.state.Slots[slot].SeedSum = ""
-		r.mu.Unlock()
+	if err := value.Usable(); err != nil {
+		return fmt.Errorf("the %s key: %w: %w", slot, errUnusable, err)
 	}
+	r.mu.Lock()
+	r.state.Slots[slot].SeedSum = ""
+	r.mu.Unlock()
 	given := [...]Seeds{Primary: {Primary: value}, Secondary: {Secondary: value}}
 	_, err := r.Seed(given[slot])
 	return err
