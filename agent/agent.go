@@ -3,7 +3,7 @@
 //
 // agent.go: the workers, and how a run begins and ends. sender.go: a batch on its way to the service. outbox_events.go and
 // outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank.
-// systemd.go: sd_notify and the watchdog.
+// systemd.go: sd_notify, the watchdog, and what systemd shows as the status.
 //
 // The loss of a collector is an event and a log line, and stops nothing else. What is said again and again of a stream is told once
 // an hour, with its sum; what is said of refused events waits until that is over, since an event about it would go the same way.

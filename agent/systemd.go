@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -43,6 +44,32 @@ func (s Systemd) Notify(message string) error {
 		return fmt.Errorf("tell systemd %q: %w", message, err)
 	}
 	return nil
+}
+
+// StatusEvery between two looks for what systemd shows as the status.
+const StatusEvery = 15 * time.Second
+
+// TellStatus keeps what systemd shows as the status at a line, until ctx ends. What could not be told is told with the next look.
+func (s Systemd) TellStatus(ctx context.Context, every time.Duration, line func() (string, error)) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for told := ""; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if s.socket == "" {
+			continue // nobody reads it
+		}
+		text, err := line()
+		if err != nil {
+			text = err.Error()
+		}
+		if text = strings.ReplaceAll(text, "\n", " "); text != told && s.Notify("STATUS="+text) == nil {
+			told = text
+		}
+	}
 }
 
 // FeedWatchdog feeds the watchdog at half its interval for as long as alive says so, until ctx ends. When alive stays false

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"net"
+	"os"
 )
 
 // TLSFiles are the PEM files of a secured connection: who is believed to have signed the other end's certificate (CA, empty:
@@ -43,4 +45,16 @@ func (f TLSFiles) Config(host string) (c *tls.Config, ours bool, err error) {
 		c.Certificates = []tls.Certificate{own}
 	}
 	return c, false, nil
+}
+
+// DialCause is why a connection did not come about, without the address: whoever dials names the place as the configuration does.
+func DialCause(err error) error {
+	o, ok := errors.AsType[*net.OpError](err)
+	if !ok {
+		return err
+	}
+	if s, ok := errors.AsType[*os.SyscallError](o.Err); ok {
+		return s.Err
+	}
+	return o.Err
 }

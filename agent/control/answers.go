@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,29 +40,100 @@ func Ago(now, at time.Time) string {
 	return fmt.Sprintf("%d s ago", d/time.Second)
 }
 
+// NeedsPerson says that something is wrong which does not end well by itself for certain.
+func (s Status) NeedsPerson() bool {
+	return len(s.Found) > 0 || slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.State == Bad })
+}
+
+// headline is the state in a line: is all well, is it reading, is it sending.
+func (s Status) headline(since func(time.Time) string) string {
+	text := s.readingWords() + "; " + s.sendingWords(since)
+	switch {
+	case len(s.Found) > 0:
+		return ledger.Plural(len(s.Found), "problem") + ": " + text
+	case !slices.ContainsFunc(s.Answers, func(a Answer) bool { return a.State != Well }):
+		return "all is well: " + text
+	}
+	return text
+}
+
+func (s Status) readingWords() string {
+	good, all := s.good(), ledger.Plural(len(s.Points), "point")
+	text := fmt.Sprintf("reading %d of %s", good, all)
+	switch {
+	case len(s.Points) == 0 || good == 0 && s.starting():
+		return "nothing was read yet"
+	case good == 0:
+		return "NOT READING: none of " + all + " is good"
+	case good == len(s.Points):
+		text = "reading all " + all
+	}
+	if blind := s.blind(); len(blind) > 0 {
+		text += ", NO GOOD LEVEL of " + strings.Join(blind, ", ")
+	}
+	return text
+}
+
+func (s Status) sendingWords(since func(time.Time) string) string {
+	waiting := ledger.Plural(int(s.Waiting()), "record")
+	switch {
+	case s.Shut != "":
+		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
+	case s.Waiting() == 0 && s.ClockUnset():
+		return "NOT SENDING until the clock is set"
+	case s.Waiting() == 0 && s.Reached.IsZero():
+		return "nothing waits, and the service was never reached"
+	case s.Waiting() == 0:
+		return "everything is sent"
+	case s.WaitsForLinkOnly():
+		return "sending by plan, " + waiting + " waiting for the link"
+	case s.Overdue():
+		return fmt.Sprintf("NOT SENDING: %s waiting since %s", waiting, since(s.Oldest))
+	case s.Apart() > 0:
+		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, ledger.Plural(s.Apart(), "id"))
+	}
+	return "sending, " + waiting + " on the way"
+}
+
+// starting says that this run has only begun, so that devices may not have had their turn.
+func (s Status) starting() bool { return !s.Began.IsZero() && s.Now.Sub(s.Began) < 15*time.Second }
+
+// good counts the points with a good reading.
+func (s Status) good() (n int) {
+	for _, x := range s.Points {
+		if x.Quality == "good" {
+			n++
+		}
+	}
+	return n
+}
+
+// blind are the tanks without a good level.
+func (s Status) blind() (ids []string) {
+	for _, t := range s.Tanks {
+		if t.Quality != "good" {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}
+
 func (s Status) readingAnswer() Answer {
-	good := 0
+	good, blind := s.good(), s.blind()
 	var newest time.Time
 	for _, x := range s.Points {
-		if x.Quality != "good" {
-			continue
-		}
-		if good++; x.At.After(newest) {
+		if x.Quality == "good" && x.At.After(newest) {
 			newest = x.At
 		}
 	}
 	a := Answer{"reading", Well, fmt.Sprintf("%d of %s good, the newest %s", good, ledger.Plural(len(s.Points), "point"), Ago(s.Now, newest))}
-	var blind []string
-	for _, t := range s.Tanks {
-		if t.Quality != "good" {
-			blind = append(blind, t.ID)
-		}
-	}
 	switch {
 	case !s.Daemon:
 		a.State, a.Text = Bad, "gauger is not running"
 	case len(s.Points) == 0:
 		a.State, a.Text = Unknown, "nothing was read yet"
+	case good == 0 && s.starting():
+		a.State, a.Text = Unknown, "nothing good was read yet, gauger has just started"
 	case good == 0:
 		a.State, a.Text = Bad, "none of "+ledger.Plural(len(s.Points), "point")+" is good"
 	case good < len(s.Points) || len(blind) > 0:

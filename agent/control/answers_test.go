@@ -43,6 +43,52 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 	}
 }
 
+// The first line says whether all is well, and what is read and sent.
+func TestTheFirstLine(t *testing.T) {
+	now := time.Now().UTC()
+	good, bad := PointReading{Quality: "good"}, PointReading{Quality: "bad"}
+	points := []PointReading{good, bad}
+	well := []Answer{{State: Well}}
+	two := map[string]outbox.Counts{ledger.Tickets: {Waiting: 2}}
+	for want, s := range map[string]Status{
+		"all is well: reading all 1 point; everything is sent":                          {Points: []PointReading{good}, Reached: now, Answers: well},
+		"reading all 1 point; everything is sent":                                       {Points: []PointReading{good}, Reached: now, Answers: []Answer{{State: Unknown}}},
+		"nothing was read yet; nothing waits, and the service was never reached":        {Answers: []Answer{{State: Unknown}}},
+		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of TK-1; everything is sent":   {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1"}}},
+		"NOT READING: none of 1 point is good; everything is sent":                      {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
+		"reading all 1 point; NOT SENDING until the clock is set":                       {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
+		"all is well: reading all 1 point; sending, 2 records on the way":               {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
+		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":    {Points: []PointReading{good}, Streams: two, Now: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
+		"reading all 1 point; NOT STORING AND NOT SENDING: the outbox cannot be opened": {Points: []PointReading{good}, Shut: "x", Answers: []Answer{{State: Bad}}},
+	} {
+		if got := s.headline((&Server{}).localMinute); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if strings.HasPrefix(want, "all is well") == s.NeedsPerson() && !strings.HasPrefix(want, "nothing was") && s.Answers[0].State != Unknown {
+			t.Errorf("%s: needs a person: %t", want, s.NeedsPerson())
+		}
+	}
+}
+
+// Of two refused keys one problem is told, and not what waits for them.
+func TestKeysThatAreRefusedAreOneProblem(t *testing.T) {
+	s := Status{Daemon: true, Now: time.Now(), Oldest: time.Now().Add(-time.Hour), Streams: map[string]outbox.Counts{ledger.Tickets: {Waiting: 1}}, Drains: map[string]DrainStatus{
+		ledger.Tickets: {Held: time.Now(), Why: "no key is accepted", Status: 401},
+	}}
+	for _, source := range []string{"service key primary", "service key secondary"} {
+		s.Open = append(s.Open, ledger.Episode{Rule: eventrules.KeyRefused, Source: source, Note: source + ": refused"})
+	}
+	d := &Server{}
+	if got := append(d.episodeProblems(s.Open), s.waitingProblems(s.noKeyWorks())...); len(got) != 2 || got[0].Count != 2 {
+		t.Errorf("one by one: %+v", got)
+	}
+	s.Open = append(s.Open, ledger.Episode{Rule: eventrules.KeyRefused, Source: "service key", Note: "service key: give new keys with gauger keys set"})
+	got := append(d.episodeProblems(s.Open), s.waitingProblems(s.noKeyWorks())...)
+	if len(got) != 1 || !strings.HasSuffix(got[0].sentence(), "(give new keys with gauger keys set)") {
+		t.Errorf("together: %+v", got)
+	}
+}
+
 // Equal problems are one with a count, and each says what to do.
 func TestEqualProblemsAreOne(t *testing.T) {
 	d := &Server{}

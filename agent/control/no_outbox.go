@@ -6,9 +6,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"gauger/agent/ledger"
-	"gauger/outbox"
 )
 
 // unknownRequest says why nobody answers.
@@ -55,11 +52,8 @@ const diskFull = "the disk is full: make room on it"
 // statusWithoutOutbox is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
 // tickets and records, since nobody can look.
 func (d *Server) statusWithoutOutbox(now time.Time) Status {
-	s := Status{
-		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
-		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
-		Shut: d.NoOutbox().Error(), StoreTrouble: noOutboxProblem(d.NoOutbox()),
-	}
+	s := d.blankStatus(now)
+	s.Shut, s.StoreTrouble = d.NoOutbox().Error(), noOutboxProblem(d.NoOutbox())
 	s.Found = append(s.storeProblems(), d.configProblems()...)
 	s.Problems = sentences(s.Found)
 	s.copyFrom(d.Ledger.Snapshot())
@@ -67,10 +61,8 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	for i := range s.Tanks {
 		s.Tanks[i].Phase = "not watched for loads"
 	}
-	if d.Lines != nil {
-		s.Lines = d.Lines()
-	}
 	s.Answers = d.answers(s)
+	s.Headline = s.headline(d.localMinute)
 	return s
 }
 

@@ -3,6 +3,7 @@ package control
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -56,7 +57,7 @@ func (d *Server) problems(s Status) []Problem {
 	for _, text := range d.Ledger.EvictionWarnings(s.Now) {
 		all = append(all, Problem{Cost: Readings, Text: text})
 	}
-	all = append(all, s.waitingProblems()...)
+	all = append(all, s.waitingProblems(s.noKeyWorks())...)
 	all = append(all, s.streamProblems()...)
 	all = append(all, s.isolatedProblems()...)
 	if s.Recorder != nil && s.Recorder.Error != "" {
@@ -65,7 +66,9 @@ func (d *Server) problems(s Status) []Problem {
 	if d.Trail != nil && d.Trail.Err() != nil {
 		all = append(all, Problem{Cost: Rest, Text: "who does what here is only in the journal: " + d.Trail.Err().Error()})
 	}
-	all = append(all, d.episodeProblems(s.Open)...)
+	if s.Daemon { // else nobody looks whether they last
+		all = append(all, d.episodeProblems(s.Open)...)
+	}
 	all = append(all, s.tankProblems()...)
 	slices.SortStableFunc(all, func(a, b Problem) int { return slices.Index(costs, a.Cost) - slices.Index(costs, b.Cost) })
 	return all
@@ -110,21 +113,29 @@ func (d *Server) configProblems() (all []Problem) {
 	return all
 }
 
-// waitingProblems say why nothing leaves, the streams to which the service says the same as one.
-func (s Status) waitingProblems() (all []Problem) {
+// noKeyWorks says that both keys are refused, which is told as a problem.
+func (s Status) noKeyWorks() bool {
+	return slices.ContainsFunc(s.Open, func(e ledger.Episode) bool { return e.Rule == eventrules.KeyRefused && e.Source == keySource })
+}
+
+// keySource is that of notices about both keys; those about one have its name behind it.
+const keySource = "service key"
+
+// waitingProblems say why nothing leaves, the streams to which the service says the same as one. What no key opens is told of the keys.
+func (s Status) waitingProblems(noKey bool) (all []Problem) {
 	if !s.Overdue() {
 		return nil
 	}
 	at := map[string]int{}
 	for _, name := range []string{ledger.Tickets, ledger.Events, ledger.Memos, ledger.TagValues, ledger.Targets} {
 		n, d := s.Streams[name].Waiting, s.Drains[name]
-		if n == 0 || d.Held.IsZero() || d.Unknown != "" || d.Why == "" || s.heldByLink(name) {
+		if n == 0 || d.Held.IsZero() || d.Unknown != "" || d.Why == "" || s.heldByLink(name) || noKey && d.Status == http.StatusUnauthorized {
 			continue
 		}
 		waits := fmt.Sprintf("%d of %s", n, name)
 		if i, told := at[d.Answer]; told {
 			all[i].Count++
-			all[i].Text = waits + ", " + all[i].Text
+			all[i].Text = strings.Replace(all[i].Text, " wait: ", ", "+waits+" wait: ", 1)
 			continue
 		}
 		cost := Rest
@@ -139,6 +150,7 @@ func (s Status) waitingProblems() (all []Problem) {
 
 // streamProblems are what was lost or refused of each stream.
 func (s Status) streamProblems() (all []Problem) {
+	var unknown []string
 	for _, name := range slices.Sorted(maps.Keys(s.Streams)) {
 		cost := Rest
 		if name == ledger.Tickets {
@@ -146,11 +158,14 @@ func (s Status) streamProblems() (all []Problem) {
 		}
 		c := s.Streams[name]
 		if c.LostUnknown {
-			all = append(all, Problem{Cost: cost, Text: "nobody knows how many records of " + name + " are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers"})
+			unknown = append(unknown, name)
 		}
 		if c.Dead > 0 {
 			all = append(all, Problem{Cost: cost, Text: ledger.Plural(int(c.Dead), "record") + " of " + name + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
 		}
+	}
+	if len(unknown) > 0 {
+		all = append(all, Problem{Cost: Tickets, Count: len(unknown), Text: "nobody knows how many records of " + strings.Join(unknown, ", ") + " are lost: the outbox was damaged and its counts with it; compare what the service has with the site's own papers"})
 	}
 	return all
 }
@@ -175,12 +190,18 @@ func (s Status) isolatedProblems() (all []Problem) {
 // namedSources of equal episodes; the others are counted.
 const namedSources = 3
 
-// episodeProblems are what is going on. Episodes of one rule with the same note are one problem.
+// episodeProblems are what is going on. Episodes of one rule whose notes end in the same cause are one problem, and of keys
+// that are all refused no single one is told.
 func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 	var order []string
 	alike := map[string][]ledger.Episode{}
+	noKey := Status{Open: open}.noKeyWorks()
 	for _, e := range open {
-		key := e.Rule + "\x00" + e.Note
+		if noKey && strings.HasPrefix(e.Source, keySource+" ") {
+			continue
+		}
+		e.Note = strings.TrimPrefix(e.Note, e.Source+": ")
+		key := e.Rule + "\x00" + e.Note[strings.LastIndex(e.Note, ": ")+1:]
 		if alike[key] == nil {
 			order = append(order, key)
 		}
@@ -200,9 +221,16 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 			names = append(names[:namedSources], fmt.Sprintf("%d others", more))
 		}
 		p := Problem{Cost: eventCost(first.Rule), Count: len(group), Do: eventrules.Do(first.Rule)}
-		p.Text = first.Rule + ": " + strings.Join(names, ", ") + " since " + first.Since.In(d.Site.Zone).Format("2006-01-02 15:04")
-		if first.Note != "" {
-			p.Text += " (" + first.Note + ")"
+		p.Text = first.Rule + ": " + strings.Join(names, ", ") + " since " + d.localMinute(first.Since)
+		note := first.Note
+		if len(group) > 1 {
+			_, note, _ = strings.Cut(key, "\x00")
+		}
+		if note = strings.TrimSpace(note); note != "" {
+			p.Text += " (" + note + ")"
+		}
+		if strings.Contains(note, "gauger keys set") {
+			p.Do = "" // the note says it
 		}
 		all = append(all, p)
 	}

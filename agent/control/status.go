@@ -25,6 +25,8 @@ type Status struct {
 	Daemon   bool                     `json:"daemon"`
 	Began    time.Time                `json:"began"`
 	Now      time.Time                `json:"now"`
+	Zone     string                   `json:"time_zone"`
+	Headline string                   `json:"headline"` // the whole state in a line
 	Clock    string                   `json:"clock"`
 	Tanks    []ledger.TankStatus      `json:"tanks"`
 	Points   []PointReading           `json:"points"`
@@ -46,6 +48,7 @@ type Status struct {
 	Found    []Problem                `json:"found"`                     // what is wrong, the dearest first, equal ones as one
 	Problems []string                 `json:"problems"`                  // the same as sentences
 	Hints    []string                 `json:"hints"`                     // sentences: what may be wrong
+	Review   bool                     `json:"doubtful_wait"`             // a doubtful ticket waits for a person
 	Shut     string                   `json:"outbox_error,omitempty"`    // why the outbox cannot be opened: nothing is known then of tickets and records
 
 	StoreTrouble string `json:"store_trouble,omitempty"` // why nothing is stored, or soon may not be, and what to do
@@ -183,20 +186,35 @@ func (d *Server) Status() (Status, error) {
 	return s, err
 }
 
+// blankStatus is what is known of the site whatever its outbox does.
+func (d *Server) blankStatus(now time.Time) Status {
+	s := Status{
+		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0), Zone: d.zone().String(),
+		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
+		Points: []PointReading{}, Problems: []string{}, Review: d.Site.HoldDoubtful,
+	}
+	if d.Lines != nil {
+		s.Lines = d.Lines()
+	}
+	return s
+}
+
+// Headline is the first line of a site's status.
+func (d *Server) Headline() (string, error) {
+	if d.NoOutbox != nil {
+		return d.statusWithoutOutbox(time.Now()).Headline, nil
+	}
+	s, err := d.glance(time.Now())
+	return s.Headline, err
+}
+
 // look is the status of a site with an outbox, and all its tickets.
 func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
-	s := Status{
-		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0),
-		Clock: d.Clock.Grade(now).String(), Streams: d.Box.Counts(), Points: []PointReading{}, Problems: []string{},
+	s, err := d.glance(now)
+	if err != nil {
+		return s, nil, err
 	}
-	seen := d.Ledger.Snapshot()
-	s.copyFrom(seen)
-	s.Held = seen.Held
-	s.Points = d.withUnheard(s.Points, s.Began)
 	all, err := d.Ledger.Tickets()
-	if err == nil {
-		s.Drains, err = d.drainStatus(s.Streams)
-	}
 	if err != nil {
 		return s, nil, err
 	}
@@ -214,9 +232,20 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 			break
 		}
 	}
-	if d.Lines != nil {
-		s.Lines = d.Lines()
+	return s, all, nil
+}
+
+// glance is the status without what only the tickets tell: they are read from the disk, one by one.
+func (d *Server) glance(now time.Time) (s Status, err error) {
+	s = d.blankStatus(now)
+	s.Streams = d.Box.Counts()
+	seen := d.Ledger.Snapshot()
+	s.copyFrom(seen)
+	s.Held = seen.Held
+	if s.Drains, err = d.drainStatus(s.Streams); err != nil {
+		return s, err
 	}
+	s.Points = d.withUnheard(s.Points, s.Began)
 	if d.Link != nil {
 		s.Link = new(d.Link.Status(now))
 	}
@@ -229,7 +258,8 @@ func (d *Server) look(now time.Time) (Status, []ledger.TicketRecord, error) {
 	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
 	s.Found, s.Hints = d.problems(s), unknownTanks(s.Tanks)
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
-	return s, all, nil
+	s.Headline = s.headline(d.localMinute)
+	return s, nil
 }
 
 // copyFrom takes over readings, tanks and what is going on.

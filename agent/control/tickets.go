@@ -114,7 +114,6 @@ type Overview struct {
 	Faces   []ledger.TankFace `json:"tank_faces"`
 	Recent  []TicketRow       `json:"recent_tickets"` // the newest first
 	KeyList []keys.Status     `json:"keys"`
-	Review  bool              `json:"doubtful_wait"` // a doubtful ticket waits for a person
 }
 
 // recentTickets that an overview has.
@@ -122,7 +121,6 @@ const recentTickets = 50
 
 // Overview looks at everything once.
 func (d *Server) Overview() (o Overview, err error) {
-	o.Review = d.Site.HoldDoubtful
 	if d.NoOutbox != nil {
 		o.Status = d.statusWithoutOutbox(time.Now())
 		o.Faces = d.Ledger.Faces(nil, o.Now)

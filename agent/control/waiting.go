@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"gauger/agent/ledger"
@@ -69,8 +70,21 @@ func (s DrainStatus) isolating(r outbox.Record) *Isolated {
 	return nil
 }
 
+// zone is the site's.
+func (d *Server) zone() *time.Location { return cmp.Or(d.Site.Zone, time.UTC) }
+
+// localTime is a time as people at the site write it; without the date where that is today's.
 func (d *Server) localTime(t time.Time) string {
-	return t.In(d.Site.Zone).Format("2006-01-02 15:04:05")
+	t, now := t.In(d.zone()), time.Now().In(d.zone())
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return t.Format(time.TimeOnly)
+	}
+	return t.Format(time.DateTime)
+}
+
+// localMinute is localTime without the seconds, for what has lasted.
+func (d *Server) localMinute(t time.Time) string {
+	return strings.TrimSuffix(d.localTime(t), t.Format(":05"))
 }
 
 // drainStatus says of each stream that has an operation how far its sending is.
@@ -117,7 +131,7 @@ func answerText(r outbox.Answer) string {
 	if r.Status != 0 && r.Message == "" {
 		return fmt.Sprintf("status %d", r.Status)
 	}
-	return cmp.Or(r.Message, r.Class.String())
+	return strings.NewReplacer("dial tcp ", "", ": connect: ", ": ").Replace(cmp.Or(r.Message, r.Class.String()))
 }
 
 // ParkedWhy says why a parked record waits, and what to do.
@@ -165,6 +179,9 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 			return next("the service does not answer as it should at this address") + hint
 		case outbox.Ambiguous:
 			return next("sent without a clear answer")
+		}
+		if s.Answer.Status == 0 {
+			return next("the service cannot be reached") + "; look at modem, cable and service.url"
 		}
 		return next("the service does not take it")
 	case outbox.Sending, outbox.Idle:

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gauger/agent/control"
@@ -234,14 +233,14 @@ func printComparison(c *call, all *comparison) error {
 	if all.Against != sentTickets {
 		there = "IN " + all.Against
 	}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := newTable(c.out)
 	if len(all.Tickets) > 0 {
-		fmt.Fprintf(w, "VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", there)
+		w.printf("VERDICT\tNUMBER\tTANK\tSTART\tEND\tBACKTEST\t%s\tDIFFERENCE\n", there)
 	}
 	for _, p := range all.Tickets {
 		x := p.ticket()
 		number := cmp.Or(x.Number, "(no number yet)")
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.verdictWords(all.Against), number, x.Tank, timeText(x.Start, h.zone()), x.End.In(h.zone()).Format("15:04"),
+		w.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", p.verdictWords(all.Against), number, x.Tank, timeText(x.Start, h.zone()), x.End.In(h.zone()).Format("15:04"),
 			p.Here.gaugesText(), p.There.gaugesText(), p.difference())
 	}
 	if err := w.Flush(); err != nil {

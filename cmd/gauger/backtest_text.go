@@ -4,15 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 )
 
 // printBacktest prints what a person wants to see of a backtest: the tickets, then the events.
 func printBacktest(c *call, t *trial) error {
 	h := site{t.cfg}
-	w := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
+	w := newTable(c.out)
 	if len(t.booked) > 0 {
-		fmt.Fprintln(w, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tGIVE OR TAKE\tREMARK")
+		w.printf("NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tGIVE OR TAKE\tREMARK\n")
 	}
 	held, doubtful := 0, 0
 	for _, b := range t.booked {
@@ -28,7 +27,7 @@ func printBacktest(c *call, t *trial) error {
 			held++
 			number = "(not sent by the end)"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, timeText(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
+		w.printf("%s\t%s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%s\n", number, b.Tank, timeText(b.Start, h.zone()), b.End.In(h.zone()).Format("15:04"),
 			gaugeText(b.Load.Open), gaugeText(b.Load.Close), b.Load.GaugeBbl, b.Load.ErrorBbl, remark)
 	}
 	for i, raw := range t.events {
@@ -44,9 +43,9 @@ func printBacktest(c *call, t *trial) error {
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			fmt.Fprintf(w, "\nEVENT\tFROM\tTO\tNOTE\n")
+			w.printf("\nEVENT\tFROM\tTO\tNOTE\n")
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Rule, timeText(start, h.zone()), timeText(end, h.zone()), d.Note)
+		w.printf("%s\t%s\t%s\t%s\n", d.Rule, timeText(start, h.zone()), timeText(end, h.zone()), d.Note)
 	}
 	if err := w.Flush(); err != nil {
 		return err

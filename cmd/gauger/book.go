@@ -8,7 +8,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gauger/agent/ledger"
@@ -109,20 +108,21 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 		_, err := fmt.Fprintln(out, "no closed production days; a day is closed some time after its gauge-off")
 		return err
 	}
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	head := "DAY\tTANK\t"
+	t := newTable(out)
+	t.right = true
+	head := columns{"DAY", "TANK"}
 	for _, c := range bookColumns {
-		head += c.head + "\t"
+		head = append(head, c.head)
 	}
-	fmt.Fprintln(t, head)
+	t.printf("%s\t\n", head)
 	for i := 0; i < len(rows); {
 		n := i
 		for n < len(rows) && rows[n].Date == rows[i].Date {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[n].Date, rows[n].Tank, volumeColumns(rows[n:n+1]))
+			t.printf("%s\t%s\t%s\t\n", rows[n].Date, rows[n].Tank, volumeColumns(rows[n:n+1]))
 			n++
 		}
 		if n-i > 1 {
-			fmt.Fprintf(t, "%s\t%s\t%s\n", rows[i].Date, "site", volumeColumns(rows[i:n]))
+			t.printf("%s\t%s\t%s\t\n", rows[i].Date, "site", volumeColumns(rows[i:n]))
 		}
 		i = n
 	}
@@ -141,12 +141,11 @@ func bookText(out io.Writer, rows []ledger.BookRow, unbooked []string) error {
 }
 
 // volumeColumns are the columns of one row, or of the sum of some; a sum with an unknown part is unknown.
-func volumeColumns(rows []ledger.BookRow) string {
-	text := ""
+func volumeColumns(rows []ledger.BookRow) (all columns) {
 	for _, c := range bookColumns {
-		text += figureText(sumOf(rows, c.of), 1) + "\t"
+		all = append(all, figureText(sumOf(rows, c.of), 1))
 	}
-	return text
+	return all
 }
 
 func sumOf(rows []ledger.BookRow, of func(r *ledger.BookRow) *float64) *float64 {

@@ -18,6 +18,7 @@ type call struct {
 
 	config, socket, format string
 	command                string // its name, such as tickets list
+	noDaemon               bool   // nobody answered at the socket
 }
 
 // json says that a program reads the result.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"gauger/collectors/modbus"
 )
@@ -60,17 +59,17 @@ func newDeviceBudget(s modbus.DeviceShare) deviceBudget {
 
 // printBudgets prints a line of text for each Modbus line, and with the plan one for each request.
 func printBudgets(w io.Writer, all []modbus.Budget, plan bool) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	t := newTable(w)
 	for _, b := range all {
 		requests := 0
 		for _, s := range b.Shares {
 			requests += len(s.Requests)
 		}
-		fmt.Fprintf(t, "line %s: %s in a round of %s, %.3g %% of its time", b.Line, countText(requests, "request"), durationText(b.Round), 100*b.Load)
+		t.printf("line %s: %s in a round of %s, %.3g %% of its time", b.Line, countText(requests, "request"), durationText(b.Round), 100*b.Load)
 		if b.Loading > b.Load {
-			fmt.Fprintf(t, ", %.3g %% while tanks are hauled", 100*b.Loading)
+			t.printf(", %.3g %% while tanks are hauled", 100*b.Loading)
 		}
-		fmt.Fprintf(t, "; %s at worst with a unit silent\n", durationText(b.Silent))
+		t.printf("; %s at worst with a unit silent\n", durationText(b.Silent))
 		if plan {
 			printPlan(t, b)
 		}
@@ -78,18 +77,18 @@ func printBudgets(w io.Writer, all []modbus.Budget, plan bool) error {
 	return t.Flush()
 }
 
-func printPlan(t io.Writer, b modbus.Budget) {
+func printPlan(t *table, b modbus.Budget) {
 	for _, s := range b.Shares {
-		fmt.Fprintf(t, "  %s, unit %d, every %s: %s, %.3g %%\n", s.Device, s.Unit, s.Every, durationText(s.Round), 100*s.Load)
+		t.printf("  %s, unit %d, every %s: %s, %.3g %%\n", s.Device, s.Unit, s.Every, durationText(s.Round), 100*s.Load)
 		for _, r := range s.Requests {
-			why := ""
+			why := columns{countText(r.Points, "point"), durationText(r.Takes)}
 			switch {
 			case r.Again:
-				why = "\tagain, to compare (verify: twice)"
+				why = append(why, "again, to compare (verify: twice)")
 			case r.Gaps > 0:
-				why = fmt.Sprintf("\treads across %d that nobody wants", r.Gaps)
+				why = append(why, fmt.Sprintf("reads across %d that nobody wants", r.Gaps))
 			}
-			fmt.Fprintf(t, "    %s\t%s\t%s%s\n", requestRange(r), countText(r.Points, "point"), durationText(r.Takes), why)
+			t.printf("    %s\t%s\n", requestRange(r), why)
 		}
 	}
 }

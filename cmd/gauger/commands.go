@@ -53,7 +53,7 @@ func addCommands(root *cobra.Command, c *call) {
 	root.AddCommand(
 		runCommand(c), checkCommand(c), readCommand(c), probeCommand(c), scanCommand(c),
 		group("discover", "find out what there is to be read", discoverMQTTCommand(c)),
-		statusCommand(c), bookCommand(c),
+		statusCommand(c), topCommand(c), bookCommand(c),
 		group("tickets", "the run tickets", ticketsListCommand(c), ticketsShowCommand(c), ticketsExplainCommand(c), ticketsMatchCommand(c),
 			ticketsAddCommand(c), ticketsEditCommand(c), ticketsHoldCommand(c), ticketsReleaseCommand(c), ticketsRejectCommand(c)),
 		group("tanks", "the tanks, and work on them", tanksListCommand(c), tanksInhibitCommand(c), tanksAllowCommand(c)),

@@ -35,6 +35,7 @@ func connect(c *call) (*connection, error) {
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}
+	c.noDaemon = true
 	cfg, err := config.Load(c.config)
 	if err != nil {
 		return nil, asConfigError(err)

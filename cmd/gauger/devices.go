@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,10 +58,10 @@ func (o *devicesQueryOptions) run(ctx context.Context, c *call, _ []string) erro
 	for _, d := range found.Items {
 		raw = append(raw, d.Raw)
 	}
-	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "device"}, func(w io.Writer) {
-		fmt.Fprintln(w, "ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION")
+	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "device"}, func(w *table) {
+		w.printf("ID\tIDENTIFIER\tNAME\tEXTERNAL ID\tORGANIZATION\n")
 		for _, d := range found.Items {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
+			w.printf("%s\t%s\t%s\t%s\t%s\n", d.ID, d.Identifier, d.Name, d.ExternalID, d.OrganizationID)
 		}
 	})
 }
@@ -78,7 +77,7 @@ type queryAnswer struct {
 }
 
 // printAnswer prints a table of what was understood, or the answers as they came.
-func printAnswer(c *call, a queryAnswer, rows func(io.Writer)) error {
+func printAnswer(c *call, a queryAnswer, rows func(*table)) error {
 	if err := printPage(c, a, rows); err != nil {
 		return err
 	}
@@ -98,7 +97,7 @@ func printAnswer(c *call, a queryAnswer, rows func(io.Writer)) error {
 	return nil
 }
 
-func printPage(c *call, a queryAnswer, rows func(io.Writer)) error {
+func printPage(c *call, a queryAnswer, rows func(*table)) error {
 	switch {
 	case len(a.other) == 0 && a.note != "":
 		return nil // nothing came

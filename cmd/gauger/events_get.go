@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -60,10 +58,10 @@ func (o *eventsGetOptions) run(ctx context.Context, c *call, args []string) erro
 	for _, e := range found.Items {
 		raw = append(raw, e.Raw)
 	}
-	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "event"}, func(w io.Writer) {
-		fmt.Fprintln(w, "START\tEND\tRULE\tOBJECT\tNOTE")
+	return printAnswer(c, queryAnswer{raw, found.Raw, found.Odd, found.Note, o.query.All, "event"}, func(w *table) {
+		w.printf("START\tEND\tRULE\tOBJECT\tNOTE\n")
 		for _, e := range found.Items {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)
+			w.printf("%s\t%s\t%s\t%s %s\t%s\n", e.Start, e.End, e.Rule, e.ObjectType, e.ObjectID, e.Note)
 		}
 	})
 }

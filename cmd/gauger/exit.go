@@ -16,6 +16,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+	exitDown   = 3  // status: no gauger runs
 	exitBusy   = 75 // the outbox is held by another gauger, or out of service: start again
 	exitConfig = 78
 )
@@ -31,6 +32,13 @@ type configError struct{ cause error }
 func (m configError) Error() string { return m.cause.Error() }
 
 func (m configError) Unwrap() error { return m.cause }
+
+// notRunning ends with status 3: nobody reads the site. Its cause is why not even the store can be looked at, if that is so.
+type notRunning struct{ cause error }
+
+func (notRunning) Error() string { return notRunningLine }
+
+const notRunningLine = "gauger is NOT running: nothing is read and nothing is sent. `systemctl start gauger` starts it, `journalctl -u gauger -n 20` says why it ended."
 
 // errNoCommand ends with status 2 after the help was printed that nobody asked for.
 var errNoCommand = errors.New("no command")
@@ -65,9 +73,16 @@ func exitStatus(c *call, err error) int {
 	problems, isConfig := errors.AsType[config.Problems](err)
 	_, isMissing := errors.AsType[configError](err)
 	_, isUsage := errors.AsType[usageError](err)
+	down, isDown := errors.AsType[notRunning](err)
 	switch {
 	case err == nil:
 		return exitDone
+	case isDown:
+		if down.cause != nil { // else the page has said it
+			fmt.Fprintln(c.err, down.Error())
+			exitStatus(c, down.cause)
+		}
+		return exitDown
 	case errors.Is(err, errQuiet):
 		return exitFailed
 	case errors.Is(err, errNoCommand):

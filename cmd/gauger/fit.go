@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -11,42 +12,86 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminalWidth is how many columns the terminal behind w has; 0: there is none, and what reads may be a program.
+// terminalOf is the terminal behind a stream; nil: there is none, and at its other end may be a program.
+func terminalOf(stream any) *os.File {
+	if u, ok := stream.(*unsteered); ok {
+		stream = u.to
+	}
+	if file, ok := stream.(*os.File); ok {
+		if _, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ); err == nil {
+			return file
+		}
+	}
+	return nil
+}
+
+// terminalWidth is how many columns the terminal behind w has; 0: there is none, or it does not say.
 func terminalWidth(w io.Writer) int {
-	if u, ok := w.(*unsteered); ok {
-		w = u.to
+	if file := terminalOf(w); file != nil {
+		if size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ); err == nil {
+			return int(size.Col)
+		}
 	}
-	file, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	size, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
-	if err != nil {
-		return 0
-	}
-	return int(size.Col)
+	return 0
 }
 
 // table aligns cells with tabs between them. On a terminal nothing is wider than it: a last column that is too long goes on
 // below itself, other columns that have no room stand below their row, each behind its name. Anywhere else the lines
 // stay as long as they are.
 type table struct {
-	bytes.Buffer
+	text  bytes.Buffer
 	out   io.Writer
-	width int // 0: any
+	width int  // 0: any
+	right bool // cells stand at the right of their columns
+}
+
+// columns are several cells of a row.
+type columns []string
+
+// printf adds text. Tabs and ends of lines stand in the format: those in what is put into it come from a device, the service or
+// a file, and would make cells and rows that nobody wrote, so they are shown as Go and JSON write them.
+func (t *table) printf(format string, args ...any) {
+	cells := make([]any, len(args))
+	for i, a := range args {
+		cells[i] = cell{a}
+	}
+	fmt.Fprintf(&t.text, format, cells...)
+}
+
+// cell is what a format puts into a table.
+type cell struct{ v any }
+
+var flat = strings.NewReplacer("\t", `\t`, "\n", `\n`)
+
+// Format implements fmt.Formatter.
+func (c cell) Format(s fmt.State, verb rune) {
+	all, several := c.v.(columns)
+	if !several {
+		_, _ = flat.WriteString(s, fmt.Sprintf(fmt.FormatString(s, verb), c.v)) // into memory
+	}
+	for i, v := range all {
+		_, _ = flat.WriteString(s, v)
+		if i < len(all)-1 {
+			_, _ = io.WriteString(s, "\t")
+		}
+	}
 }
 
 func newTable(w io.Writer) *table { return &table{out: w, width: terminalWidth(w)} }
 
 // Flush writes what has come since the last time.
 func (t *table) Flush() error {
-	text := t.String()
-	t.Reset()
+	text := t.text.String()
+	t.text.Reset()
 	if t.width > 0 {
-		_, err := io.WriteString(t.out, fitText(text, t.width))
+		_, err := io.WriteString(t.out, fitText(text, t.width, t.right))
 		return err
 	}
-	w := tabwriter.NewWriter(t.out, 0, 0, cellGap, ' ', 0)
+	var flags uint
+	if t.right {
+		flags = tabwriter.AlignRight
+	}
+	w := tabwriter.NewWriter(t.out, 0, 0, cellGap, ' ', flags)
 	if _, err := io.WriteString(w, text); err != nil {
 		return err
 	}
@@ -60,7 +105,7 @@ const (
 )
 
 // fitText lays out tables and sentences within a width. Lines in a row that have tabs are one table.
-func fitText(text string, width int) string {
+func fitText(text string, width int, right bool) string {
 	var b strings.Builder
 	var rows [][]string
 	for line := range strings.Lines(text) {
@@ -69,17 +114,17 @@ func fitText(text string, width int) string {
 			rows = append(rows, strings.Split(line, "\t"))
 			continue
 		}
-		fitRows(&b, rows, width)
+		fitRows(&b, rows, width, right)
 		rows = nil
 		start := len(line) - len(strings.TrimLeft(line, " !"))
 		fold(&b, line[:start], line[start:], min(start, inset), width)
 	}
-	fitRows(&b, rows, width)
+	fitRows(&b, rows, width, right)
 	return b.String()
 }
 
 // fitRows lays out one table.
-func fitRows(b *strings.Builder, rows [][]string, width int) {
+func fitRows(b *strings.Builder, rows [][]string, width int, right bool) {
 	if len(rows) == 0 {
 		return
 	}
@@ -103,7 +148,11 @@ func fitRows(b *strings.Builder, rows [][]string, width int) {
 	for n, row := range rows {
 		var line strings.Builder
 		for i, cell := range row[:min(whole, len(row))] {
-			line.WriteString(cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+cellGap))
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if right {
+				cell, pad = pad+cell, ""
+			}
+			line.WriteString(cell + pad + strings.Repeat(" ", cellGap))
 		}
 		rest := row[min(whole, len(row)):]
 		switch {

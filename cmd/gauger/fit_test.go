@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -19,7 +20,7 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	for _, width := range []int{1, 20, 40, 80, 200} {
 		var out strings.Builder
 		w := table{out: &out, width: width}
-		w.WriteString(text)
+		w.printf(text)
 		if err := w.Flush(); err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +37,7 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	}
 	var narrow strings.Builder
 	w := table{out: &narrow, width: 80}
-	w.WriteString(text)
+	w.printf(text)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +56,26 @@ func TestNothingIsWiderThanTheTerminal(t *testing.T) {
 	}
 	var pipe strings.Builder
 	p := newTable(&pipe)
-	p.WriteString("A\tB\nlonger\tx\n")
+	p.printf("A\tB\nlonger\tx\n")
 	if err := p.Flush(); err != nil || pipe.String() != "A       B\nlonger  x\n" {
 		t.Errorf("%q, %v", pipe.String(), err)
+	}
+}
+
+// A name or a text from elsewhere makes no cell and no row that nobody wrote.
+func TestACellIsOneLine(t *testing.T) {
+	for _, width := range []int{0, 80} {
+		var out strings.Builder
+		w := table{out: &out, width: width}
+		w.printf("ID\tNAME\tERROR\n%s\t%s\t%v\n", "1", "tank\n2\tgood\tfull", errors.New("it\nsays"))
+		w.printf("%s\t%d\n", columns{"a\tb", "c\n"}, 3)
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		const want = "ID    NAME                 ERROR\n1     tank\\n2\\tgood\\tfull  it\\nsays\na\\tb  c\\n                  3\n"
+		if out.String() != want {
+			t.Errorf("in %d columns:\n%s\nwant\n%s", width, out.String(), want)
+		}
 	}
 }
 

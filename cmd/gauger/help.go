@@ -44,7 +44,7 @@ func printHelp(cmd *cobra.Command, _ []string) {
 		})
 		fmt.Fprint(w, "\nBefore or behind any command, --version alone:\n")
 		printRows(w, flagRows(cmd))
-		fmt.Fprint(w, "\n`gauger COMMAND -h` lists a command's flags.\nExit status: 0 done, 1 failed, 2 usage, 75 busy, 78 bad configuration.\n")
+		fmt.Fprint(w, "\n`gauger COMMAND -h` lists a command's flags.\nExit status: 0 done, 1 failed, 2 usage, 75 busy, 78 bad configuration; of\n`gauger status`: 0 well, 1 a person is needed, 3 gauger does not run.\n")
 		return
 	}
 	fmt.Fprintf(w, "%s\n%s", usageLine(cmd), wrapped("  ", cmd.Short))

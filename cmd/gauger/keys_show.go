@@ -40,12 +40,12 @@ func runKeysShow(ctx context.Context, c *call, _ []string) error {
 	at := findSite(c).zone()
 	t := newTable(c.out)
 	for _, line := range keySentences(all, unread, running, at) {
-		fmt.Fprintln(t, line)
+		t.printf("%s\n", line)
 	}
-	fmt.Fprintln(t)
-	fmt.Fprintln(t, "KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM")
+	t.printf("\n")
+	t.printf("KEY\tFINGERPRINT\tSTATE\tENDS\tLAST RENEWAL\tNEXT RENEWAL\tCAME FROM\n")
 	for _, k := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Slot, k.Fingerprint, keyStateText(k, at), keyEndText(k.Expires, k.Assumed, at),
 			keyRenewalText(k, at), keyNextText(k.Next, at), k.Source)
 	}
 	return t.Flush()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"gauger/agent/control"
 
@@ -61,25 +60,25 @@ func (o *loginOptions) run(ctx context.Context, c *call, _ []string) error {
 
 func printLogin(c *call, got control.LoginResult) error {
 	at := findSite(c).zone()
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "logged in\t%s (result %d)\n", got.User, got.Result)
+	t := newTable(c.out)
+	t.printf("logged in\t%s (result %d)\n", got.User, got.Result)
 	for _, customer := range got.Customers {
 		mark := ""
 		if customer.ID == got.Customer {
 			mark = " (this one)"
 		}
-		fmt.Fprintf(t, "customer\t%s %s%s\n", customer.ID, customer.Name, mark)
+		t.printf("customer\t%s %s%s\n", customer.ID, customer.Name, mark)
 	}
 	if got.Primary != "none" {
-		fmt.Fprintf(t, "primary key\t%s, ends %s\n", got.Primary, keyEndText(got.PrimaryEnd, false, at))
+		t.printf("primary key\t%s, ends %s\n", got.Primary, keyEndText(got.PrimaryEnd, false, at))
 	}
 	if got.Secondary != "none" {
-		fmt.Fprintf(t, "secondary key\t%s, ends %s\n", got.Secondary, keyEndText(got.SecondaryEnd, false, at))
+		t.printf("secondary key\t%s, ends %s\n", got.Secondary, keyEndText(got.SecondaryEnd, false, at))
 	}
 	if got.Kept {
-		fmt.Fprintln(t, "kept\tthe keys are in the key ring now")
+		t.printf("kept\tthe keys are in the key ring now\n")
 	} else {
-		fmt.Fprintln(t, "not kept\t--keep takes the keys into the key ring")
+		t.printf("not kept\t--keep takes the keys into the key ring\n")
 	}
 	return t.Flush()
 }

@@ -146,13 +146,13 @@ func printTable(w io.Writer, all []control.Entry, zone *time.Location) error {
 		return err
 	}
 	t := newTable(w)
-	fmt.Fprintln(t, "RECORD\tSTATE\tSINCE\tWHAT\tWHY")
+	t.printf("RECORD\tSTATE\tSINCE\tWHAT\tWHY\n")
 	for _, e := range all {
 		since := e.At
 		if !e.Since.IsZero() {
 			since = e.Since
 		}
-		fmt.Fprintf(t, "%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(since, zone), recordText(e), reasonText(e))
+		t.printf("%s/%d\t%s\t%s\t%s\t%s\n", e.Stream, e.Seq, stateWord(e), timeText(since, zone), recordText(e), reasonText(e))
 	}
 	return t.Flush()
 }

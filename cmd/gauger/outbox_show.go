@@ -50,7 +50,7 @@ func showEntry(w io.Writer, e control.Entry, zone *time.Location) error {
 		{"why", e.Reason}, {"unclear", e.Unclear.Text(func(t time.Time) string { return timeText(t, zone) })}, {"why it waits", e.Waits},
 	} {
 		if x[1] != "" && x[1] != "-" {
-			fmt.Fprintf(t, "%s\t%s\n", x[0], x[1])
+			t.printf("%s\t%s\n", x[0], x[1])
 		}
 	}
 	if err := t.Flush(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -180,16 +179,16 @@ func probeTraced(ctx context.Context, c *call, t *modbusAccess, a probeRequest, 
 
 // print prints the registers, and below them the likeliest readings.
 func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "ADDRESS\tHEX\tDECIMAL\tSIGNED\tCHARACTERS")
+	t := &table{out: out} // as wide as it is: its lines are copied into a configuration
+	t.printf("ADDRESS\tHEX\tDECIMAL\tSIGNED\tCHARACTERS\n")
 	for _, r := range p.Registers {
-		fmt.Fprintf(t, "%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
+		t.printf("%d (%+d)\t%s\n", r.Address, r.Address-a.Address, r.text())
 	}
-	fmt.Fprintln(t)
+	t.printf("\n")
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("write the registers: %w", err)
 	}
-	fmt.Fprintln(t, "VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION")
+	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
 	told := map[string]bool{}
 	for _, g := range p.Guesses {
 		if most == 0 {
@@ -203,7 +202,7 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 			name, order, _ := strings.Cut(same, " ")
 			told[g.key(name, order)] = true
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
+		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
 	return t.Flush()
 }
@@ -223,9 +222,9 @@ func (g guess) sameNumberText() string {
 	return "  # the same number: " + strings.Join(g.Same, ", ")
 }
 
-func (r register) text() string {
+func (r register) text() columns {
 	if r.Why != "" {
-		return "-\t-\t-\t" + r.Why
+		return columns{"-", "-", "-", r.Why}
 	}
 	characters := strings.Map(func(c rune) rune {
 		if c < ' ' || c > '~' {
@@ -233,7 +232,7 @@ func (r register) text() string {
 		}
 		return c
 	}, string([]rune{rune(r.Word >> 8), rune(r.Word & 0xFF)}))
-	return fmt.Sprintf("%04X\t%d\t%d\t%s", r.Word, r.Word, int16(r.Word), characters)
+	return columns{fmt.Sprintf("%04X", r.Word), strconv.Itoa(int(r.Word)), strconv.Itoa(int(int16(r.Word))), characters}
 }
 
 func (g guess) valueText() string {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"gauger/agent/control"
@@ -85,9 +84,9 @@ func (p *ledgerProof) failureText() string {
 
 // printProof prints the proof for people.
 func printProof(c *call, h site, p ledgerProof) error {
-	t := tabwriter.NewWriter(c.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(t, "from %s to before %s\n\n", timeText(p.From, h.zone()), timeText(p.To, h.zone()))
-	fmt.Fprintln(t, "RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t")
+	t := newTable(c.out)
+	t.printf("from %s to before %s\n\n", timeText(p.From, h.zone()), timeText(p.To, h.zone()))
+	t.printf("RECORDS\t\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST\t\n")
 	for _, s := range p.Streams {
 		ends := "every one accounted for"
 		switch {
@@ -96,7 +95,7 @@ func printProof(c *call, h site, p ledgerProof) error {
 		case !s.Holds:
 			ends = lossUnknown
 		}
-		fmt.Fprintf(t, "%s\tin all\t%s\t%s\n", streamName(s.Stream), countsRow(s.Whole), ends)
+		t.printf("%s\tin all\t%s\t%s\n", streamName(s.Stream), countsRow(s.Whole), ends)
 		ends = ""
 		if s.NoReceipt > 0 {
 			ends = fmt.Sprintf("+ %s without a receipt", countText(int(s.NoReceipt), "record"))
@@ -107,18 +106,18 @@ func printProof(c *call, h site, p ledgerProof) error {
 		if !s.Since.IsZero() {
 			ends = strings.TrimSpace(ends + " (receipts are kept since " + timeText(s.Since, h.zone()) + ")")
 		}
-		fmt.Fprintf(t, "\taccepted then\t%s\t%s\n", countsRow(s.Within), ends)
+		t.printf("\taccepted then\t%s\t%s\n", countsRow(s.Within), ends)
 	}
 	if len(p.Unused) > 0 {
-		fmt.Fprintln(t, "\nNOT USED: readings without a time of the device, which may have waited at the broker, so that nobody knows when they were true\nPOINT\tREADINGS\tFIRST\tLAST")
+		t.printf("\nNOT USED: readings without a time of the device, which may have waited at the broker, so that nobody knows when they were true\nPOINT\tREADINGS\tFIRST\tLAST\n")
 	}
 	for _, u := range p.Unused {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\n", u.Point, u.Count, timeText(u.First, h.zone()), timeText(u.Last, h.zone()))
+		t.printf("%s\t%d\t%s\t%s\n", u.Point, u.Count, timeText(u.First, h.zone()), timeText(u.Last, h.zone()))
 	}
-	fmt.Fprintf(t, "\nTICKETS by the end of the load: %d\n", len(p.Tickets))
+	t.printf("\nTICKETS by the end of the load: %d\n", len(p.Tickets))
 	for i, line := range p.ticketLines(h, time.DateTime) {
 		if i > 0 || len(p.Tickets) > 0 {
-			fmt.Fprintln(t, strings.Join(line, "\t"))
+			t.printf("%s\n", columns(line))
 		}
 	}
 	p.eventsText(t)
@@ -136,8 +135,12 @@ func printProof(c *call, h site, p ledgerProof) error {
 	return nil
 }
 
-func countsRow(n control.Tally) string {
-	return fmt.Sprintf("%d\t%d\t%d\t%d\t%d\t%d\t%s", n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped, n.Losses())
+func countsRow(n control.Tally) columns {
+	out := columns{}
+	for _, x := range []uint64{n.Accepted, n.Delivered, n.Waiting, n.Dead, n.Evicted, n.Dropped} {
+		out = append(out, strconv.FormatUint(x, 10))
+	}
+	return append(out, n.Losses())
 }
 
 // onlyLossUnknown says that a stream's ledger fits its records, and only what damage took of it is not known.
@@ -149,19 +152,19 @@ func onlyLossUnknown(s control.StreamProof) bool {
 const lossUnknown = "NOT KNOWN: the outbox was damaged, its counts too; more may have been accepted, and lost, than is counted here"
 
 // eventsText says how the service's events compare with those that were sent.
-func (p *ledgerProof) eventsText(t *tabwriter.Writer) {
+func (p *ledgerProof) eventsText(t *table) {
 	e := p.Events
-	fmt.Fprintf(t, "\nDIAGNOSTIC EVENTS by their start: %d delivered", e.Delivered)
+	t.printf("\nDIAGNOSTIC EVENTS by their start: %d delivered", e.Delivered)
 	if e.Compared {
-		fmt.Fprintf(t, ", the service has %d: %d missing, %d doubled, %d not known here", e.Service, len(e.Missing), len(e.Doubled), len(e.Unknown))
+		t.printf(", the service has %d: %d missing, %d doubled, %d not known here", e.Service, len(e.Missing), len(e.Doubled), len(e.Unknown))
 	}
-	fmt.Fprintln(t)
+	t.printf("\n")
 	if e.Note != "" {
-		fmt.Fprintln(t, e.Note)
+		t.printf("%s\n", e.Note)
 	}
 	for i, line := range p.eventLines() {
 		if i > 0 || len(e.Missing)+len(e.Doubled)+len(e.Unknown) > 0 {
-			fmt.Fprintln(t, strings.Join(line, "\t"))
+			t.printf("%s\n", columns(line))
 		}
 	}
 }
@@ -181,7 +184,7 @@ func (p *ledgerProof) csvLines(of string, h site) [][]string {
 			n         control.Tally
 			noReceipt uint64
 		}{{"all", s.Whole, 0}, {"within", s.Within, s.NoReceipt}} {
-			line := append([]string{s.Stream, x.stretch}, strings.Split(countsRow(x.n), "\t")...)
+			line := append([]string{s.Stream, x.stretch}, countsRow(x.n)...)
 			lines = append(lines, append(line, strconv.FormatUint(x.noReceipt, 10), strconv.FormatBool(s.Holds)))
 		}
 	}

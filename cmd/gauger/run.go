@@ -73,6 +73,7 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 	}
 	d.server.ConfigOnDisk = configOnDisk(c.config, cfg.Hash(), bad)
 	if bad != nil {
+		d.server.ConfigDoubts = shut.doubts[1:] // the first is that the file is bad, which the look at it tells for as long as it is
 		log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
 	} else if changed, err := keepLastGood(c.config, cfg); changed {
 		d.server.NoteOwn("configuration", fmt.Sprintf("%08x", cfg.Hash()))

@@ -65,14 +65,13 @@ func configOnDisk(path string, atWork uint32, bad error) func() string {
 		if err != nil {
 			return path + " cannot be found any more: what was in it is at work; put it back before the next start"
 		}
-		first := seen == nil
 		seen = info
 		cfg, err := config.Load(path)
 		switch {
-		case err != nil && bad == nil && !first:
+		case err != nil && bad == nil:
 			text = path + " was changed and is bad; what was in it before is at work. `gauger check` shows every mistake; mend it before the next start"
 		case err != nil:
-			text = "" // the last good one is at work, and that is told
+			text = lastGoodDoubt(err)
 		case bad != nil:
 			text = path + " is good again, and the last good one is still at work: `systemctl restart gauger` takes it"
 		case cfg.Hash() != atWork:
@@ -88,12 +87,17 @@ func configOnDisk(path string, atWork uint32, bad error) func() string {
 // it is the last good one because the present one is bad.
 func configDoubts(strict []config.Problem, bad error) (doubts []string) {
 	if bad != nil {
-		doubts = append(doubts, "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: "+firstLine(bad.Error()))
+		doubts = append(doubts, lastGoodDoubt(bad))
 	}
 	for _, p := range strict {
 		doubts = append(doubts, p.String())
 	}
 	return doubts
+}
+
+// lastGoodDoubt says why the last good configuration is at work.
+func lastGoodDoubt(bad error) string {
+	return "the configuration is bad and the last good one is at work; `gauger check` shows every mistake: " + firstLine(bad.Error())
 }
 
 // maxDoubtEvents of a configuration's doubts at each start.

@@ -160,13 +160,19 @@ func (d *daemon) run(ctx context.Context, socket string) error {
 		d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
 	})
 	d.retryLacking(ctx, false)
-	d.agent.Workers = append(d.agent.Workers, d.client.Keys().Run, d.reload, d.server.Flash.Run,
+	d.agent.Workers = append(d.agent.Workers, d.tellStatus, d.client.Keys().Run, d.reload, d.server.Flash.Run,
 		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) })
 	err := d.agent.Run(ctx)
 	if err == nil {
 		d.log.Info().Msg("gauger has stopped in order")
 	}
 	return err
+}
+
+// tellStatus is the worker that keeps what systemd shows at the first line of the status.
+func (d *daemon) tellStatus(ctx context.Context) error {
+	d.agent.Systemd.TellStatus(ctx, agent.StatusEvery, d.server.Headline)
+	return nil
 }
 
 // listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when

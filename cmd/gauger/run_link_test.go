@@ -95,7 +95,9 @@ func TestLinkHoldsValuesAndSendsTickets(t *testing.T) {
 		t.Errorf("by plan %v, link %+v, streams %+v", s.WaitsForLinkOnly(), s.Link, s.Streams)
 	}
 	var text strings.Builder
-	if err := (&statusPage{s: s, h: site{d.cfg}, t: newTable(&text)}).print(); err != nil {
+	page := &statusPage{s: s, h: site{d.cfg}, t: newTable(&text), zone: d.cfg.Zone}
+	page.write()
+	if err := page.t.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"sending by plan, 1 record waiting for the link", "of the day's 1.00 MB", "tagvalues wait       outside link.windows; leaves from "} {

@@ -161,6 +161,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 			s.log.Warn().Err(err).Msg("systemd does not hear that gauger is alive")
 		}
 	})
+	s.workers.Go(func() { supervisor.TellStatus(ctx, agent.StatusEvery, server.Headline) })
 	if err := supervisor.Notify("READY=1\nSTATUS=" + site.Name + ": nothing is stored, the outbox cannot be opened"); err != nil {
 		s.log.Warn().Err(err).Msg("systemd did not hear that gauger is ready")
 	}

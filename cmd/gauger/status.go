@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent/clock"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
+	"gauger/outbox"
 )
 
 type statusOptions struct {
@@ -23,49 +25,83 @@ type statusOptions struct {
 
 func statusCommand(c *call) *cobra.Command {
 	o := &statusOptions{}
-	cmd := takes(newCommand(c, "status [--all]", "is it reading, is it sending, what is wrong", o.run), 0, "status takes no arguments")
+	cmd := takes(newCommand(c, "status [--all]", "is it reading, is it sending, what is wrong; exit status 0: well, 1: a person is needed, 3: gauger does not run", o.run), 0, "status takes no arguments")
 	cmd.Flags().BoolVar(&o.all, "all", false, "on a terminal too: every problem, point, line and stream")
 	return cmd
 }
 
-// statusLimit is how long a status may take once the daemon has answered at all. It waits for the ledger and the disk.
-const statusLimit = 4 * time.Second
+// statusLimit is how long a status may take in all where a daemon is there. It waits for the ledger and the disk.
+const statusLimit = 4500 * time.Millisecond
 
 // run answers in five seconds: is it reading, is it sending, when was the last ticket, what is wrong.
 func (o *statusOptions) run(ctx context.Context, c *call, _ []string) error {
 	var s control.Status
-	err := withConnection(c, func(d *connection) error {
-		if d.remote != nil {
-			var stop context.CancelFunc
-			ctx, stop = context.WithTimeoutCause(ctx, statusLimit, errNoStatus)
-			defer stop()
-		}
-		err := d.request(ctx, "status", control.None{}, &s)
-		s.Daemon = d.remote != nil
-		if err != nil && context.Cause(ctx) == errNoStatus {
-			return errNoStatus
-		}
+	began := time.Now()
+	err := withConnection(c, func(d *connection) (err error) {
+		s, err = askStatus(ctx, d, began)
 		return err
 	})
+	if err != nil {
+		if c.noDaemon && !errors.Is(err, outbox.ErrHeld) {
+			return notRunning{err}
+		}
+		return err
+	}
+	if c.json() {
+		s.Tanks, s.Held = append([]ledger.TankStatus{}, s.Tanks...), append([]ledger.HeldTicket{}, s.Held...) // a list is never null
+		s.Hints = append([]string{}, s.Hints...)
+		err = printJSON(c.out, s)
+	} else {
+		t := newTable(c.out)
+		p := &statusPage{s: s, t: t, zone: siteZone(c, s), short: t.width > 0 && !o.all}
+		if !p.short {
+			p.h = findSite(c)
+		}
+		p.write()
+		err = flushPainted(t, c)
+	}
 	switch {
 	case err != nil:
 		return err
-	case c.json():
-		s.Tanks, s.Held = append([]ledger.TankStatus{}, s.Tanks...), append([]ledger.HeldTicket{}, s.Held...) // a list is never null
-		s.Hints = append([]string{}, s.Hints...)
-		return printJSON(c.out, s)
+	case !s.Daemon:
+		return notRunning{}
+	case s.NeedsPerson():
+		return errQuiet
 	}
-	t := newTable(c.out)
-	return (&statusPage{s: s, h: findSite(c), t: t, short: t.width > 0 && !o.all}).print()
+	return nil
+}
+
+// askStatus asks the running gauger, or looks into the store of one that does not run.
+func askStatus(ctx context.Context, d *connection, began time.Time) (s control.Status, err error) {
+	if d.remote != nil {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, statusLimit-time.Since(began), errNoStatus)
+		defer stop()
+	}
+	err = d.request(ctx, "status", control.None{}, &s)
+	s.Daemon = d.remote != nil
+	if err != nil && context.Cause(ctx) == errNoStatus {
+		err = errNoStatus
+	}
+	return s, err
 }
 
 // errNoStatus says that the daemon is there and does not come to an answer.
 var errNoStatus = fmt.Errorf("gauger runs and has not answered for %s, since it waits for its disk or is overloaded: look at `journalctl -u gauger` and `dmesg`; `systemctl restart gauger` loses nothing", statusLimit)
 
+// siteZone is the zone that the daemon says; one of an earlier version leaves it to the configuration.
+func siteZone(c *call, s control.Status) *time.Location {
+	if zone, err := time.LoadLocation(s.Zone); err == nil && s.Zone != "" {
+		return zone
+	}
+	return findSite(c).zone()
+}
+
 // statusPage is the status as text.
 type statusPage struct {
 	s     control.Status
-	h     site
+	h     site // for what only the configuration says; not for the one screen
+	zone  *time.Location
 	t     *table
 	short bool // what a person wants to know first, on one screen
 }
@@ -81,9 +117,19 @@ func (p *statusPage) shown(n int) (first, left int) {
 	return shortList, n - shortList
 }
 
-func (p *statusPage) print() error {
-	p.printf("%s", p.headline())
-	p.printf("%s (%s), gauger %s, %s here, clock %s", p.s.Site, p.s.ID, p.s.Version, timeText(p.s.Now, p.h.zone()), p.s.Clock)
+// write writes the page into its table.
+func (p *statusPage) write() {
+	about := fmt.Sprintf("%s (%s), %s here", p.s.Site, p.s.ID, timeText(p.s.Now, p.zone))
+	if p.s.Daemon {
+		p.printf("%s", p.s.Headline)
+		about += ", running for " + p.s.Now.Sub(p.s.Began).Round(time.Second).String()
+	} else {
+		p.printf("%s What the store holds:", notRunningLine)
+	}
+	if !p.short {
+		about += ", gauger " + p.s.Version
+	}
+	p.printf("%s", about)
 	p.answers()
 	first, left := p.shown(len(p.s.Problems))
 	for _, problem := range p.s.Problems[:first] {
@@ -101,11 +147,13 @@ func (p *statusPage) print() error {
 		if p.s.Shut == "" {
 			p.lastTicket()
 		}
-		return p.t.Flush()
+		return
 	}
 	p.unwatched()
 	p.unusedReadings()
-	p.modbusLines()
+	if p.s.Daemon {
+		p.modbusLines()
+	}
 	if p.s.Shut == "" {
 		p.lastTicket()
 		p.outbox()
@@ -113,11 +161,12 @@ func (p *statusPage) print() error {
 		p.recorder()
 		p.flash()
 	}
-	return p.t.Flush()
 }
 
+func (p *statusPage) printf(format string, args ...any) { p.t.printf(format+"\n", args...) }
+
 // stateWords say it without colour.
-var stateWords = map[string]string{control.Well: "ok", control.Unknown: "not seen", control.Bad: "NOT OK"}
+var stateWords = map[string]string{control.Well: "ok", control.Unknown: "unsure", control.Bad: "NOT OK"}
 
 // answers are the four lines that matter, each with what was seen. Only what was seen to be well is.
 func (p *statusPage) answers() {
@@ -129,109 +178,60 @@ func (p *statusPage) answers() {
 	}
 }
 
-func (p *statusPage) printf(format string, args ...any) { fmt.Fprintf(p.t, format+"\n", args...) }
-
-// headline answers the two questions first: is it reading, is it sending.
-func (p *statusPage) headline() string {
-	if !p.s.Daemon {
-		return "gauger is NOT running: nothing is read and nothing is sent. `systemctl start gauger` starts it. What the store holds:"
-	}
-	return p.reading() + "; " + p.sending() + "; running for " + p.s.Now.Sub(p.s.Began).Round(time.Second).String()
-}
-
-func (p *statusPage) reading() string {
-	good, all := 0, len(p.s.Points)+len(p.unread())
-	for _, x := range p.s.Points {
-		if x.Quality == "good" {
-			good++
-		}
-	}
-	var blind []string
-	for _, k := range p.s.Tanks {
-		if k.Quality != "good" {
-			blind = append(blind, k.ID)
-		}
-	}
-	text := fmt.Sprintf("reading %d of %s", good, countText(all, "point"))
-	switch {
-	case all == 0:
-		return "there is nothing to read"
-	case good == 0:
-		return fmt.Sprintf("NOT READING: none of %s is good", countText(all, "point"))
-	case good == all:
-		text = "reading all " + countText(all, "point")
-	}
-	if len(blind) > 0 {
-		text += ", NO GOOD LEVEL of " + strings.Join(blind, ", ")
-	}
-	return text
-}
-
-func (p *statusPage) sending() string {
-	waiting := countText(int(p.s.Waiting()), "record")
-	switch {
-	case p.s.Shut != "":
-		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
-	case p.s.Waiting() == 0 && p.s.ClockUnset():
-		return "NOT SENDING: what is made waits until the clock is set"
-	case p.s.Waiting() == 0 && p.s.Reached.IsZero():
-		return "nothing waits, and the service was never reached"
-	case p.s.Waiting() == 0:
-		return "everything is sent"
-	case p.s.WaitsForLinkOnly():
-		return "sending by plan, " + waiting + " waiting for the link"
-	case p.s.Overdue():
-		return fmt.Sprintf("NOT SENDING: %s waiting, the oldest since %s", waiting, timeText(p.s.Oldest, p.h.zone()))
-	}
-	if n := p.s.Apart(); n > 0 {
-		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, countText(n, "id"))
-	}
-	return "sending, " + waiting + " on the way"
-}
-
 // tanks shows each tank's newest level. What was read long ago says when.
 func (p *statusPage) tanks() {
 	if len(p.s.Tanks) == 0 || !p.s.Daemon {
 		return // the store does not keep levels
 	}
-	p.printf("\nTANK\tGAUGE\tINCHES\tBARRELS\tAT\tQUALITY\tSEEN")
+	p.printf("\nTANK\tGAUGE\tINCHES\tBARRELS\tAT\tQUALITY\tDOING")
 	for _, k := range p.s.Tanks {
 		level := "no level"
 		if k.Level != nil {
 			level = k.Gauge
 		}
-		at := "-"
-		if !k.At.IsZero() {
-			at = k.At.In(p.h.zone()).Format(time.TimeOnly)
-			if p.s.Now.Sub(k.At) > 12*time.Hour {
-				at = timeText(k.At, p.h.zone())
-			}
-		}
 		phase := k.Phase
 		if w := k.Inhibited; w != nil {
-			phase += ", inhibited until " + timeText(w.Until, p.h.zone()) + " by " + w.Person
+			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
 		}
-		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), at, k.Quality, phase)
+		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), k.Quality, phase)
 	}
 }
 
-// badPoints names what is not read, and why.
-func (p *statusPage) badPoints() {
-	var rows [][3]string
-	for _, x := range p.s.Points {
-		if x.Quality != "good" {
-			rows = append(rows, [3]string{string(x.Point), x.Quality, x.Error})
-		}
+// clock is the time of day, and the date where it is long ago.
+func (p *statusPage) clock(t time.Time) string {
+	if t.IsZero() || p.s.Now.Sub(t) > 12*time.Hour {
+		return timeText(t, p.zone)
 	}
-	if p.s.Daemon {
-		for _, name := range p.unread() {
-			rows = append(rows, [3]string{string(name), "", "no reading yet"})
+	return t.In(p.zone).Format(time.TimeOnly)
+}
+
+// badPoints names what is not read, and why. On the one screen points with the same reason are one, and a device that is
+// away is a problem already.
+func (p *statusPage) badPoints() {
+	away := map[string]bool{}
+	for _, e := range p.s.Open {
+		away[e.Source] = p.short
+	}
+	var rows [][]string // reason, quality, points
+	for _, x := range p.s.Points {
+		device, _, _ := strings.Cut(string(x.Point), "/")
+		if x.Quality == "good" || away[device] {
+			continue
 		}
+		i := slices.IndexFunc(rows, func(r []string) bool { return p.short && r[0] == x.Error && r[1] == x.Quality })
+		if i < 0 {
+			i, rows = len(rows), append(rows, []string{x.Error, x.Quality})
+		}
+		rows[i] = append(rows[i], string(x.Point))
 	}
 	head := "\nNOT GOOD\t"
 	first, left := p.shown(len(rows))
 	for _, r := range rows[:first] {
-		p.printf("%s%s\t%s\t%s", head, r[0], r[1], r[2])
+		points, more := r[2], len(r)-3
+		if more > 0 {
+			points += fmt.Sprintf(" and %d more", more)
+		}
+		p.printf(head+"%s\t%s\t%s", points, r[1], r[0])
 		head = "\t"
 	}
 	if left > 0 {
@@ -262,54 +262,47 @@ func (p *statusPage) unwatched() {
 		oldest.Point, p.s.Now.Sub(oldest.At).Round(time.Second), countText(n, "point"))
 }
 
-// unread are the points of the configuration of which there has been no reading.
-func (p *statusPage) unread() (names []collectors.Point) {
-	known := map[collectors.Point]bool{}
-	for _, x := range p.s.Points {
-		known[x.Point] = true
-	}
-	for _, w := range p.h.points(nil) {
-		if !known[w.Point] {
-			names = append(names, w.Point)
-		}
-	}
-	return names
-}
-
 // unusedReadings says how much was not used since nobody knows when it was true.
 func (p *statusPage) unusedReadings() {
 	head := "\nNOT USED\t"
 	for _, u := range p.s.Unused {
-		p.printf("%s%s\t%s without a time of the device, which may have waited at the broker; the last %s", head, u.Point, countText(int(u.Count), "reading"), timeText(u.Last, p.h.zone()))
+		p.printf(head+"%s\t%s without a time of the device, which may have waited at the broker; the last %s", u.Point, countText(int(u.Count), "reading"), timeText(u.Last, p.zone))
 		head = "\t"
 	}
 }
 
+// lastTicket tells the last ticket that has left, and those that are held.
 func (p *statusPage) lastTicket() {
-	zone := p.h.zone()
 	if l := p.s.Last; l != nil {
-		text := l.Tank
-		if l.Load != nil {
-			text += fmt.Sprintf(", %.1f bbl", l.Load.GaugeBbl)
+		row := control.TicketRow{TicketRecord: *l, State: cmp.Or(strings.Replace(p.s.Stands, "dead", "refused", 1), "left")}
+		text := row.StateText(p.s.Review, p.clock)
+		if row.State == "refused" {
+			text = "REFUSED: see `gauger outbox dead`"
 		}
-		if p.s.Stands != "" {
-			text += ", " + strings.Replace(p.s.Stands, "dead", "REFUSED: see `gauger outbox dead`", 1)
-		}
-		p.printf("\nlast ticket\t%s\t%s to %s\t%s", l.Number, timeText(l.Start, zone), l.End.In(zone).Format("15:04"), text)
+		p.printf("\nlast ticket\t%s, %s (%s)", p.loadText(&row), text, row.Name())
 	} else {
 		p.printf("\nno ticket yet")
 	}
-	for _, h := range p.s.Held {
-		leaves := "leaves " + timeText(h.Due, zone)
-		if h.Stop != nil && h.Stop.Until.IsZero() {
-			leaves = "on hold by " + h.Stop.Person + " until `gauger tickets release`"
-		} else if len(h.Load.Review) > 0 && p.h.cfg != nil && p.h.cfg.Tickets.Review == "hold" {
-			leaves = "waits for a person: `gauger tickets release` or `tickets reject`"
-		} else if !clock.WasSet(h.Load.Start) {
-			leaves = "waits for the clock to be set"
-		}
-		p.printf("held\t%s\t%s to %s, %s", h.Load.Tank, timeText(h.Load.Start, zone), h.Load.End.In(zone).Format("15:04"), leaves)
+	first, left := p.shown(len(p.s.Held))
+	for _, h := range p.s.Held[:first] {
+		row := control.TicketRow{State: "held", TicketRecord: ledger.TicketRecord{
+			Tank: h.Load.Tank, Number: h.Number, Handle: h.Handle, Load: &h.Load, Stop: h.Stop, Queued: h.Due, Start: h.Load.Start, End: h.Load.End,
+		}}
+		text := strings.Trim(strings.TrimPrefix(row.StateText(p.s.Review, p.clock), "held"), ", ")
+		p.printf("held\t%s, %s", p.loadText(&row), strings.ReplaceAll(text, "NUMBER", row.Name()))
 	}
+	if left > 0 {
+		p.printf("held\tand %d more: `gauger tickets list`", left)
+	}
+}
+
+// loadText is what was hauled, from where and when.
+func (p *statusPage) loadText(r *control.TicketRow) string {
+	text := r.Tank + ", "
+	if bbl := r.Barrels(); bbl != nil {
+		text = fmt.Sprintf("%.1f bbl from %s, ", *bbl, r.Tank)
+	}
+	return text + timeText(r.Start, p.zone) + " to " + r.End.In(p.zone).Format("15:04")
 }
 
 // link shows what the day has cost.
@@ -318,14 +311,14 @@ func (p *statusPage) link() {
 	if l == nil || !p.s.Daemon && l.MaxBytes == 0 {
 		return
 	}
-	text := fmt.Sprintf("\nlink\t%s crossed it on %s", megabytes(l.Bytes), l.Date)
+	text := fmt.Sprintf("%s crossed it on %s", megabytes(l.Bytes), l.Date)
 	switch {
 	case l.MaxBytes > 0:
 		text += fmt.Sprintf(" of the day's %s, %s left", megabytes(l.MaxBytes), megabytes(l.Left))
-	case p.s.Began.In(p.h.zone()).Format(time.DateOnly) == l.Date:
+	case p.s.Began.In(p.zone).Format(time.DateOnly) == l.Date:
 		text += ", since the start"
 	}
-	p.printf("%s", text)
+	p.printf("\nlink\t%s", text)
 }
 
 // megabytes of 1,000,000 bytes, as a data plan counts.
@@ -337,14 +330,14 @@ func (p *statusPage) recorder() {
 	if r == nil || r.Bytes == 0 && r.Rows == 0 {
 		return
 	}
-	text := fmt.Sprintf("recorder\t%.1f of %.1f MiB", float64(r.Bytes)/(1<<20), float64(r.MaxBytes)/(1<<20))
+	text := fmt.Sprintf("%.1f of %.1f MiB", float64(r.Bytes)/(1<<20), float64(r.MaxBytes)/(1<<20))
 	if !r.Oldest.IsZero() {
-		text += ", readings since " + timeText(r.Oldest, p.h.zone())
+		text += ", readings since " + timeText(r.Oldest, p.zone)
 	}
 	if r.Lost > 0 {
 		text += fmt.Sprintf(", %s LOST", countText(int(r.Lost), "reading"))
 	}
-	p.printf("\n%s", text)
+	p.printf("\nrecorder\t%s", text)
 }
 
 // flash says what nonsense was not stored, and what the card has to bear.
@@ -352,7 +345,7 @@ func (p *statusPage) flash() {
 	for _, u := range p.s.Spared {
 		p.printf("\nnot stored\t%s: %s", u.Device, u)
 	}
-	if p.s.Flash != nil {
+	if p.s.Flash != nil && p.s.Daemon {
 		p.printf("\nwritten\t%s", p.s.Flash)
 	}
 }
@@ -365,7 +358,35 @@ func (p *statusPage) modbusLines() {
 		for _, r := range l.Rounds {
 			round += r.Took
 		}
-		p.printf("%s%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", head, l.Line, 100*l.Load, durationText(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts+l.Down, l.Exceptions, l.BadFrames, l.Reconnects)
+		p.printf(head+"%s\t%.0f %%\t%s\t%d\t%d\t%d\t%d\t%d", l.Line, 100*l.Load, durationText(time.Duration(round*float64(time.Second))), l.Requests, l.Timeouts+l.Down, l.Exceptions, l.BadFrames, l.Reconnects)
 		head = ""
+	}
+}
+
+// streamName for people, who take refused for the records that the service refused.
+func streamName(name string) string {
+	if name == ledger.Refused {
+		return "unreadable messages"
+	}
+	return name
+}
+
+// outbox shows each stream's ledger, and what holds up what waits in it.
+func (p *statusPage) outbox() {
+	p.printf("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
+	for _, name := range sortedNames(p.s.Streams) {
+		p.printf("%s\t%s", streamName(name), countsRow(control.Tally(p.s.Streams[name])))
+	}
+	if !p.s.Daemon {
+		return // the first line says why nothing leaves
+	}
+	for _, name := range sortedNames(p.s.Drains) {
+		d := p.s.Drains[name]
+		if d.Why != "" {
+			p.printf("%s wait\t%s", name, d.Why)
+		}
+		if d.Parked > 0 && uint64(d.Parked) < p.s.Streams[name].Waiting {
+			p.printf("%s of %s\t%s", countText(d.Parked, "record"), name, control.ParkedWhy)
+		}
 	}
 }

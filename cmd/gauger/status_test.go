@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -9,59 +10,14 @@ import (
 	"gauger/agent/ledger"
 	"gauger/collectors"
 	"gauger/config"
-	"gauger/outbox"
 )
-
-// TestPointsThatATemplateMakesHideNoneThatIsSilent: what is read beyond the configuration's own points does not make up
-// for one that is not.
-func TestPointsThatATemplateMakesHideNoneThatIsSilent(t *testing.T) {
-	text := strings.NewReplacer("SERVICE", "127.0.0.1:1", "PLC", "127.0.0.1:2", "BROKER", "127.0.0.1:3",
-		"    points:\n      - {name: level, topic", "    points:\n      - {name: \"{1}-rate\", topic: field/+/rate}\n      - {name: level, topic").Replace(siteYAML)
-	cfg, err := config.Parse("gauger.yaml", []byte(text), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := statusPage{h: site{cfg}}
-	read := func(points ...string) string {
-		for _, name := range points {
-			p.s.Points = append(p.s.Points, control.PointReading{Point: collectors.Point(name), Quality: "good"})
-		}
-		return p.reading()
-	}
-	if got := read("plc/level", "plc/top", "plc/target", "plc/word", "radio/w1-rate", "radio/w2-rate"); got != "reading 6 of 7 points" {
-		t.Errorf("without radio/level: %s", got)
-	}
-	if got := read("radio/level"); got != "reading all 7 points" {
-		t.Errorf("with all: %s", got)
-	}
-}
-
-// TestAnUnsetClockIsNotEverythingSent: what waits for the clock is in no stream yet.
-func TestAnUnsetClockIsNotEverythingSent(t *testing.T) {
-	p := statusPage{s: control.Status{Daemon: true, Clock: "unset"}}
-	if got := p.sending(); got != "NOT SENDING: what is made waits until the clock is set" {
-		t.Errorf("with nothing in the streams: %s", got)
-	}
-	p.s.Streams = map[string]outbox.Counts{ledger.Tickets: {Waiting: 2}}
-	if got := p.sending(); got != "sending, 2 records on the way" { // these have their times
-		t.Errorf("with two tickets: %s", got)
-	}
-	p.s.Clock = "set"
-	p.s.Streams = nil
-	if got := p.sending(); got != "nothing waits, and the service was never reached" {
-		t.Errorf("with a service that never answered: %s", got)
-	}
-	p.s.Reached = time.Now()
-	if got := p.sending(); got != "everything is sent" {
-		t.Errorf("with the clock set: %s", got)
-	}
-}
 
 // TestAHintIsNoAlarm: it stands below what is wrong, without the mark of a problem.
 func TestAHintIsNoAlarm(t *testing.T) {
 	var out strings.Builder
-	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}, t: newTable(&out)}
-	if err := p.print(); err != nil {
+	p := statusPage{s: control.Status{Daemon: true, Problems: []string{"the clock is not set"}, Hints: []string{"look here"}}, t: newTable(&out), zone: time.UTC}
+	p.write()
+	if err := p.t.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "\n  ! the clock is not set\n  hint: look here\n") {
@@ -96,12 +52,54 @@ func TestAPointThatNobodyWatchesSaysHowOldItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		p := statusPage{s: control.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}, t: newTable(&out)}
-		if err := p.print(); err != nil {
+		p := statusPage{s: control.Status{Daemon: true, Now: now, Points: c.points}, h: site{cfg}, t: newTable(&out), zone: cfg.Zone}
+		p.write()
+		if err := p.t.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		if _, got, _ := strings.Cut(out.String(), "NOT WATCHED"); c.want == "" && got != "" || !strings.Contains(out.String(), c.want) {
 			t.Errorf("with %q the page is\n%s\nwant %q", c.watch, out.String(), c.want)
+		}
+	}
+}
+
+// The one screen says once that a device is away, and points with the same reason in one row.
+func TestEqualBadPointsAreOneRow(t *testing.T) {
+	bad := func(name, why string) control.PointReading {
+		return control.PointReading{Point: collectors.Point(name), Quality: "bad", Error: why}
+	}
+	for short, want := range map[bool]string{
+		true:  "NOT GOOD  plc/a and 1 more  bad  exception 4\n          plc/c             bad  out of range\n",
+		false: "NOT GOOD  plc/a    bad  exception 4\n          plc/b    bad  exception 4\n          plc/c    bad  out of range\n          radio/x  bad  away\n",
+	} {
+		var out strings.Builder
+		p := statusPage{short: short, t: newTable(&out), zone: time.UTC, s: control.Status{
+			Daemon: true, Open: []ledger.Episode{{Source: "radio"}},
+			Points: []control.PointReading{bad("plc/a", "exception 4"), bad("plc/b", "exception 4"), bad("plc/c", "out of range"), bad("radio/x", "away")},
+		}}
+		p.badPoints()
+		if err := p.t.Flush(); err != nil || !strings.HasSuffix(out.String(), want) {
+			t.Errorf("short %t: %s, %v, want\n%s", short, out.String(), err, want)
+		}
+	}
+}
+
+// The states have colours on a terminal, and nobody's text gets one.
+func TestOnlyTheStatesAreColoured(t *testing.T) {
+	const page = "2 problems: reading 1 of 2 points\nsite\n  reading\tNOT OK\tnot ok\n  clock\tunsure\tset\n  keys\tok\tboth work\n  ! ok\n\nTANK\tQUALITY\n! \tNOT OK\n"
+	const want = "\x1b[1;31m2 problems: reading 1 of 2 points\x1b[0m\nsite\n  reading  \x1b[1;31mNOT OK\x1b[0m  not ok\n  clock    \x1b[33munsure\x1b[0m  set\n" +
+		"  keys     \x1b[32mok\x1b[0m      both work\n  \x1b[1;31m!\x1b[0m ok\n\nTANK  QUALITY\n!     NOT OK\n"
+	for env, want := range map[string]string{"": want, "NO_COLOR": regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(want, "")} {
+		p := table{width: 80}
+		p.printf(page)
+		got := painted(&p, &call{getenv: func(name string) string {
+			if name == env {
+				return "1"
+			}
+			return ""
+		}})
+		if got != want {
+			t.Errorf("with %q: %q\nwant %q", env, got, want)
 		}
 	}
 }

@@ -33,7 +33,7 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 	}
 	zone := findSite(c).zone()
 	t := newTable(c.out)
-	fmt.Fprintln(t, "TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK")
+	t.printf("TANK\tLEVEL\tINCHES\tBBL\tREAD\tPHASE\tLAST LOAD\tREMARK\n")
 	for _, r := range rows {
 		last := "-"
 		remarks := slices.DeleteFunc([]string{r.Error, r.Waits}, func(text string) bool { return text == "" })
@@ -46,7 +46,7 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 		if w := r.Inhibited; w != nil {
 			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", timeText(w.Until, zone), w.Person, w.Why))
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), r.Phase, last, strings.Join(remarks, "; "))
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), r.Phase, last, strings.Join(remarks, "; "))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 // printTickets prints the tickets, and what each production day comes to.
 func printTickets(c *call, h site, rows []ticketRow) error {
 	t := newTable(c.out)
-	fmt.Fprintln(t, "NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK")
+	t.printf("NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK\n")
 	days := []string{}
 	for i := range rows {
 		r := &rows[i]
@@ -79,16 +79,16 @@ func printTickets(c *call, h site, rows []ticketRow) error {
 				diff = signedText(*r.Hauled.Difference, 1)
 			}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
 			open, closing, figureText(g.bbl, 1), truck, diff, r.State, r.reviewText())
 		if !slices.Contains(days, r.Day) {
 			days = append(days, r.Day)
 		}
 	}
 	slices.Sort(days)
-	fmt.Fprintln(t)
+	t.printf("\n")
 	for _, day := range days {
-		fmt.Fprintf(t, "production day %s: %s\n", day, totals(rows, day, h))
+		t.printf("production day %s: %s\n", day, totals(rows, day, h))
 	}
 	return t.Flush()
 }

@@ -36,7 +36,7 @@ func (o *ticketsShowOptions) run(ctx context.Context, c *call, args []string) er
 	h := findSite(c)
 	t := newTable(c.out)
 	for _, line := range r.evidence(h) {
-		fmt.Fprintf(t, "%s\t%s\n", line[0], line[1])
+		t.printf("%s\t%s\n", line[0], line[1])
 	}
 	if err := t.Flush(); err != nil || r.Load == nil {
 		return err

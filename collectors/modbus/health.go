@@ -113,7 +113,7 @@ func (d *device) reportCommLoss(ctx context.Context, host collectors.Host) {
 	switch {
 	case !h.announced && h.absent():
 		h.lostSince = h.since
-		n.Note = fmt.Sprintf("unit %d at %s does not answer: %v", d.unit, d.line.URL(), h.lastError)
+		n.Note = fmt.Sprint(h.lastError) // which names the place
 		h.announced = host.Notice(ctx, n) == nil
 	case h.announced && !h.returned.IsZero():
 		n.Since, n.Until = h.lostSince, h.returned

@@ -204,7 +204,11 @@ func tlsAdvice(err error) string {
 // MQTT's pings, and find nothing that those do not.
 func tcpDial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{KeepAlive: -1}
-	return d.DialContext(ctx, network, address)
+	conn, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, collectors.DialCause(err)
+	}
+	return conn, nil
 }
 
 // tlsConfig prepares the encryption toward a host.

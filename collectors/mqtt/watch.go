@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gauger/agent/eventrules"
@@ -65,16 +66,24 @@ func (c *committer) watchLink(ctx context.Context, state linkState, now time.Tim
 	}
 	if c.commLossSince.IsZero() {
 		c.commLossSince = begun
-		notice.Since, notice.Note = c.commLossSince, fmt.Sprintf("broker %s is away: %v", c.brokerNames(), state.err)
+		notice.Since, notice.Note = c.commLossSince, c.away(state.err).Error()
 		if state.connectedBefore && now.Sub(state.since) < gone {
 			notice.Note += fmt.Sprintf("; it lets us in and then closes the connection: is there another program with the client id %q?", c.client)
 		}
 		c.notices.add(notice)
 	}
 	if c.heardSinceBad {
-		c.delivery.deliverBad(ctx, c.points.readable(), fmt.Errorf("broker %s is away: %w", c.brokerNames(), state.err), now)
+		c.delivery.deliverBad(ctx, c.points.readable(), c.away(state.err), now)
 		c.heardSinceBad = false
 	}
+}
+
+// away says that the broker is, and why; which one it is that says already where there is one alone.
+func (c *committer) away(why error) error {
+	if names := c.brokerNames(); !strings.Contains(why.Error(), names) {
+		return fmt.Errorf("broker %s is away: %w", names, why)
+	}
+	return fmt.Errorf("the broker is away: %w", why)
 }
 
 // watchTopics opens and closes an episode for each topic that the broker does not give as asked.

@@ -145,6 +145,9 @@ func (l *Line) requestError(r Request, err error) error {
 	if errors.Is(err, ErrDown) || errors.Is(err, ErrGone) {
 		l.stats.down.Add(1)
 	}
+	if errors.Is(err, ErrDown) {
+		return fmt.Errorf("%s: %w", l.URL(), err) // whatever is asked for
+	}
 	return fmt.Errorf("read %s at %s: %w", r, l.URL(), err)
 }
 

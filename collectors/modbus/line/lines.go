@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"gauger/collectors"
 )
 
 // Lines are the sockets and serial ports of one process, each opened once however many ask for it. One value is
@@ -67,8 +69,11 @@ func (ls *Lines) dialer(at *Endpoint) func(context.Context) (Stream, error) {
 	return func(ctx context.Context) (Stream, error) {
 		dialer := net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}
 		conn, err := dialer.DialContext(ctx, "tcp", at.Place)
-		if err != nil || at.scheme != schemeTLS {
-			return conn, err
+		switch {
+		case err != nil:
+			return nil, collectors.DialCause(err)
+		case at.scheme != schemeTLS:
+			return conn, nil
 		}
 		return tlsHandshake(ctx, conn, *at)
 	}
