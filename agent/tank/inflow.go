@@ -11,18 +11,19 @@ const (
 	inflowLongest = 12 * 3600.0
 	inflowLong    = 4 * 3600.0
 	inflowShort   = 3600.0
-	inflowMost    = 0.01   // in/s; 0.6 in/min
-	fillRate      = 2.5    // bbl/min; a faster rise is not production
-	fullWithin    = 18.0   // in below the top of the shell at which a well is shut in
-	resumeFirst   = 180.0  // s after a draw before what flows in again is measured
-	resumeDipped  = 600.0  // the same for a sensor that the truck's vacuum dips
-	resumeTrust   = 2400.0 // s of measuring that weigh as much as the hours before
-	DumpBbl       = 0.7    // barrels that a separator dumps at once, until the tank itself has shown
-	dumpPrior     = 4.0    // steps of the history that this assumption is worth
-	rateVaries    = 0.06   // share by which a well's rate changes within hours
-	stretchSteps  = 12     // steps of a stretch whose straying is measured
-	evenLeast     = 0.02   // share of a separator's straying that any well has
-	unknownDay    = 150.0  // bbl a day that a tank of which nothing is known may take in
+	inflowMost    = 0.01  // in/s; 0.6 in/min
+	fillRate      = 2.5   // bbl/min; a faster rise is not production
+	fullWithin    = 18.0  // in below the top of the shell at which a well is shut in
+	resumeFirst   = 180.0 // s after a draw before what flows in again is measured
+	resumeDipped  = 600.0 // the same for a sensor that the truck's vacuum dips
+	slopeChance   = 2.0   // standard errors by which chance makes two slopes differ
+	slopeSure     = 3.5   // the same by which it does not
+	DumpBbl       = 0.7   // barrels that a separator dumps at once, until the tank itself has shown
+	dumpPrior     = 4.0   // steps of the history that this assumption is worth
+	rateVaries    = 0.06  // share by which a well's rate changes within hours
+	stretchSteps  = 12    // steps of a stretch whose straying is measured
+	evenLeast     = 0.02  // share of a separator's straying that any well has
+	unknownDay    = 150.0 // bbl a day that a tank of which nothing is known may take in
 )
 
 // inflow is the production before a time, from the history at rest. A shorter time overrules
@@ -39,9 +40,12 @@ func (ts *tankState) inflow(t *Tank, at float64) production {
 	p.variance = ts.levels.slopeVariance(at, math.Max(slope, 0), per, room)
 	for _, over := range []float64{inflowLong, inflowShort} {
 		short, seen := ts.levels.meanSlope(at, over, per, math.Inf(1))
-		if seen >= over/4 && seen >= inflowShort/4 && ts.noise.slopesDiffer(short, p.last, seen, per, p.variance) {
-			p.last, p.usual, long = short, short, seen
+		if seen < over/4 || seen < inflowShort/4 {
+			continue
 		}
+		share := ts.noise.changed(short, p.last, seen, per, p.variance)
+		p.last += share * (short - p.last)
+		p.usual, long = p.last, long+share*(seen-long)
 	}
 	if h, known := ts.levels.levelBefore(at); known && h >= room {
 		if free, seen := ts.levels.meanSlope(at, inflowDay, per, h-1.5); seen >= inflowLong/4 {
@@ -152,12 +156,11 @@ func (ts *tankState) inflowResumed(t *Tank, f fall, until float64, made producti
 		return made.usual, made
 	}
 	shown := stats.Clamp((z-a)/dt, 0, inflowMost)
-	switch {
-	case !made.known:
+	if !made.known {
 		variance := shown * DumpBbl / per
 		return shown, production{last: shown, usual: shown, variance: variance, err: math.Hypot(math.Sqrt(variance/dt), rateVaries*shown), known: true}
-	case ts.noise.slopesDiffer(shown, made.usual, dt, per, made.variance):
-		return shown, made
 	}
-	return (made.usual*resumeTrust + shown*dt) / (resumeTrust + dt), made
+	before, chance := stats.Square(made.err), made.variance/dt+2*stats.Square(math.Max(ts.noise.sigma, levelGrain)/dt)
+	share := math.Max(before/(before+chance), ts.noise.changed(shown, made.usual, dt, per, made.variance))
+	return made.usual + share*(shown-made.usual), made
 }

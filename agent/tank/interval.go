@@ -107,9 +107,11 @@ func (z *noise) perSample() float64 { return math.Max(z.sigma, 0.02) }
 // seen, which the ticket's number is made of.
 func (z *noise) leastFall() float64 { return fallLeast + 2.3*z.rounded() }
 
-// slopesDiffer says that two slopes over a time differ by more than dumps and noise make by chance.
-func (z *noise) slopesDiffer(a, b, over, per, variance float64) bool {
-	return math.Abs(a-b)*over > 2*math.Sqrt(variance*over)+0.2/per+2*z.sigma
+// changed is the share by which a slope that was seen over a time replaces another: 0 where dumps and noise make the difference
+// by chance, 1 where they never do.
+func (z *noise) changed(a, b, over, per, variance float64) float64 {
+	chance := math.Sqrt(variance*over) + 0.1/per + z.sigma
+	return stats.Clamp((math.Abs(a-b)*over/chance-slopeChance)/(slopeSure-slopeChance), 0, 1)
 }
 
 // gapMin is the silence in seconds that is a gap for this tank.
