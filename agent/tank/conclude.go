@@ -65,7 +65,7 @@ func dropUntil(b []float64, t float64) []float64 {
 func (ts *tankState) decidable(t *Tank, speed float64, d draw, now float64, followed bool) bool {
 	wait := t.Loads.Confirm.Seconds()
 	if t.Group != "" {
-		wait = math.Max(wait, t.Loads.GroupSettle.Seconds()+180)
+		wait = math.Max(wait, math.Min(math.Max(d.evened-d.end, t.Loads.GroupSettle.Seconds())+gaugeAfter, evenLongest))
 	}
 	if now < d.end+wait {
 		return false

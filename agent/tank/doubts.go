@@ -71,7 +71,7 @@ func saturated(b []sample, side float64) bool {
 func fellOn(ts *tankState, t *Tank, d draw, now float64) float64 {
 	from, confirm := d.end+settleShort, t.Loads.Confirm.Seconds()
 	if t.Group != "" {
-		from = d.end + t.Loads.GroupSettle.Seconds()
+		from = math.Max(d.end, d.evened)
 	}
 	low := ts.levels.sink(from, math.Min(math.Min(now, d.next), d.end+confirm), d.closing.level)
 	if low <= 2*ts.levels.sink(math.Max(d.start-confirm, ts.decidedTo+settleShort), d.start-restNear, math.Inf(-1)) {
@@ -100,6 +100,9 @@ func (l *levels) sink(from, to, level float64) (low float64) {
 // go as a step within a reading or two, after which its level lies still until the pump starts. What is read with the hatch open
 // is compared with what is read with it open after the load. It gives the step in inches, 0 where there is none.
 func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
+	if t.Group != "" {
+		return 0 // an equaliser moves the level too
+	}
 	quick, still := math.Max(30, 2.2*ts.interval.usual), math.Max(hatchStill, 2.5*ts.interval.usual)
 	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
 	slack := math.Max(0.1, 3*ts.noise.sigma)

@@ -9,6 +9,7 @@ const explainedShare = 0.6
 type draw struct {
 	start, end       float64
 	opening, closing gauge
+	evened           float64 // when an equaliser has done its work, and the group's gauge is read; 0 without a group
 	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
 	gap              float64    // longest silence inside, s

@@ -28,7 +28,7 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		return nil, false
 	}
 	in := ts.inflow(t, seen)
-	fs := ts.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(ts.withoutEchoes(b))
+	fs := t.withoutTrickle(ts.fallFinder(t, speed, float64(b[len(b)-1].v)).falls(ts.withoutEchoes(b)))
 	lo := ts.decidedTo
 	for k, f := range fs {
 		hi := math.Inf(1)
@@ -50,6 +50,21 @@ func (ts *tankState) draws(t *Tank, speed, now float64) (out []draw, waits bool)
 		out = append(out, d)
 	}
 	return out, waits
+}
+
+// withoutTrickle leaves out what an equaliser still takes from a group's tank after a fall, in a sensor's steps a small fall each.
+func (t *Tank) withoutTrickle(fs []fall) []fall {
+	if t.Group == "" || len(fs) == 0 {
+		return fs
+	}
+	out := fs[:1]
+	for _, f := range fs[1:] {
+		last := out[len(out)-1]
+		if f.from.t > last.to.t+evenLongest || (f.from.v-f.to.v)*t.Table.PerInch(f.to.v) >= partBbl {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // undecidedSamples are the samples in which a draw that is not decided may be, with the last one before

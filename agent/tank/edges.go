@@ -17,6 +17,14 @@ const (
 	vapourLong  = 900.0  // s of rest in which the dip is fitted
 	vapourMost  = 4.0    // in
 	vapourUsual = 0.75   // in, give or take as much
+	evenQuick   = 60.0   // s in which an equaliser may make a difference e times less
+	evenSlow    = 2400.0
+	evenLongest = 3 * 3600.0 // s after a draw in which an equaliser does its work
+	evenBbl     = 0.1        // bbl; when less is to come the work is done
+	evenSure    = 4.0        // standard errors
+	evenMost    = 100        // samples of a fit
+	gaugeBefore = 120.0      // s about a group's gauge that are read
+	gaugeAfter  = 180.0
 )
 
 // findEdges finds the edges of a fall by what is known now.
@@ -51,6 +59,7 @@ func (ts *tankState) findEdges(t *Tank, f fall, in bounds, made production, now 
 	}
 
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
+	d.closing.level = s1.v
 	d.closing = ts.closingGauge(t, &d, in).orLine(s1, d.end, ts.noise.perSample())
 	s1 = line{d.end, d.closing.level, next}
 	d.end = crossing(tail, s1, math.Max(d.start, lastTime(inner, f.from.t)), f.to.t+60)
@@ -133,35 +142,65 @@ func (ts *tankState) restedGauge(t *Tank, d *draw, in bounds) gauge {
 	return r.estimate(d.inflowAfter)
 }
 
-// groupGauge is the level of a group's tank after the equaliser.
+// groupGauge is the level of a group's tank after the equaliser: when the rest that its settings ask for is over, or later, when
+// the equaliser has done its work. Where nothing was read then it is carried there.
 func (ts *tankState) groupGauge(t *Tank, d *draw, in bounds) gauge {
-	settle := t.Loads.GroupSettle.Seconds()
-	b := between(ts.levels.recent, d.end+settle-120, math.Min(in.hi, d.end+settle+180))
-	if len(b) == 0 {
-		b = between(ts.levels.recent, d.end+1, math.Min(in.hi, d.end+settle))
-		b = b[max(0, len(b)-3):]
-	}
+	b := between(ts.levels.recent, d.end+settleShort, math.Min(in.hi, d.end+evenLongest))
 	if len(b) == 0 {
 		return resting{at: d.end}.estimate(0)
 	}
-	g := gauge{level: stats.Median(values(b)), err: ts.noise.perSample() / math.Sqrt(float64(len(b))), samples: len(b)}
-	g.err = math.Hypot(g.err, ts.stillMoves(t, d, b)*settle/2)
+	e := ts.evening(d, b)
+	at := d.end + math.Max(t.Loads.GroupSettle.Seconds(), e.until(evenBbl/t.Table.PerInch(d.closing.level)))
+	d.evened = at
+	near := between(b, at-gaugeBefore, at+gaugeAfter)
+	if len(near) == 0 && b[len(b)-1].t < at {
+		near = b[max(0, len(b)-3):]
+	}
+	if len(near) == 0 {
+		near = b[:1]
+	}
+	v := make([]float64, len(near))
+	for i, s := range near {
+		v[i] = float64(s.v) + d.usualInflow*(at-s.t) + e.off(at-d.end) - e.off(s.t-d.end)
+	}
+	g := gauge{level: stats.Median(v), err: ts.noise.perSample() / math.Sqrt(float64(len(near))), samples: len(near)}
+	g.err = math.Hypot(g.err, (e.off(at-d.end)-e.off(near[len(near)-1].t-d.end))/2)
 	return g
 }
 
-// stillMoves is how fast, in/s, a group's tank moved when it was gauged, beyond what the well makes: 0 where it had lain at rest
-// some time since the pump, so that the equaliser had done its work.
-func (ts *tankState) stillMoves(t *Tank, d *draw, gauged []sample) (rate float64) {
-	r := ts.resting(t, *d)
-	r.at, r.samples = gauged[len(gauged)/2].t, between(ts.levels.recent, d.end+settleShort, gauged[len(gauged)-1].t)
-	ps, _ := r.pieces()
-	for _, p := range ps {
-		rate = math.Abs(p.slope - d.usualInflow)
-		if p.to-p.from >= restNear && rate <= pieceSlope+restSigmas*p.slant {
-			return 0
+// evening is how an equaliser lets a tank come to rest: after a draw the level strays so many inches from an even rise,
+// and e times less after every time.
+type evening struct{ first, time float64 }
+
+func (e evening) off(after float64) float64 { return e.first * math.Exp(-after/e.time) }
+
+// until are the seconds after which it strays by less.
+func (e evening) until(less float64) float64 {
+	return e.time * math.Log(math.Max(1, math.Abs(e.first)/less))
+}
+
+// evening is fitted to the samples after a draw for every time that an equaliser may take; where the best of them is chance
+// it is none.
+func (ts *tankState) evening(d *draw, b []sample) evening {
+	best, left := evening{time: evenQuick}, math.Inf(1)
+	sigma := math.Max(ts.noise.perSample(), neighbourScatter(b))
+	every := len(b)/evenMost + 1
+	for time := evenQuick; time <= evenSlow; time *= 1.25 {
+		var n, x, y, xx, xy, yy float64
+		for i := 0; i < len(b); i += every {
+			w, v := math.Exp(-(b[i].t-d.end)/time), float64(b[i].v-b[0].v)-d.usualInflow*(b[i].t-d.end)
+			n, x, y, xx, xy, yy = n+1, x+w, y+v, xx+w*w, xy+w*v, yy+v*v
+		}
+		xx, xy, yy = xx-x*x/n, xy-x*y/n, yy-y*y/n
+		if rest := yy - xy*xy/xx; xx > 0 && rest < left {
+			left, best = rest, evening{time: time}
+			chance := math.Hypot(math.Max(sigma, math.Sqrt(rest/n))/math.Sqrt(xx), math.Sqrt(d.inflow.variance*time))
+			if math.Abs(xy/xx) > evenSure*chance {
+				best.first = xy / xx
+			}
 		}
 	}
-	return rate
+	return best
 }
 
 // withoutDip follows the rest after a truck back to its end, as a level that strays from an

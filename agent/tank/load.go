@@ -62,7 +62,7 @@ func (s siteTanks) groupBbl(i int, d draw) float64 {
 			continue
 		}
 		a, ok1 := s.st.tanks[j].levels.about(d.start - 30)
-		b, ok2 := s.st.tanks[j].levels.about(d.end + own.Loads.GroupSettle.Seconds())
+		b, ok2 := s.st.tanks[j].levels.about(math.Max(d.end, d.evened))
 		if ok1 && ok2 {
 			va, _ := o.Table.Extrapolated(a)
 			vb, _ := o.Table.Extrapolated(b)

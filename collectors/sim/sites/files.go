@@ -78,7 +78,7 @@ func (s *Site) Config() string {
 	for i := range s.plan.tanks {
 		fmt.Fprintf(&y, "      - {name: t%d-level, unit: in}\n      - {name: t%d-temperature, unit: degF}\n", i+1, i+1)
 	}
-	y.WriteString("tanks:\n")
+	fmt.Fprintf(&y, "loads: {group_settle: %s}\ntanks:\n", GroupSettle)
 	for i, t := range s.plan.tanks {
 		fmt.Fprintf(&y, "  - id: %s\n    level: rec/t%d-level\n    top_temperature: rec/t%d-temperature\n", s.plan.tankID(i), i+1, i+1)
 		fmt.Fprintf(&y, "    height: %gft\n    diameter: %gft\n    sensor: %s\n    sales: truck\n    purchaser: Test Purchaser\n", t.height/12, t.diameter, t.gauge.class)
@@ -92,6 +92,9 @@ func (s *Site) Config() string {
 	}
 	return y.String()
 }
+
+// GroupSettle is what gauger.yaml says of the rest before a group's closing gauge: the truth has it as soon as the equaliser is quiet.
+const GroupSettle = time.Minute
 
 // Tank is what gauger.yaml says of a tank.
 type Tank struct {

@@ -42,7 +42,7 @@ func (v vessel) strapping() [][2]float64 {
 	}
 	for inches := 0.0; inches <= v.height; inches += 12 {
 		add(inches)
-		if v.deadwood > 0 && v.knee > inches && v.knee < min(inches+12, v.height) {
+		if v.deadwood > 0 && v.knee > inches+0.1 && v.knee < min(inches+12, v.height) {
 			add(v.knee)
 		}
 	}

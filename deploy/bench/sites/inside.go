@@ -17,7 +17,7 @@ func detector(s *sites.Site, every time.Duration) (tank.Site, error) {
 		if err != nil {
 			return tank.Site{}, err
 		}
-		tanks = append(tanks, tank.Tank{ID: t.ID, Sensor: t.Sensor, Group: t.Group, Height: tank.Length(t.Height), Table: table, Every: every})
+		tanks = append(tanks, tank.Tank{ID: t.ID, Sensor: t.Sensor, Group: t.Group, Height: tank.Length(t.Height), Table: table, Every: every, Loads: tank.Loads{TruckMax: tank.DefaultLoads().TruckMax, GroupSettle: sites.GroupSettle}})
 	}
 	return tank.NewSite(tanks)
 }
