@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"maps"
 	"net"
 	"os/user"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // a box without a zone database knows every zone
@@ -165,6 +167,7 @@ func (c *checker) checkListen() {
 			c.problemf(fmt.Sprintf("http.hosts[%d]", i), "%s is no name; write it without scheme and port, as in rtu-7.example.com (IP addresses need no entry)", quote(name))
 		}
 	}
+	c.checkTokens()
 	at := c.cfg.HTTP.Listen
 	if at == "" {
 		return
@@ -180,8 +183,32 @@ func (c *checker) checkListen() {
 	}
 	if !cloud.Loopback(host) {
 		c.warnf("http.listen", "everyone who reaches the box over the network can read the status page here; 127.0.0.1:%s is the box alone", port)
+		if len(c.cfg.HTTP.Tokens) > 0 {
+			c.warnf("http.tokens", "tokens cross the network in clear here, where whoever listens on it can take them; listen on 127.0.0.1:%s and come by `ssh -L`, or by a VPN", port)
+		}
 	}
 }
+
+// checkTokens checks who may do something on the page.
+func (c *checker) checkTokens() {
+	if c.given("http.tokens") && c.cfg.HTTP.Listen == "" {
+		c.strictf("http.tokens", "there is no page without http.listen; write it too, or leave the tokens away")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.cfg.HTTP.Tokens)) {
+		path := "http.tokens." + name
+		if !tokenName.MatchString(name) {
+			c.problemf("http.tokens", "%s is no name of a person; write letters, digits, dots and dashes, at most 32", quote(name))
+			continue
+		}
+		if !c.cfg.HTTP.Tokens[name].Given() {
+			c.problemf(path, "says not where the token is; write {credential: page-token}, {file: PATH} or {env: NAME}")
+		}
+		c.checkSecret(path, c.cfg.HTTP.Tokens[name])
+	}
+}
+
+// tokenName is how somebody is called who has a token: his name stands in the audit trail and in tickets.
+var tokenName = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]{0,31}$`)
 
 // checkControl checks the groups of the roles. One that this box has not is a warning: it may come with the next package.
 func (c *checker) checkControl() {

@@ -29,7 +29,7 @@ type Look struct {
 const unitSecrets = "/etc/gauger"
 
 // unitCredentials are those that the units hand over, each from the file of its name.
-var unitCredentials = []string{"primary-key", "secondary-key", "mqtt-password", "password-hash", "token", "api-key", "login-key", "gateway-key"}
+var unitCredentials = []string{"primary-key", "secondary-key", "mqtt-password", "password-hash", "token", "api-key", "login-key", "gateway-key", "page-token"}
 
 // unitCredential is the credential that the units hand over from a file; instance is the name of one of several sites on the box.
 func unitCredential(file, instance string) (name string, ok bool) {

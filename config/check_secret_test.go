@@ -199,6 +199,37 @@ func TestSecretsInTheFileItself(t *testing.T) {
 	}
 }
 
+// TestTokensOfThePage: each is named by reference and by a person's name; where nobody could show one, check says so and run goes on.
+func TestTokensOfThePage(t *testing.T) {
+	const listen = "http: {listen: 127.0.0.1:8480}"
+	with := func(http string) string { return strings.Replace(good(t), listen, "http: {"+http+"}", 1) }
+	for text, place := range map[string]string{
+		`listen: 127.0.0.1:8480, tokens: {ann: hunter2}`:                                "http.tokens.ann",
+		`listen: 127.0.0.1:8480, tokens: {ann: {file: a, env: B}}`:                      "http.tokens.ann",
+		`listen: 127.0.0.1:8480, tokens: {ann: {}}`:                                     "http.tokens.ann",
+		`listen: 127.0.0.1:8480, tokens: {ann: }`:                                       "http.tokens.ann",
+		`listen: 127.0.0.1:8480, tokens: {"an n": {env: B}}`:                            "http.tokens",
+		`listen: 127.0.0.1:8480, tokens: {"` + strings.Repeat("a", 33) + `": {env: B}}`: "http.tokens",
+	} {
+		_, err := Parse("f", []byte(with(text)), "testdata")
+		if ps, _ := errors.AsType[Problems](err); len(ps) != 1 || ps[0].Path != place || strings.Contains(ps.Error(), "hunter2") {
+			t.Errorf("%s: %v, want a problem at %s", text, err, place)
+		}
+	}
+	cfg := edited(t, listen, "http: {listen: 127.0.0.1:8480, tokens: {ann: {file: token}, Jürgen.K-2: {credential: page-token}}}")
+	if print := printed(t, cfg); len(cfg.Strict) > 0 || cfg.HTTP.Tokens["ann"].File != "testdata/token" || !strings.Contains(print, "testdata/token") {
+		t.Errorf("by reference: %v\n%s", cfg.Strict, print)
+	}
+	cfg = edited(t, listen, "http: {listen: 0.0.0.0:8480, tokens: {ann: {env: B}}}")
+	if said := told(cfg.Warnings, "http.tokens"); !strings.Contains(said, "in clear") {
+		t.Errorf("on the network: %q", said)
+	}
+	cfg = edited(t, listen, "http: {tokens: {ann: {env: B}}}")
+	if said := told(cfg.Strict, "http.tokens"); !strings.Contains(said, "http.listen") {
+		t.Errorf("without a page: %q", said)
+	}
+}
+
 // TestAddressesWithPasswords: none is quoted, and Modbus has none.
 func TestAddressesWithPasswords(t *testing.T) {
 	cfg := edited(t, "tcp://10.20.0.5:502", "tcp://admin:hunter2@10.20.0.5:502")

@@ -39,9 +39,11 @@ func (c *Config) resolveFiles(dir string) {
 	at(&s.CAFile)
 	at(&s.PrimaryKey.File)
 	at(&s.SecondaryKey.File)
-	for name, from := range s.SecretHeaders {
-		at(&from.File)
-		s.SecretHeaders[name] = from
+	for _, several := range []map[string]Secret{s.SecretHeaders, c.HTTP.Tokens} {
+		for name, from := range several {
+			at(&from.File)
+			several[name] = from
+		}
 	}
 	if l := s.Login; l != nil {
 		at(&l.PasswordHash.File)

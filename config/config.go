@@ -165,8 +165,9 @@ type Book struct {
 
 // HTTP is the local web server; off when Listen is empty.
 type HTTP struct {
-	Listen string   `yaml:"listen" doc:"address and port, as in 127.0.0.1:8480"`
-	Hosts  []string `yaml:"hosts" doc:"names under which browsers and other programs ask for the page, as in rtu-7.example.com. Default: IP addresses, localhost, the name in listen and the box's own are enough"`
+	Listen string            `yaml:"listen" doc:"address and port, as in 127.0.0.1:8480"`
+	Hosts  []string          `yaml:"hosts" doc:"names under which browsers and other programs ask for the page, as in rtu-7.example.com. Default: IP addresses, localhost, the name in listen and the box's own are enough"`
+	Tokens map[string]Secret `yaml:"tokens" doc:"who may hold, release and edit tickets, inhibit tanks, send again and write memos from the page, each under the name here, as in {ann: {credential: page-token}}; the secret has at least 16 characters. Default: the page only shows"`
 }
 
 // Share says who may read shared devices.

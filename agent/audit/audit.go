@@ -20,6 +20,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -46,6 +47,7 @@ type Entry struct {
 	UID     int       `json:"uid"`
 	Name    string    `json:"name"`
 	PID     int       `json:"pid"`
+	From    string    `json:"from,omitempty"` // the address from which the status page was asked; the uid is -1 then
 	Verb    string    `json:"verb"`
 	Record  string    `json:"record,omitempty"`  // what it was done to
 	Result  string    `json:"result"`            // Done, Failed or Denied
@@ -66,7 +68,11 @@ type Trail struct {
 	path string
 	mu   sync.Mutex
 	err  error
+	last []Entry // the newest, the oldest first; nil: nobody has asked for them
 }
+
+// mostNewest are kept in memory for whoever looks often.
+const mostNewest = 20
 
 // New is the trail in a folder. Nothing is made before the first entry.
 func New(folder string) *Trail { return &Trail{path: filepath.Join(folder, "audit.log")} }
@@ -75,7 +81,7 @@ func (t *Trail) older() string { return t.path + ".1" }
 
 // Add puts an entry on disk.
 func (t *Trail) Add(e Entry) error {
-	for _, text := range []*string{&e.Name, &e.Verb, &e.Record, &e.Reason, &e.Why} {
+	for _, text := range []*string{&e.Name, &e.From, &e.Verb, &e.Record, &e.Reason, &e.Why} {
 		*text = strings.ToValidUTF8((*text)[:min(len(*text), maxText)], "")
 	}
 	line, err := json.Marshal(e)
@@ -83,6 +89,9 @@ func (t *Trail) Add(e Entry) error {
 	defer t.mu.Unlock()
 	if err == nil {
 		err = t.append(append(line, '\n'))
+	}
+	if t.last != nil && err == nil {
+		t.last = append(t.last[max(0, len(t.last)-mostNewest+1):], e)
 	}
 	if err != nil {
 		err = fmt.Errorf("write the audit trail: %w", err)
@@ -130,10 +139,32 @@ func (t *Trail) append(line []byte) error {
 	return err
 }
 
+// Newest gives the last n entries, the newest first; none where they cannot be read, which Read tells. The files are read once, and
+// then only written.
+func (t *Trail) Newest(n int) []Entry {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil {
+		all, err := t.read(time.Time{})
+		if err != nil {
+			return nil
+		}
+		t.last = append([]Entry{}, all.Entries[max(0, len(all.Entries)-mostNewest):]...)
+	}
+	newest := slices.Clone(t.last[max(0, len(t.last)-n):])
+	slices.Reverse(newest)
+	return newest
+}
+
 // Read gives the entries of a time and later.
 func (t *Trail) Read(since time.Time) (Log, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	return t.read(since)
+}
+
+// read is Read with the lock held.
+func (t *Trail) read(since time.Time) (Log, error) {
 	all := Log{Entries: []Entry{}}
 	for _, path := range []string{t.older(), t.path} {
 		f, err := disk.OpenFile(path, os.O_RDONLY, 0)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,5 +133,26 @@ func TestATrailThatCannotBeWrittenSaysSo(t *testing.T) {
 	}
 	if err := a.Add(entry(1)); err != nil || a.Err() != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestTheNewestAreKeptAtHand: what was there before, and what has come since, as the files have it.
+func TestTheNewestAreKeptAtHand(t *testing.T) {
+	folder := t.TempDir()
+	a := New(folder)
+	for n := range 3 {
+		if err := a.Add(entry(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a = New(folder)
+	for n := range 40 {
+		got := a.Newest(2)
+		if want := []Entry{entry(2 + n), entry(1 + n)}; !slices.Equal(got, want) {
+			t.Fatalf("after %d more: %v, want %v", n, got, want)
+		}
+		if err := a.Add(entry(3 + n)); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

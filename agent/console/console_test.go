@@ -264,7 +264,7 @@ func get(t *testing.T, d *control.Server, path string) (int, string) {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, path, nil)
 	r.Host = "localhost:8480"
-	Page(d, front, "127.0.0.1:8480").ServeHTTP(w, r)
+	Page(d, front, false, "127.0.0.1:8480").ServeHTTP(w, r)
 	b, err := io.ReadAll(w.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ func FuzzPage(f *testing.F) {
 		"GET http://evil/ HTTP/1.1\r\nHost: evil", "POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 3\r\n\r\nabc", "GET //../%2e HTTP/1.1\r\nHost: 127.0.0.1"} {
 		f.Add([]byte(line + "\r\n\r\n"))
 	}
-	h := Page(newDesk(f), front, "127.0.0.1:8480")
+	h := Page(newDesk(f), front, false, "127.0.0.1:8480")
 	f.Fuzz(func(t *testing.T, raw []byte) { asked(t, h, raw) })
 }
 

@@ -13,7 +13,7 @@ func TestThePageIsShownUnderItsNamesOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := Page(newDesk(t), front, "gauge-box:8480", "rtu-7.example.com", "Scada.Example.COM.")
+	page := Page(newDesk(t), front, false, "gauge-box:8480", "rtu-7.example.com", "Scada.Example.COM.")
 	for host, want := range map[string]int{
 		"127.0.0.1:8480": 200, "10.20.0.5": 200, "[::1]:8480": 200, "[fd00::5]": 200, "localhost:8480": 200, "LOCALHOST": 200, "gauge-box:8480": 200,
 		"rtu-7.example.com": 200, "RTU-7.example.com.:80": 200, "scada.example.com": 200, own + ":8480": 200, own + ".local": 200, "": 200,
@@ -35,7 +35,7 @@ func TestThePageIsShownUnderItsNamesOnly(t *testing.T) {
 }
 
 func TestThePageTellsBrowsersWhatTheyMay(t *testing.T) {
-	page := Page(newDesk(t), front, "127.0.0.1:8480")
+	page := Page(newDesk(t), front, false, "127.0.0.1:8480")
 	ask := func(method, path string) *httptest.ResponseRecorder {
 		w, r := httptest.NewRecorder(), httptest.NewRequest(method, path, strings.NewReader("x"))
 		r.Host = "localhost"
@@ -44,7 +44,7 @@ func TestThePageTellsBrowsersWhatTheyMay(t *testing.T) {
 	}
 	for _, path := range []string{"/", "/metrics", "/healthz", "/nothing"} {
 		h := ask(http.MethodGet, path).Header()
-		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"} {
+		for name, want := range map[string]string{"Content-Security-Policy": "default-src 'none'", "X-Content-Type-Options": "nosniff", "X-Frame-Options": "DENY", "Referrer-Policy": "same-origin", "Cache-Control": "no-store"} {
 			if got := h.Get(name); !strings.HasPrefix(got, want) {
 				t.Errorf("%s: %s is %q, want %q", path, name, got, want)
 			}
@@ -67,5 +67,43 @@ func TestThePageTellsBrowsersWhatTheyMay(t *testing.T) {
 		if policy := ask(http.MethodGet, "/").Header().Get("Content-Security-Policy"); !strings.Contains(policy, "; "+kind+"-src 'self';") {
 			t.Errorf("the policy %s lets the page not have its own %s, or lets it have more", policy, kind)
 		}
+	}
+}
+
+// TestAFormComesFromThePageItself: where the page takes forms, only pages of its own may send them, short and soon.
+func TestAFormComesFromThePageItself(t *testing.T) {
+	taken := ""
+	page := Page(newDesk(t), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { taken = r.PostFormValue("name") }), true, "127.0.0.1:8480")
+	for _, x := range []struct {
+		header, value, host, body string
+		want                      int
+	}{
+		{"Origin", "http://10.20.0.5:8480", "10.20.0.5:8480", "name=ann", 200},
+		{"Sec-Fetch-Site", "same-origin", "localhost:8480", "name=ann", 200},
+		{"", "", "localhost:8480", "name=ann", 200}, // no browser
+		{"Origin", "http://evil.example", "10.20.0.5:8480", "name=ann", 403},
+		{"Origin", "http://10.20.0.5:8481", "10.20.0.5:8480", "name=ann", 403},
+		{"Origin", "null", "10.20.0.5:8480", "name=ann", 403},
+		{"Sec-Fetch-Site", "cross-site", "localhost:8480", "name=ann", 403},
+		{"Sec-Fetch-Site", "same-site", "localhost:8480", "name=ann", 403},
+		{"Origin", "http://evil.example", "evil.example", "name=ann", 421},
+		{"Sec-Fetch-Site", "same-origin", "localhost:8480", "name=ann&more=" + strings.Repeat("x", formBytes), 400},
+		{"Sec-Fetch-Site", "same-origin", "localhost:8480", "name=ann&more=%zz", 400},
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(x.body))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Host, taken = x.host, ""
+		if x.header != "" {
+			r.Header.Set(x.header, x.value)
+		}
+		page.ServeHTTP(w, r)
+		if w.Code != x.want || (taken == "ann") != (x.want == 200) {
+			t.Errorf("%s %s at %s, %d bytes: %d, want %d; taken %q", x.header, x.value, x.host, len(x.body), w.Code, x.want, taken)
+		}
+	}
+	w := httptest.NewRecorder()
+	page.ServeHTTP(w, httptest.NewRequest(http.MethodPut, "/login", nil))
+	if policy := w.Header().Get("Content-Security-Policy"); w.Code != http.StatusMethodNotAllowed || !strings.HasSuffix(policy, "form-action 'self'") {
+		t.Errorf("PUT: %d, the policy %s", w.Code, policy)
 	}
 }

@@ -82,6 +82,16 @@ func unreadBodiesStay(h http.Handler) http.Handler {
 // comingOn is the key of the connection that a request comes on.
 type comingOn struct{}
 
+// comes says that a request is still coming, until it is there: who has not said all that he asks gives way.
+func comes(r *http.Request) (there func()) {
+	c, ok := r.Context().Value(comingOn{}).(*doors.Conn)
+	if !ok {
+		return func() {}
+	}
+	c.Working(false)
+	return func() { c.Working(true) }
+}
+
 // seats are what there is little of behind the socket.
 type seats struct {
 	streams doors.Seats   // for what goes on for a while
@@ -99,10 +109,7 @@ var errStreams = errors.New("as many are watching and following as there may be 
 // than the agent has.
 func (s *seats) body(w http.ResponseWriter, r *http.Request) (body []byte, done func(), err error) {
 	done = func() {}
-	if c, ok := r.Context().Value(comingOn{}).(*doors.Conn); ok {
-		c.Working(false) // who has not said all that he asks gives way
-		defer c.Working(true)
-	}
+	defer comes(r)()
 	conn := http.NewResponseController(w)
 	read := func(b *bytes.Buffer, from io.Reader) error {
 		_ = conn.SetReadDeadline(time.Now().Add(headTime)) // a connection that takes none is closed, and says so when it is read

@@ -13,9 +13,9 @@ import (
 	"gauger/agent/control"
 )
 
-// Page is what http.listen serves: /metrics for Prometheus, and a page. It only shows; nothing can be changed through it. Few
-// metrics are written at a time, and while some go out over a slow line the next are written.
-func Page(server *control.Server, page http.Handler, listen string, hosts ...string) http.Handler {
+// Page is what http.listen serves: /metrics for Prometheus, and a page, which takes forms or only shows. Few metrics are written at
+// a time, and while some go out over a slow line the next are written.
+func Page(server *control.Server, page http.Handler, forms bool, listen string, hosts ...string) http.Handler {
 	mux, work := http.NewServeMux(), make(chan struct{}, pagesAtWork)
 	mux.Handle("/", page)
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func Page(server *control.Server, page http.Handler, listen string, hosts ...str
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(text) // a client that has gone away is nobody's loss
 	})
-	return guard(pageNames(listen, hosts), mux)
+	return guard(pageNames(listen, hosts), forms, mux)
 }
 
 // written waits for its turn and writes the metrics down; old: with the names that go with the next version. The HTTP status goes

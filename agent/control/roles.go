@@ -26,11 +26,15 @@ const (
 	Keys    Role = "keys"    // the subscription keys
 )
 
-// Caller is the local user who asks.
+// Caller is who asks: a local user, or somebody whom the status page knows by a token.
 type Caller struct {
 	UID, PID int
 	Name     string
+	From     string // the address from which the page is asked; empty: a local user
 }
+
+// PageUser is who has shown a token at the page. He is no user of the box.
+func PageUser(name, from string) Caller { return Caller{UID: -1, Name: name, From: from} }
 
 // caller is the key under which a request's context names who asks.
 type caller struct{}
@@ -44,7 +48,7 @@ func WithCaller(ctx context.Context, who Caller) context.Context {
 func CallerOf(ctx context.Context) Caller {
 	who, _ := ctx.Value(caller{}).(Caller)
 	if who.Name == "" {
-		who = Caller{-1, 0, "unknown"}
+		who = Caller{UID: -1, Name: "unknown"}
 	}
 	return who
 }
@@ -68,8 +72,14 @@ var groupsOf = func(uid int) (names []string, err error) {
 }
 
 // refusal says why somebody has not the role for a request; nil: he has. Root has all, and so has the agent's own user, whose the
-// store is.
+// store is. A token of the page is for operating, whatever groups there are, and never for keys.
 func (r Roles) refusal(who Caller, verb string, needs Role) error {
+	if who.From != "" {
+		if needs == Keys {
+			return fmt.Errorf("%s may not do %s: it needs the role %s (control.%s in the configuration), which nobody has on the page; use the commands on the box", who.Name, verb, needs, needs)
+		}
+		return nil
+	}
 	having := slices.Clone(r[needs])
 	if _, set := r[needs]; !set || who.UID == 0 || who.UID == os.Geteuid() {
 		return nil
@@ -101,17 +111,39 @@ func (d *Server) Allow(ctx context.Context, verb string, needs Role, args json.R
 	if err == nil {
 		return nil
 	}
-	if skipped, keep := d.denials.keeps(who.UID, time.Now()); keep {
-		record, why := aboutRequest(args, nil)
-		d.note(audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Record: record, Reason: why, Result: audit.Denied, Why: err.Error(), Skipped: skipped})
-	}
+	d.denied(who, verb, args, err)
 	return err
+}
+
+func (d *Server) denied(who Caller, verb string, args json.RawMessage, why error) {
+	if skipped, keep := d.denials.keeps(who.UID, time.Now()); keep {
+		e := who.entry(verb)
+		e.Record, e.Reason = aboutRequest(args, nil)
+		e.Result, e.Why, e.Skipped = audit.Denied, why.Error(), skipped
+		d.note(e)
+	}
+}
+
+// NoteLogin leaves an entry of who has come in at the page; why: he was not let.
+func (d *Server) NoteLogin(who Caller, why error) {
+	if why != nil {
+		d.denied(who, "page.login", nil, why)
+		return
+	}
+	e := who.entry("page.login")
+	e.Result = audit.Done
+	d.note(e)
+}
+
+// entry is one of what somebody does.
+func (who Caller) entry(verb string) audit.Entry {
+	return audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, From: who.From, Verb: verb}
 }
 
 // audited leaves an entry of something that was done, or was tried.
 func (d *Server) audited(ctx context.Context, verb string, args json.RawMessage, result any, err error) {
-	who := CallerOf(ctx)
-	e := audit.Entry{UID: who.UID, Name: who.Name, PID: who.PID, Verb: verb, Result: audit.Done}
+	e := CallerOf(ctx).entry(verb)
+	e.Result = audit.Done
 	e.Record, e.Reason = aboutRequest(args, result)
 	if err != nil {
 		e.Result, e.Why = audit.Failed, err.Error()

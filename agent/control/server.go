@@ -34,16 +34,17 @@ type Server struct {
 	Site         ledger.Site
 	Version      string
 	Began        time.Time
-	Daemon       bool                // the collectors run and the streams are drained
-	Flash        *flash.Meter        // nil: nobody measures
-	Link         *link.Link          // nil: nothing is held back
-	Collectors   []collectors.Named  // the collectors, for what they could not decode
-	Lines        func() []LineStatus // of the collectors that poll; nil: there are none
-	NoOutbox     func() error        // why there is no outbox; nil: there is one. Box and Client are nil then
-	ConfigDoubts []string            // what is wrong with the configuration that is at work
-	ConfigOnDisk func() string       // says that the file is another one than the one at work; nil: nobody looks
-	Roles        Roles               // who may ask for what
-	Trail        *audit.Trail        // of who has done what; nil: none is kept
+	Daemon       bool                      // the collectors run and the streams are drained
+	Flash        *flash.Meter              // nil: nobody measures
+	Link         *link.Link                // nil: nothing is held back
+	Figures      func() map[string]float64 // of the box, by the words of host devices; nil: nobody looks
+	Collectors   []collectors.Named        // the collectors, for what they could not decode
+	Lines        func() []LineStatus       // of the collectors that poll; nil: there are none
+	NoOutbox     func() error              // why there is no outbox; nil: there is one. Box and Client are nil then
+	ConfigDoubts []string                  // what is wrong with the configuration that is at work
+	ConfigOnDisk func() string             // says that the file is another one than the one at work; nil: nobody looks
+	Roles        Roles                     // who may ask for what
+	Trail        *audit.Trail              // of who has done what; nil: none is kept
 	Audited      func(e audit.Entry, unkept error)
 	requests     map[string]verb
 	live         map[string]liveVerb
@@ -197,6 +198,11 @@ type (
 		Address string          `json:"address,omitempty"`
 		Body    json.RawMessage `json:"body"`
 	}
+	// MemoArgs is a memo, and the service's id of the device that it is for.
+	MemoArgs struct {
+		Device string `json:"device"`
+		Text   string `json:"text"`
+	}
 	// QueuedRecord says where it stands.
 	QueuedRecord struct {
 		Stream  string `json:"stream"`
@@ -233,6 +239,7 @@ func (d *Server) Open() *Server {
 	d.live["readings"] = liveVerb{Look, LiveStreamOf(d.readings)}
 	maps.Copy(d.requests, map[string]verb{
 		"queue":           {Operate, RequestOf(d.queue)},
+		"memos.add":       {Operate, RequestOf(d.addMemo)},
 		"clock.trust":     {Operate, RequestOf(d.trustClock)},
 		"audit":           {Look, RequestOf(d.auditLog)},
 		"outbox.list":     {Look, RequestOf(d.listRecords)},
@@ -292,6 +299,14 @@ func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
 		return nil
 	})
 	return out, err
+}
+
+func (d *Server) addMemo(ctx context.Context, m MemoArgs) (QueuedRecord, error) {
+	body, err := d.Site.Wire.EncodeMemo(cloud.Memo{Text: m.Text})
+	if err != nil {
+		return QueuedRecord{}, err
+	}
+	return d.queue(ctx, QueueArgs{ledger.Memos, m.Device, body})
 }
 
 // states are the places of a record, by the words that people use.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/audit"
 	"gauger/agent/cloud/keys"
 	"gauger/agent/ledger"
 	"gauger/outbox"
@@ -111,16 +112,27 @@ func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
 // Overview is all that a page about the site shows.
 type Overview struct {
 	Status
-	Faces   []ledger.TankFace `json:"tank_faces"`
-	Recent  []TicketRow       `json:"recent_tickets"` // the newest first
-	KeyList []keys.Status     `json:"keys"`
+	Faces   []ledger.TankFace  `json:"tank_faces"`
+	Recent  []TicketRow        `json:"recent_tickets"` // the newest first
+	KeyList []keys.Status      `json:"keys"`
+	Box     map[string]float64 `json:"box"`     // the box's own figures, by the words of host devices; those that it does not tell are absent
+	Changes []audit.Entry      `json:"changes"` // the newest of the audit trail first
 }
 
-// recentTickets that an overview has.
-const recentTickets = 50
+// recentTickets that an overview has, and what is left of the production day of the last of them; recentChanges of the audit trail.
+const (
+	recentTickets = 50
+	recentChanges = 8
+)
 
 // Overview looks at everything once.
 func (d *Server) Overview() (o Overview, err error) {
+	if d.Figures != nil {
+		o.Box = d.Figures()
+	}
+	if d.Trail != nil {
+		o.Changes = d.Trail.Newest(recentChanges)
+	}
 	if d.NoOutbox != nil {
 		o.Status = d.statusWithoutOutbox(time.Now())
 		o.Faces = d.Ledger.Faces(nil, o.Now)
@@ -131,7 +143,10 @@ func (d *Server) Overview() (o Overview, err error) {
 		return o, err
 	}
 	o.Faces, o.KeyList = d.Ledger.Faces(tickets, o.Now), d.Client.Keys().Status()
-	for _, b := range slices.Backward(tickets[max(0, len(tickets)-recentTickets):]) {
+	for _, b := range slices.Backward(tickets) {
+		if n := len(o.Recent); n >= recentTickets && o.Recent[n-1].Day != b.Day {
+			break // the barrels of a day are those of all its tickets
+		}
 		row, err := d.ticketRow(b)
 		if err != nil {
 			return o, err

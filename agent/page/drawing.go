@@ -17,6 +17,7 @@ const (
 	trendHigh  = 60.0
 	trendGap   = time.Hour // between two levels, over which no line is drawn
 	trendShown = 24 * time.Hour
+	trendLeast = 20 * time.Minute // a line of less than this is a dot
 )
 
 // drawn is a tank as its picture shows it.
@@ -33,7 +34,7 @@ func draw(in *float64, height float64, levels []tank.Moment, now time.Time) (d d
 		d.OilY, d.OilHigh = fmt.Sprintf("%.1f", shellTop+shellHigh-high), fmt.Sprintf("%.1f", high)
 	}
 	var b strings.Builder
-	var last time.Time
+	var first, last time.Time
 	x := -1.0
 	for _, m := range levels {
 		back := now.Sub(m.At)
@@ -45,12 +46,17 @@ func draw(in *float64, height float64, levels []tank.Moment, now time.Time) (d d
 			continue // finer than a pixel
 		}
 		verb := "L"
+		if first.IsZero() {
+			first = m.At
+		}
 		if last.IsZero() || m.At.Sub(last) > trendGap {
 			verb = "M"
 		}
 		fmt.Fprintf(&b, "%s%.1f %.1f", verb, to, trendHigh*(1-share(m.In)))
 		last, x = m.At, to
 	}
-	d.Line = b.String()
+	if last.Sub(first) >= trendLeast {
+		d.Line = b.String()
+	}
 	return d
 }

@@ -1,8 +1,9 @@
 // Package page is the site on a web page, for a phone in the sun and a laptop on a tailgate: the answer first, then what is wrong,
-// the tanks, the tickets, the devices and the outbox. It only shows; nothing can be changed through it.
+// the tanks, the tickets, the devices and the outbox. It only shows, unless somebody has a token.
 //
 // page.go: the addresses, and the page as it was last made. view.go: what the template is given; words.go: figures, times and ages;
-// drawing.go: shell and trend; ticket.go: one ticket with its picture; api.go: the same as JSON, and whether the site is well.
+// drawing.go: shell and trend; ticket.go: one ticket with its picture; api.go: the same as JSON, and whether the site is well;
+// box.go: the box, its lines, who changed what; people.go: who has shown a token; acts.go: what they can do, form by form.
 //
 // # Decisions
 //
@@ -10,6 +11,10 @@
 // html/template, and reads without a script; the script asks for the main part again and puts in what has changed, so that
 // there is one way from a figure to its words. It is made once in two seconds however many look, and not at all while nobody does.
 // Style and script are files of their own and no attribute holds style, as a strict content policy wants it.
+//
+// An act is a link, a form, a page that says what it will do, and a yes: plain forms, each good once, so that a second click does
+// nothing twice. It is a request of control's table, as a command's is. What is shown is the same for everybody: the links lead
+// those to the door who have not shown a token. Visits are in memory, few, and end after hours and with the program.
 package page
 
 import (
@@ -27,7 +32,7 @@ import (
 	"gauger/agent/control"
 )
 
-//go:embed page.html ticket.html style.css script.js icon.svg
+//go:embed page.html ticket.html form.html style.css script.js icon.svg
 var files embed.FS
 
 const (
@@ -38,6 +43,7 @@ const (
 // site is a site on its page.
 type site struct {
 	server    *control.Server
+	people    *people                   // nil: the page only shows
 	templates func() *template.Template // read when the first page is asked for: most sites are looked at seldom
 
 	turn    chan struct{}             // whoever holds it asks the site
@@ -52,9 +58,9 @@ type made struct {
 	main []byte
 }
 
-// New is the handler of the page and of /api/v1, /healthz and /readyz.
-func New(server *control.Server) http.Handler {
-	s := &site{server: server, turn: make(chan struct{}, 1), templates: sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "*.html")) })}
+// New is the handler of the page and of /api/v1, /healthz and /readyz. Who has one of the tokens, by name, may do something there.
+func New(server *control.Server, tokens map[string]string) http.Handler {
+	s := &site{server: server, people: newPeople(server.Site.ID, tokens), turn: make(chan struct{}, 1), templates: sync.OnceValue(func() *template.Template { return template.Must(template.ParseFS(files, "*.html")) })}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", s.page)
 	mux.HandleFunc("GET /main", s.main)
@@ -67,6 +73,9 @@ func New(server *control.Server) http.Handler {
 		})
 	}
 	s.serveData(mux)
+	if s.people != nil {
+		s.people.serve(s, mux)
+	}
 	return mux
 }
 
@@ -117,22 +126,16 @@ func (s *site) look(ctx context.Context) (made, error) {
 		return made{}, err
 	}
 	var b bytes.Buffer
-	if err := s.templates().ExecuteTemplate(&b, "main", newView(o, s.server.Site)); err != nil {
+	if err := s.templates().ExecuteTemplate(&b, "main", newView(o, s.server.Site, s.people != nil)); err != nil {
 		return made{}, fmt.Errorf("make the page: %w", err)
 	}
 	s.made = made{time.Now(), o, b.Bytes()}
 	return s.made, nil
 }
 
-// frame is what stands round the main part.
-type frame struct {
-	Site, ID, Version, Title, Now string
-	Main                          template.HTML // made by a template of ours
-}
-
 // clock is the time of a page.
 func (s *site) clock(m made) string {
-	return m.of.Now.In(words{zone: s.server.Site.Zone}.in()).Format("15:04:05")
+	return m.of.Now.In(words{zone: s.server.Site.Zone}.in()).Format("15:04:05 MST")
 }
 
 func (s *site) page(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +144,7 @@ func (s *site) page(w http.ResponseWriter, r *http.Request) {
 		fail(w, err)
 		return
 	}
-	s.write(w, "page.html", frame{m.of.Site, m.of.ID, m.of.Version, m.of.Site, s.clock(m), template.HTML(m.main)})
+	s.write(w, http.StatusOK, "page.html", frame{s.visitor(r), m.of.Site, m.of.ID, m.of.Version, m.of.Site, s.clock(m), template.HTML(m.main)})
 }
 
 // main is the part that changes; Gauger-Time says of when it is.
@@ -158,7 +161,7 @@ func (s *site) main(w http.ResponseWriter, r *http.Request) {
 }
 
 // write fills a template.
-func (s *site) write(w http.ResponseWriter, name string, data any) {
+func (s *site) write(w http.ResponseWriter, status int, name string, data any) {
 	var b bytes.Buffer
 	if err := s.templates().ExecuteTemplate(&b, name, data); err != nil {
 		http.Error(w, "make the page: "+err.Error(), http.StatusInternalServerError)
@@ -166,5 +169,6 @@ func (s *site) write(w http.ResponseWriter, name string, data any) {
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(b.Bytes())
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // a client that has gone away is nobody's loss
 }

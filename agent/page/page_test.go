@@ -49,7 +49,7 @@ func newRig(t *testing.T, change func(*ledger.Site)) *rig {
 		t.Fatal(err)
 	}
 	r := &rig{Bench: b, server: (&control.Server{Ledger: b.Ledger, Box: b.Box, Client: client, Clock: b.Clock, Site: b.Site, Version: "1.2", Began: time.Now(), Daemon: true}).Open()}
-	r.page = New(r.server)
+	r.page = New(r.server, nil)
 	return r
 }
 
@@ -269,7 +269,7 @@ func TestHealthFailsWhereARestartHelps(t *testing.T) {
 // TestEveryFileIsServed: what is embedded is used.
 func TestEveryFileIsServed(t *testing.T) {
 	all, err := fs.Glob(files, "*")
-	if err != nil || len(all) != 5 {
+	if err != nil || len(all) != 6 {
 		t.Errorf("embedded are %q, %v", all, err)
 	}
 }

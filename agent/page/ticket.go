@@ -19,8 +19,10 @@ import (
 type ticketPage struct {
 	Title, Site, Name, Tank, Barrels, State, Sent string
 	Mood                                          string
-	Picture                                       bool
+	Retry                                         string // its record, where it was refused
+	Picture, Held                                 bool
 	Facts                                         []factView
+	visitor
 }
 
 // found asks for a ticket, and answers where there is none.
@@ -48,12 +50,16 @@ func (s *site) ticket(w http.ResponseWriter, r *http.Request) {
 	p := ticketPage{
 		Title: row.Name(), Site: s.server.Site.Name, Name: row.Name(), Tank: row.Tank, Barrels: figure(row.Barrels(), 1), State: row.State,
 		Sent: row.SentBody(), Mood: control.Unknown, Picture: row.Load != nil && row.Load.Trend != nil,
+		Held: row.State == "held", visitor: s.visitor(r),
+	}
+	if row.State == "refused" {
+		p.Retry = fmt.Sprintf("%s/%d", ledger.Tickets, row.Seq)
 	}
 	if m, known := ticketMoods[row.State]; known {
 		p.Mood = m
 	}
 	p.facts(&row, at, s.server.Site.HoldDoubtful)
-	s.write(w, "ticket.html", p)
+	s.write(w, http.StatusOK, "ticket.html", p)
 }
 
 // facts are a ticket's evidence, in the order of a paper run ticket.
@@ -66,7 +72,8 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	at := func(t time.Time) string { return t.In(w.in()).Format("2006-01-02 15:04:05 MST") }
 	add("Stands", "%s", r.StateText(doubtfulWait, at))
 	if r.Status != 0 {
-		add("Answered", "status %d, %s, %s", r.Status, at(r.Answered), r.Corr)
+		add("Answered", "status %d, %s", r.Status, at(r.Answered))
+		add("Correlation", "%s", r.Corr)
 	}
 	add("Unclear", "%s", r.Unclear.Text(at))
 	about := ""
@@ -89,8 +96,12 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 		add("Closing gauge", "%s (%.2f in)", tank.Length(r.Gauged[1]).Gauge(), r.Gauged[1])
 	}
 	if v := r.Volumes; v != nil {
-		add("Gross at 60 °F", "%s bbl", figure(v.GrossBbl, 2))
-		add("Net at 60 °F", "%s bbl", figure(v.NetBbl, 2))
+		if v.GrossBbl != nil {
+			add("Gross at 60 °F", "%.2f bbl", *v.GrossBbl)
+		}
+		if v.NetBbl != nil {
+			add("Net at 60 °F", "%.2f bbl", *v.NetBbl)
+		}
 		add("Not known", "%s", strings.Join(v.Missing, ", "))
 	}
 	for _, e := range r.Edits {

@@ -27,7 +27,10 @@ type view struct {
 	Lines    []lineView
 	Streams  []streamView
 	Waits    []string
+	Retries  []string // streams of which something was refused
 	Facts    []factView
+	Changes  []changeView
+	Forms    bool // somebody has a token
 }
 
 type (
@@ -38,6 +41,8 @@ type (
 		Drawn                                                 drawn
 		Full, Ready                                           string
 		LastName, LastText                                    string
+		Now                                                   string // in a word, where something goes on
+		Inhibited                                             bool
 	}
 	dayView struct {
 		Day, Total string
@@ -57,6 +62,11 @@ type (
 		At                              stamp
 	}
 	lineView   struct{ Line, Load, Answer, Errors, Reconnects string }
+	changeView struct {
+		At           stamp
+		Who, Did, On string
+		Result, Why  string
+	}
 	streamView struct{ Name, Waiting, Delivered, Refused, Gone string }
 	factView   struct{ What, Text string }
 )
@@ -64,10 +74,10 @@ type (
 // shownProblems stand open; the others are folded.
 const shownProblems = 3
 
-// newView turns an overview into words.
-func newView(o control.Overview, site ledger.Site) view {
+// newView turns an overview into words; forms: somebody has a token.
+func newView(o control.Overview, site ledger.Site, forms bool) view {
 	w := words{o.Now, site.Zone}
-	v := view{Shut: o.Shut != "", Hints: o.Hints}
+	v := view{Shut: o.Shut != "", Hints: o.Hints, Forms: forms && o.Shut == ""}
 	v.answers(o)
 	for i, p := range o.Found {
 		x := problemView{p.Text, p.Do}
@@ -85,7 +95,9 @@ func newView(o control.Overview, site ledger.Site) view {
 		v.outbox(o)
 	}
 	v.devices(o, w)
+	v.lines(o, w)
 	v.facts(o, w)
+	v.changes(o, w)
 	return v
 }
 
@@ -95,7 +107,7 @@ func (v *view) answers(o control.Overview) {
 	for _, a := range o.Answers {
 		v.Answers = append(v.Answers, answerView{a.State, capital(a.About), capital(a.Text)})
 		if a.State == control.Unknown && v.Mood == control.Well {
-			v.Mood, v.Headline = control.Unknown, "Nothing is known to be wrong"
+			v.Mood, v.Headline = control.Unknown, "No trouble is known"
 		}
 		if a.State == control.Bad {
 			v.Mood, v.Headline = control.Bad, "Something needs you"
@@ -116,7 +128,7 @@ func capital(text string) string {
 
 // tank is a tank in words.
 func (w words) tank(f ledger.TankFace) tankView {
-	t := tankView{ID: f.ID, Quality: f.Quality, Drawn: draw(f.Level, f.Height, f.Levels, w.now), Doing: w.doing(f)}
+	t := tankView{ID: f.ID, Quality: f.Quality, Inhibited: f.Inhibited != nil, Drawn: draw(f.Level, f.Height, f.Levels, w.now), Doing: w.doing(f)}
 	if f.Level != nil {
 		t.Gauge, t.Inches, t.Barrels, t.Room = f.Gauge, figure(f.Level, 2), figure(f.Barrels, 1), figure(f.Room, 0)
 		if w.now.Sub(f.At) > 5*time.Minute {
@@ -127,6 +139,14 @@ func (w words) tank(f ledger.TankFace) tankView {
 	}
 	if f.Error != "" {
 		t.Old = strings.Trim(f.Error+"; "+t.Old, "; ")
+	}
+	switch {
+	case t.Inhibited:
+		t.Now = "work on it"
+	case f.Phase == "drawing" && len(f.Going) > 0:
+		t.Now = "loading"
+	case f.Phase == "confirming":
+		t.Now = "settling"
 	}
 	t.Full = w.expected(f.Full)
 	t.Ready = w.expected(f.Ready)
@@ -188,7 +208,10 @@ func (w words) doing(f ledger.TankFace) string {
 }
 
 // ticketMoods are how the states of a ticket look.
-var ticketMoods = map[string]string{"delivered": control.Well, "left": control.Well, "refused": control.Bad}
+var ticketMoods = map[string]string{"delivered": control.Well, "left": control.Well, "refused": control.Bad, "held": notYet, "waiting": notYet}
+
+// notYet is the look of what is on its way, beside those of answers.
+const notYet = "open"
 
 // tickets are the newest, by production day.
 func (v *view) tickets(o control.Overview, w words) {
@@ -258,20 +281,6 @@ func (v *view) devices(o control.Overview, w words) {
 		}
 		v.Devices = append(v.Devices, d)
 	}
-	for _, l := range o.Lines {
-		var newest time.Time
-		for _, r := range l.Rounds {
-			if r.At.After(newest) {
-				newest = r.At
-			}
-		}
-		x := lineView{Line: l.Line, Load: fmt.Sprintf("%.0f %%", 100*l.Load), Answer: w.age(newest),
-			Errors: fmt.Sprint(l.Timeouts + l.Exceptions + l.BadFrames), Reconnects: fmt.Sprint(l.Reconnects)}
-		if newest.IsZero() {
-			x.Answer = "none yet"
-		}
-		v.Lines = append(v.Lines, x)
-	}
 }
 
 // outbox is each stream's ledger, and what holds up what waits in it.
@@ -283,6 +292,9 @@ func (v *view) outbox(o control.Overview) {
 			shown = "unreadable messages"
 		}
 		v.Streams = append(v.Streams, streamView{shown, fmt.Sprint(c.Waiting), fmt.Sprint(c.Delivered), fmt.Sprint(c.Dead), gone(c)})
+		if c.Dead != 0 && name != ledger.Refused {
+			v.Retries = append(v.Retries, name)
+		}
 		if why := o.Drains[name].Why; why != "" {
 			v.Waits = append(v.Waits, capital(name)+" wait: "+why+".")
 		}
@@ -304,45 +316,4 @@ func gone(c control.Tally) string {
 		return "0"
 	}
 	return strings.Join(all, ", ")
-}
-
-// facts are keys, link and recorder, a line each.
-func (v *view) facts(o control.Overview, w words) {
-	add := func(what, format string, args ...any) {
-		v.Facts = append(v.Facts, factView{what, fmt.Sprintf(format, args...)})
-	}
-	for _, k := range o.KeyList {
-		text := map[string]string{"proven": "works", "refused": "REFUSED by the service"}[k.State]
-		if text == "" {
-			text = "not used yet"
-		}
-		if !k.Expires.IsZero() {
-			text += ", ends " + w.age(k.Expires)
-		}
-		add("Key, "+k.Slot, "%s", text)
-	}
-	if l := o.Link; l != nil {
-		text := megabytes(l.Bytes) + " on " + l.Date
-		if l.MaxBytes > 0 {
-			text += " of " + megabytes(l.MaxBytes) + ", " + megabytes(l.Left) + " left"
-		}
-		add("Link", "%s", text)
-	}
-	if r := o.Recorder; r != nil {
-		text := fmt.Sprintf("%.1f of %.1f MiB", float64(r.Bytes)/(1<<20), float64(r.MaxBytes)/(1<<20))
-		if !r.Oldest.IsZero() {
-			text += ", readings of " + span(w.now.Sub(r.Oldest))
-		}
-		add("Recorder", "%s", text)
-	}
-	for _, u := range o.Unused {
-		add("Not used", "%s: %s without a time of the device, the last %s", u.Point, ledger.Plural(int(u.Count), "reading"), w.age(u.Last))
-	}
-	for _, u := range o.Spared {
-		add("Not stored", "%s: %v", u.Device, u)
-	}
-	if o.Flash != nil {
-		add("Written to disk", "%v", *o.Flash)
-	}
-	add("Running", "since %s (%s)", w.clock(o.Began), w.age(o.Began))
 }

@@ -95,5 +95,13 @@ func brief(value json.RawMessage) string {
 	return string(value)
 }
 
+// mebibytes of memory or disk, in GiB where there are many.
+func mebibytes(n float64) string {
+	if n >= 10<<10 {
+		return fmt.Sprintf("%.1f GiB", n/1024)
+	}
+	return fmt.Sprintf("%.0f MiB", n)
+}
+
 // megabytes of 1,000,000 bytes, as a data plan counts.
 func megabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) + " MB" }

@@ -76,8 +76,11 @@ func printAudit(w io.Writer, all audit.Log, zone *time.Location) error {
 		say("nothing was changed through gauger in that time\n")
 	}
 	for _, e := range all.Entries {
-		say("%s  %-6s  %-15s  %-14s %s\n", e.At.In(zone).Format("2006-01-02 15:04:05"), e.Result, e.Verb,
-			oneLine(fmt.Sprintf("%s (%d)", e.Name, e.UID)), oneLine(orDash(e.Record)))
+		who := fmt.Sprintf("%s (%d)", e.Name, e.UID)
+		if e.From != "" {
+			who = fmt.Sprintf("%s (page, %s)", e.Name, e.From)
+		}
+		say("%s  %-6s  %-15s  %-14s %s\n", e.At.In(zone).Format("2006-01-02 15:04:05"), e.Result, e.Verb, oneLine(who), oneLine(orDash(e.Record)))
 		if e.Reason != "" {
 			say("%s", wrapped("    ", "why: "+oneLine(e.Reason)))
 		}

@@ -50,7 +50,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/ledger":            {may: "collectors outbox agent/clock agent/filling agent/flash agent/recorder agent/tank agent/tankbook agent/cloud agent/eventrules", tests: "collectors/sim", why: "turns readings into records; of the service it knows the bodies only"},
 	"agent/ledger/ledgertest": {may: "collectors outbox agent/clock agent/flash agent/ledger agent/tank agent/cloud", why: "a ledger on a real outbox, for the tests of the rooms above it"},
 	"agent/clock":             {why: "judges the wall clock; it is given every instant"},
-	"agent/page":              {may: "agent/control agent/filling agent/ledger agent/plot agent/tank", tests: "agent/cloud agent/cloud/keys agent/flash agent/ledger/ledgertest collectors", why: "the site on a web page, in words and drawings; what is so, control says"},
+	"agent/page":              {may: "agent/control agent/filling agent/ledger agent/plot agent/tank collectors/doors", tests: "agent/audit agent/cloud agent/cloud/keys agent/flash agent/ledger/ledgertest collectors outbox", why: "the site on a web page, in words and drawings; what is so, control says"},
 	"agent/console":           {may: "agent/control collectors collectors/doors", tests: "agent/clock agent/cloud agent/cloud/keys agent/flash agent/ledger agent/link agent/tank outbox", why: "shows what control answers"},
 
 	"agent/tankbook":      {may: "agent/tank agent/tank/codec agent/tank/stats", tests: "agent/tank/tanktest", why: "the tanks' production days, from what the detector made of them; as pure as it"},

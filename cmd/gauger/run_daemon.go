@@ -3,9 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +26,7 @@ import (
 	"gauger/agent/page"
 	"gauger/agent/recorder"
 	"gauger/collectors"
+	"gauger/collectors/host"
 	"gauger/collectors/modbus/line"
 	"gauger/collectors/sim"
 	"gauger/config"
@@ -83,7 +86,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	d.server = (&control.Server{
 		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
 		Link: pace, Collectors: gather, Flash: flash.NewMeter(flash.Card{Bytes: int64(cfg.Flash.Size), Cycles: cfg.Flash.Cycles}),
-		Roles: rolesOf(cfg.Control), Trail: audit.New(cfg.Store.Path), Audited: logAudit(log),
+		Figures: func() map[string]float64 { return host.Figures(cfg.Store.Path) }, Roles: rolesOf(cfg.Control), Trail: audit.New(cfg.Store.Path), Audited: logAudit(log),
 	}).Open()
 	client.Keys().Renewed = func(slot string) { d.server.NoteOwn("keys.renew", slot) }
 	d.agent = &agent.Agent{
@@ -111,11 +114,10 @@ func logAudit(log zerolog.Logger) func(audit.Entry, error) {
 			level = zerolog.WarnLevel
 		}
 		l := log.WithLevel(level).Int("uid", e.UID).Str("user", e.Name).Int("pid", e.PID).Str("verb", e.Verb).Str("record", e.Record).Str("result", e.Result)
-		if e.Reason != "" {
-			l = l.Str("reason", e.Reason)
-		}
-		if e.Why != "" {
-			l = l.Str("why", e.Why)
+		for name, text := range map[string]string{"from": e.From, "reason": e.Reason, "why": e.Why} {
+			if text != "" {
+				l = l.Str(name, text)
+			}
 		}
 		if unkept != nil {
 			l = l.AnErr("unkept", unkept)
@@ -178,6 +180,8 @@ func (d *daemon) tellStatus(ctx context.Context) error {
 // listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when
 // it is not there. One that cannot be opened is told, and stops nothing.
 func listen(server *control.Server, socket string, at config.HTTP, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
+	tokens, doubts := pageTokens(at)
+	server.ConfigDoubts = append(server.ConfigDoubts, doubts...)
 	open := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
 			log.Warn().Err(err).Msg(without)
@@ -189,8 +193,25 @@ func listen(server *control.Server, socket string, at config.HTTP, log zerolog.L
 	open(l, err, console.Control(server), "commands cannot reach this gauger")
 	if at.Listen != "" {
 		l, err := net.Listen("tcp", at.Listen)
-		open(l, err, console.Page(server, page.New(server), at.Listen, at.Hosts...), "there is no status page: choose another http.listen")
+		open(l, err, console.Page(server, page.New(server, tokens), len(tokens) > 0, at.Listen, at.Hosts...), "there is no status page: choose another http.listen")
 	}
+}
+
+// pageTokens are those of people who may do something on the page, by name, and what is wrong with the others.
+func pageTokens(at config.HTTP) (tokens map[string]string, doubts []string) {
+	tokens = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(at.Tokens)) {
+		token, err := at.Tokens[name].Read()
+		if err == nil {
+			err = page.CheckToken(token)
+		}
+		if err != nil {
+			doubts = append(doubts, fmt.Sprintf("http.tokens.%s: nobody can come in with it: %v; then restart gauger", name, err))
+			continue
+		}
+		tokens[name] = token
+	}
+	return tokens, doubts
 }
 
 // close ends what assemble began.

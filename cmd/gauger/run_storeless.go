@@ -19,6 +19,7 @@ import (
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/collectors"
+	"gauger/collectors/host"
 	"gauger/collectors/modbus/line"
 	"gauger/config"
 	"gauger/outbox"
@@ -135,7 +136,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	server := (&control.Server{
 		Ledger: siteLedger, Clock: clock, Site: site, Version: version, Began: s.began, Daemon: true, Collectors: gather,
 		Lines: func() []control.LineStatus { return lineStatuses(lines) }, NoOutbox: func() error { return *s.reason.Load() }, ConfigDoubts: s.doubts,
-		Roles: rolesOf(s.cfg.Control), Trail: audit.New(s.cfg.Store.Path), Audited: logAudit(s.log),
+		Figures: func() map[string]float64 { return host.Figures(s.cfg.Store.Path) }, Roles: rolesOf(s.cfg.Control), Trail: audit.New(s.cfg.Store.Path), Audited: logAudit(s.log),
 	}).OpenWithoutOutbox()
 	offerModbus(server, lines)
 	listen(server, s.socket, s.cfg.HTTP, s.log, func(l net.Listener, h http.Handler, without string) {

@@ -3,6 +3,7 @@ package doors
 import (
 	"errors"
 	"io"
+	"fmt"
 	"net"
 	"slices"
 	"testing"
@@ -243,5 +244,21 @@ func TestAPeerIsItsAddress(t *testing.T) {
 	}
 	if got := PeerAddress(&net.UnixAddr{Name: "x"}); got != "" {
 		t.Errorf("a socket's peer is %q", got)
+	}
+}
+
+// TestAFloodOfAddressesIsNotRememberedWhole: a meter forgets somebody before it knows too many.
+func TestAFloodOfAddressesIsNotRememberedWhole(t *testing.T) {
+	m := NewMeter(Rate{Every: time.Hour, Burst: 1})
+	for i := range 3 * mostRemembered {
+		if wait := m.Take(fmt.Sprint(i)); wait != 0 {
+			t.Fatalf("address %d waits for %s", i, wait)
+		}
+	}
+	if len(m.full) > mostRemembered {
+		t.Errorf("%d are remembered", len(m.full))
+	}
+	if last := fmt.Sprint(3*mostRemembered - 1); m.Take(last) == 0 {
+		t.Error("the newest is forgotten")
 	}
 }

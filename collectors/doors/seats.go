@@ -63,8 +63,11 @@ type Meter struct {
 // NewMeter keeps to a rate.
 func NewMeter(rate Rate) *Meter { return &Meter{rate: rate, full: map[string]time.Time{}} }
 
-// remembered is how many peers a meter knows before it looks for those that it may forget.
-const remembered = 64
+// remembered is how many peers a meter knows before it looks for those that it may forget, and mostRemembered how many at most.
+const (
+	remembered     = 64
+	mostRemembered = 1024
+)
 
 // Take counts one, and is 0; or says how long it is too early, and does not count it. The empty name has no limit.
 func (m *Meter) Take(who string) time.Duration {
@@ -76,6 +79,12 @@ func (m *Meter) Take(who string) time.Duration {
 	now := time.Now()
 	if len(m.full) > remembered {
 		maps.DeleteFunc(m.full, func(_ string, t time.Time) bool { return t.Before(now) })
+	}
+	for someone := range m.full { // a flood of addresses is not remembered whole
+		if len(m.full) < mostRemembered {
+			break
+		}
+		delete(m.full, someone)
 	}
 	full := m.full[who]
 	if full.Before(now) {

@@ -41,6 +41,17 @@ func New(d Device, store string) (collectors.Collector, error) {
 	return newBox(d, source{files: os.DirFS("/"), statfs: statfs, store: store})
 }
 
+// Figures are what the box tells of itself now, by the words of its points; what it does not tell is absent.
+func Figures(store string) map[string]float64 {
+	from, all := source{files: os.DirFS("/"), statfs: statfs, store: store}, map[string]float64{}
+	for word, f := range figures {
+		if v, err := f.read(from, ""); err == nil {
+			all[word] = v
+		}
+	}
+	return all
+}
+
 func newBox(d Device, from source) (*Box, error) {
 	if problems := d.Check(); len(problems) > 0 {
 		return nil, fmt.Errorf("device %s: %s: %s", d.Name, problems[0].Path, problems[0].Message)
