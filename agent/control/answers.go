@@ -118,6 +118,9 @@ func (s Status) blind() (ids []string) {
 	return ids
 }
 
+// longQuiet is how long nothing may come of any point until it is not known whether the site is still read.
+const longQuiet = time.Hour
+
 func (s Status) readingAnswer() Answer {
 	good, blind := s.good(), s.blind()
 	var newest time.Time
@@ -138,6 +141,8 @@ func (s Status) readingAnswer() Answer {
 		a.State, a.Text = Bad, "none of "+ledger.Plural(len(s.Points), "point")+" is good"
 	case good < len(s.Points) || len(blind) > 0:
 		a.State = Bad
+	case s.Now.Sub(newest) > longQuiet:
+		a.State = Unknown // of what speaks when it likes nobody knows whether it still can
 	}
 	if len(blind) > 0 && good > 0 && s.Daemon {
 		a.Text += "; no good level of " + strings.Join(blind, ", ")

@@ -49,6 +49,9 @@ func fullProblem(why error) string {
 // diskFull names the cure.
 const diskFull = "the disk is full: make room on it"
 
+// notWatched is what a tank does while nothing can be stored.
+const notWatched = "not watched for loads"
+
 // statusWithoutOutbox is the status of a site without an outbox: what is read, and why nothing is stored. It says nothing of
 // tickets and records, since nobody can look.
 func (d *Server) statusWithoutOutbox(now time.Time) Status {
@@ -59,7 +62,7 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	s.copyFrom(d.Ledger.Snapshot())
 	s.Points = d.withUnheard(s.Points, s.Began)
 	for i := range s.Tanks {
-		s.Tanks[i].Phase = "not watched for loads"
+		s.Tanks[i].Phase = notWatched
 	}
 	s.Answers = d.answers(s)
 	s.Headline = s.headline(d.localMinute)

@@ -43,6 +43,7 @@ type Server struct {
 	NoOutbox     func() error              // why there is no outbox; nil: there is one. Box and Client are nil then
 	ConfigDoubts []string                  // what is wrong with the configuration that is at work
 	ConfigOnDisk func() string             // says that the file is another one than the one at work; nil: nobody looks
+	Page         string                    // address of the status page; empty: there is none
 	Roles        Roles                     // who may ask for what
 	Trail        *audit.Trail              // of who has done what; nil: none is kept
 	Audited      func(e audit.Entry, unkept error)

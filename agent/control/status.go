@@ -49,6 +49,7 @@ type Status struct {
 	Problems []string                 `json:"problems"`                  // the same as sentences
 	Hints    []string                 `json:"hints"`                     // sentences: what may be wrong
 	Review   bool                     `json:"doubtful_wait"`             // a doubtful ticket waits for a person
+	Page     string                   `json:"page,omitempty"`            // its address
 	Shut     string                   `json:"outbox_error,omitempty"`    // why the outbox cannot be opened: nothing is known then of tickets and records
 
 	StoreTrouble string `json:"store_trouble,omitempty"` // why nothing is stored, or soon may not be, and what to do
@@ -191,7 +192,7 @@ func (d *Server) blankStatus(now time.Time) Status {
 	s := Status{
 		Site: d.Site.Name, ID: d.Site.ID, Version: d.Version, Daemon: d.Daemon, Began: d.began(now), Now: now.Round(0), Zone: d.zone().String(),
 		Clock: d.Clock.Grade(now).String(), Streams: map[string]outbox.Counts{}, Drains: map[string]DrainStatus{}, Held: []ledger.HeldTicket{},
-		Points: []PointReading{}, Problems: []string{}, Review: d.Site.HoldDoubtful,
+		Points: []PointReading{}, Problems: []string{}, Review: d.Site.HoldDoubtful, Page: d.Page,
 	}
 	if d.Lines != nil {
 		s.Lines = d.Lines()

@@ -136,6 +136,9 @@ func (d *Server) Overview() (o Overview, err error) {
 	if d.NoOutbox != nil {
 		o.Status = d.statusWithoutOutbox(time.Now())
 		o.Faces = d.Ledger.Faces(nil, o.Now)
+		for i := range o.Faces {
+			o.Faces[i].Phase = notWatched
+		}
 		return o, nil
 	}
 	var tickets []ledger.TicketRecord

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -189,12 +190,27 @@ func listen(server *control.Server, socket string, at config.HTTP, log zerolog.L
 		}
 		serve(l, h, without)
 	}
-	l, err := console.Listen(socket)
-	open(l, err, console.Control(server), "commands cannot reach this gauger")
+	var front net.Listener
+	var err error
 	if at.Listen != "" {
-		l, err := net.Listen("tcp", at.Listen)
-		open(l, err, console.Page(server, page.New(server, tokens), len(tokens) > 0, at.Listen, at.Hosts...), "there is no status page: choose another http.listen")
+		if front, err = net.Listen("tcp", at.Listen); err == nil {
+			server.Page = pageURL(at.Listen)
+		}
 	}
+	l, shut := console.Listen(socket)
+	open(l, shut, console.Control(server), "commands cannot reach this gauger")
+	if at.Listen != "" {
+		open(front, err, console.Page(server, page.New(server, tokens), len(tokens) > 0, at.Listen, at.Hosts...), "there is no status page: choose another http.listen")
+	}
+}
+
+// pageURL is how a browser asks for the page: by the box's name where it listens on every address.
+func pageURL(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if own, unknown := os.Hostname(); err == nil && unknown == nil && (host == "" || host == "0.0.0.0" || host == "::") {
+		listen = net.JoinHostPort(own, port)
+	}
+	return "http://" + listen + "/"
 }
 
 // pageTokens are those of people who may do something on the page, by name, and what is wrong with the others.
