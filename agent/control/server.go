@@ -199,11 +199,6 @@ type (
 		Address string          `json:"address,omitempty"`
 		Body    json.RawMessage `json:"body"`
 	}
-	// MemoArgs is a memo, and the service's id of the device that it is for.
-	MemoArgs struct {
-		Device string `json:"device"`
-		Text   string `json:"text"`
-	}
 	// QueuedRecord says where it stands.
 	QueuedRecord struct {
 		Stream  string `json:"stream"`
@@ -300,14 +295,6 @@ func (d *Server) queue(_ context.Context, q QueueArgs) (QueuedRecord, error) {
 		return nil
 	})
 	return out, err
-}
-
-func (d *Server) addMemo(ctx context.Context, m MemoArgs) (QueuedRecord, error) {
-	body, err := d.Site.Wire.EncodeMemo(cloud.Memo{Text: m.Text})
-	if err != nil {
-		return QueuedRecord{}, err
-	}
-	return d.queue(ctx, QueueArgs{ledger.Memos, m.Device, body})
 }
 
 // states are the places of a record, by the words that people use.

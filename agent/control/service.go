@@ -10,6 +10,7 @@ import (
 
 	"gauger/agent/cloud"
 	"gauger/agent/cloud/keys"
+	"gauger/agent/ledger"
 )
 
 // Arguments and results of the requests that ask the service or the key ring.
@@ -49,6 +50,11 @@ type (
 	DevicesArgs struct {
 		cloud.DeviceQuery
 		All bool
+	}
+	// MemoArgs is a memo, and the service's id of the device that it is for.
+	MemoArgs struct {
+		Device string `json:"device"`
+		Text   string `json:"text"`
 	}
 	// EventsArgs is a query, and whether to follow its pages to the end.
 	EventsArgs struct {
@@ -139,6 +145,14 @@ func (d *Server) login(ctx context.Context, a LoginArgs) (LoginResult, error) {
 		d.Kick()
 	}
 	return out, err
+}
+
+func (d *Server) addMemo(ctx context.Context, m MemoArgs) (QueuedRecord, error) {
+	body, err := d.Site.Wire.EncodeMemo(cloud.Memo{Text: m.Text})
+	if err != nil {
+		return QueuedRecord{}, err
+	}
+	return d.queue(ctx, QueueArgs{ledger.Memos, m.Device, body})
 }
 
 func (d *Server) devices(ctx context.Context, a DevicesArgs) (QueryResult[cloud.Device], error) {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -211,6 +212,14 @@ func pageURL(listen string) string {
 		listen = net.JoinHostPort(own, port)
 	}
 	return "http://" + listen + "/"
+}
+
+// wayToPage says how a person comes to a page: to one that is the box's alone from elsewhere, too.
+func wayToPage(page string) string {
+	if at, err := url.Parse(page); err == nil && cloud.Loopback(at.Hostname()) {
+		return fmt.Sprintf("%s; elsewhere: ssh -L %s:%s BOX", page, at.Port(), at.Host)
+	}
+	return page
 }
 
 // pageTokens are those of people who may do something on the page, by name, and what is wrong with the others.

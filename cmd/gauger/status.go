@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"gauger/agent/cloud"
 	"gauger/agent/control"
 	"gauger/agent/ledger"
 	"gauger/collectors"
@@ -149,7 +147,6 @@ func (p *statusPage) write() {
 		if p.s.Shut == "" {
 			p.lastTicket()
 		}
-		p.page()
 		return
 	}
 	p.unwatched()
@@ -163,19 +160,6 @@ func (p *statusPage) write() {
 		p.link()
 		p.recorder()
 		p.flash()
-	}
-	p.page()
-}
-
-// page says where the status page is, and how to come to one that is the box's alone.
-func (p *statusPage) page() {
-	at, err := url.Parse(p.s.Page)
-	switch {
-	case p.s.Page == "" || err != nil:
-	case cloud.Loopback(at.Hostname()):
-		p.printf("\npage\t%s (elsewhere: ssh -L %s:%s BOX)", p.s.Page, at.Port(), at.Host)
-	default:
-		p.printf("\npage\t%s", p.s.Page)
 	}
 }
 
@@ -191,6 +175,9 @@ func (p *statusPage) answers() {
 	}
 	for _, a := range p.s.Answers {
 		p.printf("  %s\t%s\t%s", a.About, stateWords[a.State], a.Text)
+	}
+	if p.s.Page != "" {
+		p.printf("  page\t\t%s", wayToPage(p.s.Page))
 	}
 }
 

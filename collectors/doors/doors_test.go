@@ -2,8 +2,8 @@ package doors
 
 import (
 	"errors"
-	"io"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"testing"
