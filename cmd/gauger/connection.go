@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/rs/zerolog"
@@ -21,28 +24,82 @@ import (
 // connection is a command's way to the operations: to those of the running daemon, or to its own when none runs.
 type connection struct {
 	remote *console.Client
-	local  *control.Server
 	caller control.Caller // who asks, where there is no daemon to see it
-	close  func() error
+
+	command *call
+	cfg     *config.Config
+	local   *control.Server // since the first request; nil where there is a daemon
+	empty   bool            // local has an empty store of its own, since the site has none yet
+	close   func() error    // of what was opened
 }
 
-// connect finds the daemon; without one it opens the store itself, which needs the configuration.
+// connect finds the daemon; without one the first request opens the store, which needs the configuration.
 func connect(c *call) (*connection, error) {
-	remote, err := console.Dial(c.socket)
-	if err == nil {
-		return &connection{remote: remote, close: func() error { return nil }}, nil
+	d := &connection{command: c, close: func() error { return nil }}
+	var err error
+	if d.remote, err = console.Dial(c.socket); err == nil {
+		return d, nil
 	}
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return nil, err
 	}
 	c.noDaemon = true
-	cfg, err := config.Load(c.config)
-	if err != nil {
+	d.remote, d.caller = nil, control.Caller{UID: os.Getuid(), PID: os.Getpid(), Name: localUser(c)}
+	if d.cfg, err = config.Load(c.config); err != nil {
 		return nil, asConfigError(err)
 	}
+	return d, nil
+}
+
+// server answers a request where there is no daemon. What only looks begins no store: where there is none yet, it sees an
+// empty one.
+func (d *connection) server(request string) (*control.Server, error) {
+	looks := control.LooksOnly(request)
+	if d.local != nil && (looks || !d.empty) {
+		return d.local, nil
+	}
+	if err := d.close(); err != nil {
+		return nil, err
+	}
+	open := d.openStore
+	if looks && noStoreYet(d.cfg.Store.Path) {
+		open = d.openEmpty
+	}
+	err := open()
+	return d.local, err
+}
+
+// noStoreYet says that nothing of a store is in a folder. Of one that cannot be looked into nobody can say.
+func noStoreYet(folder string) bool {
+	all, err := os.ReadDir(folder)
+	return (err == nil || errors.Is(err, fs.ErrNotExist)) && !slices.ContainsFunc(all, func(e os.DirEntry) bool {
+		return e.Name() != "outbox.db.lock" && (strings.HasPrefix(e.Name(), "outbox.db") || strings.HasPrefix(e.Name(), "keys"))
+	})
+}
+
+// openEmpty lets a command look at a site without a store, from a folder that goes with the command.
+func (d *connection) openEmpty() error {
+	folder, err := os.MkdirTemp("", "gauger-")
+	if err != nil {
+		return fmt.Errorf("look at a site without a store: %w", err)
+	}
+	cfg := *d.cfg
+	cfg.Store.Path, cfg.Store.MaxBytes = folder, 1<<20
+	site, err := assemble(&cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() })
+	if err != nil {
+		return errors.Join(err, os.RemoveAll(folder))
+	}
+	fmt.Fprintf(d.command.err, "there is no store in %s yet: gauger has not run with this configuration\n", d.cfg.Store.Path)
+	d.use(site, func() error { return os.RemoveAll(folder) })
+	d.empty = true
+	return nil
+}
+
+// openStore opens the site's own store.
+func (d *connection) openStore() error {
 	back := func() error { return nil }
-	d, err := assemble(cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (box *outbox.Box, err error) {
-		if back, err = becomeOwner(c, cfg.Store.Path); err != nil {
+	site, err := assemble(d.cfg, zerolog.New(io.Discard), func(open func() (*outbox.Box, error)) (box *outbox.Box, err error) {
+		if back, err = becomeOwner(d.command, d.cfg.Store.Path); err != nil {
 			return nil, err
 		}
 		return open()
@@ -52,20 +109,29 @@ func connect(c *call) (*connection, error) {
 	}
 	switch {
 	case errors.Is(err, outbox.ErrHeld):
-		return nil, fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, c.socket)
+		return fmt.Errorf("%w; it does not answer on %s: give the --socket with which it was started", err, d.command.socket)
 	case errors.Is(err, os.ErrPermission) && os.Geteuid() == 0:
-		return nil, fmt.Errorf("%w; something in the store does not belong to the store's owner: give it to that user with chown", err)
+		return fmt.Errorf("%w; something in the store does not belong to the store's owner: give it to that user with chown", err)
 	case errors.Is(err, os.ErrPermission):
-		return nil, fmt.Errorf("%w; no gauger is running on %s, and the store is not yours: use sudo", err, c.socket)
+		return fmt.Errorf("%w; no gauger is running on %s, and the store is not yours: use sudo", err, d.command.socket)
 	case err != nil:
-		return nil, err
+		return err
 	}
-	d.server.Daemon, d.server.Roles = false, nil // who may open the store may do everything
-	untold := printOpened(c, d)
-	return &connection{local: d.server, caller: control.Caller{UID: os.Getuid(), PID: os.Getpid(), Name: localUser(c)}, close: func() error {
-		d.close()
-		return errors.Join(untold, back())
-	}}, nil
+	untold := printOpened(d.command, site)
+	d.use(site, func() error { return errors.Join(untold, back()) })
+	d.empty = false
+	return nil
+}
+
+// use lets a site that nothing runs of answer; after closes what else was opened.
+func (d *connection) use(site *daemon, after func() error) {
+	d.local = site.server
+	d.local.Daemon, d.local.Roles = false, nil // who may open the store may do everything
+	d.close = func() error {
+		site.close()
+		d.local, d.close = nil, func() error { return nil }
+		return after()
+	}
 }
 
 // printOpened says what the outbox found when it was opened, such as a damaged file, and leaves the event of it.
@@ -129,7 +195,11 @@ func (d *connection) request(ctx context.Context, name string, args, result any)
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	got, err := d.local.Call(control.WithCaller(ctx, d.caller), name, raw)
+	local, err := d.server(name)
+	if err != nil {
+		return err
+	}
+	got, err := local.Call(control.WithCaller(ctx, d.caller), name, raw)
 	if err != nil || result == nil {
 		return err
 	}

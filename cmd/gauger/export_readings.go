@@ -81,7 +81,11 @@ func (d *connection) stream(ctx context.Context, name string, args any, see func
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	return d.local.Follow(ctx, name, raw, func(thing any) error {
+	local, err := d.server(name)
+	if err != nil {
+		return err
+	}
+	return local.Follow(ctx, name, raw, func(thing any) error {
 		b, err := json.Marshal(thing)
 		if err != nil {
 			return fmt.Errorf("write down the answer: %w", err)

@@ -64,7 +64,11 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 			}
 		}
 		if why := unread[slot]; why != "" && len(values) == 0 {
-			lines = append(lines, fmt.Sprintf("The %s key cannot be read: %s", slot, why))
+			by := ""
+			if !running {
+				by = " by this command"
+			}
+			lines = append(lines, fmt.Sprintf("The %s key cannot be read%s: %s", slot, by, why))
 			continue
 		}
 		if len(values) == 0 {
@@ -90,6 +94,8 @@ func keySentences(all []keys.Status, unread map[string]string, running bool, at 
 	}
 	head := "A key works, and records are sent with it."
 	switch {
+	case len(all) == 0 && len(unread) > 0 && !running:
+		head = "Whether a key can be read is not known: gauger reads them when it starts, as its own user and with what its unit gives it; `sudo gauger check` looks with its eyes."
 	case len(all) == 0 && len(unread) > 0:
 		head = "NO KEY CAN BE READ: nothing is sent, everything is kept."
 	case tried == 0:

@@ -119,4 +119,9 @@ func TestAKeyThatCannotBeReadIsNotMissing(t *testing.T) {
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
+	// Where gauger does not run, that the person may not read it, or has not its environment, is no alarm.
+	got = strings.Join(keySentences(nil, map[string]string{"primary": "permission denied"}, false, time.UTC), "|")
+	if strings.Contains(got, "NO KEY") || !strings.HasPrefix(got, "Whether a key can be read is not known: ") || !strings.Contains(got, "|The primary key cannot be read by this command: permission denied|") {
+		t.Errorf("without a daemon it says %s", got)
+	}
 }

@@ -128,6 +128,10 @@ func printProof(c *call, h site, p ledgerProof) error {
 		_, err := fmt.Fprintln(c.out, "\nThe ledger holds here, but the service has not all of the events that it said it took: ask there, and look for the tickets of that time too.")
 		return err
 	}
+	if p.Holds && !slices.ContainsFunc(p.Streams, func(s control.StreamProof) bool { return s.Whole.Accepted > 0 }) {
+		_, err := fmt.Fprintln(c.out, "\nNothing was accepted yet.")
+		return err
+	}
 	if p.Holds {
 		_, err := fmt.Fprintln(c.out, "\nThe ledger holds: every record that was accepted is accounted for.")
 		return err
