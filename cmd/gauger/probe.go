@@ -83,6 +83,9 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	case errors.Is(err, line.ErrSilent):
 		err = fmt.Errorf("%w; `gauger scan %s` finds which unit ids answer", err, a.URL)
 	}
+	if errors.Is(err, line.ErrDown) {
+		return p, err // which names the line, whatever was asked for
+	}
 	if err != nil {
 		return p, fmt.Errorf("probe unit %d, register %d at %s: %w", a.Unit, a.Address, a.URL, err)
 	}

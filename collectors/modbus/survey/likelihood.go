@@ -14,6 +14,9 @@ import (
 // the range 0 to 240 weighs nothing.
 func (p snapshot) logLikelihood(q Question, c Candidate, r interpretation) float64 {
 	sum := q.logDensity(c.Value) + math.Log(r.step()) + r.prior()
+	if r.divisor != 1 && !q.expects() {
+		sum -= 2 // nothing speaks for a scale
+	}
 	if c.Offset != 0 {
 		sum -= q.wrongAddressPenalty()
 	}
