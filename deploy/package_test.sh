@@ -23,6 +23,7 @@ cat >"$work/expected" <<'LIST'
 -rw-r--r-- /usr/share/doc/gauger/README.md
 -rw-r--r-- /usr/share/doc/gauger/SECURITY.md
 -rw-r--r-- /usr/share/doc/gauger/copyright
+-rw-r--r-- /usr/share/doc/gauger/events.md
 -rw-r--r-- /usr/share/doc/gauger/examples/no-serial.conf
 -rw-r--r-- /usr/share/doc/gauger/examples/site-networks.conf
 -rw-r--r-- /usr/share/doc/gauger/gauger.cdx.json
@@ -51,6 +52,7 @@ cat >"$work/expected" <<'LIST'
 -rw-r--r-- /usr/share/man/man1/gauger-tanks.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-targets.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-tickets.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-top.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-version.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger.1.gz
 -rw-r--r-- /usr/share/zsh/vendor-completions/_gauger

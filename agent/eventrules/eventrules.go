@@ -7,7 +7,7 @@
 // lasts, which is told when it ends. cloud.DiagnosticEvent is the body that is sent, cloud.Event what the service shows of it.
 //
 // A name never changes once it has left a site: people at the service filter by it. To add an event, write its constant and its
-// line of List; the house test admits no other name.
+// line of List; the house test admits no other name. deploy/doc/events.md is made of the list (TestPage).
 package eventrules
 
 // The devices and the collectors that read them.
