@@ -54,8 +54,8 @@ func (o *statusOptions) run(ctx context.Context, c *call, _ []string) error {
 	} else {
 		t := newTable(c.out)
 		p := &statusPage{s: s, t: t, zone: siteZone(c, s), short: t.width > 0 && !o.all}
-		if !p.short {
-			p.h = findSite(c)
+		if cfg, err := config.Load(c.config); err == nil && !p.short { // else it is told as a problem
+			p.h = site{cfg}
 		}
 		p.write()
 		err = flushPainted(t, c)
