@@ -101,11 +101,19 @@ func (b *Box) retryOne(g *group, s *stream, seq uint64) error {
 	return nil
 }
 
+// refusal is an ErrRefused in words of its own.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+// Is makes it an ErrRefused.
+func (refusal) Is(target error) bool { return target == ErrRefused }
+
 // takeOut takes one record out of the queue or the dead letters, for ever, and gives the receipt of it, its outcome still open,
 // and the record as far as its bytes can be trusted.
 func (b *Box) takeOut(g *group, s *stream, seq uint64, doing string) (kept receipts.Receipt, r Record, err error) {
 	if s.inFlight[seq] {
-		return kept, r, fmt.Errorf("%s record %d of %s: it is being sent, try again: %w", doing, seq, s.Name, ErrRefused)
+		return kept, r, fmt.Errorf("%s record %d of %s: %w", doing, seq, s.Name, refusal("it is being sent; try again in a moment"))
 	}
 	v, err := b.fetchStored(s.queueBucket, seq)
 	if err != nil {
@@ -225,9 +233,9 @@ func (b *Box) Confirm(stream string, words string, seqs ...uint64) (int, error) 
 	case s == nil:
 		return 0, fmt.Errorf("confirm in %q: %w", stream, ErrStream)
 	case s.Held:
-		return 0, fmt.Errorf("confirm in %s: it is never sent, so that no service has it: %w", stream, ErrRefused)
+		return 0, fmt.Errorf("confirm in %s: %w", stream, refusal("it is never sent, so that no service has it"))
 	case words == "":
-		return 0, fmt.Errorf("confirm in %s: nobody says that the service has it: %w", stream, ErrRefused)
+		return 0, fmt.Errorf("confirm in %s: %w", stream, refusal("nobody says that the service has it"))
 	}
 	return b.changeEach(s, seqs, func(g *group, seq uint64) ([]receipts.Receipt, error) { return b.confirmOne(g, s, seq, words) })
 }

@@ -158,10 +158,10 @@ func (s Status) streamProblems() (all []Problem) {
 		}
 		c := s.Streams[name]
 		if c.LostUnknown {
-			unknown = append(unknown, name)
+			unknown = append(unknown, StreamName(name))
 		}
 		if c.Dead > 0 {
-			all = append(all, Problem{Cost: cost, Text: ledger.Plural(int(c.Dead), "record") + " of " + name + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
+			all = append(all, Problem{Cost: cost, Text: ledger.Plural(int(c.Dead), "record") + " of " + StreamName(name) + " were refused, or damaged on disk, and are kept: see `gauger outbox dead`"})
 		}
 	}
 	if len(unknown) > 0 {

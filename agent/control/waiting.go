@@ -29,6 +29,14 @@ type DrainStatus struct {
 	Unknown  string     `json:"unknown_id,omitempty"`  // the sentence, where the service does not know the first record's id, while it answers others
 }
 
+// StreamName for people, who take refused for the records that the service refused.
+func StreamName(name string) string {
+	if name == ledger.Refused {
+		return "unreadable messages"
+	}
+	return name
+}
+
 // Isolated is one device, well or record of which the service takes nothing, while it takes the others.
 type Isolated struct {
 	Address string    `json:"address,omitempty"`

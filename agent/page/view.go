@@ -287,11 +287,7 @@ func (v *view) devices(o control.Overview, w words) {
 func (v *view) outbox(o control.Overview) {
 	for _, name := range slices.Sorted(maps.Keys(o.Streams)) {
 		c := control.Tally(o.Streams[name])
-		shown := name
-		if name == ledger.Refused {
-			shown = "unreadable messages"
-		}
-		v.Streams = append(v.Streams, streamView{shown, fmt.Sprint(c.Waiting), fmt.Sprint(c.Delivered), fmt.Sprint(c.Dead), gone(c)})
+		v.Streams = append(v.Streams, streamView{control.StreamName(name), fmt.Sprint(c.Waiting), fmt.Sprint(c.Delivered), fmt.Sprint(c.Dead), gone(c)})
 		if c.Dead != 0 && name != ledger.Refused {
 			v.Retries = append(v.Retries, name)
 		}

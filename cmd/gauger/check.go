@@ -89,7 +89,11 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		return errors.Join(late, cfg.Print(c.out))
 	}
 	if late == nil {
-		fmt.Fprintf(c.out, "%s: good: %s, %s, %s\n", c.config, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))
+		good := "good"
+		if len(doubts) > 0 {
+			good = "good, but for " + countText(len(doubts), "warning")
+		}
+		fmt.Fprintf(c.out, "%s: %s: %s, %s, %s\n", c.config, good, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))
 	} else {
 		fmt.Fprintln(c.err, late)
 		late = strictAdvice(cfg)

@@ -31,14 +31,10 @@ func flagError(cmd *cobra.Command, args []string, err error) error {
 		return usageError{fmt.Sprintf("there is no flag %s%s%s", dashed(name), didYouMean(dashed(name), known), hint)}
 	}
 	if missing, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return usageError{"flag needs an argument: -" + missing.GetFlag().Name + hint}
+		return usageError{dashed(missing.GetFlag().Name) + " wants a value behind it" + hint}
 	}
 	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		kind := "value %q for flag"
-		if invalid.GetFlag().Value.Type() == "bool" {
-			kind = "boolean value %q for"
-		}
-		return usageError{fmt.Sprintf("invalid "+kind+" -%s: %s%s", invalid.GetValue(), invalid.GetFlag().Name, unreadValue(invalid), hint)}
+		return usageError{fmt.Sprintf("%s %s: %s%s", dashed(invalid.GetFlag().Name), strconv.Quote(invalid.GetValue()), unreadValue(invalid), hint)}
 	}
 	return usageError{err.Error() + hint}
 }
@@ -72,15 +68,14 @@ func refuseFlags(cmd *cobra.Command, args []string) error {
 
 // unreadValue says why a flag's value cannot be read, without the names of Go's functions.
 func unreadValue(invalid *pflag.InvalidValueError) string {
-	cause := invalid.Unwrap()
-	switch invalid.GetFlag().Value.Type() {
-	case "bool", "duration", "float64", "uint":
-		if errors.Is(cause, strconv.ErrRange) {
-			return "value out of range"
-		}
-		return "parse error"
+	if errors.Is(invalid.Unwrap(), strconv.ErrRange) {
+		return "that number is too large"
 	}
-	return cause.Error()
+	wants := map[string]string{"bool": "true or false", "duration": "a time such as 500ms, 10s or 2h", "float64": "a number such as 184.2", "uint": "a whole number"}
+	if want := wants[invalid.GetFlag().Value.Type()]; want != "" {
+		return "want " + want
+	}
+	return invalid.Unwrap().Error()
 }
 
 // Annotations of a command.

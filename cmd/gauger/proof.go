@@ -95,7 +95,7 @@ func printProof(c *call, h site, p ledgerProof) error {
 		case !s.Holds:
 			ends = lossUnknown
 		}
-		t.printf("%s\tin all\t%s\t%s\n", streamName(s.Stream), countsRow(s.Whole), ends)
+		t.printf("%s\tin all\t%s\t%s\n", control.StreamName(s.Stream), countsRow(s.Whole), ends)
 		ends = ""
 		if s.NoReceipt > 0 {
 			ends = fmt.Sprintf("+ %s without a receipt", countText(int(s.NoReceipt), "record"))

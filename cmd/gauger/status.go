@@ -366,19 +366,11 @@ func (p *statusPage) modbusLines() {
 	}
 }
 
-// streamName for people, who take refused for the records that the service refused.
-func streamName(name string) string {
-	if name == ledger.Refused {
-		return "unreadable messages"
-	}
-	return name
-}
-
 // outbox shows each stream's ledger, and what holds up what waits in it.
 func (p *statusPage) outbox() {
 	p.printf("\nOUTBOX\tACCEPTED\t= DELIVERED\t+ WAITING\t+ REFUSED\t+ GAVE WAY\t+ DROPPED\t+ LOST")
 	for _, name := range sortedNames(p.s.Streams) {
-		p.printf("%s\t%s", streamName(name), countsRow(control.Tally(p.s.Streams[name])))
+		p.printf("%s\t%s", control.StreamName(name), countsRow(control.Tally(p.s.Streams[name])))
 	}
 	if !p.s.Daemon {
 		return // the first line says why nothing leaves
