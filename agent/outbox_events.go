@@ -35,7 +35,7 @@ func (a *Agent) handleNotes(ctx context.Context) error {
 			a.queueNoteEvents(told.dueNotes(time.Now()))
 		case n := <-a.Notes:
 			a.Log.Warn().Str("what", string(n.Kind)).Str("stream", n.Stream).Uint64("seq", n.Seq).Int("count", n.Count).Msg(n.Message)
-			a.Ledger.CountEvicted(n)
+			a.Ledger.NoteLoss(n)
 			if a.isAboutEvents(n) {
 				continue
 			}
@@ -60,7 +60,7 @@ func (a *Agent) QueuePendingNotes() (said []string, err error) {
 	for {
 		select {
 		case n := <-a.Notes:
-			a.Ledger.CountEvicted(n)
+			a.Ledger.NoteLoss(n)
 			said, err = append(said, n.Message), errors.Join(err, a.queueNoteEvent(n))
 		default:
 			return said, err
@@ -80,8 +80,8 @@ func (a *Agent) queueNoteEvent(n outbox.Note) error {
 		note = "outbox " + n.Stream + ": " + note
 	}
 	err := a.Ledger.QueueEvent(ledger.Event{Rule: rule, Note: note, Start: at, End: at})
-	if n.Kind == outbox.NoteEvicted {
-		err = errors.Join(err, a.Ledger.SaveEvictions())
+	if n.Kind == outbox.NoteEvicted || n.Kind == outbox.NoteSalvaged {
+		err = errors.Join(err, a.Ledger.SaveLosses())
 	}
 	return err
 }

@@ -7,13 +7,17 @@ import (
 	"strings"
 )
 
-// noteMended tells what was carried over, and what is lost by the file's own counts and by what the marks and receipts
-// beside it know besides.
+// noteMended tells what is lost by the file's own counts and by what the marks and receipts beside it know besides, and what was
+// carried over.
 func (v *salvager) noteMended(besides uint64, told string) {
+	doubt := ""
+	if v.staleCopies > 0 {
+		doubt = fmt.Sprintf(", %d records are in doubt and became dead letters", v.staleCopies)
+	}
 	v.b.note(Note{Kind: NoteSalvaged, Count: v.records, Message: fmt.Sprintf(
-		"the outbox file was damaged and was mended: %d records, %d dead letters and %d pieces of state were carried over, "+
-			"%d records are in doubt and became dead letters, %s%s%s; the damaged file is kept as %s; what was found: %v",
-		v.records, v.deadLetters, len(v.state), v.staleCopies, lostText(v.lost+besides, v.unknown()), told, v.describeStateLoss(), filepath.Base(v.aside), v.cause)})
+		"the outbox file was damaged and was mended: %s%s%s; %d records, %d dead letters and %d pieces of state were carried over%s; "+
+			"the damaged file is kept as %s; what was found: %v", lostText(v.lost+besides, v.unknown()), told, v.describeStateLoss(),
+		v.records, v.deadLetters, len(v.state), doubt, filepath.Base(v.aside), v.cause)})
 }
 
 // unknown are the streams of which nobody knows how many records are lost.
@@ -83,6 +87,8 @@ func (v *salvager) describeStateLoss() string {
 	}
 	want, ok := decodeStateChecksum(v.written)
 	switch {
+	case len(v.state) == 0:
+		return "; all the state beside the records is lost: what was known of tickets and tanks"
 	case ok && int(want.n) > len(v.state):
 		return fmt.Sprintf("; %d pieces of state are lost", int(want.n)-len(v.state))
 	case len(old) > 0:

@@ -19,6 +19,7 @@ type rollback struct {
 	mended   *salvager  // nil: the file was sound
 	older    bool       // the marks are of a later generation
 	unmarked bool       // how far the box had been the receipts alone tell, and not of all
+	doubtful int        // records that wait again
 	lost     uint64     // records, besides those of which a salvage knows by itself
 	told     []string   // of each stream that is behind, in words
 }
@@ -84,20 +85,28 @@ func (rb *rollback) makeUpStream(s *stream) error {
 	if err != nil {
 		return err
 	}
-	rb.lost += lost
-	if lost > 0 || doubtful > 0 || rb.unmarked {
-		least := ""
-		if rb.unmarked {
-			least = "at least "
-		}
-		rb.told = append(rb.told, fmt.Sprintf("of %s %s%d records are lost, and %d wait again that had left the queue", s.Name, least, lost, doubtful))
+	rb.lost, rb.doubtful = rb.lost+lost, rb.doubtful+doubtful
+	var told []string
+	if rb.unmarked {
+		told = append(told, fmt.Sprintf("at least %d records are lost", lost))
+	} else if lost > 0 {
+		told = append(told, fmt.Sprintf("%d records are lost", lost))
+	}
+	if doubtful > 0 {
+		told = append(told, fmt.Sprintf("%d wait again that had left the queue", doubtful))
+	}
+	if len(told) > 0 {
+		rb.told = append(rb.told, "of "+s.Name+" "+strings.Join(told, ", and "))
 	}
 	return nil
 }
 
 // note tells what was found, with what a salvage has to tell.
 func (rb *rollback) note() {
-	const advice = "; those that had left became dead letters: compare them with the service, then confirm what it has and retry what it has not"
+	advice := ""
+	if rb.doubtful > 0 {
+		advice = "; those that had left became dead letters: compare them with the service, then confirm what it has and retry what it has not"
+	}
 	told := strings.Join(rb.told, "; ")
 	switch {
 	case rb.mended != nil && told != "":

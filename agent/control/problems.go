@@ -54,6 +54,9 @@ func (d *Server) problems(s Status) []Problem {
 			all = append(all, Problem{Cost: Tickets, Text: text})
 		}
 	}
+	if text := d.Ledger.MendedWarning(s.Now); text != "" {
+		all = append(all, Problem{Cost: Tickets, Text: text, Do: eventrules.Do(eventrules.OutboxSalvaged)})
+	}
 	for _, text := range d.Ledger.EvictionWarnings(s.Now) {
 		all = append(all, Problem{Cost: Readings, Text: text})
 	}

@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -14,12 +16,22 @@ import (
 // evictionsToldFor ends the line of the status about evicted records: nothing brings them back, and a line that stays is not read.
 const evictionsToldFor = 24 * time.Hour
 
-// evictions are what gave way of late. The ledger's lock guards them.
+// mendedShownFor ends the line about a mended outbox: so long after it was first shown to somebody.
+const mendedShownFor = 7 * 24 * time.Hour
+
+// evictions are what gave way of late, and what the outbox has lost. The ledger's lock guards them.
 type evictions struct {
 	lock     *sync.Mutex
 	state    *smallState
 	site     *Site
 	byStream map[string]eviction
+	mended   mending
+}
+
+// mending is the last time that a damaged outbox was mended; zero: it never was.
+type mending struct {
+	At, Shown time.Time // Shown: first to somebody; zero: nobody has looked yet
+	Text      string
 }
 
 // eviction counts the evicted records of one stream, from the first to the last, without a pause of evictionsToldFor.
@@ -28,17 +40,24 @@ type eviction struct {
 	Count       int
 }
 
-// evictionsKey keeps what gave way of late, for the next run.
-const evictionsKey = "gave-way"
+// evictionsKey and mendedKey keep both for the next run.
+const (
+	evictionsKey = "gave-way"
+	mendedKey    = "mended"
+)
 
-// CountEvicted counts what gave way, for status.
-func (e *evictions) CountEvicted(n outbox.Note) {
-	if n.Kind != outbox.NoteEvicted {
-		return
-	}
+// NoteLoss counts what gave way and keeps what was mended, for status.
+func (e *evictions) NoteLoss(n outbox.Note) {
 	e.lock.Lock()
 	defer e.lock.Unlock()
 	at := n.At.Round(0)
+	if n.Kind == outbox.NoteSalvaged {
+		text, _, _ := strings.Cut(n.Message, "; what was found: ") // the event has it
+		e.mended = mending{At: at, Text: text}
+	}
+	if n.Kind != outbox.NoteEvicted {
+		return
+	}
 	g := e.byStream[n.Stream]
 	if at.Sub(g.Last) > evictionsToldFor {
 		g = eviction{Since: at}
@@ -47,12 +66,33 @@ func (e *evictions) CountEvicted(n outbox.Note) {
 	e.byStream[n.Stream] = g
 }
 
-// SaveEvictions stores it; that is done when an event tells of it, and not for every record.
-func (e *evictions) SaveEvictions() error {
+// SaveLosses stores them; that is done when an event tells of it, and not for every record.
+func (e *evictions) SaveLosses() error {
 	e.lock.Lock()
-	all := maps.Clone(e.byStream)
+	all, mended := maps.Clone(e.byStream), e.mended
 	e.lock.Unlock()
-	return e.state.SaveState(evictionsKey, all)
+	return errors.Join(e.state.SaveState(evictionsKey, all), e.state.SaveState(mendedKey, mended))
+}
+
+// MendedWarning says that the outbox was mended and what it lost, to whoever looks now; empty: it was not, or people have had
+// their time to see it.
+func (e *evictions) MendedWarning(now time.Time) string {
+	e.lock.Lock()
+	m := e.mended
+	first := !m.At.IsZero() && m.Shown.IsZero() && clock.WasSet(now)
+	if first {
+		e.mended.Shown = now.Round(0)
+	}
+	e.lock.Unlock()
+	if m.At.IsZero() || !m.Shown.IsZero() && now.Sub(m.Shown) > mendedShownFor {
+		return ""
+	}
+	if first {
+		if err := e.SaveLosses(); err != nil {
+			e.state.log.Warn().Err(err).Msg("that somebody has seen what the outbox lost could not be stored; it is shown for longer")
+		}
+	}
+	return fmt.Sprintf("%s (%s; this line goes a week after it was first shown)", m.Text, e.site.minute(m.At))
 }
 
 // EvictionWarnings says in sentences what gave way of late, and what a person can do.

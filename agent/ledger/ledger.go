@@ -88,7 +88,7 @@ func New(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) (*L
 	s, err := l.load()
 	l.adopt(s)
 	l.state.setups.routeOldLevels(l.routes, log)
-	return l, errors.Join(err, l.LoadState(evictionsKey, &l.evictions.byStream))
+	return l, errors.Join(err, l.LoadState(evictionsKey, &l.evictions.byStream), l.LoadState(mendedKey, &l.evictions.mended))
 }
 
 func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logger) *Ledger {
