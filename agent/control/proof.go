@@ -31,15 +31,15 @@ type Proof struct {
 
 // Tally counts records by their fate: Accepted is the sum of the others.
 type Tally struct {
-	Accepted  uint64 `json:"accepted"`
-	Delivered uint64 `json:"delivered"`
-	Waiting   uint64 `json:"waiting"`
-	Dead      uint64 `json:"dead"`
-	Evicted   uint64 `json:"evicted"`
-	Dropped   uint64 `json:"dropped"`
-	Lost      uint64 `json:"lost"`
+	Accepted  uint64 `json:"accepted"`  // stored to be sent
+	Delivered uint64 `json:"delivered"` // the service has them
+	Waiting   uint64 `json:"waiting"`   // have not left yet
+	Dead      uint64 `json:"dead"`      // refused, or damaged on disk, and kept for a person
+	Evicted   uint64 `json:"evicted"`   // gave way since the store was full
+	Dropped   uint64 `json:"dropped"`   // given up by a person
+	Lost      uint64 `json:"lost"`      // taken by a damaged file
 
-	LostUnknown bool `json:"lost_unknown,omitempty"` // more may be lost than Lost: damage took the counts as well
+	LostUnknown bool `json:"lost_unknown,omitempty"` // more may be lost than lost says: damage took the counts as well
 }
 
 // Losses counts the lost records, in words where the number is not known.

@@ -58,18 +58,18 @@ type Status struct {
 // LineStatus counts for one socket or serial port with polled devices since the program started.
 type LineStatus struct {
 	Line       string        `json:"line"`
-	Load       float64       `json:"load"`   // share of the last minute or two in which requests had it
-	Busy       float64       `json:"busy_s"` // how long requests had it in all
-	Requests   uint64        `json:"requests"`
-	Timeouts   uint64        `json:"timeouts"`
-	Exceptions uint64        `json:"exceptions"`
-	BadFrames  uint64        `json:"bad_frames"`
-	Late       uint64        `json:"late"`
-	CrossTalk  uint64        `json:"cross_talk"`
-	Reconnects uint64        `json:"reconnects"`
-	Mismatches uint64        `json:"mismatches"`
-	Down       uint64        `json:"down"` // requests for which the line could not be opened, or went away
-	Rounds     []RoundStatus `json:"rounds"`
+	Load       float64       `json:"load"`       // share of the last minute or two in which requests had it
+	Busy       float64       `json:"busy_s"`     // how long requests had it in all
+	Requests   uint64        `json:"requests"`   // that had the line
+	Timeouts   uint64        `json:"timeouts"`   // requests that got no answer in time
+	Exceptions uint64        `json:"exceptions"` // answers that were refusals
+	BadFrames  uint64        `json:"bad_frames"` // requests whose answer came damaged
+	Late       uint64        `json:"late"`       // answers dropped because they belonged to an earlier request
+	CrossTalk  uint64        `json:"cross_talk"` // answers dropped because another unit or function sent them
+	Reconnects uint64        `json:"reconnects"` // times that the socket or port was opened again
+	Mismatches uint64        `json:"mismatches"` // values that two requests did not agree on
+	Down       uint64        `json:"down"`       // requests for which the line could not be opened, or went away
+	Rounds     []RoundStatus `json:"rounds"`     // the last answered one of each device
 }
 
 // RoundStatus is the last round of requests to one device that was answered.

@@ -112,11 +112,11 @@ func (d *Server) ticketRow(b ledger.TicketRecord) (TicketRow, error) {
 // Overview is all that a page about the site shows.
 type Overview struct {
 	Status
-	Faces   []ledger.TankFace  `json:"tank_faces"`
-	Recent  []TicketRow        `json:"recent_tickets"` // the newest first
-	KeyList []keys.Status      `json:"keys"`
-	Box     map[string]float64 `json:"box"`     // the box's own figures, by the words of host devices; those that it does not tell are absent
-	Changes []audit.Entry      `json:"changes"` // the newest of the audit trail first
+	Faces   []ledger.TankFace
+	Recent  []TicketRow // the newest first
+	KeyList []keys.Status
+	Box     map[string]float64 // the box's own figures, by the words of host devices; those that it does not tell are absent
+	Changes []audit.Entry      // the newest of the audit trail first
 }
 
 // recentTickets that an overview has, and what is left of the production day of the last of them; recentChanges of the audit trail.

@@ -15,8 +15,8 @@ import (
 // TankStatus is a tank's newest level.
 type TankStatus struct {
 	ID      string    `json:"id"`
-	Level   *float64  `json:"level_in"` // inches; null when there is no good reading
-	Gauge   string    `json:"gauge,omitempty"`
+	Level   *float64  `json:"level_in"`        // inches; null when there is no good reading
+	Gauge   string    `json:"gauge,omitempty"` // of it: feet-inches-quarters
 	Barrels *float64  `json:"bbl"`
 	At      time.Time `json:"at,omitzero"`
 	Quality string    `json:"quality"`

@@ -41,7 +41,7 @@ type HoldOrder struct {
 // Edit is one figure of a held ticket that a person has changed. Both values are kept for ever, beside the load as it
 // was seen.
 type Edit struct {
-	Field  string    `json:"field"` // the name of one of editFields
+	Field  string    `json:"field"` // as `gauger tickets edit` calls it
 	Old    string    `json:"old"`   // empty: the ticket had none, or for a seal what the configuration says
 	New    string    `json:"new"`
 	Person string    `json:"person"` // the local user

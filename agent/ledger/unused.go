@@ -31,7 +31,7 @@ type UnusedReadings struct {
 	First time.Time        `json:"first"` // arrivals
 	Last  time.Time        `json:"last"`
 
-	Told  uint64    `json:"told"`           // of Count, those of which an event has told
+	Told  uint64    `json:"told"`           // of count, those of which an event has told
 	Since time.Time `json:"since,omitzero"` // the first of the others
 }
 

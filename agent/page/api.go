@@ -6,29 +6,41 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"gauger/agent/control"
 )
 
-// serveData adds what programs ask for.
+// serveData adds what programs ask for. openapi.json describes it, and a test holds it to that.
 func (s *site) serveData(mux *http.ServeMux) {
-	answer := func(path string, of func(made) any) {
+	answer := func(path string, of func(*http.Request) (any, error)) {
 		mux.HandleFunc("GET /api/v1/"+path, func(w http.ResponseWriter, r *http.Request) {
-			m, err := s.look(r.Context())
+			v, err := of(r)
 			if err != nil {
-				fail(w, err)
+				status := statusOf(w, err)
+				writeJSON(w, status, failure{err.Error()})
 				return
 			}
-			writeJSON(w, http.StatusOK, of(m))
+			writeJSON(w, http.StatusOK, v)
 		})
 	}
-	answer("site", func(m made) any { return m.of })
-	answer("tanks", func(m made) any { return list(m.of.Faces) })
-	answer("tickets", func(m made) any { return list(m.of.Recent) })
-	answer("problems", func(m made) any { return list(m.of.Found) })
-	mux.HandleFunc("GET /api/v1/tickets/{name}", func(w http.ResponseWriter, r *http.Request) {
-		if row, ok := s.found(w, r); ok {
-			writeJSON(w, http.StatusOK, row)
-		}
+	part := func(path string, of func(control.Report) any) {
+		answer(path, func(r *http.Request) (any, error) {
+			m, err := s.look(r.Context())
+			if err != nil {
+				return nil, err
+			}
+			return of(m.of.Report()), nil
+		})
+	}
+	part("site", func(r control.Report) any { return r })
+	part("tanks", func(r control.Report) any { return r.Tanks })
+	part("tickets", func(r control.Report) any { return r.Tickets })
+	part("problems", func(r control.Report) any { return r.Problems })
+	answer("tickets/{name}", func(r *http.Request) (any, error) {
+		row, err := s.find(r)
+		return row.Report(), err
 	})
+	mux.HandleFunc("GET /api/v1/openapi.json", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "openapi.json") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /healthz", s.health)
 }
@@ -62,8 +74,10 @@ func (s *site) health(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(w, "ok")
 }
 
-// list is a list that is never null.
-func list[E any](all []E) []E { return append([]E{}, all...) }
+// failure is what programs get instead of an answer.
+type failure struct {
+	Error string `json:"error"` // what went wrong
+}
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	b, err := json.Marshal(v)
@@ -80,7 +94,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 // readiness says whether a person is needed, and why.
 type readiness struct {
 	Ready bool     `json:"ready"`
-	Why   []string `json:"why"`
+	Why   []string `json:"why"` // a sentence for each reason; none when it is ready
 }
 
 func (s *site) ready(w http.ResponseWriter, r *http.Request) {

@@ -4,6 +4,7 @@
 // page.go: the addresses, and the page as it was last made. view.go: what the template is given; words.go: figures, times and ages;
 // drawing.go: shell and trend; ticket.go: one ticket with its picture; api.go: the same as JSON, and whether the site is well;
 // box.go: the box, its lines, who changed what; people.go: who has shown a token; acts.go: what they can do, form by form.
+// openapi.json describes what api.go answers: made from the types by a test, which holds the answers against it.
 //
 // # Decisions
 //
@@ -32,7 +33,7 @@ import (
 	"gauger/agent/control"
 )
 
-//go:embed page.html ticket.html form.html style.css script.js icon.svg
+//go:embed page.html ticket.html form.html style.css script.js icon.svg openapi.json
 var files embed.FS
 
 const (
@@ -103,13 +104,18 @@ func (s *site) give() {
 }
 
 // fail answers with an error.
-func fail(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	if errors.Is(err, errBusy) || errors.Is(err, context.Canceled) {
-		status = http.StatusServiceUnavailable
+func fail(w http.ResponseWriter, err error) { http.Error(w, err.Error(), statusOf(w, err)) }
+
+// statusOf is the status that goes with an error; who comes at a bad time is told when to come again.
+func statusOf(w http.ResponseWriter, err error) int {
+	switch {
+	case errors.Is(err, control.ErrNoTicket):
+		return http.StatusNotFound
+	case errors.Is(err, errBusy), errors.Is(err, context.Canceled):
 		w.Header().Set("Retry-After", "1")
+		return http.StatusServiceUnavailable
 	}
-	http.Error(w, err.Error(), status)
+	return http.StatusInternalServerError
 }
 
 // look is the page, at most two seconds old.

@@ -269,7 +269,7 @@ func TestHealthFailsWhereARestartHelps(t *testing.T) {
 // TestEveryFileIsServed: what is embedded is used.
 func TestEveryFileIsServed(t *testing.T) {
 	all, err := fs.Glob(files, "*")
-	if err != nil || len(all) != 6 {
+	if err != nil || len(all) != 7 {
 		t.Errorf("embedded are %q, %v", all, err)
 	}
 }

@@ -2,7 +2,6 @@ package page
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -25,17 +24,19 @@ type ticketPage struct {
 	visitor
 }
 
-// found asks for a ticket, and answers where there is none.
-func (s *site) found(w http.ResponseWriter, r *http.Request) (row control.TicketRow, ok bool) {
-	err := s.take(r.Context())
-	if err == nil {
+// find asks for a ticket.
+func (s *site) find(r *http.Request) (row control.TicketRow, err error) {
+	if err = s.take(r.Context()); err == nil {
+		defer s.give()
 		row, err = s.server.Ticket(r.PathValue("name"))
-		s.give()
 	}
-	switch {
-	case errors.Is(err, control.ErrNoTicket):
-		http.Error(w, err.Error(), http.StatusNotFound)
-	case err != nil:
+	return row, err
+}
+
+// found asks for a ticket, and answers where there is none.
+func (s *site) found(w http.ResponseWriter, r *http.Request) (control.TicketRow, bool) {
+	row, err := s.find(r)
+	if err != nil {
 		fail(w, err)
 	}
 	return row, err == nil

@@ -13,7 +13,7 @@ type Status struct {
 	Refused     time.Time `json:"refused,omitzero"`
 	Renewed     time.Time `json:"renewed,omitzero"`  // the slot's last renewal that was answered
 	Expires     time.Time `json:"expires,omitzero"`  // the slot's; nothing is decided by it
-	Assumed     bool      `json:"assumed,omitempty"` // Expires is a guess: the service's text could not be read
+	Assumed     bool      `json:"assumed,omitempty"` // expires is a guess: the service's text could not be read
 	Warning     string    `json:"warning,omitempty"` // what is wrong when the slot ends soon and is not renewed
 	Doubt       time.Time `json:"doubt,omitzero"`    // a renewal was sent then and its answer is not known
 	Next        time.Time `json:"next,omitzero"`     // when the slot is to be renewed; zero: when the other one's renewal is answered
