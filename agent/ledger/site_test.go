@@ -114,3 +114,26 @@ func TestCommentsKeepTheReviewBesideLongWords(t *testing.T) {
 		}
 	}
 }
+
+// TestTimesThatNobodySawAreNotSentToTheSecond: the service gets what can be known of them, within the readings that bound them.
+func TestTimesThatNobodySawAreNotSentToTheSecond(t *testing.T) {
+	at := func(clock string) time.Time {
+		at, err := time.Parse("15:04:05", clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	for _, c := range []struct{ last, next, start, end, from, to string }{
+		{"09:00:10", "09:30:10", "09:07:37", "09:22:41", "09:07:00", "09:22:00"},
+		{"09:00:10", "10:00:10", "09:17:37", "09:42:41", "09:15:00", "09:40:00"},
+		{"07:00:10", "12:00:10", "09:17:37", "09:42:41", "09:15:00", "09:30:00"},
+		{"09:00:10", "12:00:10", "09:04:37", "09:42:41", "09:04:37", "09:30:00"}, // 09:00:00 was seen
+		{"09:00:10", "12:00:10", "09:16:37", "09:28:41", "09:15:00", "09:28:41"}, // it has a length
+	} {
+		from, to := roundedWithin(&tank.Span{From: at(c.last), To: at(c.next)}, at(c.start), at(c.end))
+		if !from.Equal(at(c.from)) || !to.Equal(at(c.to)) {
+			t.Errorf("%+v: %s to %s", c, from.Format(time.TimeOnly), to.Format(time.TimeOnly))
+		}
+	}
+}

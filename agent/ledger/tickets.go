@@ -22,9 +22,30 @@ func (s *Site) runTicket(h HeldTicket, t Tank, grade clock.Grade) cloud.RunTicke
 	r := *t.stated(&load)
 	r.Number, r.TankID, r.Purchaser = h.Number, load.Tank, t.Purchaser
 	r.OpeningLevel, r.ClosingLevel, r.Start, r.End = load.Open, load.Close, load.Start, load.End
+	if h := load.Hidden(); h != nil {
+		r.Start, r.End = roundedWithin(h, load.Start, load.End)
+	}
 	r.Comments = s.comments(t, h, grade, s.Wire.CommentsMax)
 	applyEdits(&r, h.Edits)
 	return r
+}
+
+// roundedWithin are the times of a load that nobody saw, rounded to what can be known of them: a time to the second would claim
+// a reading. They are rounded down, so that the production day stays, and never to before the last reading that was above.
+func roundedWithin(seen *tank.Span, start, end time.Time) (from, to time.Time) {
+	step := time.Minute
+	for _, wider := range []time.Duration{5 * time.Minute, 15 * time.Minute} {
+		if seen.To.Sub(seen.From) >= 8*wider {
+			step = wider
+		}
+	}
+	if from = start.Truncate(step); from.Before(seen.From) {
+		from = start
+	}
+	if to = end.Truncate(step); !to.After(from) {
+		to = end
+	}
+	return from, to
 }
 
 // queueTicket turns a held load into the service's run ticket and queues it, together with its book entry.

@@ -155,6 +155,22 @@ type Span struct {
 	To   time.Time `json:"to"`
 }
 
+// Reasons for a review that say that readings do not show all of a load.
+const (
+	BeganBefore   = "it began before the first reading"
+	StoppedInside = "the readings stopped while the level fell"
+)
+
+// Least is the reason for which a load's volume is the least that was taken; empty: the readings are of all of it.
+func (l *Load) Least() string {
+	for _, why := range l.Review {
+		if why == BeganBefore || why == StoppedInside {
+			return why
+		}
+	}
+	return ""
+}
+
 // Hidden is the time between the readings before and after a load inside of which none came; nil: readings show the load.
 // Start, End, Rate and Parts are estimates then, and nothing may be said from them.
 func (l *Load) Hidden() *Span {

@@ -74,7 +74,11 @@ func (r *ticketRow) addGauges(s *sheet, h site) {
 	s.add("opening gauge", "%s", open)
 	s.add("closing gauge", "%s", closing)
 	if r.Load != nil {
-		s.add("by gauge", "%.2f bbl, %s, by the %s", r.Load.GaugeBbl, errorText(r.Load), tableName(r.Load.Table))
+		least := ""
+		if r.Load.Least() != "" {
+			least = "at least "
+		}
+		s.add("by gauge", "%s%.2f bbl, %s, by the %s", least, r.Load.GaugeBbl, errorText(r.Load), tableName(r.Load.Table))
 		return
 	}
 	if g.bbl != nil {

@@ -105,16 +105,22 @@ func (r *ticketRow) sentences(h site) []string {
 	if v := r.Volumes; v != nil && v.OpenBbl > 0 {
 		say("By the %s there were %.1f bbl in the tank before and %.1f after.", tableName(l.Table), v.OpenBbl, v.CloseBbl)
 	}
-	say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorText(l))
+	least, what := "", "what"
+	if why := l.Least(); why != "" {
+		least, what = "at least ", "the least that"
+		say("The difference is %.1f bbl, %s; the load was at least that: %s, and what was taken then is not in it.", l.GaugeBbl, errorText(l), why)
+	} else {
+		say("The difference is %.1f bbl, %s.", l.GaugeBbl, errorText(l))
+	}
 	switch {
 	case hidden != nil:
 		out = append(out, inflowUnseen(l), paceUnseen(l))
 	case l.InflowUnknown:
 		say("What flowed in meanwhile is not known, since the tank was not seen at rest for long enough; more than that may have left it.")
 	case l.InflowBbl < 0.05:
-		say("No inflow could be seen meanwhile, so that is also what left the tank.")
+		say("No inflow could be seen meanwhile, so that is also %s left the tank.", what)
 	default:
-		say("Meanwhile about %s flowed in, so %.1f bbl left the tank.", inflowText(l), l.RemovedBbl)
+		say("Meanwhile about %s flowed in, so %s%.1f bbl left the tank.", inflowText(l), least, l.RemovedBbl)
 	}
 	if hidden == nil {
 		say("It left at %.1f bbl a minute, %s, seen in %s.", l.Rate, partsText(l.Parts), countText(l.Samples, "reading"))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,22 @@ func TestATicketIsExplainedByItsFigures(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("not said: %q in\n%s", want, text)
+		}
+	}
+}
+
+// Of a load that was seen from the middle, or not to its end, the figures are the least that was taken.
+func TestALoadThatWasNotSeenWholeIsTheLeast(t *testing.T) {
+	for _, why := range []string{tank.BeganBefore, tank.StoppedInside} {
+		r := paper(func(r *ticketRow) { r.Load.Review = []string{"data gap 12 min", why} })
+		text := strings.Join(r.sentences(site{}), "\n")
+		for _, want := range []string{"the load was at least that: " + why, "so at least 205.1 bbl left the tank"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("not said: %q in\n%s", want, text)
+			}
+		}
+		if gauge := r.evidence(site{})[slices.IndexFunc(r.evidence(site{}), func(l [2]string) bool { return l[0] == "by gauge" })][1]; !strings.HasPrefix(gauge, "at least 203.3") {
+			t.Errorf("by gauge %s", gauge)
 		}
 	}
 }
