@@ -60,7 +60,7 @@ func (d *Server) statusWithoutOutbox(now time.Time) Status {
 	s.Found = append(s.storeProblems(), d.configProblems()...)
 	s.Problems = sentences(s.Found)
 	s.copyFrom(d.Ledger.Snapshot())
-	s.Points = d.withUnheard(s.Points, s.Began)
+	s.Points = d.withUnheard(s.Points, s.Began, s.Open)
 	for i := range s.Tanks {
 		s.Tanks[i].Phase = notWatched
 	}

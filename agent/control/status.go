@@ -1,6 +1,7 @@
 package control
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"gauger/agent/clock"
+	"gauger/agent/eventrules"
 	"gauger/agent/flash"
 	"gauger/agent/ledger"
 	"gauger/agent/link"
@@ -246,7 +248,7 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 	if s.Drains, err = d.drainStatus(s.Streams); err != nil {
 		return s, err
 	}
-	s.Points = d.withUnheard(s.Points, s.Began)
+	s.Points = d.withUnheard(s.Points, s.Began, s.Open)
 	if d.Link != nil {
 		s.Link = new(d.Link.Status(now))
 	}
@@ -281,10 +283,16 @@ func (d *Server) began(now time.Time) time.Time {
 
 // withUnheard adds the points that have said nothing since this run began: a topic with a wrong letter in it is as silent
 // as a device without power.
-func (d *Server) withUnheard(points []PointReading, began time.Time) []PointReading {
+func (d *Server) withUnheard(points []PointReading, began time.Time, open []ledger.Episode) []PointReading {
 	known := map[collectors.Point]bool{}
 	for _, x := range points {
 		known[x.Point] = true
+	}
+	because := map[string]string{}
+	for _, e := range open {
+		if e.Rule == eventrules.ValueMissing {
+			because[e.Source] = strings.TrimPrefix(e.Note, e.Source+": ")
+		}
 	}
 	for _, c := range d.Collectors {
 		speaker, ok := c.Collector.(collectors.Speaker)
@@ -293,7 +301,7 @@ func (d *Server) withUnheard(points []PointReading, began time.Time) []PointRead
 		}
 		for _, name := range speaker.Points() {
 			if !known[name] {
-				points = append(points, PointReading{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: "no message yet"})
+				points = append(points, PointReading{At: began, Point: name, Value: json.RawMessage("null"), Quality: "bad", Error: cmp.Or(because[string(name)], "no message yet")})
 			}
 		}
 	}

@@ -24,7 +24,9 @@ const (
 	Silent              = "silent"
 	SubscriptionRefused = "subscription-refused"
 	SubscriptionWeak    = "subscription-weak"
+	TopicsTooMany       = "topics-too-many"
 	UnknownTopic        = "unknown-topic"
+	ValueMissing        = "value-missing"
 )
 
 // The tanks, by the detector and the tank book.
@@ -93,7 +95,9 @@ var List = []Rule{
 	{Silent, "collectors/mqtt", "a point was not heard for longer than expect_every allows", "look at the device; its last value no longer counts"},
 	{SubscriptionRefused, "collectors/mqtt", "the broker refused a topic", "permit reading to the client, or correct the topic"},
 	{SubscriptionWeak, "collectors/mqtt", "the broker gives a topic only with quality of service 0", "permit quality of service 1 at the broker"},
+	{TopicsTooMany, "collectors/mqtt", "more topics came for a point with wildcards than it makes points of", "look who publishes there; narrow the topic, or name the topics that are needed as points of their own, and restart"},
 	{UnknownTopic, "collectors/mqtt", "messages came on a topic that no point reads, and were dropped", "end the old subscription, or give the client an id of its own"},
+	{ValueMissing, "collectors/mqtt", "messages come on a point's topic, and its value was in none of them", "correct value: at the point; the note names the keys that are there"},
 
 	{BadValue, "agent/tank", "readings of a tank were no level: not a number, or out of range", "look at the sensor and its scaling"},
 	{ClockStep, "agent/tank", "the clock of a tank's readings stepped by half a minute or more", "look at the clock if it comes again and again"},

@@ -301,3 +301,52 @@ func TestWhatIsOnlyCountedWaitsForNothing(t *testing.T) {
 		}
 	})
 }
+
+// TestAValueThatIsInNoMessageIsTold, with the keys that are there, and its end; a gateway that sends what has changed is not accused.
+func TestAValueThatIsInNoMessageIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := at(address, "field/tk1", "field/tk1", "field/+")
+		for i, v := range []string{"tank.lvl", "tank.temp", "tank.water"} {
+			d.Points[i].Name, d.Points[i].Value = []string{"level", "temp", "water"}[i], v
+		}
+		b, h := newBroker(t), newMemo()
+		start(t, h, collect(t, Session{Dial: b.dial}, d))
+		momentarily()
+		send := func(times int, payload string) []collectors.Notice {
+			for i := range times {
+				b.publish(t, "field/tk1", fmt.Sprintf(payload, i))
+				later(2 * time.Second)
+			}
+			return h.noticed("value-missing")
+		}
+		send(1, `{"tank": {"temp": %d, "water": 3}}`)
+		if told := send(missesTold-2, `{"tank": {"temp": 6%d, "level": 171.25}}`); len(told) > 0 {
+			t.Errorf("told too early: %+v", told)
+		}
+		const want = `messages come on topic field/tk1, and value tank.lvl: not in the message; "tank" there has the keys "level", "temp"`
+		told := send(120, `{"tank": {"temp": 6%d, "level": 171.25}}`)
+		if len(told) != 1 || told[0].Source != "radio/level" || told[0].Note != want || !told[0].Until.IsZero() {
+			t.Errorf("told %+v", told)
+		}
+		if told = send(1, `{"tank": {"lvl": 171.2%d}}`); len(told) != 2 || told[1].Source != "radio/level" || told[1].Until.IsZero() {
+			t.Errorf("its end: %+v", told)
+		}
+	})
+}
+
+// TestWhatIsMissingNamesWhatIsThere, and is still errAbsent.
+func TestWhatIsMissingNamesWhatIsThere(t *testing.T) {
+	for path, want := range map[string]string{"a": `which has the keys "tank"`, "tank.level.in": `"tank.level" there is a single value`, "tank.list[4]": `"tank.list" there is a list of 2`} {
+		p, err := parsePath(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := (&document{payload: []byte(`{"tank": {"level": 1, "list": [1, 2]}}`)}).json()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.lookUp(root); !errors.Is(err, errAbsent) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

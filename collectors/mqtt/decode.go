@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gauger/agent/eventrules"
@@ -50,6 +51,11 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 		return nil, nil
 	}
 	points, unnamed := c.points.instancesOf(points, a.Topic())
+	if full, ok := errors.AsType[tooManyTopics](unnamed); ok && !full.template.fullTold {
+		full.template.fullTold = true
+		c.notices.add(collectors.Notice{Rule: eventrules.TopicsTooMany, Source: strings.Replace(string(full.template.name), "/", " ", 1), Since: a.at, // of the device: the next run's readings of it end this
+			Note: fmt.Sprintf("%v; %s and further ones are not read until the next start", full, excerpt(a.Topic()))})
+	}
 	if len(points) == 0 {
 		return nil, unnamed
 	}
@@ -62,6 +68,9 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 	}
 	var readings []collectors.Reading
 	for _, o := range outcomes {
+		if !a.Retained() {
+			o.point.noteMissed(o, a, c.notices)
+		}
 		if r, use := o.point.accept(o, a); use {
 			readings = append(readings, r)
 			o.point.noteHeard(a, c.notices)

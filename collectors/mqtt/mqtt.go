@@ -51,7 +51,8 @@ type collector []*session
 // Notices: comm-loss (a broker is away; its points are Bad meanwhile), session-lost (the broker forgot the session,
 // and what was published in the interval may be missing), subscription-refused and subscription-weak (a topic that
 // the broker does not give, or gives without repeating what gets lost), unknown-topic (messages that nobody asked
-// for; they are acknowledged and dropped, and the topic is unsubscribed), device-time (a
+// for; they are acknowledged and dropped, and the topic is unsubscribed), topics-too-many (a template makes no more points),
+// value-missing (messages come on a point's topic, and its value was in none of them), device-time (a
 // device's time cannot be one; the arrival counts), silent (a point was not heard for half as
 // long again as its expect_every). The last two come with single messages: an episode of them is over when it has not come
 // back for ten minutes or more. Their source is the device's name, or the names of all devices of a shared session; for a

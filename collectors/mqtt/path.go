@@ -3,6 +3,7 @@ package mqtt
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -116,24 +117,63 @@ func (p path) split() (list, rest path, err error) {
 	return list, rest, nil
 }
 
+// keysNamed are the keys that an error names.
+const keysNamed = 8
+
+// missing is errAbsent with what stands where the path ends, so that a person sees the key that was meant. It keeps nothing of the
+// document but words.
+func missing(walked path, at any) error {
+	where := ", which"
+	if len(walked) > 0 {
+		where = "; " + excerpt(walked.text()) + " there"
+	}
+	switch at := at.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(at))
+		for i, k := range keys {
+			keys[i] = excerpt(k)
+		}
+		if more := len(keys) - keysNamed; more > 0 {
+			keys = append(keys[:keysNamed], fmt.Sprintf("%d more", more))
+		}
+		return fmt.Errorf("%w%s has the keys %s", errAbsent, where, strings.Join(keys, ", "))
+	case []any:
+		return fmt.Errorf("%w%s is a list of %d", errAbsent, where, len(at))
+	}
+	return fmt.Errorf("%w%s is a single value", errAbsent, where)
+}
+
+// text is a path as it is written, but for quotes.
+func (p path) text() string {
+	out := ""
+	for _, s := range p {
+		if s.array {
+			out += fmt.Sprintf("[%d]", s.index)
+		} else {
+			out += "." + s.key
+		}
+	}
+	return strings.TrimPrefix(out, ".")
+}
+
 // lookUp follows the path from the root of a decoded document. The error is errAbsent when it leads nowhere.
 func (p path) lookUp(root any) (any, error) {
 	at := root
-	for _, s := range p {
+	for i, s := range p {
 		if s.array {
 			list, ok := at.([]any)
 			if !ok || s.index >= len(list) {
-				return nil, errAbsent
+				return nil, missing(p[:i], at)
 			}
 			at = list[s.index]
 			continue
 		}
 		object, ok := at.(map[string]any)
 		if !ok {
-			return nil, errAbsent
+			return nil, missing(p[:i], at)
 		}
 		if at, ok = object[s.key]; !ok {
-			return nil, errAbsent
+			return nil, missing(p[:i], object)
 		}
 	}
 	return at, nil

@@ -225,6 +225,9 @@ func TestOnePointForEachNodeOfATopic(t *testing.T) {
 		if n := len(h.kept()) - len(kept); n != maxInstances+3 {
 			t.Errorf("%d refused, want all beyond the first %d", n, maxInstances)
 		}
+		if told := h.noticed("topics-too-many"); len(told) != 1 || !strings.Contains(told[0].Note, "already makes 256 points") || !strings.Contains(told[0].Note, "n253/level") {
+			t.Errorf("told %+v, want the first topic that is not read, once", told)
+		}
 		b.cut()
 		b.down()
 		later(10 * time.Minute)

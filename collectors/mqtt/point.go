@@ -1,6 +1,7 @@
 package mqtt
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -30,11 +31,13 @@ type point struct {
 	scale     float64
 
 	instances map[string]*point // of a template, by the topic levels in the name
+	fullTold  bool              // that it makes no more of them
 
 	newestTime  time.Time      // latest device time that was used
 	lastHeard   time.Time      // last arrival of a message, by this machine's clock
 	silentSince time.Time      // beginning of the silence for which it is Bad; zero when there is none
 	silence     silenceEpisode // the silences that were announced
+	missed      missedValue    // the messages without its value
 
 	lastSample deviceSample // by the device's time
 	clockFault clockFault   // of the device's time
@@ -141,4 +144,44 @@ func (p *point) noteHeard(a arrival, told *notices) {
 	}
 	told.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: p.silence.since, Until: p.silence.heardAgain, Note: "heard again"})
 	p.silence = silenceEpisode{}
+}
+
+// missedValue counts the messages on a point's topic in which its value was not, since it was last in one.
+type missedValue struct {
+	messages uint64
+	since    time.Time
+	found    bool   // it was in a message of this run: a gateway may send what has changed
+	why      string // what the latest had instead, of those that are looked at
+	told     bool
+}
+
+// missesTold is after how many messages without the value that is told, where none ever had it: gateways send what has changed.
+const missesTold = 10
+
+// noteMissed follows whether messages have the point's value. One whose path leads nowhere is otherwise as silent as a device that
+// is away.
+func (p *point) noteMissed(o outcome, a arrival, told *notices) {
+	m := &p.missed
+	notice := collectors.Notice{Rule: eventrules.ValueMissing, Source: string(p.name), Since: m.since}
+	switch {
+	case o.undecodable != nil:
+		return // what it has is not known
+	case !errors.Is(o.reading.Err, errAbsent):
+		if m.told {
+			notice.Until, notice.Note = a.at, "its value is in the messages again"
+			told.add(notice)
+		}
+		*m = missedValue{found: true}
+		return
+	case m.messages == 0:
+		m.since = a.at
+	}
+	if m.messages++; !powerOfTen(m.messages) {
+		return
+	}
+	m.why = fmt.Sprintf("messages come on topic %s, and %v", p.Topic, o.reading.Err)
+	if m.messages >= missesTold && !m.found && !m.told {
+		m.told, notice.Since, notice.Note = true, m.since, m.why
+		told.add(notice)
+	}
 }

@@ -54,6 +54,13 @@ func (r *routes) pointsOf(topic string) []*point {
 	return found
 }
 
+// tooManyTopics says that a template makes no more points.
+type tooManyTopics struct{ template *point }
+
+func (t tooManyTopics) Error() string {
+	return fmt.Sprintf("%s already makes %d points; a topic that is needed can be a point of its own", t.template.name, maxInstances)
+}
+
 // instance is the template's point for a topic; nil when the configuration has it as a point of its own. The error says
 // why there can be none.
 func (s *pointSet) instance(p *point, topic string) (*point, error) {
@@ -86,7 +93,7 @@ func (s *pointSet) instance(p *point, topic string) (*point, error) {
 		return nil, nil
 	}
 	if len(p.instances) >= maxInstances {
-		return nil, fmt.Errorf("%s already makes %d points; a topic that is needed can be a point of its own", p.name, maxInstances)
+		return nil, tooManyTopics{p}
 	}
 	grown, err := newPoint(strings.TrimSuffix(full, "/"+name), p.Point)
 	if err != nil {

@@ -139,6 +139,9 @@ func (c *committer) watchSilence(ctx context.Context, up, now time.Time) {
 		}
 		p.silentSince = last
 		err := fmt.Errorf("silent for %s, expected every %s", quiet.Round(time.Second), p.ExpectEvery)
+		if p.missed.messages > 0 && p.missed.since.After(last) {
+			err = fmt.Errorf("%s; its value is expected every %s", p.missed.why, p.ExpectEvery)
+		}
 		if p.silence.since.IsZero() {
 			p.silence.since = last
 			c.notices.add(collectors.Notice{Rule: eventrules.Silent, Source: string(p.name), Since: last, Note: fmt.Sprintf("topic %s: %v", p.Topic, err)})
