@@ -86,7 +86,7 @@ func TestASiteWithoutAStoreIsRead(t *testing.T) {
 			if out := site.command("tickets", "list"); !strings.Contains(out, "the outbox cannot be opened") {
 				t.Errorf("tickets list says %q", out)
 			}
-			if out := site.command("status"); !strings.Contains(out, "NOT STORING AND NOT SENDING") || strings.Contains(out, "no ticket yet") {
+			if out := site.command("status"); !strings.Contains(out, "NOT STORING AND NOT SENDING") || strings.Contains(out, "no ticket has left yet") {
 				t.Errorf("status says %q", out)
 			}
 			site.refusesToAnswer()

@@ -161,6 +161,9 @@ func (p *statusPage) write() {
 		p.recorder()
 		p.flash()
 	}
+	if text := p.h.pageWords(); text != "" && p.s.Daemon {
+		p.printf("\npage\t%s", text)
+	}
 }
 
 func (p *statusPage) printf(format string, args ...any) { p.t.printf(format+"\n", args...) }
@@ -181,6 +184,9 @@ func (p *statusPage) answers() {
 	}
 }
 
+// phaseWords are what the detector's phases mean at the tank.
+var phaseWords = map[string]string{"idle": "no load", "drawing": "the level falls", "confirming": "settling", "waiting": "not watched yet"}
+
 // tanks shows each tank's newest level. What was read long ago says when.
 func (p *statusPage) tanks() {
 	if len(p.s.Tanks) == 0 || !p.s.Daemon {
@@ -192,7 +198,7 @@ func (p *statusPage) tanks() {
 		if k.Level != nil {
 			level = k.Gauge
 		}
-		phase := k.Phase
+		phase := cmp.Or(phaseWords[k.Phase], k.Phase)
 		if w := k.Inhibited; w != nil {
 			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
 		}
@@ -284,7 +290,7 @@ func (p *statusPage) lastTicket() {
 		}
 		p.printf("\nlast ticket\t%s, %s (%s)", p.loadText(&row), text, row.Name())
 	} else {
-		p.printf("\nno ticket yet")
+		p.printf("\nno ticket has left yet")
 	}
 	first, left := p.shown(len(p.s.Held))
 	for _, h := range p.s.Held[:first] {
@@ -292,7 +298,7 @@ func (p *statusPage) lastTicket() {
 			Tank: h.Load.Tank, Number: h.Number, Handle: h.Handle, Load: &h.Load, Stop: h.Stop, Queued: h.Due, Start: h.Load.Start, End: h.Load.End,
 		}}
 		text := strings.Trim(strings.TrimPrefix(row.StateText(p.s.Review, p.clock), "held"), ", ")
-		p.printf("held\t%s, %s", p.loadText(&row), strings.ReplaceAll(text, "NUMBER", row.Name()))
+		p.printf("held\t%s, %s", p.loadText(&row), text)
 	}
 	if left > 0 {
 		p.printf("held\tand %d more: `gauger tickets list`", left)

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sys/unix"
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
@@ -80,6 +85,45 @@ func TestEqualBadPointsAreOneRow(t *testing.T) {
 		p.badPoints()
 		if err := p.t.Flush(); err != nil || !strings.HasSuffix(out.String(), want) {
 			t.Errorf("short %t: %s, %v, want\n%s", short, out.String(), err, want)
+		}
+	}
+}
+
+// The live status fills the terminal and no more, whatever size that has, and says when it was asked.
+func TestTheLiveStatusFitsTheTerminal(t *testing.T) {
+	c := &call{getenv: func(string) string { return "" }}
+	p := &statusPage{zone: time.UTC, short: true, s: control.Status{Daemon: true, Site: "a site with a name that is rather long", Headline: "all is well: reading all 6 points; everything is sent"}}
+	for i := range 30 {
+		p.s.Tanks = append(p.s.Tanks, ledger.TankStatus{ID: fmt.Sprintf("TK-%04d", i), Quality: "good", Phase: "idle"})
+	}
+	at := time.Date(2026, 3, 2, 9, 4, 5, 0, time.UTC)
+	for _, size := range []unix.Winsize{{Col: 80, Row: 24}, {Col: 80, Row: 40}, {Col: 30, Row: 5}, {Col: 20, Row: 1}, {}} {
+		for _, said := range []error{nil, errors.New("the gauger was called and has not answered for 4s: it is stopped or hangs")} {
+			drawn := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`).ReplaceAllString(topScreen(c, p, said, at, size), "")
+			lines := strings.Split(drawn, "\n")
+			if len(lines) > max(int(size.Row), 2) || !strings.Contains(lines[len(lines)-1], "09:04:05, q ends") {
+				t.Errorf("%v: %d lines, the last: %s", size, len(lines), lines[len(lines)-1])
+			}
+			for _, line := range lines[:len(lines)-1] {
+				if n := utf8.RuneCountInString(line); n > max(int(size.Col), 20) {
+					t.Errorf("%v: %d columns: %s", size, n, line)
+				}
+			}
+		}
+	}
+}
+
+// The status says how the page is reached from where somebody may stand.
+func TestTheWayToThePage(t *testing.T) {
+	for listen, want := range map[string]string{
+		"":               "",
+		"127.0.0.1:8480": "http://127.0.0.1:8480 on this box alone; from a laptop `ssh -L 8480:127.0.0.1:8480 BOX`, then http://127.0.0.1:8480 there",
+		"10.20.0.2:8480": "http://10.20.0.2:8480; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)",
+		":8480":          "http://BOX:8480; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)",
+		"localhost:8480": "http://localhost:8480 on this box alone; from a laptop `ssh -L 8480:localhost:8480 BOX`, then http://127.0.0.1:8480 there",
+	} {
+		if got := (site{&config.Config{HTTP: config.HTTP{Listen: listen}}}).pageWords(); got != want {
+			t.Errorf("%q: %s", listen, got)
 		}
 	}
 }

@@ -195,7 +195,7 @@ func (c *chart) clockText(s float64) string {
 }
 
 func (c *chart) caption() string {
-	return fmt.Sprintf("%11sS start %s, E end %s, %s; a blank is a time without readings", "", c.clockText(0), c.clockText(c.end), c.start.In(c.zone).Format("2006-01-02 MST"))
+	return fmt.Sprintf("%11sS start %s, E end %s, %s; blank: no readings", "", c.clockText(0), c.clockText(c.end), c.start.In(c.zone).Format("2006-01-02 MST"))
 }
 
 // plainASCII says whether a terminal gets plain ASCII: when asked for, or where the locale is not UTF-8.
