@@ -8,7 +8,7 @@ const (
 	stuckWait   = 60.0  // s that a jump from a frozen value has to stay
 	spikeWorth  = 8.0   // in; a smaller jump that comes back is slosh
 	endMargin   = 0.5   // in from the bottom and the top of the tank, where no level comes to at once
-	pumpStood   = 300.0 // s; the least that a value stands still while oil was leaving, to be stuck
+	pumpStood   = 120.0 // s; the least that a value stands still while oil was leaving, to be stuck
 	heldTooLong = 60.0  // times the usual stay of a value, after which it is stuck
 	heldNoise   = 0.02  // in; a quieter sensor, or one of coarse steps, may stand still for hours
 )
@@ -24,7 +24,7 @@ func (ts *tankState) frozen(t *Tank, now float64) bool {
 func (ts *tankState) stuckAfter(t *Tank) float64 {
 	least := t.Loads.StuckJump.Seconds()
 	if ts.drawing && ts.heldSince < ts.lastFallAt+joinWithin && ts.heldSince > ts.searchFrom {
-		return math.Max(pumpStood, least/9)
+		return math.Max(pumpStood, least/20)
 	}
 	return least
 }
@@ -120,6 +120,12 @@ func (ts *tankState) sensorWorks(t *Tank, stayed float64) bool {
 func (ts *tankState) stoodTooLong(t *Tank, now float64) bool {
 	age := now - ts.heldSince
 	return ts.noise.sigmaAtChange >= heldNoise && age >= ts.stuckAfter(t) && ts.interval.changes >= 8 && age > heldTooLong*ts.interval.held && now-ts.last.t < age/10
+}
+
+// movedOneStep says that a value is the next one of a sensor that speaks in steps, which stands for hours in a tank that hardly
+// fills.
+func (ts *tankState) movedOneStep(now, x float64) bool {
+	return math.Abs(x-ts.last.v) < 1.5*ts.levels.resolutionAt(now, now).step
 }
 
 // fallsOn says that a level which jumped to x was falling as in a draw before the jump and

@@ -139,3 +139,20 @@ func TestLongEchoInsideALoad(t *testing.T) {
 		r.only()
 	}
 }
+
+// A chain of half inches stands for hours in a tank that hardly fills: its next step says that it works, and what comes in from
+// another tank then is known.
+func TestAStepAfterHoursIsNoStuckSensor(t *testing.T) {
+	out := tanktest.Move{From: 6 * tanktest.Hour, Bbl: 100, Rate: 5}
+	r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{out}}, tanktest.Well{Level0: 41.2, Moves: []tanktest.Move{{From: out.From, Bbl: -100, Rate: 5}}})
+	rnd := rand.New(rand.NewPCG(7, 7))
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		if i == 1 && s < 4*tanktest.Hour {
+			v += 0.05 + 0.2*rnd.NormFloat64() // between two reeds, until the wind drops
+		}
+		return math.Round(2*v) / 2, true
+	}
+	r.run(0, 8*tanktest.Hour)
+	r.matches(0, 0)
+	r.only("transfer")
+}

@@ -145,11 +145,14 @@ func stepped(ts *tankState, d draw) float64 {
 			continue
 		}
 		off, rough := stepAt(b[k-stepBeside:k], b[k:k+stepBeside], dt)
-		flow := 0.0
-		if !hole {
-			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start) * dt
+		since, flow := k-1, 0.0
+		for since > 0 && b[since-1].v == a.v {
+			since-- // a value that stood still tells at once what left meanwhile
 		}
-		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow {
+		if !hole || since < k-stepFew {
+			flow = stepPump * float64(b[0].v-b[len(b)-1].v) / (d.end - d.start) * (z.t - b[since].t)
+		}
+		if math.Abs(off) <= math.Max(stepLeast, stepRough*math.Max(rough, ts.noise.sigma))+d.step+flow || float64(z.v-a.v)/off < 0.5 {
 			continue
 		}
 		if far, _ := stepAt(b[k-2*stepBeside:k-stepBeside], b[k+stepBeside:k+2*stepBeside], b[k+stepBeside].t-b[k-stepBeside-1].t); math.Abs(far-off) < math.Abs(off)/2 {

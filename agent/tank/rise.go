@@ -112,7 +112,7 @@ func (r returned) rolled(d draw) bool {
 
 const (
 	rolledShare = 0.85 // of a fall that comes back where oil is rolled; the rest is the inflow's uncertainty
-	rolledRate  = 0.7  // of the rate of the fall
+	rolledRate  = 0.6  // of the rate of the fall
 	rolledSeen  = 2    // nodes that show it on its way
 )
 

@@ -13,6 +13,9 @@ const (
 	undoneJunk  = 3 * 3600.0 // s before it in which a sensor that jumps may have begun to
 	jumpLately  = 3600.0     // s before it in which a jump says that somebody works on the sensor
 	fasterThan  = 1.1        // times max_rate
+	leapNoise   = 4.0        // times its scatter that a level steps by itself
+	leapMost    = 0.8        // share of a fall in leaps, above which it was no pump's
+	leapSome    = 0.3        // the same, above which a person should look
 	pumpedEdge  = 0.05       // share of a fall at either end in which readings are not under way
 	pumpedFew   = 4          // samples under way that show a pump
 	pumpedLeast = 180.0      // s
@@ -28,8 +31,10 @@ const (
 func (u *update) undone(i int, ts *tankState, d *draw) (why string) {
 	t := &u.site.tanks[i]
 	fall := d.opening.level - d.closing.level
-	if atOnce(ts, t, *d, u.site.speed) {
+	if at := leaps(ts, t, *d); at >= leapMost*fall {
 		return "it fell at once, faster than max_rate"
+	} else if at >= leapSome*fall {
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f in of its %.1f in fell at once, faster than max_rate", at, fall))
 	}
 	seen := pumped(ts, t, *d)
 	if u.jumped && u.jumpedTo-d.closing.level >= explainedShare*fall {
@@ -99,10 +104,21 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 	return 0, false, false
 }
 
-// atOnce says that no pump is as fast as a draw fell between two readings, without a gap that hides it.
-func atOnce(ts *tankState, t *Tank, d draw, speed float64) bool {
-	over := t.volume(d) - ts.noiseFloor(t)*t.Table.PerInch(d.opening.level)
-	return d.samples == 0 && d.gap < ts.interval.gapMin(t, speed) && over > fasterThan*t.Loads.MaxRate*d.gap/60
+// leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
+// zero is trimmed by and by. What a value stood still before it is a step's time.
+func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
+	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
+	noise, since := leapNoise*math.Max(ts.noise.perSample(), neighbourScatter(b)), firstTime(b, 0)
+	for k := 1; k < len(b); k++ {
+		by := float64(b[k-1].v - b[k].v)
+		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {
+			inches += by
+		}
+		if by != 0 {
+			since = b[k].t
+		}
+	}
+	return inches
 }
 
 // before are the levels of the hours before a time, the newest first.

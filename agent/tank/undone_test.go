@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -97,6 +98,48 @@ func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
 	}
 	r.run(0, 7*tanktest.Hour)
 	r.matches(0, 0)
+}
+
+// A technician trims the zero by and by, 7 in at a time: steps are no pump, however long they take together. Half a load in one step
+// may be anything, and is one for a person.
+func TestAFallInStepsIsNoPump(t *testing.T) {
+	for _, c := range []struct {
+		steps, size float64
+		pumped      tanktest.Move
+		loads       int
+	}{{5, 5.5, tanktest.Move{Rate: 1}, 0}, {1, 6, tanktest.Move{From: 4*tanktest.Hour + 120, Bbl: 20, Rate: 4}, 1}} {
+		r := newRig(t, tanktest.Well{Level0: 150, Moves: []tanktest.Move{c.pumped}})
+		r.every = 20
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			return v - c.size*stats.Clamp(math.Floor((s-4*tanktest.Hour)/100), 0, c.steps), true
+		}
+		r.run(0, 7*tanktest.Hour)
+		if len(r.loads) != c.loads {
+			t.Fatalf("%v steps: %+v", c.steps, r.loads)
+		}
+		if c.loads > 0 {
+			asksFor(t, r.loads[0], "at once, faster than max_rate")
+		}
+	}
+}
+
+// A float hangs while the truck pumps on and comes free before it is done: what it shows then is oil, and no new span.
+func TestAFloatThatFreesItselfIsNotRespanned(t *testing.T) {
+	for _, long := range []float64{100, 200, 400} {
+		r := newRig(t, aWell)
+		held := r.wells[0].Level(aLoad.From + 400)
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if s > aLoad.From+400 && s < aLoad.From+400+long {
+				v = held
+			}
+			return v, true
+		}
+		r.run(0, 7*tanktest.Hour)
+		r.matches(0.1, 20, labelOf(aWell, aLoad, aLoad))
+		if len(r.loads[0].Review) > 0 {
+			t.Errorf("hung for %.0f s: %q", long, r.loads[0].Review)
+		}
+	}
 }
 
 // Trucks of which nobody saw the first one's end are one ticket, for a person.
