@@ -1,6 +1,9 @@
 package tank
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 const afterGap = 2400.0 // s of readings after a gap that hid the end of a draw
 
@@ -29,6 +32,12 @@ func (u *update) judgeDraws(i int, ts *tankState, now float64, all bool) {
 				ts.judgeAt = math.Max(ts.judgeAt, d.end+confirm)
 			}
 			return
+		}
+		for _, x := range draws[k+1:] {
+			if leaps(ts, t, x)*t.Table.PerInch(x.closing.level) >= t.Loads.MinLoad {
+				d.doubts = append(d.doubts, fmt.Sprintf("%s after it the level fell at once, faster than max_rate", spanText(x.start-d.end)))
+				break
+			}
 		}
 		u.decide(i, ts, d, now)
 		ts.decidedTo, ts.lastDrawStart, ts.lastDrawEnd = math.Max(ts.decidedTo, math.Max(d.end, d.stuck.to)), d.start, d.end

@@ -10,6 +10,7 @@ import (
 const (
 	backAgain = 1.0  // in about where the level would be without a fall, to which it comes back at once
 	backShare = 0.03 // share of the fall that may be missing there
+	someBack  = 0.3  // share of a fall that comes back from where nobody knows, above which a person should look
 )
 
 // decide says what a finished draw was.
@@ -85,7 +86,7 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 		u.addVerdict(i, ts, d, Transferred, fmt.Sprintf("meanwhile other tanks rose by %.1f bbl, most of all %s", rose, name))
 		return
 	}
-	if r := ts.regained(&u.site.tanks[i], d, now); r.inches >= explainedShare*(d.opening.level-d.closing.level) && !u.othersGaveBack(i, d, r) {
+	if r := ts.regained(&u.site.tanks[i], d, now); r.inches >= someBack*(d.opening.level-d.closing.level) && !u.othersGaveBack(i, d, r) {
 		said := fmt.Sprintf("%.1f in of the %.1f in came back", r.inches, d.opening.level-d.closing.level)
 		if r.rolled(d) {
 			u.addEvent(ts, i, eventrules.Recirculation, d.start, d.end, fmt.Sprintf("%.1f bbl out, %.2f to %.2f in, and %.2f in came back", u.site.tanks[i].volume(d), d.opening.level, d.closing.level, r.inches))
@@ -103,10 +104,14 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if d.stuck.to > 0 {
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
+	step := 0.0
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
-		if step := startAfterHatch(ts, t, &d); step > 0 {
+		if step = startAfterHatch(ts, t, &d); step > 0 {
 			d.doubts = append(d.doubts, fmt.Sprintf("hatch opened before it: the pressure fell by %.1f in at once", step))
 		}
+	}
+	if step == 0 && d.early > 0 {
+		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)
 	l := u.makeLoad(i, ts, d)

@@ -105,7 +105,7 @@ func startAfterHatch(ts *tankState, t *Tank, d *draw) float64 {
 	}
 	quick, still := math.Max(30, 2.2*ts.interval.usual), math.Max(hatchStill, 2.5*ts.interval.usual)
 	b := between(ts.levels.recent, d.start-quick, math.Min(d.end, d.start+hatchLong))
-	slack := math.Max(0.1, 3*ts.noise.sigma)
+	slack := math.Max(0.15, 3*ts.noise.sigma)
 	for k := 1; k < len(b); k++ {
 		rest := between(b[k:], b[k].t, b[k].t+still)
 		if len(rest) < 2 || rest[len(rest)-1].t-b[k].t < still/2 {

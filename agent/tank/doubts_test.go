@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gauger/agent/tank/stats"
 	"gauger/agent/tank/tanktest"
 )
 
@@ -110,6 +111,39 @@ func TestPulledProbeSellsNothing(t *testing.T) {
 		}
 		if back > 0 && (len(r.loads) != 1 || len(r.loads[0].Review) == 0) { // it may have been a load, and a new span
 			t.Errorf("%+v", r.loads)
+		}
+	}
+}
+
+// What may be no part of a load, or not all of it, is one for a person.
+func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
+	bleed := tanktest.Move{From: aLoad.From - 600, Bbl: 4, Rate: 2}
+	back := tanktest.Move{From: aLoad.End() + 600, Bbl: -0.4 * aLoad.Bbl, Rate: 8}
+	for says, c := range map[string]struct {
+		moves []tanktest.Move
+		off   func(s float64) float64
+	}{
+		"4.0 bbl left 8 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
+		"in came back":                       {[]tanktest.Move{aLoad, back}, nil},
+		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
+			since := s - aLoad.End()
+			return 4 * stats.Clamp(since/180, 0, 1) * math.Exp(-math.Max(0, since-500)/300)
+		}},
+		"after it the level fell at once": {[]tanktest.Move{aLoad}, func(s float64) float64 {
+			return -8 * stats.Clamp(math.Floor((s-aLoad.End()-1200)/100), 0, 5)
+		}},
+	} {
+		r := newRig(t, tanktest.Well{Level0: 180, Inflow: 30, Moves: c.moves})
+		r.every = 20
+		r.sensor = func(_ int, s, v float64) (float64, bool) {
+			if c.off != nil {
+				v += c.off(s)
+			}
+			return v, true
+		}
+		r.run(0, 8*tanktest.Hour)
+		if len(r.loads) != 1 || !said(r.loads[0], says) {
+			t.Errorf("want one that says %q: %+v; %+v", says, r.loads, r.verdicts)
 		}
 	}
 }

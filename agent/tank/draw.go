@@ -12,6 +12,8 @@ type draw struct {
 	evened           float64 // when an equaliser has done its work, and the group's gauge is read; 0 without a group
 	oilTo            float64 // the end of its last part of some barrels, before what the noise or a driver's last drops added
 	parts            int
+	early            float64    // bbl of a first part that is small and came minutes before the rest
+	earlyBy          float64    // s by which it came
 	gap              float64    // longest silence inside, s
 	samples          int        // samples inside
 	slosh            float64    // in

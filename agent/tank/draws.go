@@ -1,11 +1,16 @@
 package tank
 
-import "math"
+import (
+	"fmt"
+	"math"
+)
 
 const (
 	pauseSure = 300.0 // s; no second truck connects faster
 	pauseLate = 1.25  // times the longest pause, after which what a truck still holds is its own
 	partBbl   = 3.0   // a smaller part some minutes apart is no part of a load
+	early     = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
+	foamRate  = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
 	pipeRate  = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 )
 
@@ -113,7 +118,15 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 
 // joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter.
 func (t *Tank) joinedDraw(a, b draw) draw {
-	if t.volume(b) >= partBbl || t.volume(a) < partBbl {
+	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
+	if a.parts == 1 && va < early*(va+vb) && pause > pauseSure/2 {
+		a.early, a.earlyBy = va, pause
+	}
+	rose := b.opening.level - a.closing.level - a.usualInflow*pause
+	if rose*t.Table.PerInch(a.closing.level) > math.Max(1, 0.01*(va+vb)) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
+		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
+	}
+	if vb >= partBbl || va < partBbl {
 		a.oilTo = b.end
 	}
 	a.end, a.closing, a.within.hi = b.end, b.closing, b.within.hi

@@ -105,10 +105,17 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 }
 
 // leaps are the inches of a draw's fall that steps from one value to the next made, each of them faster than a pump is, as where a
-// zero is trimmed by and by. What a value stood still before it is a step's time.
+// zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time.
 func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
 	noise, since := leapNoise*math.Max(ts.noise.perSample(), neighbourScatter(b)), firstTime(b, 0)
+	if len(b) < 2 {
+		return 0
+	}
+	first, last := b[0], b[len(b)-1]
+	if all := float64(first.v - last.v); all-leapNoise*ts.noise.perSample() > fasterThan*t.maxRate(float64(last.v))*(last.t-first.t) {
+		return all
+	}
 	for k := 1; k < len(b); k++ {
 		by := float64(b[k-1].v - b[k].v)
 		if by-noise > fasterThan*t.maxRate(float64(b[k].v))*(b[k].t-since) {

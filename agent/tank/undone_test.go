@@ -11,9 +11,11 @@ import (
 // What was lifted by no oil and collapses is no load; a pump that takes the level back to where it was is one, for a person.
 func TestALevelThatOnlyComesBack(t *testing.T) {
 	at := 5 * tanktest.Hour
-	ice := func(s float64) float64 { // grows for an hour, stands for one, thaws within minutes
-		up := math.Min(1, math.Max(0, (s-at+2*tanktest.Hour)/tanktest.Hour))
-		return 25 * up * math.Exp(-math.Max(0, s-at)/240)
+	ice := func(thaw float64) func(s float64) float64 { // grows for an hour, stands for one, thaws
+		return func(s float64) float64 {
+			up := math.Min(1, math.Max(0, (s-at+2*tanktest.Hour)/tanktest.Hour))
+			return 25 * up * math.Exp(-math.Max(0, s-at)/thaw)
+		}
 	}
 	filled := func(s float64) float64 {
 		up := math.Min(1, math.Max(0, (s-at+2*tanktest.Hour)/tanktest.Hour))
@@ -23,7 +25,7 @@ func TestALevelThatOnlyComesBack(t *testing.T) {
 		name   string
 		lifted func(s float64) float64
 		loads  int
-	}{{"ice thaws", ice, 0}, {"filled from elsewhere and hauled", filled, 1}} {
+	}{{"ice thaws", ice(240), 0}, {"ice thaws at once", ice(20), 0}, {"filled from elsewhere and hauled", filled, 1}} {
 		r := newRig(t, tanktest.Well{Level0: 120, Inflow: 30})
 		r.sensor = func(_ int, s, v float64) (float64, bool) { return v + c.lifted(s), true }
 		r.run(0, 7*tanktest.Hour)
