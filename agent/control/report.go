@@ -65,7 +65,8 @@ type TicketReport struct {
 	Number      string               `json:"number,omitempty"`         // as the service gets it
 	Tank        string               `json:"tank"`                     // id
 	State       string               `json:"state"`                    // where it stands; left: so long ago that its receipt is not kept
-	Reason      string               `json:"reason,omitempty"`         // why it was refused or dropped
+	Reason      string               `json:"reason,omitempty"`         // why it was refused or dropped; of a delivered one, who has seen it at the service in place of an answer
+	Unclear     int                  `json:"unclear_sends,omitempty"`  // without a clear answer, each of which may have stored it
 	Rejected    string               `json:"rejected,omitempty"`       // by whom and why
 	Queued      time.Time            `json:"queued"`                   // when it was handed to the outbox, or rejected; when it leaves by itself while it is held
 	Answered    time.Time            `json:"answered,omitzero"`        // when the service answered
@@ -136,6 +137,9 @@ func (r *TicketRow) Report() TicketReport {
 		Answered: r.Answered, Status: r.Status, Correlation: r.Corr, Day: r.Day, Start: r.Start, End: r.End, Bbl: rounded(r.Barrels()),
 		Review: []string{}, Remarks: []string{}, Volumes: r.Volumes, Person: r.Person, Hold: r.Stop, Edits: list(r.Edits),
 		Trucks: list(r.Matches), Learned: list(r.Found), Sent: r.Ticket,
+	}
+	if r.Unclear != nil {
+		t.Unclear = r.Unclear.Count
 	}
 	if len(r.Gauged) == 2 {
 		t.Open, t.Close = rounded(&r.Gauged[0]), rounded(&r.Gauged[1])

@@ -239,7 +239,7 @@ func (d *Server) Open() *Server {
 		"clock.trust":     {Operate, RequestOf(d.trustClock)},
 		"audit":           {Look, RequestOf(d.auditLog)},
 		"outbox.list":     {Look, RequestOf(d.listRecords)},
-		"outbox.show":     {Look, RequestOf(d.showRecord)},
+		"outbox.show":     {Look, RequestOf(func(_ context.Context, w RecordQuery) (Entry, error) { return d.Record(w) })},
 		"outbox.retry":    {Operate, RequestOf(d.retryRecords)},
 		"outbox.drop":     {Operate, RequestOf(d.dropRecords)},
 		"outbox.confirm":  {Operate, RequestOf(d.confirmRecords)},
@@ -338,7 +338,8 @@ func (d *Server) listRecords(_ context.Context, w RecordQuery) ([]Entry, error) 
 	return all, nil
 }
 
-func (d *Server) showRecord(_ context.Context, w RecordQuery) (Entry, error) {
+// Record is one record, in whatever state it is.
+func (d *Server) Record(w RecordQuery) (Entry, error) {
 	if len(w.Seqs) != 1 {
 		return Entry{}, errors.New("name one record, as STREAM/NUMBER")
 	}

@@ -83,6 +83,8 @@ var acts = map[string]act{
 			return control.InhibitArgs{Tank: on}, "From now on loads of it make tickets again.", nil
 		}},
 	"retry": {title: "Send again what was refused", button: "Send again", request: "outbox.retry", about: aboutRefused, plan: planRetry},
+	"confirm": {title: "The service has it", button: "Count it as delivered", request: "outbox.confirm", about: aboutUndelivered, plan: planConfirm,
+		fields: []field{{Name: "why", Label: "Where it was seen", Kind: "text", Must: true}}},
 	"memo": {title: "Write a memo", button: "Send it", request: "memos.add", about: func(*site, string) ([]string, string, error) { return nil, "/", nil },
 		plan:   planMemo,
 		fields: []field{{Name: "device", Label: "Device", Kind: "text", Hint: "the service's id of it: `gauger devices query` shows them", Must: true}, {Name: "text", Label: "Text", Kind: "text", Must: true}}},
@@ -126,6 +128,25 @@ func aboutRefused(s *site, on string) (says []string, back string, err error) {
 		return []string{"Record " + on}, "/", nil
 	}
 	return nil, "", fmt.Errorf("nothing of %q was refused", on)
+}
+
+// aboutUndelivered tells of one record that waits or was refused, as STREAM/NUMBER.
+func aboutUndelivered(s *site, on string) (says []string, back string, err error) {
+	if s.server.NoOutbox != nil {
+		return nil, "", control.NoOutboxError(s.server.NoOutbox().Error())
+	}
+	which, err := recordQuery(on)
+	if err != nil {
+		return nil, "", err
+	}
+	e, err := s.server.Record(which)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case e.State != "waiting" && e.State != "dead":
+		return nil, "", fmt.Errorf("record %s is %s already", on, e.State)
+	}
+	return []string{"Record " + on + ": " + e.Label}, "/", nil
 }
 
 func planHold(on string, form url.Values) (any, string, error) {
@@ -183,15 +204,32 @@ func planInhibit(on string, form url.Values) (any, string, error) {
 	return control.InhibitArgs{Tank: on, For: span, Why: why}, fmt.Sprintf("For %s no load of it makes a ticket: %s.", spanText(span), why), nil
 }
 
-func planRetry(on string, _ url.Values) (any, string, error) {
+// recordQuery reads STREAM, or STREAM/NUMBER.
+func recordQuery(on string) (control.RecordQuery, error) {
 	stream, number, one := strings.Cut(on, "/")
 	a := control.RecordQuery{Stream: stream}
 	if one {
 		seq, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
-			return nil, "", fmt.Errorf("%q is no record; it is STREAM/NUMBER", on)
+			return a, fmt.Errorf("%q is no record; it is STREAM/NUMBER", on)
 		}
 		a.Seqs = []uint64{seq}
+	}
+	return a, nil
+}
+
+func planConfirm(on string, form url.Values) (any, string, error) {
+	a, err := recordQuery(on)
+	if a.Why = strings.TrimSpace(form.Get("why")); err == nil && a.Why == "" {
+		err = errors.New("say where it was seen: that is kept with it")
+	}
+	return a, "It is not sent any more and counts as delivered, since you have seen it at the service: " + a.Why + ".", err
+}
+
+func planRetry(on string, _ url.Values) (any, string, error) {
+	a, err := recordQuery(on)
+	if err != nil {
+		return nil, "", err
 	}
 	return a, "What the service has refused is sent as it is once more. Mend the reason first, or it is refused again.", nil
 }

@@ -223,6 +223,51 @@ func TestARefusedRecordIsSentAgain(t *testing.T) {
 	})
 }
 
+// TestARecordAtTheServiceIsConfirmed: a ticket whose answer was lost leads to the form; then it counts as delivered, and its page
+// says who said so and where it was seen.
+func TestARecordAtTheServiceIsConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.Haul(4 * time.Hour)
+		b := newBrowser(t, r)
+		b.comesIn()
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- r.Box.Drain(ctx, ledger.Tickets, silence{}) }()
+		ledgertest.Pass(time.Second)
+		cancel()
+		r.Must(<-ended)
+		all, err := r.Tickets()
+		r.Must(err)
+		ticket := "/tickets/" + all[0].Number
+		if _, page := b.ask(http.MethodGet, ticket, nil); !strings.Contains(page, "1 send without a clear answer") || !strings.Contains(page, `href="/do/confirm?on=tickets%2f1"`) {
+			t.Errorf("the ticket's page\n%s", page)
+		}
+		_, form := b.ask(http.MethodGet, "/do/confirm?on=tickets/1", nil)
+		_, again := b.send(form, url.Values{"why": {" "}})
+		_, sure := b.send(again, url.Values{"why": {"their list"}})
+		if code, page := b.send(sure, nil); code != http.StatusOK || !strings.Contains(page, "Done. Record tickets/1: "+all[0].Number) || newest(r).Reason != "their list" {
+			t.Errorf("%d, %+v\n%s", code, newest(r), page)
+		}
+		if _, page := b.ask(http.MethodGet, ticket, nil); !strings.Contains(page, "delivered: confirmed by ann: their list") || strings.Contains(page, "/do/confirm") {
+			t.Errorf("the ticket's page\n%s", page)
+		}
+		for _, on := range []string{"tickets/1", "tickets", "tickets/x", "tickets/9"} {
+			if code, _ := b.ask(http.MethodGet, "/do/confirm?on="+on, nil); code != http.StatusConflict {
+				t.Errorf("%s: %d", on, code)
+			}
+		}
+	})
+}
+
+// silence takes a request and never answers.
+type silence struct{}
+
+// Send implements outbox.Sender.
+func (silence) Send(context.Context, string, []outbox.Record) []outbox.Answer {
+	return []outbox.Answer{{Class: outbox.Ambiguous, Message: "EOF"}}
+}
+
 // TestWrongTokensAreSlowedDown: ten tries from an address, and then one in ten seconds; the trail has those that were refused, and
 // none of the tokens.
 func TestWrongTokensAreSlowedDown(t *testing.T) {

@@ -19,6 +19,7 @@ type ticketPage struct {
 	Title, Site, Name, Tank, Barrels, State, Sent string
 	Mood                                          string
 	Retry                                         string // its record, where it was refused
+	Confirm                                       string // its record, where it was refused or the service may have it
 	Picture, Held                                 bool
 	Facts                                         []factView
 	visitor
@@ -53,8 +54,11 @@ func (s *site) ticket(w http.ResponseWriter, r *http.Request) {
 		Sent: row.SentBody(), Mood: control.Unknown, Picture: row.Load != nil && row.Load.Trend != nil,
 		Held: row.State == "held", visitor: s.visitor(r),
 	}
+	record := fmt.Sprintf("%s/%d", ledger.Tickets, row.Seq)
 	if row.State == "refused" {
-		p.Retry = fmt.Sprintf("%s/%d", ledger.Tickets, row.Seq)
+		p.Retry, p.Confirm = record, record
+	} else if row.State == "waiting" && row.Unclear != nil {
+		p.Confirm = record
 	}
 	if m, known := ticketMoods[row.State]; known {
 		p.Mood = m
