@@ -3,9 +3,14 @@ package control
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
+
+	"gauger/outbox"
 )
 
 // unknownRequest says why nobody answers.
@@ -14,6 +19,20 @@ func (d *Server) unknownRequest(name string) error {
 		return NoOutboxError(d.NoOutbox().Error())
 	}
 	return fmt.Errorf("%w (%s)", ErrUnknownRequest, name)
+}
+
+// withNext adds to a request's error what to do next, where the error alone does not say it.
+func (d *Server) withNext(err error) error {
+	away, isNet := errors.AsType[*net.OpError](err)
+	switch {
+	case errors.Is(err, outbox.ErrStream):
+		return fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
+	case errors.Is(err, outbox.ErrRecord):
+		return fmt.Errorf("%w; `gauger outbox list --state all` shows those that are kept", err)
+	case isNet && away.Op == "dial":
+		return fmt.Errorf("%w; the service cannot be reached: look at modem, cable and service.url", err)
+	}
+	return err
 }
 
 // NoOutboxError answers for whatever needs the outbox while it cannot be opened, with the reason.

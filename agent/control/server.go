@@ -77,10 +77,7 @@ func (d *Server) Call(ctx context.Context, name string, args json.RawMessage) (a
 	if v.needs != Look {
 		d.audited(ctx, name, args, got, err)
 	}
-	if errors.Is(err, outbox.ErrStream) {
-		err = fmt.Errorf("%w; there are %s", err, strings.Join(slices.Sorted(maps.Keys(d.Box.Counts())), ", "))
-	}
-	return got, err
+	return got, d.withNext(err)
 }
 
 // aboutRequest names what a request is about, by the names that the requests have for it, and why the person wants it. Nothing else

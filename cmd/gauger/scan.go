@@ -69,14 +69,14 @@ func scanOn(ctx context.Context, lines *line.Lines, a scanRequest, see func(unit
 }
 
 func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string, see func(unitFound) error) (err error) {
-	line, giveBack, err := lines.Borrow(url)
+	on, giveBack, err := lines.Borrow(url)
 	if err != nil {
 		return lineTaken{err}
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	_, err = survey.Scan(ctx, line, a.search(), func(f survey.Found) {
+	_, err = survey.Scan(ctx, on, a.search(), func(f survey.Found) {
 		if err := see(unitFound{URL: url, Unit: f.Unit, Answers: f.Answers, Damaged: f.Damaged, How: f.How}); err != nil {
 			cancel(err)
 		}
@@ -84,10 +84,10 @@ func scanAt(parent context.Context, lines *line.Lines, a scanRequest, url string
 	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
 		return cause
 	}
-	if err != nil {
-		return fmt.Errorf("scan %s: %w", url, err)
+	if err == nil || errors.Is(err, line.ErrDown) { // which names the line itself
+		return err
 	}
-	return nil
+	return fmt.Errorf("scan %s: %w", url, err)
 }
 
 type scanOptions struct {

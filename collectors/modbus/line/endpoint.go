@@ -69,8 +69,8 @@ func (e Endpoint) FrameGap() time.Duration {
 func ParseEndpoint(raw string) (Endpoint, error) {
 	u, err := url.Parse(raw)
 	raw, _, _ = strings.Cut(collectors.WithoutUser(raw), "?") // what cannot be understood may hold a password
-	if err != nil {
-		return Endpoint{}, fmt.Errorf("%q is not a URL: tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200 or rtu+tcp://host:4001", raw)
+	if err != nil || u.Scheme == "" {
+		return Endpoint{}, fmt.Errorf("%q is not a URL; write one such as tcp://host:502, rtu:///dev/serial/by-id/X?baud=19200 or rtu+tcp://host:4001", raw)
 	}
 	u.User = nil // Modbus knows none, and what people put there is no error's business
 	e := Endpoint{scheme: u.Scheme}
