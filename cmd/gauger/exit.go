@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"gauger/agent/console"
 	"gauger/config"
@@ -74,12 +75,13 @@ func exitStatus(c *call, err error) int {
 	_, isMissing := errors.AsType[configError](err)
 	_, isUsage := errors.AsType[usageError](err)
 	down, isDown := errors.AsType[notRunning](err)
+	status := exitFailed
 	switch {
 	case err == nil:
 		return exitDone
 	case isDown:
 		if down.cause != nil { // else the page has said it
-			fmt.Fprintln(c.err, down.Error())
+			complain(c, down.Error())
 			exitStatus(c, down.cause)
 		}
 		return exitDown
@@ -88,20 +90,25 @@ func exitStatus(c *call, err error) int {
 	case errors.Is(err, errNoCommand):
 		return exitUsage
 	case isConfig:
-		fmt.Fprintln(c.err, problems.Error())
+		complain(c, problems.Error())
 		return exitConfig
 	case isMissing:
-		fmt.Fprintln(c.err, "gauger: "+err.Error())
-		return exitConfig
+		status = exitConfig
 	case isUsage:
-		fmt.Fprintln(c.err, "gauger: "+err.Error())
-		return exitUsage
+		status = exitUsage
 	case errors.Is(err, outbox.ErrHeld), errors.Is(err, outbox.ErrDead):
-		fmt.Fprintln(c.err, "gauger: "+err.Error())
-		return exitBusy
+		status = exitBusy
 	}
-	fmt.Fprintln(c.err, "gauger: "+err.Error())
-	return exitFailed
+	complain(c, "gauger: "+err.Error())
+	return status
+}
+
+// complain says what is wrong, on a terminal in lines of its width.
+func complain(c *call, text string) {
+	if width := terminalWidth(c.err); width > 0 {
+		text = strings.TrimSuffix(fitText(strings.ReplaceAll(text, "\t", " "), width, false), "\n")
+	}
+	fmt.Fprintln(c.err, text)
 }
 
 // asUsageError says that what was given cannot be used as it is.
