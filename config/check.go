@@ -223,6 +223,8 @@ func (c *checker) checkControl() {
 			at := fmt.Sprintf("%s[%d]", role.path, i)
 			if strings.TrimSpace(name) == "" {
 				c.problemf(at, "empty; write the name of a group of the box")
+			} else if name == "root" {
+				c.warnf(at, "root has every role anyway; write [] for root alone, and the group of those who shall have it too otherwise")
 			} else if _, err := user.LookupGroup(name); err != nil {
 				c.warnf(at, "there is no group %s here, so nobody has the role through it; make it with groupadd, or write another", quote(name))
 			}

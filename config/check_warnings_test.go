@@ -47,3 +47,24 @@ func besideTheKey(ws []Problem) []Problem {
 		return strings.HasSuffix(w.String(), `secondary_key: no file "/etc/gauger/secondary-key" here; put it there before gauger starts`)
 	})
 }
+
+// A decimal comma is told as one, in a block and within braces, where it ends the value before it.
+func TestADecimalCommaIsToldAsOne(t *testing.T) {
+	for wrong, want := range map[string]string{"bsw: 0,2": `"0,2" has a comma; write 0.2`, "loads: {noise: 0.5, min_load: 25,5}": "decimals come after a point, as in 0.5", "height: 20,5ft": "write 20.5"} {
+		text := strings.Replace(good(t), "    level: battery-plc/tk1-level\n", "    level: battery-plc/tk1-level\n    "+wrong+"\n", 1)
+		if strings.HasPrefix(wrong, "height") {
+			text = strings.Replace(good(t), "height: 20ft", wrong, 1)
+		}
+		if said := problemsOf(t, text).Error(); !strings.Contains(said, want) {
+			t.Errorf("%s: %s", wrong, said)
+		}
+	}
+}
+
+// Nobody is to be put into the group root: who writes it means root alone.
+func TestTheGroupRootIsNoRole(t *testing.T) {
+	cfg := edited(t, plainLog, "control: {keys: [root]}\n"+plainLog)
+	if said := told(cfg.Warnings, "control.keys[0]"); !strings.Contains(said, "write [] for root alone") {
+		t.Errorf("%q of %v", said, cfg.Warnings)
+	}
+}

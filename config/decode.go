@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gauger/agent/tank"
@@ -232,6 +233,10 @@ func (d *decoder) unknownKey(p pair, fields fieldList, path string) string {
 	if w := Nearest(p.name, fields.names()); w != "" {
 		d.addf(p.key, join(path, p.name), "no such key; did you mean %s?", w)
 		return w
+	}
+	if _, err := strconv.Atoi(p.name); err == nil && isNull(p.value) {
+		d.addf(p.key, join(path, p.name), "a number where a key is wanted; decimals come after a point, as in 0.%s, since a comma ends the value before it", p.name)
+		return ""
 	}
 	if home := d.home(p.name); home != "" && home != join(path, p.name) {
 		d.addf(p.key, join(path, p.name), "no such key here; it belongs at %s. Here stand: %s", home, joinWords(fields.names()))

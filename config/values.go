@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"gauger/agent/tank"
 	"gauger/collectors"
 
 	"go.yaml.in/yaml/v3"
@@ -163,6 +164,10 @@ func (s *Source) UnmarshalText(b []byte) error {
 	if n, err := number(text); err == nil {
 		*s = Source{Constant: &n}
 		return nil
+	}
+	if tank.DecimalPoint(text) != "" {
+		_, err := number(text)
+		return err
 	}
 	if !strings.Contains(text, "/") || strings.ContainsAny(text, " \t\n") {
 		return fmt.Errorf("%s is neither a number nor a point; write a constant such as 68, or DEVICE/POINT", quote(text))

@@ -26,7 +26,7 @@ const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src
 // guard lets only those ask that use a name of this box, with GET and HEAD, and where the page takes forms with POST from pages of its
 // own. A strange name is how a web site of somebody else reads the page in a visitor's browser, which takes the site's name for
 // the box (DNS rebinding).
-func guard(names []string, forms bool, page http.Handler) http.Handler {
+func guard(names []string, forms bool, denied func(host string), page http.Handler) http.Handler {
 	action, methods, own := "'none'", "GET, HEAD", http.NewCrossOriginProtection()
 	if forms {
 		action, methods = "'self'", "GET, HEAD, POST"
@@ -43,6 +43,7 @@ func guard(names []string, forms bool, page http.Handler) http.Handler {
 			http.Error(w, "The status page does not take this: ask with "+methods+".", http.StatusMethodNotAllowed)
 			return
 		case !knows(names, r.Host):
+			denied(hostOf(r.Host))
 			http.Error(w, fmt.Sprintf("Nobody has said that this box is called %q. Ask by its IP address, or write the name to http.hosts in the configuration.", r.Host), http.StatusMisdirectedRequest)
 			return
 		case !post:
@@ -88,12 +89,17 @@ func pageNames(listen string, hosts []string) []string {
 
 // knows says whether a Host header is an IP address or one of the names; one who sends none is no browser.
 func knows(names []string, host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(host, ".")
+	host = hostOf(host)
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil || host == "" {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool { return strings.EqualFold(strings.TrimSuffix(name, "."), host) })
+}
+
+// hostOf is the name in a Host header, without port and final dot.
+func hostOf(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.TrimSuffix(host, ".")
 }

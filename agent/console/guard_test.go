@@ -107,3 +107,38 @@ func TestAFormComesFromThePageItself(t *testing.T) {
 		t.Errorf("PUT: %d, the policy %s", w.Code, policy)
 	}
 }
+
+// TestANameThatThePageDoesNotKnowIsTold, once, and of invented ones a few.
+func TestANameThatThePageDoesNotKnowIsTold(t *testing.T) {
+	server := newDesk(t)
+	page := Page(server, front, false, "gauge-box:8480")
+	ask := func(host string) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		page.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	hints := func() string {
+		s, err := server.Status()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(s.Hints, "\n")
+	}
+	ask("10.20.0.5:8480")
+	ask("gauge-box")
+	if said := hints(); strings.Contains(said, "http.hosts") {
+		t.Errorf("said of names that it knows: %s", said)
+	}
+	for range 3 {
+		ask("rtu-7.example.com:8480")
+	}
+	if said := hints(); strings.Count(said, `asked for as "rtu-7.example.com" and not shown`) != 1 {
+		t.Errorf("said: %s", said)
+	}
+	for i := range 100 {
+		ask(strings.Repeat("x", i+1) + ".example")
+	}
+	if n := strings.Count(hints(), "http.hosts"); n != 4 {
+		t.Errorf("%d names are told", n)
+	}
+}

@@ -28,7 +28,7 @@ func Page(server *control.Server, page http.Handler, forms bool, listen string, 
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		_, _ = w.Write(text) // a client that has gone away is nobody's loss
 	})
-	return guard(pageNames(listen, hosts), forms, mux)
+	return guard(pageNames(listen, hosts), forms, server.DenyHost, mux)
 }
 
 // written waits for its turn and writes the metrics down; old: with the names that go with the next version. The HTTP status goes

@@ -81,8 +81,10 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 		return "NOT STORING AND NOT SENDING: the outbox cannot be opened"
 	case s.Waiting() == 0 && s.ClockUnset():
 		return "NOT SENDING until the clock is set"
+	case s.Waiting() == 0 && s.Reached.IsZero() && s.noKeyWorks():
+		return "nothing waits, and the service REFUSES THE KEYS"
 	case s.Waiting() == 0 && s.Reached.IsZero():
-		return "nothing waits, and the service was never reached"
+		return "nothing waits, and the service has accepted nothing yet"
 	case s.Waiting() == 0:
 		return "everything is sent"
 	case s.WaitsForLinkOnly():

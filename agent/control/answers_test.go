@@ -54,7 +54,8 @@ func TestTheFirstLine(t *testing.T) {
 	for want, s := range map[string]Status{
 		"all is well: reading all 1 point; everything is sent":                          {Points: []PointReading{good}, Reached: now, Answers: well},
 		"reading all 1 point; everything is sent":                                       {Points: []PointReading{good}, Reached: now, Answers: []Answer{{State: Unknown}}},
-		"nothing was read yet; nothing waits, and the service was never reached":        {Answers: []Answer{{State: Unknown}}},
+		"nothing was read yet; nothing waits, and the service has accepted nothing yet": {Answers: []Answer{{State: Unknown}}},
+		"nothing was read yet; nothing waits, and the service REFUSES THE KEYS":         {Answers: []Answer{{State: Unknown}}, Open: []ledger.Episode{{Rule: "key-refused", Source: keySource}}},
 		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of TK-1; everything is sent":   {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1"}}},
 		"NOT READING: none of 1 point is good; everything is sent":                      {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
 		"reading all 1 point; NOT SENDING until the clock is set":                       {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},

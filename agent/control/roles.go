@@ -95,6 +95,7 @@ func (r Roles) refusal(who Caller, verb string, needs Role) error {
 	if err != nil {
 		unknown = fmt.Sprintf(" (of which groups %s is in could not be found out: %v)", who.Name, err)
 	}
+	having = slices.DeleteFunc(having, func(g string) bool { return g == "root" }) // nobody is to be put into that one
 	if len(having) == 0 {
 		return fmt.Errorf("%s may not do %s: it needs the role %s, which only root has here (control.%s in the configuration); use sudo%s", who.Name, verb, needs, needs, unknown)
 	}
@@ -177,8 +178,35 @@ func (d *Server) note(e audit.Entry) {
 
 // denials bound what those who are denied can make the agent write: so many each, and then one a while.
 type denials struct {
-	mu  sync.Mutex
-	all map[int]*denied
+	mu    sync.Mutex
+	all   map[int]*denied
+	hosts []string // names by which the page was asked for, and which nobody has given to the box
+}
+
+// hostsTold are the names that are told of in a run; anybody can invent more.
+const hostsTold = 4
+
+// DenyHost notes that the page was asked for by a name that is not the box's, and not shown: once for each name.
+func (d *Server) DenyHost(host string) {
+	d.denials.mu.Lock()
+	told := len(d.denials.hosts) >= hostsTold || slices.Contains(d.denials.hosts, host)
+	if !told {
+		d.denials.hosts = append(d.denials.hosts, host)
+	}
+	d.denials.mu.Unlock()
+	if !told {
+		d.note(audit.Entry{UID: -1, Name: "page", Verb: "page", Record: host, Result: audit.Denied, Why: "http.hosts does not have the name"})
+	}
+}
+
+// deniedHosts are hints about those names.
+func (d *Server) deniedHosts() (hints []string) {
+	d.denials.mu.Lock()
+	defer d.denials.mu.Unlock()
+	for _, host := range d.denials.hosts {
+		hints = append(hints, fmt.Sprintf("the page was asked for as %q and not shown; if that is a name of this box, write it to http.hosts", host))
+	}
+	return hints
 }
 
 type denied struct {

@@ -74,6 +74,19 @@ func TestARoleIsTheGroups(t *testing.T) {
 	}
 }
 
+// TestNobodyIsPutIntoTheGroupRoot: where a role is that group's, it is root's.
+func TestNobodyIsPutIntoTheGroupRoot(t *testing.T) {
+	boxGroups(t, map[int][]string{bob.UID: {"pumpers"}})
+	for _, c := range []struct {
+		groups []string
+		want   string
+	}{{[]string{"root"}, "which only root has here (control.keys in the configuration); use sudo"}, {[]string{"root", "keepers"}, "usermod -aG keepers"}} {
+		if err := (Roles{Keys: c.groups}).refusal(bob, "keys.set", Keys); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "-aG root") {
+			t.Errorf("%v: %v", c.groups, err)
+		}
+	}
+}
+
 // TestEveryChangingVerbLeavesAnEntry: each verb of the table is asked for by one who may and one who may not. What needs more
 // than to look leaves an entry of each, what only looks leaves one when it was denied.
 func TestEveryChangingVerbLeavesAnEntry(t *testing.T) {

@@ -259,7 +259,7 @@ func (d *Server) glance(now time.Time) (s Status, err error) {
 		s.Flash = new(d.Flash.Figures(now))
 	}
 	s.Reached, s.StoreTrouble = d.reached(), d.storeTrouble()
-	s.Found, s.Hints = d.problems(s), unknownTanks(s.Tanks)
+	s.Found, s.Hints = d.problems(s), append(unknownTanks(s.Tanks), d.deniedHosts()...)
 	s.Problems, s.Answers = sentences(s.Found), d.answers(s)
 	s.Headline = s.headline(d.localMinute)
 	return s, nil

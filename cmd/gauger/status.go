@@ -184,9 +184,6 @@ func (p *statusPage) answers() {
 	}
 }
 
-// phaseWords are what the detector's phases mean at the tank.
-var phaseWords = map[string]string{"idle": "no load", "drawing": "the level falls", "confirming": "settling", "waiting": "not watched yet"}
-
 // tanks shows each tank's newest level. What was read long ago says when.
 func (p *statusPage) tanks() {
 	if len(p.s.Tanks) == 0 || !p.s.Daemon {
@@ -198,7 +195,7 @@ func (p *statusPage) tanks() {
 		if k.Level != nil {
 			level = k.Gauge
 		}
-		phase := cmp.Or(phaseWords[k.Phase], k.Phase)
+		phase := doing(k)
 		if w := k.Inhibited; w != nil {
 			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
 		}

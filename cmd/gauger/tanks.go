@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 		if w := r.Inhibited; w != nil {
 			remarks = append(remarks, fmt.Sprintf("inhibited until %s by %s: %s", timeText(w.Until, zone), w.Person, w.Why))
 		}
-		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), r.Phase, last, strings.Join(remarks, "; "))
+		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.ID, orDash(r.Gauge), orDash(figureText(r.Level, 2)), orDash(figureText(r.Barrels, 1)), timeText(r.At, zone), doing(r.TankStatus), last, strings.Join(remarks, "; "))
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -55,6 +56,17 @@ func runTanksList(ctx context.Context, c *call, _ []string) error {
 		fmt.Fprintln(c.err, "gauger is not running: there are no levels")
 	}
 	return nil
+}
+
+// phaseWords are what the detector's phases mean at the tank.
+var phaseWords = map[string]string{"idle": "no load", "drawing": "the level falls", "confirming": "settling", "waiting": "not watched yet"}
+
+// doing is what a tank does in words; of one without a level nobody knows.
+func doing(t ledger.TankStatus) string {
+	if t.Phase == "idle" && t.Quality != "good" && t.Level == nil {
+		return "not seen"
+	}
+	return cmp.Or(phaseWords[t.Phase], t.Phase)
 }
 
 type tanksInhibitOptions struct {

@@ -47,5 +47,5 @@ func modicon(n int) (line.Table, int, error) {
 			return table, first - 1, nil
 		}
 	}
-	return 0, 0, fmt.Errorf("modicon %d: 40001 to 49999 (or 400001 to 465536) holding, 30001 input, 10001 discrete, 1 to 9999 coil", n)
+	return 0, 0, fmt.Errorf("%d is no modicon number: those of holding registers are 40001 to 49999 (or 400001 to 465536), of input registers 30001 and up, of discrete inputs 10001 and up, of coils 1 to 9999", n)
 }

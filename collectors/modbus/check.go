@@ -122,6 +122,10 @@ func (c *checker) checkPoint(p Point) {
 // typeFits checks what kind, length and order make of the address.
 func (c *checker) typeFits(p Point, key string, table line.Table, address int, k registers.Kind) {
 	if table.IsBits() && k != registers.Bool {
+		if key == "modicon" {
+			c.add("type", "%s: modicon %d is a %s, which is on or off; registers are 40001 and up (holding) or 30001 and up (input): did you mean modicon: %d?", k, *p.Modicon, table, 40000+*p.Modicon%10000)
+			return
+		}
 		c.add("type", "%s: a %s is a bool", k, table)
 		return
 	}
@@ -230,6 +234,12 @@ func (d Device) Warnings(named bool) (all []collectors.Problem) {
 		if key, table, n, err := p.locate(); err == nil && key != "modicon" && !table.IsBits() && (n > 40000 && n < 50000 || n > 30000 && n < 40000) {
 			all = append(all, collectors.Problem{Path: fmt.Sprintf("points[%d].%s", i, key), Message: fmt.Sprintf(
 				"%d is the address on the wire, counted from 0, which few devices have; did you mean modicon: %d?", n, n)})
+		}
+	}
+	for i, p := range d.Points {
+		if key, table, _, err := p.locate(); err == nil && key == "modicon" && table.IsBits() && p.Unit != "" && p.Type == "" {
+			all = append(all, collectors.Problem{Path: fmt.Sprintf("points[%d].modicon", i), Message: fmt.Sprintf(
+				"%d is a %s, which is on or off and has no unit; did you mean modicon: %d?", *p.Modicon, table, 40000+*p.Modicon%10000)})
 		}
 	}
 	if d.Share != "" && share.IsPrivilegedPort(d.Share) {

@@ -86,6 +86,7 @@ func TestEachMistakeIsNamedAtItsKey(t *testing.T) {
 		{func(d *Device) { d.Points[0].Holding, d.Points[0].Modicon = nil, new(465536) }, "points[0].modicon", "at most 65534"},
 		{func(d *Device) { d.Points[0].Type = "float" }, "points[0].type", `unknown type "float"; bool, int16`},
 		{func(d *Device) { d.Points[0].Holding, d.Points[0].Coil = nil, new(1) }, "points[0].type", "a coil is a bool"},
+		{func(d *Device) { d.Points[0].Holding, d.Points[0].Modicon = nil, new(100) }, "points[0].type", "modicon 100 is a coil, which is on or off; registers are 40001 and up (holding) or 30001 and up (input): did you mean modicon: 40100?"},
 		{func(d *Device) { d.Points[0].Order = "AB" }, "points[0].order", "two letters"},
 		{func(d *Device) { d.Points[0].Bit = new(16); d.Points[0].Type = "" }, "points[0].bit", "0 (least) to 15"},
 		{func(d *Device) { d.Points[0].Bit = new(3) }, "points[0].bit", "leave out the type"},
