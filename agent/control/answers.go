@@ -69,7 +69,7 @@ func (s Status) readingWords() string {
 		text = "reading all " + all
 	}
 	if blind := s.blind(); len(blind) > 0 {
-		text += ", NO GOOD LEVEL of " + strings.Join(blind, ", ")
+		text += ", NO GOOD LEVEL of " + some(blind)
 	}
 	return text
 }
@@ -99,6 +99,14 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 
 // starting says that this run has only begun, so that devices may not have had their turn.
 func (s Status) starting() bool { return !s.Began.IsZero() && s.Now.Sub(s.Began) < 15*time.Second }
+
+// some are the first of the names, and how many there are besides.
+func some(names []string) string {
+	if more := len(names) - namedSources; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedSources], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
 
 // good counts the points with a good reading.
 func (s Status) good() (n int) {
@@ -147,10 +155,13 @@ func (s Status) readingAnswer() Answer {
 		a.State = Unknown // of what speaks when it likes nobody knows whether it still can
 	}
 	if len(blind) > 0 && good > 0 && s.Daemon {
-		a.Text += "; no good level of " + strings.Join(blind, ", ")
+		a.Text += "; no good level of " + some(blind)
 	}
 	return a
 }
+
+// provenFor is how long an answer of the service speaks for the way to it.
+const provenFor = 24 * time.Hour
 
 func (s Status) sendingAnswer() Answer {
 	seen := "the service has taken nothing yet"
@@ -175,7 +186,7 @@ func (s Status) sendingAnswer() Answer {
 	case s.Waiting() > 0:
 		a.Text = waiting + " on the way, " + seen
 	}
-	if s.Reached.IsZero() {
+	if s.Now.Sub(s.Reached) > provenFor {
 		a.State = Unknown
 	}
 	return a

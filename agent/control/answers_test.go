@@ -22,21 +22,22 @@ func TestNothingIsWellThatWasNotSeen(t *testing.T) {
 		got  Answer
 		want Answer
 	}{
-		"points":          {Status{Daemon: true, Now: now, Points: good}.readingAnswer(), Answer{"reading", Well, "1 of 1 point good, the newest 3 s ago"}},
-		"long quiet":      {Status{Daemon: true, Now: now.Add(2 * time.Hour), Points: good}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 2 h ago"}},
-		"no point":        {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
-		"no daemon":       {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
-		"never reached":   {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},
-		"reached":         {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, the service last answered 2 min ago"}},
-		"overdue":         {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
-		"an unknown id":   {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; the service last answered 1 s ago"}},
-		"an unset clock":  {Status{Clock: "unset"}.clockAnswer(0), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
-		"a lone clock":    {Status{Clock: "assumed"}.clockAnswer(0), Answer{"clock", Unknown, "assumed: nothing outside has confirmed it"}},
-		"a trusted clock": {Status{Clock: "trusted"}.clockAnswer(0), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
-		"untried keys":    {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "none has sent a record yet"}},
-		"one refused":     {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused")}, now), Answer{"keys", Bad, "one works, the other is refused"}},
-		"both refused":    {keysAnswer([]keys.Status{key("primary", "refused"), key("secondary", "refused")}, now), Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}},
-		"no key":          {keysAnswer(nil, now), Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}},
+		"points":           {Status{Daemon: true, Now: now, Points: good}.readingAnswer(), Answer{"reading", Well, "1 of 1 point good, the newest 3 s ago"}},
+		"long quiet":       {Status{Daemon: true, Now: now.Add(2 * time.Hour), Points: good}.readingAnswer(), Answer{"reading", Unknown, "1 of 1 point good, the newest 2 h ago"}},
+		"no point":         {Status{Daemon: true, Now: now}.readingAnswer(), Answer{"reading", Unknown, "nothing was read yet"}},
+		"no daemon":        {Status{Now: now, Points: good}.readingAnswer(), Answer{"reading", Bad, "gauger is not running"}},
+		"never reached":    {Status{Daemon: true, Now: now}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service has taken nothing yet"}},
+		"reached":          {Status{Daemon: true, Now: now, Reached: now.Add(-150 * time.Second)}.sendingAnswer(), Answer{"sending", Well, "nothing waits, the service last answered 2 min ago"}},
+		"reached long ago": {Status{Daemon: true, Now: now, Reached: now.Add(-25 * time.Hour)}.sendingAnswer(), Answer{"sending", Unknown, "nothing waits, the service last answered 25 h ago"}},
+		"overdue":          {Status{Daemon: true, Now: now, Streams: one, Oldest: now.Add(-3 * time.Hour)}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, the oldest queued 3 h ago; the service has taken nothing yet"}},
+		"an unknown id":    {Status{Daemon: true, Now: now, Streams: one, Reached: now, Drains: map[string]DrainStatus{ledger.Memos: {Held: now, Unknown: "x"}}}.sendingAnswer(), Answer{"sending", Bad, "1 record waiting, what is for 1 id is not taken; the service last answered 1 s ago"}},
+		"an unset clock":   {Status{Clock: "unset"}.clockAnswer(0), Answer{"clock", Bad, "not set; tickets, events and values wait for it"}},
+		"a lone clock":     {Status{Clock: "assumed"}.clockAnswer(0), Answer{"clock", Unknown, "assumed: nothing outside has confirmed it"}},
+		"a trusted clock":  {Status{Clock: "trusted"}.clockAnswer(0), Answer{"clock", Well, "trusted: it was confirmed from outside"}},
+		"untried keys":     {keysAnswer([]keys.Status{key("primary", "untried"), key("secondary", "untried")}, now), Answer{"keys", Unknown, "none has sent a record yet"}},
+		"one refused":      {keysAnswer([]keys.Status{key("primary", "proven"), key("secondary", "refused")}, now), Answer{"keys", Bad, "one works, the other is refused"}},
+		"both refused":     {keysAnswer([]keys.Status{key("primary", "refused"), key("secondary", "refused")}, now), Answer{"keys", Bad, "no key is accepted; `gauger keys show` says what to do"}},
+		"no key":           {keysAnswer(nil, now), Answer{"keys", Bad, "there is no usable key; `gauger keys show` says why"}},
 	} {
 		if x.got != x.want {
 			t.Errorf("%s: %+v, want %+v", what, x.got, x.want)
@@ -52,16 +53,17 @@ func TestTheFirstLine(t *testing.T) {
 	well := []Answer{{State: Well}}
 	two := map[string]outbox.Counts{ledger.Tickets: {Waiting: 2}}
 	for want, s := range map[string]Status{
-		"all is well: reading all 1 point; everything is sent":                          {Points: []PointReading{good}, Reached: now, Answers: well},
-		"reading all 1 point; everything is sent":                                       {Points: []PointReading{good}, Reached: now, Answers: []Answer{{State: Unknown}}},
-		"nothing was read yet; nothing waits, and the service has accepted nothing yet": {Answers: []Answer{{State: Unknown}}},
-		"nothing was read yet; nothing waits, and the service REFUSES THE KEYS":         {Answers: []Answer{{State: Unknown}}, Open: []ledger.Episode{{Rule: "key-refused", Source: keySource}}},
-		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of TK-1; everything is sent":   {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1"}}},
-		"NOT READING: none of 1 point is good; everything is sent":                      {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
-		"reading all 1 point; NOT SENDING until the clock is set":                       {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
-		"all is well: reading all 1 point; sending, 2 records on the way":               {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
-		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":    {Points: []PointReading{good}, Streams: two, Now: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
-		"reading all 1 point; NOT STORING AND NOT SENDING: the outbox cannot be opened": {Points: []PointReading{good}, Shut: "x", Answers: []Answer{{State: Bad}}},
+		"all is well: reading all 1 point; everything is sent":                                      {Points: []PointReading{good}, Reached: now, Answers: well},
+		"reading all 1 point; everything is sent":                                                   {Points: []PointReading{good}, Reached: now, Answers: []Answer{{State: Unknown}}},
+		"nothing was read yet; nothing waits, and the service has accepted nothing yet":             {Answers: []Answer{{State: Unknown}}},
+		"nothing was read yet; nothing waits, and the service REFUSES THE KEYS":                     {Answers: []Answer{{State: Unknown}}, Open: []ledger.Episode{{Rule: "key-refused", Source: keySource}}},
+		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of TK-1; everything is sent":               {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "TK-1"}}},
+		"NOT READING: none of 1 point is good; everything is sent":                                  {Points: []PointReading{bad}, Reached: now, Answers: []Answer{{State: Bad}}},
+		"reading all 1 point; NOT SENDING until the clock is set":                                   {Points: []PointReading{good}, Clock: "unset", Answers: []Answer{{State: Bad}}},
+		"all is well: reading all 1 point; sending, 2 records on the way":                           {Points: []PointReading{good}, Clock: "unset", Streams: two, Answers: well}, // these have their times
+		"reading all 1 point; NOT SENDING: 2 records waiting since 1990-05-04 03:02":                {Points: []PointReading{good}, Streams: two, Now: now, Oldest: time.Date(1990, 5, 4, 3, 2, 1, 0, time.UTC), Answers: []Answer{{State: Bad}}},
+		"reading all 1 point; NOT STORING AND NOT SENDING: the outbox cannot be opened":             {Points: []PointReading{good}, Shut: "x", Answers: []Answer{{State: Bad}}},
+		"1 problem: reading 1 of 2 points, NO GOOD LEVEL of A, B, C and 2 more; everything is sent": {Points: points, Reached: now, Answers: well, Found: []Problem{{}}, Tanks: []ledger.TankStatus{{ID: "A"}, {ID: "B"}, {ID: "C"}, {ID: "D"}, {ID: "E"}}},
 	} {
 		if got := s.headline((&Server{}).localMinute); got != want {
 			t.Errorf("%s, want %s", got, want)

@@ -106,15 +106,18 @@ type statusPage struct {
 	short bool // what a person wants to know first, on one screen
 }
 
-// shortList is how many lines of a kind are on the one screen.
-const shortList = 5
+// How many lines of a kind are on the one screen.
+const (
+	shortList  = 5
+	shortTanks = 10
+)
 
-// shown are the first of so many lines, and how many are left out.
-func (p *statusPage) shown(n int) (first, left int) {
-	if !p.short || n <= shortList {
+// shown are the first of n lines, most of them at most on the one screen, and how many are left out.
+func (p *statusPage) shown(n, most int) (first, left int) {
+	if !p.short || n <= most {
 		return n, 0
 	}
-	return shortList, n - shortList
+	return most, n - most
 }
 
 // write writes the page into its table.
@@ -131,7 +134,7 @@ func (p *statusPage) write() {
 	}
 	p.printf("%s", about)
 	p.answers()
-	first, left := p.shown(len(p.s.Problems))
+	first, left := p.shown(len(p.s.Problems), shortList)
 	for _, problem := range p.s.Problems[:first] {
 		p.printf("  ! %s", problem)
 	}
@@ -184,25 +187,6 @@ func (p *statusPage) answers() {
 	}
 }
 
-// tanks shows each tank's newest level. What was read long ago says when.
-func (p *statusPage) tanks() {
-	if len(p.s.Tanks) == 0 || !p.s.Daemon {
-		return // the store does not keep levels
-	}
-	p.printf("\nTANK\tGAUGE\tINCHES\tBARRELS\tAT\tQUALITY\tDOING")
-	for _, k := range p.s.Tanks {
-		level := "no level"
-		if k.Level != nil {
-			level = k.Gauge
-		}
-		phase := doing(k)
-		if w := k.Inhibited; w != nil {
-			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
-		}
-		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), k.Quality, phase)
-	}
-}
-
 // clock is the time of day, and the date where it is long ago.
 func (p *statusPage) clock(t time.Time) string {
 	if t.IsZero() || p.s.Now.Sub(t) > 12*time.Hour {
@@ -231,7 +215,7 @@ func (p *statusPage) badPoints() {
 		rows[i] = append(rows[i], string(x.Point))
 	}
 	head := "\nNOT GOOD\t"
-	first, left := p.shown(len(rows))
+	first, left := p.shown(len(rows), shortList)
 	for _, r := range rows[:first] {
 		points, more := r[2], len(r)-3
 		if more > 0 {
@@ -289,7 +273,7 @@ func (p *statusPage) lastTicket() {
 	} else {
 		p.printf("\nno ticket has left yet")
 	}
-	first, left := p.shown(len(p.s.Held))
+	first, left := p.shown(len(p.s.Held), shortList)
 	for _, h := range p.s.Held[:first] {
 		row := control.TicketRow{State: "held", TicketRecord: ledger.TicketRecord{
 			Tank: h.Load.Tank, Number: h.Number, Handle: h.Handle, Load: &h.Load, Stop: h.Stop, Queued: h.Due, Start: h.Load.Start, End: h.Load.End,

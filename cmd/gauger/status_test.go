@@ -89,6 +89,24 @@ func TestEqualBadPointsAreOneRow(t *testing.T) {
 	}
 }
 
+// Of many tanks the one screen has the first, and before them those that nobody sees; a tank that is not seen has no doing.
+func TestTheScreenHasTheTanksThatNobodySees(t *testing.T) {
+	p := statusPage{zone: time.UTC, short: true, s: control.Status{Daemon: true}}
+	for i := range 30 {
+		p.s.Tanks = append(p.s.Tanks, ledger.TankStatus{ID: fmt.Sprintf("TK-%02d", i), Quality: map[bool]string{true: "bad", false: "good"}[i == 20], Phase: "idle"})
+	}
+	var out strings.Builder
+	p.t = newTable(&out)
+	p.tanks()
+	if err := p.t.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 12 || !regexp.MustCompile(`^TK-20 +no level +- +bad +not seen$`).MatchString(lines[1]) || !strings.HasSuffix(lines[2], "no load") || lines[11] != "and 20 more: `gauger tanks list`" {
+		t.Errorf("%d lines:\n%s", len(lines), out.String())
+	}
+}
+
 // The live status fills the terminal and no more, whatever size that has, and says when it was asked.
 func TestTheLiveStatusFitsTheTerminal(t *testing.T) {
 	c := &call{getenv: func(string) string { return "" }}

@@ -146,3 +146,32 @@ func (d *connection) findTank(ctx context.Context, given string) (string, error)
 	}
 	return "", fmt.Errorf("no tank %q is configured%s; the tanks are %s", given, didYouMean(given, ids), strings.Join(ids, ", "))
 }
+
+// tanks shows each tank's newest level. What was read long ago says when.
+func (p *statusPage) tanks() {
+	if len(p.s.Tanks) == 0 || !p.s.Daemon {
+		return // the store does not keep levels
+	}
+	p.printf("\nTANK\tGAUGE\tINCHES\tBARRELS\tAT\tQUALITY\tDOING")
+	tanks := slices.Clone(p.s.Tanks)
+	first, left := p.shown(len(tanks), shortTanks)
+	if left > 0 { // those that nobody sees first
+		slices.SortStableFunc(tanks, func(a, b ledger.TankStatus) int {
+			return cmp.Compare(strings.Index(a.Quality, "good"), strings.Index(b.Quality, "good"))
+		})
+	}
+	for _, k := range tanks[:first] {
+		level := "no level"
+		if k.Level != nil {
+			level = k.Gauge
+		}
+		phase := doing(k)
+		if w := k.Inhibited; w != nil {
+			phase += ", inhibited until " + timeText(w.Until, p.zone) + " by " + w.Person
+		}
+		p.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s", k.ID, level, figureText(k.Level, 2), figureText(k.Barrels, 1), p.clock(k.At), k.Quality, phase)
+	}
+	if left > 0 {
+		p.printf("and %d more: `gauger tanks list`", left)
+	}
+}
