@@ -65,6 +65,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"gauger/outbox/receipts"
@@ -188,7 +189,7 @@ const (
 
 // String is the lower-case word that people and programs see.
 func (c Class) String() string {
-	words := [...]string{"ambiguous", "stored", "poison", "too large", "wait", "key", "path"}
+	words := [...]string{"ambiguous", "stored", "refused", "too large", "wait", "key", "path"}
 	if int(c) < len(words) {
 		return words[c]
 	}
@@ -259,7 +260,7 @@ type Isolated struct {
 func (r Answer) describe() string {
 	text := r.Class.String()
 	if r.Status != 0 {
-		text += fmt.Sprintf(", status %d", r.Status)
+		text = strings.TrimPrefix(fmt.Sprintf("%s, status %d", text, r.Status), "refused, ") // where it stands says so
 	}
 	if r.Message != "" {
 		text += ": " + receipts.Shorten(r.Message, maxReason-64)

@@ -60,8 +60,8 @@ func TestANewRecordAmongFewRefusedOnesGoesAtOnce(t *testing.T) {
 // that the service refuses everything.
 func TestWordsOfAPause(t *testing.T) {
 	for bad, words := range map[int]string{
-		1: "tickets: the service refuses record 1 (poison, status 400: as told), and there is no other to compare it with; it is kept, and tried from time to time",
-		2: "tickets: the service refuses everything (poison, status 400: as told); nothing is given up, one record is tried from time to time",
+		1: "tickets: the service refuses record 1 (status 400: as told), and there is no other to compare it with; it is kept, and tried from time to time",
+		2: "tickets: the service refuses everything (status 400: as told); nothing is given up, one record is tried from time to time",
 	} {
 		bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
 			put(t, b, "tickets", slices.Repeat([]string{"bad"}, bad)...)
@@ -78,7 +78,7 @@ func TestWordsOfAPause(t *testing.T) {
 // What the service said of a dead letter is kept: its class, status and words, as many as there is room for; people are told
 // the same.
 func TestWordsOfADeadLetter(t *testing.T) {
-	for message, words := range map[string]string{"": "poison", "no such tank": "poison: no such tank", strings.Repeat("x", 5000): "poison: xxxxx"} {
+	for message, words := range map[string]string{"": "refused", "no such tank": "refused: no such tank", strings.Repeat("x", 5000): "refused: xxxxx"} {
 		bubble(t, func(t *testing.T, b *outbox.Box, n *notes) {
 			put(t, b, "tickets", "bad", "good")
 			stop := running(t, b, "tickets", senderFunc(func(batch []outbox.Record) []outbox.Answer {
@@ -142,7 +142,7 @@ func TestARefusalRemembersUnclearSends(t *testing.T) {
 		wait(time.Hour)
 		stop()
 		e, err := b.Entry("tickets", 1)
-		if want := "poison, status 400: as told; before that sent 2 times without a clear answer"; err != nil || e.State != outbox.Dead || e.Reason != want {
+		if want := "status 400: as told; before that sent 2 times without a clear answer"; err != nil || e.State != outbox.Dead || e.Reason != want {
 			t.Errorf("%+v, %v; want the reason %q", e, err, want)
 		}
 	})

@@ -1,0 +1,60 @@
+package page
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gauger/agent/control"
+	"gauger/agent/ledger"
+)
+
+// TestADaysBarrelsAreThoseOfAllItsTickets: the oldest day that is shown is whole, though its tickets are more than are shown.
+func TestADaysBarrelsAreThoseOfAllItsTickets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		const days, each = 3, 30
+		begin := time.Now().Truncate(24 * time.Hour).Add(-days*24*time.Hour + 8*time.Hour) // the production day begins at 7
+		for i := range days * each {
+			at := begin.Add(time.Duration(i/each)*24*time.Hour + time.Duration(i%each)*30*time.Minute)
+			_, _, err := r.Add(ledger.ManualTicket{Tank: "TK-1", Start: at, End: at.Add(20 * time.Minute), Open: 100, Close: 60}, "ann")
+			r.Must(err)
+		}
+		o, err := r.server.Overview()
+		r.Must(err)
+		v := newView(o, r.Site, false)
+		if len(o.Recent) != 2*each || len(v.Days) != 2 {
+			t.Fatalf("%d tickets of %d days", len(o.Recent), len(v.Days))
+		}
+		for _, d := range v.Days {
+			if len(d.Tickets) != each || !strings.HasSuffix(d.Total, ", 30 loads") {
+				t.Errorf("%s: %d tickets, %s", d.Day, len(d.Tickets), d.Total)
+			}
+		}
+	})
+}
+
+// TestTheBoxAndItsLines: what the box tells, and of each line what went wrong in words.
+func TestTheBoxAndItsLines(t *testing.T) {
+	r := newRig(t, nil)
+	r.server.Figures = func() map[string]float64 {
+		return map[string]float64{"disk_free_mib": 81920, "disk_free_percent": 62.4, "memory_available_mib": 312.4, "cpu_temperature": 61.2, "uptime_s": 7 * 86400}
+	}
+	r.server.Lines = func() []control.LineStatus {
+		return []control.LineStatus{
+			{Line: "rtu:///dev/ttyUSB0", Load: 0.31, Requests: 812, Timeouts: 3, BadFrames: 2, Reconnects: 1, Rounds: []control.RoundStatus{{At: time.Now().Add(-3 * time.Minute)}}},
+			{Line: "tcp://10.20.0.5:502", Requests: 40},
+		}
+	}
+	code, page := r.get("/")
+	for _, want := range []string{"80.0 GiB free, 62 %", "312 MiB available", "61 °C, 142 °F", "for 7 days", "errors: 3 not answered, 2 damaged of 812", "31 %", "3 min ago", "errors: none of 40", "none yet", "No change is on record here."} {
+		if code != http.StatusOK || !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "over the last minute") {
+		t.Error("it says a load that the box does not tell")
+	}
+}
