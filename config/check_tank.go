@@ -124,6 +124,9 @@ func (c *checker) checkConstants(at string, t *Tank) {
 	}
 	between("specific_gravity", t.SpecificGravity, leastGravity, mostGravity, "is no specific gravity of oil; write one such as 0.83 (141.5 / (131.5 + API))")
 	between("bsw", t.BSW, 0, 100, "is no percentage; write 0 to 100")
+	if b := t.BSW.Constant; b != nil && *b > 10 && *b <= 100 {
+		c.warnf(at+".bsw", "%g percent is more than hardly any buyer takes; look whether it is not %g", *b, *b/100)
+	}
 	between("top_temperature", t.TopTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
 	between("bottom_temperature", t.BottomTemperature, leastTemperature, mostTemperature, "is no temperature of oil in degF; write one such as 68")
 }

@@ -50,10 +50,12 @@ func besideTheKey(ws []Problem) []Problem {
 
 // A decimal comma is told as one, in a block and within braces, where it ends the value before it.
 func TestADecimalCommaIsToldAsOne(t *testing.T) {
-	for wrong, want := range map[string]string{"bsw: 0,2": `"0,2" has a comma; write 0.2`, "loads: {noise: 0.5, min_load: 25,5}": "decimals come after a point, as in 0.5", "height: 20,5ft": "write 20.5"} {
+	for wrong, want := range map[string]string{"specific_gravity: 0,83": `"0,83" has a comma; write 0.83`, "bsw: 0,2": `"0,2" has a comma; write 0.2`, "loads: {noise: 0.5, min_load: 25,5}": "decimals come after a point, as in 0.5", "height: 20,5ft": "write 20.5"} {
 		text := strings.Replace(good(t), "    level: battery-plc/tk1-level\n", "    level: battery-plc/tk1-level\n    "+wrong+"\n", 1)
-		if strings.HasPrefix(wrong, "height") {
-			text = strings.Replace(good(t), "height: 20ft", wrong, 1)
+		for _, own := range []string{"height: 20ft", "bsw: 0.2", "specific_gravity: 0.83", "loads: {truck_max: 200}"} {
+			if strings.HasPrefix(wrong, own[:5]) {
+				text = strings.Replace(good(t), own, wrong, 1)
+			}
 		}
 		if said := problemsOf(t, text).Error(); !strings.Contains(said, want) {
 			t.Errorf("%s: %s", wrong, said)
@@ -66,5 +68,15 @@ func TestTheGroupRootIsNoRole(t *testing.T) {
 	cfg := edited(t, plainLog, "control: {keys: [root]}\n"+plainLog)
 	if said := told(cfg.Warnings, "control.keys[0]"); !strings.Contains(said, "write [] for root alone") {
 		t.Errorf("%q of %v", said, cfg.Warnings)
+	}
+}
+
+// A constant of sediment and water that no buyer takes is most probably a slip of the point.
+func TestAConstantOfMuchWaterIsDoubted(t *testing.T) {
+	for bsw, want := range map[string]string{"0.4": "", "10": "", "40": "look whether it is not 0.4"} {
+		cfg := edited(t, "    bsw: 0.2\n", "    bsw: "+bsw+"\n")
+		if said := told(cfg.Warnings, "tanks[0].bsw"); (said != "") != (want != "") || !strings.Contains(said, want) {
+			t.Errorf("%s: %q", bsw, said)
+		}
 	}
 }

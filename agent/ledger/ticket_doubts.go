@@ -38,7 +38,7 @@ func insisted(doubts []string, reason string) (warning string, err error) {
 	}
 	warning = strings.Join(doubts, "; ")
 	if warning != "" && strings.TrimSpace(reason) == "" {
-		return "", fmt.Errorf("%s. Correct it, or if it is right all the same, say why with --anyway \"TEXT\"", warning)
+		return "", fmt.Errorf("%s. Correct it, or if it is right all the same, say why with --anyway \"TEXT\", on the page in its field", warning)
 	}
 	return warning, nil
 }

@@ -75,7 +75,7 @@ var acts = map[string]act{
 			{Name: "why", Label: "Why", Kind: "text"},
 		}},
 	"edit": {title: "Edit a ticket", button: "Edit it", request: "tickets.edit", about: aboutHeld, plan: planEdit,
-		fields: editable},
+		fields: append(editable[:len(editable):len(editable)], field{Name: "anyway", Label: "Why, though something speaks against it", Kind: "text", Hint: "only where you were asked for it"})},
 	"inhibit": {title: "Work on a tank", button: "Begin it", request: "tanks.inhibit", about: aboutTank, plan: planInhibit,
 		fields: []field{{Name: "for", Label: "For how long", Choices: spans}, {Name: "why", Label: "Why", Kind: "text", Must: true}}},
 	"allow": {title: "End the work on a tank", button: "End it", request: "tanks.allow", about: aboutTank,
@@ -172,7 +172,7 @@ func spanText(d time.Duration) string {
 
 // planEdit takes the fields that are filled in.
 func planEdit(on string, form url.Values) (any, string, error) {
-	a := ledger.EditArgs{Number: on, Set: map[string]string{}}
+	a := ledger.EditArgs{Number: on, Set: map[string]string{}, Anyway: strings.TrimSpace(form.Get("anyway"))}
 	var says []string
 	for _, f := range editable {
 		text := strings.TrimSpace(form.Get(f.Name))

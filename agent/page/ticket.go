@@ -114,13 +114,18 @@ func (p *ticketPage) facts(r *control.TicketRow, w words, doubtfulWait bool) {
 	}
 	for _, m := range r.Matches {
 		if m.Removed == nil {
-			add("Truck's ticket", "%s, %.2f bbl %s", m.Hauler, m.Bbl, m.Basis)
+			metered := ""
+			if m.Metered {
+				metered = ", by the truck's meter"
+			}
+			add("Truck's ticket", "%s, %.2f bbl %s%s", m.Hauler, m.Bbl, m.Basis, metered)
 		}
 	}
 	for _, f := range r.Found {
 		add("Learned later", "%s", f.Note)
 	}
 	add("By", "%s", r.Person)
+	add("Entered anyway", "%s", r.Anyway)
 	add("Rejected by", "%s", r.Rejected)
 }
 
