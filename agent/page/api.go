@@ -63,9 +63,7 @@ func (s *site) health(w http.ResponseWriter, r *http.Request) {
 		case <-asked:
 		case <-slow.C:
 		}
-		if since := s.askedAt.Load(); since != nil && time.Since(*since) >= stuckAfter {
-			err = fmt.Errorf("a part of the program hangs: the site was asked for what it does %s ago and has not answered", time.Since(*since).Round(time.Second))
-		}
+		err = s.stuck(stuckAfter)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)

@@ -83,6 +83,18 @@ func New(server *control.Server, tokens map[string]string) http.Handler {
 // errBusy is for whoever has waited too long.
 var errBusy = errors.New("the page is asked for more often than it can be made; try again in a moment")
 
+// errStuck says that whoever asks the site gets no answer.
+var errStuck = errors.New("the disk or a part of the program hangs")
+
+// stuck says that the site was asked so long ago and has not answered; nil: it has.
+func (s *site) stuck(after time.Duration) error {
+	since := s.askedAt.Load()
+	if since == nil || time.Since(*since) < after {
+		return nil
+	}
+	return fmt.Errorf("%w: the site was asked for what it does %s ago and has not answered", errStuck, time.Since(*since).Round(time.Second))
+}
+
 // take waits for the turn to ask the site; give it back.
 func (s *site) take(ctx context.Context) error {
 	wait := time.NewTimer(turnWithin)
@@ -92,6 +104,9 @@ func (s *site) take(ctx context.Context) error {
 		s.askedAt.Store(new(time.Now()))
 		return nil
 	case <-wait.C:
+		if err := s.stuck(turnWithin); err != nil {
+			return err
+		}
 		return errBusy
 	case <-ctx.Done():
 		return ctx.Err()
@@ -111,7 +126,7 @@ func statusOf(w http.ResponseWriter, err error) int {
 	switch {
 	case errors.Is(err, control.ErrNoTicket):
 		return http.StatusNotFound
-	case errors.Is(err, errBusy), errors.Is(err, context.Canceled):
+	case errors.Is(err, errBusy), errors.Is(err, errStuck), errors.Is(err, context.Canceled):
 		w.Header().Set("Retry-After", "1")
 		return http.StatusServiceUnavailable
 	}

@@ -254,6 +254,9 @@ func TestHealthFailsWhereARestartHelps(t *testing.T) {
 		if code, body := r.get("/healthz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "a part of the program hangs") {
 			t.Errorf("with a part that hangs: %d %s", code, body)
 		}
+		if code, body := r.get("/readyz"); code != http.StatusServiceUnavailable || !strings.Contains(body, "a part of the program hangs") {
+			t.Errorf("whoever asks what is needed is told: %d %s", code, body)
+		}
 		close(answers)
 		synctest.Wait()
 		if code, body := r.get("/healthz"); code != http.StatusOK {

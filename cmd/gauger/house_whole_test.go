@@ -3,9 +3,12 @@ package main
 import (
 	"go/ast"
 	"go/token"
+	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -182,5 +185,26 @@ func TestHouseSeesStaleNames(t *testing.T) {
 	}
 	if want := []string{"gone.go", "oldName"}; !slices.Equal(stale, want) {
 		t.Errorf("stale names %q, want %q", stale, want)
+	}
+}
+
+// Before main begins no room of ours makes more than a little: what is made there stays in memory of each site for ever.
+func TestLittleIsMadeBeforeTheProgramBegins(t *testing.T) {
+	const most = 100_000 // bytes of a package
+	cmd := exec.Command(os.Args[0], "version")
+	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1", asProgram+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	seen := 0
+	for _, x := range regexp.MustCompile(`(?m)^init (gauger\S*) .* (\d+) bytes`).FindAllStringSubmatch(string(out), -1) {
+		seen++
+		if n, err := strconv.Atoi(x[2]); err != nil || n > most {
+			t.Errorf("%s makes %s bytes at the start, and may make %d", x[1], x[2], most)
+		}
+	}
+	if seen == 0 {
+		t.Errorf("no room was seen to begin:\n%s", out)
 	}
 }
