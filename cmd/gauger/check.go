@@ -82,7 +82,9 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	if err != nil {
 		return asConfigError(err)
 	}
+	warned := len(doubts)
 	if u, err := url.Parse(cfg.Service.URL); err == nil && strings.HasSuffix("."+u.Hostname(), ".example.com") {
+		warned++
 		fmt.Fprintf(c.err, "warning: service.url is the example's, %s: write your service's, and look whether id, object and the devices' addresses are the example's too\n", u.Hostname())
 	}
 	if o.print {
@@ -90,8 +92,8 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 	}
 	if late == nil {
 		good := "good"
-		if len(doubts) > 0 {
-			good = "good, but for " + countText(len(doubts), "warning")
+		if warned > 0 {
+			good = "good, but for " + countText(warned, "warning")
 		}
 		fmt.Fprintf(c.out, "%s: %s: %s, %s, %s\n", c.config, good, countText(len(cfg.Devices), "device"), countText(cfg.CountPoints(), "point"), countText(len(cfg.Tanks), "tank"))
 	} else {

@@ -213,6 +213,8 @@ func TestAnotherWordOrderIsUncertain(t *testing.T) {
 	}{
 		{"ABCD", "in", []byte{0x03, 0x04, 0x43, 0x2B}, "e-37 in looks like another word order: try order: CDAB, or look with `gauger probe`"},
 		{"ABCD", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, "looks like another word order: try order: CDAB"},
+		{"ABCD", "in", []byte{0x24, 0x9C, 0x43, 0x3E}, "looks like another word order: try order: CDAB"},
+		{"ABCD", "in", []byte{0x2B, 0x95, 0x43, 0x38}, ""}, // 1.1e-12: a device that subtracts may come as near to zero
 		{"CDAB", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, ""},
 		{"ABCD", "in", []byte{0, 0, 0, 0}, ""},
 		{"ABCD", "", []byte{0x4F, 0xC5, 0x43, 0x38}, ""}, // a count may be as large

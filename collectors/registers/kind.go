@@ -100,10 +100,13 @@ func (k Kind) Number(bits uint64) (float64, error) {
 // leastSeen is the least size of a number that a person reads; what is below it and not zero is nothing that was measured.
 const leastSeen = 1e-2
 
+// leastNoise is how near to zero a device's own arithmetic comes that subtracts two numbers of 64 bits which are not quite equal.
+const leastNoise = 1e-14
+
 // OtherOrder finds the order in which the registers' bits are a number that a person reads, where in their own they are one of no
 // sense: nearer to zero than anything that is measured, or greater than most. Nothing is found of another kind than a float.
 func (k Kind) OtherOrder(own Order, data []byte, v, most float64) (Order, bool) {
-	if k != Float32 && k != Float64 || v == 0 || math.Abs(v) > 1e-20 && math.Abs(v) <= most {
+	if k != Float32 && k != Float64 || v == 0 || math.Abs(v) > leastNoise && math.Abs(v) <= most {
 		return own, false
 	}
 	for _, o := range []Order{ABCD, cdab, badc, dcba} {
