@@ -1,10 +1,10 @@
 // Package control is what people and programs can ask of a site and do to it: status, tickets, tanks, keys, the outbox, recordings.
 //
-// server.go: the table of requests and those about the outbox. roles.go: who may ask, and who has. tickets.go: tickets,
+// server.go: the table of requests. records.go: those about the outbox, and messages that are decoded again. roles.go: who may ask, and who has. tickets.go: tickets,
 // tanks and all that a page shows; ticket_row.go: where a ticket stands.
 // service.go: keys, login and queries. readings.go: what goes on for a while. status.go, answers.go (the four lines that a person
 // reads first), problems.go, waiting.go (why a record waits), entry.go (a record
-// as it is shown), report.go (the contract of /api/v1), proof.go and proof_events.go (where every record is), redecode.go, no_outbox.go (a store that cannot be opened).
+// as it is shown), report.go (the contract of /api/v1), proof.go and proof_events.go (where every record is), no_outbox.go (a store that cannot be opened).
 //
 // # Decisions
 //

@@ -223,12 +223,13 @@ func (r *ticketRow) outcomeSentences(h site) []string {
 		return append(out, "It was rejected by "+r.Rejected+".", "It never leaves, and nothing of it is booked.")
 	}
 	out = append(out, "The ticket is "+r.stateText(h)+".")
-	switch r.State {
-	case "delivered":
+	switch {
+	case r.State == "waiting" && r.Waits != "": // the sentence before says what to do
+	case r.State == "delivered":
 		out = append(out, "It cannot be changed any more; should gauger learn better, it says so in an event.")
-	case "waiting":
+	case r.State == "waiting":
 		out = append(out, "It leaves as soon as the service can be reached, and with the same number however often it has to be sent.")
-	case "held":
+	case r.State == "held":
 		out = append(out, "Until then a person can still `gauger tickets reject` it.")
 	}
 	return out
