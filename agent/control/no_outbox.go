@@ -62,7 +62,7 @@ func (d *Server) storeTrouble() string {
 
 // fullProblem says what a disk means that is full under an outbox which is open, and what to do.
 func fullProblem(why error) string {
-	return diskFull + " (" + why.Error() + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
+	return diskFull + " (" + strings.TrimPrefix(why.Error(), "the disk is full: ") + "); until then new tickets and values may be refused, and receipts and keys not be kept; what is stored stays, and gauger goes on by itself"
 }
 
 // diskFull names the cure.
