@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -134,9 +135,13 @@ func firstLineOf(ctx context.Context, in io.Reader) (string, error) {
 	}
 	done := make(chan read, 1)
 	go func() { // ends with the line, else with the program
-		line, err := bufio.NewReader(io.LimitReader(in, 16<<10)).ReadString('\n')
+		all := bufio.NewReader(io.LimitReader(in, 16<<10))
+		line, err := all.ReadString('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil
+		}
+		if more, _ := all.Peek(all.Buffered()); err == nil && len(bytes.TrimSpace(more)) > 0 { // what came with it: nobody waits for more
+			err = errors.New("more than one line came; give only the secret")
 		}
 		done <- read{strings.TrimSpace(line), err}
 	}()
