@@ -46,7 +46,7 @@ func (s Secret) String() string {
 // show is a name of the secret's source for a message.
 func (s Secret) show(name string) string {
 	if s.strange {
-		return "(not shown: what stands there may be the secret itself)"
+		return "(not shown, since it may be the secret itself: that belongs into a file of its own)"
 	}
 	return name
 }

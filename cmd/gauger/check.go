@@ -108,16 +108,13 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 
 // look is how the secrets' files are looked at: by root with the agent's eyes, which tells whether it will be able to read them.
 func (o *checkOptions) look(path string) config.Look {
-	l := config.Look{OnBox: o.onBox}
+	l := config.Look{OnBox: o.onBox, Units: []string{"/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}}
 	agent, err := agentOf(path)
 	if os.Geteuid() != 0 || err != nil {
 		return l // nobody else can look with other eyes, and who has no such user is on no box
 	}
 	if full, err := filepath.Abs(path); err == nil && filepath.Dir(full) == "/etc/gauger" {
 		l.OnBox = true
-	}
-	if l.OnBox {
-		l.Units = []string{"/etc/systemd/system", "/run/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"}
 	}
 	l.Daemon = agent.name
 	l.Open = func(file string) error {
