@@ -104,13 +104,10 @@ func (u *update) oilDraw(i int, ts *tankState, d draw, removed, now float64) {
 	if d.stuck.to > 0 {
 		u.addEvent(ts, i, eventrules.Stuck, d.stuck.from, d.stuck.to, fmt.Sprintf("value stood still for %s during a load, then came down to %.2f in at once", spanText(d.stuck.to-d.stuck.from), d.closing.level))
 	}
-	step := 0.0
 	if t := &u.site.tanks[i]; t.Sensor == "hydrostatic" {
-		if step = startAfterHatch(ts, t, &d); step > 0 {
-			d.doubts = append(d.doubts, fmt.Sprintf("hatch opened before it: the pressure fell by %.1f in at once", step))
-		}
+		d.hatch = startAfterHatch(ts, t, &d)
 	}
-	if step == 0 && d.early > 0 {
+	if d.hatch == 0 && d.early > 0 {
 		d.doubts = append(d.doubts, fmt.Sprintf("%.1f bbl left %s before the rest: a bleed, an opened hatch, or its start", d.early, spanText(d.earlyBy)))
 	}
 	d.doubts = append(d.doubts, readingsDoubt(ts, &u.site.tanks[i], d, now)...)

@@ -14,6 +14,7 @@ type draw struct {
 	parts            int
 	early            float64    // bbl of a first part that is small and came minutes before the rest
 	earlyBy          float64    // s by which it came
+	hatch            float64    // in by which an opened hatch let the pressure fall minutes before it
 	gap              float64    // longest silence inside, s
 	samples          int        // samples inside
 	slosh            float64    // in

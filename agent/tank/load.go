@@ -42,6 +42,8 @@ func (s siteTanks) makeLoad(i int, ts *tankState, d draw) Load {
 	l.ErrorBbl = l.ErrorBasis.calibrated()
 	if t.Group != "" {
 		l.GroupBbl = s.groupBbl(i, d)
+		_, end := s.jointly(i, d) // one load of a group is of one production day
+		l.End = wall(end).Round(tenth)
 	}
 	l.TopTemperature, l.BottomTemperature = ts.aux.asOf(topAt, d.start), ts.aux.asOf(bottomAt, d.start)
 	l.Gravity, l.BSW = ts.aux.asOf(gravityAt, d.start), ts.aux.asOf(bswAt, d.start)
@@ -185,6 +187,9 @@ func (s siteTanks) remarks(t *Tank, ts *tankState, d draw, l Load) (says []strin
 	}
 	if t.Valve && t.Group == "" && !d.setByValve {
 		say(1, "the load valve's contact did not follow, times are the level's")
+	}
+	if d.hatch > 0 {
+		say(0.9, "hatch opened before it: the pressure fell by %.1f in at once", d.hatch)
 	}
 	if l.InflowUnknown {
 		say(1, "inflow unknown")

@@ -78,16 +78,21 @@ func (s siteTanks) separate(i, j int) bool {
 	return i != j && (a.Group == "" || a.Group != b.Group)
 }
 
-// widen widens a time by the draws of a tank that reach into it.
-func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
-	other, o := s.st.tanks[k], &s.site.tanks[k]
-	ds := []draw{{start: other.lastDrawStart, end: other.lastDrawEnd}}
-	if other.drawing {
-		more, _ := other.draws(o, s.site.speed, s.st.now*s.site.speed)
+// drawsOf are the draws of a tank that was decided last and those that are under way.
+func (s siteTanks) drawsOf(k int) []draw {
+	ts := s.st.tanks[k]
+	ds := []draw{{start: ts.lastDrawStart, end: ts.lastDrawEnd}}
+	if ts.drawing {
+		more, _ := ts.draws(&s.site.tanks[k], s.site.speed, s.st.now*s.site.speed)
 		ds = append(ds, more...)
 	}
+	return ds
+}
+
+// widen widens a time by the draws of a tank that reach into it.
+func (s siteTanks) widen(k int, from, to float64) (lo, hi float64) {
 	lo, hi = from, to
-	for _, d := range ds {
+	for _, d := range s.drawsOf(k) {
 		if d.end > from && d.start < to {
 			lo, hi = math.Min(lo, d.start-30-d.opening.away), math.Max(hi, d.end+150+d.closing.away)
 		}
@@ -190,29 +195,31 @@ func (s siteTanks) risesAsFalls(i, j int, d draw, step float64) bool {
 	return rising >= compareRuns && drawn > 0 && neither <= 2
 }
 
+// jointly is when the draws of a group's tanks began and ended that a tank's draw is one with through the equaliser: within
+// jointLead before it and behind it.
+func (s siteTanks) jointly(i int, d draw) (start, end float64) {
+	start, end = d.start, d.end
+	for j := range s.site.tanks {
+		if j == i || s.separate(i, j) {
+			continue
+		}
+		for _, x := range s.drawsOf(j) {
+			if x.end > d.start {
+				start = math.Min(start, x.start)
+			}
+			if x.start < d.end && x.end < d.end+jointLead {
+				end = math.Max(end, x.end)
+			}
+		}
+	}
+	return start, end
+}
+
 // startJointly gives a group's tank the start of the draw that pulled it down through the
 // equaliser.
 func (s siteTanks) startJointly(i int, ts *tankState, d *draw) {
 	t := &s.site.tanks[i]
-	start := d.start
-	for j, other := range s.st.tanks {
-		o := &s.site.tanks[j]
-		if j == i || o.Group != t.Group {
-			continue
-		}
-		if other.lastDrawEnd > d.start {
-			start = math.Min(start, other.lastDrawStart)
-		}
-		if !other.drawing {
-			continue
-		}
-		ds, _ := other.draws(o, s.site.speed, s.st.now*s.site.speed)
-		for _, x := range ds {
-			if x.end > d.start {
-				start = math.Min(start, x.start)
-			}
-		}
-	}
+	start, _ := s.jointly(i, *d)
 	if start < d.start && start > d.start-jointLead {
 		ts.moveStart(t, d, start)
 	}

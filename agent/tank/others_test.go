@@ -169,3 +169,16 @@ func TestWideEqualiserSellsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A load out of two tanks that an equaliser joins is of one production day: both tickets end when the later of the two did.
+func TestALoadOfAGroupEndsOnce(t *testing.T) {
+	slow := tanktest.Move{From: aLoad.From + 60, Bbl: 70, Rate: 70 / (aLoad.End() + 300 - aLoad.From) * 60}
+	r := newRig(t, aWell, tanktest.Well{Level0: 180, Moves: []tanktest.Move{slow}})
+	for i := range r.site.tanks {
+		r.site.tanks[i].Group = "west"
+	}
+	r.run(0, 8*tanktest.Hour)
+	if len(r.loads) != 2 || r.loads[0].End != r.loads[1].End || math.Abs(r.loads[0].End.Sub(r.at(slow.End())).Seconds()) > 30 {
+		t.Errorf("%+v", r.loads)
+	}
+}
