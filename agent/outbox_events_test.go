@@ -225,8 +225,8 @@ func TestWhatWaitsByItselfIsNamed(t *testing.T) {
 				t.Errorf("status does not say %q: %s", want, all)
 			}
 		}
-		if s.Overdue() || s.IsolatedCount() != 4 || s.Waiting() != 4 {
-			t.Errorf("overdue %v, %d wait, %d apart", s.Overdue(), s.Waiting(), s.IsolatedCount())
+		if s.Overdue() || s.Apart() != 4 || s.Waiting() != 4 {
+			t.Errorf("overdue %v, %d wait, %d apart", s.Overdue(), s.Waiting(), s.Apart())
 		}
 		for stream, want := range map[string]string{ledger.Memos: "nothing for device lost 1", ledger.TagValues: "3 ids wait"} {
 			if why := s.Drains[stream].Why; !strings.Contains(why, want) {

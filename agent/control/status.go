@@ -126,9 +126,9 @@ func (s Status) Overdue() bool {
 }
 
 // Apart counts the ids for which nothing is taken while the service takes others.
-func (s Status) Apart() int {
-	n := s.IsolatedCount()
+func (s Status) Apart() (n int) {
 	for _, d := range s.Drains {
+		n += len(d.Isolated)
 		if d.Unknown != "" && len(d.Isolated) == 0 {
 			n++
 		}
@@ -321,14 +321,6 @@ func (s Status) oldest() (at time.Time) {
 
 // isolatedNamed limits the ids that are named one by one.
 const isolatedNamed = 10
-
-// IsolatedCount counts the devices, wells and records that wait by themselves.
-func (s Status) IsolatedCount() (n int) {
-	for _, d := range s.Drains {
-		n += len(d.Isolated)
-	}
-	return n
-}
 
 func (d *Server) read(_ context.Context, p PointsArgs) ([]PointReading, error) {
 	var points []collectors.Point
