@@ -279,7 +279,10 @@ func (s *site) do(w http.ResponseWriter, r *http.Request) {
 	}
 	args, will, err := a.plan(on, r.PostForm)
 	if err == nil && sure {
-		err = s.act(r, a, who.name, args, strings.Join(append(says, will), ". "))
+		if back == "/" { // a ticket's own page says which it is
+			will = strings.Join(append(says, will), ". ")
+		}
+		err = s.act(r, a, who.name, args, will)
 	}
 	switch {
 	case err != nil:
@@ -319,14 +322,8 @@ func (s *site) act(r *http.Request, a act, name string, args any, did string) er
 	if err != nil {
 		return fmt.Errorf("write down the request: %w", err)
 	}
-	got, err := s.server.Call(control.WithCaller(r.Context(), control.PageUser(name, peer(r))), a.request, raw)
-	if err != nil {
+	if _, err := s.server.Call(control.WithCaller(r.Context(), control.PageUser(name, peer(r))), a.request, raw); err != nil {
 		return err
-	}
-	if edits, ok := got.([]ledger.Edit); ok {
-		for _, e := range edits {
-			did += fmt.Sprintf(" (%s was %q)", e.Field, e.Old)
-		}
 	}
 	s.people.tell(r, "Done. "+did)
 	if err := s.take(r.Context()); err == nil {
