@@ -204,7 +204,7 @@ func oneIf(on bool) float64 {
 	return 0
 }
 
-// A float of no sensible size that is one in another word order is shown and makes no ticket; zero, and what makes sense, is good.
+// A float of no sensible size that is one in another word order is shown and makes no ticket; zero, what arithmetic leaves around it, and what makes sense, is good.
 func TestAnotherWordOrderIsUncertain(t *testing.T) {
 	for _, c := range []struct {
 		order, unit string
@@ -214,7 +214,11 @@ func TestAnotherWordOrderIsUncertain(t *testing.T) {
 		{"ABCD", "in", []byte{0x03, 0x04, 0x43, 0x2B}, "e-37 in looks like another word order: try order: CDAB, or look with `gauger probe`"},
 		{"ABCD", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, "looks like another word order: try order: CDAB"},
 		{"ABCD", "in", []byte{0x24, 0x9C, 0x43, 0x3E}, "looks like another word order: try order: CDAB"},
-		{"ABCD", "in", []byte{0x2B, 0x95, 0x43, 0x38}, ""}, // 1.1e-12: a device that subtracts may come as near to zero
+		{"ABCD", "in", []byte{0x2B, 0x95, 0x43, 0x38}, "looks like another word order: try order: CDAB"}, // 1.1e-12, or 184.17
+		{"CDAB", "degF", []byte{0x42, 0x91, 0x30, 0x12}, "looks like another word order: try order: ABCD"},
+		{"ABCD", "", []byte{0x2B, 0x95, 0x43, 0x38}, ""},   // of a unit that nobody knows
+		{"ABCD", "in", []byte{0x35, 0x80, 0x00, 0x00}, ""}, // 9.5e-7, as a device's arithmetic leaves it
+		{"ABCD", "in", []byte{0x2B, 0x95, 0xC3, 0x38}, ""}, // a level is not -184.17
 		{"CDAB", "in", []byte{0x4F, 0xC5, 0x43, 0x38}, ""},
 		{"ABCD", "in", []byte{0, 0, 0, 0}, ""},
 		{"ABCD", "", []byte{0x4F, 0xC5, 0x43, 0x38}, ""}, // a count may be as large

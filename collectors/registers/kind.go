@@ -105,9 +105,16 @@ const leastNoise = 1e-14
 
 // OtherOrder finds the order in which the registers' bits are a number that a person reads, where in their own they are one of no
 // sense: nearer to zero than anything that is measured, or greater than most. Nothing is found of another kind than a float.
+// Between what arithmetic leaves and what is read only the swap of words speaks, where it makes a level or a temperature.
 func (k Kind) OtherOrder(own Order, data []byte, v, most float64) (Order, bool) {
-	if k != Float32 && k != Float64 || v == 0 || math.Abs(v) > leastNoise && math.Abs(v) <= most {
+	size := math.Abs(v)
+	switch {
+	case k != Float32 && k != Float64 || v == 0:
 		return own, false
+	case size <= most && size > leastNoise:
+		swapped := own ^ 1 // ABCD and CDAB, BADC and DCBA
+		other, err := k.Number(swapped.Number(data))
+		return swapped, err == nil && most <= 1e6 && own <= dcba && size < 1e-4 && other >= 1 && other <= 1e4
 	}
 	for _, o := range []Order{ABCD, cdab, badc, dcba} {
 		other, err := k.Number(o.Number(data))

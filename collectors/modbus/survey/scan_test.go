@@ -154,7 +154,7 @@ func TestSettingsAreOneURLForEachCombination(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, wrong := range []struct{ url, baud, say string }{
-		{"tcp://site:502", "9600", "is a socket"}, {"rtu+tcp://site:4001", "9600", "is a socket"}, {"rtu:///dev/x", "fast", "baud=fast"}, {"nonsense", "9600", "kind"},
+		{"tcp://site:502", "9600", "is a socket"}, {"rtu+tcp://site:4001", "9600", "is a socket"}, {"rtu:///dev/x", "fast", "baud=fast"}, {"nonsense", "9600", "is not a URL"},
 	} {
 		if _, err := Settings(wrong.url, []string{wrong.baud}, nil); err == nil || !strings.Contains(err.Error(), wrong.say) {
 			t.Errorf("%s, %s: %v", wrong.url, wrong.baud, err)
