@@ -51,6 +51,34 @@ func TestCleanLoad(t *testing.T) {
 	}
 }
 
+// A drain or a thief some minutes before a load takes oil that the truck does not: a short time before it as slowly as a valve, a
+// longer one at any rate.
+func TestWhatIsBledBeforeALoadIsNotTheTrucks(t *testing.T) {
+	for _, bleed := range []tanktest.Move{{From: aLoad.From - 500, Bbl: 4, Rate: 0.9}, {From: aLoad.From - 700, Bbl: 5, Rate: 4}} {
+		w := aWell
+		w.Moves = []tanktest.Move{bleed, aLoad}
+		r := newRig(t, w)
+		r.run(0, 6*tanktest.Hour)
+		r.matches(0.1, 30, labelOf(w, aLoad, aLoad))
+	}
+}
+
+// Foam that stands on the oil from the end on, and goes down ten minutes later, slower than a pump, leaves a closing that
+// is carried back to the end: what flowed in meanwhile was not taken.
+func TestFoamIsNoPartOfALoad(t *testing.T) {
+	w := aWell
+	w.Inflow = 300
+	r := newRig(t, w)
+	r.sensor = func(i int, s, v float64) (float64, bool) {
+		foam := 3 * stats.Clamp((s-aLoad.End()+60)/60, 0, 1) * (1 - stats.Clamp((s-aLoad.End()-600)/240, 0, 1))
+		return tanktest.Radar(i, s, v+foam), true
+	}
+	r.run(0, 6*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Close-w.Level(aLoad.End())) > 0.15 {
+		t.Errorf("%+v, want one that closes at %.2f in", r.loads, w.Level(aLoad.End()))
+	}
+}
+
 func TestPausesAreOneLoad(t *testing.T) {
 	parts := []tanktest.Move{{From: 4 * tanktest.Hour, Bbl: 70, Rate: 6}, {From: 0, Bbl: 60, Rate: 6}, {From: 0, Bbl: 50, Rate: 5}}
 	parts[1].From = parts[0].End() + 500

@@ -11,6 +11,9 @@ const (
 	partBbl   = 3.0   // a smaller part some minutes apart is no part of a load
 	early     = 0.08  // share of a load, of which a first part minutes before the rest is perhaps no part: a bleed, or a hatch that was opened
 	foamRate  = 0.5   // of the pump's rate; what falls no faster, after the level has risen, is perhaps foam
+	bleedBbl  = 8.0   // before a load, some minutes apart: a thief or a drain takes as much
+	bleedMost = 0.1   // share of the load that it is
+	bleedRate = 0.3   // share of the pump's rate, below which it needs no long pause to be told
 	pipeRate  = 1.75  // bbl/min; slower is a pipeline and not a truck, and has no truck's limit
 )
 
@@ -98,7 +101,13 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
-	if vb >= partBbl {
+	if slow := t.pumpRate(a) < bleedRate*t.pumpRate(b); va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
+		return false
+	}
+	switch {
+	case vb < t.Loads.MinLoad && a.foamTo > a.end:
+		pause = b.start - a.foamTo
+	case vb >= partBbl:
 		pause = b.start - a.oilTo
 	}
 	if pause > longest && (pause > pauseLate*longest || most == 0 || va+vb > most || math.Min(va, vb) < partBbl) {
@@ -116,7 +125,9 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	return most == 0 || pause < pauseSure || va+vb <= most || va > most || vb > most
 }
 
-// joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter.
+// joinedDraw is one draw of two. A small part moves its end, but is no pump's work that makes a pause the shorter. What had only
+// risen since the end, or falls minutes after it and slower than the pump, is foam that collapses, and no part: the level that it
+// leaves is the closing.
 func (t *Tank) joinedDraw(a, b draw) draw {
 	va, vb, pause := t.volume(a), t.volume(b), b.start-a.end
 	if a.parts == 1 && va < early*(va+vb) && pause > pauseSure/2 {
@@ -125,6 +136,17 @@ func (t *Tank) joinedDraw(a, b draw) draw {
 	rose := b.opening.level - a.closing.level - a.usualInflow*pause
 	if rose*t.Table.PerInch(a.closing.level) > math.Max(1, 0.01*(va+vb)) && t.pumpRate(b) < foamRate*t.pumpRate(a) {
 		a.doubts = append(a.doubts, fmt.Sprintf("level rose by %.1f in before its last part, and fell slower: foam, or oil that came in", rose))
+	}
+	since := b.inflowAfter * (b.end - a.end)
+	collapsed := rose > explainedShare*(b.opening.level-b.closing.level) || pause > pauseSure && t.pumpRate(b) < bleedRate*t.pumpRate(a)
+	if collapsed && vb < t.Loads.MinLoad {
+		a.within.hi, a.foamTo = b.within.hi, b.end
+		if b.closing.level-since < a.closing.level {
+			a.closing = b.closing
+			a.closing.level -= since
+			a.closing.carried += b.end - a.end
+		}
+		return a
 	}
 	if vb >= partBbl || va < partBbl {
 		a.oilTo = b.end
