@@ -101,7 +101,8 @@ func (ts *tankState) oneTruck(t *Tank, a, b draw) bool {
 	}
 	pause, longest := b.start-a.end, t.Loads.PauseMerge.Seconds()
 	va, vb, most := t.volume(a), t.volume(b), t.Loads.TruckMax
-	if slow := t.pumpRate(a) < bleedRate*t.pumpRate(b); va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
+	slow, seen := t.pumpRate(a) < bleedRate*t.pumpRate(b), a.samples > 0 || t.Sensor != "hydrostatic" // which feels a hatch at once
+	if seen && va < bleedBbl && va < bleedMost*vb && (pause > pauseSure || slow && pause > 120) {
 		return false
 	}
 	switch {

@@ -151,3 +151,18 @@ func TestToppedUpUntilTheTruck(t *testing.T) {
 		}
 	}
 }
+
+// Where a well is shut in for a load, a float that stands still says so: its steps are not carried on by what flowed in before.
+func TestAFloatStandsStillWhereTheWellIsShutIn(t *testing.T) {
+	w := tanktest.Well{Level0: 150, Moves: []tanktest.Move{aLoad}}
+	r := newRig(t, w)
+	r.site.tanks[0].Sensor = "float"
+	shut := aLoad.From - 1200
+	r.sensor = func(_ int, s, v float64) (float64, bool) {
+		return math.Round((v-300/tanktest.PerInch*math.Max(0, shut-s)/86400)*4) / 4, true
+	}
+	r.run(0, 6*tanktest.Hour)
+	if len(r.loads) != 1 || math.Abs(r.loads[0].Open-w.Level0) > 0.03 {
+		t.Errorf("%+v, want one that opens at %.2f in", r.loads, w.Level0)
+	}
+}

@@ -13,6 +13,7 @@ const (
 	freeboard      = 8.0  // in below the top of the shell to which a well fills a tank at most
 	edgeUnsure     = 35.0 // s about an edge in which a dump cannot be told from the truck
 	fallAboveNoise = 0.12 // in; a fall that is no noise
+	stoodSteps     = 1.5  // steps that the inflow would have made while the value stood still, above which it is none
 	sloshFade      = 80.0 // s in which slosh fades by e
 )
 
@@ -105,9 +106,12 @@ func (r resting) byStep(slope float64) gauge {
 		if s.v == first.v {
 			continue
 		}
+		since := math.Abs(s.t - r.at)
+		if slope*since > stoodSteps*r.step {
+			break // what was to flow in meanwhile did not: the well is shut in
+		}
 		mid := v + math.Copysign(half, float64(s.v)-v)
 		g.level = stats.Clamp(mid+slope*(r.at-s.t), v-half, v+half)
-		since := math.Abs(s.t - r.at)
 		free := r.inflow.variance*since + stats.Square(r.inflow.err*since)
 		g.err = math.Min(g.err, math.Sqrt(free+stats.Square(stickShare*r.step)))
 		break
