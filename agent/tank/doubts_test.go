@@ -119,14 +119,14 @@ func TestPulledProbeSellsNothing(t *testing.T) {
 
 // What may be no part of a load, or not all of it, is one for a person.
 func TestWhatIsAboutALoadAsksForAPerson(t *testing.T) {
-	bleed := tanktest.Move{From: aLoad.From - 600, Bbl: 4, Rate: 2}
+	bleed := tanktest.Move{From: aLoad.From - 360, Bbl: 4, Rate: 2}
 	back := tanktest.Move{From: aLoad.End() + 600, Bbl: -0.4 * aLoad.Bbl, Rate: 8}
 	for says, c := range map[string]struct {
 		moves []tanktest.Move
 		off   func(s float64) float64
 	}{
-		"4.0 bbl left 8 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
-		"in came back":                       {[]tanktest.Move{aLoad, back}, nil},
+		"bbl left 4 min before the rest": {[]tanktest.Move{bleed, aLoad}, nil},
+		"in came back":                   {[]tanktest.Move{aLoad, back}, nil},
 		"foam, or oil that came in": {[]tanktest.Move{aLoad}, func(s float64) float64 {
 			since := s - aLoad.End()
 			return 4 * stats.Clamp(since/180, 0, 1) * math.Exp(-math.Max(0, since-500)/300)
