@@ -22,6 +22,8 @@ const (
 	maxBisections = 6
 	// forbidden is the status of a key that is known, and may not do this.
 	forbidden = 403
+	// stumbled is the status of a service that fails at a request without knowing why.
+	stumbled = 500
 )
 
 // destination may be to blame when a request is not taken: the address of its records, or a record without one.

@@ -257,28 +257,6 @@ func TestManyUnknownAddresses(t *testing.T) {
 	})
 }
 
-// A ticket whose tank the service does not know is answered 404, although it has no address: the next tickets leave.
-func TestARecordWithoutAddressWaitsByItself(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := &notes{}
-		b := letters(t, boxPath(t), n)
-		k := newDesk(answer(outbox.Path, 404), "lost")
-		put(t, b, "tickets", "lost", "one", "two")
-		stop := running(t, b, "tickets", k)
-		wait(10 * time.Second)
-		if c := counts(t, b, "tickets"); c.Delivered != 2 || c.Waiting != 1 || !strings.Contains(n.of(outbox.NoteIsolated).Message, "record 1 is not taken") {
-			t.Errorf("%+v, told %+v", c, n.all)
-		}
-		k.say(func() { k.unknown = nil })
-		wait(2 * time.Hour)
-		stop()
-		if c := counts(t, b, "tickets"); c.Delivered != 3 {
-			t.Errorf("in the end %+v", c)
-		}
-		shut(t, b)
-	})
-}
-
 // What may be stored already goes again with the same records, also where its address was set apart in between.
 func TestWhatMayBeStoredStaysTogetherInIsolation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
