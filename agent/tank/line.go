@@ -2,6 +2,7 @@ package tank
 
 import (
 	"math"
+	"slices"
 
 	"gauger/agent/tank/stats"
 )
@@ -141,14 +142,27 @@ func lastOf(b []sample, long float64) []sample {
 }
 
 // neighbourScatter is the standard deviation of samples about the lines between their neighbours.
-func neighbourScatter(b []sample) float64 {
+func neighbourScatter(b []sample) float64 { return stats.Median(offNeighbours(b)) / 0.6745 }
+
+// quietScatter is the same of samples most of which may lie beside a step.
+func quietScatter(b []sample) float64 {
+	d := offNeighbours(b)
+	if len(d) == 0 {
+		return 0
+	}
+	slices.Sort(d)
+	return d[len(d)/4] / 0.3186
+}
+
+// offNeighbours is how far samples lie off the lines between their neighbours, each as of one sample's noise.
+func offNeighbours(b []sample) []float64 {
 	d := make([]float64, 0, len(b))
 	for i := 1; i+1 < len(b); i++ {
 		w := (b[i].t - b[i-1].t) / (b[i+1].t - b[i-1].t)
 		e := float64(b[i].v) - (float64(b[i-1].v)*(1-w) + float64(b[i+1].v)*w)
 		d = append(d, math.Abs(e)/math.Sqrt(1+w*w+stats.Square(1-w)))
 	}
-	return stats.Median(d) / 0.6745
+	return d
 }
 
 // guessedLines are the lines of a draw of which one sample was seen at most: the usual rate, or

@@ -108,7 +108,7 @@ func (u *update) lifted(i int, ts *tankState, d draw) (since float64, jumped, ok
 // zero is trimmed by and by, or all of it, as where ice thaws. What a value stood still before it is a step's time.
 func leaps(ts *tankState, t *Tank, d draw) (inches float64) {
 	b := ts.levels.recent[max(0, searchTime(ts.levels.recent, d.start)-1):min(len(ts.levels.recent), searchTime(ts.levels.recent, d.end)+1)]
-	noise, since := leapNoise*math.Max(ts.noise.perSample(), neighbourScatter(b)), firstTime(b, 0)
+	noise, since := leapNoise*math.Max(ts.noise.perSample(), quietScatter(b)), firstTime(b, 0)
 	if len(b) < 2 {
 		return 0
 	}

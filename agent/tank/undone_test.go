@@ -102,7 +102,7 @@ func TestAFallBetweenTwoReadingsIsNoPump(t *testing.T) {
 	r.matches(0, 0)
 }
 
-// A technician trims the zero by and by, 7 in at a time: steps are no pump, however long they take together. Half a load in one step
+// A technician trims the zero by and by, inches at a time: steps are no pump, however long they take together. Half a load in one step
 // may be anything, and is one for a person.
 func TestAFallInStepsIsNoPump(t *testing.T) {
 	for _, c := range []struct {
@@ -186,5 +186,16 @@ func TestAGroupThatStillMovesWhenItIsGauged(t *testing.T) {
 				t.Errorf("fades within %g s: %+v", slow, l)
 			}
 		}
+	}
+}
+
+// Four steps among fourteen readings are beside most of them, and hide no noise.
+func TestScatterBesideSteps(t *testing.T) {
+	var b []sample
+	for i := range 14 {
+		b = append(b, sample{t: 60 * float64(i), v: float32(100 - 8*float64((i+1)/3) + 0.1*math.Sin(float64(i*i)))})
+	}
+	if quiet, all := quietScatter(b), neighbourScatter(b); quiet > 0.3 || all < 1 {
+		t.Errorf("%.2f in beside steps, %.2f in with them", quiet, all)
 	}
 }
