@@ -193,8 +193,8 @@ func (s Status) isolatedProblems() (all []Problem) {
 // namedSources of equal episodes; the others are counted.
 const namedSources = 3
 
-// episodeProblems are what is going on. Episodes of one rule whose notes end in the same cause are one problem, and of keys
-// that are all refused no single one is told.
+// episodeProblems are what is going on. Episodes of one rule and note are one problem; of devices also those whose notes end in the
+// same cause, as all behind a line have. Of keys that are all refused no single one is told.
 func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 	var order []string
 	alike := map[string][]ledger.Episode{}
@@ -204,7 +204,10 @@ func (d *Server) episodeProblems(open []ledger.Episode) (all []Problem) {
 			continue
 		}
 		e.Note = strings.TrimPrefix(e.Note, e.Source+": ")
-		key := e.Rule + "\x00" + e.Note[strings.LastIndex(e.Note, ": ")+1:]
+		key := e.Rule + "\x00" + e.Note
+		if eventCost(e.Rule) == Readings {
+			key = e.Rule + "\x00" + e.Note[strings.LastIndex(e.Note, ": ")+1:]
+		}
 		if alike[key] == nil {
 			order = append(order, key)
 		}
