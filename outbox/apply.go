@@ -12,8 +12,15 @@ import (
 // growLimitAfter counts the full requests that must be taken before a limit that "too large" halved is doubled again.
 const growLimitAfter = 100
 
-// apply acts on the answers of one request.
+// apply acts on the answers of one request, and notes of what stays in the queue that it had one.
 func (d *drain) apply(ctx context.Context, batch []Record, answers []Answer) error {
+	if err := d.judge(ctx, batch, answers); err != nil {
+		return err
+	}
+	return d.journalAnswer(batch)
+}
+
+func (d *drain) judge(ctx context.Context, batch []Record, answers []Answer) error {
 	by := map[Class][]int{}
 	for i := range batch {
 		if i >= len(answers) {
@@ -76,10 +83,20 @@ func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answe
 	return nil
 }
 
-// applyAmbiguous counts an attempt that may have stored the records, and keeps them together for the next one. An attempt that
-// ended because the process ends is not counted: the journal says enough.
+// applyAmbiguous counts an attempt that may have stored the records, and keeps them together for the next one. One that ended
+// because the process ends is counted as the next start reads it in the journal.
 func (d *drain) applyAmbiguous(ctx context.Context, batch []Record, answers []Answer, at []int) error {
-	if len(at) == 0 || ctx.Err() != nil {
+	if len(at) == 0 {
+		return nil
+	}
+	if ctx.Err() != nil {
+		d.b.mu.Lock()
+		defer d.b.mu.Unlock()
+		for _, i := range at {
+			if m := d.s.attempts[batch[i].Seq]; m != nil && !m.begun.IsZero() {
+				m.endCutOff()
+			}
+		}
 		return nil
 	}
 	d.lastAnswer = answers[at[0]]
@@ -246,7 +263,7 @@ func (d *drain) bisect(batch []Record, seqs []uint64, maybeStored bool, answer A
 	return true
 }
 
-// journalAttempt writes "attempt started" for the records of a Journal stream that have no such entry yet.
+// journalAttempt writes, for the records of a Journal stream, that a request for them begins.
 func (d *drain) journalAttempt(batch []Record) error {
 	s := d.s
 	if !s.Journal {
@@ -255,11 +272,27 @@ func (d *drain) journalAttempt(batch []Record) error {
 	return d.b.submit(func(g *group) error {
 		for _, r := range batch {
 			m := s.attemptsOf(r.Seq)
-			if m.started && m.parkedUntil.IsZero() {
-				continue
-			}
-			m.parkedUntil, m.inARow, m.started = time.Time{}, inARowAfter(m), true
+			m.inARow, m.parkedUntil = inARowAfter(m), time.Time{}
+			m.started, m.begun, m.cutOff = true, time.Now(), false
 			g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
+		}
+		return nil
+	})
+}
+
+// journalAnswer writes, for those records of a Journal stream that a clear answer leaves in the queue, that the request has ended:
+// else the next start would take it for one that may have stored them.
+func (d *drain) journalAnswer(batch []Record) error {
+	s := d.s
+	if !s.Journal {
+		return nil
+	}
+	return d.b.submit(func(g *group) error {
+		for _, r := range batch {
+			if m := s.attempts[r.Seq]; m != nil && !m.begun.IsZero() {
+				m.begun = time.Time{}
+				g.putSealed(s.attemptsBucket, seqKey(r.Seq), m.encode())
+			}
 		}
 		return nil
 	})
@@ -272,6 +305,7 @@ func (d *drain) stageAmbiguous(g *group, r Record, answer Answer) (inARow int) {
 	m := s.attemptsOf(r.Seq)
 	m.add(now, cmp.Or(answer.Message, answer.describe()))
 	m.inARow++
+	m.begun = time.Time{}
 	if !s.Journal {
 		return 0
 	}

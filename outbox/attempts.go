@@ -19,6 +19,17 @@ const (
 	unclearGrowth = 3
 	// maxSeen bounds what is kept of the last such attempt's words, in bytes.
 	maxSeen = 160
+	// cutOffSeen stands for the words of an answer that nobody waited for.
+	cutOffSeen = "gauger stopped before the answer came; the service may have it"
+)
+
+// What an entry of the journal begins with. A version before wrote 1 before the first request and let it stand whatever the
+// answers were; it takes any other than 0 for that.
+const (
+	notAsked = iota
+	askedOnce
+	answered
+	inFlight
 )
 
 // Unclear is what is known of the attempts that ended without a clear answer: any of them may have stored the record.
@@ -40,20 +51,25 @@ func (u *Unclear) add(at time.Time, seen string) {
 // after a crash exactly the records that may have been sent are known.
 type attempts struct {
 	Unclear
-	started     bool      // an attempt was begun; its end may be unknown
-	inARow      int       // those of them since the last clear one
+	started     bool      // a request was begun, whatever became of it
+	begun       time.Time // of the request whose answer is awaited; zero: none is
+	inARow      int       // of the unclear ones since the last clear one
 	parkedUntil time.Time // waits until then; zero: does not wait
-	endUnknown  bool      // begun by a process that ended before it knew the end; not kept, but read so
+	cutOff      bool      // the file has a request whose answer is awaited, which is counted here; not kept, but read so
 }
 
 func (m *attempts) encode() []byte {
-	v := []byte{0, byte(min(m.Count, 255)), byte(min(m.inARow, 255))}
-	if m.started {
-		v[0] = 1
+	v := []byte{notAsked, byte(min(m.Count, 255)), byte(min(m.inARow, 255))}
+	last := m.Last
+	switch {
+	case !m.begun.IsZero():
+		v[0], last = inFlight, m.begun
+	case m.started:
+		v[0] = answered
 	}
 	v = appendTime(v, m.parkedUntil)
-	if m.Count > 0 { // behind what an older program reads
-		v = append(appendTime(appendTime(v, m.First), m.Last), m.Seen...)
+	if m.Count > 0 || v[0] == inFlight { // behind what an older program reads
+		v = append(appendTime(appendTime(v, m.First), last), m.Seen...)
 	}
 	return v
 }
@@ -73,18 +89,37 @@ func readTime(v []byte) (t time.Time) {
 	return t
 }
 
-// decodeAttempts reads an entry of the journal after a start: an attempt that was begun may have stored the record.
+// decodeAttempts reads an entry of the journal after a start: a request whose answer was awaited may have stored the record, and
+// counts as one without a clear answer, at the time when it was begun.
 func decodeAttempts(v []byte) *attempts {
 	const head, times = 11, 16
 	if len(v) < head {
-		return &attempts{started: true, endUnknown: true}
+		return &attempts{started: true, cutOff: true, Unclear: Unclear{Count: 1}}
 	}
-	m := &attempts{Unclear: Unclear{Count: int(v[1])}, started: v[0] != 0, inARow: int(v[2])}
-	m.endUnknown, m.parkedUntil = m.started, readTime(v[3:])
+	m := &attempts{Unclear: Unclear{Count: int(v[1])}, started: v[0] != notAsked, inARow: int(v[2]), parkedUntil: readTime(v[3:])}
+	kind := v[0]
 	if v = v[head:]; len(v) >= times {
 		m.First, m.Last, m.Seen = readTime(v), readTime(v[8:]), string(v[times:])
 	}
+	switch {
+	case kind == inFlight:
+		m.begun = m.Last
+		m.endCutOff()
+	case kind == askedOnce && m.parkedUntil.IsZero(): // what was parked had its answer
+		m.Count++
+		m.cutOff = true
+	}
 	return m
+}
+
+// endCutOff counts a request whose answer nobody waited for.
+func (m *attempts) endCutOff() {
+	m.add(m.begun, cutOffSeen)
+	m.inARow++
+	m.begun, m.cutOff = time.Time{}, true
+	if m.inARow >= parkAfter {
+		m.parkedUntil = m.Last.Add(parkFor)
+	}
 }
 
 // maybeStored counts the attempts that may have stored the record, for Record.Attempt.
@@ -92,10 +127,17 @@ func (m *attempts) maybeStored() int {
 	if m == nil {
 		return 0
 	}
-	if m.endUnknown {
-		return m.Count + 1
-	}
 	return m.Count
+}
+
+// nextAfterUnclear says how long a record still waits after an attempt without a clear answer, also one before a restart: not longer
+// than its wait, whatever the clock did meanwhile.
+func (m *attempts) nextAfterUnclear(now time.Time) time.Duration {
+	if m.inARow == 0 || m.Last.IsZero() || !m.parkedUntil.IsZero() {
+		return 0
+	}
+	wait := waitAfterUnclear(m.inARow)
+	return min(wait-now.Sub(m.Last), wait)
 }
 
 // isParked says that a parked record's day is not over. One that is more than a day away was parked by a clock that was ahead.

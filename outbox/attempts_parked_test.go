@@ -84,10 +84,12 @@ func TestAttemptThatWasCutOffIsKnownAfterTheRestart(t *testing.T) {
 		shut(t, b)
 		b = open(t, path, outbox.Options{})
 		var attempts []int
-		drained(t, b, "tickets", &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
+		stop := running(t, b, "tickets", &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
 			attempts = append(attempts, batch[0].Attempt)
 			return outbox.Answer{}, false, false
 		}})
+		wait(time.Minute)
+		stop()
 		if !slices.Equal(attempts, []int{1, 0}) {
 			t.Errorf("attempts told after the restart were %v", attempts)
 		}

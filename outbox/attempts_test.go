@@ -106,3 +106,66 @@ func TestAProxysRestartParksNoTicket(t *testing.T) {
 		shut(t, b)
 	})
 }
+
+// The program is killed again and again while the answer to a ticket is awaited. Each of those sends counts, wherever it is counted;
+// the waits between them are those of a program that runs on, and the fifth parks the ticket.
+func TestKillsWhileATicketIsSentCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := boxPath(t)
+		var times []time.Time
+		for kills := 0; ; kills++ {
+			b := open(t, path, outbox.Options{})
+			if kills == 0 {
+				put(t, b, "tickets", "cut off", "behind it")
+			}
+			e, err := b.Entry("tickets", 1)
+			if err != nil || e.Unclear.Count != kills || e.Record.Attempt != kills {
+				t.Fatalf("after %d kills %d unclear sends and %d attempts are shown, %v", kills, e.Unclear.Count, e.Record.Attempt, err)
+			}
+			if kills == 5 {
+				if s := b.DrainStatus("tickets"); s.Parked != 1 || e.Parked.IsZero() {
+					t.Errorf("after five it stands %+v", s)
+				}
+				shut(t, b)
+				break
+			}
+			ctx, kill := context.WithCancel(t.Context())
+			if err := b.Drain(ctx, "tickets", &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Answer, bool, bool) {
+				times = append(times, time.Now())
+				kill()
+				return answer(outbox.Ambiguous, 0), true, true
+			}}); err != nil {
+				t.Fatal(err)
+			}
+			kill()
+			shut(t, b)
+		}
+		for i, least := range []time.Duration{7 * time.Second, 22 * time.Second, 67 * time.Second, 202 * time.Second} {
+			if waited := times[i+1].Sub(times[i]); waited < least || waited > 4*least {
+				t.Errorf("it was sent again after %s, want %s at least and not four times that", waited, least)
+			}
+		}
+	})
+}
+
+// The service was out of reach or answered clearly before the restart: that is no send without a clear answer.
+func TestAClearAnswerIsNoneThatIsUnknownAfterARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := boxPath(t)
+		b := open(t, path, outbox.Options{})
+		put(t, b, "tickets", "a", "b")
+		for _, class := range []outbox.Class{outbox.Wait, outbox.Path, outbox.Key} {
+			stop := running(t, b, "tickets", &outboxtest.Service{Fault: func(int, string, []outbox.Record) (outbox.Answer, bool, bool) {
+				return answer(class, 503), false, true
+			}})
+			wait(5 * time.Second)
+			stop()
+			shut(t, b)
+			b = open(t, path, outbox.Options{})
+			if e, err := b.Entry("tickets", 1); err != nil || e.Unclear.Count+e.Record.Attempt != 0 || e.NeverSent {
+				t.Errorf("%s: %+v, %v", class, e, err)
+			}
+		}
+		shut(t, b)
+	})
+}

@@ -52,7 +52,7 @@ func (r *run) steps(n int) {
 		case p < 65:
 			r.drain()
 		case p < 70:
-			r.amend(r.m.Confirm, func(stream string, seq uint64) (int, error) { return r.b.Confirm(stream, "test: seen", seq) })
+			r.amend(r.mayConfirm, func(stream string, seq uint64) (int, error) { return r.b.Confirm(stream, "test: seen", seq) })
 		case p < 75:
 			r.amend(r.m.Drop, func(stream string, seq uint64) (int, error) { return r.b.Drop(stream, "test", seq) })
 		case p < 85:
@@ -147,6 +147,12 @@ func (r *run) drain() {
 	}
 	stop()
 	r.m.Drain(stream, r.refused)
+}
+
+// mayConfirm is Confirm of the model, which does not know what was never sent and therefore stays.
+func (r *run) mayConfirm(stream string, seq uint64) bool {
+	e, err := r.b.Entry(stream, seq)
+	return (err != nil || !e.NeverSent) && r.m.Confirm(stream, seq)
 }
 
 func (r *run) amend(model func(string, uint64) bool, box func(string, uint64) (int, error)) {

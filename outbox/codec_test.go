@@ -53,17 +53,18 @@ func FuzzDeadLetterAndCounts(f *testing.F) {
 	})
 }
 
-// The version before kept eleven bytes of a record's attempts; and reads no more of what this one writes.
+// The version before kept eleven bytes of a record's attempts, and did not say whether the last one had ended, so that it counts; and
+// reads no more of what this one writes.
 func TestAttemptsOfTheVersionBefore(t *testing.T) {
 	before := []byte{1, 3, 2, 0, 0, 0, 0, 0, 0, 0, 0}
 	m := decodeAttempts(before)
-	if m.Count != 3 || m.inARow != 2 || !m.started || !m.parkedUntil.IsZero() || m.Unclear != (Unclear{Count: 3}) {
+	if m.Count != 4 || m.inARow != 2 || !m.started || !m.parkedUntil.IsZero() || m.Unclear != (Unclear{Count: 4}) {
 		t.Errorf("%+v", m)
 	}
 	m.add(time.Unix(7, 8), "EOF")
 	m.inARow++
 	now := m.encode()
-	if !bytes.Equal(now[:11], []byte{1, 4, 3, 0, 0, 0, 0, 0, 0, 0, 0}) {
+	if !bytes.Equal(now[:11], []byte{2, 5, 3, 0, 0, 0, 0, 0, 0, 0, 0}) {
 		t.Errorf("it begins with % x", now[:11])
 	}
 	if again := decodeAttempts(now); again.Unclear != m.Unclear {

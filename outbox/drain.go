@@ -79,6 +79,7 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 	d := &drain{b: b, s: s, to: to, waits: newBackOff(firstWait, waitCap), keyWaits: newBackOff(firstWait, keyCap),
 		probes: newBackOff(firstProbe, keyCap)}
 	defer d.setActivity(Stopped)
+	d.resumeUnclear()
 	for ctx.Err() == nil {
 		err := d.step(ctx)
 		b.tell()
@@ -94,6 +95,22 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 		}
 	}
 	return nil
+}
+
+// resumeUnclear goes on with the wait of the records whose last answer was not clear: a restart is no reason to send them sooner.
+func (d *drain) resumeUnclear() {
+	now := time.Now()
+	d.b.mu.Lock()
+	defer d.b.mu.Unlock()
+	if !d.s.Journal {
+		return
+	}
+	for _, m := range d.s.attempts {
+		if left := m.nextAfterUnclear(now); left > d.delay {
+			d.delay, d.troubleSince = left, m.Last
+			d.lastAnswer = Answer{Class: Ambiguous, Message: m.Seen}
+		}
+	}
 }
 
 func (b *Box) claimDrain(stream string) (*stream, error) {

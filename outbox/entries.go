@@ -44,6 +44,7 @@ type Entry struct {
 	Since         time.Time // when it became a dead letter, was delivered or was dropped
 	Parked        time.Time // a waiting record is not sent before; zero: it is not parked
 	Unclear       Unclear   // sends without a clear answer, of waiting, delivered and dropped ones
+	NeverSent     bool      // a waiting record of a Journal stream for which no request was made yet
 	Confirmed     string    // of a delivered one the words of a person who says that the service has it; "": the service said so
 	// Label has the words of Options.Label for a delivered record, or why it was dropped.
 	Label string
@@ -148,6 +149,7 @@ func (b *Box) walk(s *stream, bucket string, after uint64, limit int, read func(
 func (b *Box) waitingEntry(s *stream, k, v []byte) Entry {
 	e := Entry{Stream: s.Name, State: Waiting}
 	e.readRecord(k, v)
+	e.NeverSent = s.neverSent(e.Record.Seq)
 	if m := s.attempts[e.Record.Seq]; m != nil {
 		e.Record.Attempt, e.Parked, e.Unclear = m.maybeStored(), m.parkedUntil, m.Unclear
 	}

@@ -144,8 +144,8 @@ func (b *Box) rereadCounts(tx *bbolt.Tx) error {
 	}
 	for s, marks := range old {
 		for seq, m := range s.attempts {
-			if was := marks[seq]; was != nil {
-				m.endUnknown = was.endUnknown
+			if was := marks[seq]; m.cutOff && was != nil && (!was.begun.IsZero() || was.cutOff) {
+				s.attempts[seq] = was // this process still waits for the answer, or has counted it
 			}
 		}
 	}

@@ -90,6 +90,11 @@ func (b *Box) retryOne(g *group, s *stream, seq uint64) error {
 	}
 	b.stageRemoval(g, s, s.deadBucket, seq)
 	g.put(s.queueBucket, seqKey(seq), value)
+	if s.Journal { // it was refused, so that the service has seen it
+		m := s.attemptsOf(seq)
+		m.started = true
+		g.putSealed(s.attemptsBucket, seqKey(seq), m.encode())
+	}
 	for _, a := range s.failing {
 		a.firstSeq = min(a.firstSeq, seq)
 	}
@@ -159,6 +164,14 @@ func (b *Box) dropOne(g *group, s *stream, seq uint64, why string) ([]receipts.R
 }
 
 func (b *Box) confirmOne(g *group, s *stream, seq uint64, words string) ([]receipts.Receipt, error) {
+	v, err := b.fetchStored(s.queueBucket, seq)
+	if err != nil {
+		return nil, err
+	}
+	if v != nil && s.neverSent(seq) {
+		return nil, fmt.Errorf("confirm record %d of %s: %w", seq, s.Name, refusal(
+			"gauger never sent it, so the service cannot have it from gauger; if somebody typed it there, `gauger outbox drop` it with --why"))
+	}
 	kept, r, err := b.takeOut(g, s, seq, "confirm")
 	if err != nil {
 		return nil, err

@@ -77,3 +77,34 @@ func TestWhatCannotBeConfirmed(t *testing.T) {
 		}
 	})
 }
+
+// A ticket that waits behind another one was never sent: nobody takes it for seen at the service. What had any answer may be.
+func TestWhatWasNeverSentIsNotConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := boxPath(t)
+		b := open(t, path, outbox.Options{})
+		put(t, b, "tickets", "refused", "taken", "unclear", "behind it")
+		stop := running(t, b, "tickets", &outboxtest.Service{Fault: func(_ int, _ string, batch []outbox.Record) (outbox.Answer, bool, bool) {
+			class, bad := map[uint64]outbox.Class{1: outbox.Poison, 3: outbox.Ambiguous}[batch[0].Seq]
+			return answer(class, 0), false, bad
+		}})
+		wait(5 * time.Second)
+		stop()
+		if n, err := b.Retry("tickets", 1); n != 1 || err != nil {
+			t.Fatalf("retried %d, %v", n, err)
+		}
+		shut(t, b)
+		b = open(t, path, outbox.Options{})
+		if s := b.DrainStatus("tickets"); s.Unclear != 1 || s.FirstSeq != 3 {
+			t.Errorf("it stands %+v", s)
+		}
+		n, err := b.Confirm("tickets", "ann: seen", 1, 3, 4)
+		if n != 2 || !errors.Is(err, outbox.ErrRefused) || !strings.Contains(err.Error(), "confirm record 4 of tickets: gauger never sent it") {
+			t.Errorf("confirmed %d, %v", n, err)
+		}
+		if e, err := b.Entry("tickets", 4); err != nil || e.State != outbox.Waiting || !e.NeverSent {
+			t.Errorf("%+v, %v", e, err)
+		}
+		shut(t, b)
+	})
+}

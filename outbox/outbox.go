@@ -290,6 +290,8 @@ type DrainStatus struct {
 	Answered time.Time  // when that was
 	Taken    time.Time  // when the service last took some; zero: not in this run
 	Parked   int        // records that were sent without a clear answer too often
+	Unclear  int        // the other waiting ones that were sent without a clear answer
+	FirstSeq uint64     // of those, the first; 0: there is none
 	Isolated []Isolated // what waits by itself, since it alone is not taken
 	Limit    int        // records a request may have, where answers "too large" have made it less than the stream's own; 0: its own
 }

@@ -19,9 +19,13 @@ func (b *Box) DrainStatus(stream string) DrainStatus {
 		return DrainStatus{}
 	}
 	now, out := time.Now(), s.drainStatus
-	for _, m := range s.attempts {
+	for seq, m := range s.attempts {
 		if m.isParked(now) {
 			out.Parked++
+		} else if m.Count > 0 {
+			if out.Unclear++; out.FirstSeq == 0 || seq < out.FirstSeq {
+				out.FirstSeq = seq
+			}
 		}
 	}
 	out.Isolated = s.listIsolated()

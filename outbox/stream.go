@@ -70,6 +70,12 @@ func (s *stream) attemptsOf(seq uint64) *attempts {
 	return m
 }
 
+// neverSent says that no request was ever made for a waiting record; of a stream without a journal nobody knows. The lock is held.
+func (s *stream) neverSent(seq uint64) bool {
+	m := s.attempts[seq]
+	return s.Journal && (m == nil || !m.started)
+}
+
 // nextParked returns when the first parked record's wait is over. The lock is held.
 func (s *stream) nextParked(now time.Time) (first time.Time) {
 	for _, m := range s.attempts {
