@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gauger/agent/tank"
 )
 
 // TestATicketByHandOverAnotherIsRefused unless the person says why both are right; then the reason goes with the ticket.
@@ -97,6 +99,38 @@ func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
 		first.Start, first.End = end.Add(-2*time.Hour), end.Add(-30*time.Minute)
 		if doubts, err := b.Doubts([]ManualTicket{first, good}); err != nil || len(doubts) != 1 || !strings.Contains(doubts[0], "record 2: ticket of record 1 already covers") {
 			t.Errorf("two of a file: %q, %v", doubts, err)
+		}
+	})
+}
+
+// TestATicketByHandInAGapIsHeldAgainstTheLoadThatNobodySawThere: its times are guesses, and the person's may lie beside them.
+func TestATicketByHandInAGapIsHeldAgainstTheLoadThatNobodySawThere(t *testing.T) {
+	b := newBench(t, nil)
+	noon := time.Now().Add(-5 * time.Hour)
+	known := []TicketRecord{{Number: "A-1", Tank: "TK-1", Start: noon.Add(time.Hour), End: noon.Add(90 * time.Minute),
+		Load: &tank.Load{Tank: "TK-1", Unseen: &tank.Span{From: noon, To: noon.Add(3 * time.Hour)}}}}
+	for at, want := range map[time.Duration]string{2 * time.Hour: "ticket A-1 has a load that nobody saw of TK-1", 3 * time.Hour: "", -time.Hour: ""} {
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: noon.Add(at), End: noon.Add(at + 30*time.Minute)}
+		doubts, err := b.begin(time.Now()).judgeManual(w, known)
+		if said := strings.Join(doubts, "; "); err != nil || (said == "") != (want == "") || !strings.Contains(said, want) {
+			t.Errorf("%s after: %q, %v", at, said, err)
+		}
+	}
+}
+
+// TestATicketByHandBeforeGaugersOwn: a load that waits for its confirmation will be a ticket without anybody.
+func TestATicketByHandBeforeGaugersOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		began := time.Now().Add(70 * time.Minute)
+		b.haul(10 * time.Minute)
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(10 * time.Minute)}
+		if doubts, err := b.Doubts([]ManualTicket{w}); err != nil || len(doubts) != 1 || !strings.Contains(doubts[0], "makes a ticket of that by itself") {
+			t.Errorf("%q, %v", doubts, err)
+		}
+		w.Start, w.End = began.Add(-time.Hour), began.Add(-30*time.Minute)
+		if doubts, err := b.Doubts([]ManualTicket{w}); err != nil || doubts != nil {
+			t.Errorf("an hour before: %q, %v", doubts, err)
 		}
 	})
 }

@@ -204,14 +204,23 @@ func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []strin
 		return nil, fmt.Errorf("ticket number %s is in use; a ticket that has left cannot be changed", w.Number)
 	}
 	for _, b := range known {
-		if b.Tank != w.Tank || b.Rejected != "" || !b.Start.Before(w.End) || !w.Start.Before(b.End) || tx.l.droppedTicket(b) {
+		from, to, covers := b.Start, b.End, "already covers"
+		if b.Load != nil && b.Load.Hidden() != nil { // it can have been at any time between two readings
+			from, to, covers = b.Load.Hidden().From, b.Load.Hidden().To, "has a load that nobody saw of"
+		}
+		if b.Tank != w.Tank || b.Rejected != "" || !from.Before(w.End) || !w.Start.Before(to) || tx.l.droppedTicket(b) {
 			continue
 		}
 		if b.Start.Equal(w.Start) && b.End.Equal(w.End) && slices.Equal(b.Gauged, []float64{w.Open, w.Close}) {
 			return nil, fmt.Errorf("ticket %s says the same already, tank, times and gauges; a load is booked once. If there were two, correct the times", b.Number)
 		}
-		doubt("ticket %s already covers %s from %s to %s: both would be booked", cmp.Or(b.Number, b.Handle), b.Tank,
-			b.Start.In(site.Zone).Format("2006-01-02 15:04"), b.End.In(site.Zone).Format("15:04"))
+		doubt("ticket %s %s %s from %s to %s: both would be booked", cmp.Or(b.Number, b.Handle), covers, b.Tank,
+			from.In(site.Zone).Format("2006-01-02 15:04"), to.In(site.Zone).Format("15:04"))
+	}
+	for _, v := range tx.l.state.setups.detector.Waiting(tx.l.state.tanks, site.index(w.Tank)) {
+		if v.Bbl >= t.Loads.MinLoad && v.Start.Before(w.End) && w.Start.Before(v.End) {
+			doubt("the level of %s fell from %s on, and gauger makes a ticket of that by itself when it has stayed down: both would be booked", w.Tank, tx.localTime(v.Start))
+		}
 	}
 	if took := w.End.Sub(w.Start); took > longLoad {
 		doubt("the load takes %.0f hours", took.Hours())
