@@ -135,6 +135,31 @@ func TestATicketByHandBeforeGaugersOwn(t *testing.T) {
 	})
 }
 
+// TestALoadThatAPersonHasWrittenAlreadyAsksForAReview: whoever wrote it may have known that gauger would, or not.
+func TestALoadThatAPersonHasWrittenAlreadyAsksForAReview(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		began := time.Now().Add(70 * time.Minute)
+		b.haul(10 * time.Minute)
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(10 * time.Minute), Anyway: "the hauler waits for the paper"}
+		number, _, err := b.Add(w, "pat")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 6 * 60 {
+			b.emit("level", 80)
+			pass(10 * time.Second)
+			if err := b.Tick(time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all, err := b.Tickets()
+		if err != nil || len(all) != 2 || all[0].Load == nil || !slices.Contains(all[0].Load.Review, "ticket "+number+" by hand is of the same time") {
+			t.Errorf("%+v, %v", all, err)
+		}
+	})
+}
+
 // TestATicketThatWasTakenOutOfTheQueueIsInNobodysWay, since the right one takes its place.
 func TestATicketThatWasTakenOutOfTheQueueIsInNobodysWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

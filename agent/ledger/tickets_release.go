@@ -28,6 +28,7 @@ func (tx *txn) holdLoad(load tank.Load) {
 	}
 	h.Load.Remarks = append(slices.Clone(load.Remarks), tx.setups.takeChanges(load.Tank)...)
 	tx.setups.markDiscrepancies(&h.Load)
+	tx.markWrittenByHand(&h.Load)
 	tx.applyInhibition(&h)
 	tx.dropNotFiniteOf(&h)
 	tx.held.replace(append(slices.Clone(tx.held.all), h))
@@ -36,6 +37,23 @@ func (tx *txn) holdLoad(load tank.Load) {
 			Float64("bbl", hundredths(load.GaugeBbl)).Strs("review", load.Review).Msg("a load was found")
 	})
 	tx.releaseDue()
+}
+
+// markWrittenByHand marks a load of which a person has written a ticket before gauger saw it to its end, so that somebody looks
+// whether it is booked twice.
+func (tx *txn) markWrittenByHand(load *tank.Load) {
+	all, err := tx.l.listTickets()
+	if err != nil { // the load is a ticket all the same
+		tx.afterCommit = append(tx.afterCommit, func() {
+			tx.l.log.Error().Err(err).Str("tank", load.Tank).Msg("nobody could look whether a person has written a ticket of this load")
+		})
+		return
+	}
+	for _, b := range all {
+		if b.Load == nil && b.Tank == load.Tank && b.Rejected == "" && b.Start.Before(load.End) && load.Start.Before(b.End) && !tx.l.droppedTicket(b) {
+			load.Review = append(slices.Clone(load.Review), "ticket "+b.Number+" by hand is of the same time")
+		}
+	}
 }
 
 // dropNotFiniteOf leaves out the figures of a load that are none, which marks it. Without its levels it makes no ticket: a person
