@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -196,6 +197,7 @@ func (c *checker) checkTokens() {
 	if c.given("http.tokens") && c.cfg.HTTP.Listen == "" {
 		c.strictf("http.tokens", "there is no page without http.listen; write it too, or leave the tokens away")
 	}
+	whose := map[string]string{} // the name by its token
 	for _, name := range slices.Sorted(maps.Keys(c.cfg.HTTP.Tokens)) {
 		path := "http.tokens." + name
 		if !isTokenName(name) {
@@ -205,8 +207,56 @@ func (c *checker) checkTokens() {
 		if !c.cfg.HTTP.Tokens[name].Given() {
 			c.problemf(path, "says not where the token is; write {credential: page-token}, {file: PATH} or {env: NAME}")
 		}
-		c.checkSecret(path, c.cfg.HTTP.Tokens[name])
+		text := c.checkSecret(path, c.cfg.HTTP.Tokens[name])
+		if text == "" {
+			continue
+		}
+		if err := CheckToken(text); err != nil {
+			c.tellContent(c.cfg.HTTP.Tokens[name], path, "nobody can come in with it: %v", err)
+		}
+		if other, twice := whose[text]; twice {
+			c.tellContent(c.cfg.HTTP.Tokens[name], path, sameToken, other)
+		}
+		whose[text] = name
 	}
+}
+
+// sameToken is told of the second of two names with one token, and names the first.
+const sameToken = "it is the token of %s too, who can then sign as this one; make each a token of its own with `openssl rand -hex 16`"
+
+// CheckToken says why nobody can come in at the page with a token; nil: he can.
+func CheckToken(token string) error {
+	const least, most = 16, 500 // characters; the field of the page's form takes no more
+	switch n := utf8.RuneCountInString(token); {
+	case n < least:
+		return fmt.Errorf("it has fewer than %d characters, so that it could be guessed; make one with `openssl rand -hex 16`", least)
+	case n > most:
+		return fmt.Errorf("it has %d characters, and the page's form takes %d; make one with `openssl rand -hex 16`", n, most)
+	case token != printable(token) || !utf8.ValidString(token):
+		return errors.New("it holds characters that nobody sees or types, as an editor puts before a file; make one with `openssl rand -hex 16`")
+	}
+	return nil
+}
+
+// ReadTokens are the tokens of people who can come in at the page, by name, and what is wrong with any.
+func (h HTTP) ReadTokens() (tokens map[string]string, doubts []string) {
+	tokens = map[string]string{}
+	whose := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(h.Tokens)) {
+		token, err := h.Tokens[name].Read()
+		if err == nil {
+			err = CheckToken(token)
+		}
+		if err != nil {
+			doubts = append(doubts, fmt.Sprintf("http.tokens.%s: nobody can come in with it: %v; then restart gauger", name, err))
+			continue
+		}
+		if other, twice := whose[token]; twice {
+			doubts = append(doubts, fmt.Sprintf("http.tokens.%s: "+sameToken+"; then restart gauger", name, other))
+		}
+		tokens[name], whose[token] = token, name
+	}
+	return tokens, doubts
 }
 
 // isTokenName says that somebody who has a token may be called so: his name stands in the audit trail and in tickets. A pattern for it

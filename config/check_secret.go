@@ -94,18 +94,18 @@ func (r *report) checkSecret(path string, s Secret) (text string) {
 		return ""
 	}
 	text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r")
-	refuse, doubt := r.strictf, r.doubtf
-	if s.Env != "" { // that of whoever asks; the agent's may be another
-		refuse, doubt = r.warnf, r.warnf
+	refuse, doubt := r.tellContent, r.doubtf
+	if s.Env != "" {
+		doubt = r.warnf
 	}
 	key := path == "service.primary_key" || path == "service.secondary_key" || path == "service.login.subscription_key"
 	switch first, last := byte(0), byte(0); {
 	case text == "":
-		refuse(path, "%s is empty; put the secret there", s)
+		refuse(s, path, "%s is empty; put the secret there", s)
 	case strings.ContainsAny(text, "\r\n\x00"):
-		refuse(path, "%s has more than one line, and gauger takes none of them; leave the secret alone there", s)
+		refuse(s, path, "%s has more than one line, and gauger takes none of them; leave the secret alone there", s)
 	case key && strings.ContainsFunc(text, func(c rune) bool { return c <= ' ' || c > '~' }):
-		refuse(path, "%s holds a blank or another character that no key has; leave the key alone there", s)
+		refuse(s, path, "%s holds a blank or another character that no key has; leave the key alone there", s)
 	case strings.TrimSpace(text) != text:
 		doubt(path, "%s begins or ends with a blank, which gauger takes for a part of the secret", s)
 	default:
@@ -118,6 +118,15 @@ func (r *report) checkSecret(path string, s Secret) (text string) {
 	return text
 }
 
+// tellContent tells what check refuses of a secret's content. A variable is that of whoever asks; the agent's may be another.
+func (r *report) tellContent(s Secret, path, format string, args ...any) {
+	if s.Env != "" {
+		r.warnf(path, format, args...)
+		return
+	}
+	r.strictf(path, format, args...)
+}
+
 // Usual lengths of a subscription key, in characters.
 const leastKey, mostKey = 16, 256
 
@@ -126,6 +135,8 @@ func (r *report) readHere(path, file string, s Secret) (text string, read bool) 
 	text, err := readSecretFile(file)
 	if errors.Is(err, fs.ErrPermission) {
 		r.warnf(path, "this user may not read %s, so that nobody has looked at what it holds; sudo gauger check does", s)
+	} else if err != nil {
+		r.strictf(path, "%s cannot be read, and gauger does without it: %v; leave the secret alone there", s, err)
 	}
 	return text, err == nil
 }

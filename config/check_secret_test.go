@@ -230,6 +230,45 @@ func TestTokensOfThePage(t *testing.T) {
 	}
 }
 
+// TestCheckJudgesTokensAsRunDoes: what nobody could come in with, and one token of two names; none of them is shown. Run goes on.
+func TestCheckJudgesTokensAsRunDoes(t *testing.T) {
+	dir := t.TempDir()
+	const fine = "hunter2hunter2hun"
+	for name, c := range map[string]struct{ ann, bob, want string }{
+		"good":          {fine + "\n", fine + "3\n", ""},
+		"short":         {fine, "hunter2", "fewer than 16 characters"},
+		"long":          {fine, strings.Repeat("hunter2", 100), "has 700 characters"},
+		"much too long": {fine, strings.Repeat("hunter2", 14300), "cannot be read"},
+		"marked":        {fine, "\ufeff" + fine, "characters that nobody sees"},
+		"one for two":   {fine, fine + "\n", "the token of ann too"},
+	} {
+		for file, text := range map[string]string{"ann": c.ann, "bob": c.bob,
+			"gauger.yaml": strings.NewReplacer("http: {listen: 127.0.0.1:8480}", "http: {listen: 127.0.0.1:8480, tokens: {ann: {file: ann}, bob: {file: bob}}}",
+				"strapping: tk-1001.csv", "strapping: [[0, 0], [240, 402.87]]").Replace(good(t))} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		site := filepath.Join(dir, "gauger.yaml")
+		cfg, _, err := Look{}.Examine(site)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := told(cfg.Strict, "http.tokens.bob"); (said != "") != (c.want != "") || !strings.Contains(said, c.want) || strings.Contains(said, "hunter2") || told(cfg.Strict, "http.tokens.ann") != "" {
+			t.Errorf("%s: check says %q", name, said)
+		}
+		if cfg, err = Load(site); err != nil || len(cfg.Strict) > 0 {
+			t.Errorf("%s: run: %v, %v", name, err, cfg.Strict)
+		}
+		tokens, doubts := cfg.HTTP.ReadTokens()
+		all := strings.Join(doubts, "\n")
+		if both := c.want == "" || name == "one for two"; tokens["ann"] != fine || (tokens["bob"] != "") != both || (all != "") != (c.want != "") || strings.Contains(all, "hunter2") ||
+			all != "" && !strings.HasPrefix(all, "http.tokens.bob: ") {
+			t.Errorf("%s: run says %q", name, all)
+		}
+	}
+}
+
 // TestAddressesWithPasswords: none is quoted, and Modbus has none.
 func TestAddressesWithPasswords(t *testing.T) {
 	cfg := edited(t, "tcp://10.20.0.5:502", "tcp://admin:hunter2@10.20.0.5:502")

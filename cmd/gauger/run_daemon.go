@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -182,7 +181,7 @@ func (d *daemon) tellStatus(ctx context.Context) error {
 // listen opens the socket, and the page where one is configured, and gives each to serve, with what people are without when
 // it is not there. One that cannot be opened is told, and stops nothing.
 func listen(server *control.Server, socket string, at config.HTTP, log zerolog.Logger, serve func(l net.Listener, h http.Handler, without string)) {
-	tokens, doubts := pageTokens(at)
+	tokens, doubts := at.ReadTokens()
 	server.ConfigDoubts = append(server.ConfigDoubts, doubts...)
 	open := func(l net.Listener, err error, h http.Handler, without string) {
 		if err != nil {
@@ -220,23 +219,6 @@ func wayToPage(page string) string {
 		return fmt.Sprintf("%s; elsewhere: ssh -L %s:%s BOX", page, at.Port(), at.Host)
 	}
 	return page
-}
-
-// pageTokens are those of people who may do something on the page, by name, and what is wrong with the others.
-func pageTokens(at config.HTTP) (tokens map[string]string, doubts []string) {
-	tokens = map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(at.Tokens)) {
-		token, err := at.Tokens[name].Read()
-		if err == nil {
-			err = page.CheckToken(token)
-		}
-		if err != nil {
-			doubts = append(doubts, fmt.Sprintf("http.tokens.%s: nobody can come in with it: %v; then restart gauger", name, err))
-			continue
-		}
-		tokens[name] = token
-	}
-	return tokens, doubts
 }
 
 // close ends what assemble began.

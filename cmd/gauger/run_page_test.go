@@ -2,25 +2,8 @@ package main
 
 import (
 	"os"
-	"strings"
 	"testing"
-
-	"gauger/config"
 )
-
-// TestTokensThatNobodyCanUse: each is told with its name, never with what it is, and the others are good.
-func TestTokensThatNobodyCanUse(t *testing.T) {
-	t.Setenv("GOOD", "0123456789abcdef")
-	t.Setenv("SHORT", "hunter2")
-	from := func(env string) config.Secret { return config.Secret{Env: env} }
-	tokens, doubts := pageTokens(config.HTTP{Tokens: map[string]config.Secret{"ann": from("GOOD"), "bob": from("SHORT"), "cat": from("NOT_SET")}})
-	if len(tokens) != 1 || tokens["ann"] != "0123456789abcdef" {
-		t.Errorf("tokens %v", tokens)
-	}
-	if all := strings.Join(doubts, "\n"); len(doubts) != 2 || !strings.HasPrefix(all, "http.tokens.bob: ") || !strings.Contains(all, "\nhttp.tokens.cat: ") || strings.Contains(all, "hunter2") {
-		t.Errorf("doubts %q", doubts)
-	}
-}
 
 func TestTheAddressOfThePage(t *testing.T) {
 	own, err := os.Hostname()
