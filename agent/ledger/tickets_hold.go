@@ -142,6 +142,28 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 	return made, nil
 }
 
+// HeldFigures are the fields of a held ticket that can be edited, by their names, as it would leave now; empty: it has none.
+func (l *Ledger) HeldFigures(number string) (map[string]string, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tx := l.begin(time.Now())
+	i := tx.held.find(number)
+	if i < 0 {
+		return nil, l.whyNotHeld(number)
+	}
+	h := tx.held.all[i]
+	t := l.site.tank(h.Load.Tank)
+	if t == nil {
+		return nil, errUnconfigured(h.Load.Tank)
+	}
+	ticket, all := l.site.runTicket(h, *t, tx.grade()), map[string]string{}
+	comments, _ := h.ownComments(*t)
+	for _, f := range editFields {
+		all[f.name] = f.of(&ticket, comments)
+	}
+	return all, nil
+}
+
 // whyNotHeld says what became of a ticket that a person wants to change, and what can still be done.
 func (l *Ledger) whyNotHeld(number string) error {
 	var b TicketRecord

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 
 	"gauger/agent/control"
 	"gauger/agent/ledger"
+	"gauger/agent/tank"
 )
 
 // formPage is a page with one form, for words and figures, or for a yes.
@@ -50,7 +53,7 @@ type act struct {
 	// about says what it is done to, and which page shows that.
 	about func(s *site, on string) (says []string, back string, err error)
 	// plan makes the request's arguments of the form, and says what will be done.
-	plan func(on string, form url.Values) (args any, says string, err error)
+	plan func(s *site, on string, form url.Values) (args any, says string, err error)
 }
 
 var spans = []choice{{"30m", "half an hour", false}, {"1h", "1 hour", false}, {"2h", "2 hours", true}, {"4h", "4 hours", false}, {"8h", "8 hours", false}, {"24h", "1 day", false}}
@@ -66,7 +69,7 @@ var editable = []field{
 // acts by the last part of their address.
 var acts = map[string]act{
 	"release": {title: "Release a ticket", button: "Release it", request: "tickets.release", about: aboutHeld,
-		plan: func(on string, _ url.Values) (any, string, error) {
+		plan: func(_ *site, on string, _ url.Values) (any, string, error) {
 			return control.TicketArgs{Number: on}, "It leaves for the service now, and cannot be edited any more.", nil
 		}},
 	"hold": {title: "Hold a ticket", button: "Hold it", request: "tickets.hold", about: aboutHeld, plan: planHold,
@@ -79,7 +82,7 @@ var acts = map[string]act{
 	"inhibit": {title: "Work on a tank", button: "Begin it", request: "tanks.inhibit", about: aboutTank, plan: planInhibit,
 		fields: []field{{Name: "for", Label: "For how long", Choices: spans}, {Name: "why", Label: "Why", Kind: "text", Must: true}}},
 	"allow": {title: "End the work on a tank", button: "End it", request: "tanks.allow", about: aboutTank,
-		plan: func(on string, _ url.Values) (any, string, error) {
+		plan: func(_ *site, on string, _ url.Values) (any, string, error) {
 			return control.InhibitArgs{Tank: on}, "From now on loads of it make tickets again.", nil
 		}},
 	"retry": {title: "Send again what was refused", button: "Send again", request: "outbox.retry", about: aboutRefused, plan: planRetry},
@@ -100,6 +103,23 @@ func aboutHeld(s *site, on string) (says []string, back string, err error) {
 	}
 	w := words{time.Now(), s.server.Site.Zone}
 	says = []string{fmt.Sprintf("Ticket %s: %s, %s bbl, %s to %s", row.Name(), row.Tank, figure(row.Barrels(), 1), w.clock(row.Start), w.clock(row.End))}
+	if l := row.Load; l != nil {
+		says = append(says, fmt.Sprintf("Gauges: %s (%.2f in) to %s (%.2f in)", tank.Length(l.Open).Gauge(), l.Open, tank.Length(l.Close).Gauge(), l.Close))
+	}
+	if v := row.Volumes; v != nil {
+		says = append(says, fmt.Sprintf("At 60 °F: gross %s bbl, net %s bbl", figure(v.GrossBbl, 2), figure(v.NetBbl, 2)))
+	}
+	var figures []string
+	stands, err := s.server.Ledger.HeldFigures(on)
+	if err != nil {
+		figures = append(figures, "what else it leaves with cannot be told: "+err.Error())
+	}
+	for _, f := range editable {
+		if err == nil {
+			figures = append(figures, strings.ToLower(f.Label)+" "+cmp.Or(stands[f.Name], "none"))
+		}
+	}
+	says = append(says, capital(strings.Join(figures, ", ")))
 	if row.Load != nil && len(row.Load.Review) > 0 {
 		says = append(says, "It asks for a review: "+strings.Join(row.Load.Review, ", "))
 	}
@@ -149,7 +169,7 @@ func aboutUndelivered(s *site, on string) (says []string, back string, err error
 	return []string{"Record " + on + ": " + e.Label}, "/", nil
 }
 
-func planHold(on string, form url.Values) (any, string, error) {
+func planHold(_ *site, on string, form url.Values) (any, string, error) {
 	a := control.HoldArgs{Number: on, Why: strings.TrimSpace(form.Get("why"))}
 	if form.Get("for") == "" {
 		return a, "It stays here until somebody releases it.", nil
@@ -171,8 +191,12 @@ func spanText(d time.Duration) string {
 }
 
 // planEdit takes the fields that are filled in.
-func planEdit(on string, form url.Values) (any, string, error) {
+func planEdit(s *site, on string, form url.Values) (any, string, error) {
 	a := ledger.EditArgs{Number: on, Set: map[string]string{}, Anyway: strings.TrimSpace(form.Get("anyway"))}
+	stands, err := s.server.Ledger.HeldFigures(on)
+	if err != nil {
+		return nil, "", err
+	}
 	var says []string
 	for _, f := range editable {
 		text := strings.TrimSpace(form.Get(f.Name))
@@ -184,7 +208,7 @@ func planEdit(on string, form url.Values) (any, string, error) {
 			return nil, "", err
 		}
 		a.Set[f.Name] = kept
-		says = append(says, strings.ToLower(f.Label)+" becomes "+kept)
+		says = append(says, fmt.Sprintf("%s becomes %s (was %s)", strings.ToLower(f.Label), kept, cmp.Or(stands[f.Name], "none")))
 	}
 	if len(says) == 0 {
 		return nil, "", errors.New("nothing is filled in; what stays empty stays as it is")
@@ -192,7 +216,7 @@ func planEdit(on string, form url.Values) (any, string, error) {
 	return a, capital(strings.Join(says, ", ")) + ".", nil
 }
 
-func planInhibit(on string, form url.Values) (any, string, error) {
+func planInhibit(_ *site, on string, form url.Values) (any, string, error) {
 	span, err := time.ParseDuration(form.Get("for"))
 	why := strings.TrimSpace(form.Get("why"))
 	switch {
@@ -218,7 +242,7 @@ func recordQuery(on string) (control.RecordQuery, error) {
 	return a, nil
 }
 
-func planConfirm(on string, form url.Values) (any, string, error) {
+func planConfirm(_ *site, on string, form url.Values) (any, string, error) {
 	a, err := recordQuery(on)
 	if a.Why = strings.TrimSpace(form.Get("why")); err == nil && a.Why == "" {
 		err = errors.New("say where it was seen: that is kept with it")
@@ -226,7 +250,7 @@ func planConfirm(on string, form url.Values) (any, string, error) {
 	return a, "It is not sent any more and counts as delivered, since you have seen it at the service: " + a.Why + ".", err
 }
 
-func planRetry(on string, _ url.Values) (any, string, error) {
+func planRetry(_ *site, on string, _ url.Values) (any, string, error) {
 	a, err := recordQuery(on)
 	if err != nil {
 		return nil, "", err
@@ -234,7 +258,7 @@ func planRetry(on string, _ url.Values) (any, string, error) {
 	return a, "What the service has refused is sent as it is once more. Mend the reason first, or it is refused again.", nil
 }
 
-func planMemo(_ string, form url.Values) (any, string, error) {
+func planMemo(_ *site, _ string, form url.Values) (any, string, error) {
 	a := control.MemoArgs{Device: strings.TrimSpace(form.Get("device")), Text: strings.TrimSpace(form.Get("text"))}
 	if a.Device == "" || a.Text == "" {
 		return nil, "", errors.New("a memo needs a device and a text")
@@ -267,17 +291,20 @@ func (s *site) do(w http.ResponseWriter, r *http.Request) {
 		s.writeForm(w, http.StatusConflict, p)
 		return
 	}
+	seen := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join(says, "\n"))))
+	p.Hidden = append(p.Hidden, hidden{"seen", seen})
 	post, sure := r.Method == http.MethodPost, r.PostFormValue("sure") == "yes"
-	if post && !s.people.fresh(r, sure) {
-		p.Wrong = "This form was used already, or is from an earlier visit. Look whether it was done before you do it again."
-		s.writeForm(w, http.StatusConflict, p)
-		return
+	if post {
+		if p.Wrong = s.people.stale(r, seen, sure); p.Wrong != "" {
+			s.writeForm(w, http.StatusConflict, p)
+			return
+		}
 	}
 	if !post && len(a.fields) > 0 {
 		s.writeForm(w, http.StatusOK, p)
 		return
 	}
-	args, will, err := a.plan(on, r.PostForm)
+	args, will, err := a.plan(s, on, r.PostForm)
 	if err == nil && sure {
 		if back == "/" { // a ticket's own page says which it is
 			will = strings.Join(append(says, will), ". ")

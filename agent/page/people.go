@@ -116,6 +116,21 @@ func (p *people) fresh(r *http.Request, use bool) (fresh bool) {
 	return fresh
 }
 
+// stale says why a form must not be followed; seen is a hash of what it says now that it is about, which the form has as it said
+// so when it was made; sure: it is used now.
+func (p *people) stale(r *http.Request, seen string, sure bool) string {
+	const used = "This form was used already, or is from an earlier visit. Look whether it was done before you do it again."
+	switch {
+	case !p.fresh(r, false):
+		return used
+	case r.PostFormValue("seen") != seen:
+		return "It was changed meanwhile. Look again at what stands here now."
+	case sure && !p.fresh(r, true):
+		return used
+	}
+	return ""
+}
+
 // tell keeps what was done for the next page.
 func (p *people) tell(r *http.Request, said string) {
 	p.visit(r, func(v *visit) {

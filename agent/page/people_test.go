@@ -165,7 +165,7 @@ func TestWhatCanBeDoneOnThePage(t *testing.T) {
 			will, verb string
 		}{
 			{"hold", name, url.Values{"for": {"-1h"}}, url.Values{"for": {"72h"}, "why": {"the hauler calls"}}, "for 3 days more", "tickets.hold"},
-			{"edit", name, url.Values{"bsw": {"a lot"}}, url.Values{"bsw": {"0.4"}}, "percent becomes 0.4", "tickets.edit"},
+			{"edit", name, url.Values{"bsw": {"a lot"}}, url.Values{"bsw": {"0.4"}}, "percent becomes 0.4 (was ", "tickets.edit"},
 			{"inhibit", "TK-1", url.Values{"for": {"2h"}, "why": {" "}}, url.Values{"for": {"2h"}, "why": {"cleaning"}}, "For 2h no load", "tanks.inhibit"},
 			{"allow", "TK-1", nil, nil, "make tickets again", "tanks.allow"},
 			{"memo", "", url.Values{"device": {"4711"}, "text": {""}}, url.Values{"device": {"4711"}, "text": {"valve <replaced>"}}, `"valve <replaced>" is sent`, "memos.add"},
