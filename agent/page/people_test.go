@@ -268,40 +268,6 @@ func (silence) Send(context.Context, string, []outbox.Record) []outbox.Answer {
 	return []outbox.Answer{{Class: outbox.Ambiguous, Message: "EOF"}}
 }
 
-// TestWrongTokensAreSlowedDown: ten tries from an address, and then one in ten seconds; the trail has those that were refused, and
-// none of the tokens.
-func TestWrongTokensAreSlowedDown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		b := newBrowser(t, r)
-		try := func(name, token string) int {
-			code, page := b.ask(http.MethodPost, "/login", url.Values{"name": {name}, "token": {token}})
-			if strings.Contains(page, token) {
-				t.Errorf("the page shows the token\n%s", page)
-			}
-			return code
-		}
-		for i, x := range [][2]string{{"ann", "0123456789abcdeX"}, {"bob", annsToken}, {"", strings.Repeat("\x00", 32)}, {"ann", annsToken + " "}} {
-			if code := try(x[0], x[1]); code != http.StatusForbidden || b.cookie != nil {
-				t.Errorf("try %d: %d, %v", i, code, b.cookie)
-			}
-			if e := newest(r); e.Result != audit.Denied || e.Name != x[0] || strings.Contains(e.Why, x[1]) {
-				t.Errorf("try %d leaves %+v", i, e)
-			}
-		}
-		for range 6 {
-			try("ann", "another wrong token")
-		}
-		if code := try("ann", annsToken); code != http.StatusTooManyRequests {
-			t.Errorf("the eleventh try: %d", code)
-		}
-		ledgertest.Pass(10 * time.Second)
-		if code := try("ann", annsToken); code != http.StatusOK {
-			t.Errorf("ten seconds later: %d", code)
-		}
-	})
-}
-
 // TestAVisitEnds: by leaving, after hours, and when too many have come since; a cookie that nobody gave is none.
 func TestAVisitEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
