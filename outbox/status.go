@@ -35,7 +35,7 @@ func (b *Box) DrainStatus(stream string) DrainStatus {
 	return out
 }
 
-// Oldest says when the oldest waiting record of a stream was enqueued that does not wait by itself; zero: there is none.
+// Oldest says when the oldest waiting record of a stream was enqueued that neither waits by itself nor is parked; zero: there is none.
 func (b *Box) Oldest(stream string) (at time.Time, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,11 +46,12 @@ func (b *Box) Oldest(stream string) (at time.Time, err error) {
 	if err := b.usable(); err != nil {
 		return at, err
 	}
+	now := time.Now()
 	err = b.view("read stream "+s.Name, func(tx *bbolt.Tx) error {
 		c := tx.Bucket([]byte(s.queueBucket)).Cursor()
 		for k, v := c.First(); k != nil && at.IsZero(); k, v = c.Next() {
 			seq, _ := keySeq(k)
-			if a := s.failingOf(seq, addressOf(v)); a != nil && !a.isolatedUntil.IsZero() {
+			if a := s.failingOf(seq, addressOf(v)); a != nil && !a.isolatedUntil.IsZero() || s.attempts[seq].isParked(now) {
 				continue
 			}
 			if r, err := decodeRecord(s.Name, k, v); err == nil { // the time of a damaged one says nothing

@@ -87,10 +87,14 @@ func (s Status) sendingWords(since func(time.Time) string) string {
 		return "nothing waits, and the service has accepted nothing yet"
 	case s.Waiting() == 0:
 		return "everything is sent"
+	case s.Waiting() == uint64(s.Parked()):
+		return waiting + " WAITING FOR A PERSON, since the service may have it"
 	case s.WaitsForLinkOnly():
 		return "sending by plan, " + waiting + " waiting for the link"
 	case s.Overdue():
 		return fmt.Sprintf("NOT SENDING: %s waiting since %s", waiting, since(s.Oldest))
+	case s.Parked() > 0:
+		return fmt.Sprintf("sending, %s waiting, %d FOR A PERSON, since the service may have it", waiting, s.Parked())
 	case s.Apart() > 0:
 		return fmt.Sprintf("sending, %s waiting, NOT TAKEN is what is for %s", waiting, ledger.Plural(s.Apart(), "id"))
 	}
@@ -177,6 +181,8 @@ func (s Status) sendingAnswer() Answer {
 		return Answer{"sending", Bad, "the outbox cannot be opened"}
 	case s.Waiting() == 0 && s.ClockUnset():
 		return Answer{"sending", Bad, "what is made waits until the clock is set"}
+	case s.Parked() > 0 && !s.Overdue():
+		return Answer{"sending", Bad, fmt.Sprintf("%s waiting, %d for a person, since the service may have it; %s", waiting, s.Parked(), seen)}
 	case s.Waiting() > 0 && s.WaitsForLinkOnly():
 		a.Text = waiting + " waiting by the link's plan, " + seen
 	case s.Overdue():

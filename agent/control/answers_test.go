@@ -74,6 +74,38 @@ func TestTheFirstLine(t *testing.T) {
 	}
 }
 
+// A ticket that is parked on disk is a problem from the first second of a run, in the words of the run before, whatever else leaves.
+func TestAParkedTicketIsAProblemFromTheFirstSecond(t *testing.T) {
+	now := time.Now()
+	s := Status{Daemon: true, Now: now, Reached: now, Streams: map[string]outbox.Counts{ledger.Tickets: {Waiting: 1}},
+		Drains: map[string]DrainStatus{ledger.Tickets: {Parked: 1, Why: ParkedWhy}}}
+	const problem = "1 of tickets wait: " + ParkedWhy
+	for _, x := range []struct {
+		held    time.Time
+		waiting uint64
+		words   string
+	}{
+		{now.Add(-time.Hour), 1, "1 record WAITING FOR A PERSON, since the service may have it"},
+		{time.Time{}, 1, "1 record WAITING FOR A PERSON, since the service may have it"},
+		{time.Time{}, 3, "sending, 3 records waiting, 1 FOR A PERSON, since the service may have it"},
+	} {
+		d := s.Drains[ledger.Tickets]
+		d.Held = x.held
+		s.Drains[ledger.Tickets], s.Streams[ledger.Tickets] = d, outbox.Counts{Waiting: x.waiting}
+		all := append(s.parkedProblems(), s.waitingProblems(false)...)
+		if len(all) != 1 || all[0].sentence() != problem || all[0].Cost != Tickets {
+			t.Errorf("held since %s, %d wait: %+v", x.held, x.waiting, all)
+		}
+		if got := s.sendingWords((&Server{}).localMinute); got != x.words {
+			t.Errorf("%s, want %s", got, x.words)
+		}
+		s.Answers = []Answer{s.sendingAnswer()}
+		if s.Answers[0].State != Bad || !s.NeedsPerson() || len((&Server{}).Unready(Overview{Status: s})) != 1 {
+			t.Errorf("sending is %+v", s.Answers[0])
+		}
+	}
+}
+
 // Of two refused keys one problem is told, and not what waits for them.
 func TestKeysThatAreRefusedAreOneProblem(t *testing.T) {
 	s := Status{Daemon: true, Now: time.Now(), Oldest: time.Now().Add(-time.Hour), Streams: map[string]outbox.Counts{ledger.Tickets: {Waiting: 1}}, Drains: map[string]DrainStatus{

@@ -60,6 +60,7 @@ func (d *Server) problems(s Status) []Problem {
 	for _, text := range d.Ledger.EvictionWarnings(s.Now) {
 		all = append(all, Problem{Cost: Readings, Text: text})
 	}
+	all = append(all, s.parkedProblems()...)
 	all = append(all, s.waitingProblems(s.noKeyWorks())...)
 	all = append(all, s.streamProblems()...)
 	all = append(all, s.isolatedProblems()...)
@@ -124,6 +125,16 @@ func (s Status) noKeyWorks() bool {
 // keySource is that of notices about both keys; those about one have its name behind it.
 const keySource = "service key"
 
+// parkedProblems are the records that wait for a person, whenever the program began.
+func (s Status) parkedProblems() (all []Problem) {
+	for _, name := range slices.Sorted(maps.Keys(s.Drains)) {
+		if n := s.Drains[name].Parked; n > 0 {
+			all = append(all, Problem{Cost: Tickets, Count: n, Text: fmt.Sprintf("%d of %s wait: %s", n, name, ParkedWhy)})
+		}
+	}
+	return all
+}
+
 // waitingProblems say why nothing leaves, the streams to which the service says the same as one. What no key opens is told of the keys.
 func (s Status) waitingProblems(noKey bool) (all []Problem) {
 	if !s.Overdue() {
@@ -132,6 +143,9 @@ func (s Status) waitingProblems(noKey bool) (all []Problem) {
 	at := map[string]int{}
 	for _, name := range []string{ledger.Tickets, ledger.Events, ledger.Memos, ledger.TagValues, ledger.Targets} {
 		n, d := s.Streams[name].Waiting, s.Drains[name]
+		if n -= min(n, uint64(d.Parked)); d.unclear > 0 {
+			n = uint64(d.unclear)
+		}
 		if n == 0 || d.Held.IsZero() || d.Unknown != "" || d.Why == "" || s.heldByLink(name) || noKey && d.Status == http.StatusUnauthorized {
 			continue
 		}

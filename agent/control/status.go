@@ -118,11 +118,19 @@ func (s Status) Overdue() bool {
 		return !s.Oldest.IsZero()
 	}
 	for name, c := range s.Streams {
-		if name != ledger.Refused && c.Waiting > 0 && !s.heldByLink(name) && s.Drains[name].Held.IsZero() {
+		if d := s.Drains[name]; name != ledger.Refused && c.Waiting > uint64(d.Parked) && !s.heldByLink(name) && d.Held.IsZero() {
 			return false
 		}
 	}
 	return true
+}
+
+// Parked counts the records that wait for a person, since they were sent without a clear answer too often.
+func (s Status) Parked() (n int) {
+	for _, d := range s.Drains {
+		n += d.Parked
+	}
+	return n
 }
 
 // Apart counts the ids for which nothing is taken while the service takes others.

@@ -20,7 +20,7 @@ type TicketRow struct {
 	Corr     string              `json:"correlation_id,omitempty"`
 	Answered time.Time           `json:"answered,omitzero"`
 	Reason   string              `json:"reason,omitempty"` // why it was refused or dropped, or who has seen it at the service
-	Waits    string              `json:"waits,omitempty"`  // what a person does, where it was sent without a clear answer too often
+	Waits    string              `json:"waits,omitempty"`  // what a person does, where it was sent without a clear answer too often; or behind what it waits, never sent
 	Unclear  *UnclearSends       `json:"unclear,omitempty"`
 	Hauled   *ledger.TruckTotals `json:"hauled,omitempty"` // what the truck's tickets say together
 }
@@ -36,7 +36,7 @@ func TicketRowOf(b ledger.TicketRecord, e *Entry) TicketRow {
 	case e != nil:
 		row.State, row.Status, row.Reason = strings.Replace(e.State, "dead", "refused", 1), e.Status, e.Reason
 		row.Corr, row.Answered, row.Unclear = e.Corr, e.Since, e.Unclear
-		if !e.Parked.IsZero() {
+		if !e.Parked.IsZero() || strings.HasPrefix(e.Waits, waitsBehind) {
 			row.Waits = e.Waits
 		}
 	}
@@ -76,6 +76,8 @@ func (r *TicketRow) StateText(doubtfulWait bool, at func(time.Time) string) stri
 		return "held until the clock is set, which will date it"
 	case r.State == "held":
 		return "held, leaves at " + at(r.Queued)
+	case r.State == "waiting" && strings.HasPrefix(r.Waits, waitsBehind):
+		return "waiting" + strings.TrimPrefix(r.Waits, "waits")
 	case r.State == "waiting" && r.Waits != "":
 		return "waiting for a person: " + r.Waits
 	case r.State == "waiting":

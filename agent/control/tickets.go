@@ -186,7 +186,7 @@ func (d *Server) Unready(o Overview) []string {
 
 // soonSent says that what is not taken has not waited for long, and that it may pass by itself.
 func (s Status) soonSent() bool {
-	return s.Daemon && s.Shut == "" && !s.Oldest.IsZero() && s.Now.Sub(s.Oldest) <= overdue && s.Apart() == 0
+	return s.Daemon && s.Shut == "" && !s.Oldest.IsZero() && s.Now.Sub(s.Oldest) <= overdue && s.Apart()+s.Parked() == 0
 }
 
 // noLevel says why tank i has none; empty: nobody knows.

@@ -24,9 +24,10 @@ type DrainStatus struct {
 	Isolated []Isolated `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
 	Batch    int        `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
 	Why      string     `json:"why,omitempty"`         // why what waits has not left, in a sentence
-	Oldest   time.Time  `json:"oldest,omitzero"`       // when the record that has waited longest was queued, what waits by itself apart
+	Oldest   time.Time  `json:"oldest,omitzero"`       // when the record that has waited longest was queued, what waits by itself or is parked apart
 	Taken    time.Time  `json:"last_taken,omitzero"`   // when the service last took some of it in this run
-	Unknown  string     `json:"unknown_id,omitempty"`  // the sentence, where the service does not know the first record's id, while it answers others
+	unclear  int        // of those that wait, how many were sent without a clear answer; 0 where that is not what they wait for
+	Unknown  string     `json:"unknown_id,omitempty"` // the sentence, where the service does not know the first record's id, while it answers others
 }
 
 // StreamName for people, who take refused for the records that the service refused.
@@ -110,13 +111,24 @@ func (d *Server) drainStatus(streams map[string]outbox.Counts) (_ map[string]Dra
 				return nil, fmt.Errorf("look for the oldest record of %s: %w", stream, err)
 			}
 			out.Unknown = d.unknownID(stream, s)
-			if out.Why = cmp.Or(out.Unknown, d.whyWaiting(stream, s)); c.Waiting == uint64(s.Parked) {
+			out.Why = cmp.Or(out.Unknown, d.whyWaiting(stream, s))
+			if more := int(c.Waiting) - s.Parked - s.Unclear; unclearTrouble(s) && s.Unclear > 0 {
+				if out.unclear = s.Unclear; more > 0 {
+					out.Why += fmt.Sprintf("; %d more wait behind", more)
+				}
+			}
+			if c.Waiting == uint64(s.Parked) {
 				out.Why, out.Unknown = ParkedWhy, ""
 			}
 		}
 		all[stream] = out
 	}
 	return all, nil
+}
+
+// unclearTrouble says that nothing of a stream is taken since an answer was not clear.
+func unclearTrouble(s outbox.DrainStatus) bool {
+	return !s.Troubled.IsZero() && s.Answer.Class == outbox.Ambiguous
 }
 
 // unknownID says that the service does not know the id that a stream's first record is for: it does not answer as it should at
@@ -145,6 +157,9 @@ func answerText(r outbox.Answer) string {
 // ParkedWhy says why a parked record waits, and what to do.
 const ParkedWhy = "sent without a clear answer too often, so that the service may have it: look there, then `gauger outbox confirm` what it has " +
 	"and `outbox retry` what it has not; it is sent again after a day"
+
+// waitsBehind begins what is said of a record that was never sent, since it is another's turn.
+const waitsBehind = "waits behind "
 
 // whyWaiting says why what is in a stream has not left.
 func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
@@ -186,6 +201,9 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 			}
 			return next("the service does not answer as it should at this address") + hint
 		case outbox.Ambiguous:
+			if s.Unclear == 0 {
+				return "not sent yet; the next attempt is at " + d.localTime(s.Next)
+			}
 			return next("sent without a clear answer")
 		}
 		if s.Answer.Status == 0 {
@@ -229,6 +247,9 @@ func (d *Server) withReason(e outbox.Entry) Entry {
 		if out.Waits = cmp.Or(d.unknownID(e.Stream, s), d.whyWaiting(e.Stream, s)); d.Daemon && d.Box.Err() == nil {
 			if a := (DrainStatus{Isolated: d.isolated(e.Stream, s.Isolated)}).isolating(e.Record); a != nil {
 				out.Waits = a.Why
+			}
+			if e.NeverSent && s.FirstSeq != 0 && unclearTrouble(s) {
+				out.Waits = fmt.Sprintf(waitsBehind+"%s/%d, not sent yet", e.Stream, s.FirstSeq)
 			}
 		}
 	}
