@@ -24,7 +24,7 @@ type DrainStatus struct {
 	Isolated []Isolated `json:"apart,omitempty"`       // what waits by itself, since it alone is not taken
 	Batch    int        `json:"batch_limit,omitempty"` // where answers "too large" have lowered it
 	Why      string     `json:"why,omitempty"`         // why what waits has not left, in a sentence
-	Oldest   time.Time  `json:"oldest,omitzero"`       // when the record that has waited longest was queued, what waits by itself or is parked apart
+	Oldest   time.Time  `json:"oldest,omitzero"`       // when the record that has waited longest was queued, what waits by itself apart
 	Taken    time.Time  `json:"last_taken,omitzero"`   // when the service last took some of it in this run
 	unclear  int        // of those that wait, how many were sent without a clear answer; 0 where that is not what they wait for
 	Unknown  string     `json:"unknown_id,omitempty"` // the sentence, where the service does not know the first record's id, while it answers others
