@@ -29,6 +29,8 @@ type ManualTicket struct {
 const (
 	ahead    = 10 * time.Minute // of a clock that can be believed: a person's watch may differ by so much
 	longLoad = 24 * time.Hour   // a longer load has a wrong date
+	longAgo  = 2 * 366 * 24 * time.Hour
+	oneTruck = 1.2 // times truck_max, as for a load that was seen: by the table it is never exact
 )
 
 // insisted lets a person have what something speaks against: with a reason it is a warning, without one it is refused.
@@ -41,6 +43,17 @@ func insisted(doubts []string, reason string) (warning string, err error) {
 		return "", fmt.Errorf("%s. Correct it, or if it is right all the same, say why with --anyway \"TEXT\", on the page in its field", warning)
 	}
 	return warning, nil
+}
+
+// tooMuch is what speaks against so many barrels by the table in such a time, as it would against a load that was seen.
+func tooMuch(l tank.Loads, bbl float64, took time.Duration) (doubts []string) {
+	if l.TruckMax > 0 && bbl > oneTruck*l.TruckMax {
+		doubts = append(doubts, fmt.Sprintf("by the table it is %.1f bbl, and a truck holds %g (loads.truck_max): maybe it was two", bbl, l.TruckMax))
+	}
+	if rate := bbl / (took.Minutes() * cmp.Or(l.Speed, 1)); l.MaxRate > 0 && rate > l.MaxRate {
+		doubts = append(doubts, fmt.Sprintf("%.1f bbl in %s are %.1f a minute, and no pump is believed more than %g (loads.max_rate)", bbl, took, rate, l.MaxRate))
+	}
+	return doubts
 }
 
 // CheckManual refuses a ticket of a person that cannot be a run, whatever the person says.

@@ -68,6 +68,10 @@ func TestWhatSpeaksAgainstATicketByHand(t *testing.T) {
 			{"bbl, and a load of tank TK-1 has at least 25", func(w *ManualTicket) { w.Open, w.Close = 14.3, 4.1 }, false},
 			{"which has not come yet", func(w *ManualTicket) { w.End = end.Add(11 * time.Minute) }, false}, // nothing has confirmed this clock
 			{"", func(w *ManualTicket) { w.End = end.Add(10 * time.Minute) }, false},
+			{"335.7 bbl, and a truck holds 215 (loads.truck_max)", func(w *ManualTicket) { w.Open, w.Close = 240, 40 }, false},
+			{"a minute, and no pump is believed more than 15 (loads.max_rate)", func(w *ManualTicket) { w.Start = end.Add(-2 * time.Minute) }, false},
+			{"which is years ago", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-9, 0, 0), w.End.AddDate(-9, 0, 0) }, false},
+			{"", func(w *ManualTicket) { w.Start, w.End = w.Start.AddDate(-1, 0, 0), w.End.AddDate(-1, 0, 0) }, false},
 			{"takes 25 hours", func(w *ManualTicket) { w.Start = end.Add(-25 * time.Hour) }, false},
 			{"bsw 40 is hardly ever so", func(w *ManualTicket) { w.BSW = new(40.0) }, false},
 			{"", func(w *ManualTicket) { w.BSW = new(10.0) }, false},
@@ -124,7 +128,7 @@ func TestATicketByHandBeforeGaugersOwn(t *testing.T) {
 		b := newBench(t, nil)
 		began := time.Now().Add(70 * time.Minute)
 		b.haul(10 * time.Minute)
-		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(10 * time.Minute)}
+		w := ManualTicket{Tank: "TK-1", Open: 180, Close: 80, Start: began, End: began.Add(15 * time.Minute)}
 		if doubts, err := b.Doubts([]ManualTicket{w}); err != nil || len(doubts) != 1 || !strings.Contains(doubts[0], "makes a ticket of that by itself") {
 			t.Errorf("%q, %v", doubts, err)
 		}

@@ -225,10 +225,16 @@ func (tx *txn) judgeManual(w ManualTicket, known []TicketRecord) (doubts []strin
 	if took := w.End.Sub(w.Start); took > longLoad {
 		doubt("the load takes %.0f hours", took.Hours())
 	}
+	if tx.now.Round(0).Sub(w.Start) > longAgo {
+		doubt("the load began on %s, which is years ago", w.Start.In(site.Zone).Format(time.DateOnly))
+	}
 	full, err1 := t.Table.Barrels(w.Open)
 	left, err2 := t.Table.Barrels(w.Close)
 	if least := t.Loads.MinLoad; err1 == nil && err2 == nil && full-left < least {
 		doubt("by the table it is %.1f bbl, and a load of tank %s has at least %g (loads.min_load)", full-left, w.Tank, least)
+	}
+	if err1 == nil && err2 == nil {
+		doubts = append(doubts, tooMuch(t.Loads, full-left, w.End.Sub(w.Start))...)
 	}
 	return append(doubts, figureDoubts(w.runTicket(t))...), nil
 }

@@ -57,6 +57,7 @@ tanks:
     height: 20ft
     strapping: [[0, 0], [240, 480]]
     purchaser: Acme Crude Gathering
+    loads: {truck_max: 300}
 `
 
 // testSite is a site of its own for one script: the reference service, a PLC and a broker.

@@ -70,6 +70,14 @@ func (t *handTicket) manualTicket(c *call, cfg *config.Config) (ledger.ManualTic
 	closing, err2 := tank.ParseLength(t.closing)
 	w.Open, w.Close = float64(open), float64(closing)
 	err := errors.Join(at.err, err1, err2)
+	for _, x := range []struct {
+		flag, text string
+		at         time.Time
+	}{{"--start", t.start, w.Start}, {"--end", t.end, w.End}} {
+		if once := onceOnly(x.text, x.at); err == nil && once != nil {
+			err = usageError{x.flag + ": " + once.Error()}
+		}
+	}
 	if err == nil && (bareNumber(t.open) || bareNumber(t.closing)) {
 		if err = t.refuseFeet(w, cfg); err == nil {
 			fmt.Fprintf(c.err, "a gauge without a unit is in inches: %s\n", manualTicketText(cfg, w))

@@ -79,10 +79,14 @@ func ticketTime(wire cloud.Wire, text string, zone *time.Location) (time.Time, e
 	if wire.TimeZone == "utc" {
 		zone = time.UTC
 	}
-	if t, err := time.ParseInLocation(wire.TimeLayout, text, zone); err == nil {
-		return t, nil
+	t, err := time.ParseInLocation(wire.TimeLayout, text, zone)
+	if err != nil {
+		t, err = parseTime(text, zone, time.Now())
 	}
-	return parseTime(text, zone, time.Now())
+	if err == nil {
+		err = onceOnly(text, t)
+	}
+	return t, err
 }
 
 func inches(wire cloud.Wire, v float64) float64 {

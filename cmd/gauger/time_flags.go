@@ -37,6 +37,32 @@ func parseTime(text string, zone *time.Location, now time.Time) (time.Time, erro
 	return time.Time{}, fmt.Errorf("%q is no time; write \"2026-03-01 14:30\" (the site's time), 2026-03-01T14:30:00-06:00, 2026-03-01, now, or how long ago: 45m, 24h, 7d", text)
 }
 
+// onceOnly refuses a time without an offset that its day had twice or not at all, where clocks were set: a ticket would be booked an hour
+// off, and nobody would have said so.
+func onceOnly(text string, t time.Time) error {
+	const rfc = time.RFC3339
+	text = strings.TrimSpace(text)
+	if _, err := time.Parse(rfc, text); err == nil {
+		return nil
+	}
+	if wall, err := parseTime(text, time.UTC, time.Time{}); err == nil && wall.Year() > 1 && wall.Format(time.DateTime) != t.Format(time.DateTime) {
+		return fmt.Errorf("%q was no time at the site: its clocks were set forward over it; look at the paper again, or write it with its offset, such as %s", text, t.Format(rfc))
+	}
+	_, own := t.Zone()
+	begin, end := t.ZoneBounds()
+	for _, beside := range []time.Time{begin.Add(-time.Second), end} {
+		_, offset := beside.Zone()
+		again := t.Add(time.Duration(own-offset) * time.Second)
+		if _, has := again.Zone(); !beside.IsZero() && offset != own && has == offset && again.Format(time.DateTime) == t.Format(time.DateTime) {
+			if again.Before(t) {
+				t, again = again, t
+			}
+			return fmt.Errorf("%q was twice at the site that day, since clocks were set back; write which: %s or %s", text, t.Format(rfc), again.Format(rfc))
+		}
+	}
+	return nil
+}
+
 // parseSpan reads a duration; 7d is seven days of 24 hours.
 func parseSpan(text string) (time.Duration, bool) {
 	if days, isDays := strings.CutSuffix(text, "d"); isDays {

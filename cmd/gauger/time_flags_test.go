@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -32,6 +33,38 @@ func TestInstant(t *testing.T) {
 	for _, text := range []string{"", "yesterday", "14:30", "-24h", "-7d", "2026-13-01", "2026-02-30", "1.5d", "01/03/2026"} {
 		if got, err := parseTime(text, chicago, now); err == nil {
 			t.Errorf("%q was read as %v", text, got)
+		}
+	}
+}
+
+// TestAnHourThatCameTwice: where clocks are set, a time without its offset is not guessed.
+func TestAnHourThatCameTwice(t *testing.T) {
+	for _, c := range []struct{ zone, text, want string }{
+		{"America/Chicago", "2026-11-01 01:30", "2026-11-01T01:30:00-05:00 or 2026-11-01T01:30:00-06:00"},
+		{"America/Chicago", "2026-11-01 01:00", "twice"},
+		{"America/Chicago", "2026-11-01T01:59:59", "twice"},
+		{"America/Chicago", "2026-11-01 00:59", ""},
+		{"America/Chicago", "2026-11-01 02:00", ""},
+		{"America/Chicago", "2026-11-01T01:30:00-06:00", ""},
+		{"America/Chicago", "2026-03-08 02:30", "was no time at the site"},
+		{"America/Chicago", "2026-03-08 03:00", ""},
+		{"America/Chicago", "24h", ""},
+		{"America/Chicago", "now", ""},
+		{"America/Phoenix", "2026-11-01 01:30", ""},
+		{"Australia/Lord_Howe", "2026-04-05 01:45", "twice"}, // by half an hour
+		{"UTC", "2026-11-01 01:30", ""},
+	} {
+		zone, err := time.LoadLocation(c.zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := parseTime(c.text, zone, time.Date(2026, 11, 20, 12, 0, 0, 0, zone))
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = onceOnly(c.text, at)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s in %s: %v, want %q", c.text, c.zone, err, c.want)
 		}
 	}
 }
