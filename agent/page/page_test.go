@@ -28,7 +28,7 @@ type rig struct {
 	page   http.Handler
 }
 
-func newRig(t *testing.T, change func(*ledger.Site)) *rig {
+func newRig(t testing.TB, change func(*ledger.Site)) *rig {
 	t.Helper()
 	b := ledgertest.New(t, func(s *ledger.Site) {
 		s.Name = `The <"best"> & only site`

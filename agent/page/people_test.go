@@ -22,13 +22,13 @@ const annsToken = "0123456789abcdef"
 
 // browser is a browser with its one cookie.
 type browser struct {
-	t      *testing.T
+	t      testing.TB
 	h      http.Handler
 	cookie *http.Cookie
 }
 
 // newBrowser is one before a page on which ann has a token, whose trail is kept.
-func newBrowser(t *testing.T, r *rig) *browser {
+func newBrowser(t testing.TB, r *rig) *browser {
 	r.server.Trail = audit.New(t.TempDir())
 	return &browser{t: t, h: New(r.server, map[string]string{"ann": annsToken})}
 }

@@ -37,7 +37,7 @@ type Bench struct {
 }
 
 // New opens a bench; change has a word about its site before.
-func New(t *testing.T, change func(*ledger.Site)) *Bench {
+func New(t testing.TB, change func(*ledger.Site)) *Bench {
 	t.Helper()
 	site := ledger.Site{
 		Name: "test", ID: "TEST", Object: GUID, ObjectType: "Device", Zone: time.UTC, ProductionDay: 7 * time.Hour,
