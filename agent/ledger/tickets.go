@@ -126,6 +126,7 @@ func (tx *txn) putTruckTickets(b *TicketRecord) {
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. What speaks against it forbids it,
 // unless the person says why it is right all the same; then it is the warning.
 func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err error) {
+	contradicted := l.contradictions(w)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())
@@ -135,7 +136,7 @@ func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err
 	}
 	doubts, err := tx.judgeManual(w, known)
 	if err == nil {
-		warning, err = insisted(doubts, w.Anyway)
+		warning, err = insisted(append(doubts, contradicted...), w.Anyway)
 	}
 	if err != nil {
 		return "", "", err
@@ -160,6 +161,10 @@ func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err
 // Doubts are what speaks against tickets that a person writes; an error is what forbids one. Each is looked at beside those
 // before it too, so that a file of them is queued whole or not at all.
 func (l *Ledger) Doubts(all []ManualTicket) (doubts []string, err error) {
+	contradicted := make([][]string, len(all))
+	for i, w := range all {
+		contradicted[i] = l.contradictions(w)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())
@@ -176,7 +181,7 @@ func (l *Ledger) Doubts(all []ManualTicket) (doubts []string, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s%w", record, err)
 		}
-		for _, d := range found {
+		for _, d := range append(found, contradicted[i]...) {
 			doubts = append(doubts, record+d)
 		}
 		known = append(known, TicketRecord{Number: cmp.Or(w.Number, fmt.Sprintf("of record %d", i+1)), Tank: w.Tank, Start: w.Start, End: w.End,
