@@ -36,13 +36,22 @@ type (
 )
 
 func (d *Server) addTicket(ctx context.Context, w ledger.ManualTicket) (QueuedRecord, error) {
-	number, warning, err := d.Ledger.Add(w, Person(ctx))
+	number, warning, err := d.Ledger.Add(w, Person(ctx), d.Ledger.Contradictions(w)...)
 	return QueuedRecord{Stream: ledger.Tickets, Number: number, Warning: warning}, err
 }
 
 // checkTickets says what speaks against tickets that a person is about to add.
 func (d *Server) checkTickets(_ context.Context, all []ledger.ManualTicket) ([]string, error) {
-	return d.Ledger.Doubts(all)
+	doubts, err := d.Ledger.Doubts(all)
+	if err != nil {
+		return nil, err
+	}
+	for i, w := range all {
+		for _, c := range d.Ledger.Contradictions(w) {
+			doubts = append(doubts, ledger.RecordOfFile(i, len(all))+c)
+		}
+	}
+	return doubts, nil
 }
 
 func (d *Server) matchTicket(ctx context.Context, a ledger.MatchArgs) (ledger.MatchResult, error) {

@@ -1,7 +1,9 @@
 package ledger
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"gauger/agent/tank"
@@ -11,6 +13,9 @@ import (
 const (
 	levelApart = 10 * time.Second // between two levels of the recorder that are told
 	levelsMost = 2000
+
+	gaugeApart = 6.0              // inches between a hand's gauge and the tank's own level of that time, beyond which one of them is another's
+	gaugeAbout = 20 * time.Minute // by which a person may err in the time
 )
 
 // levels adds what a tank's level was between two times: what the detector still knows, and of longer ago what the
@@ -54,6 +59,33 @@ func (l *Ledger) levels(w *Explanation, i int, from, to time.Time) {
 	if len(kept) > len(w.Levels) {
 		w.Levels = kept
 	}
+}
+
+// Contradictions are the gauges of a person's ticket that the tank's own levels of those times speak against: most probably it
+// is another tank, or another day. Where nothing was read nothing is said.
+func (l *Ledger) Contradictions(w ManualTicket) (doubts []string) {
+	i := l.site.index(w.Tank)
+	if i < 0 {
+		return nil
+	}
+	for _, g := range []struct {
+		which string
+		in    float64
+		at    time.Time
+	}{{"opening", w.Open, w.Start}, {"closing", w.Close, w.End}} {
+		e := Explanation{Now: time.Now()}
+		l.levels(&e, i, g.at.Add(-gaugeAbout), g.at.Add(gaugeAbout))
+		if len(e.Levels) == 0 {
+			continue
+		}
+		byLevel := func(a, b tank.Moment) int { return cmp.Compare(a.In, b.In) }
+		low, high := slices.MinFunc(e.Levels, byLevel).In, slices.MaxFunc(e.Levels, byLevel).In
+		if g.in < low-gaugeApart || g.in > high+gaugeApart {
+			doubts = append(doubts, fmt.Sprintf("the %s gauge is %s, and %s itself told %s to %s about %s: is it another tank or day", g.which,
+				tank.Length(g.in).Gauge(), w.Tank, tank.Length(low).Gauge(), tank.Length(high).Gauge(), g.at.In(l.site.Zone).Format("2006-01-02 15:04")))
+		}
+	}
+	return doubts
 }
 
 // ExplainArgs asks what became of a tank's level about an instant.

@@ -31,9 +31,6 @@ const (
 	longLoad = 24 * time.Hour   // a longer load has a wrong date
 	longAgo  = 2 * 366 * 24 * time.Hour
 	oneTruck = 1.2 // times truck_max, as for a load that was seen: by the table it is never exact
-
-	gaugeApart = 6.0              // inches between a hand's gauge and the tank's own level of that time, beyond which one of them is another's
-	gaugeAbout = 20 * time.Minute // by which a person may err in the time
 )
 
 // insisted lets a person have what something speaks against: with a reason it is a warning, without one it is refused.
@@ -55,33 +52,6 @@ func tooMuch(l tank.Loads, bbl float64, took time.Duration) (doubts []string) {
 	}
 	if rate := bbl / (took.Minutes() * cmp.Or(l.Speed, 1)); l.MaxRate > 0 && rate > l.MaxRate {
 		doubts = append(doubts, fmt.Sprintf("%.1f bbl in %s are %.1f a minute, and no pump is believed more than %g (loads.max_rate)", bbl, took, rate, l.MaxRate))
-	}
-	return doubts
-}
-
-// contradictions are the gauges of a person's ticket that the tank's own levels of those times speak against: most probably it
-// is another tank, or another day. Where nothing was read nothing is said. The lock is not held.
-func (l *Ledger) contradictions(w ManualTicket) (doubts []string) {
-	i := l.site.index(w.Tank)
-	if i < 0 {
-		return nil
-	}
-	for _, g := range []struct {
-		which string
-		in    float64
-		at    time.Time
-	}{{"opening", w.Open, w.Start}, {"closing", w.Close, w.End}} {
-		e := Explanation{Now: time.Now()}
-		l.levels(&e, i, g.at.Add(-gaugeAbout), g.at.Add(gaugeAbout))
-		if len(e.Levels) == 0 {
-			continue
-		}
-		byLevel := func(a, b tank.Moment) int { return cmp.Compare(a.In, b.In) }
-		low, high := slices.MinFunc(e.Levels, byLevel).In, slices.MaxFunc(e.Levels, byLevel).In
-		if g.in < low-gaugeApart || g.in > high+gaugeApart {
-			doubts = append(doubts, fmt.Sprintf("the %s gauge is %s, and %s itself told %s to %s about %s: is it another tank or day", g.which,
-				tank.Length(g.in).Gauge(), w.Tank, tank.Length(low).Gauge(), tank.Length(high).Gauge(), g.at.In(l.site.Zone).Format("2006-01-02 15:04")))
-		}
 	}
 	return doubts
 }

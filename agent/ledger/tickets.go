@@ -124,9 +124,8 @@ func (tx *txn) putTruckTickets(b *TicketRecord) {
 }
 
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. What speaks against it forbids it,
-// unless the person says why it is right all the same; then it is the warning.
-func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err error) {
-	contradicted := l.contradictions(w)
+// unless the person says why it is right all the same; then it is the warning. So do its contradictions.
+func (l *Ledger) Add(w ManualTicket, person string, contradictions ...string) (number, warning string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())
@@ -136,7 +135,7 @@ func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err
 	}
 	doubts, err := tx.judgeManual(w, known)
 	if err == nil {
-		warning, err = insisted(append(doubts, contradicted...), w.Anyway)
+		warning, err = insisted(append(doubts, contradictions...), w.Anyway)
 	}
 	if err != nil {
 		return "", "", err
@@ -158,13 +157,17 @@ func (l *Ledger) Add(w ManualTicket, person string) (number, warning string, err
 	return w.Number, warning, l.commit(tx, "")
 }
 
+// RecordOfFile names one of several records that a person hands in at once; "" where it is the only one.
+func RecordOfFile(i, of int) string {
+	if of == 1 {
+		return ""
+	}
+	return fmt.Sprintf("record %d: ", i+1)
+}
+
 // Doubts are what speaks against tickets that a person writes; an error is what forbids one. Each is looked at beside those
 // before it too, so that a file of them is queued whole or not at all.
 func (l *Ledger) Doubts(all []ManualTicket) (doubts []string, err error) {
-	contradicted := make([][]string, len(all))
-	for i, w := range all {
-		contradicted[i] = l.contradictions(w)
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	tx := l.begin(time.Now())
@@ -174,14 +177,11 @@ func (l *Ledger) Doubts(all []ManualTicket) (doubts []string, err error) {
 	}
 	for i, w := range all {
 		found, err := tx.judgeManual(w, known)
-		record := fmt.Sprintf("record %d: ", i+1)
-		if len(all) == 1 {
-			record = ""
-		}
+		record := RecordOfFile(i, len(all))
 		if err != nil {
 			return nil, fmt.Errorf("%s%w", record, err)
 		}
-		for _, d := range append(found, contradicted[i]...) {
+		for _, d := range found {
 			doubts = append(doubts, record+d)
 		}
 		known = append(known, TicketRecord{Number: cmp.Or(w.Number, fmt.Sprintf("of record %d", i+1)), Tank: w.Tank, Start: w.Start, End: w.End,
