@@ -51,6 +51,10 @@ const StatusEvery = 15 * time.Second
 
 // TellStatus keeps what systemd shows as the status at a line, until ctx ends. What could not be told is told with the next look.
 func (s Systemd) TellStatus(ctx context.Context, every time.Duration, line func() (string, error)) {
+	if s.socket == "" { // nobody reads it
+		<-ctx.Done()
+		return
+	}
 	t := time.NewTicker(every)
 	defer t.Stop()
 	for told := ""; ; {
@@ -58,9 +62,6 @@ func (s Systemd) TellStatus(ctx context.Context, every time.Duration, line func(
 		case <-ctx.Done():
 			return
 		case <-t.C:
-		}
-		if s.socket == "" {
-			continue // nobody reads it
 		}
 		text, err := line()
 		if err != nil {

@@ -208,10 +208,9 @@ func (d *drain) growLimit(g *group, full bool) {
 }
 
 // noteNotTaken notes that a whole request was not taken. It reports whether its destination is to blame, so that the
-// others need not wait; handled is false where the request says nothing of a single destination. Over one record a service
-// stumbles with a 500; the other ways to say "later" are about all of it.
+// others need not wait; handled is false where the request says nothing of a single destination.
 func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, answer Answer) (blamed, handled bool) {
-	if len(seqs) < len(batch) || batch[0].Address == "" && (len(batch) > 1 || answer.Class == Wait && answer.Status != stumbled) {
+	if len(seqs) < len(batch) || batch[0].Address == "" && (len(batch) > 1 || answer.laterForAll()) {
 		return false, false
 	}
 	d.b.mu.Lock()
@@ -250,7 +249,7 @@ func (d *drain) noteNotTaken(batch []Record, seqs []uint64, maybeStored bool, an
 // object. Where nothing is taken in between it may be all of them: then one record goes by itself.
 // That no key is accepted is nobody's fault here.
 func (d *drain) bisect(batch []Record, seqs []uint64, maybeStored bool, answer Answer) bool {
-	if answer.Class == Wait && answer.Status != stumbled || answer.Class == Key && answer.Status != forbidden || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
+	if answer.laterForAll() || answer.Class == Key && answer.Status != forbidden || maybeStored || len(seqs) < 2 || len(seqs) < len(batch) || batch[0].Address != "" {
 		return false
 	}
 	if d.bisections >= maxBisections {

@@ -26,6 +26,9 @@ const (
 	stumbled = 500
 )
 
+// laterForAll says that an answer asks to come again later, whatever was sent. Over one record a service stumbles with a 500.
+func (r Answer) laterForAll() bool { return r.Class == Wait && r.Status != stumbled }
+
 // destination may be to blame when a request is not taken: the address of its records, or a record without one.
 type destination struct {
 	address string
