@@ -38,7 +38,7 @@ func LevelInches[U ~string](v float64, unit U, height Length) (float64, error) {
 	return 0, fmt.Errorf("a level in %q cannot be turned into inches; use in, ft, m, cm, mm or percent", unit)
 }
 
-// UnmarshalText reads a length: 20ft, 240in, 0.5ft, 1.2m, 30cm, 305mm, a gauger's
+// UnmarshalText reads a length: 20ft, 240in, 20ft 6in, 0.5ft, 1.2m, 30cm, 305mm, a gauger's
 // 14'3 1/4" or 14-03-1 (feet, inches, quarters of an inch), or a plain number of inches.
 func (l *Length) UnmarshalText(text []byte) error {
 	v, err := ParseLength(string(text))
@@ -68,13 +68,18 @@ func ParseLength(s string) (Length, error) {
 		v, ok = parseGauge(t[1:])
 		v = -v
 	default:
-		v, ok = parseUnit(t)
+		if v, ok = parseUnit(t); !ok {
+			v, ok = parseMarks(unitMarks.Replace(t))
+		}
 	}
 	if !ok || math.IsNaN(v) || math.IsInf(v, 0) {
-		return 0, fmt.Errorf(`length %q is not understood: write 20ft, 240in, 6.1m, 14'3 1/4" or 14-03-1 (feet-inches-quarters)%s`, s, DecimalPoint(strings.TrimRight(t, " abcdefghijklmnopqrstuvwxyz'\"")))
+		return 0, fmt.Errorf(`length %q is not understood: write 20ft, 240in, 20ft 6in, 6.1m, 14'3 1/4" or 14-03-1 (feet-inches-quarters)%s`, s, DecimalPoint(strings.TrimRight(t, " abcdefghijklmnopqrstuvwxyz'\"")))
 	}
 	return Length(v), nil
 }
+
+// unitMarks turns 20ft 6in into marks; longer words first.
+var unitMarks = strings.NewReplacer("feet", "'", "foot", "'", "ft", "'", "inches", `"`, "inch", `"`, "in", `"`)
 
 // DecimalPoint is advice for a number with a decimal comma; empty for any other text.
 func DecimalPoint(text string) string {

@@ -12,6 +12,7 @@ func TestLengthsAreReadInEveryForm(t *testing.T) {
 		"20ft": 240, "240in": 240, "0.5ft": 6, "6 in": 6, "1.2m": 47.2440945, "30cm": 11.8110236, "305mm": 12.0078740,
 		`14'3 1/4"`: 171.25, "14-03-1": 171.25, `4'1 1/2"`: 49.5, "04-01-2": 49.5, "14'": 168, `14'-3"`: 171,
 		`3.5"`: 3.5, `1/4"`: 0.25, `3 1/4"`: 3.25, "171.25": 171.25, "-0.5": -0.5, "0": 0, " 12 FT ": 144,
+		"20ft6in": 246, "12 ft 6 in": 150, "14ft 3 1/4in": 171.25, "14 feet 3 inches": 171, "1foot1inch": 13, "20FT6IN": 246,
 	} {
 		got, err := ParseLength(text)
 		if err != nil || math.Abs(float64(got)-want) > 1e-6 {
@@ -24,6 +25,7 @@ func TestLengthsThatMeanNothingAreRefused(t *testing.T) {
 	for _, text := range []string{
 		"", "ft", "twelve", "14-12-0", "14-03-4", "14-03", "1-2-3-4", `14'3 1/4`, `14'3 5/4"`, `14'3 1/0"`, `-1'2"`,
 		"NaN", "Inf", "12 furlongs", `3 4"`, "1e400in",
+		"6in20ft", "20ft6ft", "20ft 6m", "20ft6", "-20ft6in",
 	} {
 		if got, err := ParseLength(text); err == nil {
 			t.Errorf("ParseLength(%q) = %v, want an error", text, float64(got))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gauger/collectors"
 	"gauger/collectors/mqtt"
 	"gauger/config"
 )
@@ -74,9 +75,13 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 	}
 	broker := config.Options[mqtt.Device](dev)
 	for _, p := range broker.Check() {
-		if p.Path != "points" {
-			return usageError{p.Path + ": " + p.Message}
+		if p.Path == "points" {
+			continue
 		}
+		if strings.Contains(args[0], "://") {
+			p = asFlags(p)
+		}
+		return usageError{p.Path + ": " + p.Message}
 	}
 	fmt.Fprintf(c.err, "listening to %s at %s for %s; Ctrl-C ends it sooner\n", o.filter, strings.Join(broker.Brokers, " or "), o.span)
 	ctx, cancel := context.WithTimeout(ctx, o.span)
@@ -86,6 +91,19 @@ func (o *discoverMQTTOptions) run(ctx context.Context, c *call, args []string) e
 		return err
 	}
 	return errors.Join(printDiscovered(c, dev, all, more), err)
+}
+
+// brokerFlags are the flags of what a configuration has as keys.
+var brokerFlags = strings.NewReplacer("the keys username and password", "--username, and --password-file or --password-env",
+	"ca_file", "--ca-file", "cert_file", "--cert-file", "key_file", "--key-file", "server_name", "--server-name")
+
+// asFlags tells of a mistake in the words of the command line.
+func asFlags(p collectors.Problem) collectors.Problem {
+	path := "--" + strings.ReplaceAll(p.Path, "_", "-")
+	if p.Path == "mqtt" {
+		path = "the address"
+	}
+	return collectors.Problem{Path: path, Message: brokerFlags.Replace(p.Message)}
 }
 
 // configuredBroker is the named device of the configuration.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,8 @@ type probeRequest struct {
 	Name    string        `json:"name,omitempty"`
 	Measure string        `json:"measure,omitempty"`
 	Timeout time.Duration `json:"timeout"`
+	// Measures are the units in which the register may count where a gauge in inches is expected.
+	Measures []survey.Measure `json:"measures,omitempty"`
 }
 
 // probeResult holds a register and its neighbours as they were read, and guesses at their meaning.
@@ -55,6 +58,8 @@ type guess struct {
 	Scale   float64  `json:"scale"`
 	Value   *float64 `json:"value"` // null when it is no number
 	Text    string   `json:"digits,omitempty"`
+	Unit    string   `json:"unit,omitempty"`   // that of value, where a gauge was expected
+	Inches  *float64 `json:"inches,omitempty"` // value in inches, then
 	Fits    bool     `json:"fits"`
 	Same    []string `json:"same,omitempty"`
 	Why     string   `json:"why,omitempty"`
@@ -71,7 +76,7 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 	}
 	defer func() { err = errors.Join(err, giveBack()) }()
 	q := survey.Question{
-		Unit: a.Unit, Address: a.Address, Low: a.Low, High: a.High, Within: a.Within, Name: a.Name, Measure: a.Measure, Timeout: a.Timeout,
+		Unit: a.Unit, Address: a.Address, Low: a.Low, High: a.High, Within: a.Within, Name: a.Name, Measure: a.Measure, Timeout: a.Timeout, Measures: a.Measures,
 	}
 	if a.Input {
 		q.Table = line.Input
@@ -101,6 +106,9 @@ func probeOn(ctx context.Context, lines *line.Lines, a probeRequest) (p probeRes
 		}
 		if !math.IsNaN(c.Value) && !math.IsInf(c.Value, 0) {
 			g.Value = &c.Value
+			if len(a.Measures) > 0 {
+				g.Unit, g.Inches = c.Measure.Name, new(c.Expected())
+			}
 		}
 		p.Guesses = append(p.Guesses, g)
 	}
@@ -124,6 +132,7 @@ func registerProblem(err error) string {
 type probeOptions struct {
 	expect  string
 	between string
+	height  tank.Length
 	most    uint
 	trace   bool
 	request probeRequest
@@ -134,7 +143,11 @@ func probeCommand(c *call) *cobra.Command {
 	o := &probeOptions{kind: "holding"}
 	cmd := newCommand(c, "probe URL UNIT REGISTER", "one Modbus register in every type, order, scale and offset, ranked", o.run)
 	f := cmd.Flags()
-	f.StringVar(&o.expect, "expect", "", "the `VALUE` that the gauge shows: 184.2, or feet and inches 15'4 1/4\"")
+	f.StringVar(&o.expect, "expect", "", "the `VALUE` that the gauge shows: 184.2 as the register has it, or a length (15'4 1/4\", 15ft 4in, 184.25in), for which every unit is tried")
+	f.Func("height", "`HEIGHT` of the tank, such as 20ft: with a length expected, percent of it is tried too", func(text string) (err error) {
+		o.height, err = tank.ParseLength(text)
+		return err
+	})
 	f.StringVar(&o.between, "range", "", "the `LOW,HIGH` between which it lies")
 	f.StringVar(&o.request.Name, "name", "", "`NAME` of the point for the configuration")
 	f.StringVar(&o.request.Measure, "unit", "", "its engineering `UNIT` for the configuration, such as in")
@@ -148,7 +161,7 @@ func probeCommand(c *call) *cobra.Command {
 // run shows one register as it is and in every type, order, scale and offset, ranked.
 func (o *probeOptions) run(ctx context.Context, c *call, args []string) (err error) {
 	o.request.Input = o.kind == "input"
-	if err := errors.Join(checkTimeout(o.request.Timeout), o.request.readArgs(args), o.request.readExpected(o.expect, o.between), o.request.checkName()); err != nil {
+	if err := errors.Join(checkTimeout(o.request.Timeout), o.request.readArgs(args), o.request.readExpected(o.expect, o.between, o.height), o.request.checkName()); err != nil {
 		return err
 	}
 	if o.request.Address >= 30001 && o.request.Address <= 49999 {
@@ -192,6 +205,15 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 		return fmt.Errorf("write the registers: %w", err)
 	}
 	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
+	p.printRows(t, most)
+	if err := t.Flush(); err != nil || !a.expects() || slices.ContainsFunc(p.Guesses, func(g guess) bool { return g.Fits }) {
+		return err
+	}
+	_, err := fmt.Fprintln(out, p.noneFits(a))
+	return err
+}
+
+func (p probeResult) printRows(t *table, most int) {
 	told := map[string]bool{}
 	for _, g := range p.Guesses {
 		if most == 0 {
@@ -207,7 +229,37 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 		}
 		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
-	return t.Flush()
+}
+
+func (a probeRequest) expects() bool { return a.Low != 0 || a.High != 0 || a.Within != 0 }
+
+// mostOffset (inches) by which a transmitter may be off and still be the right one.
+const mostOffset = 12
+
+// noneFits says that nothing that was read is what was expected, and what comes nearest.
+func (p probeResult) noneFits(a probeRequest) string {
+	expected := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	if len(a.Measures) > 0 {
+		expected = func(v float64) string { return fmt.Sprintf("%s (%.2f in)", tank.Length(v).Gauge(), v) }
+	}
+	text := "\nNo line fits " + expected(a.Low)
+	if a.High != a.Low {
+		text += " to " + expected(a.High)
+	}
+	for _, g := range p.Guesses {
+		if g.Inches == nil || g.Offset != 0 || math.Abs(*g.Inches-a.Low) > mostOffset {
+			continue
+		}
+		text += fmt.Sprintf(".\nThe likeliest, %s, is at %s. If that is the register, the transmitter is off by %+.2f in:\n"+
+			"  take its line, and give the tank offset: %sin (`gauger commission` does it).",
+			strings.TrimSpace(g.Type+" "+g.Order), expected(*g.Inches), *g.Inches-a.Low, strconv.FormatFloat(math.Round(100*(a.Low-*g.Inches))/100, 'f', -1, 64))
+		break
+	}
+	other := "--kind input"
+	if a.Input {
+		other = "--kind holding"
+	}
+	return text + "\nElse try " + other + ", another register or unit, or gauge again: the level may have moved."
 }
 
 // key names one reading among those of one scale.
@@ -247,11 +299,14 @@ func (g guess) valueText() string {
 	case g.Value == nil:
 		return "no number"
 	}
-	text := strconv.FormatFloat(*g.Value, 'g', 8, 64)
+	text, unit := strconv.FormatFloat(*g.Value, 'g', 8, 64), ""
+	if g.Unit != "" {
+		unit = " " + g.Unit
+	}
 	if !strings.HasPrefix(g.Type, "float") || *g.Value == math.Trunc(*g.Value) && math.Abs(*g.Value) < 1e15 {
 		text = strconv.FormatFloat(*g.Value, 'f', -1, 64)
 	}
-	if g.Fits {
+	if text += unit; g.Fits {
 		text += " fits"
 	}
 	return text
@@ -283,7 +338,7 @@ func (a *probeRequest) checkName() error {
 const handGaugeError = 0.5
 
 // readExpected reads what the value should be.
-func (a *probeRequest) readExpected(value, between string) error {
+func (a *probeRequest) readExpected(value, between string, height tank.Length) error {
 	low, high, isRange := strings.Cut(between, ",")
 	switch {
 	case value == "" && between == "":
@@ -293,8 +348,11 @@ func (a *probeRequest) readExpected(value, between string) error {
 	case between != "" && !isRange:
 		return usageError{fmt.Sprintf("--range is LOW,HIGH such as 0,240, not %q", between)}
 	case value != "":
-		v, err := gaugeOrNumber(value)
+		v, isLength, err := gaugeOrNumber(value)
 		a.Low, a.High, a.Within = v, v, handGaugeError
+		if isLength {
+			a.Measures = levelMeasures(a.Measure, height)
+		}
 		return err
 	}
 	lowest, err1 := parseNumber(low)
@@ -309,15 +367,26 @@ func (a *probeRequest) readExpected(value, between string) error {
 	return nil
 }
 
-// gaugeOrNumber reads a number, or feet and inches, which become inches.
-func gaugeOrNumber(text string) (float64, error) {
-	v, err := parseNumber(text)
-	if err == nil {
-		return v, nil
+// levelMeasures are the units in which a level may be counted: the one that is named, else every one; in percent where the tank's
+// height is known.
+func levelMeasures(unit string, height tank.Length) (all []survey.Measure) {
+	for _, u := range []string{"in", "ft", "mm", "cm", "m", "percent"} {
+		size, err := tank.LevelInches(1, u, height)
+		if err == nil && size > 0 && (unit == "" || unit == u) {
+			all = append(all, survey.Measure{Name: u, Size: size})
+		}
+	}
+	return all
+}
+
+// gaugeOrNumber reads a number as the register has it, or a length, which becomes inches.
+func gaugeOrNumber(text string) (v float64, isLength bool, err error) {
+	if v, err = parseNumber(text); err == nil {
+		return v, false, nil
 	}
 	length, lengthErr := tank.ParseLength(text)
 	if lengthErr != nil {
-		return 0, usageError{fmt.Sprintf("--expect: %s; or feet and inches such as 15'4 1/4\"", err)}
+		return 0, false, usageError{fmt.Sprintf("--expect: %s; or a length such as 15'4 1/4\" or 15ft 4in", err)}
 	}
-	return float64(length), nil
+	return float64(length), true, nil
 }

@@ -2,11 +2,13 @@ package modbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"gauger/agent/eventrules"
 	"gauger/collectors"
+	"gauger/collectors/modbus/line"
 )
 
 // absentAfter rounds without any answer a unit is absent, for the line and for people.
@@ -114,6 +116,9 @@ func (d *device) reportCommLoss(ctx context.Context, host collectors.Host) {
 	case !h.announced && h.absent():
 		h.lostSince = h.since
 		n.Note = fmt.Sprint(h.lastError) // which names the place
+		if errors.Is(h.lastError, line.ErrSilent) {
+			n.Note += fmt.Sprintf("; `gauger scan %s` finds the unit ids that answer", d.line.URL())
+		}
 		h.announced = host.Notice(ctx, n) == nil
 	case h.announced && !h.returned.IsZero():
 		n.Since, n.Until = h.lostSince, h.returned

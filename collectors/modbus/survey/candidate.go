@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,6 +18,7 @@ type Candidate struct {
 	Order   string  // empty where it makes no difference
 	Scale   float64 // what the raw number is multiplied with
 	Value   float64
+	Measure Measure  // the unit of Value where the question has several
 	Text    string   // every digit of a 64-bit integer that Value cannot hold
 	Fits    bool     // Value lies where it was expected
 	Why     string   // why it is no value; empty when it is one
@@ -95,21 +97,32 @@ func (r interpretation) rawBits() uint64 {
 }
 
 func (p snapshot) candidate(q Question, offset int, r interpretation) Candidate {
-	c := Candidate{Offset: offset, Address: q.Address + offset, Words: r.words, Type: r.kind.String(), Order: r.order, Scale: 1 / r.divisor}
+	c := Candidate{Offset: offset, Address: q.Address + offset, Words: r.words, Type: r.kind.String(), Order: r.order, Scale: 1 / r.divisor, Measure: Measure{Size: 1}}
 	raw, err := r.kind.Number(r.rawBits())
 	c.Value = raw / r.divisor
 	if r.divisor == 1 {
 		c.Text = r.kind.Digits(r.rawBits())
 	}
-	c.YAML = c.yamlLine(q)
 	if err != nil {
-		c.Why, c.rank = err.Error(), 1000
+		c.Why, c.rank, c.YAML = err.Error(), 1000, c.yamlLine(q)
 		return c
 	}
-	c.Fits = q.expects() && c.Value >= q.Low-q.Within && c.Value <= q.High+q.Within
 	c.rank = -p.logLikelihood(q, c, r)
+	for i, m := range q.Measures {
+		other := c
+		other.Measure = m
+		other.rank = -p.logLikelihood(q, other, r)
+		if i == 0 || other.rank < c.rank {
+			c = other
+		}
+	}
+	c.Fits = q.expects() && c.Expected() >= q.Low-q.Within && c.Expected() <= q.High+q.Within
+	c.YAML = c.yamlLine(q)
 	return c
 }
+
+// Expected is the value in the unit of what was expected.
+func (c Candidate) Expected() float64 { return c.Value * c.Measure.Size }
 
 func (q Question) expects() bool { return q.Low != 0 || q.High != 0 || q.Within != 0 }
 
@@ -126,8 +139,8 @@ func (c Candidate) yamlLine(q Question) string {
 	if c.Scale != 1 {
 		text += ", scale: " + strconv.FormatFloat(c.Scale, 'f', -1, 64)
 	}
-	if q.Measure != "" {
-		text += ", unit: " + yamlText(q.Measure)
+	if unit := cmp.Or(q.Measure, c.Measure.Name); unit != "" {
+		text += ", unit: " + yamlText(unit)
 	}
 	return text + "}"
 }
@@ -146,11 +159,12 @@ func listEquivalents(all []*Candidate) {
 	type number struct {
 		address      int
 		value, scale float64
+		measure      Measure
 	}
 	twins := map[number][]int{}
 	for i, c := range all {
 		if c.Why == "" && c.Value != 0 {
-			n := number{c.Address, c.Value, c.Scale}
+			n := number{c.Address, c.Value, c.Scale, c.Measure}
 			twins[n] = append(twins[n], i)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // the expected value to seven digits weighs more than a scaled byte that comes near it, and a float of 1e-8 within
 // the range 0 to 240 weighs nothing.
 func (p snapshot) logLikelihood(q Question, c Candidate, r interpretation) float64 {
-	sum := q.logDensity(c.Value) + math.Log(r.step()) + r.prior()
+	sum := q.logDensity(c.Expected()) + math.Log(r.step()*c.Measure.Size) + r.prior() + measurePriors[c.Measure.Name]
 	if r.divisor != 1 && !q.expects() {
 		sum -= 2 // nothing speaks for a scale
 	}
@@ -96,6 +96,9 @@ func (r interpretation) prior() float64 {
 	}
 	return typePriors[r.kind] + order + scalePriors[r.divisor]
 }
+
+// measurePriors of tank gauges, as logarithms; inches are the usual.
+var measurePriors = map[string]float64{"ft": -1, "percent": -1.5, "mm": -2, "cm": -2, "m": -2}
 
 var (
 	typePriors = map[registers.Kind]float64{

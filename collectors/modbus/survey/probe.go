@@ -22,9 +22,17 @@ type Question struct {
 	Low, High float64
 	// Within of Low and High a value still fits: a gauge that is read by hand is not exact.
 	Within  float64
-	Name    string        // of the point in the configuration's line; empty: NAME
-	Measure string        // its engineering unit there; empty: none
-	Timeout time.Duration // 0: DefaultTimeout
+	Name    string // of the point in the configuration's line; empty: NAME
+	Measure string // its engineering unit there; empty: that of Measures which suits it, or none
+	// Measures are the units in which the register may count, where what is expected has one of its own; none: it counts in that.
+	Measures []Measure
+	Timeout  time.Duration // 0: DefaultTimeout
+}
+
+// Measure is a unit that a register may count in.
+type Measure struct {
+	Name string  `json:"name"`
+	Size float64 `json:"size"` // of one of it, in the unit of what is expected: a foot is 12 where inches are
 }
 
 // Register is one register as it was read. Err says why there is no Word.

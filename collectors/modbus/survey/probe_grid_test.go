@@ -157,6 +157,35 @@ func TestProbeGrid(t *testing.T) {
 	}
 }
 
+// TestProbeFindsTheUnit asks the same where the register counts in another unit than the hand gauge's.
+func TestProbeFindsTheUnit(t *testing.T) {
+	measures := []Measure{{"in", 1}, {"ft", 12}, {"mm", 1 / 25.4}, {"cm", 1 / 2.54}, {"m", 1 / 0.0254}, {"percent", 2.4}}
+	usual := []encoding{
+		{"float32", modbustest.ABCD, 1}, {"float32", modbustest.CDAB, 1}, {"int16", modbustest.ABCD, 0.01}, {"uint16", modbustest.ABCD, 0.01}, {"int32", modbustest.CDAB, 0.001},
+	}
+	// A level in cm is the same number in mm with another scale: which of them comes first makes no difference.
+	for m, least := range map[Measure]float64{measures[0]: 0.95, measures[1]: 0.95, measures[3]: 0.9, measures[5]: 0.95} {
+		right, all := 0, 0
+		for _, around := range []string{"empty registers", "status and counters"} {
+			for _, e := range usual {
+				for _, first := range firstOf(t, e, func(b *modbustest.Bank, e encoding, v float64) { surroundings[around](b, e, v/m.Size) }, func(v float64) Question {
+					gauge := math.Round(4*v) / 4
+					return Question{Low: gauge, High: gauge, Within: 0.5, Measures: measures}
+				}) {
+					all++
+					if first.Address == 100 && (first.Measure == m || m == measures[3]) && first.Fits && slices.Contains(first.names(), e.name()) {
+						right++
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d of %d", m.Name, right, all)
+		if rate := float64(right) / float64(all); rate < least {
+			t.Errorf("a level in %s: %.1f %% right, want %.0f %%", m.Name, 100*rate, 100*least)
+		}
+	}
+}
+
 // firstOf probes one encoding of every level, each in a unit of its own.
 func firstOf(t *testing.T, e encoding, prepare func(*modbustest.Bank, encoding, float64), ask func(float64) Question) (first []Candidate) {
 	t.Helper()
@@ -168,7 +197,7 @@ func firstOf(t *testing.T, e encoding, prepare func(*modbustest.Bank, encoding, 
 		for i, v := range levels {
 			bank := slave.Unit(byte(i + 1))
 			prepare(bank, e, v)
-			truth, _ := e.write(bank, 100, v)
+			truth, _ := e.write(modbustest.NewSlave().Unit(1), 100, v)
 			q := ask(truth)
 			q.Unit, q.Address = i+1, 100
 			found, err := Probe(t.Context(), l, q)
