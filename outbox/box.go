@@ -69,7 +69,7 @@ func (b *Box) Close() error {
 	b.mu.Unlock()
 	for _, g := range waitFor {
 		if g != nil {
-			<-g.done
+			b.finishGroup(g) // perhaps nobody waits for it
 		}
 	}
 	var err error

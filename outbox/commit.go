@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"gauger/outbox/disk"
+	"gauger/outbox/receipts"
 )
 
 // followerYields: a leader lets others run so often before it makes way for the next one.
@@ -23,42 +25,95 @@ func (b *Box) newGroup() *group {
 	return g
 }
 
-// submit lets stage add to the next commit and waits until that is on disk. stage runs under the box's lock; when it
-// returns an error it has added nothing.
+// Commit is what was staged, on its way to the disk. A nil one stands for nothing: it is there already.
+type Commit struct {
+	b *Box
+	g *group
+}
+
+// Wait returns nil when what was staged is on disk, or an error when none of it is, as Update does. Of all who wait for one
+// commit the first makes it; what nobody waits for goes with the next that somebody waits for, or with Close.
+func (c *Commit) Wait() error {
+	if c == nil {
+		return nil
+	}
+	c.b.finishGroup(c.g)
+	c.b.tell()
+	return c.g.err
+}
+
+// WaitFor lets others take it along for so long, or until ctx ends, before it waits as Wait does.
+func (c *Commit) WaitFor(ctx context.Context, d time.Duration) error {
+	if c != nil {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-c.g.done:
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+	}
+	return c.Wait()
+}
+
+// Done says whether the commit has come to its end, and how. It waits for nothing.
+func (c *Commit) Done() (done bool, err error) {
+	if c == nil {
+		return true, nil
+	}
+	select {
+	case <-c.g.done:
+		return true, c.g.err
+	default:
+		return false, nil
+	}
+}
+
+// submit lets stage add to the next commit and waits until that is on disk.
 func (b *Box) submit(stage func(*group) error) error {
-	g, leads, err := b.join(stage)
-	if err != nil || g == nil {
+	c, err := b.join(stage)
+	if err != nil || c == nil {
 		return err
 	}
+	b.finishGroup(c.g)
+	return c.g.err
+}
+
+// finishGroup returns when the group has come to its end: it leads unless somebody else does.
+func (b *Box) finishGroup(g *group) {
+	b.mu.Lock()
+	leads := !g.led
+	g.led = true
+	b.mu.Unlock()
 	if leads {
 		b.lead(g)
 	} else {
 		<-g.done
 	}
-	return g.err
 }
 
-func (b *Box) join(stage func(*group) error) (g *group, leads bool, err error) {
+// join lets stage add to the next commit. It runs under the box's lock; when it returns an error it has added nothing.
+func (b *Box) join(stage func(*group) error) (*Commit, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if err := b.usable(); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	g = b.next
+	g := b.next
 	if g == nil {
-		g, leads = b.newGroup(), true
+		g = b.newGroup()
 	}
 	if err := stage(g); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if leads && len(g.ops)+len(g.state)+len(g.touched) == 0 {
-		return nil, false, nil
+	if g != b.next && len(g.ops)+len(g.state)+len(g.touched) == 0 {
+		return nil, nil
 	}
-	if !leads {
+	if g == b.next {
 		g.follows++
 	}
 	b.next = g
-	return g, leads, nil
+	return &Commit{b, g}, nil
 }
 
 // lead waits for its turn, commits the group, and leaves the file to the next leader.
@@ -97,6 +152,11 @@ func (b *Box) lead(g *group) {
 		}
 	}
 	b.finish(g, dead)
+	if g.err == nil {
+		for _, x := range g.taken { // not before the commit: what was made of them would be lost if the receipts alone came to the disk
+			b.writeReceipts(x.s, []receipts.Receipt{b.receiptFor(x.s, x.r, 0, "")})
+		}
+	}
 	close(g.done)
 	if dead == nil {
 		b.replaceIfSparse()
@@ -189,6 +249,7 @@ func (b *Box) recoverFromFullDisk(g *group, cause error) error {
 	if err != nil || there {
 		return err
 	}
+	g.err = refused    // at once, so that nobody stages on top of it (Tx.After)
 	if b.next != nil { // whoever staged it saw what is not there
 		b.next.err = refused
 		b.next = nil

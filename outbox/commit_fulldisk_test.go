@@ -34,6 +34,10 @@ func TestFullDiskIsDecidedByTheFile(t *testing.T) {
 				if !there && !errors.Is(later.err, ErrNoSpace) {
 					t.Errorf("what was staged on top: %v", later.err)
 				}
+				onTop := b.Update(func(tx *Tx) error { tx.After(&Commit{b, later}); return nil })
+				if (onTop == nil) != there || !there && !errors.Is(onTop, ErrNoSpace) {
+					t.Errorf("what is staged afterwards on top of it: %v", onTop)
+				}
 				if err := appendOne(b, "after"); err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +89,7 @@ func halfCommitted(b *Box, there bool, cause error) (later *group, err error) {
 // stageOne adds a record to the next group, and commits nothing.
 func stageOne(b *Box) *group {
 	s := b.streams["tickets"]
-	g, _, err := b.join(func(g *group) error {
+	c, err := b.join(func(g *group) error {
 		key, value := encodeRecord(s.Name, Record{Seq: s.counts.nextSeq, Body: []byte("staged"), At: time.Unix(1, 0)})
 		g.put(s.queueBucket, key, value)
 		s.counts.nextSeq, s.counts.Accepted, s.counts.Waiting = s.counts.nextSeq+1, s.counts.Accepted+1, s.counts.Waiting+1
@@ -97,5 +101,5 @@ func stageOne(b *Box) *group {
 	if err != nil {
 		panic(err)
 	}
-	return g
+	return c.g
 }

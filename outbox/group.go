@@ -9,7 +9,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// group collects for one commit everything that was staged while the commit before it ran. Whoever stages first
+// group collects for one commit everything that was staged while the commit before it ran. Whoever waits for it first
 // leads: it waits for its turn and commits for all; the others wait for it. There is no timer.
 type group struct {
 	staging
@@ -18,7 +18,9 @@ type group struct {
 	touched    []*stream         // streams whose counts changed
 	woken      []*stream         // streams that got records to send
 	leaving    []recordRef       // records that this group moves or removes
-	follows    int               // how many wait for the leader
+	taken      []heldRecord      // records that leave held streams: their receipts follow the commit
+	follows    int               // how many have staged after the first
+	led        bool              // somebody commits it, or is about to
 	done       chan struct{}
 	err        error
 }

@@ -24,7 +24,7 @@
 //
 // # Decisions
 //
-// Commits. A commit is a group: whoever stages first leads, and commits for all who staged while the commit before ran; there
+// Commits. A commit is a group: whoever waits for it first leads, and commits for all who staged while the one before ran; there
 // is no timer. What fails or panics is taken out of the group. After a commit the leader yields a moment, so that its
 // followers get into the next one. While at most 4 MiB are in use the list of free pages stays out of the file, a page less
 // in each commit; opening such a file reads all its pages, so boltfile walks them before bbolt does.

@@ -3,8 +3,6 @@ package outbox
 import (
 	"fmt"
 	"time"
-
-	"gauger/outbox/receipts"
 )
 
 // maxName is the longest name of a piece of state, in bytes.
@@ -121,15 +119,13 @@ func (t *Tx) accept() {
 	for _, p := range t.puts {
 		t.g.putState(p.name, p.value)
 	}
-	done := t.taken[:0]
 	for _, x := range t.taken {
 		if at := (recordRef{bucket: x.s.queueBucket, seq: x.r.Seq}); !t.b.leaving[at] { // it may just have given way to what was staged
 			t.b.stageDelivered(t.g, x.s, x.r)
 			t.b.leaving[at], t.g.leaving = true, append(t.g.leaving, at)
-			done = append(done, x)
+			t.g.taken = append(t.g.taken, x)
 		}
 	}
-	t.taken = done
 	t.accepted = true
 }
 
@@ -150,8 +146,18 @@ func (t *Tx) unstage() {
 // it is (after ErrDead: it may be, and the next Open tells). Concurrent calls share one commit. fn runs at once, under
 // the box's lock, exactly once; an Update that staged nothing costs nothing.
 func (b *Box) Update(fn func(*Tx) error) error {
+	c, err := b.Stage(fn)
+	if err != nil {
+		return err
+	}
+	return c.Wait()
+}
+
+// Stage is the first half of Update: it returns when fn has staged, and Commit.Wait is the other half. So a lock under which
+// the order of what is staged is decided need not be held while the disk writes. An error says that nothing is staged.
+func (b *Box) Stage(fn func(*Tx) error) (*Commit, error) {
 	t := &Tx{b: b}
-	err := b.submit(func(g *group) error {
+	c, err := b.join(func(g *group) error {
 		t.g, t.firstOp = g, len(g.ops)
 		defer t.unstage()
 		if err := fn(t); err != nil {
@@ -166,12 +172,16 @@ func (b *Box) Update(fn func(*Tx) error) error {
 		t.accept()
 		return nil
 	})
-	if err == nil {
-		// Not before the commit: what was made of them would be lost if the receipts alone came to the disk.
-		for _, x := range t.taken {
-			b.writeReceipts(x.s, []receipts.Receipt{b.receiptFor(x.s, x.r, 0, "")})
-		}
+	if err != nil {
+		b.tell()
 	}
-	b.tell()
-	return err
+	return c, err
+}
+
+// After makes the Stage fail if what it builds upon was taken back, with the error of that: what was staged on top of a
+// commit goes with it, also what is staged between the failure and its end.
+func (t *Tx) After(c *Commit) {
+	if c != nil && c.g.err != nil {
+		t.fail(fmt.Errorf("what this builds upon was not stored: %w", c.g.err))
+	}
 }
