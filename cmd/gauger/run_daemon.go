@@ -213,10 +213,21 @@ func pageURL(listen string) string {
 	return "http://" + listen + "/"
 }
 
-// wayToPage says how a person comes to a page: to one that is the box's alone from elsewhere, too.
-func wayToPage(page string) string {
-	if at, err := url.Parse(page); err == nil && cloud.Loopback(at.Hostname()) {
-		return fmt.Sprintf("%s; elsewhere: ssh -L %s:%s BOX", page, at.Port(), at.Host)
+// wayToPage says how a person comes to a page: to one that is the box's alone from elsewhere, too; and with all, what may
+// stand in the way.
+func wayToPage(page string, all bool) string {
+	at, err := url.Parse(page)
+	switch {
+	case err != nil:
+		return page
+	case cloud.Loopback(at.Hostname()):
+		text := fmt.Sprintf("%s; elsewhere: ssh -L %s:%s BOX", page, at.Port(), at.Host)
+		if all {
+			text += fmt.Sprintf(", then http://127.0.0.1:%s/ there", at.Port())
+		}
+		return text
+	case all:
+		return fmt.Sprintf("%s; where a firewall runs here it must let TCP port %s in (`ufw allow %[2]s/tcp`)", page, at.Port())
 	}
 	return page
 }

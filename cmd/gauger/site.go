@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -33,18 +31,6 @@ func (h site) zone() *time.Location {
 		return time.Local
 	}
 	return h.cfg.Zone
-}
-
-// pageWords says how the page is reached from a laptop or a phone; empty: there is none.
-func (h site) pageWords() string {
-	if h.cfg == nil || h.cfg.HTTP.Listen == "" {
-		return ""
-	}
-	host, port, err := net.SplitHostPort(h.cfg.HTTP.Listen)
-	if ip := net.ParseIP(host); err == nil && host != "localhost" && !ip.IsLoopback() {
-		return fmt.Sprintf("http://%s; where a firewall runs here it must let TCP port %s in (`ufw allow %s/tcp`)", net.JoinHostPort(cmp.Or(host, "BOX"), port), port, port)
-	}
-	return fmt.Sprintf("http://%s on this box alone; from a laptop `ssh -L %s:%[1]s BOX`, then http://127.0.0.1:%[2]s there", h.cfg.HTTP.Listen, port)
 }
 
 // cloudWire is the configured form of the service's messages, else the default one.

@@ -164,9 +164,6 @@ func (p *statusPage) write() {
 		p.recorder()
 		p.flash()
 	}
-	if text := p.h.pageWords(); text != "" && p.s.Daemon {
-		p.printf("\npage\t%s", text)
-	}
 }
 
 func (p *statusPage) printf(format string, args ...any) { p.t.printf(format+"\n", args...) }
@@ -183,7 +180,7 @@ func (p *statusPage) answers() {
 		p.printf("  %s\t%s\t%s", a.About, stateWords[a.State], a.Text)
 	}
 	if p.s.Page != "" {
-		p.printf("  page\t\t%s", wayToPage(p.s.Page))
+		p.printf("  page\t\t%s", wayToPage(p.s.Page, !p.short))
 	}
 }
 

@@ -133,15 +133,17 @@ func TestTheLiveStatusFitsTheTerminal(t *testing.T) {
 
 // The status says how the page is reached from where somebody may stand.
 func TestTheWayToThePage(t *testing.T) {
-	for listen, want := range map[string]string{
-		"":               "",
-		"127.0.0.1:8480": "http://127.0.0.1:8480 on this box alone; from a laptop `ssh -L 8480:127.0.0.1:8480 BOX`, then http://127.0.0.1:8480 there",
-		"10.20.0.2:8480": "http://10.20.0.2:8480; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)",
-		":8480":          "http://BOX:8480; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)",
-		"localhost:8480": "http://localhost:8480 on this box alone; from a laptop `ssh -L 8480:localhost:8480 BOX`, then http://127.0.0.1:8480 there",
+	for page, want := range map[string][2]string{
+		"http://127.0.0.1:8480/": {"; elsewhere: ssh -L 8480:127.0.0.1:8480 BOX", ", then http://127.0.0.1:8480/ there"},
+		"http://localhost:8480/": {"; elsewhere: ssh -L 8480:localhost:8480 BOX", ", then http://127.0.0.1:8480/ there"},
+		"http://10.20.0.2:8480/": {"", "; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)"},
+		"http://pad-7:8480/":     {"", "; where a firewall runs here it must let TCP port 8480 in (`ufw allow 8480/tcp`)"},
 	} {
-		if got := (site{&config.Config{HTTP: config.HTTP{Listen: listen}}}).pageWords(); got != want {
-			t.Errorf("%q: %s", listen, got)
+		if got := wayToPage(page, false); got != page+want[0] {
+			t.Errorf("%q: %s", page, got)
+		}
+		if got := wayToPage(page, true); got != page+want[0]+want[1] {
+			t.Errorf("%q, all: %s", page, got)
 		}
 	}
 }
