@@ -132,7 +132,8 @@ func (s Status) blind() (ids []string) {
 	return ids
 }
 
-// longQuiet is how long nothing may come of any point until it is not known whether the site is still read.
+// longQuiet is how long what was seen speaks for what is: after an hour without a good reading or without an answer of the
+// service nobody knows whether the way is still open.
 const longQuiet = time.Hour
 
 func (s Status) readingAnswer() Answer {
@@ -164,9 +165,6 @@ func (s Status) readingAnswer() Answer {
 	return a
 }
 
-// provenFor is how long an answer of the service speaks for the way to it.
-const provenFor = 24 * time.Hour
-
 func (s Status) sendingAnswer() Answer {
 	seen := "the service has taken nothing yet"
 	if !s.Reached.IsZero() {
@@ -192,7 +190,7 @@ func (s Status) sendingAnswer() Answer {
 	case s.Waiting() > 0:
 		a.Text = waiting + " on the way, " + seen
 	}
-	if s.Now.Sub(s.Reached) > provenFor {
+	if s.Now.Sub(s.Reached) > longQuiet {
 		a.State = Unknown
 	}
 	return a
@@ -206,8 +204,10 @@ func (s Status) clockAnswer(off time.Duration) Answer {
 		return Answer{"clock", Bad, fmt.Sprintf("set by %s, and nothing has confirmed it", off.Round(time.Second))}
 	case s.Clock == clock.Trusted.String():
 		return Answer{"clock", Well, "trusted: it was confirmed from outside"}
+	case s.Clock == clock.Set.String():
+		return Answer{"clock", Unknown, fmt.Sprintf("set: steady for less than %.0f minutes, and nothing outside has confirmed it", clock.SteadyAfter.Minutes())}
 	}
-	return Answer{"clock", Unknown, s.Clock + ": nothing outside has confirmed it"}
+	return Answer{"clock", Unknown, s.Clock + ": it runs steadily, but nothing outside has confirmed it (`gauger clock trust`)"}
 }
 
 // Key is one value of a slot.

@@ -35,10 +35,11 @@ func (d *Server) withNext(err error) error {
 	return err
 }
 
+// ErrNoOutbox says that what was asked for needs the outbox.
+var ErrNoOutbox = errors.New("the outbox cannot be opened, so nothing can be stored or looked up")
+
 // NoOutboxError answers for whatever needs the outbox while it cannot be opened, with the reason.
-func NoOutboxError(why string) error {
-	return errors.New("the outbox cannot be opened, so nothing can be stored or looked up: " + why)
-}
+func NoOutboxError(why string) error { return fmt.Errorf("%w: %s", ErrNoOutbox, why) }
 
 // Err gives the reason for which a restart would help; nil: none. A store that cannot be opened is none, nor a full disk: gauger
 // tries again and goes on by itself.

@@ -158,7 +158,7 @@ func TestTheAnswersAreAsDescribed(t *testing.T) {
 				break
 			}
 		}
-		if code, _ := r.get("/api/v1/tickets/none"); code != http.StatusInternalServerError {
+		if code, _ := r.get("/api/v1/tickets/none"); code != http.StatusServiceUnavailable {
 			t.Errorf("without a store a ticket that nobody can look for answers %d", code)
 		}
 	})

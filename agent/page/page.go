@@ -126,7 +126,7 @@ func statusOf(w http.ResponseWriter, err error) int {
 	switch {
 	case errors.Is(err, control.ErrNoTicket):
 		return http.StatusNotFound
-	case errors.Is(err, errBusy), errors.Is(err, errStuck), errors.Is(err, context.Canceled):
+	case errors.Is(err, errBusy), errors.Is(err, errStuck), errors.Is(err, control.ErrNoOutbox), errors.Is(err, context.Canceled):
 		w.Header().Set("Retry-After", "1")
 		return http.StatusServiceUnavailable
 	}
