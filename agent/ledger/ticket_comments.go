@@ -85,7 +85,7 @@ func joinComments(words string, parts []string, review string, limit int) string
 
 // constants names the figures of the ticket that nobody measured or edited.
 func (t Tank) constants(load tank.Load, edits []Edit) string {
-	byHand := func(name string) bool {
+	edited := func(name string) bool {
 		return slices.ContainsFunc(edits, func(e Edit) bool { return e.Field == name || "specific_"+e.Field == name })
 	}
 	var out []string
@@ -97,7 +97,7 @@ func (t Tank) constants(load tank.Load, edits []Edit) string {
 		{"top_temperature", t.Top, load.TopTemperature}, {"bottom_temperature", t.Bottom, load.BottomTemperature},
 		{"specific_gravity", t.Gravity, load.Gravity}, {"bsw", t.BSW, load.BSW},
 	} {
-		if c.source.Constant != nil && c.measured == nil && !byHand(c.name) {
+		if c.source.Constant != nil && c.measured == nil && !edited(c.name) {
 			out = append(out, c.name)
 		}
 	}

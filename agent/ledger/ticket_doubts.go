@@ -73,9 +73,9 @@ func (s *Site) CheckManual(w ManualTicket) error {
 	case w.Open <= w.Close:
 		return fmt.Errorf("the opening gauge %s is not above the closing gauge %s; a run takes the level down: are they swapped?", gauge(w.Open), gauge(w.Close))
 	}
-	r := w.runTicket(t)
+	typed := cloud.RunTicket{TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW}
 	for _, f := range figures {
-		if v := *f.of(&r); v != nil {
+		if v := *f.of(&typed); v != nil {
 			if err := f.check(*v); err != nil {
 				return err
 			}
@@ -86,23 +86,43 @@ func (s *Site) CheckManual(w ManualTicket) error {
 			return err
 		}
 	}
+	r := w.runTicket(t)
 	r.Number = cmp.Or(r.Number, "M")
 	_, err := s.Wire.EncodeRunTicket(r)
 	return err
 }
 
-// runTicket is the service's ticket of what a person writes. Why it is right though something speaks against it comes first in
-// the comments, where nothing cuts it off.
+// byHand are the comments of a ticket that a person wrote without a word of the person's own.
+const byHand = "entered by hand"
+
+// runTicket is the service's ticket of what a person writes. What the person leaves out is the tank's constant, as in a ticket of
+// a load. Why it is right though something speaks against it comes before the person's own words, where nothing cuts it off.
 func (w *ManualTicket) runTicket(t *Tank) cloud.RunTicket {
-	comments := w.Comments
+	var parts []string
 	if w.Anyway != "" {
-		comments = strings.TrimSuffix("entered anyway: "+w.Anyway+"; "+comments, "; ")
+		parts = append(parts, "entered anyway: "+w.Anyway)
 	}
-	return cloud.RunTicket{
-		Number: w.Number, TankID: w.Tank, OpeningLevel: w.Open, ClosingLevel: w.Close, SealOn: w.SealOn, SealOff: w.SealOff,
-		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
-		Comments: comments, Start: w.Start, End: w.End, Purchaser: cmp.Or(w.Purchaser, t.Purchaser),
+	if w.Comments != "" || parts == nil {
+		parts = append(parts, cmp.Or(w.Comments, byHand))
 	}
+	if c := t.constants(*w.load(t), nil); c != "" {
+		parts = append(parts, "constant="+c)
+	}
+	r := t.stated(w.load(t))
+	r.Number, r.TankID, r.OpeningLevel, r.ClosingLevel, r.SealOn, r.SealOff = w.Number, w.Tank, w.Open, w.Close, w.SealOn, w.SealOff
+	r.Comments, r.Start, r.End, r.Purchaser = strings.Join(parts, "; "), w.Start, w.End, cmp.Or(w.Purchaser, t.Purchaser)
+	return *r
+}
+
+// load is what a person has measured. Two temperatures are those of top and bottom and hold for both gauges; with opening_closing
+// they are those of the two gauges and hold for top and bottom.
+func (w *ManualTicket) load(t *Tank) *tank.Load {
+	l := &tank.Load{Open: w.Open, Close: w.Close, TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature,
+		ClosingTop: w.TopTemperature, ClosingBottom: w.BottomTemperature, Gravity: w.SpecificGravity, BSW: w.BSW}
+	if t.OpeningClosing {
+		l.BottomTemperature, l.ClosingTop = w.TopTemperature, w.BottomTemperature
+	}
+	return l
 }
 
 // figure is a number beside a ticket's gauges that a person may give.

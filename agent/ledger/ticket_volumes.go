@@ -180,14 +180,6 @@ func mean(all ...*float64) *float64 {
 	return new(sum / float64(n))
 }
 
-// manualVolumes is the volumes of a ticket that a person writes: what is left out is not known.
-func (s *Site) manualVolumes(t Tank, w *ManualTicket) *Volumes {
-	t.Top, t.Bottom, t.Gravity, t.BSW = Source{}, Source{}, Source{}, Source{}
-	return s.volumes(&t, &tank.Load{Open: w.Open, Close: w.Close}, &cloud.RunTicket{
-		TopTemperature: w.TopTemperature, BottomTemperature: w.BottomTemperature, SpecificGravity: w.SpecificGravity, BSW: w.BSW,
-	})
-}
-
 // complete adds to a ticket what follows from the rest: the production day of its closing, and the volumes of one
 // that has not left yet or was booked before they were kept.
 func (s *Site) complete(b *TicketRecord) {

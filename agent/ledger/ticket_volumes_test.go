@@ -154,3 +154,33 @@ func TestABookedTicketKeepsItsDayAndGauges(t *testing.T) {
 		}
 	}
 }
+
+// What a person leaves out of a ticket is the tank's constant, as in a ticket of a load: a day with both kinds has its gross and net.
+// The ticket says who measured what, and that a person wrote it.
+func TestATicketByHandHasTheTanksConstants(t *testing.T) {
+	site, tk, load := chainTank(t)
+	tk.Top, tk.Bottom, tk.Gravity, tk.BSW = Source{Constant: new(82.0)}, Source{Constant: new(82.0)}, Source{Constant: load.Gravity}, Source{Constant: load.BSW}
+	w := &ManualTicket{Tank: "TK-1", Open: load.Open, Close: load.Close}
+	for _, c := range []struct {
+		what             string
+		top, bottom      *float64
+		openingClosing   bool
+		open, closing    float64
+		comments, absent string
+	}{
+		{"nothing typed", nil, nil, false, 82, 82, "constant=top_temperature+bottom_temperature+specific_gravity+bsw", ""},
+		{"typed, in the tank", new(90.0), new(80.0), false, 85, 85, "constant=specific_gravity+bsw", "temperature"},
+		{"typed, at the gauges", new(90.0), new(80.0), true, 90, 80, "constant=specific_gravity+bsw", "temperature"},
+		{"no temperature, at the gauges", nil, nil, true, 82, 82, "specific_gravity+bsw", ""},
+	} {
+		w.TopTemperature, w.BottomTemperature, tk.OpeningClosing = c.top, c.bottom, c.openingClosing
+		r := w.runTicket(tk)
+		v := site.volumes(tk, w.load(tk), &r)
+		if !has(v.OpenDegF, c.open) || !has(v.CloseDegF, c.closing) || v.GrossBbl == nil || v.NetBbl == nil {
+			t.Errorf("%s: %+v", c.what, v)
+		}
+		if !strings.HasPrefix(r.Comments, "entered by hand; ") || !strings.Contains(r.Comments, c.comments) || c.absent != "" && strings.Contains(r.Comments, c.absent) {
+			t.Errorf("%s: the comments are %q", c.what, r.Comments)
+		}
+	}
+}

@@ -147,13 +147,14 @@ func (l *Ledger) Add(w ManualTicket, person string, contradictions ...string) (n
 		w.Number = firstFree(l.site.number("M", w.Tank, w.Start), l.site.numberMax(), tx.numberTaken)
 	}
 	t := l.site.tank(w.Tank)
-	body, err := l.site.Wire.EncodeRunTicket(w.runTicket(t))
+	ticket := w.runTicket(t)
+	body, err := l.site.Wire.EncodeRunTicket(ticket)
 	if err != nil {
 		return "", "", err
 	}
 	tx.queue(Tickets, "", body)
 	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
-		Gauged: []float64{w.Open, w.Close}, Volumes: tx.l.site.manualVolumes(*t, &w), Anyway: w.Anyway})
+		Gauged: []float64{w.Open, w.Close}, Volumes: l.site.volumes(t, w.load(t), &ticket), Anyway: w.Anyway})
 	return w.Number, warning, l.commit(tx, "")
 }
 

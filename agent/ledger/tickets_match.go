@@ -26,6 +26,7 @@ type MatchArgs struct {
 	By     string  `json:"by,omitempty"`
 	Remove bool    `json:"remove,omitempty"`
 	Why    string  `json:"why,omitempty"`
+	Anyway string  `json:"anyway,omitempty"` // why it is right though something speaks against it
 }
 
 // MatchResult is a ticket after one of the hauler's was recorded with it.
@@ -135,7 +136,12 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning str
 		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, tx.now.Round(0), a.Why})
 	} else {
 		b.Matches, err = addTruckTicket(b, m)
-		warning = duplicateTruckTicket(all, b.Number, a.Hauler)
+		if err == nil {
+			warning, err = insisted(l.site.truckDoubts(b, m), a.Anyway)
+		}
+		if twice := duplicateTruckTicket(all, b.Number, a.Hauler); twice != "" {
+			warning = strings.TrimPrefix(warning+"; "+twice, "; ")
+		}
 	}
 	if err != nil {
 		return nil, "", err
@@ -166,6 +172,18 @@ func addTruckTicket(b *TicketRecord, m TruckTicket) ([]TruckTicket, error) {
 		}
 	}
 	return append(slices.Clone(b.Matches), m), nil
+}
+
+// truckDoubts are what speaks against the truck's ticket m, which is the last of b's: more than a truck holds, or more than has left
+// the tank. Less is no doubt: the ticket of another truck may follow.
+func (s *Site) truckDoubts(b *TicketRecord, m TruckTicket) (doubts []string) {
+	if t := s.tank(b.Tank); t != nil && t.Loads.TruckMax > 0 && m.Bbl > oneTruck*t.Loads.TruckMax {
+		doubts = append(doubts, fmt.Sprintf("%.2f bbl are on the truck's ticket, and a truck holds %g (loads.truck_max)", m.Bbl, t.Loads.TruckMax))
+	}
+	if h := b.TruckTotals(); h != nil && h.Ours != nil && *h.Difference > max(5, *h.Ours/10) {
+		doubts = append(doubts, fmt.Sprintf("the trucks' tickets with %s come to %.2f bbl, and gauger has %.2f: a digit too many, or another load's ticket?", b.Number, h.Bbl, *h.Ours))
+	}
+	return doubts
 }
 
 // removeTruckTicket marks a truck's ticket as taken back.

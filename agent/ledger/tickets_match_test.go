@@ -111,10 +111,15 @@ func TestTruckTicketsThatCannotBeAreRefused(t *testing.T) {
 			"already, with 168 bbl":      {Number: n, Hauler: "a1", Bbl: 3, Basis: AsObserved},
 			"gross ones cannot be":       {Number: n, Hauler: "2", Bbl: 3, Basis: AsGross},
 			"recorded with it; there is": {Number: n, Hauler: "2", Remove: true},
+			"come to 1972.00 bbl, and":   {Number: n, Hauler: "2", Bbl: 1804, Basis: AsObserved},
+			"say why with --anyway":      {Number: n, Hauler: "2", Bbl: 1804, Basis: AsObserved},
 		} {
 			if _, _, err := b.Match(a, "ann"); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%+v: %v, want %q", a, err, want)
 			}
+		}
+		if _, warning := b.match(MatchArgs{Number: n, Hauler: "2", Bbl: 1804, Anyway: "the month's sum"}); !strings.Contains(warning, "another load's ticket?") {
+			t.Errorf("with a reason, the warning is %q", warning)
 		}
 		if _, _, err := b.Match(MatchArgs{Number: "A-X"}, "ann"); !errors.Is(err, ErrNoTicket) {
 			t.Errorf("an unknown number: %v", err)

@@ -222,7 +222,7 @@ func described(t *testing.T) thing {
 		"/api/v1/openapi.json": thing{"get": thing{"operationId": "openapi", "summary": "This description.", "responses": thing{"200": thing{"description": "OpenAPI 3.1"}}}},
 	}
 	for _, a := range asked {
-		responses := thing{"200": of("As asked for.", a.answer), "500": of("It could not be found out.", failure{}), "503": of("Asked too often, or gauger is ending.", failure{})}
+		responses := thing{"200": of("As asked for.", a.answer), "500": of("It could not be found out.", failure{}), "503": of("Asked too often, the store cannot be opened, or gauger is ending.", failure{})}
 		get := thing{"operationId": strings.NewReplacer("/api/v1/", "", "/{", "By_", "}", "", "/", "").Replace(a.path), "summary": a.summary, "responses": responses}
 		switch a.path {
 		case "/readyz":

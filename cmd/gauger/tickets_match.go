@@ -41,6 +41,7 @@ func ticketsMatchCommand(c *call) *cobra.Command {
 	f.StringVar(&o.request.By, "by", "", "`NAME` of the person for whom you record it")
 	f.BoolVar(&o.request.Remove, "remove", false, "take a wrong one back; that it was there is kept")
 	f.StringVar(&o.request.Why, "why", "", "`TEXT` of why it is taken back")
+	f.StringVar(&o.request.Anyway, "anyway", "", "`TEXT` of why it is right though something speaks against it")
 	return cmd
 }
 
