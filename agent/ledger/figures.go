@@ -6,8 +6,68 @@ import (
 	"strconv"
 	"strings"
 
+	"gauger/agent/cloud"
+	"gauger/agent/tank"
 	"gauger/collectors"
 )
+
+// stated are the figures beside the gauges that a load's ticket leaves with unless a person edits them: as measured, else
+// as configured.
+func (t *Tank) stated(load *tank.Load) *cloud.RunTicket {
+	r := &cloud.RunTicket{
+		TopTemperature: measuredOrConstant(load.TopTemperature, t.Top), BottomTemperature: measuredOrConstant(load.BottomTemperature, t.Bottom),
+		SpecificGravity: measuredOrConstant(load.Gravity, t.Gravity), BSW: measuredOrConstant(load.BSW, t.BSW),
+	}
+	if t.OpeningClosing {
+		r.TopTemperature = mean(r.TopTemperature, r.BottomTemperature)
+		r.BottomTemperature = mean(measuredOrConstant(load.ClosingTop, t.Top), measuredOrConstant(load.ClosingBottom, t.Bottom))
+	}
+	return r
+}
+
+// constants names the figures of the ticket that nobody measured or edited.
+func (t *Tank) constants(load *tank.Load, edited func(field string) bool) string {
+	var out []string
+	for _, c := range []struct {
+		name     string
+		source   Source
+		measured *float64
+	}{
+		{"top_temperature", t.Top, load.TopTemperature}, {"bottom_temperature", t.Bottom, load.BottomTemperature},
+		{"specific_gravity", t.Gravity, load.Gravity}, {"bsw", t.BSW, load.BSW},
+	} {
+		if c.source.Constant != nil && c.measured == nil && !edited(c.name) {
+			out = append(out, c.name)
+		}
+	}
+	return strings.Join(out, "+")
+}
+
+// measuredOrConstant is the measured figure, else the constant, else nil: nothing is ever invented.
+func measuredOrConstant(measured *float64, s Source) *float64 {
+	v := measured
+	if v == nil {
+		v = s.Constant
+	}
+	if v == nil || !finite(*v) {
+		return nil
+	}
+	return v
+}
+
+// mean is the mean of those figures that are known; nil when none is, or when they are too large to have one.
+func mean(all ...*float64) *float64 {
+	sum, n := 0.0, 0
+	for _, v := range all {
+		if v != nil {
+			sum, n = sum+*v, n+1
+		}
+	}
+	if n == 0 || !finite(sum) {
+		return nil
+	}
+	return new(sum / float64(n))
+}
 
 // specificGravity turns a gravity into SG 60/60: a unit of API says degrees API, anything else is SG already.
 func specificGravity(v float64, unit collectors.Unit) float64 {

@@ -25,7 +25,10 @@ func (s Site) comments(t Tank, h HeldTicket, grade clock.Grade, limit int) strin
 	if load.Group != "" {
 		parts = append(parts, fmt.Sprintf("group=%s", load.Group), fmt.Sprintf("group_bbl=%.1f", load.GroupBbl))
 	}
-	if c := t.constants(load, h.Edits); c != "" {
+	edited := func(field string) bool {
+		return slices.ContainsFunc(h.Edits, func(e Edit) bool { return e.Field == field || "specific_"+e.Field == field })
+	}
+	if c := t.constants(&load, edited); c != "" {
 		parts = append(parts, "constant="+c)
 	}
 	parts = append(parts, load.Remarks...)
@@ -81,27 +84,6 @@ func joinComments(words string, parts []string, review string, limit int) string
 			return string(text[:limit])
 		}
 	}
-}
-
-// constants names the figures of the ticket that nobody measured or edited.
-func (t Tank) constants(load tank.Load, edits []Edit) string {
-	edited := func(name string) bool {
-		return slices.ContainsFunc(edits, func(e Edit) bool { return e.Field == name || "specific_"+e.Field == name })
-	}
-	var out []string
-	for _, c := range []struct {
-		name     string
-		source   Source
-		measured *float64
-	}{
-		{"top_temperature", t.Top, load.TopTemperature}, {"bottom_temperature", t.Bottom, load.BottomTemperature},
-		{"specific_gravity", t.Gravity, load.Gravity}, {"bsw", t.BSW, load.BSW},
-	} {
-		if c.source.Constant != nil && c.measured == nil && !edited(c.name) {
-			out = append(out, c.name)
-		}
-	}
-	return strings.Join(out, "+")
 }
 
 // ownComments are the words before the evidence: the configuration's, or a person's.

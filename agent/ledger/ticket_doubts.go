@@ -105,7 +105,7 @@ func (w *ManualTicket) runTicket(t *Tank) cloud.RunTicket {
 	if w.Comments != "" || parts == nil {
 		parts = append(parts, cmp.Or(w.Comments, byHand))
 	}
-	if c := t.constants(*w.load(t), nil); c != "" {
+	if c := t.constants(w.load(t), func(string) bool { return false }); c != "" {
 		parts = append(parts, "constant="+c)
 	}
 	r := t.stated(w.load(t))

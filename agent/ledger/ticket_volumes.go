@@ -33,20 +33,6 @@ const (
 	leastDegF, mostDegF = -58, 302
 )
 
-// stated are the figures beside the gauges that a load's ticket leaves with unless a person edits them: as measured, else
-// as configured.
-func (t *Tank) stated(load *tank.Load) *cloud.RunTicket {
-	r := &cloud.RunTicket{
-		TopTemperature: measuredOrConstant(load.TopTemperature, t.Top), BottomTemperature: measuredOrConstant(load.BottomTemperature, t.Bottom),
-		SpecificGravity: measuredOrConstant(load.Gravity, t.Gravity), BSW: measuredOrConstant(load.BSW, t.BSW),
-	}
-	if t.OpeningClosing {
-		r.TopTemperature = mean(r.TopTemperature, r.BottomTemperature)
-		r.BottomTemperature = mean(measuredOrConstant(load.ClosingTop, t.Top), measuredOrConstant(load.ClosingBottom, t.Bottom))
-	}
-	return r
-}
-
 // volumes computes what a ticket's figures allow.
 func (s *Site) volumes(t *Tank, load *tank.Load, r *cloud.RunTicket) *Volumes {
 	v := &Volumes{OpenBbl: load.OpenBbl, CloseBbl: load.CloseBbl, BSW: r.BSW}
@@ -166,20 +152,6 @@ func (v *Volumes) standardVolumes() {
 	}
 }
 
-// mean is the mean of those figures that are known; nil when none is, or when they are too large to have one.
-func mean(all ...*float64) *float64 {
-	sum, n := 0.0, 0
-	for _, v := range all {
-		if v != nil {
-			sum, n = sum+*v, n+1
-		}
-	}
-	if n == 0 || !finite(sum) {
-		return nil
-	}
-	return new(sum / float64(n))
-}
-
 // complete adds to a ticket what follows from the rest: the production day of its closing, and the volumes of one
 // that has not left yet or was booked before they were kept.
 func (s *Site) complete(b *TicketRecord) {
@@ -195,16 +167,4 @@ func (s *Site) complete(b *TicketRecord) {
 		applyEdits(r, b.Edits)
 		b.Volumes = s.volumes(t, b.Load, r)
 	}
-}
-
-// measuredOrConstant is the measured figure, else the constant, else nil: nothing is ever invented.
-func measuredOrConstant(measured *float64, s Source) *float64 {
-	v := measured
-	if v == nil {
-		v = s.Constant
-	}
-	if v == nil || !finite(*v) {
-		return nil
-	}
-	return v
 }
