@@ -80,9 +80,10 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 	} else if err != nil {
 		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
 	}
-	// The collectors have taken what they need of the devices. What reading the file took goes back to the box now,
-	// and not when the runtime comes round to it.
-	cfg.Devices, cfg.Budgets = nil, nil
-	debug.FreeOSMemory()
+	letGo(cfg)
+	debug.FreeOSMemory() // what reading the file took goes back to the box now, and not when the runtime comes round to it
 	return d.run(ctx, c.socket)
 }
+
+// letGo forgets what the collectors have taken what they need of: of a large site it is most of the memory.
+func letGo(cfg *config.Config) { cfg.Devices, cfg.Budgets = nil, nil }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"gauger/agent/clock"
@@ -60,19 +62,23 @@ func newRule(e config.Event, d config.Device) ledger.Rule {
 	return r
 }
 
-// makings says of a point how its value comes about by the configuration.
+// makings says of a point how its value comes about by the configuration. What was asked for once is known for good; of the others
+// nothing is, once the configuration has let go of its devices.
 func makings(cfg *config.Config) func(collectors.Point) collectors.Origin {
-	devices := map[string]*config.Device{}
-	for i := range cfg.Devices {
-		devices[cfg.Devices[i].Name] = &cfg.Devices[i]
-	}
+	var lock sync.Mutex
+	known := map[collectors.Point]collectors.Origin{}
 	return func(p collectors.Point) collectors.Origin {
-		name, point, _ := strings.Cut(string(p), "/")
-		d := devices[name]
-		if d == nil {
-			return collectors.Origin{}
+		lock.Lock()
+		defer lock.Unlock()
+		made, ok := known[p]
+		if !ok {
+			name, point, _ := strings.Cut(string(p), "/")
+			if i := slices.IndexFunc(cfg.Devices, func(d config.Device) bool { return d.Name == name }); i >= 0 {
+				made = cfg.Devices[i].Origin(point)
+			}
+			known[p] = made
 		}
-		return d.Origin(point)
+		return made
 	}
 }
 
