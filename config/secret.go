@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -52,7 +53,7 @@ func (s Secret) show(name string) string {
 }
 
 var (
-	secretWord = regexp.MustCompile(`(?i)key|secret|pass|pwd|token|hash|cred|login|auth|api|mqtt|gateway|broker`)
+	secretWord = regexp.MustCompile(`(?i)key|secret|pass|pasw|pwd|token|hash|cred|login|auth|api|mqtt|gateway|broker`)
 	nameRunes  = regexp.MustCompile(`^[A-Za-z0-9._@:~/ -]+$`)
 	namePart   = regexp.MustCompile(`^[A-Za-z]*[0-9]{0,8}$`)
 	envName    = regexp.MustCompile(`^([A-Z_][A-Z0-9_]*|[a-z]+(_[a-z0-9]+)+)$`)
@@ -177,3 +178,72 @@ func (s *Secret) decodeNode(d *decoder, n *yaml.Node, path string) {
 		d.addf(n, path, "the name of an environment variable has no blank and no =; write {env: GAUGER_PRIMARY_KEY}")
 	}
 }
+
+// FindSecrets looks through a file that may be full of mistakes for what must not leave the box: texts that stand where a secret's
+// source should, or in an address, and the sources themselves. It fails where nobody can tell what stands where.
+func FindSecrets(file []byte) (texts []string, from []Secret, err error) {
+	root, flaw := parse(file)
+	if flaw != nil {
+		return nil, nil, fmt.Errorf("line %d: %s", flaw.line, flaw.message)
+	}
+	f := &secretFinder{}
+	f.walk(root, "", false)
+	return f.texts, f.from, nil
+}
+
+type secretFinder struct {
+	texts []string
+	from  []Secret
+}
+
+// secretKeys are words of the keys below which secrets stand, by their right name or by one like it.
+var secretKeys = regexp.MustCompile(`(?i)key|secret|pass|pasw|pwd|token|hash|auth|cookie|signature`)
+
+// walk looks at what stands under a key; secret: the key is a secret's, or what it stands under.
+func (f *secretFinder) walk(n *yaml.Node, key string, secret bool) {
+	switch n.Kind {
+	case yaml.ScalarNode:
+		f.scalar(n.Value, key, secret)
+	case yaml.AliasNode:
+		return // it was seen where it stands
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name := n.Content[i].Value
+			f.walk(n.Content[i+1], name, secret || secretKeys.MatchString(name))
+		}
+	default:
+		for _, c := range n.Content {
+			f.walk(c, key, secret)
+		}
+	}
+}
+
+func (f *secretFinder) scalar(text, key string, secret bool) {
+	if u, err := url.Parse(text); err == nil && u.User != nil {
+		if password, ok := u.User.Password(); ok {
+			f.texts = append(f.texts, password)
+		} else {
+			f.texts = append(f.texts, u.User.Username())
+		}
+	}
+	switch {
+	case !secret || text == "":
+	case key == "credential":
+		f.from = append(f.from, Secret{Credential: text, strange: !looksLikeName(text)})
+	case key == "env":
+		f.from = append(f.from, Secret{Env: text, strange: !envName.MatchString(text)})
+	case key == "file", strings.Contains(text, "/") && looksLikeName(text):
+		f.from = append(f.from, Secret{File: text, strange: !looksLikeName(text)})
+	default:
+		f.texts = append(f.texts, text)
+	}
+}
+
+// Name is what a source is called by, and whether that may be the secret itself.
+func (s Secret) Name() (name string, strange bool) { return s.Credential + s.File + s.Env, s.strange }
+
+// Instance is the name of the instance whose configuration a file is; empty for that of gauger.service.
+func Instance(file string) string { return instanceOf(file) }
+
+// SecretFile is a file that may hold a secret.
+func SecretFile(path string) (string, error) { return readSecretFile(path) }

@@ -31,6 +31,7 @@ cat >"$work/expected" <<'LIST'
 -rw-r--r-- /usr/share/man/man1/gauger-audit.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-backtest.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-book.1.gz
+-rw-r--r-- /usr/share/man/man1/gauger-bundle.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-check.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-clock.1.gz
 -rw-r--r-- /usr/share/man/man1/gauger-completion.1.gz

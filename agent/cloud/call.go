@@ -71,7 +71,7 @@ const mostShown = 256 << 10
 // Shown is an answer as people get to see it when its shape was not understood: JSON as it came, a long one or another text
 // shortened and as a JSON string.
 func (c *Client) Shown(answer []byte) json.RawMessage {
-	text := scrub(string(answer[:min(len(answer), mostShown)]), c.secrets())
+	text := Scrub(string(answer[:min(len(answer), mostShown)]), c.secrets())
 	if len(answer) <= mostShown && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}

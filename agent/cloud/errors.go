@@ -99,7 +99,7 @@ func (b errorBody) inSuccess(status int) string {
 // scrubbed hides secrets that the service repeats.
 func (b errorBody) scrubbed(secrets []keys.Secret) errorBody {
 	for _, field := range [...]*string{&b.Message, &b.Description, &b.Correlation} {
-		*field = scrub(*field, secrets)
+		*field = Scrub(*field, secrets)
 	}
 	return b
 }

@@ -78,7 +78,7 @@ func envelope(well, list string, sets [][]byte, more ...property) ([]byte, error
 func (c *Client) answerOf(r request, p reply) Answer {
 	secrets := c.secrets()
 	if p.err != nil {
-		a := Answer{Class: Wait, Message: scrub(explain(p.err, time.Now()), secrets), ClockDoubt: certificateUntimely(p.err)}
+		a := Answer{Class: Wait, Message: Scrub(explain(p.err, time.Now()), secrets), ClockDoubt: certificateUntimely(p.err)}
 		if errors.Is(p.err, keys.ErrNoKey) {
 			a.Class = Unauthorized
 		} else if p.sent {
@@ -93,15 +93,15 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	a := Answer{
 		Class:         classify(r.op, p.status, r.records, r.attempt),
 		Status:        p.status,
-		CorrelationID: clean(cmp.Or(detail.Correlation, scrub(p.header.Get("X-Correlation-Id"), secrets))),
+		CorrelationID: clean(cmp.Or(detail.Correlation, Scrub(p.header.Get("X-Correlation-Id"), secrets))),
 		Message:       detail.sentence(p.status),
 		Date:          p.date,
-		Body:          excerpt(scrub(string(p.body[:min(len(p.body), 2*loggedBody)]), secrets)),
+		Body:          excerpt(Scrub(string(p.body[:min(len(p.body), 2*loggedBody)]), secrets)),
 	}
 	switch {
 	case a.Class != Stored:
 	case p.page:
-		a.Class, a.Message, a.Foreign = WrongAddress, scrub(aboutPage(p), secrets), true
+		a.Class, a.Message, a.Foreign = WrongAddress, Scrub(aboutPage(p), secrets), true
 	case p.refused:
 		a.Class, a.Message, a.Foreign = WrongAddress, detail.inSuccess(p.status), true
 	}
@@ -113,7 +113,7 @@ func (c *Client) answerOf(r request, p reply) Answer {
 	}
 	a.RetryAfter = retryAfter(p.header, time.Now())
 	if where := p.header.Get("Location"); where != "" && p.status/100 == 3 {
-		a.Message += ": redirected to " + clean(scrub(where, secrets)) + ", which is not followed; check service.url"
+		a.Message += ": redirected to " + clean(Scrub(where, secrets)) + ", which is not followed; check service.url"
 	}
 	return a
 }

@@ -8,9 +8,9 @@ import (
 
 const piece = 8 // bytes of a secret in a row that must not show
 
-// scrub hides the given secrets in a text that came from outside, and every piece of them: a text may have been cut in the
+// Scrub hides the given secrets in a text that came from outside, and every piece of them: a text may have been cut in the
 // middle of a key, or tell only how it begins. Small and capital letters are the same.
-func scrub(text string, secrets []keys.Secret) string {
+func Scrub(text string, secrets []keys.Secret) string {
 	pieces := map[string]bool{}
 	for _, s := range secrets {
 		if len(s) >= 4 && len(s) < piece {

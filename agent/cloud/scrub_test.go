@@ -106,7 +106,7 @@ func TestScrub(t *testing.T) {
 		"01234567 and cdef0123 é":               "(hidden) and (hidden) é",
 		"012345678 next":                        "(hidden) next",
 	} {
-		if got := scrub(text, secrets); got != want {
+		if got := Scrub(text, secrets); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}

@@ -187,3 +187,13 @@ func (c *Client) Watch(ctx context.Context, points []string, see func(control.Po
 		}
 	}
 }
+
+// PID is the process that listens on a socket, whether it answers or not; 0: nobody does, or nobody can tell.
+func PID(path string) int {
+	c, err := net.DialTimeout("unix", path, time.Second)
+	if err != nil {
+		return 0
+	}
+	defer c.Close()
+	return peer(c).PID
+}

@@ -10,7 +10,6 @@ import (
 	"gauger/agent/audit"
 	"gauger/agent/console"
 	"gauger/agent/control"
-	"gauger/config"
 
 	"github.com/spf13/cobra"
 )
@@ -53,9 +52,9 @@ func readAudit(ctx context.Context, c *call, wanted control.AuditArgs) (all audi
 	if !errors.Is(err, console.ErrNoDaemon) {
 		return all, err
 	}
-	cfg, err := config.Load(c.config)
+	cfg, err := loadForStore(c)
 	if err != nil {
-		return all, asConfigError(err)
+		return all, err
 	}
 	back, err := becomeOwner(c, cfg.Store.Path)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,10 +46,20 @@ func connect(c *call) (*connection, error) {
 	}
 	c.noDaemon = true
 	d.remote, d.caller = nil, control.Caller{UID: os.Getuid(), PID: os.Getpid(), Name: localUser(c)}
-	if d.cfg, err = config.Load(c.config); err != nil {
-		return nil, asConfigError(err)
+	if d.cfg, err = loadForStore(c); err != nil {
+		return nil, err
 	}
 	return d, nil
+}
+
+// loadForStore reads the configuration for a command that looks into the store itself, or into a copy of it.
+func loadForStore(c *call) (*config.Config, error) {
+	cfg, err := config.Load(c.config)
+	if err != nil {
+		return nil, asConfigError(err)
+	}
+	cfg.Store.Path = cmp.Or(c.getenv(storeCopy), cfg.Store.Path)
+	return cfg, nil
 }
 
 // server answers a request where there is no daemon. What only looks begins no store: where there is none yet, it sees an

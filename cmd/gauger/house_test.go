@@ -43,7 +43,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/link":              {why: "spares the link; it knows of a stream its name and its class only"},
 	"agent/cloud":             {may: "agent/cloud/keys", tests: "agent/cloud/cloudtest", why: "the service's web interface; the drain acts on the receipt's class alone"},
 	"config":                  {may: "collectors collectors/modbus collectors/mqtt collectors/sim collectors/host agent/tank agent/cloud", why: "assembles the option structs of the leaf rooms"},
-	"cmd/gauger":              {may: "agent agent/audit agent/clock agent/flash agent/control agent/ledger agent/console agent/page agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config outbox outbox/disk outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/survey collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
+	"cmd/gauger":              {may: "agent agent/audit agent/bundle agent/clock agent/flash agent/control agent/ledger agent/console agent/page agent/recorder agent/tank agent/plot agent/cloud agent/cloud/keys agent/link config outbox outbox/disk outbox/preflight collectors collectors/modbus collectors/modbus/line collectors/modbus/survey collectors/mqtt collectors/sim collectors/host", tests: "agent/cloud/cloudtest collectors/modbus/modbustest deploy/proof", why: "the one place that knows everybody"},
 	"cmd/wellsim":             {may: "collectors/sim collectors/modbus/modbustest agent/cloud/cloudtest", why: "the simulated site; it must not share the agent's own idea of a ticket"},
 	"agent":                   {may: "collectors outbox agent/clock agent/ledger agent/cloud agent/eventrules", tests: "agent/control agent/ledger/ledgertest agent/tank agent/cloud/cloudtest agent/cloud/keys deploy/proof", why: "starts and stops every worker; which collectors there are is decided above it"},
 	"agent/control":           {may: "collectors outbox agent/audit agent/clock agent/flash agent/ledger agent/cloud agent/cloud/keys agent/link agent/recorder agent/eventrules", tests: "agent agent/ledger/ledgertest agent/cloud/cloudtest", why: "answers people and programs; nothing below knows that somebody asks"},
@@ -58,6 +58,7 @@ var houseRooms = map[string]houseRoom{
 	"agent/tank/stats":    {why: "the figures that both reckon with"},
 	"agent/tank/tanktest": {may: "agent/tank/stats", why: "true levels; it does not know the detector, so that the detector's own tests can use it"},
 
+	"agent/bundle":         {may: "agent/cloud agent/cloud/keys config", why: "what leaves a box for support; what its parts say is the commands'"},
 	"agent/audit":          {may: "outbox/disk", why: "a trail on disk of who did what; it knows no verb"},
 	"agent/recorder":       {may: "collectors outbox/disk", why: "a ring of readings on disk, that can be proven alone"},
 	"collectors/registers": {why: "what 16-bit words mean, whichever protocol brings them"},
