@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 type ticketsListOptions struct {
 	id        string
 	since     string
+	month     string
 	unmatched bool
 	period    period
 }
@@ -30,6 +32,7 @@ func ticketsListCommand(c *call) *cobra.Command {
 	f.StringVar(&o.period.from, "from", "", "from this production `DAY` on, or those that ended after a time: 2026-03-01, 24h, 7d")
 	f.StringVar(&o.period.to, "to", "", "up to and with this production `DAY`, or those that ended before a time")
 	f.StringVar(&o.since, "since", "", "the same as --from with a `TIME`; a date is its midnight")
+	f.StringVar(&o.month, "month", "", "those of the production days of this `MONTH`: 2026-03")
 	f.BoolVar(&o.unmatched, "unmatched", false, "only those with which no truck's ticket is recorded")
 	return cmd
 }
@@ -37,6 +40,13 @@ func ticketsListCommand(c *call) *cobra.Command {
 // run lists the tickets, the newest last.
 func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error {
 	h := findSite(c)
+	if o.month != "" {
+		first, err := time.Parse("2006-01", o.month)
+		if err != nil || o.period != (period{}) {
+			return usageError{fmt.Sprintf("--month %s: write a month such as 2026-03, and neither --from nor --to beside it", o.month)}
+		}
+		o.period.from, o.period.to = first.Format(time.DateOnly), first.AddDate(0, 1, -1).Format(time.DateOnly)
+	}
 	times := siteTimes(h.zone())
 	after := times.parse("since", o.since, time.Time{})
 	if err := errors.Join(times.err, o.period.read(h.zone())); err != nil {
@@ -65,7 +75,6 @@ func (o *ticketsListOptions) run(ctx context.Context, c *call, _ []string) error
 func printTickets(c *call, h site, rows []ticketRow) error {
 	t := newTable(c.out)
 	t.printf("NUMBER\tTANK\tSTART\tEND\tOPEN\tCLOSE\tBBL\tTRUCK\tDIFF\tSTATE\tREMARK\n")
-	days := []string{}
 	for i := range rows {
 		r := &rows[i]
 		g := r.figures(h)
@@ -81,48 +90,102 @@ func printTickets(c *call, h site, rows []ticketRow) error {
 		}
 		t.printf("%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", r.name(), r.Tank, timeText(r.Start, h.zone()), r.End.In(h.zone()).Format("15:04"),
 			open, closing, figureText(g.bbl, 1), truck, diff, r.State, r.reviewText())
-		if !slices.Contains(days, r.Day) {
-			days = append(days, r.Day)
-		}
 	}
-	slices.Sort(days)
 	t.printf("\n")
-	for _, day := range days {
-		t.printf("production day %s: %s\n", day, totals(rows, day, h))
-	}
+	printSums(t, h, rows)
 	return t.Flush()
 }
 
-// totals sums the tickets of a production day that somebody will book.
-func totals(rows []ticketRow, day string, h site) string {
-	n, bbl := 0, 0.0
-	gross, net := true, true
-	var grossBbl, netBbl float64
-	for i := range rows {
-		r := &rows[i]
-		if r.Day != day || !r.Booked() {
-			continue
+// ticketSum adds up tickets that somebody will book.
+type ticketSum struct {
+	n, noGross, noNet                     int
+	bbl, grossBbl, netBbl, flowedIn, away float64 // away: of those that nobody will book
+	rejected, dropped                     int
+}
+
+func (s *ticketSum) add(r *ticketRow, h site) {
+	bbl, v := 0.0, cmp.Or(r.Volumes, &ledger.Volumes{})
+	if g := r.figures(h); g.bbl != nil {
+		bbl = *g.bbl
+	}
+	if !r.Booked() {
+		s.away += bbl
+		if r.State == "dropped" {
+			s.dropped++
+		} else {
+			s.rejected++
 		}
-		n++
-		if g := r.figures(h); g.bbl != nil {
-			bbl += *g.bbl
-		}
-		v := r.Volumes
-		if gross = gross && v != nil && v.GrossBbl != nil; gross {
-			grossBbl += *v.GrossBbl
-		}
-		if net = net && v != nil && v.NetBbl != nil; net {
-			netBbl += *v.NetBbl
+		return
+	}
+	s.n++
+	s.bbl += bbl
+	for _, f := range []struct {
+		of   *float64
+		sum  *float64
+		none *int
+	}{{v.GrossBbl, &s.grossBbl, &s.noGross}, {v.NetBbl, &s.netBbl, &s.noNet}} {
+		if f.of == nil {
+			*f.none++
+		} else {
+			*f.sum += *f.of
 		}
 	}
-	text := fmt.Sprintf("%s, %.1f bbl by gauge", countText(n, "ticket"), bbl)
-	if n > 0 && gross {
-		text += fmt.Sprintf(", %.1f gross", grossBbl)
+	if r.Load != nil {
+		s.flowedIn += r.Load.RemovedBbl - r.Load.GaugeBbl
 	}
-	if n > 0 && net {
-		text += fmt.Sprintf(", %.1f net", netBbl)
+}
+
+// String has gross and net only where every ticket has.
+func (s *ticketSum) String() string {
+	text := fmt.Sprintf("%s, %.1f bbl by gauge", countText(s.n, "ticket"), s.bbl)
+	if s.n > 0 && s.noGross == 0 {
+		text += fmt.Sprintf(", %.1f gross", s.grossBbl)
+	}
+	if s.n > 0 && s.noNet == 0 {
+		text += fmt.Sprintf(", %.1f net", s.netBbl)
 	}
 	return text
+}
+
+// sumsBy adds the tickets up by day, tank or purchaser; those of a name are in the order of the names.
+func sumsBy(rows []ticketRow, h site, name func(*ticketRow) string) (names []string, sums map[string]*ticketSum) {
+	sums = map[string]*ticketSum{}
+	for i := range rows {
+		of := name(&rows[i])
+		if sums[of] == nil {
+			sums[of] = &ticketSum{}
+		}
+		sums[of].add(&rows[i], h)
+	}
+	return sortedNames(sums), sums
+}
+
+// printSums says what the tickets come to: by production day and, of more than one, in all, by tank and by purchaser; then what
+// lies between them and the tank book, and what is not in the sums.
+func printSums(t *table, h site, rows []ticketRow) {
+	days, byDay := sumsBy(rows, h, func(r *ticketRow) string { return r.Day })
+	for _, day := range days {
+		t.printf("production day %s: %s\n", day, byDay[day])
+	}
+	_, all := sumsBy(rows, h, func(*ticketRow) string { return "" })
+	sum := all[""]
+	if len(days) > 1 {
+		t.printf("\n%s from %s to %s: %s\n", countText(len(days), "day"), days[0], days[len(days)-1], sum)
+	}
+	for _, by := range []func(*ticketRow) string{func(r *ticketRow) string { return r.Tank }, func(r *ticketRow) string { return cmp.Or(r.purchaser(h), "no purchaser") }} {
+		names, sums := sumsBy(rows, h, by)
+		for _, name := range names {
+			if len(names) > 1 {
+				t.printf("  %s: %s\n", name, sums[name])
+			}
+		}
+	}
+	if sum.flowedIn >= 0.05 {
+		t.printf("the book's runs of these loads are %.1f bbl more: it flowed in meanwhile\n", sum.flowedIn)
+	}
+	if sum.rejected+sum.dropped > 0 {
+		t.printf("not in the sums: %d rejected, %d dropped, %.1f bbl\n", sum.rejected, sum.dropped, sum.away)
+	}
 }
 
 // listTickets asks for all tickets over a connection of its own.

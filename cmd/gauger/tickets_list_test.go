@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"gauger/agent/control"
+	"gauger/agent/ledger"
+	"gauger/agent/tank"
+)
+
+// The sums of a month: by day, in all, by tank and by purchaser; what will not be booked stands apart, and what the tank book has
+// more than the tickets is said. Gross is only said where every ticket has it.
+func TestTheSumsOfAMonth(t *testing.T) {
+	row := func(day, id, state string, bbl, flowedIn float64, gross *float64) ticketRow {
+		r := ledger.TicketRecord{Tank: id, Day: day, Volumes: &ledger.Volumes{OpenBbl: bbl, GrossBbl: gross}, Load: &tank.Load{GaugeBbl: bbl, RemovedBbl: bbl + flowedIn}}
+		return ticketRow{control.TicketRow{TicketRecord: r, State: state}}
+	}
+	rows := []ticketRow{
+		row("2026-03-02", "TK-2", "delivered", 170, 2.4, new(168.0)), row("2026-03-01", "TK-1", "waiting", 180.5, 0, new(178.5)),
+		row("2026-03-02", "TK-1", "rejected", 90, 7, nil), row("2026-03-02", "TK-1", "dropped", 80, 0, nil), row("2026-03-02", "TK-1", "delivered", 160, 0, nil),
+	}
+	var out strings.Builder
+	table := newTable(&out)
+	printSums(table, site{}, rows)
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	const want = `production day 2026-03-01: 1 ticket, 180.5 bbl by gauge, 178.5 gross
+production day 2026-03-02: 2 tickets, 330.0 bbl by gauge
+
+2 days from 2026-03-01 to 2026-03-02: 3 tickets, 510.5 bbl by gauge
+  TK-1: 2 tickets, 340.5 bbl by gauge
+  TK-2: 1 ticket, 170.0 bbl by gauge, 168.0 gross
+the book's runs of these loads are 2.4 bbl more: it flowed in meanwhile
+not in the sums: 1 rejected, 1 dropped, 170.0 bbl
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+
+	if fields := rows[2].csvLine(site{}); fields[len(fields)-1] != "0.00" {
+		t.Errorf("a rejected ticket counts as %s bbl", fields[len(fields)-1])
+	}
+}
