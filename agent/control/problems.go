@@ -274,6 +274,10 @@ func eventCost(rule string) string {
 // tankProblems are tanks whose levels cannot be used, and loads that wait for a person.
 func (s Status) tankProblems() (all []Problem) {
 	for _, t := range s.Tanks {
+		if !t.LossSince.IsZero() {
+			all = append(all, Problem{Cost: Tickets, Text: fmt.Sprintf("%s: oil is missing since %s by the tank book, and it goes on", t.ID, t.LossSince.UTC().Format(time.DateOnly)),
+				Do: "look for a leak, a valve or a theft; `gauger book --tank " + t.ID + "` shows the days"})
+		}
 		if t.Waits != "" {
 			all = append(all, Problem{Cost: Rest, Text: t.ID + ": " + t.Waits})
 		}

@@ -79,6 +79,9 @@ func TestTheBookClosesItsDaysAndTellsOfALossOnce(t *testing.T) {
 	if told != 1 {
 		t.Errorf("the loss was told of %d times, want once", told)
 	}
+	if since := b.Snapshot().Tanks[0].LossSince; since.Format(time.DateOnly) != "2026-03-02" && since.Format(time.DateOnly) != "2026-03-01" {
+		t.Errorf("while it goes on, its status says since %s", since)
+	}
 	all, err := b.BookDays(BookPeriod{})
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ type TankStatus struct {
 	Known     string      `json:"service_knows_it"`       // known, unknown, unclear; empty: the service was not asked yet
 	GoodAt    time.Time   `json:"last_good_at,omitzero"`  // of the newest level that was good
 	LoadEnd   time.Time   `json:"last_load_end,omitzero"` // of its newest load that is not rejected
+	LossSince time.Time   `json:"loss_since,omitzero"`    // when oil began to be missing by the tank book, while it goes on
 }
 
 // tankStatus is tank i as its newest reading shows it. The ledger's lock is held.
@@ -37,7 +38,8 @@ func (l *Ledger) tankStatus(i int, t Tank) TankStatus {
 	if err != nil {
 		looked = DeviceLookup{} // the box is out of service, and that is said
 	}
-	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.state.setups.waits(i, l.state.tanks), Inhibited: l.inhibited(t.ID, time.Now().Round(0))}
+	s := TankStatus{ID: t.ID, Known: looked.Found, Quality: collectors.Bad.String(), Phase: l.state.tanks.Phase(i), Waits: l.state.setups.waits(i, l.state.tanks), Inhibited: l.inhibited(t.ID, time.Now().Round(0)),
+		LossSince: l.state.tankBook.Losing(i)}
 	if c, ok := l.state.setups.detector.Latest(l.state.tanks, i); ok {
 		s.GoodAt = c.At.Round(0)
 	}

@@ -45,6 +45,14 @@ func (b Book) Metered(s tank.Site, i int, at time.Time, total float64) Book {
 	return w.b
 }
 
+// Losing says since when oil is missing from a tank, as long as it goes on; zero: none is.
+func (b Book) Losing(i int) time.Time {
+	if i >= len(b.pages) || b.pages[i] == nil || !b.pages[i].lossOpen {
+		return time.Time{}
+	}
+	return unix(b.pages[i].lossSince)
+}
+
 // HasReported says that the book has reported a loss that the detector reports: the same one, unless it has grown.
 func (b Book) HasReported(i int, e tank.Event) bool {
 	if !e.Slow || i < 0 || i >= len(b.pages) || b.pages[i] == nil {
