@@ -52,35 +52,52 @@ func (d *drain) judge(ctx context.Context, batch []Record, answers []Answer) err
 	return nil
 }
 
-// applyStored deletes what the service has, its receipt first.
+// applyStored deletes what the service has, its receipt first. The deletion of a batch that was taken as a whole may wait for the
+// next one's.
 func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answer, at []int) error {
 	kept := make([]receipts.Receipt, 0, len(at))
+	stored := make([]Record, 0, len(at))
 	for _, i := range at {
 		kept = append(kept, d.b.receiptFor(d.s, batch[i], answers[i].Status, answers[i].CorrelationID))
+		stored = append(stored, batch[i])
 	}
 	d.b.writeReceipts(d.s, kept)
-	full := len(at) == d.s.batchLimit()
-	err := d.persist(ctx, func(g *group) error {
-		for _, i := range at {
-			d.b.stageDelivered(g, d.s, batch[i])
-		}
-		d.growLimit(g, full)
-		return nil
-	})
-	if err != nil {
+	before, err := d.takeHeld()
+	defer d.release(before)
+	switch {
+	case err != nil:
 		return err
+	case before == nil && len(stored) == len(batch) && d.mayHold(stored):
+		d.hold(stored)
+	default:
+		if err := d.delete(ctx, append(before, stored...), len(stored) == d.s.batchLimit()); err != nil {
+			return err
+		}
 	}
-	for _, i := range at {
-		d.poison.forget(batch[i].Seq)
+	for _, r := range stored {
+		d.poison.forget(r.Seq)
 	}
 	d.b.mu.Lock()
-	d.s.noteTaken(&d.b.notes, batch, at)
+	d.s.noteTaken(&d.b.notes, stored)
 	d.b.mu.Unlock()
 	d.bisections, d.oneByOne = 0, false
 	d.poison.noteAccepted()
 	d.breaker = breaker{turn: d.breaker.turn}
 	d.noteSuccess()
 	return nil
+}
+
+// delete commits that records are gone; full: the last of them were all that a request may have.
+func (d *drain) delete(ctx context.Context, stored []Record, full bool) error {
+	began := time.Now()
+	defer func() { d.deleteTook = time.Since(began) }()
+	return d.persist(ctx, func(g *group) error {
+		for _, r := range stored {
+			d.b.stageDelivered(g, d.s, r)
+		}
+		d.growLimit(g, full)
+		return nil
+	})
 }
 
 // applyAmbiguous counts an attempt that may have stored the records, and keeps them together for the next one. One that ended

@@ -50,6 +50,9 @@ type drain struct {
 
 	unclearInARow int // attempts without a clear answer of the record that was sent last; 0: none that count
 
+	held       *heldBatch    // that the service has taken and whose deletion waits for the next batch's; nil: none
+	deleteTook time.Duration // the last deletion of a held batch
+
 	delay        time.Duration // before the next request; 0: none
 	ownWait      time.Duration // what it waits between two attempts of its own
 	troubleSince time.Time     // since when nothing is taken; zero: all is well
@@ -80,21 +83,20 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 		probes: newBackOff(firstProbe, keyCap)}
 	defer d.setActivity(Stopped)
 	d.resumeUnclear()
-	for ctx.Err() == nil {
-		err := d.step(ctx)
+	for ctx.Err() == nil && err == nil {
+		err = d.step(ctx)
 		b.tell()
-		if err != nil && ctx.Err() != nil && !errors.Is(err, ErrDead) {
-			return nil
-		}
 		if errors.Is(err, ErrNoSpace) { // nothing was sent, or it stays to be judged again
-			d.delay = d.waits.NextBackOff()
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("drain %s: %w", stream, err)
+			d.delay, err = d.waits.NextBackOff(), nil
 		}
 	}
-	return nil
+	if held := d.deleteHeld(ctx); err == nil || errors.Is(held, ErrDead) {
+		err = held
+	}
+	if err == nil || ctx.Err() != nil && !errors.Is(err, ErrDead) {
+		return nil
+	}
+	return fmt.Errorf("drain %s: %w", stream, err)
 }
 
 // resumeUnclear goes on with the wait of the records whose last answer was not clear: a restart is no reason to send them sooner.
@@ -131,6 +133,11 @@ func (b *Box) claimDrain(stream string) (*stream, error) {
 
 // step waits, selects, sends and acts on the answers of one request.
 func (d *drain) step(ctx context.Context) error {
+	if d.delay > 0 || !d.hasMoreThanHeld() {
+		if err := d.deleteHeld(ctx); err != nil {
+			return err
+		}
+	}
 	if err := d.sitOutDelay(ctx); err != nil || d.delay > 0 {
 		return err
 	}
@@ -150,15 +157,19 @@ func (d *drain) step(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer d.release(next.batch)
+	defer func() {
+		if !d.holds(next.batch) {
+			d.release(next.batch)
+		}
+	}()
 	if err := d.b.deadLetterCorrupt(d.s, next.corrupt); err != nil {
 		return err
 	}
 	if len(next.batch) > 0 {
 		return d.send(ctx, next.batch)
 	}
-	if d.lookAgain || d.delay > 0 {
-		return nil
+	if err := d.deleteHeld(ctx); err != nil || d.lookAgain || d.delay > 0 {
+		return err
 	}
 	return d.waitForWork(ctx)
 }

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"bytes"
+	"time"
 
 	"go.etcd.io/bbolt"
 )
@@ -9,6 +10,14 @@ import (
 // SyncMarks lets the high-water marks be synced after every commit, as they are at a site whose commits are further
 // apart than highEvery.
 func SyncMarks() { highEvery = 0 }
+
+// HoldDeletions lets the deletion of a batch wait for the next one's however long that takes, so that all of a drain happens on
+// its own thread; restore ends it.
+func HoldDeletions() (restore func()) {
+	was := minHold
+	minHold = time.Hour
+	return func() { minHold = was }
+}
 
 // HighWater tells how many records of a stream a high-water file counts as accepted; 0: it is not sound.
 func HighWater(path, stream string) (accepted uint64, err error) {

@@ -18,7 +18,7 @@
 //
 // The files, in the order in which they stand on each other: this one (the words); codec, layout, counts (what stands in the
 // file); attempts, isolation; dbfile, quota, replace (the file that is open); stream, sharedprobe, group, box (what is staged);
-// highwater, load, commit, leave, deadletter, evict, tx (storing); poison, breaker, nextbatch, apply, drain (sending, one
+// highwater, load, commit, leave, deadletter, evict, tx (storing); poison, breaker, nextbatch, ahead, apply, drain (sending, one
 // circle); entries, status, operator (people); check, salvage, stalecopies, loss, rollback, open (starting). Below
 // the room, boltfile reads pages, receipts keeps receipts, and disk does what os does not; preflight stands above it.
 //
@@ -31,6 +31,11 @@
 //
 // The file grows ahead of its pages, with written blocks: a reserved block costs the file system's journal when it is first
 // used. A file that holds little is replaced by a fresh one; until the rename nobody looks at that, so it is synced once.
+//
+// A drain is one batch ahead of the file: while the deletion of a batch waits and commits, the next one is sent. A deletion waits no
+// longer for the next than a deletion takes, so that two leave in one commit where the service is faster than the disk. A power cut
+// can then have two batches sent twice instead of one; a kill still only the one whose answer was awaited, since receipts are
+// written before. Streams with a journal, and those of single records, go one after the other.
 //
 // A full disk is decided by looking. A commit that ends for want of room may be in the file or not: the file is closed,
 // examined, opened again, and the generation of its last group tells. Then Update returns nil or ErrNoSpace, and what was
@@ -154,7 +159,7 @@ type Options struct {
 // Stream is one queue and its rules.
 type Stream struct {
 	Name    string // lower-case word, at most 32 bytes: tickets, events, tags
-	Batch   int    // records per request at most; 0: 1
+	Batch   int    // records per request at most; 0: 1. The drain of a stream of more may be one batch ahead of the file
 	Keep    Keep   // what gives way when the quota or the stream's share of it is full
 	Share   int    // percent of the quota's room for records that the stream may use, dead letters included; 0: all of it
 	Journal bool   // write "attempt started" before sending, and park a record after five ambiguous attempts: tickets

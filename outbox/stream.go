@@ -108,12 +108,12 @@ func (s *stream) isolatedNote(a *failingDestination) Note {
 
 // noteTaken notes that the service has taken records: their destinations are well again, and whatever else was not taken
 // is tried once more. The lock is held.
-func (s *stream) noteTaken(n *notes, batch []Record, at []int) {
+func (s *stream) noteTaken(n *notes, taken []Record) {
 	if len(s.failing) == 0 {
 		return
 	}
-	for _, i := range at {
-		p := destinationOf(batch[i])
+	for _, r := range taken {
+		p := destinationOf(r)
 		if a := s.failing[p]; a != nil && !a.isolatedUntil.IsZero() {
 			n.note(Note{Kind: NoteRejoined, Stream: s.Name, Address: p.address, Seq: p.seq, Message: fmt.Sprintf(
 				"%s is taken, after %s", p, time.Since(a.report.Since).Round(time.Second))})
