@@ -37,6 +37,8 @@ type committer struct {
 	requests *requests
 	host     collectors.Host
 	delivery delivery
+	room     decodeRoom
+	batch    []collectors.Reading // of a group, used again
 
 	points *pointSet
 	zones  *deviceZones
@@ -99,7 +101,7 @@ func (c *committer) commitUntilDone(ctx context.Context, host collectors.Host) {
 
 // commitGroup decodes one group, hands it over, and only then acknowledges it.
 func (c *committer) commitGroup(ctx context.Context, group []arrival) {
-	var batch []collectors.Reading
+	batch := c.batch[:0]
 	w := &c.waits
 	live := true // what the broker had kept for us comes as fast as it is acknowledged, and ends with a silence
 	for _, a := range group {
@@ -112,6 +114,9 @@ func (c *committer) commitGroup(ctx context.Context, group []arrival) {
 		if r := newRefusal(c.deviceOf(a.Topic()), a, readings, why); c.host.Keeps(r) {
 			w.refused, w.bytes = append(w.refused, r), w.bytes+len(r.Raw)
 		}
+	}
+	if c.batch = nil; cap(batch) <= groupItems {
+		c.batch = batch
 	}
 	sortByTime(batch)
 	if c.delivery.deliver(ctx, nil, batch) != nil {

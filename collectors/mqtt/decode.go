@@ -31,7 +31,8 @@ func (c *committer) correctPresence(a arrival) {
 }
 
 // decodeMessage turns one message into readings, and says why it must be kept as it is when something in it could not be
-// decoded. It remembers the message, because whatever was decoded is delivered before anything else.
+// decoded. It remembers the message, because whatever was decoded is delivered before anything else. The readings are lent until
+// the next message.
 func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 	if n, kind, device := c.nodes.nodeOf(a.Topic()); n != nil {
 		if c.recent.repeats(a, nil) {
@@ -66,37 +67,59 @@ func (c *committer) decodeMessage(a arrival) ([]collectors.Reading, error) {
 	if c.recent.repeats(a, outcomes) {
 		return nil, nil
 	}
-	var readings []collectors.Reading
-	for _, o := range outcomes {
+	c.room.readings = emptied(c.room.readings)
+	for i := range outcomes {
+		o := &outcomes[i]
 		if !a.Retained() {
 			o.point.noteMissed(o, a, c.notices)
 		}
-		if r, use := o.point.accept(o, a); use {
-			readings = append(readings, r)
+		if o.point.accept(o, a) {
+			c.room.readings = append(c.room.readings, o.reading)
 			o.point.noteHeard(a, c.notices)
 			o.point.trackClock(o, a, c.notices)
 		}
 	}
-	c.heardSinceBad = c.heardSinceBad || len(readings) > 0
-	return readings, errors.Join(why, unnamed)
+	c.heardSinceBad = c.heardSinceBad || len(c.room.readings) > 0
+	return c.room.readings, errors.Join(why, unnamed)
+}
+
+// decodeRoom is used again for each message, so that decoding one makes no garbage.
+type decodeRoom struct {
+	document document
+	outcomes []outcome
+	readings []collectors.Reading
+}
+
+// roomKept bounds what is kept of it: a message may hold a list of many thousands.
+const roomKept = 64
+
+// emptied is a slice without what is in it, for the next message.
+func emptied[T any](s []T) []T {
+	if cap(s) > roomKept {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }
 
 // decodePoints reads every point out of a message. A point that the message says nothing about is left alone as long as
 // another finds something: gateways send what has changed. The error is what makes the message worth keeping.
 func (c *committer) decodePoints(points []*point, a arrival) ([]outcome, error) {
-	var outcomes []outcome
-	doc := &document{payload: a.Payload(), isLive: !a.waited && !a.Retained(), onlyCopy: a.waited && !a.Retained()}
+	outcomes, doc := emptied(c.room.outcomes), &c.room.document
+	*doc = document{payload: a.Payload(), isLive: !a.waited && !a.Retained(), onlyCopy: a.waited && !a.Retained(), items: emptied(doc.items)}
 	for _, p := range points {
 		if a.sentLen > 0 {
 			outcomes = append(outcomes, p.oversizedOutcome(a, c.limit))
 		} else {
-			outcomes = append(outcomes, p.decode(doc, a.at)...)
+			outcomes = p.decode(outcomes, doc, a.at)
 		}
 	}
+	c.room.outcomes = outcomes
 	var whys []error
 	var absent error
 	found := false
-	for _, o := range outcomes {
+	for i := range outcomes {
+		o := &outcomes[i]
 		found = found || !o.absent
 		if o.absent {
 			absent = o.reading.Err

@@ -51,6 +51,13 @@ func (d delivery) handOver(ctx context.Context, refused []collectors.Refusal, ba
 // sortByTime puts the readings of each point in the order of their times, as far as they came together: a gateway that
 // catches up sends the newest first, now and then.
 func sortByTime(batch []collectors.Reading) {
+	sorted := true
+	for i := 1; i < len(batch) && sorted; i++ {
+		sorted = !batch[i].At.Before(batch[i-1].At)
+	}
+	if sorted {
+		return
+	}
 	places := map[collectors.Point][]int{}
 	mixed := map[collectors.Point]bool{}
 	for i, r := range batch {

@@ -38,7 +38,7 @@ type clockFault struct {
 }
 
 // trackClock tells when a device's time begins to make no sense, and when it has made sense again for a while.
-func (p *point) trackClock(o outcome, a arrival, told *notices) {
+func (p *point) trackClock(o *outcome, a arrival, told *notices) {
 	u := &p.clockFault
 	switch {
 	case o.timeErr != nil && u.since.IsZero():

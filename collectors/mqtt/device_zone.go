@@ -107,13 +107,15 @@ func (p *point) zoneOf(word string) *time.Location {
 
 // resolveZone decides, once for a message, in which zone its times are, where they do not say. What a device keeps does not tell,
 // since a time of hours ago is also the time of now in another zone: only live messages do, and the newest of their times.
-func (p *point) resolveZone(doc *document, elements []any, arrived time.Time) {
+func (p *point) resolveZone(doc *document, elements []jsonText, arrived time.Time) {
 	g := &p.zoneGuess
 	switch {
 	case p.timeAt.path == nil:
 		return
 	case p.TimeZone != "":
-		g.zones = []string{p.TimeZone}
+		if g.zones == nil {
+			g.zones = []string{p.TimeZone}
+		}
 		return
 	}
 	left := p.zones.candidatesOf(p.name)
@@ -143,7 +145,7 @@ func (p *point) resolveZone(doc *document, elements []any, arrived time.Time) {
 
 // newestZoneless is the newest of the times without a zone in a message; empty: there is none. One that is of the time to
 // come in all of the zones is it only where there is no other: it would cost the others their zone.
-func (p *point) newestZoneless(doc *document, elements []any, words []string, arrived time.Time) (newest string) {
+func (p *point) newestZoneless(doc *document, elements []jsonText, words []string, arrived time.Time) (newest string) {
 	var last time.Time
 	var lastCanBe bool
 	for _, element := range elements {
@@ -151,13 +153,13 @@ func (p *point) newestZoneless(doc *document, elements []any, words []string, ar
 		if err != nil {
 			continue
 		}
-		at, err := parseInZone(text, time.UTC, arrived)
+		at, err := parseInZone(string(text), time.UTC, arrived)
 		if err != nil {
 			continue
 		}
-		canBe := p.canBe(text, words, arrived)
+		canBe := p.canBe(string(text), words, arrived)
 		if newest == "" || canBe && !lastCanBe || canBe == lastCanBe && at.After(last) {
-			newest, last, lastCanBe = text, at, canBe
+			newest, last, lastCanBe = string(text), at, canBe
 		}
 	}
 	return newest
@@ -208,15 +210,22 @@ func (p *point) nearestZones(text string, words []string, arrived time.Time) (sa
 	return said
 }
 
-// parseZoneless reads a time without a zone.
-func (p *point) parseZoneless(text string, arrived time.Time, live bool) (time.Time, error) {
-	if _, err := parseInZone(text, time.UTC, arrived); err != nil {
-		return time.Time{}, err
+// zoneless reads times without a zone as a point does; those of none in UTC.
+type zoneless struct {
+	point *point
+	live  bool
+}
+
+func (z zoneless) parse(text string, arrived time.Time) (time.Time, error) {
+	at, err := parseInZone(text, time.UTC, arrived)
+	if err != nil || z.point == nil {
+		return at, err
 	}
+	p := z.point
 	if at, same := p.inZones(text, p.zoneGuess.zones, arrived); same {
 		return at, nil
 	}
-	if live && p.zoneGuess.liveZones != nil {
+	if z.live && p.zoneGuess.liveZones != nil {
 		return time.Time{}, errNewZone
 	}
 	return time.Time{}, errZone

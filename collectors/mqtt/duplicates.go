@@ -2,7 +2,6 @@ package mqtt
 
 import (
 	"hash/maphash"
-	"strconv"
 )
 
 // repeats tells whether a message was decoded before, and remembers it. With a device's time in it that was understood and believed, the
@@ -30,7 +29,7 @@ func (r *recentMessages) key(a arrival, enough bool) uint64 {
 	_, _ = h.WriteString(a.Topic()) // a maphash never fails
 	_ = h.WriteByte(0)
 	if !enough {
-		_, _ = h.WriteString(strconv.Itoa(int(a.MessageID())))
+		_, _ = h.Write([]byte{byte(a.MessageID() >> 8), byte(a.MessageID())})
 	}
 	_ = h.WriteByte(0)
 	_, _ = h.Write(a.Payload())

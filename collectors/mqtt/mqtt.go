@@ -4,8 +4,8 @@
 //
 // A message goes from packet_conn.go (whole packets, of bounded size) through connection.go and queue.go to commit.go, where
 // one goroutine decodes it (decode.go, for Sparkplug sp_message.go), hands it over (deliver.go), unless it came before
-// (duplicates.go), and acknowledges it. A point (point.go) reads its value with payload.go: path.go, number.go, registers.go
-// for the value, device_clock.go and device_zone.go for its time; source.go says what two configurations must share for it to
+// (duplicates.go), and acknowledges it. A point (point.go) reads its value with payload.go: path.go (over the text, by
+// jsontext.go), number.go, registers.go for the value, device_clock.go and device_zone.go for its time; source.go says what two configurations must share for it to
 // be the same number; template.go and points.go find the points of a topic (topic.go). session.go keeps the connection, which
 // dial.go opens; broker_link.go carries its state to the committer, publish.go what is published the other way, notices.go what
 // the host shall be told; settings.go is what they all share. resume.go makes the subscriptions; watch.go and sp_nodes.go tell

@@ -74,7 +74,7 @@ func exactDigits(text string, v float64) string {
 	if math.Abs(v) < 1<<53 || strings.ContainsAny(text, ".eE") {
 		return ""
 	}
-	return text
+	return strings.Clone(text)
 }
 
 // excerpt quotes the beginning of what a device sent, so that an error stays one short line.
@@ -94,24 +94,23 @@ var (
 // farAhead: a device's time that is more ahead of our clock is not believed.
 const farAhead = 10 * time.Minute
 
-// zonelessLayouts are the layouts of a time that does not say its zone, as many programs write it.
-var zonelessLayouts = []string{"2006-01-02T15:04:05", "2006-01-02 15:04:05"}
-
 var (
 	// errZone says that a time cannot be read for want of its zone.
 	errZone = errors.New("it has no zone, and whether it is the site's, UTC or the box's is not known; set time_zone at the point")
 	// errNewZone is the same for a moment, until live messages have told.
 	errNewZone = errors.New("it has no zone, which the next live messages tell")
+	// errNoTime says that a text is no date and time. It is most often a number, of which the library's error would cost more.
+	errNoTime = errors.New("no date and time")
 )
 
 // parseTime reads a device's time: RFC 3339, seconds, milliseconds, microseconds or nanoseconds since 1970, or a date and
-// time without a zone, which plain reads. These cannot be mistaken for each other: between 2015 and 2100 their numbers do
+// time without a zone. These cannot be mistaken for each other: between 2015 and 2100 their numbers do
 // not overlap.
-func parseTime(text string, arrived time.Time, plain func(text string) (time.Time, error)) (time.Time, error) {
-	text = strings.TrimSpace(text)
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		t, err = plain(text)
+func parseTime(text string, arrived time.Time, without zoneless) (t time.Time, err error) {
+	if text = strings.TrimSpace(text); hasZone(text) {
+		t, err = time.Parse(time.RFC3339, text)
+	} else {
+		t, err = without.parse(text, arrived)
 	}
 	if errors.Is(err, errZone) || errors.Is(err, errNewZone) {
 		return t, err
@@ -144,21 +143,40 @@ func plausibleTime(t, arrived time.Time) (time.Time, error) {
 	return t.UTC(), nil
 }
 
+// hasZone says that a text, if it is a date and time, ends with a zone: Z or +01:00.
+func hasZone(text string) bool {
+	n := len(text)
+	return n > 6 && (text[n-1] == 'Z' || text[n-6] == '+' || text[n-6] == '-')
+}
+
 // parseInZone reads a time without a zone, in one. Of the two that an hour has which comes twice, in autumn, it is the later one
 // that can have been when the message arrived.
 func parseInZone(text string, zone *time.Location, arrived time.Time) (at time.Time, err error) {
-	for _, layout := range zonelessLayouts {
-		if at, err = time.ParseInLocation(layout, text, zone); err != nil {
-			continue
-		}
-		for _, other := range []time.Time{at.Add(-time.Hour), at.Add(time.Hour)} {
-			if twice := other.Format(layout) == at.Format(layout); twice && at.Sub(arrived) > farAhead || twice && other.After(at) && other.Sub(arrived) <= farAhead {
-				at = other
-			}
-		}
-		return at, nil
+	const date = len("2006-01-02")
+	layout := "2006-01-02T15:04:05"
+	switch {
+	case len(text) < len(layout) || hasZone(text) || text[4] != '-':
+		return at, errNoTime
+	case text[date] == ' ': // as many programs write it
+		layout = "2006-01-02 15:04:05"
 	}
-	return at, err
+	if at, err = time.ParseInLocation(layout, text, zone); err != nil {
+		return at, err
+	}
+	first := at
+	for _, step := range [...]time.Duration{-time.Hour, time.Hour} {
+		other := first.Add(step)
+		if twice := wallClock(other) == wallClock(at); twice && at.Sub(arrived) > farAhead || twice && other.After(at) && other.Sub(arrived) <= farAhead {
+			at = other
+		}
+	}
+	return at, nil
+}
+
+// wallClock is what a clock in the time's zone shows, as a number of seconds.
+func wallClock(t time.Time) int64 {
+	_, offset := t.Zone()
+	return t.Unix() + int64(offset)
 }
 
 // parseQuality judges what a device writes as the quality of a value: a word, true or false, or an OPC number.

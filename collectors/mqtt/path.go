@@ -3,7 +3,6 @@ package mqtt
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -122,14 +121,14 @@ const keysNamed = 8
 
 // missing is errAbsent with what stands where the path ends, so that a person sees the key that was meant. It keeps nothing of the
 // document but words.
-func missing(walked path, at any) error {
+func missing(walked path, at jsonText) error {
 	where := ", which"
 	if len(walked) > 0 {
 		where = "; " + excerpt(walked.text()) + " there"
 	}
-	switch at := at.(type) {
-	case map[string]any:
-		keys := slices.Sorted(maps.Keys(at))
+	switch {
+	case at.isObject():
+		keys := at.keys()
 		for i, k := range keys {
 			keys[i] = excerpt(k)
 		}
@@ -137,8 +136,8 @@ func missing(walked path, at any) error {
 			keys = append(keys[:keysNamed], fmt.Sprintf("%d more", more))
 		}
 		return fmt.Errorf("%w%s has the keys %s", errAbsent, where, strings.Join(keys, ", "))
-	case []any:
-		return fmt.Errorf("%w%s is a list of %d", errAbsent, where, len(at))
+	case at.isList():
+		return fmt.Errorf("%w%s is a list of %d", errAbsent, where, len(at.items(nil)))
 	}
 	return fmt.Errorf("%w%s is a single value", errAbsent, where)
 }
@@ -156,25 +155,22 @@ func (p path) text() string {
 	return strings.TrimPrefix(out, ".")
 }
 
-// lookUp follows the path from the root of a decoded document. The error is errAbsent when it leads nowhere.
-func (p path) lookUp(root any) (any, error) {
+// lookUp follows the path from the root of a document. The error is errAbsent when it leads nowhere.
+func (p path) lookUp(root jsonText) (jsonText, error) {
 	at := root
 	for i, s := range p {
-		if s.array {
-			list, ok := at.([]any)
-			if !ok || s.index >= len(list) {
-				return nil, missing(p[:i], at)
-			}
-			at = list[s.index]
-			continue
+		var next jsonText
+		var ok bool
+		switch {
+		case s.array && at.isList():
+			next, ok = at.item(s.index)
+		case !s.array && at.isObject():
+			next, ok = at.member(s.key)
 		}
-		object, ok := at.(map[string]any)
 		if !ok {
 			return nil, missing(p[:i], at)
 		}
-		if at, ok = object[s.key]; !ok {
-			return nil, missing(p[:i], object)
-		}
+		at = next
 	}
 	return at, nil
 }

@@ -1,11 +1,8 @@
 package mqtt
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"sort"
@@ -18,30 +15,22 @@ import (
 // maxReasons bounds what is kept of why parts of one message could not be decoded.
 const maxReasons = 8
 
-// document is the payload of one message; several points may look into it, and its JSON is decoded once.
+// document is the payload of one message; several points may look into it, and its JSON is checked once.
 type document struct {
 	payload  []byte
 	isLive   bool // it is of now: it cannot have waited anywhere
 	onlyCopy bool // it waited for us alone, and does not come again
-	decoded  bool
-	root     any
+	checked  bool
+	root     jsonText
 	err      error
+	items    []jsonText // room for the elements of a list
 }
 
-// json decodes the payload as JSON. Its depth is bounded by encoding/json, its size by the packet limit.
-func (d *document) json() (any, error) {
-	if d.decoded {
-		return d.root, d.err
-	}
-	d.decoded = true
-	dec := json.NewDecoder(bytes.NewReader(bytes.TrimRight(d.payload, "\x00")))
-	dec.UseNumber() // a 64-bit integer keeps every digit
-	if err := dec.Decode(&d.root); err != nil {
-		d.err = fmt.Errorf("decode %s as JSON: %w", excerpt(string(d.payload)), err)
-		return nil, d.err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		d.root, d.err = nil, fmt.Errorf("decode %s as JSON: something follows the first value", excerpt(string(d.payload)))
+// json is the payload as JSON.
+func (d *document) json() (jsonText, error) {
+	if !d.checked {
+		d.checked = true
+		d.root, d.err = checkJSON(d.payload)
 	}
 	return d.root, d.err
 }
@@ -61,33 +50,36 @@ func (p *point) newOutcome(arrived time.Time) outcome {
 	return outcome{point: p, reading: p.badReading(arrived, nil)}
 }
 
-// decode reads this point out of a message that arrived at the given time: once, or once for each element of a list,
-// the oldest first.
-func (p *point) decode(doc *document, arrived time.Time) []outcome {
+// decode reads this point out of a message that arrived at the given time, and appends what came of it: one outcome, or one for
+// each element of a list, the oldest first.
+func (p *point) decode(to []outcome, doc *document, arrived time.Time) []outcome {
 	if p.listPath == nil || len(doc.payload) == 0 {
-		p.resolveZone(doc, []any{nil}, arrived)
-		return []outcome{p.decodeElement(doc, nil, arrived)}
+		p.resolveZone(doc, make([]jsonText, 1), arrived)
+		return append(to, p.decodeElement(doc, nil, arrived))
 	}
 	list, err := p.elements(doc)
 	if err != nil {
-		return []outcome{p.notFound(p.newOutcome(arrived), err)}
+		return append(to, p.notFound(p.newOutcome(arrived), err))
 	}
 	p.resolveZone(doc, list, arrived)
-	all := make([]outcome, 0, min(len(list), 64))
+	before := len(to)
 	for _, element := range list {
 		if o := p.decodeElement(doc, element, arrived); !o.absent {
-			all = append(all, o)
+			to = append(to, o)
 		}
 	}
+	all := to[before:]
 	if len(all) == 0 {
-		return []outcome{p.notFound(p.newOutcome(arrived), errAbsent)}
+		return append(to, p.notFound(p.newOutcome(arrived), errAbsent))
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].reading.At.Before(all[j].reading.At) })
-	return all
+	if len(all) > 1 {
+		sort.SliceStable(all, func(i, j int) bool { return all[i].reading.At.Before(all[j].reading.At) })
+	}
+	return to
 }
 
 // elements are those of the list on the value's path. A device that has one element to tell may leave the list away.
-func (p *point) elements(doc *document) ([]any, error) {
+func (p *point) elements(doc *document) ([]jsonText, error) {
 	root, err := doc.json()
 	if err != nil {
 		return nil, err
@@ -96,10 +88,12 @@ func (p *point) elements(doc *document) ([]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if list, ok := at.([]any); ok {
-		return list, nil
+	if doc.items = doc.items[:0]; at.isList() {
+		doc.items = at.items(doc.items)
+	} else {
+		doc.items = append(doc.items, at)
 	}
-	return []any{at}, nil
+	return doc.items, nil
 }
 
 // notFound is the outcome of a message in which the value was not found.
@@ -112,17 +106,17 @@ func (p *point) notFound(out outcome, err error) outcome {
 }
 
 // decodeElement reads one value.
-func (p *point) decodeElement(doc *document, element any, arrived time.Time) outcome {
+func (p *point) decodeElement(doc *document, element jsonText, arrived time.Time) outcome {
 	out := p.newOutcome(arrived)
 	r := &out.reading
-	raw, err := p.rawValue(doc, element)
+	found, err := p.find(doc, element)
 	if err != nil {
 		return p.notFound(out, err)
 	}
 	// A device whose clock is wrong still measures right: the level counts, at the time of its arrival.
 	out.timeErr = p.setTime(doc, element, &out)
 	if r.Err = p.checkUnit(doc, element, &out); r.Err == nil {
-		r.Err = p.setValue(r, raw, &out)
+		r.Err = p.setFound(r, doc, found, &out)
 	}
 	if r.Err == nil {
 		r.Quality, r.Err = p.readQuality(doc, element)
@@ -130,15 +124,13 @@ func (p *point) decodeElement(doc *document, element any, arrived time.Time) out
 	return out
 }
 
-// rawValue is the value as the device sent it: a string, a json.Number, a bool, or nil for a JSON null or an empty payload.
-func (p *point) rawValue(doc *document, element any) (any, error) {
+// find is the value in the message's JSON; nothing where the payload is empty, or the value itself.
+func (p *point) find(doc *document, element jsonText) (jsonText, error) {
 	switch {
-	case len(doc.payload) == 0:
+	case len(doc.payload) == 0 || p.valuePath == nil:
 		return nil, nil
 	case p.listPath != nil:
 		return p.valuePath.lookUp(element)
-	case p.valuePath == nil:
-		return string(doc.payload), nil
 	}
 	root, err := doc.json()
 	if err != nil {
@@ -148,7 +140,7 @@ func (p *point) rawValue(doc *document, element any) (any, error) {
 }
 
 // text is the text at a path; empty for a null, an object or a list.
-func (pl relPath) text(doc *document, element any) (string, error) {
+func (pl relPath) text(doc *document, element jsonText) ([]byte, error) {
 	at, err := element, error(nil)
 	if !pl.inElement {
 		at, err = doc.json()
@@ -156,19 +148,15 @@ func (pl relPath) text(doc *document, element any) (string, error) {
 	if err == nil {
 		at, err = pl.path.lookUp(at)
 	}
-	switch v := at.(type) {
-	case string:
-		return v, err
-	case json.Number:
-		return v.String(), err
-	case bool:
-		return fmt.Sprint(v), err
+	if err != nil {
+		return nil, err
 	}
-	return "", err
+	text, _ := at.scalar()
+	return text, nil
 }
 
 // setTime gives the reading the device's time, when one is configured and makes sense.
-func (p *point) setTime(doc *document, element any, out *outcome) error {
+func (p *point) setTime(doc *document, element jsonText, out *outcome) error {
 	arrived := out.reading.At
 	if p.timeAt.path == nil {
 		return nil
@@ -176,7 +164,7 @@ func (p *point) setTime(doc *document, element any, out *outcome) error {
 	text, err := p.timeAt.text(doc, element)
 	if err == nil {
 		var at time.Time
-		at, err = parseTime(text, arrived, func(text string) (time.Time, error) { return p.parseZoneless(text, arrived, doc.isLive) })
+		at, err = parseTime(string(text), arrived, zoneless{p, doc.isLive})
 		switch {
 		case err == nil:
 			out.reading.At, out.deviceTime = at, true
@@ -184,7 +172,7 @@ func (p *point) setTime(doc *document, element any, out *outcome) error {
 		case errors.Is(err, errNewZone):
 			return nil
 		case errors.Is(err, errZone) && doc.onlyCopy:
-			out.undecodable = fmt.Errorf("time %s is %s: %w", p.Time, excerpt(text), err)
+			out.undecodable = fmt.Errorf("time %s is %s: %w", p.Time, excerpt(string(text)), err)
 		}
 	}
 	return fmt.Errorf("time %s: %w; the time of arrival is used", p.Time, err)
@@ -192,7 +180,7 @@ func (p *point) setTime(doc *document, element any, out *outcome) error {
 
 // checkUnit takes the unit from the message. A device that measures in another unit than was configured is Bad: a foot
 // taken for an inch is the worst of mistakes.
-func (p *point) checkUnit(doc *document, element any, out *outcome) error {
+func (p *point) checkUnit(doc *document, element jsonText, out *outcome) error {
 	if p.unitAt.path == nil {
 		return nil
 	}
@@ -200,18 +188,18 @@ func (p *point) checkUnit(doc *document, element any, out *outcome) error {
 	if err != nil {
 		return fmt.Errorf("unit %s: %w", p.UnitPath, err)
 	}
-	unit := unitName(text)
+	unit := unitName(string(text))
 	switch {
 	case p.Unit == "":
-		out.reading.Unit = collectors.Unit(unit)
+		out.reading.Unit = collectors.Unit(strings.Clone(unit))
 	case unit != unitName(p.Unit):
-		return fmt.Errorf("unit %s is %s, and %s is configured", p.UnitPath, excerpt(text), p.Unit)
+		return fmt.Errorf("unit %s is %s, and %s is configured", p.UnitPath, excerpt(string(text)), p.Unit)
 	}
 	return nil
 }
 
 // readQuality reads the value's quality from the message.
-func (p *point) readQuality(doc *document, element any) (collectors.Quality, error) {
+func (p *point) readQuality(doc *document, element jsonText) (collectors.Quality, error) {
 	if p.qualityAt.path == nil {
 		return collectors.Good, nil
 	}
@@ -219,30 +207,38 @@ func (p *point) readQuality(doc *document, element any) (collectors.Quality, err
 	if err != nil {
 		return collectors.Uncertain, fmt.Errorf("quality %s: %w", p.Quality, err)
 	}
-	return parseQuality(text, p.GoodQuality)
+	return parseQuality(string(text), p.GoodQuality)
 }
 
-// setValue gives the reading its value. An error makes it Bad.
-func (p *point) setValue(r *collectors.Reading, raw any, out *outcome) error {
-	refuse := func(err error) error {
-		out.undecodable = fmt.Errorf("%s: %w", p.subject(), err)
-		return out.undecodable
+// setFound gives the reading the value that was found in a message. An error makes it Bad.
+func (p *point) setFound(r *collectors.Reading, doc *document, found jsonText, out *outcome) error {
+	text, scalar := found.scalar()
+	switch {
+	case len(doc.payload) > 0 && p.valuePath == nil:
+		text = doc.payload
+	case found.isNull():
+		return p.noValue()
+	case !scalar:
+		return p.refuse(out, errors.New("is an object or a list, not a value; lead the path further in"))
 	}
-	var text string
-	switch raw := raw.(type) {
-	case nil:
-		return fmt.Errorf("%s is null or empty: the device has no value", p.subject())
-	case bool:
-		text = fmt.Sprint(raw)
-	case json.Number:
-		text = raw.String()
-	case string:
-		text = raw
-	default:
-		return refuse(errors.New("is an object or a list, not a value; lead the path further in"))
-	}
+	return p.setValue(r, string(text), out)
+}
+
+// noValue says that the device has sent none.
+func (p *point) noValue() error {
+	return fmt.Errorf("%s is null or empty: the device has no value", p.subject())
+}
+
+// refuse says why a value could not be decoded, so that its message is kept.
+func (p *point) refuse(out *outcome, err error) error {
+	out.undecodable = fmt.Errorf("%s: %w", p.subject(), err)
+	return out.undecodable
+}
+
+// setValue gives the reading a value as the device writes it, and keeps nothing of the text. An error makes it Bad.
+func (p *point) setValue(r *collectors.Reading, text string, out *outcome) error {
 	if p.Unit == textUnit {
-		if r.Text = strings.ToValidUTF8(strings.TrimSpace(text), "?"); r.Text == "" {
+		if r.Text = strings.Clone(strings.ToValidUTF8(strings.TrimSpace(text), "?")); r.Text == "" {
 			return fmt.Errorf("%s is an empty text", p.subject())
 		}
 		return nil
@@ -250,13 +246,13 @@ func (p *point) setValue(r *collectors.Reading, raw any, out *outcome) error {
 	if p.registers != nil {
 		v, digits, err := p.registers.decodeRegisters(text)
 		if err != nil {
-			return refuse(err)
+			return p.refuse(out, err)
 		}
 		return p.setScaled(r, digits, v)
 	}
 	v, err := parseNumber(p.trimUnit(text))
 	if err != nil {
-		return refuse(err)
+		return p.refuse(out, err)
 	}
 	return p.setScaled(r, text, v)
 }
@@ -310,10 +306,10 @@ var ageUnknown = map[bool]error{
 
 // accept decides whether an outcome is used, and how good it is. A retained message may be any age: it counts only
 // when the device says that it is newer than what we have.
-func (p *point) accept(o outcome, a arrival) (collectors.Reading, bool) {
-	r := o.reading
+func (p *point) accept(o *outcome, a arrival) bool {
+	r := &o.reading
 	if o.absent || a.Retained() && o.deviceTime && !r.At.After(p.newestTime) {
-		return r, false
+		return false
 	}
 	if o.deviceTime && r.At.After(p.newestTime) {
 		p.newestTime = r.At
@@ -321,7 +317,7 @@ func (p *point) accept(o outcome, a arrival) (collectors.Reading, bool) {
 	if r.Quality == collectors.Good && !o.deviceTime && (a.waited || a.Retained()) {
 		r.Quality, r.AgeUnknown, r.Err = collectors.Uncertain, true, ageUnknown[a.Retained()]
 	}
-	return r, true
+	return true
 }
 
 // oversizedOutcome makes the outcome of a message too long to be taken whole.

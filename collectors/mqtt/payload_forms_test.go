@@ -20,7 +20,7 @@ func decodeAll(t testing.TB, opts Point, payload string) (out []outcome) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.decode(&document{payload: []byte(payload)}, arrived)
+	return p.decode(nil, &document{payload: []byte(payload)}, arrived)
 }
 
 // TestThingsBoardsForms are the three shapes that ThingsBoard's telemetry has, on a device and behind a gateway.
@@ -170,7 +170,7 @@ func FuzzRegisters(f *testing.F) {
 		if bad || err != nil {
 			return
 		}
-		for _, o := range p.decode(&document{payload: []byte(payload)}, arrived) {
+		for _, o := range p.decode(nil, &document{payload: []byte(payload)}, arrived) {
 			if (o.reading.Quality == collectors.Good) != (o.reading.Err == nil) || o.reading.Err == nil && !isFinite(o.reading.Value) {
 				t.Fatalf("%+v", o.reading)
 			}

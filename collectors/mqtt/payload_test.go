@@ -18,7 +18,7 @@ func decodeOne(t testing.TB, opts Point, payload string) outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.decode(&document{payload: []byte(payload)}, arrived)[0]
+	return p.decode(nil, &document{payload: []byte(payload)}, arrived)[0]
 }
 
 func TestValues(t *testing.T) {
@@ -195,7 +195,7 @@ func FuzzPayload(f *testing.F) {
 		if err != nil {
 			return
 		}
-		o := p.decode(&document{payload: []byte(payload)}, arrived)[0]
+		o := p.decode(nil, &document{payload: []byte(payload)}, arrived)[0]
 		r := o.reading
 		if (r.Quality == collectors.Good) != (r.Err == nil) {
 			t.Fatalf("%s with error %v", r.Quality, r.Err)

@@ -160,7 +160,7 @@ const missesTold = 10
 
 // noteMissed follows whether messages have the point's value. One whose path leads nowhere is otherwise as silent as a device that
 // is away.
-func (p *point) noteMissed(o outcome, a arrival, told *notices) {
+func (p *point) noteMissed(o *outcome, a arrival, told *notices) {
 	m := &p.missed
 	notice := collectors.Notice{Rule: eventrules.ValueMissing, Source: string(p.name), Since: m.since}
 	switch {

@@ -2,6 +2,7 @@ package mqtt
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"gauger/collectors"
@@ -111,6 +112,9 @@ func (s *pointSet) instance(p *point, topic string) (*point, error) {
 
 // instancesOf are the points with each template in its place for a topic. The error is what could not be named.
 func (s *pointSet) instancesOf(points []*point, topic string) ([]*point, error) {
+	if !slices.ContainsFunc(points, func(p *point) bool { return p.Template() }) {
+		return points, nil
+	}
 	var out []*point
 	var why error
 	for _, p := range points {

@@ -44,33 +44,53 @@ func (p Point) parseRegisterOptions() (*registerValue, error) {
 	return w, err
 }
 
-// decodeBytes undoes the encoding. Blanks, colons and a leading 0x do not matter in hex, nor does padding in base64.
-func (w *registerValue) decodeBytes(text string) ([]byte, error) {
+// appendBytes undoes the encoding. Blanks, colons and a leading 0x do not matter in hex, nor does padding in base64.
+func (w *registerValue) appendBytes(to []byte, text string) ([]byte, error) {
 	switch w.encoding {
 	case "binary":
-		return []byte(text), nil
+		return append(to, text...), nil
 	case "hex":
-		digits := strings.NewReplacer("0x", "", "0X", "", " ", "", ":", "", "-", "", ",", "", "\r", "", "\n", "").Replace(text)
-		data, err := hex.DecodeString(digits)
+		to = appendHexDigits(to, text)
+		n, err := hex.Decode(to, to)
 		if err != nil {
 			return nil, fmt.Errorf("is %s, not hex: two digits for each byte are wanted", excerpt(text))
 		}
-		return data, nil
+		return to[:n], nil
 	}
-	text = strings.TrimRight(strings.TrimSpace(text), "=")
-	data, err := base64.RawStdEncoding.DecodeString(text)
+	to = append(to, strings.TrimRight(strings.TrimSpace(text), "=")...)
+	n, err := base64.RawStdEncoding.Decode(to, to)
 	if err != nil {
-		data, err = base64.RawURLEncoding.DecodeString(text)
+		to = append(to[:0], strings.TrimRight(strings.TrimSpace(text), "=")...)
+		n, err = base64.RawURLEncoding.Decode(to, to)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("is %s, not base64", excerpt(text))
 	}
-	return data, nil
+	return to[:n], nil
+}
+
+// appendHexDigits is a text without what may stand before and between the digits.
+func appendHexDigits(to []byte, text string) []byte {
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; c {
+		case ' ', ':', '-', ',', '\r', '\n':
+		case '0':
+			if i+1 < len(text) && (text[i+1] == 'x' || text[i+1] == 'X') {
+				i++
+				continue
+			}
+			fallthrough
+		default:
+			to = append(to, c)
+		}
+	}
+	return to
 }
 
 // decodeRegisters reads the value, with all its digits where a float64 cannot hold them.
 func (w *registerValue) decodeRegisters(text string) (v float64, digits string, err error) {
-	data, err := w.decodeBytes(text)
+	var room [64]byte
+	data, err := w.appendBytes(room[:0], text)
 	if err != nil {
 		return 0, "", err
 	}

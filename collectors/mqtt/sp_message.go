@@ -168,8 +168,10 @@ func (sp *spNodes) readMetric(p *point, def *sparkplug.Definition, metric *spark
 	case err != nil:
 		out.undecodable = fmt.Errorf("%s %w", p.subject(), err)
 		r.Err = out.undecodable
+	case raw == nil:
+		r.Err = p.noValue()
 	default:
-		if r.Err = p.setValue(r, raw, &out); r.Err == nil {
+		if r.Err = p.setValue(r, metricText(raw), &out); r.Err == nil {
 			r.Quality, r.Err = metric.Quality.Judge()
 		}
 	}
@@ -180,19 +182,19 @@ func (sp *spNodes) readMetric(p *point, def *sparkplug.Definition, metric *spark
 		r.Quality, r.Err = collectors.Uncertain, fmt.Errorf("%w; until %s/%s is born again its aliases are not sure", n.Uncertain, n.Group, n.Name)
 	}
 	p.rejectStuckTime(&out, m.arrival)
-	sp.use(p, out, m)
+	sp.use(p, &out, m)
 }
 
 // use hands a reading on. One of the past says nothing about now, and is only worth anything when it is good.
-func (sp *spNodes) use(p *point, out outcome, m *nodeMessage) {
-	accepted, use := out.reading, out.reading.Quality == collectors.Good
-	if !accepted.Past {
-		accepted, use = p.accept(out, m.arrival)
+func (sp *spNodes) use(p *point, out *outcome, m *nodeMessage) {
+	use := out.reading.Quality == collectors.Good
+	if !out.reading.Past {
+		use = p.accept(out, m.arrival)
 		p.noteHeard(m.arrival, sp.notices)
 		p.trackClock(out, m.arrival, sp.notices)
 	}
 	if use {
-		m.readings = append(m.readings, accepted)
+		m.readings = append(m.readings, out.reading)
 	}
 }
 

@@ -2,11 +2,9 @@ package mqtt
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"gauger/collectors/mqtt/sparkplug"
 )
@@ -34,9 +32,7 @@ func (h Heard) Suggest() []Suggestion {
 	name := pointName(h.Topic)
 	doc := &document{payload: h.Payload}
 	root, _ := doc.json() // what is no JSON may still be a number
-	switch root.(type) {
-	case map[string]any, []any:
-	default:
+	if !root.isObject() && !root.isList() {
 		if _, err := parseNumber(string(h.Payload)); err != nil {
 			return nil
 		}
@@ -78,10 +74,10 @@ func (h Heard) suggestMetrics() (found []Suggestion) {
 			return
 		}
 		raw, err := m.Value(m.Type)
-		if _, no := parseNumber(scalar(raw)); err != nil || no != nil && raw != nil {
+		if _, no := parseNumber(metricText(raw)); err != nil || no != nil && raw != nil {
 			return
 		}
-		found = append(found, Suggestion{Point{Name: pointName(metric), Sparkplug: where, Metric: metric}, scalar(raw)})
+		found = append(found, Suggestion{Point{Name: pointName(metric), Sparkplug: where, Metric: metric}, metricText(raw)})
 	})
 	return found
 }
@@ -93,21 +89,26 @@ type jsonWalk struct {
 }
 
 // visit looks at one place; when is the path of the nearest time so far.
-func (w *jsonWalk) visit(at path, v any, when string) {
-	switch v := v.(type) {
-	case map[string]any:
-		keys := slices.Sorted(maps.Keys(v))
-		clock := slices.IndexFunc(keys, func(k string) bool { return w.isTime(k, v[k]) })
+func (w *jsonWalk) visit(at path, v jsonText, when string) {
+	member := func(key string) jsonText {
+		found, _ := v.member(key)
+		return found
+	}
+	switch {
+	case v.isObject():
+		keys := v.keys()
+		clock := slices.IndexFunc(keys, func(k string) bool { return w.isTime(k, member(k)) })
 		if clock >= 0 {
 			when = formatPath(append(slices.Clip(at), step{key: keys[clock]}))
 		}
 		for i, k := range keys {
 			if i != clock {
-				w.visit(append(slices.Clip(at), step{key: k}), v[k], when)
+				w.visit(append(slices.Clip(at), step{key: k}), member(k), when)
 			}
 		}
-	case []any:
-		for i, item := range v[:min(len(v), suggestedItems)] {
+	case v.isList():
+		items := v.items(nil)
+		for i, item := range items[:min(len(items), suggestedItems)] {
 			w.visit(append(slices.Clip(at), step{index: i, array: true}), item, when)
 		}
 	default:
@@ -116,8 +117,9 @@ func (w *jsonWalk) visit(at path, v any, when string) {
 }
 
 // addLeaf keeps a value that a point can read.
-func (w *jsonWalk) addLeaf(at path, v any, when string) {
-	sample := scalar(v)
+func (w *jsonWalk) addLeaf(at path, v jsonText, when string) {
+	text, _ := v.scalar()
+	sample := string(text)
 	if _, err := parseNumber(sample); err != nil || len(at) == 0 || len(w.found) >= suggestedFields {
 		return
 	}
@@ -128,19 +130,20 @@ func (w *jsonWalk) addLeaf(at path, v any, when string) {
 var timeKeys = []string{"ts", "t", "time", "timestamp", "date", "datetime", "utc", "when", "epoch"}
 
 // isTime tells whether a member of an object is the time of the others.
-func (w *jsonWalk) isTime(key string, v any) bool {
-	if _, err := parseTime(scalar(v), w.heard.last, func(text string) (time.Time, error) { return parseInZone(text, time.UTC, w.heard.last) }); err != nil {
+func (w *jsonWalk) isTime(key string, v jsonText) bool {
+	text, _ := v.scalar()
+	if _, err := parseTime(string(text), w.heard.last, zoneless{}); err != nil {
 		return false
 	}
-	if _, isNumber := v.(json.Number); !isNumber {
+	if v[0] == '"' {
 		return true
 	}
 	key = strings.ToLower(key)
 	return slices.Contains(timeKeys, key) || strings.HasSuffix(key, "time") || strings.HasSuffix(key, "timestamp") || strings.HasSuffix(key, "_ts")
 }
 
-// scalar is a value that is neither object nor list as text; what has none is empty.
-func scalar(v any) string {
+// metricText is the value of a metric as text; what has none is empty.
+func metricText(v any) string {
 	switch v := v.(type) {
 	case string:
 		return v
