@@ -62,7 +62,7 @@ func startBroker(ctx context.Context, dir string) (address string, end func(), e
 		return "", nil, err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	settings := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nuser root\nlog_dest none\n", port, dir)
+	settings := fmt.Sprintf("listener %s 127.0.0.1\nallow_anonymous true\npersistence true\npersistence_location %s/\nmax_queued_messages 0\nmax_inflight_messages %d\nuser root\nlog_dest none\n", port, dir, maxUnacked)
 	file := filepath.Join(dir, "mosquitto.conf")
 	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
 		return "", nil, err
@@ -87,22 +87,33 @@ type consumer struct {
 }
 
 func startConsumer(ctx context.Context, who, gauger, dir, broker string, n int) (*consumer, error) {
-	if who == "bare" {
+	switch who {
+	case "bare":
 		return startBare(ctx, dir, broker, n)
+	case "telegraf":
+		return startTelegraf(ctx, gauger, dir, broker)
 	}
 	status, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
+	service := "127.0.0.1:1"
+	count := func() int { return metric(status, `gauger_records{stream="tagvalues",state="accepted"}`) }
+	if who == "gauger-sink" {
+		sink, err := startSink(ctx)
+		if err != nil {
+			return nil, err
+		}
+		service, count = sink.address, func() int { return int(sink.records.Load()) }
+	}
 	file := filepath.Join(dir, "gauger.yaml")
-	text := strings.NewReplacer("BROKER", broker, "STATUS", status, "STORE", filepath.Join(dir, "store")).Replace(siteYAML)
+	text := strings.NewReplacer("BROKER", broker, "STATUS", status, "STORE", filepath.Join(dir, "store"), "SERVICE", service).Replace(siteYAML)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return nil, err
 	}
-	c := &consumer{cmd: exec.CommandContext(ctx, gauger, "run", "-c", file, "--socket", filepath.Join(dir, "sock")), said: &bytes.Buffer{}}
+	c := &consumer{cmd: exec.CommandContext(ctx, gauger, "run", "-c", file, "--socket", filepath.Join(dir, "sock")), said: &bytes.Buffer{}, count: count}
 	c.cmd.Env = append(os.Environ(), "KEY=0123456789abcdef")
 	c.cmd.Stdout, c.cmd.Stderr = c.said, c.said
-	c.count = func() int { return metric(status, `gauger_records{stream="tagvalues",state="accepted"}`) }
 	probes := 0
 	c.ready = func() bool { // a message that arrives says that the subscription stands
 		if !listens(status) || c.count() > 0 {
@@ -114,11 +125,12 @@ func startConsumer(ctx context.Context, who, gauger, dir, broker string, n int) 
 	return c, c.cmd.Start()
 }
 
-// siteYAML is a site of one number; its service is nowhere, so that every record stays.
+// siteYAML is a site of one number.
 const siteYAML = `site: Bench
 id: BENCH
 object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
-service: {url: "http://127.0.0.1:1", primary_key: {env: KEY}}
+service: {url: "http://SERVICE", primary_key: {env: KEY}}
+link: {rate: off}
 store: {path: STORE, max_bytes: 512MiB}
 recorder: {max_bytes: 0}
 devices:
@@ -202,7 +214,7 @@ func metric(address, name string) int {
 }
 
 func until(ctx context.Context, what string, is func() bool) error {
-	tick := time.NewTicker(20 * time.Millisecond)
+	tick := time.NewTicker(100 * time.Millisecond) // asking costs what is measured
 	defer tick.Stop()
 	for !is() {
 		select {
