@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// heldBatch was taken by the service, and its deletion waits for the next batch's (Decisions, in outbox.go). Its records stay in flight.
+// heldBatch was taken by the service, and its deletion waits for the next batch's (Decisions, in doc.go). Its records stay in flight.
 type heldBatch struct {
 	records []Record
 	timer   *time.Timer

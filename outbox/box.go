@@ -75,6 +75,7 @@ func (b *Box) Close() error {
 	var err error
 	if b.dead.Load() == nil {
 		b.commitMu.Lock()
+		b.catchUpHighWater()
 		b.dbMu.Lock()
 		err = catchFaults("close the outbox", b.db.Close)
 		b.db = nil

@@ -275,36 +275,6 @@ func (b *Box) noteDiskRoom() {
 	b.refusedByDisk = 0
 }
 
-// writeHighWater writes how far the streams are that the group changed. Not being able to is told once and costs nothing else.
-// commitMu is held.
-func (b *Box) writeHighWater(g *group) {
-	h := b.highWater
-	if h == nil || len(g.touched) == 0 {
-		return
-	}
-	err := b.view("read how far the streams are", func(tx *bbolt.Tx) error {
-		for _, o := range g.ops {
-			if o.bucket != bucketMeta {
-				continue
-			}
-			var highest uint64
-			if s := b.streams[string(o.key)]; s != nil {
-				highest = s.highestDelivered.Load()
-			}
-			h.setStream(tx, string(o.key), o.value, highest)
-		}
-		return nil
-	})
-	if err == nil {
-		err = h.writeSlot(g.generation)
-	}
-	if err != nil {
-		b.highWater = nil
-		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
-			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
-	}
-}
-
 // reopen exchanges the handle, so that nothing which the failed commit left in memory is believed.
 func (b *dbFile) reopen(cause error) error {
 	b.dbMu.Lock()

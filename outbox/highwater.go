@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 
 // The high-water file tells, beside the box, how far each stream was at the last commit. A disk that confirms what it
 // then forgets can bring back an older state of the box; what was accepted meanwhile would be lost without a word, its
-// numbers used twice, and what was delivered sent again. Two slots are written in turn, each after its commit: CRC-32C
+// numbers used twice, and what was delivered sent again. Two slots are written in turn, each after a commit: CRC-32C
 // over the rest, length of what follows, and that: highMarks as JSON.
 const (
 	highSlotSize = 4096
@@ -28,7 +29,11 @@ const (
 // highBelow: so many records below the highest delivered one are remembered.
 const highBelow = 48
 
-// highEvery: the file is synced no more often than that: it is there for disks that lie, and must not cost a sync per commit.
+// The marks are written with each commit of a stream with a journal, with every tenth of the others, and with the first that is
+// so long after the last sync of them; synced only with that: they are there for disks that lie, and must not cost a page and a
+// sync in each commit.
+const highCommits = 10
+
 var highEvery = 10 * time.Second
 
 // highWater is the open file, and what its newest slot says.
@@ -36,6 +41,7 @@ type highWater struct {
 	highMarks
 	f        *os.File
 	nextSlot int64 // the slot that is written next
+	behind   int   // commits since the marks were written
 	synced   time.Time
 	absent   bool // there was no such file before
 }
@@ -119,8 +125,47 @@ func (r highMark) hasLeft(seq uint64) bool {
 	return seq <= known && !slices.Contains(r.Below, seq)
 }
 
-func (h *highWater) writeSlot(gen uint64) error {
-	h.Generation = gen
+// writeHighWater writes how far the streams are after a commit, when it is time. commitMu is held.
+func (b *Box) writeHighWater(g *group) {
+	h := b.highWater
+	if h == nil || len(g.touched) == 0 {
+		return
+	}
+	journaled := slices.ContainsFunc(g.touched, func(s *stream) bool { return s.Journal })
+	if h.behind++; journaled || h.behind >= highCommits || time.Since(h.synced) >= highEvery {
+		b.catchUpHighWater()
+	}
+}
+
+// catchUpHighWater brings the marks to where the file is. Not being able to is told once and costs nothing else. commitMu is held.
+func (b *Box) catchUpHighWater() {
+	h := b.highWater
+	if h == nil || h.behind == 0 {
+		return
+	}
+	err := b.view("read how far the streams are", func(tx *bbolt.Tx) error {
+		h.Generation, _ = generationOf(tx)
+		for name, s := range b.streams {
+			key := []byte(name)
+			counts, _, err := unseal(bucketMeta, key, tx.Bucket([]byte(bucketMeta)).Get(key))
+			if err != nil {
+				continue // it has had no record
+			}
+			h.setStream(tx, name, bytes.Clone(counts), s.highestDelivered.Load())
+		}
+		return nil
+	})
+	if err == nil {
+		err = h.writeSlot()
+	}
+	if err != nil {
+		b.highWater = nil
+		b.note(Note{Kind: NoteTrouble, Message: fmt.Sprintf(
+			"the high-water marks cannot be kept until the next start, records are stored all the same: %v", errors.Join(err, h.close()))})
+	}
+}
+
+func (h *highWater) writeSlot() error {
 	v, err := h.encode()
 	if err != nil {
 		return err
@@ -128,19 +173,19 @@ func (h *highWater) writeSlot(gen uint64) error {
 	if _, err = h.f.WriteAt(v, h.nextSlot*highSlotSize); err != nil {
 		return err
 	}
-	h.nextSlot = 1 - h.nextSlot
+	h.nextSlot, h.behind = 1-h.nextSlot, 0
 	if time.Since(h.synced) < highEvery {
 		return nil
 	}
 	h.synced = time.Now()
-	return h.f.Sync()
+	return disk.SyncData(h.f)
 }
 
 func (h *highWater) close() error {
 	if h == nil {
 		return nil
 	}
-	return errors.Join(h.f.Sync(), h.f.Close())
+	return errors.Join(disk.SyncData(h.f), h.f.Close())
 }
 
 // setStream takes over how far a stream is after a commit: its counts as they stand in the file, and what waits below the

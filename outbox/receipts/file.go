@@ -174,7 +174,12 @@ func (r *File) write(stream string, h *head, receipts []Receipt) error {
 		s.Stream, s.Number = stream, h.number+uint64(i)+1
 		buf = s.append(buf)
 	}
-	if _, err := r.f.WriteAt(buf, int64(h.segment)*segmentSize+int64(h.place)*slotSize); err != nil {
+	at := int64(h.segment)*segmentSize + int64(h.place)*slotSize
+	_, err := r.f.WriteAt(r.fill(buf, h), at)
+	if disk.IsFull(err) {
+		_, err = r.f.WriteAt(buf, at)
+	}
+	if err != nil {
 		return err
 	}
 	if h.segment == len(r.segments) {
@@ -195,6 +200,14 @@ func (r *File) write(stream string, h *head, receipts []Receipt) error {
 		g.low = h.low // nothing of what it held before is left
 	}
 	return nil
+}
+
+// fill makes a segment behind the last as long as it will be: a sync of a file that grows writes the file system's journal too.
+func (r *File) fill(buf []byte, h *head) []byte {
+	if h.segment < len(r.segments) {
+		return buf
+	}
+	return append(buf, make([]byte, segmentSize-len(buf))...)
 }
 
 // chooseSegment chooses the segment in which a stream goes on; one behind the last makes the file longer.
@@ -340,7 +353,7 @@ func (r *File) Close() error {
 	if r == nil {
 		return nil
 	}
-	return errors.Join(r.f.Sync(), r.f.Close())
+	return errors.Join(disk.SyncData(r.f), r.f.Close())
 }
 
 // KeepsFor returns for how long a receipt is kept at least, where there is room.

@@ -171,6 +171,25 @@ func TestATornReceiptIsLostAlone(t *testing.T) {
 	}
 }
 
+// The file has whole segments from the first receipt on, so that a later one does not make it longer; the program before reads
+// them as it read a segment that is not full, and where it stopped in the middle of one this program goes on there.
+func TestReceiptsDoNotMakeTheFileLonger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "receipts")
+	r := fileAt(t, path, Options{})
+	for _, step := range []struct{ n, segments int }{{1, 1}, {255, 1}, {1, 2}, {100, 2}} {
+		receive(t, r, "tags", r.HighestSeq("tags")+1, step.n, time.Now())
+		if info, err := os.Stat(path); err != nil || info.Size() != int64(step.segments)*segmentSize {
+			t.Errorf("after %d more: %v bytes, %v; want %d segments", step.n, info.Size(), err, step.segments)
+		}
+	}
+	if err := os.Truncate(path, segmentSize+101*slotSize); err != nil {
+		t.Fatal(err)
+	}
+	r = fileAt(t, path, Options{})
+	receive(t, r, "tags", 358, 10, time.Now())
+	whole(t, r, "tags", 1, 367)
+}
+
 // At random: what the file says is what it was given, over restarts, as long as nothing had to give way.
 func TestReceiptsAtRandom(t *testing.T) {
 	for seed := range uint64(4) {

@@ -70,8 +70,8 @@ var loads = []load{
 	{"one by one", 2.7, 2000, func(s store, n int) (time.Duration, error) { return produce(s, n, 1, 1) }},
 	{"64 producers", 2.1, 40_000, func(s store, n int) (time.Duration, error) { return produce(s, n, 64, 1) }},
 	{"100 a commit", 1.9, 40_000, func(s store, n int) (time.Duration, error) { return produce(s, n, 1, 100) }},
-	{"1,000 a commit", 1.6, 100_000, func(s store, n int) (time.Duration, error) { return produce(s, n, 1, 1000) }},
-	{"drain by 100", 1.5, 40_000, drainAll},
+	{"1,000 a commit", 2.2, 100_000, func(s store, n int) (time.Duration, error) { return produce(s, n, 1, 1000) }},
+	{"drain by 100", 1.9, 40_000, drainAll},
 	{"mixed", 1.9, 10_000, mixed},
 }
 

@@ -1,0 +1,56 @@
+package outbox
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// marked returns how many records of a stream the newest marks beside a box count as accepted.
+func marked(t *testing.T, b *Box, stream string) uint64 {
+	t.Helper()
+	n, err := HighWater(b.path+".high", stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Tickets are marked at once, values with every tenth commit, after ten seconds, and when the box is closed.
+func TestMarksAreWrittenWhenSomethingRestsOnThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, err := Open(t.TempDir()+"/outbox.db", Options{Streams: []Stream{{Name: "tags", Batch: 10}, {Name: "tickets", Journal: true}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		put := func(stream string) {
+			t.Helper()
+			if err := b.Update(func(tx *Tx) error { tx.Append(stream, Record{Body: []byte("x")}); return nil }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []uint64
+		for range 25 {
+			put("tags")
+			got = append(got, marked(t, b, "tags"))
+		}
+		put("tickets")
+		got = append(got, marked(t, b, "tags"), marked(t, b, "tickets"))
+		put("tags")
+		<-time.After(highEvery)
+		got = append(got, marked(t, b, "tags"))
+		put("tags")
+		got = append(got, marked(t, b, "tags"))
+		put("tags")
+		got = append(got, marked(t, b, "tags"))
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, marked(t, b, "tags"))
+		want := []uint64{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 11, 11, 11, 11, 11, 11, 11, 11, 11, 11, 21, 21, 21, 21, 21, 25, 1, 25, 27, 27, 28}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("the marks went\n%v, want\n%v", got, want)
+		}
+	})
+}
