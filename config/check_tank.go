@@ -63,13 +63,13 @@ func (c *checker) checkIdentity(at string, t *Tank) {
 }
 
 func (c *checker) checkTankPoints(at string, t *Tank) {
-	for _, k := range t.pointRefs() {
-		where := join(at, k.key)
-		info, ok := c.checkPoint(where, k.point)
+	for _, k := range t.PointRefs() {
+		where := join(at, k.Key)
+		info, ok := c.checkPoint(where, k.Point)
 		if !ok {
 			continue
 		}
-		switch k.key {
+		switch k.Key {
 		case "level", "interface":
 			c.checkLengthUnit(where, info)
 		case "top_temperature", "bottom_temperature":

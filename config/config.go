@@ -6,7 +6,8 @@
 // tank.go, values.go, secret.go and device.go, by the tags that fields.go reads), check*.go with strapping.go (a tank's table),
 // complete.go (what follows from other keys) and refer.go (the points that a template makes); load.go is that road, and file.go
 // reads no pipe. report.go keeps the mistakes (problem.go), locate.go finds their places and near.go the word that was meant;
-// line.go writes one entry, print.go and schema.go write what was read and what may be written. What a device may say is a
+// line.go writes one entry, edit.go changes one
+// value in a text, print.go and schema.go write what was read and what may be written. What a device may say is a
 // table: kinds.go has a row for each kind, kind_*.go its options; template.go lays a device's keys over a register map that
 // gauger brings along.
 //

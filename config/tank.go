@@ -61,22 +61,22 @@ func (t Tank) Model(every time.Duration) tank.Tank {
 	}
 }
 
-// pointRefs is the keys of a tank that name a point; a constant or nothing in place of a Source is none.
-func (t Tank) pointRefs() []pointRef {
-	out := []pointRef{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}, {"production", t.Production}}
-	for _, k := range []pointRef{
+// PointRefs is the keys of a tank that name a point; a constant or nothing in place of a Source is none.
+func (t Tank) PointRefs() []PointRef {
+	out := []PointRef{{"level", t.Level}, {"load_valve", t.LoadValve}, {"interface", t.Interface}, {"production", t.Production}}
+	for _, k := range []PointRef{
 		{"top_temperature", t.TopTemperature.Point}, {"bottom_temperature", t.BottomTemperature.Point},
 		{"specific_gravity", t.SpecificGravity.Point}, {"bsw", t.BSW.Point},
 	} {
-		if k.point != "" {
+		if k.Point != "" {
 			out = append(out, k)
 		}
 	}
 	return out
 }
 
-// pointRef is a point with the key under which it was named.
-type pointRef struct {
-	key   string
-	point collectors.Point
+// PointRef is a point with the key under which it was named.
+type PointRef struct {
+	Key   string
+	Point collectors.Point
 }

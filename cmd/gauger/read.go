@@ -99,6 +99,7 @@ type readingPrinter struct {
 	heard   map[collectors.Point]bool // printed
 	done    context.CancelFunc
 	memory  map[string][]byte
+	see     func(control.PointReading) error // gets the readings instead of the printer
 }
 
 func newReadings(out io.Writer, c *call, h site) *readingPrinter {
@@ -114,6 +115,9 @@ func newReadings(out io.Writer, c *call, h site) *readingPrinter {
 // print prints one reading.
 func (r *readingPrinter) print(s control.PointReading) error {
 	r.bad = r.bad || s.Quality != "good"
+	if r.see != nil {
+		return r.see(s)
+	}
 	if r.json {
 		b, err := json.Marshal(s)
 		if err != nil {

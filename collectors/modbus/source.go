@@ -4,7 +4,26 @@ import (
 	"fmt"
 
 	"gauger/collectors/modbus/line"
+	"gauger/collectors/registers"
 )
+
+// Bits says in which registers a point's number stands, and what makes a number of them.
+type Bits struct {
+	Table         line.Table // Holding or Input
+	From, Count   int
+	Kind          registers.Kind
+	Order         string
+	Scale, Offset float64
+}
+
+// Bits of a point of one number in ordinary registers; false: it is a bit, a text or one of Enron's.
+func (d Device) Bits(p Point) (Bits, bool) {
+	made, m, err := compileOne(d, p)
+	if err != nil || made.table.IsBits() || m.bit >= 0 || m.kind == registers.String || made.table != line.Holding && made.table != line.Input {
+		return Bits{}, false
+	}
+	return Bits{made.table, int(made.from), int(made.count), m.kind, m.order.Of(int(made.count)), m.scale, m.offset}, true
+}
 
 // Source says where the number of a point is read, at which address or port (place) and there, and how its bits become one,
 // before scale, offset and unit: what two configurations say alike is the same number. It is stored: another wording would

@@ -1,0 +1,129 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// SetTank is text, a configuration, with a plain value under a key of one tank. Everything else stays as it is, to the
+// byte. note becomes a comment behind a value that had none.
+func SetTank(text []byte, id, key, value, note string) ([]byte, error) {
+	_, tank, err := tankNode(text, id)
+	if err != nil {
+		return nil, err
+	}
+	lines := bytes.SplitAfter(text, []byte("\n"))
+	changed, err := setValue(lines, tank, key, value, note)
+	if err == nil {
+		err = sameBut(text, changed, id, key, value)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tank %s: %w; write it by hand: %s: %s", id, err, key, value)
+	}
+	return changed, nil
+}
+
+// tankNode is the mapping of a tank as it stands in text, and the whole.
+func tankNode(text []byte, id string) (root, tank *yaml.Node, err error) {
+	root, flaw := parse(text)
+	if flaw != nil {
+		return nil, nil, fmt.Errorf("line %d: %s", flaw.line, flaw.message)
+	}
+	tanks, _ := locate(root, "tanks")
+	for _, t := range tanks.Content {
+		if name := child(t, "id"); t.Kind == yaml.MappingNode && name != nil && name.Value == id {
+			return root, t, nil
+		}
+	}
+	return nil, nil, fmt.Errorf("tank %s does not stand among the tanks with its own keys; write it by hand", id)
+}
+
+func setValue(lines [][]byte, tank *yaml.Node, key, value, note string) ([]byte, error) {
+	keyAt, old := ownPair(tank, key)
+	if old == nil {
+		keyAt, at := ownPair(tank, "id")
+		if tank.Style&yaml.FlowStyle != 0 {
+			return replaceScalar(lines, at, at.Value+", "+key+": "+value, "")
+		}
+		indent := strings.Repeat(" ", keyAt.Column-1)
+		added := []byte(indent + key + ": " + value + "   # " + note + "\n")
+		if !bytes.HasSuffix(lines[at.Line-1], []byte("\n")) {
+			lines[at.Line-1] = append(lines[at.Line-1], '\n')
+		}
+		return bytes.Join(slices.Insert(lines, at.Line, added), nil), nil
+	}
+	if old.Kind != yaml.ScalarNode || old.Line != keyAt.Line {
+		return nil, fmt.Errorf("its %s is no plain value", key)
+	}
+	if tank.Style&yaml.FlowStyle != 0 {
+		note = ""
+	}
+	return replaceScalar(lines, old, value, note)
+}
+
+// ownPair is a key of a mapping with its value; nil where it is not written there.
+func ownPair(n *yaml.Node, key string) (at, value *yaml.Node) {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i], n.Content[i+1]
+		}
+	}
+	return nil, nil
+}
+
+// replaceScalar writes another value in the place of one on a single line.
+func replaceScalar(lines [][]byte, old *yaml.Node, value, note string) ([]byte, error) {
+	line := []rune(string(lines[old.Line-1]))
+	before, rest := string(line[:old.Column-1]), string(line[old.Column-1:])
+	written := old.Value
+	switch old.Style {
+	case yaml.DoubleQuotedStyle, yaml.SingleQuotedStyle:
+		end := strings.IndexByte(rest[1:], rest[0])
+		if end < 0 {
+			return nil, errors.New("its value goes over several lines")
+		}
+		written = rest[:end+2]
+	}
+	after, found := strings.CutPrefix(rest, written)
+	if !found {
+		return nil, fmt.Errorf("its value %q is not written plainly", old.Value)
+	}
+	if note != "" && strings.TrimSpace(after) == "" {
+		after = "   # " + note + after
+	}
+	lines[old.Line-1] = []byte(before + value + after)
+	return bytes.Join(lines, nil), nil
+}
+
+// sameBut checks that two texts say the same but for one key of one tank, which has become value.
+func sameBut(old, changed []byte, id, key, value string) error {
+	var sums [2]uint32
+	for i, text := range [][]byte{old, changed} {
+		root, tank, err := tankNode(text, id)
+		if err != nil {
+			return err
+		}
+		if at, v := ownPair(tank, key); at != nil {
+			if i == 1 && v.Value != value {
+				return fmt.Errorf("its %s would become %q", key, v.Value)
+			}
+			k := slices.Index(tank.Content, at)
+			tank.Content = slices.Delete(tank.Content, k, k+2)
+		} else if i == 1 {
+			return fmt.Errorf("its %s would not be there", key)
+		}
+		sum := crc32.NewIEEE()
+		hashNode(sum, root)
+		sums[i] = sum.Sum32()
+	}
+	if sums[0] != sums[1] {
+		return errors.New("more than that would change")
+	}
+	return nil
+}
