@@ -219,15 +219,24 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 		return tx, nil
 	}
 	if l.state.replayBoot != 0 && first.Boot != l.state.replayBoot {
-		s, err := l.load()
-		if err != nil {
+		if err := l.reload(); err != nil {
 			return nil, err
 		}
-		l.adopt(s)
 	}
 	tx := l.beginAt(first.At)
 	tx.boot, tx.mono, tx.replayBoot = first.Boot, first.Mono, first.Boot
 	return tx, nil
+}
+
+// reload takes up what is stored. The room for that stays off the stack of every poll.
+//
+//go:noinline
+func (l *Ledger) reload() error {
+	s, err := l.load()
+	if err == nil {
+		l.adopt(s)
+	}
+	return err
 }
 
 // begin opens a transaction at now, an instant of this run.

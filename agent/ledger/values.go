@@ -234,23 +234,27 @@ func (k *smallState) loadRecent(v Value, last *lastValue) error {
 	return nil
 }
 
-// putValues stages what was last sent of the values that this transaction has sent.
+// putValues stages what was last sent of the values that this transaction has sent. (Each is put apart, lest every poll have the room
+// for it on its stack: 4 KiB do, and a site of a thousand lines has a thousand.)
 func (tx *txn) putValues() {
 	for i, sent := range tx.sentValues {
-		if !sent {
-			continue
+		if sent {
+			tx.putValue(i)
 		}
-		v, last := tx.l.site.Values[i], tx.lastValues[i]
-		var old recentReadings
-		if known := tx.l.state.lastValues[i].recent; known != nil {
-			old = *known
-		}
-		last.Page = last.recent.at
-		tx.putJSON(valueKey+v.key(), last)
-		for n, page := range last.recent.pages {
-			if !slices.Equal(page, old.pages[n]) {
-				tx.putState(pageName(v, n), encodePage(page))
-			}
+	}
+}
+
+func (tx *txn) putValue(i int) {
+	v, last := tx.l.site.Values[i], tx.lastValues[i]
+	var old recentReadings
+	if known := tx.l.state.lastValues[i].recent; known != nil {
+		old = *known
+	}
+	last.Page = last.recent.at
+	tx.putJSON(valueKey+v.key(), last)
+	for n, page := range last.recent.pages {
+		if !slices.Equal(page, old.pages[n]) {
+			tx.putState(pageName(v, n), encodePage(page))
 		}
 	}
 }
