@@ -70,6 +70,15 @@ func (w Wire) checkedEvent(body []byte) ([]byte, error) {
 	return encode(e)
 }
 
+// setBody is a set as somebody else may write it.
+type setBody struct {
+	Code   string `json:"dataClassificationCode"`
+	Values []struct {
+		Value     int64  `json:"value"`
+		Timestamp string `json:"timestamp"`
+	} `json:"values"`
+}
+
 func (w Wire) checkedSet(op Operation, body []byte) ([]byte, error) {
 	var s setBody
 	if err := strictly(body, &s); err != nil {

@@ -67,11 +67,8 @@ func envelope(well, list string, sets [][]byte, more ...property) ([]byte, error
 	if err != nil {
 		return nil, fmt.Errorf("the well's id: %w", err)
 	}
-	if sets, err = setPerCode(sets); err != nil {
-		return nil, err
-	}
 	members := append([]property{{"objectId", id}}, more...)
-	return object(append(members, property{list, array(sets)})...)
+	return object(append(members, property{list, array(setPerCode(sets))})...)
 }
 
 // answerOf turns a reply into what it means.

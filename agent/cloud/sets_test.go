@@ -37,6 +37,7 @@ func TestOneSetOfEachCode(t *testing.T) {
 			{"codes once each", backlog[:2], []string{string(backlog[0]), string(backlog[1])}},
 			{"one as a person wrote it", [][]byte{set(oil, "9", nine, "7", seven)}, []string{string(set(oil, "9", nine, "7", seven))}},
 			{"times that nobody can read", [][]byte{set(oil, "2", "noon"), set(oil, "1", seven)}, []string{string(set(oil, "2", "noon", "1", seven))}},
+			{"a code with quotes", [][]byte{set(`\"a\\\"`, "9", nine), set(`\"a\\\"`, "7", seven)}, []string{string(set(`\"a\\\"`, "7", seven, "9", nine))}},
 			{"one of another shape", [][]byte{set(oil, "1", seven), []byte(`{"dataClassificationCode":"` + oil + `","values":[],"unit":"bbl"}`), set(oil, "2", eight)},
 				[]string{string(set(oil, "1", seven, "2", eight)), `{"dataClassificationCode":"` + oil + `","values":[],"unit":"bbl"}`}},
 		} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/mail"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -32,51 +33,65 @@ type Memo struct {
 // valueLayout is ISO 8601 with a numeric offset, also for UTC (interface specification 2.5).
 const valueLayout = "2006-01-02T15:04:05-07:00"
 
-type setBody struct {
-	Code   string      `json:"dataClassificationCode"`
-	Values []valueBody `json:"values"`
-}
-
-type valueBody struct {
-	Value     int64  `json:"value"`
-	Timestamp string `json:"timestamp"`
-}
+// The form of a set, in which sets.go finds its values again.
+const (
+	setBegin   = `{"dataClassificationCode":`
+	setValues  = `,"values":[`
+	valueBegin = `{"value":`
+	valueTime  = `,"timestamp":"`
+	valueTail  = `"}`
+	setEnd     = `]}`
+)
 
 // EncodeTagValues gives the JSON object of one tag value set. It refuses a code that the service does not take
 // and, with ErrRounding as the cause, a value that a whole number cannot stand for.
 func (w Wire) EncodeTagValues(s ValueSet) ([]byte, error) {
-	if !slices.Contains(w.Codes, s.Code) {
-		return nil, fmt.Errorf("encoding tag values %q: this code is not one of the service's; use %s", s.Code, quoted(w.Codes))
+	return w.AppendTagValues(nil, s.Code, s.Values...)
+}
+
+// AppendTagValues is EncodeTagValues behind what is there.
+func (w Wire) AppendTagValues(to []byte, code string, values ...Value) ([]byte, error) {
+	if !slices.Contains(w.Codes, code) {
+		return nil, fmt.Errorf("encoding tag values %q: this code is not one of the service's; use %s", code, quoted(w.Codes))
 	}
-	b, err := w.encodeSet(s)
+	to, err := w.appendSet(to, code, values)
 	if err != nil {
-		return nil, fmt.Errorf("encoding tag values %q: %w", s.Code, err)
+		return nil, fmt.Errorf("encoding tag values %q: %w", code, err)
 	}
-	return b, nil
+	return to, nil
 }
 
 // EncodeTargets gives the JSON object of one target set. A code that is not among Wire.TargetCodes is encoded
 // all the same, with a warning for a person; errors are those of EncodeTagValues.
 func (w Wire) EncodeTargets(s ValueSet) (body []byte, warning string, err error) {
-	if s.Code == "" {
-		return nil, "", errors.New("encoding production targets: the code is empty")
-	}
-	if !slices.Contains(w.TargetCodes, s.Code) {
+	if s.Code != "" && !slices.Contains(w.TargetCodes, s.Code) {
 		warning = fmt.Sprintf("production target code %q is not among %s; the service may refuse it", s.Code, quoted(w.TargetCodes))
 	}
-	body, err = w.encodeSet(s)
-	if err != nil {
-		return nil, warning, fmt.Errorf("encoding production targets %q: %w", s.Code, err)
-	}
-	return body, warning, nil
+	body, err = w.AppendTargets(nil, s.Code, s.Values...)
+	return body, warning, err
 }
 
-func (w Wire) encodeSet(s ValueSet) ([]byte, error) {
-	if len(s.Values) == 0 {
+// AppendTargets is EncodeTargets behind what is there, without the warning.
+func (w Wire) AppendTargets(to []byte, code string, values ...Value) ([]byte, error) {
+	if code == "" {
+		return nil, errors.New("encoding production targets: the code is empty")
+	}
+	to, err := w.appendSet(to, code, values)
+	if err != nil {
+		return nil, fmt.Errorf("encoding production targets %q: %w", code, err)
+	}
+	return to, nil
+}
+
+func (w Wire) appendSet(to []byte, code string, values []Value) (_ []byte, err error) {
+	if len(values) == 0 {
 		return nil, errors.New("there is no value")
 	}
-	body := setBody{Code: s.Code, Values: make([]valueBody, 0, len(s.Values))}
-	for _, v := range s.Values {
+	if to, err = appendString(append(to, setBegin...), code); err != nil {
+		return nil, err
+	}
+	to = append(to, setValues...)
+	for i, v := range values {
 		n, err := w.whole(v.Value)
 		if err != nil {
 			return nil, err
@@ -84,9 +99,24 @@ func (w Wire) encodeSet(s ValueSet) ([]byte, error) {
 		if !validTime(v.At) {
 			return nil, errors.New("a value's time is not set or not a year of four digits")
 		}
-		body.Values = append(body.Values, valueBody{n, v.At.In(w.zone()).Format(valueLayout)})
+		if i > 0 {
+			to = append(to, ',')
+		}
+		to = strconv.AppendInt(append(to, valueBegin...), n, 10)
+		to = v.At.In(w.zone()).AppendFormat(append(to, valueTime...), valueLayout)
+		to = append(to, valueTail...)
 	}
-	return encode(body)
+	return append(to, setEnd...), nil
+}
+
+// appendString writes a text as JSON.
+func appendString(to []byte, s string) ([]byte, error) {
+	plain := func(r rune) bool { return r >= ' ' && r <= '~' && r != '"' && r != '\\' }
+	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return append(append(append(to, '"'), s...), '"'), nil
+	}
+	b, err := encode(s)
+	return append(to, b...), err
 }
 
 // EncodeMemo gives a memo's JSON object, with the property names of Wire.MemoText and Wire.MemoEmail.

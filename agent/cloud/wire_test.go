@@ -216,6 +216,14 @@ func TestValueSets(t *testing.T) {
 	if err != nil || string(got) != want {
 		t.Errorf("tag values: %v\ngot  %s\nwant %s", err, got, want)
 	}
+	odd := ValueSet{Code: "\"é\"\\ <a>\u2028\x7f", Values: set.Values[:1]}
+	viaJSON, err := encode(struct {
+		Code   string `json:"dataClassificationCode"`
+		Values []any  `json:"values"`
+	}{odd.Code, nil})
+	if got, _, oddErr := w.EncodeTargets(odd); err != nil || oddErr != nil || !strings.HasPrefix(string(got), strings.TrimSuffix(string(viaJSON), "null}")) {
+		t.Errorf("an odd code: %s (%v), as JSON %s (%v)", got, oddErr, viaJSON, err)
+	}
 	if _, err := w.EncodeTagValues(ValueSet{Code: "Tank Level", Values: set.Values}); err == nil || !strings.Contains(err.Error(), "Production Target Water") {
 		t.Errorf("a seventh code for tag values: %v", err)
 	}

@@ -32,6 +32,20 @@ type deferredValue struct {
 	Own    bool `json:",omitempty"` // At is by the device's own clock
 }
 
+// clockJudgement is what is thought of the clock at a transaction's instant: asking costs a look at the disk.
+type clockJudgement struct {
+	grade     clock.Grade
+	doubted   bool
+	deviation time.Duration
+}
+
+func (tx *txn) judgeClock() *clockJudgement {
+	if tx.clockOnce == nil {
+		tx.clockOnce = &clockJudgement{tx.l.clock.Grade(tx.now), tx.l.clock.Doubted(tx.now), tx.l.clock.Deviation(tx.now)}
+	}
+	return tx.clockOnce
+}
+
 // deferRecord keeps a record under a key of its own until the clock is believed.
 func (tx *txn) deferRecord(p deferredRecord) {
 	tx.lastDeferred++
@@ -115,9 +129,9 @@ func (tx *txn) queueRedated(p deferredRecord, lost map[string]int) {
 		lost[p.Value.Index]++
 		return
 	}
-	for _, v := range tx.l.site.Values {
-		if v.key() == p.Value.Index {
-			tx.queueValue(v, p.Value.Number, p.Value.At.Add(off))
+	for i := range tx.l.site.Values {
+		if tx.l.site.Values[i].key() == p.Value.Index {
+			tx.queueValue(i, p.Value.Number, p.Value.At.Add(off))
 		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 // latestReadings holds the last reading of every point, by device: a site may have a hundred thousand points, on a box with
 // little memory. A poll's readings come in the same order each time and mostly differ in point and value alone; so
 // their places are guessed, and the rest of them is kept once for all.
-type latestReadings map[string]*deviceReadings
+type latestReadings struct {
+	devices map[string]*deviceReadings
+	spare   *sharedReading // one that nobody uses any more: so the next need not be made
+}
 
 // deviceReadings is one device's points and their readings.
 type deviceReadings struct {
@@ -24,12 +27,18 @@ type deviceReadings struct {
 // compactReading is a reading taken apart: rest is everything but its point and its value.
 type compactReading struct {
 	value float64
-	rest  *collectors.Reading
+	rest  *sharedReading
+}
+
+// sharedReading is what so many readings have in common.
+type sharedReading struct {
+	collectors.Reading
+	users int
 }
 
 // store keeps a batch, and nothing of the slice.
-func (n latestReadings) store(batch []collectors.Reading) {
-	var last *collectors.Reading
+func (n *latestReadings) store(batch []collectors.Reading) {
+	var last *sharedReading
 	var device string
 	var s *deviceReadings
 	at := 0
@@ -37,24 +46,50 @@ func (n latestReadings) store(batch []collectors.Reading) {
 		point, value := r.Point, r.Value
 		r.Point, r.Value = "", 0
 		// Errors are not compared: some of their types cannot be.
-		if last == nil || last.Err != nil || r.Err != nil || r != *last {
-			last = new(r)
+		if last == nil || last.Err != nil || r.Err != nil || r != last.Reading {
+			last = n.share(r)
 		}
 		if d := deviceOf(point); s == nil || d != device {
 			device, s, at = d, n.device(d, len(batch)), 0
 		}
 		at = s.indexOf(point, at)
+		before := s.readings[at].rest
+		last.users++
 		s.readings[at] = compactReading{value, last}
+		n.release(before)
 		at++
 	}
 }
 
-// device is the device's, a new one with room for so many points.
-func (n latestReadings) device(device string, room int) *deviceReadings {
-	if n[device] == nil {
-		n[device] = &deviceReadings{points: make([]collectors.Point, 0, room), readings: make([]compactReading, 0, room)}
+// share takes a place for what readings have in common.
+func (n *latestReadings) share(r collectors.Reading) *sharedReading {
+	s := n.spare
+	if n.spare = nil; s == nil {
+		s = new(sharedReading)
 	}
-	return n[device]
+	s.Reading = r
+	return s
+}
+
+// release says that one reading less has this; nil: it was none.
+func (n *latestReadings) release(s *sharedReading) {
+	if s == nil {
+		return
+	}
+	if s.users--; s.users == 0 {
+		*s, n.spare = sharedReading{}, s
+	}
+}
+
+// device is the device's, a new one with room for so many points.
+func (n *latestReadings) device(device string, room int) *deviceReadings {
+	if n.devices == nil {
+		n.devices = map[string]*deviceReadings{}
+	}
+	if n.devices[device] == nil {
+		n.devices[device] = &deviceReadings{points: make([]collectors.Point, 0, room), readings: make([]compactReading, 0, room)}
+	}
+	return n.devices[device]
 }
 
 // indexOf finds the point, probably at the guess; a new one is given a place.
@@ -96,8 +131,8 @@ func (s *deviceReadings) add(p collectors.Point) int {
 }
 
 // get is the last reading of a point, if there has been one.
-func (n latestReadings) get(p collectors.Point) (collectors.Reading, bool) {
-	s := n[deviceOf(p)]
+func (n *latestReadings) get(p collectors.Point) (collectors.Reading, bool) {
+	s := n.devices[deviceOf(p)]
 	if s == nil {
 		return collectors.Reading{}, false
 	}
@@ -109,9 +144,9 @@ func (n latestReadings) get(p collectors.Point) (collectors.Reading, bool) {
 }
 
 // all are the last readings of all points, by name.
-func (n latestReadings) all() []collectors.Reading {
+func (n *latestReadings) all() []collectors.Reading {
 	var all []collectors.Reading
-	for _, s := range n {
+	for _, s := range n.devices {
 		for at := range s.points {
 			all = append(all, s.reading(at))
 		}
@@ -121,7 +156,7 @@ func (n latestReadings) all() []collectors.Reading {
 }
 
 func (s *deviceReadings) reading(at int) collectors.Reading {
-	r := *s.readings[at].rest
+	r := s.readings[at].rest.Reading
 	r.Point, r.Value = s.points[at], s.readings[at].value
 	return r
 }

@@ -60,6 +60,8 @@ type Ledger struct {
 	replayPositions map[string]replayPosition // how far each recording is, by its device
 	state           state
 	latest          latestReadings
+	room            txnRoom
+	valueNames      valueNames
 	watchers        watchers
 }
 
@@ -147,7 +149,8 @@ func (l *Ledger) load() (state, error) {
 		e.Inherited = true
 		s.episodes[k] = e
 	}
-	for i, v := range l.site.Values {
+	for i := range l.site.Values {
+		v := &l.site.Values[i]
 		if err := l.LoadState(valueKey+v.key(), &s.lastValues[i]); err != nil {
 			return s, err
 		}

@@ -290,14 +290,12 @@ func (s Site) encodeEvent(e Event) ([]byte, error) {
 	})
 }
 
-// encodeValue makes the wire JSON of one of a well's values.
-func (s Site) encodeValue(v Value, number float64, at time.Time) ([]byte, error) {
-	set := cloud.ValueSet{Code: v.Code, Values: []cloud.Value{{Value: number, At: at}}}
+// appendValue makes the wire JSON of one of a well's values.
+func (s *Site) appendValue(to []byte, v *Value, number float64, at time.Time) ([]byte, error) {
 	if !v.Target {
-		return s.Wire.EncodeTagValues(set)
+		return s.Wire.AppendTagValues(to, v.Code, cloud.Value{Value: number, At: at})
 	}
-	body, _, err := s.Wire.EncodeTargets(set) // the warning about an unknown code was given by `gauger check`
-	return body, err
+	return s.Wire.AppendTargets(to, v.Code, cloud.Value{Value: number, At: at})
 }
 
 // Ticket is the record of a number; zero when there is none.

@@ -30,7 +30,8 @@ type txn struct {
 	ticked        bool                      // the detector has heard the clock
 	unusedChanged map[collectors.Point]bool // whose count of what is not used this transaction has changed; nil: the counts are the ledger's
 	sentValues    []bool                    // the values that this transaction has sent; nil: none
-	gradeOnce     *clock.Grade              // of the clock, once it was asked
+	clockOnce     *clockJudgement           // once it was asked
+	bodies        []byte                    // of the values' records
 }
 
 // stagedRecord is a record on its way to a stream, and the ticket record that wants to know its position.
@@ -84,7 +85,29 @@ func (tx *txn) commitTo(box *outbox.Tx) error {
 		}
 		box.Put(ticketKey+r.ticket.Number, b)
 	}
+	tx.l.room = txnRoom{emptied(tx.records, recordsKept), emptied(tx.bodies, bodiesKept)} // the outbox has copied them
 	return nil
+}
+
+// txnRoom is used again by each transaction, so that a value makes no garbage. The ledger's lock guards it.
+type txnRoom struct {
+	records []stagedRecord
+	bodies  []byte
+}
+
+// Of it so much is kept: a batch may have many thousands.
+const (
+	recordsKept = 256
+	bodiesKept  = 32 << 10
+)
+
+// emptied is a slice without what is in it, for the next transaction.
+func emptied[T any](s []T, most int) []T {
+	if cap(s) > most {
+		return nil
+	}
+	clear(s)
+	return s[:0]
 }
 
 // dirty says whether there is anything to put on disk.
@@ -128,6 +151,9 @@ func (tx *txn) queue(stream, address string, body []byte) {
 	if len(address) > outbox.MaxAddress {
 		tx.leaveOut(stream+" to "+address, fmt.Errorf("the id has %d characters; the longest that can be sent to has %d", len(address), outbox.MaxAddress))
 		return
+	}
+	if tx.records == nil {
+		tx.records, tx.l.room.records = tx.l.room.records, nil
 	}
 	tx.records = append(tx.records, stagedRecord{stream: stream, record: outbox.Record{
 		Address: address, Body: body, At: tx.now.Round(0), Clock: byte(tx.grade()), Config: tx.l.site.Config,
@@ -335,10 +361,8 @@ func (tx *txn) grade() clock.Grade {
 		return clock.Unset
 	case tx.replayBoot != 0:
 		return clock.Trusted
-	case tx.gradeOnce == nil:
-		tx.gradeOnce = new(tx.l.clock.Grade(tx.now))
 	}
-	return *tx.gradeOnce
+	return tx.judgeClock().grade
 }
 
 // clockDoubted says that nothing may leave that carries the wall clock.
@@ -346,7 +370,7 @@ func (tx *txn) clockDoubted() bool {
 	if tx.replayBoot != 0 {
 		return !clock.WasSet(tx.now)
 	}
-	return tx.l.clock.Doubted(tx.now)
+	return tx.judgeClock().doubted
 }
 
 // astray is the deviation of a clock in doubt; a recording's clock has none.
@@ -354,7 +378,7 @@ func (tx *txn) astray() time.Duration {
 	if tx.replayBoot != 0 {
 		return 0
 	}
-	return tx.l.clock.Deviation(tx.now)
+	return tx.judgeClock().deviation
 }
 
 // ownEpisodes makes the episodes this transaction's own before the first change.

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"gauger/agent/clock"
@@ -26,12 +27,31 @@ type lastValue struct {
 	Recent []byte `json:",omitempty"` // of the version before: the last readings with a device time, eight bytes each
 	Page   int    `json:",omitempty"` // of recent, the one that is being filled
 	Sent   bool
+	Newest time.Time `json:",omitzero"` // of the readings in recent
 
 	recent *recentReadings // nil: nothing was remembered
 }
 
 // key names a value's state.
-func (v Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code + "/" + string(v.Point) }
+func (v *Value) key() string { return v.stream() + "/" + v.Well + "/" + v.Code + "/" + string(v.Point) }
+
+// valueName is what a value's source, its episode of refusals and its state are called.
+type valueName struct{ source, episode, state string }
+
+// valueNames are those of a site's values, made once.
+type valueNames []valueName
+
+func (n *valueNames) of(site *Site, i int) *valueName {
+	if *n == nil {
+		*n = make([]valueName, len(site.Values))
+		for i := range site.Values {
+			v := &site.Values[i]
+			source := string(v.Point) + " as " + v.Code
+			(*n)[i] = valueName{source, episodeKey(eventrules.ValueRefused, source), valueKey + v.key()}
+		}
+	}
+	return &(*n)[i]
+}
 
 // sendValue sends a reading of value i when it is due: every one where Every is 0, else the first one of each interval, and a
 // changed whole number between.
@@ -39,7 +59,7 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 	if r.Quality != collectors.Good || !finite(r.Value) {
 		return
 	}
-	v, last := tx.l.site.Values[i], tx.lastValues[i]
+	v, last := &tx.l.site.Values[i], &tx.lastValues[i]
 	begin, due := tx.valueDue(v, last, &r)
 	if !due {
 		return
@@ -48,28 +68,32 @@ func (tx *txn) sendValue(i int, r collectors.Reading) {
 		return // the same sample, read once more from a gateway that keeps it
 	}
 	repeatable := v.Every == 0 && r.At == r.At.Round(0) // it has a device time: a broker may deliver it again
-	sum := fingerprint(r)
-	if repeatable && last.recent.knows(sum) {
+	sum := fingerprint(&r)
+	if repeatable && !r.At.After(last.Newest) && last.recent.knows(sum) {
 		return
 	}
+	beat, known := tx.sincePrevious(last, &r)
 	next := tx.copyValue(i)
-	if beat, known := tx.sincePrevious(last, &r); known {
+	if known {
 		next.Beat = beat
 	}
 	next.At, next.Begin, next.Value, next.Sent = r.At.Round(0), begin, r.Value, true
 	if repeatable {
 		next.recent.remember(sum)
+		if r.At.After(next.Newest) {
+			next.Newest = r.At
+		}
 	}
 	if tx.clockDoubted() {
 		own := tx.replayBoot == 0 && r.At == r.At.Round(0)
 		tx.deferRecord(deferredRecord{Value: &deferredValue{Index: v.key(), Number: r.Value, At: r.At.Round(0), Own: own}})
 		return
 	}
-	tx.queueValue(v, r.Value, r.At)
+	tx.queueValue(i, r.Value, r.At)
 }
 
 // valueDue says whether a reading has to be sent, and which interval it stands for.
-func (tx *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin time.Time, due bool) {
+func (tx *txn) valueDue(v *Value, last *lastValue, r *collectors.Reading) (begin time.Time, due bool) {
 	if v.Every == 0 {
 		return last.Begin, true
 	}
@@ -89,7 +113,7 @@ func (tx *txn) valueDue(v Value, last lastValue, r *collectors.Reading) (begin t
 }
 
 // sincePrevious is the time since the reading before; after a restart, what it was at the last record.
-func (tx *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Duration, bool) {
+func (tx *txn) sincePrevious(last *lastValue, r *collectors.Reading) (time.Duration, bool) {
 	if latest, ok := tx.l.latest.get(r.Point); ok {
 		return max(0, r.At.Round(0).Sub(latest.At.Round(0))), true
 	}
@@ -97,7 +121,7 @@ func (tx *txn) sincePrevious(last lastValue, r *collectors.Reading) (time.Durati
 }
 
 // intervalBegin of the last record's interval; the version before sent each Every after the last.
-func (l lastValue) intervalBegin() time.Time {
+func (l *lastValue) intervalBegin() time.Time {
 	if l.Begin.IsZero() && l.Sent {
 		return l.At
 	}
@@ -109,7 +133,7 @@ func (l lastValue) intervalBegin() time.Time {
 // that comes before the next and nearer to its beginning than the reading after will be (by the gap since the one before)
 // is the next one's. So a device that is read as often as its value is sent has each of its readings sent, wherever its
 // beat lies on the grid.
-func (v Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool) {
+func (v *Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool) {
 	since := at.Sub(begin)
 	switch {
 	case begin.IsZero(), since < -v.Every: // or the clock was set back
@@ -122,23 +146,27 @@ func (v Value) interval(begin, at time.Time, gap time.Duration) (time.Time, bool
 	return begin, false
 }
 
-// queueValue makes the record. A value that the integer rule refuses is an episode, not a wrong number.
-func (tx *txn) queueValue(v Value, number float64, at time.Time) {
-	source := string(v.Point) + " as " + v.Code
-	k := episodeKey(eventrules.ValueRefused, source)
-	body, err := tx.l.site.encodeValue(v, number, at)
+// queueValue makes the record of value i. A number that the integer rule refuses is an episode, not a wrong number.
+func (tx *txn) queueValue(i int, number float64, at time.Time) {
+	v, name := &tx.l.site.Values[i], tx.l.valueNames.of(&tx.l.site, i)
+	if tx.bodies == nil {
+		tx.bodies, tx.l.room.bodies = tx.l.room.bodies, nil
+	}
+	begin := len(tx.bodies)
+	bodies, err := tx.l.site.appendValue(tx.bodies, v, number, at)
 	if n := len(v.Well); n > outbox.MaxAddress {
 		err = fmt.Errorf("the well's id has %d bytes, and no request takes more than %d; correct wells.id", n, outbox.MaxAddress)
 	}
-	_, known := tx.episodes[k]
+	_, known := tx.episodes[name.episode]
 	switch {
 	case err != nil:
-		tx.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Note: err.Error(), Since: at})
+		tx.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: name.source, Note: err.Error(), Since: at})
 		return
 	case known:
-		tx.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: source, Since: at, Until: at})
+		tx.applyNotice(collectors.Notice{Rule: eventrules.ValueRefused, Source: name.source, Since: at, Until: at})
 	}
-	tx.queue(v.stream(), v.Well, body)
+	tx.bodies = bodies
+	tx.queue(v.stream(), v.Well, bodies[begin:len(bodies):len(bodies)])
 }
 
 // A broker delivers again what it has no acknowledgement of: as many messages as were on the way when the link broke or
@@ -182,7 +210,7 @@ func (r *recentReadings) knows(sum uint64) bool {
 }
 
 // fingerprint tells a reading from another by its device's time and its value.
-func fingerprint(r collectors.Reading) uint64 {
+func fingerprint(r *collectors.Reading) uint64 {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(r.At.UnixNano()))
 	binary.BigEndian.PutUint64(b[8:], math.Float64bits(r.Value))
@@ -208,12 +236,12 @@ func decodePage(b []byte) []uint64 {
 }
 
 // pageName is the key of a page of a value's readings.
-func pageName(v Value, page int) string {
-	return stateName(fmt.Sprintf("%s%s/%d", recentKey, v.key(), page))
+func pageName(v *Value, page int) string {
+	return stateName(recentKey + v.key() + "/" + strconv.Itoa(page))
 }
 
 // loadRecent reads the pages of a value. The version before kept 256 readings with the value itself.
-func (k *smallState) loadRecent(v Value, last *lastValue) error {
+func (k *smallState) loadRecent(v *Value, last *lastValue) error {
 	last.recent = &recentReadings{}
 	for page := range last.recent.pages {
 		b, err := k.box.Get(pageName(v, page))
@@ -231,6 +259,9 @@ func (k *smallState) loadRecent(v Value, last *lastValue) error {
 		last.recent.remember(sum)
 	}
 	last.Recent = nil
+	if last.Newest.IsZero() && last.Sent { // the version before did not say, and a device may have told the oldest last
+		last.Newest = last.At.AddDate(0, 1, 0)
+	}
 	return nil
 }
 
@@ -245,13 +276,13 @@ func (tx *txn) putValues() {
 }
 
 func (tx *txn) putValue(i int) {
-	v, last := tx.l.site.Values[i], tx.lastValues[i]
+	v, last := &tx.l.site.Values[i], &tx.lastValues[i]
 	var old recentReadings
 	if known := tx.l.state.lastValues[i].recent; known != nil {
 		old = *known
 	}
 	last.Page = last.recent.at
-	tx.putJSON(valueKey+v.key(), last)
+	tx.putJSON(tx.l.valueNames.of(&tx.l.site, i).state, last)
 	for n, page := range last.recent.pages {
 		if !slices.Equal(page, old.pages[n]) {
 			tx.putState(pageName(v, n), encodePage(page))
@@ -300,14 +331,14 @@ func (tx *txn) applyRedecoded(r collectors.Reading, last map[int]lastValue) {
 		return
 	}
 	for _, i := range f.values {
-		v, before := tx.l.site.Values[i], last[i]
+		v, before := &tx.l.site.Values[i], last[i]
 		if v.Every == 0 {
 			continue
 		}
 		begin, due := v.interval(before.Begin, r.At, max(0, r.At.Sub(before.At)))
 		last[i] = lastValue{At: r.At, Begin: begin}
 		if due {
-			tx.queueValue(v, r.Value, r.At)
+			tx.queueValue(i, r.Value, r.At)
 		}
 	}
 }

@@ -49,12 +49,19 @@ func TestRedeliveryMakesNoSecondRecord(t *testing.T) {
 	}
 }
 
-// The version before kept the fingerprints with the value.
+// The version before kept the fingerprints with the value, and not which of the readings was the newest.
 func TestRedeliveryOverAnUpgrade(t *testing.T) {
+	for last := range 10 {
+		redeliverOverAnUpgrade(t, last)
+	}
+}
+
+func redeliverOverAnUpgrade(t *testing.T, last int) {
+	t.Helper()
 	b := newBench(t, everyReading)
-	old := lastValue{Sent: true, At: numbered(9, 10)[0].At, Value: 9}
+	old := lastValue{Sent: true, At: numbered(last, last+1)[0].At, Value: float64(last)}
 	for _, r := range numbered(0, 10) {
-		old.Recent = append(old.Recent, encodePage([]uint64{fingerprint(r)})...)
+		old.Recent = append(old.Recent, encodePage([]uint64{fingerprint(&r)})...)
 	}
 	raw, err := json.Marshal(old)
 	if err != nil {
@@ -69,7 +76,7 @@ func TestRedeliveryOverAnUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := b.box.Counts()[TagValues].Accepted; got != 2 {
-		t.Errorf("%d records, want the two new ones", got)
+		t.Errorf("reading %d was sent last: %d records, want the two new ones", last, got)
 	}
 }
 
