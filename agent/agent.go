@@ -3,7 +3,7 @@
 //
 // agent.go: the workers, and how a run begins and ends. sender.go: a batch on its way to the service. outbox_events.go and
 // outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank.
-// systemd.go: sd_notify, the watchdog, and what systemd shows as the status.
+// systemd.go: sd_notify, the watchdog, and what systemd shows as the status. hung.go: which part hangs.
 //
 // The loss of a collector is an event and a log line, and stops nothing else. What is said again and again of a stream is told once
 // an hour, with its sum; what is said of refused events waits until that is over, since an event about it would go the same way.
@@ -43,6 +43,8 @@ type Agent struct {
 	Notes      <-chan outbox.Note // what the box has to say
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
 	Boot       clock.Boot         // of the box
+
+	pulses collectors.Pulses
 }
 
 // Run works until ctx ends or the outbox is out of service. A collector that cannot work is an event and a log line,
@@ -61,21 +63,22 @@ func (a *Agent) Run(ctx context.Context) error {
 			}
 		})
 	}
-	for _, c := range a.Collectors {
-		wg.Go(func() { a.collect(ctx, c) })
-	}
 	for stream := range ledger.Operations {
 		essential("send "+stream, func(ctx context.Context) error {
-			return a.Box.Drain(ctx, stream, Sender{Client: a.Client, Clock: a.Clock})
+			return a.Box.Drain(ctx, stream, Sender{Client: a.Client, Clock: a.Clock, Pulse: a.pulses.Part("sending " + stream)})
 		})
 	}
+	ledgerPulse := a.pulses.Part("the ledger")
+	for _, c := range a.Collectors {
+		wg.Go(func() { a.collect(collectors.WithPulse(ctx, a.pulses.Part(c.Name)), c, ledgerPulse) })
+	}
 	if !a.Replay {
-		essential("clock", a.tickLedger)
+		essential("clock", func(ctx context.Context) error { return a.tickLedger(ctx, ledgerPulse) })
 	}
 	essential("store", a.lookAtStore)
 	essential("notes", a.handleNotes)
 	essential("look up the tanks", a.lookUpTanks)
-	essential("watchdog", func(ctx context.Context) error { return a.Systemd.FeedWatchdog(ctx, a.alive) })
+	essential("watchdog", func(ctx context.Context) error { return a.Systemd.FeedWatchdog(ctx, a.noteHung()) })
 	for i, w := range a.Workers {
 		essential(fmt.Sprintf("worker %d", i), w)
 	}
@@ -96,8 +99,10 @@ func (a *Agent) Run(ctx context.Context) error {
 }
 
 // collect runs one collector.
-func (a *Agent) collect(ctx context.Context, c collectors.Named) {
-	if err := c.Collector.Run(ctx, a.Ledger.Host(c.Name)); ctx.Err() == nil {
+func (a *Agent) collect(ctx context.Context, c collectors.Named, ledger *collectors.Pulse) {
+	err := c.Collector.Run(ctx, watchedHost{a.Ledger.Host(c.Name), ledger})
+	collectors.PulseOf(ctx).Rest()
+	if ctx.Err() == nil {
 		a.collectorEnded(c, err)
 	}
 }
@@ -118,15 +123,17 @@ func (a *Agent) collectorEnded(c collectors.Named, err error) {
 }
 
 // tickLedger lets the ledger hear the clock.
-func (a *Agent) tickLedger(ctx context.Context) error {
+func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
 	t := time.NewTicker(a.Site.TickEvery())
 	defer t.Stop()
 	failed, kept := false, clock.Unset
 	for {
+		pulse.Rest()
 		select {
 		case <-ctx.Done():
 			return nil
 		case now := <-t.C:
+			pulse.Work()
 			err := a.Ledger.Tick(now)
 			if grade := a.Clock.Grade(now); err == nil && grade != kept {
 				kept, err = grade, a.keepClock(now)
@@ -160,9 +167,6 @@ func (a *Agent) lookAtStore(ctx context.Context) error {
 		}
 	}
 }
-
-// alive says whether the box still takes transactions: a disk that hangs must not look like a program that works.
-func (a *Agent) alive() bool { return a.Box.Hung() == nil }
 
 // keepClock stores how the clock stands, for the next run on this boot of the box.
 func (a *Agent) keepClock(now time.Time) error {

@@ -99,6 +99,12 @@ func start(t *testing.T, ctx context.Context, site ledger.Site, service http.Rou
 // startIn is start with the box in a folder.
 func startIn(t *testing.T, ctx context.Context, dir string, site ledger.Site, service http.RoundTripper, c collectors.Collector) <-chan error {
 	t.Helper()
+	return runAgent(ctx, assembleIn(t, dir, site, service, c))
+}
+
+// assembleIn makes an agent that does not run yet.
+func assembleIn(t *testing.T, dir string, site ledger.Site, service http.RoundTripper, c collectors.Collector) *Agent {
+	t.Helper()
 	box, err := outbox.Open(filepath.Join(dir, "outbox.db"), outbox.Options{MaxBytes: 16 << 20, Label: ledger.RecordLabel, Streams: []outbox.Stream{
 		{Name: ledger.Tickets, Batch: 1, Journal: true}, {Name: ledger.Events, Batch: 50}, {Name: ledger.TagValues, Batch: 20}, {Name: ledger.Targets, Batch: 20},
 		{Name: ledger.Memos}, {Name: ledger.Refused, Held: true},
@@ -119,15 +125,19 @@ func startIn(t *testing.T, ctx context.Context, dir string, site ledger.Site, se
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &Agent{
+	return &Agent{
 		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: clock, Collectors: []collectors.Named{{Name: "plc", Collector: c}},
 		Workers: []Worker{keys.Run}, Log: zerolog.Nop(), Notes: make(chan outbox.Note),
 	}
+}
+
+// runAgent runs an agent, and closes what it was made of behind it.
+func runAgent(ctx context.Context, a *Agent) <-chan error {
 	done := make(chan error, 1)
 	go func() {
 		err := a.Run(ctx)
-		client.Close()
-		if closed := box.Close(); err == nil {
+		a.Client.Close()
+		if closed := a.Box.Close(); err == nil {
 			err = closed
 		}
 		done <- err

@@ -8,6 +8,7 @@ import (
 	"gauger/agent/clock"
 	"gauger/agent/cloud"
 	"gauger/agent/ledger"
+	"gauger/collectors"
 	"gauger/outbox"
 )
 
@@ -21,6 +22,7 @@ var classes = map[cloud.Class]outbox.Class{
 type Sender struct {
 	Client *cloud.Client
 	Clock  *clock.Clock // hears the Date of the service's answers; may be nil
+	Pulse  *collectors.Pulse
 }
 
 // Send implements outbox.Sender: one request, and its answer holds for every record of the batch.
@@ -31,6 +33,8 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 		bodies[i] = r.Body
 		attempt = max(attempt, r.Attempt)
 	}
+	s.Pulse.WorkFor(s.Client.Longest(bodies, attempt))
+	defer s.Pulse.Rest()
 	a := s.Client.Post(ctx, ledger.Operations[stream], batch[0].Address, bodies, attempt)
 	if s.Clock != nil {
 		now := time.Now()

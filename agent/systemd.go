@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -73,21 +74,20 @@ func (s Systemd) TellStatus(ctx context.Context, every time.Duration, line func(
 	}
 }
 
-// FeedWatchdog feeds the watchdog at half its interval for as long as alive says so, until ctx ends. When alive stays false
-// systemd restarts the program, which is what a hung disk needs.
-func (s Systemd) FeedWatchdog(ctx context.Context, alive func() bool) error {
-	if s.socket == "" || s.watchdog == 0 {
-		<-ctx.Done()
-		return nil
-	}
-	t := time.NewTicker(s.watchdog / 2)
+// unwatched is the interval of the watchdog where there is none: what hangs is logged all the same.
+const unwatched = time.Minute
+
+// FeedWatchdog feeds the watchdog at half its interval for as long as nothing hangs, until ctx ends. When something does and goes on
+// to, systemd restarts the program.
+func (s Systemd) FeedWatchdog(ctx context.Context, hung func() error) error {
+	t := time.NewTicker(cmp.Or(s.watchdog, unwatched) / 2)
 	defer t.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-t.C:
-			if !alive() {
+			if hung() != nil || s.watchdog == 0 {
 				continue
 			}
 			if err := s.Notify("WATCHDOG=1"); err != nil {

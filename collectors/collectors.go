@@ -1,7 +1,8 @@
 // Package collectors holds the words of the gathering side: what a reading is, how good it is, which point it
 // belongs to, and what a collector may ask of the agent that hosts it. It imports nothing of ours, so that a
-// collector can be built and tested knowing only this page; poll.go has the beat of those that ask, problem.go the mistakes
-// that their options may have, tls.go the files of a secured connection.
+// collector can be built and tested knowing only this page; poll.go has the beat of those that ask, file.go reads a file whole,
+// problem.go the mistakes that their options may have, pulse.go how a part shows that it does not hang (pulse_fault.go and
+// pulse_faultless.go: a program that hangs, for the test of the watchdog), tls.go the files of a secured connection.
 //
 // Decisions:
 //   - A batch is lent. A host keeps nothing of the slice that it is given, so that a poll fills one which an earlier poll has

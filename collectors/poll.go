@@ -31,7 +31,9 @@ func Poll(ctx context.Context, every time.Duration, poll func(context.Context)) 
 	beat := Phase{Start: time.Now(), Every: every}
 	for ctx.Err() == nil {
 		due := beat.After(time.Now())
+		PulseOf(ctx).Work()
 		poll(ctx)
+		PulseOf(ctx).Rest()
 		if now := time.Now(); now.After(due) {
 			due = beat.After(now)
 		}
@@ -40,10 +42,13 @@ func Poll(ctx context.Context, every time.Duration, poll func(context.Context)) 
 	return nil
 }
 
-// Wait returns after d, or when ctx ends. It is true when d has passed.
+// Wait returns after d, or when ctx ends. It is true when d has passed. Whoever waits rests.
 func Wait(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
+	}
+	if p := PulseOf(ctx); p.Rest() {
+		defer p.Work()
 	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -182,6 +182,15 @@ func (c *Client) timeLimit(r request) time.Duration {
 	return limit
 }
 
+// Longest is more time than a request of these records takes, with another key and a login on the way.
+func (c *Client) Longest(bodies [][]byte, attempt int) time.Duration {
+	r := request{attempt: attempt}
+	for _, b := range bodies {
+		r.body = append(r.body, b...)
+	}
+	return 4*c.timeLimit(r) + time.Minute
+}
+
 // readBody reads at most the operation's limit. More than that is an error only where the body matters. What is no page of
 // what was asked for has no need of a page's limit.
 func readBody(from io.Reader, op Operation, done bool) ([]byte, error) {

@@ -47,6 +47,9 @@ func (d *Server) Err() error {
 	if d.NoOutbox != nil {
 		return nil
 	}
+	if d.Hung != nil {
+		return d.Hung()
+	}
 	return d.Box.Hung()
 }
 

@@ -39,6 +39,7 @@ type Server struct {
 	Collectors   []collectors.Named        // the collectors, for what they could not decode
 	Lines        func() []LineStatus       // of the collectors that poll; nil: there are none
 	NoOutbox     func() error              // why there is no outbox; nil: there is one. Box and Client are nil then
+	Hung         func() error              // which part hangs; nil: nobody looks but at the box
 	ConfigDoubts []string                  // what is wrong with the configuration that is at work
 	ConfigOnDisk func() string             // says that the file is another one than the one at work; nil: nobody looks
 	Page         string                    // address of the status page; empty: there is none

@@ -95,6 +95,7 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 		Log: log, Notes: notes, Replay: len(optionsOf[sim.Device](cfg.Devices)) > 0,
 		Boot: clock.ThisBoot(),
 	}
+	d.server.Hung = d.agent.Hung
 	offerModbus(d.server, lines)
 	d.server.Lines = func() []control.LineStatus { return lineStatuses(lines) }
 	return d, nil

@@ -158,7 +158,7 @@ func (s *storelessSite) showSite(ctx context.Context, lines *line.Lines) error {
 	}
 	supervisor := agent.NewSystemd()
 	s.workers.Go(func() {
-		if err := supervisor.FeedWatchdog(ctx, func() bool { return true }); err != nil {
+		if err := supervisor.FeedWatchdog(ctx, func() error { return nil }); err != nil {
 			s.log.Warn().Err(err).Msg("systemd does not hear that gauger is alive")
 		}
 	})

@@ -58,6 +58,7 @@ func (c *collector) String() string { return "modbus " + c.line.URL() }
 
 // Run implements collectors.Collector.
 func (c *collector) Run(ctx context.Context, host collectors.Host) error {
+	collectors.PulseOf(ctx).Work()
 	c.startBeats(time.Now(), host)
 	for ctx.Err() == nil {
 		now := time.Now()

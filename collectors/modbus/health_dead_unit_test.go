@@ -2,6 +2,7 @@ package modbus
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,14 @@ type logbook struct {
 	collectorstest.Host
 	begun time.Time
 	good  map[string][]time.Duration // by device, since the beginning
+
+	pulses collectors.Pulses
+	hung   error // that the line's collector seemed to
 }
 
 // Emit implements collectors.Host.
 func (h *logbook) Emit(_ context.Context, batch []collectors.Reading) error {
+	h.hung = errors.Join(h.hung, h.pulses.Hung(3*time.Second))
 	for _, r := range batch {
 		if r.Quality != collectors.Good {
 			return nil
@@ -110,8 +115,8 @@ func (d death) run(t *testing.T, from, until time.Duration) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), until+after)
 		defer cancel()
-		if err := all[0].Run(ctx, book); err != nil {
-			t.Error(err)
+		if err := all[0].Run(collectors.WithPulse(ctx, book.pulses.Part("line")), book); err != nil || book.hung != nil {
+			t.Error(err, book.hung)
 		}
 		dials = w.Dials
 	})

@@ -80,7 +80,8 @@ func (c *committer) commitUntilDone(ctx context.Context, host collectors.Host) {
 	c.noticeMemoryFailed(c.zones.recall(host, c.settings))
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for {
+	for pulse := collectors.PulseOf(ctx); ; {
+		pulse.Work() // once a second at least
 		select {
 		case <-c.queue.ready:
 			c.commitGroup(ctx, c.queue.takeGroup(ctx))

@@ -54,8 +54,9 @@ func (s *session) run(ctx context.Context, host collectors.Host) {
 	committed := make(chan struct{})
 	wg.Go(func() {
 		defer close(committed)
-		s.committer.commitUntilDone(ctx, host)
+		s.committer.commitUntilDone(collectors.WithPart(ctx, s.label+", what it has brought"), host)
 	})
+	ctx = collectors.WithPart(ctx, s.label)
 	for ctx.Err() == nil {
 		s.tryBrokers(ctx, committed)
 		collectors.Wait(ctx, s.link.pause(time.Now()))
@@ -85,6 +86,7 @@ func (s *session) tryBrokers(ctx context.Context, committed <-chan struct{}) {
 	var errs error
 	for _, broker := range s.brokers {
 		s.link.trying(broker.String())
+		collectors.PulseOf(ctx).Work()
 		err := s.serve(ctx, broker, committed)
 		if ctx.Err() != nil {
 			return
@@ -118,7 +120,9 @@ func (s *session) serve(ctx context.Context, broker *url.URL, committed <-chan s
 	}
 	tick := time.NewTicker(upkeepEvery)
 	defer tick.Stop()
+	pulse := collectors.PulseOf(ctx)
 	for {
+		pulse.Rest()
 		select {
 		case err := <-c.lost:
 			if strings.Contains(err.Error(), pahoPingError) {
@@ -126,14 +130,17 @@ func (s *session) serve(ctx context.Context, broker *url.URL, committed <-chan s
 			}
 			return fmt.Errorf("connection to %s: %w", broker, cmp.Or(c.conn.protocolError(), err))
 		case topic := <-s.requests.unsubscribes:
+			pulse.Work()
 			if err := c.unsubscribe(ctx, []string{topic}); err != nil {
 				return err
 			}
 		case p := <-s.requests.publications:
+			pulse.Work()
 			if err := c.publish(ctx, p); err != nil {
 				return err
 			}
 		case <-tick.C:
+			pulse.Work()
 			if err := s.topics.upkeep(ctx, c); err != nil {
 				return err
 			}

@@ -94,7 +94,9 @@ func (r *Recording) Run(ctx context.Context, host collectors.Host) error {
 		}
 		return nil
 	}
+	collectors.PulseOf(ctx).Work()
 	f, err := os.Open(r.device.File)
+	collectors.PulseOf(ctx).Rest()
 	if err != nil {
 		return fmt.Errorf("open recording: %w; name a CSV file with the columns %s", err, header)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	goburrow "github.com/goburrow/modbus"
+
+	"gauger/collectors"
 )
 
 // Stream is an open socket or serial port: reads and writes obey the deadlines, as those of net.Conn do.
@@ -113,6 +115,7 @@ func (l *Line) Read(ctx context.Context, r Request, timeout time.Duration) ([]by
 		return nil, l.waitError(err)
 	}
 	defer l.release()
+	collectors.PulseOf(ctx).WorkFor(3*timeout + minDialTimeout)
 	if err := l.checkForbidden(r); err != nil {
 		return nil, err
 	}
