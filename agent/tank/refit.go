@@ -1,6 +1,10 @@
 package tank
 
-import "math"
+import (
+	"errors"
+	"math"
+	"slices"
+)
 
 // Arranged is the state for another list of tanks: from says, for each of them, which tank of this state it was; a
 // number that is none begins anew.
@@ -15,6 +19,112 @@ func (st State) Arranged(from []int) State {
 	}
 	st.mark++
 	return st
+}
+
+// Joined is the state with tank k of another state in the place of tank i: another instance of the program has watched it until
+// now, and its load goes on. The two count their time from different instants, which their clocks tell.
+func (s Site) Joined(st State, i int, from State, k int) (State, error) {
+	theirs := from.clockOf(k)
+	if k >= len(from.tanks) || !from.started || !theirs.known {
+		return st, errors.New("nothing is known of its time")
+	}
+	n := len(s.tanks)
+	if !st.started {
+		mark := st.mark
+		st, st.tanks = from, nil
+		st.mark = mark
+	}
+	st = st.cloned(n)
+	ours := theirs
+	if c := st.boxClock; c.known && from.boxClock.known {
+		ours, theirs = c, from.boxClock
+	} else if c := st.clockOf(-1); c.known {
+		ours = c
+	}
+	ahead := theirs.offset - ours.offset // of their zero before ours, real s
+	if ahead < 0 {                       // no time is before the zero, which stands for none
+		st = s.shifted(st, -ahead)
+		ahead = 0
+	} else {
+		from = s.shifted(from, ahead)
+	}
+	st.tanks[i], st.now = from.tanks[k], math.Max(st.now, from.now)
+	st.mark++
+	return st, nil
+}
+
+// clockOf is the clock of a tank's readings, or any that is known.
+func (st *State) clockOf(i int) clock {
+	if i >= 0 && i < len(st.tanks) && st.tanks[i] != nil && st.tanks[i].clock.known {
+		return st.tanks[i].clock
+	}
+	if st.boxClock.known {
+		return st.boxClock
+	}
+	for _, ts := range st.tanks {
+		if ts != nil && ts.clock.known {
+			return ts.clock
+		}
+	}
+	return st.boxClock
+}
+
+// shifted is the state with its time counted from so many real seconds earlier.
+func (s Site) shifted(st State, by float64) State {
+	by = float64(grains(by*s.speed, timeGrain)) * timeGrain / s.speed
+	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*s.speed
+	st.boxClock.shift(by)
+	st = st.cloned(len(st.tanks))
+	for i, old := range st.tanks {
+		ts := *old
+		ts.clock.shift(by)
+		ts.shift(by * s.speed)
+		st.tanks[i] = &ts
+	}
+	return st
+}
+
+func (c *clock) shift(by float64) {
+	if c.known {
+		c.offset -= by
+	}
+	if c.agreed > 0 {
+		c.candidate, c.candidateFrom = c.candidate-by, c.candidateFrom+by
+	}
+}
+
+// shift moves every time that a tank remembers; 0 stands for none.
+func (ts *tankState) shift(by float64) {
+	f, l := &ts.faults, &ts.slow.loss
+	for _, t := range []*float64{&ts.last.t, &ts.heldSince, &ts.pending.first.t, &ts.pending.last.t, &ts.bin.first, &ts.searchFrom, &ts.lastFallAt,
+		&ts.judgeAt, &ts.decidedTo, &ts.lastDrawStart, &ts.lastDrawEnd, &ts.stored.hintAt, &f.jumpedAt, &f.jumpedUpAt, &f.unfrozeAt, &f.clockSteppedAt,
+		&f.badValues.start, &f.badValues.last, &f.badValues.reportedAt, &f.spikes.start, &f.spikes.last, &f.spikes.reportedAt,
+		&ts.smallDraws.start, &ts.smallDraws.last, &ts.slow.checkAt, &l.start, &l.last, &ts.reports.reviewedTo, &ts.reports.retimeAt} {
+		if *t != 0 {
+			*t += by
+		}
+	}
+	ts.firstSeen = slices.Clone(ts.firstSeen)
+	for k := range ts.firstSeen {
+		ts.firstSeen[k] += by
+	}
+	ts.reports.loads = slices.Clone(ts.reports.loads)
+	for k := range ts.reports.loads {
+		ts.reports.loads[k].start += by
+		ts.reports.loads[k].end += by
+	}
+	for _, b := range []*[]sample{&ts.levels.recent, &ts.levels.history, &ts.aux.water} {
+		*b = slices.Clone(*b)
+		for k := range *b {
+			(*b)[k].t += by
+		}
+	}
+	for i := range ts.aux.values {
+		ts.aux.values[i] = slices.Clone(ts.aux.values[i])
+		for k := range ts.aux.values[i] {
+			ts.aux.values[i][k].t += by
+		}
+	}
 }
 
 // Converted is the state after a tank began to be measured in another way: what is known of its levels must not look

@@ -1,6 +1,7 @@
 package tank
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -96,4 +97,73 @@ func TestTheFormatBeforeIsRead(t *testing.T) {
 	r.kill(aLoad.From + 600)
 	r.run(aLoad.From+630, 6*tanktest.Hour)
 	r.matches(0.06, 30, labelOf(aWell, aLoad, aLoad))
+}
+
+// A tank goes over to another instance of the program, whose time began earlier or later, at any moment of a load: it is there as if
+// that had watched it all the time, to the byte, and the load comes out once.
+func TestATankGoesOverToAnotherInstance(t *testing.T) {
+	quiet := tanktest.Well{Level0: 60, Inflow: 20}
+	only := func(k int, from float64) seen {
+		return func(i int, at, v float64) (float64, bool) { return v, i == k && at >= from || i != k && k < 0 }
+	}
+	bytesOf := func(ts tankState) []byte {
+		ts.stored = storedMarks{} // they go by when the site was stored
+		a := archive{codec.Write(stateFormat)}
+		a.tank(&ts)
+		b, err := a.Bytes()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, zero := range []float64{-7200, 1800} {
+		for at := aLoad.From - 600; at < aLoad.End()+3000; at += 700 {
+			theirs, ours, both := newRig(t, aWell, quiet), newRig(t, aWell, quiet), newRig(t, aWell, quiet)
+			theirs.sensor, ours.sensor = only(0, 0), only(1, zero)
+			both.sensor = func(i int, at, v float64) (float64, bool) { return v, i == 0 && at >= 0 || i == 1 && at >= zero }
+			for _, r := range []*rig{theirs, ours, both} {
+				r.ticks = true
+			}
+			theirs.run(0, at)
+			ours.run(zero, at)
+			both.run(min(0, zero), at)
+			st, err := ours.site.Joined(ours.st, 0, theirs.st, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(bytesOf(*st.tanks[0]), bytesOf(*both.st.tanks[0])) {
+				t.Fatalf("at %.0f, begun at %.0f: the tank is not what it was", at, zero)
+			}
+			ours.sensor, ours.st = nil, st
+			if ours.stored, err = st.MarshalBinary(); err != nil {
+				t.Fatal(err)
+			}
+			ours.kill(at)
+			ours.run(at+60, 6*tanktest.Hour)
+			both.sensor = nil
+			both.run(at, 6*tanktest.Hour)
+			near(t, at, append(theirs.loads, ours.loads...), both.loads)
+		}
+	}
+}
+
+// Into an instance that has begun nothing yet the first tank brings its time; what has no time goes nowhere.
+func TestATankGoesOverToANewInstance(t *testing.T) {
+	r := newRig(t, aWell)
+	half := aLoad.From + 600
+	r.run(0, half)
+	fresh := newRig(t, tanktest.Well{Level0: 60}, aWell)
+	if _, err := fresh.site.Joined(State{}, 1, State{}, 0); err == nil {
+		t.Error("a tank of which nothing is known went over")
+	}
+	st, err := fresh.site.Joined(State{}, 1, r.st, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh.st, fresh.booted = st, r.booted
+	fresh.run(half, 6*tanktest.Hour)
+	fresh.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
+	if fresh.loads[0].Tank != "TK-2" {
+		t.Errorf("the load is of %s, want TK-2", fresh.loads[0].Tank)
+	}
 }
