@@ -75,6 +75,9 @@ prove-config: ## odd but well-formed configurations through check and run (200)
 prove-mqtt: ## kill agent and broker at 500 messages a second, and a million malformed payloads (1,000 kills)
 	$(call PROVE,1000,TestProveMQTT.*,./collectors/mqtt ./cmd/gauger)
 
+prove-shards: ## three instances share 300 tanks at a broker, one is killed, a fourth takes over (300 tanks)
+	$(call PROVE,300,TestProveShards,./cmd/gauger)
+
 prove-modbus: FRAMES := $(or $(N),10000000)
 prove-modbus: ## ten million frames, faults in all mixtures, a thousand replugs of the Modbus lines (N=, SEED=)
 	GAUGER_FRAMES=$(FRAMES) GAUGER_SEED=$(SEED) GAUGER_TRIALS=$$(($(FRAMES) / 500)) GAUGER_REPLUGS=1000 GAUGER_DEAD_HOURS=24 \

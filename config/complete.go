@@ -97,7 +97,7 @@ func (c *Config) inherit() {
 
 // facts are those of the site that its devices depend on.
 func (c *Config) facts() siteFacts {
-	return siteFacts{id: c.ID, zone: c.Zone, remote: c.remote(), masters: len(c.Share.Masters) > 0}
+	return siteFacts{id: c.ID, shard: c.Shard, zone: c.Zone, remote: c.remote(), masters: len(c.Share.Masters) > 0}
 }
 
 // tankLevels tells each device which of its points are levels of tanks.

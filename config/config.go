@@ -59,6 +59,8 @@ type Config struct {
 	Control       Control    `yaml:"control" doc:"who of those who may connect to the control socket may do what; absent: they may do everything"`
 	Log           Log        `yaml:"log" doc:"the log on standard error"`
 
+	// Shard is the part of the site that this instance watches; what is not its own is not here.
+	Shard Shard `yaml:"-"`
 	// Zone is TimeZone, resolved.
 	Zone *time.Location `yaml:"-"`
 	// Warnings are legal but doubtful things, in the order of the file's lines.
@@ -72,7 +74,8 @@ type Config struct {
 	// after an upgrade: what they were replaced by stands in the messages.
 	Strict []Problem `yaml:"-"`
 
-	hash uint32
+	hash   uint32
+	tankAt []int // of a shard, which tank of the file each is
 }
 
 // Service is the web service and how gauger speaks to it.

@@ -82,12 +82,14 @@ func (e *mqttEntry) complete(s siteFacts) {
 	e.Options = e.withPassword()
 }
 
-// clientID is the client id of a device: its own, or one that no other box has.
+// clientID is the client id of a device: its own, or one that no other box has. A broker knows each shard by its index, however
+// many there are.
 func (e *mqttEntry) clientID(s siteFacts) string {
-	if e.Options.ClientID != "" {
-		return e.Options.ClientID
+	id := cmp.Or(e.Options.ClientID, "gauger-"+s.id+"-"+e.Options.Name)
+	if s.shard.Of > 0 {
+		id += fmt.Sprintf("-%d", s.shard.Index)
 	}
-	return "gauger-" + s.id + "-" + e.Options.Name
+	return id
 }
 
 // withPassword joins the password's source to the device.

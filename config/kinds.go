@@ -100,6 +100,7 @@ type pointOptions struct {
 // siteFacts are the facts of a site that its devices depend on.
 type siteFacts struct {
 	id      string
+	shard   Shard
 	zone    *time.Location
 	remote  bool // the service is not on the box itself
 	masters bool // who may read what is shared is named

@@ -21,6 +21,16 @@ func Load(path string) (*Config, error) {
 	return Parse(path, b, filepath.Dir(path))
 }
 
+// LoadShard is Load for another shard than the process's own.
+func LoadShard(path string, s Shard) (*Config, error) {
+	b, err := collectors.ReadFile(path, maxBytes)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	cfg, _, err := s.examine(path, b, filepath.Dir(path), nil)
+	return cfg, err
+}
+
 // Examine is Load for check: it gives what is legal but doubtful also of a file with mistakes, since whoever mends it sees both
 // at once, and takes no more memory for aliases than check may.
 func Examine(path string) (cfg *Config, doubts []Problem, err error) { return Look{}.Examine(path) }
@@ -42,13 +52,22 @@ func Parse(name string, b []byte, dir string) (*Config, error) {
 	return cfg, err
 }
 
-// examine reads b; look is nil for who works with the configuration and does not check it.
+// examine reads b as the process's shard; look is nil for who works with the configuration and does not check it.
 func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem, error) {
+	shard, err := shardOfProcess()
+	if err != nil {
+		return nil, nil, err
+	}
+	return shard.examine(name, b, dir, look)
+}
+
+func (s Shard) examine(name string, b []byte, dir string, look *Look) (*Config, []Problem, error) {
 	root, flaw := parse(b)
 	if flaw != nil {
 		return nil, nil, Problems{{name, flaw.line, flaw.column, "", flaw.message}}
 	}
 	cfg := new(defaultConfig())
+	cfg.Shard = s
 	d := &decoder{file: name, last: lastLine(b), loads: &cfg.Loads, home: homeOf, open: map[*yaml.Node]bool{}, written: countNodes(root), sparing: look != nil}
 	d.decode(root, settable(cfg), "")
 	if d.ended { // whatever else is found would be found in half a configuration
@@ -60,12 +79,14 @@ func examine(name string, b []byte, dir string, look *Look) (*Config, []Problem,
 		c.look, c.checking = *look, true
 	}
 	c.check()
+	c.checkShard()
 	if d.visits > d.written+mostRepeats {
 		c.strictf("", "%s", d.repeats(mostRepeats))
 	}
 	if len(d.problems) > 0 {
 		return nil, sorted(c.warnings), Problems(sorted(append(d.problems, c.strictProblems()...)))
 	}
+	cfg.takeShard()
 	cfg.complete(dir)
 	c.busTime()
 	cfg.Warnings, cfg.Strict = sorted(c.warnings), c.strictProblems()
@@ -100,6 +121,9 @@ func (c *Config) Whole(text []byte) ([]byte, error) {
 			continue
 		}
 		files++
+		if c.tankAt != nil {
+			i = c.tankAt[i]
+		}
 		at, found := locate(root, fmt.Sprintf("tanks[%d].strapping", i))
 		if !found {
 			return nil, fmt.Errorf("tank %s: its strapping does not stand with it", t.ID)

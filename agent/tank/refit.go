@@ -21,20 +21,18 @@ func (st State) Arranged(from []int) State {
 	return st
 }
 
-// Joined is the state with tank k of another state in the place of tank i: another instance of the program has watched it until
-// now, and its load goes on. The two count their time from different instants, which their clocks tell.
-func (s Site) Joined(st State, i int, from State, k int) (State, error) {
+// Joined is the state with one tank more, which another instance of the program has watched until now: tank k of its state. A load
+// that is under way goes on. The two count their time from different instants, which their clocks tell.
+func (st State) Joined(from State, k int, speed float64) (State, error) {
 	theirs := from.clockOf(k)
 	if k >= len(from.tanks) || !from.started || !theirs.known {
 		return st, errors.New("nothing is known of its time")
 	}
-	n := len(s.tanks)
 	if !st.started {
 		mark := st.mark
-		st, st.tanks = from, nil
+		st, st.tanks = from, st.tanks
 		st.mark = mark
 	}
-	st = st.cloned(n)
 	ours := theirs
 	if c := st.boxClock; c.known && from.boxClock.known {
 		ours, theirs = c, from.boxClock
@@ -43,12 +41,12 @@ func (s Site) Joined(st State, i int, from State, k int) (State, error) {
 	}
 	ahead := theirs.offset - ours.offset // of their zero before ours, real s
 	if ahead < 0 {                       // no time is before the zero, which stands for none
-		st = s.shifted(st, -ahead)
-		ahead = 0
+		st = st.shifted(-ahead, speed)
 	} else {
-		from = s.shifted(from, ahead)
+		st = st.cloned(len(st.tanks))
+		from = from.shifted(ahead, speed)
 	}
-	st.tanks[i], st.now = from.tanks[k], math.Max(st.now, from.now)
+	st.tanks, st.now = append(st.tanks, from.tanks[k]), math.Max(st.now, from.now)
 	st.mark++
 	return st, nil
 }
@@ -70,15 +68,15 @@ func (st *State) clockOf(i int) clock {
 }
 
 // shifted is the state with its time counted from so many real seconds earlier.
-func (s Site) shifted(st State, by float64) State {
-	by = float64(grains(by*s.speed, timeGrain)) * timeGrain / s.speed
-	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*s.speed
+func (st State) shifted(by, speed float64) State {
+	by = float64(grains(by*speed, timeGrain)) * timeGrain / speed
+	st.base, st.now, st.bootedAt, st.storedAt = st.base+by, st.now+by, st.bootedAt+by, st.storedAt+by*speed
 	st.boxClock.shift(by)
 	st = st.cloned(len(st.tanks))
 	for i, old := range st.tanks {
 		ts := *old
 		ts.clock.shift(by)
-		ts.shift(by * s.speed)
+		ts.shift(by * speed)
 		st.tanks[i] = &ts
 	}
 	return st

@@ -127,10 +127,11 @@ func TestATankGoesOverToAnotherInstance(t *testing.T) {
 			theirs.run(0, at)
 			ours.run(zero, at)
 			both.run(min(0, zero), at)
-			st, err := ours.site.Joined(ours.st, 0, theirs.st, 0)
+			st, err := ours.st.Joined(theirs.st, 0, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
+			st = st.Arranged([]int{2, 1})
 			if !bytes.Equal(bytesOf(*st.tanks[0]), bytesOf(*both.st.tanks[0])) {
 				t.Fatalf("at %.0f, begun at %.0f: the tank is not what it was", at, zero)
 			}
@@ -153,14 +154,14 @@ func TestATankGoesOverToANewInstance(t *testing.T) {
 	half := aLoad.From + 600
 	r.run(0, half)
 	fresh := newRig(t, tanktest.Well{Level0: 60}, aWell)
-	if _, err := fresh.site.Joined(State{}, 1, State{}, 0); err == nil {
+	if _, err := (State{}).Joined(State{}, 0, 1); err == nil {
 		t.Error("a tank of which nothing is known went over")
 	}
-	st, err := fresh.site.Joined(State{}, 1, r.st, 0)
+	st, err := State{}.Joined(r.st, 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh.st, fresh.booted = st, r.booted
+	fresh.st, fresh.booted = st.Arranged([]int{-1, 0}), r.booted
 	fresh.run(half, 6*tanktest.Hour)
 	fresh.matches(0.06, 20, labelOf(aWell, aLoad, aLoad))
 	if fresh.loads[0].Tank != "TK-2" {

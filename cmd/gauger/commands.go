@@ -3,8 +3,11 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
+
+	"gauger/config"
 )
 
 const (
@@ -41,6 +44,12 @@ func newRoot(c *call) *cobra.Command {
 	f := root.PersistentFlags()
 	f.StringVarP(&c.config, "c", "c", cmp.Or(c.getenv("GAUGER_CONFIG"), defaultConfig), "configuration `FILE`; $GAUGER_CONFIG has another default")
 	f.StringVar(&c.socket, "socket", cmp.Or(c.getenv("GAUGER_SOCKET"), defaultSocket), "control `SOCKET` of the running gauger; $GAUGER_SOCKET has another default")
+	f.Func("shard", "which of several instances that share a site's MQTT devices, as `I/N` from 0/N; $"+config.ShardVariable+" has a default", func(shard string) error {
+		if _, err := config.ParseShard(shard); err != nil {
+			return err
+		}
+		return os.Setenv(config.ShardVariable, shard) // all that reads a configuration goes by it
+	})
 	f.StringVar(&c.format, "format", "", "output `FORMAT`: text, or json for a program (default text)")
 	addCommands(root, c)
 	completeFormats(root)
@@ -56,7 +65,8 @@ func addCommands(root *cobra.Command, c *call) {
 		statusCommand(c), topCommand(c), bookCommand(c),
 		group("tickets", "the run tickets", ticketsListCommand(c), ticketsShowCommand(c), ticketsExplainCommand(c), ticketsMatchCommand(c),
 			ticketsAddCommand(c), ticketsEditCommand(c), ticketsHoldCommand(c), ticketsReleaseCommand(c), ticketsRejectCommand(c)),
-		group("tanks", "the tanks, and work on them", tanksListCommand(c), tanksInhibitCommand(c), tanksAllowCommand(c)),
+		group("tanks", "the tanks, and work on them", tanksListCommand(c), tanksInhibitCommand(c), tanksAllowCommand(c),
+			tanksExportCommand(c), tanksImportCommand(c)),
 		group("export", "take out what was recorded", exportReadingsCommand(c)),
 		backtestCommand(c), proofCommand(c), auditCommand(c), bundleCommand(c),
 		group("outbox", "the records that are queued, delivered or refused", outboxListCommand(c), outboxShowCommand(c), outboxDeadCommand(c),

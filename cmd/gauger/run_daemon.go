@@ -75,6 +75,9 @@ func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemo
 	}
 	d.client = client
 	boxClock := newClock(site)
+	if err := ledger.CheckShard(box, cfg.Shard.String()); err != nil {
+		return nil, errors.Join(err, box.Close())
+	}
 	siteLedger, err := ledger.New(site, box, boxClock, log)
 	if err != nil {
 		return nil, errors.Join(err, box.Close())
