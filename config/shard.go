@@ -100,9 +100,9 @@ func (c *Config) belongings() *belongings {
 		if t.Group != "" {
 			b.join("group "+t.Group, b.ofPoint(t.Level))
 		}
-		for _, ref := range t.pointRefs() {
-			if ref.point != "" {
-				b.join(b.ofPoint(t.Level), b.ofPoint(ref.point))
+		for _, ref := range t.PointRefs() {
+			if ref.Point != "" {
+				b.join(b.ofPoint(t.Level), b.ofPoint(ref.Point))
 			}
 		}
 	}
