@@ -29,9 +29,9 @@ func (st State) Joined(from State, k int, speed float64) (State, error) {
 		return st, errors.New("nothing is known of its time")
 	}
 	if !st.started {
-		mark := st.mark
-		st, st.tanks = from, st.tanks
-		st.mark = mark
+		begun := from
+		begun.mark, begun.tanks = st.mark, st.tanks
+		st = begun
 	}
 	ours := theirs
 	if c := st.boxClock; c.known && from.boxClock.known {
