@@ -9,7 +9,7 @@
 // no ticket), evictions.go, recording.go. Tickets: tickets_held.go owns those that wait, tickets_release.go leads from the load to the ticket,
 // tickets.go queues and lists; what people change: tickets_hold.go, tickets_edit.go, tickets_match.go; what speaks against what they
 // write: ticket_doubts.go; a ticket's parts in ticket_record.go, ticket_comments.go, ticket_volumes.go, ticket_number.go. Tanks: tank_status.go, tanks_inhibit.go, explain.go. How a tank is measured: setup.go is one tank's; setup_apply.go
-// owns those of all and lets a change take effect, by setup_changeover.go.
+// owns those of all and lets a change take effect, by setup_changeover.go. Between two stores tanks go by handover.go.
 //
 // # Decisions
 //
