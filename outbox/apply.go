@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gauger/outbox/receipts"
@@ -26,7 +27,11 @@ func (d *drain) judge(ctx context.Context, batch []Record, answers []Answer) err
 		if i >= len(answers) {
 			answers = append(answers, Answer{Class: Ambiguous, Message: "the sender gave no receipt"})
 		}
-		by[answers[i].Class] = append(by[answers[i].Class], i)
+		at := by[answers[i].Class]
+		if at == nil {
+			at = make([]int, 0, len(batch))
+		}
+		by[answers[i].Class] = append(at, i)
 	}
 	if stored := by[Stored]; len(stored) > 0 {
 		if err := d.applyStored(ctx, batch, answers, stored); err != nil {
@@ -56,10 +61,15 @@ func (d *drain) judge(ctx context.Context, batch []Record, answers []Answer) err
 // next one's.
 func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answer, at []int) error {
 	kept := make([]receipts.Receipt, 0, len(at))
-	stored := make([]Record, 0, len(at))
+	stored := batch
+	if len(at) < len(batch) {
+		stored = nil
+	}
 	for _, i := range at {
 		kept = append(kept, d.b.receiptFor(d.s, batch[i], answers[i].Status, answers[i].CorrelationID))
-		stored = append(stored, batch[i])
+		if len(at) < len(batch) {
+			stored = append(stored, batch[i])
+		}
 	}
 	d.b.writeReceipts(d.s, kept)
 	before, err := d.takeHeld()
@@ -70,7 +80,7 @@ func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answe
 	case before == nil && len(stored) == len(batch) && d.mayHold(stored):
 		d.hold(stored)
 	default:
-		if err := d.delete(ctx, append(before, stored...), len(stored) == d.s.batchLimit()); err != nil {
+		if err := d.delete(ctx, slices.Concat(before, stored), len(stored) == d.s.batchLimit()); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -106,6 +107,13 @@ func checkRecord(stream string, key, value []byte) error {
 
 // decodeRecord checks the checksum and copies the record out of the file's memory.
 func decodeRecord(stream string, key, value []byte) (Record, error) {
+	r, err := readRecord(stream, key, value)
+	r.Body = bytes.Clone(r.Body)
+	return r, err
+}
+
+// readRecord checks the checksum; the body is still in the file's memory.
+func readRecord(stream string, key, value []byte) (Record, error) {
 	seq, _ := keySeq(key)
 	if err := checkRecord(stream, key, value); err != nil {
 		return Record{Seq: seq}, err
@@ -114,7 +122,7 @@ func decodeRecord(stream string, key, value []byte) (Record, error) {
 	return Record{
 		Seq:     seq,
 		Address: string(value[recordHeader:body]),
-		Body:    append([]byte(nil), value[body:]...),
+		Body:    value[body:],
 		At:      time.Unix(0, int64(binary.LittleEndian.Uint64(value[8:]))),
 		Clock:   value[1],
 		Config:  binary.LittleEndian.Uint32(value[16:]),

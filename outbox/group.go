@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -133,6 +134,7 @@ type opWriter struct {
 	generation uint64
 	name       string        // of the bucket that the last operation was for
 	bk         *bbolt.Bucket // that bucket
+	cursor     *bbolt.Cursor // of that bucket, once something was deleted
 }
 
 func (w *opWriter) write(o *op) error {
@@ -142,13 +144,24 @@ func (w *opWriter) write(o *op) error {
 			return fmt.Errorf("bucket %s: %w", o.bucket, ErrDamaged)
 		}
 		bk.FillPercent = 1 // keys only ever grow: full pages, nothing inserted between
-		w.name, w.bk = o.bucket, bk
+		w.name, w.bk, w.cursor = o.bucket, bk, nil
 	}
 	switch {
 	case o.value == nil:
-		return w.bk.Delete(o.key)
+		return w.delete(o.key)
 	case o.sealed:
 		return w.bk.Put(o.key, seal(o.bucket, o.key, w.generation, o.value))
 	}
 	return w.bk.Put(o.key, o.value)
+}
+
+// delete is the bucket's Delete with one cursor for all keys.
+func (w *opWriter) delete(key []byte) error {
+	if w.cursor == nil {
+		w.cursor = w.bk.Cursor()
+	}
+	if k, _ := w.cursor.Seek(key); !bytes.Equal(k, key) {
+		return nil
+	}
+	return w.cursor.Delete()
 }

@@ -14,6 +14,7 @@ const scanLimit = 4096
 type selection struct {
 	batch   []Record
 	corrupt []corruptRecord
+	bodies  staging // the batch's are cut from it
 }
 
 // nextBatch selects the next request's records and marks them as in flight; none: wait, or go on after the delay that was
@@ -144,17 +145,25 @@ func (d *drain) collectExactly(p *selection, seqs []uint64, now time.Time) error
 
 // isBusy reports whether a record is not to be touched now: in flight, on its way elsewhere, or parked.
 func (d *drain) isBusy(seq uint64, now time.Time) bool {
-	return d.s.inFlight[seq] || d.b.leaving[recordRef{bucket: d.s.queueBucket, seq: seq}] || d.s.attempts[seq].isParked(now)
+	return d.s.inFlight[seq] || len(d.b.leaving) > 0 && d.b.leaving[recordRef{bucket: d.s.queueBucket, seq: seq}] ||
+		len(d.s.attempts) > 0 && d.s.attempts[seq].isParked(now)
 }
 
 // addRecord adds one record, or what is left of it.
 func (p *selection) addRecord(s *stream, k, v []byte) bool {
-	r, err := decodeRecord(s.Name, k, v)
+	r, err := readRecord(s.Name, k, v)
 	if err != nil {
 		p.corrupt = append(p.corrupt, corruptRecord{seq: r.Seq, value: bytes.Clone(v), why: err})
 		return false
 	}
-	r.Attempt = s.attempts[r.Seq].maybeStored()
+	if p.batch == nil {
+		n := int(min(s.counts.Waiting, uint64(s.batchLimit())))
+		p.batch = make([]Record, 0, n)
+		p.bodies.buf = make([]byte, 0, min(n*len(r.Body), MaxRequest))
+	}
+	body := p.bodies.alloc(len(r.Body))
+	copy(body, r.Body)
+	r.Body, r.Attempt = body, s.attempts[r.Seq].maybeStored()
 	p.batch = append(p.batch, r)
 	return true
 }

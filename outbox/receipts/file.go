@@ -37,6 +37,7 @@ type File struct {
 	heads       map[string]head
 	synced      time.Time
 	early       map[string]bool // streams that gave up receipts before their time; true: it is not told yet
+	buf         []byte          // for the next write
 }
 
 // segment is one segment's part of the index in memory.
@@ -169,11 +170,12 @@ func (h *head) begin(segment int) { h.segment, h.place, h.low = segment, 0, math
 
 // write puts receipts into the head's segment, which has room for them.
 func (r *File) write(stream string, h *head, receipts []Receipt) error {
-	buf := make([]byte, 0, len(receipts)*slotSize)
+	buf := r.buf[:0]
 	for i, s := range receipts {
 		s.Stream, s.Number = stream, h.number+uint64(i)+1
 		buf = s.append(buf)
 	}
+	r.buf = buf
 	at := int64(h.segment)*segmentSize + int64(h.place)*slotSize
 	_, err := r.f.WriteAt(r.fill(buf, h), at)
 	if disk.IsFull(err) {
