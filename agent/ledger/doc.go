@@ -1,17 +1,22 @@
 // Package ledger turns readings into records: tickets, events and values of the wells. It is the one place where a tank's state, a
-// ticket's number and the ticket become one transaction; a new state is adopted only after the outbox has it on disk.
+// ticket's number and the ticket become one transaction; a new state is seen by anybody but the next judgement only after the outbox has
+// it on disk.
 //
 // The order of its files: site.go (what the configuration says, and to what each point leads), ledger.go (the ledger and its
 // state), pack.go (what is kept beside the streams, and by what a delivered record is found again), txn.go (one batch's unit of work: where a reading goes, and what is staged),
-// host.go (what a collector sees of it), latest.go (the last reading of each point) and figures.go (its number in inches,
-// Fahrenheit and gravity). What a transaction does stands by its noun: tank_book.go, values.go, events.go (gauger's own, by the
-// names of eventrules) and alarms.go (a site's rules), clock_deferred.go (what waits for the clock), unused.go, refusals.go, journal.go (why there was
-// no ticket), evictions.go, recording.go. Tickets: tickets_held.go owns those that wait, tickets_release.go leads from the load to the ticket,
+// commit.go (how that comes to the disk, and who may see it when), host.go (what a collector sees of it), latest.go (the last reading of each point) and
+// figures.go (its number in inches, Fahrenheit and gravity). What a transaction does stands by its noun: tank_book.go, values.go, events.go (gauger's own, by the
+// names of eventrules, and the journal of what made no ticket) and alarms.go (a site's rules), clock_deferred.go (what waits for the clock), unused.go, refusals.go, evictions.go, recording.go. Tickets: tickets_held.go owns those that wait, tickets_release.go leads from the load to the ticket,
 // tickets.go queues and lists; what people change: tickets_hold.go, tickets_edit.go, tickets_match.go; what speaks against what they
-// write: ticket_doubts.go; a ticket's parts in ticket_record.go, ticket_comments.go, ticket_volumes.go, ticket_number.go. Tanks: tank_status.go, tanks_inhibit.go, explain.go. How a tank is measured: setup.go is one tank's; setup_apply.go
+// write: ticket_doubts.go; a ticket's parts in ticket_record.go, ticket_comments.go, ticket_volumes.go, ticket_number.go. Tanks: tank_status.go, tanks_inhibit.go, explain.go (why there was no
+// ticket). How a tank is measured: setup.go is one tank's; setup_apply.go
 // owns those of all and lets a change take effect, by setup_changeover.go. Between two stores tanks go by handover.go.
 //
 // # Decisions
+//
+// The lock is held to judge and to stage, not while the disk writes: readings of devices that come at once share a commit. Judging, staging and
+// what is shown afterwards (the newest readings, the recorder's rows, log lines) have one order. A commit that fails takes the state back to before it,
+// and with it all that was staged on top, which the outbox refuses too. Whoever looks is answered when what he saw is on disk.
 //
 // The tanks' mark says when storing is due, so that a week of quiet levels does not wear the flash. The stored state is enough to
 // decide the same: it has every sample from 45 minutes before now, or before a draw under way, and a recording's place is stored

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"gauger/agent/recorder"
 	"gauger/agent/tank"
 	"gauger/collectors"
 )
@@ -21,11 +22,14 @@ const (
 // levels adds what a tank's level was between two times: what the detector still knows, and of longer ago what the
 // recorder has kept.
 func (l *Ledger) levels(w *Explanation, i int, from, to time.Time) {
-	l.mu.Lock()
-	known := l.state.setups.detector.Levels(l.state.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
-	w.Levels = l.state.setups.detector.Levels(l.state.tanks, i, from, to)
-	ring, g := l.recording.ring, l.state.setups.inForce[i]
-	l.mu.Unlock()
+	var known []tank.Moment
+	var ring *recorder.Ring
+	var g setup
+	l.see(func() {
+		known = l.state.setups.detector.Levels(l.state.tanks, i, time.Time{}, w.Now.AddDate(100, 0, 0))
+		w.Levels = l.state.setups.detector.Levels(l.state.tanks, i, from, to)
+		ring, g = l.recording.ring, l.state.setups.inForce[i]
+	})
 	for k := range w.Levels { // the detector's are all by the gauge of today
 		w.Levels[k].In = hundredths(g.asReadThen(w.Levels[k].At, w.Levels[k].In))
 	}
@@ -127,10 +131,11 @@ func (l *Ledger) Explain(a ExplainArgs) (*Explanation, error) {
 	if w.Verdicts, err = l.verdicts(a.Tank, from, to); err != nil {
 		return w, err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w.Waiting = l.state.setups.detector.Waiting(l.state.tanks, i)
-	all, err := l.listTickets()
+	var all []TicketRecord
+	l.see(func() {
+		w.Waiting = l.state.setups.detector.Waiting(l.state.tanks, i)
+		all, err = l.listTickets()
+	})
 	for i := range all {
 		if b := &all[i]; b.Tank == a.Tank && !b.End.Before(from) && !b.Start.After(to) {
 			w.Tickets = append(w.Tickets, *b)

@@ -117,13 +117,11 @@ func TestALoadWhoseLevelsAreNoNumbersIsRejected(t *testing.T) {
 		odd, doubtful := load(0), load(5)
 		odd.Open = math.NaN()
 		doubtful.ErrorBbl, doubtful.Rate, doubtful.CloseWater = math.Inf(1), math.NaN(), new(math.Inf(-1))
-		b.mu.Lock()
 		tx := b.begin(time.Now())
 		for _, l := range []tank.Load{odd, doubtful, load(10)} {
 			tx.holdLoad(l)
 		}
 		err := b.commit(tx, "")
-		b.mu.Unlock()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,14 +158,12 @@ func TestWhatCannotBeWrittenIsItsOwnProblem(t *testing.T) {
 			s.Values = []Value{{Well: guid, Code: "Production Target Gas", Point: "plc/level", Every: time.Hour}}
 		})
 		for range 3 {
-			b.mu.Lock()
 			tx := b.begin(time.Now())
 			tx.queue(TagValues, strings.Repeat("w", 300), []byte("{}"))
 			tx.putJSON("odd", math.NaN())
 			tx.holdLoad(tank.Load{Tank: "TK-9", Open: 100, Close: 50})
 			tx.apply(collectors.Reading{Point: "plc/level", Value: 180, Unit: "in", Quality: collectors.Good, At: time.Now()})
 			err := b.commit(tx, "plc")
-			b.mu.Unlock()
 			if err != nil {
 				t.Fatal(err)
 			}

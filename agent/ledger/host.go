@@ -38,20 +38,20 @@ type DecodedMessage struct {
 
 // QueueDecoded makes records of what kept messages hold, and takes the messages out of their stream.
 func (l *Ledger) QueueDecoded(all []DecodedMessage) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tx := l.begin(time.Now())
-	last := map[int]lastValue{}
-	for i := range all {
-		m := &all[i]
-		before := len(tx.records)
-		for _, r := range m.Readings {
-			tx.applyRedecoded(r, last)
+	err := l.update(func(tx *txn) error {
+		last := map[int]lastValue{}
+		for i := range all {
+			m := &all[i]
+			before := len(tx.records)
+			for _, r := range m.Readings {
+				tx.applyRedecoded(r, last)
+			}
+			m.Values = len(tx.records) - before
+			tx.decoded = append(tx.decoded, m.Seq)
 		}
-		m.Values = len(tx.records) - before
-		tx.decoded = append(tx.decoded, m.Seq)
-	}
-	if err := l.commit(tx, ""); err != nil {
+		return nil
+	})
+	if err != nil {
 		return fmt.Errorf("store what %d kept messages hold: %w", len(all), err)
 	}
 	return nil
@@ -62,11 +62,7 @@ func (h hostFor) Notice(ctx context.Context, n collectors.Notice) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	tx := h.begin(time.Now())
-	tx.applyNotice(n)
-	if err := h.commit(tx, h.device); err != nil {
+	if err := h.update(func(tx *txn) error { tx.applyNotice(n); return nil }); err != nil {
 		return fmt.Errorf("store the notice %s of %s: %w", n.Rule, n.Source, err)
 	}
 	return nil

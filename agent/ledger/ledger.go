@@ -51,18 +51,16 @@ type Ledger struct {
 	boxBoot       int64         // of the box; 0: not known
 	uptimeAtStart time.Duration // of the box when this run was born
 
-	// loading, by tank: it is being hauled. It is read without the lock, which a commit holds for as long as
-	// the disk takes.
+	// loading, by tank: it is being hauled. It is read without the lock.
 	loading []atomic.Bool
 
-	mu              sync.Mutex
-	ticked          bool                      // in this run
-	replayPositions map[string]replayPosition // how far each recording is, by its device
-	state           state
-	latest          latestReadings
-	room            txnRoom
-	valueNames      valueNames
-	watchers        watchers
+	mu         sync.Mutex
+	state      state    // that the next transaction judges by: what is on its way to the disk included
+	staged     []staged // the transactions that are on their way, in their order
+	latest     latestReadings
+	room       txnRoom
+	valueNames valueNames
+	watchers   watchers
 }
 
 // state may be changed by a batch. Whatever a transaction changes of it is copied first, so that a commit that failed
@@ -74,9 +72,12 @@ type state struct {
 	held         heldTickets
 	episodes     map[string]Episode
 	lastValues   []lastValue
+	ticked       bool   // in this run
 	replayBoot   int64  // boot of the recording that is playing; 0: none
 	lastDeferred uint64 // highest key of a record that waits for the clock
 	unused       unusedCounts
+
+	replayPositions map[string]replayPosition // how far each recording is, by its device
 
 	setups      setups
 	inhibitions []Inhibition
@@ -97,7 +98,7 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 	now := time.Now()
 	l := &Ledger{
 		smallState: smallState{box, log}, site: site, clock: clock, started: now, runID: now.UnixNano(),
-		latest: latestReadings{}, openings: openings{}, routes: site.routes(), replayPositions: map[string]replayPosition{}, rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
+		latest: latestReadings{}, openings: openings{}, routes: site.routes(), rules: site.bookRules(), loading: make([]atomic.Bool, len(site.Tanks)),
 	}
 	l.recording.lock = &l.mu
 	l.refusals.limits, l.refusals.box = site.Refusals, box
@@ -108,6 +109,11 @@ func newLedger(site Site, box *outbox.Box, clock *clock.Clock, log zerolog.Logge
 // adopt makes s the state from now on.
 func (l *Ledger) adopt(s state) {
 	l.state = s
+	l.showLoading(&s)
+}
+
+// showLoading lets collectors know which tanks are being hauled.
+func (l *Ledger) showLoading(s *state) {
 	for i := range l.loading {
 		l.loading[i].Store(s.tanks.Loading(i))
 	}
@@ -201,13 +207,10 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 	if tx.boot != 0 {
 		tx.clockTick()
 	}
+	tx.recorded, tx.batch = true, withoutHistorical(batch)
 	if err := l.commit(tx, device); err != nil {
 		return fmt.Errorf("store what %d readings of %s changed: %w", len(batch), device, err)
 	}
-	batch = withoutHistorical(batch)
-	l.latest.store(batch)
-	l.watchers.send(batch)
-	l.recording.add(tx, batch)
 	return nil
 }
 
@@ -216,7 +219,7 @@ func (l *Ledger) emit(now time.Time, device string, batch []collectors.Reading) 
 func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, error) {
 	if first.Boot == 0 {
 		tx := l.begin(now)
-		if !l.ticked { // how long the program was away is told by the clock, never by a reading that may be old
+		if !tx.ticked { // how long the program was away is told by the clock, never by a reading that may be old
 			tx.clockTick()
 		}
 		return tx, nil
@@ -237,6 +240,7 @@ func (l *Ledger) beginBatch(now time.Time, first collectors.Reading) (*txn, erro
 func (l *Ledger) reload() error {
 	s, err := l.load()
 	if err == nil {
+		s.ticked, s.replayPositions = l.state.ticked, l.state.replayPositions
 		l.adopt(s)
 	}
 	return err
@@ -251,6 +255,7 @@ func (l *Ledger) begin(now time.Time) *txn {
 
 // beginAt opens a transaction at an instant of a recording.
 func (l *Ledger) beginAt(now time.Time) *txn {
+	l.publishCommitted()
 	tx := &txn{state: l.state, l: l, now: now}
 	if tx.setups.pending {
 		tx.applySetups()
@@ -265,48 +270,9 @@ func (l *Ledger) Tick(now time.Time) error {
 	defer l.mu.Unlock()
 	tx := l.begin(now)
 	tx.clockTick()
+	tx.recorded = true
 	if err := l.commit(tx, ""); err != nil {
 		return fmt.Errorf("store what the clock changed: %w", err)
-	}
-	l.recording.add(tx, nil)
-	return nil
-}
-
-// commit stores what the transaction changed, all or nothing, and adopts it. A transaction that changed nothing which must
-// survive opens no transaction, so that a week of quiet levels does not wear the flash.
-func (l *Ledger) commit(tx *txn, device string) error {
-	tx.putSetups()
-	tx.putHeld()
-	if mark := tx.tanks.Mark(); mark != tx.storedMark || tx.boot != 0 && tx.dirty() {
-		b, err := tx.tanks.MarshalBinary()
-		if err == nil {
-			b, err = pack(b)
-		}
-		if err != nil {
-			return fmt.Errorf("write down the tanks' state: %w", err)
-		}
-		tx.putState(tanksKey, b)
-		tx.putBook()
-		tx.putPositions(device)
-		tx.storedMark = mark
-	}
-	tx.putValues()
-	tx.putUnused()
-	if err := errors.Join(tx.errs...); err != nil {
-		return err
-	}
-	if tx.dirty() {
-		if err := l.box.Update(tx.commitTo); err != nil {
-			return err
-		}
-	}
-	l.adopt(tx.state)
-	l.ticked = l.ticked || tx.ticked
-	if tx.boot != 0 {
-		l.replayPositions[device] = replayPosition{tx.boot, tx.mono}
-	}
-	for _, say := range tx.afterCommit {
-		say()
 	}
 	return nil
 }
@@ -326,6 +292,9 @@ func (l *Ledger) Latest(points ...collectors.Point) []collectors.Reading {
 	}
 	return out
 }
+
+// Undecoded lists the devices of which a message was not stored, or came more than once, since it could not be decoded.
+func (l *Ledger) Undecoded() []Undecoded { return l.refusals.undecoded() }
 
 // SetBoot tells the ledger which boot of the box this run belongs to: its detector then counts time by the box's uptime,
 // so that neither a restart of the program nor a step of the clock meanwhile moves a load.

@@ -70,6 +70,13 @@ func (b *bench) open() {
 	b.t.Cleanup(func() { b.box.Close() })
 }
 
+// commit is the ledger's, by a caller who does not hold the lock.
+func (b *bench) commit(tx *txn, device string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Ledger.commit(tx, device)
+}
+
 // again ends the run as a kill does, as far as the ledger is concerned, and starts the next.
 func (b *bench) again() {
 	b.t.Helper()

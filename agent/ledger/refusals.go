@@ -219,13 +219,12 @@ func (s *refusals) quiet(device string, began, now time.Time) (dropped string, o
 	return fmt.Sprintf("%s of %s, %s in all", Plural(int(d.Over), "message"), device, megabytes(int64(d.OverBytes))), true
 }
 
-// Undecoded lists the devices of which a message was not stored, or came more than once, since it could not be decoded.
-func (l *Ledger) Undecoded() []Undecoded {
-	l.refusals.mu.Lock()
-	defer l.refusals.mu.Unlock()
+func (s *refusals) undecoded() []Undecoded {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	out := []Undecoded{}
-	for _, name := range slices.Sorted(maps.Keys(l.refusals.all)) {
-		if d := l.refusals.all[name]; d.Equal+d.Over > 0 {
+	for _, name := range slices.Sorted(maps.Keys(s.all)) {
+		if d := s.all[name]; d.Equal+d.Over > 0 {
 			d.Undecoded.Left = d.Budget.Left()
 			out = append(out, d.Undecoded)
 		}

@@ -129,9 +129,12 @@ type BookTicket struct {
 }
 
 // BookDays lists the closed days of a period by date, and within a date by the tanks' ids.
-func (l *Ledger) BookDays(p BookPeriod) ([]BookRow, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Ledger) BookDays(p BookPeriod) (rows []BookRow, err error) {
+	l.see(func() { rows, err = l.bookDays(p) })
+	return rows, err
+}
+
+func (l *Ledger) bookDays(p BookPeriod) ([]BookRow, error) {
 	names, err := l.box.Names(closedDaysKey)
 	if err != nil {
 		return nil, fmt.Errorf("list the tank book: %w", err)

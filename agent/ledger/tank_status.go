@@ -86,9 +86,12 @@ type Snapshot struct {
 }
 
 // Snapshot copies what status shows.
-func (l *Ledger) Snapshot() Snapshot {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Ledger) Snapshot() (s Snapshot) {
+	l.see(func() { s = l.snapshot() })
+	return s
+}
+
+func (l *Ledger) snapshot() Snapshot {
 	s := Snapshot{Readings: l.latest.all(), Episodes: []Episode{}, Held: slices.Clone(l.state.held.all)}
 	for _, k := range slices.Sorted(maps.Keys(l.state.episodes)) {
 		if e := l.state.episodes[k]; e.Open {
@@ -109,18 +112,16 @@ func (l *Ledger) Snapshot() Snapshot {
 }
 
 // Tanks says how each tank stands, in the order of the configuration.
-func (l *Ledger) Tanks() ([]TankRow, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all, err := l.listTickets()
-	if err != nil {
-		return nil, err
-	}
-	rows := []TankRow{}
-	for i, t := range l.site.Tanks {
-		rows = append(rows, l.tankRow(i, t, all))
-	}
-	return rows, nil
+func (l *Ledger) Tanks() (rows []TankRow, err error) {
+	l.see(func() {
+		var all []TicketRecord
+		all, err = l.listTickets()
+		rows = []TankRow{}
+		for i, t := range l.site.Tanks {
+			rows = append(rows, l.tankRow(i, t, all))
+		}
+	})
+	return rows, err
 }
 
 // tankRow is tank i with its newest load. The ledger's lock is held.
@@ -172,9 +173,12 @@ const (
 )
 
 // Faces shows each tank at an instant; tickets are those that there are.
-func (l *Ledger) Faces(tickets []TicketRecord, now time.Time) []TankFace {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Ledger) Faces(tickets []TicketRecord, now time.Time) (faces []TankFace) {
+	l.see(func() { faces = l.faces(tickets, now) })
+	return faces
+}
+
+func (l *Ledger) faces(tickets []TicketRecord, now time.Time) []TankFace {
 	faces := make([]TankFace, len(l.site.Tanks))
 	for i, t := range l.site.Tanks {
 		g := l.state.setups.configured[i]
@@ -268,15 +272,14 @@ const lookupKey = "lookup/" // one per tank
 
 // KeepLookup remembers what was found.
 func (l *Ledger) KeepLookup(found DeviceLookup) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tx := l.begin(time.Now())
-	tx.putJSON(lookupKey+found.Tank, found)
-	tx.afterCommit = append(tx.afterCommit, func() {
-		l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
-			Msg("the service was asked for the tank's external id")
+	return l.update(func(tx *txn) error {
+		tx.putJSON(lookupKey+found.Tank, found)
+		tx.afterCommit = append(tx.afterCommit, func() {
+			l.log.Info().Str("tank", found.Tank).Str("found", found.Found).Str("device", found.Device).Str("note", found.Note).
+				Msg("the service was asked for the tank's external id")
+		})
+		return nil
 	})
-	return l.commit(tx, "")
 }
 
 // LookupOf recalls a tank's lookup; zero: the service was not asked yet.

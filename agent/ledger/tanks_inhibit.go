@@ -58,38 +58,39 @@ func (l *Ledger) Inhibit(id string, span time.Duration, person, why string) (w I
 	case span <= 0 || span > inhibitMost:
 		return w, fmt.Errorf("%s is no time for work on a tank; want more than nothing and at most 31 days, as in 2h", span)
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tx := l.begin(time.Now())
-	now := tx.now.Round(0)
-	w = Inhibition{Tank: id, Person: person, Why: why, From: now, Until: now.Add(span)}
-	tx.inhibitions = slices.Clone(tx.inhibitions)
-	if i := tx.inhibitionAt(id, now); i >= 0 {
-		w.From, w.Seen = tx.inhibitions[i].From, tx.inhibitions[i].Seen
-		tx.inhibitions[i] = w
-	} else {
-		tx.inhibitions = append(tx.inhibitions, w)
-	}
-	tx.putJSON(inhibitionsKey, tx.inhibitions)
-	return w, l.commit(tx, "")
+	err = l.update(func(tx *txn) error {
+		now := tx.now.Round(0)
+		w = Inhibition{Tank: id, Person: person, Why: why, From: now, Until: now.Add(span)}
+		tx.inhibitions = slices.Clone(tx.inhibitions)
+		if i := tx.inhibitionAt(id, now); i >= 0 {
+			w.From, w.Seen = tx.inhibitions[i].From, tx.inhibitions[i].Seen
+			tx.inhibitions[i] = w
+		} else {
+			tx.inhibitions = append(tx.inhibitions, w)
+		}
+		tx.putJSON(inhibitionsKey, tx.inhibitions)
+		return nil
+	})
+	return w, err
 }
 
 // Allow ends the work on a tank now.
 func (l *Ledger) Allow(id string) (w Inhibition, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tx := l.begin(time.Now())
-	i := tx.inhibitionAt(id, tx.now.Round(0))
-	switch {
-	case l.site.tank(id) == nil && i < 0:
-		return w, l.site.errNoTank(id)
-	case i < 0:
-		return w, fmt.Errorf("tank %s is not inhibited; `gauger tanks list` shows which are", id)
-	}
-	tx.inhibitions = slices.Clone(tx.inhibitions)
-	tx.inhibitions[i].Until = tx.now.Round(0)
-	tx.putJSON(inhibitionsKey, tx.inhibitions)
-	return tx.inhibitions[i], l.commit(tx, "")
+	err = l.update(func(tx *txn) error {
+		i := tx.inhibitionAt(id, tx.now.Round(0))
+		switch {
+		case l.site.tank(id) == nil && i < 0:
+			return l.site.errNoTank(id)
+		case i < 0:
+			return fmt.Errorf("tank %s is not inhibited; `gauger tanks list` shows which are", id)
+		}
+		tx.inhibitions = slices.Clone(tx.inhibitions)
+		tx.inhibitions[i].Until = tx.now.Round(0)
+		tx.putJSON(inhibitionsKey, tx.inhibitions)
+		w = tx.inhibitions[i]
+		return nil
+	})
+	return w, err
 }
 
 // applyInhibition judges a load by the work on its tank. One that began meanwhile makes no ticket, but stays in the book; one

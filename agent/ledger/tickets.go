@@ -126,9 +126,15 @@ func (tx *txn) putTruckTickets(b *TicketRecord) {
 // Add queues a ticket that a person wrote, under a number of its own unless one is given. What speaks against it forbids it,
 // unless the person says why it is right all the same; then it is the warning. So do its contradictions.
 func (l *Ledger) Add(w ManualTicket, person string, contradictions ...string) (number, warning string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tx := l.begin(time.Now())
+	err = l.update(func(tx *txn) error {
+		number, warning, err = tx.add(w, person, contradictions)
+		return err
+	})
+	return number, warning, err
+}
+
+func (tx *txn) add(w ManualTicket, person string, contradictions []string) (number, warning string, err error) {
+	l := tx.l
 	known, err := l.listTickets()
 	if err != nil {
 		return "", "", err
@@ -155,7 +161,7 @@ func (l *Ledger) Add(w ManualTicket, person string, contradictions ...string) (n
 	tx.queue(Tickets, "", body)
 	tx.recordTicket(TicketRecord{Number: w.Number, Tank: w.Tank, Queued: tx.now.Round(0), Ticket: body, Person: person, Start: w.Start, End: w.End,
 		Gauged: []float64{w.Open, w.Close}, Volumes: l.site.volumes(t, w.load(t), &ticket), Anyway: w.Anyway})
-	return w.Number, warning, l.commit(tx, "")
+	return w.Number, warning, nil
 }
 
 // RecordOfFile names one of several records that a person hands in at once; "" where it is the only one.
@@ -169,8 +175,11 @@ func RecordOfFile(i, of int) string {
 // Doubts are what speaks against tickets that a person writes; an error is what forbids one. Each is looked at beside those
 // before it too, so that a file of them is queued whole or not at all.
 func (l *Ledger) Doubts(all []ManualTicket) (doubts []string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.see(func() { doubts, err = l.doubts(all) })
+	return doubts, err
+}
+
+func (l *Ledger) doubts(all []ManualTicket) (doubts []string, err error) {
 	tx := l.begin(time.Now())
 	known, err := l.listTickets()
 	if err != nil {
@@ -252,10 +261,9 @@ func (l *Ledger) droppedTicket(b TicketRecord) bool {
 }
 
 // Tickets lists every ticket there ever was, by start; held ones have no position yet.
-func (l *Ledger) Tickets() ([]TicketRecord, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.listTickets()
+func (l *Ledger) Tickets() (all []TicketRecord, err error) {
+	l.see(func() { all, err = l.listTickets() })
+	return all, err
 }
 
 func (l *Ledger) listTickets() ([]TicketRecord, error) {
@@ -299,7 +307,7 @@ func (s *Site) appendValue(to []byte, v *Value, number float64, at time.Time) ([
 }
 
 // Ticket is the record of a number; zero when there is none.
-func (k *smallState) Ticket(number string) (b TicketRecord, err error) {
-	err = k.LoadState(ticketKey+number, &b)
+func (l *Ledger) Ticket(number string) (b TicketRecord, err error) {
+	l.see(func() { err = l.LoadState(ticketKey+number, &b) })
 	return b, err
 }

@@ -74,18 +74,14 @@ func (l *Ledger) Reject(number, person, why string) error {
 
 // updateHeld lets a person change one held ticket, all or nothing.
 func (l *Ledger) updateHeld(number string, change func(*txn, int) error) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	tx := l.begin(time.Now())
-	i := tx.held.find(number)
-	if i < 0 {
-		return l.whyNotHeld(number)
-	}
-	tx.held.replace(slices.Clone(tx.held.all))
-	if err := change(tx, i); err != nil {
-		return err
-	}
-	return l.commit(tx, "")
+	return l.update(func(tx *txn) error {
+		i := tx.held.find(number)
+		if i < 0 {
+			return l.whyNotHeld(number)
+		}
+		tx.held.replace(slices.Clone(tx.held.all))
+		return change(tx, i)
+	})
 }
 
 // EditArgs are a person's new values for a held ticket, by the names of editFields.
@@ -143,9 +139,12 @@ func (l *Ledger) Edit(c EditArgs, person string) (made []Edit, err error) {
 }
 
 // HeldFigures are the fields of a held ticket that can be edited, by their names, as it would leave now; empty: it has none.
-func (l *Ledger) HeldFigures(number string) (map[string]string, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Ledger) HeldFigures(number string) (figures map[string]string, err error) {
+	l.see(func() { figures, err = l.heldFigures(number) })
+	return figures, err
+}
+
+func (l *Ledger) heldFigures(number string) (map[string]string, error) {
 	tx := l.begin(time.Now())
 	i := tx.held.find(number)
 	if i < 0 {

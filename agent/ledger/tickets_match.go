@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Bases of a hauler's volume.
@@ -116,8 +115,14 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning str
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, "", err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	err = l.update(func(tx *txn) error {
+		b, warning, err = l.match(tx, a, person)
+		return err
+	})
+	return b, warning, err
+}
+
+func (l *Ledger) match(tx *txn, a MatchArgs, person string) (b *TicketRecord, warning string, err error) {
 	all, err := l.listTickets()
 	if err != nil {
 		return nil, "", err
@@ -130,7 +135,6 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning str
 	if b == nil {
 		return nil, "", fmt.Errorf("%w: %s; `gauger tickets list` shows them", ErrNoTicket, a.Number)
 	}
-	tx := l.begin(time.Now())
 	m := TruckTicket{Hauler: a.Hauler, Bbl: a.Bbl, Basis: a.Basis, Metered: a.Meter, Person: person, By: a.By, At: tx.now.Round(0)}
 	if a.Remove {
 		b.Matches, err = removeTruckTicket(b.Matches, a.Hauler, Removal{person, tx.now.Round(0), a.Why})
@@ -147,7 +151,7 @@ func (l *Ledger) Match(a MatchArgs, person string) (b *TicketRecord, warning str
 		return nil, "", err
 	}
 	tx.putTruckTickets(b)
-	return b, warning, l.commit(tx, "")
+	return b, warning, nil
 }
 
 // addTruckTicket adds a truck's ticket to those of one of ours.

@@ -27,7 +27,8 @@ type txn struct {
 	errs          []error
 	afterCommit   []func()                  // log lines for after the commit
 	ownsEpisodes  bool                      // the map of episodes is this transaction's own
-	ticked        bool                      // the detector has heard the clock
+	batch         []collectors.Reading      // the newest readings from now on, once it is on disk
+	recorded      bool                      // it goes to the recorder
 	unusedChanged map[collectors.Point]bool // whose count of what is not used this transaction has changed; nil: the counts are the ledger's
 	sentValues    []bool                    // the values that this transaction has sent; nil: none
 	clockOnce     *clockJudgement           // once it was asked
@@ -65,51 +66,6 @@ func (tx *txn) followClockStep() {
 	tx.afterCommit = append(tx.afterCommit, func() { tx.l.log.Warn().Stringer("step", step).Msg("the wall clock was set") })
 }
 
-// commitTo hands everything to the outbox; it runs inside Update.
-func (tx *txn) commitTo(box *outbox.Tx) error {
-	for _, p := range tx.puts {
-		box.Put(p.name, p.value)
-	}
-	for _, seq := range tx.decoded {
-		box.Take(Refused, seq)
-	}
-	for _, r := range tx.records {
-		seq := box.Append(r.stream, r.record)
-		if r.ticket == nil {
-			continue
-		}
-		r.ticket.Seq = seq
-		b, err := json.Marshal(r.ticket)
-		if err != nil {
-			return fmt.Errorf("book ticket %s: %w", r.ticket.Number, err)
-		}
-		box.Put(ticketKey+r.ticket.Number, b)
-	}
-	tx.l.room = txnRoom{emptied(tx.records, recordsKept), emptied(tx.bodies, bodiesKept)} // the outbox has copied them
-	return nil
-}
-
-// txnRoom is used again by each transaction, so that a value makes no garbage. The ledger's lock guards it.
-type txnRoom struct {
-	records []stagedRecord
-	bodies  []byte
-}
-
-// Of it so much is kept: a batch may have many thousands.
-const (
-	recordsKept = 256
-	bodiesKept  = 32 << 10
-)
-
-// emptied is a slice without what is in it, for the next transaction.
-func emptied[T any](s []T, most int) []T {
-	if cap(s) > most {
-		return nil
-	}
-	clear(s)
-	return s[:0]
-}
-
 // dirty says whether there is anything to put on disk.
 func (tx *txn) dirty() bool { return len(tx.records)+len(tx.puts)+len(tx.decoded) > 0 }
 
@@ -120,14 +76,13 @@ type replayPosition struct {
 }
 
 // putPositions stages how far the recordings are whose rows the tanks' state holds: they go on from there.
-func (tx *txn) putPositions(device string) {
+func (tx *txn) putPositions() {
 	if tx.boot == 0 {
 		return
 	}
-	all := maps.Clone(tx.l.replayPositions)
-	all[device] = replayPosition{tx.boot, tx.mono}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		tx.putState(memoryKey+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", all[name].boot, all[name].mono))
+	for _, name := range slices.Sorted(maps.Keys(tx.replayPositions)) {
+		at := tx.replayPositions[name]
+		tx.putState(memoryKey+name+"/"+collectors.ReplayPosition, fmt.Appendf(nil, "%d %d", at.boot, at.mono))
 	}
 }
 

@@ -23,7 +23,6 @@ func TestNoDeadlineIsFurtherAwayThanItsOwnLength(t *testing.T) {
 	w.read("plc/level", 110, false)
 	w.clock.ConfirmAt(w.now())
 	w.pass(time.Minute)
-	w.mu.Lock()
 	tx := w.begin(w.now())
 	now := tx.now.Round(0)
 	load := func() tank.Load { return tank.Load{Tank: "TK-1", Began: now, Start: now, End: now.Add(time.Minute)} }
@@ -37,7 +36,6 @@ func TestNoDeadlineIsFurtherAwayThanItsOwnLength(t *testing.T) {
 	tx.putJSON(inhibitionsKey, tx.inhibitions)
 	tx.applyNotice(collectors.Notice{Rule: "comm-loss", Source: "radio", Note: "x", Since: now})
 	err := w.commit(tx, "")
-	w.mu.Unlock()
 	if err != nil {
 		t.Fatal(err)
 	}

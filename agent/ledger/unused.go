@@ -152,12 +152,12 @@ func (tx *txn) queueUnusedEvent() {
 }
 
 // Unused lists the unused readings by point.
-func (l *Ledger) Unused() []UnusedReadings {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := []UnusedReadings{}
-	for _, p := range slices.Sorted(maps.Keys(l.state.unused.all)) {
-		all = append(all, l.state.unused.all[p])
-	}
+func (l *Ledger) Unused() (all []UnusedReadings) {
+	l.see(func() {
+		all = []UnusedReadings{}
+		for _, p := range slices.Sorted(maps.Keys(l.state.unused.all)) {
+			all = append(all, l.state.unused.all[p])
+		}
+	})
 	return all
 }

@@ -1,0 +1,209 @@
+package ledger
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"gauger/outbox"
+)
+
+// staged is a transaction on its way to the disk.
+type staged struct {
+	tx     *txn
+	commit *outbox.Commit // its own; of one that has nothing to store, that which it builds upon
+	before *state         // what holds again if it is taken back
+}
+
+// commit stores what the transaction changed, all or nothing. The lock is held, and let go while the disk writes: what a caller
+// does afterwards is done to a ledger that has gone on.
+func (l *Ledger) commit(tx *txn, device string) error {
+	c, err := l.stage(tx, device)
+	if err != nil || c == nil {
+		return err
+	}
+	l.mu.Unlock()
+	err = c.Wait()
+	l.mu.Lock()
+	l.publishCommitted()
+	return err
+}
+
+// stage hands what the transaction changed to the outbox. The next transaction judges by it from now on; everybody else hears of
+// it when the commit is on disk. A transaction that changed nothing which must survive stores nothing, so that a week of quiet
+// levels does not wear the flash: its commit is that of what it builds upon, nil where that is on disk. The lock is held.
+func (l *Ledger) stage(tx *txn, device string) (*outbox.Commit, error) {
+	if err := tx.prepare(device); err != nil {
+		return nil, err
+	}
+	under := l.newest()
+	c := under
+	if tx.dirty() {
+		var err error
+		c, err = l.box.Stage(func(box *outbox.Tx) error {
+			box.After(under)
+			return tx.commitTo(box)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c == nil {
+		l.state = tx.state
+		l.publish(tx)
+		return nil, nil
+	}
+	before := new(state) // and not on the stack of every poll
+	*before, l.state = l.state, tx.state
+	l.staged = append(l.staged, staged{tx: tx, commit: c, before: before})
+	return c, nil
+}
+
+// newest is the commit of what was staged last; nil: everything is on disk. The lock is held.
+func (l *Ledger) newest() *outbox.Commit {
+	if n := len(l.staged); n > 0 {
+		return l.staged[n-1].commit
+	}
+	return nil
+}
+
+// update lets work change the state by the clock of now, and returns when that is on disk, and so is what an error of work says.
+func (l *Ledger) update(work func(*txn) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	tx := l.begin(time.Now())
+	if err := work(tx); err != nil {
+		c := l.newest()
+		l.mu.Unlock()
+		_ = c.Wait() // were it taken back, the next try would tell
+		l.mu.Lock()
+		return err
+	}
+	return l.commit(tx, "")
+}
+
+// publishCommitted lets what has come to the disk be seen, in the order in which it was staged. What failed is taken back with all
+// that was staged on top of it, whose commit is the same one or was refused with it (outbox.Tx.After). The lock is held.
+func (l *Ledger) publishCommitted() {
+	for len(l.staged) > 0 {
+		first := l.staged[0]
+		done, err := first.commit.Done()
+		switch {
+		case !done:
+			return
+		case err != nil:
+			l.state, l.staged = *first.before, nil
+			return
+		}
+		l.staged[0] = staged{}
+		l.staged = l.staged[1:]
+		l.publish(first.tx)
+	}
+	l.staged = nil
+}
+
+// publish lets a transaction that is on disk be seen. The lock is held.
+func (l *Ledger) publish(tx *txn) {
+	l.showLoading(&tx.state)
+	for _, say := range tx.afterCommit {
+		say()
+	}
+	if !tx.recorded {
+		return
+	}
+	l.latest.store(tx.batch)
+	if len(tx.batch) > 0 {
+		l.watchers.send(tx.batch)
+	}
+	l.recording.add(tx, tx.batch)
+}
+
+// see lets somebody outside look at the state, under the lock, and returns when what was seen is on disk. What was taken back
+// meanwhile is looked at again.
+func (l *Ledger) see(look func()) {
+	for {
+		l.mu.Lock()
+		l.publishCommitted()
+		look()
+		c := l.newest()
+		l.mu.Unlock()
+		if c.Wait() == nil {
+			return
+		}
+	}
+}
+
+// prepare writes down what the transaction changed.
+func (tx *txn) prepare(device string) error {
+	tx.putSetups()
+	tx.putHeld()
+	if tx.boot != 0 {
+		all := map[string]replayPosition{}
+		maps.Copy(all, tx.replayPositions)
+		all[device] = replayPosition{tx.boot, tx.mono}
+		tx.replayPositions = all
+	}
+	if mark := tx.tanks.Mark(); mark != tx.storedMark || tx.boot != 0 && tx.dirty() {
+		b, err := tx.tanks.MarshalBinary()
+		if err == nil {
+			b, err = pack(b)
+		}
+		if err != nil {
+			return fmt.Errorf("write down the tanks' state: %w", err)
+		}
+		tx.putState(tanksKey, b)
+		tx.putBook()
+		tx.putPositions()
+		tx.storedMark = mark
+	}
+	tx.putValues()
+	tx.putUnused()
+	return errors.Join(tx.errs...)
+}
+
+// commitTo hands everything to the outbox; it runs inside Update.
+func (tx *txn) commitTo(box *outbox.Tx) error {
+	for _, p := range tx.puts {
+		box.Put(p.name, p.value)
+	}
+	for _, seq := range tx.decoded {
+		box.Take(Refused, seq)
+	}
+	for _, r := range tx.records {
+		seq := box.Append(r.stream, r.record)
+		if r.ticket == nil {
+			continue
+		}
+		r.ticket.Seq = seq
+		b, err := json.Marshal(r.ticket)
+		if err != nil {
+			return fmt.Errorf("book ticket %s: %w", r.ticket.Number, err)
+		}
+		box.Put(ticketKey+r.ticket.Number, b)
+	}
+	tx.l.room = txnRoom{emptied(tx.records, recordsKept), emptied(tx.bodies, bodiesKept)} // the outbox has copied them
+	return nil
+}
+
+// txnRoom is used again by each transaction, so that a value makes no garbage. The ledger's lock guards it.
+type txnRoom struct {
+	records []stagedRecord
+	bodies  []byte
+}
+
+// Of it so much is kept: a batch may have many thousands.
+const (
+	recordsKept = 256
+	bodiesKept  = 32 << 10
+)
+
+// emptied is a slice without what is in it, for the next transaction.
+func emptied[T any](s []T, most int) []T {
+	if cap(s) > most {
+		return nil
+	}
+	clear(s)
+	return s[:0]
+}
