@@ -4,6 +4,7 @@ package dialogue
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type Dialogue struct {
 	Given map[string]string // by key, from flags
 	Kept  map[string]string // by key, from before
 	Keep  func(map[string]string) error
+	Echo  bool // what is typed does not show by itself: it comes from a file
 	typed chan typed
 }
 
@@ -69,7 +71,7 @@ func (d *Dialogue) Ask(ctx context.Context, q Question) (string, error) {
 	}
 	if answer, ok := d.Kept[q.Key]; ok && !q.Passing {
 		if answer, err := q.check(answer); err == nil {
-			d.Say("%s: %s (as answered before)", q.Text, answer)
+			d.Say("%s: %s (as answered before)", q.Text, cmp.Or(answer, "none"))
 			return answer, nil
 		}
 	}
@@ -103,13 +105,21 @@ func (q Question) check(answer string) (string, error) {
 }
 
 func (d *Dialogue) keep(q Question, answer string) error {
-	if q.Passing || d.Keep == nil {
+	if q.Passing {
+		return nil
+	}
+	return d.Remember(q.Key, answer)
+}
+
+// Remember keeps what was found out with the answers.
+func (d *Dialogue) Remember(key, text string) error {
+	if d.Keep == nil {
 		return nil
 	}
 	if d.Kept == nil {
 		d.Kept = map[string]string{}
 	}
-	d.Kept[q.Key] = answer
+	d.Kept[key] = text
 	return d.Keep(d.Kept)
 }
 
@@ -133,6 +143,9 @@ func (d *Dialogue) read(ctx context.Context, q Question) (string, error) {
 		return "", ErrInterrupted
 	case t := <-d.typed:
 		if t.err == nil {
+			if d.Echo {
+				fmt.Fprintln(d.Out, t.line)
+			}
 			return t.line, nil
 		}
 		fmt.Fprintln(d.Out)

@@ -26,6 +26,7 @@ type checkOptions struct {
 	schema    bool
 	templates bool
 	template  string
+	mapOf     string
 	plan      bool
 	slow      bool
 	onBox     bool
@@ -41,6 +42,7 @@ func checkCommand(c *call) *cobra.Command {
 	f.BoolVar(&o.schema, "schema", false, "print the JSON Schema for an editor")
 	f.BoolVar(&o.templates, "templates", false, "list the register maps that devices may name with template:")
 	f.StringVar(&o.template, "template", "", "print the register map `NAME`")
+	f.StringVar(&o.mapOf, "template-of", "", "print a register map made of the Modbus device `NAME`, for other sites")
 	f.BoolVar(&o.plan, "plan", true, "print every Modbus request of a round, and what it takes; --plan=false does not")
 	f.BoolVar(&o.onBox, "on-box", false, "this is the box that the file is for: refuse secrets that the agent cannot read, or others can; so it is for root with a file in /etc/gauger")
 	f.BoolVar(&o.slow, "allow-slow", false, "only warn of a line that cannot keep up with its intervals")
@@ -66,6 +68,8 @@ func (o *checkOptions) run(_ context.Context, c *call, args []string) error {
 		return printTemplates(c)
 	case o.template != "":
 		return printTemplate(c, o.template)
+	case o.mapOf != "":
+		return printTemplateOf(c, o.mapOf)
 	}
 	cfg, doubts, err := o.look(c.config).Examine(c.config)
 	var late error
@@ -211,6 +215,26 @@ func printTemplate(c *call, name string) error {
 	}
 	_, err := c.out.Write(text)
 	return err
+}
+
+// printTemplateOf prints a register map with the keys and points of a device. What only one site knows is left out.
+func printTemplateOf(c *call, name string) error {
+	cfg, err := config.Load(c.config)
+	if err != nil {
+		return asConfigError(err)
+	}
+	var names []string
+	for _, d := range optionsOf[modbus.Device](cfg.Devices) {
+		if d.Name == name {
+			text, err := config.TemplateOf(d)
+			if err == nil {
+				_, err = c.out.Write(text)
+			}
+			return err
+		}
+		names = append(names, d.Name)
+	}
+	return usageError{fmt.Sprintf("%q is no Modbus device of %s (those are: %s)", name, c.config, strings.Join(names, ", "))}
 }
 
 // checkResult is printed by check --format json.

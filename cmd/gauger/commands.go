@@ -60,7 +60,7 @@ func newRoot(c *call) *cobra.Command {
 // addCommands adds all there are, in the order in which help lists them.
 func addCommands(root *cobra.Command, c *call) {
 	root.AddCommand(
-		runCommand(c), checkCommand(c), readCommand(c), probeCommand(c), scanCommand(c), commissionCommand(c),
+		runCommand(c), initCommand(c), checkCommand(c), readCommand(c), probeCommand(c), scanCommand(c), commissionCommand(c),
 		group("discover", "find out what there is to be read", discoverMQTTCommand(c)),
 		statusCommand(c), topCommand(c), bookCommand(c),
 		group("tickets", "the run tickets", ticketsListCommand(c), ticketsShowCommand(c), ticketsExplainCommand(c), ticketsMatchCommand(c),

@@ -63,7 +63,7 @@ func (o *commissionOptions) run(ctx context.Context, c *call, args []string) err
 		return asConfigError(err)
 	}
 	k := &commissioner{c: c, o: o, cfg: cfg, file: strings.TrimSuffix(c.config, ".yaml") + ".commissioned.json", places: commissionPlaces(cfg)}
-	k.Dialogue = &dialogue.Dialogue{In: c.in, Out: c.out}
+	k.Dialogue = &dialogue.Dialogue{In: c.in, Out: c.out, Echo: terminalOf(c.in) == nil}
 	if k.Given, err = o.given(); err != nil {
 		return err
 	}

@@ -311,6 +311,11 @@ func (k *commissioner) stream(ctx context.Context, p collectors.Point, most int,
 	if err != nil {
 		return asConfigError(err)
 	}
+	for _, d := range cfg.Devices {
+		if polled := config.Options[modbus.Device](d); polled != nil {
+			polled.Every = min(polled.Every, time.Second) // a person waits
+		}
+	}
 	out := newReadings(nil, k.c, site{cfg})
 	out.see = see
 	return out.fromDevices(ctx, onlyPoints(cfg, []string{string(p)}), &line.Lines{}, true, k.o.wait)

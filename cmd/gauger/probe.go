@@ -206,7 +206,7 @@ func (p probeResult) print(out io.Writer, a probeRequest, most int) error {
 	}
 	t.printf("VALUE\tTYPE\tORDER\tADDRESS\tFOR THE CONFIGURATION\n")
 	p.printRows(t, most)
-	if err := t.Flush(); err != nil || !a.expects() || slices.ContainsFunc(p.Guesses, func(g guess) bool { return g.Fits }) {
+	if err := t.Flush(); err != nil || !a.expects() || p.anyFits() {
 		return err
 	}
 	_, err := fmt.Fprintln(out, p.noneFits(a))
@@ -229,6 +229,10 @@ func (p probeResult) printRows(t *table, most int) {
 		}
 		t.printf("%s\t%s\t%s\t%d (%+d)\t%s%s\n", g.valueText(), g.Type, g.Order, g.Address, g.Offset, g.YAML, g.sameNumberText())
 	}
+}
+
+func (p probeResult) anyFits() bool {
+	return slices.ContainsFunc(p.Guesses, func(g guess) bool { return g.Fits })
 }
 
 func (a probeRequest) expects() bool { return a.Low != 0 || a.High != 0 || a.Within != 0 }

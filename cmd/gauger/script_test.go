@@ -72,6 +72,7 @@ func setUp(env *testscript.Env) error {
 	env.Values[siteKey{}] = s
 	env.Setenv("SERVICE", s.address)
 	env.Setenv("PLC", s.plc.Addr)
+	env.Setenv("BROKER", s.broker)
 	env.Setenv("GAUGER_CONFIG", "gauger.yaml")
 	env.Setenv("GAUGER_SOCKET", "gauger.sock")
 	env.Setenv("GAUGER_PRIMARY_KEY", primaryKey)

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"gauger/agent/cloud"
+	"gauger/agent/control"
+	"gauger/collectors/modbus"
+	"gauger/collectors/modbus/line"
+	"gauger/collectors/mqtt"
+	"gauger/config"
+	"gauger/config/draft"
+)
+
+// scanFor looks which unit ids answer on a line.
+func scanFor(c *call) func(context.Context, string, string) ([]draft.Unit, error) {
+	return func(ctx context.Context, url, units string) (found []draft.Unit, err error) {
+		a := scanRequest{URL: url, Table: line.Holding, Timeout: 300 * time.Millisecond}
+		if a.Units, err = parseUnits(units); err != nil {
+			return nil, err
+		}
+		t, err := openModbus(c)
+		if err != nil {
+			return nil, err
+		}
+		err = t.scan(ctx, a, func(f unitFound) error {
+			if f.Answers {
+				found = append(found, draft.Unit{ID: f.Unit, How: f.How})
+			}
+			return nil
+		})
+		return found, errors.Join(err, t.close())
+	}
+}
+
+// probeFor reads a register in every way, the likeliest first.
+func probeFor(c *call) func(context.Context, string, int, int, bool, string) ([]draft.Guess, error) {
+	return func(ctx context.Context, url string, unit, register int, input bool, gauge string) (all []draft.Guess, err error) {
+		a := probeRequest{URL: url, Unit: unit, Address: register, Input: input, Timeout: time.Second}
+		if err := a.readExpected(gauge, "", 0); err != nil {
+			return nil, err
+		}
+		found, err := probeOnce(ctx, c, a)
+		if err != nil {
+			return nil, err
+		}
+		if gauge != "" && !found.anyFits() {
+			fmt.Fprintln(c.out, strings.TrimSpace(found.noneFits(a)))
+		}
+		told := map[string]bool{}
+		for _, g := range found.Guesses {
+			if told[g.key(g.Type, g.Order)] || g.Value == nil {
+				continue
+			}
+			for _, same := range g.Same {
+				name, order, _ := strings.Cut(same, " ")
+				told[g.key(name, order)] = true
+			}
+			p := modbus.Point{Type: g.Type, Order: g.Order, Unit: g.Unit}
+			at := g.Address
+			if input {
+				p.Input = &at
+			} else {
+				p.Holding = &at
+			}
+			if g.Scale != 1 {
+				p.Scale = &g.Scale
+			}
+			all = append(all, draft.Guess{Point: p, Reads: strings.TrimSuffix(g.valueText(), " fits"), Fits: g.Fits})
+		}
+		return all, nil
+	}
+}
+
+// listenTo hears what a broker's topics hold.
+func (o *initOptions) listenTo(c *call) func(context.Context, draft.Broker) ([]mqtt.Suggestion, error) {
+	return func(ctx context.Context, b draft.Broker) (all []mqtt.Suggestion, err error) {
+		dev := mqtt.Device{Name: "broker", Brokers: mqtt.Brokers{b.URL}, Username: b.Username}
+		if b.Password != "" {
+			dev.Password = secretAt(b.Password).Read
+		}
+		fmt.Fprintf(c.out, "  listening for %s; Ctrl-C stops\n", o.listen)
+		listening, cancel := context.WithTimeout(ctx, o.listen)
+		defer cancel()
+		heard, _, err := mqtt.Discover(listening, dev, "#", mqtt.Session{})
+		taken := map[string]bool{}
+		for _, h := range heard {
+			for _, s := range h.Suggest() {
+				s.Point.Name = uniqueName(s.Point.Name, taken)
+				all = append(all, s)
+			}
+		}
+		if len(all) == 0 && err == nil {
+			err = errors.New("nothing with a number was heard; listen longer (--for 5m), or give the points with --point")
+		}
+		return all, err
+	}
+}
+
+// secretAt is the secret of a place such as credential:primary-key. Outside of systemd a credential is the file that the
+// units hand over.
+func secretAt(place string) config.Secret {
+	kind, name, _ := strings.Cut(place, ":")
+	switch {
+	case kind == "env":
+		return config.Secret{Env: name}
+	case kind == "file":
+		return config.Secret{File: name}
+	case os.Getenv("CREDENTIALS_DIRECTORY") == "":
+		return config.Secret{File: filepath.Join("/etc/gauger", name)}
+	}
+	return config.Secret{Credential: name}
+}
+
+// serviceDevices asks the service which devices it has.
+func serviceDevices(c *call) func(context.Context, *draft.Site) ([]cloud.Device, error) {
+	return func(ctx context.Context, s *draft.Site) ([]cloud.Device, error) {
+		cfg, err := serviceOnly(s)
+		if err != nil {
+			return nil, err
+		}
+		quiet := *c
+		quiet.err = io.Discard
+		d := &connection{command: &quiet, cfg: cfg, close: func() error { return nil }}
+		if err := d.openEmpty(); err != nil {
+			return nil, err
+		}
+		ctx, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		var found control.QueryResult[cloud.Device]
+		err = d.request(ctx, "devices.query", control.DevicesArgs{All: true}, &found)
+		return found.Items, errors.Join(err, d.close())
+	}
+}
+
+// serviceOnly is a configuration with which the service can be asked.
+func serviceOnly(s *draft.Site) (*config.Config, error) {
+	text := fmt.Sprintf("site: %q\nid: %q\nobject: 00000000-0000-0000-0000-000000000000\ntime_zone: %s\nservice:\n  url: %q\n", s.Name, s.ID, s.Zone, s.URL)
+	for key, place := range map[string]string{"primary_key": s.PrimaryKey, "secondary_key": s.SecondKey} {
+		if place == "none" {
+			continue
+		}
+		from := secretAt(place)
+		for kind, name := range map[string]string{"credential": from.Credential, "file": from.File, "env": from.Env} {
+			if name != "" {
+				text += fmt.Sprintf("  %s: {%s: %q}\n", key, kind, name)
+			}
+		}
+	}
+	return config.Parse("the answers", []byte(text), ".")
+}

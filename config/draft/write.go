@@ -1,0 +1,136 @@
+package draft
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"gauger/collectors/modbus"
+	"gauger/config"
+)
+
+// round to a hundredth, which is finer than a level is read.
+func round(v float64) float64 { return math.Round(100*v) / 100 }
+
+// yamlText is a text as it stands in YAML.
+func yamlText(text string) string {
+	line, err := config.Line(text)
+	if err != nil {
+		return fmt.Sprintf("%q", text)
+	}
+	return line
+}
+
+// placeYAML is the place of a secret as it stands in the file.
+func placeYAML(place string) string {
+	kind, name, _ := strings.Cut(place, ":")
+	return "{" + kind + ": " + yamlText(name) + "}"
+}
+
+// YAML is the configuration's file.
+func (s *Site) YAML(at time.Time) ([]byte, error) {
+	var y strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&y, format+"\n", args...) }
+	line("# Begun by gauger init on %s. Every key there is: gauger check --example. Then: gauger check, gauger read, gauger commission.", at.Format(time.DateOnly))
+	line("site: %s", yamlText(s.Name))
+	line("id: %s   # part of every ticket number; never change it", yamlText(s.ID))
+	line("object: %s   # the site's device at the service, which diagnostics and memos name", yamlText(s.Object))
+	line("time_zone: %s", s.Zone)
+	line("\nservice:\n  url: %s", yamlText(s.URL))
+	line("  # A secret never stands here. credential: NAME is the file NAME in /etc/gauger, root's and 0600.")
+	line("  primary_key: %s", placeYAML(s.PrimaryKey))
+	if s.SecondKey != "none" {
+		line("  secondary_key: %s", placeYAML(s.SecondKey))
+	}
+	if s.Store != "" {
+		line("\nstore:\n  path: %s", yamlText(s.Store))
+	}
+	line("\n# What is read. gauger probe and gauger discover find more points.\ndevices:")
+	for _, d := range s.Devices {
+		if err := d.write(line); err != nil {
+			return nil, err
+		}
+	}
+	line("\n# The tanks whose levels make the run tickets.\ntanks:")
+	for _, t := range s.Tanks {
+		t.write(line)
+	}
+	line("\n#http: {listen: 127.0.0.1:8480}   # the status page")
+	line("#events:\n#  - {rule: High level, point: %s, above: 228, clear: 222, urgent: true}", cmp.Or(s.firstLevel(), "plc/tk1-level"))
+	return []byte(y.String()), nil
+}
+
+func (s *Site) firstLevel() string {
+	if len(s.Tanks) == 0 {
+		return ""
+	}
+	return s.Tanks[0].Level
+}
+
+func (d *Device) write(line func(string, ...any)) error {
+	line("  - name: %s", yamlText(d.Name))
+	if d.From != "" {
+		line("    # %s", strings.Join(strings.Fields(d.From), " "))
+	}
+	for _, key := range d.Keys {
+		line("    %s", key)
+	}
+	var points []string
+	for _, p := range d.Points {
+		text, err := p.line()
+		if err != nil {
+			return err
+		}
+		if text == "" {
+			continue
+		}
+		if about := strings.Join(strings.Fields(p.About), " "); about != "" {
+			text += "   # " + about
+		}
+		points = append(points, text)
+	}
+	if len(points) == 0 {
+		return nil
+	}
+	line("    points:")
+	for _, p := range points {
+		line("      - %s", p)
+	}
+	return nil
+}
+
+// line is the point as it is written; empty: as its template has it.
+func (p *Point) line() (string, error) {
+	switch {
+	case p.Raw != "":
+		return p.Raw, nil
+	case p.OfTemplate && !p.changed:
+		return "", nil
+	case p.OfTemplate:
+		return config.Line(modbus.Point{Name: p.Name, Unit: p.Unit, Range: p.Modbus.Range})
+	}
+	return config.Line(*p.Modbus)
+}
+
+func (t Tank) write(line func(string, ...any)) {
+	line("  - id: %s   # its external ID at the service", yamlText(t.ID))
+	line("    level: %s", yamlText(t.Level))
+	line("    height: %s", yamlText(t.Height))
+	if t.Strapping != "" {
+		line("    strapping: %s", yamlText(t.Strapping))
+	} else {
+		line("    diameter: %s   # inside; a strapping table is better: strapping: tk.csv (inches,barrels)", yamlText(t.Diameter))
+	}
+	line("    offset: 0in   # added to the level; gauger commission sets it")
+	line("    sensor: %s", t.Sensor)
+	line("    purchaser: %s", yamlText(t.Purchaser))
+	for _, x := range [][3]string{{"top_temperature", t.Top, "68"}, {"specific_gravity", t.Gravity, "0.83"}, {"bsw", t.BSW, "0.2"}} {
+		if x[1] != "" {
+			line("    %s: %s", x[0], x[1])
+		} else {
+			line("    #%s: %s   # a number, or a point; left out where nobody measures it", x[0], x[2])
+		}
+	}
+}
