@@ -36,9 +36,6 @@
 // Without a daemon root's command works in the store as the store's owner: it leaves nothing there that the daemon cannot read,
 // and is led nowhere by what that user has laid there (connection.go). What it was given elsewhere it reads and writes as root.
 //
-// Garbage is collected early (GOGC 15 unless the environment says otherwise): nearly all of the heap lives as long as the
-// program, and the runtime's own hundred percent would double the memory of a large site (run.go).
-//
 // An end is bounded: after SIGTERM the workers have three seconds, then the process ends as it is, which costs no more than a
 // kill (shutdown.go).
 //

@@ -10,13 +10,9 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"gauger/agent/memory"
 	"gauger/config"
 )
-
-// gcPercent of garbage beside what lives starts a collection. Nearly all of the heap lives as long
-// as the program and the polls make little garbage, so that the runtime's own hundred would double the memory of a
-// large site to save it a hundredth of a core.
-const gcPercent = 15
 
 type runOptions struct {
 	strict bool
@@ -34,7 +30,7 @@ func (o *runOptions) run(ctx context.Context, c *call, args []string) error {
 		return usageError{fmt.Sprintf("run takes no arguments, only flags: %q", args)}
 	}
 	if c.getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(memory.LeastPercent)
 	}
 	cfg, bad, err := loadOrFallBack(c, c.config, o.strict)
 	if err != nil {
@@ -82,6 +78,7 @@ func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log ze
 	}
 	letGo(cfg)
 	debug.FreeOSMemory() // what reading the file took goes back to the box now, and not when the runtime comes round to it
+	d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return memory.Run(ctx, c.getenv("GOGC") != "") })
 	return d.run(ctx, c.socket)
 }
 

@@ -1,6 +1,7 @@
 package modbus
 
 import (
+	"context"
 	"sync"
 
 	"gauger/collectors"
@@ -16,6 +17,32 @@ var batchPool struct {
 
 // batchesKept at most while nobody fills them.
 const batchesKept = 16
+
+// decodingMost devices may have an answer decoded and not yet given to the host at once, of those that have one request a round: on
+// a busy box a thousand answers come in the time that one commit takes, and a batch is fifty times as large as its answer.
+const decodingMost = 32
+
+// awaitDecoding waits for a turn to decode the last answer of a round.
+func (s *round) awaitDecoding(ctx context.Context) {
+	if s.device.decoding == nil || len(s.device.blocks) > 1 || len(s.device.rereadPlaces) > 0 || s.hasTurn {
+		return // there is more to ask for, which nobody else is to wait for
+	}
+	select {
+	case s.device.decoding <- struct{}{}:
+		s.hasTurn = true
+	case <-ctx.Done():
+	}
+}
+
+// giveBack ends the round's use of its batch.
+func (s *round) giveBack() {
+	returnBatch(s.batch)
+	s.batch = nil
+	if s.hasTurn {
+		s.hasTurn = false
+		<-s.device.decoding
+	}
+}
 
 // borrowBatch is a slice of so many empty readings.
 func borrowBatch(n int) []collectors.Reading {

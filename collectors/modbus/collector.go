@@ -20,11 +20,13 @@ func New(lines *line.Lines, devices []Device, masters ...netip.Prefix) ([]collec
 	}
 	byLine := map[*line.Line]*collector{}
 	var all []collectors.Collector
+	decoding := make(chan struct{}, decodingMost)
 	for _, options := range devices {
 		d, err := newDevice(lines, options)
 		if err != nil {
 			return nil, err
 		}
+		d.decoding = decoding
 		c := byLine[d.line]
 		if c == nil {
 			c = &collector{line: d.line}
@@ -119,13 +121,14 @@ func (c *collector) serve(ctx context.Context, host collectors.Host, t *job) {
 
 // deliver hands over one batch, and tells what the round has shown of the unit.
 func (d *device) deliver(ctx context.Context, host collectors.Host, s *round) {
+	defer s.giveBack()
 	d.noteRound(s, time.Now())
 	if ctx.Err() != nil {
 		return
 	}
 	// A batch that the host does not take is not kept: the next round has newer values.
 	_ = host.Emit(ctx, s.batch)
-	returnBatch(s.batch)
+	s.giveBack()
 	d.reportCommLoss(ctx, host)
 	d.rememberHoles(host)
 }

@@ -34,7 +34,8 @@ type device struct {
 	spoiltNext     spoiltNext
 	lastDuration   time.Duration // that the last round which was answered had the line
 	health         health
-	cache          *share.Cache // for other masters; nil: none
+	cache          *share.Cache  // for other masters; nil: none
+	decoding       chan struct{} // the turns to decode answers, of all lines together; nil: there is no end of them
 }
 
 // newDevice makes a device of checked options.

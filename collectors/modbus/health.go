@@ -75,6 +75,7 @@ func (d *device) probeRound(ctx context.Context) *round {
 		}
 	}
 	if s.answered {
+		s.giveBack()
 		again := d.newRound()
 		again.answered = true
 		again.run(ctx).duration += s.duration

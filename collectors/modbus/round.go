@@ -14,6 +14,7 @@ import (
 type round struct {
 	device        *device
 	batch         []collectors.Reading // one for each point, in the points' order; nil before the first answer
+	hasTurn       bool                 // to decode; giveBack ends it
 	answeredSpans []line.Span          // what was answered with data, where something is to be asked for twice
 
 	asked            time.Time     // the last request; zero: what is failing now was not asked for
@@ -78,6 +79,7 @@ func (s *round) request(ctx context.Context, b block) bool {
 	if err != nil {
 		return s.afterError(ctx, b, err)
 	}
+	s.awaitDecoding(ctx)
 	s.store(b, data)
 	return true
 }
