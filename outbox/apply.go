@@ -77,6 +77,10 @@ func (d *drain) applyStored(ctx context.Context, batch []Record, answers []Answe
 	switch {
 	case err != nil:
 		return err
+	case before == nil && len(stored) == len(batch) && d.mayLeaveLater(stored):
+		if err := d.deleteWithNext(stored); err != nil {
+			return err
+		}
 	case before == nil && len(stored) == len(batch) && d.mayHold(stored):
 		d.hold(stored)
 	default:

@@ -37,6 +37,10 @@
 // can then have two batches sent twice instead of one; a kill still only the one whose answer was awaited, since receipts are
 // written before. Streams with a journal, and those of single records, go one after the other.
 //
+// Where a stream lingers (Stream.Linger) its records wait for more before they are sent, and leave until the queue is empty; what was
+// taken is deleted with the next commit that anybody makes, in half a minute at the latest, so that it costs no commit of its own.
+// Of no more records than one request has the deletion waits so: a power cut can have them sent again, a kill cannot.
+//
 // A full disk is decided by looking. A commit that ends for want of room may be in the file or not: the file is closed,
 // examined, opened again, and the generation of its last group tells. Then Update returns nil or ErrNoSpace, and what was
 // staged on top of a refused group is refused with it. Deleting and sending go on; opening writes nothing, so that a full disk

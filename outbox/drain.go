@@ -51,7 +51,9 @@ type drain struct {
 	unclearInARow int // attempts without a clear answer of the record that was sent last; 0: none that count
 
 	held       *heldBatch    // that the service has taken and whose deletion waits for the next batch's; nil: none
+	leaving    []*heldBatch  // whose deletion waits for a commit to go with
 	deleteTook time.Duration // the last deletion of a held batch
+	gatherTill time.Time     // so long it waits for more records to go together; zero: it does not
 
 	delay        time.Duration // before the next request; 0: none
 	ownWait      time.Duration // what it waits between two attempts of its own
@@ -90,8 +92,8 @@ func (b *Box) Drain(ctx context.Context, stream string, to Sender) error {
 			d.delay, err = d.waits.NextBackOff(), nil
 		}
 	}
-	if held := d.deleteHeld(ctx); err == nil || errors.Is(held, ErrDead) {
-		err = held
+	if last := d.finishDeletions(ctx, true); err == nil || errors.Is(last, ErrDead) {
+		err = last
 	}
 	if err == nil || ctx.Err() != nil && !errors.Is(err, ErrDead) {
 		return nil
@@ -133,16 +135,17 @@ func (b *Box) claimDrain(stream string) (*stream, error) {
 
 // step waits, selects, sends and acts on the answers of one request.
 func (d *drain) step(ctx context.Context) error {
-	if d.delay > 0 || !d.hasMoreThanHeld() {
-		if err := d.deleteHeld(ctx); err != nil {
-			return err
-		}
+	if err := d.finishDeletions(ctx, false); err != nil {
+		return err
 	}
 	if err := d.sitOutDelay(ctx); err != nil || d.delay > 0 {
 		return err
 	}
 	if !d.hasWork() {
 		return d.waitForWork(ctx)
+	}
+	if left := d.untilGathered(time.Now()); left > 0 {
+		return d.gather(ctx, left)
 	}
 	if d.b.opt.Pace != nil { // before anything is chosen: what waits for hours must not be in flight
 		d.setActivity(Pacing)
@@ -158,7 +161,7 @@ func (d *drain) step(ctx context.Context) error {
 		return err
 	}
 	defer func() {
-		if !d.holds(next.batch) {
+		if !d.keepsInFlight(next.batch) {
 			d.release(next.batch)
 		}
 	}()

@@ -263,6 +263,7 @@ func (d *drain) hasWork() bool {
 	d.b.mu.Lock()
 	waiting := d.s.counts.Waiting > 0
 	if !waiting { // what is not taken is gone in another way: dropped, or it gave way
+		d.gatherTill = time.Time{}
 		clear(d.s.failing)
 		d.s.allIsolatedBelow = 0
 	}

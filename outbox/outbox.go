@@ -98,6 +98,9 @@ type Stream struct {
 	Share   int    // percent of the quota's room for records that the stream may use, dead letters included; 0: all of it
 	Journal bool   // write "attempt started" before sending, and park a record after five ambiguous attempts: tickets
 	Held    bool   // never drained: a stream of refused messages
+	// Linger: records wait so long for more to leave with, unless a request is full; and a deletion waits up to half a minute
+	// for a commit to go with. 0: neither waits.
+	Linger time.Duration
 }
 
 // Keep says how a stream gives way when the quota is full. Streams give way in the order ThinFirst, OldestFirst,
@@ -212,12 +215,13 @@ type Activity string
 
 // The activities.
 const (
-	Stopped Activity = ""        // nobody drains the stream
-	Idle    Activity = "idle"    // nothing is there that could be sent
-	Pacing  Activity = "pacing"  // Options.Pace holds the next request back
-	Sending Activity = "sending" // a request is out
-	BackOff Activity = "waiting" // until Next, after an answer that did not take the records
-	Paused  Activity = "paused"  // everything is refused; one record is tried at Next
+	Stopped   Activity = ""          // nobody drains the stream
+	Idle      Activity = "idle"      // nothing is there that could be sent
+	Gathering Activity = "gathering" // it waits for more records to go together
+	Pacing    Activity = "pacing"    // Options.Pace holds the next request back
+	Sending   Activity = "sending"   // a request is out
+	BackOff   Activity = "waiting"   // until Next, after an answer that did not take the records
+	Paused    Activity = "paused"    // everything is refused; one record is tried at Next
 )
 
 // DrainStatus says how far a stream's drain is, and what holds it up.

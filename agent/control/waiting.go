@@ -13,7 +13,7 @@ import (
 
 // DrainStatus of one stream: the drain's activity, the last refusal and the next attempt.
 type DrainStatus struct {
-	Activity string     `json:"activity"`            // idle, pacing, sending, waiting, paused; empty: nobody sends it
+	Activity string     `json:"activity"`            // idle, gathering, pacing, sending, waiting, paused; empty: nobody sends it
 	Held     time.Time  `json:"held_since,omitzero"` // since when nothing of it was taken; absent: all is well
 	Next     time.Time  `json:"next_attempt,omitzero"`
 	Answer   string     `json:"last_answer,omitempty"` // that did not take its records, while there is trouble
@@ -180,6 +180,8 @@ func (d *Server) whyWaiting(stream string, s outbox.DrainStatus) string {
 		}
 	}
 	switch s.Activity {
+	case outbox.Gathering:
+		return "it waits a moment for others, to leave with them"
 	case outbox.Pacing:
 		return d.linkReason(stream)
 	case outbox.Paused:

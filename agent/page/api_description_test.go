@@ -54,7 +54,7 @@ var enumerations = map[string][]string{
 	"Tank.phase":            {"waiting", "idle", "drawing", "confirming", "not watched for loads"},
 	"Tank.service_knows_it": {"", ledger.Known, ledger.Unknown, ledger.Unclear},
 	"Ticket.state":          {"held", "waiting", "delivered", "refused", "dropped", "rejected", "left"},
-	"Sending.activity":      {"", "idle", "pacing", "sending", "waiting", "paused"},
+	"Sending.activity":      {"", "idle", "gathering", "pacing", "sending", "waiting", "paused"},
 	"Key.slot":              {"primary", "secondary"}, "Key.state": {"untried", "proven", "refused"}, "Key.source": {"file", "renewal", "login"},
 	"Change.result": {"done", "failed", "denied"},
 	"Movement.what": {"lact", "small", "loss", "unseen", "water", "transfer", "recirc", "echo", "waiting"},
