@@ -3,7 +3,8 @@
 //
 // agent.go: the workers, and how a run begins and ends. sender.go: a batch on its way to the service. outbox_events.go and
 // outbox_summary.go: events of what the outbox says, summed up. device_lookup.go: the service is asked once for each tank.
-// systemd.go: sd_notify, the watchdog, and what systemd shows as the status. hung.go: which part hangs.
+// crew.go: the collectors, which outlive a change of the configuration. systemd.go: sd_notify, the watchdog, and what systemd shows as
+// the status. hung.go: which part hangs.
 //
 // The loss of a collector is an event and a log line, and stops nothing else. What is said again and again of a stream is told once
 // an hour, with its sum; what is said of refused events waits until that is over, since an event about it would go the same way.
@@ -37,12 +38,15 @@ type Agent struct {
 	Client     *cloud.Client
 	Clock      *clock.Clock
 	Collectors []collectors.Named
+	Crew       *Crew           // that has the collectors, and goes on with them under the next agent; nil: they end with this one
+	Leave      <-chan struct{} // closed when another configuration is to take over: what is being sent comes to its end
 	Workers    []Worker
 	Systemd    Systemd
 	Log        zerolog.Logger
 	Notes      <-chan outbox.Note // what the box has to say
 	Replay     bool               // a recording plays: its clock is the ledger's, not the wall's
 	Boot       clock.Boot         // of the box
+	Again      bool               // this process had another agent before, whose clock goes on
 
 	pulses collectors.Pulses
 }
@@ -63,17 +67,23 @@ func (a *Agent) Run(ctx context.Context) error {
 			}
 		})
 	}
+	if a.Crew == nil {
+		a.Crew = NewCrew(a.Log)
+		a.Crew.Add("", a.Collectors)
+	}
+	a.Crew.Use(a.Ledger)
+	sending, stopSending := context.WithCancel(ctx)
+	defer stopSending()
+	var drains sync.WaitGroup
 	for stream := range ledger.Operations {
+		drains.Add(1)
 		essential("send "+stream, func(ctx context.Context) error {
-			return a.Box.Drain(ctx, stream, Sender{Client: a.Client, Clock: a.Clock, Pulse: a.pulses.Part("sending " + stream)})
+			defer drains.Done()
+			return a.Box.Drain(sending, stream, Sender{Client: a.Client, Clock: a.Clock, Pulse: a.pulses.Part("sending " + stream), Requests: ctx})
 		})
 	}
-	ledgerPulse := a.pulses.Part("the ledger")
-	for _, c := range a.Collectors {
-		wg.Go(func() { a.collect(collectors.WithPulse(ctx, a.pulses.Part(c.Name)), c, ledgerPulse) })
-	}
 	if !a.Replay {
-		essential("clock", func(ctx context.Context) error { return a.tickLedger(ctx, ledgerPulse) })
+		essential("clock", func(ctx context.Context) error { return a.tickLedger(ctx, a.Crew.Pulse) })
 	}
 	essential("store", a.lookAtStore)
 	essential("notes", a.handleNotes)
@@ -82,45 +92,33 @@ func (a *Agent) Run(ctx context.Context) error {
 	for i, w := range a.Workers {
 		essential(fmt.Sprintf("worker %d", i), w)
 	}
-	if err := a.Systemd.Notify("READY=1\nSTATUS=" + a.Site.Name); err != nil {
+	if err := a.Systemd.Notify("READY=1\nWATCHDOG=1\nSTATUS=" + a.Site.Name); err != nil {
 		a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is ready")
 	}
 	a.Log.Info().Str("site", a.Site.Name).Str("id", a.Site.ID).Msg("gauger is at work")
-	<-ctx.Done()
+	select {
+	case <-ctx.Done():
+	case <-a.Leave:
+		stopSending()
+		drains.Wait()
+		cancel(errLeft)
+	}
 	cause := context.Cause(ctx)
-	if err := a.Systemd.Notify("STOPPING=1"); err != nil {
-		a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is stopping")
+	if cause != errLeft {
+		if err := a.Systemd.Notify("STOPPING=1"); err != nil {
+			a.Log.Warn().Err(err).Msg("systemd did not hear that gauger is stopping")
+		}
+		a.Crew.Stop(nil)
 	}
 	wg.Wait()
-	if errors.Is(cause, context.Canceled) {
+	if errors.Is(cause, context.Canceled) || cause == errLeft {
 		return a.endRun()
 	}
 	return cause
 }
 
-// collect runs one collector.
-func (a *Agent) collect(ctx context.Context, c collectors.Named, ledger *collectors.Pulse) {
-	err := c.Collector.Run(ctx, watchedHost{a.Ledger.Host(c.Name), ledger})
-	collectors.PulseOf(ctx).Rest()
-	if ctx.Err() == nil {
-		a.collectorEnded(c, err)
-	}
-}
-
-// collectorEnded says that a collector has ended before the agent.
-func (a *Agent) collectorEnded(c collectors.Named, err error) {
-	switch {
-	case err == nil:
-		a.Log.Info().Str("device", c.Name).Msg("the recording has been played")
-	default:
-		a.Log.Error().Err(err).Str("device", c.Name).Msg("this device cannot be read; the others go on")
-		now := time.Now().Round(0)
-		e := ledger.Event{Rule: eventrules.DeviceStatus, Note: c.Name + " cannot be read: " + err.Error(), Start: now, End: now}
-		if err := a.Ledger.QueueEvent(e); err != nil {
-			a.Log.Error().Err(err).Msg("the event about it could not be stored")
-		}
-	}
-}
+// errLeft is the end of an agent that has made room for another configuration's.
+var errLeft = errors.New("another configuration takes over")
 
 // tickLedger lets the ledger hear the clock.
 func (a *Agent) tickLedger(ctx context.Context, pulse *collectors.Pulse) error {
@@ -183,7 +181,7 @@ func (a *Agent) keepClock(now time.Time) error {
 // resumeClock takes up how the clock stood in an earlier run on this boot.
 func (a *Agent) resumeClock() error {
 	var r clock.Saved
-	if err := a.Ledger.LoadState(clockKey, &r); err != nil || a.Boot.ID == "" {
+	if err := a.Ledger.LoadState(clockKey, &r); err != nil || a.Boot.ID == "" || a.Again {
 		return err
 	}
 	return a.Clock.Resume(r, time.Now(), a.Boot)

@@ -22,7 +22,10 @@ func (a *Agent) Hung() error {
 	if err := a.Box.Hung(); err != nil {
 		return err
 	}
-	return a.pulses.Hung(a.Systemd.hungAfter())
+	if err := a.pulses.Hung(a.Systemd.hungAfter()); err != nil || a.Crew == nil {
+		return err
+	}
+	return a.Crew.Hung(a.Systemd.hungAfter())
 }
 
 // noteHung is Hung, logged when it begins and ends: the log is what is left after the restart.

@@ -23,6 +23,10 @@ type Sender struct {
 	Client *cloud.Client
 	Clock  *clock.Clock // hears the Date of the service's answers; may be nil
 	Pulse  *collectors.Pulse
+
+	// Requests bounds the requests instead of whoever sends, when given: a drain that ends lets its last one come to its end. One that
+	// is cut off may have been stored.
+	Requests context.Context
 }
 
 // Send implements outbox.Sender: one request, and its answer holds for every record of the batch.
@@ -35,6 +39,9 @@ func (s Sender) Send(ctx context.Context, stream string, batch []outbox.Record) 
 	}
 	s.Pulse.WorkFor(s.Client.Longest(bodies, attempt))
 	defer s.Pulse.Rest()
+	if s.Requests != nil {
+		ctx = s.Requests
+	}
 	a := s.Client.Post(ctx, ledger.Operations[stream], batch[0].Address, bodies, attempt)
 	if s.Clock != nil {
 		now := time.Now()

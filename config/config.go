@@ -4,10 +4,10 @@
 //
 // A file goes through syntax.go (YAML, with the place of each mistake), decode.go and scalar.go (into the structs of config.go,
 // tank.go, values.go, secret.go and device.go, by the tags that fields.go reads), check*.go with strapping.go (a tank's table),
-// complete.go (what follows from other keys), refer.go (the points that a template makes) and shard.go (what several instances leave to each other); load.go is that road, and file.go
-// reads no pipe. report.go keeps the mistakes (problem.go), locate.go finds their places and near.go the word that was meant;
-// line.go writes one entry, edit.go changes one
-// value in a text, print.go and schema.go write what was read and what may be written. What a device may say is a
+// complete.go (what follows from other keys), refer.go (the points that a template makes) and shard.go (what several instances leave
+// to each other); load.go is that road. report.go keeps the mistakes (problem.go), locate.go finds their places and near.go the word that
+// was meant; changes.go says what two configurations have differently, and which devices cannot be parted; line.go writes one entry, edit.go
+// changes one value in a text, print.go and schema.go write what was read and what may be written. What a device may say is a
 // table: kinds.go has a row for each kind, kind_*.go its options; template.go lays a device's keys over a register map that
 // gauger brings along.
 //

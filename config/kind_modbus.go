@@ -68,6 +68,17 @@ func (e *modbusEntry) feedsLevel(point int, m levelMoveWithin) {
 	p.Agree = m(e.Options.Timeout)
 }
 
+func (e *modbusEntry) reached() (by []string, how string) {
+	by = []string{e.Options.Place()}
+	if e.Options.Share != "" {
+		by = append(by, e.Options.Share)
+	}
+	for _, p := range e.Options.Points {
+		how += fmt.Sprint(p.Verify, p.Agree, " ")
+	}
+	return by, how
+}
+
 func (e *modbusEntry) mend(r *report, at string) {
 	if u, err := url.Parse(e.Options.URL); err == nil && u.User != nil {
 		r.strictf(at+".modbus", "has a user or password in it, which Modbus does not know and everybody who reads the file sees; remove what stands before the @. Until then gauger works without it")

@@ -101,6 +101,9 @@ func (e *mqttEntry) withPassword() mqtt.Device {
 	return d
 }
 
+// reached joins all MQTT devices: they share sessions, by which their messages are acknowledged.
+func (e *mqttEntry) reached() (by []string, how string) { return []string{"mqtt"}, "" }
+
 func (e *mqttEntry) mend(r *report, at string) {
 	for k, b := range e.Options.Brokers {
 		if u, err := url.Parse(b); err == nil && !realPort(u.Port()) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -105,4 +106,12 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
+}
+
+// resolve is a file name of the configuration as seen from where gauger runs.
+func resolve(dir, file string) string {
+	if file == "" || filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(dir, file)
 }

@@ -84,7 +84,7 @@ func (c *Config) hashInto(sum hash.Hash32) error {
 }
 
 // hashNode adds a node and what is in it; its length before each value keeps neighbours apart.
-func hashNode(sum hash.Hash32, n *yaml.Node) {
+func hashNode(sum io.Writer, n *yaml.Node) {
 	sum.Write(append(binary.LittleEndian.AppendUint32([]byte{byte(n.Kind)}, uint32(len(n.Value)+len(n.Content))), n.Value...))
 	for _, c := range n.Content {
 		hashNode(sum, c)

@@ -240,6 +240,17 @@ func (b *Box) InPlace() error {
 	return nil
 }
 
+// Used is what each stream's waiting and dead records take of the quota, in bytes.
+func (b *Box) Used() map[string]int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := make(map[string]int64, len(b.streams))
+	for name, s := range maps.All(b.streams) {
+		all[name] = s.used()
+	}
+	return all
+}
+
 // Counts returns the counts of every stream, what is being committed included.
 func (b *Box) Counts() map[string]Counts {
 	b.mu.Lock()

@@ -4,7 +4,7 @@
 //
 // The order of its files: site.go (what the configuration says, and to what each point leads), ledger.go (the ledger and its
 // state), pack.go (what is kept beside the streams, and by what a delivered record is found again), txn.go (one batch's unit of work: where a reading goes, and what is staged),
-// commit.go (how that comes to the disk, and who may see it when), host.go (what a collector sees of it), latest.go (the last reading of each point) and
+// commit.go (how that comes to the disk, and who may see it when), host.go (what a collector sees of it, and how the ledger of a changed configuration goes on for those that go on), latest.go (the last reading of each point) and
 // figures.go (its number in inches, Fahrenheit and gravity). What a transaction does stands by its noun: tank_book.go, values.go, events.go (gauger's own, by the
 // names of eventrules, and the journal of what made no ticket) and alarms.go (a site's rules), clock_deferred.go (what waits for the clock), unused.go, refusals.go, evictions.go, recording.go. Tickets: tickets_held.go owns those that wait, tickets_release.go leads from the load to the ticket,
 // tickets.go queues and lists; what people change: tickets_hold.go, tickets_edit.go, tickets_match.go; what speaks against what they

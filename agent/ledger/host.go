@@ -3,7 +3,9 @@ package ledger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -167,4 +169,45 @@ func (l *Ledger) QueueOutboxShut(since, until time.Time, why error) error {
 	return l.QueueEvent(Event{Rule: eventrules.OutboxShut, Start: since.Round(0), End: until.Round(0), Note: fmt.Sprintf(
 		"the outbox could not be opened from %s to %s; what was polled meanwhile was not stored, so that loads of that time may have no tickets: %v",
 		since.In(l.site.Zone).Format("2006-01-02 15:04:05"), until.In(l.site.Zone).Format("2006-01-02 15:04:05"), why)})
+}
+
+// StoreAll stores how the tanks stand at this instant, though nothing has happened that asks for it: the next ledger of this process
+// goes on from there.
+func (l *Ledger) StoreAll() error {
+	return l.update(func(tx *txn) error {
+		tx.storedMark = ^tx.tanks.Mark()
+		return nil
+	})
+}
+
+// TakeOver makes l the continuation of the ledger that another configuration had in this process: the same run, the same clock,
+// and of the devices whose collectors go on the newest readings and what these have told of. What the collectors that have stopped have
+// told of is over: those that follow know nothing of it, and tell again if it is still so.
+func (l *Ledger) TakeOver(from *Ledger, goesOn func(device string) bool) error {
+	from.mu.Lock()
+	defer from.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.started, l.runID = from.started, from.runID
+	l.boxBoot, l.uptimeAtStart = from.boxBoot, from.uptimeAtStart
+	l.state.clockOffset, l.state.ticked, l.state.replayPositions = from.state.clockOffset, from.state.ticked, from.state.replayPositions
+	known := maps.Clone(from.latest.devices)
+	l.openings, l.latest = from.openings, from.latest
+	from.openings, from.latest = openings{}, latestReadings{} // whoever still asks it finds nothing, and not what the other writes
+	maps.DeleteFunc(l.latest.devices, func(device string, _ *deviceReadings) bool { return !goesOn(device) })
+	tx := l.begin(time.Now())
+	for k, e := range from.state.episodes {
+		if own, known := l.state.episodes[k]; !known || !own.Since.Equal(e.Since) || tx.l.ruleOf(e) != nil || from.ruleOf(e) != nil {
+			continue
+		}
+		devices, _, _ := strings.Cut(e.Source, " ")
+		devices, _, _ = strings.Cut(devices, "/")
+		if ours := strings.Split(devices, ","); slices.ContainsFunc(ours, func(d string) bool { return known[d] != nil }) && !slices.ContainsFunc(ours, goesOn) {
+			tx.closeEpisode(k, e, tx.now.Round(0))
+			continue
+		}
+		tx.ownEpisodes()
+		tx.episodes[k] = e
+	}
+	return l.commit(tx, "")
 }

@@ -68,7 +68,7 @@ func addCommands(root *cobra.Command, c *call) {
 		group("tanks", "the tanks, and work on them", tanksListCommand(c), tanksInhibitCommand(c), tanksAllowCommand(c),
 			tanksExportCommand(c), tanksImportCommand(c)),
 		group("export", "take out what was recorded", exportReadingsCommand(c)),
-		backtestCommand(c), proofCommand(c), auditCommand(c), bundleCommand(c),
+		backtestCommand(c), applyCommand(c), proofCommand(c), auditCommand(c), bundleCommand(c),
 		group("outbox", "the records that are queued, delivered or refused", outboxListCommand(c), outboxShowCommand(c), outboxDeadCommand(c),
 			outboxRetryCommand(c), outboxConfirmCommand(c), outboxDropCommand(c), outboxExportCommand(c), outboxCheckCommand(c)),
 		group("keys", "the subscription keys", keysShowCommand(c), keysRenewCommand(c), keysSetCommand(c)),

@@ -27,6 +27,11 @@
 // unacknowledged, so that brokers keep what comes. An outbox that opens and takes no commit is shown for a minute; then the
 // program ends with 75, as it does when another gauger holds the outbox.
 //
+// A changed configuration takes over within the process (run_change.go, run_apply.go): outbox, clock and the collectors of devices that
+// stay as they are outlive it (lasting, in run_daemon.go), everything else is made anew, by the same road as at a start, and goes back
+// the same way. What was at work is kept as the last good one; one that was applied from elsewhere stands in the place of the file until
+// the file is changed.
+//
 // A bad configuration at boot starts the last good one, a copy in the store, and an event says so; `run --strict` ends with
 // 78 instead (run_config.go).
 //

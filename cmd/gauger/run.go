@@ -2,14 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"runtime/debug"
-	"slices"
+	"syscall"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"gauger/agent/apply"
 	"gauger/agent/memory"
 	"gauger/config"
 )
@@ -32,54 +34,40 @@ func (o *runOptions) run(ctx context.Context, c *call, args []string) error {
 	if c.getenv("GOGC") == "" {
 		debug.SetGCPercent(memory.LeastPercent)
 	}
-	cfg, bad, err := loadOrFallBack(c, c.config, o.strict)
+	v, book, err := chooseConfig(c, c.config, o.strict)
 	if err != nil {
 		return err
 	}
-	log := newLogger(c, cfg.Log.Level)
-	done, err := finishWithin(ctx, func() error { return runSite(ctx, c, cfg, bad, log) })
+	log := newLogger(c, "trace") // the configuration's level counts for all of the process
+	done, err := finishWithin(ctx, func() error { return runSite(ctx, c, v, book, log) })
 	if !done {
 		log.Warn().Dur("after", shutdownLimit).Msg("gauger ends without having stopped in order; what was acknowledged is on disk")
+	} else if err == nil {
+		log.Info().Msg("gauger has stopped in order")
 	}
 	return err
 }
 
-// runSite assembles the site and lets it work until ctx ends. bad is why an older configuration is at work; nil: none is.
-func runSite(ctx context.Context, c *call, cfg *config.Config, bad error, log zerolog.Logger) error {
-	for _, w := range cfg.Warnings {
-		log.Warn().Msg(w.String())
-	}
-	for _, p := range slices.Concat(cfg.Strict, cfg.Slow) {
-		log.Warn().Msg(p.String())
-	}
-	shut := &storelessSite{cfg: cfg, socket: c.socket, log: log, doubts: configDoubts(cfg.Strict, bad)}
-	d, err := assemble(cfg, log, shut.openWhenPossible(ctx))
-	if errors.Is(err, errStopped) {
+// runSite assembles the site and lets it work until ctx ends, over all changes of its configuration.
+func runSite(ctx context.Context, c *call, v *revision, book *apply.Book, log zerolog.Logger) error {
+	hup := make(chan os.Signal, 1)
+	signal.Notify(hup, syscall.SIGHUP) // between two configurations, too: by itself it would end the program
+	defer signal.Stop(hup)
+	shut := &storelessSite{cfg: v.cfg, socket: c.socket, log: log, doubts: configDoubts(v.cfg.Strict, v.bad), hup: hup}
+	site := &atWork{c: c, log: log, lasting: newLasting(log), hup: hup, book: book}
+	return site.run(ctx, v, shut.openWhenPossible(ctx), func(d *daemon) error {
+		if err := shut.tellOutage(d.agent.Ledger); err != nil {
+			return err
+		}
+		if err := d.tellDoubts(shut.doubts); err != nil {
+			return err
+		}
+		if v.bad != nil {
+			d.server.ConfigDoubts = shut.doubts[1:] // the first is that the file is bad, which the look at it tells for as long as it is
+			log.Error().Err(v.bad).Msg("the configuration is bad; the last good one is at work")
+		}
 		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer d.close()
-	if err := shut.tellOutage(d.agent.Ledger); err != nil {
-		return err
-	}
-	if err := d.tellDoubts(shut.doubts); err != nil {
-		return err
-	}
-	d.server.ConfigOnDisk = configOnDisk(c.config, cfg.Hash(), bad)
-	if bad != nil {
-		d.server.ConfigDoubts = shut.doubts[1:] // the first is that the file is bad, which the look at it tells for as long as it is
-		log.Error().Err(bad).Msg("the configuration is bad; the last good one is at work")
-	} else if changed, err := keepLastGood(c.config, cfg); changed {
-		d.server.NoteOwn("configuration", fmt.Sprintf("%08x", cfg.Hash()))
-	} else if err != nil {
-		log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
-	}
-	letGo(cfg)
-	debug.FreeOSMemory() // what reading the file took goes back to the box now, and not when the runtime comes round to it
-	d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return memory.Run(ctx, c.getenv("GOGC") != "") })
-	return d.run(ctx, c.socket)
+	})
 }
 
 // letGo forgets what the collectors have taken what they need of: of a large site it is most of the memory.

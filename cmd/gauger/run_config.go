@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"gauger/agent"
+	"gauger/agent/apply"
 	"gauger/agent/eventrules"
 	"gauger/agent/ledger"
 	"gauger/collectors"
@@ -23,38 +25,97 @@ import (
 // lastGoodFile is the copy of the last configuration that worked, in the store.
 const lastGoodFile = "last-good.yaml"
 
-// loadOrFallBack reads the configuration. A bad one at boot must not leave the site blind: the last good one takes
-// its place, and bad says what is wrong.
-func loadOrFallBack(c *call, path string, strict bool) (cfg *config.Config, bad, err error) {
-	cfg, err = config.Load(path)
-	if err == nil || strict {
-		return cfg, nil, asConfigError(err)
+// loadRevision reads a configuration with its strapping tables. Of a file that is bad there is the text without its meaning.
+func loadRevision(path string) (*revision, error) {
+	b, err := collectors.ReadFile(path, mostKept)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	v := &revision{text: b, hash: apply.HashOf(b), source: path}
+	if v.cfg, err = config.Parse(path, b, filepath.Dir(path)); err != nil {
+		return v, err
+	}
+	if whole, err := v.cfg.Whole(b); err == nil { // else the tables stay in files of their own
+		v.text, v.hash = whole, apply.HashOf(whole)
+	}
+	return v, nil
+}
+
+// loadKept reads the last good configuration of a store, as if it stood in the place of path.
+func loadKept(store, path string) (*revision, error) {
+	kept := filepath.Join(store, lastGoodFile)
+	b, err := readKept(kept)
+	if err != nil {
+		return nil, err
+	}
+	cfg, err := config.Parse(kept, b, filepath.Dir(path))
+	return &revision{text: b, hash: apply.HashOf(b), source: kept, cfg: cfg}, err
+}
+
+// storeOf is where the state of a site is, whatever is wrong with its file.
+func storeOf(c *call, path string) string {
+	return cmp.Or(c.getenv("STATE_DIRECTORY"), config.StorePath(path))
+}
+
+// chooseConfig decides which configuration a start takes: the file's; one that was applied in its place, as long as the file is the one that
+// it took the place of; and where the file is bad, or has failed before, the last good one: a bad one at boot must not leave the site blind.
+func chooseConfig(c *call, path string, strict bool) (*revision, *apply.Book, error) {
+	v, err := loadRevision(path)
+	store := storeOf(c, path)
+	book, unread := apply.Open(store)
+	if unread != nil {
+		fmt.Fprintln(c.err, unread)
+	}
+	if book.Now != nil {
+		var tried []byte
+		if v != nil && v.hash == book.Now.Hash {
+			tried = v.text
+		}
+		if unkept := book.Resume(tried); unkept != nil {
+			fmt.Fprintln(c.err, unkept)
+		}
+	}
+	if strict {
+		return v, book, asConfigError(err)
+	}
+	if x := book.Applied; x != nil && v != nil && v.hash == x.Base {
+		if kept, err := loadKept(store, path); err == nil && kept.hash == x.Hash {
+			kept.source = x.Source
+			return kept, book, nil
+		}
+	}
+	if err == nil {
+		why := failureText(book.Failure(v.hash))
+		if why == "" {
+			return v, book, nil
+		}
+		err = errors.New(path + ": " + why + "; `gauger apply --again` tries it once more")
 	}
 	err = asConfigError(err)
-	store := c.getenv("STATE_DIRECTORY")
-	if store == "" {
-		store = config.StorePath(path)
-	}
-	kept := filepath.Join(store, lastGoodFile)
-	b, readErr := readKept(kept)
-	if readErr != nil {
-		return nil, nil, err
-	}
-	good, goodErr := config.Parse(kept, b, filepath.Dir(path))
-	if goodErr != nil {
+	kept, keptErr := loadKept(store, path)
+	switch {
+	case keptErr != nil && v != nil && v.cfg != nil:
+		return v, book, nil // better one that has failed than none
+	case keptErr != nil:
 		return nil, nil, err
 	}
 	fmt.Fprintln(c.err, err)
-	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+kept)
-	return good, err, nil
+	fmt.Fprintln(c.err, "gauger: starting with the last good configuration, "+filepath.Join(store, lastGoodFile))
+	kept.bad = err
+	return kept, book, nil
 }
 
 // configOnDisk says, whenever somebody looks, whether the file is another one than what is at work. bad is why that is the last good
-// one; nil: it is the file's. The file is read again only when it has changed.
-func configOnDisk(path string, atWork uint32, bad error) func() string {
+// one; nil: it is the file's, or was applied in its place. The file is read again only when it has changed.
+func configOnDisk(path string, v *revision, book *apply.Book, failure func(hash string) string) func() string {
 	var mu sync.Mutex
 	var seen fs.FileInfo
 	var text string
+	atWork, bad := v.cfg.Hash(), v.bad
+	base := ""
+	if book.Applied != nil {
+		base = book.Applied.Base
+	}
 	return func() string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -66,18 +127,20 @@ func configOnDisk(path string, atWork uint32, bad error) func() string {
 			return path + " cannot be found any more: what was in it is at work; put it back before the next start"
 		}
 		seen = info
-		cfg, err := config.Load(path)
+		now, err := loadRevision(path)
 		switch {
 		case err != nil && bad == nil:
 			text = path + " was changed and is bad; what was in it before is at work. `gauger check` shows every mistake; mend it before the next start"
 		case err != nil:
 			text = lastGoodDoubt(err)
-		case bad != nil:
-			text = path + " is good again, and the last good one is still at work: `systemctl restart gauger` takes it"
-		case cfg.Hash() != atWork:
-			text = path + " was changed and is not at work: `systemctl restart gauger` takes it"
-		default:
+		case now.cfg.Hash() == atWork || now.hash == base:
 			text = ""
+		case failure(now.hash) != "":
+			text = path + " is not at work: " + failure(now.hash)
+		case bad != nil:
+			text = path + " is good again, and the last good one is still at work: `systemctl reload gauger` takes it"
+		default:
+			text = path + " was changed and is not at work: `systemctl reload gauger` takes it"
 		}
 		return text
 	}
@@ -111,29 +174,13 @@ func firstDoubts(doubts []string) []string {
 	return doubts
 }
 
-// keepLastGood keeps a copy of a configuration that works, with the strapping tables that lie in files of their own; changed: it
-// is another one than before.
-func keepLastGood(path string, cfg *config.Config) (changed bool, err error) {
-	b, err := collectors.ReadFile(path, mostKept)
-	if err != nil {
-		return false, err
-	}
-	if b, err = cfg.Whole(b); err != nil {
-		return false, err
-	}
-	to := filepath.Join(cfg.Store.Path, lastGoodFile)
-	if old, err := readKept(to); err == nil && bytes.Equal(old, b) {
+// keepLastGood keeps a copy of a configuration that works; changed: it is another one than before.
+func keepLastGood(store string, text []byte) (changed bool, err error) {
+	to := filepath.Join(store, lastGoodFile)
+	if old, err := readKept(to); err == nil && bytes.Equal(old, text) {
 		return false, nil
 	}
-	f, err := disk.OpenFile(to+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
-	if err != nil {
-		return false, err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return false, err
-	}
-	return true, os.Rename(to+".new", to)
+	return true, apply.WriteFile(to, text)
 }
 
 // mostKept bounds what is read of the last good configuration, in bytes: four times what one may hold.

@@ -9,7 +9,9 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -50,57 +52,58 @@ type daemon struct {
 
 // assemble puts the parts together; nothing runs yet but the outbox.
 func assemble(cfg *config.Config, log zerolog.Logger, how outboxOpening) (*daemon, error) {
-	site := newAgentSite(cfg)
-	notes := make(chan outbox.Note, 64)
+	return newLasting(log).assemble(cfg, how)
+}
+
+// assemble puts the parts of a configuration together with those that outlive it.
+func (o *lasting) assemble(cfg *config.Config, how outboxOpening) (*daemon, error) {
+	site, log := newAgentSite(cfg), o.log
 	pace := newLink(cfg)
 	secrets := readSecrets(cfg) // as whoever has started this: a command of root's goes on as the store's owner
-	box, err := how(func() (*outbox.Box, error) {
-		return openOutbox(cfg, pace.Wait, func(n outbox.Note) {
-			select {
-			case notes <- n:
-			default: // a flood of notes says nothing new
-			}
-		})
-	})
+	box, err := o.outbox(cfg, how)
 	if err != nil {
 		return nil, err
 	}
 	d := &daemon{cfg: cfg, log: log, box: box, link: pace}
 	if err := resumeLink(pace, cfg, box, log); err != nil {
-		return nil, errors.Join(err, box.Close())
+		return nil, errors.Join(err, o.closeBox())
 	}
+	o.pace.Store(pace)
 	client, err := newClient(cfg, secrets, pace.Meter)
 	if err != nil {
-		return nil, errors.Join(err, box.Close())
+		return nil, errors.Join(err, o.closeBox())
 	}
 	d.client = client
-	boxClock := newClock(site)
-	if err := ledger.CheckShard(box, cfg.Shard.String()); err != nil {
-		return nil, errors.Join(err, box.Close())
+	if o.clock == nil {
+		o.clock = newClock(site)
 	}
-	siteLedger, err := ledger.New(site, box, boxClock, log)
+	if err := ledger.CheckShard(box, cfg.Shard.String()); err != nil {
+		client.Close()
+		return nil, errors.Join(err, o.closeBox())
+	}
+	siteLedger, err := ledger.New(site, box, o.clock, log)
 	if err != nil {
-		return nil, errors.Join(err, box.Close())
+		client.Close()
+		return nil, errors.Join(err, o.closeBox())
 	}
 	d.keepReadings(siteLedger)
 	client.Keys().Notify = keyNotes(siteLedger, log)
-	client.Keys().Believed = func() bool { return boxClock.Grade(time.Now()) >= clock.Assumed }
-	lines := &line.Lines{}
-	gather := collectorSetup{store: cfg.Store.Path, lines: lines, masters: cfg.Share.Prefixes()}.runnable(cfg.Devices)
+	client.Keys().Believed = func() bool { return o.clock.Grade(time.Now()) >= clock.Assumed }
+	gather := o.gather(cfg)
 	d.server = (&control.Server{
-		Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Site: site, Version: version, Began: time.Now(), Daemon: true,
-		Link: pace, Collectors: gather, Flash: flash.NewMeter(flash.Card{Bytes: int64(cfg.Flash.Size), Cycles: cfg.Flash.Cycles}),
+		Ledger: siteLedger, Box: box, Client: client, Clock: o.clock, Site: site, Version: version, Began: o.began, Daemon: true,
+		Link: pace, Collectors: gather, Flash: o.flash(cfg),
 		Figures: func() map[string]float64 { return host.Figures(cfg.Store.Path) }, Roles: rolesOf(cfg.Control), Trail: audit.New(cfg.Store.Path), Audited: logAudit(log),
 	}).Open()
 	client.Keys().Renewed = func(slot string) { d.server.NoteOwn("keys.renew", slot) }
 	d.agent = &agent.Agent{
-		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: boxClock, Collectors: gather, Systemd: agent.NewSystemd(),
-		Log: log, Notes: notes, Replay: len(optionsOf[sim.Device](cfg.Devices)) > 0,
+		Site: site, Ledger: siteLedger, Box: box, Client: client, Clock: o.clock, Crew: o.crew, Again: o.again, Systemd: agent.NewSystemd(),
+		Log: log, Notes: o.notes, Replay: len(optionsOf[sim.Device](cfg.Devices)) > 0,
 		Boot: clock.ThisBoot(),
 	}
 	d.server.Hung = d.agent.Hung
-	offerModbus(d.server, lines)
-	d.server.Lines = func() []control.LineStatus { return lineStatuses(lines) }
+	offerModbus(d.server, o.lines)
+	d.server.Lines = func() []control.LineStatus { return lineStatuses(o.lines) }
 	return d, nil
 }
 
@@ -161,19 +164,15 @@ func keyNotes(siteLedger *ledger.Ledger, log zerolog.Logger) func(keys.Note) {
 	}
 }
 
-// run serves the socket and the page, and works until ctx ends.
+// run serves the socket and the page, and works until ctx ends or another configuration takes over.
 func (d *daemon) run(ctx context.Context, socket string) error {
 	listen(d.server, socket, d.cfg.HTTP, d.log, func(l net.Listener, h http.Handler, _ string) {
 		d.agent.Workers = append(d.agent.Workers, func(ctx context.Context) error { return console.Serve(ctx, l, h) })
 	})
 	d.retryLacking(ctx, false)
-	d.agent.Workers = append(d.agent.Workers, d.tellStatus, d.client.Keys().Run, d.reload, d.server.Flash.Run,
+	d.agent.Workers = append(d.agent.Workers, d.tellStatus, d.client.Keys().Run, d.server.Flash.Run,
 		func(ctx context.Context) error { return d.link.Run(ctx, d.storeLinkUsage) })
-	err := d.agent.Run(ctx)
-	if err == nil {
-		d.log.Info().Msg("gauger has stopped in order")
-	}
-	return err
+	return d.agent.Run(ctx)
 }
 
 // tellStatus is the worker that keeps what systemd shows at the first line of the status.
@@ -236,14 +235,154 @@ func wayToPage(page string, all bool) string {
 	return page
 }
 
-// close ends what assemble began.
-func (d *daemon) close() {
+// release ends what assemble began, but for the outbox.
+func (d *daemon) release() {
 	d.client.Close()
 	d.closeReadings()
 	if d.box.Err() == nil {
 		d.link.Keep(d.storeLinkUsage)
 	}
+}
+
+// close ends what assemble began.
+func (d *daemon) close() {
+	d.release()
 	if err := d.box.Close(); err != nil && !errors.Is(err, outbox.ErrDead) {
 		d.log.Error().Err(err).Msg("the outbox did not close in order; the next start examines it")
 	}
+}
+
+// lasting is what outlives a change of the configuration: the outbox, the clock, and the collectors of devices that stay as they are.
+type lasting struct {
+	log   zerolog.Logger
+	began time.Time
+	clock *clock.Clock
+	lines *line.Lines
+	crew  *agent.Crew
+	notes chan outbox.Note
+	pace  atomic.Pointer[link.Link]
+	meter *flash.Meter
+
+	box    *outbox.Box // nil: closed
+	boxFor string      // what of a configuration it was opened for
+	again  bool        // there was an agent before
+	from   *ledger.Ledger
+}
+
+func newLasting(log zerolog.Logger) *lasting {
+	return &lasting{log: log, began: time.Now(), lines: &line.Lines{}, crew: agent.NewCrew(log), notes: make(chan outbox.Note, 64)}
+}
+
+// outbox gives the outbox of a configuration: the one that is open, if nothing about it was changed.
+func (o *lasting) outbox(cfg *config.Config, how outboxOpening) (*outbox.Box, error) {
+	wanted := fmt.Sprint(cfg.Store.Path, cfg.Store.MaxBytes, cfg.Store.Shares, cfg.Store.Receipts, cfg.Service.Wire.Batch)
+	if o.box != nil && o.boxFor == wanted {
+		return o.box, nil
+	}
+	if err := o.closeBox(); err != nil {
+		o.log.Error().Err(err).Msg("the outbox did not close in order; it is examined")
+	}
+	box, err := how(func() (*outbox.Box, error) {
+		return openOutbox(cfg, func(ctx context.Context, stream string) error { return o.pace.Load().Wait(ctx, stream) }, func(n outbox.Note) {
+			select {
+			case o.notes <- n:
+			default: // a flood of notes says nothing new
+			}
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.box, o.boxFor = box, wanted
+	return box, nil
+}
+
+func (o *lasting) closeBox() error {
+	if o.box == nil {
+		return nil
+	}
+	err := o.box.Close()
+	o.box = nil
+	return err
+}
+
+// flash goes on measuring what is written.
+func (o *lasting) flash(cfg *config.Config) *flash.Meter {
+	if card := (flash.Card{Bytes: int64(cfg.Flash.Size), Cycles: cfg.Flash.Cycles}); o.meter == nil || o.meter.Card != card {
+		o.meter = flash.NewMeter(card)
+	}
+	return o.meter
+}
+
+// gather are the collectors of a configuration: those that are at work for the same devices, and new ones.
+func (o *lasting) gather(cfg *config.Config) (all []collectors.Named) {
+	groups, err := cfg.Groups()
+	if err != nil {
+		groups = []config.Group{{Devices: cfg.Devices}}
+	}
+	for _, g := range groups {
+		members, known := o.crew.Members(g.Key)
+		if !known {
+			members = collectorSetup{store: cfg.Store.Path, lines: o.lines, masters: cfg.Share.Prefixes()}.runnable(g.Devices)
+			o.crew.Add(g.Key, members)
+		}
+		all = append(all, members...)
+	}
+	return all
+}
+
+// leave ends what an agent has begun, so that another configuration can take over: collectors of devices that it has as they are go on,
+// and wait.
+func (o *lasting) leave(d *daemon, next *config.Config) error {
+	groups, err := next.Groups()
+	if err != nil {
+		return err
+	}
+	stays := func(key string) bool {
+		return slices.ContainsFunc(groups, func(g config.Group) bool { return g.Key == key })
+	}
+	o.crew.Stop(stays)
+	o.lines.Forget(func(place string) bool {
+		return slices.ContainsFunc(groups, func(g config.Group) bool {
+			_, running := o.crew.Members(g.Key)
+			return running && slices.Contains(g.Reached, place)
+		})
+	})
+	o.crew.Pause()
+	if err := d.agent.Ledger.StoreAll(); err != nil {
+		o.log.Error().Err(err).Msg("the next configuration takes up the tanks as they were stored last")
+	}
+	o.from, o.again = d.agent.Ledger, true
+	d.release()
+	return nil
+}
+
+// takeOver lets an agent that was assembled take up what the one before has left.
+func (o *lasting) takeOver(d *daemon, goesOn func(device string) bool) error {
+	if o.from == nil {
+		return nil
+	}
+	err := d.agent.Ledger.TakeOver(o.from, goesOn)
+	o.from = nil
+	return err
+}
+
+// running says of which devices the collectors are at work already.
+func (o *lasting) running(cfg *config.Config) (func(device string) bool, error) {
+	groups, err := cfg.Groups()
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, g := range groups {
+		if _, running := o.crew.Members(g.Key); !running {
+			continue
+		}
+		for _, d := range g.Devices {
+			names = append(names, d.Name)
+		}
+	}
+	return func(device string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return name == device || strings.HasPrefix(device, name+"/") })
+	}, nil
 }

@@ -3,13 +3,20 @@ package main
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"github.com/rs/zerolog"
 
 	"gauger/agent/cloud"
 	"gauger/agent/ledger"
+	"gauger/agent/link"
+	"gauger/agent/recorder"
 	"gauger/config"
 	"gauger/outbox"
 	"gauger/outbox/preflight"
@@ -51,4 +58,111 @@ func checkItself() func(path string) error {
 		return nil
 	}
 	return preflight.InChild(self, "outbox", "check")
+}
+
+// linkStateKey is the name under which the box keeps the bytes of the day.
+const linkStateKey = "link"
+
+// streamClasses share the link: tickets, which make the money, come first. A memo is a person's, who waits for it.
+var streamClasses = map[string]link.Class{
+	ledger.Tickets: link.Must, ledger.Events: link.Soon, ledger.Memos: link.Soon, ledger.Targets: link.Later, ledger.TagValues: link.Bulk,
+}
+
+// newLink is the configured link.
+func newLink(cfg *config.Config) *link.Link {
+	o := link.Options{MaxBytes: int64(cfg.Link.MaxBytesPerDay), Zone: cfg.Zone, NotBefore: earliestClock, Streams: streamClasses}
+	if cfg.Link.Rate > 0 {
+		o.Every = time.Duration(float64(time.Second) / float64(cfg.Link.Rate))
+	}
+	for _, w := range cfg.Link.Windows {
+		o.Windows = append(o.Windows, link.Window{From: time.Duration(w.From), To: time.Duration(w.To)})
+	}
+	return link.New(o)
+}
+
+// resumeLink takes up the bytes of the day, and spreads what waits already. Toward the box itself there is no herd.
+func resumeLink(l *link.Link, cfg *config.Config, box *outbox.Box, log zerolog.Logger) error {
+	kept, err := box.Get(linkStateKey)
+	if err != nil {
+		return err
+	}
+	if err := l.Resume(kept); err != nil {
+		log.Warn().Err(err).Msg("the bytes of the day are counted anew")
+	}
+	if u, err := url.Parse(cfg.Service.URL); err != nil || cloud.Loopback(u.Hostname()) {
+		return nil
+	}
+	waiting := uint64(0)
+	for name := range streamClasses {
+		waiting += box.Counts()[name].Waiting
+	}
+	l.Backlog(waiting, time.Now())
+	return nil
+}
+
+// storeLinkUsage stores the bytes of the day. A disk that does not take them is the outbox's to tell.
+func (d *daemon) storeLinkUsage(count []byte) {
+	err := d.box.Update(func(tx *outbox.Tx) error {
+		tx.Put(linkStateKey, count)
+		return nil
+	})
+	if err != nil {
+		d.log.Warn().Err(err).Msg("the bytes of the day were not stored; a restart counts fewer")
+	}
+}
+
+// recorderDir is the recorder's place in the store.
+func recorderDir(cfg *config.Config) string { return filepath.Join(cfg.Store.Path, "recorder") }
+
+// openRecorder takes up the recorder of the store; nil when no readings are kept.
+func openRecorder(cfg *config.Config) (*recorder.Ring, error) {
+	if cfg.Recorder.MaxBytes == 0 {
+		return nil, nil
+	}
+	return recorder.Open(recorderDir(cfg), recorder.Options{
+		MaxBytes: int64(cfg.Recorder.MaxBytes), Days: cfg.Recorder.Days, Refuge: refugeFile(cfg.Store.Path),
+	})
+}
+
+// refugeFile is the file of a store's recorder in the runtime directory, which lies in memory and outlives a kill. Without a
+// directory from systemd it is the one of the same name as the store, or gauger's. "": there is none.
+func refugeFile(store string) string {
+	folders := []string{filepath.Join("/run", filepath.Base(store)), "/run/gauger"}
+	if given, ok := os.LookupEnv("RUNTIME_DIRECTORY"); ok {
+		first, _, _ := strings.Cut(given, ":")
+		folders = []string{first}
+	}
+	whole, err := filepath.Abs(store)
+	if err != nil {
+		return ""
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err == nil && info.IsDir() {
+			return filepath.Join(folder, fmt.Sprintf("recorder-%08x", crc32.ChecksumIEEE([]byte(whole)))) // stores may share a folder
+		}
+	}
+	return ""
+}
+
+// keepReadings lets the daemon record. A recorder that cannot be opened is said, and stops nothing.
+func (d *daemon) keepReadings(ledger *ledger.Ledger) {
+	ring, err := openRecorder(d.cfg)
+	if err != nil {
+		d.log.Error().Err(err).Msg("no readings are recorded; mend the folder recorder in the store, then start gauger again")
+		ledger.RecorderFailed(err, int64(d.cfg.Recorder.MaxBytes))
+	}
+	d.ring = ring
+	if ring != nil {
+		ledger.UseRecorder(ring, int64(d.cfg.Recorder.MaxBytes))
+	}
+}
+
+// closeReadings writes down what the recorder has in memory.
+func (d *daemon) closeReadings() {
+	if d.ring == nil {
+		return
+	}
+	if err := d.ring.Close(); err != nil {
+		d.log.Error().Err(err).Msg("the newest readings could not be recorded")
+	}
 }

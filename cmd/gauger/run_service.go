@@ -9,10 +9,8 @@ import (
 	"maps"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
-	"syscall"
 	"time"
 
 	"gauger/agent"
@@ -194,23 +192,9 @@ func (d *daemon) tellLacking(ctx context.Context, key, why string, over bool) {
 	}
 }
 
-// reload takes what has come of the service's settings: on SIGHUP everything, without a restart, and by looking again
-// what was lacking.
-func (d *daemon) reload(ctx context.Context) error {
-	for asked := range looks(ctx, lackingRetry) {
-		if asked || len(d.lacking) > 0 {
-			d.retryLacking(ctx, asked)
-		}
-	}
-	return nil
-}
-
-// looks come after each interval, and at once when somebody asks for one with SIGHUP, until ctx ends.
-func looks(ctx context.Context, every time.Duration) iter.Seq[bool] {
+// looks come after each interval, and at once when somebody asks for one, until ctx ends.
+func looks(ctx context.Context, every time.Duration, ask <-chan os.Signal) iter.Seq[bool] {
 	return func(yield func(asked bool) bool) {
-		hup := make(chan os.Signal, 1)
-		signal.Notify(hup, syscall.SIGHUP)
-		defer signal.Stop(hup)
 		again := time.NewTicker(every)
 		defer again.Stop()
 		for {
@@ -219,7 +203,7 @@ func looks(ctx context.Context, every time.Duration) iter.Seq[bool] {
 			case <-ctx.Done():
 				return
 			case <-again.C:
-			case <-hup:
+			case <-ask:
 				asked = true
 			}
 			if !yield(asked) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -44,7 +45,8 @@ type storelessSite struct {
 	cfg     *config.Config
 	socket  string
 	log     zerolog.Logger
-	doubts  []string  // what is wrong with the configuration
+	doubts  []string // what is wrong with the configuration
+	hup     <-chan os.Signal
 	began   time.Time // zero: the outbox opened at once
 	over    time.Time
 	reason  atomic.Pointer[error]
@@ -111,7 +113,7 @@ func (s *storelessSite) setReason(err error) {
 
 // retryOpen opens again and again, and at once when somebody asks for it with SIGHUP.
 func (s *storelessSite) retryOpen(ctx context.Context, open func() (*outbox.Box, error)) (*outbox.Box, error) {
-	for range looks(ctx, reopenEvery) {
+	for range looks(ctx, reopenEvery, s.hup) {
 		box, err := open()
 		if err == nil || errors.Is(err, outbox.ErrHeld) {
 			return box, err

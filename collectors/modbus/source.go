@@ -25,6 +25,15 @@ func (d Device) Bits(p Point) (Bits, bool) {
 	return Bits{made.table, int(made.from), int(made.count), m.kind, m.order.Of(int(made.count)), m.scale, m.offset}, true
 }
 
+// Place is the host and port, or the serial port, behind which the device is. Empty where its URL cannot be read.
+func (d Device) Place() string {
+	at, err := line.ParseEndpoint(d.URL)
+	if err != nil {
+		return ""
+	}
+	return at.Place
+}
+
 // Source says where the number of a point is read, at which address or port (place) and there, and how its bits become one,
 // before scale, offset and unit: what two configurations say alike is the same number. It is stored: another wording would
 // look like another gauge. Empty for a point that cannot be read.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"sync"
@@ -105,4 +106,12 @@ func (ls *Lines) Close() error {
 		errs = append(errs, l.HangUp(context.Background()))
 	}
 	return errors.Join(errs...)
+}
+
+// Forget drops the lines at other places than those that keep names, once nobody asks on them any more: the next one there may have
+// another protocol and other settings.
+func (ls *Lines) Forget(keep func(place string) bool) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	maps.DeleteFunc(ls.lines, func(place string, _ *Line) bool { return !keep(place) })
 }

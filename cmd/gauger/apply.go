@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"gauger/agent/apply"
+	"gauger/agent/console"
+	"gauger/agent/control"
+	"gauger/collectors"
+
+	"github.com/spf13/cobra"
+)
+
+type applyOptions struct {
+	order                       applyOrder
+	history, keep, back, noWait bool
+}
+
+func applyCommand(c *call) *cobra.Command {
+	o := &applyOptions{}
+	cmd := newCommand(c, "apply [FILE]", "load a changed configuration without a restart, watch what it does, and go back if that is bad", o.run)
+	cmd.ValidArgsFunction = fileNames
+	f := cmd.Flags()
+	f.BoolVar(&o.order.Dry, "dry-run", false, "only say what would change")
+	f.DurationVar(&o.order.Watch, "watch", usualWatch, "how `LONG` the site is watched before the change stands")
+	f.BoolVar(&o.order.Confirm, "confirm", false, "go back unless somebody says gauger apply --keep within the watch")
+	f.StringSliceVar(&o.order.Steps, "steps", nil, "a `TANK` or DEVICE/POINT that is meant to step; may be given several times")
+	f.BoolVar(&o.order.Again, "again", false, "try a file again that has failed")
+	f.BoolVar(&o.noWait, "no-wait", false, "do not wait for the end of the watch")
+	f.BoolVar(&o.history, "history", false, "what was tried, what became of it, and why")
+	f.BoolVar(&o.keep, "keep", false, "confirm what is tried with --confirm")
+	f.BoolVar(&o.back, "back", false, "put the configuration before what is tried in force again, now")
+	return cmd
+}
+
+func (o *applyOptions) run(ctx context.Context, c *call, args []string) error {
+	switch {
+	case len(args) > 1:
+		return usageError{fmt.Sprintf("apply takes one file, not %q", args)}
+	case (o.history || o.keep || o.back) && len(args) > 0:
+		return usageError{"--history, --keep and --back take no file"}
+	case o.order.Watch < leastWatch || o.order.Watch > mostWatch:
+		return usageError{fmt.Sprintf("--watch is %s to %s", leastWatch, mostWatch)}
+	case o.history:
+		return applyHistory(ctx, c)
+	}
+	gauger, err := console.Dial(c.socket)
+	if errors.Is(err, console.ErrNoDaemon) {
+		return notRunning{errors.New("what it takes when it is started, `gauger check` looks over")}
+	}
+	if err != nil {
+		return err
+	}
+	switch {
+	case o.keep:
+		return gauger.Call(ctx, "apply.keep", control.None{}, nil)
+	case o.back:
+		return gauger.Call(ctx, "apply.back", control.None{}, nil)
+	}
+	path := c.config
+	if len(args) == 1 {
+		path = args[0]
+	}
+	return o.load(ctx, c, gauger, path)
+}
+
+// load has the running gauger take a file, and waits for what becomes of it.
+func (o *applyOptions) load(ctx context.Context, c *call, gauger *console.Client, path string) error {
+	v, err := loadRevision(path)
+	if v == nil {
+		return err
+	}
+	o.order.Text, o.order.URL = v.text, path
+	if full, err := filepath.Abs(path); err == nil {
+		o.order.URL = full
+	}
+	request := "apply.load"
+	if o.order.Dry {
+		request = "apply.plan"
+	}
+	var plan applyPlan
+	if err := gauger.Call(ctx, request, o.order, &plan); err != nil {
+		return err
+	}
+	if c.json() && (o.noWait || plan.Until.IsZero()) {
+		return errors.Join(printJSON(c.out, plan), planError(plan))
+	}
+	if !c.json() {
+		printApplyPlan(c, plan)
+	}
+	if plan.Until.IsZero() || o.noWait {
+		return planError(plan)
+	}
+	t, err := followTrial(ctx, c, plan)
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		err = printJSON(c.out, t)
+	} else {
+		printTrial(c, t)
+	}
+	if t.Outcome != apply.Stands {
+		return errors.Join(err, errQuiet)
+	}
+	return err
+}
+
+func planError(p applyPlan) error {
+	if len(p.Refused) > 0 {
+		return errQuiet
+	}
+	return nil
+}
+
+func printApplyPlan(c *call, p applyPlan) {
+	for _, text := range p.Changes {
+		printWrapped(c, "- ", text)
+	}
+	for _, text := range p.Refused {
+		printWrapped(c, "refused: ", text)
+	}
+	switch {
+	case p.Same:
+		fmt.Fprintln(c.out, "nothing changes: this is what is at work")
+	case len(p.Refused) > 0:
+		fmt.Fprintln(c.out, "it was not loaded; what is at work stays")
+	case !p.Until.IsZero():
+		fmt.Fprintf(c.out, "loaded; watched until %s. Ctrl-C ends only the waiting here.\n", p.Until.Local().Format("15:04:05"))
+	}
+}
+
+// followTrial waits until the trial of a plan is over.
+func followTrial(ctx context.Context, c *call, plan applyPlan) (apply.Trial, error) {
+	said := ""
+	for {
+		if !collectors.Wait(ctx, time.Second) {
+			return apply.Trial{}, ctx.Err()
+		}
+		var s applyState
+		gauger, err := console.Dial(c.socket)
+		if err != nil || gauger.Call(ctx, "apply.show", control.None{}, &s) != nil {
+			if time.Since(plan.Until) > time.Minute {
+				return apply.Trial{}, errors.New("gauger does not answer any more; `gauger apply --history` shows what became of it")
+			}
+			continue // the socket is closed for a moment while one configuration takes over from the other
+		}
+		for _, t := range slices.Backward(s.Past) {
+			if t.Hash == plan.Hash && !t.Ended.Before(plan.Until.Add(-mostWatch)) && (s.Now == nil || s.Now.Hash != plan.Hash) {
+				return t, nil
+			}
+		}
+		if worse := strings.Join(s.Worse, "; "); worse != said && !c.json() {
+			if said = worse; worse != "" {
+				printWrapped(c, "worse than before: ", worse)
+			} else {
+				fmt.Fprintln(c.out, "nothing is worse than before")
+			}
+		}
+	}
+}
+
+func printTrial(c *call, t apply.Trial) {
+	zone := findSite(c).zone()
+	fmt.Fprintf(c.out, "%s  %s  %s  by %s: %s\n", timeText(t.Began, zone), t.Hash[:min(8, len(t.Hash))], t.Source, cmp.Or(t.By, "nobody"), t.Outcome)
+	for _, why := range t.Reasons {
+		printWrapped(c, "  because ", why)
+	}
+	for _, text := range t.Changes {
+		printWrapped(c, "  - ", text)
+	}
+	if t.Kept != "" {
+		fmt.Fprintf(c.out, "  the file that was tried: %s\n", t.Kept)
+	}
+}
+
+// applyHistory shows what was tried, of a gauger that does not run, too.
+func applyHistory(ctx context.Context, c *call) error {
+	var s applyState
+	remote, err := console.Dial(c.socket)
+	switch {
+	case err == nil:
+		err = remote.Call(ctx, "apply.show", control.None{}, &s)
+	case errors.Is(err, console.ErrNoDaemon):
+		var book *apply.Book
+		book, err = apply.Open(storeOf(c, c.config))
+		s.Past, s.Now = book.Past, book.Now
+	}
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		s.Past = append([]apply.Trial{}, s.Past...)
+		return printJSON(c.out, s)
+	}
+	if len(s.Past) == 0 && s.Now == nil {
+		fmt.Fprintln(c.out, "no change of the configuration was tried yet")
+	}
+	for _, t := range s.Past {
+		printTrial(c, t)
+	}
+	if s.Now != nil {
+		printTrial(c, *s.Now)
+		for _, text := range s.Worse {
+			printWrapped(c, "  worse than before: ", text)
+		}
+	}
+	return nil
+}
+
+// printWrapped prints a sentence behind what leads to it, in lines of 80 columns.
+func printWrapped(c *call, lead, text string) {
+	fmt.Fprint(c.out, lead+strings.TrimLeft(wrapped(strings.Repeat(" ", len(lead)), text), " "))
+}

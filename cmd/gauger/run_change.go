@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gauger/agent/apply"
+	"gauger/agent/eventrules"
+	"gauger/agent/ledger"
+	"gauger/agent/memory"
+	"gauger/config"
+	"gauger/outbox"
+)
+
+// revision is one configuration, as a whole text.
+type revision struct {
+	text   []byte
+	hash   string // of it
+	source string // its file, or where it was pulled from
+	cfg    *config.Config
+	bad    error // why an older one is at work than the file has; nil: it is the file's
+}
+
+// atWork is a site over all changes of its configuration.
+type atWork struct {
+	c       *call
+	log     zerolog.Logger
+	lasting *lasting
+	hup     chan os.Signal
+
+	mu     sync.Mutex
+	book   *apply.Book
+	is     revision  // without its cfg
+	was    *revision // what is gone back to; nil: nothing is tried
+	next   *revision // what takes over when the agent at work has left
+	leave  chan struct{}
+	watch  *apply.Watch
+	worse  []string   // at the newest look
+	daemon *daemon    // nil between two
+	order  applyOrder // of the trial
+	sure   bool       // a person has confirmed it
+}
+
+// run lets one configuration after the other work until ctx ends.
+func (a *atWork) run(ctx context.Context, v *revision, how outboxOpening, begun func(d *daemon) error) error {
+	for {
+		d, err := a.begin(v, how)
+		if err == nil && begun != nil {
+			err = begun(d)
+		}
+		if errors.Is(err, errStopped) {
+			return nil
+		}
+		if err != nil {
+			if v = a.giveUp(err); v == nil {
+				return err
+			}
+			how, begun = openNow, nil
+			continue
+		}
+		how, begun = openNow, nil
+		err = d.run(ctx, a.c.socket)
+		a.mu.Lock()
+		v, a.next, a.daemon = a.next, nil, nil
+		if v == nil || err != nil || ctx.Err() != nil {
+			err = errors.Join(err, a.book.Stop())
+			a.mu.Unlock()
+			d.close()
+			return err
+		}
+		a.mu.Unlock()
+		if err := a.lasting.leave(d, v.cfg); err != nil {
+			d.close()
+			return err
+		}
+	}
+}
+
+// openNow opens an outbox at once or not at all.
+func openNow(open func() (*outbox.Box, error)) (*outbox.Box, error) { return open() }
+
+// begin assembles the daemon of a configuration.
+func (a *atWork) begin(v *revision, how outboxOpening) (*daemon, error) {
+	goesOn, err := a.lasting.running(v.cfg)
+	if err != nil {
+		return nil, err
+	}
+	if level, err := zerolog.ParseLevel(v.cfg.Log.Level); err == nil {
+		zerolog.SetGlobalLevel(level)
+	}
+	for _, p := range slices.Concat(v.cfg.Warnings, v.cfg.Strict, v.cfg.Slow) {
+		a.log.Warn().Msg(p.String())
+	}
+	d, err := a.lasting.assemble(v.cfg, how)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.lasting.takeOver(d, goesOn); err != nil {
+		d.close()
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.leave = make(chan struct{})
+	d.agent.Leave, a.daemon = a.leave, d
+	a.is = *v
+	a.is.cfg = nil
+	a.offer(d)
+	d.agent.Workers = append(d.agent.Workers, a.reload, func(ctx context.Context) error { return memory.Run(ctx, a.c.getenv("GOGC") != "") })
+	d.server.ConfigOnDisk = configOnDisk(a.c.config, v, a.book, a.failure)
+	if a.was != nil && a.book.Now != nil {
+		w := a.watch
+		w.Began, w.GoesOn = time.Now(), goesOn
+		points := map[string]bool{}
+		for p := range v.cfg.Points() {
+			points[string(p.Point)] = true
+		}
+		w.Has = func(point string) bool { return points[point] }
+		d.agent.Workers = append(d.agent.Workers, a.watchTrial)
+	} else if err := a.keep(v); err != nil {
+		a.log.Warn().Err(err).Msg("the configuration could not be kept for a bad day")
+	}
+	letGo(v.cfg)
+	debug.FreeOSMemory() // what reading the file took goes back to the box now, and not when the runtime comes round to it
+	return d, nil
+}
+
+// keep keeps a configuration that works as the last good one.
+func (a *atWork) keep(v *revision) error {
+	if v.bad != nil {
+		return nil
+	}
+	changed, err := keepLastGood(v.cfg.Store.Path, v.text)
+	if changed {
+		a.daemon.server.NoteOwn("configuration", fmt.Sprintf("%08x", v.cfg.Hash()))
+	}
+	return err
+}
+
+// giveUp goes back when a configuration could not even begin; nil: there is nothing to go back to.
+func (a *atWork) giveUp(why error) *revision {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.was == nil {
+		return nil
+	}
+	back, err := a.endTrial(apply.Back, "it cannot begin: "+firstLine(why.Error()))
+	if err != nil {
+		return nil
+	}
+	return back
+}
+
+// endTrial notes how the trial ended, and gives what was at work before it. The lock is held.
+func (a *atWork) endTrial(outcome string, reasons ...string) (*revision, error) {
+	ended, err := a.book.End(*a.book.Now, outcome, reasons, a.order.whole)
+	if err != nil {
+		a.log.Error().Err(err).Msg("what became of the changed configuration is not on disk")
+	}
+	back := a.was
+	a.was, a.watch, a.worse, a.sure = nil, nil, nil, false
+	a.log.Warn().Str("hash", ended.Hash).Str("source", ended.Source).Str("outcome", outcome).Strs("reasons", reasons).Msg("the changed configuration")
+	if outcome == apply.Stands {
+		return nil, nil
+	}
+	back.cfg, err = config.Parse(back.source, back.text, filepath.Dir(a.c.config))
+	return back, err
+}
+
+// goBack puts the configuration before in force again.
+func (a *atWork) goBack(reasons ...string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.was == nil || a.next != nil {
+		return errors.New("nothing is tried that could go back")
+	}
+	source := a.is.source
+	d := a.daemon
+	back, err := a.endTrial(apply.Back, reasons...)
+	if err != nil {
+		return err
+	}
+	a.tellFailed(d, source, "went back to the one before", reasons)
+	a.next = back
+	close(a.leave)
+	return nil
+}
+
+// tellFailed leaves the event of a configuration that failed.
+func (a *atWork) tellFailed(d *daemon, source, what string, reasons []string) {
+	now := time.Now().Round(0)
+	e := ledger.Event{Rule: eventrules.ConfigFailed, Start: now, End: now, Note: fmt.Sprintf("the configuration of %s %s: %s", source, what, strings.Join(reasons, "; "))}
+	if err := d.agent.Ledger.QueueEvent(e); err != nil {
+		a.log.Error().Err(err).Msg("the event about the configuration could not be stored")
+	}
+}
+
+// stand lets the configuration that is tried stay.
+func (a *atWork) stand() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, err := keepLastGood(a.daemon.cfg.Store.Path, a.is.text); err != nil {
+		return fmt.Errorf("keep the configuration: %w", err)
+	}
+	a.book.Applied = nil
+	if onDisk, err := loadRevision(a.c.config); err != nil || onDisk.hash != a.is.hash {
+		base := ""
+		if onDisk != nil {
+			base = onDisk.hash
+		}
+		a.book.Applied = &apply.Applied{Hash: a.is.hash, Base: base, Source: a.is.source}
+	}
+	a.is.bad = nil
+	a.daemon.server.NoteOwn("configuration", fmt.Sprintf("%08x", a.daemon.agent.Site.Config))
+	_, err := a.endTrial(apply.Stands)
+	return err
+}
+
+// failure is why a file is not loaded again; empty: nothing speaks against it.
+func (a *atWork) failure(hash string) string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return failureText(a.book.Failure(hash))
+}
+
+func failureText(t *apply.Trial) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("it was tried %s and %s: %s", t.Began.Format("2006-01-02 15:04"), t.Outcome, strings.Join(t.Reasons, "; "))
+}

@@ -1,0 +1,231 @@
+package config
+
+import (
+	"fmt"
+	"hash/crc64"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Group is devices that cannot be parted while they are read: on one line, by the sessions of MQTT, behind one shared address. A device
+// that shares nothing is a group of its own.
+type Group struct {
+	Key     string // of all that decides how they are read: alike in two configurations, nothing of it has changed
+	Reached []string
+	Devices []Device
+}
+
+// Groups parts the devices.
+func (c *Config) Groups() (all []Group, err error) {
+	for _, d := range c.Devices {
+		by, _ := d.options.reached()
+		joined := Group{Reached: append([]string{d.Name}, by...), Devices: []Device{d}}
+		all = slices.DeleteFunc(all, func(g Group) bool {
+			if !slices.ContainsFunc(by, func(one string) bool { return slices.Contains(g.Reached, one) }) {
+				return false
+			}
+			joined.Reached = append(slices.Clone(g.Reached), joined.Reached...)
+			joined.Devices = append(slices.Clone(g.Devices), joined.Devices...)
+			return true
+		})
+		all = append(all, joined)
+	}
+	for i := range all {
+		if all[i].Key, err = c.groupKey(all[i].Devices); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+func (c *Config) groupKey(devices []Device) (string, error) {
+	sum := crc64.New(crc64.MakeTable(crc64.ECMA))
+	for i, d := range devices {
+		one := Config{Devices: devices[i : i+1]}
+		node, err := one.node()
+		if err != nil {
+			return "", err
+		}
+		hashNode(sum, node)
+		_, how := d.options.reached()
+		fmt.Fprint(sum, d.Name, how, c.ID, c.Zone, c.Share.Prefixes(), c.Store.Path)
+	}
+	return fmt.Sprintf("%s %016x", devices[0].Name, sum.Sum64()), nil
+}
+
+// Change is one key, or one entry of a list, that two configurations have differently.
+type Change struct {
+	Path     string // as service.url, or tanks TK-1 offset: an entry goes by its name
+	Old, New string // empty: it is not there
+}
+
+// Of a change of a whole entry.
+const (
+	there   = "there"
+	another = "another one"
+)
+
+// Added and Removed say that an entry is new, or no longer there.
+func (c Change) Added() bool { return c.Old == "" && c.New == there }
+
+// Removed says that an entry is no longer there.
+func (c Change) Removed() bool { return c.New == "" && c.Old == there }
+
+// String is the change in words.
+func (c Change) String() string {
+	switch {
+	case c.Added():
+		return c.Path + " is added"
+	case c.Removed():
+		return c.Path + " is taken out"
+	case c.Old == "":
+		return c.Path + " is " + c.New + " (was not set)"
+	case c.New == "":
+		return c.Path + " is not set (was " + c.Old + ")"
+	}
+	return c.Path + " is " + c.New + " (was " + c.Old + ")"
+}
+
+// ChangesFrom says what is another one than in an older configuration: settings first, then devices, then strapping tables.
+func (c *Config) ChangesFrom(old *Config) (all []Change, err error) {
+	now, was := *c, *old
+	now.Devices, was.Devices = nil, nil
+	now.Tanks, was.Tanks = withoutTables(c.Tanks), withoutTables(old.Tanks)
+	if all, err = changesBetween(&was, &now); err != nil {
+		return nil, err
+	}
+	before := map[string]*Device{}
+	for i := range old.Devices {
+		before[old.Devices[i].Name] = &old.Devices[i]
+	}
+	for i := range c.Devices { // one by one: all at once, the nodes of a large site take a gigabyte
+		d := c.Devices[i]
+		one, none := &Config{Devices: []Device{d}}, &Config{}
+		if b := before[d.Name]; b != nil {
+			none.Devices = []Device{*b}
+		}
+		delete(before, d.Name)
+		found, err := changesBetween(none, one)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(before)) {
+		all = append(all, Change{Path: "devices " + name, Old: there})
+	}
+	for _, t := range c.Tanks {
+		if i := slices.IndexFunc(old.Tanks, func(o Tank) bool { return o.ID == t.ID }); i >= 0 && !t.Table.Same(old.Tanks[i].Table) {
+			all = append(all, Change{"tanks " + t.ID + " strapping", "the one before", another})
+		}
+	}
+	return all, nil
+}
+
+// withoutTables leaves out where a table stands: what it says counts.
+func withoutTables(tanks []Tank) []Tank {
+	tanks = slices.Clone(tanks)
+	for i := range tanks {
+		tanks[i].Strapping, tanks[i].Diameter = Strapping{}, 0
+	}
+	return tanks
+}
+
+func changesBetween(old, new *Config) (all []Change, err error) {
+	var was, now flatNodes
+	for c, into := range map[*Config]*flatNodes{old: &was, new: &now} {
+		node, err := c.node()
+		if err != nil {
+			return nil, err
+		}
+		*into = flatNodes{values: map[string]string{}}
+		into.add("", node)
+	}
+	gone := func(path string, other flatNodes) bool { // its whole entry, which is told by itself
+		for at, i := path, 0; ; path = at {
+			if i = strings.LastIndexByte(at, ' '); i < 0 {
+				return false
+			}
+			if at = at[:i]; other.values[at] != there && (was.values[at] == there || now.values[at] == there) {
+				return true
+			}
+		}
+	}
+	for _, path := range now.order {
+		if old, found := was.values[path]; old != now.values[path] && (found || !gone(path, was)) {
+			all = append(all, Change{path, old, now.values[path]})
+		}
+	}
+	for _, path := range was.order {
+		if _, found := now.values[path]; !found && !gone(path, now) {
+			all = append(all, Change{Path: path, Old: was.values[path]})
+		}
+	}
+	return all, nil
+}
+
+// flatNodes are the values of a tree by their paths.
+type flatNodes struct {
+	values map[string]string
+	order  []string
+}
+
+func (f *flatNodes) set(path, value string) {
+	if _, twice := f.values[path]; !twice {
+		f.order = append(f.order, path)
+	}
+	f.values[path] = value
+}
+
+func (f *flatNodes) add(path string, n *yaml.Node) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			f.add(strings.TrimPrefix(path+pathMark(path)+n.Content[i].Value, "."), n.Content[i+1])
+		}
+	case yaml.SequenceNode:
+		var plain []string
+		for i, c := range n.Content {
+			if c.Kind == yaml.ScalarNode {
+				plain = append(plain, c.Value)
+				continue
+			}
+			entry := path + " " + entryName(c, i)
+			f.set(entry, there)
+			f.add(entry, c)
+		}
+		if plain != nil {
+			f.set(path, strings.Join(plain, ", "))
+		}
+	default:
+		f.set(path, n.Value)
+	}
+}
+
+// pathMark stands between a path and a key: a point, behind an entry's name a blank.
+func pathMark(path string) string {
+	if strings.Contains(path, " ") {
+		return " "
+	}
+	return "."
+}
+
+// entryName is what an entry of a list goes by.
+func entryName(n *yaml.Node, i int) string {
+	var parts []string
+	for k := 0; k+1 < len(n.Content) && n.Kind == yaml.MappingNode; k += 2 {
+		if slices.Contains([]string{"name", "id", "rule", "point", "code"}, n.Content[k].Value) && n.Content[k+1].Kind == yaml.ScalarNode {
+			parts = append(parts, n.Content[k+1].Value)
+		}
+		if slices.Contains([]string{"name", "id"}, n.Content[k].Value) {
+			break
+		}
+	}
+	if parts == nil {
+		return fmt.Sprintf("[%d]", i)
+	}
+	return strings.Join(parts, " of ")
+}

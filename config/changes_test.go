@@ -1,0 +1,106 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+const changedYAML = `site: Changed
+id: CHANGED
+object: 6f9619ff-8b86-d011-b42d-00c04fc964ff
+time_zone: UTC
+service: {url: "http://127.0.0.1:1", primary_key: {env: A}, secondary_key: {env: B}}
+devices:
+  - name: plc
+    modbus: tcp://10.0.0.5
+    points:
+      - {name: level, holding: 100, type: float32, unit: in}
+      - {name: top, holding: 102, type: int16, unit: degF}
+  - {name: twin, modbus: "tcp://10.0.0.5:502", unit: 2, points: [{name: level, holding: 100, type: float32, unit: in}]}
+  - {name: far, modbus: tcp://10.0.0.6, points: [{name: level, holding: 100, type: float32, unit: in}]}
+  - {name: radio, mqtt: mqtt://10.0.0.7, points: [{name: level, topic: t, value: in, unit: in}]}
+  - {name: radio2, mqtt: mqtt://10.0.0.8, points: [{name: level, topic: t, value: in, unit: in}]}
+tanks:
+  - {id: TK-1, level: plc/level, height: 20ft, diameter: 12ft, purchaser: Acme}
+  - {id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]], purchaser: Acme}
+`
+
+func withEdits(t *testing.T, edits ...string) *Config {
+	t.Helper()
+	text := changedYAML
+	for i := 0; i < len(edits); i += 2 {
+		if !strings.Contains(text, edits[i]) {
+			t.Fatalf("there is no %q to replace", edits[i])
+		}
+		text = strings.Replace(text, edits[i], edits[i+1], 1)
+	}
+	cfg, err := Parse("gauger.yaml", []byte(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func TestChangesInWords(t *testing.T) {
+	for name, c := range map[string]struct {
+		edits []string
+		want  []string
+	}{
+		"nothing":   {nil, nil},
+		"a comment": {[]string{"site: Changed", "site: Changed # the same"}, nil},
+		"a setting": {[]string{"http://127.0.0.1:1", "http://127.0.0.1:2"}, []string{"service.url is http://127.0.0.1:2 (was http://127.0.0.1:1)"}},
+		"a point":   {[]string{"name: level, holding: 100, type: float32", "name: level, holding: 110, type: float32"}, []string{"devices plc points level holding is 110 (was 100)"}},
+		"a tank's offset": {[]string{"id: TK-1, level: plc/level,", "id: TK-1, level: plc/level, offset: 1ft,"},
+			[]string{"tanks TK-1 offset is 12in (was not set)"}},
+		"a tank that is gone": {[]string{"  - {id: TK-2, level: far/level, height: 20ft, strapping: [[0, 0], [240, 480]], purchaser: Acme}\n", ""},
+			[]string{"tanks TK-2 is taken out"}},
+		"a device more": {[]string{"tanks:\n", "  - {name: box, host: self, points: [{name: load, read: load_1m}]}\ntanks:\n"}, []string{"devices box is added"}},
+		"a table":       {[]string{"[240, 480]", "[240, 481]"}, []string{"tanks TK-2 strapping is another one (was the one before)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all, err := withEdits(t, c.edits...).ChangesFrom(withEdits(t))
+			var got []string
+			for _, x := range all {
+				got = append(got, x.String())
+			}
+			if err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("got %q, %v; want %q", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestGroups(t *testing.T) {
+	names := func(c *Config) (all []string, keys []string) {
+		groups, err := c.Groups()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range groups {
+			var in []string
+			for _, d := range g.Devices {
+				in = append(in, d.Name)
+			}
+			all, keys = append(all, strings.Join(in, "+")), append(keys, g.Key)
+		}
+		return all, keys
+	}
+	was, before := names(withEdits(t))
+	if want := []string{"plc+twin", "far", "radio+radio2"}; !slices.Equal(was, want) {
+		t.Errorf("groups %q, want %q", was, want)
+	}
+	for changed, edits := range map[string][]string{
+		"":             {"purchaser: Acme", "purchaser: Other"},
+		"plc+twin":     {"name: top, holding: 102", "name: top, holding: 103"},
+		"far":          {"tcp://10.0.0.6", "tcp://10.0.0.9"},
+		"radio+radio2": {"mqtt://10.0.0.8", "mqtt://10.0.0.9"},
+	} {
+		now, after := names(withEdits(t, edits...))
+		for i := range now {
+			if same := before[i] == after[i]; same == (now[i] == changed) {
+				t.Errorf("%q: the key of %s is the same: %v", edits, now[i], same)
+			}
+		}
+	}
+}
